@@ -1,0 +1,109 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/base/shape.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "neap/base/raise.hpp"
+
+namespace neap {
+
+Shape::Shape(std::span<const std::int64_t> extents) {
+  for (const std::int64_t extent : extents) {
+    push_back(extent);
+  }
+}
+
+Shape Shape::filled(int rank, std::int64_t extent) {
+  Shape shape;
+  for (int axis = 0; axis < rank; ++axis) {
+    shape.push_back(extent);
+  }
+  return shape;
+}
+
+void Shape::push_back(std::int64_t extent) { insert(rank_, extent); }
+
+void Shape::insert(int axis, std::int64_t extent) {
+  if (rank_ == kMaxRank) {
+    base::raise<ShapeError>("shape: more than {} axes", kMaxRank);
+  }
+  auto at = extents_.begin() + axis;
+  std::copy_backward(at, extents_.begin() + rank_,
+                     extents_.begin() + rank_ + 1);
+  *at = extent;
+  ++rank_;
+}
+
+void Shape::erase(int axis) noexcept {
+  auto at = extents_.begin() + axis;
+  std::copy(at + 1, extents_.begin() + rank_, at);
+  --rank_;
+}
+
+std::int64_t Shape::element_count() const {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : *this) {
+    if (extent < 0) {
+      base::raise<ShapeError>("shape: negative extent in {}",
+                              format_shape(*this));
+    }
+    count = base::checked_mul(count, extent);
+  }
+  return count;
+}
+
+std::string format_shape(const Shape& shape) {
+  return fmt::format("[{}]", fmt::join(shape.begin(), shape.end(), ", "));
+}
+
+namespace base {
+
+Shape row_major_strides(const Shape& shape) {
+  Shape strides = Shape::filled(shape.rank(), 1);
+  std::int64_t step = 1;
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    strides[axis] = step;
+    step = checked_mul(step, std::max<std::int64_t>(shape[axis], 1));
+  }
+  return strides;
+}
+
+Shape broadcast(const char* op, const Shape& a, const Shape& b) {
+  const int rank = std::max(a.rank(), b.rank());
+  Shape out = Shape::filled(rank, 1);
+  for (int from_end = 1; from_end <= rank; ++from_end) {
+    const std::int64_t x = from_end <= a.rank() ? a.back(from_end) : 1;
+    const std::int64_t y = from_end <= b.rank() ? b.back(from_end) : 1;
+    if (x != y && x != 1 && y != 1) {
+      raise<ShapeError>("{}: shapes {} and {} do not broadcast (axis -{}: {} "
+                        "against {})",
+                        op, format_shape(a), format_shape(b), from_end, x, y);
+    }
+    out[rank - from_end] = x == 1 ? y : x;
+  }
+  return out;
+}
+
+bool broadcasts_to(const Shape& from, const Shape& to) noexcept {
+  if (from.rank() > to.rank()) {
+    return false;
+  }
+  for (int from_end = 1; from_end <= from.rank(); ++from_end) {
+    const std::int64_t extent = from.back(from_end);
+    if (extent != 1 && extent != to.back(from_end)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+int normalize_axis(const char* op, std::int64_t axis, int rank) {
+  if (axis < -rank || axis >= rank) {
+    raise<ShapeError>("{}: axis {} out of range for rank {}", op, axis, rank);
+  }
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+}  // namespace base
+}  // namespace neap
