@@ -1,0 +1,38 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// What a domain asks one memory space for bytes through. A backend keeps no
+// books on owners; it knows what it took from the system and what is idle.
+// Not thread-safe: the domain calls it under its own lock.
+#pragma once
+
+#include "neap/base/bytes.hpp"
+
+namespace neap::memory {
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  /// Bytes that allocate(size, alignment) would newly take from the system
+  /// right now; 0 when idle memory serves it. The domain checks its budget
+  /// against this before it calls allocate.
+  virtual Bytes growth_for(Bytes size, Bytes alignment) const noexcept = 0;
+
+  /// A block of at least `size` > 0 bytes, or nullptr when the system refuses.
+  /// `alignment` is a power of two, at most 4096.
+  virtual void* allocate(Bytes size, Bytes alignment) noexcept = 0;
+
+  /// Takes back what allocate(size, alignment) gave. Cannot fail.
+  virtual void release(void* block, Bytes size, Bytes alignment) noexcept = 0;
+
+  /// Gives idle pages back to the system; returns how many bytes `held` fell.
+  virtual Bytes trim() noexcept = 0;
+
+  /// All that the system gave and has not got back: live + rounding + idle +
+  /// the backend's own books.
+  virtual Bytes held() const noexcept = 0;
+
+  /// Part of held that no block uses and that waits for reuse.
+  virtual Bytes idle() const noexcept = 0;
+};
+
+}  // namespace neap::memory

@@ -1,0 +1,79 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Context: the one thread-local of Neap. It says at which door the current
+// thread asks for memory and under which owner, category and call site; whether
+// ops are recorded for derivatives, and by whom. Higher rooms put what they
+// need here as opaque pointers. Only guards change it, and every guard puts
+// back what it found.
+#pragma once
+
+#include "neap/memory/domain.hpp"
+
+namespace neap::graph {
+class Recorder;
+}
+namespace neap::threads {
+class Executor;
+}
+namespace neap::tensor {
+class Generator;
+}
+
+namespace neap::memory {
+
+struct Context {
+  Domain* domain = nullptr;                // nullptr: the default domain
+  Category category = Category::kOther;    // kOther: the op's own choice
+  OwnerId owner{};                         // of `domain`
+  base::SiteId site{};                     // set: ops inherit it
+  bool grad_enabled = true;
+  graph::Recorder* recorder = nullptr;     // nullptr: the eager one
+  threads::Executor* executor = nullptr;   // nullptr: the default pool
+  tensor::Generator* generator = nullptr;  // nullptr: the default one
+};
+
+/// The current thread's context, read-only.
+NEAP_API const Context& context() noexcept;
+
+/// Changes the context for a block of code:
+///   ContextGuard guard([&](Context& c) { c.owner = id; });
+class NEAP_API ContextGuard {
+ public:
+  template <class Change>
+  explicit ContextGuard(Change&& change) : outer_(current()) {
+    change(current());
+  }
+  ~ContextGuard() { current() = outer_; }
+  ContextGuard(const ContextGuard&) = delete;
+  ContextGuard& operator=(const ContextGuard&) = delete;
+  static void* operator new(std::size_t) = delete;
+
+ private:
+  static Context& current() noexcept;
+  Context outer_;
+};
+
+/// The domain that the current thread asks.
+NEAP_API Domain& domain() noexcept;
+
+/// A tag made of the context: its owner, its site or else `site`, and its
+/// category or else `category`.
+NEAP_API Tag current_tag(Category category, base::SiteId site = {},
+                         SpaceId space = kHost) noexcept;
+
+/// Makes `domain` the current thread's door for a block of code. The owner
+/// path starts anew, since owners are numbered per domain.
+class NEAP_API UseDomain : public ContextGuard {
+ public:
+  explicit UseDomain(Domain& domain)
+      : ContextGuard([&](Context& c) {
+          c.domain = &domain;
+          c.owner = {};
+        }) {}
+};
+
+}  // namespace neap::memory
+
+namespace neap {
+using memory::Domain;
+using memory::UseDomain;
+}

@@ -1,0 +1,175 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Domain: the allocation door. Every byte that Neap causes is asked for at a
+// domain, with a tag, and given back to it. A domain owns its ledger (who has
+// how much), its budget, its backends (one per memory space), its event log
+// and its fault switch. There is a default one; a program may have more.
+//
+// Thread rule: every member function may be called from any thread; counts are
+// exact at every instant (one lock orders them).
+// LIFETIME: a domain outlives its handle while blocks of it are live; it goes
+// with the last of them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "neap/base/api.hpp"
+#include "neap/base/bytes.hpp"
+#include "neap/memory/backend.hpp"
+#include "neap/memory/out_of_memory.hpp"
+#include "neap/memory/tag.hpp"
+
+namespace neap::memory {
+
+/// Which host allocator a domain uses.
+enum class HostAllocator : std::uint8_t {
+  kAuto,    // NEAP_ALLOCATOR=pooled|system, else pooled (system under ASan)
+  kPooled,  // size classes over pages that are kept for reuse
+  kSystem,  // every block its own malloc: for sanitizers and valgrind
+};
+
+/// Row of the ledger: all live blocks that share one tag.
+using BucketId = base::StrongId<struct BucketTag>;
+
+struct Block {
+  void* data = nullptr;  // nullptr exactly when size is 0
+  Bytes size = 0;        // as asked for
+  BucketId bucket{};
+};
+
+/// Alignment of every block unless asked otherwise: a cache line, and a whole
+/// 512-bit vector.
+inline constexpr Bytes kAlignment = 64;
+
+struct Stats {
+  Bytes live = 0;
+  Bytes held = 0;
+  Bytes idle = 0;      // part of held
+  Bytes books = 0;     // part of held: the ledger's own tables
+  Bytes external = 0;  // of the process
+  Bytes lent = 0;
+  Bytes peak = 0;       // highest held
+  Bytes live_peak = 0;  // highest live
+  Bytes budget = kUnlimited;
+  Bytes idle_limit = 0;
+  std::int64_t live_blocks = 0;
+  std::int64_t allocations = 0;   // granted, ever
+  std::int64_t releases = 0;      // ever
+  std::int64_t system_calls = 0;  // maps and unmaps (or mallocs) by backends
+};
+
+/// One line of a listing: live bytes and blocks under one tag.
+struct Row {
+  Tag tag;
+  Bytes bytes = 0;
+  std::int64_t blocks = 0;
+};
+
+enum class EventKind : std::uint8_t { kAllocate, kRelease, kRetag, kRefuse };
+
+struct Event {
+  std::uint64_t time;  // count of events since the domain was made
+  EventKind kind;
+  Tag tag;
+  Bytes bytes;
+  Bytes live_after;
+  const void* address;
+};
+
+class NEAP_API Domain {
+ public:
+  struct Options {
+    std::string_view name = "neap";
+    Bytes budget = kUnlimited;
+    /// Bound on idle bytes kept per space; beyond it pages go back at once.
+    /// kUnlimited stands for a quarter of the machine's memory.
+    Bytes idle_limit = kUnlimited;
+    HostAllocator host = HostAllocator::kAuto;
+    /// Events kept (the latest); 0 keeps none. 48 B each, taken at once.
+    int event_capacity = 0;
+  };
+  struct Closer {
+    void operator()(Domain* domain) const noexcept;
+  };
+  using Handle = std::unique_ptr<Domain, Closer>;
+
+  static Handle create() { return create(Options{}); }
+  static Handle create(const Options& options);
+
+  Domain(const Domain&) = delete;
+  Domain& operator=(const Domain&) = delete;
+
+  // --- the door -----------------------------------------------------------
+
+  /// THROWS: OutOfMemory (budget, system or injected); nothing has changed.
+  /// Zero bytes give a null block that still counts as one.
+  Block allocate(Bytes size, const Tag& tag, Bytes alignment = kAlignment);
+  void release(const Block& block, Bytes alignment = kAlignment) noexcept;
+
+  /// For holders that cannot keep a Block (standard containers): the tag and
+  /// size name the ledger row again.
+  void* allocate_raw(Bytes size, const Tag& tag, Bytes alignment = kAlignment);
+  void release_raw(void* data, Bytes size, const Tag& tag,
+                   Bytes alignment = kAlignment) noexcept;
+
+  /// Moves a live block to another category and owner. THROWS: OutOfMemory
+  /// when the ledger cannot grow; the block is then as before.
+  void retag(Block& block, Category category, OwnerId owner);
+
+  /// Memory of the user's that Neap borrows: counted, not owned.
+  void lend(Bytes bytes, const Tag& tag);
+  void unlend(Bytes bytes, const Tag& tag) noexcept;
+
+  // --- owners -------------------------------------------------------------
+
+  /// Interns a path. THROWS: OutOfMemory.
+  OwnerId owner(std::string_view path);
+  /// LIFETIME: the text lives as long as the domain.
+  std::string_view path_of(OwnerId owner) const noexcept;
+
+  // --- what is where ------------------------------------------------------
+
+  Stats stats() const noexcept;
+  /// Live rows now; fills at most rows.size() and returns how many there are.
+  int live_rows(std::span<Row> rows) const noexcept;
+  /// Rows as they were at the instant of the live peak: their bytes add up to
+  /// stats().live_peak.
+  int peak_rows(std::span<Row> rows) const noexcept;
+  Tag tag_of(BucketId bucket) const noexcept;
+  /// Starts new peaks (held and live) from what is there now.
+  void reset_peak() noexcept;
+  /// The latest events, oldest first; returns how many were written.
+  int events(std::span<Event> out) const noexcept;
+
+  // --- limits, trimming, faults -------------------------------------------
+
+  Bytes budget() const noexcept;
+  /// Bounds held + external from now on. What is held already stays, even
+  /// beyond it.
+  void set_budget(Bytes budget) noexcept;
+  /// Gives every idle page of every space back; returns the bytes given back.
+  Bytes trim() noexcept;
+  /// Counts down on every request at this door: the n-th from now (1: the
+  /// next) throws OutOfMemory with Reason::kInjected. 0 switches it off.
+  void fail_at(std::int64_t n) noexcept;
+  /// Requests since fail_at was last set (or ever): how a sweep knows its end.
+  std::int64_t requests() const noexcept;
+
+  /// Adds a space of its own backend. THROWS: ValueError when it exists.
+  void add_space(SpaceId space, std::unique_ptr<Backend> backend);
+  bool has_space(SpaceId space) const noexcept;
+
+ private:
+  struct Impl;
+  explicit Domain(const Options& options);
+  ~Domain();
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The domain used where the context names no other; never destroyed.
+NEAP_API Domain& default_domain();
+
+}  // namespace neap::memory
