@@ -1,0 +1,143 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/tensor/create.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include "neap/base/raise.hpp"
+#include "neap/tensor/element.hpp"
+
+namespace neap {
+
+using base::raise;
+
+namespace {
+
+// Fills a new dense tensor with value_of(index), a double.
+template <class ValueOf>
+Tensor generate(const Shape& shape, DType dtype, const CallSite& site,
+                ValueOf&& value_of) {
+  Tensor out = empty(shape, dtype, site);
+  const std::int64_t count = out.element_count();
+  const tensor::Strided view = out.array()->strided();
+  tensor::with_type(dtype, [&]<class T>(T*) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      view.as<T>()[i] = tensor::to_element<T>(value_of(i));
+    }
+  });
+  return out;
+}
+
+// As generate, for a random draw of an allowed dtype; uses the draw up last.
+template <class ValueOf>
+Tensor draw(const char* op, bool is_allowed, const Shape& shape, DType dtype,
+            const CallSite& site, ValueOf&& value_of) {
+  if (!is_allowed) {
+    raise<DTypeError>("{}: {} is not a dtype it draws", op, name_of(dtype));
+  }
+  Generator& source = tensor::generator();
+  const base::DrawKey key = source.next();
+  Tensor out = generate(shape, dtype, site, [&](std::int64_t i) {
+    return value_of(key.block(static_cast<std::uint64_t>(i)));
+  });
+  source.advance();
+  return out;
+}
+
+bool is_drawn_float(DType dtype) noexcept { return dtype == f32 || dtype == f64; }
+
+}  // namespace
+
+Tensor empty(const Shape& shape, DType dtype, CallSite site) {
+  const memory::Tag tag = memory::current_tag(memory::Category::kOther,
+                                              base::intern(site));
+  return Tensor(tensor::Array::allocate({dtype, shape, memory::kHost}, tag,
+                                        memory::domain()));
+}
+
+Tensor full(const Shape& shape, double value, DType dtype, CallSite site) {
+  return generate(shape, dtype, site, [&](std::int64_t) { return value; });
+}
+
+Tensor zeros(const Shape& shape, DType dtype, CallSite site) {
+  return full(shape, 0.0, dtype, site);
+}
+
+Tensor ones(const Shape& shape, DType dtype, CallSite site) {
+  return full(shape, 1.0, dtype, site);
+}
+
+Tensor zeros_like(const Tensor& like, CallSite site) {
+  return zeros(like.shape(), like.dtype(), site);
+}
+
+Tensor ones_like(const Tensor& like, CallSite site) {
+  return ones(like.shape(), like.dtype(), site);
+}
+
+Tensor scalar(double value, DType dtype, CallSite site) {
+  return full({}, value, dtype, site);
+}
+
+Tensor arange(std::int64_t count, DType dtype, CallSite site) {
+  return generate({count}, dtype, site,
+                  [](std::int64_t i) { return static_cast<double>(i); });
+}
+
+Tensor eye(std::int64_t n, DType dtype, CallSite site) {
+  return generate({n, n}, dtype, site, [n](std::int64_t i) {
+    return i / n == i % n ? 1.0 : 0.0;
+  });
+}
+
+Tensor from_values(std::span<const double> values, const Shape& shape,
+                   DType dtype, CallSite site) {
+  if (shape.element_count() != static_cast<std::int64_t>(values.size())) {
+    raise<ShapeError>("from_values: {} numbers given for shape {}",
+                      values.size(), format_shape(shape));
+  }
+  return generate(shape, dtype, site, [&](std::int64_t i) {
+    return values[static_cast<std::size_t>(i)];
+  });
+}
+
+Tensor from_values(std::initializer_list<double> values, const Shape& shape,
+                   DType dtype, CallSite site) {
+  return from_values(std::span<const double>(values.begin(), values.size()),
+                     shape, dtype, site);
+}
+
+Tensor rand(const Shape& shape, DType dtype, CallSite site) {
+  return draw("rand", is_drawn_float(dtype), shape, dtype, site,
+              [dtype](const base::PhiloxBlock& words) {
+                return dtype == f32 ? static_cast<double>(
+                                          base::uniform_f32(words[0]))
+                                    : base::uniform_f64(words[0], words[1]);
+              });
+}
+
+Tensor randn(const Shape& shape, DType dtype, CallSite site) {
+  return draw("randn", is_drawn_float(dtype), shape, dtype, site,
+              [](const base::PhiloxBlock& words) {
+                // 1 - u lies in (0, 1], so the logarithm is finite.
+                const double u = 1.0 - base::uniform_f64(words[0], words[1]);
+                const double v = base::uniform_f64(words[2], words[3]);
+                return std::sqrt(-2.0 * std::log(u)) *
+                       std::cos(2.0 * std::numbers::pi * v);
+              });
+}
+
+Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape,
+               DType dtype, CallSite site) {
+  if (low >= high) {
+    raise<ValueError>("randint: the range [{}, {}) is empty", low, high);
+  }
+  const double span = static_cast<double>(high) - static_cast<double>(low);
+  return draw("randint", dtype == i32 || dtype == i64, shape, dtype, site,
+              [=](const base::PhiloxBlock& words) {
+                const double u = base::uniform_f64(words[0], words[1]);
+                return static_cast<double>(low) + std::floor(u * span);
+              });
+}
+
+}  // namespace neap

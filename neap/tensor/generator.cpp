@@ -1,0 +1,20 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/tensor/generator.hpp"
+
+namespace neap::tensor {
+
+Generator& generator() noexcept {
+  static Generator process_default;
+  Generator* chosen = memory::context().generator;
+  return chosen != nullptr ? *chosen : process_default;
+}
+
+}  // namespace neap::tensor
+
+namespace neap {
+
+void seed(std::uint64_t value) noexcept {
+  tensor::generator() = Generator(value);
+}
+
+}  // namespace neap

@@ -1,0 +1,21 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Tensors as text, laid out as NumPy does.
+#pragma once
+
+#include <string>
+
+#include "neap/tensor/tensor.hpp"
+
+namespace neap {
+
+struct PrintOptions {
+  int precision = 4;          // digits after the point
+  std::int64_t threshold = 1000;  // more elements than this: edges only
+  std::int64_t edge_items = 3;    // kept at each end of a summarised axis
+};
+
+/// The elements alone: "[[1. 2.]\n [3. 4.]]".
+NEAP_API std::string format(const Tensor& tensor,
+                            const PrintOptions& options = {});
+
+}  // namespace neap

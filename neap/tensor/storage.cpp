@@ -1,0 +1,59 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/tensor/storage.hpp"
+
+#include "neap/base/raise.hpp"
+
+namespace neap::tensor {
+
+namespace {
+
+// The header of a storage is bookkeeping, and lives in host memory whatever
+// the space of its bytes.
+memory::Tag header_tag(const memory::Tag& tag) noexcept {
+  memory::Tag header = tag;
+  header.category = memory::Category::kGraph;
+  header.space = memory::kHost;
+  return header;
+}
+
+}  // namespace
+
+base::Ref<Storage> Storage::allocate(Bytes size, const memory::Tag& tag,
+                                     memory::Domain& domain) {
+  auto storage = create(domain, header_tag(tag), 0);
+  storage->block_ = domain.allocate(size, tag);
+  storage->held_ = Held::kOwned;
+  storage->tag_ = tag;
+  return storage;
+}
+
+base::Ref<Storage> Storage::borrow(void* data, Bytes size,
+                                   memory::Owned<LentOwner> owner,
+                                   const memory::Tag& tag,
+                                   memory::Domain& domain) {
+  auto storage = create(domain, header_tag(tag), 0);
+  domain.lend(size, tag);
+  storage->block_ = {data, size, {}};
+  storage->tag_ = tag;
+  storage->lent_owner_ = std::move(owner);
+  storage->held_ = Held::kLent;
+  return storage;
+}
+
+Storage::~Storage() {
+  if (held_ == Held::kLent) {
+    domain().unlend(block_.size, tag_);
+  } else if (held_ == Held::kOwned) {
+    domain().release(block_);
+  }
+}
+
+void Storage::retag(memory::Category category, memory::OwnerId owner) {
+  if (held_ == Held::kOwned) {
+    domain().retag(block_, category, owner);
+    tag_.category = category;
+    tag_.owner = owner;
+  }
+}
+
+}  // namespace neap::tensor

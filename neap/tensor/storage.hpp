@@ -1,0 +1,75 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Storage: the bytes under one or more tensors, owned (asked for at the door)
+// or lent by the user, with a version that counts writes. It goes with the
+// last array that refers to it. One thread writes at a time; counting
+// references is safe from any.
+#pragma once
+
+#include <atomic>
+#include <utility>
+
+#include "neap/memory/containers.hpp"
+#include "neap/memory/counted.hpp"
+
+namespace neap::tensor {
+
+/// What to do when a lent storage goes.
+class LentOwner {
+ public:
+  LentOwner() = default;
+  virtual ~LentOwner() = default;
+  LentOwner(const LentOwner&) = delete;
+  LentOwner& operator=(const LentOwner&) = delete;
+};
+
+class NEAP_API Storage : public memory::Counted<Storage> {
+ public:
+  /// THROWS: OutOfMemory. The bytes are not initialised.
+  static base::Ref<Storage> allocate(Bytes size, const memory::Tag& tag,
+                                     memory::Domain& domain);
+  /// Borrows `size` bytes in host memory; `owner` is destroyed with the
+  /// storage. Counted as lent.
+  static base::Ref<Storage> borrow(void* data, Bytes size,
+                                   memory::Owned<LentOwner> owner,
+                                   const memory::Tag& tag,
+                                   memory::Domain& domain);
+
+  // Made by the two above.
+  Storage() noexcept = default;
+  ~Storage();
+
+  std::byte* data() const noexcept {
+    return static_cast<std::byte*>(block_.data);
+  }
+  Bytes size() const noexcept { return block_.size; }
+  memory::SpaceId space() const noexcept { return tag_.space; }
+  bool is_lent() const noexcept { return held_ == Held::kLent; }
+  /// Category, owner and call site that the bytes are counted under.
+  const memory::Tag& tag() const noexcept { return tag_; }
+  /// Counts the bytes under another category and owner from now on.
+  /// THROWS: OutOfMemory (only when the ledger cannot grow).
+  void retag(memory::Category category, memory::OwnerId owner);
+
+  /// How often the bytes were written since they were first filled.
+  std::uint32_t version() const noexcept {
+    return version_.load(std::memory_order_relaxed);
+  }
+  base::SiteId written_at() const noexcept { return written_at_; }
+  /// To be called by every write into a storage that others may refer to.
+  void bump_version(base::SiteId site) noexcept {
+    version_.fetch_add(1, std::memory_order_relaxed);
+    written_at_ = site;
+  }
+
+ private:
+  enum class Held : std::uint8_t { kNothing, kOwned, kLent };
+
+  memory::Block block_{};
+  memory::Tag tag_{};
+  memory::Owned<LentOwner> lent_owner_;
+  std::atomic<std::uint32_t> version_{0};
+  base::SiteId written_at_{};
+  Held held_ = Held::kNothing;
+};
+
+}  // namespace neap::tensor

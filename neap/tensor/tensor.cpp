@@ -1,0 +1,182 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/tensor/tensor.hpp"
+
+#include "neap/base/raise.hpp"
+#include "neap/tensor/element.hpp"
+
+namespace neap {
+
+using base::raise;
+using tensor::Array;
+
+namespace {
+
+memory::Tag body_tag(const Array& array) noexcept {
+  memory::Tag tag = array.storage()->tag();
+  tag.category = memory::Category::kGraph;
+  tag.space = memory::kHost;
+  return tag;
+}
+
+void check_host(const Tensor& t, const char* what) {
+  if (t.space() != memory::kHost) {
+    raise<DeviceError>(
+        "{}: the tensor lies in memory space {}, copy it to the host first",
+        what, t.space().value);
+  }
+}
+
+}  // namespace
+
+Tensor::Tensor(base::Ref<Array> array, base::Ref<tensor::GraphLink> link,
+               std::uint32_t output) {
+  const memory::Tag tag = body_tag(*array);
+  memory::Domain& domain = array->domain();
+  body_ = tensor::Body::create(domain, tag, 0, std::move(array),
+                               std::move(link), output);
+}
+
+tensor::Body& Tensor::body() const {
+  if (!body_) {
+    raise<UseAfterRelease>("tensor: used while undefined (default-made, moved "
+                           "from, or never assigned)");
+  }
+  return *body_;
+}
+
+const base::Ref<Array>& Tensor::array() const { return body().array_; }
+
+const base::Ref<tensor::GraphLink>& Tensor::link() const {
+  return body().link_;
+}
+
+void Tensor::set_link(base::Ref<tensor::GraphLink> link, std::uint32_t output) {
+  body().link_ = std::move(link);
+  body().output_ = output;
+}
+
+std::int64_t Tensor::size(std::int64_t axis) const {
+  return shape()[base::normalize_axis("size", axis, rank())];
+}
+
+bool Tensor::is_contiguous() const {
+  return tensor::is_contiguous(array()->layout());
+}
+
+const void* Tensor::host_elements(DType dtype) const {
+  check_host(*this, "values");
+  if (dtype != this->dtype()) {
+    raise<DTypeError>("values: asked as {}, the tensor holds {}",
+                      name_of(dtype), name_of(this->dtype()));
+  }
+  if (!is_contiguous()) {
+    raise<ShapeError>(
+        "values: the tensor {} is a view with gaps, take contiguous() first",
+        format_shape(shape()));
+  }
+  return array()->strided().data;
+}
+
+void* Tensor::writable_elements(DType dtype, const CallSite& site) {
+  const auto& link = body().link_;
+  if (link && !link->is_leaf()) {
+    raise<GraphError>(
+        "mutable_values: a graph records this tensor, write to a detached copy "
+        "instead");
+  }
+  const void* data = host_elements(dtype);
+  array()->storage()->bump_version(base::intern(site));
+  return const_cast<void*>(data);
+}
+
+double Tensor::at(std::initializer_list<std::int64_t> index) const {
+  check_host(*this, "at");
+  if (static_cast<int>(index.size()) != rank()) {
+    raise<ShapeError>("at: {} positions given for shape {}", index.size(),
+                      format_shape(shape()));
+  }
+  const tensor::Strided view = array()->strided();
+  std::int64_t offset = 0;
+  int axis = 0;
+  for (std::int64_t position : index) {
+    const std::int64_t extent = view.shape[axis];
+    if (position < -extent || position >= extent) {
+      raise<ShapeError>("at: position {} out of range for axis {} of {}",
+                        position, axis, format_shape(shape()));
+    }
+    offset += (position < 0 ? position + extent : position) *
+              view.strides[axis];
+    ++axis;
+  }
+  return tensor::element_as_double(view, offset);
+}
+
+double Tensor::item() const {
+  check_host(*this, "item");
+  if (element_count() != 1) {
+    raise<ShapeError>("item: shape {} has {} elements, expected one",
+                      format_shape(shape()), element_count());
+  }
+  return tensor::element_as_double(array()->strided(), 0);
+}
+
+std::vector<double> Tensor::to_vector() const {
+  check_host(*this, "to_vector");
+  const tensor::Strided view = array()->strided();
+  std::vector<double> out;
+  out.reserve(static_cast<std::size_t>(element_count()));
+  tensor::for_each_offset(view.shape, view.strides, [&](std::int64_t offset) {
+    out.push_back(tensor::element_as_double(view, offset));
+  });
+  return out;
+}
+
+bool Tensor::requires_grad() const {
+  const auto& link = body().link_;
+  return link && link->requires_grad();
+}
+
+bool Tensor::is_leaf() const {
+  const auto& link = body().link_;
+  return !link || link->is_leaf();
+}
+
+Tensor Tensor::grad() const {
+  const auto& link = body().link_;
+  return link ? link->grad() : Tensor();
+}
+
+Tensor Tensor::detach() const { return Tensor(array()); }
+
+Tensor Tensor::alias() const {
+  return Tensor(array(), body().link_, body().output_);
+}
+
+bool Tensor::is_alias_of(const Tensor& other) const {
+  return array()->storage() == other.array()->storage();
+}
+
+bool Tensor::is_sole_owner() const {
+  const tensor::Body& b = body();
+  return b.is_unique() && b.array_->is_unique() &&
+         b.array_->storage()->is_unique() && !b.array_->storage()->is_lent();
+}
+
+Tensor Tensor::borrow_bytes(void* data, std::int64_t count, DType dtype,
+                            const Shape& shape,
+                            memory::Owned<tensor::LentOwner> owner,
+                            const CallSite& site) {
+  if (count != shape.element_count()) {
+    raise<ShapeError>("borrow: {} elements given for shape {} of {}", count,
+                      format_shape(shape), shape.element_count());
+  }
+  const memory::Tag tag = memory::current_tag(memory::Category::kOther,
+                                              base::intern(site));
+  const tensor::Layout layout = tensor::dense_layout(dtype, shape);
+  auto storage =
+      tensor::Storage::borrow(data, tensor::extent_bytes(layout),
+                              std::move(owner), tag, memory::domain());
+  return Tensor(Array::make(std::move(storage), layout));
+}
+
+}  // namespace neap

@@ -1,0 +1,164 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Tensor: a value handle. Copies share one body (elements, gradient link);
+// what only a handle needs goes when its last copy goes. Copying and dropping
+// handles is safe from any thread; one handle object is not to be used by two
+// threads at once.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "neap/tensor/array.hpp"
+#include "neap/tensor/graph_link.hpp"
+
+namespace neap {
+
+namespace tensor {
+
+/// What copies of a handle share.
+class Body : public memory::Counted<Body> {
+ public:
+  Body(base::Ref<Array> array, base::Ref<GraphLink> link,
+       std::uint32_t output) noexcept
+      : array_(std::move(array)), link_(std::move(link)), output_(output) {}
+
+ private:
+  friend class neap::Tensor;
+  base::Ref<Array> array_;
+  base::Ref<GraphLink> link_;  // null: no derivative flows through
+  std::uint32_t output_ = 0;   // which output of the linked node this is
+};
+
+}  // namespace tensor
+
+class NEAP_API Tensor {
+ public:
+  Tensor() = default;  // undefined: every question but defined() throws
+
+  /// For rooms that make tensors. THROWS: OutOfMemory.
+  explicit Tensor(base::Ref<tensor::Array> array,
+                  base::Ref<tensor::GraphLink> link = nullptr,
+                  std::uint32_t output = 0);
+
+  bool defined() const noexcept { return static_cast<bool>(body_); }
+
+  // --- what it is; all THROW: UseAfterRelease when undefined ---------------
+
+  const Shape& shape() const { return array()->shape(); }
+  int rank() const { return shape().rank(); }
+  /// Extent of one axis; negative axes count from the end. THROWS: ShapeError.
+  std::int64_t size(std::int64_t axis) const;
+  std::int64_t element_count() const { return shape().element_count(); }
+  DType dtype() const { return array()->dtype(); }
+  tensor::SpaceId space() const { return array()->space(); }
+  tensor::Spec spec() const { return array()->spec(); }
+  const Shape& strides() const { return array()->layout().strides; }
+  bool is_contiguous() const;
+
+  // --- elements; THROW: DeviceError outside host memory, DTypeError --------
+
+  /// The elements of a contiguous tensor. LIFETIME: as the storage.
+  template <class T>
+  std::span<const T> values() const {
+    return {static_cast<const T*>(host_elements(dtype_of<T>)),
+            static_cast<std::size_t>(element_count())};
+  }
+  /// For writing; counts as a write of the storage, so that a backward that
+  /// still needs the old values refuses. THROWS also: GraphError for a tensor
+  /// that a graph records (other than a leaf).
+  template <class T>
+  std::span<T> mutable_values(CallSite site = CallSite::here()) {
+    return {static_cast<T*>(writable_elements(dtype_of<T>, site)),
+            static_cast<std::size_t>(element_count())};
+  }
+  /// One element, converted. THROWS: ShapeError for a bad index.
+  double at(std::initializer_list<std::int64_t> index) const;
+  /// The only element. THROWS: ShapeError unless there is exactly one.
+  double item() const;
+  /// All elements in row-major order, converted.
+  std::vector<double> to_vector() const;
+
+  // --- derivatives ---------------------------------------------------------
+
+  /// True when a backward from results of this tensor reaches it.
+  bool requires_grad() const;
+  /// True when no recorded op made it.
+  bool is_leaf() const;
+  /// What backward accumulated into this leaf; undefined where nothing was.
+  Tensor grad() const;
+  /// The same elements, cut off from the graph.
+  Tensor detach() const;
+
+  // --- identity ------------------------------------------------------------
+
+  /// A new handle (its own body) to the same elements and graph position.
+  Tensor alias() const;
+  /// True when both lie on one storage.
+  bool is_alias_of(const Tensor& other) const;
+
+  // --- for rooms above -----------------------------------------------------
+
+  /// THROWS: UseAfterRelease when undefined.
+  const base::Ref<tensor::Array>& array() const;
+  const base::Ref<tensor::GraphLink>& link() const;
+  std::uint32_t output_index() const { return body().output_; }
+  /// Puts the body shared by all copies onto another link.
+  void set_link(base::Ref<tensor::GraphLink> link, std::uint32_t output = 0);
+  /// True when no other handle, residual or view shares the elements, so that
+  /// an op given this as an rvalue may take them over.
+  bool is_sole_owner() const;
+
+  /// Borrows the user's memory: `data` must stay valid until `deleter()` is
+  /// called, when the last tensor on it goes. Counted as lent.
+  /// THROWS: ShapeError when the sizes differ, OutOfMemory.
+  template <class T, std::invocable Deleter>
+  static Tensor borrow(std::span<T> data, const Shape& shape, Deleter deleter,
+                       CallSite site = CallSite::here());
+  template <class T>
+  static Tensor borrow(std::span<T> data, const Shape& shape,
+                       CallSite site = CallSite::here()) {
+    return borrow(data, shape, [] {}, site);
+  }
+
+ private:
+  tensor::Body& body() const;
+  const void* host_elements(DType dtype) const;
+  void* writable_elements(DType dtype, const CallSite& site);
+  static Tensor borrow_bytes(void* data, std::int64_t count, DType dtype,
+                             const Shape& shape,
+                             memory::Owned<tensor::LentOwner> owner,
+                             const CallSite& site);
+
+  base::Ref<tensor::Body> body_;
+};
+
+namespace tensor {
+
+template <class Deleter>
+class LentBy final : public LentOwner {
+ public:
+  explicit LentBy(Deleter deleter) : deleter_(std::move(deleter)) {}
+  ~LentBy() override { deleter_(); }
+  LentBy(const LentBy&) = delete;
+  LentBy& operator=(const LentBy&) = delete;
+
+ private:
+  Deleter deleter_;
+};
+
+}  // namespace tensor
+
+template <class T, std::invocable Deleter>
+Tensor Tensor::borrow(std::span<T> data, const Shape& shape, Deleter deleter,
+                      CallSite site) {
+  memory::Owned<tensor::LentOwner> owner =
+      memory::make_owned<tensor::LentBy<Deleter>>(memory::Category::kGraph,
+                                                  std::move(deleter));
+  return borrow_bytes(data.data(), static_cast<std::int64_t>(data.size()),
+                      dtype_of<T>, shape, std::move(owner), site);
+}
+
+}  // namespace neap
