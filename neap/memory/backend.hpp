@@ -33,6 +33,12 @@ class Backend {
 
   /// Part of held that no block uses and that waits for reuse.
   virtual Bytes idle() const noexcept = 0;
+
+  /// Calls made to the system, ever; 0 where a backend does not count them.
+  virtual std::int64_t system_calls() const noexcept { return 0; }
+
+  /// Walks its own books and says whether they agree; for tests.
+  virtual bool is_consistent() const noexcept { return true; }
 };
 
 }  // namespace neap::memory

@@ -61,8 +61,7 @@ class Allocator {
 
 template <class T>
 using Vector = std::vector<T, Allocator<T>>;
-using String =
-    std::basic_string<char, std::char_traits<char>, Allocator<char>>;
+using String = std::basic_string<char, std::char_traits<char>, Allocator<char>>;
 
 /// Destroys an object made by make_owned and gives its bytes back. `bytes` and
 /// the original address are kept, so that Owned<Derived> converts to

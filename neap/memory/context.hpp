@@ -21,10 +21,10 @@ class Generator;
 namespace neap::memory {
 
 struct Context {
-  Domain* domain = nullptr;                // nullptr: the default domain
-  Category category = Category::kOther;    // kOther: the op's own choice
-  OwnerId owner{};                         // of `domain`
-  base::SiteId site{};                     // set: ops inherit it
+  Domain* domain = nullptr;              // nullptr: the default domain
+  Category category = Category::kOther;  // kOther: the op's own choice
+  OwnerId owner{};                       // of `domain`
+  base::SiteId site{};                   // set: ops inherit it
   bool grad_enabled = true;
   graph::Recorder* recorder = nullptr;     // nullptr: the eager one
   threads::Executor* executor = nullptr;   // nullptr: the default pool
@@ -76,4 +76,4 @@ class NEAP_API UseDomain : public ContextGuard {
 namespace neap {
 using memory::Domain;
 using memory::UseDomain;
-}
+}  // namespace neap

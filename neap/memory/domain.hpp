@@ -31,7 +31,7 @@ enum class HostAllocator : std::uint8_t {
   kSystem,  // every block its own malloc: for sanitizers and valgrind
 };
 
-/// Row of the ledger: all live blocks that share one tag.
+/// Row of the ledger: all live blocks that share one tag; 0: no block.
 using BucketId = base::StrongId<struct BucketTag>;
 
 struct Block {
@@ -79,6 +79,11 @@ struct Event {
   const void* address;
 };
 
+class Domain;
+
+/// The domain used where the context names no other; never destroyed.
+NEAP_API Domain& default_domain();
+
 class NEAP_API Domain {
  public:
   struct Options {
@@ -106,6 +111,8 @@ class NEAP_API Domain {
 
   /// THROWS: OutOfMemory (budget, system or injected); nothing has changed.
   /// Zero bytes give a null block that still counts as one.
+  /// THROWS: ValueError for a negative size or a bad alignment (a power of two
+  /// up to 4096), DeviceError for a space without a backend.
   Block allocate(Bytes size, const Tag& tag, Bytes alignment = kAlignment);
   void release(const Block& block, Bytes alignment = kAlignment) noexcept;
 
@@ -162,14 +169,17 @@ class NEAP_API Domain {
   void add_space(SpaceId space, std::unique_ptr<Backend> backend);
   bool has_space(SpaceId space) const noexcept;
 
+  /// The name it was made with, cut to 32 bytes.
+  std::string_view name() const noexcept;
+  /// Walks all books of the door and says whether they agree; for tests.
+  bool is_consistent() const noexcept;
+
  private:
+  friend NEAP_API Domain& default_domain();
   struct Impl;
   explicit Domain(const Options& options);
   ~Domain();
   std::unique_ptr<Impl> impl_;
 };
-
-/// The domain used where the context names no other; never destroyed.
-NEAP_API Domain& default_domain();
 
 }  // namespace neap::memory

@@ -13,7 +13,12 @@ namespace neap {
 
 class NEAP_API OutOfMemory : public Error {
  public:
-  enum class Reason { kBudget, kSystem, kInjected };
+  enum class Reason {
+    kBudget,    // it would pass the domain's budget
+    kSystem,    // the system refuses
+    kInjected,  // the fault switch (Domain::fail_at)
+    kArena,     // it does not fit its arena; live, held: of the arena
+  };
 
   struct Holder {
     std::array<char, 64> owner{};  // path, cut to fit, NUL-terminated
@@ -23,13 +28,14 @@ class NEAP_API OutOfMemory : public Error {
 
   struct Details {
     Reason reason{};
-    memory::Tag tag{};    // of the request
-    Bytes requested = 0;  // as asked for, before rounding
+    std::array<char, 64> owner{};  // path of the request, as in Holder
+    memory::Tag tag{};             // of the request
+    Bytes requested = 0;           // as asked for, before rounding
     Bytes live = 0;
     Bytes held = 0;
     Bytes external = 0;
-    Bytes peak = 0;              // highest held
-    Bytes budget = kUnlimited;   // bounds held + external
+    Bytes peak = 0;                   // highest held
+    Bytes budget = kUnlimited;        // bounds held + external
     std::array<Holder, 5> holders{};  // largest live owners first; 0 B: none
   };
 

@@ -1,0 +1,94 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/memory/host_backends.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace neap::memory {
+namespace {
+
+// Checked builds fill fresh blocks with a pattern that is NaN as f32, f64 and
+// bf16, and released ones with one that is easy to know in a debugger.
+#ifdef NEAP_CHECKED
+constexpr bool kFill = true;
+#else
+constexpr bool kFill = false;
+#endif
+constexpr int kFresh = 0xFF;
+constexpr int kReleased = 0xDD;
+
+bool is_small(Bytes size, Bytes alignment) noexcept {
+  return size <= kLargestSmall && alignment <= kSlabUnit;
+}
+
+void fill(void* block, Bytes size, int pattern) noexcept {
+  if constexpr (kFill) {
+    std::memset(block, pattern, static_cast<std::size_t>(size));
+  }
+}
+
+}  // namespace
+
+PooledBackend::~PooledBackend() {
+  slabs_.trim();
+}
+
+Bytes PooledBackend::growth_for(Bytes size, Bytes alignment) const noexcept {
+  return is_small(size, alignment) ? slabs_.growth_for(size)
+                                   : pages_.growth_for(size);
+}
+
+void* PooledBackend::allocate(Bytes size, Bytes alignment) noexcept {
+  void* block =
+      is_small(size, alignment) ? slabs_.allocate(size) : pages_.allocate(size);
+  if (block != nullptr) {
+    fill(block, size, kFresh);
+  }
+  return block;
+}
+
+void PooledBackend::release(void* block, Bytes size, Bytes alignment) noexcept {
+  fill(block, size, kReleased);
+  if (is_small(size, alignment)) {
+    slabs_.release(block);
+  } else {
+    pages_.release(block);
+  }
+  if (idle() > idle_limit_) {
+    if (slabs_.idle() > idle_limit_) {
+      slabs_.trim();
+    }
+    pages_.shrink_idle(idle_limit_ - slabs_.idle());
+  }
+}
+
+Bytes PooledBackend::trim() noexcept {
+  slabs_.trim();
+  return pages_.trim();
+}
+
+bool PooledBackend::is_consistent() const noexcept {
+  return pages_.is_consistent() && slabs_.is_consistent();
+}
+
+void* SystemBackend::allocate(Bytes size, Bytes alignment) noexcept {
+  ++calls_;
+  void* block = nullptr;
+  const auto unit = static_cast<std::size_t>(
+      std::max<Bytes>(alignment, static_cast<Bytes>(sizeof(void*))));
+  if (::posix_memalign(&block, unit, static_cast<std::size_t>(size)) != 0) {
+    return nullptr;
+  }
+  live_ += size;
+  return block;
+}
+
+void SystemBackend::release(void* block, Bytes size,
+                            Bytes /*alignment*/) noexcept {
+  ++calls_;
+  live_ -= size;
+  std::free(block);  // NOLINT: of posix_memalign
+}
+
+}  // namespace neap::memory

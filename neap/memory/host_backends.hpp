@@ -1,0 +1,55 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// The two ways a domain asks the host for bytes: PooledBackend keeps pages for
+// reuse; SystemBackend makes every block a malloc of its own, so that
+// AddressSanitizer, LeakSanitizer and valgrind see each one.
+// Not thread-safe: the domain's lock orders calls.
+#pragma once
+
+#include <memory>
+
+#include "neap/memory/backend.hpp"
+#include "neap/memory/slab_heap.hpp"
+
+namespace neap::memory {
+
+class PooledBackend final : public Backend {
+ public:
+  /// `idle_limit`: idle bytes beyond it go back to the system at release.
+  explicit PooledBackend(Bytes idle_limit) noexcept : idle_limit_(idle_limit) {}
+  ~PooledBackend() override;
+
+  Bytes growth_for(Bytes size, Bytes alignment) const noexcept override;
+  void* allocate(Bytes size, Bytes alignment) noexcept override;
+  void release(void* block, Bytes size, Bytes alignment) noexcept override;
+  Bytes trim() noexcept override;
+  Bytes held() const noexcept override { return pages_.held(); }
+  Bytes idle() const noexcept override { return pages_.idle() + slabs_.idle(); }
+  std::int64_t system_calls() const noexcept override {
+    return pages_.system_calls();
+  }
+  bool is_consistent() const noexcept override;
+
+ private:
+  Bytes idle_limit_;
+  PageHeap pages_;
+  SlabHeap slabs_{pages_};
+};
+
+class SystemBackend final : public Backend {
+ public:
+  Bytes growth_for(Bytes size, Bytes /*alignment*/) const noexcept override {
+    return size;
+  }
+  void* allocate(Bytes size, Bytes alignment) noexcept override;
+  void release(void* block, Bytes size, Bytes alignment) noexcept override;
+  Bytes trim() noexcept override { return 0; }
+  Bytes held() const noexcept override { return live_; }
+  Bytes idle() const noexcept override { return 0; }
+  std::int64_t system_calls() const noexcept override { return calls_; }
+
+ private:
+  Bytes live_ = 0;
+  std::int64_t calls_ = 0;
+};
+
+}  // namespace neap::memory

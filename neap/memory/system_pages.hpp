@@ -1,0 +1,52 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// SystemPages: what one owner has mapped straight from the system, counted to
+// the byte. It never goes through malloc and never maps more than it is asked
+// for, so that "held" is also what an outside counter sees.
+// Not thread-safe: the domain's lock orders its callers.
+#pragma once
+
+#include <cstdint>
+
+#include "neap/base/bytes.hpp"
+
+namespace neap::memory {
+
+inline constexpr Bytes kPage = 4096;
+inline constexpr Bytes kHugePage = 2 * kMiB;
+
+class SystemPages {
+ public:
+  SystemPages() = default;
+  SystemPages(const SystemPages&) = delete;
+  SystemPages& operator=(const SystemPages&) = delete;
+
+  /// Fresh zeroed pages, or nullptr when the system refuses. `size` is a
+  /// multiple of kPage, `alignment` a power of two of at least kPage.
+  void* map(Bytes size, Bytes alignment = kPage) noexcept;
+
+  /// As map, at a huge-page boundary where that costs nothing, with huge pages
+  /// advised.
+  void* map_huge(Bytes size) noexcept;
+
+  /// Gives a part of a mapping back. RETURNS: false when the system refuses
+  /// (it would need to split a mapping and cannot); nothing has changed then.
+  bool unmap(void* pages, Bytes size) noexcept;
+
+  /// Grows a mapping, which may move; the added pages are zero. Never holds
+  /// both places at once. RETURNS: nullptr when the system refuses; the old
+  /// mapping is then as before.
+  void* grow(void* pages, Bytes old_size, Bytes new_size) noexcept;
+
+  Bytes held() const noexcept { return held_; }
+  std::int64_t calls() const noexcept { return calls_; }
+
+ private:
+  void* map_at(void* hint, Bytes size) noexcept;
+  void* map_near(Bytes size, Bytes alignment) noexcept;
+  void* map_wide(Bytes size, Bytes alignment) noexcept;
+
+  Bytes held_ = 0;
+  std::int64_t calls_ = 0;  // made to the system, ever
+};
+
+}  // namespace neap::memory
