@@ -4,7 +4,8 @@
 #
 #   neap_room(<name> SOURCES ... [ROOMS ...] [LIBRARIES ...]
 #             [PRIVATE_LIBRARIES ...])
-#   neap_room_test(<name> <file>... [ROOMS ...] [LABELS ...])
+#   neap_room_test(<name> <file>... [ROOMS ...] [LIBRARIES ...] [LABELS ...])
+#   neap_room_bench(<name> <file>... [ROOMS ...] [LIBRARIES ...])
 include(GNUInstallDirs)
 
 set(NEAP_WALLS "${PROJECT_BINARY_DIR}/walls")
@@ -29,24 +30,48 @@ function(neap_room name)
     ${ROOM_PRIVATE_LIBRARIES})
 endfunction()
 
-# One executable per room's tests; each TEST is a ctest case of its own.
-function(neap_room_test name)
+# One executable of tests; each TEST is a ctest case of its own.
+#   neap_test(<executable> <file>... [ROOMS ...] [LIBRARIES ...] [LABELS ...])
+function(neap_test target)
   cmake_parse_arguments(TEST "" "" "ROOMS;LABELS;LIBRARIES" ${ARGN})
   if(NOT NEAP_TESTS)
     return()
   endif()
-  add_executable(neap_${name}_test ${TEST_UNPARSED_ARGUMENTS})
+  add_executable(${target} ${TEST_UNPARSED_ARGUMENTS})
   list(TRANSFORM TEST_ROOMS PREPEND neap_)
-  if(TARGET neap_${name})
-    list(PREPEND TEST_ROOMS neap_${name})
-  endif()
-  target_link_libraries(neap_${name}_test PRIVATE ${TEST_ROOMS}
+  target_link_libraries(${target} PRIVATE ${TEST_ROOMS}
     neap_options fmt::fmt GTest::gtest GTest::gmock GTest::gtest_main
     ${TEST_LIBRARIES})
   if(NOT TEST_LABELS)
     set(TEST_LABELS unit)
   endif()
-  gtest_discover_tests(neap_${name}_test
+  # Discovery hands its properties on several times, and each time a level of
+  # escapes goes: this many keep a list of labels one argument to the end.
+  string(REPEAT "\\" 8 escapes)
+  string(REPLACE ";" "${escapes};" labels "${TEST_LABELS}")
+  gtest_discover_tests(${target}
     DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT 300 LABELS "${TEST_LABELS}")
+    PROPERTIES TIMEOUT 300 LABELS "${labels}")
+endfunction()
+
+# The tests of a room, neap_<name>_test.
+function(neap_room_test name)
+  if(TARGET neap_${name})
+    neap_test(neap_${name}_test ${ARGN} ROOMS ${name})
+  else()
+    neap_test(neap_${name}_test ${ARGN})
+  endif()
+endfunction()
+
+# The micro-benchmarks of a room, neap_<name>_bench; ./dev bench runs them.
+function(neap_room_bench name)
+  cmake_parse_arguments(BENCH "" "" "ROOMS;LIBRARIES" ${ARGN})
+  if(NOT NEAP_BENCH)
+    return()
+  endif()
+  add_executable(neap_${name}_bench ${BENCH_UNPARSED_ARGUMENTS})
+  list(TRANSFORM BENCH_ROOMS PREPEND neap_)
+  target_link_libraries(neap_${name}_bench PRIVATE neap_${name} ${BENCH_ROOMS}
+    neap_options fmt::fmt benchmark::benchmark benchmark::benchmark_main
+    ${BENCH_LIBRARIES})
 endfunction()

@@ -6,11 +6,11 @@
 #include "neap/base/error.hpp"
 
 #ifdef NEAP_CHECKED
-#define NEAP_ASSERT(condition, message)          \
-  do {                                           \
-    if (!(condition)) {                          \
-      throw ::neap::InternalError(message);      \
-    }                                            \
+#define NEAP_ASSERT(condition, message)     \
+  do {                                      \
+    if (!(condition)) {                     \
+      throw ::neap::InternalError(message); \
+    }                                       \
   } while (false)
 #else
 #define NEAP_ASSERT(condition, message) static_cast<void>(0)

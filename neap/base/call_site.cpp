@@ -17,7 +17,7 @@ constexpr std::uint32_t kSlots = 2 * kMaxCallSites;  // a power of two
 // index is an open-addressing hash of them. An entry is written before its
 // slot is published, and neither ever changes again.
 struct Table {
-  std::array<CallSite, kMaxCallSites + 1> entries{};      // [0]: unknown
+  std::array<CallSite, kMaxCallSites + 1> entries{};       // [0]: unknown
   std::array<std::atomic<std::uint16_t>, kSlots> slots{};  // 0: empty
   std::atomic<std::uint32_t> count{0};
   std::mutex writer;

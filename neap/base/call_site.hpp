@@ -19,10 +19,9 @@ struct CallSite {
   const char* function = "";  // static storage duration
   int line = 0;
 
-  static constexpr CallSite here(
-      const char* file = __builtin_FILE(),
-      const char* function = __builtin_FUNCTION(),
-      int line = __builtin_LINE()) noexcept {
+  static constexpr CallSite here(const char* file = __builtin_FILE(),
+                                 const char* function = __builtin_FUNCTION(),
+                                 int line = __builtin_LINE()) noexcept {
     return {file, function, line};
   }
 };

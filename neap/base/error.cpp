@@ -6,8 +6,8 @@
 namespace neap {
 
 Error::Error(std::string_view message) noexcept : text_{} {
-  const std::size_t length = std::min<std::size_t>(message.size(),
-                                                   kCapacity - 1);
+  const std::size_t length =
+      std::min<std::size_t>(message.size(), kCapacity - 1);
   std::copy_n(message.data(), length, text_.data());
 }
 

@@ -22,14 +22,16 @@ Bytes resident_now() noexcept {
   const ssize_t got = ::read(file, text.data(), text.size() - 1);
   ::close(file);
   const char* second = got > 0 ? std::strchr(text.data(), ' ') : nullptr;
-  return second != nullptr ? std::strtoll(second, nullptr, 10) *
-                                 ::sysconf(_SC_PAGESIZE)
-                           : 0;
+  return second != nullptr
+             ? std::strtoll(second, nullptr, 10) * ::sysconf(_SC_PAGESIZE)
+             : 0;
 }
+
+constexpr int kBookRows = kMaxExternalRows - 1;  // one is the process's own
 
 struct Book {
   std::mutex mutex;
-  std::array<ExternalRow, kMaxExternalRows> rows{};
+  std::array<ExternalRow, kBookRows> rows{};
   int count = 0;
 };
 
@@ -57,7 +59,7 @@ void add_external(const char* name, Bytes bytes) noexcept {
     }
   }
   // A full table folds further names into its last row: bytes are never lost.
-  if (b.count == kMaxExternalRows) {
+  if (b.count == kBookRows) {
     b.rows.back().bytes += bytes;
     return;
   }
@@ -80,7 +82,7 @@ int external_rows(ExternalRow* rows) noexcept {
   Book& b = book();
   const std::lock_guard lock(b.mutex);
   int count = 1;
-  for (int i = 0; i < b.count && count < kMaxExternalRows; ++i) {
+  for (int i = 0; i < b.count; ++i) {
     rows[count++] = b.rows[static_cast<std::size_t>(i)];
   }
   return count;

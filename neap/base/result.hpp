@@ -12,14 +12,14 @@
 namespace neap {
 
 enum class FailureKind : std::uint8_t {
-  kNotFound,      // no such file or directory
-  kIo,            // the system refused a read, write, sync or rename
-  kTruncated,     // the data ends before its header says so
-  kCorrupt,       // wrong magic, checksum, count or value
-  kTooLarge,      // a size beyond what the format or the caller allows
-  kUnsupported,   // well formed, but a variant that is not read here
-  kMismatch,      // two things that must agree do not
-  kInterrupted,   // a stop was asked for (fault injection, Ctrl-C)
+  kNotFound,     // no such file or directory
+  kIo,           // the system refused a read, write, sync or rename
+  kTruncated,    // the data ends before its header says so
+  kCorrupt,      // wrong magic, checksum, count or value
+  kTooLarge,     // a size beyond what the format or the caller allows
+  kUnsupported,  // well formed, but a variant that is not read here
+  kMismatch,     // two things that must agree do not
+  kInterrupted,  // a stop was asked for (fault injection, Ctrl-C)
 };
 
 struct Failure {

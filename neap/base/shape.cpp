@@ -22,7 +22,9 @@ Shape Shape::filled(int rank, std::int64_t extent) {
   return shape;
 }
 
-void Shape::push_back(std::int64_t extent) { insert(rank_, extent); }
+void Shape::push_back(std::int64_t extent) {
+  insert(rank_, extent);
+}
 
 void Shape::insert(int axis, std::int64_t extent) {
   if (rank_ == kMaxRank) {
@@ -76,9 +78,10 @@ Shape broadcast(const char* op, const Shape& a, const Shape& b) {
     const std::int64_t x = from_end <= a.rank() ? a.back(from_end) : 1;
     const std::int64_t y = from_end <= b.rank() ? b.back(from_end) : 1;
     if (x != y && x != 1 && y != 1) {
-      raise<ShapeError>("{}: shapes {} and {} do not broadcast (axis -{}: {} "
-                        "against {})",
-                        op, format_shape(a), format_shape(b), from_end, x, y);
+      raise<ShapeError>(
+          "{}: shapes {} and {} do not broadcast (axis -{}: {} "
+          "against {})",
+          op, format_shape(a), format_shape(b), from_end, x, y);
     }
     out[rank - from_end] = x == 1 ? y : x;
   }

@@ -1,0 +1,86 @@
+# Which Debian packages each chore needs, and how ./dev installs them. Sourced.
+
+declare -A PACKAGES=(
+  [build]="g++ cmake ninja-build ccache pkg-config libfmt-dev libexpected-dev
+    libhwy-dev zlib1g-dev libxxhash-dev libcli11-dev nlohmann-json3-dev
+    libtomlplusplus-dev"
+  [demo]="dataset-fashion-mnist"
+  [test]="libgtest-dev libgmock-dev librapidcheck-dev valgrind python3
+    dataset-fashion-mnist"
+  [lint]="clang-format clang-tidy universal-ctags git python3"
+  [coverage]="gcovr python3"
+  [bench]="libbenchmark-dev"
+  [fuzz]="clang"
+)
+readonly -a ALL_GROUPS=(build demo test lint coverage bench fuzz)
+
+# The packages of the groups that are not installed, on one line.
+missing_packages() {
+  local group package state
+  local -A have=()
+  local -a wanted=()
+  for group in "$@"; do
+    [[ -n ${PACKAGES[$group]:-} ]] || die "there is no package group '$group'"
+    # shellcheck disable=SC2206  # a list of words by design
+    wanted+=(${PACKAGES[$group]})
+  done
+  while read -r package state; do
+    if [[ $state == installed ]]; then have[${package%%:*}]=1; fi
+  done < <(dpkg-query -W -f '${binary:Package} ${db:Status-Status}\n' \
+    "${wanted[@]}" 2>/dev/null)
+  local -a missing=()
+  for package in "${wanted[@]}"; do
+    if [[ -z ${have[$package]:-} ]]; then
+      missing+=("$package")
+      have[$package]=1  # name it once
+    fi
+  done
+  echo "${missing[*]}"
+}
+
+as_root() {
+  if ((EUID == 0)); then
+    "$@"
+  else
+    sudo "$@"
+  fi
+}
+
+apt() {
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq \
+    -o Dpkg::Use-Pty=0 "$@" </dev/null
+}
+
+# Installs from the package lists at hand, or else from fresh ones.
+install_packages() {
+  if ! apt-cache show "$@" >/dev/null 2>&1; then
+    apt update && apt install -y --no-install-recommends "$@"
+  else
+    apt install -y --no-install-recommends "$@" ||
+      { apt update && apt install -y --no-install-recommends "$@"; }
+  fi
+}
+
+# require GROUP...: returns when the packages of the groups are installed.
+require() {
+  if [[ -n ${NEAP_NO_INSTALL:-} ]]; then return; fi
+  local missing log=build/setup.log
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    # shellcheck disable=SC2046  # joins the lines of the lists
+    die "this is not Debian: install by hand (here by Debian's names)" \
+      $(for group in "$@"; do echo "${PACKAGES[$group]}"; done) \
+      "and set NEAP_NO_INSTALL=1"
+  fi
+  missing=$(missing_packages "$@")
+  if [[ -z $missing ]]; then return; fi
+  if ((EUID != 0)) && ! command -v sudo >/dev/null; then
+    die "neither root nor sudo: install by hand: apt-get install $missing"
+  fi
+  say "installing: $missing"
+  mkdir -p build
+  # shellcheck disable=SC2086  # a list of words by design
+  if ! install_packages $missing >"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    die "installing packages failed; the whole log is in $log"
+  fi
+}
