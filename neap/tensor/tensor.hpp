@@ -110,6 +110,10 @@ class NEAP_API Tensor {
   /// True when no other handle, residual or view shares the elements, so that
   /// an op given this as an rvalue may take them over.
   bool is_sole_owner() const;
+  /// The same for all copies of a handle, different for every other one alive.
+  const void* identity() const { return &body(); }
+  /// True when no other handle shares this body.
+  bool has_sole_handle() const { return body().is_unique(); }
 
   /// Borrows the user's memory: `data` must stay valid until `deleter()` is
   /// called, when the last tensor on it goes. Counted as lent.

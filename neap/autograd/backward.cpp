@@ -1,0 +1,106 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/autograd/backward.hpp"
+
+#include "neap/autograd/walk.hpp"
+#include "neap/base/raise.hpp"
+#include "neap/tensor/create.hpp"
+
+namespace neap {
+
+using base::raise;
+
+namespace {
+
+void check_root(const char* op, const Tensor& root) {
+  if (!root.requires_grad()) {
+    raise<GraphError>(
+        "{}: the result depends on no tensor that requires grad (made under "
+        "NoGrad, detached, or of plain tensors only)",
+        op);
+  }
+}
+
+Tensor checked_cotangent(const char* op, const Tensor& root,
+                         const Tensor& given, const CallSite& site) {
+  if (!given.defined()) {
+    if (root.element_count() != 1) {
+      raise<ShapeError>("{}: a result of shape {} needs a cotangent", op,
+                        format_shape(root.shape()));
+    }
+    const memory::ContextGuard guard([](memory::Context& c) {
+      c.category = memory::Category::kGradients;
+    });
+    return ones(root.shape(), root.dtype(), site);
+  }
+  if (given.spec() != root.spec()) {
+    raise<ShapeError>("{}: cotangent {} {} for a result {} {}", op,
+                      name_of(given.dtype()), format_shape(given.shape()),
+                      name_of(root.dtype()), format_shape(root.shape()));
+  }
+  return given;
+}
+
+}  // namespace
+
+void backward(const Tensor& result, const BackwardOptions& options,
+              CallSite site) {
+  check_root("backward", result);
+  const Tensor cotangent =
+      checked_cotangent("backward", result, options.cotangent, site);
+  autograd::Walk walk(std::span(&result, 1),
+                      {options.retain_graph || options.create_graph,
+                       options.create_graph},
+                      base::intern(site));
+  walk.seed(result, cotangent);
+  walk.run();
+  walk.commit();
+}
+
+memory::Vector<Tensor> grad(std::span<const Tensor> outputs,
+                            std::span<const Tensor> inputs,
+                            const GradOptions& options, CallSite site) {
+  if (!options.cotangents.empty() &&
+      options.cotangents.size() != outputs.size()) {
+    raise<ShapeError>("grad: {} cotangents for {} outputs",
+                      options.cotangents.size(), outputs.size());
+  }
+  for (const Tensor& output : outputs) {
+    check_root("grad", output);
+  }
+  autograd::Walk walk(outputs,
+                      {options.retain_graph || options.create_graph,
+                       options.create_graph},
+                      base::intern(site));
+  walk.aim_at(inputs);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Tensor given =
+        options.cotangents.empty() ? Tensor() : options.cotangents[i];
+    walk.seed(outputs[i], checked_cotangent("grad", outputs[i], given, site));
+  }
+  walk.run();
+  memory::Vector<Tensor> out;
+  out.reserve(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    Tensor cotangent = walk.take_target(i);
+    if (!cotangent.defined()) {
+      if (options.unused == GradOptions::Unused::kError) {
+        raise<GraphError>(
+            "grad: input {} of shape {} is not used by the outputs; ask for "
+            "zeros with Unused::kZeros",
+            i, format_shape(inputs[i].shape()));
+      }
+      cotangent = zeros_like(inputs[i], site);
+    }
+    out.push_back(std::move(cotangent));
+  }
+  return out;
+}
+
+memory::Vector<Tensor> grad(const Tensor& output,
+                            std::initializer_list<Tensor> inputs,
+                            const GradOptions& options, CallSite site) {
+  return grad(std::span(&output, 1),
+              std::span(inputs.begin(), inputs.size()), options, site);
+}
+
+}  // namespace neap

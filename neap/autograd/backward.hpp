@@ -1,0 +1,54 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Reverse mode. backward() accumulates into the gradients of leaves; grad()
+// returns cotangents and accumulates nothing. Both consume the part of the
+// graph they walk (residuals go as they are used) unless told to retain it.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+
+#include "neap/memory/containers.hpp"
+#include "neap/tensor/tensor.hpp"
+
+namespace neap {
+
+struct BackwardOptions {
+  /// Of the result; needed unless it has one element (then 1).
+  Tensor cotangent{};
+  bool retain_graph = false;
+  /// Records the derivative itself, for a derivative of higher order. Implies
+  /// retain_graph.
+  bool create_graph = false;
+};
+
+/// Adds d(result)/d(leaf) . cotangent to the gradient of every leaf that
+/// requires one. Strong: a throw leaves all gradients as before; the graph
+/// entered is consumed, or, with retain_graph, as before.
+/// THROWS: GraphError when the result requires no grad, when a part of the
+/// graph is already consumed, or when a value it needs was overwritten;
+/// ShapeError for a wrong or missing cotangent; OutOfMemory.
+NEAP_API void backward(const Tensor& result,
+                       const BackwardOptions& options = {},
+                       CallSite site = CallSite::here());
+
+struct GradOptions {
+  enum class Unused { kError, kZeros };
+  /// One for each output; empty: ones for outputs of one element.
+  std::span<const Tensor> cotangents{};
+  bool retain_graph = false;
+  bool create_graph = false;  // implies retain_graph
+  Unused unused = Unused::kError;  // inputs that no output depends on
+};
+
+/// The cotangents of `inputs` (leaves or results of ops), in their order.
+/// THROWS: as backward; GraphError for an unused input unless kZeros.
+NEAP_API memory::Vector<Tensor> grad(std::span<const Tensor> outputs,
+                                     std::span<const Tensor> inputs,
+                                     const GradOptions& options = {},
+                                     CallSite site = CallSite::here());
+NEAP_API memory::Vector<Tensor> grad(const Tensor& output,
+                                     std::initializer_list<Tensor> inputs,
+                                     const GradOptions& options = {},
+                                     CallSite site = CallSite::here());
+
+}  // namespace neap

@@ -1,0 +1,91 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Walk: one pass of reverse mode over the part of the tape that some roots
+// reach. It collects that part, checks it before anything is touched, and runs
+// the vjp rules from the latest recorded call to the earliest, so that the
+// cotangents of one value always add in the same (traced) order. Nothing
+// recurses; the books are two lists at the door, proportional to what is
+// walked. Kept references end node by node, as the walk passes.
+#pragma once
+
+#include <span>
+
+#include "neap/graph/rules.hpp"
+#include "neap/memory/containers.hpp"
+
+namespace neap::autograd {
+
+class Walk {
+ public:
+  struct Options {
+    bool retain_graph = false;
+    bool create_graph = false;  // record the rules' own ops
+  };
+
+  /// Collects what the roots (tensors that require grad) reach. THROWS:
+  /// GraphError when a part is consumed or a kept value was overwritten, with
+  /// nothing changed; OutOfMemory.
+  Walk(std::span<const Tensor> roots, const Options& options,
+       base::SiteId site);
+
+  /// Restricts the walk to what leads to `targets` (leaves, or results of
+  /// recorded ops), whose cotangents take_target() then gives.
+  void aim_at(std::span<const Tensor> targets);
+
+  /// Gives a root its cotangent. Several add up.
+  void seed(const Tensor& root, const Tensor& cotangent);
+
+  /// Runs all rules. THROWS: whatever a rule throws; unless retain_graph, the
+  /// walked part is then consumed all the same.
+  void run();
+
+  /// The cotangent of the i-th target; undefined when nothing flowed there.
+  Tensor take_target(std::size_t i) noexcept;
+
+  /// Adds the staged cotangents to the leaves' gradients. Everything that can
+  /// fail comes first: THROWS with no gradient changed.
+  void commit();
+
+ private:
+  struct Step {
+    base::Ref<tensor::GraphLink> link;  // a Node; null once passed
+    std::uint32_t first_slot = 0;
+    bool leads_to_target = false;  // run its rule
+    graph::Node& node() const noexcept {
+      return static_cast<graph::Node&>(*link);
+    }
+  };
+  struct Sink {
+    base::Ref<tensor::GraphLink> link;  // a Leaf
+    Tensor cotangent;
+    bool is_target = false;
+    graph::Leaf& leaf() const noexcept {
+      return static_cast<graph::Leaf&>(*link);
+    }
+  };
+  struct Target {
+    bool is_leaf = false;
+    std::uint32_t index = 0;  // of a sink, or a slot
+    bool reached = false;     // by the roots
+  };
+
+  void visit(const base::Ref<tensor::GraphLink>& link);
+  void order();
+  void spread_needs();
+  bool is_wanted(const graph::Edge& edge) const noexcept;
+  Tensor* slot_of(const tensor::GraphLink* link, std::uint32_t output) noexcept;
+  bool knows(const graph::Vertex* vertex) const noexcept;
+  void accumulate(Tensor& slot, Tensor cotangent) const;
+  void pass(Step& step);
+  void run_rule(Step& step);
+  void consume_rest(std::size_t from) noexcept;
+
+  Options options_;
+  base::SiteId site_;
+  memory::Vector<Step> steps_;   // latest first
+  memory::Vector<Sink> sinks_;   // in the order they were found
+  memory::Vector<Tensor> slots_;  // cotangents of the nodes' outputs
+  memory::Vector<std::uint8_t> is_target_slot_;
+  memory::Vector<Target> targets_;
+};
+
+}  // namespace neap::autograd

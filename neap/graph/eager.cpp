@@ -1,0 +1,214 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// The eager recorder. One call in order: check, infer, acquire everything
+// (outputs, scratch, tape node), and only then let the kernel write.
+#include <array>
+
+#include "neap/base/raise.hpp"
+#include "neap/graph/node.hpp"
+#include "neap/graph/recorder.hpp"
+#include "neap/threads/pool.hpp"
+
+namespace neap::graph {
+namespace {
+
+using memory::Category;
+using tensor::Array;
+
+constexpr std::size_t kInPlace = 8;  // inputs of a call held without the door
+
+// Fixed room for the usual few operands, the door for more.
+template <class T>
+class Small {
+ public:
+  explicit Small(std::size_t count) : count_(count) {
+    if (count > kInPlace) {
+      many_.resize(count);
+    }
+  }
+  T* data() noexcept { return count_ > kInPlace ? many_.data() : few_.data(); }
+  std::span<T> span() noexcept { return {data(), count_}; }
+  T& operator[](std::size_t i) noexcept { return data()[i]; }
+
+ private:
+  std::size_t count_;
+  std::array<T, kInPlace> few_{};
+  memory::Vector<T> many_;
+};
+
+class Call {
+ public:
+  explicit Call(const OpCall& call)
+      : call_(call),
+        domain_(memory::domain()),
+        specs_(call.inputs.size()),
+        views_(call.inputs.size()) {
+    for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+      specs_[i] = call.inputs[i].tensor().spec();
+      if (specs_[i].space != specs_[0].space) {
+        base::raise<DeviceError>(
+            "{}: operands lie in memory spaces {} and {}, copy one to the "
+            "other's first",
+            call.op.name, specs_[0].space.value, specs_[i].space.value);
+      }
+    }
+    if (!specs_.span().empty()) {
+      for (Spec& spec : outputs()) {
+        spec.space = specs_[0].space;
+      }
+    }
+    call.op.infer({specs_.span(), call.attrs}, outputs());
+  }
+
+  void run(std::span<Tensor> results) {
+    const bool records = is_recorded();
+    if (call_.op.view != nullptr) {
+      const auto& input = call_.inputs[0].tensor().array();
+      arrays_[0] = Array::make(input->storage(),
+                               call_.op.view(input->layout(), call_.attrs));
+    } else {
+      acquire_outputs(records);
+    }
+    base::Ref<Node> node;
+    if (records) {
+      node = Node::create(call_, outputs(), domain_);
+    }
+    // Handles are made before the kernel runs: they too may find no memory.
+    std::array<Tensor, kMaxOutputs> handles;
+    for (std::size_t k = 0; k < outputs().size(); ++k) {
+      handles[k] = make_handle(node, k);
+    }
+    if (call_.op.view == nullptr) {
+      compute();
+    }
+    if (node) {
+      for (std::size_t k = 0; k < outputs().size(); ++k) {
+        node->keep_output(static_cast<int>(k), arrays_[k]);
+      }
+    }
+    if (donor_ != nullptr) {
+      *donor_ = Tensor();
+    }
+    std::move(handles.begin(), handles.begin() + call_.op.outputs,
+              results.begin());
+  }
+
+ private:
+  std::span<Spec> outputs() noexcept {
+    return {output_specs_.data(), static_cast<std::size_t>(call_.op.outputs)};
+  }
+
+  bool is_recorded() const {
+    if (call_.op.vjp == nullptr || !memory::context().grad_enabled) {
+      return false;
+    }
+    for (const Operand& input : call_.inputs) {
+      if (input.tensor().requires_grad()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  Tensor make_handle(const base::Ref<Node>& node, std::size_t k) {
+    const bool carries = node && is_floating(output_specs_[k].dtype);
+    return carries ? Tensor(arrays_[k],
+                            base::Ref<tensor::GraphLink>::share(node.get()),
+                            static_cast<std::uint32_t>(k))
+                   : Tensor(arrays_[k]);
+  }
+
+  // The input whose memory output 0 takes over, or nullptr. Only an rvalue
+  // that nothing else refers to, and that this call's own vjp does not read.
+  Tensor* find_donor(bool records) const {
+    std::uint32_t kept = 0;
+    for (const Reads& reads : call_.op.facts.vjp_reads) {
+      kept |= records ? reads.inputs : 0U;
+    }
+    for (std::size_t i = 0; i < call_.inputs.size(); ++i) {
+      Tensor* candidate = call_.inputs[i].temporary();
+      const bool may = ((call_.op.facts.donates & ~kept) >> i & 1U) != 0;
+      if (may && candidate != nullptr &&
+          candidate->spec() == output_specs_[0] &&
+          candidate->is_sole_owner() && candidate->is_contiguous() &&
+          tensor::extent_bytes(candidate->array()->layout()) ==
+              candidate->array()->storage()->size()) {
+        return candidate;
+      }
+    }
+    return nullptr;
+  }
+
+  void acquire_outputs(bool records) {
+    const memory::Tag tag =
+        memory::current_tag(Category::kActivations, call_.site);
+    std::size_t k = 0;
+    donor_ = find_donor(records);
+    if (donor_ != nullptr) {
+      arrays_[k++] = donor_->array();
+    }
+    for (; k < outputs().size(); ++k) {
+      arrays_[k] = Array::allocate(output_specs_[k], tag, domain_);
+    }
+  }
+
+  void compute() {
+    std::array<tensor::Strided, kMaxOutputs> out;
+    for (std::size_t i = 0; i < call_.inputs.size(); ++i) {
+      views_[i] = call_.inputs[i].tensor().array()->strided();
+    }
+    for (std::size_t k = 0; k < outputs().size(); ++k) {
+      out[k] = arrays_[k]->strided();
+    }
+    kernels::Args args{views_.span(),
+                       std::span(out.data(), outputs().size()),
+                       call_.attrs.data(),
+                       {},
+                       &executor()};
+    const Spec& key = call_.inputs.empty() ? output_specs_[0] : specs_[0];
+    const kernels::Kernel& kernel =
+        kernels::find(*call_.op.kernel, key.space, key.dtype, args);
+    const Bytes scratch = kernels::scratch_bytes(kernel, args);
+    kernels::SpaceRuntime& runtime = kernels::runtime(key.space);
+    if (scratch == 0) {
+      runtime.launch(kernel, args);
+      return;
+    }
+    memory::Tag tag = memory::current_tag(Category::kWorkspace, call_.site);
+    tag.category = Category::kWorkspace;
+    tag.space = key.space;
+    const memory::Block block = domain_.allocate(scratch, tag);
+    args.scratch = {static_cast<std::byte*>(block.data),
+                    static_cast<std::size_t>(block.size)};
+    runtime.launch(kernel, args);
+    domain_.release(block);
+  }
+
+  static threads::Executor& executor() {
+    threads::Executor* chosen = memory::context().executor;
+    return chosen != nullptr ? *chosen : threads::default_pool();
+  }
+
+  const OpCall& call_;
+  memory::Domain& domain_;
+  Small<Spec> specs_;
+  Small<tensor::Strided> views_;
+  std::array<Spec, kMaxOutputs> output_specs_{};
+  std::array<base::Ref<Array>, kMaxOutputs> arrays_;
+  Tensor* donor_ = nullptr;
+};
+
+class Eager final : public Recorder {
+ public:
+  void record(const OpCall& call, std::span<Tensor> outputs) override {
+    Call(call).run(outputs);
+  }
+};
+
+}  // namespace
+
+Recorder& eager() noexcept {
+  static Eager instance;
+  return instance;
+}
+
+}  // namespace neap::graph

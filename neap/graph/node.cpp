@@ -1,0 +1,198 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/graph/node.hpp"
+
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <new>
+
+#include "neap/base/raise.hpp"
+
+namespace neap::graph {
+namespace {
+
+std::uint64_t next_sequence() noexcept {
+  static constinit std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+bool needs_cotangent(const Operand& input) noexcept {
+  const auto& link = input.tensor().link();
+  return link && link->requires_grad();
+}
+
+// Inputs that need a cotangent, as a mask (inputs beyond 31 share the last bit).
+std::uint32_t bit(std::size_t i) noexcept {
+  return 1U << static_cast<std::uint32_t>(std::min<std::size_t>(i, 31));
+}
+
+Reads reads_of(const OpCall& call) noexcept {
+  Reads all;
+  const auto& rules = call.op.facts.vjp_reads;
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    if (needs_cotangent(call.inputs[i])) {
+      const Reads& one = rules[std::min(i, rules.size() - 1)];
+      all.inputs |= one.inputs;
+      all.outputs |= one.outputs;
+      all.shapes |= one.shapes;
+    }
+  }
+  return all;
+}
+
+// A shape is kept only when it is read, differs from output 0's (which the
+// cotangent tells) and the array is not kept anyway.
+bool keeps_shape(const Reads& reads, const OpCall& call, std::size_t i,
+                 const Shape& output_shape) noexcept {
+  return (reads.shapes & bit(i)) != 0 && (reads.inputs & bit(i)) == 0 &&
+         call.inputs[i].tensor().shape() != output_shape;
+}
+
+constexpr std::size_t kHeader = (sizeof(Node) + 15) / 16 * 16;
+
+}  // namespace
+
+Edge* Node::edge_data() const noexcept {
+  auto* start = reinterpret_cast<std::byte*>(const_cast<Node*>(this));
+  return reinterpret_cast<Edge*>(start + kHeader);
+}
+
+Residual* Node::residual_data() const noexcept {
+  return reinterpret_cast<Residual*>(edge_data() + input_count_);
+}
+
+std::int64_t* Node::shape_data() const noexcept {
+  return reinterpret_cast<std::int64_t*>(residual_data() + residual_count_);
+}
+
+Attrs Node::attrs() const noexcept {
+  return {shape_data() + shape_words_, attr_bytes_};
+}
+
+std::span<const Edge> Node::edges() const noexcept {
+  return {edge_data(), consumed_ ? 0U : input_count_};
+}
+
+std::span<const Residual> Node::residuals() const noexcept {
+  return {residual_data(), consumed_ ? 0U : residual_count_};
+}
+
+base::Ref<Node> Node::create(const OpCall& call, std::span<const Spec> outputs,
+                             memory::Domain& domain) {
+  const Reads reads = reads_of(call);
+  std::size_t residuals = std::popcount(reads.outputs);
+  std::size_t words = 0;
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    residuals += (reads.inputs & bit(i)) != 0 ? 1 : 0;
+    if (keeps_shape(reads, call, i, outputs[0].shape)) {
+      words += 1 + static_cast<std::size_t>(
+                       call.inputs[i].tensor().shape().rank());
+    }
+  }
+  const std::size_t bytes = kHeader + call.inputs.size() * sizeof(Edge) +
+                            residuals * sizeof(Residual) +
+                            words * sizeof(std::int64_t) + call.attrs.size();
+  const memory::Tag tag =
+      memory::current_tag(memory::Category::kGraph, call.site);
+  const memory::Block block =
+      domain.allocate(static_cast<Bytes>(bytes), tag);
+  Node* node = ::new (block.data) Node(call, next_sequence(), tag.owner);
+  node->domain_ = &domain;
+  node->bucket_ = block.bucket;
+  node->bytes_ = static_cast<std::uint32_t>(bytes);
+  node->input_count_ = static_cast<std::uint16_t>(call.inputs.size());
+  node->residual_count_ = static_cast<std::uint16_t>(residuals);
+  node->shape_words_ = static_cast<std::uint16_t>(words);
+  node->attr_bytes_ = static_cast<std::uint16_t>(call.attrs.size());
+  node->fill(call, reads, outputs[0].shape);
+  return base::Ref<Node>::adopt(node);
+}
+
+void Node::fill(const OpCall& call, const Reads& reads,
+                const Shape& output_shape) noexcept {
+  Residual* residual = residual_data();
+  std::int64_t* word = shape_data();
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    const Tensor& input = call.inputs[i].tensor();
+    Edge* edge = ::new (edge_data() + i) Edge;
+    if (needs_cotangent(call.inputs[i])) {
+      edge->source = input.link();
+      edge->output = input.output_index();
+    }
+    if ((reads.inputs & bit(i)) != 0) {
+      ::new (residual++)
+          Residual{input.array(), input.array()->storage()->version(),
+                   static_cast<std::uint16_t>(i)};
+    }
+    if (keeps_shape(reads, call, i, output_shape)) {
+      *word++ = static_cast<std::int64_t>(i) * 16 + input.shape().rank();
+      word = std::copy(input.shape().begin(), input.shape().end(), word);
+    }
+  }
+  for (std::uint16_t k = 0; k < call.op.outputs; ++k) {
+    if ((reads.outputs & bit(k)) != 0) {
+      ::new (residual++) Residual{
+          nullptr, 0, static_cast<std::uint16_t>(Residual::kOutputBit | k)};
+    }
+  }
+  if (call.attrs.size() != 0) {
+    std::memcpy(shape_data() + shape_words_, call.attrs.data(),
+                call.attrs.size());
+  }
+}
+
+void Node::keep_output(int k, const base::Ref<tensor::Array>& array) noexcept {
+  for (Residual& residual : std::span(residual_data(), residual_count_)) {
+    if (residual.position == (Residual::kOutputBit | k)) {
+      residual.array = array;
+      residual.version = array->storage()->version();
+    }
+  }
+}
+
+const Residual* Node::find(std::uint16_t position) const noexcept {
+  for (const Residual& residual : residuals()) {
+    if (residual.position == position) {
+      return &residual;
+    }
+  }
+  return nullptr;
+}
+
+Shape Node::input_shape(int i, const Shape& fallback) const noexcept {
+  if (const Residual* residual = find(static_cast<std::uint16_t>(i))) {
+    return residual->array->shape();
+  }
+  const std::int64_t* word = shape_data();
+  const std::int64_t* end = word + shape_words_;
+  while (word != end) {
+    const auto rank = static_cast<std::size_t>(*word % 16);
+    if (*word / 16 == i) {
+      return Shape(std::span(word + 1, rank));
+    }
+    word += 1 + rank;
+  }
+  return fallback;
+}
+
+void Node::check_usable() const {
+  if (consumed_) {
+    base::raise<GraphError>(
+        "backward: '{}' recorded at {} was already consumed by the backward at "
+        "{}; pass retain_graph to the first one to run a second",
+        op_->name, base::format_site(site()),
+        base::format_site(consumed_at_));
+  }
+  for (const Residual& residual : residuals()) {
+    const tensor::Storage& storage = *residual.array->storage();
+    if (storage.version() != residual.version) {
+      base::raise<GraphError>(
+          "backward: '{}' recorded at {} needs a value that was overwritten at "
+          "{}; write to a copy, or call backward first",
+          op_->name, base::format_site(site()),
+          base::format_site(storage.written_at()));
+    }
+  }
+}
+
+}  // namespace neap::graph

@@ -1,0 +1,115 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Op: everything about a primitive operation, as one constant descriptor. The
+// tape, forward mode, tracing, planning and the tests read it; none of them
+// knows any op by name.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "neap/kernels/kernel.hpp"
+#include "neap/tensor/tensor.hpp"
+
+namespace neap::graph {
+
+using tensor::Layout;
+using tensor::Spec;
+
+inline constexpr int kMaxOutputs = 4;
+
+class VjpContext;
+class JvpContext;
+
+/// An op's attributes: the bytes of one trivially copyable struct. They are
+/// copied into tape nodes and programs, and compared as bytes.
+class Attrs {
+ public:
+  Attrs() = default;
+  template <class T>
+    requires(std::is_trivially_copyable_v<T> && !std::is_same_v<T, Attrs>)
+  Attrs(const T& value) noexcept  // NOLINT: implicit at call sites on purpose
+      : data_(&value), size_(sizeof(T)) {}
+  Attrs(const void* data, std::uint32_t size) noexcept
+      : data_(data), size_(size) {}
+
+  template <class T>
+  const T& as() const noexcept {
+    return *static_cast<const T*>(data_);
+  }
+  const void* data() const noexcept { return data_; }
+  std::uint32_t size() const noexcept { return size_; }
+
+ private:
+  const void* data_ = nullptr;
+  std::uint32_t size_ = 0;
+};
+
+/// What a shape rule and a cost see of a call.
+struct OpArgs {
+  std::span<const Spec> inputs;
+  Attrs attrs;
+};
+
+/// What the vjp reads in order to make the cotangent of one input. Bit i of a
+/// mask stands for input (or output) i.
+struct Reads {
+  std::uint32_t inputs = 0;
+  std::uint32_t outputs = 0;
+  std::uint32_t shapes = 0;  // inputs of which the shape alone is needed
+};
+
+enum class Effect : std::uint8_t {
+  kPure,
+  kRandom,    // takes a draw of the generator, kept in its attributes
+  kStateful,  // reads or writes what its operands do not show
+};
+
+/// How an op treats axis 0 of its operands when that is the sample axis.
+enum class SampleAxis : std::uint8_t {
+  kMapped,   // output sample i depends on input samples i (and shared inputs)
+  kReduced,  // the output sums over samples
+  kMixed,    // samples depend on one another; the call cannot be split
+};
+
+/// Work and traffic of one call.
+struct Cost {
+  std::int64_t flops = 0;
+  Bytes read = 0;
+  Bytes written = 0;
+};
+
+/// An op's memory facts: data, so that planners and tests can use them.
+struct Facts {
+  /// [i]: for the cotangent of input i; the last entry serves further inputs.
+  std::array<Reads, 4> vjp_reads{};
+  /// Inputs whose memory output 0 may take over, element by element.
+  std::uint32_t donates = 0;
+  Effect effect = Effect::kPure;
+  SampleAxis sample_axis = SampleAxis::kMapped;
+  /// nullptr: one flop an output element, every operand moved once.
+  Cost (*cost)(const OpArgs& args, std::span<const Spec> outputs) = nullptr;
+};
+
+struct Op {
+  std::string_view name;
+  std::string_view formula;  // with its source where not textbook
+  int outputs = 1;
+  /// Shape rule. THROWS: ShapeError, DTypeError, ValueError naming the op.
+  void (*infer)(const OpArgs& args, std::span<Spec> outputs) = nullptr;
+  /// Forward: a kernel, or (a view op) a layout on the input's storage.
+  const kernels::KernelList* kernel = nullptr;
+  Layout (*view)(const Layout& input, const Attrs& attrs) = nullptr;
+  /// Derivative rules, written in other ops; nullptr: not differentiable.
+  void (*vjp)(VjpContext& context) = nullptr;
+  void (*jvp)(JvpContext& context) = nullptr;
+  Facts facts;
+};
+
+/// Cost of a call, from the facts or the default.
+NEAP_API Cost cost_of(const Op& op, const OpArgs& args,
+                      std::span<const Spec> outputs);
+
+}  // namespace neap::graph

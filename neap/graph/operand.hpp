@@ -1,0 +1,45 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Operand: how an op's public function takes an argument. It converts from a
+// tensor or a plain number, notes the call site, and knows whether it was given
+// a temporary (which the op may take over when nothing else needs it).
+#pragma once
+
+#include <concepts>
+
+#include "neap/tensor/tensor.hpp"
+
+namespace neap {
+
+class Operand {
+ public:
+  // Implicit on purpose: add(x, 2.0), x + y.
+  Operand(const Tensor& tensor,  // NOLINT
+          CallSite site = CallSite::here()) noexcept
+      : tensor_(&tensor), site_(site) {}
+  Operand(Tensor& tensor, CallSite site = CallSite::here()) noexcept  // NOLINT
+      : tensor_(&tensor), site_(site) {}
+  Operand(Tensor&& tensor,  // NOLINT
+          CallSite site = CallSite::here()) noexcept
+      : tensor_(&tensor), temporary_(&tensor), site_(site) {}
+  template <class Number>
+    requires std::is_arithmetic_v<Number>
+  Operand(Number number,  // NOLINT
+          CallSite site = CallSite::here()) noexcept
+      : number_(static_cast<double>(number)), site_(site) {}
+
+  bool is_number() const noexcept { return tensor_ == nullptr; }
+  double number() const noexcept { return number_; }
+  /// REQUIRES: !is_number().
+  const Tensor& tensor() const noexcept { return *tensor_; }
+  /// The tensor again when it was given as an rvalue, else nullptr.
+  Tensor* temporary() const noexcept { return temporary_; }
+  const CallSite& site() const noexcept { return site_; }
+
+ private:
+  const Tensor* tensor_ = nullptr;
+  Tensor* temporary_ = nullptr;
+  double number_ = 0.0;
+  CallSite site_;
+};
+
+}  // namespace neap

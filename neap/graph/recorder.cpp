@@ -1,0 +1,25 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/graph/recorder.hpp"
+
+namespace neap::graph {
+
+void dispatch(const Op& op, std::span<const Operand> inputs,
+              const Attrs& attrs, const CallSite& site,
+              std::span<Tensor> outputs) {
+  const memory::Context& context = memory::context();
+  const base::SiteId where =
+      context.site.value != 0 ? context.site : base::intern(site);
+  Recorder& recorder =
+      context.recorder != nullptr ? *context.recorder : eager();
+  recorder.record({op, inputs, attrs, where}, outputs);
+}
+
+Tensor apply(const Op& op, std::initializer_list<Operand> inputs,
+             const Attrs& attrs) {
+  Tensor output;
+  dispatch(op, std::span(inputs.begin(), inputs.size()), attrs,
+           inputs.begin()->site(), std::span(&output, 1));
+  return output;
+}
+
+}  // namespace neap::graph

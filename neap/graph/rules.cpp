@@ -1,0 +1,45 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/graph/rules.hpp"
+
+#include "neap/base/raise.hpp"
+
+namespace neap::graph {
+namespace {
+
+const base::Ref<tensor::Array>& kept(const Node& node, std::uint16_t position) {
+  const Residual* residual = node.find(position);
+  if (residual == nullptr) {
+    base::raise<InternalError>(
+        "{}: its vjp reads {} {}, which its facts do not declare",
+        node.op().name,
+        (position & Residual::kOutputBit) != 0 ? "output" : "input",
+        position & ~Residual::kOutputBit);
+  }
+  return residual->array;
+}
+
+}  // namespace
+
+Tensor VjpContext::input(int i) const {
+  const auto& array = kept(node_, static_cast<std::uint16_t>(i));
+  const Edge& edge = node_.edges()[static_cast<std::size_t>(i)];
+  return keep_graph_ ? Tensor(array, edge.source, edge.output) : Tensor(array);
+}
+
+Tensor VjpContext::output(int k) const {
+  const auto& array = kept(
+      node_, static_cast<std::uint16_t>(Residual::kOutputBit | k));
+  return keep_graph_ ? Tensor(array,
+                              base::Ref<tensor::GraphLink>::share(
+                                  const_cast<Node*>(&node_)),
+                              static_cast<std::uint32_t>(k))
+                     : Tensor(array);
+}
+
+Shape VjpContext::input_shape(int i) const noexcept {
+  return node_.input_shape(i, cotangents_[0].defined()
+                                   ? cotangents_[0].shape()
+                                   : Shape());
+}
+
+}  // namespace neap::graph

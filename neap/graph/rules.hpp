@@ -1,0 +1,104 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// What derivative rules are given. A rule is a function over tensors, written
+// in other ops; these two classes hand it its operands and take its results.
+#pragma once
+
+#include <cstring>
+#include <span>
+
+#include "neap/graph/node.hpp"
+
+namespace neap::graph {
+
+/// For the reverse rule of one recorded call: cotangents of the outputs in,
+/// cotangents of the inputs out.
+class NEAP_API VjpContext {
+ public:
+  /// `cotangents` (one an output, undefined: zero), `wanted` and `results` (one
+  /// an input) outlive the context. With `keep_graph` the residuals carry their place on
+  /// the tape, so that the rule's own ops are recorded through them.
+  VjpContext(const Node& node, std::span<const Tensor> cotangents,
+             std::span<const std::uint8_t> wanted, std::span<Tensor> results,
+             bool keep_graph) noexcept
+      : node_(node),
+        cotangents_(cotangents),
+        wanted_(wanted),
+        results_(results),
+        keep_graph_(keep_graph) {}
+
+  /// Cotangent of output k; undefined where nothing flowed into it.
+  const Tensor& cotangent(int k = 0) const noexcept {
+    return cotangents_[static_cast<std::size_t>(k)];
+  }
+  int inputs() const noexcept {
+    return static_cast<int>(wanted_.size());
+  }
+  /// Whether input i's cotangent is wanted.
+  bool needs(int i) const noexcept {
+    return wanted_[static_cast<std::size_t>(i)] != 0;
+  }
+  /// Kept operands. REQUIRES: the op's facts declare the read; THROWS:
+  /// InternalError otherwise.
+  Tensor input(int i) const;
+  Tensor output(int k = 0) const;
+  /// REQUIRES: declared in Reads::shapes or Reads::inputs.
+  Shape input_shape(int i) const noexcept;
+
+  template <class T>
+  T attrs() const noexcept {
+    T value;  // the tape stores attributes unaligned
+    std::memcpy(&value, node_.attrs().data(), sizeof(T));
+    return value;
+  }
+  /// Gives the cotangent of input i (at most once; undefined: zero).
+  void set(int i, Tensor cotangent) noexcept {
+    results_[static_cast<std::size_t>(i)] = std::move(cotangent);
+  }
+
+ private:
+  const Node& node_;
+  std::span<const Tensor> cotangents_;
+  std::span<const std::uint8_t> wanted_;
+  std::span<Tensor> results_;
+  bool keep_graph_;
+};
+
+/// For the forward rule of one call: tangents of the inputs in, tangents of
+/// the outputs out.
+class NEAP_API JvpContext {
+ public:
+  JvpContext(const OpCall& call, std::span<const Tensor> outputs,
+             std::span<const Tensor> tangents,
+             std::span<Tensor> results) noexcept
+      : call_(call),
+        outputs_(outputs),
+        tangents_(tangents),
+        results_(results) {}
+
+  int inputs() const noexcept { return static_cast<int>(call_.inputs.size()); }
+  /// Tangent of input i; undefined where it is zero.
+  const Tensor& tangent(int i = 0) const noexcept {
+    return tangents_[static_cast<std::size_t>(i)];
+  }
+  const Tensor& input(int i = 0) const noexcept {
+    return call_.inputs[static_cast<std::size_t>(i)].tensor();
+  }
+  const Tensor& output(int k = 0) const noexcept {
+    return outputs_[static_cast<std::size_t>(k)];
+  }
+  template <class T>
+  const T& attrs() const noexcept {
+    return call_.attrs.as<T>();
+  }
+  void set(int k, Tensor tangent) noexcept {
+    results_[static_cast<std::size_t>(k)] = std::move(tangent);
+  }
+
+ private:
+  const OpCall& call_;
+  std::span<const Tensor> outputs_;
+  std::span<const Tensor> tangents_;
+  std::span<Tensor> results_;
+};
+
+}  // namespace neap::graph
