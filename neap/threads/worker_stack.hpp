@@ -1,0 +1,24 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// The stacks of a pool's workers. The system's thread library keeps the stacks
+// of joined threads for reuse, of any size; so ours are mapped here, and what
+// is stated (as external "thread stacks") is what there is.
+#pragma once
+
+#include "neap/base/bytes.hpp"
+
+namespace neap::threads {
+
+/// What a worker that may use `bytes` needs: the system puts the program's
+/// thread-local variables on the same stack, and under a sanitizer they alone
+/// are larger than that.
+Bytes stack_bytes_for(Bytes bytes) noexcept;
+
+/// One page that nobody may touch: what an overflow meets.
+Bytes guard_bytes() noexcept;
+
+/// Maps guard_bytes() and above them `bytes`; returns where the guard begins,
+/// or nullptr where the system has no more.
+void* map_stack(Bytes bytes) noexcept;
+void unmap_stack(void* stack, Bytes bytes) noexcept;
+
+}  // namespace neap::threads
