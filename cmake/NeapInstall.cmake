@@ -1,0 +1,104 @@
+# One library of all rooms, neap::neap: static, or shared with
+# BUILD_SHARED_LIBS. Installed with its headers, a CMake package and neap.pc.
+# Rooms that stand APART are libraries beside it, for who asks for them:
+#   find_package(neap REQUIRED COMPONENTS testing)   # neap::testing
+include(CMakePackageConfigHelpers)
+
+get_property(rooms GLOBAL PROPERTY NEAP_ROOMS)
+get_property(public_libraries GLOBAL PROPERTY NEAP_ROOM_LIBRARIES)
+get_property(private_libraries GLOBAL PROPERTY NEAP_ROOM_PRIVATE_LIBRARIES)
+list(REMOVE_DUPLICATES public_libraries)
+list(REMOVE_DUPLICATES private_libraries)
+list(REMOVE_ITEM private_libraries ${public_libraries})
+
+add_library(neap)
+add_library(neap::neap ALIAS neap)
+set_target_properties(neap PROPERTIES LINKER_LANGUAGE CXX
+  VERSION ${PROJECT_VERSION}
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+target_compile_features(neap PUBLIC cxx_std_20)
+foreach(room IN LISTS rooms)
+  target_sources(neap PRIVATE "$<TARGET_OBJECTS:neap_${room}>")
+  target_include_directories(neap PUBLIC
+    "$<BUILD_INTERFACE:${NEAP_WALLS}/${room}>")
+endforeach()
+target_include_directories(neap PUBLIC
+  "$<BUILD_INTERFACE:${NEAP_WALLS}/umbrella>")
+target_link_libraries(neap
+  PUBLIC ${public_libraries}
+  PRIVATE ${private_libraries} "$<BUILD_INTERFACE:neap_options>")
+# Checks change what headers declare: who links a checked build sees the same.
+if(NEAP_CHECKED)
+  target_compile_definitions(neap PUBLIC NEAP_CHECKED)
+  set(pc_cflags "-DNEAP_CHECKED")
+endif()
+
+# neap/neap.hpp belongs to no room: it includes what users need of all.
+if(EXISTS "${PROJECT_SOURCE_DIR}/neap/neap.hpp")
+  file(MAKE_DIRECTORY "${NEAP_WALLS}/umbrella/neap")
+  file(CREATE_LINK "${PROJECT_SOURCE_DIR}/neap/neap.hpp"
+    "${NEAP_WALLS}/umbrella/neap/neap.hpp" SYMBOLIC)
+  install(FILES "${PROJECT_SOURCE_DIR}/neap/neap.hpp"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/neap")
+endif()
+foreach(room IN LISTS rooms)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/neap/${room}"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/neap"
+    FILES_MATCHING PATTERN "*.hpp")
+endforeach()
+
+set(cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/neap")
+install(TARGETS neap EXPORT neapTargets
+  INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+
+get_property(apart_rooms GLOBAL PROPERTY NEAP_APART_ROOMS)
+foreach(room IN LISTS apart_rooms)
+  get_target_property(libraries neap_${room} INTERFACE_LINK_LIBRARIES)
+  list(FILTER libraries INCLUDE REGEX "^[A-Za-z]+::[a-z_]+$")
+  add_library(neap_apart_${room} STATIC "$<TARGET_OBJECTS:neap_${room}>")
+  set_target_properties(neap_apart_${room} PROPERTIES
+    LINKER_LANGUAGE CXX EXPORT_NAME ${room} OUTPUT_NAME neap_apart_${room})
+  target_link_libraries(neap_apart_${room} PUBLIC neap ${libraries})
+  install(TARGETS neap_apart_${room} EXPORT neap_${room}
+    INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+  install(EXPORT neap_${room} NAMESPACE neap:: DESTINATION "${cmake_dir}"
+    FILE neap_${room}.cmake)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/neap/${room}"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/neap"
+    FILES_MATCHING PATTERN "*.hpp")
+endforeach()
+
+install(EXPORT neapTargets NAMESPACE neap:: DESTINATION "${cmake_dir}")
+configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/neapConfig.cmake.in"
+  "${PROJECT_BINARY_DIR}/neapConfig.cmake" INSTALL_DESTINATION "${cmake_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/neapConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/neapConfig.cmake"
+  "${PROJECT_BINARY_DIR}/neapConfigVersion.cmake" DESTINATION "${cmake_dir}")
+
+# A static library is of no use without what it links, so that neap.pc names it
+# as required; of a shared one it is nobody's business.
+set(pc_names "fmt::fmt=fmt" "hwy::hwy=libhwy" "ZLIB::ZLIB=zlib"
+  "PkgConfig::xxhash=libxxhash")
+set(pc_requires "")
+foreach(pair IN LISTS pc_names)
+  string(REPLACE "=" ";" pair "${pair}")
+  list(GET pair 0 target)
+  list(GET pair 1 module)
+  if(target IN_LIST public_libraries OR target IN_LIST private_libraries)
+    list(APPEND pc_requires ${module})
+  endif()
+endforeach()
+list(JOIN pc_requires ", " pc_requires)
+get_target_property(neap_type neap TYPE)
+if(neap_type STREQUAL "STATIC_LIBRARY")
+  set(pc_requires_field "Requires")
+else()
+  set(pc_requires_field "Requires.private")
+endif()
+set(pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+file(RELATIVE_PATH pc_up "/${pc_dir}" "/")
+string(REGEX REPLACE "/$" "" pc_up "${pc_up}")
+configure_file("${CMAKE_CURRENT_LIST_DIR}/neap.pc.in"
+  "${PROJECT_BINARY_DIR}/neap.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/neap.pc" DESTINATION "${pc_dir}")

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Installs a build and builds tests/consumer against it, by find_package and by
+# pkg-config: scripts/check_install.sh BUILD_DIR
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+build=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+
+cmake --install "$build" --prefix "$prefix" >"$work/install.log" || {
+  cat "$work/install.log" >&2
+  exit 1
+}
+library_dir=$(dirname "$(find "$prefix" -name 'libneap.*' | head -n 1)")
+export LD_LIBRARY_PATH=$library_dir
+
+echo "-- find_package"
+cmake -S tests/consumer -B "$work/consumer" -G Ninja \
+  -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
+cmake --build "$work/consumer" >/dev/null
+"$work/consumer/consumer"
+
+echo "-- pkg-config"
+export PKG_CONFIG_PATH=$library_dir/pkgconfig
+# shellcheck disable=SC2046  # flags are words
+g++ -std=c++20 tests/consumer/main.cpp $(pkg-config --cflags --libs neap) \
+  -o "$work/consumer_pc"
+"$work/consumer_pc"
+echo "neap.pc says version $(pkg-config --modversion neap)"
