@@ -3,8 +3,7 @@
 
 namespace neap::tensor {
 
-base::Ref<Array> Array::make(base::Ref<Storage> storage,
-                             const Layout& layout) {
+base::Ref<Array> Array::make(base::Ref<Storage> storage, const Layout& layout) {
   memory::Tag tag = storage->tag();
   tag.category = memory::Category::kGraph;
   tag.space = memory::kHost;

@@ -44,13 +44,15 @@ Tensor draw(const char* op, bool is_allowed, const Shape& shape, DType dtype,
   return out;
 }
 
-bool is_drawn_float(DType dtype) noexcept { return dtype == f32 || dtype == f64; }
+bool is_drawn_float(DType dtype) noexcept {
+  return dtype == f32 || dtype == f64;
+}
 
 }  // namespace
 
 Tensor empty(const Shape& shape, DType dtype, CallSite site) {
-  const memory::Tag tag = memory::current_tag(memory::Category::kOther,
-                                              base::intern(site));
+  const memory::Tag tag =
+      memory::current_tag(memory::Category::kOther, base::intern(site));
   return Tensor(tensor::Array::allocate({dtype, shape, memory::kHost}, tag,
                                         memory::domain()));
 }
@@ -85,9 +87,8 @@ Tensor arange(std::int64_t count, DType dtype, CallSite site) {
 }
 
 Tensor eye(std::int64_t n, DType dtype, CallSite site) {
-  return generate({n, n}, dtype, site, [n](std::int64_t i) {
-    return i / n == i % n ? 1.0 : 0.0;
-  });
+  return generate({n, n}, dtype, site,
+                  [n](std::int64_t i) { return i / n == i % n ? 1.0 : 0.0; });
 }
 
 Tensor from_values(std::span<const double> values, const Shape& shape,
@@ -110,9 +111,9 @@ Tensor from_values(std::initializer_list<double> values, const Shape& shape,
 Tensor rand(const Shape& shape, DType dtype, CallSite site) {
   return draw("rand", is_drawn_float(dtype), shape, dtype, site,
               [dtype](const base::PhiloxBlock& words) {
-                return dtype == f32 ? static_cast<double>(
-                                          base::uniform_f32(words[0]))
-                                    : base::uniform_f64(words[0], words[1]);
+                return dtype == f32
+                           ? static_cast<double>(base::uniform_f32(words[0]))
+                           : base::uniform_f64(words[0], words[1]);
               });
 }
 

@@ -22,7 +22,8 @@ NEAP_API Tensor ones(const Shape& shape, DType dtype = f32,
                      CallSite site = CallSite::here());
 NEAP_API Tensor full(const Shape& shape, double value, DType dtype = f32,
                      CallSite site = CallSite::here());
-NEAP_API Tensor zeros_like(const Tensor& like, CallSite site = CallSite::here());
+NEAP_API Tensor zeros_like(const Tensor& like,
+                           CallSite site = CallSite::here());
 NEAP_API Tensor ones_like(const Tensor& like, CallSite site = CallSite::here());
 
 /// Rank 0.
@@ -67,8 +68,7 @@ NEAP_API Tensor randn(const Shape& shape, DType dtype = f32,
                       CallSite site = CallSite::here());
 /// Integers in [low, high); i32 or i64. One draw. THROWS: ValueError unless
 /// low < high.
-NEAP_API Tensor randint(std::int64_t low, std::int64_t high,
-                        const Shape& shape, DType dtype = i64,
-                        CallSite site = CallSite::here());
+NEAP_API Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape,
+                        DType dtype = i64, CallSite site = CallSite::here());
 
 }  // namespace neap

@@ -9,7 +9,7 @@
 namespace neap {
 
 struct PrintOptions {
-  int precision = 4;          // digits after the point
+  int precision = 4;              // digits after the point
   std::int64_t threshold = 1000;  // more elements than this: edges only
   std::int64_t edge_items = 3;    // kept at each end of a summarised axis
 };

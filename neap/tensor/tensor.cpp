@@ -38,13 +38,16 @@ Tensor::Tensor(base::Ref<Array> array, base::Ref<tensor::GraphLink> link,
 
 tensor::Body& Tensor::body() const {
   if (!body_) {
-    raise<UseAfterRelease>("tensor: used while undefined (default-made, moved "
-                           "from, or never assigned)");
+    raise<UseAfterRelease>(
+        "tensor: used while undefined (default-made, moved "
+        "from, or never assigned)");
   }
   return *body_;
 }
 
-const base::Ref<Array>& Tensor::array() const { return body().array_; }
+const base::Ref<Array>& Tensor::array() const {
+  return body().array_;
+}
 
 const base::Ref<tensor::GraphLink>& Tensor::link() const {
   return body().link_;
@@ -104,8 +107,8 @@ double Tensor::at(std::initializer_list<std::int64_t> index) const {
       raise<ShapeError>("at: position {} out of range for axis {} of {}",
                         position, axis, format_shape(shape()));
     }
-    offset += (position < 0 ? position + extent : position) *
-              view.strides[axis];
+    offset +=
+        (position < 0 ? position + extent : position) * view.strides[axis];
     ++axis;
   }
   return tensor::element_as_double(view, offset);
@@ -146,7 +149,9 @@ Tensor Tensor::grad() const {
   return link ? link->grad() : Tensor();
 }
 
-Tensor Tensor::detach() const { return Tensor(array()); }
+Tensor Tensor::detach() const {
+  return Tensor(array());
+}
 
 Tensor Tensor::alias() const {
   return Tensor(array(), body().link_, body().output_);
@@ -170,8 +175,8 @@ Tensor Tensor::borrow_bytes(void* data, std::int64_t count, DType dtype,
     raise<ShapeError>("borrow: {} elements given for shape {} of {}", count,
                       format_shape(shape), shape.element_count());
   }
-  const memory::Tag tag = memory::current_tag(memory::Category::kOther,
-                                              base::intern(site));
+  const memory::Tag tag =
+      memory::current_tag(memory::Category::kOther, base::intern(site));
   const tensor::Layout layout = tensor::dense_layout(dtype, shape);
   auto storage =
       tensor::Storage::borrow(data, tensor::extent_bytes(layout),

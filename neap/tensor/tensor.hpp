@@ -124,7 +124,8 @@ class NEAP_API Tensor {
   template <class T>
   static Tensor borrow(std::span<T> data, const Shape& shape,
                        CallSite site = CallSite::here()) {
-    return borrow(data, shape, [] {}, site);
+    return borrow(
+        data, shape, [] {}, site);
   }
 
  private:
