@@ -1,0 +1,461 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/memory/domain.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "neap/base/external.hpp"
+#include "neap/memory/budget.hpp"
+#include "neap/memory/host_backends.hpp"
+#include "neap/memory/test_random.hpp"
+
+namespace neap::memory {
+namespace {
+
+Domain::Handle pooled() {
+  return Domain::create({.host = HostAllocator::kPooled});
+}
+
+Tag tag(Category category = Category::kActivations, OwnerId owner = {}) {
+  return {.category = category, .owner = owner, .site = base::SiteId{1}};
+}
+
+void expect_same(const Stats& a, const Stats& b) {
+  EXPECT_EQ(a.live, b.live);
+  EXPECT_EQ(a.held, b.held);
+  EXPECT_EQ(a.idle, b.idle);
+  EXPECT_EQ(a.books, b.books);
+  EXPECT_EQ(a.peak, b.peak);
+  EXPECT_EQ(a.live_peak, b.live_peak);
+  EXPECT_EQ(a.live_blocks, b.live_blocks);
+  EXPECT_EQ(a.allocations, b.allocations);
+  EXPECT_EQ(a.system_calls, b.system_calls);
+}
+
+TEST(DomainTest, CountsWhatIsAskedForAndGivenBack) {
+  const auto domain = pooled();
+  const Block a = domain->allocate(1000, tag());
+  const Block b = domain->allocate(kMiB, tag());
+  EXPECT_EQ(domain->stats().live, kMiB + 1000);
+  EXPECT_EQ(domain->stats().live_blocks, 2);
+  EXPECT_GE(domain->stats().held, kMiB + 1000);
+  domain->release(a);
+  domain->release(b);
+  const Stats s = domain->stats();
+  EXPECT_EQ(s.live, 0);
+  EXPECT_EQ(s.live_blocks, 0);
+  EXPECT_EQ(s.live_peak, kMiB + 1000);
+  EXPECT_EQ(s.peak, s.held);
+  EXPECT_EQ(s.allocations, 2);
+  EXPECT_EQ(s.releases, 2);
+  EXPECT_TRUE(domain->is_consistent());
+}
+
+TEST(DomainTest, CountsAZeroByteBlockAsOne) {
+  const auto domain = pooled();
+  const Block block = domain->allocate(0, tag());
+  EXPECT_EQ(block.data, nullptr);
+  EXPECT_EQ(domain->stats().live_blocks, 1);
+  domain->release(block);
+  EXPECT_EQ(domain->stats().live_blocks, 0);
+  domain->release(Block{});  // no block at all
+  EXPECT_EQ(domain->stats().live_blocks, 0);
+}
+
+TEST(DomainTest, RefusesSenselessRequests) {
+  const auto domain = pooled();
+  EXPECT_THROW(domain->allocate(-1, tag()), ValueError);
+  EXPECT_THROW(domain->allocate(8, tag(), 48), ValueError);
+  EXPECT_THROW(domain->allocate(8, tag(), 8192), ValueError);
+  Tag elsewhere = tag();
+  elsewhere.space = SpaceId{2};
+  EXPECT_THROW(domain->allocate(8, elsewhere), DeviceError);
+}
+
+TEST(DomainTest, GrantsExactlyUpToTheBudgetAndNotOneByteMore) {
+  const auto domain = pooled();
+  domain->release(domain->allocate(kMiB, tag()));
+  domain->trim();
+  const Bytes floor = domain->stats().held + base::external_bytes();
+  domain->set_budget(floor + kMiB - 1);
+  const Stats before = domain->stats();
+  EXPECT_THROW(domain->allocate(kMiB, tag()), OutOfMemory);
+  expect_same(domain->stats(), before);
+  domain->set_budget(floor + kMiB);
+  domain->release(domain->allocate(kMiB, tag()));
+}
+
+TEST(DomainTest, CountsItsBooksIntoTheBudget) {
+  const auto domain = pooled();
+  domain->set_budget(base::external_bytes() + 40 * kKiB);
+  // A slab alone would fit; with the first pages of the books it does not.
+  EXPECT_THROW(domain->allocate(64, tag()), OutOfMemory);
+  EXPECT_EQ(domain->stats().held, 0);
+}
+
+TEST(DomainTest, NeverHoldsMoreThanTheBudgetUnderRandomUse) {
+  const auto domain = pooled();
+  const Bytes budget = base::external_bytes() + 3 * kMiB;
+  domain->set_budget(budget);
+  std::vector<Block> blocks;
+  TestRandom random(9);
+  int refused = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    if (random() % 5 < 3) {
+      const auto size =
+          static_cast<Bytes>(random() % (random() % 3 == 0 ? 600'000 : 4000));
+      try {
+        Tag t = tag();
+        t.site = base::SiteId{static_cast<std::uint32_t>(1 + random() % 3000)};
+        blocks.push_back(domain->allocate(size, t));
+      } catch (const OutOfMemory&) {
+        ++refused;
+      }
+    } else if (!blocks.empty()) {
+      const std::size_t at = random() % blocks.size();
+      domain->release(blocks[at]);
+      blocks[at] = blocks.back();
+      blocks.pop_back();
+    }
+    const Stats s = domain->stats();
+    ASSERT_LE(s.peak + s.external, budget);
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_TRUE(domain->is_consistent());
+  for (const Block& block : blocks) {
+    domain->release(block);
+  }
+}
+
+TEST(DomainTest, TrimsIdlePagesBeforeItRefuses) {
+  const auto domain = pooled();
+  domain->set_budget(base::external_bytes() + 3 * kMiB + 64 * kKiB);
+  const Block a = domain->allocate(kMiB, tag());
+  const Block b = domain->allocate(kMiB, tag());
+  domain->release(a);
+  domain->release(b);
+  EXPECT_EQ(domain->stats().idle, 2 * kMiB);
+  const Block large = domain->allocate(3 * kMiB, tag());
+  EXPECT_EQ(domain->stats().idle, 0);
+  domain->release(large);
+}
+
+TEST(DomainTest, SaysWhoHoldsTheMemoryThatIsNotThere) {
+  const auto domain = pooled();
+  const OwnerId fc1 = domain->owner("fc1");
+  const Block weights = domain->allocate(
+      2 * kMiB, tag(Category::kParameters, domain->owner("fc1.weight")));
+  const Block inputs = domain->allocate(kMiB, tag(Category::kInputs));
+  const Bytes held = domain->stats().held;
+  const Budget budget(held + base::external_bytes() + kMiB, *domain);
+  try {
+    domain->allocate(4 * kMiB, tag(Category::kActivations, fc1));
+    FAIL();
+  } catch (const OutOfMemory& error) {
+    const auto& d = error.details();
+    EXPECT_EQ(d.reason, OutOfMemory::Reason::kBudget);
+    EXPECT_EQ(d.requested, 4 * kMiB);
+    EXPECT_EQ(d.live, 3 * kMiB);
+    EXPECT_EQ(d.held, held);
+    EXPECT_EQ(d.budget, domain->budget());
+    EXPECT_STREQ(d.owner.data(), "fc1");
+    EXPECT_STREQ(d.holders[0].owner.data(), "fc1.weight");
+    EXPECT_EQ(d.holders[0].bytes, 2 * kMiB);
+    EXPECT_EQ(d.holders[1].category, Category::kInputs);
+    EXPECT_EQ(d.holders[2].bytes, 0);
+  }
+  domain->release(weights);
+  domain->release(inputs);
+}
+
+TEST(DomainTest, TurnsARefusalOfTheSystemIntoAnError) {
+  const auto domain = pooled();
+  domain->release(domain->allocate(64, tag()));
+  for (const Bytes size : {Bytes{1} << 42U | 1, Bytes{1} << 45U, kUnlimited}) {
+    try {
+      domain->allocate(size, tag());
+      FAIL();
+    } catch (const OutOfMemory& error) {
+      EXPECT_EQ(error.details().reason, OutOfMemory::Reason::kSystem);
+    }
+  }
+  EXPECT_EQ(domain->stats().live, 0);
+  EXPECT_EQ(domain->stats().live_blocks, 0);
+  EXPECT_TRUE(domain->is_consistent());
+}
+
+TEST(BudgetTest, RestoresTheOuterBound) {
+  const auto domain = pooled();
+  {
+    const Budget outer(kGiB, *domain);
+    {
+      const Budget inner(kMiB, *domain);
+      EXPECT_EQ(domain->budget(), kMiB);
+    }
+    EXPECT_EQ(domain->budget(), kGiB);
+  }
+  EXPECT_EQ(domain->budget(), kUnlimited);
+}
+
+TEST(DomainTest, KeepsPeaksUntilTheyAreReset) {
+  const auto domain = pooled();
+  domain->release(domain->allocate(kMiB, tag()));
+  const Block small = domain->allocate(8 * kKiB, tag());
+  std::array<Row, 8> rows;
+  ASSERT_EQ(domain->peak_rows(rows), 1);
+  EXPECT_EQ(rows[0].bytes, kMiB);
+  domain->trim();
+  domain->reset_peak();
+  EXPECT_EQ(domain->stats().live_peak, 8 * kKiB);
+  EXPECT_EQ(domain->stats().peak, domain->stats().held);
+  ASSERT_EQ(domain->peak_rows(rows), 1);
+  EXPECT_EQ(rows[0].bytes, 8 * kKiB);
+  domain->release(small);
+}
+
+TEST(DomainTest, MovesABlockToAnotherOwner) {
+  const auto domain = pooled();
+  Block block = domain->allocate(100, tag());
+  const OwnerId owner = domain->owner("fc2");
+  domain->retag(block, Category::kGradients, owner);
+  EXPECT_EQ(domain->tag_of(block.bucket), tag(Category::kGradients, owner));
+  std::array<Row, 8> rows;
+  ASSERT_EQ(domain->live_rows(rows), 1);
+  EXPECT_EQ(rows[0].tag.owner, owner);
+  EXPECT_EQ(domain->stats().live, 100);
+  domain->release(block);
+  EXPECT_EQ(domain->live_rows(rows), 0);
+}
+
+TEST(DomainTest, LeavesABlockWhereItIsWhenRetaggingFails) {
+  const auto domain = pooled();
+  Block block = domain->allocate(100, tag());
+  const Tag before = domain->tag_of(block.bucket);
+  domain->fail_at(1);
+  EXPECT_THROW(domain->retag(block, Category::kData, {}), OutOfMemory);
+  EXPECT_EQ(domain->tag_of(block.bucket), before);
+  domain->release(block);
+}
+
+TEST(DomainTest, CountsLentMemoryApart) {
+  const auto domain = pooled();
+  domain->lend(5000, tag());
+  EXPECT_EQ(domain->stats().lent, 5000);
+  EXPECT_EQ(domain->stats().live, 0);
+  domain->unlend(5000, tag());
+  EXPECT_EQ(domain->stats().lent, 0);
+}
+
+TEST(DomainTest, LogsTheLatestEventsOldestFirst) {
+  const auto domain =
+      Domain::create({.host = HostAllocator::kPooled, .event_capacity = 3});
+  const Block a = domain->allocate(10, tag());
+  Block b = domain->allocate(20, tag());
+  domain->retag(b, Category::kData, {});
+  domain->release(a);
+  std::array<Event, 8> events;
+  ASSERT_EQ(domain->events(events), 3);
+  EXPECT_EQ(events[0].kind, EventKind::kAllocate);
+  EXPECT_EQ(events[0].bytes, 20);
+  EXPECT_EQ(events[0].time, 1U);
+  EXPECT_EQ(events[0].address, b.data);
+  EXPECT_EQ(events[1].kind, EventKind::kRetag);
+  EXPECT_EQ(events[2].kind, EventKind::kRelease);
+  EXPECT_EQ(events[2].live_after, 20);
+  EXPECT_EQ(domain->events(std::span(events).first(1)), 1);
+  EXPECT_EQ(events[0].kind, EventKind::kRelease);
+  domain->release(b);
+}
+
+// Interns, allocates and retags; whatever fails on the way is given back.
+void use(Domain& domain) {
+  std::vector<Block> blocks;
+  try {
+    for (int i = 0; i < 5; ++i) {
+      const OwnerId owner = domain.owner("layer" + std::to_string(i));
+      blocks.push_back(domain.allocate(1000 * i, tag(Category::kData, owner)));
+      domain.retag(blocks.back(), Category::kInputs, owner);
+    }
+  } catch (const OutOfMemory& error) {
+    EXPECT_EQ(error.details().reason, OutOfMemory::Reason::kInjected);
+    for (const Block& block : blocks) {
+      domain.release(block);
+    }
+    throw;
+  }
+  for (const Block& block : blocks) {
+    domain.release(block);
+  }
+}
+
+TEST(DomainTest, FailsEachRequestInTurnUntilNoneIsLeft) {
+  int failures = 0;
+  for (std::int64_t n = 1;; ++n) {
+    const auto domain = pooled();
+    domain->fail_at(n);
+    try {
+      use(*domain);
+      EXPECT_EQ(domain->requests(), n - 1);
+      break;
+    } catch (const OutOfMemory&) {
+      ++failures;
+    }
+    EXPECT_EQ(domain->stats().live_blocks, 0);
+    EXPECT_EQ(domain->requests(), n);
+  }
+  EXPECT_EQ(failures, 15);  // 5 owners, 5 blocks, 5 retags
+}
+
+TEST(DomainTest, KeepsTwoDomainsApart) {
+  const auto a = pooled();
+  const auto b = pooled();
+  const Block block = a->allocate(100, tag());
+  EXPECT_EQ(a->stats().live, 100);
+  EXPECT_EQ(b->stats().live, 0);
+  a->set_budget(1);
+  b->release(b->allocate(kMiB, tag()));
+  a->release(block);
+}
+
+TEST(DomainTest, OutlivesItsHandleWhileBlocksAreLive) {
+  Domain::Handle handle = pooled();
+  Domain* domain = handle.get();
+  const Block block = domain->allocate(5000, tag());
+  domain->lend(10, tag());
+  handle.reset();
+  std::memset(block.data, 1, 5000);
+  EXPECT_EQ(domain->stats().live, 5000);
+  domain->release(block);
+  EXPECT_EQ(domain->stats().lent, 10);
+  domain->unlend(10, tag());  // the domain goes here; ASan proves it
+}
+
+TEST(DomainTest, FindsTheRowAgainForHoldersWithoutABlock) {
+  const auto domain = pooled();
+  void* data = domain->allocate_raw(300, tag());
+  EXPECT_EQ(domain->stats().live, 300);
+  domain->release_raw(data, 300, tag());
+  EXPECT_EQ(domain->stats().live, 0);
+  EXPECT_TRUE(domain->is_consistent());
+}
+
+TEST(DomainTest, AllocatesInASpaceOfItsOwnBackend) {
+  const auto domain = pooled();
+  domain->add_space(SpaceId{1}, std::make_unique<SystemBackend>());
+  EXPECT_TRUE(domain->has_space(SpaceId{1}));
+  EXPECT_FALSE(domain->has_space(SpaceId{2}));
+  EXPECT_THROW(domain->add_space(SpaceId{1}, std::make_unique<SystemBackend>()),
+               ValueError);
+  Tag there = tag();
+  there.space = SpaceId{1};
+  const Block block = domain->allocate(100, there);
+  EXPECT_EQ(domain->tag_of(block.bucket).space, SpaceId{1});
+  EXPECT_EQ(domain->stats().held - domain->stats().books, 100);
+  domain->release(block);
+}
+
+TEST(DomainTest, KeepsOwnerPaths) {
+  const auto domain = pooled();
+  const OwnerId owner = domain->owner("encoder.fc1.weight");
+  EXPECT_EQ(domain->path_of(owner), "encoder.fc1.weight");
+  EXPECT_EQ(domain->owner("encoder.fc1.weight"), owner);
+  EXPECT_EQ(domain->path_of(OwnerId{77}), "");
+}
+
+// A training step in miniature: mixed sizes, released out of order.
+std::vector<void*> play(Domain& domain) {
+  std::vector<Block> blocks;
+  std::vector<void*> addresses;
+  TestRandom random(4);
+  for (int i = 0; i < 400; ++i) {
+    if (random() % 3 != 0) {
+      const auto size =
+          static_cast<Bytes>(random() % (random() % 4 == 0 ? 900'000 : 3000));
+      blocks.push_back(domain.allocate(size, tag()));
+      addresses.push_back(blocks.back().data);
+    } else if (!blocks.empty()) {
+      const std::size_t at = random() % blocks.size();
+      domain.release(blocks[at]);
+      blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+  }
+  for (const Block& block : blocks) {
+    domain.release(block);
+  }
+  return addresses;
+}
+
+TEST(DomainTest, RepeatsAStepWithoutTheSystemAndAtTheSameAddresses) {
+  const auto domain = pooled();
+  play(*domain);
+  play(*domain);
+  const auto third = play(*domain);
+  const std::int64_t calls = domain->stats().system_calls;
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(play(*domain), third);
+  }
+  EXPECT_EQ(domain->stats().system_calls, calls);
+  EXPECT_EQ(domain->trim() + domain->stats().held, domain->stats().peak);
+}
+
+TEST(DomainTest, CountsExactlyAcrossThreads) {
+  const auto domain = pooled();
+  constexpr int kThreads = 4;
+  constexpr int kRounds = 5000;
+  std::vector<std::thread> threads;
+  std::vector<std::vector<Block>> kept(kThreads);
+  for (std::size_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      const OwnerId owner = domain->owner("thread" + std::to_string(t));
+      TestRandom random(static_cast<unsigned>(t));
+      for (int i = 0; i < kRounds; ++i) {
+        const auto size = static_cast<Bytes>(random() % 5000);
+        Block block = domain->allocate(size, tag(Category::kData, owner));
+        if (i % 3 == 0) {
+          domain->retag(block, Category::kInputs, owner);
+        }
+        if (i % 100 == 0) {
+          kept[t].push_back(block);
+        } else {
+          domain->release(block);
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  Bytes live = 0;
+  for (const auto& blocks : kept) {
+    for (const Block& block : blocks) {
+      live += block.size;
+    }
+  }
+  EXPECT_EQ(domain->stats().live, live);
+  EXPECT_EQ(domain->stats().live_blocks, kThreads * kRounds / 100);
+  EXPECT_EQ(domain->stats().allocations, kThreads * kRounds);
+  EXPECT_TRUE(domain->is_consistent());
+  for (const auto& blocks : kept) {
+    for (const Block& block : blocks) {
+      domain->release(block);
+    }
+  }
+}
+
+TEST(DefaultDomainTest, IsOneAndStays) {
+  EXPECT_EQ(&default_domain(), &default_domain());
+  EXPECT_EQ(default_domain().stats().budget, kUnlimited);
+}
+
+TEST(CategoryTest, HasANameForEach) {
+  for (int i = 0; i < kCategoryCount; ++i) {
+    EXPECT_NE(name_of(static_cast<Category>(i)), "?");
+  }
+}
+
+}  // namespace
+}  // namespace neap::memory

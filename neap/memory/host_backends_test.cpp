@@ -1,0 +1,83 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/memory/host_backends.hpp"
+
+#include <gtest/gtest.h>
+
+namespace neap::memory {
+namespace {
+
+TEST(PooledBackendTest, HoldsWhatItSaidBeforehandForEverySize) {
+  PooledBackend backend(kUnlimited);
+  for (Bytes size = 1; size < 10 * kMiB; size = size * 5 / 3 + 1) {
+    for (const Bytes alignment : {Bytes{1}, Bytes{64}, Bytes{4096}}) {
+      const Bytes expected =
+          backend.held() + backend.growth_for(size, alignment);
+      void* block = backend.allocate(size, alignment);
+      ASSERT_NE(block, nullptr);
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) %
+                    static_cast<std::uintptr_t>(alignment),
+                0U);
+      EXPECT_EQ(backend.held(), expected);
+      backend.release(block, size, alignment);
+      EXPECT_EQ(backend.growth_for(size, alignment), 0);
+    }
+  }
+  EXPECT_TRUE(backend.is_consistent());
+}
+
+TEST(PooledBackendTest, TrimGivesAllButItsBooksBack) {
+  PooledBackend backend(kUnlimited);
+  void* small = backend.allocate(100, 64);
+  void* large = backend.allocate(5 * kMiB, 64);
+  backend.release(small, 100, 64);
+  backend.release(large, 5 * kMiB, 64);
+  const Bytes idle = backend.idle();
+  EXPECT_EQ(idle, 5 * kMiB + kSlabBytes);
+  EXPECT_EQ(backend.trim(), idle);
+  EXPECT_EQ(backend.idle(), 0);
+  EXPECT_LE(backend.held(), 2 * kPage);
+}
+
+TEST(PooledBackendTest, KeepsNoMoreIdleThanItsLimit) {
+  PooledBackend backend(kMiB);
+  void* blocks[] = {backend.allocate(kMiB, 64), backend.allocate(kMiB, 64),
+                    backend.allocate(50, 64)};
+  backend.release(blocks[0], kMiB, 64);
+  backend.release(blocks[1], kMiB, 64);
+  EXPECT_LE(backend.idle(), kMiB);
+  backend.release(blocks[2], 50, 64);
+  EXPECT_LE(backend.idle(), kMiB);
+}
+
+TEST(PooledBackendTest, KeepsNothingIdleWhenTheLimitIsZero) {
+  PooledBackend backend(0);
+  void* small = backend.allocate(50, 64);
+  void* large = backend.allocate(kMiB, 64);
+  backend.release(small, 50, 64);
+  backend.release(large, kMiB, 64);
+  EXPECT_EQ(backend.idle(), 0);
+}
+
+#ifdef NEAP_CHECKED
+TEST(PooledBackendTest, FillsFreshBlocksWithNotANumber) {
+  PooledBackend backend(kUnlimited);
+  auto* values = static_cast<float*>(backend.allocate(16, 64));
+  EXPECT_NE(values[3], values[3]);
+  backend.release(values, 16, 64);
+}
+#endif
+
+TEST(SystemBackendTest, HoldsExactlyTheLiveBytes) {
+  SystemBackend backend;
+  void* a = backend.allocate(100, 64);
+  void* b = backend.allocate(7, 1);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(a) % 64, 0U);
+  EXPECT_EQ(backend.held(), 107);
+  EXPECT_EQ(backend.growth_for(9, 64), 9);
+  backend.release(a, 100, 64);
+  backend.release(b, 7, 1);
+  EXPECT_EQ(backend.held(), 0);
+}
+
+}  // namespace
+}  // namespace neap::memory

@@ -1,0 +1,160 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/memory/page_heap.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "neap/memory/test_random.hpp"
+
+namespace neap::memory {
+namespace {
+
+struct Piece {
+  std::uint64_t* words;
+  Bytes size;
+
+  // Every page's first word says where it is and whose.
+  void mark() const {
+    for (Bytes at = 0; at < size; at += kPage) {
+      words[at / 8] = expected(at);
+    }
+  }
+  bool is_intact() const {
+    for (Bytes at = 0; at < size; at += kPage) {
+      if (words[at / 8] != expected(at)) {
+        return false;
+      }
+    }
+    return true;
+  }
+  std::uint64_t expected(Bytes at) const {
+    return reinterpret_cast<std::uintptr_t>(words) * 31 +
+           static_cast<std::uint64_t>(at + size);
+  }
+};
+
+bool is_aligned(const void* block, Bytes alignment) {
+  return reinterpret_cast<std::uintptr_t>(block) %
+             static_cast<std::uintptr_t>(alignment) ==
+         0;
+}
+
+TEST(PageHeapTest, RoundsUpToPagesAndCountsThemAsHeld) {
+  PageHeap heap;
+  void* block = heap.allocate(kPage + 1);
+  EXPECT_TRUE(is_aligned(block, kPage));
+  EXPECT_EQ(heap.held() - heap.books(), 2 * kPage);
+  EXPECT_EQ(heap.idle(), 0);
+  heap.release(block);
+  EXPECT_EQ(heap.idle(), 2 * kPage);
+}
+
+TEST(PageHeapTest, KeepsBlocksApartUnderRandomUse) {
+  PageHeap heap;
+  std::vector<Piece> pieces;
+  TestRandom random(11);
+  for (int step = 0; step < 20'000; ++step) {
+    if (pieces.size() < 200 && random() % 2 == 0) {
+      const Bytes size =
+          1 +
+          static_cast<Bytes>(random() % (random() % 8 == 0 ? 400'000 : 30'000));
+      const Bytes alignment = random() % 4 == 0 ? 32 * kKiB : kPage;
+      const Bytes expected = heap.held() + heap.growth_for(size, alignment);
+      void* block = heap.allocate(size, alignment);
+      ASSERT_TRUE(is_aligned(block, alignment));
+      ASSERT_EQ(heap.held(), expected);
+      pieces.push_back({static_cast<std::uint64_t*>(block), size});
+      pieces.back().mark();
+    } else if (!pieces.empty()) {
+      const std::size_t at = random() % pieces.size();
+      ASSERT_TRUE(pieces[at].is_intact());
+      heap.release(pieces[at].words);
+      pieces[at] = pieces.back();
+      pieces.pop_back();
+    }
+    if (step % 500 == 0) {
+      ASSERT_TRUE(heap.is_consistent());
+      if (step % 5000 == 0) {
+        heap.trim();
+        ASSERT_EQ(heap.idle(), 0);
+      }
+    }
+  }
+  for (const Piece& piece : pieces) {
+    heap.release(piece.words);
+  }
+  heap.trim();
+  EXPECT_EQ(heap.held(), heap.books());
+  EXPECT_TRUE(heap.is_consistent());
+}
+
+TEST(PageHeapTest, MergesNeighboursOnBothSides) {
+  PageHeap heap;
+  void* whole = heap.allocate(8 * kPage);
+  heap.release(whole);
+  void* a = heap.allocate(2 * kPage);
+  void* b = heap.allocate(3 * kPage);
+  void* c = heap.allocate(3 * kPage);
+  EXPECT_EQ(heap.idle(), 0);
+  heap.release(a);
+  heap.release(c);
+  heap.release(b);
+  EXPECT_EQ(heap.growth_for(8 * kPage), 0);
+  EXPECT_EQ(heap.allocate(8 * kPage), whole);
+  heap.release(whole);
+}
+
+TEST(PageHeapTest, TakesTheBestFitWhateverTheOrderOfReleases) {
+  PageHeap heap;
+  void* small = heap.allocate(4 * kPage);
+  void* large = heap.allocate(9 * kPage);
+  for (int i = 0; i < 2; ++i) {
+    heap.release(i == 0 ? small : large);
+    heap.release(i == 0 ? large : small);
+    EXPECT_EQ(heap.allocate(4 * kPage), small);
+    EXPECT_EQ(heap.allocate(8 * kPage), large);
+  }
+  heap.release(small);
+  heap.release(large);
+}
+
+TEST(PageHeapTest, GivesBackTheLargestUntilTheLimit) {
+  PageHeap heap;
+  void* blocks[] = {heap.allocate(4 * kPage), heap.allocate(16 * kPage),
+                    heap.allocate(8 * kPage)};
+  for (void* block : blocks) {
+    heap.release(block);
+  }
+  EXPECT_EQ(heap.shrink_idle(12 * kPage), 16 * kPage);
+  EXPECT_EQ(heap.idle(), 12 * kPage);
+  EXPECT_EQ(heap.shrink_idle(12 * kPage), 0);
+}
+
+TEST(PageHeapTest, TrimsAroundLiveBlocks) {
+  PageHeap heap;
+  void* whole = heap.allocate(9 * kPage);
+  heap.release(whole);
+  void* a = heap.allocate(3 * kPage);
+  void* b = heap.allocate(3 * kPage);
+  std::memset(b, 5, 3 * kPage);
+  heap.release(a);
+  EXPECT_EQ(heap.trim(), 6 * kPage);
+  EXPECT_EQ(heap.held() - heap.books(), 3 * kPage);
+  EXPECT_EQ(static_cast<char*>(b)[3 * kPage - 1], 5);
+  EXPECT_TRUE(heap.is_consistent());
+  heap.release(b);
+  EXPECT_EQ(heap.trim(), 3 * kPage);
+}
+
+TEST(PageHeapTest, RefusesWhatTheSystemRefuses) {
+  PageHeap heap;
+  EXPECT_EQ(heap.allocate(Bytes{1} << 47U), nullptr);
+  EXPECT_EQ(heap.allocate(Bytes{1} << 42U | 1), nullptr);
+  EXPECT_EQ(heap.held(), heap.books());
+  EXPECT_TRUE(heap.is_consistent());
+}
+
+}  // namespace
+}  // namespace neap::memory
