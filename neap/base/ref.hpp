@@ -3,6 +3,7 @@
 // T provides acquire() and release(); release() of the last one destroys it.
 #pragma once
 
+#include <cstddef>
 #include <utility>
 
 namespace neap::base {
@@ -11,6 +12,7 @@ template <class T>
 class Ref {
  public:
   Ref() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): like a plain pointer
   Ref(std::nullptr_t) noexcept {}
   /// Takes one reference that the caller already holds.
   static Ref adopt(T* object) noexcept {

@@ -79,7 +79,7 @@ TEST(RefTest, LeakGivesTheReferenceToTheCaller) {
 
 TEST(RefTest, NullIsEmptyInEveryWay) {
   const Ref<Counted> none;
-  const Ref<Counted> copy = none;  // NOLINT(performance-*): the copy is tested
+  const Ref<Counted> copy = none;
   EXPECT_FALSE(copy);
   EXPECT_FALSE(Ref<Counted>::share(nullptr));
   EXPECT_EQ(copy, Ref<Counted>(nullptr));

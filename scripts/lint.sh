@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# Format, clang-tidy, layers and sizes. Looks at the files that differ from
+# origin/main (or from the commit before), or with --all at every file. Needs a
+# configured build/release; ./dev lint sees to that.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+jobs=${NEAP_JOBS:-$(nproc)}
+
+# The commit that changes are counted from; empty when there is none.
+base_commit() {
+  local main
+  main=$(git rev-parse --verify --quiet origin/main) || main=
+  if [[ -n $main && $main != "$(git rev-parse HEAD)" ]]; then
+    git merge-base HEAD origin/main
+  else
+    git rev-parse --verify --quiet HEAD~1 || true
+  fi
+}
+
+sources() {
+  git ls-files --cached --others --exclude-standard '*.hpp' '*.cpp'
+}
+
+changed_sources() {
+  local base
+  base=$(base_commit)
+  if [[ -z $base ]]; then
+    sources
+  else
+    git diff --name-only "$base" -- '*.hpp' '*.cpp'
+    git ls-files --others --exclude-standard '*.hpp' '*.cpp'
+  fi
+}
+
+existing() {
+  local file
+  while IFS= read -r file; do
+    if [[ -f $file ]]; then echo "$file"; fi
+  done | sort -u
+}
+
+# Translation units of the build among the files; a header counts as the source
+# of its name.
+units_of() {
+  local file
+  for file in "$@"; do
+    file=${file%.hpp}
+    file=${file%.cpp}.cpp
+    if grep -qF "\"file\": \"$PWD/$file\"" build/release/compile_commands.json
+    then
+      echo "$file"
+    fi
+  done | sort -u
+}
+
+step() {
+  local title=$1
+  shift
+  printf '== %s\n' "$title"
+  if ! "$@"; then
+    failed+=("$title")
+  fi
+}
+
+check_format() {
+  printf '%s\0' "${files[@]}" |
+    xargs -0 -r -n 32 -P "$jobs" clang-format --dry-run -Werror
+}
+
+# tidy FILE: prints findings only; clang-tidy's own counts are noise.
+tidy() {
+  local -a options=(-p build/release --quiet)
+  if [[ $1 == *_test.cpp || $1 == tests/* ]]; then
+    options+=('--checks=-clang-analyzer-*,-performance-*')
+  fi
+  local text status=0
+  text=$(clang-tidy "${options[@]}" "$1" 2>&1) || status=$?
+  grep -vE '^$|^[0-9]+ warnings? (generated|treated)' <<<"$text" || true
+  return "$status"
+}
+export -f tidy
+
+check_tidy() {
+  printf '%s\0' "${units[@]}" |
+    xargs -0 -r -n 1 -P "$jobs" bash -c 'tidy "$1"' tidy
+}
+
+main() {
+  local -a files units failed=()
+  if [[ ${1:-} == --all ]]; then
+    mapfile -t files < <(sources | existing)
+  else
+    mapfile -t files < <(changed_sources | existing)
+  fi
+  mapfile -t units < <(units_of "${files[@]}")
+  if ((${#files[@]})); then
+    step "format of ${#files[@]} files" check_format
+  fi
+  if ((${#units[@]})); then
+    step "clang-tidy on ${#units[@]} files" check_tidy
+  fi
+  step "layers" scripts/check_layers.py
+  step "sizes" scripts/check_sizes.py
+  if ((${#failed[@]})); then
+    printf 'lint: failed: %s\n' "${failed[@]}" >&2
+    exit 1
+  fi
+}
+
+main "$@"
