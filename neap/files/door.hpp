@@ -1,0 +1,65 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Door: the one way to files. Everything that Neap reads or writes goes through
+// an object of this class, so that a test can make any step fail. User files
+// are read, never memory-mapped: a mapped file that shrinks ends the process.
+//
+// All failures are values; a message names the path, the fact and what to do.
+// A door may be used by any number of threads; a File by one at a time.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "neap/base/api.hpp"
+#include "neap/base/bytes.hpp"
+#include "neap/base/result.hpp"
+#include "neap/files/file.hpp"
+
+namespace neap::files {
+
+class NEAP_API Door {
+ public:
+  Door() = default;
+  Door(const Door&) = delete;
+  Door& operator=(const Door&) = delete;
+  virtual ~Door();
+
+  /// Opens a regular file for reading from its start.
+  [[nodiscard]] virtual Result<File> open_read(const std::string& path) = 0;
+  /// Creates the file or empties it, and opens it for writing.
+  [[nodiscard]] virtual Result<File> open_write(const std::string& path) = 0;
+
+  [[nodiscard]] virtual Result<Bytes> read(File& file,
+                                           std::span<std::byte> into) = 0;
+  [[nodiscard]] virtual Result<Bytes> write(
+      File& file, std::span<const std::byte> from) = 0;
+  [[nodiscard]] virtual Result<void> sync(File& file) = 0;
+  [[nodiscard]] virtual Result<Bytes> size(File& file) = 0;
+  [[nodiscard]] virtual Result<void> close(File& file) = 0;
+  /// Gives back an open file that nobody wants to know more about.
+  virtual void abandon(File& file) noexcept = 0;
+
+  /// Replaces `to` if it is there: at any instant `to` is the old or the new.
+  [[nodiscard]] virtual Result<void> rename(const std::string& from,
+                                            const std::string& to) = 0;
+  [[nodiscard]] virtual Result<void> remove(const std::string& path) = 0;
+  /// Makes renames and removals in a folder survive a loss of power.
+  [[nodiscard]] virtual Result<void> sync_directory(
+      const std::string& path) = 0;
+  /// True for a file or folder; false where there is none.
+  [[nodiscard]] virtual Result<bool> exists(const std::string& path) = 0;
+  /// Names in a folder, without "." and "..", in byte order.
+  [[nodiscard]] virtual Result<std::vector<std::string>> list(
+      const std::string& directory) = 0;
+};
+
+/// The system's files.
+NEAP_API Door& system_door() noexcept;
+
+/// The folder part of a path: "." where it names none.
+NEAP_API std::string directory_of(std::string_view path);
+
+}  // namespace neap::files

@@ -1,0 +1,60 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// FaultDoor: a door in front of another that fails on purpose, for tests. Each
+// call of a Door function but abandon() is one operation, counted from 1.
+// LIFETIME: the inner door and this one outlive the files opened through it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "neap/files/door.hpp"
+
+namespace neap::files {
+
+struct Faults {
+  /// This operation fails with FailureKind::kIo and has no effect; 0: none.
+  std::int64_t fail_at = 0;
+  /// This operation and all later ones fail with kInterrupted and have no
+  /// effect, as if the process had been killed just before; 0: none.
+  std::int64_t stop_at = 0;
+  Bytes longest_read = kUnlimited;   // of one call
+  Bytes longest_write = kUnlimited;  // of one call
+  /// Room on the disk: what goes beyond fails as a full disk does.
+  Bytes space = kUnlimited;
+};
+
+class NEAP_API FaultDoor final : public Door {
+ public:
+  explicit FaultDoor(Door& inner, const Faults& faults = {}) noexcept
+      : inner_(inner), faults_(faults), space_left_(faults.space) {}
+
+  /// Operations asked for so far, failed ones included: how a sweep that fails
+  /// each once knows its end.
+  std::int64_t operations() const noexcept { return operations_.load(); }
+
+  Result<File> open_read(const std::string& path) override;
+  Result<File> open_write(const std::string& path) override;
+  Result<Bytes> read(File& file, std::span<std::byte> into) override;
+  Result<Bytes> write(File& file, std::span<const std::byte> from) override;
+  Result<void> sync(File& file) override;
+  Result<Bytes> size(File& file) override;
+  Result<void> close(File& file) override;
+  void abandon(File& file) noexcept override;
+  Result<void> rename(const std::string& from, const std::string& to) override;
+  Result<void> remove(const std::string& path) override;
+  Result<void> sync_directory(const std::string& path) override;
+  Result<bool> exists(const std::string& path) override;
+  Result<std::vector<std::string>> list(const std::string& directory) override;
+
+ private:
+  // Counts an operation; a failure where this one is to fail.
+  Result<void> step(std::string_view what, std::string_view path);
+  Result<File> adopt(Result<File> file) noexcept;
+
+  Door& inner_;
+  const Faults faults_;
+  std::atomic<std::int64_t> operations_{0};
+  std::atomic<Bytes> space_left_;
+};
+
+}  // namespace neap::files

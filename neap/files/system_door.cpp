@@ -1,0 +1,221 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// POSIX files: interrupted calls are repeated, descriptors are not inherited.
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <system_error>
+
+#include "neap/files/door.hpp"
+
+namespace neap::files {
+namespace {
+
+// One call moves at most this much: the system's own bound is near 2 GiB.
+constexpr std::size_t kLargestTransfer = std::size_t{1} << 30U;
+
+std::string_view advice(int error) noexcept {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+      return "; check the path";
+    case EACCES:
+    case EPERM:
+      return "; check the permissions";
+    case EROFS:
+      return "; choose another place";
+    case ENOSPC:
+    case EDQUOT:
+      return "; free some space";
+    case EISDIR:
+      return "; give a file";
+    case EMFILE:
+    case ENFILE:
+      return "; close files or raise the limit (ulimit -n)";
+    default:
+      return "";
+  }
+}
+
+tl::unexpected<Failure> refused(std::string_view what, std::string_view path,
+                                int error) {
+  const bool is_missing = error == ENOENT || error == ENOTDIR;
+  return failure(
+      is_missing ? FailureKind::kNotFound : FailureKind::kIo,
+      fmt::format("cannot {} {}: {}{}", what, path,
+                  std::generic_category().message(error), advice(error)));
+}
+
+template <class Call>
+auto repeat_if_interrupted(const Call& call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) {
+    result = call();
+  }
+  return result;
+}
+
+class SystemDoor final : public Door {
+ public:
+  Result<File> open_read(const std::string& path) override {
+    // O_NONBLOCK: opening a pipe that nobody writes to must not wait.
+    auto file = open(path, O_RDONLY | O_NONBLOCK, "open");
+    if (!file) {
+      return file;
+    }
+    struct stat facts {};
+    if (::fstat(file->handle(), &facts) != 0) {
+      return refused("open", path, errno);
+    }
+    if (S_ISDIR(facts.st_mode)) {
+      return refused("open", path, EISDIR);
+    }
+    if (!S_ISREG(facts.st_mode)) {
+      return failure(FailureKind::kUnsupported,
+                     fmt::format("cannot open {}: not a regular file (a pipe, "
+                                 "socket or device); copy it to a file first",
+                                 path));
+    }
+    return file;
+  }
+
+  Result<File> open_write(const std::string& path) override {
+    return open(path, O_WRONLY | O_CREAT | O_TRUNC, "create");
+  }
+
+  Result<Bytes> read(File& file, std::span<std::byte> into) override {
+    const std::size_t size = std::min(into.size(), kLargestTransfer);
+    const auto count = repeat_if_interrupted(
+        [&] { return ::read(file.handle(), into.data(), size); });
+    if (count < 0) {
+      return refused("read", file.name(), errno);
+    }
+    return Bytes{count};
+  }
+
+  Result<Bytes> write(File& file, std::span<const std::byte> from) override {
+    const std::size_t size = std::min(from.size(), kLargestTransfer);
+    const auto count = repeat_if_interrupted(
+        [&] { return ::write(file.handle(), from.data(), size); });
+    if (count < 0) {
+      return refused("write", file.name(), errno);
+    }
+    return Bytes{count};
+  }
+
+  Result<void> sync(File& file) override {
+    if (repeat_if_interrupted([&] { return ::fsync(file.handle()); }) != 0) {
+      return refused("sync", file.name(), errno);
+    }
+    return {};
+  }
+
+  Result<Bytes> size(File& file) override {
+    struct stat facts {};
+    if (::fstat(file.handle(), &facts) != 0) {
+      return refused("measure", file.name(), errno);
+    }
+    return Bytes{facts.st_size};
+  }
+
+  Result<void> close(File& file) override {
+    const int descriptor = file.handle();
+    file.forget();
+    // Not repeated: after EINTR the descriptor is gone, and maybe another's.
+    if (::close(descriptor) != 0 && errno != EINTR) {
+      return refused("close", file.name(), errno);
+    }
+    return {};
+  }
+
+  void abandon(File& file) noexcept override { ::close(file.handle()); }
+
+  Result<void> rename(const std::string& from, const std::string& to) override {
+    if (::rename(from.c_str(), to.c_str()) != 0) {
+      return refused(fmt::format("rename {} to", from), to, errno);
+    }
+    return {};
+  }
+
+  Result<void> remove(const std::string& path) override {
+    if (::unlink(path.c_str()) != 0) {
+      return refused("remove", path, errno);
+    }
+    return {};
+  }
+
+  Result<void> sync_directory(const std::string& path) override {
+    auto folder = open(path, O_RDONLY | O_DIRECTORY, "open folder");
+    if (!folder) {
+      return tl::make_unexpected(std::move(folder.error()));
+    }
+    const int status =
+        repeat_if_interrupted([&] { return ::fsync(folder->handle()); });
+    // EINVAL: a file system that has nothing to sync for folders.
+    if (status != 0 && errno != EINVAL) {
+      return refused("sync folder", path, errno);
+    }
+    return {};
+  }
+
+  Result<bool> exists(const std::string& path) override {
+    struct stat facts {};
+    if (::stat(path.c_str(), &facts) == 0) {
+      return true;
+    }
+    if (errno == ENOENT || errno == ENOTDIR) {
+      return false;
+    }
+    return refused("look for", path, errno);
+  }
+
+  Result<std::vector<std::string>> list(const std::string& directory) override {
+    struct Closer {
+      void operator()(DIR* open) const noexcept { ::closedir(open); }
+    };
+    const std::unique_ptr<DIR, Closer> open(::opendir(directory.c_str()));
+    if (open == nullptr) {
+      return refused("list folder", directory, errno);
+    }
+    std::vector<std::string> names;
+    errno = 0;
+    while (const dirent* entry = ::readdir(open.get())) {
+      const std::string_view name = entry->d_name;
+      if (name != "." && name != "..") {
+        names.emplace_back(name);
+      }
+      errno = 0;
+    }
+    if (errno != 0) {
+      return refused("list folder", directory, errno);
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+ private:
+  Result<File> open(const std::string& path, int flags, std::string_view what) {
+    constexpr mode_t kReadableByAll = 0666;  // less the user's mask
+    const int descriptor = repeat_if_interrupted([&] {
+      return ::open(path.c_str(), flags | O_CLOEXEC, kReadableByAll);
+    });
+    if (descriptor < 0) {
+      return refused(what, path, errno);
+    }
+    return File(*this, descriptor, path);
+  }
+};
+
+}  // namespace
+
+Door& system_door() noexcept {
+  static SystemDoor door;
+  return door;
+}
+
+}  // namespace neap::files
