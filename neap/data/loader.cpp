@@ -1,0 +1,93 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/data/loader.hpp"
+
+#include <algorithm>
+
+#include "neap/base/raise.hpp"
+#include "neap/tensor/create.hpp"
+
+namespace neap::data {
+namespace {
+
+Shape with_batch(const Shape& sample, std::int64_t batch) {
+  Shape shape = sample;
+  shape.insert(0, batch);
+  return shape;
+}
+
+Tensor first_rows(const Tensor& whole, std::int64_t count) {
+  const auto& array = whole.array();
+  return Tensor(tensor::Array::make(
+      array->storage(), tensor::sliced(array->layout(), 0, 0, count, 1)));
+}
+
+// Row `row` of a dense tensor with a leading batch axis, as bytes.
+std::span<std::byte> row_bytes(const Tensor& batch, std::int64_t row) noexcept {
+  const tensor::Strided view = batch.array()->strided();
+  const std::int64_t bytes = view.strides[0] * size_of(view.dtype);
+  return {view.data + row * bytes, static_cast<std::size_t>(bytes)};
+}
+
+}  // namespace
+
+Loader::Loader(AnyDataset dataset, const LoaderOptions& options, CallSite site)
+    : dataset_(dataset),
+      options_(options),
+      site_(base::intern(site)),
+      sampler_(dataset.size(), options.shuffle, options.seed) {
+  if (options.batch <= 0) {
+    base::raise<ValueError>(
+        "loader: a batch of {} samples, expected at least 1", options.batch);
+  }
+  const memory::ContextGuard guard(
+      [](memory::Context& c) { c.category = memory::Category::kInputs; });
+  const SampleSpec& spec = dataset_.spec();
+  for (Batch& slot : ring_) {
+    slot.input =
+        empty(with_batch(spec.input, options.batch), spec.input_dtype, site);
+    slot.target =
+        empty(with_batch(spec.target, options.batch), spec.target_dtype, site);
+  }
+  position_ = dataset_.size();  // nothing to give before start()
+}
+
+std::int64_t Loader::batches_per_epoch() const noexcept {
+  const std::int64_t whole = dataset_.size() / options_.batch;
+  const bool has_rest = dataset_.size() % options_.batch != 0;
+  return whole + (has_rest && !options_.drop_last ? 1 : 0);
+}
+
+void Loader::start(std::int64_t epoch, std::int64_t first_batch) noexcept {
+  sampler_.start(epoch);
+  position_ = std::min(first_batch * options_.batch, dataset_.size());
+}
+
+const Batch* Loader::next() {
+  const std::int64_t count =
+      std::min(options_.batch, dataset_.size() - position_);
+  const bool is_whole = count == options_.batch;
+  if (count <= 0 || (!is_whole && options_.drop_last)) {
+    return nullptr;
+  }
+  const int slot = (slot_ + 1) % kRing;
+  const Batch& buffer = ring_[static_cast<std::size_t>(slot)];
+  if (!is_whole) {
+    partial_ = {first_rows(buffer.input, count),
+                first_rows(buffer.target, count)};
+  }
+  fill(buffer, count);
+  slot_ = slot;
+  position_ += count;
+  return is_whole ? &buffer : &partial_;
+}
+
+void Loader::fill(const Batch& slot, std::int64_t count) noexcept {
+  slot.input.array()->storage()->bump_version(site_);
+  slot.target.array()->storage()->bump_version(site_);
+  for (std::int64_t row = 0; row < count; ++row) {
+    dataset_.load(sampler_[position_ + row], row_bytes(slot.input, row),
+                  row_bytes(slot.target, row));
+  }
+}
+
+}  // namespace neap::data

@@ -1,0 +1,43 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Views of a domain's ledger for people: bytes by category and by layer, now or
+// at the high-water mark. What the views themselves need comes from a domain of
+// their own, so that looking changes nothing.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "neap/memory/containers.hpp"
+
+namespace neap::report {
+
+enum class Instant { kNow, kLivePeak };
+
+/// Live bytes of one name, and of each category under it.
+struct Line {
+  memory::String name;
+  Bytes bytes = 0;
+  std::array<Bytes, memory::kCategoryCount> by_category{};
+};
+
+struct Breakdown {
+  Bytes live = 0;  // the sum of either list
+  memory::Vector<Line>
+      by_category;                // in the enumeration's order, none left out
+  memory::Vector<Line> by_owner;  // largest first; "" is no owner
+  /// As by_owner, with a layer's parameters, gradients and state joined to it:
+  /// "fc1.weight" counts for "fc1".
+  memory::Vector<Line> by_layer;
+};
+
+/// THROWS: OutOfMemory (of the report's own domain).
+NEAP_API Breakdown breakdown(const memory::Domain& domain, Instant instant);
+
+/// The table that a training run ends with: one row a layer (the largest
+/// `rows`, the rest summed), one column a category in use, totals.
+NEAP_API std::string format_table(const Breakdown& breakdown, int rows = 16);
+
+/// "live 2.1 MiB  held 3.0 MiB  peak 12.4 MiB": for progress lines.
+NEAP_API std::string format_line(const memory::Stats& stats);
+
+}  // namespace neap::report
