@@ -156,8 +156,7 @@ void PageHeap::cut_back(ExtentId id, std::uint32_t pages) noexcept {
 
 void PageHeap::release(void* block) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(block);
-  ExtentId id = find(address);
-  NEAP_ASSERT(id != 0, "page heap: released block is not one of its own");
+  ExtentId id = find_live(address);
   index_.erase(hash_of(id), id, [this](ExtentId at) { return hash_of(at); });
   --live_;
   const ExtentId left = extents_[id].left;
@@ -245,6 +244,14 @@ ExtentId PageHeap::find(std::uintptr_t address) const noexcept {
   return index_.find(hash_of_key(address / kPage), [&](ExtentId id) {
     return extents_[id].address == address;
   });
+}
+
+// Not noexcept, so that checked builds may throw here; release then ends the
+// program, which has lost its memory.
+ExtentId PageHeap::find_live(std::uintptr_t address) const {
+  const ExtentId id = find(address);
+  NEAP_ASSERT(id != 0, "page heap: released block is not one of its own");
+  return id;
 }
 
 bool PageHeap::is_consistent() const noexcept {

@@ -59,6 +59,7 @@ class PageHeap {
   void drop_descriptor(ExtentId id) noexcept;
   void set_free(ExtentId id) noexcept;
   ExtentId find(std::uintptr_t address) const noexcept;
+  ExtentId find_live(std::uintptr_t address) const;
   std::uint32_t hash_of(ExtentId id) const noexcept {
     return hash_of_key(extents_[id].address / kPage);
   }

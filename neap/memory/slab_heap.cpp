@@ -34,7 +34,7 @@ constexpr auto kClassOf = [] {
 constexpr auto kReciprocal = [] {
   std::array<std::uint32_t, kSizeClasses> table{};
   for (std::size_t i = 0; i < table.size(); ++i) {
-    const std::uint32_t units = kSizes[i] / kSlabUnit;
+    const auto units = static_cast<std::uint32_t>(kSizes[i] / kSlabUnit);
     table[i] = (65536 + units - 1) / units;
   }
   return table;
@@ -67,7 +67,9 @@ struct SlabHeap::Slab {
     return start() + kHeader + (first * 64U + bit) * kSizes[size_class];
   }
 
-  void give(void* block) noexcept {
+  // Not noexcept, so that checked builds may throw here; release then ends
+  // the program, which has lost its memory.
+  void give(void* block) {
     const auto offset = static_cast<std::byte*>(block) - start() - kHeader;
     const auto units = static_cast<std::uint32_t>(offset / kSlabUnit);
     const std::uint32_t at = units * kReciprocal[size_class] >> 16U;
