@@ -9,17 +9,22 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 prefix=$work/prefix
 
-cmake --install "$build" --prefix "$prefix" >"$work/install.log" || {
-  cat "$work/install.log" >&2
-  exit 1
+# Runs a command quietly, but for one that fails.
+quietly() {
+  if ! "$@" >"$work/log" 2>&1; then
+    cat "$work/log" >&2
+    exit 1
+  fi
 }
+
+quietly cmake --install "$build" --prefix "$prefix"
 library_dir=$(dirname "$(find "$prefix" -name 'libneap.*' | head -n 1)")
 export LD_LIBRARY_PATH=$library_dir
 
 echo "-- find_package"
-cmake -S tests/consumer -B "$work/consumer" -G Ninja \
-  -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
-cmake --build "$work/consumer" >/dev/null
+quietly cmake -S tests/consumer -B "$work/consumer" -G Ninja \
+  -DCMAKE_PREFIX_PATH="$prefix"
+quietly cmake --build "$work/consumer"
 "$work/consumer/consumer"
 
 echo "-- pkg-config"
