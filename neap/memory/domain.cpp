@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -58,7 +57,7 @@ Bytes idle_limit_of(Bytes limit) noexcept {
 
 void check_request(Bytes size, Bytes alignment) {
   if (size < 0 || alignment <= 0 || alignment > kLargestAlignment ||
-      !std::has_single_bit(static_cast<std::uint64_t>(alignment))) {
+      (alignment & (alignment - 1)) != 0) {
     base::raise<ValueError>(
         "allocate: {} B aligned to {} B, expected a size of at least 0 and a "
         "power of two up to {}",
@@ -84,9 +83,9 @@ struct Domain::Impl {
   // --- sums ---
 
   Bytes held() const noexcept {
-    Bytes sum = books.held();
-    for (const auto& backend : backends) {
-      sum += backend != nullptr ? backend->held() : 0;
+    Bytes sum = books.held() + backends[0]->held();
+    for (std::size_t i = 1; i < space_end; ++i) {
+      sum += backends[i] != nullptr ? backends[i]->held() : 0;
     }
     return sum;
   }
@@ -109,6 +108,7 @@ struct Domain::Impl {
 
   [[noreturn]] void refuse(OutOfMemory::Reason reason, const Tag& tag,
                            Bytes size) {
+    note_peak();  // books may have grown on the way to the system's refusal
     OutOfMemory::Details details;
     details.reason = reason;
     copy_path(ledger.owners().path_of(tag.owner), details.owner);
@@ -239,10 +239,11 @@ struct Domain::Impl {
   SystemPages books;  // of the ledger and the events
   Ledger ledger{books};
   BookArray<Event> events{books};
-  std::array<std::unique_ptr<Backend>, kMaxSpaces> backends;
-  Bytes budget;      // bounds held + external
-  Bytes idle_limit;  // per space
-  Bytes peak = 0;    // highest held
+  std::array<std::unique_ptr<Backend>, kMaxSpaces> backends;  // [0] always
+  std::size_t space_end = 1;  // one past the highest space
+  Bytes budget;               // bounds held + external
+  Bytes idle_limit;           // per space
+  Bytes peak = 0;             // highest held
   Bytes lent = 0;
   std::int64_t lent_blocks = 0;
   std::int64_t allocations = 0;
@@ -515,6 +516,14 @@ void Domain::add_space(SpaceId space, std::unique_ptr<Backend> backend) {
         space.value, kMaxSpaces);
   }
   impl_->backends[space.value] = std::move(backend);
+  impl_->space_end = std::max<std::size_t>(impl_->space_end, space.value + 1U);
+}
+
+void Domain::remove_space(SpaceId space) noexcept {
+  const std::lock_guard lock(impl_->mutex);
+  if (space != kHost && space.value < kMaxSpaces) {
+    impl_->backends[space.value].reset();
+  }
 }
 
 bool Domain::has_space(SpaceId space) const noexcept {

@@ -167,6 +167,8 @@ class NEAP_API Domain {
 
   /// Adds a space of its own backend. THROWS: ValueError when it exists.
   void add_space(SpaceId space, std::unique_ptr<Backend> backend);
+  /// Undoes add_space. REQUIRES: not the host; no live block in the space.
+  void remove_space(SpaceId space) noexcept;
   bool has_space(SpaceId space) const noexcept;
 
   /// The name it was made with, cut to 32 bytes.
