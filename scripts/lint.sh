@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Format, clang-tidy, layers and sizes. Looks at the files that differ from
+# Format, clang-tidy, layers, doors and sizes. Looks at the files that differ from
 # origin/main (or from the commit before), or with --all at every file. Needs a
 # configured build/release; ./dev lint sees to that.
 set -euo pipefail
@@ -70,7 +70,7 @@ check_format() {
 # tidy FILE: prints findings only; clang-tidy's own counts are noise.
 tidy() {
   local -a options=(-p build/release --quiet)
-  if [[ $1 == *_test.cpp || $1 == tests/* ]]; then
+  if [[ $1 == *_test.cpp || $1 == *_bench.cpp || $1 == tests/* ]]; then
     options+=('--checks=-clang-analyzer-*,-performance-*')
   fi
   local text status=0
@@ -100,6 +100,7 @@ main() {
     step "clang-tidy on ${#units[@]} files" check_tidy
   fi
   step "layers" scripts/check_layers.py
+  step "doors" scripts/check_doors.py
   step "sizes" scripts/check_sizes.py
   if ((${#failed[@]})); then
     printf 'lint: failed: %s\n' "${failed[@]}" >&2

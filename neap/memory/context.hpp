@@ -39,7 +39,7 @@ NEAP_API const Context& context() noexcept;
 class NEAP_API ContextGuard {
  public:
   template <class Change>
-  explicit ContextGuard(Change&& change) : outer_(current()) {
+  explicit ContextGuard(const Change& change) : outer_(current()) {
     change(current());
   }
   ~ContextGuard() { current() = outer_; }

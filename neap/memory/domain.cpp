@@ -535,6 +535,7 @@ Domain& default_domain() {
   // In static storage and never destroyed: blocks may outlive every other
   // static object.
   alignas(Domain) static std::array<std::byte, sizeof(Domain)> storage;
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
   static Domain* const instance =
       ::new (storage.data()) Domain(Domain::Options{});
   return *instance;

@@ -11,6 +11,8 @@
 namespace neap::threads {
 namespace {
 
+// A setting of the process.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 constinit std::atomic<int> requested_threads{0};
 
 int default_threads() noexcept {

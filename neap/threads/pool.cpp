@@ -19,6 +19,7 @@ using Clock = std::chrono::steady_clock;
 // Counts the forks that this process descends from, in steps of two; a pool
 // whose generation is another has lost its workers. Odd values mean that a pool
 // is being renewed.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 constinit std::atomic<std::uint32_t> fork_generation{0};
 
 void count_fork() noexcept {
