@@ -1,0 +1,23 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// What the tool's exit status means; `neap --help` prints the same list.
+#pragma once
+
+namespace neap::app {
+
+enum class ExitCode {
+  kOk = 0,
+  kInternal = 1,      // a bug in neap
+  kUsage = 2,         // bad arguments or settings
+  kData = 3,          // a data file is missing, damaged or does not fit
+  kMemory = 4,        // the budget or the machine's memory does not suffice
+  kOutput = 5,        // a result could not be written
+  kInterrupted = 130  // stopped by Ctrl-C, after a clean end
+};
+
+inline constexpr const char* kExitCodeHelp =
+    "Exit status: 0 success; 1 a bug in neap; 2 bad arguments or settings;\n"
+    "3 a data file is missing, damaged or does not fit; 4 the budget or the\n"
+    "machine's memory does not suffice; 5 a result could not be written;\n"
+    "130 stopped by Ctrl-C.\n";
+
+}  // namespace neap::app

@@ -1,0 +1,120 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// The neap command: arguments in, exit status out. Everything that can go wrong
+// ends in one line on standard error and a documented status.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "exit_code.hpp"
+#include "neap/base/version.hpp"
+#include "neap/files/door.hpp"
+#include "neap/memory/out_of_memory.hpp"
+#include "settings.hpp"
+#include "train_command.hpp"
+
+namespace neap::app {
+namespace {
+
+ExitCode fail(ExitCode code, const char* message) {
+  fmt::print(stderr, "neap: {}\n", message);
+  return code;
+}
+
+struct Arguments {
+  Texts texts;         // of the settings given on the command line
+  std::string config;  // path of a TOML file
+};
+
+void add_train_options(CLI::App& command, Arguments& arguments) {
+  for (const Setting& setting : train_settings()) {
+    command
+        .add_option_function<std::string>(
+            "--" + setting.key,
+            [&arguments, key = setting.key](const std::string& text) {
+              arguments.texts[key] = text;
+            },
+            setting.help)
+        ->type_name(setting.metavar);
+  }
+  command
+      .add_option("--config", arguments.config,
+                  "TOML file with the same settings (table [train]); what the "
+                  "command line says goes before it")
+      ->type_name("FILE");
+  command.get_option("--steps")->excludes("--epochs");
+}
+
+ExitCode run_train(const Arguments& arguments) {
+  TrainSettings settings;
+  if (!arguments.config.empty()) {
+    const auto texts = read_toml(files::system_door(), arguments.config);
+    if (!texts) {
+      return fail(ExitCode::kUsage, texts.error().message.c_str());
+    }
+    if (auto set = apply(*texts, arguments.config + ": ", settings); !set) {
+      return fail(ExitCode::kUsage, set.error().message.c_str());
+    }
+    // Epochs on the command line go before steps in the file.
+    if (arguments.texts.contains("epochs")) {
+      settings.steps = 0;
+    }
+  }
+  if (auto set = apply(arguments.texts, "--", settings); !set) {
+    return fail(ExitCode::kUsage, set.error().message.c_str());
+  }
+  if (auto good = check(settings); !good) {
+    return fail(ExitCode::kUsage, good.error().message.c_str());
+  }
+  return train(settings);
+}
+
+ExitCode run(int argc, char** argv) {
+  Arguments arguments;
+  bool is_train = false;
+  {
+    CLI::App cli(
+        "Neap trains neural networks with memory as a contract: every byte has "
+        "an owner,\nthe budget is never passed, everything is given back.",
+        "neap");
+    cli.set_version_flag("--version", fmt::format("neap {}", version()));
+    cli.footer(kExitCodeHelp);
+    cli.require_subcommand(1);
+    CLI::App* command =
+        cli.add_subcommand("train", "train a network on labelled images");
+    command->footer(kExitCodeHelp);
+    add_train_options(*command, arguments);
+    try {
+      cli.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      if (error.get_exit_code() == 0) {  // --help, --version
+        cli.exit(error);
+        return ExitCode::kOk;
+      }
+      fmt::print(stderr, "neap: {}; try neap --help\n", error.what());
+      return ExitCode::kUsage;
+    }
+    is_train = command->parsed();
+  }  // the parser's memory goes before anything is measured
+  return is_train ? run_train(arguments) : ExitCode::kUsage;
+}
+
+ExitCode guarded_run(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const OutOfMemory& error) {
+    return fail(ExitCode::kMemory, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(ExitCode::kMemory, "the system gives no more memory");
+  } catch (const ValueError& error) {
+    return fail(ExitCode::kUsage, error.what());
+  } catch (const std::exception& error) {
+    return fail(ExitCode::kInternal, error.what());
+  }
+}
+
+}  // namespace
+}  // namespace neap::app
+
+int main(int argc, char** argv) {
+  return static_cast<int>(neap::app::guarded_run(argc, argv));
+}

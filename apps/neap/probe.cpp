@@ -1,0 +1,68 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "probe.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "counting_malloc.hpp"
+
+namespace neap::app {
+namespace {
+
+std::int64_t page_faults_so_far() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_minflt + usage.ru_majflt;
+}
+
+}  // namespace
+
+void Probe::step(double seconds) {
+  const std::int64_t heap_calls = support::heap_calls();
+  const std::int64_t page_faults = page_faults_so_far();
+  // Warm-up steps are overwritten by the first steady one.
+  const std::int64_t index = steps_ < kWarmUp ? 0 : (steps_ - kWarmUp) % kKept;
+  samples_[static_cast<std::size_t>(index)] = {
+      seconds, static_cast<double>(heap_calls - last_heap_calls_),
+      static_cast<double>(page_faults - last_page_faults_)};
+  ++steps_;
+  last_heap_calls_ = support::heap_calls();
+  last_page_faults_ = page_faults_so_far();
+}
+
+std::optional<double> Probe::median(double Sample::*field) const {
+  const std::int64_t steady = steps_ > kWarmUp ? steps_ - kWarmUp : steps_;
+  const auto count = static_cast<std::size_t>(
+      std::min<std::int64_t>({steady, kKept, steps_ > kWarmUp ? kKept : 1}));
+  if (count == 0) {
+    return std::nullopt;
+  }
+  std::array<double, kKept> values{};
+  std::transform(samples_.begin(), samples_.begin() + count, values.begin(),
+                 [field](const Sample& sample) { return sample.*field; });
+  const auto middle = values.begin() + count / 2;
+  std::nth_element(values.begin(), middle, values.begin() + count);
+  return *middle;
+}
+
+std::optional<double> Probe::step_ms() const {
+  const auto seconds = median(&Sample::seconds);
+  return seconds ? std::optional(*seconds * 1e3) : std::nullopt;
+}
+
+std::optional<double> Probe::heap_calls() const {
+  return support::is_counting() ? median(&Sample::heap_calls) : std::nullopt;
+}
+
+std::optional<double> Probe::page_faults() const {
+  return median(&Sample::page_faults);
+}
+
+Bytes max_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * kKiB;
+}
+
+}  // namespace neap::app

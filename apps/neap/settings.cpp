@@ -1,0 +1,193 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "settings.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace neap::app {
+namespace {
+
+using Setter = std::function<std::string(TrainSettings&, const std::string&)>;
+
+template <class T>
+bool parse(std::string_view text, T& value) {
+  const char* end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && at == end;
+}
+
+Setter whole(std::int64_t TrainSettings::*field, std::int64_t least,
+             std::int64_t most = std::numeric_limits<std::int32_t>::max()) {
+  return [=](TrainSettings& s, const std::string& text) -> std::string {
+    std::int64_t value = 0;
+    if (!parse(text, value) || value < least || value > most) {
+      return fmt::format("a whole number from {} to {}", least, most);
+    }
+    s.*field = value;
+    return {};
+  };
+}
+
+Setter real(double TrainSettings::*field, double least, double below) {
+  return [=](TrainSettings& s, const std::string& text) -> std::string {
+    double value = 0.0;
+    if (!parse(text, value) || !(value >= least && value < below)) {
+      return std::isfinite(below)
+                 ? fmt::format("a number from {} up to, not including, {}",
+                               least, below)
+                 : fmt::format("a finite number of at least {}", least);
+    }
+    s.*field = value;
+    return {};
+  };
+}
+
+Setter one_of(std::string TrainSettings::*field,
+              std::vector<std::string> choices) {
+  return [=](TrainSettings& s, const std::string& text) -> std::string {
+    if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
+      return fmt::format("one of {}", fmt::join(choices, ", "));
+    }
+    s.*field = text;
+    return {};
+  };
+}
+
+Setter any_text(std::string TrainSettings::*field) {
+  return [=](TrainSettings& s, const std::string& text) -> std::string {
+    if (text.empty()) {
+      return "a text that is not empty";
+    }
+    s.*field = text;
+    return {};
+  };
+}
+
+std::string set_seed(TrainSettings& s, const std::string& text) {
+  return parse(text, s.seed) ? "" : "a whole number from 0 to 2^64 - 1";
+}
+
+std::string set_hidden(TrainSettings& s, const std::string& text) {
+  constexpr std::int64_t kMost = 1 << 20;
+  std::vector<std::int64_t> sizes;
+  for (std::size_t at = 0; at <= text.size() && !text.empty();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    std::int64_t size = 0;
+    if (!parse(std::string_view(text).substr(at, comma - at), size) ||
+        size < 1 || size > kMost) {
+      return fmt::format("sizes from 1 to {}, like 512,256", kMost);
+    }
+    sizes.push_back(size);
+    at = comma + 1;
+  }
+  s.hidden = std::move(sizes);
+  return {};
+}
+
+std::string set_budget(TrainSettings& s, const std::string& text) {
+  struct Unit {
+    std::string_view name;
+    Bytes bytes;
+  };
+  static constexpr Unit kUnits[] = {
+      {"KiB", kKiB}, {"MiB", kMiB}, {"GiB", kGiB}, {"B", 1}, {"", 1}};
+  for (const Unit& unit : kUnits) {
+    if (text.ends_with(unit.name)) {
+      std::string_view number(text);
+      number.remove_suffix(unit.name.size());
+      while (number.ends_with(' ')) {
+        number.remove_suffix(1);
+      }
+      Bytes count = 0;
+      if (parse(number, count) && count > 0 &&
+          count <= kUnlimited / unit.bytes) {
+        s.budget = count * unit.bytes;
+        return {};
+      }
+      break;
+    }
+  }
+  return "bytes, like 67108864, 512KiB, 64MiB or 2GiB";
+}
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+std::vector<Setting> make_settings() {
+  using S = TrainSettings;
+  return {
+      {"model", "NAME", "network to train: mlp", one_of(&S::model, {"mlp"})},
+      {"data", "NAME|DIR",
+       "fashion-mnist, or a folder with the four IDX files of MNIST's naming,"
+       " plain or gzipped",
+       any_text(&S::data)},
+      {"hidden", "N,N,...", "widths of the mlp's hidden layers", set_hidden},
+      {"dropout", "P", "probability of dropping a hidden unit",
+       real(&S::dropout, 0.0, 1.0)},
+      {"epochs", "N", "passes over the training data", whole(&S::epochs, 1)},
+      {"steps", "N", "training steps, instead of epochs", whole(&S::steps, 1)},
+      {"batch", "N", "samples in a step", whole(&S::batch, 1)},
+      {"seed", "N", "of initial weights, order of samples and dropout",
+       set_seed},
+      {"threads", "N", "threads that compute; 0: every processor there is",
+       whole(&S::threads, 0, 256)},
+      {"optimizer", "NAME", "sgd, adam or adamw",
+       one_of(&S::optimizer, {"sgd", "adam", "adamw"})},
+      {"lr", "X", "learning rate", real(&S::learning_rate, 0.0, kInfinity)},
+      {"momentum", "X", "of sgd", real(&S::momentum, 0.0, 1.0)},
+      {"weight-decay", "X", "L2 (sgd, adam) or decoupled (adamw)",
+       real(&S::weight_decay, 0.0, kInfinity)},
+      {"schedule", "NAME", "of the learning rate: cosine (to 0) or constant",
+       one_of(&S::schedule, {"cosine", "constant"})},
+      {"warmup", "N", "steps of linear warm-up", whole(&S::warmup, 0)},
+      {"clip", "X", "largest norm of the gradient; 0: no clipping",
+       real(&S::clip_norm, 0.0, kInfinity)},
+      {"budget", "BYTES",
+       "never hold more than this, code and stacks included; like 64MiB",
+       set_budget},
+      {"json", "FILE", "write a summary there; - for standard output",
+       any_text(&S::json)},
+      {"progress", "HOW", "auto, bar, plain or none",
+       one_of(&S::progress, {"auto", "bar", "plain", "none"})},
+  };
+}
+
+}  // namespace
+
+std::span<const Setting> train_settings() {
+  static const std::vector<Setting> settings = make_settings();
+  return settings;
+}
+
+Result<void> apply(const Texts& texts, const std::string& where,
+                   TrainSettings& settings) {
+  for (const Setting& setting : train_settings()) {
+    const auto given = texts.find(setting.key);
+    if (given == texts.end()) {
+      continue;
+    }
+    const std::string expected = setting.set(settings, given->second);
+    if (!expected.empty()) {
+      return failure(FailureKind::kCorrupt,
+                     fmt::format("{}{}: '{}' is not {}", where, setting.key,
+                                 given->second, expected));
+    }
+  }
+  return {};
+}
+
+Result<void> check(const TrainSettings& settings) {
+  if (settings.warmup > 0 && settings.steps > 0 &&
+      settings.warmup >= settings.steps) {
+    return failure(FailureKind::kMismatch,
+                   fmt::format("--warmup: {} steps of warm-up leave none of {}",
+                               settings.warmup, settings.steps));
+  }
+  return {};
+}
+
+}  // namespace neap::app

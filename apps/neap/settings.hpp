@@ -1,0 +1,70 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Settings of a command: one table of named settings serves the command line,
+// the TOML file and the help. A value is text until its setter takes it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "neap/base/bytes.hpp"
+#include "neap/base/result.hpp"
+
+namespace neap::files {
+class Door;
+}
+
+namespace neap::app {
+
+struct TrainSettings {
+  std::string model = "mlp";
+  std::string data = "fashion-mnist";
+  std::vector<std::int64_t> hidden = {512, 256};
+  double dropout = 0.0;
+  std::int64_t epochs = 3;
+  std::int64_t steps = 0;  // 0: by epochs
+  std::int64_t batch = 128;
+  std::uint64_t seed = 7;
+  std::int64_t threads = 0;  // 0: every processor the process may use
+  std::string optimizer = "adam";
+  double learning_rate = 1e-3;
+  double momentum = 0.9;  // sgd only
+  double weight_decay = 0.0;
+  std::string schedule = "cosine";
+  std::int64_t warmup = 0;  // steps
+  double clip_norm = 0.0;   // 0: no clipping
+  Bytes budget = kUnlimited;
+  std::string json;  // path; "-": standard output
+  std::string progress = "auto";
+};
+
+/// One setting: its key is "--key" on the command line and `key` in TOML.
+struct Setting {
+  std::string key;
+  std::string metavar;
+  std::string help;
+  /// Takes the text over, or says in a few words what was expected.
+  std::function<std::string(TrainSettings&, const std::string&)> set;
+};
+
+std::span<const Setting> train_settings();
+
+/// Texts by key, as given in one place.
+using Texts = std::map<std::string, std::string, std::less<>>;
+
+/// Reads a TOML file: the keys of a table [train], or of the top level.
+/// Unknown keys, wrong types and broken syntax are failures that name the line.
+Result<Texts> read_toml(files::Door& door, const std::string& path);
+
+/// Sets `texts` one by one; `where` ("--" or "FILE: ") begins a message.
+Result<void> apply(const Texts& texts, const std::string& where,
+                   TrainSettings& settings);
+
+/// What only all settings together can show.
+Result<void> check(const TrainSettings& settings);
+
+}  // namespace neap::app

@@ -1,0 +1,119 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <toml++/toml.h>
+#include <algorithm>
+
+#include "neap/files/door.hpp"
+#include "settings.hpp"
+
+namespace neap::app {
+namespace {
+
+// A value as the text that the command line would have.
+std::string text_of(const toml::node& node) {
+  if (const auto* text = node.as_string()) {
+    return text->get();
+  }
+  if (const auto* number = node.as_integer()) {
+    return fmt::format("{}", number->get());
+  }
+  if (const auto* number = node.as_floating_point()) {
+    return fmt::format("{}", number->get());
+  }
+  std::string joined;
+  if (const auto* list = node.as_array()) {
+    for (const toml::node& item : *list) {
+      joined += (joined.empty() ? "" : ",") + text_of(item);
+    }
+  }
+  return joined;
+}
+
+Result<std::string> read_text(files::Door& door, const std::string& path) {
+  constexpr Bytes kLargest = kMiB;  // of a settings file
+  auto file = door.open_read(path);
+  if (!file) {
+    return tl::unexpected(file.error());
+  }
+  std::string text(kLargest + 1, '\0');
+  std::size_t filled = 0;
+  for (;;) {
+    const auto got =
+        file->read(std::as_writable_bytes(std::span(text).subspan(filled)));
+    if (!got) {
+      return tl::unexpected(got.error());
+    }
+    filled += static_cast<std::size_t>(*got);
+    if (*got == 0) {
+      text.resize(filled);
+      return text;
+    }
+    if (filled > kLargest) {
+      return failure(FailureKind::kTooLarge,
+                     fmt::format("{}: larger than {}, not a settings file",
+                                 path, format_bytes(kLargest)));
+    }
+  }
+}
+
+bool is_known(std::string_view key) {
+  const auto settings = train_settings();
+  return std::any_of(settings.begin(), settings.end(),
+                     [&](const Setting& s) { return s.key == key; });
+}
+
+Result<Texts> texts_of(const toml::table& table, const std::string& path) {
+  Texts texts;
+  for (const auto& [key, node] : table) {
+    const auto line = node.source().begin.line;
+    if (!is_known(key.str())) {
+      return failure(FailureKind::kCorrupt,
+                     fmt::format("{}:{}: unknown key '{}'; neap train --help "
+                                 "lists the keys",
+                                 path, line, key.str()));
+    }
+    if (node.is_table() || node.is_boolean() || node.is_date() ||
+        node.is_time() || node.is_date_time()) {
+      return failure(
+          FailureKind::kCorrupt,
+          fmt::format("{}:{}: '{}' takes a text, a number or a list of numbers",
+                      path, line, key.str()));
+    }
+    texts.emplace(key.str(), text_of(node));
+  }
+  return texts;
+}
+
+}  // namespace
+
+Result<Texts> read_toml(files::Door& door, const std::string& path) {
+  auto text = read_text(door, path);
+  if (!text) {
+    return tl::unexpected(text.error());
+  }
+  try {
+    const toml::table whole = toml::parse(*text, path);
+    const toml::node* train = whole.get("train");
+    if (train == nullptr || !train->is_table()) {
+      return texts_of(whole, path);
+    }
+    if (whole.size() > 1) {
+      for (const auto& [key, node] : whole) {
+        if (key.str() != "train") {
+          return failure(
+              FailureKind::kCorrupt,
+              fmt::format("{}:{}: '{}' stands outside of [train]", path,
+                          node.source().begin.line, key.str()));
+        }
+      }
+    }
+    return texts_of(*train->as_table(), path);
+  } catch (const toml::parse_error& error) {
+    return failure(FailureKind::kCorrupt,
+                   fmt::format("{}:{}: {}", path, error.source().begin.line,
+                               error.description()));
+  }
+}
+
+}  // namespace neap::app

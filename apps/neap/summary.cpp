@@ -1,0 +1,80 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "summary.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "neap/files/whole_file.hpp"
+
+namespace neap::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json or_null(const std::optional<double>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json finite_or_null(double value) {
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json object_of(const std::vector<std::pair<std::string, Bytes>>& rows) {
+  Json object = Json::object();
+  for (const auto& [name, bytes] : rows) {
+    object[name] = bytes;
+  }
+  return object;
+}
+
+}  // namespace
+
+std::string to_json(const Summary& s) {
+  const Json json = {
+      {"test_accuracy", s.test_accuracy},
+      {"test_loss", finite_or_null(s.test_loss)},
+      {"train_loss", finite_or_null(s.train_loss)},
+      {"steps", s.steps},
+      {"interrupted", s.is_interrupted},
+      {"step_ms_median", or_null(s.step_ms_median)},
+      {"images_per_second", s.images_per_second},
+      {"peak_bytes", s.stats.peak},
+      {"peak_live_bytes", s.stats.live_peak},
+      {"peak_by_category", object_of(s.peak_by_category)},
+      {"peak_by_owner", object_of(s.peak_by_owner)},
+      {"live_bytes_at_exit", s.live_bytes_at_exit},
+      {"heap_calls_per_step", or_null(s.heap_calls_per_step)},
+      {"page_faults_per_step", or_null(s.page_faults_per_step)},
+      {"max_rss_bytes", s.max_rss_bytes},
+      {"external_bytes", s.stats.external},
+      {"data_set_bytes", s.data_set_bytes},
+      {"state_hash", fmt::format("{:016x}", s.state_hash)},
+      {"seed", s.seed},
+      {"threads", s.threads},
+      {"isa", s.isa},
+      {"kernels", s.kernels},
+      {"version", s.version},
+  };
+  return json.dump(2) + "\n";
+}
+
+Result<void> write_json(files::Door& door, const std::string& path,
+                        const Summary& summary) {
+  const std::string text = to_json(summary);
+  if (path == "-") {
+    const std::size_t written =
+        std::fwrite(text.data(), 1, text.size(), stdout);
+    return written == text.size() && std::fflush(stdout) == 0
+               ? Result<void>()
+               : failure(FailureKind::kIo,
+                         "standard output: the summary could not be written");
+  }
+  return files::write_atomically(door, path, [&](files::File& file) {
+    return files::write_all(file, std::as_bytes(std::span(text)));
+  });
+}
+
+}  // namespace neap::app

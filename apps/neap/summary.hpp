@@ -1,0 +1,51 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Summary: what a training run was and did, as JSON for programs and as text
+// for people.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "neap/base/result.hpp"
+#include "neap/memory/domain.hpp"
+
+namespace neap::files {
+class Door;
+}
+
+namespace neap::app {
+
+struct Summary {
+  double test_accuracy = 0.0;  // in [0, 1]
+  double test_loss = 0.0;
+  double train_loss = 0.0;  // of the last step
+  std::int64_t steps = 0;
+  bool is_interrupted = false;
+  std::optional<double> step_ms_median;
+  double images_per_second = 0.0;
+  memory::Stats stats;  // at the end of training
+  std::vector<std::pair<std::string, Bytes>> peak_by_category;
+  std::vector<std::pair<std::string, Bytes>> peak_by_owner;
+  Bytes live_bytes_at_exit = 0;
+  std::optional<double> heap_calls_per_step;
+  std::optional<double> page_faults_per_step;
+  Bytes max_rss_bytes = 0;
+  Bytes data_set_bytes = 0;
+  std::uint64_t state_hash = 0;
+  std::uint64_t seed = 0;
+  int threads = 0;
+  std::string isa;
+  std::string kernels;
+  std::string version;
+};
+
+std::string to_json(const Summary& summary);
+
+/// To a file (whole or not at all), or to standard output for "-".
+Result<void> write_json(files::Door& door, const std::string& path,
+                        const Summary& summary);
+
+}  // namespace neap::app

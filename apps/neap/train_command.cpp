@@ -1,0 +1,245 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "train_command.hpp"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <memory>
+
+#include "neap/base/version.hpp"
+#include "neap/data/image_set.hpp"
+#include "neap/files/door.hpp"
+#include "neap/models/mlp.hpp"
+#include "neap/optim/adam.hpp"
+#include "neap/optim/sgd.hpp"
+#include "neap/report/memory_table.hpp"
+#include "neap/threads/pool.hpp"
+#include "neap/train/fit.hpp"
+#include "neap/train/state_hash.hpp"
+#include "probe.hpp"
+#include "progress.hpp"
+#include "summary.hpp"
+
+namespace neap::app {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+void on_interrupt(int) {
+  interrupted = 1;
+}
+
+// Ctrl-C ends the run after the current step; a second one ends the process.
+class InterruptGuard {
+ public:
+  InterruptGuard() {
+    struct sigaction action {};
+    action.sa_handler = on_interrupt;
+    action.sa_flags = SA_RESETHAND | SA_RESTART;
+    sigaction(SIGINT, &action, &before_);
+  }
+  ~InterruptGuard() { sigaction(SIGINT, &before_, nullptr); }
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+ private:
+  struct sigaction before_ {};
+};
+
+std::unique_ptr<optim::Optimizer> make_optimizer(
+    const TrainSettings& s, const nn::ParameterList& parameters) {
+  if (s.optimizer == "sgd") {
+    return std::make_unique<optim::SGD>(
+        parameters, optim::SGDOptions{.lr = s.learning_rate,
+                                      .momentum = s.momentum,
+                                      .weight_decay = s.weight_decay});
+  }
+  const optim::AdamOptions options{.lr = s.learning_rate,
+                                   .weight_decay = s.weight_decay};
+  if (s.optimizer == "adamw") {
+    return std::make_unique<optim::AdamW>(parameters, options);
+  }
+  return std::make_unique<optim::Adam>(parameters, options);
+}
+
+optim::Schedule make_schedule(const TrainSettings& s, std::int64_t steps) {
+  if (s.schedule == "cosine") {
+    return optim::cosine(s.learning_rate, steps, s.warmup);
+  }
+  return optim::warm_up(s.learning_rate, s.warmup);
+}
+
+std::vector<std::pair<std::string, Bytes>> named_bytes(
+    const memory::Vector<report::Line>& lines) {
+  std::vector<std::pair<std::string, Bytes>> out;
+  for (const report::Line& line : lines) {
+    out.emplace_back(line.name, line.bytes);
+  }
+  return out;
+}
+
+std::string data_directory(const TrainSettings& s) {
+  return s.data == "fashion-mnist" ? std::string(data::kFashionMnistDirectory)
+                                   : s.data;
+}
+
+// Everything that lives while a run does. It goes before the last report, so
+// that "live at exit" can show that nothing stays.
+class Session {
+ public:
+  Session(const TrainSettings& settings, memory::Domain& domain)
+      : settings_(settings), domain_(domain), generator_(settings.seed) {}
+
+  Result<void> run(Summary& summary, std::string& report) {
+    auto set =
+        data::read_mnist(files::system_door(), data_directory(settings_));
+    if (!set) {
+      return tl::unexpected(set.error());
+    }
+    summary.data_set_bytes = set->train.bytes() + set->test.bytes();
+    const UseGenerator use(generator_);
+    models::Mlp model(widths(set->train), {.dropout = settings_.dropout});
+    const auto optimizer = make_optimizer(settings_, model.parameters());
+    describe(set->train, set->test, model);
+    train(model, *optimizer, set->train, summary);
+    test(model, set->test, summary);
+    summary.state_hash = train::state_hash(model, *optimizer, generator_);
+    finish(summary, report);
+    return {};
+  }
+
+ private:
+  std::vector<std::int64_t> widths(const data::ImageSet& set) const {
+    std::vector<std::int64_t> widths = {set.spec().input.element_count()};
+    widths.insert(widths.end(), settings_.hidden.begin(),
+                  settings_.hidden.end());
+    widths.push_back(set.classes());
+    return widths;
+  }
+
+  void describe(const data::ImageSet& train, const data::ImageSet& test,
+                const nn::Module& model) const {
+    fmt::print("data     {} + {} images of {}, {}\n",
+               format_grouped(train.size()), format_grouped(test.size()),
+               format_shape(train.spec().input),
+               format_bytes(train.bytes() + test.bytes()));
+    fmt::print("model    {}, {} parameters, {}\n", settings_.model,
+               format_grouped(model.parameter_count()),
+               format_bytes(model.parameter_bytes()));
+    fmt::print("run      batch {}, {} {:g}, seed {}, {} threads, {}\n",
+               settings_.batch, settings_.optimizer, settings_.learning_rate,
+               settings_.seed, threads::default_pool().threads(),
+               kernels::isa());
+    std::fflush(stdout);
+  }
+
+  void train(models::Mlp& model, optim::Optimizer& optimizer,
+             const data::ImageSet& set, Summary& summary) {
+    data::Loader loader(
+        set,
+        {.batch = settings_.batch, .shuffle = true, .seed = settings_.seed});
+    Progress progress(Progress::style_of(settings_.progress), domain_);
+    Probe probe;
+    std::int64_t images = 0;
+    const InterruptGuard guard;
+    train::FitOptions options;
+    options.epochs = settings_.epochs;
+    options.steps = settings_.steps;
+    options.clip_norm = settings_.clip_norm;
+    options.schedule = make_schedule(
+        settings_, settings_.steps > 0
+                       ? settings_.steps
+                       : settings_.epochs * loader.batches_per_epoch());
+    options.on_step = [&](const train::StepReport& report) {
+      probe.step(report.seconds);
+      images += report.samples;
+      progress.step(report);
+      return interrupted != 0 ? train::Next::kStop : train::Next::kContinue;
+    };
+    const train::FitResult result =
+        train::fit(model, optimizer, loader, options);
+    progress.finish();
+    summary.steps = result.steps;
+    summary.train_loss = result.last_loss;
+    summary.is_interrupted = result.is_stopped;
+    summary.images_per_second = static_cast<double>(images) / result.seconds;
+    summary.step_ms_median = probe.step_ms();
+    summary.heap_calls_per_step = probe.heap_calls();
+    summary.page_faults_per_step = probe.page_faults();
+  }
+
+  void test(models::Mlp& model, const data::ImageSet& set, Summary& summary) {
+    data::Loader loader(set, {.batch = settings_.batch});
+    const train::Evaluation result = train::evaluate(model, loader);
+    summary.test_accuracy = result.accuracy;
+    summary.test_loss = result.loss;
+  }
+
+  void finish(Summary& summary, std::string& report) const {
+    const auto peak = report::breakdown(domain_, report::Instant::kLivePeak);
+    summary.peak_by_category = named_bytes(peak.by_category);
+    summary.peak_by_owner = named_bytes(peak.by_owner);
+    report = report::format_table(peak);
+  }
+
+  const TrainSettings& settings_;
+  memory::Domain& domain_;
+  Generator generator_;
+};
+
+std::string format_figure(const std::optional<double>& value) {
+  return value ? fmt::format("{:.0f}", *value) : "not counted here";
+}
+
+void print_report(const Summary& s, const std::string& table) {
+  fmt::print("\ntest accuracy {:.2f} %, loss {:.4f}, after {} steps",
+             s.test_accuracy * 100.0, s.test_loss, format_grouped(s.steps));
+  fmt::print(" ({:.2f} ms a step, {:.0f} images/s)\n",
+             s.step_ms_median.value_or(0.0), s.images_per_second);
+  fmt::print("\nmemory at the high-water mark of live bytes\n{}\n", table);
+  fmt::print("held at most  {}\n", format_bytes(s.stats.peak));
+  fmt::print("external      {}  (code, libraries, stacks)\n",
+             format_bytes(s.stats.external));
+  fmt::print("resident      {}\n", format_bytes(s.max_rss_bytes));
+  fmt::print("a step        heap calls {}, page faults {}\n",
+             format_figure(s.heap_calls_per_step),
+             format_figure(s.page_faults_per_step));
+  fmt::print("state hash    {:016x}  (seed {}, {}, kernels {})\n", s.state_hash,
+             s.seed, s.isa, s.kernels);
+  fmt::print("live at exit: {}\n", format_bytes(s.live_bytes_at_exit));
+}
+
+}  // namespace
+
+ExitCode train(const TrainSettings& settings) {
+  threads::set_default_threads(static_cast<int>(settings.threads));
+  memory::Domain& domain = memory::default_domain();
+  domain.set_budget(settings.budget);
+  Summary summary;
+  summary.seed = settings.seed;
+  summary.threads = threads::default_pool().threads();
+  summary.isa = kernels::isa();
+  summary.kernels = kernels::kernel_set();
+  summary.version = version();
+  std::string table;
+  const auto done = Session(settings, domain).run(summary, table);
+  if (!done) {
+    fmt::print(stderr, "neap: {}\n", done.error().message);
+    return ExitCode::kData;
+  }
+  summary.stats = domain.stats();
+  summary.live_bytes_at_exit = summary.stats.live;
+  summary.max_rss_bytes = max_rss_bytes();
+  print_report(summary, table);
+  if (!settings.json.empty()) {
+    const auto written =
+        write_json(files::system_door(), settings.json, summary);
+    if (!written) {
+      fmt::print(stderr, "neap: {}\n", written.error().message);
+      return ExitCode::kOutput;
+    }
+  }
+  return summary.is_interrupted ? ExitCode::kInterrupted : ExitCode::kOk;
+}
+
+}  // namespace neap::app

@@ -1,0 +1,40 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/models/mlp.hpp"
+
+#include <fmt/format.h>
+
+#include "neap/base/raise.hpp"
+#include "neap/ops/dropout.hpp"
+#include "neap/ops/relu.hpp"
+#include "neap/ops/reshape.hpp"
+
+namespace neap::models {
+
+Mlp::Mlp(std::span<const std::int64_t> widths, const MlpOptions& options)
+    : dropout_(options.dropout) {
+  if (widths.size() < 2) {
+    base::raise<ValueError>("mlp: {} widths, expected inputs and outputs",
+                            widths.size());
+  }
+  layers_.reserve(widths.size() - 1);
+  for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
+    layers_.emplace_back(widths[i], widths[i + 1]);
+    add(fmt::format("fc{}", i + 1), layers_.back());
+  }
+}
+
+Tensor Mlp::forward(const Tensor& input) {
+  Tensor x = input.rank() == 2 ? input : flatten(input, 1);
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    x = layers_[i](x);
+    if (i + 1 < layers_.size()) {
+      x = relu(std::move(x));
+      if (dropout_ > 0.0) {
+        x = dropout(std::move(x), dropout_, is_training());
+      }
+    }
+  }
+  return x;
+}
+
+}  // namespace neap::models

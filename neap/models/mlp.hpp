@@ -1,0 +1,34 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// A multi-layer perceptron: linear layers fc1, fc2, ... with ReLU between and,
+// where asked for, dropout after each ReLU. Images are flattened.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "neap/memory/containers.hpp"
+#include "neap/nn/linear.hpp"
+
+namespace neap::models {
+
+struct MlpOptions {
+  double dropout = 0.0;  // probability, in [0, 1)
+  DType dtype = f32;
+};
+
+class NEAP_API Mlp final : public nn::Layer {
+ public:
+  /// `widths`: inputs, hidden widths, outputs: {784, 512, 256, 10}.
+  /// THROWS: ValueError for fewer than two widths or one below 1; OutOfMemory.
+  explicit Mlp(std::span<const std::int64_t> widths,
+               const MlpOptions& options = {});
+
+  /// (n, ...) with widths[0] elements a sample -> (n, widths.back()).
+  Tensor forward(const Tensor& input) override;
+
+ private:
+  memory::Vector<nn::Linear> layers_;
+  double dropout_;
+};
+
+}  // namespace neap::models

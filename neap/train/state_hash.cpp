@@ -1,0 +1,66 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/train/state_hash.hpp"
+
+#define XXH_STATIC_LINKING_ONLY  // the state on the stack: no heap call
+#include <xxhash.h>
+
+#include <string_view>
+
+namespace neap::train {
+namespace {
+
+class Hasher {
+ public:
+  Hasher() noexcept { XXH64_reset(&state_, 0); }
+
+  void add_bytes(const void* data, std::size_t size) noexcept {
+    XXH64_update(&state_, data, size);
+  }
+  void add_number(std::uint64_t value) noexcept {
+    add_bytes(&value, sizeof(value));
+  }
+  void add_text(std::string_view text) noexcept {
+    add_number(text.size());
+    add_bytes(text.data(), text.size());
+  }
+  void add_tensor(std::string_view name, const Tensor& tensor) {
+    add_text(name);
+    add_text(name_of(tensor.dtype()));
+    for (const std::int64_t extent : tensor.shape()) {
+      add_number(static_cast<std::uint64_t>(extent));
+    }
+    if (tensor.space() != memory::kHost || !tensor.is_contiguous()) {
+      throw ShapeError("state_hash: every tensor must be dense, on the host");
+    }
+    add_bytes(tensor.array()->strided().data,
+              static_cast<std::size_t>(tensor.element_count() *
+                                       size_of(tensor.dtype())));
+  }
+  std::uint64_t digest() const noexcept { return XXH64_digest(&state_); }
+
+ private:
+  XXH64_state_t state_{};
+};
+
+}  // namespace
+
+std::uint64_t state_hash(const nn::Module& model,
+                         const optim::Optimizer& optimizer,
+                         const Generator& generator) {
+  Hasher hasher;
+  for (const auto& [name, tensor] : model.parameters()) {
+    hasher.add_tensor(name, tensor);
+  }
+  for (const auto& [name, tensor] : model.buffers()) {
+    hasher.add_tensor(name, tensor);
+  }
+  hasher.add_number(static_cast<std::uint64_t>(optimizer.step_count()));
+  optimizer.visit_state([&](std::string_view name, const Tensor& tensor) {
+    hasher.add_tensor(name, tensor);
+  });
+  hasher.add_number(generator.state().seed);
+  hasher.add_number(generator.state().draw);
+  return hasher.digest();
+}
+
+}  // namespace neap::train

@@ -1,0 +1,21 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// state_hash: 64 bits of everything that a training step changes: parameters
+// and buffers in order of registration, the optimizer's state and step counts,
+// the generator. Equal hashes mean equal bits (xxHash64, seed 0, over names,
+// dtypes, shapes and elements).
+#pragma once
+
+#include <cstdint>
+
+#include "neap/nn/module.hpp"
+#include "neap/optim/optimizer.hpp"
+#include "neap/tensor/generator.hpp"
+
+namespace neap::train {
+
+/// THROWS: DeviceError, ShapeError when a tensor is not dense in host memory.
+NEAP_API std::uint64_t state_hash(const nn::Module& model,
+                                  const optim::Optimizer& optimizer,
+                                  const Generator& generator);
+
+}  // namespace neap::train
