@@ -16,8 +16,22 @@ void pair_at_the_door(benchmark::State& state) {
                 .owner = domain->owner("fc1"),
                 .site = {}};
   const Bytes size = state.range(0);
+  const Block neighbour = domain->allocate(size, tag);  // as in real use
   for (auto _ : state) {
     const Block block = domain->allocate(size, tag);
+    benchmark::DoNotOptimize(block.data);
+    domain->release(block);
+  }
+  domain->release(neighbour);
+}
+
+// Opens and closes a slab each time.
+void lone_pair_at_the_door(benchmark::State& state) {
+  const Domain::Handle domain =
+      Domain::create({.host = HostAllocator::kPooled});
+  const Tag tag{.category = Category::kActivations, .owner = {}, .site = {}};
+  for (auto _ : state) {
+    const Block block = domain->allocate(64, tag);
     benchmark::DoNotOptimize(block.data);
     domain->release(block);
   }
@@ -33,6 +47,7 @@ void pair_with_malloc(benchmark::State& state) {
 }
 
 BENCHMARK(pair_at_the_door)->Arg(64)->Arg(4 * kKiB)->Arg(kMiB);
+BENCHMARK(lone_pair_at_the_door);
 BENCHMARK(pair_with_malloc)->Arg(64)->Arg(4 * kKiB)->Arg(kMiB);
 
 }  // namespace

@@ -30,10 +30,6 @@ void fill(void* block, Bytes size, int pattern) noexcept {
 
 }  // namespace
 
-PooledBackend::~PooledBackend() {
-  slabs_.trim();
-}
-
 Bytes PooledBackend::growth_for(Bytes size, Bytes alignment) const noexcept {
   return is_small(size, alignment) ? slabs_.growth_for(size)
                                    : pages_.growth_for(size);
@@ -56,20 +52,14 @@ void PooledBackend::release(void* block, Bytes size, Bytes alignment) noexcept {
     pages_.release(block);
   }
   if (idle() > idle_limit_) {
-    if (slabs_.idle() > idle_limit_) {
-      slabs_.trim();
-    }
-    pages_.shrink_idle(idle_limit_ - slabs_.idle());
+    slab_pages_.shrink_idle(std::max<Bytes>(idle_limit_ - pages_.idle(), 0));
+    pages_.shrink_idle(std::max<Bytes>(idle_limit_ - slab_pages_.idle(), 0));
   }
 }
 
-Bytes PooledBackend::trim() noexcept {
-  slabs_.trim();
-  return pages_.trim();
-}
-
 bool PooledBackend::is_consistent() const noexcept {
-  return pages_.is_consistent() && slabs_.is_consistent();
+  return pages_.is_consistent() && slab_pages_.is_consistent() &&
+         slabs_.is_consistent();
 }
 
 void* SystemBackend::allocate(Bytes size, Bytes alignment) noexcept {

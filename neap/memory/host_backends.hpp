@@ -16,23 +16,29 @@ class PooledBackend final : public Backend {
  public:
   /// `idle_limit`: idle bytes beyond it go back to the system at release.
   explicit PooledBackend(Bytes idle_limit) noexcept : idle_limit_(idle_limit) {}
-  ~PooledBackend() override;
 
   Bytes growth_for(Bytes size, Bytes alignment) const noexcept override;
   void* allocate(Bytes size, Bytes alignment) noexcept override;
   void release(void* block, Bytes size, Bytes alignment) noexcept override;
-  Bytes trim() noexcept override;
-  Bytes held() const noexcept override { return pages_.held(); }
-  Bytes idle() const noexcept override { return pages_.idle() + slabs_.idle(); }
+  Bytes trim() noexcept override { return pages_.trim() + slab_pages_.trim(); }
+  Bytes held() const noexcept override {
+    return pages_.held() + slab_pages_.held();
+  }
+  Bytes idle() const noexcept override {
+    return pages_.idle() + slab_pages_.idle();
+  }
   std::int64_t system_calls() const noexcept override {
-    return pages_.system_calls();
+    return pages_.system_calls() + slab_pages_.system_calls();
   }
   bool is_consistent() const noexcept override;
 
  private:
   Bytes idle_limit_;
-  PageHeap pages_;
-  SlabHeap slabs_{pages_};
+  PageHeap pages_;  // of large blocks
+  // Slabs have pages of their own, all of one size and alignment: there small
+  // blocks neither find nor leave gaps.
+  PageHeap slab_pages_;
+  SlabHeap slabs_{slab_pages_};
 };
 
 class SystemBackend final : public Backend {

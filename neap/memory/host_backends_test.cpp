@@ -35,7 +35,7 @@ TEST(PooledBackendTest, TrimGivesAllButItsBooksBack) {
   EXPECT_EQ(idle, 5 * kMiB + kSlabBytes);
   EXPECT_EQ(backend.trim(), idle);
   EXPECT_EQ(backend.idle(), 0);
-  EXPECT_LE(backend.held(), 2 * kPage);
+  EXPECT_LE(backend.held(), 4 * kPage);  // its books
 }
 
 TEST(PooledBackendTest, KeepsNoMoreIdleThanItsLimit) {

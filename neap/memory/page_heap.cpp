@@ -36,7 +36,7 @@ PageHeap::~PageHeap() {
 
 ExtentId PageHeap::fit_for(std::uint32_t pages,
                            Bytes alignment) const noexcept {
-  ExtentId id = free_.first_from(pages);
+  ExtentId id = free_.first_from({pages});
   if (alignment <= kPage) {
     return id;
   }
@@ -45,9 +45,9 @@ ExtentId PageHeap::fit_for(std::uint32_t pages,
     if (extent.pages >= pages + skip_to(extent.address, alignment)) {
       return id;
     }
-    id = free_.first_from(extent.pages, extent.address + 1);
+    id = free_.first_from({extent.pages, extent.address + 1});
   }
-  return free_.first_from(pages + pages_of(alignment) - 1);
+  return free_.first_from({pages + pages_of(alignment) - 1});
 }
 
 Bytes PageHeap::growth_for(Bytes size, Bytes alignment) const noexcept {
@@ -278,7 +278,7 @@ bool PageHeap::is_consistent() const noexcept {
       good = good && find(e.address) == i;
     } else {
       free_bytes += bytes_of(e.pages);
-      good = good && free_.first_from(e.pages, e.address) == i;
+      good = good && free_.first_from({e.pages, e.address}) == i;
     }
   }
   return good && live == live_ && free_bytes == idle_ &&

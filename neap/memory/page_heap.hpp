@@ -13,7 +13,7 @@
 
 #include <cstdint>
 
-#include "neap/memory/extent_tree.hpp"
+#include "neap/memory/extent.hpp"
 
 namespace neap::memory {
 
@@ -68,7 +68,7 @@ class PageHeap {
   SystemPages books_;                  // the tables below
   BookArray<Extent> extents_{books_};  // [0]: none
   BookIndex index_{books_};            // address of a live extent -> its id
-  ExtentTree free_{extents_};
+  ExtentTree free_{ExtentNodes(extents_)};
   ExtentId unused_ = 0;        // chain of descriptors to reuse
   std::size_t reserve_ = 0;    // length of that chain
   std::size_t described_ = 1;  // descriptors ever used, with [0]

@@ -47,8 +47,8 @@ std::size_t class_of(Bytes size) noexcept {
 }  // namespace
 
 struct SlabHeap::Slab {
-  Slab* next;
-  Slab* previous;
+  Slab* lower;  // children among the slabs with room
+  Slab* higher;
   std::uint16_t size_class;
   std::uint16_t capacity;  // blocks
   std::uint16_t live;      // blocks
@@ -90,50 +90,53 @@ Bytes size_of_class(int size_class) noexcept {
   return kSizes[static_cast<std::size_t>(size_class)];
 }
 
+SlabHeap::Slab*& SlabHeap::SlabNodes::lower(Id slab) noexcept {
+  return slab->lower;
+}
+
+SlabHeap::Slab*& SlabHeap::SlabNodes::higher(Id slab) noexcept {
+  return slab->higher;
+}
+
 Bytes SlabHeap::growth_for(Bytes size) const noexcept {
-  const std::size_t c = class_of(size);
-  return partial_[c] != nullptr || kept_[c] != nullptr
+  return classes_[class_of(size)].lowest != nullptr
              ? 0
              : pages_.growth_for(kSlabBytes, kSlabBytes);
 }
 
 void* SlabHeap::allocate(Bytes size) noexcept {
   const std::size_t c = class_of(size);
-  Slab* slab = partial_[c];
+  Slab* slab = classes_[c].lowest;
   if (slab == nullptr) {
-    slab = open(static_cast<int>(c));
+    slab = open(c);
     if (slab == nullptr) {
       return nullptr;
     }
   }
   void* block = slab->take();
   if (slab->live == slab->capacity) {
-    unlink(slab);
+    remove(slab);
   }
   return block;
 }
 
-SlabHeap::Slab* SlabHeap::open(int size_class) noexcept {
+SlabHeap::Slab* SlabHeap::open(std::size_t size_class) noexcept {
   static_assert(sizeof(Slab) <= kHeader);
-  const auto c = static_cast<std::size_t>(size_class);
-  Slab* slab = kept_[c];
-  if (slab != nullptr) {
-    kept_[c] = nullptr;
-    --kept_count_;
-  } else {
-    void* pages = pages_.allocate(kSlabBytes, kSlabBytes);
-    if (pages == nullptr) {
-      return nullptr;
-    }
-    slab = ::new (pages) Slab{};
-    slab->size_class = static_cast<std::uint16_t>(c);
-    slab->capacity =
-        static_cast<std::uint16_t>((kSlabBytes - kHeader) / kSizes[c]);
-    for (std::size_t i = 0; i < slab->capacity; ++i) {
-      slab->free[i / 64] |= std::uint64_t{1} << (i % 64);
-    }
+  void* pages = pages_.allocate(kSlabBytes, kSlabBytes);
+  if (pages == nullptr) {
+    return nullptr;
   }
-  link(slab);
+  Slab* slab = ::new (pages) Slab{};
+  const auto blocks =
+      static_cast<std::size_t>((kSlabBytes - kHeader) / kSizes[size_class]);
+  slab->size_class = static_cast<std::uint16_t>(size_class);
+  slab->capacity = static_cast<std::uint16_t>(blocks);
+  for (std::size_t i = 0; i < blocks; i += 64) {
+    const std::size_t left = blocks - i;
+    slab->free[i / 64] =
+        left >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
+  }
+  add(slab);
   return slab;
 }
 
@@ -142,71 +145,46 @@ void SlabHeap::release(void* block) noexcept {
                       static_cast<std::uintptr_t>(kSlabBytes - 1);
   auto* slab = reinterpret_cast<Slab*>(static_cast<std::byte*>(block) - offset);
   if (slab->live == slab->capacity) {
-    link(slab);
+    add(slab);
   }
   slab->give(block);
-  if (slab->live > 0) {
-    return;
-  }
-  unlink(slab);
-  if (kept_[slab->size_class] == nullptr) {
-    kept_[slab->size_class] = slab;
-    ++kept_count_;
-  } else {
+  if (slab->live == 0) {
+    remove(slab);
     pages_.release(slab);
   }
 }
 
-void SlabHeap::trim() noexcept {
-  for (Slab*& slab : kept_) {
-    if (slab != nullptr) {
-      pages_.release(slab);
-      slab = nullptr;
-    }
+void SlabHeap::add(Slab* slab) noexcept {
+  SizeClass& c = classes_[slab->size_class];
+  c.with_room.insert(slab);
+  if (c.lowest == nullptr || slab < c.lowest) {
+    c.lowest = slab;
   }
-  kept_count_ = 0;
 }
 
-void SlabHeap::link(Slab* slab) noexcept {
-  Slab*& head = partial_[slab->size_class];
-  slab->previous = nullptr;
-  slab->next = head;
-  if (head != nullptr) {
-    head->previous = slab;
-  }
-  head = slab;
-}
-
-void SlabHeap::unlink(Slab* slab) noexcept {
-  if (slab->previous != nullptr) {
-    slab->previous->next = slab->next;
-  } else {
-    partial_[slab->size_class] = slab->next;
-  }
-  if (slab->next != nullptr) {
-    slab->next->previous = slab->previous;
+void SlabHeap::remove(Slab* slab) noexcept {
+  SizeClass& c = classes_[slab->size_class];
+  c.with_room.remove(slab);
+  if (slab == c.lowest) {
+    c.lowest = c.with_room.first();
   }
 }
 
 bool SlabHeap::is_consistent() const noexcept {
   bool good = true;
-  Bytes kept = 0;
-  for (std::size_t c = 0; c < partial_.size(); ++c) {
-    for (const Slab* s = partial_[c]; s != nullptr; s = s->next) {
+  for (std::size_t c = 0; c < classes_.size(); ++c) {
+    good = good && classes_[c].lowest == classes_[c].with_room.first();
+    for (Slab* s = classes_[c].lowest; s != nullptr;
+         s = classes_[c].with_room.first_from(SlabNodes::key(s) + 1)) {
       int free = 0;
       for (const std::uint64_t word : s->free) {
         free += std::popcount(word);
       }
       good = good && s->size_class == c && free == s->capacity - s->live &&
-             s->live > 0 && free > 0 &&
-             (s->next == nullptr || s->next->previous == s);
-    }
-    if (kept_[c] != nullptr) {
-      ++kept;
-      good = good && kept_[c]->live == 0 && kept_[c]->size_class == c;
+             s->live > 0 && free > 0;
     }
   }
-  return good && kept == kept_count_;
+  return good;
 }
 
 }  // namespace neap::memory

@@ -4,9 +4,10 @@
 //
 //   slab  | header 128 B | block 0 | block 1 | ...
 //
-// The header holds one bit per block; the lowest free block is taken first, so
-// that where blocks lie follows from which are live. One empty slab per class
-// is kept, others go back to the page heap. Not thread-safe.
+// The header holds one bit per block. The lowest free block of the lowest slab
+// with room is taken first, and an empty slab goes back to the page heap at
+// once, so that where blocks lie follows from which are live, not from how
+// they came to be. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -36,23 +37,33 @@ class SlabHeap {
   void* allocate(Bytes size) noexcept;
   void release(void* block) noexcept;
 
-  /// Gives the kept empty slabs to the page heap.
-  void trim() noexcept;
-  /// Bytes of the kept empty slabs.
-  Bytes idle() const noexcept { return kept_count_ * kSlabBytes; }
-
   bool is_consistent() const noexcept;
 
  private:
   struct Slab;
-  Slab* open(int size_class) noexcept;
-  void link(Slab* slab) noexcept;
-  void unlink(Slab* slab) noexcept;
+  struct SlabNodes {  // slabs with room as members of a Treap, by address
+    using Id = Slab*;
+    using Key = std::uintptr_t;
+    static Key key(Id slab) noexcept {
+      return reinterpret_cast<std::uintptr_t>(slab);
+    }
+    static std::uint32_t priority(Id slab) noexcept {
+      return hash_of_key(key(slab));
+    }
+    static Id& lower(Id slab) noexcept;
+    static Id& higher(Id slab) noexcept;
+  };
+  struct SizeClass {
+    Treap<SlabNodes> with_room;
+    Slab* lowest = nullptr;  // of them
+  };
+
+  Slab* open(std::size_t size_class) noexcept;
+  void add(Slab* slab) noexcept;
+  void remove(Slab* slab) noexcept;
 
   PageHeap& pages_;
-  std::array<Slab*, kSizeClasses> partial_{};  // with some free blocks
-  std::array<Slab*, kSizeClasses> kept_{};     // empty; at most one each
-  Bytes kept_count_ = 0;
+  std::array<SizeClass, kSizeClasses> classes_;
 };
 
 }  // namespace neap::memory

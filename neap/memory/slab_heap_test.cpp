@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -61,7 +62,6 @@ TEST(SlabHeapTest, KeepsBlocksApartUnderRandomUse) {
     slabs.release(piece.data);
   }
   EXPECT_TRUE(slabs.is_consistent());
-  slabs.trim();
   pages.trim();
   EXPECT_EQ(pages.held(), pages.books());
 }
@@ -96,21 +96,37 @@ TEST(SlabHeapTest, GivesTheLowestFreeBlockOfASlab) {
   }
 }
 
-TEST(SlabHeapTest, KeepsOneEmptySlabPerClass) {
+TEST(SlabHeapTest, GivesEmptySlabsBackAtOnce) {
   PageHeap pages;
   SlabHeap slabs(pages);
   std::vector<void*> blocks;
   for (int i = 0; i < 3 * 15; ++i) {
     blocks.push_back(slabs.allocate(2048));
   }
+  EXPECT_EQ(pages.idle(), 0);
   for (void* block : blocks) {
     slabs.release(block);
   }
-  EXPECT_EQ(slabs.idle(), kSlabBytes);
-  EXPECT_EQ(pages.idle(), 2 * kSlabBytes);
-  slabs.trim();
-  EXPECT_EQ(slabs.idle(), 0);
   EXPECT_EQ(pages.idle(), 3 * kSlabBytes);
+}
+
+TEST(SlabHeapTest, FillsTheLowestSlabFirstWhateverTheOrderOfReleases) {
+  PageHeap pages;
+  SlabHeap slabs(pages);
+  std::vector<void*> blocks;
+  for (int i = 0; i < 4 * 15; ++i) {
+    blocks.push_back(slabs.allocate(2048));
+  }
+  std::sort(blocks.begin(), blocks.end());
+  for (const std::size_t at : {50U, 5U, 35U, 20U}) {
+    slabs.release(blocks[at]);
+  }
+  for (const std::size_t at : {5U, 20U, 35U, 50U}) {
+    EXPECT_EQ(slabs.allocate(2048), blocks[at]);
+  }
+  for (void* block : blocks) {
+    slabs.release(block);
+  }
 }
 
 }  // namespace

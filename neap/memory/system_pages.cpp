@@ -34,18 +34,28 @@ void* SystemPages::map_at(void* hint, Bytes size) noexcept {
 }
 
 // The system places mappings downward, so the place just below where it would
-// have put this one is nearly always free. Nothing beyond `size` is ever
-// mapped; the result may still be unaligned.
+// have put this one is nearly always free; then places further and further
+// down. Nothing beyond `size` is mapped at any instant. The result may still
+// be unaligned.
 void* SystemPages::map_near(Bytes size, Bytes alignment) noexcept {
+  constexpr int kTries = 6;
   void* pages = map_at(nullptr, size);
-  if (pages == nullptr || is_aligned(pages, alignment)) {
-    return pages;
+  std::byte* hint = nullptr;
+  Bytes distance = 0;
+  for (int i = 0; i < kTries; ++i) {
+    if (pages == nullptr || is_aligned(pages, alignment)) {
+      return pages;
+    }
+    if (hint == nullptr) {
+      hint = static_cast<std::byte*>(aligned_below(pages, alignment));
+    }
+    if (!unmap(pages, size)) {
+      return pages;
+    }
+    pages = map_at(hint - distance, size);
+    distance = distance == 0 ? alignment : distance * 8;
   }
-  void* hint = aligned_below(pages, alignment);
-  if (!unmap(pages, size)) {
-    return pages;
-  }
-  return map_at(hint, size);
+  return pages;
 }
 
 // The certain way, which maps more for an instant.
