@@ -1,0 +1,29 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// The bytes inside a gzip file (RFC 1952), member after member, inflated by
+// zlib, which checks length and CRC of each.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "neap/base/api.hpp"
+#include "neap/files/byte_source.hpp"
+#include "neap/memory/containers.hpp"
+
+namespace neap::formats {
+
+/// How a gzip file begins.
+inline constexpr std::array<std::byte, 2> kGzipMagic{std::byte{0x1f},
+                                                     std::byte{0x8b}};
+
+/// A source over a gzip file, at its start, of `size` bytes. zlib's memory and
+/// the input buffer are part of it, about 80 KiB: one block of the current
+/// domain (Category::kData) holds all there is, and reading allocates nothing.
+/// Failures of read(): kTruncated where the file ends within a member; kCorrupt
+/// for damaged data, a wrong CRC or length, or bytes after the last member;
+/// every further call then fails in the same way. remaining() is an upper
+/// bound: deflate stores at most 1032 bytes in one. THROWS: OutOfMemory.
+[[nodiscard]] NEAP_API memory::Owned<files::ByteSource> open_gzip(
+    files::File file, Bytes size);
+
+}  // namespace neap::formats
