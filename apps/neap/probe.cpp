@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "counting_malloc.hpp"
+#include "support/counting_malloc.hpp"
 
 namespace neap::app {
 namespace {
@@ -19,7 +19,7 @@ std::int64_t page_faults_so_far() {
 }  // namespace
 
 void Probe::step(double seconds) {
-  const std::int64_t heap_calls = support::heap_calls();
+  const std::int64_t heap_calls = support::outside_stats().heap_calls;
   const std::int64_t page_faults = page_faults_so_far();
   // Warm-up steps are overwritten by the first steady one.
   const std::int64_t index = steps_ < kWarmUp ? 0 : (steps_ - kWarmUp) % kKept;
@@ -27,7 +27,7 @@ void Probe::step(double seconds) {
       seconds, static_cast<double>(heap_calls - last_heap_calls_),
       static_cast<double>(page_faults - last_page_faults_)};
   ++steps_;
-  last_heap_calls_ = support::heap_calls();
+  last_heap_calls_ = support::outside_stats().heap_calls;
   last_page_faults_ = page_faults_so_far();
 }
 

@@ -11,6 +11,7 @@
 #include "neap/files/door.hpp"
 #include "neap/models/mlp.hpp"
 #include "neap/optim/adam.hpp"
+#include "neap/optim/schedule.hpp"
 #include "neap/optim/sgd.hpp"
 #include "neap/report/memory_table.hpp"
 #include "neap/threads/pool.hpp"
@@ -49,24 +50,27 @@ class InterruptGuard {
 std::unique_ptr<optim::Optimizer> make_optimizer(
     const TrainSettings& s, const nn::ParameterList& parameters) {
   if (s.optimizer == "sgd") {
-    return std::make_unique<optim::SGD>(
-        parameters, optim::SGDOptions{.lr = s.learning_rate,
-                                      .momentum = s.momentum,
-                                      .weight_decay = s.weight_decay});
+    return std::make_unique<optim::Sgd>(
+        parameters, optim::SgdSettings{.lr = s.learning_rate,
+                                       .momentum = s.momentum,
+                                       .weight_decay = s.weight_decay});
   }
-  const optim::AdamOptions options{.lr = s.learning_rate,
-                                   .weight_decay = s.weight_decay};
+  const optim::AdamSettings options{.lr = s.learning_rate,
+                                    .weight_decay = s.weight_decay};
   if (s.optimizer == "adamw") {
     return std::make_unique<optim::AdamW>(parameters, options);
   }
   return std::make_unique<optim::Adam>(parameters, options);
 }
 
-optim::Schedule make_schedule(const TrainSettings& s, std::int64_t steps) {
+train::LearningRate make_schedule(const TrainSettings& s, std::int64_t steps) {
   if (s.schedule == "cosine") {
-    return optim::cosine(s.learning_rate, steps, s.warmup);
+    const optim::Cosine cosine{
+        .base = s.learning_rate, .total = steps, .warmup = s.warmup};
+    return [cosine](std::int64_t step) { return cosine.lr(step); };
   }
-  return optim::warm_up(s.learning_rate, s.warmup);
+  const optim::LinearWarmup rate{.base = s.learning_rate, .warmup = s.warmup};
+  return [rate](std::int64_t step) { return rate.lr(step); };
 }
 
 std::vector<std::pair<std::string, Bytes>> named_bytes(
@@ -145,8 +149,8 @@ class Session {
     train::FitOptions options;
     options.epochs = settings_.epochs;
     options.steps = settings_.steps;
-    options.clip_norm = settings_.clip_norm;
-    options.schedule = make_schedule(
+    options.trainer.clip_norm = settings_.clip_norm;
+    options.trainer.learning_rate = make_schedule(
         settings_, settings_.steps > 0
                        ? settings_.steps
                        : settings_.epochs * loader.batches_per_epoch());

@@ -54,7 +54,11 @@ std::uint64_t state_hash(const nn::Module& model,
   for (const auto& [name, tensor] : model.buffers()) {
     hasher.add_tensor(name, tensor);
   }
-  hasher.add_number(static_cast<std::uint64_t>(optimizer.step_count()));
+  hasher.add_number(static_cast<std::uint64_t>(optimizer.steps()));
+  optimizer.visit_steps([&](std::string_view name, std::int64_t steps) {
+    hasher.add_text(name);
+    hasher.add_number(static_cast<std::uint64_t>(steps));
+  });
   optimizer.visit_state([&](std::string_view name, const Tensor& tensor) {
     hasher.add_tensor(name, tensor);
   });
