@@ -1,7 +1,5 @@
 # One library of all rooms, neap::neap: static, or shared with
 # BUILD_SHARED_LIBS. Installed with its headers, a CMake package and neap.pc.
-# Rooms that stand APART are libraries beside it, for who asks for them:
-#   find_package(neap REQUIRED COMPONENTS testing)   # neap::testing
 include(CMakePackageConfigHelpers)
 
 get_property(rooms GLOBAL PROPERTY NEAP_ROOMS)
@@ -50,24 +48,6 @@ endforeach()
 set(cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/neap")
 install(TARGETS neap EXPORT neapTargets
   INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-
-get_property(apart_rooms GLOBAL PROPERTY NEAP_APART_ROOMS)
-foreach(room IN LISTS apart_rooms)
-  get_target_property(libraries neap_${room} INTERFACE_LINK_LIBRARIES)
-  list(FILTER libraries INCLUDE REGEX "^[A-Za-z]+::[a-z_]+$")
-  add_library(neap_apart_${room} STATIC "$<TARGET_OBJECTS:neap_${room}>")
-  set_target_properties(neap_apart_${room} PROPERTIES
-    LINKER_LANGUAGE CXX EXPORT_NAME ${room} OUTPUT_NAME neap_apart_${room})
-  target_link_libraries(neap_apart_${room} PUBLIC neap ${libraries})
-  install(TARGETS neap_apart_${room} EXPORT neap_${room}
-    INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-  install(EXPORT neap_${room} NAMESPACE neap:: DESTINATION "${cmake_dir}"
-    FILE neap_${room}.cmake)
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/neap/${room}"
-    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/neap"
-    FILES_MATCHING PATTERN "*.hpp")
-endforeach()
-
 install(EXPORT neapTargets NAMESPACE neap:: DESTINATION "${cmake_dir}")
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/neapConfig.cmake.in"
   "${PROJECT_BINARY_DIR}/neapConfig.cmake" INSTALL_DESTINATION "${cmake_dir}")

@@ -11,7 +11,7 @@ from sources import finish, read, tracked
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]neap/(\w+)/', re.MULTILINE)
 ROOM_CALL = re.compile(r"neap_room\((\w+)([^)]*)\)")
-KEYWORDS = {"SOURCES", "ROOMS", "LIBRARIES", "PRIVATE_LIBRARIES", "APART"}
+KEYWORDS = {"SOURCES", "ROOMS", "LIBRARIES", "PRIVATE_LIBRARIES"}
 
 
 def read_table(text):

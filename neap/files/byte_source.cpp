@@ -17,7 +17,7 @@ Result<Bytes> PlainSource::read(std::span<std::byte> into) {
 Result<Bytes> read_full(ByteSource& source, std::span<std::byte> into) {
   Bytes total = 0;
   while (!into.empty()) {
-    const auto count = source.read(into);
+    auto count = source.read(into);
     if (!count) {
       return count;
     }

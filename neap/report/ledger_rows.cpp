@@ -4,6 +4,7 @@
 namespace neap::report {
 
 memory::Domain& report_domain() {
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
   static memory::Domain* const domain =
       memory::Domain::create({.name = "report"}).release();
   return *domain;
