@@ -3,7 +3,7 @@
 # its folder. ARCHITECTURE.md lists the ranks; this file enforces them.
 #
 #   neap_room(<name> SOURCES ... [ROOMS ...] [LIBRARIES ...]
-#             [PRIVATE_LIBRARIES ...] [APART])
+#             [PRIVATE_LIBRARIES ...])
 #   neap_room_test(<name> <file>... [ROOMS ...] [LIBRARIES ...] [LABELS ...])
 #   neap_room_bench(<name> <file>... [ROOMS ...] [LIBRARIES ...])
 include(GNUInstallDirs)
@@ -11,7 +11,7 @@ include(GNUInstallDirs)
 set(NEAP_WALLS "${PROJECT_BINARY_DIR}/walls")
 
 function(neap_room name)
-  cmake_parse_arguments(ROOM "APART" ""
+  cmake_parse_arguments(ROOM "" ""
     "SOURCES;ROOMS;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
   file(MAKE_DIRECTORY "${NEAP_WALLS}/${name}/neap")
   file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}"
@@ -24,12 +24,6 @@ function(neap_room name)
   target_link_libraries(neap_${name}
     PUBLIC ${ROOM_ROOMS} ${ROOM_LIBRARIES}
     PRIVATE neap_options ${ROOM_PRIVATE_LIBRARIES})
-  # A room that stands apart (its libraries are not for every user) is
-  # installed as a library of its own, neap::<name>.
-  if(ROOM_APART)
-    set_property(GLOBAL APPEND PROPERTY NEAP_APART_ROOMS ${name})
-    return()
-  endif()
   set_property(GLOBAL APPEND PROPERTY NEAP_ROOMS ${name})
   set_property(GLOBAL APPEND PROPERTY NEAP_ROOM_LIBRARIES ${ROOM_LIBRARIES})
   set_property(GLOBAL APPEND PROPERTY NEAP_ROOM_PRIVATE_LIBRARIES
