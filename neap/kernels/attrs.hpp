@@ -4,6 +4,7 @@
 // attributes have equal bytes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "neap/base/dtype.hpp"
@@ -43,6 +44,39 @@ struct SliceAttrs {
 /// fill: every element gets `value`.
 struct FillAttrs {
   double value = 0.0;
+};
+
+/// scale: every element is multiplied by `factor`.
+struct ScaleAttrs {
+  double factor = 1.0;
+};
+
+/// sgd: one step of stochastic gradient descent.
+struct SgdAttrs {
+  double lr = 0.0;
+  double momentum = 0.0;
+  double dampening = 0.0;
+  double weight_decay = 0.0;
+  double grad_scale = 1.0;  // multiplies the gradient first (clipping)
+  bool nesterov = false;
+  bool maximize = false;
+  bool is_first_step = false;  // the momentum buffer holds nothing yet
+  std::array<bool, 5> padding{};
+};
+
+/// adam: one step of Adam or, with `decoupled`, AdamW.
+struct AdamAttrs {
+  double lr = 0.0;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double weight_decay = 0.0;
+  double bias_correction1 = 1.0;  // 1 - beta1^t, t counted from 1
+  double bias_correction2 = 1.0;  // 1 - beta2^t
+  double grad_scale = 1.0;        // multiplies the gradient first (clipping)
+  bool decoupled = false;         // weight decay apart from the gradient
+  bool maximize = false;
+  std::array<bool, 6> padding{};
 };
 
 }  // namespace neap::kernels

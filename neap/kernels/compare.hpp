@@ -1,0 +1,32 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Comparisons, one list each. No attributes. All seven dtypes but bf16.
+//   in[0]  a  (...)  any strides
+//   in[1]  b  (...)  any strides, dtype of a
+//   out[0] y  (...)  bool, any strides
+// a and b broadcast to y by NumPy's rule. As in IEEE 754, a comparison with NaN
+// is false, but for ne, which is true.
+#pragma once
+
+#include "neap/kernels/kernel.hpp"
+
+namespace neap::kernels {
+
+/// y = a == b
+extern const KernelList eq_kernels;
+
+/// y = a != b
+extern const KernelList ne_kernels;
+
+/// y = a < b
+extern const KernelList lt_kernels;
+
+/// y = a <= b
+extern const KernelList le_kernels;
+
+/// y = a > b
+extern const KernelList gt_kernels;
+
+/// y = a >= b
+extern const KernelList ge_kernels;
+
+}  // namespace neap::kernels

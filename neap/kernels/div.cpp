@@ -1,0 +1,66 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/kernels/div.hpp"
+
+#include <array>
+
+#include "neap/kernels/scalar.hpp"
+#include "neap/kernels/targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "neap/kernels/div.cpp"
+#include "hwy/foreach_target.h"
+#include "neap/kernels/elementwise-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace neap::kernels {
+namespace HWY_NAMESPACE {
+
+struct DivVector {
+  template <class D, class V>
+  HWY_INLINE V operator()(D, V a, V b) const {
+    return hn::Div(a, b);
+  }
+};
+
+PieceFunction div_piece(DType dtype) {
+  return float_piece<DivVector, 2>(dtype);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace neap::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace neap::kernels {
+namespace {
+
+HWY_EXPORT(div_piece);
+
+struct DivScalar {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a / b;
+  }
+};
+
+void div(const Args& args) noexcept {
+  run_elementwise(args, HWY_DYNAMIC_DISPATCH(div_piece)(args.in[0].dtype));
+}
+
+constexpr std::array kKernels{
+    Kernel{.name = "div.f32", .dtype = f32, .run = div},
+    Kernel{.name = "div.f64", .dtype = f64, .run = div},
+    Kernel{.name = "div.reference.f32",
+           .dtype = f32,
+           .run = reference<DivScalar, float, 2>},
+    Kernel{.name = "div.reference.f64",
+           .dtype = f64,
+           .run = reference<DivScalar, double, 2>},
+};
+
+}  // namespace
+
+constinit const KernelList div_kernels{"div", kKernels};
+
+}  // namespace neap::kernels
+#endif  // HWY_ONCE

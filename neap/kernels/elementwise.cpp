@@ -1,0 +1,222 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/kernels/elementwise.hpp"
+
+#include <algorithm>
+
+#include "neap/base/assert.hpp"
+#include "neap/kernels/strides.hpp"
+
+namespace neap::kernels {
+namespace {
+
+constexpr std::int64_t kGrain = 16384;        // elements; a range of one thread
+constexpr std::int64_t kPieceElements = 512;  // where a buffer is needed
+constexpr std::int64_t kMinRow =
+    64;  // shorter rows are gathered several at once
+
+enum class Access : std::uint8_t {
+  kDirect,    // a piece is dense where it lies
+  kConstant,  // one element for all: the buffer is filled once
+  kBuffered,  // gathered and scattered
+};
+
+struct Operand {
+  std::byte* data = nullptr;
+  int size = 0;  // bytes of an element
+  Access access = Access::kDirect;
+  bool is_read = true;
+  bool is_written = false;
+  Shape strides;  // elements, along the axes of Loops::extents
+};
+
+struct Loops {
+  Shape extents;  // at least one axis
+  std::array<Operand, kMaxOperands> operands;
+  int operand_count = 0;
+  bool is_by_row = false;  // a piece never crosses a row
+  bool is_buffered = false;
+
+  std::span<const Operand> all() const noexcept {
+    return {operands.data(), static_cast<std::size_t>(operand_count)};
+  }
+};
+
+using Buffers =
+    std::array<std::array<std::byte, kPieceElements * 8>, kMaxOperands>;
+
+void add_operand(Loops& loops, const Strided& view, const Shape& shape,
+                 bool is_read, bool is_written) noexcept {
+  Operand& operand =
+      loops.operands[static_cast<std::size_t>(loops.operand_count++)];
+  operand.data = view.data;
+  operand.size = size_of(view.dtype);
+  operand.is_read = is_read;
+  operand.is_written = is_written;
+  operand.strides = broadcast_strides(view, shape);
+}
+
+// True when stepping over the whole of axis + 1 is one step of `axis`.
+bool can_merge(const Loops& loops, int axis) noexcept {
+  return std::ranges::all_of(loops.all(), [&](const Operand& operand) {
+    return operand.strides[axis] ==
+           operand.strides[axis + 1] * loops.extents[axis + 1];
+  });
+}
+
+void erase_axis(Loops& loops, int axis) noexcept {
+  loops.extents.erase(axis);
+  for (int k = 0; k < loops.operand_count; ++k) {
+    loops.operands[static_cast<std::size_t>(k)].strides.erase(axis);
+  }
+}
+
+// Drops axes of extent 1 and merges neighbours; the logical order stays.
+void simplify(Loops& loops) noexcept {
+  for (int axis = loops.extents.rank() - 1; axis >= 0; --axis) {
+    if (loops.extents[axis] == 1) {
+      erase_axis(loops, axis);
+    } else if (axis + 1 < loops.extents.rank() && can_merge(loops, axis)) {
+      loops.extents[axis + 1] *= loops.extents[axis];
+      erase_axis(loops, axis);
+    }
+  }
+  if (loops.extents.rank() == 0) {
+    loops.extents.push_back(1);
+    for (int k = 0; k < loops.operand_count; ++k) {
+      loops.operands[static_cast<std::size_t>(k)].strides.push_back(1);
+    }
+  }
+}
+
+bool is_dense(const Shape& extents, const Shape& strides) noexcept {
+  std::int64_t step = 1;
+  for (int axis = extents.rank() - 1; axis >= 0; --axis) {
+    if (strides[axis] != step) {
+      return false;
+    }
+    step *= extents[axis];
+  }
+  return true;
+}
+
+void choose_access(Loops& loops) noexcept {
+  loops.is_by_row = loops.extents.back() >= kMinRow;
+  for (int k = 0; k < loops.operand_count; ++k) {
+    Operand& operand = loops.operands[static_cast<std::size_t>(k)];
+    const bool is_constant =
+        std::ranges::all_of(operand.strides.span(),
+                            [](std::int64_t stride) { return stride == 0; });
+    if (is_dense(loops.extents, operand.strides) ||
+        (loops.is_by_row && operand.strides.back() == 1)) {
+      operand.access = Access::kDirect;
+    } else {
+      operand.access = is_constant ? Access::kConstant : Access::kBuffered;
+      loops.is_buffered = true;
+    }
+  }
+}
+
+Loops plan(const Args& args, OutputUse use) noexcept {
+  Loops loops;
+  loops.extents = args.out[0].shape;
+  for (const Strided& view : args.in) {
+    add_operand(loops, view, loops.extents, true, false);
+  }
+  for (const Strided& view : args.out) {
+    add_operand(loops, view, loops.extents, use == OutputUse::kUpdates, true);
+  }
+  simplify(loops);
+  choose_access(loops);
+  return loops;
+}
+
+// Moves elements [first, first + count) between the operand and a dense
+// buffer, row by row.
+template <bool kGather>
+void move_piece(const Loops& loops, const Operand& operand, std::int64_t first,
+                std::int64_t count, std::byte* buffer) noexcept {
+  const std::int64_t inner = loops.extents.back();
+  const std::int64_t stride = operand.strides.back();
+  while (count > 0) {
+    const std::int64_t run = std::min(count, inner - first % inner);
+    std::byte* place =
+        operand.data +
+        offset_at(loops.extents, operand.strides, first) * operand.size;
+    if constexpr (kGather) {
+      move_run(operand.size, place, stride, buffer, 1, run);
+    } else {
+      move_run(operand.size, buffer, 1, place, stride, run);
+    }
+    buffer += run * operand.size;
+    first += run;
+    count -= run;
+  }
+}
+
+void run_piece(const Loops& loops, PieceFunction function, Piece& piece,
+               Buffers& buffers) noexcept {
+  for (std::size_t k = 0; k < loops.all().size(); ++k) {
+    const Operand& operand = loops.operands[k];
+    if (operand.access == Access::kDirect) {
+      piece.data[k] =
+          operand.data +
+          offset_at(loops.extents, operand.strides, piece.first) * operand.size;
+    } else if (operand.access == Access::kBuffered && operand.is_read) {
+      move_piece<true>(loops, operand, piece.first, piece.count,
+                       buffers[k].data());
+    }
+  }
+  function(piece);
+  for (std::size_t k = 0; k < loops.all().size(); ++k) {
+    const Operand& operand = loops.operands[k];
+    if (operand.access == Access::kBuffered && operand.is_written) {
+      move_piece<false>(loops, operand, piece.first, piece.count,
+                        buffers[k].data());
+    }
+  }
+}
+
+void run_range(const Loops& loops, PieceFunction function, const void* attrs,
+               std::int64_t begin, std::int64_t end) noexcept {
+  alignas(64) Buffers buffers;
+  Piece piece;
+  piece.attrs = attrs;
+  for (std::size_t k = 0; k < loops.all().size(); ++k) {
+    const Operand& operand = loops.operands[k];
+    piece.data[k] = buffers[k].data();
+    if (operand.access == Access::kConstant) {
+      move_run(operand.size, operand.data, 0, buffers[k].data(), 1,
+               std::min(kPieceElements, end - begin));
+    }
+  }
+  const std::int64_t inner = loops.extents.back();
+  for (piece.first = begin; piece.first < end; piece.first += piece.count) {
+    piece.count = end - piece.first;
+    if (loops.is_by_row) {
+      piece.count = std::min(piece.count, inner - piece.first % inner);
+    }
+    if (loops.is_buffered) {
+      piece.count = std::min(piece.count, kPieceElements);
+    }
+    run_piece(loops, function, piece, buffers);
+  }
+}
+
+}  // namespace
+
+void run_elementwise(const Args& args, PieceFunction function,
+                     OutputUse use) noexcept {
+  NEAP_ASSERT(args.in.size() + args.out.size() <= kMaxOperands,
+              "elementwise: too many operands");
+  const std::int64_t count = args.out[0].shape.element_count();
+  if (count == 0) {
+    return;
+  }
+  const Loops loops = plan(args, use);
+  threads::parallel_for(*args.executor, count, kGrain,
+                        [&](std::int64_t begin, std::int64_t end) noexcept {
+                          run_range(loops, function, args.attrs, begin, end);
+                        });
+}
+
+}  // namespace neap::kernels

@@ -1,0 +1,50 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/kernels/slice_put.hpp"
+
+#include <array>
+
+#include "neap/kernels/attrs.hpp"
+#include "neap/kernels/copy.hpp"
+#include "neap/kernels/fill.hpp"
+
+namespace neap::kernels {
+namespace {
+
+// The part of y that x goes to.
+Strided window_of(const Strided& y, const SliceAttrs& slice) noexcept {
+  const int axis = static_cast<int>(slice.axis);
+  Strided window = y;
+  window.shape[axis] = slice.count;
+  window.strides[axis] = y.strides[axis] * slice.step;
+  if (window.shape.element_count() != 0) {
+    window.data += slice.start * y.strides[axis] * size_of(y.dtype);
+  }
+  return window;
+}
+
+void slice_put(const Args& args) noexcept {
+  const Strided& y = args.out[0];
+  const FillAttrs zero{};
+  Args fill = args;
+  fill.in = {};
+  fill.attrs = &zero;
+  fill_kernels.kernels[static_cast<std::size_t>(y.dtype)].run(fill);
+  copy_elements(args.in[0], window_of(y, args.attrs_as<SliceAttrs>()),
+                *args.executor);
+}
+
+constexpr std::array kKernels{
+    Kernel{.name = "slice_put.f32", .dtype = f32, .run = slice_put},
+    Kernel{.name = "slice_put.f64", .dtype = f64, .run = slice_put},
+    Kernel{.name = "slice_put.bf16", .dtype = bf16, .run = slice_put},
+    Kernel{.name = "slice_put.i32", .dtype = i32, .run = slice_put},
+    Kernel{.name = "slice_put.i64", .dtype = i64, .run = slice_put},
+    Kernel{.name = "slice_put.u8", .dtype = u8, .run = slice_put},
+    Kernel{.name = "slice_put.bool", .dtype = boolean, .run = slice_put},
+};
+
+}  // namespace
+
+constinit const KernelList slice_put_kernels{"slice_put", kKernels};
+
+}  // namespace neap::kernels

@@ -1,0 +1,72 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Stride arithmetic and element moves that the kernels share.
+#pragma once
+
+#include <cstring>
+
+#include "neap/kernels/kernel.hpp"
+
+namespace neap::kernels {
+
+/// The strides of `operand` seen with the axes of `shape`, which it broadcasts
+/// to: 0 along axes that it lacks or repeats.
+inline Shape broadcast_strides(const Strided& operand,
+                               const Shape& shape) noexcept {
+  Shape strides = Shape::filled(shape.rank(), 0);
+  const int missing = shape.rank() - operand.shape.rank();
+  for (int axis = missing; axis < shape.rank(); ++axis) {
+    const int own = axis - missing;
+    strides[axis] = operand.shape[own] == 1 ? 0 : operand.strides[own];
+  }
+  return strides;
+}
+
+/// The offset, in elements, of logical (row-major) index `index`.
+inline std::int64_t offset_at(const Shape& shape, const Shape& strides,
+                              std::int64_t index) noexcept {
+  std::int64_t offset = 0;
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    offset += index % shape[axis] * strides[axis];
+    index /= shape[axis];
+  }
+  return offset;
+}
+
+/// The element of a view at logical index `index`.
+template <class T>
+T& element(const Strided& view, std::int64_t index) noexcept {
+  return view.as<T>()[offset_at(view.shape, view.strides, index)];
+}
+
+/// dst[i dst_stride] = src[i src_stride], strides in elements.
+template <std::size_t kSize>
+void move_run(const std::byte* src, std::int64_t src_stride, std::byte* dst,
+              std::int64_t dst_stride, std::int64_t count) noexcept {
+  constexpr auto kStep = static_cast<std::int64_t>(kSize);
+  if (src_stride == 1 && dst_stride == 1) {
+    std::memcpy(dst, src, static_cast<std::size_t>(count) * kSize);
+    return;
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::memcpy(dst + i * dst_stride * kStep, src + i * src_stride * kStep,
+                kSize);
+  }
+}
+
+/// As above for elements of `size` bytes.
+inline void move_run(int size, const std::byte* src, std::int64_t src_stride,
+                     std::byte* dst, std::int64_t dst_stride,
+                     std::int64_t count) noexcept {
+  switch (size) {
+    case 1:
+      return move_run<1>(src, src_stride, dst, dst_stride, count);
+    case 2:
+      return move_run<2>(src, src_stride, dst, dst_stride, count);
+    case 4:
+      return move_run<4>(src, src_stride, dst, dst_stride, count);
+    default:
+      return move_run<8>(src, src_stride, dst, dst_stride, count);
+  }
+}
+
+}  // namespace neap::kernels
