@@ -1,0 +1,107 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/kernels/targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "neap/kernels/gemm.cpp"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "neap/kernels/gemm.hpp"
+#include "neap/kernels/gemm_part-inl.hpp"
+#include "neap/kernels/gemm_plan.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace neap::kernels::HWY_NAMESPACE {
+
+void run_part_f32(const Gemm<float>& product, const GemmPlan& plan,
+                  std::int64_t part, std::byte* scratch) {
+  run_part(product, plan, part, scratch);
+}
+
+void run_part_f64(const Gemm<double>& product, const GemmPlan& plan,
+                  std::int64_t part, std::byte* scratch) {
+  run_part(product, plan, part, scratch);
+}
+
+GemmTile tile_f32() {
+  return {.rows = kTileRows, .lanes = kLanes<float>};
+}
+
+GemmTile tile_f64() {
+  return {.rows = kTileRows, .lanes = kLanes<double>};
+}
+
+bool fuses() {
+  return HWY_NATIVE_FMA != 0;
+}
+
+}  // namespace neap::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace neap::kernels {
+namespace {
+
+HWY_EXPORT(run_part_f32);
+HWY_EXPORT(run_part_f64);
+HWY_EXPORT(tile_f32);
+HWY_EXPORT(tile_f64);
+HWY_EXPORT(fuses);
+
+GemmTile tile_of(float /* type */) {
+  return HWY_DYNAMIC_DISPATCH(tile_f32)();
+}
+GemmTile tile_of(double /* type */) {
+  return HWY_DYNAMIC_DISPATCH(tile_f64)();
+}
+
+void dispatch(const Gemm<float>& product, const GemmPlan& plan, int part,
+              std::byte* scratch) {
+  HWY_DYNAMIC_DISPATCH(run_part_f32)(product, plan, part, scratch);
+}
+void dispatch(const Gemm<double>& product, const GemmPlan& plan, int part,
+              std::byte* scratch) {
+  HWY_DYNAMIC_DISPATCH(run_part_f64)(product, plan, part, scratch);
+}
+
+template <class T>
+GemmPlan plan_of(const Gemm<T>& product, int threads) noexcept {
+  const GemmExtents extents{.batch = gemm_batch_count(product.batch),
+                            .m = product.m,
+                            .n = product.n,
+                            .k = product.k,
+                            .b_rows_are_dense = product.b.column_stride == 1,
+                            .element_bytes = sizeof(T)};
+  return plan_gemm(extents, tile_of(T{}), threads);
+}
+
+}  // namespace
+
+template <class T>
+Bytes gemm_scratch_bytes(const Gemm<T>& product, int threads) noexcept {
+  return plan_of(product, threads).scratch_bytes();
+}
+
+template <class T>
+void gemm(const Gemm<T>& product, std::span<std::byte> scratch,
+          threads::Executor& executor) noexcept {
+  const GemmPlan plan = plan_of(product, executor.threads());
+  const Bytes part_bytes = plan.part_bytes();
+  threads::parallel_parts(
+      executor, static_cast<int>(plan.parts()), [&](int part) noexcept {
+        dispatch(product, plan, part, scratch.data() + part * part_bytes);
+      });
+}
+
+bool gemm_fuses() noexcept {
+  return HWY_DYNAMIC_DISPATCH(fuses)();
+}
+
+template Bytes gemm_scratch_bytes(const Gemm<float>&, int) noexcept;
+template Bytes gemm_scratch_bytes(const Gemm<double>&, int) noexcept;
+template void gemm(const Gemm<float>&, std::span<std::byte>,
+                   threads::Executor&) noexcept;
+template void gemm(const Gemm<double>&, std::span<std::byte>,
+                   threads::Executor&) noexcept;
+
+}  // namespace neap::kernels
+#endif  // HWY_ONCE

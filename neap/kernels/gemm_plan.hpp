@@ -1,0 +1,62 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// How one matrix product is cut up: a grid of parts for the threads, and inside
+// a part, blocks for the caches. Pure integers; the result never depends on it.
+//
+//          cols: part | part          Inside a part, for each block of columns
+//        +-----------+-----------+    and of k: pack the block of B once, then
+//   rows |           |  ..block..|    for each panel of tile_rows rows pack
+//   part |           |  ..of B ..|    that panel of A and sweep it over the
+//        +-----------+-----------+    panels of B.
+//
+// k is never split over threads. The packed block of B stays in the level-2
+// cache, the packed panel of A in the level-1 cache.
+#pragma once
+
+#include <cstdint>
+
+#include "neap/base/bytes.hpp"
+
+namespace neap::kernels {
+
+/// The register tile of one instruction set: rows x (2 vectors of lanes).
+struct GemmTile {
+  std::int64_t rows = 0;
+  std::int64_t lanes = 0;
+  std::int64_t columns() const noexcept { return 2 * lanes; }
+};
+
+/// What a plan is made from.
+struct GemmExtents {
+  std::int64_t batch = 1;
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  bool b_rows_are_dense = false;  // B's column stride is 1
+  Bytes element_bytes = 4;
+};
+
+struct GemmPlan {
+  std::int64_t batch_parts = 1;
+  std::int64_t row_parts = 1;
+  std::int64_t column_parts = 1;
+  std::int64_t part_batch = 0;    // products in a part, at most
+  std::int64_t part_rows = 0;     // at most
+  std::int64_t part_columns = 0;  // at most; a multiple of the tile's lanes
+  std::int64_t block_k = 0;
+  std::int64_t block_columns = 0;  // a multiple of the tile's columns
+  bool packs_a = true;  // false: every element of A is used once per part
+  bool packs_b = true;  // false: whole panels of B are read where they lie
+  Bytes a_bytes = 0;    // packed, of one part
+  Bytes b_bytes = 0;    // packed, of one part
+
+  std::int64_t parts() const noexcept {
+    return batch_parts * row_parts * column_parts;
+  }
+  Bytes part_bytes() const noexcept { return a_bytes + b_bytes; }
+  Bytes scratch_bytes() const noexcept { return parts() * part_bytes(); }
+};
+
+GemmPlan plan_gemm(const GemmExtents& extents, const GemmTile& tile,
+                   int threads) noexcept;
+
+}  // namespace neap::kernels

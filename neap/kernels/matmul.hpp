@@ -1,0 +1,16 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// matmul: c = a b over the last two axes. No attributes.
+//   in[0]  a  (..., M, K)  any strides
+//   in[1]  b  (..., K, N)  any strides
+//   out[0] c  (..., M, N)  dense row-major
+// The leading axes of a and b broadcast to those of c. Both have rank 2 or
+// more. Sums run over K in order (gemm.hpp).
+#pragma once
+
+#include "neap/kernels/kernel.hpp"
+
+namespace neap::kernels {
+
+extern const KernelList matmul_kernels;
+
+}  // namespace neap::kernels
