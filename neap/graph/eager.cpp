@@ -128,8 +128,8 @@ class Call {
       Tensor* candidate = call_.inputs[i].temporary();
       const bool may = ((call_.op.facts.donates & ~kept) >> i & 1U) != 0;
       if (may && candidate != nullptr &&
-          candidate->spec() == output_specs_[0] &&
-          candidate->is_sole_owner() && candidate->is_contiguous() &&
+          candidate->spec() == output_specs_[0] && candidate->is_sole_owner() &&
+          candidate->is_contiguous() &&
           tensor::extent_bytes(candidate->array()->layout()) ==
               candidate->array()->storage()->size()) {
         return candidate;
@@ -152,6 +152,10 @@ class Call {
   }
 
   void compute() {
+    if (call_.op.transfer) {
+      transfer();
+      return;
+    }
     std::array<tensor::Strided, kMaxOutputs> out;
     for (std::size_t i = 0; i < call_.inputs.size(); ++i) {
       views_[i] = call_.inputs[i].tensor().array()->strided();
@@ -181,6 +185,16 @@ class Call {
                     static_cast<std::size_t>(block.size)};
     runtime.launch(kernel, args);
     domain_.release(block);
+  }
+
+  void transfer() {
+    const tensor::Strided from = call_.inputs[0].tensor().array()->strided();
+    const tensor::Strided to = arrays_[0]->strided();
+    if (output_specs_[0].space == memory::kHost) {
+      kernels::runtime(specs_[0].space).copy_to_host(from, to);
+    } else {
+      kernels::runtime(output_specs_[0].space).copy_from_host(from, to);
+    }
   }
 
   static threads::Executor& executor() {

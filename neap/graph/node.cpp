@@ -21,7 +21,8 @@ bool needs_cotangent(const Operand& input) noexcept {
   return link && link->requires_grad();
 }
 
-// Inputs that need a cotangent, as a mask (inputs beyond 31 share the last bit).
+// Inputs that need a cotangent, as a mask (inputs beyond 31 share the last
+// bit).
 std::uint32_t bit(std::size_t i) noexcept {
   return 1U << static_cast<std::uint32_t>(std::min<std::size_t>(i, 31));
 }
@@ -40,12 +41,13 @@ Reads reads_of(const OpCall& call) noexcept {
   return all;
 }
 
-// A shape is kept only when it is read, differs from output 0's (which the
-// cotangent tells) and the array is not kept anyway.
+// A shape is kept only when it is read, the array is not kept anyway, and it
+// differs from the only output's, which the cotangent tells.
 bool keeps_shape(const Reads& reads, const OpCall& call, std::size_t i,
                  const Shape& output_shape) noexcept {
   return (reads.shapes & bit(i)) != 0 && (reads.inputs & bit(i)) == 0 &&
-         call.inputs[i].tensor().shape() != output_shape;
+         (call.op.outputs > 1 ||
+          call.inputs[i].tensor().shape() != output_shape);
 }
 
 constexpr std::size_t kHeader = (sizeof(Node) + 15) / 16 * 16;
@@ -85,8 +87,8 @@ base::Ref<Node> Node::create(const OpCall& call, std::span<const Spec> outputs,
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     residuals += (reads.inputs & bit(i)) != 0 ? 1 : 0;
     if (keeps_shape(reads, call, i, outputs[0].shape)) {
-      words += 1 + static_cast<std::size_t>(
-                       call.inputs[i].tensor().shape().rank());
+      words +=
+          1 + static_cast<std::size_t>(call.inputs[i].tensor().shape().rank());
     }
   }
   const std::size_t bytes = kHeader + call.inputs.size() * sizeof(Edge) +
@@ -94,8 +96,7 @@ base::Ref<Node> Node::create(const OpCall& call, std::span<const Spec> outputs,
                             words * sizeof(std::int64_t) + call.attrs.size();
   const memory::Tag tag =
       memory::current_tag(memory::Category::kGraph, call.site);
-  const memory::Block block =
-      domain.allocate(static_cast<Bytes>(bytes), tag);
+  const memory::Block block = domain.allocate(static_cast<Bytes>(bytes), tag);
   Node* node = ::new (block.data) Node(call, next_sequence(), tag.owner);
   node->domain_ = &domain;
   node->bucket_ = block.bucket;
@@ -180,8 +181,7 @@ void Node::check_usable() const {
     base::raise<GraphError>(
         "backward: '{}' recorded at {} was already consumed by the backward at "
         "{}; pass retain_graph to the first one to run a second",
-        op_->name, base::format_site(site()),
-        base::format_site(consumed_at_));
+        op_->name, base::format_site(site()), base::format_site(consumed_at_));
   }
   for (const Residual& residual : residuals()) {
     const tensor::Storage& storage = *residual.array->storage();

@@ -28,10 +28,12 @@ class JvpContext;
 class Attrs {
  public:
   Attrs() = default;
+  // NOLINTBEGIN(google-explicit-constructor): implicit at call sites
   template <class T>
-    requires(std::is_trivially_copyable_v<T> && !std::is_same_v<T, Attrs>)
-  Attrs(const T& value) noexcept  // NOLINT: implicit at call sites on purpose
-      : data_(&value), size_(sizeof(T)) {}
+  requires(std::is_trivially_copyable_v<T> && !std::is_same_v<T, Attrs>)
+      Attrs(const T& value)
+  noexcept : data_(&value), size_(sizeof(T)) {}
+  // NOLINTEND(google-explicit-constructor)
   Attrs(const void* data, std::uint32_t size) noexcept
       : data_(data), size_(size) {}
 
@@ -102,6 +104,9 @@ struct Op {
   /// Forward: a kernel, or (a view op) a layout on the input's storage.
   const kernels::KernelList* kernel = nullptr;
   Layout (*view)(const Layout& input, const Attrs& attrs) = nullptr;
+  /// Or a copy of the elements of input 0 into the memory space that the shape
+  /// rule names; one of the two is the host's.
+  bool transfer = false;
   /// Derivative rules, written in other ops; nullptr: not differentiable.
   void (*vjp)(VjpContext& context) = nullptr;
   void (*jvp)(JvpContext& context) = nullptr;

@@ -1,11 +1,17 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/graph/recorder.hpp"
 
+#include "neap/base/raise.hpp"
+
 namespace neap::graph {
 
-void dispatch(const Op& op, std::span<const Operand> inputs,
-              const Attrs& attrs, const CallSite& site,
-              std::span<Tensor> outputs) {
+void dispatch(const Op& op, std::span<const Operand> inputs, const Attrs& attrs,
+              const CallSite& site, std::span<Tensor> outputs) {
+  for (const Operand& input : inputs) {
+    if (input.is_number()) {
+      base::raise<DTypeError>("{}: a plain number, expected a tensor", op.name);
+    }
+  }
   const memory::Context& context = memory::context();
   const base::SiteId where =
       context.site.value != 0 ? context.site : base::intern(site);

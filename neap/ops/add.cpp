@@ -12,7 +12,7 @@ const Op kAdd{
     .name = "add",
     .formula = "y = a + b",
     .infer = [](const OpArgs& args,
-                std::span<Spec> out) { infer_broadcast("add", args, out[0]); },
+                std::span<Spec> out) { infer_arithmetic("add", args, out[0]); },
     .kernel = &kernels::add_kernels,
     .vjp =
         [](VjpContext& c) {

@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/support.hpp"
 
+#include "neap/ops/add.hpp"
 #include "neap/ops/fill.hpp"
 #include "neap/ops/reshape.hpp"
 #include "neap/ops/sum.hpp"
@@ -23,10 +24,36 @@ void check_computes(const char* op, DType dtype) {
   }
 }
 
+void check_signed(const char* op, DType dtype) {
+  if (dtype != f32 && dtype != f64 && dtype != i32 && dtype != i64) {
+    raise<DTypeError>("{}: takes f32, f64, i32 and i64, not {}; cast first", op,
+                      name_of(dtype));
+  }
+}
+
+void check_dtype(const char* op, DType dtype, DType expected) {
+  if (dtype != expected) {
+    raise<DTypeError>("{}: an operand is {}, expected {}", op, name_of(dtype),
+                      name_of(expected));
+  }
+}
+
+const Tensor& tensor_of(const char* op, const Operand& operand) {
+  if (operand.is_number()) {
+    raise<DTypeError>("{}: a plain number, expected a tensor", op);
+  }
+  return operand.tensor();
+}
+
 void infer_same(const char* op, const OpArgs& args, Spec& out) {
   check_same_dtype(op, args);
   out.dtype = args.inputs[0].dtype;
   out.shape = args.inputs[0].shape;
+}
+
+void infer_signed(const char* op, const OpArgs& args, Spec& out) {
+  check_signed(op, args.inputs[0].dtype);
+  infer_same(op, args, out);
 }
 
 void infer_floating(const char* op, const OpArgs& args, Spec& out) {
@@ -34,13 +61,36 @@ void infer_floating(const char* op, const OpArgs& args, Spec& out) {
   infer_same(op, args, out);
 }
 
+void infer_gradient(const char* op, const OpArgs& args, Spec& out) {
+  infer_floating(op, args, out);
+  for (const Spec& input : args.inputs) {
+    if (input.shape != out.shape) {
+      raise<ShapeError>("{}: shapes {} and {}, expected equal ones", op,
+                        format_shape(out.shape), format_shape(input.shape));
+    }
+  }
+}
+
 void infer_broadcast(const char* op, const OpArgs& args, Spec& out) {
-  check_same_dtype(op, args);
-  out.dtype = args.inputs[0].dtype;
-  out.shape = args.inputs[0].shape;
+  infer_same(op, args, out);
   for (const Spec& input : args.inputs.subspan(1)) {
     out.shape = base::broadcast(op, out.shape, input.shape);
   }
+}
+
+void infer_arithmetic(const char* op, const OpArgs& args, Spec& out) {
+  check_signed(op, args.inputs[0].dtype);
+  infer_broadcast(op, args, out);
+}
+
+void infer_broadcast_floating(const char* op, const OpArgs& args, Spec& out) {
+  check_computes(op, args.inputs[0].dtype);
+  infer_broadcast(op, args, out);
+}
+
+void infer_comparison(const char* op, const OpArgs& args, Spec& out) {
+  infer_broadcast(op, args, out);
+  out.dtype = boolean;
 }
 
 Operands::Operands(const char* op, const Operand& a, const Operand& b)
@@ -49,12 +99,12 @@ Operands::Operands(const char* op, const Operand& a, const Operand& b)
     raise<DTypeError>("{}: two plain numbers, expected a tensor", op);
   }
   if (a.is_number()) {
-    number_ = constant(a.number(), b.tensor().dtype(), b.tensor().space(),
-                       a.site());
+    number_ =
+        constant(a.number(), b.tensor().dtype(), b.tensor().space(), a.site());
     a_ = Operand(std::as_const(number_), a.site());
   } else if (b.is_number()) {
-    number_ = constant(b.number(), a.tensor().dtype(), a.tensor().space(),
-                       b.site());
+    number_ =
+        constant(b.number(), a.tensor().dtype(), a.tensor().space(), b.site());
     b_ = Operand(std::as_const(number_), b.site());
   }
 }
@@ -76,6 +126,28 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
     axes |= stretched ? std::uint64_t{1} << static_cast<unsigned>(axis) : 0U;
   }
   return reshape(sum_axes(x, axes), shape);
+}
+
+Tensor add_defined(Tensor a, Tensor b) {
+  if (!a.defined() || !b.defined()) {
+    return a.defined() ? a : b;
+  }
+  return add(std::move(a), std::move(b));
+}
+
+Cost moving(const OpArgs& args, std::span<const Spec> outputs,
+            std::int64_t flops) {
+  Cost cost{flops, 0, 0};
+  const auto bytes = [](const Spec& spec) {
+    return spec.shape.element_count() * size_of(spec.dtype);
+  };
+  for (const Spec& input : args.inputs) {
+    cost.read += bytes(input);
+  }
+  for (const Spec& output : outputs) {
+    cost.written += bytes(output);
+  }
+  return cost;
 }
 
 }  // namespace neap::ops

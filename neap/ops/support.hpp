@@ -3,6 +3,9 @@
 // of a cotangent to a broadcast operand's shape. For sources of ops only.
 #pragma once
 
+#include <algorithm>
+#include <array>
+
 #include "neap/base/raise.hpp"
 #include "neap/graph/rules.hpp"
 
@@ -19,21 +22,64 @@ using graph::Spec;
 using graph::VjpContext;
 using tensor::Layout;
 
-/// Shape rules. `Name` is the op's name, for messages.
+/// Shape rules. `op` is the op's name, for messages. Signed: f32, f64, i32,
+/// i64.
 void infer_same(const char* op, const OpArgs& args, Spec& out);
+void infer_signed(const char* op, const OpArgs& args, Spec& out);
 void infer_floating(const char* op, const OpArgs& args, Spec& out);
+/// All operands have the shape and dtype of the first; f32, f64.
+void infer_gradient(const char* op, const OpArgs& args, Spec& out);
+/// Broadcast: any dtype, f32 to i64, f32 and f64, any to bool.
 void infer_broadcast(const char* op, const OpArgs& args, Spec& out);
+void infer_arithmetic(const char* op, const OpArgs& args, Spec& out);
+void infer_broadcast_floating(const char* op, const OpArgs& args, Spec& out);
+void infer_comparison(const char* op, const OpArgs& args, Spec& out);
+
 /// THROWS: DTypeError unless all inputs have the dtype of the first.
 void check_same_dtype(const char* op, const OpArgs& args);
 /// THROWS: DTypeError unless f32 or f64.
 void check_computes(const char* op, DType dtype);
+/// THROWS: DTypeError unless f32, f64, i32 or i64.
+void check_signed(const char* op, DType dtype);
+void check_dtype(const char* op, DType dtype, DType expected);
 
-/// The operand as a tensor: a number becomes rank 0 of `like`'s dtype and
+/// The operand's tensor. THROWS: DTypeError for a plain number.
+const Tensor& tensor_of(const char* op, const Operand& operand);
+
+/// Gives the ops that a composite is made of its own caller's site, unless
+/// they have one already.
+class AtSite : public memory::ContextGuard {
+ public:
+  explicit AtSite(const Operand& operand)
+      : ContextGuard([&](memory::Context& c) {
+          if (c.site.value == 0) {
+            c.site = base::intern(operand.site());
+          }
+        }) {}
+};
+
+/// Attributes that are one shape or order of axes.
+struct ShapeAttrs {
+  std::array<std::int64_t, kMaxRank> extents{};
+  std::int64_t rank = 0;
+
+  ShapeAttrs() = default;
+  explicit ShapeAttrs(const Shape& shape) noexcept : rank(shape.rank()) {
+    std::copy(shape.begin(), shape.end(), extents.begin());
+  }
+  Shape shape() const {
+    return Shape(std::span(extents).first(static_cast<std::size_t>(rank)));
+  }
+};
+
+/// The operand as a tensor: a number becomes rank 0 of the other's dtype and
 /// space. The holder keeps it alive for the call.
 class Operands {
  public:
   /// THROWS: DTypeError when both are numbers.
   Operands(const char* op, const Operand& a, const Operand& b);
+  Operands(const Operands&) = delete;
+  Operands& operator=(const Operands&) = delete;
   const Operand& a() const noexcept { return a_; }
   const Operand& b() const noexcept { return b_; }
 
@@ -50,5 +96,12 @@ Tensor constant(double value, DType dtype, tensor::SpaceId space,
 /// Sums `x` over the axes that broadcasting `shape` to x's shape added or
 /// stretched. The identity (the same handle) where nothing was.
 Tensor sum_to(const Tensor& x, const Shape& shape);
+
+/// a + b, where an undefined one is zero.
+Tensor add_defined(Tensor a, Tensor b);
+
+/// A cost of so many flops, every operand moved once.
+Cost moving(const OpArgs& args, std::span<const Spec> outputs,
+            std::int64_t flops);
 
 }  // namespace neap::ops

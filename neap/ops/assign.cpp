@@ -1,0 +1,97 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/ops/assign.hpp"
+
+#include "neap/base/raise.hpp"
+#include "neap/graph/recorder.hpp"
+#include "neap/kernels/attrs.hpp"
+#include "neap/kernels/copy.hpp"
+#include "neap/kernels/fill.hpp"
+#include "neap/ops/copy.hpp"
+#include "neap/threads/pool.hpp"
+
+namespace neap {
+namespace {
+
+using base::raise;
+using tensor::Strided;
+
+void check_untracked(const char* op, const char* instead, const Tensor& dst) {
+  const auto& link = dst.link();
+  if (link && !link->is_leaf()) {
+    raise<GraphError>(
+        "{}: the tensor is the result of a recorded op, use {} instead", op,
+        instead);
+  }
+  const memory::Context& context = memory::context();
+  if (link && link->requires_grad() && context.grad_enabled) {
+    raise<GraphError>(
+        "{}: the tensor is a leaf that requires grad, write under NoGrad or "
+        "use {} instead",
+        op, instead);
+  }
+  if (context.recorder != nullptr) {
+    raise<GraphError>("{}: inside jvp or a trace, use {} instead", op, instead);
+  }
+}
+
+// THROWS: ShapeError when several elements of `dst` are one in memory.
+void check_distinct(const char* op, const Tensor& dst) {
+  for (int axis = 0; axis < dst.rank(); ++axis) {
+    if (dst.shape()[axis] > 1 && dst.strides()[axis] == 0) {
+      raise<ShapeError>("{}: axis {} of {} is broadcast, write to a copy", op,
+                        axis, format_shape(dst.shape()));
+    }
+  }
+}
+
+// Everything that can fail comes before the write. The kernels used here need
+// no scratch.
+void run_over(const kernels::KernelList& list, std::span<const Strided> in,
+              const void* attrs, const Tensor& dst, const CallSite& site) {
+  const memory::Context& context = memory::context();
+  const Strided out = dst.array()->strided();
+  threads::Executor* lent = context.executor;
+  const kernels::Args args{in,
+                           std::span(&out, 1),
+                           attrs,
+                           {},
+                           lent != nullptr ? lent : &threads::default_pool()};
+  const kernels::Kernel& kernel =
+      kernels::find(list, dst.space(), dst.dtype(), args);
+  kernels::SpaceRuntime& runtime = kernels::runtime(dst.space());
+  dst.array()->storage()->bump_version(
+      context.site.value != 0 ? context.site : base::intern(site));
+  runtime.launch(kernel, args);
+}
+
+}  // namespace
+
+void copy_(const Tensor& dst, const Tensor& src, CallSite site) {
+  check_untracked("copy_", "where() or a new tensor", dst);
+  check_distinct("copy_", dst);
+  if (src.dtype() != dst.dtype()) {
+    raise<DTypeError>("copy_: {} into {}, cast the source first",
+                      name_of(src.dtype()), name_of(dst.dtype()));
+  }
+  if (src.space() != dst.space()) {
+    raise<DeviceError>("copy_: from space {} into {}, copy with to() first",
+                       src.space().value, dst.space().value);
+  }
+  if (!base::broadcasts_to(src.shape(), dst.shape())) {
+    raise<ShapeError>("copy_: shape {} does not broadcast to {}",
+                      format_shape(src.shape()), format_shape(dst.shape()));
+  }
+  const NoGrad guard;
+  const Tensor from = src.is_alias_of(dst) ? copy({src, site}) : src;
+  const Strided in = from.array()->strided();
+  run_over(kernels::copy_kernels, std::span(&in, 1), nullptr, dst, site);
+}
+
+void fill_(const Tensor& dst, double value, CallSite site) {
+  check_untracked("fill_", "full() or where()", dst);
+  check_distinct("fill_", dst);
+  const kernels::FillAttrs attrs{value};
+  run_over(kernels::fill_kernels, {}, &attrs, dst, site);
+}
+
+}  // namespace neap

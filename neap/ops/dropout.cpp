@@ -1,0 +1,57 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/ops/dropout.hpp"
+
+#include "neap/kernels/attrs.hpp"
+#include "neap/kernels/dropout.hpp"
+#include "neap/ops/support.hpp"
+#include "neap/tensor/generator.hpp"
+
+namespace neap {
+namespace ops {
+namespace {
+
+using kernels::DropoutAttrs;
+
+// The same elements drop for the same key.
+Tensor dropout_by(const Operand& x, const DropoutAttrs& attrs) {
+  return graph::apply(kDropout, {x}, attrs);
+}
+
+}  // namespace
+
+const Op kDropout{
+    .name = "dropout",
+    .formula =
+        "y = keep(key, i) ? x / (1 - p) : 0 (Srivastava et al., JMLR 2014)",
+    .infer =
+        [](const OpArgs& args, std::span<Spec> out) {
+          infer_floating("dropout", args, out[0]);
+        },
+    .kernel = &kernels::dropout_kernels,
+    .vjp =
+        [](VjpContext& c) {
+          c.set(0, dropout_by(c.cotangent(), c.attrs<DropoutAttrs>()));
+        },
+    .jvp =
+        [](JvpContext& c) {
+          c.set(0, dropout_by(c.tangent(), c.attrs<DropoutAttrs>()));
+        },
+    .facts = {.donates = 0b1, .effect = graph::Effect::kRandom}};
+
+}  // namespace ops
+
+Tensor dropout(const Operand& x, double p, bool training) {
+  const Tensor& value = ops::tensor_of("dropout", x);
+  if (!(p >= 0.0 && p < 1.0)) {
+    base::raise<ValueError>("dropout: p is {}, expected 0 <= p < 1", p);
+  }
+  if (!training || p == 0.0) {
+    return value;
+  }
+  tensor::Generator& source = tensor::generator();
+  Tensor y = ops::dropout_by(x, {p, source.next()});
+  source.advance();
+  return y;
+}
+
+}  // namespace neap

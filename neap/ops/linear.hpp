@@ -1,0 +1,17 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "neap/graph/recorder.hpp"
+
+namespace neap {
+
+namespace ops {
+extern const graph::Op kLinear;
+}  // namespace ops
+
+/// x w^T + bias: x (..., in), w (out, in), bias (out), y (..., out); f32, f64.
+/// THROWS: ShapeError, DTypeError.
+NEAP_API Tensor linear(const Operand& x, const Operand& w);
+NEAP_API Tensor linear(const Operand& x, const Operand& w, const Operand& bias);
+
+}  // namespace neap

@@ -1,0 +1,16 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "neap/graph/recorder.hpp"
+
+namespace neap {
+
+namespace ops {
+extern const graph::Op kLogSoftmax;
+}  // namespace ops
+
+/// x - log(sum(exp(x))) along an axis; f32, f64. No overflow for any finite x.
+/// THROWS: ShapeError for a bad axis.
+NEAP_API Tensor log_softmax(const Operand& x, std::int64_t axis = -1);
+
+}  // namespace neap

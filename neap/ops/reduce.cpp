@@ -1,0 +1,44 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/ops/reduce.hpp"
+
+#include "neap/ops/reshape.hpp"
+#include "neap/ops/support.hpp"
+
+namespace neap::ops {
+
+std::uint64_t axes_mask(const char* op, const Shape& axes, int rank) {
+  std::uint64_t mask = 0;
+  for (const std::int64_t axis : axes) {
+    const int along = base::normalize_axis(op, axis, rank);
+    if (has_axis(mask, along)) {
+      raise<ShapeError>("{}: axis {} is named twice in {}", op, axis,
+                        format_shape(axes));
+    }
+    mask |= axis_bit(along);
+  }
+  return mask;
+}
+
+Shape reduced(const Shape& shape, std::uint64_t mask) noexcept {
+  Shape out = shape;
+  for (int axis = 0; axis < out.rank(); ++axis) {
+    out[axis] = has_axis(mask, axis) ? 1 : out[axis];
+  }
+  return out;
+}
+
+Tensor without_axes(const Tensor& x, std::uint64_t mask) {
+  Shape shape;
+  for (int axis = 0; axis < x.rank(); ++axis) {
+    if (!has_axis(mask, axis)) {
+      shape.push_back(x.shape()[axis]);
+    }
+  }
+  return reshape(x, shape);
+}
+
+Cost cost_of_reduction(const OpArgs& args, std::span<const Spec> outputs) {
+  return moving(args, outputs, args.inputs[0].shape.element_count());
+}
+
+}  // namespace neap::ops

@@ -1,0 +1,15 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "neap/graph/recorder.hpp"
+
+namespace neap {
+
+namespace ops {
+extern const graph::Op kRelu;
+}  // namespace ops
+
+/// max(x, 0); f32, f64. The derivative at 0 is 0.
+NEAP_API Tensor relu(const Operand& x);
+
+}  // namespace neap

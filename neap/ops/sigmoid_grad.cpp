@@ -1,0 +1,52 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/ops/sigmoid_grad.hpp"
+
+#include "neap/kernels/sigmoid.hpp"
+#include "neap/ops/mul.hpp"
+#include "neap/ops/sub.hpp"
+#include "neap/ops/support.hpp"
+
+namespace neap {
+namespace ops {
+
+const Op kSigmoidGrad{
+    .name = "sigmoid_grad",
+    .formula = "dx = g y (1 - y), for y = sigmoid(x)",
+    .infer =
+        [](const OpArgs& args, std::span<Spec> out) {
+          infer_gradient("sigmoid_grad", args, out[0]);
+        },
+    .kernel = &kernels::sigmoid_grad_kernels,
+    .vjp =
+        [](VjpContext& c) {
+          if (c.needs(0)) {
+            c.set(0, sigmoid_grad(c.cotangent(), c.input(1)));
+          }
+          if (c.needs(1)) {
+            c.set(1, mul(mul(c.input(0), sub(1, mul(c.input(1), 2))),
+                         c.cotangent()));
+          }
+        },
+    .jvp =
+        [](JvpContext& c) {
+          Tensor d;
+          if (c.tangent(0).defined()) {
+            d = sigmoid_grad(c.tangent(0), c.input(1));
+          }
+          if (c.tangent(1).defined()) {
+            d = add_defined(
+                std::move(d),
+                mul(mul(c.input(0), sub(1, mul(c.input(1), 2))), c.tangent(1)));
+          }
+          c.set(0, std::move(d));
+        },
+    .facts = {.vjp_reads = {{{.inputs = 0b10}, {.inputs = 0b11}}},
+              .donates = 0b11}};
+
+}  // namespace ops
+
+Tensor sigmoid_grad(const Operand& g, const Operand& y) {
+  return graph::apply(ops::kSigmoidGrad, {g, y});
+}
+
+}  // namespace neap

@@ -1,0 +1,23 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <limits>
+
+#include "neap/graph/recorder.hpp"
+
+namespace neap {
+
+namespace ops {
+extern const graph::Op kSlice;
+}  // namespace ops
+
+/// Stands for the end of an axis, whatever its extent.
+inline constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+
+/// A view of elements start, start + step, ... before stop of one axis. As in
+/// Python, negative positions count from the end and both are cut to the axis.
+/// THROWS: ShapeError for a bad axis, ValueError unless step > 0.
+NEAP_API Tensor slice(const Operand& x, std::int64_t axis, std::int64_t start,
+                      std::int64_t stop = kEnd, std::int64_t step = 1);
+
+}  // namespace neap

@@ -1,0 +1,48 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/ops/slice_put.hpp"
+
+#include "neap/kernels/slice_put.hpp"
+#include "neap/ops/slice.hpp"
+#include "neap/ops/support.hpp"
+
+namespace neap {
+namespace ops {
+namespace {
+
+using kernels::SliceAttrs;
+
+}  // namespace
+
+const Op kSlicePut{
+    .name = "slice_put",
+    .formula = "y = 0, but x at every step-th element of a range of one axis",
+    .infer =
+        [](const OpArgs& args, std::span<Spec> out) {
+          const auto& attrs = args.attrs.as<SliceAttrs>();
+          infer_same("slice_put", args, out[0]);
+          out[0].shape[static_cast<int>(attrs.axis)] = attrs.extent;
+        },
+    .kernel = &kernels::slice_put_kernels,
+    .vjp =
+        [](VjpContext& c) {
+          const auto a = c.attrs<SliceAttrs>();
+          const std::int64_t stop =
+              a.count == 0 ? a.start : a.start + (a.count - 1) * a.step + 1;
+          c.set(0, slice(c.cotangent(), a.axis, a.start, stop, a.step));
+        },
+    .jvp =
+        [](JvpContext& c) {
+          c.set(0, slice_put(c.tangent(), c.attrs<SliceAttrs>()));
+        },
+    .facts = {.sample_axis = SampleAxis::kMixed,
+              .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
+                return moving(args, outputs, 0);
+              }}};
+
+Tensor slice_put(const Operand& g, const SliceAttrs& attrs) {
+  return graph::apply(kSlicePut, {g}, attrs);
+}
+
+}  // namespace ops
+
+}  // namespace neap

@@ -1,0 +1,15 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "neap/graph/recorder.hpp"
+
+namespace neap {
+
+namespace ops {
+extern const graph::Op kSqrt;
+}  // namespace ops
+
+/// Square root; f32, f64. NaN below 0.
+NEAP_API Tensor sqrt(const Operand& x);
+
+}  // namespace neap

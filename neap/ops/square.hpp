@@ -1,0 +1,15 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "neap/graph/recorder.hpp"
+
+namespace neap {
+
+namespace ops {
+extern const graph::Op kSquare;
+}  // namespace ops
+
+/// x * x; f32, f64, i32, i64.
+NEAP_API Tensor square(const Operand& x);
+
+}  // namespace neap

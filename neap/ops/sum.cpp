@@ -1,0 +1,62 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/ops/sum.hpp"
+
+#include "neap/kernels/attrs.hpp"
+#include "neap/kernels/sum.hpp"
+#include "neap/ops/expand.hpp"
+#include "neap/ops/reduce.hpp"
+#include "neap/ops/support.hpp"
+
+namespace neap {
+namespace ops {
+
+const Op kSum{
+    .name = "sum",
+    .formula = "y = sum of x over some axes, which stay with extent 1",
+    .infer =
+        [](const OpArgs& args, std::span<Spec> out) {
+          const DType dtype = args.inputs[0].dtype;
+          if (dtype == bf16) {
+            check_computes("sum", dtype);
+          }
+          out[0].dtype = is_floating(dtype) ? dtype : i64;
+          out[0].shape = reduced(args.inputs[0].shape,
+                                 args.attrs.as<kernels::ReduceAttrs>().axes);
+        },
+    .kernel = &kernels::sum_kernels,
+    .vjp =
+        [](VjpContext& c) {
+          c.set(0, expand(c.cotangent(), c.input_shape(0)));
+        },
+    .jvp =
+        [](JvpContext& c) {
+          c.set(0, sum_axes(c.tangent(), c.attrs<kernels::ReduceAttrs>().axes));
+        },
+    .facts = {.vjp_reads = {{{.shapes = 0b1}}},
+              .sample_axis = SampleAxis::kReduced,
+              .cost = cost_of_reduction}};
+
+Tensor sum_axes(const Operand& x, std::uint64_t axes) {
+  return axes == 0 && is_floating(tensor_of("sum", x).dtype())
+             ? x.tensor()
+             : graph::apply(kSum, {x}, kernels::ReduceAttrs{axes});
+}
+
+}  // namespace ops
+
+Tensor sum(const Operand& x) {
+  const ops::AtSite here(x);
+  const int rank = ops::tensor_of("sum", x).rank();
+  return ops::without_axes(ops::sum_axes(x, ops::all_axes(rank)),
+                           ops::all_axes(rank));
+}
+
+Tensor sum(const Operand& x, const Shape& axes, bool keepdim) {
+  const ops::AtSite here(x);
+  const std::uint64_t mask =
+      ops::axes_mask("sum", axes, ops::tensor_of("sum", x).rank());
+  const Tensor kept = ops::sum_axes(x, mask);
+  return keepdim ? kept : ops::without_axes(kept, mask);
+}
+
+}  // namespace neap

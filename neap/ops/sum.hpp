@@ -1,0 +1,22 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "neap/graph/recorder.hpp"
+
+namespace neap {
+
+namespace ops {
+extern const graph::Op kSum;
+
+/// Sums over the axes of a mask (bit i: axis i); they stay, with extent 1.
+NEAP_API Tensor sum_axes(const Operand& x, std::uint64_t axes);
+}  // namespace ops
+
+/// The sum over some axes (negative ones count from the end), or over all: f32
+/// and f64 in kind, i32, i64, u8 and bool as i64 (wraps). Each axis goes, or
+/// stays with extent 1 where keepdim. The sum of nothing is 0. THROWS:
+/// ShapeError for an axis that is out of range or named twice.
+NEAP_API Tensor sum(const Operand& x);
+NEAP_API Tensor sum(const Operand& x, const Shape& axes, bool keepdim = false);
+
+}  // namespace neap

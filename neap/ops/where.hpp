@@ -1,0 +1,17 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "neap/graph/recorder.hpp"
+
+namespace neap {
+
+namespace ops {
+extern const graph::Op kWhere;
+}  // namespace ops
+
+/// a where condition is true, else b, all broadcast. condition: bool; a, b: any
+/// one dtype, or one of them a number. THROWS: ShapeError, DTypeError.
+NEAP_API Tensor where(const Operand& condition, const Operand& a,
+                      const Operand& b);
+
+}  // namespace neap
