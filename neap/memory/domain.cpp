@@ -1,59 +1,18 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/memory/domain.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <new>
 
 #include "neap/base/external.hpp"
 #include "neap/base/raise.hpp"
-#include "neap/memory/host_backends.hpp"
-#include "neap/memory/ledger.hpp"
+#include "neap/memory/domain_impl.hpp"
 
 namespace neap::memory {
 namespace {
 
 constexpr Bytes kLargestAlignment = 4096;
-constexpr Bytes kLargestRequest = Bytes{1} << 46U;  // no overflow in sums
-constexpr std::size_t kNameBytes = 32;
-
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kAddressSanitizer = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-constexpr bool kAddressSanitizer = true;
-#else
-constexpr bool kAddressSanitizer = false;
-#endif
-#else
-constexpr bool kAddressSanitizer = false;
-#endif
-
-bool wants_system(HostAllocator host) noexcept {
-  if (host != HostAllocator::kAuto) {
-    return host == HostAllocator::kSystem;
-  }
-  const char* chosen = std::getenv("NEAP_ALLOCATOR");
-  if (chosen != nullptr && std::strcmp(chosen, "system") == 0) {
-    return true;
-  }
-  if (chosen != nullptr && std::strcmp(chosen, "pooled") == 0) {
-    return false;
-  }
-  return kAddressSanitizer;
-}
-
-Bytes idle_limit_of(Bytes limit) noexcept {
-  const Bytes pages = ::sysconf(_SC_PHYS_PAGES);
-  const Bytes page = ::sysconf(_SC_PAGESIZE);
-  return limit != kUnlimited || pages <= 0 || page <= 0 ? limit
-                                                        : pages * page / 4;
-}
 
 void check_request(Bytes size, Bytes alignment) {
   if (size < 0 || alignment <= 0 || alignment > kLargestAlignment ||
@@ -66,196 +25,6 @@ void check_request(Bytes size, Bytes alignment) {
 }
 
 }  // namespace
-
-// Everything below is guarded by `mutex`; functions expect it locked.
-struct Domain::Impl {
-  explicit Impl(const Options& options)
-      : budget(options.budget), idle_limit(idle_limit_of(options.idle_limit)) {
-    name_length = std::min(options.name.size(), name.size());
-    std::copy_n(options.name.data(), name_length, name.data());
-    if (wants_system(options.host)) {
-      backends[0] = std::make_unique<SystemBackend>();
-    } else {
-      backends[0] = std::make_unique<PooledBackend>(idle_limit);
-    }
-  }
-
-  // --- sums ---
-
-  Bytes held() const noexcept {
-    Bytes sum = books.held() + backends[0]->held();
-    for (std::size_t i = 1; i < space_end; ++i) {
-      sum += backends[i] != nullptr ? backends[i]->held() : 0;
-    }
-    return sum;
-  }
-
-  Bytes idle() const noexcept {
-    Bytes sum = 0;
-    for (const auto& backend : backends) {
-      sum += backend != nullptr ? backend->idle() : 0;
-    }
-    return sum;
-  }
-
-  void note_peak() noexcept { peak = std::max(peak, held()); }
-
-  bool is_gone() const noexcept {
-    return is_closed && ledger.blocks() == 0 && lent_blocks == 0;
-  }
-
-  // --- refusing ---
-
-  [[noreturn]] void refuse(OutOfMemory::Reason reason, const Tag& tag,
-                           Bytes size) {
-    note_peak();  // books may have grown on the way to the system's refusal
-    OutOfMemory::Details details;
-    details.reason = reason;
-    copy_path(ledger.owners().path_of(tag.owner), details.owner);
-    details.tag = tag;
-    details.requested = size;
-    details.live = ledger.live();
-    details.held = held();
-    details.external = base::external_bytes();
-    details.peak = peak;
-    details.budget = budget;
-    ledger.owners().largest(details.holders);
-    log(EventKind::kRefuse, tag, size, nullptr);
-    throw OutOfMemory(details);
-  }
-
-  void count_request(const Tag& tag, Bytes size) {
-    ++requests;
-    if (fault_at != 0 && requests == fault_at) {
-      refuse(OutOfMemory::Reason::kInjected, tag, size);
-    }
-  }
-
-  Bytes trim() noexcept {
-    Bytes given = 0;
-    for (const auto& backend : backends) {
-      given += backend != nullptr ? backend->trim() : 0;
-    }
-    return given;
-  }
-
-  // Makes sure that what `growth` says will be taken from the system stays
-  // within the budget; idle pages go first.
-  template <class Growth>
-  void make_room(const Tag& tag, Bytes size, Growth&& growth) {
-    if (budget == kUnlimited) {
-      return;
-    }
-    const Bytes external = base::external_bytes();
-    const auto is_over = [&] { return held() + growth() > budget - external; };
-    if (is_over()) {
-      if (trim() == 0 || is_over()) {
-        refuse(OutOfMemory::Reason::kBudget, tag, size);
-      }
-    }
-  }
-
-  // --- granting ---
-
-  Backend& backend_of(SpaceId space) {
-    if (space.value >= kMaxSpaces || backends[space.value] == nullptr) {
-      base::raise<DeviceError>(
-          "allocate: memory space {} is not one of this domain's; add_space "
-          "adds it",
-          space.value);
-    }
-    return *backends[space.value];
-  }
-
-  BucketId open_bucket(const Tag& tag, Bytes size) {
-    BucketId bucket = ledger.find(tag);
-    if (bucket.value == 0) {
-      bucket = ledger.open(tag);
-    }
-    if (bucket.value == 0) {
-      refuse(OutOfMemory::Reason::kSystem, tag, size);
-    }
-    return bucket;
-  }
-
-  Block grant(Bytes size, const Tag& tag, Bytes alignment) {
-    Backend& backend = backend_of(tag.space);
-    count_request(tag, size);
-    make_room(tag, size, [&] {
-      return ledger.growth_for(tag) + (size > kLargestRequest ? kLargestRequest
-                                       : size > 0
-                                           ? backend.growth_for(size, alignment)
-                                           : 0);
-    });
-    const BucketId bucket = open_bucket(tag, size);
-    void* data = nullptr;
-    if (size > 0) {
-      data = take(backend, size, alignment);
-      if (data == nullptr) {
-        refuse(OutOfMemory::Reason::kSystem, tag, size);
-      }
-    }
-    ledger.charge(bucket, size);
-    ++allocations;
-    note_peak();
-    log(EventKind::kAllocate, tag, size, data);
-    return {data, size, bucket};
-  }
-
-  void* take(Backend& backend, Bytes size, Bytes alignment) noexcept {
-    if (size > kLargestRequest) {
-      return nullptr;
-    }
-    void* data = backend.allocate(size, alignment);
-    if (data == nullptr && trim() > 0) {
-      data = backend.allocate(size, alignment);
-    }
-    return data;
-  }
-
-  void give_back(void* data, Bytes size, BucketId bucket,
-                 Bytes alignment) noexcept {
-    const Tag tag = ledger.tag_of(bucket);
-    if (size > 0) {
-      backends[tag.space.value]->release(data, size, alignment);
-    }
-    ledger.credit(bucket, size);
-    ++releases;
-    log(EventKind::kRelease, tag, size, data);
-  }
-
-  // --- events ---
-
-  void log(EventKind kind, const Tag& tag, Bytes size,
-           const void* address) noexcept {
-    if (event_capacity != 0) {
-      events[event_count % event_capacity] = {event_count,   kind,   tag, size,
-                                              ledger.live(), address};
-    }
-    ++event_count;
-  }
-
-  std::mutex mutex;
-  SystemPages books;  // of the ledger and the events
-  Ledger ledger{books};
-  BookArray<Event> events{books};
-  std::array<std::unique_ptr<Backend>, kMaxSpaces> backends;  // [0] always
-  std::size_t space_end = 1;  // one past the highest space
-  Bytes budget;               // bounds held + external
-  Bytes idle_limit;           // per space
-  Bytes peak = 0;             // highest held
-  Bytes lent = 0;
-  std::int64_t lent_blocks = 0;
-  std::int64_t allocations = 0;
-  std::int64_t releases = 0;
-  std::int64_t requests = 0;  // since fail_at was set
-  std::int64_t fault_at = 0;  // the request that fails; 0: none
-  std::uint64_t event_capacity = 0;
-  std::uint64_t event_count = 0;
-  bool is_closed = false;  // its handle is gone
-  std::array<char, kNameBytes> name{};
-  std::size_t name_length = 0;
-};
 
 // --- life ---
 

@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/memory/host_backends.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -26,6 +28,32 @@ void fill(void* block, Bytes size, int pattern) noexcept {
   if constexpr (kFill) {
     std::memset(block, pattern, static_cast<std::size_t>(size));
   }
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kAddressSanitizer = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+constexpr bool kAddressSanitizer = true;
+#else
+constexpr bool kAddressSanitizer = false;
+#endif
+#else
+constexpr bool kAddressSanitizer = false;
+#endif
+
+bool wants_system(HostAllocator host) noexcept {
+  if (host != HostAllocator::kAuto) {
+    return host == HostAllocator::kSystem;
+  }
+  const char* chosen = std::getenv("NEAP_ALLOCATOR");
+  if (chosen != nullptr && std::strcmp(chosen, "system") == 0) {
+    return true;
+  }
+  if (chosen != nullptr && std::strcmp(chosen, "pooled") == 0) {
+    return false;
+  }
+  return kAddressSanitizer;
 }
 
 }  // namespace
@@ -79,6 +107,21 @@ void SystemBackend::release(void* block, Bytes size,
   ++calls_;
   live_ -= size;
   std::free(block);  // NOLINT: of posix_memalign
+}
+
+Bytes idle_limit_of(Bytes limit) noexcept {
+  const Bytes pages = ::sysconf(_SC_PHYS_PAGES);
+  const Bytes page = ::sysconf(_SC_PAGESIZE);
+  return limit != kUnlimited || pages <= 0 || page <= 0 ? limit
+                                                        : pages * page / 4;
+}
+
+std::unique_ptr<Backend> make_host_backend(HostAllocator host,
+                                           Bytes idle_limit) {
+  if (wants_system(host)) {
+    return std::make_unique<SystemBackend>();
+  }
+  return std::make_unique<PooledBackend>(idle_limit_of(idle_limit));
 }
 
 }  // namespace neap::memory

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "neap/memory/backend.hpp"
+#include "neap/memory/domain.hpp"
 #include "neap/memory/slab_heap.hpp"
 
 namespace neap::memory {
@@ -57,5 +58,11 @@ class SystemBackend final : public Backend {
   Bytes live_ = 0;
   std::int64_t calls_ = 0;
 };
+
+/// The one that `host`, the environment and the build ask for. `idle_limit`:
+/// kUnlimited stands for a quarter of the machine's memory.
+std::unique_ptr<Backend> make_host_backend(HostAllocator host,
+                                           Bytes idle_limit);
+Bytes idle_limit_of(Bytes limit) noexcept;
 
 }  // namespace neap::memory
