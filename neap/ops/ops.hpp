@@ -1,0 +1,56 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Every op, composite and operator that users call.
+#pragma once
+
+#include "neap/ops/abs.hpp"             // IWYU pragma: export
+#include "neap/ops/add.hpp"             // IWYU pragma: export
+#include "neap/ops/amax.hpp"            // IWYU pragma: export
+#include "neap/ops/argmax.hpp"          // IWYU pragma: export
+#include "neap/ops/assign.hpp"          // IWYU pragma: export
+#include "neap/ops/cast.hpp"            // IWYU pragma: export
+#include "neap/ops/contiguous.hpp"      // IWYU pragma: export
+#include "neap/ops/copy.hpp"            // IWYU pragma: export
+#include "neap/ops/cross_entropy.hpp"   // IWYU pragma: export
+#include "neap/ops/div.hpp"             // IWYU pragma: export
+#include "neap/ops/dropout.hpp"         // IWYU pragma: export
+#include "neap/ops/eq.hpp"              // IWYU pragma: export
+#include "neap/ops/exp.hpp"             // IWYU pragma: export
+#include "neap/ops/expand.hpp"          // IWYU pragma: export
+#include "neap/ops/fill.hpp"            // IWYU pragma: export
+#include "neap/ops/ge.hpp"              // IWYU pragma: export
+#include "neap/ops/gt.hpp"              // IWYU pragma: export
+#include "neap/ops/le.hpp"              // IWYU pragma: export
+#include "neap/ops/linear.hpp"          // IWYU pragma: export
+#include "neap/ops/log.hpp"             // IWYU pragma: export
+#include "neap/ops/log_softmax.hpp"     // IWYU pragma: export
+#include "neap/ops/logical_not.hpp"     // IWYU pragma: export
+#include "neap/ops/losses.hpp"          // IWYU pragma: export
+#include "neap/ops/lt.hpp"              // IWYU pragma: export
+#include "neap/ops/matmul.hpp"          // IWYU pragma: export
+#include "neap/ops/maximum.hpp"         // IWYU pragma: export
+#include "neap/ops/mean.hpp"            // IWYU pragma: export
+#include "neap/ops/minimum.hpp"         // IWYU pragma: export
+#include "neap/ops/mul.hpp"             // IWYU pragma: export
+#include "neap/ops/narrow.hpp"          // IWYU pragma: export
+#include "neap/ops/ne.hpp"              // IWYU pragma: export
+#include "neap/ops/neg.hpp"             // IWYU pragma: export
+#include "neap/ops/one_hot.hpp"         // IWYU pragma: export
+#include "neap/ops/operators.hpp"       // IWYU pragma: export
+#include "neap/ops/permute.hpp"         // IWYU pragma: export
+#include "neap/ops/reciprocal.hpp"      // IWYU pragma: export
+#include "neap/ops/relu.hpp"            // IWYU pragma: export
+#include "neap/ops/reshape.hpp"         // IWYU pragma: export
+#include "neap/ops/sigmoid.hpp"         // IWYU pragma: export
+#include "neap/ops/sign.hpp"            // IWYU pragma: export
+#include "neap/ops/slice.hpp"           // IWYU pragma: export
+#include "neap/ops/softmax.hpp"         // IWYU pragma: export
+#include "neap/ops/sqrt.hpp"            // IWYU pragma: export
+#include "neap/ops/square.hpp"          // IWYU pragma: export
+#include "neap/ops/squeeze.hpp"         // IWYU pragma: export
+#include "neap/ops/sub.hpp"             // IWYU pragma: export
+#include "neap/ops/sum.hpp"             // IWYU pragma: export
+#include "neap/ops/sum_of_squares.hpp"  // IWYU pragma: export
+#include "neap/ops/tanh.hpp"            // IWYU pragma: export
+#include "neap/ops/transfer.hpp"        // IWYU pragma: export
+#include "neap/ops/transpose.hpp"       // IWYU pragma: export
+#include "neap/ops/where.hpp"           // IWYU pragma: export
