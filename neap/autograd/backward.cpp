@@ -3,7 +3,7 @@
 
 #include "neap/autograd/walk.hpp"
 #include "neap/base/raise.hpp"
-#include "neap/tensor/create.hpp"
+#include "neap/ops/fill.hpp"
 
 namespace neap {
 
@@ -27,10 +27,9 @@ Tensor checked_cotangent(const char* op, const Tensor& root,
       raise<ShapeError>("{}: a result of shape {} needs a cotangent", op,
                         format_shape(root.shape()));
     }
-    const memory::ContextGuard guard([](memory::Context& c) {
-      c.category = memory::Category::kGradients;
-    });
-    return ones(root.shape(), root.dtype(), site);
+    const memory::ContextGuard guard(
+        [](memory::Context& c) { c.category = memory::Category::kGradients; });
+    return ops::filled(root.spec(), 1.0, site);
   }
   if (given.spec() != root.spec()) {
     raise<ShapeError>("{}: cotangent {} {} for a result {} {}", op,
@@ -47,10 +46,10 @@ void backward(const Tensor& result, const BackwardOptions& options,
   check_root("backward", result);
   const Tensor cotangent =
       checked_cotangent("backward", result, options.cotangent, site);
-  autograd::Walk walk(std::span(&result, 1),
-                      {options.retain_graph || options.create_graph,
-                       options.create_graph},
-                      base::intern(site));
+  autograd::Walk walk(
+      std::span(&result, 1),
+      {options.retain_graph || options.create_graph, options.create_graph},
+      base::intern(site));
   walk.seed(result, cotangent);
   walk.run();
   walk.commit();
@@ -67,10 +66,10 @@ memory::Vector<Tensor> grad(std::span<const Tensor> outputs,
   for (const Tensor& output : outputs) {
     check_root("grad", output);
   }
-  autograd::Walk walk(outputs,
-                      {options.retain_graph || options.create_graph,
-                       options.create_graph},
-                      base::intern(site));
+  autograd::Walk walk(
+      outputs,
+      {options.retain_graph || options.create_graph, options.create_graph},
+      base::intern(site));
   walk.aim_at(inputs);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Tensor given =
@@ -89,7 +88,7 @@ memory::Vector<Tensor> grad(std::span<const Tensor> outputs,
             "zeros with Unused::kZeros",
             i, format_shape(inputs[i].shape()));
       }
-      cotangent = zeros_like(inputs[i], site);
+      cotangent = ops::filled(inputs[i].spec(), 0.0, site);
     }
     out.push_back(std::move(cotangent));
   }
@@ -99,8 +98,8 @@ memory::Vector<Tensor> grad(std::span<const Tensor> outputs,
 memory::Vector<Tensor> grad(const Tensor& output,
                             std::initializer_list<Tensor> inputs,
                             const GradOptions& options, CallSite site) {
-  return grad(std::span(&output, 1),
-              std::span(inputs.begin(), inputs.size()), options, site);
+  return grad(std::span(&output, 1), std::span(inputs.begin(), inputs.size()),
+              options, site);
 }
 
 }  // namespace neap

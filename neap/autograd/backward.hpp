@@ -36,7 +36,7 @@ struct GradOptions {
   /// One for each output; empty: ones for outputs of one element.
   std::span<const Tensor> cotangents{};
   bool retain_graph = false;
-  bool create_graph = false;  // implies retain_graph
+  bool create_graph = false;       // implies retain_graph
   Unused unused = Unused::kError;  // inputs that no output depends on
 };
 

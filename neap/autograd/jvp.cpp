@@ -7,7 +7,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/graph/rules.hpp"
 #include "neap/memory/containers.hpp"
-#include "neap/tensor/create.hpp"
+#include "neap/ops/fill.hpp"
 
 namespace neap {
 namespace {
@@ -22,11 +22,13 @@ class TangentRecorder final : public graph::Recorder {
   TangentRecorder() : outer_(memory::context().recorder) {}
 
   void set(const Tensor& value, const Tensor& tangent) {
-    // The handle is kept too: its identity stays its own as long as it lives.
-    tangents_.insert_or_assign(value.identity(), Pair{value, tangent});
+    // By array: a residual on the tape is the same array without the handle, so
+    // that tangents go through a backward too. The value is kept, since another
+    // array could take its place in memory.
+    tangents_.insert_or_assign(value.array().get(), Pair{value, tangent});
   }
   Tensor tangent_of(const Tensor& value) const {
-    const auto found = tangents_.find(value.identity());
+    const auto found = tangents_.find(value.array().get());
     return found != tangents_.end() ? found->second.tangent : Tensor();
   }
 
@@ -69,8 +71,8 @@ class TangentRecorder final : public graph::Recorder {
   using Entry = std::pair<const void* const, Pair>;
 
   graph::Recorder* outer_;
-  std::unordered_map<const void*, Pair, std::hash<const void*>,
-                     std::equal_to<>, memory::Allocator<Entry>>
+  std::unordered_map<const void*, Pair, std::hash<const void*>, std::equal_to<>,
+                     memory::Allocator<Entry>>
       tangents_;
 };
 
@@ -101,7 +103,7 @@ JvpResult jvp(const std::function<Tensor(std::span<const Tensor>)>& f,
   }
   result.tangent = recorder.tangent_of(result.value);
   if (!result.tangent.defined()) {
-    result.tangent = zeros_like(result.value);
+    result.tangent = ops::filled(result.value.spec(), 0.0, CallSite::here());
   }
   return result;
 }

@@ -20,8 +20,8 @@ struct JvpResult {
 /// a primal). `f` is given handles to the primals, to be used instead of the
 /// originals. THROWS: ShapeError when specs differ; GraphError for an op
 /// without a forward rule; whatever f throws.
-NEAP_API JvpResult
-jvp(const std::function<Tensor(std::span<const Tensor>)>& f,
-    std::span<const Tensor> primals, std::span<const Tensor> tangents);
+NEAP_API JvpResult jvp(const std::function<Tensor(std::span<const Tensor>)>& f,
+                       std::span<const Tensor> primals,
+                       std::span<const Tensor> tangents);
 
 }  // namespace neap

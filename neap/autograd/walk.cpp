@@ -103,9 +103,9 @@ bool Walk::is_wanted(const Edge& edge) const noexcept {
 void Walk::spread_needs() {
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
     const auto edges = step->node().edges();
-    step->leads_to_target = std::any_of(
-        edges.begin(), edges.end(),
-        [this](const Edge& edge) { return is_wanted(edge); });
+    step->leads_to_target =
+        std::any_of(edges.begin(), edges.end(),
+                    [this](const Edge& edge) { return is_wanted(edge); });
   }
 }
 
@@ -145,8 +145,8 @@ Tensor* Walk::slot_of(const tensor::GraphLink* link,
 
 // The sum is made in the memory of a cotangent that nothing else needs.
 void Walk::accumulate(Tensor& slot, Tensor cotangent) const {
-  slot = slot.defined() ? add(std::move(slot), cotangent)
-                        : std::move(cotangent);
+  slot =
+      slot.defined() ? add(std::move(slot), cotangent) : std::move(cotangent);
 }
 
 void Walk::seed(const Tensor& root, const Tensor& cotangent) {
@@ -251,8 +251,7 @@ Tensor Walk::take_target(std::size_t i) noexcept {
   if (!target.reached) {
     return {};
   }
-  return target.is_leaf ? sinks_[target.index].cotangent
-                        : slots_[target.index];
+  return target.is_leaf ? sinks_[target.index].cotangent : slots_[target.index];
 }
 
 void Walk::commit() {

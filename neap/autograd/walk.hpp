@@ -81,8 +81,8 @@ class Walk {
 
   Options options_;
   base::SiteId site_;
-  memory::Vector<Step> steps_;   // latest first
-  memory::Vector<Sink> sinks_;   // in the order they were found
+  memory::Vector<Step> steps_;    // latest first
+  memory::Vector<Sink> sinks_;    // in the order they were found
   memory::Vector<Tensor> slots_;  // cotangents of the nodes' outputs
   memory::Vector<std::uint8_t> is_target_slot_;
   memory::Vector<Target> targets_;

@@ -58,6 +58,14 @@ void Tensor::set_link(base::Ref<tensor::GraphLink> link, std::uint32_t output) {
   body().output_ = output;
 }
 
+void Tensor::rebind(const Tensor& other) {
+  const tensor::Body& source = other.body();
+  tensor::Body& target = body();
+  target.array_ = source.array_;
+  target.link_ = source.link_;
+  target.output_ = source.output_;
+}
+
 std::int64_t Tensor::size(std::int64_t axis) const {
   return shape()[base::normalize_axis("size", axis, rank())];
 }
@@ -149,12 +157,15 @@ Tensor Tensor::grad() const {
   return link ? link->grad() : Tensor();
 }
 
+// Both get an array of their own, so that what is said of the one array (a
+// tangent) does not hold for the other.
 Tensor Tensor::detach() const {
-  return Tensor(array());
+  return Tensor(Array::make(array()->storage(), array()->layout()));
 }
 
 Tensor Tensor::alias() const {
-  return Tensor(array(), body().link_, body().output_);
+  return Tensor(Array::make(array()->storage(), array()->layout()),
+                body().link_, body().output_);
 }
 
 bool Tensor::is_alias_of(const Tensor& other) const {

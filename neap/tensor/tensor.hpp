@@ -94,7 +94,8 @@ class NEAP_API Tensor {
 
   // --- identity ------------------------------------------------------------
 
-  /// A new handle (its own body) to the same elements and graph position.
+  /// A new handle (its own body and array) to the same elements and graph
+  /// position.
   Tensor alias() const;
   /// True when both lie on one storage.
   bool is_alias_of(const Tensor& other) const;
@@ -107,6 +108,9 @@ class NEAP_API Tensor {
   std::uint32_t output_index() const { return body().output_; }
   /// Puts the body shared by all copies onto another link.
   void set_link(base::Ref<tensor::GraphLink> link, std::uint32_t output = 0);
+  /// Makes every copy of this handle mean what `other` means: its elements and
+  /// its graph position.
+  void rebind(const Tensor& other);
   /// True when no other handle, residual or view shares the elements, so that
   /// an op given this as an rvalue may take them over.
   bool is_sole_owner() const;
