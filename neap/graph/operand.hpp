@@ -13,19 +13,18 @@ namespace neap {
 class Operand {
  public:
   // Implicit on purpose: add(x, 2.0), x + y.
-  Operand(const Tensor& tensor,  // NOLINT
-          CallSite site = CallSite::here()) noexcept
+  // NOLINTBEGIN(google-explicit-constructor)
+  Operand(const Tensor& tensor, CallSite site = CallSite::here()) noexcept
       : tensor_(&tensor), site_(site) {}
-  Operand(Tensor& tensor, CallSite site = CallSite::here()) noexcept  // NOLINT
+  Operand(Tensor& tensor, CallSite site = CallSite::here()) noexcept
       : tensor_(&tensor), site_(site) {}
-  Operand(Tensor&& tensor,  // NOLINT
-          CallSite site = CallSite::here()) noexcept
+  Operand(Tensor&& tensor, CallSite site = CallSite::here()) noexcept
       : tensor_(&tensor), temporary_(&tensor), site_(site) {}
   template <class Number>
-    requires std::is_arithmetic_v<Number>
-  Operand(Number number,  // NOLINT
-          CallSite site = CallSite::here()) noexcept
-      : number_(static_cast<double>(number)), site_(site) {}
+  requires std::is_arithmetic_v<Number> Operand(
+      Number number, CallSite site = CallSite::here())
+  noexcept : number_(static_cast<double>(number)), site_(site) {}
+  // NOLINTEND(google-explicit-constructor)
 
   bool is_number() const noexcept { return tensor_ == nullptr; }
   double number() const noexcept { return number_; }
