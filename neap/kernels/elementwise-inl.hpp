@@ -27,32 +27,47 @@ HWY_INLINE hn::Vec<D> constant(D d, double value) {
   return hn::Set(d, static_cast<hn::TFromD<D>>(value));
 }
 
-template <class Op, class T, std::size_t... k>
-HWY_INLINE void map_vectors(const Piece& piece, std::index_sequence<k...>) {
+/// The first elements of a vector, the others 0: never reads beyond `count`.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_some(D d, const T* from, std::size_t count) {
+  HWY_ALIGN T padded[hn::MaxLanes(d)] = {};
+  std::memcpy(padded, from, count * sizeof(T));
+  return hn::Load(d, padded);
+}
+
+template <class D, class V, class T>
+HWY_INLINE void store_some(D d, V v, T* to, std::size_t count) {
+  HWY_ALIGN T padded[hn::MaxLanes(d)];
+  hn::Store(v, d, padded);
+  std::memcpy(to, padded, count * sizeof(T));
+}
+
+/// out[i] = op(in[i]...) for plain arrays; out may be one of them.
+template <class Op, class T, class... In>
+HWY_INLINE void map_arrays(const Op& op, std::int64_t size, T* out,
+                           const In*... in) {
   const hn::ScalableTag<T> d;
-  constexpr std::size_t kInputs = sizeof...(k);
   const std::size_t lanes = hn::Lanes(d);
-  const auto count = static_cast<std::size_t>(piece.count);
-  const T* const in[] = {piece.at<const T>(static_cast<int>(k))...};
-  T* const out = piece.at<T>(static_cast<int>(kInputs));
-  const Op op;
+  const auto count = static_cast<std::size_t>(size);
   std::size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    hn::StoreU(op(d, hn::LoadU(d, in[k] + i)...), d, out + i);
+    hn::StoreU(op(d, hn::LoadU(d, in + i)...), d, out + i);
   }
   if (i < count) {
-    const std::size_t bytes = (count - i) * sizeof(T);
-    HWY_ALIGN T padded[kInputs][hn::MaxLanes(d)] = {};
-    HWY_ALIGN T result[hn::MaxLanes(d)];
-    (std::memcpy(padded[k], in[k] + i, bytes), ...);
-    hn::Store(op(d, hn::Load(d, padded[k])...), d, result);
-    std::memcpy(out + i, result, bytes);
+    store_some(d, op(d, load_some(d, in + i, count - i)...), out + i,
+               count - i);
   }
+}
+
+template <class Op, class T, std::size_t... k>
+HWY_INLINE void map_operands(const Piece& piece, std::index_sequence<k...>) {
+  map_arrays(Op(), piece.count, piece.at<T>(static_cast<int>(sizeof...(k))),
+             piece.at<const T>(static_cast<int>(k))...);
 }
 
 template <class Op, class T, std::size_t kInputs>
 void map_piece(const Piece& piece) noexcept {
-  map_vectors<Op, T>(piece, std::make_index_sequence<kInputs>());
+  map_operands<Op, T>(piece, std::make_index_sequence<kInputs>());
 }
 
 /// The loop for f32 or f64. Op is called as op(d, v...) with one vector for
@@ -63,47 +78,36 @@ HWY_MAYBE_UNUSED PieceFunction float_piece(DType dtype) {
                       : map_piece<Op, double, kInputs>;
 }
 
-// `in` are read, `out` read and written.
+// Inputs i are read, outputs o read and written.
 template <class Op, class T, std::size_t... i, std::size_t... o>
-HWY_INLINE void update_vectors(const Piece& piece, std::index_sequence<i...>,
-                               std::index_sequence<o...>) {
+HWY_INLINE void update_operands(const Piece& piece, std::index_sequence<i...>,
+                                std::index_sequence<o...>) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
-  constexpr std::size_t kInputs = sizeof...(i);
-  constexpr std::size_t kAll = kInputs + sizeof...(o);
   const std::size_t lanes = hn::Lanes(d);
   const auto count = static_cast<std::size_t>(piece.count);
+  [[maybe_unused]] const T* const in[] = {
+      piece.at<const T>(static_cast<int>(i))..., nullptr};
+  T* const out[] = {piece.at<T>(static_cast<int>(sizeof...(i) + o))...};
   const Op op(piece);  // its constants stay in registers
   std::size_t at = 0;
   for (; at + lanes <= count; at += lanes) {
-    V out[] = {
-        hn::LoadU(d, piece.at<T>(static_cast<int>(kInputs + o)) + at)...};
-    op(d, hn::LoadU(d, piece.at<const T>(static_cast<int>(i)) + at)...,
-       out[o]...);
-    (hn::StoreU(out[o], d, piece.at<T>(static_cast<int>(kInputs + o)) + at),
-     ...);
+    V v[] = {hn::LoadU(d, out[o] + at)...};
+    op(d, hn::LoadU(d, in[i] + at)..., v[o]...);
+    (hn::StoreU(v[o], d, out[o] + at), ...);
   }
   if (at < count) {
-    const std::size_t bytes = (count - at) * sizeof(T);
-    HWY_ALIGN T padded[kAll][hn::MaxLanes(d)] = {};
-    (std::memcpy(padded[i], piece.at<const T>(static_cast<int>(i)) + at, bytes),
-     ...);
-    (std::memcpy(padded[kInputs + o],
-                 piece.at<T>(static_cast<int>(kInputs + o)) + at, bytes),
-     ...);
-    V out[] = {hn::Load(d, padded[kInputs + o])...};
-    op(d, hn::Load(d, padded[i])..., out[o]...);
-    (hn::Store(out[o], d, padded[kInputs + o]), ...);
-    (std::memcpy(piece.at<T>(static_cast<int>(kInputs + o)) + at,
-                 padded[kInputs + o], bytes),
-     ...);
+    const std::size_t rest = count - at;
+    V v[] = {load_some(d, out[o] + at, rest)...};
+    op(d, load_some(d, in[i] + at, rest)..., v[o]...);
+    (store_some(d, v[o], out[o] + at, rest), ...);
   }
 }
 
 template <class Op, class T, std::size_t kInputs, std::size_t kOutputs>
 void update_piece(const Piece& piece) noexcept {
-  update_vectors<Op, T>(piece, std::make_index_sequence<kInputs>(),
-                        std::make_index_sequence<kOutputs>());
+  update_operands<Op, T>(piece, std::make_index_sequence<kInputs>(),
+                         std::make_index_sequence<kOutputs>());
 }
 
 /// As float_piece, for updates in place. Op<T> is made from the piece (its

@@ -88,17 +88,6 @@ void simplify(Loops& loops) noexcept {
   }
 }
 
-bool is_dense(const Shape& extents, const Shape& strides) noexcept {
-  std::int64_t step = 1;
-  for (int axis = extents.rank() - 1; axis >= 0; --axis) {
-    if (strides[axis] != step) {
-      return false;
-    }
-    step *= extents[axis];
-  }
-  return true;
-}
-
 void choose_access(Loops& loops) noexcept {
   loops.is_by_row = loops.extents.back() >= kMinRow;
   for (int k = 0; k < loops.operand_count; ++k) {
@@ -106,7 +95,7 @@ void choose_access(Loops& loops) noexcept {
     const bool is_constant =
         std::ranges::all_of(operand.strides.span(),
                             [](std::int64_t stride) { return stride == 0; });
-    if (is_dense(loops.extents, operand.strides) ||
+    if (strides_are_dense(loops.extents, operand.strides) ||
         (loops.is_by_row && operand.strides.back() == 1)) {
       operand.access = Access::kDirect;
     } else {
@@ -130,29 +119,6 @@ Loops plan(const Args& args, OutputUse use) noexcept {
   return loops;
 }
 
-// Moves elements [first, first + count) between the operand and a dense
-// buffer, row by row.
-template <bool kGather>
-void move_piece(const Loops& loops, const Operand& operand, std::int64_t first,
-                std::int64_t count, std::byte* buffer) noexcept {
-  const std::int64_t inner = loops.extents.back();
-  const std::int64_t stride = operand.strides.back();
-  while (count > 0) {
-    const std::int64_t run = std::min(count, inner - first % inner);
-    std::byte* place =
-        operand.data +
-        offset_at(loops.extents, operand.strides, first) * operand.size;
-    if constexpr (kGather) {
-      move_run(operand.size, place, stride, buffer, 1, run);
-    } else {
-      move_run(operand.size, buffer, 1, place, stride, run);
-    }
-    buffer += run * operand.size;
-    first += run;
-    count -= run;
-  }
-}
-
 void run_piece(const Loops& loops, PieceFunction function, Piece& piece,
                Buffers& buffers) noexcept {
   for (std::size_t k = 0; k < loops.all().size(); ++k) {
@@ -162,16 +128,16 @@ void run_piece(const Loops& loops, PieceFunction function, Piece& piece,
           operand.data +
           offset_at(loops.extents, operand.strides, piece.first) * operand.size;
     } else if (operand.access == Access::kBuffered && operand.is_read) {
-      move_piece<true>(loops, operand, piece.first, piece.count,
-                       buffers[k].data());
+      gather(loops.extents, operand.strides, operand.size, operand.data,
+             piece.first, piece.count, buffers[k].data());
     }
   }
   function(piece);
   for (std::size_t k = 0; k < loops.all().size(); ++k) {
     const Operand& operand = loops.operands[k];
     if (operand.access == Access::kBuffered && operand.is_written) {
-      move_piece<false>(loops, operand, piece.first, piece.count,
-                        buffers[k].data());
+      scatter(loops.extents, operand.strides, operand.size, operand.data,
+              piece.first, piece.count, buffers[k].data());
     }
   }
 }

@@ -2,6 +2,7 @@
 // Stride arithmetic and element moves that the kernels share.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 
 #include "neap/kernels/kernel.hpp"
@@ -67,6 +68,60 @@ inline void move_run(int size, const std::byte* src, std::int64_t src_stride,
     default:
       return move_run<8>(src, src_stride, dst, dst_stride, count);
   }
+}
+
+/// True when the elements lie row-major without gaps.
+inline bool strides_are_dense(const Shape& shape,
+                              const Shape& strides) noexcept {
+  std::int64_t step = 1;
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    if (shape[axis] != 1 && strides[axis] != step) {
+      return false;
+    }
+    step *= shape[axis];
+  }
+  return true;
+}
+
+/// Calls move(place, stride, run, buffer) for runs along the last axis that
+/// cover the logical indices [first, first + count); `buffer` moves on by what
+/// a run holds.
+template <class Byte, class Buffer, class Move>
+void for_each_run(const Shape& shape, const Shape& strides, int size,
+                  Byte* base, std::int64_t first, std::int64_t count,
+                  Buffer* buffer, const Move& move) noexcept {
+  const bool is_scalar = shape.rank() == 0;
+  const std::int64_t inner = is_scalar ? 1 : shape.back();
+  const std::int64_t stride = is_scalar ? 1 : strides.back();
+  while (count > 0) {
+    const std::int64_t run = std::min(count, inner - first % inner);
+    move(base + offset_at(shape, strides, first) * size, stride, run, buffer);
+    buffer += run * size;
+    first += run;
+    count -= run;
+  }
+}
+
+/// Elements [first, first + count) in row-major order, to a dense buffer.
+inline void gather(const Shape& shape, const Shape& strides, int size,
+                   const std::byte* base, std::int64_t first,
+                   std::int64_t count, std::byte* buffer) noexcept {
+  for_each_run(shape, strides, size, base, first, count, buffer,
+               [size](const std::byte* place, std::int64_t stride,
+                      std::int64_t run, std::byte* to) noexcept {
+                 move_run(size, place, stride, to, 1, run);
+               });
+}
+
+/// The reverse: a dense buffer to the elements' places.
+inline void scatter(const Shape& shape, const Shape& strides, int size,
+                    std::byte* base, std::int64_t first, std::int64_t count,
+                    const std::byte* buffer) noexcept {
+  for_each_run(shape, strides, size, base, first, count, buffer,
+               [size](std::byte* place, std::int64_t stride, std::int64_t run,
+                      const std::byte* from) noexcept {
+                 move_run(size, from, 1, place, stride, run);
+               });
 }
 
 }  // namespace neap::kernels

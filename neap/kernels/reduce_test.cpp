@@ -1,0 +1,273 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/kernels/reduce.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "neap/kernels/amax.hpp"
+#include "neap/kernels/argmax.hpp"
+#include "neap/kernels/attrs.hpp"
+#include "neap/kernels/kernel_testing.hpp"
+#include "neap/kernels/sum.hpp"
+#include "neap/kernels/sum_of_squares.hpp"
+
+namespace neap::kernels {
+namespace {
+
+using testing::Array;
+using testing::call;
+using testing::first_of;
+using testing::kLays;
+using testing::Lay;
+using testing::noise;
+using testing::reference_of;
+
+template <class T>
+Array noise_array(const Shape& shape, Lay lay = Lay::kDense) {
+  return Array::of<T>(shape, lay,
+                      [](std::int64_t i) { return static_cast<T>(noise(i)); });
+}
+
+Shape reduced(const Shape& shape, std::uint64_t axes) {
+  Shape out = shape;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    out[axis] = (axes >> axis & 1U) != 0 ? 1 : shape[axis];
+  }
+  return out;
+}
+
+std::vector<std::byte> reduce(const Kernel& kernel, Array& x,
+                              std::uint64_t axes, Lay lay = Lay::kDense,
+                              int threads = 1) {
+  Array y(reduced(x.shape(), axes), x.view().dtype, lay);
+  const ReduceAttrs attrs{axes};
+  call(kernel, {x.view()}, {y.view()}, &attrs, threads);
+  EXPECT_TRUE(y.has_intact_guards());
+  return y.elements();
+}
+
+struct Case {
+  Shape shape;
+  std::uint64_t axes;
+};
+
+const Case kCases[] = {
+    {{}, 0},
+    {{}, 1},
+    {{5}, 1},
+    {{5}, 0},
+    {{17}, 1},
+    {{3000}, 1},
+    {{4, 37}, 0b10},
+    {{4, 37}, 0b01},
+    {{4, 37}, 0b11},
+    {{300, 130}, 0b10},
+    {{300, 130}, 0b1},
+    {{2, 1500, 3}, 0b010},
+    {{7, 5, 9}, 0b101},
+    {{3, 700, 4}, 0b110},
+    {{50, 1}, 0b01},
+    {{50, 1}, 0b10},
+    {{0, 4}, 0b01},
+    {{4, 0}, 0b10},
+    {{0, 4}, 0b10},
+    {{2, 3, 2, 2, 1, 3, 2, 2}, 0b10100101},
+    {{1, 1}, 0b11},
+    {{20, 1100}, 0b01},
+};
+
+template <class T>
+void expect_the_defined_order(const KernelList& list) {
+  for (const Case& row : kCases) {
+    Array dense = noise_array<T>(row.shape);
+    const auto want = reduce(reference_of(list, dtype_of<T>), dense, row.axes);
+    for (Lay lay : kLays) {
+      Array x = noise_array<T>(row.shape, lay);
+      for (int threads = 1; threads <= 3; ++threads) {
+        EXPECT_EQ(
+            reduce(first_of(list, dtype_of<T>), x, row.axes, lay, threads),
+            want)
+            << format_shape(row.shape) << " axes " << row.axes << " layout "
+            << static_cast<int>(lay) << " threads " << threads;
+      }
+    }
+  }
+}
+
+TEST(SumTest, HasTheBitsOfTheDefinedOrder) {
+  expect_the_defined_order<float>(sum_kernels);
+  expect_the_defined_order<double>(sum_kernels);
+}
+
+TEST(AmaxTest, HasTheBitsOfTheDefinedOrder) {
+  expect_the_defined_order<float>(amax_kernels);
+  expect_the_defined_order<double>(amax_kernels);
+}
+
+TEST(SumTest, BroadcastInputsHaveTheBitsOfDenseOnes) {
+  Array row = noise_array<float>({300});
+  Strided x = row.view();
+  x.shape = {40, 300};
+  x.strides = {0, 1};
+  Array dense = Array::of<float>({40, 300}, Lay::kDense, [&](std::int64_t i) {
+    return row.at<float>(i % 300);
+  });
+  for (std::uint64_t axes : {0b01U, 0b10U, 0b11U}) {
+    Array y(reduced(x.shape, axes), f32);
+    const ReduceAttrs attrs{axes};
+    call(first_of(sum_kernels, f32), {x}, {y.view()}, &attrs);
+    EXPECT_EQ(y.elements(),
+              reduce(reference_of(sum_kernels, f32), dense, axes));
+  }
+}
+
+TEST(SumTest, OfAMillionElementsIsAccurate) {
+  constexpr std::int64_t kCount = 1000000;
+  Array x = Array::of<float>({kCount}, Lay::kDense, [](std::int64_t i) {
+    return static_cast<float>(std::abs(noise(i)));
+  });
+  double want = 0.0;
+  for (std::int64_t i = 0; i < kCount; ++i) {
+    want += static_cast<double>(x.at<float>(i));
+  }
+  Array y({1}, f32);
+  const ReduceAttrs attrs{1};
+  call(first_of(sum_kernels, f32), {x.view()}, {y.view()}, &attrs);
+  EXPECT_LE(testing::ulps(y.at<float>(0), static_cast<long double>(want)), 4.0);
+}
+
+TEST(SumTest, OfNothingIsZero) {
+  Array x({0, 3}, f32);
+  Array y({1, 3}, f32);
+  const ReduceAttrs attrs{1};
+  call(first_of(sum_kernels, f32), {x.view()}, {y.view()}, &attrs);
+  EXPECT_EQ(y.at<float>(2), 0.0F);
+}
+
+template <class T>
+void expect_integer_sums() {
+  for (const Case& row : kCases) {
+    for (Lay lay : kLays) {
+      Array x = Array::of<T>(row.shape, lay, [](std::int64_t i) {
+        return static_cast<T>(noise(i) * 30);
+      });
+      Array wide = Array::of<double>(
+          row.shape, Lay::kDense,
+          [&](std::int64_t i) { return static_cast<double>(x.at<T>(i)); });
+      Array want(reduced(row.shape, row.axes), f64);
+      Array y(reduced(row.shape, row.axes), i64, lay);
+      const ReduceAttrs attrs{row.axes};
+      call(reference_of(sum_kernels, f64), {wide.view()}, {want.view()},
+           &attrs);
+      call(first_of(sum_kernels, dtype_of<T>), {x.view()}, {y.view()}, &attrs,
+           2);
+      for (std::int64_t i = 0; i < y.count(); ++i) {
+        ASSERT_EQ(static_cast<double>(y.at<std::int64_t>(i)),
+                  want.at<double>(i));
+      }
+    }
+  }
+}
+
+TEST(SumTest, OfIntegersIsExactInI64) {
+  expect_integer_sums<std::int32_t>();
+  expect_integer_sums<std::int64_t>();
+  expect_integer_sums<std::uint8_t>();
+  expect_integer_sums<bool>();
+}
+
+TEST(AmaxTest, PropagatesNanAndFindsTheLargest) {
+  Array x = noise_array<float>({100});
+  const ReduceAttrs attrs{1};
+  Array y({1}, f32);
+  x.at<float>(77) = 99.0F;
+  call(first_of(amax_kernels, f32), {x.view()}, {y.view()}, &attrs);
+  EXPECT_EQ(y.at<float>(0), 99.0F);
+  for (std::int64_t at : {0, 50, 99}) {
+    Array with_nan = noise_array<float>({100});
+    with_nan.at<float>(at) = std::numeric_limits<float>::quiet_NaN();
+    call(first_of(amax_kernels, f32), {with_nan.view()}, {y.view()}, &attrs);
+    EXPECT_TRUE(std::isnan(y.at<float>(0))) << at;
+  }
+}
+
+TEST(AmaxTest, OfIntegers) {
+  Array x = Array::of<std::int32_t>(
+      {3, 4}, Lay::kTransposed,
+      [](std::int64_t i) { return static_cast<std::int32_t>(-i); });
+  Array rows({3, 1}, i32);
+  Array columns({1, 4}, i32);
+  const ReduceAttrs along_rows{0b10};
+  const ReduceAttrs along_columns{0b01};
+  call(first_of(amax_kernels, i32), {x.view()}, {rows.view()}, &along_rows);
+  call(first_of(amax_kernels, i32), {x.view()}, {columns.view()},
+       &along_columns);
+  EXPECT_EQ(rows.at<std::int32_t>(2), -8);
+  EXPECT_EQ(columns.at<std::int32_t>(3), -3);
+}
+
+TEST(ArgmaxTest, TakesTheFirstOfEqualsAndTheFirstNan) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<std::vector<float>> rows = {
+      {1, 3, 2, 3}, {3, nan, 9, nan}, {nan, 1, 2, 3}, {-1, -1, -2, -3}};
+  const std::int64_t want[] = {1, 1, 0, 0};
+  for (Lay lay : kLays) {
+    Array x = Array::of<float>({4, 4}, lay, [&](std::int64_t i) {
+      return rows[static_cast<std::size_t>(i / 4)]
+                 [static_cast<std::size_t>(i % 4)];
+    });
+    Array y({4}, i64);
+    const AxisAttrs attrs{1};
+    call(first_of(argmax_kernels, f32), {x.view()}, {y.view()}, &attrs, 2);
+    for (std::int64_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(y.at<std::int64_t>(i), want[i]) << i;
+    }
+  }
+}
+
+TEST(ArgmaxTest, WorksAlongAnyAxisAndKeepsItIfAsked) {
+  Array x = noise_array<double>({3, 5, 4});
+  for (std::int64_t axis = 0; axis < 3; ++axis) {
+    Array kept(reduced(x.shape(), std::uint64_t{1} << axis), i64);
+    Shape without = x.shape();
+    without.erase(static_cast<int>(axis));
+    Array dropped(without, i64);
+    const AxisAttrs attrs{axis};
+    call(first_of(argmax_kernels, f64), {x.view()}, {kept.view()}, &attrs);
+    call(first_of(argmax_kernels, f64), {x.view()}, {dropped.view()}, &attrs);
+    EXPECT_EQ(kept.elements(), dropped.elements());
+  }
+  Array y({3, 4}, i64);
+  const AxisAttrs attrs{1};
+  call(first_of(argmax_kernels, f64), {x.view()}, {y.view()}, &attrs);
+  std::int64_t best = 0;
+  for (std::int64_t i = 1; i < 5; ++i) {
+    best = x.at<double>(20 + i * 4 + 2) > x.at<double>(20 + best * 4 + 2)
+               ? i
+               : best;
+  }
+  EXPECT_EQ(y.at<std::int64_t>(6), best);
+}
+
+TEST(SumOfSquaresTest, HasTheBitsOfTheDefinedOrderAndDoesNotOverflow) {
+  for (const Shape& shape : {Shape{}, Shape{0}, Shape{5000}, Shape{70, 33}}) {
+    Array dense = noise_array<float>(shape);
+    Array want({}, f64);
+    call(reference_of(sum_of_squares_kernels, f32), {dense.view()},
+         {want.view()});
+    for (Lay lay : kLays) {
+      Array x = noise_array<float>(shape, lay);
+      Array y({}, f64);
+      call(first_of(sum_of_squares_kernels, f32), {x.view()}, {y.view()},
+           nullptr, 2);
+      EXPECT_EQ(y.elements(), want.elements());
+    }
+  }
+  Array x = Array::of<float>({2}, Lay::kDense, [](auto) { return 1e30F; });
+  Array y({}, f64);
+  call(first_of(sum_of_squares_kernels, f32), {x.view()}, {y.view()});
+  EXPECT_NEAR(y.at<double>(0), 2e60, 1e54);
+}
+
+}  // namespace
+}  // namespace neap::kernels

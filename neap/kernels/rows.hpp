@@ -1,0 +1,94 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// A view seen as rows along one axis, and rows read and written in dense blocks
+// whatever their stride.
+#pragma once
+
+#include <algorithm>
+
+#include "neap/kernels/reduce.hpp"
+#include "neap/kernels/strides.hpp"
+
+namespace neap::kernels {
+
+/// The rows of `view` along `axis`, numbered row-major by the other axes.
+class Rows {
+ public:
+  Rows(const Strided& view, int axis) noexcept
+      : view_(view),
+        length_(view.shape[axis]),
+        stride_(length_ == 1 ? 1 : view.strides[axis]) {
+    view_.shape.erase(axis);
+    view_.strides.erase(axis);
+  }
+
+  std::int64_t count() const noexcept { return view_.shape.element_count(); }
+  std::int64_t length() const noexcept { return length_; }
+  std::int64_t stride() const noexcept { return stride_; }
+
+  /// The first element of a row.
+  template <class T>
+  T* at(std::int64_t row) const noexcept {
+    return &element<T>(view_, row);
+  }
+
+  /// Rows in a thread's smallest range, for `elements` of work.
+  std::int64_t grain(std::int64_t elements) const noexcept {
+    return elements / std::max<std::int64_t>(length_, 1) + 1;
+  }
+
+ private:
+  Strided view_;  // without the axis
+  std::int64_t length_;
+  std::int64_t stride_;  // elements
+};
+
+/// Works on rows [begin, end).
+using RowsFunction = void (*)(const Args& args, std::int64_t begin,
+                              std::int64_t end);
+
+/// Divides the rows among the threads. `function` throws nothing.
+inline void run_rows(const Args& args, const Rows& rows,
+                     RowsFunction function) noexcept {
+  constexpr std::int64_t kWork = 4096;  // elements; a range of one thread
+  threads::parallel_for(*args.executor, rows.length() == 0 ? 0 : rows.count(),
+                        rows.grain(kWork),
+                        [&](std::int64_t begin, std::int64_t end) noexcept {
+                          function(args, begin, end);
+                        });
+}
+
+/// Blocks of one row: elements [first, first + count), count <= kReduceBlock.
+template <class T>
+class RowBlock {
+ public:
+  explicit RowBlock(const Rows& rows) noexcept : stride_(rows.stride()) {}
+
+  /// The block as a dense array, for reading; valid until the next call.
+  const T* read(const T* row, std::int64_t first, std::int64_t count) noexcept {
+    if (stride_ == 1) {
+      return row + first;
+    }
+    move_run<sizeof(T)>(
+        reinterpret_cast<const std::byte*>(row + first * stride_), stride_,
+        reinterpret_cast<std::byte*>(buffer_.data()), 1, count);
+    return buffer_.data();
+  }
+
+  /// Where to put the block, to be followed by commit().
+  T* place(T* row, std::int64_t first) noexcept {
+    return stride_ == 1 ? row + first : buffer_.data();
+  }
+  void commit(T* row, std::int64_t first, std::int64_t count) noexcept {
+    if (stride_ != 1) {
+      move_run<sizeof(T)>(reinterpret_cast<const std::byte*>(buffer_.data()), 1,
+                          reinterpret_cast<std::byte*>(row + first * stride_),
+                          stride_, count);
+    }
+  }
+
+ private:
+  std::int64_t stride_;  // elements
+  alignas(64) std::array<T, kReduceBlock> buffer_;
+};
+
+}  // namespace neap::kernels
