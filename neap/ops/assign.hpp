@@ -10,10 +10,10 @@
 namespace neap {
 
 /// Writes src, broadcast to dst's shape, over dst. Both may lie on one storage.
-/// THROWS: GraphError when dst is the result of a recorded op, a leaf that
-/// requires grad outside NoGrad, or inside jvp or a trace; ShapeError when src
-/// does not broadcast to dst or dst repeats elements; DTypeError, DeviceError
-/// when they differ; OutOfMemory. dst is then as before.
+/// THROWS: GraphError when dst is the result of a recorded op (a view too), a
+/// leaf that requires grad outside NoGrad, or inside jvp or a trace; ShapeError
+/// when src does not broadcast to dst or dst repeats elements; DTypeError,
+/// DeviceError when they differ; OutOfMemory. dst is then as before.
 NEAP_API void copy_(const Tensor& dst, const Tensor& src,
                     CallSite site = CallSite::here());
 
