@@ -1,0 +1,141 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/nn/init.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include "neap/base/raise.hpp"
+#include "neap/tensor/element.hpp"
+#include "neap/tensor/generator.hpp"
+
+namespace neap::nn {
+
+using base::raise;
+
+namespace {
+
+void check_writable(const char* what, const Tensor& tensor) {
+  if (!is_floating(tensor.dtype())) {
+    raise<DTypeError>("{}: the tensor is {}, expected f32, f64 or bf16", what,
+                      name_of(tensor.dtype()));
+  }
+  if (tensor.space() != memory::kHost) {
+    raise<DeviceError>("{}: the tensor lies in memory space {}, not the host's",
+                       what, tensor.space().value);
+  }
+  if (!tensor.is_leaf()) {
+    raise<GraphError>("{}: a graph records the tensor, fill a leaf instead",
+                      what);
+  }
+}
+
+// Writes value_of(i) to every element, i counting in row-major order.
+template <class ValueOf>
+void fill(const Tensor& tensor, const CallSite& site, ValueOf&& value_of) {
+  const tensor::Strided view = tensor.array()->strided();
+  tensor::with_type(view.dtype, [&]<class T>(T*) {
+    std::uint64_t i = 0;
+    tensor::for_each_offset(view.shape, view.strides, [&](std::int64_t at) {
+      view.as<T>()[at] = tensor::to_element<T>(value_of(i++));
+    });
+  });
+  tensor.array()->storage()->bump_version(base::intern(site));
+}
+
+double uniform_of(const base::PhiloxBlock& words, DType dtype) {
+  return dtype == f64 ? base::uniform_f64(words[0], words[1])
+                      : static_cast<double>(base::uniform_f32(words[0]));
+}
+
+// Box and Muller (1958); 1 - u lies in (0, 1], so the logarithm is finite.
+double normal_of(const base::PhiloxBlock& words) {
+  const double u = 1.0 - base::uniform_f64(words[0], words[1]);
+  const double v = base::uniform_f64(words[2], words[3]);
+  return std::sqrt(-2.0 * std::log(u)) * std::cos(2.0 * std::numbers::pi * v);
+}
+
+double xavier_deviation(const Shape& weight, double gain) {
+  const Fans fans = fans_of(weight);
+  return gain * std::sqrt(2.0 / static_cast<double>(fans.in + fans.out));
+}
+
+double kaiming_deviation(const Shape& weight, const KaimingOptions& options) {
+  const Fans fans = fans_of(weight);
+  const auto fan = static_cast<double>(
+      options.fan == KaimingOptions::Fan::kIn ? fans.in : fans.out);
+  const double slope = options.negative_slope;
+  return std::sqrt(2.0 / ((1.0 + slope * slope) * fan));
+}
+
+}  // namespace
+
+Tensor constant_(Tensor tensor, double value, CallSite site) {
+  check_writable("constant_", tensor);
+  fill(tensor, site, [value](std::uint64_t) { return value; });
+  return tensor;
+}
+
+Tensor uniform_(Tensor tensor, double low, double high, CallSite site) {
+  check_writable("uniform_", tensor);
+  if (!(low <= high) || !std::isfinite(low) || !std::isfinite(high)) {
+    raise<ValueError>("uniform_: the range [{}, {}) is empty or not finite",
+                      low, high);
+  }
+  Generator& source = tensor::generator();
+  const base::DrawKey key = source.next();
+  fill(tensor, site, [&](std::uint64_t i) {
+    return low + (high - low) * uniform_of(key.block(i), tensor.dtype());
+  });
+  source.advance();
+  return tensor;
+}
+
+Tensor normal_(Tensor tensor, double mean, double stddev, CallSite site) {
+  check_writable("normal_", tensor);
+  if (!std::isfinite(mean) || !std::isfinite(stddev) || stddev < 0.0) {
+    raise<ValueError>("normal_: mean {} and deviation {}, expected finite ones",
+                      mean, stddev);
+  }
+  Generator& source = tensor::generator();
+  const base::DrawKey key = source.next();
+  fill(tensor, site, [&](std::uint64_t i) {
+    return mean + stddev * normal_of(key.block(i));
+  });
+  source.advance();
+  return tensor;
+}
+
+Fans fans_of(const Shape& weight) {
+  if (weight.rank() < 2 || weight.element_count() == 0) {
+    raise<ShapeError>(
+        "init: fans of shape {}, expected (out, in, ...) without zeros",
+        format_shape(weight));
+  }
+  const std::int64_t field = weight.element_count() / (weight[0] * weight[1]);
+  return {.in = weight[1] * field, .out = weight[0] * field};
+}
+
+Tensor xavier_uniform_(Tensor weight, double gain, CallSite site) {
+  const double bound = std::sqrt(3.0) * xavier_deviation(weight.shape(), gain);
+  return uniform_(std::move(weight), -bound, bound, site);
+}
+
+Tensor xavier_normal_(Tensor weight, double gain, CallSite site) {
+  const double deviation = xavier_deviation(weight.shape(), gain);
+  return normal_(std::move(weight), 0.0, deviation, site);
+}
+
+Tensor kaiming_uniform_(Tensor weight, const KaimingOptions& options,
+                        CallSite site) {
+  const double bound =
+      std::sqrt(3.0) * kaiming_deviation(weight.shape(), options);
+  return uniform_(std::move(weight), -bound, bound, site);
+}
+
+Tensor kaiming_normal_(Tensor weight, const KaimingOptions& options,
+                       CallSite site) {
+  const double deviation = kaiming_deviation(weight.shape(), options);
+  return normal_(std::move(weight), 0.0, deviation, site);
+}
+
+}  // namespace neap::nn

@@ -1,0 +1,40 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/nn/linear.hpp"
+
+#include <cmath>
+
+#include "neap/base/raise.hpp"
+#include "neap/nn/init.hpp"
+#include "neap/ops/linear.hpp"
+#include "neap/tensor/create.hpp"
+
+namespace neap::nn {
+
+using base::raise;
+
+Linear::Linear(std::int64_t in, std::int64_t out, bool has_bias, DType dtype,
+               CallSite site) {
+  if (in <= 0 || out <= 0) {
+    raise<ValueError>("Linear: {} inputs and {} outputs, expected at least one",
+                      in, out);
+  }
+  if (dtype != f32 && dtype != f64) {
+    raise<DTypeError>("Linear: computes in f32 and f64, not in {}",
+                      name_of(dtype));
+  }
+  weight_ = register_parameter("weight", empty({out, in}, dtype, site), site);
+  if (has_bias) {
+    bias_ = register_parameter("bias", empty({out}, dtype, site), site);
+  }
+  const double bound = 1.0 / std::sqrt(static_cast<double>(in));
+  uniform_(weight_, -bound, bound, site);
+  if (has_bias) {
+    uniform_(bias_, -bound, bound, site);
+  }
+}
+
+Tensor Linear::forward(const Tensor& x) {
+  return bias_.defined() ? linear(x, weight_, bias_) : linear(x, weight_);
+}
+
+}  // namespace neap::nn

@@ -1,0 +1,21 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// What a training loop compares results with: the losses (functions, since they
+// have no parameters: cross_entropy, nll_loss, mse_loss) and accuracy.
+#pragma once
+
+#include "neap/ops/cross_entropy.hpp"
+#include "neap/ops/losses.hpp"
+
+namespace neap::nn {
+
+using neap::cross_entropy;
+using neap::mse_loss;
+using neap::nll_loss;
+
+/// The share of rows of `logits` (n, classes) whose largest element, the first
+/// of equals, is at the row's label (n): in [0, 1], NaN when n is 0. A row that
+/// has a NaN counts as wrong. Host memory. THROWS: ShapeError, DTypeError
+/// (floats and integers), DeviceError.
+NEAP_API double accuracy(const Tensor& logits, const Tensor& labels);
+
+}  // namespace neap::nn

@@ -1,0 +1,206 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/nn/module.hpp"
+
+#include <algorithm>
+
+#include "neap/base/raise.hpp"
+#include "neap/graph/vertex.hpp"
+
+namespace neap::nn {
+namespace {
+
+graph::Leaf& leaf_of(const Entry& entry) noexcept {
+  return static_cast<graph::Leaf&>(*entry.tensor.link());
+}
+
+template <class Visit>
+void for_each_parameter(const Registry& registry, Visit&& visit) {
+  registry.walk([&](const Registry& at) {
+    for (const Entry& entry : at.entries()) {
+      if (entry.is_parameter) {
+        visit(at, entry);
+      }
+    }
+  });
+}
+
+memory::String path_of(const Registry& top, const Registry& at,
+                       const Entry& entry) {
+  memory::String path = at.path_from(top);
+  if (!path.empty()) {
+    path += '.';
+  }
+  path += entry.name;
+  return path;
+}
+
+// One line for each name, of parameters or of buffers.
+ParameterList list(const Registry& top, bool parameters) {
+  ParameterList out;
+  top.walk([&](const Registry& at) {
+    for (const Entry& entry : at.entries()) {
+      if (entry.is_parameter == parameters) {
+        out.push_back({path_of(top, at, entry), entry.tensor, {}});
+      }
+    }
+  });
+  return out;
+}
+
+// Which names mean one tensor: its leaf, and where the name stands. Home names
+// come before tied ones, and earlier ones before later ones.
+struct Name {
+  const tensor::GraphLink* leaf;
+  bool is_tied;
+  std::size_t index;
+  auto operator<=>(const Name&) const = default;
+};
+
+}  // namespace
+
+Module::~Module() = default;
+
+Module& Module::operator=(Module&& other) {
+  if (registry_ && other.registry_ && registry_->parent() != nullptr &&
+      registry_ != other.registry_) {
+    registry_->replace_by(other.registry_);
+  }
+  registry_ = std::move(other.registry_);
+  return *this;
+}
+
+Registry& Module::registry() const {
+  if (!registry_) {
+    base::raise<UseAfterRelease>("module: used after it was moved from");
+  }
+  return *registry_;
+}
+
+ParameterList Module::parameters() const {
+  memory::Vector<Name> names;
+  for_each_parameter(registry(), [&](const Registry&, const Entry& entry) {
+    names.push_back({entry.tensor.link().get(), entry.is_tied, names.size()});
+  });
+  ParameterList all = named_parameters();
+  std::ranges::sort(names);
+  // The first of a run of equal leaves takes the names of the others.
+  for (std::size_t i = 0, first = 0; i < names.size(); ++i) {
+    if (names[i].leaf != names[first].leaf) {
+      first = i;
+    } else if (i != first) {
+      Parameter& alias = all[names[i].index];
+      all[names[first].index].aliases.push_back(std::move(alias.name));
+      alias.tensor = Tensor();
+    }
+  }
+  std::erase_if(all, [](const Parameter& p) { return !p.tensor.defined(); });
+  return all;
+}
+
+ParameterList Module::named_parameters() const {
+  return list(registry(), true);
+}
+
+ParameterList Module::buffers() const {
+  return list(registry(), false);
+}
+
+Tensor Module::parameter(std::string_view path) const {
+  return registry().at(path, true).tensor;
+}
+
+Tensor Module::buffer(std::string_view path) const {
+  return registry().at(path, false).tensor;
+}
+
+bool Module::has_parameter(std::string_view path) const noexcept {
+  const Entry* entry = registry_ ? registry_->find(path) : nullptr;
+  return entry != nullptr && entry->is_parameter;
+}
+
+void Module::tie(std::string_view path, const Tensor& home) {
+  registry().tie(path, home);
+}
+
+void Module::train(bool is_training) noexcept {
+  if (registry_) {
+    registry_->walk([=](Registry& at) { at.set_training(is_training); });
+  }
+}
+
+void Module::freeze() noexcept {
+  zero_grad();
+  if (registry_) {
+    for_each_parameter(*registry_, [](const Registry&, const Entry& entry) {
+      leaf_of(entry).set_requires_grad(false);
+    });
+  }
+}
+
+void Module::unfreeze() noexcept {
+  if (registry_) {
+    for_each_parameter(*registry_, [](const Registry&, const Entry& entry) {
+      leaf_of(entry).set_requires_grad(true);
+    });
+  }
+}
+
+void Module::zero_grad() noexcept {
+  if (registry_) {
+    for_each_parameter(*registry_, [](const Registry&, const Entry& entry) {
+      leaf_of(entry).set_grad({});
+    });
+  }
+}
+
+std::int64_t Module::parameter_count() const {
+  std::int64_t count = 0;
+  for (const Parameter& parameter : parameters()) {
+    count += parameter.tensor.element_count();
+  }
+  return count;
+}
+
+Bytes Module::parameter_bytes() const {
+  Bytes bytes = 0;
+  for (const Parameter& parameter : parameters()) {
+    bytes +=
+        parameter.tensor.element_count() * size_of(parameter.tensor.dtype());
+  }
+  return bytes;
+}
+
+Tensor Module::register_parameter(std::string_view name, const Tensor& init,
+                                  CallSite site) {
+  registry().add_entry(name, init, true, site);
+  return init;
+}
+
+Tensor Module::register_buffer(std::string_view name, const Tensor& init,
+                               CallSite site) {
+  registry().add_entry(name, init, false, site);
+  return init;
+}
+
+void Module::add(std::string_view name, const Module& child) {
+  registry().add_child(name, base::Ref<Registry>::share(&child.registry()));
+}
+
+ModuleScope::ModuleScope(const Module& module, CallSite site)
+    : ContextGuard([&](memory::Context& c) {
+        const Registry& registry = module.registry();
+        // Owners are numbered per door; a module that is no part of another
+        // has no path, and leaves the owner that is there.
+        if (&memory::domain() == &registry.domain() &&
+            registry.owner().value != 0) {
+          c.owner = registry.owner();
+        }
+        if (c.site.value == 0) {
+          c.site = base::intern(site);
+        }
+        // Each kind of op's own choice: activations for what ops make, graph
+        // for the nodes that record them.
+        c.category = memory::Category::kOther;
+      }) {}
+
+}  // namespace neap::nn

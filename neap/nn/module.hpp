@@ -1,0 +1,100 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Module: base of everything that has named parameters. It owns one registry,
+// by reference, so a module can be moved, returned and stored with every name
+// right; copying would leave two models with one set of weights, and is refused
+// at compile time. Children are plain members:
+//
+//   struct Net : nn::Module {
+//     nn::Linear fc1{784, 256}, fc2{256, 10};
+//     Net() { add("fc1", fc1); add("fc2", fc2); }
+//     Tensor forward(const Tensor& x) { return fc2(relu(fc1(x))); }
+//   };
+//
+// Assigning over a child puts the new one in its place under the same name.
+// Thread rule: as its registry's.
+#pragma once
+
+#include "neap/nn/registry.hpp"
+
+namespace neap::nn {
+
+class NEAP_API Module {
+ public:
+  Module(Module&& other) noexcept = default;
+  /// THROWS: as add, when this is part of another module.
+  Module& operator=(Module&& other);
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+  virtual ~Module();
+
+  // --- names; THROW: OutOfMemory -------------------------------------------
+
+  /// Every parameter once: a module's own before its children's, each in the
+  /// order of registration. A tied one stands where it is at home.
+  ParameterList parameters() const;
+  /// As parameters(), but one for every name: a tied parameter several times.
+  ParameterList named_parameters() const;
+  ParameterList buffers() const;
+  /// THROWS: NameError that lists the nearest names.
+  Tensor parameter(std::string_view path) const;
+  Tensor buffer(std::string_view path) const;
+  bool has_parameter(std::string_view path) const noexcept;
+
+  /// Makes the parameter at `path` the same tensor as `home`, whose bytes (and
+  /// gradient) then serve both; its own go. Tie before making an optimizer.
+  /// THROWS: NameError, ShapeError, DTypeError; GraphError unless a parameter.
+  void tie(std::string_view path, const Tensor& home);
+
+  // --- mode; of this module and all below ----------------------------------
+
+  void train(bool is_training = true) noexcept;
+  void eval() noexcept { train(false); }
+  bool is_training() const { return registry().is_training(); }
+  /// Parameters no longer get gradients, and those that are there go.
+  void freeze() noexcept;
+  void unfreeze() noexcept;
+  /// Gives every gradient back.
+  void zero_grad() noexcept;
+
+  /// Elements and bytes of parameters(); a tied one counts once.
+  std::int64_t parameter_count() const;
+  Bytes parameter_bytes() const;
+
+  /// THROWS: UseAfterRelease when moved from.
+  Registry& registry() const;
+
+ protected:
+  /// THROWS: OutOfMemory.
+  Module() : registry_(Registry::make()) {}
+
+  // For constructors. Names are not empty and have no '.'; all are strong.
+
+  /// Makes `init` a parameter and returns a handle to it.
+  /// THROWS: NameError, DTypeError, GraphError, OutOfMemory.
+  Tensor register_parameter(std::string_view name, const Tensor& init,
+                            CallSite site = CallSite::here());
+  /// State that is saved but not trained. THROWS: as register_parameter.
+  Tensor register_buffer(std::string_view name, const Tensor& init,
+                         CallSite site = CallSite::here());
+  /// Makes `child` a part of this module. Its bytes are counted under its full
+  /// path from now on. THROWS: NameError; ValueError when it already is part of
+  /// one; OutOfMemory.
+  void add(std::string_view name, const Module& child);
+
+ private:
+  base::Ref<Registry> registry_;
+};
+
+/// Inside the block, what ops make is counted as activations of `module`, at
+/// the call site of the outermost module's caller. Layers do this by
+/// themselves; a module with a forward of another form may begin it with one:
+///
+///   Tensor forward(const Tensor& a, const Tensor& b,
+///                  CallSite site = CallSite::here()) {
+///     const nn::ModuleScope scope(*this, site);
+class NEAP_API ModuleScope : public memory::ContextGuard {
+ public:
+  explicit ModuleScope(const Module& module, CallSite site = CallSite::here());
+};
+
+}  // namespace neap::nn

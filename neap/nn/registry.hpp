@@ -1,0 +1,125 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Registry: what a module knows of itself by name: its parameters, its buffers
+// (state that is not trained) and the registries of its child modules, each in
+// the order of registration. Modules hold it by reference, so it stays where it
+// is when they move. A registry has at most one parent, so registries form
+// trees, and every walk goes through the tree without recursion and without a
+// stack of its own.
+//
+// Names are parts of paths: "weight" of "fc1" of "encoder" is
+// "encoder.fc1.weight". Paths start at the top of the tree, and are what the
+// ledger counts the bytes under.
+//
+// Thread rule: reading is safe from any thread while nobody registers or
+// changes mode.
+#pragma once
+
+#include <string_view>
+
+#include "neap/autograd/parameter.hpp"
+#include "neap/memory/counted.hpp"
+
+namespace neap::nn {
+
+using neap::Parameter;
+using neap::ParameterList;
+
+/// A parameter or buffer of one registry.
+struct Entry {
+  memory::String name;
+  Tensor tensor;
+  bool is_parameter = true;
+  bool is_tied = false;  // its tensor is at home under another name
+};
+
+class NEAP_API Registry : public memory::Counted<Registry> {
+ public:
+  /// An empty one at the context's door. THROWS: OutOfMemory.
+  static base::Ref<Registry> make();
+
+  // Made by the one above.
+  Registry(memory::Domain& domain, const memory::Tag& tag) noexcept
+      : tag_(tag),
+        entries_(memory::Allocator<Entry>(domain, tag)),
+        children_(memory::Allocator<Child>(domain, tag)) {}
+  ~Registry();
+
+  // --- registering; strong -------------------------------------------------
+
+  /// Registers `tensor` and counts its bytes under its path. A parameter
+  /// becomes a leaf that requires grad. THROWS: NameError for a name that is
+  /// empty, has a '.' or is taken; UseAfterRelease when undefined; DTypeError
+  /// and GraphError as requires_grad_; OutOfMemory.
+  void add_entry(std::string_view name, const Tensor& tensor, bool is_parameter,
+                 const CallSite& site);
+  /// THROWS: NameError as add_entry; ValueError when `child` has a parent or
+  /// holds this registry; OutOfMemory.
+  void add_child(std::string_view name, const base::Ref<Registry>& child);
+  /// Puts `other` in the place and under the name of this one.
+  /// REQUIRES: parent() != nullptr. THROWS: as add_child.
+  void replace_by(const base::Ref<Registry>& other);
+  /// Makes the parameter at `path` the same tensor as `home`. THROWS:
+  /// NameError, ShapeError, DTypeError; GraphError unless `home` is a leaf.
+  void tie(std::string_view path, const Tensor& home);
+
+  // --- looking up ----------------------------------------------------------
+
+  const memory::Vector<Entry>& entries() const noexcept { return entries_; }
+  const Registry* parent() const noexcept { return parent_; }
+  /// The entry at a path below here, or nullptr.
+  const Entry* find(std::string_view path) const noexcept;
+  /// THROWS: NameError that lists the nearest names.
+  const Entry& at(std::string_view path, bool is_parameter) const;
+  /// Path from `top` (this, or above) to here; "" for top itself.
+  memory::String path_from(const Registry& top) const;
+  /// The id in domain() of the path from the top of the tree.
+  memory::OwnerId owner() const noexcept { return owner_; }
+
+  // --- mode ----------------------------------------------------------------
+
+  bool is_training() const noexcept { return is_training_; }
+  void set_training(bool value) noexcept { is_training_ = value; }
+
+  /// Calls visit(registry) for this one and all below: parents before
+  /// children, children in order.
+  template <class Visit>
+  void walk(Visit&& visit) const {
+    for (const Registry* at = this; at != nullptr; at = at->next_below(*this)) {
+      visit(*at);
+    }
+  }
+  template <class Visit>
+  void walk(Visit&& visit) {
+    for (Registry* at = this; at != nullptr;
+         at = const_cast<Registry*>(at->next_below(*this))) {
+      visit(*at);
+    }
+  }
+
+ private:
+  struct Child {
+    memory::String name;
+    base::Ref<Registry> registry;
+  };
+  struct Relabel;
+  class Relabelling;
+
+  void check_name(std::string_view name) const;
+  void check_adoption(const Registry& child) const;
+  void set_place(Registry* parent, std::size_t position) noexcept;
+  memory::String own(std::string_view text) const;
+  const Registry& top() const noexcept;
+  const Registry* next_below(const Registry& top) const noexcept;
+  const Registry* find_child(std::string_view name) const noexcept;
+  const Entry* find_entry(std::string_view name) const noexcept;
+
+  memory::Tag tag_;  // of everything this registry allocates
+  memory::Vector<Entry> entries_;
+  memory::Vector<Child> children_;
+  Registry* parent_ = nullptr;  // while dying: the next of the dying
+  std::size_t position_ = 0;    // among the parent's children
+  memory::OwnerId owner_{};
+  bool is_training_ = true;
+};
+
+}  // namespace neap::nn

@@ -1,0 +1,55 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/optim/adam.hpp"
+
+#include <cmath>
+#include <new>
+
+#include "neap/base/raise.hpp"
+#include "neap/kernels/adam.hpp"
+#include "neap/kernels/attrs.hpp"
+#include "neap/optim/check.hpp"
+
+namespace neap::optim {
+
+void AdamOptions::check() const {
+  check_not_negative("Adam", "lr", lr);
+  check_not_negative("Adam", "beta1", beta1);
+  check_not_negative("Adam", "beta2", beta2);
+  check_not_negative("Adam", "eps", eps);
+  check_not_negative("Adam", "weight_decay", weight_decay);
+  if (beta1 >= 1.0 || beta2 >= 1.0) {
+    base::raise<ValueError>("Adam: betas are {} and {}, expected below 1",
+                            beta1, beta2);
+  }
+}
+
+const kernels::KernelList& Adam::update_kernels() const noexcept {
+  return kernels::adam_kernels;
+}
+
+std::size_t Adam::state_count(int /*group*/) const noexcept {
+  return 2;
+}
+
+std::string_view Adam::state_name(std::size_t k) const noexcept {
+  return k == 0 ? "exp_avg" : "exp_avg_sq";
+}
+
+void Adam::write_attrs(const Update& update, AttrBytes& attrs) const noexcept {
+  static_assert(sizeof(kernels::AdamAttrs) <= sizeof(attrs.bytes));
+  const AdamOptions& s = at(update.group);
+  const auto t = static_cast<double>(update.step);
+  ::new (attrs.bytes.data())
+      kernels::AdamAttrs{.lr = s.lr,
+                         .beta1 = s.beta1,
+                         .beta2 = s.beta2,
+                         .eps = s.eps,
+                         .weight_decay = s.weight_decay,
+                         .bias_correction1 = 1.0 - std::pow(s.beta1, t),
+                         .bias_correction2 = 1.0 - std::pow(s.beta2, t),
+                         .grad_scale = update.grad_scale,
+                         .decoupled = is_decoupled_,
+                         .maximize = s.maximize};
+}
+
+}  // namespace neap::optim

@@ -1,0 +1,56 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// For the tests of this room: a door of each test's own, which
+// must be empty when the test ends.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string_view>
+#include <vector>
+
+#include "neap/autograd/parameter.hpp"
+#include "neap/graph/vertex.hpp"
+#include "neap/tensor/create.hpp"
+
+namespace neap::optim {
+
+/// A leaf that requires grad.
+inline Tensor parameter(std::initializer_list<double> values,
+                        DType dtype = f32) {
+  return requires_grad_(
+      from_values(values, {static_cast<std::int64_t>(values.size())}, dtype));
+}
+
+inline ParameterList named(
+    std::initializer_list<std::pair<const char*, Tensor>> tensors) {
+  ParameterList list;
+  for (const auto& [name, tensor] : tensors) {
+    list.push_back({memory::String(name), tensor, {}});
+  }
+  return list;
+}
+
+class DoorTest : public ::testing::Test {
+ protected:
+  void TearDown() override { EXPECT_EQ(domain_->stats().live, 0); }
+
+  /// Live bytes of a category under an owner's path.
+  Bytes live(memory::Category category, std::string_view path) const {
+    std::vector<memory::Row> rows(4096);
+    const int count = domain_->live_rows(rows);
+    Bytes bytes = 0;
+    for (int i = 0; i < count; ++i) {
+      const memory::Row& row = rows[static_cast<std::size_t>(i)];
+      if (row.tag.category == category &&
+          domain_->path_of(row.tag.owner) == path) {
+        bytes += row.bytes;
+      }
+    }
+    return bytes;
+  }
+
+  memory::Domain::Handle domain_ = memory::Domain::create();
+  memory::UseDomain use_domain_{*domain_};
+};
+
+}  // namespace neap::optim

@@ -1,0 +1,54 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/optim/launch.hpp"
+
+#include <array>
+
+#include "neap/kernels/attrs.hpp"
+#include "neap/kernels/fill.hpp"
+#include "neap/threads/pool.hpp"
+
+namespace neap::optim {
+
+threads::Executor& current_executor() {
+  threads::Executor* chosen = memory::context().executor;
+  return chosen != nullptr ? *chosen : threads::default_pool();
+}
+
+base::SiteId site_or_context(const CallSite& site) noexcept {
+  const base::SiteId outer = memory::context().site;
+  return outer.value != 0 ? outer : base::intern(site);
+}
+
+Tensor zeros_for(const Tensor& like, const memory::Tag& tag,
+                 threads::Executor& executor) {
+  Tensor zeros(tensor::Array::allocate(like.spec(), tag,
+                                       like.array()->storage()->domain()));
+  const std::array out{zeros.array()->strided()};
+  const kernels::FillAttrs attrs{.value = 0.0};
+  kernels::Args args;
+  args.out = out;
+  args.attrs = &attrs;
+  args.executor = &executor;
+  const kernels::Kernel& kernel =
+      kernels::find(kernels::fill_kernels, like.space(), like.dtype(), args);
+  const auto scratch = scratch_for(kernel, args, like, tag);
+  if (scratch) {
+    args.scratch = {scratch->data(), static_cast<std::size_t>(scratch->size())};
+  }
+  kernels::runtime(like.space()).launch(kernel, args);
+  return zeros;
+}
+
+base::Ref<tensor::Storage> scratch_for(const kernels::Kernel& kernel,
+                                       const kernels::Args& args,
+                                       const Tensor& beside, memory::Tag tag) {
+  const Bytes bytes = kernels::scratch_bytes(kernel, args);
+  if (bytes == 0) {
+    return nullptr;
+  }
+  tag.category = memory::Category::kWorkspace;
+  return tensor::Storage::allocate(bytes, tag,
+                                   beside.array()->storage()->domain());
+}
+
+}  // namespace neap::optim

@@ -1,0 +1,28 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// What in-place updates share: where they run, what they are noted under, and
+// the memory they take before they write. For sources of this room only.
+#pragma once
+
+#include "neap/kernels/kernel.hpp"
+#include "neap/tensor/tensor.hpp"
+
+namespace neap::optim {
+
+/// The context's executor, or the default pool.
+threads::Executor& current_executor();
+
+/// The context's call site, or else `site`.
+base::SiteId site_or_context(const CallSite& site) noexcept;
+
+/// A dense tensor of zeros, of `like`'s dtype, shape, space and door.
+/// THROWS: OutOfMemory; DTypeError, DeviceError as kernels::find.
+Tensor zeros_for(const Tensor& like, const memory::Tag& tag,
+                 threads::Executor& executor);
+
+/// The scratch that a kernel needs, in the space and at the door of `beside`;
+/// null where it needs none. THROWS: OutOfMemory.
+base::Ref<tensor::Storage> scratch_for(const kernels::Kernel& kernel,
+                                       const kernels::Args& args,
+                                       const Tensor& beside, memory::Tag tag);
+
+}  // namespace neap::optim

@@ -1,0 +1,232 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/optim/optimizer.hpp"
+
+#include <algorithm>
+
+#include "neap/base/raise.hpp"
+#include "neap/graph/vertex.hpp"
+#include "neap/optim/check.hpp"
+#include "neap/optim/launch.hpp"
+
+namespace neap::optim {
+
+using base::raise;
+
+namespace {
+
+graph::Leaf& leaf_of(const Tensor& parameter) noexcept {
+  return static_cast<graph::Leaf&>(*parameter.link());
+}
+
+void check_parameter(const Parameter& parameter) {
+  const Tensor& tensor = parameter.tensor;
+  if (!tensor.link() || !tensor.is_leaf()) {
+    raise<GraphError>("optimizer: \"{}\" is no leaf that requires grad",
+                      std::string_view(parameter.name));
+  }
+  if (tensor.dtype() != f32 && tensor.dtype() != f64) {
+    raise<DTypeError>("optimizer: \"{}\" is {}, expected f32 or f64",
+                      std::string_view(parameter.name),
+                      name_of(tensor.dtype()));
+  }
+}
+
+void check_gradient(std::string_view name, const Tensor& parameter,
+                    const Tensor& grad) {
+  if (grad.shape() != parameter.shape()) {
+    raise<ShapeError>("step: \"{}\" has shape {}, its gradient {}", name,
+                      format_shape(parameter.shape()),
+                      format_shape(grad.shape()));
+  }
+  if (grad.dtype() != parameter.dtype()) {
+    raise<DTypeError>("step: \"{}\" is {}, its gradient {}", name,
+                      name_of(parameter.dtype()), name_of(grad.dtype()));
+  }
+  if (grad.space() != parameter.space()) {
+    raise<DeviceError>("step: \"{}\" lies in space {}, its gradient in {}",
+                       name, parameter.space().value, grad.space().value);
+  }
+}
+
+}  // namespace
+
+// The views of one update, made anew on the stack for each half of a step.
+struct Optimizer::Operands {
+  Operands(const Planned& planned, const Optimizer& optimizer,
+           threads::Executor& executor) noexcept {
+    in[0] = planned.grad.array()->strided();
+    out[0] = optimizer.parameters_[planned.index].tensor.array()->strided();
+    for (std::size_t k = 0; k < planned.state_count; ++k) {
+      out[k + 1] = planned.state[k].array()->strided();
+    }
+    optimizer.write_attrs(planned.update, attrs);
+    args.in = in;
+    args.out = std::span(out.data(), planned.state_count + 1);
+    args.attrs = attrs.bytes.data();
+    args.executor = &executor;
+    if (planned.scratch) {
+      args.scratch = {planned.scratch->data(),
+                      static_cast<std::size_t>(planned.scratch->size())};
+    }
+  }
+  Operands(const Operands&) = delete;
+  Operands& operator=(const Operands&) = delete;
+
+  std::array<kernels::Strided, 1> in;
+  std::array<kernels::Strided, kMaxState + 1> out;
+  AttrBytes attrs;
+  kernels::Args args;
+};
+
+Optimizer::~Optimizer() = default;
+
+void Optimizer::check_new(const ParameterList& parameters) const {
+  if (parameters.empty()) {
+    raise<ValueError>("optimizer: the list of parameters is empty");
+  }
+  memory::Vector<const tensor::GraphLink*> leaves;
+  leaves.reserve(slots_.size() + parameters.size());
+  for (const Parameter& parameter : parameters_) {
+    leaves.push_back(parameter.tensor.link().get());
+  }
+  for (const Parameter& parameter : parameters) {
+    check_parameter(parameter);
+    leaves.push_back(parameter.tensor.link().get());
+  }
+  std::ranges::sort(leaves);
+  const auto twice = std::ranges::adjacent_find(leaves);
+  if (twice == leaves.end()) {
+    return;
+  }
+  const auto named = std::ranges::find_if(parameters, [&](const Parameter& p) {
+    return p.tensor.link().get() == *twice;
+  });
+  raise<ValueError>(
+      "optimizer: \"{}\" is given twice (here or in another group)",
+      std::string_view(named->name));
+}
+
+void Optimizer::add_parameters(const ParameterList& parameters) {
+  check_new(parameters);
+  const std::size_t before = slots_.size();
+  slots_.reserve(before + parameters.size());
+  plan_.reserve(before + parameters.size());
+  parameters_.reserve(before + parameters.size());
+  try {
+    for (const Parameter& parameter : parameters) {
+      parameters_.push_back(parameter);
+    }
+  } catch (...) {
+    parameters_.erase(parameters_.begin() + static_cast<std::ptrdiff_t>(before),
+                      parameters_.end());
+    throw;
+  }
+  slots_.resize(parameters_.size(),
+                {.state = {}, .group = group_count_, .steps = 0});
+  ++group_count_;
+}
+
+void Optimizer::check_group(int group) const {
+  if (group < 0 || group >= group_count_) {
+    raise<ValueError>("optimizer: group {} of {}", group, group_count_);
+  }
+}
+
+void Optimizer::check_lr(double lr) {
+  check_not_negative("optimizer", "lr", lr);
+}
+
+void Optimizer::set_lr(double lr) {
+  check_lr(lr);
+  for (int group = 0; group < group_count_; ++group) {
+    set_lr(group, lr);
+  }
+}
+
+void Optimizer::plan(std::size_t index, const Tensor& grad, double grad_scale,
+                     threads::Executor& executor, base::SiteId site) {
+  const Tensor& parameter = parameters_[index].tensor;
+  const Slot& slot = slots_[index];
+  check_gradient(parameters_[index].name, parameter, grad);
+  Planned planned;
+  planned.index = index;
+  planned.grad = grad;
+  planned.state = slot.state;
+  planned.state_count = state_count(slot.group);
+  planned.update = {.group = slot.group,
+                    .step = slot.steps + 1,
+                    .is_first_state = false,
+                    .grad_scale = grad_scale};
+  const memory::Tag tag{.category = memory::Category::kOptimizerState,
+                        .space = parameter.space(),
+                        .owner = leaf_of(parameter).owner(),
+                        .site = site};
+  for (std::size_t k = 0; k < planned.state_count; ++k) {
+    if (!planned.state[k].defined()) {
+      planned.state[k] = zeros_for(parameter, tag, executor);
+      planned.update.is_first_state = true;
+    }
+  }
+  const Operands operands(planned, *this, executor);
+  planned.kernel = &kernels::find(update_kernels(), parameter.space(),
+                                  parameter.dtype(), operands.args);
+  planned.runtime = &kernels::runtime(parameter.space());
+  planned.scratch = scratch_for(*planned.kernel, operands.args, parameter, tag);
+  plan_.push_back(std::move(planned));  // room was reserved
+}
+
+void Optimizer::run(Planned& planned, threads::Executor& executor,
+                    base::SiteId site) noexcept {
+  const Operands operands(planned, *this, executor);
+  planned.runtime->launch(*planned.kernel, operands.args);
+  parameters_[planned.index].tensor.array()->storage()->bump_version(site);
+  slots_[planned.index].state = std::move(planned.state);
+  slots_[planned.index].steps = planned.update.step;
+}
+
+void Optimizer::step(const StepOptions& options, CallSite site) {
+  const base::SiteId where = site_or_context(site);
+  threads::Executor& executor = current_executor();
+  try {
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      const Tensor& parameter = parameters_[i].tensor;
+      const Tensor grad = parameter.grad();
+      if (grad.defined() && parameter.requires_grad()) {
+        plan(i, grad, options.grad_scale, executor, where);
+      }
+    }
+  } catch (...) {
+    plan_.clear();
+    throw;
+  }
+  for (Planned& planned : plan_) {
+    run(planned, executor, where);
+  }
+  plan_.clear();
+  ++step_count_;
+}
+
+void Optimizer::zero_grad() noexcept {
+  for (const Parameter& parameter : parameters_) {
+    leaf_of(parameter.tensor).set_grad({});
+  }
+}
+
+Bytes Optimizer::state_bytes() const noexcept {
+  Bytes bytes = 0;
+  for (const Slot& slot : slots_) {
+    for (const Tensor& state : slot.state) {
+      bytes += state.defined() ? state.array()->storage()->size() : 0;
+    }
+  }
+  return bytes;
+}
+
+memory::String Optimizer::state_path(std::size_t index, std::size_t k) const {
+  memory::String path = parameters_[index].name;
+  path += '.';
+  path += state_name(k);
+  return path;
+}
+
+}  // namespace neap::optim

@@ -1,0 +1,51 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/optim/sgd.hpp"
+
+#include <new>
+
+#include "neap/base/raise.hpp"
+#include "neap/kernels/attrs.hpp"
+#include "neap/kernels/sgd.hpp"
+#include "neap/optim/check.hpp"
+
+namespace neap::optim {
+
+void SGDOptions::check() const {
+  check_not_negative("SGD", "lr", lr);
+  check_not_negative("SGD", "momentum", momentum);
+  check_not_negative("SGD", "dampening", dampening);
+  check_not_negative("SGD", "weight_decay", weight_decay);
+  if (nesterov && (momentum == 0.0 || dampening != 0.0)) {
+    base::raise<ValueError>(
+        "SGD: nesterov needs momentum and no dampening, not {} and {}",
+        momentum, dampening);
+  }
+}
+
+const kernels::KernelList& SGD::update_kernels() const noexcept {
+  return kernels::sgd_kernels;
+}
+
+std::size_t SGD::state_count(int group) const noexcept {
+  return at(group).momentum != 0.0 ? 1 : 0;
+}
+
+std::string_view SGD::state_name(std::size_t /*k*/) const noexcept {
+  return "momentum_buffer";
+}
+
+void SGD::write_attrs(const Update& update, AttrBytes& attrs) const noexcept {
+  static_assert(sizeof(kernels::SgdAttrs) <= sizeof(attrs.bytes));
+  const SGDOptions& s = at(update.group);
+  ::new (attrs.bytes.data())
+      kernels::SgdAttrs{.lr = s.lr,
+                        .momentum = s.momentum,
+                        .dampening = s.dampening,
+                        .weight_decay = s.weight_decay,
+                        .grad_scale = update.grad_scale,
+                        .nesterov = s.nesterov,
+                        .maximize = s.maximize,
+                        .is_first_step = update.is_first_state};
+}
+
+}  // namespace neap::optim
