@@ -27,8 +27,8 @@ Tensor VjpContext::input(int i) const {
 }
 
 Tensor VjpContext::output(int k) const {
-  const auto& array = kept(
-      node_, static_cast<std::uint16_t>(Residual::kOutputBit | k));
+  const auto& array =
+      kept(node_, static_cast<std::uint16_t>(Residual::kOutputBit | k));
   return keep_graph_ ? Tensor(array,
                               base::Ref<tensor::GraphLink>::share(
                                   const_cast<Node*>(&node_)),
@@ -37,9 +37,8 @@ Tensor VjpContext::output(int k) const {
 }
 
 Shape VjpContext::input_shape(int i) const noexcept {
-  return node_.input_shape(i, cotangents_[0].defined()
-                                   ? cotangents_[0].shape()
-                                   : Shape());
+  return node_.input_shape(
+      i, cotangents_[0].defined() ? cotangents_[0].shape() : Shape());
 }
 
 }  // namespace neap::graph

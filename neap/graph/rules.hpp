@@ -15,8 +15,8 @@ namespace neap::graph {
 class NEAP_API VjpContext {
  public:
   /// `cotangents` (one an output, undefined: zero), `wanted` and `results` (one
-  /// an input) outlive the context. With `keep_graph` the residuals carry their place on
-  /// the tape, so that the rule's own ops are recorded through them.
+  /// an input) outlive the context. With `keep_graph` the residuals carry their
+  /// place on the tape, so that the rule's own ops are recorded through them.
   VjpContext(const Node& node, std::span<const Tensor> cotangents,
              std::span<const std::uint8_t> wanted, std::span<Tensor> results,
              bool keep_graph) noexcept
@@ -30,9 +30,7 @@ class NEAP_API VjpContext {
   const Tensor& cotangent(int k = 0) const noexcept {
     return cotangents_[static_cast<std::size_t>(k)];
   }
-  int inputs() const noexcept {
-    return static_cast<int>(wanted_.size());
-  }
+  int inputs() const noexcept { return static_cast<int>(wanted_.size()); }
   /// Whether input i's cotangent is wanted.
   bool needs(int i) const noexcept {
     return wanted_[static_cast<std::size_t>(i)] != 0;

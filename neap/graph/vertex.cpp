@@ -133,8 +133,7 @@ void set_grad(const Tensor& tensor, Tensor grad) {
   }
   if (grad.defined() && grad.shape() != tensor.shape()) {
     raise<ShapeError>("set_grad: shape {} for a tensor of shape {}",
-                      format_shape(grad.shape()),
-                      format_shape(tensor.shape()));
+                      format_shape(grad.shape()), format_shape(tensor.shape()));
   }
   if (grad.defined() && grad.dtype() != tensor.dtype()) {
     raise<DTypeError>("set_grad: {} for a tensor of {}", name_of(grad.dtype()),

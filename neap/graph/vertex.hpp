@@ -64,9 +64,7 @@ struct Edge {
   base::Ref<tensor::GraphLink> source;  // a Vertex
   std::uint32_t output = 0;             // which output of it
 
-  Vertex* vertex() const noexcept {
-    return static_cast<Vertex*>(source.get());
-  }
+  Vertex* vertex() const noexcept { return static_cast<Vertex*>(source.get()); }
 };
 
 /// A tensor that gradients are accumulated for.
