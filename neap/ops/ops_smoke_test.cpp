@@ -72,9 +72,10 @@ Tensor labels() {
   return from_values({2, 0, 1}, {3}, i64);
 }
 
-// Twice differentiable wherever the inputs of fill_inputs() lie.
-std::vector<Case> cases() {
-  const Shape s{3, 4};
+const Shape s{3, 4};  // of most inputs
+
+// Twice differentiable wherever the inputs of make_inputs() lie.
+std::vector<Case> elementwise_cases() {
   return {
       {"add", {s, {4}}, [](Inputs x) { return x[0] + x[1]; }},
       {"sub", {{3, 1}, s}, [](Inputs x) { return x[0] - x[1]; }},
@@ -102,6 +103,11 @@ std::vector<Case> cases() {
        [](Inputs x) { return where(x[0].detach() > 1.0, 3.0, x[0]); }},
       {"cast", {s}, [](Inputs x) { return cast(cast(x[0], f64), f64); }},
       {"copy", {s}, [](Inputs x) { return copy(transpose(x[0])); }},
+  };
+}
+
+std::vector<Case> layout_cases() {
+  return {
       {"sum", {s}, [](Inputs x) { return sum(x[0]); }},
       {"sum_axis", {s}, [](Inputs x) { return sum(x[0], {-1}); }},
       {"mean_keep", {s}, [](Inputs x) { return mean(x[0], {0}, true); }},
@@ -131,6 +137,11 @@ std::vector<Case> cases() {
       {"slice_empty", {s}, [](Inputs x) { return slice(x[0], 1, 2, 2); }},
       {"select", {s}, [](Inputs x) { return select(x[0], 0, -1); }},
       {"flatten", {s}, [](Inputs x) { return flatten(unsqueeze(x[0], 1)); }},
+  };
+}
+
+std::vector<Case> product_cases() {
+  return {
       {"matmul",
        {{2, 3, 4}, {4, 5}},
        [](Inputs x) { return matmul(x[0], x[1]); }},
@@ -166,6 +177,16 @@ std::vector<Case> cases() {
        {{0, 3}, {2, 3}, {2}},
        [](Inputs x) { return linear(x[0], x[1], x[2]); }},
   };
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all = elementwise_cases();
+  for (auto* more : {layout_cases, product_cases}) {
+    for (Case& c : more()) {
+      all.push_back(std::move(c));
+    }
+  }
+  return all;
 }
 
 // Positive, all different, at least 0.02 apart from each other and from 1.
