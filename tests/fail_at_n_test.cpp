@@ -19,7 +19,7 @@ std::uint64_t hash_after(int steps) {
   return run.hash();
 }
 
-class FailAtNTest : public testing::TestWithParam<int> {};
+class FailAtNTest : public ::testing::TestWithParam<int> {};
 
 TEST_P(FailAtNTest, LeavesTheStateAndRetriesToTheSameBits) {
   const int warm_up = GetParam();
@@ -46,7 +46,7 @@ TEST_P(FailAtNTest, LeavesTheStateAndRetriesToTheSameBits) {
 }
 
 // The first step makes the optimizer's state; the fifth has a smaller batch.
-INSTANTIATE_TEST_SUITE_P(Steps, FailAtNTest, testing::Values(0, 1, 4));
+INSTANTIATE_TEST_SUITE_P(Steps, FailAtNTest, ::testing::Values(0, 1, 4));
 
 }  // namespace
 }  // namespace neap::tests

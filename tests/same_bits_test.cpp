@@ -37,7 +37,9 @@ class BusyNeighbour {
  public:
   BusyNeighbour() : child_(fork()) {
     if (child_ == 0) {
-      for (volatile unsigned spin = 0;; spin = spin + 1) {
+      volatile unsigned spin = 0;
+      for (;;) {
+        spin = spin + 1;
       }
     }
   }

@@ -51,6 +51,11 @@ ExitCode run_train(const Arguments& arguments) {
     if (!texts) {
       return fail(ExitCode::kUsage, texts.error().message.c_str());
     }
+    if (texts->contains("epochs") && texts->contains("steps")) {
+      return fail(
+          ExitCode::kUsage,
+          (arguments.config + ": epochs and steps exclude each other").c_str());
+    }
     if (auto set = apply(*texts, arguments.config + ": ", settings); !set) {
       return fail(ExitCode::kUsage, set.error().message.c_str());
     }

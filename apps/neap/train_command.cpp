@@ -48,29 +48,25 @@ class InterruptGuard {
 };
 
 std::unique_ptr<optim::Optimizer> make_optimizer(
-    const TrainSettings& s, const nn::ParameterList& parameters) {
+    const TrainSettings& s, const ParameterList& parameters) {
   if (s.optimizer == "sgd") {
-    return std::make_unique<optim::Sgd>(
-        parameters, optim::SgdSettings{.lr = s.learning_rate,
-                                       .momentum = s.momentum,
-                                       .weight_decay = s.weight_decay});
+    return std::make_unique<optim::SGD>(
+        parameters, optim::SGDOptions{.lr = s.learning_rate,
+                                      .momentum = s.momentum,
+                                      .weight_decay = s.weight_decay});
   }
-  const optim::AdamSettings options{.lr = s.learning_rate,
-                                    .weight_decay = s.weight_decay};
+  const optim::AdamOptions options{.lr = s.learning_rate,
+                                   .weight_decay = s.weight_decay};
   if (s.optimizer == "adamw") {
     return std::make_unique<optim::AdamW>(parameters, options);
   }
   return std::make_unique<optim::Adam>(parameters, options);
 }
 
-train::LearningRate make_schedule(const TrainSettings& s, std::int64_t steps) {
-  if (s.schedule == "cosine") {
-    const optim::Cosine cosine{
-        .base = s.learning_rate, .total = steps, .warmup = s.warmup};
-    return [cosine](std::int64_t step) { return cosine.lr(step); };
-  }
-  const optim::LinearWarmup rate{.base = s.learning_rate, .warmup = s.warmup};
-  return [rate](std::int64_t step) { return rate.lr(step); };
+optim::Schedule make_schedule(const TrainSettings& s, std::int64_t steps) {
+  return s.schedule == "cosine"
+             ? optim::cosine(s.learning_rate, steps, s.warmup)
+             : optim::warm_up(s.learning_rate, s.warmup);
 }
 
 std::vector<std::pair<std::string, Bytes>> named_bytes(

@@ -6,7 +6,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/ops/dropout.hpp"
 #include "neap/ops/relu.hpp"
-#include "neap/ops/reshape.hpp"
+#include "neap/ops/squeeze.hpp"
 
 namespace neap::models {
 

@@ -14,8 +14,8 @@ using OnStep = std::function<Next(const StepReport&)>;
 struct FitOptions {
   std::int64_t epochs = 1;
   std::int64_t steps = 0;  // > 0: this many steps instead of epochs
-  TrainerOptions trainer;
-  OnStep on_step;  // empty: none
+  TrainerOptions trainer{};
+  OnStep on_step{};  // empty: none
 };
 
 struct FitResult {

@@ -48,13 +48,13 @@ std::uint64_t state_hash(const nn::Module& model,
                          const optim::Optimizer& optimizer,
                          const Generator& generator) {
   Hasher hasher;
-  for (const auto& [name, tensor] : model.parameters()) {
-    hasher.add_tensor(name, tensor);
+  for (const Parameter& parameter : model.parameters()) {
+    hasher.add_tensor(parameter.name, parameter.tensor);
   }
-  for (const auto& [name, tensor] : model.buffers()) {
-    hasher.add_tensor(name, tensor);
+  for (const Parameter& buffer : model.buffers()) {
+    hasher.add_tensor(buffer.name, buffer.tensor);
   }
-  hasher.add_number(static_cast<std::uint64_t>(optimizer.steps()));
+  hasher.add_number(static_cast<std::uint64_t>(optimizer.step_count()));
   optimizer.visit_steps([&](std::string_view name, std::int64_t steps) {
     hasher.add_text(name);
     hasher.add_number(static_cast<std::uint64_t>(steps));

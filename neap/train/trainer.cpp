@@ -94,9 +94,9 @@ void Trainer::update(const data::Batch& batch, StepReport& report,
         optim::clip_grad_norm(parameters_, options_.clip_norm, {}, site);
   }
   if (options_.learning_rate) {
-    optimizer_.set_learning_rate(options_.learning_rate(steps_done_));
+    optimizer_.set_lr(options_.learning_rate(steps_done_));
   }
-  report.learning_rate = optimizer_.learning_rate();
+  report.learning_rate = optimizer_.lr();
   optimizer_.step({}, site);
   optimizer_.zero_grad();
 }

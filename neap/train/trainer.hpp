@@ -36,9 +36,9 @@ using Loss = std::function<Tensor(const Tensor&, const Tensor&)>;
 using LearningRate = std::function<double(std::int64_t)>;
 
 struct TrainerOptions {
-  double clip_norm = 0.0;      // > 0: largest norm of all gradients together
-  LearningRate learning_rate;  // empty: the optimizer's own throughout
-  Loss loss;                   // empty: cross_entropy
+  double clip_norm = 0.0;        // > 0: largest norm of all gradients together
+  LearningRate learning_rate{};  // empty: the optimizer's own throughout
+  Loss loss{};                   // empty: cross_entropy
 };
 
 /// LIFETIME: model, optimizer and loader outlive it.
