@@ -192,6 +192,15 @@ TEST_F(ModuleTest, CountsBytesUnderFullPathsOnceAdded) {
   EXPECT_EQ(domain_->path_of(leaf.owner()), "net.left.w");
 }
 
+TEST_F(ModuleTest, CountsATiedParameterUnderItsHomeWhenAdded) {
+  Part top;
+  Net net;
+  net.tie("right.w", net.left.w());
+  top.add("net", net);
+  EXPECT_EQ(live(Category::kParameters, "net.left.w"), 12);
+  EXPECT_EQ(live(Category::kParameters, "net.right.w"), 0);
+}
+
 TEST_F(ModuleTest, KeepsTheLabelOfAStorageThatHoldsMore) {
   Part part;
   const Tensor flat = zeros({8});
