@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <type_traits>
 
 #include "neap/kernels/attrs.hpp"
 #include "neap/kernels/strides.hpp"
@@ -55,9 +57,9 @@ void draw(const base::DrawKey& key, std::uint64_t first_block,
   }
 }
 
-// Dividing is exact to half a unit on every target; the choice moves bits.
 template <class T>
 void dropout_piece_of(const Piece& piece) noexcept {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   const auto& attrs = piece.attrs_as<DropoutAttrs>();
   const T* x = piece.at<const T>(0);
   T* y = piece.at<T>(1);
@@ -73,11 +75,14 @@ void dropout_piece_of(const Piece& piece) noexcept {
     draw(attrs.key, at / 4, words);
     const std::int64_t run =
         std::min(piece.count - i, kWords - static_cast<std::int64_t>(skip));
+    // Branches on random bits would be mispredicted: the choice is a mask.
     for (std::int64_t k = 0; k < run; ++k) {
-      const T kept = x[i + k] / keep;
-      y[i + k] = words[skip + static_cast<std::uint64_t>(k)] >> 8U >= threshold
-                     ? kept
-                     : T(0);
+      const Bits all = ~Bits{0};
+      const Bits mask =
+          words[skip + static_cast<std::uint64_t>(k)] >> 8U >= threshold
+              ? all
+              : Bits{0};
+      y[i + k] = std::bit_cast<T>(std::bit_cast<Bits>(x[i + k] / keep) & mask);
     }
     i += run;
   }
