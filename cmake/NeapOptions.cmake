@@ -2,7 +2,8 @@
 # multiply-add is fused only where the source says so by name.
 add_library(neap_options INTERFACE)
 target_compile_options(neap_options INTERFACE
-  -ffp-contract=off -fno-math-errno -Wall -Wextra -Wpedantic -Wconversion
+  -ffp-contract=off -fno-math-errno -ffunction-sections -fdata-sections
+  -Wall -Wextra -Wpedantic -Wconversion
   -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
 if(NEAP_STRICT)
   target_compile_options(neap_options INTERFACE -Werror)
@@ -20,3 +21,5 @@ elseif(NEAP_SANITIZE STREQUAL "thread")
     -fsanitize=thread -fno-omit-frame-pointer)
   target_link_options(neap_options INTERFACE -fsanitize=thread)
 endif()
+# What a program does not call is left out of it.
+target_link_options(neap_options INTERFACE -Wl,--gc-sections)

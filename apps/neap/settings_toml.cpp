@@ -24,7 +24,10 @@ std::string text_of(const toml::node& node) {
   std::string joined;
   if (const auto* list = node.as_array()) {
     for (const toml::node& item : *list) {
-      joined += (joined.empty() ? "" : ",") + text_of(item);
+      if (!joined.empty()) {
+        joined += ',';
+      }
+      joined += text_of(item);
     }
   }
   return joined;

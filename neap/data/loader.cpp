@@ -48,6 +48,13 @@ Loader::Loader(AnyDataset dataset, const LoaderOptions& options, CallSite site)
     slot.target =
         empty(with_batch(spec.target, options.batch), spec.target_dtype, site);
   }
+  const std::int64_t rest = dataset_.size() % options.batch;
+  if (rest != 0 && !options.drop_last) {
+    for (std::size_t slot = 0; slot < ring_.size(); ++slot) {
+      partial_[slot] = {first_rows(ring_[slot].input, rest),
+                        first_rows(ring_[slot].target, rest)};
+    }
+  }
   position_ = dataset_.size();  // nothing to give before start()
 }
 
@@ -62,23 +69,17 @@ void Loader::start(std::int64_t epoch, std::int64_t first_batch) noexcept {
   position_ = std::min(first_batch * options_.batch, dataset_.size());
 }
 
-const Batch* Loader::next() {
+const Batch* Loader::next() noexcept {
   const std::int64_t count =
       std::min(options_.batch, dataset_.size() - position_);
   const bool is_whole = count == options_.batch;
   if (count <= 0 || (!is_whole && options_.drop_last)) {
     return nullptr;
   }
-  const int slot = (slot_ + 1) % kRing;
-  const Batch& buffer = ring_[static_cast<std::size_t>(slot)];
-  if (!is_whole) {
-    partial_ = {first_rows(buffer.input, count),
-                first_rows(buffer.target, count)};
-  }
-  fill(buffer, count);
-  slot_ = slot;
+  slot_ = (slot_ + 1) % ring_.size();
+  fill(ring_[slot_], count);
   position_ += count;
-  return is_whole ? &buffer : &partial_;
+  return is_whole ? &ring_[slot_] : &partial_[slot_];
 }
 
 void Loader::fill(const Batch& slot, std::int64_t count) noexcept {

@@ -40,9 +40,8 @@ class NEAP_API Loader {
 
   /// Begins an epoch; `first_batch` skips ahead (for resuming).
   void start(std::int64_t epoch, std::int64_t first_batch = 0) noexcept;
-  /// The next batch of the epoch, or nullptr at its end. THROWS: OutOfMemory
-  /// for a last, smaller batch (its view); the position is then unchanged.
-  const Batch* next();
+  /// The next batch of the epoch, or nullptr at its end.
+  const Batch* next() noexcept;
 
   std::int64_t batches_per_epoch() const noexcept;
   std::int64_t samples() const noexcept { return dataset_.size(); }
@@ -56,9 +55,9 @@ class NEAP_API Loader {
   base::SiteId site_;
   Sampler sampler_;
   std::array<Batch, kRing> ring_;
-  Batch partial_;  // views of the ring's first rows
+  std::array<Batch, kRing> partial_;  // views of the ring's first rows
   std::int64_t position_ = 0;
-  int slot_ = 0;
+  std::size_t slot_ = 0;
 };
 
 }  // namespace neap::data

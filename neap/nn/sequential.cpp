@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/nn/sequential.hpp"
 
+#include <fmt/core.h>
+
 #include <array>
 
 #include "neap/base/raise.hpp"
