@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Format, clang-tidy, layers, doors and sizes. Looks at the files that differ from
+# Format, clang-tidy, layers, doors, sizes and docs. Looks at the files that differ from
 # origin/main (or from the commit before), or with --all at every file. Needs a
 # configured build/release; ./dev lint sees to that.
 set -euo pipefail
@@ -102,6 +102,7 @@ main() {
   step "layers" scripts/check_layers.py
   step "doors" scripts/check_doors.py
   step "sizes" scripts/check_sizes.py
+  step "docs" scripts/check_docs.py
   if ((${#failed[@]})); then
     printf 'lint: failed: %s\n' "${failed[@]}" >&2
     exit 1

@@ -1,0 +1,319 @@
+#!/usr/bin/env python3
+"""The neap tool as its users meet it: arguments, settings files, data files,
+exit statuses and the JSON summary.
+
+usage: tool_test.py TOOL SANITIZER  ("", "address" or "thread")
+"""
+
+import json
+import pathlib
+import re
+import sys
+import unittest
+
+import tool_case
+from tool_case import (DATA, MEMORY, OK, OUTPUT, SIDE, USAGE, ToolCase, idx,
+                       separable)
+
+FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
+OPTIONS = ("model data hidden dropout epochs steps batch seed threads optimizer "
+           "lr momentum weight-decay schedule warmup clip budget json progress "
+           "config").split()
+KEYS = ("test_accuracy steps step_ms_median images_per_second peak_bytes "
+        "peak_live_bytes peak_by_category peak_by_owner live_bytes_at_exit "
+        "heap_calls_per_step page_faults_per_step max_rss_bytes external_bytes "
+        "state_hash seed threads isa kernels version").split()
+SMALL = ("--hidden", "16", "--batch", "16", "--epochs", "10", "--lr", "1e-2",
+         "--threads", "1")
+
+
+class HelpTest(ToolCase):
+    def test_the_tool_says_its_commands_version_and_exit_statuses(self):
+        status, text, errors = self.run_tool("--help")
+        self.assertEqual((status, errors), (OK, ""))
+        for word in ("train", "--help", "--version", "Exit status", "130"):
+            self.assertIn(word, text)
+        status, text, _ = self.run_tool("--version")
+        self.assertEqual(status, OK)
+        self.assertRegex(text, r"\Aneap \d+\.\d+\.\d+\n\Z")
+
+    def test_the_help_of_train_lists_every_option(self):
+        status, text, errors = self.run_tool("train", "--help")
+        self.assertEqual((status, errors), (OK, ""))
+        listed = re.findall(r"^\s+(?:-h,)?--([a-z-]+)", text, re.MULTILINE)
+        self.assertEqual(sorted(listed), sorted(["help", *OPTIONS]))
+        self.assertIn("Exit status", text)
+
+
+class ArgumentTest(ToolCase):
+    def test_no_command_and_an_unknown_one_are_refused(self):
+        for arguments in ((), ("tarin",)):
+            status, _, errors = self.run_tool(*arguments)
+            self.assertEqual(status, USAGE)
+            self.assertRegex(errors, r"\Aneap: [^\n]+\n\Z")
+
+    def test_an_unknown_option_is_refused(self):
+        self.refuse(USAGE, "--learning", "1", says="--learning")
+
+    def test_an_option_without_a_value_or_given_twice_is_refused(self):
+        self.refuse(USAGE, "--lr", says="--lr")
+        self.refuse(USAGE, "--lr", "1", "--lr", "2", says="--lr")
+
+    def test_bad_values_are_refused_by_name(self):
+        bad = {"model": ["cnn", ""], "hidden": ["", "0", "16,", "16,x", "-1"],
+               "dropout": ["1", "-0.1", "nan", "half"], "data": [""],
+               "epochs": ["0", "1.5", "99999999999"], "steps": ["0", "x"],
+               "batch": ["0", "-1"], "seed": ["-1", "x", "1e3"],
+               "threads": ["-1", "257", "two"], "optimizer": ["lion"],
+               "lr": ["-1", "inf", "nan", "1e"], "momentum": ["1", "-1"],
+               "weight-decay": ["-1", "inf"], "schedule": ["step"],
+               "warmup": ["-1"], "clip": ["-1", "nan"], "json": [""],
+               "budget": ["0", "-1MiB", "64MB", "9999999999999GiB", "lots"],
+               "progress": ["loud"]}
+        self.assertEqual(set(bad), set(OPTIONS) - {"config"})
+        for option, values in bad.items():
+            for value in values:
+                with self.subTest(option=option, value=value):
+                    self.refuse(USAGE, f"--{option}={value}",
+                                says=f"--{option}")
+
+    def test_steps_and_epochs_exclude_each_other(self):
+        self.refuse(USAGE, "--steps", "1", "--epochs", "1", says="--epochs")
+
+    def test_a_warm_up_as_long_as_the_run_is_refused(self):
+        self.refuse(USAGE, "--steps", "5", "--warmup", "5", says="--warmup")
+
+
+class SettingsFileTest(ToolCase):
+    def config(self, text):
+        path = self.folder / "run.toml"
+        path.write_text(text)
+        return str(path)
+
+    def refuse_config(self, text, says):
+        self.refuse(USAGE, "--config", self.config(text), says=says)
+
+    def test_a_missing_file_is_refused(self):
+        self.refuse(USAGE, "--config", self.folder / "none.toml",
+                    says="none.toml")
+
+    def test_broken_syntax_is_refused_with_its_line(self):
+        self.refuse_config("lr = 1\nseed = = 2\n", "run.toml:2:")
+
+    def test_unknown_keys_are_refused_with_their_line(self):
+        self.refuse_config("lr = 1\nlearning_rate = 2\n",
+                           "run.toml:2: unknown key 'learning_rate'")
+        self.refuse_config("[train]\nrate = 1\n", "unknown key 'rate'")
+        self.refuse_config("seed = 1\n[train]\nlr = 1\n", "outside of [train]")
+
+    def test_wrong_types_and_values_are_refused(self):
+        self.refuse_config("lr = true\n", "run.toml:1: 'lr'")
+        self.refuse_config("lr = 'fast'\n", "'fast' is not")
+        self.refuse_config("epochs = 1.5\n", "'1.5' is not")
+        self.refuse_config("[lr]\nx = 1\n", "'lr'")
+
+    def test_steps_and_epochs_in_one_file_are_refused(self):
+        self.refuse_config("steps = 3\nepochs = 1\n", "exclude")
+
+    def test_a_huge_file_is_refused(self):
+        self.refuse_config("#" * (2 << 20), "larger than")
+
+    def test_command_line_goes_before_file_and_file_before_defaults(self):
+        path = self.config('[train]\nseed = 21\nsteps = 3\nhidden = [16, 8]\n'
+                           'batch = 16\nthreads = 1\noptimizer = "sgd"\n')
+        data = self.write_set()
+        both = self.train(data, "--config", path, "--steps", "2")
+        self.assertEqual((both["seed"], both["steps"]), (21, 2))
+        self.assertIn("fc3.weight", both["peak_by_owner"])
+        epochs = self.train(data, "--config", path, "--epochs", "2")
+        self.assertEqual(epochs["steps"], 8)
+        default = self.train(data, "--steps", "1")
+        self.assertEqual(default["seed"], 7)
+
+
+class DataTest(ToolCase):
+    def refuse_set(self, says, **changed):
+        """Refused plain and gzipped, for each file that changes."""
+        for is_gzipped in (False, True):
+            with self.subTest(is_gzipped=is_gzipped):
+                data = self.write_set(is_gzipped=is_gzipped, **changed)
+                self.refuse(DATA, "--data", data, says=says)
+                for path in pathlib.Path(data).iterdir():
+                    path.unlink()
+
+    def test_a_missing_folder_and_a_missing_file_are_refused(self):
+        self.refuse(DATA, "--data", self.folder / "none", says="none")
+        self.refuse_set("train-labels", train_labels=None)
+
+    def test_a_file_in_place_of_the_folder_is_refused(self):
+        path = self.folder / "file"
+        path.write_text("x")
+        self.refuse(DATA, "--data", path, says="file")
+
+    def test_truncated_files_are_refused(self):
+        whole = separable()
+        for name, content in whole.items():
+            self.refuse_set("idx", **{name: content[:-1]})
+            self.refuse_set("idx", **{name: content[:6]})
+            self.refuse_set("idx", **{name: b""})
+
+    def test_overlong_files_are_refused(self):
+        for name, content in separable().items():
+            self.refuse_set("idx", **{name: content + b"\0"})
+
+    def test_a_header_that_lies_about_its_size_is_refused(self):
+        pixels = bytes(64 * SIDE * SIDE)
+        for extents in ((65, SIDE, SIDE), (0xffffffff,) * 3,
+                        (0xffffffff, 1, 1)):
+            self.refuse_set("train-images", train_images=idx(extents, pixels))
+
+    def test_a_wrong_magic_number_is_refused(self):
+        for magic in (b"\1\0\10\3", b"\0\0\7\3", b"\0\0\x0b\3", b"\0\0\10\0",
+                      b"\x89PNG"):
+            wrong = idx((64, SIDE, SIDE), bytes(64 * SIDE * SIDE), magic)
+            self.refuse_set("train-images", train_images=wrong)
+
+    def test_the_wrong_kind_of_file_is_refused(self):
+        whole = separable()
+        self.refuse_set("labels", train_labels=whole["train_images"])
+        self.refuse_set("images", train_images=whole["train_labels"])
+        floats = idx((1, 1), bytes(4), b"\0\0\x0d\2")
+        self.refuse_set("images", test_images=floats)
+
+    def test_a_label_out_of_range_is_refused(self):
+        labels = idx((64,), [0] * 63 + [10])
+        self.refuse_set("label 10 of sample 63", train_labels=labels)
+
+    def test_counts_and_shapes_that_do_not_match_are_refused(self):
+        self.refuse_set("63 labels", train_labels=idx((63,), [0] * 63))
+        small = idx((64, 4, 4), bytes(64 * 16))
+        self.refuse_set("test images", test_images=small)
+
+    def test_an_empty_set_is_refused(self):
+        self.refuse_set("no sample", train_images=idx((0, SIDE, SIDE), b""),
+                        train_labels=idx((0,), b""))
+
+    def test_damaged_compression_is_refused(self):
+        data = self.write_set(is_gzipped=True)
+        path = pathlib.Path(data) / "train-images-idx3-ubyte.gz"
+        whole = path.read_bytes()
+        flipped = bytearray(whole)
+        flipped[-6] ^= 1  # of the checksum
+        for damaged in (whole[:-9], whole[:12], bytes(flipped), whole + b"x"):
+            path.write_bytes(damaged)
+            self.refuse(DATA, "--data", data, says="train-images")
+
+
+class TrainTest(ToolCase):
+    def test_a_run_learns_and_its_summary_is_whole_and_adds_up(self):
+        found = self.train(self.write_set(), *SMALL)
+        self.assertLessEqual(set(KEYS), set(found))
+        self.assertEqual(found["test_accuracy"], 1.0)
+        self.assertEqual(found["steps"], 40)
+        self.assertEqual(found["live_bytes_at_exit"], 0)
+        self.assertEqual((found["seed"], found["threads"]), (7, 1))
+        for rows in ("peak_by_category", "peak_by_owner"):
+            self.assertEqual(sum(found[rows].values()),
+                             found["peak_live_bytes"])
+        self.assertGreaterEqual(found["peak_bytes"], found["peak_live_bytes"])
+        self.assertRegex(found["state_hash"], r"\A[0-9a-f]{16}\Z")
+        weights = 4 * (16 * SIDE * SIDE + 16 + 10 * 16 + 10)
+        categories = found["peak_by_category"]
+        self.assertEqual(categories["parameters"], weights)
+        self.assertEqual(categories["optimizer state"], 2 * weights)
+        if not tool_case.SANITIZER:
+            self.assertEqual(found["heap_calls_per_step"], 0)
+
+    def test_gzipped_files_give_the_same_run(self):
+        plain = self.train(self.write_set(), *SMALL)
+        data = pathlib.Path(self.write_set(is_gzipped=True))
+        for path in list(data.iterdir()):
+            if path.suffix != ".gz":
+                path.unlink()
+        zipped = self.train(str(data), *SMALL)
+        self.assertEqual(plain["state_hash"], zipped["state_hash"])
+
+    def test_the_seed_alone_decides_the_bits(self):
+        data = self.write_set()
+        options = (*SMALL[:-2], "--dropout", "0.2", "--clip", "1")
+
+        def state_hash(threads, seed=7):
+            return self.train(data, *options, "--threads", threads, "--seed",
+                              seed)["state_hash"]
+
+        first = state_hash(1)
+        self.assertEqual([first] * 3,
+                         [state_hash(1), state_hash(2), state_hash(3)])
+        self.assertNotEqual(first, state_hash(1, seed=8))
+
+    def test_every_optimizer_and_schedule_trains(self):
+        data = self.write_set()
+        for more in (("--optimizer", "sgd", "--lr", "0.1"),
+                     ("--optimizer", "adamw", "--weight-decay", "0.01"),
+                     ("--schedule", "constant", "--warmup", "5")):
+            with self.subTest(more=more):
+                options = dict(zip(SMALL[::2], SMALL[1::2]))
+                options.update(zip(more[::2], more[1::2]))
+                flat = [word for pair in options.items() for word in pair]
+                self.assertEqual(self.train(data, *flat)["test_accuracy"], 1)
+
+    def test_the_summary_goes_to_standard_output_for_a_dash(self):
+        status, output, _ = self.run_tool(
+            "train", "--data", self.write_set(), "--json", "-", "--progress",
+            "none", "--steps", "1")
+        self.assertEqual(status, OK)
+        self.assertEqual(json.loads(output[output.index("{\n"):])["steps"], 1)
+
+    def test_a_summary_that_cannot_be_written_has_a_status_of_its_own(self):
+        status, _, errors = self.run_tool(
+            "train", "--data", self.write_set(), "--steps", "1", "--progress",
+            "none", "--json", self.folder / "none" / "summary.json")
+        self.assertEqual(status, OUTPUT)
+        self.assertRegex(errors, r"\Aneap: [^\n]+\n\Z")
+
+    def test_a_budget_too_small_has_a_status_of_its_own(self):
+        for budget in ("1", "64KiB"):
+            self.refuse(MEMORY, "--data", self.write_set(), "--budget", budget,
+                        says="over budget")
+
+    def test_a_budget_large_enough_is_kept(self):
+        budget = 256 << 20
+        found = self.train(self.write_set(), *SMALL, "--budget", "256MiB")
+        self.assertLessEqual(found["peak_bytes"] + found["external_bytes"],
+                             budget)
+
+    def test_progress_has_loss_accuracy_speed_and_bytes(self):
+        _, _, errors = self.run_tool("train", "--data", self.write_set(),
+                                     "--steps", "2", "--progress", "plain")
+        lines = errors.splitlines()
+        self.assertEqual(len(lines), 2)
+        for word in ("loss", "acc", "img/s", "live", "peak", "step 2/2"):
+            self.assertIn(word, lines[-1])
+
+    def test_a_bad_instruction_set_is_refused(self):
+        status, _, errors = self.run_tool("train", "--data", self.write_set(),
+                                          NEAP_ISA="mmx")
+        self.assertEqual(status, USAGE)
+        self.assertRegex(errors, r"\Aneap: [^\n]*NEAP_ISA[^\n]*\n\Z")
+
+
+class FashionMnistTest(ToolCase):
+    def setUp(self):
+        super().setUp()
+        if not FASHION_MNIST.is_dir():
+            self.skipTest("the package dataset-fashion-mnist is not installed")
+        if tool_case.SANITIZER:
+            self.skipTest("a sanitizer takes memory and time of its own")
+
+    def test_resident_memory_is_the_data_set_and_at_most_16_mib(self):
+        found = self.train("fashion-mnist", "--steps", "60", "--batch", "128")
+        over = found["max_rss_bytes"] - found["data_set_bytes"]
+        self.assertLessEqual(over, 16 << 20)
+        self.assertEqual(found["data_set_bytes"], 70000 * (28 * 28 + 1))
+        self.assertGreater(found["test_accuracy"], 0.6)
+        self.assertEqual(found["heap_calls_per_step"], 0)
+
+
+if __name__ == "__main__":
+    tool_case.TOOL, tool_case.SANITIZER = sys.argv[1:3]
+    unittest.main(argv=sys.argv[:1])
