@@ -6,10 +6,12 @@
 #include <CLI/CLI.hpp>
 
 #include "exit_code.hpp"
+#include "neap/base/external.hpp"
 #include "neap/base/version.hpp"
 #include "neap/files/door.hpp"
 #include "neap/memory/out_of_memory.hpp"
 #include "settings.hpp"
+#include "startup_pages.hpp"
 #include "train_command.hpp"
 
 namespace neap::app {
@@ -70,6 +72,8 @@ ExitCode run_train(const Arguments& arguments) {
   if (auto good = check(settings); !good) {
     return fail(ExitCode::kUsage, good.error().message.c_str());
   }
+  base::external_at_start();  // with the pages below: an upper bound
+  drop_startup_pages();
   return train(settings);
 }
 

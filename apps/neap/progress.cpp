@@ -87,8 +87,8 @@ void Progress::draw(const train::StepReport& report) {
     put("\r[{:=<{}}{:<{}}]", "", filled, "", kBarWidth - filled);
   }
   put(" {:3.0f}%  epoch {}/{}  step {:>{}}/{}", done * 100.0, report.epoch,
-      report.epochs, report.step,
-      fmt::formatted_size("{}", report.steps), report.steps);
+      report.epochs, report.step, fmt::formatted_size("{}", report.steps),
+      report.steps);
   put("  loss {:6.4f}  acc {:5.1f}%  {:6.0f} img/s", loss_, accuracy_ * 100.0,
       static_cast<double>(samples_) / std::max(seconds, 1e-9));
   put("  live {:.1f} MiB  peak {:.1f} MiB", mib(stats.live), mib(stats.peak));
