@@ -82,7 +82,7 @@ std::span<const Residual> Node::residuals() const noexcept {
 base::Ref<Node> Node::create(const OpCall& call, std::span<const Spec> outputs,
                              memory::Domain& domain) {
   const Reads reads = reads_of(call);
-  std::size_t residuals = std::popcount(reads.outputs);
+  auto residuals = static_cast<std::size_t>(std::popcount(reads.outputs));
   std::size_t words = 0;
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     residuals += (reads.inputs & bit(i)) != 0 ? 1 : 0;

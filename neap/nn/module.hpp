@@ -22,6 +22,7 @@ class NEAP_API Module {
  public:
   Module(Module&& other) noexcept = default;
   /// THROWS: as add, when this is part of another module.
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): it renames
   Module& operator=(Module&& other);
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;

@@ -26,17 +26,19 @@ class Schedule {
   Schedule() = default;
 
   /// From any small, trivially copyable function of the step.
+  // NOLINTBEGIN(google-explicit-constructor): a lambda is a schedule
   template <class Rate>
   requires(std::is_trivially_copyable_v<Rate> && sizeof(Rate) <= kCapacity &&
            !std::same_as<Rate, Schedule> &&
            std::is_invocable_r_v<double, const Rate&, std::int64_t>)
       Schedule(const Rate& rate)
-  noexcept  // NOLINT: a lambda is a schedule
+  noexcept
       : call_([](const void* bytes, std::int64_t step) {
           return static_cast<double>((*static_cast<const Rate*>(bytes))(step));
         }) {
     ::new (static_cast<void*>(bytes_.data())) Rate(rate);
   }
+  // NOLINTEND(google-explicit-constructor)
 
   explicit operator bool() const noexcept { return call_ != nullptr; }
   /// REQUIRES: is one.
