@@ -257,6 +257,17 @@ class TrainTest(ToolCase):
                 flat = [word for pair in options.items() for word in pair]
                 self.assertEqual(self.train(data, *flat)["test_accuracy"], 1)
 
+    def test_no_hidden_layer_gives_a_linear_model(self):
+        for empty in (("--hidden", ""), ("--config", self.config_file())):
+            found = self.train(self.write_set(), *SMALL[2:], *empty)
+            weights = 4 * (10 * SIDE * SIDE + 10)
+            self.assertEqual(found["peak_by_category"]["parameters"], weights)
+
+    def config_file(self):
+        path = self.folder / "linear.toml"
+        path.write_text("hidden = []\n")
+        return path
+
     def test_the_summary_goes_to_standard_output_for_a_dash(self):
         status, output, _ = self.run_tool(
             "train", "--data", self.write_set(), "--json", "-", "--progress",
