@@ -3,7 +3,7 @@
 //   in[0]  x  any strides
 //   out[0] y  i64, the shape of x without the axis, or with extent 1 there
 // The first of equals; NaN counts as the largest, and the first NaN wins.
-// REQUIRES: the axis has at least one element (0 gives index 0).
+// REQUIRES: the axis has at least one element.
 #pragma once
 
 #include "neap/kernels/kernel.hpp"

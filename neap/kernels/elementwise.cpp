@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "neap/base/assert.hpp"
 #include "neap/kernels/strides.hpp"
 
 namespace neap::kernels {
@@ -172,8 +171,6 @@ void run_range(const Loops& loops, PieceFunction function, const void* attrs,
 
 void run_elementwise(const Args& args, PieceFunction function,
                      OutputUse use) noexcept {
-  NEAP_ASSERT(args.in.size() + args.out.size() <= kMaxOperands,
-              "elementwise: too many operands");
   const std::int64_t count = args.out[0].shape.element_count();
   if (count == 0) {
     return;

@@ -54,7 +54,6 @@ class HostRuntime final : public SpaceRuntime {
 
 using Runtimes = std::array<std::atomic<SpaceRuntime*>, memory::kMaxSpaces>;
 
-// Never destroyed: tensors of static lifetime may outlive main().
 Runtimes& runtimes() noexcept {
   static HostRuntime host;
   static Runtimes table{&host};

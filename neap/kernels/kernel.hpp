@@ -62,7 +62,9 @@ class SpaceRuntime {
   /// The kernel that this space runs for `list`, or nullptr.
   virtual const Kernel* find(const KernelList& list, DType dtype,
                              const Args& args) const noexcept = 0;
-  /// Runs a kernel that find() returned.
+  /// Runs a kernel that find() returned. A kernel run without find() having
+  /// been called in the process may use a better instruction set than NEAP_ISA
+  /// says.
   virtual void launch(const Kernel& kernel, const Args& args) noexcept = 0;
   /// Copies elements between this space and the host; same dtype and shape.
   virtual void copy_from_host(const Strided& host,

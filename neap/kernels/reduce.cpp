@@ -41,7 +41,9 @@ Split split(const Strided& x, const Strided& y, std::uint64_t axes) noexcept {
     Axes& part = is_reduced             ? parts.reduced
                  : axis >= first_column ? parts.columns
                                         : parts.kept;
-    part.push_back(x.shape[axis], x.strides[axis], y.strides[axis]);
+    // Without elements there is nothing to step over, and no data.
+    part.push_back(x.shape[axis], x.data != nullptr ? x.strides[axis] : 0,
+                   y.strides[axis]);
   }
   return parts;
 }

@@ -28,7 +28,7 @@ class Rows {
   /// The first element of a row.
   template <class T>
   T* at(std::int64_t row) const noexcept {
-    return &element<T>(view_, row);
+    return view_.as<T>() + offset_at(view_.shape, view_.strides, row);
   }
 
   /// Rows in a thread's smallest range, for `elements` of work.

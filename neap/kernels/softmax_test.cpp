@@ -29,7 +29,7 @@ Array noise_array(const Shape& shape, Lay lay = Lay::kDense, int salt = 0) {
 
 Array labels_of(std::int64_t samples, std::int64_t classes, Lay lay) {
   return Array::of<std::int64_t>(
-      {samples}, lay, [classes](std::int64_t i) { return i * 7 % classes; });
+      {samples}, lay, [classes](std::int64_t i) { return i * 1499 % classes; });
 }
 
 template <class T>
