@@ -73,7 +73,8 @@ void Progress::draw(const train::StepReport& report) {
   char* const end = line.data() + line.size() - 1;
   const auto put = [&]<class... Args>(fmt::format_string<Args...> format,
                                       Args&&... args) {
-    out = fmt::format_to_n(out, end - out, format, std::forward<Args>(args)...)
+    out = fmt::format_to_n(out, static_cast<std::size_t>(end - out), format,
+                           std::forward<Args>(args)...)
               .out;
   };
   const double done =

@@ -36,7 +36,7 @@ class InterruptGuard {
   InterruptGuard() {
     struct sigaction action {};
     action.sa_handler = on_interrupt;
-    action.sa_flags = SA_RESETHAND | SA_RESTART;
+    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
     sigaction(SIGINT, &action, &before_);
   }
   ~InterruptGuard() { sigaction(SIGINT, &before_, nullptr); }
