@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/autograd/jvp.hpp"
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 
@@ -26,6 +27,9 @@ class TangentRecorder final : public graph::Recorder {
     // that tangents go through a backward too. The value is kept, since another
     // array could take its place in memory.
     tangents_.insert_or_assign(value.array().get(), Pair{value, tangent});
+    if (tangents_.size() >= next_sweep_) {
+      sweep();
+    }
   }
   Tensor tangent_of(const Tensor& value) const {
     const auto found = tangents_.find(value.array().get());
@@ -70,7 +74,20 @@ class TangentRecorder final : public graph::Recorder {
   };
   using Entry = std::pair<const void* const, Pair>;
 
+  // Forgets values that only this table still holds: no op can be given them
+  // any more. At every doubling, so that it costs O(1) an op.
+  void sweep() {
+    std::erase_if(tangents_, [](const Entry& entry) {
+      const Tensor& value = entry.second.value;
+      return value.has_sole_handle() && value.array()->is_unique();
+    });
+    next_sweep_ = std::max<std::size_t>(kFirstSweep, 2 * tangents_.size());
+  }
+
+  static constexpr std::size_t kFirstSweep = 16;
+
   graph::Recorder* outer_;
+  std::size_t next_sweep_ = kFirstSweep;
   std::unordered_map<const void*, Pair, std::hash<const void*>, std::equal_to<>,
                      memory::Allocator<Entry>>
       tangents_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "neap/base/raise.hpp"
 #include "neap/ops/add.hpp"
 #include "neap/ops/contiguous.hpp"
 
@@ -18,6 +19,18 @@ namespace {
 
 Vertex* vertex_of(const tensor::GraphLink* link) noexcept {
   return static_cast<Vertex*>(const_cast<tensor::GraphLink*>(link));
+}
+
+// Owners are numbered by domain: elsewhere than at home a vertex has none.
+memory::OwnerId owner_here(const Vertex& vertex) noexcept {
+  return &vertex.domain() == &memory::domain() ? vertex.owner()
+                                               : memory::OwnerId{};
+}
+
+bool owns_all_of_its_storage(const Tensor& t) {
+  return t.is_sole_owner() && t.is_contiguous() &&
+         tensor::extent_bytes(t.array()->layout()) ==
+             t.array()->storage()->size();
 }
 
 }  // namespace
@@ -44,24 +57,30 @@ Walk::Walk(std::span<const Tensor> roots, const Options& options,
   spread_needs();
 }
 
-// Marks are never cleared: a mark is valid when the list entry it names is of
-// this very vertex.
-bool Walk::knows(const Vertex* vertex) const noexcept {
-  const std::uint32_t mark = vertex->mark();
+// Marks of nodes are never cleared: one is valid when the step it names is of
+// this very node. Leaves have none, since walks of several threads may share
+// them; they are looked up.
+std::optional<std::uint32_t> Walk::index_of(
+    const Vertex* vertex) const noexcept {
   if (vertex->is_leaf()) {
-    return mark < sinks_.size() && sinks_[mark].link.get() == vertex;
+    const auto found = sink_index_.find(vertex);
+    return found != sink_index_.end() ? std::optional(found->second)
+                                      : std::nullopt;
   }
-  return mark < steps_.size() && steps_[mark].link.get() == vertex;
+  const std::uint32_t mark = vertex->mark();
+  const bool is_known =
+      mark < steps_.size() && steps_[mark].link.get() == vertex;
+  return is_known ? std::optional(mark) : std::nullopt;
 }
 
 void Walk::visit(const base::Ref<tensor::GraphLink>& link) {
   Vertex* vertex = vertex_of(link.get());
-  if (vertex == nullptr || knows(vertex)) {
+  if (vertex == nullptr || index_of(vertex)) {
     return;
   }
   if (vertex->is_leaf()) {
     sinks_.push_back({link, {}, false});
-    vertex->set_mark(static_cast<std::uint32_t>(sinks_.size() - 1));
+    sink_index_.emplace(vertex, static_cast<std::uint32_t>(sinks_.size() - 1));
   } else {
     steps_.push_back({link, 0, false});
     vertex->set_mark(static_cast<std::uint32_t>(steps_.size() - 1));
@@ -86,15 +105,28 @@ void Walk::order() {
   is_target_slot_.resize(slots);
 }
 
-bool Walk::is_wanted(const Edge& edge) const noexcept {
+// Everything that an edge leads to was visited. What is not found again was
+// marked by another walk over the same nodes, inside a rule of this one.
+std::uint32_t Walk::locate(const Vertex* vertex) const {
+  const auto index = index_of(vertex);
+  if (!index) {
+    base::raise<GraphError>(
+        "backward: a second walk entered the same part of the graph before the "
+        "first was done");
+  }
+  return *index;
+}
+
+bool Walk::is_wanted(const Edge& edge) const {
   const Vertex* vertex = edge.vertex();
   if (vertex == nullptr) {
     return false;
   }
+  const std::uint32_t index = locate(vertex);
   if (vertex->is_leaf()) {
-    return sinks_[vertex->mark()].is_target;
+    return sinks_[index].is_target;
   }
-  const Step& step = steps_[vertex->mark()];
+  const Step& step = steps_[index];
   return step.leads_to_target ||
          is_target_slot_[step.first_slot + edge.output] != 0;
 }
@@ -118,12 +150,14 @@ void Walk::aim_at(std::span<const Tensor> targets) {
   for (const Tensor& tensor : targets) {
     Target target;
     const Vertex* vertex = vertex_of(tensor.link().get());
-    target.reached = vertex != nullptr && knows(vertex);
+    const auto index =
+        vertex != nullptr ? index_of(vertex) : std::optional<std::uint32_t>();
+    target.reached = index.has_value();
     if (target.reached) {
       target.is_leaf = vertex->is_leaf();
-      target.index = target.is_leaf ? vertex->mark()
-                                    : steps_[vertex->mark()].first_slot +
-                                          tensor.output_index();
+      target.index = target.is_leaf
+                         ? *index
+                         : steps_[*index].first_slot + tensor.output_index();
     }
     if (target.is_leaf) {
       sinks_[target.index].is_target = true;
@@ -135,12 +169,11 @@ void Walk::aim_at(std::span<const Tensor> targets) {
   spread_needs();
 }
 
-Tensor* Walk::slot_of(const tensor::GraphLink* link,
-                      std::uint32_t output) noexcept {
+Tensor& Walk::slot_of(const tensor::GraphLink* link, std::uint32_t output) {
   const Vertex* vertex = vertex_of(link);
-  return vertex->is_leaf()
-             ? &sinks_[vertex->mark()].cotangent
-             : &slots_[steps_[vertex->mark()].first_slot + output];
+  const std::uint32_t index = locate(vertex);
+  return vertex->is_leaf() ? sinks_[index].cotangent
+                           : slots_[steps_[index].first_slot + output];
 }
 
 // The sum is made in the memory of a cotangent that nothing else needs.
@@ -154,7 +187,7 @@ void Walk::seed(const Tensor& root, const Tensor& cotangent) {
     c.category = Category::kGradients;
     c.grad_enabled = options_.create_graph;
   });
-  accumulate(*slot_of(root.link().get(), root.output_index()), cotangent);
+  accumulate(slot_of(root.link().get(), root.output_index()), cotangent);
 }
 
 void Walk::run_rule(Step& step) {
@@ -184,7 +217,7 @@ void Walk::run_rule(Step& step) {
   node.op().vjp(context);
   for (std::size_t i = 0; i < edges.size(); ++i) {
     if (wanted[i] != 0 && results[i].defined()) {
-      accumulate(*slot_of(edges[i].source.get(), edges[i].output),
+      accumulate(slot_of(edges[i].source.get(), edges[i].output),
                  std::move(results[i]));
     }
   }
@@ -199,7 +232,7 @@ void Walk::pass(Step& step) {
       first, last, [](const Tensor& slot) { return slot.defined(); });
   if (has_cotangent) {
     const memory::ContextGuard guard([&](memory::Context& c) {
-      c.owner = node.owner();
+      c.owner = owner_here(node);
       c.site = node.site();
       c.category = Category::kGradients;
       c.grad_enabled = options_.create_graph;
@@ -261,7 +294,7 @@ void Walk::commit() {
     }
     const graph::Leaf& leaf = sink.leaf();
     const memory::ContextGuard guard([&](memory::Context& c) {
-      c.owner = leaf.owner();
+      c.owner = owner_here(leaf);
       c.site = site_;
       c.category = Category::kGradients;
       c.grad_enabled = options_.create_graph;
@@ -271,10 +304,10 @@ void Walk::commit() {
       staged = add(std::move(staged), old);
     }
     // A gradient is nobody else's memory, so that it may be changed in place.
-    if (!staged.is_sole_owner() || !staged.is_contiguous()) {
+    if (!owns_all_of_its_storage(staged)) {
       staged = copy(staged);
     }
-    staged.array()->storage()->retag(Category::kGradients, leaf.owner());
+    staged.array()->storage()->retag(Category::kGradients, owner_here(leaf));
   }
   for (Sink& sink : sinks_) {
     if (sink.is_target && sink.cotangent.defined()) {

@@ -7,7 +7,9 @@
 // walked. Kept references end node by node, as the walk passes.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <unordered_map>
 
 #include "neap/graph/rules.hpp"
 #include "neap/memory/containers.hpp"
@@ -71,9 +73,11 @@ class Walk {
   void visit(const base::Ref<tensor::GraphLink>& link);
   void order();
   void spread_needs();
-  bool is_wanted(const graph::Edge& edge) const noexcept;
-  Tensor* slot_of(const tensor::GraphLink* link, std::uint32_t output) noexcept;
-  bool knows(const graph::Vertex* vertex) const noexcept;
+  bool is_wanted(const graph::Edge& edge) const;
+  Tensor& slot_of(const tensor::GraphLink* link, std::uint32_t output);
+  std::optional<std::uint32_t> index_of(
+      const graph::Vertex* vertex) const noexcept;
+  std::uint32_t locate(const graph::Vertex* vertex) const;
   void accumulate(Tensor& slot, Tensor cotangent) const;
   void pass(Step& step);
   void run_rule(Step& step);
@@ -81,7 +85,12 @@ class Walk {
 
   Options options_;
   base::SiteId site_;
-  memory::Vector<Step> steps_;    // latest first
+  memory::Vector<Step> steps_;  // latest first
+  std::unordered_map<
+      const graph::Vertex*, std::uint32_t, std::hash<const void*>,
+      std::equal_to<>,
+      memory::Allocator<std::pair<const graph::Vertex* const, std::uint32_t>>>
+      sink_index_;
   memory::Vector<Sink> sinks_;    // in the order they were found
   memory::Vector<Tensor> slots_;  // cotangents of the nodes' outputs
   memory::Vector<std::uint8_t> is_target_slot_;

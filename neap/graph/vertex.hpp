@@ -23,11 +23,13 @@ class Vertex : public tensor::GraphLink {
 
   /// Larger than that of everything this was made of; 0 for a leaf.
   std::uint64_t sequence() const noexcept { return sequence_; }
-  /// Where a walk keeps its index of this vertex (valid during that walk).
+  /// Where a walk keeps its index of a node (valid during that walk).
   std::uint32_t mark() const noexcept { return mark_; }
   void set_mark(std::uint32_t mark) noexcept { mark_ = mark; }
 
+  /// Of domain().
   memory::OwnerId owner() const noexcept { return owner_; }
+  memory::Domain& domain() const noexcept { return *domain_; }
   void set_owner(memory::OwnerId owner) noexcept { owner_ = owner; }
   base::SiteId site() const noexcept { return site_; }
 
