@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,17 @@
 #include "neap/files/file.hpp"
 
 namespace neap::files {
+
+enum class PathKind { kNothing, kFile, kDirectory, kOther };
+
+/// What is at a path, symbolic links followed.
+struct PathFacts {
+  PathKind kind = PathKind::kNothing;  // kOther: a device, pipe or socket
+  /// The path behind the links: the file's own, there or yet to be made. The
+  /// path asked about where `kind` is kDirectory or kOther.
+  std::string target;
+  std::uint32_t mode = 0;  // permission bits, of a file
+};
 
 class NEAP_API Door {
  public:
@@ -38,6 +50,9 @@ class NEAP_API Door {
       File& file, std::span<const std::byte> from) = 0;
   [[nodiscard]] virtual Result<void> sync(File& file) = 0;
   [[nodiscard]] virtual Result<Bytes> size(File& file) = 0;
+  /// Sets the permission bits; no effect where the file system keeps none.
+  [[nodiscard]] virtual Result<void> set_mode(File& file,
+                                              std::uint32_t mode) = 0;
   [[nodiscard]] virtual Result<void> close(File& file) = 0;
   /// Gives back an open file that nobody wants to know more about.
   virtual void abandon(File& file) noexcept = 0;
@@ -51,6 +66,7 @@ class NEAP_API Door {
       const std::string& path) = 0;
   /// True for a file or folder; false where there is none.
   [[nodiscard]] virtual Result<bool> exists(const std::string& path) = 0;
+  [[nodiscard]] virtual Result<PathFacts> inspect(const std::string& path) = 0;
   /// Names in a folder, without "." and "..", in byte order.
   [[nodiscard]] virtual Result<std::vector<std::string>> list(
       const std::string& directory) = 0;

@@ -90,6 +90,12 @@ Result<Bytes> FaultDoor::size(File& file) {
   });
 }
 
+Result<void> FaultDoor::set_mode(File& file, std::uint32_t mode) {
+  return step("set the mode of", file.name()).and_then([&] {
+    return inner_.set_mode(file, mode);
+  });
+}
+
 Result<void> FaultDoor::close(File& file) {
   return step("close", file.name()).and_then([&] {
     return inner_.close(file);
@@ -117,6 +123,10 @@ Result<void> FaultDoor::sync_directory(const std::string& path) {
 
 Result<bool> FaultDoor::exists(const std::string& path) {
   return step("look for", path).and_then([&] { return inner_.exists(path); });
+}
+
+Result<PathFacts> FaultDoor::inspect(const std::string& path) {
+  return step("look at", path).and_then([&] { return inner_.inspect(path); });
 }
 
 Result<std::vector<std::string>> FaultDoor::list(const std::string& directory) {

@@ -38,12 +38,14 @@ class NEAP_API FaultDoor final : public Door {
   Result<Bytes> write(File& file, std::span<const std::byte> from) override;
   Result<void> sync(File& file) override;
   Result<Bytes> size(File& file) override;
+  Result<void> set_mode(File& file, std::uint32_t mode) override;
   Result<void> close(File& file) override;
   void abandon(File& file) noexcept override;
   Result<void> rename(const std::string& from, const std::string& to) override;
   Result<void> remove(const std::string& path) override;
   Result<void> sync_directory(const std::string& path) override;
   Result<bool> exists(const std::string& path) override;
+  Result<PathFacts> inspect(const std::string& path) override;
   Result<std::vector<std::string>> list(const std::string& directory) override;
 
  private:

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <memory>
 #include <system_error>
 
@@ -18,6 +19,9 @@ namespace {
 
 // One call moves at most this much: the system's own bound is near 2 GiB.
 constexpr std::size_t kLargestTransfer = std::size_t{1} << 30U;
+
+constexpr int kMostLinks = 40;  // one after the other: as the system's bound
+constexpr mode_t kPermissions = 0777;
 
 std::string_view advice(int error) noexcept {
   switch (error) {
@@ -123,6 +127,15 @@ class SystemDoor final : public Door {
     return Bytes{facts.st_size};
   }
 
+  Result<void> set_mode(File& file, std::uint32_t mode) override {
+    // EPERM on a file of one's own: the file system keeps no such bits.
+    if (::fchmod(file.handle(), static_cast<mode_t>(mode)) != 0 &&
+        errno != EPERM && errno != EOPNOTSUPP) {
+      return refused("set the mode of", file.name(), errno);
+    }
+    return {};
+  }
+
   Result<void> close(File& file) override {
     const int descriptor = file.handle();
     file.forget();
@@ -172,6 +185,41 @@ class SystemDoor final : public Door {
       return false;
     }
     return refused("look for", path, errno);
+  }
+
+  Result<PathFacts> inspect(const std::string& path) override {
+    PathFacts facts{.target = path};
+    struct stat found {};
+    if (::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
+      facts.kind =
+          S_ISDIR(found.st_mode) ? PathKind::kDirectory : PathKind::kOther;
+      return facts;
+    }
+    for (int links = 0; links < kMostLinks; ++links) {
+      // A link there stands for an open file (/dev/stdout), not for a name.
+      if (facts.target.starts_with("/proc/")) {
+        return PathFacts{PathKind::kOther, path, 0};
+      }
+      if (::lstat(facts.target.c_str(), &found) != 0) {
+        if (errno == ENOENT) {
+          return facts;
+        }
+        return refused("look at", path, errno);
+      }
+      if (!S_ISLNK(found.st_mode)) {
+        facts.kind = PathKind::kFile;
+        facts.mode = found.st_mode & kPermissions;
+        return facts;
+      }
+      std::error_code error;
+      const std::filesystem::path link(facts.target);
+      const auto next = std::filesystem::read_symlink(link, error);
+      if (error) {
+        return refused("look at", path, error.value());
+      }
+      facts.target = (link.parent_path() / next).string();
+    }
+    return refused("look at", path, ELOOP);
   }
 
   Result<std::vector<std::string>> list(const std::string& directory) override {

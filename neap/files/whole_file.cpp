@@ -42,15 +42,42 @@ class TemporaryGuard {
   bool is_armed_ = false;
 };
 
-Result<void> write_and_close(Result<File> opened, internal::Writer writer,
-                             const void* context) {
+// A device or pipe: there is no old content to keep, and nothing to sync.
+Result<void> write_straight(Door& door, const std::string& path,
+                            internal::Writer writer, const void* context) {
+  auto opened = door.open_write(path);
   if (!opened) {
     return tl::make_unexpected(std::move(opened.error()));
   }
   File file = std::move(*opened);
+  return writer(context, file).and_then([&] { return file.close(); });
+}
+
+// Writes beside the file that `facts` names, and renames over it.
+Result<void> write_beside(Door& door, const PathFacts& facts,
+                          internal::Writer writer, const void* context) {
+  const std::string temporary = temporary_beside(facts.target);
+  TemporaryGuard guard(door, temporary);
+  auto opened = door.open_write(temporary);
+  if (!opened) {
+    return tl::make_unexpected(std::move(opened.error()));
+  }
+  guard.arm();
+  File file = std::move(*opened);
+  if (facts.kind == PathKind::kFile) {
+    auto kept = door.set_mode(file, facts.mode);
+    if (!kept) {
+      return kept;
+    }
+  }
   return writer(context, file)
       .and_then([&] { return file.sync(); })
-      .and_then([&] { return file.close(); });
+      .and_then([&] { return file.close(); })
+      .and_then([&] { return door.rename(temporary, facts.target); })
+      .and_then([&] {
+        guard.disarm();
+        return door.sync_directory(directory_of(facts.target));
+      });
 }
 
 }  // namespace
@@ -87,18 +114,20 @@ namespace internal {
 
 Result<void> write_atomically(Door& door, const std::string& path,
                               Writer writer, const void* context) {
-  const std::string temporary = temporary_beside(path);
-  TemporaryGuard guard(door, temporary);
-  auto opened = door.open_write(temporary);
-  if (opened) {
-    guard.arm();
+  const auto facts = door.inspect(path);
+  if (!facts) {
+    return tl::make_unexpected(facts.error());
   }
-  return write_and_close(std::move(opened), writer, context)
-      .and_then([&] { return door.rename(temporary, path); })
-      .and_then([&] {
-        guard.disarm();
-        return door.sync_directory(directory_of(path));
-      });
+  switch (facts->kind) {
+    case PathKind::kDirectory:
+      return failure(
+          FailureKind::kIo,
+          fmt::format("cannot write {}: Is a directory; give a file", path));
+    case PathKind::kOther:
+      return write_straight(door, path, writer, context);
+    default:
+      return write_beside(door, *facts, writer, context);
+  }
 }
 
 }  // namespace internal

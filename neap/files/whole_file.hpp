@@ -34,6 +34,10 @@ using Writer = Result<void> (*)(const void* context, File& file);
 /// and the temporary one is gone; but where only the last step fails, the new
 /// file is whole and may not survive a loss of power. A process killed
 /// meanwhile leaves its temporary file.
+///
+/// A symbolic link stays, and the file behind it is replaced; the permission
+/// bits of a file that is replaced are kept; a directory is refused. A device
+/// or pipe (/dev/stdout) is written straight, with nothing to go back to.
 template <class Write>
 [[nodiscard]] Result<void> write_atomically(Door& door, const std::string& path,
                                             const Write& write) {

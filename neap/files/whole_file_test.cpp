@@ -3,7 +3,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <array>
+#include <filesystem>
 #include <stdexcept>
 
 #include "neap/files/fault_door.hpp"
@@ -84,8 +87,8 @@ TEST(WriteAtomicallyTest, LeavesTheOldFileWholeWhicheverOperationFails) {
     EXPECT_EQ(folder.get("a"), is_renamed ? "new text" : "old") << n;
     EXPECT_EQ(files_in(folder), 1U) << n;
   }
-  // Open, two writes, sync, close, rename, sync of the folder.
-  EXPECT_EQ(n, 8);
+  // Look, open, mode, two writes, sync, close, rename, sync of the folder.
+  EXPECT_EQ(n, 10);
 }
 
 TEST(WriteAtomicallyTest, LeavesOldOrNewWhereverTheProcessIsKilled) {
@@ -101,12 +104,12 @@ TEST(WriteAtomicallyTest, LeavesOldOrNewWhereverTheProcessIsKilled) {
     }
     EXPECT_EQ(result.error().kind, FailureKind::kInterrupted);
   }
-  EXPECT_EQ(n, 8);
+  EXPECT_EQ(n, 10);
 }
 
 TEST(WriteAtomicallyTest, SyncsTheDataBeforeTheRename) {
   const TemporaryFolder folder;
-  FaultDoor door(system_door(), {.fail_at = 4});
+  FaultDoor door(system_door(), {.fail_at = 5});
   const auto result = replace_text(door, folder.at("a"));
   ASSERT_FALSE(result.has_value());
   EXPECT_THAT(result.error().message, HasSubstr("cannot sync"));
@@ -132,6 +135,79 @@ TEST(WriteAtomicallyTest, CleansUpWhenTheWriterThrows) {
                std::runtime_error);
   EXPECT_EQ(folder.get("a"), "old");
   EXPECT_EQ(files_in(folder), 1U);
+}
+
+TEST(WriteAtomicallyTest, ReplacesWhatALinkStandsForAndKeepsTheLink) {
+  const TemporaryFolder folder;
+  namespace fs = std::filesystem;
+  fs::create_directory(folder.at("deep"));
+  folder.put("deep/a", "old");
+  fs::create_symlink("deep/a", folder.at("near"));
+  fs::create_symlink(folder.at("near"), folder.at("far"));
+  EXPECT_TRUE(replace_text(system_door(), folder.at("far")).has_value());
+  EXPECT_TRUE(fs::is_symlink(folder.at("far")));
+  EXPECT_TRUE(fs::is_symlink(folder.at("near")));
+  EXPECT_FALSE(fs::is_symlink(folder.at("deep/a")));
+  EXPECT_EQ(folder.get("deep/a"), "new text");
+  EXPECT_EQ(files_in(folder), 3U);
+}
+
+TEST(WriteAtomicallyTest, MakesTheFileThatALinkPromises) {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("b", folder.at("a"));
+  EXPECT_TRUE(replace_text(system_door(), folder.at("a")).has_value());
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.at("a")));
+  EXPECT_EQ(folder.get("b"), "new text");
+}
+
+TEST(WriteAtomicallyTest, RefusesLinksInACircle) {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("b", folder.at("a"));
+  std::filesystem::create_symlink("a", folder.at("b"));
+  EXPECT_FALSE(replace_text(system_door(), folder.at("a")).has_value());
+  EXPECT_EQ(files_in(folder), 2U);
+}
+
+TEST(WriteAtomicallyTest, KeepsThePermissionBits) {
+  const TemporaryFolder folder;
+  folder.put("a", "old");
+  const auto mode = [&] {
+    return std::filesystem::status(folder.at("a")).permissions();
+  };
+  for (const unsigned bits : {0600U, 0664U, 0755U}) {
+    const auto wanted = static_cast<std::filesystem::perms>(bits);
+    std::filesystem::permissions(folder.at("a"), wanted);
+    EXPECT_TRUE(replace_text(system_door(), folder.at("a")).has_value());
+    EXPECT_EQ(mode(), wanted);
+  }
+}
+
+TEST(WriteAtomicallyTest, RefusesADirectoryAndTouchesNothing) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.at("a"));
+  const auto result = replace_text(system_door(), folder.at("a"));
+  ASSERT_FALSE(result.has_value());
+  EXPECT_THAT(result.error().message, HasSubstr("Is a directory"));
+  EXPECT_EQ(files_in(folder), 1U);
+}
+
+TEST(WriteAtomicallyTest, WritesADeviceOrPipeStraight) {
+  EXPECT_TRUE(replace_text(system_door(), "/dev/null").has_value());
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  EXPECT_FALSE(replace_text(system_door(), "/dev/full").has_value());
+  // As /dev/stdout: a link to what stands for an open pipe.
+  const TemporaryFolder folder;
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe(pipe.data()), 0);
+  std::filesystem::create_symlink("/proc/self/fd/" + std::to_string(pipe[1]),
+                                  folder.at("out"));
+  EXPECT_TRUE(replace_text(system_door(), folder.at("out")).has_value());
+  std::array<char, 16> text{};
+  EXPECT_EQ(::read(pipe[0], text.data(), text.size()), 8);
+  EXPECT_STREQ(text.data(), "new text");
+  EXPECT_EQ(files_in(folder), 1U);
+  ::close(pipe[0]);
+  ::close(pipe[1]);
 }
 
 }  // namespace
