@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <limits>
+
 #include "neap/base/raise.hpp"
 
 namespace neap {
@@ -44,12 +46,19 @@ void Shape::erase(int axis) noexcept {
 }
 
 std::int64_t Shape::element_count() const {
-  std::int64_t count = 1;
+  bool is_empty = false;
   for (const std::int64_t extent : *this) {
     if (extent < 0) {
       base::raise<ShapeError>("shape: negative extent in {}",
                               format_shape(*this));
     }
+    is_empty = is_empty || extent == 0;
+  }
+  if (is_empty) {  // whatever the product of the others
+    return 0;
+  }
+  std::int64_t count = 1;
+  for (const std::int64_t extent : *this) {
     count = base::checked_mul(count, extent);
   }
   return count;
@@ -63,10 +72,15 @@ namespace base {
 
 Shape row_major_strides(const Shape& shape) {
   Shape strides = Shape::filled(shape.rank(), 1);
+  const bool is_empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
   std::int64_t step = 1;
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {
     strides[axis] = step;
-    step = checked_mul(step, std::max<std::int64_t>(shape[axis], 1));
+    const std::int64_t extent = std::max<std::int64_t>(shape[axis], 1);
+    // Nobody takes a step in an empty array, so one too large may stand still.
+    const bool is_held =
+        is_empty && step > std::numeric_limits<std::int64_t>::max() / extent;
+    step = is_held ? step : checked_mul(step, extent);
   }
   return strides;
 }

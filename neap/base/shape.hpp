@@ -51,7 +51,8 @@ class NEAP_API Shape {
   void insert(int axis, std::int64_t extent);
   void erase(int axis) noexcept;
 
-  /// Product of the extents; 1 for rank 0. THROWS: ShapeError on overflow or a
+  /// Product of the extents; 1 for rank 0; 0 where one is 0, however large the
+  /// others. THROWS: ShapeError on overflow or a
   /// negative extent.
   std::int64_t element_count() const;
 
@@ -69,7 +70,8 @@ NEAP_API std::string format_shape(const Shape& shape);
 
 namespace base {
 
-/// Strides, in elements, of a dense row-major array.
+/// Strides, in elements, of a dense row-major array. THROWS: ShapeError on
+/// overflow, but never for an array without elements.
 NEAP_API Shape row_major_strides(const Shape& shape);
 
 /// NumPy's rule. THROWS: ShapeError naming `op` and both shapes.

@@ -77,6 +77,14 @@ TEST(ShapeTest, RefusesCountsThatOverflowOrAreNegative) {
   EXPECT_THROW(std::ignore = (Shape{-1, -1}).element_count(), ShapeError);
 }
 
+TEST(ShapeTest, HoldsNoElementsWhereOneExtentIsZero) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 40;
+  EXPECT_EQ((Shape{kHuge, kHuge, 0}).element_count(), 0);
+  EXPECT_EQ((Shape{0, kHuge, kHuge}).element_count(), 0);
+  EXPECT_THROW(std::ignore = (Shape{kHuge, kHuge, 0, -1}).element_count(),
+               ShapeError);
+}
+
 TEST(ShapeTest, PrintsLikeAList) {
   EXPECT_EQ(format_shape({}), "[]");
   EXPECT_EQ(format_shape({7}), "[7]");
@@ -91,6 +99,12 @@ TEST(StridesTest, AreRowMajor) {
 
 TEST(StridesTest, StepOverEmptyAxesAsIfTheyHeldOne) {
   EXPECT_EQ(row_major_strides({2, 0, 5}), (Shape{5, 5, 1}));
+}
+
+TEST(StridesTest, NeverOverflowInAnEmptyArray) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 40;
+  EXPECT_EQ(row_major_strides({kHuge, kHuge, 0}), (Shape{kHuge, 1, 1}));
+  EXPECT_EQ(row_major_strides({0, 2, kHuge, kHuge}).rank(), 4);
 }
 
 TEST(StridesTest, RefuseStepsThatOverflow) {
