@@ -127,6 +127,17 @@ TEST(BudgetTest, SaysWhoHoldsTheMemoryThatIsNotThere) {
   domain->release(inputs);
 }
 
+TEST(BudgetTest, NeverLiftsTheOuterBound) {
+  const auto domain = pooled();
+  const Budget outer(kMiB, *domain);
+  {
+    const Budget inner(kGiB, *domain);
+    EXPECT_EQ(domain->budget(), kMiB);
+    EXPECT_THROW(domain->allocate(2 * kMiB, tag()), OutOfMemory);
+  }
+  EXPECT_EQ(domain->budget(), kMiB);
+}
+
 TEST(BudgetTest, RestoresTheOuterBound) {
   const auto domain = pooled();
   {
