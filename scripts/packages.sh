@@ -10,9 +10,8 @@ declare -A PACKAGES=(
   [lint]="clang-format clang-tidy universal-ctags git python3"
   [coverage]="gcovr python3"
   [bench]="libbenchmark-dev"
-  [fuzz]="clang"
 )
-readonly -a ALL_GROUPS=(build demo test lint coverage bench fuzz)
+readonly -a ALL_GROUPS=(build demo test lint coverage bench)
 
 # The packages of the groups that are not installed, on one line.
 missing_packages() {
