@@ -3,28 +3,12 @@
 // rules stand in cast.hpp.
 #pragma once
 
-#include <limits>
 #include <type_traits>
 
 #include "neap/base/dtype.hpp"
+#include "neap/base/saturate.hpp"
 
 namespace neap::kernels {
-
-/// Truncates toward zero; saturates; NaN gives 0.
-template <class To, class From>
-To truncate(From x) noexcept {
-  // Both bounds are powers of two (or 0), exact in every float type.
-  constexpr From kLow = static_cast<From>(std::numeric_limits<To>::min());
-  constexpr From kEnd =
-      static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * From(2);
-  if (x >= kEnd) {
-    return std::numeric_limits<To>::max();
-  }
-  if (x <= kLow) {
-    return std::numeric_limits<To>::min();
-  }
-  return x == x ? static_cast<To>(x) : To(0);
-}
 
 template <class To, class From>
 To convert(From x) noexcept {
@@ -38,7 +22,7 @@ To convert(From x) noexcept {
     return x != From(0);
   } else if constexpr (std::is_integral_v<To> &&
                        std::is_floating_point_v<From>) {
-    return truncate<To>(x);
+    return base::saturate<To>(x);
   } else {
     return static_cast<To>(x);
   }

@@ -24,7 +24,7 @@ struct Moments {
 
 Moments moments_of(const Tensor& tensor) {
   Moments m;
-  const std::vector<double> values = tensor.to_vector();
+  const auto values = tensor.to_vector();
   const auto count = static_cast<double>(values.size());
   for (const double x : values) {
     m.mean += x / count;

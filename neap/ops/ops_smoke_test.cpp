@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Every op once: its derivative by reverse and by forward mode against central
 // differences in f64, and the same of its derivative.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -324,19 +325,19 @@ INSTANTIATE_TEST_SUITE_P(Each, OpsSmokeTest, ::testing::ValuesIn(cases()),
 
 TEST(OpsTest, ComparesAndCounts) {
   const Tensor x = from_values({1, 2, 3}, {3});
-  EXPECT_EQ((x < 2.0).to_vector(), (std::vector<double>{1, 0, 0}));
-  EXPECT_EQ(eq(x, 2).to_vector(), (std::vector<double>{0, 1, 0}));
+  EXPECT_THAT((x < 2.0).to_vector(), testing::ElementsAre(1, 0, 0));
+  EXPECT_THAT(eq(x, 2).to_vector(), testing::ElementsAre(0, 1, 0));
   EXPECT_EQ(logical_not(ne(x, 2)).to_vector(), eq(x, 2).to_vector());
   EXPECT_EQ(sum(x >= 2).item(), 2.0);
   EXPECT_EQ(argmax(x, 0).item(), 2.0);
-  EXPECT_EQ(one_hot(from_values({1}, {1}, i64), 3).to_vector(),
-            (std::vector<double>{0, 1, 0}));
+  EXPECT_THAT(one_hot(from_values({1}, {1}, i64), 3).to_vector(),
+              testing::ElementsAre(0, 1, 0));
 }
 
 TEST(OpsTest, EqualOperandsShareTheDerivative) {
   const Tensor x = requires_grad_(from_values({1, 1, 0}, {3}, f64));
   backward(amax(x));
-  EXPECT_EQ(x.grad().to_vector(), (std::vector<double>{0.5, 0.5, 0}));
+  EXPECT_THAT(x.grad().to_vector(), testing::ElementsAre(0.5, 0.5, 0));
   const Tensor y = requires_grad_(from_values({1}, {1}, f64));
   backward(maximum(y, 1.0));
   EXPECT_EQ(y.grad().item(), 0.5);
@@ -376,9 +377,9 @@ TEST(OpsTest, TakesOverATemporary) {
 TEST(AssignTest, WritesThroughViewsAndOverlaps) {
   const Tensor x = arange(4, f64);
   copy_(slice(x, 0, 1), slice(x, 0, 0, 3));
-  EXPECT_EQ(x.to_vector(), (std::vector<double>{0, 0, 1, 2}));
+  EXPECT_THAT(x.to_vector(), testing::ElementsAre(0, 0, 1, 2));
   fill_(slice(x, 0, 0, kEnd, 2), 7);
-  EXPECT_EQ(x.to_vector(), (std::vector<double>{7, 0, 7, 2}));
+  EXPECT_THAT(x.to_vector(), testing::ElementsAre(7, 0, 7, 2));
   EXPECT_THROW(fill_(expand(x, {2, 4}), 1), ShapeError);
 }
 

@@ -284,8 +284,13 @@ TEST_F(OptimizerTest, IsAsBeforeWhereverAStepFails) {
   set_grad(a, ones({3}));
   set_grad(b, ones({2}));
   const auto snapshot = [&] {
-    return Snapshot{a.to_vector(), b.to_vector(), adam.state_bytes(),
-                    adam.step_count(), domain_->stats().live};
+    const auto x = a.to_vector();
+    const auto y = b.to_vector();
+    return Snapshot{{x.begin(), x.end()},
+                    {y.begin(), y.end()},
+                    adam.state_bytes(),
+                    adam.step_count(),
+                    domain_->stats().live};
   };
   const Snapshot before = snapshot();
   int failures = 0;

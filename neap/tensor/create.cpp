@@ -1,7 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/tensor/create.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "neap/base/raise.hpp"
@@ -13,7 +15,7 @@ using base::raise;
 
 namespace {
 
-// Fills a new dense tensor with value_of(index), a double.
+// Fills a new dense tensor with value_of(index), a double or an integer.
 template <class ValueOf>
 Tensor generate(const Shape& shape, DType dtype, const CallSite& site,
                 ValueOf&& value_of) {
@@ -82,8 +84,7 @@ Tensor scalar(double value, DType dtype, CallSite site) {
 }
 
 Tensor arange(std::int64_t count, DType dtype, CallSite site) {
-  return generate({count}, dtype, site,
-                  [](std::int64_t i) { return static_cast<double>(i); });
+  return generate({count}, dtype, site, [](std::int64_t i) { return i; });
 }
 
 Tensor eye(std::int64_t n, DType dtype, CallSite site) {
@@ -133,12 +134,24 @@ Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape,
   if (low >= high) {
     raise<ValueError>("randint: the range [{}, {}) is empty", low, high);
   }
-  const double span = static_cast<double>(high) - static_cast<double>(low);
-  return draw("randint", dtype == i32 || dtype == i64, shape, dtype, site,
-              [=](const base::PhiloxBlock& words) {
-                const double u = base::uniform_f64(words[0], words[1]);
-                return static_cast<double>(low) + std::floor(u * span);
-              });
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int32_t>::min();
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (dtype == i32 && (low < kLeast || high - 1 > kMost)) {
+    raise<ValueError>("randint: the range [{}, {}) does not fit {}", low, high,
+                      name_of(dtype));
+  }
+  // Without a sign no difference or sum overflows.
+  const auto start = static_cast<std::uint64_t>(low);
+  const std::uint64_t span = static_cast<std::uint64_t>(high) - start;
+  return draw(
+      "randint", dtype == i32 || dtype == i64, shape, dtype, site,
+      [=](const base::PhiloxBlock& words) {
+        const double u = base::uniform_f64(words[0], words[1]);
+        const auto step =
+            base::saturate<std::uint64_t>(u * static_cast<double>(span));
+        // Beyond 2^53 the product may round up to the span.
+        return static_cast<std::int64_t>(start + std::min(step, span - 1));
+      });
 }
 
 }  // namespace neap

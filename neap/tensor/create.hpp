@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Tensors from nothing, from numbers and from chance. All are dense, in host
-// memory, counted under the context's owner and category. Every function
+// memory, counted under the context's owner and category. A number that an
+// integer dtype cannot hold becomes the nearest that it can; NaN becomes 0.
+// Every function
 // THROWS: OutOfMemory; ShapeError for a negative extent or a size beyond 64
 // bits.
 #pragma once
@@ -67,7 +69,7 @@ NEAP_API Tensor rand(const Shape& shape, DType dtype = f32,
 NEAP_API Tensor randn(const Shape& shape, DType dtype = f32,
                       CallSite site = CallSite::here());
 /// Integers in [low, high); i32 or i64. One draw. THROWS: ValueError unless
-/// low < high.
+/// low < high and the range fits the dtype.
 NEAP_API Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape,
                         DType dtype = i64, CallSite site = CallSite::here());
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "neap/base/raise.hpp"
+#include "neap/base/saturate.hpp"
 #include "neap/tensor/strided.hpp"
 
 namespace neap::tensor {
@@ -42,14 +43,17 @@ inline double element_as_double(const Strided& view, std::int64_t offset) {
   });
 }
 
-/// A number as an element of type T: rounded to nearest for floats, and for
-/// bool whether it is not zero.
-template <class T>
-T to_element(double value) {
+/// A number (a double or an integer) as an element of type T: rounded to
+/// nearest for floats, for bool whether it is not zero, for integers truncated
+/// and saturated (NaN: 0).
+template <class T, class Number>
+T to_element(Number value) {
   if constexpr (std::is_same_v<T, BFloat16>) {
     return BFloat16(static_cast<float>(value));
   } else if constexpr (std::is_same_v<T, bool>) {
-    return value != 0.0;
+    return value != Number(0);
+  } else if constexpr (std::is_integral_v<T>) {
+    return base::saturate<T>(value);
   } else {
     return static_cast<T>(value);
   }

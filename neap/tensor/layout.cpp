@@ -9,18 +9,26 @@ namespace neap::tensor {
 
 using base::raise;
 
+namespace {
+
+bool is_empty(const Shape& shape) noexcept {
+  return std::find(shape.begin(), shape.end(), 0) != shape.end();
+}
+
+}  // namespace
+
 Layout dense_layout(DType dtype, const Shape& shape) {
   base::checked_mul(shape.element_count(), size_of(dtype));
   return {dtype, shape, base::row_major_strides(shape), 0};
 }
 
 bool is_contiguous(const Layout& layout) noexcept {
+  if (is_empty(layout.shape)) {
+    return true;
+  }
   std::int64_t step = 1;
   for (int axis = layout.shape.rank() - 1; axis >= 0; --axis) {
     const std::int64_t extent = layout.shape[axis];
-    if (extent == 0) {
-      return true;
-    }
     if (extent != 1 && layout.strides[axis] != step) {
       return false;
     }
@@ -151,11 +159,11 @@ std::optional<Layout> reshaped(const Layout& layout, const Shape& shape) {
 }
 
 Bytes extent_bytes(const Layout& layout) {
+  if (is_empty(layout.shape)) {
+    return 0;
+  }
   std::int64_t last = layout.offset;
   for (int axis = 0; axis < layout.shape.rank(); ++axis) {
-    if (layout.shape[axis] == 0) {
-      return 0;
-    }
     last = base::checked_add(
         last, base::checked_mul(layout.shape[axis] - 1, layout.strides[axis]));
   }

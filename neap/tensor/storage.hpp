@@ -13,13 +13,20 @@
 
 namespace neap::tensor {
 
-/// What to do when a lent storage goes.
+/// What to do when a lent storage goes: only once armed, that is, once the
+/// borrowing has succeeded; until then the memory is the caller's business.
 class LentOwner {
  public:
+  void arm() noexcept { is_armed_ = true; }
+  bool is_armed() const noexcept { return is_armed_; }
+
   LentOwner() = default;
   virtual ~LentOwner() = default;
   LentOwner(const LentOwner&) = delete;
   LentOwner& operator=(const LentOwner&) = delete;
+
+ private:
+  bool is_armed_ = false;
 };
 
 class NEAP_API Storage : public memory::Counted<Storage> {

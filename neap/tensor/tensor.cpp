@@ -131,10 +131,11 @@ double Tensor::item() const {
   return tensor::element_as_double(array()->strided(), 0);
 }
 
-std::vector<double> Tensor::to_vector() const {
+memory::Vector<double> Tensor::to_vector() const {
   check_host(*this, "to_vector");
   const tensor::Strided view = array()->strided();
-  std::vector<double> out;
+  memory::Vector<double> out(
+      memory::Allocator<double>(memory::Category::kOther));
   out.reserve(static_cast<std::size_t>(element_count()));
   tensor::for_each_offset(view.shape, view.strides, [&](std::int64_t offset) {
     out.push_back(tensor::element_as_double(view, offset));
@@ -189,10 +190,13 @@ Tensor Tensor::borrow_bytes(void* data, std::int64_t count, DType dtype,
   const memory::Tag tag =
       memory::current_tag(memory::Category::kOther, base::intern(site));
   const tensor::Layout layout = tensor::dense_layout(dtype, shape);
+  tensor::LentOwner& lender = *owner;
   auto storage =
       tensor::Storage::borrow(data, tensor::extent_bytes(layout),
                               std::move(owner), tag, memory::domain());
-  return Tensor(Array::make(std::move(storage), layout));
+  Tensor out(Array::make(std::move(storage), layout));
+  lender.arm();  // from here on nothing can fail
+  return out;
 }
 
 }  // namespace neap

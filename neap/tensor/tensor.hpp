@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
-#include <vector>
 
 #include "neap/tensor/array.hpp"
 #include "neap/tensor/graph_link.hpp"
@@ -78,8 +77,9 @@ class NEAP_API Tensor {
   double at(std::initializer_list<std::int64_t> index) const;
   /// The only element. THROWS: ShapeError unless there is exactly one.
   double item() const;
-  /// All elements in row-major order, converted.
-  std::vector<double> to_vector() const;
+  /// All elements in row-major order, converted, in memory of the context's
+  /// domain. THROWS: OutOfMemory.
+  memory::Vector<double> to_vector() const;
 
   // --- derivatives ---------------------------------------------------------
 
@@ -120,8 +120,9 @@ class NEAP_API Tensor {
   bool has_sole_handle() const { return body().is_unique(); }
 
   /// Borrows the user's memory: `data` must stay valid until `deleter()` is
-  /// called, when the last tensor on it goes. Counted as lent.
-  /// THROWS: ShapeError when the sizes differ, OutOfMemory.
+  /// called, exactly once, when the last tensor on it goes. It must not throw.
+  /// Counted as lent. THROWS: ShapeError when the sizes differ, OutOfMemory;
+  /// `deleter` is not called then, and the memory is the caller's as before.
   template <class T, std::invocable Deleter>
   static Tensor borrow(std::span<T> data, const Shape& shape, Deleter deleter,
                        CallSite site = CallSite::here());
@@ -150,7 +151,11 @@ template <class Deleter>
 class LentBy final : public LentOwner {
  public:
   explicit LentBy(Deleter deleter) : deleter_(std::move(deleter)) {}
-  ~LentBy() override { deleter_(); }
+  ~LentBy() override {
+    if (is_armed()) {
+      deleter_();
+    }
+  }
   LentBy(const LentBy&) = delete;
   LentBy& operator=(const LentBy&) = delete;
 

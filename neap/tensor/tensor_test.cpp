@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/tensor/tensor.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -10,6 +11,8 @@
 
 namespace neap {
 namespace {
+
+using testing::ElementsAre;
 
 // Every test runs in a domain of its own and ends with nothing live.
 class TensorTest : public testing::Test {
@@ -90,6 +93,33 @@ TEST_F(TensorTest, RefusesToBorrowTooFewElements) {
   EXPECT_THROW(Tensor::borrow(std::span<float>(mine), {2, 2}), ShapeError);
 }
 
+TEST_F(TensorTest, LeavesMemoryToItsOwnerWhenBorrowingFails) {
+  std::array<float, 4> mine = {};
+  int returned = 0;
+  const auto borrow = [&](const Shape& shape) {
+    return Tensor::borrow(std::span<float>(mine), shape, [&] { ++returned; });
+  };
+  EXPECT_THROW(borrow({5}), ShapeError);
+  EXPECT_THROW(borrow({-4}), ShapeError);
+  EXPECT_EQ(returned, 0);
+  std::int64_t n = 1;
+  for (;; ++n) {
+    domain_->fail_at(n);
+    try {
+      const Tensor t = borrow({4});
+      domain_->fail_at(0);
+      EXPECT_EQ(returned, 0);
+      break;
+    } catch (const OutOfMemory&) {
+      EXPECT_EQ(returned, 0) << n;
+      EXPECT_EQ(domain_->stats().live, 0) << n;
+      EXPECT_EQ(domain_->stats().lent, 0) << n;
+    }
+  }
+  EXPECT_GT(n, 3);
+  EXPECT_EQ(returned, 1);
+}
+
 TEST_F(TensorTest, BumpsTheVersionOnEveryWrite) {
   Tensor a = zeros({2});
   const auto before = a.array()->storage()->version();
@@ -102,6 +132,58 @@ TEST_F(TensorTest, ConvertsNumbersToEveryDType) {
   EXPECT_EQ(from_values({1.0}, {1}, bf16).item(), 1.0);
   EXPECT_EQ(from_values({-3}, {1}, i32).item(), -3.0);
   EXPECT_EQ(from_values({200}, {1}, u8).item(), 200.0);
+}
+
+TEST_F(TensorTest, SaturatesNumbersThatAnIntegerCannotHold) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Tensor bytes = from_values({-1, 300, 7.9, nan}, {4}, u8);
+  EXPECT_THAT(bytes.to_vector(), ElementsAre(0, 255, 7, 0));
+  const Tensor words = from_values({-1e10, 1e10, nan}, {3}, i32);
+  EXPECT_THAT(words.to_vector(), ElementsAre(-0x1p31, 0x1p31 - 1, 0));
+  const Tensor longs = from_values({-1e30, 1e30}, {2}, i64);
+  EXPECT_EQ(longs.values<std::int64_t>()[0],
+            std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(longs.values<std::int64_t>()[1],
+            std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(arange(300, u8).at({299}), 255.0);
+}
+
+TEST_F(TensorTest, DrawsIntegersOfTheWholeRangeAndNoOther) {
+  constexpr std::int64_t kLow = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kHigh = std::numeric_limits<std::int64_t>::max();
+  int negative = 0;
+  const Tensor wide = randint(kLow, kHigh, {1000});
+  for (const std::int64_t x : wide.values<std::int64_t>()) {
+    negative += x < 0 ? 1 : 0;
+  }
+  EXPECT_NEAR(negative, 500, 100);
+  const Tensor top = randint(kHigh - 2, kHigh, {100});
+  for (const std::int64_t x : top.values<std::int64_t>()) {
+    EXPECT_GE(x, kHigh - 2);
+    EXPECT_LT(x, kHigh);
+  }
+  constexpr std::int64_t kEnd = std::int64_t{1} << 31;
+  EXPECT_NO_THROW(randint(-kEnd, kEnd, {1}, i32));
+  EXPECT_THROW(randint(-kEnd, kEnd + 1, {1}, i32), ValueError);
+  EXPECT_THROW(randint(-kEnd - 1, kEnd, {1}, i32), ValueError);
+}
+
+TEST_F(TensorTest, CountsTheVectorOfItsElements) {
+  const Tensor a = zeros({1000});
+  const Bytes before = domain_->stats().live;
+  const auto values = a.to_vector();
+  EXPECT_GE(domain_->stats().live, before + 8000);
+}
+
+TEST_F(TensorTest, HoldsNothingOfAnEmptyShapeHoweverLarge) {
+  const std::int64_t huge = std::int64_t{1} << 40;
+  for (const Shape& shape :
+       {Shape{huge, huge, 0}, Shape{0, huge, huge}, Shape{huge, 0, huge}}) {
+    const Tensor none = empty(shape);
+    EXPECT_EQ(none.element_count(), 0);
+    EXPECT_TRUE(none.is_contiguous());
+    EXPECT_TRUE(none.to_vector().empty());
+  }
 }
 
 TEST_F(TensorTest, KeepsLargeIntegersExactly) {

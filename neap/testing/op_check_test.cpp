@@ -368,7 +368,8 @@ TEST(OpCheckTest, StartsTheGeneratorAnewForEveryCall) {
   std::vector<double> factor;
   {
     const UseGenerator guard(generator);
-    factor = rand({5}, f64).to_vector();
+    const auto drawn = rand({5}, f64).to_vector();
+    factor.assign(drawn.begin(), drawn.end());
   }
   random.rows[0].reference = [&](std::span<const HostArray> x) {
     std::vector<double> y = x[0].values;

@@ -118,7 +118,8 @@ HostArray OpRun::fetch(const Tensor& tensor) const {
   const Tensor host = tensor.space() == memory::kHost
                           ? tensor
                           : fixture_.shadow.to_host(tensor);
-  return {host.shape(), host.to_vector()};
+  const auto values = host.to_vector();
+  return {host.shape(), {values.begin(), values.end()}};
 }
 
 Outcome OpRun::evaluate(LayoutKind layout, memory::SpaceId space) const {

@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/testing/shadow_space.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -35,7 +36,7 @@ TEST_F(ShadowSpaceTest, KeepsTheStridesOfAView) {
       x_.array()->storage(), tensor::sliced(x_.array()->layout(), 1, 1, 2, 1)));
   const Tensor there = shadow_.from_host(column);
   EXPECT_EQ(there.strides(), column.strides());
-  EXPECT_EQ(shadow_.to_host(there).to_vector(), (std::vector<double>{2, 5}));
+  EXPECT_THAT(shadow_.to_host(there).to_vector(), ::testing::ElementsAre(2, 5));
 }
 
 TEST_F(ShadowSpaceTest, IsReachedByTheTransferOp) {
@@ -49,8 +50,8 @@ TEST_F(ShadowSpaceTest, RunsOpsThere) {
   const Tensor sum = add(there, mul(there, 2.0));
   EXPECT_EQ(sum.space(), kShadow);
   EXPECT_GE(shadow_.launches(), 2);
-  EXPECT_EQ(shadow_.to_host(sum).to_vector(),
-            (std::vector<double>{3, 6, 9, 12, 15, 18}));
+  EXPECT_THAT(shadow_.to_host(sum).to_vector(),
+              ::testing::ElementsAre(3, 6, 9, 12, 15, 18));
 }
 
 TEST_F(ShadowSpaceTest, GivesScratchOfItsOwnToKernels) {
@@ -66,8 +67,8 @@ TEST_F(ShadowSpaceTest, CarriesGradients) {
   const Tensor square = mul(there, there);
   backward(square, {.cotangent = shadow_.from_host(ones({2, 3}))});
   EXPECT_EQ(there.grad().space(), kShadow);
-  EXPECT_EQ(shadow_.to_host(there.grad()).to_vector(),
-            (std::vector<double>{2, 4, 6, 8, 10, 12}));
+  EXPECT_THAT(shadow_.to_host(there.grad()).to_vector(),
+              ::testing::ElementsAre(2, 4, 6, 8, 10, 12));
 }
 
 TEST_F(ShadowSpaceTest, RefusesAccessFromTheHost) {
