@@ -37,10 +37,21 @@ function(neap_test target)
   if(NOT NEAP_TESTS)
     return()
   endif()
+  # Where there is a door, every test must give back what it took.
+  set(main GTest::gtest_main)
+  if(TARGET neap_memory)
+    set(main neap_test_main)
+    if(NOT TARGET neap_test_main)
+      add_library(neap_test_main STATIC
+        "${PROJECT_SOURCE_DIR}/tests/support/zero_live_main.cpp")
+      target_link_libraries(neap_test_main
+        PRIVATE neap_memory neap_options GTest::gtest GTest::gmock)
+    endif()
+  endif()
   add_executable(${target} ${TEST_UNPARSED_ARGUMENTS})
   list(TRANSFORM TEST_ROOMS PREPEND neap_)
   target_link_libraries(${target} PRIVATE ${TEST_ROOMS}
-    neap_options fmt::fmt GTest::gtest GTest::gmock GTest::gtest_main
+    neap_options fmt::fmt ${main} GTest::gtest GTest::gmock
     ${TEST_LIBRARIES})
   if(NOT TEST_LABELS)
     set(TEST_LABELS unit)
