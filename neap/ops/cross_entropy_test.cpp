@@ -30,7 +30,7 @@ std::vector<double> mean_loss(std::span<const HostArray> x) {
     const auto label = static_cast<std::size_t>(x[1].values[n]);
     total += log_sum[n] - x[0].values[n * classes + label];
   }
-  return {total / static_cast<double>(log_sum.size())};
+  return {log_sum.empty() ? 0.0 : total / static_cast<double>(log_sum.size())};
 }
 
 Tensor loss(Inputs x) {

@@ -25,13 +25,13 @@ OpTable sum_of_squares_table() {
                  .inputs = {uniform({3, 5}, -2, 2)},
                  .reference = total,
                  .shape = Shape{},
-                 .zero_size = {{{0, 4}}},
-                 .differentiable = false},
+                 .zero_size = {{{0, 4}}}},
                 {.name = "large",
                  .fn = squares,
                  .inputs = {uniform({263, 301}, -1, 1)},
                  .reference = total,
-                 .differentiable = false}};
+                 .f32_derivative = {1e-4, 1e-2},
+                 .second_derivative = false}};
   table.errors = {{.name = "integers",
                    .fn = squares,
                    .inputs = {integers({3}, 0, 5).as(i32)},

@@ -32,6 +32,8 @@ OpTable where_table() {
                 row("integers", {3, 5})};
   table.rows[0].zero_size = {{{0, 4}, {0, 4}, {0, 4}}};
   table.rows[1].second_derivative = false;
+  table.rows[2].inputs[1] = integers({3, 5}, -9, 9);
+  table.rows[2].inputs[2] = integers({3, 5}, -9, 9);
   table.rows[2].dtypes = {i32, i64};
   table.rows.push_back({.name = "broadcast",
                         .fn = choose,

@@ -29,6 +29,15 @@ std::vector<HostArray> expandable(const std::vector<HostArray>& values) {
   return out;
 }
 
+// False for a zero-size variant.
+bool has_rows_shapes(const OpRun& run) {
+  const std::vector<InputSpec>& specs = run.row().inputs;
+  return std::equal(specs.begin(), specs.end(), run.values().begin(),
+                    [](const InputSpec& spec, const HostArray& array) {
+                      return spec.shape == array.shape;
+                    });
+}
+
 // Passes calls on to the eager recorder, and counts in how many each input of
 // the row is an operand. With `donates`, an input used once goes as an rvalue.
 class UseRecorderOfInputs final : public graph::Recorder {
@@ -51,10 +60,12 @@ class UseRecorderOfInputs final : public graph::Recorder {
     ++calls_;
     std::vector<Operand> operands;
     std::vector<std::pair<tensor::Spec, const void*>> offered;
+    bool has_rival = false;  // a temporary of the function's own
     for (std::size_t j = 0; j < call.inputs.size(); ++j) {
       const Operand& operand = call.inputs[j];
       const std::size_t i = index_of(operand.tensor());
       if (i == inputs_.size()) {
+        has_rival = has_rival || operand.temporary() != nullptr;
         operands.push_back(operand);
         continue;
       }
@@ -71,7 +82,7 @@ class UseRecorderOfInputs final : public graph::Recorder {
     }
     graph::eager().record({call.op, operands, call.attrs, call.site}, outputs);
     for (const auto& [spec, data] : offered) {
-      if (data != nullptr && spec == outputs[0].spec()) {
+      if (!has_rival && data != nullptr && spec == outputs[0].spec()) {
         candidates_.push_back(data);
         taken_ = taken_ || data == outputs[0].array()->storage()->data();
       }
@@ -102,7 +113,7 @@ void check_value(const OpRun& run) {
   run.stage("value", [&] {
     const OpRow& row = run.row();
     const Tensor out = run.call(run.make_inputs());
-    if (row.shape.has_value() && run.values()[0].shape == row.inputs[0].shape &&
+    if (row.shape.has_value() && has_rows_shapes(run) &&
         out.shape() != *row.shape) {
       run.fail(fmt::format("result has shape {}, expected {}",
                            format_shape(out.shape()),
