@@ -2,11 +2,10 @@
 #include "neap/report/ledger_rows.hpp"
 
 namespace neap::report {
-
 memory::Domain& report_domain() {
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
   static memory::Domain* const domain =
-      memory::Domain::create({.name = "report"}).release();
+      memory::Domain::create({.name = "report", .idle_limit = 0}).release();
   return *domain;
 }
 

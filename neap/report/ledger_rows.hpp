@@ -7,9 +7,10 @@
 
 namespace neap::report {
 
-/// A domain for reports alone, so that looking at another changes nothing.
-/// Never destroyed: a report may outlive main.
-memory::Domain& report_domain();
+/// A domain for reports alone, so that looking at another changes nothing. It
+/// keeps no idle page: what a report took goes back with it, but for some KiB
+/// of books and one slab. Never destroyed: a report may outlive main.
+NEAP_API memory::Domain& report_domain();
 
 memory::Vector<memory::Row> rows_of(const memory::Domain& domain,
                                     Instant instant);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <string_view>
 
 #include "neap/report/ledger_rows.hpp"
@@ -88,21 +89,60 @@ Breakdown breakdown(const memory::Domain& domain, Instant instant) {
 
 namespace {
 
-constexpr int kNameWidth = 20;
-constexpr int kNumberWidth = 16;
+constexpr std::size_t kLeastNameWidth = 12;
+constexpr std::size_t kMostNameWidth = 40;
+constexpr std::size_t kNumberWidth = 12;  // "1023.9 KiB" and a gap
+
+// Long names lose their middle: the ends tell layers apart.
+std::string fit_name(std::string_view name) {
+  if (name.size() <= kMostNameWidth) {
+    return std::string(name);
+  }
+  constexpr std::string_view kCut = "...";
+  constexpr std::size_t kKept = kMostNameWidth - kCut.size();
+  constexpr std::size_t kTail = kKept / 2;
+  return fmt::format("{}{}{}", name.substr(0, kKept - kTail), kCut,
+                     name.substr(name.size() - kTail));
+}
+
+// The columns of a table: what to leave out and how wide the rest is.
+struct Columns {
+  std::array<bool, memory::kCategoryCount> used{};
+  std::size_t name_width = kLeastNameWidth;
+};
+
+std::size_t width_of(std::string_view title) noexcept {
+  return std::max(kNumberWidth, title.size() + 2);
+}
 
 void append_row(std::string& out, std::string_view name, const Line& line,
-                const std::array<bool, memory::kCategoryCount>& used) {
-  fmt::format_to(std::back_inserter(out), "  {:<{}.{}}", name, kNameWidth,
-                 kNameWidth);
-  for (std::size_t c = 0; c < used.size(); ++c) {
-    if (used[c]) {
+                const Columns& columns) {
+  fmt::format_to(std::back_inserter(out), "  {:<{}}", name, columns.name_width);
+  for (std::size_t c = 0; c < columns.used.size(); ++c) {
+    if (columns.used[c]) {
       fmt::format_to(std::back_inserter(out), "{:>{}}",
-                     format_grouped(line.by_category[c]), kNumberWidth);
+                     format_bytes_short(line.by_category[c]),
+                     width_of(name_of(static_cast<Category>(c))));
     }
   }
   fmt::format_to(std::back_inserter(out), "{:>{}}\n",
-                 format_grouped(line.bytes), kNumberWidth);
+                 format_bytes_short(line.bytes), kNumberWidth);
+}
+
+void append_titles(std::string& out, const Columns& columns) {
+  fmt::format_to(std::back_inserter(out), "  {:<{}}", "layer",
+                 columns.name_width);
+  for (std::size_t c = 0; c < columns.used.size(); ++c) {
+    if (columns.used[c]) {
+      const std::string_view title = name_of(static_cast<Category>(c));
+      fmt::format_to(std::back_inserter(out), "{:>{}}", title, width_of(title));
+    }
+  }
+  fmt::format_to(std::back_inserter(out), "{:>{}}\n", "total", kNumberWidth);
+}
+
+std::string title_of(const Line& line) {
+  return line.name.empty() ? "(no layer)" : fit_name(line.name);
 }
 
 void add(Line& to, const Line& from) {
@@ -115,33 +155,33 @@ void add(Line& to, const Line& from) {
 }  // namespace
 
 std::string format_table(const Breakdown& breakdown, int rows) {
-  std::array<bool, memory::kCategoryCount> used{};
-  std::string out = fmt::format("  {:<{}}", "bytes", kNameWidth);
-  for (std::size_t c = 0; c < used.size(); ++c) {
-    used[c] = breakdown.by_category[c].bytes != 0;
-    if (used[c]) {
-      fmt::format_to(std::back_inserter(out), "{:>{}}",
-                     name_of(static_cast<Category>(c)), kNumberWidth);
-    }
+  const std::span<const Line> layers = breakdown.by_layer;
+  const auto shown =
+      layers.first(std::min(static_cast<std::size_t>(rows), layers.size()));
+  const auto left = layers.subspan(shown.size());
+  Columns columns;
+  for (std::size_t c = 0; c < columns.used.size(); ++c) {
+    columns.used[c] = breakdown.by_category[c].bytes != 0;
   }
-  fmt::format_to(std::back_inserter(out), "{:>{}}\n", "total", kNumberWidth);
   Line total;
-  Line rest;
-  int shown = 0;
-  for (const Line& line : breakdown.by_layer) {
+  for (const Line& line : shown) {
     add(total, line);
-    if (shown < rows) {
-      append_row(out, line.name.empty() ? "(no layer)" : line.name, line, used);
-      ++shown;
-    } else {
-      add(rest, line);
-    }
+    columns.name_width = std::max(columns.name_width, title_of(line).size());
   }
-  const auto left = static_cast<std::int64_t>(breakdown.by_layer.size()) - rows;
-  if (left > 0) {
-    append_row(out, fmt::format("({} more)", left), rest, used);
+  Line rest;
+  for (const Line& line : left) {
+    add(total, line);
+    add(rest, line);
   }
-  append_row(out, "total", total, used);
+  std::string out;
+  append_titles(out, columns);
+  for (const Line& line : shown) {
+    append_row(out, title_of(line), line, columns);
+  }
+  if (!left.empty()) {
+    append_row(out, fmt::format("({} more)", left.size()), rest, columns);
+  }
+  append_row(out, "total", total, columns);
   return out;
 }
 

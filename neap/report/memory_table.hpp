@@ -34,7 +34,8 @@ struct Breakdown {
 NEAP_API Breakdown breakdown(const memory::Domain& domain, Instant instant);
 
 /// The table that a training run ends with: one row a layer (the largest
-/// `rows`, the rest summed), one column a category in use, totals.
+/// `rows`, the rest summed), one column a category in use, totals. Sizes are
+/// short ("1.5 MiB"); `breakdown` has the bytes. REQUIRES: rows >= 0.
 NEAP_API std::string format_table(const Breakdown& breakdown, int rows = 16);
 
 /// "live 2.1 MiB  held 3.0 MiB  peak 12.4 MiB": for progress lines.

@@ -1,12 +1,19 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/report/memory_table.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <sstream>
+#include <vector>
+
+#include "neap/report/ledger_rows.hpp"
 
 namespace neap::report {
 namespace {
 
 using memory::Category;
+using testing::HasSubstr;
 
 class MemoryTableTest : public testing::Test {
  protected:
@@ -52,10 +59,65 @@ TEST_F(MemoryTableTest, SumsTheLayersThatItLeavesOut) {
   const auto c = take(Category::kActivations, "c", 100);
   const std::string table = format_table(breakdown(*domain_, Instant::kNow), 1);
   EXPECT_NE(table.find("(2 more)"), std::string::npos);
-  EXPECT_NE(table.find("600"), std::string::npos);
+  EXPECT_NE(table.find("(2 more)            300 B       300 B\n"),
+            std::string::npos)
+      << table;
+  EXPECT_NE(table.find("600 B"), std::string::npos);
   domain_->release(a);
   domain_->release(b);
   domain_->release(c);
+}
+
+TEST_F(MemoryTableTest, TellsLongNamesApart) {
+  const std::string stem(50, 'x');
+  const auto a = take(Category::kActivations, "encoder." + stem + ".fc1", 300);
+  const auto b = take(Category::kActivations, "encoder." + stem + ".fc2", 200);
+  const auto c = take(Category::kActivations, "decoder." + stem + ".fc1", 100);
+  const std::string table = format_table(breakdown(*domain_, Instant::kNow));
+  EXPECT_THAT(table, HasSubstr("  encoder.xxxxxxxxxxx...xxxxxxxxxxxxxx.fc1  "));
+  EXPECT_THAT(table, HasSubstr("  encoder.xxxxxxxxxxx...xxxxxxxxxxxxxx.fc2  "));
+  EXPECT_THAT(table, HasSubstr("  decoder.xxxxxxxxxxx...xxxxxxxxxxxxxx.fc1  "));
+  domain_->release(a);
+  domain_->release(b);
+  domain_->release(c);
+}
+
+TEST_F(MemoryTableTest, LinesItsColumnsUpWithinAHundredAndTwentyCharacters) {
+  std::vector<memory::Block> blocks;
+  for (const Category category :
+       {Category::kParameters, Category::kGradients, Category::kOptimizerState,
+        Category::kInputs, Category::kActivations, Category::kWorkspace,
+        Category::kGraph}) {
+    blocks.push_back(take(category, "encoder.fc1.weight", 1'048'000));
+  }
+  std::istringstream table(format_table(breakdown(*domain_, Instant::kNow)));
+  std::string line;
+  std::size_t width = 0;
+  while (std::getline(table, line)) {
+    width = width == 0 ? line.size() : width;
+    EXPECT_EQ(line.size(), width) << line;
+  }
+  EXPECT_LE(width, 120U);
+  for (const auto& block : blocks) {
+    domain_->release(block);
+  }
+}
+
+TEST_F(MemoryTableTest, GivesBackWhatLookingTook) {
+  const auto a = take(Category::kActivations, "a", 300);
+  {
+    const Breakdown now = breakdown(*domain_, Instant::kNow);
+    EXPECT_GT(report_domain().stats().live, 0);
+  }
+  const memory::Stats after = report_domain().stats();
+  EXPECT_EQ(after.live, 0);
+  EXPECT_LE(after.held, 64 * kKiB);  // books, and the slab they began with
+  for (int i = 0; i < 100; ++i) {
+    std::ignore = format_table(breakdown(*domain_, Instant::kNow));
+  }
+  EXPECT_EQ(report_domain().stats().held, after.held);
+  EXPECT_LE(report_domain().stats().peak, 256 * kKiB);
+  domain_->release(a);
 }
 
 }  // namespace
