@@ -42,11 +42,12 @@ Loader::Loader(AnyDataset dataset, const LoaderOptions& options, CallSite site)
   const memory::ContextGuard guard(
       [](memory::Context& c) { c.category = memory::Category::kInputs; });
   const SampleSpec& spec = dataset_.spec();
+  // No batch has more samples than there are.
+  const std::int64_t rows =
+      std::max<std::int64_t>(1, std::min(options.batch, dataset_.size()));
   for (Batch& slot : ring_) {
-    slot.input =
-        empty(with_batch(spec.input, options.batch), spec.input_dtype, site);
-    slot.target =
-        empty(with_batch(spec.target, options.batch), spec.target_dtype, site);
+    slot.input = empty(with_batch(spec.input, rows), spec.input_dtype, site);
+    slot.target = empty(with_batch(spec.target, rows), spec.target_dtype, site);
   }
   const std::int64_t rest = dataset_.size() % options.batch;
   if (rest != 0 && !options.drop_last) {
@@ -66,7 +67,11 @@ std::int64_t Loader::batches_per_epoch() const noexcept {
 
 void Loader::start(std::int64_t epoch, std::int64_t first_batch) noexcept {
   sampler_.start(epoch);
-  position_ = std::min(first_batch * options_.batch, dataset_.size());
+  // Compared before they are multiplied: the product may be too large.
+  const bool is_inside = first_batch <= dataset_.size() / options_.batch;
+  position_ = is_inside
+                  ? std::max<std::int64_t>(first_batch, 0) * options_.batch
+                  : dataset_.size();
 }
 
 const Batch* Loader::next() noexcept {

@@ -38,13 +38,15 @@ class NEAP_API Loader {
   Loader(AnyDataset dataset, const LoaderOptions& options,
          CallSite site = CallSite::here());
 
-  /// Begins an epoch; `first_batch` skips ahead (for resuming).
+  /// Begins an epoch; `first_batch` skips ahead (for resuming), at most to the
+  /// epoch's end.
   void start(std::int64_t epoch, std::int64_t first_batch = 0) noexcept;
   /// The next batch of the epoch, or nullptr at its end.
   const Batch* next() noexcept;
 
   std::int64_t batches_per_epoch() const noexcept;
   std::int64_t samples() const noexcept { return dataset_.size(); }
+  /// As asked for; an epoch of fewer samples is one smaller batch.
   std::int64_t batch_size() const noexcept { return options_.batch; }
 
  private:

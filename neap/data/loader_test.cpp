@@ -99,6 +99,34 @@ TEST(LoaderTest, CountsAReusedBufferAsWritten) {
   EXPECT_GT(first.array()->storage()->version(), version);
 }
 
+TEST(LoaderTest, TakesNoMoreMemoryThanTheSetHasSamples) {
+  const auto domain = Domain::create();
+  const UseDomain use(*domain);
+  const Counting data{3};
+  Loader loader(data, {.batch = std::int64_t{1} << 40});
+  EXPECT_LE(domain->stats().live, 4 * kKiB);
+  EXPECT_EQ(loader.batch_size(), std::int64_t{1} << 40);
+  EXPECT_EQ(loader.batches_per_epoch(), 1);
+  loader.start(0);
+  const Batch* batch = loader.next();
+  ASSERT_NE(batch, nullptr);
+  EXPECT_EQ(batch->size(), 3);
+  EXPECT_EQ(batch->target.at({2}), 2.0);
+  EXPECT_EQ(loader.next(), nullptr);
+}
+
+TEST(LoaderTest, SkipsToTheEndOfAnEpochAndNotBeyond) {
+  const Counting data{10};
+  Loader loader(data, {.batch = 3});
+  for (const std::int64_t far :
+       {std::int64_t{4}, std::int64_t{100}, std::int64_t{1} << 62}) {
+    loader.start(0, far);
+    EXPECT_EQ(loader.next(), nullptr);
+  }
+  loader.start(0, 3);
+  EXPECT_EQ(loader.next()->size(), 1);
+}
+
 TEST(LoaderTest, RefusesABatchOfNone) {
   const Counting data{3};
   EXPECT_THROW(Loader(data, {.batch = 0}), ValueError);

@@ -207,6 +207,8 @@ TEST_F(LayerTest, AccuracyCountsRowsWhoseLargestIsAtTheLabel) {
       from_values({1, 2, 3, 0, 5, 5, NAN, 9, 0, 0, 0, 1}, {4, 3});
   EXPECT_EQ(accuracy(logits, from_values({1, 1, 1, 2}, {4}, i64)), 0.5);
   EXPECT_TRUE(std::isnan(accuracy(zeros({0, 3}), zeros({0}, i64))));
+  // The row with a NaN is wrong whatever its label is.
+  EXPECT_EQ(accuracy(logits, from_values({-1, -1, -1, -1}, {4}, i64)), 0.0);
   EXPECT_THROW(accuracy(logits, zeros({3}, i64)), ShapeError);
   EXPECT_THROW(accuracy(logits, zeros({4})), DTypeError);
 }

@@ -12,6 +12,18 @@ namespace neap::nn {
 
 using base::raise;
 
+namespace {
+
+// Counted as parameters from the first byte on, so that a refusal says what was
+// asked for.
+Tensor for_parameter(const Shape& shape, DType dtype, const CallSite& site) {
+  const memory::ContextGuard guard(
+      [](memory::Context& c) { c.category = memory::Category::kParameters; });
+  return empty(shape, dtype, site);
+}
+
+}  // namespace
+
 Linear::Linear(std::int64_t in, std::int64_t out, bool has_bias, DType dtype,
                CallSite site) {
   if (in <= 0 || out <= 0) {
@@ -22,9 +34,10 @@ Linear::Linear(std::int64_t in, std::int64_t out, bool has_bias, DType dtype,
     raise<DTypeError>("Linear: computes in f32 and f64, not in {}",
                       name_of(dtype));
   }
-  weight_ = register_parameter("weight", empty({out, in}, dtype, site), site);
+  weight_ =
+      register_parameter("weight", for_parameter({out, in}, dtype, site), site);
   if (has_bias) {
-    bias_ = register_parameter("bias", empty({out}, dtype, site), site);
+    bias_ = register_parameter("bias", for_parameter({out}, dtype, site), site);
   }
   const double bound = 1.0 / std::sqrt(static_cast<double>(in));
   uniform_(weight_, -bound, bound, site);

@@ -59,7 +59,8 @@ double accuracy(const Tensor& logits, const Tensor& labels) {
   for (std::int64_t row = 0; row < rows; ++row) {
     const double wanted =
         tensor::element_as_double(label, row * label.strides[0]);
-    hits += static_cast<double>(largest_of_row(x, row)) == wanted ? 1 : 0;
+    const std::int64_t found = largest_of_row(x, row);
+    hits += found >= 0 && static_cast<double>(found) == wanted ? 1 : 0;
   }
   return static_cast<double>(hits) / static_cast<double>(rows);
 }
