@@ -10,7 +10,8 @@
 
 namespace neap::models {
 
-Mlp::Mlp(std::span<const std::int64_t> widths, const MlpOptions& options)
+Mlp::Mlp(std::span<const std::int64_t> widths, const MlpOptions& options,
+         CallSite site)
     : dropout_(options.dropout) {
   if (widths.size() < 2) {
     base::raise<ValueError>("mlp: {} widths, expected inputs and outputs",
@@ -18,7 +19,7 @@ Mlp::Mlp(std::span<const std::int64_t> widths, const MlpOptions& options)
   }
   layers_.reserve(widths.size() - 1);
   for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
-    layers_.emplace_back(widths[i], widths[i + 1]);
+    layers_.emplace_back(widths[i], widths[i + 1], true, options.dtype, site);
     add(fmt::format("fc{}", i + 1), layers_.back());
   }
 }

@@ -21,7 +21,8 @@ class NEAP_API Mlp final : public nn::Layer {
   /// `widths`: inputs, hidden widths, outputs: {784, 512, 256, 10}.
   /// THROWS: ValueError for fewer than two widths or one below 1; OutOfMemory.
   explicit Mlp(std::span<const std::int64_t> widths,
-               const MlpOptions& options = {});
+               const MlpOptions& options = {},
+               CallSite site = CallSite::here());
 
   /// (n, ...) with widths[0] elements a sample -> (n, widths.back()).
   Tensor forward(const Tensor& input) override;

@@ -2,25 +2,39 @@
 #include "neap/train/fit.hpp"
 
 #include "neap/graph/recorder.hpp"
-#include "neap/ops/cross_entropy.hpp"
+#include "neap/train/measures.hpp"
 
 namespace neap::train {
 namespace {
 
-// Puts a module's training flag back.
+// Puts the training flags of a module and of all below back.
 class ModeGuard {
  public:
-  ModeGuard(nn::Module& module, bool is_training)
-      : module_(module), outer_(module.is_training()) {
-    module_.train(is_training);
+  ModeGuard(nn::Module& module, bool is_training) {
+    nn::Registry& top = module.registry();
+    std::size_t count = 0;
+    top.walk([&](const nn::Registry&) { ++count; });
+    modes_.reserve(count);
+    top.walk([&](nn::Registry& registry) {
+      modes_.push_back(
+          {base::Ref<nn::Registry>::share(&registry), registry.is_training()});
+    });
+    module.train(is_training);
   }
-  ~ModeGuard() { module_.train(outer_); }
+  ~ModeGuard() {
+    for (const Mode& mode : modes_) {
+      mode.registry->set_training(mode.is_training);
+    }
+  }
   ModeGuard(const ModeGuard&) = delete;
   ModeGuard& operator=(const ModeGuard&) = delete;
 
  private:
-  nn::Module& module_;
-  bool outer_;
+  struct Mode {
+    base::Ref<nn::Registry> registry;
+    bool is_training;
+  };
+  memory::Vector<Mode> modes_;
 };
 
 }  // namespace
@@ -46,16 +60,17 @@ FitResult fit(nn::Layer& model, optim::Optimizer& optimizer,
   return result;
 }
 
-Evaluation evaluate(nn::Layer& model, data::Loader& loader, CallSite site) {
+Evaluation evaluate(nn::Layer& model, data::Loader& loader, const Loss& loss,
+                    CallSite site) {
   const ModeGuard mode(model, false);
   const NoGrad no_grad;
   Evaluation result;
   loader.start(0);
   while (const data::Batch* batch = loader.next()) {
-    const Tensor logits = model(batch->input, site);
+    const Tensor output = model(batch->input, site);
     const auto samples = static_cast<double>(batch->size());
-    result.loss += cross_entropy(logits, batch->target).item() * samples;
-    result.accuracy += accuracy(logits, batch->target) * samples;
+    result.loss += loss_of(loss, output, batch->target).item() * samples;
+    result.accuracy += accuracy_of(output, batch->target) * samples;
     result.samples += batch->size();
   }
   if (result.samples > 0) {

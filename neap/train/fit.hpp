@@ -25,7 +25,7 @@ struct FitResult {
   bool is_stopped = false;  // by the callback
 };
 
-/// Trains `model` in training mode; its mode is put back. THROWS: as
+/// Trains `model` in training mode; every module's mode is put back. THROWS: as
 /// Trainer::step, with the state as before the step that failed.
 NEAP_API FitResult fit(nn::Layer& model, optim::Optimizer& optimizer,
                        data::Loader& loader, const FitOptions& options,
@@ -33,13 +33,15 @@ NEAP_API FitResult fit(nn::Layer& model, optim::Optimizer& optimizer,
 
 struct Evaluation {
   double loss = 0.0;      // mean over samples
-  double accuracy = 0.0;  // in [0, 1]
+  double accuracy = 0.0;  // in [0, 1]; 0 where the target is not labels
   std::int64_t samples = 0;
 };
 
-/// One pass without gradients, in evaluation mode; the model's mode is put
-/// back. An empty set gives zeros.
+/// One pass without gradients, in evaluation mode; every module's mode is put
+/// back. `loss` is a mean over samples; empty: cross_entropy. An empty set
+/// gives zeros. THROWS: whatever a layer, the loss or the door throws.
 NEAP_API Evaluation evaluate(nn::Layer& model, data::Loader& loader,
+                             const Loss& loss = {},
                              CallSite site = CallSite::here());
 
 }  // namespace neap::train

@@ -5,29 +5,11 @@
 
 #include "neap/autograd/backward.hpp"
 #include "neap/base/raise.hpp"
-#include "neap/ops/argmax.hpp"
-#include "neap/ops/cross_entropy.hpp"
 #include "neap/optim/clip.hpp"
 #include "neap/tensor/generator.hpp"
+#include "neap/train/measures.hpp"
 
 namespace neap::train {
-
-double accuracy(const Tensor& logits, const Tensor& labels) {
-  const bool is_classification = logits.rank() == 2 && labels.rank() == 1 &&
-                                 labels.dtype() == i64 && logits.size(0) > 0;
-  if (!is_classification) {
-    return 0.0;
-  }
-  const NoGrad guard;
-  const Tensor best = argmax(logits, -1);
-  const auto guess = best.values<std::int64_t>();
-  const auto truth = labels.values<std::int64_t>();
-  std::int64_t correct = 0;
-  for (std::size_t i = 0; i < guess.size(); ++i) {
-    correct += guess[i] == truth[i] ? 1 : 0;
-  }
-  return static_cast<double>(correct) / static_cast<double>(guess.size());
-}
 
 Trainer::Trainer(nn::Layer& model, optim::Optimizer& optimizer,
                  data::Loader& loader, TrainerOptions options)
@@ -43,7 +25,26 @@ Trainer::Trainer(nn::Layer& model, optim::Optimizer& optimizer,
   if (options_.clip_norm > 0.0) {
     parameters_ = model.parameters();
   }
+  rates_.reserve(static_cast<std::size_t>(optimizer.group_count()));
   loader_.start(0);
+}
+
+void Trainer::keep_rates() {
+  rates_.resize(static_cast<std::size_t>(optimizer_.group_count()));
+  for (std::size_t group = 0; group < rates_.size(); ++group) {
+    rates_[group] = optimizer_.lr(static_cast<int>(group));
+  }
+}
+
+void Trainer::restore_rates() {
+  for (std::size_t group = 0; group < rates_.size(); ++group) {
+    optimizer_.set_lr(static_cast<int>(group), rates_[group]);
+  }
+}
+
+void Trainer::drop_gradients() noexcept {
+  model_.zero_grad();
+  optimizer_.zero_grad();  // it may have parameters that the model has not
 }
 
 const data::Batch& Trainer::fetch() {
@@ -61,13 +62,16 @@ StepReport Trainer::step(CallSite site) {
   const auto start = std::chrono::steady_clock::now();
   const base::DrawKey random_state = tensor::generator().state();
   StepReport report;
+  keep_rates();
+  drop_gradients();
   try {
     const data::Batch& batch = fetch();
     report.samples = batch.size();
     update(batch, report, site);
   } catch (...) {
     tensor::generator().set_state(random_state);
-    optimizer_.zero_grad();
+    restore_rates();
+    drop_gradients();
     throw;
   }
   batch_ = nullptr;
@@ -83,10 +87,9 @@ void Trainer::update(const data::Batch& batch, StepReport& report,
                      const CallSite& site) {
   {
     const Tensor output = model_(batch.input, site);
-    const Tensor loss = options_.loss ? options_.loss(output, batch.target)
-                                      : cross_entropy(output, batch.target);
+    const Tensor loss = loss_of(options_.loss, output, batch.target);
     report.loss = loss.item();
-    report.accuracy = accuracy(output, batch.target);
+    report.accuracy = accuracy_of(output, batch.target);
     backward(loss, {}, site);
   }
   if (options_.clip_norm > 0.0) {
@@ -98,7 +101,7 @@ void Trainer::update(const data::Batch& batch, StepReport& report,
   }
   report.learning_rate = optimizer_.lr();
   optimizer_.step({}, site);
-  optimizer_.zero_grad();
+  drop_gradients();
 }
 
 }  // namespace neap::train

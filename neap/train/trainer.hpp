@@ -1,9 +1,13 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Trainer: one training step after another over a loader's epochs: batch,
-// forward, loss, backward, update. A step is strong: when anything in it
-// throws, parameters, gradients, optimizer and random state are as before it,
-// and the next call repeats it on the same batch. Gradients live only from a
-// step's backward to its update, activations only to its backward.
+// forward, loss, backward, update. Gradients live only from a step's backward
+// to its update, activations only to its backward: gradients are undefined
+// before and after a step, and those that are there when one begins are given
+// back first.
+//
+// A step is strong: when anything in it throws, parameters, optimizer, learning
+// rates and random state are as before it, no gradient is left, and the next
+// call repeats it on the same batch.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +28,8 @@ struct StepReport {
   std::int64_t epochs = 0;   // as steps
   std::int64_t samples = 0;  // in this step
   double loss = 0.0;         // mean over this step's samples
-  double accuracy = 0.0;     // of this step's samples, in [0, 1]
+  double accuracy = 0.0;     // of this step's samples, in [0, 1]; 0 where the
+                             // target is not labels
   double learning_rate = 0.0;
   double gradient_norm = 0.0;  // before clipping; 0 without it
   double seconds = 0.0;        // from fetching the batch to the update's end
@@ -37,7 +42,7 @@ using LearningRate = std::function<double(std::int64_t)>;
 
 struct TrainerOptions {
   double clip_norm = 0.0;        // > 0: largest norm of all gradients together
-  LearningRate learning_rate{};  // empty: the optimizer's own throughout
+  LearningRate learning_rate{};  // of all groups; empty: the optimizer's own
   Loss loss{};                   // empty: cross_entropy
 };
 
@@ -56,6 +61,9 @@ class NEAP_API Trainer {
 
  private:
   const data::Batch& fetch();
+  void keep_rates();
+  void restore_rates();
+  void drop_gradients() noexcept;
   void update(const data::Batch& batch, StepReport& report,
               const CallSite& site);
 
@@ -64,13 +72,10 @@ class NEAP_API Trainer {
   data::Loader& loader_;
   TrainerOptions options_;
   ParameterList parameters_;            // for clipping
+  memory::Vector<double> rates_;        // of each group, before the step
   const data::Batch* batch_ = nullptr;  // fetched, its step not yet done
   std::int64_t steps_done_ = 0;
   std::int64_t epoch_ = 0;
 };
-
-/// How many rows of `logits` (n, classes) are largest at their label (n) i64,
-/// as a share; 0 for other shapes.
-NEAP_API double accuracy(const Tensor& logits, const Tensor& labels);
 
 }  // namespace neap::train
