@@ -8,6 +8,7 @@ usage: tool_test.py TOOL SANITIZER  ("", "address" or "thread")
 import json
 import pathlib
 import re
+import subprocess
 import sys
 import unittest
 
@@ -43,6 +44,14 @@ class HelpTest(ToolCase):
         listed = re.findall(r"^\s+(?:-h,)?--([a-z-]+)", text, re.MULTILINE)
         self.assertEqual(sorted(listed), sorted(["help", *OPTIONS]))
         self.assertIn("Exit status", text)
+
+    def test_the_help_of_train_says_every_default(self):
+        _, text, _ = self.run_tool("train", "--help")
+        words = " ".join(text.split())
+        for entry in text.split("\n  --")[1:]:
+            self.assertRegex(entry, r"\(default \S")
+        for default in ("512,256", "0.001", "128", "adam", "cosine"):
+            self.assertIn(f"(default {default})", words)
 
 
 class ArgumentTest(ToolCase):
@@ -82,6 +91,11 @@ class ArgumentTest(ToolCase):
 
     def test_a_warm_up_as_long_as_the_run_is_refused(self):
         self.refuse(USAGE, "--steps", "5", "--warmup", "5", says="--warmup")
+        data = self.write_set()  # 64 samples
+        for warmup in ("8", "9"):
+            self.refuse(USAGE, "--data", data, "--epochs", "2", "--batch", "16",
+                        "--warmup", warmup, says="--warmup")
+        self.train(data, "--epochs", "2", "--batch", "16", "--warmup", "7")
 
 
 class SettingsFileTest(ToolCase):
@@ -108,6 +122,10 @@ class SettingsFileTest(ToolCase):
 
     def test_wrong_types_and_values_are_refused(self):
         self.refuse_config("lr = true\n", "run.toml:1: 'lr'")
+        for listed in ("[true]", "[[16]]", "[16, 'x']", "[1.5]", "[{a = 1}]"):
+            self.refuse_config(f"hidden = {listed}\n", "run.toml:1: 'hidden'")
+        self.refuse_config("lr = 1\nhidden = " + "[" * 50 + "]" * 50 + "\n",
+                           "run.toml:2: 'hidden'")
         self.refuse_config("lr = 'fast'\n", "'fast' is not")
         self.refuse_config("epochs = 1.5\n", "'1.5' is not")
         self.refuse_config("[lr]\nx = 1\n", "'lr'")
@@ -275,12 +293,49 @@ class TrainTest(ToolCase):
         self.assertEqual(status, OK)
         self.assertEqual(json.loads(output[output.index("{\n"):])["steps"], 1)
 
-    def test_a_summary_that_cannot_be_written_has_a_status_of_its_own(self):
-        status, _, errors = self.run_tool(
-            "train", "--data", self.write_set(), "--steps", "1", "--progress",
-            "none", "--json", self.folder / "none" / "summary.json")
-        self.assertEqual(status, OUTPUT)
-        self.assertRegex(errors, r"\Aneap: [^\n]+\n\Z")
+    def test_a_summary_that_cannot_be_written_is_refused_before_the_data(self):
+        for path in (self.folder / "none" / "summary.json", self.folder):
+            self.refuse(OUTPUT, "--data", self.folder / "no data", "--json",
+                        path, says=str(path))
+
+    def test_trying_the_summary_leaves_an_old_one_as_it_is(self):
+        path = self.folder / "summary.json"
+        path.write_text("old")
+        self.refuse(DATA, "--data", self.folder / "none", "--json", path)
+        self.assertEqual(path.read_text(), "old")
+        self.assertEqual(list(self.folder.iterdir()), [path])
+
+    def test_a_full_standard_output_has_the_status_of_a_failed_write(self):
+        data = self.write_set()
+        for arguments in (("train", "--data", data, "--steps", "1",
+                           "--progress", "none"),
+                          ("train", "--data", data, "--steps", "1",
+                           "--progress", "none", "--json", "-"),
+                          ("train", "--help"), ("--version",)):
+            with self.subTest(arguments=arguments), \
+                    open("/dev/full", "w") as full:
+                done = subprocess.run([tool_case.TOOL, *arguments],
+                                      stdout=full, stderr=subprocess.PIPE,
+                                      text=True, timeout=300)
+                self.assertEqual(done.returncode, OUTPUT, done.stderr)
+                self.assertRegex(done.stderr,
+                                 r"\Aneap: standard output: [^\n]+\n\Z")
+
+    def test_a_run_that_diverges_says_so(self):
+        path = self.folder / "summary.json"
+        status, output, errors = self.run_tool(
+            "train", "--data", self.write_set(), "--optimizer", "sgd", "--lr",
+            "1e30", "--progress", "none", "--batch", "16", "--epochs", "3",
+            "--json", path)
+        self.assertEqual((status, errors), (OK, ""))
+        self.assertRegex(output, "loss -?nan")
+        self.assertIsNone(json.loads(path.read_text())["train_loss"])
+
+    def test_the_report_is_narrow_and_says_what_is_kept(self):
+        _, output, _ = self.run_tool("train", "--data", self.write_set(),
+                                     "--steps", "2", "--progress", "none")
+        self.assertLessEqual(max(map(len, output.splitlines())), 130)
+        self.assertRegex(output, r"\nidle pages +kept up to \d")
 
     def test_a_budget_too_small_has_a_status_of_its_own(self):
         for budget in ("1", "64KiB"):

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
 #include "exit_code.hpp"
 #include "neap/base/external.hpp"
@@ -35,13 +36,13 @@ void add_train_options(CLI::App& command, Arguments& arguments) {
             [&arguments, key = setting.key](const std::string& text) {
               arguments.texts[key] = text;
             },
-            setting.help)
+            fmt::format("{} (default {})", setting.help, setting.shown))
         ->type_name(setting.metavar);
   }
   command
       .add_option("--config", arguments.config,
                   "TOML file with the same settings (table [train]); what the "
-                  "command line says goes before it")
+                  "command line says goes before it (default none)")
       ->type_name("FILE");
   command.get_option("--steps")->excludes("--epochs");
 }
@@ -69,7 +70,7 @@ ExitCode run_train(const Arguments& arguments) {
   if (auto set = apply(arguments.texts, "--", settings); !set) {
     return fail(ExitCode::kUsage, set.error().message.c_str());
   }
-  if (auto good = check(settings); !good) {
+  if (auto good = check(settings, settings.steps); !good) {
     return fail(ExitCode::kUsage, good.error().message.c_str());
   }
   base::external_at_start();  // with the pages below: an upper bound
@@ -107,6 +108,17 @@ ExitCode run(int argc, char** argv) {
   return is_train ? run_train(arguments) : ExitCode::kUsage;
 }
 
+// What was printed may still be in a buffer, or be lost already: a full disk
+// must not look like success.
+ExitCode after_output(ExitCode code) {
+  const bool is_good = code == ExitCode::kOk || code == ExitCode::kInterrupted;
+  const bool is_lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  return is_good && is_lost
+             ? fail(ExitCode::kOutput,
+                    "standard output: not all of it could be written")
+             : code;
+}
+
 ExitCode guarded_run(int argc, char** argv) {
   try {
     return run(argc, argv);
@@ -125,5 +137,6 @@ ExitCode guarded_run(int argc, char** argv) {
 }  // namespace neap::app
 
 int main(int argc, char** argv) {
-  return static_cast<int>(neap::app::guarded_run(argc, argv));
+  using neap::app::after_output;
+  return static_cast<int>(after_output(neap::app::guarded_run(argc, argv)));
 }

@@ -117,41 +117,54 @@ std::string set_budget(TrainSettings& s, const std::string& text) {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+template <class T>
+std::string shown(const T& value) {
+  return fmt::format("{}", value);
+}
+
 std::vector<Setting> make_settings() {
   using S = TrainSettings;
+  const S d;  // the defaults
   return {
-      {"model", "NAME", "network to train: mlp", one_of(&S::model, {"mlp"})},
+      {"model", "NAME", "network to train: mlp", d.model,
+       one_of(&S::model, {"mlp"})},
       {"data", "NAME|DIR",
        "fashion-mnist, or a folder with the four IDX files of MNIST's naming,"
        " plain or gzipped",
-       any_text(&S::data)},
-      {"hidden", "N,N,...", "widths of the mlp's hidden layers", set_hidden},
+       d.data, any_text(&S::data)},
+      {"hidden", "N,N,...", "widths of the mlp's hidden layers",
+       fmt::format("{}", fmt::join(d.hidden, ",")), set_hidden},
       {"dropout", "P", "probability of dropping a hidden unit",
-       real(&S::dropout, 0.0, 1.0)},
-      {"epochs", "N", "passes over the training data", whole(&S::epochs, 1)},
-      {"steps", "N", "training steps, instead of epochs", whole(&S::steps, 1)},
-      {"batch", "N", "samples in a step", whole(&S::batch, 1)},
+       shown(d.dropout), real(&S::dropout, 0.0, 1.0)},
+      {"epochs", "N", "passes over the training data", shown(d.epochs),
+       whole(&S::epochs, 1)},
+      {"steps", "N", "training steps, instead of epochs", "none: by epochs",
+       whole(&S::steps, 1)},
+      {"batch", "N", "samples in a step", shown(d.batch), whole(&S::batch, 1)},
       {"seed", "N", "of initial weights, order of samples and dropout",
-       set_seed},
+       shown(d.seed), set_seed},
       {"threads", "N", "threads that compute; 0: every processor there is",
-       whole(&S::threads, 0, 256)},
-      {"optimizer", "NAME", "sgd, adam or adamw",
+       shown(d.threads), whole(&S::threads, 0, 256)},
+      {"optimizer", "NAME", "sgd, adam or adamw", d.optimizer,
        one_of(&S::optimizer, {"sgd", "adam", "adamw"})},
-      {"lr", "X", "learning rate", real(&S::learning_rate, 0.0, kInfinity)},
-      {"momentum", "X", "of sgd", real(&S::momentum, 0.0, 1.0)},
+      {"lr", "X", "learning rate", shown(d.learning_rate),
+       real(&S::learning_rate, 0.0, kInfinity)},
+      {"momentum", "X", "of sgd", shown(d.momentum),
+       real(&S::momentum, 0.0, 1.0)},
       {"weight-decay", "X", "L2 (sgd, adam) or decoupled (adamw)",
-       real(&S::weight_decay, 0.0, kInfinity)},
+       shown(d.weight_decay), real(&S::weight_decay, 0.0, kInfinity)},
       {"schedule", "NAME", "of the learning rate: cosine (to 0) or constant",
-       one_of(&S::schedule, {"cosine", "constant"})},
-      {"warmup", "N", "steps of linear warm-up", whole(&S::warmup, 0)},
+       d.schedule, one_of(&S::schedule, {"cosine", "constant"})},
+      {"warmup", "N", "steps of linear warm-up", shown(d.warmup),
+       whole(&S::warmup, 0)},
       {"clip", "X", "largest norm of the gradient; 0: no clipping",
-       real(&S::clip_norm, 0.0, kInfinity)},
+       shown(d.clip_norm), real(&S::clip_norm, 0.0, kInfinity)},
       {"budget", "BYTES",
        "never hold more than this, code and stacks included; like 64MiB",
-       set_budget},
-      {"json", "FILE", "write a summary there; - for standard output",
+       "none", set_budget},
+      {"json", "FILE", "write a summary there; - for standard output", "none",
        any_text(&S::json)},
-      {"progress", "HOW", "auto, bar, plain or none",
+      {"progress", "HOW", "auto, bar, plain or none", d.progress,
        one_of(&S::progress, {"auto", "bar", "plain", "none"})},
   };
 }
@@ -180,12 +193,11 @@ Result<void> apply(const Texts& texts, const std::string& where,
   return {};
 }
 
-Result<void> check(const TrainSettings& settings) {
-  if (settings.warmup > 0 && settings.steps > 0 &&
-      settings.warmup >= settings.steps) {
+Result<void> check(const TrainSettings& settings, std::int64_t steps) {
+  if (settings.warmup > 0 && steps > 0 && settings.warmup >= steps) {
     return failure(FailureKind::kMismatch,
                    fmt::format("--warmup: {} steps of warm-up leave none of {}",
-                               settings.warmup, settings.steps));
+                               settings.warmup, steps));
   }
   return {};
 }

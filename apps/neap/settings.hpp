@@ -47,6 +47,7 @@ struct Setting {
   std::string key;
   std::string metavar;
   std::string help;
+  std::string shown;  // its default, as the help prints it
   /// Takes the text over, or says in a few words what was expected.
   std::function<std::string(TrainSettings&, const std::string&)> set;
 };
@@ -64,7 +65,8 @@ Result<Texts> read_toml(files::Door& door, const std::string& path);
 Result<void> apply(const Texts& texts, const std::string& where,
                    TrainSettings& settings);
 
-/// What only all settings together can show.
-Result<void> check(const TrainSettings& settings);
+/// What only all settings together can show. `steps`: of the whole run; 0
+/// while that is not known.
+Result<void> check(const TrainSettings& settings, std::int64_t steps);
 
 }  // namespace neap::app

@@ -3,6 +3,7 @@
 
 #include <toml++/toml.h>
 #include <algorithm>
+#include <optional>
 
 #include "neap/files/door.hpp"
 #include "settings.hpp"
@@ -10,8 +11,22 @@
 namespace neap::app {
 namespace {
 
-// A value as the text that the command line would have.
-std::string text_of(const toml::node& node) {
+// A list of whole numbers, joined by commas; nothing for any other list.
+std::optional<std::string> text_of_list(const toml::array& list) {
+  std::string joined;
+  for (const toml::node& item : list) {
+    const auto* number = item.as_integer();
+    if (number == nullptr) {
+      return std::nullopt;
+    }
+    joined += fmt::format("{}{}", joined.empty() ? "" : ",", number->get());
+  }
+  return joined;
+}
+
+// A value as the text that the command line would have; nothing where no
+// setting takes such a value.
+std::optional<std::string> text_of(const toml::node& node) {
   if (const auto* text = node.as_string()) {
     return text->get();
   }
@@ -21,16 +36,8 @@ std::string text_of(const toml::node& node) {
   if (const auto* number = node.as_floating_point()) {
     return fmt::format("{}", number->get());
   }
-  std::string joined;
-  if (const auto* list = node.as_array()) {
-    for (const toml::node& item : *list) {
-      if (!joined.empty()) {
-        joined += ',';
-      }
-      joined += text_of(item);
-    }
-  }
-  return joined;
+  const auto* list = node.as_array();
+  return list != nullptr ? text_of_list(*list) : std::nullopt;
 }
 
 Result<std::string> read_text(files::Door& door, const std::string& path) {
@@ -76,14 +83,14 @@ Result<Texts> texts_of(const toml::table& table, const std::string& path) {
                                  "lists the keys",
                                  path, line, key.str()));
     }
-    if (node.is_table() || node.is_boolean() || node.is_date() ||
-        node.is_time() || node.is_date_time()) {
-      return failure(
-          FailureKind::kCorrupt,
-          fmt::format("{}:{}: '{}' takes a text, a number or a list of numbers",
-                      path, line, key.str()));
+    auto text = text_of(node);
+    if (!text) {
+      return failure(FailureKind::kCorrupt,
+                     fmt::format("{}:{}: '{}' takes a text, a number or a list "
+                                 "of whole numbers",
+                                 path, line, key.str()));
     }
-    texts.emplace(key.str(), text_of(node));
+    texts.emplace(key.str(), std::move(*text));
   }
   return texts;
 }

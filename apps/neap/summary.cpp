@@ -2,6 +2,7 @@
 #include "summary.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdio>
@@ -59,6 +60,29 @@ std::string to_json(const Summary& s) {
       {"version", s.version},
   };
   return json.dump(2) + "\n";
+}
+
+Result<void> try_json(files::Door& door, const std::string& path) {
+  if (path == "-") {
+    return {};
+  }
+  const auto facts = door.inspect(path);
+  if (!facts) {
+    return tl::make_unexpected(facts.error());
+  }
+  if (facts->kind == files::PathKind::kDirectory) {
+    return failure(FailureKind::kIo,
+                   fmt::format("--json {}: a folder; give a file", path));
+  }
+  if (facts->kind == files::PathKind::kOther) {
+    return {};  // a device or pipe: to open it may be to use it
+  }
+  const std::string beside = fmt::format("{}.{}.try", facts->target, getpid());
+  auto file = door.open_write(beside);
+  if (!file) {
+    return tl::make_unexpected(file.error());
+  }
+  return file->close().and_then([&] { return door.remove(beside); });
 }
 
 Result<void> write_json(files::Door& door, const std::string& path,

@@ -44,6 +44,10 @@ struct Summary {
 
 std::string to_json(const Summary& summary);
 
+/// Fails where write_json() to `path` would: for asking before a long run.
+/// Leaves no trace.
+Result<void> try_json(files::Door& door, const std::string& path);
+
 /// To a file (whole or not at all), or to standard output for "-".
 Result<void> write_json(files::Door& door, const std::string& path,
                         const Summary& summary);

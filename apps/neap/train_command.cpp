@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <cstdio>
 #include <memory>
 
 #include "neap/base/version.hpp"
@@ -46,6 +47,19 @@ class InterruptGuard {
  private:
   struct sigaction before_ {};
 };
+
+ExitCode fail(ExitCode code, const Failure& failure) {
+  fmt::print(stderr, "neap: {}\n", failure.message);
+  return code;
+}
+
+// To standard output. A failure stays in the stream, where the program's end
+// finds it: a broken pipe or a full disk does not end the training.
+template <class... Args>
+void say(fmt::format_string<Args...> format, Args&&... args) {
+  const std::string text = fmt::format(format, std::forward<Args>(args)...);
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));
+}
 
 std::unique_ptr<optim::Optimizer> make_optimizer(
     const TrainSettings& s, const ParameterList& parameters) {
@@ -90,11 +104,14 @@ class Session {
   Session(const TrainSettings& settings, memory::Domain& domain)
       : settings_(settings), domain_(domain), generator_(settings.seed) {}
 
-  Result<void> run(Summary& summary, std::string& report) {
-    auto set =
+  ExitCode run(Summary& summary, std::string& report) {
+    const auto set =
         data::read_mnist(files::system_door(), data_directory(settings_));
     if (!set) {
-      return tl::unexpected(set.error());
+      return fail(ExitCode::kData, set.error());
+    }
+    if (auto good = check(settings_, steps_of(set->train)); !good) {
+      return fail(ExitCode::kUsage, good.error());
     }
     summary.data_set_bytes = set->train.bytes() + set->test.bytes();
     const UseGenerator use(generator_);
@@ -105,10 +122,17 @@ class Session {
     test(model, set->test, summary);
     summary.state_hash = train::state_hash(model, *optimizer, generator_);
     finish(summary, report);
-    return {};
+    return ExitCode::kOk;
   }
 
  private:
+  // Of the whole run.
+  std::int64_t steps_of(const data::ImageSet& set) const {
+    const std::int64_t each =
+        (set.size() + settings_.batch - 1) / settings_.batch;
+    return settings_.steps > 0 ? settings_.steps : settings_.epochs * each;
+  }
+
   std::vector<std::int64_t> widths(const data::ImageSet& set) const {
     std::vector<std::int64_t> widths = {set.spec().input.element_count()};
     widths.insert(widths.end(), settings_.hidden.begin(),
@@ -119,17 +143,15 @@ class Session {
 
   void describe(const data::ImageSet& train, const data::ImageSet& test,
                 const nn::Module& model) const {
-    fmt::print("data     {} + {} images of {}, {}\n",
-               format_grouped(train.size()), format_grouped(test.size()),
-               format_shape(train.spec().input),
-               format_bytes(train.bytes() + test.bytes()));
-    fmt::print("model    {}, {} parameters, {}\n", settings_.model,
-               format_grouped(model.parameter_count()),
-               format_bytes(model.parameter_bytes()));
-    fmt::print("run      batch {}, {} {:g}, seed {}, {} threads, {}\n",
-               settings_.batch, settings_.optimizer, settings_.learning_rate,
-               settings_.seed, threads::default_pool().threads(),
-               kernels::isa());
+    say("data     {} + {} images of {}, {}\n", format_grouped(train.size()),
+        format_grouped(test.size()), format_shape(train.spec().input),
+        format_bytes(train.bytes() + test.bytes()));
+    say("model    {}, {} parameters, {}\n", settings_.model,
+        format_grouped(model.parameter_count()),
+        format_bytes(model.parameter_bytes()));
+    say("run      batch {}, {} {:g}, seed {}, {} threads, {}\n",
+        settings_.batch, settings_.optimizer, settings_.learning_rate,
+        settings_.seed, threads::default_pool().threads(), kernels::isa());
     std::fflush(stdout);
   }
 
@@ -146,10 +168,7 @@ class Session {
     options.epochs = settings_.epochs;
     options.steps = settings_.steps;
     options.trainer.clip_norm = settings_.clip_norm;
-    options.trainer.learning_rate = make_schedule(
-        settings_, settings_.steps > 0
-                       ? settings_.steps
-                       : settings_.epochs * loader.batches_per_epoch());
+    options.trainer.learning_rate = make_schedule(settings_, steps_of(set));
     options.on_step = [&](const train::StepReport& report) {
       probe.step(report.seconds);
       images += report.samples;
@@ -192,21 +211,23 @@ std::string format_figure(const std::optional<double>& value) {
 }
 
 void print_report(const Summary& s, const std::string& table) {
-  fmt::print("\ntest accuracy {:.2f} %, loss {:.4f}, after {} steps",
-             s.test_accuracy * 100.0, s.test_loss, format_grouped(s.steps));
-  fmt::print(" ({:.2f} ms a step, {:.0f} images/s)\n",
-             s.step_ms_median.value_or(0.0), s.images_per_second);
-  fmt::print("\nmemory at the high-water mark of live bytes\n{}\n", table);
-  fmt::print("held at most  {}\n", format_bytes(s.stats.peak));
-  fmt::print("external      {}  (code, libraries, stacks)\n",
-             format_bytes(s.stats.external));
-  fmt::print("resident      {}\n", format_bytes(s.max_rss_bytes));
-  fmt::print("a step        heap calls {}, page faults {}\n",
-             format_figure(s.heap_calls_per_step),
-             format_figure(s.page_faults_per_step));
-  fmt::print("state hash    {:016x}  (seed {}, {}, kernels {})\n", s.state_hash,
-             s.seed, s.isa, s.kernels);
-  fmt::print("live at exit: {}\n", format_bytes(s.live_bytes_at_exit));
+  say("\ntest accuracy {:.2f} %, loss {:.4f}, after {} steps",
+      s.test_accuracy * 100.0, s.test_loss, format_grouped(s.steps));
+  say(" ({:.2f} ms a step, {:.0f} images/s)\n", s.step_ms_median.value_or(0.0),
+      s.images_per_second);
+  say("\nmemory at the high-water mark of live bytes\n{}\n", table);
+  say("live at most  {}\n", format_bytes(s.stats.live_peak));
+  say("held at most  {}\n", format_bytes(s.stats.peak));
+  say("idle pages    kept up to {}\n", format_bytes(s.stats.idle_limit));
+  say("external      {}  (code, libraries, stacks)\n",
+      format_bytes(s.stats.external));
+  say("resident      {}\n", format_bytes(s.max_rss_bytes));
+  say("a step        heap calls {}, page faults {}\n",
+      format_figure(s.heap_calls_per_step),
+      format_figure(s.page_faults_per_step));
+  say("state hash    {:016x}  (seed {}, {}, kernels {})\n", s.state_hash,
+      s.seed, s.isa, s.kernels);
+  say("live at exit: {}\n", format_bytes(s.live_bytes_at_exit));
 }
 
 }  // namespace
@@ -221,11 +242,15 @@ ExitCode train(const TrainSettings& settings) {
   summary.isa = kernels::isa();
   summary.kernels = kernels::kernel_set();
   summary.version = version();
+  if (!settings.json.empty()) {
+    if (auto good = try_json(files::system_door(), settings.json); !good) {
+      return fail(ExitCode::kOutput, good.error());
+    }
+  }
   std::string table;
-  const auto done = Session(settings, domain).run(summary, table);
-  if (!done) {
-    fmt::print(stderr, "neap: {}\n", done.error().message);
-    return ExitCode::kData;
+  const ExitCode done = Session(settings, domain).run(summary, table);
+  if (done != ExitCode::kOk) {
+    return done;
   }
   summary.stats = domain.stats();
   summary.live_bytes_at_exit = summary.stats.live;
@@ -235,8 +260,7 @@ ExitCode train(const TrainSettings& settings) {
     const auto written =
         write_json(files::system_door(), settings.json, summary);
     if (!written) {
-      fmt::print(stderr, "neap: {}\n", written.error().message);
-      return ExitCode::kOutput;
+      return fail(ExitCode::kOutput, written.error());
     }
   }
   return summary.is_interrupted ? ExitCode::kInterrupted : ExitCode::kOk;
