@@ -9,9 +9,8 @@
 namespace neap::tests {
 namespace {
 
-// Neap's own samplers, clocks and maps are out of the way: only the loop.
 void expect_flat(std::int64_t steps) {
-  const auto domain = Domain::create();
+  const auto domain = Domain::create({.host = memory::HostAllocator::kPooled});
   {
     TrainingRun run(*domain,
                     {.width = 8, .hidden = {12}, .batch = 8, .samples = 40});

@@ -151,6 +151,9 @@ void strideless_kernel(const Args& args) noexcept {
 }
 
 TEST(OpCheckTest, ReportsAKernelThatIgnoresStrides) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "AddressSanitizer finds what this kernel reads by itself";
+#endif
   static constexpr std::array<Kernel, 1> kKernels{
       {{"cube.f64", f64, strideless_kernel<double>}}};
   static const KernelList kList{"cube", kKernels};
