@@ -2,12 +2,12 @@
 #include "neap/data/image_set.hpp"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "neap/files/fault_door.hpp"
+#include "neap/files/temporary_folder.hpp"
 #include "neap/formats/idx.hpp"
 #include "neap/tensor/create.hpp"
 
@@ -46,37 +46,32 @@ TEST(ImageSetTest, RefusesCountsThatDiffer) {
 class MnistFolderTest : public testing::Test {
  protected:
   MnistFolderTest() {
-    std::string pattern = (fs::temp_directory_path() / "neapXXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
     write("train-images-idx3-ubyte", {3, 2, 2});
     write("train-labels-idx1-ubyte", {3});
     write("t10k-images-idx3-ubyte", {2, 2, 2});
     write("t10k-labels-idx1-ubyte", {2});
   }
-  ~MnistFolderTest() override {
-    fs::remove_all(folder_);
-    EXPECT_EQ(domain_->stats().live, 0);
-  }
+  ~MnistFolderTest() override { EXPECT_EQ(domain_->stats().live, 0); }
 
   void write(const std::string& name, const Shape& shape,
              std::uint8_t value = 1) {
     const std::vector<std::uint8_t> bytes(
         static_cast<std::size_t>(shape.element_count()), value);
-    ASSERT_TRUE(formats::write_idx(files::system_door(), folder_ + "/" + name,
-                                   u8, shape, std::as_bytes(std::span(bytes))));
+    ASSERT_TRUE(formats::write_idx(files::system_door(), folder_.at(name), u8,
+                                   shape, std::as_bytes(std::span(bytes))));
   }
   std::string error() {
-    const auto set = read_mnist(files::system_door(), folder_);
+    const auto set = read_mnist(files::system_door(), folder_.path());
     return set ? "" : set.error().message;
   }
 
   Domain::Handle domain_ = Domain::create();
   UseDomain use_{*domain_};
-  std::string folder_;
+  files::TemporaryFolder folder_;
 };
 
 TEST_F(MnistFolderTest, ReadsBothParts) {
-  const auto set = read_mnist(files::system_door(), folder_);
+  const auto set = read_mnist(files::system_door(), folder_.path());
   ASSERT_TRUE(set) << set.error().message;
   EXPECT_EQ(set->train.size(), 3);
   EXPECT_EQ(set->test.size(), 2);
@@ -84,7 +79,7 @@ TEST_F(MnistFolderTest, ReadsBothParts) {
 }
 
 TEST_F(MnistFolderTest, NamesTheFileThatIsMissing) {
-  fs::remove(folder_ + "/train-labels-idx1-ubyte");
+  fs::remove(folder_.at("train-labels-idx1-ubyte"));
   EXPECT_NE(error().find("train-labels-idx1-ubyte: no such file"),
             std::string::npos);
 }
@@ -111,19 +106,19 @@ TEST_F(MnistFolderTest, RefusesImagesInPlaceOfLabels) {
 }
 
 TEST_F(MnistFolderTest, RefusesATruncatedFile) {
-  fs::resize_file(folder_ + "/train-images-idx3-ubyte", 20);
+  fs::resize_file(folder_.at("train-images-idx3-ubyte"), 20);
   EXPECT_NE(error(), "");
 }
 
 TEST_F(MnistFolderTest, RefusesBytesBeyondTheEnd) {
-  std::ofstream(folder_ + "/train-images-idx3-ubyte", std::ios::app) << "x";
+  std::ofstream(folder_.at("train-images-idx3-ubyte"), std::ios::app) << "x";
   EXPECT_NE(error(), "");
 }
 
 TEST_F(MnistFolderTest, SurvivesEveryFailureOfTheDoor) {
   for (std::int64_t n = 1; n < 1000; ++n) {
     files::FaultDoor door(files::system_door(), {.fail_at = n});
-    if (read_mnist(door, folder_)) {
+    if (read_mnist(door, folder_.path())) {
       return;
     }
     EXPECT_EQ(domain_->stats().live, 0) << "after operation " << n;
