@@ -209,11 +209,10 @@ void Walk::run_rule(Step& step) {
   for (std::size_t i = 0; i < edges.size(); ++i) {
     wanted[i] = is_wanted(edges[i]) ? 1 : 0;
   }
-  const std::span<const Tensor> cotangents(
-      slots_.data() + step.first_slot,
-      static_cast<std::size_t>(node.outputs()));
-  graph::VjpContext context(node, cotangents, wanted, results,
-                            options_.create_graph);
+  const auto outputs = static_cast<std::size_t>(node.outputs());
+  graph::VjpContext context(node, {slots_.data() + step.first_slot, outputs},
+                            {is_target_slot_.data() + step.first_slot, outputs},
+                            wanted, results, options_.create_graph);
   node.op().vjp(context);
   for (std::size_t i = 0; i < edges.size(); ++i) {
     if (wanted[i] != 0 && results[i].defined()) {

@@ -36,9 +36,18 @@ Tensor VjpContext::output(int k) const {
                      : Tensor(array);
 }
 
+Tensor VjpContext::take_cotangent(int k) noexcept {
+  const auto slot = static_cast<std::size_t>(k);
+  Tensor& cotangent = cotangents_[slot];
+  if (k == 0 && cotangent.defined()) {
+    taken_shape_ = cotangent.shape();
+  }
+  return asked_[slot] != 0 ? cotangent : std::move(cotangent);
+}
+
 Shape VjpContext::input_shape(int i) const noexcept {
   return node_.input_shape(
-      i, cotangents_[0].defined() ? cotangents_[0].shape() : Shape());
+      i, cotangents_[0].defined() ? cotangents_[0].shape() : taken_shape_);
 }
 
 }  // namespace neap::graph

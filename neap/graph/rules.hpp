@@ -14,14 +14,17 @@ namespace neap::graph {
 /// cotangents of the inputs out.
 class NEAP_API VjpContext {
  public:
-  /// `cotangents` (one an output, undefined: zero), `wanted` and `results` (one
-  /// an input) outlive the context. With `keep_graph` the residuals carry their
+  /// `cotangents` (one an output, undefined: zero), `asked` (one an output: its
+  /// cotangent is wanted itself and stays), `wanted` and `results` (one an
+  /// input) outlive the context. With `keep_graph` the residuals carry their
   /// place on the tape, so that the rule's own ops are recorded through them.
-  VjpContext(const Node& node, std::span<const Tensor> cotangents,
+  VjpContext(const Node& node, std::span<Tensor> cotangents,
+             std::span<const std::uint8_t> asked,
              std::span<const std::uint8_t> wanted, std::span<Tensor> results,
              bool keep_graph) noexcept
       : node_(node),
         cotangents_(cotangents),
+        asked_(asked),
         wanted_(wanted),
         results_(results),
         keep_graph_(keep_graph) {}
@@ -30,6 +33,9 @@ class NEAP_API VjpContext {
   const Tensor& cotangent(int k = 0) const noexcept {
     return cotangents_[static_cast<std::size_t>(k)];
   }
+  /// As cotangent(), for its last use in a rule: an op that is given it may
+  /// take over its memory. cotangent(k) is undefined afterwards.
+  Tensor take_cotangent(int k = 0) noexcept;
   int inputs() const noexcept { return static_cast<int>(wanted_.size()); }
   /// Whether input i's cotangent is wanted.
   bool needs(int i) const noexcept {
@@ -55,9 +61,11 @@ class NEAP_API VjpContext {
 
  private:
   const Node& node_;
-  std::span<const Tensor> cotangents_;
+  std::span<Tensor> cotangents_;
+  std::span<const std::uint8_t> asked_;
   std::span<const std::uint8_t> wanted_;
   std::span<Tensor> results_;
+  Shape taken_shape_;  // of output 0, once its cotangent was taken
   bool keep_graph_;
 };
 

@@ -16,7 +16,9 @@ const Op kAbs{
                 std::span<Spec> out) { infer_signed("abs", args, out[0]); },
     .kernel = &kernels::abs_kernels,
     .vjp =
-        [](VjpContext& c) { c.set(0, mul(c.cotangent(), sign(c.input(0)))); },
+        [](VjpContext& c) {
+          c.set(0, mul(c.take_cotangent(), sign(c.input(0))));
+        },
     .jvp = [](JvpContext& c) { c.set(0, mul(c.tangent(), sign(c.input()))); },
     .facts = {.vjp_reads = {{{.inputs = 0b1}}}, .donates = 0b1}};
 

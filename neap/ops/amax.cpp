@@ -56,7 +56,7 @@ const Op kAmax{
         [](VjpContext& c) {
           c.set(0,
                 mul(shares(c.input(0), c.output(), c.attrs<ReduceAttrs>().axes),
-                    c.cotangent()));
+                    c.take_cotangent()));
         },
     .jvp =
         [](JvpContext& c) {

@@ -17,7 +17,8 @@ const Op kCast{.name = "cast",
                .kernel = &kernels::cast_kernels,
                .vjp =
                    [](VjpContext& c) {
-                     c.set(0, cast(c.cotangent(), c.attrs<CastAttrs>().from));
+                     c.set(0,
+                           cast(c.take_cotangent(), c.attrs<CastAttrs>().from));
                    },
                .jvp =
                    [](JvpContext& c) {

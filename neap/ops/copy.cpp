@@ -13,7 +13,7 @@ const Op kCopy{
     .infer = [](const OpArgs& args,
                 std::span<Spec> out) { infer_same("copy", args, out[0]); },
     .kernel = &kernels::copy_kernels,
-    .vjp = [](VjpContext& c) { c.set(0, c.cotangent()); },
+    .vjp = [](VjpContext& c) { c.set(0, c.take_cotangent()); },
     .jvp = [](JvpContext& c) { c.set(0, copy(c.tangent())); },
     .facts = {.cost = [](const OpArgs& args, std::span<const Spec> outputs) {
       return moving(args, outputs, 0);

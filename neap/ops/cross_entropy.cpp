@@ -45,8 +45,8 @@ const Op kCrossEntropy{
     .vjp =
         [](VjpContext& c) {
           if (c.needs(0)) {
-            c.set(0, cross_entropy_grad(c.cotangent(), c.input(0), c.input(1),
-                                        c.output(1).detach()));
+            c.set(0, cross_entropy_grad(c.take_cotangent(), c.input(0),
+                                        c.input(1), c.output(1).detach()));
           }
         },
     .jvp = jvp_cross_entropy,

@@ -20,7 +20,7 @@ const Op kDiv{
     .kernel = &kernels::div_kernels,
     .vjp =
         [](VjpContext& c) {
-          const Tensor quotient = div(c.cotangent(), c.input(1));
+          const Tensor quotient = div(c.take_cotangent(), c.input(1));
           if (c.needs(0)) {
             c.set(0, sum_to(quotient, c.input_shape(0)));
           }

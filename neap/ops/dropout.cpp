@@ -30,7 +30,7 @@ const Op kDropout{
     .kernel = &kernels::dropout_kernels,
     .vjp =
         [](VjpContext& c) {
-          c.set(0, dropout_by(c.cotangent(), c.attrs<DropoutAttrs>()));
+          c.set(0, dropout_by(c.take_cotangent(), c.attrs<DropoutAttrs>()));
         },
     .jvp =
         [](JvpContext& c) {

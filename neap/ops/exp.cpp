@@ -14,7 +14,7 @@ const Op kExp{
     .infer = [](const OpArgs& args,
                 std::span<Spec> out) { infer_floating("exp", args, out[0]); },
     .kernel = &kernels::exp_kernels,
-    .vjp = [](VjpContext& c) { c.set(0, mul(c.cotangent(), c.output())); },
+    .vjp = [](VjpContext& c) { c.set(0, mul(c.take_cotangent(), c.output())); },
     .jvp = [](JvpContext& c) { c.set(0, mul(c.tangent(), c.output())); },
     .facts = {.vjp_reads = {{{.outputs = 0b1}}}, .donates = 0b1}};
 

@@ -23,7 +23,7 @@ const Op kExpand{
         },
     .vjp =
         [](VjpContext& c) {
-          c.set(0, sum_to(c.cotangent(), c.input_shape(0)));
+          c.set(0, sum_to(c.take_cotangent(), c.input_shape(0)));
         },
     .jvp =
         [](JvpContext& c) {

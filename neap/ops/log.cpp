@@ -14,7 +14,7 @@ const Op kLog{
     .infer = [](const OpArgs& args,
                 std::span<Spec> out) { infer_floating("log", args, out[0]); },
     .kernel = &kernels::log_kernels,
-    .vjp = [](VjpContext& c) { c.set(0, div(c.cotangent(), c.input(0))); },
+    .vjp = [](VjpContext& c) { c.set(0, div(c.take_cotangent(), c.input(0))); },
     .jvp = [](JvpContext& c) { c.set(0, div(c.tangent(), c.input())); },
     .facts = {.vjp_reads = {{{.inputs = 0b1}}}, .donates = 0b1}};
 

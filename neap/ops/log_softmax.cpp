@@ -29,7 +29,7 @@ const Op kLogSoftmax{
     .kernel = &kernels::log_softmax_kernels,
     .vjp =
         [](VjpContext& c) {
-          c.set(0, log_softmax_grad(c.cotangent(), c.output(),
+          c.set(0, log_softmax_grad(c.take_cotangent(), c.output(),
                                     c.attrs<AxisAttrs>().axis));
         },
     .jvp =

@@ -13,7 +13,7 @@ const Op kNeg{
     .infer = [](const OpArgs& args,
                 std::span<Spec> out) { infer_signed("neg", args, out[0]); },
     .kernel = &kernels::neg_kernels,
-    .vjp = [](VjpContext& c) { c.set(0, neg(c.cotangent())); },
+    .vjp = [](VjpContext& c) { c.set(0, neg(c.take_cotangent())); },
     .jvp = [](JvpContext& c) { c.set(0, neg(c.tangent())); },
     .facts = {.donates = 0b1}};
 

@@ -19,6 +19,8 @@ constexpr std::array kAll{
 
 }  // namespace
 
-std::span<const graph::Op* const> all_ops() noexcept { return kAll; }
+std::span<const graph::Op* const> all_ops() noexcept {
+  return kAll;
+}
 
 }  // namespace neap::ops

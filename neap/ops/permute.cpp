@@ -34,8 +34,8 @@ const Op kPermute{
         },
     .vjp =
         [](VjpContext& c) {
-          c.set(0,
-                permute(c.cotangent(), inverse(c.attrs<ShapeAttrs>().shape())));
+          c.set(0, permute(c.take_cotangent(),
+                           inverse(c.attrs<ShapeAttrs>().shape())));
         },
     .jvp =
         [](JvpContext& c) {

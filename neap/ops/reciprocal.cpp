@@ -20,7 +20,7 @@ const Op kReciprocal{
     .kernel = &kernels::reciprocal_kernels,
     .vjp =
         [](VjpContext& c) {
-          c.set(0, neg(mul(c.cotangent(), square(c.output()))));
+          c.set(0, neg(mul(c.take_cotangent(), square(c.output()))));
         },
     .jvp =
         [](JvpContext& c) {

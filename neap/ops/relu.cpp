@@ -15,7 +15,9 @@ const Op kRelu{
                 std::span<Spec> out) { infer_floating("relu", args, out[0]); },
     .kernel = &kernels::relu_kernels,
     .vjp =
-        [](VjpContext& c) { c.set(0, relu_grad(c.cotangent(), c.output())); },
+        [](VjpContext& c) {
+          c.set(0, relu_grad(c.take_cotangent(), c.output()));
+        },
     .jvp = [](JvpContext& c) { c.set(0, relu_grad(c.tangent(), c.output())); },
     .facts = {.vjp_reads = {{{.outputs = 0b1}}}, .donates = 0b1}};
 

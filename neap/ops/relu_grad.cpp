@@ -18,7 +18,7 @@ const Op kReluGrad{
     .vjp =
         [](VjpContext& c) {
           if (c.needs(0)) {
-            c.set(0, relu_grad(c.cotangent(), c.input(1)));
+            c.set(0, relu_grad(c.take_cotangent(), c.input(1)));
           }
         },
     .jvp =

@@ -50,7 +50,7 @@ const Op kReshape{.name = "reshape",
                       },
                   .vjp =
                       [](VjpContext& c) {
-                        c.set(0, reshape(c.cotangent(), c.input_shape(0)));
+                        c.set(0, reshape(c.take_cotangent(), c.input_shape(0)));
                       },
                   .jvp =
                       [](JvpContext& c) {

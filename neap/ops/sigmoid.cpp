@@ -18,7 +18,7 @@ const Op kSigmoid{
     .kernel = &kernels::sigmoid_kernels,
     .vjp =
         [](VjpContext& c) {
-          c.set(0, sigmoid_grad(c.cotangent(), c.output()));
+          c.set(0, sigmoid_grad(c.take_cotangent(), c.output()));
         },
     .jvp =
         [](JvpContext& c) { c.set(0, sigmoid_grad(c.tangent(), c.output())); },

@@ -41,7 +41,7 @@ const Op kSlice{
         },
     .vjp =
         [](VjpContext& c) {
-          c.set(0, slice_put(c.cotangent(), c.attrs<SliceAttrs>()));
+          c.set(0, slice_put(c.take_cotangent(), c.attrs<SliceAttrs>()));
         },
     .jvp =
         [](JvpContext& c) {

@@ -16,7 +16,9 @@ const Op kSqrt{
                 std::span<Spec> out) { infer_floating("sqrt", args, out[0]); },
     .kernel = &kernels::sqrt_kernels,
     .vjp =
-        [](VjpContext& c) { c.set(0, div(c.cotangent(), mul(c.output(), 2))); },
+        [](VjpContext& c) {
+          c.set(0, div(c.take_cotangent(), mul(c.output(), 2)));
+        },
     .jvp =
         [](JvpContext& c) { c.set(0, div(c.tangent(), mul(c.output(), 2))); },
     .facts = {.vjp_reads = {{{.outputs = 0b1}}}, .donates = 0b1}};

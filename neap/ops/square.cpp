@@ -15,7 +15,9 @@ const Op kSquare{
                 std::span<Spec> out) { infer_signed("square", args, out[0]); },
     .kernel = &kernels::square_kernels,
     .vjp =
-        [](VjpContext& c) { c.set(0, mul(mul(c.input(0), 2), c.cotangent())); },
+        [](VjpContext& c) {
+          c.set(0, mul(mul(c.input(0), 2), c.take_cotangent()));
+        },
     .jvp = [](JvpContext& c) { c.set(0, mul(mul(c.input(), 2), c.tangent())); },
     .facts = {.vjp_reads = {{{.inputs = 0b1}}}, .donates = 0b1}};
 

@@ -26,7 +26,7 @@ const Op kSum{
     .kernel = &kernels::sum_kernels,
     .vjp =
         [](VjpContext& c) {
-          c.set(0, expand(c.cotangent(), c.input_shape(0)));
+          c.set(0, expand(c.take_cotangent(), c.input_shape(0)));
         },
     .jvp =
         [](JvpContext& c) {

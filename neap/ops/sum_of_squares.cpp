@@ -24,7 +24,7 @@ const Op kSumOfSquares{
     .vjp =
         [](VjpContext& c) {
           const Tensor x = c.input(0);
-          c.set(0, mul(x, cast(mul(c.cotangent(), 2), x.dtype())));
+          c.set(0, mul(x, cast(mul(c.take_cotangent(), 2), x.dtype())));
         },
     .jvp =
         [](JvpContext& c) {

@@ -15,7 +15,9 @@ const Op kTanh{
                 std::span<Spec> out) { infer_floating("tanh", args, out[0]); },
     .kernel = &kernels::tanh_kernels,
     .vjp =
-        [](VjpContext& c) { c.set(0, tanh_grad(c.cotangent(), c.output())); },
+        [](VjpContext& c) {
+          c.set(0, tanh_grad(c.take_cotangent(), c.output()));
+        },
     .jvp = [](JvpContext& c) { c.set(0, tanh_grad(c.tangent(), c.output())); },
     .facts = {.vjp_reads = {{{.outputs = 0b1}}}, .donates = 0b1}};
 

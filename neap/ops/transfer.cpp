@@ -18,7 +18,7 @@ const Op kTransfer{
     .transfer = true,
     .vjp =
         [](VjpContext& c) {
-          c.set(0, to(c.cotangent(), c.attrs<TransferAttrs>().from));
+          c.set(0, to(c.take_cotangent(), c.attrs<TransferAttrs>().from));
         },
     .jvp =
         [](JvpContext& c) {
