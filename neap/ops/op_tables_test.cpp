@@ -38,6 +38,16 @@ TEST(OpTablesTest, NameEveryOp) {
   }
 }
 
+TEST(OpTablesTest, NameEveryComposite) {
+  const std::vector<OpTable> tables = listed_tables();
+  for (const std::string_view name : ops::all_composites()) {
+    EXPECT_TRUE(std::any_of(
+        tables.begin(), tables.end(),
+        [name](const OpTable& t) { return t.op == nullptr && t.name == name; }))
+        << name << " has no table";
+  }
+}
+
 TEST(OpTablesTest, DifferentiateEveryOpThatHasARule) {
   const std::vector<OpTable> tables = listed_tables();
   for (const graph::Op* op : ops::all_ops()) {
