@@ -1,10 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/abs.hpp"
 
-#include <array>
 #include <cmath>
 
-#include "neap/kernels/scalar.hpp"
+#include "neap/kernels/float_kernels.hpp"
 #include "neap/kernels/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -17,6 +16,7 @@ namespace neap::kernels {
 namespace HWY_NAMESPACE {
 
 struct AbsVector {
+  static constexpr bool kIsLight = true;
   template <class D, class V>
   HWY_INLINE V operator()(D, V x) const {
     return hn::Abs(x);
@@ -37,7 +37,10 @@ namespace {
 
 HWY_EXPORT(abs_piece);
 
-struct AbsScalar {
+struct Abs {
+  static PieceFunction piece(DType dtype) {
+    return HWY_DYNAMIC_DISPATCH(abs_piece)(dtype);
+  }
   template <class T>
   T operator()(T x) const {
     if constexpr (std::is_floating_point_v<T>) {
@@ -48,30 +51,9 @@ struct AbsScalar {
   }
 };
 
-void abs(const Args& args) noexcept {
-  run_elementwise(args, HWY_DYNAMIC_DISPATCH(abs_piece)(args.in[0].dtype));
-}
-
-constexpr std::array kKernels{
-    Kernel{.name = "abs.f32", .dtype = f32, .run = abs},
-    Kernel{.name = "abs.f64", .dtype = f64, .run = abs},
-    Kernel{.name = "abs.i32",
-           .dtype = i32,
-           .run = scalar_kernel<AbsScalar, std::int32_t, 1>},
-    Kernel{.name = "abs.i64",
-           .dtype = i64,
-           .run = scalar_kernel<AbsScalar, std::int64_t, 1>},
-    Kernel{.name = "abs.reference.f32",
-           .dtype = f32,
-           .run = reference<AbsScalar, float, 1>},
-    Kernel{.name = "abs.reference.f64",
-           .dtype = f64,
-           .run = reference<AbsScalar, double, 1>},
-};
-
 }  // namespace
 
-constinit const KernelList abs_kernels{"abs", kKernels};
+constinit const KernelList abs_kernels{"abs", kSignedKernels<"abs", Abs, 1>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

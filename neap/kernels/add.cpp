@@ -1,9 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/add.hpp"
 
-#include <array>
-
-#include "neap/kernels/scalar.hpp"
+#include "neap/kernels/float_kernels.hpp"
 #include "neap/kernels/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -16,6 +14,7 @@ namespace neap::kernels {
 namespace HWY_NAMESPACE {
 
 struct AddVector {
+  static constexpr bool kIsLight = true;
   template <class D, class V>
   HWY_INLINE V operator()(D, V a, V b) const {
     return hn::Add(a, b);
@@ -36,37 +35,19 @@ namespace {
 
 HWY_EXPORT(add_piece);
 
-struct AddScalar {
+struct Add {
+  static PieceFunction piece(DType dtype) {
+    return HWY_DYNAMIC_DISPATCH(add_piece)(dtype);
+  }
   template <class T>
   T operator()(T a, T b) const {
     return static_cast<T>(to_wrapping(a) + to_wrapping(b));
   }
 };
 
-void add(const Args& args) noexcept {
-  run_elementwise(args, HWY_DYNAMIC_DISPATCH(add_piece)(args.in[0].dtype));
-}
-
-constexpr std::array kKernels{
-    Kernel{.name = "add.f32", .dtype = f32, .run = add},
-    Kernel{.name = "add.f64", .dtype = f64, .run = add},
-    Kernel{.name = "add.i32",
-           .dtype = i32,
-           .run = scalar_kernel<AddScalar, std::int32_t, 2>},
-    Kernel{.name = "add.i64",
-           .dtype = i64,
-           .run = scalar_kernel<AddScalar, std::int64_t, 2>},
-    Kernel{.name = "add.reference.f32",
-           .dtype = f32,
-           .run = reference<AddScalar, float, 2>},
-    Kernel{.name = "add.reference.f64",
-           .dtype = f64,
-           .run = reference<AddScalar, double, 2>},
-};
-
 }  // namespace
 
-constinit const KernelList add_kernels{"add", kKernels};
+constinit const KernelList add_kernels{"add", kSignedKernels<"add", Add, 2>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

@@ -1,9 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/div.hpp"
 
-#include <array>
-
-#include "neap/kernels/scalar.hpp"
+#include "neap/kernels/float_kernels.hpp"
 #include "neap/kernels/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -36,31 +34,19 @@ namespace {
 
 HWY_EXPORT(div_piece);
 
-struct DivScalar {
+struct Div {
+  static PieceFunction piece(DType dtype) {
+    return HWY_DYNAMIC_DISPATCH(div_piece)(dtype);
+  }
   template <class T>
   T operator()(T a, T b) const {
     return a / b;
   }
 };
 
-void div(const Args& args) noexcept {
-  run_elementwise(args, HWY_DYNAMIC_DISPATCH(div_piece)(args.in[0].dtype));
-}
-
-constexpr std::array kKernels{
-    Kernel{.name = "div.f32", .dtype = f32, .run = div},
-    Kernel{.name = "div.f64", .dtype = f64, .run = div},
-    Kernel{.name = "div.reference.f32",
-           .dtype = f32,
-           .run = reference<DivScalar, float, 2>},
-    Kernel{.name = "div.reference.f64",
-           .dtype = f64,
-           .run = reference<DivScalar, double, 2>},
-};
-
 }  // namespace
 
-constinit const KernelList div_kernels{"div", kKernels};
+constinit const KernelList div_kernels{"div", kFloatKernels<"div", Div, 2>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

@@ -27,6 +27,17 @@ HWY_INLINE hn::Vec<D> constant(D d, double value) {
   return hn::Set(d, static_cast<hn::TFromD<D>>(value));
 }
 
+/// Whether Op says `static constexpr bool kIsLight = true`: a few instructions,
+/// so that the loop may handle several vectors at once.
+template <class Op>
+constexpr bool is_light() {
+  if constexpr (requires { Op::kIsLight; }) {
+    return Op::kIsLight;
+  } else {
+    return false;
+  }
+}
+
 /// The first elements of a vector, the others 0: never reads beyond `count`.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load_some(D d, const T* from, std::size_t count) {
@@ -42,6 +53,22 @@ HWY_INLINE void store_some(D d, V v, T* to, std::size_t count) {
   std::memcpy(to, padded, count * sizeof(T));
 }
 
+template <class Op, class D, class... In>
+HWY_INLINE hn::Vec<D> map_vector(const Op& op, D d, std::size_t at,
+                                 const In*... in) {
+  return op(d, hn::LoadU(d, in + at)...);
+}
+
+// All loads go before the first store: a store delays a later load that has the
+// same low 12 bits in its address.
+template <class Op, class D, class T, std::size_t... k, class... In>
+HWY_INLINE void map_group(const Op& op, D d, std::size_t at, T* out,
+                          std::index_sequence<k...>, const In*... in) {
+  const std::size_t lanes = hn::Lanes(d);
+  const hn::Vec<D> v[] = {map_vector(op, d, at + k * lanes, in...)...};
+  (hn::StoreU(v[k], d, out + at + k * lanes), ...);
+}
+
 /// out[i] = op(in[i]...) for plain arrays; out may be one of them.
 template <class Op, class T, class... In>
 HWY_INLINE void map_arrays(const Op& op, std::int64_t size, T* out,
@@ -50,8 +77,14 @@ HWY_INLINE void map_arrays(const Op& op, std::int64_t size, T* out,
   const std::size_t lanes = hn::Lanes(d);
   const auto count = static_cast<std::size_t>(size);
   std::size_t i = 0;
+  if constexpr (is_light<Op>()) {
+    constexpr std::size_t kGroup = 4;
+    for (; i + kGroup * lanes <= count; i += kGroup * lanes) {
+      map_group(op, d, i, out, std::make_index_sequence<kGroup>(), in...);
+    }
+  }
   for (; i + lanes <= count; i += lanes) {
-    hn::StoreU(op(d, hn::LoadU(d, in + i)...), d, out + i);
+    hn::StoreU(map_vector(op, d, i, in...), d, out + i);
   }
   if (i < count) {
     store_some(d, op(d, load_some(d, in + i, count - i)...), out + i,
@@ -61,7 +94,8 @@ HWY_INLINE void map_arrays(const Op& op, std::int64_t size, T* out,
 
 template <class Op, class T, std::size_t... k>
 HWY_INLINE void map_operands(const Piece& piece, std::index_sequence<k...>) {
-  map_arrays(Op(), piece.count, piece.at<T>(static_cast<int>(sizeof...(k))),
+  map_arrays(make_op<Op>(piece.attrs), piece.count,
+             piece.at<T>(static_cast<int>(sizeof...(k))),
              piece.at<const T>(static_cast<int>(k))...);
 }
 
@@ -70,8 +104,8 @@ void map_piece(const Piece& piece) noexcept {
   map_operands<Op, T>(piece, std::make_index_sequence<kInputs>());
 }
 
-/// The loop for f32 or f64. Op is called as op(d, v...) with one vector for
-/// each input, and returns one.
+/// The loop for f32 or f64. Op is made by make_op, called as op(d, v...) with
+/// one vector for each input, and returns one.
 template <class Op, std::size_t kInputs>
 HWY_MAYBE_UNUSED PieceFunction float_piece(DType dtype) {
   return dtype == f32 ? map_piece<Op, float, kInputs>

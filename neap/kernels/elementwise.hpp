@@ -41,6 +41,22 @@ struct Piece {
 
 using PieceFunction = void (*)(const Piece&) noexcept;
 
+/// The function object of a loop. One that depends on the op's attributes is an
+/// aggregate of them:
+///   struct ClipVector {
+///     using Attrs = ClipAttrs;
+///     Attrs attrs;
+///     ...operator()
+///   };
+template <class Op>
+Op make_op([[maybe_unused]] const void* attrs) noexcept {
+  if constexpr (requires { typename Op::Attrs; }) {
+    return Op{*static_cast<const typename Op::Attrs*>(attrs)};
+  } else {
+    return Op{};
+  }
+}
+
 /// What a function does with the outputs.
 enum class OutputUse : std::uint8_t {
   kWrites,   // sets every element, reads none

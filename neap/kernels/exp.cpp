@@ -1,10 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/exp.hpp"
 
-#include <array>
 #include <cmath>
 
-#include "neap/kernels/scalar.hpp"
+#include "neap/kernels/float_kernels.hpp"
 #include "neap/kernels/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -38,31 +37,19 @@ namespace {
 
 HWY_EXPORT(exp_piece);
 
-struct ExpScalar {
+struct Exp {
+  static PieceFunction piece(DType dtype) {
+    return HWY_DYNAMIC_DISPATCH(exp_piece)(dtype);
+  }
   template <class T>
   T operator()(T x) const {
     return std::exp(x);
   }
 };
 
-void exp(const Args& args) noexcept {
-  run_elementwise(args, HWY_DYNAMIC_DISPATCH(exp_piece)(args.in[0].dtype));
-}
-
-constexpr std::array kKernels{
-    Kernel{.name = "exp.f32", .dtype = f32, .run = exp},
-    Kernel{.name = "exp.f64", .dtype = f64, .run = exp},
-    Kernel{.name = "exp.reference.f32",
-           .dtype = f32,
-           .run = reference<ExpScalar, float, 1>},
-    Kernel{.name = "exp.reference.f64",
-           .dtype = f64,
-           .run = reference<ExpScalar, double, 1>},
-};
-
 }  // namespace
 
-constinit const KernelList exp_kernels{"exp", kKernels};
+constinit const KernelList exp_kernels{"exp", kFloatKernels<"exp", Exp, 1>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

@@ -1,10 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/log.hpp"
 
-#include <array>
 #include <cmath>
 
-#include "neap/kernels/scalar.hpp"
+#include "neap/kernels/float_kernels.hpp"
 #include "neap/kernels/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -38,31 +37,19 @@ namespace {
 
 HWY_EXPORT(log_piece);
 
-struct LogScalar {
+struct Log {
+  static PieceFunction piece(DType dtype) {
+    return HWY_DYNAMIC_DISPATCH(log_piece)(dtype);
+  }
   template <class T>
   T operator()(T x) const {
     return std::log(x);
   }
 };
 
-void log(const Args& args) noexcept {
-  run_elementwise(args, HWY_DYNAMIC_DISPATCH(log_piece)(args.in[0].dtype));
-}
-
-constexpr std::array kKernels{
-    Kernel{.name = "log.f32", .dtype = f32, .run = log},
-    Kernel{.name = "log.f64", .dtype = f64, .run = log},
-    Kernel{.name = "log.reference.f32",
-           .dtype = f32,
-           .run = reference<LogScalar, float, 1>},
-    Kernel{.name = "log.reference.f64",
-           .dtype = f64,
-           .run = reference<LogScalar, double, 1>},
-};
-
 }  // namespace
 
-constinit const KernelList log_kernels{"log", kKernels};
+constinit const KernelList log_kernels{"log", kFloatKernels<"log", Log, 1>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

@@ -1,9 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/maximum.hpp"
 
-#include <array>
-
-#include "neap/kernels/scalar.hpp"
+#include "neap/kernels/float_kernels.hpp"
 #include "neap/kernels/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -16,6 +14,7 @@ namespace neap::kernels {
 namespace HWY_NAMESPACE {
 
 struct MaximumVector {
+  static constexpr bool kIsLight = true;
   template <class D, class V>
   HWY_INLINE V operator()(D, V a, V b) const {
     return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);
@@ -36,37 +35,20 @@ namespace {
 
 HWY_EXPORT(maximum_piece);
 
-struct MaximumScalar {
+struct Maximum {
+  static PieceFunction piece(DType dtype) {
+    return HWY_DYNAMIC_DISPATCH(maximum_piece)(dtype);
+  }
   template <class T>
   T operator()(T a, T b) const {
     return a > b || a != a ? a : b;
   }
 };
 
-void maximum(const Args& args) noexcept {
-  run_elementwise(args, HWY_DYNAMIC_DISPATCH(maximum_piece)(args.in[0].dtype));
-}
-
-constexpr std::array kKernels{
-    Kernel{.name = "maximum.f32", .dtype = f32, .run = maximum},
-    Kernel{.name = "maximum.f64", .dtype = f64, .run = maximum},
-    Kernel{.name = "maximum.i32",
-           .dtype = i32,
-           .run = scalar_kernel<MaximumScalar, std::int32_t, 2>},
-    Kernel{.name = "maximum.i64",
-           .dtype = i64,
-           .run = scalar_kernel<MaximumScalar, std::int64_t, 2>},
-    Kernel{.name = "maximum.reference.f32",
-           .dtype = f32,
-           .run = reference<MaximumScalar, float, 2>},
-    Kernel{.name = "maximum.reference.f64",
-           .dtype = f64,
-           .run = reference<MaximumScalar, double, 2>},
-};
-
 }  // namespace
 
-constinit const KernelList maximum_kernels{"maximum", kKernels};
+constinit const KernelList maximum_kernels{
+    "maximum", kSignedKernels<"maximum", Maximum, 2>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

@@ -1,9 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/minimum.hpp"
 
-#include <array>
-
-#include "neap/kernels/scalar.hpp"
+#include "neap/kernels/float_kernels.hpp"
 #include "neap/kernels/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -16,6 +14,7 @@ namespace neap::kernels {
 namespace HWY_NAMESPACE {
 
 struct MinimumVector {
+  static constexpr bool kIsLight = true;
   template <class D, class V>
   HWY_INLINE V operator()(D, V a, V b) const {
     return hn::IfThenElse(hn::Or(hn::Lt(a, b), hn::IsNaN(a)), a, b);
@@ -36,37 +35,20 @@ namespace {
 
 HWY_EXPORT(minimum_piece);
 
-struct MinimumScalar {
+struct Minimum {
+  static PieceFunction piece(DType dtype) {
+    return HWY_DYNAMIC_DISPATCH(minimum_piece)(dtype);
+  }
   template <class T>
   T operator()(T a, T b) const {
     return a < b || a != a ? a : b;
   }
 };
 
-void minimum(const Args& args) noexcept {
-  run_elementwise(args, HWY_DYNAMIC_DISPATCH(minimum_piece)(args.in[0].dtype));
-}
-
-constexpr std::array kKernels{
-    Kernel{.name = "minimum.f32", .dtype = f32, .run = minimum},
-    Kernel{.name = "minimum.f64", .dtype = f64, .run = minimum},
-    Kernel{.name = "minimum.i32",
-           .dtype = i32,
-           .run = scalar_kernel<MinimumScalar, std::int32_t, 2>},
-    Kernel{.name = "minimum.i64",
-           .dtype = i64,
-           .run = scalar_kernel<MinimumScalar, std::int64_t, 2>},
-    Kernel{.name = "minimum.reference.f32",
-           .dtype = f32,
-           .run = reference<MinimumScalar, float, 2>},
-    Kernel{.name = "minimum.reference.f64",
-           .dtype = f64,
-           .run = reference<MinimumScalar, double, 2>},
-};
-
 }  // namespace
 
-constinit const KernelList minimum_kernels{"minimum", kKernels};
+constinit const KernelList minimum_kernels{
+    "minimum", kSignedKernels<"minimum", Minimum, 2>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

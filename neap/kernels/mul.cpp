@@ -1,9 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/mul.hpp"
 
-#include <array>
-
-#include "neap/kernels/scalar.hpp"
+#include "neap/kernels/float_kernels.hpp"
 #include "neap/kernels/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -16,6 +14,7 @@ namespace neap::kernels {
 namespace HWY_NAMESPACE {
 
 struct MulVector {
+  static constexpr bool kIsLight = true;
   template <class D, class V>
   HWY_INLINE V operator()(D, V a, V b) const {
     return hn::Mul(a, b);
@@ -36,37 +35,19 @@ namespace {
 
 HWY_EXPORT(mul_piece);
 
-struct MulScalar {
+struct Mul {
+  static PieceFunction piece(DType dtype) {
+    return HWY_DYNAMIC_DISPATCH(mul_piece)(dtype);
+  }
   template <class T>
   T operator()(T a, T b) const {
     return static_cast<T>(to_wrapping(a) * to_wrapping(b));
   }
 };
 
-void mul(const Args& args) noexcept {
-  run_elementwise(args, HWY_DYNAMIC_DISPATCH(mul_piece)(args.in[0].dtype));
-}
-
-constexpr std::array kKernels{
-    Kernel{.name = "mul.f32", .dtype = f32, .run = mul},
-    Kernel{.name = "mul.f64", .dtype = f64, .run = mul},
-    Kernel{.name = "mul.i32",
-           .dtype = i32,
-           .run = scalar_kernel<MulScalar, std::int32_t, 2>},
-    Kernel{.name = "mul.i64",
-           .dtype = i64,
-           .run = scalar_kernel<MulScalar, std::int64_t, 2>},
-    Kernel{.name = "mul.reference.f32",
-           .dtype = f32,
-           .run = reference<MulScalar, float, 2>},
-    Kernel{.name = "mul.reference.f64",
-           .dtype = f64,
-           .run = reference<MulScalar, double, 2>},
-};
-
 }  // namespace
 
-constinit const KernelList mul_kernels{"mul", kKernels};
+constinit const KernelList mul_kernels{"mul", kSignedKernels<"mul", Mul, 2>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

@@ -1,9 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/neg.hpp"
 
-#include <array>
-
-#include "neap/kernels/scalar.hpp"
+#include "neap/kernels/float_kernels.hpp"
 #include "neap/kernels/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -16,6 +14,7 @@ namespace neap::kernels {
 namespace HWY_NAMESPACE {
 
 struct NegVector {
+  static constexpr bool kIsLight = true;
   template <class D, class V>
   HWY_INLINE V operator()(D, V x) const {
     return hn::Neg(x);
@@ -36,37 +35,19 @@ namespace {
 
 HWY_EXPORT(neg_piece);
 
-struct NegScalar {
+struct Neg {
+  static PieceFunction piece(DType dtype) {
+    return HWY_DYNAMIC_DISPATCH(neg_piece)(dtype);
+  }
   template <class T>
   T operator()(T x) const {
     return static_cast<T>(-to_wrapping(x));
   }
 };
 
-void neg(const Args& args) noexcept {
-  run_elementwise(args, HWY_DYNAMIC_DISPATCH(neg_piece)(args.in[0].dtype));
-}
-
-constexpr std::array kKernels{
-    Kernel{.name = "neg.f32", .dtype = f32, .run = neg},
-    Kernel{.name = "neg.f64", .dtype = f64, .run = neg},
-    Kernel{.name = "neg.i32",
-           .dtype = i32,
-           .run = scalar_kernel<NegScalar, std::int32_t, 1>},
-    Kernel{.name = "neg.i64",
-           .dtype = i64,
-           .run = scalar_kernel<NegScalar, std::int64_t, 1>},
-    Kernel{.name = "neg.reference.f32",
-           .dtype = f32,
-           .run = reference<NegScalar, float, 1>},
-    Kernel{.name = "neg.reference.f64",
-           .dtype = f64,
-           .run = reference<NegScalar, double, 1>},
-};
-
 }  // namespace
 
-constinit const KernelList neg_kernels{"neg", kKernels};
+constinit const KernelList neg_kernels{"neg", kSignedKernels<"neg", Neg, 1>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

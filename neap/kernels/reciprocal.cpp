@@ -1,9 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/reciprocal.hpp"
 
-#include <array>
-
-#include "neap/kernels/scalar.hpp"
+#include "neap/kernels/float_kernels.hpp"
 #include "neap/kernels/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -36,32 +34,20 @@ namespace {
 
 HWY_EXPORT(reciprocal_piece);
 
-struct ReciprocalScalar {
+struct Reciprocal {
+  static PieceFunction piece(DType dtype) {
+    return HWY_DYNAMIC_DISPATCH(reciprocal_piece)(dtype);
+  }
   template <class T>
   T operator()(T x) const {
     return T(1) / x;
   }
 };
 
-void reciprocal(const Args& args) noexcept {
-  run_elementwise(args,
-                  HWY_DYNAMIC_DISPATCH(reciprocal_piece)(args.in[0].dtype));
-}
-
-constexpr std::array kKernels{
-    Kernel{.name = "reciprocal.f32", .dtype = f32, .run = reciprocal},
-    Kernel{.name = "reciprocal.f64", .dtype = f64, .run = reciprocal},
-    Kernel{.name = "reciprocal.reference.f32",
-           .dtype = f32,
-           .run = reference<ReciprocalScalar, float, 1>},
-    Kernel{.name = "reciprocal.reference.f64",
-           .dtype = f64,
-           .run = reference<ReciprocalScalar, double, 1>},
-};
-
 }  // namespace
 
-constinit const KernelList reciprocal_kernels{"reciprocal", kKernels};
+constinit const KernelList reciprocal_kernels{
+    "reciprocal", kFloatKernels<"reciprocal", Reciprocal, 1>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

@@ -17,7 +17,7 @@ template <class Op, class T, class R, std::size_t... k>
 void scalar_loop(const Piece& piece, std::index_sequence<k...>) noexcept {
   const T* const in[] = {piece.at<const T>(static_cast<int>(k))...};
   R* const out = piece.at<R>(static_cast<int>(sizeof...(k)));
-  const Op op;
+  const Op op = make_op<Op>(piece.attrs);
   for (std::int64_t i = 0; i < piece.count; ++i) {
     out[i] = op(in[k][i]...);
   }
@@ -27,7 +27,7 @@ template <class Op, class T, class R, std::size_t... k>
 void reference_loop(const Args& args, std::index_sequence<k...>) noexcept {
   const Strided& out = args.out[0];
   const Shape strides[] = {broadcast_strides(args.in[k], out.shape)...};
-  const Op op;
+  const Op op = make_op<Op>(args.attrs);
   const std::int64_t count = out.shape.element_count();
   for (std::int64_t i = 0; i < count; ++i) {
     out.as<R>()[offset_at(out.shape, out.strides, i)] =

@@ -1,10 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/sigmoid.hpp"
 
-#include <array>
 #include <cmath>
 
-#include "neap/kernels/scalar.hpp"
+#include "neap/kernels/float_kernels.hpp"
 #include "neap/kernels/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -48,58 +47,35 @@ namespace neap::kernels {
 namespace {
 
 HWY_EXPORT(sigmoid_piece);
-HWY_EXPORT(sigmoid_grad_piece);
 
-struct SigmoidScalar {
+struct Sigmoid {
+  static PieceFunction piece(DType dtype) {
+    return HWY_DYNAMIC_DISPATCH(sigmoid_piece)(dtype);
+  }
   template <class T>
   T operator()(T x) const {
     return T(1) / (T(1) + std::exp(-x));
   }
 };
 
-void sigmoid(const Args& args) noexcept {
-  run_elementwise(args, HWY_DYNAMIC_DISPATCH(sigmoid_piece)(args.in[0].dtype));
-}
+HWY_EXPORT(sigmoid_grad_piece);
 
-constexpr std::array kSigmoidKernels{
-    Kernel{.name = "sigmoid.f32", .dtype = f32, .run = sigmoid},
-    Kernel{.name = "sigmoid.f64", .dtype = f64, .run = sigmoid},
-    Kernel{.name = "sigmoid.reference.f32",
-           .dtype = f32,
-           .run = reference<SigmoidScalar, float, 1>},
-    Kernel{.name = "sigmoid.reference.f64",
-           .dtype = f64,
-           .run = reference<SigmoidScalar, double, 1>},
-};
-
-struct SigmoidGradScalar {
+struct SigmoidGrad {
+  static PieceFunction piece(DType dtype) {
+    return HWY_DYNAMIC_DISPATCH(sigmoid_grad_piece)(dtype);
+  }
   template <class T>
   T operator()(T g, T y) const {
     return g * y * (T(1) - y);
   }
 };
 
-void sigmoid_grad(const Args& args) noexcept {
-  run_elementwise(args,
-                  HWY_DYNAMIC_DISPATCH(sigmoid_grad_piece)(args.in[0].dtype));
-}
-
-constexpr std::array kSigmoidGradKernels{
-    Kernel{.name = "sigmoid_grad.f32", .dtype = f32, .run = sigmoid_grad},
-    Kernel{.name = "sigmoid_grad.f64", .dtype = f64, .run = sigmoid_grad},
-    Kernel{.name = "sigmoid_grad.reference.f32",
-           .dtype = f32,
-           .run = reference<SigmoidGradScalar, float, 2>},
-    Kernel{.name = "sigmoid_grad.reference.f64",
-           .dtype = f64,
-           .run = reference<SigmoidGradScalar, double, 2>},
-};
-
 }  // namespace
 
-constinit const KernelList sigmoid_kernels{"sigmoid", kSigmoidKernels};
-constinit const KernelList sigmoid_grad_kernels{"sigmoid_grad",
-                                                kSigmoidGradKernels};
+constinit const KernelList sigmoid_kernels{
+    "sigmoid", kFloatKernels<"sigmoid", Sigmoid, 1>};
+constinit const KernelList sigmoid_grad_kernels{
+    "sigmoid_grad", kFloatKernels<"sigmoid_grad", SigmoidGrad, 2>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

@@ -1,9 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/sign.hpp"
 
-#include <array>
-
-#include "neap/kernels/scalar.hpp"
+#include "neap/kernels/float_kernels.hpp"
 #include "neap/kernels/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -16,6 +14,7 @@ namespace neap::kernels {
 namespace HWY_NAMESPACE {
 
 struct SignVector {
+  static constexpr bool kIsLight = true;
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x) const {
     const V one = constant(d, 1);
@@ -40,7 +39,10 @@ namespace {
 
 HWY_EXPORT(sign_piece);
 
-struct SignScalar {
+struct Sign {
+  static PieceFunction piece(DType dtype) {
+    return HWY_DYNAMIC_DISPATCH(sign_piece)(dtype);
+  }
   template <class T>
   T operator()(T x) const {
     if (x > T(0)) {
@@ -53,30 +55,10 @@ struct SignScalar {
   }
 };
 
-void sign(const Args& args) noexcept {
-  run_elementwise(args, HWY_DYNAMIC_DISPATCH(sign_piece)(args.in[0].dtype));
-}
-
-constexpr std::array kKernels{
-    Kernel{.name = "sign.f32", .dtype = f32, .run = sign},
-    Kernel{.name = "sign.f64", .dtype = f64, .run = sign},
-    Kernel{.name = "sign.i32",
-           .dtype = i32,
-           .run = scalar_kernel<SignScalar, std::int32_t, 1>},
-    Kernel{.name = "sign.i64",
-           .dtype = i64,
-           .run = scalar_kernel<SignScalar, std::int64_t, 1>},
-    Kernel{.name = "sign.reference.f32",
-           .dtype = f32,
-           .run = reference<SignScalar, float, 1>},
-    Kernel{.name = "sign.reference.f64",
-           .dtype = f64,
-           .run = reference<SignScalar, double, 1>},
-};
-
 }  // namespace
 
-constinit const KernelList sign_kernels{"sign", kKernels};
+constinit const KernelList sign_kernels{"sign",
+                                        kSignedKernels<"sign", Sign, 1>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

@@ -1,10 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/sqrt.hpp"
 
-#include <array>
 #include <cmath>
 
-#include "neap/kernels/scalar.hpp"
+#include "neap/kernels/float_kernels.hpp"
 #include "neap/kernels/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -37,31 +36,19 @@ namespace {
 
 HWY_EXPORT(sqrt_piece);
 
-struct SqrtScalar {
+struct Sqrt {
+  static PieceFunction piece(DType dtype) {
+    return HWY_DYNAMIC_DISPATCH(sqrt_piece)(dtype);
+  }
   template <class T>
   T operator()(T x) const {
     return std::sqrt(x);
   }
 };
 
-void sqrt(const Args& args) noexcept {
-  run_elementwise(args, HWY_DYNAMIC_DISPATCH(sqrt_piece)(args.in[0].dtype));
-}
-
-constexpr std::array kKernels{
-    Kernel{.name = "sqrt.f32", .dtype = f32, .run = sqrt},
-    Kernel{.name = "sqrt.f64", .dtype = f64, .run = sqrt},
-    Kernel{.name = "sqrt.reference.f32",
-           .dtype = f32,
-           .run = reference<SqrtScalar, float, 1>},
-    Kernel{.name = "sqrt.reference.f64",
-           .dtype = f64,
-           .run = reference<SqrtScalar, double, 1>},
-};
-
 }  // namespace
 
-constinit const KernelList sqrt_kernels{"sqrt", kKernels};
+constinit const KernelList sqrt_kernels{"sqrt", kFloatKernels<"sqrt", Sqrt, 1>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

@@ -1,9 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/square.hpp"
 
-#include <array>
-
-#include "neap/kernels/scalar.hpp"
+#include "neap/kernels/float_kernels.hpp"
 #include "neap/kernels/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -16,6 +14,7 @@ namespace neap::kernels {
 namespace HWY_NAMESPACE {
 
 struct SquareVector {
+  static constexpr bool kIsLight = true;
   template <class D, class V>
   HWY_INLINE V operator()(D, V x) const {
     return hn::Mul(x, x);
@@ -36,37 +35,20 @@ namespace {
 
 HWY_EXPORT(square_piece);
 
-struct SquareScalar {
+struct Square {
+  static PieceFunction piece(DType dtype) {
+    return HWY_DYNAMIC_DISPATCH(square_piece)(dtype);
+  }
   template <class T>
   T operator()(T x) const {
     return static_cast<T>(to_wrapping(x) * to_wrapping(x));
   }
 };
 
-void square(const Args& args) noexcept {
-  run_elementwise(args, HWY_DYNAMIC_DISPATCH(square_piece)(args.in[0].dtype));
-}
-
-constexpr std::array kKernels{
-    Kernel{.name = "square.f32", .dtype = f32, .run = square},
-    Kernel{.name = "square.f64", .dtype = f64, .run = square},
-    Kernel{.name = "square.i32",
-           .dtype = i32,
-           .run = scalar_kernel<SquareScalar, std::int32_t, 1>},
-    Kernel{.name = "square.i64",
-           .dtype = i64,
-           .run = scalar_kernel<SquareScalar, std::int64_t, 1>},
-    Kernel{.name = "square.reference.f32",
-           .dtype = f32,
-           .run = reference<SquareScalar, float, 1>},
-    Kernel{.name = "square.reference.f64",
-           .dtype = f64,
-           .run = reference<SquareScalar, double, 1>},
-};
-
 }  // namespace
 
-constinit const KernelList square_kernels{"square", kKernels};
+constinit const KernelList square_kernels{"square",
+                                          kSignedKernels<"square", Square, 1>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

@@ -1,9 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/sub.hpp"
 
-#include <array>
-
-#include "neap/kernels/scalar.hpp"
+#include "neap/kernels/float_kernels.hpp"
 #include "neap/kernels/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -16,6 +14,7 @@ namespace neap::kernels {
 namespace HWY_NAMESPACE {
 
 struct SubVector {
+  static constexpr bool kIsLight = true;
   template <class D, class V>
   HWY_INLINE V operator()(D, V a, V b) const {
     return hn::Sub(a, b);
@@ -36,37 +35,19 @@ namespace {
 
 HWY_EXPORT(sub_piece);
 
-struct SubScalar {
+struct Sub {
+  static PieceFunction piece(DType dtype) {
+    return HWY_DYNAMIC_DISPATCH(sub_piece)(dtype);
+  }
   template <class T>
   T operator()(T a, T b) const {
     return static_cast<T>(to_wrapping(a) - to_wrapping(b));
   }
 };
 
-void sub(const Args& args) noexcept {
-  run_elementwise(args, HWY_DYNAMIC_DISPATCH(sub_piece)(args.in[0].dtype));
-}
-
-constexpr std::array kKernels{
-    Kernel{.name = "sub.f32", .dtype = f32, .run = sub},
-    Kernel{.name = "sub.f64", .dtype = f64, .run = sub},
-    Kernel{.name = "sub.i32",
-           .dtype = i32,
-           .run = scalar_kernel<SubScalar, std::int32_t, 2>},
-    Kernel{.name = "sub.i64",
-           .dtype = i64,
-           .run = scalar_kernel<SubScalar, std::int64_t, 2>},
-    Kernel{.name = "sub.reference.f32",
-           .dtype = f32,
-           .run = reference<SubScalar, float, 2>},
-    Kernel{.name = "sub.reference.f64",
-           .dtype = f64,
-           .run = reference<SubScalar, double, 2>},
-};
-
 }  // namespace
 
-constinit const KernelList sub_kernels{"sub", kKernels};
+constinit const KernelList sub_kernels{"sub", kSignedKernels<"sub", Sub, 2>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

@@ -1,10 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/tanh.hpp"
 
-#include <array>
 #include <cmath>
 
-#include "neap/kernels/scalar.hpp"
+#include "neap/kernels/float_kernels.hpp"
 #include "neap/kernels/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -48,57 +47,34 @@ namespace neap::kernels {
 namespace {
 
 HWY_EXPORT(tanh_piece);
-HWY_EXPORT(tanh_grad_piece);
 
-struct TanhScalar {
+struct Tanh {
+  static PieceFunction piece(DType dtype) {
+    return HWY_DYNAMIC_DISPATCH(tanh_piece)(dtype);
+  }
   template <class T>
   T operator()(T x) const {
     return std::tanh(x);
   }
 };
 
-void tanh(const Args& args) noexcept {
-  run_elementwise(args, HWY_DYNAMIC_DISPATCH(tanh_piece)(args.in[0].dtype));
-}
+HWY_EXPORT(tanh_grad_piece);
 
-constexpr std::array kTanhKernels{
-    Kernel{.name = "tanh.f32", .dtype = f32, .run = tanh},
-    Kernel{.name = "tanh.f64", .dtype = f64, .run = tanh},
-    Kernel{.name = "tanh.reference.f32",
-           .dtype = f32,
-           .run = reference<TanhScalar, float, 1>},
-    Kernel{.name = "tanh.reference.f64",
-           .dtype = f64,
-           .run = reference<TanhScalar, double, 1>},
-};
-
-struct TanhGradScalar {
+struct TanhGrad {
+  static PieceFunction piece(DType dtype) {
+    return HWY_DYNAMIC_DISPATCH(tanh_grad_piece)(dtype);
+  }
   template <class T>
   T operator()(T g, T y) const {
     return g * (T(1) - y * y);
   }
 };
 
-void tanh_grad(const Args& args) noexcept {
-  run_elementwise(args,
-                  HWY_DYNAMIC_DISPATCH(tanh_grad_piece)(args.in[0].dtype));
-}
-
-constexpr std::array kTanhGradKernels{
-    Kernel{.name = "tanh_grad.f32", .dtype = f32, .run = tanh_grad},
-    Kernel{.name = "tanh_grad.f64", .dtype = f64, .run = tanh_grad},
-    Kernel{.name = "tanh_grad.reference.f32",
-           .dtype = f32,
-           .run = reference<TanhGradScalar, float, 2>},
-    Kernel{.name = "tanh_grad.reference.f64",
-           .dtype = f64,
-           .run = reference<TanhGradScalar, double, 2>},
-};
-
 }  // namespace
 
-constinit const KernelList tanh_kernels{"tanh", kTanhKernels};
-constinit const KernelList tanh_grad_kernels{"tanh_grad", kTanhGradKernels};
+constinit const KernelList tanh_kernels{"tanh", kFloatKernels<"tanh", Tanh, 1>};
+constinit const KernelList tanh_grad_kernels{
+    "tanh_grad", kFloatKernels<"tanh_grad", TanhGrad, 2>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE
