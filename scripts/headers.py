@@ -1,0 +1,59 @@
+"""What the pages need of the project's headers: which ones are public, their
+opening paragraphs, and the functions that they declare with their comments."""
+
+import re
+
+from sources import ROOT, read
+
+INCLUDE = re.compile(r'^#include "(neap/[^"]+)"', re.MULTILINE)
+FUNCTION = re.compile(
+    r"((?:^ *///.*\n)*)^NEAP_API [^;{}]*?\b(\w+)\(([^;]*?)\)(?: noexcept)?;",
+    re.MULTILINE)
+PARAMETER = re.compile(r"(\w+)(?: = [^,]*)?$")
+INNER = re.compile(r"[Ff]or (?:sources|tests)\b|^// For the tests",
+                   re.MULTILINE)
+
+
+def reached(first):
+    """The project's headers that one includes, directly or not."""
+    found, queue = [], [first]
+    while queue:
+        name = queue.pop(0)
+        if name not in found and (ROOT / name).is_file():
+            found.append(name)
+            queue += INCLUDE.findall(read(name))
+    return found
+
+
+def paragraph(text):
+    """The lines between the licence and #pragma once, without slashes."""
+    lines = text.splitlines()[1:]
+    opening = []
+    for line in lines:
+        if not line.startswith("//"):
+            break
+        opening.append(line[2:].removeprefix(" "))
+    return opening
+
+
+class Function:
+    def __init__(self, comment, name, parameters):
+        self.name = name
+        self.comment = " ".join(line.strip().removeprefix("///").strip()
+                                for line in comment.splitlines())
+        # Split at commas that part parameters: not those inside <>, {} or ().
+        flat = re.sub(r"<[^<>]*>|\{[^{}]*\}|\([^()]*\)", "", parameters)
+        self.operands = [PARAMETER.search(part.strip()).group(1)
+                         for part in " ".join(flat.split()).split(",")
+                         if "Operand" in part or "Tensor" in part]
+
+
+def functions(header):
+    """Those marked NEAP_API; an overload shares the comment above the first."""
+    found = []
+    for comment, name, parameters in FUNCTION.findall(read(header)):
+        if not comment:
+            comment = next((f"/// {other.comment}" for other in found
+                            if other.name == name), "")
+        found.append(Function(comment, name, parameters))
+    return found

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""docs/ops.md from the descriptors of all ops and the comments of their headers.
+
+  ops_page.py PROGRAM            says whether the page is as it should be
+  ops_page.py PROGRAM --write    writes it
+
+PROGRAM is tests/op_facts.cpp, built. ./dev docs --write does both.
+"""
+
+import json
+import re
+import subprocess
+import sys
+
+from headers import functions, reached
+from sources import ROOT, finish, tracked
+
+PAGE = ROOT / "docs" / "ops.md"
+DTYPES = re.compile(r"; ((?:(?:f32|f64|bf16|i32|i64|u8|bool|any dtype)"
+                    r"(?: \(wraps\))?(?:, | and |(?=\.|$)))+)")
+
+OPENING = """\
+# Operations
+
+Every operation of the library, made from its list by `./dev docs --write`; do
+not edit. What a name does in full, its errors, ties and kinks stand in the
+header that the name leads to.
+
+- **dtypes** are those of the first operand; views take every dtype.
+- **backward keeps** says which operands and results stay in memory until the
+  backward pass has used them; *(a)* after it: only where `a` needs a gradient.
+  Shapes and numbers are always kept. A result that lives anyway costs nothing.
+- **may take over**: the operand whose memory the result may use when it is a
+  temporary that nothing else needs.
+- Derivatives are made of operations of these lists, so that every order of
+  derivative is there, backward and forward. *No derivative* means that nothing
+  flows back through it; *random*, that it takes a draw of the generator.
+"""
+PRIMITIVES = """
+## Primitives
+
+| operation | formula | dtypes | backward keeps | may take over | remarks |
+|---|---|---|---|---|---|
+"""
+COMPOSITES = """
+## Composites
+
+Functions that are made of other operations, and keep what those keep.
+
+| operation | is | dtypes |
+|---|---|---|
+"""
+INNER = """
+## Inside derivatives
+
+Primitives that the rules of others call.
+
+| operation | formula | dtypes | backward keeps | may take over | remarks |
+|---|---|---|---|---|---|
+"""
+
+
+class Headers:
+    """Where each op and function is declared."""
+
+    def __init__(self):
+        self.public = set(reached("neap/ops/ops.hpp"))
+        self.functions = {}
+        for header in tracked("neap/ops/*.hpp"):
+            for function in functions(header):
+                self.functions.setdefault(function.name, (header, function))
+
+    def of_op(self, name):
+        """RETURNS: header and function; the header has the op's name."""
+        if name in self.functions:
+            return self.functions[name]
+        header = f"neap/ops/{name}.hpp"
+        there = functions(header) if (ROOT / header).is_file() else []
+        return header, (there[0] if there else None)
+
+
+def bits(mask):
+    return [i for i in range(32) if mask >> i & 1]
+
+
+def operand(function, index):
+    if function and index < len(function.operands):
+        return function.operands[index]
+    return f"operand {index + 1}"
+
+
+def escape(text):
+    for character in "\\|*_<":
+        text = text.replace(character, "\\" + character)
+    return text
+
+
+def kept(op, function):
+    """What each cotangent reads, one name once."""
+    wanted = {}  # name -> indices of operands whose cotangent reads it
+    inputs = len(function.operands) if function else 4
+    for index, reads in enumerate(op["reads"][:inputs]):
+        names = [operand(function, i) for i in bits(reads["inputs"])]
+        names += ["result" if i == 0 else f"result {i + 1}"
+                  for i in bits(reads["outputs"])]
+        for name in names:
+            wanted.setdefault(name, []).append(index)
+    if not wanted:
+        return "nothing"
+    readers = {i for indices in wanted.values() for i in indices}
+    words = []
+    for name, indices in wanted.items():
+        some = len(indices) < len(readers)
+        who = ", ".join(operand(function, i) for i in indices)
+        words.append(f"{name} ({who})" if some else name)
+    return escape(", ".join(words))
+
+
+def link(name, header):
+    return f"[`{name}`](../{header})"
+
+
+def primitive(op, headers):
+    header, function = headers.of_op(op["name"])
+    name = function.name if function else op["name"]
+    remarks = []
+    if op["is_view"]:
+        remarks.append("view")
+    if op["is_random"]:
+        remarks.append("random")
+    if not op["has_vjp"]:
+        remarks.append("no derivative" if not op["has_jvp"] else "forward only")
+    donates = [operand(function, i) for i in bits(op["donates"])]
+    cells = [link(name, header), escape(op["formula"]),
+             ", ".join(op["dtypes"]) or "every",
+             kept(op, function) if op["has_vjp"] else "-",
+             escape(", ".join(donates)) or "-", ", ".join(remarks)]
+    return f"| {' | '.join(cells)} |".replace("|  |", "| |"), header
+
+
+def composite(name, headers):
+    if name not in headers.functions:
+        return f"| `{name}` | | |"
+    header, function = headers.functions[name]
+    text = function.comment
+    dtypes = DTYPES.search(text)
+    summary = re.split(r"\.(?: |$)", text)[0]
+    if dtypes:
+        summary = summary.replace(dtypes.group(0), "")
+    cells = [link(name, header), escape(summary),
+             dtypes.group(1).strip() if dtypes else ""]
+    return f"| {' | '.join(cells)} |".replace("|  |", "| |")
+
+
+def page(facts):
+    headers = Headers()
+    public, inner = [], []
+    for op in sorted(facts["ops"], key=lambda op: op["name"]):
+        row, header = primitive(op, headers)
+        (public if header in headers.public else inner).append(row)
+    composites = [composite(name, headers)
+                  for name in sorted(facts["composites"])]
+    return (OPENING + PRIMITIVES + "\n".join(public) + "\n"
+            + COMPOSITES + "\n".join(composites) + "\n"
+            + INNER + "\n".join(inner) + "\n")
+
+
+def main():
+    program, *flags = sys.argv[1:]
+    output = subprocess.run([program], check=True, capture_output=True,
+                            text=True).stdout
+    wanted = page(json.loads(output))
+    if "--write" in flags:
+        PAGE.write_text(wanted, encoding="utf-8")
+    there = PAGE.read_text(encoding="utf-8") if PAGE.is_file() else ""
+    stale = [] if there == wanted else [
+        "docs/ops.md is not what the ops say; ./dev docs --write makes it anew"]
+    finish("ops page", stale, f"{wanted.count(chr(10) + '| [')} operations")
+
+
+if __name__ == "__main__":
+    main()
