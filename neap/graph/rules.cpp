@@ -29,11 +29,13 @@ Tensor VjpContext::input(int i) const {
 Tensor VjpContext::output(int k) const {
   const auto& array =
       kept(node_, static_cast<std::uint16_t>(Residual::kOutputBit | k));
-  return keep_graph_ ? Tensor(array,
-                              base::Ref<tensor::GraphLink>::share(
-                                  const_cast<Node*>(&node_)),
-                              static_cast<std::uint32_t>(k))
-                     : Tensor(array);
+  // As the call's own handles: no derivative flows through integers and bits.
+  const bool carries = keep_graph_ && is_floating(array->dtype());
+  return carries ? Tensor(array,
+                          base::Ref<tensor::GraphLink>::share(
+                              const_cast<Node*>(&node_)),
+                          static_cast<std::uint32_t>(k))
+                 : Tensor(array);
 }
 
 Tensor VjpContext::take_cotangent(int k) noexcept {

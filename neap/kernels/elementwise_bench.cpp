@@ -4,13 +4,16 @@
 
 #include <vector>
 
+#include "neap/kernels/activation_attrs.hpp"
 #include "neap/kernels/adam.hpp"
 #include "neap/kernels/add.hpp"
 #include "neap/kernels/attrs.hpp"
+#include "neap/kernels/bits.hpp"
 #include "neap/kernels/cross_entropy.hpp"
 #include "neap/kernels/dropout.hpp"
 #include "neap/kernels/exp.hpp"
 #include "neap/kernels/relu.hpp"
+#include "neap/kernels/relu_bits.hpp"
 #include "neap/kernels/sum.hpp"
 #include "neap/kernels/sum_of_squares.hpp"
 
@@ -32,6 +35,12 @@ struct Buffers {
   Strided dense(std::size_t k) { return matrix(data[k], {kColumns, 1}); }
   Strided transposed(std::size_t k) { return matrix(data[k], {1, kRows}); }
   Strided row(std::size_t k) { return matrix(data[k], {0, 1}); }
+  Strided bits(std::size_t k) {
+    return {reinterpret_cast<std::byte*>(data[k].data()),
+            u8,
+            {bit_bytes(kRows * kColumns)},
+            {1}};
+  }
   std::vector<std::vector<float>> data;
 };
 
@@ -53,6 +62,22 @@ void relu_dense(benchmark::State& state) {
   measure(state, relu_kernels, {b.dense(0)}, {b.dense(1)});
 }
 BENCHMARK(relu_dense);
+
+void relu_keeping_bits(benchmark::State& state) {
+  Buffers b;
+  const SlopeAttrs attrs;
+  measure(state, relu_bits_kernels, {b.dense(0)}, {b.dense(1), b.bits(2)},
+          &attrs);
+}
+BENCHMARK(relu_keeping_bits);
+
+void relu_grad_from_bits(benchmark::State& state) {
+  Buffers b;
+  const SlopeAttrs attrs;
+  measure(state, relu_grad_kernels, {b.dense(0), b.bits(2)}, {b.dense(1)},
+          &attrs);
+}
+BENCHMARK(relu_grad_from_bits);
 
 void relu_transposed(benchmark::State& state) {
   Buffers b;

@@ -44,16 +44,16 @@ std::ostream& operator<<(std::ostream& out, const Row& row) {
 }
 
 const Row kRows[] = {
-    {&abs_kernels, 1, 0},     {&add_kernels, 2, 0},
-    {&div_kernels, 2, 0},     {&exp_kernels, 1, 2},
-    {&log_kernels, 1, 4},     {&maximum_kernels, 2, 0},
-    {&minimum_kernels, 2, 0}, {&mul_kernels, 2, 0},
-    {&neg_kernels, 1, 0},     {&reciprocal_kernels, 1, 0},
-    {&relu_kernels, 1, 0},    {&relu_grad_kernels, 2, 0},
-    {&sigmoid_kernels, 1, 5}, {&sigmoid_grad_kernels, 2, 0},
-    {&sign_kernels, 1, 0},    {&sqrt_kernels, 1, 0},
-    {&square_kernels, 1, 0},  {&sub_kernels, 2, 0},
-    {&tanh_kernels, 1, 5},    {&tanh_grad_kernels, 2, 64},
+    {&abs_kernels, 1, 0},          {&add_kernels, 2, 0},
+    {&div_kernels, 2, 0},          {&exp_kernels, 1, 2},
+    {&log_kernels, 1, 4},          {&maximum_kernels, 2, 0},
+    {&minimum_kernels, 2, 0},      {&mul_kernels, 2, 0},
+    {&neg_kernels, 1, 0},          {&reciprocal_kernels, 1, 0},
+    {&relu_kernels, 1, 0},         {&sigmoid_kernels, 1, 5},
+    {&sigmoid_grad_kernels, 2, 0}, {&sign_kernels, 1, 0},
+    {&sqrt_kernels, 1, 0},         {&square_kernels, 1, 0},
+    {&sub_kernels, 2, 0},          {&tanh_kernels, 1, 5},
+    {&tanh_grad_kernels, 2, 64},
 };
 
 class ElementwiseTest : public ::testing::TestWithParam<Row> {

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "neap/kernels/activation_attrs.hpp"
 #include "neap/kernels/scalar.hpp"
 #include "neap/kernels/targets.hpp"
 
@@ -14,6 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace neap::kernels {
 namespace HWY_NAMESPACE {
+namespace {
 
 struct ReluVector {
   template <class D, class V>
@@ -22,19 +24,31 @@ struct ReluVector {
   }
 };
 
+template <class T>
+struct LeakyReluVector {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
+    return hn::IfThenElse(hn::Gt(x, hn::Zero(d)), x,
+                          hn::Mul(x, hn::Set(d, slope)));
+  }
+  T slope;
+};
+
+template <class T>
+void leaky_relu_map(const Piece& piece) noexcept {
+  const auto slope = static_cast<T>(piece.attrs_as<SlopeAttrs>().slope);
+  map_arrays(LeakyReluVector<T>{slope}, piece.count, piece.at<T>(1),
+             piece.at<const T>(0));
+}
+
+}  // namespace
+
 PieceFunction relu_piece(DType dtype) {
   return float_piece<ReluVector, 1>(dtype);
 }
 
-struct ReluGradVector {
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V g, V y) const {
-    return hn::IfThenElseZero(hn::Gt(y, hn::Zero(d)), g);
-  }
-};
-
-PieceFunction relu_grad_piece(DType dtype) {
-  return float_piece<ReluGradVector, 2>(dtype);
+PieceFunction leaky_relu_piece(DType dtype) {
+  return dtype == f32 ? leaky_relu_map<float> : leaky_relu_map<double>;
 }
 
 }  // namespace HWY_NAMESPACE
@@ -46,7 +60,7 @@ namespace neap::kernels {
 namespace {
 
 HWY_EXPORT(relu_piece);
-HWY_EXPORT(relu_grad_piece);
+HWY_EXPORT(leaky_relu_piece);
 
 struct ReluScalar {
   template <class T>
@@ -70,33 +84,35 @@ constexpr std::array kReluKernels{
            .run = reference<ReluScalar, double, 1>},
 };
 
-struct ReluGradScalar {
-  template <class T>
-  T operator()(T g, T y) const {
-    return y > T(0) ? g : T(0);
-  }
-};
-
-void relu_grad(const Args& args) noexcept {
+void leaky_relu(const Args& args) noexcept {
   run_elementwise(args,
-                  HWY_DYNAMIC_DISPATCH(relu_grad_piece)(args.in[0].dtype));
+                  HWY_DYNAMIC_DISPATCH(leaky_relu_piece)(args.in[0].dtype));
 }
 
-constexpr std::array kReluGradKernels{
-    Kernel{.name = "relu_grad.f32", .dtype = f32, .run = relu_grad},
-    Kernel{.name = "relu_grad.f64", .dtype = f64, .run = relu_grad},
-    Kernel{.name = "relu_grad.reference.f32",
+template <class T>
+void leaky_relu_reference(const Args& args) noexcept {
+  const auto slope = static_cast<T>(args.attrs_as<SlopeAttrs>().slope);
+  for (std::int64_t i = 0; i < args.out[0].shape.element_count(); ++i) {
+    const T x = element<T>(args.in[0], i);
+    element<T>(args.out[0], i) = x > T(0) ? x : x * slope;
+  }
+}
+
+constexpr std::array kLeakyReluKernels{
+    Kernel{.name = "leaky_relu.f32", .dtype = f32, .run = leaky_relu},
+    Kernel{.name = "leaky_relu.f64", .dtype = f64, .run = leaky_relu},
+    Kernel{.name = "leaky_relu.reference.f32",
            .dtype = f32,
-           .run = reference<ReluGradScalar, float, 2>},
-    Kernel{.name = "relu_grad.reference.f64",
+           .run = leaky_relu_reference<float>},
+    Kernel{.name = "leaky_relu.reference.f64",
            .dtype = f64,
-           .run = reference<ReluGradScalar, double, 2>},
+           .run = leaky_relu_reference<double>},
 };
 
 }  // namespace
 
 constinit const KernelList relu_kernels{"relu", kReluKernels};
-constinit const KernelList relu_grad_kernels{"relu_grad", kReluGradKernels};
+constinit const KernelList leaky_relu_kernels{"leaky_relu", kLeakyReluKernels};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

@@ -11,7 +11,9 @@ extern const graph::Op kDropout;
 
 /// Each element 0 with probability p, else x / (1 - p); f32, f64. Takes one
 /// draw of the current generator. x itself unless training, and where p is 0.
-/// THROWS: ValueError unless 0 <= p < 1.
+/// Keeps nothing for the derivative: the key of the draw and the element's
+/// index say again which elements dropped. THROWS: ValueError unless 0 <= p
+/// < 1.
 NEAP_API Tensor dropout(const Operand& x, double p, bool training = true);
 
 }  // namespace neap

@@ -17,10 +17,10 @@
 #include "neap/ops/exp.hpp"             // IWYU pragma: export
 #include "neap/ops/expand.hpp"          // IWYU pragma: export
 #include "neap/ops/fill.hpp"            // IWYU pragma: export
-#include "neap/ops/gather.hpp"          // IWYU pragma: export
 #include "neap/ops/ge.hpp"              // IWYU pragma: export
 #include "neap/ops/gt.hpp"              // IWYU pragma: export
 #include "neap/ops/le.hpp"              // IWYU pragma: export
+#include "neap/ops/leaky_relu.hpp"      // IWYU pragma: export
 #include "neap/ops/linear.hpp"          // IWYU pragma: export
 #include "neap/ops/log.hpp"             // IWYU pragma: export
 #include "neap/ops/log_softmax.hpp"     // IWYU pragma: export
@@ -41,8 +41,6 @@
 #include "neap/ops/reciprocal.hpp"      // IWYU pragma: export
 #include "neap/ops/relu.hpp"            // IWYU pragma: export
 #include "neap/ops/reshape.hpp"         // IWYU pragma: export
-#include "neap/ops/scatter.hpp"         // IWYU pragma: export
-#include "neap/ops/scatter_add.hpp"     // IWYU pragma: export
 #include "neap/ops/sigmoid.hpp"         // IWYU pragma: export
 #include "neap/ops/sign.hpp"            // IWYU pragma: export
 #include "neap/ops/slice.hpp"           // IWYU pragma: export

@@ -2,12 +2,23 @@
 #include "neap/ops/relu.hpp"
 
 #include "neap/kernels/relu.hpp"
-#include "neap/ops/relu_grad.hpp"
+#include "neap/ops/gt.hpp"
+#include "neap/ops/relu_bits.hpp"
 #include "neap/ops/support.hpp"
+#include "neap/ops/where.hpp"
 
 namespace neap {
 namespace ops {
+namespace {
 
+Tensor gated(const Tensor& y, Tensor d) {
+  return where(gt(y, 0), std::move(d), 0);
+}
+
+}  // namespace
+
+// The form for calls that nothing records; relu() takes relu_bits for others.
+// Its rules are for tangents, and for recorders that record it all the same.
 const Op kRelu{
     .name = "relu",
     .formula = "y = max(x, 0), dy/dx = 0 at 0",
@@ -15,15 +26,16 @@ const Op kRelu{
                 std::span<Spec> out) { infer_floating("relu", args, out[0]); },
     .kernel = &kernels::relu_kernels,
     .vjp =
-        [](VjpContext& c) {
-          c.set(0, relu_grad(c.take_cotangent(), c.output()));
-        },
-    .jvp = [](JvpContext& c) { c.set(0, relu_grad(c.tangent(), c.output())); },
+        [](VjpContext& c) { c.set(0, gated(c.output(), c.take_cotangent())); },
+    .jvp = [](JvpContext& c) { c.set(0, gated(c.output(), c.tangent())); },
     .facts = {.vjp_reads = {{{.outputs = 0b1}}}, .donates = 0b1}};
 
 }  // namespace ops
 
 Tensor relu(const Operand& x) {
+  if (ops::will_be_recorded(ops::tensor_of("relu", x))) {
+    return ops::relu_bits(x, 0.0);
+  }
   return graph::apply(ops::kRelu, {x});
 }
 

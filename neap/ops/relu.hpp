@@ -9,7 +9,8 @@ namespace ops {
 extern const graph::Op kRelu;
 }  // namespace ops
 
-/// max(x, 0); f32, f64. The derivative at 0 is 0.
+/// max(x, 0); f32, f64. The derivative at 0 is 0. Keeps one bit an element for
+/// it, neither x nor the result.
 NEAP_API Tensor relu(const Operand& x);
 
 }  // namespace neap

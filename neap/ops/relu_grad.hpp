@@ -3,13 +3,13 @@
 
 #include "neap/graph/recorder.hpp"
 
-namespace neap {
+namespace neap::ops {
 
-namespace ops {
 extern const graph::Op kReluGrad;
-}  // namespace ops
 
-/// The cotangent of relu, from its output y; of one shape. f32, f64.
-NEAP_API Tensor relu_grad(const Operand& g, const Operand& y);
+/// The cotangent of relu_bits, from its bits (ceil(n / 8), u8): g where the
+/// element's bit is set, else slope g (0 for a slope of 0). f32, f64.
+/// THROWS: ShapeError, DTypeError.
+NEAP_API Tensor relu_grad(const Operand& g, const Operand& bits, double slope);
 
-}  // namespace neap
+}  // namespace neap::ops

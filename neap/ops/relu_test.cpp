@@ -11,6 +11,14 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
+// The plain form, recorded too: relu() itself never does that.
+OpRow plain_form() {
+  return {.name = "plain form",
+          .fn = [](Inputs x) { return graph::apply(ops::kRelu, {x[0]}); },
+          .inputs = {away_from({3, 5}, {0.0})},
+          .reference = each([](double x) { return std::max(x, 0.0); })};
+}
+
 OpTable relu_table() {
   OpTable table =
       unary_table({.name = "relu",
@@ -18,6 +26,7 @@ OpTable relu_table() {
                    .fn = relu,
                    .reference = [](double x) { return std::max(x, 0.0); },
                    .domain = away_from({}, {0.0})});
+  table.rows.push_back(plain_form());
   table.rows.push_back(kink_row([](Inputs x) { return relu(x[0]); },
                                 {literal({4}, {-1, 0, -0.0, 2})}, {0, 0, 0, 2},
                                 {{0, 0, 0, 1}}, {0, 0, 0, 1}));

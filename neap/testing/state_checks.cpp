@@ -99,7 +99,19 @@ void check_positions(const OpRun& run, const Node& node) {
   }
 }
 
-// Elements of a residual as NaN for a while, behind the tape's back.
+// Floats as NaN, bits and masks inverted.
+template <class T>
+T poisoned(T x) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return !x;
+  } else if constexpr (std::is_same_v<T, std::uint8_t>) {
+    return static_cast<std::uint8_t>(~x);
+  } else {
+    return tensor::to_element<T>(std::numeric_limits<double>::quiet_NaN());
+  }
+}
+
+// A residual with other elements for a while, behind the tape's back.
 class Poison {
  public:
   explicit Poison(const Residual& residual)
@@ -108,8 +120,7 @@ class Poison {
     const tensor::Strided view = residual.array->strided();
     tensor::with_type(view.dtype, [&]<class T>(T*) {
       tensor::for_each_offset(view.shape, view.strides, [&](std::int64_t at) {
-        view.as<T>()[at] =
-            tensor::to_element<T>(std::numeric_limits<double>::quiet_NaN());
+        view.as<T>()[at] = poisoned(view.as<T>()[at]);
       });
     });
   }
@@ -122,8 +133,10 @@ class Poison {
   std::vector<std::byte> saved_;
 };
 
+// Not positions (labels, indices), which a kernel takes on trust.
 bool may_poison(const Residual& residual) {
-  return is_floating(residual.array->dtype()) &&
+  const DType dtype = residual.array->dtype();
+  return (is_floating(dtype) || dtype == u8 || dtype == boolean) &&
          residual.array->shape().element_count() > 0;
 }
 
