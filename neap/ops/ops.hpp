@@ -17,6 +17,7 @@
 #include "neap/ops/exp.hpp"             // IWYU pragma: export
 #include "neap/ops/expand.hpp"          // IWYU pragma: export
 #include "neap/ops/fill.hpp"            // IWYU pragma: export
+#include "neap/ops/gather.hpp"          // IWYU pragma: export
 #include "neap/ops/ge.hpp"              // IWYU pragma: export
 #include "neap/ops/gt.hpp"              // IWYU pragma: export
 #include "neap/ops/le.hpp"              // IWYU pragma: export
@@ -41,6 +42,8 @@
 #include "neap/ops/reciprocal.hpp"      // IWYU pragma: export
 #include "neap/ops/relu.hpp"            // IWYU pragma: export
 #include "neap/ops/reshape.hpp"         // IWYU pragma: export
+#include "neap/ops/scatter.hpp"         // IWYU pragma: export
+#include "neap/ops/scatter_add.hpp"     // IWYU pragma: export
 #include "neap/ops/sigmoid.hpp"         // IWYU pragma: export
 #include "neap/ops/sign.hpp"            // IWYU pragma: export
 #include "neap/ops/slice.hpp"           // IWYU pragma: export

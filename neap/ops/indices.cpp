@@ -1,0 +1,162 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/ops/indices.hpp"
+
+#include "neap/kernels/attrs.hpp"
+#include "neap/ops/expand.hpp"
+#include "neap/ops/reshape.hpp"
+#include "neap/ops/slice.hpp"
+#include "neap/tensor/element.hpp"
+
+namespace neap::ops {
+namespace {
+
+void check_index_dtype(const char* op, DType dtype) {
+  if (dtype != i32 && dtype != i64) {
+    raise<DTypeError>("{}: the index is {}, expected i32 or i64", op,
+                      name_of(dtype));
+  }
+}
+
+// Whether every index is in [-behind, ahead), and whether one is negative.
+struct Seen {
+  bool fits = true;
+  bool has_negative = false;
+};
+
+template <class Index>
+Seen look(const tensor::Strided& view, std::int64_t behind,
+          std::int64_t ahead) {
+  const auto* at = view.as<Index>();
+  const auto width = static_cast<std::uint64_t>(behind + ahead);
+  bool fits = true;
+  bool has_negative = false;
+  const auto one = [&](std::int64_t offset) {
+    const auto index = static_cast<std::int64_t>(at[offset]);
+    fits &= static_cast<std::uint64_t>(index + behind) < width;
+    has_negative |= index < 0;
+  };
+  const std::int64_t count = view.shape.element_count();
+  if (view.strides == base::row_major_strides(view.shape)) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      one(i);
+    }
+  } else {
+    tensor::for_each_offset(view.shape, view.strides, one);
+  }
+  return {fits, has_negative};
+}
+
+// The message for the first index that does not fit.
+template <class Index>
+[[noreturn]] void refuse(const char* op, const tensor::Strided& view, int axis,
+                         std::int64_t behind, std::int64_t ahead) {
+  std::int64_t place = 0;
+  std::int64_t bad = 0;
+  bool is_found = false;
+  tensor::for_each_offset(view.shape, view.strides, [&](std::int64_t offset) {
+    const auto index = static_cast<std::int64_t>(view.as<Index>()[offset]);
+    if (!is_found && (index < -behind || index >= ahead)) {
+      is_found = true;
+      bad = index;
+    }
+    place += is_found ? 0 : 1;
+  });
+  Shape at = view.shape;
+  for (int a = at.rank() - 1; a >= 0; --a) {
+    at[a] = place % view.shape[a];
+    place /= view.shape[a];
+  }
+  raise<ValueError>("{}: index {} at {}, axis {} has {} elements", op, bad,
+                    format_shape(at), axis, ahead);
+}
+
+}  // namespace
+
+bool check_indices(const char* op, const Tensor& index, int axis,
+                   std::int64_t extent, Negative negative) {
+  check_index_dtype(op, index.dtype());
+  if (index.space() != memory::kHost) {
+    return true;
+  }
+  tensor::Strided view = index.array()->strided();
+  if (view.shape.element_count() == 0) {
+    return false;
+  }
+  for (int a = 0; a < view.shape.rank(); ++a) {
+    view.shape[a] = view.strides[a] == 0 ? 1 : view.shape[a];
+  }
+  const std::int64_t behind = negative == Negative::kFromEnd ? extent : 0;
+  const bool is_narrow = index.dtype() == i32;
+  const Seen seen = is_narrow ? look<std::int32_t>(view, behind, extent)
+                              : look<std::int64_t>(view, behind, extent);
+  if (!seen.fits) {
+    is_narrow ? refuse<std::int32_t>(op, view, axis, behind, extent)
+              : refuse<std::int64_t>(op, view, axis, behind, extent);
+  }
+  return seen.has_negative;
+}
+
+Tensor spread_index(const Tensor& index, const Shape& shape, int axis) {
+  Shape thin = Shape::filled(shape.rank(), 1);
+  thin[axis] = shape[axis];
+  return expand(reshape(index, thin), shape);
+}
+
+void check_index_shape(const char* op, const Spec& x, const Spec& index,
+                       int axis) {
+  check_index_dtype(op, index.dtype);
+  bool fits = x.shape.rank() == index.shape.rank();
+  for (int a = 0; fits && a < x.shape.rank(); ++a) {
+    fits = a == axis || index.shape[a] <= x.shape[a];
+  }
+  if (!fits) {
+    raise<ShapeError>(
+        "{}: an index {} of {} along axis {}, expected as many axes and no "
+        "longer ones but for that",
+        op, format_shape(index.shape), format_shape(x.shape), axis);
+  }
+}
+
+void infer_scatter(const char* op, const OpArgs& args, Spec& out) {
+  const Spec& x = args.inputs[0];
+  const Spec& index = args.inputs[1];
+  const Spec& src = args.inputs[2];
+  check_index_shape(op, x, index,
+                    static_cast<int>(args.attrs.as<kernels::AxisAttrs>().axis));
+  check_dtype(op, src.dtype, x.dtype);
+  if (src.shape != index.shape) {
+    raise<ShapeError>("{}: an index {} for a source {}, expected equal shapes",
+                      op, format_shape(index.shape), format_shape(src.shape));
+  }
+  out.dtype = x.dtype;
+  out.shape = x.shape;
+}
+
+int check_scatter(const char* op, const Tensor& x, std::int64_t axis,
+                  const Tensor& index, const Tensor& src) {
+  const int along = base::normalize_axis(op, axis, x.rank());
+  check_index_shape(op, x.spec(), index.spec(), along);
+  check_dtype(op, src.dtype(), x.dtype());
+  bool fits = src.rank() == index.rank();
+  for (int a = 0; fits && a < src.rank(); ++a) {
+    fits = index.shape()[a] <= src.shape()[a];
+  }
+  if (!fits) {
+    raise<ShapeError>("{}: an index {} does not fit in a source {}", op,
+                      format_shape(index.shape()), format_shape(src.shape()));
+  }
+  check_indices(op, index, along, x.shape()[along]);
+  return along;
+}
+
+Tensor cut_to(const Operand& src, const Shape& shape) {
+  Tensor cut = src.tensor();
+  for (int a = 0; a < shape.rank(); ++a) {
+    if (cut.shape()[a] != shape[a]) {
+      cut = slice(cut, a, 0, shape[a]);
+    }
+  }
+  return cut;
+}
+
+}  // namespace neap::ops
