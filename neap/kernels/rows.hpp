@@ -19,6 +19,7 @@ class Rows {
         stride_(length_ == 1 ? 1 : view.strides[axis]) {
     view_.shape.erase(axis);
     view_.strides.erase(axis);
+    step_ = step_of(view_.shape, view_.strides);
   }
 
   std::int64_t count() const noexcept { return view_.shape.element_count(); }
@@ -28,7 +29,9 @@ class Rows {
   /// The first element of a row.
   template <class T>
   T* at(std::int64_t row) const noexcept {
-    return view_.as<T>() + offset_at(view_.shape, view_.strides, row);
+    return view_.as<T>() + (step_ >= 0
+                                ? row * step_
+                                : offset_at(view_.shape, view_.strides, row));
   }
 
   /// Rows in a thread's smallest range, for `elements` of work.
@@ -37,9 +40,31 @@ class Rows {
   }
 
  private:
+  // From any row to the next; -1 where that varies or leads backward.
+  static std::int64_t step_of(const Shape& shape,
+                              const Shape& strides) noexcept {
+    std::int64_t step = -1;
+    std::int64_t next = -1;  // the stride of an axis that continues
+    for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+      if (shape[axis] == 1) {
+        continue;
+      }
+      if (step >= 0 && strides[axis] != next) {
+        return -1;
+      }
+      step = step >= 0 ? step : strides[axis];
+      if (step < 0) {
+        return -1;
+      }
+      next = strides[axis] * shape[axis];
+    }
+    return std::max<std::int64_t>(step, 0);
+  }
+
   Strided view_;  // without the axis
   std::int64_t length_;
   std::int64_t stride_;  // elements
+  std::int64_t step_;    // elements
 };
 
 /// Works on rows [begin, end).

@@ -20,6 +20,7 @@
 #include "neap/ops/gather.hpp"          // IWYU pragma: export
 #include "neap/ops/ge.hpp"              // IWYU pragma: export
 #include "neap/ops/gt.hpp"              // IWYU pragma: export
+#include "neap/ops/layer_norm.hpp"      // IWYU pragma: export
 #include "neap/ops/le.hpp"              // IWYU pragma: export
 #include "neap/ops/leaky_relu.hpp"      // IWYU pragma: export
 #include "neap/ops/linear.hpp"          // IWYU pragma: export
@@ -44,6 +45,7 @@
 #include "neap/ops/reshape.hpp"         // IWYU pragma: export
 #include "neap/ops/scatter.hpp"         // IWYU pragma: export
 #include "neap/ops/scatter_add.hpp"     // IWYU pragma: export
+#include "neap/ops/rms_norm.hpp"        // IWYU pragma: export
 #include "neap/ops/sigmoid.hpp"         // IWYU pragma: export
 #include "neap/ops/sign.hpp"            // IWYU pragma: export
 #include "neap/ops/slice.hpp"           // IWYU pragma: export

@@ -1,0 +1,118 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// What the norms and their derivatives share: sums along a row in the order
+// that layer_norm.hpp defines, and xhat from the statistics of a row.
+#if defined(NEAP_KERNELS_NORM_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NEAP_KERNELS_NORM_INL_HPP_
+#undef NEAP_KERNELS_NORM_INL_HPP_
+#else
+#define NEAP_KERNELS_NORM_INL_HPP_
+#endif
+
+#include "hwy/highway.h"
+#include "neap/kernels/elementwise-inl.hpp"
+#include "neap/kernels/layer_norm.hpp"
+#include "neap/kernels/rows.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace neap::kernels {
+namespace HWY_NAMESPACE {
+namespace {
+
+// The sum of the lanes, by halves.
+template <class D, class V>
+HWY_INLINE hn::TFromD<D> fold([[maybe_unused]] D d, V v) {
+#if HWY_TARGET != HWY_SCALAR  // which has one lane, and no halves
+  if constexpr (hn::MaxLanes(d) > 1) {
+    const hn::Half<D> half;
+    return fold(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  }
+#endif
+  return hn::GetLane(v);
+}
+
+/// Adds one block of rows to `totals`. `map(d, sums, v...)` adds one vector of
+/// terms to each of sums[0], .., sums[kSums - 1].
+template <std::size_t kSums, class Map, class T, class... In>
+HWY_INLINE void add_block(const Map& map, std::int64_t size, double* totals,
+                          const T* first, const In*... rest) {
+  const hn::CappedTag<T, kNormPartials> d;
+  using V = hn::Vec<decltype(d)>;
+  constexpr std::size_t kLanes = hn::MaxLanes(d);
+  constexpr std::size_t kVectors = kNormPartials / kLanes;
+  const auto count = static_cast<std::size_t>(size);
+  V partials[kVectors][kSums];
+  for (auto& sums : partials) {
+    for (V& sum : sums) {
+      sum = hn::Zero(d);
+    }
+  }
+  std::size_t i = 0;
+  for (; i + kNormPartials <= count; i += kNormPartials) {
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      const std::size_t at = i + v * kLanes;
+      map(d, partials[v], hn::LoadU(d, first + at), hn::LoadU(d, rest + at)...);
+    }
+  }
+  for (std::size_t v = 0; i < count; ++v, i += kLanes) {
+    const std::size_t left = HWY_MIN(count - i, kLanes);
+    V sums[kSums];
+    std::copy(partials[v], partials[v] + kSums, sums);
+    map(d, sums, load_some(d, first + i, left),
+        load_some(d, rest + i, left)...);
+    for (std::size_t s = 0; s < kSums; ++s) {
+      partials[v][s] =
+          hn::IfThenElse(hn::FirstN(d, left), sums[s], partials[v][s]);
+    }
+  }
+  for (std::size_t s = 0; s < kSums; ++s) {
+    for (std::size_t half = kVectors / 2; half > 0; half /= 2) {
+      for (std::size_t v = 0; v < half; ++v) {
+        partials[v][s] = hn::Add(partials[v][s], partials[v + half][s]);
+      }
+    }
+    totals[s] += static_cast<double>(fold(d, partials[0][s]));
+  }
+}
+
+/// xhat of one row. The mean is held as the sum of two numbers, because an
+/// offset common to the row may be far larger than what differs in it.
+template <class T, bool kCentered>
+struct Normal {
+  explicit Normal(const double* stats) noexcept
+      : mean(kCentered ? static_cast<T>(stats[0]) : T(0)),
+        mean_rest(kCentered
+                      ? static_cast<T>(stats[0] - static_cast<double>(mean))
+                      : T(0)),
+        scale(static_cast<T>(stats[kCentered ? 1 : 0])) {}
+
+  template <class D, class V>
+  HWY_INLINE V xhat(D d, V x) const {
+    if constexpr (kCentered) {
+      x = hn::Sub(hn::Sub(x, hn::Set(d, mean)), hn::Set(d, mean_rest));
+    }
+    return hn::Mul(x, hn::Set(d, scale));
+  }
+
+  T mean;
+  T mean_rest;
+  T scale;
+};
+
+HWY_MAYBE_UNUSED inline Rows last_axis(const Strided& view) {
+  return {view, view.shape.rank() - 1};
+}
+
+/// Calls body(first, count) for the blocks of a row.
+template <class Body>
+HWY_INLINE void for_blocks(std::int64_t length, const Body& body) {
+  for (std::int64_t first = 0; first < length; first += kReduceBlock) {
+    body(first, std::min(kReduceBlock, length - first));
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace neap::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif
