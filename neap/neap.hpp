@@ -17,6 +17,7 @@
 #include "neap/memory/context.hpp"
 #include "neap/memory/domain.hpp"
 #include "neap/models/mlp.hpp"
+#include "neap/nn/embedding.hpp"
 #include "neap/nn/init.hpp"
 #include "neap/nn/layers.hpp"
 #include "neap/nn/linear.hpp"

@@ -13,6 +13,7 @@
 #include "neap/ops/cross_entropy.hpp"   // IWYU pragma: export
 #include "neap/ops/div.hpp"             // IWYU pragma: export
 #include "neap/ops/dropout.hpp"         // IWYU pragma: export
+#include "neap/ops/embedding.hpp"       // IWYU pragma: export
 #include "neap/ops/eq.hpp"              // IWYU pragma: export
 #include "neap/ops/exp.hpp"             // IWYU pragma: export
 #include "neap/ops/expand.hpp"          // IWYU pragma: export
@@ -21,6 +22,8 @@
 #include "neap/ops/ge.hpp"              // IWYU pragma: export
 #include "neap/ops/gt.hpp"              // IWYU pragma: export
 #include "neap/ops/layer_norm.hpp"      // IWYU pragma: export
+#include "neap/ops/index.hpp"           // IWYU pragma: export
+#include "neap/ops/index_select.hpp"    // IWYU pragma: export
 #include "neap/ops/le.hpp"              // IWYU pragma: export
 #include "neap/ops/leaky_relu.hpp"      // IWYU pragma: export
 #include "neap/ops/linear.hpp"          // IWYU pragma: export

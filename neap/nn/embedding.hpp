@@ -1,0 +1,34 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Embedding: a row of a table for each id.
+#pragma once
+
+#include <optional>
+
+#include "neap/nn/layer.hpp"
+
+namespace neap::nn {
+
+/// Parameter "weight" (rows, width), normal with mean 0 and variance 1, as
+/// PyTorch's. Takes ids (...), i32 or i64, gives (..., width). Row `padding`
+/// (negative: from the end) begins as zeros and has no gradient.
+class NEAP_API Embedding : public Layer {
+ public:
+  /// One draw of the generator; a constructor that throws has drawn nothing.
+  /// THROWS: ValueError unless both extents are positive and the padding is a
+  /// row; DTypeError unless f32 or f64; OutOfMemory.
+  Embedding(std::int64_t rows, std::int64_t width,
+            std::optional<std::int64_t> padding = std::nullopt,
+            DType dtype = f32, CallSite site = CallSite::here());
+
+  Tensor forward(const Tensor& ids) override;
+
+  const Tensor& weight() const noexcept { return weight_; }
+  /// Counted from the start.
+  std::optional<std::int64_t> padding() const noexcept { return padding_; }
+
+ private:
+  Tensor weight_;  // (rows, width)
+  std::optional<std::int64_t> padding_;
+};
+
+}  // namespace neap::nn
