@@ -1,0 +1,154 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Training steps of the 784-512-256-10 network, beside PyTorch's (the best of
+// the BLAS libraries it can be given) and beside the time that its matrix
+// products take at the processor's peak.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "support/limits.hpp"
+#include "support/measure.hpp"
+#include "support/report.hpp"
+#include "torch_workers.hpp"
+#include "training.hpp"
+
+namespace neap::bench {
+namespace {
+
+struct Case {
+  std::int64_t batch;
+  std::string optimizer;
+  std::string name() const {
+    return fmt::format("MLP b{} {}", batch, optimizer);
+  }
+};
+
+long minor_faults() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_minflt;
+}
+
+struct StepCounts {
+  double faults = 0;    // fresh pages
+  double requests = 0;  // at the door
+};
+
+StepCounts count_step(TrainingStep& step) {
+  constexpr int kSteps = 20;
+  const memory::Stats before = memory::default_domain().stats();
+  const long faults = minor_faults();
+  for (int i = 0; i < kSteps; ++i) {
+    step.run();
+  }
+  const memory::Stats after = memory::default_domain().stats();
+  return {static_cast<double>(minor_faults() - faults) / kSteps,
+          static_cast<double>(after.allocations - before.allocations) / kSteps};
+}
+
+Contender ours(TrainingStep& step) {
+  Contender contender = timed_each("Neap", [&step] { step.run(); });
+  contender.turn = [&step, turn = contender.turn](int count) {
+    step.run();  // caches and threads have served others meanwhile
+    step.run();
+    return turn(count);
+  };
+  return contender;
+}
+
+class Section {
+ public:
+  explicit Section(const Arguments& arguments)
+      : arguments_(arguments), report_("mlp", arguments) {
+    if (arguments.quick) {
+      schedule_ = {.rounds = 1, .turn_seconds = 0.001};
+    }
+  }
+
+  void run() {
+    for (const int threads : arguments_.threads) {
+      run_at(threads);
+    }
+    report_.table(
+        "A training step, ms. Of floor: the share of the processor's peak "
+        "(fused multiply-adds) that the step's matrix products come to",
+        rows_, true);
+  }
+
+ private:
+  void run_at(int threads) {
+    threads::set_default_threads(threads);
+    peak_ = fma_peak(threads::default_pool(), f32);
+    report_.note(fmt::format("t{}: peak {:.1f} GFLOP/s", threads, peak_ / 1e9));
+    std::vector<TorchWorker> peers;
+    if (arguments_.with_peers) {
+      peers = start_torch_workers(threads, report_);
+    }
+    for (const std::int64_t batch : {64, 512}) {
+      for (const char* optimizer : {"sgd", "adam"}) {
+        const Case which{batch, optimizer};
+        if (arguments_.selects(which.name())) {
+          rows_.push_back(measure_case(which, threads, peers));
+        }
+      }
+    }
+  }
+
+  Row measure_case(const Case& which, int threads,
+                   std::vector<TorchWorker>& peers) {
+    TrainingStep step(which.batch, which.optimizer);
+    std::vector<Contender> contenders{ours(step)};
+    for (TorchWorker& peer : peers) {
+      peer.worker->ask(
+          fmt::format("model {} {}", which.batch, which.optimizer));
+      contenders.push_back(contender_of(peer.blas, *peer.worker, "run"));
+    }
+    const std::vector<Timing> timings = measure(contenders, schedule_);
+    const StepCounts counts = count_step(step);
+    const double floor = step_flops(which.batch) / peak_;
+    Row row{.name = which.name(),
+            .threads = threads,
+            .unit = "ms",
+            .ours = timings[0].median * 1e3,
+            .peer_name = "nothing",
+            .reps = timings[0].reps,
+            .figures = {{"floor", floor * 1e3},
+                        {"of floor", floor / timings[0].median},
+                        {"requests", counts.requests},
+                        {"faults", counts.faults}}};
+    if (!peers.empty()) {
+      add_peers(row, std::span(timings).subspan(1), peers);
+    }
+    return row;
+  }
+
+  static void add_peers(Row& row, std::span<const Timing> timings,
+                        std::vector<TorchWorker>& peers) {
+    const Timing& best = fastest(timings);
+    row.peer = best.median * 1e3;
+    Worker& worker =
+        *peers[static_cast<std::size_t>(&best - timings.data())].worker;
+    row.peer_name = worker.greeting();
+    row.figures.push_back(
+        {"peer faults", worker.ask_numbers("faults 20").at(0)});
+    for (std::size_t i = 0; i < peers.size(); ++i) {
+      row.figures.push_back({peers[i].column, timings[i].median * 1e3});
+    }
+  }
+
+  const Arguments& arguments_;
+  Report report_;
+  // Pools of others spin for a few milliseconds before they sleep.
+  Schedule schedule_{
+      .rounds = 9, .turn_seconds = 0.2, .pause = std::chrono::milliseconds(20)};
+  double peak_ = 0;
+  std::vector<Row> rows_;
+};
+
+}  // namespace
+}  // namespace neap::bench
+
+int main(int argc, char** argv) {
+  const neap::bench::Arguments arguments = neap::bench::read_arguments(
+      argc, argv, "Training steps beside PyTorch and the processor's peak.");
+  neap::bench::Section(arguments).run();
+}
