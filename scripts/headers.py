@@ -9,9 +9,7 @@ INCLUDE = re.compile(r'^#include "(neap/[^"]+)"', re.MULTILINE)
 FUNCTION = re.compile(
     r"((?:^ *///.*\n)*)^NEAP_API [^;{}]*?\b(\w+)\(([^;]*?)\)(?: noexcept)?;",
     re.MULTILINE)
-PARAMETER = re.compile(r"(\w+)(?: = [^,]*)?$")
-INNER = re.compile(r"[Ff]or (?:sources|tests)\b|^// For the tests",
-                   re.MULTILINE)
+PARAMETER = re.compile(r"(\w+)(?: = .*)?$")
 
 
 def reached(first):
@@ -36,16 +34,28 @@ def paragraph(text):
     return opening
 
 
+def split(parameters):
+    """At the commas that part parameters: not those inside <>, {} or ()."""
+    parts, depth = [""], 0
+    for character in " ".join(parameters.split()):
+        depth += (character in "<{(") - (character in ">})")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts]
+
+
 class Function:
     def __init__(self, comment, name, parameters):
         self.name = name
         self.comment = " ".join(line.strip().removeprefix("///").strip()
                                 for line in comment.splitlines())
-        # Split at commas that part parameters: not those inside <>, {} or ().
-        flat = re.sub(r"<[^<>]*>|\{[^{}]*\}|\([^()]*\)", "", parameters)
-        self.operands = [PARAMETER.search(part.strip()).group(1)
-                         for part in " ".join(flat.split()).split(",")
-                         if "Operand" in part or "Tensor" in part]
+        tensors = [part for part in split(parameters)
+                   if re.search(r"\b(?:Operand|Tensor)\b", part)]
+        self.operands = [PARAMETER.search(part).group(1) for part in tensors]
+        # The last one stands for any number.
+        self.takes_many = bool(tensors) and "<" in tensors[-1]
 
 
 def functions(header):

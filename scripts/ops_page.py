@@ -20,16 +20,16 @@ DTYPES = re.compile(r"; ((?:(?:f32|f64|bf16|i32|i64|u8|bool|any dtype)"
                     r"(?: \(wraps\))?(?:, | and |(?=\.|$)))+)")
 
 OPENING = """\
-# Operations
+# All operations
 
-Every operation of the library, made from its list by `./dev docs --write`; do
-not edit. What a name does in full, its errors, ties and kinks stand in the
-header that the name leads to.
+Made from the list of operations by `./dev docs --write`; do not edit. What a
+name does in full, its errors, ties and kinks stand where the name leads.
 
 - **dtypes** are those of the first operand; views take every dtype.
 - **backward keeps** says which operands and results stay in memory until the
-  backward pass has used them; *(a)* after it: only where `a` needs a gradient.
-  Shapes and numbers are always kept. A result that lives anyway costs nothing.
+  backward pass has used them; "b (a)" means that b is kept only where a needs
+  a gradient. Shapes and numbers are always kept. What lives anyway, such as a
+  result that is the next operation's operand, costs nothing more.
 - **may take over**: the operand whose memory the result may use when it is a
   temporary that nothing else needs.
 - Derivatives are made of operations of these lists, so that every order of
@@ -78,6 +78,11 @@ class Headers:
         there = functions(header) if (ROOT / header).is_file() else []
         return header, (there[0] if there else None)
 
+    def composites(self, facts):
+        """The headers of the composites."""
+        return {self.functions[name][0] for name in facts["composites"]
+                if name in self.functions}
+
 
 def bits(mask):
     return [i for i in range(32) if mask >> i & 1]
@@ -86,6 +91,8 @@ def bits(mask):
 def operand(function, index):
     if function and index < len(function.operands):
         return function.operands[index]
+    if function and function.takes_many:
+        return function.operands[-1]
     return f"operand {index + 1}"
 
 
@@ -165,11 +172,15 @@ def page(facts):
             + INNER + "\n".join(inner) + "\n")
 
 
-def main():
-    program, *flags = sys.argv[1:]
+def facts_of(program):
     output = subprocess.run([program], check=True, capture_output=True,
                             text=True).stdout
-    wanted = page(json.loads(output))
+    return json.loads(output)
+
+
+def main():
+    program, *flags = sys.argv[1:]
+    wanted = page(facts_of(program))
     if "--write" in flags:
         PAGE.write_text(wanted, encoding="utf-8")
     there = PAGE.read_text(encoding="utf-8") if PAGE.is_file() else ""

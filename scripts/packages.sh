@@ -9,12 +9,13 @@ declare -A PACKAGES=(
     dataset-fashion-mnist"
   [lint]="clang-format clang-tidy universal-ctags git python3"
   [coverage]="gcovr python3"
+  [docs]="doxygen python3"
   [bench]="libbenchmark-dev"
   [peers]="python3-torch libtorch-dev libdnnl-dev ocl-icd-opencl-dev
     libopenblas-dev libopenblas0-pthread libopenblas0-openmp libblis4-openmp
     libmimalloc2.0"
 )
-readonly -a ALL_GROUPS=(build demo test lint coverage bench peers)
+readonly -a ALL_GROUPS=(build demo test lint coverage docs bench peers)
 
 # The packages of the groups that are not installed, on one line.
 missing_packages() {
