@@ -2,11 +2,9 @@
 #include "neap/kernels/amax.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
-#include "neap/kernels/attrs.hpp"
-#include "neap/kernels/reduce.hpp"
+#include "neap/kernels/reduce_kernels.hpp"
 #include "neap/kernels/reduce_reference.hpp"
 #include "neap/kernels/targets.hpp"
 
@@ -20,34 +18,47 @@ namespace neap::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
+// What bool is where it is reduced.
 template <class T>
-void join_block(const std::byte* x, std::int64_t count,
-                Running& running) noexcept {
-  const T block =
-      reduce_block<LargerVectors>(Same(), reinterpret_cast<const T*>(x), count);
-  T& largest = running.as<T>();
-  largest = larger(largest, block);
-}
+using Element = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
 
-struct LargerVector {
-  template <class D, class V>
-  HWY_INLINE V operator()(D, V a, V b) const {
-    return LargerVectors::join(a, b);
+template <class T>
+struct Larger {
+  using State = Element<T>;
+  static State neutral() {
+    using Limits = std::numeric_limits<T>;
+    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
   }
+  static State join(State a, State b) { return larger(a, b); }
 };
 
 template <class T>
-void join_row(const std::byte* x, std::byte* y, std::int64_t count) noexcept {
-  T* largest = reinterpret_cast<T*>(y);
-  map_arrays(LargerVector(), count, largest, static_cast<const T*>(largest),
-             reinterpret_cast<const T*>(x));
-}
+struct Smaller {
+  using State = Element<T>;
+  static State neutral() {
+    using Limits = std::numeric_limits<T>;
+    return Limits::has_infinity ? Limits::infinity() : Limits::max();
+  }
+  static State join(State a, State b) { return smaller(a, b); }
+};
+
+template <class T>
+using AmaxOfFloats = PlainReduction<T, LargerVectors, Larger<T>>;
+template <class T>
+using AmaxOfIntegers = IntegerReduction<T, Larger<T>>;
+template <class T>
+using AminOfFloats = PlainReduction<T, SmallerVectors, Smaller<T>>;
+template <class T>
+using AminOfIntegers = IntegerReduction<T, Smaller<T>>;
 
 }  // namespace
 
-ReduceFunctions amax_functions(DType dtype) {
-  return dtype == f32 ? ReduceFunctions{join_block<float>, join_row<float>}
-                      : ReduceFunctions{join_block<double>, join_row<double>};
+Reduction amax_of(DType dtype) {
+  return reduction_by_dtype<AmaxOfFloats, AmaxOfIntegers>(dtype);
+}
+
+Reduction amin_of(DType dtype) {
+  return reduction_by_dtype<AminOfFloats, AminOfIntegers>(dtype);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -58,86 +69,31 @@ HWY_AFTER_NAMESPACE();
 namespace neap::kernels {
 namespace {
 
-HWY_EXPORT(amax_functions);
+HWY_EXPORT(amax_of);
+HWY_EXPORT(amin_of);
 
-template <class T>
-constexpr T kSmallest = std::is_floating_point_v<T>
-                            ? -std::numeric_limits<T>::infinity()
-                            : std::numeric_limits<T>::min();
-
-template <class T>
-void start_row(Running& running) noexcept {
-  running.as<T>() = kSmallest<T>;
-}
-
-template <class T>
-void finish_row(Running& running, std::byte* y) noexcept {
-  *reinterpret_cast<T*>(y) = running.as<T>();
-}
-
-template <class T>
-void start_columns(std::byte* y, std::int64_t count) noexcept {
-  std::fill_n(reinterpret_cast<T*>(y), count, kSmallest<T>);
-}
-
-template <class T>
-void amax_floats(const Args& args) noexcept {
-  const auto functions = HWY_DYNAMIC_DISPATCH(amax_functions)(dtype_of<T>);
-  run_reduction(args, args.attrs_as<ReduceAttrs>().axes,
-                {start_row<T>, functions.block, finish_row<T>},
-                {start_columns<T>, functions.row});
-}
-
-template <class T>
-void join_integer_block(const std::byte* x, std::int64_t count,
-                        Running& running) noexcept {
-  const T* from = reinterpret_cast<const T*>(x);
-  running.as<T>() =
-      std::max(running.as<T>(), *std::max_element(from, from + count));
-}
-
-template <class T>
-void join_integer_row(const std::byte* x, std::byte* y,
-                      std::int64_t count) noexcept {
-  const T* from = reinterpret_cast<const T*>(x);
-  T* largest = reinterpret_cast<T*>(y);
-  for (std::int64_t i = 0; i < count; ++i) {
-    largest[i] = std::max(largest[i], from[i]);
+template <bool kIsMax>
+struct Extreme : OverAxes {
+  static Reduction reduction(const Args& args) {
+    const DType dtype = args.in[0].dtype;
+    return kIsMax ? HWY_DYNAMIC_DISPATCH(amax_of)(dtype)
+                  : HWY_DYNAMIC_DISPATCH(amin_of)(dtype);
   }
-}
-
-template <class T>
-void amax_integers(const Args& args) noexcept {
-  run_reduction(args, args.attrs_as<ReduceAttrs>().axes,
-                {start_row<T>, join_integer_block<T>, finish_row<T>},
-                {start_columns<T>, join_integer_row<T>});
-}
-
-template <class T>
-void amax_reference(const Args& args) noexcept {
-  reduce_reference<T>(args, args.attrs_as<ReduceAttrs>().axes, kSmallest<T>,
-                      [](auto a, auto b) { return larger(a, b); });
-}
-
-constexpr std::array kKernels{
-    Kernel{.name = "amax.f32", .dtype = f32, .run = amax_floats<float>},
-    Kernel{.name = "amax.f64", .dtype = f64, .run = amax_floats<double>},
-    Kernel{
-        .name = "amax.i32", .dtype = i32, .run = amax_integers<std::int32_t>},
-    Kernel{
-        .name = "amax.i64", .dtype = i64, .run = amax_integers<std::int64_t>},
-    Kernel{.name = "amax.u8", .dtype = u8, .run = amax_integers<std::uint8_t>},
-    Kernel{.name = "amax.reference.f32",
-           .dtype = f32,
-           .run = amax_reference<float>},
-    Kernel{.name = "amax.reference.f64",
-           .dtype = f64,
-           .run = amax_reference<double>},
+  template <class T>
+  static void reference(const Args& args) noexcept {
+    constexpr T kInfinity = std::numeric_limits<T>::infinity();
+    reduce_reference<T>(
+        args, axes(args), kIsMax ? -kInfinity : kInfinity,
+        [](auto a, auto b) { return kIsMax ? larger(a, b) : smaller(a, b); });
+  }
 };
 
 }  // namespace
 
-constinit const KernelList amax_kernels{"amax", kKernels};
+constinit const KernelList amax_kernels{"amax",
+                                        kReductions<"amax", Extreme<true>>};
+constinit const KernelList amin_kernels{"amin",
+                                        kReductions<"amin", Extreme<false>>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

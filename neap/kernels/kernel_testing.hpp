@@ -131,13 +131,26 @@ class BackwardExecutor final : public threads::Executor {
   int count_;
 };
 
-/// Runs a kernel; `attrs` may be nullptr.
+inline constexpr std::size_t kGuard = 64;  // bytes around scratch
+
+/// Runs a kernel with the scratch it asks for, between guards; `attrs` may be
+/// nullptr.
 inline void call(const Kernel& kernel, std::vector<Strided> in,
                  std::vector<Strided> out, const void* attrs = nullptr,
                  int threads = 1) {
   isa();
   BackwardExecutor executor(threads);
-  kernel.run({in, out, attrs, {}, &executor});
+  Args args{in, out, attrs, {}, &executor};
+  const Bytes bytes = scratch_bytes(kernel, args);
+  std::vector<std::byte> scratch(static_cast<std::size_t>(bytes + 2 * kGuard),
+                                 std::byte{0xA5});
+  args.scratch =
+      std::span(scratch).subspan(kGuard, scratch.size() - 2 * kGuard);
+  kernel.run(args);
+  for (std::size_t i = 0; i < kGuard; ++i) {
+    ASSERT_EQ(scratch[i], std::byte{0xA5});
+    ASSERT_EQ(scratch[scratch.size() - 1 - i], std::byte{0xA5});
+  }
 }
 
 /// The kernel that runs for `dtype`, and the last entry, its reference.

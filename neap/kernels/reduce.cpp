@@ -3,157 +3,314 @@
 
 #include <algorithm>
 
-#include "neap/kernels/strides.hpp"
+#include "neap/kernels/reduce_axes.hpp"
 
 namespace neap::kernels {
 namespace {
 
 constexpr std::int64_t kGrain = 16384;  // input elements; a range of one thread
+constexpr std::int64_t kBatch = 256;    // rows at a time
+constexpr std::int64_t kLine = 64;      // columns of a thread's smallest range
+constexpr std::int64_t kGathered = 32768;  // bytes, of columns that lie apart
 
-// Axes of one kind, with the strides of in[0] and out[0] along them.
-struct Axes {
-  Shape extents;
-  Shape in;
-  Shape out;
-
-  void push_back(std::int64_t extent, std::int64_t in_stride,
-                 std::int64_t out_stride) noexcept {
-    extents.push_back(extent);
-    in.push_back(in_stride);
-    out.push_back(out_stride);
+// A call as the engine sees it.
+struct Job {
+  Job(const Args& call, std::uint64_t axes, const Reduction& how) noexcept
+      : args(call),
+        reduction(how),
+        parts(call, axes),
+        length(parts.reduced.count()),
+        width(parts.columns.count()),
+        size(size_of(call.in[0].dtype)) {
+    block = parts.by_rows ? kReduceBlock : how.block_rows;
+    blocks = (length + block - 1) / block;
   }
+
+  std::int64_t outputs() const noexcept { return parts.kept.count() * width; }
+  std::int64_t rows_of(std::int64_t b) const noexcept {
+    return std::min(block, length - b * block);
+  }
+  ReduceSpan span(std::int64_t b) const noexcept {
+    return {b * block, block, length};
+  }
+
+  /// The lists themselves are divided where outputs are too few for all
+  /// threads: what there is of whole rows, or of lines of columns.
+  bool divides_lists() const noexcept {
+    const std::int64_t threads = args.executor->threads();
+    const std::int64_t units = parts.by_rows ? outputs() : outputs() / kLine;
+    const bool is_even = units >= 4 * threads || units % threads == 0;
+    return threads > 1 && blocks > 1 && outputs() * length >= 4 * kGrain &&
+           (units < threads || !is_even);
+  }
+  Bytes scratch() const noexcept {
+    return divides_lists() ? outputs() * blocks * reduction.state : 0;
+  }
+
+  const Args& args;
+  const Reduction& reduction;
+  const ReduceAxes parts;
+  std::int64_t length;  // of a list
+  std::int64_t width;   // columns; 1 by rows
+  std::int64_t block;   // elements of a list
+  std::int64_t blocks;
+  std::int64_t size;  // bytes of an input element
 };
 
-struct Split {
-  Axes kept;  // but for the columns
-  Axes reduced;
-  Axes columns;  // the kept axes after the last reduced one
+// Totals of neighbouring outputs, and what it takes to make them.
+struct Workspace {
+  alignas(64) std::array<std::byte, kReduceColumns * kReduceState> totals;
+  alignas(64) std::array<std::byte, kReduceColumns * kReduceState> parts;
+  alignas(64) std::array<std::byte, kGathered> gathered;
+  std::array<const std::byte*, kReduceBlock> rows;
 };
 
-Split split(const Strided& x, const Strided& y, std::uint64_t axes) noexcept {
-  Split parts;
-  int first_column = x.shape.rank();
-  while (first_column > 0 && (axes >> (first_column - 1) & 1U) == 0) {
-    --first_column;
+// Finishes `count` outputs from `first` on, all of one kept index where there
+// are columns.
+void finish(const Job& job, const std::byte* totals, std::int64_t kept,
+            std::int64_t first, std::int64_t count) noexcept {
+  alignas(64) std::array<std::array<std::byte, kReduceColumns * 8>, 2> dense;
+  ReduceFinish step{job.length, job.args.attrs, {}};
+  for (std::size_t k = 0; k < job.args.out.size(); ++k) {
+    step.y[k] = dense[k].data();
   }
-  for (int axis = 0; axis < x.shape.rank(); ++axis) {
-    const bool is_reduced = (axes >> axis & 1U) != 0;
-    Axes& part = is_reduced             ? parts.reduced
-                 : axis >= first_column ? parts.columns
-                                        : parts.kept;
-    // Without elements there is nothing to step over, and no data.
-    part.push_back(x.shape[axis], x.data != nullptr ? x.strides[axis] : 0,
-                   y.strides[axis]);
+  job.reduction.finish(totals, count, step);
+  const Axes& across = job.parts.by_rows ? job.parts.kept : job.parts.columns;
+  for (std::size_t k = 0; k < job.args.out.size(); ++k) {
+    const int size = size_of(job.args.out[k].dtype);
+    std::byte* y = job.args.out[k].data;
+    if (!job.parts.by_rows) {
+      y += job.parts.kept.offset(job.parts.kept.out[k], kept) * size;
+    }
+    scatter(across.extents, across.out[k], size, y, first, count, step.y[k]);
   }
-  return parts;
 }
 
-// The list of elements of one output, read in blocks.
-void reduce_row(const Split& parts, const RowReduction& rows, int size,
-                const std::byte* x, std::byte* y) noexcept {
-  alignas(64) std::array<std::byte, kReduceBlock * 8> buffer;
-  const std::int64_t count = parts.reduced.extents.element_count();
-  const bool is_dense =
-      strides_are_dense(parts.reduced.extents, parts.reduced.in);
-  Running running;
-  rows.start(running);
-  for (std::int64_t first = 0; first < count; first += kReduceBlock) {
-    const std::int64_t block = std::min(kReduceBlock, count - first);
+// States of blocks [first, first + count) of the list at `x`.
+void row_blocks(const Job& job, const std::byte* x, std::int64_t first,
+                std::int64_t count, Workspace& work,
+                std::byte* states) noexcept {
+  const Axes& list = job.parts.reduced;
+  const bool is_dense = list.is_dense();
+  for (std::int64_t b = first; b < first + count;) {
+    const std::int64_t columns = job.rows_of(b);
+    std::int64_t rows = 0;
     if (is_dense) {
-      rows.block(x + first * size, block, running);
+      const bool is_full = columns == job.block;
+      rows =
+          is_full ? std::min(first + count - b, job.length / job.block - b) : 1;
+      rows = std::min(rows, kReduceBlock);
+      for (std::int64_t r = 0; r < rows; ++r) {
+        work.rows[static_cast<std::size_t>(r)] =
+            x + (b + r) * job.block * job.size;
+      }
     } else {
-      gather(parts.reduced.extents, parts.reduced.in, size, x, first, block,
-             buffer.data());
-      rows.block(buffer.data(), block, running);
+      rows = 1;
+      gather(list.extents, list.in, static_cast<int>(job.size), x,
+             b * job.block, columns, work.gathered.data());
+      work.rows[0] = work.gathered.data();
     }
+    job.reduction.rows({work.rows.data(), rows, columns}, states);
+    states += rows * job.reduction.state;
+    b += rows;
   }
-  rows.finish(running, y);
 }
 
-void reduce_rows(const Args& args, const Split& parts,
-                 const RowReduction& rows) noexcept {
-  const Strided& x = args.in[0];
-  const Strided& y = args.out[0];
-  const Axes& kept = parts.kept;
-  const std::int64_t length = parts.reduced.extents.element_count();
-  const auto part = [&](std::int64_t begin, std::int64_t end) noexcept {
-    for (std::int64_t i = begin; i < end; ++i) {
-      reduce_row(
-          parts, rows, size_of(x.dtype),
-          x.data + offset_at(kept.extents, kept.in, i) * size_of(x.dtype),
-          y.data + offset_at(kept.extents, kept.out, i) * size_of(y.dtype));
+// Rows of at most one dense block each, many at a time.
+void reduce_short_rows(const Job& job, std::int64_t begin,
+                       std::int64_t end) noexcept {
+  Workspace work;
+  const Axes& kept = job.parts.kept;
+  Walk walk(kept.extents, kept.in, begin);
+  while (begin < end) {
+    const std::int64_t count = std::min(kBatch, end - begin);
+    for (std::int64_t i = 0; i < count; ++i, walk.next()) {
+      work.rows[static_cast<std::size_t>(i)] =
+          job.args.in[0].data + walk.offset() * job.size;
     }
-  };
-  threads::parallel_for(*args.executor, kept.extents.element_count(),
-                        kGrain / std::max<std::int64_t>(length, 1) + 1, part);
+    job.reduction.start(work.totals.data(), count);
+    if (job.length > 0) {
+      job.reduction.rows({work.rows.data(), count, job.length},
+                         work.parts.data());
+      job.reduction.join(work.totals.data(), work.parts.data(), count,
+                         job.span(0));
+    }
+    finish(job, work.totals.data(), 0, begin, count);
+    begin += count;
+  }
 }
 
-// Columns [first, first + count) of one kept index.
-void reduce_columns_of(const Args& args, const Split& parts,
-                       const ColumnReduction& columns, std::int64_t kept,
-                       std::int64_t first, std::int64_t count) noexcept {
-  alignas(64) std::array<std::byte, kReduceColumns * 8> sums;
-  alignas(64) std::array<std::byte, kReduceColumns * 8> buffer;
-  const int in_size = size_of(args.in[0].dtype);
-  const int out_size = size_of(args.out[0].dtype);
-  const Axes& reduced = parts.reduced;
-  const Axes& inner = parts.columns;
+void reduce_long_rows(const Job& job, std::int64_t begin,
+                      std::int64_t end) noexcept {
+  Workspace work;
+  const Axes& kept = job.parts.kept;
+  Walk walk(kept.extents, kept.in, begin);
+  for (std::int64_t i = begin; i < end; ++i, walk.next()) {
+    const std::byte* x = job.args.in[0].data + walk.offset() * job.size;
+    job.reduction.start(work.totals.data(), 1);
+    for (std::int64_t b = 0; b < job.blocks; b += kReduceColumns) {
+      const std::int64_t count = std::min(kReduceColumns, job.blocks - b);
+      row_blocks(job, x, b, count, work, work.parts.data());
+      job.reduction.fold(work.totals.data(), work.parts.data(), count,
+                         job.span(b));
+    }
+    finish(job, work.totals.data(), 0, i, 1);
+  }
+}
+
+void reduce_rows(const Job& job) noexcept {
+  const bool is_short =
+      job.blocks <= 1 && (job.length == 0 || job.parts.reduced.is_dense());
+  const auto function = is_short ? reduce_short_rows : reduce_long_rows;
+  threads::parallel_for(*job.args.executor, job.outputs(),
+                        kGrain / std::max<std::int64_t>(job.length, 1) + 1,
+                        [&](std::int64_t begin, std::int64_t end) noexcept {
+                          function(job, begin, end);
+                        });
+}
+
+// Columns that fit the workspace at once.
+std::int64_t strip(const Job& job) noexcept {
+  if (job.parts.columns.is_dense()) {
+    return kReduceColumns;
+  }
+  return kGathered / job.size / std::min(job.block, job.length);
+}
+
+// States of columns [first, first + count) of one kept index and block.
+void column_block(const Job& job, std::int64_t kept, std::int64_t b,
+                  std::int64_t first, std::int64_t count, Workspace& work,
+                  std::byte* states) noexcept {
+  const Axes& inner = job.parts.columns;
+  const bool is_dense = inner.is_dense();
+  const int size = static_cast<int>(job.size);
   const std::byte* x =
-      args.in[0].data +
-      offset_at(parts.kept.extents, parts.kept.in, kept) * in_size;
-  const bool is_dense = strides_are_dense(inner.extents, inner.in);
-  columns.start(sums.data(), count);
-  const std::int64_t rows = reduced.extents.element_count();
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const std::byte* row =
-        x + offset_at(reduced.extents, reduced.in, r) * in_size;
+      job.args.in[0].data +
+      job.parts.kept.offset(job.parts.kept.in, kept) * job.size;
+  Walk walk(job.parts.reduced.extents, job.parts.reduced.in, b * job.block);
+  const std::int64_t rows = job.rows_of(b);
+  for (std::int64_t r = 0; r < rows; ++r, walk.next()) {
+    const std::byte* row = x + walk.offset() * job.size;
     if (is_dense) {
-      columns.row(row + first * in_size, sums.data(), count);
+      row += first * job.size;
     } else {
-      gather(inner.extents, inner.in, in_size, row, first, count,
-             buffer.data());
-      columns.row(buffer.data(), sums.data(), count);
+      std::byte* copy = work.gathered.data() + r * count * job.size;
+      gather(inner.extents, inner.in, size, row, first, count, copy);
+      row = copy;
     }
+    work.rows[static_cast<std::size_t>(r)] = row;
   }
-  std::byte* y = args.out[0].data +
-                 offset_at(parts.kept.extents, parts.kept.out, kept) * out_size;
-  scatter(inner.extents, inner.out, out_size, y, first, count, sums.data());
+  job.reduction.columns({work.rows.data(), rows, count}, states);
 }
 
-void reduce_columns(const Args& args, const Split& parts,
-                    const ColumnReduction& columns) noexcept {
-  const std::int64_t width = parts.columns.extents.element_count();
-  const std::int64_t outputs = parts.kept.extents.element_count() * width;
-  const std::int64_t height = parts.reduced.extents.element_count();
+void reduce_columns(const Job& job) noexcept {
   const auto part = [&](std::int64_t begin, std::int64_t end) noexcept {
+    Workspace work;
+    const std::int64_t most = job.length == 0 ? kReduceColumns : strip(job);
     while (begin < end) {
-      const std::int64_t first = begin % width;
+      const std::int64_t kept = begin / job.width;
+      const std::int64_t first = begin % job.width;
       const std::int64_t count =
-          std::min({end - begin, width - first, kReduceColumns});
-      reduce_columns_of(args, parts, columns, begin / width, first, count);
+          std::min({end - begin, job.width - first, most});
+      job.reduction.start(work.totals.data(), count);
+      for (std::int64_t b = 0; b < job.blocks; ++b) {
+        column_block(job, kept, b, first, count, work, work.parts.data());
+        job.reduction.join(work.totals.data(), work.parts.data(), count,
+                           job.span(b));
+      }
+      finish(job, work.totals.data(), kept, first, count);
       begin += count;
     }
   };
   // Whole cache lines of columns, and enough work for a thread.
-  const std::int64_t grain = kGrain / std::max<std::int64_t>(height, 1) / 16;
-  threads::parallel_for(*args.executor, outputs, (grain + 1) * 16, part);
+  const std::int64_t grain =
+      kGrain / std::max<std::int64_t>(job.length, 1) / kLine;
+  threads::parallel_for(*job.args.executor, job.outputs(), (grain + 1) * kLine,
+                        part);
+}
+
+// Blocks of lists in parallel, their states in scratch: those of one list one
+// after the other by rows, those of one block by columns.
+void make_states(const Job& job) noexcept {
+  const std::int64_t state = job.reduction.state;
+  std::byte* const states = job.args.scratch.data();
+  const auto part = [&](std::int64_t begin, std::int64_t end) noexcept {
+    Workspace work;
+    while (begin < end) {
+      const std::int64_t kept = begin / job.blocks;
+      const std::int64_t b = begin % job.blocks;
+      std::int64_t count = 1;
+      if (job.parts.by_rows) {
+        const Axes& lists = job.parts.kept;
+        count = std::min(end - begin, job.blocks - b);
+        row_blocks(
+            job, job.args.in[0].data + lists.offset(lists.in, kept) * job.size,
+            b, count, work, states + begin * state);
+      } else {
+        const std::int64_t most = strip(job);
+        for (std::int64_t first = 0; first < job.width; first += most) {
+          column_block(job, kept, b, first, std::min(most, job.width - first),
+                       work, states + (begin * job.width + first) * state);
+        }
+      }
+      begin += count;
+    }
+  };
+  const std::int64_t grain = kGrain / (job.block * job.width) + 1;
+  threads::parallel_for(*job.args.executor, job.parts.kept.count() * job.blocks,
+                        grain, part);
+}
+
+// The states of one list, or of neighbouring columns, in order.
+void join_states(const Job& job, const std::byte* list, std::int64_t first,
+                 std::int64_t count, std::byte* totals) noexcept {
+  const std::int64_t state = job.reduction.state;
+  job.reduction.start(totals, count);
+  if (job.parts.by_rows) {
+    job.reduction.fold(totals, list, job.blocks, job.span(0));
+    return;
+  }
+  for (std::int64_t b = 0; b < job.blocks; ++b) {
+    job.reduction.join(totals, list + (b * job.width + first) * state, count,
+                       job.span(b));
+  }
+}
+
+void reduce_divided(const Job& job) noexcept {
+  make_states(job);
+  alignas(64) std::array<std::byte, kReduceColumns * kReduceState> totals;
+  for (std::int64_t kept = 0; kept < job.parts.kept.count(); ++kept) {
+    const std::byte* list = job.args.scratch.data() +
+                            kept * job.blocks * job.width * job.reduction.state;
+    for (std::int64_t first = 0; first < job.width; first += kReduceColumns) {
+      const std::int64_t count = std::min(kReduceColumns, job.width - first);
+      join_states(job, list, first, count, totals.data());
+      finish(job, totals.data(), kept, job.parts.by_rows ? kept : first, count);
+    }
+  }
 }
 
 }  // namespace
 
 void run_reduction(const Args& args, std::uint64_t axes,
-                   const RowReduction& rows,
-                   const ColumnReduction& columns) noexcept {
-  const Strided& x = args.in[0];
-  if (args.out[0].shape.element_count() == 0) {
+                   const Reduction& reduction) noexcept {
+  const Job job(args, axes, reduction);
+  if (job.outputs() == 0) {
     return;
   }
-  const Split parts = split(x, args.out[0], axes);
-  if (parts.columns.extents.rank() == 0) {
-    reduce_rows(args, parts, rows);
+  const Bytes scratch = job.scratch();
+  if (scratch > 0 && static_cast<Bytes>(args.scratch.size()) >= scratch) {
+    reduce_divided(job);
+  } else if (job.parts.by_rows) {
+    reduce_rows(job);
   } else {
-    reduce_columns(args, parts, columns);
+    reduce_columns(job);
   }
+}
+
+Bytes reduction_scratch(const Args& args, std::uint64_t axes,
+                        const Reduction& reduction) noexcept {
+  return Job(args, axes, reduction).scratch();
 }
 
 }  // namespace neap::kernels

@@ -32,18 +32,18 @@ struct AxesOf {
   Shape strides;
 };
 
-/// A block's result R: join over map(x).
+/// Result R of the block of a row that begins at `first`: join over map(x).
 template <class T, class R, class Join, class Map>
 R block_reference(const T* x, const AxesOf& list, std::int64_t first, R neutral,
                   const Join& join, const Map& map) noexcept {
-  std::array<R, kReducePartials> partials;
+  std::array<R, kReducePartials<R>> partials;
   partials.fill(neutral);
   const std::int64_t end = std::min(first + kReduceBlock, list.count());
   for (std::int64_t j = first; j < end; ++j) {
-    R& partial = partials[static_cast<std::size_t>(j % kReducePartials)];
+    R& partial = partials[static_cast<std::size_t>(j % kReducePartials<R>)];
     partial = join(partial, map(x[list.offset(j)]));
   }
-  for (std::size_t half = kReducePartials / 2; half > 0; half /= 2) {
+  for (std::size_t half = kReducePartials<R> / 2; half > 0; half /= 2) {
     for (std::size_t i = 0; i < half; ++i) {
       partials[i] = join(partials[i], partials[i + half]);
     }
@@ -51,40 +51,70 @@ R block_reference(const T* x, const AxesOf& list, std::int64_t first, R neutral,
   return partials[0];
 }
 
+/// The same of a column.
+template <class T, class R, class Join, class Map>
+R column_reference(const T* x, const AxesOf& list, std::int64_t first,
+                   R neutral, const Join& join, const Map& map) noexcept {
+  R total = neutral;
+  const std::int64_t end = std::min(first + kReduceBlock, list.count());
+  for (std::int64_t j = first; j < end; ++j) {
+    total = join(total, map(x[list.offset(j)]));
+  }
+  return total;
+}
+
+inline bool is_by_rows(const Strided& x, std::uint64_t axes) noexcept {
+  const int rank = x.shape.rank();
+  return rank == 0 || (axes >> (rank - 1) & 1U) != 0;
+}
+
 }  // namespace detail
 
-/// y = join over the listed elements of x. Blocks are joined in double, which
-/// is exact for a join that selects.
-template <class T, class Join>
-void reduce_reference(const Args& args, std::uint64_t axes, T neutral,
-                      const Join& join) noexcept {
+/// Calls visit(x, y, list) for each output: its first element, its place and
+/// the axes of its list.
+template <class T, class Visit>
+void for_each_list(const Args& args, std::uint64_t axes,
+                   const Visit& visit) noexcept {
   const Strided& x = args.in[0];
   const Strided& y = args.out[0];
   const detail::AxesOf list(x, axes, true);
   const detail::AxesOf outputs(x, axes, false);
   const detail::AxesOf places({y.data, y.dtype, x.shape, y.strides}, axes,
                               false);
-  const int rank = x.shape.rank();
-  const bool is_by_rows = rank == 0 || (axes >> (rank - 1) & 1U) != 0;
   for (std::int64_t i = 0; i < outputs.count(); ++i) {
-    const T* from = x.as<T>() + outputs.offset(i);
-    T& to = y.as<T>()[places.offset(i)];
-    if (is_by_rows) {
-      auto total = static_cast<double>(neutral);
-      for (std::int64_t j = 0; j < list.count(); j += kReduceBlock) {
-        total = join(total, static_cast<double>(detail::block_reference(
-                                from, list, j, neutral, join,
-                                [](T element) { return element; })));
-      }
-      to = static_cast<T>(total);
-    } else {
-      T total = neutral;
-      for (std::int64_t j = 0; j < list.count(); ++j) {
-        total = join(total, from[list.offset(j)]);
-      }
-      to = total;
-    }
+    visit(x.as<T>() + outputs.offset(i), places.offset(i), list);
   }
+}
+
+/// y = finish(join over the blocks of join over map(x)). R is the type within a
+/// block; blocks are joined in double, which is exact for a join that selects.
+template <class T, class R, class Join, class Map, class Finish>
+void reduce_reference(const Args& args, std::uint64_t axes, R neutral,
+                      const Join& join, const Map& map,
+                      const Finish& finish) noexcept {
+  const bool by_rows = detail::is_by_rows(args.in[0], axes);
+  for_each_list<T>(
+      args, axes,
+      [&](const T* x, std::int64_t place, const detail::AxesOf& list) {
+        auto total = static_cast<double>(neutral);
+        for (std::int64_t j = 0; j < list.count(); j += kReduceBlock) {
+          const R block =
+              by_rows
+                  ? detail::block_reference(x, list, j, neutral, join, map)
+                  : detail::column_reference(x, list, j, neutral, join, map);
+          total = join(total, static_cast<double>(block));
+        }
+        args.out[0].as<T>()[place] = static_cast<T>(finish(total));
+      });
+}
+
+/// The same of the elements as they are.
+template <class T, class Join>
+void reduce_reference(const Args& args, std::uint64_t axes, T neutral,
+                      const Join& join) noexcept {
+  reduce_reference<T>(
+      args, axes, neutral, join, [](T x) { return x; },
+      [](double total) { return total; });
 }
 
 }  // namespace neap::kernels

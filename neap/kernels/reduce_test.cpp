@@ -74,6 +74,15 @@ const Case kCases[] = {
     {{2, 3, 2, 2, 1, 3, 2, 2}, 0b10100101},
     {{1, 1}, 0b11},
     {{20, 1100}, 0b01},
+    {{2600, 5}, 0b01},
+    {{33000, 2}, 0b01},
+    {{2, 40000}, 0b10},
+    {{3, 25000}, 0b10},
+    {{9000, 2, 5}, 0b001},
+    {{40, 100, 3, 17}, 0b0110},
+    {{40, 70, 3, 17}, 0b0101},
+    {{90, 1100}, 0b11},
+    {{3, 1, 2, 700}, 0b1010},
 };
 
 template <class T>
@@ -100,8 +109,10 @@ TEST(SumTest, HasTheBitsOfTheDefinedOrder) {
 }
 
 TEST(AmaxTest, HasTheBitsOfTheDefinedOrder) {
-  expect_the_defined_order<float>(amax_kernels);
-  expect_the_defined_order<double>(amax_kernels);
+  for (const KernelList* list : {&amax_kernels, &amin_kernels}) {
+    expect_the_defined_order<float>(*list);
+    expect_the_defined_order<double>(*list);
+  }
 }
 
 TEST(SumTest, BroadcastInputsHaveTheBitsOfDenseOnes) {
@@ -134,6 +145,32 @@ TEST(SumTest, OfAMillionElementsIsAccurate) {
   const ReduceAttrs attrs{1};
   call(first_of(sum_kernels, f32), {x.view()}, {y.view()}, &attrs);
   EXPECT_LE(testing::ulps(y.at<float>(0), static_cast<long double>(want)), 4.0);
+}
+
+// Added up in f32 alone it would be off by a percent, 1e5 units.
+TEST(SumTest, OfATallColumnIsAccurate) {
+  constexpr std::int64_t kRows = 1000000;
+  Array x = Array::of<float>({kRows, 2}, Lay::kDense,
+                             [](std::int64_t) { return 0.1F; });
+  Array y({1, 2}, f32);
+  const ReduceAttrs attrs{1};
+  call(first_of(sum_kernels, f32), {x.view()}, {y.view()}, &attrs);
+  const long double want = static_cast<long double>(0.1F) * kRows;
+  EXPECT_LE(testing::ulps(y.at<float>(0), want), 300.0);
+  EXPECT_EQ(y.at<float>(0), y.at<float>(1));
+}
+
+// So what one call began another can go on with.
+TEST(SumTest, OfAColumnOfOneBlockIsPlainOrder) {
+  Array x = noise_array<float>({kReduceBlock, 3});
+  float want = 0.0F;
+  for (std::int64_t r = 0; r < kReduceBlock; ++r) {
+    want += x.at<float>(3 * r);
+  }
+  Array y({1, 3}, f32);
+  const ReduceAttrs attrs{1};
+  call(first_of(sum_kernels, f32), {x.view()}, {y.view()}, &attrs);
+  EXPECT_EQ(y.at<float>(0), want);
 }
 
 TEST(SumTest, OfNothingIsZero) {

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "neap/kernels/reduce.hpp"
+#include "neap/kernels/reduce_kernels.hpp"
 #include "neap/kernels/reduce_reference.hpp"
 #include "neap/kernels/targets.hpp"
 
@@ -24,24 +24,34 @@ struct SquareVector {
   }
 };
 
-// The block goes to double first, so that squares neither overflow nor round
-// where x is f32.
+// In double from the start, so that squares neither overflow nor round where x
+// is f32. All axes are reduced: there are no columns.
 template <class T>
-void add_block(const std::byte* x, std::int64_t count,
-               Running& running) noexcept {
-  const T* from = reinterpret_cast<const T*>(x);
-  HWY_ALIGN double wide[kReduceBlock];
-  for (std::int64_t i = 0; i < count; ++i) {
-    wide[i] = static_cast<double>(from[i]);
+struct SumOfSquaresOf {
+  using In = T;
+  using State = double;
+  static constexpr std::int64_t kBlockRows = kReduceBlock;
+
+  static double neutral() { return 0.0; }
+  static double row(const T* x, std::int64_t count) {
+    return reduce_block<AddVectors>(SquareVector(), x, count, double());
   }
-  running.as<double>() += reduce_block<AddVectors>(
-      SquareVector(), static_cast<const double*>(wide), count);
-}
+  static void columns(const Tile& tile, double* parts) {
+    reduce_columns<AddVectors, T>(SquareVector(), tile, parts);
+  }
+  static void join(double& total, const double& part, double, double) {
+    total += part;
+  }
+  static void finish(const double* totals, std::int64_t count,
+                     const ReduceFinish& finish) {
+    std::copy_n(totals, count, finish.at<double>(0));
+  }
+};
 
 }  // namespace
 
-ReduceFunctions sum_of_squares_functions(DType dtype) {
-  return {dtype == f32 ? add_block<float> : add_block<double>, nullptr};
+Reduction sum_of_squares_of(DType dtype) {
+  return reduction_by_float<SumOfSquaresOf>(dtype);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -52,38 +62,41 @@ HWY_AFTER_NAMESPACE();
 namespace neap::kernels {
 namespace {
 
-HWY_EXPORT(sum_of_squares_functions);
+HWY_EXPORT(sum_of_squares_of);
 
-void start(Running& running) noexcept {
-  running.as<double>() = 0.0;
+constexpr std::uint64_t kAllAxes = ~std::uint64_t{0};
+
+Reduction reduction_for(const Args& args) noexcept {
+  return HWY_DYNAMIC_DISPATCH(sum_of_squares_of)(args.in[0].dtype);
 }
 
-void finish(Running& running, std::byte* y) noexcept {
-  *reinterpret_cast<double*>(y) = running.as<double>();
-}
-
-// One output, seen with the rank of x.
-Strided as_total(const Strided& y, int rank) noexcept {
-  Strided total = y;
+// The call with its one output seen with the rank of x.
+template <class Run>
+auto with_total(const Args& args, const Run& run) noexcept {
+  const int rank = args.in[0].shape.rank();
+  Strided total = args.out[0];
   total.shape = Shape::filled(rank, 1);
   total.strides = Shape::filled(rank, 0);
-  return total;
+  Args reduction = args;
+  reduction.out = {&total, 1};
+  return run(reduction);
 }
 
 void sum_of_squares(const Args& args) noexcept {
-  const Strided& x = args.in[0];
-  const Strided total = as_total(args.out[0], x.shape.rank());
-  Args reduction = args;
-  reduction.out = {&total, 1};
-  const auto functions =
-      HWY_DYNAMIC_DISPATCH(sum_of_squares_functions)(x.dtype);
-  run_reduction(reduction, ~std::uint64_t{0}, {start, functions.block, finish},
-                {});
+  with_total(args, [](const Args& call) {
+    run_reduction(call, kAllAxes, reduction_for(call));
+  });
+}
+
+Bytes scratch(const Args& args) noexcept {
+  return with_total(args, [](const Args& call) {
+    return reduction_scratch(call, kAllAxes, reduction_for(call));
+  });
 }
 
 template <class T>
 void sum_of_squares_reference(const Args& args) noexcept {
-  const detail::AxesOf list(args.in[0], ~std::uint64_t{0}, true);
+  const detail::AxesOf list(args.in[0], kAllAxes, true);
   double total = 0.0;
   for (std::int64_t first = 0; first < list.count(); first += kReduceBlock) {
     total += detail::block_reference(
@@ -95,8 +108,14 @@ void sum_of_squares_reference(const Args& args) noexcept {
 }
 
 constexpr std::array kKernels{
-    Kernel{.name = "sum_of_squares.f32", .dtype = f32, .run = sum_of_squares},
-    Kernel{.name = "sum_of_squares.f64", .dtype = f64, .run = sum_of_squares},
+    Kernel{.name = "sum_of_squares.f32",
+           .dtype = f32,
+           .run = sum_of_squares,
+           .scratch = scratch},
+    Kernel{.name = "sum_of_squares.f64",
+           .dtype = f64,
+           .run = sum_of_squares,
+           .scratch = scratch},
     Kernel{.name = "sum_of_squares.reference.f32",
            .dtype = f32,
            .run = sum_of_squares_reference<float>},

@@ -17,29 +17,46 @@ namespace {
 
 using kernels::ReduceAttrs;
 
-void infer_amax(const OpArgs& args, Spec& out) {
-  infer_same("amax", args, out);
-  if (out.dtype != u8) {
-    check_signed("amax", out.dtype);
+void infer_extreme(const char* op, const OpArgs& args, Spec& out) {
+  infer_same(op, args, out);
+  if (out.dtype != u8 && out.dtype != boolean) {
+    check_signed(op, out.dtype);
   }
   const std::uint64_t axes = args.attrs.as<ReduceAttrs>().axes;
   const Shape& shape = args.inputs[0].shape;
   out.shape = reduced(shape, axes);
-  if (shape.element_count() == 0 && out.shape.element_count() != 0) {
-    raise<ValueError>("amax: shape {} has no element to take the largest of",
+  if (shape.element_count() == 0 && out.shape.element_count() != 0 &&
+      out.dtype != boolean) {
+    raise<ValueError>("{}: shape {} has no element to choose from", op,
                       format_shape(shape));
   }
 }
 
-// 1 / n where x is one of the n largest elements, else 0.
+// 1 / n where x is one of the n chosen elements, else 0.
 Tensor shares(const Tensor& x, const Tensor& y, std::uint64_t axes) {
-  const Tensor is_largest = cast(eq(x, y), x.dtype());
-  return div(is_largest, sum_axes(is_largest, axes));
+  const Tensor is_chosen = cast(eq(x, y), x.dtype());
+  return div(is_chosen, sum_axes(is_chosen, axes));
 }
 
-Tensor amax_axes(const Operand& x, std::uint64_t axes) {
-  return axes == 0 ? tensor_of("amax", x)
-                   : graph::apply(kAmax, {x}, ReduceAttrs{axes});
+void extreme_vjp(VjpContext& c) {
+  c.set(0, mul(shares(c.input(0), c.output(), c.attrs<ReduceAttrs>().axes),
+               c.take_cotangent()));
+}
+
+void extreme_jvp(JvpContext& c) {
+  const std::uint64_t axes = c.attrs<ReduceAttrs>().axes;
+  c.set(0,
+        sum_axes(mul(shares(c.input(), c.output(), axes), c.tangent()), axes));
+}
+
+constexpr graph::Facts kFacts = {
+    .vjp_reads = {{{.inputs = 0b1, .outputs = 0b1}}},
+    .sample_axis = SampleAxis::kMixed,
+    .cost = cost_of_reduction};
+
+Tensor extreme_axes(const Op& op, const Operand& x, std::uint64_t axes) {
+  return axes == 0 ? tensor_of(op.name.data(), x)
+                   : graph::apply(op, {x}, ReduceAttrs{axes});
 }
 
 }  // namespace
@@ -50,39 +67,52 @@ const Op kAmax{
         "y = max of x over some axes, which stay with extent 1; equal largest "
         "elements share dy equally",
     .infer = [](const OpArgs& args,
-                std::span<Spec> out) { infer_amax(args, out[0]); },
+                std::span<Spec> out) { infer_extreme("amax", args, out[0]); },
     .kernel = &kernels::amax_kernels,
-    .vjp =
-        [](VjpContext& c) {
-          c.set(0,
-                mul(shares(c.input(0), c.output(), c.attrs<ReduceAttrs>().axes),
-                    c.take_cotangent()));
-        },
-    .jvp =
-        [](JvpContext& c) {
-          const std::uint64_t axes = c.attrs<ReduceAttrs>().axes;
-          c.set(0,
-                sum_axes(mul(shares(c.input(), c.output(), axes), c.tangent()),
-                         axes));
-        },
-    .facts = {.vjp_reads = {{{.inputs = 0b1, .outputs = 0b1}}},
-              .sample_axis = SampleAxis::kMixed,
-              .cost = cost_of_reduction}};
+    .vjp = extreme_vjp,
+    .jvp = extreme_jvp,
+    .facts = kFacts};
+
+const Op kAmin{
+    .name = "amin",
+    .formula =
+        "y = min of x over some axes, which stay with extent 1; equal smallest "
+        "elements share dy equally",
+    .infer = [](const OpArgs& args,
+                std::span<Spec> out) { infer_extreme("amin", args, out[0]); },
+    .kernel = &kernels::amin_kernels,
+    .vjp = extreme_vjp,
+    .jvp = extreme_jvp,
+    .facts = kFacts};
+
+Tensor amax_axes(const Operand& x, std::uint64_t axes) {
+  return extreme_axes(kAmax, x, axes);
+}
+
+Tensor amin_axes(const Operand& x, std::uint64_t axes) {
+  return extreme_axes(kAmin, x, axes);
+}
 
 }  // namespace ops
 
 Tensor amax(const Operand& x) {
   const ops::AtSite here(x);
-  const std::uint64_t mask = ops::all_axes(ops::tensor_of("amax", x).rank());
-  return ops::without_axes(ops::amax_axes(x, mask), mask);
+  return ops::over_all("amax", x, ops::amax_axes);
 }
 
 Tensor amax(const Operand& x, const Shape& axes, bool keepdim) {
   const ops::AtSite here(x);
-  const std::uint64_t mask =
-      ops::axes_mask("amax", axes, ops::tensor_of("amax", x).rank());
-  const Tensor kept = ops::amax_axes(x, mask);
-  return keepdim ? kept : ops::without_axes(kept, mask);
+  return ops::over_some("amax", x, axes, keepdim, ops::amax_axes);
+}
+
+Tensor amin(const Operand& x) {
+  const ops::AtSite here(x);
+  return ops::over_all("amin", x, ops::amin_axes);
+}
+
+Tensor amin(const Operand& x, const Shape& axes, bool keepdim) {
+  const ops::AtSite here(x);
+  return ops::over_some("amin", x, axes, keepdim, ops::amin_axes);
 }
 
 }  // namespace neap

@@ -95,7 +95,57 @@ OpTable amax_table() {
   return table;
 }
 
+std::vector<double> negative(std::vector<double> x) {
+  for (double& value : x) {
+    value = -value;
+  }
+  return x;
+}
+
+// amin is the negative of amax of the negative.
+OpTable amin_table() {
+  OpTable table{.name = "amin", .op = &ops::kAmin};
+  table.rows = {{.name = "all",
+                 .fn = [](Inputs x) { return amin(x[0]); },
+                 .inputs = {ladder({3, 5})},
+                 .expected = {0},
+                 .shape = Shape{}},
+                {.name = "rows, kept",
+                 .fn = [](Inputs x) { return amin(x[0], {-1}, true); },
+                 .inputs = {ladder({4, 5})},
+                 .reference =
+                     [](std::span<const HostArray> x) {
+                       const HostArray y{x[0].shape, negative(x[0].values)};
+                       return negative(row_maxima({&y, 1}));
+                     },
+                 .shape = Shape{4, 1},
+                 .zero_size = {{{0, 3}}}},
+                {.name = "integers",
+                 .fn = [](Inputs x) { return amin(x[0], {0}); },
+                 .inputs = {literal({2, 3}, {1, -5, 3, 0, 7, 3})},
+                 .expected = {0, -5, 3},
+                 .dtypes = {i32, i64}},
+                {.name = "equal smallest elements",
+                 .fn = [](Inputs x) { return amin(x[0], {1}); },
+                 .inputs = {literal({2, 4}, {1, 3, 1, 2, -1, -1, -1, -1})},
+                 .expected = {1, -1},
+                 .expected_vjp = {{0.5, 0, 0.5, 0, 0.25, 0.25, 0.25, 0.25}},
+                 .expected_jvp = {1, 1},
+                 .smooth = false},
+                {.name = "nan",
+                 .fn = [](Inputs x) { return amin(x[0]); },
+                 .inputs = {literal({3}, {1, std::nan(""), 2})},
+                 .expected = {std::nan("")},
+                 .differentiable = false}};
+  table.errors = {{.name = "no element",
+                   .fn = [](Inputs x) { return amin(x[0]); },
+                   .inputs = {uniform({0, 3}, 0, 1)},
+                   .error = typeid(ValueError)}};
+  return table;
+}
+
 const Listed kListed(amax_table);
+const Listed kListedMin(amin_table);
 
 }  // namespace
 }  // namespace neap::testing

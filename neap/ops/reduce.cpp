@@ -37,6 +37,26 @@ Tensor without_axes(const Tensor& x, std::uint64_t mask) {
   return reshape(x, shape);
 }
 
+Tensor over_all(const char* op, const Operand& x, ReduceFunction over) {
+  const std::uint64_t mask = all_axes(tensor_of(op, x).rank());
+  return without_axes(over(x, mask), mask);
+}
+
+Tensor over_some(const char* op, const Operand& x, const Shape& axes,
+                 bool keepdim, ReduceFunction over) {
+  const std::uint64_t mask = axes_mask(op, axes, tensor_of(op, x).rank());
+  const Tensor kept = over(x, mask);
+  return keepdim ? kept : without_axes(kept, mask);
+}
+
+std::int64_t reduced_count(const Shape& shape, std::uint64_t mask) noexcept {
+  std::int64_t count = 1;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    count *= has_axis(mask, axis) ? shape[axis] : 1;
+  }
+  return count;
+}
+
 Cost cost_of_reduction(const OpArgs& args, std::span<const Spec> outputs) {
   return moving(args, outputs, args.inputs[0].shape.element_count());
 }

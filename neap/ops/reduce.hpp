@@ -26,6 +26,16 @@ Shape reduced(const Shape& shape, std::uint64_t mask) noexcept;
 /// A view of `x` without the axes of `mask`, which have extent 1.
 Tensor without_axes(const Tensor& x, std::uint64_t mask);
 
+/// A reduction over all axes, or some, of an operand: `over` reduces the axes
+/// of a mask and keeps them with extent 1. THROWS: as tensor_of and axes_mask.
+using ReduceFunction = Tensor (*)(const Operand& x, std::uint64_t axes);
+Tensor over_all(const char* op, const Operand& x, ReduceFunction over);
+Tensor over_some(const char* op, const Operand& x, const Shape& axes,
+                 bool keepdim, ReduceFunction over);
+
+/// The number of elements that each output is made of.
+std::int64_t reduced_count(const Shape& shape, std::uint64_t mask) noexcept;
+
 /// One flop an input element.
 graph::Cost cost_of_reduction(const graph::OpArgs& args,
                               std::span<const graph::Spec> outputs);

@@ -46,17 +46,12 @@ Tensor sum_axes(const Operand& x, std::uint64_t axes) {
 
 Tensor sum(const Operand& x) {
   const ops::AtSite here(x);
-  const int rank = ops::tensor_of("sum", x).rank();
-  return ops::without_axes(ops::sum_axes(x, ops::all_axes(rank)),
-                           ops::all_axes(rank));
+  return ops::over_all("sum", x, ops::sum_axes);
 }
 
 Tensor sum(const Operand& x, const Shape& axes, bool keepdim) {
   const ops::AtSite here(x);
-  const std::uint64_t mask =
-      ops::axes_mask("sum", axes, ops::tensor_of("sum", x).rank());
-  const Tensor kept = ops::sum_axes(x, mask);
-  return keepdim ? kept : ops::without_axes(kept, mask);
+  return ops::over_some("sum", x, axes, keepdim, ops::sum_axes);
 }
 
 }  // namespace neap
