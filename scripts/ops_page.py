@@ -19,6 +19,13 @@ PAGE = ROOT / "docs" / "ops.md"
 DTYPES = re.compile(r"; ((?:(?:f32|f64|bf16|i32|i64|u8|bool|any dtype)"
                     r"(?: \(wraps\))?(?:, | and |(?=\.|$)))+)")
 
+END = re.compile(r"(?<!\.)\.(?: |$)")  # not that of "x, .. y"
+SENTENCE = re.compile(r"(?<!\.)[.;](?: |$)")
+KEEPS = re.compile(r"\bKeeps (.+?)(?: for (?:it|the derivative))?(?:[.,;:] |[.]$)")
+EDGES = re.compile(r"\b(?:derivative|gradient|equal|ties?|NaN|inf|infinity|"
+                   r"of nothing|repeats|same place)\b")
+NOT_EDGES = re.compile(r"Keeps|(?:Not differentiable|no derivative)$|[Nn]eeds")
+
 OPENING = """\
 # All operations
 
@@ -57,6 +64,17 @@ Primitives that the rules of others call.
 
 | operation | formula | dtypes | backward keeps | may take over | remarks |
 |---|---|---|---|---|---|
+"""
+
+
+EDGE_CASES = """
+## Ties, kinks and special values
+
+What the headers say of points where a derivative or a value is a matter of
+choice. Where nothing is said, a NaN goes through and IEEE 754 decides.
+
+| operation | rule |
+|---|---|
 """
 
 
@@ -102,8 +120,17 @@ def escape(text):
     return text
 
 
+def contract_free(comment):
+    """A comment without its THROWS: and the like."""
+    return re.split(r" ?\b[A-Z]{4,}(?: also)?: ", comment)[0]
+
+
 def kept(op, function):
-    """What each cotangent reads, one name once."""
+    """What each cotangent reads, one name once; or what the comment says, for
+    an op that the tape records in another form."""
+    said = KEEPS.search(function.comment) if function else None
+    if said:
+        return escape(said.group(1))
     wanted = {}  # name -> indices of operands whose cotangent reads it
     inputs = len(function.operands) if function else 4
     for index, reads in enumerate(op["reads"][:inputs]):
@@ -151,12 +178,27 @@ def composite(name, headers):
     header, function = headers.functions[name]
     text = function.comment
     dtypes = DTYPES.search(text)
-    summary = re.split(r"\.(?: |$)", text)[0]
     if dtypes:
-        summary = summary.replace(dtypes.group(0), "")
+        text = text.replace(dtypes.group(0), "", 1)
+    summary = END.split(text)[0]
     cells = [link(name, header), escape(summary),
              dtypes.group(1).strip() if dtypes else ""]
     return f"| {' | '.join(cells)} |".replace("|  |", "| |")
+
+
+def edge_cases(headers):
+    """The sentences about them in the comments of public functions."""
+    for header in sorted(headers.public):
+        for function in functions(header):
+            if headers.functions.get(function.name, ("",))[0] != header:
+                continue
+            rules = [sentence.strip() for sentence
+                     in SENTENCE.split(contract_free(function.comment))
+                     if EDGES.search(sentence)
+                     and not NOT_EDGES.search(sentence)]
+            if rules:
+                text = ". ".join([*dict.fromkeys(rules)])
+                yield f"| {link(function.name, header)} | {escape(text)} |"
 
 
 def page(facts):
@@ -169,6 +211,7 @@ def page(facts):
                   for name in sorted(facts["composites"])]
     return (OPENING + PRIMITIVES + "\n".join(public) + "\n"
             + COMPOSITES + "\n".join(composites) + "\n"
+            + EDGE_CASES + "\n".join(dict.fromkeys(edge_cases(headers))) + "\n"
             + INNER + "\n".join(inner) + "\n")
 
 

@@ -26,7 +26,8 @@ OUT = ROOT / "build" / "docs"
 INPUT = OUT / "input"
 ROOMS = "docs/reference/rooms.txt"
 # Headers that are not for users, but whose paragraph says what users rely on.
-EXPLAINED = ["neap/kernels/math-inl.hpp", "neap/kernels/reduce.hpp"]
+EXPLAINED = ["neap/kernels/gemm.hpp", "neap/kernels/math-inl.hpp",
+             "neap/kernels/reduce.hpp"]
 # Of ops/: what concerns all of them.
 SHARED_OPS = {"ops", "op_list", "operators"}
 
@@ -95,7 +96,7 @@ class Ops:
                 return f"<code>{html.escape(op['formula'])}</code>"
         for function in functions(header):
             if function.comment:
-                text = escape(re.split(r"[.;](?: |$)", function.comment)[0])
+                text = escape(ops_page.SENTENCE.split(function.comment)[0])
                 # A variable's name keeps its small letter.
                 return re.sub(r"^([a-z])\b", r"<code>\1</code>", text)
         opening = " ".join(paragraph(read(header)))
