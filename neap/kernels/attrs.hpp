@@ -46,6 +46,12 @@ struct FillAttrs {
   double value = 0.0;
 };
 
+/// clip: the range that elements are kept in; neither is NaN.
+struct ClipAttrs {
+  double low = 0.0;   // -infinity: no bound
+  double high = 0.0;  // infinity: no bound
+};
+
 /// scale: every element is multiplied by `factor`.
 struct ScaleAttrs {
   double factor = 1.0;

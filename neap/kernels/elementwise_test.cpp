@@ -6,21 +6,28 @@
 #include "neap/kernels/abs.hpp"
 #include "neap/kernels/add.hpp"
 #include "neap/kernels/div.hpp"
+#include "neap/kernels/erf.hpp"
 #include "neap/kernels/exp.hpp"
+#include "neap/kernels/fmod.hpp"
+#include "neap/kernels/hyperbolic.hpp"
+#include "neap/kernels/inverse_trig.hpp"
 #include "neap/kernels/kernel_testing.hpp"
 #include "neap/kernels/log.hpp"
 #include "neap/kernels/maximum.hpp"
 #include "neap/kernels/minimum.hpp"
 #include "neap/kernels/mul.hpp"
 #include "neap/kernels/neg.hpp"
+#include "neap/kernels/pow.hpp"
 #include "neap/kernels/reciprocal.hpp"
 #include "neap/kernels/relu.hpp"
+#include "neap/kernels/rounding.hpp"
 #include "neap/kernels/sigmoid.hpp"
 #include "neap/kernels/sign.hpp"
 #include "neap/kernels/sqrt.hpp"
 #include "neap/kernels/square.hpp"
 #include "neap/kernels/sub.hpp"
 #include "neap/kernels/tanh.hpp"
+#include "neap/kernels/trig.hpp"
 
 namespace neap::kernels {
 namespace {
@@ -44,16 +51,29 @@ std::ostream& operator<<(std::ostream& out, const Row& row) {
 }
 
 const Row kRows[] = {
-    {&abs_kernels, 1, 0},          {&add_kernels, 2, 0},
-    {&div_kernels, 2, 0},          {&exp_kernels, 1, 2},
-    {&log_kernels, 1, 4},          {&maximum_kernels, 2, 0},
-    {&minimum_kernels, 2, 0},      {&mul_kernels, 2, 0},
-    {&neg_kernels, 1, 0},          {&reciprocal_kernels, 1, 0},
-    {&relu_kernels, 1, 0},         {&sigmoid_kernels, 1, 5},
-    {&sigmoid_grad_kernels, 2, 0}, {&sign_kernels, 1, 0},
-    {&sqrt_kernels, 1, 0},         {&square_kernels, 1, 0},
-    {&sub_kernels, 2, 0},          {&tanh_kernels, 1, 5},
-    {&tanh_grad_kernels, 2, 64},
+    {&abs_kernels, 1, 0},        {&acos_kernels, 1, 3},
+    {&acosh_kernels, 1, 4},      {&add_kernels, 2, 0},
+    {&asin_kernels, 1, 4},       {&asinh_kernels, 1, 4},
+    {&atan_kernels, 1, 4},       {&atan2_kernels, 2, 3},
+    {&atanh_kernels, 1, 4},      {&ceil_kernels, 1, 0},
+    {&cos_kernels, 1, 2},        {&cosh_kernels, 1, 4},
+    {&div_kernels, 2, 0},        {&erf_kernels, 1, 4},
+    {&erfc_kernels, 1, 5},       {&exp_kernels, 1, 2},
+    {&expm1_kernels, 1, 3},      {&floor_kernels, 1, 0},
+    {&fmod_kernels, 2, 0},       {&gaussian_kernels, 1, 4},
+    {&log_kernels, 1, 4},        {&log10_kernels, 1, 3},
+    {&log1p_kernels, 1, 4},      {&log2_kernels, 1, 3},
+    {&maximum_kernels, 2, 0},    {&minimum_kernels, 2, 0},
+    {&mul_kernels, 2, 0},        {&neg_kernels, 1, 0},
+    {&pow_kernels, 2, 3},        {&reciprocal_kernels, 1, 0},
+    {&relu_kernels, 1, 0},       {&remainder_kernels, 2, 0},
+    {&round_kernels, 1, 0},      {&rsqrt_kernels, 1, 0},
+    {&sigmoid_kernels, 1, 5},    {&sigmoid_grad_kernels, 2, 0},
+    {&sign_kernels, 1, 0},       {&sin_kernels, 1, 2},
+    {&sinh_kernels, 1, 4},       {&sqrt_kernels, 1, 0},
+    {&square_kernels, 1, 0},     {&sub_kernels, 2, 0},
+    {&tan_kernels, 1, 4},        {&tanh_kernels, 1, 5},
+    {&tanh_grad_kernels, 2, 64}, {&trunc_kernels, 1, 0},
 };
 
 class ElementwiseTest : public ::testing::TestWithParam<Row> {

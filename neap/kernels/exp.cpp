@@ -27,6 +27,17 @@ PieceFunction exp_piece(DType dtype) {
   return float_piece<ExpVector, 1>(dtype);
 }
 
+struct Expm1Vector {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
+    return expm1_of(d, x);
+  }
+};
+
+PieceFunction expm1_piece(DType dtype) {
+  return float_piece<Expm1Vector, 1>(dtype);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace neap::kernels
 HWY_AFTER_NAMESPACE();
@@ -47,9 +58,23 @@ struct Exp {
   }
 };
 
+HWY_EXPORT(expm1_piece);
+
+struct Expm1 {
+  static PieceFunction piece(DType dtype) {
+    return HWY_DYNAMIC_DISPATCH(expm1_piece)(dtype);
+  }
+  template <class T>
+  T operator()(T x) const {
+    return std::expm1(x);
+  }
+};
+
 }  // namespace
 
 constinit const KernelList exp_kernels{"exp", kFloatKernels<"exp", Exp, 1>};
+constinit const KernelList expm1_kernels{"expm1",
+                                         kFloatKernels<"expm1", Expm1, 1>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

@@ -2,7 +2,8 @@
 // Transcendental functions on vectors of f32 or f64, good for every input:
 // Highway's, with the ends of their ranges, infinities and NaN put right.
 // Largest errors seen by math_test.cpp, in units in the last place, f32 and
-// f64, all levels: exp 1.0, log 1.0, tanh 3.0, sigmoid 2.2.
+// f64, all levels: exp 1.0, log 1.0, tanh 3.0, sigmoid 2.2, expm1 1.8,
+// log1p 2.3.
 #if defined(NEAP_KERNELS_MATH_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NEAP_KERNELS_MATH_INL_HPP_
 #undef NEAP_KERNELS_MATH_INL_HPP_
@@ -10,7 +11,10 @@
 #define NEAP_KERNELS_MATH_INL_HPP_
 #endif
 
+#include <array>
+#include <cstddef>
 #include <limits>
+#include <utility>
 
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
@@ -21,6 +25,49 @@ namespace HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
+
+template <class D, class V, std::size_t kCount, std::size_t... k>
+HWY_INLINE V horner(D d, V x, const std::array<double, kCount>& c,
+                    std::index_sequence<k...>) {
+  using T = hn::TFromD<D>;
+  V y = hn::Set(d, static_cast<T>(c[kCount - 1]));
+  ((y = hn::MulAdd(y, x, hn::Set(d, static_cast<T>(c[kCount - 2 - k])))), ...);
+  return y;
+}
+
+/// c[0] + c[1] x + c[2] x^2 + ...
+template <class D, class V, std::size_t kCount>
+HWY_INLINE V polynomial(D d, V x, const std::array<double, kCount>& c) {
+  return horner(d, x, c, std::make_index_sequence<kCount - 1>());
+}
+
+/// The whole number nearest to x (of at most 2^22, f64: 2^51), and the same as
+/// the low bits of an integer, by a sum that leaves no room for fractions.
+template <class D, class V>
+struct Whole {
+  using Bits = hn::RebindToSigned<D>;
+  V number;
+  hn::Vec<Bits> bits;
+
+  HWY_INLINE Whole(D d, V x) {
+    using T = hn::TFromD<D>;
+    const V shift = hn::Set(d, sizeof(T) == 4 ? T(0x1.8p23) : T(0x1.8p52));
+    const V shifted = hn::Add(x, shift);
+    number = hn::Sub(shifted, shift);
+    bits = hn::BitCast(Bits(), shifted);
+  }
+};
+
+/// 2^n, for n given by its low bits; n in the range of normal exponents.
+template <class D, class VBits>
+HWY_INLINE hn::Vec<D> two_to(D d, VBits n) {
+  using T = hn::TFromD<D>;
+  const hn::RebindToSigned<D> bits;
+  constexpr int kFraction = sizeof(T) == 4 ? 23 : 52;
+  constexpr int kBias = sizeof(T) == 4 ? 127 : 1023;
+  return hn::BitCast(
+      d, hn::ShiftLeft<kFraction>(hn::Add(n, hn::Set(bits, kBias))));
+}
 
 template <class D, class V>
 HWY_INLINE V exp_of(D d, V x) {
@@ -72,6 +119,61 @@ HWY_INLINE V sigmoid_of(D d, V x) {
   const V e = exp_of(d, hn::Neg(hn::Abs(x)));
   const V numerator = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one);
   return hn::Div(numerator, hn::Add(one, e));
+}
+
+// 1 / 2!, 1 / 3!, ...: of e^r - 1 - r over r^2 for |r| <= ln(2) / 2.
+inline constexpr std::array<double, 6> kExpm1F32{
+    1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040};
+inline constexpr std::array<double, 12> kExpm1F64{
+    1.0 / 2,       1.0 / 6,        1.0 / 24,        1.0 / 120,
+    1.0 / 720,     1.0 / 5040,     1.0 / 40320,     1.0 / 362880,
+    1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800};
+
+/// e^x - 1 = 2^n (e^r - 1 + (1 - 2^-n)), for x = n ln 2 + r.
+template <class D, class V>
+HWY_INLINE V expm1_of(D d, V x) {
+  using T = hn::TFromD<D>;
+  constexpr bool kIsF32 = sizeof(T) == 4;
+  const V low = hn::Set(d, T(-40));                    // from here on it is -1
+  const V high = hn::Set(d, kIsF32 ? T(89) : T(710));  // infinity
+  const V capped = hn::IfThenElse(hn::Gt(x, high), high, x);
+  const V inside = hn::IfThenElse(hn::Lt(x, low), low, capped);
+  const Whole<D, V> n(d, hn::Mul(inside, hn::Set(d, T(1.4426950408889634))));
+  // ln 2 in two parts; the first times n is exact.
+  const V ln2_high = hn::Set(d, kIsF32 ? T(0x1.63p-1) : T(0x1.62e42feep-1));
+  const V ln2_low =
+      hn::Set(d, kIsF32 ? T(-2.1219444005e-4) : T(1.9082149292705877e-10));
+  const V r = hn::NegMulAdd(n.number, ln2_low,
+                            hn::NegMulAdd(n.number, ln2_high, inside));
+  V q;
+  if constexpr (kIsF32) {
+    q = polynomial(d, r, kExpm1F32);
+  } else {
+    q = polynomial(d, r, kExpm1F64);
+  }
+  const V p = hn::MulAdd(hn::Mul(r, r), q, r);
+  // Beyond 2^60 the 1 no longer counts, and 2^-n leaves the normal numbers.
+  const hn::RebindToSigned<D> bits;
+  const Whole<D, V> m(d, hn::Min(n.number, hn::Set(d, T(60))));
+  const auto minus_m = hn::Neg(m.bits);
+  const V sum = hn::Add(p, hn::Sub(hn::Set(d, T(1)), two_to(d, minus_m)));
+  // In two steps: 2^n itself may be more than the largest number.
+  const V half = hn::Mul(sum, two_to(d, hn::Sub(n.bits, hn::Set(bits, 1))));
+  return hn::IfThenElse(hn::Eq(n.number, hn::Zero(d)), hn::CopySign(p, x),
+                        hn::Add(half, half));
+}
+
+template <class D, class V>
+HWY_INLINE V log1p_of(D d, V x) {
+  using T = hn::TFromD<D>;
+  const V minus_one = hn::Set(d, T(-1));
+  const V infinity = hn::Set(d, std::numeric_limits<T>::infinity());
+  const V nan = hn::Set(d, std::numeric_limits<T>::quiet_NaN());
+  const auto is_inside = hn::And(hn::Gt(x, minus_one), hn::Lt(x, infinity));
+  const V y = hn::Log1p(d, hn::IfThenElseZero(is_inside, x));
+  const V below = hn::IfThenElse(hn::Eq(x, minus_one), hn::Neg(infinity), nan);
+  const V outside = hn::IfThenElse(hn::Eq(x, infinity), infinity, below);
+  return hn::IfThenElse(is_inside, y, outside);
 }
 
 /// ln x of one number, the same bits as in a vector.

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "neap/kernels/exp.hpp"
-#include "neap/kernels/kernel_testing.hpp"
 #include "neap/kernels/log.hpp"
+#include "neap/kernels/math_testing.hpp"
 #include "neap/kernels/maximum.hpp"
 #include "neap/kernels/minimum.hpp"
 #include "neap/kernels/relu.hpp"
@@ -16,27 +16,16 @@
 namespace neap::kernels {
 namespace {
 
+using testing::apply_one;
 using testing::Array;
 using testing::call;
 using testing::first_of;
 using testing::Lay;
+using testing::worst_error;
+using testing::worst_error_by_scale;
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-template <class T>
-Array apply(const KernelList& list, std::int64_t count,
-            const std::function<T(std::int64_t)>& value) {
-  Array x = Array::of<T>({count}, Lay::kDense, value);
-  Array y({count}, dtype_of<T>);
-  call(first_of(list, dtype_of<T>), {x.view()}, {y.view()});
-  return y;
-}
-
-template <class T>
-T apply_one(const KernelList& list, T x) {
-  return apply<T>(list, 1, [x](std::int64_t) { return x; }).template at<T>(0);
-}
 
 float apply_two(const KernelList& list, float a, float b) {
   Array x = Array::of<float>({}, Lay::kDense, [a](auto) { return a; });
@@ -44,44 +33,6 @@ float apply_two(const KernelList& list, float a, float b) {
   Array z({}, f32);
   call(first_of(list, f32), {x.view(), y.view()}, {z.view()});
   return z.at<float>(0);
-}
-
-// The largest error over [low, high], in units in the last place.
-template <class T>
-double worst_error(const KernelList& list, long double (*exact)(long double),
-                   double low, double high) {
-  constexpr std::int64_t kCount = 200001;
-  const auto value = [&](std::int64_t i) {
-    return static_cast<T>(low + (high - low) * static_cast<double>(i) /
-                                    static_cast<double>(kCount - 1));
-  };
-  Array y = apply<T>(list, kCount, value);
-  double worst = 0.0;
-  for (std::int64_t i = 0; i < kCount; ++i) {
-    const long double want = exact(static_cast<long double>(value(i)));
-    worst = std::max(worst, testing::ulps(y.at<T>(i), want));
-  }
-  return worst;
-}
-
-// The same, with x = +-2^e for e in [low, high].
-template <class T>
-double worst_error_by_scale(const KernelList& list,
-                            long double (*exact)(long double), double low,
-                            double high, double sign) {
-  constexpr std::int64_t kCount = 100001;
-  const auto value = [&](std::int64_t i) {
-    return static_cast<T>(
-        sign * std::exp2(low + (high - low) * static_cast<double>(i) /
-                                   static_cast<double>(kCount)));
-  };
-  Array y = apply<T>(list, kCount, value);
-  double worst = 0.0;
-  for (std::int64_t i = 0; i < kCount; ++i) {
-    const long double want = exact(static_cast<long double>(value(i)));
-    worst = std::max(worst, testing::ulps(y.at<T>(i), want));
-  }
-  return worst;
 }
 
 long double exact_exp(long double x) {

@@ -26,6 +26,17 @@ PieceFunction sqrt_piece(DType dtype) {
   return float_piece<SqrtVector, 1>(dtype);
 }
 
+struct RsqrtVector {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
+    return hn::Div(constant(d, 1), hn::Sqrt(x));
+  }
+};
+
+PieceFunction rsqrt_piece(DType dtype) {
+  return float_piece<RsqrtVector, 1>(dtype);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace neap::kernels
 HWY_AFTER_NAMESPACE();
@@ -46,9 +57,23 @@ struct Sqrt {
   }
 };
 
+HWY_EXPORT(rsqrt_piece);
+
+struct Rsqrt {
+  static PieceFunction piece(DType dtype) {
+    return HWY_DYNAMIC_DISPATCH(rsqrt_piece)(dtype);
+  }
+  template <class T>
+  T operator()(T x) const {
+    return T(1) / std::sqrt(x);
+  }
+};
+
 }  // namespace
 
 constinit const KernelList sqrt_kernels{"sqrt", kFloatKernels<"sqrt", Sqrt, 1>};
+constinit const KernelList rsqrt_kernels{"rsqrt",
+                                         kFloatKernels<"rsqrt", Rsqrt, 1>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

@@ -1,0 +1,31 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/kernels/logical.hpp"
+
+#include <array>
+#include <functional>
+
+#include "neap/kernels/scalar.hpp"
+
+namespace neap::kernels {
+namespace {
+
+// These loops are exact and plain, so they are their own reference.
+constexpr std::array kAnd{
+    Kernel{.name = "logical_and.bool",
+           .dtype = boolean,
+           .run = scalar_kernel<std::bit_and<>, bool, 2>}};
+constexpr std::array kOr{Kernel{.name = "logical_or.bool",
+                                .dtype = boolean,
+                                .run = scalar_kernel<std::bit_or<>, bool, 2>}};
+constexpr std::array kXor{
+    Kernel{.name = "logical_xor.bool",
+           .dtype = boolean,
+           .run = scalar_kernel<std::bit_xor<>, bool, 2>}};
+
+}  // namespace
+
+constinit const KernelList logical_and_kernels{"logical_and", kAnd};
+constinit const KernelList logical_or_kernels{"logical_or", kOr};
+constinit const KernelList logical_xor_kernels{"logical_xor", kXor};
+
+}  // namespace neap::kernels
