@@ -14,7 +14,6 @@
 #include "neap/kernels/kernel_testing.hpp"
 #include "neap/kernels/log.hpp"
 #include "neap/kernels/maximum.hpp"
-#include "neap/kernels/minimum.hpp"
 #include "neap/kernels/mul.hpp"
 #include "neap/kernels/neg.hpp"
 #include "neap/kernels/pow.hpp"

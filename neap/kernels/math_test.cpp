@@ -7,7 +7,6 @@
 #include "neap/kernels/log.hpp"
 #include "neap/kernels/math_testing.hpp"
 #include "neap/kernels/maximum.hpp"
-#include "neap/kernels/minimum.hpp"
 #include "neap/kernels/relu.hpp"
 #include "neap/kernels/sigmoid.hpp"
 #include "neap/kernels/sign.hpp"

@@ -13,16 +13,22 @@ HWY_BEFORE_NAMESPACE();
 namespace neap::kernels {
 namespace HWY_NAMESPACE {
 
-struct MaximumVector {
+template <bool kIsMax>
+struct ExtremeVector {
   static constexpr bool kIsLight = true;
   template <class D, class V>
   HWY_INLINE V operator()(D, V a, V b) const {
-    return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);
+    const auto wins = kIsMax ? hn::Gt(a, b) : hn::Lt(a, b);
+    return hn::IfThenElse(hn::Or(wins, hn::IsNaN(a)), a, b);
   }
 };
 
 PieceFunction maximum_piece(DType dtype) {
-  return float_piece<MaximumVector, 2>(dtype);
+  return float_piece<ExtremeVector<true>, 2>(dtype);
+}
+
+PieceFunction minimum_piece(DType dtype) {
+  return float_piece<ExtremeVector<false>, 2>(dtype);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -34,21 +40,27 @@ namespace neap::kernels {
 namespace {
 
 HWY_EXPORT(maximum_piece);
+HWY_EXPORT(minimum_piece);
 
-struct Maximum {
+template <bool kIsMax>
+struct Extreme {
   static PieceFunction piece(DType dtype) {
-    return HWY_DYNAMIC_DISPATCH(maximum_piece)(dtype);
+    return kIsMax ? HWY_DYNAMIC_DISPATCH(maximum_piece)(dtype)
+                  : HWY_DYNAMIC_DISPATCH(minimum_piece)(dtype);
   }
   template <class T>
   T operator()(T a, T b) const {
-    return a > b || a != a ? a : b;
+    const bool wins = kIsMax ? a > b : a < b;
+    return wins || a != a ? a : b;
   }
 };
 
 }  // namespace
 
 constinit const KernelList maximum_kernels{
-    "maximum", kSignedKernels<"maximum", Maximum, 2>};
+    "maximum", kSignedKernels<"maximum", Extreme<true>, 2>};
+constinit const KernelList minimum_kernels{
+    "minimum", kSignedKernels<"minimum", Extreme<false>, 2>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

@@ -1,5 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// maximum: y = the larger of a and b. No attributes. f32, f64, i32, i64.
+// maximum, minimum: y = the larger, or the smaller, of a and b. No attributes.
+// f32, f64, i32, i64.
 //   in[0]  a  (...)  any strides
 //   in[1]  b  (...)  any strides, dtype of a
 //   out[0] y  (...)  any strides, may be a or b where shaped as y
@@ -12,5 +13,6 @@
 namespace neap::kernels {
 
 extern const KernelList maximum_kernels;
+extern const KernelList minimum_kernels;
 
 }  // namespace neap::kernels

@@ -8,6 +8,7 @@
 #include "neap/kernels/argmax.hpp"
 #include "neap/kernels/attrs.hpp"
 #include "neap/kernels/kernel_testing.hpp"
+#include "neap/kernels/prod.hpp"
 #include "neap/kernels/sum.hpp"
 #include "neap/kernels/sum_of_squares.hpp"
 
@@ -106,6 +107,11 @@ void expect_the_defined_order(const KernelList& list) {
 TEST(SumTest, HasTheBitsOfTheDefinedOrder) {
   expect_the_defined_order<float>(sum_kernels);
   expect_the_defined_order<double>(sum_kernels);
+}
+
+TEST(ProdTest, HasTheBitsOfTheDefinedOrder) {
+  expect_the_defined_order<float>(prod_kernels);
+  expect_the_defined_order<double>(prod_kernels);
 }
 
 TEST(AmaxTest, HasTheBitsOfTheDefinedOrder) {
@@ -253,8 +259,8 @@ TEST(ArgmaxTest, TakesTheFirstOfEqualsAndTheFirstNan) {
       return rows[static_cast<std::size_t>(i / 4)]
                  [static_cast<std::size_t>(i % 4)];
     });
-    Array y({4}, i64);
-    const AxisAttrs attrs{1};
+    Array y({4, 1}, i64);
+    const ReduceAttrs attrs{0b10};
     call(first_of(argmax_kernels, f32), {x.view()}, {y.view()}, &attrs, 2);
     for (std::int64_t i = 0; i < 4; ++i) {
       EXPECT_EQ(y.at<std::int64_t>(i), want[i]) << i;
@@ -262,28 +268,60 @@ TEST(ArgmaxTest, TakesTheFirstOfEqualsAndTheFirstNan) {
   }
 }
 
-TEST(ArgmaxTest, WorksAlongAnyAxisAndKeepsItIfAsked) {
-  Array x = noise_array<double>({3, 5, 4});
-  for (std::int64_t axis = 0; axis < 3; ++axis) {
-    Array kept(reduced(x.shape(), std::uint64_t{1} << axis), i64);
-    Shape without = x.shape();
-    without.erase(static_cast<int>(axis));
-    Array dropped(without, i64);
-    const AxisAttrs attrs{axis};
-    call(first_of(argmax_kernels, f64), {x.view()}, {kept.view()}, &attrs);
-    call(first_of(argmax_kernels, f64), {x.view()}, {dropped.view()}, &attrs);
-    EXPECT_EQ(kept.elements(), dropped.elements());
+// Few different values, so that there are ties; some NaN.
+template <class T>
+Array steps(const Shape& shape, Lay lay) {
+  return Array::of<T>(shape, lay, [](std::int64_t i) {
+    const double step = std::floor(noise(i) * 3);
+    return step == 7 && i % 5 == 0 ? std::numeric_limits<T>::quiet_NaN()
+                                   : static_cast<T>(step);
+  });
+}
+
+template <class T>
+void expect_reference_positions(const KernelList& list) {
+  for (const Case& row : kCases) {
+    if (row.shape.element_count() == 0) {
+      continue;
+    }
+    Array dense = steps<T>(row.shape, Lay::kDense);
+    Array want(reduced(row.shape, row.axes), i64);
+    const ReduceAttrs attrs{row.axes};
+    call(reference_of(list, dtype_of<T>), {dense.view()}, {want.view()},
+         &attrs);
+    for (Lay lay : kLays) {
+      Array x = steps<T>(row.shape, lay);
+      Array y(want.shape(), i64, lay);
+      for (int threads = 1; threads <= 2; ++threads) {
+        call(first_of(list, dtype_of<T>), {x.view()}, {y.view()}, &attrs,
+             threads);
+        EXPECT_EQ(y.elements(), want.elements())
+            << format_shape(row.shape) << " axes " << row.axes;
+      }
+    }
   }
-  Array y({3, 4}, i64);
-  const AxisAttrs attrs{1};
-  call(first_of(argmax_kernels, f64), {x.view()}, {y.view()}, &attrs);
-  std::int64_t best = 0;
-  for (std::int64_t i = 1; i < 5; ++i) {
-    best = x.at<double>(20 + i * 4 + 2) > x.at<double>(20 + best * 4 + 2)
-               ? i
-               : best;
+}
+
+TEST(ArgmaxTest, AgreesWithItsReference) {
+  for (const KernelList* list : {&argmax_kernels, &argmin_kernels}) {
+    expect_reference_positions<float>(*list);
+    expect_reference_positions<double>(*list);
   }
-  EXPECT_EQ(y.at<std::int64_t>(6), best);
+}
+
+TEST(ArgmaxTest, OfIntegersTakesTheFirstOfEquals) {
+  Array x = Array::of<std::int32_t>({3, 4}, Lay::kTransposed, [](auto i) {
+    return static_cast<std::int32_t>(i % 4 == 0 ? -1 : i % 2);
+  });
+  Array rows({3, 1}, i64);
+  Array columns({1, 4}, i64);
+  const ReduceAttrs along_rows{0b10};
+  const ReduceAttrs along_columns{0b01};
+  call(first_of(argmax_kernels, i32), {x.view()}, {rows.view()}, &along_rows);
+  call(first_of(argmin_kernels, i32), {x.view()}, {columns.view()},
+       &along_columns);
+  EXPECT_EQ(rows.at<std::int64_t>(1), 1);
+  EXPECT_EQ(columns.at<std::int64_t>(2), 0);
 }
 
 TEST(SumOfSquaresTest, HasTheBitsOfTheDefinedOrderAndDoesNotOverflow) {

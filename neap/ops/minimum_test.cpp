@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-#include "neap/ops/minimum.hpp"
+#include "neap/ops/maximum.hpp"
 
 #include <cmath>
 #include <limits>

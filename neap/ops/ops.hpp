@@ -5,6 +5,7 @@
 #include "neap/ops/abs.hpp"             // IWYU pragma: export
 #include "neap/ops/add.hpp"             // IWYU pragma: export
 #include "neap/ops/amax.hpp"            // IWYU pragma: export
+#include "neap/ops/any.hpp"             // IWYU pragma: export
 #include "neap/ops/argmax.hpp"          // IWYU pragma: export
 #include "neap/ops/assign.hpp"          // IWYU pragma: export
 #include "neap/ops/cast.hpp"            // IWYU pragma: export
@@ -21,9 +22,9 @@
 #include "neap/ops/gather.hpp"          // IWYU pragma: export
 #include "neap/ops/ge.hpp"              // IWYU pragma: export
 #include "neap/ops/gt.hpp"              // IWYU pragma: export
-#include "neap/ops/layer_norm.hpp"      // IWYU pragma: export
 #include "neap/ops/index.hpp"           // IWYU pragma: export
 #include "neap/ops/index_select.hpp"    // IWYU pragma: export
+#include "neap/ops/layer_norm.hpp"      // IWYU pragma: export
 #include "neap/ops/le.hpp"              // IWYU pragma: export
 #include "neap/ops/leaky_relu.hpp"      // IWYU pragma: export
 #include "neap/ops/linear.hpp"          // IWYU pragma: export
@@ -35,7 +36,6 @@
 #include "neap/ops/matmul.hpp"          // IWYU pragma: export
 #include "neap/ops/maximum.hpp"         // IWYU pragma: export
 #include "neap/ops/mean.hpp"            // IWYU pragma: export
-#include "neap/ops/minimum.hpp"         // IWYU pragma: export
 #include "neap/ops/mul.hpp"             // IWYU pragma: export
 #include "neap/ops/narrow.hpp"          // IWYU pragma: export
 #include "neap/ops/ne.hpp"              // IWYU pragma: export
@@ -43,12 +43,13 @@
 #include "neap/ops/one_hot.hpp"         // IWYU pragma: export
 #include "neap/ops/operators.hpp"       // IWYU pragma: export
 #include "neap/ops/permute.hpp"         // IWYU pragma: export
+#include "neap/ops/prod.hpp"            // IWYU pragma: export
 #include "neap/ops/reciprocal.hpp"      // IWYU pragma: export
 #include "neap/ops/relu.hpp"            // IWYU pragma: export
 #include "neap/ops/reshape.hpp"         // IWYU pragma: export
+#include "neap/ops/rms_norm.hpp"        // IWYU pragma: export
 #include "neap/ops/scatter.hpp"         // IWYU pragma: export
 #include "neap/ops/scatter_add.hpp"     // IWYU pragma: export
-#include "neap/ops/rms_norm.hpp"        // IWYU pragma: export
 #include "neap/ops/sigmoid.hpp"         // IWYU pragma: export
 #include "neap/ops/sign.hpp"            // IWYU pragma: export
 #include "neap/ops/slice.hpp"           // IWYU pragma: export

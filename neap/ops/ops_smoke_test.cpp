@@ -31,7 +31,6 @@
 #include "neap/ops/matmul.hpp"
 #include "neap/ops/maximum.hpp"
 #include "neap/ops/mean.hpp"
-#include "neap/ops/minimum.hpp"
 #include "neap/ops/narrow.hpp"
 #include "neap/ops/one_hot.hpp"
 #include "neap/ops/op_list.hpp"

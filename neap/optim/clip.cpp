@@ -8,7 +8,6 @@
 #include "neap/kernels/attrs.hpp"
 #include "neap/kernels/fill.hpp"
 #include "neap/kernels/maximum.hpp"
-#include "neap/kernels/minimum.hpp"
 #include "neap/kernels/scale.hpp"
 #include "neap/kernels/sum_of_squares.hpp"
 #include "neap/optim/check.hpp"

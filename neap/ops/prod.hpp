@@ -1,0 +1,20 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "neap/graph/recorder.hpp"
+
+namespace neap {
+
+namespace ops {
+extern const graph::Op kProd;
+}  // namespace ops
+
+/// The product over some axes (negative ones count from the end), or over all:
+/// f32 and f64 in kind, i32, i64, u8 and bool as i64 (wraps). Each axis goes,
+/// or stays with extent 1 where keepdim. The product of nothing is 1. The
+/// derivative is exact where elements are zero, to any order. THROWS:
+/// ShapeError for an axis that is out of range or named twice.
+NEAP_API Tensor prod(const Operand& x);
+NEAP_API Tensor prod(const Operand& x, const Shape& axes, bool keepdim = false);
+
+}  // namespace neap
