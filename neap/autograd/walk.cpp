@@ -196,28 +196,35 @@ void Walk::run_rule(Step& step) {
   const auto edges = node.edges();
   std::array<Tensor, kInPlace> few;
   std::array<std::uint8_t, kInPlace> few_wanted{};
+  std::array<Tensor*, kInPlace> few_sums{};
   memory::Vector<Tensor> many;
   memory::Vector<std::uint8_t> many_wanted;
+  memory::Vector<Tensor*> many_sums;
   std::span<Tensor> results(few.data(), std::min(edges.size(), kInPlace));
   std::span<std::uint8_t> wanted(few_wanted.data(), results.size());
+  std::span<Tensor*> sums(few_sums.data(), results.size());
   if (edges.size() > kInPlace) {
     many.resize(edges.size());
     many_wanted.resize(edges.size());
+    many_sums.resize(edges.size());
     results = many;
     wanted = many_wanted;
+    sums = many_sums;
   }
   for (std::size_t i = 0; i < edges.size(); ++i) {
     wanted[i] = is_wanted(edges[i]) ? 1 : 0;
+    if (wanted[i] != 0) {
+      sums[i] = &slot_of(edges[i].source.get(), edges[i].output);
+    }
   }
   const auto outputs = static_cast<std::size_t>(node.outputs());
   graph::VjpContext context(node, {slots_.data() + step.first_slot, outputs},
                             {is_target_slot_.data() + step.first_slot, outputs},
-                            wanted, results, options_.create_graph);
+                            wanted, results, sums, options_.create_graph);
   node.op().vjp(context);
   for (std::size_t i = 0; i < edges.size(); ++i) {
     if (wanted[i] != 0 && results[i].defined()) {
-      accumulate(slot_of(edges[i].source.get(), edges[i].output),
-                 std::move(results[i]));
+      accumulate(*sums[i], std::move(results[i]));
     }
   }
 }

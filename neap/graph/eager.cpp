@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // The eager recorder. One call in order: check, infer, acquire everything
 // (outputs, scratch, tape node), and only then let the kernel write.
+#include <algorithm>
 #include <array>
 
 #include "neap/base/raise.hpp"
@@ -124,7 +125,8 @@ class Call {
     for (const Reads& reads : call_.op.facts.vjp_reads) {
       kept |= records ? reads.inputs : 0U;
     }
-    for (std::size_t i = 0; i < call_.inputs.size(); ++i) {
+    const std::size_t count = std::min<std::size_t>(call_.inputs.size(), 32);
+    for (std::size_t i = 0; i < count; ++i) {
       Tensor* candidate = call_.inputs[i].temporary();
       const bool may = ((call_.op.facts.donates & ~kept) >> i & 1U) != 0;
       if (may && candidate != nullptr &&

@@ -160,18 +160,26 @@ const Residual* Node::find(std::uint16_t position) const noexcept {
   return nullptr;
 }
 
-Shape Node::input_shape(int i, const Shape& fallback) const noexcept {
+Shape Node::input_shape(int i, const Shape& fallback,
+                        std::uint16_t& cursor) const noexcept {
   if (const Residual* residual = find(static_cast<std::uint16_t>(i))) {
     return residual->array->shape();
   }
-  const std::int64_t* word = shape_data();
-  const std::int64_t* end = word + shape_words_;
-  while (word != end) {
-    const auto rank = static_cast<std::size_t>(*word % 16);
-    if (*word / 16 == i) {
-      return Shape(std::span(word + 1, rank));
+  const std::int64_t* words = shape_data();
+  if (cursor != 0 && words[cursor] / 16 > i) {
+    cursor = 0;
+  }
+  for (std::uint16_t at = cursor; at < shape_words_;) {
+    const std::int64_t input = words[at] / 16;
+    const auto rank = static_cast<std::size_t>(words[at] % 16);
+    if (input > i) {
+      break;
     }
-    word += 1 + rank;
+    cursor = at;
+    if (input == i) {
+      return Shape(std::span(words + at + 1, rank));
+    }
+    at = static_cast<std::uint16_t>(at + 1 + rank);
   }
   return fallback;
 }

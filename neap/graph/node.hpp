@@ -44,7 +44,10 @@ class NEAP_API Node final : public Vertex {
   Attrs attrs() const noexcept;
 
   /// Shape of input i: as kept, or `fallback` (output 0's) when they are equal.
-  Shape input_shape(int i, const Shape& fallback) const noexcept;
+  /// `cursor`, 0 at first, remembers the place, so that asking for one after
+  /// the other takes one pass over them all.
+  Shape input_shape(int i, const Shape& fallback,
+                    std::uint16_t& cursor) const noexcept;
   /// The residual at a position, or nullptr.
   const Residual* find(std::uint16_t position) const noexcept;
 

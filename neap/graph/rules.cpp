@@ -49,7 +49,8 @@ Tensor VjpContext::take_cotangent(int k) noexcept {
 
 Shape VjpContext::input_shape(int i) const noexcept {
   return node_.input_shape(
-      i, cotangents_[0].defined() ? cotangents_[0].shape() : taken_shape_);
+      i, cotangents_[0].defined() ? cotangents_[0].shape() : taken_shape_,
+      shape_cursor_);
 }
 
 }  // namespace neap::graph

@@ -16,17 +16,20 @@ class NEAP_API VjpContext {
  public:
   /// `cotangents` (one an output, undefined: zero), `asked` (one an output: its
   /// cotangent is wanted itself and stays), `wanted` and `results` (one an
-  /// input) outlive the context. With `keep_graph` the residuals carry their
-  /// place on the tape, so that the rule's own ops are recorded through them.
+  /// input) outlive the context, and so do `sums`: for each input that is
+  /// wanted, the sum of the cotangents that it was given before. With
+  /// `keep_graph` the residuals carry their place on the tape, so that the
+  /// rule's own ops are recorded through them.
   VjpContext(const Node& node, std::span<Tensor> cotangents,
              std::span<const std::uint8_t> asked,
              std::span<const std::uint8_t> wanted, std::span<Tensor> results,
-             bool keep_graph) noexcept
+             std::span<Tensor* const> sums, bool keep_graph) noexcept
       : node_(node),
         cotangents_(cotangents),
         asked_(asked),
         wanted_(wanted),
         results_(results),
+        sums_(sums),
         keep_graph_(keep_graph) {}
 
   /// Cotangent of output k; undefined where nothing flowed into it.
@@ -36,6 +39,13 @@ class NEAP_API VjpContext {
   /// As cotangent(), for its last use in a rule: an op that is given it may
   /// take over its memory. cotangent(k) is undefined afterwards.
   Tensor take_cotangent(int k = 0) noexcept;
+  /// For a rule whose cotangent of input i is zero but for a part: what other
+  /// calls have given that input so far, undefined where none has. The rule
+  /// adds its part to it and sets the sum, at a cost that is the part's, where
+  /// all the input's zeros would else be made and added. REQUIRES: needs(i).
+  Tensor take_sum(int i) noexcept {
+    return std::move(*sums_[static_cast<std::size_t>(i)]);
+  }
   int inputs() const noexcept { return static_cast<int>(wanted_.size()); }
   /// Whether input i's cotangent is wanted.
   bool needs(int i) const noexcept {
@@ -65,7 +75,9 @@ class NEAP_API VjpContext {
   std::span<const std::uint8_t> asked_;
   std::span<const std::uint8_t> wanted_;
   std::span<Tensor> results_;
+  std::span<Tensor* const> sums_;
   Shape taken_shape_;  // of output 0, once its cotangent was taken
+  mutable std::uint16_t shape_cursor_ = 0;
   bool keep_graph_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "neap/kernels/add.hpp"
 #include "neap/kernels/attrs.hpp"
 #include "neap/kernels/copy.hpp"
 #include "neap/kernels/fill.hpp"
@@ -33,6 +34,27 @@ void slice_put(const Args& args) noexcept {
                 *args.executor);
 }
 
+// add, of the window and x, in the window's place.
+void slice_add(const Args& args) noexcept {
+  const Strided& y = args.out[0];
+  if (y.data != args.in[0].data) {
+    copy_elements(args.in[0], y, *args.executor);
+  }
+  const Strided window = window_of(y, args.attrs_as<SliceAttrs>());
+  const std::array<Strided, 2> in{window, args.in[1]};
+  Args add = args;
+  add.in = in;
+  add.out = {&window, 1};
+  add.attrs = nullptr;
+  for (const Kernel& kernel : add_kernels.kernels) {
+    if (kernel.dtype == y.dtype &&
+        (kernel.accepts == nullptr || kernel.accepts(add))) {
+      kernel.run(add);
+      return;
+    }
+  }
+}
+
 constexpr std::array kKernels{
     Kernel{.name = "slice_put.f32", .dtype = f32, .run = slice_put},
     Kernel{.name = "slice_put.f64", .dtype = f64, .run = slice_put},
@@ -43,8 +65,16 @@ constexpr std::array kKernels{
     Kernel{.name = "slice_put.bool", .dtype = boolean, .run = slice_put},
 };
 
+constexpr std::array kAdds{
+    Kernel{.name = "slice_add.f32", .dtype = f32, .run = slice_add},
+    Kernel{.name = "slice_add.f64", .dtype = f64, .run = slice_add},
+    Kernel{.name = "slice_add.i32", .dtype = i32, .run = slice_add},
+    Kernel{.name = "slice_add.i64", .dtype = i64, .run = slice_add},
+};
+
 }  // namespace
 
 constinit const KernelList slice_put_kernels{"slice_put", kKernels};
+constinit const KernelList slice_add_kernels{"slice_add", kAdds};
 
 }  // namespace neap::kernels

@@ -3,7 +3,9 @@
 //   in[0]  x  any strides; extent `count` along the axis
 //   out[0] y  any strides; extent `extent` along the axis
 // y is 0 but for y[.., start + i step, ..] = x[.., i, ..].
-// REQUIRES: 0 <= start + i step < extent for 0 <= i < count; step != 0.
+// slice_add: y is in[0] (like y; y may be it), but for y[.., start + i step,
+// ..], to which in[1][.., i, ..] is added; f32, f64, i32, i64. REQUIRES: 0 <=
+// start + i step < extent for 0 <= i < count; step != 0.
 #pragma once
 
 #include "neap/kernels/kernel.hpp"
@@ -11,5 +13,6 @@
 namespace neap::kernels {
 
 extern const KernelList slice_put_kernels;
+extern const KernelList slice_add_kernels;
 
 }  // namespace neap::kernels

@@ -16,10 +16,13 @@ void vjp_gather(VjpContext& c) {
   if (!c.needs(0)) {
     return;
   }
-  const Tensor& g = c.cotangent();
-  Tensor zero =
-      filled({g.dtype(), c.input_shape(0), g.space()}, 0.0, CallSite::here());
-  c.set(0, scatter_add_checked(std::move(zero),
+  Tensor sum = c.take_sum(0);
+  if (!sum.defined()) {
+    const Tensor& g = c.cotangent();
+    sum =
+        filled({g.dtype(), c.input_shape(0), g.space()}, 0.0, CallSite::here());
+  }
+  c.set(0, scatter_add_checked(std::move(sum),
                                static_cast<int>(c.attrs<AxisAttrs>().axis),
                                c.input(1), c.take_cotangent()));
 }

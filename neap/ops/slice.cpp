@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/slice.hpp"
 
-#include "neap/kernels/attrs.hpp"
+#include "neap/ops/slice_add.hpp"
 #include "neap/ops/slice_put.hpp"
 #include "neap/ops/support.hpp"
 
@@ -11,14 +11,13 @@ namespace {
 
 using kernels::SliceAttrs;
 
-// The position after the last element taken.
-std::int64_t stop_of(const SliceAttrs& attrs) noexcept {
-  return attrs.count == 0 ? attrs.start
-                          : attrs.start + (attrs.count - 1) * attrs.step + 1;
-}
-
-Tensor slice_of(const Operand& x, const SliceAttrs& a) {
-  return slice(x, a.axis, a.start, stop_of(a), a.step);
+// Into the sum of what other slices of x gave, so that a walk over hundreds of
+// them costs what all of them hold.
+void vjp_slice(VjpContext& c) {
+  const auto attrs = c.attrs<SliceAttrs>();
+  Tensor sum = c.take_sum(0);
+  c.set(0, sum.defined() ? slice_add(std::move(sum), c.take_cotangent(), attrs)
+                         : slice_put(c.take_cotangent(), attrs));
 }
 
 }  // namespace
@@ -36,37 +35,30 @@ const Op kSlice{
     .view =
         [](const Layout& x, const Attrs& attrs) {
           const auto& a = attrs.as<SliceAttrs>();
-          return tensor::sliced(x, static_cast<int>(a.axis), a.start,
-                                stop_of(a), a.step);
+          return tensor::sliced(x, static_cast<int>(a.axis),
+                                {a.start, a.step, a.count});
         },
-    .vjp =
-        [](VjpContext& c) {
-          c.set(0, slice_put(c.take_cotangent(), c.attrs<SliceAttrs>()));
-        },
+    .vjp = vjp_slice,
     .jvp =
         [](JvpContext& c) {
           c.set(0, slice_of(c.tangent(), c.attrs<SliceAttrs>()));
         },
     .facts = {.sample_axis = SampleAxis::kMixed}};
 
+Tensor slice_of(const Operand& x, const SliceAttrs& attrs) {
+  return graph::apply(kSlice, {x}, attrs);
+}
+
 }  // namespace ops
 
 Tensor slice(const Operand& x, std::int64_t axis, std::int64_t start,
              std::int64_t stop, std::int64_t step) {
   const Shape& shape = ops::tensor_of("slice", x).shape();
-  if (step <= 0) {
-    base::raise<ValueError>("slice: step {} is not positive", step);
-  }
   const int along = base::normalize_axis("slice", axis, shape.rank());
-  const std::int64_t extent = shape[along];
-  const auto cut = [extent](std::int64_t at) {
-    return std::clamp<std::int64_t>(at < 0 ? at + extent : at, 0, extent);
-  };
-  const std::int64_t first = cut(start);
-  const std::int64_t last = std::max(cut(stop), first);
-  const std::int64_t count = last == first ? 0 : (last - first - 1) / step + 1;
-  return graph::apply(ops::kSlice, {x},
-                      ops::SliceAttrs{along, first, step, count, extent});
+  const tensor::Range range =
+      tensor::cut_range(shape[along], start, stop, step);
+  return ops::slice_of(
+      x, {along, range.start, range.step, range.count, shape[along]});
 }
 
 }  // namespace neap

@@ -4,11 +4,15 @@
 #include <limits>
 
 #include "neap/graph/recorder.hpp"
+#include "neap/kernels/attrs.hpp"
 
 namespace neap {
 
 namespace ops {
 extern const graph::Op kSlice;
+
+/// The elements that `attrs` names, all of them in x.
+Tensor slice_of(const Operand& x, const kernels::SliceAttrs& attrs);
 }  // namespace ops
 
 /// Stands for the end of an axis, whatever its extent.

@@ -25,10 +25,7 @@ const Op kSlicePut{
     .kernel = &kernels::slice_put_kernels,
     .vjp =
         [](VjpContext& c) {
-          const auto a = c.attrs<SliceAttrs>();
-          const std::int64_t stop =
-              a.count == 0 ? a.start : a.start + (a.count - 1) * a.step + 1;
-          c.set(0, slice(c.take_cotangent(), a.axis, a.start, stop, a.step));
+          c.set(0, slice_of(c.take_cotangent(), c.attrs<SliceAttrs>()));
         },
     .jvp =
         [](JvpContext& c) {

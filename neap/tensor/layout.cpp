@@ -56,28 +56,36 @@ Layout permuted(const Layout& layout, const Shape& order) {
   return out;
 }
 
-Layout sliced(const Layout& layout, int axis, std::int64_t start,
-              std::int64_t stop, std::int64_t step) {
-  axis = base::normalize_axis("slice", axis, layout.shape.rank());
+Range cut_range(std::int64_t extent, std::int64_t start, std::int64_t stop,
+                std::int64_t step) {
   if (step <= 0) {
     raise<ValueError>("slice: step {} is not positive", step);
   }
-  const std::int64_t extent = layout.shape[axis];
   const auto cut = [extent](std::int64_t at) {
     return std::clamp<std::int64_t>(at < 0 ? at + extent : at, 0, extent);
   };
   start = cut(start);
   stop = std::max(cut(stop), start);
-  Layout out = layout;
   // Without overflow for any step: ceil((stop - start) / step).
-  out.shape[axis] = stop == start ? 0 : (stop - start - 1) / step + 1;
-  out.strides[axis] = out.shape[axis] <= 1
+  return {start, step, stop == start ? 0 : (stop - start - 1) / step + 1};
+}
+
+Layout sliced(const Layout& layout, int axis, const Range& range) {
+  Layout out = layout;
+  out.shape[axis] = range.count;
+  out.strides[axis] = range.count <= 1
                           ? layout.strides[axis]
-                          : base::checked_mul(layout.strides[axis], step);
-  out.offset = out.shape[axis] == 0
+                          : base::checked_mul(layout.strides[axis], range.step);
+  out.offset = range.count == 0
                    ? layout.offset
-                   : layout.offset + start * layout.strides[axis];
+                   : layout.offset + range.start * layout.strides[axis];
   return out;
+}
+
+Layout sliced(const Layout& layout, int axis, std::int64_t start,
+              std::int64_t stop, std::int64_t step) {
+  axis = base::normalize_axis("slice", axis, layout.shape.rank());
+  return sliced(layout, axis, cut_range(layout.shape[axis], start, stop, step));
 }
 
 Layout expanded(const Layout& layout, const Shape& shape) {

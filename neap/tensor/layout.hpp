@@ -39,9 +39,22 @@ NEAP_API bool is_contiguous(const Layout& layout) noexcept;
 /// THROWS: ShapeError unless `order` is a permutation of the axes.
 NEAP_API Layout permuted(const Layout& layout, const Shape& order);
 
-/// Elements start, start + step, ... before `stop` of one axis; as in Python,
-/// negative positions count from the end and both are cut to the extent.
-/// THROWS: ShapeError for a bad axis, ValueError unless step > 0.
+/// Positions start, start + step, ... of an axis, `count` of them.
+struct Range {
+  std::int64_t start = 0;
+  std::int64_t step = 1;
+  std::int64_t count = 0;
+};
+
+/// The range of an axis that Python means by [start:stop:step]: negative
+/// positions count from the end, and both are cut to the extent.
+/// THROWS: ValueError unless step > 0.
+NEAP_API Range cut_range(std::int64_t extent, std::int64_t start,
+                         std::int64_t stop, std::int64_t step);
+
+/// REQUIRES: the axis, counted from the start, has all of the range.
+NEAP_API Layout sliced(const Layout& layout, int axis, const Range& range);
+/// As Python. THROWS: ShapeError for a bad axis, ValueError as cut_range.
 NEAP_API Layout sliced(const Layout& layout, int axis, std::int64_t start,
                        std::int64_t stop, std::int64_t step);
 

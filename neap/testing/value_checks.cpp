@@ -74,7 +74,7 @@ class UseRecorderOfInputs final : public graph::Recorder {
         operands.push_back(operand);
         continue;
       }
-      if ((call.op.facts.donates >> j & 1U) != 0) {
+      if (j < 32 && (call.op.facts.donates >> j & 1U) != 0) {
         offered.emplace_back(inputs_[i].spec(),
                              inputs_[i].array()->storage()->data());
       }
