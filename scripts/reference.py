@@ -38,8 +38,9 @@ def public_headers():
     umbrella = set(reached("neap/neap.hpp"))
     public = [name for name in tracked("neap/*/*.hpp")
               if name in umbrella or "NEAP_API" in read(name)]
-    return sorted(public, key=lambda name: "\nnamespace neap {" not in
-                  read(name))
+    return sorted(public, key=lambda name: (
+        "\nnamespace neap {" not in read(name),
+        stem_of(name) != name.split("/")[1]))
 
 
 def rooms():
@@ -215,6 +216,7 @@ def lay_out(ops):
     examples = tracked("examples/*.cpp")
     layout.put("examples.dox",
                ["/**\n" + "\n".join([f"@example {pathlib.PurePath(name).name}",
+                                     "@details",
                                      *map(escape, paragraph(read(name)))])
                 + "\n*/" for name in examples])
 

@@ -15,7 +15,7 @@ TITLES = {"THROW": "Throws", "THROWS": "Throws", "THROWS also": "Throws also",
           "RETURNS": "Returns", "LIFETIME": "Lifetime"}
 SECTION = re.compile(r"^ *// --- (.*?) -+$")
 ACCESS = re.compile(r"^ (?:public|protected|private):$")
-TRAILING = re.compile(r"^(?P<code>.*\S) {2}// (?P<text>.*)$")
+TRAILING = re.compile(r"^(?P<code>.*\S) {2,}// (?P<text>.*)$")
 NOT_FOR_READERS = re.compile(r"NOLINT|IWYU|clang-format|^namespace\b")
 SCOPE = re.compile(r"\b(?:class|struct|enum|union)\b(?!.*\))")
 STRING = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'')
@@ -110,7 +110,9 @@ class Header:
         paragraph = [line[2:].removeprefix(" ") for line in source[1:end]]
         named = NAMED.match(paragraph[0]) if paragraph else None
         if named:
-            paragraph[0] = named.group(2).upper() + named.group(3)
+            first, rest = named.groups()[1:]
+            is_formula = rest.startswith((" =", "["))  # y = x w^T + b
+            paragraph[0] = (first if is_formula else first.upper()) + rest
             self.about[named.group(1)] = paragraph
         self.put_comment(paragraph)
         return end + 1

@@ -54,7 +54,7 @@ class HeaderTest(unittest.TestCase):
 
     def test_gives_a_members_comment_at_the_end_of_a_line_to_it(self):
         lines = shown("#pragma once\nstruct S {\n"
-                      "  int a = 0;  // of one\n              // thing\n"
+                      "  int a = 0;   // of one\n               // thing\n"
                       "  int b;  // NOLINT: free\n};\n")
         self.assertEqual(lines[3:7], ["  int a = 0;", "///< of one",
                                       "///< thing", "  int b;"])
