@@ -27,19 +27,28 @@ struct Size {
   std::string name;
   Extents extents;
   bool is_small;  // one thread alone has the L2 it is measured against
+  Schedule schedule;
 };
 
-// Three operands of the small size take just over half of 1 MiB.
-Size small_size() {
-  return {"small", {.rows = 48, .columns = 1024, .side = 128}, true};
+constexpr Schedule kQuick{.rounds = 1, .turn_seconds = 1e-5};
+
+// Three operands of the small size take just over half of 1 MiB. Many short
+// turns: most of them then fall between two interruptions.
+Size small_size(bool is_quick) {
+  return {"small",
+          {.rows = 48, .columns = 1024, .side = 128},
+          true,
+          is_quick ? kQuick : Schedule{.rounds = 41, .turn_seconds = 0.001}};
 }
 
 Size large_size(bool is_quick) {
-  return is_quick
-             ? Size{"large", {.rows = 64, .columns = 64, .side = 16}, false}
-             : Size{"large",
-                    {.rows = 16384, .columns = 1024, .side = 1024},
-                    false};
+  if (is_quick) {
+    return {"large", {.rows = 64, .columns = 64, .side = 16}, false, kQuick};
+  }
+  return {"large",
+          {.rows = 16384, .columns = 1024, .side = 1024},
+          false,
+          {.rounds = 9, .turn_seconds = 0.01}};
 }
 
 // Where an op is called in a way that its kernel cannot bear, its name is all
@@ -64,11 +73,7 @@ bool moves_nothing(const graph::Op& op) {
 class Section {
  public:
   explicit Section(const Arguments& arguments)
-      : arguments_(arguments), report_("ops", arguments) {
-    if (arguments.quick) {
-      schedule_ = {.rounds = 1, .turn_seconds = 1e-5};
-    }
-  }
+      : arguments_(arguments), report_("ops", arguments) {}
 
   void run() {
     ::signal(SIGSEGV, name_and_die);
@@ -77,7 +82,7 @@ class Section {
       run_at(threads, large_size(arguments_.quick));
     }
     if (std::ranges::count(arguments_.threads, 1) > 0) {
-      run_at(1, small_size());
+      run_at(1, small_size(arguments_.quick));
     }
     note_names("no bytes to move: ", views_);
     note_names("no sample call: ", without_sample_);
@@ -128,7 +133,7 @@ class Section {
     for (Contender& loop : streams.contenders(threads::default_pool())) {
       contenders.push_back(std::move(loop));
     }
-    const std::vector<Timing> timings = measure(contenders, schedule_);
+    const std::vector<Timing> timings = measure(contenders, size.schedule);
     const Timing& loop = fastest(std::span(timings).subspan(1));
     const double moving = loop.median * static_cast<double>(bytes) /
                           static_cast<double>(streams.bytes());
@@ -174,7 +179,6 @@ class Section {
 
   const Arguments& arguments_;
   Report report_;
-  Schedule schedule_{.rounds = 7, .turn_seconds = 0.02};
   double peak_ = 0;
   std::vector<std::string> views_;
   std::vector<std::string> without_sample_;

@@ -28,6 +28,8 @@ class Streams {
   void run(threads::Executor& executor, int passes, bool past_caches);
 
   Bytes bytes() const noexcept;
+  /// REQUIRES: writes.
+  std::span<const float> written() const noexcept { return data_.back(); }
 
   /// The two ways of storing, as contenders; a call is one pass.
   /// LIFETIME: this and the executor outlive them.

@@ -25,12 +25,12 @@ struct Figure {
 };
 
 struct Row {
-  std::string name;
+  std::string name{};
   int threads = 1;
-  std::string unit;       // of ours and peer
-  double ours = kNone;    // kNone: not measured
-  double peer = kNone;    // or the limit; kNone: there is none
-  std::string peer_name;  // what was compared with, or why nothing was
+  std::string unit{};       // of ours and peer
+  double ours = kNone;      // kNone: not measured
+  double peer = kNone;      // or the limit; kNone: there is none
+  std::string peer_name{};  // what was compared with, or why nothing was
   int reps = 0;
   Better better = Better::kLess;
   std::vector<Figure> figures{};  // the same names in every row of a table
