@@ -1,0 +1,12 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "neap/graph/recorder.hpp"
+
+namespace neap {
+
+/// true where x is neither infinite nor NaN; f32, f64 to bool. THROWS:
+/// DTypeError.
+NEAP_API Tensor isfinite(const Operand& x);
+
+}  // namespace neap

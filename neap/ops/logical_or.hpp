@@ -1,0 +1,17 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "neap/graph/recorder.hpp"
+
+namespace neap {
+
+namespace ops {
+extern const graph::Op kLogicalOr;
+}  // namespace ops
+
+/// A or b, broadcast; bool. Not differentiable.
+/// THROWS: ShapeError when shapes do not broadcast, DTypeError when an operand
+/// is not bool.
+NEAP_API Tensor logical_or(const Operand& a, const Operand& b);
+
+}  // namespace neap
