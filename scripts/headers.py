@@ -59,11 +59,15 @@ class Function:
 
 
 def functions(header):
-    """Those marked NEAP_API; an overload shares the comment above the first."""
-    found = []
-    for comment, name, parameters in FUNCTION.findall(read(header)):
-        if not comment:
-            comment = next((f"/// {other.comment}" for other in found
-                            if other.name == name), "")
+    """Those marked NEAP_API. One without a comment shares that of the line
+    above: an overload, or an op's twin."""
+    found, end = [], None
+    for match in FUNCTION.finditer(read(header)):
+        comment, name, parameters = match.groups()
+        is_next = end is not None and match.start() == end + 1
+        if not comment and is_next and ("/ops/" in header or
+                                        found[-1].name == name):
+            comment = f"/// {found[-1].comment}"
         found.append(Function(comment, name, parameters))
+        end = match.end()
     return found

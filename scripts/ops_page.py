@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/ops.md from the descriptors of all ops and the comments of their headers.
+"""docs/ops.md from the descriptors of all ops and their headers' comments.
 
   ops_page.py PROGRAM            says whether the page is as it should be
   ops_page.py PROGRAM --write    writes it
@@ -21,7 +21,8 @@ DTYPES = re.compile(r"; ((?:(?:f32|f64|bf16|i32|i64|u8|bool|any dtype)"
 
 END = re.compile(r"(?<!\.)\.(?: |$)")  # not that of "x, .. y"
 SENTENCE = re.compile(r"(?<!\.)[.;](?: |$)")
-KEEPS = re.compile(r"\bKeeps (.+?)(?: for (?:it|the derivative))?(?:[.,;:] |[.]$)")
+KEEPS = re.compile(r"\bKeeps (.+?)(?: for (?:it|the derivative))?"
+                   r"(?:[.,;:] |[.]$)")
 EDGES = re.compile(r"\b(?:derivative|gradient|equal|ties?|NaN|inf|infinity|"
                    r"of nothing|repeats|same place)\b")
 NOT_EDGES = re.compile(r"Keeps|(?:Not differentiable|no derivative)$|[Nn]eeds")

@@ -7,7 +7,6 @@ Lays the headers and pages out in build/docs/input, runs doxygen, and fails
 where a comment is wrong or a link leads nowhere. ./dev docs runs it.
 """
 
-import html
 import html.parser
 import pathlib
 import re
@@ -16,9 +15,9 @@ import subprocess
 import sys
 import urllib.parse
 
-import ops_page
-from headers import functions, paragraph, reached
+from headers import paragraph, reached
 from reference_headers import Header, comment, escape
+from reference_ops import Ops, stem_of
 from reference_pages import Pages, encoded, page_id
 from sources import ROOT, finish, read, tracked
 
@@ -57,68 +56,11 @@ def room_texts():
     return texts
 
 
-def stem_of(header):
-    return pathlib.PurePath(header).stem
-
-
 def group_of(header):
     room = header.split("/")[1]
     if room == "ops" and stem_of(header) not in SHARED_OPS:
         return f"op_{stem_of(header)}"
     return f"room_{room}"
-
-
-def fact_rows(op, function):
-    """What the op's descriptor says, as (title, text)."""
-    yield "dtypes", ", ".join(op["dtypes"]) or "every"
-    yield "derivative", ("backward and forward" if op["has_vjp"] else
-                         "forward" if op["has_jvp"] else "none")
-    if op["has_vjp"]:
-        yield "backward keeps", ops_page.kept(op, function)
-    donates = [ops_page.operand(function, i)
-               for i in ops_page.bits(op["donates"])]
-    yield "may take over", ", ".join(donates) or "nothing"
-    kinds = [kind for kind in ("view", "random") if op[f"is_{kind}"]]
-    if kinds:
-        yield "kind", ", ".join(kinds)
-
-
-class Ops:
-    """The pages of the operations."""
-
-    def __init__(self, program):
-        self.facts = ops_page.facts_of(program)
-        self.headers = ops_page.Headers()
-
-    def brief(self, header):
-        """One line for lists: a formula or the first sentence."""
-        for op in self.facts["ops"]:
-            if self.headers.of_op(op["name"])[0] == header:
-                return f"<code>{html.escape(op['formula'])}</code>"
-        for function in functions(header):
-            if function.comment:
-                text = escape(ops_page.SENTENCE.split(function.comment)[0])
-                # A variable's name keeps its small letter.
-                return re.sub(r"^([a-z])\b", r"<code>\1</code>", text)
-        opening = " ".join(paragraph(read(header)))
-        return escape(opening.split(". ")[0])
-
-    def table(self, header):
-        for op in self.facts["ops"]:
-            there, function = self.headers.of_op(op["name"])
-            if there == header:
-                yield '<table class="facts">'
-                for title, text in fact_rows(op, function):
-                    yield f"<tr><th>{title}</th><td>{text}</td></tr>"
-                yield "</table>"
-                return
-        if header in self.headers.composites(self.facts):
-            yield '<table class="facts"><tr><th>kind</th><td>composite: made '
-            yield "of other operations</td></tr></table>"
-
-    def parent(self, header):
-        return ("room_ops" if header in self.headers.public
-                else "inside_derivatives")
 
 
 def group(name, title, parent, brief, details):
@@ -144,7 +86,7 @@ def groups(headers, ops):
                         comment(text))
     operations = [h for h in headers if group_of(h).startswith("op_")]
     for header in sorted(operations, key=stem_of):
-        yield group(group_of(header), stem_of(header), ops.parent(header),
+        yield group(group_of(header), ops.title(header), ops.parent(header),
                     ops.brief(header), list(ops.table(header)))
     yield group("inside_derivatives", "Inside derivatives", "room_ops",
                 "Operations that the derivative rules of others call.", [])

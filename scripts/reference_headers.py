@@ -22,6 +22,7 @@ STRING = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'')
 NAMED = re.compile(r"^(\w+)(?:<T>)?: (\w)(.*)$")
 CLASS = re.compile(r"^(?:class|struct) (?:NEAP_API )?(\w+)\b(?!.*;)")
 DESCRIPTOR = re.compile(r"^extern const graph::Op k\w+;")
+DECLARES = re.compile(r"^(?:[\w:<>&*]+ +)+[&*]?(\w+)\(")
 FRIEND = re.compile(r"^ *friend\b")
 SPAN = re.compile(r"(`[^`]*`)")
 
@@ -84,6 +85,7 @@ class Header:
         self.at = 1
         self.group = group
         self.is_grouping = False
+        self.above = None      # name and comment of the declaration above
         self.about = {}        # class -> its paragraph
         self.braces = []       # of each open one: what stands in it
         self.statement = ""    # code since the last ; or brace
@@ -126,12 +128,30 @@ class Header:
             if stripped.startswith("///"):
                 block.append(stripped[3:].removeprefix(" "))
                 continue
+            block = self.shared(stripped, block)
             self.about_class(stripped, block)
             if block:
                 self.put_comment(block)
                 block = []
             if not (self.section(line) or self.rest_of_trailing(line)):
                 self.code(line)
+
+    def shared(self, line, block):
+        """RETURNS: the comment of a declaration: its own, or that of the line
+        above for another overload, and for an op's twin (maximum, minimum)."""
+        if not line:
+            self.above = None
+        found = DECLARES.match(line)
+        is_inside = self.braces and self.braces[-1] == "code"
+        if not found or is_inside or self.statement.strip():
+            return block
+        name = found.group(1)
+        if block:
+            self.above = (name, list(block))
+        elif self.above and (name == self.above[0] or
+                             self.group.startswith("op_")):
+            return list(self.above[1])
+        return block
 
     def about_class(self, line, block):
         """The file's paragraph is the class's where it names it."""

@@ -52,6 +52,18 @@ class HeaderTest(unittest.TestCase):
             "/// Sums.", "/// @par Throws", "/// ShapeError for a",
             "/// bad axis.", "/// @par Lifetime", "/// as x.", "int f();"])
 
+    def test_shares_a_comment_with_the_overload_below(self):
+        lines = shown("#pragma once\n/// Sums.\nint f(int a);\nint f(long a);\n"
+                      "int g();\n\nint f();\n")
+        self.assertEqual(lines[2:], ["/// Sums.", "int f(int a);", "/// Sums.",
+                                     "int f(long a);", "int g();", "",
+                                     "int f();"])
+
+    def test_shares_a_comment_with_an_ops_twin(self):
+        lines = shown("#pragma once\n/// The larger.\nint max(int a);\n"
+                      "int min(int a);\n", "op_max")
+        self.assertEqual(lines[4], "/// The larger.")
+
     def test_gives_a_members_comment_at_the_end_of_a_line_to_it(self):
         lines = shown("#pragma once\nstruct S {\n"
                       "  int a = 0;   // of one\n               // thing\n"
@@ -74,7 +86,8 @@ class HeaderTest(unittest.TestCase):
         self.assertEqual(lines[lines.index("  int f();") + 1], "/// @}")
 
     def test_escapes_what_doxygen_would_take_for_commands(self):
-        lines = shown("#pragma once\n/// a <b> and `c <d>` #e 5% @f.\nint f();\n")
+        lines = shown("#pragma once\n/// a <b> and `c <d>` #e 5% @f.\n"
+                      "int f();\n")
         self.assertEqual(lines[2],
                          "/// a \\<b> and `c <d>` \\#e 5\\% \\@f.")
 
@@ -93,13 +106,13 @@ class HeaderTest(unittest.TestCase):
 
 class FunctionTest(unittest.TestCase):
     def test_names_operands_and_no_other_parameters(self):
-        function = Function("", "f", "const Operand& x, const Shape& axes = {1},"
+        function = Function("", "f", "const Operand& x, Shape axes = {1, 2},"
                             " std::span<const Tensor> others")
         self.assertEqual(function.operands, ["x", "others"])
 
     def test_finds_the_opening_paragraph(self):
-        self.assertEqual(paragraph(LICENCE + "// a\n//\n//   b\n#pragma once\n"),
-                         ["a", "", "  b"])
+        text = LICENCE + "// a\n//\n//   b\n#pragma once\n"
+        self.assertEqual(paragraph(text), ["a", "", "  b"])
 
 
 class PagesTest(unittest.TestCase):
@@ -107,7 +120,8 @@ class PagesTest(unittest.TestCase):
                   {"neap/ops/add.hpp": "@ref op_add"})
 
     def test_leads_links_to_pages_and_their_headings(self):
-        self.assertEqual(self.pages.links("README.md", "[m](docs/memory.md#a-b)"),
+        line = "[m](docs/memory.md#a-b)"
+        self.assertEqual(self.pages.links("README.md", line),
                          "[m](@ref page_memory_a-b)")
 
     def test_leads_links_from_a_folder(self):
