@@ -23,6 +23,7 @@
 #include "neap/nn/linear.hpp"
 #include "neap/nn/losses.hpp"
 #include "neap/nn/module.hpp"
+#include "neap/nn/norm.hpp"
 #include "neap/nn/sequential.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/optim/adam.hpp"
