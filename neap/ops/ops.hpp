@@ -18,11 +18,13 @@
 #include "neap/ops/cast.hpp"            // IWYU pragma: export
 #include "neap/ops/ceil.hpp"            // IWYU pragma: export
 #include "neap/ops/clip.hpp"            // IWYU pragma: export
+#include "neap/ops/cholesky.hpp"        // IWYU pragma: export
 #include "neap/ops/contiguous.hpp"      // IWYU pragma: export
 #include "neap/ops/copy.hpp"            // IWYU pragma: export
 #include "neap/ops/cos.hpp"             // IWYU pragma: export
 #include "neap/ops/cosh.hpp"            // IWYU pragma: export
 #include "neap/ops/cross_entropy.hpp"   // IWYU pragma: export
+#include "neap/ops/det.hpp"             // IWYU pragma: export
 #include "neap/ops/div.hpp"             // IWYU pragma: export
 #include "neap/ops/dropout.hpp"         // IWYU pragma: export
 #include "neap/ops/embedding.hpp"       // IWYU pragma: export
@@ -44,6 +46,7 @@
 #include "neap/ops/isfinite.hpp"        // IWYU pragma: export
 #include "neap/ops/isinf.hpp"           // IWYU pragma: export
 #include "neap/ops/isnan.hpp"           // IWYU pragma: export
+#include "neap/ops/inverse.hpp"         // IWYU pragma: export
 #include "neap/ops/layer_norm.hpp"      // IWYU pragma: export
 #include "neap/ops/le.hpp"              // IWYU pragma: export
 #include "neap/ops/leaky_relu.hpp"      // IWYU pragma: export
@@ -85,7 +88,9 @@
 #include "neap/ops/sin.hpp"             // IWYU pragma: export
 #include "neap/ops/sinh.hpp"            // IWYU pragma: export
 #include "neap/ops/slice.hpp"           // IWYU pragma: export
+#include "neap/ops/slogdet.hpp"         // IWYU pragma: export
 #include "neap/ops/softmax.hpp"         // IWYU pragma: export
+#include "neap/ops/solve.hpp"           // IWYU pragma: export
 #include "neap/ops/sqrt.hpp"            // IWYU pragma: export
 #include "neap/ops/square.hpp"          // IWYU pragma: export
 #include "neap/ops/squeeze.hpp"         // IWYU pragma: export
@@ -97,4 +102,6 @@
 #include "neap/ops/transfer.hpp"        // IWYU pragma: export
 #include "neap/ops/transpose.hpp"       // IWYU pragma: export
 #include "neap/ops/trunc.hpp"           // IWYU pragma: export
+#include "neap/ops/triangle.hpp"        // IWYU pragma: export
+#include "neap/ops/triangular_solve.hpp"  // IWYU pragma: export
 #include "neap/ops/where.hpp"           // IWYU pragma: export
