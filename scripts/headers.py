@@ -9,6 +9,8 @@ INCLUDE = re.compile(r'^#include "(neap/[^"]+)"', re.MULTILINE)
 FUNCTION = re.compile(
     r"((?:^ *///.*\n)*)^NEAP_API [^;{}]*?\b(\w+)\(([^;]*?)\)(?: noexcept)?;",
     re.MULTILINE)
+INNER = re.compile(r"^namespace \w+ \{$(?<!namespace neap \{).*?^\}",
+                   re.MULTILINE | re.DOTALL)
 PARAMETER = re.compile(r"(\w+)(?: = .*)?$")
 
 
@@ -47,8 +49,9 @@ def split(parameters):
 
 
 class Function:
-    def __init__(self, comment, name, parameters):
+    def __init__(self, comment, name, parameters, is_inner=False):
         self.name = name
+        self.is_inner = is_inner  # in a namespace below neap
         self.comment = " ".join(line.strip().removeprefix("///").strip()
                                 for line in comment.splitlines())
         tensors = [part for part in split(parameters)
@@ -61,13 +64,15 @@ class Function:
 def functions(header):
     """Those marked NEAP_API. One without a comment shares that of the line
     above: an overload, or an op's twin."""
-    found, end = [], None
-    for match in FUNCTION.finditer(read(header)):
+    found, end, text = [], None, read(header)
+    inner = [match.span() for match in INNER.finditer(text)]
+    for match in FUNCTION.finditer(text):
         comment, name, parameters = match.groups()
         is_next = end is not None and match.start() == end + 1
         if not comment and is_next and ("/ops/" in header or
                                         found[-1].name == name):
             comment = f"/// {found[-1].comment}"
-        found.append(Function(comment, name, parameters))
+        is_inner = any(first < match.start() < last for first, last in inner)
+        found.append(Function(comment, name, parameters, is_inner))
         end = match.end()
     return found

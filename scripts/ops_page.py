@@ -16,8 +16,9 @@ from headers import functions, reached
 from sources import ROOT, finish, tracked
 
 PAGE = ROOT / "docs" / "ops.md"
-DTYPES = re.compile(r"; ((?:(?:f32|f64|bf16|i32|i64|u8|bool|any dtype)"
-                    r"(?: \(wraps\))?(?:, | and |(?=\.|$)))+)")
+DTYPE = r"(?:f32|f64|bf16|i32|i64|u8|bool|any dtype)(?: \(wraps\))?"
+DTYPES = re.compile(rf"; ({DTYPE}(?:(?:, | and ){DTYPE})*(?: to \w+)?)"
+                    r"(?=[.;]|$)")
 
 END = re.compile(r"(?<!\.)\.(?: |$)")  # not that of "x, .. y"
 SENTENCE = re.compile(r"(?<!\.)[.;](?: |$)")
@@ -79,6 +80,12 @@ choice. Where nothing is said, a NaN goes through and IEEE 754 decides.
 """
 
 
+def outer(header):
+    """The functions of a header that users call."""
+    there = functions(header) if (ROOT / header).is_file() else []
+    return [function for function in there if not function.is_inner]
+
+
 class Headers:
     """Where each op and function is declared."""
 
@@ -94,8 +101,7 @@ class Headers:
         if name in self.functions:
             return self.functions[name]
         header = f"neap/ops/{name}.hpp"
-        there = functions(header) if (ROOT / header).is_file() else []
-        return header, (there[0] if there else None)
+        return header, next(iter(outer(header)), None)
 
     def composites(self, facts):
         """The headers of the composites."""
@@ -157,7 +163,9 @@ def link(name, header):
 
 def primitive(op, headers):
     header, function = headers.of_op(op["name"])
-    name = function.name if function else op["name"]
+    names = [op["name"]]
+    if function and function.name != op["name"]:
+        names = dict.fromkeys(other.name for other in outer(header))
     remarks = []
     if op["is_view"]:
         remarks.append("view")
@@ -166,7 +174,8 @@ def primitive(op, headers):
     if not op["has_vjp"]:
         remarks.append("no derivative" if not op["has_jvp"] else "forward only")
     donates = [operand(function, i) for i in bits(op["donates"])]
-    cells = [link(name, header), escape(op["formula"]),
+    cells = [", ".join(link(name, header) for name in names),
+             escape(op["formula"]),
              ", ".join(op["dtypes"]) or "every",
              kept(op, function) if op["has_vjp"] else "-",
              escape(", ".join(donates)) or "-", ", ".join(remarks)]
@@ -189,17 +198,17 @@ def composite(name, headers):
 
 def edge_cases(headers):
     """The sentences about them in the comments of public functions."""
+    found = {}  # link -> sentences
     for header in sorted(headers.public):
-        for function in functions(header):
-            if headers.functions.get(function.name, ("",))[0] != header:
-                continue
-            rules = [sentence.strip() for sentence
-                     in SENTENCE.split(contract_free(function.comment))
+        for function in outer(header):
+            text = DTYPES.sub("", contract_free(function.comment))
+            rules = [sentence.strip() for sentence in END.split(text)
                      if EDGES.search(sentence)
                      and not NOT_EDGES.search(sentence)]
-            if rules:
-                text = ". ".join([*dict.fromkeys(rules)])
-                yield f"| {link(function.name, header)} | {escape(text)} |"
+            found.setdefault(link(function.name, header), []).extend(rules)
+    for name, rules in sorted(found.items()):
+        if rules:
+            yield f"| {name} | {escape('. '.join(dict.fromkeys(rules)))} |"
 
 
 def page(facts):
@@ -212,7 +221,7 @@ def page(facts):
                   for name in sorted(facts["composites"])]
     return (OPENING + PRIMITIVES + "\n".join(public) + "\n"
             + COMPOSITES + "\n".join(composites) + "\n"
-            + EDGE_CASES + "\n".join(dict.fromkeys(edge_cases(headers))) + "\n"
+            + EDGE_CASES + "\n".join(edge_cases(headers)) + "\n"
             + INNER + "\n".join(inner) + "\n")
 
 

@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
 # pylint: disable=wrong-import-position
-from headers import Function, paragraph  # noqa: E402
+from headers import Function, functions, paragraph  # noqa: E402
 from reference_headers import Header  # noqa: E402
 from reference_pages import Pages, slug  # noqa: E402
 
@@ -109,6 +109,10 @@ class FunctionTest(unittest.TestCase):
         function = Function("", "f", "const Operand& x, Shape axes = {1, 2},"
                             " std::span<const Tensor> others")
         self.assertEqual(function.operands, ["x", "others"])
+
+    def test_tells_functions_of_rules_from_those_of_users(self):
+        found = {(f.name, f.is_inner) for f in functions("neap/ops/sum.hpp")}
+        self.assertEqual(found, {("sum_axes", True), ("sum", False)})
 
     def test_finds_the_opening_paragraph(self):
         text = LICENCE + "// a\n//\n//   b\n#pragma once\n"
