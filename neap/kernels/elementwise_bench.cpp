@@ -9,7 +9,6 @@
 #include "neap/kernels/add.hpp"
 #include "neap/kernels/attrs.hpp"
 #include "neap/kernels/bits.hpp"
-#include "neap/kernels/cross_entropy.hpp"
 #include "neap/kernels/dropout.hpp"
 #include "neap/kernels/exp.hpp"
 #include "neap/kernels/relu.hpp"
@@ -139,21 +138,6 @@ void squares(benchmark::State& state) {
   measure(state, sum_of_squares_kernels, {b.dense(0)}, {y});
 }
 BENCHMARK(squares);
-
-void cross_entropy_rows(benchmark::State& state) {
-  Buffers b;
-  std::vector<std::int64_t> labels(kRows, 3);
-  Strided loss = b.dense(1);
-  loss.shape = {};
-  loss.strides = {};
-  const Strided lse{
-      reinterpret_cast<std::byte*>(b.data[2].data()), f32, {kRows}, {1}};
-  measure(state, cross_entropy_kernels,
-          {b.dense(0),
-           {reinterpret_cast<std::byte*>(labels.data()), i64, {kRows}, {1}}},
-          {loss, lse});
-}
-BENCHMARK(cross_entropy_rows);
 
 }  // namespace
 }  // namespace neap::kernels

@@ -12,7 +12,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "neap/kernels/log_softmax.cpp"
 #include "hwy/foreach_target.h"
-#include "neap/kernels/softmax-inl.hpp"
+#include "neap/kernels/softmax_tile-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace neap::kernels {
@@ -20,44 +20,74 @@ namespace HWY_NAMESPACE {
 namespace {
 
 // y = x - m - ln s
-template <class T>
+template <class C>
 struct Normalise {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x) const {
-    return hn::Sub(hn::Sub(x, hn::Set(d, m)), hn::Set(d, log_sum));
+    return hn::Sub(hn::Sub(x, spread(d, m)), spread(d, log_sum));
   }
-  T m;
-  T log_sum;
+  C m;
+  C log_sum;
 };
 
 // dx = g - e^y s
-template <class T>
+template <class C>
 struct Derive {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V g, V y) const {
-    return hn::NegMulAdd(exp_of(d, y), hn::Set(d, sum), g);
+    return hn::NegMulAdd(exp_of(d, y), spread(d, sum), g);
   }
-  T sum;
+  C sum;
 };
+
+template <class T>
+void forward_tiles(const Rows& x, const Rows& y, std::int64_t begin,
+                   std::int64_t end) {
+  using V = typename Tile<T>::V;
+  const hn::ScalableTag<T> d;
+  Tile<T> tile(x);
+  for_each_tile<T>(
+      begin, end, [&](std::int64_t first, std::int64_t count) HWY_ATTR {
+        tile.load(x, first, count);
+        const V m = largest_of_tile(tile);
+        const V log_sum = log_of(d, sum_of_tile(ExpAbove<V>{m}, tile));
+        map_tile(Normalise<V>{m, log_sum}, tile, tile);
+        tile.store(y, first, count);
+      });
+}
 
 template <class T>
 void forward_rows(const Args& args, std::int64_t begin, std::int64_t end) {
   const int axis = static_cast<int>(args.attrs_as<AxisAttrs>().axis);
   const Rows x(args.in[0], axis);
   const Rows y(args.out[0], axis);
-  RowBlock<T> in(x);
+  if (Tile<T>::takes(x)) {
+    return forward_tiles<T>(x, y, begin, end);
+  }
+  RowIn<T> in(x);
   RowBlock<T> out(y);
   for (std::int64_t row = begin; row < end; ++row) {
-    const T* from = x.at<const T>(row);
-    T* to = y.at<T>(row);
-    const RowTotal<T> total = total_of(in, from, x.length());
-    const Normalise<T> op{total.m, log_of_one(total.sum)};
-    for (std::int64_t first = 0; first < x.length(); first += kReduceBlock) {
-      const std::int64_t count = std::min(kReduceBlock, x.length() - first);
-      map_arrays(op, count, out.place(to, first), in.read(from, first, count));
-      out.commit(to, first, count);
-    }
+    in.go_to(row);
+    const T m = largest_of_row(x.length(), in);
+    const T sum = sum_of_row<T>(ExpAbove<T>{m}, x.length(), in);
+    map_row(Normalise<T>{m, log_of_one(sum)}, y, out, row, in);
   }
+}
+
+template <class T>
+void grad_tiles(const Rows& g, const Rows& y, const Rows& dx,
+                std::int64_t begin, std::int64_t end) {
+  using V = typename Tile<T>::V;
+  Tile<T> g_tile(g);
+  Tile<T> y_tile(y);
+  for_each_tile<T>(begin, end,
+                   [&](std::int64_t first, std::int64_t count) HWY_ATTR {
+                     g_tile.load(g, first, count);
+                     y_tile.load(y, first, count);
+                     const Derive<V> op{sum_of_tile(Itself(), g_tile)};
+                     map_tile(op, g_tile, g_tile, y_tile);
+                     g_tile.store(dx, first, count);
+                   });
 }
 
 template <class T>
@@ -66,21 +96,17 @@ void grad_rows(const Args& args, std::int64_t begin, std::int64_t end) {
   const Rows g(args.in[0], axis);
   const Rows y(args.in[1], axis);
   const Rows dx(args.out[0], axis);
-  RowBlock<T> g_block(g);
-  RowBlock<T> y_block(y);
+  if (Tile<T>::takes(g)) {
+    return grad_tiles<T>(g, y, dx, begin, end);
+  }
+  RowIn<T> g_in(g);
+  RowIn<T> y_in(y);
   RowBlock<T> out(dx);
   for (std::int64_t row = begin; row < end; ++row) {
-    const T* g_row = g.at<const T>(row);
-    const T* y_row = y.at<const T>(row);
-    T* to = dx.at<T>(row);
-    const Derive<T> op{sum_of(g_block, g_row, g.length(), Same())};
-    for (std::int64_t first = 0; first < g.length(); first += kReduceBlock) {
-      const std::int64_t count = std::min(kReduceBlock, g.length() - first);
-      map_arrays(op, count, out.place(to, first),
-                 g_block.read(g_row, first, count),
-                 y_block.read(y_row, first, count));
-      out.commit(to, first, count);
-    }
+    g_in.go_to(row);
+    y_in.go_to(row);
+    const T sum = sum_of_row<T>(Itself(), g.length(), g_in);
+    map_row(Derive<T>{sum}, dx, out, row, g_in, y_in);
   }
 }
 

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // log_softmax along AxisAttrs::axis, and its derivative rule. f32, f64.
-// Sums along the axis run in the order of sum (reduce.hpp) over a row.
+// The order of sums is in softmax-inl.hpp; threads divide rows.
 #pragma once
 
 #include "neap/kernels/kernel.hpp"

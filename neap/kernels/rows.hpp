@@ -26,6 +26,16 @@ class Rows {
   std::int64_t length() const noexcept { return length_; }
   std::int64_t stride() const noexcept { return stride_; }
 
+  /// Whether rows [first, first + count) lie side by side: element j of each
+  /// next to element j of the one before.
+  bool are_adjacent(std::int64_t first, std::int64_t count) const noexcept {
+    if (step_ == 1 || view_.shape.rank() == 0) {
+      return true;
+    }
+    return view_.strides.back() == 1 &&
+           first % view_.shape.back() + count <= view_.shape.back();
+  }
+
   /// The first element of a row.
   template <class T>
   T* at(std::int64_t row) const noexcept {

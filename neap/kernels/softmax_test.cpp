@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// log_softmax, cross_entropy and one_hot.
+// log_softmax, softmax, cross_entropy and one_hot.
 #include <cmath>
 #include <limits>
 
@@ -8,6 +8,7 @@
 #include "neap/kernels/kernel_testing.hpp"
 #include "neap/kernels/log_softmax.hpp"
 #include "neap/kernels/one_hot.hpp"
+#include "neap/kernels/softmax.hpp"
 
 namespace neap::kernels {
 namespace {
@@ -108,6 +109,54 @@ TEST(LogSoftmaxTest, HandlesLargeNumbersAndNan) {
   EXPECT_TRUE(std::isnan(y.at<float>(0)));
 }
 
+void expect_softmax(const Shape& shape, std::int64_t axis) {
+  const AxisAttrs attrs{axis};
+  Array x = noise_array<float>(shape);
+  Array g = noise_array<float>(shape, Lay::kDense, 1);
+  Array y(shape, f32);
+  Array want(shape, f32);
+  call(first_of(softmax_kernels, f32), {x.view()}, {y.view()}, &attrs);
+  call(reference_of(softmax_kernels, f32), {x.view()}, {want.view()}, &attrs);
+  expect_near<float>(y, want, 2e-6);
+  Array dx(shape, f32);
+  call(first_of(softmax_grad_kernels, f32), {g.view(), y.view()}, {dx.view()},
+       &attrs);
+  call(reference_of(softmax_grad_kernels, f32), {g.view(), y.view()},
+       {want.view()}, &attrs);
+  expect_near<float>(dx, want, 4e-6);
+}
+
+TEST(SoftmaxTest, AgreesWithItsReferenceAtEveryLength) {
+  for (std::int64_t n = 1; n <= 140; ++n) {
+    expect_softmax({19, n}, 1);
+    expect_softmax({n, 19}, 0);
+  }
+  expect_softmax({2, 5000}, 1);
+  expect_softmax({3, 40, 21}, 1);
+}
+
+// Short rows lie across vectors or along them, as the layout suggests.
+TEST(SoftmaxTest, RowsAcrossVectorsHaveTheBitsOfRowsAlong) {
+  for (const std::int64_t n : {1, 7, 16, 49, 100, 128, 129}) {
+    const Shape shape{37, n};
+    const AxisAttrs attrs{1};
+    for (const KernelList* list : {&softmax_kernels, &log_softmax_kernels}) {
+      Array dense = noise_array<float>(shape);
+      Array want(shape, f32);
+      call(first_of(*list, f32), {dense.view()}, {want.view()}, &attrs);
+      for (Lay lay : kLays) {
+        Array x = noise_array<float>(shape, lay);
+        Array y(shape, f32, lay);
+        call(first_of(*list, f32), {x.view()}, {y.view()}, &attrs, 2);
+        EXPECT_EQ(y.elements(), want.elements()) << list->name << " " << n;
+        EXPECT_TRUE(y.has_intact_guards());
+        call(first_of(*list, f32), {x.view()}, {x.view()}, &attrs);
+        EXPECT_EQ(x.elements(), want.elements()) << list->name << " " << n;
+      }
+    }
+  }
+}
+
 struct Loss {
   Array loss;
   Array lse;
@@ -122,11 +171,12 @@ Loss loss_of(const KernelList& forward, const KernelList& backward, bool is_ref,
               Array(x.shape(), dtype, lay)};
   Array g = Array::of<T>({}, Lay::kDense, [](auto) { return T(2); });
   const auto& pick = is_ref ? reference_of : first_of;
+  const CrossEntropyAttrs attrs;
   call(pick(forward, dtype), {x.view(), labels.view()},
-       {result.loss.view(), result.lse.view()}, nullptr, threads);
+       {result.loss.view(), result.lse.view()}, &attrs, threads);
   call(pick(backward, dtype),
        {g.view(), x.view(), labels.view(), result.lse.view()},
-       {result.dx.view()}, nullptr, threads);
+       {result.dx.view()}, &attrs, threads);
   return result;
 }
 

@@ -13,22 +13,30 @@ namespace neap {
 namespace ops {
 namespace {
 
+using kernels::CrossEntropyAttrs;
+
 void infer_cross_entropy(const OpArgs& args, std::span<Spec> out) {
   const Spec& logits = args.inputs[0];
   check_classification("cross_entropy", logits, args.inputs[1]);
+  const Shape samples{logits.shape[0]};
+  const bool is_reduced =
+      args.attrs.as<CrossEntropyAttrs>().reduction != Reduction::kNone;
   out[0].dtype = logits.dtype;
-  out[0].shape = {};
+  out[0].shape = is_reduced ? Shape() : samples;
   out[1].dtype = logits.dtype;
-  out[1].shape = {logits.shape[0]};
+  out[1].shape = samples;
 }
 
 void jvp_cross_entropy(JvpContext& c) {
-  if (c.tangent(0).defined()) {
-    const Tensor& x = c.input(0);
-    const Tensor one = constant(1.0, x.dtype(), x.space(), CallSite::here());
-    c.set(0, sum(mul(cross_entropy_grad(one, x, c.input(1), c.output(1)),
-                     c.tangent(0))));
+  if (!c.tangent(0).defined()) {
+    return;
   }
+  const auto& attrs = c.attrs<CrossEntropyAttrs>();
+  const Tensor one = filled(c.output().spec(), 1.0, CallSite::here());
+  const Tensor each =
+      mul(cross_entropy_grad(one, c.input(0), c.input(1), c.output(1), attrs),
+          c.tangent(0));
+  c.set(0, attrs.reduction == Reduction::kNone ? sum(each, {1}) : sum(each));
 }
 
 }  // namespace
@@ -46,7 +54,8 @@ const Op kCrossEntropy{
         [](VjpContext& c) {
           if (c.needs(0)) {
             c.set(0, cross_entropy_grad(c.take_cotangent(), c.input(0),
-                                        c.input(1), c.output(1).detach()));
+                                        c.input(1), c.output(1).detach(),
+                                        c.attrs<CrossEntropyAttrs>()));
           }
         },
     .jvp = jvp_cross_entropy,
@@ -59,14 +68,23 @@ const Op kCrossEntropy{
 
 }  // namespace ops
 
-Tensor cross_entropy(const Operand& logits, const Operand& labels) {
+Tensor cross_entropy(const Operand& logits, const Operand& labels,
+                     const CrossEntropyOptions& options) {
   const Tensor& x = ops::tensor_of("cross_entropy", logits);
   const Tensor& truth = ops::tensor_of("cross_entropy", labels);
+  if (!(options.label_smoothing >= 0.0 && options.label_smoothing <= 1.0)) {
+    base::raise<ValueError>(
+        "cross_entropy: label_smoothing is {}, expected 0 to 1",
+        options.label_smoothing);
+  }
   ops::check_classification("cross_entropy", x.spec(), truth.spec());
-  ops::check_labels("cross_entropy", truth, x.shape()[1]);
+  ops::check_labels("cross_entropy", truth, x.shape()[1], options.ignore_index);
+  const ops::CrossEntropyAttrs attrs{.label_smoothing = options.label_smoothing,
+                                     .ignore_index = options.ignore_index,
+                                     .reduction = options.reduction};
   std::array<Tensor, 2> outputs;
   const std::array<Operand, 2> inputs{logits, labels};
-  graph::dispatch(ops::kCrossEntropy, inputs, {}, logits.site(), outputs);
+  graph::dispatch(ops::kCrossEntropy, inputs, attrs, logits.site(), outputs);
   return std::move(outputs[0]);
 }
 

@@ -2,71 +2,103 @@
 #include "neap/ops/cross_entropy_grad.hpp"
 
 #include "neap/kernels/cross_entropy.hpp"
+#include "neap/ops/cast.hpp"
 #include "neap/ops/div.hpp"
-#include "neap/ops/fill.hpp"
 #include "neap/ops/labels.hpp"
+#include "neap/ops/maximum.hpp"
 #include "neap/ops/mul.hpp"
+#include "neap/ops/ne.hpp"
 #include "neap/ops/one_hot.hpp"
+#include "neap/ops/reshape.hpp"
 #include "neap/ops/softmax.hpp"
+#include "neap/ops/softmax_grad.hpp"
 #include "neap/ops/sub.hpp"
 #include "neap/ops/sum.hpp"
 #include "neap/ops/support.hpp"
+#include "neap/ops/where.hpp"
 
 namespace neap {
 namespace ops {
 namespace {
+
+using kernels::CrossEntropyAttrs;
+using kernels::Reduction;
 
 void infer_cross_entropy_grad(const OpArgs& args, Spec& out) {
   const Spec& logits = args.inputs[1];
   check_classification("cross_entropy_grad", logits, args.inputs[2]);
   check_dtype("cross_entropy_grad", args.inputs[0].dtype, logits.dtype);
   check_dtype("cross_entropy_grad", args.inputs[3].dtype, logits.dtype);
-  if (args.inputs[0].shape.rank() != 0 ||
-      args.inputs[3].shape != Shape{logits.shape[0]}) {
+  const Shape samples{logits.shape[0]};
+  const bool is_reduced =
+      args.attrs.as<CrossEntropyAttrs>().reduction != Reduction::kNone;
+  const Shape losses = is_reduced ? Shape() : samples;
+  if (args.inputs[0].shape != losses || args.inputs[3].shape != samples) {
     raise<ShapeError>(
-        "cross_entropy_grad: g {} and log_sum {}, expected [] and [{}]",
+        "cross_entropy_grad: g {} and log_sum {}, expected {} and {}",
         format_shape(args.inputs[0].shape), format_shape(args.inputs[3].shape),
-        logits.shape[0]);
+        format_shape(losses), format_shape(samples));
   }
   out.dtype = logits.dtype;
   out.shape = logits.shape;
 }
 
-// N, but 1 where there is no sample.
-double count_of(const Tensor& x) {
-  return static_cast<double>(std::max<std::int64_t>(x.shape()[0], 1));
+// The weights (N, 1) of the samples in the reduced loss.
+Tensor weights(const Tensor& x, const Tensor& labels,
+               const CrossEntropyAttrs& attrs) {
+  Tensor counts = cast(ne(labels, attrs.ignore_index), x.dtype());
+  if (attrs.reduction == Reduction::kMean) {
+    counts = div(counts, maximum(sum(counts), 1));
+  }
+  return reshape(counts, {x.shape()[0], 1});
 }
 
-// (p * d - p * sum(p * d)) / N over each row, p = softmax(x): the derivative of
-// p / N in the direction d, and its own transpose.
-Tensor along_softmax(const Tensor& x, const Tensor& d) {
-  const Tensor p = softmax(x, 1);
-  Tensor pd = mul(p, d);
-  const Tensor row = sum_axes(pd, 0b10);
-  return div(sub(std::move(pd), mul(p, row)), count_of(x));
+// softmax(x) less the target, in rows times their weights: dx for a g of 1.
+Tensor slope(const Tensor& x, const Tensor& labels,
+             const CrossEntropyAttrs& attrs) {
+  const double each = attrs.label_smoothing / static_cast<double>(x.shape()[1]);
+  const Tensor known = where(ne(labels, attrs.ignore_index), labels, 0);
+  const Tensor own =
+      mul(one_hot(known, x.shape()[1], x.dtype()), 1.0 - attrs.label_smoothing);
+  return mul(sub(sub(softmax(x, 1), own), each), weights(x, labels, attrs));
+}
+
+// p * d - p * sum(p * d) in rows times their weights, p = softmax(x): the
+// derivative of the slope in the direction d, and its own transpose.
+Tensor along_softmax(const Tensor& x, const Tensor& labels, const Tensor& d,
+                     const CrossEntropyAttrs& attrs) {
+  return mul(softmax_grad(d, softmax(x, 1), 1), weights(x, labels, attrs));
+}
+
+// g beside rows: rank 0, or (N) as (N, 1).
+Tensor as_rows(const Tensor& g) {
+  return g.rank() == 0 ? g : reshape(g, {g.shape()[0], 1});
 }
 
 void vjp_cross_entropy_grad(VjpContext& c) {
   const Tensor& u = c.cotangent();
+  const auto attrs = c.attrs<CrossEntropyAttrs>();
   if (c.needs(0)) {
-    const Tensor x = c.input(1);
-    const Tensor difference =
-        sub(softmax(x, 1), one_hot(c.input(2), x.shape()[1], x.dtype()));
-    c.set(0, div(sum(mul(difference, u)), count_of(x)));
+    const Tensor each = mul(slope(c.input(1), c.input(2), attrs), u);
+    c.set(0, attrs.reduction == Reduction::kNone ? sum(each, {1}) : sum(each));
   }
   if (c.needs(1)) {
-    c.set(1, mul(along_softmax(c.input(1), u), c.input(0)));
+    c.set(1, mul(along_softmax(c.input(1), c.input(2), u, attrs),
+                 as_rows(c.input(0))));
   }
 }
 
 void jvp_cross_entropy_grad(JvpContext& c) {
+  const auto& attrs = c.attrs<CrossEntropyAttrs>();
   Tensor d;
   if (c.tangent(0).defined()) {
-    d = cross_entropy_grad(c.tangent(0), c.input(1), c.input(2), c.input(3));
+    d = cross_entropy_grad(c.tangent(0), c.input(1), c.input(2), c.input(3),
+                           attrs);
   }
   if (c.tangent(1).defined()) {
-    d = add_defined(std::move(d),
-                    mul(along_softmax(c.input(1), c.tangent(1)), c.input(0)));
+    d = add_defined(std::move(d), mul(along_softmax(c.input(1), c.input(2),
+                                                    c.tangent(1), attrs),
+                                      as_rows(c.input(0))));
   }
   c.set(0, std::move(d));
 }
@@ -76,7 +108,7 @@ void jvp_cross_entropy_grad(JvpContext& c) {
 // Its rules take log_sum for the function of the logits that it is.
 const Op kCrossEntropyGrad{
     .name = "cross_entropy_grad",
-    .formula = "dx = g (softmax(x) - one_hot(label)) / N",
+    .formula = "dx = g (softmax(x) - target) / N",
     .infer =
         [](const OpArgs& args, std::span<Spec> out) {
           infer_cross_entropy_grad(args, out[0]);
@@ -84,7 +116,7 @@ const Op kCrossEntropyGrad{
     .kernel = &kernels::cross_entropy_grad_kernels,
     .vjp = vjp_cross_entropy_grad,
     .jvp = jvp_cross_entropy_grad,
-    .facts = {.vjp_reads = {{{.inputs = 0b0110}, {.inputs = 0b0011}, {}, {}}},
+    .facts = {.vjp_reads = {{{.inputs = 0b0110}, {.inputs = 0b0111}, {}, {}}},
               .donates = 0b0010,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs,
@@ -92,8 +124,9 @@ const Op kCrossEntropyGrad{
               }}};
 
 Tensor cross_entropy_grad(const Operand& g, const Operand& logits,
-                          const Operand& labels, const Operand& log_sum) {
-  return graph::apply(kCrossEntropyGrad, {g, logits, labels, log_sum});
+                          const Operand& labels, const Operand& log_sum,
+                          const CrossEntropyAttrs& attrs) {
+  return graph::apply(kCrossEntropyGrad, {g, logits, labels, log_sum}, attrs);
 }
 
 }  // namespace ops

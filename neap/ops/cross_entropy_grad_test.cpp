@@ -46,6 +46,31 @@ Tensor grad_of(Inputs x) {
   return ops::cross_entropy_grad(x[0], x[1], x[2], log_sum);
 }
 
+const kernels::CrossEntropyAttrs kEach{.label_smoothing = 0.2,
+                                       .reduction = kernels::Reduction::kNone};
+
+std::vector<double> gradient_of_each(std::span<const HostArray> x) {
+  const HostArray& logits = x[1];
+  const std::vector<double> log_sum = log_sums(logits);
+  const auto classes = static_cast<std::size_t>(logits.shape[1]);
+  std::vector<double> out;
+  for (std::size_t i = 0; i < logits.values.size(); ++i) {
+    const std::size_t n = i / classes;
+    const bool is_label = static_cast<double>(i % classes) == x[2].values[n];
+    const double target =
+        (is_label ? 0.8 : 0.0) + 0.2 / static_cast<double>(classes);
+    const double p = std::exp(logits.values[i] - log_sum[n]);
+    const bool counts = x[2].values[n] != -100.0;
+    out.push_back(counts ? x[0].values[n] * (p - target) : 0.0);
+  }
+  return out;
+}
+
+Tensor grad_of_each(Inputs x) {
+  const Tensor log_sum = log(sum(exp(x[1].detach()), {1}));
+  return ops::cross_entropy_grad(x[0], x[1], x[2], log_sum, kEach);
+}
+
 OpTable cross_entropy_grad_table() {
   OpTable table{.name = "cross_entropy_grad", .op = &ops::kCrossEntropyGrad};
   table.rows = {{.name = "plain",
@@ -61,6 +86,11 @@ OpTable cross_entropy_grad_table() {
                             integers({700}, 0, 33).as(i64)},
                  .reference = gradient,
                  .second_derivative = false}};
+  table.rows.push_back({.name = "each, smoothed, one ignored",
+                        .fn = grad_of_each,
+                        .inputs = {uniform({4}, 1, 2), uniform({4, 5}, -2, 2),
+                                   literal({4}, {2, -100, 0, 4}).as(i64)},
+                        .reference = gradient_of_each});
   table.errors = {{.name = "g",
                    .fn =
                        [](Inputs x) {

@@ -16,7 +16,8 @@ void check_classification(const char* op, const Spec& logits,
   }
 }
 
-void check_labels(const char* op, const Tensor& labels, std::int64_t classes) {
+void check_labels(const char* op, const Tensor& labels, std::int64_t classes,
+                  std::optional<std::int64_t> ignored) {
   check_dtype(op, labels.dtype(), i64);
   if (labels.space() != memory::kHost) {
     return;
@@ -25,7 +26,7 @@ void check_labels(const char* op, const Tensor& labels, std::int64_t classes) {
   std::int64_t row = 0;
   tensor::for_each_offset(view.shape, view.strides, [&](std::int64_t offset) {
     const std::int64_t label = view.as<std::int64_t>()[offset];
-    if (label < 0 || label >= classes) {
+    if ((label < 0 || label >= classes) && label != ignored) {
       raise<ValueError>("{}: label {} of sample {}, expected 0 to {}", op,
                         label, row, classes - 1);
     }

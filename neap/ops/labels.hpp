@@ -2,6 +2,8 @@
 // Checks of class labels. For sources of ops only.
 #pragma once
 
+#include <optional>
+
 #include "neap/tensor/tensor.hpp"
 
 namespace neap::ops {
@@ -13,7 +15,8 @@ void check_classification(const char* op, const tensor::Spec& logits,
 
 /// Kernels cannot refuse a value, so labels are looked at before: those in host
 /// memory. THROWS: DTypeError unless i64; ValueError for one outside
-/// [0, classes).
-void check_labels(const char* op, const Tensor& labels, std::int64_t classes);
+/// [0, classes) that is not `ignored`.
+void check_labels(const char* op, const Tensor& labels, std::int64_t classes,
+                  std::optional<std::int64_t> ignored = {});
 
 }  // namespace neap::ops

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "neap/ops/softmax.hpp"
 #include "neap/testing/op_table.hpp"
 
 namespace neap::testing {
@@ -27,14 +26,6 @@ std::vector<double> of_rows(const HostArray& x) {
 
 std::vector<double> logs(std::span<const HostArray> x) {
   return of_rows(x[0]);
-}
-
-std::vector<double> probabilities(std::span<const HostArray> x) {
-  std::vector<double> y = of_rows(x[0]);
-  for (double& value : y) {
-    value = std::exp(value);
-  }
-  return y;
 }
 
 const std::vector<double> kColumns{-std::log(2.0), -1000, -std::log(2.0), 0};
@@ -68,22 +59,6 @@ OpTable log_softmax_table() {
 }
 
 const Listed kListed(log_softmax_table);
-
-OpTable softmax_table() {
-  return {.name = "softmax",
-          .rows = {{.name = "last axis",
-                    .fn = [](Inputs x) { return softmax(x[0]); },
-                    .inputs = {uniform({3, 5}, -2, 2)},
-                    .reference = probabilities,
-                    .zero_size = {{{0, 5}}}},
-                   {.name = "first axis",
-                    .fn = [](Inputs x) { return softmax(x[0], 0); },
-                    .inputs = {literal({2, 2}, {3000, -500, 3000, 500})},
-                    .expected = {0.5, 0, 0.5, 1},
-                    .smooth = false}}};
-}
-
-const Listed kSoftmaxListed(softmax_table);
 
 }  // namespace
 }  // namespace neap::testing

@@ -1,0 +1,23 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// The attributes of losses; see attrs.hpp for what holds of all.
+#pragma once
+
+#include <cstdint>
+
+namespace neap::kernels {
+
+/// What becomes of the losses of the samples or elements.
+enum class Reduction : std::int64_t {
+  kMean,
+  kSum,
+  kNone,  // they stay as they are
+};
+
+/// cross_entropy: samples labelled `ignore_index` do not count.
+struct CrossEntropyAttrs {
+  double label_smoothing = 0.0;  // in [0, 1]: spread over all classes
+  std::int64_t ignore_index = -100;
+  Reduction reduction = Reduction::kMean;
+};
+
+}  // namespace neap::kernels
