@@ -230,14 +230,14 @@ void reduce_losses(const Args& args, const double* means) noexcept {
     }
     counted += samples.is_ignored(i) ? 0 : 1;
     total += loss;
-    if (samples.reduction() == Reduction::kNone) {
+    if (samples.reduction() == LossReduction::kNone) {
       element<T>(args.out[0], i) = static_cast<T>(loss);
     }
   }
-  if (samples.reduction() == Reduction::kMean) {
+  if (samples.reduction() == LossReduction::kMean) {
     total = counted == 0 ? 0.0 : total / static_cast<double>(counted);
   }
-  if (samples.reduction() != Reduction::kNone) {
+  if (samples.reduction() != LossReduction::kNone) {
     *args.out[0].as<T>() = static_cast<T>(total);
   }
 }

@@ -7,7 +7,7 @@
 namespace neap::kernels {
 
 /// What becomes of the losses of the samples or elements.
-enum class Reduction : std::int64_t {
+enum class LossReduction : std::int64_t {
   kMean,
   kSum,
   kNone,  // they stay as they are
@@ -17,7 +17,7 @@ enum class Reduction : std::int64_t {
 struct CrossEntropyAttrs {
   double label_smoothing = 0.0;  // in [0, 1]: spread over all classes
   std::int64_t ignore_index = -100;
-  Reduction reduction = Reduction::kMean;
+  LossReduction reduction = LossReduction::kMean;
 };
 
 }  // namespace neap::kernels

@@ -40,7 +40,7 @@ class Samples {
   double each_share() const noexcept {
     return attrs_.label_smoothing / static_cast<double>(classes_);
   }
-  Reduction reduction() const noexcept { return attrs_.reduction; }
+  LossReduction reduction() const noexcept { return attrs_.reduction; }
 
  private:
   const Strided& labels_;
@@ -55,9 +55,9 @@ class SampleFactors {
  public:
   SampleFactors(const Samples& samples, const Strided& g) noexcept
       : samples_(samples), g_(g) {
-    if (samples.reduction() == Reduction::kMean) {
+    if (samples.reduction() == LossReduction::kMean) {
       common_ = *g.as<T>() / static_cast<T>(samples.counted());
-    } else if (samples.reduction() == Reduction::kSum) {
+    } else if (samples.reduction() == LossReduction::kSum) {
       common_ = *g.as<T>();
     }
   }
@@ -68,7 +68,7 @@ class SampleFactors {
     if (!samples_.is_known(i)) {
       return std::numeric_limits<T>::quiet_NaN();
     }
-    return samples_.reduction() == Reduction::kNone
+    return samples_.reduction() == LossReduction::kNone
                ? g_.as<T>()[i * g_.strides[0]]
                : common_;
   }

@@ -9,6 +9,7 @@
 #include "neap/ops/mul.hpp"
 #include "neap/ops/ne.hpp"
 #include "neap/ops/one_hot.hpp"
+#include "neap/ops/reduction.hpp"
 #include "neap/ops/reshape.hpp"
 #include "neap/ops/softmax.hpp"
 #include "neap/ops/softmax_grad.hpp"
@@ -22,7 +23,6 @@ namespace ops {
 namespace {
 
 using kernels::CrossEntropyAttrs;
-using kernels::Reduction;
 
 void infer_cross_entropy_grad(const OpArgs& args, Spec& out) {
   const Spec& logits = args.inputs[1];

@@ -5,6 +5,7 @@
 
 #include "neap/ops/exp.hpp"
 #include "neap/ops/log.hpp"
+#include "neap/ops/reduction.hpp"
 #include "neap/ops/sum.hpp"
 #include "neap/testing/op_table.hpp"
 
@@ -47,7 +48,7 @@ Tensor grad_of(Inputs x) {
 }
 
 const kernels::CrossEntropyAttrs kEach{.label_smoothing = 0.2,
-                                       .reduction = kernels::Reduction::kNone};
+                                       .reduction = Reduction::kNone};
 
 std::vector<double> gradient_of_each(std::span<const HostArray> x) {
   const HostArray& logits = x[1];

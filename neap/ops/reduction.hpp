@@ -7,6 +7,6 @@
 namespace neap {
 
 /// kMean over all elements (or samples), kSum, or kNone: every element's own.
-using kernels::Reduction;
+using Reduction = kernels::LossReduction;
 
 }  // namespace neap
