@@ -26,7 +26,9 @@
 #include "neap/ops/cross_entropy.hpp"   // IWYU pragma: export
 #include "neap/ops/det.hpp"             // IWYU pragma: export
 #include "neap/ops/div.hpp"             // IWYU pragma: export
+#include "neap/ops/dot.hpp"             // IWYU pragma: export
 #include "neap/ops/dropout.hpp"         // IWYU pragma: export
+#include "neap/ops/einsum.hpp"          // IWYU pragma: export
 #include "neap/ops/embedding.hpp"       // IWYU pragma: export
 #include "neap/ops/eq.hpp"              // IWYU pragma: export
 #include "neap/ops/erf.hpp"             // IWYU pragma: export
@@ -71,6 +73,7 @@
 #include "neap/ops/neg.hpp"             // IWYU pragma: export
 #include "neap/ops/one_hot.hpp"         // IWYU pragma: export
 #include "neap/ops/operators.hpp"       // IWYU pragma: export
+#include "neap/ops/outer.hpp"           // IWYU pragma: export
 #include "neap/ops/permute.hpp"         // IWYU pragma: export
 #include "neap/ops/prod.hpp"            // IWYU pragma: export
 #include "neap/ops/pow.hpp"             // IWYU pragma: export
