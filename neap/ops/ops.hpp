@@ -19,12 +19,14 @@
 #include "neap/ops/ceil.hpp"            // IWYU pragma: export
 #include "neap/ops/clip.hpp"            // IWYU pragma: export
 #include "neap/ops/cholesky.hpp"        // IWYU pragma: export
+#include "neap/ops/concat.hpp"          // IWYU pragma: export
 #include "neap/ops/contiguous.hpp"      // IWYU pragma: export
 #include "neap/ops/copy.hpp"            // IWYU pragma: export
 #include "neap/ops/cos.hpp"             // IWYU pragma: export
 #include "neap/ops/cosh.hpp"            // IWYU pragma: export
 #include "neap/ops/cross_entropy.hpp"   // IWYU pragma: export
 #include "neap/ops/det.hpp"             // IWYU pragma: export
+#include "neap/ops/diagonal.hpp"        // IWYU pragma: export
 #include "neap/ops/div.hpp"             // IWYU pragma: export
 #include "neap/ops/dot.hpp"             // IWYU pragma: export
 #include "neap/ops/dropout.hpp"         // IWYU pragma: export
@@ -39,6 +41,7 @@
 #include "neap/ops/fill.hpp"            // IWYU pragma: export
 #include "neap/ops/floor.hpp"           // IWYU pragma: export
 #include "neap/ops/fmod.hpp"            // IWYU pragma: export
+#include "neap/ops/flip.hpp"            // IWYU pragma: export
 #include "neap/ops/gather.hpp"          // IWYU pragma: export
 #include "neap/ops/gaussian.hpp"        // IWYU pragma: export
 #include "neap/ops/ge.hpp"              // IWYU pragma: export
@@ -64,6 +67,7 @@
 #include "neap/ops/logical_xor.hpp"     // IWYU pragma: export
 #include "neap/ops/losses.hpp"          // IWYU pragma: export
 #include "neap/ops/lt.hpp"              // IWYU pragma: export
+#include "neap/ops/masked_fill.hpp"     // IWYU pragma: export
 #include "neap/ops/matmul.hpp"          // IWYU pragma: export
 #include "neap/ops/maximum.hpp"         // IWYU pragma: export
 #include "neap/ops/mean.hpp"            // IWYU pragma: export
@@ -74,6 +78,8 @@
 #include "neap/ops/one_hot.hpp"         // IWYU pragma: export
 #include "neap/ops/operators.hpp"       // IWYU pragma: export
 #include "neap/ops/outer.hpp"           // IWYU pragma: export
+#include "neap/ops/pack.hpp"            // IWYU pragma: export
+#include "neap/ops/pad.hpp"             // IWYU pragma: export
 #include "neap/ops/permute.hpp"         // IWYU pragma: export
 #include "neap/ops/prod.hpp"            // IWYU pragma: export
 #include "neap/ops/pow.hpp"             // IWYU pragma: export
@@ -94,6 +100,7 @@
 #include "neap/ops/slogdet.hpp"         // IWYU pragma: export
 #include "neap/ops/softmax.hpp"         // IWYU pragma: export
 #include "neap/ops/solve.hpp"           // IWYU pragma: export
+#include "neap/ops/split.hpp"           // IWYU pragma: export
 #include "neap/ops/sqrt.hpp"            // IWYU pragma: export
 #include "neap/ops/square.hpp"          // IWYU pragma: export
 #include "neap/ops/squeeze.hpp"         // IWYU pragma: export
@@ -102,9 +109,12 @@
 #include "neap/ops/sum_of_squares.hpp"  // IWYU pragma: export
 #include "neap/ops/tan.hpp"             // IWYU pragma: export
 #include "neap/ops/tanh.hpp"            // IWYU pragma: export
+#include "neap/ops/tile.hpp"            // IWYU pragma: export
 #include "neap/ops/transfer.hpp"        // IWYU pragma: export
 #include "neap/ops/transpose.hpp"       // IWYU pragma: export
 #include "neap/ops/trunc.hpp"           // IWYU pragma: export
 #include "neap/ops/triangle.hpp"        // IWYU pragma: export
 #include "neap/ops/triangular_solve.hpp"  // IWYU pragma: export
+#include "neap/ops/triangle.hpp"        // IWYU pragma: export
+#include "neap/ops/unpack.hpp"          // IWYU pragma: export
 #include "neap/ops/where.hpp"           // IWYU pragma: export

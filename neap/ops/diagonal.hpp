@@ -1,0 +1,23 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "neap/graph/recorder.hpp"
+
+namespace neap {
+
+namespace ops {
+extern const graph::Op kDiagonal;
+}  // namespace ops
+
+/// A view of a diagonal of two axes, which go; it becomes the last axis. An
+/// offset above 0 is so far to the right, below 0 so far down; one beyond the
+/// matrix has no elements.
+/// THROWS: ShapeError for bad axes, or the same twice.
+NEAP_API Tensor diagonal(const Operand& x, std::int64_t offset = 0,
+                         std::int64_t axis1 = 0, std::int64_t axis2 = 1);
+
+/// Of a matrix its diagonal, a view; of a vector the square matrix that has it
+/// as its diagonal. THROWS: ShapeError for other ranks.
+NEAP_API Tensor diag(const Operand& x, std::int64_t offset = 0);
+
+}  // namespace neap

@@ -1,0 +1,82 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/ops/pack.hpp"
+
+#include "neap/kernels/pack.hpp"
+#include "neap/ops/expand.hpp"
+#include "neap/ops/support.hpp"
+#include "neap/ops/unpack.hpp"
+#include "neap/threads/pool.hpp"
+
+namespace neap {
+namespace ops {
+namespace {
+
+struct PackAttrs {
+  std::int64_t count = 0;
+};
+
+void infer_pack(const OpArgs& args, std::span<Spec> out) {
+  check_dtype("pack", args.inputs[1].dtype, boolean);
+  out[0].dtype = args.inputs[0].dtype;
+  out[0].shape = {args.attrs.as<PackAttrs>().count};
+}
+
+}  // namespace
+
+const Op kPack{
+    .name = "pack",
+    .formula = "y = the elements of x where the mask is true",
+    .infer = infer_pack,
+    .kernel = &kernels::pack_kernels,
+    .vjp =
+        [](VjpContext& c) {
+          if (c.needs(0)) {
+            const Tensor& g = c.cotangent();
+            const Tensor zero =
+                constant(0.0, g.dtype(), g.space(), CallSite::here());
+            c.set(0, unpack_checked(c.take_cotangent(), c.input(1), zero));
+          }
+        },
+    .jvp =
+        [](JvpContext& c) {
+          if (c.tangent().defined()) {
+            c.set(0, pack_checked(c.tangent(), c.input(1),
+                                  c.attrs<PackAttrs>().count));
+          }
+        },
+    .facts = {.vjp_reads = {{{.inputs = 0b10}, {}}},
+              .sample_axis = SampleAxis::kMixed,
+              .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
+                return moving(args, outputs, 0);
+              }}};
+
+Tensor pack_checked(const Operand& x, const Operand& mask, std::int64_t count) {
+  return graph::apply(kPack, {x, mask}, PackAttrs{count});
+}
+
+std::int64_t count_of_mask(const char* op, const Tensor& mask) {
+  check_dtype(op, mask.dtype(), boolean);
+  if (mask.space() != memory::kHost) {
+    raise<DeviceError>(
+        "{}: the mask lies in memory space {}, expected the host's, since its "
+        "count makes a shape",
+        op, mask.space().value);
+  }
+  threads::Executor* lent = memory::context().executor;
+  return kernels::count_true(mask.array()->strided(),
+                             lent != nullptr ? *lent : threads::default_pool());
+}
+
+}  // namespace ops
+
+Tensor pack(const Operand& x, const Operand& mask) {
+  const ops::AtSite here(x);
+  const Tensor& from = ops::tensor_of("pack", x);
+  const Tensor& bits = ops::tensor_of("pack", mask);
+  const Shape shape = base::broadcast("pack", from.shape(), bits.shape());
+  const Tensor all = expand(bits, shape);
+  return ops::pack_checked(expand(x, shape), all,
+                           ops::count_of_mask("pack", all));
+}
+
+}  // namespace neap
