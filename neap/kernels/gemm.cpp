@@ -69,9 +69,40 @@ GemmPlan plan_of(const Gemm<T>& product, int threads) noexcept {
                             .m = product.m,
                             .n = product.n,
                             .k = product.k,
-                            .b_rows_are_dense = product.b.column_stride == 1,
+                            .a_row_stride = product.a.row_stride,
+                            .a_column_stride = product.a.column_stride,
+                            .b_row_stride = product.b.row_stride,
+                            .b_column_stride = product.b.column_stride,
                             .element_bytes = sizeof(T)};
   return plan_gemm(extents, tile_of(T{}), threads);
+}
+
+/// C^T = B^T A^T; C stays as it lies.
+template <class T>
+Gemm<T> swapped(const Gemm<T>& product) noexcept {
+  Gemm<T> x = product;
+  x.m = product.n;
+  x.n = product.m;
+  x.a = {product.b.data, product.b.column_stride, product.b.row_stride};
+  x.b = {product.a.data, product.a.column_stride, product.a.row_stride};
+  x.a_strides = product.b_strides;
+  x.b_strides = product.a_strides;
+  return x;
+}
+
+template <class T>
+void run_plan(const Gemm<T>& product, const GemmPlan& plan,
+              std::span<std::byte> scratch,
+              threads::Executor& executor) noexcept {
+  if (plan.parts() == 1) {  // spares small products the threads' handshake
+    dispatch(product, plan, 0, scratch.data());
+    return;
+  }
+  const Bytes part_bytes = plan.part_bytes();
+  threads::parallel_parts(
+      executor, static_cast<int>(plan.parts()), [&](int part) noexcept {
+        dispatch(product, plan, part, scratch.data() + part * part_bytes);
+      });
 }
 
 }  // namespace
@@ -85,11 +116,11 @@ template <class T>
 void gemm(const Gemm<T>& product, std::span<std::byte> scratch,
           threads::Executor& executor) noexcept {
   const GemmPlan plan = plan_of(product, executor.threads());
-  const Bytes part_bytes = plan.part_bytes();
-  threads::parallel_parts(
-      executor, static_cast<int>(plan.parts()), [&](int part) noexcept {
-        dispatch(product, plan, part, scratch.data() + part * part_bytes);
-      });
+  if (plan.swaps) {
+    run_plan(swapped(product), plan, scratch, executor);
+  } else {
+    run_plan(product, plan, scratch, executor);
+  }
 }
 
 bool gemm_fuses() noexcept {

@@ -5,9 +5,10 @@
 //
 // Every element of C is one accumulator. It begins with what `start` names,
 // takes the products of k = 0, 1, ... in that order, each by one multiply-add,
-// and is rounded nowhere else. So its bits depend on the elements and the
-// instruction set's multiply-add alone: not on strides, blocks, the thread
-// count or the batch. Nothing here owns memory; the caller lends the scratch.
+// and is rounded nowhere else. `end` may then clamp it as it is stored. So its
+// bits depend on the elements and the instruction set's multiply-add alone: not
+// on strides, blocks, the thread count or the batch. Nothing here owns memory;
+// the caller lends the scratch.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +35,12 @@ enum class GemmStart : std::uint8_t {
   kC,     // what C holds
 };
 
+/// What becomes of a finished sum.
+enum class GemmEnd : std::uint8_t {
+  kPlain,
+  kRelu,  // max(0, sum), NaN for NaN
+};
+
 /// One product, or a batch of products of one shape. C is dense: rows of n
 /// elements, one after the other, one product after the other.
 template <class T>
@@ -45,6 +52,7 @@ struct Gemm {
   GemmOperand<T> b;  // (k, n)
   T* c = nullptr;    // (m, n)
   GemmStart start = GemmStart::kZero;
+  GemmEnd end = GemmEnd::kPlain;
   const T* bias = nullptr;  // (n)
   std::int64_t bias_stride = 0;
   Shape batch;      // extents of the leading axes

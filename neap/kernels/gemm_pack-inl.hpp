@@ -19,7 +19,8 @@ HWY_BEFORE_NAMESPACE();
 namespace neap::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Side of the square blocks that are transposed in registers.
+// Side of the square blocks that are transposed in registers, one or (wide) two
+// at a time.
 #if HWY_TARGET == HWY_SCALAR
 template <class T>
 inline constexpr std::int64_t kSide = 1;
@@ -28,18 +29,38 @@ template <class T>
 inline constexpr std::int64_t kSide = 16 / sizeof(T);
 #endif
 
-/// to[k * to_step + j] = from[j * from_step + k] for j, k in [0, kSide).
-HWY_INLINE void transpose_square(const float* from, std::int64_t from_step,
-                                 float* to, std::int64_t to_step) {
+/// Blocks of kSide lanes out of the rows from and from + apart; 0: out of one.
+template <bool kWide, class T>
+HWY_INLINE auto load_blocks(const T* from, std::int64_t apart) {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
+  const hn::FixedTag<T, kSide<T>> d;
+  if constexpr (kWide) {
+    return hn::Combine(hn::FixedTag<T, 2 * kSide<T>>(),
+                       hn::LoadU(d, from + apart), hn::LoadU(d, from));
+  } else {
+    return hn::LoadU(d, from);
+  }
+#else
+  static_cast<void>(apart);
+  return hn::LoadU(hn::FixedTag<T, kSide<T>>(), from);
+#endif
+}
+
+/// to[k * to_step + j] = from[j * from_step + k] for k in [0, kSide) and j in
+/// [0, kSide), or if wide in [0, 2 kSide).
+template <bool kWide>
+HWY_INLINE void transpose_block(const float* from, std::int64_t from_step,
+                                float* to, std::int64_t to_step) {
 #if HWY_TARGET == HWY_SCALAR
   static_cast<void>(from_step + to_step);
   *to = *from;
 #else
-  const hn::FixedTag<float, 4> d;
-  const auto row0 = hn::LoadU(d, from);
-  const auto row1 = hn::LoadU(d, from + from_step);
-  const auto row2 = hn::LoadU(d, from + 2 * from_step);
-  const auto row3 = hn::LoadU(d, from + 3 * from_step);
+  const std::int64_t apart = 4 * from_step;
+  const auto row0 = load_blocks<kWide>(from, apart);
+  const auto row1 = load_blocks<kWide>(from + from_step, apart);
+  const auto row2 = load_blocks<kWide>(from + 2 * from_step, apart);
+  const auto row3 = load_blocks<kWide>(from + 3 * from_step, apart);
+  const hn::DFromV<decltype(row0)> d;
   const auto even_low = hn::InterleaveLower(d, row0, row2);
   const auto even_high = hn::InterleaveUpper(d, row0, row2);
   const auto odd_low = hn::InterleaveLower(d, row1, row3);
@@ -51,18 +72,69 @@ HWY_INLINE void transpose_square(const float* from, std::int64_t from_step,
 #endif
 }
 
-HWY_INLINE void transpose_square(const double* from, std::int64_t from_step,
-                                 double* to, std::int64_t to_step) {
+template <bool kWide>
+HWY_INLINE void transpose_block(const double* from, std::int64_t from_step,
+                                double* to, std::int64_t to_step) {
 #if HWY_TARGET == HWY_SCALAR
   static_cast<void>(from_step + to_step);
   *to = *from;
 #else
-  const hn::FixedTag<double, 2> d;
-  const auto row0 = hn::LoadU(d, from);
-  const auto row1 = hn::LoadU(d, from + from_step);
+  const std::int64_t apart = 2 * from_step;
+  const auto row0 = load_blocks<kWide>(from, apart);
+  const auto row1 = load_blocks<kWide>(from + from_step, apart);
+  const hn::DFromV<decltype(row0)> d;
   hn::StoreU(hn::InterleaveLower(d, row0, row1), d, to);
   hn::StoreU(hn::InterleaveUpper(d, row0, row1), d, to + to_step);
 #endif
+}
+
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
+inline constexpr bool kHasWideBlocks = true;
+#else
+inline constexpr bool kHasWideBlocks = false;
+#endif
+
+/// to[k * to_step + j] = from[j * from_step + k] for j in [0, kRows) and k in
+/// [0, columns); kRows is a side, or two if wide.
+template <bool kWide, class T>
+HWY_INLINE void transpose_rows(const T* from, std::int64_t from_step,
+                               std::int64_t columns, T* to,
+                               std::int64_t to_step) {
+  constexpr std::int64_t kRows = kWide ? 2 * kSide<T> : kSide<T>;
+  std::int64_t k = 0;
+  for (; k + kSide<T> <= columns; k += kSide<T>) {
+    transpose_block<kWide>(from + k, from_step, to + k * to_step, to_step);
+  }
+  for (; k < columns; ++k) {
+    for (std::int64_t j = 0; j < kRows; ++j) {
+      to[k * to_step + j] = from[j * from_step + k];
+    }
+  }
+}
+
+/// to[k * to_step + j] = from[j * from_step + k] for j in [0, rows) and k in
+/// [0, columns).
+template <class T>
+HWY_NOINLINE void transpose(const T* from, std::int64_t from_step,
+                            std::int64_t rows, std::int64_t columns, T* to,
+                            std::int64_t to_step) {
+  constexpr std::int64_t kStep = kSide<T>;
+  std::int64_t j = 0;
+  if constexpr (kHasWideBlocks) {
+    for (; j + 2 * kStep <= rows; j += 2 * kStep) {
+      transpose_rows<true>(from + j * from_step, from_step, columns, to + j,
+                           to_step);
+    }
+  }
+  for (; j + kStep <= rows; j += kStep) {
+    transpose_rows<false>(from + j * from_step, from_step, columns, to + j,
+                          to_step);
+  }
+  for (; j < rows; ++j) {
+    for (std::int64_t k = 0; k < columns; ++k) {
+      to[k * to_step + j] = from[j * from_step + k];
+    }
+  }
 }
 
 /// Packs where neighbours along k lie together: by blocks of one cache line of
@@ -71,23 +143,13 @@ template <std::int64_t kWidth, class T>
 void pack_transposed(const T* from, std::int64_t from_step, std::int64_t width,
                      std::int64_t depth, T* HWY_RESTRICT to) {
   constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(T));
-  constexpr std::int64_t kStep = kSide<T>;
   for (std::int64_t line = 0; line < depth; line += kLine) {
-    const std::int64_t line_end = std::min(line + kLine, depth);
-    for (std::int64_t j = 0; j < width; j += kStep) {
-      const T* source = from + j * from_step;
-      std::int64_t k = line;
-      if (j + kStep <= width) {
-        for (; k + kStep <= line_end; k += kStep) {
-          transpose_square(source + k, from_step, to + k * kWidth + j, kWidth);
-        }
-      }
-      for (; k < line_end; ++k) {
-        for (std::int64_t i = j; i < std::min(j + kStep, width); ++i) {
-          to[k * kWidth + i] = from[i * from_step + k];
-        }
-      }
-    }
+    const std::int64_t columns = std::min(kLine, depth - line);
+    transpose(from + line, from_step, width, columns, to + line * kWidth,
+              kWidth);
+  }
+  for (std::int64_t k = 0; width < kWidth && k < depth; ++k) {
+    std::fill(to + k * kWidth + width, to + (k + 1) * kWidth, T{0});
   }
 }
 
@@ -97,6 +159,10 @@ template <std::int64_t kWidth, class T>
 HWY_NOINLINE void pack_panel(const T* from, std::int64_t across,
                              std::int64_t along, std::int64_t width,
                              std::int64_t depth, T* HWY_RESTRICT to) {
+  if (along == 1) {
+    pack_transposed<kWidth>(from, across, width, depth, to);
+    return;
+  }
   if (width < kWidth) {
     std::fill_n(to, depth * kWidth, T{0});
   }
@@ -104,13 +170,11 @@ HWY_NOINLINE void pack_panel(const T* from, std::int64_t across,
     for (std::int64_t k = 0; k < depth; ++k) {
       std::memcpy(to + k * kWidth, from + k * along, kWidth * sizeof(T));
     }
-  } else if (along == 1) {
-    pack_transposed<kWidth>(from, across, width, depth, to);
-  } else {
-    for (std::int64_t k = 0; k < depth; ++k) {
-      for (std::int64_t j = 0; j < width; ++j) {
-        to[k * kWidth + j] = from[j * across + k * along];
-      }
+    return;
+  }
+  for (std::int64_t k = 0; k < depth; ++k) {
+    for (std::int64_t j = 0; j < width; ++j) {
+      to[k * kWidth + j] = from[j * across + k * along];
     }
   }
 }

@@ -35,7 +35,9 @@ class GemmPart {
         column_begin_(column_part * plan.part_columns),
         column_end_(std::min(column_begin_ + plan.part_columns, product.n)),
         packed_a_(reinterpret_cast<T*>(scratch)),
-        packed_b_(reinterpret_cast<T*>(scratch + plan.a_bytes)) {}
+        packed_b_(reinterpret_cast<T*>(scratch + plan.a_bytes)),
+        walk_(plan.source_of_a == GemmSourceOfA::kAlong ? Walk::kAlong
+                                                        : Walk::kAcross) {}
 
   /// The product whose matrices begin here.
   void run(const T* a, const T* b, T* c) {
@@ -63,28 +65,61 @@ class GemmPart {
     std::int64_t k_step;
   };
 
+  /// The vectors of columns that a panel of this width takes.
+  static std::int64_t vectors_of(std::int64_t width) {
+    return width > kLanes<T> ? 2 : 1;
+  }
+
+  bool packs_panel(std::int64_t width) const {
+    return plan_.packs_b || width % kLanes<T> != 0;
+  }
+
   /// Packed, or where it lies: the panel of B from `column` on.
   PanelOfB panel_of_b(std::int64_t block_begin, std::int64_t column,
                       std::int64_t width, std::int64_t k,
                       std::int64_t depth) const {
-    if (plan_.packs_b) {
-      return {packed_b_ + (column - block_begin) * depth, kPanel};
-    }
-    if (width == kPanel) {
+    if (!packs_panel(width)) {
       return {b_at(k, column), product_.b.row_stride};
     }
-    return {packed_b_, kPanel};
+    const std::int64_t offset =
+        plan_.packs_b ? (column - block_begin) * depth : 0;
+    return {packed_b_ + offset, vectors_of(width) * kLanes<T>};
   }
 
   void pack_b(std::int64_t begin, std::int64_t end, std::int64_t k,
               std::int64_t depth) {
     for (std::int64_t column = begin; column < end; column += kPanel) {
       const std::int64_t width = std::min(kPanel, end - column);
-      if (plan_.packs_b || width < kPanel) {
-        T* to = packed_b_ + (plan_.packs_b ? (column - begin) * depth : 0);
-        pack_panel<kPanel>(b_at(k, column), product_.b.column_stride,
-                           product_.b.row_stride, width, depth, to);
+      if (!packs_panel(width)) {
+        continue;
       }
+      T* to = packed_b_ + (plan_.packs_b ? (column - begin) * depth : 0);
+      const auto pack = vectors_of(width) == 2 ? pack_panel<kPanel, T>
+                                               : pack_panel<kLanes<T>, T>;
+      pack(b_at(k, column), product_.b.column_stride, product_.b.row_stride,
+           width, depth, to);
+    }
+  }
+
+  /// Where the tile reads a panel of A, which it packs if need be.
+  void set_a(TileArgs<T>& tile, std::int64_t row, std::int64_t rows,
+             std::int64_t k, std::int64_t depth) {
+    switch (plan_.source_of_a) {
+      case GemmSourceOfA::kPacked:
+        pack_panel<kPackedRows>(a_at(row, k), product_.a.row_stride,
+                                product_.a.column_stride, rows, depth,
+                                packed_a_);
+        tile.a = packed_a_;
+        tile.a_step = kPackedRows;
+        break;
+      case GemmSourceOfA::kAlong:
+        tile.a = a_at(row, k);
+        tile.a_step = product_.a.row_stride;
+        break;
+      case GemmSourceOfA::kAcross:
+        tile.a = a_at(row, k);
+        tile.a_step = product_.a.column_stride;
+        break;
     }
   }
 
@@ -92,76 +127,95 @@ class GemmPart {
   void run_block(std::int64_t begin, std::int64_t end, std::int64_t k,
                  std::int64_t depth) {
     pack_b(begin, end, k, depth);
-    for (std::int64_t row = row_begin_; row < row_end_; row += kTileRows) {
-      const std::int64_t rows =
-          std::min<std::int64_t>(kTileRows, row_end_ - row);
-      TileArgs<T> tile;
-      tile.depth = depth;
-      if (plan_.packs_a) {
-        pack_panel<kTileRows>(a_at(row, k), product_.a.row_stride,
-                              product_.a.column_stride, rows, depth, packed_a_);
-        tile.a = packed_a_;
-        tile.a_row_step = 1;
-        tile.a_k_step = kTileRows;
-      } else {
-        tile.a = a_at(row, k);
-        tile.a_row_step = product_.a.row_stride;
-        tile.a_k_step = product_.a.column_stride;
-      }
+    TileArgs<T> tile;
+    tile.depth = depth;
+    tile.ends_in_relu =
+        product_.end == GemmEnd::kRelu && k + depth == product_.k;
+    for (std::int64_t row = row_begin_; row < row_end_;
+         row += plan_.tile_rows) {
+      const std::int64_t rows = std::min(plan_.tile_rows, row_end_ - row);
+      set_a(tile, row, rows, k, depth);
       for (std::int64_t column = begin; column < end; column += kPanel) {
         const std::int64_t width = std::min(kPanel, end - column);
         const PanelOfB panel = panel_of_b(begin, column, width, k, depth);
         tile.b = panel.data;
-        tile.b_k_step = panel.k_step;
-        run_tile_at(tile, row, rows, column, width, k == 0);
+        tile.b_step = panel.k_step;
+        tile.last = width - (vectors_of(width) - 1) * kLanes<T>;
+        if (plan_.swaps) {
+          run_swapped_tile(tile, {row, rows, column, width}, k == 0);
+        } else {
+          run_plain_tile(tile, {row, rows, column, width}, k == 0);
+        }
       }
     }
   }
 
-  /// Lends the tile a C of whole vectors where C has fewer columns.
-  void run_tile_at(TileArgs<T> tile, std::int64_t row, std::int64_t rows,
-                   std::int64_t column, std::int64_t width,
-                   bool is_first) const {
-    HWY_ALIGN T edge[kTileRows * kPanel];
+  /// A rectangle of the product's C.
+  struct Place {
+    std::int64_t row, rows, column, columns;
+  };
+
+  static void run_rows(const TileArgs<T>& tile, const Place& at, Walk walk) {
+    const auto index = static_cast<std::size_t>(at.rows - 1);
+    const bool is_wide = at.columns > kLanes<T>;
+    if (walk == Walk::kAlong) {
+      (is_wide ? kTiles<Walk::kAlong, 2, T>
+               : kTiles<Walk::kAlong, 1, T>)[index](tile);
+    } else {
+      (is_wide ? kTiles<Walk::kAcross, 2, T>
+               : kTiles<Walk::kAcross, 1, T>)[index](tile);
+    }
+  }
+
+  void run_plain_tile(TileArgs<T>& tile, const Place& at, bool is_first) const {
     HWY_ALIGN T bias[kPanel];
-    const bool is_wide = width > kLanes<T>;
-    const bool is_edge = width != (is_wide ? kPanel : kLanes<T>);
-    T* c = c_ + row * product_.n + column;
-    tile.c = is_edge ? edge : c;
-    tile.c_row_step = is_edge ? kPanel : product_.n;
+    tile.c = c_ + at.row * product_.n + at.column;
+    tile.c_step = product_.n;
     tile.start = tile.c;
-    tile.start_row_step = tile.c_row_step;
+    tile.start_step = tile.c_step;
     if (is_first && product_.start != GemmStart::kC) {
-      copy_start_row(column, width, bias);
-      tile.start = bias;
-      tile.start_row_step = 0;
-    } else if (is_edge) {
-      copy_rows(c, product_.n, rows, width, edge, kPanel);
+      tile.start = row_of_bias(at, bias);
+      tile.start_step = 0;
     }
-    const auto index = static_cast<std::size_t>(rows - 1);
-    (is_wide ? kTiles<2, T>[index] : kTiles<1, T>[index])(tile);
-    if (is_edge) {
-      copy_rows(edge, kPanel, rows, width, c, product_.n);
-    }
+    run_rows(tile, at, walk_);
   }
 
-  /// The row of the bias, or zeros, that every row of C begins with.
-  void copy_start_row(std::int64_t column, std::int64_t width, T* to) const {
-    std::fill_n(to, kPanel, T{0});
-    if (product_.start == GemmStart::kBias) {
-      const T* from = product_.bias + column * product_.bias_stride;
-      for (std::int64_t j = 0; j < width; ++j) {
-        to[j] = from[j * product_.bias_stride];
+  /// The bias of these columns, or nothing.
+  const T* row_of_bias(const Place& at, T* room) const {
+    if (product_.start == GemmStart::kZero) {
+      return nullptr;
+    }
+    const T* from = product_.bias + at.column * product_.bias_stride;
+    if (product_.bias_stride == 1) {
+      return from;
+    }
+    for (std::int64_t j = 0; j < at.columns; ++j) {
+      room[j] = from[j * product_.bias_stride];
+    }
+    return room;
+  }
+
+  /// The tile of C^T: C is its transpose, `product_.m` from row to row.
+  void run_swapped_tile(TileArgs<T>& tile, const Place& at,
+                        bool is_first) const {
+    HWY_ALIGN T edge[kTileRows * kPanel];
+    T* c = c_ + at.column * product_.m + at.row;
+    tile.c = edge;
+    tile.c_step = kPanel;
+    tile.start = edge;
+    tile.start_step = kPanel;
+    if (is_first && product_.start == GemmStart::kZero) {
+      tile.start = nullptr;
+    } else if (is_first && product_.start == GemmStart::kBias) {
+      for (std::int64_t row = 0; row < at.rows; ++row) {
+        std::fill_n(edge + row * kPanel, at.columns,
+                    product_.bias[(at.row + row) * product_.bias_stride]);
       }
+    } else {
+      transpose(c, product_.m, at.columns, at.rows, edge, kPanel);
     }
-  }
-
-  static void copy_rows(const T* from, std::int64_t from_step,
-                        std::int64_t rows, std::int64_t width, T* to,
-                        std::int64_t to_step) {
-    for (std::int64_t row = 0; row < rows; ++row) {
-      std::copy_n(from + row * from_step, width, to + row * to_step);
-    }
+    run_rows(tile, at, walk_);
+    transpose(edge, kPanel, at.rows, at.columns, c, product_.m);
   }
 
   const T* a_at(std::int64_t row, std::int64_t k) const {
@@ -177,8 +231,9 @@ class GemmPart {
   const std::int64_t row_end_;
   const std::int64_t column_begin_;
   const std::int64_t column_end_;
-  T* const packed_a_;  // (depth, kTileRows)
+  T* const packed_a_;  // (depth, kPackedRows)
   T* const packed_b_;  // panels of (depth, kPanel)
+  const Walk walk_;
   const T* a_ = nullptr;
   const T* b_ = nullptr;
   T* c_ = nullptr;

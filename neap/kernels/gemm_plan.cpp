@@ -3,14 +3,26 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace neap::kernels {
 namespace {
 
-constexpr std::int64_t kBlockK = 256;           // at most
-constexpr Bytes kBlockBytes = 256 * kKiB;       // of packed B, at most
-constexpr std::int64_t kPartWork = 256 * 1024;  // multiply-adds worth a thread
+constexpr std::int64_t kBlockK = 384;          // at most
+constexpr std::int64_t kSwappedBlockK = 1024;  // C is transposed once a block
+constexpr Bytes kBlockBytes = 384 * kKiB;      // of packed B, at most
+constexpr std::int64_t kPartWork = 64 * 1024;  // multiply-adds worth a thread
 constexpr Bytes kLine = 64;
+// Lines this far apart share few places of the level-1 cache.
+constexpr Bytes kConflictBytes = 4096;
+// B in place costs its misses again for each panel of rows.
+constexpr std::int64_t kMostPanelsInPlace = 8;
+// A across in place, likewise for each panel of columns.
+constexpr std::int64_t kMostColumnPanelsInPlace = 4;
+
+// In cycles for an element, where a vector of multiply-adds takes one.
+constexpr double kTransposeCost = 0.28;
+constexpr double kCopyCost = 0.125;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) noexcept {
   return (a + b - 1) / b;
@@ -72,12 +84,34 @@ void choose_grid(GemmPlan& plan, const GemmExtents& x, const GemmTile& tile,
   }
 }
 
+/// Whether rows of A this far apart would push each other out of the cache.
+bool rows_conflict(std::int64_t stride, const GemmExtents& x) noexcept {
+  return stride * x.element_bytes % kConflictBytes == 0;
+}
+
+GemmSourceOfA source_of_a(const GemmPlan& plan, const GemmExtents& x,
+                          const GemmTile& tile) noexcept {
+  const std::int64_t panels = ceil_div(plan.part_columns, tile.columns());
+  const bool is_short = x.k <= kLine / x.element_bytes;
+  if (x.a_column_stride == 1 &&
+      (panels == 1 || is_short || !rows_conflict(x.a_row_stride, x))) {
+    return GemmSourceOfA::kAlong;
+  }
+  if (x.a_row_stride == 1 && panels <= kMostColumnPanelsInPlace) {
+    return GemmSourceOfA::kAcross;
+  }
+  return GemmSourceOfA::kPacked;
+}
+
 void choose_blocks(GemmPlan& plan, const GemmExtents& x,
                    const GemmTile& tile) noexcept {
   const std::int64_t panel = tile.columns();
-  plan.packs_a = plan.part_columns > tile.lanes;
-  plan.packs_b = plan.part_rows > tile.rows || !x.b_rows_are_dense;
-  plan.block_k = std::max<std::int64_t>(1, balanced(x.k, kBlockK, 1));
+  plan.tile_rows = balanced(plan.part_rows, tile.rows, 1);
+  plan.source_of_a = source_of_a(plan, x, tile);
+  plan.packs_b =
+      x.b_column_stride != 1 || plan.part_rows > kMostPanelsInPlace * tile.rows;
+  const std::int64_t limit_k = plan.swaps ? kSwappedBlockK : kBlockK;
+  plan.block_k = std::max<std::int64_t>(1, balanced(x.k, limit_k, 1));
   const Bytes panel_bytes = plan.block_k * panel * x.element_bytes;
   std::int64_t packed_panels = 1;  // a last panel that is not whole
   if (plan.packs_b) {
@@ -89,13 +123,50 @@ void choose_blocks(GemmPlan& plan, const GemmExtents& x,
     plan.block_columns = round_to(plan.part_columns, panel);
   }
   plan.b_bytes = base::round_up(packed_panels * panel_bytes, kLine);
-  if (plan.packs_a) {
-    plan.a_bytes =
-        base::round_up(plan.block_k * tile.rows * x.element_bytes, kLine);
+  if (plan.source_of_a == GemmSourceOfA::kPacked) {
+    plan.a_bytes = base::round_up(
+        plan.block_k * round_to(tile.rows, 4) * x.element_bytes, kLine);
   }
 }
 
+/// Cycles for one k of the whole product in one thread: multiply-adds, and
+/// what packing costs.
+double cycles(const GemmExtents& x, const GemmTile& tile) noexcept {
+  const auto m = static_cast<double>(x.m);
+  const auto n = static_cast<double>(x.n);
+  double total = m * static_cast<double>(ceil_div(x.n, tile.lanes));
+  if (x.b_column_stride != 1) {
+    total += kTransposeCost * n;
+  } else if (x.m > kMostPanelsInPlace * tile.rows) {
+    total += kCopyCost * n;
+  }
+  const bool lies_well = x.a_column_stride == 1
+                             ? !rows_conflict(x.a_row_stride, x)
+                             : x.a_row_stride == 1;
+  return lies_well ? total : total + kTransposeCost * m;
+}
+
+bool swapping_pays(const GemmExtents& x, const GemmTile& tile) noexcept {
+  if (x.k == 0) {
+    return false;
+  }
+  const double transposed = static_cast<double>(x.m) *
+                            static_cast<double>(x.n) / static_cast<double>(x.k);
+  return cycles(x.swapped(), tile) + kTransposeCost * transposed <
+         0.97 * cycles(x, tile);
+}
+
 }  // namespace
+
+GemmExtents GemmExtents::swapped() const noexcept {
+  GemmExtents x = *this;
+  std::swap(x.m, x.n);
+  x.a_row_stride = b_column_stride;
+  x.a_column_stride = b_row_stride;
+  x.b_row_stride = a_column_stride;
+  x.b_column_stride = a_row_stride;
+  return x;
+}
 
 GemmPlan plan_gemm(const GemmExtents& extents, const GemmTile& tile,
                    int threads) noexcept {
@@ -104,8 +175,10 @@ GemmPlan plan_gemm(const GemmExtents& extents, const GemmTile& tile,
     plan.batch_parts = 0;
     return plan;
   }
-  choose_grid(plan, extents, tile, threads);
-  choose_blocks(plan, extents, tile);
+  plan.swaps = swapping_pays(extents, tile);
+  const GemmExtents x = plan.swaps ? extents.swapped() : extents;
+  choose_grid(plan, x, tile, threads);
+  choose_blocks(plan, x, tile);
   return plan;
 }
 

@@ -4,12 +4,18 @@
 //
 //          cols: part | part          Inside a part, for each block of columns
 //        +-----------+-----------+    and of k: pack the block of B once, then
-//   rows |           |  ..block..|    for each panel of tile_rows rows pack
-//   part |           |  ..of B ..|    that panel of A and sweep it over the
-//        +-----------+-----------+    panels of B.
+//   rows |           |  ..block..|    for each panel of tile rows pack that
+//   part |           |  ..of B ..|    panel of A and sweep it over the panels
+//        +-----------+-----------+    of B.
 //
 // k is never split over threads. The packed block of B stays in the level-2
-// cache, the packed panel of A in the level-1 cache.
+// cache, the packed panel of A in the level-1 cache. An operand that lies well
+// already, or is used too seldom to pay for packing, is read where it lies.
+//
+// swaps: the product is computed as C^T = B^T A^T, each tile of C transposed
+// as it is stored. It pays where C has few rows and B lies along k, since then
+// the small operand is packed in place of the large one, and where C has fewer
+// columns than a vector has lanes.
 #pragma once
 
 #include <cstdint>
@@ -31,21 +37,36 @@ struct GemmExtents {
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
-  bool b_rows_are_dense = false;  // B's column stride is 1
+  std::int64_t a_row_stride = 0;
+  std::int64_t a_column_stride = 0;
+  std::int64_t b_row_stride = 0;
+  std::int64_t b_column_stride = 0;
   Bytes element_bytes = 4;
+
+  /// Those of C^T = B^T A^T.
+  GemmExtents swapped() const noexcept;
+};
+
+/// Where a tile reads A.
+enum class GemmSourceOfA : std::uint8_t {
+  kPacked,
+  kAlong,   // in place: the k of one row lie together
+  kAcross,  // in place: the rows of one k do
 };
 
 struct GemmPlan {
+  bool swaps = false;  // what follows is about C^T
   std::int64_t batch_parts = 1;
   std::int64_t row_parts = 1;
   std::int64_t column_parts = 1;
   std::int64_t part_batch = 0;    // products in a part, at most
   std::int64_t part_rows = 0;     // at most
   std::int64_t part_columns = 0;  // at most; a multiple of the tile's lanes
+  std::int64_t tile_rows = 0;     // of one panel, at most the tile's
   std::int64_t block_k = 0;
   std::int64_t block_columns = 0;  // a multiple of the tile's columns
-  bool packs_a = true;  // false: every element of A is used once per part
-  bool packs_b = true;  // false: whole panels of B are read where they lie
+  GemmSourceOfA source_of_a = GemmSourceOfA::kPacked;
+  bool packs_b = true;  // false: whole vectors of B are read where they lie
   Bytes a_bytes = 0;    // packed, of one part
   Bytes b_bytes = 0;    // packed, of one part
 

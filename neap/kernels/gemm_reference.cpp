@@ -19,6 +19,11 @@ T start_of(const Gemm<T>& product, const T& c, std::int64_t column) noexcept {
   return T{0};
 }
 
+template <class T>
+T end_of(const Gemm<T>& product, T sum) noexcept {
+  return product.end == GemmEnd::kRelu && sum <= T{0} ? T{0} : sum;
+}
+
 }  // namespace
 
 std::int64_t gemm_batch_count(const Shape& batch) noexcept {
@@ -59,7 +64,7 @@ void gemm_reference(const Gemm<T>& x) noexcept {
           const T b_kj = b[k * x.b.row_stride];
           sum = fuses ? std::fma(a_ik, b_kj, sum) : a_ik * b_kj + sum;
         }
-        c = sum;
+        c = end_of(x, sum);
       }
     }
   }

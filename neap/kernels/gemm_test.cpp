@@ -25,6 +25,7 @@ constexpr std::size_t kGuard = 64;  // elements or bytes that nobody may touch
 enum class Lie { kPlain, kTransposed, kSpread, kRepeatedRow, kRepeatedColumn };
 constexpr std::array kLies{Lie::kPlain, Lie::kTransposed, Lie::kSpread,
                            Lie::kRepeatedRow, Lie::kRepeatedColumn};
+constexpr std::array kEnds{GemmEnd::kPlain, GemmEnd::kRelu};
 constexpr std::array kStarts{GemmStart::kZero, GemmStart::kBias, GemmStart::kC};
 
 // Runs the body at every instruction set that is compiled in and present.
@@ -150,8 +151,9 @@ TYPED_TEST(GemmTest, HasTheBitsOfTheReferenceForEveryShapeAndStride) {
       for (const std::int64_t n : {0, 1, 2, 7, 8, 15, 16, 17, 31, 32, 33, 67}) {
         for (const std::int64_t k : {0, 1, 2, 5, 16, 19, 256, 257, 523}) {
           ++number;  // walks through all pairs of layouts and all starts
-          const Case<TypeParam> x(m, n, k, kLies[number % 5],
-                                  kLies[number / 5 % 5], kStarts[number % 3]);
+          Case<TypeParam> x(m, n, k, kLies[number % 5], kLies[number / 5 % 5],
+                            kStarts[number % 3]);
+          x.gemm.end = kEnds[number / 2 % 2];
           ASSERT_TRUE(
               same_bits(x.run(threads::serial_executor()), x.reference()))
               << m << " x " << n << " x " << k << ", number " << number;
@@ -185,6 +187,49 @@ TYPED_TEST(GemmTest, HasTheSameBitsForEveryThreadCount) {
         }
       }
     }
+  });
+}
+
+TYPED_TEST(GemmTest, HasTheBitsOfTheReferenceForEachWayOfReadingOperands) {
+  struct Extents {
+    std::int64_t m, n, k;
+  };
+  at_each_isa([] {
+    std::size_t number = 0;
+    // Swapped over several blocks of k; rows a page apart; B in place and not.
+    for (const Extents e :
+         {Extents{20, 300, 2500}, Extents{300, 9, 1100}, Extents{30, 70, 1024},
+          Extents{30, 140, 2048}, Extents{96, 48, 770}, Extents{97, 48, 770},
+          Extents{3, 33, 3}, Extents{24, 64, 10}}) {
+      for (const Lie lie_a : {Lie::kPlain, Lie::kTransposed}) {
+        for (const Lie lie_b : {Lie::kPlain, Lie::kTransposed}) {
+          ++number;
+          Case<TypeParam> x(e.m, e.n, e.k, lie_a, lie_b, kStarts[number % 3]);
+          x.gemm.end = kEnds[number / 3 % 2];
+          ASSERT_TRUE(
+              same_bits(x.run(threads::serial_executor()), x.reference()))
+              << e.m << " x " << e.n << " x " << e.k << ", number " << number;
+        }
+      }
+    }
+  });
+}
+
+TYPED_TEST(GemmTest, ClampsFinishedSumsAloneAndKeepsNan) {
+  at_each_isa([] {
+    Case<TypeParam> x(1, 3, 600, Lie::kPlain, Lie::kPlain, GemmStart::kBias);
+    std::fill(x.a.begin(), x.a.end(), TypeParam{1});
+    for (std::size_t i = 0; i < x.b.size(); ++i) {
+      const bool is_early = i < 3 * 300;
+      x.b[i] = TypeParam(i % 3 == 0 ? (is_early ? -1 : 2) : -1);
+    }
+    x.bias = {0, 0, std::numeric_limits<TypeParam>::quiet_NaN()};
+    x.gemm.bias = x.bias.data();
+    x.gemm.end = GemmEnd::kRelu;
+    const std::vector<TypeParam> c = x.run(threads::serial_executor());
+    EXPECT_EQ(c[0], TypeParam{300});  // negative on the way
+    EXPECT_EQ(c[1], TypeParam{0});
+    EXPECT_TRUE(std::isnan(c[2]));
   });
 }
 
