@@ -233,13 +233,17 @@ def facts_of(program):
 
 def main():
     program, *flags = sys.argv[1:]
-    wanted = page(facts_of(program))
+    facts = facts_of(program)
+    wanted = page(facts)
     if "--write" in flags:
         PAGE.write_text(wanted, encoding="utf-8")
     there = PAGE.read_text(encoding="utf-8") if PAGE.is_file() else ""
     stale = [] if there == wanted else [
         "docs/ops.md is not what the ops say; ./dev docs --write makes it anew"]
-    finish("ops page", stale, f"{wanted.count(chr(10) + '| [')} operations")
+    names = facts["composites"] + [op["name"] for op in facts["ops"]]
+    twice = [f"neap/ops/op_list.inc: {name} stands there twice"
+             for name in sorted({n for n in names if names.count(n) > 1})]
+    finish("ops page", stale + twice, f"{wanted.count(chr(10) + '| [')} operations")
 
 
 if __name__ == "__main__":
