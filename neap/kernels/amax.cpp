@@ -1,7 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/amax.hpp"
 
-#include <algorithm>
 #include <limits>
 
 #include "neap/kernels/reduce_kernels.hpp"
@@ -18,38 +17,14 @@ namespace neap::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-// What bool is where it is reduced.
 template <class T>
-using Element = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
-
+using AmaxOfFloats = PlainReduction<T, LargerVectors, ExtremeStates<T, true>>;
 template <class T>
-struct Larger {
-  using State = Element<T>;
-  static State neutral() {
-    using Limits = std::numeric_limits<T>;
-    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-  }
-  static State join(State a, State b) { return larger(a, b); }
-};
-
+using AmaxOfIntegers = IntegerReduction<T, ExtremeStates<T, true>>;
 template <class T>
-struct Smaller {
-  using State = Element<T>;
-  static State neutral() {
-    using Limits = std::numeric_limits<T>;
-    return Limits::has_infinity ? Limits::infinity() : Limits::max();
-  }
-  static State join(State a, State b) { return smaller(a, b); }
-};
-
+using AminOfFloats = PlainReduction<T, SmallerVectors, ExtremeStates<T, false>>;
 template <class T>
-using AmaxOfFloats = PlainReduction<T, LargerVectors, Larger<T>>;
-template <class T>
-using AmaxOfIntegers = IntegerReduction<T, Larger<T>>;
-template <class T>
-using AminOfFloats = PlainReduction<T, SmallerVectors, Smaller<T>>;
-template <class T>
-using AminOfIntegers = IntegerReduction<T, Smaller<T>>;
+using AminOfIntegers = IntegerReduction<T, ExtremeStates<T, false>>;
 
 }  // namespace
 

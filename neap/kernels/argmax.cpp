@@ -85,7 +85,8 @@ struct FloatSearch : Search<T, kIsMax> {
   using State = Found<T>;
 
   static State row(const T* x, std::int64_t count) {
-    const T value = reduce_plain_block<ExtremeVectors<kIsMax>>(x, count);
+    const T value =
+        reduce_plain_block<ExtremeVectors<kIsMax>>(Same(), x, count);
     return {value, position_of(value, x, count)};
   }
 

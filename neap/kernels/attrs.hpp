@@ -13,13 +13,43 @@
 
 namespace neap::kernels {
 
-/// sum, amax: bit i of `axes` says that axis i is reduced. The output keeps
-/// every reduced axis with extent 1 (ops reshape it away where asked).
+/// sum, amax, argmax and the like: bit i of `axes` says that axis i is reduced.
+/// The output keeps every reduced axis with extent 1 (ops reshape it away where
+/// asked).
 struct ReduceAttrs {
   std::uint64_t axes = 0;
 };
 
-/// argmax, softmax and the like: one axis, counted from the start.
+/// var, std: what is divided by is the count less `correction`.
+struct VarAttrs {
+  std::uint64_t axes = 0;
+  double correction = 1.0;
+  bool is_std = false;  // the square root is wanted
+  std::array<bool, 7> padding{};
+};
+
+/// norm: the p-norm over some axes.
+struct NormAttrs {
+  std::uint64_t axes = 0;
+  double p = 2.0;
+};
+
+/// cumsum: along one axis, from its end where `reverse`.
+struct CumulateAttrs {
+  std::int64_t axis = 0;
+  bool reverse = false;
+  std::array<bool, 7> padding{};
+};
+
+/// sort: along one axis. topk: the first `count` of it.
+struct SortAttrs {
+  std::int64_t axis = 0;
+  std::int64_t count = 0;  // sort: the whole axis
+  bool descending = false;
+  std::array<bool, 7> padding{};
+};
+
+/// softmax and the like: one axis, counted from the start.
 struct AxisAttrs {
   std::int64_t axis = 0;
 };

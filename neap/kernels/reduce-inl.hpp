@@ -291,22 +291,48 @@ constexpr Reduction reduction_of() {
           F::finish};
 }
 
-/// reduce_block of a block as it is. Numbers are told from NaN by their sum:
-/// where it is one of them, none of them is NaN.
-template <class Join, class T>
-HWY_INLINE T reduce_plain_block(const T* x, std::int64_t count) {
+// Joins of states.
+template <class S>
+struct AddStates {
+  using State = S;
+  static State neutral() { return State(0); }
+  static State join(State a, State b) { return a + b; }
+};
+
+/// Of T, or of a byte for bool.
+template <class T, bool kIsMax>
+struct ExtremeStates {
+  using State = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
+  static State neutral() {
+    using Limits = std::numeric_limits<T>;
+    if constexpr (Limits::has_infinity) {
+      return kIsMax ? -Limits::infinity() : Limits::infinity();
+    } else {
+      return kIsMax ? Limits::lowest() : Limits::max();
+    }
+  }
+  static State join(State a, State b) {
+    return kIsMax ? larger(a, b) : smaller(a, b);
+  }
+};
+
+/// reduce_block in the dtype of x, where extremes take a short way: numbers are
+/// told from NaN by their sum. Where it is a number, there is no NaN.
+template <class Join, class Map, class T>
+HWY_INLINE T reduce_plain_block(const Map& map, const T* x,
+                                std::int64_t count) {
   if constexpr (requires { typename Join::Quick; }) {
     const T sum = reduce_block<AddVectors>(Same(), x, count);
     if (sum == sum) {
-      return reduce_block<typename Join::Quick>(Same(), x, count);
+      return reduce_block<typename Join::Quick>(map, x, count);
     }
   }
-  return reduce_block<Join>(Same(), x, count);
+  return reduce_block<Join>(map, x, count);
 }
 
-/// A reduction that joins elements of T as they are: State is T or, for sums,
+/// A reduction that joins map(x) for elements x of T: State is T or, for sums,
 /// double. `Scalar` joins states and names the neutral one.
-template <class T, class Vectors, class Scalar>
+template <class T, class Vectors, class Scalar, class Map = Same>
 struct PlainReduction {
   using In = T;
   using State = typename Scalar::State;
@@ -314,11 +340,11 @@ struct PlainReduction {
 
   static State neutral() { return Scalar::neutral(); }
   static State row(const T* x, std::int64_t count) {
-    return static_cast<State>(reduce_plain_block<Vectors>(x, count));
+    return static_cast<State>(reduce_plain_block<Vectors>(Map(), x, count));
   }
   static void columns(const Tile& tile, State* parts) {
     HWY_ALIGN T totals[kReduceColumns];
-    reduce_columns<Vectors, T>(Same(), tile, totals);
+    reduce_columns<Vectors, T>(Map(), tile, totals);
     for (std::int64_t c = 0; c < tile.columns; ++c) {
       parts[c] = static_cast<State>(totals[c]);
     }

@@ -8,9 +8,12 @@
 #include "neap/kernels/argmax.hpp"
 #include "neap/kernels/attrs.hpp"
 #include "neap/kernels/kernel_testing.hpp"
+#include "neap/kernels/logsumexp.hpp"
+#include "neap/kernels/norm.hpp"
 #include "neap/kernels/prod.hpp"
 #include "neap/kernels/sum.hpp"
 #include "neap/kernels/sum_of_squares.hpp"
+#include "neap/kernels/var.hpp"
 
 namespace neap::kernels {
 namespace {
@@ -107,6 +110,71 @@ void expect_the_defined_order(const KernelList& list) {
 TEST(SumTest, HasTheBitsOfTheDefinedOrder) {
   expect_the_defined_order<float>(sum_kernels);
   expect_the_defined_order<double>(sum_kernels);
+}
+
+// Results of a kernel whose order is its own: the same for any layout and
+// number of threads, and close to the reference.
+template <class T, class Attrs>
+void expect_close_to_reference(const KernelList& list, const Attrs& attrs,
+                               std::size_t outputs, double tolerance) {
+  for (const Case& row : kCases) {
+    Attrs these = attrs;
+    these.axes = row.axes;
+    const auto run = [&](const Kernel& kernel, Array& x, Lay lay, int threads) {
+      std::vector<Array> out(
+          outputs, Array(reduced(row.shape, row.axes), dtype_of<T>, lay));
+      std::vector<Strided> views;
+      for (Array& y : out) {
+        views.push_back(y.view());
+      }
+      call(kernel, {x.view()}, views, &these, threads);
+      return out;
+    };
+    Array dense = noise_array<T>(row.shape);
+    const Kernel& kernel = first_of(list, dtype_of<T>);
+    auto first = run(kernel, dense, Lay::kDense, 1);
+    auto want = run(reference_of(list, dtype_of<T>), dense, Lay::kDense, 1);
+    for (std::size_t k = 0; k < outputs; ++k) {
+      for (std::int64_t i = 0; i < want[k].count(); ++i) {
+        const auto expected = static_cast<double>(want[k].template at<T>(i));
+        const auto got = static_cast<double>(first[k].template at<T>(i));
+        EXPECT_TRUE(got == expected || (got != got && expected != expected) ||
+                    std::abs(got - expected) <=
+                        tolerance * (1.0 + std::abs(expected)))
+            << list.name << format_shape(row.shape) << " axes " << row.axes
+            << ": " << got << ", expected " << expected;
+      }
+    }
+    for (Lay lay : kLays) {
+      Array x = noise_array<T>(row.shape, lay);
+      for (int threads = 1; threads <= 3; ++threads) {
+        auto y = run(kernel, x, lay, threads);
+        for (std::size_t k = 0; k < outputs; ++k) {
+          EXPECT_EQ(y[k].elements(), first[k].elements())
+              << list.name << format_shape(row.shape) << " axes " << row.axes;
+        }
+      }
+    }
+  }
+}
+
+TEST(VarTest, IsCloseToTwoPassesInDoubleForAnyLayoutAndThreads) {
+  expect_close_to_reference<float>(var_kernels, VarAttrs{}, 2, 1e-6);
+  expect_close_to_reference<double>(var_kernels, VarAttrs{.is_std = true}, 2,
+                                    1e-14);
+}
+
+TEST(LogsumexpTest, IsCloseToItsReferenceForAnyLayoutAndThreads) {
+  expect_close_to_reference<float>(logsumexp_kernels, ReduceAttrs{}, 1, 1e-6);
+  expect_close_to_reference<double>(logsumexp_kernels, ReduceAttrs{}, 1, 1e-14);
+}
+
+TEST(NormTest, HasTheBitsOfTheDefinedOrder) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double p : {0.0, 1.0, 2.0, infinity, -infinity}) {
+    expect_close_to_reference<float>(norm_kernels, NormAttrs{.p = p}, 1, 0.0);
+    expect_close_to_reference<double>(norm_kernels, NormAttrs{.p = p}, 1, 0.0);
+  }
 }
 
 TEST(ProdTest, HasTheBitsOfTheDefinedOrder) {

@@ -15,18 +15,11 @@ namespace neap::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Integers add up in i64, wrapping: unsigned, then the same bits.
-template <class S>
-struct Add {
-  using State = S;
-  static State neutral() { return State(0); }
-  static State join(State a, State b) { return a + b; }
-};
-
 template <class T>
-using SumOfFloats = PlainReduction<T, AddVectors, Add<double>>;
+using SumOfFloats = PlainReduction<T, AddVectors, AddStates<double>>;
+// In i64, wrapping: unsigned, then the same bits.
 template <class T>
-using SumOfIntegers = IntegerReduction<T, Add<std::uint64_t>>;
+using SumOfIntegers = IntegerReduction<T, AddStates<std::uint64_t>>;
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/sum_of_squares.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "neap/kernels/reduce_kernels.hpp"
@@ -37,7 +38,9 @@ struct SumOfSquaresOf {
     return reduce_block<AddVectors>(SquareVector(), x, count, double());
   }
   static void columns(const Tile& tile, double* parts) {
-    reduce_columns<AddVectors, T>(SquareVector(), tile, parts);
+    HWY_ALIGN double totals[kReduceColumns];
+    reduce_columns<AddVectors, T>(SquareVector(), tile, totals);
+    std::copy_n(totals, tile.columns, parts);
   }
   static void join(double& total, const double& part, double, double) {
     total += part;

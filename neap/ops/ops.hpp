@@ -65,6 +65,7 @@
 #include "neap/ops/logical_not.hpp"     // IWYU pragma: export
 #include "neap/ops/logical_or.hpp"      // IWYU pragma: export
 #include "neap/ops/logical_xor.hpp"     // IWYU pragma: export
+#include "neap/ops/logsumexp.hpp"       // IWYU pragma: export
 #include "neap/ops/losses.hpp"          // IWYU pragma: export
 #include "neap/ops/lt.hpp"              // IWYU pragma: export
 #include "neap/ops/masked_fill.hpp"     // IWYU pragma: export
@@ -75,6 +76,7 @@
 #include "neap/ops/narrow.hpp"          // IWYU pragma: export
 #include "neap/ops/ne.hpp"              // IWYU pragma: export
 #include "neap/ops/neg.hpp"             // IWYU pragma: export
+#include "neap/ops/norm.hpp"            // IWYU pragma: export
 #include "neap/ops/one_hot.hpp"         // IWYU pragma: export
 #include "neap/ops/operators.hpp"       // IWYU pragma: export
 #include "neap/ops/outer.hpp"           // IWYU pragma: export
@@ -226,3 +228,5 @@
 #include "neap/ops/trunc.hpp"             // IWYU pragma: export
 #include "neap/ops/unpack.hpp"            // IWYU pragma: export
 #include "neap/ops/where.hpp"             // IWYU pragma: export
+#include "neap/ops/var.hpp"             // IWYU pragma: export
+#include "neap/ops/where.hpp"           // IWYU pragma: export

@@ -1,8 +1,13 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/reduce.hpp"
 
+#include <limits>
+
+#include "neap/ops/eq.hpp"
+#include "neap/ops/reciprocal.hpp"
 #include "neap/ops/reshape.hpp"
 #include "neap/ops/support.hpp"
+#include "neap/ops/where.hpp"
 
 namespace neap::ops {
 
@@ -55,6 +60,11 @@ std::int64_t reduced_count(const Shape& shape, std::uint64_t mask) noexcept {
     count *= has_axis(mask, axis) ? shape[axis] : 1;
   }
   return count;
+}
+
+Tensor inverse_or_zero(const Tensor& x) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  return reciprocal(where(eq(x, 0), kInfinity, x));
 }
 
 Cost cost_of_reduction(const OpArgs& args, std::span<const Spec> outputs) {

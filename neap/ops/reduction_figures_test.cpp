@@ -1,0 +1,85 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Reductions and their derivatives give PyTorch's figures.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "neap/autograd/backward.hpp"
+#include "neap/graph/vertex.hpp"
+#include "neap/ops/logsumexp.hpp"
+#include "neap/ops/norm.hpp"
+#include "neap/ops/prod.hpp"
+#include "neap/ops/var.hpp"
+#include "neap/tensor/create.hpp"
+
+namespace neap {
+namespace {
+
+#include "neap/ops/reduction_figures.inc"
+
+Tensor array(const Shape& shape, double (*f)(std::size_t)) {
+  std::vector<double> values(static_cast<std::size_t>(shape.element_count()));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = f(i);
+  }
+  return from_values(values, shape, f64);
+}
+
+// The result and the gradient of x, one after the other, are `want`.
+template <class Function>
+void expect_figures(const Function& function, std::span<const double> want) {
+  const Tensor x = array({2, 3, 4}, [](std::size_t i) {
+    const bool is_zero = i == 5 || i == 6 || i == 14;
+    return is_zero ? 0.0 : 2 * std::sin(1.3 * static_cast<double>(i) + 0.4);
+  });
+  requires_grad_(x);
+  const Tensor y = function(x);
+  const Tensor g = array(y.shape(), [](std::size_t i) {
+    return std::cos(0.9 * static_cast<double>(i));
+  });
+  const auto dx = grad(std::span(&y, 1), std::span(&x, 1),
+                       {.cotangents = std::span(&g, 1)});
+  memory::Vector<double> got = y.to_vector();
+  for (const double value : dx[0].to_vector()) {
+    got.push_back(value);
+  }
+  ASSERT_EQ(got.size(), want.size());
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    EXPECT_NEAR(got[i], want[i], 1e-13) << i;
+  }
+}
+
+TEST(ReductionFiguresTest, VarianceIsPyTorchs) {
+  expect_figures([](const Tensor& x) { return var(x, {0, 2}); }, kVar);
+  expect_figures([](const Tensor& x) { return var(x, {1}, false, 0.0); },
+                 kVarUncorrected);
+  expect_figures(
+      [](const Tensor& x) {
+        return std(x, {1, 2}, false, 2.0);
+      },
+      kStd);
+}
+
+TEST(ReductionFiguresTest, ProductsWithZerosArePyTorchs) {
+  expect_figures([](const Tensor& x) { return prod(x, {1}); }, kProd);
+}
+
+TEST(ReductionFiguresTest, LogsumexpIsPyTorchs) {
+  expect_figures(
+      [](const Tensor& x) {
+        return logsumexp(x, {0, 1});
+      },
+      kLogsumexp);
+}
+
+TEST(ReductionFiguresTest, NormsArePyTorchs) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  expect_figures([](const Tensor& x) { return norm(x, 1, {0}); }, kNorm1);
+  expect_figures([](const Tensor& x) { return norm(x, 2, {0, 2}); }, kNorm2);
+  expect_figures([](const Tensor& x) { return norm(x, kInfinity, {1}); },
+                 kNormInf);
+}
+
+}  // namespace
+}  // namespace neap

@@ -1,0 +1,37 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "neap/graph/recorder.hpp"
+
+namespace neap {
+
+namespace ops {
+extern const graph::Op kStd;
+extern const graph::Op kVar;
+}  // namespace ops
+
+struct VarMean {
+  Tensor var;
+  Tensor mean;
+};
+
+/// The variance over some axes (negative ones count from the end), or over
+/// all; f32, f64: the sum of (x - mean)^2 by n - correction, or by 0 where that
+/// is negative, so that one element has the variance NaN. Each axis goes, or
+/// stays with extent 1 where keepdim. x and the mean are kept for the
+/// derivative. THROWS: ShapeError for an axis that is out of range or named
+/// twice.
+NEAP_API Tensor var(const Operand& x);
+NEAP_API Tensor var(const Operand& x, const Shape& axes, bool keepdim = false,
+                    double correction = 1.0);
+
+/// The variance with the mean, which comes with it.
+NEAP_API VarMean var_mean(const Operand& x, const Shape& axes,
+                          bool keepdim = false, double correction = 1.0);
+
+/// The square root of the variance. Where that is 0 so is its derivative.
+NEAP_API Tensor std(const Operand& x);
+NEAP_API Tensor std(const Operand& x, const Shape& axes, bool keepdim = false,
+                    double correction = 1.0);
+
+}  // namespace neap
