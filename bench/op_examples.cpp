@@ -39,6 +39,10 @@ void put_by_index(const Extents& e) {
 const std::vector<Example>& examples() {
   static const std::vector<Example> all{
       {"cast", [](const Extents& e) { cast(matrix(e), f64); }},
+      {"clip clip_grad",
+       [](const Extents& e) {
+         differentiate(clip(with_grad(matrix(e)), 0.25, 0.75));
+       }},
       {"cross_entropy cross_entropy_grad",
        [](const Extents& e) {
          backward(

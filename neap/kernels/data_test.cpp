@@ -196,12 +196,14 @@ TEST(WhereTest, ChoosesForEverySizeOfElement) {
     call(first_of(cast_kernels, f64), {zero.view()}, {b.view()});
     Array c = Array::of<bool>({3, 70}, Lay::kTransposed,
                               [](std::int64_t i) { return i % 3 == 0; });
-    Array y({3, 70}, dtype);
-    Array picked({3, 70}, boolean);
-    call(first_of(where_kernels, boolean), {c.view(), a.view(), b.view()},
-         {y.view()}, nullptr, 2);
-    call(first_of(cast_kernels, dtype), {y.view()}, {picked.view()});
-    EXPECT_EQ(picked.elements(), c.elements()) << name_of(dtype);
+    for (const Kernel& kernel : where_kernels.kernels) {
+      Array y({3, 70}, dtype);
+      Array picked({3, 70}, boolean);
+      call(kernel, {c.view(), a.view(), b.view()}, {y.view()}, nullptr, 2);
+      call(first_of(cast_kernels, dtype), {y.view()}, {picked.view()});
+      EXPECT_EQ(picked.elements(), c.elements())
+          << kernel.name << " " << name_of(dtype);
+    }
   }
 }
 

@@ -5,8 +5,8 @@
 
 namespace neap {
 
-/// true where x is neither infinite nor NaN; f32, f64 to bool. THROWS:
-/// DTypeError.
+/// Whether x is neither infinite nor NaN, as bool; f32, f64. Not differentiable.
+/// THROWS: DTypeError.
 NEAP_API Tensor isfinite(const Operand& x);
 
 }  // namespace neap

@@ -5,7 +5,8 @@
 
 namespace neap {
 
-/// true where x is infinite; f32, f64 to bool. THROWS: DTypeError.
+/// Whether x is infinite, as bool; f32, f64. Not differentiable.
+/// THROWS: DTypeError.
 NEAP_API Tensor isinf(const Operand& x);
 
 }  // namespace neap

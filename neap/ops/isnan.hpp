@@ -5,7 +5,8 @@
 
 namespace neap {
 
-/// true where x is not a number; f32, f64 to bool. THROWS: DTypeError.
+/// Whether x is not a number, as bool; f32, f64. Not differentiable.
+/// THROWS: DTypeError.
 NEAP_API Tensor isnan(const Operand& x);
 
 }  // namespace neap
