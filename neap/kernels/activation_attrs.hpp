@@ -10,4 +10,15 @@ struct SlopeAttrs {
   double slope = 0.0;
 };
 
+/// elu: what it goes to for x of minus infinity, with its sign changed; >= 0.
+struct EluAttrs {
+  double alpha = 1.0;
+};
+
+/// softplus: linear where beta x > threshold; beta > 0.
+struct SoftplusAttrs {
+  double beta = 1.0;
+  double threshold = 20.0;
+};
+
 }  // namespace neap::kernels

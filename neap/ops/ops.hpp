@@ -31,6 +31,7 @@
 #include "neap/ops/dot.hpp"             // IWYU pragma: export
 #include "neap/ops/dropout.hpp"         // IWYU pragma: export
 #include "neap/ops/einsum.hpp"          // IWYU pragma: export
+#include "neap/ops/elu.hpp"             // IWYU pragma: export
 #include "neap/ops/embedding.hpp"       // IWYU pragma: export
 #include "neap/ops/eq.hpp"              // IWYU pragma: export
 #include "neap/ops/erf.hpp"             // IWYU pragma: export
@@ -45,6 +46,7 @@
 #include "neap/ops/gather.hpp"          // IWYU pragma: export
 #include "neap/ops/gaussian.hpp"        // IWYU pragma: export
 #include "neap/ops/ge.hpp"              // IWYU pragma: export
+#include "neap/ops/gelu.hpp"            // IWYU pragma: export
 #include "neap/ops/gt.hpp"              // IWYU pragma: export
 #include "neap/ops/index.hpp"           // IWYU pragma: export
 #include "neap/ops/index_select.hpp"    // IWYU pragma: export
@@ -60,6 +62,7 @@
 #include "neap/ops/log10.hpp"           // IWYU pragma: export
 #include "neap/ops/log1p.hpp"           // IWYU pragma: export
 #include "neap/ops/log2.hpp"            // IWYU pragma: export
+#include "neap/ops/log_sigmoid.hpp"     // IWYU pragma: export
 #include "neap/ops/log_softmax.hpp"     // IWYU pragma: export
 #include "neap/ops/logical_and.hpp"     // IWYU pragma: export
 #include "neap/ops/logical_not.hpp"     // IWYU pragma: export
@@ -72,6 +75,7 @@
 #include "neap/ops/matmul.hpp"          // IWYU pragma: export
 #include "neap/ops/maximum.hpp"         // IWYU pragma: export
 #include "neap/ops/mean.hpp"            // IWYU pragma: export
+#include "neap/ops/mish.hpp"            // IWYU pragma: export
 #include "neap/ops/mul.hpp"             // IWYU pragma: export
 #include "neap/ops/narrow.hpp"          // IWYU pragma: export
 #include "neap/ops/ne.hpp"              // IWYU pragma: export
@@ -86,6 +90,7 @@
 #include "neap/ops/prod.hpp"            // IWYU pragma: export
 #include "neap/ops/pow.hpp"             // IWYU pragma: export
 #include "neap/ops/reciprocal.hpp"      // IWYU pragma: export
+#include "neap/ops/reduction.hpp"       // IWYU pragma: export
 #include "neap/ops/relu.hpp"            // IWYU pragma: export
 #include "neap/ops/remainder.hpp"       // IWYU pragma: export
 #include "neap/ops/reshape.hpp"         // IWYU pragma: export
@@ -96,11 +101,14 @@
 #include "neap/ops/scatter_add.hpp"     // IWYU pragma: export
 #include "neap/ops/sigmoid.hpp"         // IWYU pragma: export
 #include "neap/ops/sign.hpp"            // IWYU pragma: export
+#include "neap/ops/silu.hpp"            // IWYU pragma: export
 #include "neap/ops/sin.hpp"             // IWYU pragma: export
 #include "neap/ops/sinh.hpp"            // IWYU pragma: export
 #include "neap/ops/slice.hpp"           // IWYU pragma: export
 #include "neap/ops/slogdet.hpp"         // IWYU pragma: export
 #include "neap/ops/softmax.hpp"         // IWYU pragma: export
+#include "neap/ops/softplus.hpp"        // IWYU pragma: export
+#include "neap/ops/softsign.hpp"        // IWYU pragma: export
 #include "neap/ops/solve.hpp"           // IWYU pragma: export
 #include "neap/ops/split.hpp"           // IWYU pragma: export
 #include "neap/ops/sqrt.hpp"            // IWYU pragma: export
