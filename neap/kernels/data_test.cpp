@@ -114,6 +114,40 @@ TEST(CopyTest, MovesBetweenAnyLayouts) {
   }
 }
 
+// Tiles whole and cut, of every size of element; several matrices; an axis of
+// stride 0; two transposed alike.
+TEST(CopyTest, TransposesByTiles) {
+  const DType dtypes[] = {f32, f64, bf16, u8};
+  const Shape shapes[] = {
+      {131, 200}, {64, 64}, {9, 300}, {300, 9}, {3, 70, 67}};
+  for (const Shape& shape : shapes) {
+    for (const DType dtype : dtypes) {
+      Array numbers = Array::of<std::int64_t>(
+          shape, Lay::kDense, [](std::int64_t i) { return i % 127; });
+      Array x(shape, dtype, Lay::kTransposed);
+      call(first_of(cast_kernels, i64), {numbers.view()}, {x.view()});
+      for (const Lay lay : kLays) {
+        Array y(shape, dtype, lay);
+        call(first_of(copy_kernels, dtype), {x.view()}, {y.view()}, nullptr, 3);
+        EXPECT_EQ(y.elements(), x.elements()) << name_of(dtype);
+        EXPECT_TRUE(y.has_intact_guards());
+      }
+    }
+  }
+}
+
+TEST(CopyTest, RepeatsAColumnAndARow) {
+  Array x = Array::of<float>({100, 1}, Lay::kDense,
+                             [](std::int64_t i) { return float(i); });
+  Array y({100, 90}, f32, Lay::kTransposed);
+  call(first_of(copy_kernels, f32), {x.view()}, {y.view()}, nullptr, 2);
+  EXPECT_EQ(y.at<float>(99 * 90 + 89), 99);
+  EXPECT_EQ(y.at<float>(45), 0);
+  Array row({90}, f32);
+  call(first_of(copy_kernels, f32), {row.view()}, {y.view()}, nullptr, 2);
+  EXPECT_EQ(y.at<float>(99 * 90 + 3), row.at<float>(3));
+}
+
 TEST(FillTest, ConvertsTheValue) {
   const FillAttrs attrs{2.7};
   Array x({3, 5}, i32, Lay::kTransposed);

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "hwy/cache_control.h"
 #include "neap/kernels/attrs.hpp"
 #include "neap/kernels/indexed.hpp"
 #include "neap/kernels/strides.hpp"
@@ -49,6 +50,38 @@ void gather_run(const void* context, const IndexedRun& run) noexcept {
   }
 }
 
+// Rows of a matrix: one index a row, dense on both sides.
+bool takes_rows(const IndexedLoops& loops) noexcept {
+  return loops.extents.rank() == 2 && loops.axis == 0 && loops.index[1] == 0 &&
+         loops.table[1] == 1 && loops.list[1] == 1;
+}
+
+// Memory is asked for the row after the next ahead of time: nothing else knows
+// where it is.
+template <class Index>
+void gather_rows(const Gathering& call, std::int64_t begin, std::int64_t end,
+                 int size) noexcept {
+  constexpr std::int64_t kLine = 64;
+  constexpr std::int64_t kMost = 1024;  // bytes asked for; the rest is in line
+  const IndexedLoops& loops = call.loops;
+  const auto* index = reinterpret_cast<const Index*>(call.index);
+  const std::int64_t bytes = loops.extents[1] * size;
+  const auto row_of = [&](std::int64_t row) noexcept {
+    const auto at = static_cast<std::int64_t>(index[row * loops.index[0]]);
+    return call.x + at * loops.reach * size;
+  };
+  for (std::int64_t row = begin; row < end; ++row) {
+    if (row + 2 < end) {
+      const std::byte* next = row_of(row + 2);
+      for (std::int64_t i = 0; i < std::min(bytes, kMost); i += kLine) {
+        hwy::Prefetch(next + i);
+      }
+    }
+    std::memcpy(call.y + row * loops.list[0] * size, row_of(row),
+                static_cast<std::size_t>(bytes));
+  }
+}
+
 template <class Index>
 IndexedRunFunction run_by_size(int size) noexcept {
   return by_word(size, []<class T>(T*) noexcept -> IndexedRunFunction {
@@ -68,6 +101,17 @@ void gather_elements(const Args& args) noexcept {
       plan_indexed(x, index, y, args.attrs_as<AxisAttrs>().axis), x.data,
       index.data, y.data};
   const int size = size_of(y.dtype);
+  if (takes_rows(call.loops)) {
+    const std::int64_t width = call.loops.extents[1];
+    threads::parallel_for(
+        *args.executor, call.loops.extents[0], kGrain / width + 1,
+        [&](std::int64_t begin, std::int64_t end) noexcept {
+          index.dtype == i32
+              ? gather_rows<std::int32_t>(call, begin, end, size)
+              : gather_rows<std::int64_t>(call, begin, end, size);
+        });
+    return;
+  }
   const IndexedRunFunction run = index.dtype == i32
                                      ? run_by_size<std::int32_t>(size)
                                      : run_by_size<std::int64_t>(size);
