@@ -22,10 +22,8 @@ Bytes bytes_of(const Spec& spec) {
 }
 
 std::vector<Spec> specs_of(const std::vector<Tensor>& tensors) {
-  std::vector<Spec> specs;
-  for (const Tensor& tensor : tensors) {
-    specs.push_back(tensor.spec());
-  }
+  std::vector<Spec> specs(tensors.size());
+  std::ranges::transform(tensors, specs.begin(), &Tensor::spec);
   return specs;
 }
 
@@ -61,25 +59,32 @@ class Watch final : public graph::Recorder {
   std::vector<const Op*> seen_;
 };
 
-// Which example shows which op: found by running all of them once, small.
-const std::map<const Op*, const Example*>& example_of() {
-  static const auto all = [] {
-    std::map<const Op*, const Example*> result;
-    for (const Example& example : examples()) {
-      Watch watch(nullptr);
-      const graph::UseRecorder use(&watch);
-      example.run({.rows = 8, .columns = 8, .side = 8});
-      for (const Op* op : watch.seen()) {
-        // An example named for an op is a better one than one in passing.
-        if (!result.contains(op) ||
-            std::string_view(example.names).find(op->name) !=
-                std::string_view::npos) {
-          result[op] = &example;
-        }
+bool is_named(const Example& example, const Op& op) {
+  const std::string_view names = example.names;
+  return names.find(op.name) != std::string_view::npos;
+}
+
+using ExampleOf = std::map<const Op*, const Example*>;
+
+ExampleOf find_examples() {
+  ExampleOf result;
+  for (const Example& example : examples()) {
+    Watch watch(nullptr);
+    const graph::UseRecorder use(&watch);
+    example.run({.rows = 8, .columns = 8, .side = 8});
+    for (const Op* op : watch.seen()) {
+      // An example named for an op is better than one that calls it in passing.
+      if (!result.contains(op) || is_named(example, *op)) {
+        result[op] = &example;
       }
     }
-    return result;
-  }();
+  }
+  return result;
+}
+
+// Which example shows which op: found by running all of them once, small.
+const ExampleOf& example_of() {
+  static const ExampleOf all = find_examples();
   return all;
 }
 

@@ -171,7 +171,7 @@ double fma_peak(threads::Executor& executor, DType dtype) {
 
 Streams::Streams(int reads, int writes, Bytes bytes)
     : reads_(reads), writes_(writes) {
-  const auto streams = static_cast<std::int64_t>(reads + writes);
+  const std::int64_t streams = std::int64_t{reads} + writes;
   const auto width = static_cast<std::int64_t>(sizeof(float));
   count_ =
       std::max<std::int64_t>(bytes / (streams * width) / kGroup, 1) * kGroup;
