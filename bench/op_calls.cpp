@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "op_calls.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -60,31 +62,32 @@ class Watch final : public graph::Recorder {
 };
 
 bool is_named(const Example& example, const Op& op) {
-  const std::string_view names = example.names;
-  return names.find(op.name) != std::string_view::npos;
+  const std::string names = fmt::format(" {} ", example.names);
+  return names.find(fmt::format(" {} ", op.name)) != std::string::npos;
 }
 
-using ExampleOf = std::map<const Op*, const Example*>;
+// Which example shows which op: found by running all of them once, small.
+struct Shown {
+  std::map<const Op*, const Example*> by_name;
+  std::map<const Op*, const Example*> in_passing;
+};
 
-ExampleOf find_examples() {
-  ExampleOf result;
+Shown run_examples() {
+  Shown shown;
   for (const Example& example : examples()) {
     Watch watch(nullptr);
     const graph::UseRecorder use(&watch);
     example.run({.rows = 8, .columns = 8, .side = 8});
     for (const Op* op : watch.seen()) {
-      // An example named for an op is better than one that calls it in passing.
-      if (!result.contains(op) || is_named(example, *op)) {
-        result[op] = &example;
-      }
+      auto& where = is_named(example, *op) ? shown.by_name : shown.in_passing;
+      where.emplace(op, &example);
     }
   }
-  return result;
+  return shown;
 }
 
-// Which example shows which op: found by running all of them once, small.
-const ExampleOf& example_of() {
-  static const ExampleOf all = find_examples();
+const Shown& shown() {
+  static const Shown all = run_examples();
   return all;
 }
 
@@ -239,11 +242,17 @@ Tensor labels(const Shape& shape, std::int64_t below) {
 }
 
 std::optional<OpCalled> sample_call(const Op& op, const Extents& extents) {
-  const auto found = example_of().find(&op);
-  if (found != example_of().end()) {
-    return from_example(*found->second, op, extents);
+  const auto named = shown().by_name.find(&op);
+  if (named != shown().by_name.end()) {
+    return from_example(*named->second, op, extents);
   }
-  return by_trying(op, extents);
+  if (std::optional<OpCalled> call = by_trying(op, extents)) {
+    return call;
+  }
+  const auto passing = shown().in_passing.find(&op);
+  return passing != shown().in_passing.end()
+             ? from_example(*passing->second, op, extents)
+             : std::nullopt;
 }
 
 }  // namespace neap::bench

@@ -1,9 +1,10 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// One call of each primitive op, for measuring. Where the shape rule accepts
-// plain operands (one, two or three equal matrices, a set of axes) a call is
-// found by trying. Others come from examples: short programs, as users write
-// them, from which the op's call is taken as it passes the dispatch point; one
-// example may serve several ops, gradients among them (op_examples.cpp).
+// One call of each primitive op, for measuring. Ops with a meaning of their own
+// have an example (op_examples.cpp): a short program, as users write them, from
+// which the op's call is taken as it passes the dispatch point; one example may
+// serve several ops, gradients among them. For all others a call is found by
+// trying what the shape rule accepts: one, two or three equal matrices, and a
+// set of axes. Last, a call that some example makes in passing.
 #pragma once
 
 #include <optional>

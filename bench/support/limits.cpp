@@ -153,9 +153,11 @@ constexpr std::int64_t kGroup = 256;  // floats; whole groups of any vectors
 
 double fma_peak(threads::Executor& executor, DType dtype) {
   kernels::isa();  // chooses the instruction set, which the dispatch obeys
-  constexpr std::int64_t kRounds = 2'000'000;
+  // Half a millisecond each: some of them meet no other process.
+  constexpr std::int64_t kRounds = 200'000;
+  constexpr int kTrials = 60;
   double best = 0;
-  for (int trial = 0; trial < 7; ++trial) {
+  for (int trial = 0; trial < kTrials; ++trial) {
     std::vector<double> flops(static_cast<std::size_t>(executor.threads()));
     const double begin = now();
     threads::parallel_parts(
