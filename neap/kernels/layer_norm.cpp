@@ -17,13 +17,6 @@ namespace neap::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-struct AddOnce {
-  template <class D, class V>
-  HWY_INLINE void operator()(D, V* sums, V x) const {
-    sums[0] = hn::Add(sums[0], x);
-  }
-};
-
 // x - m and its square
 template <class T>
 struct AddFrom {
@@ -69,25 +62,37 @@ void add_row(const Map& map, RowBlock<T>& block, const T* row,
   });
 }
 
+struct Moments {
+  double mean;
+  double var;
+};
+
+template <class T>
+Moments moments_from(T m, RowBlock<T>& block, const T* row,
+                     std::int64_t length) {
+  double from[2] = {0.0, 0.0};
+  add_row<2>(AddFrom<T>{m}, block, row, length, from);
+  const auto n = static_cast<double>(length);
+  const double rest = from[0] / n;
+  return {static_cast<double>(m) + rest, from[1] / n - rest * rest};
+}
+
 // Mean and 1 / sqrt(var + eps), or the latter alone.
 template <class T, bool kCentered>
 void measure(RowBlock<T>& block, const T* row, std::int64_t length, double eps,
              double* stats) {
-  const auto n = static_cast<double>(length);
   if constexpr (kCentered) {
-    double total = 0.0;
-    add_row<1>(AddOnce(), block, row, length, &total);
-    const T m = static_cast<T>(total / n);
-    double from[2] = {0.0, 0.0};
-    add_row<2>(AddFrom<T>{m}, block, row, length, from);
-    const double rest = from[0] / n;
-    stats[0] = static_cast<double>(m) + rest;
-    const double var = from[1] / n - rest * rest;
-    stats[1] = 1.0 / std::sqrt((var < 0.0 ? 0.0 : var) + eps);
+    Moments moments = moments_from(row[0], block, row, length);
+    const double off = moments.mean - static_cast<double>(row[0]);
+    if (off * off > 4.0 * moments.var) {
+      moments = moments_from(static_cast<T>(moments.mean), block, row, length);
+    }
+    stats[0] = moments.mean;
+    stats[1] = 1.0 / std::sqrt((moments.var < 0.0 ? 0.0 : moments.var) + eps);
   } else {
     double total = 0.0;
     add_row<1>(AddSquare(), block, row, length, &total);
-    stats[0] = 1.0 / std::sqrt(total / n + eps);
+    stats[0] = 1.0 / std::sqrt(total / static_cast<double>(length) + eps);
   }
 }
 
@@ -107,12 +112,18 @@ class Forward {
         w_block_(w_),
         b_block_(b_) {}
 
-  void run(std::int64_t row) {
+  std::int64_t in_hand() const { return rows_in_hand<T>(x_.length()); }
+
+  void measure_row(std::int64_t row) {
+    measure<T, kCentered>(in_, x_.at<const T>(row), x_.length(), eps_,
+                          stats_.template at<double>(row));
+  }
+
+  void normalise_row(std::int64_t row) {
     const T* from = x_.at<const T>(row);
-    auto* stats = stats_.template at<double>(row);
-    measure<T, kCentered>(in_, from, x_.length(), eps_, stats);
-    const Normalise<T, kCentered> op{Normal<T, kCentered>(stats)};
     T* to = y_.at<T>(row);
+    const Normalise<T, kCentered> op{
+        normal_of<T, kCentered>(stats_.template at<double>(row), 1)};
     for_blocks(x_.length(),
                [&](std::int64_t first, std::int64_t count) HWY_ATTR {
                  normalise(op, first, count, in_.read(from, first, count),
@@ -153,8 +164,14 @@ class Forward {
 template <class T, bool kCentered>
 void forward_rows(const Args& args, std::int64_t begin, std::int64_t end) {
   Forward<T, kCentered> forward(args);
-  for (std::int64_t row = begin; row < end; ++row) {
-    forward.run(row);
+  while (begin < end) {
+    const std::int64_t last = std::min(begin + forward.in_hand(), end);
+    for (std::int64_t row = begin; row < last; ++row) {
+      forward.measure_row(row);
+    }
+    for (; begin < last; ++begin) {
+      forward.normalise_row(begin);
+    }
   }
 }
 

@@ -7,11 +7,12 @@
 //
 // Sums along a row: blocks of kReduceBlock elements; a block has kNormPartials
 // partial results of the row's dtype, element j going to partial j mod
-// kNormPartials, joined by halves; blocks are joined in order, in double. The
-// variance is the corrected one of two passes (Chan, Golub and LeVeque, 1983):
-// the second pass sums x - m and its square, with m the mean as the dtype has
-// it, so that a large common offset costs nothing. What a row was normalised
-// with is kept in double.
+// kNormPartials, joined by halves; blocks are joined in order, in double.
+// Summed are x - m and its square, with m the row's first element; where that
+// proves to lie further than two standard deviations from the mean, once more
+// with m the mean as the dtype has it. So a large offset common to the row
+// costs nothing (Chan, Golub and LeVeque, 1983). What a row was normalised with
+// is kept in double.
 #pragma once
 
 #include "neap/kernels/kernel.hpp"

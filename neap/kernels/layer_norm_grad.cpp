@@ -17,7 +17,7 @@ namespace neap::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-// g and g xhat
+// g and g (x - near)
 template <class T, bool kCentered>
 struct AddGradient {
   template <class D, class V>
@@ -26,7 +26,7 @@ struct AddGradient {
     if constexpr (kCentered) {
       sums[0] = hn::Add(sums[0], dy);
     }
-    sums[kLast] = hn::MulAdd(dy, normal.xhat(d, x), sums[kLast]);
+    sums[kLast] = hn::MulAdd(dy, normal.from_near(d, x), sums[kLast]);
   }
   template <class D, class V>
   HWY_INLINE void operator()(D d, V* sums, V dy, V x, V w) const {
@@ -35,24 +35,37 @@ struct AddGradient {
   Normal<T, kCentered> normal;
 };
 
+// dx = scale (g - level + slope (x - near)), which is
+// scale (g - mean g - xhat mean(g xhat)) with xhat put in.
 template <class T, bool kCentered>
 struct Derive {
+  Derive() = default;
+  Derive(const Normal<T, kCentered>& of, const double* totals, double n)
+      : normal(of) {
+    const auto scale = static_cast<double>(of.scale);
+    const auto rest = static_cast<double>(of.rest);
+    const double mean = kCentered ? totals[0] / n : 0.0;
+    const double along =
+        totals[kCentered ? 1 : 0] / n * scale + mean * rest;  // mean(g xhat)
+    slope = static_cast<T>(-along * scale);
+    level = static_cast<T>(mean + along * rest);
+  }
+
   template <class D, class V>
   HWY_INLINE V operator()(D d, V dy, V x) const {
-    V g = dy;
     if constexpr (kCentered) {
-      g = hn::Sub(g, hn::Set(d, mean));
+      dy = hn::Sub(dy, hn::Set(d, level));
     }
-    g = hn::NegMulAdd(normal.xhat(d, x), hn::Set(d, along), g);
-    return hn::Mul(g, hn::Set(d, normal.scale));
+    dy = hn::MulAdd(normal.from_near(d, x), hn::Set(d, slope), dy);
+    return hn::Mul(dy, hn::Set(d, normal.scale));
   }
   template <class D, class V>
   HWY_INLINE V operator()(D d, V dy, V x, V w) const {
     return (*this)(d, hn::Mul(dy, w), x);
   }
   Normal<T, kCentered> normal;
-  T mean;   // of g
-  T along;  // mean of g xhat
+  T slope{};
+  T level{};
 };
 
 template <class T, bool kCentered>
@@ -70,11 +83,14 @@ class Backward {
         w_block_(w_),
         out_(dx_) {}
 
-  void run(std::int64_t row) {
+  std::int64_t in_hand() const { return rows_in_hand<T>(x_.length()); }
+
+  // `place` is the row's among those in hand.
+  void sum_row(std::int64_t row, std::int64_t place) {
     const T* dy = dy_.at<const T>(row);
     const T* x = x_.at<const T>(row);
-    const double stats[2] = {at(row, 0), kCentered ? at(row, 1) : 0.0};
-    const Normal<T, kCentered> normal(stats);
+    const auto normal =
+        normal_of<T, kCentered>(stats_.at<const double>(row), stats_.stride());
     double totals[2] = {0.0, 0.0};
     const AddGradient<T, kCentered> add{normal};
     for_blocks(x_.length(),
@@ -83,9 +99,14 @@ class Backward {
                    add_block<kCentered ? 2 : 1>(add, count, totals, in...);
                  });
                });
-    const auto n = static_cast<double>(x_.length());
-    const Derive<T, kCentered> op{normal, static_cast<T>(totals[0] / n),
-                                  static_cast<T>(totals[kCentered] / n)};
+    rules_[static_cast<std::size_t>(place)] =
+        Derive<T, kCentered>(normal, totals, static_cast<double>(x_.length()));
+  }
+
+  void derive_row(std::int64_t row, std::int64_t place) {
+    const T* dy = dy_.at<const T>(row);
+    const T* x = x_.at<const T>(row);
+    const Derive<T, kCentered> op = rules_[static_cast<std::size_t>(place)];
     T* to = dx_.at<T>(row);
     for_blocks(x_.length(),
                [&](std::int64_t first, std::int64_t count) HWY_ATTR {
@@ -97,10 +118,6 @@ class Backward {
   }
 
  private:
-  double at(std::int64_t row, std::int64_t i) const {
-    return stats_.at<const double>(row)[i * stats_.stride()];
-  }
-
   // Calls body(dy, x) or body(dy, x, w) with a block of each.
   template <class Body>
   HWY_INLINE void with_arrays(const T* dy, const T* x, std::int64_t first,
@@ -124,13 +141,21 @@ class Backward {
   RowBlock<T> x_block_;
   RowBlock<T> w_block_;
   RowBlock<T> out_;
+  std::array<Derive<T, kCentered>, kRowsInHand> rules_;
 };
 
 template <class T, bool kCentered>
 void dx_rows(const Args& args, std::int64_t begin, std::int64_t end) {
   Backward<T, kCentered> backward(args);
-  for (std::int64_t row = begin; row < end; ++row) {
-    backward.run(row);
+  while (begin < end) {
+    const std::int64_t rows = std::min(backward.in_hand(), end - begin);
+    for (std::int64_t i = 0; i < rows; ++i) {
+      backward.sum_row(begin + i, i);
+    }
+    for (std::int64_t i = 0; i < rows; ++i) {
+      backward.derive_row(begin + i, i);
+    }
+    begin += rows;
   }
 }
 

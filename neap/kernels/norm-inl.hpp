@@ -74,29 +74,59 @@ HWY_INLINE void add_block(const Map& map, std::int64_t size, double* totals,
   }
 }
 
-/// xhat of one row. The mean is held as the sum of two numbers, because an
-/// offset common to the row may be far larger than what differs in it.
+/// xhat of one row, (x - near) scale + rest: the mean is the sum of two
+/// numbers, because an offset common to the row may be far larger than what
+/// differs in it, and x - near is then exact.
 template <class T, bool kCentered>
 struct Normal {
-  explicit Normal(const double* stats) noexcept
-      : mean(kCentered ? static_cast<T>(stats[0]) : T(0)),
-        mean_rest(kCentered
-                      ? static_cast<T>(stats[0] - static_cast<double>(mean))
-                      : T(0)),
-        scale(static_cast<T>(stats[kCentered ? 1 : 0])) {}
+  Normal() = default;
+  Normal(double mean, double factor) noexcept
+      : near(kCentered ? static_cast<T>(mean) : T(0)),
+        scale(static_cast<T>(factor)),
+        rest(kCentered
+                 ? static_cast<T>((static_cast<double>(near) - mean) * factor)
+                 : T(0)) {}
 
+  template <class D, class V>
+  HWY_INLINE V from_near(D d, V x) const {
+    if constexpr (kCentered) {
+      return hn::Sub(x, hn::Set(d, near));
+    } else {
+      return x;
+    }
+  }
   template <class D, class V>
   HWY_INLINE V xhat(D d, V x) const {
     if constexpr (kCentered) {
-      x = hn::Sub(hn::Sub(x, hn::Set(d, mean)), hn::Set(d, mean_rest));
+      return hn::MulAdd(from_near(d, x), hn::Set(d, scale), hn::Set(d, rest));
+    } else {
+      return hn::Mul(x, hn::Set(d, scale));
     }
-    return hn::Mul(x, hn::Set(d, scale));
   }
 
-  T mean;
-  T mean_rest;
-  T scale;
+  T near{};
+  T scale{};
+  T rest{};
 };
+
+/// As the statistics of a row say, which lie `stride` apart.
+template <class T, bool kCentered>
+Normal<T, kCentered> normal_of(const double* stats, std::int64_t stride) {
+  return kCentered ? Normal<T, kCentered>(stats[0], stats[stride])
+                   : Normal<T, kCentered>(0.0, stats[0]);
+}
+
+/// Rows that are summed before they are gone over again: so many that the sums
+/// of one are joined while the next is read, and all stay in the nearest cache.
+constexpr std::int64_t kRowsInHand = 8;
+
+template <class T>
+std::int64_t rows_in_hand(std::int64_t length) {
+  constexpr std::int64_t kNearCache = 12 << 10;  // bytes of one operand
+  const std::int64_t row =
+      std::max<std::int64_t>(length * static_cast<std::int64_t>(sizeof(T)), 1);
+  return std::clamp<std::int64_t>(kNearCache / row, 1, kRowsInHand);
+}
 
 HWY_MAYBE_UNUSED inline Rows last_axis(const Strided& view) {
   return {view, view.shape.rank() - 1};

@@ -60,18 +60,13 @@ class Columns {
   struct Row {
     const T* dy = nullptr;
     const T* x = nullptr;
-    T mean{};
-    T mean_rest{};
-    T scale{};
+    Normal<T, kCentered> normal;
   };
 
   void load_row(std::int64_t row, std::int64_t at) {
-    const auto* stats = stats_.at<const double>(row);
-    const double both[2] = {stats[0], kCentered ? stats[stats_.stride()] : 0.0};
-    const Normal<T, kCentered> normal(both);
-    rows_[static_cast<std::size_t>(at)] = {dy_.at<const T>(row),
-                                           x_.at<const T>(row), normal.mean,
-                                           normal.mean_rest, normal.scale};
+    rows_[static_cast<std::size_t>(at)] = {
+        dy_.at<const T>(row), x_.at<const T>(row),
+        normal_of<T, kCentered>(stats_.at<const double>(row), stats_.stride())};
   }
 
   // kVectors full vectors of columns, or `valid` columns of one.
@@ -99,12 +94,7 @@ class Columns {
       const T* x = x_block_.read(row.x, column, count);
       for (std::size_t v = 0; v < kVectors; ++v) {
         const V g = load(dy + v * lanes);
-        V xhat = load(x + v * lanes);
-        if constexpr (kCentered) {
-          xhat = hn::Sub(hn::Sub(xhat, hn::Set(d, row.mean)),
-                         hn::Set(d, row.mean_rest));
-        }
-        xhat = hn::Mul(xhat, hn::Set(d, row.scale));
+        const V xhat = row.normal.xhat(d, load(x + v * lanes));
         dw[v] = hn::MulAdd(g, xhat, dw[v]);
         db[v] = hn::Add(db[v], g);
       }
