@@ -18,9 +18,11 @@ Shape::Shape(std::span<const std::int64_t> extents) {
 
 Shape Shape::filled(int rank, std::int64_t extent) {
   Shape shape;
-  for (int axis = 0; axis < rank; ++axis) {
-    shape.push_back(extent);
+  if (rank > kMaxRank) {
+    base::raise<ShapeError>("shape: more than {} axes", kMaxRank);
   }
+  std::fill_n(shape.extents_.begin(), rank, extent);
+  shape.rank_ = rank;
   return shape;
 }
 
@@ -47,19 +49,22 @@ void Shape::erase(int axis) noexcept {
 
 std::int64_t Shape::element_count() const {
   bool is_empty = false;
+  bool overflows = false;
+  std::int64_t count = 1;
   for (const std::int64_t extent : *this) {
     if (extent < 0) {
       base::raise<ShapeError>("shape: negative extent in {}",
                               format_shape(*this));
     }
     is_empty = is_empty || extent == 0;
+    overflows = __builtin_mul_overflow(count, extent, &count) || overflows;
   }
   if (is_empty) {  // whatever the product of the others
     return 0;
   }
-  std::int64_t count = 1;
-  for (const std::int64_t extent : *this) {
-    count = base::checked_mul(count, extent);
+  if (overflows) {
+    base::raise<ShapeError>("shape: the elements of {} overflow 64 bits",
+                            format_shape(*this));
   }
   return count;
 }
@@ -86,6 +91,9 @@ Shape row_major_strides(const Shape& shape) {
 }
 
 Shape broadcast(const char* op, const Shape& a, const Shape& b) {
+  if (a == b) {
+    return a;
+  }
   const int rank = std::max(a.rank(), b.rank());
   Shape out = Shape::filled(rank, 1);
   for (int from_end = 1; from_end <= rank; ++from_end) {

@@ -20,7 +20,16 @@ inline constexpr int kMaxRank = 8;
 /// A short list of extents, strides or axes.
 class NEAP_API Shape {
  public:
-  Shape() = default;  // rank 0: one element
+  Shape() noexcept {}  // NOLINT(*-use-equals-default): rank 0, one element
+  Shape(const Shape& other) noexcept : rank_(other.rank_) {
+    copy_extents(other);
+  }
+  Shape& operator=(const Shape& other) noexcept {
+    rank_ = other.rank_;
+    copy_extents(other);
+    return *this;
+  }
+  ~Shape() = default;
   Shape(std::initializer_list<std::int64_t> extents)
       : Shape(std::span(extents.begin(), extents.size())) {}
   /// THROWS: ShapeError beyond kMaxRank.
@@ -57,11 +66,48 @@ class NEAP_API Shape {
   std::int64_t element_count() const;
 
   friend bool operator==(const Shape& a, const Shape& b) noexcept {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    bool is_equal = a.rank_ == b.rank_;
+    for (int axis = 0; is_equal && axis < a.rank_; ++axis) {
+      is_equal = a[axis] == b[axis];
+    }
+    return is_equal;
   }
 
  private:
-  std::array<std::int64_t, kMaxRank> extents_{};
+  // Shapes are copied at every op call. One word at a time: a wide load of what
+  // was just written in words would stall, and a loop would become a call.
+  void copy_extents(const Shape& other) noexcept {
+    switch (rank_) {
+      case 8:
+        extents_[7] = other.extents_[7];
+        [[fallthrough]];
+      case 7:
+        extents_[6] = other.extents_[6];
+        [[fallthrough]];
+      case 6:
+        extents_[5] = other.extents_[5];
+        [[fallthrough]];
+      case 5:
+        extents_[4] = other.extents_[4];
+        [[fallthrough]];
+      case 4:
+        extents_[3] = other.extents_[3];
+        [[fallthrough]];
+      case 3:
+        extents_[2] = other.extents_[2];
+        [[fallthrough]];
+      case 2:
+        extents_[1] = other.extents_[1];
+        [[fallthrough]];
+      case 1:
+        extents_[0] = other.extents_[0];
+        break;
+      default:
+        break;
+    }
+  }
+
+  std::array<std::int64_t, kMaxRank> extents_;  // beyond rank_: anything
   std::int32_t rank_ = 0;
 };
 

@@ -3,6 +3,8 @@
 // (outputs, scratch, tape node), and only then let the kernel write.
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <optional>
 
 #include "neap/base/raise.hpp"
 #include "neap/graph/node.hpp"
@@ -17,23 +19,31 @@ using tensor::Array;
 
 constexpr std::size_t kInPlace = 8;  // inputs of a call held without the door
 
-// Fixed room for the usual few operands, the door for more.
-template <class T>
+// Room for `count` values that are about to be written: in place for the usual
+// few, at the door for more. What is not used is never touched.
+template <class T, std::size_t kRoom = kInPlace>
 class Small {
  public:
+  static_assert(std::is_trivially_destructible_v<T>);
+
   explicit Small(std::size_t count) : count_(count) {
-    if (count > kInPlace) {
-      many_.resize(count);
+    if (count > kRoom) {
+      data_ = many_.emplace(count).data();
+    } else {
+      data_ = reinterpret_cast<T*>(few_);
+      std::uninitialized_default_construct_n(data_, count);
     }
   }
-  T* data() noexcept { return count_ > kInPlace ? many_.data() : few_.data(); }
-  std::span<T> span() noexcept { return {data(), count_}; }
-  T& operator[](std::size_t i) noexcept { return data()[i]; }
+  Small(const Small&) = delete;
+  Small& operator=(const Small&) = delete;
+  std::span<T> span() const noexcept { return {data_, count_}; }
+  T& operator[](std::size_t i) const noexcept { return data_[i]; }
 
  private:
+  T* data_;
   std::size_t count_;
-  std::array<T, kInPlace> few_{};
-  memory::Vector<T> many_;
+  std::optional<memory::Vector<T>> many_;
+  alignas(T) std::byte few_[kRoom * sizeof(T)];  // NOLINT(*-avoid-c-arrays)
 };
 
 class Call {
@@ -42,22 +52,26 @@ class Call {
       : call_(call),
         domain_(memory::domain()),
         specs_(call.inputs.size()),
-        views_(call.inputs.size()) {
-    for (std::size_t i = 0; i < call.inputs.size(); ++i) {
-      specs_[i] = call.inputs[i].tensor().spec();
-      if (specs_[i].space != specs_[0].space) {
+        output_specs_(static_cast<std::size_t>(call.op.outputs)) {
+    const std::span<Spec> specs = specs_.span();
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+      const Array& array = *call.inputs[i].tensor().array();
+      specs[i].dtype = array.dtype();
+      specs[i].shape = array.shape();
+      specs[i].space = array.space();
+      if (specs[i].space != specs[0].space) {
         base::raise<DeviceError>(
             "{}: operands lie in memory spaces {} and {}, copy one to the "
             "other's first",
-            call.op.name, specs_[0].space.value, specs_[i].space.value);
+            call.op.name, specs[0].space.value, specs[i].space.value);
       }
     }
-    if (!specs_.span().empty()) {
+    if (!specs.empty()) {
       for (Spec& spec : outputs()) {
-        spec.space = specs_[0].space;
+        spec.space = specs[0].space;
       }
     }
-    call.op.infer({specs_.span(), call.attrs}, outputs());
+    call.op.infer({specs, call.attrs}, outputs());
   }
 
   void run(std::span<Tensor> results) {
@@ -75,28 +89,28 @@ class Call {
     }
     // Handles are made before the kernel runs: they too may find no memory.
     std::array<Tensor, kMaxOutputs> handles;
-    for (std::size_t k = 0; k < outputs().size(); ++k) {
-      handles[k] = make_handle(node, k);
+    const std::size_t first = donor_ != nullptr ? 1 : 0;
+    for (std::size_t k = first; k < outputs().size(); ++k) {
+      handles[k] =
+          Tensor(arrays_[k], link_for(node, k), static_cast<std::uint32_t>(k));
     }
     if (call_.op.view == nullptr) {
       compute();
     }
-    if (node) {
-      for (std::size_t k = 0; k < outputs().size(); ++k) {
+    if (donor_ != nullptr) {  // its handle becomes the result's
+      donor_->set_link(link_for(node, 0));
+      handles[0] = std::move(*donor_);
+    }
+    for (std::size_t k = 0; k < outputs().size(); ++k) {
+      if (node) {
         node->keep_output(static_cast<int>(k), arrays_[k]);
       }
+      results[k] = std::move(handles[k]);
     }
-    if (donor_ != nullptr) {
-      *donor_ = Tensor();
-    }
-    std::move(handles.begin(), handles.begin() + call_.op.outputs,
-              results.begin());
   }
 
  private:
-  std::span<Spec> outputs() noexcept {
-    return {output_specs_.data(), static_cast<std::size_t>(call_.op.outputs)};
-  }
+  std::span<Spec> outputs() const noexcept { return output_specs_.span(); }
 
   bool is_recorded() const {
     if (call_.op.vjp == nullptr || !memory::context().grad_enabled) {
@@ -110,12 +124,12 @@ class Call {
     return false;
   }
 
-  Tensor make_handle(const base::Ref<Node>& node, std::size_t k) {
-    const bool carries = node && is_floating(output_specs_[k].dtype);
-    return carries ? Tensor(arrays_[k],
-                            base::Ref<tensor::GraphLink>::share(node.get()),
-                            static_cast<std::uint32_t>(k))
-                   : Tensor(arrays_[k]);
+  // The place on the graph of output k.
+  base::Ref<tensor::GraphLink> link_for(const base::Ref<Node>& node,
+                                        std::size_t k) const noexcept {
+    return is_floating(output_specs_[k].dtype)
+               ? base::Ref<tensor::GraphLink>::share(node.get())
+               : nullptr;
   }
 
   // The input whose memory output 0 takes over, or nullptr. Only an rvalue
@@ -158,23 +172,21 @@ class Call {
       transfer();
       return;
     }
-    std::array<tensor::Strided, kMaxOutputs> out;
+    Small<tensor::Strided> in(call_.inputs.size());
+    Small<tensor::Strided, kMaxOutputs> out(outputs().size());
     for (std::size_t i = 0; i < call_.inputs.size(); ++i) {
-      views_[i] = call_.inputs[i].tensor().array()->strided();
+      in[i] = call_.inputs[i].tensor().array()->strided();
     }
     for (std::size_t k = 0; k < outputs().size(); ++k) {
       out[k] = arrays_[k]->strided();
     }
-    kernels::Args args{views_.span(),
-                       std::span(out.data(), outputs().size()),
-                       call_.attrs.data(),
-                       {},
-                       &executor()};
+    kernels::Args args{
+        in.span(), out.span(), call_.attrs.data(), {}, &executor()};
     const Spec& key = call_.inputs.empty() ? output_specs_[0] : specs_[0];
-    const kernels::Kernel& kernel =
-        kernels::find(*call_.op.kernel, key.space, key.dtype, args);
-    const Bytes scratch = kernels::scratch_bytes(kernel, args);
     kernels::SpaceRuntime& runtime = kernels::runtime(key.space);
+    const kernels::Kernel& kernel =
+        kernels::find(*call_.op.kernel, runtime, key.dtype, args);
+    const Bytes scratch = kernels::scratch_bytes(kernel, args);
     if (scratch == 0) {
       runtime.launch(kernel, args);
       return;
@@ -207,8 +219,7 @@ class Call {
   const OpCall& call_;
   memory::Domain& domain_;
   Small<Spec> specs_;
-  Small<tensor::Strided> views_;
-  std::array<Spec, kMaxOutputs> output_specs_{};
+  Small<Spec, kMaxOutputs> output_specs_;
   std::array<base::Ref<Array>, kMaxOutputs> arrays_;
   Tensor* donor_ = nullptr;
 };

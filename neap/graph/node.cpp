@@ -50,34 +50,7 @@ bool keeps_shape(const Reads& reads, const OpCall& call, std::size_t i,
           call.inputs[i].tensor().shape() != output_shape);
 }
 
-constexpr std::size_t kHeader = (sizeof(Node) + 15) / 16 * 16;
-
 }  // namespace
-
-Edge* Node::edge_data() const noexcept {
-  auto* start = reinterpret_cast<std::byte*>(const_cast<Node*>(this));
-  return reinterpret_cast<Edge*>(start + kHeader);
-}
-
-Residual* Node::residual_data() const noexcept {
-  return reinterpret_cast<Residual*>(edge_data() + input_count_);
-}
-
-std::int64_t* Node::shape_data() const noexcept {
-  return reinterpret_cast<std::int64_t*>(residual_data() + residual_count_);
-}
-
-Attrs Node::attrs() const noexcept {
-  return {shape_data() + shape_words_, attr_bytes_};
-}
-
-std::span<const Edge> Node::edges() const noexcept {
-  return {edge_data(), consumed_ ? 0U : input_count_};
-}
-
-std::span<const Residual> Node::residuals() const noexcept {
-  return {residual_data(), consumed_ ? 0U : residual_count_};
-}
 
 base::Ref<Node> Node::create(const OpCall& call, std::span<const Spec> outputs,
                              memory::Domain& domain) {
@@ -91,7 +64,7 @@ base::Ref<Node> Node::create(const OpCall& call, std::span<const Spec> outputs,
           1 + static_cast<std::size_t>(call.inputs[i].tensor().shape().rank());
     }
   }
-  const std::size_t bytes = kHeader + call.inputs.size() * sizeof(Edge) +
+  const std::size_t bytes = kNodeHeader + call.inputs.size() * sizeof(Edge) +
                             residuals * sizeof(Residual) +
                             words * sizeof(std::int64_t) + call.attrs.size();
   const memory::Tag tag =

@@ -87,4 +87,33 @@ class NEAP_API Node final : public Vertex {
   bool consumed_ = false;
 };
 
+// What follows the node in its block.
+
+inline constexpr std::size_t kNodeHeader = (sizeof(Node) + 15) / 16 * 16;
+
+inline Edge* Node::edge_data() const noexcept {
+  auto* start = reinterpret_cast<std::byte*>(const_cast<Node*>(this));
+  return reinterpret_cast<Edge*>(start + kNodeHeader);
+}
+
+inline Residual* Node::residual_data() const noexcept {
+  return reinterpret_cast<Residual*>(edge_data() + input_count_);
+}
+
+inline std::int64_t* Node::shape_data() const noexcept {
+  return reinterpret_cast<std::int64_t*>(residual_data() + residual_count_);
+}
+
+inline Attrs Node::attrs() const noexcept {
+  return {shape_data() + shape_words_, attr_bytes_};
+}
+
+inline std::span<const Edge> Node::edges() const noexcept {
+  return {edge_data(), consumed_ ? 0U : input_count_};
+}
+
+inline std::span<const Residual> Node::residuals() const noexcept {
+  return {residual_data(), consumed_ ? 0U : residual_count_};
+}
+
 }  // namespace neap::graph

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Vector loops for elementwise kernels, compiled once per instruction set.
-// A full vector and the tail run the same code: the tail on padded copies.
+// A full vector and the tail run the same code: the tail on padded vectors.
 #if defined(NEAP_KERNELS_ELEMENTWISE_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NEAP_KERNELS_ELEMENTWISE_INL_HPP_
 #undef NEAP_KERNELS_ELEMENTWISE_INL_HPP_
@@ -41,16 +41,24 @@ constexpr bool is_light() {
 /// The first elements of a vector, the others 0: never reads beyond `count`.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load_some(D d, const T* from, std::size_t count) {
-  HWY_ALIGN T padded[hn::MaxLanes(d)] = {};
-  std::memcpy(padded, from, count * sizeof(T));
-  return hn::Load(d, padded);
+  if constexpr (sizeof(T) >= 4) {  // masked moves touch nothing that is masked
+    return hn::MaskedLoad(hn::FirstN(d, count), d, from);
+  } else {
+    HWY_ALIGN T padded[hn::MaxLanes(d)] = {};
+    std::memcpy(padded, from, count * sizeof(T));
+    return hn::Load(d, padded);
+  }
 }
 
 template <class D, class V, class T>
 HWY_INLINE void store_some(D d, V v, T* to, std::size_t count) {
-  HWY_ALIGN T padded[hn::MaxLanes(d)];
-  hn::Store(v, d, padded);
-  std::memcpy(to, padded, count * sizeof(T));
+  if constexpr (sizeof(T) >= 4) {
+    hn::BlendedStore(v, hn::FirstN(d, count), d, to);
+  } else {
+    HWY_ALIGN T padded[hn::MaxLanes(d)];
+    hn::Store(v, d, padded);
+    std::memcpy(to, padded, count * sizeof(T));
+  }
 }
 
 template <class Op, class D, class... In>

@@ -167,12 +167,55 @@ void run_range(const Loops& loops, PieceFunction function, const void* attrs,
   }
 }
 
+// Most calls on small tensors are one piece: every operand lies dense in the
+// order of the output, or is one number. False: it is not so simple.
+bool run_at_once(const Args& args, PieceFunction function,
+                 std::int64_t count) noexcept {
+  const Shape& shape = args.out[0].shape;
+  Piece piece;
+  piece.count = count;
+  piece.attrs = args.attrs;
+  std::size_t operand = 0;
+  alignas(64) std::byte number[kPieceElements * 8];  // NOLINT(*-c-arrays)
+  bool has_number = false;
+  const auto add = [&](const Strided& view, bool may_repeat) noexcept {
+    std::byte*& data = piece.data[operand++];
+    if (view.shape == shape && strides_are_dense(shape, view.strides)) {
+      data = view.data;
+      return true;
+    }
+    if (!may_repeat || has_number || count > kPieceElements ||
+        view.shape.element_count() != 1) {
+      return false;
+    }
+    move_run(size_of(view.dtype), view.data, 0, number, 1, count);
+    has_number = true;
+    data = number;
+    return true;
+  };
+  for (const Strided& view : args.in) {
+    if (!add(view, true)) {
+      return false;
+    }
+  }
+  for (const Strided& view : args.out) {
+    if (!add(view, false)) {
+      return false;
+    }
+  }
+  function(piece);
+  return true;
+}
+
 }  // namespace
 
 void run_elementwise(const Args& args, PieceFunction function,
                      OutputUse use) noexcept {
   const std::int64_t count = args.out[0].shape.element_count();
   if (count == 0) {
+    return;
+  }
+  if (count <= kGrain && run_at_once(args, function, count)) {
     return;
   }
   const Loops loops = plan(args, use);

@@ -91,15 +91,20 @@ SpaceRuntime& runtime(memory::SpaceId space) {
   return *found;
 }
 
-const Kernel& find(const KernelList& list, memory::SpaceId space, DType dtype,
+const Kernel& find(const KernelList& list, SpaceRuntime& runtime, DType dtype,
                    const Args& args) {
   isa();  // pins the instruction set before the first kernel runs
-  const Kernel* kernel = runtime(space).find(list, dtype, args);
+  const Kernel* kernel = runtime.find(list, dtype, args);
   if (kernel == nullptr) {
-    raise<DTypeError>("{}: no kernel for {} in space {}", list.name,
-                      name_of(dtype), space.value);
+    raise<DTypeError>("{}: no kernel for {} in its memory space", list.name,
+                      name_of(dtype));
   }
   return *kernel;
+}
+
+const Kernel& find(const KernelList& list, memory::SpaceId space, DType dtype,
+                   const Args& args) {
+  return find(list, runtime(space), dtype, args);
 }
 
 const char* kernel_set() noexcept {

@@ -85,6 +85,8 @@ NEAP_API SpaceRuntime& runtime(memory::SpaceId space);
 /// is none; DeviceError as runtime().
 NEAP_API const Kernel& find(const KernelList& list, memory::SpaceId space,
                             DType dtype, const Args& args);
+NEAP_API const Kernel& find(const KernelList& list, SpaceRuntime& runtime,
+                            DType dtype, const Args& args);
 
 /// Scratch bytes of a kernel for these operands.
 inline Bytes scratch_bytes(const Kernel& kernel, const Args& args) noexcept {

@@ -36,6 +36,16 @@ class Counted {
     return base::Ref<T>::adopt(object);
   }
 
+  /// A new object with one reference at a place inside another block, whose
+  /// owner sees to it that the block outlives the object.
+  template <class... Args>
+  static base::Ref<T> place_at(void* place, Domain& domain, Args&&... args) {
+    static_assert(noexcept(T(std::declval<Args>()...)));
+    T* object = ::new (place) T(std::forward<Args>(args)...);
+    static_cast<Counted*>(object)->domain_ = &domain;
+    return base::Ref<T>::adopt(object);
+  }
+
   Counted(const Counted&) = delete;
   Counted& operator=(const Counted&) = delete;
 
@@ -50,8 +60,8 @@ class Counted {
     return refs_.load(std::memory_order_acquire) == 1;
   }
   Domain& domain() const noexcept { return *domain_; }
-  /// Bytes of the object's own block, trailing data included.
-  Bytes footprint() const noexcept { return bytes_; }
+  /// True for what place_at made: it has no block of its own.
+  bool is_placed() const noexcept { return bytes_ == 0; }
 
  protected:
   Counted() noexcept = default;
@@ -66,8 +76,10 @@ class Counted {
     auto* counted = static_cast<Counted*>(object);
     Domain& domain = *counted->domain_;
     const Block block{object, counted->bytes_, counted->bucket_};
-    object->~T();
-    domain.release(block, kAlignment);
+    object->~T();  // of a placed object, this may end its block
+    if (block.size != 0) {
+      domain.release(block, kAlignment);
+    }
   }
 
  private:

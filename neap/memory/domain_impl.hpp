@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <mutex>
 
 #include "neap/base/external.hpp"
 #include "neap/base/raise.hpp"
+#include "neap/base/spin_lock.hpp"
 #include "neap/memory/host_backends.hpp"
 #include "neap/memory/ledger.hpp"
 
@@ -162,13 +162,16 @@ struct Domain::Impl {
 
   void give_back(void* data, Bytes size, BucketId bucket,
                  Bytes alignment) noexcept {
-    const Tag tag = ledger.tag_of(bucket);
     if (size > 0) {
-      backends[tag.space.value]->release(data, size, alignment);
+      backends[ledger.space_of(bucket).value]->release(data, size, alignment);
     }
     ledger.credit(bucket, size);
     ++releases;
-    log(EventKind::kRelease, tag, size, data);
+    if (event_capacity != 0) {
+      log(EventKind::kRelease, ledger.tag_of(bucket), size, data);
+    } else {
+      ++event_count;
+    }
   }
 
   // --- events ---
@@ -182,7 +185,7 @@ struct Domain::Impl {
     ++event_count;
   }
 
-  std::mutex mutex;
+  base::SpinLock mutex;
   SystemPages books;  // of the ledger and the events
   Ledger ledger{books};
   BookArray<Event> events{books};

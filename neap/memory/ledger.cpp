@@ -22,8 +22,12 @@ BucketId Ledger::find(const Tag& tag) const noexcept {
   if (tag.owner.value == 0 && tag.site.value == 0) {
     return fold(tag);
   }
-  const std::uint32_t id = index_.find(
-      hash_of(tag), [&](std::uint32_t at) { return rows_[at].tag == tag; });
+  std::uint32_t& id = recent(tag);
+  if (id != 0 && rows_[id].open && rows_[id].tag == tag) {
+    return BucketId{id};
+  }
+  id = index_.find(hash_of(tag),
+                   [&](std::uint32_t at) { return rows_[at].tag == tag; });
   return id == 0 && is_folding_ ? fold(tag) : BucketId{id};
 }
 
@@ -149,7 +153,7 @@ void Ledger::add(Bucket& bucket, Bytes bytes, std::int64_t blocks) noexcept {
   if (bucket.blocks == 0) {
     ++emptied_;
   }
-  if (bucket.tag.owner.value == 0 && bucket.tag.site.value == 0) {
+  if (is_fold(bucket)) {
     fold_blocks_ += blocks;
     is_folding_ = is_folding_ && fold_blocks_ > 0;
   }

@@ -17,6 +17,7 @@
 // Not thread-safe.
 #pragma once
 
+#include <array>
 #include <span>
 
 #include "neap/memory/domain.hpp"
@@ -48,6 +49,10 @@ class Ledger {
   void move(BucketId from, BucketId to, Bytes bytes) noexcept;
 
   Tag tag_of(BucketId bucket) const noexcept;
+  /// REQUIRES: a row that a block is charged to.
+  SpaceId space_of(BucketId bucket) const noexcept {
+    return rows_[bucket.value].tag.space;
+  }
   Bytes live() const noexcept { return live_; }
   Bytes live_peak() const noexcept { return live_peak_; }
   std::int64_t blocks() const noexcept { return blocks_; }
@@ -76,6 +81,9 @@ class Ledger {
   static constexpr std::uint32_t kFoldRows = kCategoryCount * kMaxSpaces;
 
   static BucketId fold(const Tag& tag) noexcept;
+  bool is_fold(const Bucket& bucket) const noexcept {
+    return &bucket <= &rows_[kFoldRows];
+  }
   static std::uint32_t hash_of(const Tag& tag) noexcept;
   void note(Bucket& bucket) noexcept;
   Row peak_row(const Bucket& bucket) const noexcept;
@@ -86,6 +94,14 @@ class Ledger {
   void reclaim() noexcept;
   bool reserve_index(std::uint32_t rows) noexcept;
   std::uint32_t growth_target() const noexcept;
+
+  // Where a row that was found lately may stand again.
+  std::uint32_t& recent(const Tag& tag) const noexcept {
+    return recent_[(tag.site.value * 16 +
+                    static_cast<std::uint32_t>(tag.category) +
+                    tag.owner.value) %
+                   recent_.size()];
+  }
 
   std::uint32_t max_rows_;
   BookArray<Bucket> rows_;  // [0]: none; then the fold rows; then by tag
@@ -100,6 +116,7 @@ class Ledger {
   Bytes live_peak_ = 0;
   std::int64_t blocks_ = 0;
   std::uint64_t peak_epoch_ = 1;
+  mutable std::array<std::uint32_t, 64> recent_{};  // ids that find() checks
 };
 
 }  // namespace neap::memory

@@ -1,10 +1,12 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/support.hpp"
 
+#include "neap/kernels/convert.hpp"
 #include "neap/ops/add.hpp"
 #include "neap/ops/fill.hpp"
 #include "neap/ops/reshape.hpp"
 #include "neap/ops/sum.hpp"
+#include "neap/tensor/element.hpp"
 
 namespace neap::ops {
 
@@ -74,7 +76,9 @@ void infer_gradient(const char* op, const OpArgs& args, Spec& out) {
 void infer_broadcast(const char* op, const OpArgs& args, Spec& out) {
   infer_same(op, args, out);
   for (const Spec& input : args.inputs.subspan(1)) {
-    out.shape = base::broadcast(op, out.shape, input.shape);
+    if (input.shape != out.shape) {
+      out.shape = base::broadcast(op, out.shape, input.shape);
+    }
   }
 }
 
@@ -111,7 +115,19 @@ Operands::Operands(const char* op, const Operand& a, const Operand& b)
 
 Tensor constant(double value, DType dtype, tensor::SpaceId space,
                 const CallSite& site) {
-  return filled({dtype, Shape(), space}, value, site);
+  const memory::Context& context = memory::context();
+  if (context.recorder != nullptr || space != memory::kHost) {
+    return filled({dtype, Shape(), space}, value, site);
+  }
+  // The same tensor, without the way through the dispatch point.
+  Tensor number(tensor::Array::allocate(
+      {dtype, Shape(), space},
+      memory::current_tag(memory::Category::kActivations, base::intern(site)),
+      memory::domain()));
+  const tensor::Strided view = number.array()->strided();
+  tensor::with_type(
+      dtype, [&]<class T>(T*) { *view.as<T>() = kernels::convert<T>(value); });
+  return number;
 }
 
 Tensor sum_to(const Tensor& x, const Shape& shape) {

@@ -1,30 +1,43 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/tensor/array.hpp"
 
+#include "neap/tensor/body.hpp"
+
 namespace neap::tensor {
+namespace {
+
+// Parts of a block follow one another without gaps.
+static_assert(alignof(Storage) == alignof(Array) &&
+              alignof(Array) == alignof(Body));
+constexpr auto kArrayAndBody = static_cast<Bytes>(sizeof(Array) + sizeof(Body));
+
+}  // namespace
 
 base::Ref<Array> Array::make(base::Ref<Storage> storage, const Layout& layout) {
-  memory::Tag tag = storage->tag();
-  tag.category = memory::Category::kGraph;
-  tag.space = memory::kHost;
+  const memory::Tag tag = storage->header_tag();
   memory::Domain& domain = storage->domain();
-  return create(domain, tag, 0, std::move(storage), layout);
+  return create(domain, tag, static_cast<Bytes>(sizeof(Body)),
+                std::move(storage), layout);
 }
 
 base::Ref<Array> Array::allocate(const Spec& spec, memory::Tag tag,
                                  memory::Domain& domain) {
+  const Bytes bytes =
+      base::checked_mul(spec.shape.element_count(), size_of(spec.dtype));
   const Layout layout = dense_layout(spec.dtype, spec.shape);
   tag.space = spec.space;
-  auto storage = Storage::allocate(extent_bytes(layout), tag, domain);
-  return make(std::move(storage), layout);
+  auto storage = Storage::allocate(bytes, tag, domain, kArrayAndBody);
+  void* place = storage.get() + 1;
+  return place_at(place, domain, std::move(storage), layout);
 }
 
-Strided Array::strided() const noexcept {
-  std::byte* data = storage_->data();
-  if (data != nullptr) {
-    data += layout_.offset * size_of(layout_.dtype);
-  }
-  return {data, layout_.dtype, layout_.shape, layout_.strides};
+void* Array::take_body_place() noexcept {
+  return has_body_.exchange(true, std::memory_order_acquire) ? nullptr
+                                                             : this + 1;
+}
+
+void Array::give_body_place() noexcept {
+  has_body_.store(false, std::memory_order_release);
 }
 
 }  // namespace neap::tensor

@@ -2,6 +2,13 @@
 // Array: a layout on a storage, without any derivative. It is what a graph
 // keeps of a tensor (a residual): no handle, no node, so it can take part in
 // no cycle. Immutable but for the elements.
+//
+// Headers share blocks, since a small tensor costs little else:
+//
+//   a fresh tensor     | Storage | Array | place for a Body |   | elements |
+//   a view of it       | Array | place for a Body |
+//
+// The storage owns the first kind of block: it goes with the last array on it.
 #pragma once
 
 #include "neap/tensor/layout.hpp"
@@ -12,7 +19,6 @@ namespace neap::tensor {
 
 class NEAP_API Array : public memory::Counted<Array> {
  public:
-  using memory::Counted<Array>::create;
   /// THROWS: OutOfMemory.
   static base::Ref<Array> make(base::Ref<Storage> storage,
                                const Layout& layout);
@@ -32,11 +38,22 @@ class NEAP_API Array : public memory::Counted<Array> {
   SpaceId space() const noexcept { return storage_->space(); }
   Spec spec() const { return {dtype(), shape(), space()}; }
   /// A plain view of the elements, in the storage's own space.
-  Strided strided() const noexcept;
+  Strided strided() const noexcept {
+    std::byte* data = storage_->data();
+    if (data != nullptr) {
+      data += layout_.offset * size_of(layout_.dtype);
+    }
+    return {data, layout_.dtype, layout_.shape, layout_.strides};
+  }
+
+  /// The place for a body behind this array, or nullptr when one lies there.
+  void* take_body_place() noexcept;
+  void give_body_place() noexcept;
 
  private:
-  base::Ref<Storage> storage_;
+  base::Ref<Storage> storage_;  // first: it may own this array's block
   Layout layout_;
+  std::atomic<bool> has_body_{false};
 };
 
 }  // namespace neap::tensor

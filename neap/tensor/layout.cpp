@@ -18,8 +18,21 @@ bool is_empty(const Shape& shape) noexcept {
 }  // namespace
 
 Layout dense_layout(DType dtype, const Shape& shape) {
-  base::checked_mul(shape.element_count(), size_of(dtype));
-  return {dtype, shape, base::row_major_strides(shape), 0};
+  Layout layout;
+  layout.dtype = dtype;
+  layout.shape = shape;
+  layout.strides = shape;
+  std::int64_t step = 1;
+  bool is_plain = true;  // no extent of 0, nothing overflows
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    layout.strides[axis] = step;
+    is_plain = is_plain && shape[axis] > 0 &&
+               !__builtin_mul_overflow(step, shape[axis], &step);
+  }
+  if (!is_plain) {
+    layout.strides = base::row_major_strides(shape);
+  }
+  return layout;
 }
 
 bool is_contiguous(const Layout& layout) noexcept {

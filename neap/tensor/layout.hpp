@@ -30,6 +30,7 @@ struct Layout {
   friend bool operator==(const Layout&, const Layout&) = default;
 };
 
+/// Row-major without gaps. THROWS: ShapeError when strides do not fit 64 bits.
 NEAP_API Layout dense_layout(DType dtype, const Shape& shape);
 
 /// Row-major without gaps (extents of 1 may have any stride).

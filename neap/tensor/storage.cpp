@@ -5,22 +5,9 @@
 
 namespace neap::tensor {
 
-namespace {
-
-// The header of a storage is bookkeeping, and lives in host memory whatever
-// the space of its bytes.
-memory::Tag header_tag(const memory::Tag& tag) noexcept {
-  memory::Tag header = tag;
-  header.category = memory::Category::kGraph;
-  header.space = memory::kHost;
-  return header;
-}
-
-}  // namespace
-
 base::Ref<Storage> Storage::allocate(Bytes size, const memory::Tag& tag,
-                                     memory::Domain& domain) {
-  auto storage = create(domain, header_tag(tag), 0);
+                                     memory::Domain& domain, Bytes trailing) {
+  auto storage = create(domain, header_of(tag), trailing);
   storage->block_ = domain.allocate(size, tag);
   storage->held_ = Held::kOwned;
   storage->tag_ = tag;
@@ -31,7 +18,7 @@ base::Ref<Storage> Storage::borrow(void* data, Bytes size,
                                    memory::Owned<LentOwner> owner,
                                    const memory::Tag& tag,
                                    memory::Domain& domain) {
-  auto storage = create(domain, header_tag(tag), 0);
+  auto storage = create(domain, header_of(tag), 0);
   domain.lend(size, tag);
   storage->block_ = {data, size, {}};
   storage->tag_ = tag;

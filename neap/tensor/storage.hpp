@@ -31,9 +31,11 @@ class LentOwner {
 
 class NEAP_API Storage : public memory::Counted<Storage> {
  public:
-  /// THROWS: OutOfMemory. The bytes are not initialised.
+  /// THROWS: OutOfMemory. The bytes are not initialised. `trailing` bytes
+  /// follow the header, for what ends no later than it does.
   static base::Ref<Storage> allocate(Bytes size, const memory::Tag& tag,
-                                     memory::Domain& domain);
+                                     memory::Domain& domain,
+                                     Bytes trailing = 0);
   /// Borrows `size` bytes in host memory; `owner` is destroyed with the
   /// storage. Counted as lent.
   static base::Ref<Storage> borrow(void* data, Bytes size,
@@ -53,6 +55,9 @@ class NEAP_API Storage : public memory::Counted<Storage> {
   bool is_lent() const noexcept { return held_ == Held::kLent; }
   /// Category, owner and call site that the bytes are counted under.
   const memory::Tag& tag() const noexcept { return tag_; }
+  /// What headers are counted under: bookkeeping, which lives in host memory
+  /// whatever the space of the bytes.
+  memory::Tag header_tag() const noexcept { return header_of(tag_); }
   /// Counts the bytes under another category and owner from now on.
   /// THROWS: OutOfMemory (only when the ledger cannot grow).
   void retag(memory::Category category, memory::OwnerId owner);
@@ -69,6 +74,11 @@ class NEAP_API Storage : public memory::Counted<Storage> {
   }
 
  private:
+  static memory::Tag header_of(memory::Tag tag) noexcept {
+    tag.category = memory::Category::kGraph;
+    tag.space = memory::kHost;
+    return tag;
+  }
   enum class Held : std::uint8_t { kNothing, kOwned, kLent };
 
   memory::Block block_{};

@@ -11,13 +11,6 @@ using tensor::Array;
 
 namespace {
 
-memory::Tag body_tag(const Array& array) noexcept {
-  memory::Tag tag = array.storage()->tag();
-  tag.category = memory::Category::kGraph;
-  tag.space = memory::kHost;
-  return tag;
-}
-
 void check_host(const Tensor& t, const char* what) {
   if (t.space() != memory::kHost) {
     raise<DeviceError>(
@@ -29,28 +22,13 @@ void check_host(const Tensor& t, const char* what) {
 }  // namespace
 
 Tensor::Tensor(base::Ref<Array> array, base::Ref<tensor::GraphLink> link,
-               std::uint32_t output) {
-  const memory::Tag tag = body_tag(*array);
-  memory::Domain& domain = array->domain();
-  body_ = tensor::Body::create(domain, tag, 0, std::move(array),
-                               std::move(link), output);
-}
+               std::uint32_t output)
+    : body_(tensor::Body::create(std::move(array), std::move(link), output)) {}
 
-tensor::Body& Tensor::body() const {
-  if (!body_) {
-    raise<UseAfterRelease>(
-        "tensor: used while undefined (default-made, moved "
-        "from, or never assigned)");
-  }
-  return *body_;
-}
-
-const base::Ref<Array>& Tensor::array() const {
-  return body().array_;
-}
-
-const base::Ref<tensor::GraphLink>& Tensor::link() const {
-  return body().link_;
+void Tensor::refuse_undefined() {
+  raise<UseAfterRelease>(
+      "tensor: used while undefined (default-made, moved "
+      "from, or never assigned)");
 }
 
 void Tensor::set_link(base::Ref<tensor::GraphLink> link, std::uint32_t output) {
@@ -141,11 +119,6 @@ memory::Vector<double> Tensor::to_vector() const {
     out.push_back(tensor::element_as_double(view, offset));
   });
   return out;
-}
-
-bool Tensor::requires_grad() const {
-  const auto& link = body().link_;
-  return link && link->requires_grad();
 }
 
 bool Tensor::is_leaf() const {

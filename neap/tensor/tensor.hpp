@@ -10,28 +10,9 @@
 #include <initializer_list>
 #include <span>
 
-#include "neap/tensor/array.hpp"
-#include "neap/tensor/graph_link.hpp"
+#include "neap/tensor/body.hpp"
 
 namespace neap {
-
-namespace tensor {
-
-/// What copies of a handle share.
-class Body : public memory::Counted<Body> {
- public:
-  Body(base::Ref<Array> array, base::Ref<GraphLink> link,
-       std::uint32_t output) noexcept
-      : array_(std::move(array)), link_(std::move(link)), output_(output) {}
-
- private:
-  friend class neap::Tensor;
-  base::Ref<Array> array_;
-  base::Ref<GraphLink> link_;  // null: no derivative flows through
-  std::uint32_t output_ = 0;   // which output of the linked node this is
-};
-
-}  // namespace tensor
 
 class NEAP_API Tensor {
  public:
@@ -84,7 +65,10 @@ class NEAP_API Tensor {
   // --- derivatives ---------------------------------------------------------
 
   /// True when a backward from results of this tensor reaches it.
-  bool requires_grad() const;
+  bool requires_grad() const {
+    const base::Ref<tensor::GraphLink>& position = link();
+    return position && position->requires_grad();
+  }
   /// True when no recorded op made it.
   bool is_leaf() const;
   /// What backward accumulated into this leaf; undefined where nothing was.
@@ -103,8 +87,8 @@ class NEAP_API Tensor {
   // --- for rooms above -----------------------------------------------------
 
   /// THROWS: UseAfterRelease when undefined.
-  const base::Ref<tensor::Array>& array() const;
-  const base::Ref<tensor::GraphLink>& link() const;
+  const base::Ref<tensor::Array>& array() const { return body().array_; }
+  const base::Ref<tensor::GraphLink>& link() const { return body().link_; }
   std::uint32_t output_index() const { return body().output_; }
   /// Puts the body shared by all copies onto another link.
   void set_link(base::Ref<tensor::GraphLink> link, std::uint32_t output = 0);
@@ -134,7 +118,13 @@ class NEAP_API Tensor {
   }
 
  private:
-  tensor::Body& body() const;
+  tensor::Body& body() const {
+    if (!body_) {
+      refuse_undefined();
+    }
+    return *body_;
+  }
+  [[noreturn]] static void refuse_undefined();
   const void* host_elements(DType dtype) const;
   void* writable_elements(DType dtype, const CallSite& site);
   static Tensor borrow_bytes(void* data, std::int64_t count, DType dtype,
