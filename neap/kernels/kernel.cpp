@@ -96,8 +96,8 @@ const Kernel& find(const KernelList& list, SpaceRuntime& runtime, DType dtype,
   isa();  // pins the instruction set before the first kernel runs
   const Kernel* kernel = runtime.find(list, dtype, args);
   if (kernel == nullptr) {
-    raise<DTypeError>("{}: no kernel for {} in its memory space", list.name,
-                      name_of(dtype));
+    raise<DTypeError>("{}: no kernel for {} in the memory space of its operand",
+                      list.name, name_of(dtype));
   }
   return *kernel;
 }

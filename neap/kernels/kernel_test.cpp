@@ -43,7 +43,8 @@ TEST(RegistryTest, FindsByDtypeAndSaysWhatIsMissing) {
     find(exp_kernels, memory::kHost, i32, {});
     FAIL();
   } catch (const DTypeError& error) {
-    EXPECT_STREQ(error.what(), "exp: no kernel for i32 in space 0");
+    EXPECT_STREQ(error.what(),
+                 "exp: no kernel for i32 in the memory space of its operand");
   }
 }
 
