@@ -11,6 +11,7 @@
 #include "neap/ops/eq.hpp"
 #include "neap/ops/expand.hpp"
 #include "neap/ops/mul.hpp"
+#include "neap/ops/pow.hpp"
 #include "neap/ops/reduce.hpp"
 #include "neap/ops/sign.hpp"
 #include "neap/ops/sum.hpp"
@@ -44,7 +45,10 @@ Tensor norm_axes(const Operand& x, double p, std::uint64_t axes) {
   if (has_kernel) {
     return graph::apply(kNorm, {x}, NormAttrs{axes, p});
   }
-  raise<ValueError>("norm: p is {}, expected 0, 1, 2 or an infinity", p);
+  if (std::isnan(p)) {
+    raise<ValueError>("norm: p is NaN, expected a number");
+  }
+  return pow(sum_axes(pow(abs(x), p), axes), 1.0 / p);
 }
 
 }  // namespace

@@ -7,9 +7,12 @@
 
 #include "neap/autograd/backward.hpp"
 #include "neap/graph/vertex.hpp"
+#include "neap/ops/cumsum.hpp"
 #include "neap/ops/logsumexp.hpp"
+#include "neap/ops/max.hpp"
 #include "neap/ops/norm.hpp"
 #include "neap/ops/prod.hpp"
+#include "neap/ops/sort.hpp"
 #include "neap/ops/var.hpp"
 #include "neap/tensor/create.hpp"
 
@@ -79,6 +82,19 @@ TEST(ReductionFiguresTest, NormsArePyTorchs) {
   expect_figures([](const Tensor& x) { return norm(x, 2, {0, 2}); }, kNorm2);
   expect_figures([](const Tensor& x) { return norm(x, kInfinity, {1}); },
                  kNormInf);
+  expect_figures([](const Tensor& x) { return norm(x, 3, {1, 2}); }, kNorm3);
+}
+
+TEST(ReductionFiguresTest, SumsOnTheWayArePyTorchs) {
+  expect_figures([](const Tensor& x) { return cumsum(x, 1); }, kCumsum);
+}
+
+TEST(ReductionFiguresTest, OrderIsPyTorchs) {
+  expect_figures([](const Tensor& x) { return sort(x, 1, true).values; },
+                 kSort);
+  expect_figures([](const Tensor& x) { return topk(x, 2, 2, false).values; },
+                 kTopk);
+  expect_figures([](const Tensor& x) { return max(x, 0).values; }, kMax);
 }
 
 }  // namespace
