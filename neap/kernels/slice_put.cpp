@@ -7,6 +7,7 @@
 #include "neap/kernels/attrs.hpp"
 #include "neap/kernels/copy.hpp"
 #include "neap/kernels/fill.hpp"
+#include "neap/kernels/pad.hpp"
 
 namespace neap::kernels {
 namespace {
@@ -24,14 +25,19 @@ Strided window_of(const Strided& y, const SliceAttrs& slice) noexcept {
 }
 
 void slice_put(const Args& args) noexcept {
+  const auto& attrs = args.attrs_as<SliceAttrs>();
   const Strided& y = args.out[0];
-  const FillAttrs zero{};
-  Args fill = args;
-  fill.in = {};
-  fill.attrs = &zero;
-  fill_kernels.kernels[static_cast<std::size_t>(y.dtype)].run(fill);
-  copy_elements(args.in[0], window_of(y, args.attrs_as<SliceAttrs>()),
+  if (attrs.step == 1) {
+    fill_around(y, static_cast<int>(attrs.axis), attrs.start, attrs.count, 0.0,
                 *args.executor);
+  } else {
+    const FillAttrs zero{};
+    Args fill = args;
+    fill.in = {};
+    fill.attrs = &zero;
+    fill_kernels.kernels[static_cast<std::size_t>(y.dtype)].run(fill);
+  }
+  copy_elements(args.in[0], window_of(y, attrs), *args.executor);
 }
 
 // add, of the window and x, in the window's place.
