@@ -133,6 +133,22 @@ TEST_F(LayerTest, ActivationsComputeTheirFunctions) {
   EXPECT_NEAR(Sigmoid()(x).at({0}), 1.0 / (1.0 + std::exp(1.0)), 1e-15);
 }
 
+TEST_F(LayerTest, ActivationsTakeTheirParameters) {
+  const Tensor x = from_values({-1, 2}, {2}, f64);
+  const double tail = std::exp(-1.0);
+  EXPECT_THAT(LeakyReLU(0.25)(x).to_vector(), ElementsAre(-0.25, 2));
+  EXPECT_NEAR(ELU(2.0)(x).at({0}), 2.0 * (tail - 1.0), 1e-15);
+  EXPECT_NEAR(Softplus(2.0, 3.0)(x).at({0}), std::log1p(tail * tail) / 2.0,
+              1e-15);
+  EXPECT_EQ(Softplus(2.0, 3.0)(x).at({1}), 2.0);
+  EXPECT_NEAR(SiLU()(x).at({0}), -tail / (1.0 + tail), 1e-15);
+  EXPECT_NEAR(Mish()(x).at({0}), -std::tanh(std::log1p(tail)), 1e-15);
+  EXPECT_NEAR(GELU()(x).at({0}), -0.5 * std::erfc(std::sqrt(0.5)), 1e-15);
+  EXPECT_NE(GELU(GeluForm::kTanh)(x).at({0}), GELU()(x).at({0}));
+  EXPECT_THROW(ELU(-1.0), ValueError);
+  EXPECT_THROW(Softplus(0.0), ValueError);
+}
+
 TEST_F(LayerTest, DropoutDropsWhileTrainingOnly) {
   Dropout layer(0.5);
   const Tensor x = ones({1000});

@@ -3,9 +3,14 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/ops/dropout.hpp"
+#include "neap/ops/elu.hpp"
+#include "neap/ops/leaky_relu.hpp"
+#include "neap/ops/mish.hpp"
 #include "neap/ops/relu.hpp"
 #include "neap/ops/reshape.hpp"
 #include "neap/ops/sigmoid.hpp"
+#include "neap/ops/silu.hpp"
+#include "neap/ops/softplus.hpp"
 #include "neap/ops/tanh.hpp"
 
 namespace neap::nn {
@@ -22,6 +27,43 @@ Tensor Tanh::forward(const Tensor& x) {
 
 Tensor Sigmoid::forward(const Tensor& x) {
   return sigmoid(x);
+}
+
+Tensor GELU::forward(const Tensor& x) {
+  return gelu(x, form_);
+}
+
+Tensor SiLU::forward(const Tensor& x) {
+  return silu(x);
+}
+
+Tensor Mish::forward(const Tensor& x) {
+  return mish(x);
+}
+
+Tensor LeakyReLU::forward(const Tensor& x) {
+  return leaky_relu(x, slope_);
+}
+
+ELU::ELU(double alpha) : alpha_(alpha) {
+  if (!(alpha >= 0.0)) {
+    raise<ValueError>("ELU: alpha is {}, expected alpha >= 0", alpha);
+  }
+}
+
+Tensor ELU::forward(const Tensor& x) {
+  return elu(x, alpha_);
+}
+
+Softplus::Softplus(double beta, double threshold)
+    : beta_(beta), threshold_(threshold) {
+  if (!(beta > 0.0)) {
+    raise<ValueError>("Softplus: beta is {}, expected beta > 0", beta);
+  }
+}
+
+Tensor Softplus::forward(const Tensor& x) {
+  return softplus(x, beta_, threshold_);
 }
 
 Dropout::Dropout(double p) : p_(p) {

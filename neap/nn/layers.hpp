@@ -3,6 +3,7 @@
 #pragma once
 
 #include "neap/nn/layer.hpp"
+#include "neap/ops/gelu.hpp"
 
 namespace neap::nn {
 
@@ -19,6 +20,55 @@ class NEAP_API Tanh : public Layer {
 class NEAP_API Sigmoid : public Layer {
  public:
   Tensor forward(const Tensor& x) override;
+};
+
+class NEAP_API GELU : public Layer {
+ public:
+  explicit GELU(GeluForm form = GeluForm::kExact) : form_(form) {}
+  Tensor forward(const Tensor& x) override;
+
+ private:
+  GeluForm form_;
+};
+
+class NEAP_API SiLU : public Layer {
+ public:
+  Tensor forward(const Tensor& x) override;
+};
+
+class NEAP_API Mish : public Layer {
+ public:
+  Tensor forward(const Tensor& x) override;
+};
+
+class NEAP_API LeakyReLU : public Layer {
+ public:
+  explicit LeakyReLU(double negative_slope = 0.01) : slope_(negative_slope) {}
+  Tensor forward(const Tensor& x) override;
+
+ private:
+  double slope_;
+};
+
+class NEAP_API ELU : public Layer {
+ public:
+  /// THROWS: ValueError unless alpha >= 0.
+  explicit ELU(double alpha = 1.0);
+  Tensor forward(const Tensor& x) override;
+
+ private:
+  double alpha_;
+};
+
+class NEAP_API Softplus : public Layer {
+ public:
+  /// THROWS: ValueError unless beta > 0.
+  explicit Softplus(double beta = 1.0, double threshold = 20.0);
+  Tensor forward(const Tensor& x) override;
+
+ private:
+  double beta_;
+  double threshold_;
 };
 
 /// While training, sets each element to zero with probability p and divides

@@ -15,6 +15,7 @@
 #include "neap/ops/atan.hpp"            // IWYU pragma: export
 #include "neap/ops/atan2.hpp"           // IWYU pragma: export
 #include "neap/ops/atanh.hpp"           // IWYU pragma: export
+#include "neap/ops/binary_cross_entropy.hpp"  // IWYU pragma: export
 #include "neap/ops/cast.hpp"            // IWYU pragma: export
 #include "neap/ops/ceil.hpp"            // IWYU pragma: export
 #include "neap/ops/clip.hpp"            // IWYU pragma: export
