@@ -191,26 +191,26 @@ void Walk::seed(const Tensor& root, const Tensor& cotangent) {
 }
 
 void Walk::run_rule(Step& step) {
-  constexpr std::size_t kInPlace = 8;
+  constexpr std::size_t kInPlace = 4;  // inputs of most calls
+  const std::size_t inputs = step.node().edges().size();
+  if (inputs <= kInPlace) {
+    std::array<Tensor, kInPlace> results;
+    std::array<std::uint8_t, kInPlace> wanted{};
+    std::array<Tensor*, kInPlace> sums{};
+    run_rule(step, std::span(results).first(inputs),
+             std::span(wanted).first(inputs), std::span(sums).first(inputs));
+  } else {
+    memory::Vector<Tensor> results(inputs);
+    memory::Vector<std::uint8_t> wanted(inputs);
+    memory::Vector<Tensor*> sums(inputs);
+    run_rule(step, results, wanted, sums);
+  }
+}
+
+void Walk::run_rule(Step& step, std::span<Tensor> results,
+                    std::span<std::uint8_t> wanted, std::span<Tensor*> sums) {
   Node& node = step.node();
   const auto edges = node.edges();
-  std::array<Tensor, kInPlace> few;
-  std::array<std::uint8_t, kInPlace> few_wanted{};
-  std::array<Tensor*, kInPlace> few_sums{};
-  memory::Vector<Tensor> many;
-  memory::Vector<std::uint8_t> many_wanted;
-  memory::Vector<Tensor*> many_sums;
-  std::span<Tensor> results(few.data(), std::min(edges.size(), kInPlace));
-  std::span<std::uint8_t> wanted(few_wanted.data(), results.size());
-  std::span<Tensor*> sums(few_sums.data(), results.size());
-  if (edges.size() > kInPlace) {
-    many.resize(edges.size());
-    many_wanted.resize(edges.size());
-    many_sums.resize(edges.size());
-    results = many;
-    wanted = many_wanted;
-    sums = many_sums;
-  }
   for (std::size_t i = 0; i < edges.size(); ++i) {
     wanted[i] = is_wanted(edges[i]) ? 1 : 0;
     if (wanted[i] != 0) {

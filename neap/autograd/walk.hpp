@@ -81,6 +81,8 @@ class Walk {
   void accumulate(Tensor& slot, Tensor cotangent) const;
   void pass(Step& step);
   void run_rule(Step& step);
+  void run_rule(Step& step, std::span<Tensor> results,
+                std::span<std::uint8_t> wanted, std::span<Tensor*> sums);
   void consume_rest(std::size_t from) noexcept;
 
   Options options_;

@@ -27,11 +27,26 @@ std::uint32_t bit(std::size_t i) noexcept {
   return 1U << static_cast<std::uint32_t>(std::min<std::size_t>(i, 31));
 }
 
-Reads reads_of(const OpCall& call) noexcept {
+// A bit for each of the first 64 inputs, since asking costs a virtual call.
+std::uint64_t needs_of(const OpCall& call) noexcept {
+  std::uint64_t needs = 0;
+  for (std::size_t i = 0; i < std::min<std::size_t>(call.inputs.size(), 64);
+       ++i) {
+    needs |= std::uint64_t{needs_cotangent(call.inputs[i])} << i;
+  }
+  return needs;
+}
+
+bool is_needed(const OpCall& call, std::uint64_t needs,
+               std::size_t i) noexcept {
+  return i < 64 ? (needs >> i & 1U) != 0 : needs_cotangent(call.inputs[i]);
+}
+
+Reads reads_of(const OpCall& call, std::uint64_t needs) noexcept {
   Reads all;
   const auto& rules = call.op.facts.vjp_reads;
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
-    if (needs_cotangent(call.inputs[i])) {
+    if (is_needed(call, needs, i)) {
       const Reads& one = rules[std::min(i, rules.size() - 1)];
       all.inputs |= one.inputs;
       all.outputs |= one.outputs;
@@ -54,7 +69,8 @@ bool keeps_shape(const Reads& reads, const OpCall& call, std::size_t i,
 
 base::Ref<Node> Node::create(const OpCall& call, std::span<const Spec> outputs,
                              memory::Domain& domain) {
-  const Reads reads = reads_of(call);
+  const std::uint64_t needs = needs_of(call);
+  const Reads reads = reads_of(call, needs);
   auto residuals = static_cast<std::size_t>(std::popcount(reads.outputs));
   std::size_t words = 0;
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
@@ -78,18 +94,18 @@ base::Ref<Node> Node::create(const OpCall& call, std::span<const Spec> outputs,
   node->residual_count_ = static_cast<std::uint16_t>(residuals);
   node->shape_words_ = static_cast<std::uint16_t>(words);
   node->attr_bytes_ = static_cast<std::uint16_t>(call.attrs.size());
-  node->fill(call, reads, outputs[0].shape);
+  node->fill(call, needs, reads, outputs[0].shape);
   return base::Ref<Node>::adopt(node);
 }
 
-void Node::fill(const OpCall& call, const Reads& reads,
+void Node::fill(const OpCall& call, std::uint64_t needs, const Reads& reads,
                 const Shape& output_shape) noexcept {
   Residual* residual = residual_data();
   std::int64_t* word = shape_data();
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     const Tensor& input = call.inputs[i].tensor();
     Edge* edge = ::new (edge_data() + i) Edge;
-    if (needs_cotangent(call.inputs[i])) {
+    if (is_needed(call, needs, i)) {
       edge->source = input.link();
       edge->output = input.output_index();
     }

@@ -73,7 +73,7 @@ class NEAP_API Node final : public Vertex {
   Edge* edge_data() const noexcept;
   Residual* residual_data() const noexcept;
   std::int64_t* shape_data() const noexcept;
-  void fill(const OpCall& call, const Reads& reads,
+  void fill(const OpCall& call, std::uint64_t needs, const Reads& reads,
             const Shape& output_shape) noexcept;
   void clear(Vertex** dying) noexcept;
   void end(Vertex** dying) noexcept;
