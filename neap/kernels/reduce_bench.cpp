@@ -6,6 +6,7 @@
 //   neap_kernels_bench --benchmark_filter='Reduce/sum'
 #include <benchmark/benchmark.h>
 
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <limits>
@@ -13,8 +14,11 @@
 #include <vector>
 
 #include "neap/kernels/amax.hpp"
+#include "neap/kernels/argmax.hpp"
 #include "neap/kernels/attrs.hpp"
+#include "neap/kernels/logsumexp.hpp"
 #include "neap/kernels/sum.hpp"
+#include "neap/kernels/var.hpp"
 #include "neap/threads/pool.hpp"
 
 namespace neap::kernels {
@@ -38,6 +42,9 @@ struct Form {
 constexpr Subject kSubjects[] = {
     {"sum", &sum_kernels, boolean},
     {"amax", &amax_kernels, boolean},
+    {"argmax", &argmax_kernels, i64},
+    {"logsumexp", &logsumexp_kernels, boolean},
+    {"var", &var_kernels, boolean},
 };
 
 // In the second level of cache, in the third, in memory.
@@ -112,10 +119,17 @@ void measure(benchmark::State& state, const Subject& subject, const Form& form,
                    f32,
                    {form.rows, form.columns},
                    {form.columns, 1}};
-  const Strided out =
-      result_of(form, subject.result == boolean ? f32 : subject.result, y);
+  std::vector<double> mean(y.size());
+  const DType dtype = subject.result == boolean ? f32 : subject.result;
+  const std::array out{result_of(form, dtype, y), result_of(form, f32, mean)};
+  const bool is_var = subject.list == &var_kernels;
   const ReduceAttrs attrs{form.axes};
-  Args args{{&in, 1}, {&out, 1}, &attrs, {}, &pool};
+  const VarAttrs var_attrs{.axes = form.axes};
+  Args args{{&in, 1},
+            std::span(out).first(is_var ? 2 : 1),
+            is_var ? static_cast<const void*>(&var_attrs) : &attrs,
+            {},
+            &pool};
   const Kernel& kernel = find(*subject.list, memory::kHost, f32, args);
   std::vector<std::byte> scratch(
       static_cast<std::size_t>(scratch_bytes(kernel, args)));
