@@ -133,7 +133,7 @@ std::vector<Row> chain_rows(const Chain& chain, Worker* peer,
                             const Schedule& schedule) {
   std::vector<Contender> contenders;
   for (const Way& way : kWays) {
-    contenders.push_back(timed(way.name, [&] { (chain.*way.run)(); }));
+    contenders.push_back(timed_each(way.name, [&] { (chain.*way.run)(); }));
     if (peer != nullptr) {
       contenders.push_back(contender_of(way.name, *peer, way.command));
     }

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // PyTorch's own cost of an operation, from C++, as a worker of chain_bench: a
 // chain of multiplications and additions on 4 floats. Commands, a line each,
-// answered with the mean seconds of one chain:
+// answered with the seconds of each chain:
 //   plain N      N chains without gradients
 //   recorded N   with a tape, which is dropped
 //   backward N   with a tape and its backward
@@ -57,12 +57,13 @@ int main() {
   std::string command;
   for (int count = 0; std::cin >> command >> count;) {
     using Clock = std::chrono::steady_clock;
-    const auto begin = Clock::now();
     for (int i = 0; i < count; ++i) {
+      const auto begin = Clock::now();
       chain.run(command);
+      const std::chrono::duration<double> seconds = Clock::now() - begin;
+      std::printf("%.9f ", seconds.count());
     }
-    const std::chrono::duration<double> seconds = Clock::now() - begin;
-    std::printf("%.12f\n", seconds.count() / count);
+    std::printf("\n");
     std::fflush(stdout);
   }
 }
