@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/det.hpp"
 
-#include "neap/ops/matrices_testing.hpp"
+#include "neap/ops/matrices_test.hpp"
 
 namespace neap::testing {
 namespace {

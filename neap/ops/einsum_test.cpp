@@ -84,9 +84,8 @@ OpRow row_of(const char* equation, const std::vector<Shape>& shapes,
           .reference = Definition(std::move(terms), std::move(output))};
 }
 
-OpTable einsum_table() {
-  OpTable table{.name = "einsum"};
-  table.rows = {
+std::vector<OpRow> rows() {
+  std::vector<OpRow> all = {
       row_of("ij,jk->ik", {{3, 4}, {4, 2}}, {"ij", "jk"}, "ik"),
       row_of("ij,jk", {{3, 4}, {4, 2}}, {"ij", "jk"}, "ik"),
       row_of(" b i j , b k j -> b k i ", {{2, 3, 4}, {2, 5, 4}}, {"bij", "bkj"},
@@ -116,52 +115,58 @@ OpTable einsum_table() {
              {"a", "ab", "bc", "cd", "d"}, ""),
       row_of("i,i,ij->j", {{3}, {3}, {3, 4}}, {"i", "i", "ij"}, "j"),
   };
-  for (OpRow& row : table.rows) {
+  for (OpRow& row : all) {
     if (row.name.ends_with("one")) {
       row.fn = [](Inputs x) { return einsum("ij,jk->ik", {x[0], x[1]}); };
     }
   }
-  table.rows[0].zero_size = {{{0, 4}, {4, 2}}, {{3, 0}, {0, 2}}};
-  table.rows[7].zero_size = {{{2, 0}, {2, 0}}};
-  table.rows[11].zero_size = {{{0, 0}}};
-  const auto wrong = [](const char* equation, std::type_index error,
-                        const char* says) {
-    return ErrorRow{.name = equation,
-                    .fn = [equation](Inputs x) { return einsum(equation, x); },
-                    .inputs = {uniform({2, 3}, 0, 1), uniform({3, 4}, 0, 1)},
-                    .error = error,
-                    .says = says};
-  };
-  table.errors = {
-      wrong("ij->ij", typeid(ValueError), "names 1 operands, 2 are given"),
-      wrong("ij,jk->im", typeid(ValueError), "'m' of the result"),
-      wrong("ij,jk->iik", typeid(ValueError), "'i' is twice in the result"),
-      wrong("ij,j1->i", typeid(ShapeError), "operand 1 is [3, 4]"),
-      wrong("ij,jk1->i", typeid(ValueError), "'1' in a term"),
-      wrong("ij,...jk...->i", typeid(ValueError), "at most one '...'"),
-      wrong("ij,jk->i->k", typeid(ValueError), "'-' in a term"),
-      wrong("ij,ik->jk", typeid(ShapeError), "'i' is 3 in operand 1"),
-      wrong("ii,jk->jk", typeid(ShapeError), "'i' is 3 in operand 0"),
-      wrong("ijk,jk->i", typeid(ShapeError), "operand 0 is [2, 3]"),
-      {.name = "dtypes",
-       .fn =
-           [](Inputs x) {
-             return einsum("i,i", {x[0], x[1]});
-           },
-       .inputs = {uniform({3}, 0, 1), uniform({3}, 0, 1).as(f64)},
-       .error = typeid(DTypeError)},
-      {.name = "nothing",
-       .fn = [](Inputs) { return einsum("", std::span<const Tensor>()); },
-       .error = typeid(ValueError)},
-      {.name = "too many axes",
-       .fn =
-           [](Inputs x) {
-             return einsum("abcde,fghij", {x[0], x[0]});
-           },
-       .inputs = {uniform({1, 1, 1, 1, 1}, 0, 1)},
-       .error = typeid(ShapeError),
-       .says = "more than 8 axes"}};
-  return table;
+  all[0].zero_size = {{{0, 4}, {4, 2}}, {{3, 0}, {0, 2}}};
+  all[7].zero_size = {{{2, 0}, {2, 0}}};
+  all[11].zero_size = {{{0, 0}}};
+  return all;
+}
+
+ErrorRow wrong(const char* equation, std::type_index error, const char* says) {
+  return ErrorRow{.name = equation,
+                  .fn = [equation](Inputs x) { return einsum(equation, x); },
+                  .inputs = {uniform({2, 3}, 0, 1), uniform({3, 4}, 0, 1)},
+                  .error = error,
+                  .says = says};
+}
+
+std::vector<ErrorRow> errors() {
+  return {wrong("ij->ij", typeid(ValueError), "names 1 operands, 2 are given"),
+          wrong("ij,jk->im", typeid(ValueError), "'m' of the result"),
+          wrong("ij,jk->iik", typeid(ValueError), "'i' is twice in the result"),
+          wrong("ij,j1->i", typeid(ShapeError), "operand 1 is [3, 4]"),
+          wrong("ij,jk1->i", typeid(ValueError), "'1' in a term"),
+          wrong("ij,...jk...->i", typeid(ValueError), "at most one '...'"),
+          wrong("ij,jk->i->k", typeid(ValueError), "'-' in a term"),
+          wrong("ij,ik->jk", typeid(ShapeError), "'i' is 3 in operand 1"),
+          wrong("ii,jk->jk", typeid(ShapeError), "'i' is 3 in operand 0"),
+          wrong("ijk,jk->i", typeid(ShapeError), "operand 0 is [2, 3]"),
+          {.name = "dtypes",
+           .fn =
+               [](Inputs x) {
+                 return einsum("i,i", {x[0], x[1]});
+               },
+           .inputs = {uniform({3}, 0, 1), uniform({3}, 0, 1).as(f64)},
+           .error = typeid(DTypeError)},
+          {.name = "nothing",
+           .fn = [](Inputs) { return einsum("", std::span<const Tensor>()); },
+           .error = typeid(ValueError)},
+          {.name = "too many axes",
+           .fn =
+               [](Inputs x) {
+                 return einsum("abcde,fghij", {x[0], x[0]});
+               },
+           .inputs = {uniform({1, 1, 1, 1, 1}, 0, 1)},
+           .error = typeid(ShapeError),
+           .says = "more than 8 axes"}};
+}
+
+OpTable einsum_table() {
+  return {.name = "einsum", .rows = rows(), .errors = errors()};
 }
 
 const Listed kListed(einsum_table);
