@@ -149,10 +149,11 @@ Tensor pad(const Operand& x, std::span<const std::int64_t> pads, PadMode mode,
         pads.size(), format_shape(from.shape()));
   }
   kernels::PadAttrs attrs{.value = value};
-  for (int k = 0; k < pairs; ++k) {
-    const auto axis = static_cast<std::size_t>(from.rank() - 1 - k);
-    attrs.before[axis] = pads[static_cast<std::size_t>(2 * k)];
-    attrs.after[axis] = pads[static_cast<std::size_t>(2 * k + 1)];
+  auto axis = static_cast<std::size_t>(from.rank());
+  for (std::size_t k = 0; k < pads.size(); k += 2) {
+    --axis;
+    attrs.before[axis] = pads[k];
+    attrs.after[axis] = pads[k + 1];
   }
   return ops::pad_by(from, attrs, mode);
 }

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/scatter_add.hpp"
 
-#include "neap/ops/indexing_reference.hpp"
+#include "neap/ops/indexing_test.hpp"
 
 namespace neap::testing {
 namespace {
