@@ -177,10 +177,17 @@ std::int64_t strip(const Job& job) noexcept {
   return kGathered / job.size / std::min(job.block, job.length);
 }
 
-// States of columns [first, first + count) of one kept index and block.
-void column_block(const Job& job, std::int64_t kept, std::int64_t b,
-                  std::int64_t first, std::int64_t count, Workspace& work,
-                  std::byte* states) noexcept {
+// Columns [first, first + count) of one kept index.
+struct Columns {
+  std::int64_t kept;
+  std::int64_t first;
+  std::int64_t count;
+};
+
+// Their states, of one block.
+void column_block(const Job& job, const Columns& columns, std::int64_t b,
+                  Workspace& work, std::byte* states) noexcept {
+  const auto [kept, first, count] = columns;
   const Axes& inner = job.parts.columns;
   const bool is_dense = inner.is_dense();
   const int size = static_cast<int>(job.size);
@@ -214,7 +221,7 @@ void reduce_columns(const Job& job) noexcept {
           std::min({end - begin, job.width - first, most});
       job.reduction.start(work.totals.data(), count);
       for (std::int64_t b = 0; b < job.blocks; ++b) {
-        column_block(job, kept, b, first, count, work, work.parts.data());
+        column_block(job, {kept, first, count}, b, work, work.parts.data());
         job.reduction.join(work.totals.data(), work.parts.data(), count,
                            job.span(b));
       }
@@ -229,29 +236,36 @@ void reduce_columns(const Job& job) noexcept {
                         part);
 }
 
+// States of all columns of one kept index and block.
+void column_states(const Job& job, std::int64_t kept, std::int64_t b,
+                   Workspace& work, std::byte* states) noexcept {
+  const std::int64_t most = strip(job);
+  for (std::int64_t first = 0; first < job.width; first += most) {
+    const std::int64_t count = std::min(most, job.width - first);
+    column_block(job, {kept, first, count}, b, work,
+                 states + first * job.reduction.state);
+  }
+}
+
 // Blocks of lists in parallel, their states in scratch: those of one list one
 // after the other by rows, those of one block by columns.
 void make_states(const Job& job) noexcept {
-  const std::int64_t state = job.reduction.state;
+  const std::int64_t each = job.width * job.reduction.state;  // of a block
   std::byte* const states = job.args.scratch.data();
   const auto part = [&](std::int64_t begin, std::int64_t end) noexcept {
     Workspace work;
     while (begin < end) {
       const std::int64_t kept = begin / job.blocks;
       const std::int64_t b = begin % job.blocks;
-      std::int64_t count = 1;
+      const std::int64_t count =
+          job.parts.by_rows ? std::min(end - begin, job.blocks - b) : 1;
       if (job.parts.by_rows) {
         const Axes& lists = job.parts.kept;
-        count = std::min(end - begin, job.blocks - b);
-        row_blocks(
-            job, job.args.in[0].data + lists.offset(lists.in, kept) * job.size,
-            b, count, work, states + begin * state);
+        const std::int64_t at = lists.offset(lists.in, kept) * job.size;
+        row_blocks(job, job.args.in[0].data + at, b, count, work,
+                   states + begin * each);
       } else {
-        const std::int64_t most = strip(job);
-        for (std::int64_t first = 0; first < job.width; first += most) {
-          column_block(job, kept, b, first, std::min(most, job.width - first),
-                       work, states + (begin * job.width + first) * state);
-        }
+        column_states(job, kept, b, work, states + begin * each);
       }
       begin += count;
     }
