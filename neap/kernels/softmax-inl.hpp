@@ -194,7 +194,7 @@ HWY_INLINE void for_each_block(std::int64_t length, const Body& body) {
 template <class T>
 class RowIn {
  public:
-  RowIn(const Rows& rows) : rows_(rows), block_(rows) {}
+  explicit RowIn(const Rows& rows) : rows_(rows), block_(rows) {}
   void go_to(std::int64_t row) { row_ = rows_.at<const T>(row); }
   const T* read(std::int64_t first, std::int64_t count) {
     return block_.read(row_, first, count);

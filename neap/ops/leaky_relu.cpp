@@ -27,7 +27,8 @@ Tensor gated(const Tensor& x, const Tensor& d, double slope) {
 // same.
 const Op kLeakyRelu{
     .name = "leaky_relu",
-    .formula = "y = x > 0 ? x : slope x, dy/dx = slope at 0",
+    .formula =
+        "y = x > 0 ? x : slope x, dy/dx = slope at 0; recorded as relu_bits",
     .infer =
         [](const OpArgs& args, std::span<Spec> out) {
           infer_floating("leaky_relu", args, out[0]);

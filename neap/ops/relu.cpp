@@ -21,7 +21,7 @@ Tensor gated(const Tensor& y, Tensor d) {
 // Its rules are for tangents, and for recorders that record it all the same.
 const Op kRelu{
     .name = "relu",
-    .formula = "y = max(x, 0), dy/dx = 0 at 0",
+    .formula = "y = max(x, 0), dy/dx = 0 at 0; recorded as relu_bits",
     .infer = [](const OpArgs& args,
                 std::span<Spec> out) { infer_floating("relu", args, out[0]); },
     .kernel = &kernels::relu_kernels,
