@@ -20,6 +20,9 @@ elseif(NEAP_SANITIZE STREQUAL "thread")
   target_compile_options(neap_options INTERFACE
     -fsanitize=thread -fno-omit-frame-pointer)
   target_link_options(neap_options INTERFACE -fsanitize=thread)
+  # Threads meet outside the vector code: one set of it is compiled, not two.
+  target_compile_definitions(neap_options INTERFACE
+    HWY_BROKEN_TARGETS=HWY_AVX3)
 endif()
 # What a program does not call is left out of it.
 target_link_options(neap_options INTERFACE -Wl,--gc-sections)

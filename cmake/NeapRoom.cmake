@@ -37,6 +37,10 @@ function(neap_test target)
   if(NOT NEAP_TESTS)
     return()
   endif()
+  # ThreadSanitizer has nothing to say of the others, and takes its time.
+  if(NEAP_SANITIZE STREQUAL "thread" AND NOT "tsan" IN_LIST TEST_LABELS)
+    return()
+  endif()
   # Where there is a door, every test must give back what it took.
   set(main GTest::gtest_main)
   if(TARGET neap_memory)

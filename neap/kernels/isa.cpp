@@ -56,7 +56,7 @@ const Level& named_level(std::string_view name, std::int64_t supported) {
 
 // Lower targets have higher bits, so all bits below the level's are better.
 const char* pin() {
-  const std::int64_t supported = hwy::SupportedTargets();
+  const std::int64_t supported = hwy::SupportedTargets() & HWY_TARGETS;
   const char* wanted = std::getenv("NEAP_ISA");
   const Level& level = wanted != nullptr && *wanted != '\0'
                            ? named_level(wanted, supported)
