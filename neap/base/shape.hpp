@@ -76,6 +76,10 @@ class NEAP_API Shape {
  private:
   // Shapes are copied at every op call. One word at a time: a wide load of what
   // was just written in words would stall, and a loop would become a call.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // it misses rank_
+#endif
   void copy_extents(const Shape& other) noexcept {
     switch (rank_) {
       case 8:
@@ -106,6 +110,9 @@ class NEAP_API Shape {
         break;
     }
   }
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
   std::array<std::int64_t, kMaxRank> extents_;  // beyond rank_: anything
   std::int32_t rank_ = 0;
