@@ -8,6 +8,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,6 @@ struct Example {
   void (*run)(const Extents& extents);
 };
 
-const std::vector<Example>& examples();
+std::span<const Example> examples();
 
 }  // namespace neap::bench

@@ -62,93 +62,90 @@ void put_by_index(const Extents& e) {
   differentiate(scatter(with_grad(matrix(e)), 0, index, with_grad(matrix(e))));
 }
 
+const Example kExamples[] = {
+    {"cast", [](const Extents& e) { cast(matrix(e), f64); }},
+    {"cholesky", [](const Extents& e) { cholesky(systems(e)); }},
+    {"clip clip_grad",
+     [](const Extents& e) {
+       differentiate(clip(with_grad(matrix(e)), 0.3, 0.9));
+     }},
+    {"concat",
+     [](const Extents& e) {
+       concat({matrix(e), matrix(e)}, 0);
+     }},
+    {"cross_entropy cross_entropy_grad",
+     [](const Extents& e) {
+       backward(
+           cross_entropy(with_grad(matrix(e)), labels({e.rows}, e.columns)));
+     }},
+    {"det", [](const Extents& e) { det(systems(e)); }},
+    {"diagonal_put", move_diagonals},
+    {"dropout", [](const Extents& e) { dropout(matrix(e), 0.5); }},
+    {"fill",
+     [](const Extents& e) {
+       ops::filled({.dtype = f32, .shape = {e.rows, e.columns}}, 1.0,
+                   CallSite::here());
+     }},
+    {"flip", [](const Extents& e) { flip(matrix(e), {1}); }},
+    {"frozen_row gather scatter_add", embed},
+    {"gather scatter scatter_add scatter_take", put_by_index},
+    {"inverse", [](const Extents& e) { inverse(systems(e)); }},
+    {"layer_norm layer_norm_grad",
+     [](const Extents& e) {
+       differentiate(layer_norm(with_grad(matrix(e)), {e.columns},
+                                with_grad(numbers({e.columns})),
+                                with_grad(numbers({e.columns}))));
+     }},
+    {"linear",
+     [](const Extents& e) {
+       linear(square_matrix(e), square_matrix(e), numbers({e.side}));
+     }},
+    {"log_softmax log_softmax_grad",
+     [](const Extents& e) {
+       differentiate(log_softmax(with_grad(matrix(e)), 1));
+     }},
+    {"matmul",
+     [](const Extents& e) { matmul(square_matrix(e), square_matrix(e)); }},
+    {"one_hot",
+     [](const Extents& e) { one_hot(labels({e.rows}, e.columns), e.columns); }},
+    {"pack unpack", take_by_mask},
+    {"pad",
+     [](const Extents& e) {
+       pad(matrix(e), {1, 1, 1, 1});
+     }},
+    {"relu_bits relu_grad",
+     [](const Extents& e) { differentiate(relu(with_grad(matrix(e)))); }},
+    {"rms_norm rms_norm_grad",
+     [](const Extents& e) {
+       differentiate(rms_norm(with_grad(matrix(e)), {e.columns},
+                              with_grad(numbers({e.columns}))));
+     }},
+    {"sigmoid_grad",
+     [](const Extents& e) { differentiate(sigmoid(with_grad(matrix(e)))); }},
+    {"slice_put slice_add",
+     [](const Extents& e) {
+       const Tensor x = with_grad(matrix(e));
+       const std::int64_t half = e.columns / 2;
+       differentiate(slice(x, 1, half) + slice(x, 1, 0, half));
+     }},
+    {"slogdet", [](const Extents& e) { slogdet(systems(e)); }},
+    {"softmax softmax_grad",
+     [](const Extents& e) { differentiate(softmax(with_grad(matrix(e)), 1)); }},
+    {"solve triangular_solve", solve_systems},
+    {"tanh_grad",
+     [](const Extents& e) { differentiate(tanh(with_grad(matrix(e)))); }},
+    {"triangle", [](const Extents& e) { tril(square_matrix(e)); }},
+    {"where",
+     [](const Extents& e) {
+       const Tensor x = matrix(e);
+       where(gt(x, 0.5), x, numbers({e.rows, e.columns}));
+     }},
+};
+
 }  // namespace
 
-const std::vector<Example>& examples() {
-  static const std::vector<Example> all{
-      {"cast", [](const Extents& e) { cast(matrix(e), f64); }},
-      {"cholesky", [](const Extents& e) { cholesky(systems(e)); }},
-      {"clip clip_grad",
-       [](const Extents& e) {
-         differentiate(clip(with_grad(matrix(e)), 0.3, 0.9));
-       }},
-      {"concat",
-       [](const Extents& e) {
-         concat({matrix(e), matrix(e)}, 0);
-       }},
-      {"cross_entropy cross_entropy_grad",
-       [](const Extents& e) {
-         backward(
-             cross_entropy(with_grad(matrix(e)), labels({e.rows}, e.columns)));
-       }},
-      {"det", [](const Extents& e) { det(systems(e)); }},
-      {"diagonal_put", move_diagonals},
-      {"dropout", [](const Extents& e) { dropout(matrix(e), 0.5); }},
-      {"fill",
-       [](const Extents& e) {
-         ops::filled({.dtype = f32, .shape = {e.rows, e.columns}}, 1.0,
-                     CallSite::here());
-       }},
-      {"flip", [](const Extents& e) { flip(matrix(e), {1}); }},
-      {"frozen_row gather scatter_add", embed},
-      {"gather scatter scatter_add scatter_take", put_by_index},
-      {"inverse", [](const Extents& e) { inverse(systems(e)); }},
-      {"layer_norm layer_norm_grad",
-       [](const Extents& e) {
-         differentiate(layer_norm(with_grad(matrix(e)), {e.columns},
-                                  with_grad(numbers({e.columns})),
-                                  with_grad(numbers({e.columns}))));
-       }},
-      {"linear",
-       [](const Extents& e) {
-         linear(square_matrix(e), square_matrix(e), numbers({e.side}));
-       }},
-      {"log_softmax log_softmax_grad",
-       [](const Extents& e) {
-         differentiate(log_softmax(with_grad(matrix(e)), 1));
-       }},
-      {"matmul",
-       [](const Extents& e) { matmul(square_matrix(e), square_matrix(e)); }},
-      {"one_hot",
-       [](const Extents& e) {
-         one_hot(labels({e.rows}, e.columns), e.columns);
-       }},
-      {"pack unpack", take_by_mask},
-      {"pad",
-       [](const Extents& e) {
-         pad(matrix(e), {1, 1, 1, 1});
-       }},
-      {"relu_bits relu_grad",
-       [](const Extents& e) { differentiate(relu(with_grad(matrix(e)))); }},
-      {"rms_norm rms_norm_grad",
-       [](const Extents& e) {
-         differentiate(rms_norm(with_grad(matrix(e)), {e.columns},
-                                with_grad(numbers({e.columns}))));
-       }},
-      {"sigmoid_grad",
-       [](const Extents& e) { differentiate(sigmoid(with_grad(matrix(e)))); }},
-      {"slice_put slice_add",
-       [](const Extents& e) {
-         const Tensor x = with_grad(matrix(e));
-         const std::int64_t half = e.columns / 2;
-         differentiate(slice(x, 1, half) + slice(x, 1, 0, half));
-       }},
-      {"slogdet", [](const Extents& e) { slogdet(systems(e)); }},
-      {"softmax softmax_grad",
-       [](const Extents& e) {
-         differentiate(softmax(with_grad(matrix(e)), 1));
-       }},
-      {"solve triangular_solve", solve_systems},
-      {"tanh_grad",
-       [](const Extents& e) { differentiate(tanh(with_grad(matrix(e)))); }},
-      {"triangle", [](const Extents& e) { tril(square_matrix(e)); }},
-      {"where",
-       [](const Extents& e) {
-         const Tensor x = matrix(e);
-         where(gt(x, 0.5), x, numbers({e.rows, e.columns}));
-       }},
-  };
-  return all;
+std::span<const Example> examples() {
+  return kExamples;
 }
 
 }  // namespace neap::bench
