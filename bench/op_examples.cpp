@@ -106,6 +106,7 @@ const Example kExamples[] = {
      }},
     {"matmul",
      [](const Extents& e) { matmul(square_matrix(e), square_matrix(e)); }},
+    {"norm", [](const Extents& e) { norm(matrix(e), 2.0, {1}); }},
     {"one_hot",
      [](const Extents& e) { one_hot(labels({e.rows}, e.columns), e.columns); }},
     {"pack unpack", take_by_mask},
@@ -134,6 +135,8 @@ const Example kExamples[] = {
     {"solve triangular_solve", solve_systems},
     {"tanh_grad",
      [](const Extents& e) { differentiate(tanh(with_grad(matrix(e)))); }},
+    {"sort", [](const Extents& e) { sort(matrix(e), 1); }},
+    {"topk", [](const Extents& e) { topk(matrix(e), e.columns / 8, 1); }},
     {"triangle", [](const Extents& e) { tril(square_matrix(e)); }},
     {"where",
      [](const Extents& e) {
