@@ -58,12 +58,7 @@ class GemmPart {
 
  private:
   static constexpr std::int64_t kPanel = kTileColumns<T>;
-
-  /// Where the tile reads a panel of B.
-  struct PanelOfB {
-    const T* data;
-    std::int64_t k_step;
-  };
+  static constexpr std::int64_t kPackedDepth = 64;  // of k at a time
 
   /// The vectors of columns that a panel of this width takes.
   static std::int64_t vectors_of(std::int64_t width) {
@@ -74,16 +69,21 @@ class GemmPart {
     return plan_.packs_b || width % kLanes<T> != 0;
   }
 
-  /// Packed, or where it lies: the panel of B from `column` on.
-  PanelOfB panel_of_b(std::int64_t block_begin, std::int64_t column,
-                      std::int64_t width, std::int64_t k,
-                      std::int64_t depth) const {
+  /// Where the tile reads the panel of B from `column` on: packed, or where it
+  /// lies.
+  void set_b(TileArgs<T>& tile, std::int64_t block_begin, std::int64_t column,
+             std::int64_t width, std::int64_t k) const {
+    const std::int64_t vectors = vectors_of(width);
+    tile.last = width - (vectors - 1) * kLanes<T>;
     if (!packs_panel(width)) {
-      return {b_at(k, column), product_.b.row_stride};
+      tile.b = b_at(k, column);
+      tile.b_step = product_.b.row_stride;
+      return;
     }
     const std::int64_t offset =
-        plan_.packs_b ? (column - block_begin) * depth : 0;
-    return {packed_b_ + offset, vectors_of(width) * kLanes<T>};
+        plan_.packs_b ? (column - block_begin) * tile.depth : 0;
+    tile.b = packed_b_ + offset;
+    tile.b_step = vectors * kLanes<T>;
   }
 
   void pack_b(std::int64_t begin, std::int64_t end, std::int64_t k,
@@ -101,15 +101,29 @@ class GemmPart {
     }
   }
 
-  /// Where the tile reads a panel of A, which it packs if need be.
-  void set_a(TileArgs<T>& tile, std::int64_t row, std::int64_t rows,
-             std::int64_t k, std::int64_t depth) {
+  /// Packs the rows [begin, end), panel after panel. All panels take a few
+  /// lines of k at a time, so that lines that they share are fetched once.
+  void pack_a(std::int64_t begin, std::int64_t end, std::int64_t k,
+              std::int64_t depth) {
+    for (std::int64_t done = 0; done < depth; done += kPackedDepth) {
+      const std::int64_t some = std::min(kPackedDepth, depth - done);
+      T* to = packed_a_ + done * kPackedRows;
+      for (std::int64_t row = begin; row < end; row += plan_.tile_rows) {
+        pack_panel<kPackedRows>(a_at(row, k + done), product_.a.row_stride,
+                                product_.a.column_stride,
+                                std::min(plan_.tile_rows, end - row), some, to);
+        to += depth * kPackedRows;
+      }
+    }
+  }
+
+  /// Where the tile reads the panel of A from `row` on, number `panel` of
+  /// those that are packed.
+  void set_a(TileArgs<T>& tile, std::int64_t row, std::int64_t panel,
+             std::int64_t k) const {
     switch (plan_.source_of_a) {
       case GemmSourceOfA::kPacked:
-        pack_panel<kPackedRows>(a_at(row, k), product_.a.row_stride,
-                                product_.a.column_stride, rows, depth,
-                                packed_a_);
-        tile.a = packed_a_;
+        tile.a = packed_a_ + panel * tile.depth * kPackedRows;
         tile.a_step = kPackedRows;
         break;
       case GemmSourceOfA::kAlong:
@@ -127,26 +141,35 @@ class GemmPart {
   void run_block(std::int64_t begin, std::int64_t end, std::int64_t k,
                  std::int64_t depth) {
     pack_b(begin, end, k, depth);
+    for (std::int64_t row = row_begin_; row < row_end_;
+         row += plan_.block_rows) {
+      const std::int64_t row_end = std::min(row + plan_.block_rows, row_end_);
+      if (plan_.source_of_a == GemmSourceOfA::kPacked) {
+        pack_a(row, row_end, k, depth);
+      }
+      for (std::int64_t column = begin; column < end; column += kPanel) {
+        run_column(row, row_end, begin, std::min(column + kPanel, end), column,
+                   k, depth);
+      }
+    }
+  }
+
+  /// The tiles of one panel of B, whose columns are [column, column_end), for
+  /// the rows [begin, end).
+  void run_column(std::int64_t begin, std::int64_t end,
+                  std::int64_t block_begin, std::int64_t column_end,
+                  std::int64_t column, std::int64_t k, std::int64_t depth) {
     TileArgs<T> tile;
     tile.depth = depth;
     tile.ends_in_relu =
         product_.end == GemmEnd::kRelu && k + depth == product_.k;
-    for (std::int64_t row = row_begin_; row < row_end_;
-         row += plan_.tile_rows) {
-      const std::int64_t rows = std::min(plan_.tile_rows, row_end_ - row);
-      set_a(tile, row, rows, k, depth);
-      for (std::int64_t column = begin; column < end; column += kPanel) {
-        const std::int64_t width = std::min(kPanel, end - column);
-        const PanelOfB panel = panel_of_b(begin, column, width, k, depth);
-        tile.b = panel.data;
-        tile.b_step = panel.k_step;
-        tile.last = width - (vectors_of(width) - 1) * kLanes<T>;
-        if (plan_.swaps) {
-          run_swapped_tile(tile, {row, rows, column, width}, k == 0);
-        } else {
-          run_plain_tile(tile, {row, rows, column, width}, k == 0);
-        }
-      }
+    const std::int64_t width = column_end - column;
+    set_b(tile, block_begin, column, width, k);
+    std::int64_t panel = 0;
+    for (std::int64_t row = begin; row < end; row += plan_.tile_rows) {
+      const std::int64_t rows = std::min(plan_.tile_rows, end - row);
+      set_a(tile, row, panel++, k);
+      run_tile_at(tile, {row, rows, column, width}, k == 0);
     }
   }
 
@@ -167,6 +190,14 @@ class GemmPart {
     }
   }
 
+  void run_tile_at(TileArgs<T>& tile, const Place& at, bool is_first) const {
+    if (plan_.swaps) {
+      run_swapped_tile(tile, at, is_first);
+    } else {
+      run_plain_tile(tile, at, is_first);
+    }
+  }
+
   void run_plain_tile(TileArgs<T>& tile, const Place& at, bool is_first) const {
     HWY_ALIGN T bias[kPanel];
     tile.c = c_ + at.row * product_.n + at.column;
@@ -176,6 +207,8 @@ class GemmPart {
     if (is_first && product_.start != GemmStart::kC) {
       tile.start = row_of_bias(at, bias);
       tile.start_step = 0;
+    } else if (at.row + at.rows < row_end_) {  // the panel below is next
+      tile.next_c = tile.c + at.rows * tile.c_step;
     }
     run_rows(tile, at, walk_);
   }
@@ -231,7 +264,7 @@ class GemmPart {
   const std::int64_t row_end_;
   const std::int64_t column_begin_;
   const std::int64_t column_end_;
-  T* const packed_a_;  // (depth, kPackedRows)
+  T* const packed_a_;  // panels of (depth, kPackedRows)
   T* const packed_b_;  // panels of (depth, kPanel)
   const Walk walk_;
   const T* a_ = nullptr;

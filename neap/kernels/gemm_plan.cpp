@@ -110,6 +110,9 @@ void choose_blocks(GemmPlan& plan, const GemmExtents& x,
   plan.source_of_a = source_of_a(plan, x, tile);
   plan.packs_b =
       x.b_column_stride != 1 || plan.part_rows > kMostPanelsInPlace * tile.rows;
+  // What is packed of B fills the cache; what is not serves all rows in turn.
+  plan.block_rows =
+      plan.packs_b ? plan.tile_rows : round_to(plan.part_rows, plan.tile_rows);
   const std::int64_t limit_k = plan.swaps ? kSwappedBlockK : kBlockK;
   plan.block_k = std::max<std::int64_t>(1, balanced(x.k, limit_k, 1));
   const Bytes panel_bytes = plan.block_k * panel * x.element_bytes;
@@ -124,8 +127,10 @@ void choose_blocks(GemmPlan& plan, const GemmExtents& x,
   }
   plan.b_bytes = base::round_up(packed_panels * panel_bytes, kLine);
   if (plan.source_of_a == GemmSourceOfA::kPacked) {
+    const std::int64_t panels = plan.block_rows / plan.tile_rows;
     plan.a_bytes = base::round_up(
-        plan.block_k * round_to(tile.rows, 4) * x.element_bytes, kLine);
+        panels * plan.block_k * round_to(tile.rows, 4) * x.element_bytes,
+        kLine);
   }
 }
 

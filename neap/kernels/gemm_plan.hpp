@@ -4,12 +4,12 @@
 //
 //          cols: part | part          Inside a part, for each block of columns
 //        +-----------+-----------+    and of k: pack the block of B once, then
-//   rows |           |  ..block..|    for each panel of tile rows pack that
-//   part |           |  ..of B ..|    panel of A and sweep it over the panels
-//        +-----------+-----------+    of B.
+//   rows |           |  ..block..|    for each block of some panels of rows,
+//   part |           |  ..of B ..|    pack these of A and sweep them over the
+//        +-----------+-----------+    panels of B.
 //
 // k is never split over threads. The packed block of B stays in the level-2
-// cache, the packed panel of A in the level-1 cache. An operand that lies well
+// cache beside the packed panels of A. An operand that lies well
 // already, or is used too seldom to pay for packing, is read where it lies.
 //
 // swaps: the product is computed as C^T = B^T A^T, each tile of C transposed
@@ -63,6 +63,7 @@ struct GemmPlan {
   std::int64_t part_rows = 0;     // at most
   std::int64_t part_columns = 0;  // at most; a multiple of the tile's lanes
   std::int64_t tile_rows = 0;     // of one panel, at most the tile's
+  std::int64_t block_rows = 0;    // a multiple of tile_rows
   std::int64_t block_k = 0;
   std::int64_t block_columns = 0;  // a multiple of the tile's columns
   GemmSourceOfA source_of_a = GemmSourceOfA::kPacked;

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -43,6 +44,9 @@ inline constexpr auto kLanes =
 template <class T>
 inline constexpr std::int64_t kTileColumns = 2 * kLanes<T>;
 
+// How far before its use B is fetched, in steps of k.
+inline constexpr std::int64_t kStepsAhead = 8;
+
 /// How a tile walks over A: where the rows of one k lie side by side (packed,
 /// or A transposed), or where the k of one row do.
 enum class Walk : std::uint8_t { kAcross, kAlong };
@@ -59,7 +63,8 @@ struct TileArgs {
   std::int64_t start_step = 0;
   T* c = nullptr;
   std::int64_t c_step = 0;
-  std::int64_t last = 0;  // columns of the last vector, [1, lanes]
+  std::int64_t last = 0;      // columns of the last vector, [1, lanes]
+  const T* next_c = nullptr;  // fetched meanwhile, as many rows; or none
   bool ends_in_relu = false;
 };
 
@@ -160,6 +165,16 @@ void run_tile(const TileArgs<T>& args) {
   for (int group = 0; group < kGroups; ++group) {
     a[group] = args.a + (kWalk == Walk::kAlong ? kGroup * group * a_step : 0);
   }
+  if (args.next_c != nullptr) {
+#pragma GCC unroll 16
+    for (int row = 0; row < kRows; ++row) {
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) {
+        hwy::Prefetch(args.next_c + row * args.c_step + v * kLanes<T>);
+      }
+    }
+  }
+  const std::int64_t ahead = kStepsAhead * b_step;
   Sums<kRows, kVectors, T> sums;
   sums.begin(args.start, args.start_step, args.last);
   for (std::int64_t k = args.depth; k > 0; --k) {
@@ -167,6 +182,7 @@ void run_tile(const TileArgs<T>& args) {
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) {
       b_row[v] = hn::LoadU(d, b + v * kLanes<T>);
+      hwy::Prefetch(b + v * kLanes<T> + ahead);
     }
 #pragma GCC unroll 16
     for (int row = 0; row < kRows; ++row) {
