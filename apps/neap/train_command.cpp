@@ -10,6 +10,7 @@
 #include "neap/base/version.hpp"
 #include "neap/data/image_set.hpp"
 #include "neap/files/door.hpp"
+#include "neap/kernels/plugin.hpp"
 #include "neap/models/mlp.hpp"
 #include "neap/optim/adam.hpp"
 #include "neap/optim/schedule.hpp"
@@ -149,9 +150,10 @@ class Session {
     say("model    {}, {} parameters, {}\n", settings_.model,
         format_grouped(model.parameter_count()),
         format_bytes(model.parameter_bytes()));
-    say("run      batch {}, {} {:g}, seed {}, {} threads, {}\n",
+    say("run      batch {}, {} {:g}, seed {}, {} threads, {}, kernels {}\n",
         settings_.batch, settings_.optimizer, settings_.learning_rate,
-        settings_.seed, threads::default_pool().threads(), kernels::isa());
+        settings_.seed, threads::default_pool().threads(), kernels::isa(),
+        kernels::kernel_set());
     std::fflush(stdout);
   }
 
@@ -240,6 +242,11 @@ ExitCode train(const TrainSettings& settings) {
   summary.seed = settings.seed;
   summary.threads = threads::default_pool().threads();
   summary.isa = kernels::isa();
+  if (settings.kernels != "neap") {
+    if (auto good = kernels::load_plugin(settings.kernels); !good) {
+      return fail(ExitCode::kUsage, good.error());
+    }
+  }
   summary.kernels = kernels::kernel_set();
   summary.version = version();
   if (!settings.json.empty()) {

@@ -113,7 +113,8 @@ void choose_blocks(GemmPlan& plan, const GemmExtents& x,
   // What is packed of B fills the cache; what is not serves all rows in turn.
   plan.block_rows =
       plan.packs_b ? plan.tile_rows : round_to(plan.part_rows, plan.tile_rows);
-  const std::int64_t limit_k = plan.swaps ? kSwappedBlockK : kBlockK;
+  const std::int64_t limit_k =
+      plan.swaps && plan.packs_b ? kSwappedBlockK : kBlockK;
   plan.block_k = std::max<std::int64_t>(1, balanced(x.k, limit_k, 1));
   const Bytes panel_bytes = plan.block_k * panel * x.element_bytes;
   std::int64_t packed_panels = 1;  // a last panel that is not whole

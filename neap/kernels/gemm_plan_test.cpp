@@ -82,6 +82,18 @@ TEST(GemmPlanTest, BoundsTheScratchOfEveryPart) {
   }
 }
 
+TEST(GemmPlanTest, BoundsTheScratchOfFewRowsAndOfSwappedProducts) {
+  for (const std::int64_t m : {1, 12, 64, 96}) {
+    GemmExtents x = extents(1, m, 4096, 4096);
+    EXPECT_LE(plan_gemm(x, kTile, 1).part_bytes(), 424 * kKiB) << m;
+    x.a_row_stride = 1;
+    x.a_column_stride = m;
+    EXPECT_LE(plan_gemm(x, kTile, 1).part_bytes(), 424 * kKiB) << m;
+    EXPECT_LE(plan_gemm(b_along(x), kTile, 1).part_bytes(), 424 * kKiB) << m;
+    EXPECT_LE(plan_gemm(x.swapped(), kTile, 1).part_bytes(), 424 * kKiB) << m;
+  }
+}
+
 TEST(GemmPlanTest, ReadsBWhereItLiesForFewRows) {
   EXPECT_FALSE(plan_gemm(extents(1, 64, 256, 128), kTile, 1).packs_b);
   EXPECT_TRUE(plan_gemm(extents(1, 512, 256, 128), kTile, 1).packs_b);

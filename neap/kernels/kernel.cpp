@@ -6,6 +6,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/kernels/copy.hpp"
+#include "neap/kernels/plugin.hpp"
 
 namespace neap::kernels {
 
@@ -27,6 +28,9 @@ class HostRuntime final : public SpaceRuntime {
  public:
   const Kernel* find(const KernelList& list, DType dtype,
                      const Args& args) const noexcept override {
+    if (const Kernel* kernel = find_in_plugins(list, dtype, args)) {
+      return kernel;
+    }
     for (const Kernel& kernel : list.kernels) {
       const bool fits = kernel.dtype == dtype &&
                         (kernel.accepts == nullptr || kernel.accepts(args));
@@ -105,10 +109,6 @@ const Kernel& find(const KernelList& list, SpaceRuntime& runtime, DType dtype,
 const Kernel& find(const KernelList& list, memory::SpaceId space, DType dtype,
                    const Args& args) {
   return find(list, runtime(space), dtype, args);
-}
-
-const char* kernel_set() noexcept {
-  return "neap";
 }
 
 std::span<const KernelList* const> all_lists() noexcept {

@@ -98,7 +98,7 @@ inline Bytes scratch_bytes(const Kernel& kernel, const Args& args) noexcept {
 /// first call. THROWS: ValueError for an unknown or unavailable NEAP_ISA.
 NEAP_API const char* isa();
 
-/// Name of the set of kernels, for printing beside hashes: "neap".
+/// The set of kernels, to print beside hashes: "neap", or "neap+onednn".
 NEAP_API const char* kernel_set() noexcept;
 
 /// Every list in this build, in alphabetical order.
