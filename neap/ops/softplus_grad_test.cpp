@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "neap/ops/slope_table.hpp"
+#include "neap/ops/slope_test.hpp"
 
 namespace neap::testing {
 namespace {
