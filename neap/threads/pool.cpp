@@ -148,6 +148,7 @@ void Pool::run_shared(const Job& job) noexcept {
   unfinished_.store(helpers, std::memory_order_relaxed);
   for (int number = 1; number <= helpers; ++number) {
     Worker& worker = workers_[static_cast<std::size_t>(number)];
+    worker.is_claimed.store(false, std::memory_order_release);
     // A full fence: the look for sleepers inside notify must come after it.
     worker.mailbox.fetch_add(1, std::memory_order_seq_cst);
     worker.mailbox.notify_one();
@@ -155,7 +156,26 @@ void Pool::run_shared(const Job& job) noexcept {
   for (int part = 0; part < job.parts; part += job.stride) {
     job.function(job.context, part);
   }
+  for (int number = helpers; number >= 1; --number) {
+    Worker& worker = workers_[static_cast<std::size_t>(number)];
+    if (run_share(worker)) {
+      unfinished_.fetch_sub(1, std::memory_order_relaxed);
+    }
+  }
   await_workers();
+}
+
+// False when another thread has the share already, or there is none: a worker
+// may wake after its job is long done, and must not look at job_ then.
+bool Pool::run_share(Worker& worker) noexcept {
+  if (worker.is_claimed.exchange(true, std::memory_order_acquire)) {
+    return false;
+  }
+  const Job job = job_;
+  for (int part = worker.number; part < job.parts; part += job.stride) {
+    job.function(job.context, part);
+  }
+  return true;
 }
 
 void Pool::await_workers() noexcept {
@@ -177,11 +197,8 @@ void Pool::work(Worker& worker) noexcept {
     if (stopping_) {
       return;
     }
-    const Job job = job_;
-    for (int part = worker.number; part < job.parts; part += job.stride) {
-      job.function(job.context, part);
-    }
-    if (unfinished_.fetch_sub(1, std::memory_order_seq_cst) == 1) {
+    if (run_share(worker) &&
+        unfinished_.fetch_sub(1, std::memory_order_seq_cst) == 1) {
       unfinished_.notify_one();
     }
   }
@@ -191,6 +208,7 @@ bool Pool::start_worker(int number) noexcept {
   Worker& worker = workers_[static_cast<std::size_t>(number)];
   worker.seen = worker.mailbox.load(std::memory_order_relaxed);
   worker.number = number;
+  worker.is_claimed.store(true, std::memory_order_relaxed);
   worker.pool = this;
   // In a forked child the stack is there, and nobody's.
   if (worker.stack == nullptr) {

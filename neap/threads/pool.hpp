@@ -1,7 +1,10 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // The one thread pool. A Pool of n threads owns n-1 workers; the caller of
-// run() is the n-th and does its share. Part p always runs on thread p % n
-// (0 is the caller). Nothing is allocated after construction.
+// run() is the n-th and does its share. Part p is of share p % n (0 is the
+// caller's). A share runs on its own worker; one that its worker has not begun
+// when the caller is done with its own, the caller takes, so that a worker that
+// waits for a processor (a busy neighbour has it) holds nothing up. Nothing is
+// allocated after construction.
 //
 // Any thread may call run(). While one job runs, a second caller, or a call
 // from inside a part, runs its job serially in its own thread. After fork() the
@@ -11,8 +14,8 @@
 // std::atomic::wait. All hand-overs are plain atomics, which ThreadSanitizer
 // understands.
 //
-//   caller   |write job|mailbox 1, 2 .. |own parts|wait unfinished == 0|
-//   worker 1           |        parts 1, n+1, ..|unfinished -= 1|wait ..
+//   caller   |write job|mailbox 1, 2 .. |own parts|claim|wait unfinished == 0|
+//   worker 1           |  claim|parts 1, n+1, ..|unfinished -= 1|wait ..
 #pragma once
 
 #include <pthread.h>
@@ -72,6 +75,7 @@ class NEAP_API Pool final : public Executor {
   // One cache line each: a worker polls its own mailbox only.
   struct alignas(64) Worker {
     std::atomic<std::int32_t> mailbox{0};  // +1: a job, or the word to stop
+    std::atomic<bool> is_claimed{true};    // its share of the job, by whom ever
     std::int32_t seen = 0;                 // mailbox value dealt with
     int number = 0;                        // 1 .. threads-1
     Pool* pool = nullptr;
@@ -87,6 +91,7 @@ class NEAP_API Pool final : public Executor {
   bool start_worker(int number) noexcept;
   bool renew_after_fork() noexcept;
   void run_shared(const Job& job) noexcept;
+  bool run_share(Worker& worker) noexcept;
   void await_workers() noexcept;
   bool is_stale() const noexcept;
 
@@ -95,11 +100,11 @@ class NEAP_API Pool final : public Executor {
   std::atomic<int> threads_{1};  // asked for
   int running_ = 0;              // workers that exist, numbers 1 .. running_
   std::int64_t spin_ns_ = 0;     // in effect
-  bool stopping_ = false;        // published by the mailboxes
+  std::atomic<bool> stopping_{false};
   std::atomic<std::uint32_t> generation_;  // of forks, when workers started
   std::atomic<bool> busy_{false};
-  Job job_;  // published by the mailboxes
-  alignas(64) std::atomic<std::int32_t> unfinished_{0};  // workers
+  Job job_;  // published by is_claimed; fixed while shares are unfinished
+  alignas(64) std::atomic<std::int32_t> unfinished_{0};  // shares
   std::array<Worker, kMaxThreads> workers_;  // [0] stands for the caller
 };
 

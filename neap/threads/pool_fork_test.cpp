@@ -6,6 +6,7 @@
 
 #include <thread>
 
+#include "neap/threads/meet_test.hpp"
 #include "neap/threads/pool.hpp"
 
 // ThreadSanitizer by default ends a child that starts threads.
@@ -34,7 +35,9 @@ int status_in_child(const Body& body) {
 // 0 when a job of three parts runs on three different threads.
 int use(Pool& pool) {
   std::array<pthread_t, 3> threads{};
+  Meeting meeting(3);
   parallel_parts(pool, 3, [&](int part) noexcept {
+    meeting.come();
     threads[static_cast<std::size_t>(part)] = ::pthread_self();
   });
   const bool distinct = ::pthread_equal(threads[0], threads[1]) == 0 &&

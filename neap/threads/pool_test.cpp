@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -15,6 +16,7 @@
 
 #include "neap/base/error.hpp"
 #include "neap/base/external.hpp"
+#include "neap/threads/meet_test.hpp"
 
 namespace neap::threads {
 namespace {
@@ -32,8 +34,13 @@ Bytes stack_bytes_listed() {
 }
 
 std::vector<pthread_t> threads_of_parts(Executor& executor, int parts) {
+  const int shares = std::min(parts, executor.threads());
+  Meeting meeting(shares);
   std::vector<pthread_t> of_part(static_cast<std::size_t>(parts));
   parallel_parts(executor, parts, [&](int part) noexcept {
+    if (part < shares) {
+      meeting.come();
+    }
     of_part[static_cast<std::size_t>(part)] = ::pthread_self();
   });
   return of_part;
@@ -69,7 +76,7 @@ TEST(PoolTest, RunsEveryPartOnce) {
   }
 }
 
-TEST(PoolTest, RunsPartPOnThreadPModuloThreads) {
+TEST(PoolTest, RunsPartPOnThreadPModuloThreadsWhenAllAreThere) {
   Pool pool(3);
   const auto first = threads_of_parts(pool, 7);
   const auto second = threads_of_parts(pool, 7);
@@ -79,6 +86,31 @@ TEST(PoolTest, RunsPartPOnThreadPModuloThreads) {
     EXPECT_TRUE(::pthread_equal(first[part], second[part]));
   }
   EXPECT_FALSE(::pthread_equal(first[1], first[2]));
+}
+
+TEST(PoolTest, TakesTheShareOfAWorkerThatIsNotThere) {
+  // More threads than processors, all of them busy for good: workers come
+  // late, and every part must run once all the same.
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> neighbours;
+  for (int i = 0; i < 2 * usable_processors(); ++i) {
+    neighbours.emplace_back([&] {
+      while (!stop.load(std::memory_order_relaxed)) {
+      }
+    });
+  }
+  Pool pool(4);
+  std::array<std::int64_t, 4> plain{};
+  for (std::int64_t round = 1; round <= 2000; ++round) {
+    parallel_parts(pool, 4, [&](int part) noexcept {
+      plain[static_cast<std::size_t>(part)] += 1;
+    });
+    ASSERT_EQ(std::count(plain.begin(), plain.end(), round), 4);
+  }
+  stop = true;
+  for (std::thread& neighbour : neighbours) {
+    neighbour.join();
+  }
 }
 
 TEST(PoolTest, MakesTheWorkersWritesVisibleToTheCaller) {
@@ -163,7 +195,9 @@ TEST(PoolTest, GivesTheSameBitsForAnyThreadCountBesideABusyNeighbour) {
 // Of the first worker, as the system sees it.
 Bytes stack_bytes_of_a_worker(Pool& pool) {
   std::size_t stack = 0;
+  Meeting meeting(2);
   parallel_parts(pool, 2, [&](int part) noexcept {
+    meeting.come();
     if (part == 1) {
       pthread_attr_t attributes;
       ::pthread_getattr_np(::pthread_self(), &attributes);
@@ -197,7 +231,9 @@ TEST(PoolTest, GivesWorkersTheStackAskedFor) {
 TEST(PoolTest, LeavesSignalsToTheHostsThreads) {
   Pool pool(2);
   bool is_blocked = false;
+  Meeting meeting(2);
   parallel_parts(pool, 2, [&](int part) noexcept {
+    meeting.come();
     if (part == 1) {
       sigset_t mask;
       ::pthread_sigmask(SIG_SETMASK, nullptr, &mask);
