@@ -38,6 +38,8 @@ Contender contender_of(const char* name, Run run) {
           }};
 }
 
+constexpr double kQuickFlops = 1e8;  // larger products are the same code
+
 class Section {
  public:
   explicit Section(const Arguments& arguments)
@@ -50,7 +52,8 @@ class Section {
   void run() {
     for (const Problem& x : all_problems()) {
       const std::string name = name_of(x);
-      if (!arguments_.selects(x.group + " " + name)) {
+      const bool is_long = arguments_.quick && x.flops() > kQuickFlops;
+      if (is_long || !arguments_.selects(x.group + " " + name)) {
         continue;
       }
       if (x.group != group_) {

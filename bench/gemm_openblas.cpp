@@ -2,6 +2,7 @@
 // OpenBLAS on the same products, loaded from its own shared object, whichever
 // BLAS the system prefers.
 #include <dlfcn.h>
+#include <stdlib.h>
 
 #include <stdexcept>
 #include <string>
@@ -30,6 +31,9 @@ struct OpenBlas {
   OpenBlas() {
     const char* file =
         "/usr/lib/x86_64-linux-gnu/openblas-pthread/libopenblas.so.0";
+    // Its workers look for work for 2^12 cycles, between calls, and then
+    // sleep. By default they look on through the others' turns.
+    setenv("OPENBLAS_THREAD_TIMEOUT", "12", 0);
     void* library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
       return;  // not installed: no such column

@@ -18,8 +18,8 @@ from tool_case import (DATA, MEMORY, OK, OUTPUT, SIDE, USAGE, ToolCase, idx,
 
 FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
 OPTIONS = ("model data hidden dropout epochs steps batch seed threads optimizer "
-           "lr momentum weight-decay schedule warmup clip budget json progress "
-           "config").split()
+           "lr momentum weight-decay schedule warmup clip budget kernels json "
+           "progress config").split()
 KEYS = ("test_accuracy steps step_ms_median images_per_second peak_bytes "
         "peak_live_bytes peak_by_category peak_by_owner live_bytes_at_exit "
         "heap_calls_per_step page_faults_per_step max_rss_bytes external_bytes "
