@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 from headers import functions, reached
-from sources import ROOT, finish, tracked
+from sources import ROOT, finish, read, tracked
 
 PAGE = ROOT / "docs" / "ops.md"
 DTYPE = r"(?:f32|f64|bf16|i32|i64|u8|bool|any dtype)(?: \(wraps\))?"
@@ -97,11 +97,20 @@ class Headers:
                 self.functions.setdefault(function.name, (header, function))
 
     def of_op(self, name):
-        """RETURNS: header and function; the header has the op's name."""
+        """RETURNS: header and function; the header has the op's name, or else
+        names its descriptor."""
         if name in self.functions:
             return self.functions[name]
         header = f"neap/ops/{name}.hpp"
+        if header not in tracked("neap/ops/*.hpp"):
+            return self.declaring(name), None
         return header, next(iter(outer(header)), None)
+
+    @staticmethod
+    def declaring(name):
+        descriptor = "k" + "".join(map(str.capitalize, name.split("_")))
+        return next(header for header in tracked("neap/ops/*.hpp")
+                    if f" {descriptor};" in read(header))
 
     def composites(self, facts):
         """The headers of the composites."""

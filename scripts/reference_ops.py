@@ -29,6 +29,14 @@ def fact_rows(op, function):
         yield "kind", ", ".join(kinds)
 
 
+def plain(formula):
+    """A formula that doxygen takes as it is: no tag, command or link in it."""
+    text = html.escape(formula, quote=False)
+    for character in "\\@#":
+        text = text.replace(character, "\\" + character)
+    return text.replace(". ", ".&nbsp;")  # or the brief would end there
+
+
 class Ops:
     """The pages of the operations."""
 
@@ -58,7 +66,7 @@ class Ops:
         """One line for lists: a formula or the first sentence."""
         ops = self.of_header(header)
         if len(ops) == 1:
-            return f"<code>{html.escape(ops[0][0]['formula'])}</code>"
+            return f"<code>{plain(ops[0][0]['formula'])}</code>"
         for function in functions(header):
             if self.is_listed(function.name) and function.comment:
                 text = escape(ops_page.SENTENCE.split(function.comment)[0])
@@ -72,7 +80,7 @@ class Ops:
         for op, function in ops:
             if len(ops) > 1:
                 yield f"<h3>{op['name']}: "
-                yield f"<code>{html.escape(op['formula'])}</code></h3>"
+                yield f"<code>{plain(op['formula'])}</code></h3>"
             yield '<table class="facts">'
             for title, text in fact_rows(op, function):
                 yield f"<tr><th>{title}</th><td>{text}</td></tr>"
