@@ -29,7 +29,7 @@ struct TrainSettings {
   std::int64_t steps = 0;  // 0: by epochs
   std::int64_t batch = 128;
   std::uint64_t seed = 7;
-  std::int64_t threads = 0;  // 0: every processor the process may use
+  std::int64_t threads = 0;      // 0: every processor the process may use
   std::string kernels = "neap";  // or a plug-in in front of them
   std::string optimizer = "adam";
   double learning_rate = 1e-3;

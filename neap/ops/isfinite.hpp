@@ -5,8 +5,8 @@
 
 namespace neap {
 
-/// Whether x is neither infinite nor NaN, as bool; f32, f64. Not differentiable.
-/// THROWS: DTypeError.
+/// Whether x is neither infinite nor NaN, as bool; f32, f64. Not
+/// differentiable. THROWS: DTypeError.
 NEAP_API Tensor isfinite(const Operand& x);
 
 }  // namespace neap
