@@ -78,13 +78,16 @@ class ArgumentTest(ToolCase):
                "weight-decay": ["-1", "inf"], "schedule": ["step"],
                "warmup": ["-1"], "clip": ["-1", "nan"], "json": [""],
                "budget": ["0", "-1MiB", "64MB", "9999999999999GiB", "lots"],
-               "progress": ["loud"]}
+               "kernels": [""], "progress": ["loud"]}
         self.assertEqual(set(bad), set(OPTIONS) - {"config"})
         for option, values in bad.items():
             for value in values:
                 with self.subTest(option=option, value=value):
                     self.refuse(USAGE, f"--{option}={value}",
                                 says=f"--{option}")
+
+    def test_a_plug_in_that_is_not_there_is_refused(self):
+        self.refuse(USAGE, "--kernels", "nosuch", says="plug-in nosuch")
 
     def test_steps_and_epochs_exclude_each_other(self):
         self.refuse(USAGE, "--steps", "1", "--epochs", "1", says="--epochs")
