@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kBlockK = 384;          // at most
 constexpr std::int64_t kSwappedBlockK = 1024;  // C is transposed once a block
-constexpr Bytes kBlockBytes = 384 * kKiB;      // of packed B, at most
+constexpr Bytes kBlockBytes = 256 * kKiB;      // of packed B, at most
 constexpr std::int64_t kPartWork = 64 * 1024;  // multiply-adds worth a thread
 constexpr Bytes kLine = 64;
 // Lines this far apart share few places of the level-1 cache.

@@ -14,12 +14,24 @@ base::Ref<Body> Body::create(base::Ref<Array> array, base::Ref<GraphLink> link,
                                std::move(link), output);
 }
 
+void Body::rebind(const Body& other) noexcept {
+  base::Ref<Array> old = std::exchange(array_, other.array_);
+  link_ = other.link_;
+  output_ = other.output_;
+  if (is_placed() && !home_) {
+    if (old->is_unique() && old->storage()->is_unique()) {
+      old->storage()->let_go();
+    }
+    home_ = std::move(old);
+  }
+}
+
 // The array outlives the body that lies in its block.
 void Body::end() noexcept {
-  const base::Ref<Array> array = std::move(array_);
   if (is_placed()) {
+    const base::Ref<Array> home = home_ ? home_ : array_;
     std::destroy_at(this);
-    array->give_body_place();
+    home->give_body_place();
   } else {
     destroy(this);
   }

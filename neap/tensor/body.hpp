@@ -22,6 +22,10 @@ class Body : public memory::Counted<Body> {
        std::uint32_t output) noexcept
       : array_(std::move(array)), link_(std::move(link)), output_(output) {}
 
+  /// Means what `other` means from now on. Elements that nobody else holds go
+  /// at once; others with their last holder, or with this body.
+  void rebind(const Body& other) noexcept;
+
   void release() noexcept {
     if (drop_reference()) {
       end();
@@ -32,6 +36,7 @@ class Body : public memory::Counted<Body> {
   friend class neap::Tensor;
   void end() noexcept;
 
+  base::Ref<Array> home_;  // whose block this lies in, if no longer array_'s
   base::Ref<Array> array_;
   base::Ref<GraphLink> link_;  // null: no derivative flows through
   std::uint32_t output_ = 0;   // which output of the linked node this is

@@ -28,10 +28,17 @@ base::Ref<Storage> Storage::borrow(void* data, Bytes size,
 }
 
 Storage::~Storage() {
-  if (held_ == Held::kLent) {
-    domain().unlend(block_.size, tag_);
-  } else if (held_ == Held::kOwned) {
-    domain().release(block_);
+  let_go();
+}
+
+void Storage::let_go() noexcept {
+  const Held held = std::exchange(held_, Held::kNothing);
+  const memory::Block block = std::exchange(block_, {});
+  if (held == Held::kLent) {
+    domain().unlend(block.size, tag_);
+    lent_owner_ = nullptr;
+  } else if (held == Held::kOwned) {
+    domain().release(block);
   }
 }
 

@@ -62,6 +62,10 @@ class NEAP_API Storage : public memory::Counted<Storage> {
   /// THROWS: OutOfMemory (only when the ledger cannot grow).
   void retag(memory::Category category, memory::OwnerId owner);
 
+  /// Gives the bytes back before their time; size() is 0 then. REQUIRES: nobody
+  /// reads or writes them any more.
+  void let_go() noexcept;
+
   /// How often the bytes were written since they were first filled.
   std::uint32_t version() const noexcept {
     return version_.load(std::memory_order_relaxed);

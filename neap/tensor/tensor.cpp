@@ -37,11 +37,7 @@ void Tensor::set_link(base::Ref<tensor::GraphLink> link, std::uint32_t output) {
 }
 
 void Tensor::rebind(const Tensor& other) {
-  const tensor::Body& source = other.body();
-  tensor::Body& target = body();
-  target.array_ = source.array_;
-  target.link_ = source.link_;
-  target.output_ = source.output_;
+  body().rebind(other.body());
 }
 
 std::int64_t Tensor::size(std::int64_t axis) const {
