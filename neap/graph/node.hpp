@@ -33,7 +33,7 @@ class NEAP_API Node final : public Vertex {
 
   const Op& op() const noexcept { return *op_; }
   bool requires_grad() const noexcept override { return true; }
-  Tensor grad() const override { return {}; }
+  Tensor grad(std::uint32_t /*output*/) const override { return {}; }
 
   /// Keeps `array` as output k when the vjp reads it.
   void keep_output(int k, const base::Ref<tensor::Array>& array) noexcept;

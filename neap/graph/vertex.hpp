@@ -79,7 +79,7 @@ class NEAP_API Leaf final : public Vertex {
 
   bool requires_grad() const noexcept override { return requires_grad_; }
   void set_requires_grad(bool value) noexcept { requires_grad_ = value; }
-  Tensor grad() const override { return grad_; }
+  Tensor grad(std::uint32_t /*output*/ = 0) const override { return grad_; }
   void set_grad(Tensor grad) noexcept { grad_ = std::move(grad); }
 
  private:

@@ -9,8 +9,9 @@
 #include "neap/memory/domain.hpp"
 
 namespace neap::graph {
+class Observer;
 class Recorder;
-}
+}  // namespace neap::graph
 namespace neap::threads {
 class Executor;
 }
@@ -19,6 +20,8 @@ class Generator;
 }
 
 namespace neap::memory {
+
+class Scope;
 
 struct Context {
   Domain* domain = nullptr;              // nullptr: the default domain
@@ -29,6 +32,8 @@ struct Context {
   graph::Recorder* recorder = nullptr;     // nullptr: the eager one
   threads::Executor* executor = nullptr;   // nullptr: the default pool
   tensor::Generator* generator = nullptr;  // nullptr: the default one
+  Scope* scope = nullptr;                  // nullptr: handles belong to none
+  graph::Observer* observer = nullptr;     // told of nodes that are freed
 };
 
 /// The current thread's context, read-only.

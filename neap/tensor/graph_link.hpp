@@ -27,8 +27,8 @@ class GraphLink {
 
   virtual bool is_leaf() const noexcept = 0;
   virtual bool requires_grad() const noexcept = 0;
-  /// The accumulated gradient; undefined where there is none.
-  virtual Tensor grad() const = 0;
+  /// The accumulated gradient of an output; undefined where there is none.
+  virtual Tensor grad(std::uint32_t output) const = 0;
 
  protected:
   GraphLink() noexcept = default;

@@ -124,7 +124,7 @@ bool Tensor::is_leaf() const {
 
 Tensor Tensor::grad() const {
   const auto& link = body().link_;
-  return link ? link->grad() : Tensor();
+  return link ? link->grad(output_index()) : Tensor();
 }
 
 // Both get an array of their own, so that what is said of the one array (a
