@@ -1,0 +1,2 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "support.hpp"
