@@ -30,6 +30,7 @@
 #include "neap/optim/clip.hpp"
 #include "neap/optim/schedule.hpp"
 #include "neap/optim/sgd.hpp"
+#include "neap/report/growth.hpp"
 #include "neap/report/leaks.hpp"
 #include "neap/report/memory_table.hpp"
 #include "neap/tensor/create.hpp"

@@ -1,0 +1,94 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Growth: what becomes more from step to step of a loop that should be flat.
+//
+//   report::Growth growth;
+//   for (...) {
+//     train one step;
+//     growth.step();
+//   }
+//   std::puts(growth.format().c_str());  // nothing, when nothing grows
+//
+// After some steps of warm-up, in which caches and state are made, each step is
+// compared with the one before, row by row of the ledger (category, owner, call
+// site). A row grows steadily when its bytes, or its blocks, have not become
+// less since the warm-up, became more in every step or in three at least, and
+// have not been at rest for longer than they grew. So a leak in every hundredth
+// step is found, and a cache that fills up once is not.
+//
+// Looking changes nothing in the domain looked at; a step costs a copy of the
+// ledger's rows.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "neap/memory/containers.hpp"
+
+namespace neap::report {
+
+struct GrowthOptions {
+  std::int64_t warm_up = 3;  // steps that are not compared
+  int max_rows = 16;         // of format(); the rest is summed
+};
+
+class NEAP_API Growth {
+ public:
+  /// `domain` outlives this.
+  explicit Growth(const memory::Domain& domain = memory::domain(),
+                  const GrowthOptions& options = {});
+
+  /// To be called after every step, at the same place of the loop.
+  /// THROWS: OutOfMemory (of the report's own domain); nothing is counted then.
+  void step();
+
+  struct Row {
+    memory::Tag tag;
+    Bytes bytes = 0;          // more than after the warm-up
+    std::int64_t blocks = 0;  // the same
+    std::int64_t grown = 0;   // steps in which it grew
+    std::int64_t last = 0;    // the latest of them, counted from 1
+  };
+  /// What grows steadily, largest first.
+  memory::Vector<Row> rows() const;
+  bool has_grown() const { return !rows().empty(); }
+
+  /// Steps counted, and those of them that were compared.
+  std::int64_t steps() const noexcept { return steps_; }
+  std::int64_t compared() const noexcept {
+    return std::max<std::int64_t>(0, steps_ - options_.warm_up - 1);
+  }
+
+  /// Some aligned lines; empty when nothing grows:
+  ///
+  ///   growth: 640 B and 10 blocks in 10 steps after 3 of warm-up
+  ///     bytes  blocks  steps  last  category  owner          made at
+  ///       640      10     10    14  other     'fc1.weight'   a.cpp:12 (f)
+  std::string format() const;
+
+ private:
+  // How one number went, from step to step.
+  struct Trend {
+    std::int64_t first = 0;  // after the warm-up
+    std::int64_t now = 0;
+    std::int64_t grown = 0;  // steps in which it became more
+    std::int64_t last = 0;   // the latest of them
+    bool has_shrunk = false;
+
+    void add(std::int64_t value, std::int64_t step) noexcept;
+    bool is_steady(std::int64_t compared, std::int64_t step) const noexcept;
+  };
+  struct Seen {
+    memory::Tag tag;
+    Trend bytes;
+    Trend blocks;
+  };
+  static bool precedes(const memory::Tag& a, const memory::Tag& b) noexcept;
+  memory::Vector<Seen> merge(const memory::Vector<memory::Row>& now) const;
+
+  const memory::Domain* domain_;
+  GrowthOptions options_;
+  std::int64_t steps_ = 0;
+  memory::Vector<Seen> seen_;  // ordered by tag
+};
+
+}  // namespace neap::report
