@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <bit>
-#include <cstring>
 #include <new>
 
 #include "neap/base/raise.hpp"
@@ -94,6 +93,7 @@ base::Ref<Node> Node::create(const OpCall& call, std::span<const Spec> outputs,
   node->residual_count_ = static_cast<std::uint16_t>(residuals);
   node->shape_words_ = static_cast<std::uint16_t>(words);
   node->attr_bytes_ = static_cast<std::uint16_t>(call.attrs.size());
+  call.op.acquire();
   node->fill(call, needs, reads, outputs[0].shape);
   return base::Ref<Node>::adopt(node);
 }
@@ -125,10 +125,7 @@ void Node::fill(const OpCall& call, std::uint64_t needs, const Reads& reads,
           nullptr, 0, static_cast<std::uint16_t>(Residual::kOutputBit | k)};
     }
   }
-  if (call.attrs.size() != 0) {
-    std::memcpy(shape_data() + shape_words_, call.attrs.data(),
-                call.attrs.size());
-  }
+  call.op.keep_attrs(shape_data() + shape_words_, call.attrs);
 }
 
 void Node::keep_output(int k, const base::Ref<tensor::Array>& array) noexcept {

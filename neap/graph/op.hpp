@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -24,7 +25,9 @@ class VjpContext;
 class JvpContext;
 
 /// An op's attributes: the bytes of one trivially copyable struct. They are
-/// copied into tape nodes and programs, and compared as bytes.
+/// copied into tape nodes and programs, and compared as bytes. Whoever keeps
+/// them beyond a call does so by Op::keep_attrs and Op::let_go_attrs, since a
+/// pointer among them may stand for something that is counted.
 class Attrs {
  public:
   Attrs() = default;
@@ -111,6 +114,41 @@ struct Op {
   void (*vjp)(VjpContext& context) = nullptr;
   void (*jvp)(JvpContext& context) = nullptr;
   Facts facts;
+
+  // --- for ops that are made at run time, or whose attributes own something
+  // ---
+
+  /// `by` more refer to this descriptor; with the last one it ends. nullptr: a
+  /// constant of the program.
+  void (*count)(const Op& op, int by) noexcept = nullptr;
+  /// Called for each copy of the attributes that is made to stay ...
+  void (*copy_attrs)(void* to, const void* from) noexcept = nullptr;
+  /// ... and once at its end. Both nullptr: plain bytes.
+  void (*drop_attrs)(void* attrs) noexcept = nullptr;
+
+  void acquire() const noexcept {
+    if (count != nullptr) {
+      count(*this, 1);
+    }
+  }
+  void release() const noexcept {
+    if (count != nullptr) {
+      count(*this, -1);
+    }
+  }
+  /// Copies attributes to `to`, which is aligned as a pointer.
+  void keep_attrs(void* to, const Attrs& from) const noexcept {
+    if (copy_attrs != nullptr) {
+      copy_attrs(to, from.data());
+    } else if (from.size() != 0) {
+      std::memcpy(to, from.data(), from.size());
+    }
+  }
+  void let_go_attrs(void* attrs) const noexcept {
+    if (drop_attrs != nullptr) {
+      drop_attrs(attrs);
+    }
+  }
 };
 
 /// Cost of a call, from the facts or the default.

@@ -68,6 +68,7 @@ void Node::clear(Vertex** dying) noexcept {
   for (Residual& residual : std::span(residual_data(), residual_count_)) {
     std::destroy_at(&residual);
   }
+  op_->let_go_attrs(shape_data() + shape_words_);
   consumed_ = true;
 }
 
@@ -77,8 +78,10 @@ void Node::end(Vertex** dying) noexcept {
   }
   const memory::Block block{this, bytes_, bucket_};
   memory::Domain& domain = *domain_;
+  const Op& op = *op_;
   this->~Node();
   domain.release(block);
+  op.release();
 }
 
 void Node::consume(base::SiteId site) noexcept {
