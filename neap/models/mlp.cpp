@@ -19,9 +19,21 @@ Mlp::Mlp(std::span<const std::int64_t> widths, const MlpOptions& options,
   }
   layers_.reserve(widths.size() - 1);
   for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
-    layers_.emplace_back(widths[i], widths[i + 1], true, options.dtype, site);
-    add(fmt::format("fc{}", i + 1), layers_.back());
+    push(nn::Linear(widths[i], widths[i + 1], true, options.dtype, site));
   }
+}
+
+Mlp::Mlp(const Mlp& other, nn::Cloning& cloning)
+    : Cloneable(other, cloning), dropout_(other.dropout_) {
+  layers_.reserve(other.layers_.size());
+  for (const nn::Linear& layer : other.layers_) {
+    push(nn::Linear(layer, cloning));
+  }
+}
+
+void Mlp::push(nn::Linear layer) {
+  layers_.push_back(std::move(layer));
+  add(fmt::format("fc{}", layers_.size()), layers_.back());
 }
 
 Tensor Mlp::forward(const Tensor& input) {

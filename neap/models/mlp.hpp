@@ -16,18 +16,21 @@ struct MlpOptions {
   DType dtype = f32;
 };
 
-class NEAP_API Mlp final : public nn::Layer {
+class NEAP_API Mlp final : public nn::Cloneable<Mlp> {
  public:
   /// `widths`: inputs, hidden widths, outputs: {784, 512, 256, 10}.
   /// THROWS: ValueError for fewer than two widths or one below 1; OutOfMemory.
   explicit Mlp(std::span<const std::int64_t> widths,
                const MlpOptions& options = {},
                CallSite site = CallSite::here());
+  Mlp(const Mlp& other, nn::Cloning& cloning);
 
   /// (n, ...) with widths[0] elements a sample -> (n, widths.back()).
   Tensor forward(const Tensor& input) override;
 
  private:
+  void push(nn::Linear layer);  // within what layers_ reserved
+
   memory::Vector<nn::Linear> layers_;
   double dropout_;
 };

@@ -42,6 +42,11 @@ Embedding::Embedding(std::int64_t rows, std::int64_t width,
   constant_(row, 0.0, site);
 }
 
+Embedding::Embedding(const Embedding& other, Cloning& cloning)
+    : Cloneable(other, cloning),
+      weight_(parameter("weight")),
+      padding_(other.padding_) {}
+
 Tensor Embedding::forward(const Tensor& ids) {
   return embedding(weight_, ids, padding_);
 }

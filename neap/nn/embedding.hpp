@@ -11,7 +11,7 @@ namespace neap::nn {
 /// Parameter "weight" (rows, width), normal with mean 0 and variance 1, as
 /// PyTorch's. Takes ids (...), i32 or i64, gives (..., width). Row `padding`
 /// (negative: from the end) begins as zeros and has no gradient.
-class NEAP_API Embedding : public Layer {
+class NEAP_API Embedding : public Cloneable<Embedding> {
  public:
   /// One draw of the generator; a constructor that throws has drawn nothing.
   /// THROWS: ValueError unless both extents are positive and the padding is a
@@ -19,6 +19,7 @@ class NEAP_API Embedding : public Layer {
   Embedding(std::int64_t rows, std::int64_t width,
             std::optional<std::int64_t> padding = std::nullopt,
             DType dtype = f32, CallSite site = CallSite::here());
+  Embedding(const Embedding& other, Cloning& cloning);
 
   Tensor forward(const Tensor& ids) override;
 

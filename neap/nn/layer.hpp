@@ -3,7 +3,7 @@
 // directly) counts what it makes under its own path and its caller's line.
 #pragma once
 
-#include "neap/nn/module.hpp"
+#include "neap/nn/cloning.hpp"
 
 namespace neap::nn {
 
@@ -13,8 +13,43 @@ class NEAP_API Layer : public Module {
 
   Tensor operator()(const Tensor& x, CallSite site = CallSite::here()) {
     const ModuleScope scope(*this, site);
-    return forward(x);
+    Tensor y = forward(x);
+    scope.note(y, x);
+    return y;
+  }
+
+  /// A copy of this layer for a copy of the model that it is part of. THROWS:
+  /// ValueError for a layer that is not Cloneable; OutOfMemory.
+  virtual memory::Owned<Layer> copy_layer(Cloning& cloning) const;
+
+ protected:
+  Layer() = default;
+  Layer(const Layer& other, Cloning& cloning) : Module(other, cloning) {}
+};
+
+/// Base of a layer that can be cloned: `class Scale : public Cloneable<Scale>`,
+/// with a constructor Scale(const Scale&, Cloning&) as cloning.hpp says.
+template <class Derived>
+class Cloneable : public Layer {
+ public:
+  Cloneable() = default;
+  Cloneable(const Cloneable& other, Cloning& cloning) : Layer(other, cloning) {}
+
+  /// THROWS: OutOfMemory.
+  Derived clone(CallSite site = CallSite::here()) const {
+    return nn::clone(static_cast<const Derived&>(*this), site);
+  }
+  memory::Owned<Layer> copy_layer(Cloning& cloning) const override {
+    if (typeid(*this) != typeid(Derived)) {
+      return Layer::copy_layer(cloning);
+    }
+    return memory::make_owned<Derived>(
+        memory::Category::kGraph, static_cast<const Derived&>(*this), cloning);
   }
 };
+
+/// As nn::clone, for a layer of any type. THROWS: as copy_layer.
+NEAP_API memory::Owned<Layer> clone_layer(const Layer& layer,
+                                          CallSite site = CallSite::here());
 
 }  // namespace neap::nn

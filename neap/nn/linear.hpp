@@ -9,13 +9,14 @@ namespace neap::nn {
 /// Parameters "weight" (out, in) and, unless told otherwise, "bias" (out), both
 /// uniform in +-1 / sqrt(in): kaiming_uniform_ with slope sqrt(5), PyTorch's
 /// default. Takes (..., in), gives (..., out).
-class NEAP_API Linear : public Layer {
+class NEAP_API Linear : public Cloneable<Linear> {
  public:
   /// One draw of the generator for each parameter; a constructor that throws
   /// has drawn nothing. THROWS: ValueError unless both extents are positive;
   /// DTypeError unless f32 or f64; OutOfMemory.
   Linear(std::int64_t in, std::int64_t out, bool has_bias = true,
          DType dtype = f32, CallSite site = CallSite::here());
+  Linear(const Linear& other, Cloning& cloning);
 
   Tensor forward(const Tensor& x) override;
 

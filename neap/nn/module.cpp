@@ -5,6 +5,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/graph/vertex.hpp"
+#include "neap/nn/cloning.hpp"
 
 namespace neap::nn {
 namespace {
@@ -57,6 +58,18 @@ struct Name {
 };
 
 }  // namespace
+
+Module::Module(const Module& other, Cloning& cloning) : Module() {
+  for (const Entry& entry : other.registry().entries()) {
+    const Tensor copy = cloning.copy_of(entry);
+    registry_->add_entry(entry.name, copy, entry.is_parameter, cloning.site(),
+                         cloning.is_tied(entry));
+    if (entry.is_parameter && !entry.tensor.requires_grad()) {
+      leaf_of(registry_->entries().back()).set_requires_grad(false);
+    }
+  }
+  registry_->set_training(other.is_training());
+}
 
 Module::~Module() = default;
 
@@ -201,6 +214,7 @@ ModuleScope::ModuleScope(const Module& module, CallSite site)
         // Each kind of op's own choice: activations for what ops make, graph
         // for the nodes that record them.
         c.category = memory::Category::kOther;
-      }) {}
+      }),
+      call_(module.registry()) {}
 
 }  // namespace neap::nn

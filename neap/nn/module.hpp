@@ -2,7 +2,7 @@
 // Module: base of everything that has named parameters. It owns one registry,
 // by reference, so a module can be moved, returned and stored with every name
 // right; copying would leave two models with one set of weights, and is refused
-// at compile time. Children are plain members:
+// at compile time (cloning.hpp makes deep copies). Children are plain members:
 //
 //   struct Net : nn::Module {
 //     nn::Linear fc1{784, 256}, fc2{256, 10};
@@ -14,9 +14,14 @@
 // Thread rule: as its registry's.
 #pragma once
 
+#include <array>
+#include <concepts>
+
 #include "neap/nn/registry.hpp"
 
 namespace neap::nn {
+
+class Cloning;
 
 class NEAP_API Module {
  public:
@@ -67,6 +72,9 @@ class NEAP_API Module {
  protected:
   /// THROWS: OutOfMemory.
   Module() : registry_(Registry::make()) {}
+  /// Copies of all that `other` has of its own, and its mode; no children.
+  /// THROWS: OutOfMemory.
+  Module(const Module& other, Cloning& cloning);
 
   // For constructors. Names are not empty and have no '.'; all are strong.
 
@@ -88,14 +96,30 @@ class NEAP_API Module {
 
 /// Inside the block, what ops make is counted as activations of `module`, at
 /// the call site of the outermost module's caller. Layers do this by
-/// themselves; a module with a forward of another form may begin it with one:
+/// themselves; a module with a forward of another form may begin it with one,
+/// and show a watch what it is given and gives:
 ///
 ///   Tensor forward(const Tensor& a, const Tensor& b,
 ///                  CallSite site = CallSite::here()) {
 ///     const nn::ModuleScope scope(*this, site);
+///     Tensor y = ...;
+///     scope.note(y, a, b);
+///     return y;
 class NEAP_API ModuleScope : public memory::ContextGuard {
  public:
   explicit ModuleScope(const Module& module, CallSite site = CallSite::here());
+
+  /// For the watch of the module, if it has one. THROWS: OutOfMemory.
+  template <std::same_as<Tensor>... Inputs>
+  void note(const Tensor& output, const Inputs&... inputs) const {
+    if (call_.is_watched()) {
+      const std::array<const Tensor*, sizeof...(Inputs)> all{&inputs...};
+      call_.note(all, output);
+    }
+  }
+
+ private:
+  WatchedCall call_;
 };
 
 }  // namespace neap::nn

@@ -54,6 +54,13 @@ LayerNorm::LayerNorm(const Shape& normalized_shape, double eps, bool is_affine,
   }
 }
 
+LayerNorm::LayerNorm(const LayerNorm& other, Cloning& cloning)
+    : Cloneable(other, cloning),
+      normalized_shape_(other.normalized_shape_),
+      eps_(other.eps_),
+      weight_(other.weight_.defined() ? parameter("weight") : Tensor()),
+      bias_(other.bias_.defined() ? parameter("bias") : Tensor()) {}
+
 Tensor LayerNorm::forward(const Tensor& x) {
   return layer_norm(x, normalized_shape_, weight_, bias_, eps_);
 }
@@ -67,6 +74,12 @@ RMSNorm::RMSNorm(const Shape& normalized_shape, std::optional<double> eps,
         "weight", filled(normalized_shape, 1.0, dtype, site), site);
   }
 }
+
+RMSNorm::RMSNorm(const RMSNorm& other, Cloning& cloning)
+    : Cloneable(other, cloning),
+      normalized_shape_(other.normalized_shape_),
+      eps_(other.eps_),
+      weight_(other.weight_.defined() ? parameter("weight") : Tensor()) {}
 
 Tensor RMSNorm::forward(const Tensor& x) {
   return rms_norm(x, normalized_shape_, weight_, eps_);

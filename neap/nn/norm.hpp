@@ -11,7 +11,7 @@ namespace neap::nn {
 
 /// layer_norm with the parameters "weight" (of normalized_shape, ones at first)
 /// and, unless told otherwise, "bias" (zeros at first).
-class NEAP_API LayerNorm : public Layer {
+class NEAP_API LayerNorm : public Cloneable<LayerNorm> {
  public:
   /// Neither weight nor bias without `is_affine`. THROWS: ShapeError unless
   /// normalized_shape has axes, all of them positive; ValueError unless
@@ -19,6 +19,7 @@ class NEAP_API LayerNorm : public Layer {
   explicit LayerNorm(const Shape& normalized_shape, double eps = 1e-5,
                      bool is_affine = true, bool has_bias = true,
                      DType dtype = f32, CallSite site = CallSite::here());
+  LayerNorm(const LayerNorm& other, Cloning& cloning);
 
   Tensor forward(const Tensor& x) override;
 
@@ -34,12 +35,13 @@ class NEAP_API LayerNorm : public Layer {
 };
 
 /// rms_norm with the parameter "weight" (of normalized_shape, ones at first).
-class NEAP_API RMSNorm : public Layer {
+class NEAP_API RMSNorm : public Cloneable<RMSNorm> {
  public:
   /// eps: as rms_norm's. No weight without `is_affine`. THROWS: as LayerNorm.
   explicit RMSNorm(const Shape& normalized_shape,
                    std::optional<double> eps = {}, bool is_affine = true,
                    DType dtype = f32, CallSite site = CallSite::here());
+  RMSNorm(const RMSNorm& other, Cloning& cloning);
 
   Tensor forward(const Tensor& x) override;
 

@@ -137,6 +137,9 @@ base::Ref<Registry> Registry::make() {
 // A tree of any depth ends on a constant stack: registries that lose their last
 // reference queue up through their parent pointers.
 Registry::~Registry() {
+  if (book_ && book_->top() == this) {
+    book_->lose_top();
+  }
   Registry* dying = nullptr;
   const auto orphan = [&dying](memory::Vector<Child>& children) {
     for (Child& child : children) {
@@ -164,6 +167,16 @@ memory::String Registry::own(std::string_view text) const {
 void Registry::set_place(Registry* parent, std::size_t position) noexcept {
   parent_ = parent;
   position_ = position;
+}
+
+// Of this registry and all below that have `from`.
+void Registry::exchange_book(const base::Ref<CallBook>& from,
+                             const base::Ref<CallBook>& to) noexcept {
+  walk([&](Registry& at) {
+    if (at.book_ == from) {
+      at.book_ = to;
+    }
+  });
 }
 
 const Registry& Registry::top() const noexcept {
@@ -278,7 +291,8 @@ void Registry::check_adoption(const Registry& child) const {
 }
 
 void Registry::add_entry(std::string_view name, const Tensor& tensor,
-                         bool is_parameter, const CallSite& site) {
+                         bool is_parameter, const CallSite& site,
+                         bool is_tied) {
   check_name(name);
   if (!is_parameter && tensor.requires_grad()) {
     raise<GraphError>(
@@ -289,7 +303,7 @@ void Registry::add_entry(std::string_view name, const Tensor& tensor,
   entries_.push_back({.name = own(name),
                       .tensor = tensor,
                       .is_parameter = is_parameter,
-                      .is_tied = false});
+                      .is_tied = is_tied});
   Relabelling labels(tag_, domain());
   bool is_labelled = false;
   try {
@@ -304,7 +318,7 @@ void Registry::add_entry(std::string_view name, const Tensor& tensor,
     entries_.pop_back();
     throw;
   }
-  if (is_parameter) {
+  if (is_parameter && !is_tied) {
     leaf_of(tensor)->set_owner(labels.owner());
   }
 }
@@ -323,6 +337,9 @@ void Registry::add_child(std::string_view name,
     child->set_place(nullptr, 0);
     children_.pop_back();
     throw;
+  }
+  if (book_) {
+    child->exchange_book(nullptr, book_);
   }
 }
 
@@ -343,6 +360,10 @@ void Registry::replace_by(const base::Ref<Registry>& other) {
     set_place(&parent, position);
     place.registry = self;
     throw;
+  }
+  if (parent.book_) {
+    self->exchange_book(parent.book_, nullptr);
+    other->exchange_book(nullptr, parent.book_);
   }
 }
 

@@ -18,6 +18,7 @@
 
 #include "neap/autograd/parameter.hpp"
 #include "neap/memory/counted.hpp"
+#include "neap/nn/watch.hpp"
 
 namespace neap::nn {
 
@@ -49,9 +50,10 @@ class NEAP_API Registry : public memory::Counted<Registry> {
   /// Registers `tensor` and counts its bytes under its path. A parameter
   /// becomes a leaf that requires grad. THROWS: NameError for a name that is
   /// empty, has a '.' or is taken; UseAfterRelease when undefined; DTypeError
-  /// and GraphError as requires_grad_; OutOfMemory.
+  /// and GraphError as requires_grad_; OutOfMemory. A tied one is counted under
+  /// the path of its home.
   void add_entry(std::string_view name, const Tensor& tensor, bool is_parameter,
-                 const CallSite& site);
+                 const CallSite& site, bool is_tied = false);
   /// THROWS: NameError as add_entry; ValueError when `child` has a parent or
   /// holds this registry; OutOfMemory.
   void add_child(std::string_view name, const base::Ref<Registry>& child);
@@ -74,6 +76,13 @@ class NEAP_API Registry : public memory::Counted<Registry> {
   memory::String path_from(const Registry& top) const;
   /// The id in domain() of the path from the top of the tree.
   memory::OwnerId owner() const noexcept { return owner_; }
+
+  // --- the watch ------------------------------------------------------------
+
+  /// Where calls of the module are noted; null: nowhere. What is added below
+  /// here is watched with it.
+  const base::Ref<CallBook>& book() const noexcept { return book_; }
+  void set_book(base::Ref<CallBook> book) noexcept { book_ = std::move(book); }
 
   // --- mode ----------------------------------------------------------------
 
@@ -107,6 +116,8 @@ class NEAP_API Registry : public memory::Counted<Registry> {
   void check_name(std::string_view name) const;
   void check_adoption(const Registry& child) const;
   void set_place(Registry* parent, std::size_t position) noexcept;
+  void exchange_book(const base::Ref<CallBook>& from,
+                     const base::Ref<CallBook>& to) noexcept;
   memory::String own(std::string_view text) const;
   const Registry& top() const noexcept;
   const Registry* next_below(const Registry& top) const noexcept;
@@ -119,6 +130,7 @@ class NEAP_API Registry : public memory::Counted<Registry> {
   Registry* parent_ = nullptr;  // while dying: the next of the dying
   std::size_t position_ = 0;    // among the parent's children
   memory::OwnerId owner_{};
+  base::Ref<CallBook> book_;
   bool is_training_ = true;
 };
 

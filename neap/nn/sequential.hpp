@@ -6,8 +6,8 @@
 //   nn::Sequential net(nn::named("fc1", nn::Linear(784, 256)), nn::ReLU());
 //
 // Layers that are given no name are called by their position, "0", "1", ...
-// A Sequential in a Sequential calls it as functions do, so the depth of such
-// nesting is bounded by the stack.
+// Sequentials in Sequentials may nest to any depth: calling, cloning and ending
+// them takes no more stack than one.
 #pragma once
 
 #include <concepts>
@@ -28,7 +28,7 @@ NamedLayer<L> named(std::string_view name, L layer) {
   return {name, std::move(layer)};
 }
 
-class NEAP_API Sequential : public Layer {
+class NEAP_API Sequential : public Cloneable<Sequential> {
  public:
   /// Layers and named layers, all moved in. (One Sequential alone is moved as
   /// a whole; push it to nest it.) THROWS: as push.
@@ -36,6 +36,11 @@ class NEAP_API Sequential : public Layer {
   explicit Sequential(Layers... layers) {
     (push(std::move(layers)), ...);
   }
+  Sequential(const Sequential& other, Cloning& cloning);
+  Sequential(Sequential&&) noexcept = default;
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): as Module's
+  Sequential& operator=(Sequential&&) = default;
+  ~Sequential() override;
 
   /// Strong. THROWS: NameError for a bad or taken name; OutOfMemory.
   template <std::derived_from<Layer> L>
@@ -64,10 +69,19 @@ class NEAP_API Sequential : public Layer {
   Layer& operator[](std::int64_t position) const;
 
  private:
+  struct Frame;
+  struct Shell {};  // a copy without its layers
+  Sequential(const Sequential& other, Cloning& cloning, Shell /*shell*/)
+      : Cloneable(other, cloning) {}
+  memory::String name_of(const Layer& layer) const {
+    return layer.registry().path_from(registry());
+  }
+  static Tensor run_nested(Sequential& outermost, const Tensor& x);
   // An empty name stands for the position.
   void append(std::string_view name, memory::Owned<Layer> layer);
 
   memory::Vector<memory::Owned<Layer>> layers_;
+  memory::Owned<Layer> next_dying_;  // a Sequential; only while both die
 };
 
 }  // namespace neap::nn

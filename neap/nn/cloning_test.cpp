@@ -1,0 +1,248 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/nn/cloning.hpp"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <type_traits>
+
+#include "neap/autograd/backward.hpp"
+#include "neap/graph/vertex.hpp"
+#include "neap/nn/door_test.hpp"
+#include "neap/nn/embedding.hpp"
+#include "neap/nn/layers.hpp"
+#include "neap/nn/linear.hpp"
+#include "neap/nn/norm.hpp"
+#include "neap/nn/sequential.hpp"
+#include "neap/ops/sum.hpp"
+#include "neap/tensor/create.hpp"
+
+namespace neap::nn {
+namespace {
+
+using memory::Category;
+using ::testing::ElementsAreArray;
+using ::testing::HasSubstr;
+
+static_assert(!std::is_copy_constructible_v<Sequential>);
+static_assert(!std::is_copy_assignable_v<Sequential>);
+static_assert(!std::is_copy_constructible_v<ReLU>);
+static_assert(std::is_nothrow_move_constructible_v<Sequential>);
+
+// A model that users write: parts, a parameter and a buffer of its own.
+class Net : public Module {
+ public:
+  Linear left{2, 3};
+  Linear right{2, 3};
+  Net() : scale_(register_parameter("scale", ones({3}))) {
+    register_buffer("count", zeros({1}, i64));
+    name_parts();
+  }
+  Net(const Net& other, Cloning& cloning)
+      : Module(other, cloning),
+        left(other.left, cloning),
+        right(other.right, cloning),
+        scale_(parameter("scale")) {
+    name_parts();
+  }
+  const Tensor& scale() const { return scale_; }
+
+ private:
+  void name_parts() {
+    add("left", left);
+    add("right", right);
+  }
+  Tensor scale_;
+};
+
+// Forgets a part.
+class Forgetful : public Module {
+ public:
+  Linear fc{2, 2};
+  Forgetful() { add("fc", fc); }
+  Forgetful(const Forgetful& other, Cloning& cloning)
+      : Module(other, cloning), fc(other.fc, cloning) {}
+};
+
+class Double : public Layer {
+ public:
+  Tensor forward(const Tensor& x) override { return x; }
+};
+
+class Wider : public Linear {
+ public:
+  Wider() : Linear(2, 2) {}
+};
+
+void expect_equal(const Module& a, const Module& b) {
+  const ParameterList of_a = a.named_parameters();
+  const ParameterList of_b = b.named_parameters();
+  ASSERT_EQ(of_a.size(), of_b.size());
+  for (std::size_t i = 0; i < of_a.size(); ++i) {
+    EXPECT_EQ(of_a[i].name, of_b[i].name);
+    EXPECT_EQ(of_a[i].tensor.spec(), of_b[i].tensor.spec());
+    EXPECT_FALSE(of_a[i].tensor.is_alias_of(of_b[i].tensor));
+    EXPECT_THAT(of_b[i].tensor.to_vector(),
+                ElementsAreArray(of_a[i].tensor.to_vector()));
+  }
+}
+
+class CloningTest : public DoorTest {};
+
+TEST_F(CloningTest, CopiesNamesAndValuesOfEveryLayer) {
+  const Sequential net(Linear(4, 3), ReLU(), Tanh(), Sigmoid(), GELU(), SiLU(),
+                       Mish(), LeakyReLU(0.5), ELU(2.0), Softplus(3.0),
+                       Dropout(0.25), Flatten(), LayerNorm({3}), RMSNorm({3}),
+                       named("none", LayerNorm({3}, 1e-5, false)),
+                       named("inner", Sequential(Linear(3, 2, false))));
+  Sequential copy = net.clone();
+  expect_equal(net, copy);
+  EXPECT_EQ(copy.size(), net.size());
+  EXPECT_EQ(dynamic_cast<Dropout&>(copy[10]).p(), 0.25);
+  copy.eval();
+  const Tensor x = ones({2, 4});
+  auto& original = const_cast<Sequential&>(net);
+  original.eval();
+  EXPECT_THAT(copy(x).to_vector(), ElementsAreArray(original(x).to_vector()));
+}
+
+TEST_F(CloningTest, CopiesAnEmbeddingWithItsPadding) {
+  const Embedding table(5, 2, -1);
+  const Embedding copy = table.clone();
+  expect_equal(table, copy);
+  EXPECT_EQ(copy.padding(), 4);
+  EXPECT_TRUE(copy.weight().is_alias_of(copy.parameter("weight")));
+}
+
+TEST_F(CloningTest, CopiesModelsOfUsers) {
+  const Net net;
+  const Net copy = clone(net);
+  expect_equal(net, copy);
+  EXPECT_EQ(copy.scale().identity(), copy.parameter("scale").identity());
+  EXPECT_EQ(copy.left.weight().link(), copy.parameter("left.weight").link());
+  EXPECT_FALSE(copy.buffer("count").is_alias_of(net.buffer("count")));
+  EXPECT_EQ(live(Category::kParameters, "left.weight"), 2 * 24);
+  EXPECT_EQ(live(Category::kBuffers, "count"), 2 * 8);
+}
+
+TEST_F(CloningTest, LeavesTheTwoIndependent) {
+  const Linear fc(2, 2);
+  Linear copy = fc.clone();
+  const double before = fc.weight().at({0, 0});
+  Tensor weight = copy.weight();
+  weight.mutable_values<float>()[0] = 100.0F;
+  EXPECT_EQ(fc.weight().at({0, 0}), before);
+  backward(sum(copy(ones({1, 2}))));
+  EXPECT_TRUE(copy.weight().grad().defined());
+  EXPECT_FALSE(fc.weight().grad().defined());
+}
+
+TEST_F(CloningTest, CopiesModesAndFrozenParametersAndNoGradients) {
+  Net net;
+  net.left.freeze();
+  net.right.eval();
+  set_grad(net.scale(), ones({3}));
+  const Net copy = clone(net);
+  EXPECT_FALSE(copy.left.weight().requires_grad());
+  EXPECT_TRUE(copy.right.weight().requires_grad());
+  EXPECT_TRUE(copy.is_training());
+  EXPECT_FALSE(copy.right.is_training());
+  EXPECT_FALSE(copy.scale().grad().defined());
+}
+
+TEST_F(CloningTest, KeepsTiesInEitherDirection) {
+  for (const bool forward : {true, false}) {
+    Net net;
+    if (forward) {
+      net.tie("right.weight", net.left.weight());
+    } else {
+      net.tie("left.weight", net.right.weight());
+    }
+    const Bytes before = domain_->stats().live;
+    const Net copy = clone(net);
+    expect_equal(net, copy);
+    EXPECT_EQ(copy.left.weight().link(), copy.right.weight().link());
+    EXPECT_TRUE(copy.left.weight().is_alias_of(copy.right.weight()));
+    EXPECT_EQ(copy.parameter_bytes(), net.parameter_bytes());
+    EXPECT_EQ(copy.parameters()[1].name, net.parameters()[1].name);
+    EXPECT_GT(domain_->stats().live, before);
+    const char* home = forward ? "left.weight" : "right.weight";
+    EXPECT_EQ(live(Category::kParameters, home), 2 * 24);
+  }
+}
+
+TEST_F(CloningTest, MakesAPartThatIsTiedToTheRestItsOwnHome) {
+  Net net;
+  net.tie("left.weight", net.right.weight());
+  const Linear copy = net.left.clone();
+  EXPECT_FALSE(copy.weight().is_alias_of(net.right.weight()));
+  EXPECT_FALSE(copy.registry().entries()[0].is_tied);
+  EXPECT_EQ(live(Category::kParameters, "weight"), 24);
+}
+
+TEST_F(CloningTest, RefusesLayersThatCannotBeCloned) {
+  Sequential net(named("double", Double()));
+  try {
+    (void)net.clone();
+    FAIL();
+  } catch (const ValueError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("\"double\", is not nn::Cloneable"));
+  }
+  const Wider wider;
+  EXPECT_THROW((void)wider.clone(), ValueError);
+  Sequential holder;
+  holder.push(Wider());
+  EXPECT_THROW((void)holder.clone(), ValueError);
+}
+
+TEST_F(CloningTest, RefusesACopyThatLacksAName) {
+  const Forgetful net;
+  try {
+    (void)clone(net);
+    FAIL();
+  } catch (const ValueError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("has no \"fc.weight\""));
+  }
+}
+
+TEST_F(CloningTest, CopiesALayerOfUnknownType) {
+  const Linear fc(2, 2);
+  const Layer& layer = fc;
+  const memory::Owned<Layer> copy = clone_layer(layer);
+  expect_equal(fc, *copy);
+}
+
+TEST_F(CloningTest, GoesToTheDoorOfTheContext) {
+  const Linear fc(2, 2);
+  const memory::Domain::Handle other = memory::Domain::create();
+  const Bytes before = domain_->stats().live;
+  {
+    const memory::UseDomain use(*other);
+    const Linear copy = fc.clone();
+    EXPECT_GT(other->stats().live, fc.parameter_bytes());
+    expect_equal(fc, copy);
+  }
+  EXPECT_EQ(other->stats().live, 0);
+  EXPECT_EQ(domain_->stats().live, before);
+}
+
+TEST_F(CloningTest, LeavesNothingWhereMemoryEnds) {
+  Net net;
+  net.tie("left.weight", net.right.weight());
+  const Bytes before = domain_->stats().live;
+  for (int n = 1;; ++n) {
+    domain_->fail_at(n);
+    try {
+      const Net copy = clone(net);
+      domain_->fail_at(0);
+      EXPECT_GT(n, 20);
+      break;
+    } catch (const OutOfMemory&) {
+      domain_->fail_at(0);
+      EXPECT_EQ(domain_->stats().live, before) << n;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace neap::nn

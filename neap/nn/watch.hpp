@@ -1,0 +1,127 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Watch: sees every call of a model's layers and keeps handles to what each
+// was given and what it gave, for a memory map to show. Only the last forward
+// is kept: the next one begins by giving the handles back. What is watched
+// lives as long as it is shown, so a watched program needs more memory (an op
+// takes over no memory that a handle refers to); its numbers are the same.
+//
+//   const nn::Watch watch(model);
+//   const Tensor loss = cross_entropy(model(x), y);
+//   std::puts(nn::MemoryMap(model).format().c_str());
+//
+// A forward begins when the watched model is called. Where a program calls the
+// model's parts instead, each call takes the place of the part's last one.
+//
+// Watch, model and handles may go in any order. Without a watch nothing is
+// kept, and a call of a layer costs one comparison more.
+//
+// Thread rule: calls in the thread that made the watch are seen, others are
+// not. Making and ending a watch is a change of the model.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <thread>
+
+#include "neap/memory/containers.hpp"
+#include "neap/memory/counted.hpp"
+#include "neap/tensor/tensor.hpp"
+
+namespace neap::nn {
+
+class Module;
+class Registry;
+
+struct WatchOptions {
+  /// Backward fills the gradients of what layers give, too.
+  bool gradients = true;
+};
+
+/// One call of a layer.
+struct LayerCall {
+  memory::String path;        // from the watched model; "": the model itself
+  bool is_outermost = false;  // no other watched layer called it
+  memory::Vector<Tensor> inputs;
+  Tensor output;         // undefined until the call has ended
+  std::int64_t end = 0;  // position among the ends of the forward's calls
+};
+
+/// The calls that a watch has seen. The registries of a watched model refer to
+/// it; calls write it.
+class NEAP_API CallBook : public memory::Counted<CallBook> {
+ public:
+  // Made by Watch.
+  CallBook(Registry& top, const WatchOptions& options,
+           const memory::Tag& tag) noexcept;
+
+  /// Notes that a layer is called. Returns the call's number, or nothing where
+  /// it is not seen. THROWS: OutOfMemory; nothing is noted then.
+  std::optional<std::size_t> begin(const Registry& layer);
+  /// Notes what it was given and gives. THROWS: OutOfMemory.
+  void note(std::size_t call, std::span<const Tensor* const> inputs,
+            const Tensor& output);
+  /// The call is over. One that failed leaves nothing, nor do those inside it.
+  void end(std::size_t call, bool has_failed) noexcept;
+
+  /// In the order in which they began.
+  const memory::Vector<LayerCall>& calls() const noexcept { return calls_; }
+  void forget() noexcept;
+
+  /// The watched model; nullptr once it has gone, or its watch has.
+  const Registry* top() const noexcept { return top_; }
+  /// From here on no call is seen; the handles stay.
+  void lose_top() noexcept { top_ = nullptr; }
+  void close() noexcept;
+
+ private:
+  const Registry* top_;
+  WatchOptions options_;
+  std::thread::id thread_;
+  memory::Vector<LayerCall> calls_;
+  std::int64_t depth_ = 0;  // calls that have not ended
+  std::int64_t ends_ = 0;
+};
+
+/// A call of a module while it runs, for the module's watch if it has one.
+class NEAP_API WatchedCall {
+ public:
+  /// THROWS: OutOfMemory.
+  explicit WatchedCall(const Registry& registry);
+  WatchedCall(WatchedCall&&) noexcept = default;
+  ~WatchedCall();
+  WatchedCall(const WatchedCall&) = delete;
+  WatchedCall& operator=(const WatchedCall&) = delete;
+
+  bool is_watched() const noexcept { return static_cast<bool>(book_); }
+  /// REQUIRES: is_watched(). THROWS: OutOfMemory.
+  void note(std::span<const Tensor* const> inputs, const Tensor& output) const {
+    book_->note(call_, inputs, output);
+  }
+
+ private:
+  base::Ref<CallBook> book_;
+  std::size_t call_ = 0;  // its number in the book
+  int exceptions_ = 0;    // in flight when it began
+};
+
+class NEAP_API Watch {
+ public:
+  /// THROWS: ValueError when the model or a part of it is watched already;
+  /// OutOfMemory.
+  explicit Watch(const Module& model, const WatchOptions& options = {});
+  ~Watch();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  /// Of the last forward, in the order in which they began.
+  const memory::Vector<LayerCall>& calls() const noexcept {
+    return book_->calls();
+  }
+  /// Gives the handles back; the watch goes on.
+  void forget() noexcept { book_->forget(); }
+
+ private:
+  base::Ref<CallBook> book_;
+};
+
+}  // namespace neap::nn
