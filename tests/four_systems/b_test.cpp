@@ -1,2 +1,132 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Rows B1, B2, B5, B7 and B10: which graph nodes can still matter.
+#include <array>
+
 #include "support.hpp"
+
+namespace neap::four_systems {
+namespace {
+
+std::int64_t requests_of_an_op(const Tensor& x) {
+  const std::int64_t before = memory::domain().requests();
+  const Tensor y = tanh(x);
+  return memory::domain().requests() - before;
+}
+
+// An op asks as often, and for as much, beside a huge live graph.
+TEST(FourSystemsTest, B1_RegisteringANodeCostsTheSameBesideAnyGraph) {
+  const Tensor x = leaf({1});
+  const std::int64_t alone = requests_of_an_op(x);
+  const Bytes before = live();
+  const Tensor one = tanh(x);
+  const Bytes bytes = live() - before;
+  std::vector<Tensor> graph = {one};
+  for (int i = 0; i < 100'000; ++i) {
+    graph.push_back(neg(graph.back()));
+  }
+  EXPECT_EQ(requests_of_an_op(x), alone);
+  const Bytes between = live();
+  const Tensor another = tanh(x);
+  EXPECT_EQ(live() - between, bytes);
+}
+
+Tensor layers(const Tensor& x, int count) {
+  Tensor y = x;
+  for (int i = 0; i < count; ++i) {
+    y = tanh(y);
+  }
+  return y;
+}
+
+TEST(FourSystemsTest, B2_BackwardFreesResidualsAsItPassesThem) {
+  constexpr int kLayers = 20;
+  constexpr Bytes kOne = 80'000;
+  const Tensor x = requires_grad_(full({10'000}, 0.1, f64));
+  const Bytes before = live();
+  const Tensor loss = sum(layers(x, kLayers));
+  EXPECT_GT(live() - before, kLayers * kOne);
+  memory::domain().reset_peak();
+  const Bytes at_start = live();
+  backward(loss);
+  // A cotangent takes the place of the residual that went.
+  EXPECT_LT(memory::domain().stats().live_peak - at_start, 3 * kOne);
+  EXPECT_LT(live() - before, 2 * kOne);  // the gradient, and the loss
+}
+
+TEST(FourSystemsTest, B5_AForwardOnlyLoopIsFlatWithNoBackwardAndNoSweep) {
+  const Tensor w = requires_grad_(full({4}, 0.5, f64));
+  Tensor last = sum(tanh(w));
+  const Bytes after_first = live();
+  for (int i = 0; i < 10'000; ++i) {
+    last = sum(tanh(w));
+    ASSERT_EQ(live(), after_first);
+  }
+}
+
+TEST(FourSystemsTest, B7_ASecondBackwardIsRefusedBeforeAnyDamage) {
+  const Tensor x = leaf({2});
+  const Tensor other = leaf({5});
+  const Tensor shared = square(x);
+  backward(shared * 3.0);
+  const int consumed = __LINE__ - 1;
+  EXPECT_EQ(x.grad().item(), 12);
+  const Tensor fresh = exp(other);
+  const Tensor mixed = fresh * shared;
+  const std::string text = refusal<GraphError>([&] { backward(mixed); });
+  EXPECT_THAT(text, HasSubstr("b_test.cpp:" + std::to_string(consumed)));
+  EXPECT_EQ(x.grad().item(), 12);
+  EXPECT_FALSE(other.grad().defined());
+}
+
+TEST(FourSystemsTest, B7_FreshBranchesOverUnconsumedPartsStayUsable) {
+  const Tensor x = leaf({2});
+  const Tensor shared = square(x);
+  const auto first = grad(shared * 3.0, {shared});  // ends at `shared`
+  EXPECT_EQ(first[0].item(), 3);
+  backward(exp(shared));
+  EXPECT_DOUBLE_EQ(x.grad().item(), std::exp(4.0) * 4);
+}
+
+TEST(FourSystemsTest, B7_RetainGraphKeepsEverything) {
+  const Tensor x = leaf({2});
+  const Tensor loss = pow(x, 3.0);
+  const Bytes before = live();
+  backward(loss, {.retain_graph = true});
+  zero_grad(std::array{x});
+  EXPECT_EQ(live(), before);
+  backward(loss);
+  EXPECT_EQ(x.grad().item(), 12);
+}
+
+const void* place_of(const Tensor& x) {
+  return x.values<double>().data();
+}
+
+TEST(FourSystemsTest, B10_ATemporaryMayBeTakenOver) {
+  Tensor x = row({1, 2, 3});
+  const void* place = place_of(x);
+  const Tensor y = exp(std::move(x));
+  EXPECT_EQ(place_of(y), place);
+}
+
+TEST(FourSystemsTest, B10_ANamedVariableNever) {
+  const Tensor x = row({1, 2, 3});
+  const Tensor y = exp(x);
+  EXPECT_NE(place_of(y), place_of(x));
+  EXPECT_THAT(numbers(x), ElementsAre(1, 2, 3));
+}
+
+TEST(FourSystemsTest, B10_NorATemporaryThatSomeoneElseHolds) {
+  Tensor x = row({1, 2, 3});
+  const Tensor also = x;
+  const Tensor y = exp(std::move(x));
+  EXPECT_THAT(numbers(also), ElementsAre(1, 2, 3));
+  const Tensor w = leaf({1, 2, 3});
+  Tensor residual = exp(w);  // its vjp reads it
+  const Tensor twice = neg(std::move(residual));
+  backward(sum(twice));
+  EXPECT_DOUBLE_EQ(w.grad().at({2}), -std::exp(3.0));
+}
+
+}  // namespace
+}  // namespace neap::four_systems

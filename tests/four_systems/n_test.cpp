@@ -1,2 +1,53 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Rows N5 and N7: who holds it, and what is left when memory runs out.
+#include <array>
+
+#include "neap/testing/fail_sweep.hpp"
 #include "support.hpp"
+
+namespace neap::four_systems {
+namespace {
+
+// What one thread does with a graph: it is built, differentiated twice over,
+// released part by part.
+void use_a_graph(const Tensor& x) {
+  const Tensor hidden = tanh(x * 2.0);
+  const Tensor loss = sum(hidden * hidden);
+  const auto first = grad(loss, {x}, {.create_graph = true});
+  backward(sum(square(first[0])));
+}
+
+TEST(FourSystemsTest, N7_AnyAllocationMayFailAndEverythingIsAsItWas) {
+  const auto domain = Domain::create();
+  const UseDomain use(*domain);
+  const Tensor x = leaf({0.1, 0.2, 0.3});
+  backward(sum(x * 4.0));
+  const std::vector<double> gradient = numbers(x.grad());
+  const auto result = testing::sweep_allocation_failures(
+      *domain, [&] { use_a_graph(x); },
+      [&](std::int64_t) {
+        EXPECT_EQ(numbers(x.grad()), gradient);
+        EXPECT_THAT(numbers(x), ElementsAre(0.1, 0.2, 0.3));
+      });
+  EXPECT_TRUE(result.ok()) << result.problems.front();
+  EXPECT_GT(result.failures, 20);
+  EXPECT_NE(numbers(x.grad()), gradient);
+}
+
+TEST(FourSystemsTest, N7_TheErrorSaysWhoHasTheMemory) {
+  const Tensor x = ones({1 << 16});
+  memory::domain().trim();
+  const Budget budget(memory::domain().stats().held +
+                      memory::domain().stats().external + 64 * kKiB);
+  try {
+    const Tensor y = x * 2.0;
+    FAIL() << "the budget was passed";
+  } catch (const OutOfMemory& error) {
+    EXPECT_EQ(error.details().requested, 4 << 16);
+    EXPECT_THAT(error.what(), HasSubstr("n_test.cpp"));
+  }
+  EXPECT_EQ(x.at({0}), 1);
+}
+
+}  // namespace
+}  // namespace neap::four_systems
