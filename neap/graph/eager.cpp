@@ -8,8 +8,9 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/graph/node.hpp"
+#include "neap/graph/record_result.hpp"
 #include "neap/graph/recorder.hpp"
-#include "neap/threads/pool.hpp"
+#include "neap/memory/executor.hpp"
 
 namespace neap::graph {
 namespace {
@@ -75,7 +76,7 @@ class Call {
   }
 
   void run(std::span<Tensor> results) {
-    const bool records = is_recorded();
+    const bool records = is_recorded(call_);
     if (call_.op.view != nullptr) {
       const auto& input = call_.inputs[0].tensor().array();
       arrays_[0] = Array::make(input->storage(),
@@ -111,18 +112,6 @@ class Call {
 
  private:
   std::span<Spec> outputs() const noexcept { return output_specs_.span(); }
-
-  bool is_recorded() const {
-    if (call_.op.vjp == nullptr || !memory::context().grad_enabled) {
-      return false;
-    }
-    for (const Operand& input : call_.inputs) {
-      if (input.tensor().requires_grad()) {
-        return true;
-      }
-    }
-    return false;
-  }
 
   // The place on the graph of output k.
   base::Ref<tensor::GraphLink> link_for(const base::Ref<Node>& node,
@@ -181,7 +170,7 @@ class Call {
       out[k] = arrays_[k]->strided();
     }
     kernels::Args args{
-        in.span(), out.span(), call_.attrs.data(), {}, &executor()};
+        in.span(), out.span(), call_.attrs.data(), {}, &memory::executor()};
     const Spec& key = call_.inputs.empty() ? output_specs_[0] : specs_[0];
     kernels::SpaceRuntime& runtime = kernels::runtime(key.space);
     const kernels::Kernel& kernel =
@@ -209,11 +198,6 @@ class Call {
     } else {
       kernels::runtime(output_specs_[0].space).copy_from_host(from, to);
     }
-  }
-
-  static threads::Executor& executor() {
-    threads::Executor* chosen = memory::context().executor;
-    return chosen != nullptr ? *chosen : threads::default_pool();
   }
 
   const OpCall& call_;

@@ -6,13 +6,15 @@
 #include <new>
 
 #include "neap/base/raise.hpp"
+#include "neap/graph/record_result.hpp"
 
 namespace neap::graph {
 namespace {
 
+constinit std::atomic<std::uint64_t> last_sequence{0};
+
 std::uint64_t next_sequence() noexcept {
-  static constinit std::atomic<std::uint64_t> last{0};
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+  return last_sequence.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 bool needs_cotangent(const Operand& input) noexcept {
@@ -65,6 +67,10 @@ bool keeps_shape(const Reads& reads, const OpCall& call, std::size_t i,
 }
 
 }  // namespace
+
+std::uint64_t latest_sequence() noexcept {
+  return last_sequence.load(std::memory_order_relaxed);
+}
 
 base::Ref<Node> Node::create(const OpCall& call, std::span<const Spec> outputs,
                              memory::Domain& domain) {

@@ -6,8 +6,8 @@
 #include "neap/kernels/attrs.hpp"
 #include "neap/kernels/copy.hpp"
 #include "neap/kernels/fill.hpp"
+#include "neap/memory/executor.hpp"
 #include "neap/ops/copy.hpp"
-#include "neap/threads/pool.hpp"
 
 namespace neap {
 namespace {
@@ -50,12 +50,8 @@ void run_over(const kernels::KernelList& list, std::span<const Strided> in,
               const void* attrs, const Tensor& dst, const CallSite& site) {
   const memory::Context& context = memory::context();
   const Strided out = dst.array()->strided();
-  threads::Executor* lent = context.executor;
-  const kernels::Args args{in,
-                           std::span(&out, 1),
-                           attrs,
-                           {},
-                           lent != nullptr ? lent : &threads::default_pool()};
+  const kernels::Args args{
+      in, std::span(&out, 1), attrs, {}, &memory::executor()};
   const kernels::Kernel& kernel =
       kernels::find(list, dst.space(), dst.dtype(), args);
   kernels::SpaceRuntime& runtime = kernels::runtime(dst.space());

@@ -2,10 +2,10 @@
 #include "neap/ops/pack.hpp"
 
 #include "neap/kernels/pack.hpp"
+#include "neap/memory/executor.hpp"
 #include "neap/ops/expand.hpp"
 #include "neap/ops/support.hpp"
 #include "neap/ops/unpack.hpp"
-#include "neap/threads/pool.hpp"
 
 namespace neap {
 namespace ops {
@@ -62,9 +62,7 @@ std::int64_t count_of_mask(const char* op, const Tensor& mask) {
         "count makes a shape",
         op, mask.space().value);
   }
-  threads::Executor* lent = memory::context().executor;
-  return kernels::count_true(mask.array()->strided(),
-                             lent != nullptr ? *lent : threads::default_pool());
+  return kernels::count_true(mask.array()->strided(), memory::executor());
 }
 
 }  // namespace ops

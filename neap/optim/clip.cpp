@@ -10,6 +10,7 @@
 #include "neap/kernels/maximum.hpp"
 #include "neap/kernels/scale.hpp"
 #include "neap/kernels/sum_of_squares.hpp"
+#include "neap/memory/executor.hpp"
 #include "neap/optim/check.hpp"
 #include "neap/optim/launch.hpp"
 
@@ -145,7 +146,7 @@ double clip_grad_norm(const ParameterList& parameters, double max_norm,
                       const ClipOptions& options, CallSite site) {
   check_not_negative("clip_grad_norm", "max_norm", max_norm);
   const base::SiteId where = site_or_context(site);
-  threads::Executor& executor = current_executor();
+  threads::Executor& executor = memory::executor();
   const memory::Vector<Tensor> gradients = gradients_of(parameters);
   double squares = 0.0;
   for (const Tensor& grad : gradients) {
@@ -177,7 +178,7 @@ void clip_grad_value(const ParameterList& parameters, double limit,
                      CallSite site) {
   check_not_negative("clip_grad_value", "limit", limit);
   const base::SiteId where = site_or_context(site);
-  threads::Executor& executor = current_executor();
+  threads::Executor& executor = memory::executor();
   memory::Vector<Launch> launches;
   for (const Tensor& grad : gradients_of(parameters)) {
     for (const bool is_upper : {true, false}) {

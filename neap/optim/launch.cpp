@@ -5,14 +5,8 @@
 
 #include "neap/kernels/attrs.hpp"
 #include "neap/kernels/fill.hpp"
-#include "neap/threads/pool.hpp"
 
 namespace neap::optim {
-
-threads::Executor& current_executor() {
-  threads::Executor* chosen = memory::context().executor;
-  return chosen != nullptr ? *chosen : threads::default_pool();
-}
 
 base::SiteId site_or_context(const CallSite& site) noexcept {
   const base::SiteId outer = memory::context().site;

@@ -8,9 +8,6 @@
 
 namespace neap::optim {
 
-/// The context's executor, or the default pool.
-threads::Executor& current_executor();
-
 /// The context's call site, or else `site`.
 base::SiteId site_or_context(const CallSite& site) noexcept;
 

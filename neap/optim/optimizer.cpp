@@ -5,6 +5,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/graph/vertex.hpp"
+#include "neap/memory/executor.hpp"
 #include "neap/optim/check.hpp"
 #include "neap/optim/launch.hpp"
 
@@ -186,7 +187,7 @@ void Optimizer::run(Planned& planned, threads::Executor& executor,
 
 void Optimizer::step(const StepOptions& options, CallSite site) {
   const base::SiteId where = site_or_context(site);
-  threads::Executor& executor = current_executor();
+  threads::Executor& executor = memory::executor();
   try {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       const Tensor& parameter = parameters_[i].tensor;
