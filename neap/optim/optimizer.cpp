@@ -176,13 +176,18 @@ void Optimizer::plan(std::size_t index, const Tensor& grad, double grad_scale,
   plan_.push_back(std::move(planned));  // room was reserved
 }
 
-void Optimizer::run(Planned& planned, threads::Executor& executor,
-                    base::SiteId site) noexcept {
+void Optimizer::run(Planned& planned, const StepOptions& options,
+                    threads::Executor& executor, base::SiteId site) noexcept {
+  const Tensor& parameter = parameters_[planned.index].tensor;
   const Operands operands(planned, *this, executor);
   planned.runtime->launch(*planned.kernel, operands.args);
-  parameters_[planned.index].tensor.array()->storage()->bump_version(site);
+  parameter.array()->storage()->bump_version(site);
   slots_[planned.index].state = std::move(planned.state);
   slots_[planned.index].steps = planned.update.step;
+  if (options.release_gradients) {
+    planned.grad = Tensor();
+    leaf_of(parameter).set_grad({});
+  }
 }
 
 void Optimizer::step(const StepOptions& options, CallSite site) {
@@ -201,7 +206,7 @@ void Optimizer::step(const StepOptions& options, CallSite site) {
     throw;
   }
   for (Planned& planned : plan_) {
-    run(planned, executor, where);
+    run(planned, options, executor, where);
   }
   plan_.clear();
   ++step_count_;

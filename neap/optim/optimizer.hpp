@@ -24,6 +24,9 @@ namespace neap::optim {
 struct StepOptions {
   /// Multiplies every gradient as it is read (clipping without a write).
   double grad_scale = 1.0;
+  /// Gives the gradient of each parameter back as soon as it is updated;
+  /// otherwise gradients stay, as they were. A step that throws gives none.
+  bool release_gradients = false;
 };
 
 class NEAP_API Optimizer {
@@ -33,7 +36,7 @@ class NEAP_API Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   /// Updates every parameter that has a gradient and requires one; the others,
-  /// and their state, stay as they are. Gradients are read only. Strong.
+  /// and their state, stay as they are. Gradients are not written. Strong.
   /// THROWS: ShapeError, DTypeError, DeviceError for a gradient unlike its
   /// parameter; OutOfMemory.
   void step(CallSite site = CallSite::here()) { step(StepOptions{}, site); }
@@ -133,8 +136,8 @@ class NEAP_API Optimizer {
   void check_new(const ParameterList& parameters) const;
   void plan(std::size_t index, const Tensor& grad, double grad_scale,
             threads::Executor& executor, base::SiteId site);
-  void run(Planned& planned, threads::Executor& executor,
-           base::SiteId site) noexcept;
+  void run(Planned& planned, const StepOptions& options,
+           threads::Executor& executor, base::SiteId site) noexcept;
 
   ParameterList parameters_;
   memory::Vector<Slot> slots_;    // one a parameter
