@@ -8,7 +8,6 @@
 
 #include "neap/autograd/backward.hpp"
 #include "neap/graph/vertex.hpp"
-#include "neap/nn/door_test.hpp"
 #include "neap/nn/embedding.hpp"
 #include "neap/nn/layers.hpp"
 #include "neap/nn/linear.hpp"
@@ -16,6 +15,7 @@
 #include "neap/nn/sequential.hpp"
 #include "neap/ops/sum.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/tensor/door_test.hpp"
 
 namespace neap::nn {
 namespace {

@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 
 #include "neap/autograd/backward.hpp"
-#include "neap/nn/door_test.hpp"
 #include "neap/ops/sum.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/tensor/door_test.hpp"
 
 namespace neap::nn {
 namespace {

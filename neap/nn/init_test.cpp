@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "neap/graph/vertex.hpp"
-#include "neap/nn/door_test.hpp"
 #include "neap/ops/mul.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/tensor/door_test.hpp"
 
 namespace neap::nn {
 namespace {

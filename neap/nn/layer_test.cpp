@@ -5,13 +5,13 @@
 
 #include "neap/autograd/backward.hpp"
 #include "neap/graph/vertex.hpp"
-#include "neap/nn/door_test.hpp"
 #include "neap/nn/layers.hpp"
 #include "neap/nn/linear.hpp"
 #include "neap/nn/losses.hpp"
 #include "neap/nn/sequential.hpp"
 #include "neap/ops/sum.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/tensor/door_test.hpp"
 
 namespace neap::nn {
 namespace {

@@ -8,13 +8,13 @@
 #include <string>
 
 #include "neap/autograd/backward.hpp"
-#include "neap/nn/door_test.hpp"
 #include "neap/nn/layers.hpp"
 #include "neap/nn/linear.hpp"
 #include "neap/nn/losses.hpp"
 #include "neap/nn/sequential.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/tensor/door_test.hpp"
 
 namespace neap::nn {
 namespace {

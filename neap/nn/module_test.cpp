@@ -9,9 +9,9 @@
 #include <type_traits>
 
 #include "neap/graph/vertex.hpp"
-#include "neap/nn/door_test.hpp"
 #include "neap/nn/linear.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/tensor/door_test.hpp"
 
 namespace neap::nn {
 namespace {

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "neap/autograd/backward.hpp"
-#include "neap/nn/door_test.hpp"
 #include "neap/ops/sum.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/tensor/door_test.hpp"
 
 namespace neap::nn {
 namespace {

@@ -5,12 +5,12 @@
 #include <pthread.h>
 
 #include "neap/autograd/backward.hpp"
-#include "neap/nn/door_test.hpp"
 #include "neap/nn/layers.hpp"
 #include "neap/nn/linear.hpp"
 #include "neap/ops/operators.hpp"
 #include "neap/ops/sum.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/tensor/door_test.hpp"
 
 namespace neap::nn {
 namespace {

@@ -5,7 +5,8 @@
 
 #include <cmath>
 
-#include "neap/optim/door_test.hpp"
+#include "neap/optim/parameters_test.hpp"
+#include "neap/tensor/door_test.hpp"
 
 namespace neap::optim {
 namespace {

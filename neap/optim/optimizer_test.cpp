@@ -11,8 +11,9 @@
 #include "neap/graph/recorder.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/optim/adam.hpp"
-#include "neap/optim/door_test.hpp"
+#include "neap/optim/parameters_test.hpp"
 #include "neap/optim/sgd.hpp"
+#include "neap/tensor/door_test.hpp"
 
 namespace neap::optim {
 namespace {
@@ -168,6 +169,34 @@ TEST_F(OptimizerTest, LeavesGradientsAsTheyAre) {
   EXPECT_EQ(grad.array()->storage()->version(), version);
   adam.zero_grad();
   EXPECT_FALSE(a.grad().defined());
+}
+
+TEST_F(OptimizerTest, GivesGradientsBackWhenTold) {
+  const Tensor a = parameter({1, 2, 3, 4});
+  const Tensor b = parameter({1, 2});
+  const Tensor idle = parameter({1});
+  set_grad(a, ones({4}));
+  set_grad(b, ones({2}));
+  set_grad(idle, ones({1}));
+  requires_grad_(idle, false);
+  SGD sgd(named({{"a", a}, {"b", b}, {"idle", idle}}), {.lr = 1.0});
+  const Bytes before = domain_->stats().live;
+  sgd.step({.grad_scale = 0.5, .release_gradients = true});
+  EXPECT_THAT(a.to_vector(), ElementsAre(0.5, 1.5, 2.5, 3.5));
+  EXPECT_FALSE(a.grad().defined());
+  EXPECT_FALSE(b.grad().defined());
+  EXPECT_TRUE(idle.grad().defined());
+  EXPECT_LE(domain_->stats().live, before - 24);
+}
+
+TEST_F(OptimizerTest, GivesNoGradientBackWhenAStepFails) {
+  const Tensor a = parameter({1, 2, 3, 4});
+  set_grad(a, ones({4}));
+  Adam adam(named({{"a", a}}));
+  domain_->fail_at(1);
+  EXPECT_THROW(adam.step({.release_gradients = true}), OutOfMemory);
+  domain_->fail_at(0);
+  EXPECT_THAT(a.grad().to_vector(), Each(1.0));
 }
 
 TEST_F(OptimizerTest, CountsAsAWriteOfTheParameterAtTheCallersLine) {

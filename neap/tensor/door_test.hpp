@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// For the tests of this room: a door of each test's own, which
-// must be empty when the test ends.
+// For the tests of the rooms above: a door and a generator of each test's own;
+// the door must be empty when the test ends.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,27 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "neap/autograd/parameter.hpp"
-#include "neap/graph/vertex.hpp"
-#include "neap/tensor/create.hpp"
+#include "neap/memory/context.hpp"
+#include "neap/tensor/generator.hpp"
 
-namespace neap::optim {
-
-/// A leaf that requires grad.
-inline Tensor parameter(std::initializer_list<double> values,
-                        DType dtype = f32) {
-  return requires_grad_(
-      from_values(values, {static_cast<std::int64_t>(values.size())}, dtype));
-}
-
-inline ParameterList named(
-    std::initializer_list<std::pair<const char*, Tensor>> tensors) {
-  ParameterList list;
-  for (const auto& [name, tensor] : tensors) {
-    list.push_back({memory::String(name), tensor, {}});
-  }
-  return list;
-}
+namespace neap {
 
 class DoorTest : public ::testing::Test {
  protected:
@@ -51,6 +34,8 @@ class DoorTest : public ::testing::Test {
 
   memory::Domain::Handle domain_ = memory::Domain::create();
   memory::UseDomain use_domain_{*domain_};
+  Generator generator_{7};
+  UseGenerator use_generator_{generator_};
 };
 
-}  // namespace neap::optim
+}  // namespace neap
