@@ -1,0 +1,124 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// The two recorders of a rematerialised segment. For sources of this room.
+//
+// In the forward, the Watcher runs every op without recording it, marks what
+// depends on something that requires grad, and notes which such tensors the
+// function uses that are not its own. In the backward, the Replayer lets the
+// ops be recorded and puts a stand-in in the place of each of those tensors, so
+// that the graph it makes ends there. Both make a fingerprint of what they see:
+// when the two differ, the function did not do the same again.
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+
+#include "neap/autograd/segment.hpp"
+#include "neap/graph/record_result.hpp"
+
+namespace neap::autograd {
+
+/// A place on the graph, by address.
+struct Place {
+  const tensor::GraphLink* link = nullptr;
+  std::uint32_t output = 0;
+  friend bool operator==(const Place&, const Place&) = default;
+
+  static Place of(const Tensor& tensor) noexcept {
+    return {tensor.link().get(), tensor.output_index()};
+  }
+};
+
+struct PlaceHash {
+  std::size_t operator()(const Place& place) const noexcept {
+    return std::hash<const void*>()(place.link) * 31 + place.output;
+  }
+};
+
+template <class T>
+using PlaceMap =
+    std::unordered_map<Place, T, PlaceHash, std::equal_to<>,
+                       memory::Allocator<std::pair<const Place, T>>>;
+
+/// What ops were run, in which order, on which shapes and versions of storages,
+/// with which draws.
+class Fingerprint {
+ public:
+  /// Before the call, which may take operands over ...
+  void begin(const graph::OpCall& call) noexcept;
+  /// ... and after it.
+  void end(std::span<const Tensor> outputs) noexcept;
+  /// Number of calls begun so far.
+  std::uint32_t calls() const noexcept { return calls_; }
+  friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
+
+ private:
+  void mix(std::uint64_t word) noexcept;
+  std::uint64_t state_ = 0;
+  std::uint32_t calls_ = 0;
+};
+
+class Replayer;
+
+class Watcher final : public graph::Recorder {
+ public:
+  /// `marker` is the place of what the function makes. `outer`: of the segment
+  /// that is being run again around this one, or nullptr.
+  Watcher(base::Ref<tensor::GraphLink> marker, Replayer* outer, Keep keep)
+      : marker_(std::move(marker)), outer_(outer), keep_(keep) {}
+
+  /// An operand of the segment: an input, or found in a call.
+  void add_operand(const Tensor& tensor, Place place);
+  void record(const graph::OpCall& call, std::span<Tensor> outputs) override;
+  bool is_marked(const Tensor& tensor) const noexcept {
+    return tensor.link() == marker_;
+  }
+
+  // What was found.
+  memory::Vector<Tensor> operands;           // inputs, then captured tensors
+  memory::Vector<Place> places;              // as the function knows them
+  memory::Vector<Tensor> kept;               // results of compute-bound calls
+  memory::Vector<std::uint32_t> kept_calls;  // the number of each such call
+  Fingerprint fingerprint;
+
+ private:
+  bool note(const graph::OpCall& call);
+  void keep_results(std::span<const Tensor> outputs);
+
+  base::Ref<tensor::GraphLink> marker_;
+  Replayer* outer_;
+  Keep keep_;
+  PlaceMap<bool> known_;
+};
+
+class Replayer final : public graph::Recorder {
+ public:
+  /// Calls go on to `next`. `kept` are the results that are not made again, of
+  /// the calls with the numbers `kept_calls`.
+  Replayer(graph::Recorder& next, std::span<const std::uint32_t> kept_calls,
+           std::span<const Tensor> kept)
+      : next_(next),
+        since_(graph::latest_sequence()),
+        kept_calls_(kept_calls),
+        kept_(kept) {}
+
+  /// Puts `stand_in` in the place of what the function knows at `place`.
+  void replace(Place place, const Tensor& stand_in);
+  /// The stand-in of a tensor, or itself. THROWS: GraphError for a tensor that
+  /// requires grad and that the forward did not use.
+  const Tensor& translated(const Tensor& tensor) const;
+  void record(const graph::OpCall& call, std::span<Tensor> outputs) override;
+  bool is_eager() const noexcept { return &next_ == &graph::eager(); }
+
+  Fingerprint fingerprint;
+
+ private:
+  void give_kept(const graph::OpCall& call, std::span<Tensor> outputs);
+
+  graph::Recorder& next_;
+  std::uint64_t since_;
+  std::span<const std::uint32_t> kept_calls_;
+  std::span<const Tensor> kept_;
+  PlaceMap<Tensor> stand_ins_;
+};
+
+}  // namespace neap::autograd
