@@ -59,6 +59,10 @@ class Counted {
   bool is_unique() const noexcept {
     return refs_.load(std::memory_order_acquire) == 1;
   }
+  /// How many references there are, for reports; it may change at once.
+  std::uint32_t references() const noexcept {
+    return refs_.load(std::memory_order_relaxed);
+  }
   Domain& domain() const noexcept { return *domain_; }
   /// True for what place_at made: it has no block of its own.
   bool is_placed() const noexcept { return bytes_ == 0; }
