@@ -4,36 +4,31 @@
 #include <utility>
 
 #include "neap/base/raise.hpp"
+#include "neap/base/sanitizer.hpp"
 #include "neap/memory/owner_book.hpp"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define NEAP_ARENA_ASAN
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define NEAP_ARENA_ASAN
-#endif
-#endif
-#ifdef NEAP_ARENA_ASAN
-#include <sanitizer/asan_interface.h>
-#endif
+// NOLINTBEGIN(readability-identifier-naming): AddressSanitizer's
+extern "C" void __asan_poison_memory_region(const volatile void* from,
+                                            std::size_t size) noexcept;
+extern "C" void __asan_unpoison_memory_region(const volatile void* from,
+                                              std::size_t size) noexcept;
+// NOLINTEND(readability-identifier-naming)
 
 namespace neap::memory {
 namespace {
 
 // What the arena has not given out is out of bounds to AddressSanitizer.
-void close_range([[maybe_unused]] const Block& block,
-                 [[maybe_unused]] Bytes from) noexcept {
-#ifdef NEAP_ARENA_ASAN
-  ASAN_POISON_MEMORY_REGION(static_cast<std::byte*>(block.data) + from,
-                            static_cast<std::size_t>(block.size - from));
-#endif
+void close_range(const Block& block, Bytes from) noexcept {
+  if constexpr (base::kAddressSanitizer) {
+    __asan_poison_memory_region(static_cast<std::byte*>(block.data) + from,
+                                static_cast<std::size_t>(block.size - from));
+  }
 }
 
-void open_range([[maybe_unused]] std::byte* from,
-                [[maybe_unused]] Bytes size) noexcept {
-#ifdef NEAP_ARENA_ASAN
-  ASAN_UNPOISON_MEMORY_REGION(from, static_cast<std::size_t>(size));
-#endif
+void open_range(std::byte* from, Bytes size) noexcept {
+  if constexpr (base::kAddressSanitizer) {
+    __asan_unpoison_memory_region(from, static_cast<std::size_t>(size));
+  }
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "neap/base/sanitizer.hpp"
+
 namespace neap::memory {
 namespace {
 
@@ -30,18 +32,6 @@ void fill(void* block, Bytes size, int pattern) noexcept {
   }
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kAddressSanitizer = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-constexpr bool kAddressSanitizer = true;
-#else
-constexpr bool kAddressSanitizer = false;
-#endif
-#else
-constexpr bool kAddressSanitizer = false;
-#endif
-
 bool wants_system(HostAllocator host) noexcept {
   if (host != HostAllocator::kAuto) {
     return host == HostAllocator::kSystem;
@@ -53,7 +43,7 @@ bool wants_system(HostAllocator host) noexcept {
   if (chosen != nullptr && std::strcmp(chosen, "pooled") == 0) {
     return false;
   }
-  return kAddressSanitizer;
+  return base::kAddressSanitizer;
 }
 
 }  // namespace
