@@ -2,8 +2,8 @@
 #include "neap/nn/init.hpp"
 
 #include <cmath>
-#include <numbers>
 
+#include "neap/base/normal.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/tensor/element.hpp"
 #include "neap/tensor/generator.hpp"
@@ -45,13 +45,6 @@ void fill(const Tensor& tensor, const CallSite& site, ValueOf&& value_of) {
 double uniform_of(const base::PhiloxBlock& words, DType dtype) {
   return dtype == f64 ? base::uniform_f64(words[0], words[1])
                       : static_cast<double>(base::uniform_f32(words[0]));
-}
-
-// Box and Muller (1958); 1 - u lies in (0, 1], so the logarithm is finite.
-double normal_of(const base::PhiloxBlock& words) {
-  const double u = 1.0 - base::uniform_f64(words[0], words[1]);
-  const double v = base::uniform_f64(words[2], words[3]);
-  return std::sqrt(-2.0 * std::log(u)) * std::cos(2.0 * std::numbers::pi * v);
 }
 
 double xavier_deviation(const Shape& weight, double gain) {
@@ -99,7 +92,7 @@ Tensor normal_(Tensor tensor, double mean, double stddev, CallSite site) {
   Generator& source = tensor::generator();
   const base::DrawKey key = source.next();
   fill(tensor, site, [&](std::uint64_t i) {
-    return mean + stddev * normal_of(key.block(i));
+    return mean + stddev * base::normal_f64(key.block(i));
   });
   source.advance();
   return tensor;

@@ -2,10 +2,9 @@
 #include "neap/tensor/create.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <numbers>
 
+#include "neap/base/normal.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/tensor/element.hpp"
 
@@ -120,13 +119,7 @@ Tensor rand(const Shape& shape, DType dtype, CallSite site) {
 
 Tensor randn(const Shape& shape, DType dtype, CallSite site) {
   return draw("randn", is_drawn_float(dtype), shape, dtype, site,
-              [](const base::PhiloxBlock& words) {
-                // 1 - u lies in (0, 1], so the logarithm is finite.
-                const double u = 1.0 - base::uniform_f64(words[0], words[1]);
-                const double v = base::uniform_f64(words[2], words[3]);
-                return std::sqrt(-2.0 * std::log(u)) *
-                       std::cos(2.0 * std::numbers::pi * v);
-              });
+              base::normal_f64);
 }
 
 Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape,
