@@ -53,76 +53,48 @@ void compare_piece(const Piece& piece) noexcept {
   }
 }
 
-template <class Op>
-HWY_INLINE PieceFunction float_comparison(DType dtype) {
+template <Relation kRelation>
+struct CompareVector {
+  template <class V>
+  HWY_INLINE auto operator()(V a, V b) const {
+    if constexpr (kRelation == Relation::kEq) {
+      return hn::Eq(a, b);
+    } else if constexpr (kRelation == Relation::kNe) {
+      return hn::Not(hn::Eq(a, b));  // true for NaN, which Highway's Ne is not
+    } else if constexpr (kRelation == Relation::kLt) {
+      return hn::Lt(a, b);
+    } else if constexpr (kRelation == Relation::kLe) {
+      return hn::Le(a, b);
+    } else if constexpr (kRelation == Relation::kGt) {
+      return hn::Gt(a, b);
+    } else {
+      return hn::Ge(a, b);
+    }
+  }
+};
+
+template <Relation kRelation>
+HWY_INLINE PieceFunction piece_of(DType dtype) {
+  using Op = CompareVector<kRelation>;
   return dtype == f32 ? compare_piece<Op, float> : compare_piece<Op, double>;
 }
 
-struct EqVector {
-  template <class V>
-  HWY_INLINE auto operator()(V a, V b) const {
-    return hn::Eq(a, b);
+PieceFunction comparison_piece(Relation relation, DType dtype) {
+  switch (relation) {
+    case Relation::kEq:
+      return piece_of<Relation::kEq>(dtype);
+    case Relation::kNe:
+      return piece_of<Relation::kNe>(dtype);
+    case Relation::kLt:
+      return piece_of<Relation::kLt>(dtype);
+    case Relation::kLe:
+      return piece_of<Relation::kLe>(dtype);
+    case Relation::kGt:
+      return piece_of<Relation::kGt>(dtype);
+    case Relation::kGe:
+      break;
   }
-};
-
-PieceFunction eq_piece(DType dtype) {
-  return float_comparison<EqVector>(dtype);
-}
-
-struct NeVector {
-  // True for NaN, which Highway's Ne is not.
-  template <class V>
-  HWY_INLINE auto operator()(V a, V b) const {
-    return hn::Not(hn::Eq(a, b));
-  }
-};
-
-PieceFunction ne_piece(DType dtype) {
-  return float_comparison<NeVector>(dtype);
-}
-
-struct LtVector {
-  template <class V>
-  HWY_INLINE auto operator()(V a, V b) const {
-    return hn::Lt(a, b);
-  }
-};
-
-PieceFunction lt_piece(DType dtype) {
-  return float_comparison<LtVector>(dtype);
-}
-
-struct LeVector {
-  template <class V>
-  HWY_INLINE auto operator()(V a, V b) const {
-    return hn::Le(a, b);
-  }
-};
-
-PieceFunction le_piece(DType dtype) {
-  return float_comparison<LeVector>(dtype);
-}
-
-struct GtVector {
-  template <class V>
-  HWY_INLINE auto operator()(V a, V b) const {
-    return hn::Gt(a, b);
-  }
-};
-
-PieceFunction gt_piece(DType dtype) {
-  return float_comparison<GtVector>(dtype);
-}
-
-struct GeVector {
-  template <class V>
-  HWY_INLINE auto operator()(V a, V b) const {
-    return hn::Ge(a, b);
-  }
-};
-
-PieceFunction ge_piece(DType dtype) {
-  return float_comparison<GeVector>(dtype);
+  return piece_of<Relation::kGe>(dtype);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -145,53 +117,21 @@ constexpr std::array kKernels{
     detail::named<kName, ".reference.f64">(f64, reference<Op, double, 2, bool>),
 };
 
-HWY_EXPORT(eq_piece);
+HWY_EXPORT(comparison_piece);
 
-struct Eq : std::equal_to<> {
+template <Relation kRelation, class Scalar>
+struct Compare : Scalar {
   static PieceFunction piece(DType dtype) {
-    return HWY_DYNAMIC_DISPATCH(eq_piece)(dtype);
+    return HWY_DYNAMIC_DISPATCH(comparison_piece)(kRelation, dtype);
   }
 };
 
-HWY_EXPORT(ne_piece);
-
-struct Ne : std::not_equal_to<> {
-  static PieceFunction piece(DType dtype) {
-    return HWY_DYNAMIC_DISPATCH(ne_piece)(dtype);
-  }
-};
-
-HWY_EXPORT(lt_piece);
-
-struct Lt : std::less<> {
-  static PieceFunction piece(DType dtype) {
-    return HWY_DYNAMIC_DISPATCH(lt_piece)(dtype);
-  }
-};
-
-HWY_EXPORT(le_piece);
-
-struct Le : std::less_equal<> {
-  static PieceFunction piece(DType dtype) {
-    return HWY_DYNAMIC_DISPATCH(le_piece)(dtype);
-  }
-};
-
-HWY_EXPORT(gt_piece);
-
-struct Gt : std::greater<> {
-  static PieceFunction piece(DType dtype) {
-    return HWY_DYNAMIC_DISPATCH(gt_piece)(dtype);
-  }
-};
-
-HWY_EXPORT(ge_piece);
-
-struct Ge : std::greater_equal<> {
-  static PieceFunction piece(DType dtype) {
-    return HWY_DYNAMIC_DISPATCH(ge_piece)(dtype);
-  }
-};
+using Eq = Compare<Relation::kEq, std::equal_to<>>;
+using Ne = Compare<Relation::kNe, std::not_equal_to<>>;
+using Lt = Compare<Relation::kLt, std::less<>>;
+using Le = Compare<Relation::kLe, std::less_equal<>>;
+using Gt = Compare<Relation::kGt, std::greater<>>;
+using Ge = Compare<Relation::kGe, std::greater_equal<>>;
 
 }  // namespace
 

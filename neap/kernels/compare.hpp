@@ -7,9 +7,13 @@
 // is false, but for ne, which is true.
 #pragma once
 
+#include <cstdint>
+
 #include "neap/kernels/kernel.hpp"
 
 namespace neap::kernels {
+
+enum class Relation : std::uint8_t { kEq, kNe, kLt, kLe, kGt, kGe };
 
 /// y = a == b
 extern const KernelList eq_kernels;
