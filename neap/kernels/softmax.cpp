@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "neap/kernels/attrs.hpp"
+#include "neap/kernels/float_kernels.hpp"
 #include "neap/kernels/rows.hpp"
 #include "neap/kernels/targets.hpp"
 
@@ -19,17 +20,50 @@ namespace neap::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-// dx = y (g - s)
+// y = x - m - ln s
 template <class C>
-struct Derive {
+struct Normalise {
   template <class D, class V>
-  HWY_INLINE V operator()(D d, V g, V y) const {
-    return hn::Mul(y, hn::Sub(g, spread(d, sum)));
+  HWY_INLINE V operator()(D d, V x) const {
+    return hn::Sub(hn::Sub(x, spread(d, m)), spread(d, log_sum));
   }
-  C sum;
+  C m;
+  C log_sum;
 };
 
-template <class T>
+// dx = y (g - s), s = sum g y
+struct SoftmaxGrad {
+  template <class C>
+  struct Derive {
+    template <class D, class V>
+    HWY_INLINE V operator()(D d, V g, V y) const {
+      return hn::Mul(y, hn::Sub(g, spread(d, sum)));
+    }
+    C sum;
+  };
+  template <class Sum, class In>
+  static HWY_INLINE auto sum(const Sum& sum, In& g, In& y) {
+    return sum(Product(), g, y);
+  }
+};
+
+// dx = g - e^y s, s = sum g
+struct LogSoftmaxGrad {
+  template <class C>
+  struct Derive {
+    template <class D, class V>
+    HWY_INLINE V operator()(D d, V g, V y) const {
+      return hn::NegMulAdd(exp_of(d, y), spread(d, sum), g);
+    }
+    C sum;
+  };
+  template <class Sum, class In>
+  static HWY_INLINE auto sum(const Sum& sum, In& g, In& /*y*/) {
+    return sum(Itself(), g);
+  }
+};
+
+template <class T, bool kIsLog>
 void forward_tiles(const Rows& x, const Rows& y, std::int64_t begin,
                    std::int64_t end) {
   using V = typename Tile<T>::V;
@@ -38,77 +72,106 @@ void forward_tiles(const Rows& x, const Rows& y, std::int64_t begin,
   for_each_tile<T>(
       begin, end, [&](std::int64_t first, std::int64_t count) HWY_ATTR {
         tile.load(x, first, count);
-        map_tile(ExpAbove<V>{largest_of_tile(tile)}, tile, tile);
-        const V sum = sum_of_tile(Itself(), tile);
-        map_tile(Times<V>{hn::Div(hn::Set(d, T(1)), sum)}, tile, tile);
+        const V m = largest_of_tile(tile);
+        if constexpr (kIsLog) {
+          const V log_sum = log_of(d, sum_of_tile(ExpAbove<V>{m}, tile));
+          map_tile(Normalise<V>{m, log_sum}, tile, tile);
+        } else {
+          map_tile(ExpAbove<V>{m}, tile, tile);
+          const V sum = sum_of_tile(Itself(), tile);
+          map_tile(Times<V>{hn::Div(hn::Set(d, T(1)), sum)}, tile, tile);
+        }
         tile.store(y, first, count);
       });
 }
 
-template <class T>
+template <class T, bool kIsLog>
 void forward_rows(const Args& args, std::int64_t begin, std::int64_t end) {
   const int axis = static_cast<int>(args.attrs_as<AxisAttrs>().axis);
   const Rows x(args.in[0], axis);
   const Rows y(args.out[0], axis);
   if (Tile<T>::takes(x)) {
-    return forward_tiles<T>(x, y, begin, end);
+    return forward_tiles<T, kIsLog>(x, y, begin, end);
   }
   RowIn<T> in(x);
   RowIn<T> again(y);  // what was written
   RowBlock<T> out(y);
   for (std::int64_t row = begin; row < end; ++row) {
     in.go_to(row);
-    again.go_to(row);
-    map_row(ExpAbove<T>{largest_of_row(x.length(), in)}, y, out, row, in);
-    const T sum = sum_of_row<T>(Itself(), y.length(), again);
-    map_row(Times<T>{T(1) / sum}, y, out, row, again);
+    const T m = largest_of_row(x.length(), in);
+    if constexpr (kIsLog) {
+      const T sum = sum_of_row<T>(ExpAbove<T>{m}, x.length(), in);
+      map_row(Normalise<T>{m, log_of_one(sum)}, y, out, row, in);
+    } else {
+      again.go_to(row);
+      map_row(ExpAbove<T>{m}, y, out, row, in);
+      const T sum = sum_of_row<T>(Itself(), y.length(), again);
+      map_row(Times<T>{T(1) / sum}, y, out, row, again);
+    }
   }
 }
 
-template <class T>
+template <class T, class Rule>
 void grad_tiles(const Rows& g, const Rows& y, const Rows& dx,
                 std::int64_t begin, std::int64_t end) {
   using V = typename Tile<T>::V;
   Tile<T> g_tile(g);
   Tile<T> y_tile(y);
+  const auto sum = [](const auto& map, auto&... in)
+                       HWY_ATTR { return sum_of_tile(map, in...); };
   for_each_tile<T>(begin, end,
                    [&](std::int64_t first, std::int64_t count) HWY_ATTR {
                      g_tile.load(g, first, count);
                      y_tile.load(y, first, count);
-                     const Derive<V> op{sum_of_tile(Product(), g_tile, y_tile)};
+                     const typename Rule::template Derive<V> op{
+                         Rule::sum(sum, g_tile, y_tile)};
                      map_tile(op, g_tile, g_tile, y_tile);
                      g_tile.store(dx, first, count);
                    });
 }
 
-template <class T>
+template <class T, class Rule>
 void grad_rows(const Args& args, std::int64_t begin, std::int64_t end) {
   const int axis = static_cast<int>(args.attrs_as<AxisAttrs>().axis);
   const Rows g(args.in[0], axis);
   const Rows y(args.in[1], axis);
   const Rows dx(args.out[0], axis);
   if (Tile<T>::takes(g)) {
-    return grad_tiles<T>(g, y, dx, begin, end);
+    return grad_tiles<T, Rule>(g, y, dx, begin, end);
   }
   RowIn<T> g_in(g);
   RowIn<T> y_in(y);
   RowBlock<T> out(dx);
+  const auto sum = [&g](const auto& map, auto&... in) HWY_ATTR {
+    return sum_of_row<T>(map, g.length(), in...);
+  };
   for (std::int64_t row = begin; row < end; ++row) {
     g_in.go_to(row);
     y_in.go_to(row);
-    const T sum = sum_of_row<T>(Product(), g.length(), g_in, y_in);
-    map_row(Derive<T>{sum}, dx, out, row, g_in, y_in);
+    const typename Rule::template Derive<T> op{Rule::sum(sum, g_in, y_in)};
+    map_row(op, dx, out, row, g_in, y_in);
   }
 }
 
 }  // namespace
 
 RowsFunction softmax_rows(DType dtype) {
-  return dtype == f32 ? forward_rows<float> : forward_rows<double>;
+  return dtype == f32 ? forward_rows<float, false>
+                      : forward_rows<double, false>;
+}
+
+RowsFunction log_softmax_rows(DType dtype) {
+  return dtype == f32 ? forward_rows<float, true> : forward_rows<double, true>;
 }
 
 RowsFunction softmax_grad_rows(DType dtype) {
-  return dtype == f32 ? grad_rows<float> : grad_rows<double>;
+  return dtype == f32 ? grad_rows<float, SoftmaxGrad>
+                      : grad_rows<double, SoftmaxGrad>;
+}
+
+RowsFunction log_softmax_grad_rows(DType dtype) {
+  return dtype == f32 ? grad_rows<float, LogSoftmaxGrad>
+                      : grad_rows<double, LogSoftmaxGrad>;
 }
 
 }  // namespace HWY_NAMESPACE
@@ -120,25 +183,49 @@ namespace neap::kernels {
 namespace {
 
 HWY_EXPORT(softmax_rows);
+HWY_EXPORT(log_softmax_rows);
 HWY_EXPORT(softmax_grad_rows);
+HWY_EXPORT(log_softmax_grad_rows);
 
 int axis_of(const Args& args) noexcept {
   return static_cast<int>(args.attrs_as<AxisAttrs>().axis);
 }
 
-void softmax(const Args& args) noexcept {
+struct Softmax {
+  static constexpr bool kIsLog = false;
+  static RowsFunction forward_rows(DType dtype) {
+    return HWY_DYNAMIC_DISPATCH(softmax_rows)(dtype);
+  }
+  static RowsFunction grad_rows(DType dtype) {
+    return HWY_DYNAMIC_DISPATCH(softmax_grad_rows)(dtype);
+  }
+};
+
+struct LogSoftmax {
+  static constexpr bool kIsLog = true;
+  static RowsFunction forward_rows(DType dtype) {
+    return HWY_DYNAMIC_DISPATCH(log_softmax_rows)(dtype);
+  }
+  static RowsFunction grad_rows(DType dtype) {
+    return HWY_DYNAMIC_DISPATCH(log_softmax_grad_rows)(dtype);
+  }
+};
+
+template <class Op>
+void forward(const Args& args) noexcept {
   run_rows(args, Rows(args.in[0], axis_of(args)),
-           HWY_DYNAMIC_DISPATCH(softmax_rows)(args.in[0].dtype));
+           Op::forward_rows(args.in[0].dtype));
 }
 
-void softmax_grad(const Args& args) noexcept {
+template <class Op>
+void grad(const Args& args) noexcept {
   run_rows(args, Rows(args.in[0], axis_of(args)),
-           HWY_DYNAMIC_DISPATCH(softmax_grad_rows)(args.in[0].dtype));
+           Op::grad_rows(args.in[0].dtype));
 }
 
 // In double, rounded once.
-template <class T>
-void softmax_reference(const Args& args) noexcept {
+template <class Op, class T>
+void forward_reference(const Args& args) noexcept {
   const Rows x(args.in[0], axis_of(args));
   const Rows y(args.out[0], axis_of(args));
   for (std::int64_t row = 0; row < x.count(); ++row) {
@@ -152,14 +239,16 @@ void softmax_reference(const Args& args) noexcept {
       sum += std::exp(static_cast<double>(from[i * x.stride()]) - m);
     }
     for (std::int64_t i = 0; i < x.length(); ++i) {
-      const double e = std::exp(static_cast<double>(from[i * x.stride()]) - m);
-      y.at<T>(row)[i * y.stride()] = static_cast<T>(e / sum);
+      const double above = static_cast<double>(from[i * x.stride()]) - m;
+      const double value =
+          Op::kIsLog ? above - std::log(sum) : std::exp(above) / sum;
+      y.at<T>(row)[i * y.stride()] = static_cast<T>(value);
     }
   }
 }
 
-template <class T>
-void softmax_grad_reference(const Args& args) noexcept {
+template <class Op, class T>
+void grad_reference(const Args& args) noexcept {
   const Rows g(args.in[0], axis_of(args));
   const Rows y(args.in[1], axis_of(args));
   const Rows dx(args.out[0], axis_of(args));
@@ -169,41 +258,42 @@ void softmax_grad_reference(const Args& args) noexcept {
     };
     double sum = 0.0;
     for (std::int64_t i = 0; i < g.length(); ++i) {
-      sum += at(g, i) * at(y, i);
+      sum += Op::kIsLog ? at(g, i) : at(g, i) * at(y, i);
     }
     for (std::int64_t i = 0; i < g.length(); ++i) {
-      dx.at<T>(row)[i * dx.stride()] =
-          static_cast<T>(at(y, i) * (at(g, i) - sum));
+      const double value = Op::kIsLog ? at(g, i) - std::exp(at(y, i)) * sum
+                                      : at(y, i) * (at(g, i) - sum);
+      dx.at<T>(row)[i * dx.stride()] = static_cast<T>(value);
     }
   }
 }
 
+template <Text kName, class Op>
 constexpr std::array kForward{
-    Kernel{.name = "softmax.f32", .dtype = f32, .run = softmax},
-    Kernel{.name = "softmax.f64", .dtype = f64, .run = softmax},
-    Kernel{.name = "softmax.reference.f32",
-           .dtype = f32,
-           .run = softmax_reference<float>},
-    Kernel{.name = "softmax.reference.f64",
-           .dtype = f64,
-           .run = softmax_reference<double>},
+    detail::named<kName, ".f32">(f32, forward<Op>),
+    detail::named<kName, ".f64">(f64, forward<Op>),
+    detail::named<kName, ".reference.f32">(f32, forward_reference<Op, float>),
+    detail::named<kName, ".reference.f64">(f64, forward_reference<Op, double>),
 };
 
+template <Text kName, class Op>
 constexpr std::array kGrad{
-    Kernel{.name = "softmax_grad.f32", .dtype = f32, .run = softmax_grad},
-    Kernel{.name = "softmax_grad.f64", .dtype = f64, .run = softmax_grad},
-    Kernel{.name = "softmax_grad.reference.f32",
-           .dtype = f32,
-           .run = softmax_grad_reference<float>},
-    Kernel{.name = "softmax_grad.reference.f64",
-           .dtype = f64,
-           .run = softmax_grad_reference<double>},
+    detail::named<kName, ".f32">(f32, grad<Op>),
+    detail::named<kName, ".f64">(f64, grad<Op>),
+    detail::named<kName, ".reference.f32">(f32, grad_reference<Op, float>),
+    detail::named<kName, ".reference.f64">(f64, grad_reference<Op, double>),
 };
 
 }  // namespace
 
-constinit const KernelList softmax_kernels{"softmax", kForward};
-constinit const KernelList softmax_grad_kernels{"softmax_grad", kGrad};
+constinit const KernelList softmax_kernels{"softmax",
+                                           kForward<"softmax", Softmax>};
+constinit const KernelList softmax_grad_kernels{"softmax_grad",
+                                                kGrad<"softmax_grad", Softmax>};
+constinit const KernelList log_softmax_kernels{
+    "log_softmax", kForward<"log_softmax", LogSoftmax>};
+constinit const KernelList log_softmax_grad_kernels{
+    "log_softmax_grad", kGrad<"log_softmax_grad", LogSoftmax>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

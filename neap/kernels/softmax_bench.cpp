@@ -9,7 +9,6 @@
 
 #include "neap/kernels/attrs.hpp"
 #include "neap/kernels/cross_entropy.hpp"
-#include "neap/kernels/log_softmax.hpp"
 #include "neap/kernels/loss_attrs.hpp"
 #include "neap/kernels/softmax.hpp"
 

@@ -6,7 +6,6 @@
 #include "neap/kernels/attrs.hpp"
 #include "neap/kernels/cross_entropy.hpp"
 #include "neap/kernels/kernel_testing.hpp"
-#include "neap/kernels/log_softmax.hpp"
 #include "neap/kernels/one_hot.hpp"
 #include "neap/kernels/softmax.hpp"
 

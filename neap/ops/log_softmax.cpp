@@ -2,7 +2,7 @@
 #include "neap/ops/log_softmax.hpp"
 
 #include "neap/kernels/attrs.hpp"
-#include "neap/kernels/log_softmax.hpp"
+#include "neap/kernels/softmax.hpp"
 #include "neap/ops/exp.hpp"
 #include "neap/ops/log_softmax_grad.hpp"
 #include "neap/ops/mul.hpp"
