@@ -2,23 +2,12 @@
 #include "neap/ops/remainder.hpp"
 
 #include "neap/kernels/fmod.hpp"
-#include "neap/ops/div.hpp"
-#include "neap/ops/expand.hpp"
 #include "neap/ops/floor.hpp"
-#include "neap/ops/mul.hpp"
-#include "neap/ops/neg.hpp"
+#include "neap/ops/remainder_rules.hpp"
 #include "neap/ops/support.hpp"
 
 namespace neap {
 namespace ops {
-namespace {
-
-// How often b goes into a.
-Tensor times(const Tensor& a, const Tensor& b) {
-  return floor(div(a, b));
-}
-
-}  // namespace
 
 const Op kRemainder{
     .name = "remainder",
@@ -28,28 +17,8 @@ const Op kRemainder{
           infer_broadcast_floating("remainder", args, out[0]);
         },
     .kernel = &kernels::remainder_kernels,
-    .vjp =
-        [](VjpContext& c) {
-          if (c.needs(0)) {
-            c.set(0, sum_to(c.cotangent(), c.input_shape(0)));
-          }
-          if (c.needs(1)) {
-            c.set(1, neg(sum_to(
-                         mul(c.take_cotangent(), times(c.input(0), c.input(1))),
-                         c.input_shape(1))));
-          }
-        },
-    .jvp =
-        [](JvpContext& c) {
-          Tensor d;
-          if (c.tangent(1).defined()) {
-            d = neg(mul(c.tangent(1), times(c.input(0), c.input(1))));
-          }
-          if (c.tangent(0).defined()) {
-            d = add_defined(std::move(d), c.tangent(0));
-          }
-          c.set(0, expand(d, c.output().shape()));
-        },
+    .vjp = [](VjpContext& c) { remainder_vjp(c, floor); },
+    .jvp = [](JvpContext& c) { remainder_jvp(c, floor); },
     .facts = {.vjp_reads = {{{.shapes = 0b1}, {.inputs = 0b11}}},
               .donates = 0b11}};
 
