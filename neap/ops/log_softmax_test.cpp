@@ -3,15 +3,15 @@
 
 #include <cmath>
 
-#include "neap/testing/op_table.hpp"
+#include "neap/ops/softmax_test.hpp"
 
 namespace neap::testing {
 namespace {
 
 // Along the last axis.
-std::vector<double> of_rows(const HostArray& x) {
-  std::vector<double> y = x.values;
-  const std::int64_t n = x.shape.back();
+std::vector<double> logs(std::span<const HostArray> x) {
+  std::vector<double> y = x[0].values;
+  const std::int64_t n = x[0].shape.back();
   for (auto row = y.begin(); row < y.end(); row += n) {
     double sum = 0.0;
     for (auto at = row; at < row + n; ++at) {
@@ -24,41 +24,17 @@ std::vector<double> of_rows(const HostArray& x) {
   return y;
 }
 
-std::vector<double> logs(std::span<const HostArray> x) {
-  return of_rows(x[0]);
+OpTable table() {
+  return softmax_table(
+      {.name = "log_softmax",
+       .op = &ops::kLogSoftmax,
+       .along_last = [](Inputs x) { return log_softmax(x[0]); },
+       .along = log_softmax,
+       .reference = logs,
+       .of_columns = {-std::log(2.0), -1000, -std::log(2.0), 0}});
 }
 
-const std::vector<double> kColumns{-std::log(2.0), -1000, -std::log(2.0), 0};
-
-OpTable log_softmax_table() {
-  OpTable table{.name = "log_softmax", .op = &ops::kLogSoftmax};
-  table.rows = {{.name = "last axis",
-                 .fn = [](Inputs x) { return log_softmax(x[0]); },
-                 .inputs = {uniform({2, 3, 5}, -2, 2)},
-                 .reference = logs,
-                 .zero_size = {{{0, 5}}, {{3, 0}}}},
-                {.name = "first axis, far apart",
-                 .fn = [](Inputs x) { return log_softmax(x[0], 0); },
-                 .inputs = {literal({2, 2}, {3000, -500, 3000, 500})},
-                 .expected = kColumns,
-                 .smooth = false},
-                {.name = "large",
-                 .fn = [](Inputs x) { return log_softmax(x[0], 1); },
-                 .inputs = {uniform({301, 97}, -2, 2)},
-                 .reference = logs,
-                 .second_derivative = false}};
-  table.errors = {{.name = "axis",
-                   .fn = [](Inputs x) { return log_softmax(x[0], 2); },
-                   .inputs = {uniform({2, 3}, 0, 1)},
-                   .error = typeid(ShapeError)},
-                  {.name = "integers",
-                   .fn = [](Inputs x) { return log_softmax(x[0]); },
-                   .inputs = {integers({2, 3}, 0, 5).as(i64)},
-                   .error = typeid(DTypeError)}};
-  return table;
-}
-
-const Listed kListed(log_softmax_table);
+const Listed kListed(table);
 
 }  // namespace
 }  // namespace neap::testing

@@ -1,10 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/softmax_grad.hpp"
 
-#include <cmath>
-
-#include "neap/ops/softmax.hpp"
-#include "neap/testing/op_table.hpp"
+#include "neap/ops/softmax_test.hpp"
 
 namespace neap::testing {
 namespace {
@@ -25,30 +22,14 @@ std::vector<double> rule(std::span<const HostArray> x) {
   return out;
 }
 
-OpTable softmax_grad_table() {
-  OpTable table{.name = "softmax_grad", .op = &ops::kSoftmaxGrad};
-  table.rows = {
-      {.name = "last axis",
-       .fn = [](Inputs x) { return ops::softmax_grad(x[0], x[1], 1); },
-       .inputs = {uniform({3, 5}, -2, 2), uniform({3, 5}, -2, 0)},
-       .reference = rule,
-       .zero_size = {{{0, 5}, {0, 5}}, {{3, 0}, {3, 0}}}},
-      {.name = "large",
-       .fn = [](Inputs x) { return ops::softmax_grad(x[0], x[1], 1); },
-       .inputs = {uniform({301, 97}, -2, 2), uniform({301, 97}, -2, 0)},
-       .reference = rule,
-       .f32_value = {1e-5, 1e-5},
-       .f32_derivative = {1e-4, 1e-4},
-       .second_derivative = false}};
-  table.errors = {
-      {.name = "shapes",
-       .fn = [](Inputs x) { return ops::softmax_grad(x[0], x[1], 0); },
-       .inputs = {uniform({3}, 0, 1), uniform({4}, 0, 1)},
-       .error = typeid(ShapeError)}};
-  return table;
+OpTable table() {
+  return softmax_grad_table({.name = "softmax_grad",
+                             .op = &ops::kSoftmaxGrad,
+                             .fn = ops::softmax_grad,
+                             .reference = rule});
 }
 
-const Listed kListed(softmax_grad_table);
+const Listed kListed(table);
 
 }  // namespace
 }  // namespace neap::testing
