@@ -99,7 +99,7 @@ class Call {
       compute();
     }
     if (donor_ != nullptr) {  // its handle becomes the result's
-      donor_->set_link(link_for(node, 0));
+      donor_->renew(link_for(node, 0));
       handles[0] = std::move(*donor_);
     }
     for (std::size_t k = 0; k < outputs().size(); ++k) {

@@ -24,6 +24,10 @@ Domain& domain() noexcept {
   return chosen != nullptr ? *chosen : default_domain();
 }
 
+Bytes trim() noexcept {
+  return domain().trim();
+}
+
 Tag current_tag(Category category, base::SiteId site, SpaceId space) noexcept {
   const Context& c = current_context();
   return {.category = c.category != Category::kOther ? c.category : category,

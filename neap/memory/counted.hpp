@@ -55,6 +55,15 @@ class Counted {
       destroy(static_cast<T*>(this));
     }
   }
+  /// Takes a reference unless the last one is gone already. For those who found
+  /// the object in a list that it leaves when it ends.
+  bool try_acquire() noexcept {
+    std::uint32_t count = refs_.load(std::memory_order_relaxed);
+    while (count != 0 && !refs_.compare_exchange_weak(
+                             count, count + 1, std::memory_order_relaxed)) {
+    }
+    return count != 0;
+  }
   /// True when the caller holds the only reference.
   bool is_unique() const noexcept {
     return refs_.load(std::memory_order_acquire) == 1;

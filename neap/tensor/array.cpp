@@ -40,4 +40,27 @@ void Array::give_body_place() noexcept {
   has_body_.store(false, std::memory_order_release);
 }
 
+Lodging& Array::lodge() noexcept {
+  Lodging& landlord = is_placed() ? static_cast<Lodging&>(*storage_)
+                                  : static_cast<Lodging&>(*this);
+  landlord.enter();
+  return landlord;
+}
+
+// All that an array holds: it must not wait for a lodger to leave.
+void Array::let_go() noexcept {
+  storage_ = nullptr;
+}
+
+void Array::end() noexcept {
+  if (is_placed()) {
+    destroy(this);  // a lodger is the storage's
+    return;
+  }
+  let_go();
+  if (owner_leaves()) {
+    destroy(this);
+  }
+}
+
 }  // namespace neap::tensor

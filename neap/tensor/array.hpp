@@ -17,7 +17,7 @@
 
 namespace neap::tensor {
 
-class NEAP_API Array : public memory::Counted<Array> {
+class NEAP_API Array : public memory::Counted<Array>, public Lodging {
  public:
   /// THROWS: OutOfMemory.
   static base::Ref<Array> make(base::Ref<Storage> storage,
@@ -29,7 +29,19 @@ class NEAP_API Array : public memory::Counted<Array> {
 
   // Made by the two above.
   Array(base::Ref<Storage> storage, const Layout& layout) noexcept
-      : storage_(std::move(storage)), layout_(layout) {}
+      : Lodging(Owner::kArray), storage_(std::move(storage)), layout_(layout) {}
+
+  void release() noexcept {
+    if (drop_reference()) {
+      end();
+    }
+  }
+  /// A body that lodged here leaves.
+  void lodger_leaves() noexcept {
+    if (Lodging::lodger_leaves()) {
+      destroy(this);
+    }
+  }
 
   const base::Ref<Storage>& storage() const noexcept { return storage_; }
   const Layout& layout() const noexcept { return layout_; }
@@ -49,11 +61,18 @@ class NEAP_API Array : public memory::Counted<Array> {
   /// The place for a body behind this array, or nullptr when one lies there.
   void* take_body_place() noexcept;
   void give_body_place() noexcept;
+  /// For the body in that place, which lets go of this array: it lodges in the
+  /// block, and says so to what this returns when it leaves. No other body
+  /// takes the place. REQUIRES: the caller holds a reference.
+  Lodging& lodge() noexcept;
 
  private:
-  base::Ref<Storage> storage_;  // first: it may own this array's block
-  Layout layout_;
+  void end() noexcept;
+  void let_go() noexcept;
+
   std::atomic<bool> has_body_{false};
+  base::Ref<Storage> storage_;  // first to come: it may own this array's block
+  Layout layout_;
 };
 
 }  // namespace neap::tensor

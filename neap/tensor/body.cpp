@@ -1,39 +1,78 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/tensor/body.hpp"
 
+#include "neap/memory/scope_stats.hpp"
+
 namespace neap::tensor {
 
 base::Ref<Body> Body::create(base::Ref<Array> array, base::Ref<GraphLink> link,
                              std::uint32_t output) {
   memory::Domain& domain = array->domain();
+  base::Ref<Body> body;
   if (void* place = array->take_body_place()) {
-    return place_at(place, domain, std::move(array), std::move(link), output);
+    body = place_at(place, domain, std::move(array), std::move(link), output);
+  } else {
+    const memory::Tag tag = array->storage()->header_tag();
+    body = Counted<Body>::create(domain, tag, 0, std::move(array),
+                                 std::move(link), output);
   }
-  const memory::Tag tag = array->storage()->header_tag();
-  return Counted<Body>::create(domain, tag, 0, std::move(array),
-                               std::move(link), output);
+  body->enter(body->bytes());
+  return body;
+}
+
+// The array that this lets go of. A body that lies in its block lodges there
+// from now on.
+base::Ref<Array> Body::take_array() noexcept {
+  base::Ref<Array> array = std::move(array_);
+  if (is_placed() && lodging_ == nullptr) {
+    lodging_ = &array->lodge();
+  }
+  return array;
 }
 
 void Body::rebind(const Body& other) noexcept {
-  base::Ref<Array> old = std::exchange(array_, other.array_);
+  if (&other == this) {
+    return;
+  }
+  memory::count_rebound(bytes(), other.bytes());
+  const base::Ref<Array> old = take_array();
+  array_ = other.array_;
   link_ = other.link_;
   output_ = other.output_;
-  if (is_placed() && !home_) {
-    if (old->is_unique() && old->storage()->is_unique()) {
-      old->storage()->let_go();
-    }
-    home_ = std::move(old);
-  }
 }
 
-// The array outlives the body that lies in its block.
+void Body::renew() noexcept {
+  leave(bytes());
+  enter(bytes());
+}
+
+Bytes Body::revoke(base::SiteId scope) noexcept {
+  const Bytes counted = bytes();
+  revoked_by_ = scope;
+  const base::Ref<Array> array = take_array();
+  link_ = nullptr;
+  return counted;
+}
+
+// What the body lies in outlives it.
 void Body::end() noexcept {
-  if (is_placed()) {
-    const base::Ref<Array> home = home_ ? home_ : array_;
+  if (array_) {
+    leave(bytes());
+  }
+  if (!is_placed()) {
+    destroy(this);
+  } else if (lodging_ == nullptr) {
+    const base::Ref<Array> home = std::move(array_);
     std::destroy_at(this);
     home->give_body_place();
   } else {
-    destroy(this);
+    Lodging* landlord = lodging_;
+    std::destroy_at(this);
+    if (landlord->owner() == Lodging::Owner::kStorage) {
+      static_cast<Storage*>(landlord)->lodger_leaves();
+    } else {
+      static_cast<Array*>(landlord)->lodger_leaves();
+    }
   }
 }
 

@@ -2,17 +2,19 @@
 // Body: what copies of a handle share: an array and a place on the graph. A
 // body lies in the place that every array's block has for one; a second body
 // of the same array (a residual's handle beside the user's) has a block of its
-// own.
+// own. It is what a scope revokes: it means nothing then, and holds nothing.
 #pragma once
 
+#include "neap/memory/scope_member.hpp"
 #include "neap/tensor/array.hpp"
 #include "neap/tensor/graph_link.hpp"
 
 namespace neap::tensor {
 
-class Body : public memory::Counted<Body> {
+class Body final : public memory::ScopeMember, public memory::Counted<Body> {
  public:
-  /// THROWS: OutOfMemory, never when the array's own place is free.
+  /// A member of the context's scope. THROWS: OutOfMemory, never when the
+  /// array's own place is free.
   static base::Ref<Body> create(base::Ref<Array> array,
                                 base::Ref<GraphLink> link,
                                 std::uint32_t output);
@@ -22,9 +24,22 @@ class Body : public memory::Counted<Body> {
        std::uint32_t output) noexcept
       : array_(std::move(array)), link_(std::move(link)), output_(output) {}
 
-  /// Means what `other` means from now on. Elements that nobody else holds go
-  /// at once; others with their last holder, or with this body.
+  /// Null once revoked.
+  const base::Ref<Array>& array() const noexcept { return array_; }
+  const base::Ref<GraphLink>& link() const noexcept { return link_; }
+  std::uint32_t output() const noexcept { return output_; }
+  /// The scope that gave this back; unknown before.
+  base::SiteId revoked_by() const noexcept { return revoked_by_; }
+
+  void set_link(base::Ref<GraphLink> link, std::uint32_t output) noexcept {
+    link_ = std::move(link);
+    output_ = output;
+  }
+  /// Means what `other` means from now on. The elements that it meant go with
+  /// whoever else holds them.
   void rebind(const Body& other) noexcept;
+  /// As if made anew: it leaves its scope and joins the current one.
+  void renew() noexcept;
 
   void release() noexcept {
     if (drop_reference()) {
@@ -32,14 +47,22 @@ class Body : public memory::Counted<Body> {
     }
   }
 
+  bool try_hold() noexcept override { return try_acquire(); }
+  void drop() noexcept override { release(); }
+  bool is_held_once() const noexcept override { return is_unique(); }
+  Bytes revoke(base::SiteId scope) noexcept override;
+  bool is_revoked() const noexcept override { return !array_; }
+
  private:
-  friend class neap::Tensor;
+  Bytes bytes() const noexcept { return array_->storage()->size(); }
+  base::Ref<Array> take_array() noexcept;
   void end() noexcept;
 
-  base::Ref<Array> home_;  // whose block this lies in, if no longer array_'s
+  Lodging* lodging_ = nullptr;  // in whose block this lies, if not array_'s
   base::Ref<Array> array_;
   base::Ref<GraphLink> link_;  // null: no derivative flows through
   std::uint32_t output_ = 0;   // which output of the linked node this is
+  base::SiteId revoked_by_{};
 };
 
 }  // namespace neap::tensor

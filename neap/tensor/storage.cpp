@@ -31,6 +31,13 @@ Storage::~Storage() {
   let_go();
 }
 
+void Storage::end() noexcept {
+  let_go();
+  if (owner_leaves()) {
+    destroy(this);
+  }
+}
+
 void Storage::let_go() noexcept {
   const Held held = std::exchange(held_, Held::kNothing);
   const memory::Block block = std::exchange(block_, {});

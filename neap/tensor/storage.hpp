@@ -10,6 +10,7 @@
 
 #include "neap/memory/containers.hpp"
 #include "neap/memory/counted.hpp"
+#include "neap/tensor/lodging.hpp"
 
 namespace neap::tensor {
 
@@ -29,7 +30,7 @@ class LentOwner {
   bool is_armed_ = false;
 };
 
-class NEAP_API Storage : public memory::Counted<Storage> {
+class NEAP_API Storage : public memory::Counted<Storage>, public Lodging {
  public:
   /// THROWS: OutOfMemory. The bytes are not initialised. `trailing` bytes
   /// follow the header, for what ends no later than it does.
@@ -44,8 +45,20 @@ class NEAP_API Storage : public memory::Counted<Storage> {
                                    memory::Domain& domain);
 
   // Made by the two above.
-  Storage() noexcept = default;
+  Storage() noexcept : Lodging(Owner::kStorage) {}
   ~Storage();
+
+  void release() noexcept {
+    if (drop_reference()) {
+      end();
+    }
+  }
+  /// A body that lodged here leaves.
+  void lodger_leaves() noexcept {
+    if (Lodging::lodger_leaves()) {
+      destroy(this);
+    }
+  }
 
   std::byte* data() const noexcept {
     return static_cast<std::byte*>(block_.data);
@@ -84,13 +97,14 @@ class NEAP_API Storage : public memory::Counted<Storage> {
     return tag;
   }
   enum class Held : std::uint8_t { kNothing, kOwned, kLent };
+  void end() noexcept;
 
+  Held held_ = Held::kNothing;
+  std::atomic<std::uint32_t> version_{0};
   memory::Block block_{};
   memory::Tag tag_{};
   memory::Owned<LentOwner> lent_owner_;
-  std::atomic<std::uint32_t> version_{0};
   base::SiteId written_at_{};
-  Held held_ = Held::kNothing;
 };
 
 }  // namespace neap::tensor

@@ -25,15 +25,25 @@ Tensor::Tensor(base::Ref<Array> array, base::Ref<tensor::GraphLink> link,
                std::uint32_t output)
     : body_(tensor::Body::create(std::move(array), std::move(link), output)) {}
 
-void Tensor::refuse_undefined() {
+void Tensor::refuse_undefined() const {
+  if (body_) {
+    raise<UseAfterRelease>(
+        "tensor: used after it was given back by the scope opened at {}, "
+        "keep() or detach() there what is needed later",
+        base::format_site(body_->revoked_by()));
+  }
   raise<UseAfterRelease>(
       "tensor: used while undefined (default-made, moved "
       "from, or never assigned)");
 }
 
 void Tensor::set_link(base::Ref<tensor::GraphLink> link, std::uint32_t output) {
-  body().link_ = std::move(link);
-  body().output_ = output;
+  body().set_link(std::move(link), output);
+}
+
+void Tensor::renew(base::Ref<tensor::GraphLink> link, std::uint32_t output) {
+  set_link(std::move(link), output);
+  body_->renew();
 }
 
 void Tensor::rebind(const Tensor& other) {
@@ -63,7 +73,7 @@ const void* Tensor::host_elements(DType dtype) const {
 }
 
 void* Tensor::writable_elements(DType dtype, const CallSite& site) {
-  const auto& link = body().link_;
+  const auto& link = body().link();
   if (link && !link->is_leaf()) {
     raise<GraphError>(
         "mutable_values: a graph records this tensor, write to a detached copy "
@@ -118,12 +128,12 @@ memory::Vector<double> Tensor::to_vector() const {
 }
 
 bool Tensor::is_leaf() const {
-  const auto& link = body().link_;
+  const auto& link = body().link();
   return !link || link->is_leaf();
 }
 
 Tensor Tensor::grad() const {
-  const auto& link = body().link_;
+  const auto& link = body().link();
   return link ? link->grad(output_index()) : Tensor();
 }
 
@@ -134,8 +144,8 @@ Tensor Tensor::detach() const {
 }
 
 Tensor Tensor::alias() const {
-  return Tensor(Array::make(array()->storage(), array()->layout()),
-                body().link_, body().output_);
+  return Tensor(Array::make(array()->storage(), array()->layout()), link(),
+                output_index());
 }
 
 bool Tensor::is_alias_of(const Tensor& other) const {
@@ -144,8 +154,8 @@ bool Tensor::is_alias_of(const Tensor& other) const {
 
 bool Tensor::is_sole_owner() const {
   const tensor::Body& b = body();
-  return b.is_unique() && b.array_->is_unique() &&
-         b.array_->storage()->is_unique() && !b.array_->storage()->is_lent();
+  return b.is_unique() && b.array()->is_unique() &&
+         b.array()->storage()->is_unique() && !b.array()->storage()->is_lent();
 }
 
 Tensor Tensor::borrow_bytes(void* data, std::int64_t count, DType dtype,

@@ -23,9 +23,11 @@ class NEAP_API Tensor {
                   base::Ref<tensor::GraphLink> link = nullptr,
                   std::uint32_t output = 0);
 
-  bool defined() const noexcept { return static_cast<bool>(body_); }
+  /// False for a default-made or moved-from handle, and for one that a
+  /// memory::Scope gave back.
+  bool defined() const noexcept { return body_ && body_->array(); }
 
-  // --- what it is; all THROW: UseAfterRelease when undefined ---------------
+  // --- what it is; all THROW: UseAfterRelease unless defined ---------------
 
   const Shape& shape() const { return array()->shape(); }
   int rank() const { return shape().rank(); }
@@ -86,12 +88,16 @@ class NEAP_API Tensor {
 
   // --- for rooms above -----------------------------------------------------
 
-  /// THROWS: UseAfterRelease when undefined.
-  const base::Ref<tensor::Array>& array() const { return body().array_; }
-  const base::Ref<tensor::GraphLink>& link() const { return body().link_; }
-  std::uint32_t output_index() const { return body().output_; }
+  /// THROWS: UseAfterRelease unless defined.
+  const base::Ref<tensor::Array>& array() const { return body().array(); }
+  const base::Ref<tensor::GraphLink>& link() const { return body().link(); }
+  std::uint32_t output_index() const { return body().output(); }
+  memory::ScopeMember& scope_member() const { return body(); }
   /// Puts the body shared by all copies onto another link.
   void set_link(base::Ref<tensor::GraphLink> link, std::uint32_t output = 0);
+  /// Makes this handle that of a new result: on another link, of the current
+  /// scope, whatever it was of.
+  void renew(base::Ref<tensor::GraphLink> link, std::uint32_t output = 0);
   /// Makes every copy of this handle mean what `other` means: its elements and
   /// its graph position.
   void rebind(const Tensor& other);
@@ -119,12 +125,12 @@ class NEAP_API Tensor {
 
  private:
   tensor::Body& body() const {
-    if (!body_) {
+    if (!defined()) {
       refuse_undefined();
     }
     return *body_;
   }
-  [[noreturn]] static void refuse_undefined();
+  [[noreturn]] void refuse_undefined() const;
   const void* host_elements(DType dtype) const;
   void* writable_elements(DType dtype, const CallSite& site);
   static Tensor borrow_bytes(void* data, std::int64_t count, DType dtype,

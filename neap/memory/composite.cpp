@@ -1,0 +1,107 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/memory/composite.hpp"
+
+#include <mutex>
+
+#include "neap/base/raise.hpp"
+#include "neap/memory/scope_stats.hpp"
+
+namespace neap::memory {
+namespace {
+
+// A part counts by itself when another composite had it too, and has gone.
+Bytes revoke_part(ScopeMember& part, base::SiteId scope) noexcept {
+  MemberList::Kind kind = MemberList::Kind::kLoose;
+  {
+    const std::lock_guard lock(Membership::instance().lock);
+    if (MemberList* home = Membership::home_of(part)) {
+      kind = home->kind();
+      home->remove(part);
+    }
+  }
+  const Bytes bytes = part.revoke(scope);
+  if (kind == MemberList::Kind::kParts) {
+    return bytes;
+  }
+  count_released(kind == MemberList::Kind::kScope, bytes);
+  return 0;
+}
+
+}  // namespace
+
+base::Ref<CompositeBody> CompositeBody::make() {
+  Tag tag = current_tag(Category::kGraph);
+  tag.category = Category::kGraph;
+  Domain& door = memory::domain();
+  auto body = create(door, tag, 0, door, tag);
+  body->enter(0);
+  return body;
+}
+
+CompositeBody::~CompositeBody() {
+  if (is_revoked_) {
+    return;
+  }
+  leave(0);
+  Membership& all = Membership::instance();
+  for (const MemberRef& part : parts_) {
+    if (part->is_held_once()) {
+      continue;  // goes now
+    }
+    const std::lock_guard lock(all.lock);
+    if (Membership::is_part(Membership::home_of(*part))) {
+      all.place(*part, nullptr);
+      count_absorbed(-1);
+    }
+  }
+}
+
+void CompositeBody::absorb(ScopeMember& part) noexcept {
+  Membership& all = Membership::instance();
+  if (!part.try_hold()) {
+    return;
+  }
+  parts_.push_back(MemberRef::adopt(part));
+  const std::lock_guard lock(all.lock);
+  if (!Membership::is_part(Membership::home_of(part))) {
+    all.place(part, &all.parts);
+    count_absorbed(1);
+  }
+}
+
+Bytes CompositeBody::revoke(base::SiteId scope) noexcept {
+  is_revoked_ = true;
+  revoked_by_ = scope;
+  Bytes bytes = 0;
+  for (const MemberRef& part : parts_) {
+    if (!part->is_revoked()) {
+      bytes += revoke_part(*part, scope);
+    }
+  }
+  parts_.clear();
+  return bytes;
+}
+
+CompositeBody& Composite::body_with_room(std::size_t count) {
+  base::Ref<CompositeBody> body = body_ ? body_ : CompositeBody::make();
+  if (body->is_revoked()) {
+    scope_member();
+  }
+  body->reserve(count);
+  body_ = std::move(body);
+  return *body_;
+}
+
+ScopeMember& Composite::scope_member() const {
+  if (!body_) {
+    base::raise<UseAfterRelease>("composite: used before its first part");
+  }
+  if (body_->is_revoked()) {
+    base::raise<UseAfterRelease>(
+        "composite: used after it was given back by the scope opened at {}",
+        base::format_site(body_->revoked_by()));
+  }
+  return *body_;
+}
+
+}  // namespace neap::memory

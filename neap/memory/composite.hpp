@@ -1,0 +1,99 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Composite: several tensors (or composites) that scopes take for one thing. It
+// is a value, as a tensor is: copies share what it means. Derive from it, or
+// hold one:
+//
+//   struct Frame : neap::Composite {
+//     Frame(Tensor image, Tensor mask) : image(image), mask(mask) {
+//       absorb(image, mask);
+//     }
+//     Tensor image, mask;
+//   };
+//   ...
+//   return scope.keep(frame);
+//
+// The parts leave their scopes, and the composite joins the current one: it
+// counts as one, is kept and moved as one, and when it is revoked, all of its
+// parts are. A part that outlives the composite is of no scope, and counts by
+// itself again.
+#pragma once
+
+#include "neap/memory/counted.hpp"
+#include "neap/memory/scope.hpp"
+
+namespace neap::memory {
+
+class CompositeBody final : public ScopeMember, public Counted<CompositeBody> {
+ public:
+  /// A member of the context's scope. THROWS: OutOfMemory.
+  static base::Ref<CompositeBody> make();
+
+  // Made by the one above.
+  CompositeBody(Domain& domain, const Tag& tag) noexcept
+      : parts_(Allocator<MemberRef>(domain, tag)) {}
+  ~CompositeBody();
+
+  base::SiteId revoked_by() const noexcept { return revoked_by_; }
+  /// Room for `count` parts more. THROWS: OutOfMemory.
+  void reserve(std::size_t count) { parts_.reserve(parts_.size() + count); }
+  /// REQUIRES: room, a part that the caller holds.
+  void absorb(ScopeMember& part) noexcept;
+
+  bool try_hold() noexcept override { return try_acquire(); }
+  void drop() noexcept override { release(); }
+  bool is_held_once() const noexcept override { return is_unique(); }
+  Bytes revoke(base::SiteId scope) noexcept override;
+  bool is_revoked() const noexcept override { return is_revoked_; }
+
+ private:
+  Vector<MemberRef> parts_;
+  base::SiteId revoked_by_{};
+  bool is_revoked_ = false;
+};
+
+class NEAP_API Composite {
+ public:
+  Composite() = default;  // of nothing, and a member of no scope
+  template <Scoped... T>
+  requires(sizeof...(T) > 0) explicit Composite(const T&... parts) {
+    absorb(parts...);
+  }
+
+  /// Makes `parts` parts of this composite, all or (on a throw) none. The first
+  /// call makes it a member of the current scope.
+  /// THROWS: UseAfterRelease for an undefined part or a revoked composite,
+  /// OutOfMemory.
+  template <Scoped... T>
+  void absorb(const T&... parts) {
+    std::size_t count = 0;
+    (for_each(parts, [&count](ScopeMember&) { ++count; }), ...);
+    CompositeBody& body = body_with_room(count);
+    (for_each(parts, [&body](ScopeMember& part) { body.absorb(part); }), ...);
+  }
+
+  /// False before the first part, and once a scope gave it back.
+  bool defined() const noexcept { return body_ && !body_->is_revoked(); }
+  /// THROWS: UseAfterRelease unless defined.
+  ScopeMember& scope_member() const;
+
+ private:
+  template <class T, class Action>
+  static void for_each(const T& item, const Action& action) {
+    if constexpr (ScopedHandle<T>) {
+      action(item.scope_member());
+    } else {
+      for (const auto& element : item) {
+        action(element.scope_member());
+      }
+    }
+  }
+  CompositeBody& body_with_room(std::size_t count);
+
+  base::Ref<CompositeBody> body_;
+};
+
+}  // namespace neap::memory
+
+namespace neap {
+using memory::Composite;
+}

@@ -1,0 +1,173 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/memory/scope.hpp"
+
+#include <mutex>
+
+#include "neap/memory/scope_stats.hpp"
+
+namespace neap::memory {
+namespace {
+
+// Moves a member that the caller holds, and counts what that means.
+void move_to_list(Membership& all, ScopeMember& member,
+                  MemberList* to) noexcept {
+  const MemberList* home = Membership::home_of(member);
+  if (Membership::is_part(home)) {
+    return;  // goes where its composite goes
+  }
+  const bool was_inside = Membership::is_in_scope(home);
+  const bool is_inside = Membership::is_in_scope(to);
+  all.place(member, to);
+  if (was_inside != is_inside) {
+    (is_inside ? count_attached : count_detached)();
+  }
+}
+
+}  // namespace
+
+Scope::Scope(CallSite site) noexcept
+    : outer_(context().scope),
+      site_(base::intern(site)),
+      guard_([this](Context& c) { c.scope = this; }) {
+  Membership& all = Membership::instance();
+  const std::lock_guard lock(all.lock);
+  older_ = std::exchange(all.newest, this);
+}
+
+Scope::~Scope() {
+  close();
+}
+
+void Scope::close() noexcept {
+  if (!is_open_) {
+    return;
+  }
+  release_all();
+  is_open_ = false;
+  Scope* outer = open_outer();
+  Membership& all = Membership::instance();
+  const std::lock_guard lock(all.lock);
+  while (ScopeMember* member = kept_.newest()) {
+    move_to_list(all, *member, outer != nullptr ? &outer->members_ : nullptr);
+  }
+  Scope** link = &all.newest;
+  while (*link != this) {
+    link = &(*link)->older_;
+  }
+  *link = older_;
+}
+
+void Scope::release_all() noexcept {
+  while (revoke_newest()) {
+  }
+}
+
+// The lock is not held while a member is revoked: that may end graphs, other
+// members, and memory that a user lent.
+bool Scope::revoke_newest() noexcept {
+  MemberRef held;
+  {
+    const std::lock_guard lock(Membership::instance().lock);
+    ScopeMember* member = members_.newest();
+    if (member == nullptr) {
+      return false;
+    }
+    const bool is_alive = member->try_hold();  // before it leaves the list
+    members_.remove(*member);
+    if (!is_alive) {
+      return true;
+    }
+    held = MemberRef::adopt(*member);
+  }
+  count_released(true, held->revoke(site_));
+  return true;
+}
+
+std::int64_t Scope::size() const noexcept {
+  const std::lock_guard lock(Membership::instance().lock);
+  return members_.size() + kept_.size();
+}
+
+Scope* Scope::open_outer() const noexcept {
+  Scope* scope = outer_;
+  while (scope != nullptr && !scope->is_open_) {
+    scope = scope->outer_;
+  }
+  return scope;
+}
+
+// True for a list of this scope or of one inside it.
+bool Scope::has(const MemberList* home) const noexcept {
+  const Scope* scope = home != nullptr ? home->scope() : nullptr;
+  while (scope != nullptr && scope != this) {
+    scope = scope->outer_;
+  }
+  return scope != nullptr;
+}
+
+void Scope::keep_member(ScopeMember& member) noexcept {
+  Membership& all = Membership::instance();
+  const std::lock_guard lock(all.lock);
+  if (has(Membership::home_of(member))) {
+    all.place(member, &kept_);
+  }
+}
+
+void Scope::move_member_to_outer(ScopeMember& member) noexcept {
+  Scope* outer = open_outer();
+  Membership& all = Membership::instance();
+  const std::lock_guard lock(all.lock);
+  if (has(Membership::home_of(member))) {
+    move_to_list(all, member, outer != nullptr ? &outer->members_ : nullptr);
+  }
+}
+
+void Scope::attach_member(ScopeMember& member) noexcept {
+  Scope* target = is_open_ ? this : open_outer();
+  Membership& all = Membership::instance();
+  const std::lock_guard lock(all.lock);
+  const MemberList* home = Membership::home_of(member);
+  if (home == nullptr || home->scope() == nullptr || home->scope() != target) {
+    move_to_list(all, member, target != nullptr ? &target->members_ : nullptr);
+  }
+}
+
+void Scope::detach_member(ScopeMember& member) noexcept {
+  if (Membership::home_of(member) == nullptr) {
+    return;  // what modules and optimizers mostly see
+  }
+  Membership& all = Membership::instance();
+  const std::lock_guard lock(all.lock);
+  move_to_list(all, member, nullptr);
+}
+
+void Scope::release_member(ScopeMember& member) noexcept {
+  Membership& all = Membership::instance();
+  {
+    const std::lock_guard lock(all.lock);
+    MemberList* home = Membership::home_of(member);
+    if (!has(home)) {
+      return;
+    }
+    home->remove(member);
+  }
+  count_released(true, member.revoke(site_));
+}
+
+void Scope::spare(ScopeMember& member, MemberList& spared) noexcept {
+  Membership& all = Membership::instance();
+  const std::lock_guard lock(all.lock);
+  if (Membership::home_of(member) == &members_) {
+    all.place(member, &spared);
+  }
+}
+
+void Scope::take_back(MemberList& spared) noexcept {
+  Membership& all = Membership::instance();
+  const std::lock_guard lock(all.lock);
+  while (ScopeMember* member = spared.newest()) {
+    all.place(*member, &members_);
+  }
+}
+
+}  // namespace neap::memory

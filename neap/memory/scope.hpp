@@ -1,0 +1,203 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Scope: a block of code whose tensors are given back at its end.
+//
+//   Tensor step(const Tensor& x) {
+//     neap::Scope scope("step");
+//     const Tensor hidden = relu(x), y = sum(hidden);
+//     return scope.keep(y);
+//   }  // hidden is given back, wherever a copy of its handle went; y is not
+//
+// Every tensor that this thread makes while the scope is the innermost open one
+// is a member of it. At its end each member that was not kept is revoked: all
+// copies of the handle become undefined, and any other question to one throws
+// UseAfterRelease with the scope's name and line. A scope revokes handles, not
+// bytes: elements and graph go with their last owner, so what a kept result
+// still needs stays with it. Parameters, buffers, optimizer state and gradients
+// of leaves are never members; what is made in other threads is not either.
+//
+// All calls are idempotent, and take tensors, composites and ranges of them.
+// Thread rule: a scope is used by the thread that opened it. Handles to members
+// may be dropped in any thread at any moment; a handle that another thread goes
+// on to use is kept or detached first.
+#pragma once
+
+#include <concepts>
+#include <ranges>
+#include <tuple>
+#include <type_traits>
+
+#include "neap/memory/membership.hpp"
+
+namespace neap::memory {
+
+/// A handle to a member: Tensor, Composite, what derives from it.
+template <class T>
+concept ScopedHandle = requires(const T& t) {
+  { t.scope_member() } -> std::same_as<ScopeMember&>;
+};
+
+template <class T>
+concept ScopedRange = std::ranges::input_range<const T&> &&
+    ScopedHandle<std::ranges::range_value_t<const T&>>;
+
+template <class T>
+concept Scoped = ScopedHandle<T> || ScopedRange<T>;
+
+class NEAP_API Scope {
+ public:
+  explicit Scope(CallSite site = CallSite::here()) noexcept;
+  /// Named in errors and reports; `name` is a literal.
+  template <std::size_t kLength>
+  explicit Scope(const char (&name)[kLength],  // NOLINT(*-avoid-c-arrays)
+                 CallSite site = CallSite::here()) noexcept
+      : Scope(CallSite{site.file, &name[0], site.line}) {}
+  ~Scope();
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+  static void* operator new(std::size_t) = delete;
+  static void* operator new[](std::size_t) = delete;
+
+  // --- what outlives it; all THROW: UseAfterRelease for a handle that means
+  // nothing, and then nothing has changed -----------------------------------
+
+  /// Members stay counted here and move to the outer scope at the end (to none
+  /// where there is none). Returns what it was given, several as a tuple. What
+  /// is no member of this scope or of one inside it stays as it is.
+  template <Scoped... T>
+  auto keep(const T&... items) {
+    apply([this](ScopeMember& m) { keep_member(m); }, items...);
+    if constexpr (sizeof...(T) == 1) {
+      return std::get<0>(std::tuple<T...>(items...));
+    } else {
+      return std::tuple<T...>(items...);
+    }
+  }
+  /// As keep, at once.
+  template <Scoped... T>
+  void move_to_outer(const T&... items) {
+    apply([this](ScopeMember& m) { move_member_to_outer(m); }, items...);
+  }
+  /// Makes `item` a member of `other`, wherever it was.
+  template <Scoped T>
+  void move_to(const T& item, Scope& other) {
+    apply([&other](ScopeMember& m) { other.attach_member(m); }, item);
+  }
+  /// Makes them members of this scope, wherever they were.
+  template <Scoped... T>
+  void attach(const T&... items) {
+    apply([this](ScopeMember& m) { attach_member(m); }, items...);
+  }
+  /// Makes them members of no scope, wherever they were.
+  template <Scoped... T>
+  void detach(const T&... items) {
+    apply([](ScopeMember& m) { detach_member(m); }, items...);
+  }
+
+  // --- giving back before the end ------------------------------------------
+
+  /// Gives members of this scope (or of one inside it) back now, in whatever
+  /// order. What is no member, or undefined, is left alone.
+  template <Scoped... T>
+  void release(const T&... items) {
+    (for_each(items, [this](const auto& item) { release_handle(item); }), ...);
+  }
+  /// Gives back what was not kept.
+  void release_all() noexcept;
+  /// The same, but for some, which stay members.
+  template <Scoped... T>
+  void release_all_but(const T&... items) {
+    MemberList spared(MemberList::Kind::kScope, this);
+    apply([&, this](ScopeMember& m) { spare(m, spared); }, items...);
+    release_all();
+    take_back(spared);
+  }
+  /// Ends it before its block does, also before a scope inside it: tensors that
+  /// are made from then on belong to the next outer one.
+  void close() noexcept;
+
+  // --- what it is ----------------------------------------------------------
+
+  bool is_open() const noexcept { return is_open_; }
+  /// How many members it has, kept ones too; a composite counts as one.
+  std::int64_t size() const noexcept;
+  /// Its line, and its name for a function.
+  base::SiteId site() const noexcept { return site_; }
+
+  /// The innermost open one of this thread, or nullptr.
+  static Scope* current() noexcept {
+    Scope* scope = context().scope;
+    while (scope != nullptr && !scope->is_open_) {
+      scope = scope->outer_;
+    }
+    return scope;
+  }
+  /// Makes a member one of no scope; for what keeps handles of its own, such as
+  /// modules and optimizers.
+  static void detach_member(ScopeMember& member) noexcept;
+
+ private:
+  friend class ScopeMember;
+  friend NEAP_API Vector<MemberRef> live_members();
+
+  template <class T, class Action>
+  static void for_each(const T& item, const Action& action) {
+    if constexpr (ScopedHandle<T>) {
+      action(item);
+    } else {
+      for (const auto& element : item) {
+        action(element);
+      }
+    }
+  }
+  // First all handles are looked at, which may throw.
+  template <class Action, class... T>
+  static void apply(const Action& action, const T&... items) {
+    (for_each(items, [](const auto& item) { item.scope_member(); }), ...);
+    (for_each(items, [&](const auto& item) { action(item.scope_member()); }),
+     ...);
+  }
+  template <class T>
+  void release_handle(const T& item) {
+    if (item.defined()) {
+      release_member(item.scope_member());
+    }
+  }
+
+  Scope* open_outer() const noexcept;
+  bool has(const MemberList* home) const noexcept;
+  void keep_member(ScopeMember& member) noexcept;
+  void move_member_to_outer(ScopeMember& member) noexcept;
+  void attach_member(ScopeMember& member) noexcept;
+  void release_member(ScopeMember& member) noexcept;
+  void spare(ScopeMember& member, MemberList& spared) noexcept;
+  void take_back(MemberList& spared) noexcept;
+  bool revoke_newest() noexcept;
+
+  MemberList members_{MemberList::Kind::kScope, this};
+  MemberList kept_{MemberList::Kind::kScope, this};
+  Scope* outer_;            // of the same thread
+  Scope* older_ = nullptr;  // of all open ones, of any thread
+  base::SiteId site_;
+  bool is_open_ = true;
+  ContextGuard guard_;
+};
+
+/// What is made inside the block belongs to no scope.
+class NEAP_API OutsideScopes : public ContextGuard {
+ public:
+  OutsideScopes() : ContextGuard([](Context& c) { c.scope = nullptr; }) {}
+};
+
+/// Makes `handle` a member of no scope, if it means anything.
+template <ScopedHandle T>
+void detach_from_scope(const T& handle) {
+  if (handle.defined()) {
+    Scope::detach_member(handle.scope_member());
+  }
+}
+
+}  // namespace neap::memory
+
+namespace neap {
+using memory::Scope;
+}

@@ -1,0 +1,109 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// ScopeMember: what a memory::Scope can give back: base of a tensor's body and
+// of a Composite. A member is in at most one list: that of a scope, or (while
+// TrackHandles is on) the list of those that no scope has. The lists run
+// through the members themselves, so that nothing here allocates or fails.
+//
+// Thread rule: one lock guards all lists, so that members may die in any thread
+// at any moment. A member that no list has takes no lock.
+#pragma once
+
+#include <atomic>
+#include <utility>
+
+#include "neap/memory/containers.hpp"
+
+namespace neap::memory {
+
+class MemberList;
+
+/// A member's place in a list; for MemberList alone.
+struct MemberLink {
+  MemberLink* next = nullptr;
+  MemberLink* previous = nullptr;
+  std::atomic<MemberList*> member_of{nullptr};  // the list that it is in
+};
+
+class NEAP_API ScopeMember : public MemberLink {
+ public:
+  ScopeMember(const ScopeMember&) = delete;
+  ScopeMember& operator=(const ScopeMember&) = delete;
+
+  // --- for scopes, composites and reports ----------------------------------
+
+  /// Takes a reference unless the member is dying; drop() gives it back.
+  virtual bool try_hold() noexcept = 0;
+  virtual void drop() noexcept = 0;
+  /// True when one reference is left.
+  virtual bool is_held_once() const noexcept = 0;
+  /// Lets go of what the handles mean; they are undefined from now on. Returns
+  /// the bytes that were counted for it. REQUIRES: in no list, not revoked.
+  virtual Bytes revoke(base::SiteId scope) noexcept = 0;
+  virtual bool is_revoked() const noexcept = 0;
+
+ protected:
+  ScopeMember() noexcept = default;
+  ~ScopeMember() = default;
+
+  /// A new member: it joins the context's scope and is counted.
+  void enter(Bytes bytes) noexcept;
+  /// The end of a member that was not revoked, in whatever thread.
+  void leave(Bytes bytes) noexcept;
+};
+
+/// A reference to a member.
+class MemberRef {
+ public:
+  /// Takes over a reference that try_hold() gave.
+  static MemberRef adopt(ScopeMember& member) noexcept {
+    MemberRef ref;
+    ref.member_ = &member;
+    return ref;
+  }
+  MemberRef() = default;
+  MemberRef(MemberRef&& other) noexcept
+      : member_(std::exchange(other.member_, nullptr)) {}
+  MemberRef& operator=(MemberRef&& other) noexcept {
+    std::swap(member_, other.member_);
+    return *this;
+  }
+  MemberRef(const MemberRef&) = delete;
+  MemberRef& operator=(const MemberRef&) = delete;
+  ~MemberRef() {
+    if (member_ != nullptr) {
+      member_->drop();
+    }
+  }
+  ScopeMember& operator*() const noexcept { return *member_; }
+  ScopeMember* operator->() const noexcept { return member_; }
+
+ private:
+  ScopeMember* member_ = nullptr;
+};
+
+/// While one of these is there, tensors that are made outside of any scope are
+/// listed too (in every thread), so that a report can name what is alive.
+class NEAP_API TrackHandles {
+ public:
+  TrackHandles() noexcept;
+  ~TrackHandles();
+  TrackHandles(const TrackHandles&) = delete;
+  TrackHandles& operator=(const TrackHandles&) = delete;
+};
+
+/// The members of all open scopes of all threads, latest scope first, then
+/// those that TrackHandles lists. Each is held until the list goes, so that an
+/// op given such a tensor as a temporary takes none over meanwhile.
+/// THROWS: OutOfMemory.
+NEAP_API Vector<MemberRef> live_members();
+
+/// Calls visitor(ScopeMember&) for each of live_members().
+template <class Visitor>
+void for_each_member(Visitor&& visitor) {
+  const Vector<MemberRef> members = live_members();
+  for (const MemberRef& member : members) {
+    visitor(*member);
+  }
+}
+
+}  // namespace neap::memory

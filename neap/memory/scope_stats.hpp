@@ -1,0 +1,69 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Counts of what scopes look after: tensors (handles that share elements and a
+// graph position are one) and composites. Each thread counts for itself; the
+// process's counts are the sum over all threads, ended ones too, and are exact
+// when nobody is in the middle of an op. How a leak is found:
+//
+//   neap::memory::reset_scope_stats();
+//   step();
+//   print(neap::memory::scope_stats().format());  // growth other than 0?
+//
+// What was made in scopes and is still there was attached to or kept by
+// something; what was made outside was never in a scope's hands.
+#pragma once
+
+#include "neap/memory/containers.hpp"
+
+namespace neap::memory {
+
+struct ScopeStats {
+  // --- since the last reset ---
+  std::int64_t created_in_scope = 0;
+  std::int64_t created_outside = 0;
+  std::int64_t released_in_scope = 0;  // as a member: revoked, or dropped
+  std::int64_t released_outside = 0;
+  std::int64_t attached = 0;  // from no scope to one
+  std::int64_t detached =
+      0;  // from a scope to none, also kept without an outer
+  std::int64_t absorbed = 0;  // counted with a composite from now on, net
+  Bytes created_bytes = 0;    // of the storages behind tensors; tensors that
+  Bytes released_bytes = 0;   // share one count it each
+  // --- now ---
+  std::int64_t live = 0;  // of a thread: made minus released by this thread
+  Bytes live_bytes = 0;
+  std::int64_t peak_live = 0;  // since the last reset
+
+  /// What came on top since the last reset.
+  std::int64_t growth() const noexcept {
+    return created_in_scope + created_outside - released_in_scope -
+           released_outside - absorbed;
+  }
+  Bytes growth_bytes() const noexcept { return created_bytes - released_bytes; }
+
+  /// One line. THROWS: OutOfMemory.
+  NEAP_API String format() const;
+};
+
+/// What the current thread did.
+NEAP_API ScopeStats scope_stats() noexcept;
+/// What all threads did.
+NEAP_API ScopeStats process_scope_stats() noexcept;
+/// Starts the current thread's counts anew, and its peak from what is live.
+NEAP_API void reset_scope_stats() noexcept;
+/// Starts the process's counts anew; those of threads stay.
+NEAP_API void reset_process_scope_stats() noexcept;
+
+// --- for members and scopes ------------------------------------------------
+
+void count_created(bool in_scope, Bytes bytes) noexcept;
+void count_released(bool in_scope, Bytes bytes) noexcept;
+/// A part of a composite, which was counted with it.
+void count_part_released(Bytes bytes) noexcept;
+void count_attached() noexcept;
+void count_detached() noexcept;
+/// One more thing, or (-1) one less, is counted with a composite.
+void count_absorbed(int change) noexcept;
+/// A member means other elements from now on.
+NEAP_API void count_rebound(Bytes before, Bytes after) noexcept;
+
+}  // namespace neap::memory
