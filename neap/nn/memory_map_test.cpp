@@ -276,6 +276,40 @@ TEST_F(MemoryMapTest, RefusesTwoThingsOfOneNameAndKeepsWhatItHad) {
   EXPECT_EQ(map["fc1.weight.exp_avg"].bytes, 48);
 }
 
+// State of which the last has a name that is taken.
+struct Clashing {
+  Tensor one = ones({2});
+  Tensor two = ones({3});
+  template <class Visit>
+  void visit_state(Visit&& visit) const {
+    visit("one", one);
+    visit("two", two);
+    visit("fc1.bias", one);
+  }
+};
+
+TEST_F(MemoryMapTest, AddsAllStateOrNone) {
+  Sequential net = small_net();
+  MemoryMap map(net);
+  const Bytes before = map.bytes();
+  const Clashing state;
+  EXPECT_THROW(map.add_state_of(state), NameError);
+  EXPECT_EQ(map.find("one"), nullptr);
+  EXPECT_EQ(map.bytes(), before);
+  map.add_state("two", state.two);
+  EXPECT_FALSE(map["two"].is_shared());
+  EXPECT_EQ(map.bytes(), before + 12);
+}
+
+TEST_F(MemoryMapTest, EndsAtWhatTheModelWasGiven) {
+  Sequential net = small_net();
+  const Watch watch(net);
+  const Tensor x = requires_grad_(ones({1, 4}));
+  const Tensor y = net(neap::tanh(x));
+  EXPECT_EQ(MemoryMap(net).caches().size(), 5U);
+  EXPECT_EQ(MemoryMap(net).find("cache.tanh.output0"), nullptr);
+}
+
 TEST_F(MemoryMapTest, NamesTheNearestWhereANameIsUnknown) {
   Sequential net = small_net();
   const MemoryMap map(net);
