@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "neap/kernels/attrs.hpp"
+#include "neap/kernels/float_list.hpp"
 #include "neap/kernels/strides.hpp"
 #include "neap/kernels/targets.hpp"
 
@@ -102,20 +103,11 @@ void adam_reference(const Args& args) noexcept {
   }
 }
 
-constexpr std::array kKernels{
-    Kernel{.name = "adam.f32", .dtype = f32, .run = adam},
-    Kernel{.name = "adam.f64", .dtype = f64, .run = adam},
-    Kernel{.name = "adam.reference.f32",
-           .dtype = f32,
-           .run = adam_reference<float>},
-    Kernel{.name = "adam.reference.f64",
-           .dtype = f64,
-           .run = adam_reference<double>},
-};
-
 }  // namespace
 
-constinit const KernelList adam_kernels{"adam", kKernels};
+constinit const KernelList adam_kernels{
+    "adam",
+    kFloatList<"adam", adam, adam_reference<float>, adam_reference<double>>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

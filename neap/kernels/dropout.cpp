@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "neap/kernels/attrs.hpp"
+#include "neap/kernels/float_list.hpp"
 #include "neap/kernels/strides.hpp"
 #include "neap/kernels/targets.hpp"
 
@@ -124,20 +125,11 @@ void dropout_reference(const Args& args) noexcept {
   }
 }
 
-constexpr std::array kKernels{
-    Kernel{.name = "dropout.f32", .dtype = f32, .run = dropout},
-    Kernel{.name = "dropout.f64", .dtype = f64, .run = dropout},
-    Kernel{.name = "dropout.reference.f32",
-           .dtype = f32,
-           .run = dropout_reference<float>},
-    Kernel{.name = "dropout.reference.f64",
-           .dtype = f64,
-           .run = dropout_reference<double>},
-};
-
 }  // namespace
 
-constinit const KernelList dropout_kernels{"dropout", kKernels};
+constinit const KernelList dropout_kernels{
+    "dropout", kFloatList<"dropout", dropout, dropout_reference<float>,
+                          dropout_reference<double>>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

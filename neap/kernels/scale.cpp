@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "neap/kernels/attrs.hpp"
+#include "neap/kernels/float_list.hpp"
 #include "neap/kernels/strides.hpp"
 #include "neap/kernels/targets.hpp"
 
@@ -58,20 +59,11 @@ void scale_reference(const Args& args) noexcept {
   }
 }
 
-constexpr std::array kKernels{
-    Kernel{.name = "scale.f32", .dtype = f32, .run = scale},
-    Kernel{.name = "scale.f64", .dtype = f64, .run = scale},
-    Kernel{.name = "scale.reference.f32",
-           .dtype = f32,
-           .run = scale_reference<float>},
-    Kernel{.name = "scale.reference.f64",
-           .dtype = f64,
-           .run = scale_reference<double>},
-};
-
 }  // namespace
 
-constinit const KernelList scale_kernels{"scale", kKernels};
+constinit const KernelList scale_kernels{
+    "scale", kFloatList<"scale", scale, scale_reference<float>,
+                        scale_reference<double>>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "neap/kernels/attrs.hpp"
+#include "neap/kernels/float_list.hpp"
 #include "neap/kernels/strides.hpp"
 #include "neap/kernels/targets.hpp"
 
@@ -114,19 +115,10 @@ void sgd_reference(const Args& args) noexcept {
   }
 }
 
-constexpr std::array kKernels{
-    Kernel{.name = "sgd.f32", .dtype = f32, .run = sgd},
-    Kernel{.name = "sgd.f64", .dtype = f64, .run = sgd},
-    Kernel{
-        .name = "sgd.reference.f32", .dtype = f32, .run = sgd_reference<float>},
-    Kernel{.name = "sgd.reference.f64",
-           .dtype = f64,
-           .run = sgd_reference<double>},
-};
-
 }  // namespace
 
-constinit const KernelList sgd_kernels{"sgd", kKernels};
+constinit const KernelList sgd_kernels{
+    "sgd", kFloatList<"sgd", sgd, sgd_reference<float>, sgd_reference<double>>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE
