@@ -11,6 +11,8 @@
 #include "neap/data/image_set.hpp"
 #include "neap/data/loader.hpp"
 #include "neap/graph/recorder.hpp"
+#include "neap/graph/hooks.hpp"
+#include "neap/graph/lifetime.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/memory/arena.hpp"
 #include "neap/memory/budget.hpp"

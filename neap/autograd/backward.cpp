@@ -11,6 +11,13 @@ using base::raise;
 
 namespace {
 
+// What a walk makes on its way is no handle of the user's.
+class ApartFromScopes : public memory::ContextGuard {
+ public:
+  ApartFromScopes()
+      : ContextGuard([](memory::Context& c) { c.scope = nullptr; }) {}
+};
+
 void check_root(const char* op, const Tensor& root) {
   if (!root.requires_grad()) {
     raise<GraphError>(
@@ -44,6 +51,7 @@ Tensor checked_cotangent(const char* op, const Tensor& root,
 void backward(const Tensor& result, const BackwardOptions& options,
               CallSite site) {
   check_root("backward", result);
+  const ApartFromScopes apart;
   const Tensor cotangent =
       checked_cotangent("backward", result, options.cotangent, site);
   autograd::Walk walk(
@@ -66,11 +74,11 @@ memory::Vector<Tensor> grad(std::span<const Tensor> outputs,
   for (const Tensor& output : outputs) {
     check_root("grad", output);
   }
+  const ApartFromScopes apart;
   autograd::Walk walk(
-      outputs,
+      outputs, inputs,
       {options.retain_graph || options.create_graph, options.create_graph},
       base::intern(site));
-  walk.aim_at(inputs);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Tensor given =
         options.cotangents.empty() ? Tensor() : options.cotangents[i];

@@ -102,10 +102,9 @@ base::SiteId current_or(base::SiteId site) noexcept {
 }
 
 base::Ref<tensor::GraphLink> make_marker(base::SiteId site) {
-  const graph::Spec any{};
-  auto node = graph::Node::create({kInside, {}, {}, site}, std::span(&any, 1),
-                                  memory::domain());
-  node->consume(site);
+  auto node = graph::Node::create_retired(
+      kInside, site, graph::State::kConsumed,
+      {.op = &kInside, .recorded = site, .at = site}, memory::domain());
   return base::Ref<tensor::GraphLink>::adopt(node.leak());
 }
 
@@ -328,8 +327,8 @@ void segment_vjp(graph::VjpContext& c) {
   }
   // Sums go on where the outer walk left them, so that they have its order.
   roots.insert(roots.end(), targets.begin(), targets.end());
-  Walk walk(roots, {is_recorded, is_recorded}, memory::context().site);
-  walk.aim_at(targets);
+  Walk walk(roots, targets, {is_recorded, is_recorded},
+            memory::context().site);
   for (std::size_t t = 0; t < targets.size(); ++t) {
     if (Tensor sum = c.take_sum(wanted[t]); sum.defined()) {
       walk.seed(targets[t], std::move(sum));

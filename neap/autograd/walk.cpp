@@ -3,19 +3,22 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
-#include "neap/base/raise.hpp"
 #include "neap/ops/add.hpp"
-#include "neap/ops/contiguous.hpp"
 
 namespace neap::autograd {
 
 using graph::Edge;
+using graph::Extras;
+using graph::Hook;
 using graph::Node;
 using graph::Vertex;
 using memory::Category;
 
 namespace {
+
+constexpr std::size_t kFew = 8;  // sinks that are searched one by one
 
 Vertex* vertex_of(const tensor::GraphLink* link) noexcept {
   return static_cast<Vertex*>(const_cast<tensor::GraphLink*>(link));
@@ -27,10 +30,21 @@ memory::OwnerId owner_here(const Vertex& vertex) noexcept {
                                                : memory::OwnerId{};
 }
 
-bool owns_all_of_its_storage(const Tensor& t) {
-  return t.is_sole_owner() && t.is_contiguous() &&
-         tensor::extent_bytes(t.array()->layout()) ==
-             t.array()->storage()->size();
+// The earliest sequence among the targets; 0 when one of them is a leaf, since
+// anything may have been made from it. A retired target cannot be reached.
+std::uint64_t floor_of(std::span<const Tensor> targets) noexcept {
+  std::uint64_t floor = std::numeric_limits<std::uint64_t>::max();
+  for (const Tensor& target : targets) {
+    const auto& link = target.link();
+    if (link && link->is_leaf()) {
+      return 0;
+    }
+    if (link) {
+      const auto sequence = static_cast<Node&>(*link).sequence_if_available();
+      floor = std::min(floor, sequence.value_or(floor));
+    }
+  }
+  return floor;
 }
 
 }  // namespace
@@ -38,23 +52,50 @@ bool owns_all_of_its_storage(const Tensor& t) {
 Walk::Walk(std::span<const Tensor> roots, const Options& options,
            base::SiteId site)
     : options_(options), site_(site) {
-  for (const Tensor& root : roots) {
-    visit(root.link());
-  }
-  // The list of steps is its own queue. Indices, since it grows.
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
-    const base::Ref<tensor::GraphLink> link = steps_[i].link;
-    const Node& node = static_cast<const Node&>(*link);
-    node.check_usable();
-    for (const Edge& edge : node.edges()) {
-      visit(edge.source);
-    }
-  }
-  order();
+  collect(roots);
   for (Sink& sink : sinks_) {
     sink.is_target = sink.leaf().requires_grad();
   }
   spread_needs();
+}
+
+Walk::Walk(std::span<const Tensor> roots, std::span<const Tensor> targets,
+           const Options& options, base::SiteId site)
+    : options_(options),
+      site_(site),
+      is_aimed_(true),
+      floor_(floor_of(targets)) {
+  collect(roots);
+  aim_at(targets);
+  spread_needs();
+}
+
+void Walk::Claimed::let_go() noexcept {
+  for (Step& step : steps) {
+    if (step.link) {
+      step.node().unclaim();
+      step.link = nullptr;
+    }
+  }
+}
+
+// --- what is walked --------------------------------------------------------
+
+void Walk::collect(std::span<const Tensor> roots) {
+  auto& steps = claimed_.steps;
+  steps.reserve(16);
+  sinks_.reserve(kFew);
+  for (const Tensor& root : roots) {
+    visit(root.link());
+  }
+  // The list of steps is its own queue. Indices, since it grows.
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const base::Ref<tensor::GraphLink> link = steps[i].link;
+    for (const Edge& edge : static_cast<const Node&>(*link).edges()) {
+      visit(edge.source);
+    }
+  }
+  order();
 }
 
 // Marks of nodes are never cleared: one is valid when the step it names is of
@@ -63,14 +104,27 @@ Walk::Walk(std::span<const Tensor> roots, const Options& options,
 std::optional<std::uint32_t> Walk::index_of(
     const Vertex* vertex) const noexcept {
   if (vertex->is_leaf()) {
+    return sink_of(vertex);
+  }
+  const std::uint32_t mark = static_cast<const Node*>(vertex)->mark();
+  const auto& steps = claimed_.steps;
+  const bool is_known = mark < steps.size() && steps[mark].link.get() == vertex;
+  return is_known ? std::optional(mark) : std::nullopt;
+}
+
+std::optional<std::uint32_t> Walk::sink_of(
+    const Vertex* vertex) const noexcept {
+  if (sinks_.size() > kFew) {
     const auto found = sink_index_.find(vertex);
     return found != sink_index_.end() ? std::optional(found->second)
                                       : std::nullopt;
   }
-  const std::uint32_t mark = vertex->mark();
-  const bool is_known =
-      mark < steps_.size() && steps_[mark].link.get() == vertex;
-  return is_known ? std::optional(mark) : std::nullopt;
+  for (std::uint32_t i = 0; i < sinks_.size(); ++i) {
+    if (sinks_[i].link.get() == vertex) {
+      return i;
+    }
+  }
+  return std::nullopt;
 }
 
 void Walk::visit(const base::Ref<tensor::GraphLink>& link) {
@@ -80,72 +134,73 @@ void Walk::visit(const base::Ref<tensor::GraphLink>& link) {
   }
   if (vertex->is_leaf()) {
     sinks_.push_back({link, {}, false});
-    sink_index_.emplace(vertex, static_cast<std::uint32_t>(sinks_.size() - 1));
-  } else {
-    steps_.push_back({link, 0, false});
-    vertex->set_mark(static_cast<std::uint32_t>(steps_.size() - 1));
+    if (sinks_.size() > kFew) {
+      for (std::size_t i = sink_index_.size(); i < sinks_.size(); ++i) {
+        sink_index_.emplace(vertex_of(sinks_[i].link.get()),
+                            static_cast<std::uint32_t>(i));
+      }
+    }
+    return;
+  }
+  auto& steps = claimed_.steps;
+  if (steps.size() == steps.capacity()) {
+    steps.reserve(2 * steps.size());  // before the claim: it may fail
+  }
+  const auto mark = static_cast<std::uint32_t>(steps.size());
+  if (static_cast<Node*>(vertex)->claim(mark, floor_)) {
+    steps.push_back({link, 0, false});
   }
 }
 
 void Walk::order() {
+  auto& steps = claimed_.steps;
   const auto is_later = [](const Step& a, const Step& b) {
     return a.node().sequence() > b.node().sequence();
   };
-  if (!std::is_sorted(steps_.begin(), steps_.end(), is_later)) {
-    std::sort(steps_.begin(), steps_.end(), is_later);
+  if (!std::is_sorted(steps.begin(), steps.end(), is_later)) {
+    std::sort(steps.begin(), steps.end(), is_later);
   }
   std::uint32_t slots = 0;
   std::uint32_t index = 0;
-  for (Step& step : steps_) {
+  for (Step& step : steps) {
     step.node().set_mark(index++);
     step.first_slot = slots;
     slots += static_cast<std::uint32_t>(step.node().outputs());
   }
   slots_.resize(slots);
-  is_target_slot_.resize(slots);
+  is_asked_.resize(slots);
 }
 
-// Everything that an edge leads to was visited. What is not found again was
-// marked by another walk over the same nodes, inside a rule of this one.
-std::uint32_t Walk::locate(const Vertex* vertex) const {
-  const auto index = index_of(vertex);
-  if (!index) {
-    base::raise<GraphError>(
-        "backward: a second walk entered the same part of the graph before the "
-        "first was done");
-  }
-  return *index;
-}
-
-bool Walk::is_wanted(const Edge& edge) const {
+bool Walk::is_wanted(const Edge& edge) const noexcept {
   const Vertex* vertex = edge.vertex();
-  if (vertex == nullptr) {
+  const auto index =
+      vertex != nullptr ? index_of(vertex) : std::optional<std::uint32_t>();
+  if (!index) {
     return false;
   }
-  const std::uint32_t index = locate(vertex);
   if (vertex->is_leaf()) {
-    return sinks_[index].is_target;
+    return sinks_[*index].is_target;
   }
-  const Step& step = steps_[index];
-  return step.leads_to_target ||
-         is_target_slot_[step.first_slot + edge.output] != 0;
+  const Step& step = claimed_.steps[*index];
+  return step.leads_to_target || is_asked_[step.first_slot + edge.output] != 0;
 }
 
 // From the earliest call to the latest: a step matters when an edge of it does.
 void Walk::spread_needs() {
-  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
-    const auto edges = step->node().edges();
+  auto& steps = claimed_.steps;
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    const Node& node = step->node();
+    const auto edges = node.edges();
     step->leads_to_target =
         std::any_of(edges.begin(), edges.end(),
                     [this](const Edge& edge) { return is_wanted(edge); });
+    if (step->leads_to_target) {
+      node.check_versions();
+    }
   }
 }
 
 void Walk::aim_at(std::span<const Tensor> targets) {
-  for (Sink& sink : sinks_) {
-    sink.is_target = false;
-  }
-  targets_.clear();
   targets_.reserve(targets.size());
   for (const Tensor& tensor : targets) {
     Target target;
@@ -153,27 +208,30 @@ void Walk::aim_at(std::span<const Tensor> targets) {
     const auto index =
         vertex != nullptr ? index_of(vertex) : std::optional<std::uint32_t>();
     target.reached = index.has_value();
-    if (target.reached) {
-      target.is_leaf = vertex->is_leaf();
-      target.index = target.is_leaf
-                         ? *index
-                         : steps_[*index].first_slot + tensor.output_index();
-    }
-    if (target.is_leaf) {
-      sinks_[target.index].is_target = true;
+    if (target.reached && vertex->is_leaf()) {
+      target.is_leaf = true;
+      target.index = *index;
+      sinks_[*index].is_target = true;
     } else if (target.reached) {
-      is_target_slot_[target.index] = 1;
+      target.index = claimed_.steps[*index].first_slot + tensor.output_index();
+      is_asked_[target.index] = 1;
     }
     targets_.push_back(target);
   }
-  spread_needs();
 }
 
-Tensor& Walk::slot_of(const tensor::GraphLink* link, std::uint32_t output) {
-  const Vertex* vertex = vertex_of(link);
-  const std::uint32_t index = locate(vertex);
-  return vertex->is_leaf() ? sinks_[index].cotangent
-                           : slots_[steps_[index].first_slot + output];
+// --- the pass --------------------------------------------------------------
+
+// The slot of what an edge leads to, if its cotangent is wanted.
+Tensor* Walk::wanted_slot(const Edge& edge) noexcept {
+  if (!is_wanted(edge)) {
+    return nullptr;
+  }
+  const Vertex* vertex = edge.vertex();
+  const std::uint32_t index = *index_of(vertex);
+  return vertex->is_leaf()
+             ? &sinks_[index].cotangent
+             : &slots_[claimed_.steps[index].first_slot + edge.output];
 }
 
 // The sum is made in the memory of a cotangent that nothing else needs.
@@ -187,7 +245,16 @@ void Walk::seed(const Tensor& root, const Tensor& cotangent) {
     c.category = Category::kGradients;
     c.grad_enabled = options_.create_graph;
   });
-  accumulate(slot_of(root.link().get(), root.output_index()), cotangent);
+  Edge edge;
+  edge.source = root.link();
+  edge.output = root.output_index();
+  if (const auto index = index_of(edge.vertex())) {
+    Tensor& slot =
+        edge.vertex()->is_leaf()
+            ? sinks_[*index].cotangent
+            : slots_[claimed_.steps[*index].first_slot + edge.output];
+    accumulate(slot, cotangent);
+  }
 }
 
 void Walk::run_rule(Step& step) {
@@ -212,19 +279,47 @@ void Walk::run_rule(Step& step, std::span<Tensor> results,
   Node& node = step.node();
   const auto edges = node.edges();
   for (std::size_t i = 0; i < edges.size(); ++i) {
-    wanted[i] = is_wanted(edges[i]) ? 1 : 0;
-    if (wanted[i] != 0) {
-      sums[i] = &slot_of(edges[i].source.get(), edges[i].output);
-    }
+    sums[i] = wanted_slot(edges[i]);
+    wanted[i] = sums[i] != nullptr ? 1 : 0;
   }
   const auto outputs = static_cast<std::size_t>(node.outputs());
   graph::VjpContext context(node, {slots_.data() + step.first_slot, outputs},
-                            {is_target_slot_.data() + step.first_slot, outputs},
+                            {is_asked_.data() + step.first_slot, outputs},
                             wanted, results, sums, options_.create_graph);
   node.op().vjp(context);
   for (std::size_t i = 0; i < edges.size(); ++i) {
     if (wanted[i] != 0 && results[i].defined()) {
       accumulate(*sums[i], std::move(results[i]));
+    }
+  }
+}
+
+// The cotangents of a node with extras are complete: its user has a look, and
+// what is to be kept is staged.
+void Walk::run_hooks(Step& step) {
+  const Node& node = step.node();
+  const base::Ref<Extras> extras = base::Ref<Extras>::share(node.extras());
+  for (int k = 0; k < node.outputs(); ++k) {
+    const auto output = static_cast<std::uint32_t>(k);
+    Tensor& slot = slots_[step.first_slot + output];
+    if (!slot.defined()) {
+      continue;
+    }
+    slot = extras->run_hooks(Hook::When::kOnGrad, output, std::move(slot));
+    if (!is_aimed_ && extras->keeps_grad(output)) {
+      kept_.push_back({step.link, output, slot});
+    }
+  }
+}
+
+void Walk::run_leaf_hooks() {
+  const memory::ContextGuard guard(
+      [this](memory::Context& c) { c.grad_enabled = options_.create_graph; });
+  for (Sink& sink : sinks_) {
+    if (sink.cotangent.defined() && sink.leaf().extras() != nullptr) {
+      const auto extras = base::Ref<Extras>::share(sink.leaf().extras());
+      sink.cotangent =
+          extras->run_hooks(Hook::When::kOnGrad, 0, std::move(sink.cotangent));
     }
   }
 }
@@ -243,44 +338,71 @@ void Walk::pass(Step& step) {
       c.category = Category::kGradients;
       c.grad_enabled = options_.create_graph;
     });
-    run_rule(step);
+    if (node.extras() != nullptr) {
+      run_hooks(step);
+    }
+    if (step.leads_to_target) {
+      run_rule(step);
+    }
   }
-  if (!options_.retain_graph) {
+  if (!options_.retain_graph && step.leads_to_target) {
     node.consume(site_);
   }
   for (std::uint32_t k = 0; k < outputs; ++k) {
-    if (is_target_slot_[step.first_slot + k] == 0) {
+    if (is_asked_[step.first_slot + k] == 0) {
       slots_[step.first_slot + k] = Tensor();
     }
   }
 }
 
+// What leads to no target is let go before the pass, so that it lives no longer
+// than its users do.
+void Walk::leave_what_leads_nowhere() noexcept {
+  for (Step& step : claimed_.steps) {
+    Node& node = step.node();
+    const auto asked = is_asked_.begin() + step.first_slot;
+    const bool is_asked =
+        std::any_of(asked, asked + node.outputs(),
+                    [](std::uint8_t flag) { return flag != 0; });
+    if (!step.leads_to_target && !is_asked && node.extras() == nullptr) {
+      node.unclaim();
+      step.link = nullptr;
+    }
+  }
+}
+
 void Walk::run() {
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
-    Step& step = steps_[i];
-    if (!step.leads_to_target) {
+  auto& steps = claimed_.steps;
+  leave_what_leads_nowhere();
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    Step& step = steps[i];
+    if (!step.link) {
       continue;
     }
     try {
       pass(step);
-      if (!options_.retain_graph) {
-        step.link = nullptr;  // later steps are all that is looked up again
-      }
     } catch (...) {
       consume_rest(i);
       throw;
     }
+    if (!options_.retain_graph) {
+      step.node().unclaim();
+      step.link = nullptr;  // later steps are all that is looked up again
+    }
   }
-  steps_.clear();
+  claimed_.let_go();
+  steps.clear();
+  run_leaf_hooks();
 }
 
 void Walk::consume_rest(std::size_t from) noexcept {
   if (options_.retain_graph) {
     return;
   }
-  for (std::size_t i = from; i < steps_.size(); ++i) {
-    if (steps_[i].leads_to_target) {
-      steps_[i].node().consume(site_);
+  for (std::size_t i = from; i < claimed_.steps.size(); ++i) {
+    const Step& step = claimed_.steps[i];
+    if (step.link && step.leads_to_target) {
+      step.node().consume(site_);
     }
   }
 }
@@ -291,35 +413,6 @@ Tensor Walk::take_target(std::size_t i) noexcept {
     return {};
   }
   return target.is_leaf ? sinks_[target.index].cotangent : slots_[target.index];
-}
-
-void Walk::commit() {
-  for (Sink& sink : sinks_) {
-    if (!sink.is_target || !sink.cotangent.defined()) {
-      continue;
-    }
-    const graph::Leaf& leaf = sink.leaf();
-    const memory::ContextGuard guard([&](memory::Context& c) {
-      c.owner = owner_here(leaf);
-      c.site = site_;
-      c.category = Category::kGradients;
-      c.grad_enabled = options_.create_graph;
-    });
-    Tensor& staged = sink.cotangent;
-    if (const Tensor old = leaf.grad(); old.defined()) {
-      staged = add(std::move(staged), old);
-    }
-    // A gradient is nobody else's memory, so that it may be changed in place.
-    if (!owns_all_of_its_storage(staged)) {
-      staged = copy(staged);
-    }
-    staged.array()->storage()->retag(Category::kGradients, owner_here(leaf));
-  }
-  for (Sink& sink : sinks_) {
-    if (sink.is_target && sink.cotangent.defined()) {
-      sink.leaf().set_grad(std::move(sink.cotangent));
-    }
-  }
 }
 
 }  // namespace neap::autograd

@@ -23,28 +23,31 @@ class Walk {
     bool create_graph = false;  // record the rules' own ops
   };
 
-  /// Collects what the roots (tensors that require grad) reach. THROWS:
-  /// GraphError when a part is consumed or a kept value was overwritten, with
+  /// Collects what the roots (tensors that require grad) reach, all of it (for
+  /// the gradients of leaves), or only what was recorded after the earliest of
+  /// `targets` (leaves, or results of recorded ops) and leads to one, whose
+  /// cotangents take_target() then gives. What is collected is claimed: no
+  /// other walk may enter it. THROWS: GraphError when a part is retired,
+  /// belongs to another walk, or needs a value that was overwritten, with
   /// nothing changed; OutOfMemory.
   Walk(std::span<const Tensor> roots, const Options& options,
        base::SiteId site);
-
-  /// Restricts the walk to what leads to `targets` (leaves, or results of
-  /// recorded ops), whose cotangents take_target() then gives.
-  void aim_at(std::span<const Tensor> targets);
+  Walk(std::span<const Tensor> roots, std::span<const Tensor> targets,
+       const Options& options, base::SiteId site);
 
   /// Gives a root its cotangent. Several add up.
   void seed(const Tensor& root, const Tensor& cotangent);
 
-  /// Runs all rules. THROWS: whatever a rule throws; unless retain_graph, the
-  /// walked part is then consumed all the same.
+  /// Runs all rules. THROWS: whatever a rule or a hook throws; unless
+  /// retain_graph, the walked part is then consumed all the same.
   void run();
 
   /// The cotangent of the i-th target; undefined when nothing flowed there.
   Tensor take_target(std::size_t i) noexcept;
 
-  /// Adds the staged cotangents to the leaves' gradients. Everything that can
-  /// fail comes first: THROWS with no gradient changed.
+  /// Adds the staged cotangents to the gradients of leaves and of results that
+  /// keep theirs. Everything that can fail comes first: THROWS with no gradient
+  /// changed, but for what hooks throw that are called afterwards.
   void commit();
 
  private:
@@ -55,6 +58,15 @@ class Walk {
     graph::Node& node() const noexcept {
       return static_cast<graph::Node&>(*link);
     }
+  };
+  // Nodes that are claimed, until they are consumed or this ends.
+  struct Claimed {
+    memory::Vector<Step> steps;  // latest first
+    Claimed() = default;
+    Claimed(const Claimed&) = delete;
+    Claimed& operator=(const Claimed&) = delete;
+    ~Claimed() { let_go(); }
+    void let_go() noexcept;
   };
   struct Sink {
     base::Ref<tensor::GraphLink> link;  // a Leaf
@@ -69,34 +81,53 @@ class Walk {
     std::uint32_t index = 0;  // of a sink, or a slot
     bool reached = false;     // by the roots
   };
+  // A result that keeps its gradient.
+  struct Kept {
+    base::Ref<tensor::GraphLink> link;  // a Node
+    std::uint32_t output = 0;
+    Tensor cotangent;
+  };
+  class Accumulation;
 
+  void collect(std::span<const Tensor> roots);
   void visit(const base::Ref<tensor::GraphLink>& link);
   void order();
+  void aim_at(std::span<const Tensor> targets);
   void spread_needs();
-  bool is_wanted(const graph::Edge& edge) const;
-  Tensor& slot_of(const tensor::GraphLink* link, std::uint32_t output);
+  void leave_what_leads_nowhere() noexcept;
+  Tensor* wanted_slot(const graph::Edge& edge) noexcept;
+  bool is_wanted(const graph::Edge& edge) const noexcept;
   std::optional<std::uint32_t> index_of(
       const graph::Vertex* vertex) const noexcept;
-  std::uint32_t locate(const graph::Vertex* vertex) const;
+  std::optional<std::uint32_t> sink_of(
+      const graph::Vertex* vertex) const noexcept;
   void accumulate(Tensor& slot, Tensor cotangent) const;
   void pass(Step& step);
+  void run_hooks(Step& step);
+  void run_leaf_hooks();
   void run_rule(Step& step);
   void run_rule(Step& step, std::span<Tensor> results,
                 std::span<std::uint8_t> wanted, std::span<Tensor*> sums);
   void consume_rest(std::size_t from) noexcept;
+  Tensor sum_of(const graph::Vertex& vertex, Tensor staged,
+                const Tensor& old) const;
 
   Options options_;
   base::SiteId site_;
-  memory::Vector<Step> steps_;  // latest first
+  bool is_aimed_ = false;    // at targets: nothing is accumulated
+  std::uint64_t floor_ = 0;  // what was recorded before is not entered
+  Claimed claimed_;
+  memory::Vector<Sink> sinks_;  // in the order they were found
+  // Where each sink is, once they are many.
   std::unordered_map<
       const graph::Vertex*, std::uint32_t, std::hash<const void*>,
       std::equal_to<>,
       memory::Allocator<std::pair<const graph::Vertex* const, std::uint32_t>>>
       sink_index_;
-  memory::Vector<Sink> sinks_;    // in the order they were found
-  memory::Vector<Tensor> slots_;  // cotangents of the nodes' outputs
-  memory::Vector<std::uint8_t> is_target_slot_;
+  memory::Vector<Tensor> slots_;           // cotangents of the nodes' outputs
+  memory::Vector<std::uint8_t> is_asked_;  // slots whose cotangent stays
   memory::Vector<Target> targets_;
+  memory::Vector<Kept> kept_;
 };
 
 }  // namespace neap::autograd

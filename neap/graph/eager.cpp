@@ -102,10 +102,10 @@ class Call {
       donor_->renew(link_for(node, 0));
       handles[0] = std::move(*donor_);
     }
+    if (node) {
+      node->finish(std::span(arrays_).first(outputs().size()));
+    }
     for (std::size_t k = 0; k < outputs().size(); ++k) {
-      if (node) {
-        node->keep_output(static_cast<int>(k), arrays_[k]);
-      }
       results[k] = std::move(handles[k]);
     }
   }

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "neap/base/raise.hpp"
+#include "neap/graph/hooks.hpp"
 #include "neap/graph/record_result.hpp"
 
 namespace neap::graph {
@@ -66,15 +67,45 @@ bool keeps_shape(const Reads& reads, const OpCall& call, std::size_t i,
           call.inputs[i].tensor().shape() != output_shape);
 }
 
+// Where the call's inputs come from retired nodes, why the first of them is.
+std::optional<Cause> find_cause(const OpCall& call, std::uint64_t needs) {
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    const auto& link = call.inputs[i].tensor().link();
+    if (is_needed(call, needs, i) && !link->is_leaf()) {
+      const auto& node = static_cast<const Node&>(*link);
+      if (node.state() != State::kAvailable) {
+        return node.cause();
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::uint64_t latest_sequence() noexcept {
   return last_sequence.load(std::memory_order_relaxed);
 }
 
+Node* Node::allocate(const Op& op, base::SiteId site, Bytes trailing,
+                     memory::Domain& domain) {
+  const memory::Tag tag = memory::current_tag(memory::Category::kGraph, site);
+  const memory::Block block =
+      domain.allocate(static_cast<Bytes>(kNodeHeader) + trailing, tag);
+  Node* node = ::new (block.data) Node(op, next_sequence(), tag.owner, site);
+  node->domain_ = &domain;
+  node->bucket_ = block.bucket;
+  op.acquire();
+  return node;
+}
+
 base::Ref<Node> Node::create(const OpCall& call, std::span<const Spec> outputs,
                              memory::Domain& domain) {
   const std::uint64_t needs = needs_of(call);
+  if (const auto cause = find_cause(call, needs)) {
+    return create_retired(call.op, call.site, State::kUnavailable, *cause,
+                          domain);
+  }
   const Reads reads = reads_of(call, needs);
   auto residuals = static_cast<std::size_t>(std::popcount(reads.outputs));
   std::size_t words = 0;
@@ -85,22 +116,28 @@ base::Ref<Node> Node::create(const OpCall& call, std::span<const Spec> outputs,
           1 + static_cast<std::size_t>(call.inputs[i].tensor().shape().rank());
     }
   }
-  const std::size_t bytes = kNodeHeader + call.inputs.size() * sizeof(Edge) +
-                            residuals * sizeof(Residual) +
-                            words * sizeof(std::int64_t) + call.attrs.size();
-  const memory::Tag tag =
-      memory::current_tag(memory::Category::kGraph, call.site);
-  const memory::Block block = domain.allocate(static_cast<Bytes>(bytes), tag);
-  Node* node = ::new (block.data) Node(call, next_sequence(), tag.owner);
-  node->domain_ = &domain;
-  node->bucket_ = block.bucket;
-  node->bytes_ = static_cast<std::uint32_t>(bytes);
+  const std::size_t trailing = call.inputs.size() * sizeof(Edge) +
+                               residuals * sizeof(Residual) +
+                               words * sizeof(std::int64_t) + call.attrs.size();
+  Node* node =
+      allocate(call.op, call.site, static_cast<Bytes>(trailing), domain);
   node->input_count_ = static_cast<std::uint16_t>(call.inputs.size());
   node->residual_count_ = static_cast<std::uint16_t>(residuals);
   node->shape_words_ = static_cast<std::uint16_t>(words);
   node->attr_bytes_ = static_cast<std::uint16_t>(call.attrs.size());
-  call.op.acquire();
   node->fill(call, needs, reads, outputs[0].shape);
+  return base::Ref<Node>::adopt(node);
+}
+
+// It keeps nothing: in the place of its only edge stands the cause.
+base::Ref<Node> Node::create_retired(const Op& op, base::SiteId site,
+                                     State state, const Cause& cause,
+                                     memory::Domain& domain) {
+  Node* node = allocate(op, site, static_cast<Bytes>(sizeof(Edge)), domain);
+  node->input_count_ = 1;
+  node->is_cleared_ = true;
+  node->set_cause(cause);
+  node->state_.store(state, std::memory_order_relaxed);
   return base::Ref<Node>::adopt(node);
 }
 
@@ -111,6 +148,7 @@ void Node::fill(const OpCall& call, std::uint64_t needs, const Reads& reads,
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     const Tensor& input = call.inputs[i].tensor();
     Edge* edge = ::new (edge_data() + i) Edge;
+    edge->index = static_cast<std::uint32_t>(i);
     if (is_needed(call, needs, i)) {
       edge->source = input.link();
       edge->output = input.output_index();
@@ -134,13 +172,27 @@ void Node::fill(const OpCall& call, std::uint64_t needs, const Reads& reads,
   call.op.keep_attrs(shape_data() + shape_words_, call.attrs);
 }
 
-void Node::keep_output(int k, const base::Ref<tensor::Array>& array) noexcept {
+void Node::finish(std::span<const base::Ref<tensor::Array>> outputs) noexcept {
+  if (is_cleared_) {
+    return;
+  }
   for (Residual& residual : std::span(residual_data(), residual_count_)) {
-    if (residual.position == (Residual::kOutputBit | k)) {
-      residual.array = array;
-      residual.version = array->storage()->version();
+    if ((residual.position & Residual::kOutputBit) != 0) {
+      residual.array = outputs[residual.position ^ Residual::kOutputBit];
+      residual.version = residual.array->storage()->version();
     }
   }
+  join_uses();
+}
+
+Tensor Node::grad(std::uint32_t output) const {
+  return extras() != nullptr ? extras()->kept_grad(output) : Tensor();
+}
+
+Bytes Node::footprint() const noexcept {
+  return static_cast<Bytes>(kNodeHeader + input_count_ * sizeof(Edge) +
+                            residual_count_ * sizeof(Residual) +
+                            shape_words_ * sizeof(std::int64_t) + attr_bytes_);
 }
 
 const Residual* Node::find(std::uint16_t position) const noexcept {
@@ -176,13 +228,7 @@ Shape Node::input_shape(int i, const Shape& fallback,
   return fallback;
 }
 
-void Node::check_usable() const {
-  if (consumed_) {
-    base::raise<GraphError>(
-        "backward: '{}' recorded at {} was already consumed by the backward at "
-        "{}; pass retain_graph to the first one to run a second",
-        op_->name, base::format_site(site()), base::format_site(consumed_at_));
-  }
+void Node::check_versions() const {
   for (const Residual& residual : residuals()) {
     const tensor::Storage& storage = *residual.array->storage();
     if (storage.version() != residual.version) {

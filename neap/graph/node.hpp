@@ -4,11 +4,21 @@
 //   | Node | edges, one an input | residuals | shapes | attributes |
 //
 // Residuals are exactly the arrays that the op's vjp reads for the inputs that
-// need a cotangent; "shapes" are extents of inputs whose data is not kept. A
-// backward consumes the node: residuals, edges and attributes go, the node
-// itself stays (empty) only while a handle refers to it.
+// need a cotangent; "shapes" are extents of inputs whose data is not kept.
+//
+// A node is available until it is retired: by a backward that consumed it, by a
+// release, or because something that it was made from was retired, which is
+// known at once (lifetime.cpp). Its residuals, edges and attributes go then; it
+// stays, empty, only while a handle refers to it, and says why.
+//
+// Thread rule: as Vertex's. A walk claims the nodes that it enters; what it
+// claimed keeps its residuals and edges until the walk lets go of it.
 #pragma once
 
+#include <atomic>
+#include <optional>
+
+#include "neap/graph/lifetime.hpp"
 #include "neap/graph/recorder.hpp"
 #include "neap/graph/vertex.hpp"
 
@@ -23,20 +33,41 @@ struct Residual {
   static constexpr std::uint16_t kOutputBit = 0x8000;
 };
 
+enum class State : std::uint8_t {
+  kAvailable,
+  kConsumed,     // by a backward
+  kReleased,     // by graph::release
+  kUnavailable,  // something it was made from was consumed or released
+};
+
+/// What retired a node: itself, or a node that it was made from.
+struct Cause {
+  const Op* op = nullptr;   // of the consumed or released node
+  base::SiteId recorded{};  // where that one was recorded
+  base::SiteId at{};        // of the backward or release
+  bool is_release = false;
+};
+
 class NEAP_API Node final : public Vertex {
  public:
-  /// A node for `call`, without its output residuals: those are put in by
-  /// keep_output when the arrays exist. THROWS: OutOfMemory.
+  /// A node for `call` that nothing knows of yet: finish() makes it part of the
+  /// graph. When an input's own node is retired, one that keeps nothing.
+  /// THROWS: OutOfMemory.
   static base::Ref<Node> create(const OpCall& call,
                                 std::span<const Spec> outputs,
                                 memory::Domain& domain);
+  /// One that is retired from the start. THROWS: OutOfMemory.
+  static base::Ref<Node> create_retired(const Op& op, base::SiteId site,
+                                        State state, const Cause& cause,
+                                        memory::Domain& domain);
+
+  /// Keeps those of the outputs that the vjp reads, and puts the node among the
+  /// uses of what it was made from. Called once, when the outputs are there.
+  void finish(std::span<const base::Ref<tensor::Array>> outputs) noexcept;
 
   const Op& op() const noexcept { return *op_; }
   bool requires_grad() const noexcept override { return true; }
-  Tensor grad(std::uint32_t /*output*/) const override { return {}; }
-
-  /// Keeps `array` as output k when the vjp reads it.
-  void keep_output(int k, const base::Ref<tensor::Array>& array) noexcept;
+  Tensor grad(std::uint32_t output) const override;
 
   std::span<const Edge> edges() const noexcept;
   std::span<const Residual> residuals() const noexcept;
@@ -51,49 +82,116 @@ class NEAP_API Node final : public Vertex {
   /// The residual at a position, or nullptr.
   const Residual* find(std::uint16_t position) const noexcept;
 
-  bool is_consumed() const noexcept { return consumed_; }
-  base::SiteId consumed_at() const noexcept { return consumed_at_; }
-  /// Gives back residuals and edges. `edges` that die go iteratively.
-  void consume(base::SiteId site) noexcept;
+  // --- lifetime ------------------------------------------------------------
 
-  /// THROWS: GraphError naming op and call sites when the node is consumed, or
-  /// when a kept array was written since.
-  void check_usable() const;
+  State state() const noexcept {
+    return state_.load(std::memory_order_relaxed);
+  }
+  /// REQUIRES: retired.
+  Cause cause() const noexcept;
+  /// sequence(), or nothing when retired.
+  std::optional<std::uint64_t> sequence_if_available() noexcept;
+
+  /// Enters the node into a walk under the number `mark`, so that nobody else
+  /// walks it or takes its residuals. False, with nothing changed, when it was
+  /// recorded before `floor`. THROWS: GraphError when it is retired, or claimed
+  /// by another walk (of this thread too).
+  bool claim(std::uint32_t mark, std::uint64_t floor);
+  /// As given last. Whose it is, a walk knows by its own list.
+  std::uint32_t mark() const noexcept {
+    return mark_.load(std::memory_order_relaxed);
+  }
+  /// REQUIRES: claimed by the caller.
+  void set_mark(std::uint32_t mark) noexcept {
+    mark_.store(mark, std::memory_order_relaxed);
+  }
+  void unclaim() noexcept;
+
+  /// Retires a claimed node, and all that was made from it.
+  void consume(base::SiteId site) noexcept;
+  /// True when nothing but one handle (and its copies) refers to the node.
+  bool has_sole_reference() const noexcept { return is_unique(); }
+  /// Retires a node that has a sole reference.
+  void release_early(base::SiteId site) noexcept;
+  /// A retired node that stands for this one where this one lives on.
+  base::Ref<Node> create_released(base::SiteId at) const noexcept;
+
+  /// THROWS: GraphError naming op and call sites when a kept array was written
+  /// since.
+  void check_versions() const;
+
+  /// Calls visit(node) for every node that was made from a result of this one.
+  /// REQUIRES: nobody builds or drops results of it meanwhile.
+  template <class Visit>
+  void for_each_user(Visit&& visit) const;
 
   /// Bytes of the node's own block.
-  Bytes footprint() const noexcept { return bytes_; }
+  Bytes footprint() const noexcept;
 
  private:
   friend class Vertex;
-  Node(const OpCall& call, std::uint64_t sequence,
-       memory::OwnerId owner) noexcept
-      : Vertex(&call.op, sequence, owner, call.site) {}
+  Node(const Op& op, std::uint64_t sequence, memory::OwnerId owner,
+       base::SiteId site) noexcept
+      : Vertex(&op, sequence, owner, site) {}
   ~Node() override = default;
 
+  static Node* allocate(const Op& op, base::SiteId site, Bytes trailing,
+                        memory::Domain& domain);
+  static Node& of(const Edge& edge) noexcept;
   Edge* edge_data() const noexcept;
   Residual* residual_data() const noexcept;
   std::int64_t* shape_data() const noexcept;
   void fill(const OpCall& call, std::uint64_t needs, const Reads& reads,
             const Shape& output_shape) noexcept;
-  void clear(Vertex** dying) noexcept;
+
+  void join_uses() noexcept;
+  bool add_use(Edge& edge) noexcept;
+  void remove_use(Edge& edge) noexcept;
+  void retire(State state, const Cause& cause) noexcept;
+  void doom_users(Vertex** retired, Vertex** dying) noexcept;
+  void doom(Vertex** retired, Vertex** dying) noexcept;
+  void tell(Why why) const noexcept;
+  static Node* forgotten() noexcept;
+  [[noreturn]] void refuse_retired() const;
+  void clear(const Cause& cause, Vertex** dying) noexcept;
+  void set_cause(const Cause& cause) noexcept;
   void end(Vertex** dying) noexcept;
 
-  std::uint32_t bytes_ = 0;
-  base::SiteId consumed_at_{};
   std::uint16_t input_count_ = 0;
   std::uint16_t residual_count_ = 0;
+  Edge* uses_ = nullptr;           // edges to this node
   std::uint16_t shape_words_ = 0;  // of kept shapes, with their headers
   std::uint16_t attr_bytes_ = 0;
-  bool consumed_ = false;
+  // lock_ guards uses_, state_, the flags below and, of a claimed node, mark_.
+  // Locks nest from a node to its users only.
+  base::SpinLock lock_;
+  std::atomic<State> state_{State::kAvailable};
+  bool is_claimed_ : 1 = false;
+  bool is_doomed_ : 1 = false;  // retired as soon as it is no longer claimed
+  std::atomic<bool> is_cleared_{false};  // edges and residuals are gone
 };
 
 // What follows the node in its block.
 
-inline constexpr std::size_t kNodeHeader = (sizeof(Node) + 15) / 16 * 16;
+inline constexpr std::size_t kNodeHeader = sizeof(Node);
+static_assert(kNodeHeader % alignof(Edge) == 0);
+static_assert(sizeof(Cause) <= sizeof(Edge), "a retired node keeps it there");
+
+inline Node* Edge::node_source() const noexcept {
+  Vertex* found = vertex();
+  return found != nullptr && !found->is_leaf() ? static_cast<Node*>(found)
+                                               : nullptr;
+}
 
 inline Edge* Node::edge_data() const noexcept {
   auto* start = reinterpret_cast<std::byte*>(const_cast<Node*>(this));
   return reinterpret_cast<Edge*>(start + kNodeHeader);
+}
+
+inline Node& Node::of(const Edge& edge) noexcept {
+  auto* first = reinterpret_cast<std::byte*>(
+      const_cast<Edge*>(&edge - static_cast<std::ptrdiff_t>(edge.index)));
+  return *reinterpret_cast<Node*>(first - kNodeHeader);
 }
 
 inline Residual* Node::residual_data() const noexcept {
@@ -109,11 +207,20 @@ inline Attrs Node::attrs() const noexcept {
 }
 
 inline std::span<const Edge> Node::edges() const noexcept {
-  return {edge_data(), consumed_ ? 0U : input_count_};
+  return {edge_data(),
+          is_cleared_.load(std::memory_order_relaxed) ? 0U : input_count_};
 }
 
 inline std::span<const Residual> Node::residuals() const noexcept {
-  return {residual_data(), consumed_ ? 0U : residual_count_};
+  return {residual_data(),
+          is_cleared_.load(std::memory_order_relaxed) ? 0U : residual_count_};
+}
+
+template <class Visit>
+void Node::for_each_user(Visit&& visit) const {
+  for (const Edge* edge = uses_; edge != nullptr; edge = edge->next_use) {
+    visit(of(*edge));
+  }
 }
 
 }  // namespace neap::graph

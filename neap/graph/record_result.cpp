@@ -15,13 +15,15 @@ void record_result(const OpCall& call, std::span<Tensor> results) {
   }
   const base::Ref<Node> node = Node::create(
       call, std::span(specs).first(results.size()), memory::domain());
+  std::array<base::Ref<tensor::Array>, kMaxOutputs> arrays;
   for (std::size_t k = 0; k < results.size(); ++k) {
-    node->keep_output(static_cast<int>(k), results[k].array());
+    arrays[k] = results[k].array();
     if (is_floating(specs[k].dtype)) {
       results[k].set_link(base::Ref<tensor::GraphLink>::share(node.get()),
                           static_cast<std::uint32_t>(k));
     }
   }
+  node->finish(std::span(arrays).first(results.size()));
 }
 
 }  // namespace neap::graph

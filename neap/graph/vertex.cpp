@@ -4,6 +4,7 @@
 // themselves (nothing is allocated), and one loop empties the list.
 #include "neap/graph/vertex.hpp"
 
+#include <mutex>
 #include <utility>
 
 #include "neap/base/raise.hpp"
@@ -11,28 +12,55 @@
 
 namespace neap::graph {
 
+namespace {
+
+// The dying of the loop that runs in this thread, if one does. What ends inside
+// it (a handle that a hook's closure holds, the graph of a gradient) joins the
+// list rather than a loop within the loop.
+constinit thread_local Vertex** burial = nullptr;
+
+}  // namespace
+
+Extras& Vertex::need_extras() {
+  if (!extras_) {
+    const memory::Tag tag =
+        memory::current_tag(memory::Category::kGraph, site());
+    extras_ = Extras::create(domain(), tag, 0, domain(), tag);
+  }
+  return *extras_;
+}
+
 // Takes one reference from a vertex; when it was the last, the vertex joins
 // the dying.
 void Vertex::drop_into(Vertex* vertex, Vertex** dying) noexcept {
   if (vertex != nullptr && vertex->drop_reference()) {
-    vertex->next_dying_ = *dying;
+    vertex->next_ = *dying;
     *dying = vertex;
   }
 }
 
 void Vertex::bury(Vertex* dying) noexcept {
+  if (burial != nullptr) {
+    while (dying != nullptr) {
+      Vertex* vertex = std::exchange(dying, dying->next_);
+      vertex->next_ = std::exchange(*burial, vertex);
+    }
+    return;
+  }
+  burial = &dying;
   while (dying != nullptr) {
-    Vertex* vertex = std::exchange(dying, dying->next_dying_);
+    Vertex* vertex = std::exchange(dying, dying->next_);
     if (vertex->is_leaf()) {
-      static_cast<Leaf*>(vertex)->end(&dying);
+      static_cast<Leaf*>(vertex)->end();
     } else {
       static_cast<Node*>(vertex)->end(&dying);
     }
   }
+  burial = nullptr;
 }
 
 void Vertex::destroy() noexcept {
-  next_dying_ = nullptr;
+  next_ = nullptr;
   bury(this);
 }
 
@@ -47,62 +75,32 @@ base::Ref<tensor::GraphLink> Leaf::create(memory::OwnerId owner,
   return base::Ref<tensor::GraphLink>::adopt(leaf);
 }
 
-void Leaf::end(Vertex** dying) noexcept {
-  // A gradient that was made with create_graph holds a graph of its own: its
-  // link joins the list rather than dying inside this call.
-  if (grad_.defined() && grad_.has_sole_handle()) {
-    base::Ref<tensor::GraphLink> link = grad_.link();
-    grad_.set_link(nullptr);
-    drop_into(static_cast<Vertex*>(link.leak()), dying);
-  }
+void Leaf::end() noexcept {
   const memory::Block block{this, sizeof(Leaf), bucket_};
   memory::Domain& domain = *domain_;
   this->~Leaf();
   domain.release(block);
 }
 
-void Node::clear(Vertex** dying) noexcept {
-  for (Edge& edge : std::span(edge_data(), input_count_)) {
-    drop_into(static_cast<Vertex*>(edge.source.leak()), dying);
-  }
-  for (Residual& residual : std::span(residual_data(), residual_count_)) {
-    std::destroy_at(&residual);
-  }
-  op_->let_go_attrs(shape_data() + shape_words_);
-  consumed_ = true;
+Tensor Leaf::grad(std::uint32_t /*output*/) const {
+  const std::lock_guard guard(lock_);
+  return grad_;
 }
 
-void Node::end(Vertex** dying) noexcept {
-  if (!consumed_) {
-    clear(dying);
+void Leaf::set_grad(Tensor grad) noexcept {
+  {
+    const std::lock_guard guard(lock_);
+    std::swap(grad_, grad);
   }
-  const memory::Block block{this, bytes_, bucket_};
-  memory::Domain& domain = *domain_;
-  const Op& op = *op_;
-  this->~Node();
-  domain.release(block);
-  op.release();
+  // The old one goes here, outside the lock.
 }
 
-void Node::consume(base::SiteId site) noexcept {
-  if (consumed_) {
-    return;
-  }
-  consumed_at_ = site;
-  Vertex* dying = nullptr;
-  clear(&dying);
-  bury(dying);
-}
-
-namespace {
-
-Leaf* leaf_of(const Tensor& tensor) {
+Leaf* leaf_of(const Tensor& tensor) noexcept {
   return tensor.link() && tensor.is_leaf()
              ? static_cast<Leaf*>(tensor.link().get())
              : nullptr;
 }
 
-}  // namespace
 }  // namespace neap::graph
 
 namespace neap {

@@ -1,20 +1,27 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // The two ends of a tape edge: a Node (a recorded op call) or a Leaf (a tensor
-// whose gradient is accumulated). Edges point from a result to what it was
-// made of; nothing points back, so reference counts free whatever no handle
-// needs, at once.
+// whose gradient is accumulated). Edges point from a result to what it was made
+// of and own it, so reference counts free whatever no handle needs, at once.
 //
 //   x (Leaf) <--- mul (Node) <--- tanh (Node) <--- handle y
 //
-// Thread rule: references may be taken and dropped from any thread; one
-// backward at a time walks a node.
+// A node also knows the edges that point to it (its uses), without owning
+// anything: that is how the end of a node reaches all that was made from it.
+//
+// Thread rule: references may be taken and dropped from any thread, and results
+// built on a vertex by several; one backward at a time walks a node.
 #pragma once
 
+#include <cstddef>
 #include <span>
 
+#include "neap/base/spin_lock.hpp"
+#include "neap/graph/hooks.hpp"
 #include "neap/graph/op.hpp"
 
 namespace neap::graph {
+
+class Node;
 
 /// What a backward walk needs of either end.
 class Vertex : public tensor::GraphLink {
@@ -22,16 +29,19 @@ class Vertex : public tensor::GraphLink {
   bool is_leaf() const noexcept final { return op_ == nullptr; }
 
   /// Larger than that of everything this was made of; 0 for a leaf.
+  /// REQUIRES: not retired.
   std::uint64_t sequence() const noexcept { return sequence_; }
-  /// Where a walk keeps its index of a node (valid during that walk).
-  std::uint32_t mark() const noexcept { return mark_; }
-  void set_mark(std::uint32_t mark) noexcept { mark_ = mark; }
 
   /// Of domain().
   memory::OwnerId owner() const noexcept { return owner_; }
   memory::Domain& domain() const noexcept { return *domain_; }
   void set_owner(memory::OwnerId owner) noexcept { owner_ = owner; }
   base::SiteId site() const noexcept { return site_; }
+
+  /// Hooks and gradients kept of results; nullptr: none.
+  Extras* extras() const noexcept { return extras_.get(); }
+  /// As extras(), made when there are none. THROWS: OutOfMemory.
+  NEAP_API Extras& need_extras();
 
  protected:
   Vertex(const Op* op, std::uint64_t sequence, memory::OwnerId owner,
@@ -44,29 +54,38 @@ class Vertex : public tensor::GraphLink {
   static void drop_into(Vertex* vertex, Vertex** dying) noexcept;
   static void bury(Vertex* dying) noexcept;
 
-  const Op* op_;  // nullptr: a leaf
+  // Ordered by size: the headers of nodes are most of a graph's bytes.
+  std::atomic<std::uint32_t> mark_{0};  // a walk's number for a node
+  const Op* op_;                        // nullptr: a leaf
 
  private:
-  // The list of the dying needs a place only when nothing else does.
+  // Lists of the dying and of the retired need a place only when nothing else
+  // does.
   union {
     std::uint64_t sequence_;
-    Vertex* next_dying_;
+    Vertex* next_;
   };
-  std::uint32_t mark_ = 0;
   memory::OwnerId owner_;  // layer that made it, or whose parameter it is
   base::SiteId site_;
 
  protected:
-  memory::BucketId bucket_{};  // of the vertex's own block
+  friend class Node;
   memory::Domain* domain_ = nullptr;
+  base::Ref<Extras> extras_;
+  memory::BucketId bucket_{};  // of the vertex's own block
 };
 
-/// An edge to what made an input; null where no derivative flows.
+/// An edge to what made an input; null where no derivative flows. Edges to one
+/// node form a list, guarded by that node's lock.
 struct Edge {
   base::Ref<tensor::GraphLink> source;  // a Vertex
-  std::uint32_t output = 0;             // which output of it
+  Edge* next_use = nullptr;
+  Edge** back = nullptr;     // what points at this edge; null: in no list
+  std::uint32_t output = 0;  // which output of the source
+  std::uint32_t index = 0;   // which edge of its node
 
   Vertex* vertex() const noexcept { return static_cast<Vertex*>(source.get()); }
+  inline Node* node_source() const noexcept;  // nullptr: none, or a leaf
 };
 
 /// A tensor that gradients are accumulated for.
@@ -79,19 +98,28 @@ class NEAP_API Leaf final : public Vertex {
 
   bool requires_grad() const noexcept override { return requires_grad_; }
   void set_requires_grad(bool value) noexcept { requires_grad_ = value; }
-  Tensor grad(std::uint32_t /*output*/ = 0) const override { return grad_; }
-  void set_grad(Tensor grad) noexcept { grad_ = std::move(grad); }
+  Tensor grad(std::uint32_t output = 0) const override;
+  void set_grad(Tensor grad) noexcept;
+
+  /// Held by whoever adds to the gradient, from its look at the old one until
+  /// the sum is in place.
+  base::SpinLock& accumulation() noexcept { return accumulation_; }
 
  private:
   friend class Vertex;
   Leaf(memory::OwnerId owner, base::SiteId site) noexcept
       : Vertex(nullptr, 0, owner, site) {}
   ~Leaf() override = default;
-  void end(Vertex** dying) noexcept;
+  void end() noexcept;
 
   Tensor grad_;
+  mutable base::SpinLock lock_;  // of grad_
+  base::SpinLock accumulation_;
   bool requires_grad_ = true;
 };
+
+/// The leaf behind a tensor, or nullptr.
+NEAP_API Leaf* leaf_of(const Tensor& tensor) noexcept;
 
 }  // namespace neap::graph
 

@@ -36,6 +36,14 @@ class GraphLink {
   bool drop_reference() noexcept {
     return refs_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
+  /// Takes a reference unless the last one is gone already.
+  bool try_acquire() noexcept {
+    std::uint32_t count = refs_.load(std::memory_order_relaxed);
+    while (count != 0 && !refs_.compare_exchange_weak(
+                             count, count + 1, std::memory_order_relaxed)) {
+    }
+    return count != 0;
+  }
   bool is_unique() const noexcept {
     return refs_.load(std::memory_order_acquire) == 1;
   }

@@ -1,0 +1,113 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// The end of a walk: staged cotangents become gradients. All sums are made
+// first, since they may find no memory; then they are put in place.
+#include <algorithm>
+
+#include "neap/autograd/walk.hpp"
+#include "neap/ops/add.hpp"
+#include "neap/ops/contiguous.hpp"
+
+namespace neap::autograd {
+
+using graph::Extras;
+using graph::Hook;
+using graph::Vertex;
+using memory::Category;
+
+namespace {
+
+memory::OwnerId owner_here(const Vertex& vertex) noexcept {
+  return &vertex.domain() == &memory::domain() ? vertex.owner()
+                                               : memory::OwnerId{};
+}
+
+bool owns_all_of_its_storage(const Tensor& t) {
+  return t.is_sole_owner() && t.is_contiguous() &&
+         tensor::extent_bytes(t.array()->layout()) ==
+             t.array()->storage()->size();
+}
+
+}  // namespace
+
+// Several threads may add to one leaf: each holds all the leaves that it adds
+// to, in order of address, so that no sum is lost and none waits for ever.
+class Walk::Accumulation {
+ public:
+  explicit Accumulation(const Walk& walk) {
+    for (const Sink& sink : walk.sinks_) {
+      if (sink.is_target && sink.cotangent.defined()) {
+        leaves_.push_back(&sink.leaf());
+      }
+    }
+    std::sort(leaves_.begin(), leaves_.end(), std::less<>());
+    for (graph::Leaf* leaf : leaves_) {
+      leaf->accumulation().lock();
+    }
+  }
+  ~Accumulation() {
+    for (graph::Leaf* leaf : leaves_) {
+      leaf->accumulation().unlock();
+    }
+  }
+  Accumulation(const Accumulation&) = delete;
+  Accumulation& operator=(const Accumulation&) = delete;
+
+ private:
+  memory::Vector<graph::Leaf*> leaves_;
+};
+
+Tensor Walk::sum_of(const Vertex& vertex, Tensor staged,
+                    const Tensor& old) const {
+  const memory::ContextGuard guard([&](memory::Context& c) {
+    c.owner = owner_here(vertex);
+    c.site = site_;
+    c.category = Category::kGradients;
+    c.grad_enabled = options_.create_graph;
+  });
+  if (old.defined()) {
+    staged = add(std::move(staged), old);
+  }
+  // A gradient is nobody else's memory, so that it may be changed in place.
+  if (!owns_all_of_its_storage(staged)) {
+    staged = copy(staged);
+  }
+  staged.array()->storage()->retag(Category::kGradients, owner_here(vertex));
+  return staged;
+}
+
+void Walk::commit() {
+  {
+    const Accumulation accumulation(*this);
+    for (Sink& sink : sinks_) {
+      if (sink.is_target && sink.cotangent.defined()) {
+        sink.cotangent =
+            sum_of(sink.leaf(), std::move(sink.cotangent), sink.leaf().grad());
+      }
+    }
+    for (Kept& kept : kept_) {
+      const auto& vertex = static_cast<const Vertex&>(*kept.link);
+      kept.cotangent = sum_of(vertex, std::move(kept.cotangent),
+                              vertex.extras()->kept_grad(kept.output));
+    }
+    for (Sink& sink : sinks_) {
+      if (sink.is_target && sink.cotangent.defined()) {
+        sink.leaf().set_grad(std::move(sink.cotangent));
+      }
+    }
+    for (Kept& kept : kept_) {
+      static_cast<const Vertex&>(*kept.link)
+          .extras()
+          ->set_kept_grad(kept.output, std::move(kept.cotangent));
+    }
+  }
+  for (const Sink& sink : sinks_) {
+    if (sink.is_target && sink.leaf().extras() != nullptr) {
+      const auto extras = base::Ref<Extras>::share(sink.leaf().extras());
+      if (extras->has(Hook::When::kAfterAccumulate, 0)) {
+        extras->run_hooks(Hook::When::kAfterAccumulate, 0, sink.leaf().grad());
+      }
+    }
+  }
+}
+
+}  // namespace neap::autograd
