@@ -90,8 +90,8 @@ void Walk::collect(std::span<const Tensor> roots) {
   }
   // The list of steps is its own queue. Indices, since it grows.
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const base::Ref<tensor::GraphLink> link = steps[i].link;
-    for (const Edge& edge : static_cast<const Node&>(*link).edges()) {
+    const std::span<const Edge> edges = steps[i].node().edges();
+    for (const Edge& edge : edges) {
       visit(edge.source);
     }
   }
