@@ -5,6 +5,7 @@
 // retired nodes themselves. Each node is visited once in its life.
 #include "neap/graph/lifetime.hpp"
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 #include <new>
@@ -43,14 +44,28 @@ void Node::remove_use(Edge& edge) noexcept {
   }
 }
 
-// A source may be retired by another thread between the look at it and here.
+// The first edge makes the node known to whoever retires its source: until the
+// last one has joined, nobody may end it. A source may have been retired since
+// it was looked at.
 void Node::join_uses() noexcept {
-  for (Edge& edge : std::span(edge_data(), input_count_)) {
+  const std::span edges(edge_data(), input_count_);
+  const bool has_several =
+      std::count_if(edges.begin(), edges.end(), [](const Edge& edge) {
+        return edge.node_source() != nullptr;
+      }) > 1;
+  is_claimed_ = has_several;
+  std::optional<Cause> cause;
+  for (Edge& edge : edges) {
     Node* source = edge.node_source();
-    if (source != nullptr && !source->add_use(edge)) {
-      retire(State::kUnavailable, source->cause());
-      return;
+    if (source != nullptr && !cause && !source->add_use(edge)) {
+      cause = source->cause();
     }
+  }
+  if (has_several) {
+    unclaim();
+  }
+  if (cause) {
+    retire(State::kUnavailable, *cause);
   }
 }
 
