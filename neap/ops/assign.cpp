@@ -2,12 +2,17 @@
 #include "neap/ops/assign.hpp"
 
 #include "neap/base/raise.hpp"
-#include "neap/graph/recorder.hpp"
+#include "neap/graph/into.hpp"
 #include "neap/kernels/attrs.hpp"
 #include "neap/kernels/copy.hpp"
 #include "neap/kernels/fill.hpp"
 #include "neap/memory/executor.hpp"
+#include "neap/ops/add.hpp"
 #include "neap/ops/copy.hpp"
+#include "neap/ops/div.hpp"
+#include "neap/ops/mul.hpp"
+#include "neap/ops/sub.hpp"
+#include "neap/ops/support.hpp"
 
 namespace neap {
 namespace {
@@ -88,6 +93,50 @@ void fill_(const Tensor& dst, double value, CallSite site) {
   check_distinct("fill_", dst);
   const kernels::FillAttrs attrs{value};
   run_over(kernels::fill_kernels, {}, &attrs, dst, site);
+}
+
+void compute_into(const Tensor& dst, const graph::Op& op,
+                  std::initializer_list<Operand> inputs,
+                  const graph::Attrs& attrs) {
+  check_untracked("compute_into", "the op's result", dst);
+  CallSite site;
+  for (const Operand& input : inputs) {
+    if (input.is_number()) {
+      raise<ValueError>("compute_into: a plain number for '{}', make a tensor",
+                        op.name);
+    }
+    site = input.site();
+  }
+  const base::SiteId outer = memory::context().site;
+  graph::run_into({op, std::span(inputs.begin(), inputs.size()), attrs,
+                   outer.value != 0 ? outer : base::intern(site)},
+                  dst);
+}
+
+namespace {
+
+void compute_over(const graph::Op& op, const Tensor& dst,
+                  const Operand& other) {
+  const ops::Operands both(op.name.data(), {dst, other.site()}, other);
+  compute_into(dst, op, {both.a(), both.b()});
+}
+
+}  // namespace
+
+void add_(const Tensor& dst, const Operand& other) {
+  compute_over(ops::kAdd, dst, other);
+}
+
+void sub_(const Tensor& dst, const Operand& other) {
+  compute_over(ops::kSub, dst, other);
+}
+
+void mul_(const Tensor& dst, const Operand& other) {
+  compute_over(ops::kMul, dst, other);
+}
+
+void div_(const Tensor& dst, const Operand& other) {
+  compute_over(ops::kDiv, dst, other);
 }
 
 }  // namespace neap

@@ -5,7 +5,10 @@
 // naming both call sites.
 #pragma once
 
-#include "neap/tensor/tensor.hpp"
+#include <initializer_list>
+
+#include "neap/graph/op.hpp"
+#include "neap/graph/operand.hpp"
 
 namespace neap {
 
@@ -21,5 +24,26 @@ NEAP_API void copy_(const Tensor& dst, const Tensor& src,
 /// copy_.
 NEAP_API void fill_(const Tensor& dst, double value,
                     CallSite site = CallSite::here());
+
+/// The `out=` form of any op with one result: writes what op(inputs) gives over
+/// dst, in no new memory but the kernel's scratch, and leaves nothing on the
+/// tape.
+///
+///   compute_into(y, ops::kMatmul, {a, b});
+///
+/// dst may itself be an input where the op works element by element.
+/// THROWS: as the op; GraphError as copy_; ShapeError unless dst has the
+/// result's shape and dtype and is contiguous; ValueError for an input that
+/// overlaps dst otherwise, for a view op, for an op of several results, and for
+/// a plain number; OutOfMemory. dst is then as before.
+NEAP_API void compute_into(const Tensor& dst, const graph::Op& op,
+                           std::initializer_list<Operand> inputs,
+                           const graph::Attrs& attrs = {});
+
+/// dst = dst op other, in dst's own memory. THROWS: as compute_into.
+NEAP_API void add_(const Tensor& dst, const Operand& other);
+NEAP_API void sub_(const Tensor& dst, const Operand& other);
+NEAP_API void mul_(const Tensor& dst, const Operand& other);
+NEAP_API void div_(const Tensor& dst, const Operand& other);
 
 }  // namespace neap

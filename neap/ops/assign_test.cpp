@@ -1,0 +1,95 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/ops/assign.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "neap/graph/recorder.hpp"
+#include "neap/graph/vertex.hpp"
+#include "neap/ops/add.hpp"
+#include "neap/ops/matmul.hpp"
+#include "neap/ops/mul.hpp"
+#include "neap/ops/slice.hpp"
+#include "neap/ops/sum.hpp"
+#include "neap/ops/transpose.hpp"
+#include "neap/tensor/create.hpp"
+#include "neap/testing/fail_sweep.hpp"
+
+namespace neap {
+namespace {
+
+std::vector<double> numbers(const Tensor& t) {
+  const auto all = t.to_vector();
+  return {all.begin(), all.end()};
+}
+
+TEST(AssignTest, InPlaceOpsKeepTheMemoryAndCountAsWrites) {
+  const Tensor x = arange(4, f64);
+  const void* where = x.values<double>().data();
+  const auto version = x.array()->storage()->version();
+  add_(x, 1.0);
+  mul_(x, x);
+  sub_(x, ones({1}, f64));
+  div_(x, full({4}, 2.0, f64));
+  EXPECT_EQ(numbers(x), (std::vector<double>{0.0, 1.5, 4.0, 7.5}));
+  EXPECT_EQ(x.values<double>().data(), where);
+  EXPECT_EQ(x.array()->storage()->version(), version + 4);
+}
+
+TEST(AssignTest, ComputesIntoAWorkspaceWithoutNewMemory) {
+  const auto domain = Domain::create();
+  const UseDomain use(*domain);
+  const Tensor a = ones({3, 2}, f64);
+  const Tensor b = full({2, 3}, 2.0, f64);
+  const Tensor out = zeros({3, 3}, f64);
+  const Bytes live = domain->stats().live;
+  const auto blocks = domain->stats().live_blocks;
+  for (int i = 0; i < 3; ++i) {
+    compute_into(out, ops::kMatmul, {a, b});
+  }
+  EXPECT_EQ(out.at({2, 2}), 4.0);
+  EXPECT_EQ(domain->stats().live, live);
+  EXPECT_EQ(domain->stats().live_blocks, blocks);
+}
+
+TEST(AssignTest, RefusesWhatWouldReadWhatItWrites) {
+  const Tensor a = ones({2, 2}, f64);
+  EXPECT_THROW(compute_into(a, ops::kMatmul, {a, a}), ValueError);
+  EXPECT_THROW(compute_into(a, ops::kAdd, {a, transpose(a, 0, 1)}), ValueError);
+  EXPECT_EQ(sum(a).item(), 4.0);
+}
+
+TEST(AssignTest, RefusesOtherShapesViewsAndTrackedTensors) {
+  const Tensor x = ones({2, 2}, f64);
+  EXPECT_THROW(add_(x, ones({3, 2, 2}, f64)), ShapeError);
+  EXPECT_THROW(add_(x, ones({2, 2}, f32)), DTypeError);
+  EXPECT_THROW(add_(slice(x, 1, 0, 1), 1.0), ShapeError);
+  EXPECT_EQ(sum(x).item(), 4.0);
+  const Tensor leaf = requires_grad_(ones({2}, f64));
+  EXPECT_THROW(add_(leaf, 1.0), GraphError);
+  EXPECT_THROW(add_(mul(leaf, leaf), 1.0), GraphError);
+  const NoGrad guard;
+  add_(leaf, 1.0);
+  EXPECT_EQ(sum(leaf).item(), 4.0);
+}
+
+TEST(AssignTest, AFailureLeavesTheTensorAsItWas) {
+  const auto domain = Domain::create();
+  const UseDomain use(*domain);
+  const Tensor a = ones({64, 64});
+  const Tensor out = zeros({64, 64});
+  const auto sweep = testing::sweep_allocation_failures(
+      *domain,
+      [&] {
+        compute_into(out, ops::kMatmul, {a, a});
+      },
+      [&](std::int64_t) {
+        EXPECT_EQ(out.at({1, 1}), 0.0);
+      });
+  EXPECT_TRUE(sweep.ok());
+  EXPECT_EQ(out.at({1, 1}), 64.0);
+}
+
+}  // namespace
+}  // namespace neap
