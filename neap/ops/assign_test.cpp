@@ -24,7 +24,7 @@ std::vector<double> numbers(const Tensor& t) {
   return {all.begin(), all.end()};
 }
 
-TEST(AssignTest, InPlaceOpsKeepTheMemoryAndCountAsWrites) {
+TEST(InPlaceTest, InPlaceOpsKeepTheMemoryAndCountAsWrites) {
   const Tensor x = arange(4, f64);
   const void* where = x.values<double>().data();
   const auto version = x.array()->storage()->version();
@@ -37,7 +37,7 @@ TEST(AssignTest, InPlaceOpsKeepTheMemoryAndCountAsWrites) {
   EXPECT_EQ(x.array()->storage()->version(), version + 4);
 }
 
-TEST(AssignTest, ComputesIntoAWorkspaceWithoutNewMemory) {
+TEST(InPlaceTest, ComputesIntoAWorkspaceWithoutNewMemory) {
   const auto domain = Domain::create();
   const UseDomain use(*domain);
   const Tensor a = ones({3, 2}, f64);
@@ -53,14 +53,14 @@ TEST(AssignTest, ComputesIntoAWorkspaceWithoutNewMemory) {
   EXPECT_EQ(domain->stats().live_blocks, blocks);
 }
 
-TEST(AssignTest, RefusesWhatWouldReadWhatItWrites) {
+TEST(InPlaceTest, RefusesWhatWouldReadWhatItWrites) {
   const Tensor a = ones({2, 2}, f64);
   EXPECT_THROW(compute_into(a, ops::kMatmul, {a, a}), ValueError);
   EXPECT_THROW(compute_into(a, ops::kAdd, {a, transpose(a, 0, 1)}), ValueError);
   EXPECT_EQ(sum(a).item(), 4.0);
 }
 
-TEST(AssignTest, RefusesOtherShapesViewsAndTrackedTensors) {
+TEST(InPlaceTest, RefusesOtherShapesViewsAndTrackedTensors) {
   const Tensor x = ones({2, 2}, f64);
   EXPECT_THROW(add_(x, ones({3, 2, 2}, f64)), ShapeError);
   EXPECT_THROW(add_(x, ones({2, 2}, f32)), DTypeError);
@@ -74,7 +74,7 @@ TEST(AssignTest, RefusesOtherShapesViewsAndTrackedTensors) {
   EXPECT_EQ(sum(leaf).item(), 4.0);
 }
 
-TEST(AssignTest, AFailureLeavesTheTensorAsItWas) {
+TEST(InPlaceTest, AFailureLeavesTheTensorAsItWas) {
   const auto domain = Domain::create();
   const UseDomain use(*domain);
   const Tensor a = ones({64, 64});
