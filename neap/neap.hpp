@@ -4,6 +4,7 @@
 
 #include "neap/autograd/backward.hpp"
 #include "neap/autograd/jvp.hpp"
+#include "neap/autograd/rematerialise.hpp"
 #include "neap/base/error.hpp"
 #include "neap/base/shape.hpp"
 #include "neap/base/version.hpp"
@@ -33,6 +34,7 @@
 #include "neap/nn/norm.hpp"
 #include "neap/nn/sequential.hpp"
 #include "neap/nn/watch.hpp"
+#include "neap/ops/custom_op.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/optim/adam.hpp"
 #include "neap/optim/clip.hpp"

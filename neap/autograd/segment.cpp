@@ -195,9 +195,12 @@ void SegmentRun::finish(std::span<Tensor> results) {
     const auto recall =
         Recall::create(memory::domain(), tag, 0, std::move(parts));
     const SegmentAttrs attrs{recall.get()};
+    const memory::ContextGuard guard(
+        [](memory::Context& c) { c.scope = nullptr; });
+    const memory::Vector<Tensor> kept(seen.kept.begin(), seen.kept.end());
     memory::Vector<Operand> operands(seen.operands.begin(),
                                      seen.operands.end());
-    operands.insert(operands.end(), seen.kept.begin(), seen.kept.end());
+    operands.insert(operands.end(), kept.begin(), kept.end());
     graph::record_result({kSegments[count - 1], operands, attrs, run.site},
                          std::span(made).first(count));
   }
@@ -249,9 +252,9 @@ memory::Vector<Tensor> stand_ins_for(const graph::VjpContext& c,
 }
 
 // Runs the function again, recorded, and gives its results.
-memory::Vector<Tensor> run_again(const Recall::Parts& recall,
-                                 const memory::Vector<Tensor>& stand_ins,
-                                 std::span<const Tensor> kept) {
+memory::Vector<Tensor> run_again(
+    const Recall::Parts& recall, const memory::Vector<Tensor>& stand_ins,
+    std::span<const base::Ref<tensor::Array>> kept) {
   graph::Recorder* outer = memory::context().recorder;
   Replayer replayer(outer != nullptr ? *outer : graph::eager(),
                     recall.kept_calls, kept);
@@ -302,9 +305,9 @@ void segment_vjp(graph::VjpContext& c) {
       context.scope = nullptr;
     });
     const auto stand_ins = stand_ins_for(c, recall, is_recorded);
-    memory::Vector<Tensor> kept;
+    memory::Vector<base::Ref<tensor::Array>> kept;
     for (int i = static_cast<int>(operands); i < c.inputs(); ++i) {
-      kept.push_back(Tensor(c.input(i).array()));
+      kept.push_back(c.input(i).array());
     }
     const auto results = run_again(recall, stand_ins, kept);
     for (int k = 0; k < static_cast<int>(recall.output_count); ++k) {

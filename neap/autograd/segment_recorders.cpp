@@ -138,12 +138,11 @@ void Watcher::record(const OpCall& call, std::span<Tensor> outputs) {
   }
 }
 
-// Without their place on the graph. A second holder of the array, so that no
-// later op takes its memory over.
+// A second holder of an array, so that no later op takes its memory over.
 void Watcher::keep_results(std::span<const Tensor> outputs) {
   kept_calls.push_back(fingerprint.calls());
   for (const Tensor& output : outputs) {
-    kept.push_back(Tensor(output.array()));
+    kept.push_back(output.array());
   }
 }
 
@@ -175,7 +174,7 @@ const Tensor& Replayer::translated(const Tensor& tensor) const {
 
 void Replayer::give_kept(const OpCall& call, std::span<Tensor> outputs) {
   for (Tensor& output : outputs) {
-    output = Tensor(kept_.front().array());
+    output = Tensor(kept_.front());
     kept_ = kept_.subspan(1);
   }
   kept_calls_ = kept_calls_.subspan(1);

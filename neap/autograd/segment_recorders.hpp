@@ -74,9 +74,10 @@ class Watcher final : public graph::Recorder {
   }
 
   // What was found.
-  memory::Vector<Tensor> operands;           // inputs, then captured tensors
-  memory::Vector<Place> places;              // as the function knows them
-  memory::Vector<Tensor> kept;               // results of compute-bound calls
+  memory::Vector<Tensor> operands;  // inputs, then captured tensors
+  memory::Vector<Place> places;     // as the function knows them
+  // Results of compute-bound calls, without their place on the graph.
+  memory::Vector<base::Ref<tensor::Array>> kept;
   memory::Vector<std::uint32_t> kept_calls;  // the number of each such call
   Fingerprint fingerprint;
 
@@ -95,7 +96,7 @@ class Replayer final : public graph::Recorder {
   /// Calls go on to `next`. `kept` are the results that are not made again, of
   /// the calls with the numbers `kept_calls`.
   Replayer(graph::Recorder& next, std::span<const std::uint32_t> kept_calls,
-           std::span<const Tensor> kept)
+           std::span<const base::Ref<tensor::Array>> kept)
       : next_(next),
         since_(graph::latest_sequence()),
         kept_calls_(kept_calls),
@@ -117,7 +118,7 @@ class Replayer final : public graph::Recorder {
   graph::Recorder& next_;
   std::uint64_t since_;
   std::span<const std::uint32_t> kept_calls_;
-  std::span<const Tensor> kept_;
+  std::span<const base::Ref<tensor::Array>> kept_;
   PlaceMap<Tensor> stand_ins_;
 };
 

@@ -35,7 +35,9 @@ void check_untracked(const char* op, const char* instead, const Tensor& dst) {
         op, instead);
   }
   if (context.recorder != nullptr) {
-    raise<GraphError>("{}: inside jvp or a trace, use {} instead", op, instead);
+    raise<GraphError>(
+        "{}: inside jvp, a trace or a rematerialised segment, use {} instead",
+        op, instead);
   }
 }
 
