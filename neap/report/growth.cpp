@@ -7,6 +7,8 @@
 #include <array>
 #include <tuple>
 
+#include "neap/memory/scope_stats.hpp"
+#include "neap/report/leak_text.hpp"
 #include "neap/report/ledger_rows.hpp"
 #include "neap/report/text_table.hpp"
 
@@ -15,22 +17,21 @@ namespace {
 
 constexpr std::int64_t kEnoughSteps = 3;
 
-auto key_of(const memory::Tag& tag) noexcept {
-  return std::tuple(tag.site, tag.owner, tag.category, tag.space);
-}
-
 }  // namespace
 
 bool Growth::precedes(const memory::Tag& a, const memory::Tag& b) noexcept {
   return key_of(a) < key_of(b);
 }
 
-void Growth::Trend::add(std::int64_t value, std::int64_t step) noexcept {
-  if (value > now) {
+void Growth::Trend::add(std::int64_t value, std::int64_t step,
+                        bool is_first) noexcept {
+  if (is_first) {
+    first = value;
+  } else if (value > now) {
     ++grown;
     last = step;
   }
-  has_shrunk = has_shrunk || value < now;
+  has_shrunk = has_shrunk || (!is_first && value < now);
   now = value;
 }
 
@@ -56,12 +57,8 @@ memory::Vector<Growth::Seen> Growth::merge(
   const bool is_first = steps_ == options_.warm_up;
   auto old = seen_.begin();
   const auto add = [&](Seen seen, Bytes bytes, std::int64_t blocks) {
-    if (is_first) {
-      seen.bytes = {.first = bytes, .now = bytes};
-      seen.blocks = {.first = blocks, .now = blocks};
-    }
-    seen.bytes.add(bytes, steps_ + 1);
-    seen.blocks.add(blocks, steps_ + 1);
+    seen.bytes.add(bytes, steps_ + 1, is_first);
+    seen.blocks.add(blocks, steps_ + 1, is_first);
     out.push_back(seen);
   };
   for (const memory::Row& row : now) {
@@ -86,6 +83,8 @@ void Growth::step() {
                 return precedes(a.tag, b.tag);
               });
     seen_ = merge(now);
+    const bool is_first = steps_ == options_.warm_up;
+    tensors_.add(memory::process_scope_stats().live, steps_ + 1, is_first);
   }
   ++steps_;
 }
@@ -97,9 +96,8 @@ memory::Vector<Growth::Row> Growth::rows() const {
     const bool by_bytes = seen.bytes.is_steady(compared(), steps_);
     if (by_bytes || seen.blocks.is_steady(compared(), steps_)) {
       const Trend& trend = by_bytes ? seen.bytes : seen.blocks;
-      out.push_back({seen.tag, seen.bytes.now - seen.bytes.first,
-                     seen.blocks.now - seen.blocks.first, trend.grown,
-                     trend.last});
+      out.push_back({seen.tag, seen.bytes.growth(), seen.blocks.growth(),
+                     trend.grown, trend.last});
     }
   }
   std::stable_sort(out.begin(), out.end(), [](const Row& a, const Row& b) {
@@ -133,8 +131,32 @@ std::string Growth::format() const {
       format_grouped(bytes), format_grouped(blocks), format_grouped(compared()),
       options_.warm_up, table.text());
   if (table.rows() < std::ssize(found)) {
-    fmt::format_to(std::back_inserter(out), "  ... and {} rows more\n",
-                   std::ssize(found) - table.rows());
+    out += fmt::format("  ... and {} rows more\n",
+                       std::ssize(found) - table.rows());
+  }
+  out += fmt::format("  {} tensors more in the whole program\n",
+                     format_grouped(tensors()));
+  return out + format_holders(found);
+}
+
+// Headers and nodes are named only where no value of their line is.
+std::string Growth::format_holders(const memory::Vector<Row>& rows) const {
+  if (!memory::Membership::instance().is_tracking()) {
+    return {};
+  }
+  const Holders holders;
+  LeakText text(holders, {.max_tensors = 1});
+  text.index(*domain_, nullptr);
+  std::string out;
+  int shown = 0;
+  for (const Row& row : rows) {
+    const std::string lines =
+        is_of_value(rows, row) ? "" : text.explain(row.tag, 1);
+    if (!lines.empty() && shown++ < options_.max_holders) {
+      out +=
+          fmt::format("  one of '{}', {}\n{}", domain_->path_of(row.tag.owner),
+                      base::format_site(row.tag.site), lines);
+    }
   }
   return out;
 }

@@ -29,6 +29,7 @@ namespace neap::report {
 struct GrowthOptions {
   std::int64_t warm_up = 3;  // steps that are not compared
   int max_rows = 16;         // of format(); the rest is summed
+  int max_holders = 3;       // rows that chains are shown for
 };
 
 class NEAP_API Growth {
@@ -58,11 +59,18 @@ class NEAP_API Growth {
     return std::max<std::int64_t>(0, steps_ - options_.warm_up - 1);
   }
 
+  /// Tensors of the whole program, more than after the warm-up.
+  std::int64_t tensors() const noexcept { return tensors_.growth(); }
+
   /// Some aligned lines; empty when nothing grows:
   ///
   ///   growth: 640 B and 10 blocks in 10 steps after 3 of warm-up
   ///     bytes  blocks  steps  last  category  owner          made at
   ///       640      10     10    14  other     'fc1.weight'   a.cpp:12 (f)
+  ///     10 tensors more in the whole program
+  ///
+  /// While handles are tracked (memory::TrackHandles), a tensor of each of the
+  /// first rows follows, with the chain of who holds it, as in report_leaks.
   std::string format() const;
 
  private:
@@ -74,7 +82,8 @@ class NEAP_API Growth {
     std::int64_t last = 0;   // the latest of them
     bool has_shrunk = false;
 
-    void add(std::int64_t value, std::int64_t step) noexcept;
+    void add(std::int64_t value, std::int64_t step, bool is_first) noexcept;
+    std::int64_t growth() const noexcept { return now - first; }
     bool is_steady(std::int64_t compared, std::int64_t step) const noexcept;
   };
   struct Seen {
@@ -83,11 +92,13 @@ class NEAP_API Growth {
     Trend blocks;
   };
   static bool precedes(const memory::Tag& a, const memory::Tag& b) noexcept;
+  std::string format_holders(const memory::Vector<Row>& rows) const;
   memory::Vector<Seen> merge(const memory::Vector<memory::Row>& now) const;
 
   const memory::Domain* domain_;
   GrowthOptions options_;
   std::int64_t steps_ = 0;
+  Trend tensors_;
   memory::Vector<Seen> seen_;  // ordered by tag
 };
 

@@ -62,7 +62,8 @@ TEST_F(GrowthTest, NamesOwnerAndLineOfWhatGrowsInEveryStep) {
             "growth: 576 B and 9 blocks in 9 steps after 3 of warm-up\n"
             "  bytes  blocks  steps  last  category     owner  made at\n"
             "    576       9      9    13  activations  'fc1'  " +
-                base::format_site(leaked.site) + "\n");
+                base::format_site(leaked.site) +
+                "\n  0 tensors more in the whole program\n");
 }
 
 TEST_F(GrowthTest, FindsWhatGrowsInEveryTenthStepAlone) {

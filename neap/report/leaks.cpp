@@ -5,12 +5,45 @@
 
 #include <algorithm>
 
+#include "neap/base/bytes.hpp"
+#include "neap/report/leak_text.hpp"
 #include "neap/report/ledger_rows.hpp"
 
 namespace neap::report {
+namespace {
+
+std::string line_of(const Baseline::Leak& leak, const memory::Domain& domain) {
+  return fmt::format("leak: {} B in {} block{} of {}, owner '{}', made at {}\n",
+                     format_grouped(leak.bytes), leak.blocks,
+                     leak.blocks == 1 ? "" : "s", name_of(leak.tag.category),
+                     domain.path_of(leak.tag.owner),
+                     base::format_site(leak.tag.site));
+}
+
+bool is_tracking() noexcept {
+  return memory::Membership::instance().is_tracking();
+}
+
+}  // namespace
 
 Baseline::Baseline(const memory::Domain& domain)
-    : domain_(&domain), rows_(rows_of(domain, Instant::kNow)) {}
+    : domain_(&domain),
+      rows_(rows_of(domain, Instant::kNow)),
+      storages_(
+          memory::Allocator<const tensor::Storage*>(report_domain(), {})) {
+  if (is_tracking()) {
+    Holders().for_each([this](const Holders::Held& held) {
+      if (held.storage != nullptr) {
+        storages_.push_back(held.storage);
+      }
+    });
+    std::sort(storages_.begin(), storages_.end());
+  }
+}
+
+bool Baseline::has(const tensor::Storage* storage) const noexcept {
+  return std::binary_search(storages_.begin(), storages_.end(), storage);
+}
 
 memory::Vector<Baseline::Leak> Baseline::leaks() const {
   const memory::UseDomain use(report_domain());
@@ -35,14 +68,58 @@ memory::Vector<Baseline::Leak> Baseline::leaks() const {
 std::string Baseline::format() const {
   std::string out;
   for (const Leak& leak : leaks()) {
-    fmt::format_to(std::back_inserter(out),
-                   "leak: {} B in {} block{} of {}, owner '{}', made at {}\n",
-                   format_grouped(leak.bytes), leak.blocks,
-                   leak.blocks == 1 ? "" : "s", name_of(leak.tag.category),
-                   domain_->path_of(leak.tag.owner),
-                   base::format_site(leak.tag.site));
+    out += line_of(leak, *domain_);
   }
   return out;
+}
+
+std::string report_leaks(const Baseline& baseline, const LeakOptions& options) {
+  const memory::Vector<Baseline::Leak> leaks = baseline.leaks();
+  const Holders holders;
+  LeakText text(holders, options);
+  text.index(baseline.domain(), &baseline);
+  std::string out;
+  std::int64_t rows = 0;
+  for (const Baseline::Leak& leak : leaks) {
+    if (++rows > options.max_rows) {
+      out += fmt::format("... and {} more\n",
+                         std::ssize(leaks) - options.max_rows);
+      break;
+    }
+    out += line_of(leak, baseline.domain());
+    if (!is_of_value(leaks, leak)) {
+      out += text.explain(leak.tag, leak.blocks);
+    }
+  }
+  if (!out.empty() && !is_tracking()) {
+    out +=
+        "who holds them is known for what is made while a "
+        "memory::TrackHandles is there\n";
+  }
+  return out;
+}
+
+std::string report_leaks(const memory::Scope& scope,
+                         const LeakOptions& options) {
+  const Holders holders;
+  const LeakText text(holders, options);
+  std::string out;
+  std::int64_t tensors = 0;
+  holders.for_each_of(scope, [&](const Holders::Held& held) {
+    if (++tensors <= options.max_rows) {
+      out += text.explain(held);
+    }
+  });
+  if (tensors == 0) {
+    return {};
+  }
+  if (tensors > options.max_rows) {
+    out += fmt::format("    ... and {} more\n",
+                       format_grouped(tensors - options.max_rows));
+  }
+  return fmt::format("scope opened at {}: {} tensor{} alive\n{}",
+                     base::format_site(scope.site()), format_grouped(tensors),
+                     tensors == 1 ? "" : "s", out);
 }
 
 }  // namespace neap::report

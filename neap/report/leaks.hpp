@@ -1,11 +1,19 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Leaks: what is live now and was not at a baseline, by category, owner and the
-// line of the program that asked for it.
+// line of the program that asked for it; and, where handles are tracked, each
+// tensor among it, the op that made it, and the chain of who holds it.
+//
+//   const memory::TrackHandles tracking;    // for chains; may be left out
+//   const report::Baseline baseline;
+//   ... what should leave nothing behind ...
+//   std::puts(report::report_leaks(baseline).c_str());
 #pragma once
 
 #include <string>
 
 #include "neap/memory/containers.hpp"
+#include "neap/memory/scope.hpp"
+#include "neap/report/holders.hpp"
 
 namespace neap::report {
 
@@ -25,9 +33,40 @@ class NEAP_API Baseline {
   /// "leak: 4 000 B in 1 block of other, owner '', made at a.cpp:12 (f)".
   std::string format() const;
 
+  const memory::Domain& domain() const noexcept { return *domain_; }
+  /// True for a value that was known then, or lies where one was.
+  bool has(const tensor::Storage* storage) const noexcept;
+
  private:
   const memory::Domain* domain_;
   memory::Vector<memory::Row> rows_;
+  memory::Vector<const tensor::Storage*> storages_;  // sorted
 };
+
+struct LeakOptions {
+  int max_rows = 16;    // of the ledger; the rest is counted
+  int max_tensors = 3;  // written out for each; the rest is counted
+  int max_links = 8;    // of a chain; the middle of a longer one is counted
+};
+
+/// Baseline::format(), and under each line the tensors that it stands for:
+///
+///   leak: 4 000 B in 1 block of activations, owner 'fc1', made at a.cpp:12 (f)
+///     f32 [10, 100], 4 000 B, made by 'mul'
+///       held by residual 'input 0' of 'tanh' (a.cpp:13 (f))
+///       <- needed by 'sum' (a.cpp:14 (f))
+///       <- 1 handle of the 'sum' made at a.cpp:14 (f)
+///
+/// Chains are known for what was made while a memory::TrackHandles was there;
+/// without one, the last line says so. Empty when nothing leaks. Holders::
+/// says what a chain may get wrong.
+/// THROWS: OutOfMemory (of the report's own domain).
+NEAP_API std::string report_leaks(const Baseline& baseline,
+                                  const LeakOptions& options = {});
+
+/// Every tensor that a scope still has, whom it would be taken from at the end
+/// of the scope, and the chain of who holds it. Needs no tracking.
+NEAP_API std::string report_leaks(const memory::Scope& scope,
+                                  const LeakOptions& options = {});
 
 }  // namespace neap::report

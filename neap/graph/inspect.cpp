@@ -1,0 +1,213 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/graph/inspect.hpp"
+
+#include <algorithm>
+
+#include "neap/graph/inspect_impl.hpp"
+#include "neap/graph/listing.hpp"
+
+namespace neap::graph {
+namespace {
+
+Sharing sharing_of(const tensor::Array& array) noexcept {
+  const tensor::Storage& storage = *array.storage();
+  if (storage.is_lent()) {
+    return Sharing::kLent;
+  }
+  return array.is_unique() && storage.is_unique() ? Sharing::kAlone
+                                                  : Sharing::kShared;
+}
+
+InputInfo info_of(const Edge& edge) noexcept {
+  InputInfo info;
+  if (const Vertex* vertex = edge.vertex()) {
+    info.made_by = describe(*vertex);
+    info.standing = vertex->is_leaf() ? Standing::kLeaf : Standing::kAvailable;
+    info.output = static_cast<int>(edge.output);
+  }
+  return info;
+}
+
+void describe_node(const Node& node, NodeInfo& info) {
+  info.standing = standing_of(node);
+  info.formula = node.op().formula;
+  info.bytes = node.footprint();
+  info.has_grad = node.grad(static_cast<std::uint32_t>(info.output)).defined();
+  if (info.standing != Standing::kAvailable) {
+    const Cause cause = node.cause();
+    info.cause_op = cause.op->name;
+    info.cause_recorded = cause.recorded;
+    info.cause_site = cause.at;
+    return;
+  }
+  for (const Edge& edge : node.edges()) {
+    info.inputs.push_back(info_of(edge));
+  }
+  for (const Residual& residual : node.residuals()) {
+    info.residuals.push_back(describe(residual));
+  }
+  node.for_each_user(
+      [&](const Node& user) { info.users.push_back(describe(user)); });
+  std::sort(info.users.begin(), info.users.end(),
+            [](const VertexInfo& a, const VertexInfo& b) {
+              return a.sequence < b.sequence;
+            });
+}
+
+// The arrays that residuals hold, to be counted by storage.
+class HeldList {
+ public:
+  struct Total {
+    Bytes bytes = 0;  // each storage once
+    Bytes alone = 0;  // of storages that nothing else holds
+  };
+
+  void add(const Node& node) {
+    for (const Residual& residual : node.residuals()) {
+      held_.push_back({residual.array->storage().get(), residual.array.get()});
+    }
+  }
+  std::int64_t count() const noexcept { return std::ssize(held_); }
+
+  Total total() noexcept {
+    std::sort(held_.begin(), held_.end());
+    Total total;
+    for (std::span<const Held> rest = held_; !rest.empty();) {
+      const auto group = first_group(rest, &Held::storage);
+      const Bytes bytes = group[0].storage->size();
+      total.bytes += bytes;
+      total.alone += is_alone(group) ? bytes : 0;
+      rest = rest.subspan(group.size());
+    }
+    return total;
+  }
+
+ private:
+  struct Held {
+    const tensor::Storage* storage;
+    const tensor::Array* array;
+    friend auto operator<=>(const Held&, const Held&) = default;
+  };
+
+  template <class Member>
+  static std::span<const Held> first_group(std::span<const Held> list,
+                                           Member member) noexcept {
+    const auto end = std::find_if(list.begin(), list.end(), [&](const Held& h) {
+      return h.*member != list[0].*member;
+    });
+    return list.first(static_cast<std::size_t>(end - list.begin()));
+  }
+
+  // True when the references of one storage, and of the arrays on it, are all
+  // residuals in `group`.
+  static bool is_alone(std::span<const Held> group) noexcept {
+    const tensor::Storage& storage = *group[0].storage;
+    std::uint32_t arrays = 0;
+    while (!group.empty()) {
+      const auto same = first_group(group, &Held::array);
+      if (same[0].array->references() != same.size()) {
+        return false;
+      }
+      ++arrays;
+      group = group.subspan(same.size());
+    }
+    return storage.references() == arrays && !storage.is_lent();
+  }
+
+  memory::Vector<Held> held_;
+};
+
+}  // namespace
+
+Standing standing_of(const Node& node) noexcept {
+  switch (node.state()) {
+    case State::kAvailable:
+      return Standing::kAvailable;
+    case State::kConsumed:
+      return Standing::kConsumed;
+    case State::kReleased:
+      return Standing::kReleased;
+    case State::kUnavailable:
+      return Standing::kUnavailable;
+  }
+  return Standing::kUnavailable;
+}
+
+std::string_view name_of(Standing standing) noexcept {
+  constexpr std::array<std::string_view, 6> kNames = {
+      "untracked", "leaf", "available", "consumed", "released", "unavailable"};
+  return kNames[static_cast<std::size_t>(standing)];
+}
+
+VertexInfo describe(const Vertex& vertex) noexcept {
+  VertexInfo info;
+  info.owner = vertex.domain().path_of(vertex.owner());
+  info.site = vertex.site();
+  if (!vertex.is_leaf()) {
+    const auto& node = static_cast<const Node&>(vertex);
+    info.op = node.op().name;
+    info.sequence = node.state() == State::kAvailable ? node.sequence() : 0;
+  }
+  return info;
+}
+
+ResidualInfo describe(const Residual& residual) noexcept {
+  const tensor::Array& array = *residual.array;
+  const tensor::Storage& storage = *array.storage();
+  ResidualInfo info;
+  info.is_output = (residual.position & Residual::kOutputBit) != 0;
+  info.index = residual.position & ~Residual::kOutputBit;
+  info.shape = array.shape();
+  info.dtype = array.dtype();
+  info.bytes = storage.size();
+  info.sharing = sharing_of(array);
+  info.category = storage.tag().category;
+  info.owner = storage.domain().path_of(storage.tag().owner);
+  info.is_stale = storage.version() != residual.version;
+  return info;
+}
+
+NodeInfo inspect(const Tensor& t) {
+  NodeInfo info;
+  const auto* vertex = static_cast<const Vertex*>(t.link().get());
+  if (vertex == nullptr) {
+    return info;
+  }
+  info.made_by = describe(*vertex);
+  info.output = static_cast<int>(t.output_index());
+  if (vertex->is_leaf()) {
+    info.standing = Standing::kLeaf;
+    info.bytes = static_cast<Bytes>(sizeof(Leaf));
+    info.has_grad = vertex->grad(0).defined();
+    return info;
+  }
+  const auto& node = static_cast<const Node&>(*vertex);
+  describe_node(node, info);
+  HeldList held;
+  held.add(node);
+  info.residual_bytes = held.total().bytes;
+  return info;
+}
+
+GraphSize measure(const Tensor& t) {
+  return measure(Listing(t));
+}
+
+GraphSize measure(const Listing& listing) {
+  GraphSize size;
+  HeldList held;
+  for (const Node* node : listing.nodes()) {
+    size.node_bytes += node->footprint();
+    held.add(*node);
+  }
+  size.nodes = std::ssize(listing.nodes());
+  size.leaves = std::ssize(listing.leaves());
+  size.node_bytes += size.leaves * static_cast<Bytes>(sizeof(Leaf));
+  size.residuals = held.count();
+  const HeldList::Total total = held.total();
+  size.residual_bytes = total.bytes;
+  size.alone_bytes = total.alone;
+  return size;
+}
+
+}  // namespace neap::graph

@@ -1,0 +1,105 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Looking at the graph behind a tensor: what made it, what that keeps, who
+// needs it, and the size of the graph in nodes and bytes. print.hpp and dot.hpp
+// make text of it. Looking changes nothing: no reference is taken, nothing is
+// marked. Lists, and the books while looking, are memory of the context's door.
+//
+// REQUIRES, of all functions here and there: nobody builds on, walks or drops
+// this part of the graph meanwhile.
+#pragma once
+
+#include <string_view>
+
+#include "neap/graph/node.hpp"
+#include "neap/memory/containers.hpp"
+
+namespace neap::graph {
+
+enum class Standing : std::uint8_t {
+  kUntracked,    // no derivative flows through it
+  kLeaf,         // made by no recorded op; gradients accumulate there
+  kAvailable,    // the result of a recorded op that a backward can run
+  kConsumed,     // a backward has run it
+  kReleased,     // graph::release gave its part of the graph back
+  kUnavailable,  // something it was made from was consumed or released
+};
+
+/// "available", "consumed", ...
+NEAP_API std::string_view name_of(Standing standing) noexcept;
+
+/// Who else holds the bytes that a residual lies in.
+enum class Sharing : std::uint8_t {
+  kAlone,   // nobody: they go with the residual
+  kShared,  // a handle, a view, or another residual
+  kLent,    // they are the user's own
+};
+
+/// A vertex of the graph, as others see it.
+struct VertexInfo {
+  std::string_view op;     // empty for a leaf, and where there is no vertex
+  std::string_view owner;  // path; LIFETIME: of the domain
+  base::SiteId site{};     // where it was recorded, or made a leaf
+  std::uint64_t sequence =
+      0;  // of a node: larger than of what it was made from
+};
+
+/// What made one input of an op.
+struct InputInfo {
+  Standing standing = Standing::kUntracked;  // or kLeaf, or kAvailable
+  VertexInfo made_by;                        // empty when untracked
+  int output = 0;                            // which output of it
+};
+
+/// A value kept for the vjp.
+struct ResidualInfo {
+  bool is_output = false;  // output `index` of the op, else its input
+  int index = 0;
+  Shape shape;
+  DType dtype{};
+  Bytes bytes = 0;  // of the storage it keeps, which may be more than it reads
+  Sharing sharing = Sharing::kAlone;
+  memory::Category category{};  // of the storage: kParameters, ...
+  std::string_view owner;       // path; LIFETIME: of the domain
+  bool is_stale = false;        // written since: the backward will refuse
+};
+
+struct NodeInfo {
+  Standing standing = Standing::kUntracked;
+  VertexInfo made_by;  // empty when untracked
+  std::string_view formula;
+  int output = 0;  // which output of the op the tensor is
+
+  Bytes bytes = 0;           // of the vertex itself
+  Bytes residual_bytes = 0;  // each storage once
+  memory::Vector<InputInfo> inputs;
+  memory::Vector<ResidualInfo> residuals;
+  memory::Vector<VertexInfo> users;  // nodes made from it; handles do not count
+
+  bool has_grad = false;  // of a leaf, or kept of a result
+
+  // Once consumed, released or unavailable: what did it, and where.
+  std::string_view cause_op;
+  base::SiteId cause_recorded{};
+  base::SiteId cause_site{};  // of the backward or release
+};
+
+/// What stands behind `t`. Users of a leaf are not known: leaves have no list
+/// of them. THROWS: OutOfMemory; UseAfterRelease for an undefined tensor.
+NEAP_API NodeInfo inspect(const Tensor& t);
+
+/// The size of the graph below a tensor.
+struct GraphSize {
+  std::int64_t nodes = 0;
+  std::int64_t leaves = 0;
+  std::int64_t residuals = 0;
+  Bytes node_bytes = 0;      // of nodes and leaves
+  Bytes residual_bytes = 0;  // of storages that residuals keep, each once
+  Bytes alone_bytes = 0;     // of these, what nothing but this graph holds
+
+  friend bool operator==(const GraphSize&, const GraphSize&) = default;
+};
+
+/// THROWS: OutOfMemory; UseAfterRelease for an undefined tensor.
+NEAP_API GraphSize measure(const Tensor& t);
+
+}  // namespace neap::graph

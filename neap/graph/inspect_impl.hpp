@@ -1,0 +1,25 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// What print.cpp and dot.cpp share with inspect.cpp.
+#pragma once
+
+#include <string>
+
+#include "neap/graph/inspect.hpp"
+#include "neap/graph/listing.hpp"
+
+namespace neap::graph {
+
+Standing standing_of(const Node& node) noexcept;
+VertexInfo describe(const Vertex& vertex) noexcept;
+/// REQUIRES: its array is there.
+ResidualInfo describe(const Residual& residual) noexcept;
+GraphSize measure(const Listing& listing);
+
+/// "input 0", "output 1".
+std::string format_position(const ResidualInfo& residual);
+/// "f32 [3, 4], 48 B".
+std::string format_value(const ResidualInfo& residual);
+/// ", shared, parameters 'fc1.weight'", or nothing for what is held alone.
+std::string format_sharing(const ResidualInfo& residual);
+
+}  // namespace neap::graph

@@ -1,0 +1,142 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Holders: who keeps what alive, worked out when it is asked for. Starting from
+// the handles that are known (memory::for_each_member: those of scopes, and all
+// that were made while a memory::TrackHandles was there), it walks everything
+// they own, and turns the arrows round:
+//
+//   handle -> body -> node -> residuals' storages        owns
+//                      |  `-> hooks' closures -> bodies
+//                      v
+//                    nodes and leaves it was made from -> gradients -> bodies
+//
+// What a body's references do not come from inside is handles of the program:
+// there chains end. What nothing outside leads to, but is there, is a cycle.
+//
+// Closures of hooks, and attributes of ops, are looked through word by word for
+// addresses of known bodies. That is conservative: a number that happens to
+// look like an address counts as a handle, and a handle behind a pointer (in a
+// vector that a closure owns) is not seen, so that its owner counts as outside.
+//
+// Books lie at the report's door; nothing else changes.
+// REQUIRES: nobody makes, changes or drops handles while it is made and read.
+#pragma once
+
+#include <unordered_map>
+
+#include "neap/graph/node.hpp"
+#include "neap/memory/containers.hpp"
+#include "neap/memory/scope.hpp"
+
+namespace neap::report {
+
+/// One link of a chain: what holds the one before.
+struct Holder {
+  enum class Kind : std::uint8_t {
+    kHandles,     // `count` handles of the program, to a tensor made at `site`
+    kResidual,    // `op` keeps it: output or input `index`
+    kMadeFrom,    // `op` was made from it: input `index`
+    kGradient,    // it is the gradient of a leaf, or kept of a result
+    kHook,        // a closure registered at `site`
+    kAttributes,  // `op` holds it in its attributes
+    kUnknown,     // something that is no handle
+    kCycle,       // the chain has come back to where it was
+  };
+  Kind kind = Kind::kUnknown;
+  bool is_output = false;
+  int index = 0;
+  std::int64_t count = 0;
+  std::string_view op;     // empty for a leaf
+  std::string_view owner;  // path; LIFETIME: of the domain
+  memory::Category category{};
+  base::SiteId site{};
+  base::SiteId registered{};  // of a hook
+};
+
+/// "residual 'input 1' of 'mul' (train.cpp:42 (step))".
+NEAP_API std::string format(const Holder& holder);
+
+class NEAP_API Holders {
+ public:
+  /// Of all handles that are known. THROWS: OutOfMemory.
+  Holders();
+
+  /// A value or a part of the graph that something holds.
+  struct Held {
+    const tensor::Storage* storage = nullptr;  // of a value
+    const graph::Vertex* vertex = nullptr;     // of a part of the graph
+    std::uint32_t thing = 0;
+    Shape shape;
+    DType dtype{};
+    std::string_view op;  // that made it; empty when not known
+  };
+  /// visit(held) for each storage and each vertex, once.
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (std::uint32_t i = 0; i < things_.size(); ++i) {
+      if (things_[i].kind != Kind::kBody) {
+        visit(held(i));
+      }
+    }
+  }
+  /// visit(held) for the value of each tensor that `scope` has.
+  template <class Visit>
+  void for_each_of(const memory::Scope& scope, Visit&& visit) const {
+    for (const std::uint32_t i : bodies_of(scope)) {
+      visit(held(i));
+    }
+  }
+  /// The shortest chain from what holds it directly to the program's handles.
+  memory::Vector<Holder> chain_of(const Held& held) const;
+
+ private:
+  enum class Kind : std::uint8_t { kBody, kVertex, kStorage };
+  static constexpr std::uint32_t kNobody = ~0U;
+
+  // How one thing holds another.
+  struct Hold {
+    std::uint32_t by = kNobody;
+    std::uint32_t what = kNobody;
+    Holder::Kind how = Holder::Kind::kUnknown;
+    std::uint16_t position = 0;  // of a residual, an edge or a hook
+  };
+  struct Thing {
+    Kind kind;
+    bool is_reached = false;     // from outside
+    const void* address;         // of a Body, Vertex or Storage
+    std::uint32_t inside = 0;    // references to a body that were found
+    std::uint32_t holds = 0;     // of holds_, the first that is its own
+    std::uint32_t by = kNobody;  // of holds_: the one that holds it
+    const tensor::Array* array = nullptr;  // that a storage was found by
+    const graph::Op* maker = nullptr;      // of a storage, where known
+  };
+
+  const tensor::Body& body(std::uint32_t i) const noexcept;
+  const graph::Vertex& vertex(std::uint32_t i) const noexcept;
+  Held held(std::uint32_t i) const;
+  std::span<const Hold> holds_of(std::uint32_t i) const noexcept;
+
+  std::uint32_t add(Kind kind, const void* address);
+  void note(const Hold& hold);
+  void hold_array(Hold hold, const tensor::Array& array,
+                  const graph::Op* maker);
+  void hold_body(Hold hold, const void* body);
+  void scan(Hold hold, std::span<const std::byte> bytes);
+  void open_body(std::uint32_t i);
+  void open_vertex(std::uint32_t i);
+  void open_node(std::uint32_t i);
+  void reach();
+  memory::Vector<std::uint32_t> bodies_of(const memory::Scope& scope) const;
+  Holder describe(const Hold& hold) const;
+  Holder outside(std::uint32_t i) const;
+
+  memory::Vector<memory::MemberRef> members_;
+  memory::Vector<Thing> things_;
+  memory::Vector<Hold> holds_;  // of one thing after the other
+  memory::Vector<std::uint32_t> queue_;
+  std::unordered_map<
+      const void*, std::uint32_t, std::hash<const void*>, std::equal_to<>,
+      memory::Allocator<std::pair<const void* const, std::uint32_t>>>
+      index_;
+};
+
+}  // namespace neap::report
