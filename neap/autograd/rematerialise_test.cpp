@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -321,6 +322,56 @@ TEST_F(RematerialiseTest, SecondDerivativesGoThrough) {
     return mul(rematerialise(cube)(in), 1.0);
   };
   EXPECT_EQ(derivatives(rematerialise(nested)), derivatives(cube));
+}
+
+// The sums that a segment goes on with have a graph of their own then.
+TEST_F(RematerialiseTest, SecondDerivativesOfWhatIsUsedOutsideToo) {
+  const Tensor w = leaf(2.0);
+  const Tensor x = leaf(3.0);
+  const auto derivatives = [&](const auto& f) {
+    const Tensor h = mul(x, x);
+    const Tensor y = mul(mul(f(h), h), w);  // x^6 w^2
+    const auto first = grad(y, {x, w}, {.create_graph = true});
+    const auto second = grad(add(first[0], first[1]), {x, w});
+    return std::vector{first[0].item(), first[1].item(), second[0].item(),
+                       second[1].item()};
+  };
+  const auto f = [&w](const Tensor& in) { return mul(mul(in, in), w); };
+  EXPECT_EQ(derivatives(f), (std::vector{5832.0, 2916.0, 15552.0, 7290.0}));
+  EXPECT_EQ(derivatives(rematerialise(f)), derivatives(f));
+}
+
+// A function holds the result before it: their ends do not nest.
+TEST_F(RematerialiseTest, AChainThroughClosuresEndsOnAConstantStack) {
+  for (const bool walks : {false, true}) {
+    const Tensor x = leaf(1.0);
+    Tensor y = mul(x, 1.0);
+    for (int i = 0; i < 100'000; ++i) {
+      y = rematerialise([y] { return mul(y, 1.0); })();
+    }
+    if (walks) {
+      backward(y);
+      EXPECT_EQ(x.grad().item(), 1.0);
+    }
+  }
+}
+
+TEST_F(RematerialiseTest, SeveralThreadsDifferentiateOneSegment) {
+  const Tensor w = leaf(2.0);
+  const auto segment =
+      rematerialise([&w](const Tensor& in) { return mul(mul(in, w), in); });
+  const auto work = [&] {
+    const UseDomain use(*domain_);
+    Generator generator;
+    const UseGenerator draws(generator);
+    for (int i = 0; i < 50; ++i) {
+      backward(segment(leaf(3.0)));
+    }
+  };
+  std::thread other(work);
+  work();
+  other.join();
+  EXPECT_EQ(w.grad().item(), 900.0);
 }
 
 TEST_F(RematerialiseTest, TangentsGoThrough) {

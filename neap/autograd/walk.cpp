@@ -240,7 +240,7 @@ void Walk::accumulate(Tensor& slot, Tensor cotangent) const {
       slot.defined() ? add(std::move(slot), cotangent) : std::move(cotangent);
 }
 
-void Walk::seed(const Tensor& root, const Tensor& cotangent) {
+void Walk::seed(const Tensor& root, Tensor cotangent) {
   const memory::ContextGuard guard([this](memory::Context& c) {
     c.category = Category::kGradients;
     c.grad_enabled = options_.create_graph;
@@ -253,7 +253,7 @@ void Walk::seed(const Tensor& root, const Tensor& cotangent) {
         edge.vertex()->is_leaf()
             ? sinks_[*index].cotangent
             : slots_[claimed_.steps[*index].first_slot + edge.output];
-    accumulate(slot, cotangent);
+    accumulate(slot, std::move(cotangent));
   }
 }
 

@@ -36,7 +36,7 @@ class Walk {
        const Options& options, base::SiteId site);
 
   /// Gives a root its cotangent. Several add up.
-  void seed(const Tensor& root, const Tensor& cotangent);
+  void seed(const Tensor& root, Tensor cotangent);
 
   /// Runs all rules. THROWS: whatever a rule or a hook throws; unless
   /// retain_graph, the walked part is then consumed all the same.
