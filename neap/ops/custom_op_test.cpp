@@ -371,6 +371,31 @@ TEST_F(CustomOpStateTest, BackwardInsideAVjpWorks) {
   EXPECT_EQ(x.grad().item(), 120.0);
 }
 
+// Each op's state holds the result before it: their ends do not nest.
+TEST_F(CustomOpStateTest, AChainThroughStatesEndsOnAConstantStack) {
+  const Tensor x = leaf(1.0);
+  Tensor y = x;
+  for (int i = 0; i < 100'000; ++i) {
+    y = CustomOp(Table(y))(y);
+  }
+  const Tensor z = CustomOp(Table(y))(x);
+  y = Tensor();
+  backward(z);
+  EXPECT_EQ(x.grad().item(), 1.0);
+}
+
+TEST_F(CustomOpStateTest, ReportsAndErrorsNameAnOpThatIsGone) {
+  const Tensor x = leaf(2.0);
+  Tensor made;
+  {
+    const Tensor y = CustomOp(Table(zeros({10}, f64)))(x);
+    made = mul(y, 2.0);
+    const Tensor other = mul(y, 3.0);
+    backward(other);  // consumes y's node, and so `made`'s is unavailable
+  }
+  expect_error<GraphError>([&] { backward(made); }, "'plain' recorded at");
+}
+
 TEST_F(CustomOpStateTest, WithoutADerivativeRuleItSaysSo) {
   const CustomOp op(Plain{});
   const Tensor x = leaf(2.0);
