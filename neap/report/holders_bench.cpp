@@ -16,17 +16,22 @@
 namespace neap::report {
 namespace {
 
-std::optional<memory::TrackHandles> tracking_of(benchmark::State& state) {
-  std::optional<memory::TrackHandles> tracking;
-  if (state.range(0) != 0) {
-    tracking.emplace();
+// Tracks handles where the benchmark's argument says so.
+class MayTrack {
+ public:
+  explicit MayTrack(const benchmark::State& state) {
+    if (state.range(0) != 0) {
+      tracking_.emplace();
+    }
   }
-  return tracking;
-}
+
+ private:
+  std::optional<memory::TrackHandles> tracking_;
+};
 
 // 100 recorded ops on 16 elements, and a backward through them.
 void chain_of_small_ops(benchmark::State& state) {
-  const auto tracking = tracking_of(state);
+  const MayTrack tracking(state);
   const Tensor x = requires_grad_(ones({16}));
   for (auto _ : state) {
     Tensor f = x;
@@ -40,7 +45,7 @@ void chain_of_small_ops(benchmark::State& state) {
 BENCHMARK(chain_of_small_ops)->ArgName("tracked")->Arg(0)->Arg(1);
 
 void step_of_a_small_network(benchmark::State& state) {
-  const auto tracking = tracking_of(state);
+  const MayTrack tracking(state);
   nn::Sequential net(nn::Linear(64, 64), nn::ReLU(), nn::Linear(64, 10));
   const Tensor x = ones({32, 64});
   for (auto _ : state) {

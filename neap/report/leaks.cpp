@@ -74,7 +74,11 @@ std::string Baseline::format() const {
 }
 
 std::string report_leaks(const Baseline& baseline, const LeakOptions& options) {
-  const memory::Vector<Baseline::Leak> leaks = baseline.leaks();
+  memory::Vector<Baseline::Leak> leaks = baseline.leaks();
+  // Headers and nodes follow the values that explain them.
+  std::stable_partition(leaks.begin(), leaks.end(), [&](const auto& leak) {
+    return leak.tag.category != memory::Category::kGraph;
+  });
   const Holders holders;
   LeakText text(holders, options);
   text.index(baseline.domain(), &baseline);

@@ -49,7 +49,8 @@ struct LeakOptions {
   int max_links = 8;    // of a chain; the middle of a longer one is counted
 };
 
-/// Baseline::format(), and under each line the tensors that it stands for:
+/// The lines of Baseline::format(), those of graphs and handles last, and under
+/// each the tensors that it stands for:
 ///
 ///   leak: 4 000 B in 1 block of activations, owner 'fc1', made at a.cpp:12 (f)
 ///     f32 [10, 100], 4 000 B, made by 'mul'
