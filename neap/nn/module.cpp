@@ -10,10 +10,6 @@
 namespace neap::nn {
 namespace {
 
-graph::Leaf& leaf_of(const Entry& entry) noexcept {
-  return static_cast<graph::Leaf&>(*entry.tensor.link());
-}
-
 template <class Visit>
 void for_each_parameter(const Registry& registry, Visit&& visit) {
   registry.walk([&](const Registry& at) {
@@ -65,7 +61,7 @@ Module::Module(const Module& other, Cloning& cloning) : Module() {
     registry_->add_entry(entry.name, copy, entry.is_parameter, cloning.site(),
                          cloning.is_tied(entry));
     if (entry.is_parameter && !entry.tensor.requires_grad()) {
-      leaf_of(registry_->entries().back()).set_requires_grad(false);
+      graph::leaf_of(copy)->set_requires_grad(false);
     }
   }
   registry_->set_training(other.is_training());
@@ -145,7 +141,7 @@ void Module::freeze() noexcept {
   zero_grad();
   if (registry_) {
     for_each_parameter(*registry_, [](const Registry&, const Entry& entry) {
-      leaf_of(entry).set_requires_grad(false);
+      graph::leaf_of(entry.tensor)->set_requires_grad(false);
     });
   }
 }
@@ -153,7 +149,7 @@ void Module::freeze() noexcept {
 void Module::unfreeze() noexcept {
   if (registry_) {
     for_each_parameter(*registry_, [](const Registry&, const Entry& entry) {
-      leaf_of(entry).set_requires_grad(true);
+      graph::leaf_of(entry.tensor)->set_requires_grad(true);
     });
   }
 }
@@ -161,7 +157,7 @@ void Module::unfreeze() noexcept {
 void Module::zero_grad() noexcept {
   if (registry_) {
     for_each_parameter(*registry_, [](const Registry&, const Entry& entry) {
-      leaf_of(entry).set_grad({});
+      graph::leaf_of(entry.tensor)->set_grad({});
     });
   }
 }

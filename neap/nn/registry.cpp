@@ -14,11 +14,6 @@ using memory::Category;
 
 namespace {
 
-graph::Leaf* leaf_of(const Tensor& tensor) noexcept {
-  const bool has_leaf = tensor.defined() && tensor.link() && tensor.is_leaf();
-  return has_leaf ? static_cast<graph::Leaf*>(tensor.link().get()) : nullptr;
-}
-
 void append(memory::String& path, std::string_view name) {
   if (!path.empty()) {
     path += '.';
@@ -75,7 +70,7 @@ class Registry::Relabelling {
          .owner = storage->domain().owner(path),
          .old_category = storage->tag().category,
          .old_owner = storage->tag().owner,
-         .leaf = entry.is_parameter ? leaf_of(entry.tensor) : nullptr});
+         .leaf = entry.is_parameter ? graph::leaf_of(entry.tensor) : nullptr});
   }
 
   void commit() {
@@ -319,7 +314,7 @@ void Registry::add_entry(std::string_view name, const Tensor& tensor,
     throw;
   }
   if (is_parameter && !is_tied) {
-    leaf_of(tensor)->set_owner(labels.owner());
+    graph::leaf_of(tensor)->set_owner(labels.owner());
   }
 }
 
@@ -369,7 +364,7 @@ void Registry::replace_by(const base::Ref<Registry>& other) {
 
 void Registry::tie(std::string_view path, const Tensor& home) {
   const Entry& entry = at(path, true);
-  if (leaf_of(home) == nullptr) {
+  if (!home.defined() || graph::leaf_of(home) == nullptr) {
     raise<GraphError>("tie: \"{}\" can only be tied to a parameter", path);
   }
   if (home.shape() != entry.tensor.shape()) {

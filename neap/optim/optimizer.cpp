@@ -15,10 +15,6 @@ using base::raise;
 
 namespace {
 
-graph::Leaf& leaf_of(const Tensor& parameter) noexcept {
-  return static_cast<graph::Leaf&>(*parameter.link());
-}
-
 void check_parameter(const Parameter& parameter) {
   const Tensor& tensor = parameter.tensor;
   if (!tensor.link() || !tensor.is_leaf()) {
@@ -160,7 +156,7 @@ void Optimizer::plan(std::size_t index, const Tensor& grad, double grad_scale,
                     .grad_scale = grad_scale};
   const memory::Tag tag{.category = memory::Category::kOptimizerState,
                         .space = parameter.space(),
-                        .owner = leaf_of(parameter).owner(),
+                        .owner = graph::leaf_of(parameter)->owner(),
                         .site = site};
   for (std::size_t k = 0; k < planned.state_count; ++k) {
     if (!planned.state[k].defined()) {
@@ -186,7 +182,7 @@ void Optimizer::run(Planned& planned, const StepOptions& options,
   slots_[planned.index].steps = planned.update.step;
   if (options.release_gradients) {
     planned.grad = Tensor();
-    leaf_of(parameter).set_grad({});
+    graph::leaf_of(parameter)->set_grad({});
   }
 }
 
@@ -214,7 +210,7 @@ void Optimizer::step(const StepOptions& options, CallSite site) {
 
 void Optimizer::zero_grad() noexcept {
   for (const Parameter& parameter : parameters_) {
-    leaf_of(parameter.tensor).set_grad({});
+    graph::leaf_of(parameter.tensor)->set_grad({});
   }
 }
 
