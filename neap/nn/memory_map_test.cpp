@@ -8,6 +8,7 @@
 #include <string>
 
 #include "neap/autograd/backward.hpp"
+#include "neap/memory/scope.hpp"
 #include "neap/nn/layers.hpp"
 #include "neap/nn/linear.hpp"
 #include "neap/nn/losses.hpp"
@@ -20,6 +21,7 @@ namespace neap::nn {
 namespace {
 
 using memory::Category;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -150,6 +152,40 @@ TEST_F(MemoryMapTest, ListsGradientsAfterBackward) {
   EXPECT_TRUE(grad.data().is_alias_of(map["fc1.weight"].grad()));
   EXPECT_TRUE(map["input.grad"].data().is_alias_of(x.grad()));
   EXPECT_EQ(map["fc1.input.grad"].held_by, "input.grad");
+}
+
+TEST_F(MemoryMapTest, ShowsGradientsOfWhatLayersGaveAndWereGiven) {
+  Sequential net = small_net();
+  const Watch watch(net);
+  backward(sum(net(ones({5, 4}))));
+  const MemoryMap map(net);
+  EXPECT_THAT(map["fc2.output"].grad().to_vector(), Each(1.0));
+  EXPECT_EQ(map["act.output.grad"].shape, Shape({5, 3}));
+  EXPECT_EQ(map["fc2.input.grad"].held_by, "act.output.grad");
+  EXPECT_EQ(map["output.grad"].held_by, "fc2.output.grad");
+  EXPECT_EQ(map.find("input.grad"), nullptr);
+}
+
+TEST_F(MemoryMapTest, KeepsNoGradientsOfOutputsUnlessAsked) {
+  Sequential net = small_net();
+  const Watch watch(net, {.gradients = false});
+  backward(sum(net(ones({5, 4}))));
+  EXPECT_EQ(MemoryMap(net).gradients().size(), 4U);
+}
+
+TEST_F(MemoryMapTest, ShowsNothingThatAScopeGaveBack) {
+  Sequential net = small_net();
+  const Watch watch(net);
+  {
+    const memory::Scope scope("forward");
+    net(ones({5, 4}));
+    EXPECT_EQ(MemoryMap(net).outputs().size(), 4U);
+  }
+  const MemoryMap map(net);
+  EXPECT_THAT(map.outputs(), IsEmpty());
+  EXPECT_THAT(map.inputs(), IsEmpty());
+  EXPECT_THAT(map.caches(), IsEmpty());
+  EXPECT_EQ(map.parameters().size(), 4U);
 }
 
 TEST_F(MemoryMapTest, NumbersFurtherCallsOfALayerInOneForward) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "neap/base/raise.hpp"
+#include "neap/graph/hooks.hpp"
 #include "neap/nn/module.hpp"
 
 namespace neap::nn {
@@ -14,6 +15,13 @@ namespace {
 bool is_within(std::string_view path, std::string_view part) noexcept {
   return path.starts_with(part) &&
          (path.size() == part.size() || path[part.size()] == '.');
+}
+
+// Asks backward for the gradient of what a graph records.
+void ask_for_gradient(const Tensor& tensor) {
+  if (tensor.requires_grad() && !tensor.is_leaf()) {
+    retain_grad(tensor);
+  }
 }
 
 }  // namespace
@@ -50,6 +58,12 @@ void CallBook::note(std::size_t call, std::span<const Tensor* const> inputs,
                     const Tensor& output) {
   if (top_ == nullptr) {
     return;
+  }
+  if (options_.gradients) {
+    for (const Tensor* input : inputs) {
+      ask_for_gradient(*input);
+    }
+    ask_for_gradient(output);
   }
   LayerCall& noted = calls_[call];
   noted.inputs.reserve(inputs.size());

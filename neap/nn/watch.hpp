@@ -12,6 +12,9 @@
 // A forward begins when the watched model is called. Where a program calls the
 // model's parts instead, each call takes the place of the part's last one.
 //
+// Backward fills the gradients of all these, unless told otherwise. What a
+// scope gives back is shown no more.
+//
 // Watch, model and handles may go in any order. Without a watch nothing is
 // kept, and a call of a layer costs one comparison more.
 //

@@ -62,7 +62,10 @@ TEST(FourSystemsTest,
   EXPECT_TRUE(weight.data().is_alias_of(model.parameter("fc1.weight")));
   EXPECT_TRUE(weight.grad().is_alias_of(model.parameter("fc1.weight").grad()));
   EXPECT_EQ(map["fc1.weight.grad"].category, memory::Category::kGradients);
-  EXPECT_EQ(map["fc1.output"].category, memory::Category::kActivations);
+  const MapEntry& output = map["fc1.output"];
+  EXPECT_EQ(output.category, memory::Category::kActivations);
+  EXPECT_EQ(output.grad().shape(), Shape({4, 5}));
+  EXPECT_TRUE(map["fc1.output.grad"].data().is_alias_of(output.grad()));
 }
 
 TEST(FourSystemsTest, A1_BytesOfTheListsAreTheLedgers) {
