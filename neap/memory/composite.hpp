@@ -34,6 +34,7 @@ class CompositeBody final : public ScopeMember, public Counted<CompositeBody> {
   ~CompositeBody();
 
   base::SiteId revoked_by() const noexcept { return revoked_by_; }
+  const Vector<MemberRef>& parts() const noexcept { return parts_; }
   /// Room for `count` parts more. THROWS: OutOfMemory.
   void reserve(std::size_t count) { parts_.reserve(parts_.size() + count); }
   /// REQUIRES: room, a part that the caller holds.

@@ -9,6 +9,7 @@
 
 #include "neap/base/bytes.hpp"
 #include "neap/graph/hooks.hpp"
+#include "neap/memory/composite.hpp"
 #include "neap/report/ledger_rows.hpp"
 
 namespace neap::report {
@@ -44,6 +45,7 @@ Holders::Holders()
       things_[add(Kind::kBody, body)].inside = 1;  // members_ holds it too
     }
   }
+  add_parts();
   for (std::uint32_t i = 0; i < things_.size(); ++i) {
     things_[i].holds = static_cast<std::uint32_t>(holds_.size());
     if (things_[i].kind == Kind::kBody) {
@@ -68,6 +70,29 @@ std::span<const Holders::Hold> Holders::holds_of(
   const std::size_t end =
       i + 1 < things_.size() ? things_[i + 1].holds : holds_.size();
   return std::span(holds_).subspan(things_[i].holds, end - things_[i].holds);
+}
+
+// Parts of composites are in no list but their composite's, whose reference
+// counts as a handle of the program.
+void Holders::add_parts() {
+  memory::Vector<const memory::ScopeMember*> composites;
+  for (const memory::MemberRef& member : members_) {
+    composites.push_back(&*member);
+  }
+  while (!composites.empty()) {
+    const auto* composite =
+        dynamic_cast<const memory::CompositeBody*>(composites.back());
+    composites.pop_back();
+    if (composite == nullptr) {
+      continue;
+    }
+    for (const memory::MemberRef& part : composite->parts()) {
+      if (const tensor::Body* body = body_of(*part)) {
+        add(Kind::kBody, body);
+      }
+      composites.push_back(&*part);
+    }
+  }
 }
 
 // --- what is there, and what holds what -------------------------------------

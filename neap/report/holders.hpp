@@ -115,6 +115,7 @@ class NEAP_API Holders {
   Held held(std::uint32_t i) const;
   std::span<const Hold> holds_of(std::uint32_t i) const noexcept;
 
+  void add_parts();
   std::uint32_t add(Kind kind, const void* address);
   void note(const Hold& hold);
   void hold_array(Hold hold, const tensor::Array& array,

@@ -9,7 +9,9 @@
 
 #include "neap/autograd/backward.hpp"
 #include "neap/graph/hooks.hpp"
+#include "neap/memory/composite.hpp"
 #include "neap/ops/ops.hpp"
+#include "neap/report/growth.hpp"
 #include "neap/report/leaks.hpp"
 #include "neap/report/ledger_rows.hpp"
 #include "neap/tensor/create.hpp"
@@ -148,6 +150,34 @@ TEST_F(HoldersTest, D10_NamesGradientResultsThatWereForgotten) {
   }
   EXPECT_THAT(report_leaks(baseline),
               HasSubstr("96 B in 2 blocks of gradients"));
+}
+
+TEST_F(HoldersTest, FindsThePartsOfCompositesInComposites) {
+  const Baseline baseline;
+  const memory::Composite inner(zeros({100}));
+  const memory::Composite outer(inner);
+  const std::string text = report_leaks(baseline);
+  EXPECT_THAT(text, HasSubstr("    f32 [100], 400 B\n"
+                              "      held by 1 handle of the tensor made at " +
+                              at(__LINE__ - 5) + "\n"));
+}
+
+TEST_F(HoldersTest, N5_GrowthNamesWhoHoldsWhatGrew) {
+  const Tensor w = leaf("fc1.weight");
+  std::vector<Tensor> history;
+  Growth growth;
+  for (int i = 0; i < 8; ++i) {
+    history.push_back(sum(exp(w)));
+    growth.step();
+  }
+  const std::string where = at(__LINE__ - 3);
+  const std::string text = growth.format();
+  EXPECT_EQ(growth.tensors(), 4);
+  EXPECT_THAT(text, HasSubstr("  4 tensors more in the whole program\n"
+                              "  one of '', " +
+                              where +
+                              "\n    f32 [3, 4], 48 B, made by 'exp'\n"
+                              "      held by residual 'output 0' of 'exp' ("));
 }
 
 TEST_F(HoldersTest, CountsOnlyWhatCameAfterTheBaseline) {
