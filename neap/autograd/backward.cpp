@@ -63,9 +63,8 @@ void backward(const Tensor& result, const BackwardOptions& options,
   walk.commit();
 }
 
-memory::Vector<Tensor> grad(std::span<const Tensor> outputs,
-                            std::span<const Tensor> inputs,
-                            const GradOptions& options, CallSite site) {
+Gradients grad(std::span<const Tensor> outputs, std::span<const Tensor> inputs,
+               const GradOptions& options, CallSite site) {
   if (!options.cotangents.empty() &&
       options.cotangents.size() != outputs.size()) {
     raise<ShapeError>("grad: {} cotangents for {} outputs",
@@ -84,9 +83,8 @@ memory::Vector<Tensor> grad(std::span<const Tensor> outputs,
         options.cotangents.empty() ? Tensor() : options.cotangents[i];
     walk.seed(outputs[i], checked_cotangent("grad", outputs[i], given, site));
   }
+  Gradients out(inputs);
   walk.run();
-  memory::Vector<Tensor> out;
-  out.reserve(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     Tensor cotangent = walk.take_target(i);
     if (!cotangent.defined()) {
@@ -98,14 +96,13 @@ memory::Vector<Tensor> grad(std::span<const Tensor> outputs,
       }
       cotangent = ops::filled(inputs[i].spec(), 0.0, site);
     }
-    out.push_back(std::move(cotangent));
+    out.replace(i, std::move(cotangent));
   }
   return out;
 }
 
-memory::Vector<Tensor> grad(const Tensor& output,
-                            std::initializer_list<Tensor> inputs,
-                            const GradOptions& options, CallSite site) {
+Gradients grad(const Tensor& output, std::initializer_list<Tensor> inputs,
+               const GradOptions& options, CallSite site) {
   return grad(std::span(&output, 1), std::span(inputs.begin(), inputs.size()),
               options, site);
 }

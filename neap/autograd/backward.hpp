@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <span>
 
-#include "neap/memory/containers.hpp"
+#include "neap/autograd/gradients.hpp"
 #include "neap/tensor/tensor.hpp"
 
 namespace neap {
@@ -42,13 +42,13 @@ struct GradOptions {
 
 /// The cotangents of `inputs` (leaves or results of ops), in their order.
 /// THROWS: as backward; GraphError for an unused input unless kZeros.
-NEAP_API memory::Vector<Tensor> grad(std::span<const Tensor> outputs,
-                                     std::span<const Tensor> inputs,
-                                     const GradOptions& options = {},
-                                     CallSite site = CallSite::here());
-NEAP_API memory::Vector<Tensor> grad(const Tensor& output,
-                                     std::initializer_list<Tensor> inputs,
-                                     const GradOptions& options = {},
-                                     CallSite site = CallSite::here());
+NEAP_API Gradients grad(std::span<const Tensor> outputs,
+                        std::span<const Tensor> inputs,
+                        const GradOptions& options = {},
+                        CallSite site = CallSite::here());
+NEAP_API Gradients grad(const Tensor& output,
+                        std::initializer_list<Tensor> inputs,
+                        const GradOptions& options = {},
+                        CallSite site = CallSite::here());
 
 }  // namespace neap

@@ -173,7 +173,7 @@ class Call {
       const bool may = ((call_.op.facts.donates & ~kept) >> i & 1U) != 0;
       if (may && candidate != nullptr &&
           candidate->spec() == output_specs_[0] && candidate->is_sole_owner() &&
-          candidate->is_contiguous() &&
+          candidate->is_contiguous() && !candidate->array()->has_tangents() &&
           tensor::extent_bytes(candidate->array()->layout()) ==
               candidate->array()->storage()->size()) {
         return candidate;

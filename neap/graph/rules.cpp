@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/graph/rules.hpp"
 
+#include <algorithm>
+
 #include "neap/base/raise.hpp"
 
 namespace neap::graph {
@@ -51,6 +53,27 @@ Shape VjpContext::input_shape(int i) const noexcept {
   return node_.input_shape(
       i, cotangents_[0].defined() ? cotangents_[0].shape() : taken_shape_,
       shape_cursor_);
+}
+
+std::uint32_t JvpContext::reads(const Op& op,
+                                std::span<const Tensor> tangents) noexcept {
+  const auto& rules = op.facts.vjp_reads;
+  std::uint32_t mask = 0;
+  for (std::size_t i = 0; i < tangents.size(); ++i) {
+    if (tangents[i].defined()) {
+      mask |= rules[std::min(i, rules.size() - 1)].inputs;
+    }
+  }
+  return mask;
+}
+
+const Tensor& JvpContext::input(int i) const {
+  if ((reads(call_.op, tangents_) >> std::min(i, 31) & 1U) == 0) {
+    base::raise<InternalError>(
+        "{}: its jvp reads input {}, which its facts do not declare",
+        call_.op.name, i);
+  }
+  return call_.inputs[static_cast<std::size_t>(i)].tensor();
 }
 
 }  // namespace neap::graph

@@ -85,6 +85,8 @@ class NEAP_API VjpContext {
 /// the outputs out.
 class NEAP_API JvpContext {
  public:
+  /// `call` with the inputs that the rule may read; the others may be gone by
+  /// now, taken over by an output. `tangents` has one an input.
   JvpContext(const OpCall& call, std::span<const Tensor> outputs,
              std::span<const Tensor> tangents,
              std::span<Tensor> results) noexcept
@@ -98,9 +100,10 @@ class NEAP_API JvpContext {
   const Tensor& tangent(int i = 0) const noexcept {
     return tangents_[static_cast<std::size_t>(i)];
   }
-  const Tensor& input(int i = 0) const noexcept {
-    return call_.inputs[static_cast<std::size_t>(i)].tensor();
-  }
+  /// REQUIRES: the op's facts declare that the vjp reads input i for the
+  /// cotangent of an input that has a tangent here; THROWS: InternalError
+  /// otherwise.
+  const Tensor& input(int i = 0) const;
   const Tensor& output(int k = 0) const noexcept {
     return outputs_[static_cast<std::size_t>(k)];
   }
@@ -111,6 +114,11 @@ class NEAP_API JvpContext {
   void set(int k, Tensor tangent) noexcept {
     results_[static_cast<std::size_t>(k)] = std::move(tangent);
   }
+
+  /// The inputs that a rule given these tangents may read, as a mask (inputs
+  /// beyond 31 share the last bit).
+  static std::uint32_t reads(const Op& op,
+                             std::span<const Tensor> tangents) noexcept;
 
  private:
   const OpCall& call_;

@@ -16,8 +16,9 @@ namespace neap::threads {
 class Executor;
 }
 namespace neap::tensor {
+class DyingTangents;
 class Generator;
-}
+}  // namespace neap::tensor
 
 namespace neap::memory {
 
@@ -34,6 +35,7 @@ struct Context {
   tensor::Generator* generator = nullptr;  // nullptr: the default one
   Scope* scope = nullptr;                  // nullptr: handles belong to none
   graph::Observer* observer = nullptr;     // told of nodes that are freed
+  tensor::DyingTangents* dying_tangents = nullptr;  // set while some are freed
 };
 
 /// The current thread's context, read-only.

@@ -53,6 +53,9 @@ void Array::let_go() noexcept {
 }
 
 void Array::end() noexcept {
+  if (has_tangents()) {
+    drop_tangents();
+  }
   if (is_placed()) {
     destroy(this);  // a lodger is the storage's
     return;

@@ -1,7 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Array: a layout on a storage, without any derivative. It is what a graph
 // keeps of a tensor (a residual): no handle, no node, so it can take part in
-// no cycle. Immutable but for the elements.
+// no cycle. Immutable but for the elements and the tangents that forward mode
+// puts beside it (tangent.hpp).
 //
 // Headers share blocks, since a small tensor costs little else:
 //
@@ -16,6 +17,8 @@
 #include "neap/tensor/strided.hpp"
 
 namespace neap::tensor {
+
+class Tangent;
 
 class NEAP_API Array : public memory::Counted<Array>, public Lodging {
  public:
@@ -58,6 +61,11 @@ class NEAP_API Array : public memory::Counted<Array>, public Lodging {
     return {data, layout_.dtype, layout_.shape, layout_.strides};
   }
 
+  /// True when a pass of forward mode carries this value.
+  bool has_tangents() const noexcept {
+    return tangents_.load(std::memory_order_acquire) != nullptr;
+  }
+
   /// The place for a body behind this array, or nullptr when one lies there.
   void* take_body_place() noexcept;
   void give_body_place() noexcept;
@@ -69,7 +77,11 @@ class NEAP_API Array : public memory::Counted<Array>, public Lodging {
  private:
   void end() noexcept;
   void let_go() noexcept;
+  friend class TangentList;
+  void drop_tangents() noexcept;
 
+  // A list, one for each pass; no part of the value.
+  mutable std::atomic<Tangent*> tangents_{nullptr};
   std::atomic<bool> has_body_{false};
   base::Ref<Storage> storage_;  // first to come: it may own this array's block
   Layout layout_;

@@ -3,6 +3,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/tensor/element.hpp"
+#include "neap/tensor/tangent.hpp"
 
 namespace neap {
 
@@ -79,6 +80,11 @@ void* Tensor::writable_elements(DType dtype, const CallSite& site) {
         "mutable_values: a graph records this tensor, write to a detached copy "
         "instead");
   }
+  if (array()->has_tangents()) {
+    raise<GraphError>(
+        "mutable_values: forward mode carries a derivative of this tensor, "
+        "write to a detached copy instead");
+  }
   const void* data = host_elements(dtype);
   array()->storage()->bump_version(base::intern(site));
   return const_cast<void*>(data);
@@ -137,15 +143,15 @@ Tensor Tensor::grad() const {
   return link ? link->grad(output_index()) : Tensor();
 }
 
-// Both get an array of their own, so that what is said of the one array (a
-// tangent) does not hold for the other.
+// Both get an array of their own: a tangent is no part of what is detached.
 Tensor Tensor::detach() const {
   return Tensor(Array::make(array()->storage(), array()->layout()));
 }
 
 Tensor Tensor::alias() const {
-  return Tensor(Array::make(array()->storage(), array()->layout()), link(),
-                output_index());
+  base::Ref<Array> own = Array::make(array()->storage(), array()->layout());
+  tensor::copy_tangents(*array(), *own);
+  return Tensor(std::move(own), link(), output_index());
 }
 
 bool Tensor::is_alias_of(const Tensor& other) const {

@@ -50,7 +50,7 @@ class NEAP_API Tensor {
   }
   /// For writing; counts as a write of the storage, so that a backward that
   /// still needs the old values refuses. THROWS also: GraphError for a tensor
-  /// that a graph records (other than a leaf).
+  /// that a graph records (other than a leaf) or forward mode carries.
   template <class T>
   std::span<T> mutable_values(CallSite site = CallSite::here()) {
     return {static_cast<T*>(writable_elements(dtype_of<T>, site)),
@@ -75,13 +75,13 @@ class NEAP_API Tensor {
   bool is_leaf() const;
   /// What backward accumulated into this leaf; undefined where nothing was.
   Tensor grad() const;
-  /// The same elements, cut off from the graph.
+  /// The same elements, cut off from the graph and from forward mode.
   Tensor detach() const;
 
   // --- identity ------------------------------------------------------------
 
-  /// A new handle (its own body and array) to the same elements and graph
-  /// position.
+  /// A new handle (its own body and array) to the same elements, graph
+  /// position and tangents.
   Tensor alias() const;
   /// True when both lie on one storage.
   bool is_alias_of(const Tensor& other) const;

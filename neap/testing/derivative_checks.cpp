@@ -147,7 +147,7 @@ Second reverse_over_reverse(const OpRun& run, const Tensor& w) {
            {.cotangents = cotangents, .unused = GradOptions::Unused::kZeros});
   Second result;
   result.by_inputs = fetch_all(run, {second.begin(), std::prev(second.end())});
-  result.by_cotangent = run.fetch(second.back());
+  result.by_cotangent = run.fetch(second[second.size() - 1]);
   return result;
 }
 

@@ -1,0 +1,64 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Gradients: what grad() returns, one a tensor that was asked for, in order.
+// It is a value: nothing was accumulated anywhere, and each gradient can be
+// looked at, taken out or replaced before an optimizer sees it. Of the tensors
+// asked for it keeps the identity alone, not the elements.
+#pragma once
+
+#include <span>
+
+#include "neap/memory/containers.hpp"
+#include "neap/tensor/tensor.hpp"
+
+namespace neap {
+
+class NEAP_API Gradients {
+ public:
+  Gradients() = default;
+  /// Places for the gradients of `inputs`, undefined so far.
+  /// THROWS: OutOfMemory.
+  explicit Gradients(std::span<const Tensor> inputs);
+
+  std::size_t size() const noexcept { return values_.size(); }
+  bool empty() const noexcept { return values_.empty(); }
+  const Tensor* begin() const noexcept { return values_.data(); }
+  const Tensor* end() const noexcept { return begin() + size(); }
+
+  /// The gradient of the i-th tensor; undefined once it was taken.
+  /// THROWS: ValueError when there are not as many.
+  const Tensor& operator[](std::size_t i) const;
+  /// The gradient of one of the tensors (or of a handle to the same place in
+  /// the graph). THROWS: ValueError when it was not asked for.
+  const Tensor& get(const Tensor& input) const { return values_[find(input)]; }
+  bool contains(const Tensor& input) const noexcept;
+
+  /// Moves a gradient out, so that whoever takes it decides when it goes.
+  /// THROWS: ValueError as operator[] and get().
+  Tensor take(std::size_t i);
+  Tensor take(const Tensor& input) { return take(find(input)); }
+
+  /// Puts another gradient in place. THROWS: ShapeError, DTypeError when it
+  /// cannot be a gradient of that tensor; ValueError as operator[] and get().
+  void replace(std::size_t i, Tensor gradient);
+  void replace(const Tensor& input, Tensor gradient) {
+    replace(find(input), std::move(gradient));
+  }
+
+ private:
+  // A leaf is known by its link, which is small and held; the result of an op
+  // by the number of its node, which is used once and holds nothing.
+  struct Key {
+    base::Ref<tensor::GraphLink> leaf;
+    std::uint64_t sequence = 0;
+    std::uint32_t output = 0;
+    tensor::Spec spec;
+  };
+  static bool is_key_of(const Key& key, const Tensor& input) noexcept;
+  std::size_t find(const Tensor& input) const;
+  void check_index(const char* op, std::size_t i) const;
+
+  memory::Vector<Tensor> values_;
+  memory::Vector<Key> keys_;
+};
+
+}  // namespace neap

@@ -1,0 +1,40 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// TangentRecorder: carries the tangents of one pass of forward mode beside the
+// values of every op call, from each op's jvp rule. Calls are passed on to the
+// recorder that was there before, so that passes nest: an inner tangent is an
+// ordinary value to the outer one.
+#pragma once
+
+#include "neap/graph/recorder.hpp"
+#include "neap/tensor/tangent.hpp"
+
+namespace neap::autograd {
+
+class TangentRecorder final : public graph::Recorder {
+ public:
+  /// `create_graph`: the rules' ops are recorded for reverse mode wherever the
+  /// values' are; false: never.
+  explicit TangentRecorder(bool create_graph)
+      : outer_(memory::context().recorder), create_graph_(create_graph) {}
+
+  void set(const Tensor& value, Tensor tangent) {
+    level_.set(value, std::move(tangent));
+  }
+  /// Undefined: zero.
+  Tensor tangent_of(const Tensor& value) const { return level_.of(value); }
+
+  /// As Recorder says, but that a call which fails may have taken over an
+  /// rvalue that it was given.
+  void record(const graph::OpCall& call, std::span<Tensor> outputs) override;
+
+ private:
+  void differentiate(const graph::OpCall& call,
+                     std::span<const Tensor> tangents,
+                     std::span<const Tensor> outputs);
+
+  graph::Recorder* outer_;
+  bool create_graph_;
+  tensor::TangentLevel level_;
+};
+
+}  // namespace neap::autograd
