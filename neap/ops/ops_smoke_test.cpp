@@ -247,13 +247,13 @@ GradOptions options(bool create_graph) {
   return out;
 }
 
-memory::Vector<Tensor> gradient(const Tensor& y, Inputs x, bool create_graph) {
+Gradients gradient(const Tensor& y, Inputs x, bool create_graph) {
   return grad(std::span(&y, 1), x, options(create_graph));
 }
 
 // <gradient of weighted(f), v>, itself differentiable.
 Tensor slope(const Function& f, Inputs x, Inputs v) {
-  const memory::Vector<Tensor> g = gradient(weighted(f, x), x, true);
+  const Gradients g = gradient(weighted(f, x), x, true);
   Tensor total = scalar(0.0, f64);
   for (std::size_t i = 0; i < g.size(); ++i) {
     total = total + sum(g[i] * v[i]);
