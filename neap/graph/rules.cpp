@@ -67,6 +67,12 @@ std::uint32_t JvpContext::reads(const Op& op,
   return mask;
 }
 
+// What took an input over is of the same kind.
+Spec JvpContext::input_spec(int i) const {
+  const Tensor& tensor = call_.inputs[static_cast<std::size_t>(i)].tensor();
+  return tensor.defined() ? tensor.spec() : outputs_[0].spec();
+}
+
 const Tensor& JvpContext::input(int i) const {
   if ((reads(call_.op, tangents_) >> std::min(i, 31) & 1U) == 0) {
     base::raise<InternalError>(

@@ -104,6 +104,8 @@ class NEAP_API JvpContext {
   /// cotangent of an input that has a tangent here; THROWS: InternalError
   /// otherwise.
   const Tensor& input(int i = 0) const;
+  /// Shape, dtype and space of any input.
+  Spec input_spec(int i) const;
   const Tensor& output(int k = 0) const noexcept {
     return outputs_[static_cast<std::size_t>(k)];
   }

@@ -55,8 +55,7 @@ void jvp_of(JvpContext& c) {
     d = mul(kByX(c.input(0), c.input(1)), c.tangent(0));
   }
   if (c.tangent(1).defined()) {
-    d = add_defined(std::move(d),
-                    mul(kByT(c.input(0), c.input(1)), c.tangent(1)));
+    d = add_defined(std::move(d), mul(kByT(c.input(0), {}), c.tangent(1)));
   }
   c.set(0, std::move(d));
 }

@@ -84,12 +84,12 @@ void jvp_concat(JvpContext& c) {
   memory::Vector<Tensor> tangents;
   tangents.reserve(static_cast<std::size_t>(c.inputs()));
   for (int i = 0; i < c.inputs(); ++i) {
-    const Tensor& x = c.input(i);
+    const Spec x = c.input_spec(i);
     tangents.push_back(
         c.tangent(i).defined()
             ? c.tangent(i)
-            : expand(constant(0.0, x.dtype(), x.space(), CallSite::here()),
-                     x.shape()));
+            : expand(constant(0.0, x.dtype, x.space, CallSite::here()),
+                     x.shape));
   }
   c.set(0, concat_of(tangents, static_cast<int>(c.attrs<AxisAttrs>().axis),
                      CallSite::here()));

@@ -111,14 +111,16 @@ void infer_norm_grad(const char* op, const OpArgs& args, std::int64_t stats,
 }
 
 void jvp_norm(JvpContext& c, Norm norm) {
-  const NormAt at(norm, c.input(0), c.output(1),
+  const auto at = [&] {
+    return NormAt(norm, c.input(0), c.output(1),
                   c.attrs<kernels::NormAttrs>().eps);
+  };
   Tensor d;
   if (c.tangent(0).defined()) {
-    d = times(at.along(c.tangent(0)), c.inputs() > 1 ? c.input(1) : Tensor());
+    d = times(at().along(c.tangent(0)), c.inputs() > 1 ? c.input(1) : Tensor());
   }
   if (c.inputs() > 1 && c.tangent(1).defined()) {
-    d = add_defined(std::move(d), mul(at.xhat(), c.tangent(1)));
+    d = add_defined(std::move(d), mul(at().xhat(), c.tangent(1)));
   }
   if (c.inputs() > 2) {
     d = add_defined(std::move(d), c.tangent(2));
@@ -168,15 +170,18 @@ void vjp_norm_grad(VjpContext& c, Norm norm) {
 void jvp_norm_grad(JvpContext& c, Norm norm) {
   const auto wanted = c.attrs<NormGradAttrs>();
   const NormAt at(norm, c.input(1), c.input(2), wanted.eps);
-  const Tensor w = c.inputs() > 3 ? c.input(3) : Tensor();
-  const Tensor& dy = c.input(0);
   const Tensor& t = c.tangent(0);
   const Tensor& t_x = c.tangent(1);
+  const Tensor t_w = c.inputs() > 3 ? c.tangent(3) : Tensor();
+  const bool reads_w = c.inputs() > 3 && (t.defined() || t_x.defined());
+  const bool reads_dy = t_x.defined() || t_w.defined();
+  const Tensor w = reads_w ? c.input(3) : Tensor();
+  const Tensor dy = reads_dy ? c.input(0) : Tensor();
   const Shape columns{at.x().shape().back()};
   if (wanted.dx) {
     Tensor g = t.defined() ? times(t, w) : Tensor();
-    if (w.defined() && c.tangent(3).defined()) {
-      g = add_defined(std::move(g), mul(dy, c.tangent(3)));
+    if (t_w.defined()) {
+      g = add_defined(std::move(g), mul(dy, t_w));
     }
     Tensor d = g.defined() ? at.along(g) : Tensor();
     if (t_x.defined()) {

@@ -39,10 +39,11 @@ void vjp_scatter(VjpContext& c) {
 
 void jvp_scatter(JvpContext& c) {
   const auto or_zero = [&](int i) {
+    const Spec like = c.input_spec(i);
     return c.tangent(i).defined()
                ? c.tangent(i)
-               : repeated(0.0, c.input(i), c.input(i).shape(),
-                          CallSite::here());
+               : expand(constant(0.0, like.dtype, like.space, CallSite::here()),
+                        like.shape);
   };
   c.set(0, scatter_checked(or_zero(0), axis_of(c.attrs<AxisAttrs>()),
                            c.input(1), or_zero(2)));

@@ -38,7 +38,7 @@ void jvp_scatter_add(JvpContext& c) {
   const int axis = static_cast<int>(c.attrs<AxisAttrs>().axis);
   c.set(0, dx.defined() ? scatter_add_checked(dx, axis, c.input(1), dsrc)
                         : scatter_add_checked(
-                              filled(c.input(0).spec(), 0.0, CallSite::here()),
+                              filled(c.input_spec(0), 0.0, CallSite::here()),
                               axis, c.input(1), dsrc));
 }
 

@@ -43,7 +43,7 @@ void jvp_unpack(JvpContext& c) {
   const Tensor& values = c.tangent(0);
   const Tensor& fill = c.tangent(2);
   const auto zero = [&](int i) {
-    const tensor::Spec spec = c.input(i).spec();
+    const tensor::Spec spec = c.input_spec(i);
     return constant(0.0, spec.dtype, spec.space, CallSite::here());
   };
   if (values.defined()) {
