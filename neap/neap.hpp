@@ -3,6 +3,8 @@
 #pragma once
 
 #include "neap/autograd/backward.hpp"
+#include "neap/autograd/functional.hpp"
+#include "neap/autograd/gradients.hpp"
 #include "neap/autograd/jvp.hpp"
 #include "neap/autograd/rematerialise.hpp"
 #include "neap/base/error.hpp"

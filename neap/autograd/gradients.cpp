@@ -4,19 +4,10 @@
 #include <algorithm>
 
 #include "neap/base/raise.hpp"
-#include "neap/graph/vertex.hpp"
 
 namespace neap {
 
 using base::raise;
-
-namespace {
-
-std::uint64_t sequence_of(const tensor::GraphLink& link) noexcept {
-  return static_cast<const graph::Vertex&>(link).sequence();
-}
-
-}  // namespace
 
 Gradients::Gradients(std::span<const Tensor> inputs) {
   values_.resize(inputs.size());
@@ -25,24 +16,13 @@ Gradients::Gradients(std::span<const Tensor> inputs) {
     Key& key = keys_.emplace_back();
     key.spec = input.spec();
     key.output = input.output_index();
-    if (const base::Ref<tensor::GraphLink>& link = input.link()) {
-      if (link->is_leaf()) {
-        key.leaf = link;
-      } else {
-        key.sequence = sequence_of(*link);
-      }
-    }
+    key.link = input.link();
   }
 }
 
 bool Gradients::is_key_of(const Key& key, const Tensor& input) noexcept {
-  const tensor::GraphLink* link =
-      input.defined() ? input.link().get() : nullptr;
-  if (link == nullptr || key.output != input.output_index()) {
-    return false;
-  }
-  return link->is_leaf() ? key.leaf.get() == link
-                         : !key.leaf && key.sequence == sequence_of(*link);
+  return key.link && input.defined() && key.link.get() == input.link().get() &&
+         key.output == input.output_index();
 }
 
 bool Gradients::contains(const Tensor& input) const noexcept {

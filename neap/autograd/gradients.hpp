@@ -2,7 +2,7 @@
 // Gradients: what grad() returns, one a tensor that was asked for, in order.
 // It is a value: nothing was accumulated anywhere, and each gradient can be
 // looked at, taken out or replaced before an optimizer sees it. Of the tensors
-// asked for it keeps the identity alone, not the elements.
+// asked for it holds the place on the graph, not the elements.
 #pragma once
 
 #include <span>
@@ -45,11 +45,11 @@ class NEAP_API Gradients {
   }
 
  private:
-  // A leaf is known by its link, which is small and held; the result of an op
-  // by the number of its node, which is used once and holds nothing.
+  // A tensor is known by its place on the graph. Holding a leaf's, or that of a
+  // node that was consumed, costs next to nothing; a node that was retained
+  // keeps what it keeps.
   struct Key {
-    base::Ref<tensor::GraphLink> leaf;
-    std::uint64_t sequence = 0;
+    base::Ref<tensor::GraphLink> link;
     std::uint32_t output = 0;
     tensor::Spec spec;
   };

@@ -3,41 +3,79 @@
 
 #include "neap/autograd/tangent_recorder.hpp"
 #include "neap/base/raise.hpp"
-#include "neap/memory/containers.hpp"
 #include "neap/ops/fill.hpp"
 
 namespace neap {
 
-using base::raise;
+using autograd::TangentRecorder;
 
-JvpResult jvp(const std::function<Tensor(std::span<const Tensor>)>& f,
-              std::span<const Tensor> primals,
-              std::span<const Tensor> tangents) {
-  if (primals.size() != tangents.size()) {
-    raise<ShapeError>("jvp: {} tangents for {} primals", tangents.size(),
-                      primals.size());
-  }
-  autograd::TangentRecorder recorder(true);
-  memory::Vector<Tensor> handles;
+JvpResults jvp(autograd::FunctionToMany f, std::span<const Tensor> primals,
+               std::span<const Tensor> tangents, const JvpOptions& options) {
+  autograd::check_tangents("jvp", primals, tangents);
+  TangentRecorder recorder(options.create_graph);
+  Tensors handles;
+  handles.reserve(primals.size());
   for (std::size_t i = 0; i < primals.size(); ++i) {
-    if (primals[i].spec() != tangents[i].spec()) {
-      raise<ShapeError>("jvp: tangent {} of shape {} for a primal of shape {}",
-                        i, format_shape(tangents[i].shape()),
-                        format_shape(primals[i].shape()));
-    }
     handles.push_back(primals[i].alias());
     recorder.set(handles.back(), tangents[i]);
   }
-  JvpResult result;
+  JvpResults results;
   {
     const graph::UseRecorder guard(&recorder);
-    result.value = f(handles);
+    results.values = f(handles);
   }
-  result.tangent = recorder.tangent_of(result.value);
-  if (!result.tangent.defined()) {
-    result.tangent = ops::filled(result.value.spec(), 0.0, CallSite::here());
+  results.tangents.reserve(results.values.size());
+  for (const Tensor& value : results.values) {
+    results.tangents.push_back(recorder.tangent_or_zeros(value));
   }
-  return result;
+  return results;
+}
+
+JvpResult jvp(autograd::FunctionOfMany f, std::span<const Tensor> primals,
+              std::span<const Tensor> tangents, const JvpOptions& options) {
+  const auto listed = [&](std::span<const Tensor> in) {
+    Tensors out;
+    out.push_back(f(in));
+    return out;
+  };
+  JvpResults all =
+      jvp(autograd::FunctionToMany(listed), primals, tangents, options);
+  return {std::move(all.values[0]), std::move(all.tangents[0])};
+}
+
+JvpResult jvp(autograd::Function f, const Tensor& primal, const Tensor& tangent,
+              const JvpOptions& options) {
+  const auto first = [&](std::span<const Tensor> in) { return f(in[0]); };
+  return jvp(autograd::FunctionOfMany(first), std::span(&primal, 1),
+             std::span(&tangent, 1), options);
+}
+
+// As deep as the order of the derivative, and costs double with each.
+Tensor directional_derivative(
+    autograd::FunctionOfMany f, std::span<const Tensor> primals,
+    std::span<const std::span<const Tensor>> directions,
+    const JvpOptions& options) {
+  if (directions.empty()) {
+    return f(primals);
+  }
+  const auto inner = [&](std::span<const Tensor> in) {
+    return directional_derivative(f, in, directions.subspan(1), options);
+  };
+  return jvp(autograd::FunctionOfMany(inner), primals, directions[0], options)
+      .tangent;
+}
+
+Tensor directional_derivative(autograd::Function f, const Tensor& primal,
+                              std::initializer_list<Tensor> directions,
+                              const JvpOptions& options) {
+  const auto first = [&](std::span<const Tensor> in) { return f(in[0]); };
+  memory::Vector<std::span<const Tensor>> lists;
+  lists.reserve(directions.size());
+  for (const Tensor& direction : directions) {
+    lists.emplace_back(&direction, 1);
+  }
+  return directional_derivative(autograd::FunctionOfMany(first),
+                                std::span(&primal, 1), lists, options);
 }
 
 }  // namespace neap

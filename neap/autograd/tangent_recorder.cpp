@@ -8,6 +8,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/graph/rules.hpp"
 #include "neap/memory/containers.hpp"
+#include "neap/ops/fill.hpp"
 
 namespace neap::autograd {
 namespace {
@@ -141,6 +142,46 @@ void TangentRecorder::differentiate(const graph::OpCall& call,
       level_.set(outputs[k], std::move(results[k]));
     }
   }
+}
+
+Tensor TangentRecorder::tangent_or_zeros(const Tensor& value) const {
+  const Tensor tangent = level_.of(value);
+  return tangent.defined()
+             ? Tensor(tangent.array(), tangent.link(), tangent.output_index())
+             : ops::filled(value.spec(), 0.0, CallSite::here());
+}
+
+void check_tangents(const char* op, std::span<const Tensor> primals,
+                    std::span<const Tensor> tangents) {
+  if (primals.size() != tangents.size()) {
+    base::raise<ShapeError>("{}: {} tangents for {} primals", op,
+                            tangents.size(), primals.size());
+  }
+  for (std::size_t i = 0; i < primals.size(); ++i) {
+    if (!tangents[i].defined()) {
+      continue;
+    }
+    const tensor::Spec want = primals[i].spec();
+    const tensor::Spec got = tangents[i].spec();
+    if (got.shape != want.shape) {
+      base::raise<ShapeError>(
+          "{}: tangent {} of shape {} for a primal of shape {}", op, i,
+          format_shape(got.shape), format_shape(want.shape));
+    }
+    if (got.dtype != want.dtype) {
+      base::raise<DTypeError>("{}: tangent {} of {} for a primal of {}", op, i,
+                              name_of(got.dtype), name_of(want.dtype));
+    }
+    if (got.space != want.space) {
+      base::raise<DeviceError>(
+          "{}: tangent {} lies in memory space {}, its primal in {}", op, i,
+          got.space.value, want.space.value);
+    }
+  }
+}
+
+Tensor cut(const Tensor& value) {
+  return value.requires_grad() ? Tensor(value.array()) : value;
 }
 
 }  // namespace neap::autograd

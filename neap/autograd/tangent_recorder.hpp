@@ -17,11 +17,14 @@ class TangentRecorder final : public graph::Recorder {
   explicit TangentRecorder(bool create_graph)
       : outer_(memory::context().recorder), create_graph_(create_graph) {}
 
-  void set(const Tensor& value, Tensor tangent) {
-    level_.set(value, std::move(tangent));
-  }
   /// Undefined: zero.
-  Tensor tangent_of(const Tensor& value) const { return level_.of(value); }
+  void set(const Tensor& value, const Tensor& tangent) {
+    if (tangent.defined()) {
+      level_.set(value, tangent);
+    }
+  }
+  /// As a new handle, in the current scope.
+  Tensor tangent_or_zeros(const Tensor& value) const;
 
   /// As Recorder says, but that a call which fails may have taken over an
   /// rvalue that it was given.
@@ -36,5 +39,13 @@ class TangentRecorder final : public graph::Recorder {
   bool create_graph_;
   tensor::TangentLevel level_;
 };
+
+/// THROWS: ShapeError, DTypeError, DeviceError for a tangent that is unlike its
+/// primal; ShapeError when there are not as many. An undefined one is zero.
+void check_tangents(const char* op, std::span<const Tensor> primals,
+                    std::span<const Tensor> tangents);
+
+/// The same value, with its tangents, out of reverse mode's sight.
+Tensor cut(const Tensor& value);
 
 }  // namespace neap::autograd

@@ -84,6 +84,7 @@
 #include "neap/ops/ne.hpp"                    // IWYU pragma: export
 #include "neap/ops/neg.hpp"                   // IWYU pragma: export
 #include "neap/ops/norm.hpp"                  // IWYU pragma: export
+#include "neap/ops/normal_pdf.hpp"            // IWYU pragma: export
 #include "neap/ops/one_hot.hpp"               // IWYU pragma: export
 #include "neap/ops/operators.hpp"             // IWYU pragma: export
 #include "neap/ops/outer.hpp"                 // IWYU pragma: export

@@ -74,6 +74,7 @@ void check_values(Fixture& fixture, const OpRow& row,
     if (is_wide(row, dtype)) {
       check_first_derivative(run);
       check_second_derivative(run);
+      check_third_derivative(run);
     } else if (dtype == f32) {
       check_narrow_derivative(run, OpRun(fixture, row, f64, values, variant));
     }

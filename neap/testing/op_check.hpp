@@ -5,8 +5,9 @@
 //   vjp, jvp     against central differences in f64, on random directions; in
 //                f32 against f64; <jvp u, w> = <u, vjp w>; one input at a time
 //                and all at once
-//   second       the derivative of the vjp, by its inputs and its cotangent,
-//                and that of the jvp
+//   second       the derivative of the vjp, by its inputs and its cotangent;
+//                that of the jvp; both modes nested in every order
+//   third        three levels of both modes, in several orders
 //   layouts      contiguous, transposed, with gaps, stride 0, mixed: same bits
 //   threads      1, 2, 3: same bits
 //   donation     same bits, and the memory is taken over where the facts say

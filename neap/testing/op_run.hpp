@@ -120,6 +120,7 @@ void check_donation(const OpRun& run);
 void check_second_space(const OpRun& run);
 void check_first_derivative(const OpRun& run);
 void check_second_derivative(const OpRun& run);
+void check_third_derivative(const OpRun& run);
 /// f32 against f64.
 void check_narrow_derivative(const OpRun& narrow, const OpRun& wide);
 void check_kink(const OpRun& run);

@@ -113,8 +113,9 @@ struct OpRow {
 
   std::uint64_t seed = 7;  // of the generator, started anew for every call
   bool differentiable = true;
-  bool smooth = true;  // false: no differences (a kink row)
-  bool second_derivative = true;
+  bool smooth = true;             // false: no differences (a kink row)
+  bool second_derivative = true;  // false: neither second nor third
+  bool third_derivative = true;
   bool any_layout =
       true;  // false: contiguous inputs alone (an op that says so)
   bool second_space = true;
