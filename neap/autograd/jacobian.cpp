@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "neap/autograd/functional.hpp"
+#include "neap/autograd/tangent_recorder.hpp"
 #include "neap/ops/cast.hpp"
 #include "neap/ops/concat.hpp"
 #include "neap/ops/eq.hpp"
