@@ -12,6 +12,7 @@
 #include "neap/ops/add.hpp"
 #include "neap/ops/mul.hpp"
 #include "neap/ops/neg.hpp"
+#include "neap/ops/sub.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/element.hpp"
 #include "neap/testing/gtest.hpp"
@@ -235,7 +236,38 @@ TEST(OpCheckTest, ReportsAJvpThatCannotBeDifferentiated) {
   op.jvp = [](JvpContext& c) {
     c.set(0, mul(c.tangent(0), slope_of(c.input(0).detach())));
   };
-  expect_reported(table_for(op), "derivative of the jvp by input 0");
+  expect_reported(table_for(op), "second derivative, reverse over forward");
+  expect_reported(table_for(op), "second derivative, forward twice");
+}
+
+TEST(OpCheckTest, ReportsAWrongSignInASecondOrderTerm) {
+  // The slope at 2 a - x with a = x held: its value is right, its derivative
+  // has the other sign.
+  Op op = kCube;
+  op.vjp = [](VjpContext& c) {
+    const Tensor x = c.input(0);
+    c.set(0, mul(c.cotangent(), slope_of(sub(mul(x.detach(), 2), x))));
+  };
+  expect_reported(table_for(op), "derivative of the vjp by input 0");
+  expect_reported(table_for(op), "second derivative, reverse over forward");
+}
+
+TEST(OpCheckTest, ReportsAWrongThirdDerivative) {
+  Op op = kCube;
+  // 3 x^2 as 3 (2 x a - a^2) with a = x held: the first two derivatives are
+  // right.
+  const auto wrong = [](const Tensor& x) {
+    const Tensor a = x.detach();
+    return mul(sub(mul(mul(x, a), 2), mul(a, a)), 3);
+  };
+  static constexpr auto kSlope = wrong;
+  op.vjp = [](VjpContext& c) {
+    c.set(0, mul(c.cotangent(), kSlope(c.input(0))));
+  };
+  op.jvp = [](JvpContext& c) {
+    c.set(0, mul(c.tangent(0), kSlope(c.input(0))));
+  };
+  expect_reported(table_for(op), "third derivative along a direction");
 }
 
 TEST(OpCheckTest, NamesARuleThatIsMissing) {
