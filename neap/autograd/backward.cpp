@@ -3,6 +3,7 @@
 
 #include "neap/autograd/walk.hpp"
 #include "neap/base/raise.hpp"
+#include "neap/memory/scope.hpp"
 #include "neap/ops/fill.hpp"
 
 namespace neap {
@@ -11,19 +12,19 @@ using base::raise;
 
 namespace {
 
-// What a walk makes on its way is no handle of the user's.
-class ApartFromScopes : public memory::ContextGuard {
- public:
-  ApartFromScopes()
-      : ContextGuard([](memory::Context& c) { c.scope = nullptr; }) {}
-};
-
-void check_root(const char* op, const Tensor& root) {
-  if (!root.requires_grad()) {
-    raise<GraphError>(
-        "{}: the result depends on no tensor that requires grad (made under "
-        "NoGrad, detached, or of plain tensors only)",
-        op);
+void check_roots(const char* op, std::span<const Tensor> roots,
+                 std::span<const Tensor> cotangents) {
+  for (const Tensor& root : roots) {
+    if (!root.requires_grad()) {
+      raise<GraphError>(
+          "{}: the result depends on no tensor that requires grad (made under "
+          "NoGrad, detached, or of plain tensors only)",
+          op);
+    }
+  }
+  if (!cotangents.empty() && cotangents.size() != roots.size()) {
+    raise<ShapeError>("{}: {} cotangents for {} results", op, cotangents.size(),
+                      roots.size());
   }
 }
 
@@ -46,58 +47,85 @@ Tensor checked_cotangent(const char* op, const Tensor& root,
   return given;
 }
 
+void seed_all(const char* op, autograd::Walk& walk,
+              std::span<const Tensor> roots, std::span<const Tensor> cotangents,
+              const CallSite& site) {
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    const Tensor given = cotangents.empty() ? Tensor() : cotangents[i];
+    walk.seed(roots[i], checked_cotangent(op, roots[i], given, site));
+  }
+}
+
+void check_used(const autograd::Walk& walk, std::span<const Tensor> inputs) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!walk.reaches(i)) {
+      raise<GraphError>(
+          "grad: input {} of shape {} is not used by the outputs; ask for "
+          "zeros with Unused::kZeros",
+          i, format_shape(inputs[i].shape()));
+    }
+  }
+}
+
+// What grad gives belongs to the caller's scope, as what an op gives; a tensor
+// of somebody else's (a cotangent that went straight through) stays his.
+void join_scope(Gradients& gradients) {
+  memory::Scope* scope = memory::Scope::current();
+  for (std::size_t i = 0; scope != nullptr && i < gradients.size(); ++i) {
+    Tensor gradient = gradients.take(i);
+    if (!gradient.has_sole_handle()) {
+      gradient = gradient.alias();
+    }
+    scope->attach(gradient);
+    gradients.replace(i, std::move(gradient));
+  }
+}
+
 }  // namespace
 
 void backward(const Tensor& result, const BackwardOptions& options,
               CallSite site) {
-  check_root("backward", result);
-  const ApartFromScopes apart;
-  const Tensor cotangent =
-      checked_cotangent("backward", result, options.cotangent, site);
+  backward(std::span(&result, 1), std::span(&options.cotangent, 1), options,
+           site);
+}
+
+void backward(std::span<const Tensor> results,
+              std::span<const Tensor> cotangents,
+              const BackwardOptions& options, CallSite site) {
+  check_roots("backward", results, cotangents);
+  const memory::OutsideScopes apart;  // a walk's own tensors
   autograd::Walk walk(
-      std::span(&result, 1),
+      results,
       {options.retain_graph || options.create_graph, options.create_graph},
       base::intern(site));
-  walk.seed(result, cotangent);
+  seed_all("backward", walk, results, cotangents, site);
   walk.run();
   walk.commit();
 }
 
 Gradients grad(std::span<const Tensor> outputs, std::span<const Tensor> inputs,
                const GradOptions& options, CallSite site) {
-  if (!options.cotangents.empty() &&
-      options.cotangents.size() != outputs.size()) {
-    raise<ShapeError>("grad: {} cotangents for {} outputs",
-                      options.cotangents.size(), outputs.size());
-  }
-  for (const Tensor& output : outputs) {
-    check_root("grad", output);
-  }
-  const ApartFromScopes apart;
-  autograd::Walk walk(
-      outputs, inputs,
-      {options.retain_graph || options.create_graph, options.create_graph},
-      base::intern(site));
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const Tensor given =
-        options.cotangents.empty() ? Tensor() : options.cotangents[i];
-    walk.seed(outputs[i], checked_cotangent("grad", outputs[i], given, site));
-  }
+  check_roots("grad", outputs, options.cotangents);
   Gradients out(inputs);
-  walk.run();
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    Tensor cotangent = walk.take_target(i);
-    if (!cotangent.defined()) {
-      if (options.unused == GradOptions::Unused::kError) {
-        raise<GraphError>(
-            "grad: input {} of shape {} is not used by the outputs; ask for "
-            "zeros with Unused::kZeros",
-            i, format_shape(inputs[i].shape()));
-      }
-      cotangent = ops::filled(inputs[i].spec(), 0.0, site);
+  {
+    const memory::OutsideScopes apart;
+    autograd::Walk walk(
+        outputs, inputs,
+        {options.retain_graph || options.create_graph, options.create_graph},
+        base::intern(site));
+    if (options.unused == GradOptions::Unused::kError) {
+      check_used(walk, inputs);
     }
-    out.replace(i, std::move(cotangent));
+    seed_all("grad", walk, outputs, options.cotangents, site);
+    walk.run();
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      Tensor cotangent = walk.take_target(i);
+      out.replace(i, cotangent.defined()
+                         ? std::move(cotangent)
+                         : ops::filled(inputs[i].spec(), 0.0, site));
+    }
   }
+  join_scope(out);
   return out;
 }
 

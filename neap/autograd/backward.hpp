@@ -31,6 +31,15 @@ NEAP_API void backward(const Tensor& result,
                        const BackwardOptions& options = {},
                        CallSite site = CallSite::here());
 
+/// The same from several results at once, whose contributions add up.
+/// `cotangents`: one a result, undefined where the result has one element; or
+/// none at all. options.cotangent is not read. THROWS: as above; ShapeError for
+/// another number of cotangents.
+NEAP_API void backward(std::span<const Tensor> results,
+                       std::span<const Tensor> cotangents = {},
+                       const BackwardOptions& options = {},
+                       CallSite site = CallSite::here());
+
 struct GradOptions {
   enum class Unused { kError, kZeros };
   /// One for each output; empty: ones for outputs of one element.

@@ -12,6 +12,7 @@
 
 #include "neap/autograd/backward.hpp"
 #include "neap/graph/node.hpp"
+#include "neap/memory/scope.hpp"
 #include "neap/ops/add.hpp"
 #include "neap/ops/exp.hpp"
 #include "neap/ops/mul.hpp"
@@ -201,6 +202,41 @@ TEST_F(LifetimeTest, DroppedHandlesAreToldAsUnreferenced) {
   { const Tensor y = neg(sin(x)); }
   EXPECT_EQ(log.lines,
             (std::vector<std::string>{"neg unreferenced", "sin unreferenced"}));
+}
+
+TEST_F(LifetimeTest, AnUnusedInputIsRefusedBeforeAnyDamage) {
+  const Tensor x = leaf(1.0);
+  const Tensor y = sin(x);
+  const Tensor other = leaf(1.0);
+  EXPECT_THROW(grad(y, {x, other}), GraphError);
+  backward(y);  // nothing was consumed
+}
+
+TEST_F(LifetimeTest, SeveralResultsAreDifferentiatedInOnePass) {
+  const Tensor x = leaf(3.0);
+  const Tensor y = mul(x, x);
+  const std::vector<Tensor> results{y, neg(y)};
+  const std::vector<Tensor> cotangents{scalar(5.0, f64), Tensor()};
+  backward(results, cotangents);
+  EXPECT_EQ(x.grad().item(), 4 * 6.0);
+}
+
+TEST_F(LifetimeTest, WhatGradGivesBelongsToTheScope) {
+  const Tensor x = leaf(3.0);
+  const Tensor seed = scalar(2.0, f64);
+  Tensor kept;
+  Tensor dropped;
+  {
+    Scope scope;
+    const Tensor y = add(x, x);
+    auto grads = grad(std::span(&y, 1), std::span(&y, 1),
+                      {.cotangents = std::span(&seed, 1)});
+    dropped = grads[0];  // the seed itself, by another handle
+    kept = scope.keep(grad(mul(x, x), {x})[0]);
+  }
+  EXPECT_FALSE(dropped.defined());
+  EXPECT_EQ(seed.item(), 2.0);
+  EXPECT_EQ(kept.item(), 6.0);
 }
 
 // --- hooks -----------------------------------------------------------------

@@ -35,6 +35,9 @@ class Walk {
   Walk(std::span<const Tensor> roots, std::span<const Tensor> targets,
        const Options& options, base::SiteId site);
 
+  /// Whether the roots depend on the i-th target.
+  bool reaches(std::size_t i) const noexcept { return targets_[i].reached; }
+
   /// Gives a root its cotangent. Several add up.
   void seed(const Tensor& root, Tensor cotangent);
 

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kAbs;
+NEAP_API extern const graph::Op kAbs;
 }  // namespace ops
 
 /// |x|; f32, f64, i32, i64. The derivative at 0 is 0.

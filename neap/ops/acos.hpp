@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kAcos;
+NEAP_API extern const graph::Op kAcos;
 }  // namespace ops
 
 /// Inverse cosine, in [0, pi]; f32, f64. NaN beyond [-1, 1]; its derivative at

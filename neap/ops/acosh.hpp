@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kAcosh;
+NEAP_API extern const graph::Op kAcosh;
 }  // namespace ops
 
 /// Inverse hyperbolic cosine; f32, f64. NaN below 1; its derivative at 1 is

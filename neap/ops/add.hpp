@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kAdd;
+NEAP_API extern const graph::Op kAdd;
 }
 
 /// a + b, broadcast; f32, f64, i32 (wraps), i64 (wraps).

@@ -6,8 +6,8 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kAmax;
-extern const graph::Op kAmin;
+NEAP_API extern const graph::Op kAmax;
+NEAP_API extern const graph::Op kAmin;
 
 /// Over the axes of a mask (bit i: axis i); they stay, with extent 1.
 NEAP_API Tensor amax_axes(const Operand& x, std::uint64_t axes);

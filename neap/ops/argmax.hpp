@@ -6,8 +6,8 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kArgmax;
-extern const graph::Op kArgmin;
+NEAP_API extern const graph::Op kArgmax;
+NEAP_API extern const graph::Op kArgmin;
 }  // namespace ops
 
 /// Position of the largest, or smallest, element along an axis, or in the

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kAsin;
+NEAP_API extern const graph::Op kAsin;
 }  // namespace ops
 
 /// Inverse sine, in [-pi / 2, pi / 2]; f32, f64. NaN beyond [-1, 1]; its

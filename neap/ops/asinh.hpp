@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kAsinh;
+NEAP_API extern const graph::Op kAsinh;
 }  // namespace ops
 
 /// Inverse hyperbolic sine; f32, f64.

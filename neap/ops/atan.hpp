@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kAtan;
+NEAP_API extern const graph::Op kAtan;
 }  // namespace ops
 
 /// Inverse tangent, in [-pi / 2, pi / 2]; f32, f64.

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kAtan2;
+NEAP_API extern const graph::Op kAtan2;
 }  // namespace ops
 
 /// The angle in [-pi, pi] of the point with ordinate a and abscissa b, in

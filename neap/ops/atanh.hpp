@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kAtanh;
+NEAP_API extern const graph::Op kAtanh;
 }  // namespace ops
 
 /// Inverse hyperbolic tangent; f32, f64. Infinite at 1 and -1, NaN beyond.

@@ -7,8 +7,8 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kBinaryCrossEntropy;
-extern const graph::Op kLogitsCrossEntropy;
+NEAP_API extern const graph::Op kBinaryCrossEntropy;
+NEAP_API extern const graph::Op kLogitsCrossEntropy;
 }  // namespace ops
 
 /// -(t ln x + (1 - t) ln(1 - x)) of probabilities x in [0, 1] and targets t of

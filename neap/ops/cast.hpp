@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kCast;
+NEAP_API extern const graph::Op kCast;
 
 /// Attributes of cast.
 struct CastAttrs {

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kCeil;
+NEAP_API extern const graph::Op kCeil;
 }  // namespace ops
 
 /// The smallest whole number that is no less; f32, f64. Its derivative is 0.

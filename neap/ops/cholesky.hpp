@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kCholesky;
+NEAP_API extern const graph::Op kCholesky;
 }  // namespace ops
 
 /// The lower triangular L with L L^T = (a + a^T) / 2 and a positive diagonal,

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kClip;
+NEAP_API extern const graph::Op kClip;
 }  // namespace ops
 
 /// x, no less than low and no more than high (high wins where they cross); f32,

@@ -7,7 +7,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kClipGrad;
+NEAP_API extern const graph::Op kClipGrad;
 }  // namespace ops
 
 /// The derivative rule of clip: g where x is in the range, its ends included,

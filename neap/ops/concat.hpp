@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kConcat;
+NEAP_API extern const graph::Op kConcat;
 }  // namespace ops
 
 /// The tensors one after the other along an axis (PyTorch's cat): any number

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kCopy;
+NEAP_API extern const graph::Op kCopy;
 }  // namespace ops
 
 /// A dense copy in new storage of the same space; any dtype.

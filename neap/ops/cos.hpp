@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kCos;
+NEAP_API extern const graph::Op kCos;
 }  // namespace ops
 
 /// Cosine of an angle in radians; f32, f64. NaN for infinities.

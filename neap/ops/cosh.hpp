@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kCosh;
+NEAP_API extern const graph::Op kCosh;
 }  // namespace ops
 
 /// Hyperbolic cosine; f32, f64.

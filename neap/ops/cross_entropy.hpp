@@ -7,7 +7,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kCrossEntropy;
+NEAP_API extern const graph::Op kCrossEntropy;
 }  // namespace ops
 
 struct CrossEntropyOptions {

@@ -7,7 +7,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kCrossEntropyGrad;
+NEAP_API extern const graph::Op kCrossEntropyGrad;
 
 /// The cotangent of cross_entropy's logits (N, C), from that of the loss (rank
 /// 0; (N) where it is not reduced), the logits, the labels (N) i64 and each

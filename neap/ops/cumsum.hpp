@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kCumsum;
+NEAP_API extern const graph::Op kCumsum;
 }  // namespace ops
 
 /// The running sum along an axis, each element included: y_i = x_0 + .. + x_i,

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kDet;
+NEAP_API extern const graph::Op kDet;
 }  // namespace ops
 
 /// The determinant of each matrix a (..., n, n), by elimination with partial

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kDiagonal;
+NEAP_API extern const graph::Op kDiagonal;
 }  // namespace ops
 
 /// A view of a diagonal of two axes, which go; it becomes the last axis. An

@@ -6,7 +6,7 @@
 
 namespace neap::ops {
 
-extern const graph::Op kDiagonalPut;
+NEAP_API extern const graph::Op kDiagonalPut;
 
 /// Zeros, with g (.., n) on the diagonal that `attrs` names: the cotangent of
 /// diagonal.

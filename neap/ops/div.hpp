@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kDiv;
+NEAP_API extern const graph::Op kDiv;
 }  // namespace ops
 
 /// a / b, broadcast; f32, f64.

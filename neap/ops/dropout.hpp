@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kDropout;
+NEAP_API extern const graph::Op kDropout;
 }  // namespace ops
 
 /// Each element 0 with probability p, else x / (1 - p); f32, f64. Takes one

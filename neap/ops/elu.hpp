@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kElu;
+NEAP_API extern const graph::Op kElu;
 }  // namespace ops
 
 /// x where x > 0, else alpha (e^x - 1) (Clevert et al., ICLR 2016); f32, f64.

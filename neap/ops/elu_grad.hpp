@@ -6,7 +6,7 @@
 
 namespace neap::ops {
 
-extern const graph::Op kEluGrad;
+NEAP_API extern const graph::Op kEluGrad;
 
 /// The cotangent of elu, from its output y; of one shape. f32, f64.
 NEAP_API Tensor elu_grad(const Operand& g, const Operand& y,

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kErf;
+NEAP_API extern const graph::Op kErf;
 }  // namespace ops
 
 /// Error function; f32, f64.

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kErfc;
+NEAP_API extern const graph::Op kErfc;
 }  // namespace ops
 
 /// Complementary error function, 1 - erf x without cancellation; f32, f64.

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kExp;
+NEAP_API extern const graph::Op kExp;
 }  // namespace ops
 
 /// e^x; f32, f64.

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kExpand;
+NEAP_API extern const graph::Op kExpand;
 }  // namespace ops
 
 /// A view broadcast to `shape` (stride 0 along stretched axes); x itself where

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kExpm1;
+NEAP_API extern const graph::Op kExpm1;
 }  // namespace ops
 
 /// e^x - 1, exact near 0 too; f32, f64.

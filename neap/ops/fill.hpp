@@ -7,7 +7,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kFill;
+NEAP_API extern const graph::Op kFill;
 
 /// Attributes of fill: an op without inputs names its output here. The kernel
 /// sees the first member.

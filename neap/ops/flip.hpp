@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kFlip;
+NEAP_API extern const graph::Op kFlip;
 }  // namespace ops
 
 /// x with the order of its elements reversed along `axes`. A copy.

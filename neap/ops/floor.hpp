@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kFloor;
+NEAP_API extern const graph::Op kFloor;
 }  // namespace ops
 
 /// The largest whole number that is no more; f32, f64. Its derivative is 0.

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kFmod;
+NEAP_API extern const graph::Op kFmod;
 }  // namespace ops
 
 /// The rest of a / b with the sign of a, a - b trunc(a / b) exactly;

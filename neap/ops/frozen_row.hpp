@@ -5,7 +5,7 @@
 
 namespace neap::ops {
 
-extern const graph::Op kFrozenRow;
+NEAP_API extern const graph::Op kFrozenRow;
 
 /// Attributes of frozen_row.
 struct RowAttrs {

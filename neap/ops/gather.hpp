@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kGather;
+NEAP_API extern const graph::Op kGather;
 
 /// gather without a look at the indices, which must be in range.
 Tensor gather_checked(const Operand& x, int axis, const Operand& index);

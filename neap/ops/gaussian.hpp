@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kGaussian;
+NEAP_API extern const graph::Op kGaussian;
 }  // namespace ops
 
 /// The bell curve e^(-x^2), not normalised; f32, f64.

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kGe;
+NEAP_API extern const graph::Op kGe;
 }  // namespace ops
 
 /// a >= b as bool, broadcast; any one dtype. Not differentiable.

@@ -6,8 +6,8 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kGelu;
-extern const graph::Op kGeluTanh;
+NEAP_API extern const graph::Op kGelu;
+NEAP_API extern const graph::Op kGeluTanh;
 }  // namespace ops
 
 enum class GeluForm : std::uint8_t { kExact, kTanh };

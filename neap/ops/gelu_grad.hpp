@@ -5,12 +5,12 @@
 
 namespace neap::ops {
 
-extern const graph::Op kGeluGrad;
+NEAP_API extern const graph::Op kGeluGrad;
 
 /// The cotangent of gelu, from its input x; of one shape. f32, f64.
 NEAP_API Tensor gelu_grad(const Operand& g, const Operand& x);
 
-extern const graph::Op kGeluTanhGrad;
+NEAP_API extern const graph::Op kGeluTanhGrad;
 
 /// The cotangent of gelu_tanh, from its input x; of one shape. f32, f64.
 NEAP_API Tensor gelu_tanh_grad(const Operand& g, const Operand& x);

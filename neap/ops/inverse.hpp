@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kInverse;
+NEAP_API extern const graph::Op kInverse;
 
 /// inverse, but nobody looks at the values: NaN where a is singular. What
 /// derivative rules use.

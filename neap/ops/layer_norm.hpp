@@ -8,7 +8,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kLayerNorm;
+NEAP_API extern const graph::Op kLayerNorm;
 
 /// layer_norm over the last axis, and what the rows were normalised with: mean
 /// and 1 / sqrt(var + eps), (..., 2) in f64. `weight` and then `bias`, (n), may

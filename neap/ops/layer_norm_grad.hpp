@@ -8,7 +8,7 @@
 
 namespace neap::ops {
 
-extern const graph::Op kLayerNormGrad;
+NEAP_API extern const graph::Op kLayerNormGrad;
 
 /// The cotangents of layer_norm_of's x, weight and bias, as many as wanted (the
 /// others have shape [0]); `weight` may be undefined. stats are what

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kLeakyRelu;
+NEAP_API extern const graph::Op kLeakyRelu;
 }  // namespace ops
 
 /// x where x > 0, else negative_slope x; f32, f64. The derivative at 0 is

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kLinear;
+NEAP_API extern const graph::Op kLinear;
 }  // namespace ops
 
 /// x w^T + bias: x (..., in), w (out, in), bias (out), y (..., out); f32, f64.

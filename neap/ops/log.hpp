@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kLog;
+NEAP_API extern const graph::Op kLog;
 }  // namespace ops
 
 /// Natural logarithm; f32, f64. -inf at 0, NaN below.

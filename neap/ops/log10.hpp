@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kLog10;
+NEAP_API extern const graph::Op kLog10;
 }  // namespace ops
 
 /// Logarithm to base 10, exact for whole powers; f32, f64. -infinity at 0, NaN

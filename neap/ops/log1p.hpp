@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kLog1p;
+NEAP_API extern const graph::Op kLog1p;
 }  // namespace ops
 
 /// ln(1 + x), exact near 0 too; f32, f64. -infinity at -1, NaN below.

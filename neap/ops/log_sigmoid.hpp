@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kLogSigmoid;
+NEAP_API extern const graph::Op kLogSigmoid;
 }  // namespace ops
 
 /// ln(sigmoid(x)), without overflow and with its small values; f32, f64. Keeps

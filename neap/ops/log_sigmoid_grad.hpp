@@ -5,7 +5,7 @@
 
 namespace neap::ops {
 
-extern const graph::Op kLogSigmoidGrad;
+NEAP_API extern const graph::Op kLogSigmoidGrad;
 
 /// The cotangent of log_sigmoid, from its output y; of one shape. f32, f64.
 NEAP_API Tensor log_sigmoid_grad(const Operand& g, const Operand& y);

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kLogSoftmax;
+NEAP_API extern const graph::Op kLogSoftmax;
 }  // namespace ops
 
 /// x - log(sum(exp(x))) along an axis; f32, f64. No overflow for any finite x.

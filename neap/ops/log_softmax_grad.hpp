@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kLogSoftmaxGrad;
+NEAP_API extern const graph::Op kLogSoftmaxGrad;
 
 /// The cotangent of log_softmax along an axis (from the start), from its output
 /// y; of one shape. f32, f64.

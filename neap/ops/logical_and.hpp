@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kLogicalAnd;
+NEAP_API extern const graph::Op kLogicalAnd;
 }  // namespace ops
 
 /// A and b, broadcast; bool. Not differentiable.

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kLogicalOr;
+NEAP_API extern const graph::Op kLogicalOr;
 }  // namespace ops
 
 /// A or b, broadcast; bool. Not differentiable.

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kLogicalXor;
+NEAP_API extern const graph::Op kLogicalXor;
 }  // namespace ops
 
 /// A or b, but not both, broadcast; bool. Not differentiable.

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kLogsumexp;
+NEAP_API extern const graph::Op kLogsumexp;
 }  // namespace ops
 
 /// ln sum e^x over some axes (negative ones count from the end), or over all,

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kMatmul;
+NEAP_API extern const graph::Op kMatmul;
 }  // namespace ops
 
 /// The matrix product over the last two axes, leading axes broadcast; f32, f64.

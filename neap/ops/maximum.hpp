@@ -6,8 +6,8 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kMaximum;
-extern const graph::Op kMinimum;
+NEAP_API extern const graph::Op kMaximum;
+NEAP_API extern const graph::Op kMinimum;
 }  // namespace ops
 
 /// The larger, or the smaller, of a and b, broadcast; f32, f64, i32, i64. NaN

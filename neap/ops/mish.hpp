@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kMish;
+NEAP_API extern const graph::Op kMish;
 }  // namespace ops
 
 /// x tanh(softplus(x)); f32, f64. Keeps x for the derivative.

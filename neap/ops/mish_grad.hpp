@@ -5,7 +5,7 @@
 
 namespace neap::ops {
 
-extern const graph::Op kMishGrad;
+NEAP_API extern const graph::Op kMishGrad;
 
 /// The cotangent of mish, from its input x; of one shape. f32, f64.
 NEAP_API Tensor mish_grad(const Operand& g, const Operand& x);

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kMul;
+NEAP_API extern const graph::Op kMul;
 }  // namespace ops
 
 /// a * b element by element, broadcast; f32, f64, i32 (wraps), i64 (wraps).

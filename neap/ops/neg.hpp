@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kNeg;
+NEAP_API extern const graph::Op kNeg;
 }  // namespace ops
 
 /// -x; f32, f64, i32, i64.

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kNorm;
+NEAP_API extern const graph::Op kNorm;
 }  // namespace ops
 
 /// The p-norm of the elements along some axes (negative ones count from the

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kOneHot;
+NEAP_API extern const graph::Op kOneHot;
 
 /// Attributes of one_hot.
 struct OneHotAttrs {

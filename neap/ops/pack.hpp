@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kPack;
+NEAP_API extern const graph::Op kPack;
 
 /// pack of `count` elements, which is how many of the mask are true; x and mask
 /// have one shape.

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kPad;
+NEAP_API extern const graph::Op kPad;
 }  // namespace ops
 
 /// What stands in the new elements, with x = [a b c d] padded by 2 on each

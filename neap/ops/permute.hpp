@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kPermute;
+NEAP_API extern const graph::Op kPermute;
 }  // namespace ops
 
 /// A view with the axes in another order: order[i] becomes axis i; negative

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kPow;
+NEAP_API extern const graph::Op kPow;
 }  // namespace ops
 
 /// a^b element by element, broadcast; f32, f64. By the rules of std::pow: 1

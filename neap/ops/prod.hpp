@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kProd;
+NEAP_API extern const graph::Op kProd;
 }  // namespace ops
 
 /// The product over some axes (negative ones count from the end), or over all:

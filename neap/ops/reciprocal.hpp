@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kReciprocal;
+NEAP_API extern const graph::Op kReciprocal;
 }  // namespace ops
 
 /// 1 / x; f32, f64.

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kRelu;
+NEAP_API extern const graph::Op kRelu;
 }  // namespace ops
 
 /// max(x, 0); f32, f64. The derivative at 0 is 0. Keeps one bit an element for

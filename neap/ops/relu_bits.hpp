@@ -5,7 +5,7 @@
 
 namespace neap::ops {
 
-extern const graph::Op kReluBits;
+NEAP_API extern const graph::Op kReluBits;
 
 /// x > 0 ? x : slope x, and for a slope of 0 relu(x): the form of relu and
 /// leaky_relu for calls that are recorded. f32, f64.

@@ -5,7 +5,7 @@
 
 namespace neap::ops {
 
-extern const graph::Op kReluGrad;
+NEAP_API extern const graph::Op kReluGrad;
 
 /// The cotangent of relu_bits, from its bits (ceil(n / 8), u8): g where the
 /// element's bit is set, else slope g (0 for a slope of 0). f32, f64.

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kRemainder;
+NEAP_API extern const graph::Op kRemainder;
 }  // namespace ops
 
 /// The rest of a / b with the sign of b, a - b floor(a / b) exactly;

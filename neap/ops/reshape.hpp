@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kReshape;
+NEAP_API extern const graph::Op kReshape;
 }  // namespace ops
 
 /// The same elements in row-major order as another shape; one extent may be -1

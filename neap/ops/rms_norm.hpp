@@ -9,7 +9,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kRmsNorm;
+NEAP_API extern const graph::Op kRmsNorm;
 
 /// rms_norm over the last axis, and what the rows were normalised with:
 /// 1 / sqrt(mean x^2 + eps), (..., 1) in f64. `weight`, (n), may be undefined.

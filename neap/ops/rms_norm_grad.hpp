@@ -8,7 +8,7 @@
 
 namespace neap::ops {
 
-extern const graph::Op kRmsNormGrad;
+NEAP_API extern const graph::Op kRmsNormGrad;
 
 /// The cotangents of rms_norm_of's x and weight, as many as wanted (the others
 /// have shape [0]); `weight` may be undefined. stats are what rms_norm_of gave

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kRound;
+NEAP_API extern const graph::Op kRound;
 }  // namespace ops
 
 /// The nearest whole number, halves to the even one; f32, f64. Its derivative

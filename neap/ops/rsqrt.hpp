@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kRsqrt;
+NEAP_API extern const graph::Op kRsqrt;
 }  // namespace ops
 
 /// 1 / sqrt x; f32, f64. Infinity at 0, NaN below.

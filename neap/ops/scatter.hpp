@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kScatter;
+NEAP_API extern const graph::Op kScatter;
 
 /// scatter without a look at the indices, which must be in range; src has the
 /// index's shape.

@@ -7,7 +7,7 @@
 
 namespace neap::ops {
 
-extern const graph::Op kScatterTake;
+NEAP_API extern const graph::Op kScatterTake;
 
 /// The adjoint of scatter, linear in g. RETURNS: g with 0 where the index says
 /// that something is put, and what of g was there: for each index the element,

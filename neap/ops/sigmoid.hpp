@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kSigmoid;
+NEAP_API extern const graph::Op kSigmoid;
 }  // namespace ops
 
 /// Logistic function; f32, f64.

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kSigmoidGrad;
+NEAP_API extern const graph::Op kSigmoidGrad;
 }  // namespace ops
 
 /// The cotangent of sigmoid, from its output y; of one shape. f32, f64.

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kSign;
+NEAP_API extern const graph::Op kSign;
 }  // namespace ops
 
 /// -1, 0 or 1; NaN of NaN; f32, f64, i32, i64. Its derivative is 0 everywhere.

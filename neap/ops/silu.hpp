@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kSilu;
+NEAP_API extern const graph::Op kSilu;
 }  // namespace ops
 
 /// x sigmoid(x), also named swish; f32, f64. Keeps x for the derivative.

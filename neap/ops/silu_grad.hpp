@@ -5,7 +5,7 @@
 
 namespace neap::ops {
 
-extern const graph::Op kSiluGrad;
+NEAP_API extern const graph::Op kSiluGrad;
 
 /// The cotangent of silu, from its input x; of one shape. f32, f64.
 NEAP_API Tensor silu_grad(const Operand& g, const Operand& x);

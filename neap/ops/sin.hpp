@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kSin;
+NEAP_API extern const graph::Op kSin;
 }  // namespace ops
 
 /// Sine of an angle in radians; f32, f64. NaN for infinities.

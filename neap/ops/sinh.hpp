@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kSinh;
+NEAP_API extern const graph::Op kSinh;
 }  // namespace ops
 
 /// Hyperbolic sine; f32, f64.

@@ -9,7 +9,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kSlice;
+NEAP_API extern const graph::Op kSlice;
 
 /// The elements that `attrs` names, all of them in x.
 Tensor slice_of(const Operand& x, const kernels::SliceAttrs& attrs);

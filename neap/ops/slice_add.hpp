@@ -6,7 +6,7 @@
 
 namespace neap::ops {
 
-extern const graph::Op kSliceAdd;
+NEAP_API extern const graph::Op kSliceAdd;
 
 /// x with g added to the elements that `attrs` names. f32, f64, i32, i64.
 NEAP_API Tensor slice_add(const Operand& x, const Operand& g,

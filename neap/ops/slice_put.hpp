@@ -7,7 +7,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kSlicePut;
+NEAP_API extern const graph::Op kSlicePut;
 
 /// Zeros of extent attrs.extent along attrs.axis, with g at the elements that
 /// `attrs` names: the cotangent of slice. f32, f64.

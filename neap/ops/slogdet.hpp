@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kSlogdet;
+NEAP_API extern const graph::Op kSlogdet;
 }  // namespace ops
 
 struct Slogdet {

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kSoftmax;
+NEAP_API extern const graph::Op kSoftmax;
 }  // namespace ops
 
 /// exp(x) / sum(exp(x)) along an axis; f32, f64. No overflow for any finite x.

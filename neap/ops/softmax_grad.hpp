@@ -5,7 +5,7 @@
 
 namespace neap::ops {
 
-extern const graph::Op kSoftmaxGrad;
+NEAP_API extern const graph::Op kSoftmaxGrad;
 
 /// The cotangent of softmax along an axis (from the start), from its output y;
 /// of one shape. f32, f64.

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kSoftplus;
+NEAP_API extern const graph::Op kSoftplus;
 }  // namespace ops
 
 /// ln(1 + e^(beta x)) / beta, and x itself where beta x > threshold; f32, f64.

@@ -6,7 +6,7 @@
 
 namespace neap::ops {
 
-extern const graph::Op kSoftplusGrad;
+NEAP_API extern const graph::Op kSoftplusGrad;
 
 /// The cotangent of softplus, from its input x; of one shape. f32, f64.
 NEAP_API Tensor softplus_grad(const Operand& g, const Operand& x,

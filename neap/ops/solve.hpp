@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kSolve;
+NEAP_API extern const graph::Op kSolve;
 
 /// solve for b (..., n, k), whose values nobody looks at: NaN where a is
 /// singular. What derivative rules use.

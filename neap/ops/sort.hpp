@@ -6,8 +6,8 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kSort;
-extern const graph::Op kTopk;
+NEAP_API extern const graph::Op kSort;
+NEAP_API extern const graph::Op kTopk;
 }  // namespace ops
 
 /// Elements, and their positions along the axis they were chosen from (i64).

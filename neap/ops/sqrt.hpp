@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kSqrt;
+NEAP_API extern const graph::Op kSqrt;
 }  // namespace ops
 
 /// Square root; f32, f64. NaN below 0.

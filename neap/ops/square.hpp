@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kSquare;
+NEAP_API extern const graph::Op kSquare;
 }  // namespace ops
 
 /// x * x; f32, f64, i32, i64.

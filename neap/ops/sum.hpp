@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kSum;
+NEAP_API extern const graph::Op kSum;
 
 /// Sums over the axes of a mask (bit i: axis i); they stay, with extent 1.
 NEAP_API Tensor sum_axes(const Operand& x, std::uint64_t axes);

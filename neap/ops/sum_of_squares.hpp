@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kSumOfSquares;
+NEAP_API extern const graph::Op kSumOfSquares;
 }  // namespace ops
 
 /// Sum of the squares of all elements, rank 0, in f64; x f32 or f64.

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kTan;
+NEAP_API extern const graph::Op kTan;
 }  // namespace ops
 
 /// Tangent of an angle in radians; f32, f64. NaN for infinities.

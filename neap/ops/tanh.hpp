@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kTanh;
+NEAP_API extern const graph::Op kTanh;
 }  // namespace ops
 
 /// Hyperbolic tangent; f32, f64.

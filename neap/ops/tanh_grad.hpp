@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kTanhGrad;
+NEAP_API extern const graph::Op kTanhGrad;
 }  // namespace ops
 
 /// The cotangent of tanh, from its output y; of one shape. f32, f64.

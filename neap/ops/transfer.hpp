@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kTransfer;
+NEAP_API extern const graph::Op kTransfer;
 
 /// Attributes of transfer.
 struct TransferAttrs {

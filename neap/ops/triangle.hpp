@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kTriangle;
+NEAP_API extern const graph::Op kTriangle;
 }  // namespace ops
 
 /// The lower triangle of the matrices in the last two axes, and 0 elsewhere:

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kTriangularSolve;
+NEAP_API extern const graph::Op kTriangularSolve;
 }  // namespace ops
 
 struct TriangleOptions {

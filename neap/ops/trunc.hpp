@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kTrunc;
+NEAP_API extern const graph::Op kTrunc;
 }  // namespace ops
 
 /// The whole number without the fraction; f32, f64. Its derivative is 0.

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kUnpack;
+NEAP_API extern const graph::Op kUnpack;
 
 /// unpack of as many values as the mask has true elements.
 Tensor unpack_checked(const Operand& values, const Operand& mask,

@@ -6,8 +6,8 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kStd;
-extern const graph::Op kVar;
+NEAP_API extern const graph::Op kStd;
+NEAP_API extern const graph::Op kVar;
 }  // namespace ops
 
 struct VarMean {

@@ -6,7 +6,7 @@
 namespace neap {
 
 namespace ops {
-extern const graph::Op kWhere;
+NEAP_API extern const graph::Op kWhere;
 }  // namespace ops
 
 /// a where condition is true, else b, all broadcast. condition: bool; a, b: any
