@@ -4,9 +4,9 @@
 // and goes with whichever ends first, so that a long computation holds the
 // tangents of what is alive and nothing else.
 //
-//   Array y ──> Tangent of level 1 ──> Tangent of level 2
-//                  ^                      ^
-//   level 1 ───────┘       level 2 ───────┘       (lists of all their own)
+//   Array y ---> Tangent of level 1 ---> Tangent of level 2
+//                        ^                       ^
+//   level 1 -------------+       level 2 --------+      (and all their others)
 //
 // By array, not by handle: a residual on the tape is the same array without
 // the handle, so that tangents pass through a backward too.
