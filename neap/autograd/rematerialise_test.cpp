@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <utility>

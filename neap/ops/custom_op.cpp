@@ -254,13 +254,13 @@ graph::Reads reads_for_wanted(const Op& op, const graph::VjpContext& context) {
   return all;
 }
 
-void check_declared(std::string_view name, const char* what, int i,
-                    std::uint32_t mask) {
+void check_declared(std::string_view name, const char* rule, const char* what,
+                    int i, std::uint32_t mask) {
   if ((mask >> std::min(i, 31) & 1U) == 0) {
     raise<GraphError>(
-        "{}: its vjp reads {} {}, which its facts do not declare for the "
-        "cotangents that are wanted",
-        name, what, i);
+        "{}: its {} reads {} {}, which its facts do not declare for the inputs "
+        "that are differentiated",
+        name, rule, what, i);
   }
 }
 
@@ -268,14 +268,14 @@ void check_declared(std::string_view name, const char* what, int i,
 
 Tensor CustomVjp::input(int i) const {
   check_index("input", i, inputs());
-  check_declared(state_.name(), "input", i,
+  check_declared(state_.name(), "vjp", "input", i,
                  reads_for_wanted(state_.op(), context_).inputs);
   return context_.input(i);
 }
 
 Tensor CustomVjp::output(int k) const {
   check_index("output", k, state_.op().outputs);
-  check_declared(state_.name(), "output", k,
+  check_declared(state_.name(), "vjp", "output", k,
                  reads_for_wanted(state_.op(), context_).outputs);
   return context_.output(k);
 }
@@ -314,6 +314,15 @@ const Tensor& CustomJvp::tangent(int i) const {
 
 const Tensor& CustomJvp::input(int i) const {
   check_index("input", i, inputs());
+  const auto& rules = state_.op().facts.vjp_reads;
+  std::uint32_t mask = 0;
+  for (int j = 0; j < inputs(); ++j) {
+    if (context_.tangent(j).defined()) {
+      mask |=
+          rules[std::min(static_cast<std::size_t>(j), rules.size() - 1)].inputs;
+    }
+  }
+  check_declared(state_.name(), "jvp", "input", i, mask);
   return context_.input(i);
 }
 

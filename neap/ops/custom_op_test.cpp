@@ -213,6 +213,11 @@ struct Cube : Plain {
   }
 };
 
+struct Undeclared : Plain {
+  static constexpr std::string_view name = "undeclared";
+  void jvp(Jvp& c) const { c.set(0, mul(c.tangent(), c.input(0))); }
+};
+
 struct Nameless : Plain {
   static constexpr std::string_view name{};
 };
@@ -440,6 +445,17 @@ TEST_F(CustomOpStateTest, ChecksWhatAVjpGives) {
       "given: its vjp reads input 0, which its facts do not declare");
   expect_error<ValueError>(fails([](Vjp& c) { c.cotangent(1); }),
                            "given: its rule asks for output 1 of 1");
+}
+
+TEST_F(CustomOpStateTest, ChecksWhatAJvpReads) {
+  const CustomOp op(Undeclared{});
+  const Tensor x = scalar(2.0, f64);
+  expect_error<GraphError>(
+      [&] {
+        jvp([&](std::span<const Tensor> v) { return op(v[0]); },
+            std::span(&x, 1), std::span(&x, 1));
+      },
+      "undeclared: its jvp reads input 0, which its facts do not declare");
 }
 
 TEST_F(CustomOpStateTest, RefusesRulesThatMakeNoSense) {

@@ -115,6 +115,8 @@ class NEAP_API CustomJvp {
   int inputs() const noexcept { return context_.inputs(); }
   /// Tangent of input i; undefined where it is zero.
   const Tensor& tangent(int i = 0) const;
+  /// THROWS: GraphError unless the rule's facts declare that the vjp reads it
+  /// for an input that has a tangent here.
   const Tensor& input(int i = 0) const;
   const Tensor& output(int k = 0) const;
   const base::DrawKey& draw() const noexcept { return draw_; }
