@@ -1,0 +1,152 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <cstring>
+
+#include "trial_note.hpp"
+
+namespace neap::lifetimes {
+namespace {
+
+constexpr std::array<std::string_view, 4> kStates = {"available", "consumed",
+                                                     "released", "unavailable"};
+
+template <class Enum>
+std::string_view name_of_state(Enum state) {
+  return kStates[static_cast<std::size_t>(state)];
+}
+
+}  // namespace
+
+Values numbers_of(const Tensor& tensor) {
+  const tensor::Strided view = tensor.array()->strided();
+  const auto* data = reinterpret_cast<const double*>(view.data);
+  const bool is_matrix = view.shape.rank() == 2;
+  const std::int64_t columns = is_matrix ? view.shape[1] : 1;
+  Values out{};
+  for (std::int64_t i = 0; i < tensor.element_count(); ++i) {
+    const std::int64_t offset = i / columns * view.strides[0] +
+                                (is_matrix ? i % columns * view.strides[1] : 0);
+    out[static_cast<std::size_t>(i)] = data[offset];
+  }
+  return out;
+}
+
+Values made_up(std::uint64_t seed, std::size_t count) noexcept {
+  Values values{};
+  for (std::size_t i = 0; i < count; ++i) {
+    seed = seed * 6364136223846793005U + 1442695040888963407U;
+    values[i] = static_cast<double>(seed >> 59U) / 8.0 - 2.0;
+  }
+  return values;
+}
+
+// The real gradient is taken over once it is found right.
+void Trial::check_grad(const Handle& handle) {
+  const Body& body = model_.body(handle.body);
+  if (body.vertex == kNone) {
+    return;
+  }
+  Vertex& vertex = model_.vertex(body.vertex);
+  const auto output = static_cast<std::size_t>(body.output);
+  const int grad = vertex.grad[output];
+  const Tensor real = handle.real.grad();
+  if (real.defined() != (grad != kNone)) {
+    throw Mismatch(fmt::format("t{} {} a gradient", handle.name,
+                               grad != kNone ? "lacks" : "has"));
+  }
+  if (grad == kNone) {
+    return;
+  }
+  Cotangent& expected = vertex.grad_value[output];
+  const Values found = numbers_of(real);
+  for (std::size_t i = 0; i < count_of(model_.shape_of(handle.body)); ++i) {
+    constexpr double kTolerance = 1e-13;
+    const double away = std::abs(found[i] - expected.value[i]);
+    if (!(away <= kTolerance * expected.bound[i])) {
+      throw Mismatch(
+          fmt::format("gradient of t{} at {}: {:.17g}, expected {:.17g}",
+                      handle.name, i, found[i], expected.value[i]));
+    }
+  }
+  expected.value = found;
+  const int storage = model_.array_of(grad).storage;
+  model_.storages[static_cast<std::size_t>(storage)].values = found;
+}
+
+void Trial::check_handle(const Handle& handle) {
+  const Body& body = model_.body(handle.body);
+  const Tensor& real = handle.real;
+  const Values expected = model_.values_of(handle.body);
+  const Values found = numbers_of(real);
+  if (std::memcmp(&found, &expected, sizeof(Values)) != 0) {
+    throw Mismatch(fmt::format("values of t{} changed", handle.name));
+  }
+  if (real.requires_grad() != model_.requires_grad(handle.body) ||
+      real.is_leaf() == model_.is_node(handle.body)) {
+    throw Mismatch(fmt::format("t{}: requires grad {}, leaf {}", handle.name,
+                               real.requires_grad(), real.is_leaf()));
+  }
+  if (model_.is_node(handle.body)) {
+    const auto state = static_cast<const graph::Node&>(*real.link()).state();
+    const State wanted = model_.vertex(body.vertex).state;
+    if (name_of_state(state) != name_of_state(wanted)) {
+      throw Mismatch(fmt::format("t{} is {}, expected {}", handle.name,
+                                 name_of_state(state), name_of_state(wanted)));
+    }
+  }
+}
+
+// What lost its residuals in this action, and why. A node that nothing needs
+// any more and that is cut off as well may be told as either.
+void Trial::check_freed() {
+  std::size_t count = 0;
+  for (const Vertex& v : model_.vertices) {
+    if (v.is_leaf || !v.was_kept ||
+        (v.is_alive && v.state == State::kAvailable)) {
+      continue;
+    }
+    ++count;
+    const Witness::Seen* told = nullptr;
+    for (const Witness::Seen& seen : witness_.seen()) {
+      told = seen.action == v.action ? &seen : told;
+    }
+    if (told == nullptr) {
+      throw Mismatch(
+          fmt::format("nobody was told that the node of action {} "
+                      "was freed",
+                      v.action));
+    }
+    constexpr std::array<graph::Why, 4> kWhy = {
+        graph::Why::kUnreferenced, graph::Why::kConsumed, graph::Why::kReleased,
+        graph::Why::kUnavailable};
+    const bool may_be_either = v.state == State::kUnavailable && !v.is_alive &&
+                               told->why == graph::Why::kUnreferenced;
+    if (told->why != kWhy[static_cast<std::size_t>(v.state)] &&
+        !may_be_either) {
+      throw Mismatch(fmt::format("the node of action {} was freed as {}",
+                                 v.action, graph::name_of(told->why)));
+    }
+    ++mix_->freed[static_cast<std::size_t>(told->why)];
+  }
+  if (count != witness_.seen().size()) {
+    throw Mismatch(fmt::format("{} nodes were freed, expected {}",
+                               witness_.seen().size(), count));
+  }
+}
+
+void Trial::check_all() {
+  const Bytes live = domain_.stats().live;
+  if (live != model_.bytes()) {
+    throw Mismatch(fmt::format("{} bytes live ({} before), expected {}", live,
+                               bytes_before_, model_.bytes()));
+  }
+  for (const Handle& handle : handles_) {
+    check_grad(handle);
+  }
+  for (const Handle& handle : handles_) {
+    check_handle(handle);
+  }
+  check_freed();
+}
+
+}  // namespace neap::lifetimes
