@@ -2,7 +2,20 @@
 #include <cmath>
 
 #include "neap/graph/node.hpp"
-#include "neap/ops/ops.hpp"
+#include "neap/ops/add.hpp"
+#include "neap/ops/exp.hpp"
+#include "neap/ops/matmul.hpp"
+#include "neap/ops/mul.hpp"
+#include "neap/ops/neg.hpp"
+#include "neap/ops/relu.hpp"
+#include "neap/ops/reshape.hpp"
+#include "neap/ops/sin.hpp"
+#include "neap/ops/slice.hpp"
+#include "neap/ops/square.hpp"
+#include "neap/ops/sub.hpp"
+#include "neap/ops/sum.hpp"
+#include "neap/ops/tanh.hpp"
+#include "neap/ops/var.hpp"
 #include "neap/tensor/create.hpp"
 #include "trial_note.hpp"
 
