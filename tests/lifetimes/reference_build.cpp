@@ -1,4 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "reference.hpp"
@@ -98,8 +100,7 @@ int record(Model& model, const Call& call, const std::array<int, 2>& operands,
 }  // namespace
 
 std::string site_text(int action) {
-  return std::string(kFile) + ":" + std::to_string(action) + " (" + kFunction +
-         ")";
+  return fmt::format("{}:{} ({})", kFile, action, kFunction);
 }
 
 Built build(Model& model, const Call& call, const std::array<int, 2>& operands,

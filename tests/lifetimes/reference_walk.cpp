@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <fmt/format.h>
 
 #include "reference.hpp"
 
@@ -108,26 +108,23 @@ class Walker {
 
   std::string recorded(int v) const {
     const Vertex& vertex = model_.vertex(v);
-    return "'" + std::string(vertex.call.facts().name) + "' recorded at " +
-           site_text(vertex.action);
+    return fmt::format("'{}' recorded at {}", vertex.call.facts().name,
+                       site_text(vertex.action));
   }
 
   void add_retired(int v, std::vector<std::string>& all) const {
     for (const int cause : model_.causes_of(v)) {
       const Vertex& of = model_.vertex(cause);
       const bool is_release = of.mark == State::kReleased;
-      const std::string where = site_text(of.marked_by);
-      if (cause != v) {
-        all.push_back(recorded(v) + " cannot be differentiated: " +
-                      recorded(cause) + ", which it was made from, was " +
-                      (is_release ? "released at " + where
-                                  : "consumed by the backward at " + where));
-      } else if (is_release) {
-        all.push_back(recorded(v) + " was released at " + where);
-      } else {
-        all.push_back(recorded(v) +
-                      " was already consumed by the backward at " + where);
-      }
+      const std::string end = fmt::format(
+          "{}{} {}", cause == v && !is_release ? "already " : "",
+          is_release ? "released at" : "consumed by the backward at",
+          site_text(of.marked_by));
+      all.push_back(cause == v
+                        ? fmt::format("{} was {}", recorded(v), end)
+                        : fmt::format("{} cannot be differentiated: {}, which "
+                                      "it was made from, was {}",
+                                      recorded(v), recorded(cause), end));
     }
   }
 
@@ -136,8 +133,8 @@ class Walker {
       const Storage& storage =
           model_.storages[at(model_.arrays[at(kept.array)].storage)];
       if (storage.version != kept.version) {
-        all.push_back(recorded(v) + " needs a value that was overwritten at " +
-                      site_text(storage.written_by));
+        all.push_back(fmt::format("{} needs a value that was overwritten at {}",
+                                  recorded(v), site_text(storage.written_by)));
       }
     }
   }

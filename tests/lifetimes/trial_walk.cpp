@@ -17,10 +17,6 @@ Edge place_of(const Body& body) {
   return {body.vertex, body.output};
 }
 
-std::vector<std::string> unused(std::size_t input) {
-  return {fmt::format("grad: input {} of shape", input)};
-}
-
 }  // namespace
 
 // None for some of the results of one element, some other tensor of the
@@ -98,6 +94,11 @@ bool Trial::run_grad(const Action& action, bool retains) {
   WalkResult expected =
       has_graph ? walk(model_, request) : WalkResult{kNoGraph, {}};
   memory::Vector<Tensor> found;
+  for (std::size_t i = expected.targets.size(); i-- > 0;) {
+    if (request.must_use_all && !expected.targets[i].is_defined) {
+      expected.refusals = {fmt::format("grad: input {} of shape", i)};
+    }
+  }
   const bool is_done = attempt(expected.refusals, [&] {
     found = grad(outputs, inputs,
                  {.cotangents = cotangents,
