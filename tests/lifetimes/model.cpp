@@ -18,6 +18,8 @@ void Model::clear() {
   arrays.clear();
   bodies.clear();
   vertices.clear();
+  scopes.clear();
+  current_scope = kNone;
   bytes_ = 0;
   live_nodes_ = 0;
 }
@@ -64,14 +66,15 @@ int Model::make_fresh(const Shape& shape, const Values& values) {
     array.at[k] = k;
   }
   arrays.push_back(array);
-  bodies.push_back({.array = last_of(arrays)});
+  bodies.push_back({.array = last_of(arrays), .scope = current_scope});
   return last_of(bodies);
 }
 
 int Model::make_view(const Array& array) {
   arrays.push_back(array);
   arrays.back().is_view = true;
-  bodies.push_back({.array = last_of(arrays)});
+  arrays.back().is_alive = false;
+  bodies.push_back({.array = last_of(arrays), .scope = current_scope});
   return last_of(bodies);
 }
 
@@ -93,10 +96,6 @@ void Model::write(int i, const Values& values, int action) {
   }
   ++storage.version;
   storage.written_by = action;
-}
-
-void Model::set_grad(int v, int output, int i) {
-  vertex(v).grad[static_cast<std::size_t>(output)] = i;
 }
 
 // --- working out -------------------------------------------------------------
@@ -141,18 +140,32 @@ void Model::reach_body(int i) {
   }
 }
 
+// What a revoked body lies in stays until the last handle to it goes.
+void Model::reach_lodging(int i) {
+  Array& array = arrays[static_cast<std::size_t>(body(i).array)];
+  if (array.is_view) {
+    array.is_lodged = true;
+  } else {
+    storages[static_cast<std::size_t>(array.storage)].is_lodged = true;
+  }
+}
+
 void Model::work_out_survivors() {
   for (Storage& storage : storages) {
     storage.is_alive = false;
+    storage.is_lodged = false;
   }
   for (Array& array : arrays) {
     array.is_alive = false;
+    array.is_lodged = false;
   }
   for (Vertex& v : vertices) {
     v.is_alive = false;
   }
   for (int i = 0; i <= last_of(bodies); ++i) {
-    if (body(i).handles > 0) {
+    if (body(i).handles > 0 && is_revoked(i)) {
+      reach_lodging(i);
+    } else if (body(i).handles > 0) {
       reach_body(i);
     }
   }
@@ -177,18 +190,50 @@ void Model::work_out_bytes() {
   bytes_ = 0;
   live_nodes_ = 0;
   for (const Storage& storage : storages) {
-    bytes_ += storage.is_alive ? headers_.fresh + storage.bytes : 0;
+    bytes_ += storage.is_alive || storage.is_lodged ? headers_.fresh : 0;
+    bytes_ += storage.is_alive ? storage.bytes : 0;
   }
   for (const Array& array : arrays) {
-    bytes_ += array.is_alive && array.is_view ? headers_.view : 0;
+    const bool stays = array.is_alive || array.is_lodged;
+    bytes_ += stays && array.is_view ? headers_.view : 0;
   }
   for (const Vertex& v : vertices) {
     if (!v.is_alive) {
       continue;
     }
-    bytes_ += v.bytes;
+    const int kept = (v.keeps_grad[0] ? 1 : 0) + (v.keeps_grad[1] ? 1 : 0);
+    bytes_ += v.bytes + headers_.kept_grads[static_cast<std::size_t>(kept)];
     live_nodes_ += v.is_leaf ? 0 : 1;
   }
+}
+
+// --- scopes ------------------------------------------------------------------
+
+int Model::innermost_open(int below) const {
+  int i = below - 1;
+  while (i >= 0 && !scopes[static_cast<std::size_t>(i)].is_open) {
+    --i;
+  }
+  return i;  // kNone is -1
+}
+
+void Model::move_member(int i, int scope, bool is_kept) {
+  body(i).scope = scope;
+  body(i).is_kept = is_kept;
+}
+
+void Model::revoke(int i, int scope) {
+  move_member(i, kNone);
+  body(i).revoked_by = scopes[static_cast<std::size_t>(scope)].opened_by;
+  body(i).vertex = kNone;
+}
+
+int Model::members_of(int scope) const {
+  int count = 0;
+  for (const Body& b : bodies) {
+    count += b.handles > 0 && b.scope == scope ? 1 : 0;
+  }
+  return count;
 }
 
 // --- who refers to whom ------------------------------------------------------
@@ -196,7 +241,7 @@ void Model::work_out_bytes() {
 int Model::references_to_vertex(int i) const {
   int count = 0;
   for (const Body& b : bodies) {
-    count += b.handles > 0 && b.vertex == i ? 1 : 0;
+    count += b.handles > 0 && b.vertex == i ? 1 : 0;  // none when revoked
   }
   for (const Vertex& v : vertices) {
     for (const Edge& edge : v.edges) {

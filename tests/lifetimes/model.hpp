@@ -24,10 +24,11 @@ inline constexpr int kNone = -1;
 
 /// What headers take, as measured at the real one before the first program.
 struct HeaderBytes {
-  Bytes fresh = 0;      // of a tensor with elements of its own
-  Bytes view = 0;       // of an alias or a view
-  Bytes leaf = 0;       // of a place on the graph that has a gradient
-  Bytes kept_grad = 0;  // of a result's place that keeps its gradient
+  Bytes fresh = 0;  // of a tensor with elements of its own
+  Bytes view = 0;   // of an alias or a view
+  Bytes leaf = 0;   // of a place on the graph that has a gradient
+  /// Of a node that keeps the gradients of none, one or two of its results.
+  std::array<Bytes, 3> kept_grads{};
 };
 
 struct Storage {
@@ -36,6 +37,7 @@ struct Storage {
   int version = 0;
   int written_by = kNone;  // action of the latest write
   bool is_alive = false;
+  bool is_lodged = false;  // a revoked handle's body lies in its header
 };
 
 struct Array {
@@ -44,13 +46,22 @@ struct Array {
   std::array<std::size_t, kMaxElements> at{};  // element i's place
   bool is_view = false;  // its header has a block of its own
   bool is_alive = false;
+  bool is_lodged = false;
 };
 
 struct Body {
   int array = kNone;
   int vertex = kNone;
   int output = 0;
-  int handles = 0;  // of the program
+  int handles = 0;         // of the program
+  int scope = kNone;       // that it is a member of, as a place in the stack
+  bool is_kept = false;    // by that scope
+  int revoked_by = kNone;  // action that opened the scope: means nothing now
+};
+
+struct ScopeState {
+  int opened_by = kNone;  // action
+  bool is_open = true;
 };
 
 struct Edge {
@@ -106,6 +117,7 @@ class Model {
   std::vector<Array> arrays;
   std::vector<Body> bodies;
   std::vector<Vertex> vertices;
+  std::vector<ScopeState> scopes;  // the innermost last
 
   const Array& array_of(int body) const;
   const Shape& shape_of(int body) const { return array_of(body).shape; }
@@ -113,8 +125,12 @@ class Model {
   bool requires_grad(int body) const;
   bool is_node(int body) const;
   bool is_contiguous(int body) const;
+  bool is_revoked(int i) const { return body(i).revoked_by != kNone; }
 
   // --- making ----------------------------------------------------------------
+
+  /// New bodies are members of this; kNone: of no scope.
+  int current_scope = kNone;
 
   /// A body with elements of its own and no handle yet.
   int make_fresh(const Shape& shape, const Values& values);
@@ -126,7 +142,13 @@ class Model {
   void hold(int body) { ++bodies[static_cast<std::size_t>(body)].handles; }
   void drop(int body) { --bodies[static_cast<std::size_t>(body)].handles; }
   void write(int body, const Values& values, int action);
-  void set_grad(int vertex, int output, int body);
+
+  // --- scopes ----------------------------------------------------------------
+
+  int innermost_open(int below) const;
+  void move_member(int body, int scope, bool is_kept = false);
+  void revoke(int body, int scope);
+  int members_of(int scope) const;
 
   // --- working out -----------------------------------------------------------
 
@@ -153,6 +175,7 @@ class Model {
   void work_out_survivors();
   void work_out_bytes();
   void reach_body(int body);
+  void reach_lodging(int body);
   void reach_array(int array);
   void reach_vertex(int vertex);
 

@@ -23,6 +23,7 @@ enum class Kind : std::uint8_t {
   kGradRetain,
   kRelease,
   kDrop,
+  kDropRevoked,
   kCopy,
   kAlias,
   kDetach,
@@ -37,6 +38,7 @@ enum class Kind : std::uint8_t {
   kKeep,
   kMoveToOuter,
   kDetachFromScope,
+  kAttach,
   kReleaseFromScope,
   kCount
 };
@@ -45,7 +47,8 @@ inline constexpr auto kKinds = static_cast<std::size_t>(Kind::kCount);
 
 struct KindInfo {
   std::string_view name;
-  int weight;  // how often it is drawn
+  int weight;                 // how often it is drawn
+  bool is_of_scopes = false;  // only the thread that opened them may
 };
 const KindInfo& info_of(Kind kind) noexcept;
 

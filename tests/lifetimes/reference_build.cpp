@@ -121,6 +121,7 @@ Built build(Model& model, const Call& call, const std::array<int, 2>& operands,
       built.bodies[at(k)] = make_view(model, call, operands[0]);
     } else if (k == 0 && built.is_donated) {
       built.bodies[0] = operands[at(moved)];
+      model.move_member(built.bodies[0], model.current_scope);
       const int storage = model.array_of(built.bodies[0]).storage;
       model.storages[at(storage)].values = out[0];
     } else {

@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "reference.hpp"
 
 namespace neap::lifetimes {
@@ -154,24 +156,35 @@ class Walker {
     }
   }
 
-  // Consumes what was run, and gives the leaves what flowed into them.
+  // Consumes what was run, and gives what flowed into them to the leaves and to
+  // the results that keep it. Gradients are members of no scope.
   void settle() {
+    const int scope = std::exchange(model_.current_scope, kNone);
     for (int v = 0; v <= last(); ++v) {
-      Vertex& vertex = model_.vertex(v);
       if (is_run_[at(v)] && !request_.retains) {
-        vertex.mark = State::kConsumed;
-        vertex.marked_by = request_.action;
+        model_.vertex(v).mark = State::kConsumed;
+        model_.vertex(v).marked_by = request_.action;
       }
-      const Cotangent& mine = cotangents_[at(v)][0];
-      const bool takes = request_.is_to_leaves && vertex.is_leaf &&
-                         vertex.requires_grad && mine.is_defined;
-      if (takes) {
-        vertex.grad_value[0].add(mine);
-        const Values sum = vertex.grad_value[0].value;
-        const int grad = model_.make_fresh(vertex.call.out[0], sum);
-        model_.set_grad(v, 0, grad);
+      for (int k = 0; request_.is_to_leaves && k < 2; ++k) {
+        if (takes_gradient(v, k) && cotangents_[at(v)][at(k)].is_defined) {
+          give(v, k);
+        }
       }
     }
+    model_.current_scope = scope;
+  }
+
+  bool takes_gradient(int v, int output) const {
+    const Vertex& vertex = model_.vertex(v);
+    return vertex.is_leaf ? output == 0 && vertex.requires_grad
+                          : vertex.keeps_grad[at(output)];
+  }
+
+  void give(int v, int output) {
+    Vertex& vertex = model_.vertex(v);
+    vertex.grad_value[at(output)].add(cotangents_[at(v)][at(output)]);
+    vertex.grad[at(output)] = model_.make_fresh(
+        vertex.call.out[at(output)], vertex.grad_value[at(output)].value);
   }
 
   Model& model_;

@@ -1,7 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "trial.hpp"
 
-#include "neap/autograd/backward.hpp"
+#include "neap/graph/hooks.hpp"
+#include "neap/ops/var.hpp"
 #include "neap/tensor/create.hpp"
 #include "trial_note.hpp"
 
@@ -61,9 +62,15 @@ HeaderBytes measure_headers(Domain& domain) {
   const Bytes with_view = live();
   requires_grad_(fresh);
   const Bytes with_leaf = live();
+  const VarMean both = var_mean(fresh, {0});
+  const Bytes with_node = live();
+  retain_grad(both.mean);
+  const Bytes with_one = live();
+  retain_grad(both.var);
   return {.fresh = with_fresh - start - 2 * size_of(f64),
           .view = with_view - with_fresh,
-          .leaf = with_leaf - with_view};
+          .leaf = with_leaf - with_view,
+          .kept_grads = {0, with_one - with_node, live() - with_node}};
 }
 
 void Witness::freed(const graph::FreedNode& node) noexcept {
@@ -87,7 +94,7 @@ std::string Trial::run(const Program& program, Mix& mix, std::string* log) {
     }
     finish();
   } catch (const std::exception& error) {
-    handles_.clear();
+    end_all();
     return fmt::format("after action {}: {}", action_, error.what());
   }
   return {};
@@ -96,7 +103,10 @@ std::string Trial::run(const Program& program, Mix& mix, std::string* log) {
 void Trial::perform(const Action& action) {
   bytes_before_ = domain_.stats().live;
   ++mix_->actions[static_cast<std::size_t>(action.kind)];
-  if (!action.hops) {
+  const bool hops = action.hops && !info_of(action.kind).is_of_scopes;
+  const int depth = static_cast<int>(model_.scopes.size());
+  model_.current_scope = hops ? kNone : model_.innermost_open(depth);
+  if (!hops) {
     perform_here(action);
     return;
   }
@@ -125,8 +135,9 @@ bool Trial::act(const Action& action) {
       make_tensor(action, action.kind == Kind::kLeaf);
       return true;
     case Kind::kOpenScope:
+      return open_scope();
     case Kind::kCloseScope:
-      return act_on_scope(action);
+      return close_scope(action);
     default:
       break;
   }
@@ -149,6 +160,8 @@ bool Trial::act(const Action& action) {
     case Kind::kDrop:
       drop(action.picks[0] % handles_.size());
       return true;
+    case Kind::kDropRevoked:
+      return drop_revoked(action);
     default:
       return act_on_handle(action, pick(action.picks[0]));
   }
@@ -179,13 +192,30 @@ bool Trial::act_on_handle(const Action& action, Handle& handle) {
     case Kind::kTakeGrad:
       return take_grad(handle);
     default:
-      return act_on_scope(action);
+      return act_on_scope(action, handle);
   }
 }
 
-// All handles go, the latest first and the earliest first in turn.
+// However far a program came.
+void Trial::end_all() {
+  for (std::size_t i = scopes_.size(); i-- > 0;) {
+    scopes_[i].reset();
+  }
+  handles_.clear();
+  revoked_.clear();
+}
+
+// Scopes end, then all handles go, the latest first and the earliest first in
+// turn.
 void Trial::finish() {
   ++action_;
+  while (!model_.scopes.empty()) {
+    perform({.kind = Kind::kCloseScope, .hops = false, .picks = {1}});
+  }
+  for (const Handle& handle : revoked_) {
+    model_.drop(handle.body);
+  }
+  revoked_.clear();
   while (!handles_.empty()) {
     witness_.forget();
     drop(handles_.size() % 2 == 0 ? 0 : handles_.size() - 1);
@@ -202,6 +232,17 @@ Trial::Handle& Trial::keep(Tensor real, int body) {
   model_.hold(body);
   handles_.push_back({std::move(real), body, names_++});
   return handles_.back();
+}
+
+bool Trial::drop_revoked(const Action& action) {
+  if (revoked_.empty()) {
+    return false;
+  }
+  const std::size_t place = action.picks[0] % revoked_.size();
+  note("drop t{}, which was revoked", revoked_[place].name);
+  model_.drop(revoked_[place].body);
+  revoked_.erase(revoked_.begin() + static_cast<std::ptrdiff_t>(place));
+  return true;
 }
 
 void Trial::drop(std::size_t place) {

@@ -12,6 +12,7 @@
 
 #include "companion.hpp"
 #include "neap/graph/node.hpp"
+#include "neap/memory/scope.hpp"
 #include "program.hpp"
 #include "reference.hpp"
 
@@ -78,8 +79,8 @@ class Trial {
   void perform_here(const Action& action);
   bool act(const Action& action);
   bool act_on_handle(const Action& action, Handle& handle);
-  bool act_on_scope(const Action& action);
   void finish();
+  void end_all();
 
   // Making.
   void make_tensor(const Action& action, bool is_leaf);
@@ -109,11 +110,25 @@ class Trial {
   bool zero_grad(const Handle& handle);
   bool take_grad(const Handle& handle);
 
+  // Scopes.
+  bool open_scope();
+  bool close_scope(const Action& action);
+  void close_model_scope(int which);
+  void pop_closed_scopes();
+  void retire_revoked();
+  void check_revoked(const Handle& handle) const;
+  bool is_gradient(int body) const;
+  bool act_on_scope(const Action& action, Handle& handle);
+  bool attach(const Handle& handle, int which);
+  void release_from_scope(const Action& action, const Handle& handle,
+                          int which);
+
   // Comparing.
   void check_all();
   void check_handle(const Handle& handle);
   void check_grad(const Handle& handle);
   void check_freed();
+  void check_scopes() const;
   template <class F>
   bool attempt(const std::vector<std::string>& refusals, F&& call);
 
@@ -123,6 +138,7 @@ class Trial {
   CallSite site() const { return {kFile, kFunction, action_}; }
   Handle& keep(Tensor real, int body);
   void drop(std::size_t place);
+  bool drop_revoked(const Action& action);
   template <class... Args>
   void note(const char* format, const Args&... args);
 
@@ -131,7 +147,9 @@ class Trial {
   Model model_;
   Witness witness_;
   std::vector<Handle> handles_;
-  int action_ = 0;  // counted from 1
+  std::vector<Handle> revoked_;                 // that mean nothing any more
+  std::array<std::optional<Scope>, 3> scopes_;  // those of the model
+  int action_ = 0;                              // counted from 1
   int names_ = 0;
   Bytes bytes_before_ = 0;
   Mix* mix_ = nullptr;

@@ -147,6 +147,7 @@ void Trial::check_all() {
     check_handle(handle);
   }
   check_freed();
+  check_scopes();
 }
 
 }  // namespace neap::lifetimes

@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 
+#include "neap/graph/hooks.hpp"
 #include "neap/ops/assign.hpp"
 #include "trial_note.hpp"
 
@@ -100,13 +102,20 @@ bool Trial::take_grad(const Handle& handle) {
 }
 
 bool Trial::retain_grad(Handle& handle) {
-  static_cast<void>(handle);
-  return false;
-}
-
-bool Trial::act_on_scope(const Action& action) {
-  static_cast<void>(action);
-  return false;
+  note("retain_grad(t{})", handle.name);
+  const std::vector<std::string> refusals =
+      model_.requires_grad(handle.body)
+          ? std::vector<std::string>{}
+          : std::vector<std::string>{
+                "retain_grad: the tensor requires no grad"};
+  const bool is_done =
+      attempt(refusals, [&] { neap::retain_grad(handle.real); });
+  if (is_done && model_.is_node(handle.body)) {
+    const Body& body = model_.body(handle.body);
+    const auto output = static_cast<std::size_t>(body.output);
+    model_.vertex(body.vertex).keeps_grad[output] = true;
+  }
+  return true;
 }
 
 }  // namespace neap::lifetimes
