@@ -23,6 +23,7 @@ memory::OwnerId owner_here(const Vertex& vertex) noexcept {
 
 bool owns_all_of_its_storage(const Tensor& t) {
   return t.is_sole_owner() && t.is_contiguous() &&
+         t.array()->layout().offset == 0 &&
          tensor::extent_bytes(t.array()->layout()) ==
              t.array()->storage()->size();
 }

@@ -174,6 +174,7 @@ class Call {
       if (may && candidate != nullptr &&
           candidate->spec() == output_specs_[0] && candidate->is_sole_owner() &&
           candidate->is_contiguous() && !candidate->array()->has_tangents() &&
+          candidate->array()->layout().offset == 0 &&
           tensor::extent_bytes(candidate->array()->layout()) ==
               candidate->array()->storage()->size()) {
         return candidate;

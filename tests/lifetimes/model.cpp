@@ -20,8 +20,6 @@ void Model::clear() {
   vertices.clear();
   scopes.clear();
   current_scope = kNone;
-  bytes_ = 0;
-  live_nodes_ = 0;
 }
 
 const Array& Model::array_of(int i) const {
@@ -80,6 +78,7 @@ int Model::make_view(const Array& array) {
 
 int Model::make_leaf(int i) {
   body(i).vertex = add_vertex({.is_leaf = true, .bytes = headers_.leaf});
+  body(i).output = 0;
   return body(i).vertex;
 }
 
@@ -103,7 +102,6 @@ void Model::write(int i, const Values& values, int action) {
 void Model::work_out() {
   work_out_states();
   work_out_survivors();
-  work_out_bytes();
 }
 
 // Sources have smaller ids, so that one pass settles all.
@@ -186,25 +184,24 @@ void Model::work_out_survivors() {
   }
 }
 
-void Model::work_out_bytes() {
-  bytes_ = 0;
-  live_nodes_ = 0;
+Bytes Model::work_out_bytes() const {
+  Bytes bytes = 0;
   for (const Storage& storage : storages) {
-    bytes_ += storage.is_alive || storage.is_lodged ? headers_.fresh : 0;
-    bytes_ += storage.is_alive ? storage.bytes : 0;
+    bytes += storage.is_alive || storage.is_lodged ? headers_.fresh : 0;
+    bytes += storage.is_alive ? storage.bytes : 0;
   }
   for (const Array& array : arrays) {
     const bool stays = array.is_alive || array.is_lodged;
-    bytes_ += stays && array.is_view ? headers_.view : 0;
+    bytes += stays && array.is_view ? headers_.view : 0;
   }
   for (const Vertex& v : vertices) {
     if (!v.is_alive) {
       continue;
     }
     const int kept = (v.keeps_grad[0] ? 1 : 0) + (v.keeps_grad[1] ? 1 : 0);
-    bytes_ += v.bytes + headers_.kept_grads[static_cast<std::size_t>(kept)];
-    live_nodes_ += v.is_leaf ? 0 : 1;
+    bytes += v.bytes + headers_.kept_grads[static_cast<std::size_t>(kept)];
   }
+  return bytes;
 }
 
 // --- scopes ------------------------------------------------------------------

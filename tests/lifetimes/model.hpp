@@ -17,6 +17,7 @@
 
 #include "formulas.hpp"
 #include "neap/base/bytes.hpp"
+#include "neap/tensor/graph_link.hpp"
 
 namespace neap::lifetimes {
 
@@ -99,6 +100,8 @@ struct Vertex {
   // What happened to it.
   State mark = State::kAvailable;  // or consumed, or released
   int marked_by = kNone;           // action
+  /// Where the real one lies, as long as it is alive.
+  const tensor::GraphLink* real = nullptr;
   // Worked out.
   State state = State::kAvailable;
   bool is_alive = false;
@@ -152,10 +155,10 @@ class Model {
 
   // --- working out -----------------------------------------------------------
 
-  /// States, survivors and bytes, from scratch.
+  /// States and survivors, from scratch.
   void work_out();
-  Bytes bytes() const noexcept { return bytes_; }
-  int live_nodes() const noexcept { return live_nodes_; }
+  /// What the survivors take. Valid after work_out().
+  Bytes work_out_bytes() const;
 
   /// How many live things refer to these. Valid after work_out().
   int references_to_vertex(int vertex) const;
@@ -173,7 +176,6 @@ class Model {
  private:
   void work_out_states();
   void work_out_survivors();
-  void work_out_bytes();
   void reach_body(int body);
   void reach_lodging(int body);
   void reach_array(int array);
@@ -181,8 +183,6 @@ class Model {
 
   HeaderBytes headers_;
   std::vector<int> to_visit_;
-  Bytes bytes_ = 0;
-  int live_nodes_ = 0;
 };
 
 }  // namespace neap::lifetimes

@@ -64,8 +64,8 @@ struct Program {
 };
 
 /// kMinActions to kMaxActions actions; the same for the same seed.
-inline constexpr int kMinActions = 30;
-inline constexpr int kMaxActions = 50;
+inline constexpr int kMinActions = 36;
+inline constexpr int kMaxActions = 60;
 void generate(std::uint64_t seed, Program& program);
 
 }  // namespace neap::lifetimes

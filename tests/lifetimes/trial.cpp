@@ -62,7 +62,7 @@ HeaderBytes measure_headers(Domain& domain) {
   const Bytes with_view = live();
   requires_grad_(fresh);
   const Bytes with_leaf = live();
-  const VarMean both = var_mean(fresh, {0});
+  const VarMean both = var_mean(fresh, {0}, true);
   const Bytes with_node = live();
   retain_grad(both.mean);
   const Bytes with_one = live();
@@ -124,7 +124,6 @@ void Trial::perform_here(const Action& action) {
   if (!act(action)) {
     ++mix_->idle;
   }
-  model_.work_out();
   check_all();
 }
 
@@ -142,7 +141,8 @@ bool Trial::act(const Action& action) {
       break;
   }
   if (handles_.empty()) {
-    return false;
+    make_tensor(action, true);
+    return true;
   }
   if (handles_.size() > kMostHandles) {
     drop(action.picks[3] % handles_.size());
@@ -219,7 +219,6 @@ void Trial::finish() {
   while (!handles_.empty()) {
     witness_.forget();
     drop(handles_.size() % 2 == 0 ? 0 : handles_.size() - 1);
-    model_.work_out();
     check_all();
   }
   if (domain_.stats().live != 0) {

@@ -87,6 +87,7 @@ class Trial {
   bool build(const Action& action, bool is_moved, bool is_grad_enabled);
   Call choose_call(const Action& action, Handle& a, Handle** b);
   Handle* find_second(OpKind op, const Handle& a, std::size_t from);
+  void take_over(int vertex, const Tensor& real);
   std::array<Tensor, 2> call_real(const Call& call, const Operand& a,
                                   const Operand& b);
   void check_values(const Call& call, const Built& built,
@@ -126,7 +127,8 @@ class Trial {
   // Comparing.
   void check_all();
   void check_handle(const Handle& handle);
-  void check_grad(const Handle& handle);
+  void check_grads();
+  void check_grad(Vertex& vertex, std::size_t output);
   void check_freed();
   void check_scopes() const;
   template <class F>

@@ -233,6 +233,12 @@ void Trial::check_values(const Call& call, const Built& built,
   }
 }
 
+void Trial::take_over(int vertex, const Tensor& real) {
+  model_.vertex(vertex).real = real.link().get();
+  model_.vertex(vertex).bytes =
+      static_cast<const graph::Node&>(*real.link()).footprint();
+}
+
 bool Trial::build(const Action& action, bool is_moved, bool is_grad_enabled) {
   const std::size_t place = action.picks[0] % handles_.size();
   Handle& a = handles_[place];
@@ -256,8 +262,7 @@ bool Trial::build(const Action& action, bool is_moved, bool is_grad_enabled) {
   mix_->nodes += built.vertex != kNone ? 1 : 0;
   mix_->donated += built.is_donated ? 1 : 0;
   if (built.vertex != kNone) {
-    model_.vertex(built.vertex).bytes =
-        static_cast<const graph::Node&>(*results[0].link()).footprint();
+    take_over(built.vertex, results[0]);
   }
   check_values(call, built, results);
   for (std::size_t k = 0; k < results.size() && results[k].defined(); ++k) {

@@ -41,6 +41,7 @@ bool Trial::require_grad(Handle& handle, bool value) {
   } else if (is_done && value) {
     const int leaf = model_.make_leaf(handle.body);
     model_.vertex(leaf).call.out[0] = model_.shape_of(handle.body);
+    model_.vertex(leaf).real = handle.real.link().get();
   }
   return true;
 }

@@ -128,9 +128,11 @@ void Trial::check_cotangent(const Tensor& real, const Cotangent& expected) {
   }
 }
 
-// What grad() gives may share memory with other cotangents: a copy does not.
+// What grad() gives may share memory with other cotangents, or be one that it
+// was given: a copy is neither.
 void Trial::keep_copy(const Tensor& cotangent) {
   const int body = model_.make_fresh(cotangent.shape(), numbers_of(cotangent));
+  const NoGrad guard;
   const Handle& handle = keep(copy(cotangent), body);
   note("t{} = copy of the first", handle.name);
 }
@@ -140,8 +142,7 @@ void Trial::release(Handle& handle) {
   const int stand_in = lifetimes::release(model_, handle.body, action_);
   graph::release(handle.real, site());
   if (stand_in != kNone) {
-    model_.vertex(stand_in).bytes =
-        static_cast<const graph::Node&>(*handle.real.link()).footprint();
+    take_over(stand_in, handle.real);
   }
 }
 
