@@ -29,6 +29,9 @@ class Walker {
     find_needed();
     WalkResult result;
     result.refusals = refusals();
+    if (result.refusals.empty() && request_.must_use_all) {
+      result.refusals = unused();
+    }
     if (!result.refusals.empty()) {
       return result;
     }
@@ -106,6 +109,16 @@ class Walker {
       }
     }
     return all;
+  }
+
+  std::vector<std::string> unused() const {
+    for (std::size_t i = 0; i < request_.targets.size(); ++i) {
+      const int v = request_.targets[i].vertex;
+      if (v == kNone || !is_reached_[at(v)]) {
+        return {fmt::format("grad: input {} of shape", i)};
+      }
+    }
+    return {};
   }
 
   std::string recorded(int v) const {

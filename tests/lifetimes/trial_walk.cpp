@@ -91,14 +91,9 @@ bool Trial::run_grad(const Action& action, bool retains) {
   }
   note("grad({}){}{}", names, retains ? " retaining" : "",
        request.must_use_all ? " using all" : "");
-  WalkResult expected =
+  const WalkResult expected =
       has_graph ? walk(model_, request) : WalkResult{kNoGraph, {}};
-  memory::Vector<Tensor> found;
-  for (std::size_t i = expected.targets.size(); i-- > 0;) {
-    if (request.must_use_all && !expected.targets[i].is_defined) {
-      expected.refusals = {fmt::format("grad: input {} of shape", i)};
-    }
-  }
+  Gradients found;
   const bool is_done = attempt(expected.refusals, [&] {
     found = grad(outputs, inputs,
                  {.cotangents = cotangents,
