@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "neap/base/raise.hpp"
+#include "neap/memory/scope.hpp"
 
 namespace neap::data {
 
@@ -26,6 +27,8 @@ ImageSet::ImageSet(Tensor images, Tensor labels, int classes)
   labels_.values<std::uint8_t>();
   pixels_ = size_ == 0 ? 0 : images_.element_count() / size_;
   standardise({});
+  memory::detach_from_scope(images_);
+  memory::detach_from_scope(labels_);
 }
 
 Bytes ImageSet::bytes() const {

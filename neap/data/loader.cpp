@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "neap/base/raise.hpp"
+#include "neap/memory/scope.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::data {
@@ -41,6 +42,7 @@ Loader::Loader(AnyDataset dataset, const LoaderOptions& options, CallSite site)
   }
   const memory::ContextGuard guard(
       [](memory::Context& c) { c.category = memory::Category::kInputs; });
+  const memory::OutsideScopes outside;
   const SampleSpec& spec = dataset_.spec();
   // No batch has more samples than there are.
   const std::int64_t rows =

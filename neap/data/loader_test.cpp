@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <optional>
 #include <set>
+
+#include "neap/memory/scope.hpp"
 
 namespace neap::data {
 namespace {
@@ -130,6 +133,19 @@ TEST(LoaderTest, SkipsToTheEndOfAnEpochAndNotBeyond) {
 TEST(LoaderTest, RefusesABatchOfNone) {
   const Counting data{3};
   EXPECT_THROW(Loader(data, {.batch = 0}), ValueError);
+}
+
+TEST(LoaderTest, ItsBuffersAreOfNoScope) {
+  const Counting data{3};
+  std::optional<Loader> loader;
+  {
+    const Scope scope;
+    loader.emplace(data, LoaderOptions{.batch = 2});
+    EXPECT_EQ(scope.size(), 0);
+  }
+  loader->start(0);
+  EXPECT_EQ(loader->next()->size(), 2);
+  EXPECT_EQ(loader->next()->size(), 1);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/graph/node.hpp"
+#include "neap/memory/scope.hpp"
 
 namespace neap::graph {
 
@@ -140,6 +141,7 @@ void set_grad(const Tensor& tensor, Tensor grad) {
     raise<DTypeError>("set_grad: {} for a tensor of {}", name_of(grad.dtype()),
                       name_of(tensor.dtype()));
   }
+  memory::detach_from_scope(grad);
   leaf->set_grad(std::move(grad));
 }
 

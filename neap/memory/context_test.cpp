@@ -2,7 +2,10 @@
 #include "neap/memory/context.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstring>
+#include <fstream>
 #include <thread>
 
 namespace neap::memory {
@@ -67,6 +70,40 @@ TEST(ContextTest, TagsPreferWhatTheContextSays) {
   EXPECT_EQ(tag.owner, OwnerId{2});
   EXPECT_EQ(tag.site, base::SiteId{9});
   EXPECT_EQ(tag.space, SpaceId{1});
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kIsSanitized = true;  // resident bytes are the sanitizer's too
+#else
+constexpr bool kIsSanitized = false;
+#endif
+
+Bytes resident() {
+  std::ifstream file("/proc/self/statm");
+  Bytes total = 0;
+  Bytes pages = 0;
+  file >> total >> pages;
+  return pages * ::sysconf(_SC_PAGESIZE);
+}
+
+TEST(ContextTest, TrimGivesIdlePagesBackToTheSystem) {
+  constexpr Bytes kBlock = 64 * kMiB;
+  const Domain::Handle own = Domain::create({.host = HostAllocator::kPooled});
+  const UseDomain use(*own);
+  const Block block = own->allocate(kBlock, current_tag(Category::kOther));
+  std::memset(block.data, 1, static_cast<std::size_t>(kBlock));
+  own->release(block);
+  const Stats idle = own->stats();
+  const Bytes resident_before = resident();
+  EXPECT_GE(idle.idle, kBlock);
+  const Bytes given = trim();
+  EXPECT_EQ(given, idle.idle);
+  EXPECT_EQ(own->stats().held, idle.held - given);
+  EXPECT_EQ(own->stats().idle, 0);
+  EXPECT_EQ(trim(), 0);
+  if (!kIsSanitized) {
+    EXPECT_LE(resident(), resident_before - kBlock * 3 / 4);
+  }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "neap/graph/vertex.hpp"
+#include "neap/memory/scope.hpp"
 #include "neap/nn/linear.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/door_test.hpp"
@@ -327,6 +328,18 @@ TEST_F(ModuleTest, WalksAndEndsADeepChainOnASmallStack) {
         EXPECT_EQ(last->path_from(*top).size(), 2 * kDepth - 1);
       },
       domain_.get());
+}
+
+TEST_F(ModuleTest, ParametersAndBuffersLeaveTheScopeTheyWereMadeIn) {
+  auto model = std::make_unique<Part>();
+  {
+    Scope scope;
+    model = std::make_unique<Part>();
+    model->register_buffer("steps", zeros({1}));
+    EXPECT_EQ(scope.size(), 0);
+  }
+  EXPECT_EQ(model->w().at({2}), 1.0);
+  EXPECT_EQ(model->buffer("steps").at({0}), 0.0);
 }
 
 }  // namespace

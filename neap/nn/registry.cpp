@@ -5,6 +5,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/graph/vertex.hpp"
+#include "neap/memory/scope.hpp"
 #include "neap/nn/nearest.hpp"
 
 namespace neap::nn {
@@ -316,6 +317,7 @@ void Registry::add_entry(std::string_view name, const Tensor& tensor,
   if (is_parameter && !is_tied) {
     graph::leaf_of(tensor)->set_owner(labels.owner());
   }
+  memory::detach_from_scope(tensor);
 }
 
 void Registry::add_child(std::string_view name,

@@ -5,6 +5,7 @@
 
 #include "neap/kernels/attrs.hpp"
 #include "neap/kernels/fill.hpp"
+#include "neap/memory/scope.hpp"
 
 namespace neap::optim {
 
@@ -15,6 +16,7 @@ base::SiteId site_or_context(const CallSite& site) noexcept {
 
 Tensor zeros_for(const Tensor& like, const memory::Tag& tag,
                  threads::Executor& executor) {
+  const memory::OutsideScopes outside;
   Tensor zeros(tensor::Array::allocate(like.spec(), tag,
                                        like.array()->storage()->domain()));
   const std::array out{zeros.array()->strided()};

@@ -5,6 +5,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/graph/vertex.hpp"
+#include "neap/memory/scope.hpp"
 #include "neap/memory/executor.hpp"
 #include "neap/optim/check.hpp"
 #include "neap/optim/launch.hpp"
@@ -121,6 +122,9 @@ void Optimizer::add_parameters(const ParameterList& parameters) {
   slots_.resize(parameters_.size(),
                 {.state = {}, .group = group_count_, .steps = 0});
   ++group_count_;
+  for (const Parameter& parameter : parameters) {
+    memory::detach_from_scope(parameter.tensor);
+  }
 }
 
 void Optimizer::check_group(int group) const {

@@ -10,6 +10,7 @@
 
 #include "neap/graph/recorder.hpp"
 #include "neap/graph/vertex.hpp"
+#include "neap/memory/scope.hpp"
 #include "neap/optim/adam.hpp"
 #include "neap/optim/parameters_test.hpp"
 #include "neap/optim/sgd.hpp"
@@ -391,6 +392,24 @@ TEST_F(OptimizerTest, StopsWithMomentumWhenTheOptionGoes) {
   sgd.set_options(0, {.lr = 1.0});
   sgd.step();
   EXPECT_THAT(a.to_vector(), Each(-2.0));
+}
+
+TEST_F(OptimizerTest, ParametersAndStateAreOfNoScope) {
+  std::unique_ptr<Adam> adam;
+  Tensor a;
+  {
+    Scope scope;
+    a = parameter({0});
+    adam = std::make_unique<Adam>(named({{"a", a}}), AdamOptions{.lr = 1.0});
+    set_grad(a, ones({1}));
+    adam->step();
+    EXPECT_EQ(scope.size(), 0);
+  }
+  EXPECT_EQ(a.grad().item(), 1.0);
+  adam->step();
+  adam->visit_state([](std::string_view, const Tensor& state) {
+    EXPECT_TRUE(state.defined());
+  });
 }
 
 }  // namespace
