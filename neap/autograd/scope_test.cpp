@@ -17,6 +17,7 @@
 #include "neap/ops/add.hpp"
 #include "neap/ops/exp.hpp"
 #include "neap/ops/mul.hpp"
+#include "neap/ops/operators.hpp"
 #include "neap/ops/sum.hpp"
 #include "neap/ops/tanh.hpp"
 #include "neap/tensor/create.hpp"
