@@ -1,6 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/memory/context.hpp"
 
+#include <cstddef>
+#include <cstring>
+
 namespace neap::memory {
 namespace {
 
@@ -30,10 +33,17 @@ Bytes trim() noexcept {
 
 Tag current_tag(Category category, base::SiteId site, SpaceId space) noexcept {
   const Context& c = current_context();
-  return {.category = c.category != Category::kOther ? c.category : category,
-          .space = space,
-          .owner = c.owner,
-          .site = c.site.value != 0 ? c.site : site};
+  const Category chosen =
+      c.category != Category::kOther ? c.category : category;
+  // In one word: the caller's wide load of what was stored in parts would wait.
+  const std::uint64_t first = static_cast<std::uint64_t>(chosen) |
+                              std::uint64_t{space.value} << 8U |
+                              std::uint64_t{c.owner.value} << 32U;
+  Tag tag;
+  static_assert(offsetof(Tag, space) == 1 && offsetof(Tag, owner) == 4);
+  std::memcpy(static_cast<void*>(&tag), &first, sizeof first);
+  tag.site = c.site.value != 0 ? c.site : site;
+  return tag;
 }
 
 }  // namespace neap::memory
