@@ -4,8 +4,14 @@
 // for debugging, and under a sanitizer, it has a million.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "neap/autograd/backward.hpp"
+#include "neap/base/error.hpp"
 #include "neap/base/sanitizer.hpp"
+#include "neap/graph/dot.hpp"
+#include "neap/graph/lifetime.hpp"
+#include "neap/graph/print.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/ops/neg.hpp"
 #include "neap/tensor/create.hpp"
@@ -48,6 +54,61 @@ TEST(DeepChainTest, IsDifferentiatedOnASmallStack) {
 
 TEST(DeepChainTest, IsDroppedOnASmallStack) {
   run_deep([](const Tensor& x) { chain(x); });
+}
+
+TEST(DeepChainTest, IsReleasedOnASmallStack) {
+  run_deep([](const Tensor& x) {
+    const Bytes before = memory::domain().stats().live;
+    const Tensor y = chain(x);
+    graph::release(y);
+    EXPECT_LT(memory::domain().stats().live - before, kKiB);
+    EXPECT_EQ(y.item(), 1.0);
+  });
+}
+
+// What was made from a value goes, however deep, when the value is consumed.
+TEST(DeepChainTest, BecomesUnavailableOnASmallStack) {
+  run_deep([](const Tensor& x) {
+    const Tensor root = neg(x);
+    const Tensor y = chain(root);
+    const Bytes before = memory::domain().stats().live;
+    backward(neg(root));
+    EXPECT_LT(memory::domain().stats().live, before - kOps * Bytes{64});
+    EXPECT_THROW(backward(y), GraphError);
+  });
+}
+
+class Counter final : public graph::Observer {
+ public:
+  void freed(const graph::FreedNode& node) noexcept override {
+    ++count;
+    in_order = in_order && node.sequence < last;
+    last = node.sequence;
+  }
+  std::int64_t count = 0;
+  bool in_order = true;  // from the latest node to the earliest
+  std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
+};
+
+TEST(DeepChainTest, IsTellingAnObserverOfEachNodeOnce) {
+  run_deep([](const Tensor& x) {
+    Counter counter;
+    const graph::UseObserver use(counter);
+    backward(chain(x));
+    EXPECT_EQ(counter.count, kOps);
+    EXPECT_TRUE(counter.in_order);
+  });
+}
+
+TEST(DeepChainTest, IsMeasuredAndPrintedOnASmallStack) {
+  run_deep([](const Tensor& x) {
+    constexpr int kFew = 1'000'000;
+    const Tensor y = chain(x, kFew);
+    EXPECT_EQ(graph::measure(y).nodes, kFew);
+    EXPECT_EQ(graph::inspect(y).inputs.size(), 1U);
+    EXPECT_LT(graph::print(y).size(), 64U * 1024);
+    EXPECT_LT(graph::to_dot(y).size(), 256U * 1024);
+  });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "neap/autograd/backward.hpp"
+#include "neap/base/error.hpp"
 #include "neap/graph/rules.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/kernels/add.hpp"
@@ -96,6 +97,39 @@ TEST(GraphShapesTest, AHundredThousandDiamondsRunEachRuleOnce) {
   backward(y);
   EXPECT_EQ(rules, 3 * kDiamonds);
   EXPECT_EQ(x.grad().item(), 1.0);
+}
+
+TEST(GraphShapesTest, AValueOfAMillionUsesTakesThemAllAlong) {
+  constexpr int kUses = 1'000'000;
+  std::int64_t rules = 0;
+  const auto domain = Domain::create();
+  const UseDomain use(*domain);
+  const Tensor x = requires_grad_(ones({1}));
+  const Tensor shared = graph::apply(kPass, {x}, Tally{&rules});
+  memory::Vector<Tensor> results;
+  results.reserve(kUses);
+  for (int i = 0; i < kUses; ++i) {
+    results.push_back(graph::apply(kPass, {shared}, Tally{&rules}));
+  }
+  backward(results[kUses / 2]);
+  EXPECT_EQ(rules, 2);
+  EXPECT_THROW(backward(results.front()), GraphError);
+  EXPECT_THROW(backward(results.back()), GraphError);
+  EXPECT_TRUE(results.back().requires_grad());
+}
+
+TEST(GraphShapesTest, AMillionUsesAddUpInTheOrderOfTheTape) {
+  constexpr int kUses = 1'000'000;
+  std::int64_t rules = 0;
+  const Tensor x = requires_grad_(ones({1}, f64));
+  const Tensor shared = graph::apply(kPass, {x}, Tally{&rules});
+  Tensor total = shared;
+  for (int i = 1; i < kUses; ++i) {
+    total = graph::apply(kSum, {total, shared}, Tally{&rules});
+  }
+  backward(total);
+  EXPECT_EQ(rules, kUses);
+  EXPECT_EQ(x.grad().item(), kUses);
 }
 
 }  // namespace

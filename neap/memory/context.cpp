@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/memory/context.hpp"
 
+#include <bit>
 #include <cstddef>
 #include <cstring>
 
@@ -35,14 +36,19 @@ Tag current_tag(Category category, base::SiteId site, SpaceId space) noexcept {
   const Context& c = current_context();
   const Category chosen =
       c.category != Category::kOther ? c.category : category;
-  // In one word: the caller's wide load of what was stored in parts would wait.
-  const std::uint64_t first = static_cast<std::uint64_t>(chosen) |
-                              std::uint64_t{space.value} << 8U |
-                              std::uint64_t{c.owner.value} << 32U;
-  Tag tag;
-  static_assert(offsetof(Tag, space) == 1 && offsetof(Tag, owner) == 4);
-  std::memcpy(static_cast<void*>(&tag), &first, sizeof first);
-  tag.site = c.site.value != 0 ? c.site : site;
+  Tag tag{.category = chosen,
+          .space = space,
+          .owner = c.owner,
+          .site = c.site.value != 0 ? c.site : site};
+  // The same again in one word: a wide load of what was stored in parts, which
+  // returning it is, would wait for the parts.
+  if constexpr (std::endian::native == std::endian::little) {
+    static_assert(offsetof(Tag, space) == 1 && offsetof(Tag, owner) == 4);
+    const std::uint64_t word = static_cast<std::uint64_t>(chosen) |
+                               std::uint64_t{space.value} << 8U |
+                               std::uint64_t{c.owner.value} << 32U;
+    std::memcpy(static_cast<void*>(&tag), &word, sizeof word);
+  }
   return tag;
 }
 
