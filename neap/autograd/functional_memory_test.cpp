@@ -48,20 +48,19 @@ Tensor energy(const Tensor& x) {
   return sum(mul(tanh(x), square(x)));
 }
 
+Tensor chain(const Tensor& x, int steps) {
+  Tensor y = x;
+  for (int i = 0; i < steps; ++i) {
+    y = tanh(mul(y, 0.5));
+  }
+  return y;
+}
+
 TEST_F(FunctionalMemoryTest, ForwardModeIsFlatHoweverLongTheProgram) {
   const Tensor x = ones({1000}, f64);
   const auto peak = [&](int steps) {
-    return peak_of([&] {
-      jvp(
-          [steps](const Tensor& in) {
-            Tensor y = in;
-            for (int i = 0; i < steps; ++i) {
-              y = tanh(mul(y, 0.5));
-            }
-            return y;
-          },
-          x, x);
-    });
+    const auto f = [steps](const Tensor& in) { return chain(in, steps); };
+    return peak_of([&] { jvp(f, x, x); });
   };
   const Bytes few = peak(3);
   EXPECT_EQ(peak(3000), few);

@@ -5,9 +5,11 @@
 
 #include <array>
 #include <cmath>
+#include <thread>
 
 #include "neap/autograd/backward.hpp"
 #include "neap/graph/vertex.hpp"
+#include "neap/memory/scope.hpp"
 #include "neap/ops/add.hpp"
 #include "neap/ops/cos.hpp"
 #include "neap/ops/exp.hpp"
@@ -159,9 +161,8 @@ TEST_F(FunctionalTest, HvpIsTheProductWithTheHessian) {
   expect_near(r.gradient, {2}, {3, 12});
   expect_near(r.product, {2}, {6, 120});
   EXPECT_FALSE(r.product.requires_grad());
-  EXPECT_THROW(
-      hvp([](const Tensor& in) { return square(in); }, x, vector({1, 1})),
-      ShapeError);
+  const auto many = [](const Tensor& in) { return square(in); };
+  EXPECT_THROW(hvp(many, x, vector({1, 1})), ShapeError);
 }
 
 TEST_F(FunctionalTest, HvpOfAConstantIsZero) {
@@ -353,6 +354,38 @@ TEST_F(FunctionalTest, ThreeLevelsInEveryOrderGiveTheThirdDerivative) {
     const auto third = [&](const Tensor& at) { return pick(2, second, at); };
     EXPECT_NEAR(third(number(x)).item(), wanted, 1e-12) << "order " << order;
   }
+}
+
+TEST_F(FunctionalTest, AScopeInsideTakesNoTangentOfWhatItKeeps) {
+  const auto f = [](const Tensor& x) {
+    memory::Scope scope;
+    const Tensor y = square(x);
+    scope.move_to_outer(y);
+    return y;
+  };
+  EXPECT_EQ(jvp(f, number(3.0), number(1.0)).tangent.item(), 6.0);
+  EXPECT_EQ(vjp(f, number(3.0)).pullback(number(1.0))[0].item(), 6.0);
+  Pullback pullback;
+  {
+    const memory::Scope around;
+    pullback = vjp(cubes, number(2.0)).pullback;
+  }
+  EXPECT_EQ(pullback(number(1.0))[0].item(), 12.0);
+}
+
+TEST_F(FunctionalTest, PassesOfSeveralThreadsOverOneTensorAreApart) {
+  const Tensor x = number(2.0);
+  const auto run = [&](double along) {
+    const UseDomain here(*domain_);
+    for (int i = 0; i < 200; ++i) {
+      const auto f = [&](const Tensor& in) { return mul(cubes(in), x); };
+      EXPECT_EQ(jvp(f, x, number(along)).tangent.item(), 24.0 * along);
+    }
+  };
+  std::thread one(run, 1.0);
+  std::thread two(run, 2.0);
+  one.join();
+  two.join();
 }
 
 TEST_F(FunctionalTest, BackwardInsideAJvpAccumulatesWhatItShould) {

@@ -61,9 +61,9 @@ TEST_F(TangentTest, IsSharedByCopiesAndAliasesButNotByWhatIsDetached) {
   const Tensor x = scalar(1.0);
   outer.set(x, scalar(2.0));
   inner.set(x, scalar(3.0));
-  const Tensor copy = x;
+  const Tensor same = x;
   const Tensor alias = x.alias();
-  EXPECT_EQ(outer.of(copy).item(), 2.0);
+  EXPECT_EQ(outer.of(same).item(), 2.0);
   EXPECT_EQ(outer.of(alias).item(), 2.0);
   EXPECT_EQ(inner.of(alias).item(), 3.0);
   EXPECT_FALSE(x.detach().array()->has_tangents());
