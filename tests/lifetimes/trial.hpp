@@ -126,7 +126,8 @@ class Trial {
 
   // Comparing.
   void check_all();
-  void check_handle(const Handle& handle);
+  void check_handle(const Handle& handle) const;
+  void check_values(const Handle& handle) const;
   void check_grads();
   void check_grad(Vertex& vertex, std::size_t output);
   void check_freed();
