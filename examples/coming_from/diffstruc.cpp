@@ -47,11 +47,10 @@ bool third_derivative() {
 }
 
 bool along_a_direction() {
+  const auto f = [](std::span<const Tensor> x) { return sum(square(x[0])); };
   const std::array at = {neap::from_values({1, 2}, {2}, neap::f64)};
   const std::array direction = {neap::from_values({1, 0}, {2}, neap::f64)};
-  const auto [value, slope] =
-      neap::jvp([](std::span<const Tensor> x) { return sum(square(x[0])); }, at,
-                direction);
+  const auto [value, slope] = neap::jvp(f, at, direction);
   return value.item() == 5 && slope.item() == 2;
 }
 

@@ -1,7 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Rows B1, B2, B5, B7 and B10: which graph nodes can still matter.
+// Rows B1, B2, B5, B7, B9 and B10: which graph nodes can still matter.
 #include <array>
 
+#include "neap/autograd/rematerialise.hpp"
 #include "support.hpp"
 
 namespace neap::four_systems {
@@ -96,6 +97,75 @@ TEST(FourSystemsTest, B7_RetainGraphKeepsEverything) {
   EXPECT_EQ(live(), before);
   backward(loss);
   EXPECT_EQ(x.grad().item(), 12);
+}
+
+// Four layers that keep a good deal, with dropout.
+Tensor block(const Tensor& x, const Tensor& w) {
+  Tensor y = x;
+  for (int i = 0; i < 4; ++i) {
+    y = dropout(tanh(exp(y * w) * 0.1), 0.2);
+  }
+  return y;
+}
+
+struct Outcome {
+  std::vector<double> value;
+  std::vector<double> by_x;
+  std::vector<double> by_w;
+  Bytes kept = 0;
+};
+
+template <class Function>
+Outcome outcome_of(const Function& function, const Tensor& w) {
+  seed(11);
+  const Tensor x = requires_grad_(full({1000}, 0.3, f64));
+  const Bytes before = live();
+  const Tensor y = function(x);
+  Outcome result{.value = numbers(y), .kept = live() - before};
+  const auto gradients = grad(sum(y), {x, w});
+  result.by_x = numbers(gradients[0]);
+  result.by_w = numbers(gradients[1]);
+  return result;
+}
+
+// w is captured, not given: it gets its gradient all the same.
+TEST(FourSystemsTest, B9_ARematerialisedSegmentKeepsLessAndGivesTheSameBits) {
+  const Tensor w = requires_grad_(full({1000}, 0.7, f64));
+  const Bytes before = live();
+  {
+    const auto plain = [&](const Tensor& x) { return block(x, w); };
+    const auto segment = rematerialise(plain);
+    const auto nested =
+        rematerialise([&](const Tensor& x) { return segment(segment(x)); });
+    const Outcome kept = outcome_of(plain, w);
+    const Outcome again = outcome_of(segment, w);
+    EXPECT_EQ(again.value, kept.value);
+    EXPECT_EQ(again.by_x, kept.by_x);
+    EXPECT_EQ(again.by_w, kept.by_w);
+    EXPECT_LT(again.kept, 2 * 8'000);
+    EXPECT_GT(kept.kept, 8 * 8'000);
+    const Outcome twice =
+        outcome_of([&](const Tensor& x) { return plain(plain(x)); }, w);
+    const Outcome inside = outcome_of(nested, w);
+    EXPECT_EQ(inside.value, twice.value);
+    EXPECT_EQ(inside.by_x, twice.by_x);
+    EXPECT_EQ(inside.by_w, twice.by_w);
+    EXPECT_LT(inside.kept, 2 * 8'000);
+  }
+  EXPECT_EQ(live(), before);  // nothing is left over
+}
+
+TEST(FourSystemsTest, B9_CheapOpsAloneAreComputedAgainOnRequest) {
+  const Tensor w = requires_grad_(full({40, 40}, 0.01, f64));
+  const auto network = [&](const Tensor& x) {
+    const Tensor wide = reshape(x, {25, 40});
+    return reshape(tanh(exp(tanh(matmul(wide, w)))), {1000});
+  };
+  const Outcome all = outcome_of(network, w);
+  const Outcome some =
+      outcome_of(rematerialise(network, {.keep = Keep::kComputeBound}), w);
+  EXPECT_EQ(some.by_w, all.by_w);
+  EXPECT_LT(some.kept, all.kept);
 }
 
 const void* place_of(const Tensor& x) {

@@ -119,7 +119,7 @@ Tensor some() {
   return from_values({1, 0, 1, 1}, {4}, boolean);
 }
 
-const std::vector<Operation>& operations() {
+const std::vector<Operation>& elementwise() {
   static const std::vector<Operation> all = {
       {"a + b", [](auto& a, auto& b) { return a + b; }},
       {"a + 2", [](auto& a, auto&) { return a + 2.0; }},
@@ -146,6 +146,12 @@ const std::vector<Operation>& operations() {
       {"cos", [](auto& a, auto&) { return cos(a); }},
       {"tan", [](auto& a, auto&) { return tan(a); }},
       {"tanh", [](auto& a, auto&) { return tanh(a); }},
+  };
+  return all;
+}
+
+const std::vector<Operation>& of_shapes() {
+  static const std::vector<Operation> all = {
       {"matmul",
        [](auto& a, auto& b) { return matmul(square_of(a), square_of(b)); }},
       {"outer_product", [](auto& a, auto& b) { return outer(a, b); }},
@@ -190,6 +196,12 @@ const std::vector<Operation>& operations() {
   return all;
 }
 
+std::vector<Operation> operations() {
+  std::vector<Operation> all = elementwise();
+  all.insert(all.end(), of_shapes().begin(), of_shapes().end());
+  return all;
+}
+
 // What `f` gives, multiplied by fixed numbers and added up, so that every
 // element counts.
 Tensor mixed(const Tensor& y) {
@@ -197,7 +209,7 @@ Tensor mixed(const Tensor& y) {
   return sum(flatten(y) * weights);
 }
 
-class D7_Operations : public ::testing::TestWithParam<Operation> {
+class D7Operations : public ::testing::TestWithParam<Operation> {
  protected:
   static Tensor at() { return row({0.6, 1.3, 0.9, 1.7}); }
   static Tensor beside() { return row({1.1, 0.8, 1.4, 0.5}); }
@@ -214,7 +226,7 @@ class D7_Operations : public ::testing::TestWithParam<Operation> {
   }
 };
 
-TEST_P(D7_Operations, HaveBothDerivatives) {
+TEST_P(D7Operations, HaveBothDerivatives) {
   const Tensor da = row({0.2, -0.5, 1.0, 0.4});
   const Tensor db = row({-0.3, 0.6, 0.1, 0.9});
   const Tensor a = requires_grad_(at());
@@ -235,7 +247,7 @@ TEST_P(D7_Operations, HaveBothDerivatives) {
   EXPECT_NEAR(by_jvp, by_vjp, 1e-12 * (1 + std::abs(by_vjp)));
 }
 
-INSTANTIATE_TEST_SUITE_P(FourSystemsTest, D7_Operations,
+INSTANTIATE_TEST_SUITE_P(FourSystemsTest, D7Operations,
                          ::testing::ValuesIn(operations()),
                          [](const auto& param) {
                            std::string name;

@@ -34,6 +34,33 @@ TEST(FourSystemsTest, N7_AnyAllocationMayFailAndEverythingIsAsItWas) {
   EXPECT_NE(numbers(x.grad()), gradient);
 }
 
+TEST(FourSystemsTest, N5_GrowthFromStepToStepIsNamed) {
+  report::Growth growth;
+  std::vector<Tensor> losses;
+  losses.reserve(100);
+  const Tensor w = leaf({1, 2});
+  int line = 0;
+  for (int i = 0; i < 20; ++i) {
+    losses.push_back(sum(square(w)));  // should be .item()
+    line = __LINE__ - 1;
+    growth.step();
+  }
+  EXPECT_TRUE(growth.has_grown());
+  EXPECT_THAT(growth.format(), HasSubstr("n_test.cpp:" + std::to_string(line)));
+}
+
+TEST(FourSystemsTest, N5_AFlatLoopDoesNotGrow) {
+  report::Growth growth;
+  const Tensor w = leaf({1, 2});
+  double total = 0;
+  for (int i = 0; i < 20; ++i) {
+    total += sum(square(w)).item();
+    growth.step();
+  }
+  EXPECT_FALSE(growth.has_grown()) << growth.format();
+  EXPECT_GT(total, 0);
+}
+
 TEST(FourSystemsTest, N7_TheErrorSaysWhoHasTheMemory) {
   const Tensor x = ones({1 << 16});
   memory::domain().trim();
