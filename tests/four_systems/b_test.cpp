@@ -121,7 +121,9 @@ Outcome outcome_of(const Function& function, const Tensor& w) {
   const Tensor x = requires_grad_(full({1000}, 0.3, f64));
   const Bytes before = live();
   const Tensor y = function(x);
-  Outcome result{.value = numbers(y), .kept = live() - before};
+  Outcome result;
+  result.value = numbers(y);
+  result.kept = live() - before;
   const auto gradients = grad(sum(y), {x, w});
   result.by_x = numbers(gradients[0]);
   result.by_w = numbers(gradients[1]);

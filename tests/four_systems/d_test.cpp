@@ -134,6 +134,20 @@ TEST(FourSystemsTest, D11_AssigningWritesIntoTheSameStorage) {
   EXPECT_THAT(numbers(also), ElementsAre(3, 6, 9));
 }
 
+TEST(FourSystemsTest, D11_ResultsGoIntoTensorsThatExist) {
+  const Tensor x = row({1, 2, 3});
+  const Tensor y = row({4, 5, 6});
+  const Tensor workspace = zeros({3}, f64);
+  memory::domain().reset_peak();
+  const Bytes before = live();
+  for (int i = 0; i < 3; ++i) {
+    compute_into(workspace, ops::kMul, {x, y});
+    add_(workspace, x);
+  }
+  EXPECT_EQ(memory::domain().stats().live_peak, before);
+  EXPECT_THAT(numbers(workspace), ElementsAre(5, 12, 21));
+}
+
 TEST(FourSystemsTest, D11_TheBackwardThatNeedsTheOldValueNamesBothPlaces) {
   const Tensor x = row({1, 2});
   const Tensor w = leaf({3, 4});
