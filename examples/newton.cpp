@@ -4,7 +4,6 @@
 // the Hessian with vectors. Both end at the same weights, in a few steps.
 #include <cmath>
 #include <cstdio>
-#include <vector>
 
 #include "neap/neap.hpp"
 
@@ -18,6 +17,11 @@ constexpr std::int64_t kFeatures = 6;
 struct Data {
   Tensor x;      // (samples, features)
   Tensor label;  // (samples): -1 or 1
+
+  // The mean of log(1 + exp(-label x.w)), and a little weight decay.
+  Tensor loss(const Tensor& w) const {
+    return mean(softplus(-label * matmul(x, w))) + 1e-3 * sum(square(w));
+  }
 };
 
 // Labels of a hidden plane, a little noise.
@@ -29,39 +33,18 @@ Data make_data() {
   return {.x = x, .label = sign(matmul(x, plane) + noise)};
 }
 
-// The mean of log(1 + exp(-label x.w)), and a little weight decay.
-Tensor loss(const Data& data, const Tensor& w) {
-  return mean(softplus(-data.label * matmul(data.x, w))) +
-         1e-3 * sum(square(w));
-}
-
 Tensor gradient(const Data& data, const Tensor& at) {
   const Tensor w = requires_grad_(at.detach());
-  return grad(loss(data, w), {w})[0];
-}
-
-// The Hessian at w, times v.
-Tensor hessian_times(const Data& data, const Tensor& at, const Tensor& v) {
-  const Tensor w = requires_grad_(at.detach());
-  const auto first = grad(loss(data, w), {w}, {.create_graph = true});
-  return grad(dot(first[0], v), {w})[0];
-}
-
-Tensor hessian(const Data& data, const Tensor& at) {
-  const Tensor unit = neap::eye(kFeatures, neap::f64);
-  std::vector<Tensor> rows;
-  for (std::int64_t i = 0; i < kFeatures; ++i) {
-    rows.push_back(hessian_times(data, at, select(unit, 0, i)));
-  }
-  return neap::stack(rows);
+  return grad(data.loss(w), {w})[0];
 }
 
 Tensor newton(const Data& data) {
+  const auto loss = [&](const Tensor& w) { return data.loss(w); };
   Tensor w = neap::zeros({kFeatures}, neap::f64);
   for (int i = 0; i < 8; ++i) {
     const Tensor slope = gradient(data, w);
     std::printf("newton     step %d  |gradient| %.1e\n", i, norm(slope).item());
-    w = w - solve(hessian(data, w), slope);
+    w = w - solve(neap::hessian(loss, w), slope);
   }
   return w;
 }
@@ -69,13 +52,14 @@ Tensor newton(const Data& data) {
 // Solves H d = b (H: the Hessian at w) without H. It ends after as many rounds
 // as there are unknowns, or when nothing is left.
 Tensor conjugate_gradients(const Data& data, const Tensor& w, const Tensor& b) {
+  const auto loss = [&](const Tensor& at) { return data.loss(at); };
   Tensor d = zeros_like(b);
   Tensor rest = b;
   Tensor direction = b;
   double square_now = dot(rest, rest).item();
   const double enough = 1e-24 * square_now;
   for (std::int64_t i = 0; i < kFeatures && square_now > enough; ++i) {
-    const Tensor bent = hessian_times(data, w, direction);
+    const Tensor bent = neap::hvp(loss, w, direction).product;
     const double length = square_now / dot(direction, bent).item();
     d = d + length * direction;
     rest = rest - length * bent;

@@ -47,11 +47,21 @@ bool third_derivative() {
 }
 
 bool along_a_direction() {
-  const auto f = [](std::span<const Tensor> x) { return sum(square(x[0])); };
-  const std::array at = {neap::from_values({1, 2}, {2}, neap::f64)};
-  const std::array direction = {neap::from_values({1, 0}, {2}, neap::f64)};
-  const auto [value, slope] = neap::jvp(f, at, direction);
+  const Tensor x = neap::from_values({1, 2}, {2}, neap::f64);
+  const Tensor direction = neap::from_values({1, 0}, {2}, neap::f64);
+  const auto f = [](const Tensor& at) { return sum(square(at)); };
+  const auto [value, slope] = neap::jvp(f, x, direction);
   return value.item() == 5 && slope.item() == 2;
+}
+
+// x^2 + x y + y^2.
+bool hessian_matrix() {
+  const auto f = [](const Tensor& at) {
+    return sum(square(at)) + select(at, 0, 0) * select(at, 0, 1);
+  };
+  const Tensor h = neap::hessian(f, neap::ones({2}, neap::f64));
+  std::printf("%s\n", format(h).c_str());
+  return h.at({0, 0}) == 2 && h.at({0, 1}) == 1 && h.at({1, 0}) == 1;
 }
 
 bool descent() {
@@ -82,7 +92,8 @@ bool reuse() {
 
 bool run() {
   return one_derivative() && several_derivatives() && third_derivative() &&
-         along_a_direction() && descent() && samples() && reuse();
+         along_a_direction() && hessian_matrix() && descent() && samples() &&
+         reuse();
 }
 
 }  // namespace

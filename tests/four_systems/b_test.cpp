@@ -1,8 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Rows B1, B2, B5, B7, B9 and B10: which graph nodes can still matter.
+// Rows B1, B2, B5, B7 to B10: which graph nodes can still matter.
 #include <array>
 
-#include "neap/autograd/rematerialise.hpp"
 #include "support.hpp"
 
 namespace neap::four_systems {
@@ -97,6 +96,27 @@ TEST(FourSystemsTest, B7_RetainGraphKeepsEverything) {
   EXPECT_EQ(live(), before);
   backward(loss);
   EXPECT_EQ(x.grad().item(), 12);
+}
+
+TEST(FourSystemsTest, B8_AContainerOfGradientsToLookUpTakeOutAndReplace) {
+  const Tensor x = leaf({1, 2});
+  const Tensor w = leaf({3, 4});
+  Gradients gradients = grad(sum(x * w), {x, w});
+  EXPECT_EQ(gradients.size(), 2U);
+  EXPECT_THAT(numbers(gradients.get(x)), ElementsAre(3, 4));
+  gradients.replace(w, row({7, 8}));
+  EXPECT_THAT(numbers(gradients[1]), ElementsAre(7, 8));
+  const Bytes before = live();
+  {
+    const Tensor taken = gradients.take(x);
+    EXPECT_THAT(numbers(taken), ElementsAre(3, 4));
+  }
+  EXPECT_LT(live(), before);  // whoever takes it decides when it goes
+  EXPECT_FALSE(gradients[0].defined());
+  EXPECT_THROW(gradients.get(row({1})), ValueError);
+  EXPECT_FALSE(x.grad().defined());
+  backward(sum(x * w));
+  EXPECT_THAT(numbers(x.grad()), ElementsAre(3, 4));
 }
 
 // Four layers that keep a good deal, with dropout.

@@ -63,6 +63,84 @@ TEST(FourSystemsTest, D4_ForwardOverReverse) {
               ElementsAre(1, 2));
 }
 
+TEST(FourSystemsTest, D4_ForwardModeOfForwardModeOfForwardMode) {
+  const std::array one = {row({1})};
+  const Function f = [](std::span<const Tensor> x) { return pow(x[0], 4.0); };
+  const Function first = [&](std::span<const Tensor> x) {
+    return jvp(f, x, one).tangent;
+  };
+  const Function second = [&](std::span<const Tensor> x) {
+    return jvp(first, x, one).tangent;
+  };
+  EXPECT_DOUBLE_EQ(jvp(second, std::array{row({2})}, one).tangent.item(), 48);
+}
+
+// u(x; w) = w0 sin x + w1 x^3, whose second derivative is known.
+TEST(FourSystemsTest, D5_ReverseOverAForwardDerivative) {
+  const Tensor w = leaf({2, 3});
+  const std::array at = {row({0.5, 1.5})};
+  const std::array one = {row({1, 1})};
+  const Function u = [&](std::span<const Tensor> x) {
+    return select(w, 0, 0) * sin(x[0]) + select(w, 0, 1) * pow(x[0], 3.0);
+  };
+  const Function slope = [&](std::span<const Tensor> x) {
+    return jvp(u, x, one).tangent;
+  };
+  const Tensor bend = jvp(slope, at, one).tangent;
+  backward(sum(square(bend)));
+  double by_w0 = 0;
+  double by_w1 = 0;
+  for (const double x : {0.5, 1.5}) {
+    const double second = -2 * std::sin(x) + 3 * 6 * x;
+    by_w0 += 2 * second * -std::sin(x);
+    by_w1 += 2 * second * 6 * x;
+  }
+  EXPECT_THAT(numbers(w.grad()),
+              ElementsAre(DoubleNear(by_w0, 1e-10), DoubleNear(by_w1, 1e-10)));
+}
+
+TEST(FourSystemsTest, D4_ProductsWithTheHessianByForwardOverReverse) {
+  const auto f = [](const Tensor& x) { return sum(pow(x, 3.0)); };
+  const HvpResult result = hvp(f, row({1, 2}), row({1, 10}));
+  EXPECT_EQ(result.value.item(), 9);
+  EXPECT_THAT(numbers(result.gradient), ElementsAre(3, 12));
+  EXPECT_THAT(numbers(result.product), ElementsAre(6, 120));
+}
+
+TEST(FourSystemsTest, D4_JacobiansInEitherModeAndHessians) {
+  const auto polar = [](const Tensor& p) {
+    const Tensor r = select(p, 0, 0);
+    const Tensor t = select(p, 0, 1);
+    return stack({r * cos(t), r * sin(t), r * r});
+  };
+  const Tensor at = row({2, 0.5});
+  const double c = std::cos(0.5);
+  const double s = std::sin(0.5);
+  for (const JacobianMode mode :
+       {JacobianMode::kForward, JacobianMode::kReverse}) {
+    const Tensor j = jacobian(polar, at, {.mode = mode});
+    EXPECT_EQ(j.shape(), (Shape{3, 2}));
+    EXPECT_THAT(numbers(j),
+                Pointwise(DoubleNear(1e-14), {c, -2 * s, s, 2 * c, 4.0, 0.0}));
+  }
+  const auto f = [](const Tensor& x) {
+    return sum(square(x)) + select(x, 0, 0) * select(x, 0, 1);
+  };
+  EXPECT_THAT(numbers(hessian(f, row({1, 1}))), ElementsAre(2, 1, 1, 2));
+}
+
+TEST(FourSystemsTest, D4_MixedDerivativesAlongDirections) {
+  const auto f = [](const Tensor& x) {
+    return square(select(x, 0, 0)) * pow(select(x, 0, 1), 3.0);
+  };
+  const Tensor at = row({2, 3});
+  const Tensor by_x = row({1, 0});
+  const Tensor by_y = row({0, 1});
+  EXPECT_DOUBLE_EQ(directional_derivative(f, at, {by_x, by_y}).item(), 108);
+  EXPECT_DOUBLE_EQ(directional_derivative(f, at, {by_y, by_x, by_y}).item(),
+                   6 * 2 * 2 * 3);
+}
+
 TEST(FourSystemsTest, D5_ReverseOverForwardOverReverse) {
   // f = x^4: the gradient of (f')' is f'''.
   const Tensor at = leaf({2});
@@ -141,7 +219,7 @@ const std::vector<Operation>& elementwise() {
       {"sign", [](auto& a, auto& b) { return sign(a - b) * a; }},
       {"sigmoid", [](auto& a, auto&) { return sigmoid(a); }},
       {"gaussian(mu, sigma)",
-       [](auto& a, auto& b) { return gaussian((a - b) / 0.7); }},
+       [](auto& a, auto& b) { return normal_pdf(a, b, 0.7); }},
       {"sin", [](auto& a, auto&) { return sin(a); }},
       {"cos", [](auto& a, auto&) { return cos(a); }},
       {"tan", [](auto& a, auto&) { return tan(a); }},

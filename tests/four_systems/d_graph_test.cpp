@@ -1,10 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Rows D1, D3, D8 to D10, D13 and D15: the graph that an array carries, looked
+// Rows D3, D8 to D10 and D15: the graph that an array carries, looked
 // at, released on purpose, and extended by operations of the user's own.
 #include <array>
 #include <memory>
 
-#include "neap/ops/custom_op.hpp"
 #include "support.hpp"
 
 namespace neap::four_systems {

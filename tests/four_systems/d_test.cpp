@@ -1,12 +1,11 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Rows D2, D3 and D8 to D14: an array type that carries value, gradient and
 // graph, and what becomes of its memory.
-#include <pthread.h>
-
 #include <array>
-#include <functional>
+#include <cmath>
 
 #include "support.hpp"
+#include "support/small_stack.hpp"
 
 namespace neap::four_systems {
 namespace {
@@ -179,24 +178,9 @@ TEST(FourSystemsTest, D11_WhatAGraphRecordsIsNotOverwritten) {
   EXPECT_THAT(numbers(x), ElementsAre(7, 8));
 }
 
-// Runs `body` in a thread of 256 KiB of stack.
-void on_small_stack(std::function<void()> body) {
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, 256 * 1024);
-  pthread_t thread{};
-  const auto run = [](void* call) -> void* {
-    (*static_cast<std::function<void()>*>(call))();
-    return nullptr;
-  };
-  ASSERT_EQ(pthread_create(&thread, &attributes, run, &body), 0);
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attributes);
-}
-
 // Their limits are 1000 levels and 32 entries.
 TEST(FourSystemsTest, D12_NoRecursionAndNoLimit) {
-  on_small_stack([] {
+  tests::on_small_stack([] {
     const Tensor x = leaf({1});
     Tensor y = x;
     for (int i = 0; i < 200'000; ++i) {

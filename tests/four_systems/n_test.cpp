@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Rows N5 and N7: who holds it, and what is left when memory runs out.
+// Rows N5 and N7: what grows, and what is left when memory runs out.
 #include <array>
 
 #include "neap/testing/fail_sweep.hpp"

@@ -27,7 +27,7 @@ TEST(FourSystemsTest, D1_TheGraphCanBePrintedAndDrawn) {
   const Tensor x = leaf({0.5});
   const Tensor y = exp(sin(x));
   EXPECT_THAT(graph::print(y), AllOf(HasSubstr("exp"), HasSubstr("sin"),
-                                     HasSubstr("d_graph_test.cpp")));
+                                     HasSubstr("report_test.cpp")));
   EXPECT_THAT(graph::to_dot(y),
               AllOf(HasSubstr("digraph"), HasSubstr("exp"), HasSubstr("->")));
 }
@@ -44,7 +44,7 @@ TEST(FourSystemsTest, D10_ACycleThroughAHookIsNamedByTheLeakReport) {
   const std::string text = report::report_leaks(baseline);
   EXPECT_THAT(text, HasSubstr("f64 [3]"));
   EXPECT_THAT(text, HasSubstr("hook"));
-  EXPECT_THAT(text, HasSubstr("d_graph_test.cpp"));
+  EXPECT_THAT(text, HasSubstr("report_test.cpp"));
   handle.remove();
   EXPECT_THAT(report::report_leaks(baseline), Not(HasSubstr("f64 [3]")));
 }
@@ -60,7 +60,7 @@ TEST(FourSystemsTest, N5_ALeakNamesTensorOpOwnerLineAndHolders) {
   EXPECT_THAT(report::report_leaks(baseline),
               AllOf(HasSubstr("f64 [4, 2]"), HasSubstr("'tanh'"),
                     HasSubstr("held by"), HasSubstr("1 handle"),
-                    HasSubstr("n_test.cpp:" + std::to_string(line))));
+                    HasSubstr("report_test.cpp:" + std::to_string(line))));
 }
 
 }  // namespace

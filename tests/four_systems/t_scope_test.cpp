@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Rows T3, T4 and T7: scopes and their statistics.
+// Rows T3, T4, T7 and T8: scopes and their statistics.
 #include <array>
+#include <optional>
 #include <thread>
 
 #include "support.hpp"
@@ -194,6 +195,25 @@ TEST(FourSystemsTest, T7_ARevokedHandleNamesTheScope) {
   EXPECT_THAT(text, HasSubstr("t_scope_test.cpp:" + std::to_string(line)));
   EXPECT_THROW(x * 2.0, UseAfterRelease);
   EXPECT_THROW(backward(x), UseAfterRelease);
+}
+
+TEST(FourSystemsTest, T8_ParametersAndOptimizerStateOutliveTheScope) {
+  std::optional<nn::Linear> layer;
+  std::optional<optim::Adam> adam;
+  {
+    const Scope scope("scope");
+    layer.emplace(3, 2);
+    adam.emplace(layer->parameters());
+    for (int i = 0; i < 2; ++i) {
+      backward(sum((*layer)(ones({4, 3}))));
+      adam->step();
+    }
+  }
+  EXPECT_EQ(layer->parameter("weight").element_count(), 6);
+  EXPECT_TRUE(layer->parameter("weight").grad().defined());
+  adam->step();
+  adam->zero_grad();
+  EXPECT_EQ((*layer)(ones({4, 3})).size(1), 2);
 }
 
 TEST(FourSystemsTest, T4_CountsWhatIsMadeAndReleasedInsideAndOutside) {

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <thread>
 
-#include "neap/ops/custom_op.hpp"
 #include "support.hpp"
 
 namespace neap::four_systems {
