@@ -11,6 +11,7 @@
 #include "neap/graph/vertex.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/nn/linear.hpp"
+#include "neap/ops/slice.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/door_test.hpp"
 
@@ -88,6 +89,15 @@ TEST_F(ModuleTest, KeepsEveryNameWhenMovedReturnedAndStored) {
                 ElementsAre("w", "left.w", "right.w"));
     EXPECT_EQ(net.parameter("left.w").identity(), net.left.w().identity());
   }
+}
+
+// Bytes that others lie on too keep the label that they have.
+TEST_F(ModuleTest, APartOfALargerTensorLabelsNothingElse) {
+  const Tensor all = ones({100});
+  Part part;
+  part.register_parameter("tail", slice(all, 0, 90, 100));
+  part.register_parameter("head", slice(all, 0, 0, 10));
+  EXPECT_EQ(all.array()->storage()->tag().category, Category::kOther);
 }
 
 TEST_F(ModuleTest, PutsAChildThatIsAssignedInThePlaceOfTheOldOne) {

@@ -63,6 +63,7 @@ class Registry::Relabelling {
     const tensor::Array& array = *entry.tensor.array();
     const base::Ref<tensor::Storage>& storage = array.storage();
     const bool is_whole =
+        array.layout().offset == 0 &&
         tensor::extent_bytes(array.layout()) == storage->size();
     labels_.push_back(
         {.storage = is_whole ? storage : nullptr,
