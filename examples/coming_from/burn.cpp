@@ -14,7 +14,7 @@ bool two_ways() {
   const Tensor x = requires_grad_(neap::from_values({1, 2}, {2}));
   const Tensor w = requires_grad_(neap::from_values({3, 4}, {2}));
   auto gradients = grad(sum(x * w), {x, w});
-  const Tensor dw = gradients[1];
+  const Tensor& dw = gradients[1];
   backward(sum(x * w));
   return dw.at({1}) == 2 && w.grad().at({1}) == 2;
 }

@@ -50,8 +50,8 @@ bool along_a_direction() {
   const Tensor x = neap::from_values({1, 2}, {2}, neap::f64);
   const Tensor direction = neap::from_values({1, 0}, {2}, neap::f64);
   const auto f = [](const Tensor& at) { return sum(square(at)); };
-  const auto [value, slope] = neap::jvp(f, x, direction);
-  return value.item() == 5 && slope.item() == 2;
+  const neap::JvpResult along = neap::jvp(f, x, direction);
+  return along.value.item() == 5 && along.tangent.item() == 2;
 }
 
 // x^2 + x y + y^2.
