@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Rows D4 to D7: what users of diffstruc differentiate, in both modes.
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <functional>
 
@@ -325,18 +326,18 @@ TEST_P(D7Operations, HaveBothDerivatives) {
   EXPECT_NEAR(by_jvp, by_vjp, 1e-12 * (1 + std::abs(by_vjp)));
 }
 
+std::string name_of(const ::testing::TestParamInfo<Operation>& operation) {
+  std::string name;
+  for (const char c : std::string(operation.param.theirs)) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      name += c;
+    }
+  }
+  return name + "_" + std::to_string(operation.index);
+}
+
 INSTANTIATE_TEST_SUITE_P(FourSystemsTest, D7Operations,
-                         ::testing::ValuesIn(operations()),
-                         [](const auto& param) {
-                           std::string name;
-                           for (const char c :
-                                std::string(param.param.theirs)) {
-                             if (std::isalnum(c) != 0) {
-                               name += c;
-                             }
-                           }
-                           return name + "_" + std::to_string(param.index);
-                         });
+                         ::testing::ValuesIn(operations()), name_of);
 
 TEST(FourSystemsTest, D7_ComparisonsGiveMasksWithoutADerivative) {
   const Tensor a = leaf({1, 2, 3});
