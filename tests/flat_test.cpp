@@ -72,7 +72,7 @@ TEST(FlatTest, MakesNoHeapOrMapCallFromTheThirdStep) {
 }
 
 TEST(FlatTest, AMillionRecordedOpsWithoutABackwardKeepNothing) {
-  const auto domain = Domain::create();
+  const auto domain = Domain::create({.host = memory::HostAllocator::kPooled});
   const UseDomain use(*domain);
   const Tensor x = requires_grad_(ones({1}));
   Tensor unused = tanh(neg(x));
@@ -94,7 +94,7 @@ void differentiate_twice(std::span<const Tensor> inputs) {
 }
 
 TEST(FlatTest, TenThousandFirstAndSecondDerivativesKeepNothing) {
-  const auto domain = Domain::create();
+  const auto domain = Domain::create({.host = memory::HostAllocator::kPooled});
   const UseDomain use(*domain);
   const std::vector<Tensor> inputs{requires_grad_(full({8}, 0.5)),
                                    requires_grad_(full({8}, 0.25)),
