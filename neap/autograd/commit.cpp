@@ -16,11 +16,6 @@ using memory::Category;
 
 namespace {
 
-memory::OwnerId owner_here(const Vertex& vertex) noexcept {
-  return &vertex.domain() == &memory::domain() ? vertex.owner()
-                                               : memory::OwnerId{};
-}
-
 bool owns_all_of_its_storage(const Tensor& t) {
   return t.is_sole_owner() && t.is_contiguous() &&
          t.array()->layout().offset == 0 &&

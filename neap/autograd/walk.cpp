@@ -24,12 +24,6 @@ Vertex* vertex_of(const tensor::GraphLink* link) noexcept {
   return static_cast<Vertex*>(const_cast<tensor::GraphLink*>(link));
 }
 
-// Owners are numbered by domain: elsewhere than at home a vertex has none.
-memory::OwnerId owner_here(const Vertex& vertex) noexcept {
-  return &vertex.domain() == &memory::domain() ? vertex.owner()
-                                               : memory::OwnerId{};
-}
-
 // The earliest sequence among the targets; 0 when one of them is a leaf, since
 // anything may have been made from it. A retired target cannot be reached.
 std::uint64_t floor_of(std::span<const Tensor> targets) noexcept {
@@ -48,6 +42,11 @@ std::uint64_t floor_of(std::span<const Tensor> targets) noexcept {
 }
 
 }  // namespace
+
+memory::OwnerId owner_here(const Vertex& vertex) noexcept {
+  return &vertex.domain() == &memory::domain() ? vertex.owner()
+                                               : memory::OwnerId{};
+}
 
 Walk::Walk(std::span<const Tensor> roots, const Options& options,
            base::SiteId site)
@@ -171,18 +170,21 @@ void Walk::order() {
   is_asked_.resize(slots);
 }
 
-bool Walk::is_wanted(const Edge& edge) const noexcept {
+// Where the cotangent of what an edge leads to is summed, if that is walked.
+Walk::Place Walk::place_of(const Edge& edge) noexcept {
   const Vertex* vertex = edge.vertex();
   const auto index =
       vertex != nullptr ? index_of(vertex) : std::optional<std::uint32_t>();
   if (!index) {
-    return false;
+    return {};
   }
   if (vertex->is_leaf()) {
-    return sinks_[*index].is_target;
+    Sink& sink = sinks_[*index];
+    return {&sink.cotangent, sink.is_target};
   }
   const Step& step = claimed_.steps[*index];
-  return step.leads_to_target || is_asked_[step.first_slot + edge.output] != 0;
+  const std::uint32_t slot = step.first_slot + edge.output;
+  return {&slots_[slot], step.leads_to_target || is_asked_[slot] != 0};
 }
 
 // From the earliest call to the latest: a step matters when an edge of it does.
@@ -191,9 +193,9 @@ void Walk::spread_needs() {
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     const Node& node = step->node();
     const auto edges = node.edges();
-    step->leads_to_target =
-        std::any_of(edges.begin(), edges.end(),
-                    [this](const Edge& edge) { return is_wanted(edge); });
+    step->leads_to_target = std::any_of(
+        edges.begin(), edges.end(),
+        [this](const Edge& edge) { return place_of(edge).is_wanted; });
     if (step->leads_to_target) {
       node.check_versions();
     }
@@ -222,18 +224,6 @@ void Walk::aim_at(std::span<const Tensor> targets) {
 
 // --- the pass --------------------------------------------------------------
 
-// The slot of what an edge leads to, if its cotangent is wanted.
-Tensor* Walk::wanted_slot(const Edge& edge) noexcept {
-  if (!is_wanted(edge)) {
-    return nullptr;
-  }
-  const Vertex* vertex = edge.vertex();
-  const std::uint32_t index = *index_of(vertex);
-  return vertex->is_leaf()
-             ? &sinks_[index].cotangent
-             : &slots_[claimed_.steps[index].first_slot + edge.output];
-}
-
 // The sum is made in the memory of a cotangent that nothing else needs.
 void Walk::accumulate(Tensor& slot, Tensor cotangent) const {
   slot =
@@ -248,12 +238,8 @@ void Walk::seed(const Tensor& root, Tensor cotangent) {
   Edge edge;
   edge.source = root.link();
   edge.output = root.output_index();
-  if (const auto index = index_of(edge.vertex())) {
-    Tensor& slot =
-        edge.vertex()->is_leaf()
-            ? sinks_[*index].cotangent
-            : slots_[claimed_.steps[*index].first_slot + edge.output];
-    accumulate(slot, std::move(cotangent));
+  if (const Place place = place_of(edge); place.slot != nullptr) {
+    accumulate(*place.slot, std::move(cotangent));
   }
 }
 
@@ -279,8 +265,9 @@ void Walk::run_rule(Step& step, std::span<Tensor> results,
   Node& node = step.node();
   const auto edges = node.edges();
   for (std::size_t i = 0; i < edges.size(); ++i) {
-    sums[i] = wanted_slot(edges[i]);
-    wanted[i] = sums[i] != nullptr ? 1 : 0;
+    const Place place = place_of(edges[i]);
+    wanted[i] = place.is_wanted ? 1 : 0;
+    sums[i] = place.is_wanted ? place.slot : nullptr;
   }
   const auto outputs = static_cast<std::size_t>(node.outputs());
   graph::VjpContext context(node, {slots_.data() + step.first_slot, outputs},

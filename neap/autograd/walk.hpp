@@ -16,6 +16,10 @@
 
 namespace neap::autograd {
 
+/// A vertex's owner where the current domain is its own: owners are numbered by
+/// domain, elsewhere than at home a vertex has none.
+memory::OwnerId owner_here(const graph::Vertex& vertex) noexcept;
+
 class Walk {
  public:
   struct Options {
@@ -84,6 +88,10 @@ class Walk {
     std::uint32_t index = 0;  // of a sink, or a slot
     bool reached = false;     // by the roots
   };
+  struct Place {
+    Tensor* slot = nullptr;  // null: not walked
+    bool is_wanted = false;  // its cotangent
+  };
   // A result that keeps its gradient.
   struct Kept {
     base::Ref<tensor::GraphLink> link;  // a Node
@@ -98,8 +106,7 @@ class Walk {
   void aim_at(std::span<const Tensor> targets);
   void spread_needs();
   void leave_what_leads_nowhere() noexcept;
-  Tensor* wanted_slot(const graph::Edge& edge) noexcept;
-  bool is_wanted(const graph::Edge& edge) const noexcept;
+  Place place_of(const graph::Edge& edge) noexcept;
   std::optional<std::uint32_t> index_of(
       const graph::Vertex* vertex) const noexcept;
   std::optional<std::uint32_t> sink_of(
