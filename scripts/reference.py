@@ -146,6 +146,11 @@ def explained(name):
                     for line in comment(paragraph(read(name)))]
 
 
+def example_name(path):
+    """The path below examples/, which is what doxygen looks a program up by."""
+    return str(pathlib.PurePath(path).relative_to("examples"))
+
+
 def lay_out(ops):
     layout = Layout()
     headers = public_headers()
@@ -158,13 +163,13 @@ def lay_out(ops):
     layout.put("groups.dox", groups(headers, ops))
     examples = tracked("examples/*.cpp")
     layout.put("examples.dox",
-               ["/**\n" + "\n".join([f"@example {pathlib.PurePath(name).name}",
+               ["/**\n" + "\n".join([f"@example {example_name(name)}",
                                      "@details",
                                      *map(escape, paragraph(read(name)))])
                 + "\n*/" for name in examples])
 
     pages, records = guides()
-    targets = {name: f"{encoded(pathlib.PurePath(name).name)}-example.html"
+    targets = {name: f"{encoded(example_name(name))}-example.html"
                for name in examples}
     for name in headers + EXPLAINED:
         targets[name] = (f"@ref {group_of(name)}" if "/ops/" in name
