@@ -1,0 +1,38 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Says whether a plan keeps what a problem asks for. It shares no code with
+// what makes plans, so that a mistake there cannot hide here.
+#pragma once
+
+#include "neap/planner/problem.hpp"
+
+namespace neap::planner {
+
+enum class Fault : std::uint8_t {
+  kNone,
+  kCount,      // not one offset a buffer
+  kRange,      // an offset below 0, or an end beyond 64 bits
+  kAlignment,  // an offset that is no multiple of the alignment
+  kFixed,      // not where it was fixed
+  kAlias,      // not where it lies in its buffer
+  kOverlap,    // two that live at one instant share bytes
+  kHeight,     // the height is not the highest end
+  kBound,      // the lower bound is above the height
+  kCapacity,   // the height is beyond the capacity
+};
+
+struct Verdict {
+  Fault fault = Fault::kNone;
+  std::int32_t first = -1;   // the buffer at fault, or ...
+  std::int32_t second = -1;  // ... the two that overlap, ascending
+  bool is_good() const noexcept { return fault == Fault::kNone; }
+};
+
+/// The first fault found, in the order of Fault. An alias keeps all of the
+/// buffer that it lies in alive. O(n log n).
+/// THROWS: ValueError as check(); OutOfMemory.
+NEAP_API Verdict validate(const Problem& problem, const Solution& solution);
+
+/// "none", "count", "overlap", ...
+NEAP_API const char* name_of(Fault fault) noexcept;
+
+}  // namespace neap::planner
