@@ -128,7 +128,7 @@ TEST(SolveTest, ComesNearTheBoundOfTrainingSteps) {
     const Problem problem = training_problem(seed, 300);
     const Solution solution = solve(problem);
     expect_valid(problem, solution);
-    EXPECT_LE(solution.height, solution.lower_bound * 1.002) << seed;
+    EXPECT_LE(solution.height, solution.lower_bound * 501 / 500) << seed;
   }
 }
 
