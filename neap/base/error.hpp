@@ -59,6 +59,23 @@ class NEAP_API NameError : public Error {
   using Error::Error;
 };
 
+/// A step that cannot be traced: it looks at elements that are not there while
+/// it is, or does what a program cannot repeat.
+class NEAP_API TraceError : public Error {
+  using Error::Error;
+};
+
+/// A plan that does not fit the memory it was given.
+class NEAP_API PlanError : public Error {
+  using Error::Error;
+};
+
+/// A compiled step failed after it had begun to write: the message names what
+/// has moved.
+class NEAP_API TornStep : public Error {
+  using Error::Error;
+};
+
 /// A bug in Neap itself, found by an internal check.
 class NEAP_API InternalError : public Error {
   using Error::Error;

@@ -12,6 +12,7 @@
 #include "neap/graph/record_result.hpp"
 #include "neap/graph/recorder.hpp"
 #include "neap/memory/executor.hpp"
+#include "neap/tensor/creator.hpp"
 
 namespace neap::graph {
 namespace {
@@ -61,6 +62,9 @@ class Call {
       specs[i].dtype = array.dtype();
       specs[i].shape = array.shape();
       specs[i].space = array.space();
+      if (!array.storage()->has_elements()) {
+        check_rehearsed(*array.storage());
+      }
       if (specs[i].space != specs[0].space) {
         base::raise<DeviceError>(
             "{}: operands lie in memory spaces {} and {}, copy one to the "
@@ -152,6 +156,13 @@ class Call {
     }
   }
 
+  // In a rehearsal calls are made, and nothing is computed.
+  void check_rehearsed(const tensor::Storage& storage) const {
+    if (storage.absence() != tensor::Absence::kRehearsed) {
+      tensor::refuse_elements(storage, call_.op.name, call_.site);
+    }
+  }
+
   // The place on the graph of output k.
   base::Ref<tensor::GraphLink> link_for(const base::Ref<Node>& node,
                                         std::size_t k) const noexcept {
@@ -197,6 +208,10 @@ class Call {
   }
 
   void compute() {
+    if (!arrays_[0]->storage()->has_elements()) {
+      check_rehearsed(*arrays_[0]->storage());
+      return;
+    }
     if (call_.op.transfer) {
       transfer();
       return;

@@ -93,6 +93,8 @@ struct Facts {
   /// Inputs whose memory output 0 may take over, element by element.
   std::uint32_t donates = 0;
   Effect effect = Effect::kPure;
+  /// Of a random op: where in its attributes the base::DrawKey stands.
+  std::int32_t draw_at = -1;
   SampleAxis sample_axis = SampleAxis::kMapped;
   /// nullptr: one flop an output element, every operand moved once.
   Cost (*cost)(const OpArgs& args, std::span<const Spec> outputs) = nullptr;

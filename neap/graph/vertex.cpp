@@ -9,6 +9,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/graph/node.hpp"
+#include "neap/graph/trace.hpp"
 #include "neap/memory/scope.hpp"
 
 namespace neap::graph {
@@ -84,11 +85,17 @@ void Leaf::end() noexcept {
 }
 
 Tensor Leaf::grad(std::uint32_t /*output*/) const {
+  if (Trace* current = trace()) {
+    current->on_grad_read(const_cast<Leaf&>(*this));
+  }
   const std::lock_guard guard(lock_);
   return grad_;
 }
 
 void Leaf::set_grad(Tensor grad) noexcept {
+  if (Trace* current = trace()) {
+    current->on_grad_change(*this);
+  }
   {
     const std::lock_guard guard(lock_);
     std::swap(grad_, grad);

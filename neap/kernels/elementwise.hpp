@@ -39,8 +39,6 @@ struct Piece {
   }
 };
 
-using PieceFunction = void (*)(const Piece&) noexcept;
-
 /// The function object of a loop. One that depends on the op's attributes is an
 /// aggregate of them:
 ///   struct ClipVector {

@@ -33,6 +33,9 @@ struct Args {
   }
 };
 
+struct Piece;
+using PieceFunction = void (*)(const Piece&) noexcept;
+
 struct Kernel {
   const char* name;  // "relu.f32", shown in listings
   DType dtype;       // of the key operand (in[0]; out[0] where there is none)
@@ -43,6 +46,9 @@ struct Kernel {
   /// nullptr: none. A function of shapes, strides, attributes and the
   /// executor's thread count alone; data pointers may be null.
   Bytes (*scratch)(const Args&) noexcept = nullptr;
+  /// The function that run() hands to run_elementwise, where that is all it
+  /// does: several such calls can run as one (fused.hpp). nullptr: none.
+  PieceFunction (*piece)(const Args&) noexcept = nullptr;
 };
 
 struct KernelList {

@@ -21,6 +21,12 @@ class Backend {
   /// `alignment` is a power of two, at most 4096.
   virtual void* allocate(Bytes size, Bytes alignment) noexcept = 0;
 
+  /// As allocate, counted in the same way, but nobody will touch the block: an
+  /// address, with or without memory behind it. Given back by release.
+  virtual void* reserve(Bytes size, Bytes alignment) noexcept {
+    return allocate(size, alignment);
+  }
+
   /// Takes back what allocate(size, alignment) gave. Cannot fail.
   virtual void release(void* block, Bytes size, Bytes alignment) noexcept = 0;
 

@@ -11,11 +11,13 @@
 namespace neap::graph {
 class Observer;
 class Recorder;
+class Trace;
 }  // namespace neap::graph
 namespace neap::threads {
 class Executor;
 }
 namespace neap::tensor {
+class Creator;
 class DyingTangents;
 class Generator;
 }  // namespace neap::tensor
@@ -35,6 +37,8 @@ struct Context {
   tensor::Generator* generator = nullptr;  // nullptr: the default one
   Scope* scope = nullptr;                  // nullptr: handles belong to none
   graph::Observer* observer = nullptr;     // told of nodes that are freed
+  graph::Trace* trace = nullptr;           // set while a step is traced
+  tensor::Creator* creator = nullptr;      // asked when tensors are created
   tensor::DyingTangents* dying_tangents = nullptr;  // set while some are freed
 };
 

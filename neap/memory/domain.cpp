@@ -73,6 +73,10 @@ Block Domain::allocate(Bytes size, const Tag& tag, Bytes alignment) {
   return impl_->grant(size, tag, alignment);
 }
 
+Block Domain::allocate_elements(Bytes size, const Tag& tag) {
+  return allocate(size, tag);
+}
+
 void Domain::release(const Block& block, Bytes alignment) noexcept {
   if (block.bucket.value == 0) {
     return;

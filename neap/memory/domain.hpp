@@ -95,6 +95,9 @@ class NEAP_API Domain {
     HostAllocator host = HostAllocator::kAuto;
     /// Events kept (the latest); 0 keeps none. 48 B each, taken at once.
     int event_capacity = 0;
+    /// A rehearsal: elements of tensors are counted, placed and held as ever,
+    /// but there is no memory behind them. Everything else is real.
+    bool is_rehearsal = false;
   };
   struct Closer {
     void operator()(Domain* domain) const noexcept;
@@ -115,6 +118,10 @@ class NEAP_API Domain {
   /// up to 4096), DeviceError for a space without a backend.
   Block allocate(Bytes size, const Tag& tag, Bytes alignment = kAlignment);
   void release(const Block& block, Bytes alignment = kAlignment) noexcept;
+  /// As allocate, for the elements of a tensor: in a rehearsal the block may
+  /// not be touched.
+  Block allocate_elements(Bytes size, const Tag& tag);
+  bool is_rehearsal() const noexcept { return is_rehearsal_; }
 
   /// For holders that cannot keep a Block (standard containers): the tag and
   /// size name the ledger row again.
@@ -181,6 +188,7 @@ class NEAP_API Domain {
   struct Impl;
   explicit Domain(const Options& options);
   ~Domain();
+  bool is_rehearsal_ = false;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "neap/autograd/parameter.hpp"
+#include "neap/graph/trace.hpp"
 #include "neap/memory/counted.hpp"
 #include "neap/nn/watch.hpp"
 
@@ -86,7 +87,7 @@ class NEAP_API Registry : public memory::Counted<Registry> {
 
   // --- mode ----------------------------------------------------------------
 
-  bool is_training() const noexcept { return is_training_; }
+  bool is_training() const { return graph::noted(is_training_); }
   void set_training(bool value) noexcept { is_training_ = value; }
 
   /// Calls visit(registry) for this one and all below: parents before

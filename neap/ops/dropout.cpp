@@ -36,7 +36,9 @@ const Op kDropout{
         [](JvpContext& c) {
           c.set(0, dropout_by(c.tangent(), c.attrs<DropoutAttrs>()));
         },
-    .facts = {.donates = 0b1, .effect = graph::Effect::kRandom}};
+    .facts = {.donates = 0b1,
+              .effect = graph::Effect::kRandom,
+              .draw_at = offsetof(DropoutAttrs, key)}};
 
 }  // namespace ops
 

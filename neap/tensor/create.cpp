@@ -6,6 +6,7 @@
 
 #include "neap/base/normal.hpp"
 #include "neap/base/raise.hpp"
+#include "neap/tensor/creator.hpp"
 #include "neap/tensor/element.hpp"
 
 namespace neap {
@@ -14,11 +15,34 @@ using base::raise;
 
 namespace {
 
+using tensor::Creation;
+
+// What the context's creator has instead of a new tensor, if it has.
+Tensor asked(const Creation& what) {
+  tensor::Creator* creator = memory::context().creator;
+  return creator != nullptr ? creator->create(what) : Tensor();
+}
+
+// A new dense tensor. The creator hears of it.
+Tensor allocate(const Shape& shape, DType dtype, const CallSite& site) {
+  const memory::Tag tag =
+      memory::current_tag(memory::Category::kOther, base::intern(site));
+  Tensor out(tensor::Array::allocate({dtype, shape, memory::kHost}, tag,
+                                     memory::domain()));
+  if (tensor::Creator* creator = memory::context().creator) {
+    creator->made(out);
+  }
+  return out;
+}
+
 // Fills a new dense tensor with value_of(index), a double or an integer.
 template <class ValueOf>
 Tensor generate(const Shape& shape, DType dtype, const CallSite& site,
                 ValueOf&& value_of) {
-  Tensor out = empty(shape, dtype, site);
+  Tensor out = allocate(shape, dtype, site);
+  if (!out.array()->storage()->has_elements()) {
+    return out;
+  }
   const std::int64_t count = out.element_count();
   const tensor::Strided view = out.array()->strided();
   tensor::with_type(dtype, [&]<class T>(T*) {
@@ -31,14 +55,18 @@ Tensor generate(const Shape& shape, DType dtype, const CallSite& site,
 
 // As generate, for a random draw of an allowed dtype; uses the draw up last.
 template <class ValueOf>
-Tensor draw(const char* op, bool is_allowed, const Shape& shape, DType dtype,
-            const CallSite& site, ValueOf&& value_of) {
+Tensor draw(const char* op, bool is_allowed, const Creation& what,
+            ValueOf&& value_of) {
+  const DType dtype = what.spec.dtype;
   if (!is_allowed) {
     raise<DTypeError>("{}: {} is not a dtype it draws", op, name_of(dtype));
   }
+  if (Tensor stand_in = asked(what); stand_in.defined()) {
+    return stand_in;
+  }
   Generator& source = tensor::generator();
   const base::DrawKey key = source.next();
-  Tensor out = generate(shape, dtype, site, [&](std::int64_t i) {
+  Tensor out = generate(what.spec.shape, dtype, what.site, [&](std::int64_t i) {
     return value_of(key.block(static_cast<std::uint64_t>(i)));
   });
   source.advance();
@@ -52,14 +80,17 @@ bool is_drawn_float(DType dtype) noexcept {
 }  // namespace
 
 Tensor empty(const Shape& shape, DType dtype, CallSite site) {
-  const memory::Tag tag =
-      memory::current_tag(memory::Category::kOther, base::intern(site));
-  return Tensor(tensor::Array::allocate({dtype, shape, memory::kHost}, tag,
-                                        memory::domain()));
+  return allocate(shape, dtype, site);
 }
 
 Tensor full(const Shape& shape, double value, DType dtype, CallSite site) {
-  return generate(shape, dtype, site, [&](std::int64_t) { return value; });
+  Tensor stand_in = asked({.kind = Creation::Kind::kFilled,
+                           .spec = {dtype, shape, memory::kHost},
+                           .value = value,
+                           .site = site});
+  return stand_in.defined() ? stand_in
+                            : generate(shape, dtype, site,
+                                       [&](std::int64_t) { return value; });
 }
 
 Tensor zeros(const Shape& shape, DType dtype, CallSite site) {
@@ -109,7 +140,10 @@ Tensor from_values(std::initializer_list<double> values, const Shape& shape,
 }
 
 Tensor rand(const Shape& shape, DType dtype, CallSite site) {
-  return draw("rand", is_drawn_float(dtype), shape, dtype, site,
+  return draw("rand", is_drawn_float(dtype),
+              {.kind = Creation::Kind::kRand,
+               .spec = {dtype, shape, memory::kHost},
+               .site = site},
               [dtype](const base::PhiloxBlock& words) {
                 return dtype == f32
                            ? static_cast<double>(base::uniform_f32(words[0]))
@@ -118,7 +152,10 @@ Tensor rand(const Shape& shape, DType dtype, CallSite site) {
 }
 
 Tensor randn(const Shape& shape, DType dtype, CallSite site) {
-  return draw("randn", is_drawn_float(dtype), shape, dtype, site,
+  return draw("randn", is_drawn_float(dtype),
+              {.kind = Creation::Kind::kRandn,
+               .spec = {dtype, shape, memory::kHost},
+               .site = site},
               base::normal_f64);
 }
 
@@ -137,7 +174,12 @@ Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape,
   const auto start = static_cast<std::uint64_t>(low);
   const std::uint64_t span = static_cast<std::uint64_t>(high) - start;
   return draw(
-      "randint", dtype == i32 || dtype == i64, shape, dtype, site,
+      "randint", dtype == i32 || dtype == i64,
+      {.kind = Creation::Kind::kRandint,
+       .spec = {dtype, shape, memory::kHost},
+       .low = low,
+       .high = high,
+       .site = site},
       [=](const base::PhiloxBlock& words) {
         const double u = base::uniform_f64(words[0], words[1]);
         const auto step =

@@ -8,8 +8,11 @@ namespace neap::tensor {
 base::Ref<Storage> Storage::allocate(Bytes size, const memory::Tag& tag,
                                      memory::Domain& domain, Bytes trailing) {
   auto storage = create(domain, header_of(tag), trailing);
-  storage->block_ = domain.allocate(size, tag);
+  storage->block_ = domain.allocate_elements(size, tag);
   storage->held_ = Held::kOwned;
+  if (domain.is_rehearsal()) {
+    storage->absence_ = Absence::kRehearsed;
+  }
   storage->tag_ = tag;
   return storage;
 }
@@ -24,6 +27,18 @@ base::Ref<Storage> Storage::borrow(void* data, Bytes size,
   storage->tag_ = tag;
   storage->lent_owner_ = std::move(owner);
   storage->held_ = Held::kLent;
+  return storage;
+}
+
+base::Ref<Storage> Storage::stand_in(Bytes size, memory::Owned<LentOwner> owner,
+                                     const memory::Tag& tag,
+                                     memory::Domain& domain, Bytes trailing) {
+  auto storage = create(domain, header_of(tag), trailing);
+  storage->block_ = {nullptr, size, {}};
+  storage->tag_ = tag;
+  storage->lent_owner_ = std::move(owner);
+  storage->held_ = Held::kStandIn;
+  storage->absence_ = Absence::kTraced;
   return storage;
 }
 
@@ -46,7 +61,15 @@ void Storage::let_go() noexcept {
     lent_owner_ = nullptr;
   } else if (held == Held::kOwned) {
     domain().release(block);
+  } else if (held == Held::kStandIn) {
+    lent_owner_ = nullptr;
   }
+}
+
+void Storage::revoke(base::SiteId site) noexcept {
+  let_go();
+  absence_ = Absence::kRevoked;
+  written_at_ = site;
 }
 
 void Storage::retag(memory::Category category, memory::OwnerId owner) {

@@ -30,6 +30,14 @@ class LentOwner {
   bool is_armed_ = false;
 };
 
+/// Why a storage has no elements to read or write.
+enum class Absence : std::uint8_t {
+  kNone,       // it has
+  kTraced,     // it stands for a value of a trace
+  kRehearsed,  // its domain is a rehearsal
+  kRevoked,    // a compiled step used the memory for its next call
+};
+
 class NEAP_API Storage : public memory::Counted<Storage>, public Lodging {
  public:
   /// THROWS: OutOfMemory. The bytes are not initialised. `trailing` bytes
@@ -44,7 +52,14 @@ class NEAP_API Storage : public memory::Counted<Storage>, public Lodging {
                                    const memory::Tag& tag,
                                    memory::Domain& domain);
 
-  // Made by the two above.
+  /// Stands for `size` bytes that are not there: a value of a trace. Nothing is
+  /// counted but the header. `owner` is destroyed with the storage.
+  static base::Ref<Storage> stand_in(Bytes size, memory::Owned<LentOwner> owner,
+                                     const memory::Tag& tag,
+                                     memory::Domain& domain,
+                                     Bytes trailing = 0);
+
+  // Made by those above.
   Storage() noexcept : Lodging(Owner::kStorage) {}
   ~Storage();
 
@@ -66,6 +81,14 @@ class NEAP_API Storage : public memory::Counted<Storage>, public Lodging {
   Bytes size() const noexcept { return block_.size; }
   memory::SpaceId space() const noexcept { return tag_.space; }
   bool is_lent() const noexcept { return held_ == Held::kLent; }
+  /// False: data() means nothing.
+  bool has_elements() const noexcept { return absence_ == Absence::kNone; }
+  Absence absence() const noexcept { return absence_; }
+  /// Of a lent storage or a stand-in, else nullptr.
+  LentOwner* lent_owner() const noexcept { return lent_owner_.get(); }
+  /// The elements are no longer this storage's; `site`: whose they are now.
+  /// The bytes go back, if they were its own.
+  void revoke(base::SiteId site) noexcept;
   /// Category, owner and call site that the bytes are counted under.
   const memory::Tag& tag() const noexcept { return tag_; }
   /// What headers are counted under: bookkeeping, which lives in host memory
@@ -96,10 +119,11 @@ class NEAP_API Storage : public memory::Counted<Storage>, public Lodging {
     tag.space = memory::kHost;
     return tag;
   }
-  enum class Held : std::uint8_t { kNothing, kOwned, kLent };
+  enum class Held : std::uint8_t { kNothing, kOwned, kLent, kStandIn };
   void end() noexcept;
 
   Held held_ = Held::kNothing;
+  Absence absence_ = Absence::kNone;
   std::atomic<std::uint32_t> version_{0};
   memory::Block block_{};
   memory::Tag tag_{};

@@ -2,6 +2,7 @@
 #include "neap/tensor/tensor.hpp"
 
 #include "neap/base/raise.hpp"
+#include "neap/tensor/creator.hpp"
 #include "neap/tensor/element.hpp"
 #include "neap/tensor/tangent.hpp"
 
@@ -12,7 +13,16 @@ using tensor::Array;
 
 namespace {
 
-void check_host(const Tensor& t, const char* what) {
+// The host may look at elements that are there, and while a step is traced at
+// none that may be others in the next run.
+void check_host(const Tensor& t, const char* what, const CallSite& site,
+                bool is_write = false) {
+  if (!t.array()->storage()->has_elements()) {
+    tensor::refuse_elements(*t.array()->storage(), what, base::intern(site));
+  }
+  if (tensor::Creator* creator = memory::context().creator) {
+    creator->on_host_access(t, what, is_write, site);
+  }
   if (t.space() != memory::kHost) {
     raise<DeviceError>(
         "{}: the tensor lies in memory space {}, copy it to the host first",
@@ -59,8 +69,8 @@ bool Tensor::is_contiguous() const {
   return tensor::is_contiguous(array()->layout());
 }
 
-const void* Tensor::host_elements(DType dtype) const {
-  check_host(*this, "values");
+const void* Tensor::host_elements(DType dtype, const CallSite& site) const {
+  check_host(*this, "values", site);
   if (dtype != this->dtype()) {
     raise<DTypeError>("values: asked as {}, the tensor holds {}",
                       name_of(dtype), name_of(this->dtype()));
@@ -85,13 +95,15 @@ void* Tensor::writable_elements(DType dtype, const CallSite& site) {
         "mutable_values: forward mode carries a derivative of this tensor, "
         "write to a detached copy instead");
   }
-  const void* data = host_elements(dtype);
+  check_host(*this, "mutable_values", site, true);
+  const void* data = host_elements(dtype, site);
   array()->storage()->bump_version(base::intern(site));
   return const_cast<void*>(data);
 }
 
-double Tensor::at(std::initializer_list<std::int64_t> index) const {
-  check_host(*this, "at");
+double Tensor::at(std::initializer_list<std::int64_t> index,
+                  CallSite site) const {
+  check_host(*this, "at", site);
   if (static_cast<int>(index.size()) != rank()) {
     raise<ShapeError>("at: {} positions given for shape {}", index.size(),
                       format_shape(shape()));
@@ -112,8 +124,8 @@ double Tensor::at(std::initializer_list<std::int64_t> index) const {
   return tensor::element_as_double(view, offset);
 }
 
-double Tensor::item() const {
-  check_host(*this, "item");
+double Tensor::item(CallSite site) const {
+  check_host(*this, "item", site);
   if (element_count() != 1) {
     raise<ShapeError>("item: shape {} has {} elements, expected one",
                       format_shape(shape()), element_count());
@@ -121,8 +133,8 @@ double Tensor::item() const {
   return tensor::element_as_double(array()->strided(), 0);
 }
 
-memory::Vector<double> Tensor::to_vector() const {
-  check_host(*this, "to_vector");
+memory::Vector<double> Tensor::to_vector(CallSite site) const {
+  check_host(*this, "to_vector", site);
   const tensor::Strided view = array()->strided();
   memory::Vector<double> out(
       memory::Allocator<double>(memory::Category::kOther));

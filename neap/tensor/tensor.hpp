@@ -40,12 +40,14 @@ class NEAP_API Tensor {
   const Shape& strides() const { return array()->layout().strides; }
   bool is_contiguous() const;
 
-  // --- elements; THROW: DeviceError outside host memory, DTypeError --------
+  // --- elements; THROW: DeviceError outside host memory, DTypeError,
+  // --- TraceError where a trace may not look or elements are not there,
+  // --- UseAfterRelease when a compiled step took their memory back ---------
 
   /// The elements of a contiguous tensor. LIFETIME: as the storage.
   template <class T>
-  std::span<const T> values() const {
-    return {static_cast<const T*>(host_elements(dtype_of<T>)),
+  std::span<const T> values(CallSite site = CallSite::here()) const {
+    return {static_cast<const T*>(host_elements(dtype_of<T>, site)),
             static_cast<std::size_t>(element_count())};
   }
   /// For writing; counts as a write of the storage, so that a backward that
@@ -57,12 +59,13 @@ class NEAP_API Tensor {
             static_cast<std::size_t>(element_count())};
   }
   /// One element, converted. THROWS: ShapeError for a bad index.
-  double at(std::initializer_list<std::int64_t> index) const;
+  double at(std::initializer_list<std::int64_t> index,
+            CallSite site = CallSite::here()) const;
   /// The only element. THROWS: ShapeError unless there is exactly one.
-  double item() const;
+  double item(CallSite site = CallSite::here()) const;
   /// All elements in row-major order, converted, in memory of the context's
   /// domain. THROWS: OutOfMemory.
-  memory::Vector<double> to_vector() const;
+  memory::Vector<double> to_vector(CallSite site = CallSite::here()) const;
 
   // --- derivatives ---------------------------------------------------------
 
@@ -131,7 +134,7 @@ class NEAP_API Tensor {
     return *body_;
   }
   [[noreturn]] void refuse_undefined() const;
-  const void* host_elements(DType dtype) const;
+  const void* host_elements(DType dtype, const CallSite& site) const;
   void* writable_elements(DType dtype, const CallSite& site);
   static Tensor borrow_bytes(void* data, std::int64_t count, DType dtype,
                              const Shape& shape,

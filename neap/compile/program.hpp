@@ -1,0 +1,188 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Program: one straight line of calls that a traced step became: forward,
+// backward and update. A value is set once, by one call; it is no buffer: where
+// it lies is decided later, and a value may come to lie in several places. What
+// writes into memory that exists makes a new value `over` the old one.
+//
+//   %3 = matmul(%0[64,784], %1[784,512]')     %0: argument, %1: a parameter
+//   %4 = relu_bits(%3)
+//   ...
+//   %90 over %1 = adam(%88, ...)              the parameter's new elements
+//
+// Passes (passes.hpp) change a program; lifetimes, plans and executors read it.
+// Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "neap/graph/trace.hpp"
+#include "neap/memory/containers.hpp"
+#include "neap/tensor/generator.hpp"
+
+namespace neap::compile {
+
+/// Position of a value in Program::values.
+using ValueId = base::StrongId<struct ValueTag>;
+inline constexpr ValueId kNoValue{~0U};
+
+enum class Origin : std::uint8_t {
+  kArgument,  // given at each call; `index`: which one
+  kExternal,  // in a storage that exists; `index`: of Program::externals
+  kCall,      // made by the call `index`
+};
+
+/// The elements of one storage, from one write to the next.
+struct Value {
+  tensor::Spec spec;  // of the tensor it was made as
+  Bytes size = 0;     // of the storage
+  memory::Category category = memory::Category::kActivations;
+  memory::OwnerId owner{};
+  base::SiteId site{};
+  Origin origin = Origin::kCall;
+  std::uint32_t index = 0;
+  /// The value whose memory this one takes over, which ends as this one begins:
+  /// always for a write into what exists, elsewhere by the in-place pass.
+  ValueId over = kNoValue;
+};
+
+/// What a call reads or writes: a view of a value's storage.
+struct Operand {
+  ValueId value = kNoValue;
+  tensor::Layout layout;
+};
+
+/// A storage outside the program: a parameter, a buffer, optimizer state, a
+/// tensor that the step captured, a constant.
+struct External {
+  Tensor tensor;             // holds it
+  bool is_written = false;   // by some call
+  bool is_constant = false;  // made while the step was traced, or folded
+};
+
+/// A part of one of the program's pools.
+struct Range {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
+enum class CallKind : std::uint8_t {
+  kKernel,    // an op or a write
+  kTransfer,  // a copy between memory spaces
+  kCheck,     // a look at values, which may throw
+  kFused,     // several kernels as one, a tile at a time
+};
+
+struct Call {
+  CallKind kind = CallKind::kKernel;
+  std::string_view name;          // LIFETIME: of the op, or a literal
+  const graph::Op* op = nullptr;  // counted; nullptr: a write, a check, fused
+  const kernels::KernelList* kernels = nullptr;
+  void (*look)(const char*, std::span<const tensor::Strided>,
+               const graph::Attrs&) = nullptr;  // of a check
+  Range inputs;                                 // of Program::operands
+  Range outputs;               // of Program::operands; each sets its value
+  bool reads_outputs = false;  // and reads what was there (updates)
+  std::uint32_t attrs = 0;     // offset in the pool of attributes
+  std::uint32_t attrs_size = 0;
+  graph::RunListener* listener = nullptr;  // gives the attributes of each run
+  std::uint32_t listener_index = 0;
+  std::int32_t draw_at = -1;  // where the draw stands in the attributes
+  base::SiteId site{};
+  memory::OwnerId owner{};                                     // the layer
+  memory::Category category = memory::Category::kActivations;  // of the context
+  memory::SpaceId space = memory::kHost;
+  std::uint8_t stream = 0;
+  /// Calls of different segments are never one: a rematerialised segment runs
+  /// again on purpose.
+  std::uint32_t segment = 0;
+  Bytes scratch = 0;  // once bound; lives for this call alone
+  Range members;      // of Program::members, for kFused
+};
+
+/// What the step returns, in order.
+struct Result {
+  Operand operand;
+  bool is_kept = false;  // in a block of its own
+};
+
+/// What the step leaves as the gradient of a leaf.
+struct LeafGrad {
+  base::Ref<tensor::GraphLink> leaf;  // a graph::Leaf
+  bool is_read = false;               // as it was before the step,
+  bool was_defined = false;           // when it had, or had not, one (a guard)
+  bool is_set = false;                // by the step: to `last`,
+  Operand last;                       // or, where it has no value, to none
+};
+
+/// A turn that the step took by a flag of the host's.
+struct Flag {
+  const bool* flag = nullptr;
+  bool value = false;
+};
+
+class NEAP_API Program {
+ public:
+  Program();
+  ~Program();
+  Program(Program&& other) noexcept;
+  Program& operator=(Program&& other) noexcept;
+
+  memory::Vector<Value> values;
+  memory::Vector<Call> calls;        // in the order in which they run
+  memory::Vector<Operand> operands;  // pool of calls' inputs and outputs
+  memory::Vector<Call> members;      // pool of fused calls' parts
+  memory::Vector<External> externals;
+  memory::Vector<tensor::Spec> arguments;  // dense, as given at each call
+  memory::Vector<Result> results;
+  memory::Vector<LeafGrad> grads;
+  memory::Vector<Flag> flags;
+  memory::Vector<graph::RunListener*> listeners;
+  /// The generator's position when the trace began, and how many draws a run
+  /// takes: a draw n of the trace is the (n - first)th of each run.
+  base::DrawKey first_draw;
+  std::uint64_t draws = 0;
+
+  /// A new value. THROWS: OutOfMemory.
+  ValueId add(const Value& value);
+  /// Copies operands into the pool. THROWS: OutOfMemory.
+  Range add(std::span<const Operand> more);
+  /// Copies attributes into the pool (by the op's own rule, where it has one)
+  /// and gives their offset. THROWS: OutOfMemory.
+  std::uint32_t keep_attrs(const graph::Op* op, const graph::Attrs& attrs);
+  /// Appends a call; its op is counted, once it is there. THROWS: OutOfMemory.
+  void add(const Call& call);
+
+  Value& operator[](ValueId id) { return values[id.value]; }
+  const Value& operator[](ValueId id) const { return values[id.value]; }
+  std::span<const Operand> in(const Call& call) const {
+    return std::span(operands).subspan(call.inputs.first, call.inputs.count);
+  }
+  std::span<const Operand> out(const Call& call) const {
+    return std::span(operands).subspan(call.outputs.first, call.outputs.count);
+  }
+  /// The attributes of a call; null when it has none. They may be rewritten
+  /// before each run.
+  void* attrs_of(const Call& call) noexcept;
+  const void* attrs_of(const Call& call) const noexcept;
+
+  /// Bytes of the program itself.
+  Bytes bytes() const noexcept;
+
+ private:
+  struct Kept {
+    const graph::Op* op;
+    std::uint32_t offset;
+  };
+  void let_go() noexcept;
+
+  struct alignas(16) Unit {
+    std::byte bytes[16];  // NOLINT(*-avoid-c-arrays)
+  };
+  memory::Vector<Unit> attrs_;
+  memory::Vector<Kept> kept_;  // attributes that own something, counted ops
+};
+
+}  // namespace neap::compile

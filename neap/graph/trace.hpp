@@ -1,0 +1,105 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Trace: what a step that is being traced says besides its op calls: writes
+// into tensors that exist, checks of values, what of the host's state it
+// depends on. It is part of the context; outside a trace everything is done at
+// once, and nobody is told.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "neap/graph/op.hpp"
+
+namespace neap::graph {
+
+class Leaf;
+
+/// What goes along with every run of a traced step: an optimizer, whose updates
+/// depend on the step's number. LIFETIME: the program's.
+class NEAP_API RunListener {
+ public:
+  RunListener() = default;
+  virtual ~RunListener() = default;
+  RunListener(const RunListener&) = delete;
+  RunListener& operator=(const RunListener&) = delete;
+
+  /// A run is about to begin, and nothing was written yet. May throw; the run
+  /// then does not take place, and no after_run comes.
+  virtual void before_run() {}
+  /// Attributes of the write that was recorded with `index`, for this run.
+  virtual void write_attrs(std::uint32_t index, void* attrs) const noexcept = 0;
+  /// The run is over and has succeeded.
+  virtual void after_run() noexcept {}
+};
+
+/// A kernel that writes into tensors that exist (parameters, state).
+struct Write {
+  std::string_view name;  // as shown in programs, "adam"
+  const kernels::KernelList& list;
+  std::span<const Tensor> in;
+  std::span<const Tensor> out;
+  Attrs attrs;  // of a first run; plain bytes
+  /// Not nullptr: gives the attributes of each run, under this index.
+  RunListener* listener = nullptr;
+  std::uint32_t index = 0;
+  /// False: every element of each output is set and none is read.
+  bool reads_out = true;
+  base::SiteId site{};
+};
+
+/// A look at values that a kernel could not refuse. `look` throws a typed error
+/// that names `op`.
+struct Check {
+  const char* op;
+  void (*look)(const char* op, std::span<const tensor::Strided> values,
+               const Attrs& attrs);
+  std::span<const Tensor> values;  // in host memory
+  Attrs attrs;                     // plain bytes
+  base::SiteId site{};
+};
+
+class NEAP_API Trace {
+ public:
+  Trace() = default;
+  virtual ~Trace() = default;
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+
+  /// THROWS: TraceError where a write cannot be traced (inside jvp or a
+  /// rematerialised segment); OutOfMemory.
+  virtual void write(const Write& write) = 0;
+  virtual void check(const Check& check) = 0;
+  /// The step took a turn by `flag`: a program holds for one value of it.
+  /// LIFETIME of the flag: the program's.
+  virtual void depends_on(const bool& flag) = 0;
+  /// Told whenever the listener takes part, even if it writes nothing.
+  virtual void listen(RunListener& listener) = 0;
+  /// A leaf's gradient is about to be read, or replaced.
+  virtual void on_grad_read(Leaf& leaf) = 0;
+  virtual void on_grad_change(Leaf& leaf) noexcept = 0;
+};
+
+/// The trace of the current thread's context, or nullptr.
+inline Trace* trace() noexcept {
+  return memory::context().trace;
+}
+
+/// Runs a look at values: at once, or in every run of what is being traced.
+NEAP_API void run_check(const Check& check);
+
+/// Notes that the caller takes a turn by `flag`, and gives it.
+inline bool noted(const bool& flag) {
+  if (Trace* current = trace()) {
+    current->depends_on(flag);
+  }
+  return flag;
+}
+
+/// Makes `trace` the current thread's for a block of code.
+class NEAP_API UseTrace : public memory::ContextGuard {
+ public:
+  explicit UseTrace(Trace* trace)
+      : ContextGuard([=](memory::Context& c) { c.trace = trace; }) {}
+};
+
+}  // namespace neap::graph

@@ -1,0 +1,36 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/tensor/creator.hpp"
+
+#include "neap/base/raise.hpp"
+
+namespace neap::tensor {
+
+using base::raise;
+
+void refuse_elements(const Storage& storage, std::string_view what,
+                     base::SiteId site) {
+  switch (storage.absence()) {
+    case Absence::kTraced:
+      raise<TraceError>(
+          "{}: at {} the step being traced looks at elements that are not "
+          "known before it runs; return the tensor and look at it after the "
+          "call, or choose between values with where()",
+          what, base::format_site(site));
+    case Absence::kRehearsed:
+      raise<TraceError>(
+          "{}: at {} the tensor has a shape and no elements, since its door is "
+          "a rehearsal",
+          what, base::format_site(site));
+    case Absence::kRevoked:
+      raise<UseAfterRelease>(
+          "{}: at {} a result of the compiled step called at {}, which is "
+          "valid until the next call; name it in .keep, or clone it before",
+          what, base::format_site(site),
+          base::format_site(storage.written_at()));
+    case Absence::kNone:
+      break;
+  }
+  raise<InternalError>("{}: elements refused that are there", what);
+}
+
+}  // namespace neap::tensor

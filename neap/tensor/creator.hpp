@@ -1,0 +1,59 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Creator: who is asked, while a step is traced, when a tensor comes from
+// nothing, from numbers or from chance, and when the host looks at elements. It
+// is part of the context; without one, tensors are made at once.
+#pragma once
+
+#include "neap/tensor/tensor.hpp"
+
+namespace neap::tensor {
+
+/// What a creation function is about to make.
+struct Creation {
+  enum class Kind : std::uint8_t {
+    kElements,  // empty, or values that the host computes
+    kFilled,    // all elements are `value`
+    kRand,      // uniform in [0, 1)
+    kRandn,     // normal
+    kRandint,   // integers in [low, high)
+  };
+  Kind kind = Kind::kElements;
+  Spec spec;
+  double value = 0.0;
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  CallSite site;
+};
+
+class NEAP_API Creator {
+ public:
+  Creator() = default;
+  virtual ~Creator() = default;
+  Creator(const Creator&) = delete;
+  Creator& operator=(const Creator&) = delete;
+
+  /// The tensor that stands for what is asked for, or an undefined one: it is
+  /// then made as ever. THROWS: OutOfMemory, TraceError.
+  virtual Tensor create(const Creation& what) = 0;
+  /// `tensor` was made as ever: its elements are the same in every run.
+  virtual void made(const Tensor& tensor) = 0;
+  /// The host is about to read or write elements at `site`; `what` names the
+  /// function. THROWS: TraceError where they may be others in the next run.
+  virtual void on_host_access(const Tensor& tensor, const char* what,
+                              bool is_write, const CallSite& site) = 0;
+};
+
+/// THROWS: TraceError or UseAfterRelease, which name `what` and `site`.
+/// REQUIRES: the storage has no elements.
+[[noreturn]] NEAP_API void refuse_elements(const Storage& storage,
+                                           std::string_view what,
+                                           base::SiteId site);
+
+/// Makes `creator` the current thread's for a block of code.
+class NEAP_API UseCreator : public memory::ContextGuard {
+ public:
+  explicit UseCreator(Creator* creator)
+      : ContextGuard([=](memory::Context& c) { c.creator = creator; }) {}
+};
+
+}  // namespace neap::tensor
