@@ -27,6 +27,8 @@
 #include "neap/memory/domain.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/memory/scope_stats.hpp"
+#include "neap/models/gpt.hpp"
+#include "neap/models/lstm.hpp"
 #include "neap/models/mlp.hpp"
 #include "neap/nn/cloning.hpp"
 #include "neap/nn/embedding.hpp"

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "neap/kernels/attrs.hpp"
+#include "neap/kernels/causal_softmax.hpp"
 #include "neap/kernels/cross_entropy.hpp"
 #include "neap/kernels/kernel_testing.hpp"
 #include "neap/kernels/one_hot.hpp"
@@ -154,6 +155,46 @@ TEST(SoftmaxTest, RowsAcrossVectorsHaveTheBitsOfRowsAlong) {
       }
     }
   }
+}
+
+TEST(CausalSoftmaxTest, AgreesWithItsReferenceInEveryLayout) {
+  const Shape shape{3, 41, 70};
+  for (const std::int64_t diagonal : {-9, 0, 29, 100}) {
+    const CausalAttrs attrs{0.3, diagonal};
+    Array dense = noise_array<float>(shape);
+    Array want(shape, f32);
+    call(reference_of(causal_softmax_kernels, f32), {dense.view()},
+         {want.view()}, &attrs);
+    const Kernel& kernel = first_of(causal_softmax_kernels, f32);
+    Array first(shape, f32);
+    call(kernel, {dense.view()}, {first.view()}, &attrs);
+    expect_near<float>(first, want, 2e-6);
+    for (Lay lay : kLays) {
+      Array x = noise_array<float>(shape, lay);
+      Array y(shape, f32, lay);
+      call(kernel, {x.view()}, {y.view()}, &attrs, 2);
+      EXPECT_EQ(y.elements(), first.elements());
+      EXPECT_TRUE(y.has_intact_guards());
+      call(kernel, {x.view()}, {x.view()}, &attrs, 3);
+      EXPECT_EQ(x.elements(), first.elements());
+    }
+  }
+}
+
+TEST(CausalSoftmaxTest, DoesNotMindWhatARowDoesNotSee) {
+  const CausalAttrs attrs;
+  Array x = noise_array<float>({40, 40});
+  Array want({40, 40}, f32);
+  Array y({40, 40}, f32);
+  const Kernel& kernel = first_of(causal_softmax_kernels, f32);
+  call(kernel, {x.view()}, {want.view()}, &attrs);
+  for (std::int64_t i = 0; i < 40; ++i) {
+    for (std::int64_t j = i + 1; j < 40; ++j) {
+      x.at<float>(40 * i + j) = std::numeric_limits<float>::quiet_NaN();
+    }
+  }
+  call(kernel, {x.view()}, {y.view()}, &attrs);
+  EXPECT_EQ(y.elements(), want.elements());
 }
 
 struct Loss {

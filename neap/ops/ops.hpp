@@ -17,6 +17,7 @@
 #include "neap/ops/atanh.hpp"                 // IWYU pragma: export
 #include "neap/ops/binary_cross_entropy.hpp"  // IWYU pragma: export
 #include "neap/ops/cast.hpp"                  // IWYU pragma: export
+#include "neap/ops/causal_softmax.hpp"        // IWYU pragma: export
 #include "neap/ops/ceil.hpp"                  // IWYU pragma: export
 #include "neap/ops/cholesky.hpp"              // IWYU pragma: export
 #include "neap/ops/clip.hpp"                  // IWYU pragma: export

@@ -1,0 +1,36 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// CausalAttention: multi-head self-attention in which a token sees itself and
+// those before it (Vaswani et al., arXiv 1706.03762).
+#pragma once
+
+#include "neap/models/gpt_options.hpp"
+#include "neap/nn/layers.hpp"
+#include "neap/nn/linear.hpp"
+
+namespace neap::models {
+
+/// Children "c_attn" (dim to queries, keys and values, side by side) and
+/// "c_proj" (dim to dim). Takes (b, t, dim), gives (b, t, dim). Keeps x, the
+/// queries, keys and values, the weights (b, heads, t, t) and their sums (b, t,
+/// dim); dropout keeps nothing more than its result.
+class NEAP_API CausalAttention final : public nn::Cloneable<CausalAttention> {
+ public:
+  /// THROWS: ValueError unless `heads` divides `dim`; as nn::Linear.
+  explicit CausalAttention(const GptOptions& options,
+                           CallSite site = CallSite::here());
+  CausalAttention(const CausalAttention& other, nn::Cloning& cloning);
+
+  Tensor forward(const Tensor& x) override;
+
+  const nn::Linear& projection() const noexcept { return c_proj_; }
+
+ private:
+  void name_parts();
+
+  std::int64_t heads_;
+  double dropout_;
+  nn::Linear c_attn_;
+  nn::Linear c_proj_;
+};
+
+}  // namespace neap::models

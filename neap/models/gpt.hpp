@@ -1,0 +1,71 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Gpt: a decoder-only transformer of GPT-2's form (Radford et al., "Language
+// models are unsupervised multitask learners", 2019), with its names:
+//
+//   wte, wpe     embeddings of tokens and of positions, added
+//   h.0, h.1 ..  blocks: ln_1, attn.c_attn, attn.c_proj, ln_2, mlp.c_fc,
+//                mlp.c_proj
+//   ln_f         norm
+//   lm_head      to a score for every token; its weight is wte's unless told
+//                otherwise
+//
+//   models::Gpt model({.vocab = 256, .block = 64, .layers = 4, .heads = 4,
+//                      .dim = 128});
+//   backward(model.loss(tokens, targets));
+#pragma once
+
+#include "neap/models/gpt_block.hpp"
+#include "neap/nn/embedding.hpp"
+#include "neap/nn/sequential.hpp"
+
+namespace neap::models {
+
+/// A linear layer without bias: "weight" (vocab, dim), its own or one that is
+/// at home elsewhere.
+class NEAP_API GptHead final : public nn::Cloneable<GptHead> {
+ public:
+  GptHead(std::int64_t vocab, std::int64_t dim, DType dtype,
+          CallSite site = CallSite::here());
+  explicit GptHead(const Tensor& home, CallSite site = CallSite::here());
+  GptHead(const GptHead& other, nn::Cloning& cloning);
+
+  Tensor forward(const Tensor& x) override;
+
+  const Tensor& weight() const noexcept { return weight_; }
+
+ private:
+  Tensor weight_;  // (vocab, dim)
+};
+
+class NEAP_API Gpt final : public nn::Cloneable<Gpt> {
+ public:
+  /// Weights as GPT-2's: normal with deviation 0.02, that of the projections
+  /// onto the sum (c_proj) divided by sqrt(2 layers); biases 0.
+  /// THROWS: ValueError for a size below 1, heads that do not divide dim, or a
+  /// dropout outside [0, 1); DTypeError unless f32 or f64; OutOfMemory.
+  explicit Gpt(const GptOptions& options, CallSite site = CallSite::here());
+  Gpt(const Gpt& other, nn::Cloning& cloning);
+
+  /// Tokens (b, t), i32 or i64, t at most block -> scores (b, t, vocab) of
+  /// what follows each. THROWS: ShapeError; ValueError for no such token.
+  Tensor forward(const Tensor& tokens) override;
+  /// The mean cross-entropy of the scores and the targets (b, t), i64.
+  /// THROWS: as forward and cross_entropy.
+  Tensor loss(const Tensor& tokens, const Tensor& targets,
+              CallSite site = CallSite::here());
+
+  const GptOptions& options() const noexcept { return options_; }
+
+ private:
+  void name_parts();
+  void initialise(const CallSite& site);
+
+  GptOptions options_;
+  nn::Embedding wte_;
+  nn::Embedding wpe_;
+  nn::Sequential h_;
+  nn::LayerNorm ln_f_;
+  GptHead lm_head_;
+};
+
+}  // namespace neap::models
