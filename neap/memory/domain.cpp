@@ -29,7 +29,8 @@ void check_request(Bytes size, Bytes alignment) {
 // --- life ---
 
 Domain::Domain(const Options& options)
-    : impl_(std::make_unique<Impl>(options)) {
+    : is_rehearsal_(options.is_rehearsal),
+      impl_(std::make_unique<Impl>(options)) {
   base::external_at_start();  // read before the first block is
 }
 
@@ -70,11 +71,16 @@ Block Domain::allocate(Bytes size, const Tag& tag, Bytes alignment) {
     check_request(size, alignment);
   }
   const std::lock_guard lock(impl_->mutex);
-  return impl_->grant(size, tag, alignment);
+  return impl_->grant(size, tag, alignment, Impl::Use::kAny);
 }
 
 Block Domain::allocate_elements(Bytes size, const Tag& tag) {
-  return allocate(size, tag);
+  if (size < 0) {
+    check_request(size, kAlignment);
+  }
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->grant(size, tag, kAlignment,
+                      is_rehearsal_ ? Impl::Use::kElements : Impl::Use::kAny);
 }
 
 void Domain::release(const Block& block, Bytes alignment) noexcept {

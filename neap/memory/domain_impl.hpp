@@ -24,7 +24,9 @@ struct Domain::Impl {
       : budget(options.budget), idle_limit(idle_limit_of(options.idle_limit)) {
     name_length = std::min(options.name.size(), name.size());
     std::copy_n(options.name.data(), name_length, name.data());
-    backends[0] = make_host_backend(options.host, idle_limit);
+    backends[0] = options.is_rehearsal
+                      ? make_rehearsal_backend(idle_limit)
+                      : make_host_backend(options.host, idle_limit);
   }
 
   // --- sums ---
@@ -125,7 +127,10 @@ struct Domain::Impl {
     return bucket;
   }
 
-  Block grant(Bytes size, const Tag& tag, Bytes alignment) {
+  // What a block is for: only a rehearsal tells them apart.
+  enum class Use : std::uint8_t { kAny, kElements };
+
+  Block grant(Bytes size, const Tag& tag, Bytes alignment, Use use) {
     Backend& backend = backend_of(tag.space);
     count_request(tag, size);
     make_room(tag, size, [&] {
@@ -137,7 +142,7 @@ struct Domain::Impl {
     const BucketId bucket = open_bucket(tag, size);
     void* data = nullptr;
     if (size > 0) {
-      data = take(backend, size, alignment);
+      data = take(backend, size, alignment, use);
       if (data == nullptr) {
         refuse(OutOfMemory::Reason::kSystem, tag, size);
       }
@@ -149,13 +154,17 @@ struct Domain::Impl {
     return {data, size, bucket};
   }
 
-  void* take(Backend& backend, Bytes size, Bytes alignment) noexcept {
+  void* take(Backend& backend, Bytes size, Bytes alignment, Use use) noexcept {
     if (size > kLargestRequest) {
       return nullptr;
     }
-    void* data = backend.allocate(size, alignment);
+    const auto ask = [&] {
+      return use == Use::kElements ? backend.reserve(size, alignment)
+                                   : backend.allocate(size, alignment);
+    };
+    void* data = ask();
     if (data == nullptr && trim() > 0) {
-      data = backend.allocate(size, alignment);
+      data = ask();
     }
     return data;
   }

@@ -53,9 +53,44 @@ Bytes PooledBackend::growth_for(Bytes size, Bytes alignment) const noexcept {
                                    : pages_.growth_for(size);
 }
 
+// In a rehearsal a block that will be used lies in memory of its own, beside
+// its imaginary place, whose address stands on the page before it.
+void* PooledBackend::allocate_large(Bytes size) noexcept {
+  void* place = pages_.allocate(size);
+  if (place == nullptr || pages_.backing() == Backing::kMemory) {
+    return place;
+  }
+  void* pages = nullptr;
+  if (::posix_memalign(&pages, static_cast<std::size_t>(kPage),
+                       static_cast<std::size_t>(kPage + size)) != 0) {
+    pages_.release(place);
+    return nullptr;
+  }
+  std::memcpy(pages, &place, sizeof(place));
+  return static_cast<std::byte*>(pages) + kPage;
+}
+
+void PooledBackend::release_large(void* block) noexcept {
+  if (pages_.backing() == Backing::kMemory ||
+      SystemPages::is_imaginary(block)) {
+    pages_.release(block);
+    return;
+  }
+  void* pages = static_cast<std::byte*>(block) - kPage;
+  void* place = nullptr;
+  std::memcpy(&place, pages, sizeof(place));
+  pages_.release(place);
+  std::free(pages);  // NOLINT: of posix_memalign
+}
+
+void* PooledBackend::reserve(Bytes size, Bytes alignment) noexcept {
+  return is_small(size, alignment) ? slabs_.allocate(size)
+                                   : pages_.allocate(size);
+}
+
 void* PooledBackend::allocate(Bytes size, Bytes alignment) noexcept {
   void* block =
-      is_small(size, alignment) ? slabs_.allocate(size) : pages_.allocate(size);
+      is_small(size, alignment) ? slabs_.allocate(size) : allocate_large(size);
   if (block != nullptr) {
     fill(block, size, kFresh);
   }
@@ -63,11 +98,13 @@ void* PooledBackend::allocate(Bytes size, Bytes alignment) noexcept {
 }
 
 void PooledBackend::release(void* block, Bytes size, Bytes alignment) noexcept {
-  fill(block, size, kReleased);
+  if (!SystemPages::is_imaginary(block)) {
+    fill(block, size, kReleased);
+  }
   if (is_small(size, alignment)) {
     slabs_.release(block);
   } else {
-    pages_.release(block);
+    release_large(block);
   }
   if (idle() > idle_limit_) {
     slab_pages_.shrink_idle(std::max<Bytes>(idle_limit_ - pages_.idle(), 0));
@@ -112,6 +149,11 @@ std::unique_ptr<Backend> make_host_backend(HostAllocator host,
     return std::make_unique<SystemBackend>();
   }
   return std::make_unique<PooledBackend>(idle_limit_of(idle_limit));
+}
+
+std::unique_ptr<Backend> make_rehearsal_backend(Bytes idle_limit) {
+  return std::make_unique<PooledBackend>(idle_limit_of(idle_limit),
+                                         Backing::kNothing);
 }
 
 }  // namespace neap::memory

@@ -16,10 +16,14 @@ namespace neap::memory {
 class PooledBackend final : public Backend {
  public:
   /// `idle_limit`: idle bytes beyond it go back to the system at release.
-  explicit PooledBackend(Bytes idle_limit) noexcept : idle_limit_(idle_limit) {}
+  /// `large`: what is behind blocks that have pages of their own.
+  explicit PooledBackend(Bytes idle_limit,
+                         Backing large = Backing::kMemory) noexcept
+      : idle_limit_(idle_limit), pages_(large) {}
 
   Bytes growth_for(Bytes size, Bytes alignment) const noexcept override;
   void* allocate(Bytes size, Bytes alignment) noexcept override;
+  void* reserve(Bytes size, Bytes alignment) noexcept override;
   void release(void* block, Bytes size, Bytes alignment) noexcept override;
   Bytes trim() noexcept override { return pages_.trim() + slab_pages_.trim(); }
   Bytes held() const noexcept override {
@@ -34,6 +38,9 @@ class PooledBackend final : public Backend {
   bool is_consistent() const noexcept override;
 
  private:
+  void* allocate_large(Bytes size) noexcept;
+  void release_large(void* block) noexcept;
+
   Bytes idle_limit_;
   PageHeap pages_;  // of large blocks
   // Slabs have pages of their own, all of one size and alignment: there small
@@ -63,6 +70,9 @@ class SystemBackend final : public Backend {
 /// kUnlimited stands for a quarter of the machine's memory.
 std::unique_ptr<Backend> make_host_backend(HostAllocator host,
                                            Bytes idle_limit);
+/// Counts and places as the pooled one does; what reserve() gives has nothing
+/// behind it.
+std::unique_ptr<Backend> make_rehearsal_backend(Bytes idle_limit);
 Bytes idle_limit_of(Bytes limit) noexcept;
 
 }  // namespace neap::memory

@@ -19,7 +19,8 @@ namespace neap::memory {
 
 class PageHeap {
  public:
-  PageHeap() = default;
+  explicit PageHeap(Backing backing = Backing::kMemory) noexcept
+      : pages_(backing) {}
   ~PageHeap();
   PageHeap(const PageHeap&) = delete;
   PageHeap& operator=(const PageHeap&) = delete;
@@ -37,6 +38,7 @@ class PageHeap {
   /// Gives the largest free extents back until at most `limit` bytes idle.
   Bytes shrink_idle(Bytes limit) noexcept;
 
+  Backing backing() const noexcept { return pages_.backing(); }
   Bytes held() const noexcept { return pages_.held() + books_.held(); }
   Bytes books() const noexcept { return books_.held(); }
   Bytes idle() const noexcept { return idle_; }

@@ -21,6 +21,14 @@ void* aligned_below(void* pages, Bytes alignment) noexcept {
 
 }  // namespace
 
+// Downward, as the system places mappings.
+void* SystemPages::imagine(Bytes size, Bytes alignment) noexcept {
+  const std::uintptr_t below = imagined_ - static_cast<std::uintptr_t>(size);
+  imagined_ = below - below % static_cast<std::uintptr_t>(alignment);
+  held_ += size;
+  return reinterpret_cast<void*>(imagined_);  // NOLINT: never dereferenced
+}
+
 void* SystemPages::map_at(void* hint, Bytes size) noexcept {
   ++calls_;
   void* pages =
@@ -80,6 +88,9 @@ void* SystemPages::map_wide(Bytes size, Bytes alignment) noexcept {
 }
 
 void* SystemPages::map(Bytes size, Bytes alignment) noexcept {
+  if (backing_ == Backing::kNothing) {
+    return imagine(size, alignment);
+  }
   void* pages = map_near(size, alignment);
   if (pages == nullptr || is_aligned(pages, alignment)) {
     return pages;
@@ -89,6 +100,9 @@ void* SystemPages::map(Bytes size, Bytes alignment) noexcept {
 }
 
 void* SystemPages::map_huge(Bytes size) noexcept {
+  if (backing_ == Backing::kNothing) {
+    return imagine(size, kHugePage);
+  }
   void* pages = map_near(size, kHugePage);
   if (pages != nullptr) {
     ++calls_;
@@ -100,6 +114,10 @@ void* SystemPages::map_huge(Bytes size) noexcept {
 
 bool SystemPages::unmap(void* pages, Bytes size) noexcept {
   ++calls_;
+  if (backing_ == Backing::kNothing) {
+    held_ -= size;
+    return true;
+  }
   if (::munmap(pages, static_cast<std::size_t>(size)) != 0) {
     return false;
   }

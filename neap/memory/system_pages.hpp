@@ -14,9 +14,16 @@ namespace neap::memory {
 inline constexpr Bytes kPage = 4096;
 inline constexpr Bytes kHugePage = 2 * kMiB;
 
+/// What is behind the pages.
+enum class Backing : std::uint8_t {
+  kMemory,
+  kNothing,  // a rehearsal: addresses that no program can touch, counted alike
+};
+
 class SystemPages {
  public:
-  SystemPages() = default;
+  explicit SystemPages(Backing backing = Backing::kMemory) noexcept
+      : backing_(backing) {}
   SystemPages(const SystemPages&) = delete;
   SystemPages& operator=(const SystemPages&) = delete;
 
@@ -37,14 +44,26 @@ class SystemPages {
   /// mapping is then as before.
   void* grow(void* pages, Bytes old_size, Bytes new_size) noexcept;
 
+  Backing backing() const noexcept { return backing_; }
+  /// Whether `address` is one of pages with nothing behind them, of anybody's.
+  static bool is_imaginary(const void* address) noexcept {
+    return reinterpret_cast<std::uintptr_t>(address) >= kImaginaryEnd / 2;
+  }
+
   Bytes held() const noexcept { return held_; }
   std::int64_t calls() const noexcept { return calls_; }
 
  private:
+  // Beyond what a processor can translate, so that a touch is a fault.
+  static constexpr std::uintptr_t kImaginaryEnd = std::uintptr_t{1} << 62U;
+
+  void* imagine(Bytes size, Bytes alignment) noexcept;
   void* map_at(void* hint, Bytes size) noexcept;
   void* map_near(Bytes size, Bytes alignment) noexcept;
   void* map_wide(Bytes size, Bytes alignment) noexcept;
 
+  Backing backing_;
+  std::uintptr_t imagined_ = kImaginaryEnd;  // lowest address given so far
   Bytes held_ = 0;
   std::int64_t calls_ = 0;  // made to the system, ever
 };

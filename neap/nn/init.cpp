@@ -32,6 +32,9 @@ void check_writable(const char* what, const Tensor& tensor) {
 // Writes value_of(i) to every element, i counting in row-major order.
 template <class ValueOf>
 void fill(const Tensor& tensor, const CallSite& site, ValueOf&& value_of) {
+  if (tensor.array()->storage()->absence() == tensor::Absence::kRehearsed) {
+    return;
+  }
   const tensor::Strided view = tensor.array()->strided();
   tensor::with_type(view.dtype, [&]<class T>(T*) {
     std::uint64_t i = 0;
