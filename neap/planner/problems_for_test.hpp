@@ -58,4 +58,47 @@ inline Problem training_problem(std::uint32_t seed, int layers,
   return problem;
 }
 
+/// A training step whose activations are kept for a while only and made again,
+/// segment by segment, shortly before backward wants them; segments differ in
+/// length, and sizes in three decades.
+inline Problem recomputation_problem(std::uint32_t seed, int layers,
+                                     int segment) {
+  std::mt19937 random(seed);
+  const auto below = [&](std::int64_t n) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
+  };
+  memory::Vector<std::int64_t> sizes;  // of each layer's result
+  for (int i = 0; i < layers; ++i) {
+    sizes.push_back((1 + below(9)) * (std::int64_t{1} << below(10)) * 64);
+  }
+  Problem problem;
+  const auto add = [&](std::int64_t lower, std::int64_t upper,
+                       std::int64_t size) {
+    problem.buffers.push_back({.lower = lower, .upper = upper, .size = size});
+  };
+  std::int64_t now = layers;
+  std::int64_t end = layers;
+  while (end > 0) {
+    const std::int64_t begin =
+        std::max<std::int64_t>(0, end - 1 - below(2 * segment));
+    const std::int64_t length = end - begin;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t size = sizes[static_cast<std::size_t>(i)];
+      const std::int64_t again = now + (i - begin);
+      const std::int64_t used = now + length + (end - 1 - i);
+      if (i == begin) {  // the checkpoint
+        add(i, used + 1, size);
+      } else {
+        add(i, i + 1 + below(4), size);
+        add(again, used + 1 + below(3), size);
+      }
+      add(used, used + 2 + below(3), size);  // the cotangent
+      add(used, used + 1, sizes[static_cast<std::size_t>(below(layers))]);
+    }
+    now += 2 * length;
+    end = begin;
+  }
+  return problem;
+}
+
 }  // namespace neap::planner
