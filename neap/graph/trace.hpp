@@ -5,6 +5,7 @@
 // once, and nobody is told.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -60,10 +61,13 @@ struct Check {
 
 class NEAP_API Trace {
  public:
-  Trace() = default;
+  Trace() noexcept;
   virtual ~Trace() = default;
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
+
+  /// Unlike that of any other trace of the process.
+  std::uint64_t number() const noexcept { return number_; }
 
   /// THROWS: TraceError where a write cannot be traced (inside jvp or a
   /// rematerialised segment); OutOfMemory.
@@ -77,6 +81,9 @@ class NEAP_API Trace {
   /// A leaf's gradient is about to be read, or replaced.
   virtual void on_grad_read(Leaf& leaf) = 0;
   virtual void on_grad_change(Leaf& leaf) noexcept = 0;
+
+ private:
+  std::uint64_t number_;
 };
 
 /// The trace of the current thread's context, or nullptr.

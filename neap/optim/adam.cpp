@@ -35,12 +35,12 @@ std::string_view Adam::state_name(std::size_t k) const noexcept {
   return k == 0 ? "exp_avg" : "exp_avg_sq";
 }
 
-void Adam::write_attrs(const Update& update, AttrBytes& attrs) const noexcept {
+void Adam::update_attrs(const Update& update, AttrBytes& attrs) const noexcept {
   static_assert(sizeof(kernels::AdamAttrs) <= sizeof(attrs.bytes));
   const AdamOptions& s = at(update.group);
   const auto t = static_cast<double>(update.step);
   ::new (attrs.bytes.data())
-      kernels::AdamAttrs{.lr = s.lr,
+      kernels::AdamAttrs{.lr = update.lr,
                          .beta1 = s.beta1,
                          .beta2 = s.beta2,
                          .eps = s.eps,

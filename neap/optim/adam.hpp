@@ -42,8 +42,8 @@ class NEAP_API Adam : public Grouped<AdamOptions> {
   const kernels::KernelList& update_kernels() const noexcept override;
   std::size_t state_count(int group) const noexcept override;
   std::string_view state_name(std::size_t k) const noexcept override;
-  void write_attrs(const Update& update,
-                   AttrBytes& attrs) const noexcept override;
+  void update_attrs(const Update& update,
+                    AttrBytes& attrs) const noexcept override;
 
  private:
   bool is_decoupled_ = false;

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "neap/base/raise.hpp"
 #include "neap/kernels/attrs.hpp"
 #include "neap/kernels/fill.hpp"
 #include "neap/memory/scope.hpp"
@@ -14,11 +15,32 @@ base::SiteId site_or_context(const CallSite& site) noexcept {
   return outer.value != 0 ? outer : base::intern(site);
 }
 
+void check_gradient(std::string_view name, const Tensor& parameter,
+                    const Tensor& grad) {
+  if (grad.shape() != parameter.shape()) {
+    base::raise<ShapeError>("step: \"{}\" has shape {}, its gradient {}", name,
+                            format_shape(parameter.shape()),
+                            format_shape(grad.shape()));
+  }
+  if (grad.dtype() != parameter.dtype()) {
+    base::raise<DTypeError>("step: \"{}\" is {}, its gradient {}", name,
+                            name_of(parameter.dtype()), name_of(grad.dtype()));
+  }
+  if (grad.space() != parameter.space()) {
+    base::raise<DeviceError>(
+        "step: \"{}\" lies in space {}, its gradient in {}", name,
+        parameter.space().value, grad.space().value);
+  }
+}
+
 Tensor zeros_for(const Tensor& like, const memory::Tag& tag,
                  threads::Executor& executor) {
   const memory::OutsideScopes outside;
   Tensor zeros(tensor::Array::allocate(like.spec(), tag,
                                        like.array()->storage()->domain()));
+  if (!zeros.array()->storage()->has_elements()) {
+    return zeros;  // a rehearsal
+  }
   const std::array out{zeros.array()->strided()};
   const kernels::FillAttrs attrs{.value = 0.0};
   kernels::Args args;

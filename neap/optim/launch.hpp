@@ -3,6 +3,8 @@
 // the memory they take before they write. For sources of this room only.
 #pragma once
 
+#include <string_view>
+
 #include "neap/kernels/kernel.hpp"
 #include "neap/tensor/tensor.hpp"
 
@@ -10,6 +12,11 @@ namespace neap::optim {
 
 /// The context's call site, or else `site`.
 base::SiteId site_or_context(const CallSite& site) noexcept;
+
+/// THROWS: ShapeError, DTypeError, DeviceError for a gradient unlike its
+/// parameter.
+void check_gradient(std::string_view name, const Tensor& parameter,
+                    const Tensor& grad);
 
 /// A dense tensor of zeros, of `like`'s dtype, shape, space and door.
 /// THROWS: OutOfMemory; DTypeError, DeviceError as kernels::find.

@@ -5,8 +5,8 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/graph/vertex.hpp"
-#include "neap/memory/scope.hpp"
 #include "neap/memory/executor.hpp"
+#include "neap/memory/scope.hpp"
 #include "neap/optim/check.hpp"
 #include "neap/optim/launch.hpp"
 
@@ -29,23 +29,6 @@ void check_parameter(const Parameter& parameter) {
   }
 }
 
-void check_gradient(std::string_view name, const Tensor& parameter,
-                    const Tensor& grad) {
-  if (grad.shape() != parameter.shape()) {
-    raise<ShapeError>("step: \"{}\" has shape {}, its gradient {}", name,
-                      format_shape(parameter.shape()),
-                      format_shape(grad.shape()));
-  }
-  if (grad.dtype() != parameter.dtype()) {
-    raise<DTypeError>("step: \"{}\" is {}, its gradient {}", name,
-                      name_of(parameter.dtype()), name_of(grad.dtype()));
-  }
-  if (grad.space() != parameter.space()) {
-    raise<DeviceError>("step: \"{}\" lies in space {}, its gradient in {}",
-                       name, parameter.space().value, grad.space().value);
-  }
-}
-
 }  // namespace
 
 // The views of one update, made anew on the stack for each half of a step.
@@ -57,7 +40,7 @@ struct Optimizer::Operands {
     for (std::size_t k = 0; k < planned.state_count; ++k) {
       out[k + 1] = planned.state[k].array()->strided();
     }
-    optimizer.write_attrs(planned.update, attrs);
+    optimizer.update_attrs(planned.update, attrs);
     args.in = in;
     args.out = std::span(out.data(), planned.state_count + 1);
     args.attrs = attrs.bytes.data();
@@ -105,7 +88,12 @@ void Optimizer::check_new(const ParameterList& parameters) const {
 }
 
 void Optimizer::add_parameters(const ParameterList& parameters) {
+  check_not_traced("add_group");
   check_new(parameters);
+  groups_.reserve(groups_.size() + 1);
+  rates_.reserve((groups_.size() + 1) * static_cast<std::size_t>(most_steps_));
+  memory::Owned<Group> group =
+      memory::make_owned<Group>(memory::Category::kGraph);
   const std::size_t before = slots_.size();
   slots_.reserve(before + parameters.size());
   plan_.reserve(before + parameters.size());
@@ -119,9 +107,13 @@ void Optimizer::add_parameters(const ParameterList& parameters) {
                       parameters_.end());
     throw;
   }
-  slots_.resize(parameters_.size(),
-                {.state = {}, .group = group_count_, .steps = 0});
-  ++group_count_;
+  Slot slot;
+  slot.group = group_count_++;
+  slots_.resize(parameters_.size(), slot);
+  if (!groups_.empty()) {
+    groups_.back()->is_last = false;
+  }
+  groups_.push_back(std::move(group));
   for (const Parameter& parameter : parameters) {
     memory::detach_from_scope(parameter.tensor);
   }
@@ -137,11 +129,84 @@ void Optimizer::check_lr(double lr) {
   check_not_negative("optimizer", "lr", lr);
 }
 
+void Optimizer::check_not_traced(const char* function) {
+  if (graph::trace() != nullptr) {
+    raise<TraceError>(
+        "{}: inside a step that is traced, where it would be done once and not "
+        "in each run; give the rate as a schedule, and set up the rest before "
+        "the call",
+        function);
+  }
+}
+
+void Optimizer::set_lr(int group, double lr) {
+  check_not_traced("set_lr");
+  check_group(group);
+  check_lr(lr);
+  put_lr(group, lr);
+}
+
 void Optimizer::set_lr(double lr) {
+  check_not_traced("set_lr");
   check_lr(lr);
   for (int group = 0; group < group_count_; ++group) {
-    set_lr(group, lr);
+    put_lr(group, lr);
   }
+}
+
+void Optimizer::set_schedule(int group, const Schedule& schedule) {
+  check_not_traced("set_schedule");
+  check_group(group);
+  groups_[static_cast<std::size_t>(group)]->schedule = schedule;
+}
+
+void Optimizer::set_schedule(const Schedule& schedule) {
+  check_not_traced("set_schedule");
+  for (const memory::Owned<Group>& group : groups_) {
+    group->schedule = schedule;
+  }
+}
+
+const Schedule& Optimizer::schedule(int group) const {
+  check_group(group);
+  return groups_[static_cast<std::size_t>(group)]->schedule;
+}
+
+// The rates of the next `steps` steps.
+void Optimizer::fill_rates(std::int64_t steps) {
+  rates_.clear();
+  for (std::int64_t step = 0; step < steps; ++step) {
+    for (int group = 0; group < group_count_; ++group) {
+      const Schedule& schedule =
+          groups_[static_cast<std::size_t>(group)]->schedule;
+      const double rate = schedule ? schedule(step_count_ + step) : lr(group);
+      check_lr(rate);
+      rates_.push_back(rate);  // room was reserved
+    }
+  }
+}
+
+double Optimizer::rate(std::int64_t step, int group) const noexcept {
+  return rates_[static_cast<std::size_t>(step * group_count_ + group)];
+}
+
+// Shows the rates of a step as those of the groups.
+void Optimizer::take_rates(std::int64_t step) noexcept {
+  for (int group = 0; group < group_count_; ++group) {
+    if (groups_[static_cast<std::size_t>(group)]->schedule) {
+      put_lr(group, rate(step, group));
+    }
+  }
+}
+
+// Of the state of a parameter.
+memory::Tag Optimizer::state_tag(std::size_t index,
+                                 base::SiteId site) const noexcept {
+  const Tensor& parameter = parameters_[index].tensor;
+  return {.category = memory::Category::kOptimizerState,
+          .space = parameter.space(),
+          .owner = graph::leaf_of(parameter)->owner(),
+          .site = site};
 }
 
 void Optimizer::plan(std::size_t index, const Tensor& grad, double grad_scale,
@@ -156,16 +221,13 @@ void Optimizer::plan(std::size_t index, const Tensor& grad, double grad_scale,
   planned.state_count = state_count(slot.group);
   planned.update = {.group = slot.group,
                     .step = slot.steps + 1,
-                    .is_first_state = false,
+                    .lr = rate(0, slot.group),
+                    .is_first_state = slot.states_used < planned.state_count,
                     .grad_scale = grad_scale};
-  const memory::Tag tag{.category = memory::Category::kOptimizerState,
-                        .space = parameter.space(),
-                        .owner = graph::leaf_of(parameter)->owner(),
-                        .site = site};
+  const memory::Tag tag = state_tag(index, site);
   for (std::size_t k = 0; k < planned.state_count; ++k) {
     if (!planned.state[k].defined()) {
       planned.state[k] = zeros_for(parameter, tag, executor);
-      planned.update.is_first_state = true;
     }
   }
   const Operands operands(planned, *this, executor);
@@ -180,10 +242,14 @@ void Optimizer::run(Planned& planned, const StepOptions& options,
                     threads::Executor& executor, base::SiteId site) noexcept {
   const Tensor& parameter = parameters_[planned.index].tensor;
   const Operands operands(planned, *this, executor);
-  planned.runtime->launch(*planned.kernel, operands.args);
+  if (parameter.array()->storage()->has_elements()) {  // no rehearsal
+    planned.runtime->launch(*planned.kernel, operands.args);
+  }
   parameter.array()->storage()->bump_version(site);
-  slots_[planned.index].state = std::move(planned.state);
-  slots_[planned.index].steps = planned.update.step;
+  Slot& slot = slots_[planned.index];
+  slot.state = std::move(planned.state);
+  slot.steps = planned.update.step;
+  slot.states_used = std::max(slot.states_used, planned.state_count);
   if (options.release_gradients) {
     planned.grad = Tensor();
     graph::leaf_of(parameter)->set_grad({});
@@ -192,8 +258,13 @@ void Optimizer::run(Planned& planned, const StepOptions& options,
 
 void Optimizer::step(const StepOptions& options, CallSite site) {
   const base::SiteId where = site_or_context(site);
+  if (graph::Trace* trace = graph::trace()) {
+    record(*trace, options, where);
+    return;
+  }
   threads::Executor& executor = memory::executor();
   try {
+    fill_rates(1);
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       const Tensor& parameter = parameters_[i].tensor;
       const Tensor grad = parameter.grad();
@@ -209,6 +280,7 @@ void Optimizer::step(const StepOptions& options, CallSite site) {
     run(planned, options, executor, where);
   }
   plan_.clear();
+  take_rates(0);
   ++step_count_;
 }
 

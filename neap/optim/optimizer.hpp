@@ -9,6 +9,12 @@
 // writes, and nothing can fail. So a step that throws leaves everything as it
 // was, and a step in a settled loop asks the door for nothing.
 //
+// In a step that is traced nothing moves: state that is missing is made (zeros,
+// which mean the same as none), the updates are recorded, and the optimizer
+// goes along with every run of the program, which it gives its rates and
+// counts. So a program holds for the groups and the state that it was traced
+// with; settings may be others in every run.
+//
 // Thread rule: one thread at a time; kernels run on the context's executor.
 #pragma once
 
@@ -17,7 +23,9 @@
 #include <span>
 
 #include "neap/autograd/parameter.hpp"
+#include "neap/graph/trace.hpp"
 #include "neap/kernels/kernel.hpp"
+#include "neap/optim/schedule.hpp"
 
 namespace neap::optim {
 
@@ -29,48 +37,57 @@ struct StepOptions {
   bool release_gradients = false;
 };
 
-class NEAP_API Optimizer {
+/// LIFETIME: outlives the programs whose steps it takes part in.
+class NEAP_API Optimizer : public graph::RunListener {
  public:
-  virtual ~Optimizer();
-  Optimizer(const Optimizer&) = delete;
-  Optimizer& operator=(const Optimizer&) = delete;
+  ~Optimizer() override;
 
   /// Updates every parameter that has a gradient and requires one; the others,
   /// and their state, stay as they are. Gradients are not written. Strong.
   /// THROWS: ShapeError, DTypeError, DeviceError for a gradient unlike its
-  /// parameter; OutOfMemory.
+  /// parameter; ValueError for a schedule's rate that is negative or not
+  /// finite; TraceError as trace()->write; OutOfMemory.
   void step(CallSite site = CallSite::here()) { step(StepOptions{}, site); }
   void step(const StepOptions& options, CallSite site = CallSite::here());
 
   /// Gives all gradients of the parameters back.
   void zero_grad() noexcept;
 
-  /// Calls of step() that succeeded.
+  /// Calls of step() that succeeded; those of a program count in its runs.
   std::int64_t step_count() const noexcept { return step_count_; }
 
   /// Of all groups, in the order given.
   const ParameterList& parameters() const noexcept { return parameters_; }
 
   int group_count() const noexcept { return group_count_; }
-  /// THROW: ValueError for a bad group, or a rate that is negative or not
-  /// finite.
+  /// The learning rate; after a step with a schedule, that step's. THROW:
+  /// ValueError for a bad group, or a rate that is negative or not finite;
+  /// set_lr TraceError while a step is traced, since it would not be set again
+  /// in each run.
   virtual double lr(int group = 0) const = 0;
-  virtual void set_lr(int group, double lr) = 0;
+  void set_lr(int group, double lr);
   /// Of all groups.
   void set_lr(double lr);
+
+  /// The rate of each step is schedule(step_count()) from now on, whatever
+  /// set_lr says; an empty schedule ends that. THROW: ValueError for a bad
+  /// group; TraceError while a step is traced.
+  void set_schedule(int group, const Schedule& schedule);
+  /// Of all groups.
+  void set_schedule(const Schedule& schedule);
+  /// Empty: none. THROWS: ValueError for a bad group.
+  const Schedule& schedule(int group = 0) const;
 
   /// Bytes of all state made so far.
   Bytes state_bytes() const noexcept;
 
-  /// visit(name, tensor) for all state, in a fixed order; names are such as
-  /// "fc1.weight.exp_avg".
+  /// visit(name, tensor) for all state that an update has used, in a fixed
+  /// order; names are such as "fc1.weight.exp_avg".
   template <class Visit>
   void visit_state(Visit&& visit) const {
     for (std::size_t i = 0; i < slots_.size(); ++i) {
-      for (std::size_t k = 0; k < kMaxState; ++k) {
-        if (slots_[i].state[k].defined()) {
-          visit(state_path(i, k), slots_[i].state[k]);
-        }
+      for (std::size_t k = 0; k < slots_[i].states_used; ++k) {
+        visit(state_path(i, k), slots_[i].state[k]);
       }
     }
   }
@@ -91,8 +108,9 @@ class NEAP_API Optimizer {
   /// What an optimizer says of one update.
   struct Update {
     int group = 0;
-    std::int64_t step = 1;        // of this parameter, counted from 1
-    bool is_first_state = false;  // its state was made for this step
+    std::int64_t step = 1;  // of this parameter, counted from 1
+    double lr = 0.0;
+    bool is_first_state = false;  // no update has used its state yet
     double grad_scale = 1.0;
   };
 
@@ -100,18 +118,23 @@ class NEAP_API Optimizer {
 
   /// Adds a group. THROWS: ValueError for an empty list, or a parameter given
   /// twice (here or in another group); GraphError unless leaves; DTypeError
-  /// unless f32 or f64; OutOfMemory. Strong.
+  /// unless f32 or f64; TraceError while a step is traced; OutOfMemory. Strong.
   void add_parameters(const ParameterList& parameters);
   void check_group(int group) const;
   static void check_lr(double lr);
+  /// THROWS: TraceError while a step is traced.
+  static void check_not_traced(const char* function);
+  /// To be called when options of a group have changed.
+  void note_options(int group) noexcept;
 
   // in[0] is the gradient, out[0] the parameter, out[1...] the state.
   virtual const kernels::KernelList& update_kernels() const noexcept = 0;
   /// How many state tensors an update in this group takes, up to kMaxState.
   virtual std::size_t state_count(int group) const noexcept = 0;
   virtual std::string_view state_name(std::size_t k) const noexcept = 0;
-  virtual void write_attrs(const Update& update,
-                           AttrBytes& attrs) const noexcept = 0;
+  virtual void update_attrs(const Update& update,
+                            AttrBytes& attrs) const noexcept = 0;
+  virtual void put_lr(int group, double lr) noexcept = 0;
 
  private:
   using State = std::array<Tensor, kMaxState>;
@@ -119,6 +142,15 @@ class NEAP_API Optimizer {
     State state;  // undefined until made
     int group = 0;
     std::int64_t steps = 0;
+    std::size_t states_used = 0;           // by updates so far
+    std::int32_t traced = 0;               // updates in the trace `traced_in_`
+    mutable std::int32_t in_this_run = 0;  // updates, as far as asked for
+  };
+  struct Group {
+    Schedule schedule;
+    // What programs depend on; they hold a pointer.
+    bool has_state = false;
+    bool is_last = true;
   };
   struct Planned {
     std::size_t index = 0;  // of the parameter and its slot
@@ -131,19 +163,52 @@ class NEAP_API Optimizer {
     kernels::SpaceRuntime* runtime = nullptr;
   };
   struct Operands;
+  // What updates of one traced call of step() have in common.
+  struct Traced {
+    std::int32_t step = 0;    // which call of the trace
+    std::int32_t update = 0;  // which update of the parameter in the trace
+    double grad_scale = 1.0;
+    bool operator==(const Traced&) const = default;
+  };
 
   memory::String state_path(std::size_t index, std::size_t k) const;
   void check_new(const ParameterList& parameters) const;
+  memory::Tag state_tag(std::size_t index, base::SiteId site) const noexcept;
+  void fill_rates(std::int64_t steps);
+  double rate(std::int64_t step, int group) const noexcept;
+  void take_rates(std::int64_t step) noexcept;
   void plan(std::size_t index, const Tensor& grad, double grad_scale,
             threads::Executor& executor, base::SiteId site);
   void run(Planned& planned, const StepOptions& options,
            threads::Executor& executor, base::SiteId site) noexcept;
 
+  // In a trace.
+  void record(graph::Trace& trace, const StepOptions& options,
+              base::SiteId site);
+  void begin_traced_step(const graph::Trace& trace);
+  void record_update(graph::Trace& trace, std::size_t index, const Tensor& grad,
+                     double grad_scale, base::SiteId site);
+  std::uint32_t write_index(std::size_t index, const Traced& traced);
+  Update update_of(std::uint32_t write_index) const noexcept;
+
+  // Of a program's runs.
+  void before_run() override;
+  void write_attrs(std::uint32_t index, void* attrs) const noexcept override;
+  void after_run() noexcept override;
+
   ParameterList parameters_;
-  memory::Vector<Slot> slots_;    // one a parameter
+  memory::Vector<Slot> slots_;  // one a parameter
+  memory::Vector<memory::Owned<Group>> groups_;
   memory::Vector<Planned> plan_;  // empty between steps; room for all slots
+  memory::Vector<double> rates_;  // of steps to come, group by group
   int group_count_ = 0;
   std::int64_t step_count_ = 0;
+
+  memory::Vector<Traced> traced_;       // kinds of updates that writes refer to
+  std::uint64_t traced_in_ = 0;         // number of the latest trace
+  std::int32_t traced_steps_ = 0;       // calls of step() in it
+  std::int32_t most_steps_ = 1;         // of any trace
+  mutable std::int32_t run_steps_ = 0;  // of the run; 0: there is none
 };
 
 /// An optimizer whose groups have options of one type, with `lr` and check().
@@ -153,9 +218,9 @@ class Grouped : public Optimizer {
   /// THROWS: as Optimizer::add_parameters and Options::check. Strong.
   void add_group(const ParameterList& parameters, const Options& options) {
     options.check();
-    groups_.reserve(groups_.size() + 1);
+    options_.reserve(options_.size() + 1);
     add_parameters(parameters);
-    groups_.push_back(options);
+    options_.push_back(options);
   }
 
   /// THROWS: ValueError for a bad group.
@@ -163,31 +228,31 @@ class Grouped : public Optimizer {
     check_group(group);
     return at(group);
   }
-  /// From the next step on. THROWS: ValueError for a bad group or option.
+  /// From the next step on. THROWS: ValueError for a bad group or option;
+  /// TraceError while a step is traced.
   void set_options(int group, const Options& options) {
+    check_not_traced("set_options");
     check_group(group);
     options.check();
-    groups_[static_cast<std::size_t>(group)] = options;
+    options_[static_cast<std::size_t>(group)] = options;
+    note_options(group);
   }
 
   double lr(int group = 0) const override { return options(group).lr; }
-  using Optimizer::set_lr;
-  void set_lr(int group, double lr) override {
-    check_group(group);
-    check_lr(lr);
-    groups_[static_cast<std::size_t>(group)].lr = lr;
-  }
 
  protected:
   Grouped(const ParameterList& parameters, const Options& options) {
     add_group(parameters, options);
   }
   const Options& at(int group) const noexcept {
-    return groups_[static_cast<std::size_t>(group)];
+    return options_[static_cast<std::size_t>(group)];
+  }
+  void put_lr(int group, double lr) noexcept override {
+    options_[static_cast<std::size_t>(group)].lr = lr;
   }
 
  private:
-  memory::Vector<Options> groups_;
+  memory::Vector<Options> options_;  // of each group
 };
 
 }  // namespace neap::optim

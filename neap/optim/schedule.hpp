@@ -3,8 +3,7 @@
 // A value that holds its numbers in place and is defined for every step, so a
 // run that starts again finds its rate.
 //
-//   const auto schedule = optim::cosine(1e-3, steps);
-//   for (step = 0; ...) { adam.set_lr(schedule(step)); ... }
+//   adam.set_schedule(optim::cosine(1e-3, steps));
 #pragma once
 
 #include <array>

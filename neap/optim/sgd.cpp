@@ -34,11 +34,11 @@ std::string_view SGD::state_name(std::size_t /*k*/) const noexcept {
   return "momentum_buffer";
 }
 
-void SGD::write_attrs(const Update& update, AttrBytes& attrs) const noexcept {
+void SGD::update_attrs(const Update& update, AttrBytes& attrs) const noexcept {
   static_assert(sizeof(kernels::SgdAttrs) <= sizeof(attrs.bytes));
   const SGDOptions& s = at(update.group);
   ::new (attrs.bytes.data())
-      kernels::SgdAttrs{.lr = s.lr,
+      kernels::SgdAttrs{.lr = update.lr,
                         .momentum = s.momentum,
                         .dampening = s.dampening,
                         .weight_decay = s.weight_decay,

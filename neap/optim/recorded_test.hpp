@@ -1,0 +1,94 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// For the tests of this room: a trace that keeps the writes it is told of and
+// can run them again, in place, on the tensors themselves.
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "neap/graph/trace.hpp"
+#include "neap/memory/executor.hpp"
+
+namespace neap::optim {
+
+class RecordedWrites final : public graph::Trace {
+ public:
+  struct Kept {
+    std::string_view name;
+    const kernels::KernelList* list = nullptr;
+    std::vector<Tensor> in;
+    std::vector<Tensor> out;
+    alignas(16) std::array<std::byte, 128> attrs{};
+    graph::RunListener* listener = nullptr;
+    std::uint32_t index = 0;
+  };
+
+  void write(const graph::Write& write) override {
+    Kept kept{.name = write.name,
+              .list = &write.list,
+              .in = {write.in.begin(), write.in.end()},
+              .out = {write.out.begin(), write.out.end()},
+              .listener = write.listener,
+              .index = write.index};
+    std::memcpy(kept.attrs.data(), write.attrs.data(), write.attrs.size());
+    writes.push_back(std::move(kept));
+  }
+  void check(const graph::Check& /*check*/) override {}
+  void depends_on(const bool& flag) override { flags.push_back({&flag, flag}); }
+  void listen(graph::RunListener& who) override { listeners.push_back(&who); }
+  void on_grad_read(graph::Leaf& /*leaf*/) override {}
+  void on_grad_change(graph::Leaf& /*leaf*/) noexcept override {}
+
+  bool holds() const {
+    for (const Flag& flag : flags) {
+      if (*flag.flag != flag.value) {
+        return false;
+      }
+    }
+    return true;
+  }
+  void run() {
+    for (graph::RunListener* listener : listeners) {
+      listener->before_run();
+    }
+    for (Kept& write : writes) {
+      if (write.listener != nullptr) {
+        write.listener->write_attrs(write.index, write.attrs.data());
+      }
+      launch(write);
+    }
+    for (graph::RunListener* listener : listeners) {
+      listener->after_run();
+    }
+  }
+
+  std::vector<Kept> writes;
+  std::vector<graph::RunListener*> listeners;
+
+ private:
+  struct Flag {
+    const bool* flag;
+    bool value;
+  };
+  static void launch(const Kept& write) {
+    std::vector<kernels::Strided> in;
+    std::vector<kernels::Strided> out;
+    for (const Tensor& tensor : write.in) {
+      in.push_back(tensor.array()->strided());
+    }
+    for (const Tensor& tensor : write.out) {
+      out.push_back(tensor.array()->strided());
+    }
+    const kernels::Args args{
+        in, out, write.attrs.data(), {}, &memory::executor()};
+    const Tensor& key = write.in.empty() ? write.out[0] : write.in[0];
+    kernels::runtime(key.space())
+        .launch(kernels::find(*write.list, key.space(), key.dtype(), args),
+                args);
+  }
+
+  std::vector<Flag> flags;
+};
+
+}  // namespace neap::optim
