@@ -24,6 +24,11 @@ class Effort {
     }
     return !is_over();
   }
+  /// One of so many equal parts of what is left.
+  Effort share(std::int64_t parts) const noexcept {
+    return Effort(left() / parts, seconds_left() / static_cast<double>(parts));
+  }
+
   bool is_over() const noexcept { return is_late_ || spent_ >= work_; }
   std::int64_t spent() const noexcept { return spent_; }
   std::int64_t left() const noexcept { return is_over() ? 0 : work_ - spent_; }

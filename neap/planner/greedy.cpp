@@ -3,168 +3,85 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
-
-#include "neap/planner/placer.hpp"
 
 namespace neap::planner {
 namespace {
 
-// What an order is by; the largest comes first.
-using Key = double (*)(const Item&, std::int64_t pressure) noexcept;
+enum class Way : std::uint8_t { kLowest, kTightest, kTwoEnded };
 
-struct Order {
-  const char* lowest;    // the method's name with each fit
-  const char* tightest;  //
-  Key first;
-  Key second;  // among equals
+struct Try {
+  Order order;
+  Way way;
+  const char* method;
 };
 
-double duration(const Item& i, std::int64_t /*pressure*/) noexcept {
-  return i.end - i.begin;
-}
-double size(const Item& i, std::int64_t /*pressure*/) noexcept {
-  return static_cast<double>(i.size);
-}
-double area(const Item& i, std::int64_t /*pressure*/) noexcept {
-  return static_cast<double>(i.size) * (i.end - i.begin);
-}
-double earliest(const Item& i, std::int64_t /*pressure*/) noexcept {
-  return -i.begin;
-}
-double latest(const Item& i, std::int64_t /*pressure*/) noexcept {
-  return i.end;
-}
-double crowd(const Item& /*i*/, std::int64_t pressure) noexcept {
-  return static_cast<double>(pressure);
-}
-
-constexpr std::array kOrders = {
-    Order{"lowest by duration", "tightest by duration", duration, size},
-    Order{"lowest by size", "tightest by size", size, duration},
-    Order{"lowest by area", "tightest by area", area, duration},
-    Order{"lowest by crowd", "tightest by crowd", crowd, duration},
-    Order{"lowest by crowd and size", "tightest by crowd and size", crowd,
-          size},
-    Order{"lowest by begin", "tightest by begin", earliest, size},
-    Order{"lowest by end", "tightest by end", latest, size},
-    Order{"lowest by begin and duration", "tightest by begin and duration",
-          earliest, duration},
-};
-
-// For each item, how much lives in the most crowded section of its life.
-memory::Vector<std::int64_t> pressures(const Timeline& timeline) {
-  const auto sections = static_cast<std::size_t>(timeline.sections);
-  // Level k of a sparse table: the highest of 2^k sections from each on.
-  memory::Vector<memory::Vector<std::int64_t>> highest(1);
-  highest[0].assign(sections + 1, 0);
-  for (const Item& item : timeline.items) {
-    highest[0][static_cast<std::size_t>(item.begin)] += item.size;
-    highest[0][static_cast<std::size_t>(item.end)] -= item.size;
-  }
-  std::partial_sum(highest[0].begin(), highest[0].end(), highest[0].begin());
-  for (std::size_t width = 1; 2 * width <= sections; width *= 2) {
-    const memory::Vector<std::int64_t>& last = highest.back();
-    memory::Vector<std::int64_t> next(sections - 2 * width + 1);
-    for (std::size_t i = 0; i < next.size(); ++i) {
-      next[i] = std::max(last[i], last[i + width]);
-    }
-    highest.push_back(std::move(next));
-  }
-  memory::Vector<std::int64_t> result;
-  result.reserve(timeline.items.size());
-  for (const Item& item : timeline.items) {
-    const auto span = static_cast<std::size_t>(item.end - item.begin);
-    std::size_t level = 0;
-    while ((std::size_t{2} << level) <= span) {
-      ++level;
-    }
-    const auto& row = highest[level];
-    result.push_back(std::max(
-        row[static_cast<std::size_t>(item.begin)],
-        row[static_cast<std::size_t>(item.end) - (std::size_t{1} << level)]));
-  }
-  return result;
-}
-
-class Portfolio {
- public:
-  Portfolio(const Timeline& timeline, std::int64_t enough)
-      : timeline_(timeline),
-        enough_(enough),
-        placer_(timeline),
-        pressures_(pressures(timeline)),
-        order_(timeline.items.size()),
-        offsets_(timeline.items.size()) {
-    best_.offsets.reserve(timeline.items.size());
-  }
-
-  Plan run(Effort& effort) {
-    // Each order once in the lowest gaps, which does best where lives are
-    // nested, as in a training step; then again in the tightest.
-    for (const Fit fit : {Fit::kLowest, Fit::kTightest}) {
-      for (const Order& order : kOrders) {
-        sort(order);
-        try_order(fit == Fit::kLowest ? order.lowest : order.tightest, fit);
-        effort.spend(static_cast<std::int64_t>(order_.size()));
-        if (best_.height <= enough_ || effort.is_over()) {
-          return std::move(best_);
-        }
-      }
-    }
-    return std::move(best_);
-  }
-
- private:
-  void sort(const Order& order) {
-    struct Ranked {
-      double first;
-      double second;
-      std::int32_t item;
-    };
-    memory::Vector<Ranked> ranked;
-    ranked.reserve(order_.size());
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-      const Item& item = timeline_.items[i];
-      ranked.push_back({.first = order.first(item, pressures_[i]),
-                        .second = order.second(item, pressures_[i]),
-                        .item = static_cast<std::int32_t>(i)});
-    }
-    std::sort(
-        ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) {
-          if (a.first != b.first) {
-            return a.first > b.first;
-          }
-          return a.second != b.second ? a.second > b.second : a.item < b.item;
-        });
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-      order_[i] = ranked[i].item;
-    }
-  }
-
-  void try_order(const char* name, Fit fit) {
-    const std::int64_t height =
-        placer_.place(order_, fit, best_.height - 1, offsets_);
-    if (height < best_.height) {
-      best_.height = height;
-      best_.method = name;
-      best_.offsets = offsets_;
-    }
-  }
-
-  const Timeline& timeline_;
-  std::int64_t enough_;
-  Placer placer_;
-  memory::Vector<std::int64_t> pressures_;
-  memory::Vector<std::int32_t> order_;
-  memory::Vector<std::int64_t> offsets_;
-  Plan best_;
+// What is best where lives are nested, as in a training step, comes first.
+constexpr std::array kTries = {
+    Try{Order::kDuration, Way::kLowest, "lowest by duration"},
+    Try{Order::kDuration, Way::kTwoEnded, "two-ended by duration"},
+    Try{Order::kSize, Way::kLowest, "lowest by size"},
+    Try{Order::kCrowd, Way::kLowest, "lowest by crowd"},
+    Try{Order::kArea, Way::kLowest, "lowest by area"},
+    Try{Order::kBegin, Way::kLowest, "lowest by begin"},
+    Try{Order::kEnd, Way::kLowest, "lowest by end"},
+    Try{Order::kCrowdSize, Way::kLowest, "lowest by crowd and size"},
+    Try{Order::kBeginDuration, Way::kLowest, "lowest by begin and duration"},
+    Try{Order::kDuration, Way::kTightest, "tightest by duration"},
+    Try{Order::kSize, Way::kTightest, "tightest by size"},
+    Try{Order::kCrowd, Way::kTightest, "tightest by crowd"},
+    Try{Order::kArea, Way::kTightest, "tightest by area"},
+    Try{Order::kBegin, Way::kTightest, "tightest by begin"},
+    Try{Order::kEnd, Way::kTightest, "tightest by end"},
+    Try{Order::kCrowdSize, Way::kTightest, "tightest by crowd and size"},
 };
 
 }  // namespace
 
-Plan greedy(const Timeline& timeline, std::int64_t enough, Effort& effort) {
-  return Portfolio(timeline, enough).run(effort);
+memory::Vector<Fit> two_ended(const Timeline& timeline) {
+  memory::Vector<Fit> fits;
+  fits.reserve(timeline.items.size());
+  for (const Item& item : timeline.items) {
+    fits.push_back(item.begin > timeline.sections / 2 ? Fit::kHighest
+                                                      : Fit::kLowest);
+  }
+  return fits;
+}
+
+Plan greedy(const Timeline& timeline, const Orders& orders, std::int64_t enough,
+            Effort& effort) {
+  const std::size_t count = timeline.items.size();
+  const memory::Vector<Fit> from_two_ends = two_ended(timeline);
+  memory::Vector<Fit> same(count);
+  memory::Vector<std::int32_t> order(count);
+  Plan best;
+  best.offsets.resize(count);
+  Placer placer(timeline);
+  for (const Try& each : kTries) {
+    const bool has_plan = best.height < kNoLimit;
+    if (!placer.is_possible() ||
+        (has_plan && (best.height <= enough || effort.is_over()))) {
+      break;
+    }
+    orders.sort(each.order, order);
+    const bool is_two_ended = each.way == Way::kTwoEnded;
+    std::fill(same.begin(), same.end(),
+              each.way == Way::kTightest ? Fit::kTightest : Fit::kLowest);
+    // What hangs from the ceiling wants one as low as can be.
+    const std::int64_t limit =
+        is_two_ended ? std::min(enough, best.height - 1) : best.height - 1;
+    if (limit >= placer.fixed_height() &&
+        placer.place(order, is_two_ended ? from_two_ends : same, limit, 0) ==
+            count) {
+      best.height = placer.height();
+      best.method = each.method;
+      placer.write_offsets(best.offsets);
+    }
+    effort.spend(placer.take_steps());
+  }
+  if (best.height == kNoLimit) {
+    best.offsets.clear();
+  }
+  return best;
 }
 
 }  // namespace neap::planner

@@ -6,8 +6,10 @@
 namespace neap::planner {
 namespace {
 
+constexpr std::int64_t kLooksPerStep = 100;
+
+// Most alignments are 1 or hold already: no second division then.
 std::int64_t align(std::int64_t offset, std::int64_t alignment) noexcept {
-  // Most are 1 or offsets that are aligned already: no division then.
   if (alignment == 1) {
     return offset;
   }
@@ -18,40 +20,60 @@ std::int64_t align(std::int64_t offset, std::int64_t alignment) noexcept {
 }  // namespace
 
 Placer::Placer(const Timeline& timeline) : timeline_(&timeline) {
-  for (std::size_t i = 0; i < timeline.items.size(); ++i) {
-    if (timeline.items[i].fixed >= 0) {
-      fixed_.push_back(static_cast<std::int32_t>(i));
-    }
-  }
   placed_.reserve(timeline.items.size());
+  add_fixed();
 }
 
-std::int64_t Placer::place(std::span<const std::int32_t> order, Fit fit,
-                           std::int64_t limit,
-                           std::span<std::int64_t> offsets) noexcept {
-  placed_.clear();
-  if (!add_fixed()) {
-    return kNoLimit;
-  }
-  std::int64_t height = placed_.empty() ? 0 : placed_.back().top;
-  for (const Placed& p : placed_) {
-    height = std::max(height, p.top);
-  }
-  for (const std::int32_t i : order) {
-    const Item& item = timeline_->items[static_cast<std::size_t>(i)];
-    std::int64_t& offset = offsets[static_cast<std::size_t>(i)];
-    if (item.fixed >= 0) {
-      offset = item.fixed;
+void Placer::add_fixed() {
+  for (std::size_t i = 0; i < timeline_->items.size(); ++i) {
+    const Item& item = timeline_->items[i];
+    if (item.fixed < 0) {
       continue;
     }
-    offset = fit == Fit::kLowest ? lowest(item) : tightest(item);
-    height = std::max(height, offset + item.size);
-    if (height > limit) {
-      return kNoLimit;
+    const std::int64_t top = item.fixed + item.size;
+    for (const Placed& p : placed_) {
+      if (p.begin < item.end && item.begin < p.end && p.offset < top &&
+          item.fixed < p.top) {
+        is_possible_ = false;
+      }
     }
-    add(item, offset);
+    add(static_cast<std::int32_t>(i), item.fixed, static_cast<std::size_t>(-1));
+    fixed_height_ = std::max(fixed_height_, top);
   }
-  return height > limit ? kNoLimit : height;
+}
+
+std::size_t Placer::place(std::span<const std::int32_t> order,
+                          std::span<const Fit> fits, std::int64_t limit,
+                          std::size_t kept) noexcept {
+  std::erase_if(placed_, [kept](const Placed& p) {
+    return p.position >= static_cast<std::int32_t>(kept);
+  });
+  for (std::size_t position = kept; position < order.size(); ++position) {
+    const std::int32_t i = order[position];
+    const Item& item = timeline_->items[static_cast<std::size_t>(i)];
+    if (item.fixed >= 0) {
+      continue;
+    }
+    ++steps_;
+    looks_ += static_cast<std::int64_t>(placed_.size());
+    std::int64_t offset = 0;
+    switch (fits[static_cast<std::size_t>(i)]) {
+      case Fit::kLowest:
+        offset = lowest(item);
+        break;
+      case Fit::kTightest:
+        offset = tightest(item);
+        break;
+      case Fit::kHighest:
+        offset = highest(item, limit);
+        break;
+    }
+    if (offset < 0 || offset > limit - item.size) {
+      return position;
+    }
+    add(i, offset, position);
+  }
+  return order.size();
 }
 
 std::int64_t Placer::lowest(const Item& item) const noexcept {
@@ -90,28 +112,62 @@ std::int64_t Placer::tightest(const Item& item) const noexcept {
   return best >= 0 ? best : offset;
 }
 
-void Placer::add(const Item& item, std::int64_t offset) noexcept {
+std::int64_t Placer::highest(const Item& item,
+                             std::int64_t limit) const noexcept {
+  std::int64_t offset = 0;
+  std::int64_t best = -1;
+  const auto look = [&](std::int64_t end) {
+    if (end - offset >= item.size) {
+      const std::int64_t highest = end - item.size;
+      best = highest - highest % item.alignment;
+    }
+  };
+  for (const Placed& p : placed_) {
+    if (p.begin >= item.end || item.begin >= p.end) {
+      continue;
+    }
+    look(p.offset);
+    if (p.top > offset) {
+      offset = align(p.top, item.alignment);
+    }
+  }
+  look(limit);
+  return best;
+}
+
+void Placer::add(std::int32_t item, std::int64_t offset,
+                 std::size_t position) noexcept {
+  const Item& it = timeline_->items[static_cast<std::size_t>(item)];
   const auto at = std::upper_bound(
       placed_.begin(), placed_.end(), offset,
       [](std::int64_t value, const Placed& p) { return value < p.offset; });
-  placed_.insert(at, Placed{.begin = item.begin,
-                            .end = item.end,
+  placed_.insert(at, Placed{.begin = it.begin,
+                            .end = it.end,
                             .offset = offset,
-                            .top = offset + item.size});
+                            .top = offset + it.size,
+                            .item = item,
+                            .position = static_cast<std::int32_t>(position)});
 }
 
-bool Placer::add_fixed() noexcept {
-  for (const std::int32_t i : fixed_) {
-    const Item& item = timeline_->items[static_cast<std::size_t>(i)];
-    for (const Placed& p : placed_) {
-      if (p.begin < item.end && item.begin < p.end &&
-          p.offset < item.fixed + item.size && item.fixed < p.top) {
-        return false;
-      }
-    }
-    add(item, item.fixed);
+std::int64_t Placer::height() const noexcept {
+  std::int64_t height = 0;
+  for (const Placed& p : placed_) {
+    height = std::max(height, p.top);
   }
-  return true;
+  return height;
+}
+
+void Placer::write_offsets(std::span<std::int64_t> offsets) const noexcept {
+  for (const Placed& p : placed_) {
+    offsets[static_cast<std::size_t>(p.item)] = p.offset;
+  }
+}
+
+std::int64_t Placer::take_steps() noexcept {
+  const std::int64_t steps = steps_ + looks_ / kLooksPerStep;
+  steps_ = 0;
+  looks_ %= kLooksPerStep;
+  return steps;
 }
 
 }  // namespace neap::planner

@@ -1,5 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Puts items one after the other into the gaps that those before them left.
+// Puts items one after the other into the gaps that those before them left,
+// below a limit. It can take back the last of them and go on otherwise.
 #pragma once
 
 #include <span>
@@ -11,6 +12,7 @@ namespace neap::planner {
 enum class Fit : std::uint8_t {
   kLowest,    // the lowest gap that is large enough
   kTightest,  // the smallest gap that is large enough; above all if none is
+  kHighest,   // the highest place below the limit
 };
 
 class Placer {
@@ -18,12 +20,28 @@ class Placer {
   /// LIFETIME: the timeline outlives it. THROWS: OutOfMemory.
   explicit Placer(const Timeline& timeline);
 
-  /// Places the fixed items, then the others in `order` (a permutation of all).
-  /// RETURNS: the height; kNoLimit as soon as something ends above `limit`, or
-  /// where two fixed items overlap. `offsets` has one place an item.
-  std::int64_t place(std::span<const std::int32_t> order, Fit fit,
-                     std::int64_t limit,
-                     std::span<std::int64_t> offsets) noexcept;
+  /// False: two fixed items overlap, so that no plan is possible.
+  bool is_possible() const noexcept { return is_possible_; }
+  /// The highest end among the fixed items.
+  std::int64_t fixed_height() const noexcept { return fixed_height_; }
+
+  /// Takes back all but the fixed items and the first `kept` of the order, then
+  /// places the others. `fits` says how, one an item.
+  /// REQUIRES: is_possible(), limit at least fixed_height(); the first `kept`
+  /// are as in the last call, with the same limit.
+  /// RETURNS: the position in the order of the first that does not fit below
+  /// the limit; order.size() where all do.
+  std::size_t place(std::span<const std::int32_t> order,
+                    std::span<const Fit> fits, std::int64_t limit,
+                    std::size_t kept) noexcept;
+
+  /// The highest end of what is placed.
+  std::int64_t height() const noexcept;
+  /// Where the placed items are; one place an item of the timeline.
+  void write_offsets(std::span<std::int64_t> offsets) const noexcept;
+  /// Steps since the last question: one a placement, and one a hundred items
+  /// looked at on the way.
+  std::int64_t take_steps() noexcept;
 
  private:
   struct Placed {
@@ -31,15 +49,22 @@ class Placer {
     std::int32_t end;
     std::int64_t offset;
     std::int64_t top;
+    std::int32_t item;
+    std::int32_t position;  // in the order; -1: fixed
   };
   std::int64_t lowest(const Item& item) const noexcept;
   std::int64_t tightest(const Item& item) const noexcept;
-  void add(const Item& item, std::int64_t offset) noexcept;
-  bool add_fixed() noexcept;
+  std::int64_t highest(const Item& item, std::int64_t limit) const noexcept;
+  void add(std::int32_t item, std::int64_t offset,
+           std::size_t position) noexcept;
+  void add_fixed();
 
   const Timeline* timeline_;
-  memory::Vector<std::int32_t> fixed_;
   memory::Vector<Placed> placed_;  // by offset; room for all
+  bool is_possible_ = true;
+  std::int64_t fixed_height_ = 0;
+  std::int64_t steps_ = 0;
+  std::int64_t looks_ = 0;
 };
 
 }  // namespace neap::planner

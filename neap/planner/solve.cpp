@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "neap/planner/greedy.hpp"
+#include "neap/planner/local_search.hpp"
 #include "neap/planner/lower_bound.hpp"
 
 namespace neap::planner {
@@ -29,13 +29,12 @@ class Solver {
       solution_.offsets[i] =
           std::max<std::int64_t>(merged_.buffers[i].fixed, 0);
     }
-    for (const Timeline& timeline : split_by_time(merged_)) {
-      const Plan plan = greedy(timeline, enough_, effort_);
-      if (plan.offsets.empty()) {
-        return refuse(true);  // fixed buffers overlap
-      }
-      take(timeline, plan);
+    timelines_ = split_by_time(merged_);
+    if (!start()) {
+      return refuse(true);  // fixed buffers overlap
     }
+    improve_all();
+    gather();
     if (solution_.height > merged_.capacity) {
       return refuse(false);
     }
@@ -44,16 +43,64 @@ class Solver {
   }
 
  private:
-  void take(const Timeline& timeline, const Plan& plan) {
-    for (std::size_t i = 0; i < timeline.items.size(); ++i) {
-      solution_.offsets[static_cast<std::size_t>(timeline.buffers[i])] =
-          plan.offsets[i];
+  // A first plan for each timeline.
+  bool start() {
+    for (const Timeline& timeline : timelines_) {
+      plans_.push_back(greedy(timeline, Orders(timeline), enough_, effort_));
+      if (plans_.back().offsets.empty()) {
+        return false;
+      }
     }
-    if (plan.height > solution_.height) {
-      solution_.height = plan.height;
-      solution_.method = plan.method;
+    return true;
+  }
+
+  // The lowest first, since what one ends with is enough for the others; each
+  // gets an equal share of what is left.
+  void improve_all() {
+    memory::Vector<std::size_t> pending;
+    for (std::size_t i = 0; i < plans_.size(); ++i) {
+      if (plans_[i].height > enough_) {
+        pending.push_back(i);
+      }
+    }
+    std::sort(pending.begin(), pending.end(),
+              [&](std::size_t a, std::size_t b) {
+                return plans_[a].height != plans_[b].height
+                           ? plans_[a].height < plans_[b].height
+                           : a < b;
+              });
+    for (std::size_t k = 0; k < pending.size(); ++k) {
+      const auto shares = static_cast<std::int64_t>(pending.size() - k);
+      Plan& plan = plans_[pending[k]];
+      Effort share = effort_.share(shares);
+      if (plan.height > enough_) {
+        search(timelines_[pending[k]], plan, share);
+      }
+      effort_.spend(share.spent());
+      enough_ = std::max(enough_, plan.height);
     }
   }
+
+  void search(const Timeline& timeline, Plan& plan, Effort& effort) {
+    const Orders orders(timeline);
+    plan = improve(timeline, orders, std::move(plan), enough_, 1, effort.left(),
+                   effort);
+  }
+
+  void gather() {
+    for (std::size_t k = 0; k < plans_.size(); ++k) {
+      const Timeline& timeline = timelines_[k];
+      for (std::size_t i = 0; i < timeline.items.size(); ++i) {
+        solution_.offsets[static_cast<std::size_t>(timeline.buffers[i])] =
+            plans_[k].offsets[i];
+      }
+      if (plans_[k].height > solution_.height) {
+        solution_.height = plans_[k].height;
+        solution_.method = plans_[k].method;
+      }
+    }
+  }
+
   Solution refuse(bool is_proven) {
     solution_.offsets.clear();
     solution_.height = 0;
@@ -70,7 +117,9 @@ class Solver {
   const Problem& merged_;
   Effort effort_;
   std::int64_t bound_;
-  std::int64_t enough_;
+  std::int64_t enough_;  // no plan of a part needs to be lower
+  memory::Vector<Timeline> timelines_;
+  memory::Vector<Plan> plans_;  // of each
   Solution solution_;
 };
 

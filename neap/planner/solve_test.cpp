@@ -123,12 +123,13 @@ TEST(SolveTest, IsValidOnRandomProblems) {
   }
 }
 
-TEST(SolveTest, ComesNearTheBoundOfTrainingSteps) {
+TEST(SolveTest, ReachesTheBoundOfTrainingSteps) {
   for (std::uint32_t seed = 0; seed < 10; ++seed) {
     const Problem problem = training_problem(seed, 300);
     const Solution solution = solve(problem);
     expect_valid(problem, solution);
-    EXPECT_LE(solution.height, solution.lower_bound * 501 / 500) << seed;
+    EXPECT_EQ(solution.height, solution.lower_bound) << seed;
+    EXPECT_TRUE(solution.is_proven);
   }
 }
 
