@@ -27,19 +27,28 @@ constexpr std::array<PieceFunction, kDTypeCount> kCasts{
     cast_piece<bool, From>};
 
 template <class From>
+PieceFunction piece_of(const Args& args) noexcept {
+  return kCasts<From>[static_cast<std::size_t>(args.out[0].dtype)];
+}
+
+template <class From>
 void cast(const Args& args) noexcept {
-  const auto to = static_cast<std::size_t>(args.out[0].dtype);
-  run_elementwise(args, kCasts<From>[to]);
+  run_elementwise(args, piece_of<From>(args));
+}
+
+template <class From>
+constexpr Kernel entry(const char* name) noexcept {
+  return {.name = name,
+          .dtype = dtype_of<From>,
+          .run = cast<From>,
+          .piece = piece_of<From>};
 }
 
 constexpr std::array kKernels{
-    Kernel{.name = "cast.f32", .dtype = f32, .run = cast<float>},
-    Kernel{.name = "cast.f64", .dtype = f64, .run = cast<double>},
-    Kernel{.name = "cast.bf16", .dtype = bf16, .run = cast<BFloat16>},
-    Kernel{.name = "cast.i32", .dtype = i32, .run = cast<std::int32_t>},
-    Kernel{.name = "cast.i64", .dtype = i64, .run = cast<std::int64_t>},
-    Kernel{.name = "cast.u8", .dtype = u8, .run = cast<std::uint8_t>},
-    Kernel{.name = "cast.bool", .dtype = boolean, .run = cast<bool>},
+    entry<float>("cast.f32"),        entry<double>("cast.f64"),
+    entry<BFloat16>("cast.bf16"),    entry<std::int32_t>("cast.i32"),
+    entry<std::int64_t>("cast.i64"), entry<std::uint8_t>("cast.u8"),
+    entry<bool>("cast.bool"),
 };
 
 }  // namespace

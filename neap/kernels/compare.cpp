@@ -107,12 +107,12 @@ namespace {
 
 template <Text kName, class Op>
 constexpr std::array kKernels{
-    detail::named<kName, ".f32">(f32, detail::run_pieces<Op>),
-    detail::named<kName, ".f64">(f64, detail::run_pieces<Op>),
-    detail::named<kName, ".i32">(i32, scalar_kernel<Op, std::int32_t, 2, bool>),
-    detail::named<kName, ".i64">(i64, scalar_kernel<Op, std::int64_t, 2, bool>),
-    detail::named<kName, ".u8">(u8, scalar_kernel<Op, std::uint8_t, 2, bool>),
-    detail::named<kName, ".bool">(boolean, scalar_kernel<Op, bool, 2, bool>),
+    detail::by_pieces<kName, ".f32", Op>(f32),
+    detail::by_pieces<kName, ".f64", Op>(f64),
+    detail::by_scalars<kName, ".i32", Op, std::int32_t, 2, bool>(),
+    detail::by_scalars<kName, ".i64", Op, std::int64_t, 2, bool>(),
+    detail::by_scalars<kName, ".u8", Op, std::uint8_t, 2, bool>(),
+    detail::by_scalars<kName, ".bool", Op, bool, 2, bool>(),
     detail::named<kName, ".reference.f32">(f32, reference<Op, float, 2, bool>),
     detail::named<kName, ".reference.f64">(f64, reference<Op, double, 2, bool>),
 };

@@ -105,9 +105,12 @@ namespace {
 
 HWY_EXPORT(dropout_piece);
 
+PieceFunction piece_of(const Args& args) noexcept {
+  return HWY_DYNAMIC_DISPATCH(dropout_piece)(args.out[0].dtype);
+}
+
 void dropout(const Args& args) noexcept {
-  run_elementwise(args, HWY_DYNAMIC_DISPATCH(dropout_piece)(args.out[0].dtype),
-                  OutputUse::kWrites);
+  run_elementwise(args, piece_of(args), OutputUse::kWrites);
 }
 
 template <class T>
@@ -129,7 +132,7 @@ void dropout_reference(const Args& args) noexcept {
 
 constinit const KernelList dropout_kernels{
     "dropout", kFloatList<"dropout", dropout, dropout_reference<float>,
-                          dropout_reference<double>>};
+                          dropout_reference<double>, piece_of>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

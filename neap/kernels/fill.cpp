@@ -22,14 +22,21 @@ void fill(const Args& args) noexcept {
   run_elementwise(args, fill_piece<T>);
 }
 
+template <class T>
+constexpr Kernel entry(const char* name) noexcept {
+  return {.name = name,
+          .dtype = dtype_of<T>,
+          .run = fill<T>,
+          .piece = [](const Args&) noexcept -> PieceFunction {
+            return fill_piece<T>;
+          }};
+}
+
 constexpr std::array kKernels{
-    Kernel{.name = "fill.f32", .dtype = f32, .run = fill<float>},
-    Kernel{.name = "fill.f64", .dtype = f64, .run = fill<double>},
-    Kernel{.name = "fill.bf16", .dtype = bf16, .run = fill<BFloat16>},
-    Kernel{.name = "fill.i32", .dtype = i32, .run = fill<std::int32_t>},
-    Kernel{.name = "fill.i64", .dtype = i64, .run = fill<std::int64_t>},
-    Kernel{.name = "fill.u8", .dtype = u8, .run = fill<std::uint8_t>},
-    Kernel{.name = "fill.bool", .dtype = boolean, .run = fill<bool>},
+    entry<float>("fill.f32"),        entry<double>("fill.f64"),
+    entry<BFloat16>("fill.bf16"),    entry<std::int32_t>("fill.i32"),
+    entry<std::int64_t>("fill.i64"), entry<std::uint8_t>("fill.u8"),
+    entry<bool>("fill.bool"),
 };
 
 }  // namespace

@@ -45,13 +45,35 @@ inline constexpr auto kJoined = [] {
 }();
 
 template <class Op>
+PieceFunction piece_of(const Args& args) noexcept {
+  return Op::piece(args.in[0].dtype);
+}
+
+template <class Op>
 void run_pieces(const Args& args) noexcept {
-  run_elementwise(args, Op::piece(args.in[0].dtype));
+  run_elementwise(args, piece_of<Op>(args));
 }
 
 template <Text kName, Text kSuffix>
-constexpr Kernel named(DType dtype, void (*run)(const Args&) noexcept) {
-  return {.name = kJoined<kName, kSuffix>.data(), .dtype = dtype, .run = run};
+constexpr Kernel named(DType dtype, void (*run)(const Args&) noexcept,
+                       PieceFunction (*piece)(const Args&) noexcept = nullptr) {
+  return {.name = kJoined<kName, kSuffix>.data(),
+          .dtype = dtype,
+          .run = run,
+          .piece = piece};
+}
+
+/// By vectors.
+template <Text kName, Text kSuffix, class Op>
+constexpr Kernel by_pieces(DType dtype) {
+  return named<kName, kSuffix>(dtype, run_pieces<Op>, piece_of<Op>);
+}
+
+/// By a loop over scalars, which is exact and plain.
+template <Text kName, Text kSuffix, class Op, class T, std::size_t kInputs,
+          class R = T>
+constexpr Kernel by_scalars() {
+  return scalar_entry<Op, T, kInputs, R>(kJoined<kName, kSuffix>.data());
 }
 
 }  // namespace detail
@@ -59,8 +81,8 @@ constexpr Kernel named(DType dtype, void (*run)(const Args&) noexcept) {
 /// f32 and f64 by vectors, and their references.
 template <Text kName, class Op, std::size_t kInputs>
 inline constexpr std::array kFloatKernels{
-    detail::named<kName, ".f32">(f32, detail::run_pieces<Op>),
-    detail::named<kName, ".f64">(f64, detail::run_pieces<Op>),
+    detail::by_pieces<kName, ".f32", Op>(f32),
+    detail::by_pieces<kName, ".f64", Op>(f64),
     detail::named<kName, ".reference.f32">(f32, reference<Op, float, kInputs>),
     detail::named<kName, ".reference.f64">(f64, reference<Op, double, kInputs>),
 };
@@ -68,10 +90,10 @@ inline constexpr std::array kFloatKernels{
 /// The same, with i32 and i64 by loops over scalars, which are exact and plain.
 template <Text kName, class Op, std::size_t kInputs>
 inline constexpr std::array kSignedKernels{
-    detail::named<kName, ".f32">(f32, detail::run_pieces<Op>),
-    detail::named<kName, ".f64">(f64, detail::run_pieces<Op>),
-    detail::named<kName, ".i32">(i32, scalar_kernel<Op, std::int32_t, kInputs>),
-    detail::named<kName, ".i64">(i64, scalar_kernel<Op, std::int64_t, kInputs>),
+    detail::by_pieces<kName, ".f32", Op>(f32),
+    detail::by_pieces<kName, ".f64", Op>(f64),
+    detail::by_scalars<kName, ".i32", Op, std::int32_t, kInputs>(),
+    detail::by_scalars<kName, ".i64", Op, std::int64_t, kInputs>(),
     detail::named<kName, ".reference.f32">(f32, reference<Op, float, kInputs>),
     detail::named<kName, ".reference.f64">(f64, reference<Op, double, kInputs>),
 };

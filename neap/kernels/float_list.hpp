@@ -12,12 +12,13 @@
 namespace neap::kernels {
 
 using RunFunction = void (*)(const Args&) noexcept;
+using PieceOf = PieceFunction (*)(const Args&) noexcept;
 
 template <Text kName, RunFunction kRun, RunFunction kReferenceF32,
-          RunFunction kReferenceF64>
+          RunFunction kReferenceF64, PieceOf kPiece = nullptr>
 inline constexpr std::array kFloatList{
-    detail::named<kName, ".f32">(f32, kRun),
-    detail::named<kName, ".f64">(f64, kRun),
+    detail::named<kName, ".f32">(f32, kRun, kPiece),
+    detail::named<kName, ".f64">(f64, kRun, kPiece),
     detail::named<kName, ".reference.f32">(f32, kReferenceF32),
     detail::named<kName, ".reference.f64">(f64, kReferenceF64),
 };

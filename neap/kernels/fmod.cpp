@@ -26,19 +26,11 @@ struct Remainder {
 
 // The exact remainder of any quotient takes the standard library's long
 // division; these loops are their own reference.
-constexpr std::array kFmod{
-    Kernel{
-        .name = "fmod.f32", .dtype = f32, .run = scalar_kernel<Fmod, float, 2>},
-    Kernel{.name = "fmod.f64",
-           .dtype = f64,
-           .run = scalar_kernel<Fmod, double, 2>}};
+constexpr std::array kFmod{scalar_entry<Fmod, float, 2>("fmod.f32"),
+                           scalar_entry<Fmod, double, 2>("fmod.f64")};
 constexpr std::array kRemainder{
-    Kernel{.name = "remainder.f32",
-           .dtype = f32,
-           .run = scalar_kernel<Remainder, float, 2>},
-    Kernel{.name = "remainder.f64",
-           .dtype = f64,
-           .run = scalar_kernel<Remainder, double, 2>}};
+    scalar_entry<Remainder, float, 2>("remainder.f32"),
+    scalar_entry<Remainder, double, 2>("remainder.f64")};
 
 }  // namespace
 

@@ -11,16 +11,11 @@ namespace {
 
 // These loops are exact and plain, so they are their own reference.
 constexpr std::array kAnd{
-    Kernel{.name = "logical_and.bool",
-           .dtype = boolean,
-           .run = scalar_kernel<std::bit_and<>, bool, 2>}};
-constexpr std::array kOr{Kernel{.name = "logical_or.bool",
-                                .dtype = boolean,
-                                .run = scalar_kernel<std::bit_or<>, bool, 2>}};
+    scalar_entry<std::bit_and<>, bool, 2>("logical_and.bool")};
+constexpr std::array kOr{
+    scalar_entry<std::bit_or<>, bool, 2>("logical_or.bool")};
 constexpr std::array kXor{
-    Kernel{.name = "logical_xor.bool",
-           .dtype = boolean,
-           .run = scalar_kernel<std::bit_xor<>, bool, 2>}};
+    scalar_entry<std::bit_xor<>, bool, 2>("logical_xor.bool")};
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 
 #include "neap/kernels/activation_attrs.hpp"
 #include "neap/kernels/bits.hpp"
+#include "neap/kernels/elementwise.hpp"
 #include "neap/kernels/strides.hpp"
 #include "neap/kernels/targets.hpp"
 
@@ -61,7 +62,34 @@ void backward(const BitsPiece& piece) noexcept {
   read_bits<T>(Backward<T, kIsLeaky>{static_cast<T>(attrs.slope)}, piece);
 }
 
+// The same as parts of a fused call: x, y, bits and g, bits, dx.
+template <class T, bool kIsLeaky>
+void forward_part(const Piece& piece) noexcept {
+  forward<T, kIsLeaky>({piece.data[0], piece.data[1], piece.at<std::uint8_t>(2),
+                        piece.count, piece.attrs});
+}
+
+template <class T, bool kIsLeaky>
+void backward_part(const Piece& piece) noexcept {
+  backward<T, kIsLeaky>({piece.data[0], piece.data[2],
+                         piece.at<std::uint8_t>(1), piece.count, piece.attrs});
+}
+
 }  // namespace
+
+PieceFunction relu_bits_part(DType dtype, bool is_leaky) {
+  if (dtype == f32) {
+    return is_leaky ? forward_part<float, true> : forward_part<float, false>;
+  }
+  return is_leaky ? forward_part<double, true> : forward_part<double, false>;
+}
+
+PieceFunction relu_grad_part(DType dtype, bool is_leaky) {
+  if (dtype == f32) {
+    return is_leaky ? backward_part<float, true> : backward_part<float, false>;
+  }
+  return is_leaky ? backward_part<double, true> : backward_part<double, false>;
+}
 
 BitsFunction relu_bits_piece(DType dtype, bool is_leaky) {
   if (dtype == f32) {
@@ -87,6 +115,8 @@ namespace {
 
 HWY_EXPORT(relu_bits_piece);
 HWY_EXPORT(relu_grad_piece);
+HWY_EXPORT(relu_bits_part);
+HWY_EXPORT(relu_grad_part);
 
 bool is_leaky(const Args& args) noexcept {
   return args.attrs_as<SlopeAttrs>().slope != 0.0;
@@ -102,6 +132,14 @@ void relu_grad(const Args& args) noexcept {
   run_with_bits(
       args, BitsUse::kReads,
       HWY_DYNAMIC_DISPATCH(relu_grad_piece)(args.in[0].dtype, is_leaky(args)));
+}
+
+PieceFunction part_of_bits(const Args& args) noexcept {
+  return HWY_DYNAMIC_DISPATCH(relu_bits_part)(args.in[0].dtype, is_leaky(args));
+}
+
+PieceFunction part_of_grad(const Args& args) noexcept {
+  return HWY_DYNAMIC_DISPATCH(relu_grad_part)(args.in[0].dtype, is_leaky(args));
 }
 
 template <class T>
@@ -132,8 +170,14 @@ void relu_grad_reference(const Args& args) noexcept {
 }
 
 constexpr std::array kForward{
-    Kernel{.name = "relu_bits.f32", .dtype = f32, .run = relu_bits},
-    Kernel{.name = "relu_bits.f64", .dtype = f64, .run = relu_bits},
+    Kernel{.name = "relu_bits.f32",
+           .dtype = f32,
+           .run = relu_bits,
+           .piece = part_of_bits},
+    Kernel{.name = "relu_bits.f64",
+           .dtype = f64,
+           .run = relu_bits,
+           .piece = part_of_bits},
     Kernel{.name = "relu_bits.reference.f32",
            .dtype = f32,
            .run = relu_bits_reference<float>},
@@ -143,8 +187,14 @@ constexpr std::array kForward{
 };
 
 constexpr std::array kBackward{
-    Kernel{.name = "relu_grad.f32", .dtype = f32, .run = relu_grad},
-    Kernel{.name = "relu_grad.f64", .dtype = f64, .run = relu_grad},
+    Kernel{.name = "relu_grad.f32",
+           .dtype = f32,
+           .run = relu_grad,
+           .piece = part_of_grad},
+    Kernel{.name = "relu_grad.f64",
+           .dtype = f64,
+           .run = relu_grad,
+           .piece = part_of_grad},
     Kernel{.name = "relu_grad.reference.f32",
            .dtype = f32,
            .run = relu_grad_reference<float>},

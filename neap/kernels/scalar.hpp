@@ -55,6 +55,21 @@ void scalar_kernel(const Args& args) noexcept {
   run_elementwise(args, scalar_piece<Op, T, kInputs, R>);
 }
 
+/// Its Kernel::piece.
+template <class Op, class T, std::size_t kInputs, class R = T>
+PieceFunction scalar_piece_of(const Args&) noexcept {
+  return scalar_piece<Op, T, kInputs, R>;
+}
+
+/// The kernel as an entry of a list. REQUIRES: `name` lives as long.
+template <class Op, class T, std::size_t kInputs, class R = T>
+constexpr Kernel scalar_entry(const char* name) noexcept {
+  return {.name = name,
+          .dtype = dtype_of<T>,
+          .run = scalar_kernel<Op, T, kInputs, R>,
+          .piece = scalar_piece_of<Op, T, kInputs, R>};
+}
+
 /// Integer arithmetic wraps: it is done on the unsigned type.
 template <class T>
 constexpr auto to_wrapping(T x) noexcept {

@@ -103,21 +103,27 @@ PieceFunction choose_by_size(int size) noexcept {
   }
 }
 
-void where(const Args& args) noexcept {
+PieceFunction piece_of(const Args& args) noexcept {
   const int size = size_of(args.out[0].dtype);
-  run_elementwise(args, size < 4 ? choose_by_size(size)
-                                 : HWY_DYNAMIC_DISPATCH(choose_piece)(size));
+  return size < 4 ? choose_by_size(size)
+                  : HWY_DYNAMIC_DISPATCH(choose_piece)(size);
+}
+
+void where(const Args& args) noexcept {
+  run_elementwise(args, piece_of(args));
 }
 
 void where_reference(const Args& args) noexcept {
   run_elementwise(args, choose_by_size(size_of(args.out[0].dtype)));
 }
 
-constexpr std::array kKernels{
-    Kernel{.name = "where.bool", .dtype = boolean, .run = where},
-    Kernel{.name = "where.reference.bool",
-           .dtype = boolean,
-           .run = where_reference}};
+constexpr std::array kKernels{Kernel{.name = "where.bool",
+                                     .dtype = boolean,
+                                     .run = where,
+                                     .piece = piece_of},
+                              Kernel{.name = "where.reference.bool",
+                                     .dtype = boolean,
+                                     .run = where_reference}};
 
 }  // namespace
 
