@@ -1,5 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // sgd, adam and scale: against references, and by hand.
+#include <bit>
 #include <cmath>
 
 #include "neap/kernels/adam.hpp"
@@ -136,16 +137,29 @@ TEST(AdamTest, FirstStepMovesByTheLearningRate) {
   EXPECT_NEAR(state[0].at<double>(1), 0.01, 1e-12);
 }
 
-TEST(ScaleTest, MultipliesInPlace) {
-  const ScaleAttrs attrs{0.25};
+TEST(ScaleTest, MultipliesInPlaceByANumberInMemory) {
+  Array factor = Array::of<double>({}, Lay::kDense, [](auto) { return 0.25; });
   for (Lay lay : kLays) {
-    Array x = Array::of<float>(
-        {7, 11}, lay, [](std::int64_t i) { return static_cast<float>(i); });
-    testing::call(first_of(scale_kernels, f32), {}, {x.view()}, &attrs, 2);
-    EXPECT_EQ(x.at<float>(76), 19.0F);
-    EXPECT_EQ(x.at<float>(1), 0.25F);
-    EXPECT_TRUE(x.has_intact_guards());
+    for (const DType key : {f32, f64}) {
+      Array x = Array::of<float>(
+          {7, 11}, lay, [](std::int64_t i) { return static_cast<float>(i); });
+      testing::call(first_of(scale_kernels, key), {factor.view()}, {x.view()},
+                    nullptr, 2);
+      EXPECT_EQ(x.at<float>(76), 19.0F);
+      EXPECT_EQ(x.at<float>(1), 0.25F);
+      EXPECT_TRUE(x.has_intact_guards());
+    }
   }
+}
+
+TEST(ScaleTest, ByOneWritesNothing) {
+  Array one = Array::of<double>({}, Lay::kDense, [](auto) { return 1.0; });
+  const auto signalling = std::bit_cast<float>(0x7fa00001U);
+  Array x =
+      Array::of<float>({3}, Lay::kDense, [=](auto) { return signalling; });
+  testing::call(first_of(scale_kernels, f32), {one.view()}, {x.view()},
+                nullptr);
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(x.at<float>(1)), 0x7fa00001U);
 }
 
 }  // namespace

@@ -45,25 +45,42 @@ namespace {
 
 HWY_EXPORT(scale_piece);
 
+double factor_of(const Args& args) noexcept {
+  return *args.in[0].as<double>();
+}
+
 void scale(const Args& args) noexcept {
-  run_elementwise(args, HWY_DYNAMIC_DISPATCH(scale_piece)(args.out[0].dtype),
+  const ScaleAttrs attrs{.factor = factor_of(args)};
+  if (attrs.factor == 1.0) {
+    return;
+  }
+  Args updates = args;
+  updates.in = {};
+  updates.attrs = &attrs;
+  run_elementwise(updates, HWY_DYNAMIC_DISPATCH(scale_piece)(args.out[0].dtype),
                   OutputUse::kUpdates);
 }
 
 template <class T>
-void scale_reference(const Args& args) noexcept {
-  const Strided& x = args.out[0];
-  const T factor = static_cast<T>(args.attrs_as<ScaleAttrs>().factor);
+void multiply_all(const Strided& x, T factor) noexcept {
   for (std::int64_t i = 0; i < x.shape.element_count(); ++i) {
     x.as<T>()[offset_at(x.shape, x.strides, i)] *= factor;
+  }
+}
+
+void scale_reference(const Args& args) noexcept {
+  const Strided& x = args.out[0];
+  if (x.dtype == f32) {
+    multiply_all(x, static_cast<float>(factor_of(args)));
+  } else {
+    multiply_all(x, factor_of(args));
   }
 }
 
 }  // namespace
 
 constinit const KernelList scale_kernels{
-    "scale", kFloatList<"scale", scale, scale_reference<float>,
-                        scale_reference<double>>};
+    "scale", kFloatList<"scale", scale, scale_reference, scale_reference>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

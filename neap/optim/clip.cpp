@@ -1,18 +1,25 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/optim/clip.hpp"
 
-#include <array>
 #include <cmath>
 
 #include "neap/base/raise.hpp"
+#include "neap/graph/trace.hpp"
 #include "neap/kernels/attrs.hpp"
-#include "neap/kernels/fill.hpp"
-#include "neap/kernels/maximum.hpp"
+#include "neap/kernels/clip.hpp"
 #include "neap/kernels/scale.hpp"
-#include "neap/kernels/sum_of_squares.hpp"
 #include "neap/memory/executor.hpp"
+#include "neap/ops/add.hpp"
+#include "neap/ops/div.hpp"
+#include "neap/ops/isfinite.hpp"
+#include "neap/ops/maximum.hpp"
+#include "neap/ops/sqrt.hpp"
+#include "neap/ops/sum_of_squares.hpp"
+#include "neap/ops/transfer.hpp"
+#include "neap/ops/where.hpp"
 #include "neap/optim/check.hpp"
 #include "neap/optim/launch.hpp"
+#include "neap/tensor/create.hpp"
 
 namespace neap::optim {
 
@@ -20,54 +27,15 @@ using kernels::Strided;
 
 namespace {
 
-memory::Tag workspace_tag(const Tensor& beside, base::SiteId site) noexcept {
-  return {.category = memory::Category::kWorkspace,
-          .space = beside.space(),
-          .owner = beside.array()->storage()->tag().owner,
-          .site = site};
-}
-
-// One kernel over one gradient, ready to run. The operands stay where they
-// are, so that their views can be made again when it runs.
-struct Launch {
-  Tensor grad;   // out[0], and in[0] where the kernel reads it
-  Tensor other;  // in[1], where defined
-  const kernels::KernelList* list = nullptr;
-  const void* attrs = nullptr;
-  const kernels::Kernel* kernel = nullptr;
-  base::Ref<tensor::Storage> scratch;
-
-  struct Views {
-    std::array<Strided, 2> in;
-    std::array<Strided, 1> out;
-    kernels::Args args;
-  };
-  void view(Views& views, threads::Executor& executor) const noexcept {
-    views.out[0] = grad.array()->strided();
-    if (other.defined()) {
-      views.in = {views.out[0], other.array()->strided()};
-      views.args.in = views.in;
-    }
-    views.args.out = views.out;
-    views.args.attrs = attrs;
-    views.args.executor = &executor;
-    if (scratch) {
-      views.args.scratch = {scratch->data(),
-                            static_cast<std::size_t>(scratch->size())};
-    }
-  }
-  void prepare(threads::Executor& executor, base::SiteId site) {
-    Views views;
-    view(views, executor);
-    kernel = &kernels::find(*list, grad.space(), grad.dtype(), views.args);
-    scratch = scratch_for(*kernel, views.args, grad, workspace_tag(grad, site));
-  }
-  void run(threads::Executor& executor, base::SiteId site) const {
-    Views views;
-    view(views, executor);
-    kernels::runtime(grad.space()).launch(*kernel, views.args);
-    grad.array()->storage()->bump_version(site);
-  }
+// Ops inside a clipping belong to the call and leave nothing on the tape.
+class Clipping : public memory::ContextGuard {
+ public:
+  explicit Clipping(const CallSite& site)
+      : ContextGuard([&](memory::Context& c) {
+          c.site = site_or_context(site);
+          c.category = memory::Category::kWorkspace;
+          c.grad_enabled = false;
+        }) {}
 };
 
 memory::Vector<Tensor> gradients_of(const ParameterList& parameters) {
@@ -82,118 +50,147 @@ memory::Vector<Tensor> gradients_of(const ParameterList& parameters) {
   return gradients;
 }
 
-// A rank-0 tensor of one number in the space of `beside`.
-Tensor number_beside(const Tensor& beside, DType dtype, double value,
-                     threads::Executor& executor, base::SiteId site) {
-  Tensor number(tensor::Array::allocate({dtype, {}, beside.space()},
-                                        workspace_tag(beside, site),
-                                        beside.array()->storage()->domain()));
-  const kernels::FillAttrs attrs{.value = value};
-  Launch fill{.grad = number,
-              .other = {},
-              .list = &kernels::fill_kernels,
-              .attrs = &attrs,
-              .kernel = nullptr,
-              .scratch = {}};
-  fill.prepare(executor, site);
-  fill.run(executor, site);
-  return number;
+// A kernel that writes over one gradient.
+struct Rewrite {
+  Tensor grad;  // out[0]
+  Tensor in;    // in[0]; may be the gradient
+  const kernels::KernelList* list = nullptr;
+  graph::Attrs attrs{};
+  bool reads_out = false;
+  const kernels::Kernel* kernel = nullptr;
+  base::Ref<tensor::Storage> scratch{};
+
+  void record(graph::Trace& trace) const {
+    trace.write({.name = list->name,
+                 .list = *list,
+                 .in = std::span(&in, 1),
+                 .out = std::span(&grad, 1),
+                 .attrs = attrs,
+                 .reads_out = reads_out,
+                 .site = memory::context().site});
+  }
+  void prepare() {
+    with_args([&](const kernels::Args& args) {
+      kernel = &kernels::find(*list, grad.space(), grad.dtype(), args);
+      scratch = scratch_for(
+          *kernel, args, grad,
+          memory::current_tag(memory::Category::kWorkspace, {}, grad.space()));
+    });
+  }
+  void run() const {
+    if (grad.array()->storage()->has_elements()) {  // no rehearsal
+      with_args([&](const kernels::Args& args) {
+        kernels::runtime(grad.space()).launch(*kernel, args);
+      });
+    }
+    grad.array()->storage()->bump_version(memory::context().site);
+  }
+
+ private:
+  template <class Use>
+  void with_args(const Use& use) const {
+    const Strided from = in.array()->strided();
+    const Strided to = grad.array()->strided();
+    kernels::Args args{std::span(&from, 1),
+                       std::span(&to, 1),
+                       attrs.data(),
+                       {},
+                       &memory::executor()};
+    if (scratch) {
+      args.scratch = {scratch->data(),
+                      static_cast<std::size_t>(scratch->size())};
+    }
+    use(args);
+  }
+};
+
+void run_all(memory::Vector<Rewrite>& rewrites) {
+  if (graph::Trace* trace = graph::trace()) {
+    for (const Rewrite& rewrite : rewrites) {
+      rewrite.record(*trace);
+    }
+    return;
+  }
+  for (Rewrite& rewrite : rewrites) {
+    rewrite.prepare();
+  }
+  for (const Rewrite& rewrite : rewrites) {
+    rewrite.run();
+  }
 }
 
-double read_number(const Tensor& number) {
-  double value = 0.0;
-  const Strided host{.data = reinterpret_cast<std::byte*>(&value),
-                     .dtype = f64,
-                     .shape = {},
-                     .strides = {}};
-  kernels::runtime(number.space())
-      .copy_to_host(number.array()->strided(), host);
-  return value;
+Tensor norm_of(const memory::Vector<Tensor>& gradients) {
+  Tensor squares;
+  for (const Tensor& grad : gradients) {
+    Tensor more = to(sum_of_squares(grad), memory::kHost);
+    squares = squares.defined() ? add(std::move(squares), more) : more;
+  }
+  return squares.defined() ? sqrt(std::move(squares)) : scalar(0.0, f64);
 }
 
-double sum_of_squares(const Tensor& x, threads::Executor& executor,
-                      base::SiteId site) {
-  const Tensor sum = number_beside(x, f64, 0.0, executor, site);
-  const std::array in{x.array()->strided()};
-  const std::array out{sum.array()->strided()};
-  kernels::Args args;
-  args.in = in;
-  args.out = out;
-  args.executor = &executor;
-  const kernels::Kernel& kernel = kernels::find(kernels::sum_of_squares_kernels,
-                                                x.space(), x.dtype(), args);
-  const auto scratch = scratch_for(kernel, args, x, workspace_tag(x, site));
-  if (scratch) {
-    args.scratch = {scratch->data(), static_cast<std::size_t>(scratch->size())};
-  }
-  kernels::runtime(x.space()).launch(kernel, args);
-  return read_number(sum);
+// 1 where nothing is to be done.
+Tensor factor_of(const Tensor& norm, double max_norm) {
+  const Tensor factor = minimum(div(max_norm, add(norm, 1e-6)), 1.0);
+  return where(isfinite(norm), factor, 1.0);
 }
 
-void run_all(memory::Vector<Launch>& launches, threads::Executor& executor,
-             base::SiteId site) {
-  for (Launch& launch : launches) {
-    launch.prepare(executor, site);
+void refuse_not_finite(const char* op, std::span<const Strided> values,
+                       const graph::Attrs& /*attrs*/) {
+  const double norm = *values[0].as<double>();
+  if (!std::isfinite(norm)) {
+    base::raise<ValueError>("{}: the norm of the gradients is {}", op, norm);
   }
-  for (const Launch& launch : launches) {
-    launch.run(executor, site);
-  }
+}
+
+// Whether it is known now that nothing is to be written.
+bool is_one(const Tensor& factor) {
+  return graph::trace() == nullptr &&
+         factor.array()->storage()->has_elements() && factor.item() == 1.0;
 }
 
 }  // namespace
 
-double clip_grad_norm(const ParameterList& parameters, double max_norm,
+Tensor clip_grad_norm(const ParameterList& parameters, double max_norm,
                       const ClipOptions& options, CallSite site) {
   check_not_negative("clip_grad_norm", "max_norm", max_norm);
-  const base::SiteId where = site_or_context(site);
-  threads::Executor& executor = memory::executor();
+  const Clipping guard(site);
   const memory::Vector<Tensor> gradients = gradients_of(parameters);
-  double squares = 0.0;
-  for (const Tensor& grad : gradients) {
-    squares += sum_of_squares(grad, executor, where);
+  Tensor norm = norm_of(gradients);
+  if (options.throw_if_not_finite) {
+    graph::run_check({.op = "clip_grad_norm",
+                      .look = refuse_not_finite,
+                      .values = std::span(&norm, 1),
+                      .attrs = {},
+                      .site = memory::context().site});
   }
-  const double norm = std::sqrt(squares);
-  if (!std::isfinite(norm) && options.throw_if_not_finite) {
-    base::raise<ValueError>("clip_grad_norm: the norm of the gradients is {}",
-                            norm);
-  }
-  const kernels::ScaleAttrs attrs{.factor = max_norm / (norm + 1e-6)};
-  if (!std::isfinite(norm) || attrs.factor >= 1.0) {
+  const Tensor factor = factor_of(norm, max_norm);
+  if (is_one(factor)) {
     return norm;
   }
-  memory::Vector<Launch> launches;
+  memory::Vector<Rewrite> rewrites;
   for (const Tensor& grad : gradients) {
-    launches.push_back({.grad = grad,
-                        .other = {},
+    rewrites.push_back({.grad = grad,
+                        .in = to(factor, grad.space()),
                         .list = &kernels::scale_kernels,
-                        .attrs = &attrs,
-                        .kernel = nullptr,
-                        .scratch = {}});
+                        .reads_out = true});
   }
-  run_all(launches, executor, where);
+  run_all(rewrites);
   return norm;
 }
 
 void clip_grad_value(const ParameterList& parameters, double limit,
                      CallSite site) {
   check_not_negative("clip_grad_value", "limit", limit);
-  const base::SiteId where = site_or_context(site);
-  threads::Executor& executor = memory::executor();
-  memory::Vector<Launch> launches;
+  const Clipping guard(site);
+  const kernels::ClipAttrs attrs{-limit, limit};
+  memory::Vector<Rewrite> rewrites;
   for (const Tensor& grad : gradients_of(parameters)) {
-    for (const bool is_upper : {true, false}) {
-      launches.push_back(
-          {.grad = grad,
-           .other = number_beside(grad, grad.dtype(), is_upper ? limit : -limit,
-                                  executor, where),
-           .list =
-               is_upper ? &kernels::minimum_kernels : &kernels::maximum_kernels,
-           .attrs = nullptr,
-           .kernel = nullptr,
-           .scratch = {}});
-    }
+    rewrites.push_back({.grad = grad,
+                        .in = grad,
+                        .list = &kernels::clip_kernels,
+                        .attrs = attrs});
   }
-  run_all(launches, executor, where);
+  run_all(rewrites);
 }
 
 }  // namespace neap::optim

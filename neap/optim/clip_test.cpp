@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "neap/optim/parameters_test.hpp"
+#include "neap/optim/recorded_test.hpp"
 #include "neap/tensor/door_test.hpp"
 
 namespace neap::optim {
@@ -32,7 +33,7 @@ class ClipTest : public DoorTest {
 };
 
 TEST_F(ClipTest, ScalesAllGradientsToTheNormTogether) {
-  EXPECT_EQ(clip_grad_norm(list, 1.0), 5.0);
+  EXPECT_EQ(clip_grad_norm(list, 1.0).item(), 5.0);
   const double factor = 1.0 / (5.0 + 1e-6);
   EXPECT_NEAR(a.grad().at({0}), 3.0 * factor, 1e-6);
   EXPECT_NEAR(b.grad().at({0}), 4.0 * factor, 1e-6);
@@ -40,19 +41,19 @@ TEST_F(ClipTest, ScalesAllGradientsToTheNormTogether) {
 
 TEST_F(ClipTest, LeavesGradientsBelowTheNorm) {
   const std::uint32_t version = a.grad().array()->storage()->version();
-  EXPECT_EQ(clip_grad_norm(list, 6.0), 5.0);
+  EXPECT_EQ(clip_grad_norm(list, 6.0).item(), 5.0);
   EXPECT_THAT(a.grad().to_vector(), ElementsAre(3, 0));
   EXPECT_EQ(a.grad().array()->storage()->version(), version);
 }
 
 TEST_F(ClipTest, SumsFloatsThatOverflowWhenSquared) {
   set_grad(b, from_values({1e30}, {1}));
-  EXPECT_NEAR(clip_grad_norm(list, 1e31), 1e30, 1e24);
+  EXPECT_NEAR(clip_grad_norm(list, 1e31).item(), 1e30, 1e24);
 }
 
 TEST_F(ClipTest, LeavesGradientsOfANormThatIsNotFinite) {
   set_grad(b, from_values({NAN}, {1}));
-  EXPECT_TRUE(std::isnan(clip_grad_norm(list, 1.0)));
+  EXPECT_TRUE(std::isnan(clip_grad_norm(list, 1.0).item()));
   EXPECT_THROW(clip_grad_norm(list, 1.0, {.throw_if_not_finite = true}),
                ValueError);
   EXPECT_THAT(a.grad().to_vector(), ElementsAre(3, 0));
@@ -65,7 +66,7 @@ TEST_F(ClipTest, RefusesBadLimits) {
 }
 
 TEST_F(ClipTest, FindsNothingToDoWithoutGradients) {
-  EXPECT_EQ(clip_grad_norm(named({{"without", without}}), 1.0), 0.0);
+  EXPECT_EQ(clip_grad_norm(named({{"without", without}}), 1.0).item(), 0.0);
   clip_grad_value(named({{"without", without}}), 1.0);
 }
 
@@ -92,6 +93,51 @@ TEST_F(ClipTest, LeavesAllGradientsWhereverItFails) {
     }
   }
   EXPECT_NEAR(a.grad().at({0}), 0.6, 1e-6);
+}
+
+TEST_F(ClipTest, TheNormIsANumberInDoubles) {
+  const Tensor norm = clip_grad_norm(list, 1.0);
+  EXPECT_EQ(norm.rank(), 0);
+  EXPECT_EQ(norm.dtype(), f64);
+  EXPECT_FALSE(norm.requires_grad());
+}
+
+// The factor is known when the program runs: the writes are always there.
+TEST_F(ClipTest, ATracedCallRecordsItsWritesAndLeavesGradients) {
+  RecordedWrites trace;
+  {
+    const graph::UseTrace use(&trace);
+    clip_grad_norm(list, 1.0);
+    clip_grad_value(list, 0.5);
+  }
+  EXPECT_THAT(a.grad().to_vector(), ElementsAre(3, 0));
+  ASSERT_EQ(trace.writes.size(), 4U);
+  EXPECT_EQ(trace.writes[0].name, "scale");
+  EXPECT_EQ(trace.writes[2].name, "clip");
+  const auto factor = trace.writes[0].in[0].to_vector();
+  EXPECT_THAT(factor, ElementsAre(1.0 / (5.0 + 1e-6)));
+  trace.run();
+  const auto traced = a.grad().to_vector();
+  set_grad(a, from_values({3, 0}, {2}));
+  set_grad(b, from_values({4}, {1}));
+  clip_grad_norm(list, 1.0);
+  clip_grad_value(list, 0.5);
+  EXPECT_EQ(a.grad().to_vector(), traced);
+}
+
+TEST_F(ClipTest, ATracedFactorIsOneWhereNothingIsToBeDone) {
+  const auto factor_for = [&](double max_norm) {
+    RecordedWrites trace;
+    const graph::UseTrace use(&trace);
+    clip_grad_norm(list, max_norm);
+    return *trace.writes[0].in[0].array()->strided().as<double>();
+  };
+  EXPECT_EQ(factor_for(6.0), 1.0);
+  EXPECT_EQ(factor_for(5.0 + 1e-6), 1.0);
+  set_grad(b, from_values({NAN}, {1}));
+  EXPECT_EQ(factor_for(1.0), 1.0);
+  set_grad(b, from_values({INFINITY}, {1}));
+  EXPECT_EQ(factor_for(1.0), 1.0);
 }
 
 }  // namespace

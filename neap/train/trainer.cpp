@@ -94,7 +94,7 @@ void Trainer::update(const data::Batch& batch, StepReport& report,
   }
   if (options_.clip_norm > 0.0) {
     report.gradient_norm =
-        optim::clip_grad_norm(parameters_, options_.clip_norm, {}, site);
+        optim::clip_grad_norm(parameters_, options_.clip_norm, {}, site).item();
   }
   if (options_.learning_rate) {
     optimizer_.set_lr(options_.learning_rate(steps_done_));
