@@ -73,7 +73,8 @@ struct Memories {
 
   Lists of_call;                // the memories that a call touches, each once
   Lists calls_of;               // the calls that touch a memory, in order
-  memory::Vector<Bytes> sizes;  // of all values; 0: no such memory
+  memory::Vector<Bytes> sizes;  // by value, as a plan counts them; 0:
+                                // none that lives within a run
   memory::Vector<std::uint8_t> outlives;  // it is there at the end
 };
 
