@@ -8,6 +8,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/graph/into.hpp"
+#include "neap/graph/into_impl.hpp"
 #include "neap/graph/node.hpp"
 #include "neap/graph/record_result.hpp"
 #include "neap/graph/recorder.hpp"
@@ -116,7 +117,7 @@ class Call {
   }
 
   void run_into(const Tensor& dst) {
-    check_into(dst);
+    check_into(call_, output_specs_[0], dst);
     arrays_[0] = dst.array();
     compute();
     dst.array()->storage()->bump_version(call_.site);
@@ -124,37 +125,6 @@ class Call {
 
  private:
   std::span<Spec> outputs() const noexcept { return output_specs_.span(); }
-
-  void check_into(const Tensor& dst) const {
-    if (call_.op.view != nullptr || call_.op.outputs != 1) {
-      base::raise<ValueError>("{}: has no form that writes into a tensor",
-                              call_.op.name);
-    }
-    const Spec& spec = output_specs_[0];
-    if (!(dst.spec() == spec)) {
-      base::raise<ShapeError>("{}: a result {} {} into a tensor {} {}",
-                              call_.op.name, name_of(spec.dtype),
-                              format_shape(spec.shape), name_of(dst.dtype()),
-                              format_shape(dst.shape()));
-    }
-    if (!dst.is_contiguous()) {
-      base::raise<ShapeError>(
-          "{}: into a view with gaps {}, write to a tensor without and copy_",
-          call_.op.name, format_shape(dst.shape()));
-    }
-    for (std::size_t i = 0; i < call_.inputs.size(); ++i) {
-      const Tensor& input = call_.inputs[i].tensor();
-      const bool may =
-          i < 32 && (call_.op.facts.donates >> i & 1U) != 0 &&
-          input.spec() == spec && input.is_contiguous() &&
-          input.array()->layout().offset == dst.array()->layout().offset;
-      if (input.is_alias_of(dst) && !may) {
-        base::raise<ValueError>(
-            "{}: input {} lies in the memory that the result is written to",
-            call_.op.name, i);
-      }
-    }
-  }
 
   // In a rehearsal calls are made, and nothing is computed.
   void check_rehearsed(const tensor::Storage& storage) const {
@@ -273,7 +243,12 @@ class Eager final : public Recorder {
 }  // namespace
 
 void run_into(const OpCall& call, const Tensor& dst) {
-  Call(call).run_into(dst);
+  Trace* current = trace();
+  if (current != nullptr && memory::context().recorder != nullptr) {
+    write_into(*current, call, dst);
+  } else {
+    Call(call).run_into(dst);
+  }
 }
 
 Recorder& eager() noexcept {

@@ -3,6 +3,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/graph/into.hpp"
+#include "neap/graph/trace.hpp"
 #include "neap/kernels/attrs.hpp"
 #include "neap/kernels/copy.hpp"
 #include "neap/kernels/fill.hpp"
@@ -13,6 +14,7 @@
 #include "neap/ops/mul.hpp"
 #include "neap/ops/sub.hpp"
 #include "neap/ops/support.hpp"
+#include "neap/tensor/creator.hpp"
 
 namespace neap {
 namespace {
@@ -34,9 +36,14 @@ void check_untracked(const char* op, const char* instead, const Tensor& dst) {
         "use {} instead",
         op, instead);
   }
-  if (context.recorder != nullptr) {
+  // A trace records the write; whatever else records ops could not.
+  const bool is_traced =
+      context.trace != nullptr &&
+      dynamic_cast<graph::Trace*>(context.recorder) == context.trace;
+  if (context.recorder != nullptr && !is_traced) {
     raise<GraphError>(
-        "{}: inside jvp, a trace or a rematerialised segment, use {} instead",
+        "{}: inside jvp or a rematerialised segment, use {} "
+        "instead",
         op, instead);
   }
 }
@@ -53,18 +60,43 @@ void check_distinct(const char* op, const Tensor& dst) {
 
 // Everything that can fail comes before the write. The kernels used here need
 // no scratch.
-void run_over(const kernels::KernelList& list, std::span<const Strided> in,
-              const void* attrs, const Tensor& dst, const CallSite& site) {
+void run_over(const char* op, const kernels::KernelList& list,
+              std::span<const Tensor> in, const graph::Attrs& attrs,
+              const Tensor& dst, const CallSite& site) {
   const memory::Context& context = memory::context();
+  const base::SiteId where =
+      context.site.value != 0 ? context.site : base::intern(site);
+  if (graph::Trace* trace = graph::trace()) {
+    trace->write({.name = op,
+                  .list = list,
+                  .in = in,
+                  .out = std::span(&dst, 1),
+                  .attrs = attrs,
+                  .reads_out = false,
+                  .site = where});
+    return;
+  }
+  const tensor::Storage& storage = *dst.array()->storage();
+  if (!storage.has_elements() &&
+      storage.absence() != tensor::Absence::kRehearsed) {
+    tensor::refuse_elements(storage, op, where);
+  }
+  Strided from;
+  if (!in.empty()) {
+    from = in[0].array()->strided();
+  }
   const Strided out = dst.array()->strided();
-  const kernels::Args args{
-      in, std::span(&out, 1), attrs, {}, &memory::executor()};
+  const kernels::Args args{std::span(&from, in.size()),
+                           std::span(&out, 1),
+                           attrs.data(),
+                           {},
+                           &memory::executor()};
   const kernels::Kernel& kernel =
       kernels::find(list, dst.space(), dst.dtype(), args);
-  kernels::SpaceRuntime& runtime = kernels::runtime(dst.space());
-  dst.array()->storage()->bump_version(
-      context.site.value != 0 ? context.site : base::intern(site));
-  runtime.launch(kernel, args);
+  dst.array()->storage()->bump_version(where);
+  if (storage.has_elements()) {
+    kernels::runtime(dst.space()).launch(kernel, args);
+  }
 }
 
 }  // namespace
@@ -86,15 +118,14 @@ void copy_(const Tensor& dst, const Tensor& src, CallSite site) {
   }
   const NoGrad guard;
   const Tensor from = src.is_alias_of(dst) ? copy({src, site}) : src;
-  const Strided in = from.array()->strided();
-  run_over(kernels::copy_kernels, std::span(&in, 1), nullptr, dst, site);
+  run_over("copy_", kernels::copy_kernels, std::span(&from, 1), {}, dst, site);
 }
 
 void fill_(const Tensor& dst, double value, CallSite site) {
   check_untracked("fill_", "full() or where()", dst);
   check_distinct("fill_", dst);
   const kernels::FillAttrs attrs{value};
-  run_over(kernels::fill_kernels, {}, &attrs, dst, site);
+  run_over("fill_", kernels::fill_kernels, {}, attrs, dst, site);
 }
 
 void compute_into(const Tensor& dst, const graph::Op& op,

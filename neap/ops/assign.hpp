@@ -2,7 +2,8 @@
 // Writing into tensors that exist. In-place forms are for what no graph
 // records: untracked tensors, and leaves under NoGrad. Where a recorded op
 // still needs the old values, the write succeeds and its backward refuses,
-// naming both call sites.
+// naming both call sites. In a step that is traced, a write is recorded, and
+// done in each run.
 #pragma once
 
 #include <initializer_list>
@@ -14,9 +15,10 @@ namespace neap {
 
 /// Writes src, broadcast to dst's shape, over dst. Both may lie on one storage.
 /// THROWS: GraphError when dst is the result of a recorded op (a view too), a
-/// leaf that requires grad outside NoGrad, or inside jvp or a trace; ShapeError
-/// when src does not broadcast to dst or dst repeats elements; DTypeError,
-/// DeviceError when they differ; OutOfMemory. dst is then as before.
+/// leaf that requires grad outside NoGrad, or inside jvp or a rematerialised
+/// segment; ShapeError when src does not broadcast to dst or dst repeats
+/// elements; DTypeError, DeviceError when they differ; OutOfMemory. dst is then
+/// as before.
 NEAP_API void copy_(const Tensor& dst, const Tensor& src,
                     CallSite site = CallSite::here());
 

@@ -3,15 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "neap/graph/recorder.hpp"
+#include "neap/graph/trace.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/ops/add.hpp"
 #include "neap/ops/matmul.hpp"
 #include "neap/ops/mul.hpp"
 #include "neap/ops/slice.hpp"
 #include "neap/ops/sum.hpp"
+#include "neap/ops/transfer.hpp"
 #include "neap/ops/transpose.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/testing/fail_sweep.hpp"
@@ -89,6 +92,85 @@ TEST(InPlaceTest, AFailureLeavesTheTensorAsItWas) {
       });
   EXPECT_TRUE(sweep.ok());
   EXPECT_EQ(out.at({1, 1}), 64.0);
+}
+
+// Keeps the names of what it is told, and passes calls on.
+class Listing final : public graph::Trace, public graph::Recorder {
+ public:
+  void record(const graph::OpCall& call, std::span<Tensor> outputs) override {
+    names.emplace_back(call.op.name);
+    graph::eager().record(call, outputs);
+  }
+  void write(const graph::Write& write) override {
+    names.push_back("write " + std::string(write.name));
+    EXPECT_FALSE(write.reads_out);
+    EXPECT_EQ(write.out.size(), 1U);
+    inputs.push_back(write.in.size());
+  }
+  void check(const graph::Check& /*check*/) override {}
+  void depends_on(const bool& /*flag*/) override {}
+  void listen(graph::RunListener& /*listener*/) override {}
+  void on_grad_read(graph::Leaf& /*leaf*/) override {}
+  void on_grad_change(graph::Leaf& /*leaf*/) noexcept override {}
+
+  std::vector<std::string> names;
+  std::vector<std::size_t> inputs;
+};
+
+class TracedWriteTest : public ::testing::Test {
+ protected:
+  Listing trace_;
+  memory::ContextGuard use_{[&](memory::Context& c) {
+    c.trace = &trace_;
+    c.recorder = &trace_;
+  }};
+};
+
+using Names = std::vector<std::string>;
+
+TEST_F(TracedWriteTest, InPlaceFormsAreRecordedAndWriteNothing) {
+  const Tensor x = ones({2, 2}, f64);
+  const Tensor row = full({2}, 3.0, f64);
+  copy_(x, row);
+  fill_(slice(x, 0, 0, 1), 2.0);
+  add_(x, row);
+  compute_into(x, ops::kMatmul, {ones({2, 2}, f64), ones({2, 2}, f64)});
+  EXPECT_EQ(trace_.names, (Names{"write copy_", "slice", "write fill_",
+                                 "write add", "write matmul"}));
+  EXPECT_EQ(trace_.inputs, (std::vector<std::size_t>{1, 0, 2, 2}));
+  EXPECT_EQ(numbers(x), (std::vector<double>(4, 1.0)));
+}
+
+TEST_F(TracedWriteTest, ASourceThatLiesInTheTargetIsCopiedFirst) {
+  const Tensor x = ones({2, 2});
+  copy_(x, x);
+  EXPECT_EQ(trace_.names, (Names{"copy", "write copy_"}));
+}
+
+TEST_F(TracedWriteTest, WhatIsNoPlainKernelIsCopied) {
+  const Tensor x = ones({2});
+  const ops::TransferAttrs here{memory::kHost, memory::kHost};
+  compute_into(x, ops::kTransfer, {zeros({2})}, here);
+  EXPECT_EQ(trace_.names, (Names{"transfer", "write copy_"}));
+}
+
+TEST_F(TracedWriteTest, RefusesWhatItRefusesElsewhere) {
+  const Tensor x = ones({2, 2});
+  EXPECT_THROW(add_(x, ones({3, 2, 2})), ShapeError);
+  EXPECT_THROW(compute_into(x, ops::kMatmul, {x, x}), ValueError);
+  EXPECT_THROW(copy_(x, ones({3})), ShapeError);
+  const Tensor leaf = requires_grad_(ones({2}));
+  EXPECT_THROW(fill_(leaf, 1.0), GraphError);
+  EXPECT_TRUE(trace_.names.empty());
+}
+
+// A recorder between the program and the trace: jvp, a segment.
+TEST_F(TracedWriteTest, RefusesInsideAnotherRecorder) {
+  Listing inner;
+  const Tensor x = ones({2});
+  const graph::UseRecorder use(&inner);
+  EXPECT_THROW(fill_(x, 1.0), GraphError);
+  EXPECT_THROW(add_(x, 1.0), GraphError);
 }
 
 }  // namespace
