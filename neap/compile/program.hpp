@@ -113,8 +113,12 @@ struct LeafGrad {
   base::Ref<tensor::GraphLink> leaf;  // a graph::Leaf
   bool is_read = false;               // as it was before the step,
   bool was_defined = false;           // when it had, or had not, one (a guard)
-  bool is_set = false;                // by the step: to `last`,
-  Operand last;                       // or, where it has no value, to none
+  /// The value that stands for that gradient, if the step used its elements.
+  /// Its external holds the one that was there when the step was traced; the
+  /// next run may find another in its place.
+  ValueId entry = kNoValue;
+  bool is_set = false;  // by the step: to `last`,
+  Operand last;         // or, where it has no value, to none
 };
 
 /// A turn that the step took by a flag of the host's.

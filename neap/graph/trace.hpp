@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "neap/graph/op.hpp"
+#include "neap/graph/recorder.hpp"
 
 namespace neap::graph {
 
@@ -48,13 +49,16 @@ struct Write {
   base::SiteId site{};
 };
 
+/// Values that one look sees at most.
+inline constexpr std::size_t kMostChecked = 4;
+
 /// A look at values that a kernel could not refuse. `look` throws a typed error
 /// that names `op`.
 struct Check {
   const char* op;
   void (*look)(const char* op, std::span<const tensor::Strided> values,
                const Attrs& attrs);
-  std::span<const Tensor> values;  // in host memory
+  std::span<const Tensor> values;  // in host memory; up to kMostChecked
   Attrs attrs;                     // plain bytes
   base::SiteId site{};
 };
@@ -78,9 +82,14 @@ class NEAP_API Trace {
   virtual void depends_on(const bool& flag) = 0;
   /// Told whenever the listener takes part, even if it writes nothing.
   virtual void listen(RunListener& listener) = 0;
-  /// A leaf's gradient is about to be read, or replaced.
+  /// A leaf's gradient is about to be read, or replaced. False: there is no
+  /// memory to note it, the gradient is to stay, and the trace will fail.
   virtual void on_grad_read(Leaf& leaf) = 0;
-  virtual void on_grad_change(Leaf& leaf) noexcept = 0;
+  virtual bool on_grad_change(Leaf& leaf) noexcept = 0;
+  static constexpr std::uint32_t kAnew = ~0U;
+  /// What is recorded from now on belongs to `segment`, or (kAnew) to one that
+  /// was not there before. RETURNS: the segment until now.
+  virtual std::uint32_t enter_segment(std::uint32_t segment) noexcept = 0;
 
  private:
   std::uint64_t number_;
@@ -101,6 +110,34 @@ inline bool noted(const bool& flag) {
   }
   return flag;
 }
+
+/// The recorder of op calls that is part of the current trace; without one the
+/// eager recorder. A recorder that stands before it passes calls on.
+NEAP_API Recorder& base_recorder() noexcept;
+
+/// What is recorded inside the block is not to be merged with what is outside:
+/// a rematerialised segment runs again on purpose.
+class NEAP_API AnewSegment {
+ public:
+  AnewSegment() noexcept
+      : trace_(trace()),
+        outer_(trace_ ? trace_->enter_segment(Trace::kAnew) : 0) {}
+  ~AnewSegment() {
+    if (trace_ != nullptr) {
+      trace_->enter_segment(outer_);
+    }
+  }
+  AnewSegment(const AnewSegment&) = delete;
+  AnewSegment& operator=(const AnewSegment&) = delete;
+
+ private:
+  Trace* trace_;
+  std::uint32_t outer_;
+};
+
+/// True when `link` is the only reference to what it refers to.
+NEAP_API bool is_last_reference(
+    const base::Ref<tensor::GraphLink>& link) noexcept;
 
 /// Makes `trace` the current thread's for a block of code.
 class NEAP_API UseTrace : public memory::ContextGuard {

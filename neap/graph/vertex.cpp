@@ -94,7 +94,9 @@ Tensor Leaf::grad(std::uint32_t /*output*/) const {
 
 void Leaf::set_grad(Tensor grad) noexcept {
   if (Trace* current = trace()) {
-    current->on_grad_change(*this);
+    if (!current->on_grad_change(*this)) {
+      return;
+    }
   }
   {
     const std::lock_guard guard(lock_);

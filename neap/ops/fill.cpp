@@ -24,13 +24,18 @@ const Op kFill{
       return moving(args, outputs, 0);
     }}};
 
-Tensor filled(const Spec& spec, double value, const CallSite& site) {
+FilledAttrs filled_attrs(const Spec& spec, double value) noexcept {
   FilledAttrs attrs;
   attrs.fill.value = value;
   std::copy(spec.shape.begin(), spec.shape.end(), attrs.extents.begin());
   attrs.rank = spec.shape.rank();
   attrs.dtype = spec.dtype;
   attrs.space = spec.space.value;
+  return attrs;
+}
+
+Tensor filled(const Spec& spec, double value, const CallSite& site) {
+  const FilledAttrs attrs = filled_attrs(spec, value);
   Tensor out;
   graph::dispatch(kFill, {}, attrs, site, std::span(&out, 1));
   return out;

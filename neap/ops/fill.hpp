@@ -20,6 +20,8 @@ struct FilledAttrs {
   std::uint16_t padding = 0;
 };
 
+FilledAttrs filled_attrs(const tensor::Spec& spec, double value) noexcept;
+
 /// A dense tensor of any space that has a runtime, every element `value`.
 /// THROWS: DeviceError, ShapeError, OutOfMemory.
 NEAP_API Tensor filled(const tensor::Spec& spec, double value,

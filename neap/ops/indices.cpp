@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/indices.hpp"
 
+#include "neap/graph/trace.hpp"
 #include "neap/kernels/attrs.hpp"
 #include "neap/ops/expand.hpp"
 #include "neap/ops/reshape.hpp"
@@ -70,6 +71,33 @@ template <class Index>
                     format_shape(at), axis, ahead);
 }
 
+struct IndexRange {
+  std::int64_t axis = 0;
+  std::int64_t behind = 0;  // indices below zero that are taken
+  std::int64_t ahead = 0;   // the axis' extent
+};
+
+Seen look_at(const char* op, tensor::Strided view, const IndexRange& range) {
+  for (int a = 0; a < view.shape.rank(); ++a) {
+    view.shape[a] = view.strides[a] == 0 ? 1 : view.shape[a];
+  }
+  const auto axis = static_cast<int>(range.axis);
+  const bool is_narrow = view.dtype == i32;
+  const Seen seen = is_narrow
+                        ? look<std::int32_t>(view, range.behind, range.ahead)
+                        : look<std::int64_t>(view, range.behind, range.ahead);
+  if (!seen.fits) {
+    is_narrow ? refuse<std::int32_t>(op, view, axis, range.behind, range.ahead)
+              : refuse<std::int64_t>(op, view, axis, range.behind, range.ahead);
+  }
+  return seen;
+}
+
+void look_at_indices(const char* op, std::span<const tensor::Strided> values,
+                     const Attrs& attrs) {
+  look_at(op, values[0], attrs.as<IndexRange>());
+}
+
 }  // namespace
 
 bool check_indices(const char* op, const Tensor& index, int axis,
@@ -78,22 +106,20 @@ bool check_indices(const char* op, const Tensor& index, int axis,
   if (index.space() != memory::kHost) {
     return true;
   }
-  tensor::Strided view = index.array()->strided();
-  if (view.shape.element_count() == 0) {
+  if (index.element_count() == 0) {
     return false;
   }
-  for (int a = 0; a < view.shape.rank(); ++a) {
-    view.shape[a] = view.strides[a] == 0 ? 1 : view.shape[a];
+  const IndexRange range{axis, negative == Negative::kFromEnd ? extent : 0,
+                         extent};
+  if (graph::trace() == nullptr && index.array()->storage()->has_elements()) {
+    return look_at(op, index.array()->strided(), range).has_negative;
   }
-  const std::int64_t behind = negative == Negative::kFromEnd ? extent : 0;
-  const bool is_narrow = index.dtype() == i32;
-  const Seen seen = is_narrow ? look<std::int32_t>(view, behind, extent)
-                              : look<std::int64_t>(view, behind, extent);
-  if (!seen.fits) {
-    is_narrow ? refuse<std::int32_t>(op, view, axis, behind, extent)
-              : refuse<std::int64_t>(op, view, axis, behind, extent);
-  }
-  return seen.has_negative;
+  graph::run_check({.op = op,
+                    .look = look_at_indices,
+                    .values = std::span(&index, 1),
+                    .attrs = range,
+                    .site = memory::context().site});
+  return true;
 }
 
 Tensor spread_index(const Tensor& index, const Shape& shape, int axis) {

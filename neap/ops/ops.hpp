@@ -32,6 +32,7 @@
 #include "neap/ops/diagonal.hpp"              // IWYU pragma: export
 #include "neap/ops/div.hpp"                   // IWYU pragma: export
 #include "neap/ops/dot.hpp"                   // IWYU pragma: export
+#include "neap/ops/draw.hpp"                  // IWYU pragma: export
 #include "neap/ops/dropout.hpp"               // IWYU pragma: export
 #include "neap/ops/einsum.hpp"                // IWYU pragma: export
 #include "neap/ops/elu.hpp"                   // IWYU pragma: export

@@ -1,10 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/tensor/create.hpp"
 
-#include <algorithm>
 #include <limits>
 
-#include "neap/base/normal.hpp"
+#include "neap/base/drawn.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/tensor/creator.hpp"
 #include "neap/tensor/element.hpp"
@@ -145,9 +144,9 @@ Tensor rand(const Shape& shape, DType dtype, CallSite site) {
                .spec = {dtype, shape, memory::kHost},
                .site = site},
               [dtype](const base::PhiloxBlock& words) {
-                return dtype == f32
-                           ? static_cast<double>(base::uniform_f32(words[0]))
-                           : base::uniform_f64(words[0], words[1]);
+                return dtype == f32 ? static_cast<double>(
+                                          base::drawn_uniform<float>(words))
+                                    : base::drawn_uniform<double>(words);
               });
 }
 
@@ -156,7 +155,7 @@ Tensor randn(const Shape& shape, DType dtype, CallSite site) {
               {.kind = Creation::Kind::kRandn,
                .spec = {dtype, shape, memory::kHost},
                .site = site},
-              base::normal_f64);
+              base::drawn_normal<double>);
 }
 
 Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape,
@@ -170,23 +169,13 @@ Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape,
     raise<ValueError>("randint: the range [{}, {}) does not fit {}", low, high,
                       name_of(dtype));
   }
-  // Without a sign no difference or sum overflows.
-  const auto start = static_cast<std::uint64_t>(low);
-  const std::uint64_t span = static_cast<std::uint64_t>(high) - start;
-  return draw(
-      "randint", dtype == i32 || dtype == i64,
-      {.kind = Creation::Kind::kRandint,
-       .spec = {dtype, shape, memory::kHost},
-       .low = low,
-       .high = high,
-       .site = site},
-      [=](const base::PhiloxBlock& words) {
-        const double u = base::uniform_f64(words[0], words[1]);
-        const auto step =
-            base::saturate<std::uint64_t>(u * static_cast<double>(span));
-        // Beyond 2^53 the product may round up to the span.
-        return static_cast<std::int64_t>(start + std::min(step, span - 1));
-      });
+  return draw("randint", dtype == i32 || dtype == i64,
+              {.kind = Creation::Kind::kRandint,
+               .spec = {dtype, shape, memory::kHost},
+               .low = low,
+               .high = high,
+               .site = site},
+              base::DrawnInteger(low, high));
 }
 
 }  // namespace neap

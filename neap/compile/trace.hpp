@@ -1,0 +1,34 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// trace: runs a step on tensors without elements, and gives what it did as a
+// program. The step is the user's own code: ops, modules, backward, optimizers.
+//
+//   const Program program = trace(
+//       [&](std::span<const Tensor> in, memory::Vector<Tensor>& out) {
+//         out.push_back(relu(matmul(in[0], weight)));
+//       },
+//       std::array{Spec{f32, {64, 784}}});
+//
+// The step runs once, now; what it decides by the host's state (numbers, flags
+// that it does not note) holds for every run of the program. What a program
+// cannot repeat is refused at its line: a look at elements, a write by the
+// host, a draw of another generator.
+#pragma once
+
+#include "neap/base/function_ref.hpp"
+#include "neap/compile/program.hpp"
+
+namespace neap::compile {
+
+/// Puts the step's results into the vector, in order.
+using Step = base::FunctionRef<void(std::span<const Tensor> arguments,
+                                    memory::Vector<Tensor>& results)>;
+
+/// The program of a step for arguments of these specs. Nothing of the user's
+/// changes: elements, gradients of leaves, the generator's state are as before,
+/// also after a throw; a storage that the step writes counts as written.
+/// THROWS: TraceError for what a program cannot repeat, and inside another
+/// trace, jvp or segment; whatever the step throws; OutOfMemory.
+NEAP_API Program trace(Step step, std::span<const tensor::Spec> arguments,
+                       CallSite site = CallSite::here());
+
+}  // namespace neap::compile

@@ -1,0 +1,74 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// TracedValues: which value of the program each storage holds at the moment,
+// while a step is traced. A storage is one of three things:
+//
+//   a stand-in   made by a traced call, or an argument: its owner knows
+//   made         while the step was traced, by the host: a constant
+//   external     there before: a parameter, state, what the step captured
+//
+// For sources of this room.
+#pragma once
+
+#include <string_view>
+#include <unordered_map>
+
+#include "neap/compile/stand_in.hpp"
+
+namespace neap::compile {
+
+class TracedValues {
+ public:
+  /// `trace`: the number of the one that the stand-ins are of.
+  TracedValues(Program& program, TraceNumber trace);
+
+  TraceNumber trace() const noexcept { return number_; }
+
+  /// The tensor as `what` at `site` reads it. A storage that the program has
+  /// not met becomes an external of it. THROWS: TraceError for a stand-in of
+  /// another trace; UseAfterRelease for a revoked storage; OutOfMemory.
+  Operand operand(const Tensor& tensor, std::string_view what,
+                  base::SiteId site);
+  /// A new argument of the program, and its first value.
+  Tensor add_argument(const tensor::Spec& spec, base::SiteId site);
+
+  /// `tensor` was made by the host. It is held until the trace is over.
+  void add_made(const Tensor& tensor);
+  bool is_made(const Tensor& tensor) const noexcept;
+  /// Whether a traced call has read a storage that the host made.
+  bool is_used(const Tensor& tensor) const noexcept;
+  /// Whether a traced call has written it.
+  bool is_written(const Tensor& tensor) const noexcept;
+
+  /// True where a write would change a constant of the program: it is to be
+  /// copied, and the copy is what the storage holds from then on.
+  bool is_constant(const Tensor& tensor) const noexcept;
+  /// From now on `tensor`'s storage holds `value`; of an external, notes that
+  /// it is written. REQUIRES: operand() was called for it.
+  void set_value(const Tensor& tensor, ValueId value, bool is_copy) noexcept;
+
+  /// The first value of a storage that is an external, or none.
+  ValueId entry_of(const Tensor& tensor) const noexcept;
+
+ private:
+  struct Known {
+    bool is_made = false;
+    ValueId first = kNoValue;  // none until a call uses it
+    ValueId current = kNoValue;
+  };
+  const Known* find(const Tensor& tensor) const noexcept;
+  ValueId value_of(const Tensor& tensor, std::string_view what,
+                   base::SiteId site);
+  void add_external(const Tensor& tensor, Known& known);
+
+  using Map = std::unordered_map<
+      const tensor::Storage*, Known, std::hash<const void*>, std::equal_to<>,
+      memory::Allocator<std::pair<const tensor::Storage* const, Known>>>;
+
+  Program& program_;
+  memory::Domain& domain_;
+  TraceNumber number_;
+  Map known_;
+  memory::Vector<Tensor> made_;  // so that no address means two storages
+};
+
+}  // namespace neap::compile

@@ -1,0 +1,265 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/compile/tracer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "neap/base/raise.hpp"
+#include "neap/compile/rollback.hpp"
+#include "neap/graph/record_result.hpp"
+
+namespace neap::compile {
+
+using base::raise;
+using graph::OpCall;
+using memory::Category;
+using tensor::Array;
+using tensor::Spec;
+
+namespace {
+
+// A seed that nobody chooses, so that a draw of another generator shows.
+constexpr std::uint64_t kTraceSeed = 0xA3C59AC2F1D0B4E7U;
+
+}  // namespace
+
+Tracer::Tracer(base::SiteId site)
+    : values_(program_, {number()}),
+      generator_(kTraceSeed),
+      site_(site),
+      domain_(memory::domain()) {
+  program_.first_draw = generator_.state();
+}
+
+memory::Vector<Tensor> Tracer::add_arguments(std::span<const Spec> specs) {
+  memory::Vector<Tensor> arguments;
+  arguments.reserve(specs.size());
+  for (const Spec& spec : specs) {
+    arguments.push_back(values_.add_argument(spec, site_));
+  }
+  return arguments;
+}
+
+void Tracer::run(base::FunctionRef<void()> body) {
+  const memory::ContextGuard guard([this](memory::Context& c) {
+    c.recorder = this;
+    c.trace = this;
+    c.creator = this;
+    c.generator = &generator_;
+  });
+  body();
+}
+
+void Tracer::finish(std::span<const Tensor> results) {
+  if (failure_) {
+    std::rethrow_exception(failure_);
+  }
+  const base::DrawKey& last = generator_.state();
+  if (last.seed != kTraceSeed) {
+    raise<TraceError>(
+        "seed: the step traced at {} sets the generator's seed, which each run "
+        "would repeat; call it outside",
+        base::format_site(site_));
+  }
+  program_.draws = last.draw - program_.first_draw.draw;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].defined()) {
+      raise<TraceError>(
+          "trace: result {} of the step traced at {} is undefined", i,
+          base::format_site(site_));
+    }
+    program_.results.push_back(
+        {values_.operand(results[i], "trace", site_), false});
+  }
+  leaves_.write_to(program_, values_, site_);
+}
+
+Program Tracer::take() noexcept {
+  leaves_.restore();
+  drop_lonely_leaves(program_);
+  return std::move(program_);
+}
+
+// --- op calls --------------------------------------------------------------
+
+void Tracer::record(const OpCall& call, std::span<Tensor> outputs) {
+  emit(call, Category::kActivations, outputs);
+  try {
+    graph::record_result(call, outputs);
+  } catch (...) {
+    std::fill(outputs.begin(), outputs.end(), Tensor());
+    throw;
+  }
+}
+
+void Tracer::check_context(std::string_view what, base::SiteId site) const {
+  if (failure_) {
+    std::rethrow_exception(failure_);
+  }
+  if (&memory::domain() != &domain_) {
+    raise<TraceError>(
+        "{}: at {} another domain is in use than where the trace began; a "
+        "program has one",
+        what, base::format_site(site));
+  }
+}
+
+void Tracer::emit(const OpCall& call, Category category,
+                  std::span<Tensor> outputs) {
+  check_context(call.op.name, call.site);
+  memory::Vector<Spec> specs;
+  specs.reserve(call.inputs.size());
+  for (const neap::Operand& input : call.inputs) {
+    specs.push_back(input.tensor().spec());
+    if (specs.back().space != specs[0].space) {
+      raise<DeviceError>(
+          "{}: operands lie in memory spaces {} and {}, copy one to the "
+          "other's first",
+          call.op.name, specs[0].space.value, specs.back().space.value);
+    }
+  }
+  std::array<Spec, graph::kMaxOutputs> made;
+  const auto out =
+      std::span(made).first(static_cast<std::size_t>(call.op.outputs));
+  for (Spec& spec : out) {
+    spec.space = specs.empty() ? spec.space : specs[0].space;
+  }
+  call.op.infer({specs, call.attrs}, out);
+  if (call.op.view != nullptr) {
+    const Tensor& input = call.inputs[0].tensor();
+    values_.operand(input, call.op.name, call.site);  // of this trace
+    outputs[0] =
+        Tensor(Array::make(input.array()->storage(),
+                           call.op.view(input.array()->layout(), call.attrs)));
+    return;
+  }
+  emit_call(call, out, category, outputs);
+}
+
+Call Tracer::new_call(std::string_view name, base::SiteId site) const noexcept {
+  Call call;
+  call.name = name;
+  call.site = site;
+  call.owner = memory::context().owner;
+  call.category = memory::context().category;
+  call.segment = segment_;
+  return call;
+}
+
+void Tracer::emit_call(const OpCall& from, std::span<const Spec> specs,
+                       Category category, std::span<Tensor> outputs) {
+  check_draw(from);
+  memory::Vector<Operand> operands;
+  operands.reserve(from.inputs.size());
+  for (const neap::Operand& input : from.inputs) {
+    operands.push_back(
+        values_.operand(input.tensor(), from.op.name, from.site));
+  }
+  Rollback rollback(program_);
+  Call call = new_call(from.op.name, from.site);
+  call.kind = from.op.transfer ? CallKind::kTransfer : CallKind::kKernel;
+  call.op = &from.op;
+  call.kernels = from.op.kernel;
+  call.space =
+      from.inputs.empty() ? specs[0].space : from.inputs[0].tensor().space();
+  call.inputs = program_.add(operands);
+  const memory::Tag tag = memory::current_tag(category, from.site);
+  operands.clear();
+  std::array<Tensor, graph::kMaxOutputs> handles;
+  for (std::size_t k = 0; k < specs.size(); ++k) {
+    const ValueId value = program_.add(
+        {.spec = specs[k],
+         .size = dense_bytes(specs[k]),
+         .category = tag.category,
+         .owner = tag.owner,
+         .site = tag.site,
+         .origin = Origin::kCall,
+         .index = static_cast<std::uint32_t>(program_.calls.size()),
+         .over = kNoValue});
+    handles[k] = StandIn::make(specs[k], tag, values_.trace(), value);
+    operands.push_back({value, handles[k].array()->layout()});
+  }
+  call.outputs = program_.add(operands);
+  call.attrs = program_.keep_attrs(&from.op, from.attrs);
+  call.attrs_size = from.attrs.size();
+  call.draw_at = from.op.facts.effect == graph::Effect::kRandom
+                     ? from.op.facts.draw_at
+                     : -1;
+  program_.add(call);
+  rollback.done();
+  std::move(handles.begin(), handles.begin() + outputs.size(), outputs.begin());
+}
+
+// --- chance ----------------------------------------------------------------
+
+void Tracer::check_draw(const OpCall& call) const {
+  const graph::Facts& facts = call.op.facts;
+  if (facts.effect != graph::Effect::kRandom) {
+    return;
+  }
+  base::DrawKey key;
+  const bool is_said = facts.draw_at >= 0 &&
+                       static_cast<std::size_t>(facts.draw_at) + sizeof(key) <=
+                           call.attrs.size();
+  if (!is_said) {
+    raise<TraceError>(
+        "{}: at {} the op is random and its facts do not say where the key of "
+        "its draw stands (draw_at)",
+        call.op.name, base::format_site(call.site));
+  }
+  std::memcpy(&key,
+              static_cast<const std::byte*>(call.attrs.data()) + facts.draw_at,
+              sizeof(key));
+  if (key.seed != kTraceSeed) {
+    raise<TraceError>(
+        "{}: at {} the draw is of a generator of its own, which a program "
+        "cannot advance; draw from the one that is current outside the step",
+        call.op.name, base::format_site(call.site));
+  }
+}
+
+// --- the host's state ------------------------------------------------------
+
+void Tracer::depends_on(const bool& flag) {
+  for (const Flag& known : program_.flags) {
+    if (known.flag == &flag) {
+      if (known.value != flag) {
+        raise<TraceError>(
+            "trace: the step traced at {} changes a mode that it depends on; "
+            "set train() or eval() outside",
+            base::format_site(site_));
+      }
+      return;
+    }
+  }
+  program_.flags.push_back({&flag, flag});
+}
+
+void Tracer::listen(graph::RunListener& listener) {
+  auto& all = program_.listeners;
+  if (std::find(all.begin(), all.end(), &listener) == all.end()) {
+    all.push_back(&listener);
+  }
+}
+
+void Tracer::on_grad_read(graph::Leaf& leaf) {
+  leaves_.on_read(leaf);
+}
+
+bool Tracer::on_grad_change(graph::Leaf& leaf) noexcept {
+  try {
+    leaves_.on_change(leaf);
+    return true;
+  } catch (...) {
+    failure_ = std::current_exception();
+    return false;
+  }
+}
+
+std::uint32_t Tracer::enter_segment(std::uint32_t segment) noexcept {
+  return std::exchange(segment_, segment == kAnew ? ++last_segment_ : segment);
+}
+
+}  // namespace neap::compile

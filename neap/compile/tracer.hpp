@@ -1,0 +1,76 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Tracer: what the context asks while a step is traced. Op calls, writes,
+// looks at values, creations and turns by a flag become lines of a Program;
+// nothing is computed. For sources of this room; trace.hpp is the way in.
+//
+// Thread rule: the step is traced in one thread, whose context names the
+// tracer. Another thread that meets a stand-in is refused by the eager
+// recorder.
+#pragma once
+
+#include <exception>
+
+#include "neap/base/function_ref.hpp"
+#include "neap/compile/leaf_book.hpp"
+#include "neap/compile/traced_values.hpp"
+#include "neap/tensor/creator.hpp"
+#include "neap/tensor/generator.hpp"
+
+namespace neap::compile {
+
+class Tracer final : public graph::Recorder,
+                     public graph::Trace,
+                     public tensor::Creator {
+ public:
+  explicit Tracer(base::SiteId site);
+
+  /// Stand-ins for the arguments. THROWS: OutOfMemory.
+  memory::Vector<Tensor> add_arguments(std::span<const tensor::Spec> specs);
+  /// Runs `body` with the context set to this.
+  void run(base::FunctionRef<void()> body);
+  /// What the step gives. THROWS: TraceError where a draw cannot be repeated,
+  /// or for an undefined result; what failed before in a noexcept place.
+  void finish(std::span<const Tensor> results);
+  /// The gradients of leaves are put back. REQUIRES: finish().
+  Program take() noexcept;
+
+  // --- graph::Recorder
+  void record(const graph::OpCall& call, std::span<Tensor> outputs) override;
+  // --- graph::Trace
+  void write(const graph::Write& write) override;
+  void check(const graph::Check& check) override;
+  void depends_on(const bool& flag) override;
+  void listen(graph::RunListener& listener) override;
+  void on_grad_read(graph::Leaf& leaf) override;
+  bool on_grad_change(graph::Leaf& leaf) noexcept override;
+  std::uint32_t enter_segment(std::uint32_t segment) noexcept override;
+  // --- tensor::Creator
+  Tensor create(const tensor::Creation& what) override;
+  void made(const Tensor& tensor) override;
+  void on_host_access(const Tensor& tensor, const char* what, bool is_write,
+                      const CallSite& site) override;
+
+ private:
+  void check_context(std::string_view what, base::SiteId site) const;
+  void emit(const graph::OpCall& call, memory::Category category,
+            std::span<Tensor> outputs);
+  void emit_call(const graph::OpCall& call, std::span<const tensor::Spec> specs,
+                 memory::Category category, std::span<Tensor> outputs);
+  void check_draw(const graph::OpCall& call) const;
+  Call new_call(std::string_view name, base::SiteId site) const noexcept;
+  void copy_constant(const Tensor& tensor, base::SiteId site);
+  Operand read_by(const graph::Write& write, const Tensor& input);
+  void set_outputs(const graph::Write& write, Call& call);
+
+  Program program_;
+  TracedValues values_;
+  LeafBook leaves_;
+  Generator generator_;
+  base::SiteId site_;
+  memory::Domain& domain_;
+  std::uint32_t segment_ = 0;
+  std::uint32_t last_segment_ = 0;
+  std::exception_ptr failure_;  // of a place that may not throw
+};
+
+}  // namespace neap::compile

@@ -1,0 +1,80 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Tensors that a traced step makes from nothing, from numbers and from chance,
+// and the host's looks at elements.
+#include "neap/base/raise.hpp"
+#include "neap/compile/tracer.hpp"
+#include "neap/ops/draw.hpp"
+#include "neap/ops/fill.hpp"
+
+namespace neap::compile {
+
+using base::raise;
+using tensor::Creation;
+
+namespace {
+
+ops::Draw kind_of(Creation::Kind kind) noexcept {
+  switch (kind) {
+    case Creation::Kind::kRandn:
+      return ops::Draw::kNormal;
+    case Creation::Kind::kRandint:
+      return ops::Draw::kInteger;
+    default:
+      return ops::Draw::kUniform;
+  }
+}
+
+}  // namespace
+
+// Counted as what is created eagerly is.
+Tensor Tracer::create(const Creation& what) {
+  const memory::Context& context = memory::context();
+  const base::SiteId site =
+      context.site.value != 0 ? context.site : base::intern(what.site);
+  Tensor out;
+  if (what.kind == Creation::Kind::kFilled) {
+    const ops::FilledAttrs attrs = ops::filled_attrs(what.spec, what.value);
+    emit({ops::kFill, {}, attrs, site}, memory::Category::kOther,
+         std::span(&out, 1));
+  } else if (what.kind != Creation::Kind::kElements) {
+    Generator& source = tensor::generator();
+    const ops::DrawAttrs attrs = ops::draw_attrs(
+        kind_of(what.kind), what.spec, what.low, what.high, source.next());
+    emit({ops::kDraw, {}, attrs, site}, memory::Category::kOther,
+         std::span(&out, 1));
+    source.advance();
+  }
+  return out;
+}
+
+void Tracer::made(const Tensor& tensor) {
+  check_context("create", tensor.array()->storage()->tag().site);
+  values_.add_made(tensor);
+}
+
+void Tracer::on_host_access(const Tensor& tensor, const char* what,
+                            bool is_write, const CallSite& site) {
+  const std::string where = base::format_site(base::intern(site));
+  if (!values_.is_made(tensor)) {
+    raise<TraceError>(
+        "{}: at {} the step being traced {} a tensor that was there before it, "
+        "which each run may find with other elements; {}",
+        what, where, is_write ? "writes into" : "looks at elements of",
+        is_write ? "write by copy_ or fill_, or outside of the step"
+                 : "look outside of the step");
+  }
+  if (values_.is_written(tensor)) {
+    raise<TraceError>(
+        "{}: at {} the step being traced looks at elements that an earlier "
+        "line of it writes when it runs",
+        what, where);
+  }
+  if (is_write && values_.is_used(tensor)) {
+    raise<TraceError>(
+        "{}: at {} the step being traced writes by the host into a tensor that "
+        "an earlier line of it reads when it runs; make another tensor",
+        what, where);
+  }
+}
+
+}  // namespace neap::compile
