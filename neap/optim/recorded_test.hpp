@@ -38,7 +38,10 @@ class RecordedWrites final : public graph::Trace {
   void depends_on(const bool& flag) override { flags.push_back({&flag, flag}); }
   void listen(graph::RunListener& who) override { listeners.push_back(&who); }
   void on_grad_read(graph::Leaf& /*leaf*/) override {}
-  void on_grad_change(graph::Leaf& /*leaf*/) noexcept override {}
+  bool on_grad_change(graph::Leaf& /*leaf*/) noexcept override { return true; }
+  std::uint32_t enter_segment(std::uint32_t segment) noexcept override {
+    return segment;
+  }
 
   bool holds() const {
     for (const Flag& flag : flags) {
