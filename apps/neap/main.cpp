@@ -11,6 +11,7 @@
 #include "neap/base/version.hpp"
 #include "neap/files/door.hpp"
 #include "neap/memory/out_of_memory.hpp"
+#include "pack_command.hpp"
 #include "settings.hpp"
 #include "startup_pages.hpp"
 #include "train_command.hpp"
@@ -80,6 +81,7 @@ ExitCode run_train(const Arguments& arguments) {
 
 ExitCode run(int argc, char** argv) {
   Arguments arguments;
+  PackSettings pack_settings;
   bool is_train = false;
   {
     CLI::App cli(
@@ -93,6 +95,10 @@ ExitCode run(int argc, char** argv) {
         cli.add_subcommand("train", "train a network on labelled images");
     command->footer(kExitCodeHelp);
     add_train_options(*command, arguments);
+    CLI::App* pack_command = cli.add_subcommand(
+        "pack", "give buffers with lifetimes offsets in one block of memory");
+    pack_command->footer(kExitCodeHelp);
+    add_pack_options(*pack_command, pack_settings);
     try {
       cli.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -105,7 +111,7 @@ ExitCode run(int argc, char** argv) {
     }
     is_train = command->parsed();
   }  // the parser's memory goes before anything is measured
-  return is_train ? run_train(arguments) : ExitCode::kUsage;
+  return is_train ? run_train(arguments) : pack(pack_settings);
 }
 
 // What was printed may still be in a buffer, or be lost already: a full disk

@@ -1,0 +1,211 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "pack_command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "neap/base/bytes.hpp"
+#include "neap/files/door.hpp"
+#include "neap/files/whole_file.hpp"
+#include "neap/planner/csv.hpp"
+#include "neap/planner/svg.hpp"
+#include "neap/planner/validate.hpp"
+
+namespace neap::app {
+namespace {
+
+using planner::Problem;
+using planner::Solution;
+
+constexpr Bytes kLargestFile = kGiB;
+constexpr std::int64_t kWork = 20'000'000;  // a few seconds at most
+
+ExitCode fail(ExitCode code, const std::string& message) {
+  fmt::print(stderr, "neap: {}\n", message);
+  return code;
+}
+
+Result<memory::String> read_text(files::Door& door, const std::string& path) {
+  auto file = door.open_read(path);
+  if (!file) {
+    return tl::unexpected(file.error());
+  }
+  const auto size = file->size();
+  if (!size) {
+    return tl::unexpected(size.error());
+  }
+  if (*size > kLargestFile) {
+    return failure(FailureKind::kTooLarge,
+                   fmt::format("{}: larger than {}", path,
+                               format_bytes_short(kLargestFile)));
+  }
+  memory::String text(static_cast<std::size_t>(*size), '\0',
+                      memory::Allocator<char>(memory::Category::kData));
+  const auto done =
+      files::read_exact(*file, std::as_writable_bytes(std::span(text)));
+  if (!done) {
+    return tl::unexpected(done.error());
+  }
+  return text;
+}
+
+Result<void> write_text(files::Door& door, const std::string& path,
+                        std::string_view text) {
+  return files::write_atomically(door, path, [&](files::File& file) {
+    return files::write_all(file, std::as_bytes(std::span(text)));
+  });
+}
+
+double gap_percent(const Solution& s) {
+  return s.lower_bound == 0
+             ? 0.0
+             : 100.0 * static_cast<double>(s.height - s.lower_bound) /
+                   static_cast<double>(s.lower_bound);
+}
+
+bool has_plan(const Problem& problem, const Solution& s) {
+  return s.offsets.size() == problem.buffers.size();
+}
+
+std::string to_json(const Problem& problem, const Solution& s) {
+  const bool fits = has_plan(problem, s);
+  const nlohmann::ordered_json json = {
+      {"buffers", problem.buffers.size()},
+      {"capacity", problem.capacity == planner::kNoLimit
+                       ? nlohmann::ordered_json(nullptr)
+                       : nlohmann::ordered_json(problem.capacity)},
+      {"fits", fits},
+      {"height", fits ? nlohmann::ordered_json(s.height)
+                      : nlohmann::ordered_json(nullptr)},
+      {"lower_bound", s.lower_bound},
+      {"proven", s.is_proven},
+      {"method", s.method},
+      {"work", s.work},
+      {"seconds", s.seconds}};
+  return json.dump(2) + "\n";
+}
+
+const char* proof_of(bool fits, bool is_proven) {
+  if (fits) {
+    return is_proven ? "no plan is lower" : "none; a lower plan may exist";
+  }
+  return is_proven ? "no plan fits" : "none; a plan that fits may exist";
+}
+
+std::string to_table(const Problem& problem, const Solution& s) {
+  const bool fits = has_plan(problem, s);
+  std::string text;
+  const auto row = [&](std::string_view name, const std::string& value) {
+    text += fmt::format("{:<11}  {:>16}\n", name, value);
+  };
+  const auto words = [&](std::string_view name, std::string_view value) {
+    text += fmt::format("{:<11}  {}\n", name, value);
+  };
+  row("buffers",
+      format_grouped(static_cast<std::int64_t>(problem.buffers.size())));
+  if (problem.capacity != planner::kNoLimit) {
+    row("capacity", format_grouped(problem.capacity));
+  }
+  row("height", fits ? format_grouped(s.height) : "-");
+  row("lower bound", format_grouped(s.lower_bound));
+  row("gap", fits ? fmt::format("{:.2f} %", gap_percent(s)) : "-");
+  row("time", fmt::format("{:.3f} s", s.seconds));
+  words("method", s.method);
+  words("proof", proof_of(fits, s.is_proven));
+  return text;
+}
+
+Result<void> write_files(files::Door& door, const PackSettings& settings,
+                         std::string_view csv, const Problem& problem,
+                         const Solution& solution) {
+  if (!settings.out.empty()) {
+    auto done = write_text(door, settings.out,
+                           planner::add_offsets(csv, solution.offsets));
+    if (!done) {
+      return done;
+    }
+  }
+  return settings.svg.empty() ? Result<void>()
+                              : write_text(door, settings.svg,
+                                           planner::to_svg(problem, solution));
+}
+
+}  // namespace
+
+void add_pack_options(CLI::App& command, PackSettings& settings) {
+  command
+      .add_option("problem", settings.problem,
+                  "CSV with the columns lower, upper (half-open) and size; "
+                  "alignment, fixed, alias_of and alias_at may follow")
+      ->type_name("FILE")
+      ->required();
+  command
+      .add_option("--capacity", settings.capacity,
+                  "stop at the first plan that is no higher; exit status 4 "
+                  "when none is found (default none: as low as possible)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--seconds", settings.seconds,
+                  "search for so long at most (default: a fixed amount of "
+                  "work, which gives the same plan every time)")
+      ->type_name("S")
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--out", settings.out,
+                  "write the same rows with a column offset (default none)")
+      ->type_name("PLAN.csv");
+  command
+      .add_option("--svg", settings.svg,
+                  "draw the plan: time to the right, memory upward (default "
+                  "none)")
+      ->type_name("FILE");
+  command.add_flag("--json", settings.is_json,
+                   "print one JSON object in place of the table");
+}
+
+ExitCode pack(const PackSettings& settings) {
+  files::Door& door = files::system_door();
+  const auto text = read_text(door, settings.problem);
+  if (!text) {
+    return fail(ExitCode::kData, text.error().message);
+  }
+  auto csv = planner::parse_csv(*text);
+  if (!csv) {
+    return fail(ExitCode::kData,
+                fmt::format("{}: {}", settings.problem, csv.error().message));
+  }
+  Problem& problem = csv->problem;
+  planner::SolveOptions options{.work = kWork};
+  if (settings.capacity > 0) {
+    problem.capacity = settings.capacity;
+    options.good_enough = settings.capacity;
+  }
+  if (settings.seconds > 0) {
+    options.work = planner::kNoLimit;
+    options.seconds = settings.seconds;
+  }
+  const Solution solution = planner::solve(problem, options);
+  const std::string report = settings.is_json ? to_json(problem, solution)
+                                              : to_table(problem, solution);
+  static_cast<void>(std::fwrite(report.data(), 1, report.size(), stdout));
+  if (!has_plan(problem, solution)) {
+    return fail(ExitCode::kMemory,
+                fmt::format("{}: no plan within {} was found", settings.problem,
+                            problem.capacity));
+  }
+  if (const auto verdict = planner::validate(problem, solution);
+      !verdict.is_good()) {
+    return fail(ExitCode::kInternal,
+                fmt::format("the plan is wrong ({} of buffer {})",
+                            planner::name_of(verdict.fault), verdict.first));
+  }
+  const auto written = write_files(door, settings, *text, problem, solution);
+  return written ? ExitCode::kOk
+                 : fail(ExitCode::kOutput, written.error().message);
+}
+
+}  // namespace neap::app
