@@ -1,0 +1,47 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// JsonText: JSON written front to back, as long as it may become, in memory
+// that comes through the door.
+//
+//   json.begin_object();
+//   json.key("calls").number(3);
+//   json.key("names").begin_array(); ... json.end_array();
+//   json.end_object();
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+
+#include "neap/memory/containers.hpp"
+
+namespace neap::compile {
+
+/// REQUIRES: calls that make sense together. Not checked.
+class JsonText {
+ public:
+  JsonText& begin_object() { return open('{'); }
+  JsonText& end_object() { return close('}'); }
+  JsonText& begin_array() { return open('['); }
+  JsonText& end_array() { return close(']'); }
+  /// The name of the next value.
+  JsonText& key(std::string_view name);
+  JsonText& text(std::string_view value);
+  JsonText& number(std::int64_t value);
+  JsonText& number(double value);  // null unless finite
+  JsonText& boolean(bool value);
+  JsonText& null();
+
+  memory::String take() { return std::move(out_); }
+
+ private:
+  JsonText& open(char bracket);
+  JsonText& close(char bracket);
+  void separate();
+  void quote(std::string_view value);
+
+  memory::String out_;
+  bool is_first_ =
+      true;  // nothing stands before in this bracket, or a key does
+};
+
+}  // namespace neap::compile
