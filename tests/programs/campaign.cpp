@@ -1,0 +1,123 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "campaign.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <memory>
+
+#include "neap/threads/pool.hpp"
+#include "random_step.hpp"
+
+namespace neap::programs {
+namespace {
+
+constexpr int kActions = 18;
+constexpr std::array<std::int64_t, 4> kBatches = {3, 3, 5, 3};
+
+// What is seen after each call, results first.
+using Trail = std::vector<std::uint64_t>;
+
+template <class Call>
+Trail trail_of(World& world, std::uint64_t seed, const Call& call) {
+  Trail trail;
+  for (std::size_t i = 0; i < kBatches.size(); ++i) {
+    const Tensor x = made_up(seed * 16 + i, kBatches[i]);
+    const Tensor y = made_up(seed * 16 + i + 8, kBatches[i]);
+    const UseGenerator use(world.generator);
+    const Tensors results = call(x, y);
+    std::uint64_t hash = 0;
+    for (const Tensor& result : results) {
+      hash = hash_of(result, hash);
+    }
+    trail.push_back(hash);
+    trail.push_back(world.hash());
+  }
+  return trail;
+}
+
+Trail run_eagerly(std::uint64_t seed, int actions) {
+  World world(seed);
+  const RandomStep step(seed, world, actions);
+  return trail_of(world, seed, step);
+}
+
+Trail run_compiled(const Variant& variant, std::uint64_t seed, int actions) {
+  World world(seed);
+  CompileOptions options;
+  variant.set(options);
+  auto step = compile(RandomStep(seed, world, actions), std::move(options));
+  return trail_of(world, seed,
+                  [&](const Tensor& x, const Tensor& y) { return step(x, y); });
+}
+
+// Empty where both ways agree.
+std::string difference(const Variant& variant, std::uint64_t seed,
+                       int actions) {
+  try {
+    const Trail eager = run_eagerly(seed, actions);
+    const Trail compiled = run_compiled(variant, seed, actions);
+    for (std::size_t i = 0; i < eager.size(); ++i) {
+      if (eager[i] != compiled[i]) {
+        return fmt::format("call {}: {} differ", i / 2,
+                           i % 2 == 0 ? "results" : "parameters or state");
+      }
+    }
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<Variant> variants() {
+  return {
+      {"planned", [](CompileOptions&) {}},
+      {"plain",
+       [](CompileOptions& o) {
+         o.passes = {.dead_code = false,
+                     .common_subexpressions = false,
+                     .fold_constants = false,
+                     .in_place = false,
+                     .fuse = false,
+                     .gradient_release = false,
+                     .reorder = false};
+       }},
+      {"no_reuse", [](CompileOptions& o) { o.debug.no_reuse = true; }},
+      {"poisoned", [](CompileOptions& o) { o.debug.poison = true; }},
+      {"guarded", [](CompileOptions& o) { o.debug.guards = true; }},
+      {"paged", [](CompileOptions& o) { o.paged = true; }},
+      {"threaded", [](CompileOptions&) {}, 3},
+      {"max_batch", [](CompileOptions& o) { o.max_batch = 5; }},
+      {"kept", [](CompileOptions& o) { o.keep_all = true; }},
+      {"unfused", [](CompileOptions& o) { o.passes.fuse = false; }},
+      {"traced_order",
+       [](CompileOptions& o) {
+         o.passes.reorder = false;
+         o.passes.gradient_release = false;
+       }},
+  };
+}
+
+std::string run_campaign(const Variant& variant, std::uint64_t first,
+                         int count) {
+  threads::Pool pool(variant.threads);
+  const memory::ContextGuard guard(
+      [&](memory::Context& c) { c.executor = &pool; });
+  for (int i = 0; i < count; ++i) {
+    const std::uint64_t seed = first + static_cast<std::uint64_t>(i);
+    if (difference(variant, seed, kActions).empty()) {
+      continue;
+    }
+    int actions = 0;
+    while (actions < kActions && difference(variant, seed, actions).empty()) {
+      ++actions;
+    }
+    return fmt::format("step {}, {} actions, {}: {}", seed, actions,
+                       variant.name, difference(variant, seed, actions));
+  }
+  return {};
+}
+
+}  // namespace neap::programs

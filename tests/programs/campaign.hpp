@@ -1,0 +1,27 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Random steps against themselves: eager, and compiled in one of several ways.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "neap/compile/compile.hpp"
+
+namespace neap::programs {
+
+/// A way to compile and run.
+struct Variant {
+  const char* name;
+  void (*set)(CompileOptions& options);
+  int threads = 1;
+};
+
+std::vector<Variant> variants();
+
+/// Runs steps `first`, `first` + 1, ... eagerly and compiled; empty, or what
+/// the first one that differs did, cut to its shortest form.
+std::string run_campaign(const Variant& variant, std::uint64_t first,
+                         int count);
+
+}  // namespace neap::programs

@@ -1,0 +1,25 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Random steps run eagerly and compiled in every way: the same bits, call after
+// call, in results, parameters, gradients, optimizer state and generator.
+#include <gtest/gtest.h>
+
+#include "campaign.hpp"
+
+namespace neap::programs {
+namespace {
+
+class ProgramsTest : public ::testing::TestWithParam<Variant> {};
+
+TEST_P(ProgramsTest, AreTheSameBitsAsEager) {
+  constexpr int kPrograms = 150;
+  const std::string failure = run_campaign(GetParam(), 1, kPrograms);
+  EXPECT_TRUE(failure.empty()) << failure;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ProgramsTest, ::testing::ValuesIn(variants()),
+                         [](const auto& info) {
+                           return std::string(info.param.name);
+                         });
+
+}  // namespace
+}  // namespace neap::programs

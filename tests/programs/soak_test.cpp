@@ -1,0 +1,25 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Many random steps, behind ./dev soak.
+#include <gtest/gtest.h>
+
+#include "campaign.hpp"
+
+namespace neap::programs {
+namespace {
+
+class ProgramsSoak : public ::testing::TestWithParam<Variant> {};
+
+TEST_P(ProgramsSoak, AreTheSameBitsAsEager) {
+  constexpr int kPrograms = 200'000;
+  const std::string failure =
+      run_campaign(GetParam(), 1'000'000'000, kPrograms);
+  EXPECT_TRUE(failure.empty()) << failure;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ProgramsSoak, ::testing::ValuesIn(variants()),
+                         [](const auto& info) {
+                           return std::string(info.param.name);
+                         });
+
+}  // namespace
+}  // namespace neap::programs
