@@ -107,6 +107,11 @@ void tidy_values(Program& program, memory::Vector<std::uint8_t>& is_named) {
       operand.value = place[operand.value.value];
     }
   });
+  for (LeafGrad& grad : program.grads) {
+    if (grad.entry != kNoValue) {
+      grad.entry = place[grad.entry.value];
+    }
+  }
 }
 
 }  // namespace
