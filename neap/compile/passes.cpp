@@ -46,6 +46,9 @@ void run_passes(Program& program, const Passes& passes) {
   }
   if (passes.reorder) {
     checked(program, reorder_for_peak, "after reorder");
+    if (passes.gradient_release) {  // an order may be as good without
+      checked(program, release_gradients, "after gradient_release");
+    }
   }
   if (passes.in_place) {
     checked(program, take_over_inputs, "after in_place");

@@ -5,12 +5,17 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <numeric>
+#include <optional>
 #include <random>
 
 #include "neap/autograd/backward.hpp"
+#include "neap/compile/order.hpp"
 #include "neap/compile/trace_test.hpp"
 #include "neap/compile/verify.hpp"
 #include "neap/graph/vertex.hpp"
+#include "neap/models/mlp.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/optim/sgd.hpp"
 
@@ -192,6 +197,40 @@ TEST(PassesTest, EverySetOfPassesKeepsTheBits) {
       }
     }
   }
+}
+
+Bytes peak_of(const Program& program) {
+  const Dataflow flow(program);
+  const Memories memories(program, flow);
+  Order order(program.calls.size());
+  std::iota(order.begin(), order.end(), 0U);
+  return Meter(program, flow, memories).measure(order).bytes;
+}
+
+// At the peak of a perceptron's step no more lives than what backward needs of
+// the forward pass and the gradient that is being made.
+TEST(PassesTest, APerceptronsPeakFalls) {
+  constexpr std::array<std::int64_t, 4> kWidths = {784, 512, 256, 10};
+  models::Mlp mlp(kWidths, {.dropout = 0.1});
+  optim::SGD optimizer(mlp.parameters());
+  const Many arguments{randn({64, 784}), zeros({64}, i64)};
+  const auto step = [&](In in, Many& out) {
+    const Tensor loss = cross_entropy(mlp.forward(in[0]), in[1]);
+    backward(loss);
+    optimizer.step();
+    optimizer.zero_grad();  // no gradient is left
+    out.push_back(loss);
+  };
+  Program plain = trace(step, specs_of(arguments));
+  run_passes(plain, kNone);
+  Program program = trace(step, specs_of(arguments));
+  run_passes(program);
+  constexpr Bytes kGradients = 4 * (784 * 512 + 512 * 256 + 256 * 10);
+  EXPECT_GT(peak_of(plain), kGradients);
+  constexpr Bytes kLargestGradient = 4 * 784 * 512;
+  constexpr Bytes kItsCotangent = 4 * 64 * 512;
+  EXPECT_EQ(peak_of(program),
+            kLargestGradient + kItsCotangent + 64);  // and the loss
 }
 
 }  // namespace

@@ -161,6 +161,9 @@ class Printer {
     if (!out.empty()) {
       text = fmt::format("%{} = ", out[0].value.value);
     }
+    if (call.kind == CallKind::kCheck) {
+      text += "check ";
+    }
     text += call.name;
     const std::span<const Call> members =
         std::span(program_.members)

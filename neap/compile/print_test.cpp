@@ -27,6 +27,7 @@ struct Step : ProgramMaker {
     const ValueId dw = call_on(ops::kMatmul, std::array{turned, all_of(y)});
     update(w, dw);
     program.calls[0].scratch = 2048;
+    program.calls[1].name = "labels";
   }
 };
 
@@ -42,7 +43,7 @@ TEST(PrintTest, OneLineACall) {
 %1     other       f32 [3, 4]     48  written
 #  call                              value       bytes  lives  over  scratch  call site
 0  %2 = matmul(%0[2, 3], %1[3, 4])   f32 [2, 4]     32  0-3            2 048  unknown
-1  check(%2[2, 4])                                                            unknown
+1  check labels(%2[2, 4])                                                     unknown
 2  %3 = relu(%2[2, 4])               f32 [2, 4]     32  2-end                 unknown
 3  %4 = matmul(%0[3, 2]', %2[2, 4])  f32 [3, 4]     48  3-4                   unknown
 4  %5 = sgd(%4[3, 4])                f32 [3, 4]     48  4-end  %1             unknown
