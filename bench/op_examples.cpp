@@ -64,6 +64,8 @@ void put_by_index(const Extents& e) {
 
 const Example kExamples[] = {
     {"cast", [](const Extents& e) { cast(matrix(e), f64); }},
+    {"causal_softmax",
+     [](const Extents& e) { causal_softmax(square_matrix(e), 0.125); }},
     {"cholesky", [](const Extents& e) { cholesky(systems(e)); }},
     {"clip clip_grad",
      [](const Extents& e) {

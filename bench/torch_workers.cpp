@@ -37,7 +37,8 @@ Environment environment_of(const Blas& blas, int threads) {
 
 }  // namespace
 
-std::vector<TorchWorker> start_torch_workers(int threads, Report& report) {
+std::vector<TorchWorker> start_torch_workers(int threads, Report& report,
+                                             const std::string& script) {
   const std::array<Blas, 3> all{{{"openblas-pthread", "pthread", ""},
                                  {"openblas-openmp", "openmp", ""},
                                  {"blis-openmp", "blis", "lapack"}}};
@@ -48,7 +49,7 @@ std::vector<TorchWorker> start_torch_workers(int threads, Report& report) {
           {blas.name, blas.column,
            std::make_unique<Worker>(
                std::vector<std::string>{"/usr/bin/python3",
-                                        NEAP_BENCH_FOLDER "/peers/mlp_torch.py",
+                                        NEAP_BENCH_FOLDER "/peers/" + script,
                                         std::to_string(threads), blas.name},
                environment_of(blas, threads))});
     } catch (const WorkerError& error) {

@@ -1,0 +1,85 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "model_steps.hpp"
+
+#include <fmt/format.h>
+
+namespace neap::bench {
+namespace {
+
+// Forward, the gradients of the weights and those of the inputs: each product
+// three times. Attention's are counted whole, as they are computed.
+double gpt_flops(const models::GptOptions& o, std::int64_t batch) {
+  const auto c = static_cast<double>(o.dim);
+  const auto t = static_cast<double>(o.block);
+  const double block = 12 * c * c + 2 * t * c;
+  const double token =
+      static_cast<double>(o.layers) * block + c * static_cast<double>(o.vocab);
+  return 3 * 2 * token * static_cast<double>(batch) * t;
+}
+
+ModelCase gpt_case(const std::string& name, const models::GptOptions& options,
+                   std::int64_t batch, bool is_long) {
+  const auto make = [=] {
+    auto model = std::make_shared<models::Gpt>(options);
+    auto optimizer = std::make_unique<optim::AdamW>(model->parameters());
+    const Tensor tokens = randint(0, options.vocab, {batch, options.block});
+    const Tensor targets = randint(0, options.vocab, {batch, options.block});
+    return ModelStep(model, std::move(optimizer), [model, tokens, targets] {
+      return model->loss(tokens, targets);
+    });
+  };
+  return {.name = name,
+          .peer = fmt::format("gpt {} {} {} {} {} {}", options.layers,
+                              options.heads, options.dim, options.block, batch,
+                              options.vocab),
+          .flops = gpt_flops(options, batch),
+          .is_long = is_long,
+          .make = make};
+}
+
+ModelCase lstm_case(const std::string& name, const models::LstmOptions& options,
+                    std::int64_t steps, std::int64_t batch) {
+  const auto make = [=] {
+    auto model = std::make_shared<models::Lstm>(options);
+    auto optimizer = std::make_unique<optim::Adam>(model->parameters());
+    const Tensor x = rand({batch, steps, options.features});
+    const Tensor labels = randint(0, options.outputs, {batch});
+    return ModelStep(model, std::move(optimizer), [model, x, labels] {
+      return cross_entropy((*model)(x), labels);
+    });
+  };
+  const auto features = static_cast<double>(options.features);
+  const auto hidden = static_cast<double>(options.hidden);
+  const double step = 4 * hidden * (2 * features + 3 * hidden);
+  return {.name = name,
+          .peer = fmt::format("lstm {} {} {} {} {}", options.features,
+                              options.hidden, steps, batch, options.outputs),
+          .flops = 2 * step * static_cast<double>(batch * steps),
+          .make = make};
+}
+
+}  // namespace
+
+Bytes ModelStep::peak() {
+  optimizer_->zero_grad();
+  memory::Domain& domain = memory::default_domain();
+  const Bytes before = domain.stats().live;
+  domain.reset_peak();
+  run();
+  return domain.stats().live_peak - before;
+}
+
+std::vector<ModelCase> model_cases() {
+  return {
+      gpt_case("gpt tiny AdamW",
+               {.vocab = 256, .block = 64, .layers = 4, .heads = 4, .dim = 128},
+               16, false),
+      gpt_case(
+          "gpt nano AdamW",
+          {.vocab = 256, .block = 256, .layers = 6, .heads = 6, .dim = 384}, 8,
+          true),
+      lstm_case("lstm 256 Adam",
+                {.features = 256, .hidden = 256, .outputs = 10}, 100, 32)};
+}
+
+}  // namespace neap::bench

@@ -1,0 +1,136 @@
+"""What the workers that run PyTorch share: which BLAS is loaded, steps that are
+timed, the commands.
+
+A worker is started with THREADS and BLAS, writes one line about itself, then
+reads commands, a line each:
+    model WORD...   makes what the words say; answers "ok"
+    run N           does N steps; answers with the seconds of each
+    faults N        the same; answers with minor page faults a step
+    peak            does a step; answers with the most bytes that PyTorch's
+                    allocator gave out in it above those from before
+BLAS is what must be loaded (openblas-pthread, openblas-openmp, blis-openmp);
+anything else, the reference BLAS above all, is refused.
+"""
+
+import bisect
+import ctypes
+import os
+import resource
+import statistics
+import sys
+import time
+
+GOOD_BLAS = ("openblas-pthread", "openblas-openmp", "blis-openmp")
+
+
+def loaded_blas():
+    """The library whose sgemm_ PyTorch calls, without the folder of all."""
+    folder = "/usr/lib/" + os.uname().machine + "-linux-gnu/"
+    library = next(p for p in mapped_files() if "/libtorch_cpu.so" in p)
+    function = ctypes.CDLL(library).sgemm_
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    return file_at(address).removeprefix(folder)
+
+
+def maps():
+    with open("/proc/self/maps", encoding="ascii") as file:
+        for line in file:
+            words = line.split()
+            if len(words) > 5:
+                yield int(words[0].split("-")[0], 16), words[5]
+
+
+def mapped_files():
+    return {path for _, path in maps()}
+
+
+def file_at(address):
+    ranges = sorted(maps())
+    at = bisect.bisect([begin for begin, _ in ranges], address) - 1
+    return os.path.realpath(ranges[at][1])
+
+
+class Steps:
+    """A model and its optimizer. Of PyTorch's two ways to update parameters
+    (one by one, all together) the faster is taken."""
+
+    def __init__(self, torch, model, make_optimizer, loss):
+        self.torch = torch
+        self.model = model
+        self.loss = loss
+        choices = [make_optimizer(model.parameters(), foreach)
+                   for foreach in (False, True)]
+        self.optimizer = choices[0]
+        count = max(1, min(15, int(0.5 / max(self.run(2)))))
+        seconds = []
+        for self.optimizer in choices:
+            self.run(count // 3 + 1)
+            seconds.append(statistics.median(self.run(count)))
+        self.optimizer = choices[seconds.index(min(seconds))]
+
+    def step(self):
+        self.optimizer.zero_grad(set_to_none=True)
+        self.loss().backward()
+        self.optimizer.step()
+
+    def run(self, count):
+        seconds = []
+        for _ in range(count):
+            begin = time.perf_counter()
+            self.step()
+            seconds.append(time.perf_counter() - begin)
+        return seconds
+
+    def peak(self):
+        self.optimizer.zero_grad(set_to_none=True)
+        profiler = self.torch.autograd.profiler
+        with profiler.profile(profile_memory=True) as profile:
+            self.step()
+        events = [e for e in profile.kineto_results.events()
+                  if e.name() == "[memory]"]
+        live = most = 0
+        for event in sorted(events, key=lambda e: e.start_us()):
+            live += event.nbytes()
+            most = max(most, live)
+        return most
+
+
+def minor_faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+
+def answer(torch, make_steps, steps, words):
+    """Returns the line to write and the Steps from now on."""
+    if words[0] == "model":
+        torch.manual_seed(1)
+        return "ok", make_steps(torch, *words[1:])
+    if words[0] == "peak":
+        return str(steps.peak()), steps
+    count = int(words[1])
+    if words[0] == "run":
+        steps.run(2)  # caches and threads have served others meanwhile
+        return " ".join(f"{s:.9f}" for s in steps.run(count)), steps
+    if words[0] == "faults":
+        before = minor_faults()
+        steps.run(count)
+        return f"{(minor_faults() - before) / count:.1f}", steps
+    raise SystemExit(f"error unknown command {words[0]}")
+
+
+def serve(make_steps):
+    """make_steps(torch, *words): the Steps of a "model" command."""
+    threads, wanted = int(sys.argv[1]), sys.argv[2]
+    try:
+        import torch
+    except ImportError as error:
+        raise SystemExit(print(f"error PyTorch: {error}", flush=True))
+    torch.set_num_threads(threads)
+    blas = loaded_blas()
+    if wanted not in GOOD_BLAS or not blas.startswith(wanted + "/"):
+        raise SystemExit(print(f"error PyTorch runs on {blas}, not on {wanted}",
+                               flush=True))
+    print(f"PyTorch {torch.__version__} on {wanted}", flush=True)
+    steps = None
+    for line in sys.stdin:
+        text, steps = answer(torch, make_steps, steps, line.split())
+        print(text, flush=True)
