@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "neap/autograd/rematerialise.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/nn/init.hpp"
 #include "neap/ops/cross_entropy.hpp"
@@ -128,7 +129,22 @@ Tensor Gpt::forward(const Tensor& tokens) {
   const Tensor positions = narrow(wpe_.weight(), 0, 0, tokens.shape()[1]);
   Tensor x = wte_(tokens) + positions;
   x = dropout(std::move(x), options_.dropout, is_training());
-  return lm_head_(ln_f_(h_(x)));
+  return lm_head_(ln_f_(through_blocks(std::move(x))));
+}
+
+Tensor Gpt::through_blocks(Tensor x) {
+  if (options_.keep == GptKeep::kEverything) {
+    return h_(x);
+  }
+  const auto keep = options_.keep == GptKeep::kProducts
+                        ? autograd::Keep::kComputeBound
+                        : autograd::Keep::kNothing;
+  for (std::int64_t i = 0; i < h_.size(); ++i) {
+    nn::Layer& block = h_[i];
+    x = rematerialise([&block](const Tensor& in) { return block(in); },
+                      {.keep = keep})(x);
+  }
+  return x;
 }
 
 Tensor Gpt::loss(const Tensor& tokens, const Tensor& targets, CallSite site) {

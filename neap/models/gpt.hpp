@@ -47,7 +47,9 @@ class NEAP_API Gpt final : public nn::Cloneable<Gpt> {
   Gpt(const Gpt& other, nn::Cloning& cloning);
 
   /// Tokens (b, t), i32 or i64, t at most block -> scores (b, t, vocab) of
-  /// what follows each. THROWS: ShapeError; ValueError for no such token.
+  /// what follows each. LIFETIME: unless everything is kept, a backward runs
+  /// the blocks again, so the model must then be there, where it is called.
+  /// THROWS: ShapeError; ValueError for no such token.
   Tensor forward(const Tensor& tokens) override;
   /// The mean cross-entropy of the scores and the targets (b, t), i64.
   /// THROWS: as forward and cross_entropy.
@@ -59,6 +61,7 @@ class NEAP_API Gpt final : public nn::Cloneable<Gpt> {
  private:
   void name_parts();
   void initialise(const CallSite& site);
+  Tensor through_blocks(Tensor x);
 
   GptOptions options_;
   nn::Embedding wte_;

@@ -10,6 +10,14 @@
 
 namespace neap::models {
 
+/// What each block keeps for the backward. Whatever it does not keep it
+/// computes again there, to the same bits.
+enum class GptKeep : std::uint8_t {
+  kEverything,
+  kProducts,  // of matrices, and what goes in: the rest is cheap
+  kNothing,   // but what goes in
+};
+
 /// The defaults are those of the smallest GPT-2.
 struct GptOptions {
   std::int64_t vocab = 50257;  // tokens that there are
@@ -21,6 +29,7 @@ struct GptOptions {
   bool bias = true;        // of linear layers and norms
   bool tie = true;         // lm_head.weight is wte.weight
   GeluForm gelu = GeluForm::kTanh;
+  GptKeep keep = GptKeep::kEverything;
   DType dtype = f32;
 };
 

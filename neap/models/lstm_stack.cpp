@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "neap/base/raise.hpp"
@@ -14,6 +15,7 @@
 #include "neap/ops/operators.hpp"
 #include "neap/ops/sigmoid.hpp"
 #include "neap/ops/tanh.hpp"
+#include "neap/ops/transpose.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::models {
@@ -92,14 +94,26 @@ LstmStack::LstmStack(const LstmStack& other, nn::Cloning& cloning)
   }
 }
 
+// x: (t, b, features). The gates' share of the inputs is made for some steps at
+// once: enough for a good product, few enough to be a small part of what the
+// steps keep.
 Tensor LstmStack::run(const Weights& weights, const Tensor& x,
                       bool is_whole) const {
-  const Tensor given = linear(x, weights.ih, weights.bias_ih + weights.bias_hh);
-  const std::int64_t steps = x.shape()[1];
+  constexpr std::int64_t kRows = 512;
+  const std::int64_t steps = x.shape()[0];
+  const std::int64_t batch = std::max<std::int64_t>(x.shape()[1], 1);
+  const std::int64_t at_once = std::max<std::int64_t>(kRows / batch, 1);
+  const Tensor bias = weights.bias_ih + weights.bias_hh;
   memory::Vector<Tensor> outputs;
   State state;
+  Tensor given;  // (at_once or less, b, 4 hidden)
   for (std::int64_t t = 0; t < steps; ++t) {
-    Tensor gates = select(given, 1, t);
+    if (t % at_once == 0) {
+      given = {};
+      given = linear(narrow(x, 0, t, std::min(at_once, steps - t)), weights.ih,
+                     bias);
+    }
+    Tensor gates = select(given, 0, t % at_once);
     if (state.h.defined()) {
       gates = linear(state.h, weights.hh) + gates;
     }
@@ -108,22 +122,24 @@ Tensor LstmStack::run(const Weights& weights, const Tensor& x,
       outputs.push_back(state.h);
     }
   }
-  return is_whole ? stack(outputs, 1) : state.h;
+  return is_whole ? stack(outputs) : state.h;
 }
 
-Tensor LstmStack::below_top(Tensor x) {
+// What the last layer is given, (t, b, its features).
+Tensor LstmStack::below_top(const Tensor& x) {
   if (x.rank() != 3 || x.shape()[1] < 1 || x.shape()[2] != options_.features) {
     raise<ShapeError>("lstm: x {}, expected (b, t, {}) with a step or more",
                       format_shape(x.shape()), options_.features);
   }
+  Tensor h = transpose(x, 0, 1);
   for (std::size_t k = 0; k + 1 < weights_.size(); ++k) {
-    x = dropout(run(weights_[k], x, true), options_.dropout, is_training());
+    h = dropout(run(weights_[k], h, true), options_.dropout, is_training());
   }
-  return x;
+  return h;
 }
 
 Tensor LstmStack::forward(const Tensor& x) {
-  return run(weights_.back(), below_top(x), true);
+  return transpose(run(weights_.back(), below_top(x), true), 0, 1);
 }
 
 Tensor LstmStack::last(const Tensor& x, CallSite site) {

@@ -50,7 +50,7 @@ class NEAP_API LstmStack final : public nn::Cloneable<LstmStack> {
     Tensor bias_hh;
   };
 
-  Tensor below_top(Tensor x);
+  Tensor below_top(const Tensor& x);
   Tensor run(const Weights& weights, const Tensor& x, bool is_whole) const;
 
   LstmOptions options_;

@@ -57,6 +57,17 @@ TEST_F(LstmTest, GivesEveryStepAndTheLast) {
   EXPECT_EQ(select(all, 1, 5).to_vector(), stack.last(x).to_vector());
 }
 
+// However many steps' inputs are multiplied at once.
+TEST_F(LstmTest, GivesASequenceTheSameInABatchOfAnySize) {
+  LstmStack stack(kTiny);
+  const Tensor x = rand({600, 5, 3});
+  for (const std::int64_t batch : {2, 200, 600}) {
+    EXPECT_EQ(narrow(stack(narrow(x, 0, 0, batch)), 0, 0, 2).to_vector(),
+              narrow(stack(x), 0, 0, 2).to_vector())
+        << batch;
+  }
+}
+
 TEST_F(LstmTest, BeginsWithinABound) {
   const LstmStack stack({.features = 3, .hidden = 64});
   double largest = 0;
