@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "neap/kernels/copy.hpp"
 #include "neap/kernels/gemm.hpp"
 
 namespace neap::kernels {
@@ -41,11 +42,12 @@ void fold_batch_into_rows(Gemm<T>& x) noexcept {
   }
 }
 
+// Of the last two operands.
 template <class T>
 Gemm<T> product_of(const Args& args) noexcept {
-  const Strided& a = args.in[0];   // (..., M, K)
-  const Strided& b = args.in[1];   // (..., K, N)
-  const Strided& c = args.out[0];  // (..., M, N)
+  const Strided& a = args.in[args.in.size() - 2];  // (..., M, K)
+  const Strided& b = args.in[args.in.size() - 1];  // (..., K, N)
+  const Strided& c = args.out[0];                  // (..., M, N)
   const int rank = c.shape.rank();
   Gemm<T> x;
   x.m = c.shape.back(2);
@@ -54,6 +56,7 @@ Gemm<T> product_of(const Args& args) noexcept {
   x.a = {a.as<const T>(), a.strides.back(2), a.strides.back(1)};
   x.b = {b.as<const T>(), b.strides.back(2), b.strides.back(1)};
   x.c = c.as<T>();
+  x.start = args.in.size() > 2 ? GemmStart::kC : GemmStart::kZero;
   x.batch = Shape(c.shape.span().first(static_cast<std::size_t>(rank - 2)));
   x.a_strides = batch_strides(a, rank);
   x.b_strides = batch_strides(b, rank);
@@ -76,6 +79,24 @@ void matmul_reference(const Args& args) noexcept {
   gemm_reference(product_of<T>(args));
 }
 
+void bring_in(const Args& args) noexcept {
+  if (args.in[0].data != args.out[0].data) {
+    copy_elements(args.in[0], args.out[0], *args.executor);
+  }
+}
+
+template <class T>
+void matmul_add(const Args& args) noexcept {
+  bring_in(args);
+  matmul<T>(args);
+}
+
+template <class T>
+void matmul_add_reference(const Args& args) noexcept {
+  bring_in(args);
+  matmul_reference<T>(args);
+}
+
 constexpr std::array kKernels{
     Kernel{.name = "matmul.f32",
            .dtype = f32,
@@ -93,8 +114,26 @@ constexpr std::array kKernels{
            .run = matmul_reference<double>},
 };
 
+constexpr std::array kAdds{
+    Kernel{.name = "matmul_add.f32",
+           .dtype = f32,
+           .run = matmul_add<float>,
+           .scratch = matmul_scratch<float>},
+    Kernel{.name = "matmul_add.f64",
+           .dtype = f64,
+           .run = matmul_add<double>,
+           .scratch = matmul_scratch<double>},
+    Kernel{.name = "matmul_add.reference.f32",
+           .dtype = f32,
+           .run = matmul_add_reference<float>},
+    Kernel{.name = "matmul_add.reference.f64",
+           .dtype = f64,
+           .run = matmul_add_reference<double>},
+};
+
 }  // namespace
 
 constinit const KernelList matmul_kernels{"matmul", kKernels};
+constinit const KernelList matmul_add_kernels{"matmul_add", kAdds};
 
 }  // namespace neap::kernels

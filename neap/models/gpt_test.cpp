@@ -160,6 +160,37 @@ TEST_F(GptTest, GivesTheSameBitsForAnyNumberOfThreads) {
       [&](Gpt& model) { return model.loss(tokens, targets); });
 }
 
+TEST_F(GptTest, KeepsLessWithTheSameBits) {
+  struct Training {
+    std::vector<double> values;
+    Bytes peak;
+  };
+  const Tensor tokens = randint(0, 13, {4, 32});
+  const auto train = [&](GptKeep keep) -> Training {
+    Generator generator(7);
+    const UseGenerator use(generator);
+    Gpt model({.vocab = 13,
+               .block = 32,
+               .layers = 6,
+               .heads = 2,
+               .dim = 16,
+               .dropout = 0.1,
+               .keep = keep});
+    optim::AdamW optimizer(model.parameters());
+    domain_->reset_peak();
+    testing::train_for(model, optimizer, 2,
+                       [&](Gpt& m) { return m.loss(tokens, tokens); });
+    return {testing::values_of(model), domain_->stats().live_peak};
+  };
+  const Training all = train(GptKeep::kEverything);
+  const Training products = train(GptKeep::kProducts);
+  const Training nothing = train(GptKeep::kNothing);
+  EXPECT_EQ(products.values, all.values);
+  EXPECT_EQ(nothing.values, all.values);
+  EXPECT_LT(products.peak, all.peak);
+  EXPECT_LT(nothing.peak, all.peak / 2);
+}
+
 TEST_F(GptTest, ClonesWithTiesAndValues) {
   Gpt model(kTiny);
   Gpt copy = model.clone();

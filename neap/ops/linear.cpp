@@ -4,6 +4,7 @@
 #include "neap/kernels/linear.hpp"
 #include "neap/ops/expand.hpp"
 #include "neap/ops/matmul.hpp"
+#include "neap/ops/matmul_add.hpp"
 #include "neap/ops/reshape.hpp"
 #include "neap/ops/sum.hpp"
 #include "neap/ops/support.hpp"
@@ -29,13 +30,19 @@ void infer_linear(const OpArgs& args, Spec& out) {
   out.shape = {x[0], w[0]};
 }
 
+// a b, added to what other calls have given the input so far: a recurrent
+// network uses its weights once a step.
+Tensor gain(Tensor sum, const Tensor& a, const Tensor& b) {
+  return sum.defined() ? matmul_add(std::move(sum), a, b) : matmul(a, b);
+}
+
 void vjp_linear(VjpContext& c) {
   const Tensor& dy = c.cotangent();
   if (c.needs(0)) {
-    c.set(0, matmul(dy, c.input(1)));
+    c.set(0, gain(c.take_sum(0), dy, c.input(1)));
   }
   if (c.needs(1)) {
-    c.set(1, matmul(transpose(dy), c.input(0)));
+    c.set(1, gain(c.take_sum(1), transpose(dy), c.input(0)));
   }
   if (c.inputs() > 2 && c.needs(2)) {
     c.set(2, sum(dy, {0}));
