@@ -111,7 +111,10 @@ class Listing final : public graph::Trace, public graph::Recorder {
   void depends_on(const bool& /*flag*/) override {}
   void listen(graph::RunListener& /*listener*/) override {}
   void on_grad_read(graph::Leaf& /*leaf*/) override {}
-  void on_grad_change(graph::Leaf& /*leaf*/) noexcept override {}
+  bool on_grad_change(graph::Leaf& /*leaf*/) noexcept override { return true; }
+  std::uint32_t enter_segment(std::uint32_t segment) noexcept override {
+    return segment;
+  }
 
   std::vector<std::string> names;
   std::vector<std::size_t> inputs;
