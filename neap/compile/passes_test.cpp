@@ -6,12 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <numeric>
 #include <optional>
 #include <random>
 
 #include "neap/autograd/backward.hpp"
 #include "neap/compile/order.hpp"
+#include "neap/compile/programs_for_test.hpp"
 #include "neap/compile/trace_test.hpp"
 #include "neap/compile/verify.hpp"
 #include "neap/graph/vertex.hpp"
@@ -231,6 +233,34 @@ TEST(PassesTest, APerceptronsPeakFalls) {
   constexpr Bytes kItsCotangent = 4 * 64 * 512;
   EXPECT_EQ(peak_of(program),
             kLargestGradient + kItsCotangent + 64);  // and the loss
+}
+
+// Several times as many calls take as many times longer: no pass looks at all
+// calls for each call.
+TEST(PassesTest, LongProgramsTakeNoLongerThanTheyAreLong) {
+  ProgramMaker maker;
+  const ValueId w = maker.parameter({64});
+  ValueId h = maker.argument({64});
+  memory::Vector<ValueId> states;
+  for (int i = 0; i < 5'000; ++i) {
+    h = maker.call(ops::kAdd, {h, w});
+    h = maker.call(ops::kExp, {h});
+    states.push_back(h);
+  }
+  ValueId gradient = h;
+  for (int i = 0; i < 5'000; ++i) {
+    gradient = maker.call(ops::kMul, {gradient, states.back()});
+    states.pop_back();
+    maker.call(ops::kRelu, {gradient});
+  }
+  maker.update(w, gradient);
+  const auto begin = std::chrono::steady_clock::now();
+  run_passes(maker.program);
+  const std::chrono::duration<double> took =
+      std::chrono::steady_clock::now() - begin;
+  EXPECT_EQ(maker.program.calls.size(), 15'001U);
+  EXPECT_EQ(fault_of(maker.program), "");
+  EXPECT_LT(took.count(), 2.0);
 }
 
 }  // namespace

@@ -13,6 +13,8 @@
 namespace neap::compile {
 namespace {
 
+constexpr std::size_t kMaxInputs = 8;  // written out for one call
+
 class Printer {
  public:
   Printer(const Program& program, const PrintOptions& options)
@@ -174,10 +176,16 @@ class Printer {
     }
     text += '(';
     std::string_view between;
-    for (const Operand& in : program_.in(call)) {
+    const std::span<const Operand> in = program_.in(call);
+    const std::size_t shown = in.size() > kMaxInputs ? kMaxInputs : in.size();
+    for (const Operand& operand : in.first(shown)) {
       fmt::format_to(std::back_inserter(text), "{}%{}{}", between,
-                     in.value.value, format_view(in));
+                     operand.value.value, format_view(operand));
       between = ", ";
+    }
+    if (shown != in.size()) {
+      fmt::format_to(std::back_inserter(text), ", and {} more",
+                     in.size() - shown);
     }
     return text + ')';
   }

@@ -9,6 +9,7 @@
 #include "neap/compile/json.hpp"
 #include "neap/compile/passes.hpp"
 #include "neap/compile/programs_for_test.hpp"
+#include "neap/ops/concat.hpp"
 #include "neap/ops/matmul.hpp"
 #include "neap/ops/relu.hpp"
 
@@ -56,6 +57,16 @@ TEST(PrintTest, TheRestIsCounted) {
   const memory::String text = print(step.program, {.max_calls = 2});
   EXPECT_NE(text.find("... and 3 more calls\n"), memory::String::npos);
   EXPECT_EQ(text.find("relu"), memory::String::npos);
+}
+
+TEST(PrintTest, ACallOfManyInputsShowsTheFirst) {
+  ProgramMaker maker;
+  const Operand x = maker.all_of(maker.argument({2}));
+  const memory::Vector<Operand> many(20, x);
+  maker.call_on(ops::kConcat, many, kernels::AxisAttrs{.axis = 0});
+  const memory::String text = print(maker.program);
+  EXPECT_NE(text.find("%0[2], %0[2], and 12 more)"), memory::String::npos)
+      << text;
 }
 
 TEST(PrintTest, AnEmptyProgramIsPrinted) {
