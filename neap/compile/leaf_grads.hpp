@@ -1,0 +1,48 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// LeafGrads: the gradients that a run leaves to leaves. Each lies in a block
+// that belongs to the leaf, as after an eager backward: where the leaf's old
+// one is held by nobody else it is written over, and a settled loop asks the
+// door for nothing.
+#pragma once
+
+#include "neap/compile/plan.hpp"
+#include "neap/graph/vertex.hpp"
+
+namespace neap::compile {
+
+class NEAP_API LeafGrads {
+ public:
+  /// LIFETIME: of both, beyond this. THROWS: OutOfMemory.
+  LeafGrads(const Program& program, const Plan& plan);
+
+  /// Finds memory for the gradients of the coming run; nobody sees any of it
+  /// yet. THROWS: OutOfMemory, and it is as if nothing had been asked.
+  void acquire(std::span<const Tensor> arguments);
+  /// The storage of an own block; nullptr where it is none of these.
+  tensor::Storage* own_block(std::size_t index) const noexcept;
+  /// True for an own block that was a leaf's before the run.
+  bool is_in_place(std::size_t own_block) const noexcept;
+  /// What was acquired goes to the leaves.
+  void give() noexcept;
+  /// What was acquired goes back.
+  void abandon() noexcept;
+
+ private:
+  struct Slot {
+    graph::Leaf* leaf = nullptr;  // the program holds it
+    std::size_t grad = 0;         // of Program::grads
+    std::uint32_t own_block = kNone;
+    bool may_reuse = false;  // the leaf's old gradient
+    bool is_reused = false;
+    Tensor next;  // acquired
+  };
+  static constexpr std::uint32_t kNone = ~0U;
+  Tensor make(const Slot& slot, std::span<const Tensor> arguments) const;
+  bool reuse(Slot& slot) const;
+
+  const Program& program_;
+  const Plan& plan_;
+  memory::Vector<Slot> slots_;
+};
+
+}  // namespace neap::compile

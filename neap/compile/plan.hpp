@@ -1,0 +1,74 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Plan: where every value of a program lies, and how high the arenas are, known
+// before anything runs. One packing problem a memory space.
+#pragma once
+
+#include <array>
+
+#include "neap/compile/lifetimes.hpp"
+
+namespace neap::compile {
+
+/// The arena of one memory space.
+struct SpacePlan {
+  Bytes bytes = 0;        // height
+  Bytes lower_bound = 0;  // no plan of these lifetimes is lower
+  bool is_proven = true;  // the height is the lowest there is
+  double seconds = 0.0;   // spent by the planner
+  const char* method = "";
+  std::uint32_t peak_call = 0;  // when the sum of what lives is largest
+  Bytes live_at_peak = 0;       // that sum, in whole units
+};
+
+/// A buffer that lives at its space's peak.
+struct Live {
+  ValueId value = kNoValue;  // in it at that instant; kNoValue: scratch
+  std::uint32_t call = 0;    // that made it, or whose scratch it is
+  Bytes bytes = 0;           // in whole units
+  Bytes offset = 0;
+  memory::Category category = memory::Category::kActivations;
+  memory::OwnerId owner{};
+  base::SiteId site{};
+  memory::SpaceId space = memory::kHost;
+};
+
+struct OwnerBytes {
+  memory::OwnerId owner{};
+  Bytes bytes = 0;
+};
+
+struct Plan {
+  Lifetimes lifetimes;
+  memory::Vector<Bytes> offsets;  // of each buffer in an arena, else 0
+  std::array<SpacePlan, memory::kMaxSpaces> spaces;
+  int threads = 1;  // scratch is for as many
+  Debug debug;
+
+  memory::Vector<Live> at_peak;  // largest first, in every space
+  std::array<Bytes, memory::kCategoryCount> by_category{};  // of at_peak
+  memory::Vector<OwnerBytes> by_owner;  // of at_peak, largest first
+
+  const SpacePlan& space(memory::SpaceId id = memory::kHost) const {
+    return spaces[id.value];
+  }
+  /// Where the values of a buffer begin in its arena.
+  Bytes address_of(BufferId buffer) const noexcept {
+    return offsets[buffer.value] + (debug.guards ? kBand : 0);
+  }
+  /// All arenas together.
+  Bytes arena_bytes() const noexcept;
+  /// What the planner took, in all spaces.
+  double seconds() const noexcept;
+  /// Blocks that outlast a run: kept results, gradients that are left.
+  Bytes own_bytes() const noexcept;
+  /// Bytes of the plan's own books.
+  Bytes bytes() const noexcept;
+};
+
+/// REQUIRES: a bound program. The same program gives the same plan, but for
+/// the seconds. THROWS: OutOfMemory; InternalError where the planner's answer
+/// is found wrong (looked at in checked builds).
+NEAP_API Plan plan(const Program& program, int threads, const Debug& debug = {},
+                   const planner::SolveOptions& options = {});
+
+}  // namespace neap::compile
