@@ -38,7 +38,8 @@ Arenas::~Arenas() {
   }
 }
 
-void Arenas::fit(const Plan& plan, bool is_in_use) {
+bool Arenas::fit(const Plan& plan, bool is_in_use, bool may_grow) {
+  bool has_grown = false;
   for (std::uint8_t s = 0; s < memory::kMaxSpaces; ++s) {
     const memory::SpaceId space{s};
     const Bytes bytes = plan.space(space).bytes;
@@ -46,15 +47,17 @@ void Arenas::fit(const Plan& plan, bool is_in_use) {
       continue;
     }
     const bool is_lent = space == memory::kHost && !lent_.empty();
-    if (is_lent || (is_fixed_ && at(space).capacity != 0)) {
+    if (is_lent || (!may_grow && at(space).capacity != 0)) {
       base::raise<PlanError>(
-          "compile: the plan needs an arena of {}, {} has {}",
+          "compile: the plan needs an arena of {}, and {} has {}",
           format_bytes(bytes),
           is_lent ? "the memory that was given" : "that of max_batch",
           format_bytes(at(space).capacity));
     }
     grow(space, bytes, is_in_use);
+    has_grown = true;
   }
+  return has_grown;
 }
 
 void Arenas::grow(memory::SpaceId space, Bytes bytes, bool is_in_use) {

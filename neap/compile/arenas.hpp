@@ -20,13 +20,12 @@ class NEAP_API Arenas {
   Arenas(const Arenas&) = delete;
   Arenas& operator=(const Arenas&) = delete;
 
-  /// Sees to it that `plan` fits. Blocks that must grow give their memory back
-  /// first, unless `is_in_use`. Strong in that case; else an arena may be gone,
-  /// and is made at the next call. THROWS: OutOfMemory; PlanError where lent
-  /// memory, or a fixed size, is too small.
-  void fit(const Plan& plan, bool is_in_use);
-  /// From now on a plan that is larger than what is there does not fit.
-  void fix_size(bool is_fixed) noexcept { is_fixed_ = is_fixed; }
+  /// Sees to it that `plan` fits; true when a block was made. A block that must
+  /// grow gives its memory back first, unless `is_in_use`: an arena may then be
+  /// gone after a throw, and is made at the next call.
+  /// THROWS: OutOfMemory; PlanError where lent memory is too small, or what is
+  /// there unless `may_grow`.
+  bool fit(const Plan& plan, bool is_in_use, bool may_grow);
 
   std::byte* base(memory::SpaceId space) const noexcept {
     return at(space).base;
@@ -58,7 +57,6 @@ class NEAP_API Arenas {
   std::array<Arena, memory::kMaxSpaces> arenas_;
   std::span<std::byte> lent_;
   memory::Tag tag_;
-  bool is_fixed_ = false;
 };
 
 }  // namespace neap::compile

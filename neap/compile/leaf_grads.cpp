@@ -1,7 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/compile/leaf_grads.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "neap/memory/scope.hpp"
@@ -24,38 +23,42 @@ bool is_leafs_alone(const Tensor& grad) {
 }  // namespace
 
 LeafGrads::LeafGrads(const Program& program, const Plan& plan)
-    : program_(program), plan_(plan) {
+    : program_(program),
+      plan_(plan),
+      slot_of_block_(plan.lifetimes.own_blocks, kNone) {
   memory::Vector<std::uint32_t> users(plan.lifetimes.own_blocks, 0);
-  const auto own_block_of = [&](const Operand& operand) {
-    if (operand.value == kNoValue) {
+  const auto use = [&](const Operand& operand) {
+    if (operand.value == kNoValue ||
+        buffer_of(operand.value).where != Where::kOwn) {
       return kNone;
     }
-    const Buffer& buffer =
-        plan.lifetimes
-            .buffers[plan.lifetimes.buffer_of[operand.value.value].value];
-    return buffer.where == Where::kOwn ? buffer.index : kNone;
-  };
-  const auto note_user = [&](std::uint32_t block) {
-    if (block != kNone) {
-      ++users[block];
-    }
+    ++users[buffer_of(operand.value).index];
+    return buffer_of(operand.value).index;
   };
   for (std::size_t g = 0; g < program.grads.size(); ++g) {
     const LeafGrad& grad = program.grads[g];
-    if (grad.is_set) {
-      slots_.push_back({.leaf = static_cast<graph::Leaf*>(grad.leaf.get()),
-                        .grad = g,
-                        .own_block = own_block_of(grad.last),
-                        .next = {}});
-      note_user(slots_.back().own_block);
+    if (!grad.is_set) {
+      continue;
     }
+    const std::uint32_t block = use(grad.last);
+    if (block != kNone && slot_of_block_[block] == kNone) {
+      slot_of_block_[block] = static_cast<std::uint32_t>(slots_.size());
+    }
+    slots_.push_back({.leaf = static_cast<graph::Leaf*>(grad.leaf.get()),
+                      .grad = g,
+                      .own_block = block,
+                      .next = {}});
   }
   for (const Result& result : program.results) {
-    note_user(own_block_of(result.operand));
+    use(result.operand);
   }
   for (Slot& slot : slots_) {
     slot.may_reuse = slot.own_block != kNone && users[slot.own_block] == 1;
   }
+}
+
+const Buffer& LeafGrads::buffer_of(ValueId value) const noexcept {
+  return plan_.lifetimes.at(value);
 }
 
 bool LeafGrads::reuse(Slot& slot) const {
@@ -79,19 +82,15 @@ Tensor LeafGrads::make(const Slot& slot,
                        std::span<const Tensor> arguments) const {
   const Operand& last = program_.grads[slot.grad].last;
   const Value& value = program_[last.value];
-  const Buffer& buffer =
-      plan_.lifetimes.buffers[plan_.lifetimes.buffer_of[last.value.value].value];
+  const Buffer& buffer = buffer_of(last.value);
   base::Ref<Storage> storage;
   if (buffer.where == Where::kArgument) {
     storage = arguments[buffer.index].array()->storage();
   } else if (buffer.where == Where::kExternal) {
     storage = program_.externals[buffer.index].tensor.array()->storage();
-  } else {
-    for (const Slot& other : slots_) {
-      if (other.own_block == slot.own_block && other.next.defined()) {
-        storage = other.next.array()->storage();
-      }
-    }
+  } else if (const Tensor& first = slots_[slot_of_block_[buffer.index]].next;
+             first.defined()) {
+    storage = first.array()->storage();
   }
   if (!storage) {
     const memory::Tag tag{memory::Category::kGradients, value.spec.space,
@@ -124,18 +123,13 @@ void LeafGrads::acquire(std::span<const Tensor> arguments) {
 }
 
 Storage* LeafGrads::own_block(std::size_t index) const noexcept {
-  for (const Slot& slot : slots_) {
-    if (slot.own_block == index && slot.next.defined()) {
-      return slot.next.array()->storage().get();
-    }
-  }
-  return nullptr;
+  const std::uint32_t slot = slot_of_block_[index];
+  return slot != kNone ? slots_[slot].next.array()->storage().get() : nullptr;
 }
 
 bool LeafGrads::is_in_place(std::size_t own_block) const noexcept {
-  return std::any_of(slots_.begin(), slots_.end(), [&](const Slot& slot) {
-    return slot.own_block == own_block && slot.is_reused;
-  });
+  const std::uint32_t slot = slot_of_block_[own_block];
+  return slot != kNone && slots_[slot].is_reused;
 }
 
 void LeafGrads::give() noexcept {

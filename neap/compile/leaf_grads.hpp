@@ -38,11 +38,13 @@ class NEAP_API LeafGrads {
   };
   static constexpr std::uint32_t kNone = ~0U;
   Tensor make(const Slot& slot, std::span<const Tensor> arguments) const;
+  const Buffer& buffer_of(ValueId value) const noexcept;
   bool reuse(Slot& slot) const;
 
   const Program& program_;
   const Plan& plan_;
   memory::Vector<Slot> slots_;
+  memory::Vector<std::uint32_t> slot_of_block_;  // the first; kNone: none
 };
 
 }  // namespace neap::compile

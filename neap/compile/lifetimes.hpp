@@ -12,7 +12,7 @@
 //                                     calls
 #pragma once
 
-#include "neap/compile/options.hpp"
+#include "neap/compile/debug.hpp"
 #include "neap/compile/program.hpp"
 #include "neap/planner/problem.hpp"
 
@@ -45,6 +45,11 @@ struct Lifetimes {
   memory::Vector<BufferId> scratch_of;  // of each call; kNoBuffer: none
   std::uint32_t calls = 0;
   std::uint32_t own_blocks = 0;
+
+  const Buffer& at(BufferId id) const noexcept { return buffers[id.value]; }
+  const Buffer& at(ValueId id) const noexcept {
+    return at(buffer_of[id.value]);
+  }
 };
 
 /// O(calls + operands). REQUIRES: calls are bound (Call::scratch).

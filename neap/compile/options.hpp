@@ -2,20 +2,34 @@
 // What may be asked of a compiled step.
 #pragma once
 
-#include "neap/base/bytes.hpp"
-#include "neap/memory/domain.hpp"
+#include <cstddef>
+#include <span>
 
-namespace neap::compile {
+#include "neap/compile/debug.hpp"
+#include "neap/compile/passes.hpp"
+#include "neap/planner/problem.hpp"
 
-/// Ways to find who writes where it must not, or reads what is gone. All give
-/// the same results, more slowly.
-struct Debug {
-  bool poison = false;    // what ended is filled with NaNs at once
-  bool guards = false;    // bands around every buffer, looked at after each call
-  bool no_reuse = false;  // every value has a place of its own
+namespace neap {
+
+struct CompileOptions {
+  /// > 0: every tensor argument of rank >= 1 has the batch as its axis 0, at
+  /// most this many. The arena is sized for it before anything runs; other
+  /// sizes are traced once, into the same arena.
+  std::int64_t max_batch = 0;
+  /// Batch sizes that are traced at the first call, or in prepare().
+  memory::Vector<std::int64_t> warm;
+  /// The arena is this block of the caller's. LIFETIME: beyond the step's.
+  std::span<std::byte> memory;
+  /// Results (all, or those with these numbers) in blocks of their own, which
+  /// go with the last handle; others mean nothing after the next call.
+  bool keep_all = false;
+  memory::Vector<int> keep;
+  /// Programs at most, for other shapes and other turns; beyond them the least
+  /// recently used one goes.
+  int programs = 8;
+  compile::Passes passes;
+  compile::Debug debug;
+  planner::SolveOptions planner;
 };
 
-/// Bytes of a guard band, on either side of a buffer.
-inline constexpr Bytes kBand = memory::kAlignment;
-
-}  // namespace neap::compile
+}  // namespace neap

@@ -1,0 +1,167 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// compile: makes a step (any function over tensors, with the modules and
+// optimizers that it captures) into one that runs as a plan: traced once,
+// laid out in one arena, its peak known before it runs.
+//
+//   auto step = neap::compile([&](const Tensor& x, const Tensor& y) {
+//     Tensor loss = cross_entropy(model(x), y);
+//     backward(loss);
+//     optimizer.step();
+//     optimizer.zero_grad();
+//     return loss;
+//   });
+//   for (auto [x, y] : batches) { print(step(x, y).item()); }
+//
+// The meaning and the bits are those of the plain function. Arguments are
+// tensors without gradients, or numbers (the function gets tensors of rank 0);
+// results a Tensor, a tuple, pair or array of them, a memory::Vector, or
+// nothing. A result may be read until the next call; one that is still held
+// then throws UseAfterRelease, unless it was asked to be kept. Another shape,
+// or another turn that the function takes by a flag of the host's, is traced
+// once more. A call that throws leaves everything as it was; a TornStep says
+// that a check failed after the step had begun to write.
+#pragma once
+
+#include <array>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "neap/compile/compiled_step.hpp"
+
+namespace neap {
+namespace compile {
+
+template <class T>
+concept Number = std::is_arithmetic_v<std::remove_cvref_t<T>>;
+
+template <class T>
+concept TensorList = std::is_same_v<T, memory::Vector<Tensor>>;
+
+template <class T>
+Argument argument_of(const T& value) {
+  if constexpr (Number<T>) {
+    return {nullptr, static_cast<double>(value)};
+  } else {
+    static_assert(std::is_same_v<T, Tensor>,
+                  "a compiled step takes tensors and numbers");
+    return {&value, 0.0};
+  }
+}
+
+template <class R>
+void put_results(R&& results, memory::Vector<Tensor>& out) {
+  using Plain = std::remove_cvref_t<R>;
+  if constexpr (std::is_same_v<Plain, Tensor>) {
+    out.push_back(std::forward<R>(results));
+  } else if constexpr (TensorList<Plain>) {
+    for (const Tensor& result : results) {
+      out.push_back(result);
+    }
+  } else {
+    std::apply([&](auto&&... each) { (out.push_back(each), ...); },
+               std::forward<R>(results));
+  }
+}
+
+template <class R>
+R take_results(std::span<Tensor> in) {
+  if constexpr (std::is_same_v<R, Tensor>) {
+    return std::move(in[0]);
+  } else if constexpr (TensorList<R>) {
+    R out;
+    out.reserve(in.size());
+    for (Tensor& result : in) {
+      out.push_back(std::move(result));
+    }
+    return out;
+  } else {
+    return [&]<std::size_t... k>(std::index_sequence<k...>) {
+      return R{std::move(in[k])...};
+    }
+    (std::make_index_sequence<std::tuple_size_v<R>>());
+  }
+}
+
+/// What neap::compile gives. It may be moved, not copied; a call and a move at
+/// one time are the caller's mistake.
+template <class F>
+class Compiled {
+ public:
+  Compiled(F step, const CompileOptions& options, const CallSite& site)
+      : step_(std::move(step)),
+        core_(memory::make_owned<CompiledStep>(memory::Category::kGraph,
+                                               options, site)) {}
+
+  template <class... Args>
+  auto operator()(const Args&... args) {
+    using R = ResultFor<sizeof...(Args)>;
+    const std::array<Argument, sizeof...(Args)> given{argument_of(args)...};
+    const auto run = plain<sizeof...(Args)>();
+    const std::span<Tensor> results = core_->call(run, given);
+    if constexpr (!std::is_void_v<R>) {
+      return take_results<R>(results);
+    }
+  }
+
+  /// Traces and plans for arguments of these specs, without a run.
+  template <std::size_t n>
+  void prepare(const std::array<tensor::Spec, n>& specs) {
+    core_->prepare(plain<n>(), specs);
+  }
+  template <std::size_t n>
+  void prepare(const tensor::Spec (&specs)[n]) {  // NOLINT(*-avoid-c-arrays)
+    core_->prepare(plain<n>(), specs);
+  }
+
+  /// Of the latest program. THROWS: ValueError where nothing was traced.
+  const Program& program() const { return core_->program(); }
+  const Plan& plan() const { return core_->plan(); }
+  int programs() const noexcept { return core_->programs(); }
+  std::int64_t traces() const noexcept { return core_->traces(); }
+  Bytes arena_bytes() const noexcept { return core_->arena_bytes(); }
+  void reset() { core_->reset(); }
+
+ private:
+  template <std::size_t>
+  using AnyTensor = const Tensor&;
+  template <std::size_t n>
+  static auto result_for() {
+    return []<std::size_t... k>(std::index_sequence<k...>) {
+      return std::type_identity<std::invoke_result_t<F&, AnyTensor<k>...>>();
+    }
+    (std::make_index_sequence<n>());
+  }
+  template <std::size_t n>
+  using ResultFor = typename decltype(result_for<n>())::type;
+
+  // The step over lists.
+  template <std::size_t n>
+  auto plain() {
+    return [this](std::span<const Tensor> in, memory::Vector<Tensor>& out) {
+      [&]<std::size_t... k>(std::index_sequence<k...>) {
+        if constexpr (std::is_void_v<ResultFor<n>>) {
+          std::invoke(step_, in[k]...);
+        } else {
+          put_results(std::invoke(step_, in[k]...), out);
+        }
+      }
+      (std::make_index_sequence<n>());
+    };
+  }
+
+  F step_;
+  memory::Owned<CompiledStep> core_;
+};
+
+}  // namespace compile
+
+/// THROWS: ValueError for options that make no sense; OutOfMemory.
+template <class F>
+compile::Compiled<std::decay_t<F>> compile(F&& step,
+                                           const CompileOptions& options = {},
+                                           CallSite site = CallSite::here()) {
+  return {std::forward<F>(step), options, site};
+}
+
+}  // namespace neap

@@ -1,0 +1,266 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/compile/compiled_step.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "neap/base/raise.hpp"
+#include "neap/memory/scope.hpp"
+#include "neap/ops/contiguous.hpp"
+#include "neap/tensor/create.hpp"
+
+namespace neap::compile {
+namespace {
+
+using base::raise;
+
+// Those with another batch.
+memory::Vector<tensor::Spec> with_batch(std::span<const tensor::Spec> specs,
+                                        std::int64_t batch) {
+  memory::Vector<tensor::Spec> out(specs.begin(), specs.end());
+  for (tensor::Spec& spec : out) {
+    if (spec.shape.rank() >= 1) {
+      spec.shape[0] = batch;
+    }
+  }
+  return out;
+}
+
+// THROWS: ShapeError where arguments differ in it.
+std::int64_t batch_of(std::span<const tensor::Spec> specs) {
+  std::int64_t batch = -1;
+  for (const tensor::Spec& spec : specs) {
+    if (spec.shape.rank() == 0) {
+      continue;
+    }
+    if (batch >= 0 && spec.shape[0] != batch) {
+      raise<ShapeError>(
+          "compile: batches of {} and {} in one call; with max_batch, axis 0 "
+          "of every argument is the batch",
+          batch, spec.shape[0]);
+    }
+    batch = spec.shape[0];
+  }
+  return batch;
+}
+
+}  // namespace
+
+// One call at a time; what it held of the caller's goes at its end.
+class CompiledStep::Turn {
+ public:
+  explicit Turn(CompiledStep& step) : step_(step) {
+    if (step.is_busy_.exchange(true, std::memory_order_acquire)) {
+      raise<ValueError>(
+          "compile: the step is running, in another thread or in itself; one "
+          "call at a time");
+    }
+  }
+  ~Turn() {
+    step_.arguments_.clear();
+    step_.is_busy_.store(false, std::memory_order_release);
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  CompiledStep& step_;
+};
+
+CompiledStep::CompiledStep(const CompileOptions& options, const CallSite& site)
+    : options_(options),
+      site_(base::intern(site)),
+      arenas_(memory::domain(), options.memory) {
+  if (options.programs < 1 || options.max_batch < 0) {
+    raise<ValueError>(
+        "compile: programs {} and max_batch {}, at least 1 and 0 are needed",
+        options.programs, options.max_batch);
+  }
+  if (!options.warm.empty() && options.max_batch == 0) {
+    raise<ValueError>("compile: .warm lists batches, and needs max_batch");
+  }
+  entries_.reserve(static_cast<std::size_t>(options.programs) + 1);
+}
+
+CompiledStep::~CompiledStep() = default;
+
+const Executor& CompiledStep::latest() const {
+  if (entries_.empty()) {
+    raise<ValueError>(
+        "compile: nothing was traced yet, call the step or prepare() it");
+  }
+  return *entries_.front().executor;
+}
+
+void CompiledStep::reset() {
+  const Turn turn(*this);
+  last_ = nullptr;
+  entries_.clear();
+  arenas_.let_go();
+  numbers_.clear();
+}
+
+std::span<Tensor> CompiledStep::call(Step step,
+                                     std::span<const Argument> arguments) {
+  const Turn turn(*this);
+  take_arguments(arguments);
+  results_.clear();
+  const memory::Context& context = memory::context();
+  if (context.trace != nullptr || context.recorder != nullptr) {
+    step(arguments_, results_);  // a part of what goes on there
+    return results_;
+  }
+  take_specs();
+  const Entry& entry = find(step);
+  Executor& executor = *entry.executor;
+  fit(entry);
+  results_.resize(executor.results().count());
+  executor.prepare(arenas_, arguments_, site_);
+  if (last_ != nullptr && last_ != &executor) {
+    last_->results().revoke(site_);
+  }
+  last_ = &executor;
+  executor.run(arguments_, results_);
+  return results_;
+}
+
+void CompiledStep::prepare(Step step,
+                           std::span<const tensor::Spec> arguments) {
+  const Turn turn(*this);
+  specs_.assign(arguments.begin(), arguments.end());
+  fit(find(step));
+}
+
+void CompiledStep::take_arguments(std::span<const Argument> arguments) {
+  arguments_.reserve(arguments.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Argument& argument = arguments[i];
+    if (argument.tensor == nullptr) {
+      arguments_.push_back(number(i, argument.number));
+      continue;
+    }
+    const Tensor& tensor = *argument.tensor;
+    if (memory::context().grad_enabled && tensor.requires_grad() &&
+        memory::context().trace == nullptr) {
+      raise<ValueError>(
+          "compile: argument {} requires grad; let the step capture it, or "
+          "detach() it",
+          i);
+    }
+    arguments_.push_back(tensor.is_contiguous() ? tensor : contiguous(tensor));
+  }
+}
+
+Tensor CompiledStep::number(std::size_t i, double value) {
+  if (memory::context().trace != nullptr) {
+    return scalar(value);
+  }
+  numbers_.resize(std::max(numbers_.size(), i + 1));
+  Tensor& mine = numbers_[i];
+  const bool is_mine_alone = mine.defined() && mine.has_sole_handle() &&
+                             mine.array()->is_unique() &&
+                             mine.array()->storage()->references() == 1;
+  if (!is_mine_alone) {
+    const memory::OutsideScopes apart;
+    mine = scalar(value);
+  } else if (mine.array()->storage()->has_elements()) {
+    *mine.array()->strided().as<float>() = static_cast<float>(value);
+  }
+  return mine;
+}
+
+void CompiledStep::take_specs() {
+  specs_.clear();
+  specs_.reserve(arguments_.size());
+  for (const Tensor& argument : arguments_) {
+    specs_.push_back(argument.spec());
+  }
+}
+
+CompiledStep::Entry* CompiledStep::find_traced(
+    std::span<const tensor::Spec> specs) noexcept {
+  const auto found =
+      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+        return entry.executor->holds_for(specs);
+      });
+  if (found == entries_.end()) {
+    return nullptr;
+  }
+  std::rotate(entries_.begin(), found, found + 1);
+  return &entries_.front();
+}
+
+CompiledStep::Entry& CompiledStep::find(Step step) {
+  if (Entry* entry = find_traced(specs_)) {
+    return *entry;
+  }
+  if (options_.max_batch > 0) {
+    add_sizes(step, specs_);
+    if (Entry* entry = find_traced(specs_)) {
+      return *entry;
+    }
+  }
+  return add(step, specs_, options_.max_batch == 0);
+}
+
+// The largest batch first, which the arena is made for, then those that are
+// asked for ahead.
+void CompiledStep::add_sizes(Step step, std::span<const tensor::Spec> specs) {
+  const std::int64_t batch = batch_of(specs);
+  if (batch > options_.max_batch) {
+    raise<PlanError>("compile: a batch of {}, max_batch is {}", batch,
+                     options_.max_batch);
+  }
+  const bool is_first = entries_.empty();
+  const auto largest = with_batch(specs, options_.max_batch);
+  if (find_traced(largest) == nullptr) {
+    fit(add(step, largest, true));
+  }
+  if (is_first) {
+    for (const std::int64_t size : options_.warm) {
+      const auto warm = with_batch(specs, size);
+      if (size > options_.max_batch) {
+        raise<PlanError>("compile: .warm asks for a batch of {}, max_batch is "
+                         "{}",
+                         size, options_.max_batch);
+      }
+      if (find_traced(warm) == nullptr) {
+        fit(add(step, warm, false));
+      }
+    }
+  }
+}
+
+CompiledStep::Entry& CompiledStep::add(Step step,
+                                       std::span<const tensor::Spec> specs,
+                                       bool may_grow) {
+  Program program = trace(step, specs, base::site_of(site_));
+  ++traces_;
+  for (std::size_t i = 0; i < program.results.size(); ++i) {
+    program.results[i].is_kept =
+        options_.keep_all ||
+        std::find(options_.keep.begin(), options_.keep.end(),
+                  static_cast<int>(i)) != options_.keep.end();
+  }
+  run_passes(program, options_.passes);
+  auto executor = memory::make_owned<Executor>(
+      memory::Category::kGraph, std::move(program), options_.debug,
+      options_.planner);
+  if (entries_.size() == static_cast<std::size_t>(options_.programs)) {
+    if (last_ == entries_.back().executor.get()) {
+      last_ = nullptr;
+    }
+    entries_.pop_back();
+  }
+  entries_.insert(entries_.begin(), Entry{std::move(executor), may_grow});
+  return entries_.front();
+}
+
+void CompiledStep::fit(const Entry& entry) {
+  const bool is_held = last_ != nullptr && last_->results().are_held();
+  if (arenas_.fit(entry.executor->plan(), is_held, entry.may_grow) && is_held) {
+    last_->results().revoke(site_);
+  }
+}
+
+}  // namespace neap::compile

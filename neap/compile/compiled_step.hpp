@@ -1,0 +1,77 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// CompiledStep: what is behind neap::compile's callable, whatever its types: a
+// bounded set of programs over one arena. Calls may come from any thread, one
+// at a time.
+#pragma once
+
+#include <atomic>
+
+#include "neap/compile/executor.hpp"
+#include "neap/compile/options.hpp"
+#include "neap/compile/trace.hpp"
+
+namespace neap::compile {
+
+/// An argument of a call: a tensor, or a number (a tensor of rank 0 then).
+struct Argument {
+  const Tensor* tensor = nullptr;
+  double number = 0.0;
+};
+
+class NEAP_API CompiledStep {
+ public:
+  /// THROWS: ValueError for options that make no sense; OutOfMemory.
+  CompiledStep(const CompileOptions& options, const CallSite& site);
+  ~CompiledStep();
+  CompiledStep(const CompiledStep&) = delete;
+  CompiledStep& operator=(const CompiledStep&) = delete;
+
+  /// Runs the program for these arguments, traced first where there is none.
+  /// The results lie in the span until the next call.
+  /// THROWS: as trace() and Executor; PlanError; ValueError for arguments that
+  /// a step cannot take, and while another call runs.
+  std::span<Tensor> call(Step step, std::span<const Argument> arguments);
+  /// Traces and plans ahead.
+  void prepare(Step step, std::span<const tensor::Spec> arguments);
+
+  /// Of the latest program. THROWS: ValueError where there is none.
+  const Program& program() const { return latest().program(); }
+  const Plan& plan() const { return latest().plan(); }
+  int programs() const noexcept { return static_cast<int>(entries_.size()); }
+  /// How often the step was traced.
+  std::int64_t traces() const noexcept { return traces_; }
+  Bytes arena_bytes() const noexcept { return arenas_.bytes(); }
+  /// Gives everything back; the next call begins anew.
+  void reset();
+
+ private:
+  struct Entry {
+    memory::Owned<Executor> executor;
+    bool may_grow = false;  // the arena is made to fit it
+  };
+  class Turn;
+  const Executor& latest() const;
+  void take_arguments(std::span<const Argument> arguments);
+  Tensor number(std::size_t i, double value);
+  void take_specs();
+  Entry& find(Step step);
+  Entry* find_traced(std::span<const tensor::Spec> specs) noexcept;
+  Entry& add(Step step, std::span<const tensor::Spec> specs, bool may_grow);
+  void add_sizes(Step step, std::span<const tensor::Spec> specs);
+  void fit(const Entry& entry);
+
+  CompileOptions options_;
+  base::SiteId site_;
+  Arenas arenas_;
+  memory::Vector<Entry> entries_;  // the latest used first
+  Executor* last_ = nullptr;       // whose results may be held
+  std::int64_t traces_ = 0;
+  std::atomic<bool> is_busy_{false};
+  // Of the running call, or waiting for the next.
+  memory::Vector<Tensor> arguments_;
+  memory::Vector<tensor::Spec> specs_;
+  memory::Vector<Tensor> numbers_;
+  memory::Vector<Tensor> results_;
+};
+
+}  // namespace neap::compile

@@ -1,0 +1,300 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/compile/executor.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "neap/base/raise.hpp"
+#include "neap/memory/executor.hpp"
+#include "neap/tensor/creator.hpp"
+
+namespace neap::compile {
+namespace {
+
+void check_elements(const Tensor& tensor, base::SiteId site) {
+  const tensor::Storage& storage = *tensor.array()->storage();
+  if (!storage.has_elements() &&
+      storage.absence() != tensor::Absence::kRehearsed) {
+    tensor::refuse_elements(storage, "a compiled step", site);
+  }
+  if (storage.data() == nullptr && tensor.element_count() != 0) {
+    base::raise<UseAfterRelease>(
+        "compile: a tensor that the step uses has no elements any more");
+  }
+}
+
+}  // namespace
+
+Executor::Executor(Program program, const Debug& debug,
+                   const planner::SolveOptions& options)
+    : program_(std::move(program)),
+      domain_(memory::domain()),
+      grad_enabled_(memory::context().grad_enabled),
+      bindings_(bind(program_, memory::executor())),
+      plan_(compile::plan(program_, memory::executor().threads(), debug,
+                          options)),
+      instructions_(program_, plan_, std::move(bindings_)),
+      grads_(program_, plan_),
+      results_(program_, plan_) {
+  note_entries();
+  note_calls();
+}
+
+void Executor::note_entries() {
+  for (const LeafGrad& grad : program_.grads) {
+    if (grad.entry != kNoValue) {
+      const std::uint32_t external = program_[grad.entry].index;
+      Tensor& held = program_.externals[external].tensor;
+      entries_.push_back({&grad, external, held.array()->layout()});
+      held = Tensor();  // the leaf's alone between runs
+    }
+  }
+}
+
+void Executor::note_calls() {
+  for (const Call& call : program_.calls) {
+    note_call(call);
+    for (const Operand& operand : program_.out(call)) {
+      note_write(operand);
+    }
+  }
+  for (const Call& member : program_.members) {
+    note_call(member);
+  }
+  for (auto* written : {&written_externals_, &written_arguments_}) {
+    std::sort(written->begin(), written->end());
+    written->erase(std::unique(written->begin(), written->end()),
+                   written->end());
+  }
+}
+
+void Executor::note_call(const Call& call) {
+  void* attrs = program_.attrs_of(call);
+  if (call.draw_at >= 0) {
+    auto* key = reinterpret_cast<base::DrawKey*>(static_cast<std::byte*>(attrs) +
+                                                 call.draw_at);
+    draws_.push_back({key, key->draw - program_.first_draw.draw});
+  }
+  if (call.listener != nullptr) {
+    heard_.push_back({call.listener, call.listener_index, attrs});
+  }
+}
+
+void Executor::note_write(const Operand& operand) {
+  const Buffer& buffer = plan_.lifetimes.at(operand.value);
+  if (buffer.where == Where::kExternal) {
+    written_externals_.push_back(buffer.index);
+  } else if (buffer.where == Where::kArgument) {
+    written_arguments_.push_back(buffer.index);
+  }
+}
+
+bool Executor::holds_for(std::span<const tensor::Spec> arguments) const {
+  const memory::Context& context = memory::context();
+  if (&domain_ != &memory::domain() ||
+      grad_enabled_ != context.grad_enabled ||
+      plan_.threads != memory::executor().threads() ||
+      !std::equal(arguments.begin(), arguments.end(),
+                  program_.arguments.begin(), program_.arguments.end())) {
+    return false;
+  }
+  for (const Flag& flag : program_.flags) {
+    if (*flag.flag != flag.value) {
+      return false;
+    }
+  }
+  return do_entries_hold();
+}
+
+bool Executor::do_entries_hold() const {
+  for (const LeafGrad& grad : program_.grads) {
+    if (grad.is_read && static_cast<graph::Leaf&>(*grad.leaf).grad().defined() !=
+                            grad.was_defined) {
+      return false;
+    }
+  }
+  return std::all_of(
+      entries_.begin(), entries_.end(), [](const Entry& entry) {
+        const Tensor now = static_cast<graph::Leaf&>(*entry.grad->leaf).grad();
+        return now.array()->layout() == entry.layout;
+      });
+}
+
+void Executor::prepare(const Arenas& arenas, std::span<const Tensor> arguments,
+                       base::SiteId site) {
+  site_ = site;
+  try {
+    find_bases(arenas, arguments);
+    check_aliases(arenas, arguments);
+    grads_.acquire(arguments);
+    results_.acquire(arenas, grads_, arguments);
+    find_own_bases();
+    if (!domain_.is_rehearsal()) {
+      instructions_.check_front();
+    }
+    for (graph::RunListener* listener : program_.listeners) {
+      listener->before_run();
+    }
+  } catch (...) {
+    abandon();
+    throw;
+  }
+}
+
+void Executor::find_bases(const Arenas& arenas,
+                          std::span<const Tensor> arguments) {
+  for (std::uint8_t s = 0; s < memory::kMaxSpaces; ++s) {
+    const memory::SpaceId space{s};
+    instructions_.set_base(instructions_.arena(space), arenas.base(space));
+  }
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    check_elements(arguments[i], site_);
+    instructions_.set_base(instructions_.argument(i),
+                           arguments[i].array()->strided().data);
+  }
+  for (const Entry& entry : entries_) {
+    program_.externals[entry.external].tensor =
+        static_cast<graph::Leaf&>(*entry.grad->leaf).grad();
+  }
+  for (std::size_t i = 0; i < program_.externals.size(); ++i) {
+    const Tensor& external = program_.externals[i].tensor;
+    check_elements(external, site_);
+    instructions_.set_base(instructions_.external(i),
+                           external.array()->storage()->data());
+  }
+}
+
+void Executor::find_own_bases() {
+  for (std::size_t i = 0; i < plan_.lifetimes.own_blocks; ++i) {
+    const tensor::Storage* of_grad = grads_.own_block(i);
+    instructions_.set_base(
+        instructions_.own(i),
+        of_grad != nullptr ? of_grad->data() : results_.own_block(i));
+  }
+}
+
+void Executor::check_aliases(const Arenas& arenas,
+                             std::span<const Tensor> arguments) const {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const tensor::Storage* storage = arguments[i].array()->storage().get();
+    if (arenas.holds(storage->data())) {
+      base::raise<ValueError>(
+          "compile: argument {} is a result of an earlier call, which lies in "
+          "the step's own memory: name it in .keep",
+          i);
+    }
+    for (const std::uint32_t e : written_externals_) {
+      if (program_.externals[e].tensor.array()->storage().get() == storage) {
+        base::raise<ValueError>(
+            "compile: argument {} shares its storage with '{}', which the step "
+            "writes",
+            i, domain_.path_of(storage->tag().owner));
+      }
+    }
+    for (const std::uint32_t a : written_arguments_) {
+      if (a != i && arguments[a].array()->storage().get() == storage) {
+        base::raise<ValueError>(
+            "compile: arguments {} and {} share a storage, which the step "
+            "writes",
+            i, a);
+      }
+    }
+  }
+}
+
+void Executor::write_attrs() const noexcept {
+  const base::DrawKey& next = tensor::generator().next();
+  for (const Draw& draw : draws_) {
+    *draw.key = {next.seed, next.draw + draw.after};
+  }
+  for (const Heard& heard : heard_) {
+    heard.listener->write_attrs(heard.index, heard.attrs);
+  }
+}
+
+void Executor::run(std::span<const Tensor> arguments,
+                   std::span<Tensor> results) {
+  results_.begin(site_);
+  if (!domain_.is_rehearsal()) {
+    write_attrs();
+    instructions_.set_executor(memory::executor());
+    std::size_t at = 0;
+    try {
+      instructions_.run(at);
+    } catch (const Error& error) {
+      const Value* written = first_written(at);
+      if (written != nullptr) {
+        count_writes(arguments);
+      }
+      abandon();
+      if (written != nullptr) {
+        base::raise<TornStep>(
+            "compile: {}; after the step had begun to write ('{}' and what "
+            "follows it in the program)",
+            error.what(), domain_.path_of(written->owner));
+      }
+      throw;
+    }
+  }
+  count_writes(arguments);
+  finish();
+  results_.give(results);
+}
+
+void Executor::finish() noexcept {
+  for (graph::RunListener* listener : program_.listeners) {
+    listener->after_run();
+  }
+  if (program_.draws != 0) {
+    tensor::Generator& generator = tensor::generator();
+    const base::DrawKey& now = generator.state();
+    generator.set_state({now.seed, now.draw + program_.draws});
+  }
+  grads_.give();
+  let_go_of_entries();
+}
+
+void Executor::let_go_of_entries() noexcept {
+  for (const Entry& entry : entries_) {
+    program_.externals[entry.external].tensor = Tensor();
+  }
+}
+
+void Executor::abandon() noexcept {
+  results_.abandon();
+  grads_.abandon();
+  let_go_of_entries();
+}
+
+void Executor::count_writes(std::span<const Tensor> arguments) const noexcept {
+  for (const std::uint32_t e : written_externals_) {
+    program_.externals[e].tensor.array()->storage()->bump_version(site_);
+  }
+  for (const std::uint32_t a : written_arguments_) {
+    arguments[a].array()->storage()->bump_version(site_);
+  }
+}
+
+// What a call before body()[at] wrote that others see.
+const Value* Executor::first_written(std::size_t at) const noexcept {
+  for (const Instruction& done : instructions_.body().first(at)) {
+    for (const Operand& operand :
+         program_.out(program_.calls[done.call])) {
+      const Buffer& buffer = plan_.lifetimes.at(operand.value);
+      const bool is_seen =
+          buffer.where == Where::kOwn ? grads_.is_in_place(buffer.index)
+                                      : buffer.where != Where::kArena;
+      if (is_seen) {
+        return &program_[operand.value];
+      }
+    }
+  }
+  return nullptr;
+}
+
+Bytes Executor::bytes() const noexcept {
+  return program_.bytes() + plan_.bytes() + instructions_.bytes() +
+         static_cast<Bytes>(sizeof(*this));
+}
+
+}  // namespace neap::compile

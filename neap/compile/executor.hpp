@@ -1,0 +1,93 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Executor: one program with all that a run of it needs. A run is
+//
+//   prepare   all that can fail: arguments and externals are looked at, memory
+//             for what is left behind is found, listeners are asked, checks of
+//             what is there are made
+//   run       one kernel after the other, at fixed addresses
+//
+// and leaves everything as it was if it throws, but for a check of computed
+// values after a write: then it is a TornStep. Not thread-safe.
+#pragma once
+
+#include "neap/compile/instructions.hpp"
+#include "neap/compile/results.hpp"
+
+namespace neap::compile {
+
+class NEAP_API Executor {
+ public:
+  /// Binds and plans the program for the current thread's executor.
+  /// THROWS: as bind() and plan(); OutOfMemory.
+  Executor(Program program, const Debug& debug,
+           const planner::SolveOptions& options);
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  /// Whether the program is what a trace would give here and now.
+  bool holds_for(std::span<const tensor::Spec> arguments) const;
+
+  /// THROWS: ValueError for an argument that lies where the step writes, or in
+  /// the step's own memory; UseAfterRelease where something is gone; what
+  /// checks and listeners throw; OutOfMemory. All is then as before.
+  void prepare(const Arenas& arenas, std::span<const Tensor> arguments,
+               base::SiteId site);
+  /// REQUIRES: prepared. THROWS: what a check throws; TornStep.
+  void run(std::span<const Tensor> arguments, std::span<Tensor> results);
+  /// What prepare() made goes.
+  void abandon() noexcept;
+
+  Results& results() noexcept { return results_; }
+  const Program& program() const noexcept { return program_; }
+  const Plan& plan() const noexcept { return plan_; }
+  /// Bytes of all books: program, plan, instructions.
+  Bytes bytes() const noexcept;
+
+ private:
+  struct Draw {
+    base::DrawKey* key = nullptr;
+    std::uint64_t after = 0;  // so many draws after the first of a run
+  };
+  struct Heard {
+    graph::RunListener* listener = nullptr;
+    std::uint32_t index = 0;
+    void* attrs = nullptr;
+  };
+  // The gradient that a leaf has when a run begins, as an external.
+  struct Entry {
+    const LeafGrad* grad = nullptr;
+    std::uint32_t external = 0;
+    tensor::Layout layout;
+  };
+  void note_entries();
+  void note_calls();
+  void note_call(const Call& call);
+  void note_write(const Operand& operand);
+  bool do_entries_hold() const;
+  void find_bases(const Arenas& arenas, std::span<const Tensor> arguments);
+  void find_own_bases();
+  void check_aliases(const Arenas& arenas,
+                     std::span<const Tensor> arguments) const;
+  void write_attrs() const noexcept;
+  void finish() noexcept;
+  void let_go_of_entries() noexcept;
+  void count_writes(std::span<const Tensor> arguments) const noexcept;
+  const Value* first_written(std::size_t at) const noexcept;
+
+  Program program_;
+  memory::Domain& domain_;
+  bool grad_enabled_;
+  memory::Vector<Binding> bindings_;  // until instructions_ has them
+  Plan plan_;
+  Instructions instructions_;
+  LeafGrads grads_;
+  Results results_;
+  memory::Vector<Draw> draws_;
+  memory::Vector<Heard> heard_;
+  memory::Vector<Entry> entries_;
+  memory::Vector<std::uint32_t> written_externals_;
+  memory::Vector<std::uint32_t> written_arguments_;
+  base::SiteId site_{};
+};
+
+}  // namespace neap::compile

@@ -1,0 +1,82 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Results: the handles that a run gives. Elements in the arena are the caller's
+// until the next call, which revokes the storages that are still held; kept
+// ones lie in blocks that go with the last handle. Headers and blocks that
+// nobody holds any more are used again, so that a settled loop asks the door
+// for nothing.
+#pragma once
+
+#include "neap/compile/arenas.hpp"
+#include "neap/compile/leaf_grads.hpp"
+
+namespace neap::compile {
+
+class NEAP_API Results {
+ public:
+  /// LIFETIME: of all, beyond this. THROWS: OutOfMemory.
+  Results(const Program& program, const Plan& plan);
+  ~Results();
+  Results(const Results&) = delete;
+  Results& operator=(const Results&) = delete;
+
+  std::size_t count() const noexcept { return slots_.size(); }
+  /// True while a handle to elements in the arena is held.
+  bool are_held() const noexcept;
+
+  /// Makes the handles of the coming run, and finds its kept blocks; those of
+  /// the run before stay as they are. THROWS: OutOfMemory, and it is as if
+  /// nothing had been asked.
+  void acquire(const Arenas& arenas, const LeafGrads& grads,
+               std::span<const Tensor> arguments);
+  /// The memory of an own block that is not a gradient's.
+  std::byte* own_block(std::size_t index) const noexcept;
+  /// The run begins: handles of the one before to elements in the arena mean
+  /// nothing from now on. `site`: who says so.
+  void begin(base::SiteId site) noexcept;
+  /// As begin(), with no run of this program to come.
+  void revoke(base::SiteId site) noexcept;
+  /// The handles that were acquired.
+  void give(std::span<Tensor> out) noexcept;
+  void abandon() noexcept;
+
+ private:
+  static constexpr std::size_t kNone = ~std::size_t{0};
+  // A storage that results lie on, and their arrays, which outlive handles.
+  struct Ground {
+    base::Ref<tensor::Storage> storage;
+    memory::Vector<base::Ref<tensor::Array>> arrays;
+    const std::byte* address = nullptr;
+    bool is_free() const noexcept;  // nobody else has any of it
+  };
+  // What lies in one buffer.
+  struct Home {
+    BufferId buffer = kNoBuffer;
+    std::size_t first_slot = 0;
+    std::size_t slot_count = 0;
+    std::array<Ground, 2> grounds;  // in the arena: the first alone
+    std::size_t chosen = 0;
+    Ground fresh;  // for the coming run, where no other will do
+  };
+  struct Slot {
+    Operand operand;
+    std::size_t result = 0;
+    Tensor next;
+  };
+  Ground& choose(Home& home, const Arenas& arenas, const LeafGrads& grads,
+                 std::span<const Tensor> arguments);
+  Ground& choose_in_arena(Home& home, const Arenas& arenas);
+  Ground& choose_kept(Home& home);
+  Ground make_ground(const Home& home,
+                     base::Ref<tensor::Storage> storage) const;
+  const Value& value_of(const Home& home) const noexcept {
+    return program_[slots_[home.first_slot].operand.value];
+  }
+
+  const Program& program_;
+  const Plan& plan_;
+  memory::Vector<Slot> slots_;  // by home
+  memory::Vector<Home> homes_;
+  memory::Vector<std::size_t> home_of_block_;  // of own blocks; kNone: none
+};
+
+}  // namespace neap::compile
