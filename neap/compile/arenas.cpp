@@ -6,7 +6,7 @@
 
 #include "neap/base/raise.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 constexpr Bytes kPage = 4096;
@@ -116,4 +116,4 @@ bool Arenas::holds(const void* address) const noexcept {
   return false;
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

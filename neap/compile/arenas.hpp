@@ -9,7 +9,7 @@
 
 #include "neap/compile/plan.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 class NEAP_API Arenas {
  public:
@@ -59,4 +59,4 @@ class NEAP_API Arenas {
   memory::Tag tag_;
 };
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

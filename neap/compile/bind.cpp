@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/compile/bind.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 // Kernels are chosen by layouts and by whether there are elements, never by
@@ -29,7 +29,8 @@ class Binder {
     }
     show(program_.in(call), in_);
     show(program_.out(call), out_);
-    const kernels::Args args{in_, out_, program_.attrs_of(call), {}, &executor_};
+    const kernels::Args args{
+        in_, out_, program_.attrs_of(call), {}, &executor_};
     const DType key = in_.empty() ? out_[0].dtype : in_[0].dtype;
     kernels::SpaceRuntime& runtime = kernels::runtime(call.space);
     const kernels::Kernel& kernel =
@@ -80,4 +81,4 @@ memory::Vector<Binding> bind(Program& program, threads::Executor& executor) {
   return out;
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

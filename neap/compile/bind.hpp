@@ -5,7 +5,7 @@
 
 #include "neap/compile/program.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 struct Binding {
   const kernels::Kernel* kernel = nullptr;   // nullptr: a check or a transfer
@@ -23,4 +23,4 @@ NEAP_API memory::Vector<Binding> bind(Program& program,
 NEAP_API tensor::Strided view_of(const Operand& operand,
                                  std::byte* data) noexcept;
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -30,7 +30,7 @@
 #include "neap/compile/compiled_step.hpp"
 
 namespace neap {
-namespace compile {
+namespace compiler {
 
 template <class T>
 concept Number = std::is_arithmetic_v<std::remove_cvref_t<T>>;
@@ -154,13 +154,13 @@ class Compiled {
   memory::Owned<CompiledStep> core_;
 };
 
-}  // namespace compile
+}  // namespace compiler
 
 /// THROWS: ValueError for options that make no sense; OutOfMemory.
 template <class F>
-compile::Compiled<std::decay_t<F>> compile(F&& step,
-                                           const CompileOptions& options = {},
-                                           CallSite site = CallSite::here()) {
+compiler::Compiled<std::decay_t<F>> compile(F&& step,
+                                            const CompileOptions& options = {},
+                                            CallSite site = CallSite::here()) {
   return {std::forward<F>(step), options, site};
 }
 

@@ -9,7 +9,7 @@
 #include "neap/ops/contiguous.hpp"
 #include "neap/tensor/create.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 using base::raise;
@@ -124,8 +124,7 @@ std::span<Tensor> CompiledStep::call(Step step,
   return results_;
 }
 
-void CompiledStep::prepare(Step step,
-                           std::span<const tensor::Spec> arguments) {
+void CompiledStep::prepare(Step step, std::span<const tensor::Spec> arguments) {
   const Turn turn(*this);
   specs_.assign(arguments.begin(), arguments.end());
   fit(find(step));
@@ -179,10 +178,9 @@ void CompiledStep::take_specs() {
 
 CompiledStep::Entry* CompiledStep::find_traced(
     std::span<const tensor::Spec> specs) noexcept {
-  const auto found =
-      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-        return entry.executor->holds_for(specs);
-      });
+  const auto found = std::find_if(
+      entries_.begin(), entries_.end(),
+      [&](const Entry& entry) { return entry.executor->holds_for(specs); });
   if (found == entries_.end()) {
     return nullptr;
   }
@@ -220,9 +218,10 @@ void CompiledStep::add_sizes(Step step, std::span<const tensor::Spec> specs) {
     for (const std::int64_t size : options_.warm) {
       const auto warm = with_batch(specs, size);
       if (size > options_.max_batch) {
-        raise<PlanError>("compile: .warm asks for a batch of {}, max_batch is "
-                         "{}",
-                         size, options_.max_batch);
+        raise<PlanError>(
+            "compile: .warm asks for a batch of {}, max_batch is "
+            "{}",
+            size, options_.max_batch);
       }
       if (find_traced(warm) == nullptr) {
         fit(add(step, warm, false));
@@ -243,9 +242,9 @@ CompiledStep::Entry& CompiledStep::add(Step step,
                   static_cast<int>(i)) != options_.keep.end();
   }
   run_passes(program, options_.passes);
-  auto executor = memory::make_owned<Executor>(
-      memory::Category::kGraph, std::move(program), options_.debug,
-      options_.planner);
+  auto executor =
+      memory::make_owned<Executor>(memory::Category::kGraph, std::move(program),
+                                   options_.debug, options_.planner);
   if (entries_.size() == static_cast<std::size_t>(options_.programs)) {
     if (last_ == entries_.back().executor.get()) {
       last_ = nullptr;
@@ -263,4 +262,4 @@ void CompiledStep::fit(const Entry& entry) {
   }
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -10,7 +10,7 @@
 #include "neap/compile/options.hpp"
 #include "neap/compile/trace.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 /// An argument of a call: a tensor, or a number (a tensor of rank 0 then).
 struct Argument {
@@ -74,4 +74,4 @@ class NEAP_API CompiledStep {
   memory::Vector<Tensor> results_;
 };
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 // Makes lists from pairs that `visit` gives in the same order both times it is
@@ -179,4 +179,4 @@ Lists transposed(const Lists& lists, std::size_t count) {
   });
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -7,7 +7,7 @@
 
 #include "neap/compile/program.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 inline constexpr std::uint32_t kNoCall = ~0U;
 
@@ -85,4 +85,4 @@ bool has_effect(const Call& call) noexcept;
 /// The layout is all of a storage of `size` bytes, row by row.
 bool is_whole(const tensor::Layout& layout, Bytes size) noexcept;
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -5,15 +5,15 @@
 
 #include "neap/memory/domain.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 struct Debug {
-  bool poison = false;    // what ended is filled with NaNs at once
-  bool guards = false;    // bands around every buffer, looked at after each call
+  bool poison = false;  // what ended is filled with NaNs at once
+  bool guards = false;  // bands around every buffer, looked at after each call
   bool no_reuse = false;  // every value has a place of its own
 };
 
 /// Bytes of a guard band, on either side of a buffer.
 inline constexpr Bytes kBand = memory::kAlignment;
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

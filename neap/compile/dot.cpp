@@ -9,7 +9,7 @@
 #include "neap/base/bytes.hpp"
 #include "neap/compile/print.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 // Text inside double quotes: a quote or backslash of the user's ends nothing.
@@ -129,4 +129,4 @@ memory::String to_dot(const Program& program, const DotOptions& options) {
   return Drawer(program, options).text();
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -4,7 +4,7 @@
 
 #include "neap/compile/program.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 struct DotOptions {
   std::int64_t max_calls = 1'000;  // the rest is only counted
@@ -16,4 +16,4 @@ struct DotOptions {
 NEAP_API memory::String to_dot(const Program& program,
                                const DotOptions& options = {});
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -8,7 +8,7 @@
 #include "neap/memory/executor.hpp"
 #include "neap/tensor/creator.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 void check_elements(const Tensor& tensor, base::SiteId site) {
@@ -31,8 +31,8 @@ Executor::Executor(Program program, const Debug& debug,
       domain_(memory::domain()),
       grad_enabled_(memory::context().grad_enabled),
       bindings_(bind(program_, memory::executor())),
-      plan_(compile::plan(program_, memory::executor().threads(), debug,
-                          options)),
+      plan_(compiler::plan(program_, memory::executor().threads(), debug,
+                           options)),
       instructions_(program_, plan_, std::move(bindings_)),
       grads_(program_, plan_),
       results_(program_, plan_) {
@@ -71,8 +71,8 @@ void Executor::note_calls() {
 void Executor::note_call(const Call& call) {
   void* attrs = program_.attrs_of(call);
   if (call.draw_at >= 0) {
-    auto* key = reinterpret_cast<base::DrawKey*>(static_cast<std::byte*>(attrs) +
-                                                 call.draw_at);
+    auto* key = reinterpret_cast<base::DrawKey*>(
+        static_cast<std::byte*>(attrs) + call.draw_at);
     draws_.push_back({key, key->draw - program_.first_draw.draw});
   }
   if (call.listener != nullptr) {
@@ -91,8 +91,7 @@ void Executor::note_write(const Operand& operand) {
 
 bool Executor::holds_for(std::span<const tensor::Spec> arguments) const {
   const memory::Context& context = memory::context();
-  if (&domain_ != &memory::domain() ||
-      grad_enabled_ != context.grad_enabled ||
+  if (&domain_ != &memory::domain() || grad_enabled_ != context.grad_enabled ||
       plan_.threads != memory::executor().threads() ||
       !std::equal(arguments.begin(), arguments.end(),
                   program_.arguments.begin(), program_.arguments.end())) {
@@ -108,16 +107,16 @@ bool Executor::holds_for(std::span<const tensor::Spec> arguments) const {
 
 bool Executor::do_entries_hold() const {
   for (const LeafGrad& grad : program_.grads) {
-    if (grad.is_read && static_cast<graph::Leaf&>(*grad.leaf).grad().defined() !=
-                            grad.was_defined) {
+    if (grad.is_read &&
+        static_cast<graph::Leaf&>(*grad.leaf).grad().defined() !=
+            grad.was_defined) {
       return false;
     }
   }
-  return std::all_of(
-      entries_.begin(), entries_.end(), [](const Entry& entry) {
-        const Tensor now = static_cast<graph::Leaf&>(*entry.grad->leaf).grad();
-        return now.array()->layout() == entry.layout;
-      });
+  return std::all_of(entries_.begin(), entries_.end(), [](const Entry& entry) {
+    const Tensor now = static_cast<graph::Leaf&>(*entry.grad->leaf).grad();
+    return now.array()->layout() == entry.layout;
+  });
 }
 
 void Executor::prepare(const Arenas& arenas, std::span<const Tensor> arguments,
@@ -167,9 +166,9 @@ void Executor::find_bases(const Arenas& arenas,
 void Executor::find_own_bases() {
   for (std::size_t i = 0; i < plan_.lifetimes.own_blocks; ++i) {
     const tensor::Storage* of_grad = grads_.own_block(i);
-    instructions_.set_base(
-        instructions_.own(i),
-        of_grad != nullptr ? of_grad->data() : results_.own_block(i));
+    instructions_.set_base(instructions_.own(i), of_grad != nullptr
+                                                     ? of_grad->data()
+                                                     : results_.own_block(i));
   }
 }
 
@@ -278,12 +277,11 @@ void Executor::count_writes(std::span<const Tensor> arguments) const noexcept {
 // What a call before body()[at] wrote that others see.
 const Value* Executor::first_written(std::size_t at) const noexcept {
   for (const Instruction& done : instructions_.body().first(at)) {
-    for (const Operand& operand :
-         program_.out(program_.calls[done.call])) {
+    for (const Operand& operand : program_.out(program_.calls[done.call])) {
       const Buffer& buffer = plan_.lifetimes.at(operand.value);
-      const bool is_seen =
-          buffer.where == Where::kOwn ? grads_.is_in_place(buffer.index)
-                                      : buffer.where != Where::kArena;
+      const bool is_seen = buffer.where == Where::kOwn
+                               ? grads_.is_in_place(buffer.index)
+                               : buffer.where != Where::kArena;
       if (is_seen) {
         return &program_[operand.value];
       }
@@ -297,4 +295,4 @@ Bytes Executor::bytes() const noexcept {
          static_cast<Bytes>(sizeof(*this));
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -13,7 +13,7 @@
 #include "neap/compile/instructions.hpp"
 #include "neap/compile/results.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 class NEAP_API Executor {
  public:
@@ -90,4 +90,4 @@ class NEAP_API Executor {
   base::SiteId site_{};
 };
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -7,7 +7,7 @@
 
 #include "neap/compile/order.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 class Greedy {
@@ -117,4 +117,4 @@ Order greedy_order(const Memories& memories, const Lists& before,
   return Greedy(memories, before, after, backwards).run();
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

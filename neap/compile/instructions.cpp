@@ -5,7 +5,7 @@
 
 #include "neap/threads/executor.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 bool is_there_before(const Program& program, std::span<const Operand> values) {
@@ -28,8 +28,7 @@ class Instructions::Builder {
     }
     out.views_.reserve(views);  // they are pointed to
     out.all_.reserve(out.program_.calls.size());
-    const std::size_t bases =
-        out.own(std::size_t{plan.lifetimes.own_blocks});
+    const std::size_t bases = out.own(std::size_t{plan.lifetimes.own_blocks});
     out.bases_.assign(bases, nullptr);
     out.first_patch_.assign(bases + 1, 0);
   }
@@ -60,7 +59,8 @@ class Instructions::Builder {
   void add(std::uint32_t i) {
     Call& call = out_.program_.calls[i];
     const kernels::Kernel* kernel = out_.bindings_[i].kernel;
-    Instruction instruction{.call = i};
+    Instruction instruction;
+    instruction.call = i;
     if (kernel != nullptr && call.space == memory::kHost) {
       instruction.run = kernel->run;
     }
@@ -76,7 +76,8 @@ class Instructions::Builder {
     }
   }
 
-  std::span<const tensor::Strided> add_views(std::span<const Operand> operands) {
+  std::span<const tensor::Strided> add_views(
+      std::span<const Operand> operands) {
     const std::size_t first = out_.views_.size();
     for (const Operand& operand : operands) {
       const auto index = static_cast<std::uint32_t>(out_.views_.size());
@@ -147,8 +148,8 @@ void Instructions::move_base(std::size_t i, std::byte* address) noexcept {
     if (patch.is_scratch) {
       Instruction& instruction = all_[patch.index];
       instruction.args.scratch = {
-          place, static_cast<std::size_t>(
-                     program_.calls[instruction.call].scratch)};
+          place,
+          static_cast<std::size_t>(program_.calls[instruction.call].scratch)};
     } else {
       views_[patch.index].data = place;
     }
@@ -205,4 +206,4 @@ Bytes Instructions::bytes() const noexcept {
          bytes_of(bases_) + bytes_of(patches_) + bytes_of(first_patch_);
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -8,7 +8,7 @@
 #include "neap/compile/bind.hpp"
 #include "neap/compile/plan.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 struct Instruction {
   /// The kernel's function; nullptr: look at the call (instructions.cpp).
@@ -86,8 +86,8 @@ class NEAP_API Instructions {
   std::size_t front_ = 0;
   memory::Vector<tensor::Strided> views_;
   memory::Vector<std::byte*> bases_;
-  memory::Vector<Patch> patches_;            // those of base i are
+  memory::Vector<Patch> patches_;              // those of base i are
   memory::Vector<std::uint32_t> first_patch_;  // [first[i], first[i + 1])
 };
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

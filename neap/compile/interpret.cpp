@@ -9,7 +9,7 @@
 #include "neap/memory/scope.hpp"
 #include "neap/ops/copy.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 using base::raise;
 using tensor::Storage;
@@ -275,4 +275,4 @@ memory::Vector<Tensor> interpret(const Program& program,
   return run.finish();
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

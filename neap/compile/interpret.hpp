@@ -7,7 +7,7 @@
 
 #include "neap/compile/program.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 /// Runs a program once and gives its results. What a run does beside (listeners
 /// told, the current generator moved, gradients given to leaves) is done.
@@ -24,4 +24,4 @@ NEAP_API void run_call(const Program& program, const Call& call,
                        std::span<const tensor::Strided> in,
                        std::span<const tensor::Strided> out, const void* attrs);
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

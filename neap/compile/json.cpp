@@ -6,7 +6,7 @@
 #include "neap/compile/json_text.hpp"
 #include "neap/compile/print.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 constexpr std::array<std::string_view, 3> kOrigins = {"argument", "external",
@@ -145,4 +145,4 @@ memory::String to_json(const Program& program) {
   return Writer(program).text();
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -4,7 +4,7 @@
 
 #include "neap/compile/program.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 /// One object:
 ///   arguments  [{dtype, shape, space}]
@@ -20,4 +20,4 @@ namespace neap::compile {
 /// THROWS: OutOfMemory.
 NEAP_API memory::String to_json(const Program& program);
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <iterator>
 
-namespace neap::compile {
+namespace neap::compiler {
 
 void JsonText::separate() {
   if (!is_first_) {
@@ -86,4 +86,4 @@ void JsonText::quote(std::string_view value) {
   out_ += '"';
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -14,7 +14,7 @@
 
 #include "neap/memory/containers.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 /// REQUIRES: calls that make sense together. Not checked.
 class JsonText {
@@ -44,4 +44,4 @@ class JsonText {
       true;  // nothing stands before in this bracket, or a key does
 };
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

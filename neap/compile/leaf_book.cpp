@@ -3,7 +3,7 @@
 
 #include "neap/graph/vertex.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 // As the leaf says, and no trace hears of it.
@@ -94,4 +94,4 @@ void drop_lonely_leaves(Program& program) noexcept {
   });
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -8,7 +8,7 @@
 
 #include "neap/compile/traced_values.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 class LeafBook {
  public:
@@ -47,4 +47,4 @@ class LeafBook {
 /// that the step made for itself.
 void drop_lonely_leaves(Program& program) noexcept;
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -5,7 +5,7 @@
 
 #include "neap/memory/scope.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 using tensor::Array;
@@ -98,9 +98,9 @@ Tensor LeafGrads::make(const Slot& slot,
     const tensor::Layout& layout = last.layout;
     if (layout.offset == 0 && tensor::is_contiguous(layout) &&
         tensor::extent_bytes(layout) == value.size) {
-      return Tensor(Array::allocate(
-          {layout.dtype, layout.shape, value.spec.space}, tag,
-          memory::domain()));
+      return Tensor(
+          Array::allocate({layout.dtype, layout.shape, value.spec.space}, tag,
+                          memory::domain()));
     }
     storage = Storage::allocate(value.size, tag, memory::domain());
   }
@@ -148,4 +148,4 @@ void LeafGrads::abandon() noexcept {
   }
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -8,7 +8,7 @@
 #include "neap/compile/plan.hpp"
 #include "neap/graph/vertex.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 class NEAP_API LeafGrads {
  public:
@@ -47,4 +47,4 @@ class NEAP_API LeafGrads {
   memory::Vector<std::uint32_t> slot_of_block_;  // the first; kNone: none
 };
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -5,7 +5,7 @@
 
 #include "neap/base/raise.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 class Builder {
@@ -173,4 +173,4 @@ SpaceProblem problem_of(const Lifetimes& lifetimes, memory::SpaceId space,
   return out;
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

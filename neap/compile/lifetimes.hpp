@@ -16,7 +16,7 @@
 #include "neap/compile/program.hpp"
 #include "neap/planner/problem.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 /// Position of a buffer in Lifetimes::buffers.
 using BufferId = base::StrongId<struct BufferTag>;
@@ -33,9 +33,9 @@ struct Buffer {
   Where where = Where::kArena;
   memory::SpaceId space = memory::kHost;
   std::uint32_t index = 0;
-  Bytes size = 0;           // of the largest value in it
-  std::uint32_t first = 0;  // call that begins it
-  std::uint32_t last = 0;   // last call that needs it; #calls: after the run
+  Bytes size = 0;            // of the largest value in it
+  std::uint32_t first = 0;   // call that begins it
+  std::uint32_t last = 0;    // last call that needs it; #calls: after the run
   ValueId value = kNoValue;  // the first in it; kNoValue: scratch of `first`
 };
 
@@ -70,4 +70,4 @@ NEAP_API SpaceProblem problem_of(const Lifetimes& lifetimes,
                                  memory::SpaceId space,
                                  const Debug& debug = {});
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

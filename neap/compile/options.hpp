@@ -27,8 +27,8 @@ struct CompileOptions {
   /// Programs at most, for other shapes and other turns; beyond them the least
   /// recently used one goes.
   int programs = 8;
-  compile::Passes passes;
-  compile::Debug debug;
+  compiler::Passes passes;
+  compiler::Debug debug;
   planner::SolveOptions planner;
 };
 

@@ -6,7 +6,7 @@
 
 #include "neap/compile/takeover.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 // The calls of `order` by slot; those of one slot keep their order.
@@ -118,4 +118,4 @@ Bytes Meter::step(std::uint32_t call, Bytes live, Peak& peak) {
   return live - freed;
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

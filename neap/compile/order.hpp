@@ -8,7 +8,7 @@
 #include "neap/base/function_ref.hpp"
 #include "neap/compile/dataflow.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 using Order = memory::Vector<std::uint32_t>;
 using Chosen = base::FunctionRef<bool(std::uint32_t)>;
@@ -55,4 +55,4 @@ class Meter {
 Order greedy_order(const Memories& memories, const Lists& before,
                    const Lists& after, bool backwards);
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

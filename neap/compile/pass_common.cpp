@@ -6,7 +6,7 @@
 #include "neap/compile/passes.hpp"
 #include "neap/compile/rewrite.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 // FNV-1a over words.
@@ -197,4 +197,4 @@ void merge_common(Program& program) {
   Common(program).run();
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -10,7 +10,7 @@
 #include "neap/ops/mul.hpp"
 #include "neap/ops/relu.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 // exp(x) twice, joined, after what `change` does to the second.
@@ -111,4 +111,4 @@ TEST(CommonPassTest, FillsAreMadeAgainAsTheyAreCheaperThanTheirMemory) {
 }
 
 }  // namespace
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -3,7 +3,7 @@
 #include "neap/compile/passes.hpp"
 #include "neap/compile/rewrite.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 class DeadCode {
@@ -94,4 +94,4 @@ void remove_dead_code(Program& program) {
   DeadCode(program).run();
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -9,7 +9,7 @@
 #include "neap/ops/mul.hpp"
 #include "neap/ops/relu.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 // Writes all of `old` without reading it.
@@ -89,4 +89,4 @@ TEST(DeadCodePassTest, ConstantsThatNobodyReadsAreLetGo) {
 }
 
 }  // namespace
-}  // namespace neap::compile
+}  // namespace neap::compiler

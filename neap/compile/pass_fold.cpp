@@ -7,7 +7,7 @@
 #include "neap/memory/executor.hpp"
 #include "neap/memory/scope.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 constexpr Bytes kMostEach = 4 * 1024;
@@ -139,4 +139,4 @@ void fold_constants(Program& program) {
   Folder(program).run();
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -9,7 +9,7 @@
 #include "neap/ops/exp.hpp"
 #include "neap/ops/mul.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 TEST(FoldPassTest, WhatHangsOnConstantsAloneIsComputedOnce) {
@@ -80,4 +80,4 @@ TEST(FoldPassTest, AResultIsTheCallersToWriteAndIsMadeAnew) {
 }
 
 }  // namespace
-}  // namespace neap::compile
+}  // namespace neap::compiler

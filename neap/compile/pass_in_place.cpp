@@ -4,7 +4,7 @@
 #include "neap/compile/passes.hpp"
 #include "neap/compile/takeover.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 void take_over_inputs(Program& program) {
   const Dataflow flow(program);
@@ -24,4 +24,4 @@ void take_over_inputs(Program& program) {
   }
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -9,7 +9,7 @@
 #include "neap/ops/matmul.hpp"
 #include "neap/ops/relu.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 // What the value made last takes over, after the pass.
@@ -114,4 +114,4 @@ TEST(InPlacePassTest, OneMemoryGoesToOneValue) {
 }
 
 }  // namespace
-}  // namespace neap::compile
+}  // namespace neap::compiler

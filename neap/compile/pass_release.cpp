@@ -6,7 +6,7 @@
 #include "neap/compile/passes.hpp"
 #include "neap/compile/rewrite.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 void release_gradients(Program& program) {
   const Dataflow flow(program);
@@ -21,4 +21,4 @@ void release_gradients(Program& program) {
   }
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

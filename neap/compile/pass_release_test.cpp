@@ -10,7 +10,7 @@
 #include "neap/ops/mul.hpp"
 #include "neap/ops/relu.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 std::string released(ProgramMaker& maker) {
@@ -88,4 +88,4 @@ TEST(ReleasePassTest, WhatReadsTheNewParameterStaysBehind) {
 }
 
 }  // namespace
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -6,7 +6,7 @@
 #include "neap/compile/passes.hpp"
 #include "neap/compile/rewrite.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 constexpr int kRounds = 4;  // of moving calls earlier and later
@@ -81,4 +81,4 @@ void reorder_for_peak(Program& program) {
   keep_calls(program, reorder.run());
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -13,7 +13,7 @@
 #include "neap/ops/mul.hpp"
 #include "neap/ops/sum.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 constexpr Bytes kLine = 4 * 16;  // of a vector of 16, as a plan counts it
@@ -130,4 +130,4 @@ TEST(OrderTest, HoistedCallsFollowWhatTheyNeed) {
 }
 
 }  // namespace
-}  // namespace neap::compile
+}  // namespace neap::compiler

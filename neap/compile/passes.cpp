@@ -7,7 +7,7 @@
 #include "neap/compile/verify.hpp"
 #endif
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 #ifdef NEAP_CHECKED
@@ -55,4 +55,4 @@ void run_passes(Program& program, const Passes& passes) {
   }
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

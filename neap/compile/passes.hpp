@@ -8,7 +8,7 @@
 
 #include "neap/compile/program.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 /// Which passes run.
 struct Passes {
@@ -52,4 +52,4 @@ NEAP_API void release_gradients(Program& program);
 /// instant at which most is needed.
 NEAP_API void reorder_for_peak(Program& program);
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -6,7 +6,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/planner/validate.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 class Planning {
@@ -16,13 +16,11 @@ class Planning {
   }
 
   void solve(memory::SpaceId space, const planner::SolveOptions& options) {
-    const SpaceProblem packing =
-        problem_of(out_.lifetimes, space, out_.debug);
+    const SpaceProblem packing = problem_of(out_.lifetimes, space, out_.debug);
     if (packing.buffers.empty()) {
       return;
     }
-    const planner::Solution solution =
-        planner::solve(packing.problem, options);
+    const planner::Solution solution = planner::solve(packing.problem, options);
     check(packing.problem, solution);
     for (std::size_t i = 0; i < packing.buffers.size(); ++i) {
       out_.offsets[packing.buffers[i].value] = solution.offsets[i] * kUnit;
@@ -100,8 +98,7 @@ class Planning {
       const Value& value = program_.values[v];
       ValueId& current = latest[out_.lifetimes.buffer_of[v].value];
       if (value.origin == Origin::kCall && value.index <= result.peak_call &&
-          (current == kNoValue ||
-           program_[current].index <= value.index)) {
+          (current == kNoValue || program_[current].index <= value.index)) {
         current = {v};
       }
     }
@@ -196,4 +193,4 @@ Bytes Plan::bytes() const noexcept {
          bytes_of(at_peak) + bytes_of(by_owner);
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -7,7 +7,7 @@
 
 #include "neap/compile/lifetimes.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 /// The arena of one memory space.
 struct SpacePlan {
@@ -71,4 +71,4 @@ struct Plan {
 NEAP_API Plan plan(const Program& program, int threads, const Debug& debug = {},
                    const planner::SolveOptions& options = {});
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

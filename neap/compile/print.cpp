@@ -10,7 +10,7 @@
 #include "neap/compile/dataflow.hpp"
 #include "neap/compile/text_columns.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 constexpr std::size_t kMaxInputs = 8;  // written out for one call
@@ -252,4 +252,4 @@ memory::String print(const Program& program, const PrintOptions& options) {
   return Printer(program, options).text();
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -7,7 +7,7 @@
 
 #include "neap/compile/program.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 struct Plan;
 
@@ -36,4 +36,4 @@ NEAP_API memory::String print(const Program& program,
 /// A value's or a call's layer, "" where there is none. LIFETIME: the domain's.
 std::string_view owner_path(const Program& program, memory::OwnerId owner);
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

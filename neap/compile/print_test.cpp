@@ -13,7 +13,7 @@
 #include "neap/ops/matmul.hpp"
 #include "neap/ops/relu.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 struct Step : ProgramMaker {
@@ -117,4 +117,4 @@ TEST(DotTest, DrawsCallsValuesAndTakeovers) {
 }
 
 }  // namespace
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-namespace neap::compile {
+namespace neap::compiler {
 
 Program::Program() = default;
 
@@ -100,4 +100,4 @@ Bytes Program::bytes() const noexcept {
          bytes_of(listeners) + bytes_of(attrs_) + bytes_of(kept_);
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

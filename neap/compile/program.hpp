@@ -22,7 +22,7 @@
 #include "neap/memory/containers.hpp"
 #include "neap/tensor/generator.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 /// Position of a value in Program::values.
 using ValueId = base::StrongId<struct ValueTag>;
@@ -189,4 +189,4 @@ class NEAP_API Program {
   memory::Vector<Kept> kept_;  // attributes that own something, counted ops
 };
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

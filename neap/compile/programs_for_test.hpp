@@ -14,7 +14,7 @@
 #include "neap/ops/fill.hpp"
 #include "neap/tensor/create.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 /// An optimizer that changes nothing from run to run.
 class StillListener final : public graph::RunListener {
@@ -165,4 +165,4 @@ inline std::string names_of(const Program& program) {
   return out;
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

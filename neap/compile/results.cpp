@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 using tensor::Array;
@@ -126,10 +126,10 @@ Results::Ground& Results::choose_in_arena(Home& home, const Arenas& arenas) {
   }
   memory::Domain& domain = memory::domain();
   const memory::Tag tag = tag_of(value);
-  home.fresh =
-      make_ground(home, domain.is_rehearsal()
-                            ? Storage::stand_in(value.size, {}, tag, domain)
-                            : Storage::borrow(data, value.size, {}, tag, domain));
+  home.fresh = make_ground(
+      home, domain.is_rehearsal()
+                ? Storage::stand_in(value.size, {}, tag, domain)
+                : Storage::borrow(data, value.size, {}, tag, domain));
   home.fresh.address = data;
   return home.fresh;
 }
@@ -143,9 +143,8 @@ Results::Ground& Results::choose_kept(Home& home) {
   }
   // The one of the last run may well be held until this one ends; the other
   // goes with its handles.
-  const std::size_t other = home.grounds[home.chosen].storage
-                                ? 1 - home.chosen
-                                : home.chosen;
+  const std::size_t other =
+      home.grounds[home.chosen].storage ? 1 - home.chosen : home.chosen;
   const Value& value = value_of(home);
   home.grounds[other] = make_ground(
       home, Storage::allocate(value.size, tag_of(value), memory::domain()));
@@ -209,4 +208,4 @@ void Results::abandon() noexcept {
   }
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -9,7 +9,7 @@
 #include "neap/compile/arenas.hpp"
 #include "neap/compile/leaf_grads.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 class NEAP_API Results {
  public:
@@ -79,4 +79,4 @@ class NEAP_API Results {
   memory::Vector<std::size_t> home_of_block_;  // of own blocks; kNone: none
 };
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -5,7 +5,7 @@
 
 #include "neap/compile/dataflow.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 template <class Visit>
@@ -150,4 +150,4 @@ void tidy(Program& program) {
   tidy_values(program, is_named);
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

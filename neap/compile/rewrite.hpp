@@ -6,7 +6,7 @@
 
 #include "neap/compile/program.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 /// The calls named by `order`, in that order, and no others. Values of calls
 /// that go have no maker from then on, until tidy(). THROWS: OutOfMemory; the
@@ -17,4 +17,4 @@ void keep_calls(Program& program, std::span<const std::uint32_t> order);
 /// no call reads, operands of calls that went. THROWS: OutOfMemory.
 void tidy(Program& program);
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

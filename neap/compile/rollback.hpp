@@ -5,7 +5,7 @@
 
 #include "neap/compile/program.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 class Rollback {
  public:
@@ -36,4 +36,4 @@ class Rollback {
   bool is_done_ = false;
 };
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/compile/stand_in.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 Bytes dense_bytes(const tensor::Spec& spec) {
   return base::checked_mul(spec.shape.element_count(), size_of(spec.dtype));
@@ -19,4 +19,4 @@ Tensor StandIn::make(const tensor::Spec& spec, const memory::Tag& tag,
       tensor::dense_layout(spec.dtype, spec.shape)));
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -6,7 +6,7 @@
 
 #include "neap/compile/program.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 /// As graph::Trace::number().
 using TraceNumber = base::StrongId<struct TraceNumberTag, std::uint64_t>;
@@ -40,4 +40,4 @@ class StandIn final : public tensor::LentOwner {
 /// Bytes of a dense tensor. THROWS: ShapeError when they do not fit 64 bits.
 Bytes dense_bytes(const tensor::Spec& spec);
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

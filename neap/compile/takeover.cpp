@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace neap::compile {
+namespace neap::compiler {
 
 std::uint32_t takeover_mask(const Program& program, const Dataflow& flow,
                             const Call& call) {
@@ -41,4 +41,4 @@ std::uint32_t takeover_mask(const Program& program, const Dataflow& flow,
   return mask;
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -4,7 +4,7 @@
 
 #include "neap/compile/dataflow.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 /// Bit i: input i has the elements of output 0, one for one and in the same
 /// places, the op may write over them, and the value is the run's own. That
@@ -12,4 +12,4 @@ namespace neap::compile {
 std::uint32_t takeover_mask(const Program& program, const Dataflow& flow,
                             const Call& call);
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

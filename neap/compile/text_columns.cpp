@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace neap::compile {
+namespace neap::compiler {
 
 TextColumns::TextColumns(std::initializer_list<Column> columns)
     : columns_(columns.begin(), columns.end()), widths_(columns.size(), 0) {}
@@ -50,4 +50,4 @@ void TextColumns::append_to(memory::String& out) const {
   }
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

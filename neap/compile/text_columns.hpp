@@ -9,7 +9,7 @@
 
 #include "neap/memory/containers.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 class TextColumns {
  public:
@@ -36,4 +36,4 @@ class TextColumns {
   memory::String text_;
 };
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 TEST(TextColumnsTest, AlignsAndLeavesOutWhatIsEmpty) {
@@ -20,4 +20,4 @@ TEST(TextColumnsTest, AlignsAndLeavesOutWhatIsEmpty) {
 }
 
 }  // namespace
-}  // namespace neap::compile
+}  // namespace neap::compiler

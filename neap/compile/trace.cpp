@@ -4,7 +4,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/compile/tracer.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 Program trace(Step step, std::span<const tensor::Spec> arguments,
               CallSite site) {
@@ -29,4 +29,4 @@ Program trace(Step step, std::span<const tensor::Spec> arguments,
   return tracer.take();
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -17,7 +17,7 @@
 #include "neap/base/function_ref.hpp"
 #include "neap/compile/program.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 /// Puts the step's results into the vector, in order.
 using Step = base::FunctionRef<void(std::span<const Tensor> arguments,
@@ -31,4 +31,4 @@ using Step = base::FunctionRef<void(std::span<const Tensor> arguments,
 NEAP_API Program trace(Step step, std::span<const tensor::Spec> arguments,
                        CallSite site = CallSite::here());
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -8,7 +8,7 @@
 #include "neap/memory/scope.hpp"
 #include "neap/ops/ops.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 using testing::HasSubstr;
@@ -232,4 +232,4 @@ TEST(TraceTest, ScopesGiveStandInsBack) {
 }
 
 }  // namespace
-}  // namespace neap::compile
+}  // namespace neap::compiler

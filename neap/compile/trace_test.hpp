@@ -14,7 +14,7 @@
 #include "neap/tensor/element.hpp"
 #include "neap/tensor/generator.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 using Many = memory::Vector<Tensor>;
 using In = std::span<const Tensor>;
@@ -70,4 +70,4 @@ inline Program expect_traced(Step step, const Many& arguments) {
   return program;
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

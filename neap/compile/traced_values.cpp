@@ -5,7 +5,7 @@
 #include "neap/memory/scope.hpp"
 #include "neap/tensor/creator.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 using tensor::Absence;
@@ -156,4 +156,4 @@ ValueId TracedValues::entry_of(const Tensor& tensor) const noexcept {
   return known != nullptr && !known->is_made ? known->first : kNoValue;
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -14,7 +14,7 @@
 
 #include "neap/compile/stand_in.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 class TracedValues {
  public:
@@ -71,4 +71,4 @@ class TracedValues {
   memory::Vector<Tensor> made_;  // so that no address means two storages
 };
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -10,7 +10,7 @@
 #include "neap/compile/rollback.hpp"
 #include "neap/graph/record_result.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 using base::raise;
 using graph::OpCall;
@@ -262,4 +262,4 @@ std::uint32_t Tracer::enter_segment(std::uint32_t segment) noexcept {
   return std::exchange(segment_, segment == kAnew ? ++last_segment_ : segment);
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -16,7 +16,7 @@
 #include "neap/tensor/creator.hpp"
 #include "neap/tensor/generator.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 class Tracer final : public graph::Recorder,
                      public graph::Trace,
@@ -73,4 +73,4 @@ class Tracer final : public graph::Recorder,
   std::exception_ptr failure_;  // of a place that may not throw
 };
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

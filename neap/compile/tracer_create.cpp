@@ -6,7 +6,7 @@
 #include "neap/ops/draw.hpp"
 #include "neap/ops/fill.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 using base::raise;
 using tensor::Creation;
@@ -77,4 +77,4 @@ void Tracer::on_host_access(const Tensor& tensor, const char* what,
   }
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

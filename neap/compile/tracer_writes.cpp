@@ -5,7 +5,7 @@
 #include "neap/compile/tracer.hpp"
 #include "neap/ops/copy.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 using base::raise;
 using memory::Category;
@@ -162,4 +162,4 @@ void Tracer::check(const graph::Check& check) {
   rollback.done();
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

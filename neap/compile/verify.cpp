@@ -8,7 +8,7 @@
 
 #include "neap/base/error.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 class Checker {
@@ -291,4 +291,4 @@ std::string EffectOrder::fault_of(const Program& program) const {
   return {};
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

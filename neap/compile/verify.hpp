@@ -7,7 +7,7 @@
 
 #include "neap/compile/program.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 /// The first fault of a program as a sentence, or "":
 /// - a value is set once, by the call that it names, before it is read;
@@ -53,4 +53,4 @@ class NEAP_API EffectOrder {
   memory::Vector<Write> writes_;  // sorted by memory and nth
 };
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -13,7 +13,7 @@
 #include "neap/ops/sum.hpp"
 #include "neap/ops/sum_of_squares.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 // %0: argument, %1: a parameter; %2 = mul(%0, %1); %3 = relu(%2);
@@ -150,4 +150,4 @@ TEST(EffectOrderTest, ChecksAndWritesKeepTheirOrder) {
 }
 
 }  // namespace
-}  // namespace neap::compile
+}  // namespace neap::compiler
