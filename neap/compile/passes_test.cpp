@@ -21,7 +21,7 @@
 #include "neap/ops/ops.hpp"
 #include "neap/optim/sgd.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 // A step that is the same each time it is called; worlds of one seed are equal.
@@ -264,4 +264,4 @@ TEST(PassesTest, LongProgramsTakeNoLongerThanTheyAreLong) {
 }
 
 }  // namespace
-}  // namespace neap::compile
+}  // namespace neap::compiler

@@ -121,14 +121,14 @@ class ProgramTest : public DoorTest {
     }
     const UseGenerator use(traced->generator);
     const Many example = batch(0);
-    const compile::Program program =
-        compile::trace([&](std::span<const Tensor> in,
+    const compiler::Program program =
+        compiler::trace([&](std::span<const Tensor> in,
                            Many& out) { out = traced->step(update, in); },
                        std::array{example[0].spec(), example[1].spec()});
     for (int step = warm; step < kSteps; ++step) {
       const Many expected = run(eager, update, step);
       const UseGenerator again(traced->generator);
-      const Many found = compile::interpret(program, batch(step));
+      const Many found = compiler::interpret(program, batch(step));
       for (std::size_t i = 0; i < expected.size(); ++i) {
         EXPECT_EQ(numbers(found[i]), numbers(expected[i])) << step;
       }
@@ -218,8 +218,8 @@ TEST_F(ProgramTest, TheOptimizersOptionsMayChangeBetweenRuns) {
   World eager(momentum());
   World traced(momentum());
   const Many example = batch(0);
-  const compile::Program program =
-      compile::trace([&](std::span<const Tensor> in,
+  const compiler::Program program =
+      compiler::trace([&](std::span<const Tensor> in,
                          Many& out) { out = traced.step(clip_and_step, in); },
                      std::array{example[0].spec(), example[1].spec()});
   for (int step = 0; step < 4; ++step) {
@@ -231,7 +231,7 @@ TEST_F(ProgramTest, TheOptimizersOptionsMayChangeBetweenRuns) {
       eager.step(clip_and_step, batch(step));
     }
     const UseGenerator use(traced.generator);
-    compile::interpret(program, batch(step));
+    compiler::interpret(program, batch(step));
     expect_same(traced, eager);
   }
 }
@@ -239,7 +239,7 @@ TEST_F(ProgramTest, TheOptimizersOptionsMayChangeBetweenRuns) {
 TEST_F(ProgramTest, ANormThatIsNotFiniteIsRefusedBeforeAnyWrite) {
   const Tensor a = parameter({1, 2});
   SGD sgd(named({{"a", a}}), {.lr = 0.5});
-  const compile::Program program = compile::trace(
+  const compiler::Program program = compiler::trace(
       [&](std::span<const Tensor> in, Many& out) {
         backward(sum(a * in[0]));
         out.push_back(clip_grad_norm(sgd.parameters(), 1.0,
@@ -250,18 +250,18 @@ TEST_F(ProgramTest, ANormThatIsNotFiniteIsRefusedBeforeAnyWrite) {
       std::array{tensor::Spec{f32, {2}}});
   Many arguments;
   arguments.push_back(from_values({INFINITY, 1}, {2}));
-  EXPECT_THROW(compile::interpret(program, arguments), ValueError);
+  EXPECT_THROW(compiler::interpret(program, arguments), ValueError);
   EXPECT_THAT(numbers(a), ElementsAreArray({1.0, 2.0}));
   EXPECT_EQ(sgd.step_count(), 0);
   arguments[0] = ones({2});
-  compile::interpret(program, arguments);
+  compiler::interpret(program, arguments);
   EXPECT_EQ(sgd.step_count(), 1);
 }
 
 TEST_F(ProgramTest, WritesIntoStateOfTheUsersAreDoneInEachRun) {
   const Tensor mean = zeros({3});
   const Tensor count = zeros({});
-  const compile::Program program = compile::trace(
+  const compiler::Program program = compiler::trace(
       [&](std::span<const Tensor> in, Many& out) {
         const NoGrad guard;
         add_(count, 1.0);
@@ -274,7 +274,7 @@ TEST_F(ProgramTest, WritesIntoStateOfTheUsersAreDoneInEachRun) {
   for (int run = 0; run < 3; ++run) {
     Many arguments;
     arguments.push_back(full({3}, run));
-    const Many found = compile::interpret(program, arguments);
+    const Many found = compiler::interpret(program, arguments);
     EXPECT_EQ(numbers(found[0]), numbers(mean));
   }
   EXPECT_EQ(numbers(count)[0], 3.0);
