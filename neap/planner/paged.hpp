@@ -1,0 +1,41 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// A plan without fragmentation: memory in pages, of which a buffer may have
+// several runs that it sees as one range of addresses. Then the lower bound is
+// always reached, since any free pages will do.
+//
+//   addresses, in pages        0 .. pages-1: the pages themselves, in order
+//                              pages ..    : views, one after the other, of
+//                                            the buffers in several runs
+//
+// A buffer in one run needs no view: its address is its first page's.
+// neap/memory/paged_arena.hpp makes such addresses.
+#pragma once
+
+#include "neap/planner/problem.hpp"
+
+namespace neap::planner {
+
+/// `count` pages from `at` on show those from `from` on.
+struct PageView {
+  std::int64_t at = 0;    // address, in pages; at least Paging::pages
+  std::int64_t from = 0;  // below Paging::pages
+  std::int64_t count = 0;
+};
+
+struct Paging {
+  std::int64_t page_size = 0;
+  std::int64_t pages = 0;                  // there are so many
+  std::int64_t address_pages = 0;          // pages and views together
+  memory::Vector<std::int64_t> addresses;  // of each buffer, in units of size
+  memory::Vector<PageView> views;          // by `at`
+};
+
+/// Every buffer takes whole pages. `pages` is the largest sum of live pages at
+/// an instant, exactly. A plan of solve() comes first; what sticks out of it
+/// takes what is free, in as few runs as it then can.
+/// THROWS: ValueError as check(), for a fixed buffer, and where the page size
+/// is no multiple of an alignment; OutOfMemory.
+NEAP_API Paging assign_pages(const Problem& problem, std::int64_t page_size,
+                             const SolveOptions& options = {});
+
+}  // namespace neap::planner
