@@ -79,8 +79,8 @@ class Segment {
 ///    values;
 ///  - lives, with what it captured, as long as the segment and every result
 ///    that still needs it.
-/// Inside jvp or a trace, under NoGrad, and inside another segment's forward,
-/// a segment is the plain function.
+/// Inside jvp, under NoGrad, and inside another segment's forward, a segment is
+/// the plain function. In a step that is traced, the program runs it again.
 /// THROWS: OutOfMemory.
 template <class F>
 auto rematerialise(F&& function, const RematerialiseOptions& options = {},

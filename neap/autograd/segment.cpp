@@ -89,11 +89,12 @@ const Op kStandIn{
     .facts = {}};
 
 // The recorder that ops of this thread go to is a replayer that nothing but
-// the eager one follows, or there is none.
+// the eager one or a trace's follows, or it is one of those.
 bool may_watch(Replayer** outer) {
   graph::Recorder* recorder = memory::context().recorder;
   *outer = dynamic_cast<Replayer*>(recorder);
-  return recorder == nullptr || (*outer != nullptr && (*outer)->is_eager());
+  return recorder == nullptr || recorder == &graph::base_recorder() ||
+         (*outer != nullptr && (*outer)->is_at_base());
 }
 
 base::SiteId current_or(base::SiteId site) noexcept {
@@ -269,6 +270,7 @@ memory::Vector<Tensor> run_again(
       c.recorder = &replayer;
       c.generator = &generator;
     });
+    const graph::AnewSegment anew;
     recall.function->call(std::span(stand_ins).first(recall.inputs), results);
   }
   if (!(replayer.fingerprint == recall.fingerprint) ||
@@ -330,8 +332,7 @@ void segment_vjp(graph::VjpContext& c) {
   }
   // Sums go on where the outer walk left them, so that they have its order.
   roots.insert(roots.end(), targets.begin(), targets.end());
-  Walk walk(roots, targets, {is_recorded, is_recorded},
-            memory::context().site);
+  Walk walk(roots, targets, {is_recorded, is_recorded}, memory::context().site);
   for (std::size_t t = 0; t < targets.size(); ++t) {
     if (Tensor sum = c.take_sum(wanted[t]); sum.defined()) {
       walk.seed(targets[t], std::move(sum));

@@ -123,7 +123,7 @@ void Watcher::record(const OpCall& call, std::span<Tensor> outputs) {
   {
     graph::Recorder& next = outer_ != nullptr
                                 ? static_cast<graph::Recorder&>(*outer_)
-                                : graph::eager();
+                                : graph::base_recorder();
     const NoGrad guard;
     next.record(call, outputs);
   }

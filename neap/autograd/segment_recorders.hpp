@@ -14,6 +14,7 @@
 
 #include "neap/autograd/segment.hpp"
 #include "neap/graph/record_result.hpp"
+#include "neap/graph/trace.hpp"
 
 namespace neap::autograd {
 
@@ -108,7 +109,8 @@ class Replayer final : public graph::Recorder {
   /// requires grad and that the forward did not use.
   const Tensor& translated(const Tensor& tensor) const;
   void record(const graph::OpCall& call, std::span<Tensor> outputs) override;
-  bool is_eager() const noexcept { return &next_ == &graph::eager(); }
+  /// True when nothing but the eager recorder, or a trace's, follows.
+  bool is_at_base() const noexcept { return &next_ == &graph::base_recorder(); }
 
   Fingerprint fingerprint;
 

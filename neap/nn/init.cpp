@@ -5,6 +5,7 @@
 
 #include "neap/base/normal.hpp"
 #include "neap/base/raise.hpp"
+#include "neap/graph/trace.hpp"
 #include "neap/tensor/element.hpp"
 #include "neap/tensor/generator.hpp"
 
@@ -22,6 +23,12 @@ void check_writable(const char* what, const Tensor& tensor) {
   if (tensor.space() != memory::kHost) {
     raise<DeviceError>("{}: the tensor lies in memory space {}, not the host's",
                        what, tensor.space().value);
+  }
+  if (graph::trace() != nullptr) {
+    raise<TraceError>(
+        "{}: the host fills the tensor, which a step that is traced cannot "
+        "repeat; make layers and fill tensors outside of it",
+        what);
   }
   if (!tensor.is_leaf()) {
     raise<GraphError>("{}: a graph records the tensor, fill a leaf instead",

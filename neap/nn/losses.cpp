@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "neap/base/raise.hpp"
+#include "neap/graph/trace.hpp"
 #include "neap/tensor/element.hpp"
 
 namespace neap::nn {
@@ -52,6 +53,11 @@ void check_accuracy(const Tensor& logits, const Tensor& labels) {
 
 double accuracy(const Tensor& logits, const Tensor& labels) {
   check_accuracy(logits, labels);
+  if (graph::trace() != nullptr) {
+    raise<TraceError>(
+        "accuracy: gives a number, which a step that is traced cannot know; "
+        "call it on what the step returns");
+  }
   const tensor::Strided x = logits.array()->strided();
   const tensor::Strided label = labels.array()->strided();
   const std::int64_t rows = x.shape[0];

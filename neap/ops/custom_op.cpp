@@ -30,6 +30,8 @@ struct RandomAttrs : CustomAttrs {
 };
 
 constexpr int kDTypesKept = 16;
+constexpr std::int32_t kDrawAt = sizeof(CustomAttrs);
+static_assert(sizeof(RandomAttrs) == kDrawAt + sizeof(base::DrawKey));
 
 bool is_random(const Op& op) noexcept {
   return op.facts.effect == graph::Effect::kRandom;
@@ -164,6 +166,7 @@ class CustomDescriptor final : public graph::Op,
       reads.shapes = ~0U;  // so that every cotangent's shape can be checked
     }
     facts.cost = traits.has_cost ? ops::cost : nullptr;
+    facts.draw_at = is_random(*this) ? kDrawAt : -1;
   }
 
  private:

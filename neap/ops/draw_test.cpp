@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/draw.hpp"
 
-#include "neap/base/drawn.hpp"
+#include "neap/tensor/create.hpp"
 #include "neap/testing/op_table.hpp"
 
 namespace neap::testing {
@@ -19,14 +19,15 @@ std::vector<double> created(DType dtype, ops::Draw draw, const Shape& shape) {
   Generator generator;
   generator.set_state(kKey);
   const UseGenerator guard(generator);
-  const Tensor t = draw == ops::Draw::kUniform  ? rand(shape, dtype)
+  const Tensor t = draw == ops::Draw::kUniform  ? neap::rand(shape, dtype)
                    : draw == ops::Draw::kNormal ? randn(shape, dtype)
                                                 : randint(-5, 90, shape, dtype);
   const auto values = t.to_vector();
   return {values.begin(), values.end()};
 }
 
-Row row_of(const char* name, ops::Draw draw, DType dtype, const Shape& shape) {
+OpRow row_of(const char* name, ops::Draw draw, DType dtype,
+             const Shape& shape) {
   return {.name = name,
           .fn = [=](Inputs x) { return draw_as(x[0], draw, shape); },
           .inputs = {uniform({1}, -1, 1)},
@@ -50,7 +51,8 @@ OpTable draw_table() {
       .errors = {{.name = "integers of f32",
                   .fn = [](Inputs x) { return draw_as(x[0], kInteger, {2}); },
                   .inputs = {uniform({1}, -1, 1)},
-                  .error = typeid(DTypeError)}}};
+                  .error = typeid(DTypeError)}},
+      .no_zero_size = "it has no operands"};
 }
 
 const Listed kListed(draw_table);

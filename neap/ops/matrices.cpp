@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "neap/graph/trace.hpp"
 #include "neap/tensor/element.hpp"
 
 namespace neap::ops {
@@ -34,11 +35,12 @@ void infer_solve(const char* op, const OpArgs& args, Spec& out) {
   out.shape.push_back(b.shape.back(1));
 }
 
-void check_factored(const char* op, const Tensor& result, const char* is) {
-  if (result.space() != memory::kHost || result.element_count() == 0) {
-    return;
-  }
-  const tensor::Strided view = result.array()->strided();
+namespace {
+
+void look_at_factored(const char* op, std::span<const tensor::Strided> values,
+                      const Attrs& attrs) {
+  const char* is = attrs.as<const char*>();  // a literal
+  const tensor::Strided& view = values[0];
   const Shape batch = batch_of(view.shape);
   const Shape strides = batch_of(view.strides);
   std::int64_t matrix = 0;
@@ -55,6 +57,18 @@ void check_factored(const char* op, const Tensor& result, const char* is) {
     check(view.as<const float>());
   } else {
     check(view.as<const double>());
+  }
+}
+
+}  // namespace
+
+void check_factored(const char* op, const Tensor& result, const char* is) {
+  if (result.space() == memory::kHost && result.element_count() != 0) {
+    graph::run_check({.op = op,
+                      .look = look_at_factored,
+                      .values = std::span(&result, 1),
+                      .attrs = is,
+                      .site = memory::context().site});
   }
 }
 

@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/pack.hpp"
 
+#include "neap/graph/trace.hpp"
 #include "neap/kernels/pack.hpp"
 #include "neap/memory/executor.hpp"
 #include "neap/ops/expand.hpp"
@@ -54,15 +55,49 @@ Tensor pack_checked(const Operand& x, const Operand& mask, std::int64_t count) {
   return graph::apply(kPack, {x, mask}, PackAttrs{count});
 }
 
-std::int64_t count_of_mask(const char* op, const Tensor& mask) {
-  check_dtype(op, mask.dtype(), boolean);
+namespace {
+
+void check_mask_space(const char* op, const Tensor& mask) {
   if (mask.space() != memory::kHost) {
     raise<DeviceError>(
         "{}: the mask lies in memory space {}, expected the host's, since its "
         "count makes a shape",
         op, mask.space().value);
   }
+}
+
+void look_at_count(const char* op, std::span<const tensor::Strided> values,
+                   const Attrs& attrs) {
+  const auto have = attrs.as<std::int64_t>();
+  const std::int64_t count = kernels::count_true(values[0], memory::executor());
+  if (have != count) {
+    raise<ValueError>("{}: {} values for a mask of {}, expected as many", op,
+                      have, count);
+  }
+}
+
+}  // namespace
+
+std::int64_t count_of_mask(const char* op, const Tensor& mask) {
+  check_dtype(op, mask.dtype(), boolean);
+  check_mask_space(op, mask);
+  if (graph::trace() != nullptr) {
+    raise<TraceError>(
+        "{}: the count of the mask makes a shape, which a step that is traced "
+        "cannot know; use where(), or call it outside",
+        op);
+  }
   return kernels::count_true(mask.array()->strided(), memory::executor());
+}
+
+void check_mask_count(const char* op, const Tensor& mask, std::int64_t have) {
+  check_dtype(op, mask.dtype(), boolean);
+  check_mask_space(op, mask);
+  graph::run_check({.op = op,
+                    .look = look_at_count,
+                    .values = std::span(&mask, 1),
+                    .attrs = have,
+                    .site = memory::context().site});
 }
 
 }  // namespace ops

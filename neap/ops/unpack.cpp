@@ -83,13 +83,7 @@ Tensor unpack(const Operand& values, const Operand& mask, const Operand& fill) {
   const Tensor& bits = ops::tensor_of("unpack", mask);
   const ops::Operands both("unpack", values, fill);
   const std::int64_t have = ops::tensor_of("unpack", values).element_count();
-  const std::int64_t count = ops::count_of_mask("unpack", bits);
-  if (have != count) {
-    base::raise<ValueError>(
-        "unpack: {} values for a mask of {}, expected as "
-        "many",
-        have, count);
-  }
+  ops::check_mask_count("unpack", bits, have);
   return ops::unpack_checked(both.a(), mask, both.b());
 }
 
