@@ -1,0 +1,117 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// A compiled training step leaves the bits of the eager one, and from the third
+// run on asks nobody for anything.
+#include <gtest/gtest.h>
+
+#include "compiled_run.hpp"
+#include "support/counting_malloc.hpp"
+
+namespace neap::tests {
+namespace {
+
+struct Trained {
+  std::vector<double> losses;
+  std::uint64_t hash = 0;
+  friend bool operator==(const Trained&, const Trained&) = default;
+};
+
+constexpr int kSteps = 10;
+
+Trained train_eagerly(const CompiledRunOptions& options) {
+  CompiledRun run(options);
+  Trained out;
+  for (int i = 0; i < kSteps; ++i) {
+    const auto [x, y] = run.batch(static_cast<std::uint64_t>(i));
+    out.losses.push_back(run.plain(x, y).item());
+  }
+  out.hash = run.hash();
+  return out;
+}
+
+Trained train_compiled(const CompiledRunOptions& options,
+                       const CompileOptions& how = {}) {
+  CompiledRun run(options);
+  auto step = run.compile(how);
+  Trained out;
+  for (int i = 0; i < kSteps; ++i) {
+    const auto [x, y] = run.batch(static_cast<std::uint64_t>(i));
+    out.losses.push_back(step(x, y).item());
+  }
+  EXPECT_EQ(step.traces(), 1);
+  out.hash = run.hash();
+  return out;
+}
+
+TEST(CompiledTrainingTest, LeavesTheBitsOfEagerStepsForAnyBatch) {
+  for (const std::int64_t batch : {1, 7, 64}) {
+    EXPECT_EQ(train_compiled({.batch = batch}), train_eagerly({.batch = batch}))
+        << batch;
+  }
+}
+
+TEST(CompiledTrainingTest, LeavesTheSameBitsForAnyNumberOfThreads) {
+  const Trained eager = train_eagerly({});
+  for (const int threads : {1, 2, 3}) {
+    EXPECT_EQ(train_compiled({.threads = threads}), eager) << threads;
+  }
+}
+
+TEST(CompiledTrainingTest, LeavesTheSameBitsWithoutPasses) {
+  CompileOptions bare;
+  bare.passes = {.dead_code = false,
+                 .common_subexpressions = false,
+                 .fold_constants = false,
+                 .in_place = false,
+                 .fuse = false,
+                 .gradient_release = false,
+                 .reorder = false};
+  EXPECT_EQ(train_compiled({}, bare), train_eagerly({}));
+}
+
+TEST(CompiledTrainingTest, LeavesTheSameBitsInEveryDebugMode) {
+  const Trained eager = train_eagerly({});
+  for (const compiler::Debug debug :
+       {compiler::Debug{.poison = true}, compiler::Debug{.guards = true},
+        compiler::Debug{.no_reuse = true},
+        compiler::Debug{.poison = true, .guards = true}}) {
+    CompileOptions how;
+    how.debug = debug;
+    EXPECT_EQ(train_compiled({}, how), eager);
+  }
+}
+
+TEST(CompiledTrainingTest, AsksTheDoorForNothingFromTheThirdStep) {
+  CompiledRun run;
+  auto step = run.compile();
+  const auto [x, y] = run.batch(0);
+  for (int i = 0; i < 2; ++i) {
+    step(x, y).item();
+  }
+  const std::int64_t before = run.domain().stats().allocations;
+  for (int i = 0; i < 10; ++i) {
+    step(x, y).item();
+  }
+  EXPECT_EQ(run.domain().stats().allocations, before);
+}
+
+TEST(CompiledTrainingTest, MakesNoHeapOrMapCallFromTheThirdStep) {
+  if (!support::is_counting()) {
+    GTEST_SKIP() << "a sanitizer counts here";
+  }
+  CompiledRun run({.widths = {784, 512, 256, 10}, .batch = 64, .threads = 2});
+  auto step = run.compile();
+  const auto [x, y] = run.batch(0);
+  for (int i = 0; i < 2; ++i) {
+    step(x, y).item();
+  }
+  support::reset_outside_calls();
+  for (int i = 0; i < 10; ++i) {
+    step(x, y).item();
+  }
+  const support::OutsideStats outside = support::outside_stats();
+  EXPECT_EQ(outside.heap_calls, 0);
+  EXPECT_EQ(outside.map_calls, 0);
+}
+
+}  // namespace
+}  // namespace neap::tests
