@@ -13,7 +13,7 @@
 #include "neap/ops/custom_op.hpp"
 #include "neap/ops/ops.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 Many with(std::initializer_list<Tensor> tensors) {
@@ -260,4 +260,4 @@ TEST(TraceModesTest, AnotherTraceInsideIsRefused) {
 }
 
 }  // namespace
-}  // namespace neap::compile
+}  // namespace neap::compiler
