@@ -1,7 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/train/fit.hpp"
 
+#include "neap/compile/compile.hpp"
 #include "neap/graph/recorder.hpp"
+#include "neap/train/batches.hpp"
 #include "neap/train/measures.hpp"
 
 namespace neap::train {
@@ -46,6 +48,10 @@ FitResult fit(nn::Layer& model, optim::Optimizer& optimizer,
   const std::int64_t each = loader.batches_per_epoch();
   const std::int64_t steps =
       options.steps > 0 ? options.steps : options.epochs * each;
+  trainer.prepare(site);
+  if (options.on_ready) {
+    options.on_ready(trainer);
+  }
   FitResult result;
   while (result.steps < steps && !result.is_stopped) {
     StepReport report = trainer.step(site);
@@ -60,16 +66,26 @@ FitResult fit(nn::Layer& model, optim::Optimizer& optimizer,
   return result;
 }
 
-Evaluation evaluate(nn::Layer& model, data::Loader& loader, const Loss& loss,
-                    CallSite site) {
-  const ModeGuard mode(model, false);
-  const NoGrad no_grad;
+namespace {
+
+// The output where it is looked at, and the loss.
+using Measured = std::pair<Tensor, Tensor>;
+
+Measured measure(nn::Layer& model, const Loss& loss, const Tensor& input,
+                 const Tensor& target, const CallSite& site) {
+  const Tensor output = model(input, site);
+  const Tensor value = loss_of(loss, output, target);
+  return {is_classification(output, target) ? output : value, value};
+}
+
+template <class Measure>
+Evaluation evaluate_by(Measure&& measure, data::Loader& loader) {
   Evaluation result;
   loader.start(0);
   while (const data::Batch* batch = loader.next()) {
-    const Tensor output = model(batch->input, site);
+    const auto [output, loss] = measure(batch->input, batch->target);
     const auto samples = static_cast<double>(batch->size());
-    result.loss += loss_of(loss, output, batch->target).item() * samples;
+    result.loss += loss.item() * samples;
     result.accuracy += accuracy_of(output, batch->target) * samples;
     result.samples += batch->size();
   }
@@ -78,6 +94,24 @@ Evaluation evaluate(nn::Layer& model, data::Loader& loader, const Loss& loss,
     result.accuracy /= static_cast<double>(result.samples);
   }
   return result;
+}
+
+}  // namespace
+
+Evaluation evaluate(nn::Layer& model, data::Loader& loader,
+                    const EvaluateOptions& options, CallSite site) {
+  const ModeGuard mode(model, false);
+  const NoGrad no_grad;
+  const auto measured = [&](const Tensor& input, const Tensor& target) {
+    return measure(model, options.loss, input, target, site);
+  };
+  if (!options.compile || loader.batches_per_epoch() == 0) {
+    return evaluate_by(measured, loader);
+  }
+  return evaluate_by(
+      neap::compile(measured, options_for(loader, options.compile_options),
+                    site),
+      loader);
 }
 
 }  // namespace neap::train

@@ -11,11 +11,16 @@ enum class Next { kContinue, kStop };
 /// Called after each step.
 using OnStep = std::function<Next(const StepReport&)>;
 
+/// Called before the first step. With TrainerOptions::compile everything that
+/// the steps need is there by then, and they ask for no more.
+using OnReady = std::function<void(const Trainer&)>;
+
 struct FitOptions {
   std::int64_t epochs = 1;
   std::int64_t steps = 0;  // > 0: this many steps instead of epochs
   TrainerOptions trainer{};
-  OnStep on_step{};  // empty: none
+  OnStep on_step{};    // empty: none
+  OnReady on_ready{};  // likewise
 };
 
 struct FitResult {
@@ -37,11 +42,17 @@ struct Evaluation {
   std::int64_t samples = 0;
 };
 
+struct EvaluateOptions {
+  Loss loss{};           // a mean over samples; empty: cross_entropy
+  bool compile = false;  // the pass runs as a plan, with the same bits
+  CompileOptions compile_options{};  // the batches are the loader's to say
+};
+
 /// One pass without gradients, in evaluation mode; every module's mode is put
-/// back. `loss` is a mean over samples; empty: cross_entropy. An empty set
-/// gives zeros. THROWS: whatever a layer, the loss or the door throws.
+/// back. An empty set gives zeros. THROWS: whatever a layer, the loss or the
+/// door throws; compiled, as neap::compile.
 NEAP_API Evaluation evaluate(nn::Layer& model, data::Loader& loader,
-                             const Loss& loss = {},
+                             const EvaluateOptions& options = {},
                              CallSite site = CallSite::here());
 
 }  // namespace neap::train

@@ -12,12 +12,15 @@ inline Tensor loss_of(const Loss& loss, const Tensor& output,
   return loss ? loss(output, target) : cross_entropy(output, target);
 }
 
+/// Whether the two are logits and labels.
+inline bool is_classification(const Tensor& output, const Tensor& target) {
+  return output.rank() == 2 && target.rank() == 1 && target.dtype() == i64 &&
+         output.size(0) == target.size(0) && output.size(0) > 0;
+}
+
 /// 0 where the two are not logits and labels.
 inline double accuracy_of(const Tensor& output, const Tensor& target) {
-  const bool is_classification =
-      output.rank() == 2 && target.rank() == 1 && target.dtype() == i64 &&
-      output.size(0) == target.size(0) && output.size(0) > 0;
-  return is_classification ? nn::accuracy(output, target) : 0.0;
+  return is_classification(output, target) ? nn::accuracy(output, target) : 0.0;
 }
 
 }  // namespace neap::train

@@ -1,15 +1,58 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/train/trainer.hpp"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 
 #include "neap/autograd/backward.hpp"
 #include "neap/base/raise.hpp"
+#include "neap/compile/compile.hpp"
 #include "neap/optim/clip.hpp"
 #include "neap/tensor/generator.hpp"
+#include "neap/train/batches.hpp"
 #include "neap/train/measures.hpp"
 
 namespace neap::train {
+
+// The step as a function of a batch alone. Results that there are not are the
+// loss once more.
+struct Trainer::Program {
+  struct Step {
+    Trainer* trainer;
+
+    /// The loss, the output where it is looked at, the gradients' norm.
+    std::array<Tensor, 3> operator()(const Tensor& input,
+                                     const Tensor& target) const {
+      Tensor output = trainer->model_(input);
+      Tensor loss = loss_of(trainer->options_.loss, output, target);
+      const bool is_measured = is_classification(output, target);
+      if (!is_measured) {
+        output = loss;
+      }
+      backward(loss);
+      Tensor norm = trainer->update();
+      return {loss, output, norm.defined() ? norm : loss};
+    }
+  };
+
+  Program(Trainer& trainer, const CompileOptions& options)
+      : step(neap::compile(Step{&trainer}, options)) {}
+
+  decltype(neap::compile(std::declval<Step>())) step;
+};
+
+namespace {
+
+// What is traced is noted at the line that asked for the step.
+class AtSite : public memory::ContextGuard {
+ public:
+  explicit AtSite(const CallSite& site)
+      : ContextGuard([&](memory::Context& c) { c.site = base::intern(site); }) {
+  }
+};
+
+}  // namespace
 
 Trainer::Trainer(nn::Layer& model, optim::Optimizer& optimizer,
                  data::Loader& loader, TrainerOptions options)
@@ -25,21 +68,21 @@ Trainer::Trainer(nn::Layer& model, optim::Optimizer& optimizer,
   if (options_.clip_norm > 0.0) {
     parameters_ = model.parameters();
   }
-  rates_.reserve(static_cast<std::size_t>(optimizer.group_count()));
+  if (options_.learning_rate) {
+    optimizer.set_schedule(options_.learning_rate);
+  }
+  if (options_.compile) {
+    program_ = memory::make_owned<Program>(
+        memory::Category::kGraph, *this,
+        options_for(loader, options_.compile_options));
+  }
   loader_.start(0);
 }
 
-void Trainer::keep_rates() {
-  rates_.resize(static_cast<std::size_t>(optimizer_.group_count()));
-  for (std::size_t group = 0; group < rates_.size(); ++group) {
-    rates_[group] = optimizer_.lr(static_cast<int>(group));
-  }
-}
+Trainer::~Trainer() = default;
 
-void Trainer::restore_rates() {
-  for (std::size_t group = 0; group < rates_.size(); ++group) {
-    optimizer_.set_lr(static_cast<int>(group), rates_[group]);
-  }
+Bytes Trainer::arena_bytes() const noexcept {
+  return program_ ? program_->step.arena_bytes() : 0;
 }
 
 void Trainer::drop_gradients() noexcept {
@@ -58,23 +101,35 @@ const data::Batch& Trainer::fetch() {
   return *batch_;
 }
 
+void Trainer::prepare(CallSite site) {
+  if (program_) {
+    const data::Batch& batch = fetch();
+    drop_gradients();
+    const AtSite guard(site);
+    program_->step.prepare(std::array{batch.input.spec(), batch.target.spec()});
+  }
+}
+
 StepReport Trainer::step(CallSite site) {
   const auto start = std::chrono::steady_clock::now();
   const base::DrawKey random_state = tensor::generator().state();
   StepReport report;
-  keep_rates();
   drop_gradients();
   try {
     const data::Batch& batch = fetch();
     report.samples = batch.size();
-    update(batch, report, site);
+    if (program_) {
+      run_program(batch, report, site);
+    } else {
+      run_eagerly(batch, report, site);
+    }
   } catch (...) {
     tensor::generator().set_state(random_state);
-    restore_rates();
     drop_gradients();
     throw;
   }
   batch_ = nullptr;
+  report.learning_rate = optimizer_.lr();
   report.step = ++steps_done_;
   report.epoch = epoch_ + 1;
   report.seconds =
@@ -83,8 +138,8 @@ StepReport Trainer::step(CallSite site) {
   return report;
 }
 
-void Trainer::update(const data::Batch& batch, StepReport& report,
-                     const CallSite& site) {
+void Trainer::run_eagerly(const data::Batch& batch, StepReport& report,
+                          const CallSite& site) {
   {
     const Tensor output = model_(batch.input, site);
     const Tensor loss = loss_of(options_.loss, output, batch.target);
@@ -92,16 +147,28 @@ void Trainer::update(const data::Batch& batch, StepReport& report,
     report.accuracy = accuracy_of(output, batch.target);
     backward(loss, {}, site);
   }
+  const Tensor norm = update(site);
+  report.gradient_norm = norm.defined() ? norm.item() : 0.0;
+}
+
+void Trainer::run_program(const data::Batch& batch, StepReport& report,
+                          const CallSite& site) {
+  const AtSite guard(site);
+  const auto [loss, output, norm] = program_->step(batch.input, batch.target);
+  report.loss = loss.item();
+  report.accuracy = accuracy_of(output, batch.target);
+  report.gradient_norm = options_.clip_norm > 0.0 ? norm.item() : 0.0;
+}
+
+// Gives the norm before clipping, where there is clipping.
+Tensor Trainer::update(CallSite site) {
+  Tensor norm;
   if (options_.clip_norm > 0.0) {
-    report.gradient_norm =
-        optim::clip_grad_norm(parameters_, options_.clip_norm, {}, site).item();
+    norm = optim::clip_grad_norm(parameters_, options_.clip_norm, {}, site);
   }
-  if (options_.learning_rate) {
-    optimizer_.set_lr(options_.learning_rate(steps_done_));
-  }
-  report.learning_rate = optimizer_.lr();
   optimizer_.step({}, site);
   drop_gradients();
+  return norm;
 }
 
 }  // namespace neap::train

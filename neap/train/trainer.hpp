@@ -8,12 +8,16 @@
 // A step is strong: when anything in it throws, parameters, optimizer, learning
 // rates and random state are as before it, no gradient is left, and the next
 // call repeats it on the same batch.
+//
+// With `compile` the whole step is traced once and runs as a plan (compile.hpp)
+// whose arena is made for the loader's largest batch. The bits are the same.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 
 #include "neap/autograd/parameter.hpp"
+#include "neap/compile/options.hpp"
 #include "neap/data/loader.hpp"
 #include "neap/nn/layer.hpp"
 #include "neap/optim/optimizer.hpp"
@@ -37,13 +41,15 @@ struct StepReport {
 
 /// loss(output, target): rank 0.
 using Loss = std::function<Tensor(const Tensor&, const Tensor&)>;
-/// The learning rate of a step, counted from 0.
-using LearningRate = std::function<double(std::int64_t)>;
 
 struct TrainerOptions {
-  double clip_norm = 0.0;        // > 0: largest norm of all gradients together
-  LearningRate learning_rate{};  // of all groups; empty: the optimizer's own
-  Loss loss{};                   // empty: cross_entropy
+  double clip_norm = 0.0;  // > 0: largest norm of all gradients together
+  /// Of all groups, from now on (Optimizer::set_schedule); empty: the
+  /// optimizer's own.
+  optim::Schedule learning_rate{};
+  Loss loss{};                       // empty: cross_entropy
+  bool compile = false;              // the step runs as a plan
+  CompileOptions compile_options{};  // the batches are the trainer's to say
 };
 
 /// LIFETIME: model, optimizer and loader outlive it.
@@ -53,26 +59,42 @@ class NEAP_API Trainer {
   /// without a batch; OutOfMemory.
   Trainer(nn::Layer& model, optim::Optimizer& optimizer, data::Loader& loader,
           TrainerOptions options = {});
+  ~Trainer();
+  Trainer(const Trainer&) = delete;
+  Trainer& operator=(const Trainer&) = delete;
 
-  /// THROWS: whatever a layer, the loss or the door throws.
+  /// Traces and plans the step, for all sizes of the loader's batches, so that
+  /// the first step is as the others. Nothing without `compile`. THROWS: what
+  /// a step that is traced may throw; PlanError; OutOfMemory.
+  void prepare(CallSite site = CallSite::here());
+
+  /// THROWS: whatever a layer, the loss or the door throws; compiled, as
+  /// neap::compile.
   StepReport step(CallSite site = CallSite::here());
 
   std::int64_t steps_done() const noexcept { return steps_done_; }
+  bool is_compiled() const noexcept { return program_ != nullptr; }
+  /// Of the plan; 0 before it is made, and without `compile`.
+  Bytes arena_bytes() const noexcept;
 
  private:
+  struct Program;
+  struct Results;
+
   const data::Batch& fetch();
-  void keep_rates();
-  void restore_rates();
   void drop_gradients() noexcept;
-  void update(const data::Batch& batch, StepReport& report,
-              const CallSite& site);
+  void run_eagerly(const data::Batch& batch, StepReport& report,
+                   const CallSite& site);
+  void run_program(const data::Batch& batch, StepReport& report,
+                   const CallSite& site);
+  Tensor update(CallSite site = CallSite::here());
 
   nn::Layer& model_;
   optim::Optimizer& optimizer_;
   data::Loader& loader_;
   TrainerOptions options_;
   ParameterList parameters_;            // for clipping
-  memory::Vector<double> rates_;        // of each group, before the step
+  memory::Owned<Program> program_;      // null: eager
   const data::Batch* batch_ = nullptr;  // fetched, its step not yet done
   std::int64_t steps_done_ = 0;
   std::int64_t epoch_ = 0;

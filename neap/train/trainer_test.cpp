@@ -11,31 +11,17 @@
 
 #include "neap/graph/vertex.hpp"
 #include "neap/memory/out_of_memory.hpp"
-#include "neap/nn/layers.hpp"
 #include "neap/nn/linear.hpp"
 #include "neap/nn/losses.hpp"
 #include "neap/optim/adam.hpp"
 #include "neap/optim/sgd.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/train/fit.hpp"
+#include "neap/train/small_training_test.hpp"
 #include "neap/train/state_hash.hpp"
 
 namespace neap::train {
 namespace {
-
-// Sample i is a point on a line; its label is the side of zero it is on.
-struct Sides {
-  std::int64_t size() const { return 20; }
-  data::SampleSpec spec() const { return {{2}, f32, {}, i64}; }
-  void load(std::int64_t index, std::span<std::byte> input,
-            std::span<std::byte> target) const noexcept {
-    const float at = static_cast<float>(index) / 10.0F - 0.95F;
-    const std::array<float, 2> x = {at, 0.5F};
-    const std::int64_t label = at > 0.0F ? 1 : 0;
-    std::memcpy(input.data(), x.data(), sizeof(x));
-    std::memcpy(target.data(), &label, sizeof(label));
-  }
-};
 
 // Sample i is the pair (i, 1); its target is 2 i + 1.
 struct Line {
@@ -48,21 +34,6 @@ struct Line {
     std::memcpy(input.data(), x.data(), sizeof(x));
     std::memcpy(target.data(), &y, sizeof(y));
   }
-};
-
-struct Net : nn::Layer {
-  nn::Linear hidden{2, 8};
-  nn::Dropout dropout{0.25};
-  nn::Linear out{8, 2};
-  Tensor scale;
-
-  Net() {
-    add("hidden", hidden);
-    add("dropout", dropout);
-    add("out", out);
-    scale = register_buffer("scale", ones({1}));
-  }
-  Tensor forward(const Tensor& x) override { return out(dropout(hidden(x))); }
 };
 
 class TrainerTest : public ::testing::Test {
@@ -224,7 +195,7 @@ TEST_F(TrainerTest, ALossOfTheUsersServesRegression) {
   options.epochs = 400;
   options.trainer.loss = loss;
   const FitResult result = fit(model, adam, loader, options);
-  const Evaluation found = evaluate(model, loader, loss);
+  const Evaluation found = evaluate(model, loader, {.loss = loss});
   EXPECT_LT(found.loss, 1e-2);
   EXPECT_LT(result.last_loss, 1e-2);
   EXPECT_EQ(found.accuracy, 0.0);

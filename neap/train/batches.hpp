@@ -1,0 +1,26 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// The sizes of a loader's batches, for plans. Of this room alone.
+#pragma once
+
+#include <algorithm>
+
+#include "neap/compile/options.hpp"
+#include "neap/data/loader.hpp"
+
+namespace neap::train {
+
+/// What the loader's batches ask of a plan.
+inline CompileOptions options_for(const data::Loader& loader,
+                                  CompileOptions options) {
+  options.max_batch = std::min(loader.batch_size(), loader.samples());
+  const std::int64_t rest = loader.samples() % options.max_batch;
+  const bool has_smaller = rest > 0 && loader.batches_per_epoch() >
+                                           loader.samples() / options.max_batch;
+  options.warm.clear();
+  if (has_smaller) {
+    options.warm.push_back(rest);
+  }
+  return options;
+}
+
+}  // namespace neap::train
