@@ -42,14 +42,14 @@ Trained train(const Make& make, const LossOf& loss_of,
   };
   Trained trained;
   const std::array specs{arguments[0].spec(), arguments[1].spec()};
-  std::optional<compile::Program> program;
+  std::optional<compiler::Program> program;
   for (int i = 0; i < kSteps; ++i) {
     memory::Vector<Tensor> results;
     if (is_traced && i > 0) {  // the first has no gradients to clear
       if (!program) {
-        program = compile::trace(step, specs);
+        program = compiler::trace(step, specs);
       }
-      results = compile::interpret(*program, arguments);
+      results = compiler::interpret(*program, arguments);
     } else {
       step(arguments, results);
     }
