@@ -1,0 +1,49 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// How a run of the exact search goes about it. Every style finds the same
+// answer in the end; which is fast differs from problem to problem, so that the
+// ladder tries them in turn.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "neap/planner/exact_sections.hpp"
+
+namespace neap::planner {
+
+/// Which of the pieces that may come next is tried first.
+enum class Order : std::uint8_t {
+  kLongest,  // the most sections, then the largest
+  kLargest,  // the largest, then the most sections
+  kFullest,  // that of the fullest section, then the largest area
+  kWidest,   // sections squared times size
+};
+
+/// Where the search goes on.
+enum class Focus : std::uint8_t {
+  kFewest,  // the fewest choices; a section that has little slack is better
+  kLow,     // the fewest choices; one that lies low is better
+  kLowest,  // the lowest; of these, the fewest choices
+};
+
+struct Style {
+  Order order;
+  Focus focus;
+  bool heeds_failures;  // goes on where runs before it failed most
+};
+
+inline constexpr std::array kStyles{
+    Style{Order::kLargest, Focus::kFewest, false},
+    Style{Order::kWidest, Focus::kLow, true},
+    Style{Order::kLongest, Focus::kFewest, true},
+    Style{Order::kFullest, Focus::kLowest, false},
+    Style{Order::kLongest, Focus::kFewest, false},
+    Style{Order::kLongest, Focus::kLowest, false},
+};
+
+/// Fills in one key a piece; the highest is tried first. A seed above 0 shakes
+/// them a little.
+void fill_keys(const Sections& sections, Order order, std::uint64_t seed,
+               std::span<double> keys) noexcept;
+
+}  // namespace neap::planner

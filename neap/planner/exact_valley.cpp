@@ -1,0 +1,209 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/planner/exact_valley.hpp"
+
+#include <algorithm>
+
+namespace neap::planner {
+namespace {
+
+// Whether a piece may start at the floor of a valley: a fixed one above it may
+// not, nor may one that sticks out.
+bool fits(const Skyline& skyline, std::int32_t piece, Range valley,
+          std::int64_t floor) noexcept {
+  const Sections::Piece& p = skyline.sections().piece(piece);
+  return valley.holds(p.range) && (p.fixed < 0 || p.fixed == floor);
+}
+
+// What a piece that lives in a valley cannot lie lower than, by what the
+// valley and the sections next to it show.
+std::int64_t lowest_offset(const Skyline& skyline, std::int32_t piece,
+                           Range valley) noexcept {
+  const Sections::Piece& p = skyline.sections().piece(piece);
+  std::int64_t offset = skyline.floor(valley.begin);
+  if (p.fixed >= 0 || valley.holds(p.range)) {
+    offset = skyline.offset(piece);
+  }
+  if (p.range.begin < valley.begin) {
+    offset = std::max(offset, skyline.floor(valley.begin - 1));
+  }
+  if (p.range.end > valley.end) {
+    offset = std::max(offset, skyline.floor(valley.end));
+  }
+  return offset;
+}
+
+// The lowest offset of a piece that fits into a valley if it lies on another
+// one that is yet to come and does not live in the valley's section.
+std::int64_t raised_offset(const Skyline& skyline, std::int32_t piece,
+                           const Valley& valley) noexcept {
+  const Sections& sections = skyline.sections();
+  const Sections::Piece& p = sections.piece(piece);
+  std::int64_t lowest = kNoLimit;
+  const auto look = [&](std::int32_t other) {
+    const Sections::Piece& q = sections.piece(other);
+    if (!skyline.is_placed(other) &&
+        !q.range.meets(Range::at(valley.section))) {
+      lowest = std::min(lowest,
+                        lowest_offset(skyline, other, valley.range) + q.size);
+    }
+  };
+  for (const std::int32_t other : sections.live(p.range.begin)) {
+    look(other);
+  }
+  const std::int32_t last = sections.first_after(p.range.end - 1);
+  for (std::int32_t i = sections.first_after(p.range.begin); i < last; ++i) {
+    look(i);
+  }
+  return lowest == kNoLimit ? lowest : round_up(lowest, p.alignment);
+}
+
+}  // namespace
+
+ValleyFinder::ValleyFinder(const Skyline& skyline) : skyline_(&skyline) {
+  blame_.resize(static_cast<std::size_t>(skyline.sections().count()));
+}
+
+ValleyFinder::Answer ValleyFinder::find(const Style& style, Valley& valley,
+                                        Range& failure) noexcept {
+  const std::int32_t count = skyline_->sections().count();
+  const bool only_lowest = style.focus == Focus::kLowest;
+  double best = std::numeric_limits<double>::max();
+  std::int64_t lowest = kNoLimit;
+  Answer answer = Answer::kDone;
+  Range run{0, 0};
+  for (std::int32_t s = 0; s < count; s = run.end) {
+    run = {s, end_of_run(s)};
+    const std::int64_t floor = skyline_->floor(s);
+    if (skyline_->to_come(s) == 0 || (only_lowest && floor > lowest) ||
+        !is_valley(run)) {
+      continue;
+    }
+    answer = Answer::kFound;
+    lowest = std::min(lowest, floor);
+    for (std::int32_t i = run.begin; i < run.end; ++i) {
+      const Choices now = choices(i, run);
+      if (now.outside != kNoLimit &&
+          now.outside - floor - now.inside > skyline_->slack(i)) {
+        failure = walls(*skyline_, {i, run});
+        blame(i);
+        return Answer::kHopeless;
+      }
+      const double value = score(style, i, now);
+      if (value < best) {
+        best = value;
+        valley = {i, run};
+      }
+    }
+  }
+  return answer;
+}
+
+void ValleyFinder::fade() noexcept {
+  constexpr double kMost = 10;
+  const double most = *std::max_element(blame_.begin(), blame_.end());
+  if (most > kMost) {
+    for (double& blame : blame_) {
+      blame *= kMost / most;
+    }
+  }
+}
+
+ValleyFinder::Choices ValleyFinder::choices(std::int32_t section,
+                                            Range valley) const noexcept {
+  Choices result;
+  const std::int64_t floor = skyline_->floor(section);
+  for (const std::int32_t piece : skyline_->sections().live(section)) {
+    if (skyline_->is_placed(piece)) {
+      continue;
+    }
+    if (fits(*skyline_, piece, valley, floor)) {
+      ++result.count;
+      result.inside += skyline_->sections().piece(piece).size;
+    } else {
+      result.outside = std::min(result.outside, skyline_->offset(piece));
+    }
+  }
+  return result;
+}
+
+double ValleyFinder::score(const Style& style, std::int32_t section,
+                           const Choices& choices) const noexcept {
+  const auto target = static_cast<double>(skyline_->target());
+  const std::int64_t slack = skyline_->slack(section);
+  const double height = static_cast<double>(skyline_->floor(section)) / target;
+  const bool may_give_up = slack > 0 || choices.count == 0;
+  const double count = choices.count + (may_give_up ? 1 : 0);
+  double value = 0;
+  switch (style.focus) {
+    case Focus::kFewest:
+      value = count * (1 + static_cast<double>(slack) / target);
+      break;
+    case Focus::kLow:
+      value = count + 8 * height;
+      break;
+    case Focus::kLowest: {
+      constexpr double kFirstAboveAll = 1e9;
+      value = height * kFirstAboveAll + count;
+      break;
+    }
+  }
+  return style.heeds_failures
+             ? value / (1 + blame_[static_cast<std::size_t>(section)])
+             : value;
+}
+
+bool ValleyFinder::is_valley(Range range) const noexcept {
+  const std::int64_t floor = skyline_->floor(range.begin);
+  const auto is_wall = [&](std::int32_t s) {
+    return s < 0 || s == skyline_->sections().count() ||
+           skyline_->to_come(s) == 0 || skyline_->floor(s) > floor;
+  };
+  return is_wall(range.begin - 1) && is_wall(range.end);
+}
+
+std::int32_t ValleyFinder::end_of_run(std::int32_t section) const noexcept {
+  const std::int64_t floor = skyline_->floor(section);
+  std::int32_t end = section + 1;
+  while (skyline_->to_come(section) > 0 && end < skyline_->sections().count() &&
+         skyline_->to_come(end) > 0 && skyline_->floor(end) == floor) {
+    ++end;
+  }
+  return end;
+}
+
+Range walls(const Skyline& skyline, const Valley& valley) noexcept {
+  Range result{std::max(valley.range.begin - 1, 0),
+               std::min(valley.range.end + 1, skyline.sections().count())};
+  const std::int64_t floor = skyline.floor(valley.section);
+  for (const std::int32_t piece : skyline.sections().live(valley.section)) {
+    if (!skyline.is_placed(piece) &&
+        !fits(skyline, piece, valley.range, floor)) {
+      result.widen(Range::at(skyline.witness(piece)));
+    }
+  }
+  return result;
+}
+
+std::int64_t next_floor(const Skyline& skyline, const Valley& valley) noexcept {
+  const std::int32_t section = valley.section;
+  const std::int64_t floor = skyline.floor(section);
+  std::int64_t next = kNoLimit;
+  std::int64_t fixed = kNoLimit;  // the lowest that may not lie higher
+  for (const std::int32_t piece : skyline.sections().live(section)) {
+    if (skyline.is_placed(piece)) {
+      continue;
+    }
+    const Sections::Piece& p = skyline.sections().piece(piece);
+    if (p.fixed >= 0) {
+      fixed = std::min(fixed, p.fixed);
+    }
+    if (!fits(skyline, piece, valley.range, floor)) {
+      next = std::min(next, skyline.offset(piece));
+    } else if (p.fixed < 0) {
+      next = std::min(next, raised_offset(skyline, piece, valley));
+    }
+  }
+  return next <= fixed ? next : kNoLimit;
+}
+
+}  // namespace neap::planner
