@@ -27,25 +27,19 @@ class ExactSolver {
     const auto timelines = split_by_time(merged_);
     solution_.offsets.assign(merged_.buffers.size(), 0);
     for (std::size_t i = 0; i < merged_.buffers.size(); ++i) {
-      const std::int64_t fixed = merged_.buffers[i].fixed;
-      solution_.offsets[i] = std::max<std::int64_t>(fixed, 0);
-      solution_.height = std::max(solution_.height, fixed);
+      solution_.offsets[i] =
+          std::max<std::int64_t>(merged_.buffers[i].fixed, 0);
     }
     bool is_found = solution_.lower_bound < known_;
+    is_settled_ = !is_found;
     for (std::size_t i = 0; i < timelines.size() && is_found; ++i) {
       is_found = pack(timelines[i], timelines.size() - i);
     }
-    if (!is_found) {
-      solution_.offsets.clear();
-      solution_.height =
-          options_.incumbent == kNoLimit ? 0 : options_.incumbent;
+    if (is_found) {
+      solution_.is_proven = solution_.lower_bound >= solution_.height;
+    } else {
+      refuse();
     }
-    solution_.is_proven =
-        solution_.lower_bound >= (is_found ? solution_.height : known_);
-    solution_.lower_bound =
-        is_found || options_.incumbent == kNoLimit
-            ? solution_.lower_bound
-            : std::min(solution_.lower_bound, options_.incumbent);
     solution_.work = effort_.spent();
     solution_.seconds = effort_.elapsed();
     return std::move(solution_);
@@ -55,7 +49,7 @@ class ExactSolver {
   // Spends an equal share of the effort on each timeline that is left.
   bool pack(const Timeline& timeline, std::size_t left) {
     const auto parts = static_cast<std::int64_t>(left);
-    Effort share(std::max<std::int64_t>(effort_.left() / parts, 1),
+    Effort share((effort_.left() + parts - 1) / parts,
                  effort_.seconds_left() / static_cast<double>(parts));
     // One timeline needs to be no lower than another.
     const std::int64_t enough = std::max(
@@ -74,13 +68,26 @@ class ExactSolver {
     }
     solution_.height = std::max(
         solution_.height, plan.offsets.empty() ? std::int64_t{0} : plan.height);
+    is_settled_ = plan.offsets.empty() && ladder.is_settled();
     return !plan.offsets.empty();
+  }
+
+  void refuse() {
+    solution_.offsets.clear();
+    solution_.height = 0;
+    solution_.is_proven = is_settled_;
+    if (options_.incumbent != kNoLimit) {
+      solution_.height = options_.incumbent;
+      solution_.lower_bound =
+          std::min(solution_.lower_bound, options_.incumbent);
+    }
   }
 
   const Problem& merged_;
   const ExactOptions& options_;
   Effort effort_;
-  std::int64_t known_;  // plans below it are wanted
+  std::int64_t known_;       // plans below it are wanted
+  bool is_settled_ = false;  // a timeline has no plan below that
   Solution solution_;
 };
 

@@ -27,6 +27,9 @@ class ExactLadder {
   /// THROWS: OutOfMemory.
   Plan climb(const Bounds& bounds);
 
+  /// After climb(): no plan is lower than the best, or none at all is below
+  /// the height that was known.
+  bool is_settled() const noexcept { return low_ >= high_; }
   /// No plan is lower; climb() raises it.
   std::int64_t lower_bound() const noexcept { return low_ * sections_.unit(); }
 
