@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/compile/bind.hpp"
 
+#include "neap/compile/fused_call.hpp"
+
 namespace neap::compiler {
 namespace {
 
@@ -23,8 +25,9 @@ class Binder {
         return {};
       case CallKind::kTransfer:
         return {nullptr, &kernels::runtime(other_space(call))};
-      case CallKind::kKernel:
       case CallKind::kFused:
+        return bind_fused(call);
+      case CallKind::kKernel:
         break;
     }
     show(program_.in(call), in_);
@@ -40,6 +43,12 @@ class Binder {
   }
 
  private:
+  Binding bind_fused(Call& call) const {
+    Binding out{&kernels::fused_kernel, &kernels::runtime(call.space)};
+    out.fused.push_back(fused_call(program_, call));
+    call.scratch = out.fused[0].scratch(executor_.threads());
+    return out;
+  }
   void show(std::span<const Operand> operands,
             memory::Vector<tensor::Strided>& views) const {
     views.clear();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "neap/compile/program.hpp"
+#include "neap/kernels/fused.hpp"
 
 namespace neap::compiler {
 
@@ -11,6 +12,7 @@ struct Binding {
   const kernels::Kernel* kernel = nullptr;   // nullptr: a check or a transfer
   kernels::SpaceRuntime* runtime = nullptr;  // of the call's space; of a
                                              // transfer: of the other space
+  memory::Vector<kernels::FusedCall> fused;  // one, of a fused call
 };
 
 /// One a call; Call::scratch is set. Scratch hangs on `executor`'s number of

@@ -9,7 +9,7 @@
 #include "neap/compile/dataflow.hpp"
 #include "neap/kernels/strides.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 using kernels::FusedOperand;
@@ -41,8 +41,8 @@ struct Shapes {
   }
   kernels::Args args(const void* attrs) const noexcept {
     const std::span<const Strided> all(views);
-    return {all.first(inputs), all.subspan(inputs, outputs), attrs, {},
-            nullptr};
+    return {
+        all.first(inputs), all.subspan(inputs, outputs), attrs, {}, nullptr};
   }
 
   std::array<Strided, kMaxSmall> views;
@@ -97,9 +97,10 @@ class Places {
       place.index = static_cast<std::uint8_t>(inner - inner_.begin());
     } else {
       const Operand seen = seen_outside(program_, first_, member, operand);
-      [[maybe_unused]] const auto at = std::ranges::find_if(in_, [&](const Operand& input) {
-        return input.value == seen.value && input.layout == seen.layout;
-      });
+      [[maybe_unused]] const auto at =
+          std::ranges::find_if(in_, [&](const Operand& input) {
+            return input.value == seen.value && input.layout == seen.layout;
+          });
       NEAP_ASSERT(at != in_.end(), "an input of a fused call is not listed");
       place.index = static_cast<std::uint8_t>(at - in_.begin());
     }
@@ -128,8 +129,7 @@ bool follows_index(const Program& program, const Call& reader,
                    const Operand& operand) {
   return is_whole(operand.layout, program[operand.value].size) &&
          (is_bits(reader, operand) ||
-          operand.layout.shape.element_count() ==
-              fused_count(program, reader));
+          operand.layout.shape.element_count() == fused_count(program, reader));
 }
 
 bool may_fuse(const Program& program, const Call& call) {
@@ -232,9 +232,8 @@ std::uint32_t fused_takeovers(const Program& program, const Call& call,
   bool is_made = false;
   for (std::uint32_t m = 0; m < call.members.count; ++m) {
     const Call& member = program.members[call.members.first + m];
-    const bool makes_it =
-        std::ranges::count(program.out(member), made.value, &Operand::value) !=
-        0;
+    const bool makes_it = std::ranges::count(program.out(member), made.value,
+                                             &Operand::value) != 0;
     const std::span<const Operand> reads = program.in(member);
     for (std::size_t r = 0; r < reads.size(); ++r) {
       const bool may_be_over = (member.op->facts.donates >> r & 1U) != 0;
@@ -247,4 +246,4 @@ std::uint32_t fused_takeovers(const Program& program, const Call& call,
   return mask;
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

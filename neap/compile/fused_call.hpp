@@ -12,7 +12,7 @@
 #include "neap/compile/program.hpp"
 #include "neap/kernels/fused.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 
 /// The calls that a fused call consists of, and what they read and make that
 /// others know.
@@ -57,4 +57,4 @@ NEAP_API kernels::FusedCall fused_call(const Program& program,
 std::uint32_t fused_takeovers(const Program& program, const Call& call,
                               std::size_t k);
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

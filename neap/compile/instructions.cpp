@@ -66,7 +66,9 @@ class Instructions::Builder {
     }
     instruction.args.in = add_views(out_.program_.in(call));
     instruction.args.out = add_views(out_.program_.out(call));
-    instruction.args.attrs = out_.program_.attrs_of(call);
+    const auto& fused = out_.bindings_[i].fused;
+    instruction.args.attrs =
+        fused.empty() ? out_.program_.attrs_of(call) : fused.data();
     instruction.args.executor = &threads::serial_executor();
     const auto index = static_cast<std::uint32_t>(out_.all_.size());
     out_.all_.push_back(instruction);

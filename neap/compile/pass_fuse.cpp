@@ -12,7 +12,7 @@
 #include "neap/compile/passes.hpp"
 #include "neap/compile/rewrite.hpp"
 
-namespace neap::compile {
+namespace neap::compiler {
 namespace {
 
 constexpr std::uint32_t kNoGroup = ~0U;
@@ -67,7 +67,6 @@ class Fuser {
   void place(std::uint32_t i) {
     const Call& call = program_.calls[i];
     memory::Vector<std::uint32_t> makers;
-    bool all_follow = true;
     for (const Operand& operand : program_.in(call)) {
       const std::uint32_t group = open_maker(operand.value);
       if (group == kNoGroup) {
@@ -80,7 +79,6 @@ class Fuser {
         makers.push_back(group);
       }
     }
-    static_cast<void>(all_follow);
     for (const std::uint32_t group : refused_) {
       std::erase(makers, group);
     }
@@ -143,11 +141,10 @@ class Fuser {
   }
 
   bool reads(std::uint32_t group, ValueId id) const {
-    return std::ranges::any_of(
-        groups_[group].calls, [&](std::uint32_t c) {
-          const auto in = program_.in(program_.calls[c]);
-          return std::ranges::find(in, id, &Operand::value) != in.end();
-        });
+    return std::ranges::any_of(groups_[group].calls, [&](std::uint32_t c) {
+      const auto in = program_.in(program_.calls[c]);
+      return std::ranges::find(in, id, &Operand::value) != in.end();
+    });
   }
 
   void open(std::uint32_t i) {
@@ -175,10 +172,10 @@ class Fuser {
         saved += program_[out.value].size;
       }
       for (const Operand& in : program_.in(program_.calls[c])) {
-        const bool ends_before =
-            !flow_.exists_before(in.value) && !flow_.outlives(in.value) &&
-            !is_made_by(calls, in.value) &&
-            flow_.readers(in.value).back() < calls.back();
+        const bool ends_before = !flow_.exists_before(in.value) &&
+                                 !flow_.outlives(in.value) &&
+                                 !is_made_by(calls, in.value) &&
+                                 flow_.readers(in.value).back() < calls.back();
         if (ends_before && std::ranges::find(seen, in.value) == seen.end()) {
           seen.push_back(in.value);
           held += program_[in.value].size;
@@ -347,4 +344,4 @@ void fuse_elementwise(Program& program) {
   Fuser(program).run();
 }
 
-}  // namespace neap::compile
+}  // namespace neap::compiler

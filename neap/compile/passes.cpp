@@ -41,6 +41,9 @@ void run_passes(Program& program, const Passes& passes) {
   if (passes.common_subexpressions) {
     checked(program, merge_common, "after common_subexpressions");
   }
+  if (passes.fuse) {
+    checked(program, fuse_elementwise, "after fuse");
+  }
   if (passes.gradient_release) {
     checked(program, release_gradients, "after gradient_release");
   }

@@ -39,6 +39,11 @@ NEAP_API void merge_common(Program& program);
 /// (4 KiB each, 64 KiB together).
 NEAP_API void fold_constants(Program& program);
 
+/// Elementwise calls over as many elements become one (kernels/fused.hpp),
+/// where one reads what another made, or both read the same side by side; what
+/// only they read has no memory any more. Writes into what exists stay alone.
+NEAP_API void fuse_elementwise(Program& program);
+
 /// An output takes over the memory of an input that ends there, where the op
 /// says that it may (Facts::donates).
 NEAP_API void take_over_inputs(Program& program);

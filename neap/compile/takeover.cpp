@@ -3,31 +3,48 @@
 
 #include <algorithm>
 
-namespace neap::compiler {
+#include "neap/compile/fused_call.hpp"
 
-std::uint32_t takeover_mask(const Program& program, const Dataflow& flow,
-                            const Call& call) {
-  if (call.kind != CallKind::kKernel || call.op == nullptr ||
-      call.op->facts.donates == 0 || call.outputs.count == 0) {
+namespace neap::compiler {
+namespace {
+
+// The inputs that a kernel may write over as it makes output k.
+std::uint32_t donated(const Program& program, const Call& call, std::size_t k) {
+  if (k >= call.outputs.count) {
     return 0;
   }
-  const Operand& out = program.out(call)[0];
+  if (call.kind == CallKind::kFused) {
+    return fused_takeovers(program, call, k);
+  }
+  return call.kind == CallKind::kKernel && call.op != nullptr && k == 0
+             ? call.op->facts.donates
+             : 0;
+}
+
+}  // namespace
+
+std::uint32_t takeover_mask(const Program& program, const Dataflow& flow,
+                            const Call& call, std::size_t k) {
+  const std::uint32_t donates = donated(program, call, k);
+  if (donates == 0) {
+    return 0;
+  }
+  const Operand& out = program.out(call)[k];
   const Value& made = program[out.value];
   if (made.over != kNoValue || made.size == 0 ||
       !is_whole(out.layout, made.size)) {
     return 0;
   }
   const std::span<const Operand> in = program.in(call);
-  const auto fits = [&](std::size_t k) {
-    const Value& value = program[in[k].value];
-    return k < 32 && (call.op->facts.donates >> k & 1U) != 0 &&
-           in[k].layout == out.layout && value.size == made.size &&
-           value.spec.space == made.spec.space;
+  const auto fits = [&](std::size_t i) {
+    const Value& value = program[in[i].value];
+    return i < 32 && (donates >> i & 1U) != 0 && in[i].layout == out.layout &&
+           value.size == made.size && value.spec.space == made.spec.space;
   };
   std::uint32_t mask = 0;
-  for (std::size_t k = 0; k < std::min<std::size_t>(in.size(), 32); ++k) {
-    const ValueId id = in[k].value;
-    if (!fits(k) || flow.exists_before(id) || flow.outlives(id) ||
+  for (std::size_t i = 0; i < std::min<std::size_t>(in.size(), 32); ++i) {
+    const ValueId id = in[i].value;
+    if (!fits(i) || flow.exists_before(id) || flow.outlives(id) ||
         flow.heir(id) != kNoValue) {
       continue;
     }
@@ -36,7 +53,7 @@ std::uint32_t takeover_mask(const Program& program, const Dataflow& flow,
     for (std::size_t other = 0; other < in.size(); ++other) {
       alone = alone && (in[other].value != id || fits(other));
     }
-    mask |= alone ? 1U << k : 0U;
+    mask |= alone ? 1U << i : 0U;
   }
   return mask;
 }

@@ -90,6 +90,7 @@ class Checker {
                  : "before it is set");
       }
     }
+    check_members(i, call);
     for (const Operand& out : program_.out(call)) {
       check_operand(i, call, out, call.kind == CallKind::kTransfer);
       if (fault_.empty()) {
@@ -113,6 +114,62 @@ class Checker {
             call.attrs_size) {
       fail("call {} ({}) has no draw in its attributes", i, call.name);
     }
+  }
+
+  static bool names(std::span<const Operand> operands, ValueId id) {
+    return std::ranges::count(operands, id, &Operand::value) != 0;
+  }
+  std::span<const Call> members(const Call& call) const {
+    return std::span(program_.members)
+        .subspan(call.members.first, call.members.count);
+  }
+
+  // Members read what the call reads and what earlier members made; what they
+  // make is the call's, or theirs alone.
+  void check_members(std::uint32_t i, const Call& call) {
+    memory::Vector<ValueId> made;
+    for (const Call& member : members(call)) {
+      for (const Operand& in : program_.in(member)) {
+        if (!names(program_.in(call), in.value) &&
+            std::ranges::find(made, in.value) == made.end()) {
+          fail("call {} ({}) has a member that reads %{}, which is not there",
+               i, call.name, in.value.value);
+        }
+      }
+      for (const Operand& out : program_.out(member)) {
+        const bool is_inner = !names(program_.out(call), out.value);
+        if (!is_known(out.value) ||
+            (is_inner && program_[out.value].index < program_.calls.size())) {
+          fail("call {} ({}) has a member that sets what is not its own", i,
+               call.name);
+        }
+        made.push_back(out.value);
+      }
+    }
+    for (const Operand& out : program_.out(call)) {
+      if (!made.empty() && std::ranges::find(made, out.value) == made.end()) {
+        fail("call {} ({}) has no member that sets %{}", i, call.name,
+             out.value.value);
+      }
+    }
+  }
+
+  // In a fused call: nobody reads the old value after the new one is set, and
+  // who sets it may write over what it reads.
+  bool may_take_over(const Call& call, ValueId old, ValueId made) const {
+    bool is_set = false;
+    for (const Call& member : members(call)) {
+      const bool sets = names(program_.out(member), made);
+      const auto in = program_.in(member);
+      for (std::size_t k = 0; k < in.size(); ++k) {
+        const bool may = (member.op->facts.donates >> k & 1U) != 0;
+        if (in[k].value == old && (is_set || (sets && !may))) {
+          return false;
+        }
+      }
+      is_set = is_set || sets;
+    }
+    return true;
   }
 
   bool is_known(ValueId id) const { return id.value < states_.size(); }
@@ -173,9 +230,11 @@ class Checker {
     }
     const std::span<const Operand> in = program_.in(call);
     for (std::size_t k = 0; k < in.size(); ++k) {
-      const bool may = call.op == nullptr ||
-                       (k < 32 && (call.op->facts.donates >> k & 1U) != 0 &&
-                        program_.out(call).data() == &out);
+      const bool may = call.op == nullptr
+                           ? may_take_over(call, value.over, out.value)
+                           : k < 32 &&
+                                 (call.op->facts.donates >> k & 1U) != 0 &&
+                                 program_.out(call).data() == &out;
       if (in[k].value == value.over && !(may && in[k].layout == out.layout)) {
         fail("call {} ({}) reads %{} while %{} takes its memory over", i,
              call.name, value.over.value, v);
