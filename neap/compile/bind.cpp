@@ -24,7 +24,7 @@ class Binder {
       case CallKind::kCheck:
         return {};
       case CallKind::kTransfer:
-        return {nullptr, &kernels::runtime(other_space(call))};
+        return {nullptr, &kernels::runtime(other_space(call)), {}};
       case CallKind::kFused:
         return bind_fused(call);
       case CallKind::kKernel:
@@ -39,12 +39,12 @@ class Binder {
     const kernels::Kernel& kernel =
         kernels::find(*call.kernels, runtime, key, args);
     call.scratch = kernels::scratch_bytes(kernel, args);
-    return {&kernel, &runtime};
+    return {&kernel, &runtime, {}};
   }
 
  private:
   Binding bind_fused(Call& call) const {
-    Binding out{&kernels::fused_kernel, &kernels::runtime(call.space)};
+    Binding out{&kernels::fused_kernel, &kernels::runtime(call.space), {}};
     out.fused.push_back(fused_call(program_, call));
     call.scratch = out.fused[0].scratch(executor_.threads());
     return out;

@@ -52,7 +52,8 @@ class Builder {
       return true;
     }
     const Call& call = program_.calls[value.index];
-    return call.op == nullptr || call.reads_outputs;
+    return call.kind != CallKind::kFused &&
+           (call.op == nullptr || call.reads_outputs);
   }
   bool is_outside(ValueId id) const {
     const BufferId buffer = out_.buffer_of[id.value];
