@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "neap/compile/compile.hpp"
 #include "neap/compile/passes.hpp"
 #include "neap/compile/programs_for_test.hpp"
 #include "neap/compile/run_for_test.hpp"
@@ -229,6 +230,34 @@ TEST(FusePassTest, RandomStepsKeepTheirBits) {
     ASSERT_EQ(TestRun(all, arguments).run(), want) << seed;
   }
   EXPECT_GT(members, 1000U);
+}
+
+TEST(FusePassTest, CompiledStepsRunFusedCalls) {
+  const memory::Vector<Tensor> arguments{randn({6, 40}), randn({6, 40}),
+                                         randn({40}), randn({6, 1})};
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    const auto step = [seed](const Tensor& a, const Tensor& b, const Tensor& c,
+                             const Tensor& d) {
+      memory::Vector<Tensor> results;
+      random_step(seed, memory::Vector<Tensor>{a, b, c, d}, results);
+      return results;
+    };
+    auto compiled = neap::compile(step);
+    Generator generator(seed);
+    const UseGenerator guard(generator);
+    for (int run = 0; run < 2; ++run) {
+      const base::DrawKey before = generator.state();
+      const auto got =
+          compiled(arguments[0], arguments[1], arguments[2], arguments[3]);
+      generator.set_state(before);
+      const auto want =
+          step(arguments[0], arguments[1], arguments[2], arguments[3]);
+      ASSERT_EQ(got.size(), want.size());
+      for (std::size_t k = 0; k < got.size(); ++k) {
+        ASSERT_EQ(dense_bytes(got[k]), dense_bytes(want[k])) << seed;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -16,6 +16,20 @@
 
 namespace neap::compiler {
 
+/// The elements' bytes, row-major.
+inline std::vector<std::byte> dense_bytes(const tensor::Strided& view) {
+  std::vector<std::byte> bytes;
+  const auto width = static_cast<std::int64_t>(size_of(view.dtype));
+  tensor::for_each_offset(view.shape, view.strides, [&](std::int64_t at) {
+    const std::byte* element = view.data + at * width;
+    bytes.insert(bytes.end(), element, element + width);
+  });
+  return bytes;
+}
+inline std::vector<std::byte> dense_bytes(const Tensor& tensor) {
+  return dense_bytes(tensor.array()->strided());
+}
+
 class TestRun {
  public:
   TestRun(Program& program, std::span<const Tensor> arguments)
@@ -43,13 +57,7 @@ class TestRun {
     }
     std::vector<std::vector<std::byte>> results;
     for (const Result& result : program_.results) {
-      const tensor::Strided view = view_of(result.operand);
-      const auto width = static_cast<std::int64_t>(size_of(view.dtype));
-      std::vector<std::byte>& bytes = results.emplace_back();
-      tensor::for_each_offset(view.shape, view.strides, [&](std::int64_t at) {
-        const std::byte* element = view.data + at * width;
-        bytes.insert(bytes.end(), element, element + width);
-      });
+      results.push_back(dense_bytes(view_of(result.operand)));
     }
     return results;
   }
