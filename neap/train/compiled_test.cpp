@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "neap/compile/plan.hpp"
 #include "neap/memory/out_of_memory.hpp"
 #include "neap/nn/losses.hpp"
 #include "neap/optim/adam.hpp"
@@ -184,6 +185,16 @@ TEST(CompiledTrainerTest, FitSaysWhenEverythingIsReady) {
   };
   fit(training.net, training.adam, training.loader, options);
   EXPECT_EQ(calls, 1);
+}
+
+TEST(CompiledTrainerTest, ShowsItsProgramAndPlan) {
+  Training training(options_with(true));
+  EXPECT_THROW(training.trainer.program(), ValueError);
+  training.trainer.prepare();
+  EXPECT_GT(training.trainer.program().calls.size(), 20U);
+  EXPECT_LE(training.trainer.plan().arena_bytes(),
+            training.trainer.arena_bytes());
+  EXPECT_THROW(Training().trainer.plan(), ValueError);
 }
 
 TEST(CompiledTrainerTest, EvaluatesWithTheSameBits) {

@@ -85,7 +85,7 @@ Evaluation evaluate_by(Measure&& measure, data::Loader& loader) {
   while (const data::Batch* batch = loader.next()) {
     const auto [output, loss] = measure(batch->input, batch->target);
     const auto samples = static_cast<double>(batch->size());
-    result.loss += loss.item() * samples;
+    result.loss += number_of(loss) * samples;
     result.accuracy += accuracy_of(output, batch->target) * samples;
     result.samples += batch->size();
   }

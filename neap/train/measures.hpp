@@ -12,15 +12,26 @@ inline Tensor loss_of(const Loss& loss, const Tensor& output,
   return loss ? loss(output, target) : cross_entropy(output, target);
 }
 
+inline bool is_rehearsed(const Tensor& tensor) {
+  return tensor.array()->storage()->absence() == tensor::Absence::kRehearsed;
+}
+
+/// 0 in a rehearsal.
+inline double number_of(const Tensor& tensor) {
+  return is_rehearsed(tensor) ? 0.0 : tensor.item();
+}
+
 /// Whether the two are logits and labels.
 inline bool is_classification(const Tensor& output, const Tensor& target) {
   return output.rank() == 2 && target.rank() == 1 && target.dtype() == i64 &&
          output.size(0) == target.size(0) && output.size(0) > 0;
 }
 
-/// 0 where the two are not logits and labels.
+/// 0 where the two are not logits and labels, and in a rehearsal.
 inline double accuracy_of(const Tensor& output, const Tensor& target) {
-  return is_classification(output, target) ? nn::accuracy(output, target) : 0.0;
+  return is_classification(output, target) && !is_rehearsed(output)
+             ? nn::accuracy(output, target)
+             : 0.0;
 }
 
 }  // namespace neap::train

@@ -17,7 +17,7 @@ namespace neap::train {
 
 // The step as a function of a batch alone. Results that there are not are the
 // loss once more.
-struct Trainer::Program {
+struct Trainer::Planned {
   struct Step {
     Trainer* trainer;
 
@@ -36,7 +36,7 @@ struct Trainer::Program {
     }
   };
 
-  Program(Trainer& trainer, const CompileOptions& options)
+  Planned(Trainer& trainer, const CompileOptions& options)
       : step(neap::compile(Step{&trainer}, options)) {}
 
   decltype(neap::compile(std::declval<Step>())) step;
@@ -72,7 +72,7 @@ Trainer::Trainer(nn::Layer& model, optim::Optimizer& optimizer,
     optimizer.set_schedule(options_.learning_rate);
   }
   if (options_.compile) {
-    program_ = memory::make_owned<Program>(
+    planned_ = memory::make_owned<Planned>(
         memory::Category::kGraph, *this,
         options_for(loader, options_.compile_options));
   }
@@ -82,7 +82,22 @@ Trainer::Trainer(nn::Layer& model, optim::Optimizer& optimizer,
 Trainer::~Trainer() = default;
 
 Bytes Trainer::arena_bytes() const noexcept {
-  return program_ ? program_->step.arena_bytes() : 0;
+  return planned_ ? planned_->step.arena_bytes() : 0;
+}
+
+const Trainer::Planned& Trainer::planned() const {
+  if (!planned_) {
+    base::raise<ValueError>("trainer: its steps are not compiled");
+  }
+  return *planned_;
+}
+
+const compiler::Program& Trainer::program() const {
+  return planned().step.program();
+}
+
+const compiler::Plan& Trainer::plan() const {
+  return planned().step.plan();
 }
 
 void Trainer::drop_gradients() noexcept {
@@ -102,11 +117,11 @@ const data::Batch& Trainer::fetch() {
 }
 
 void Trainer::prepare(CallSite site) {
-  if (program_) {
+  if (planned_) {
     const data::Batch& batch = fetch();
     drop_gradients();
     const AtSite guard(site);
-    program_->step.prepare(std::array{batch.input.spec(), batch.target.spec()});
+    planned_->step.prepare(std::array{batch.input.spec(), batch.target.spec()});
   }
 }
 
@@ -118,7 +133,7 @@ StepReport Trainer::step(CallSite site) {
   try {
     const data::Batch& batch = fetch();
     report.samples = batch.size();
-    if (program_) {
+    if (planned_) {
       run_program(batch, report, site);
     } else {
       run_eagerly(batch, report, site);
@@ -143,21 +158,21 @@ void Trainer::run_eagerly(const data::Batch& batch, StepReport& report,
   {
     const Tensor output = model_(batch.input, site);
     const Tensor loss = loss_of(options_.loss, output, batch.target);
-    report.loss = loss.item();
+    report.loss = number_of(loss);
     report.accuracy = accuracy_of(output, batch.target);
     backward(loss, {}, site);
   }
   const Tensor norm = update(site);
-  report.gradient_norm = norm.defined() ? norm.item() : 0.0;
+  report.gradient_norm = norm.defined() ? number_of(norm) : 0.0;
 }
 
 void Trainer::run_program(const data::Batch& batch, StepReport& report,
                           const CallSite& site) {
   const AtSite guard(site);
-  const auto [loss, output, norm] = program_->step(batch.input, batch.target);
-  report.loss = loss.item();
+  const auto [loss, output, norm] = planned_->step(batch.input, batch.target);
+  report.loss = number_of(loss);
   report.accuracy = accuracy_of(output, batch.target);
-  report.gradient_norm = options_.clip_norm > 0.0 ? norm.item() : 0.0;
+  report.gradient_norm = options_.clip_norm > 0.0 ? number_of(norm) : 0.0;
 }
 
 // Gives the norm before clipping, where there is clipping.

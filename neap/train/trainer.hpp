@@ -22,6 +22,11 @@
 #include "neap/nn/layer.hpp"
 #include "neap/optim/optimizer.hpp"
 
+namespace neap::compiler {
+class Program;
+struct Plan;
+}  // namespace neap::compiler
+
 namespace neap::train {
 
 /// What is known after a step.
@@ -73,14 +78,18 @@ class NEAP_API Trainer {
   StepReport step(CallSite site = CallSite::here());
 
   std::int64_t steps_done() const noexcept { return steps_done_; }
-  bool is_compiled() const noexcept { return program_ != nullptr; }
+  bool is_compiled() const noexcept { return planned_ != nullptr; }
   /// Of the plan; 0 before it is made, and without `compile`.
   Bytes arena_bytes() const noexcept;
+  /// Of the latest batch. THROW: ValueError before they are made, and without
+  /// `compile`.
+  const compiler::Program& program() const;
+  const compiler::Plan& plan() const;
 
  private:
-  struct Program;
-  struct Results;
+  struct Planned;
 
+  const Planned& planned() const;
   const data::Batch& fetch();
   void drop_gradients() noexcept;
   void run_eagerly(const data::Batch& batch, StepReport& report,
@@ -94,7 +103,7 @@ class NEAP_API Trainer {
   data::Loader& loader_;
   TrainerOptions options_;
   ParameterList parameters_;            // for clipping
-  memory::Owned<Program> program_;      // null: eager
+  memory::Owned<Planned> planned_;      // null: eager
   const data::Batch* batch_ = nullptr;  // fetched, its step not yet done
   std::int64_t steps_done_ = 0;
   std::int64_t epoch_ = 0;
