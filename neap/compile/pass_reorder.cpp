@@ -2,9 +2,11 @@
 #include <numeric>
 #include <utility>
 
+#include "neap/compile/bind.hpp"
 #include "neap/compile/order.hpp"
 #include "neap/compile/passes.hpp"
 #include "neap/compile/rewrite.hpp"
+#include "neap/memory/executor.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -77,6 +79,7 @@ class Reorder {
 }  // namespace
 
 void reorder_for_peak(Program& program) {
+  bind(program, memory::executor());  // scratch takes part in the peak
   Reorder reorder(program);
   keep_calls(program, reorder.run());
 }

@@ -1,0 +1,112 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Prediction: what a planned step will need, said before it runs, and beside it
+// what was measured. All bytes are live bytes, as asked for at the door: blocks
+// as the program names them, without the door's rounding.
+//
+//   held by the step   persistent | arena | program
+//                                   '-- of it live at the peak: values, scratch
+//   the caller's       arguments
+#pragma once
+
+#include <array>
+
+#include "neap/compile/plan.hpp"
+
+namespace neap::compiler {
+
+/// What lies in the arenas at the peak.
+struct PeakLine {
+  Bytes bytes = 0;
+  ValueId value = kNoValue;  // kNoValue: scratch
+  memory::String op;         // that made it, or whose scratch it is
+  memory::String layer;
+  memory::Category category = memory::Category::kActivations;
+  base::SiteId site{};
+};
+
+struct LayerBytes {
+  memory::String layer;  // "" for what belongs to none
+  Bytes persistent = 0;
+  Bytes at_peak = 0;  // in the arenas
+};
+
+struct Prediction {
+  // --- what stays from run to run -----------------------------------------
+
+  /// Blocks that the program knows, by what they are: parameters, buffers,
+  /// optimizer state, gradients that are left, results that are kept (as
+  /// activations) and other tensors that the step captured.
+  std::array<Bytes, memory::kCategoryCount> persistent_by_category{};
+  Bytes constants = 0;  // part of those: made while tracing, or folded
+  Bytes persistent = 0;
+
+  // --- what lives within a run --------------------------------------------
+
+  Bytes arena = 0;            // of all spaces
+  Bytes live_at_peak = 0;     // part of the arena
+  Bytes workspace = 0;        // part of that: scratch
+  Bytes largest_scratch = 0;  // of a call, at any instant
+  Bytes lower_bound = 0;      // no arena for this order of calls is smaller
+  bool is_proven = true;      // nor than this one
+  std::array<Bytes, memory::kCategoryCount> arena_by_category{};  // at the peak
+
+  // --- beside --------------------------------------------------------------
+
+  Bytes arguments = 0;  // the caller's
+  Bytes program = 0;    // the program and the plan themselves
+  Bytes external = 0;   // of this process, when this was made
+
+  // --- when and who ----------------------------------------------------------
+
+  std::uint32_t peak_call = 0;
+  memory::String peak_op;
+  memory::String peak_layer;
+  base::SiteId peak_site{};
+  memory::Vector<PeakLine> at_peak;     // largest first
+  memory::Vector<LayerBytes> by_layer;  // in the order of their paths
+
+  std::int64_t ops = 0;
+  double seconds = 0.0;  // of planning
+
+  Bytes gap() const noexcept { return arena - lower_bound; }
+  /// At the highest: what the step holds, the caller's arguments left out.
+  Bytes peak() const noexcept { return persistent + arena + program; }
+  /// The same by category; what the arena does not use at its peak is under
+  /// none of them.
+  Bytes peak_of(memory::Category category) const noexcept;
+};
+
+/// THROWS: OutOfMemory.
+NEAP_API Prediction predict(const Program& program, const Plan& plan);
+
+/// What was seen of the same at the door. -1: not looked at.
+struct Measured {
+  Bytes persistent = -1;
+  Bytes arena = -1;
+  Bytes peak = -1;       // highest live
+  Bytes held_peak = -1;  // with rounding and idle pages
+  Bytes external = -1;
+  double seconds = -1.0;  // of planning
+};
+
+struct PredictionOptions {
+  std::size_t max_lines = 24;  // of the peak and of layers each
+  const Measured* measured = nullptr;
+};
+
+/// Tables for people: sums, what lives at the peak, layers.
+/// THROWS: OutOfMemory.
+NEAP_API memory::String format(const Prediction& prediction,
+                               const PredictionOptions& options = {});
+
+/// One object: peak_bytes, persistent_bytes, constants_bytes, arena_bytes,
+/// live_at_peak_bytes, workspace_bytes, largest_scratch_bytes,
+/// lower_bound_bytes, gap_bytes, proven, arguments_bytes, program_bytes,
+/// external_bytes, peak_step {call, op, layer, site}, by_category and by_layer
+/// {name: bytes}, live [{bytes, value, op, category, layer, site}], ops,
+/// plan_seconds; with `measured`, an object of the same names for what was.
+/// All lines, whatever max_lines. THROWS: OutOfMemory.
+NEAP_API memory::String to_json(const Prediction& prediction,
+                                const PredictionOptions& options = {});
+
+}  // namespace neap::compiler
