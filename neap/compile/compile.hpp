@@ -23,6 +23,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -83,6 +84,35 @@ R take_results(std::span<Tensor> in) {
   }
 }
 
+template <std::size_t>
+using AnyTensor = const Tensor&;
+
+template <class F, std::size_t... k>
+std::invoke_result_t<F&, AnyTensor<k>...> call_with(
+    F& step, [[maybe_unused]] std::span<const Tensor> in,
+    std::index_sequence<k...> /*all*/) {
+  return std::invoke(step, in[k]...);
+}
+
+/// What a step over n tensors gives.
+template <class F, std::size_t n>
+using ResultOf =
+    decltype(call_with(std::declval<F&>(), std::span<const Tensor>(),
+                       std::make_index_sequence<n>()));
+
+/// The step over lists. LIFETIME: as `step`.
+template <std::size_t n, class F>
+auto as_step(F& step) {
+  return [&step](std::span<const Tensor> in, memory::Vector<Tensor>& out) {
+    constexpr auto kAll = std::make_index_sequence<n>();
+    if constexpr (std::is_void_v<ResultOf<F, n>>) {
+      call_with(step, in, kAll);
+    } else {
+      put_results(call_with(step, in, kAll), out);
+    }
+  };
+}
+
 /// What neap::compile gives. It may be moved, not copied; a call and a move at
 /// one time are the caller's mistake.
 template <class F>
@@ -95,7 +125,7 @@ class Compiled {
 
   template <class... Args>
   auto operator()(const Args&... args) {
-    using R = ResultFor<sizeof...(Args)>;
+    using R = ResultOf<F, sizeof...(Args)>;
     const std::array<Argument, sizeof...(Args)> given{argument_of(args)...};
     const auto run = plain<sizeof...(Args)>();
     const std::span<Tensor> results = core_->call(run, given);
@@ -123,31 +153,9 @@ class Compiled {
   void reset() { core_->reset(); }
 
  private:
-  template <std::size_t>
-  using AnyTensor = const Tensor&;
-  template <std::size_t n>
-  static auto result_for() {
-    return []<std::size_t... k>(std::index_sequence<k...>) {
-      return std::type_identity<std::invoke_result_t<F&, AnyTensor<k>...>>();
-    }
-    (std::make_index_sequence<n>());
-  }
-  template <std::size_t n>
-  using ResultFor = typename decltype(result_for<n>())::type;
-
-  // The step over lists.
   template <std::size_t n>
   auto plain() {
-    return [this](std::span<const Tensor> in, memory::Vector<Tensor>& out) {
-      [&]<std::size_t... k>(std::index_sequence<k...>) {
-        if constexpr (std::is_void_v<ResultFor<n>>) {
-          std::invoke(step_, in[k]...);
-        } else {
-          put_results(std::invoke(step_, in[k]...), out);
-        }
-      }
-      (std::make_index_sequence<n>());
-    };
+    return as_step<n>(step_);
   }
 
   F step_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "neap/base/raise.hpp"
+#include "neap/compile/lower.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/ops/contiguous.hpp"
 #include "neap/tensor/create.hpp"
@@ -233,15 +234,8 @@ void CompiledStep::add_sizes(Step step, std::span<const tensor::Spec> specs) {
 CompiledStep::Entry& CompiledStep::add(Step step,
                                        std::span<const tensor::Spec> specs,
                                        bool may_grow) {
-  Program program = trace(step, specs, base::site_of(site_));
+  Program program = trace_for(step, specs, options_, base::site_of(site_));
   ++traces_;
-  for (std::size_t i = 0; i < program.results.size(); ++i) {
-    program.results[i].is_kept =
-        options_.keep_all ||
-        std::find(options_.keep.begin(), options_.keep.end(),
-                  static_cast<int>(i)) != options_.keep.end();
-  }
-  run_passes(program, options_.passes);
   auto executor =
       memory::make_owned<Executor>(memory::Category::kGraph, std::move(program),
                                    options_.debug, options_.planner);

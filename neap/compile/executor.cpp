@@ -36,6 +36,9 @@ Executor::Executor(Program program, const Debug& debug,
       instructions_(program_, plan_, std::move(bindings_)),
       grads_(program_, plan_),
       results_(program_, plan_) {
+  if (debug.poison || debug.guards) {
+    debug_run_.emplace(program_, plan_, instructions_);
+  }
   note_entries();
   note_calls();
 }
@@ -219,7 +222,7 @@ void Executor::run(std::span<const Tensor> arguments,
     instructions_.set_executor(memory::executor());
     std::size_t at = 0;
     try {
-      instructions_.run(at);
+      debug_run_ ? debug_run_->run(at) : instructions_.run(at);
     } catch (const Error& error) {
       const Value* written = first_written(at);
       if (written != nullptr) {

@@ -10,7 +10,9 @@
 // values after a write: then it is a TornStep. Not thread-safe.
 #pragma once
 
-#include "neap/compile/instructions.hpp"
+#include <optional>
+
+#include "neap/compile/debug_run.hpp"
 #include "neap/compile/results.hpp"
 
 namespace neap::compiler {
@@ -82,6 +84,7 @@ class NEAP_API Executor {
   Instructions instructions_;
   LeafGrads grads_;
   Results results_;
+  std::optional<DebugRun> debug_run_;
   memory::Vector<Draw> draws_;
   memory::Vector<Heard> heard_;
   memory::Vector<Entry> entries_;

@@ -1,0 +1,34 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/compile/lower.hpp"
+
+#include <algorithm>
+
+#include "neap/memory/executor.hpp"
+
+namespace neap::compiler {
+
+Program trace_for(Step step, std::span<const tensor::Spec> arguments,
+                  const CompileOptions& options, const CallSite& site) {
+  Program program = trace(step, arguments, site);
+  for (std::size_t i = 0; i < program.results.size(); ++i) {
+    program.results[i].is_kept =
+        options.keep_all ||
+        std::find(options.keep.begin(), options.keep.end(),
+                  static_cast<int>(i)) != options.keep.end();
+  }
+  run_passes(program, options.passes);
+  return program;
+}
+
+Lowered lower_step(Step step, std::span<const tensor::Spec> arguments,
+                   const CompileOptions& options, const CallSite& site) {
+  Lowered out;
+  out.program = trace_for(step, arguments, options, site);
+  threads::Executor& executor = memory::executor();
+  bind(out.program, executor);
+  out.plan =
+      plan(out.program, executor.threads(), options.debug, options.planner);
+  return out;
+}
+
+}  // namespace neap::compiler

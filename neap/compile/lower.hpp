@@ -1,0 +1,45 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// lower: what compile would make of a step, without making it: the program and
+// its plan. No tensor is allocated, so that a model larger than the machine can
+// be planned (its parameters come from a rehearsal).
+#pragma once
+
+#include "neap/compile/compile.hpp"
+
+namespace neap {
+namespace compiler {
+
+struct Lowered {
+  Program program;
+  Plan plan;
+};
+
+/// The step over lists, for arguments of these specs. For as many threads as
+/// the context's executor has.
+/// THROWS: as trace(), bind() and plan().
+NEAP_API Lowered lower_step(Step step, std::span<const tensor::Spec> arguments,
+                            const CompileOptions& options,
+                            const CallSite& site);
+
+/// Traces, marks kept results, runs the passes.
+NEAP_API Program trace_for(Step step, std::span<const tensor::Spec> arguments,
+                           const CompileOptions& options, const CallSite& site);
+
+}  // namespace compiler
+
+/// auto lowered = neap::lower(step, {Spec{f32, {64, 784}}, Spec{i64, {64}}});
+/// lowered.plan.arena_bytes();
+template <std::size_t n, class F>
+compiler::Lowered lower(
+    F&& step, const tensor::Spec (&specs)[n],  // NOLINT(*-avoid-c-arrays)
+    const CompileOptions& options = {}, CallSite site = CallSite::here()) {
+  return compiler::lower_step(compiler::as_step<n>(step), specs, options, site);
+}
+template <std::size_t n, class F>
+compiler::Lowered lower(F&& step, const std::array<tensor::Spec, n>& specs,
+                        const CompileOptions& options = {},
+                        CallSite site = CallSite::here()) {
+  return compiler::lower_step(compiler::as_step<n>(step), specs, options, site);
+}
+
+}  // namespace neap
