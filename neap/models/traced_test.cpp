@@ -1,10 +1,12 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Training steps of the models as programs: the same bits as eager ones.
+// Training steps of the models as programs, interpreted and as plans: the same
+// bits as eager ones.
 #include <gtest/gtest.h>
 
 #include <array>
 #include <optional>
 
+#include "neap/compile/compile.hpp"
 #include "neap/compile/interpret.hpp"
 #include "neap/compile/trace.hpp"
 #include "neap/models/gpt.hpp"
@@ -23,40 +25,57 @@ struct Trained {
   bool operator==(const Trained&) const = default;
 };
 
+enum class By { kEager, kInterpreter, kPlan };
+
 // Some steps from the same start. `make`: a model; `loss_of`: its loss on two
 // arguments.
 template <class Make, class LossOf>
 Trained train(const Make& make, const LossOf& loss_of,
-              const Arguments& arguments, bool is_traced) {
-  constexpr int kSteps = 4;
+              const Arguments& arguments, By by) {
+  constexpr int kSteps = 10;
   Generator generator(7);
   const UseGenerator use(generator);
   auto model = make();
   optim::AdamW optimizer(model.parameters());
-  const auto step = [&](std::span<const Tensor> in,
-                        memory::Vector<Tensor>& out) {
-    optimizer.zero_grad();
-    out.push_back(loss_of(model, in[0], in[1]));
-    backward(out.back());
+  const auto step = [&](const Tensor& x, const Tensor& y) {
+    Tensor loss = loss_of(model, x, y);
+    backward(loss);
     optimizer.step();
+    optimizer.zero_grad();
+    return loss;
+  };
+  auto planned = compile(step);
+  std::optional<compiler::Program> program;
+  const auto run = [&]() -> double {
+    if (by == By::kEager) {
+      return step(arguments[0], arguments[1]).item();
+    }
+    if (by == By::kPlan) {
+      return planned(arguments[0], arguments[1]).item();
+    }
+    if (!program) {
+      program = compiler::trace(
+          [&](std::span<const Tensor> in, memory::Vector<Tensor>& out) {
+            out.push_back(step(in[0], in[1]));
+          },
+          std::array{arguments[0].spec(), arguments[1].spec()});
+    }
+    return compiler::interpret(*program, arguments).front().item();
   };
   Trained trained;
-  const std::array specs{arguments[0].spec(), arguments[1].spec()};
-  std::optional<compiler::Program> program;
   for (int i = 0; i < kSteps; ++i) {
-    memory::Vector<Tensor> results;
-    if (is_traced && i > 0) {  // the first has no gradients to clear
-      if (!program) {
-        program = compiler::trace(step, specs);
-      }
-      results = compiler::interpret(*program, arguments);
-    } else {
-      step(arguments, results);
-    }
-    trained.losses.push_back(results.front().item());
+    trained.losses.push_back(run());
   }
   trained.values = testing::values_of(model);
   return trained;
+}
+
+template <class Make, class LossOf>
+void expect_same_bits(const Make& make, const LossOf& loss_of,
+                      const Arguments& arguments) {
+  const Trained eager = train(make, loss_of, arguments, By::kEager);
+  EXPECT_EQ(train(make, loss_of, arguments, By::kInterpreter), eager);
+  EXPECT_EQ(train(make, loss_of, arguments, By::kPlan), eager);
 }
 
 TEST(TracedModelTest, GptTrainsToTheSameBits) {
@@ -77,8 +96,7 @@ TEST(TracedModelTest, GptTrainsToTheSameBits) {
       };
       const Arguments arguments{randint(0, 13, {batch, 6}),
                                 randint(0, 13, {batch, 6})};
-      EXPECT_EQ(train(make, loss_of, arguments, true),
-                train(make, loss_of, arguments, false));
+      expect_same_bits(make, loss_of, arguments);
     }
   }
 }
@@ -96,8 +114,7 @@ TEST(TracedModelTest, LstmTrainsToTheSameBits) {
   };
   for (const std::int64_t batch : {1, 7, 64, 200}) {
     const Arguments arguments{rand({batch, 5, 3}), randint(0, 4, {batch})};
-    EXPECT_EQ(train(make, loss_of, arguments, true),
-              train(make, loss_of, arguments, false));
+    expect_same_bits(make, loss_of, arguments);
   }
 }
 
