@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "neap/compile/compile.hpp"
+
 namespace neap::bench {
 namespace {
 
@@ -24,9 +26,13 @@ ModelCase gpt_case(const std::string& name, const models::GptOptions& options,
     auto optimizer = std::make_unique<optim::AdamW>(model->parameters());
     const Tensor tokens = randint(0, options.vocab, {batch, options.block});
     const Tensor targets = randint(0, options.vocab, {batch, options.block});
-    return ModelStep(model, std::move(optimizer), [model, tokens, targets] {
-      return model->loss(tokens, targets);
-    });
+    return Training{
+        .model = model,
+        .optimizer = std::move(optimizer),
+        .loss = [model](const Tensor& x,
+                        const Tensor& y) { return model->loss(x, y); },
+        .x = tokens,
+        .y = targets};
   };
   return {.name = name,
           .peer = fmt::format("gpt {} {} {} {} {} {}", options.layers,
@@ -44,9 +50,14 @@ ModelCase lstm_case(const std::string& name, const models::LstmOptions& options,
     auto optimizer = std::make_unique<optim::Adam>(model->parameters());
     const Tensor x = rand({batch, steps, options.features});
     const Tensor labels = randint(0, options.outputs, {batch});
-    return ModelStep(model, std::move(optimizer), [model, x, labels] {
-      return cross_entropy((*model)(x), labels);
-    });
+    return Training{.model = model,
+                    .optimizer = std::move(optimizer),
+                    .loss =
+                        [model](const Tensor& in, const Tensor& classes) {
+                          return cross_entropy((*model)(in), classes);
+                        },
+                    .x = x,
+                    .y = labels};
   };
   const auto features = static_cast<double>(options.features);
   const auto hidden = static_cast<double>(options.hidden);
@@ -58,15 +69,37 @@ ModelCase lstm_case(const std::string& name, const models::LstmOptions& options,
           .make = make};
 }
 
+Bytes bytes_of(const Tensor& x) {
+  return x.element_count() * size_of(x.dtype());
+}
+
 }  // namespace
 
-Bytes ModelStep::peak() {
-  optimizer_->zero_grad();
+ModelStep::ModelStep(const std::function<Training()>& make, bool is_compiled) {
   memory::Domain& domain = memory::default_domain();
   const Bytes before = domain.stats().live;
+  training_ = make();
+  const auto step = [this](const Tensor& x, const Tensor& y) {
+    backward(training_.loss(x, y));
+    training_.optimizer->step();
+    training_.optimizer->zero_grad();
+  };
+  if (is_compiled) {
+    auto plan =
+        std::make_shared<compiler::Compiled<std::decay_t<decltype(step)>>>(
+            compile(step));
+    run_ = [this, plan] { (*plan)(training_.x, training_.y); };
+  } else {
+    run_ = [this, step] { step(training_.x, training_.y); };
+  }
+  run_();
+  run_();
   domain.reset_peak();
-  run();
-  return domain.stats().live_peak - before;
+  run_();
+  // Adam's state is twice the parameters.
+  peak_ = domain.stats().live_peak - before -
+          3 * training_.model->parameter_bytes() - bytes_of(training_.x) -
+          bytes_of(training_.y);
 }
 
 std::vector<ModelCase> model_cases() {

@@ -13,29 +13,30 @@
 
 namespace neap::bench {
 
+/// What a step trains: a module, its optimizer, a loss and one batch.
+struct Training {
+  std::shared_ptr<nn::Module> model;
+  std::unique_ptr<optim::Optimizer> optimizer;
+  std::function<Tensor(const Tensor& x, const Tensor& y)> loss;
+  Tensor x;
+  Tensor y;
+};
+
 class ModelStep {
  public:
-  template <class Model>
-  ModelStep(std::shared_ptr<Model> model,
-            std::unique_ptr<optim::Optimizer> optimizer,
-            std::function<Tensor()> loss)
-      : model_(std::move(model)),
-        optimizer_(std::move(optimizer)),
-        loss_(std::move(loss)) {}
+  ModelStep(const std::function<Training()>& make, bool is_compiled);
+  ModelStep(const ModelStep&) = delete;
+  ModelStep& operator=(const ModelStep&) = delete;
 
-  void run() {
-    optimizer_->zero_grad();
-    backward(loss_());
-    optimizer_->step();
-  }
-  /// The most bytes live in a step above those before it, when there are no
-  /// gradients.
-  Bytes peak();
+  void run() { run_(); }
+  /// The most bytes live in a step above the parameters, the optimizer's state
+  /// and the batch.
+  Bytes peak() const noexcept { return peak_; }
 
  private:
-  std::shared_ptr<nn::Module> model_;
-  std::unique_ptr<optim::Optimizer> optimizer_;
-  std::function<Tensor()> loss_;
+  Training training_;
+  std::function<void()> run_;
+  Bytes peak_ = 0;
 };
 
 struct ModelCase {
@@ -43,7 +44,7 @@ struct ModelCase {
   std::string peer;  // what the peer is asked for
   double flops = 0;  // of the matrix products of one step
   bool is_long = false;
-  std::function<ModelStep()> make;
+  std::function<Training()> make;
 };
 
 std::vector<ModelCase> model_cases();
