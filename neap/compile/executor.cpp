@@ -109,6 +109,12 @@ bool Executor::holds_for(std::span<const tensor::Spec> arguments) const {
 }
 
 bool Executor::do_entries_hold() const {
+  for (const LeafMode& mode : program_.leaves) {
+    const auto& leaf = static_cast<const graph::Leaf&>(*mode.leaf);
+    if (leaf.requires_grad() != mode.requires_grad) {
+      return false;
+    }
+  }
   for (const LeafGrad& grad : program_.grads) {
     if (grad.is_read &&
         static_cast<graph::Leaf&>(*grad.leaf).grad().defined() !=

@@ -130,6 +130,11 @@ class Run {
         raise<TraceError>("interpret: a mode of a module has changed since");
       }
     }
+    for (const LeafMode& mode : program_.leaves) {
+      if (mode.leaf->requires_grad() != mode.requires_grad) {
+        raise<TraceError>("interpret: a leaf was frozen, or is no more");
+      }
+    }
     for (const LeafGrad& grad : program_.grads) {
       if (grad.is_read && leaf_of(grad).grad().defined() != grad.was_defined) {
         raise<TraceError>("interpret: a leaf {} a gradient, as it {} before",

@@ -36,13 +36,14 @@ graph::Leaf& LeafBook::Entry::get() const noexcept {
   return static_cast<graph::Leaf&>(*leaf);
 }
 
-LeafBook::Entry& LeafBook::note(graph::Leaf& leaf, bool is_read) {
+LeafBook::Entry& LeafBook::note(graph::Leaf& leaf) {
   const auto found = index_.find(&leaf);
   if (found != index_.end()) {
     return entries_[found->second];
   }
-  entries_.push_back({base::Ref<tensor::GraphLink>::share(&leaf),
-                      gradient_of(leaf), is_read, false});
+  entries_.push_back({.leaf = base::Ref<tensor::GraphLink>::share(&leaf),
+                      .before = gradient_of(leaf),
+                      .grad = {}});
   try {
     index_.emplace(&leaf, entries_.size() - 1);
   } catch (...) {
@@ -52,46 +53,74 @@ LeafBook::Entry& LeafBook::note(graph::Leaf& leaf, bool is_read) {
   return entries_.back();
 }
 
-void LeafBook::on_change(graph::Leaf& leaf) {
-  note(leaf, false).is_changed = true;
+void LeafBook::on_use(graph::Leaf& leaf) {
+  Entry& entry = note(leaf);
+  if (!entry.is_used) {
+    entry.is_used = true;
+    entry.requires_grad = leaf.requires_grad();
+  }
 }
 
-void LeafBook::write_to(Program& program, TracedValues& values,
-                        base::SiteId site) {
-  for (const Entry& entry : entries_) {
-    LeafGrad grad{.leaf = entry.leaf,
-                  .is_read = entry.is_read,
-                  .was_defined = entry.before.defined(),
-                  .entry = kNoValue,
-                  .is_set = entry.is_changed,
-                  .last = {}};
-    if (entry.is_read && entry.before.defined()) {
+// What comes first decides whether the gradient at entry matters.
+LeafBook::Entry& LeafBook::touch(graph::Leaf& leaf, bool is_read) {
+  Entry& entry = note(leaf);
+  if (!entry.is_touched) {
+    entry.is_touched = true;
+    entry.grad.is_read = is_read;
+    entry.grad.was_defined = entry.before.defined();
+  }
+  return entry;
+}
+
+void LeafBook::on_read(graph::Leaf& leaf) {
+  touch(leaf, true);
+}
+
+void LeafBook::on_change(graph::Leaf& leaf) {
+  touch(leaf, false).grad.is_set = true;
+}
+
+void LeafBook::finish(Program& program, TracedValues& values,
+                      base::SiteId site) {
+  for (Entry& entry : entries_) {
+    LeafGrad& grad = entry.grad;
+    if (grad.is_read && grad.was_defined) {
       grad.entry = values.entry_of(entry.before);
     }
     const Tensor last = gradient_of(entry.get());
-    if (entry.is_changed && last.defined()) {
+    if (grad.is_set && last.defined()) {
       grad.last = values.operand(last, "grad", site);
       count_as_gradient(program, grad.last.value, entry.get());
     }
-    program.grads.push_back(std::move(grad));
   }
+  program.grads.reserve(entries_.size());
+  program.leaves.reserve(entries_.size());
 }
 
 void LeafBook::restore() noexcept {
   const graph::UseTrace nobody(nullptr);
   for (Entry& entry : entries_) {
-    if (entry.is_changed) {
+    if (entry.grad.is_set) {
       entry.get().set_grad(std::move(entry.before));
+    }
+  }
+}
+
+void LeafBook::write_to(Program& program) noexcept {
+  for (Entry& entry : entries_) {
+    if (graph::is_last_reference(entry.leaf)) {
+      continue;
+    }
+    if (entry.is_used) {
+      program.leaves.push_back({entry.leaf, entry.requires_grad});
+    }
+    if (entry.is_touched) {
+      program.grads.push_back(entry.grad);
+      program.grads.back().leaf = entry.leaf;
     }
   }
   index_.clear();
   entries_.clear();
-}
-
-void drop_lonely_leaves(Program& program) noexcept {
-  std::erase_if(program.grads, [](const LeafGrad& grad) {
-    return graph::is_last_reference(grad.leaf);
-  });
 }
 
 }  // namespace neap::compiler

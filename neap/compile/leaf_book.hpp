@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// LeafBook: what happens to leaves' gradients while a step is traced. It knows
-// how each was before, and puts them back when the trace is over, whichever way
-// it ends. For sources of this room.
+// LeafBook: the leaves that a step uses while it is traced, and what happens to
+// their gradients. It knows how each was before, and puts the gradients back
+// when the trace is over, whichever way it ends. For sources of this room.
 #pragma once
 
 #include <unordered_map>
@@ -17,24 +17,35 @@ class LeafBook {
   LeafBook(const LeafBook&) = delete;
   LeafBook& operator=(const LeafBook&) = delete;
 
-  /// THROWS: OutOfMemory, with nothing noted.
-  void on_read(graph::Leaf& leaf) { note(leaf, true); }
+  // All THROW: OutOfMemory, with nothing noted.
+
+  /// An op is given the leaf.
+  void on_use(graph::Leaf& leaf);
+  /// Its gradient is read, or about to be replaced.
+  void on_read(graph::Leaf& leaf);
   void on_change(graph::Leaf& leaf);
 
-  /// What the step leaves, in the order in which leaves were met.
-  void write_to(Program& program, TracedValues& values, base::SiteId site);
+  /// The gradients that the step leaves become values of the program.
+  void finish(Program& program, TracedValues& values, base::SiteId site);
   /// Puts the gradients back.
   void restore() noexcept;
+  /// Tells the program of the leaves, in the order in which they were met, but
+  /// for those that nothing else refers to any more: the step made them for
+  /// itself. REQUIRES: finish(), restore().
+  void write_to(Program& program) noexcept;
 
  private:
   struct Entry {
     base::Ref<tensor::GraphLink> leaf;
     Tensor before;
-    bool is_read = false;
-    bool is_changed = false;
+    bool requires_grad = false;  // when an op was given it
+    bool is_used = false;        // by one
+    bool is_touched = false;     // its gradient: `grad` says how
+    LeafGrad grad;               // `leaf` is left out
     graph::Leaf& get() const noexcept;
   };
-  Entry& note(graph::Leaf& leaf, bool is_read);
+  Entry& note(graph::Leaf& leaf);
+  Entry& touch(graph::Leaf& leaf, bool is_read);
 
   memory::Vector<Entry> entries_;
   std::unordered_map<
@@ -42,9 +53,5 @@ class LeafBook {
       memory::Allocator<std::pair<const graph::Leaf* const, std::size_t>>>
       index_;
 };
-
-/// Drops what the program says of leaves that nothing else refers to: those
-/// that the step made for itself.
-void drop_lonely_leaves(Program& program) noexcept;
 
 }  // namespace neap::compiler

@@ -25,6 +25,7 @@ Program& Program::operator=(Program&& other) noexcept {
     arguments = std::move(other.arguments);
     results = std::move(other.results);
     grads = std::move(other.grads);
+    leaves = std::move(other.leaves);
     flags = std::move(other.flags);
     listeners = std::move(other.listeners);
     first_draw = other.first_draw;
@@ -96,7 +97,8 @@ Bytes Program::bytes() const noexcept {
   };
   return bytes_of(values) + bytes_of(calls) + bytes_of(operands) +
          bytes_of(members) + bytes_of(externals) + bytes_of(arguments) +
-         bytes_of(results) + bytes_of(grads) + bytes_of(flags) +
+         bytes_of(results) + bytes_of(grads) + bytes_of(leaves) +
+         bytes_of(flags) +
          bytes_of(listeners) + bytes_of(attrs_) + bytes_of(kept_);
 }
 

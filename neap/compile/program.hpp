@@ -121,6 +121,13 @@ struct LeafGrad {
   Operand last;         // or, where it has no value, to none
 };
 
+/// A leaf that the step used, and whether it required a gradient then: so much
+/// of the program hangs on that (a guard).
+struct LeafMode {
+  base::Ref<tensor::GraphLink> leaf;  // a graph::Leaf
+  bool requires_grad = false;
+};
+
 /// A turn that the step took by a flag of the host's.
 struct Flag {
   const bool* flag = nullptr;
@@ -142,6 +149,7 @@ class NEAP_API Program {
   memory::Vector<tensor::Spec> arguments;  // dense, as given at each call
   memory::Vector<Result> results;
   memory::Vector<LeafGrad> grads;
+  memory::Vector<LeafMode> leaves;
   memory::Vector<Flag> flags;
   memory::Vector<graph::RunListener*> listeners;
   /// The generator's position when the trace began, and how many draws a run

@@ -183,10 +183,30 @@ TEST(TraceTest, StandInsThatOutliveTheTraceAreRefused) {
   Tensor kept;
   const Many in = with({randn({2})});
   trace([&](In x, Many&) { kept = x[0] + 1.0; }, specs_of(in));
-  EXPECT_THROW(kept.item(), TraceError);
   EXPECT_THROW(kept + 1.0, TraceError);
+  try {
+    kept.item();
+    FAIL() << "a stand-in has an element";
+  } catch (const TraceError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("stands for a value of a step"));
+  }
   EXPECT_THROW(trace([&](In, Many& out) { out.push_back(kept + 1.0); }, {}),
                TraceError);
+}
+
+TEST(TraceTest, AProgramHoldsForTheLeavesThatRequiredAGradient) {
+  const Tensor w = requires_grad_(randn({2}));
+  const Tensor frozen = requires_grad_(requires_grad_(randn({2})), false);
+  const Many in = with({randn({2})});
+  const Program program = trace(
+      [&](In x, Many&) { backward(sum(w * x[0] * frozen)); }, specs_of(in));
+  ASSERT_EQ(program.leaves.size(), 2U);
+  EXPECT_EQ(program.grads.size(), 1U);
+  requires_grad_(frozen);
+  EXPECT_THROW(interpret(program, in), TraceError);
+  requires_grad_(frozen, false);
+  interpret(program, in);
+  EXPECT_TRUE(w.grad().defined());
 }
 
 TEST(TraceTest, OtherGeneratorsAreRefused) {

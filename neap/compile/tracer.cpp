@@ -9,6 +9,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/compile/rollback.hpp"
 #include "neap/graph/record_result.hpp"
+#include "neap/graph/vertex.hpp"
 
 namespace neap::compiler {
 
@@ -73,12 +74,12 @@ void Tracer::finish(std::span<const Tensor> results) {
     program_.results.push_back(
         {values_.operand(results[i], "trace", site_), false});
   }
-  leaves_.write_to(program_, values_, site_);
+  leaves_.finish(program_, values_, site_);
 }
 
 Program Tracer::take() noexcept {
   leaves_.restore();
-  drop_lonely_leaves(program_);
+  leaves_.write_to(program_);
   return std::move(program_);
 }
 
@@ -113,6 +114,9 @@ void Tracer::emit(const OpCall& call, Category category,
   specs.reserve(call.inputs.size());
   for (const neap::Operand& input : call.inputs) {
     specs.push_back(input.tensor().spec());
+    if (graph::Leaf* leaf = graph::leaf_of(input.tensor())) {
+      leaves_.on_use(*leaf);
+    }
     if (specs.back().space != specs[0].space) {
       raise<DeviceError>(
           "{}: operands lie in memory spaces {} and {}, copy one to the "

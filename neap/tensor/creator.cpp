@@ -11,6 +11,13 @@ void refuse_elements(const Storage& storage, std::string_view what,
                      base::SiteId site) {
   switch (storage.absence()) {
     case Absence::kTraced:
+      if (memory::context().trace == nullptr) {
+        raise<TraceError>(
+            "{}: at {} the tensor stands for a value of a step that was traced "
+            "(or is, in another thread) and has no elements outside of it; let "
+            "the step return what is needed",
+            what, base::format_site(site));
+      }
       raise<TraceError>(
           "{}: at {} the step being traced looks at elements that are not "
           "known before it runs; return the tensor and look at it after the "
