@@ -120,10 +120,10 @@ class Predictor {
       line.bytes = live.bytes;
       line.value = live.value;
       if (live.call < program_.calls.size()) {
-        line.op = program_.calls[live.call].name;
+        const Call& call = program_.calls[live.call];
+        line.op = call.name;
+        line.layer = owner_path(program_, call.owner);
       }
-      const std::string_view path = owner_path(program_, live.owner);
-      line.layer = is_named(live.category) ? layer_of(path) : path;
       line.category = live.category;
       line.site = live.site;
       out_.arena_by_category[static_cast<std::size_t>(live.category)] +=

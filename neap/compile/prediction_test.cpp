@@ -158,6 +158,13 @@ TEST(PredictionTest, JsonHasTheNamesThatToolsLookFor) {
   EXPECT_EQ(layers, p.prediction.persistent + p.prediction.live_at_peak);
 }
 
+TEST(PrintTest, APlanSaysWhereValuesLie) {
+  const Planned p = planned();
+  const memory::String text = print(p.program, {.plan = &p.plan});
+  EXPECT_NE(text.find("  offset"), memory::String::npos);
+  EXPECT_EQ(print(p.program).find("  offset"), memory::String::npos);
+}
+
 TEST(PredictionTest, AnEmptyProgramNeedsNothing) {
   Program program;
   const Prediction prediction = predict(program, plan(program, 1));

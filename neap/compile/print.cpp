@@ -8,6 +8,7 @@
 
 #include "neap/base/bytes.hpp"
 #include "neap/compile/dataflow.hpp"
+#include "neap/compile/plan.hpp"
 #include "neap/compile/text_columns.hpp"
 
 namespace neap::compiler {
@@ -112,6 +113,7 @@ class Printer {
                        {"bytes", true},
                        {"lives"},
                        {"over"},
+                       {"offset", true},
                        {"scratch", true},
                        {"segment", true},
                        {"space", true},
@@ -146,14 +148,16 @@ class Printer {
     table.add({number(i), call_text(call), out.empty() ? "" : value_cell(0),
                out.empty() ? "" : number(program_[out[0].value].size),
                out.empty() ? "" : lifetime(i, out[0].value),
-               out.empty() ? "" : over(out[0].value), nonzero(call.scratch),
+               out.empty() ? "" : over(out[0].value),
+               out.empty() ? "" : offset(out[0].value), nonzero(call.scratch),
                nonzero(call.segment), in_space(call.space),
                nonzero(call.stream), owner_path(program_, call.owner),
                base::format_site(call.site)});
     for (std::size_t k = 1; k < out.size(); ++k) {
       table.add({"", fmt::format("%{}", out[k].value.value), value_cell(k),
                  number(program_[out[k].value].size), lifetime(i, out[k].value),
-                 over(out[k].value), "", "", "", "", "", ""});
+                 over(out[k].value), offset(out[k].value), "", "", "", "", "",
+                 ""});
     }
   }
 
@@ -215,24 +219,40 @@ class Printer {
     return old != kNoValue ? fmt::format("%{}", old.value) : std::string();
   }
 
+  // Where a plan puts it in its space's arena.
+  std::string offset(ValueId id) const {
+    if (options_.plan == nullptr) {
+      return {};
+    }
+    const BufferId buffer = options_.plan->lifetimes.buffer_of[id.value];
+    const bool is_inside =
+        options_.plan->lifetimes.buffers[buffer.value].where == Where::kArena;
+    return is_inside ? number(options_.plan->address_of(buffer))
+                     : std::string();
+  }
+
   void add_left() {
     for (const Result& result : program_.results) {
       add("result %{}{} {}{}\n", result.operand.value.value,
           format_view(result.operand), name_of(result.operand.layout.dtype),
           result.is_kept ? ", kept" : "");
     }
+    int gone = 0;
     for (const LeafGrad& grad : program_.grads) {
       if (!grad.is_set) {
         continue;
       }
       if (grad.last.value == kNoValue) {
-        add("a gradient goes\n");
+        ++gone;
       } else {
         const std::string_view owner =
             owner_path(program_, program_[grad.last.value].owner);
         add("gradient %{}{}{}{}\n", grad.last.value.value,
             format_view(grad.last), owner.empty() ? "" : " of ", owner);
       }
+    }
+    if (gone != 0) {
+      add("no gradient is left to {} leaves\n", gone);
     }
   }
 

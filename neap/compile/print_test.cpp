@@ -12,6 +12,7 @@
 #include "neap/ops/concat.hpp"
 #include "neap/ops/matmul.hpp"
 #include "neap/ops/relu.hpp"
+#include "neap/ops/relu_bits.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -50,6 +51,19 @@ TEST(PrintTest, OneLineACall) {
 4  %5 = sgd(%4[3, 4])                f32 [3, 4]     48  4-end  %1             unknown
 result %3[2, 4] f32
 )");
+}
+
+TEST(PrintTest, EveryOutputHasALine) {
+  ProgramMaker maker;
+  maker.result(maker.call(ops::kReluBits, {maker.argument({16})}));
+  maker.result(maker.call(ops::kRelu, {ValueId{1}}));
+  const memory::String text = print(maker.program);
+  EXPECT_NE(
+      text.find("0  %1 = relu_bits(%0[16])  f32 [16]     64  0-end  unknown\n"
+                "   %2                      u8 [2]        2  0-0\n"
+                "1  %3 = relu(%1[16])       f32 [16]     64  1-end  unknown\n"),
+      memory::String::npos)
+      << text;
 }
 
 TEST(PrintTest, TheRestIsCounted) {

@@ -3,12 +3,15 @@
 
 #include <algorithm>
 
+#include "neap/base/assert.hpp"
+
 namespace neap::compiler {
 
 TextColumns::TextColumns(std::initializer_list<Column> columns)
     : columns_(columns.begin(), columns.end()), widths_(columns.size(), 0) {}
 
 void TextColumns::add(std::initializer_list<std::string_view> cells) {
+  NEAP_ASSERT(cells.size() == columns_.size(), "a cell for each column");
   std::size_t column = 0;
   for (const std::string_view cell : cells) {
     text_ += cell;
