@@ -18,10 +18,11 @@ from tool_case import (DATA, MEMORY, OK, OUTPUT, SIDE, USAGE, ToolCase, idx,
 
 FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
 OPTIONS = ("model data hidden dropout epochs steps batch seed threads optimizer "
-           "lr momentum weight-decay schedule warmup clip budget kernels json "
-           "progress config").split()
+           "lr momentum weight-decay schedule warmup clip budget kernels compile "
+           "eager json progress config").split()
 KEYS = ("test_accuracy steps step_ms_median images_per_second peak_bytes "
         "peak_live_bytes peak_by_category peak_by_owner live_bytes_at_exit "
+        "compiled arena_bytes predicted_peak_bytes "
         "heap_calls_per_step page_faults_per_step max_rss_bytes external_bytes "
         "state_hash seed threads isa kernels version").split()
 SMALL = ("--hidden", "16", "--batch", "16", "--epochs", "10", "--lr", "1e-2",
@@ -79,7 +80,8 @@ class ArgumentTest(ToolCase):
                "warmup": ["-1"], "clip": ["-1", "nan"], "json": [""],
                "budget": ["0", "-1MiB", "64MB", "9999999999999GiB", "lots"],
                "kernels": [""], "progress": ["loud"]}
-        self.assertEqual(set(bad), set(OPTIONS) - {"config"})
+        self.assertEqual(set(bad),
+                         set(OPTIONS) - {"config", "compile", "eager"})
         for option, values in bad.items():
             for value in values:
                 with self.subTest(option=option, value=value):
@@ -91,6 +93,9 @@ class ArgumentTest(ToolCase):
 
     def test_steps_and_epochs_exclude_each_other(self):
         self.refuse(USAGE, "--steps", "1", "--epochs", "1", says="--epochs")
+
+    def test_compile_and_eager_exclude_each_other(self):
+        self.refuse(USAGE, "--compile", "--eager", says="--eager")
 
     def test_a_warm_up_as_long_as_the_run_is_refused(self):
         self.refuse(USAGE, "--steps", "5", "--warmup", "5", says="--warmup")
@@ -132,6 +137,19 @@ class SettingsFileTest(ToolCase):
         self.refuse_config("lr = 'fast'\n", "'fast' is not")
         self.refuse_config("epochs = 1.5\n", "'1.5' is not")
         self.refuse_config("[lr]\nx = 1\n", "'lr'")
+
+    def test_a_flag_takes_true_or_false_and_nothing_else(self):
+        for value in ("1", "'true'", "[1]"):
+            self.refuse_config(f"compile = {value}\n",
+                               "'compile' takes true or false")
+        self.refuse_config("eager = true\n", "unknown key 'eager'")
+        data = self.write_set()
+        for text, more, wanted in (("true", (), True), ("false", (), False),
+                                   ("true", ("--eager",), False),
+                                   ("false", ("--compile",), True)):
+            path = self.config(f"compile = {text}\nsteps = 1\n")
+            found = self.train(data, "--config", path, *more)
+            self.assertIs(found["compiled"], wanted)
 
     def test_steps_and_epochs_in_one_file_are_refused(self):
         self.refuse_config("steps = 3\nepochs = 1\n", "exclude")
@@ -267,6 +285,34 @@ class TrainTest(ToolCase):
                          [state_hash(1), state_hash(2), state_hash(3)])
         self.assertNotEqual(first, state_hash(1, seed=8))
 
+    def test_a_compiled_run_has_the_bits_of_an_eager_one(self):
+        data = self.write_set()
+        for more in (("--dropout", "0.2", "--clip", "1", "--warmup", "3"),
+                     ("--optimizer", "sgd", "--batch", "24"),
+                     ("--optimizer", "adamw", "--weight-decay", "0.1")):
+            with self.subTest(more=more):
+                options = dict(zip(SMALL[::2], SMALL[1::2]))
+                options.update(zip(more[::2], more[1::2]))
+                flat = [word for pair in options.items() for word in pair]
+                eager = self.train(data, *flat, "--eager")
+                compiled = self.train(data, *flat, "--compile")
+                for key in ("state_hash", "train_loss", "test_loss",
+                            "test_accuracy"):
+                    self.assertEqual(compiled[key], eager[key], key)
+                self.assertFalse(eager["compiled"])
+                self.assertTrue(compiled["compiled"])
+
+    def test_a_compiled_run_keeps_to_the_peak_that_it_predicts(self):
+        found = self.train(self.write_set(), *SMALL, "--compile")
+        self.assertGreater(found["arena_bytes"], 0)
+        self.assertEqual(found["predicted_peak_bytes"], found["peak_bytes"])
+        self.assertEqual(found["live_bytes_at_exit"], 0)
+        if not tool_case.SANITIZER:
+            self.assertEqual(found["heap_calls_per_step"], 0)
+        eager = self.train(self.write_set(), *SMALL)
+        self.assertIsNone(eager["predicted_peak_bytes"])
+        self.assertEqual(eager["arena_bytes"], 0)
+
     def test_every_optimizer_and_schedule_trains(self):
         data = self.write_set()
         for more in (("--optimizer", "sgd", "--lr", "0.1"),
@@ -340,6 +386,16 @@ class TrainTest(ToolCase):
         self.assertLessEqual(max(map(len, output.splitlines())), 130)
         self.assertRegex(output, r"\nidle pages +kept up to \d")
 
+    def test_the_report_has_the_prediction_beside_what_was_measured(self):
+        _, output, _ = self.run_tool(
+            "train", "--data", self.write_set(), "--compile", "--steps", "2",
+            "--progress", "none")
+        self.assertLessEqual(max(map(len, output.splitlines())), 130)
+        self.assertRegex(output, r"\nplan +\d+ calls, arena \d")
+        self.assertRegex(
+            output, r"\nheld at most +(\S.*\))  "
+            r"\(predicted before the first step: \1\)\n")
+
     def test_a_budget_too_small_has_a_status_of_its_own(self):
         for budget in ("1", "64KiB"):
             self.refuse(MEMORY, "--data", self.write_set(), "--budget", budget,
@@ -375,7 +431,8 @@ class FashionMnistTest(ToolCase):
             self.skipTest("a sanitizer takes memory and time of its own")
 
     def test_resident_memory_is_the_data_set_and_at_most_16_mib(self):
-        found = self.train("fashion-mnist", "--steps", "60", "--batch", "128")
+        found = self.train("fashion-mnist", "--steps", "60", "--batch", "128",
+                           "--compile")  # as ./dev demo
         over = found["max_rss_bytes"] - found["data_set_bytes"]
         self.assertLessEqual(over, 16 << 20)
         self.assertEqual(found["data_set_bytes"], 70000 * (28 * 28 + 1))

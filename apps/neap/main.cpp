@@ -29,8 +29,30 @@ struct Arguments {
   std::string config;  // path of a TOML file
 };
 
+void add_flag(CLI::App& command, const Setting& setting, Arguments& arguments) {
+  const auto give = [&](const std::string& key, const char* text,
+                        const std::string& help) {
+    return command.add_flag_callback(
+        "--" + key,
+        [&arguments, key = setting.key, text] { arguments.texts[key] = text; },
+        help);
+  };
+  const bool is_on = setting.shown == "yes";
+  CLI::Option* on =
+      give(setting.key, "true",
+           fmt::format("{} (default {})", setting.help, is_on ? "yes" : "no"));
+  CLI::Option* off = give(setting.opposite, "false",
+                          fmt::format("{} (default {})", setting.opposite_help,
+                                      is_on ? "no" : "yes"));
+  on->excludes(off);
+}
+
 void add_train_options(CLI::App& command, Arguments& arguments) {
   for (const Setting& setting : train_settings()) {
+    if (setting.is_flag()) {
+      add_flag(command, setting, arguments);
+      continue;
+    }
     command
         .add_option_function<std::string>(
             "--" + setting.key,

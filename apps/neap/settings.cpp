@@ -58,6 +58,16 @@ Setter one_of(std::string TrainSettings::*field,
   };
 }
 
+Setter flag(bool TrainSettings::*field) {
+  return [=](TrainSettings& s, const std::string& text) -> std::string {
+    if (text != "true" && text != "false") {
+      return "true or false";
+    }
+    s.*field = text == "true";
+    return {};
+  };
+}
+
 Setter any_text(std::string TrainSettings::*field) {
   return [=](TrainSettings& s, const std::string& text) -> std::string {
     if (text.empty()) {
@@ -165,6 +175,9 @@ std::vector<Setting> make_settings() {
       {"budget", "BYTES",
        "never hold more than this, code and stacks included; like 64MiB",
        "none", set_budget},
+      {"compile", "",
+       "lay the whole step out in one arena before the first one", "no",
+       flag(&S::compile), "eager", "run each op by itself, at once"},
       {"json", "FILE", "write a summary there; - for standard output", "none",
        any_text(&S::json)},
       {"progress", "HOW", "auto, bar, plain or none", d.progress,

@@ -39,11 +39,13 @@ struct TrainSettings {
   std::int64_t warmup = 0;  // steps
   double clip_norm = 0.0;   // 0: no clipping
   Bytes budget = kUnlimited;
-  std::string json;  // path; "-": standard output
+  bool compile = false;  // the step runs as a plan
+  std::string json;      // path; "-": standard output
   std::string progress = "auto";
 };
 
-/// One setting: its key is "--key" on the command line and `key` in TOML.
+/// One setting: its key is "--key" on the command line and `key` in TOML. A
+/// flag has no metavar: its text is "true" or "false".
 struct Setting {
   std::string key;
   std::string metavar;
@@ -51,6 +53,11 @@ struct Setting {
   std::string shown;  // its default, as the help prints it
   /// Takes the text over, or says in a few words what was expected.
   std::function<std::string(TrainSettings&, const std::string&)> set;
+  /// Of a flag: the key on the command line that stands for "false".
+  std::string opposite{};
+  std::string opposite_help{};
+
+  bool is_flag() const { return metavar.empty(); }
 };
 
 std::span<const Setting> train_settings();

@@ -40,6 +40,12 @@ std::optional<std::string> text_of(const toml::node& node) {
   return list != nullptr ? text_of_list(*list) : std::nullopt;
 }
 
+std::optional<std::string> text_of_flag(const toml::node& node) {
+  const auto* flag = node.as_boolean();
+  return flag != nullptr ? std::optional(flag->get() ? "true" : "false")
+                         : std::nullopt;
+}
+
 Result<std::string> read_text(files::Door& door, const std::string& path) {
   constexpr Bytes kLargest = kMiB;  // of a settings file
   auto file = door.open_read(path);
@@ -67,28 +73,34 @@ Result<std::string> read_text(files::Door& door, const std::string& path) {
   }
 }
 
-bool is_known(std::string_view key) {
+// nullptr: there is none.
+const Setting* find_setting(std::string_view key) {
   const auto settings = train_settings();
-  return std::any_of(settings.begin(), settings.end(),
-                     [&](const Setting& s) { return s.key == key; });
+  const auto found =
+      std::find_if(settings.begin(), settings.end(),
+                   [&](const Setting& s) { return s.key == key; });
+  return found != settings.end() ? &*found : nullptr;
 }
 
 Result<Texts> texts_of(const toml::table& table, const std::string& path) {
   Texts texts;
   for (const auto& [key, node] : table) {
     const auto line = node.source().begin.line;
-    if (!is_known(key.str())) {
+    const Setting* setting = find_setting(key.str());
+    if (setting == nullptr) {
       return failure(FailureKind::kCorrupt,
                      fmt::format("{}:{}: unknown key '{}'; neap train --help "
                                  "lists the keys",
                                  path, line, key.str()));
     }
-    auto text = text_of(node);
+    auto text = setting->is_flag() ? text_of_flag(node) : text_of(node);
     if (!text) {
-      return failure(FailureKind::kCorrupt,
-                     fmt::format("{}:{}: '{}' takes a text, a number or a list "
-                                 "of whole numbers",
-                                 path, line, key.str()));
+      return failure(
+          FailureKind::kCorrupt,
+          fmt::format("{}:{}: '{}' takes {}", path, line, key.str(),
+                      setting->is_flag()
+                          ? "true or false"
+                          : "a text, a number or a list of whole numbers"));
     }
     texts.emplace(key.str(), std::move(*text));
   }

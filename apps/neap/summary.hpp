@@ -24,6 +24,9 @@ struct Summary {
   double train_loss = 0.0;  // of the last step
   std::int64_t steps = 0;
   bool is_interrupted = false;
+  bool is_compiled = false;
+  Bytes arena_bytes = 0;                      // 0: not compiled
+  std::optional<Bytes> predicted_peak_bytes;  // held; before the first step
   std::optional<double> step_ms_median;
   double images_per_second = 0.0;
   memory::Stats stats;  // at the end of training

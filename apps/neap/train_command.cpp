@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "neap/base/version.hpp"
+#include "neap/compile/program.hpp"
 #include "neap/data/image_set.hpp"
 #include "neap/files/door.hpp"
 #include "neap/kernels/plugin.hpp"
@@ -171,6 +172,10 @@ class Session {
     options.steps = settings_.steps;
     options.trainer.clip_norm = settings_.clip_norm;
     options.trainer.learning_rate = make_schedule(settings_, steps_of(set));
+    options.trainer.compile = settings_.compile;
+    options.on_ready = [&](const train::Trainer& trainer) {
+      tell_plan(trainer, summary);
+    };
     options.on_step = [&](const train::StepReport& report) {
       probe.step(report.seconds);
       images += report.samples;
@@ -189,9 +194,26 @@ class Session {
     summary.page_faults_per_step = probe.page_faults();
   }
 
+  // What is known of a compiled run before its first step.
+  void tell_plan(const train::Trainer& trainer, Summary& summary) const {
+    if (!trainer.is_compiled()) {
+      return;
+    }
+    summary.is_compiled = true;
+    summary.arena_bytes = trainer.arena_bytes();
+    summary.predicted_peak_bytes = domain_.stats().peak;
+    say("plan     {} calls, arena {}, held at most {}\n",
+        format_grouped(
+            static_cast<std::int64_t>(trainer.program().calls.size())),
+        format_bytes(summary.arena_bytes),
+        format_bytes(*summary.predicted_peak_bytes));
+    std::fflush(stdout);
+  }
+
   void test(models::Mlp& model, const data::ImageSet& set, Summary& summary) {
     data::Loader loader(set, {.batch = settings_.batch});
-    const train::Evaluation result = train::evaluate(model, loader);
+    const train::Evaluation result =
+        train::evaluate(model, loader, {.compile = settings_.compile});
     summary.test_accuracy = result.accuracy;
     summary.test_loss = result.loss;
   }
@@ -219,7 +241,12 @@ void print_report(const Summary& s, const std::string& table) {
       s.images_per_second);
   say("\nmemory at the high-water mark of live bytes\n{}\n", table);
   say("live at most  {}\n", format_bytes(s.stats.live_peak));
-  say("held at most  {}\n", format_bytes(s.stats.peak));
+  say("held at most  {}", format_bytes(s.stats.peak));
+  if (s.predicted_peak_bytes) {
+    say("  (predicted before the first step: {})",
+        format_bytes(*s.predicted_peak_bytes));
+  }
+  say("\n");
   say("idle pages    kept up to {}\n", format_bytes(s.stats.idle_limit));
   say("external      {}  (code, libraries, stacks)\n",
       format_bytes(s.stats.external));

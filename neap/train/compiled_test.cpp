@@ -20,11 +20,12 @@ namespace {
 
 // 20 samples in batches of 6: the last one of an epoch has 2.
 struct Training {
-  explicit Training(TrainerOptions options = {})
-      : trainer(net, adam, loader, std::move(options)) {}
+  explicit Training(TrainerOptions options = {}, bool is_rehearsal = false)
+      : domain(memory::Domain::create({.is_rehearsal = is_rehearsal})),
+        trainer(net, adam, loader, std::move(options)) {}
   std::uint64_t hash() const { return state_hash(net, adam, generator); }
 
-  memory::Domain::Handle domain = memory::Domain::create();
+  memory::Domain::Handle domain;
   memory::UseDomain use{*domain};
   Generator generator{7};
   UseGenerator use_generator{generator};
@@ -195,6 +196,27 @@ TEST(CompiledTrainerTest, ShowsItsProgramAndPlan) {
   EXPECT_LE(training.trainer.plan().arena_bytes(),
             training.trainer.arena_bytes());
   EXPECT_THROW(Training().trainer.plan(), ValueError);
+}
+
+// Steps without memory behind their tensors ask the door for the very same.
+TEST(CompiledTrainerTest, ARehearsalHasThePeakOfTheRun) {
+  Training real(options_with(true));
+  Training rehearsed(options_with(true), true);
+  for (Training* training : {&real, &rehearsed}) {
+    const UseDomain use(*training->domain);
+    for (int step = 0; step < 5; ++step) {
+      training->trainer.step();
+    }
+  }
+  const memory::Stats wanted = real.domain->stats();
+  const memory::Stats found = rehearsed.domain->stats();
+  EXPECT_EQ(found.peak, wanted.peak);
+  EXPECT_EQ(rehearsed.trainer.program().calls.size(),
+            real.trainer.program().calls.size());
+  EXPECT_EQ(rehearsed.trainer.program().externals.size(),
+            real.trainer.program().externals.size());
+  EXPECT_EQ(rehearsed.trainer.arena_bytes(), real.trainer.arena_bytes());
+  EXPECT_EQ(found.held, wanted.held);
 }
 
 TEST(CompiledTrainerTest, EvaluatesWithTheSameBits) {

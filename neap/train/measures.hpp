@@ -13,7 +13,8 @@ inline Tensor loss_of(const Loss& loss, const Tensor& output,
 }
 
 inline bool is_rehearsed(const Tensor& tensor) {
-  return tensor.array()->storage()->absence() == tensor::Absence::kRehearsed;
+  const tensor::Storage& storage = *tensor.array()->storage();
+  return !storage.has_elements() && storage.domain().is_rehearsal();
 }
 
 /// 0 in a rehearsal.
