@@ -7,7 +7,8 @@
 namespace neap::planner {
 namespace {
 
-constexpr std::int64_t kRun = 1000;           // steps of the shortest run
+constexpr std::int64_t kRun = 1000;           // steps of the shortest run, ...
+constexpr std::int64_t kRunAPiece = 3;        // ... that many a piece at least
 constexpr std::int64_t kMostFirst = 200'000;  // steps at the lower bound
 constexpr std::int64_t kRound = 20'000;       // steps a rung, first round
 
@@ -75,10 +76,12 @@ void ExactLadder::round(std::int64_t enough, std::int64_t steps) {
 }
 
 ExactLadder::Answer ExactLadder::ask(std::int64_t target, std::int64_t steps) {
+  const auto pieces = static_cast<std::int64_t>(sections_.pieces().size());
+  const std::int64_t run = std::max(kRun, kRunAPiece * pieces);
   while (steps > 0 && !effort_->is_over()) {
     const std::uint64_t turn = runs_ / kStyles.size();
     const Style& style = kStyles[runs_ % kStyles.size()];
-    const std::int64_t some = std::min(steps, kRun * luby(turn));
+    const std::int64_t some = std::min(steps, run * luby(turn));
     steps -= some;
     ++runs_;
     const Answer answer = search_.run(target, style, turn, some, *effort_);

@@ -4,6 +4,12 @@
 #include <algorithm>
 
 namespace neap::planner {
+namespace {
+
+// A decision among so many pieces counts as one step of work.
+constexpr std::int64_t kPiecesAStep = 512;
+
+}  // namespace
 
 ExactSearch::ExactSearch(const Sections& sections)
     : sections_(&sections), skyline_(sections), finder_(skyline_) {
@@ -18,8 +24,10 @@ ExactSearch::Answer ExactSearch::run(std::int64_t target, const Style& style,
   choices_.clear();
   finder_.fade();
   fill_keys(*sections_, style.order, seed, keys_);
+  const auto pieces = static_cast<std::int64_t>(keys_.size());
+  const std::int64_t cost = 1 + pieces / kPiecesAStep;
   for (; steps > 0; --steps) {
-    if (!effort.spend(1)) {
+    if (!effort.spend(cost)) {
       return Answer::kUnsure;
     }
     const Entered entered = enter(style);

@@ -62,6 +62,10 @@ class Sections {
   std::int32_t first_after(std::int32_t section) const noexcept {
     return first_after_[static_cast<std::size_t>(section)];
   }
+  /// The number of pieces that live in a section, summed over all sections.
+  std::int64_t volume() const noexcept {
+    return static_cast<std::int64_t>(live_.size());
+  }
   /// The sum of the sizes in a section, and the largest padding there.
   std::int64_t total(std::int32_t section) const noexcept {
     return total_[static_cast<std::size_t>(section)];

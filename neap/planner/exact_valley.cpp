@@ -6,6 +6,9 @@
 namespace neap::planner {
 namespace {
 
+// Large problems decide at the best of the places seen so far.
+constexpr std::size_t kMostLooks = std::size_t{1} << 14U;
+
 // Whether a piece may start at the floor of a valley: a fixed one above it may
 // not, nor may one that sticks out.
 bool fits(const Skyline& skyline, std::int32_t piece, Range valley,
@@ -32,12 +35,11 @@ std::int64_t lowest_offset(const Skyline& skyline, std::int32_t piece,
   return offset;
 }
 
-// The lowest offset of a piece that fits into a valley if it lies on another
-// one that is yet to come and does not live in the valley's section.
-std::int64_t raised_offset(const Skyline& skyline, std::int32_t piece,
-                           const Valley& valley) noexcept {
+// What a piece that fits into a valley cannot lie lower than if it lies on
+// another one that is yet to come and does not live in the valley's section.
+std::int64_t raised_floor(const Skyline& skyline,
+                          const Valley& valley) noexcept {
   const Sections& sections = skyline.sections();
-  const Sections::Piece& p = sections.piece(piece);
   std::int64_t lowest = kNoLimit;
   const auto look = [&](std::int32_t other) {
     const Sections::Piece& q = sections.piece(other);
@@ -47,14 +49,15 @@ std::int64_t raised_offset(const Skyline& skyline, std::int32_t piece,
                         lowest_offset(skyline, other, valley.range) + q.size);
     }
   };
-  for (const std::int32_t other : sections.live(p.range.begin)) {
+  for (const std::int32_t other : sections.live(valley.range.begin)) {
     look(other);
   }
-  const std::int32_t last = sections.first_after(p.range.end - 1);
-  for (std::int32_t i = sections.first_after(p.range.begin); i < last; ++i) {
+  const std::int32_t last = sections.first_after(valley.range.end - 1);
+  for (std::int32_t i = sections.first_after(valley.range.begin); i < last;
+       ++i) {
     look(i);
   }
-  return lowest == kNoLimit ? lowest : round_up(lowest, p.alignment);
+  return lowest;
 }
 
 }  // namespace
@@ -71,7 +74,8 @@ ValleyFinder::Answer ValleyFinder::find(const Style& style, Valley& valley,
   std::int64_t lowest = kNoLimit;
   Answer answer = Answer::kDone;
   Range run{0, 0};
-  for (std::int32_t s = 0; s < count; s = run.end) {
+  std::size_t looked = 0;
+  for (std::int32_t s = 0; s < count && looked < kMostLooks; s = run.end) {
     run = {s, end_of_run(s)};
     const std::int64_t floor = skyline_->floor(s);
     if (skyline_->to_come(s) == 0 || (only_lowest && floor > lowest) ||
@@ -80,7 +84,8 @@ ValleyFinder::Answer ValleyFinder::find(const Style& style, Valley& valley,
     }
     answer = Answer::kFound;
     lowest = std::min(lowest, floor);
-    for (std::int32_t i = run.begin; i < run.end; ++i) {
+    for (std::int32_t i = run.begin; i < run.end && looked < kMostLooks; ++i) {
+      looked += skyline_->sections().live(i).size();
       const Choices now = choices(i, run);
       if (now.outside != kNoLimit &&
           now.outside - floor - now.inside > skyline_->slack(i)) {
@@ -189,6 +194,7 @@ std::int64_t next_floor(const Skyline& skyline, const Valley& valley) noexcept {
   const std::int64_t floor = skyline.floor(section);
   std::int64_t next = kNoLimit;
   std::int64_t fixed = kNoLimit;  // the lowest that may not lie higher
+  const std::int64_t raised = raised_floor(skyline, valley);
   for (const std::int32_t piece : skyline.sections().live(section)) {
     if (skyline.is_placed(piece)) {
       continue;
@@ -199,8 +205,8 @@ std::int64_t next_floor(const Skyline& skyline, const Valley& valley) noexcept {
     }
     if (!fits(skyline, piece, valley.range, floor)) {
       next = std::min(next, skyline.offset(piece));
-    } else if (p.fixed < 0) {
-      next = std::min(next, raised_offset(skyline, piece, valley));
+    } else if (p.fixed < 0 && raised != kNoLimit) {
+      next = std::min(next, round_up(raised, p.alignment));
     }
   }
   return next <= fixed ? next : kNoLimit;
