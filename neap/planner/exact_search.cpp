@@ -69,15 +69,14 @@ void ExactSearch::list_choices(Level& level) {
   const Valley& valley = level.valley;
   const std::int64_t floor = skyline_.floor(valley.section);
   level.first = level.next = choices_.size();
-  for (const std::int32_t piece : sections_->live(valley.section)) {
+  skyline_.for_each_to_come(valley.section, [&](std::int32_t piece) {
     const Sections::Piece& p = sections_->piece(piece);
-    if (!skyline_.is_placed(piece) && valley.range.holds(p.range) &&
-        (p.fixed < 0 || p.fixed == floor) &&
+    if (valley.range.holds(p.range) && (p.fixed < 0 || p.fixed == floor) &&
         (p.twin < 0 || skyline_.is_placed(p.twin)) &&
         skyline_.is_supported(piece)) {
       choices_.push_back(piece);
     }
-  }
+  });
   level.last = choices_.size();
   const auto begin =
       choices_.begin() + static_cast<std::ptrdiff_t>(level.first);

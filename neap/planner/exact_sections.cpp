@@ -100,10 +100,15 @@ void Sections::fill_sections(std::int32_t sections) {
   std::partial_sum(live_begin_.begin(), live_begin_.end(), live_begin_.begin());
   live_.resize(live_begin_.back());
   memory::Vector<std::size_t> next(live_begin_);
+  places_.reserve(live_.size());
+  place_begin_.reserve(pieces_.size());
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     const Range range = pieces_[i].range;
+    place_begin_.push_back(places_.size());
     for (std::int32_t s = range.begin; s < range.end; ++s) {
-      live_[next[static_cast<std::size_t>(s)]++] = static_cast<std::int32_t>(i);
+      const auto at = static_cast<std::size_t>(s);
+      places_.push_back(static_cast<std::uint32_t>(next[at] - live_begin_[at]));
+      live_[next[at]++] = static_cast<std::int32_t>(i);
     }
   }
   for (std::size_t s = 0; s < count; ++s) {

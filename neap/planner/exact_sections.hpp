@@ -62,9 +62,11 @@ class Sections {
   std::int32_t first_after(std::int32_t section) const noexcept {
     return first_after_[static_cast<std::size_t>(section)];
   }
-  /// The number of pieces that live in a section, summed over all sections.
-  std::int64_t volume() const noexcept {
-    return static_cast<std::int64_t>(live_.size());
+  /// The place of a piece in live(section). REQUIRES: it lives there.
+  std::size_t place(std::int32_t piece, std::int32_t section) const noexcept {
+    const auto p = static_cast<std::size_t>(piece);
+    return places_[place_begin_[p] +
+                   static_cast<std::size_t>(section - pieces_[p].range.begin)];
   }
   /// The sum of the sizes in a section, and the largest padding there.
   std::int64_t total(std::int32_t section) const noexcept {
@@ -93,6 +95,8 @@ class Sections {
   memory::Vector<Piece> pieces_;  // by begin
   memory::Vector<std::size_t> live_begin_;
   memory::Vector<std::int32_t> live_;
+  memory::Vector<std::size_t> place_begin_;  // one a piece
+  memory::Vector<std::uint32_t> places_;     // one a piece and section
   memory::Vector<std::int32_t> first_after_;
   memory::Vector<std::int64_t> total_;
   memory::Vector<std::int64_t> padding_;

@@ -33,17 +33,27 @@ Skyline::Skyline(const Sections& sections) : sections_(&sections) {
   to_come_.resize(count);
   offset_.resize(sections.pieces().size());
   is_placed_.resize(sections.pieces().size());
+  waiting_begin_.reserve(count);
+  for (std::int32_t s = 0; s < sections.count(); ++s) {
+    waiting_begin_.push_back(waiting_.size());
+    waiting_.resize(waiting_.size() + (sections.live(s).size() + 63) / 64);
+  }
 }
 
 void Skyline::reset(std::int64_t target) noexcept {
   target_ = target;
   print_ = {};
   trail_.clear();
+  std::fill(waiting_.begin(), waiting_.end(), 0);
   std::fill(floor_.begin(), floor_.end(), 0);
   std::fill(top_.begin(), top_.end(), 0);
   for (std::int32_t s = 0; s < sections_->count(); ++s) {
     rest_[at(s)] = sections_->total(s);
-    to_come_[at(s)] = static_cast<std::int32_t>(sections_->live(s).size());
+    const std::size_t count = sections_->live(s).size();
+    to_come_[at(s)] = static_cast<std::int32_t>(count);
+    for (std::size_t k = 0; k < count; ++k) {
+      waiting_[waiting_begin_[at(s)] + k / 64] |= std::uint64_t{1} << (k % 64);
+    }
   }
   std::fill(is_placed_.begin(), is_placed_.end(), std::uint8_t{0});
   for (std::size_t i = 0; i < offset_.size(); ++i) {
@@ -78,9 +88,9 @@ bool Skyline::lift(std::int32_t section, std::int64_t floor, Range& failure) {
   set_floor(section, floor);
   failure = Range::at(section);
   bool is_possible = slack(section) >= 0;
-  for (const std::int32_t other : sections_->live(section)) {
-    is_possible = is_possible && (is_placed(other) || raise(other, floor));
-  }
+  for_each_to_come(section, [&](std::int32_t other) {
+    is_possible = is_possible && raise(other, floor);
+  });
   return is_possible;
 }
 
@@ -150,11 +160,13 @@ bool Skyline::raise(std::int32_t piece, std::int64_t floor) {
 bool Skyline::raise_others(const Sections::Piece& piece, std::int64_t top,
                            Range& failure) {
   const Range range = piece.range;
-  for (const std::int32_t other : sections_->live(range.begin)) {
-    if (!is_placed(other) && !raise(other, top)) {
-      failure = Range::at(range.begin);
-      return false;
-    }
+  bool is_possible = true;
+  for_each_to_come(range.begin, [&](std::int32_t other) {
+    is_possible = is_possible && raise(other, top);
+  });
+  if (!is_possible) {
+    failure = Range::at(range.begin);
+    return false;
   }
   const std::int32_t last = sections_->first_after(range.end - 1);
   for (std::int32_t i = sections_->first_after(range.begin); i < last; ++i) {
@@ -175,6 +187,9 @@ void Skyline::toggle(std::int32_t piece) noexcept {
   for (std::int32_t s = p.range.begin; s < p.range.end; ++s) {
     rest_[at(s)] += one * p.size;
     to_come_[at(s)] += one;
+    const std::size_t place = sections_->place(piece, s);
+    waiting_[waiting_begin_[at(s)] + place / 64] ^= std::uint64_t{1}
+                                                    << (place % 64);
   }
   mix(print_, ~static_cast<std::uint64_t>(piece));
 }

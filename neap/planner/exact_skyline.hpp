@@ -11,6 +11,8 @@
 //          +--+---+-b-+---+-+--> sections
 #pragma once
 
+#include <bit>
+
 #include "neap/planner/exact_sections.hpp"
 
 namespace neap::planner {
@@ -57,6 +59,19 @@ class Skyline {
   std::int32_t to_come(std::int32_t section) const noexcept {
     return to_come_[static_cast<std::size_t>(section)];
   }
+  /// Calls visit(piece) for each of them, ascending.
+  template <class Visit>
+  void for_each_to_come(std::int32_t section, Visit visit) const {
+    const auto live = sections_->live(section);
+    const std::size_t begin = waiting_begin_[static_cast<std::size_t>(section)];
+    for (std::size_t word = 0; word * 64 < live.size(); ++word) {
+      for (std::uint64_t bits = waiting_[begin + word]; bits != 0;
+           bits &= bits - 1) {
+        visit(
+            live[word * 64 + static_cast<std::size_t>(std::countr_zero(bits))]);
+      }
+    }
+  }
   /// How much room may yet be given up in a section.
   std::int64_t slack(std::int32_t section) const noexcept {
     const auto s = static_cast<std::size_t>(section);
@@ -91,6 +106,10 @@ class Skyline {
   memory::Vector<std::int32_t> to_come_;
   memory::Vector<std::int64_t> offset_;  // one a piece
   memory::Vector<std::uint8_t> is_placed_;
+  // For each section as many bits as pieces live there, set for those yet to
+  // come; each begins with a word of its own.
+  memory::Vector<std::size_t> waiting_begin_;
+  memory::Vector<std::uint64_t> waiting_;
   memory::Vector<Step> trail_;
 };
 

@@ -43,19 +43,18 @@ std::int64_t raised_floor(const Skyline& skyline,
   std::int64_t lowest = kNoLimit;
   const auto look = [&](std::int32_t other) {
     const Sections::Piece& q = sections.piece(other);
-    if (!skyline.is_placed(other) &&
-        !q.range.meets(Range::at(valley.section))) {
+    if (!q.range.meets(Range::at(valley.section))) {
       lowest = std::min(lowest,
                         lowest_offset(skyline, other, valley.range) + q.size);
     }
   };
-  for (const std::int32_t other : sections.live(valley.range.begin)) {
-    look(other);
-  }
+  skyline.for_each_to_come(valley.range.begin, look);
   const std::int32_t last = sections.first_after(valley.range.end - 1);
   for (std::int32_t i = sections.first_after(valley.range.begin); i < last;
        ++i) {
-    look(i);
+    if (!skyline.is_placed(i)) {
+      look(i);
+    }
   }
   return lowest;
 }
@@ -85,7 +84,7 @@ ValleyFinder::Answer ValleyFinder::find(const Style& style, Valley& valley,
     answer = Answer::kFound;
     lowest = std::min(lowest, floor);
     for (std::int32_t i = run.begin; i < run.end && looked < kMostLooks; ++i) {
-      looked += skyline_->sections().live(i).size();
+      looked += static_cast<std::size_t>(skyline_->to_come(i));
       const Choices now = choices(i, run);
       if (now.outside != kNoLimit &&
           now.outside - floor - now.inside > skyline_->slack(i)) {
@@ -117,17 +116,14 @@ ValleyFinder::Choices ValleyFinder::choices(std::int32_t section,
                                             Range valley) const noexcept {
   Choices result;
   const std::int64_t floor = skyline_->floor(section);
-  for (const std::int32_t piece : skyline_->sections().live(section)) {
-    if (skyline_->is_placed(piece)) {
-      continue;
-    }
+  skyline_->for_each_to_come(section, [&](std::int32_t piece) {
     if (fits(*skyline_, piece, valley, floor)) {
       ++result.count;
       result.inside += skyline_->sections().piece(piece).size;
     } else {
       result.outside = std::min(result.outside, skyline_->offset(piece));
     }
-  }
+  });
   return result;
 }
 
@@ -180,12 +176,11 @@ Range walls(const Skyline& skyline, const Valley& valley) noexcept {
   Range result{std::max(valley.range.begin - 1, 0),
                std::min(valley.range.end + 1, skyline.sections().count())};
   const std::int64_t floor = skyline.floor(valley.section);
-  for (const std::int32_t piece : skyline.sections().live(valley.section)) {
-    if (!skyline.is_placed(piece) &&
-        !fits(skyline, piece, valley.range, floor)) {
+  skyline.for_each_to_come(valley.section, [&](std::int32_t piece) {
+    if (!fits(skyline, piece, valley.range, floor)) {
       result.widen(Range::at(skyline.witness(piece)));
     }
-  }
+  });
   return result;
 }
 
@@ -195,10 +190,7 @@ std::int64_t next_floor(const Skyline& skyline, const Valley& valley) noexcept {
   std::int64_t next = kNoLimit;
   std::int64_t fixed = kNoLimit;  // the lowest that may not lie higher
   const std::int64_t raised = raised_floor(skyline, valley);
-  for (const std::int32_t piece : skyline.sections().live(section)) {
-    if (skyline.is_placed(piece)) {
-      continue;
-    }
+  skyline.for_each_to_come(section, [&](std::int32_t piece) {
     const Sections::Piece& p = skyline.sections().piece(piece);
     if (p.fixed >= 0) {
       fixed = std::min(fixed, p.fixed);
@@ -208,7 +200,7 @@ std::int64_t next_floor(const Skyline& skyline, const Valley& valley) noexcept {
     } else if (p.fixed < 0 && raised != kNoLimit) {
       next = std::min(next, round_up(raised, p.alignment));
     }
-  }
+  });
   return next <= fixed ? next : kNoLimit;
 }
 
