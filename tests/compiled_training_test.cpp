@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "compiled_run.hpp"
+#include "neap/testing/fail_sweep.hpp"
 #include "support/counting_malloc.hpp"
 
 namespace neap::tests {
@@ -111,6 +112,50 @@ TEST(CompiledTrainingTest, MakesNoHeapOrMapCallFromTheThirdStep) {
   const support::OutsideStats outside = support::outside_stats();
   EXPECT_EQ(outside.heap_calls, 0);
   EXPECT_EQ(outside.map_calls, 0);
+}
+
+// Everything a training program does, in a domain of its own.
+memory::Stats measure(bool is_rehearsal, std::int64_t batch) {
+  const auto domain = Domain::create(
+      {.host = memory::HostAllocator::kPooled, .is_rehearsal = is_rehearsal});
+  CompiledRun run(
+      {.widths = {128, 96, 64, 10}, .batch = batch, .domain = domain.get()});
+  auto step = run.compile();
+  for (int i = 0; i < 3; ++i) {
+    const auto [x, y] = run.batch(static_cast<std::uint64_t>(i));
+    const Tensor loss = step(x, y);
+    if (!is_rehearsal) {
+      loss.item();
+    }
+  }
+  return domain->stats();
+}
+
+TEST(CompiledTrainingTest, ARehearsalTellsThePeakToTheByte) {
+  for (const std::int64_t batch : {1, 7, 64}) {
+    const memory::Stats told = measure(true, batch);
+    const memory::Stats measured = measure(false, batch);
+    EXPECT_EQ(told.peak, measured.peak) << batch;
+    EXPECT_EQ(told.live_peak, measured.live_peak) << batch;
+    EXPECT_EQ(told.allocations, measured.allocations) << batch;
+  }
+}
+
+TEST(CompiledTrainingTest, SurvivesAFailureAtAnyRequest) {
+  CompiledRun run({.widths = {6, 5, 3}, .batch = 4});
+  const auto [x, y] = run.batch(0);
+  run.compile()(x, y);  // what the optimizer makes once is there
+  const std::uint64_t before = run.hash();
+  const auto result = testing::sweep_allocation_failures(
+      run.domain(),
+      [&] {
+        auto step = run.compile();
+        step(x, y).item();
+      },
+      [&](std::int64_t n) { EXPECT_EQ(run.hash(), before) << n; });
+  EXPECT_GT(result.failures, 100);
+  EXPECT_TRUE(result.ok()) << result.problems.front();
+  EXPECT_NE(run.hash(), before);
 }
 
 }  // namespace
