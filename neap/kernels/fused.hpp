@@ -109,6 +109,7 @@ class NEAP_API FusedCall {
   bool place_outputs(int member, std::span<const int> last_use,
                      std::span<std::uint8_t> tile_of) noexcept;
   void add_view(const Strided& view, bool is_bits) noexcept;
+  int uses(int view) const noexcept;
   void choose_tile() noexcept;
   void place_buffers() noexcept;
   void run_part(const Args& args, int part, int parts) const noexcept;

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Chains of calls, one after the other and fused, in one thread: from the
-// second level cache, and from memory.
+// second level cache, and from memory; and of four elements.
 #include <benchmark/benchmark.h>
 
 #include <vector>
@@ -14,6 +14,7 @@
 namespace neap::kernels {
 namespace {
 
+constexpr std::int64_t kTiny = 4;
 constexpr std::int64_t kSmall = std::int64_t{1} << 15;
 constexpr std::int64_t kLarge = std::int64_t{1} << 23;
 
@@ -100,7 +101,7 @@ void fused(benchmark::State& state) {
 }
 
 void sizes(benchmark::internal::Benchmark* benchmark) {
-  benchmark->ArgsProduct({{2, 4, 8}, {kSmall, kLarge}});
+  benchmark->ArgsProduct({{2, 4, 8}, {kTiny, kSmall, kLarge}});
 }
 BENCHMARK(separate)->Apply(sizes);
 BENCHMARK(fused)->Apply(sizes);

@@ -186,6 +186,18 @@ void FusedCall::add_view(const Strided& view, bool is_bits) noexcept {
   seen.period = period_of(seen.extents, seen.strides);
 }
 
+// How many operands of members a view is.
+int FusedCall::uses(int view) const noexcept {
+  int count = 0;
+  for (int m = 0; m < member_count_; ++m) {
+    const Member& member = members_[static_cast<std::size_t>(m)];
+    count += static_cast<int>(std::count(member.places.begin(),
+                                         member.places.begin() + member.count,
+                                         static_cast<std::uint8_t>(view)));
+  }
+  return count;
+}
+
 // As many elements as keep what is made and read again in half of the first
 // level cache; where a row is repeated, whole rows of it, which are then
 // gathered once.
@@ -196,7 +208,7 @@ void FusedCall::choose_tile() noexcept {
   }
   for (int i = 0; i < view_count_; ++i) {
     const View& view = views_[static_cast<std::size_t>(i)];
-    bytes += view.access == Access::kStrided ? view.size : 0;
+    bytes += view.access == Access::kStrided || uses(i) > 1 ? view.size : 0;
   }
   tile_ = kTileBytes / std::max<std::int64_t>(bytes, 1) / kLanes * kLanes;
   tile_ = std::clamp(tile_, kMinTile, kMaxTile);
