@@ -3,9 +3,13 @@
 
 #include <gmock/gmock.h>
 
+#include <thread>
+
 #include "neap/autograd/backward.hpp"
+#include "neap/data/loader.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/memory/scope.hpp"
+#include "neap/nn/linear.hpp"
 #include "neap/ops/ops.hpp"
 
 namespace neap::compiler {
@@ -207,6 +211,56 @@ TEST(TraceTest, AProgramHoldsForTheLeavesThatRequiredAGradient) {
   requires_grad_(frozen, false);
   interpret(program, in);
   EXPECT_TRUE(w.grad().defined());
+}
+
+struct Zeros {
+  std::int64_t size() const { return 4; }
+  data::SampleSpec spec() const { return {{2}, f32, {}, i64}; }
+  void load(std::int64_t, std::span<std::byte>,
+            std::span<std::byte>) const noexcept {}
+};
+
+TEST(TraceTest, BatchesAreAskedForOutside) {
+  const Zeros samples;
+  data::Loader loader(samples, {.batch = 2});
+  loader.start(0);
+  EXPECT_THROW(trace([&](In, Many&) { loader.next(); }, {}), TraceError);
+  EXPECT_NE(loader.next(), nullptr);
+}
+
+TEST(TraceTest, LayersAreMadeOutside) {
+  EXPECT_THROW(trace([](In, Many&) { const nn::Linear layer(2, 3); }, {}),
+               TraceError);
+}
+
+TEST(TraceTest, AModesFlagIsAGuard) {
+  nn::Linear layer(2, 2);
+  const auto step = [&](In x, Many& out) {
+    out.push_back(dropout(layer(x[0]), 0.5, layer.is_training()));
+  };
+  const Many in = with({randn({3, 2})});
+  const Program program = trace(step, specs_of(in));
+  ASSERT_EQ(program.flags.size(), 1U);
+  layer.eval();
+  EXPECT_THROW(interpret(program, in), TraceError);
+  EXPECT_EQ(trace(step, specs_of(in)).draws, 0U);
+}
+
+TEST(TraceTest, OtherThreadsAreRefused) {
+  const Many in = with({randn({2})});
+  std::string message;
+  trace(
+      [&](In x, Many&) {
+        std::thread([&] {
+          try {
+            relu(x[0]);
+          } catch (const TraceError& error) {
+            message = error.what();
+          }
+        }).join();
+      },
+      specs_of(in));
+  EXPECT_THAT(message, HasSubstr("in another thread"));
 }
 
 TEST(TraceTest, OtherGeneratorsAreRefused) {

@@ -76,7 +76,12 @@ void Loader::start(std::int64_t epoch, std::int64_t first_batch) noexcept {
                   : dataset_.size();
 }
 
-const Batch* Loader::next() noexcept {
+const Batch* Loader::next() {
+  if (memory::context().trace != nullptr) {
+    base::raise<TraceError>(
+        "loader: a step that is traced asks for a batch, and would see that "
+        "one in every run; give the step its batch as arguments");
+  }
   const std::int64_t count =
       std::min(options_.batch, dataset_.size() - position_);
   const bool is_whole = count == options_.batch;

@@ -41,8 +41,9 @@ class NEAP_API Loader {
   /// Begins an epoch; `first_batch` skips ahead (for resuming), at most to the
   /// epoch's end.
   void start(std::int64_t epoch, std::int64_t first_batch = 0) noexcept;
-  /// The next batch of the epoch, or nullptr at its end.
-  const Batch* next() noexcept;
+  /// The next batch of the epoch, or nullptr at its end. THROWS: TraceError
+  /// inside a step that is traced, which takes a batch as its arguments.
+  const Batch* next();
 
   std::int64_t batches_per_epoch() const noexcept;
   std::int64_t samples() const noexcept { return dataset_.size(); }
