@@ -177,7 +177,9 @@ Range walls(const Skyline& skyline, const Valley& valley) noexcept {
                std::min(valley.range.end + 1, skyline.sections().count())};
   const std::int64_t floor = skyline.floor(valley.section);
   skyline.for_each_to_come(valley.section, [&](std::int32_t piece) {
-    if (!fits(skyline, piece, valley.range, floor)) {
+    // Where the piece lies within the range, so does its witness.
+    if (!result.holds(skyline.sections().piece(piece).range) &&
+        !fits(skyline, piece, valley.range, floor)) {
       result.widen(Range::at(skyline.witness(piece)));
     }
   });
