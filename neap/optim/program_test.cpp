@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "neap/autograd/backward.hpp"
+#include "neap/compile/compile.hpp"
 #include "neap/compile/interpret.hpp"
 #include "neap/compile/trace.hpp"
 #include "neap/ops/ops.hpp"
@@ -111,35 +112,63 @@ Many batch(int step) {
 
 class ProgramTest : public DoorTest {
  protected:
-  // Ten steps of each; `warm`: eager steps before the trace.
+  // Ten steps of each way; `warm`: eager ones before the trace.
   void expect_same_steps(const Make& make, const Update& update, int warm = 0) {
-    World eager(make);
-    std::unique_ptr<World> traced = std::make_unique<World>(make);
-    for (int step = 0; step < warm; ++step) {
-      run(eager, update, step);
-      run(*traced, update, step);
-    }
-    const UseGenerator use(traced->generator);
-    const Many example = batch(0);
-    const compiler::Program program =
-        compiler::trace([&](std::span<const Tensor> in,
-                           Many& out) { out = traced->step(update, in); },
-                       std::array{example[0].spec(), example[1].spec()});
-    for (int step = warm; step < kSteps; ++step) {
-      const Many expected = run(eager, update, step);
-      const UseGenerator again(traced->generator);
-      const Many found = compiler::interpret(program, batch(step));
-      for (std::size_t i = 0; i < expected.size(); ++i) {
-        EXPECT_EQ(numbers(found[i]), numbers(expected[i])) << step;
-      }
-      expect_same(*traced, eager);
-      if (HasFailure()) {
-        FAIL() << "step " << step;
-      }
+    expect_interpreted(make, update, warm);
+    if (!HasFailure()) {
+      expect_compiled(make, update, warm);
     }
   }
 
+  void expect_interpreted(const Make& make, const Update& update, int warm) {
+    World eager(make);
+    World traced(make);
+    run_both(eager, traced, update, warm);
+    const UseGenerator use(traced.generator);
+    const Many example = batch(0);
+    const compiler::Program program =
+        compiler::trace([&](std::span<const Tensor> in,
+                            Many& out) { out = traced.step(update, in); },
+                        std::array{example[0].spec(), example[1].spec()});
+    for (int step = warm; step < kSteps && !HasFailure(); ++step) {
+      const Many wanted = run(eager, update, step);
+      const UseGenerator again(traced.generator);
+      expect_results(compiler::interpret(program, batch(step)), wanted);
+      expect_same(traced, eager);
+    }
+  }
+
+  void expect_compiled(const Make& make, const Update& update, int warm) {
+    World eager(make);
+    World planned(make);
+    run_both(eager, planned, update, warm);
+    auto compiled = compile([&](const Tensor& x, const Tensor& labels) {
+      const std::array in{x, labels};
+      return planned.step(update, in);
+    });
+    for (int step = warm; step < kSteps && !HasFailure(); ++step) {
+      const Many wanted = run(eager, update, step);
+      const UseGenerator use(planned.generator);
+      const Many in = batch(step);
+      expect_results(compiled(in[0], in[1]), wanted);
+      expect_same(planned, eager);
+    }
+    EXPECT_EQ(compiled.programs(), 1);
+  }
+
  private:
+  static void run_both(World& a, World& b, const Update& update, int steps) {
+    for (int step = 0; step < steps; ++step) {
+      run(a, update, step);
+      run(b, update, step);
+    }
+  }
+  static void expect_results(const Many& found, const Many& wanted) {
+    ASSERT_EQ(found.size(), wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      EXPECT_EQ(numbers(found[i]), numbers(wanted[i])) << i;
+    }
+  }
   static Many run(World& world, const Update& update, int step) {
     const UseGenerator use(world.generator);
     return world.step(update, batch(step));
@@ -220,8 +249,8 @@ TEST_F(ProgramTest, TheOptimizersOptionsMayChangeBetweenRuns) {
   const Many example = batch(0);
   const compiler::Program program =
       compiler::trace([&](std::span<const Tensor> in,
-                         Many& out) { out = traced.step(clip_and_step, in); },
-                     std::array{example[0].spec(), example[1].spec()});
+                          Many& out) { out = traced.step(clip_and_step, in); },
+                      std::array{example[0].spec(), example[1].spec()});
   for (int step = 0; step < 4; ++step) {
     for (World* world : {&eager, &traced}) {
       world->optimizer->set_lr(0.1 / (1 + step));
