@@ -23,6 +23,21 @@ Lists gather(std::size_t lists, const Visit& visit) {
   return out;
 }
 
+// Lets every item of a call pass once.
+class OncePerCall {
+ public:
+  explicit OncePerCall(std::size_t items) : latest_(items, kNoCall) {}
+  bool operator()(std::uint32_t item, std::uint32_t call) {
+    const bool is_first = latest_[item] != call;
+    latest_[item] = call;
+    return is_first;
+  }
+  void restart() { latest_.assign(latest_.size(), kNoCall); }
+
+ private:
+  memory::Vector<std::uint32_t> latest_;
+};
+
 std::uint32_t count_of(const memory::Vector<Call>& calls) {
   return static_cast<std::uint32_t>(calls.size());
 }
@@ -71,13 +86,12 @@ Dataflow::Dataflow(const Program& program) : program_(program) {
 }
 
 void Dataflow::note_readers() {
-  memory::Vector<std::uint32_t> latest(program_.values.size());
+  OncePerCall is_first(program_.values.size());
   readers_ = gather(program_.values.size(), [&](const auto& pair) {
-    latest.assign(latest.size(), kNoCall);
+    is_first.restart();
     for (std::uint32_t i = 0; i < count_of(program_.calls); ++i) {
       for (const Operand& in : program_.in(program_.calls[i])) {
-        if (latest[in.value.value] != i) {
-          latest[in.value.value] = i;
+        if (is_first(in.value.value, i)) {
           pair(in.value.value, i);
         }
       }
@@ -85,51 +99,86 @@ void Dataflow::note_readers() {
   });
 }
 
-Lists dependences(const Program& program, const Dataflow& flow) {
-  return gather(program.calls.size(), [&](const auto& pair) {
-    const auto after_maker = [&](std::uint32_t call, ValueId id) {
-      const Value& value = program[id];
-      if (value.origin == Origin::kCall) {
-        pair(call, value.index);
-      }
-    };
-    std::uint32_t effect = kNoCall;  // the latest call with one
-    std::uint32_t unbarred = 0;      // no write before it counts any more
-    for (std::uint32_t i = 0; i < count_of(program.calls); ++i) {
-      const Call& call = program.calls[i];
-      bool writes = false;
-      for (const Operand& in : program.in(call)) {
+namespace {
+
+// One walk of a program; `pair(call, earlier)` is told of each dependence.
+template <class Pair>
+class DependenceWalk {
+ public:
+  DependenceWalk(const Program& program, const Dataflow& flow, const Pair& pair)
+      : program_(program), flow_(flow), pair_(pair) {}
+
+  void run() {
+    for (std::uint32_t i = 0; i < count_of(program_.calls); ++i) {
+      const Call& call = program_.calls[i];
+      for (const Operand& in : program_.in(call)) {
         after_maker(i, in.value);
       }
-      for (const Operand& out : program.out(call)) {
-        const ValueId over = program[out.value].over;
-        if (over == kNoValue) {
-          continue;
-        }
-        after_maker(i, over);
-        for (const std::uint32_t reader : flow.readers(over)) {
-          if (reader != i) {
-            pair(i, reader);
-          }
-        }
-        writes = writes || flow.exists_before(out.value);
+      bool writes = false;
+      for (const Operand& out : program_.out(call)) {
+        after_takeover(i, program_[out.value].over);
+        writes = writes || is_write(out);
       }
-      if ((writes || has_effect(call)) && effect != kNoCall) {
-        pair(i, effect);
+      if ((writes || has_effect(call)) && effect_ != kNoCall) {
+        pair_(i, effect_);
       }
       if (has_effect(call)) {
-        // What it does unseen stays behind the writes before it.
-        for (; call.kind != CallKind::kCheck && unbarred < i; ++unbarred) {
-          for (const Operand& out : program.out(program.calls[unbarred])) {
-            if (program[out.value].over != kNoValue &&
-                flow.exists_before(out.value)) {
-              pair(i, unbarred);
-            }
-          }
-        }
-        effect = i;
+        after_writes(i);
+        effect_ = i;
       }
     }
+  }
+
+ private:
+  bool is_write(const Operand& out) const {
+    return program_[out.value].over != kNoValue &&
+           flow_.exists_before(out.value);
+  }
+
+  void after_maker(std::uint32_t call, ValueId id) {
+    if (program_[id].origin == Origin::kCall) {
+      pair_(call, program_[id].index);
+    }
+  }
+
+  void after_takeover(std::uint32_t call, ValueId over) {
+    if (over == kNoValue) {
+      return;
+    }
+    after_maker(call, over);
+    for (const std::uint32_t reader : flow_.readers(over)) {
+      if (reader != call) {
+        pair_(call, reader);
+      }
+    }
+  }
+
+  // What a stateful call does unseen stays behind the writes before it.
+  void after_writes(std::uint32_t call) {
+    if (program_.calls[call].kind == CallKind::kCheck) {
+      return;
+    }
+    for (; unbarred_ < call; ++unbarred_) {
+      for (const Operand& out : program_.out(program_.calls[unbarred_])) {
+        if (is_write(out)) {
+          pair_(call, unbarred_);
+        }
+      }
+    }
+  }
+
+  const Program& program_;
+  const Dataflow& flow_;
+  const Pair& pair_;
+  std::uint32_t effect_ = kNoCall;  // the latest call with one
+  std::uint32_t unbarred_ = 0;      // no write before it counts any more
+};
+
+}  // namespace
+
+Lists dependences(const Program& program, const Dataflow& flow) {
+  return gather(program.calls.size(), [&](const auto& pair) {
+    DependenceWalk(program, flow, pair).run();
   });
 }
 
@@ -149,21 +198,21 @@ Memories::Memories(const Program& program, const Dataflow& flow)
       sizes[flow.root({v}).value] = 0;
     }
   }
-  memory::Vector<std::uint32_t> latest(sizes.size());
+  OncePerCall is_first(sizes.size());
+  const auto touch = [&](std::uint32_t call, std::span<const Operand> operands,
+                         const auto& pair) {
+    for (const Operand& operand : operands) {
+      const std::uint32_t root = flow.root(operand.value).value;
+      if (sizes[root] != 0 && is_first(root, call)) {
+        pair(call, root);
+      }
+    }
+  };
   of_call = gather(program.calls.size(), [&](const auto& pair) {
-    latest.assign(latest.size(), kNoCall);
+    is_first.restart();
     for (std::uint32_t i = 0; i < count_of(program.calls); ++i) {
-      const auto touch = [&](std::span<const Operand> operands) {
-        for (const Operand& operand : operands) {
-          const std::uint32_t root = flow.root(operand.value).value;
-          if (sizes[root] != 0 && latest[root] != i) {
-            latest[root] = i;
-            pair(i, root);
-          }
-        }
-      };
-      touch(program.in(program.calls[i]));
-      touch(program.out(program.calls[i]));
+      touch(i, program.in(program.calls[i]), pair);
+      touch(i, program.out(program.calls[i]), pair);
     }
   });
   calls_of = transposed(of_call, sizes.size());
