@@ -58,47 +58,74 @@ inline Problem training_problem(std::uint32_t seed, int layers,
   return problem;
 }
 
-/// A training step whose activations are kept for a while only and made again,
-/// segment by segment, shortly before backward wants them; segments differ in
-/// length, and sizes in three decades.
-inline Problem recomputation_problem(std::uint32_t seed, int layers,
-                                     int segment) {
-  std::mt19937 random(seed);
-  const auto below = [&](std::int64_t n) {
-    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
-  };
-  memory::Vector<std::int64_t> sizes;  // of each layer's result
-  for (int i = 0; i < layers; ++i) {
-    sizes.push_back((1 + below(9)) * (std::int64_t{1} << below(10)) * 64);
-  }
-  Problem problem;
-  const auto add = [&](std::int64_t lower, std::int64_t upper,
-                       std::int64_t size) {
-    problem.buffers.push_back({.lower = lower, .upper = upper, .size = size});
-  };
-  std::int64_t now = layers;
-  std::int64_t end = layers;
-  while (end > 0) {
-    const std::int64_t begin =
-        std::max<std::int64_t>(0, end - 1 - below(2 * segment));
-    const std::int64_t length = end - begin;
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::int64_t size = sizes[static_cast<std::size_t>(i)];
-      const std::int64_t again = now + (i - begin);
-      const std::int64_t used = now + length + (end - 1 - i);
-      if (i == begin) {  // the checkpoint
-        add(i, used + 1, size);
-      } else {
-        add(i, i + 1 + below(4), size);
-        add(again, used + 1 + below(3), size);
-      }
-      add(used, used + 2 + below(3), size);  // the cotangent
-      add(used, used + 1, sizes[static_cast<std::size_t>(below(layers))]);
+/// A training step that keeps `kept` percent of its activations. The others are
+/// made again, from the last that is there, when backward wants them; half of
+/// what is made on the way stays until its own turn. Sizes in three decades.
+class RecomputedStep {
+ public:
+  RecomputedStep(std::uint32_t seed, int layers, int kept)
+      : random_(seed), made_(static_cast<std::size_t>(layers), kNone) {
+    for (int i = 0; i < layers; ++i) {
+      sizes_.push_back((1 + below(9)) * (std::int64_t{1} << below(10)) * 64);
     }
-    now += 2 * length;
-    end = begin;
+    for (std::int64_t i = 0; i < layers; ++i) {
+      make(i);
+      if (i > 1 && below(100) >= kept) {
+        drop(i - 1);
+      }
+    }
+    for (std::int64_t i = layers - 1; i >= 0; --i) {
+      want(i);
+      add(now_, now_ + 2, i);              // the cotangent
+      add(now_, now_ + 1, below(layers));  // scratch
+      ++now_;
+      drop(i);
+    }
   }
-  return problem;
+  Problem take() { return std::move(problem_); }
+
+ private:
+  static constexpr std::int64_t kNone = -1;
+
+  std::int64_t below(std::int64_t n) {
+    return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(n));
+  }
+  std::int64_t& made(std::int64_t i) {
+    return made_[static_cast<std::size_t>(i)];
+  }
+  void add(std::int64_t lower, std::int64_t upper, std::int64_t layer) {
+    problem_.buffers.push_back(
+        {.lower = lower,
+         .upper = upper,
+         .size = sizes_[static_cast<std::size_t>(layer)]});
+  }
+  void make(std::int64_t i) { made(i) = now_++; }
+  void drop(std::int64_t i) {
+    add(made(i), now_, i);
+    made(i) = kNone;
+  }
+  void want(std::int64_t wanted) {
+    std::int64_t from = wanted;
+    while (from > 0 && made(from) == kNone) {
+      --from;
+    }
+    for (std::int64_t i = from + 1; i <= wanted; ++i) {
+      make(i);
+      if (i - 1 > from && below(2) == 0) {
+        drop(i - 1);
+      }
+    }
+  }
+
+  std::mt19937 random_;
+  memory::Vector<std::int64_t> made_;   // when; kNone: not there
+  memory::Vector<std::int64_t> sizes_;  // of each layer's result
+  std::int64_t now_ = 0;
+  Problem problem_;
+};
+
+inline Problem recomputation_problem(std::uint32_t seed, int layers, int kept) {
+  return RecomputedStep(seed, layers, kept).take();
 }
 
 }  // namespace neap::planner

@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "neap/planner/exact.hpp"
 #include "neap/planner/local_search.hpp"
 #include "neap/planner/lower_bound.hpp"
 
@@ -33,12 +34,18 @@ class Solver {
     if (!start()) {
       return refuse(true);  // fixed buffers overlap
     }
-    improve_all();
+    const std::int64_t enough = enough_;
+    Effort search = effort_.share(search_shares());
+    improve_all(search);
+    effort_.spend(search.spent());
     gather();
-    if (solution_.height > merged_.capacity) {
-      return refuse(false);
+    if (solution_.height > enough && !effort_.is_over() && may_be_exact()) {
+      search_exactly(enough);
     }
-    solution_.is_proven = solution_.height == bound_;
+    if (solution_.height > merged_.capacity) {
+      return refuse(solution_.lower_bound > merged_.capacity);
+    }
+    solution_.is_proven = solution_.height <= solution_.lower_bound;
     return finish();
   }
 
@@ -56,7 +63,7 @@ class Solver {
 
   // The lowest first, since what one ends with is enough for the others; each
   // gets an equal share of what is left.
-  void improve_all() {
+  void improve_all(Effort& effort) {
     memory::Vector<std::size_t> pending;
     for (std::size_t i = 0; i < plans_.size(); ++i) {
       if (plans_[i].height > enough_) {
@@ -72,12 +79,54 @@ class Solver {
     for (std::size_t k = 0; k < pending.size(); ++k) {
       const auto shares = static_cast<std::int64_t>(pending.size() - k);
       Plan& plan = plans_[pending[k]];
-      Effort share = effort_.share(shares);
+      Effort share = effort.share(shares);
       if (plan.height > enough_) {
         search(timelines_[pending[k]], plan, share);
       }
-      effort_.spend(share.spent());
+      effort.spend(share.spent());
       enough_ = std::max(enough_, plan.height);
+    }
+  }
+
+  // Of small problems the exact solver makes more than local search does; the
+  // larger, the less.
+  std::int64_t search_shares() const noexcept {
+    constexpr std::size_t kSmall = 600;
+    if (!may_be_exact()) {
+      return 1;
+    }
+    return merged_.buffers.size() <= kSmall ? 16 : 2;
+  }
+
+  // The exact solver's tables are as large as the sum of all lifetimes.
+  bool may_be_exact() const noexcept {
+    constexpr std::int64_t kMost = 4'000'000;
+    std::int64_t sum = 0;
+    for (const Timeline& timeline : timelines_) {
+      for (const Item& item : timeline.items) {
+        sum += item.end - item.begin;
+      }
+    }
+    return sum <= kMost;
+  }
+
+  void search_exactly(std::int64_t enough) {
+    Solution found = exact(merged_, {.work = effort_.left(),
+                                     .seconds = effort_.seconds_left(),
+                                     .incumbent = solution_.height,
+                                     .good_enough = enough});
+    effort_.spend(found.work);
+    if (!found.offsets.empty()) {
+      solution_.offsets = std::move(found.offsets);
+      solution_.height = found.height;
+      solution_.method = found.method;
+    }
+    solution_.lower_bound = std::max(solution_.lower_bound, found.lower_bound);
+    if (found.is_proven && found.offsets.empty()) {
+      // None is lower than the incumbent, or than what may be held at all.
+      solution_.lower_bound = merged_.capacity < solution_.height
+                                  ? merged_.capacity + 1
+                                  : solution_.height;
     }
   }
 

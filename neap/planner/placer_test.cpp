@@ -1,0 +1,103 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/planner/placer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace neap::planner {
+namespace {
+
+using Offsets = std::array<std::int64_t, 4>;
+
+// 0 and 1 live at different times below 2; 3 meets them all.
+//
+//   |  2  2  |
+//   |  1     |
+//   |  1  0  |
+Timeline example() {
+  Timeline timeline;
+  timeline.items = {{.begin = 1, .end = 2, .size = 2},
+                    {.begin = 0, .end = 1, .size = 5},
+                    {.begin = 0, .end = 2, .size = 3},
+                    {.begin = 1, .end = 2, .size = 2}};
+  timeline.sections = 2;
+  return timeline;
+}
+
+constexpr std::array<std::int32_t, 4> kOrder = {1, 2, 0, 3};
+
+Offsets place_all(Fit last, std::int64_t limit) {
+  const Timeline timeline = example();
+  Placer placer(timeline);
+  const std::array<Fit, 4> fits = {Fit::kLowest, Fit::kLowest, Fit::kLowest,
+                                   last};
+  EXPECT_EQ(placer.place(kOrder, fits, limit, 0), 4U);
+  Offsets offsets{};
+  placer.write_offsets(offsets);
+  return offsets;
+}
+
+TEST(PlacerTest, TakesTheLowestGap) {
+  EXPECT_EQ(place_all(Fit::kLowest, 20), (Offsets{0, 0, 5, 2}));
+}
+
+TEST(PlacerTest, TakesTheHighestPlaceBelowTheLimit) {
+  EXPECT_EQ(place_all(Fit::kHighest, 20), (Offsets{0, 0, 5, 18}));
+  EXPECT_EQ(place_all(Fit::kHighest, 9), (Offsets{0, 0, 5, 3}));
+}
+
+TEST(PlacerTest, TakesTheTightestGap) {
+  Timeline timeline;
+  timeline.items = {{.begin = 0, .end = 2, .size = 1, .fixed = 4},
+                    {.begin = 0, .end = 2, .size = 1, .fixed = 7},
+                    {.begin = 1, .end = 2, .size = 2}};
+  timeline.sections = 2;
+  Placer placer(timeline);
+  EXPECT_EQ(placer.fixed_height(), 8);
+  const std::array<std::int32_t, 3> order = {2, 0, 1};
+  const std::array<Fit, 3> fits = {Fit::kTightest, Fit::kTightest,
+                                   Fit::kTightest};
+  ASSERT_EQ(placer.place(order, fits, 8, 0), 3U);
+  std::array<std::int64_t, 3> offsets{};
+  placer.write_offsets(offsets);
+  EXPECT_EQ(offsets[2], 5);
+}
+
+TEST(PlacerTest, NamesTheFirstThatFindsNoPlaceAndGoesOnFromThere) {
+  const Timeline timeline = example();
+  Placer placer(timeline);
+  const std::array<Fit, 4> fits{};
+  std::array<std::int32_t, 4> order = {0, 2, 1, 3};
+  EXPECT_EQ(placer.place(order, fits, 8, 0), 2U);
+  order = {0, 1, 2, 3};
+  EXPECT_EQ(placer.place(order, fits, 8, 1), 4U);
+  EXPECT_EQ(placer.height(), 8);
+  EXPECT_GT(placer.take_steps(), 4);
+}
+
+TEST(PlacerTest, KeepsAlignmentsAlsoFromAbove) {
+  Timeline timeline;
+  timeline.items = {{.begin = 0, .end = 1, .size = 3, .alignment = 8}};
+  timeline.sections = 1;
+  Placer placer(timeline);
+  const std::array<std::int32_t, 1> order = {0};
+  const std::array<Fit, 1> fits = {Fit::kHighest};
+  ASSERT_EQ(placer.place(order, fits, 18, 0), 1U);
+  std::array<std::int64_t, 1> offsets{};
+  placer.write_offsets(offsets);
+  EXPECT_EQ(offsets[0], 8);
+}
+
+TEST(PlacerTest, SeesFixedItemsThatOverlap) {
+  Timeline timeline;
+  timeline.items = {{.begin = 0, .end = 1, .size = 3, .fixed = 0},
+                    {.begin = 0, .end = 1, .size = 3, .fixed = 2}};
+  timeline.sections = 1;
+  EXPECT_FALSE(Placer(timeline).is_possible());
+  timeline.items[1].fixed = 3;
+  EXPECT_TRUE(Placer(timeline).is_possible());
+}
+
+}  // namespace
+}  // namespace neap::planner
