@@ -35,7 +35,7 @@ class Solver {
       return refuse(true);  // fixed buffers overlap
     }
     const std::int64_t enough = enough_;
-    Effort search = effort_.share(search_shares());
+    Effort search = effort_of_search();
     improve_all(search);
     effort_.spend(search.spent());
     gather();
@@ -88,19 +88,26 @@ class Solver {
     }
   }
 
-  // Of small problems the exact solver makes more than local search does; the
-  // larger, the less.
-  std::int64_t search_shares() const noexcept {
+  // Of small problems the exact solver makes more than local search does, so
+  // that a short one is enough; of large ones it makes little.
+  Effort effort_of_search() const noexcept {
     constexpr std::size_t kSmall = 600;
+    constexpr std::int64_t kStepsPerBuffer = 300;
     if (!may_be_exact()) {
-      return 1;
+      return effort_.share(1);
     }
-    return merged_.buffers.size() <= kSmall ? 16 : 2;
+    const std::size_t count = merged_.buffers.size();
+    if (count > kSmall) {
+      return effort_.share(2);
+    }
+    const auto steps = kStepsPerBuffer * static_cast<std::int64_t>(count);
+    return Effort(std::min(steps, effort_.left() / 2),
+                  effort_.seconds_left() / 2);
   }
 
   // The exact solver's tables are as large as the sum of all lifetimes.
   bool may_be_exact() const noexcept {
-    constexpr std::int64_t kMost = 4'000'000;
+    constexpr std::int64_t kMost = 300'000;
     std::int64_t sum = 0;
     for (const Timeline& timeline : timelines_) {
       for (const Item& item : timeline.items) {
@@ -111,11 +118,14 @@ class Solver {
   }
 
   void search_exactly(std::int64_t enough) {
-    Solution found = exact(merged_, {.work = effort_.left(),
+    // A step of its search takes so many times as long as one of ours.
+    const std::int64_t worth = std::max<std::int64_t>(
+        16, static_cast<std::int64_t>(merged_.buffers.size()) / 8);
+    Solution found = exact(merged_, {.work = effort_.left() / worth,
                                      .seconds = effort_.seconds_left(),
                                      .incumbent = solution_.height,
                                      .good_enough = enough});
-    effort_.spend(found.work);
+    effort_.spend(found.work * worth);
     if (!found.offsets.empty()) {
       solution_.offsets = std::move(found.offsets);
       solution_.height = found.height;
