@@ -6,6 +6,7 @@
 #include "neap/autograd/rematerialise.hpp"
 #include "neap/compile/trace_test.hpp"
 #include "neap/graph/vertex.hpp"
+#include "neap/kernels/copy.hpp"
 #include "neap/ops/assign.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/testing/fail_sweep.hpp"
@@ -84,6 +85,26 @@ TEST(TraceWritesTest, SourcesThatOverlap) {
         copy_(slice(state, 0, 0, 2), slice(state, 0, 4, 6));
       },
       {}, state);
+}
+
+// A kernel would read what it has just written.
+TEST(TraceWritesTest, AWriteReadsACopyOfWhatItOverlaps) {
+  const Tensor state = arange(6);
+  const Tensor from = slice(state, 0, 0, 5);
+  const Tensor to = slice(state, 0, 1, 6);
+  const Program program = trace(
+      [&](In, Many&) {
+        graph::trace()->write({.name = "shift",
+                               .list = kernels::copy_kernels,
+                               .in = std::span(&from, 1),
+                               .out = std::span(&to, 1),
+                               .attrs = {},
+                               .reads_out = false});
+      },
+      {});
+  EXPECT_EQ(program.calls.size(), 2U);
+  interpret(program, {});
+  EXPECT_EQ(bits_of(state), bits_of(from_values({0, 0, 1, 2, 3, 4}, {6})));
 }
 
 TEST(TraceWritesTest, WhatTheStepMakesMayBeWrittenEachRun) {
