@@ -7,6 +7,7 @@
 #include <array>
 #include <memory>
 
+#include "neap/compile/compile.hpp"
 #include "neap/kernels/mul.hpp"
 #include "neap/neap.hpp"
 #include "neap/tensor/strided.hpp"
@@ -32,6 +33,12 @@ struct Chain {
       y = y + b;
     }
     return y;
+  }
+  /// Traced once and run as a plan. LIFETIME: as this.
+  auto compiled(bool is_fused) const {
+    CompileOptions options;
+    options.passes.fuse = is_fused;
+    return neap::compile([this] { return forward(); }, options);
   }
   void plain() const {
     const NoGrad no_grad;
@@ -179,6 +186,21 @@ std::vector<Row> part_rows(const std::vector<Row>& chain,
   return rows;
 }
 
+std::vector<Row> compiled_rows(const Chain& chain, const Schedule& schedule) {
+  const NoGrad no_grad;
+  auto one_by_one = chain.compiled(false);
+  auto fused = chain.compiled(true);
+  const std::vector<Contender> contenders = {
+      timed_each("forward, one kernel after the other", [&] { one_by_one(); }),
+      timed_each("forward, fused", [&] { fused(); })};
+  std::vector<Row> rows;
+  for (const Timing& timing : measure(contenders, schedule)) {
+    rows.push_back(
+        part_row(timing.name, timing.median * 1e9 / kOps, timing.reps));
+  }
+  return rows;
+}
+
 void run(const Arguments& arguments) {
   Report report("chain", arguments);
   threads::set_default_threads(1);
@@ -192,6 +214,8 @@ void run(const Arguments& arguments) {
   const Chain chain;
   const std::vector<Row> rows = chain_rows(chain, peer.get(), schedule);
   report.table("1000 operations on 4 floats in a chain: ns an operation", rows);
+  report.table("The same, compiled: ns an operation",
+               compiled_rows(chain, schedule));
   report.table("Parts of it, each by itself: ns", part_rows(rows, schedule));
 }
 

@@ -10,6 +10,8 @@
 #include "neap/base/error.hpp"
 #include "neap/base/shape.hpp"
 #include "neap/base/version.hpp"
+#include "neap/compile/compile.hpp"
+#include "neap/compile/lower.hpp"
 #include "neap/data/dataset.hpp"
 #include "neap/data/image_set.hpp"
 #include "neap/data/loader.hpp"
