@@ -87,14 +87,17 @@ Dataflow::Dataflow(const Program& program) : program_(program) {
 
 void Dataflow::note_readers() {
   OncePerCall is_first(program_.values.size());
+  const auto note = [&](std::uint32_t call, const auto& pair) {
+    for (const Operand& in : program_.in(program_.calls[call])) {
+      if (is_first(in.value.value, call)) {
+        pair(in.value.value, call);
+      }
+    }
+  };
   readers_ = gather(program_.values.size(), [&](const auto& pair) {
     is_first.restart();
     for (std::uint32_t i = 0; i < count_of(program_.calls); ++i) {
-      for (const Operand& in : program_.in(program_.calls[i])) {
-        if (is_first(in.value.value, i)) {
-          pair(in.value.value, i);
-        }
-      }
+      note(i, pair);
     }
   });
 }
