@@ -185,6 +185,38 @@ std::vector<Setting> make_settings() {
   };
 }
 
+std::vector<Setting> make_plan_settings() {
+  using S = TrainSettings;
+  const S d;
+  std::vector<Setting> settings = {
+      {"model", "NAME", "network to plan: mlp, gpt or lstm", d.model,
+       one_of(&S::model, {"mlp", "gpt", "lstm"})},
+      {"layers", "N", "of gpt and lstm", shown(d.layers),
+       whole(&S::layers, 1, 100'000)},
+      {"dim", "N", "width of gpt; hidden units of lstm", shown(d.dim),
+       whole(&S::dim, 1)},
+      {"heads", "N", "of gpt; they divide dim", shown(d.heads),
+       whole(&S::heads, 1)},
+      {"vocab", "N", "tokens of gpt", shown(d.vocab), whole(&S::vocab, 1)},
+      {"block", "N", "tokens in a sample of gpt; steps of lstm",
+       shown(d.block), whole(&S::block, 1)},
+      {"features", "N", "of a step of lstm", shown(d.features),
+       whole(&S::features, 1)},
+      {"classes", "N", "of lstm", shown(d.classes), whole(&S::classes, 1)},
+  };
+  constexpr std::string_view kKept[] = {
+      "data",      "hidden",       "dropout", "batch",  "threads",
+      "optimizer", "momentum",     "clip",    "budget", "lr",
+      "seed",      "weight-decay", "kernels"};
+  for (const Setting& setting : train_settings()) {
+    if (std::find(std::begin(kKept), std::end(kKept), setting.key) !=
+        std::end(kKept)) {
+      settings.push_back(setting);
+    }
+  }
+  return settings;
+}
+
 }  // namespace
 
 std::span<const Setting> train_settings() {
@@ -192,9 +224,14 @@ std::span<const Setting> train_settings() {
   return settings;
 }
 
-Result<void> apply(const Texts& texts, const std::string& where,
-                   TrainSettings& settings) {
-  for (const Setting& setting : train_settings()) {
+std::span<const Setting> plan_settings() {
+  static const std::vector<Setting> settings = make_plan_settings();
+  return settings;
+}
+
+Result<void> apply(std::span<const Setting> table, const Texts& texts,
+                   const std::string& where, TrainSettings& settings) {
+  for (const Setting& setting : table) {
     const auto given = texts.find(setting.key);
     if (given == texts.end()) {
       continue;

@@ -23,7 +23,14 @@ namespace neap::app {
 struct TrainSettings {
   std::string model = "mlp";
   std::string data = "fashion-mnist";
-  std::vector<std::int64_t> hidden = {512, 256};
+  std::vector<std::int64_t> hidden = {512, 256};  // mlp
+  std::int64_t layers = 4;                        // gpt, lstm
+  std::int64_t dim = 128;                         // gpt; lstm: hidden units
+  std::int64_t heads = 4;                         // gpt
+  std::int64_t vocab = 256;                       // gpt
+  std::int64_t block = 64;                        // gpt, lstm: steps of time
+  std::int64_t features = 64;                     // lstm
+  std::int64_t classes = 10;                      // lstm
   double dropout = 0.0;
   std::int64_t epochs = 3;
   std::int64_t steps = 0;  // 0: by epochs
@@ -61,6 +68,8 @@ struct Setting {
 };
 
 std::span<const Setting> train_settings();
+/// Those of train that bear on memory, and the sizes of every model.
+std::span<const Setting> plan_settings();
 
 /// Texts by key, as given in one place.
 using Texts = std::map<std::string, std::string, std::less<>>;
@@ -70,8 +79,8 @@ using Texts = std::map<std::string, std::string, std::less<>>;
 Result<Texts> read_toml(files::Door& door, const std::string& path);
 
 /// Sets `texts` one by one; `where` ("--" or "FILE: ") begins a message.
-Result<void> apply(const Texts& texts, const std::string& where,
-                   TrainSettings& settings);
+Result<void> apply(std::span<const Setting> table, const Texts& texts,
+                   const std::string& where, TrainSettings& settings);
 
 /// What only all settings together can show. `steps`: of the whole run; 0
 /// while that is not known.

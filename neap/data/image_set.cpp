@@ -23,8 +23,10 @@ ImageSet::ImageSet(Tensor images, Tensor labels, int classes)
         "image set: images {} and labels {}, expected (n, ...) and (n)",
         format_shape(images_.shape()), format_shape(labels_.shape()));
   }
-  images_.values<std::uint8_t>();  // throws unless u8, dense, on the host
-  labels_.values<std::uint8_t>();
+  if (images_.array()->storage()->has_elements()) {
+    images_.values<std::uint8_t>();  // throws unless u8, dense, on the host
+    labels_.values<std::uint8_t>();
+  }
   pixels_ = size_ == 0 ? 0 : images_.element_count() / size_;
   standardise({});
   memory::detach_from_scope(images_);
@@ -37,6 +39,9 @@ Bytes ImageSet::bytes() const {
 }
 
 PixelStatistics ImageSet::statistics() const {
+  if (!images_.array()->storage()->has_elements()) {
+    return {};  // a rehearsal
+  }
   std::array<std::int64_t, 256> count{};
   for (const std::uint8_t pixel : images_.values<std::uint8_t>()) {
     ++count[pixel];

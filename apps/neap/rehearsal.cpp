@@ -1,0 +1,236 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "rehearsal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+
+#include "neap/autograd/backward.hpp"
+#include "neap/compile/compile.hpp"
+#include "neap/data/image_set.hpp"
+#include "neap/files/door.hpp"
+#include "neap/models/gpt.hpp"
+#include "neap/models/lstm.hpp"
+#include "neap/models/mlp.hpp"
+#include "neap/nn/losses.hpp"
+#include "neap/report/memory_table.hpp"
+#include "neap/tensor/create.hpp"
+#include "neap/train/trainer.hpp"
+#include "run_parts.hpp"
+
+namespace neap::app {
+namespace {
+
+using tensor::Spec;
+
+// What a run is made of, up to the step.
+class Job {
+ public:
+  Job() = default;
+  virtual ~Job() = default;
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  virtual nn::Module& model() = 0;
+  virtual void prepare() = 0;
+  virtual const compiler::Program& program() const = 0;
+  virtual const compiler::Plan& plan() const = 0;
+  virtual Bytes data_set_bytes() const { return 0; }
+};
+
+// A model with a loss of its own, over batches that lie ready.
+template <class Model, class LossOf>
+class LossJob final : public Job {
+ public:
+  LossJob(const TrainSettings& s, std::unique_ptr<Model> model, Spec input,
+          Spec target, LossOf loss_of)
+      : model_(std::move(model)),
+        optimizer_(make_optimizer(s, model_->parameters())),
+        parameters_(model_->parameters()),
+        clip_norm_(s.clip_norm),
+        specs_{input, target},
+        input_(batch_of(input)),
+        target_(batch_of(target)),
+        step_(compile(Step{this, loss_of})) {}
+
+  nn::Module& model() override { return *model_; }
+  void prepare() override { step_.prepare(specs_); }
+  const compiler::Program& program() const override {
+    return step_.program();
+  }
+  const compiler::Plan& plan() const override { return step_.plan(); }
+
+ private:
+  struct Step {
+    LossJob* job;
+    LossOf loss_of;
+    Tensor operator()(const Tensor& input, const Tensor& target) const {
+      const Tensor loss = loss_of(*job->model_, input, target);
+      backward(loss);
+      if (job->clip_norm_ > 0.0) {
+        optim::clip_grad_norm(job->parameters_, job->clip_norm_);
+      }
+      job->optimizer_->step({.release_gradients = true});
+      return loss.detach();
+    }
+  };
+  static Tensor batch_of(const Spec& spec) {
+    const memory::ContextGuard guard(
+        [](memory::Context& c) { c.category = memory::Category::kInputs; });
+    return empty(spec.shape, spec.dtype);
+  }
+
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<optim::Optimizer> optimizer_;
+  ParameterList parameters_;
+  double clip_norm_;
+  std::array<Spec, 2> specs_;
+  Tensor input_;
+  Tensor target_;
+  compiler::Compiled<Step> step_;
+};
+
+template <class Model, class LossOf>
+std::unique_ptr<Job> loss_job(const TrainSettings& s,
+                              std::unique_ptr<Model> model, const Spec& input,
+                              const Spec& target, LossOf loss_of) {
+  return std::make_unique<LossJob<Model, LossOf>>(s, std::move(model), input,
+                                                  target, loss_of);
+}
+
+std::unique_ptr<Job> gpt_job(const TrainSettings& s, std::int64_t batch) {
+  return loss_job(
+      s,
+      std::make_unique<models::Gpt>(models::GptOptions{.vocab = s.vocab,
+                                                       .block = s.block,
+                                                       .layers = s.layers,
+                                                       .heads = s.heads,
+                                                       .dim = s.dim,
+                                                       .dropout = s.dropout}),
+      {i64, {batch, s.block}}, {i64, {batch, s.block}},
+      [](models::Gpt& model, const Tensor& tokens, const Tensor& targets) {
+        return model.loss(tokens, targets);
+      });
+}
+
+std::unique_ptr<Job> lstm_job(const TrainSettings& s, std::int64_t batch) {
+  return loss_job(
+      s,
+      std::make_unique<models::Lstm>(
+          models::LstmOptions{.features = s.features,
+                              .hidden = s.dim,
+                              .layers = s.layers,
+                              .outputs = s.classes,
+                              .dropout = s.dropout}),
+      {f32, {batch, s.block, s.features}}, {i64, {batch}},
+      [](models::Lstm& model, const Tensor& x, const Tensor& labels) {
+        return cross_entropy(model(x), labels);
+      });
+}
+
+// What neap train does, with its own trainer and data.
+class MlpJob final : public Job {
+ public:
+  MlpJob(const TrainSettings& s, std::int64_t batch, data::Mnist set)
+      : set_(std::move(set)),
+        model_(mlp_widths(s, set_.train), {.dropout = s.dropout}),
+        optimizer_(make_optimizer(s, model_.parameters())),
+        loader_(set_.train, {.batch = batch, .shuffle = true, .seed = s.seed}),
+        trainer_(model_, *optimizer_, loader_,
+                 {.clip_norm = s.clip_norm, .compile = true}) {}
+
+  nn::Module& model() override { return model_; }
+  void prepare() override { trainer_.prepare(); }
+  const compiler::Program& program() const override {
+    return trainer_.program();
+  }
+  const compiler::Plan& plan() const override { return trainer_.plan(); }
+  Bytes data_set_bytes() const override {
+    return set_.train.bytes() + set_.test.bytes();
+  }
+
+ private:
+  data::Mnist set_;
+  models::Mlp model_;
+  std::unique_ptr<optim::Optimizer> optimizer_;
+  data::Loader loader_;
+  train::Trainer trainer_;
+};
+
+Result<std::unique_ptr<Job>> make_job(const TrainSettings& s,
+                                      std::int64_t batch) {
+  if (s.model == "gpt") {
+    return gpt_job(s, batch);
+  }
+  if (s.model == "lstm") {
+    return lstm_job(s, batch);
+  }
+  auto set = data::read_mnist(files::system_door(), data_directory(s));
+  if (!set) {
+    return tl::unexpected(set.error());
+  }
+  return std::make_unique<MlpJob>(s, batch, std::move(*set));
+}
+
+// --- what is reported ------------------------------------------------------
+
+std::string layer_of(std::string_view owner) {
+  const auto dot = owner.rfind('.');
+  return std::string(dot == std::string_view::npos ? owner
+                                                   : owner.substr(0, dot));
+}
+
+// The ledger's rows but for the arena's, and in its place what lies there.
+class Sums {
+ public:
+  Sums(const memory::Domain& domain, const compiler::Plan& plan) {
+    const auto ledger = report::breakdown(domain, report::Instant::kNow);
+    for (const report::Line& line : ledger.by_layer) {
+      for (std::size_t c = 0; c < line.by_category.size(); ++c) {
+        add(std::string(line.name), c, line.by_category[c]);
+      }
+    }
+    Bytes inside = 0;
+    for (const compiler::Live& live : plan.at_peak) {
+      add(layer_of(domain.path_of(live.owner)),
+          static_cast<std::size_t>(live.category), live.bytes);
+      inside += live.bytes;
+    }
+    take(plan.arena_bytes() - inside);
+  }
+
+  Rehearsal::Named categories() const {
+    Rehearsal::Named named;
+    for (std::size_t c = 0; c < memory::kCategoryCount; ++c) {
+      named.emplace_back(name_of(static_cast<memory::Category>(c)),
+                         by_category_[c]);
+    }
+    return named;
+  }
+  Rehearsal::Named layers() const {
+    Rehearsal::Named named(by_layer_.begin(), by_layer_.end());
+    std::stable_sort(
+        named.begin(), named.end(),
+        [](const auto& a, const auto& b) { return a.second > b.second; });
+    return named;
+  }
+  Bytes of(memory::Category category) const {
+    return by_category_[static_cast<std::size_t>(category)];
+  }
+
+ private:
+  void add(const std::string& layer, std::size_t category, Bytes bytes) {
+    by_category_[category] += bytes;
+    by_layer_[layer] += bytes;
+  }
+  void take(Bytes) {}
+
+  std::array<Bytes, memory::kCategoryCount> by_category_{};
+  std::map<std::string, Bytes> by_layer_;
+};
+
+}  // namespace
+}  // namespace neap::app

@@ -1,0 +1,43 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// A training run as far as its first step, in a domain without memory behind
+// tensors: the same requests as `neap train` makes, so the same figures.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "neap/base/result.hpp"
+#include "settings.hpp"
+
+namespace neap::app {
+
+/// What is known before the first step. Bytes.
+struct Rehearsal {
+  using Named = std::vector<std::pair<std::string, Bytes>>;
+
+  Bytes peak = 0;       // held at most
+  Bytes live_peak = 0;  // live at most
+  Bytes external = 0;   // of this process, before the run
+  Bytes arena = 0;
+  Bytes lower_bound = 0;  // of the arena
+  bool is_proven = false;
+  Bytes persistent = 0;  // parameters, buffers, optimizer state
+  Bytes workspace = 0;   // in the arena, at its peak
+  Bytes data_set = 0;    // part of the peak
+  Named by_category;     // of all that lives at the peak
+  Named by_layer;
+  Named live;  // what lies in the arena at its peak, largest first
+  std::string peak_step;
+  std::int64_t peak_call = 0;
+  std::int64_t calls = 0;
+  std::int64_t parameters = 0;
+  double trace_seconds = 0.0;
+  double plan_seconds = 0.0;  // with the tracing
+};
+
+/// One step of training with these settings and `batch` samples.
+/// Fails where the data set cannot be read. THROWS: PlanError, OutOfMemory.
+Result<Rehearsal> rehearse(const TrainSettings& settings, std::int64_t batch);
+
+}  // namespace neap::app
