@@ -12,6 +12,7 @@
 #include "neap/files/door.hpp"
 #include "neap/memory/out_of_memory.hpp"
 #include "pack_command.hpp"
+#include "plan_command.hpp"
 #include "settings.hpp"
 #include "startup_pages.hpp"
 #include "train_command.hpp"
@@ -47,8 +48,9 @@ void add_flag(CLI::App& command, const Setting& setting, Arguments& arguments) {
   on->excludes(off);
 }
 
-void add_train_options(CLI::App& command, Arguments& arguments) {
-  for (const Setting& setting : train_settings()) {
+void add_settings(CLI::App& command, std::span<const Setting> table,
+                  Arguments& arguments) {
+  for (const Setting& setting : table) {
     if (setting.is_flag()) {
       add_flag(command, setting, arguments);
       continue;
@@ -62,6 +64,10 @@ void add_train_options(CLI::App& command, Arguments& arguments) {
             fmt::format("{} (default {})", setting.help, setting.shown))
         ->type_name(setting.metavar);
   }
+}
+
+void add_train_options(CLI::App& command, Arguments& arguments) {
+  add_settings(command, train_settings(), arguments);
   command
       .add_option("--config", arguments.config,
                   "TOML file with the same settings (table [train]); what the "
@@ -82,7 +88,7 @@ ExitCode run_train(const Arguments& arguments) {
           ExitCode::kUsage,
           (arguments.config + ": epochs and steps exclude each other").c_str());
     }
-    if (auto set = apply(*texts, arguments.config + ": ", settings); !set) {
+    if (auto set = apply(train_settings(), *texts, arguments.config + ": ", settings); !set) {
       return fail(ExitCode::kUsage, set.error().message.c_str());
     }
     // Epochs on the command line go before steps in the file.
@@ -90,7 +96,7 @@ ExitCode run_train(const Arguments& arguments) {
       settings.steps = 0;
     }
   }
-  if (auto set = apply(arguments.texts, "--", settings); !set) {
+  if (auto set = apply(train_settings(), arguments.texts, "--", settings); !set) {
     return fail(ExitCode::kUsage, set.error().message.c_str());
   }
   if (auto good = check(settings, settings.steps); !good) {
@@ -101,8 +107,22 @@ ExitCode run_train(const Arguments& arguments) {
   return train(settings);
 }
 
+ExitCode run_plan(const Arguments& arguments, bool is_json) {
+  TrainSettings settings;
+  if (auto set = apply(plan_settings(), arguments.texts, "--", settings);
+      !set) {
+    return fail(ExitCode::kUsage, set.error().message.c_str());
+  }
+  base::external_at_start();
+  drop_startup_pages();
+  return plan(settings, is_json);
+}
+
 ExitCode run(int argc, char** argv) {
   Arguments arguments;
+  Arguments plan_arguments;
+  bool is_plan_json = false;
+  bool is_plan = false;
   PackSettings pack_settings;
   bool is_train = false;
   {
@@ -117,6 +137,11 @@ ExitCode run(int argc, char** argv) {
         cli.add_subcommand("train", "train a network on labelled images");
     command->footer(kExitCodeHelp);
     add_train_options(*command, arguments);
+    CLI::App* plan_command = cli.add_subcommand(
+        "plan", "say what a training run will need, before it allocates");
+    plan_command->footer(kExitCodeHelp);
+    add_settings(*plan_command, plan_settings(), plan_arguments);
+    plan_command->add_flag("--json", is_plan_json, "print JSON instead");
     CLI::App* pack_command = cli.add_subcommand(
         "pack", "give buffers with lifetimes offsets in one block of memory");
     pack_command->footer(kExitCodeHelp);
@@ -132,7 +157,11 @@ ExitCode run(int argc, char** argv) {
       return ExitCode::kUsage;
     }
     is_train = command->parsed();
+    is_plan = plan_command->parsed();
   }  // the parser's memory goes before anything is measured
+  if (is_plan) {
+    return run_plan(plan_arguments, is_plan_json);
+  }
   return is_train ? run_train(arguments) : pack(pack_settings);
 }
 

@@ -134,7 +134,7 @@ std::unique_ptr<Job> lstm_job(const TrainSettings& s, std::int64_t batch) {
 // What neap train does, with its own trainer and data.
 class MlpJob final : public Job {
  public:
-  MlpJob(const TrainSettings& s, std::int64_t batch, data::Mnist set)
+  MlpJob(const TrainSettings& s, std::int64_t batch, data::TrainAndTest set)
       : set_(std::move(set)),
         model_(mlp_widths(s, set_.train), {.dropout = s.dropout}),
         optimizer_(make_optimizer(s, model_.parameters())),
@@ -153,7 +153,7 @@ class MlpJob final : public Job {
   }
 
  private:
-  data::Mnist set_;
+  data::TrainAndTest set_;
   models::Mlp model_;
   std::unique_ptr<optim::Optimizer> optimizer_;
   data::Loader loader_;
@@ -183,28 +183,33 @@ std::string layer_of(std::string_view owner) {
                                                    : owner.substr(0, dot));
 }
 
-// The ledger's rows but for the arena's, and in its place what lies there.
+// Bytes by category and by layer: the ledger's rows, with what lies in the
+// arena at its peak in the place of the arena's own row.
 class Sums {
  public:
   Sums(const memory::Domain& domain, const compiler::Plan& plan) {
     const auto ledger = report::breakdown(domain, report::Instant::kNow);
-    for (const report::Line& line : ledger.by_layer) {
+    for (const report::Line& line : ledger.by_owner) {
+      if (line.name == compiler::kArenaOwner) {
+        continue;
+      }
       for (std::size_t c = 0; c < line.by_category.size(); ++c) {
-        add(std::string(line.name), c, line.by_category[c]);
+        add(layer_of(line.name), c, line.by_category[c]);
       }
     }
-    Bytes inside = 0;
+    Bytes rest = plan.arena_bytes();
     for (const compiler::Live& live : plan.at_peak) {
       add(layer_of(domain.path_of(live.owner)),
           static_cast<std::size_t>(live.category), live.bytes);
-      inside += live.bytes;
+      rest -= live.bytes;
     }
-    take(plan.arena_bytes() - inside);
+    add("(arena, free at its peak)",
+        static_cast<std::size_t>(memory::Category::kOther), rest);
   }
 
   Rehearsal::Named categories() const {
     Rehearsal::Named named;
-    for (std::size_t c = 0; c < memory::kCategoryCount; ++c) {
+    for (std::size_t c = 0; c < by_category_.size(); ++c) {
       named.emplace_back(name_of(static_cast<memory::Category>(c)),
                          by_category_[c]);
     }
@@ -223,14 +228,87 @@ class Sums {
 
  private:
   void add(const std::string& layer, std::size_t category, Bytes bytes) {
-    by_category_[category] += bytes;
-    by_layer_[layer] += bytes;
+    if (bytes != 0) {
+      by_category_[category] += bytes;
+      by_layer_[layer.empty() ? "(no layer)" : layer] += bytes;
+    }
   }
-  void take(Bytes) {}
 
   std::array<Bytes, memory::kCategoryCount> by_category_{};
   std::map<std::string, Bytes> by_layer_;
 };
 
+Rehearsal::Named lines_of(const compiler::Plan& plan,
+                          const compiler::Program& program,
+                          const memory::Domain& domain) {
+  Rehearsal::Named lines;
+  for (const compiler::Live& live : plan.at_peak) {
+    const compiler::Call& call = program.calls[live.call];
+    lines.emplace_back(
+        fmt::format("{:<16} {:<10} {:<24} {}", call.name,
+                    live.value == compiler::kNoValue
+                        ? "scratch"
+                        : format_shape(program[live.value].spec.shape),
+                    domain.path_of(live.owner), base::format_site(live.site)),
+        live.bytes);
+  }
+  return lines;
+}
+
+Rehearsal describe(Job& job, const memory::Domain& domain) {
+  const compiler::Plan& plan = job.plan();
+  const compiler::Program& program = job.program();
+  const Sums sums(domain, plan);
+  using memory::Category;
+  Rehearsal r;
+  r.arena = plan.arena_bytes();
+  r.lower_bound = plan.space().lower_bound;
+  r.is_proven = plan.space().is_proven;
+  r.persistent = sums.of(Category::kParameters) + sums.of(Category::kBuffers) +
+                 sums.of(Category::kOptimizerState);
+  r.workspace = plan.by_category[static_cast<std::size_t>(Category::kWorkspace)];
+  r.data_set = job.data_set_bytes();
+  r.by_category = sums.categories();
+  r.by_layer = sums.layers();
+  r.live = lines_of(plan, program, domain);
+  r.calls = static_cast<std::int64_t>(program.calls.size());
+  r.peak_call = plan.space().peak_call;
+  if (r.peak_call < r.calls) {
+    const auto& call = program.calls[static_cast<std::size_t>(r.peak_call)];
+    r.peak_step = fmt::format("{} of {} at {}", call.name,
+                              layer_of(domain.path_of(call.owner)),
+                              base::format_site(call.site));
+  }
+  r.parameters = job.model().parameter_count();
+  return r;
+}
+
 }  // namespace
+
+Result<Rehearsal> rehearse(const TrainSettings& settings, std::int64_t batch) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto domain = memory::Domain::create(
+      {.name = "rehearsal", .is_rehearsal = true});
+  const UseDomain use_domain(*domain);
+  Generator generator(settings.seed);
+  const UseGenerator use_generator(generator);
+  Rehearsal result;
+  {
+    auto job = make_job(settings, batch);
+    if (!job) {
+      return tl::unexpected(job.error());
+    }
+    (*job)->prepare();
+    result = describe(**job, *domain);
+  }
+  const memory::Stats stats = domain->stats();
+  result.peak = stats.peak;
+  result.live_peak = stats.live_peak;
+  result.external = stats.external;
+  result.plan_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
+  return result;
+}
+
 }  // namespace neap::app

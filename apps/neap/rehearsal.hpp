@@ -32,8 +32,7 @@ struct Rehearsal {
   std::int64_t peak_call = 0;
   std::int64_t calls = 0;
   std::int64_t parameters = 0;
-  double trace_seconds = 0.0;
-  double plan_seconds = 0.0;  // with the tracing
+  double plan_seconds = 0.0;  // from nothing to the plan
 };
 
 /// One step of training with these settings and `batch` samples.

@@ -13,15 +13,14 @@
 #include "neap/files/door.hpp"
 #include "neap/kernels/plugin.hpp"
 #include "neap/models/mlp.hpp"
-#include "neap/optim/adam.hpp"
 #include "neap/optim/schedule.hpp"
-#include "neap/optim/sgd.hpp"
 #include "neap/report/memory_table.hpp"
 #include "neap/threads/pool.hpp"
 #include "neap/train/fit.hpp"
 #include "neap/train/state_hash.hpp"
 #include "probe.hpp"
 #include "progress.hpp"
+#include "run_parts.hpp"
 #include "summary.hpp"
 
 namespace neap::app {
@@ -63,22 +62,6 @@ void say(fmt::format_string<Args...> format, Args&&... args) {
   static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));
 }
 
-std::unique_ptr<optim::Optimizer> make_optimizer(
-    const TrainSettings& s, const ParameterList& parameters) {
-  if (s.optimizer == "sgd") {
-    return std::make_unique<optim::SGD>(
-        parameters, optim::SGDOptions{.lr = s.learning_rate,
-                                      .momentum = s.momentum,
-                                      .weight_decay = s.weight_decay});
-  }
-  const optim::AdamOptions options{.lr = s.learning_rate,
-                                   .weight_decay = s.weight_decay};
-  if (s.optimizer == "adamw") {
-    return std::make_unique<optim::AdamW>(parameters, options);
-  }
-  return std::make_unique<optim::Adam>(parameters, options);
-}
-
 optim::Schedule make_schedule(const TrainSettings& s, std::int64_t steps) {
   return s.schedule == "cosine"
              ? optim::cosine(s.learning_rate, steps, s.warmup)
@@ -92,11 +75,6 @@ std::vector<std::pair<std::string, Bytes>> named_bytes(
     out.emplace_back(line.name, line.bytes);
   }
   return out;
-}
-
-std::string data_directory(const TrainSettings& s) {
-  return s.data == "fashion-mnist" ? std::string(data::kFashionMnistDirectory)
-                                   : s.data;
 }
 
 // Everything that lives while a run does. It goes before the last report, so
@@ -117,7 +95,8 @@ class Session {
     }
     summary.data_set_bytes = set->train.bytes() + set->test.bytes();
     const UseGenerator use(generator_);
-    models::Mlp model(widths(set->train), {.dropout = settings_.dropout});
+    models::Mlp model(mlp_widths(settings_, set->train),
+                      {.dropout = settings_.dropout});
     const auto optimizer = make_optimizer(settings_, model.parameters());
     describe(set->train, set->test, model);
     train(model, *optimizer, set->train, summary);
@@ -133,14 +112,6 @@ class Session {
     const std::int64_t each =
         (set.size() + settings_.batch - 1) / settings_.batch;
     return settings_.steps > 0 ? settings_.steps : settings_.epochs * each;
-  }
-
-  std::vector<std::int64_t> widths(const data::ImageSet& set) const {
-    std::vector<std::int64_t> widths = {set.spec().input.element_count()};
-    widths.insert(widths.end(), settings_.hidden.begin(),
-                  settings_.hidden.end());
-    widths.push_back(set.classes());
-    return widths;
   }
 
   void describe(const data::ImageSet& train, const data::ImageSet& test,

@@ -1,0 +1,210 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "plan_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "neap/threads/pool.hpp"
+#include "rehearsal.hpp"
+
+namespace neap::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::int64_t kMostSamples = 1 << 24;
+
+// The largest batch of which a run holds no more than the budget; 0: none.
+// What a run holds grows with the batch, nearly along a line.
+class BatchSearch {
+ public:
+  BatchSearch(const TrainSettings& settings, Bytes external)
+      : settings_(settings), room_(settings.budget - external) {}
+
+  Result<std::int64_t> run() {
+    std::int64_t fits = 0;
+    std::int64_t fails = 1;
+    Bytes at_fits = 0;
+    for (;;) {
+      const auto held = peak(fails);
+      if (!held) {
+        return tl::unexpected(held.error());
+      }
+      if (*held > room_ || fails >= kMostSamples) {
+        return narrow(fits, at_fits, fails, *held);
+      }
+      fits = fails;
+      at_fits = *held;
+      fails *= 4;
+    }
+  }
+
+ private:
+  Result<Bytes> peak(std::int64_t batch) const {
+    const auto known = rehearse(settings_, batch);
+    if (!known) {
+      return tl::unexpected(known.error());
+    }
+    return known->peak;
+  }
+
+  Result<std::int64_t> narrow(std::int64_t fits, Bytes at_fits,
+                              std::int64_t fails, Bytes at_fails) const {
+    for (int i = 0; fails - fits > 1; ++i) {
+      const double share = static_cast<double>(room_ - at_fits) /
+                           static_cast<double>(at_fails - at_fits);
+      std::int64_t middle =
+          fits + static_cast<std::int64_t>(
+                     static_cast<double>(fails - fits) * share);
+      // A line that bends would be followed step by step: halve now and then.
+      middle = i % 3 == 2 ? fits + (fails - fits) / 2 : middle;
+      middle = std::clamp(middle, fits + 1, fails - 1);
+      const auto held = peak(middle);
+      if (!held) {
+        return tl::unexpected(held.error());
+      }
+      if (*held > room_) {
+        fails = middle;
+        at_fails = *held;
+      } else {
+        fits = middle;
+        at_fits = *held;
+      }
+    }
+    return fits;
+  }
+
+  const TrainSettings& settings_;
+  Bytes room_;
+};
+
+Json object_of(const Rehearsal::Named& rows) {
+  Json object = Json::object();
+  for (const auto& [name, bytes] : rows) {
+    object[name] = bytes;
+  }
+  return object;
+}
+
+std::string to_json(const TrainSettings& s, const Rehearsal& r,
+                    std::optional<std::int64_t> max_batch) {
+  Json json = {{"model", s.model},
+               {"batch", s.batch},
+               {"parameters", r.parameters},
+               {"peak_bytes", r.peak},
+               {"peak_live_bytes", r.live_peak},
+               {"external_bytes", r.external},
+               {"arena_bytes", r.arena},
+               {"lower_bound_bytes", r.lower_bound},
+               {"proven", r.is_proven},
+               {"persistent_bytes", r.persistent},
+               {"workspace_bytes", r.workspace},
+               {"data_set_bytes", r.data_set},
+               {"by_category", object_of(r.by_category)},
+               {"by_layer", object_of(r.by_layer)},
+               {"peak_step", r.peak_step},
+               {"peak_call", r.peak_call},
+               {"ops", r.calls},
+               {"plan_seconds", r.plan_seconds}};
+  if (max_batch) {
+    json["budget_bytes"] = s.budget;
+    json["fits_budget"] = r.peak <= s.budget - r.external;
+    json["max_batch_for_budget"] = *max_batch;
+  }
+  return json.dump(2) + "\n";
+}
+
+double percent(Bytes part, Bytes whole) {
+  return whole == 0 ? 0.0
+                    : 100.0 * static_cast<double>(part) /
+                          static_cast<double>(whole);
+}
+
+std::string list(std::string_view title, const Rehearsal::Named& rows,
+                 std::size_t most) {
+  std::string text = fmt::format("\n{}\n", title);
+  std::size_t shown = 0;
+  Bytes rest = 0;
+  for (const auto& [name, bytes] : rows) {
+    if (bytes != 0 && shown++ < most) {
+      text += fmt::format("  {:>10}  {}\n", format_bytes_short(bytes), name);
+    } else {
+      rest += bytes;
+    }
+  }
+  if (rest != 0) {
+    text += fmt::format("  {:>10}  (the rest)\n", format_bytes_short(rest));
+  }
+  return text;
+}
+
+std::string to_text(const TrainSettings& s, const Rehearsal& r,
+                    std::optional<std::int64_t> max_batch) {
+  std::string text;
+  const auto row = [&](std::string_view name, const std::string& value) {
+    text += fmt::format("{:<13}{}\n", name, value);
+  };
+  row("model", fmt::format("{}, {} parameters, batch {}, {}", s.model,
+                           format_grouped(r.parameters), s.batch,
+                           s.optimizer));
+  row("program", fmt::format("{} calls, planned in {:.2f} s",
+                             format_grouped(r.calls), r.plan_seconds));
+  row("held at most", format_bytes(r.peak));
+  row("external", format_bytes(r.external) + "  (code, libraries, stacks)");
+  row("persistent", format_bytes(r.persistent) +
+                        "  (parameters, buffers, optimizer state)");
+  row("arena", format_bytes(r.arena));
+  row("lower bound",
+      fmt::format("{}, {}", format_bytes(r.lower_bound),
+                  r.is_proven && r.arena <= r.lower_bound
+                      ? "reached"
+                      : fmt::format("{:.2f} % below the arena",
+                                    percent(r.arena - r.lower_bound, r.arena))));
+  row("workspace", format_bytes(r.workspace) + "  (in the arena, at its peak)");
+  row("peak at", fmt::format("call {}, {}", r.peak_call, r.peak_step));
+  if (max_batch) {
+    const Bytes room = s.budget - r.external;
+    row("budget", fmt::format("{}: {}", format_bytes(s.budget),
+                              r.peak <= room
+                                  ? format_bytes(room - r.peak) + " to spare"
+                                  : format_bytes(r.peak - room) + " too little"));
+    row("largest batch",
+        *max_batch == 0 ? "none fits" : format_grouped(*max_batch));
+  }
+  text += list("by category", r.by_category, 16);
+  text += list("by layer", r.by_layer, 12);
+  text += list("in the arena at its peak", r.live, 12);
+  return text;
+}
+
+}  // namespace
+
+ExitCode plan(const TrainSettings& settings, bool is_json) {
+  threads::set_default_threads(static_cast<int>(settings.threads));
+  const auto fail = [](const Failure& failure) {
+    fmt::print(stderr, "neap: {}\n", failure.message);
+    return ExitCode::kData;
+  };
+  const auto known = rehearse(settings, settings.batch);
+  if (!known) {
+    return fail(known.error());
+  }
+  std::optional<std::int64_t> max_batch;
+  if (settings.budget != kUnlimited) {
+    const auto found = BatchSearch(settings, known->external).run();
+    if (!found) {
+      return fail(found.error());
+    }
+    max_batch = *found;
+  }
+  const std::string text = is_json ? to_json(settings, *known, max_batch)
+                                   : to_text(settings, *known, max_batch);
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));
+  return ExitCode::kOk;
+}
+
+}  // namespace neap::app

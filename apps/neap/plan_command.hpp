@@ -1,0 +1,14 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// `neap plan`: what a training run will need, before anything is allocated.
+#pragma once
+
+#include "exit_code.hpp"
+#include "settings.hpp"
+
+namespace neap::app {
+
+/// Prints to standard output (report) and standard error (the one line of a
+/// failure).
+ExitCode plan(const TrainSettings& settings, bool is_json);
+
+}  // namespace neap::app

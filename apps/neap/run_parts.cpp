@@ -1,0 +1,38 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "run_parts.hpp"
+
+#include "neap/optim/adam.hpp"
+#include "neap/optim/sgd.hpp"
+
+namespace neap::app {
+
+std::unique_ptr<optim::Optimizer> make_optimizer(
+    const TrainSettings& s, const ParameterList& parameters) {
+  if (s.optimizer == "sgd") {
+    return std::make_unique<optim::SGD>(
+        parameters, optim::SGDOptions{.lr = s.learning_rate,
+                                      .momentum = s.momentum,
+                                      .weight_decay = s.weight_decay});
+  }
+  const optim::AdamOptions options{.lr = s.learning_rate,
+                                   .weight_decay = s.weight_decay};
+  if (s.optimizer == "adamw") {
+    return std::make_unique<optim::AdamW>(parameters, options);
+  }
+  return std::make_unique<optim::Adam>(parameters, options);
+}
+
+std::string data_directory(const TrainSettings& s) {
+  return s.data == "fashion-mnist" ? std::string(data::kFashionMnistDirectory)
+                                   : s.data;
+}
+
+std::vector<std::int64_t> mlp_widths(const TrainSettings& s,
+                                     const data::ImageSet& set) {
+  std::vector<std::int64_t> widths = {set.spec().input.element_count()};
+  widths.insert(widths.end(), s.hidden.begin(), s.hidden.end());
+  widths.push_back(set.classes());
+  return widths;
+}
+
+}  // namespace neap::app
