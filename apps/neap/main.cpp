@@ -88,7 +88,9 @@ ExitCode run_train(const Arguments& arguments) {
           ExitCode::kUsage,
           (arguments.config + ": epochs and steps exclude each other").c_str());
     }
-    if (auto set = apply(train_settings(), *texts, arguments.config + ": ", settings); !set) {
+    if (auto set =
+            apply(train_settings(), *texts, arguments.config + ": ", settings);
+        !set) {
       return fail(ExitCode::kUsage, set.error().message.c_str());
     }
     // Epochs on the command line go before steps in the file.
@@ -96,7 +98,8 @@ ExitCode run_train(const Arguments& arguments) {
       settings.steps = 0;
     }
   }
-  if (auto set = apply(train_settings(), arguments.texts, "--", settings); !set) {
+  if (auto set = apply(train_settings(), arguments.texts, "--", settings);
+      !set) {
     return fail(ExitCode::kUsage, set.error().message.c_str());
   }
   if (auto good = check(settings, settings.steps); !good) {

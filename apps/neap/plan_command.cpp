@@ -58,8 +58,8 @@ class BatchSearch {
       const double share = static_cast<double>(room_ - at_fits) /
                            static_cast<double>(at_fails - at_fits);
       std::int64_t middle =
-          fits + static_cast<std::int64_t>(
-                     static_cast<double>(fails - fits) * share);
+          fits +
+          static_cast<std::int64_t>(static_cast<double>(fails - fits) * share);
       // A line that bends would be followed step by step: halve now and then.
       middle = i % 3 == 2 ? fits + (fails - fits) / 2 : middle;
       middle = std::clamp(middle, fits + 1, fails - 1);
@@ -119,9 +119,9 @@ std::string to_json(const TrainSettings& s, const Rehearsal& r,
 }
 
 double percent(Bytes part, Bytes whole) {
-  return whole == 0 ? 0.0
-                    : 100.0 * static_cast<double>(part) /
-                          static_cast<double>(whole);
+  return whole == 0
+             ? 0.0
+             : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
 std::string list(std::string_view title, const Rehearsal::Named& rows,
@@ -149,29 +149,30 @@ std::string to_text(const TrainSettings& s, const Rehearsal& r,
     text += fmt::format("{:<13}{}\n", name, value);
   };
   row("model", fmt::format("{}, {} parameters, batch {}, {}", s.model,
-                           format_grouped(r.parameters), s.batch,
-                           s.optimizer));
+                           format_grouped(r.parameters), s.batch, s.optimizer));
   row("program", fmt::format("{} calls, planned in {:.2f} s",
                              format_grouped(r.calls), r.plan_seconds));
   row("held at most", format_bytes(r.peak));
   row("external", format_bytes(r.external) + "  (code, libraries, stacks)");
-  row("persistent", format_bytes(r.persistent) +
-                        "  (parameters, buffers, optimizer state)");
+  row("persistent",
+      format_bytes(r.persistent) + "  (parameters, buffers, optimizer state)");
   row("arena", format_bytes(r.arena));
   row("lower bound",
-      fmt::format("{}, {}", format_bytes(r.lower_bound),
-                  r.is_proven && r.arena <= r.lower_bound
-                      ? "reached"
-                      : fmt::format("{:.2f} % below the arena",
-                                    percent(r.arena - r.lower_bound, r.arena))));
+      fmt::format(
+          "{}, {}", format_bytes(r.lower_bound),
+          r.is_proven && r.arena <= r.lower_bound
+              ? "reached"
+              : fmt::format("{:.2f} % below the arena",
+                            percent(r.arena - r.lower_bound, r.arena))));
   row("workspace", format_bytes(r.workspace) + "  (in the arena, at its peak)");
   row("peak at", fmt::format("call {}, {}", r.peak_call, r.peak_step));
   if (max_batch) {
     const Bytes room = s.budget - r.external;
-    row("budget", fmt::format("{}: {}", format_bytes(s.budget),
-                              r.peak <= room
-                                  ? format_bytes(room - r.peak) + " to spare"
-                                  : format_bytes(r.peak - room) + " too little"));
+    row("budget",
+        fmt::format("{}: {}", format_bytes(s.budget),
+                    r.peak <= room
+                        ? format_bytes(room - r.peak) + " to spare"
+                        : format_bytes(r.peak - room) + " too little"));
     row("largest batch",
         *max_batch == 0 ? "none fits" : format_grouped(*max_batch));
   }

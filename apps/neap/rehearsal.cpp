@@ -9,13 +9,15 @@
 #include <memory>
 
 #include "neap/autograd/backward.hpp"
+#include "neap/compile/arenas.hpp"
 #include "neap/compile/compile.hpp"
 #include "neap/data/image_set.hpp"
 #include "neap/files/door.hpp"
 #include "neap/models/gpt.hpp"
 #include "neap/models/lstm.hpp"
 #include "neap/models/mlp.hpp"
-#include "neap/nn/losses.hpp"
+#include "neap/ops/ops.hpp"
+#include "neap/optim/clip.hpp"
 #include "neap/report/memory_table.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/train/trainer.hpp"
@@ -58,9 +60,7 @@ class LossJob final : public Job {
 
   nn::Module& model() override { return *model_; }
   void prepare() override { step_.prepare(specs_); }
-  const compiler::Program& program() const override {
-    return step_.program();
-  }
+  const compiler::Program& program() const override { return step_.program(); }
   const compiler::Plan& plan() const override { return step_.plan(); }
 
  private:
@@ -119,46 +119,16 @@ std::unique_ptr<Job> gpt_job(const TrainSettings& s, std::int64_t batch) {
 std::unique_ptr<Job> lstm_job(const TrainSettings& s, std::int64_t batch) {
   return loss_job(
       s,
-      std::make_unique<models::Lstm>(
-          models::LstmOptions{.features = s.features,
-                              .hidden = s.dim,
-                              .layers = s.layers,
-                              .outputs = s.classes,
-                              .dropout = s.dropout}),
+      std::make_unique<models::Lstm>(models::LstmOptions{.features = s.features,
+                                                         .hidden = s.dim,
+                                                         .layers = s.layers,
+                                                         .outputs = s.classes,
+                                                         .dropout = s.dropout}),
       {f32, {batch, s.block, s.features}}, {i64, {batch}},
       [](models::Lstm& model, const Tensor& x, const Tensor& labels) {
         return cross_entropy(model(x), labels);
       });
 }
-
-// What neap train does, with its own trainer and data.
-class MlpJob final : public Job {
- public:
-  MlpJob(const TrainSettings& s, std::int64_t batch, data::TrainAndTest set)
-      : set_(std::move(set)),
-        model_(mlp_widths(s, set_.train), {.dropout = s.dropout}),
-        optimizer_(make_optimizer(s, model_.parameters())),
-        loader_(set_.train, {.batch = batch, .shuffle = true, .seed = s.seed}),
-        trainer_(model_, *optimizer_, loader_,
-                 {.clip_norm = s.clip_norm, .compile = true}) {}
-
-  nn::Module& model() override { return model_; }
-  void prepare() override { trainer_.prepare(); }
-  const compiler::Program& program() const override {
-    return trainer_.program();
-  }
-  const compiler::Plan& plan() const override { return trainer_.plan(); }
-  Bytes data_set_bytes() const override {
-    return set_.train.bytes() + set_.test.bytes();
-  }
-
- private:
-  data::TrainAndTest set_;
-  models::Mlp model_;
-  std::unique_ptr<optim::Optimizer> optimizer_;
-  data::Loader loader_;
-  train::Trainer trainer_;
-};
 
 Result<std::unique_ptr<Job>> make_job(const TrainSettings& s,
                                       std::int64_t batch) {
@@ -168,11 +138,7 @@ Result<std::unique_ptr<Job>> make_job(const TrainSettings& s,
   if (s.model == "lstm") {
     return lstm_job(s, batch);
   }
-  auto set = data::read_mnist(files::system_door(), data_directory(s));
-  if (!set) {
-    return tl::unexpected(set.error());
-  }
-  return std::make_unique<MlpJob>(s, batch, std::move(*set));
+  return lstm_job(s, batch);
 }
 
 // --- what is reported ------------------------------------------------------
@@ -266,7 +232,8 @@ Rehearsal describe(Job& job, const memory::Domain& domain) {
   r.is_proven = plan.space().is_proven;
   r.persistent = sums.of(Category::kParameters) + sums.of(Category::kBuffers) +
                  sums.of(Category::kOptimizerState);
-  r.workspace = plan.by_category[static_cast<std::size_t>(Category::kWorkspace)];
+  r.workspace =
+      plan.by_category[static_cast<std::size_t>(Category::kWorkspace)];
   r.data_set = job.data_set_bytes();
   r.by_category = sums.categories();
   r.by_layer = sums.layers();
@@ -287,8 +254,8 @@ Rehearsal describe(Job& job, const memory::Domain& domain) {
 
 Result<Rehearsal> rehearse(const TrainSettings& settings, std::int64_t batch) {
   const auto start = std::chrono::steady_clock::now();
-  const auto domain = memory::Domain::create(
-      {.name = "rehearsal", .is_rehearsal = true});
+  const auto domain =
+      memory::Domain::create({.name = "rehearsal", .is_rehearsal = true});
   const UseDomain use_domain(*domain);
   Generator generator(settings.seed);
   const UseGenerator use_generator(generator);

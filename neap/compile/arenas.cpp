@@ -16,7 +16,7 @@ constexpr Bytes kPage = 4096;
 Arenas::Arenas(memory::Domain& domain, std::span<std::byte> lent)
     : domain_(domain), lent_(lent) {
   tag_.category = memory::Category::kActivations;
-  tag_.owner = domain.owner("compile.arena");
+  tag_.owner = domain.owner(kArenaOwner);
   if (lent.empty()) {
     return;
   }

@@ -6,10 +6,14 @@
 
 #include <array>
 #include <span>
+#include <string_view>
 
 #include "neap/compile/plan.hpp"
 
 namespace neap::compiler {
+
+/// The path that arenas are counted under.
+inline constexpr std::string_view kArenaOwner = "compile.arena";
 
 class NEAP_API Arenas {
  public:

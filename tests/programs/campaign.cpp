@@ -46,7 +46,7 @@ Trail run_compiled(const Variant& variant, std::uint64_t seed, int actions) {
   World world(seed);
   CompileOptions options;
   variant.set(options);
-  auto step = compile(RandomStep(seed, world, actions), std::move(options));
+  auto step = compile(RandomStep(seed, world, actions), options);
   return trail_of(world, seed,
                   [&](const Tensor& x, const Tensor& y) { return step(x, y); });
 }
@@ -87,7 +87,6 @@ std::vector<Variant> variants() {
       {"no_reuse", [](CompileOptions& o) { o.debug.no_reuse = true; }},
       {"poisoned", [](CompileOptions& o) { o.debug.poison = true; }},
       {"guarded", [](CompileOptions& o) { o.debug.guards = true; }},
-      {"paged", [](CompileOptions& o) { o.paged = true; }},
       {"threaded", [](CompileOptions&) {}, 3},
       {"max_batch", [](CompileOptions& o) { o.max_batch = 5; }},
       {"kept", [](CompileOptions& o) { o.keep_all = true; }},
