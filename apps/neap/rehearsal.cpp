@@ -130,6 +130,35 @@ std::unique_ptr<Job> lstm_job(const TrainSettings& s, std::int64_t batch) {
       });
 }
 
+// What neap train does, with its own trainer and data.
+class MlpJob final : public Job {
+ public:
+  MlpJob(const TrainSettings& s, std::int64_t batch, data::TrainAndTest set)
+      : set_(std::move(set)),
+        model_(mlp_widths(s, set_.train), {.dropout = s.dropout}),
+        optimizer_(make_optimizer(s, model_.parameters())),
+        loader_(set_.train, {.batch = batch, .shuffle = true, .seed = s.seed}),
+        trainer_(model_, *optimizer_, loader_,
+                 {.clip_norm = s.clip_norm, .compile = true}) {}
+
+  nn::Module& model() override { return model_; }
+  void prepare() override { trainer_.prepare(); }
+  const compiler::Program& program() const override {
+    return trainer_.program();
+  }
+  const compiler::Plan& plan() const override { return trainer_.plan(); }
+  Bytes data_set_bytes() const override {
+    return set_.train.bytes() + set_.test.bytes();
+  }
+
+ private:
+  data::TrainAndTest set_;
+  models::Mlp model_;
+  std::unique_ptr<optim::Optimizer> optimizer_;
+  data::Loader loader_;
+  train::Trainer trainer_;
+};
+
 Result<std::unique_ptr<Job>> make_job(const TrainSettings& s,
                                       std::int64_t batch) {
   if (s.model == "gpt") {
@@ -138,7 +167,11 @@ Result<std::unique_ptr<Job>> make_job(const TrainSettings& s,
   if (s.model == "lstm") {
     return lstm_job(s, batch);
   }
-  return lstm_job(s, batch);
+  auto set = data::read_mnist(files::system_door(), data_directory(s));
+  if (!set) {
+    return tl::unexpected(set.error());
+  }
+  return std::make_unique<MlpJob>(s, batch, std::move(*set));
 }
 
 // --- what is reported ------------------------------------------------------

@@ -95,6 +95,9 @@ const Batch* Loader::next() {
 }
 
 void Loader::fill(const Batch& slot, std::int64_t count) noexcept {
+  if (!slot.input.array()->storage()->has_elements()) {
+    return;  // a rehearsal
+  }
   slot.input.array()->storage()->bump_version(site_);
   slot.target.array()->storage()->bump_version(site_);
   for (std::int64_t row = 0; row < count; ++row) {
