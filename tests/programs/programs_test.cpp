@@ -11,14 +11,14 @@ namespace {
 class ProgramsTest : public ::testing::TestWithParam<Variant> {};
 
 TEST_P(ProgramsTest, AreTheSameBitsAsEager) {
-  constexpr int kPrograms = 150;
+  constexpr int kPrograms = 400;
   const std::string failure = run_campaign(GetParam(), 1, kPrograms);
   EXPECT_TRUE(failure.empty()) << failure;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ProgramsTest, ::testing::ValuesIn(variants()),
-                         [](const auto& info) {
-                           return std::string(info.param.name);
+                         [](const auto& way) {
+                           return std::string(way.param.name);
                          });
 
 }  // namespace

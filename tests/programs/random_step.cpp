@@ -31,9 +31,9 @@ ParameterList list_of(const World& world) {
   for (const Tensor& weight : world.weights) {
     memory::String name("w");
     name += static_cast<char>('0' + number++);
-    list.push_back({name, weight});
+    list.push_back({name, weight, {}});
   }
-  list.push_back({memory::String("b"), world.bias});
+  list.push_back({memory::String("b"), world.bias, {}});
   return list;
 }
 

@@ -17,8 +17,8 @@ TEST_P(ProgramsSoak, AreTheSameBitsAsEager) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ProgramsSoak, ::testing::ValuesIn(variants()),
-                         [](const auto& info) {
-                           return std::string(info.param.name);
+                         [](const auto& way) {
+                           return std::string(way.param.name);
                          });
 
 }  // namespace
