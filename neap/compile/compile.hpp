@@ -24,6 +24,7 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -128,9 +129,14 @@ class Compiled {
     using R = ResultOf<F, sizeof...(Args)>;
     const std::array<Argument, sizeof...(Args)> given{argument_of(args)...};
     const auto run = plain<sizeof...(Args)>();
-    const std::span<Tensor> results = core_->call(run, given);
-    if constexpr (!std::is_void_v<R>) {
-      return take_results<R>(results);
+    if constexpr (std::is_void_v<R>) {
+      core_->call(run, given, [](std::span<Tensor> /*none*/) {});
+    } else {
+      std::optional<R> out;
+      core_->call(run, given, [&](std::span<Tensor> results) {
+        out.emplace(take_results<R>(results));
+      });
+      return std::move(*out);
     }
   }
 

@@ -101,15 +101,16 @@ void CompiledStep::reset() {
   numbers_.clear();
 }
 
-std::span<Tensor> CompiledStep::call(Step step,
-                                     std::span<const Argument> arguments) {
+void CompiledStep::call(Step step, std::span<const Argument> arguments,
+                        base::FunctionRef<void(std::span<Tensor>)> take) {
   const Turn turn(*this);
   take_arguments(arguments);
   results_.clear();
   const memory::Context& context = memory::context();
   if (context.trace != nullptr || context.recorder != nullptr) {
     step(arguments_, results_);  // a part of what goes on there
-    return results_;
+    take(results_);
+    return;
   }
   take_specs();
   const Entry& entry = find(step);
@@ -122,7 +123,7 @@ std::span<Tensor> CompiledStep::call(Step step,
   }
   last_ = &executor;
   executor.run(arguments_, results_);
-  return results_;
+  take(results_);
 }
 
 void CompiledStep::prepare(Step step, std::span<const tensor::Spec> arguments) {

@@ -27,10 +27,11 @@ class NEAP_API CompiledStep {
   CompiledStep& operator=(const CompiledStep&) = delete;
 
   /// Runs the program for these arguments, traced first where there is none.
-  /// The results lie in the span until the next call.
+  /// `take` is given the results before another call may begin.
   /// THROWS: as trace() and Executor; PlanError; ValueError for arguments that
   /// a step cannot take, and while another call runs.
-  std::span<Tensor> call(Step step, std::span<const Argument> arguments);
+  void call(Step step, std::span<const Argument> arguments,
+            base::FunctionRef<void(std::span<Tensor>)> take);
   /// Traces and plans ahead.
   void prepare(Step step, std::span<const tensor::Spec> arguments);
 
