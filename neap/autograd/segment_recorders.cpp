@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "neap/base/raise.hpp"
+#include "neap/graph/versions.hpp"
 
 namespace neap::autograd {
 
@@ -23,7 +24,7 @@ void Fingerprint::begin(const OpCall& call) noexcept {
   ++calls_;
   mix(std::hash<std::string_view>()(call.op.name));
   for (const Operand& input : call.inputs) {
-    mix(input.tensor().array()->storage()->version());
+    mix(graph::version_of(*input.tensor().array()->storage()));
   }
   if (call.op.facts.effect == graph::Effect::kRandom &&
       call.op.copy_attrs == nullptr) {

@@ -203,6 +203,41 @@ TEST(TraceWritesTest, AnotherDomainInsideIsRefused) {
                TraceError);
 }
 
+// What a traced write changes is for runs; a graph that was recorded before
+// still finds what it saved, and one of the trace's own does not.
+TEST(TraceWritesTest, VersionsOutsideAreLeftAlone) {
+  const Tensor w = requires_grad_(randn({3}));
+  const Tensor state = full({3}, 2.0);
+  const Tensor loss = sum(w * state);
+  const std::uint32_t version = state.array()->storage()->version();
+  const std::vector<tensor::Spec> specs{{f32, {3}, {}}};
+  trace([&](In x, Many& /*out*/) { add_(state, x[0]); }, specs);
+  EXPECT_THROW(trace(
+                   [&](In x, Many& /*out*/) {
+                     add_(state, x[0]);
+                     throw ValueError("no");
+                   },
+                   specs),
+               ValueError);
+  EXPECT_THROW(trace(
+                   [&](In x, Many& /*out*/) {
+                     const Tensor mine = sum(w * state);
+                     add_(state, x[0]);
+                     backward(mine);
+                   },
+                   specs),
+               GraphError);
+  EXPECT_NO_THROW(trace(
+      [&](In x, Many& /*out*/) {
+        add_(state, x[0]);
+        backward(sum(w * state));
+      },
+      specs));
+  EXPECT_EQ(state.array()->storage()->version(), version);
+  backward(loss);
+  EXPECT_EQ(bits_of(w.grad()), bits_of(state));
+}
+
 TEST(TraceWritesTest, MemoryThatRunsOutLeavesEverythingAsBefore) {
   const auto domain = Domain::create();
   const UseDomain guard(*domain);

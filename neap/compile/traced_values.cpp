@@ -151,6 +151,25 @@ void TracedValues::set_value(const Tensor& tensor, ValueId value,
   }
 }
 
+void TracedValues::count_write(const Tensor& tensor,
+                               base::SiteId site) noexcept {
+  const auto& storage = tensor.array()->storage();
+  if (StandIn::of(*storage) != nullptr) {
+    storage->bump_version(site);
+    return;
+  }
+  graph::TracedWrites::Seen& writes = known_.find(storage.get())->second.writes;
+  ++writes.count;
+  writes.site = site;
+}
+
+graph::TracedWrites::Seen TracedValues::writes_to(
+    const Storage& storage) const noexcept {
+  const auto found = known_.find(&storage);
+  return found != known_.end() ? found->second.writes
+                               : graph::TracedWrites::Seen{};
+}
+
 ValueId TracedValues::entry_of(const Tensor& tensor) const noexcept {
   const Known* known = find(tensor);
   return known != nullptr && !known->is_made ? known->first : kNoValue;

@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "neap/compile/stand_in.hpp"
+#include "neap/graph/versions.hpp"
 
 namespace neap::compiler {
 
@@ -45,6 +46,11 @@ class TracedValues {
   /// From now on `tensor`'s storage holds `value`; of an external, notes that
   /// it is written. REQUIRES: operand() was called for it.
   void set_value(const Tensor& tensor, ValueId value, bool is_copy) noexcept;
+  /// One more write of the trace into the storage. What exists outside of it
+  /// keeps its version. REQUIRES: operand() was called for it.
+  void count_write(const Tensor& tensor, base::SiteId site) noexcept;
+  graph::TracedWrites::Seen writes_to(
+      const tensor::Storage& storage) const noexcept;
 
   /// The first value of a storage that is an external, or none.
   ValueId entry_of(const Tensor& tensor) const noexcept;
@@ -54,6 +60,7 @@ class TracedValues {
     bool is_made = false;
     ValueId first = kNoValue;  // none until a call uses it
     ValueId current = kNoValue;
+    graph::TracedWrites::Seen writes;
   };
   const Known* find(const Tensor& tensor) const noexcept;
   ValueId value_of(const Tensor& tensor, std::string_view what,

@@ -13,6 +13,7 @@
 #include "neap/base/function_ref.hpp"
 #include "neap/compile/leaf_book.hpp"
 #include "neap/compile/traced_values.hpp"
+#include "neap/graph/versions.hpp"
 #include "neap/tensor/creator.hpp"
 #include "neap/tensor/generator.hpp"
 
@@ -20,6 +21,7 @@ namespace neap::compiler {
 
 class Tracer final : public graph::Recorder,
                      public graph::Trace,
+                     public graph::TracedWrites,
                      public tensor::Creator {
  public:
   explicit Tracer(base::SiteId site);
@@ -44,6 +46,10 @@ class Tracer final : public graph::Recorder,
   void on_grad_read(graph::Leaf& leaf) override;
   bool on_grad_change(graph::Leaf& leaf) noexcept override;
   std::uint32_t enter_segment(std::uint32_t segment) noexcept override;
+  // --- graph::TracedWrites
+  Seen writes_to(const tensor::Storage& storage) const noexcept override {
+    return values_.writes_to(storage);
+  }
   // --- tensor::Creator
   Tensor create(const tensor::Creation& what) override;
   void made(const Tensor& tensor) override;

@@ -140,7 +140,7 @@ void Tracer::set_outputs(const graph::Write& write, Call& call) {
   program_.add(call);
   for (std::size_t k = 0; k < write.out.size(); ++k) {
     values_.set_value(write.out[k], outputs[k].value, /*is_copy=*/false);
-    write.out[k].array()->storage()->bump_version(write.site);
+    values_.count_write(write.out[k], write.site);
   }
 }
 

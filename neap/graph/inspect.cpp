@@ -5,6 +5,7 @@
 
 #include "neap/graph/inspect_impl.hpp"
 #include "neap/graph/listing.hpp"
+#include "neap/graph/versions.hpp"
 
 namespace neap::graph {
 namespace {
@@ -163,7 +164,7 @@ ResidualInfo describe(const Residual& residual) noexcept {
   info.sharing = sharing_of(array);
   info.category = storage.tag().category;
   info.owner = storage.domain().path_of(storage.tag().owner);
-  info.is_stale = storage.version() != residual.version;
+  info.is_stale = version_of(storage) != residual.version;
   return info;
 }
 

@@ -8,6 +8,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/graph/hooks.hpp"
 #include "neap/graph/record_result.hpp"
+#include "neap/graph/versions.hpp"
 
 namespace neap::graph {
 namespace {
@@ -155,7 +156,7 @@ void Node::fill(const OpCall& call, std::uint64_t needs, const Reads& reads,
     }
     if ((reads.inputs & bit(i)) != 0) {
       ::new (residual++)
-          Residual{input.array(), input.array()->storage()->version(),
+          Residual{input.array(), version_of(*input.array()->storage()),
                    static_cast<std::uint16_t>(i)};
     }
     if (keeps_shape(reads, call, i, output_shape)) {
@@ -179,7 +180,7 @@ void Node::finish(std::span<const base::Ref<tensor::Array>> outputs) noexcept {
   for (Residual& residual : std::span(residual_data(), residual_count_)) {
     if ((residual.position & Residual::kOutputBit) != 0) {
       residual.array = outputs[residual.position ^ Residual::kOutputBit];
-      residual.version = residual.array->storage()->version();
+      residual.version = version_of(*residual.array->storage());
     }
   }
   join_uses();
@@ -231,12 +232,12 @@ Shape Node::input_shape(int i, const Shape& fallback,
 void Node::check_versions() const {
   for (const Residual& residual : residuals()) {
     const tensor::Storage& storage = *residual.array->storage();
-    if (storage.version() != residual.version) {
+    if (version_of(storage) != residual.version) {
       base::raise<GraphError>(
           "backward: '{}' recorded at {} needs a value that was overwritten at "
           "{}; write to a copy, or call backward first",
           op_->name, base::format_site(site()),
-          base::format_site(storage.written_at()));
+          base::format_site(written_at(storage)));
     }
   }
 }
