@@ -6,6 +6,7 @@
 #include "neap/autograd/backward.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/tensor/print.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -89,6 +90,7 @@ TEST(CompileTest, AResultThatIsStillHeldMeansNothingAfterTheNextCall) {
   EXPECT_THAT(floats(first), ElementsAre(2, 2));
   const Tensor second = step(zeros({2}));
   EXPECT_THROW(first.item(), UseAfterRelease);
+  EXPECT_THROW(format(first), UseAfterRelease);
   EXPECT_THAT(floats(second), ElementsAre(1, 1));
 }
 

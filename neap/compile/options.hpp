@@ -17,19 +17,19 @@ struct CompileOptions {
   /// sizes are traced once, into the same arena.
   std::int64_t max_batch = 0;
   /// Batch sizes that are traced at the first call, or in prepare().
-  memory::Vector<std::int64_t> warm;
+  memory::Vector<std::int64_t> warm{};
   /// The arena is this block of the caller's. LIFETIME: beyond the step's.
-  std::span<std::byte> memory;
+  std::span<std::byte> memory{};
   /// Results (all, or those with these numbers) in blocks of their own, which
   /// go with the last handle; others mean nothing after the next call.
   bool keep_all = false;
-  memory::Vector<int> keep;
+  memory::Vector<int> keep{};
   /// Programs at most, for other shapes and other turns; beyond them the least
   /// recently used one goes.
   int programs = 8;
-  compiler::Passes passes;
-  compiler::Debug debug;
-  planner::SolveOptions planner;
+  compiler::Passes passes{};
+  compiler::Debug debug{};
+  planner::SolveOptions planner{};
 };
 
 }  // namespace neap

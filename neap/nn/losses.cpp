@@ -7,6 +7,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/graph/trace.hpp"
 #include "neap/tensor/element.hpp"
+#include "neap/tensor/host_access.hpp"
 
 namespace neap::nn {
 
@@ -44,20 +45,19 @@ void check_accuracy(const Tensor& logits, const Tensor& labels) {
     raise<DTypeError>("accuracy: {} and {}, expected floats and integers",
                       name_of(logits.dtype()), name_of(labels.dtype()));
   }
-  if (logits.space() != memory::kHost || labels.space() != memory::kHost) {
-    raise<DeviceError>("accuracy: the tensors are not in host memory");
-  }
 }
 
 }  // namespace
 
-double accuracy(const Tensor& logits, const Tensor& labels) {
+double accuracy(const Tensor& logits, const Tensor& labels, CallSite site) {
   check_accuracy(logits, labels);
   if (graph::trace() != nullptr) {
     raise<TraceError>(
         "accuracy: gives a number, which a step that is traced cannot know; "
         "call it on what the step returns");
   }
+  tensor::check_host_access(logits, "accuracy", site);
+  tensor::check_host_access(labels, "accuracy", site);
   const tensor::Strided x = logits.array()->strided();
   const tensor::Strided label = labels.array()->strided();
   const std::int64_t rows = x.shape[0];

@@ -22,7 +22,9 @@ using neap::smooth_l1_loss;
 /// The share of rows of `logits` (n, classes) whose largest element, the first
 /// of equals, is at the row's label (n): in [0, 1], NaN when n is 0. A row that
 /// has a NaN counts as wrong. Host memory. THROWS: ShapeError, DTypeError
-/// (floats and integers), DeviceError.
-NEAP_API double accuracy(const Tensor& logits, const Tensor& labels);
+/// (floats and integers), DeviceError; TraceError or UseAfterRelease for
+/// elements that are not there, and in a step that is traced.
+NEAP_API double accuracy(const Tensor& logits, const Tensor& labels,
+                         CallSite site = CallSite::here());
 
 }  // namespace neap::nn

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <iterator>
 
-#include "neap/base/raise.hpp"
 #include "neap/tensor/element.hpp"
+#include "neap/tensor/host_access.hpp"
 
 namespace neap {
 namespace {
@@ -226,12 +226,9 @@ class Printer {
 
 }  // namespace
 
-std::string format(const Tensor& tensor, const PrintOptions& options) {
-  if (tensor.space() != memory::kHost) {
-    base::raise<DeviceError>(
-        "format: the tensor lies in memory space {}, copy it to the host first",
-        tensor.space().value);
-  }
+std::string format(const Tensor& tensor, const PrintOptions& options,
+                   CallSite site) {
+  tensor::check_host_access(tensor, "format", site);
   return Printer(tensor.array()->strided(), options).text();
 }
 

@@ -14,8 +14,10 @@ struct PrintOptions {
   std::int64_t edge_items = 3;    // kept at each end of a summarised axis
 };
 
-/// The elements alone: "[[1. 2.]\n [3. 4.]]".
+/// The elements alone: "[[1. 2.]\n [3. 4.]]". THROWS: as Tensor::at for
+/// elements that are not there, or not on the host.
 NEAP_API std::string format(const Tensor& tensor,
-                            const PrintOptions& options = {});
+                            const PrintOptions& options = {},
+                            CallSite site = CallSite::here());
 
 }  // namespace neap

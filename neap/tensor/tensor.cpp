@@ -2,35 +2,15 @@
 #include "neap/tensor/tensor.hpp"
 
 #include "neap/base/raise.hpp"
-#include "neap/tensor/creator.hpp"
 #include "neap/tensor/element.hpp"
+#include "neap/tensor/host_access.hpp"
 #include "neap/tensor/tangent.hpp"
 
 namespace neap {
 
 using base::raise;
 using tensor::Array;
-
-namespace {
-
-// The host may look at elements that are there, and while a step is traced at
-// none that may be others in the next run.
-void check_host(const Tensor& t, const char* what, const CallSite& site,
-                bool is_write = false) {
-  if (!t.array()->storage()->has_elements()) {
-    tensor::refuse_elements(*t.array()->storage(), what, base::intern(site));
-  }
-  if (tensor::Creator* creator = memory::context().creator) {
-    creator->on_host_access(t, what, is_write, site);
-  }
-  if (t.space() != memory::kHost) {
-    raise<DeviceError>(
-        "{}: the tensor lies in memory space {}, copy it to the host first",
-        what, t.space().value);
-  }
-}
-
-}  // namespace
+using tensor::check_host_access;
 
 Tensor::Tensor(base::Ref<Array> array, base::Ref<tensor::GraphLink> link,
                std::uint32_t output)
@@ -70,7 +50,7 @@ bool Tensor::is_contiguous() const {
 }
 
 const void* Tensor::host_elements(DType dtype, const CallSite& site) const {
-  check_host(*this, "values", site);
+  check_host_access(*this, "values", site);
   if (dtype != this->dtype()) {
     raise<DTypeError>("values: asked as {}, the tensor holds {}",
                       name_of(dtype), name_of(this->dtype()));
@@ -95,7 +75,7 @@ void* Tensor::writable_elements(DType dtype, const CallSite& site) {
         "mutable_values: forward mode carries a derivative of this tensor, "
         "write to a detached copy instead");
   }
-  check_host(*this, "mutable_values", site, true);
+  check_host_access(*this, "mutable_values", site, true);
   const void* data = host_elements(dtype, site);
   array()->storage()->bump_version(base::intern(site));
   return const_cast<void*>(data);
@@ -103,7 +83,7 @@ void* Tensor::writable_elements(DType dtype, const CallSite& site) {
 
 double Tensor::at(std::initializer_list<std::int64_t> index,
                   CallSite site) const {
-  check_host(*this, "at", site);
+  check_host_access(*this, "at", site);
   if (static_cast<int>(index.size()) != rank()) {
     raise<ShapeError>("at: {} positions given for shape {}", index.size(),
                       format_shape(shape()));
@@ -125,7 +105,7 @@ double Tensor::at(std::initializer_list<std::int64_t> index,
 }
 
 double Tensor::item(CallSite site) const {
-  check_host(*this, "item", site);
+  check_host_access(*this, "item", site);
   if (element_count() != 1) {
     raise<ShapeError>("item: shape {} has {} elements, expected one",
                       format_shape(shape()), element_count());
@@ -134,7 +114,7 @@ double Tensor::item(CallSite site) const {
 }
 
 memory::Vector<double> Tensor::to_vector(CallSite site) const {
-  check_host(*this, "to_vector", site);
+  check_host_access(*this, "to_vector", site);
   const tensor::Strided view = array()->strided();
   memory::Vector<double> out(
       memory::Allocator<double>(memory::Category::kOther));

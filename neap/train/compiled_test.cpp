@@ -11,6 +11,7 @@
 #include "neap/nn/losses.hpp"
 #include "neap/optim/adam.hpp"
 #include "neap/optim/sgd.hpp"
+#include "neap/tensor/print.hpp"
 #include "neap/train/fit.hpp"
 #include "neap/train/small_training_test.hpp"
 #include "neap/train/state_hash.hpp"
@@ -217,6 +218,15 @@ TEST(CompiledTrainerTest, ARehearsalHasThePeakOfTheRun) {
             real.trainer.program().externals.size());
   EXPECT_EQ(rehearsed.trainer.arena_bytes(), real.trainer.arena_bytes());
   EXPECT_EQ(found.held, wanted.held);
+}
+
+TEST(CompiledTrainerTest, ARehearsalHasNoElementsToLookAt) {
+  Training training({}, true);
+  EXPECT_THROW(training.hash(), TraceError);
+  const Tensor scores = training.net(zeros({3, 2}));
+  const Tensor labels = zeros({3}, i64);
+  EXPECT_THROW(nn::accuracy(scores, labels), TraceError);
+  EXPECT_THROW(format(scores), TraceError);
 }
 
 TEST(CompiledTrainerTest, EvaluatesWithTheSameBits) {

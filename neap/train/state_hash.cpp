@@ -6,12 +6,16 @@
 
 #include <string_view>
 
+#include "neap/tensor/host_access.hpp"
+
 namespace neap::train {
 namespace {
 
 class Hasher {
  public:
-  Hasher() noexcept { XXH64_reset(&state_, 0); }
+  explicit Hasher(const CallSite& site) noexcept : site_(site) {
+    XXH64_reset(&state_, 0);
+  }
 
   void add_bytes(const void* data, std::size_t size) noexcept {
     XXH64_update(&state_, data, size);
@@ -29,8 +33,9 @@ class Hasher {
     for (const std::int64_t extent : tensor.shape()) {
       add_number(static_cast<std::uint64_t>(extent));
     }
-    if (tensor.space() != memory::kHost || !tensor.is_contiguous()) {
-      throw ShapeError("state_hash: every tensor must be dense, on the host");
+    tensor::check_host_access(tensor, "state_hash", site_);
+    if (!tensor.is_contiguous()) {
+      throw ShapeError("state_hash: every tensor must be dense");
     }
     add_bytes(tensor.array()->strided().data,
               static_cast<std::size_t>(tensor.element_count() *
@@ -39,6 +44,7 @@ class Hasher {
   std::uint64_t digest() const noexcept { return XXH64_digest(&state_); }
 
  private:
+  CallSite site_;
   XXH64_state_t state_{};
 };
 
@@ -46,8 +52,8 @@ class Hasher {
 
 std::uint64_t state_hash(const nn::Module& model,
                          const optim::Optimizer& optimizer,
-                         const Generator& generator) {
-  Hasher hasher;
+                         const Generator& generator, CallSite site) {
+  Hasher hasher(site);
   for (const Parameter& parameter : model.parameters()) {
     hasher.add_tensor(parameter.name, parameter.tensor);
   }

@@ -13,9 +13,11 @@
 
 namespace neap::train {
 
-/// THROWS: DeviceError, ShapeError when a tensor is not dense in host memory.
+/// THROWS: ShapeError unless every tensor is dense; DeviceError off the host;
+/// TraceError in a rehearsal, and in a step that is traced.
 NEAP_API std::uint64_t state_hash(const nn::Module& model,
                                   const optim::Optimizer& optimizer,
-                                  const Generator& generator);
+                                  const Generator& generator,
+                                  CallSite site = CallSite::here());
 
 }  // namespace neap::train
