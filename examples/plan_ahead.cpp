@@ -36,12 +36,27 @@ neap::Bytes plan(GptKeep keep, const char* what) {
   return said.arena;
 }
 
+// The packing by itself: lifetimes and sizes in, offsets out.
+bool pack() {
+  neap::planner::Problem problem;
+  problem.buffers = {{.lower = 0, .upper = 2, .size = 16},
+                     {.lower = 1, .upper = 5, .size = 8},
+                     {.lower = 2, .upper = 4, .size = 24},
+                     {.lower = 4, .upper = 6, .size = 16}};
+  const auto solution = neap::planner::solve(problem);
+  std::printf("height %lld, %s\n", static_cast<long long>(solution.height),
+              solution.is_proven ? "none is lower" : "a lower one may exist");
+  return solution.height == 32 && solution.is_proven &&
+         neap::planner::validate(problem, solution).is_good();
+}
+
 }  // namespace
 
 int main() {
   const neap::Bytes everything = plan(GptKeep::kEverything, "all is kept");
   const neap::Bytes nothing = plan(GptKeep::kNothing, "blocks run again");
+  const bool is_packed = pack();
   const neap::Bytes live = neap::memory::domain().stats().live;
   std::printf("live at exit: %s\n", neap::format_bytes(live).c_str());
-  return nothing < everything && live == 0 ? 0 : 1;
+  return is_packed && nothing < everything && live == 0 ? 0 : 1;
 }
