@@ -98,8 +98,8 @@ Bytes Program::bytes() const noexcept {
   return bytes_of(values) + bytes_of(calls) + bytes_of(operands) +
          bytes_of(members) + bytes_of(externals) + bytes_of(arguments) +
          bytes_of(results) + bytes_of(grads) + bytes_of(leaves) +
-         bytes_of(flags) +
-         bytes_of(listeners) + bytes_of(attrs_) + bytes_of(kept_);
+         bytes_of(flags) + bytes_of(listeners) + bytes_of(attrs_) +
+         bytes_of(kept_);
 }
 
 }  // namespace neap::compiler
