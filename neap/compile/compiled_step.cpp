@@ -221,9 +221,8 @@ void CompiledStep::add_sizes(Step step, std::span<const tensor::Spec> specs) {
       const auto warm = with_batch(specs, size);
       if (size > options_.max_batch) {
         raise<PlanError>(
-            "compile: .warm asks for a batch of {}, max_batch is "
-            "{}",
-            size, options_.max_batch);
+            "compile: .warm asks for a batch of {}, max_batch is {}", size,
+            options_.max_batch);
       }
       if (find_traced(warm) == nullptr) {
         fit(add(step, warm, false));

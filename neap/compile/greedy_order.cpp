@@ -92,11 +92,15 @@ class Greedy {
       --left_[m];
       // Who comes next to it gains by what this call did.
       if (begins || left_[m] == 1) {
-        for (const std::uint32_t other : memories_.calls_of[m]) {
-          if (is_done_[other] == 0 && waits_for_[other] == 0) {
-            push(other);
-          }
-        }
+        push_ready(memories_.calls_of[m]);
+      }
+    }
+  }
+
+  void push_ready(std::span<const std::uint32_t> calls) {
+    for (const std::uint32_t call : calls) {
+      if (is_done_[call] == 0 && waits_for_[call] == 0) {
+        push(call);
       }
     }
   }

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "neap/compile/pool_bytes.hpp"
 #include "neap/threads/executor.hpp"
 
 namespace neap::compiler {
@@ -201,11 +202,7 @@ void Instructions::run_special(const Instruction& instruction) const {
 }
 
 Bytes Instructions::bytes() const noexcept {
-  const auto bytes_of = [](const auto& pool) {
-    return static_cast<Bytes>(pool.capacity() * sizeof(pool[0]));
-  };
-  return bytes_of(bindings_) + bytes_of(all_) + bytes_of(views_) +
-         bytes_of(bases_) + bytes_of(patches_) + bytes_of(first_patch_);
+  return pool_bytes(bindings_, all_, views_, bases_, patches_, first_patch_);
 }
 
 }  // namespace neap::compiler

@@ -11,6 +11,7 @@
 #include <concepts>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "neap/memory/containers.hpp"
 
@@ -40,8 +41,7 @@ class JsonText {
   void quote(std::string_view value);
 
   memory::String out_;
-  bool is_first_ =
-      true;  // nothing stands before in this bracket, or a key does
+  bool is_first_ = true;  // in its bracket, or after its key
 };
 
 }  // namespace neap::compiler

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "neap/compile/dataflow.hpp"
 #include "neap/memory/scope.hpp"
 
 namespace neap::compiler {
@@ -96,8 +97,7 @@ Tensor LeafGrads::make(const Slot& slot,
     const memory::Tag tag{memory::Category::kGradients, value.spec.space,
                           value.owner, value.site};
     const tensor::Layout& layout = last.layout;
-    if (layout.offset == 0 && tensor::is_contiguous(layout) &&
-        tensor::extent_bytes(layout) == value.size) {
+    if (is_whole(layout, value.size)) {
       return Tensor(
           Array::allocate({layout.dtype, layout.shape, value.spec.space}, tag,
                           memory::domain()));

@@ -1,10 +1,11 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include <array>
 
+#include "neap/compile/bind.hpp"
 #include "neap/compile/dataflow.hpp"
+#include "neap/compile/interpret.hpp"
 #include "neap/compile/passes.hpp"
 #include "neap/compile/rewrite.hpp"
-#include "neap/memory/executor.hpp"
 #include "neap/memory/scope.hpp"
 
 namespace neap::compiler {
@@ -45,7 +46,7 @@ class Folder {
   bool may_fold(const Call& call) const {
     if (call.kind != CallKind::kKernel || call.op == nullptr ||
         call.op->facts.effect != graph::Effect::kPure ||
-        call.op->kernel == nullptr || call.listener != nullptr ||
+        call.kernels == nullptr || call.listener != nullptr ||
         call.space != memory::kHost || call.outputs.count == 0 ||
         call.outputs.count > graph::kMaxOutputs) {
       return false;
@@ -74,9 +75,9 @@ class Folder {
   void fold(const Call& call) {
     memory::Vector<tensor::Strided> in;
     for (const Operand& operand : program_.in(call)) {
-      in.push_back(
-          view(program_.externals[program_[operand.value].index].tensor,
-               operand.layout));
+      const Tensor& constant =
+          program_.externals[program_[operand.value].index].tensor;
+      in.push_back(view_of(operand, constant.array()->storage()->data()));
     }
     std::array<Tensor, graph::kMaxOutputs> made;
     std::array<tensor::Strided, graph::kMaxOutputs> out;
@@ -89,7 +90,8 @@ class Folder {
       out[k] = made[k].array()->strided();
     }
     if (made[0].array()->storage()->has_elements()) {  // no rehearsal
-      compute(call, in, std::span(out).first(call.outputs.count));
+      run_call(program_, call, in, std::span(out).first(call.outputs.count),
+               program_.attrs_of(call));
     }
     for (std::uint32_t k = 0; k < call.outputs.count; ++k) {
       Value& value = program_[program_.out(call)[k].value];
@@ -99,33 +101,6 @@ class Folder {
       program_.externals.push_back(
           {.tensor = std::move(made[k]), .is_constant = true});
     }
-  }
-
-  static tensor::Strided view(const Tensor& tensor,
-                              const tensor::Layout& layout) {
-    std::byte* data = tensor.array()->storage()->data();
-    if (data != nullptr) {
-      data += layout.offset * size_of(layout.dtype);
-    }
-    return {data, layout.dtype, layout.shape, layout.strides};
-  }
-
-  void compute(const Call& call, std::span<const tensor::Strided> in,
-               std::span<const tensor::Strided> out) const {
-    kernels::Args args{
-        in, out, program_.attrs_of(call), {}, &memory::executor()};
-    kernels::SpaceRuntime& runtime = kernels::runtime(call.space);
-    const DType key = in.empty() ? out[0].dtype : in[0].dtype;
-    const kernels::Kernel& kernel =
-        kernels::find(*call.op->kernel, runtime, key, args);
-    base::Ref<tensor::Storage> scratch;
-    if (const Bytes bytes = kernels::scratch_bytes(kernel, args); bytes != 0) {
-      const memory::Tag tag{memory::Category::kWorkspace, call.space,
-                            call.owner, call.site};
-      scratch = tensor::Storage::allocate(bytes, tag, memory::domain());
-      args.scratch = {scratch->data(), static_cast<std::size_t>(bytes)};
-    }
-    runtime.launch(kernel, args);
   }
 
   Program& program_;

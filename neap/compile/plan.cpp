@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "neap/base/raise.hpp"
+#include "neap/compile/pool_bytes.hpp"
 #include "neap/planner/validate.hpp"
 
 namespace neap::compiler {
@@ -185,12 +186,8 @@ Bytes Plan::own_bytes() const noexcept {
 }
 
 Bytes Plan::bytes() const noexcept {
-  const auto bytes_of = [](const auto& pool) {
-    return static_cast<Bytes>(pool.capacity() * sizeof(pool[0]));
-  };
-  return bytes_of(lifetimes.buffers) + bytes_of(lifetimes.buffer_of) +
-         bytes_of(lifetimes.scratch_of) + bytes_of(offsets) +
-         bytes_of(at_peak) + bytes_of(by_owner);
+  return pool_bytes(lifetimes.buffers, lifetimes.buffer_of,
+                    lifetimes.scratch_of, offsets, at_peak, by_owner);
 }
 
 }  // namespace neap::compiler

@@ -43,7 +43,6 @@ class Printer {
     return fmt::format("{} {}", name_of(dtype), format_shape(shape));
   }
 
-  // Values that calls do not make, and the calls' parts, are not counted twice.
   void add_summary() {
     add("program: {} calls, {} draws, {} values; {} arguments, {} tensors "
         "outside; {} B of its own\n",

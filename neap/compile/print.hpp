@@ -21,7 +21,7 @@ struct PrintOptions {
 /// row by row). `lives`: from which call to which the value is needed ("end":
 /// beyond the run). `over`: whose memory it takes over.
 ///
-///   program: 2 calls, 1 draw, 4 values, 1 argument, ...
+///   program: 2 calls, 0 draws, 4 values; 1 arguments, ...
 ///   %0  argument 0  f32 [2, 3]   24 B
 ///   %1  parameters  f32 [3, 4]   48 B  'fc1.weight'
 ///   #  call                             value        bytes  lives  over  site

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "neap/compile/pool_bytes.hpp"
+
 namespace neap::compiler {
 
 Program::Program() = default;
@@ -92,14 +94,8 @@ const void* Program::attrs_of(const Call& call) const noexcept {
 }
 
 Bytes Program::bytes() const noexcept {
-  const auto bytes_of = [](const auto& pool) {
-    return static_cast<Bytes>(pool.capacity() * sizeof(pool[0]));
-  };
-  return bytes_of(values) + bytes_of(calls) + bytes_of(operands) +
-         bytes_of(members) + bytes_of(externals) + bytes_of(arguments) +
-         bytes_of(results) + bytes_of(grads) + bytes_of(leaves) +
-         bytes_of(flags) + bytes_of(listeners) + bytes_of(attrs_) +
-         bytes_of(kept_);
+  return pool_bytes(values, calls, operands, members, externals, arguments,
+                    results, grads, leaves, flags, listeners, attrs_, kept_);
 }
 
 }  // namespace neap::compiler

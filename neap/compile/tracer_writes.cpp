@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Writes into storages that exist, and looks at values.
 #include "neap/base/raise.hpp"
+#include "neap/compile/dataflow.hpp"
 #include "neap/compile/rollback.hpp"
 #include "neap/compile/tracer.hpp"
 #include "neap/ops/copy.hpp"
@@ -18,11 +19,6 @@ Layout whole(const Tensor& tensor) {
   const std::int64_t count =
       tensor.array()->storage()->size() / size_of(tensor.dtype());
   return tensor::dense_layout(tensor.dtype(), {count});
-}
-
-bool covers(const Layout& layout, Bytes size) noexcept {
-  return layout.offset == 0 && tensor::is_contiguous(layout) &&
-         layout.shape.element_count() * size_of(layout.dtype) == size;
 }
 
 // Whether the ranges of bytes from first to last element meet.
@@ -133,7 +129,7 @@ void Tracer::set_outputs(const graph::Write& write, Call& call) {
     value.index = static_cast<std::uint32_t>(program_.calls.size());
     value.over = over;
     const Layout& layout = out.array()->layout();
-    call.reads_outputs = call.reads_outputs || !covers(layout, value.size);
+    call.reads_outputs = call.reads_outputs || !is_whole(layout, value.size);
     outputs.push_back({program_.add(value), layout});
   }
   call.outputs = program_.add(outputs);

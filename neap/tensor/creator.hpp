@@ -49,11 +49,4 @@ class NEAP_API Creator {
                                            std::string_view what,
                                            base::SiteId site);
 
-/// Makes `creator` the current thread's for a block of code.
-class NEAP_API UseCreator : public memory::ContextGuard {
- public:
-  explicit UseCreator(Creator* creator)
-      : ContextGuard([=](memory::Context& c) { c.creator = creator; }) {}
-};
-
 }  // namespace neap::tensor
