@@ -4,8 +4,7 @@
 
 #include <array>
 
-#include "neap/compile/compile.hpp"
-#include "neap/ops/ops.hpp"
+#include "neap/compile/compile_for_test.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::compiler {
@@ -13,25 +12,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-std::vector<float> floats(const Tensor& t) {
-  const std::span<const float> values = t.values<float>();
-  return {values.begin(), values.end()};
-}
-
-template <class F>
-std::string message_of(F&& run) {
-  try {
-    run();
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
-Tensor doubled(const Tensor& x) {
-  return exp(x) * 2.0 + x;
-}
 
 TEST(CompileArenaTest, ASmallerBatchNeedsNoMemoryFromItsSecondStep) {
   const auto domain = Domain::create();

@@ -6,9 +6,8 @@
 #include <thread>
 
 #include "neap/autograd/backward.hpp"
-#include "neap/compile/compile.hpp"
+#include "neap/compile/compile_for_test.hpp"
 #include "neap/memory/scope.hpp"
-#include "neap/ops/ops.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/testing/shadow_space.hpp"
 #include "neap/threads/pool.hpp"
@@ -17,15 +16,6 @@ namespace neap::compiler {
 namespace {
 
 using ::testing::ElementsAre;
-
-std::vector<float> floats(const Tensor& t) {
-  const std::span<const float> values = t.values<float>();
-  return {values.begin(), values.end()};
-}
-
-Tensor doubled(const Tensor& x) {
-  return exp(x) * 2.0 + x;
-}
 
 TEST(CompileContextTest, RunsOnAnyThread) {
   const auto domain = Domain::create();

@@ -5,9 +5,8 @@
 #include <functional>
 
 #include "neap/autograd/backward.hpp"
-#include "neap/compile/compile.hpp"
+#include "neap/compile/compile_for_test.hpp"
 #include "neap/graph/vertex.hpp"
-#include "neap/ops/ops.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/testing/fail_sweep.hpp"
 
@@ -16,25 +15,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-std::vector<float> floats(const Tensor& t) {
-  const std::span<const float> values = t.values<float>();
-  return {values.begin(), values.end()};
-}
-
-template <class F>
-std::string message_of(F&& run) {
-  try {
-    run();
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
-Tensor doubled(const Tensor& x) {
-  return exp(x) * 2.0 + x;
-}
 
 TEST(CompileFailureTest, AnArgumentMayNotLieWhereTheStepWrites) {
   const Tensor state = zeros({2});

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "neap/autograd/backward.hpp"
-#include "neap/ops/ops.hpp"
+#include "neap/compile/compile_for_test.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/print.hpp"
 
@@ -12,11 +12,6 @@ namespace neap::compiler {
 namespace {
 
 using testing::ElementsAre;
-
-std::vector<float> floats(const Tensor& t) {
-  const std::span<const float> values = t.values<float>();
-  return {values.begin(), values.end()};
-}
 
 TEST(CompileTest, AStepGivesWhatThePlainFunctionGives) {
   const Tensor w = randn({3, 2});
