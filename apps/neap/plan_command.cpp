@@ -146,7 +146,7 @@ std::string to_text(const TrainSettings& s, const Rehearsal& r,
                     std::optional<std::int64_t> max_batch) {
   std::string text;
   const auto row = [&](std::string_view name, const std::string& value) {
-    text += fmt::format("{:<13}{}\n", name, value);
+    text += fmt::format("{:<14}{}\n", name, value);
   };
   row("model", fmt::format("{}, {} parameters, batch {}, {}", s.model,
                            format_grouped(r.parameters), s.batch, s.optimizer));
