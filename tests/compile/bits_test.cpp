@@ -1,0 +1,60 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Compiled training leaves the bits of eager training, for every subject.
+#include <gtest/gtest.h>
+
+#include "training.hpp"
+
+namespace neap::tests {
+namespace {
+
+constexpr int kSteps = 10;
+
+class CompiledBitsTest : public ::testing::TestWithParam<Kind> {};
+
+TEST_P(CompiledBitsTest, AreThoseOfEagerStepsForAnyBatchAndNumberOfThreads) {
+  for (const std::int64_t batch : {1, 7, 64}) {
+    const Trace eager =
+        train_eagerly({.kind = GetParam(), .batch = batch}, kSteps);
+    EXPECT_NE(eager.losses.front(), eager.losses.back());
+    for (const int threads : {1, 2, 3}) {
+      EXPECT_EQ(
+          train_compiled(
+              {.kind = GetParam(), .batch = batch, .threads = threads}, kSteps),
+          eager)
+          << batch << " samples, " << threads << " threads";
+    }
+  }
+}
+
+TEST_P(CompiledBitsTest, AreThoseOfEagerStepsUnderEveryPlan) {
+  const Trace eager = train_eagerly({.kind = GetParam()}, kSteps);
+  const auto expect_same = [&](const CompileOptions& how, const char* what) {
+    EXPECT_EQ(train_compiled({.kind = GetParam()}, kSteps, how), eager) << what;
+  };
+  for (bool compiler::Passes::*pass :
+       {&compiler::Passes::in_place, &compiler::Passes::fuse,
+        &compiler::Passes::gradient_release, &compiler::Passes::reorder}) {
+    CompileOptions how;
+    how.passes.*pass = false;
+    expect_same(how, "without a pass");
+  }
+  CompileOptions how;
+  how.planner.work = 1;
+  expect_same(how, "the first plan found");
+  how = {};
+  how.debug.no_reuse = true;
+  expect_same(how, "a place for every value");
+  how = {};
+  how.debug.poison = true;
+  how.debug.guards = true;
+  expect_same(how, "poison and guards");
+  how = {};
+  how.keep_all = true;
+  expect_same(how, "kept results");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CompiledBitsTest, ::testing::ValuesIn(kAllKinds),
+                         kind_of);
+
+}  // namespace
+}  // namespace neap::tests

@@ -1,0 +1,163 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "subject.hpp"
+
+#include <vector>
+
+#include "neap/autograd/backward.hpp"
+#include "neap/autograd/functional.hpp"
+#include "neap/graph/vertex.hpp"
+#include "neap/models/gpt.hpp"
+#include "neap/models/lstm.hpp"
+#include "neap/models/mlp.hpp"
+#include "neap/ops/ops.hpp"
+#include "neap/tensor/create.hpp"
+
+namespace neap::tests {
+namespace {
+
+using tensor::Spec;
+
+class MlpSubject final : public Subject {
+ public:
+  nn::Module& module() override { return model_; }
+  Tensor differentiate(const Tensor& x, const Tensor& y) override {
+    Tensor loss = cross_entropy(model_(x), y);
+    backward(loss);
+    return loss;
+  }
+  std::array<Spec, 2> specs(std::int64_t batch) const override {
+    return {Spec{f32, {batch, 24}}, Spec{i64, {batch}}};
+  }
+  std::int64_t classes() const override { return 4; }
+
+ private:
+  models::Mlp model_{std::vector<std::int64_t>{24, 40, 20, 4},
+                     {.dropout = 0.25}};
+};
+
+class GptSubject final : public Subject {
+ public:
+  explicit GptSubject(models::GptKeep keep)
+      : model_({.vocab = 13,
+                .block = 6,
+                .layers = 2,
+                .heads = 2,
+                .dim = 8,
+                .dropout = 0.1,
+                .keep = keep}) {}
+  nn::Module& module() override { return model_; }
+  Tensor differentiate(const Tensor& x, const Tensor& y) override {
+    Tensor loss = model_.loss(x, y);
+    backward(loss);
+    return loss;
+  }
+  std::array<Spec, 2> specs(std::int64_t batch) const override {
+    return {Spec{i64, {batch, 6}}, Spec{i64, {batch, 6}}};
+  }
+  std::int64_t classes() const override { return 13; }
+
+ private:
+  models::Gpt model_;
+};
+
+class LstmSubject final : public Subject {
+ public:
+  nn::Module& module() override { return model_; }
+  Tensor differentiate(const Tensor& x, const Tensor& y) override {
+    Tensor loss = cross_entropy(model_(x), y);
+    backward(loss);
+    return loss;
+  }
+  std::array<Spec, 2> specs(std::int64_t batch) const override {
+    return {Spec{f32, {batch, 5, 3}}, Spec{i64, {batch}}};
+  }
+  std::int64_t classes() const override { return 4; }
+
+ private:
+  models::Lstm model_{
+      {.features = 3, .hidden = 5, .layers = 2, .outputs = 4, .dropout = 0.2}};
+};
+
+struct Plane : nn::Module {
+  Tensor weight;
+  Plane() { weight = register_parameter("weight", zeros({6}, f64)); }
+};
+
+// The mean of log(1 + exp(-label x.w)) over what dropout leaves of x, and some
+// decay, which makes the Hessian definite.
+class NewtonSubject final : public Subject {
+ public:
+  nn::Module& module() override { return plane_; }
+  Tensor differentiate(const Tensor& x, const Tensor& y) override {
+    const Tensor seen = dropout(x, 0.1);
+    const Tensor side = 2.0 * cast(y, f64) - 1.0;
+    const auto loss_at = [&](const Tensor& w) {
+      return mean(softplus(-side * matmul(seen, w))) + 1e-2 * sum(square(w));
+    };
+    Tensor loss = loss_at(plane_.weight);
+    const Tensor slope = grad(loss, {plane_.weight})[0];
+    set_grad(plane_.weight, solved(loss_at, slope));
+    return loss;
+  }
+  std::array<Spec, 2> specs(std::int64_t batch) const override {
+    return {Spec{f64, {batch, 6}}, Spec{i64, {batch}}};
+  }
+  std::int64_t classes() const override { return 2; }
+
+ private:
+  // Three rounds of conjugate gradients from 0 towards H d = b.
+  template <class LossAt>
+  Tensor solved(const LossAt& loss_at, const Tensor& b) const {
+    const Tensor w = plane_.weight.detach();
+    Tensor d = zeros_like(b);
+    Tensor rest = b;
+    Tensor direction = b;
+    Tensor square_now = dot(rest, rest);
+    for (int round = 0; round < 3; ++round) {
+      const Tensor bent = hvp(loss_at, w, direction).product;
+      const Tensor length = square_now / dot(direction, bent);
+      d = d + length * direction;
+      rest = rest - length * bent;
+      const Tensor square_next = dot(rest, rest);
+      direction = rest + square_next / square_now * direction;
+      square_now = square_next;
+    }
+    return d;
+  }
+
+  Plane plane_;
+};
+
+}  // namespace
+
+const char* name_of(Kind kind) {
+  switch (kind) {
+    case Kind::kMlp:
+      return "Mlp";
+    case Kind::kGpt:
+      return "Gpt";
+    case Kind::kGptAnew:
+      return "GptAnew";
+    case Kind::kLstm:
+      return "Lstm";
+    default:
+      return "Newton";
+  }
+}
+
+std::unique_ptr<Subject> make_subject(Kind kind) {
+  switch (kind) {
+    case Kind::kMlp:
+      return std::make_unique<MlpSubject>();
+    case Kind::kGpt:
+      return std::make_unique<GptSubject>(models::GptKeep::kEverything);
+    case Kind::kGptAnew:
+      return std::make_unique<GptSubject>(models::GptKeep::kNothing);
+    case Kind::kLstm:
+      return std::make_unique<LstmSubject>();
+    default:
+      return std::make_unique<NewtonSubject>();
+  }
+}
+
+}  // namespace neap::tests

@@ -1,0 +1,81 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// What the tests of compiled training train: one of several subjects, each with
+// dropout, AdamW, a warm-up, clipping and weight decay, in a domain of its own.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "neap/compile/compile.hpp"
+#include "neap/optim/adam.hpp"
+#include "neap/threads/pool.hpp"
+#include "subject.hpp"
+
+namespace neap::tests {
+
+struct TrainingOptions {
+  Kind kind = Kind::kMlp;
+  std::int64_t batch = 7;
+  int threads = 1;
+  bool is_rehearsal = false;
+  memory::HostAllocator host = memory::HostAllocator::kAuto;
+};
+
+/// A subject in training. LIFETIME: it may not move.
+class Training {
+ public:
+  explicit Training(const TrainingOptions& options);
+
+  /// The step as a user writes it.
+  Tensor plain(const Tensor& x, const Tensor& y);
+  auto compile(const CompileOptions& options = {}) {
+    return neap::compile(
+        [this](const Tensor& x, const Tensor& y) { return plain(x, y); },
+        options);
+  }
+  /// The batch of step `i`; `size` 0: as the options say.
+  std::pair<Tensor, Tensor> batch(std::uint64_t i, std::int64_t size = 0) const;
+  /// Specs of a batch.
+  std::array<tensor::Spec, 2> specs(std::int64_t size = 0) const;
+  /// Of everything that a step changes.
+  std::uint64_t hash() const;
+  Subject& subject() { return *subject_; }
+  memory::Domain& domain() const { return *domain_; }
+  optim::AdamW& optimizer() { return *optimizer_; }
+
+ private:
+  TrainingOptions options_;
+  Domain::Handle domain_;
+  UseDomain use_;
+  threads::Pool pool_;
+  memory::ContextGuard executor_;
+  Generator generator_;
+  UseGenerator use_generator_;
+  std::unique_ptr<Subject> subject_;
+  std::unique_ptr<optim::AdamW> optimizer_;
+};
+
+/// What a run leaves: the loss that the host read after each step, and the bits
+/// of the state.
+struct Trace {
+  std::vector<double> losses;
+  std::uint64_t hash = 0;
+  friend bool operator==(const Trace&, const Trace&) = default;
+};
+
+Trace train_eagerly(const TrainingOptions& options, int steps);
+Trace train_compiled(const TrainingOptions& options, int steps,
+                     const CompileOptions& how = {});
+
+/// For the names of tests over kAllKinds.
+inline std::string kind_of(const ::testing::TestParamInfo<Kind>& info) {
+  return name_of(info.param);
+}
+
+}  // namespace neap::tests
