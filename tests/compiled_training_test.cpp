@@ -143,7 +143,9 @@ TEST(CompiledTrainingTest, ARehearsalTellsThePeakToTheByte) {
 
 TEST(CompiledTrainingTest, SurvivesAFailureAtAnyRequest) {
   CompiledRun run({.widths = {6, 5, 3}, .batch = 4});
-  const auto [x, y] = run.batch(0);
+  const auto batch = run.batch(0);
+  const Tensor x = batch.first;
+  const Tensor y = batch.second;
   run.compile()(x, y);  // what the optimizer makes once is there
   const std::uint64_t before = run.hash();
   const auto result = testing::sweep_allocation_failures(

@@ -13,10 +13,10 @@ namespace neap::tests {
 
 enum class Kind : std::uint8_t {
   kMlp,
-  kGpt,         // keeps everything that backward reads
-  kGptAnew,     // computes its blocks anew in backward
+  kGpt,      // keeps everything that backward reads
+  kGptAnew,  // computes its blocks anew in backward
   kLstm,
-  kNewton,      // conjugate gradients over Hessian-vector products
+  kNewton,  // conjugate gradients over Hessian-vector products
 };
 
 inline constexpr std::array kAllKinds{Kind::kMlp, Kind::kGpt, Kind::kGptAnew,

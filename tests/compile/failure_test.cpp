@@ -1,0 +1,83 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Any request that the making of a compiled step, its first run or a later one
+// makes may be refused: a typed error, everything as it was, and the next call
+// is the one that it would have been.
+#include <gtest/gtest.h>
+
+#include "neap/testing/fail_sweep.hpp"
+#include "training.hpp"
+
+namespace neap::tests {
+namespace {
+
+class CompiledFailureTest : public ::testing::TestWithParam<Kind> {
+ protected:
+  // Long traces are refused at every seventh of their requests.
+  static std::int64_t stride() {
+    return GetParam() == Kind::kGpt || GetParam() == Kind::kLstm ? 7 : 1;
+  }
+  static TrainingOptions options() { return {.kind = GetParam(), .batch = 3}; }
+
+  // What must be as before after a refusal.
+  static void expect_untouched(Training& training, std::uint64_t hash,
+                               std::int64_t steps, std::int64_t n) {
+    ASSERT_EQ(training.hash(), hash) << n;
+    ASSERT_EQ(training.optimizer().step_count(), steps) << n;
+    for (const Parameter& each : training.subject().module().parameters()) {
+      ASSERT_FALSE(each.tensor.grad().defined()) << n;
+    }
+  }
+};
+
+// One callable throughout: what a refused call left of a trace, a plan or an
+// arena is what the next one goes on with.
+TEST_P(CompiledFailureTest, OfAnyRequestLeavesEverythingAndTheNextCallWorks) {
+  Training training(options());
+  auto step = training.compile();
+  for (std::int64_t i = 0; i < 3; ++i) {
+    const auto batch = training.batch(static_cast<std::uint64_t>(i));
+    const std::uint64_t before = training.hash();
+    std::int64_t refused = 0;
+    for (std::int64_t n = 1; n < 100'000; n += stride()) {
+      training.domain().fail_at(n);
+      try {
+        step(batch.first, batch.second);
+        break;
+      } catch (const OutOfMemory&) {
+        ++refused;
+      }
+      training.domain().fail_at(0);
+      expect_untouched(training, before, i, n);
+    }
+    training.domain().fail_at(0);
+    EXPECT_GT(refused, i == 0 ? 50 : -1);
+    EXPECT_EQ(training.optimizer().step_count(), i + 1);
+  }
+  EXPECT_EQ(training.hash(), train_eagerly(options(), 3).hash);
+}
+
+using CompiledPreparationTest = CompiledFailureTest;
+
+// Trace and plan alone, by a step that is made anew, so that nothing of it may
+// be left at the door.
+TEST_P(CompiledPreparationTest, ThatIsRefusedLeavesNothingBehind) {
+  Training training(options());
+  training.compile().prepare(training.specs());  // the optimizer's state
+  const std::uint64_t before = training.hash();
+  const auto swept = testing::sweep_allocation_failures(
+      training.domain(), [&] { training.compile().prepare(training.specs()); },
+      [&](std::int64_t n) { expect_untouched(training, before, 0, n); });
+  EXPECT_GT(swept.failures, 50);
+  EXPECT_TRUE(swept.ok()) << swept.problems.front();
+  expect_untouched(training, before, 0, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CompiledFailureTest,
+                         ::testing::ValuesIn(kAllKinds), kind_of);
+INSTANTIATE_TEST_SUITE_P(Short, CompiledPreparationTest,
+                         ::testing::Values(Kind::kMlp, Kind::kGptAnew,
+                                           Kind::kNewton),
+                         kind_of);
+
+}  // namespace
+}  // namespace neap::tests

@@ -1,0 +1,100 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// From its third run on a compiled step asks nobody for anything, seen from
+// outside: no heap call, no map, no page fault, no request at the door.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <thread>
+
+#include "support/counting_malloc.hpp"
+#include "training.hpp"
+
+namespace neap::tests {
+namespace {
+
+std::int64_t page_faults() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_minflt + usage.ru_majflt;
+}
+
+// What `run` asked for while it was called ten times.
+struct Asked {
+  std::int64_t heap_calls = 0;
+  std::int64_t frees = 0;
+  std::int64_t maps = 0;
+  std::int64_t faults = 0;
+  std::int64_t requests = 0;  // at the door
+  friend bool operator==(const Asked&, const Asked&) = default;
+};
+
+std::ostream& operator<<(std::ostream& out, const Asked& asked) {
+  return out << asked.heap_calls << " heap calls, " << asked.frees << " frees, "
+             << asked.maps << " maps, " << asked.faults << " page faults, "
+             << asked.requests << " requests";
+}
+
+template <class Run>
+Asked asked_by(const memory::Domain& domain, Run&& run) {
+  run();
+  run();
+  const std::int64_t requests = domain.requests();
+  const std::int64_t faults = page_faults();
+  support::reset_outside_calls();
+  for (int i = 0; i < 10; ++i) {
+    run();
+  }
+  const support::OutsideStats outside = support::outside_stats();
+  return {outside.heap_calls, outside.free_calls, outside.map_calls,
+          page_faults() - faults, domain.requests() - requests};
+}
+
+class CompiledQuietTest : public ::testing::TestWithParam<Kind> {
+ protected:
+  void SetUp() override {
+    if (!support::is_counting()) {
+      GTEST_SKIP() << "a sanitizer counts here";
+    }
+  }
+  static TrainingOptions options(int threads) {
+    return {.kind = GetParam(),
+            .batch = 64,
+            .threads = threads,
+            .host = memory::HostAllocator::kPooled};
+  }
+};
+
+TEST_P(CompiledQuietTest, OnTheMainThread) {
+  for (const int threads : {1, 2}) {
+    Training training(options(threads));
+    auto step = training.compile();
+    const auto batch = training.batch(0);
+    double sum = 0;
+    const Asked asked = asked_by(training.domain(), [&] {
+      sum += step(batch.first, batch.second).item();
+    });
+    EXPECT_EQ(asked, Asked()) << threads;
+    EXPECT_GT(sum, 0);
+  }
+}
+
+TEST_P(CompiledQuietTest, OnAnotherThread) {
+  Training training(options(2));
+  auto step = training.compile();
+  const auto batch = training.batch(0);
+  step(batch.first, batch.second);
+  const memory::Context mine = memory::context();
+  Asked asked;
+  std::thread([&] {
+    const memory::ContextGuard same([&](memory::Context& c) { c = mine; });
+    asked = asked_by(training.domain(),
+                     [&] { step(batch.first, batch.second).item(); });
+  }).join();
+  EXPECT_EQ(asked, Asked());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CompiledQuietTest, ::testing::ValuesIn(kAllKinds),
+                         kind_of);
+
+}  // namespace
+}  // namespace neap::tests
