@@ -2,6 +2,7 @@
 #include "neap/kernels/fused.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "neap/kernels/relu_bits.hpp"
 #include "neap/kernels/strides.hpp"

@@ -10,7 +10,6 @@
 namespace neap::kernels {
 namespace {
 
-constexpr std::int64_t kGrain = 16384;      // elements; a range of one thread
 constexpr std::int64_t kTileBytes = 16384;  // half of the first level cache
 constexpr std::int64_t kMinTile = 256;      // elements
 constexpr std::int64_t kMaxTile = 4096;
@@ -18,10 +17,6 @@ constexpr std::int64_t kLanes = 16;  // a tile is so many, or a multiple
 // Between buffers, which would else begin at the same low 12 bits: a store
 // delays a later load that does.
 constexpr std::int64_t kStagger = 320;  // bytes
-
-constexpr std::int64_t round_up(std::int64_t n, std::int64_t unit) noexcept {
-  return (n + unit - 1) / unit * unit;
-}
 
 // Drops axes of extent 1 and merges neighbours; the logical order stays.
 void simplify(Shape& extents, Shape& strides) noexcept {
@@ -221,14 +216,14 @@ void FusedCall::choose_tile() noexcept {
     step = repeats && whole <= tile_ ? std::max(step, whole) : step;
   }
   tile_ = tile_ / step * step;
-  tile_ = std::min(tile_, round_up(count_, kLanes));
+  tile_ = std::min(tile_, base::round_up(count_, kLanes));
 }
 
 void FusedCall::place_buffers() noexcept {
   part_bytes_ = 0;
   const auto take = [this](int size) {
     const std::int64_t offset = part_bytes_;
-    part_bytes_ += round_up(tile_ * size, kLine) + kStagger;
+    part_bytes_ += base::round_up(tile_ * size, kLine) + kStagger;
     return offset;
   };
   for (int i = 0; i < tile_count_; ++i) {

@@ -100,7 +100,7 @@ template <class T, bool kCentered>
 class Forward {
  public:
   explicit Forward(const Args& args)
-      : eps_(args.attrs_as<NormAttrs>().eps),
+      : eps_(args.attrs_as<RowNormAttrs>().eps),
         extras_(args.in.size() - 1),
         x_(last_axis(args.in[0])),
         y_(last_axis(args.out[0])),
@@ -222,7 +222,7 @@ void reference_row(const Args& args, std::int64_t row) noexcept {
   for (std::int64_t i = 0; i < n; ++i) {
     var += (x(i) - mean) * (x(i) - mean) / static_cast<double>(n);
   }
-  const double scale = 1.0 / std::sqrt(var + args.attrs_as<NormAttrs>().eps);
+  const double scale = 1.0 / std::sqrt(var + args.attrs_as<RowNormAttrs>().eps);
   const auto extra = [&](std::size_t k, std::int64_t i, double otherwise) {
     return args.in.size() > k ? static_cast<double>(element<T>(args.in[k], i))
                               : otherwise;

@@ -21,7 +21,7 @@ namespace neap::kernels {
 
 inline constexpr int kNormPartials = 32;
 
-struct NormAttrs {
+struct RowNormAttrs {
   double eps = 0.0;
 };
 

@@ -88,7 +88,7 @@ void copy(benchmark::State& state) {
 
 void layer_norm(benchmark::State& state) {
   Buffers b(state.range(0), state.range(1));
-  const NormAttrs attrs{1e-5};
+  const RowNormAttrs attrs{1e-5};
   measure(state, layer_norm_kernels, {b.array(0), b.vector(0), b.vector(1)},
           {b.array(1), b.statistics(2)}, &attrs, 2);
 }
@@ -103,7 +103,7 @@ void layer_norm_grad(benchmark::State& state) {
 
 void rms_norm(benchmark::State& state) {
   Buffers b(state.range(0), state.range(1));
-  const NormAttrs attrs{1e-6};
+  const RowNormAttrs attrs{1e-6};
   measure(state, rms_norm_kernels, {b.array(0), b.vector(0)},
           {b.array(1), b.statistics(1)}, &attrs, 2);
 }

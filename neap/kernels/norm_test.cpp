@@ -47,7 +47,7 @@ Normed run(bool is_layer, bool by_reference, std::int64_t n,
   Array b = noise_array<T>({n}, lay, 3);
   Normed out{Array(shape, dtype, lay), Array({3, 5, is_layer ? 2 : 1}, f64),
              Array(shape, dtype, lay), Array({n}, dtype), Array({n}, dtype)};
-  const NormAttrs attrs{1e-5};
+  const RowNormAttrs attrs{1e-5};
   const NormGradAttrs wanted{.dx = true, .dw = true, .db = is_layer};
   if (is_layer) {
     call(pick(layer_norm_kernels), {x.view(), w.view(), b.view()},
@@ -132,7 +132,7 @@ TEST(NormTest, ARowOfOneNumberIsZero) {
   Array x = Array::of<float>({2, 40}, Lay::kDense, [](auto) { return 3e7F; });
   Array y({2, 40}, f32);
   Array stats({2, 2}, f64);
-  const NormAttrs attrs{1e-5};
+  const RowNormAttrs attrs{1e-5};
   call(first_of(layer_norm_kernels, f32), {x.view()}, {y.view(), stats.view()},
        &attrs);
   EXPECT_EQ(y.at<float>(41), 0.0F);

@@ -11,11 +11,11 @@ namespace neap {
 namespace ops {
 namespace {
 
-using kernels::NormAttrs;
 using kernels::NormGradAttrs;
+using kernels::RowNormAttrs;
 
 void vjp_layer_norm(VjpContext& c) {
-  const NormGradAttrs wanted{.eps = c.attrs<NormAttrs>().eps,
+  const NormGradAttrs wanted{.eps = c.attrs<RowNormAttrs>().eps,
                              .dx = c.needs(0),
                              .dw = c.inputs() > 1 && c.needs(1),
                              .db = c.inputs() > 2 && c.needs(2)};
@@ -64,7 +64,7 @@ std::array<Tensor, 2> layer_norm_of(const Operand& x, const Tensor& weight,
   const std::array<Operand, 3> inputs{x, weight, bias};
   const std::size_t count = !weight.defined() ? 1 : !bias.defined() ? 2 : 3;
   std::array<Tensor, 2> outputs;
-  graph::dispatch(kLayerNorm, std::span(inputs).first(count), NormAttrs{eps},
+  graph::dispatch(kLayerNorm, std::span(inputs).first(count), RowNormAttrs{eps},
                   x.site(), outputs);
   return outputs;
 }

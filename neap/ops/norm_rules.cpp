@@ -113,7 +113,7 @@ void infer_norm_grad(const char* op, const OpArgs& args, std::int64_t stats,
 void jvp_norm(JvpContext& c, Norm norm) {
   const auto at = [&] {
     return NormAt(norm, c.input(0), c.output(1),
-                  c.attrs<kernels::NormAttrs>().eps);
+                  c.attrs<kernels::RowNormAttrs>().eps);
   };
   Tensor d;
   if (c.tangent(0).defined()) {

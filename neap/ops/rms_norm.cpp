@@ -12,11 +12,11 @@ namespace neap {
 namespace ops {
 namespace {
 
-using kernels::NormAttrs;
 using kernels::NormGradAttrs;
+using kernels::RowNormAttrs;
 
 void vjp_rms_norm(VjpContext& c) {
-  const NormGradAttrs wanted{.eps = c.attrs<NormAttrs>().eps,
+  const NormGradAttrs wanted{.eps = c.attrs<RowNormAttrs>().eps,
                              .dx = c.needs(0),
                              .dw = c.inputs() > 1 && c.needs(1)};
   const bool weighted = c.inputs() > 1 && wanted.dx;
@@ -60,7 +60,7 @@ std::array<Tensor, 2> rms_norm_of(const Operand& x, const Tensor& weight,
   const std::array<Operand, 2> inputs{x, weight};
   std::array<Tensor, 2> outputs;
   graph::dispatch(kRmsNorm, std::span(inputs).first(weight.defined() ? 2 : 1),
-                  NormAttrs{eps}, x.site(), outputs);
+                  RowNormAttrs{eps}, x.site(), outputs);
   return outputs;
 }
 

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "neap/planner/round_up.hpp"
+
 namespace neap::planner {
 namespace {
 

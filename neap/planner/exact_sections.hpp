@@ -58,7 +58,8 @@ class Sections {
     return std::span(live_).subspan(live_begin_[s],
                                     live_begin_[s + 1] - live_begin_[s]);
   }
-  /// The pieces that begin in sections (range.begin, range.end): [first, last).
+  /// How many pieces begin in sections up to this one; the first that begins
+  /// later has that number.
   std::int32_t first_after(std::int32_t section) const noexcept {
     return first_after_[static_cast<std::size_t>(section)];
   }
@@ -101,12 +102,5 @@ class Sections {
   memory::Vector<std::int64_t> total_;
   memory::Vector<std::int64_t> padding_;
 };
-
-/// The least multiple of `step` that is at least `value`.
-constexpr std::int64_t round_up(std::int64_t value,
-                                std::int64_t step) noexcept {
-  const std::int64_t over = value % step;
-  return over == 0 ? value : value + (step - over);
-}
 
 }  // namespace neap::planner

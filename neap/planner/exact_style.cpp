@@ -10,22 +10,22 @@ constexpr double kFirstAboveAll = 1e9;  // what counts first against the rest
 constexpr double kShake = 0.3;
 
 double key(const Sections& sections, const Sections::Piece& piece,
-           Order order) noexcept {
+           PieceOrder order) noexcept {
   const double length = piece.range.end - piece.range.begin;
   const auto size = static_cast<double>(piece.size);
   const auto share = size / static_cast<double>(sections.lower_bound());
   std::int64_t fullest = 0;
   switch (order) {
-    case Order::kLongest:
+    case PieceOrder::kLongest:
       return length * kFirstAboveAll + share;
-    case Order::kLargest:
+    case PieceOrder::kLargest:
       return size * kFirstAboveAll + length;
-    case Order::kFullest:
+    case PieceOrder::kFullest:
       for (std::int32_t s = piece.range.begin; s < piece.range.end; ++s) {
         fullest = std::max(fullest, sections.total(s));
       }
       return static_cast<double>(fullest) * kFirstAboveAll + length * share;
-    case Order::kWidest:
+    case PieceOrder::kWidest:
       return length * length * share;
   }
   return 0;
@@ -39,7 +39,7 @@ double next_shake(std::uint64_t& state) noexcept {
 
 }  // namespace
 
-void fill_keys(const Sections& sections, Order order, std::uint64_t seed,
+void fill_keys(const Sections& sections, PieceOrder order, std::uint64_t seed,
                std::span<double> keys) noexcept {
   std::uint64_t state = seed * 0x9e3779b97f4a7c15U;
   for (std::size_t i = 0; i < keys.size(); ++i) {

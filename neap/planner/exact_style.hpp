@@ -12,7 +12,7 @@
 namespace neap::planner {
 
 /// Which of the pieces that may come next is tried first.
-enum class Order : std::uint8_t {
+enum class PieceOrder : std::uint8_t {
   kLongest,  // the most sections, then the largest
   kLargest,  // the largest, then the most sections
   kFullest,  // that of the fullest section, then the largest area
@@ -27,23 +27,23 @@ enum class Focus : std::uint8_t {
 };
 
 struct Style {
-  Order order;
+  PieceOrder order;
   Focus focus;
   bool heeds_failures;  // goes on where runs before it failed most
 };
 
 inline constexpr std::array kStyles{
-    Style{Order::kLargest, Focus::kFewest, false},
-    Style{Order::kWidest, Focus::kLow, true},
-    Style{Order::kLongest, Focus::kFewest, true},
-    Style{Order::kFullest, Focus::kLowest, false},
-    Style{Order::kLongest, Focus::kFewest, false},
-    Style{Order::kLongest, Focus::kLowest, false},
+    Style{PieceOrder::kLargest, Focus::kFewest, false},
+    Style{PieceOrder::kWidest, Focus::kLow, true},
+    Style{PieceOrder::kLongest, Focus::kFewest, true},
+    Style{PieceOrder::kFullest, Focus::kLowest, false},
+    Style{PieceOrder::kLongest, Focus::kFewest, false},
+    Style{PieceOrder::kLongest, Focus::kLowest, false},
 };
 
 /// Fills in one key a piece; the highest is tried first. A seed above 0 shakes
 /// them a little.
-void fill_keys(const Sections& sections, Order order, std::uint64_t seed,
+void fill_keys(const Sections& sections, PieceOrder order, std::uint64_t seed,
                std::span<double> keys) noexcept;
 
 }  // namespace neap::planner

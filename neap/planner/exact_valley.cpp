@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "neap/planner/round_up.hpp"
+
 namespace neap::planner {
 namespace {
 

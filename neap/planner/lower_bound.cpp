@@ -5,6 +5,8 @@
 #include <numeric>
 #include <queue>
 
+#include "neap/planner/round_up.hpp"
+
 namespace neap::planner {
 namespace {
 
@@ -17,10 +19,6 @@ std::int64_t common_unit(const Problem& problem) noexcept {
     }
   }
   return std::max<std::int64_t>(unit, 1);
-}
-
-std::int64_t round_up(std::int64_t size, std::int64_t unit) noexcept {
-  return (size + unit - 1) / unit * unit;
 }
 
 struct Slack {

@@ -3,19 +3,12 @@
 
 #include <algorithm>
 
+#include "neap/planner/round_up.hpp"
+
 namespace neap::planner {
 namespace {
 
 constexpr std::int64_t kLooksPerStep = 100;
-
-// Most alignments are 1 or hold already: no second division then.
-std::int64_t align(std::int64_t offset, std::int64_t alignment) noexcept {
-  if (alignment == 1) {
-    return offset;
-  }
-  const std::int64_t over = offset % alignment;
-  return over == 0 ? offset : offset + (alignment - over);
-}
 
 }  // namespace
 
@@ -86,7 +79,7 @@ std::int64_t Placer::lowest(const Item& item) const noexcept {
       break;
     }
     if (p.top > offset) {
-      offset = align(p.top, item.alignment);
+      offset = round_up(p.top, item.alignment);
     }
   }
   return offset;
@@ -106,7 +99,7 @@ std::int64_t Placer::tightest(const Item& item) const noexcept {
       best_gap = gap;
     }
     if (p.top > offset) {
-      offset = align(p.top, item.alignment);
+      offset = round_up(p.top, item.alignment);
     }
   }
   return best >= 0 ? best : offset;
@@ -128,7 +121,7 @@ std::int64_t Placer::highest(const Item& item,
     }
     look(p.offset);
     if (p.top > offset) {
-      offset = align(p.top, item.alignment);
+      offset = round_up(p.top, item.alignment);
     }
   }
   look(limit);
