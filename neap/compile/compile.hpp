@@ -95,6 +95,11 @@ std::invoke_result_t<F&, AnyTensor<k>...> call_with(
   return std::invoke(step, in[k]...);
 }
 
+template <class F, std::size_t... k>
+constexpr bool takes(std::index_sequence<k...> /*all*/) {
+  return std::is_invocable_v<F&, AnyTensor<k>...>;
+}
+
 /// What a step over n tensors gives.
 template <class F, std::size_t n>
 using ResultOf =
@@ -126,6 +131,9 @@ class Compiled {
 
   template <class... Args>
   auto operator()(const Args&... args) {
+    static_assert(takes<F>(std::index_sequence_for<Args...>()),
+                  "a compiled step is a function of as many tensors (const "
+                  "Tensor&) as it is called with; a number comes as a tensor");
     using R = ResultOf<F, sizeof...(Args)>;
     const std::array<Argument, sizeof...(Args)> given{argument_of(args)...};
     const auto run = plain<sizeof...(Args)>();
@@ -161,6 +169,9 @@ class Compiled {
  private:
   template <std::size_t n>
   auto plain() {
+    static_assert(takes<F>(std::make_index_sequence<n>()),
+                  "a compiled step is a function of as many tensors (const "
+                  "Tensor&) as there are specs");
     return as_step<n>(step_);
   }
 

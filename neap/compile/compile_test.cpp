@@ -89,6 +89,16 @@ TEST(CompileTest, AResultThatIsStillHeldMeansNothingAfterTheNextCall) {
   EXPECT_THAT(floats(second), ElementsAre(1, 1));
 }
 
+TEST(CompileTest, WhatIsKeptMustBeAResult) {
+  for (const int number : {-1, 1}) {
+    CompileOptions options;
+    options.keep.push_back(number);
+    auto step = neap::compile([](const Tensor& x) { return x + 1.0; }, options);
+    EXPECT_THROW(step(ones({2})), ValueError) << number;
+    EXPECT_EQ(step.programs(), 0);
+  }
+}
+
 TEST(CompileTest, AKeptResultStays) {
   CompileOptions options;
   options.keep.push_back(0);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "neap/base/raise.hpp"
 #include "neap/memory/executor.hpp"
 
 namespace neap::compiler {
@@ -10,6 +11,13 @@ namespace neap::compiler {
 Program trace_for(Step step, std::span<const tensor::Spec> arguments,
                   const CompileOptions& options, const CallSite& site) {
   Program program = trace(step, arguments, site);
+  for (const int kept : options.keep) {
+    if (kept < 0 || static_cast<std::size_t>(kept) >= program.results.size()) {
+      base::raise<ValueError>(
+          "compile: .keep names result {}, and the step has {}, counted from 0",
+          kept, program.results.size());
+    }
+  }
   for (std::size_t i = 0; i < program.results.size(); ++i) {
     program.results[i].is_kept =
         options.keep_all ||

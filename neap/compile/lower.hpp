@@ -16,7 +16,7 @@ struct Lowered {
 
 /// The step over lists, for arguments of these specs. For as many threads as
 /// the context's executor has.
-/// THROWS: as trace(), bind() and plan().
+/// THROWS: as trace(), bind() and plan(); ValueError for a .keep of no result.
 NEAP_API Lowered lower_step(Step step, std::span<const tensor::Spec> arguments,
                             const CompileOptions& options,
                             const CallSite& site);
