@@ -6,6 +6,7 @@
 
 #include <array>
 #include <memory>
+#include <utility>
 
 #include "neap/compile/compile.hpp"
 #include "neap/kernels/mul.hpp"
@@ -39,6 +40,20 @@ struct Chain {
     CompileOptions options;
     options.passes.fuse = is_fused;
     return neap::compile([this] { return forward(); }, options);
+  }
+  /// The gradient is a result: else all would be dead code.
+  auto compiled_training(bool is_fused) const {
+    CompileOptions options;
+    options.passes.fuse = is_fused;
+    return neap::compile(
+        [this] {
+          Tensor y = forward();
+          neap::backward(y, {.cotangent = cotangent});
+          const Tensor grad = x.grad();
+          zero_grad(std::span(&x, 1));
+          return std::pair(y.detach(), grad);
+        },
+        options);
   }
   void plain() const {
     const NoGrad no_grad;
@@ -187,12 +202,25 @@ std::vector<Row> part_rows(const std::vector<Row>& chain,
 }
 
 std::vector<Row> compiled_rows(const Chain& chain, const Schedule& schedule) {
-  const NoGrad no_grad;
   auto one_by_one = chain.compiled(false);
   auto fused = chain.compiled(true);
+  const Chain trained;
+  auto both_one_by_one = trained.compiled_training(false);
+  auto both_fused = trained.compiled_training(true);
   const std::vector<Contender> contenders = {
-      timed_each("forward, one kernel after the other", [&] { one_by_one(); }),
-      timed_each("forward, fused", [&] { fused(); })};
+      timed_each("forward, one kernel after the other",
+                 [&] {
+                   const NoGrad no_grad;
+                   one_by_one();
+                 }),
+      timed_each("forward, fused",
+                 [&] {
+                   const NoGrad no_grad;
+                   fused();
+                 }),
+      timed_each("forward and backward, one kernel after the other",
+                 [&] { both_one_by_one(); }),
+      timed_each("forward and backward, fused", [&] { both_fused(); })};
   std::vector<Row> rows;
   for (const Timing& timing : measure(contenders, schedule)) {
     rows.push_back(

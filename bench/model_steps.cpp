@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "neap/compile/compile.hpp"
+#include "training.hpp"
 
 namespace neap::bench {
 namespace {
@@ -21,19 +22,7 @@ double gpt_flops(const models::GptOptions& o, std::int64_t batch) {
 
 ModelCase gpt_case(const std::string& name, const models::GptOptions& options,
                    std::int64_t batch, bool is_long) {
-  const auto make = [=] {
-    auto model = std::make_shared<models::Gpt>(options);
-    auto optimizer = std::make_unique<optim::AdamW>(model->parameters());
-    const Tensor tokens = randint(0, options.vocab, {batch, options.block});
-    const Tensor targets = randint(0, options.vocab, {batch, options.block});
-    return Training{
-        .model = model,
-        .optimizer = std::move(optimizer),
-        .loss = [model](const Tensor& x,
-                        const Tensor& y) { return model->loss(x, y); },
-        .x = tokens,
-        .y = targets};
-  };
+  const auto make = gpt_training(options, batch);
   return {.name = name,
           .peer = fmt::format("gpt {} {} {} {} {} {}", options.layers,
                               options.heads, options.dim, options.block, batch,
@@ -45,20 +34,7 @@ ModelCase gpt_case(const std::string& name, const models::GptOptions& options,
 
 ModelCase lstm_case(const std::string& name, const models::LstmOptions& options,
                     std::int64_t steps, std::int64_t batch) {
-  const auto make = [=] {
-    auto model = std::make_shared<models::Lstm>(options);
-    auto optimizer = std::make_unique<optim::Adam>(model->parameters());
-    const Tensor x = rand({batch, steps, options.features});
-    const Tensor labels = randint(0, options.outputs, {batch});
-    return Training{.model = model,
-                    .optimizer = std::move(optimizer),
-                    .loss =
-                        [model](const Tensor& in, const Tensor& classes) {
-                          return cross_entropy((*model)(in), classes);
-                        },
-                    .x = x,
-                    .y = labels};
-  };
+  const auto make = lstm_training(options, steps, batch);
   const auto features = static_cast<double>(options.features);
   const auto hidden = static_cast<double>(options.hidden);
   const double step = 4 * hidden * (2 * features + 3 * hidden);
@@ -74,6 +50,59 @@ Bytes bytes_of(const Tensor& x) {
 }
 
 }  // namespace
+
+std::function<Training()> gpt_training(const models::GptOptions& options,
+                                       std::int64_t batch) {
+  return [=] {
+    auto model = std::make_shared<models::Gpt>(options);
+    auto optimizer = std::make_unique<optim::AdamW>(model->parameters());
+    const Tensor tokens = randint(0, options.vocab, {batch, options.block});
+    const Tensor targets = randint(0, options.vocab, {batch, options.block});
+    return Training{
+        .model = model,
+        .optimizer = std::move(optimizer),
+        .loss = [model](const Tensor& x,
+                        const Tensor& y) { return model->loss(x, y); },
+        .x = tokens,
+        .y = targets};
+  };
+}
+
+std::function<Training()> lstm_training(const models::LstmOptions& options,
+                                        std::int64_t steps,
+                                        std::int64_t batch) {
+  return [=] {
+    auto model = std::make_shared<models::Lstm>(options);
+    auto optimizer = std::make_unique<optim::Adam>(model->parameters());
+    const Tensor x = rand({batch, steps, options.features});
+    const Tensor labels = randint(0, options.outputs, {batch});
+    return Training{.model = model,
+                    .optimizer = std::move(optimizer),
+                    .loss =
+                        [model](const Tensor& in, const Tensor& classes) {
+                          return cross_entropy((*model)(in), classes);
+                        },
+                    .x = x,
+                    .y = labels};
+  };
+}
+
+std::function<Training()> mlp_training(std::int64_t batch) {
+  return [=] {
+    auto model = std::make_shared<models::Mlp>(kWidths);
+    auto optimizer = std::make_unique<optim::Adam>(model->parameters());
+    const Tensor x = rand({batch, kWidths.front()});
+    const Tensor labels = randint(0, kWidths.back(), {batch});
+    return Training{.model = model,
+                    .optimizer = std::move(optimizer),
+                    .loss =
+                        [model](const Tensor& in, const Tensor& classes) {
+                          return cross_entropy((*model)(in), classes);
+                        },
+                    .x = x,
+                    .y = labels};
+  };
+}
 
 ModelStep::ModelStep(const std::function<Training()>& make, bool is_compiled) {
   memory::Domain& domain = memory::default_domain();

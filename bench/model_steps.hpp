@@ -22,6 +22,13 @@ struct Training {
   Tensor y;
 };
 
+/// What makes one, with its batch.
+std::function<Training()> gpt_training(const models::GptOptions& options,
+                                       std::int64_t batch);
+std::function<Training()> lstm_training(const models::LstmOptions& options,
+                                        std::int64_t steps, std::int64_t batch);
+std::function<Training()> mlp_training(std::int64_t batch);  // with Adam
+
 class ModelStep {
  public:
   ModelStep(const std::function<Training()>& make, bool is_compiled);

@@ -65,7 +65,8 @@ TEST(CompiledTrainingTest, LeavesTheSameBitsWithoutPasses) {
                  .in_place = false,
                  .fuse = false,
                  .gradient_release = false,
-                 .reorder = false};
+                 .reorder = false,
+                 .copy_again = false};
   EXPECT_EQ(train_compiled({}, bare), train_eagerly({}));
 }
 

@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/compile/bind.hpp"
 
+#include <array>
+
 #include "neap/compile/fused_call.hpp"
 
 namespace neap::compiler {
@@ -43,11 +45,24 @@ class Binder {
   }
 
  private:
-  Binding bind_fused(Call& call) const {
-    Binding out{&kernels::fused_kernel, &kernels::runtime(call.space), {}};
-    out.fused.push_back(fused_call(program_, call));
-    call.scratch = out.fused[0].scratch(executor_.threads());
+  Binding bind_fused(Call& call) {
+    Binding out{&kernels::fused_kernel, &kernels::runtime(call.space),
+                shared(fused_call(program_, call))};
+    call.scratch = out.fused->scratch(executor_.threads());
     return out;
+  }
+  // What is unrolled over time consists of the same few.
+  std::shared_ptr<const kernels::FusedCall> shared(
+      const kernels::FusedCall& fused) {
+    for (const auto& known : known_) {
+      if (known != nullptr && *known == fused) {
+        return known;
+      }
+    }
+    auto& place = known_[next_++ % known_.size()];
+    place = std::allocate_shared<const kernels::FusedCall>(
+        memory::Allocator<kernels::FusedCall>(), fused);
+    return place;
   }
   void show(std::span<const Operand> operands,
             memory::Vector<tensor::Strided>& views) const {
@@ -68,6 +83,8 @@ class Binder {
   threads::Executor& executor_;
   memory::Vector<tensor::Strided> in_;
   memory::Vector<tensor::Strided> out_;
+  std::array<std::shared_ptr<const kernels::FusedCall>, 64> known_;  // latest
+  std::size_t next_ = 0;
 };
 
 }  // namespace

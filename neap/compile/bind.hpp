@@ -3,6 +3,8 @@
 // calls follow, and how much scratch it asks for.
 #pragma once
 
+#include <memory>
+
 #include "neap/compile/program.hpp"
 #include "neap/kernels/fused.hpp"
 
@@ -12,7 +14,8 @@ struct Binding {
   const kernels::Kernel* kernel = nullptr;   // nullptr: a check or a transfer
   kernels::SpaceRuntime* runtime = nullptr;  // of the call's space; of a
                                              // transfer: of the other space
-  memory::Vector<kernels::FusedCall> fused;  // one, of a fused call
+  /// Of a fused call. Calls that do the same share one.
+  std::shared_ptr<const kernels::FusedCall> fused;
 };
 
 /// One a call; Call::scratch is set. Scratch hangs on `executor`'s number of

@@ -69,7 +69,7 @@ class Instructions::Builder {
     instruction.args.out = add_views(out_.program_.out(call));
     const auto& fused = out_.bindings_[i].fused;
     instruction.args.attrs =
-        fused.empty() ? out_.program_.attrs_of(call) : fused.data();
+        fused == nullptr ? out_.program_.attrs_of(call) : fused.get();
     instruction.args.executor = &threads::serial_executor();
     const auto index = static_cast<std::uint32_t>(out_.all_.size());
     out_.all_.push_back(instruction);

@@ -53,9 +53,13 @@ void run_passes(Program& program, const Passes& passes) {
       checked(program, release_gradients, "after gradient_release");
     }
   }
+  if (passes.copy_again) {
+    checked(program, copy_again, "after copy_again");
+  }
   if (passes.in_place) {
     checked(program, take_over_inputs, "after in_place");
   }
+  checked(program, tidy, "in the end");
 }
 
 }  // namespace neap::compiler

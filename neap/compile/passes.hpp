@@ -19,6 +19,7 @@ struct Passes {
   bool fuse = true;
   bool gradient_release = true;
   bool reorder = true;
+  bool copy_again = true;
   friend bool operator==(const Passes&, const Passes&) = default;
 };
 
@@ -56,5 +57,10 @@ NEAP_API void release_gradients(Program& program);
 /// Another order of the calls, where one is found that needs less memory at the
 /// instant at which most is needed.
 NEAP_API void reorder_for_peak(Program& program);
+
+/// A dense copy of what exists (of an argument, say, for a product that reads
+/// rows) is made once more, where that one lies idle at the instant at which
+/// most memory is needed: backward has its own instead of forward's.
+NEAP_API void copy_again(Program& program);
 
 }  // namespace neap::compiler

@@ -154,7 +154,7 @@ memory::Vector<Passes> all_sets() {
   for (bool Passes::*pass :
        {&Passes::dead_code, &Passes::common_subexpressions,
         &Passes::fold_constants, &Passes::in_place, &Passes::fuse,
-        &Passes::gradient_release, &Passes::reorder}) {
+        &Passes::gradient_release, &Passes::reorder, &Passes::copy_again}) {
     sets.push_back(only(pass));
     sets.push_back(all_but(pass));
   }

@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/compile/rewrite.hpp"
 
+#include <iterator>
 #include <utility>
 
 #include "neap/compile/dataflow.hpp"
@@ -47,6 +48,18 @@ void tidy_operands(Program& program) {
   }
   program.operands = std::move(operands);
   program.members = std::move(members);
+}
+
+// A table lives as long as the step: no room to grow.
+template <class T>
+void trim(memory::Vector<T>& table) {
+  if (table.capacity() != table.size()) {
+    memory::Vector<T> exact;
+    exact.reserve(table.size());
+    exact.assign(std::make_move_iterator(table.begin()),
+                 std::make_move_iterator(table.end()));
+    table = std::move(exact);
+  }
 }
 
 // Constants that no call reads and no result names; the rest close ranks.
@@ -148,6 +161,12 @@ void tidy(Program& program) {
   }
   tidy_externals(program, is_named);
   tidy_values(program, is_named);
+  trim(program.values);
+  trim(program.operands);
+  trim(program.members);
+  trim(program.externals);
+  trim(program.grads);
+  trim(program.leaves);
 }
 
 }  // namespace neap::compiler

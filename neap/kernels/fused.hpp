@@ -38,6 +38,7 @@ struct FusedOperand {
   DType dtype = DType::kF32;
   /// One bit an element, as in bits.hpp; a view of them is dense.
   bool is_bits = false;
+  friend bool operator==(const FusedOperand&, const FusedOperand&) = default;
 };
 
 /// What a fused call does: Args::attrs of fused_kernel. It is made once and
@@ -72,6 +73,9 @@ class NEAP_API FusedCall {
   Bytes scratch(int threads) const noexcept;
   void run(const Args& args) const noexcept;
 
+  /// They do the same to their operands, attributes at the same address.
+  friend bool operator==(const FusedCall&, const FusedCall&) = default;
+
  private:
   enum class Access : std::uint8_t { kDense, kBits, kStrided };
 
@@ -82,6 +86,7 @@ class NEAP_API FusedCall {
     std::array<std::uint8_t, kMaxOperands> places{};  // in Places
     std::uint8_t inputs = 0;
     std::uint8_t count = 0;
+    friend bool operator==(const Member&, const Member&) = default;
   };
 
   struct View {
@@ -91,12 +96,14 @@ class NEAP_API FusedCall {
     std::int64_t buffer = 0;  // of strided ones: offset in a thread's scratch
     Shape extents;            // simplified: at least one axis
     Shape strides;
+    friend bool operator==(const View&, const View&) = default;
   };
 
   struct Tile {
     int size = 0;             // bytes of an element
     std::int64_t offset = 0;  // in a thread's scratch
     int free_from = 0;        // the member whose outputs may take it
+    friend bool operator==(const Tile&, const Tile&) = default;
   };
 
   struct Work;
