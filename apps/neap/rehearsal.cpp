@@ -11,6 +11,7 @@
 #include "neap/autograd/backward.hpp"
 #include "neap/compile/arenas.hpp"
 #include "neap/compile/compile.hpp"
+#include "neap/compile/prediction.hpp"
 #include "neap/data/image_set.hpp"
 #include "neap/files/door.hpp"
 #include "neap/models/gpt.hpp"
@@ -176,34 +177,27 @@ Result<std::unique_ptr<Job>> make_job(const TrainSettings& s,
 
 // --- what is reported ------------------------------------------------------
 
-std::string layer_of(std::string_view owner) {
-  const auto dot = owner.rfind('.');
-  return std::string(dot == std::string_view::npos ? owner
-                                                   : owner.substr(0, dot));
-}
-
 // Bytes by category and by layer: the ledger's rows, with what lies in the
 // arena at its peak in the place of the arena's own row.
 class Sums {
  public:
-  Sums(const memory::Domain& domain, const compiler::Plan& plan) {
+  Sums(const memory::Domain& domain, const compiler::Prediction& said) {
     const auto ledger = report::breakdown(domain, report::Instant::kNow);
     for (const report::Line& line : ledger.by_owner) {
       if (line.name == compiler::kArenaOwner) {
         continue;
       }
       for (std::size_t c = 0; c < line.by_category.size(); ++c) {
-        add(layer_of(line.name), c, line.by_category[c]);
+        add(compiler::layer_of(line.name, static_cast<memory::Category>(c)), c,
+            line.by_category[c]);
       }
     }
-    Bytes rest = plan.arena_bytes();
-    for (const compiler::Live& live : plan.at_peak) {
-      add(layer_of(domain.path_of(live.owner)),
-          static_cast<std::size_t>(live.category), live.bytes);
-      rest -= live.bytes;
+    for (const compiler::PeakLine& line : said.at_peak) {
+      add(line.layer, static_cast<std::size_t>(line.category), line.bytes);
     }
     add("(arena, free at its peak)",
-        static_cast<std::size_t>(memory::Category::kOther), rest);
+        static_cast<std::size_t>(memory::Category::kOther),
+        said.arena - said.live_at_peak);
   }
 
   Rehearsal::Named categories() const {
@@ -226,10 +220,10 @@ class Sums {
   }
 
  private:
-  void add(const std::string& layer, std::size_t category, Bytes bytes) {
+  void add(std::string_view layer, std::size_t category, Bytes bytes) {
     if (bytes != 0) {
       by_category_[category] += bytes;
-      by_layer_[layer.empty() ? "(no layer)" : layer] += bytes;
+      by_layer_[std::string(layer.empty() ? "(no layer)" : layer)] += bytes;
     }
   }
 
@@ -237,47 +231,42 @@ class Sums {
   std::map<std::string, Bytes> by_layer_;
 };
 
-Rehearsal::Named lines_of(const compiler::Plan& plan,
-                          const compiler::Program& program,
-                          const memory::Domain& domain) {
+Rehearsal::Named lines_of(const compiler::Prediction& said,
+                          const compiler::Program& program) {
   Rehearsal::Named lines;
-  for (const compiler::Live& live : plan.at_peak) {
-    const compiler::Call& call = program.calls[live.call];
+  for (const compiler::PeakLine& line : said.at_peak) {
     lines.emplace_back(
-        fmt::format("{:<16} {:<10} {:<24} {}", call.name,
-                    live.value == compiler::kNoValue
+        fmt::format("{:<16} {:<10} {:<24} {}", line.op,
+                    line.value == compiler::kNoValue
                         ? "scratch"
-                        : format_shape(program[live.value].spec.shape),
-                    domain.path_of(live.owner), base::format_site(live.site)),
-        live.bytes);
+                        : format_shape(program[line.value].spec.shape),
+                    line.layer, base::format_site(line.site)),
+        line.bytes);
   }
   return lines;
 }
 
 Rehearsal describe(Job& job, const memory::Domain& domain) {
-  const compiler::Plan& plan = job.plan();
-  const compiler::Program& program = job.program();
-  const Sums sums(domain, plan);
+  const compiler::Prediction said =
+      compiler::predict(job.program(), job.plan());
+  const Sums sums(domain, said);
   using memory::Category;
   Rehearsal r;
-  r.arena = plan.arena_bytes();
-  r.lower_bound = plan.space().lower_bound;
-  r.is_proven = plan.space().is_proven;
+  r.arena = said.arena;
+  r.lower_bound = said.lower_bound;
+  r.is_proven = said.is_proven;
   r.persistent = sums.of(Category::kParameters) + sums.of(Category::kBuffers) +
                  sums.of(Category::kOptimizerState);
-  r.workspace =
-      plan.by_category[static_cast<std::size_t>(Category::kWorkspace)];
+  r.workspace = said.workspace;
   r.data_set = job.data_set_bytes();
   r.by_category = sums.categories();
   r.by_layer = sums.layers();
-  r.live = lines_of(plan, program, domain);
-  r.calls = static_cast<std::int64_t>(program.calls.size());
-  r.peak_call = plan.space().peak_call;
-  if (r.peak_call < r.calls) {
-    const auto& call = program.calls[static_cast<std::size_t>(r.peak_call)];
-    r.peak_step = fmt::format("{} of {} at {}", call.name,
-                              layer_of(domain.path_of(call.owner)),
-                              base::format_site(call.site));
+  r.live = lines_of(said, job.program());
+  r.calls = said.ops;
+  r.peak_call = said.peak_call;
+  if (!said.peak_op.empty()) {
+    r.peak_step = fmt::format("{} of {} at {}", said.peak_op, said.peak_layer,
+                              base::format_site(said.peak_site));
   }
   r.parameters = job.model().parameter_count();
   return r;
@@ -293,15 +282,16 @@ Result<Rehearsal> rehearse(const TrainSettings& settings, std::int64_t batch) {
   Generator generator(settings.seed);
   const UseGenerator use_generator(generator);
   Rehearsal result;
+  memory::Stats stats;
   {
     auto job = make_job(settings, batch);
     if (!job) {
       return tl::unexpected(job.error());
     }
     (*job)->prepare();
+    stats = domain->stats();  // what is said of the run takes memory, too
     result = describe(**job, *domain);
   }
-  const memory::Stats stats = domain->stats();
   result.peak = stats.peak;
   result.live_peak = stats.live_peak;
   result.external = stats.external;

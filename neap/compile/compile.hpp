@@ -16,10 +16,14 @@
 // tensors without gradients, or numbers (the function gets tensors of rank 0);
 // results a Tensor, a tuple, pair or array of them, a memory::Vector, or
 // nothing. A result may be read until the next call; one that is still held
-// then throws UseAfterRelease, unless it was asked to be kept. Another shape,
-// or another turn that the function takes by a flag of the host's, is traced
-// once more. A call that throws leaves everything as it was; a TornStep says
-// that a check failed after the step had begun to write.
+// then throws UseAfterRelease, unless it was asked to be kept; inside a
+// memory::Scope handles go with the scope, as others do. Another shape, or
+// another turn that the function takes by a flag of the host's, is traced once
+// more. A captured handle is the one of the trace: where it is assigned another
+// tensor, reset(). Inside a traced step, jvp or a rematerialised segment the
+// call is the plain function, a part of what goes on there. A call that throws
+// leaves everything as it was; a TornStep says that a check failed after the
+// step had begun to write.
 #pragma once
 
 #include <array>
@@ -161,6 +165,11 @@ class Compiled {
   /// Of the latest program. THROWS: ValueError where nothing was traced.
   const Program& program() const { return core_->program(); }
   const Plan& plan() const { return core_->plan(); }
+  /// What a run of that program needs, known before there was one (format()
+  /// and to_json() show it), and what was seen of the same until now: the peaks
+  /// are those of the context's domain.
+  Prediction prediction() const { return core_->prediction(); }
+  Measured measured() const { return core_->measured(); }
   int programs() const noexcept { return core_->programs(); }
   std::int64_t traces() const noexcept { return core_->traces(); }
   Bytes arena_bytes() const noexcept { return core_->arena_bytes(); }

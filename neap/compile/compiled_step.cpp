@@ -45,6 +45,13 @@ std::int64_t batch_of(std::span<const tensor::Spec> specs) {
   return batch;
 }
 
+// The call is a part of what goes on: of a step that is traced, of jvp, of a
+// rematerialised segment. The step then is the plain function.
+bool is_part() {
+  const memory::Context& context = memory::context();
+  return context.trace != nullptr || context.recorder != nullptr;
+}
+
 }  // namespace
 
 // One call at a time; what it held of the caller's goes at its end.
@@ -93,6 +100,20 @@ const Executor& CompiledStep::latest() const {
   return *entries_.front().executor;
 }
 
+Prediction CompiledStep::prediction() const {
+  return predict(program(), plan());
+}
+
+Measured CompiledStep::measured() const {
+  const memory::Stats stats = memory::domain().stats();
+  return {.persistent = latest().persistent_bytes(),
+          .arena = arenas_.bytes(),
+          .peak = stats.live_peak,
+          .held_peak = stats.peak,
+          .external = stats.external,
+          .seconds = plan().seconds()};
+}
+
 void CompiledStep::reset() {
   const Turn turn(*this);
   last_ = nullptr;
@@ -106,9 +127,8 @@ void CompiledStep::call(Step step, std::span<const Argument> arguments,
   const Turn turn(*this);
   take_arguments(arguments);
   results_.clear();
-  const memory::Context& context = memory::context();
-  if (context.trace != nullptr || context.recorder != nullptr) {
-    step(arguments_, results_);  // a part of what goes on there
+  if (is_part()) {
+    step(arguments_, results_);
     take(results_);
     return;
   }
@@ -141,8 +161,14 @@ void CompiledStep::take_arguments(std::span<const Argument> arguments) {
       continue;
     }
     const Tensor& tensor = *argument.tensor;
-    if (memory::context().grad_enabled && tensor.requires_grad() &&
-        memory::context().trace == nullptr) {
+    if (!tensor.defined()) {
+      raise<ValueError>("compile: argument {} is undefined", i);
+    }
+    if (is_part()) {
+      arguments_.push_back(tensor);
+      continue;
+    }
+    if (memory::context().grad_enabled && tensor.requires_grad()) {
       raise<ValueError>(
           "compile: argument {} requires grad; let the step capture it, or "
           "detach() it",
@@ -153,7 +179,7 @@ void CompiledStep::take_arguments(std::span<const Argument> arguments) {
 }
 
 Tensor CompiledStep::number(std::size_t i, double value) {
-  if (memory::context().trace != nullptr) {
+  if (is_part()) {
     return scalar(value);
   }
   numbers_.resize(std::max(numbers_.size(), i + 1));

@@ -8,6 +8,7 @@
 
 #include "neap/compile/executor.hpp"
 #include "neap/compile/options.hpp"
+#include "neap/compile/prediction.hpp"
 #include "neap/compile/trace.hpp"
 
 namespace neap::compiler {
@@ -38,6 +39,9 @@ class NEAP_API CompiledStep {
   /// Of the latest program. THROWS: ValueError where there is none.
   const Program& program() const { return latest().program(); }
   const Plan& plan() const { return latest().plan(); }
+  /// What a run of it needs, and what was seen of that.
+  Prediction prediction() const;
+  Measured measured() const;
   int programs() const noexcept { return static_cast<int>(entries_.size()); }
   /// How often the step was traced.
   std::int64_t traces() const noexcept { return traces_; }

@@ -299,6 +299,29 @@ const Value* Executor::first_written(std::size_t at) const noexcept {
   return nullptr;
 }
 
+Bytes Executor::persistent_bytes() const {
+  memory::Vector<const tensor::Storage*> storages;
+  for (const External& external : program_.externals) {
+    if (external.tensor.defined()) {
+      storages.push_back(external.tensor.array()->storage().get());
+    }
+  }
+  const graph::UseTrace nobody(nullptr);
+  for (const LeafGrad& grad : program_.grads) {
+    const Tensor now = static_cast<graph::Leaf&>(*grad.leaf).grad();
+    if (now.defined()) {
+      storages.push_back(now.array()->storage().get());
+    }
+  }
+  std::sort(storages.begin(), storages.end());
+  storages.erase(std::unique(storages.begin(), storages.end()), storages.end());
+  Bytes sum = results_.kept_bytes();
+  for (const tensor::Storage* storage : storages) {
+    sum += storage->size();
+  }
+  return sum;
+}
+
 Bytes Executor::bytes() const noexcept {
   return program_.bytes() + plan_.bytes() + instructions_.bytes() +
          static_cast<Bytes>(sizeof(*this));

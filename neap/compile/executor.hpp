@@ -42,6 +42,9 @@ class NEAP_API Executor {
   Results& results() noexcept { return results_; }
   const Program& program() const noexcept { return program_; }
   const Plan& plan() const noexcept { return plan_; }
+  /// Bytes of storages that are there for this program and outlast a run:
+  /// externals, gradients of leaves, kept results.
+  Bytes persistent_bytes() const;
   /// Bytes of all books: program, plan, instructions.
   Bytes bytes() const noexcept;
 

@@ -36,6 +36,7 @@ Lowered lower_step(Step step, std::span<const tensor::Spec> arguments,
   bind(out.program, executor);
   out.plan =
       plan(out.program, executor.threads(), options.debug, options.planner);
+  out.prediction = predict(out.program, out.plan);
   return out;
 }
 

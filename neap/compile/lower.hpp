@@ -12,6 +12,7 @@ namespace compiler {
 struct Lowered {
   Program program;
   Plan plan;
+  Prediction prediction;
 };
 
 /// The step over lists, for arguments of these specs. For as many threads as

@@ -70,17 +70,20 @@ Meter::Meter(const Program& program, const Dataflow& flow,
 }
 
 Peak Meter::measure(std::span<const std::uint32_t> order,
-                    std::span<Bytes> growth) {
+                    std::span<Bytes> growth, std::span<Bytes> needed) {
   for (std::size_t m = 0; m < left_.size(); ++m) {
     left_[m] = static_cast<std::uint32_t>(memories_.calls_of[m].size());
   }
   Peak peak;
   Bytes live = 0;
   for (std::uint32_t place = 0; place < order.size(); ++place) {
-    const Bytes highest = peak.bytes;
-    const Bytes now = step(order[place], live, peak);
-    if (peak.bytes > highest) {
-      peak.place = place;
+    Bytes here = 0;
+    const Bytes now = step(order[place], live, here);
+    if (here > peak.bytes) {
+      peak = {here, place};
+    }
+    if (!needed.empty()) {
+      needed[order[place]] = here;
     }
     if (!growth.empty()) {
       growth[order[place]] = now - live;
@@ -92,7 +95,7 @@ Peak Meter::measure(std::span<const std::uint32_t> order,
 
 // What is live after a call, and at it. A memory begins with the call that
 // touches it first, which is the one that makes it.
-Bytes Meter::step(std::uint32_t call, Bytes live, Peak& peak) {
+Bytes Meter::step(std::uint32_t call, Bytes live, Bytes& needed) {
   Bytes freed = 0;
   for (const std::uint32_t m : memories_.of_call[call]) {
     if (left_[m] == memories_.calls_of[m].size()) {
@@ -113,8 +116,7 @@ Bytes Meter::step(std::uint32_t call, Bytes live, Peak& peak) {
       }
     }
   }
-  peak.bytes =
-      std::max(peak.bytes, live + program_.calls[call].scratch - taken_over);
+  needed = live + program_.calls[call].scratch - taken_over;
   return live - freed;
 }
 

@@ -35,12 +35,12 @@ class Meter {
   Meter(const Program& program, const Dataflow& flow, const Memories& memories);
 
   /// `growth`, unless empty: for each call in the program, by how much it
-  /// changes what is live.
+  /// changes what is live; `needed`: what is needed while it runs.
   Peak measure(std::span<const std::uint32_t> order,
-               std::span<Bytes> growth = {});
+               std::span<Bytes> growth = {}, std::span<Bytes> needed = {});
 
  private:
-  Bytes step(std::uint32_t call, Bytes live, Peak& peak);
+  Bytes step(std::uint32_t call, Bytes live, Bytes& needed);
 
   const Program& program_;
   const Dataflow& flow_;

@@ -1,10 +1,15 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <unordered_map>
 
-#include "neap/compile/dataflow.hpp"
+#include "neap/compile/bind.hpp"
+#include "neap/compile/order.hpp"
 #include "neap/compile/passes.hpp"
 #include "neap/compile/rewrite.hpp"
+#include "neap/compile/takeover.hpp"
+#include "neap/memory/executor.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -33,11 +38,80 @@ class Hash {
   std::uint64_t value_ = 0xcbf29ce484222325U;
 };
 
+// What may be kept for longer, so that nowhere more is needed than is at the
+// peak of the program as it came. What the merged calls no longer need counts
+// for nothing, so that this is on the safe side.
+class Room {
+ public:
+  Room(const Program& program, const Dataflow& flow)
+      : program_(program),
+        flow_(flow),
+        memories_(program, flow),
+        needed_(program.calls.size()),
+        ends_(program.values.size(), 0) {
+    memory::Vector<std::uint32_t> order(program.calls.size());
+    std::iota(order.begin(), order.end(), 0U);
+    peak_ = Meter(program, flow, memories_).measure(order, {}, needed_).bytes;
+    for (std::uint32_t v = 0; v < ends_.size(); ++v) {
+      const auto readers = flow.readers({v});
+      ends_[v] = flow.outlives({v}) ? end()
+                 : readers.empty()  ? program.values[v].index
+                                    : readers.back();
+    }
+  }
+
+  /// Keeps what `earlier` makes as long as what `later`, the call `until`,
+  /// does. False, and nothing is changed: there is no room for it.
+  bool keep(const Call& earlier, const Call& later, std::uint32_t until) {
+    std::uint32_t from = until;
+    Bytes bytes = 0;
+    for (const Operand& out : program_.out(earlier)) {
+      const std::uint32_t last = ends_[out.value.value];
+      if (last < until) {
+        from = std::min(from, last);
+        bytes += memories_.sizes[out.value.value];
+      }
+    }
+    // What ends at a call is still there as it runs, but for what it may take
+    // over.
+    if (from < until &&
+        takeover_mask(program_, flow_, program_.calls[from]) == 0) {
+      ++from;
+    }
+    const auto gap = std::span(needed_).subspan(from, until - from);
+    if (std::any_of(gap.begin(), gap.end(),
+                    [&](Bytes needed) { return needed + bytes > peak_; })) {
+      return false;
+    }
+    for (Bytes& needed : gap) {
+      needed += bytes;
+    }
+    for (std::uint32_t k = 0; k < later.outputs.count; ++k) {
+      std::uint32_t& last = ends_[program_.out(earlier)[k].value.value];
+      last = std::max(last, ends_[program_.out(later)[k].value.value]);
+    }
+    return true;
+  }
+
+ private:
+  std::uint32_t end() const noexcept {
+    return static_cast<std::uint32_t>(program_.calls.size());
+  }
+
+  const Program& program_;
+  const Dataflow& flow_;
+  Memories memories_;
+  memory::Vector<Bytes> needed_;        // while a call runs
+  memory::Vector<std::uint32_t> ends_;  // the last call that reads a value
+  Bytes peak_ = 0;
+};
+
 class Common {
  public:
   explicit Common(Program& program)
       : program_(program),
         flow_(program),
+        room_(program, flow_),
         same_as_(program.values.size()),
         stands_for_outliving_(program.values.size(), 0) {
     for (std::uint32_t v = 0; v < same_as_.size(); ++v) {
@@ -104,7 +178,8 @@ class Common {
     const auto [first, last] = seen_.equal_range(hash);
     for (auto it = first; it != last; ++it) {
       const Call& earlier = program_.calls[it->second];
-      if (is_same(earlier, call) && may_stand_for(earlier, call)) {
+      if (is_same(earlier, call) && may_stand_for(earlier, call) &&
+          room_.keep(earlier, call, i)) {
         for (std::uint32_t k = 0; k < call.outputs.count; ++k) {
           same_as_[program_.out(call)[k].value.value] =
               program_.out(earlier)[k].value;
@@ -183,6 +258,7 @@ class Common {
 
   Program& program_;
   Dataflow flow_;
+  Room room_;
   memory::Vector<ValueId> same_as_;
   memory::Vector<std::uint8_t> stands_for_outliving_;
   std::unordered_multimap<
@@ -194,6 +270,7 @@ class Common {
 }  // namespace
 
 void merge_common(Program& program) {
+  bind(program, memory::executor());  // scratch takes part in the peak
   Common(program).run();
 }
 

@@ -1,6 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <numeric>
+
+#include "neap/compile/order.hpp"
 #include "neap/compile/passes.hpp"
 #include "neap/compile/programs_for_test.hpp"
 #include "neap/compile/verify.hpp"
@@ -100,6 +103,38 @@ TEST(CommonPassTest, EqualDrawsAreEqualAndOthersAreNot) {
   merge_common(maker.program);
   EXPECT_EQ(names_of(maker.program), "dropout dropout add add");
   EXPECT_EQ(fault_of(maker.program), "");
+}
+
+// exp(x) is made at the start and at the end; in between much is needed, in the
+// first case more than at the end.
+std::string with_a_gap(std::int64_t wide) {
+  ProgramMaker maker;
+  const ValueId x = maker.argument({64});
+  const ValueId y = maker.argument({wide});
+  const ValueId first = maker.call(ops::kExp, {x});
+  maker.result(maker.call(ops::kMul, {first, x}));
+  const ValueId big = maker.call(ops::kMul, {y, y});
+  maker.call(ops::kAdd, {big, y});
+  const ValueId again = maker.call(ops::kExp, {x});
+  const ValueId z = maker.call(ops::kAdd, {again, x});
+  maker.result(maker.call(ops::kMul, {z, again}));
+  const auto peak = [&] {
+    const Dataflow flow(maker.program);
+    const Memories memories(maker.program, flow);
+    Order order(maker.program.calls.size());
+    std::iota(order.begin(), order.end(), 0U);
+    return Meter(maker.program, flow, memories).measure(order).bytes;
+  };
+  const Bytes before = peak();
+  merge_common(maker.program);
+  EXPECT_LE(peak(), before);
+  EXPECT_EQ(fault_of(maker.program), "");
+  return names_of(maker.program);
+}
+
+TEST(CommonPassTest, NothingIsKeptThroughThePeak) {
+  EXPECT_EQ(with_a_gap(1024), "exp mul mul add exp add mul");
+  EXPECT_EQ(with_a_gap(16), "exp mul mul add add mul");
 }
 
 TEST(CommonPassTest, FillsAreMadeAgainAsTheyAreCheaperThanTheirMemory) {

@@ -39,6 +39,9 @@ void run_passes(Program& program, const Passes& passes) {
     checked(program, fold_constants, "after fold_constants");
   }
   if (passes.common_subexpressions) {
+    if (passes.gradient_release) {  // as low as the peak will be, about
+      checked(program, release_gradients, "after gradient_release");
+    }
     checked(program, merge_common, "after common_subexpressions");
   }
   if (passes.fuse) {

@@ -33,7 +33,9 @@ NEAP_API void run_passes(Program& program, const Passes& passes = {});
 /// behind, writes into what exists, checks and calls with an effect need.
 NEAP_API void remove_dead_code(Program& program);
 
-/// Of two calls that compute the same from the same, the later one goes.
+/// Of two calls that compute the same from the same, the later one goes, unless
+/// what the earlier made would have to be kept for it at an instant at which
+/// there is no room below the peak.
 NEAP_API void merge_common(Program& program);
 
 /// Calls that depend on constants alone run now, where what they make is small

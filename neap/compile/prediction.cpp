@@ -11,13 +11,6 @@ namespace {
 
 using memory::Category;
 
-// "encoder.fc1" of "encoder.fc1.weight".
-std::string_view layer_of(std::string_view parameter) {
-  const std::size_t dot = parameter.rfind('.');
-  return dot == std::string_view::npos ? std::string_view()
-                                       : parameter.substr(0, dot);
-}
-
 // What of a model's has the path of a tensor, not of a layer.
 bool is_named(Category category) {
   return category == Category::kParameters || category == Category::kBuffers ||
@@ -56,16 +49,25 @@ class Predictor {
   void add_persistent(Category category, std::string_view path, Bytes bytes) {
     out_.persistent_by_category[static_cast<std::size_t>(category)] += bytes;
     out_.persistent += bytes;
-    shares_.push_back({is_named(category) ? layer_of(path) : path, bytes, 0});
+    shares_.push_back({layer_of(path, category), bytes, 0});
   }
 
   void add_externals() {
-    for (const External& external : program_.externals) {
-      const auto& storage = *external.tensor.array()->storage();
-      add_persistent(storage.tag().category,
-                     storage.domain().path_of(storage.tag().owner),
-                     storage.size());
-      out_.constants += external.is_constant ? storage.size() : 0;
+    for (const Value& value : program_.values) {
+      if (value.origin != Origin::kExternal) {
+        continue;
+      }
+      const External& external = program_.externals[value.index];
+      if (external.tensor.defined()) {
+        const auto& storage = *external.tensor.array()->storage();
+        add_persistent(storage.tag().category,
+                       storage.domain().path_of(storage.tag().owner),
+                       storage.size());
+      } else {  // a gradient that is the leaf's alone between runs
+        add_persistent(value.category, owner_path(program_, value.owner),
+                       value.size);
+      }
+      out_.constants += external.is_constant ? value.size : 0;
     }
   }
 
@@ -154,6 +156,15 @@ class Predictor {
 };
 
 }  // namespace
+
+std::string_view layer_of(std::string_view path, Category category) noexcept {
+  if (!is_named(category)) {
+    return path;
+  }
+  const std::size_t dot = path.rfind('.');
+  return dot == std::string_view::npos ? std::string_view()
+                                       : path.substr(0, dot);
+}
 
 Bytes Prediction::peak_of(Category category) const noexcept {
   const auto c = static_cast<std::size_t>(category);

@@ -14,6 +14,12 @@
 
 namespace neap::compiler {
 
+/// The layer of what the ledger counts under a path: "encoder.fc1" of the
+/// parameter "encoder.fc1.weight", and of its gradient and state; of other
+/// things the path itself. LIFETIME: as the path's.
+NEAP_API std::string_view layer_of(std::string_view path,
+                                   memory::Category category) noexcept;
+
 /// What lies in the arenas at the peak.
 struct PeakLine {
   Bytes bytes = 0;
@@ -79,7 +85,8 @@ struct Prediction {
 /// THROWS: OutOfMemory.
 NEAP_API Prediction predict(const Program& program, const Plan& plan);
 
-/// What was seen of the same at the door. -1: not looked at.
+/// What was seen of the same. -1: not looked at. The peaks are the door's, of
+/// all that there is in the domain.
 struct Measured {
   Bytes persistent = -1;
   Bytes arena = -1;

@@ -66,6 +66,18 @@ bool Results::are_held() const noexcept {
   });
 }
 
+Bytes Results::kept_bytes() const noexcept {
+  Bytes sum = 0;
+  for (const Home& home : homes_) {
+    if (plan_.lifetimes.at(home.buffer).where == Where::kOwn) {
+      for (const Ground& ground : home.grounds) {
+        sum += ground.storage ? ground.storage->size() : 0;
+      }
+    }
+  }
+  return sum;
+}
+
 void Results::acquire(const Arenas& arenas, const LeafGrads& grads,
                       std::span<const Tensor> arguments) {
   try {

@@ -23,6 +23,9 @@ class NEAP_API Results {
   /// True while a handle to elements in the arena is held.
   bool are_held() const noexcept;
 
+  /// Bytes of the blocks of kept results that are there.
+  Bytes kept_bytes() const noexcept;
+
   /// Makes the handles of the coming run, and finds its kept blocks; those of
   /// the run before stay as they are. THROWS: OutOfMemory, and it is as if
   /// nothing had been asked.
