@@ -59,14 +59,7 @@ TEST(CompiledTrainingTest, LeavesTheSameBitsForAnyNumberOfThreads) {
 
 TEST(CompiledTrainingTest, LeavesTheSameBitsWithoutPasses) {
   CompileOptions bare;
-  bare.passes = {.dead_code = false,
-                 .common_subexpressions = false,
-                 .fold_constants = false,
-                 .in_place = false,
-                 .fuse = false,
-                 .gradient_release = false,
-                 .reorder = false,
-                 .copy_again = false};
+  bare.passes = compiler::Passes::none();
   EXPECT_EQ(train_compiled({}, bare), train_eagerly({}));
 }
 

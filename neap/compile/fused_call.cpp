@@ -206,8 +206,7 @@ bool lay_out(const Program& program, std::span<const Call> members,
 }
 
 kernels::FusedCall fused_call(const Program& program, const Call& call) {
-  const auto members = std::span(program.members)
-                           .subspan(call.members.first, call.members.count);
+  const std::span<const Call> members = program.members_of(call);
   kernels::FusedCall fused(fused_count(program, members[0]));
   if (!lay_out(program, members, program.in(call), program.out(call), fused)) {
     base::raise<InternalError>("fused: {} calls do not fit into one",
@@ -230,8 +229,7 @@ std::uint32_t fused_takeovers(const Program& program, const Call& call,
     }
   };
   bool is_made = false;
-  for (std::uint32_t m = 0; m < call.members.count; ++m) {
-    const Call& member = program.members[call.members.first + m];
+  for (const Call& member : program.members_of(call)) {
     const bool makes_it = std::ranges::count(program.out(member), made.value,
                                              &Operand::value) != 0;
     const std::span<const Operand> reads = program.in(member);

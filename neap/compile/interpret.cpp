@@ -245,8 +245,8 @@ class Run {
 
   void execute(const Call& call) {
     if (call.kind == CallKind::kFused) {
-      for (std::uint32_t i = 0; i < call.members.count; ++i) {
-        execute(program_.members[call.members.first + i]);
+      for (const Call& member : program_.members_of(call)) {
+        execute(member);
       }
       return;
     }

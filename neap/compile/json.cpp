@@ -127,9 +127,7 @@ class Writer {
     number("segment", call.segment);
     number("scratch", call.scratch);
     if (call.members.count != 0) {
-      list("members",
-           std::span(program_.members)
-               .subspan(call.members.first, call.members.count),
+      list("members", program_.members_of(call),
            [&](const Call& member) { json_.text(member.name); });
     }
     json_.end_object();

@@ -319,9 +319,8 @@ class Fuser {
   // What only members see is no value of any call.
   void forget_inner(const Call& call) {
     const auto outs = program_.out(call);
-    for (std::uint32_t m = 0; m < call.members.count; ++m) {
-      for (const Operand& made :
-           program_.out(program_.members[call.members.first + m])) {
+    for (const Call& member : program_.members_of(call)) {
+      for (const Operand& made : program_.out(member)) {
         if (std::ranges::find(outs, made.value, &Operand::value) ==
             outs.end()) {
           program_[made.value].index = kNoCall;

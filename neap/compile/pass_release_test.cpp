@@ -14,10 +14,7 @@ namespace neap::compiler {
 namespace {
 
 std::string released(ProgramMaker& maker) {
-  const EffectOrder order(maker.program);
-  release_gradients(maker.program);
-  EXPECT_EQ(fault_of(maker.program), "");
-  EXPECT_EQ(order.fault_of(maker.program), "");
+  run_checked(release_gradients, maker.program);
   return names_of(maker.program);
 }
 

@@ -20,6 +20,17 @@ struct Passes {
   bool gradient_release = true;
   bool reorder = true;
   bool copy_again = true;
+
+  static constexpr Passes none() noexcept {
+    return {.dead_code = false,
+            .common_subexpressions = false,
+            .fold_constants = false,
+            .in_place = false,
+            .fuse = false,
+            .gradient_release = false,
+            .reorder = false,
+            .copy_again = false};
+  }
   friend bool operator==(const Passes&, const Passes&) = default;
 };
 

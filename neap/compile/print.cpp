@@ -170,9 +170,7 @@ class Printer {
       text += "check ";
     }
     text += call.name;
-    const std::span<const Call> members =
-        std::span(program_.members)
-            .subspan(call.members.first, call.members.count);
+    const std::span<const Call> members = program_.members_of(call);
     for (const Call& member : members) {
       fmt::format_to(std::back_inserter(text), "{}{}",
                      &member == members.data() ? ": " : ", ", member.name);

@@ -175,6 +175,10 @@ class NEAP_API Program {
   std::span<const Operand> out(const Call& call) const {
     return std::span(operands).subspan(call.outputs.first, call.outputs.count);
   }
+  /// The parts of a fused call, none of any other.
+  std::span<const Call> members_of(const Call& call) const {
+    return std::span(members).subspan(call.members.first, call.members.count);
+  }
   /// The attributes of a call; null when it has none. They may be rewritten
   /// before each run.
   void* attrs_of(const Call& call) noexcept;

@@ -8,7 +8,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "neap/compile/program.hpp"
+#include "neap/compile/verify.hpp"
 #include "neap/kernels/attrs.hpp"
 #include "neap/kernels/sgd.hpp"
 #include "neap/ops/fill.hpp"
@@ -163,6 +163,14 @@ inline std::string names_of(const Program& program) {
     out += call.name;
   }
   return out;
+}
+
+/// Runs a pass, after which the program is whole and its effects stand in line.
+inline void run_checked(void (*pass)(Program&), Program& program) {
+  const EffectOrder order(program);
+  pass(program);
+  EXPECT_EQ(fault_of(program), "");
+  EXPECT_EQ(order.fault_of(program), "");
 }
 
 }  // namespace neap::compiler

@@ -37,8 +37,7 @@ void tidy_operands(Program& program) {
   for (Call& call : program.calls) {
     move_to(call.inputs);
     move_to(call.outputs);
-    const auto parts = std::span(program.members)
-                           .subspan(call.members.first, call.members.count);
+    const std::span<const Call> parts = program.members_of(call);
     call.members.first = static_cast<std::uint32_t>(members.size());
     for (Call part : parts) {
       move_to(part.inputs);

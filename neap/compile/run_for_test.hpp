@@ -103,8 +103,8 @@ class TestRun {
   }
 
   void run_fused(const Call& call) {
-    for (std::uint32_t m = 0; m < call.members.count; ++m) {
-      set_draw(program_.members[call.members.first + m]);
+    for (const Call& member : program_.members_of(call)) {
+      set_draw(member);
     }
     const kernels::FusedCall fused = fused_call(program_, call);
     const auto in = views(program_.in(call));

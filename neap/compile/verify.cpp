@@ -119,16 +119,12 @@ class Checker {
   static bool names(std::span<const Operand> operands, ValueId id) {
     return std::ranges::count(operands, id, &Operand::value) != 0;
   }
-  std::span<const Call> members(const Call& call) const {
-    return std::span(program_.members)
-        .subspan(call.members.first, call.members.count);
-  }
 
   // Members read what the call reads and what earlier members made; what they
   // make is the call's, or theirs alone.
   void check_members(std::uint32_t i, const Call& call) {
     memory::Vector<ValueId> made;
-    for (const Call& member : members(call)) {
+    for (const Call& member : program_.members_of(call)) {
       for (const Operand& in : program_.in(member)) {
         if (!names(program_.in(call), in.value) &&
             std::ranges::find(made, in.value) == made.end()) {
@@ -158,7 +154,7 @@ class Checker {
   // who sets it may write over what it reads.
   bool may_take_over(const Call& call, ValueId old, ValueId made) const {
     bool is_set = false;
-    for (const Call& member : members(call)) {
+    for (const Call& member : program_.members_of(call)) {
       const bool sets = names(program_.out(member), made);
       const auto in = program_.in(member);
       for (std::size_t k = 0; k < in.size(); ++k) {

@@ -22,8 +22,6 @@ class NEAP_API CausalAttention final : public nn::Cloneable<CausalAttention> {
 
   Tensor forward(const Tensor& x) override;
 
-  const nn::Linear& projection() const noexcept { return c_proj_; }
-
  private:
   void name_parts();
 

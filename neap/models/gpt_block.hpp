@@ -16,8 +16,6 @@ class NEAP_API GptMlp final : public nn::Cloneable<GptMlp> {
 
   Tensor forward(const Tensor& x) override;
 
-  const nn::Linear& projection() const noexcept { return c_proj_; }
-
  private:
   void name_parts();
 

@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/causal_softmax.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "neap/kernels/causal_softmax.hpp"

@@ -81,13 +81,7 @@ TEST(CompiledTrainerTest, LeavesThemWithoutAnyPassAndWithPoison) {
   options.compile_options.debug = {.no_reuse = true};
   EXPECT_EQ(run(options, 5), eager);
   options.compile_options.debug = {};
-  options.compile_options.passes = {.dead_code = false,
-                                    .common_subexpressions = false,
-                                    .fold_constants = false,
-                                    .in_place = false,
-                                    .fuse = false,
-                                    .gradient_release = false,
-                                    .reorder = false};
+  options.compile_options.passes = compiler::Passes::none();
   EXPECT_EQ(run(options, 5), eager);
 }
 

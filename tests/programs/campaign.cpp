@@ -74,16 +74,7 @@ std::string difference(const Variant& variant, std::uint64_t seed,
 std::vector<Variant> variants() {
   return {
       {"planned", [](CompileOptions&) {}},
-      {"plain",
-       [](CompileOptions& o) {
-         o.passes = {.dead_code = false,
-                     .common_subexpressions = false,
-                     .fold_constants = false,
-                     .in_place = false,
-                     .fuse = false,
-                     .gradient_release = false,
-                     .reorder = false};
-       }},
+      {"plain", [](CompileOptions& o) { o.passes = compiler::Passes::none(); }},
       {"no_reuse", [](CompileOptions& o) { o.debug.no_reuse = true; }},
       {"poisoned", [](CompileOptions& o) { o.debug.poison = true; }},
       {"guarded", [](CompileOptions& o) { o.debug.guards = true; }},

@@ -257,21 +257,17 @@ class Run {
   std::vector<Tensor> pool_;
 };
 
-// A penalty on the gradient, or the plain loss, or the gradients by grad().
+// The plain loss, or one with a penalty on a gradient.
 void differentiate(Run& run, World& world, const Tensor& loss) {
-  switch (run.choices().below(4)) {
-    case 0: {
-      const Gradients first =
-          grad(loss, {world.weights[0]},
-               {.create_graph = true, .unused = GradOptions::Unused::kZeros});
-      if (first[0].requires_grad()) {
-        return backward(loss + mean(square(first[0])) * 0.1);
-      }
-      return backward(loss);
+  if (run.choices().one_in(4)) {
+    const Gradients first =
+        grad(loss, {world.weights[0]},
+             {.create_graph = true, .unused = GradOptions::Unused::kZeros});
+    if (first[0].requires_grad()) {
+      return backward(loss + mean(square(first[0])) * 0.1);
     }
-    default:
-      return backward(loss);
   }
+  backward(loss);
 }
 
 void update(Run& run, World& world) {
