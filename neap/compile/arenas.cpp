@@ -60,6 +60,17 @@ bool Arenas::fit(const Plan& plan, bool is_in_use, bool may_grow) {
   return has_grown;
 }
 
+bool Arenas::has_room(const Plan& plan) const noexcept {
+  for (std::uint8_t s = 0; s < memory::kMaxSpaces; ++s) {
+    const memory::SpaceId space{s};
+    const Bytes capacity = at(space).capacity;
+    if (capacity != 0 && plan.space(space).bytes > capacity) {
+      return false;
+    }
+  }
+  return true;
+}
+
 void Arenas::grow(memory::SpaceId space, Bytes bytes, bool is_in_use) {
   Arena& arena = arenas_[space.value];
   if (!is_in_use) {

@@ -30,6 +30,8 @@ class NEAP_API Arenas {
   /// THROWS: OutOfMemory; PlanError where lent memory is too small, or what is
   /// there unless `may_grow`.
   bool fit(const Plan& plan, bool is_in_use, bool may_grow);
+  /// Whether it fits as it is. An arena that was not made yet has room.
+  bool has_room(const Plan& plan) const noexcept;
 
   std::byte* base(memory::SpaceId space) const noexcept {
     return at(space).base;

@@ -257,14 +257,43 @@ void CompiledStep::add_sizes(Step step, std::span<const tensor::Spec> specs) {
   }
 }
 
+memory::Owned<Executor> CompiledStep::make(Step step,
+                                           std::span<const tensor::Spec> specs,
+                                           const Passes& passes) const {
+  CompileOptions options = options_;
+  options.passes = passes;
+  return memory::make_owned<Executor>(
+      memory::Category::kGraph,
+      trace_for(step, specs, options, base::site_of(site_)), options_.debug,
+      options_.planner);
+}
+
+// Passes look for a lower peak by rules of thumb, so that a smaller batch may
+// end a little higher than the one that the arena was made for. It is then
+// tried with some of them off.
+memory::Owned<Executor> CompiledStep::make_fitting(
+    Step step, std::span<const tensor::Spec> specs, bool may_grow) const {
+  auto executor = make(step, specs, options_.passes);
+  for (unsigned off = 1; off < 16 && !may_grow; ++off) {
+    if (arenas_.has_room(executor->plan())) {
+      break;
+    }
+    Passes fewer = options_.passes;
+    fewer.fuse = fewer.fuse && (off & 1U) == 0;
+    fewer.common_subexpressions =
+        fewer.common_subexpressions && (off & 2U) == 0;
+    fewer.reorder = fewer.reorder && (off & 4U) == 0;
+    fewer.copy_again = fewer.copy_again && (off & 8U) == 0;
+    executor = make(step, specs, fewer);
+  }
+  return executor;
+}
+
 CompiledStep::Entry& CompiledStep::add(Step step,
                                        std::span<const tensor::Spec> specs,
                                        bool may_grow) {
-  Program program = trace_for(step, specs, options_, base::site_of(site_));
+  auto executor = make_fitting(step, specs, may_grow);
   ++traces_;
-  auto executor =
-      memory::make_owned<Executor>(memory::Category::kGraph, std::move(program),
-                                   options_.debug, options_.planner);
   if (entries_.size() == static_cast<std::size_t>(options_.programs)) {
     if (last_ == entries_.back().executor.get()) {
       last_ = nullptr;

@@ -63,6 +63,11 @@ class NEAP_API CompiledStep {
   Entry* find_traced(std::span<const tensor::Spec> specs) noexcept;
   Entry& add(Step step, std::span<const tensor::Spec> specs, bool may_grow);
   void add_sizes(Step step, std::span<const tensor::Spec> specs);
+  memory::Owned<Executor> make(Step step, std::span<const tensor::Spec> specs,
+                               const Passes& passes) const;
+  memory::Owned<Executor> make_fitting(Step step,
+                                       std::span<const tensor::Spec> specs,
+                                       bool may_grow) const;
   void fit(const Entry& entry);
 
   CompileOptions options_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,10 @@ struct Variant {
   void (*set)(CompileOptions& options);
   int threads = 1;
 };
+
+inline void PrintTo(const Variant& variant, std::ostream* out) {
+  *out << variant.name;
+}
 
 std::vector<Variant> variants();
 
