@@ -31,7 +31,9 @@ class RecordedWrites final : public graph::Trace {
               .out = {write.out.begin(), write.out.end()},
               .listener = write.listener,
               .index = write.index};
-    std::memcpy(kept.attrs.data(), write.attrs.data(), write.attrs.size());
+    if (write.attrs.size() != 0) {
+      std::memcpy(kept.attrs.data(), write.attrs.data(), write.attrs.size());
+    }
     writes.push_back(std::move(kept));
   }
   void check(const graph::Check& /*check*/) override {}

@@ -21,8 +21,9 @@ namespace {
 
 // 20 samples in batches of 6: the last one of an epoch has 2.
 struct Training {
-  explicit Training(TrainerOptions options = {}, bool is_rehearsal = false)
-      : domain(memory::Domain::create({.is_rehearsal = is_rehearsal})),
+  explicit Training(TrainerOptions options = {},
+                    const memory::Domain::Options& door = {})
+      : domain(memory::Domain::create(door)),
         trainer(net, adam, loader, std::move(options)) {}
   std::uint64_t hash() const { return state_hash(net, adam, generator); }
 
@@ -195,8 +196,8 @@ TEST(CompiledTrainerTest, ShowsItsProgramAndPlan) {
 
 // Steps without memory behind their tensors ask the door for the very same.
 TEST(CompiledTrainerTest, ARehearsalHasThePeakOfTheRun) {
-  Training real(options_with(true));
-  Training rehearsed(options_with(true), true);
+  Training real(options_with(true), {.host = memory::HostAllocator::kPooled});
+  Training rehearsed(options_with(true), {.is_rehearsal = true});
   for (Training* training : {&real, &rehearsed}) {
     const UseDomain use(*training->domain);
     for (int step = 0; step < 5; ++step) {
