@@ -216,7 +216,7 @@ TEST(CompiledTrainerTest, ARehearsalHasThePeakOfTheRun) {
 }
 
 TEST(CompiledTrainerTest, ARehearsalHasNoElementsToLookAt) {
-  Training training({}, true);
+  Training training({}, {.is_rehearsal = true});
   EXPECT_THROW(training.hash(), TraceError);
   const Tensor scores = training.net(zeros({3, 2}));
   const Tensor labels = zeros({3}, i64);
