@@ -54,7 +54,9 @@ struct Outcome {
 
 // In a rehearsal everything is as in training, but nothing has elements.
 Outcome train(bool is_rehearsal) {
-  const auto domain = neap::Domain::create({.is_rehearsal = is_rehearsal});
+  const auto domain =
+      neap::Domain::create({.host = neap::memory::HostAllocator::kPooled,
+                            .is_rehearsal = is_rehearsal});
   const neap::UseDomain use(*domain);
   neap::seed(7);
   Net net;
