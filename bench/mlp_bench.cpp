@@ -45,16 +45,6 @@ StepCounts count_step(TrainingStep& step) {
           static_cast<double>(after.allocations - before.allocations) / kSteps};
 }
 
-Contender ours(const char* name, TrainingStep& step) {
-  Contender contender = timed_each(name, [&step] { step.run(); });
-  contender.turn = [&step, turn = contender.turn](int count) {
-    step.run();  // caches and threads have served others meanwhile
-    step.run();
-    return turn(count);
-  };
-  return contender;
-}
-
 class Section {
  public:
   explicit Section(const Arguments& arguments)
@@ -113,8 +103,11 @@ class Section {
              .peer_name = "nothing",
              .reps = 1,
              .figures = {{"eager", static_cast<double>(eager_peak) / 1e6}}};
-    std::vector<Contender> contenders{ours("eager", eager),
-                                      ours("compiled", compiled)};
+    std::vector<Contender> contenders{
+        timed_each(
+            "eager", [&] { eager.run(); }, 2),
+        timed_each(
+            "compiled", [&] { compiled.run(); }, 2)};
     for (TorchWorker& peer : peers) {
       peer.worker->ask(
           fmt::format("model {} {}", which.batch, which.optimizer));
@@ -148,17 +141,10 @@ class Section {
 
   static void add_peers(Row& row, Row& peak, std::span<const Timing> timings,
                         std::vector<TorchWorker>& peers) {
-    const Timing& best = fastest(timings);
-    row.peer = best.median * 1e3;
-    Worker& worker =
-        *peers[static_cast<std::size_t>(&best - timings.data())].worker;
-    row.peer_name = worker.greeting();
-    row.figures.push_back({"peer low", best.low * 1e3});
+    Worker& worker = add_best(row, timings, peers);
     row.figures.push_back(
         {"peer faults", worker.ask_numbers("faults 20").at(0)});
-    for (std::size_t i = 0; i < peers.size(); ++i) {
-      row.figures.push_back({peers[i].column, timings[i].median * 1e3});
-    }
+    add_columns(row, timings, peers);
     peak.peer = worker.ask_numbers("peak").at(0) / 1e6;
     peak.peer_name = worker.greeting();
   }

@@ -14,15 +14,6 @@
 namespace neap::bench {
 namespace {
 
-Contender ours(const char* name, ModelStep& step) {
-  Contender contender = timed_each(name, [&step] { step.run(); });
-  contender.turn = [&step, turn = contender.turn](int count) {
-    step.run();  // caches and threads have served others meanwhile
-    return turn(count);
-  };
-  return contender;
-}
-
 class Section {
  public:
   explicit Section(const Arguments& arguments)
@@ -67,8 +58,11 @@ class Section {
                     std::vector<TorchWorker>& peers) {
     ModelStep eager(which.make, false);
     ModelStep compiled(which.make, true);
-    std::vector<Contender> contenders{ours("eager", eager),
-                                      ours("compiled", compiled)};
+    std::vector<Contender> contenders{
+        timed_each(
+            "eager", [&] { eager.run(); }, 1),
+        timed_each(
+            "compiled", [&] { compiled.run(); }, 1)};
     for (TorchWorker& peer : peers) {
       peer.worker->ask("model " + which.peer);
       contenders.push_back(contender_of(peer.blas, *peer.worker, "run"));
@@ -102,15 +96,8 @@ class Section {
 
   static void add_peers(Row& row, Row& peak, std::span<const Timing> timings,
                         std::vector<TorchWorker>& peers) {
-    const Timing& best = fastest(timings);
-    Worker& worker =
-        *peers[static_cast<std::size_t>(&best - timings.data())].worker;
-    row.peer = best.median * 1e3;
-    row.peer_name = worker.greeting();
-    row.figures.push_back({"peer low", best.low * 1e3});
-    for (std::size_t i = 0; i < peers.size(); ++i) {
-      row.figures.push_back({peers[i].column, timings[i].median * 1e3});
-    }
+    Worker& worker = add_best(row, timings, peers);
+    add_columns(row, timings, peers);
     peak.peer = worker.ask_numbers("peak").at(0) / 1e6;
     peak.peer_name = worker.greeting();
   }

@@ -60,4 +60,22 @@ std::vector<TorchWorker> start_torch_workers(int threads, Report& report,
   return workers;
 }
 
+Worker& add_best(Row& row, std::span<const Timing> timings,
+                 std::vector<TorchWorker>& peers) {
+  const Timing& best = fastest(timings);
+  Worker& worker =
+      *peers[static_cast<std::size_t>(&best - timings.data())].worker;
+  row.peer = best.median * 1e3;
+  row.peer_name = worker.greeting();
+  row.figures.push_back({"peer low", best.low * 1e3});
+  return worker;
+}
+
+void add_columns(Row& row, std::span<const Timing> timings,
+                 const std::vector<TorchWorker>& peers) {
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    row.figures.push_back({peers[i].column, timings[i].median * 1e3});
+  }
+}
+
 }  // namespace neap::bench

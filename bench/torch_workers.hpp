@@ -4,9 +4,11 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "support/measure.hpp"
 #include "support/report.hpp"
 #include "support/worker.hpp"
 
@@ -22,5 +24,15 @@ struct TorchWorker {
 /// bench/peers/.
 std::vector<TorchWorker> start_torch_workers(
     int threads, Report& report, const std::string& script = "mlp_torch.py");
+
+// Both below: one timing a peer, in their order.
+
+/// Makes the fastest peer the row's, with its name, its milliseconds and its
+/// tenth percentile; returns it. REQUIRES: a peer.
+Worker& add_best(Row& row, std::span<const Timing> timings,
+                 std::vector<TorchWorker>& peers);
+/// A column for each peer: milliseconds.
+void add_columns(Row& row, std::span<const Timing> timings,
+                 const std::vector<TorchWorker>& peers);
 
 }  // namespace neap::bench

@@ -2,6 +2,8 @@
 // What the tool's exit status means; `neap --help` prints the same list.
 #pragma once
 
+#include <string_view>
+
 namespace neap::app {
 
 enum class ExitCode {
@@ -19,5 +21,8 @@ inline constexpr const char* kExitCodeHelp =
     "3 a data file is missing, damaged or does not fit; 4 the budget or the\n"
     "machine's memory does not suffice; 5 a result could not be written;\n"
     "130 stopped by Ctrl-C.\n";
+
+/// Prints the one line of a failure to standard error; returns `code`.
+ExitCode fail(ExitCode code, std::string_view message);
 
 }  // namespace neap::app

@@ -20,11 +20,6 @@
 namespace neap::app {
 namespace {
 
-ExitCode fail(ExitCode code, const char* message) {
-  fmt::print(stderr, "neap: {}\n", message);
-  return code;
-}
-
 struct Arguments {
   Texts texts;         // of the settings given on the command line
   std::string config;  // path of a TOML file
@@ -81,7 +76,7 @@ ExitCode run_train(const Arguments& arguments) {
   if (!arguments.config.empty()) {
     const auto texts = read_toml(files::system_door(), arguments.config);
     if (!texts) {
-      return fail(ExitCode::kUsage, texts.error().message.c_str());
+      return fail(ExitCode::kUsage, texts.error().message);
     }
     if (texts->contains("epochs") && texts->contains("steps")) {
       return fail(
@@ -91,7 +86,7 @@ ExitCode run_train(const Arguments& arguments) {
     if (auto set =
             apply(train_settings(), *texts, arguments.config + ": ", settings);
         !set) {
-      return fail(ExitCode::kUsage, set.error().message.c_str());
+      return fail(ExitCode::kUsage, set.error().message);
     }
     // Epochs on the command line go before steps in the file.
     if (arguments.texts.contains("epochs")) {
@@ -100,10 +95,10 @@ ExitCode run_train(const Arguments& arguments) {
   }
   if (auto set = apply(train_settings(), arguments.texts, "--", settings);
       !set) {
-    return fail(ExitCode::kUsage, set.error().message.c_str());
+    return fail(ExitCode::kUsage, set.error().message);
   }
   if (auto good = check(settings, settings.steps); !good) {
-    return fail(ExitCode::kUsage, good.error().message.c_str());
+    return fail(ExitCode::kUsage, good.error().message);
   }
   base::external_at_start();  // with the pages below: an upper bound
   drop_startup_pages();
@@ -114,7 +109,7 @@ ExitCode run_plan(const Arguments& arguments, bool is_json) {
   TrainSettings settings;
   if (auto set = apply(plan_settings(), arguments.texts, "--", settings);
       !set) {
-    return fail(ExitCode::kUsage, set.error().message.c_str());
+    return fail(ExitCode::kUsage, set.error().message);
   }
   base::external_at_start();
   drop_startup_pages();

@@ -23,11 +23,6 @@ using planner::Solution;
 constexpr Bytes kLargestFile = kGiB;
 constexpr std::int64_t kWork = 20'000'000;  // a few seconds at most
 
-ExitCode fail(ExitCode code, const std::string& message) {
-  fmt::print(stderr, "neap: {}\n", message);
-  return code;
-}
-
 Result<memory::String> read_text(files::Door& door, const std::string& path) {
   auto file = door.open_read(path);
   if (!file) {

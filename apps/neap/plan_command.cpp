@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "json_rows.hpp"
 #include "neap/threads/pool.hpp"
 #include "rehearsal.hpp"
 
@@ -81,14 +82,6 @@ class BatchSearch {
   const TrainSettings& settings_;
   Bytes room_;
 };
-
-Json object_of(const Rehearsal::Named& rows) {
-  Json object = Json::object();
-  for (const auto& [name, bytes] : rows) {
-    object[name] = bytes;
-  }
-  return object;
-}
 
 std::string to_json(const TrainSettings& s, const Rehearsal& r,
                     std::optional<std::int64_t> max_batch) {
@@ -186,19 +179,15 @@ std::string to_text(const TrainSettings& s, const Rehearsal& r,
 
 ExitCode plan(const TrainSettings& settings, bool is_json) {
   threads::set_default_threads(static_cast<int>(settings.threads));
-  const auto fail = [](const Failure& failure) {
-    fmt::print(stderr, "neap: {}\n", failure.message);
-    return ExitCode::kData;
-  };
   const auto known = rehearse(settings, settings.batch);
   if (!known) {
-    return fail(known.error());
+    return fail(ExitCode::kData, known.error().message);
   }
   std::optional<std::int64_t> max_batch;
   if (settings.budget != kUnlimited) {
     const auto found = BatchSearch(settings, known->external).run();
     if (!found) {
-      return fail(found.error());
+      return fail(ExitCode::kData, found.error().message);
     }
     max_batch = *found;
   }

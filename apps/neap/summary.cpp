@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "json_rows.hpp"
 #include "neap/files/whole_file.hpp"
 
 namespace neap::app {
@@ -21,14 +22,6 @@ Json or_null(const std::optional<double>& value) {
 
 Json finite_or_null(double value) {
   return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
-
-Json object_of(const std::vector<std::pair<std::string, Bytes>>& rows) {
-  Json object = Json::object();
-  for (const auto& [name, bytes] : rows) {
-    object[name] = bytes;
-  }
-  return object;
 }
 
 }  // namespace

@@ -49,11 +49,6 @@ class InterruptGuard {
   struct sigaction before_ {};
 };
 
-ExitCode fail(ExitCode code, const Failure& failure) {
-  fmt::print(stderr, "neap: {}\n", failure.message);
-  return code;
-}
-
 // To standard output. A failure stays in the stream, where the program's end
 // finds it: a broken pipe or a full disk does not end the training.
 template <class... Args>
@@ -88,10 +83,10 @@ class Session {
     const auto set =
         data::read_mnist(files::system_door(), data_directory(settings_));
     if (!set) {
-      return fail(ExitCode::kData, set.error());
+      return fail(ExitCode::kData, set.error().message);
     }
     if (auto good = check(settings_, steps_of(set->train)); !good) {
-      return fail(ExitCode::kUsage, good.error());
+      return fail(ExitCode::kUsage, good.error().message);
     }
     summary.data_set_bytes = set->train.bytes() + set->test.bytes();
     const UseGenerator use(generator_);
@@ -242,14 +237,14 @@ ExitCode train(const TrainSettings& settings) {
   summary.isa = kernels::isa();
   if (settings.kernels != "neap") {
     if (auto good = kernels::load_plugin(settings.kernels); !good) {
-      return fail(ExitCode::kUsage, good.error());
+      return fail(ExitCode::kUsage, good.error().message);
     }
   }
   summary.kernels = kernels::kernel_set();
   summary.version = version();
   if (!settings.json.empty()) {
     if (auto good = try_json(files::system_door(), settings.json); !good) {
-      return fail(ExitCode::kOutput, good.error());
+      return fail(ExitCode::kOutput, good.error().message);
     }
   }
   std::string table;
@@ -265,7 +260,7 @@ ExitCode train(const TrainSettings& settings) {
     const auto written =
         write_json(files::system_door(), settings.json, summary);
     if (!written) {
-      return fail(ExitCode::kOutput, written.error());
+      return fail(ExitCode::kOutput, written.error().message);
     }
   }
   return summary.is_interrupted ? ExitCode::kInterrupted : ExitCode::kOk;

@@ -8,21 +8,12 @@
 
 #include "neap/base/bytes.hpp"
 #include "neap/compile/print.hpp"
+#include "neap/graph/dot_text.hpp"
 
 namespace neap::compiler {
 namespace {
 
-// Text inside double quotes: a quote or backslash of the user's ends nothing.
-std::string quoted(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-    }
-    out += c == '\n' ? ' ' : c;
-  }
-  return out;
-}
+using graph::quoted;
 
 class Drawer {
  public:

@@ -115,9 +115,7 @@ class Round {
       }
     };
     rename_in(call.inputs);
-    for (const Call& member :
-         std::span(program_.members)
-             .subspan(call.members.first, call.members.count)) {
+    for (const Call& member : program_.members_of(call)) {
       rename_in(member.inputs);
     }
   }

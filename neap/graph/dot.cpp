@@ -6,22 +6,11 @@
 #include <algorithm>
 
 #include "neap/base/bytes.hpp"
+#include "neap/graph/dot_text.hpp"
 #include "neap/graph/inspect_impl.hpp"
 
 namespace neap::graph {
 namespace {
-
-// Text inside double quotes: a quote or backslash of the user's ends nothing.
-std::string quoted(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-    }
-    out += c == '\n' ? ' ' : c;
-  }
-  return out;
-}
 
 class Drawer {
  public:

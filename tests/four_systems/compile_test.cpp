@@ -272,13 +272,7 @@ TEST(FourSystemsTest, N6_TheSameBitsUnderEveryPlan) {
   CompileOptions apart;
   apart.debug.no_reuse = true;
   CompileOptions plain;
-  plain.passes = {.dead_code = false,
-                  .common_subexpressions = false,
-                  .fold_constants = false,
-                  .in_place = false,
-                  .fuse = false,
-                  .gradient_release = false,
-                  .reorder = false};
+  plain.passes = compiler::Passes::none();
   CompileOptions hasty;
   hasty.planner.work = 1;
   for (const CompileOptions& how : {usual, apart, plain, hasty, largest}) {

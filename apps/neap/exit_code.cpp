@@ -1,0 +1,15 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "exit_code.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace neap::app {
+
+ExitCode fail(ExitCode code, std::string_view message) {
+  fmt::print(stderr, "neap: {}\n", message);
+  return code;
+}
+
+}  // namespace neap::app
