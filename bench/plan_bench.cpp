@@ -10,13 +10,13 @@
 #include <fstream>
 
 #include "model_steps.hpp"
-#include "neap/compile/bind.hpp"
 #include "neap/compile/lifetimes.hpp"
-#include "neap/compile/passes.hpp"
 #include "neap/compile/plan.hpp"
 #include "neap/compile/trace.hpp"
 #include "neap/memory/executor.hpp"
 #include "neap/planner/csv.hpp"
+#include "neap/program/bind.hpp"
+#include "neap/program/passes.hpp"
 #include "support/measure.hpp"
 #include "support/report.hpp"
 #include "training.hpp"

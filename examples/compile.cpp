@@ -116,7 +116,8 @@ bool look() {
   });
   step.prepare({Spec{neap::f32, {2, 3}}});
   const auto& program = step.program();
-  std::printf("%s\n", print(program, {.plan = &step.plan()}).c_str());
+  std::printf("%s\n",
+              print(program, {.offsets = value_offsets(step.plan())}).c_str());
   return !to_dot(program).empty() && !to_json(program).empty();
 }
 

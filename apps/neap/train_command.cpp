@@ -8,12 +8,12 @@
 #include <memory>
 
 #include "neap/base/version.hpp"
-#include "neap/compile/program.hpp"
 #include "neap/data/image_set.hpp"
 #include "neap/files/door.hpp"
 #include "neap/kernels/plugin.hpp"
 #include "neap/models/mlp.hpp"
 #include "neap/optim/schedule.hpp"
+#include "neap/program/program.hpp"
 #include "neap/report/memory_table.hpp"
 #include "neap/threads/pool.hpp"
 #include "neap/train/fit.hpp"

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "neap/compile/pool_bytes.hpp"
+#include "neap/program/pool_bytes.hpp"
 #include "neap/threads/executor.hpp"
 
 namespace neap::compiler {

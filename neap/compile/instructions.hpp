@@ -5,8 +5,8 @@
 // costs those views alone.
 #pragma once
 
-#include "neap/compile/bind.hpp"
 #include "neap/compile/plan.hpp"
+#include "neap/program/bind.hpp"
 
 namespace neap::compiler {
 

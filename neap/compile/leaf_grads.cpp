@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "neap/compile/dataflow.hpp"
 #include "neap/memory/scope.hpp"
+#include "neap/program/dataflow.hpp"
 
 namespace neap::compiler {
 namespace {

@@ -13,8 +13,8 @@
 #pragma once
 
 #include "neap/compile/debug.hpp"
-#include "neap/compile/program.hpp"
 #include "neap/planner/problem.hpp"
+#include "neap/program/program.hpp"
 
 namespace neap::compiler {
 

@@ -3,8 +3,8 @@
 
 #include <gmock/gmock.h>
 
-#include "neap/compile/programs_for_test.hpp"
 #include "neap/ops/ops.hpp"
+#include "neap/program/programs_for_test.hpp"
 
 namespace neap::compiler {
 namespace {

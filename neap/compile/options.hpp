@@ -6,8 +6,8 @@
 #include <span>
 
 #include "neap/compile/debug.hpp"
-#include "neap/compile/passes.hpp"
 #include "neap/planner/problem.hpp"
+#include "neap/program/passes.hpp"
 
 namespace neap {
 

@@ -4,12 +4,12 @@
 #include <random>
 
 #include "neap/compile/compile.hpp"
-#include "neap/compile/passes.hpp"
-#include "neap/compile/programs_for_test.hpp"
-#include "neap/compile/run_for_test.hpp"
 #include "neap/compile/trace.hpp"
-#include "neap/compile/verify.hpp"
 #include "neap/ops/ops.hpp"
+#include "neap/program/passes.hpp"
+#include "neap/program/programs_for_test.hpp"
+#include "neap/program/run_for_test.hpp"
+#include "neap/program/verify.hpp"
 
 namespace neap::compiler {
 namespace {

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Every pass, alone and with the others, keeps the bits of steps made of random
 // ops, views, writes, draws, backward and updates.
-#include "neap/compile/passes.hpp"
+#include "neap/program/passes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,14 +12,14 @@
 #include <random>
 
 #include "neap/autograd/backward.hpp"
-#include "neap/compile/order.hpp"
-#include "neap/compile/programs_for_test.hpp"
 #include "neap/compile/trace_test.hpp"
-#include "neap/compile/verify.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/models/mlp.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/optim/sgd.hpp"
+#include "neap/program/order.hpp"
+#include "neap/program/programs_for_test.hpp"
+#include "neap/program/verify.hpp"
 
 namespace neap::compiler {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "neap/base/raise.hpp"
-#include "neap/compile/pool_bytes.hpp"
 #include "neap/planner/validate.hpp"
+#include "neap/program/pool_bytes.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -188,6 +188,17 @@ Bytes Plan::own_bytes() const noexcept {
 Bytes Plan::bytes() const noexcept {
   return pool_bytes(lifetimes.buffers, lifetimes.buffer_of,
                     lifetimes.scratch_of, offsets, at_peak, by_owner);
+}
+
+memory::Vector<Bytes> value_offsets(const Plan& plan) {
+  memory::Vector<Bytes> offsets;
+  offsets.reserve(plan.lifetimes.buffer_of.size());
+  for (const BufferId id : plan.lifetimes.buffer_of) {
+    const bool is_inside =
+        plan.lifetimes.buffers[id.value].where == Where::kArena;
+    offsets.push_back(is_inside ? plan.address_of(id) : -1);
+  }
+  return offsets;
 }
 
 }  // namespace neap::compiler

@@ -71,4 +71,8 @@ struct Plan {
 NEAP_API Plan plan(const Program& program, int threads, const Debug& debug = {},
                    const planner::SolveOptions& options = {});
 
+/// Where each value begins in its space's arena, by its number; -1: in none.
+/// THROWS: OutOfMemory.
+NEAP_API memory::Vector<Bytes> value_offsets(const Plan& plan);
+
 }  // namespace neap::compiler

@@ -3,12 +3,12 @@
 
 #include <gmock/gmock.h>
 
-#include "neap/compile/bind.hpp"
 #include "neap/compile/lower.hpp"
-#include "neap/compile/programs_for_test.hpp"
 #include "neap/memory/executor.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/planner/validate.hpp"
+#include "neap/program/bind.hpp"
+#include "neap/program/programs_for_test.hpp"
 
 namespace neap::compiler {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "neap/base/external.hpp"
-#include "neap/compile/print.hpp"
+#include "neap/program/print.hpp"
 
 namespace neap::compiler {
 namespace {

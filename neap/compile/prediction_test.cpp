@@ -5,14 +5,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "neap/compile/bind.hpp"
-#include "neap/compile/passes.hpp"
-#include "neap/compile/print.hpp"
-#include "neap/compile/programs_for_test.hpp"
 #include "neap/memory/executor.hpp"
 #include "neap/ops/add.hpp"
 #include "neap/ops/exp.hpp"
 #include "neap/ops/matmul.hpp"
+#include "neap/program/bind.hpp"
+#include "neap/program/passes.hpp"
+#include "neap/program/print.hpp"
+#include "neap/program/programs_for_test.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -160,7 +160,8 @@ TEST(PredictionTest, JsonHasTheNamesThatToolsLookFor) {
 
 TEST(PrintTest, APlanSaysWhereValuesLie) {
   const Planned p = planned();
-  const memory::String text = print(p.program, {.plan = &p.plan});
+  const memory::String text =
+      print(p.program, {.offsets = value_offsets(p.plan)});
   EXPECT_NE(text.find("  offset"), memory::String::npos);
   EXPECT_EQ(print(p.program).find("  offset"), memory::String::npos);
 }

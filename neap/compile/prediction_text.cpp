@@ -5,9 +5,9 @@
 #include <iterator>
 
 #include "neap/base/bytes.hpp"
-#include "neap/compile/json_text.hpp"
 #include "neap/compile/prediction.hpp"
-#include "neap/compile/text_columns.hpp"
+#include "neap/program/json_text.hpp"
+#include "neap/program/text_columns.hpp"
 
 namespace neap::compiler {
 namespace {

@@ -3,7 +3,7 @@
 // For sources of this room.
 #pragma once
 
-#include "neap/compile/program.hpp"
+#include "neap/program/program.hpp"
 
 namespace neap::compiler {
 

@@ -4,7 +4,7 @@
 // which outlives it finds nothing to follow.
 #pragma once
 
-#include "neap/compile/program.hpp"
+#include "neap/program/program.hpp"
 
 namespace neap::compiler {
 

@@ -15,7 +15,7 @@
 #pragma once
 
 #include "neap/base/function_ref.hpp"
-#include "neap/compile/program.hpp"
+#include "neap/program/program.hpp"
 
 namespace neap::compiler {
 

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <vector>
 
-#include "neap/compile/interpret.hpp"
 #include "neap/compile/trace.hpp"
+#include "neap/program/interpret.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/element.hpp"
 #include "neap/tensor/generator.hpp"

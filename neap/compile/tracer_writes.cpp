@@ -1,10 +1,10 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Writes into storages that exist, and looks at values.
 #include "neap/base/raise.hpp"
-#include "neap/compile/dataflow.hpp"
 #include "neap/compile/rollback.hpp"
 #include "neap/compile/tracer.hpp"
 #include "neap/ops/copy.hpp"
+#include "neap/program/dataflow.hpp"
 
 namespace neap::compiler {
 

@@ -7,12 +7,12 @@
 #include <optional>
 
 #include "neap/compile/compile.hpp"
-#include "neap/compile/interpret.hpp"
 #include "neap/compile/trace.hpp"
 #include "neap/models/gpt.hpp"
 #include "neap/models/lstm.hpp"
 #include "neap/models/training_test.hpp"
 #include "neap/ops/cross_entropy.hpp"
+#include "neap/program/interpret.hpp"
 
 namespace neap::models {
 namespace {

@@ -7,13 +7,13 @@
 
 #include "neap/autograd/backward.hpp"
 #include "neap/compile/compile.hpp"
-#include "neap/compile/interpret.hpp"
 #include "neap/compile/trace.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/optim/adam.hpp"
 #include "neap/optim/clip.hpp"
 #include "neap/optim/parameters_test.hpp"
 #include "neap/optim/sgd.hpp"
+#include "neap/program/interpret.hpp"
 #include "neap/tensor/door_test.hpp"
 
 namespace neap::optim {

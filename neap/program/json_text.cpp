@@ -1,0 +1,89 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/program/json_text.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+
+namespace neap::compiler {
+
+void JsonText::separate() {
+  if (!is_first_) {
+    out_ += ',';
+  }
+  is_first_ = false;
+}
+
+JsonText& JsonText::open(char bracket) {
+  separate();
+  out_ += bracket;
+  is_first_ = true;
+  return *this;
+}
+
+JsonText& JsonText::close(char bracket) {
+  out_ += bracket;
+  is_first_ = false;
+  return *this;
+}
+
+JsonText& JsonText::key(std::string_view name) {
+  separate();
+  quote(name);
+  out_ += ':';
+  is_first_ = true;
+  return *this;
+}
+
+JsonText& JsonText::text(std::string_view value) {
+  separate();
+  quote(value);
+  return *this;
+}
+
+JsonText& JsonText::number(std::int64_t value) {
+  separate();
+  fmt::format_to(std::back_inserter(out_), "{}", value);
+  return *this;
+}
+
+JsonText& JsonText::number(double value) {
+  if (!std::isfinite(value)) {
+    return null();
+  }
+  separate();
+  fmt::format_to(std::back_inserter(out_), "{}", value);
+  return *this;
+}
+
+JsonText& JsonText::boolean(bool value) {
+  separate();
+  out_ += value ? "true" : "false";
+  return *this;
+}
+
+JsonText& JsonText::null() {
+  separate();
+  out_ += "null";
+  return *this;
+}
+
+// Names of users' may hold anything; bytes above 127 go as they are.
+void JsonText::quote(std::string_view value) {
+  out_ += '"';
+  for (const char c : value) {
+    if (c == '"' || c == '\\') {
+      out_ += '\\';
+      out_ += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      fmt::format_to(std::back_inserter(out_), "\\u{:04x}",
+                     static_cast<unsigned>(c));
+    } else {
+      out_ += c;
+    }
+  }
+  out_ += '"';
+}
+
+}  // namespace neap::compiler

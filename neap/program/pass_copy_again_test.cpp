@@ -1,0 +1,82 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "neap/ops/copy.hpp"
+#include "neap/ops/exp.hpp"
+#include "neap/ops/matmul.hpp"
+#include "neap/program/passes.hpp"
+#include "neap/program/programs_for_test.hpp"
+#include "neap/program/run_for_test.hpp"
+#include "neap/program/verify.hpp"
+
+namespace neap::compiler {
+namespace {
+
+Operand turned(const ProgramMaker& maker, ValueId id) {
+  Operand operand = maker.all_of(id);
+  operand.layout = tensor::permuted(operand.layout, {1, 0});
+  return operand;
+}
+
+// A copy read first and last; the peak lies between.
+struct Step {
+  Step() : source(maker.argument({16, 16})) {
+    const std::array in{turned(maker, source)};
+    copied = maker.call_on(ops::kCopy, in);
+    const ValueId first = maker.call(ops::kMatmul, {copied, copied});
+    const ValueId wide = maker.call(ops::kExp, {first});
+    const ValueId wider = maker.call(ops::kMatmul, {first, wide});
+    last = maker.call(ops::kMatmul, {wider, copied});
+  }
+  ProgramMaker maker;
+  ValueId source;
+  ValueId copied;
+  ValueId last;
+};
+
+TEST(CopyAgainPassTest, BackwardHasItsOwn) {
+  Step step;
+  step.maker.result(step.last);
+  const std::array x{full({16, 16}, 0.01)};
+  TestRun before(step.maker.program, x);
+  const auto expected = before.run();
+  copy_again(step.maker.program);
+  EXPECT_EQ(fault_of(step.maker.program), "");
+  EXPECT_EQ(names_of(step.maker.program), "copy matmul exp matmul copy matmul");
+  TestRun after(step.maker.program, x);
+  EXPECT_EQ(after.run(), expected);
+}
+
+TEST(CopyAgainPassTest, WhatIsWrittenIsCopiedOnce) {
+  Step step;
+  step.maker.result(step.last);
+  step.maker.update(step.source, step.last);
+  copy_again(step.maker.program);
+  EXPECT_EQ(names_of(step.maker.program), "copy matmul exp matmul matmul sgd");
+}
+
+TEST(CopyAgainPassTest, WhatIsAResultIsCopiedOnce) {
+  Step step;
+  step.maker.result(step.last);
+  step.maker.result(step.copied);
+  copy_again(step.maker.program);
+  EXPECT_EQ(names_of(step.maker.program), "copy matmul exp matmul matmul");
+}
+
+TEST(CopyAgainPassTest, WhatTheStepMadeIsCopiedOnce) {
+  ProgramMaker maker;
+  const ValueId made = maker.call(ops::kExp, {maker.argument({16, 16})});
+  const std::array in{turned(maker, made)};
+  const ValueId copied = maker.call_on(ops::kCopy, in);
+  const ValueId first = maker.call(ops::kMatmul, {copied, copied});
+  const ValueId wide = maker.call(ops::kExp, {first});
+  const ValueId wider = maker.call(ops::kMatmul, {first, wide});
+  maker.result(maker.call(ops::kMatmul, {wider, copied}));
+  copy_again(maker.program);
+  EXPECT_EQ(names_of(maker.program), "exp copy matmul exp matmul matmul");
+}
+
+}  // namespace
+}  // namespace neap::compiler

@@ -1,0 +1,68 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/program/passes.hpp"
+
+#include "neap/program/rewrite.hpp"
+#ifdef NEAP_CHECKED
+#include "neap/base/error.hpp"
+#include "neap/program/verify.hpp"
+#endif
+
+namespace neap::compiler {
+namespace {
+
+#ifdef NEAP_CHECKED
+void checked(Program& program, void (*pass)(Program&), const char* when) {
+  const EffectOrder order(program);
+  pass(program);
+  verify(program, when);
+  const std::string fault = order.fault_of(program);
+  if (!fault.empty()) {
+    throw InternalError("program " + (when + (": " + fault)));
+  }
+}
+#else
+void checked(Program& program, void (*pass)(Program&), const char* /*when*/) {
+  pass(program);
+}
+#endif
+
+}  // namespace
+
+void run_passes(Program& program, const Passes& passes) {
+  checked(program, tidy, "as traced");
+  // First what makes the program shorter, so that the rest has less to look
+  // at; then orders; last memory, which any other order would spoil.
+  if (passes.dead_code) {
+    checked(program, remove_dead_code, "after dead_code");
+  }
+  if (passes.fold_constants) {
+    checked(program, fold_constants, "after fold_constants");
+  }
+  if (passes.common_subexpressions) {
+    if (passes.gradient_release) {  // as low as the peak will be, about
+      checked(program, release_gradients, "after gradient_release");
+    }
+    checked(program, merge_common, "after common_subexpressions");
+  }
+  if (passes.fuse) {
+    checked(program, fuse_elementwise, "after fuse");
+  }
+  if (passes.gradient_release) {
+    checked(program, release_gradients, "after gradient_release");
+  }
+  if (passes.reorder) {
+    checked(program, reorder_for_peak, "after reorder");
+    if (passes.gradient_release) {  // an order may be as good without
+      checked(program, release_gradients, "after gradient_release");
+    }
+  }
+  if (passes.copy_again) {
+    checked(program, copy_again, "after copy_again");
+  }
+  if (passes.in_place) {
+    checked(program, take_over_inputs, "after in_place");
+  }
+  checked(program, tidy, "in the end");
+}
+
+}  // namespace neap::compiler

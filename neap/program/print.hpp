@@ -1,0 +1,39 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// A program as text for people: what it is given, one line a call, what it
+// leaves.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "neap/program/program.hpp"
+
+namespace neap::compiler {
+
+struct PrintOptions {
+  std::int64_t max_calls = 100'000;  // the rest is only counted
+  /// Where every value begins in its space's arena (below 0: in none), as
+  /// value_offsets(plan) says; where it is given, calls show it.
+  std::span<const Bytes> offsets;
+};
+
+/// Values are numbered; a call shows the shapes that it sees of them ("'": not
+/// row by row). `lives`: from which call to which the value is needed ("end":
+/// beyond the run). `over`: whose memory it takes over.
+///
+///   program: 2 calls, 0 draws, 4 values; 1 arguments, ...
+///   %0  argument 0  f32 [2, 3]   24 B
+///   %1  parameters  f32 [3, 4]   48 B  'fc1.weight'
+///   #  call                             value        bytes  lives  over  site
+///   0  %2 = matmul(%0[2, 3], %1[3, 4])  f32 [2, 4]      32  0-1          ...
+///   1  %3 = relu(%2[2, 4])              f32 [2, 4]      32  1-end  %2    ...
+///   result %3 f32 [2, 4]
+///
+/// THROWS: OutOfMemory.
+NEAP_API memory::String print(const Program& program,
+                              const PrintOptions& options = {});
+
+/// A value's or a call's layer, "" where there is none. LIFETIME: the domain's.
+std::string_view owner_path(const Program& program, memory::OwnerId owner);
+
+}  // namespace neap::compiler
