@@ -8,6 +8,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/memory/owner_book.hpp"
+#include "neap/memory/slab_heap.hpp"
 #include "neap/memory/system_pages.hpp"
 
 namespace neap::memory {
@@ -17,128 +18,157 @@ std::size_t count(Bytes bytes) noexcept {
   return static_cast<std::size_t>(bytes);
 }
 
-void check_arguments(Bytes capacity, Bytes end,
-                     std::span<const PagedArena::View> views) {
+void check_views(Bytes pages, Bytes size,
+                 std::span<const PagedArena::View> views) {
   const auto is_whole = [](Bytes bytes) { return bytes % kPage == 0; };
-  if (capacity < 0 || end < capacity || !is_whole(capacity) || !is_whole(end)) {
-    base::raise<ValueError>(
-        "paged arena: {} B of {} B addresses are not whole pages of {} B",
-        capacity, end, kPage);
+  if (size < 0 || !is_whole(size)) {
+    base::raise<ValueError>("paged arena: {} B are not whole pages of {} B",
+                            size, kPage);
   }
   for (const PagedArena::View& v : views) {
-    if (v.size < 0 || v.from < 0 || v.from > capacity - v.size ||
-        v.at < capacity || v.at > end - v.size || !is_whole(v.at) ||
-        !is_whole(v.from) || !is_whole(v.size)) {
+    if (v.size < 0 || v.from < 0 || v.from > pages - v.size || v.at < 0 ||
+        v.at > size - v.size || !is_whole(v.at) || !is_whole(v.from) ||
+        !is_whole(v.size)) {
       base::raise<ValueError>(
-          "paged arena: a view of {} B at {} on {} does not fit a capacity of "
-          "{} B and {} B of addresses",
-          v.size, v.at, v.from, capacity, end);
+          "paged arena: a view of {} B at {} of {} does not fit {} B of pages "
+          "and {} B of addresses",
+          v.size, v.at, v.from, pages, size);
     }
   }
 }
 
-// A file in memory, for as long as its pages are being mapped.
-class MemoryFile {
+// Closed again unless it is taken.
+class NewFile {
  public:
-  explicit MemoryFile(Bytes size) noexcept
-      : file_(memfd_create("neap arena", MFD_CLOEXEC)) {
-    is_good_ = file_ >= 0 && ftruncate(file_, size) == 0;
-  }
-  ~MemoryFile() {
+  NewFile() = default;
+  ~NewFile() {
     if (file_ >= 0) {
       ::close(file_);
     }
   }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
 
-  bool is_good() const noexcept { return is_good_; }
-  /// Puts pages of the file in place of what is mapped at `to`.
-  bool map(std::byte* to, Bytes from, Bytes size) const noexcept {
-    return size == 0 ||
-           ::mmap(to, count(size), PROT_READ | PROT_WRITE,
-                  MAP_SHARED | MAP_FIXED, file_, from) != MAP_FAILED;
+  bool make(Bytes size) noexcept {
+    file_ = ::memfd_create("neap arena", MFD_CLOEXEC);
+    return file_ >= 0 && ::ftruncate(file_, size) == 0;
   }
+  int get() const noexcept { return file_; }
+  int take() noexcept { return std::exchange(file_, -1); }
 
  private:
-  int file_;
-  bool is_good_ = false;
+  int file_ = -1;
 };
+
+// A rehearsal counts a small block where it is used, so small ones are there.
+Block block_for(Bytes capacity, const Tag& tag, Domain& domain) {
+  return domain.is_rehearsal() && capacity > kLargestSmall
+             ? domain.allocate_elements(capacity, tag)
+             : domain.allocate(capacity, tag, kPage);
+}
 
 }  // namespace
 
-PagedArena::PagedArena(Bytes capacity, Bytes end, std::span<const View> views,
-                       const Tag& tag, Domain& domain)
-    : domain_(&domain), view_bytes_(end - capacity) {
-  check_arguments(capacity, end, views);
-  block_ = domain.allocate(capacity, tag, kPage);
-  try {
-    map(views);
-  } catch (...) {
-    unmap();
-    throw;
+// --- views ---
+
+PagedArena::Views::~Views() {
+  if (data_ != nullptr) {
+    ::munmap(data_, count(size_));
   }
 }
 
+PagedArena::Views::Views(Views&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
+
+PagedArena::Views& PagedArena::Views::operator=(Views&& other) noexcept {
+  Views taken(std::move(other));
+  std::swap(data_, taken.data_);
+  std::swap(size_, taken.size_);
+  return *this;
+}
+
+// --- the pages ---
+
+PagedArena::PagedArena(Bytes capacity, const Tag& tag, Domain& domain)
+    : domain_(&domain), block_(block_for(capacity, tag, domain)) {}
+
+Bytes PagedArena::pages() const noexcept {
+  return block_.size / kPage * kPage;
+}
+
+// The block's pages are plain ones again before the door may give them to
+// anybody else. Should the system refuse that, they stay the file's, which only
+// a fork would notice.
 PagedArena::~PagedArena() {
-  unmap();
+  if (file_ >= 0) {
+    void* plain = ::mmap(block_.data, count(pages()), PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    static_cast<void>(plain);
+    ::close(file_);
+  }
+  domain_->release(block_, kPage);
 }
 
 PagedArena::PagedArena(PagedArena&& other) noexcept
     : domain_(other.domain_),
       block_(std::exchange(other.block_, Block{})),
-      view_bytes_(std::exchange(other.view_bytes_, 0)),
-      views_(std::exchange(other.views_, nullptr)),
-      is_mapped_(std::exchange(other.is_mapped_, false)) {}
+      is_shown_(std::exchange(other.is_shown_, false)),
+      file_(std::exchange(other.file_, -1)) {}
 
 PagedArena& PagedArena::operator=(PagedArena&& other) noexcept {
   PagedArena taken(std::move(other));
   std::swap(domain_, taken.domain_);
   std::swap(block_, taken.block_);
-  std::swap(view_bytes_, taken.view_bytes_);
-  std::swap(views_, taken.views_);
-  std::swap(is_mapped_, taken.is_mapped_);
+  std::swap(is_shown_, taken.is_shown_);
+  std::swap(file_, taken.file_);
   return *this;
 }
 
-// Without views the block serves as it is.
-void PagedArena::map(std::span<const View> views) {
-  if (view_bytes_ == 0 || block_.size == 0) {
-    return;
+// The block comes last: until then nothing of the arena has changed.
+PagedArena::Views PagedArena::show(std::span<const View> views, Bytes size) {
+  check_views(pages(), size, views);
+  Views shown;
+  if (size == 0) {
+    return shown;
   }
-  void* addresses = ::mmap(nullptr, count(view_bytes_), PROT_NONE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (addresses == MAP_FAILED) {
-    refuse(view_bytes_);
+  shown.data_ = map(nullptr, size, -1, 0);
+  shown.size_ = size;
+  NewFile made;
+  if (!is_shown_ && !domain_->is_rehearsal() && !made.make(pages())) {
+    refuse(pages());
   }
-  views_ = static_cast<std::byte*>(addresses);
-  const MemoryFile file(block_.size);
-  if (!file.is_good() ||
-      !file.map(static_cast<std::byte*>(block_.data), 0, block_.size)) {
-    refuse(block_.size);
-  }
-  is_mapped_ = true;
+  const int file = is_shown_ ? file_ : made.get();
   for (const View& v : views) {
-    if (!file.map(views_ + (v.at - block_.size), v.from, v.size)) {
-      refuse(v.size);
-    }
+    map(shown.data_ == nullptr ? nullptr : shown.data_ + v.at, v.size, file,
+        v.from);
   }
+  if (!is_shown_) {
+    map(data(), pages(), file, 0);
+    file_ = made.take();
+    is_shown_ = true;
+  }
+  return shown;
 }
 
-// Views first: then nothing refers to the file but the block, whose pages are
-// plain ones again before the door may give them to anybody else. Should the
-// system refuse that, they stay the file's, which only a fork would notice.
-void PagedArena::unmap() noexcept {
-  if (views_ != nullptr) {
-    ::munmap(views_, count(view_bytes_));
+// Pages of the file in place of what is at `to`; nullptr: fresh addresses, for
+// pages to come. First the door is asked for a block of no bytes, so that each
+// mapping is one of the requests that can be told to fail.
+std::byte* PagedArena::map(std::byte* to, Bytes size, int file,
+                           Bytes from) const {
+  domain_->release(domain_->allocate(0, domain_->tag_of(block_.bucket)));
+  if (domain_->is_rehearsal() || size == 0) {
+    return nullptr;
   }
-  if (is_mapped_) {
-    void* fresh =
-        ::mmap(block_.data, count(block_.size), PROT_READ | PROT_WRITE,
-               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    static_cast<void>(fresh);
+  void* mapped =
+      to == nullptr ? ::mmap(nullptr, count(size), PROT_NONE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                    : ::mmap(to, count(size), PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_FIXED, file, from);
+  if (mapped == MAP_FAILED) {
+    refuse(size);
   }
-  domain_->release(block_, kPage);
+  return static_cast<std::byte*>(mapped);
 }
 
 void PagedArena::refuse(Bytes size) const {
@@ -154,20 +184,6 @@ void PagedArena::refuse(Bytes size) const {
   details.peak = stats.peak;
   details.budget = stats.budget;
   throw OutOfMemory(details);
-}
-
-std::byte* PagedArena::at(Bytes address, Bytes size) const {
-  const bool is_page = address >= 0 && size >= 0 && address <= capacity() &&
-                       size <= capacity() - address;
-  const bool is_view = address >= capacity() && size >= 0 && address <= end() &&
-                       size <= end() - address;
-  if (!is_page && !is_view) {
-    base::raise<ValueError>(
-        "paged arena: bytes [{}, {} + {}) lie outside its {} bytes", address,
-        address, size, end());
-  }
-  return is_page ? static_cast<std::byte*>(block_.data) + address
-                 : views_ + (address - capacity());
 }
 
 }  // namespace neap::memory

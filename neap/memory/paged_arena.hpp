@@ -1,13 +1,17 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// PagedArena: memory that shows some of its pages at further addresses, so
-// that pages which do not lie together can be used as if they did. All of it is
-// mapped once, when it is made. Not thread-safe.
+// PagedArena: a block of memory some of whose pages can be seen at further
+// addresses, so that pages which do not lie together can be used as if they
+// did. Not thread-safe.
 //
-//   addresses   0 .. capacity      the pages, in order
-//               capacity .. end    views of them, as asked for
+//   block    0 .. capacity           the pages, in order
+//   views    0 .. size, as many sets as are asked for, each with addresses of
+//            its own, of pages in any order
 //
-// The pages are one block of the door, of `capacity` bytes; views take address
-// space and page tables (1/512 of their size) but no memory of their own.
+// The block is one of the door's. Its whole pages become those of a file in
+// memory when they are first shown, and are plain ones again before it goes
+// back; the file costs a descriptor. Views take address space and page tables
+// (1/512 of their size) but no memory of their own. In a rehearsal the same is
+// asked for, and nothing is mapped.
 // A child of fork() shares the pages with its parent: it must not use them.
 #pragma once
 
@@ -19,40 +23,59 @@ namespace neap::memory {
 
 class NEAP_API PagedArena {
  public:
-  /// The `size` bytes from `at` on show those from `from` on.
+  /// The `size` bytes from `at` on show those of the block from `from` on.
   struct View {
-    Bytes at = 0;  // from capacity on
+    Bytes at = 0;
     Bytes from = 0;
     Bytes size = 0;
   };
 
-  /// Everything in whole pages of kPage bytes; a view lies in [capacity, end)
-  /// and shows what lies below capacity.
-  /// THROWS: ValueError; OutOfMemory (budget, or Reason::kSystem where the
-  /// system refuses pages or has no room for so many views).
-  PagedArena(Bytes capacity, Bytes end, std::span<const View> views,
-             const Tag& tag, Domain& domain = memory::domain());
+  /// Addresses that show pages. They go with it.
+  class NEAP_API Views {
+   public:
+    Views() = default;
+    ~Views();
+    Views(Views&& other) noexcept;
+    Views& operator=(Views&& other) noexcept;
+
+    std::byte* data() const noexcept { return data_; }  // nullptr: rehearsed
+    Bytes size() const noexcept { return size_; }
+
+   private:
+    friend class PagedArena;
+    std::byte* data_ = nullptr;
+    Bytes size_ = 0;
+  };
+
+  /// THROWS: OutOfMemory.
+  explicit PagedArena(Bytes capacity, const Tag& tag,
+                      Domain& domain = memory::domain());
   ~PagedArena();
   PagedArena(PagedArena&& other) noexcept;
   PagedArena& operator=(PagedArena&& other) noexcept;
 
+  std::byte* data() const noexcept {
+    return static_cast<std::byte*>(block_.data);
+  }
   Bytes capacity() const noexcept { return block_.size; }
-  Bytes end() const noexcept { return block_.size + view_bytes_; }
 
-  /// THROWS: ValueError where the bytes do not lie in the capacity or in the
-  /// views. What lies in no view must not be touched.
-  std::byte* at(Bytes address, Bytes size) const;
+  /// Everything in whole pages of kPage bytes. What lies in no view must not be
+  /// touched. The first call makes the file: the bytes of the block's whole
+  /// pages are then zeros. LIFETIME: the arena outlives the views.
+  /// THROWS: ValueError for views that stick out; OutOfMemory (Reason::kSystem
+  /// where the system refuses, each mapping being a request at the door, of no
+  /// bytes). All is then as before.
+  Views show(std::span<const View> views, Bytes size);
 
  private:
-  void map(std::span<const View> views);
-  void unmap() noexcept;
+  Bytes pages() const noexcept;
+  std::byte* map(std::byte* to, Bytes size, int file, Bytes from) const;
   [[noreturn]] void refuse(Bytes size) const;
 
   Domain* domain_;
   Block block_;
-  Bytes view_bytes_;
-  std::byte* views_ = nullptr;  // their addresses
-  bool is_mapped_ = false;      // the block's pages are the file's
+  bool is_shown_ = false;  // the block's pages are the file's
+  int file_ = -1;
 };
 
 }  // namespace neap::memory

@@ -2,20 +2,26 @@
 #include "neap/memory/paged_arena.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <array>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
 
 #include "neap/memory/system_pages.hpp"
 
 namespace neap::memory {
 namespace {
 
+using View = PagedArena::View;
+
 class PagedArenaTest : public testing::Test {
  protected:
-  PagedArena make(Bytes pages, Bytes addresses,
-                  std::span<const PagedArena::View> views) {
-    return PagedArena(pages * kPage, addresses * kPage, views, tag_, *domain_);
+  PagedArena make(Bytes pages) {
+    return PagedArena(pages * kPage, tag_, *domain_);
   }
 
   Domain::Handle domain_ = Domain::create();
@@ -24,25 +30,46 @@ class PagedArenaTest : public testing::Test {
            .site = {}};
 };
 
+void fill(std::byte* at, Bytes size, int value) {
+  std::memset(at, value, static_cast<std::size_t>(size));
+}
+
 // Pages 3 and 0, and page 1, of four.
-constexpr std::array<PagedArena::View, 3> kViews = {{
-    {.at = 4 * kPage, .from = 3 * kPage, .size = kPage},
-    {.at = 5 * kPage, .from = 0, .size = kPage},
-    {.at = 6 * kPage, .from = kPage, .size = kPage},
+constexpr std::array<View, 3> kViews = {{
+    {.at = 0, .from = 3 * kPage, .size = kPage},
+    {.at = kPage, .from = 0, .size = kPage},
+    {.at = 2 * kPage, .from = kPage, .size = kPage},
 }};
+constexpr Bytes kSize = 3 * kPage;
 
 TEST_F(PagedArenaTest, ShowsPagesAtFurtherAddresses) {
-  const PagedArena arena = make(4, 7, kViews);
-  for (Bytes page = 0; page < 4; ++page) {
-    std::memset(arena.at(page * kPage, kPage), static_cast<int>(page + 1),
-                static_cast<std::size_t>(kPage));
+  PagedArena arena = make(4);
+  const auto views = arena.show(kViews, kSize);
+  for (int page = 0; page < 4; ++page) {
+    fill(arena.data() + page * kPage, kPage, page + 1);
   }
-  const std::byte* view = arena.at(4 * kPage, 3 * kPage);
-  EXPECT_EQ(view[0], std::byte{4});
-  EXPECT_EQ(view[kPage], std::byte{1});
-  EXPECT_EQ(view[3 * kPage - 1], std::byte{2});
-  *arena.at(5 * kPage + 7, 1) = std::byte{99};
-  EXPECT_EQ(*arena.at(7, 1), std::byte{99});
+  EXPECT_EQ(views.size(), kSize);
+  EXPECT_EQ(views.data()[0], std::byte{4});
+  EXPECT_EQ(views.data()[kPage], std::byte{1});
+  EXPECT_EQ(views.data()[3 * kPage - 1], std::byte{2});
+  views.data()[kPage + 7] = std::byte{99};
+  EXPECT_EQ(arena.data()[7], std::byte{99});
+}
+
+TEST_F(PagedArenaTest, ShowsThemInSeveralSetsThatComeAndGo) {
+  PagedArena arena = make(4);
+  const auto first = arena.show(kViews, kSize);
+  arena.data()[3 * kPage] = std::byte{5};
+  {
+    const View whole{.at = 0, .from = 2 * kPage, .size = 2 * kPage};
+    const auto second = arena.show({&whole, 1}, 2 * kPage);
+    EXPECT_EQ(second.data()[kPage], std::byte{5});
+    second.data()[kPage] = std::byte{6};
+  }
+  EXPECT_EQ(first.data()[0], std::byte{6});
+  auto moved = arena.show(kViews, kSize);
+  moved = arena.show(kViews, kSize);
+  EXPECT_EQ(moved.data()[0], std::byte{6});
 }
 
 TEST_F(PagedArenaTest, IsOneBlockOfTheDoor) {
@@ -51,10 +78,13 @@ TEST_F(PagedArenaTest, IsOneBlockOfTheDoor) {
   };
   const Bytes held = held_for_blocks();
   {
-    const PagedArena arena = make(4, 7, kViews);
+    PagedArena arena = make(4);
+    const Bytes with_pages = held_for_blocks();
+    const auto views = arena.show(kViews, kSize);
     EXPECT_EQ(domain_->stats().live, 4 * kPage);
     EXPECT_EQ(domain_->stats().live_blocks, 1);
-    EXPECT_GE(held_for_blocks(), held + 4 * kPage);
+    EXPECT_GE(with_pages, held + 4 * kPage);
+    EXPECT_EQ(held_for_blocks(), with_pages);
   }
   EXPECT_EQ(domain_->stats().live_blocks, 0);
   EXPECT_TRUE(domain_->is_consistent());
@@ -62,68 +92,154 @@ TEST_F(PagedArenaTest, IsOneBlockOfTheDoor) {
 
 TEST_F(PagedArenaTest, GivesPlainPagesBackToTheDoor) {
   for (int round = 0; round < 3; ++round) {
-    const PagedArena arena = make(4, 7, kViews);
-    std::memset(arena.at(0, 4 * kPage), 7, static_cast<std::size_t>(4 * kPage));
+    PagedArena arena = make(4);
+    const auto views = arena.show(kViews, kSize);
+    fill(arena.data(), 4 * kPage, 7);
   }
   const Block block = domain_->allocate(4 * kPage, tag_);
-  std::memset(block.data, 5, static_cast<std::size_t>(block.size));
-  const PagedArena arena = make(4, 7, kViews);
-  *arena.at(0, 1) = std::byte{1};
+  fill(static_cast<std::byte*>(block.data), block.size, 5);
+  PagedArena arena = make(4);
+  const auto views = arena.show(kViews, kSize);
+  arena.data()[0] = std::byte{1};
   EXPECT_EQ(static_cast<std::byte*>(block.data)[0], std::byte{5});
   domain_->release(block);
 }
 
-TEST_F(PagedArenaTest, NeedsNoViews) {
-  const PagedArena arena = make(2, 2, {});
-  std::memset(arena.at(0, 2 * kPage), 1, static_cast<std::size_t>(2 * kPage));
-  EXPECT_EQ(arena.end(), 2 * kPage);
-  const PagedArena empty = make(0, 0, {});
+TEST_F(PagedArenaTest, ShowsWholePagesOfAnySize) {
+  PagedArena arena(2 * kPage + 100, tag_, *domain_);
+  const View last{.at = 0, .from = kPage, .size = kPage};
+  fill(arena.data(), arena.capacity(), 8);
+  const auto views = arena.show({&last, 1}, kPage);
+  EXPECT_EQ(arena.data()[2 * kPage], std::byte{8});  // in no whole page
+  arena.data()[kPage] = std::byte{9};
+  EXPECT_EQ(views.data()[0], std::byte{9});
+  PagedArena empty = make(0);
   EXPECT_EQ(empty.capacity(), 0);
+  EXPECT_EQ(empty.show({}, 0).data(), nullptr);
 }
 
 TEST_F(PagedArenaTest, MovesWithItsPages) {
-  PagedArena first = make(4, 7, kViews);
-  *first.at(0, 1) = std::byte{3};
+  PagedArena first = make(4);
+  auto views = first.show(kViews, kSize);
+  first.data()[0] = std::byte{3};
   PagedArena second = std::move(first);
-  EXPECT_EQ(*second.at(5 * kPage, 1), std::byte{3});
-  second = make(2, 2, {});
+  EXPECT_EQ(views.data()[kPage], std::byte{3});
+  views = {};
+  second = make(2);
   EXPECT_EQ(second.capacity(), 2 * kPage);
   EXPECT_EQ(domain_->stats().live, 2 * kPage);
 }
 
 TEST_F(PagedArenaTest, RefusesViewsThatDoNotFit) {
-  const auto refuses = [&](PagedArena::View view) {
-    EXPECT_THROW(make(4, 7, std::span(&view, 1)), ValueError);
+  PagedArena arena = make(4);
+  const auto refuses = [&](View view) {
+    EXPECT_THROW(arena.show({&view, 1}, kSize), ValueError);
   };
-  refuses({.at = 3 * kPage, .from = 0, .size = kPage});
-  refuses({.at = 4 * kPage, .from = 3 * kPage, .size = 2 * kPage});
-  refuses({.at = 6 * kPage, .from = 0, .size = 2 * kPage});
-  refuses({.at = 4 * kPage, .from = 100, .size = kPage});
-  refuses({.at = 4 * kPage, .from = 0, .size = -kPage});
-  EXPECT_THROW(PagedArena(100, 100, {}, tag_, *domain_), ValueError);
-  const PagedArena arena = make(4, 7, kViews);
-  EXPECT_THROW(arena.at(3 * kPage, 2 * kPage), ValueError);
-  EXPECT_THROW(arena.at(-1, 1), ValueError);
-  EXPECT_THROW(arena.at(7 * kPage, 1), ValueError);
+  refuses({.at = -kPage, .from = 0, .size = kPage});
+  refuses({.at = 0, .from = 3 * kPage, .size = 2 * kPage});
+  refuses({.at = 2 * kPage, .from = 0, .size = 2 * kPage});
+  refuses({.at = 0, .from = 100, .size = kPage});
+  refuses({.at = 0, .from = 0, .size = -kPage});
+  EXPECT_THROW(arena.show({}, 100), ValueError);
 }
 
 TEST_F(PagedArenaTest, KeepsTheBudget) {
   domain_->set_budget(domain_->stats().held + domain_->stats().external +
                       kPage);
-  EXPECT_THROW(make(1 << 20, 1 << 20, {}), OutOfMemory);
+  EXPECT_THROW(make(1 << 20), OutOfMemory);
   EXPECT_EQ(domain_->stats().live, 0);
 }
 
 TEST_F(PagedArenaTest, SaysThatTheSystemRefuses) {
+  PagedArena arena = make(4);
   try {
     // More addresses than a process has.
-    make(4, Bytes{1} << 40, kViews);
+    arena.show(kViews, (Bytes{1} << 40) * kPage);
     FAIL();
   } catch (const OutOfMemory& error) {
     EXPECT_EQ(error.details().reason, OutOfMemory::Reason::kSystem);
     EXPECT_STREQ(error.details().owner.data(), "step");
   }
-  EXPECT_EQ(domain_->stats().live, 0);
+  EXPECT_EQ(domain_->stats().live, 4 * kPage);
+}
+
+TEST_F(PagedArenaTest, ARehearsalAsksForTheSameAndMapsNothing) {
+  const auto requests = [&](Domain& domain) {
+    PagedArena arena(4 * kPage, Tag{}, domain);
+    const auto one = arena.show(kViews, kSize);
+    const auto two = arena.show(kViews, kSize);
+    EXPECT_EQ(one.data() == nullptr, domain.is_rehearsal());
+    EXPECT_EQ(one.size(), kSize);
+    return domain.requests();
+  };
+  const auto real = Domain::create({.host = HostAllocator::kPooled});
+  const auto rehearsed = Domain::create({.is_rehearsal = true});
+  EXPECT_EQ(requests(*rehearsed), requests(*real));
+  EXPECT_EQ(rehearsed->stats().peak, real->stats().peak);
+}
+
+// --- what a refusal leaves -------------------------------------------------
+
+struct Taken {
+  std::int64_t maps = 0;
+  std::int64_t files = 0;
+  friend bool operator==(const Taken&, const Taken&) = default;
+};
+
+// What the process has of them; only a change of it means anything.
+Taken taken_by_process() {
+  std::ifstream maps("/proc/self/maps");
+  const std::filesystem::directory_iterator files("/proc/self/fd");
+  Taken taken;
+  for (std::string line; std::getline(maps, line);) {
+    taken.maps += line.find("neap arena") != std::string::npos ? 1 : 0;
+  }
+  taken.files = std::distance(begin(files), end(files));
+  return taken;
+}
+
+TEST_F(PagedArenaTest, AnyRequestMayBeRefusedAndNothingHasChanged) {
+  const Taken before = taken_by_process();
+  {
+    PagedArena arena = make(4);
+    fill(arena.data(), 4 * kPage, 3);
+    PagedArena::Views views;
+    std::int64_t n = 0;
+    for (bool is_done = false; !is_done;) {
+      domain_->fail_at(++n);
+      try {
+        views = arena.show(kViews, kSize);
+        is_done = true;
+      } catch (const OutOfMemory&) {
+        EXPECT_EQ(arena.data()[0], std::byte{3}) << n;
+        EXPECT_EQ(taken_by_process(), before) << n;
+      }
+    }
+    domain_->fail_at(0);
+    EXPECT_EQ(n, 6);  // addresses, three views and the block
+    EXPECT_EQ(taken_by_process().files, before.files + 1);
+    EXPECT_GT(taken_by_process().maps, before.maps);
+    const Taken shown = taken_by_process();
+    domain_->fail_at(3);
+    EXPECT_THROW(arena.show(kViews, kSize), OutOfMemory);
+    EXPECT_EQ(taken_by_process(), shown);
+    EXPECT_EQ(domain_->stats().live, 4 * kPage);
+  }
+  EXPECT_EQ(taken_by_process(), before);
+  EXPECT_EQ(domain_->stats().live_blocks, 0);
+}
+
+TEST_F(PagedArenaTest, ASystemWithoutFilesLeavesThePagesPlain) {
+  PagedArena arena = make(4);
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit none{0, limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  EXPECT_THROW(arena.show(kViews, kSize), OutOfMemory);
+  setrlimit(RLIMIT_NOFILE, &limit);
+  const auto views = arena.show(kViews, kSize);
+  arena.data()[0] = std::byte{1};
+  EXPECT_EQ(views.data()[kPage], std::byte{1});
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/planner/lower_bound.hpp"
+#include "neap/planner/page_groups.hpp"
 
 namespace neap::planner {
 namespace {
@@ -98,18 +99,30 @@ class FreePages {
     return taken;
   }
 
+  /// The highest ones, each a run. REQUIRES: so many are free.
+  Runs take_scattered(std::int64_t count) {
+    Runs taken;
+    for (; count > 0; --count) {
+      const auto highest = std::prev(runs_.end());
+      taken.push_back({highest->first + --highest->second, 1});
+      if (highest->second == 0) {
+        runs_.erase(highest);
+      }
+    }
+    return taken;
+  }
+
  private:
   std::map<std::int64_t, std::int64_t, std::less<>,
            memory::Allocator<std::pair<const std::int64_t, std::int64_t>>>
       runs_;  // count by first page
 };
 
-// The same lifetimes, with sizes in pages.
-Problem in_pages(const Problem& merged, std::int64_t page_size) {
-  Problem pages;
-  pages.buffers.reserve(merged.buffers.size());
-  for (std::size_t i = 0; i < merged.buffers.size(); ++i) {
-    const Buffer& b = merged.buffers[i];
+void check_pages(const Problem& merged, std::int64_t page_size) {
+  if (page_size < 1) {
+    base::raise<ValueError>("pages: {} is no size of a page", page_size);
+  }
+  for (const Buffer& b : merged.buffers) {
     if (b.fixed >= 0) {
       base::raise<ValueError>(
           "pages: a buffer is fixed at {}, but addresses are made here",
@@ -119,22 +132,19 @@ Problem in_pages(const Problem& merged, std::int64_t page_size) {
       base::raise<ValueError>("pages: {} is no multiple of the alignment {}",
                               page_size, b.alignment);
     }
-    const std::int64_t rest = b.size % page_size == 0 ? 0 : 1;
-    pages.buffers.push_back({.lower = b.lower,
-                             .upper = b.upper,
-                             .size = b.size / page_size + rest});
   }
-  return pages;
 }
 
 // Walks through time; what comes takes its place in the plan, or what is free.
 class Assigner {
  public:
-  Assigner(const Problem& pages, const Solution& plan)
-      : problem_(pages),
+  Assigner(const Problem& problem, const Solution& plan, std::int64_t pages,
+           PageChoice choice)
+      : problem_(problem),
         plan_(plan),
-        free_(plan.lower_bound),
-        runs_(pages.buffers.size()) {}
+        choice_(choice),
+        free_(pages),
+        runs_(problem.buffers.size()) {}
 
   memory::Vector<Runs> run() {
     const auto by = [&](auto key) {
@@ -169,6 +179,10 @@ class Assigner {
   Runs& runs_of(std::int32_t i) { return runs_[static_cast<std::size_t>(i)]; }
 
   void settle(std::int32_t i) {
+    if (choice_ == PageChoice::kScattered) {
+      runs_of(i) = free_.take_scattered(buffer(i).size);
+      return;
+    }
     const Run planned = {plan_.offsets[static_cast<std::size_t>(i)],
                          buffer(i).size};
     if (free_.take(planned)) {
@@ -180,6 +194,7 @@ class Assigner {
 
   const Problem& problem_;
   const Solution& plan_;
+  PageChoice choice_;
   FreePages free_;
   memory::Vector<Runs> runs_;
 };
@@ -187,27 +202,26 @@ class Assigner {
 }  // namespace
 
 Paging assign_pages(const Problem& problem, std::int64_t page_size,
-                    const SolveOptions& options) {
-  if (page_size < 1) {
-    base::raise<ValueError>("pages: {} is no size of a page", page_size);
-  }
+                    const SolveOptions& options, PageChoice choice) {
   const Merged merged = merge_aliases(problem);
-  const Problem pages = in_pages(merged.problem, page_size);
-  const Solution plan = solve(pages, options);
-  const memory::Vector<Runs> runs = Assigner(pages, plan).run();
-
+  check_pages(merged.problem, page_size);
+  const PageGroups groups = group_pages(merged.problem, page_size, options);
+  const Solution plan = solve(groups.problem, options);
   Paging paging;
   paging.page_size = page_size;
-  paging.pages = plan.lower_bound;
+  // Not the plan's, which says what one block cannot be below.
+  paging.pages = lower_bound(groups.problem).height;
+  const memory::Vector<Runs> runs =
+      Assigner(groups.problem, plan, paging.pages, choice).run();
   paging.address_pages = paging.pages;
-  memory::Vector<std::int64_t> first_pages;  // addresses of the merged buffers
-  for (const Runs& of_buffer : runs) {
-    if (of_buffer.size() < 2) {
-      first_pages.push_back(of_buffer.empty() ? 0 : of_buffer[0].first);
+  memory::Vector<std::int64_t> first_pages;  // addresses of the groups
+  for (const Runs& of_group : runs) {
+    if (of_group.size() < 2) {
+      first_pages.push_back(of_group.empty() ? 0 : of_group[0].first);
       continue;
     }
     first_pages.push_back(paging.address_pages);
-    for (const Run& run : of_buffer) {
+    for (const Run& run : of_group) {
       paging.views.push_back(
           {.at = paging.address_pages, .from = run.first, .count = run.count});
       paging.address_pages += run.count;
@@ -215,9 +229,11 @@ Paging assign_pages(const Problem& problem, std::int64_t page_size,
   }
   for (std::size_t i = 0; i < problem.buffers.size(); ++i) {
     const Buffer& b = problem.buffers[i];
-    paging.addresses.push_back(
-        first_pages[static_cast<std::size_t>(merged.owner[i])] * page_size +
-        (b.alias_of >= 0 ? b.alias_at : 0));
+    const auto owner = static_cast<std::size_t>(merged.owner[i]);
+    const auto group = static_cast<std::size_t>(groups.group_of[owner]);
+    paging.addresses.push_back(first_pages[group] * page_size +
+                               groups.at[owner] +
+                               (b.alias_of >= 0 ? b.alias_at : 0));
   }
   return paging;
 }

@@ -1,13 +1,14 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // A plan without fragmentation: memory in pages, of which a buffer may have
-// several runs that it sees as one range of addresses. Then the lower bound is
-// always reached, since any free pages will do.
+// several runs that it sees as one range of addresses. Then the lower bound in
+// pages is always reached, since any free pages will do.
 //
 //   addresses, in pages        0 .. pages-1: the pages themselves, in order
 //                              pages ..    : views, one after the other, of
 //                                            the buffers in several runs
 //
-// A buffer in one run needs no view: its address is its first page's.
+// A buffer in one run needs no view: its address is its first page's. Buffers
+// below a page share pages (page_groups.hpp).
 // neap/memory/paged_arena.hpp makes such addresses.
 #pragma once
 
@@ -30,12 +31,20 @@ struct Paging {
   memory::Vector<PageView> views;          // by `at`
 };
 
-/// Every buffer takes whole pages. `pages` is the largest sum of live pages at
-/// an instant, exactly. A plan of solve() comes first; what sticks out of it
-/// takes what is free, in as few runs as it then can.
+/// Which of the free pages a buffer gets.
+enum class PageChoice : std::uint8_t {
+  kTogether,   // in as few runs as can be
+  kScattered,  // one by one, backward: for tests of what runs on them
+};
+
+/// A buffer of a page or more takes whole pages; smaller ones share them where
+/// that makes fewer. `pages` is the largest sum of live pages at an instant,
+/// exactly. A plan of solve() comes first; what sticks out of it takes what is
+/// free, in as few runs as it then can.
 /// THROWS: ValueError as check(), for a fixed buffer, and where the page size
 /// is no multiple of an alignment; OutOfMemory.
 NEAP_API Paging assign_pages(const Problem& problem, std::int64_t page_size,
-                             const SolveOptions& options = {});
+                             const SolveOptions& options = {},
+                             PageChoice choice = PageChoice::kTogether);
 
 }  // namespace neap::planner

@@ -3,46 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
-
 #include "neap/planner/lower_bound.hpp"
 #include "neap/planner/problems_for_test.hpp"
+#include "neap/planner/validate.hpp"
 
 namespace neap::planner {
 namespace {
-
-// The page behind an address.
-std::int64_t page_at(const Paging& paging, std::int64_t address) {
-  const std::int64_t at = address / paging.page_size;
-  if (at < paging.pages) {
-    return at;
-  }
-  for (const PageView& view : paging.views) {
-    if (view.at <= at && at < view.at + view.count) {
-      return view.from + (at - view.at);
-    }
-  }
-  return -1;
-}
-
-// At every begin: no page behind two buffers that live then.
-void expect_good(const Problem& problem, const Paging& paging) {
-  for (const Buffer& now : problem.buffers) {
-    std::set<std::int64_t> seen;
-    for (std::size_t i = 0; i < problem.buffers.size(); ++i) {
-      const Buffer& b = problem.buffers[i];
-      if (b.lower > now.lower || b.upper <= now.lower || b.alias_of >= 0) {
-        continue;
-      }
-      for (std::int64_t byte = 0; byte < b.size; byte += paging.page_size) {
-        const std::int64_t page = page_at(paging, paging.addresses[i] + byte);
-        EXPECT_GE(page, 0);
-        EXPECT_LT(page, paging.pages);
-        EXPECT_TRUE(seen.insert(page).second) << i << " shares " << page;
-      }
-    }
-  }
-}
 
 std::int64_t bound_in_pages(Problem problem, std::int64_t page_size) {
   for (Buffer& b : problem.buffers) {
@@ -58,11 +24,63 @@ TEST(PagedTest, ReachesTheLowerBoundOfEveryProblem) {
     const Problem problem = random_problem(
         seed, {.buffers = 60, .instants = 50, .longest = 20, .largest = 90});
     const Paging paging = assign_pages(problem, 4, {.work = 1});
-    EXPECT_EQ(paging.pages, bound_in_pages(problem, 4));
-    expect_good(problem, paging);
+    EXPECT_LE(paging.pages, bound_in_pages(problem, 4));
+    EXPECT_GE(paging.pages * 4, lower_bound(problem).height);
+    EXPECT_TRUE(validate(problem, paging).is_good());
     views += paging.views.size();
   }
   EXPECT_GT(views, 0U);
+}
+
+// Seven buffers of which never more than six pages live, and which no plan puts
+// into less than seven.
+TEST(PagedTest, ReachesABoundThatNoPlanReaches) {
+  Problem problem;
+  problem.buffers = {{.lower = 0, .upper = 2, .size = 2 * 64},
+                     {.lower = 0, .upper = 1, .size = 4 * 64},
+                     {.lower = 1, .upper = 4, .size = 1 * 64},
+                     {.lower = 1, .upper = 3, .size = 3 * 64},
+                     {.lower = 2, .upper = 6, .size = 1 * 64},
+                     {.lower = 3, .upper = 8, .size = 4 * 64},
+                     {.lower = 6, .upper = 8, .size = 2 * 64}};
+  const Solution best = solve(problem);
+  EXPECT_TRUE(best.is_proven);
+  EXPECT_EQ(best.height, 7 * 64);
+  const Paging paging = assign_pages(problem, 64);
+  EXPECT_EQ(paging.pages, 6);
+  EXPECT_FALSE(paging.views.empty());
+  EXPECT_TRUE(validate(problem, paging).is_good());
+}
+
+TEST(PagedTest, ScattersPagesWhereItIsAskedTo) {
+  const Problem problem = training_problem(1, 30);
+  const Paging together = assign_pages(problem, 64);
+  const Paging scattered =
+      assign_pages(problem, 64, {.work = 1}, PageChoice::kScattered);
+  EXPECT_EQ(scattered.pages, together.pages);
+  EXPECT_GT(scattered.views.size(), 100U);
+  EXPECT_TRUE(validate(problem, scattered).is_good());
+}
+
+TEST(PagedTest, SmallBuffersSharePages) {
+  Problem problem;
+  for (std::int64_t i = 0; i < 40; ++i) {
+    problem.buffers.push_back({.lower = i, .upper = i + 12, .size = 3});
+  }
+  problem.buffers.push_back({.lower = 20, .upper = 22, .size = 64});
+  const Paging paging = assign_pages(problem, 16);
+  EXPECT_EQ(bound_in_pages(problem, 16), 4 + 12);
+  EXPECT_LE(paging.pages, 4 + 4);  // 12 of 3 units: at least 3 pages
+  EXPECT_TRUE(validate(problem, paging).is_good());
+}
+
+// Where lifetimes are so far apart that a common page would only be in the way.
+TEST(PagedTest, SmallBuffersStayApartWhereThatTakesFewerPages) {
+  Problem problem;
+  problem.buffers = {{.lower = 0, .upper = 2, .size = 1},
+                     {.lower = 1, .upper = 5, .size = 16},
+                     {.lower = 4, .upper = 6, .size = 1}};
+  EXPECT_EQ(assign_pages(problem, 16).pages, 2);
 }
 
 TEST(PagedTest, NeedsNoViewsWhereAPlanReachesTheBound) {
@@ -72,7 +90,7 @@ TEST(PagedTest, NeedsNoViewsWhereAPlanReachesTheBound) {
   EXPECT_EQ(paging.pages * 64, lower_bound(problem).height);
   EXPECT_TRUE(paging.views.empty());
   EXPECT_EQ(paging.address_pages, paging.pages);
-  expect_good(problem, paging);
+  EXPECT_TRUE(validate(problem, paging).is_good());
 }
 
 TEST(PagedTest, PutsAliasesIntoTheirBuffers) {
@@ -84,6 +102,54 @@ TEST(PagedTest, PutsAliasesIntoTheirBuffers) {
   const Paging paging = assign_pages(problem, 8);
   EXPECT_EQ(paging.pages, 3);
   EXPECT_EQ(paging.addresses[2], paging.addresses[0] + 6);
+}
+
+TEST(PagedTest, TheValidatorSeesPlantedFaults) {
+  const Problem problem = random_problem(
+      3, {.buffers = 60, .instants = 50, .longest = 20, .largest = 90});
+  const Paging good =
+      assign_pages(problem, 4, {.work = 1}, PageChoice::kScattered);
+  ASSERT_TRUE(validate(problem, good).is_good());
+  ASSERT_GT(good.views.size(), 4U);
+  const auto fault_of = [&](auto&& plant) {
+    Paging bad = good;
+    plant(bad);
+    return validate(problem, bad).fault;
+  };
+  EXPECT_EQ(fault_of([](Paging& p) { p.addresses.pop_back(); }), Fault::kCount);
+  EXPECT_EQ(fault_of([](Paging& p) { --p.pages; }), Fault::kHeight);
+  EXPECT_EQ(fault_of([](Paging& p) { ++p.views[3].at; }), Fault::kHeight);
+  EXPECT_EQ(fault_of([](Paging& p) { p.views[3].from = p.pages; }),
+            Fault::kHeight);
+  EXPECT_EQ(fault_of([](Paging& p) { p.views.pop_back(); }), Fault::kHeight);
+  EXPECT_EQ(fault_of([](Paging& p) { p.addresses[0] = -4; }), Fault::kRange);
+  EXPECT_EQ(fault_of([](Paging& p) { p.addresses[0] = p.address_pages * 4; }),
+            Fault::kRange);
+  // One view that shows what another one does.
+  EXPECT_EQ(fault_of([](Paging& p) { p.views[1].from = p.views[0].from; }),
+            Fault::kOverlap);
+}
+
+TEST(PagedTest, AnyRequestMayBeRefusedAndNothingIsLeft) {
+  const Problem problem = random_problem(
+      7, {.buffers = 40, .instants = 30, .longest = 12, .largest = 60});
+  const Paging good = assign_pages(problem, 8, {.work = 1});
+  const auto domain = memory::Domain::create();
+  const memory::UseDomain use(*domain);
+  std::int64_t refused = 0;
+  for (bool is_done = false; !is_done;) {
+    domain->fail_at(refused + 1);
+    try {
+      EXPECT_EQ(assign_pages(problem, 8, {.work = 1}).addresses,
+                good.addresses);
+      is_done = true;
+    } catch (const OutOfMemory&) {
+      ++refused;
+    }
+    ASSERT_EQ(domain->stats().live_blocks, 0) << refused;
+  }
+  domain->fail_at(0);
+  EXPECT_GT(refused, 20);
 }
 
 TEST(PagedTest, RefusesWhatPagesCannotGive) {

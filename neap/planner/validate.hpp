@@ -3,6 +3,7 @@
 // what makes plans, so that a mistake there cannot hide here.
 #pragma once
 
+#include "neap/planner/paged.hpp"
 #include "neap/planner/problem.hpp"
 
 namespace neap::planner {
@@ -31,6 +32,11 @@ struct Verdict {
 /// buffer that it lies in alive. O(n log n).
 /// THROWS: ValueError as check(); OutOfMemory.
 NEAP_API Verdict validate(const Problem& problem, const Solution& solution);
+
+/// As above, of pages: kRange for an address that is no page's (or that a view
+/// shows as none), kOverlap for bytes of one page, kHeight for other than
+/// `pages` or views that do not follow one another.
+NEAP_API Verdict validate(const Problem& problem, const Paging& paging);
 
 /// "none", "count", "overlap", ...
 NEAP_API const char* name_of(Fault fault) noexcept;
