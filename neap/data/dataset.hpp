@@ -8,6 +8,11 @@
 //     void load(std::int64_t index, std::span<std::byte> input,
 //               std::span<std::byte> target) const noexcept;
 //   };
+//
+// `load` has two variations, apart or together: it takes a SampleId, where a
+// sample differs from epoch to epoch (random crops), and it returns
+// Result<void>, where it can fail (a file). The loader calls it from one thread
+// at a time: the user's, or the reader thread that it was told to start.
 #pragma once
 
 #include <concepts>
@@ -15,6 +20,7 @@
 #include <cstdint>
 #include <span>
 
+#include "neap/base/result.hpp"
 #include "neap/tensor/tensor.hpp"
 
 namespace neap::data {
@@ -27,14 +33,33 @@ struct SampleSpec {
   DType target_dtype = i64;
 };
 
+/// Which sample, in which epoch. What is random about a sample follows from
+/// these two and a seed alone, whoever asks, and when.
+struct SampleId {
+  std::int64_t epoch = 0;
+  std::int64_t index = 0;
+};
+
+namespace internal {
+template <class D, class Id>
+concept LoadsSurely = requires(const D& d, Id id, std::span<std::byte> bytes) {
+  { d.load(id, bytes, bytes) }
+  noexcept->std::same_as<void>;
+};
+template <class D, class Id>
+concept LoadsIfItCan = requires(const D& d, Id id, std::span<std::byte> bytes) {
+  { d.load(id, bytes, bytes) } -> std::same_as<Result<void>>;
+};
+template <class D, class Id>
+concept LoadsBy = LoadsSurely<D, Id> || LoadsIfItCan<D, Id>;
+}  // namespace internal
+
 template <class D>
-concept Dataset = requires(const D& d, std::int64_t index,
-                           std::span<std::byte> bytes) {
+concept Dataset = requires(const D& d) {
   { d.size() } -> std::convertible_to<std::int64_t>;
   { d.spec() } -> std::convertible_to<SampleSpec>;
-  { d.load(index, bytes, bytes) }
-  noexcept;
-};
+}
+&&(internal::LoadsBy<D, std::int64_t> || internal::LoadsBy<D, SampleId>);
 
 /// A reference to any Dataset, as two plain pointers: what the loader keeps.
 /// LIFETIME: the data set must outlive it.
@@ -45,26 +70,41 @@ class AnyDataset {
       : object_(&dataset),
         size_(dataset.size()),
         spec_(dataset.spec()),
-        load_([](const void* object, std::int64_t index,
-                 std::span<std::byte> input,
-                 std::span<std::byte> target) noexcept {
-          static_cast<const D*>(object)->load(index, input, target);
+        load_([](const void* object, SampleId id, std::span<std::byte> input,
+                 std::span<std::byte> target) {
+          const D& set = *static_cast<const D*>(object);
+          if constexpr (internal::LoadsBy<D, SampleId>) {
+            return call(set, id, input, target);
+          } else {
+            return call(set, id.index, input, target);
+          }
         }) {}
 
   std::int64_t size() const noexcept { return size_; }
   const SampleSpec& spec() const noexcept { return spec_; }
-  /// Writes sample `index` (in [0, size())) as row-major elements.
-  void load(std::int64_t index, std::span<std::byte> input,
-            std::span<std::byte> target) const noexcept {
-    load_(object_, index, input, target);
+  /// Writes sample `id` (its index in [0, size())) as row-major elements.
+  Result<void> load(SampleId id, std::span<std::byte> input,
+                    std::span<std::byte> target) const {
+    return load_(object_, id, input, target);
   }
 
  private:
+  template <class D, class Id>
+  static Result<void> call(const D& set, Id id, std::span<std::byte> input,
+                           std::span<std::byte> target) {
+    if constexpr (internal::LoadsIfItCan<D, Id>) {
+      return set.load(id, input, target);
+    } else {
+      set.load(id, input, target);
+      return {};
+    }
+  }
+
   const void* object_;
   std::int64_t size_;
   SampleSpec spec_;
-  void (*load_)(const void*, std::int64_t, std::span<std::byte>,
-                std::span<std::byte>) noexcept;
+  Result<void> (*load_)(const void*, SampleId, std::span<std::byte>,
+                        std::span<std::byte>);
 };
 
 }  // namespace neap::data

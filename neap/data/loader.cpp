@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "neap/base/raise.hpp"
+#include "neap/data/read_ahead.hpp"
+#include "neap/data/read_error.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/tensor/create.hpp"
 
@@ -36,29 +38,48 @@ Loader::Loader(AnyDataset dataset, const LoaderOptions& options, CallSite site)
       options_(options),
       site_(base::intern(site)),
       sampler_(dataset.size(), options.shuffle, options.seed) {
-  if (options.batch <= 0) {
-    base::raise<ValueError>(
-        "loader: a batch of {} samples, expected at least 1", options.batch);
+  check();
+  make_ring(site);
+  if (options.prefetch > 0) {
+    const auto fill = [](void* loader, std::int64_t number) {
+      static_cast<const Loader*>(loader)->fill(number);
+    };
+    reader_ =
+        memory::make_owned<ReadAhead>(memory::Category::kData, fill, this);
   }
+}
+
+Loader::~Loader() = default;
+
+void Loader::check() const {
+  if (options_.batch <= 0) {
+    base::raise<ValueError>(
+        "loader: a batch of {} samples, expected at least 1", options_.batch);
+  }
+  if (options_.prefetch < 0 || options_.prefetch > kMaxPrefetch) {
+    base::raise<ValueError>("loader: prefetch of {} batches, expected 0 to {}",
+                            options_.prefetch, kMaxPrefetch);
+  }
+}
+
+void Loader::make_ring(CallSite site) {
   const memory::ContextGuard guard(
       [](memory::Context& c) { c.category = memory::Category::kInputs; });
   const memory::OutsideScopes outside;
   const SampleSpec& spec = dataset_.spec();
   // No batch has more samples than there are.
   const std::int64_t rows =
-      std::max<std::int64_t>(1, std::min(options.batch, dataset_.size()));
-  for (Batch& slot : ring_) {
+      std::max<std::int64_t>(1, std::min(options_.batch, dataset_.size()));
+  const std::int64_t rest = dataset_.size() % options_.batch;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(slots()); ++i) {
+    Batch& slot = ring_[i];
     slot.input = empty(with_batch(spec.input, rows), spec.input_dtype, site);
     slot.target = empty(with_batch(spec.target, rows), spec.target_dtype, site);
-  }
-  const std::int64_t rest = dataset_.size() % options.batch;
-  if (rest != 0 && !options.drop_last) {
-    for (std::size_t slot = 0; slot < ring_.size(); ++slot) {
-      partial_[slot] = {first_rows(ring_[slot].input, rest),
-                        first_rows(ring_[slot].target, rest)};
+    if (rest != 0 && !options_.drop_last) {
+      partial_[i] = {first_rows(slot.input, rest),
+                     first_rows(slot.target, rest)};
     }
   }
-  position_ = dataset_.size();  // nothing to give before start()
 }
 
 std::int64_t Loader::batches_per_epoch() const noexcept {
@@ -68,12 +89,18 @@ std::int64_t Loader::batches_per_epoch() const noexcept {
 }
 
 void Loader::start(std::int64_t epoch, std::int64_t first_batch) noexcept {
+  const bool has_reader = reader_ && reader_->is_here();
+  if (has_reader) {
+    reader_->rewind(next_);
+  }
   sampler_.start(epoch);
-  // Compared before they are multiplied: the product may be too large.
-  const bool is_inside = first_batch <= dataset_.size() / options_.batch;
-  position_ = is_inside
-                  ? std::max<std::int64_t>(first_batch, 0) * options_.batch
-                  : dataset_.size();
+  epoch_ = epoch;
+  const std::int64_t batches = batches_per_epoch();
+  first_ = next_ - std::clamp<std::int64_t>(first_batch, 0, batches);
+  end_ = first_ + batches;
+  if (has_reader) {
+    reader_->allow(std::min(end_, next_ + options_.prefetch));
+  }
 }
 
 const Batch* Loader::next() {
@@ -82,27 +109,60 @@ const Batch* Loader::next() {
         "loader: a step that is traced asks for a batch, and would see that "
         "one in every run; give the step its batch as arguments");
   }
-  const std::int64_t count =
-      std::min(options_.batch, dataset_.size() - position_);
-  const bool is_whole = count == options_.batch;
-  if (count <= 0 || (!is_whole && options_.drop_last)) {
+  if (next_ >= end_) {
     return nullptr;
   }
-  slot_ = (slot_ + 1) % ring_.size();
-  fill(ring_[slot_], count);
-  position_ += count;
-  return is_whole ? &ring_[slot_] : &partial_[slot_];
+  hand_over(next_ + options_.prefetch);
+  if (!reader_) {
+    fill(next_);
+  } else if (reader_->is_here()) {
+    reader_->allow(std::min(end_, next_ + options_.prefetch + 1));
+    reader_->await(next_);
+  } else {
+    base::raise<ValueError>(
+        "loader: its reader thread stayed with the parent process; make a "
+        "loader after the fork");
+  }
+  const std::size_t slot = slot_of(next_);
+  const bool is_whole = count_of(next_) == options_.batch;
+  ++next_;
+  return is_whole ? &ring_[slot] : &partial_[slot];
 }
 
-void Loader::fill(const Batch& slot, std::int64_t count) noexcept {
+std::size_t Loader::slot_of(std::int64_t number) const noexcept {
+  return static_cast<std::size_t>(number % slots());
+}
+
+std::int64_t Loader::count_of(std::int64_t number) const noexcept {
+  return std::min(options_.batch,
+                  dataset_.size() - (number - first_) * options_.batch);
+}
+
+// Batch `number` may now be written over what its slot held: graphs that need
+// that learn of it here, in the thread that uses them.
+void Loader::hand_over(std::int64_t number) noexcept {
+  const Batch& slot = ring_[slot_of(number)];
+  if (number >= handed_over_ && slot.input.array()->storage()->has_elements()) {
+    slot.input.array()->storage()->bump_version(site_);
+    slot.target.array()->storage()->bump_version(site_);
+  }
+  handed_over_ = std::max(handed_over_, number + 1);
+}
+
+void Loader::fill(std::int64_t number) const {
+  const Batch& slot = ring_[slot_of(number)];
   if (!slot.input.array()->storage()->has_elements()) {
     return;  // a rehearsal
   }
-  slot.input.array()->storage()->bump_version(site_);
-  slot.target.array()->storage()->bump_version(site_);
+  const std::int64_t position = (number - first_) * options_.batch;
+  const std::int64_t count = count_of(number);
   for (std::int64_t row = 0; row < count; ++row) {
-    dataset_.load(sampler_[position_ + row], row_bytes(slot.input, row),
-                  row_bytes(slot.target, row));
+    const auto loaded =
+        dataset_.load({epoch_, sampler_[position + row]},
+                      row_bytes(slot.input, row), row_bytes(slot.target, row));
+    if (!loaded) {
+      throw ReadError(loaded.error());
+    }
   }
 }
 

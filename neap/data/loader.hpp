@@ -5,6 +5,13 @@
 //   data::Loader loader(dataset, {.batch = 128, .shuffle = true, .seed = 7});
 //   loader.start(epoch);
 //   while (const data::Batch* batch = loader.next()) { ... }
+//
+// With `prefetch` a reader thread fills batches while the caller works on
+// earlier ones: the same batches in the same order, in a ring that is larger by
+// as many. It reads within an epoch; start() begins the next one.
+//
+//   ring of kRing + 1     | batch 3 | batch 4 | batch 5 |
+//                           caller's: kRing     being read
 #pragma once
 
 #include <array>
@@ -13,6 +20,8 @@
 #include "neap/data/sampler.hpp"
 
 namespace neap::data {
+
+class ReadAhead;
 
 struct Batch {
   Tensor input;   // (n, sample shape...)
@@ -25,42 +34,69 @@ struct LoaderOptions {
   bool shuffle = false;
   std::uint64_t seed = 0;
   bool drop_last = false;  // leave a last, smaller batch out
+  /// Batches that a reader thread fills ahead, at most Loader::kMaxPrefetch;
+  /// 0: no such thread, next() fills its batch itself.
+  int prefetch = 0;
 };
 
 /// LIFETIME: the data set outlives the loader. A batch's tensors keep their
-/// values until kRing further batches were asked for; a graph that still needs
-/// them after that refuses its backward rather than compute with others.
+/// values until kRing further batches were asked for, or the loader goes; a
+/// graph that still needs them after that refuses its backward rather than
+/// compute with others. One thread at a time.
 class NEAP_API Loader {
  public:
   static constexpr int kRing = 2;
+  static constexpr int kMaxPrefetch = 6;
 
-  /// THROWS: OutOfMemory; ValueError unless batch > 0.
+  /// The ring is made here, within the budget, and the reader's stack.
+  /// THROWS: OutOfMemory; ValueError unless batch > 0 and prefetch is in
+  /// [0, kMaxPrefetch]; Error where the system gives no thread.
   Loader(AnyDataset dataset, const LoaderOptions& options,
          CallSite site = CallSite::here());
+  ~Loader();
+  Loader(const Loader&) = delete;
+  Loader& operator=(const Loader&) = delete;
 
   /// Begins an epoch; `first_batch` skips ahead (for resuming), at most to the
   /// epoch's end.
   void start(std::int64_t epoch, std::int64_t first_batch = 0) noexcept;
-  /// The next batch of the epoch, or nullptr at its end. THROWS: TraceError
-  /// inside a step that is traced, which takes a batch as its arguments.
+  /// The next batch of the epoch, or nullptr at its end. THROWS: ReadError
+  /// where the data set failed, or what it threw; the next call tries the same
+  /// batch once more. TraceError inside a step that is traced, which takes a
+  /// batch as its arguments. ValueError in a forked child, where no reader is.
   const Batch* next();
 
   std::int64_t batches_per_epoch() const noexcept;
   std::int64_t samples() const noexcept { return dataset_.size(); }
   /// As asked for; an epoch of fewer samples is one smaller batch.
   std::int64_t batch_size() const noexcept { return options_.batch; }
+  /// Where a run that is resumed goes on: start(epoch(), next_batch()).
+  std::int64_t epoch() const noexcept { return epoch_; }
+  std::int64_t next_batch() const noexcept { return next_ - first_; }
 
  private:
-  void fill(const Batch& slot, std::int64_t count) noexcept;
+  // Batches are numbered through all epochs; number b stands in slot
+  // b % slots().
+  int slots() const noexcept { return kRing + options_.prefetch; }
+  std::size_t slot_of(std::int64_t number) const noexcept;
+  void check() const;
+  void make_ring(CallSite site);
+  void hand_over(std::int64_t number) noexcept;
+  std::int64_t count_of(std::int64_t number) const noexcept;
+  void fill(std::int64_t number) const;
 
   AnyDataset dataset_;
   LoaderOptions options_;
   base::SiteId site_;
   Sampler sampler_;
-  std::array<Batch, kRing> ring_;
-  std::array<Batch, kRing> partial_;  // views of the ring's first rows
-  std::int64_t position_ = 0;
-  std::size_t slot_ = 0;
+  std::array<Batch, kRing + kMaxPrefetch> ring_;
+  std::array<Batch, kRing + kMaxPrefetch> partial_;  // views of first rows
+  std::int64_t epoch_ = 0;
+  std::int64_t first_ = 0;        // number of the epoch's batch 0
+  std::int64_t end_ = 0;          // beyond the epoch's last; 0 before start()
+  std::int64_t next_ = 0;         // what next() gives
+  std::int64_t handed_over_ = 0;  // slots of batches below it may be filled
+  memory::Owned<ReadAhead> reader_;  // last: its thread reads all the others
 };
 
 }  // namespace neap::data

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <utility>
 
-#include "neap/base/philox.hpp"
 #include "neap/base/raise.hpp"
+#include "neap/data/draw_key.hpp"
 
 namespace neap::data {
 
@@ -24,9 +24,7 @@ Sampler::Sampler(std::int64_t size, bool shuffle, std::uint64_t seed)
 
 void Sampler::start(std::int64_t epoch) noexcept {
   std::iota(order_.begin(), order_.end(), 0U);
-  // A draw number of its own, far from those of a model's generator.
-  const base::DrawKey key{
-      seed_, (std::uint64_t{1} << 63U) | static_cast<std::uint64_t>(epoch)};
+  const base::DrawKey key = draw_key(seed_, Purpose::kShuffle, epoch);
   for (std::size_t left = order_.size(); left > 1; --left) {
     // Multiply-shift keeps the bias below 2^-32 of each position.
     const std::uint64_t word = key.word(left);

@@ -43,9 +43,15 @@ class NEAP_API Door {
   [[nodiscard]] virtual Result<File> open_read(const std::string& path) = 0;
   /// Creates the file or empties it, and opens it for writing.
   [[nodiscard]] virtual Result<File> open_write(const std::string& path) = 0;
+  /// Opens for writing at the end, whatever is written meanwhile; creates the
+  /// file where there is none.
+  [[nodiscard]] virtual Result<File> open_append(const std::string& path) = 0;
 
   [[nodiscard]] virtual Result<Bytes> read(File& file,
                                            std::span<std::byte> into) = 0;
+  /// Reads from `offset` on, and leaves the current position where it is.
+  [[nodiscard]] virtual Result<Bytes> read_at(File& file, Bytes offset,
+                                              std::span<std::byte> into) = 0;
   [[nodiscard]] virtual Result<Bytes> write(
       File& file, std::span<const std::byte> from) = 0;
   [[nodiscard]] virtual Result<void> sync(File& file) = 0;
@@ -61,6 +67,9 @@ class NEAP_API Door {
   [[nodiscard]] virtual Result<void> rename(const std::string& from,
                                             const std::string& to) = 0;
   [[nodiscard]] virtual Result<void> remove(const std::string& path) = 0;
+  /// Makes a folder, and those above it; nothing where there is one.
+  [[nodiscard]] virtual Result<void> make_directory(
+      const std::string& path) = 0;
   /// Makes renames and removals in a folder survive a loss of power.
   [[nodiscard]] virtual Result<void> sync_directory(
       const std::string& path) = 0;

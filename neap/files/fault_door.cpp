@@ -53,9 +53,22 @@ Result<File> FaultDoor::open_write(const std::string& path) {
   });
 }
 
+Result<File> FaultDoor::open_append(const std::string& path) {
+  return step("open", path).and_then([&] {
+    return adopt(inner_.open_append(path));
+  });
+}
+
 Result<Bytes> FaultDoor::read(File& file, std::span<std::byte> into) {
   return step("read", file.name()).and_then([&] {
     return inner_.read(file, cut(into, faults_.longest_read));
+  });
+}
+
+Result<Bytes> FaultDoor::read_at(File& file, Bytes offset,
+                                 std::span<std::byte> into) {
+  return step("read", file.name()).and_then([&] {
+    return inner_.read_at(file, offset, cut(into, faults_.longest_read));
   });
 }
 
@@ -113,6 +126,12 @@ Result<void> FaultDoor::rename(const std::string& from, const std::string& to) {
 
 Result<void> FaultDoor::remove(const std::string& path) {
   return step("remove", path).and_then([&] { return inner_.remove(path); });
+}
+
+Result<void> FaultDoor::make_directory(const std::string& path) {
+  return step("make folder", path).and_then([&] {
+    return inner_.make_directory(path);
+  });
 }
 
 Result<void> FaultDoor::sync_directory(const std::string& path) {

@@ -34,7 +34,10 @@ class NEAP_API FaultDoor final : public Door {
 
   Result<File> open_read(const std::string& path) override;
   Result<File> open_write(const std::string& path) override;
+  Result<File> open_append(const std::string& path) override;
   Result<Bytes> read(File& file, std::span<std::byte> into) override;
+  Result<Bytes> read_at(File& file, Bytes offset,
+                        std::span<std::byte> into) override;
   Result<Bytes> write(File& file, std::span<const std::byte> from) override;
   Result<void> sync(File& file) override;
   Result<Bytes> size(File& file) override;
@@ -43,6 +46,7 @@ class NEAP_API FaultDoor final : public Door {
   void abandon(File& file) noexcept override;
   Result<void> rename(const std::string& from, const std::string& to) override;
   Result<void> remove(const std::string& path) override;
+  Result<void> make_directory(const std::string& path) override;
   Result<void> sync_directory(const std::string& path) override;
   Result<bool> exists(const std::string& path) override;
   Result<PathFacts> inspect(const std::string& path) override;

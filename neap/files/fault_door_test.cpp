@@ -35,6 +35,20 @@ TEST(FaultDoorTest, CountsAndPassesOnWithoutFaults) {
   EXPECT_EQ(door.operations(), 10);
 }
 
+TEST(FaultDoorTest, CountsAppendingReadingAtAPlaceAndMakingFolders) {
+  const TemporaryFolder folder;
+  FaultDoor door(system_door(), {.stop_at = 4, .longest_read = 2});
+  EXPECT_TRUE(door.make_directory(folder.at("d")).has_value());
+  EXPECT_TRUE(door.open_append(folder.at("d/a")).has_value());
+  folder.put("a", "text");
+  auto file = system_door().open_read(folder.at("a")).value();
+  std::array<std::byte, 4> into{};
+  EXPECT_EQ(door.read_at(file, 1, into).value(), 2);
+  EXPECT_FALSE(door.read_at(file, 1, into).has_value());
+  EXPECT_FALSE(door.open_append(folder.at("a")).has_value());
+  EXPECT_FALSE(door.make_directory(folder.at("d")).has_value());
+}
+
 TEST(FaultDoorTest, FailsTheOneOperationAskedFor) {
   const TemporaryFolder folder;
   folder.put("a", "x");

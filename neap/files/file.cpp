@@ -41,6 +41,10 @@ Result<Bytes> File::read(std::span<std::byte> into) {
   return open_door(door_).read(*this, into);
 }
 
+Result<Bytes> File::read_at(Bytes offset, std::span<std::byte> into) {
+  return open_door(door_).read_at(*this, offset, into);
+}
+
 Result<Bytes> File::write(std::span<const std::byte> from) {
   return open_door(door_).write(*this, from);
 }

@@ -39,6 +39,8 @@ class NEAP_API File {
 
   /// Reads at the current position; may be short, 0 at the end.
   [[nodiscard]] Result<Bytes> read(std::span<std::byte> into);
+  /// The same from `offset` on; the current position stays.
+  [[nodiscard]] Result<Bytes> read_at(Bytes offset, std::span<std::byte> into);
   /// Writes at the current position; may be short, never 0 but for an empty
   /// span.
   [[nodiscard]] Result<Bytes> write(std::span<const std::byte> from);

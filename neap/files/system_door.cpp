@@ -92,10 +92,25 @@ class SystemDoor final : public Door {
     return open(path, O_WRONLY | O_CREAT | O_TRUNC, "create");
   }
 
+  Result<File> open_append(const std::string& path) override {
+    return open(path, O_WRONLY | O_CREAT | O_APPEND, "open");
+  }
+
   Result<Bytes> read(File& file, std::span<std::byte> into) override {
     const std::size_t size = std::min(into.size(), kLargestTransfer);
     const auto count = repeat_if_interrupted(
         [&] { return ::read(file.handle(), into.data(), size); });
+    if (count < 0) {
+      return refused("read", file.name(), errno);
+    }
+    return Bytes{count};
+  }
+
+  Result<Bytes> read_at(File& file, Bytes offset,
+                        std::span<std::byte> into) override {
+    const std::size_t size = std::min(into.size(), kLargestTransfer);
+    const auto count = repeat_if_interrupted(
+        [&] { return ::pread(file.handle(), into.data(), size, offset); });
     if (count < 0) {
       return refused("read", file.name(), errno);
     }
@@ -158,6 +173,15 @@ class SystemDoor final : public Door {
   Result<void> remove(const std::string& path) override {
     if (::unlink(path.c_str()) != 0) {
       return refused("remove", path, errno);
+    }
+    return {};
+  }
+
+  Result<void> make_directory(const std::string& path) override {
+    std::error_code error;
+    std::filesystem::create_directories(path, error);
+    if (error) {
+      return refused("make folder", path, error.value());
     }
     return {};
   }

@@ -54,6 +54,44 @@ TEST(SystemDoorTest, WritesOverWhatWasThere) {
   EXPECT_EQ(folder.get("a"), "new");
 }
 
+TEST(SystemDoorTest, ReadsAtAPlaceAndKeepsItsPosition) {
+  const TemporaryFolder folder;
+  auto file = system_door().open_read(folder.put("a", "hello")).value();
+  EXPECT_EQ(read_some(file, 2), "he");
+  std::string text(4, '.');
+  const auto into = std::as_writable_bytes(std::span(text));
+  EXPECT_EQ(file.read_at(3, into).value(), 2);
+  EXPECT_EQ(text, "lo..");
+  EXPECT_EQ(file.read_at(9, into).value(), 0);
+  EXPECT_EQ(file.read_at(-1, into).error().kind, FailureKind::kIo);
+  EXPECT_EQ(read_some(file, 2), "ll");
+}
+
+TEST(SystemDoorTest, AppendsToWhatIsThereOrMakesIt) {
+  const TemporaryFolder folder;
+  folder.put("old", "one ");
+  for (const char* name : {"old", "new"}) {
+    auto file = system_door().open_append(folder.at(name)).value();
+    EXPECT_EQ(file.write(bytes_of("two")).value(), 3);
+    EXPECT_TRUE(file.close().has_value());
+  }
+  EXPECT_EQ(folder.get("old"), "one two");
+  EXPECT_EQ(folder.get("new"), "two");
+}
+
+TEST(SystemDoorTest, MakesAFolderAndThoseAboveIt) {
+  const TemporaryFolder folder;
+  const std::string path = folder.at("a/b/c");
+  EXPECT_TRUE(system_door().make_directory(path).has_value());
+  EXPECT_TRUE(system_door().make_directory(path).has_value());
+  EXPECT_EQ(system_door().inspect(path)->kind, PathKind::kDirectory);
+  folder.put("file", "");
+  const auto refused = system_door().make_directory(folder.at("file/d"));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error().message, HasSubstr("cannot make folder"));
+  EXPECT_FALSE(system_door().make_directory(folder.at("file")).has_value());
+}
+
 TEST(SystemDoorTest, NamesPathFactAndAdviceForAMissingFile) {
   const auto file = system_door().open_read("/nowhere/data.idx");
   ASSERT_FALSE(file.has_value());

@@ -1,7 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/threads/pool.hpp"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -60,23 +59,6 @@ std::int32_t await_change(const std::atomic<std::int32_t>& word,
   }
   return value;
 }
-
-// The host program's signal handlers run on the host's threads, never on ours:
-// a worker inherits a mask that blocks all.
-class BlockSignals {
- public:
-  BlockSignals() noexcept {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  BlockSignals(const BlockSignals&) = delete;
-  BlockSignals& operator=(const BlockSignals&) = delete;
-  ~BlockSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
 
 void check_threads(int threads) {
   if (threads < 1 || threads > kMaxThreads) {
@@ -214,21 +196,9 @@ bool Pool::start_worker(int number) noexcept {
   if (worker.stack == nullptr) {
     worker.stack = map_stack(stack_bytes_);
   }
-  pthread_attr_t attributes;
-  if (worker.stack == nullptr || ::pthread_attr_init(&attributes) != 0) {
-    return false;
-  }
-  const BlockSignals blocked;
-  void* lowest = static_cast<std::byte*>(worker.stack) + guard_bytes();
-  const auto size = static_cast<std::size_t>(stack_bytes_);
-  const bool is_started =
-      ::pthread_attr_setstack(&attributes, lowest, size) == 0 &&
-      ::pthread_create(&worker.thread, &attributes, &worker_main, &worker) == 0;
-  ::pthread_attr_destroy(&attributes);
-  if (is_started) {
-    ::pthread_setname_np(worker.thread, "neap-worker");
-  }
-  return is_started;
+  return worker.stack != nullptr &&
+         start_on_stack(worker.thread, worker.stack, stack_bytes_, &worker_main,
+                        &worker, "neap-worker");
 }
 
 int Pool::start_workers(int wanted) noexcept {

@@ -2,6 +2,7 @@
 #include "neap/threads/worker_stack.hpp"
 
 #include <link.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -24,6 +25,23 @@ int add_tls(dl_phdr_info* module, std::size_t, void* sum) noexcept {
   }
   return 0;
 }
+
+// The host program's signal handlers run on the host's threads, never on ours:
+// a new thread inherits a mask that blocks all.
+class BlockSignals {
+ public:
+  BlockSignals() noexcept {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  BlockSignals(const BlockSignals&) = delete;
+  BlockSignals& operator=(const BlockSignals&) = delete;
+  ~BlockSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
 
 }  // namespace
 
@@ -55,6 +73,26 @@ void unmap_stack(void* stack, Bytes bytes) noexcept {
   const Bytes all = bytes + guard_bytes();
   ::munmap(stack, static_cast<std::size_t>(all));
   base::add_external(kName, -all);
+}
+
+bool start_on_stack(pthread_t& thread, void* stack, Bytes bytes,
+                    void* (*main)(void*), void* argument,
+                    const char* name) noexcept {
+  pthread_attr_t attributes;
+  if (::pthread_attr_init(&attributes) != 0) {
+    return false;
+  }
+  const BlockSignals blocked;
+  void* lowest = static_cast<std::byte*>(stack) + guard_bytes();
+  const bool is_started =
+      ::pthread_attr_setstack(&attributes, lowest,
+                              static_cast<std::size_t>(bytes)) == 0 &&
+      ::pthread_create(&thread, &attributes, main, argument) == 0;
+  ::pthread_attr_destroy(&attributes);
+  if (is_started) {
+    ::pthread_setname_np(thread, name);
+  }
+  return is_started;
 }
 
 }  // namespace neap::threads

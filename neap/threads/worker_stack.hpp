@@ -1,8 +1,11 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// The stacks of a pool's workers. The system's thread library keeps the stacks
-// of joined threads for reuse, of any size; so ours are mapped here, and what
-// is stated (as external "thread stacks") is what there is.
+// The stacks of our threads, and starting one on its stack. The system's thread
+// library keeps the stacks of joined threads for reuse, of any size; so ours
+// are mapped here, and what is stated (as external "thread stacks") is what
+// there is.
 #pragma once
+
+#include <pthread.h>
 
 #include "neap/base/bytes.hpp"
 
@@ -20,5 +23,11 @@ Bytes guard_bytes() noexcept;
 /// or nullptr where the system has no more.
 void* map_stack(Bytes bytes) noexcept;
 void unmap_stack(void* stack, Bytes bytes) noexcept;
+
+/// Starts a thread on a stack of map_stack(bytes). It takes no signals: those
+/// are for the host program's threads. False where the system gives no more.
+bool start_on_stack(pthread_t& thread, void* stack, Bytes bytes,
+                    void* (*main)(void*), void* argument,
+                    const char* name) noexcept;
 
 }  // namespace neap::threads
