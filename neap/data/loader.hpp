@@ -68,6 +68,7 @@ class NEAP_API Loader {
 
   std::int64_t batches_per_epoch() const noexcept;
   std::int64_t samples() const noexcept { return dataset_.size(); }
+  const LoaderOptions& options() const noexcept { return options_; }
   /// As asked for; an epoch of fewer samples is one smaller batch.
   std::int64_t batch_size() const noexcept { return options_.batch; }
   /// Where a run that is resumed goes on: start(epoch(), next_batch()).

@@ -80,12 +80,13 @@ Result<void> write_beside(Door& door, const PathFacts& facts,
       });
 }
 
-}  // namespace
-
-Result<void> read_exact(File& file, std::span<std::byte> into) {
+// read_part(done, into) reads what follows the first `done` bytes.
+template <class ReadPart>
+Result<void> read_whole(const File& file, std::span<std::byte> into,
+                        const ReadPart& read_part) {
   const std::size_t wanted = into.size();
   while (!into.empty()) {
-    const auto count = file.read(into);
+    const Result<Bytes> count = read_part(wanted - into.size(), into);
     if (!count) {
       return tl::make_unexpected(count.error());
     }
@@ -97,6 +98,22 @@ Result<void> read_exact(File& file, std::span<std::byte> into) {
     into = into.subspan(static_cast<std::size_t>(*count));
   }
   return {};
+}
+
+}  // namespace
+
+Result<void> read_exact(File& file, std::span<std::byte> into) {
+  return read_whole(file, into, [&](std::size_t, std::span<std::byte> rest) {
+    return file.read(rest);
+  });
+}
+
+Result<void> read_exact_at(File& file, Bytes offset,
+                           std::span<std::byte> into) {
+  return read_whole(
+      file, into, [&](std::size_t done, std::span<std::byte> rest) {
+        return file.read_at(offset + static_cast<Bytes>(done), rest);
+      });
 }
 
 Result<void> write_all(File& file, std::span<const std::byte> from) {

@@ -16,6 +16,10 @@ namespace neap::files {
 [[nodiscard]] NEAP_API Result<void> read_exact(File& file,
                                                std::span<std::byte> into);
 
+/// As read_exact, from `offset`; the current position stays.
+[[nodiscard]] NEAP_API Result<void> read_exact_at(File& file, Bytes offset,
+                                                  std::span<std::byte> into);
+
 [[nodiscard]] NEAP_API Result<void> write_all(File& file,
                                               std::span<const std::byte> from);
 

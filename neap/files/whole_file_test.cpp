@@ -54,6 +54,22 @@ TEST(ReadExactTest, ReportsExpectedAndFoundBytesOfAShortFile) {
   EXPECT_THAT(result.error().message, HasSubstr("5 of 8 bytes"));
 }
 
+TEST(ReadExactAtTest, GathersShortReadsFromAnyPlace) {
+  const TemporaryFolder folder;
+  FaultDoor door(system_door(), {.longest_read = 2});
+  auto file = door.open_read(folder.put("a", "0123456789")).value();
+  std::string text(5, '\0');
+  const auto into = std::as_writable_bytes(std::span(text));
+  EXPECT_TRUE(read_exact_at(file, 4, into).has_value());
+  EXPECT_EQ(text, "45678");
+  EXPECT_TRUE(read_exact(file, into).has_value());
+  EXPECT_EQ(text, "01234");  // the current position had stayed
+  const auto beyond = read_exact_at(file, 6, into);
+  ASSERT_FALSE(beyond.has_value());
+  EXPECT_EQ(beyond.error().kind, FailureKind::kTruncated);
+  EXPECT_THAT(beyond.error().message, HasSubstr("4 of 5 bytes"));
+}
+
 TEST(WriteAllTest, RepeatsShortWrites) {
   const TemporaryFolder folder;
   FaultDoor door(system_door(), {.longest_write = 3});

@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/optim/adam.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <new>
 
@@ -21,6 +23,14 @@ void AdamOptions::check() const {
     base::raise<ValueError>("Adam: betas are {} and {}, expected below 1",
                             beta1, beta2);
   }
+}
+
+std::string Adam::describe(int group) const {
+  const AdamOptions& s = options(group);
+  return fmt::format(
+      "{}(beta1={}, beta2={}, eps={}, weight_decay={}, maximize={})",
+      is_decoupled_ ? "AdamW" : "Adam", s.beta1, s.beta2, s.eps, s.weight_decay,
+      s.maximize);
 }
 
 const kernels::KernelList& Adam::update_kernels() const noexcept {

@@ -34,6 +34,8 @@ class NEAP_API Adam : public Grouped<AdamOptions> {
                 const AdamOptions& options = {})
       : Grouped(parameters, options) {}
 
+  std::string describe(int group) const override;
+
  protected:
   Adam(const ParameterList& parameters, const AdamOptions& options,
        bool is_decoupled)

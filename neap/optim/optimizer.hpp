@@ -21,10 +21,12 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <string>
 
 #include "neap/autograd/parameter.hpp"
 #include "neap/graph/trace.hpp"
 #include "neap/kernels/kernel.hpp"
+#include "neap/optim/optimizer_state.hpp"
 #include "neap/optim/schedule.hpp"
 
 namespace neap::optim {
@@ -81,6 +83,23 @@ class NEAP_API Optimizer : public graph::RunListener {
   /// Bytes of all state made so far.
   Bytes state_bytes() const noexcept;
 
+  /// What a group is, but for its rate: "Adam(beta1=0.9, ...)", for comparing
+  /// and for people; empty where an optimizer does not say. THROWS: ValueError
+  /// for a bad group.
+  virtual std::string describe(int group) const;
+
+  /// Everything that steps have changed. THROWS: OutOfMemory.
+  OptimizerState state() const;
+  /// As before the first step, with all tensors made: to be filled and given to
+  /// set_state(). THROWS: OutOfMemory.
+  OptimizerState zero_state(CallSite site = CallSite::here()) const;
+  /// Goes on as an optimizer in that state would. Tensors that nobody else
+  /// holds are taken over, others copied; what programs refer to stays where it
+  /// is. Strong. THROWS: ValueError, ShapeError, DTypeError for the state of
+  /// other parameters or options; DeviceError off the host; TraceError while a
+  /// step is traced, and in a rehearsal; OutOfMemory.
+  void set_state(OptimizerState state, CallSite site = CallSite::here());
+
   /// visit(name, tensor) for all state that an update has used, in a fixed
   /// order; names are such as "fc1.weight.exp_avg".
   template <class Visit>
@@ -100,7 +119,7 @@ class NEAP_API Optimizer : public graph::RunListener {
   }
 
  protected:
-  static constexpr std::size_t kMaxState = 2;
+  static constexpr std::size_t kMaxState = OptimizerState::kMaxTensors;
   /// Room for the attributes of a kernel.
   struct AttrBytes {
     alignas(16) std::array<std::byte, 128> bytes{};
@@ -181,6 +200,11 @@ class NEAP_API Optimizer : public graph::RunListener {
             threads::Executor& executor, base::SiteId site);
   void run(Planned& planned, const StepOptions& options,
            threads::Executor& executor, base::SiteId site) noexcept;
+
+  void check_state(const OptimizerState& state, const CallSite& site) const;
+  void own_tensors(OptimizerState& state, base::SiteId site) const;
+  static void put_slot(Slot& slot, const OptimizerState::Slot& from,
+                       base::SiteId site) noexcept;
 
   // In a trace.
   void record(graph::Trace& trace, const StepOptions& options,

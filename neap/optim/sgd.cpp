@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/optim/sgd.hpp"
 
+#include <fmt/format.h>
+
 #include <new>
 
 #include "neap/base/raise.hpp"
@@ -20,6 +22,14 @@ void SGDOptions::check() const {
         "SGD: nesterov needs momentum and no dampening, not {} and {}",
         momentum, dampening);
   }
+}
+
+std::string SGD::describe(int group) const {
+  const SGDOptions& s = options(group);
+  return fmt::format(
+      "SGD(momentum={}, dampening={}, weight_decay={}, nesterov={}, "
+      "maximize={})",
+      s.momentum, s.dampening, s.weight_decay, s.nesterov, s.maximize);
 }
 
 const kernels::KernelList& SGD::update_kernels() const noexcept {

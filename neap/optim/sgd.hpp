@@ -32,6 +32,8 @@ class NEAP_API SGD final : public Grouped<SGDOptions> {
   explicit SGD(const ParameterList& parameters, const SGDOptions& options = {})
       : Grouped(parameters, options) {}
 
+  std::string describe(int group) const override;
+
  protected:
   const kernels::KernelList& update_kernels() const noexcept override;
   std::size_t state_count(int group) const noexcept override;
