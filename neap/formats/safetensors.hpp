@@ -1,0 +1,125 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// The safetensors format (github.com/huggingface/safetensors): named tensors in
+// one file that holds nothing but names, shapes and elements.
+//
+//   8 bytes   N, little endian
+//   N bytes   JSON, padded by spaces: {"__metadata__": {"key": "text", ...},
+//             "fc1.weight": {"dtype": "F32", "shape": [2, 3],
+//                            "data_offsets": [0, 24]}, ...}
+//   the rest  the elements, row-major and little endian, without gaps
+//
+// A header is checked as a whole before any of its numbers is believed: it must
+// be strict JSON of this form in UTF-8, name nothing twice, give every tensor
+// as many bytes as dtype and shape need, and lay them out so that they fill the
+// rest of the file to the last byte, one after the other.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "neap/files/door.hpp"
+#include "neap/memory/containers.hpp"
+#include "neap/tensor/tensor.hpp"
+
+namespace neap::formats {
+
+/// A longer header is refused, as the reference implementation does.
+inline constexpr Bytes kMaxSafetensorsHeader = 100'000'000;
+
+/// What a file says of one tensor.
+struct SafetensorsEntry {
+  memory::String name{};  // UTF-8
+  DType dtype = f32;
+  Shape shape{};
+  Bytes begin = 0;  // of the elements, from the end of the header
+  Bytes end = 0;
+};
+
+/// A text of the user's own: "__metadata__".
+struct MetadataItem {
+  memory::String key;
+  memory::String value;
+};
+using Metadata = memory::Vector<MetadataItem>;
+
+/// The value of a key, or nullptr.
+NEAP_API const memory::String* find_key(const Metadata& metadata,
+                                        std::string_view key) noexcept;
+
+/// LIFETIME: the name outlives it.
+struct NamedTensor {
+  std::string_view name;
+  Tensor tensor;
+};
+
+/// An open file, its header read and checked. It holds the header's content
+/// (Category::kData); elements are read where the caller wants them.
+/// LIFETIME: the door outlives it.
+class NEAP_API SafetensorsFile {
+ public:
+  /// Failures: what the door says; kTruncated where the file is shorter than
+  /// its header says, kTooLarge for a header or a shape beyond bounds,
+  /// kUnsupported for a dtype or a rank that Neap has not, kCorrupt for all
+  /// else. THROWS: OutOfMemory.
+  static Result<SafetensorsFile> open(files::Door& door,
+                                      const std::string& path);
+
+  /// In the order of the file.
+  std::span<const SafetensorsEntry> entries() const noexcept {
+    return entries_;
+  }
+  const Metadata& metadata() const noexcept { return metadata_; }
+  /// nullptr: there is none of that name.
+  const SafetensorsEntry* find(std::string_view name) const noexcept;
+  /// For messages.
+  std::string_view name() const noexcept { return file_.name(); }
+
+  /// Reads elements [first, ...) of an entry, in row-major order, until `into`
+  /// is full. Failures: what the door says, kTruncated for a file that has
+  /// become shorter, kCorrupt for a bool that is neither 0 nor 1. THROWS:
+  /// ValueError unless `into` is whole elements of the entry.
+  Result<void> read_elements(const SafetensorsEntry& entry, std::int64_t first,
+                             std::span<std::byte> into);
+  /// Reads an entry straight into a tensor of any strides; after a failure it
+  /// may hold a part. Failures: as read_elements; kMismatch unless dtype and
+  /// shape are the entry's. THROWS: DeviceError off the host; TraceError.
+  Result<void> read(const SafetensorsEntry& entry, const Tensor& into,
+                    CallSite site = CallSite::here());
+  /// A new tensor. THROWS: OutOfMemory.
+  Result<Tensor> read(const SafetensorsEntry& entry,
+                      CallSite site = CallSite::here());
+
+ private:
+  SafetensorsFile(files::File file, Bytes data_start) noexcept
+      : file_(std::move(file)), data_start_(data_start) {}
+
+  files::File file_;
+  Bytes data_start_;  // in the file
+  memory::Vector<SafetensorsEntry> entries_{
+      memory::Allocator<SafetensorsEntry>(memory::Category::kData)};
+  memory::Vector<std::uint32_t> by_name_{
+      memory::Allocator<std::uint32_t>(memory::Category::kData)};
+  Metadata metadata_{memory::Allocator<MetadataItem>(memory::Category::kData)};
+};
+
+/// Reads every tensor given, each under its name: all names, dtypes and shapes
+/// are checked before the first element is read. Failures: as
+/// SafetensorsFile::read; kMismatch for a name that is not there. Names of the
+/// file that nobody asks for are left alone.
+[[nodiscard]] NEAP_API Result<void> read_safetensors(
+    files::Door& door, const std::string& path,
+    std::span<const NamedTensor> into, CallSite site = CallSite::here());
+
+/// Writes a file, whole or not at all (files::write_atomically). The order is
+/// the reference implementation's, larger elements first and then by name, so
+/// that every tensor is aligned and the same content gives the same bytes,
+/// whatever the order given. Tensors may have any strides. THROWS: NameError
+/// for a name or key that is used twice, "__metadata__", or text that is not
+/// UTF-8; ValueError for a header beyond kMaxSafetensorsHeader; DeviceError off
+/// the host; TraceError; OutOfMemory.
+[[nodiscard]] NEAP_API Result<void> write_safetensors(
+    files::Door& door, const std::string& path,
+    std::span<const NamedTensor> tensors, const Metadata& metadata = {},
+    CallSite site = CallSite::here());
+
+}  // namespace neap::formats

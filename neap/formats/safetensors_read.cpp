@@ -1,0 +1,212 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "neap/base/raise.hpp"
+#include "neap/files/whole_file.hpp"
+#include "neap/formats/elements.hpp"
+#include "neap/formats/safetensors_header.hpp"
+#include "neap/tensor/create.hpp"
+#include "neap/tensor/host_access.hpp"
+
+namespace neap::formats {
+namespace {
+
+static_assert(std::endian::native == std::endian::little,
+              "elements are read and written as they lie in memory");
+
+struct Length {
+  Bytes header = 0;
+  Bytes data = 0;
+};
+
+Result<Length> read_length(files::File& file) {
+  const auto size = file.size();
+  if (!size) {
+    return tl::make_unexpected(size.error());
+  }
+  const Bytes rest = *size - static_cast<Bytes>(kLengthBytes);
+  if (rest < 0) {
+    return failure(FailureKind::kTruncated,
+                   fmt::format("{}: has {} bytes, a safetensors file at least "
+                               "{}; fetch it again",
+                               file.name(), *size, kLengthBytes));
+  }
+  std::array<std::byte, kLengthBytes> bytes{};
+  if (auto read = files::read_exact_at(file, 0, bytes); !read) {
+    return tl::make_unexpected(std::move(read.error()));
+  }
+  const auto length = std::bit_cast<std::uint64_t>(bytes);
+  if (length > static_cast<std::uint64_t>(kMaxSafetensorsHeader)) {
+    return failure(FailureKind::kTooLarge,
+                   fmt::format("{}: a safetensors header of {} bytes, at most "
+                               "{} are read; give a safetensors file",
+                               file.name(), length, kMaxSafetensorsHeader));
+  }
+  const auto header = static_cast<Bytes>(length);
+  if (header > rest) {
+    return failure(FailureKind::kTruncated,
+                   fmt::format("{}: a safetensors header of {} bytes in {} "
+                               "that follow; fetch the file again",
+                               file.name(), header, rest));
+  }
+  return Length{header, rest - header};
+}
+
+Result<void> check_bools(std::span<const std::byte> bytes,
+                         std::string_view file, const SafetensorsEntry& entry) {
+  const bool is_good =
+      entry.dtype != DType::kBool ||
+      std::ranges::all_of(bytes, [](std::byte b) { return b <= std::byte{1}; });
+  return is_good
+             ? Result<void>()
+             : failure(FailureKind::kCorrupt,
+                       fmt::format("{}: {} has a bool that is neither 0 "
+                                   "nor 1; fetch the file again",
+                                   file, std::string_view(quoted(entry.name))));
+}
+
+std::span<std::byte> dense_bytes(const Tensor& tensor) noexcept {
+  return {tensor.array()->strided().data,
+          static_cast<std::size_t>(tensor.element_count() *
+                                   size_of(tensor.dtype()))};
+}
+
+}  // namespace
+
+const memory::String* find_key(const Metadata& metadata,
+                               std::string_view key) noexcept {
+  const auto found = std::ranges::find(metadata, key, &MetadataItem::key);
+  return found != metadata.end() ? &found->value : nullptr;
+}
+
+Result<SafetensorsFile> SafetensorsFile::open(files::Door& door,
+                                              const std::string& path) {
+  auto file = door.open_read(path);
+  if (!file) {
+    return tl::make_unexpected(std::move(file.error()));
+  }
+  const auto length = read_length(*file);
+  if (!length) {
+    return tl::make_unexpected(length.error());
+  }
+  memory::String text{memory::Allocator<char>(memory::Category::kData)};
+  text.resize(static_cast<std::size_t>(length->header));
+  if (auto read = files::read_exact_at(*file, static_cast<Bytes>(kLengthBytes),
+                                       std::as_writable_bytes(std::span(text)));
+      !read) {
+    return tl::make_unexpected(std::move(read.error()));
+  }
+  auto header = parse_safetensors_header(text, length->data, file->name());
+  if (!header) {
+    return tl::make_unexpected(std::move(header.error()));
+  }
+  SafetensorsFile out(std::move(*file),
+                      static_cast<Bytes>(kLengthBytes) + length->header);
+  out.entries_ = std::move(header->entries);
+  out.by_name_ = std::move(header->by_name);
+  out.metadata_ = std::move(header->metadata);
+  return out;
+}
+
+const SafetensorsEntry* SafetensorsFile::find(
+    std::string_view name) const noexcept {
+  const auto name_of_index = [&](std::uint32_t i) {
+    return std::string_view(entries_[i].name);
+  };
+  const auto found =
+      std::ranges::lower_bound(by_name_, name, {}, name_of_index);
+  return found != by_name_.end() && name_of_index(*found) == name
+             ? &entries_[*found]
+             : nullptr;
+}
+
+Result<void> SafetensorsFile::read_elements(const SafetensorsEntry& entry,
+                                            std::int64_t first,
+                                            std::span<std::byte> into) {
+  const Bytes size = size_of(entry.dtype);
+  const Bytes all = entry.end - entry.begin;
+  const auto wanted = static_cast<Bytes>(into.size());
+  if (first < 0 || first > all / size || wanted > all - first * size ||
+      wanted % size != 0) {
+    base::raise<ValueError>("read_elements: {} bytes from element {} of {}",
+                            wanted, first, all / size);
+  }
+  return files::read_exact_at(file_, data_start_ + entry.begin + first * size,
+                              into)
+      .and_then([&] { return check_bools(into, name(), entry); });
+}
+
+Result<void> SafetensorsFile::read(const SafetensorsEntry& entry,
+                                   const Tensor& into, CallSite site) {
+  if (entry.dtype != into.dtype() || entry.shape != into.shape()) {
+    return failure(
+        FailureKind::kMismatch,
+        fmt::format("{}: {} is {} {}, expected {} {}", name(),
+                    std::string_view(quoted(entry.name)), name_of(entry.dtype),
+                    format_shape(entry.shape), name_of(into.dtype()),
+                    format_shape(into.shape())));
+  }
+  tensor::check_host_access(into, "read_safetensors", site, true);
+  into.array()->storage()->bump_version(base::intern(site));
+  if (into.is_contiguous()) {
+    return read_elements(entry, 0, dense_bytes(into));
+  }
+  std::array<std::byte, 8 * kKiB> buffer;
+  const auto size = static_cast<std::size_t>(size_of(entry.dtype));
+  const auto total = static_cast<std::size_t>(entry.end - entry.begin);
+  for (std::size_t done = 0; done < total;) {
+    const std::span part(buffer.data(), std::min(total - done, buffer.size()));
+    const auto first = static_cast<std::int64_t>(done / size);
+    if (auto read = read_elements(entry, first, part); !read) {
+      return read;
+    }
+    scatter(part, into.array()->strided(), first);
+    done += part.size();
+  }
+  return {};
+}
+
+Result<Tensor> SafetensorsFile::read(const SafetensorsEntry& entry,
+                                     CallSite site) {
+  const Tensor into = empty(entry.shape, entry.dtype, site);
+  return read(entry, into, site).map([&] { return into; });
+}
+
+Result<void> read_safetensors(files::Door& door, const std::string& path,
+                              std::span<const NamedTensor> into,
+                              CallSite site) {
+  auto file = SafetensorsFile::open(door, path);
+  if (!file) {
+    return tl::make_unexpected(std::move(file.error()));
+  }
+  for (const NamedTensor& wanted : into) {
+    const SafetensorsEntry* entry = file->find(wanted.name);
+    if (entry == nullptr || entry->dtype != wanted.tensor.dtype() ||
+        entry->shape != wanted.tensor.shape()) {
+      return failure(
+          FailureKind::kMismatch,
+          fmt::format("{}: {} is {}, expected {} {}", file->name(),
+                      std::string_view(quoted(wanted.name)),
+                      entry == nullptr
+                          ? "not there"
+                          : fmt::format("{} {}", name_of(entry->dtype),
+                                        format_shape(entry->shape)),
+                      name_of(wanted.tensor.dtype()),
+                      format_shape(wanted.tensor.shape())));
+    }
+  }
+  for (const NamedTensor& wanted : into) {
+    if (auto read = file->read(*file->find(wanted.name), wanted.tensor, site);
+        !read) {
+      return read;
+    }
+  }
+  return {};
+}
+
+}  // namespace neap::formats
