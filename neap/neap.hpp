@@ -34,6 +34,7 @@
 #include "neap/models/lstm.hpp"
 #include "neap/models/mlp.hpp"
 #include "neap/nn/cloning.hpp"
+#include "neap/nn/conv.hpp"
 #include "neap/nn/embedding.hpp"
 #include "neap/nn/init.hpp"
 #include "neap/nn/layers.hpp"

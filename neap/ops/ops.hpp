@@ -23,6 +23,10 @@
 #include "neap/ops/clip.hpp"                  // IWYU pragma: export
 #include "neap/ops/concat.hpp"                // IWYU pragma: export
 #include "neap/ops/contiguous.hpp"            // IWYU pragma: export
+#include "neap/ops/conv1d.hpp"                // IWYU pragma: export
+#include "neap/ops/conv2d.hpp"                // IWYU pragma: export
+#include "neap/ops/conv_transpose1d.hpp"      // IWYU pragma: export
+#include "neap/ops/conv_transpose2d.hpp"      // IWYU pragma: export
 #include "neap/ops/copy.hpp"                  // IWYU pragma: export
 #include "neap/ops/cos.hpp"                   // IWYU pragma: export
 #include "neap/ops/cosh.hpp"                  // IWYU pragma: export

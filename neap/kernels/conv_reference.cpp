@@ -1,0 +1,180 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "neap/kernels/conv.hpp"
+#include "neap/kernels/gemm.hpp"
+
+namespace neap::kernels {
+namespace {
+
+/// An element of four axes, of which the last two may be outside.
+template <class T>
+class Image {
+ public:
+  explicit Image(const Strided& view) noexcept : view_(view) {}
+
+  T& at(std::int64_t a, std::int64_t b, std::int64_t i,
+        std::int64_t j) const noexcept {
+    const Shape& s = view_.strides;
+    return view_.as<T>()[a * s[0] + b * s[1] + i * s[2] + j * s[3]];
+  }
+  T or_zero(std::int64_t a, std::int64_t b, std::int64_t i,
+            std::int64_t j) const noexcept {
+    const bool is_inside =
+        i >= 0 && i < view_.shape[2] && j >= 0 && j < view_.shape[3];
+    return is_inside ? at(a, b, i, j) : T{0};
+  }
+  std::int64_t extent(int axis) const noexcept { return view_.shape[axis]; }
+
+ private:
+  const Strided& view_;
+};
+
+template <class T>
+class Loops {
+ public:
+  explicit Loops(const Conv& conv) noexcept
+      : conv_(conv), x_(conv.x), w_(conv.w), y_(conv.y) {}
+
+  void make_y() const noexcept {
+    for_all(y_, [this](auto n, auto o, auto i, auto j) {
+      const std::int64_t first = o / conv_.y_channels() * conv_.x_channels();
+      T sum = start(o);
+      for (std::int64_t k = 0; k < w_.extent(1); ++k) {
+        for (std::int64_t p = 0; p < w_.extent(2); ++p) {
+          for (std::int64_t q = 0; q < w_.extent(3); ++q) {
+            add(sum, w_.at(o, k, p, q),
+                x_.or_zero(n, first + k, row(i, p), column(j, q)));
+          }
+        }
+      }
+      return sum;
+    });
+  }
+
+  void make_x() const noexcept {
+    for_all(x_, [this](auto n, auto c, auto h, auto w) {
+      const std::int64_t first = c / conv_.x_channels() * conv_.y_channels();
+      T sum = start(c);
+      for (std::int64_t o = first; o < first + conv_.y_channels(); ++o) {
+        for (std::int64_t p = 0; p < w_.extent(2); ++p) {
+          for (std::int64_t q = 0; q < w_.extent(3); ++q) {
+            const std::int64_t i = h - row(0, p);
+            const std::int64_t j = w - column(0, q);
+            if (i % conv_.attrs.stride[0] == 0 &&
+                j % conv_.attrs.stride[1] == 0) {
+              add(sum, w_.at(o, c % conv_.x_channels(), p, q),
+                  y_.or_zero(n, o, i / conv_.attrs.stride[0],
+                             j / conv_.attrs.stride[1]));
+            }
+          }
+        }
+      }
+      return sum;
+    });
+  }
+
+  void make_w() const noexcept {
+    for_all(w_, [this](auto o, auto k, auto p, auto q) {
+      const std::int64_t c = o / conv_.y_channels() * conv_.x_channels() + k;
+      T sum{0};
+      for (std::int64_t n = 0; n < y_.extent(0); ++n) {
+        for (std::int64_t i = 0; i < y_.extent(2); ++i) {
+          for (std::int64_t j = 0; j < y_.extent(3); ++j) {
+            add(sum, x_.or_zero(n, c, row(i, p), column(j, q)),
+                y_.at(n, o, i, j));
+          }
+        }
+      }
+      return sum;
+    });
+  }
+
+ private:
+  /// to[a, b, i, j] = sum(a, b, i, j)
+  template <class Sum>
+  static void for_all(const Image<T>& to, const Sum& sum) noexcept {
+    for (std::int64_t a = 0; a < to.extent(0); ++a) {
+      for (std::int64_t b = 0; b < to.extent(1); ++b) {
+        for (std::int64_t i = 0; i < to.extent(2); ++i) {
+          for (std::int64_t j = 0; j < to.extent(3); ++j) {
+            to.at(a, b, i, j) = sum(a, b, i, j);
+          }
+        }
+      }
+    }
+  }
+
+  /// Of x, for row i of y and p of w.
+  std::int64_t row(std::int64_t i, std::int64_t p) const noexcept {
+    const ConvAttrs& a = conv_.attrs;
+    return i * a.stride[0] + p * a.dilation[0] - a.padding[0];
+  }
+  std::int64_t column(std::int64_t j, std::int64_t q) const noexcept {
+    const ConvAttrs& a = conv_.attrs;
+    return j * a.stride[1] + q * a.dilation[1] - a.padding[1];
+  }
+  T start(std::int64_t channel) const noexcept {
+    const Strided& bias = conv_.bias;
+    return conv_.has_bias() ? bias.as<const T>()[channel * bias.strides[0]]
+                            : T{0};
+  }
+  void add(T& sum, T a, T b) const noexcept {
+    sum = fuses_ ? std::fma(a, b, sum) : a * b + sum;
+  }
+
+  const Conv& conv_;
+  const Image<T> x_;
+  const Image<T> w_;
+  const Image<T> y_;
+  const bool fuses_ = gemm_fuses();
+};
+
+}  // namespace
+
+Conv conv_of(const Args& args, ConvMakes makes) noexcept {
+  Conv conv;
+  conv.attrs = args.attrs_as<ConvAttrs>();
+  switch (makes) {
+    case ConvMakes::kY:
+      conv.x = args.in[0];
+      conv.w = args.in[1];
+      conv.y = args.out[0];
+      break;
+    case ConvMakes::kX:
+      conv.y = args.in[0];
+      conv.w = args.in[1];
+      conv.x = args.out[0];
+      break;
+    case ConvMakes::kW:
+      conv.x = args.in[0];
+      conv.y = args.in[1];
+      conv.w = args.out[0];
+      break;
+  }
+  if (args.in.size() > 2) {
+    conv.bias = args.in[2];
+  }
+  return conv;
+}
+
+template <class T>
+void conv_reference(const Conv& conv, ConvMakes makes) noexcept {
+  const Loops<T> loops(conv);
+  switch (makes) {
+    case ConvMakes::kY:
+      loops.make_y();
+      break;
+    case ConvMakes::kX:
+      loops.make_x();
+      break;
+    case ConvMakes::kW:
+      loops.make_w();
+      break;
+  }
+}
+
+template void conv_reference<float>(const Conv&, ConvMakes) noexcept;
+template void conv_reference<double>(const Conv&, ConvMakes) noexcept;
+
+}  // namespace neap::kernels

@@ -1,0 +1,76 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Convolution layers over one and two spatial axes, and their transposes.
+//
+//   nn::Conv2d conv(64, 128, 3, {.stride = 2, .padding = 1}, false);
+#pragma once
+
+#include "neap/nn/layer.hpp"
+#include "neap/ops/conv_options.hpp"
+
+namespace neap::nn {
+
+/// conv1d or conv2d with the parameters "weight" (out, in / groups, kernel)
+/// and, unless told otherwise, "bias" (out), both uniform in +-1 / sqrt(fan
+/// in): kaiming_uniform_ with slope sqrt(5), PyTorch's default.
+template <int kAxes>
+class NEAP_API ConvLayer : public Cloneable<ConvLayer<kAxes>> {
+ public:
+  /// One draw of the generator for each parameter; a constructor that throws
+  /// has drawn nothing. THROWS: ValueError unless channels and kernel are
+  /// positive, groups divide both channels, and the options make sense;
+  /// DTypeError unless f32 or f64; OutOfMemory.
+  ConvLayer(std::int64_t in_channels, std::int64_t out_channels,
+            const PerAxis<kAxes>& kernel_size,
+            const ConvOptions<kAxes>& options = {}, bool has_bias = true,
+            DType dtype = f32, CallSite site = CallSite::here());
+  ConvLayer(const ConvLayer& other, Cloning& cloning);
+
+  Tensor forward(const Tensor& x) override;
+
+  const Tensor& weight() const noexcept { return weight_; }
+  /// Undefined where there is none.
+  const Tensor& bias() const noexcept { return bias_; }
+
+ private:
+  ConvOptions<kAxes> options_;
+  Tensor weight_;
+  Tensor bias_;
+};
+
+/// conv_transpose1d or conv_transpose2d, likewise; "weight" is (in, out /
+/// groups, kernel), whose fan in is PyTorch's: out / groups times the kernel.
+template <int kAxes>
+class NEAP_API ConvTransposeLayer
+    : public Cloneable<ConvTransposeLayer<kAxes>> {
+ public:
+  /// As ConvLayer.
+  ConvTransposeLayer(std::int64_t in_channels, std::int64_t out_channels,
+                     const PerAxis<kAxes>& kernel_size,
+                     const ConvTransposeOptions<kAxes>& options = {},
+                     bool has_bias = true, DType dtype = f32,
+                     CallSite site = CallSite::here());
+  ConvTransposeLayer(const ConvTransposeLayer& other, Cloning& cloning);
+
+  Tensor forward(const Tensor& x) override;
+
+  const Tensor& weight() const noexcept { return weight_; }
+  /// Undefined where there is none.
+  const Tensor& bias() const noexcept { return bias_; }
+
+ private:
+  ConvTransposeOptions<kAxes> options_;
+  Tensor weight_;
+  Tensor bias_;
+};
+
+using Conv1d = ConvLayer<1>;
+using Conv2d = ConvLayer<2>;
+using ConvTranspose1d = ConvTransposeLayer<1>;
+using ConvTranspose2d = ConvTransposeLayer<2>;
+
+extern template class ConvLayer<1>;
+extern template class ConvLayer<2>;
+extern template class ConvTransposeLayer<1>;
+extern template class ConvTransposeLayer<2>;
+
+}  // namespace neap::nn
