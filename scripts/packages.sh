@@ -4,7 +4,7 @@ declare -A PACKAGES=(
   [build]="g++ cmake ninja-build ccache pkg-config libfmt-dev libexpected-dev
     libhwy-dev zlib1g-dev libxxhash-dev libcli11-dev nlohmann-json3-dev
     libtomlplusplus-dev"
-  [demo]="dataset-fashion-mnist"
+  [demo]="dataset-fashion-mnist bible-kjv bible-kjv-text"
   [test]="libgtest-dev libgmock-dev librapidcheck-dev valgrind python3
     dataset-fashion-mnist"
   [lint]="clang-format clang-tidy universal-ctags git python3"

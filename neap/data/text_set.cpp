@@ -1,0 +1,140 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/data/text_set.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "neap/base/drawn.hpp"
+#include "neap/base/raise.hpp"
+#include "neap/data/draw_key.hpp"
+#include "neap/memory/scope.hpp"
+
+namespace neap::data {
+
+using base::raise;
+
+Text::Text(Tensor tokens, Vocabulary vocabulary)
+    : tokens_(std::move(tokens)),
+      vocabulary_(std::move(vocabulary)),
+      size_(0),
+      width_(0) {
+  if (tokens_.rank() != 2 || tokens_.size(1) < 1 || tokens_.size(1) > 2) {
+    raise<ShapeError>("text: tokens {}, expected (n, 1) or (n, 2)",
+                      format_shape(tokens_.shape()));
+  }
+  if (tokens_.array()->storage()->has_elements()) {
+    tokens_.values<std::uint8_t>();  // throws unless u8, dense, on the host
+  }
+  size_ = tokens_.size(0);
+  width_ = tokens_.size(1);
+  memory::detach_from_scope(tokens_);
+}
+
+Bytes Text::bytes() const {
+  return tokens_.array()->storage()->size();
+}
+
+void Text::copy(std::int64_t first,
+                std::span<std::int64_t> tokens) const noexcept {
+  const auto* from =
+      tokens_.array()->strided().as<const std::uint8_t>() + first * width_;
+  if (width_ == 1) {
+    std::copy_n(from, tokens.size(), tokens.begin());
+    return;
+  }
+  for (std::int64_t& token : tokens) {
+    token = from[0] | from[1] << 8;
+    from += 2;
+  }
+}
+
+TextSet::TextSet(Text text, const BlockOptions& options)
+    : text_(std::move(text)), options_(options), starts_(0), size_(0) {
+  BlockOptions& o = options_;
+  o.end = o.end == -1 ? text_.size() : o.end;
+  o.stride = o.stride == 0 ? o.block : o.stride;
+  if (o.block < 1 || o.stride < 1 || o.samples < 0) {
+    raise<ValueError>(
+        "text set: block {}, stride {} and samples {}, expected block at least "
+        "1, the others not negative",
+        options.block, options.stride, options.samples);
+  }
+  if (o.begin < 0 || o.begin > o.end || o.end > text_.size()) {
+    raise<ValueError>("text set: tokens {} to {}, expected a part of {}",
+                      o.begin, o.end, text_.size());
+  }
+  // A block needs one token more than it has: its last target.
+  starts_ = std::max<std::int64_t>(0, tokens() - o.block);
+  size_ = starts_ == 0 ? 0 : (starts_ - 1) / o.stride + 1;
+  if (o.random && o.samples > 0 && starts_ > 0) {
+    size_ = o.samples;
+  }
+}
+
+SampleSpec TextSet::spec() const {
+  return {{options_.block}, i64, {options_.block}, i64};
+}
+
+std::int64_t TextSet::start_of(SampleId id) const noexcept {
+  if (!options_.random) {
+    return options_.begin + id.index * options_.stride;
+  }
+  const auto words = draw_key(options_.seed, Purpose::kText, id.epoch)
+                         .block(static_cast<std::uint64_t>(id.index));
+  return options_.begin + base::DrawnInteger(0, starts_)(words);
+}
+
+void TextSet::load(SampleId id, std::span<std::byte> input,
+                   std::span<std::byte> target) const noexcept {
+  const std::int64_t start = start_of(id);
+  const auto count = static_cast<std::size_t>(options_.block);
+  const auto row = [&](std::span<std::byte> bytes) {
+    return std::span(reinterpret_cast<std::int64_t*>(bytes.data()), count);
+  };
+  text_.copy(start, row(input));
+  text_.copy(start + 1, row(target));
+}
+
+Result<TextParts> split_text(const Text& text, const TextOptions& options) {
+  if (!(options.validation >= 0.0 && options.validation < 1.0)) {
+    raise<ValueError>(
+        "text: {} of it for validation, expected 0 up to, not "
+        "including, 1",
+        options.validation);
+  }
+  const auto kept = static_cast<std::int64_t>(static_cast<double>(text.size()) *
+                                              (1.0 - options.validation));
+  const TextParts parts{TextSet(text, {.block = options.block,
+                                       .end = kept,
+                                       .random = true,
+                                       .seed = options.seed,
+                                       .samples = options.samples}),
+                        TextSet(text, {.block = options.block, .begin = kept})};
+  if (parts.train.size() == 0 ||
+      (options.validation > 0.0 && parts.validation.size() == 0)) {
+    return failure(
+        FailureKind::kMismatch,
+        fmt::format("text: {} tokens to train and {} to validate with do not "
+                    "make a block of {} and its next token each; give a longer "
+                    "text or a smaller block",
+                    parts.train.tokens(), parts.validation.tokens(),
+                    options.block));
+  }
+  return parts;
+}
+
+Result<TextParts> read_text(files::Door& door, const std::string& path,
+                            const TextOptions& options) {
+  return tokenise_file(door, path, options.symbols)
+      .and_then([&](Text&& text) { return split_text(text, options); })
+      .map_error([&](Failure&& failed) {
+        if (!failed.message.starts_with(path)) {
+          failed.message = path + ": " + failed.message;
+        }
+        return std::move(failed);
+      });
+}
+
+}  // namespace neap::data
