@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/compile/arenas.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -11,10 +12,67 @@ namespace {
 
 constexpr Bytes kPage = 4096;
 
+// The whole units of the user's memory.
+std::span<std::byte> units_of(std::span<std::byte> lent) noexcept {
+  void* start = lent.data();
+  std::size_t room = lent.size();
+  const auto unit = static_cast<std::size_t>(kUnit);
+  if (std::align(unit, 1, start, room) == nullptr) {
+    return {};
+  }
+  return {static_cast<std::byte*>(start), room / unit * unit};
+}
+
+bool is_inside(const void* address, const std::byte* begin,
+               Bytes size) noexcept {
+  const auto* byte = static_cast<const std::byte*>(address);
+  return begin != nullptr && byte >= begin && byte < begin + size;
+}
+
 }  // namespace
 
-Arenas::Arenas(memory::Domain& domain, std::span<std::byte> lent)
-    : domain_(domain), lent_(lent) {
+// --- one block ---
+
+Arenas::Arena::Arena(Bytes size, const memory::Tag& tag, memory::Domain& domain,
+                     bool is_paged) {
+  std::byte* begin = nullptr;
+  if (is_paged) {
+    begin = pages_.emplace(size, tag, domain).data();
+  } else {
+    block_ = domain.allocate_elements(size, tag);
+    domain_ = &domain;
+    begin = static_cast<std::byte*>(block_.data);
+  }
+  bytes_ = {begin, static_cast<std::size_t>(size)};
+}
+
+Arenas::Arena::~Arena() {
+  if (domain_ != nullptr) {
+    domain_->release(block_);
+  }
+}
+
+Arenas::Arena::Arena(Arena&& other) noexcept
+    : bytes_(std::exchange(other.bytes_, {})),
+      block_(std::exchange(other.block_, {})),
+      domain_(std::exchange(other.domain_, nullptr)),
+      pages_(std::move(other.pages_)) {
+  other.pages_.reset();
+}
+
+Arenas::Arena& Arenas::Arena::operator=(Arena&& other) noexcept {
+  Arena taken(std::move(other));
+  std::swap(bytes_, taken.bytes_);
+  std::swap(block_, taken.block_);
+  std::swap(domain_, taken.domain_);
+  std::swap(pages_, taken.pages_);
+  return *this;
+}
+
+// --- all of them ---
+
+Arenas::Arenas(memory::Domain& domain, std::span<std::byte> lent, bool is_paged)
+    : domain_(domain), lent_(lent), is_paged_(is_paged) {
   tag_.category = memory::Category::kActivations;
   tag_.owner = domain.owner(kArenaOwner);
   if (lent.empty()) {
@@ -22,13 +80,8 @@ Arenas::Arenas(memory::Domain& domain, std::span<std::byte> lent)
   }
   domain.lend(static_cast<Bytes>(lent.size()), tag_);
   Arena& host = arenas_[memory::kHost.value];
-  void* start = lent.data();
-  std::size_t room = lent.size();
-  if (std::align(static_cast<std::size_t>(kUnit), 1, start, room) != nullptr) {
-    host.base = static_cast<std::byte*>(start);
-    host.capacity = static_cast<Bytes>(room) / kUnit * kUnit;
-  }
-  touch(host);
+  host = Arena(units_of(lent));
+  touch(host.base(), host.capacity());
 }
 
 Arenas::~Arenas() {
@@ -38,93 +91,156 @@ Arenas::~Arenas() {
   }
 }
 
-bool Arenas::fit(const Plan& plan, bool is_in_use, bool may_grow) {
-  bool has_grown = false;
-  for (std::uint8_t s = 0; s < memory::kMaxSpaces; ++s) {
-    const memory::SpaceId space{s};
-    const Bytes bytes = plan.space(space).bytes;
-    if (bytes <= at(space).capacity) {
-      continue;
-    }
-    const bool is_lent = space == memory::kHost && !lent_.empty();
-    if (is_lent || (!may_grow && at(space).capacity != 0)) {
-      base::raise<PlanError>(
-          "compile: the plan needs an arena of {}, and {} has {}",
-          format_bytes(bytes),
-          is_lent ? "the memory that was given" : "that of max_batch",
-          format_bytes(at(space).capacity));
-    }
-    grow(space, bytes, is_in_use);
-    has_grown = true;
+bool Arenas::must_grow(const Plan& plan, memory::SpaceId space,
+                       bool may_grow) const {
+  const Bytes bytes = plan.space(space).bytes;
+  if (bytes <= capacity(space)) {
+    return false;
   }
-  return has_grown;
+  if (is_lent(space) || (!may_grow && capacity(space) != 0)) {
+    base::raise<PlanError>(
+        "compile: the plan needs an arena of {}, and {} has {}",
+        format_bytes(bytes),
+        is_lent(space) ? "the memory that was given" : "that of max_batch",
+        format_bytes(capacity(space)));
+  }
+  return true;
+}
+
+// What can fail comes first; then all changes at once.
+bool Arenas::fit(const Plan& plan, bool is_in_use, bool may_grow) {
+  std::array<bool, memory::kMaxSpaces> grows{};
+  for (std::uint8_t s = 0; s < memory::kMaxSpaces; ++s) {
+    grows[s] = must_grow(plan, {s}, may_grow);
+  }
+  std::array<Arena, memory::kMaxSpaces> grown;
+  for (std::uint8_t s = 0; s < memory::kMaxSpaces; ++s) {
+    if (grows[s] && !is_in_use) {
+      drop({s});
+    }
+    if (grows[s]) {
+      grown[s] = make({s}, plan.space({s}).bytes);
+    }
+  }
+  const bool host_grows = grows[memory::kHost.value];
+  const bool is_missing =
+      plan.pages.bytes != 0 && (host_grows || find(plan) == shown_.end());
+  bool has_changed = false;
+  Shown shown;
+  if (is_missing) {
+    Arena& host =
+        host_grows ? grown[memory::kHost.value] : arenas_[memory::kHost.value];
+    has_changed = !host.pages().is_shown();
+    shown_.reserve(shown_.size() + 1);
+    shown = {&plan, host.pages().show(plan.pages.views, plan.pages.bytes)};
+    touch(shown.views.data(), shown.views.size());
+  }
+  for (std::uint8_t s = 0; s < memory::kMaxSpaces; ++s) {
+    if (grows[s]) {
+      drop({s});
+      arenas_[s] = std::move(grown[s]);
+      has_changed = true;
+    }
+  }
+  if (is_missing) {
+    shown_.push_back(std::move(shown));
+  }
+  if (host_grows || (has_changed && is_missing)) {
+    touch(base(memory::kHost), capacity());
+  }
+  return has_changed;
 }
 
 bool Arenas::has_room(const Plan& plan) const noexcept {
   for (std::uint8_t s = 0; s < memory::kMaxSpaces; ++s) {
-    const memory::SpaceId space{s};
-    const Bytes capacity = at(space).capacity;
-    if (capacity != 0 && plan.space(space).bytes > capacity) {
+    if (capacity({s}) != 0 && plan.space({s}).bytes > capacity({s})) {
       return false;
     }
   }
   return true;
 }
 
-void Arenas::grow(memory::SpaceId space, Bytes bytes, bool is_in_use) {
-  Arena& arena = arenas_[space.value];
-  if (!is_in_use) {
-    let_go(arena);
-  }
+Arenas::Arena Arenas::make(memory::SpaceId space, Bytes bytes) const {
   memory::Tag tag = tag_;
   tag.space = space;
-  const memory::Block block = domain_.allocate_elements(bytes, tag);
-  let_go(arena);
-  arena = {static_cast<std::byte*>(block.data), bytes, block};
-  touch(arena);
+  return {bytes, tag, domain_, is_paged_ && space == memory::kHost};
 }
 
-// A page is mapped when it is first written to: here, not in the third run.
-void Arenas::touch(const Arena& arena) const noexcept {
-  const bool is_here = &arena == &arenas_[memory::kHost.value] &&
-                       (!domain_.is_rehearsal() || arena.block.data == nullptr);
-  for (Bytes at = 0; is_here && at < arena.capacity; at += kPage) {
-    *static_cast<volatile std::byte*>(arena.base + at) = std::byte{0};
+// A page is mapped when it is first touched: here, not in the third run. What
+// it holds stays.
+void Arenas::touch(std::byte* begin, Bytes size) const noexcept {
+  const bool is_here = !domain_.is_rehearsal() || !lent_.empty();
+  for (Bytes at = 0; is_here && at < size; at += kPage) {
+    auto* const byte = static_cast<volatile std::byte*>(begin + at);
+    const std::byte held = *byte;
+    *byte = held;
   }
 }
 
-void Arenas::let_go(Arena& arena) noexcept {
-  const Arena old = std::exchange(arena, {});
-  if (old.block.data != nullptr) {
-    domain_.release(old.block);
+void Arenas::drop(memory::SpaceId space) noexcept {
+  if (is_lent(space)) {
+    return;
+  }
+  if (space == memory::kHost) {
+    shown_.clear();  // before what they show
+  }
+  arenas_[space.value] = {};
+}
+
+void Arenas::forget(const Plan& plan) noexcept {
+  const auto found = find(plan);
+  if (found != shown_.end()) {
+    shown_.erase(found);
   }
 }
 
 void Arenas::let_go() noexcept {
-  for (Arena& arena : arenas_) {
-    if (arena.block.data != nullptr) {
-      let_go(arena);
-    }
+  for (std::uint8_t s = 0; s < memory::kMaxSpaces; ++s) {
+    drop({s});
   }
+}
+
+// --- where things are ---
+
+memory::Vector<Arenas::Shown>::const_iterator Arenas::find(
+    const Plan& plan) const noexcept {
+  return std::find_if(shown_.begin(), shown_.end(),
+                      [&](const Shown& shown) { return shown.plan == &plan; });
+}
+
+std::byte* Arenas::views(const Plan& plan) const noexcept {
+  const auto found = find(plan);
+  return found != shown_.end() ? found->views.data() : nullptr;
+}
+
+std::byte* Arenas::address_of(const Plan& plan,
+                              BufferId buffer) const noexcept {
+  std::byte* begin = base(plan.lifetimes.at(buffer).space);
+  Bytes offset = plan.address_of(buffer);
+  if (plan.is_in_views(buffer)) {
+    begin = views(plan);
+    offset -= plan.space().bytes;
+  }
+  return begin != nullptr ? begin + offset : nullptr;
 }
 
 Bytes Arenas::bytes() const noexcept {
   Bytes sum = 0;
   for (const Arena& arena : arenas_) {
-    sum += arena.capacity;
+    sum += arena.capacity();
   }
   return sum;
 }
 
 bool Arenas::holds(const void* address) const noexcept {
-  const auto* byte = static_cast<const std::byte*>(address);
-  for (const Arena& arena : arenas_) {
-    if (arena.base != nullptr && byte >= arena.base &&
-        byte < arena.base + arena.capacity) {
-      return true;
-    }
-  }
-  return false;
+  return std::any_of(arenas_.begin(), arenas_.end(),
+                     [&](const Arena& arena) {
+                       return is_inside(address, arena.base(),
+                                        arena.capacity());
+                     }) ||
+         std::any_of(shown_.begin(), shown_.end(), [&](const Shown& shown) {
+           return is_inside(address, shown.views.data(), shown.views.size());
+         });
 }
 
 }  // namespace neap::compiler

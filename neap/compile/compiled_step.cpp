@@ -78,11 +78,16 @@ class CompiledStep::Turn {
 CompiledStep::CompiledStep(const CompileOptions& options, const CallSite& site)
     : options_(options),
       site_(base::intern(site)),
-      arenas_(memory::domain(), options.memory) {
+      arenas_(memory::domain(), options.memory, options.paged) {
   if (options.programs < 1 || options.max_batch < 0) {
     raise<ValueError>(
         "compile: programs {} and max_batch {}, at least 1 and 0 are needed",
         options.programs, options.max_batch);
+  }
+  if (options.paged && !options.memory.empty()) {
+    raise<ValueError>(
+        "compile: .paged and .memory together; pages are memory of the step's "
+        "own");
   }
   if (!options.warm.empty() && options.max_batch == 0) {
     raise<ValueError>("compile: .warm lists batches, and needs max_batch");
@@ -265,7 +270,7 @@ memory::Owned<Executor> CompiledStep::make(Step step,
   return memory::make_owned<Executor>(
       memory::Category::kGraph,
       trace_for(step, specs, options, base::site_of(site_)), options_.debug,
-      options_.planner);
+      options_.planner, options_.paged);
 }
 
 // Passes look for a lower peak by rules of thumb, so that a smaller batch may
@@ -298,6 +303,7 @@ CompiledStep::Entry& CompiledStep::add(Step step,
     if (last_ == entries_.back().executor.get()) {
       last_ = nullptr;
     }
+    arenas_.forget(entries_.back().executor->plan());
     entries_.pop_back();
   }
   entries_.insert(entries_.begin(), Entry{std::move(executor), may_grow});

@@ -11,6 +11,7 @@ struct Debug {
   bool poison = false;  // what ended is filled with NaNs at once
   bool guards = false;  // bands around every buffer, looked at after each call
   bool no_reuse = false;  // every value has a place of its own
+  bool scatter = false;   // with .paged: always pages, and in no order
 };
 
 /// Bytes of a guard band, on either side of a buffer.

@@ -64,9 +64,12 @@ DebugRun::DebugRun(const Program& program, const Plan& plan,
 DebugRun::Block DebugRun::block_of(BufferId id) const noexcept {
   const Buffer& buffer = plan_.lifetimes.at(id);
   const Bytes bands = plan_.debug.guards ? 2 * kBand : 0;
-  return {instructions_.base(instructions_.arena(buffer.space)) +
-              plan_.offsets[id.value],
-          base::round_up(buffer.size + bands, kUnit)};
+  const bool is_in_views = plan_.is_in_views(id);
+  std::byte* const begin = instructions_.base(
+      is_in_views ? instructions_.views() : instructions_.arena(buffer.space));
+  const Bytes offset =
+      plan_.offsets[id.value] - (is_in_views ? plan_.space().bytes : 0);
+  return {begin + offset, base::round_up(buffer.size + bands, kUnit)};
 }
 
 bool DebugRun::is_here(BufferId id) const noexcept {

@@ -26,13 +26,13 @@ void check_elements(const Tensor& tensor, base::SiteId site) {
 }  // namespace
 
 Executor::Executor(Program program, const Debug& debug,
-                   const planner::SolveOptions& options)
+                   const planner::SolveOptions& options, bool is_paged)
     : program_(std::move(program)),
       domain_(memory::domain()),
       grad_enabled_(memory::context().grad_enabled),
       bindings_(bind(program_, memory::executor())),
       plan_(compiler::plan(program_, memory::executor().threads(), debug,
-                           options)),
+                           options, is_paged)),
       instructions_(program_, plan_, std::move(bindings_)),
       grads_(program_, plan_),
       results_(program_, plan_) {
@@ -155,6 +155,7 @@ void Executor::find_bases(const Arenas& arenas,
     const memory::SpaceId space{s};
     instructions_.set_base(instructions_.arena(space), arenas.base(space));
   }
+  instructions_.set_base(instructions_.views(), arenas.views(plan_));
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     check_elements(arguments[i], site_);
     instructions_.set_base(instructions_.argument(i),

@@ -22,7 +22,7 @@ class NEAP_API Executor {
   /// Binds and plans the program for the current thread's executor.
   /// THROWS: as bind() and plan(); OutOfMemory.
   Executor(Program program, const Debug& debug,
-           const planner::SolveOptions& options);
+           const planner::SolveOptions& options, bool is_paged = false);
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 

@@ -102,6 +102,10 @@ class Instructions::Builder {
     switch (buffer.where) {
       case Where::kArena:
         patch.offset += plan_.address_of(id);
+        if (plan_.is_in_views(id)) {
+          base = out_.views();
+          patch.offset -= plan_.space().bytes;
+        }
         break;
       case Where::kArgument:
         base = out_.argument(buffer.index);

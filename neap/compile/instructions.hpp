@@ -31,9 +31,9 @@ class NEAP_API Instructions {
   std::size_t arena(memory::SpaceId space) const noexcept {
     return space.value;
   }
-  std::size_t argument(std::size_t i) const noexcept {
-    return memory::kMaxSpaces + i;
-  }
+  /// Further addresses of the host's pages.
+  std::size_t views() const noexcept { return memory::kMaxSpaces; }
+  std::size_t argument(std::size_t i) const noexcept { return views() + 1 + i; }
   std::size_t external(std::size_t i) const noexcept {
     return argument(arguments_) + i;
   }

@@ -34,8 +34,8 @@ Lowered lower_step(Step step, std::span<const tensor::Spec> arguments,
   out.program = trace_for(step, arguments, options, site);
   threads::Executor& executor = memory::executor();
   bind(out.program, executor);
-  out.plan =
-      plan(out.program, executor.threads(), options.debug, options.planner);
+  out.plan = plan(out.program, executor.threads(), options.debug,
+                  options.planner, options.paged);
   out.prediction = predict(out.program, out.plan);
   return out;
 }

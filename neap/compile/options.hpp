@@ -20,6 +20,10 @@ struct CompileOptions {
   memory::Vector<std::int64_t> warm{};
   /// The arena is this block of the caller's. LIFETIME: beyond the step's.
   std::span<std::byte> memory{};
+  /// The host's arena in pages, where that makes it lower: a buffer may then
+  /// lie on pages that do not lie together (docs/compile.md says what it
+  /// costs). Not together with `memory`.
+  bool paged = false;
   /// Results (all, or those with these numbers) in blocks of their own, which
   /// go with the last handle; others mean nothing after the next call.
   bool keep_all = false;

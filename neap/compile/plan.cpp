@@ -2,13 +2,24 @@
 #include "neap/compile/plan.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 #include "neap/base/raise.hpp"
+#include "neap/memory/system_pages.hpp"
+#include "neap/planner/lower_bound.hpp"
+#include "neap/planner/paged.hpp"
 #include "neap/planner/validate.hpp"
 #include "neap/program/pool_bytes.hpp"
 
 namespace neap::compiler {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Below this a page more or less is not worth a mapping.
+constexpr Bytes kLeastPaged = 16 * memory::kPage;
+// A process may have some 65 000 mappings.
+constexpr std::size_t kMostViews = 4096;
 
 class Planning {
  public:
@@ -16,7 +27,8 @@ class Planning {
     out_.offsets.assign(out_.lifetimes.buffers.size(), 0);
   }
 
-  void solve(memory::SpaceId space, const planner::SolveOptions& options) {
+  void solve(memory::SpaceId space, const planner::SolveOptions& options,
+             bool is_paged) {
     const SpaceProblem packing = problem_of(out_.lifetimes, space, out_.debug);
     if (packing.buffers.empty()) {
       return;
@@ -32,6 +44,9 @@ class Planning {
     result.is_proven = solution.is_proven;
     result.seconds = solution.seconds;
     result.method = solution.method;
+    if (is_paged && space == memory::kHost) {
+      use_pages(packing, result);
+    }
     list_peak(packing, space);
   }
 
@@ -56,6 +71,57 @@ class Planning {
   }
 
  private:
+  // Pages instead, where they make the arena lower.
+  void use_pages(const SpaceProblem& packing, SpacePlan& result) {
+    const Bytes bound = planner::lower_bound(packing.problem).height * kUnit;
+    const bool must = out_.debug.scatter;
+    if (result.bytes < kLeastPaged || (result.bytes == bound && !must)) {
+      return;
+    }
+    const auto begin = Clock::now();
+    // Heuristics will do for what need not lie together.
+    const planner::Paging paging = planner::assign_pages(
+        packing.problem, memory::kPage / kUnit, {.work = 1},
+        must ? planner::PageChoice::kScattered
+             : planner::PageChoice::kTogether);
+    const Bytes bytes = paging.pages * memory::kPage;
+    result.seconds +=
+        std::chrono::duration<double>(Clock::now() - begin).count();
+    if ((bytes >= result.bytes && !must) || paging.views.size() > kMostViews) {
+      return;
+    }
+    check(packing.problem, paging);
+    take(packing, paging);
+    result.bytes = bytes;
+    result.lower_bound = bound;
+    result.is_proven = bytes - bound < memory::kPage;
+    result.method = "pages";
+  }
+
+  void take(const SpaceProblem& packing, const planner::Paging& paging) {
+    for (std::size_t i = 0; i < packing.buffers.size(); ++i) {
+      out_.offsets[packing.buffers[i].value] = paging.addresses[i] * kUnit;
+    }
+    PagePlan& pages = out_.pages;
+    pages.bytes = (paging.address_pages - paging.pages) * memory::kPage;
+    pages.views.reserve(paging.views.size());
+    for (const planner::PageView& view : paging.views) {
+      pages.views.push_back({.at = (view.at - paging.pages) * memory::kPage,
+                             .from = view.from * memory::kPage,
+                             .size = view.count * memory::kPage});
+    }
+  }
+
+  static void check(const planner::Problem& problem,
+                    const planner::Paging& paging) {
+#ifdef NEAP_CHECKED
+    require(planner::validate(problem, paging));
+#else
+    static_cast<void>(problem);
+    static_cast<void>(paging);
+#endif
+  }
+
   static void check(const planner::Problem& problem,
                     const planner::Solution& solution) {
     if (solution.offsets.size() != problem.buffers.size()) {
@@ -64,13 +130,16 @@ class Planning {
                                  problem.buffers.size());
     }
 #ifdef NEAP_CHECKED
-    const planner::Verdict verdict = planner::validate(problem, solution);
+    require(planner::validate(problem, solution));
+#endif
+  }
+
+  [[maybe_unused]] static void require(const planner::Verdict& verdict) {
     if (!verdict.is_good()) {
       base::raise<InternalError>("plan: the planner's answer is wrong, {} ({})",
                                  planner::name_of(verdict.fault),
                                  verdict.first);
     }
-#endif
   }
 
   // Where the sum of what lives is largest, the earliest of several.
@@ -148,14 +217,14 @@ class Planning {
 }  // namespace
 
 Plan plan(const Program& program, int threads, const Debug& debug,
-          const planner::SolveOptions& options) {
+          const planner::SolveOptions& options, bool is_paged) {
   Plan out;
   out.lifetimes = lifetimes(program, debug);
   out.threads = threads;
   out.debug = debug;
   Planning planning(program, out);
   for (std::uint8_t s = 0; s < memory::kMaxSpaces; ++s) {
-    planning.solve({s}, options);
+    planning.solve({s}, options, is_paged);
   }
   planning.sum_up();
   return out;
@@ -187,7 +256,8 @@ Bytes Plan::own_bytes() const noexcept {
 
 Bytes Plan::bytes() const noexcept {
   return pool_bytes(lifetimes.buffers, lifetimes.buffer_of,
-                    lifetimes.scratch_of, offsets, at_peak, by_owner);
+                    lifetimes.scratch_of, offsets, pages.views, at_peak,
+                    by_owner);
 }
 
 memory::Vector<Bytes> value_offsets(const Plan& plan) {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "neap/compile/lifetimes.hpp"
+#include "neap/memory/paged_arena.hpp"
 
 namespace neap::compiler {
 
@@ -37,9 +38,18 @@ struct OwnerBytes {
   Bytes bytes = 0;
 };
 
+/// What the host's arena shows at further addresses, for buffers whose pages do
+/// not lie together.
+struct PagePlan {
+  memory::Vector<memory::PagedArena::View> views;
+  Bytes bytes = 0;  // of those addresses
+};
+
 struct Plan {
   Lifetimes lifetimes;
-  memory::Vector<Bytes> offsets;  // of each buffer in an arena, else 0
+  /// Of each buffer in an arena, else 0. From the arena's bytes on: in views.
+  memory::Vector<Bytes> offsets;
+  PagePlan pages;
   std::array<SpacePlan, memory::kMaxSpaces> spaces;
   int threads = 1;  // scratch is for as many
   Debug debug;
@@ -55,6 +65,11 @@ struct Plan {
   Bytes address_of(BufferId buffer) const noexcept {
     return offsets[buffer.value] + (debug.guards ? kBand : 0);
   }
+  /// Its offset then counts on from the arena's bytes.
+  bool is_in_views(BufferId buffer) const noexcept {
+    return pages.bytes != 0 && lifetimes.at(buffer).space == memory::kHost &&
+           offsets[buffer.value] >= space().bytes;
+  }
   /// All arenas together.
   Bytes arena_bytes() const noexcept;
   /// What the planner took, in all spaces.
@@ -68,10 +83,13 @@ struct Plan {
 /// REQUIRES: a bound program. The same program gives the same plan, but for
 /// the seconds. THROWS: OutOfMemory; InternalError where the planner's answer
 /// is found wrong (looked at in checked builds).
+/// `is_paged`: the host's arena may be in pages (CompileOptions::paged).
 NEAP_API Plan plan(const Program& program, int threads, const Debug& debug = {},
-                   const planner::SolveOptions& options = {});
+                   const planner::SolveOptions& options = {},
+                   bool is_paged = false);
 
-/// Where each value begins in its space's arena, by its number; -1: in none.
+/// Where each value begins in its space's arena, by its number; -1: in none;
+/// from the arena's bytes on: in views of its pages.
 /// THROWS: OutOfMemory.
 NEAP_API memory::Vector<Bytes> value_offsets(const Plan& plan);
 

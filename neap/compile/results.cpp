@@ -130,7 +130,7 @@ Results::Ground& Results::choose_in_arena(Home& home, const Arenas& arenas) {
   const Value& value = value_of(home);
   std::byte* data = nullptr;
   if (value.size != 0) {
-    data = arenas.base(value.spec.space) + plan_.address_of(home.buffer);
+    data = arenas.address_of(plan_, home.buffer);
   }
   Ground& last = home.grounds[0];
   if (last.storage && last.address == data && last.is_free()) {

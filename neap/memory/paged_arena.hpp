@@ -58,6 +58,8 @@ class NEAP_API PagedArena {
     return static_cast<std::byte*>(block_.data);
   }
   Bytes capacity() const noexcept { return block_.size; }
+  /// Whether there was a show(), so that the next leaves the bytes alone.
+  bool is_shown() const noexcept { return is_shown_; }
 
   /// Everything in whole pages of kPage bytes. What lies in no view must not be
   /// touched. The first call makes the file: the bytes of the block's whole
