@@ -14,7 +14,7 @@ struct PrintOptions {
   std::int64_t max_calls = 100'000;  // the rest is only counted
   /// Where every value begins in its space's arena (below 0: in none), as
   /// value_offsets(plan) says; where it is given, calls show it.
-  std::span<const Bytes> offsets;
+  std::span<const Bytes> offsets{};
 };
 
 /// Values are numbered; a call shows the shapes that it sees of them ("'": not
