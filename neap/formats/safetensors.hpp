@@ -68,9 +68,12 @@ class NEAP_API SafetensorsFile {
   std::span<const SafetensorsEntry> entries() const noexcept {
     return entries_;
   }
+  /// By key.
   const Metadata& metadata() const noexcept { return metadata_; }
   /// nullptr: there is none of that name.
   const SafetensorsEntry* find(std::string_view name) const noexcept;
+  /// The metadata's value of a key, or nullptr.
+  const memory::String* find_text(std::string_view key) const noexcept;
   /// For messages.
   std::string_view name() const noexcept { return file_.name(); }
 

@@ -125,6 +125,16 @@ const SafetensorsEntry* SafetensorsFile::find(
              : nullptr;
 }
 
+const memory::String* SafetensorsFile::find_text(
+    std::string_view key) const noexcept {
+  const auto key_of = [](const MetadataItem& item) {
+    return std::string_view(item.key);
+  };
+  const auto found = std::ranges::lower_bound(metadata_, key, {}, key_of);
+  return found != metadata_.end() && key_of(*found) == key ? &found->value
+                                                           : nullptr;
+}
+
 Result<void> SafetensorsFile::read_elements(const SafetensorsEntry& entry,
                                             std::int64_t first,
                                             std::span<std::byte> into) {

@@ -115,6 +115,9 @@ TEST_F(SafetensorsTest, ListsWhatIsThereWithoutReadingIt) {
   ASSERT_NE(find_key(file.metadata(), "k"), nullptr);
   EXPECT_EQ(*find_key(file.metadata(), "k"), "v \"\n\xC3\xA9");
   EXPECT_EQ(find_key(file.metadata(), "w"), nullptr);
+  EXPECT_EQ(file.find_text("k"), find_key(file.metadata(), "k"));
+  EXPECT_EQ(file.find_text("a"), nullptr);
+  EXPECT_EQ(file.find_text("z"), nullptr);
 }
 
 TEST_F(SafetensorsTest, AFileWithoutTensorsIsOne) {

@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/train/fit.hpp"
 
+#include <chrono>
+
 #include "neap/compile/compile.hpp"
 #include "neap/graph/recorder.hpp"
 #include "neap/train/batches.hpp"
@@ -8,6 +10,10 @@
 
 namespace neap::train {
 namespace {
+
+files::Door& door_of(files::Door* door) noexcept {
+  return door != nullptr ? *door : files::system_door();
+}
 
 // Puts the training flags of a module and of all below back.
 class ModeGuard {
@@ -39,12 +45,77 @@ class ModeGuard {
   memory::Vector<Mode> modes_;
 };
 
+// Saves a run when its plan says so.
+class Saver {
+ public:
+  Saver(const Trainer& trainer, const FitOptions& options, FitResult& result)
+      : trainer_(trainer),
+        options_(options),
+        result_(result),
+        saved_step_(trainer.steps_done()) {}
+
+  void after_step(const CallSite& site) {
+    const SavePlan& plan = options_.save;
+    const bool is_due =
+        (plan.every_steps > 0 &&
+         trainer_.steps_done() - saved_step_ >= plan.every_steps) ||
+        (plan.every_seconds > 0.0 &&
+         seconds_since_save() >= plan.every_seconds);
+    if (is_due) {
+      save(site);
+    }
+  }
+  void at_end(const CallSite& site) {
+    if (!is_saved_ || saved_step_ != trainer_.steps_done()) {
+      save(site);
+    }
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  double seconds_since_save() const {
+    return std::chrono::duration<double>(Clock::now() - saved_at_).count();
+  }
+  void save(const CallSite& site) {
+    if (options_.save.path.empty()) {
+      return;
+    }
+    auto saved = trainer_.save(options_.save.path, options_.facts,
+                               door_of(options_.door), site);
+    is_saved_ = saved.has_value();
+    saved_step_ = trainer_.steps_done();
+    saved_at_ = Clock::now();
+    result_.save_failure.reset();
+    if (!saved) {
+      result_.save_failure = std::move(saved.error());
+    }
+  }
+
+  const Trainer& trainer_;
+  const FitOptions& options_;
+  FitResult& result_;
+  std::int64_t saved_step_;  // or tried to
+  Clock::time_point saved_at_ = Clock::now();
+  bool is_saved_ = false;
+};
+
 }  // namespace
 
 FitResult fit(nn::Layer& model, optim::Optimizer& optimizer,
               data::Loader& loader, const FitOptions& options, CallSite site) {
   const ModeGuard mode(model, true);
   Trainer trainer(model, optimizer, loader, options.trainer);
+  FitResult result;
+  if (!options.resume.empty()) {
+    auto resumed = trainer.resume(options.resume, options.facts,
+                                  door_of(options.door), site);
+    if (!resumed) {
+      result.resume_failure = std::move(resumed.error());
+      return result;
+    }
+    result.steps = result.resumed = trainer.steps_done();
+  }
   const std::int64_t each = loader.batches_per_epoch();
   const std::int64_t steps =
       options.steps > 0 ? options.steps : options.epochs * each;
@@ -52,7 +123,7 @@ FitResult fit(nn::Layer& model, optim::Optimizer& optimizer,
   if (options.on_ready) {
     options.on_ready(trainer);
   }
-  FitResult result;
+  Saver saver(trainer, options, result);
   while (result.steps < steps && !result.is_stopped) {
     StepReport report = trainer.step(site);
     report.steps = steps;
@@ -62,7 +133,9 @@ FitResult fit(nn::Layer& model, optim::Optimizer& optimizer,
     result.last_loss = report.loss;
     result.is_stopped =
         options.on_step && options.on_step(report) == Next::kStop;
+    saver.after_step(site);
   }
+  saver.at_end(site);
   return result;
 }
 

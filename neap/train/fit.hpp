@@ -3,6 +3,9 @@
 // or steps and lets a callback watch and stop it; evaluate() measures.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "neap/train/trainer.hpp"
 
 namespace neap::train {
@@ -15,19 +18,39 @@ using OnStep = std::function<Next(const StepReport&)>;
 /// the steps need is there by then, and they ask for no more.
 using OnReady = std::function<void(const Trainer&)>;
 
+/// When a run is saved as a checkpoint: at its end (a stop by the callback is
+/// one), and now and then before. A save that fails is tried again with the
+/// next one; the run goes on.
+struct SavePlan {
+  std::string path{};            // empty: never
+  std::int64_t every_steps = 0;  // 0: not by steps
+  double every_seconds = 0.0;    // 0: not by time
+};
+
 struct FitOptions {
   std::int64_t epochs = 1;
   std::int64_t steps = 0;  // > 0: this many steps instead of epochs
+  /// A checkpoint to go on from, to the same end as the run that saved it;
+  /// empty: none.
+  std::string resume{};
+  SavePlan save{};
+  Facts facts{};                // of both (Trainer::save)
+  files::Door* door = nullptr;  // of both; null: the system's
   TrainerOptions trainer{};
   OnStep on_step{};    // empty: none
   OnReady on_ready{};  // likewise
 };
 
 struct FitResult {
-  std::int64_t steps = 0;  // done
+  std::int64_t steps = 0;    // done; with those before a resume
+  std::int64_t resumed = 0;  // of these, before
   double seconds = 0.0;
   double last_loss = 0.0;
   bool is_stopped = false;  // by the callback
+  /// Nothing was done, and everything is as before.
+  std::optional<Failure> resume_failure{};
+  /// Of the latest save; the file has an earlier state, or is not there.
+  std::optional<Failure> save_failure{};
 };
 
 /// Trains `model` in training mode; every module's mode is put back. THROWS: as

@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/train/trainer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -98,6 +100,45 @@ const compiler::Program& Trainer::program() const {
 
 const compiler::Plan& Trainer::plan() const {
   return planned().step.plan();
+}
+
+Position Trainer::position() const noexcept {
+  const std::int64_t fetched = batch_ != nullptr ? 1 : 0;
+  return {steps_done_, loader_.epoch(), loader_.next_batch() - fetched};
+}
+
+Checkpoint Trainer::checkpoint(const Facts& facts) const {
+  Checkpoint out{.model = model_,
+                 .optimizer = optimizer_,
+                 .generator = tensor::generator(),
+                 .position = position(),
+                 .facts = facts};
+  const data::LoaderOptions& loader = loader_.options();
+  const auto add = [&](const char* key, std::uint64_t value) {
+    out.facts.push_back({key, memory::String(fmt::format("{}", value))});
+  };
+  add("loader.samples", static_cast<std::uint64_t>(loader_.samples()));
+  add("loader.batch", static_cast<std::uint64_t>(loader.batch));
+  add("loader.seed", loader.seed);
+  add("loader.shuffle", loader.shuffle ? 1 : 0);
+  add("loader.drop_last", loader.drop_last ? 1 : 0);
+  return out;
+}
+
+Result<void> Trainer::save(const std::string& path, const Facts& facts,
+                           files::Door& door, CallSite site) const {
+  return checkpoint(facts).save(path, door, site);
+}
+
+Result<void> Trainer::resume(const std::string& path, const Facts& facts,
+                             files::Door& door, CallSite site) {
+  Checkpoint found = checkpoint(facts);
+  return found.load(path, door, site).map([&] {
+    steps_done_ = found.position.step;
+    epoch_ = found.position.epoch;
+    batch_ = nullptr;
+    loader_.start(found.position.epoch, found.position.batch);
+  });
 }
 
 void Trainer::drop_gradients() noexcept {

@@ -21,6 +21,7 @@
 #include "neap/data/loader.hpp"
 #include "neap/nn/layer.hpp"
 #include "neap/optim/optimizer.hpp"
+#include "neap/train/checkpoint.hpp"
 
 namespace neap::compiler {
 class Program;
@@ -78,6 +79,23 @@ class NEAP_API Trainer {
   StepReport step(CallSite site = CallSite::here());
 
   std::int64_t steps_done() const noexcept { return steps_done_; }
+  Position position() const noexcept;
+
+  /// A checkpoint of this run: model, optimizer, the context's generator, the
+  /// place in the data. `facts` are further things that a run which goes on
+  /// from it must have in common; those of the loader are among them anyway.
+  /// Failures, THROWS: as Checkpoint::save.
+  [[nodiscard]] Result<void> save(const std::string& path,
+                                  const Facts& facts = {},
+                                  files::Door& door = files::system_door(),
+                                  CallSite site = CallSite::here()) const;
+  /// Goes on where the run that saved the file was: the steps from here on have
+  /// its bits. Best before prepare(), while no state is made. Failures, THROWS:
+  /// as Checkpoint::load; everything is then as before.
+  [[nodiscard]] Result<void> resume(const std::string& path,
+                                    const Facts& facts = {},
+                                    files::Door& door = files::system_door(),
+                                    CallSite site = CallSite::here());
   bool is_compiled() const noexcept { return planned_ != nullptr; }
   /// Of the plan; 0 before it is made, and without `compile`.
   Bytes arena_bytes() const noexcept;
@@ -90,6 +108,7 @@ class NEAP_API Trainer {
   struct Planned;
 
   const Planned& planned() const;
+  Checkpoint checkpoint(const Facts& facts) const;
   const data::Batch& fetch();
   void drop_gradients() noexcept;
   void run_eagerly(const data::Batch& batch, StepReport& report,

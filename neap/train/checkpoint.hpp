@@ -1,0 +1,71 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Checkpoint: everything that goes on from step to step, in one safetensors
+// file: parameters and buffers under their paths, the optimizer's tensors as
+// "optimizer.exp_avg.fc1.weight", and in the metadata the counts of updates and
+// the learning rates, the generator, and the place in the data. A run that is
+// resumed has the bits of one that was never interrupted.
+//
+// A Trainer saves and resumes itself (trainer.hpp); this is for loops of one's
+// own:
+//
+//   train::Checkpoint checkpoint{.model = net, .optimizer = adam,
+//                                .generator = tensor::generator()};
+//   checkpoint.load("run.safetensors").value();
+//   loader.start(checkpoint.position.epoch, checkpoint.position.batch);
+//   ...
+//   checkpoint.position = {step, loader.epoch(), loader.next_batch()};
+//   checkpoint.save("run.safetensors").value();
+#pragma once
+
+#include <string>
+
+#include "neap/files/door.hpp"
+#include "neap/formats/safetensors.hpp"
+#include "neap/nn/module.hpp"
+#include "neap/optim/optimizer.hpp"
+#include "neap/tensor/generator.hpp"
+
+namespace neap::train {
+
+/// Where a run goes on.
+struct Position {
+  std::int64_t step = 0;   // steps done
+  std::int64_t epoch = 0;  // of the next batch, from 0
+  std::int64_t batch = 0;  // the next one's number in its epoch, from 0
+  friend bool operator==(const Position&, const Position&) = default;
+};
+
+/// What a run must have in common with the file that it goes on from, as texts
+/// by key: ("batch", "128").
+using Facts = formats::Metadata;
+
+/// LIFETIME: model, optimizer and generator outlive it.
+struct NEAP_API Checkpoint {
+  nn::Module& model;
+  optim::Optimizer& optimizer;
+  Generator& generator;
+  Position position{};
+  Facts facts{};
+
+  /// Whole or not at all: after a failure the old file is as it was. Failures:
+  /// what the door says. THROWS: NameError for a name of the model that begins
+  /// with "optimizer."; ValueError unless the optimizer's parameters are the
+  /// model's; as formats::write_safetensors.
+  [[nodiscard]] Result<void> save(const std::string& path,
+                                  files::Door& door = files::system_door(),
+                                  CallSite site = CallSite::here()) const;
+
+  /// Puts all of it back, `position` included, or, after a failure or an
+  /// exception, nothing. Gradients stay, and so do addresses that programs
+  /// hold. While it reads it takes as many bytes as model and optimizer state
+  /// have, of which the optimizer keeps those that it had not made yet.
+  /// Failures: as SafetensorsFile; kUnsupported for a file that is no
+  /// checkpoint, or one of another form; kMismatch, naming what differs, for
+  /// another model, optimizer or facts; kCorrupt for figures that cannot be.
+  /// THROWS: DeviceError off the host; TraceError; OutOfMemory.
+  [[nodiscard]] Result<void> load(const std::string& path,
+                                  files::Door& door = files::system_door(),
+                                  CallSite site = CallSite::here());
+};
+
+}  // namespace neap::train

@@ -1,0 +1,39 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// How a checkpoint names what it holds. Of this room alone.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "neap/train/module_state.hpp"
+
+namespace neap::train {
+
+inline constexpr std::string_view kCheckpointVersion = "1";
+inline constexpr std::string_view kStepKey = "neap.step";
+inline constexpr std::string_view kEpochKey = "neap.epoch";
+inline constexpr std::string_view kBatchKey = "neap.batch";
+inline constexpr std::string_view kSeedKey = "neap.random.seed";
+inline constexpr std::string_view kDrawKey = "neap.random.draw";
+inline constexpr std::string_view kOptimizerStepsKey = "neap.optimizer.steps";
+/// Before the number of a group.
+inline constexpr std::string_view kRatePrefix = "neap.optimizer.rate.";
+inline constexpr std::string_view kGroupPrefix = "neap.optimizer.group.";
+/// Before the name of a parameter.
+inline constexpr std::string_view kUpdatesPrefix = "neap.optimizer.updates.";
+/// Before the key of a fact.
+inline constexpr std::string_view kFactPrefix = "run.";
+
+template <class... Args>
+memory::String text_of(fmt::format_string<Args...> format, Args&&... args) {
+  memory::String out;
+  fmt::format_to(std::back_inserter(out), format, std::forward<Args>(args)...);
+  return out;
+}
+
+/// "optimizer.exp_avg.fc1.weight"
+inline memory::String state_name(std::string_view tensor,
+                                 std::string_view parameter) {
+  return text_of("{}{}.{}", kOptimizerPrefix, tensor, parameter);
+}
+
+}  // namespace neap::train
