@@ -6,6 +6,7 @@
 #include <array>
 #include <memory>
 
+#include "neap/compile/lower.hpp"
 #include "neap/threads/pool.hpp"
 #include "random_step.hpp"
 
@@ -15,6 +16,11 @@ namespace {
 constexpr int kActions = 18;
 constexpr std::array<std::int64_t, 4> kBatches = {3, 3, 5, 3};
 
+// Some steps have batches whose values are larger than a page.
+std::int64_t scale_of(std::uint64_t seed) {
+  return seed % 10 == 0 ? 256 : 1;
+}
+
 // What is seen after each call, results first.
 using Trail = std::vector<std::uint64_t>;
 
@@ -22,8 +28,9 @@ template <class Call>
 Trail trail_of(World& world, std::uint64_t seed, const Call& call) {
   Trail trail;
   for (std::size_t i = 0; i < kBatches.size(); ++i) {
-    const Tensor x = made_up(seed * 16 + i, kBatches[i]);
-    const Tensor y = made_up(seed * 16 + i + 8, kBatches[i]);
+    const std::int64_t batch = kBatches[i] * scale_of(seed);
+    const Tensor x = made_up(seed * 16 + i, batch);
+    const Tensor y = made_up(seed * 16 + i + 8, batch);
     const UseGenerator use(world.generator);
     const Tensors results = call(x, y);
     std::uint64_t hash = 0;
@@ -46,9 +53,15 @@ Trail run_compiled(const Variant& variant, std::uint64_t seed, int actions) {
   World world(seed);
   CompileOptions options;
   variant.set(options);
+  options.max_batch *= scale_of(seed);
   auto step = compile(RandomStep(seed, world, actions), options);
   return trail_of(world, seed,
                   [&](const Tensor& x, const Tensor& y) { return step(x, y); });
+}
+
+void set_paged(CompileOptions& options) {
+  options.paged = true;
+  options.debug.scatter = true;
 }
 
 // Empty where both ways agree.
@@ -79,6 +92,13 @@ std::vector<Variant> variants() {
       {"poisoned", [](CompileOptions& o) { o.debug.poison = true; }},
       {"guarded", [](CompileOptions& o) { o.debug.guards = true; }},
       {"threaded", [](CompileOptions&) {}, 3},
+      {"paged", set_paged},
+      {"paged_threads",
+       [](CompileOptions& o) {
+         set_paged(o);
+         o.debug.poison = true;
+       },
+       2},
       {"max_batch", [](CompileOptions& o) { o.max_batch = 5; }},
       {"kept", [](CompileOptions& o) { o.keep_all = true; }},
       {"unfused", [](CompileOptions& o) { o.passes.fuse = false; }},
@@ -88,6 +108,22 @@ std::vector<Variant> variants() {
          o.passes.gradient_release = false;
        }},
   };
+}
+
+int count_paged(std::uint64_t first, int count) {
+  int found = 0;
+  for (int i = 0; i < count; ++i) {
+    const std::uint64_t seed = first + static_cast<std::uint64_t>(i);
+    World world(seed);
+    const UseGenerator use(world.generator);
+    const tensor::Spec batch{f32, {3 * scale_of(seed), World::kWidth}};
+    CompileOptions options;
+    set_paged(options);
+    const auto lowered =
+        lower(RandomStep(seed, world, kActions), {batch, batch}, options);
+    found += lowered.plan.pages.views.empty() ? 0 : 1;
+  }
+  return found;
 }
 
 std::string run_campaign(const Variant& variant, std::uint64_t first,

@@ -24,6 +24,9 @@ inline void PrintTo(const Variant& variant, std::ostream* out) {
 
 std::vector<Variant> variants();
 
+/// How many of the steps have buffers in views of pages under "paged".
+int count_paged(std::uint64_t first, int count);
+
 /// Runs steps `first`, `first` + 1, ... eagerly and compiled; empty, or what
 /// the first one that differs did, cut to its shortest form.
 std::string run_campaign(const Variant& variant, std::uint64_t first,

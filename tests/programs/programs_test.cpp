@@ -16,6 +16,10 @@ TEST_P(ProgramsTest, AreTheSameBitsAsEager) {
   EXPECT_TRUE(failure.empty()) << failure;
 }
 
+TEST(PagedProgramsTest, ManyHaveBuffersOnPagesFromAnywhere) {
+  EXPECT_GE(count_paged(1, 400), 20);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, ProgramsTest, ::testing::ValuesIn(variants()),
                          [](const auto& way) {
                            return std::string(way.param.name);
