@@ -53,6 +53,23 @@ TEST_P(CompiledBitsTest, AreThoseOfEagerStepsUnderEveryPlan) {
   expect_same(how, "kept results");
 }
 
+TEST_P(CompiledBitsTest, AreThoseOfEagerStepsOnPagesFromAnywhere) {
+  TrainingOptions options{.kind = GetParam(), .batch = large_batch(GetParam())};
+  const Trace eager = train_eagerly(options, kSteps);
+  for (const int threads : {1, 2, 3}) {
+    options.threads = threads;
+    EXPECT_EQ(train_compiled(options, kSteps, on_scattered_pages()), eager);
+  }
+  CompileOptions how = on_scattered_pages();
+  how.debug.poison = true;
+  how.debug.guards = true;
+  EXPECT_EQ(train_compiled(options, kSteps, how), eager);
+  Training training(options);
+  auto step = training.compile(how);
+  step.prepare(training.specs());
+  EXPECT_FALSE(step.plan().pages.views.empty());
+}
+
 INSTANTIATE_TEST_SUITE_P(All, CompiledBitsTest, ::testing::ValuesIn(kAllKinds),
                          kind_of);
 

@@ -23,17 +23,19 @@ class CompiledPeakTest : public ::testing::TestWithParam<Kind> {
 };
 
 // Model, optimizer, batch and plan, and no step: nothing has been computed.
-memory::Stats rehearsed(const TrainingOptions& options) {
+memory::Stats rehearsed(const TrainingOptions& options,
+                        const CompileOptions& how = {}) {
   Training training(options);
-  auto step = training.compile();
+  auto step = training.compile(how);
   const auto batch = training.batch(0);
   step.prepare(training.specs());
   return training.domain().stats();
 }
 
-memory::Stats measured(const TrainingOptions& options) {
+memory::Stats measured(const TrainingOptions& options,
+                       const CompileOptions& how = {}) {
   Training training(options);
-  auto step = training.compile();
+  auto step = training.compile(how);
   const auto [x, y] = training.batch(0);
   for (int i = 0; i < 5; ++i) {
     step(x, y).item();
@@ -49,6 +51,18 @@ TEST_P(CompiledPeakTest, OfARehearsalWithoutAStepIsThatOfTrainingToTheByte) {
     // The headers of results are made by the first run, in pages that are held.
     EXPECT_GE(found.live_peak, told.live_peak) << batch;
     EXPECT_LE(found.live_peak, told.live_peak + kKiB) << batch;
+  }
+}
+
+TEST_P(CompiledPeakTest, OnPagesIsSaidToTheByteToo) {
+  for (const bool is_scattered : {false, true}) {
+    CompileOptions how;
+    how.paged = true;
+    how.debug.scatter = is_scattered;
+    const std::int64_t batch = large_batch(GetParam());
+    const memory::Stats told = rehearsed(options(batch, true), how);
+    const memory::Stats found = measured(options(batch, false), how);
+    EXPECT_EQ(told.peak, found.peak) << is_scattered;
   }
 }
 

@@ -78,6 +78,17 @@ TEST_P(CompiledQuietTest, OnTheMainThread) {
   }
 }
 
+TEST_P(CompiledQuietTest, OnPagesThatDoNotLieTogether) {
+  TrainingOptions large = options(2);
+  large.batch = large_batch(GetParam());
+  Training training(large);
+  auto step = training.compile(on_scattered_pages());
+  const auto batch = training.batch(0);
+  const auto run = [&] { step(batch.first, batch.second).item(); };
+  EXPECT_EQ(asked_by(training.domain(), run), Asked());
+  EXPECT_FALSE(step.plan().pages.views.empty());
+}
+
 TEST_P(CompiledQuietTest, OnAnotherThread) {
   Training training(options(2));
   auto step = training.compile();

@@ -69,30 +69,32 @@ Trained train(Middle middle, const Compiling& compiling) {
 }
 
 template <class Step>
-void run_ten(Step& step, Trained& run) {
+void run_ten(Step& step, Trained& run, std::int64_t samples = 5) {
   for (std::uint64_t i = 0; i < 10; ++i) {
     Generator generator(100 + i);
     const auto [x, y] = [&] {
       const UseGenerator use(generator);
-      Tensor in = randn({5, 6});
-      return std::pair(std::move(in), randint(0, 3, {5}));
+      Tensor in = randn({samples, 6});
+      return std::pair(std::move(in), randint(0, 3, {samples}));
     }();
     run.trace.losses.push_back(step(x, y).item());
   }
 }
 
-Trained train_eagerly(Middle middle) {
-  return train(middle, [](auto& plain, testing::ShadowSpace&, Trained& run) {
-    run_ten(plain, run);
+Trained train_eagerly(Middle middle, std::int64_t samples = 5) {
+  return train(middle, [=](auto& plain, testing::ShadowSpace&, Trained& run) {
+    run_ten(plain, run, samples);
   });
 }
 
-Trained train_compiled(Middle middle, const CompileOptions& how = {}) {
+Trained train_compiled(Middle middle, const CompileOptions& how = {},
+                       std::int64_t samples = 5) {
   return train(middle,
                [&](auto& plain, testing::ShadowSpace& shadow, Trained& run) {
                  auto step = neap::compile(plain, how);
-                 run_ten(step, run);
+                 run_ten(step, run, samples);
                  EXPECT_EQ(step.traces(), 1);
+                 EXPECT_EQ(step.plan().pages.views.empty(), !how.paged);
                  run.arena_there = step.plan().space(shadow.space()).bytes;
                });
 }
@@ -112,6 +114,16 @@ TEST(CompiledSpacesTest, AMiddleElsewhereLeavesTheBitsOfTheHost) {
     EXPECT_GE(there.launches, 10 * 2);  // forward and backward, fused
     EXPECT_EQ(there.foreign_views, 0);
   }
+}
+
+TEST(CompiledSpacesTest, TheHostsArenaMayBeInPagesBesideAnother) {
+  constexpr std::int64_t kSamples = 2000;
+  const Trained here = train_eagerly(Middle::kHost, kSamples);
+  const Trained there =
+      train_compiled(Middle::kShadow, on_scattered_pages(), kSamples);
+  EXPECT_EQ(there.trace, here.trace);
+  EXPECT_GT(there.arena_there, 0);
+  EXPECT_EQ(there.foreign_views, 0);
 }
 
 }  // namespace

@@ -61,6 +61,19 @@ class Training {
   std::unique_ptr<optim::AdamW> optimizer_;
 };
 
+/// A batch with values of many pages.
+inline std::int64_t large_batch(Kind kind) {
+  return kind == Kind::kMlp || kind == Kind::kNewton ? 1024 : 64;
+}
+
+/// Every buffer of two pages or more on pages that do not lie together.
+inline CompileOptions on_scattered_pages() {
+  CompileOptions how;
+  how.paged = true;
+  how.debug.scatter = true;
+  return how;
+}
+
 /// What a run leaves: the loss that the host read after each step, and the bits
 /// of the state.
 struct Trace {
