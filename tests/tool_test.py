@@ -19,8 +19,8 @@ from tool_case import (DATA, MEMORY, OK, OUTPUT, SIDE, USAGE, ToolCase, idx,
 FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
 OPTIONS = ("model data hidden dropout epochs steps batch seed threads optimizer "
            "lr momentum weight-decay schedule warmup clip budget kernels compile "
-           "eager json progress config").split()
-KEYS = ("test_accuracy steps step_ms_median images_per_second peak_bytes "
+           "eager save save-every resume json progress config").split()
+KEYS = ("test_accuracy steps resumed_steps checkpoint step_ms_median images_per_second peak_bytes "
         "peak_live_bytes peak_by_category peak_by_owner live_bytes_at_exit "
         "compiled arena_bytes predicted_peak_bytes "
         "heap_calls_per_step page_faults_per_step max_rss_bytes external_bytes "
@@ -79,7 +79,9 @@ class ArgumentTest(ToolCase):
                "weight-decay": ["-1", "inf"], "schedule": ["step"],
                "warmup": ["-1"], "clip": ["-1", "nan"], "json": [""],
                "budget": ["0", "-1MiB", "64MB", "9999999999999GiB", "lots"],
-               "kernels": [""], "progress": ["loud"]}
+               "kernels": [""], "progress": ["loud"], "save": [""],
+               "save-every": ["0", "-5", "1.5min", "5m", "min", "x"],
+               "resume": [""]}
         self.assertEqual(set(bad),
                          set(OPTIONS) - {"config", "compile", "eager"})
         for option, values in bad.items():

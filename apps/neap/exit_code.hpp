@@ -8,19 +8,20 @@ namespace neap::app {
 
 enum class ExitCode {
   kOk = 0,
-  kInternal = 1,      // a bug in neap
-  kUsage = 2,         // bad arguments or settings
-  kData = 3,          // a data file is missing, damaged or does not fit
-  kMemory = 4,        // the budget or the machine's memory does not suffice
-  kOutput = 5,        // a result could not be written
-  kInterrupted = 130  // stopped by Ctrl-C, after a clean end
+  kInternal = 1,       // a bug in neap
+  kUsage = 2,          // bad arguments or settings
+  kData = 3,           // a data file is missing, damaged or does not fit
+  kMemory = 4,         // the budget or the machine's memory does not suffice
+  kOutput = 5,         // a result could not be written
+  kInterrupted = 130,  // stopped by Ctrl-C, after a clean end
+  kTerminated = 143    // the same by SIGTERM
 };
 
 inline constexpr const char* kExitCodeHelp =
     "Exit status: 0 success; 1 a bug in neap; 2 bad arguments or settings;\n"
     "3 a data file is missing, damaged or does not fit; 4 the budget or the\n"
     "machine's memory does not suffice; 5 a result could not be written;\n"
-    "130 stopped by Ctrl-C.\n";
+    "130 stopped by Ctrl-C, 143 by SIGTERM.\n";
 
 /// Prints the one line of a failure to standard error; returns `code`.
 ExitCode fail(ExitCode code, std::string_view message);

@@ -166,7 +166,9 @@ ExitCode run(int argc, char** argv) {
 // What was printed may still be in a buffer, or be lost already: a full disk
 // must not look like success.
 ExitCode after_output(ExitCode code) {
-  const bool is_good = code == ExitCode::kOk || code == ExitCode::kInterrupted;
+  const bool is_good = code == ExitCode::kOk ||
+                       code == ExitCode::kInterrupted ||
+                       code == ExitCode::kTerminated;
   const bool is_lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
   return is_good && is_lost
              ? fail(ExitCode::kOutput,

@@ -1,6 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "run_parts.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "neap/optim/adam.hpp"
 #include "neap/optim/sgd.hpp"
 
@@ -33,6 +36,31 @@ std::vector<std::int64_t> mlp_widths(const TrainSettings& s,
   widths.insert(widths.end(), s.hidden.begin(), s.hidden.end());
   widths.push_back(set.classes());
   return widths;
+}
+
+train::Facts facts_of(const TrainSettings& s, std::int64_t steps) {
+  train::Facts facts;
+  const auto add = [&](const char* key, const auto& value) {
+    facts.push_back({key, memory::String(fmt::format("{}", value))});
+  };
+  add("model", s.model);
+  add("hidden", fmt::format("{}", fmt::join(s.hidden, ",")));
+  add("dropout", s.dropout);
+  add("batch", s.batch);
+  add("seed", s.seed);
+  add("optimizer", s.optimizer);
+  add("lr", s.learning_rate);
+  add("schedule", s.schedule);
+  add("warmup", s.warmup);
+  add("clip", s.clip_norm);
+  add("weight-decay", s.weight_decay);
+  if (s.optimizer == "sgd") {
+    add("momentum", s.momentum);
+  }
+  if (s.schedule == "cosine") {
+    add("steps", steps);  // the rate depends on the end
+  }
+  return facts;
 }
 
 }  // namespace neap::app

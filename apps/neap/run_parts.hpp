@@ -8,6 +8,7 @@
 
 #include "neap/data/image_set.hpp"
 #include "neap/optim/optimizer.hpp"
+#include "neap/train/checkpoint.hpp"
 #include "settings.hpp"
 
 namespace neap::app {
@@ -20,5 +21,9 @@ std::string data_directory(const TrainSettings& settings);
 /// From the pixels of an image to the classes.
 std::vector<std::int64_t> mlp_widths(const TrainSettings& settings,
                                      const data::ImageSet& set);
+
+/// What a resumed run must share with the one that saved it, of a run of
+/// `steps`: all settings that its bits depend on.
+train::Facts facts_of(const TrainSettings& settings, std::int64_t steps);
 
 }  // namespace neap::app

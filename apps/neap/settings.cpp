@@ -125,6 +125,30 @@ std::string set_budget(TrainSettings& s, const std::string& text) {
   return "bytes, like 67108864, 512KiB, 64MiB or 2GiB";
 }
 
+std::string set_save_every(TrainSettings& s, const std::string& text) {
+  struct Unit {
+    std::string_view name;
+    double seconds;
+  };
+  static constexpr Unit kUnits[] = {{"min", 60.0}, {"h", 3600.0}, {"s", 1.0}};
+  std::string_view number(text);
+  double seconds = 0.0;
+  for (const Unit& unit : kUnits) {
+    if (seconds == 0.0 && number.ends_with(unit.name)) {
+      number.remove_suffix(unit.name.size());
+      seconds = unit.seconds;
+    }
+  }
+  std::int64_t count = 0;
+  if (!parse(number, count) || count < 1 ||
+      count > std::numeric_limits<std::int32_t>::max()) {
+    return "steps, like 500, or a time, like 90s, 10min or 1h";
+  }
+  s.save_steps = seconds == 0.0 ? count : 0;
+  s.save_seconds = seconds * static_cast<double>(count);
+  return {};
+}
+
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 template <class T>
@@ -178,6 +202,13 @@ std::vector<Setting> make_settings() {
       {"compile", "",
        "lay the whole step out in one arena before the first one", "no",
        flag(&S::compile), "eager", "run each op by itself, at once"},
+      {"save", "FILE", "write a checkpoint there, at the end and on Ctrl-C",
+       "none", any_text(&S::save)},
+      {"save-every", "N|TIME",
+       "and before: after so many steps, or a time like 90s, 10min or 1h",
+       "at the end alone", set_save_every},
+      {"resume", "FILE", "go on from a checkpoint of the same run", "none",
+       any_text(&S::resume)},
       {"json", "FILE", "write a summary there; - for standard output", "none",
        any_text(&S::json)},
       {"progress", "HOW", "auto, bar, plain or none", d.progress,
@@ -251,6 +282,11 @@ Result<void> check(const TrainSettings& settings, std::int64_t steps) {
     return failure(FailureKind::kMismatch,
                    fmt::format("--warmup: {} steps of warm-up leave none of {}",
                                settings.warmup, steps));
+  }
+  if (settings.save.empty() &&
+      (settings.save_steps > 0 || settings.save_seconds > 0.0)) {
+    return failure(FailureKind::kMismatch,
+                   "--save-every: there is no --save that says where");
   }
   return {};
 }

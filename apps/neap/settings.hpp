@@ -46,8 +46,12 @@ struct TrainSettings {
   std::int64_t warmup = 0;  // steps
   double clip_norm = 0.0;   // 0: no clipping
   Bytes budget = kUnlimited;
-  bool compile = false;  // the step runs as a plan
-  std::string json;      // path; "-": standard output
+  bool compile = false;         // the step runs as a plan
+  std::string save;             // path of a checkpoint; empty: none
+  std::int64_t save_steps = 0;  // between two of them; 0: at the end alone
+  double save_seconds = 0.0;    // likewise
+  std::string resume;           // path of a checkpoint; empty: none
+  std::string json;             // path; "-": standard output
   std::string progress = "auto";
 };
 

@@ -32,9 +32,11 @@ std::string to_json(const Summary& s) {
       {"test_loss", finite_or_null(s.test_loss)},
       {"train_loss", finite_or_null(s.train_loss)},
       {"steps", s.steps},
+      {"resumed_steps", s.resumed_steps},
       {"interrupted", s.is_interrupted},
+      {"checkpoint", s.checkpoint.empty() ? Json(nullptr) : Json(s.checkpoint)},
       {"step_ms_median", or_null(s.step_ms_median)},
-      {"images_per_second", s.images_per_second},
+      {"images_per_second", finite_or_null(s.images_per_second)},
       {"compiled", s.is_compiled},
       {"arena_bytes", s.arena_bytes},
       {"predicted_peak_bytes",
@@ -59,17 +61,15 @@ std::string to_json(const Summary& s) {
   return json.dump(2) + "\n";
 }
 
-Result<void> try_json(files::Door& door, const std::string& path) {
-  if (path == "-") {
-    return {};
-  }
+Result<void> try_output(files::Door& door, const char* option,
+                        const std::string& path) {
   const auto facts = door.inspect(path);
   if (!facts) {
     return tl::make_unexpected(facts.error());
   }
   if (facts->kind == files::PathKind::kDirectory) {
     return failure(FailureKind::kIo,
-                   fmt::format("--json {}: a folder; give a file", path));
+                   fmt::format("{} {}: a folder; give a file", option, path));
   }
   if (facts->kind == files::PathKind::kOther) {
     return {};  // a device or pipe: to open it may be to use it

@@ -21,9 +21,11 @@ namespace neap::app {
 struct Summary {
   double test_accuracy = 0.0;  // in [0, 1]
   double test_loss = 0.0;
-  double train_loss = 0.0;  // of the last step
+  double train_loss = 0.0;  // of the last step; NaN where there was none
   std::int64_t steps = 0;
+  std::int64_t resumed_steps = 0;  // of these, before this process
   bool is_interrupted = false;
+  std::string checkpoint;  // path; empty: none was asked for, or written
   bool is_compiled = false;
   Bytes arena_bytes = 0;                      // 0: not compiled
   std::optional<Bytes> predicted_peak_bytes;  // held; before the first step
@@ -47,9 +49,10 @@ struct Summary {
 
 std::string to_json(const Summary& summary);
 
-/// Fails where write_json() to `path` would: for asking before a long run.
-/// Leaves no trace.
-Result<void> try_json(files::Door& door, const std::string& path);
+/// Fails where writing the file of an option ("--json") would: for asking
+/// before a long run. Leaves no trace.
+Result<void> try_output(files::Door& door, const char* option,
+                        const std::string& path);
 
 /// To a file (whole or not at all), or to standard output for "-".
 Result<void> write_json(files::Door& door, const std::string& path,

@@ -3,13 +3,15 @@
 
 #include <fmt/format.h>
 
-#include <csignal>
 #include <cstdio>
+#include <limits>
 #include <memory>
 
+#include "interrupt.hpp"
 #include "neap/base/version.hpp"
 #include "neap/data/image_set.hpp"
 #include "neap/files/door.hpp"
+#include "neap/formats/safetensors.hpp"
 #include "neap/kernels/plugin.hpp"
 #include "neap/models/mlp.hpp"
 #include "neap/optim/schedule.hpp"
@@ -25,29 +27,6 @@
 
 namespace neap::app {
 namespace {
-
-volatile std::sig_atomic_t interrupted = 0;
-
-void on_interrupt(int) {
-  interrupted = 1;
-}
-
-// Ctrl-C ends the run after the current step; a second one ends the process.
-class InterruptGuard {
- public:
-  InterruptGuard() {
-    struct sigaction action {};
-    action.sa_handler = on_interrupt;
-    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-    sigaction(SIGINT, &action, &before_);
-  }
-  ~InterruptGuard() { sigaction(SIGINT, &before_, nullptr); }
-  InterruptGuard(const InterruptGuard&) = delete;
-  InterruptGuard& operator=(const InterruptGuard&) = delete;
-
- private:
-  struct sigaction before_ {};
-};
 
 // To standard output. A failure stays in the stream, where the program's end
 // finds it: a broken pipe or a full disk does not end the training.
@@ -94,12 +73,20 @@ class Session {
                       {.dropout = settings_.dropout});
     const auto optimizer = make_optimizer(settings_, model.parameters());
     describe(set->train, set->test, model);
-    train(model, *optimizer, set->train, summary);
+    if (const ExitCode done = train(model, *optimizer, set->train, summary);
+        done != ExitCode::kOk) {
+      return done;
+    }
     test(model, set->test, summary);
     summary.state_hash = train::state_hash(model, *optimizer, generator_);
     finish(summary, report);
     return ExitCode::kOk;
   }
+
+  /// Of a run that ended well: what the latest save failed with, if it did.
+  const std::optional<Failure>& save_failure() const { return save_failure_; }
+  /// kOk, or the status of the signal that ended the run.
+  ExitCode end() const { return end_; }
 
  private:
   // Of the whole run.
@@ -124,8 +111,24 @@ class Session {
     std::fflush(stdout);
   }
 
-  void train(models::Mlp& model, optim::Optimizer& optimizer,
-             const data::ImageSet& set, Summary& summary) {
+  train::FitOptions fit_options(const data::ImageSet& set) const {
+    train::FitOptions options;
+    options.epochs = settings_.epochs;
+    options.steps = settings_.steps;
+    options.resume = settings_.resume;
+    options.save = {.path = settings_.save,
+                    .every_steps = settings_.save_steps,
+                    .every_seconds = settings_.save_seconds};
+    options.facts = facts_of(settings_, steps_of(set));
+    options.trainer.clip_norm = settings_.clip_norm;
+    options.trainer.learning_rate = make_schedule(settings_, steps_of(set));
+    options.trainer.compile = settings_.compile;
+    return options;
+  }
+
+  // A good run, or one that could not be resumed; a failed save is told later.
+  ExitCode train(models::Mlp& model, optim::Optimizer& optimizer,
+                 const data::ImageSet& set, Summary& summary) {
     data::Loader loader(
         set,
         {.batch = settings_.batch, .shuffle = true, .seed = settings_.seed});
@@ -133,31 +136,47 @@ class Session {
     Probe probe;
     std::int64_t images = 0;
     const InterruptGuard guard;
-    train::FitOptions options;
-    options.epochs = settings_.epochs;
-    options.steps = settings_.steps;
-    options.trainer.clip_norm = settings_.clip_norm;
-    options.trainer.learning_rate = make_schedule(settings_, steps_of(set));
-    options.trainer.compile = settings_.compile;
+    train::FitOptions options = fit_options(set);
     options.on_ready = [&](const train::Trainer& trainer) {
+      tell_resumed(trainer);
       tell_plan(trainer, summary);
     };
     options.on_step = [&](const train::StepReport& report) {
       probe.step(report.seconds);
       images += report.samples;
       progress.step(report);
-      return interrupted != 0 ? train::Next::kStop : train::Next::kContinue;
+      return InterruptGuard::is_asked_to_stop() ? train::Next::kStop
+                                                : train::Next::kContinue;
     };
-    const train::FitResult result =
-        train::fit(model, optimizer, loader, options);
+    train::FitResult result = train::fit(model, optimizer, loader, options);
     progress.finish();
+    if (result.resume_failure) {
+      const bool is_other =
+          result.resume_failure->kind == FailureKind::kMismatch;
+      return fail(is_other ? ExitCode::kUsage : ExitCode::kData,
+                  result.resume_failure->message);
+    }
+    save_failure_ = std::move(result.save_failure);
+    end_ = result.is_stopped ? InterruptGuard::exit_code() : ExitCode::kOk;
+    summary.checkpoint = save_failure_ ? "" : settings_.save;
     summary.steps = result.steps;
-    summary.train_loss = result.last_loss;
+    summary.resumed_steps = result.resumed;
+    summary.train_loss = result.steps > result.resumed
+                             ? result.last_loss
+                             : std::numeric_limits<double>::quiet_NaN();
     summary.is_interrupted = result.is_stopped;
     summary.images_per_second = static_cast<double>(images) / result.seconds;
     summary.step_ms_median = probe.step_ms();
     summary.heap_calls_per_step = probe.heap_calls();
     summary.page_faults_per_step = probe.page_faults();
+    return ExitCode::kOk;
+  }
+
+  void tell_resumed(const train::Trainer& trainer) const {
+    if (!settings_.resume.empty()) {
+      say("resumed  from {}, after {} steps\n", settings_.resume,
+          format_grouped(trainer.steps_done()));
+    }
   }
 
   // What is known of a compiled run before its first step.
@@ -194,6 +213,8 @@ class Session {
   const TrainSettings& settings_;
   memory::Domain& domain_;
   Generator generator_;
+  std::optional<Failure> save_failure_;
+  ExitCode end_ = ExitCode::kOk;
 };
 
 std::string format_figure(const std::optional<double>& value) {
@@ -225,6 +246,29 @@ void print_report(const Summary& s, const std::string& table) {
   say("live at exit: {}\n", format_bytes(s.live_bytes_at_exit));
 }
 
+// What would fail at the end, or before the first step, asked before the data.
+ExitCode try_files(const TrainSettings& settings) {
+  files::Door& door = files::system_door();
+  const bool has_json = !settings.json.empty() && settings.json != "-";
+  for (const auto& [option, path] :
+       {std::pair("--json", has_json ? settings.json : std::string()),
+        std::pair("--save", settings.save)}) {
+    if (path.empty()) {
+      continue;
+    }
+    if (auto good = try_output(door, option, path); !good) {
+      return fail(ExitCode::kOutput, good.error().message);
+    }
+  }
+  if (!settings.resume.empty()) {
+    if (auto good = formats::SafetensorsFile::open(door, settings.resume);
+        !good) {
+      return fail(ExitCode::kData, good.error().message);
+    }
+  }
+  return ExitCode::kOk;
+}
+
 }  // namespace
 
 ExitCode train(const TrainSettings& settings) {
@@ -242,15 +286,20 @@ ExitCode train(const TrainSettings& settings) {
   }
   summary.kernels = kernels::kernel_set();
   summary.version = version();
-  if (!settings.json.empty()) {
-    if (auto good = try_json(files::system_door(), settings.json); !good) {
-      return fail(ExitCode::kOutput, good.error().message);
-    }
+  if (const ExitCode good = try_files(settings); good != ExitCode::kOk) {
+    return good;
   }
   std::string table;
-  const ExitCode done = Session(settings, domain).run(summary, table);
-  if (done != ExitCode::kOk) {
-    return done;
+  ExitCode end = ExitCode::kOk;
+  std::optional<Failure> save_failure;
+  {
+    Session session(settings, domain);
+    const ExitCode done = session.run(summary, table);
+    if (done != ExitCode::kOk) {
+      return done;
+    }
+    end = session.end();
+    save_failure = session.save_failure();
   }
   summary.stats = domain.stats();
   summary.live_bytes_at_exit = summary.stats.live;
@@ -263,7 +312,7 @@ ExitCode train(const TrainSettings& settings) {
       return fail(ExitCode::kOutput, written.error().message);
     }
   }
-  return summary.is_interrupted ? ExitCode::kInterrupted : ExitCode::kOk;
+  return save_failure ? fail(ExitCode::kOutput, save_failure->message) : end;
 }
 
 }  // namespace neap::app
