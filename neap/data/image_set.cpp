@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/data/image_set.hpp"
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -12,12 +13,18 @@ namespace neap::data {
 
 using base::raise;
 
+constexpr std::size_t kPixelValues = 256;
+
 ImageSet::ImageSet(Tensor images, Tensor labels, int classes)
     : images_(std::move(images)),
       labels_(std::move(labels)),
       size_(images_.rank() == 0 ? 0 : images_.size(0)),
       pixels_(0),
-      classes_(classes) {
+      channels_(images_.rank() == 4 && images_.size(1) > 0 ? images_.size(1)
+                                                           : 1),
+      classes_(classes),
+      values_(static_cast<std::size_t>(channels_) * kPixelValues, 0.0F,
+              memory::Allocator<float>(memory::Category::kData)) {
   if (images_.rank() < 2 || labels_.rank() != 1 || labels_.size(0) != size_) {
     raise<ShapeError>(
         "image set: images {} and labels {}, expected (n, ...) and (n)",
@@ -38,14 +45,11 @@ Bytes ImageSet::bytes() const {
          labels_.array()->storage()->size();
 }
 
-PixelStatistics ImageSet::statistics() const {
-  if (!images_.array()->storage()->has_elements()) {
-    return {};  // a rehearsal
-  }
-  std::array<std::int64_t, 256> count{};
-  for (const std::uint8_t pixel : images_.values<std::uint8_t>()) {
-    ++count[pixel];
-  }
+namespace {
+
+using Counts = std::array<std::int64_t, kPixelValues>;
+
+PixelStatistics statistics_of(const Counts& count) noexcept {
   double total = 0.0;
   double sum = 0.0;
   double squares = 0.0;
@@ -64,12 +68,73 @@ PixelStatistics ImageSet::statistics() const {
   return {mean, variance > 0.0 ? std::sqrt(variance) : 1.0};
 }
 
-void ImageSet::standardise(const PixelStatistics& statistics) noexcept {
-  for (std::size_t value = 0; value < value_of_.size(); ++value) {
+void fill_values(const PixelStatistics& statistics,
+                 std::span<float> values) noexcept {
+  for (std::size_t value = 0; value < values.size(); ++value) {
     const double scaled = static_cast<double>(value) / 255.0;
-    value_of_[value] =
+    values[value] =
         static_cast<float>((scaled - statistics.mean) / statistics.deviation);
   }
+}
+
+}  // namespace
+
+PixelStatistics ImageSet::statistics() const {
+  if (!images_.array()->storage()->has_elements()) {
+    return {};  // a rehearsal
+  }
+  Counts count{};
+  for (const std::uint8_t pixel : images_.values<std::uint8_t>()) {
+    ++count[pixel];
+  }
+  return statistics_of(count);
+}
+
+memory::Vector<PixelStatistics> ImageSet::channel_statistics() const {
+  memory::Vector<PixelStatistics> all(
+      memory::Allocator<PixelStatistics>(memory::Category::kData));
+  all.resize(static_cast<std::size_t>(channels_));
+  if (!images_.array()->storage()->has_elements()) {
+    return all;  // a rehearsal
+  }
+  const auto pixels = images_.values<std::uint8_t>();
+  const std::int64_t plane = pixels_ / channels_;
+  for (std::int64_t channel = 0; channel < channels_; ++channel) {
+    Counts count{};
+    for (std::int64_t image = 0; image < size_; ++image) {
+      for (const std::uint8_t pixel : pixels.subspan(
+               static_cast<std::size_t>(image * pixels_ + channel * plane),
+               static_cast<std::size_t>(plane))) {
+        ++count[pixel];
+      }
+    }
+    all[static_cast<std::size_t>(channel)] = statistics_of(count);
+  }
+  return all;
+}
+
+void ImageSet::standardise(const PixelStatistics& statistics) noexcept {
+  for (std::size_t at = 0; at < values_.size(); at += kPixelValues) {
+    fill_values(statistics, std::span(values_).subspan(at, kPixelValues));
+  }
+}
+
+void ImageSet::standardise_channels(
+    std::span<const PixelStatistics> statistics) {
+  if (static_cast<std::int64_t>(statistics.size()) != channels_) {
+    raise<ShapeError>("image set: statistics of {} channels, images have {}",
+                      statistics.size(), channels_);
+  }
+  for (std::size_t channel = 0; channel < statistics.size(); ++channel) {
+    fill_values(statistics[channel], std::span(values_).subspan(
+                                         channel * kPixelValues, kPixelValues));
+  }
+}
+
+std::span<const float, 256> ImageSet::values_of(
+    std::int64_t channel) const noexcept {
+  const auto at = static_cast<std::size_t>(channel) * kPixelValues;
+  return std::span<const float, 256>(values_.data() + at, kPixelValues);
 }
 
 SampleSpec ImageSet::spec() const {
@@ -83,9 +148,18 @@ void ImageSet::load(std::int64_t index, std::span<std::byte> input,
   const auto* pixels =
       images_.array()->strided().as<const std::uint8_t>() + index * pixels_;
   auto* out = reinterpret_cast<float*>(input.data());
-  for (std::int64_t i = 0; i < pixels_; ++i) {
-    out[i] = value_of_[pixels[i]];
+  const std::int64_t plane = pixels_ / channels_;
+  for (std::int64_t channel = 0; channel < channels_; ++channel) {
+    const auto values = values_of(channel);
+    for (std::int64_t i = 0; i < plane; ++i) {
+      *out++ = values[*pixels++];
+    }
   }
+  load_label(index, target);
+}
+
+void ImageSet::load_label(std::int64_t index,
+                          std::span<std::byte> target) const noexcept {
   const std::int64_t label =
       labels_.array()->strided().as<const std::uint8_t>()[index];
   std::memcpy(target.data(), &label, sizeof(label));

@@ -1,15 +1,16 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // ImageSet: labelled 8-bit images, kept as the bytes they are (one block each
 // for images and labels) and standardised on their way into a batch:
-// (pixel / 255 - mean) / deviation, in f32.
+// (pixel / 255 - mean) / deviation, in f32, for all pixels or channel by
+// channel.
 #pragma once
 
-#include <array>
 #include <string_view>
 
 #include "neap/base/result.hpp"
 #include "neap/data/dataset.hpp"
 #include "neap/files/door.hpp"
+#include "neap/memory/containers.hpp"
 
 namespace neap::data {
 
@@ -32,22 +33,36 @@ class NEAP_API ImageSet {
   /// Bytes of images and labels.
   Bytes bytes() const;
 
+  /// Planes of an image: c where images are (n, c, h, w), else 1.
+  std::int64_t channels() const noexcept { return channels_; }
+
   /// Exact over all pixels (by counting each of the 256 values).
   PixelStatistics statistics() const;
+  /// The same for each channel. THROWS: OutOfMemory.
+  memory::Vector<PixelStatistics> channel_statistics() const;
   void standardise(const PixelStatistics& statistics) noexcept;
+  /// One for each channel. THROWS: ShapeError for another number of them.
+  void standardise_channels(std::span<const PixelStatistics> statistics);
+
+  /// What load() makes of each of the 256 pixel values of a channel.
+  std::span<const float, 256> values_of(std::int64_t channel) const noexcept;
 
   // Dataset: input f32 of the images' shape, target i64 of rank 0.
   SampleSpec spec() const;
   void load(std::int64_t index, std::span<std::byte> input,
             std::span<std::byte> target) const noexcept;
+  /// The target alone.
+  void load_label(std::int64_t index,
+                  std::span<std::byte> target) const noexcept;
 
  private:
   Tensor images_;
   Tensor labels_;
   std::int64_t size_;
   std::int64_t pixels_;  // of one image
+  std::int64_t channels_;
   int classes_;
-  std::array<float, 256> value_of_{};  // standardised value of each pixel value
+  memory::Vector<float> values_;  // (channels, 256): of each pixel value
 };
 
 /// Reads one pair of IDX files, plain or gzipped (with or without ".gz").
