@@ -19,7 +19,7 @@ from tool_case import (DATA, MEMORY, OK, OUTPUT, SIDE, USAGE, ToolCase, idx,
 FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
 OPTIONS = ("model data hidden dropout epochs steps batch seed threads optimizer "
            "lr momentum weight-decay schedule warmup clip budget kernels compile "
-           "eager save save-every resume json progress config").split()
+           "eager paged save save-every resume json progress config").split()
 KEYS = ("test_accuracy steps resumed_steps checkpoint step_ms_median images_per_second peak_bytes "
         "peak_live_bytes peak_by_category peak_by_owner live_bytes_at_exit "
         "compiled arena_bytes predicted_peak_bytes "
@@ -83,7 +83,7 @@ class ArgumentTest(ToolCase):
                "save-every": ["0", "-5", "1.5min", "5m", "min", "x"],
                "resume": [""]}
         self.assertEqual(set(bad),
-                         set(OPTIONS) - {"config", "compile", "eager"})
+                         set(OPTIONS) - {"config", "compile", "eager", "paged"})
         for option, values in bad.items():
             for value in values:
                 with self.subTest(option=option, value=value):
@@ -98,6 +98,9 @@ class ArgumentTest(ToolCase):
 
     def test_compile_and_eager_exclude_each_other(self):
         self.refuse(USAGE, "--compile", "--eager", says="--eager")
+
+    def test_pages_without_a_plan_are_refused(self):
+        self.refuse(USAGE, "--paged", says="--compile")
 
     def test_a_warm_up_as_long_as_the_run_is_refused(self):
         self.refuse(USAGE, "--steps", "5", "--warmup", "5", says="--warmup")

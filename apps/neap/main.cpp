@@ -37,6 +37,9 @@ void add_flag(CLI::App& command, const Setting& setting, Arguments& arguments) {
   CLI::Option* on =
       give(setting.key, "true",
            fmt::format("{} (default {})", setting.help, is_on ? "yes" : "no"));
+  if (setting.opposite.empty()) {
+    return;
+  }
   CLI::Option* off = give(setting.opposite, "false",
                           fmt::format("{} (default {})", setting.opposite_help,
                                       is_on ? "no" : "yes"));

@@ -57,7 +57,7 @@ class LossJob final : public Job {
         specs_{input, target},
         input_(batch_of(input)),
         target_(batch_of(target)),
-        step_(compile(Step{this, loss_of})) {}
+        step_(compile(Step{this, loss_of}, {.paged = s.paged})) {}
 
   nn::Module& model() override { return *model_; }
   void prepare() override { step_.prepare(specs_); }
@@ -140,7 +140,9 @@ class MlpJob final : public Job {
         optimizer_(make_optimizer(s, model_.parameters())),
         loader_(set_.train, {.batch = batch, .shuffle = true, .seed = s.seed}),
         trainer_(model_, *optimizer_, loader_,
-                 {.clip_norm = s.clip_norm, .compile = true}) {}
+                 {.clip_norm = s.clip_norm,
+                  .compile = true,
+                  .compile_options = {.paged = s.paged}}) {}
 
   nn::Module& model() override { return model_; }
   void prepare() override { trainer_.prepare(); }

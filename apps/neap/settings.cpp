@@ -202,6 +202,8 @@ std::vector<Setting> make_settings() {
       {"compile", "",
        "lay the whole step out in one arena before the first one", "no",
        flag(&S::compile), "eager", "run each op by itself, at once"},
+      {"paged", "", "with the step's arena in pages where that makes it lower",
+       "no", flag(&S::paged)},
       {"save", "FILE", "write a checkpoint there, at the end and on Ctrl-C",
        "none", any_text(&S::save)},
       {"save-every", "N|TIME",
@@ -238,7 +240,7 @@ std::vector<Setting> make_plan_settings() {
   constexpr std::string_view kKept[] = {
       "data",      "hidden",       "dropout", "batch",  "threads",
       "optimizer", "momentum",     "clip",    "budget", "lr",
-      "seed",      "weight-decay", "kernels"};
+      "seed",      "weight-decay", "kernels", "paged"};
   for (const Setting& setting : train_settings()) {
     if (std::find(std::begin(kKept), std::end(kKept), setting.key) !=
         std::end(kKept)) {
@@ -278,6 +280,11 @@ Result<void> apply(std::span<const Setting> table, const Texts& texts,
 }
 
 Result<void> check(const TrainSettings& settings, std::int64_t steps) {
+  if (settings.paged && !settings.compile) {
+    return failure(FailureKind::kMismatch,
+                   "--paged: only a step that runs as a plan (--compile) has "
+                   "an arena");
+  }
   if (settings.warmup > 0 && steps > 0 && settings.warmup >= steps) {
     return failure(FailureKind::kMismatch,
                    fmt::format("--warmup: {} steps of warm-up leave none of {}",

@@ -47,6 +47,7 @@ struct TrainSettings {
   double clip_norm = 0.0;   // 0: no clipping
   Bytes budget = kUnlimited;
   bool compile = false;         // the step runs as a plan
+  bool paged = false;           // whose arena may be in pages
   std::string save;             // path of a checkpoint; empty: none
   std::int64_t save_steps = 0;  // between two of them; 0: at the end alone
   double save_seconds = 0.0;    // likewise
@@ -64,7 +65,7 @@ struct Setting {
   std::string shown;  // its default, as the help prints it
   /// Takes the text over, or says in a few words what was expected.
   std::function<std::string(TrainSettings&, const std::string&)> set;
-  /// Of a flag: the key on the command line that stands for "false".
+  /// Of a flag: the key on the command line that stands for "false", if any.
   std::string opposite{};
   std::string opposite_help{};
 

@@ -123,6 +123,7 @@ class Session {
     options.trainer.clip_norm = settings_.clip_norm;
     options.trainer.learning_rate = make_schedule(settings_, steps_of(set));
     options.trainer.compile = settings_.compile;
+    options.trainer.compile_options.paged = settings_.paged;
     return options;
   }
 
@@ -198,7 +199,9 @@ class Session {
   void test(models::Mlp& model, const data::ImageSet& set, Summary& summary) {
     data::Loader loader(set, {.batch = settings_.batch});
     const train::Evaluation result =
-        train::evaluate(model, loader, {.compile = settings_.compile});
+        train::evaluate(model, loader,
+                        {.compile = settings_.compile,
+                         .compile_options = {.paged = settings_.paged}});
     summary.test_accuracy = result.accuracy;
     summary.test_loss = result.loss;
   }
