@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Reading arguments and settings touches a lot of code that training never
-// runs again. This lets go of it.
+// Reading arguments and settings, and planning a step, touch a lot of code that
+// training never runs again. This lets go of it.
 #pragma once
 
 namespace neap::app {

@@ -23,6 +23,7 @@
 #include "probe.hpp"
 #include "progress.hpp"
 #include "run_parts.hpp"
+#include "startup_pages.hpp"
 #include "summary.hpp"
 
 namespace neap::app {
@@ -141,6 +142,7 @@ class Session {
     options.on_ready = [&](const train::Trainer& trainer) {
       tell_resumed(trainer);
       tell_plan(trainer, summary);
+      drop_startup_pages();  // of tracing and planning
     };
     options.on_step = [&](const train::StepReport& report) {
       probe.step(report.seconds);
