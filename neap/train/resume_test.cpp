@@ -197,6 +197,19 @@ TEST_F(ResumeTest, AFinishedRunHasNothingLeftToDo) {
   EXPECT_EQ(second.hash, first.hash);
 }
 
+TEST_F(ResumeTest, AReaderThreadChangesNothing) {
+  const Kind kind = kinds()[2];
+  const data::LoaderOptions ahead{
+      .batch = 6, .shuffle = true, .seed = 1, .prefetch = 2};
+  const std::uint64_t whole = train_once(ten_steps(false), kind).hash;
+  for (std::int64_t step = 3; step <= 5; ++step) {  // around an epoch's end
+    train_once(stopped_after(step, true), kind, ahead);
+    EXPECT_EQ(train_once(resumed(false), kind).hash, whole);
+    train_once(stopped_after(step, false), kind);
+    EXPECT_EQ(train_once(resumed(true), kind, ahead).hash, whole);
+  }
+}
+
 TEST_F(ResumeTest, ARunOfOtherDataIsRefusedByName) {
   const Kind kind = kinds()[0];
   train_once(stopped_after(3, false), kind);

@@ -138,6 +138,7 @@ Result<void> Trainer::resume(const std::string& path, const Facts& facts,
     epoch_ = found.position.epoch;
     batch_ = nullptr;
     loader_.start(found.position.epoch, found.position.batch);
+    memory::trim();  // what was read lay in pages that no step would reuse
   });
 }
 
