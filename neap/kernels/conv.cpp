@@ -1,39 +1,135 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-#include "neap/kernels/conv.hpp"
+#include "neap/kernels/targets.hpp"
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "neap/kernels/conv.cpp"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "neap/kernels/conv.hpp"
+#include "neap/kernels/conv_part-inl.hpp"
+#include "neap/kernels/conv_plan.hpp"
+#include "neap/kernels/conv_weight-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace neap::kernels::HWY_NAMESPACE {
+
+template <class T>
+void run_part(const Conv& conv, ConvMakes makes, const ConvPlan& plan,
+              std::int64_t part, std::byte* scratch) {
+  if (makes == ConvMakes::kW) {
+    ConvWeightPart<T>(conv, plan, part, scratch).run();
+  } else {
+    ConvPart<T>(conv, makes, plan, part, scratch).run();
+  }
+}
+
+void conv_part_f32(const Conv& conv, ConvMakes makes, const ConvPlan& plan,
+                   std::int64_t part, std::byte* scratch) {
+  run_part<float>(conv, makes, plan, part, scratch);
+}
+
+void conv_part_f64(const Conv& conv, ConvMakes makes, const ConvPlan& plan,
+                   std::int64_t part, std::byte* scratch) {
+  run_part<double>(conv, makes, plan, part, scratch);
+}
+
+GemmTile conv_tile_f32() {
+  return {.rows = kTileRows, .lanes = kLanes<float>};
+}
+
+GemmTile conv_tile_f64() {
+  return {.rows = kTileRows, .lanes = kLanes<double>};
+}
+
+}  // namespace neap::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 namespace neap::kernels {
 namespace {
+
+HWY_EXPORT(conv_part_f32);
+HWY_EXPORT(conv_part_f64);
+HWY_EXPORT(conv_tile_f32);
+HWY_EXPORT(conv_tile_f64);
+
+void dispatch(float /* type */, const Conv& conv, ConvMakes makes,
+              const ConvPlan& plan, std::int64_t part, std::byte* scratch) {
+  HWY_DYNAMIC_DISPATCH(conv_part_f32)(conv, makes, plan, part, scratch);
+}
+void dispatch(double /* type */, const Conv& conv, ConvMakes makes,
+              const ConvPlan& plan, std::int64_t part, std::byte* scratch) {
+  HWY_DYNAMIC_DISPATCH(conv_part_f64)(conv, makes, plan, part, scratch);
+}
+
+GemmTile tile_of(float /* type */) {
+  return HWY_DYNAMIC_DISPATCH(conv_tile_f32)();
+}
+GemmTile tile_of(double /* type */) {
+  return HWY_DYNAMIC_DISPATCH(conv_tile_f64)();
+}
+
+template <class T>
+ConvPlan plan_of(const Conv& conv, ConvMakes makes, const Args& args) noexcept {
+  return plan_conv(conv, makes, tile_of(T{}), sizeof(T),
+                   args.executor->threads());
+}
+
+template <class T, ConvMakes kMakes>
+void run(const Args& args) noexcept {
+  const Conv conv = conv_of(args, kMakes);
+  const ConvPlan plan = plan_of<T>(conv, kMakes, args);
+  const Bytes part_bytes = plan.part_bytes();
+  threads::parallel_parts(*args.executor, static_cast<int>(plan.parts()),
+                          [&](int part) noexcept {
+                            dispatch(T{}, conv, kMakes, plan, part,
+                                     args.scratch.data() + part * part_bytes);
+                          });
+}
+
+template <class T, ConvMakes kMakes>
+Bytes scratch(const Args& args) noexcept {
+  const ConvPlan plan = plan_of<T>(conv_of(args, kMakes), kMakes, args);
+  return plan.parts() * plan.part_bytes();
+}
 
 template <class T, ConvMakes kMakes>
 void reference(const Args& args) noexcept {
   conv_reference<T>(conv_of(args, kMakes), kMakes);
 }
 
+template <class T, ConvMakes kMakes>
+constexpr Kernel entry(const char* name) {
+  return {.name = name,
+          .dtype = dtype_of<T>,
+          .run = run<T, kMakes>,
+          .scratch = scratch<T, kMakes>};
+}
+
+template <class T, ConvMakes kMakes>
+constexpr Kernel reference_entry(const char* name) {
+  return {.name = name, .dtype = dtype_of<T>, .run = reference<T, kMakes>};
+}
+
 constexpr std::array kConv{
-    Kernel{.name = "conv2d.reference.f32",
-           .dtype = f32,
-           .run = reference<float, ConvMakes::kY>},
-    Kernel{.name = "conv2d.reference.f64",
-           .dtype = f64,
-           .run = reference<double, ConvMakes::kY>},
+    entry<float, ConvMakes::kY>("conv2d.f32"),
+    entry<double, ConvMakes::kY>("conv2d.f64"),
+    reference_entry<float, ConvMakes::kY>("conv2d.reference.f32"),
+    reference_entry<double, ConvMakes::kY>("conv2d.reference.f64"),
 };
 
 constexpr std::array kConvTranspose{
-    Kernel{.name = "conv_transpose2d.reference.f32",
-           .dtype = f32,
-           .run = reference<float, ConvMakes::kX>},
-    Kernel{.name = "conv_transpose2d.reference.f64",
-           .dtype = f64,
-           .run = reference<double, ConvMakes::kX>},
+    entry<float, ConvMakes::kX>("conv_transpose2d.f32"),
+    entry<double, ConvMakes::kX>("conv_transpose2d.f64"),
+    reference_entry<float, ConvMakes::kX>("conv_transpose2d.reference.f32"),
+    reference_entry<double, ConvMakes::kX>("conv_transpose2d.reference.f64"),
 };
 
 constexpr std::array kConvWeight{
-    Kernel{.name = "conv2d_weight.reference.f32",
-           .dtype = f32,
-           .run = reference<float, ConvMakes::kW>},
-    Kernel{.name = "conv2d_weight.reference.f64",
-           .dtype = f64,
-           .run = reference<double, ConvMakes::kW>},
+    entry<float, ConvMakes::kW>("conv2d_weight.f32"),
+    entry<double, ConvMakes::kW>("conv2d_weight.f64"),
+    reference_entry<float, ConvMakes::kW>("conv2d_weight.reference.f32"),
+    reference_entry<double, ConvMakes::kW>("conv2d_weight.reference.f64"),
 };
 
 }  // namespace
@@ -44,3 +140,4 @@ constinit const KernelList conv_transpose2d_kernels{"conv_transpose2d",
 constinit const KernelList conv2d_weight_kernels{"conv2d_weight", kConvWeight};
 
 }  // namespace neap::kernels
+#endif  // HWY_ONCE

@@ -16,10 +16,9 @@
 //
 // Every element is one accumulator. It begins with 0 or the bias, takes its
 // products in that order, the last index fastest, each by one multiply-add, and
-// is rounded nowhere else. Zeros outside of x, or of y for conv_transpose2d,
-// take part, so that an infinite weight gives NaN at a border; the zeros
-// between the elements of a strided y do not. So bits depend on neither blocks,
-// threads, layout nor the batch.
+// is rounded nowhere else. Products with what lies outside of x or y take no
+// part, so an infinite weight does no harm at a border. So bits depend on
+// neither blocks, threads, layout nor the batch.
 //
 //   conv2d            in x, w, [bias (o)]  out y
 //   conv_transpose2d  in y, w, [bias (c)]  out x

@@ -18,11 +18,8 @@ class Image {
     const Shape& s = view_.strides;
     return view_.as<T>()[a * s[0] + b * s[1] + i * s[2] + j * s[3]];
   }
-  T or_zero(std::int64_t a, std::int64_t b, std::int64_t i,
-            std::int64_t j) const noexcept {
-    const bool is_inside =
-        i >= 0 && i < view_.shape[2] && j >= 0 && j < view_.shape[3];
-    return is_inside ? at(a, b, i, j) : T{0};
+  bool has(std::int64_t i, std::int64_t j) const noexcept {
+    return i >= 0 && i < view_.shape[2] && j >= 0 && j < view_.shape[3];
   }
   std::int64_t extent(int axis) const noexcept { return view_.shape[axis]; }
 
@@ -43,8 +40,10 @@ class Loops {
       for (std::int64_t k = 0; k < w_.extent(1); ++k) {
         for (std::int64_t p = 0; p < w_.extent(2); ++p) {
           for (std::int64_t q = 0; q < w_.extent(3); ++q) {
-            add(sum, w_.at(o, k, p, q),
-                x_.or_zero(n, first + k, row(i, p), column(j, q)));
+            if (x_.has(row(i, p), column(j, q))) {
+              add(sum, w_.at(o, k, p, q),
+                  x_.at(n, first + k, row(i, p), column(j, q)));
+            }
           }
         }
       }
@@ -61,11 +60,12 @@ class Loops {
           for (std::int64_t q = 0; q < w_.extent(3); ++q) {
             const std::int64_t i = h - row(0, p);
             const std::int64_t j = w - column(0, q);
-            if (i % conv_.attrs.stride[0] == 0 &&
-                j % conv_.attrs.stride[1] == 0) {
+            const std::int64_t at_i = i / conv_.attrs.stride[0];
+            const std::int64_t at_j = j / conv_.attrs.stride[1];
+            if (i == at_i * conv_.attrs.stride[0] &&
+                j == at_j * conv_.attrs.stride[1] && y_.has(at_i, at_j)) {
               add(sum, w_.at(o, c % conv_.x_channels(), p, q),
-                  y_.or_zero(n, o, i / conv_.attrs.stride[0],
-                             j / conv_.attrs.stride[1]));
+                  y_.at(n, o, at_i, at_j));
             }
           }
         }
@@ -81,8 +81,9 @@ class Loops {
       for (std::int64_t n = 0; n < y_.extent(0); ++n) {
         for (std::int64_t i = 0; i < y_.extent(2); ++i) {
           for (std::int64_t j = 0; j < y_.extent(3); ++j) {
-            add(sum, x_.or_zero(n, c, row(i, p), column(j, q)),
-                y_.at(n, o, i, j));
+            if (x_.has(row(i, p), column(j, q))) {
+              add(sum, x_.at(n, c, row(i, p), column(j, q)), y_.at(n, o, i, j));
+            }
           }
         }
       }

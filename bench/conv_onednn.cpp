@@ -1,0 +1,113 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// oneDNN on the same convolutions, in the blocked layouts that it asks for; the
+// time of bringing operands there is not counted. Without oneDNN's headers
+// there is no such contender.
+#include "conv_problem.hpp"
+
+#ifdef NEAP_BENCH_ONEDNN
+#include <dlfcn.h>
+
+#include <oneapi/dnnl/dnnl.hpp>
+#include <stdexcept>
+#include <unordered_map>
+
+namespace neap::bench {
+namespace {
+
+using dnnl::memory;
+using kernels::ConvMakes;
+
+// oneDNN's threads are those of the OpenMP that it is linked with.
+void set_openmp_threads(int threads) {
+  using Set = void (*)(int);
+  const auto set =
+      reinterpret_cast<Set>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
+  if (set == nullptr) {
+    throw std::runtime_error("no OpenMP in this process");
+  }
+  set(threads);
+}
+
+memory::desc any(memory::dims extents) {
+  return {std::move(extents), memory::data_type::f32, memory::format_tag::any};
+}
+
+memory filled(const memory::desc& desc, const dnnl::engine& engine) {
+  memory made(desc, engine);
+  auto* values = static_cast<float*>(made.get_data_handle());
+  for (std::size_t i = 0; i < desc.get_size() / sizeof(float); ++i) {
+    values[i] = static_cast<float>(i % 61) * 0.03F - 0.9F;
+  }
+  return made;
+}
+
+struct Call {
+  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream{engine};
+  dnnl::primitive primitive;
+  std::unordered_map<int, memory> arguments;
+};
+
+}  // namespace
+
+Run onednn_conv_run(const ConvProblem& p, int threads) {
+  set_openmp_threads(threads);
+  const auto call = std::make_shared<Call>();
+  const memory::desc x = any({p.n, p.c, p.size, p.size});
+  const memory::desc w = any({p.o, p.c, p.kernel, p.kernel});
+  const memory::desc y = any({p.n, p.o, p.result(), p.result()});
+  const memory::dims strides{p.stride, p.stride};
+  const memory::dims padding{p.padding, p.padding};
+  constexpr auto kDirect = dnnl::algorithm::convolution_direct;
+  const dnnl::engine& engine = call->engine;
+  const dnnl::convolution_forward::primitive_desc forward(
+      dnnl::convolution_forward::desc(dnnl::prop_kind::forward_training,
+                                      kDirect, x, w, y, strides, padding,
+                                      padding),
+      engine);
+  if (p.makes == ConvMakes::kY) {
+    call->primitive = dnnl::convolution_forward(forward);
+    call->arguments = {
+        {DNNL_ARG_SRC, filled(forward.src_desc(), engine)},
+        {DNNL_ARG_WEIGHTS, filled(forward.weights_desc(), engine)},
+        {DNNL_ARG_DST, filled(forward.dst_desc(), engine)}};
+  } else if (p.makes == ConvMakes::kX) {
+    const dnnl::convolution_backward_data::primitive_desc data(
+        dnnl::convolution_backward_data::desc(kDirect, x, w, y, strides,
+                                              padding, padding),
+        engine, forward);
+    call->primitive = dnnl::convolution_backward_data(data);
+    call->arguments = {
+        {DNNL_ARG_DIFF_SRC, filled(data.diff_src_desc(), engine)},
+        {DNNL_ARG_WEIGHTS, filled(data.weights_desc(), engine)},
+        {DNNL_ARG_DIFF_DST, filled(data.diff_dst_desc(), engine)}};
+  } else {
+    const dnnl::convolution_backward_weights::primitive_desc weights(
+        dnnl::convolution_backward_weights::desc(kDirect, x, w, y, strides,
+                                                 padding, padding),
+        engine, forward);
+    call->primitive = dnnl::convolution_backward_weights(weights);
+    call->arguments = {
+        {DNNL_ARG_SRC, filled(weights.src_desc(), engine)},
+        {DNNL_ARG_DIFF_WEIGHTS, filled(weights.diff_weights_desc(), engine)},
+        {DNNL_ARG_DIFF_DST, filled(weights.diff_dst_desc(), engine)}};
+  }
+  return [call] {
+    call->primitive.execute(call->stream, call->arguments);
+    call->stream.wait();
+  };
+}
+
+}  // namespace neap::bench
+
+#else
+
+namespace neap::bench {
+
+Run onednn_conv_run(const ConvProblem& /* p */, int /* threads */) {
+  return {};
+}
+
+}  // namespace neap::bench
+
+#endif  // NEAP_BENCH_ONEDNN

@@ -1,0 +1,130 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// What the tile of a convolution reads besides packed vectors: some channels of
+// an image, copied together. Compiled once for each instruction set; included
+// by conv.cpp alone.
+#if defined(NEAP_KERNELS_CONV_IMAGE_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef NEAP_KERNELS_CONV_IMAGE_INL
+#undef NEAP_KERNELS_CONV_IMAGE_INL
+#else
+#define NEAP_KERNELS_CONV_IMAGE_INL
+#endif
+
+#include <algorithm>
+#include <cstdint>
+
+#include "hwy/highway.h"
+#include "neap/kernels/conv_plan.hpp"
+#include "neap/kernels/gemm_pack-inl.hpp"
+#include "neap/kernels/gemm_tile-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace neap::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// `count` elements; nothing behind them is touched.
+template <class T>
+HWY_INLINE void copy_dense(const T* from, std::int64_t count, T* to) {
+  const hn::ScalableTag<T> d;
+  std::int64_t i = 0;
+  for (; i + kLanes<T> <= count; i += kLanes<T>) {
+    hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+  }
+  if (i < count) {
+    store_first(d, load_first(d, from + i, count - i), to + i, count - i);
+  }
+}
+
+/// The rows and columns of two ranges of an image (samples, channels, rows,
+/// columns).
+template <class T>
+class ConvWindow {
+ public:
+  ConvWindow(const Strided& image, const ConvRange& rows,
+             const ConvRange& columns) noexcept
+      : image_(image), rows_(rows), columns_(columns) {}
+
+  const ConvRange& rows() const noexcept { return rows_; }
+  const ConvRange& columns() const noexcept { return columns_; }
+
+  /// Copies `samples` and `channels` from the first ones.
+  void copy(std::int64_t first_sample, std::int64_t samples,
+            std::int64_t first_channel, std::int64_t channels,
+            const ConvImage& layout, T* to) const noexcept {
+    if (rows_.size() * columns_.size() == 0) {
+      return;
+    }
+    const Shape& stride = image_.strides;
+    for (std::int64_t s = 0; s < samples; ++s) {
+      for (std::int64_t c = 0; c < channels; ++c) {
+        copy_plane(image_.as<const T>() + (first_sample + s) * stride[0] +
+                       (first_channel + c) * stride[1] +
+                       rows_.begin * stride[2] + columns_.begin * stride[3],
+                   to + s * layout.sample + c * layout.plane);
+      }
+    }
+  }
+
+ private:
+  void copy_plane(const T* from, T* to) const noexcept {
+    const std::int64_t row_step = image_.strides[2];
+    const std::int64_t step = image_.strides[3];
+    const std::int64_t width = columns_.size();
+    if (step == 1 && row_step == width) {
+      copy_dense(from, rows_.size() * width, to);
+      return;
+    }
+    for (std::int64_t row = 0; row < rows_.size(); ++row) {
+      for (std::int64_t i = 0; i < width; ++i) {
+        to[i] = from[i * step];
+      }
+      from += row_step;
+      to += width;
+    }
+  }
+
+  const Strided& image_;
+  const ConvRange rows_;
+  const ConvRange columns_;
+};
+
+/// A band of the result's places, of one or several samples.
+struct ConvBand {
+  std::int64_t sample = 0;  // the first
+  std::int64_t samples = 1;
+  ConvRange rows;
+
+  static ConvBand of(const ConvPlan& plan, const ConvGeometry& geometry,
+                     std::int64_t number) noexcept {
+    const std::int64_t per_sample = plan.sample_bands(geometry.extent[0]);
+    ConvBand band;
+    band.sample = number / per_sample * plan.band_samples;
+    band.samples = std::min(plan.band_samples, geometry.samples - band.sample);
+    band.rows.begin = number % per_sample * plan.band_rows;
+    band.rows.end =
+        std::min(band.rows.begin + plan.band_rows, geometry.extent[0]);
+    return band;
+  }
+};
+
+/// to[j * to_step + i] = from[i * kTileColumns + j] for i in [0, places) and j
+/// in [0, channels): some places at a time, so that both sides stay in the
+/// level-1 cache.
+template <class T>
+void store_transposed(const T* from, std::int64_t places, std::int64_t channels,
+                      T* to, std::int64_t to_step) {
+  constexpr std::int64_t kPlaces = 64;
+  constexpr std::int64_t kChannels = 4;
+  for (std::int64_t i = 0; i < places; i += kPlaces) {
+    const std::int64_t some = std::min(kPlaces, places - i);
+    for (std::int64_t j = 0; j < channels; j += kChannels) {
+      transpose(from + i * kTileColumns<T> + j, kTileColumns<T>, some,
+                std::min(kChannels, channels - j), to + j * to_step + i,
+                to_step);
+    }
+  }
+}
+
+}  // namespace neap::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // the toggle

@@ -1,0 +1,219 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// The fast convolutions have the reference's bits: for every geometry, layout,
+// instruction set and number of threads.
+#include "neap/kernels/targets.hpp"
+// Kept apart: the list of targets must be known before Highway's headers.
+#include "neap/kernels/conv.hpp"
+
+#include <fmt/format.h>
+
+#include "hwy/highway.h"
+#include "neap/kernels/kernel_testing.hpp"
+
+namespace neap::kernels {
+namespace {
+
+using testing::Array;
+using testing::call;
+using testing::Lay;
+using testing::noise;
+
+// Runs the body at every instruction set that is compiled in and present.
+template <class Body>
+void at_each_isa(const Body& body) {
+  isa();
+  hwy::SetSupportedTargetsForTest(0);
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    body();
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+// A convolution of (n, c, h, w) to o channels.
+struct Problem {
+  std::int64_t n, c, o;
+  ConvAttrs attrs;
+
+  Shape x() const { return {n, c, attrs.x_extent[0], attrs.x_extent[1]}; }
+  Shape w() const {
+    return {o, c / attrs.groups, attrs.kernel[0], attrs.kernel[1]};
+  }
+  Shape y() const { return {n, o, attrs.y_extent[0], attrs.y_extent[1]}; }
+  std::string text() const {
+    return fmt::format(
+        "x {} w {} y {} stride {} {} padding {} {} dilation {} "
+        "{}",
+        format_shape(x()), format_shape(w()), format_shape(y()),
+        attrs.stride[0], attrs.stride[1], attrs.padding[0], attrs.padding[1],
+        attrs.dilation[0], attrs.dilation[1]);
+  }
+};
+
+Problem problem(std::int64_t n, std::int64_t c, std::int64_t o,
+                ConvAttrs attrs) {
+  for (std::size_t i = 0; i < 2; ++i) {
+    attrs.y_extent[i] = (attrs.x_extent[i] + 2 * attrs.padding[i] -
+                         attrs.dilation[i] * (attrs.kernel[i] - 1) - 1) /
+                            attrs.stride[i] +
+                        1;
+  }
+  return {n, c, o, attrs};
+}
+
+std::vector<Problem> problems() {
+  return {
+      problem(2, 3, 5,
+              {.padding = {1, 1}, .x_extent = {7, 9}, .kernel = {3, 3}}),
+      problem(1, 1, 33,
+              {.padding = {1, 1}, .x_extent = {28, 28}, .kernel = {3, 3}}),
+      problem(3, 18, 50,
+              {.padding = {1, 1}, .x_extent = {4, 4}, .kernel = {3, 3}}),
+      problem(2, 131, 40,  // several blocks of channels
+              {.padding = {1, 1}, .x_extent = {6, 5}, .kernel = {3, 3}}),
+      problem(1, 4, 17,  // several bands of one image
+              {.padding = {2, 2}, .x_extent = {40, 37}, .kernel = {5, 5}}),
+      problem(2, 6, 7,
+              {.stride = {2, 2},
+               .padding = {1, 1},
+               .x_extent = {9, 8},
+               .kernel = {3, 3}}),
+      problem(2, 5, 20,
+              {.stride = {2, 2}, .x_extent = {8, 8}, .kernel = {1, 1}}),
+      problem(2, 40, 9, {.x_extent = {32, 32}, .kernel = {1, 1}}),
+      problem(1, 4, 6,
+              {.stride = {2, 3},
+               .padding = {4, 2},
+               .dilation = {3, 2},
+               .x_extent = {11, 13},
+               .kernel = {3, 4}}),
+      problem(1, 2, 3,
+              {.stride = {4, 4}, .x_extent = {11, 10}, .kernel = {7, 2}}),
+      problem(2, 6, 9,
+              {.padding = {1, 0},
+               .x_extent = {5, 6},
+               .kernel = {3, 2},
+               .groups = 3}),
+      problem(2, 5, 10,
+              {.padding = {1, 1},
+               .x_extent = {6, 6},
+               .kernel = {3, 3},
+               .groups = 5}),
+      problem(1, 0, 2, {.x_extent = {3, 3}, .kernel = {2, 2}}),
+      problem(0, 2, 2, {.x_extent = {3, 3}, .kernel = {2, 2}}),
+      problem(1, 1, 1,
+              {.padding = {3, 3}, .x_extent = {2, 1}, .kernel = {2, 2}}),
+  };
+}
+
+template <class T>
+Array filled(const Shape& shape, Lay lay, std::int64_t seed) {
+  return Array::of<T>(shape, lay, [seed](std::int64_t i) {
+    return static_cast<T>(noise(i + 1000 * seed));
+  });
+}
+
+/// One of the three, by its first kernel and by its reference.
+template <class T>
+void expect_same_bits(const KernelList& list, const Problem& p,
+                      std::vector<Array> in, const Shape& out, int threads) {
+  std::vector<Strided> views;
+  for (Array& array : in) {
+    views.push_back(array.view());
+  }
+  Array got(out, dtype_of<T>);
+  Array want(out, dtype_of<T>);
+  call(testing::first_of(list, dtype_of<T>), views, {got.view()}, &p.attrs,
+       threads);
+  call(testing::reference_of(list, dtype_of<T>), views, {want.view()},
+       &p.attrs);
+  EXPECT_EQ(got.elements(), want.elements())
+      << list.name << ": " << p.text() << ", " << threads << " threads";
+  EXPECT_TRUE(got.has_intact_guards() || got.count() == 0) << list.name;
+}
+
+template <class T>
+void expect_all_same(const Problem& p, Lay lay, int threads) {
+  const auto x = [&] { return filled<T>(p.x(), lay, 1); };
+  const auto w = [&] { return filled<T>(p.w(), lay, 2); };
+  const auto y = [&] { return filled<T>(p.y(), lay, 3); };
+  std::vector<Array> in;
+  in.push_back(x());
+  in.push_back(w());
+  in.push_back(filled<T>({p.o}, lay, 4));
+  expect_same_bits<T>(conv2d_kernels, p, in, p.y(), threads);
+  in.pop_back();
+  expect_same_bits<T>(conv2d_kernels, p, in, p.y(), threads);
+  in[0] = y();
+  expect_same_bits<T>(conv_transpose2d_kernels, p, in, p.x(), threads);
+  in.push_back(filled<T>({p.c}, lay, 4));
+  expect_same_bits<T>(conv_transpose2d_kernels, p, in, p.x(), threads);
+  in.clear();
+  in.push_back(x());
+  in.push_back(y());
+  expect_same_bits<T>(conv2d_weight_kernels, p, in, p.w(), threads);
+}
+
+TEST(ConvTest, HasTheBitsOfTheReference) {
+  at_each_isa([] {
+    for (const Problem& p : problems()) {
+      expect_all_same<float>(p, Lay::kDense, 1);
+      expect_all_same<double>(p, Lay::kDense, 1);
+    }
+  });
+}
+
+TEST(ConvTest, HasTheSameBitsForEveryLayout) {
+  for (const Problem& p : problems()) {
+    for (const Lay lay : testing::kLays) {
+      expect_all_same<float>(p, lay, 1);
+    }
+  }
+}
+
+TEST(ConvTest, HasTheSameBitsForEveryThreadCount) {
+  for (const Problem& p : problems()) {
+    for (const int threads : {2, 3, 5}) {
+      expect_all_same<float>(p, Lay::kDense, threads);
+    }
+  }
+}
+
+TEST(ConvTest, CutsLargeOnesIntoBandsBlocksAndPanels) {
+  const Problem large[] = {
+      problem(2, 70, 70,
+              {.padding = {1, 1}, .x_extent = {11, 10}, .kernel = {3, 3}}),
+      problem(1, 260, 130,  // weights that are not kept
+              {.stride = {2, 2},
+               .padding = {1, 1},
+               .x_extent = {5, 6},
+               .kernel = {3, 3}}),
+      problem(1, 3, 40,  // rows of one image
+              {.padding = {1, 1}, .x_extent = {70, 41}, .kernel = {3, 3}}),
+      problem(24, 10, 24,
+              {.padding = {1, 1}, .x_extent = {6, 6}, .kernel = {3, 3}})};
+  for (const Problem& p : large) {
+    for (const int threads : {1, 3}) {
+      expect_all_same<float>(p, Lay::kDense, threads);
+    }
+  }
+}
+
+TEST(ConvTest, WhatIsOutsideOfTheImageTakesNoPart) {
+  const Problem p = problem(
+      1, 1, 1, {.padding = {1, 1}, .x_extent = {1, 3}, .kernel = {3, 3}});
+  Array x = filled<float>(p.x(), Lay::kDense, 1);
+  Array w = Array::of<float>(p.w(), Lay::kDense, [](std::int64_t i) {
+    return i / 3 == 1 ? 1.0F : std::numeric_limits<float>::infinity();
+  });
+  Array y(p.y(), f32);
+  call(testing::first_of(conv2d_kernels, f32), {x.view(), w.view()}, {y.view()},
+       &p.attrs);
+  EXPECT_EQ(y.at<float>(0), x.at<float>(0) + x.at<float>(1));
+}
+
+}  // namespace
+}  // namespace neap::kernels

@@ -1,0 +1,135 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// The register tile of convolutions: as gemm_tile-inl.hpp's, but elements and
+// vectors are found by lists of offsets, so that no product of the kernel's
+// places with the image's is ever laid out. Row r takes, at step k, the element
+// at rows[r] + steps[k].at, times the vectors at steps[k].b. Compiled once for
+// each instruction set; included by conv.cpp alone.
+#if defined(NEAP_KERNELS_CONV_TILE_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef NEAP_KERNELS_CONV_TILE_INL
+#undef NEAP_KERNELS_CONV_TILE_INL
+#else
+#define NEAP_KERNELS_CONV_TILE_INL
+#endif
+
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "hwy/highway.h"
+#include "neap/kernels/conv_plan.hpp"
+#include "neap/kernels/gemm_tile-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace neap::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// One tile: its rows' sums are whole panels of kTileColumns in scratch.
+template <class T>
+struct ConvTile {
+  std::int64_t depth = 0;              // steps
+  const T* image = nullptr;            // what rows and steps count from
+  const std::int32_t* rows = nullptr;  // where each row begins
+  const ConvStep* steps = nullptr;     // `depth` of them
+  const T* b = nullptr;                // packed: kTileColumns a step
+  T* sums = nullptr;
+  const std::int32_t* places = nullptr;  // where each row's sums are
+  bool begins = false;       // with `start`, not with what the sums hold
+  const T* start = nullptr;  // one panel; none: zeros
+};
+
+template <int kRows, int kVectors, class T>
+struct ConvSums {
+  using D = hn::ScalableTag<T>;
+  hn::Vec<D> at[kRows][kVectors];
+
+  HWY_INLINE void begin(const ConvTile<T>& tile) {
+    const D d;
+#pragma GCC unroll 16
+    for (int row = 0; row < kRows; ++row) {
+      const T* from = tile.begins ? tile.start : tile.sums + tile.places[row];
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) {
+        at[row][v] =
+            from == nullptr ? hn::Zero(d) : hn::LoadU(d, from + v * kLanes<T>);
+      }
+    }
+  }
+
+  HWY_INLINE void store(const ConvTile<T>& tile) const {
+    const D d;
+#pragma GCC unroll 16
+    for (int row = 0; row < kRows; ++row) {
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) {
+        hn::StoreU(at[row][v], d, tile.sums + tile.places[row] + v * kLanes<T>);
+      }
+    }
+  }
+};
+
+template <int kRows, int kVectors, class T>
+void run_conv_tile(const ConvTile<T>& tile) {
+  const hn::ScalableTag<T> d;
+  const T* row_at[kRows];
+#pragma GCC unroll 16
+  for (int row = 0; row < kRows; ++row) {
+    row_at[row] = tile.image + tile.rows[row];
+  }
+  constexpr std::int64_t kAhead = kStepsAhead * kTileColumns<T>;
+  const T* HWY_RESTRICT b = tile.b;
+  const ConvStep* HWY_RESTRICT step = tile.steps;
+  const ConvStep* const end = step + tile.depth;
+  ConvSums<kRows, kVectors, T> sums;
+  sums.begin(tile);
+  for (; step != end; ++step) {
+    const std::int64_t at = step->at;
+    const T* b_at = b + step->b;
+    hn::Vec<decltype(d)> b_row[kVectors];
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) {
+      b_row[v] = hn::LoadU(d, b_at + v * kLanes<T>);
+      hwy::Prefetch(b_at + v * kLanes<T> + kAhead);
+    }
+#pragma GCC unroll 16
+    for (int row = 0; row < kRows; ++row) {
+      const auto a = hn::Set(d, row_at[row][at]);
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) {
+        sums.at[row][v] = hn::MulAdd(a, b_row[v], sums.at[row][v]);
+      }
+    }
+  }
+  sums.store(tile);
+}
+
+template <class T>
+using ConvTileFunction = void (*)(const ConvTile<T>&);
+
+template <int kVectors, class T, int... kIndices>
+constexpr std::array<ConvTileFunction<T>, sizeof...(kIndices)> conv_tiles_of(
+    std::integer_sequence<int, kIndices...> /* indices */) {
+  return {&run_conv_tile<kIndices + 1, kVectors, T>...};
+}
+
+/// kConvTiles<vectors, T>[rows - 1]
+template <int kVectors, class T>
+inline constexpr auto kConvTiles =
+    conv_tiles_of<kVectors, T>(std::make_integer_sequence<int, kTileRows>());
+
+/// All rows of a list, a tile at a time. `tile` has the first row's.
+template <class T>
+void run_conv_rows(ConvTile<T> tile, std::int64_t rows, std::int64_t vectors) {
+  const std::int64_t tiles = (rows + kTileRows - 1) / kTileRows;
+  for (std::int64_t i = 0; i < tiles; ++i) {
+    const std::int64_t count = rows * (i + 1) / tiles - rows * i / tiles;
+    const auto index = static_cast<std::size_t>(count - 1);
+    (vectors == 2 ? kConvTiles<2, T> : kConvTiles<1, T>)[index](tile);
+    tile.rows += count;
+    tile.places += count;
+  }
+}
+
+}  // namespace neap::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // the toggle
