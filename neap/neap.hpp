@@ -44,6 +44,7 @@
 #include "neap/nn/memory_map.hpp"
 #include "neap/nn/module.hpp"
 #include "neap/nn/norm.hpp"
+#include "neap/nn/pool.hpp"
 #include "neap/nn/sequential.hpp"
 #include "neap/nn/watch.hpp"
 #include "neap/ops/custom_op.hpp"

@@ -15,6 +15,7 @@
 #include "neap/ops/atan.hpp"                  // IWYU pragma: export
 #include "neap/ops/atan2.hpp"                 // IWYU pragma: export
 #include "neap/ops/atanh.hpp"                 // IWYU pragma: export
+#include "neap/ops/avg_pool2d.hpp"            // IWYU pragma: export
 #include "neap/ops/binary_cross_entropy.hpp"  // IWYU pragma: export
 #include "neap/ops/cast.hpp"                  // IWYU pragma: export
 #include "neap/ops/causal_softmax.hpp"        // IWYU pragma: export
@@ -82,6 +83,7 @@
 #include "neap/ops/masked_fill.hpp"           // IWYU pragma: export
 #include "neap/ops/matmul.hpp"                // IWYU pragma: export
 #include "neap/ops/max.hpp"                   // IWYU pragma: export
+#include "neap/ops/max_pool2d.hpp"            // IWYU pragma: export
 #include "neap/ops/maximum.hpp"               // IWYU pragma: export
 #include "neap/ops/mean.hpp"                  // IWYU pragma: export
 #include "neap/ops/mish.hpp"                  // IWYU pragma: export

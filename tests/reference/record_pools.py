@@ -1,0 +1,55 @@
+#!/usr/bin/python3
+"""Records PyTorch's pooling, for neap/ops/pool_figures_test.cpp.
+
+    python3 tests/reference/record_pools.py > neap/ops/pool_figures.inc
+
+f64. x (1, 2, 7, 6) with element i = 2 sin(1.3 i + 0.4), and a cotangent with
+element i = cos(0.9 i). Rows: y, then the cotangent of x. Needs PyTorch (Debian:
+python3-torch).
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+
+def array(shape, f):
+    count = math.prod(shape)
+    values = [f(i) for i in range(count)]
+    return torch.tensor(values, dtype=torch.float64).reshape(shape)
+
+
+CASES = {
+    "Max": lambda x: F.max_pool2d(x, 3, 2, 1, ceil_mode=True),
+    "MaxDilated": lambda x: F.max_pool2d(x, (2, 3), (2, 1), (1, 0), (3, 2)),
+    "Average": lambda x: F.avg_pool2d(x, 3, 2, 1, ceil_mode=True),
+    "AverageInside": lambda x: F.avg_pool2d(
+        x, (3, 2), 2, (1, 1), ceil_mode=True, count_include_pad=False),
+    "AverageDivided": lambda x: F.avg_pool2d(
+        x, 2, 2, 1, ceil_mode=True, divisor_override=3),
+    "AdaptiveAverage": lambda x: F.adaptive_avg_pool2d(x, (3, 4)),
+    "AdaptiveMax": lambda x: F.adaptive_max_pool2d(x, (4, 5)),
+}
+
+
+def main():
+    print("// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0")
+    print("// Recorded from PyTorch %s by tests/reference/record_pools.py."
+          % torch.__version__)
+    print("// clang-format off")
+    for name, f in CASES.items():
+        x = array((1, 2, 7, 6), lambda i: 2.0 * math.sin(1.3 * i + 0.4))
+        x.requires_grad_()
+        y = f(x)
+        y.backward(array(y.shape, lambda i: math.cos(0.9 * i)))
+        for what, t in (("Y", y.detach()), ("Dx", x.grad)):
+            texts = ["%.17g" % v for v in t.flatten().tolist()]
+            lines = [", ".join(texts[i:i + 3])
+                     for i in range(0, len(texts), 3)]
+            print("constexpr double k%s%s[] = {\n    %s};"
+                  % (name, what, ",\n    ".join(lines)))
+    print("// clang-format on")
+
+
+main()
