@@ -156,10 +156,37 @@ std::string shown(const T& value) {
   return fmt::format("{}", value);
 }
 
-std::vector<Setting> make_settings() {
+// How a run is done, whatever is trained.
+std::vector<Setting> make_run_settings() {
   using S = TrainSettings;
   const S d;  // the defaults
   return {
+      {"budget", "BYTES",
+       "never hold more than this, code and stacks included; like 64MiB",
+       "none", set_budget},
+      {"compile", "",
+       "lay the whole step out in one arena before the first one", "no",
+       flag(&S::compile), "eager", "run each op by itself, at once"},
+      {"paged", "", "with the step's arena in pages where that makes it lower",
+       "no", flag(&S::paged)},
+      {"save", "FILE", "write a checkpoint there, at the end and on Ctrl-C",
+       "none", any_text(&S::save)},
+      {"save-every", "N|TIME",
+       "and before: after so many steps, or a time like 90s, 10min or 1h",
+       "at the end alone", set_save_every},
+      {"resume", "FILE", "go on from a checkpoint of the same run", "none",
+       any_text(&S::resume)},
+      {"json", "FILE", "write a summary there; - for standard output", "none",
+       any_text(&S::json)},
+      {"progress", "HOW", "auto, bar, plain or none", d.progress,
+       one_of(&S::progress, {"auto", "bar", "plain", "none"})},
+  };
+}
+
+std::vector<Setting> make_settings() {
+  using S = TrainSettings;
+  const S d;  // the defaults
+  std::vector<Setting> settings = {
       {"model", "NAME", "network to train: mlp", d.model,
        one_of(&S::model, {"mlp"})},
       {"data", "NAME|DIR",
@@ -196,26 +223,11 @@ std::vector<Setting> make_settings() {
        whole(&S::warmup, 0)},
       {"clip", "X", "largest norm of the gradient; 0: no clipping",
        shown(d.clip_norm), real(&S::clip_norm, 0.0, kInfinity)},
-      {"budget", "BYTES",
-       "never hold more than this, code and stacks included; like 64MiB",
-       "none", set_budget},
-      {"compile", "",
-       "lay the whole step out in one arena before the first one", "no",
-       flag(&S::compile), "eager", "run each op by itself, at once"},
-      {"paged", "", "with the step's arena in pages where that makes it lower",
-       "no", flag(&S::paged)},
-      {"save", "FILE", "write a checkpoint there, at the end and on Ctrl-C",
-       "none", any_text(&S::save)},
-      {"save-every", "N|TIME",
-       "and before: after so many steps, or a time like 90s, 10min or 1h",
-       "at the end alone", set_save_every},
-      {"resume", "FILE", "go on from a checkpoint of the same run", "none",
-       any_text(&S::resume)},
-      {"json", "FILE", "write a summary there; - for standard output", "none",
-       any_text(&S::json)},
-      {"progress", "HOW", "auto, bar, plain or none", d.progress,
-       one_of(&S::progress, {"auto", "bar", "plain", "none"})},
   };
+  for (Setting& setting : make_run_settings()) {
+    settings.push_back(std::move(setting));
+  }
+  return settings;
 }
 
 std::vector<Setting> make_plan_settings() {

@@ -183,7 +183,7 @@ Result<void> SafetensorsFile::read(const SafetensorsEntry& entry,
 
 Result<Tensor> SafetensorsFile::read(const SafetensorsEntry& entry,
                                      CallSite site) {
-  const Tensor into = empty(entry.shape, entry.dtype, site);
+  Tensor into = empty(entry.shape, entry.dtype, site);
   return read(entry, into, site).map([&] { return into; });
 }
 
