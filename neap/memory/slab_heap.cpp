@@ -49,6 +49,7 @@ std::size_t class_of(Bytes size) noexcept {
 struct SlabHeap::Slab {
   Slab* lower;  // children among the slabs with room
   Slab* higher;
+  std::uint64_t number;  // of its opening
   std::uint16_t size_class;
   std::uint16_t capacity;  // blocks
   std::uint16_t live;      // blocks
@@ -90,6 +91,10 @@ Bytes size_of_class(int size_class) noexcept {
   return kSizes[static_cast<std::size_t>(size_class)];
 }
 
+std::uint64_t SlabHeap::SlabNodes::key(Id slab) noexcept {
+  return slab->number;
+}
+
 SlabHeap::Slab*& SlabHeap::SlabNodes::lower(Id slab) noexcept {
   return slab->lower;
 }
@@ -99,14 +104,14 @@ SlabHeap::Slab*& SlabHeap::SlabNodes::higher(Id slab) noexcept {
 }
 
 Bytes SlabHeap::growth_for(Bytes size) const noexcept {
-  return classes_[class_of(size)].lowest != nullptr
+  return classes_[class_of(size)].oldest != nullptr
              ? 0
              : pages_.growth_for(kSlabBytes, kSlabBytes);
 }
 
 void* SlabHeap::allocate(Bytes size) noexcept {
   const std::size_t c = class_of(size);
-  Slab* slab = classes_[c].lowest;
+  Slab* slab = classes_[c].oldest;
   if (slab == nullptr) {
     slab = open(c);
     if (slab == nullptr) {
@@ -127,6 +132,7 @@ SlabHeap::Slab* SlabHeap::open(std::size_t size_class) noexcept {
     return nullptr;
   }
   Slab* slab = ::new (pages) Slab{};
+  slab->number = ++opened_;
   const auto blocks =
       static_cast<std::size_t>((kSlabBytes - kHeader) / kSizes[size_class]);
   slab->size_class = static_cast<std::uint16_t>(size_class);
@@ -157,24 +163,24 @@ void SlabHeap::release(void* block) noexcept {
 void SlabHeap::add(Slab* slab) noexcept {
   SizeClass& c = classes_[slab->size_class];
   c.with_room.insert(slab);
-  if (c.lowest == nullptr || slab < c.lowest) {
-    c.lowest = slab;
+  if (c.oldest == nullptr || slab->number < c.oldest->number) {
+    c.oldest = slab;
   }
 }
 
 void SlabHeap::remove(Slab* slab) noexcept {
   SizeClass& c = classes_[slab->size_class];
   c.with_room.remove(slab);
-  if (slab == c.lowest) {
-    c.lowest = c.with_room.first();
+  if (slab == c.oldest) {
+    c.oldest = c.with_room.first();
   }
 }
 
 bool SlabHeap::is_consistent() const noexcept {
   bool good = true;
   for (std::size_t c = 0; c < classes_.size(); ++c) {
-    good = good && classes_[c].lowest == classes_[c].with_room.first();
-    for (Slab* s = classes_[c].lowest; s != nullptr;
+    good = good && classes_[c].oldest == classes_[c].with_room.first();
+    for (Slab* s = classes_[c].oldest; s != nullptr;
          s = classes_[c].with_room.first_from(SlabNodes::key(s) + 1)) {
       int free = 0;
       for (const std::uint64_t word : s->free) {

@@ -4,10 +4,10 @@
 //
 //   slab  | header 128 B | block 0 | block 1 | ...
 //
-// The header holds one bit per block. The lowest free block of the lowest slab
+// The header holds one bit per block. The lowest free block of the oldest slab
 // with room is taken first, and an empty slab goes back to the page heap at
-// once, so that where blocks lie follows from which are live, not from how
-// they came to be. Not thread-safe.
+// once. So the same requests take as many slabs in every process, wherever the
+// system puts them. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -41,12 +41,10 @@ class SlabHeap {
 
  private:
   struct Slab;
-  struct SlabNodes {  // slabs with room as members of a Treap, by address
+  struct SlabNodes {  // slabs with room as members of a Treap, by age
     using Id = Slab*;
-    using Key = std::uintptr_t;
-    static Key key(Id slab) noexcept {
-      return reinterpret_cast<std::uintptr_t>(slab);
-    }
+    using Key = std::uint64_t;
+    static Key key(Id slab) noexcept;
     static std::uint32_t priority(Id slab) noexcept {
       return hash_of_key(key(slab));
     }
@@ -55,7 +53,7 @@ class SlabHeap {
   };
   struct SizeClass {
     Treap<SlabNodes> with_room;
-    Slab* lowest = nullptr;  // of them
+    Slab* oldest = nullptr;  // of them
   };
 
   Slab* open(std::size_t size_class) noexcept;
@@ -63,6 +61,7 @@ class SlabHeap {
   void remove(Slab* slab) noexcept;
 
   PageHeap& pages_;
+  std::uint64_t opened_ = 0;  // slabs, ever
   std::array<SizeClass, kSizeClasses> classes_;
 };
 

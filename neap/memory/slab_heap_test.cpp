@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstring>
+#include <random>
 #include <vector>
 
 #include "neap/memory/test_random.hpp"
@@ -110,14 +110,13 @@ TEST(SlabHeapTest, GivesEmptySlabsBackAtOnce) {
   EXPECT_EQ(pages.idle(), 3 * kSlabBytes);
 }
 
-TEST(SlabHeapTest, FillsTheLowestSlabFirstWhateverTheOrderOfReleases) {
+TEST(SlabHeapTest, FillsTheOldestSlabFirstWhateverTheOrderOfReleases) {
   PageHeap pages;
   SlabHeap slabs(pages);
   std::vector<void*> blocks;
   for (int i = 0; i < 4 * 15; ++i) {
     blocks.push_back(slabs.allocate(2048));
   }
-  std::sort(blocks.begin(), blocks.end());
   for (const std::size_t at : {50U, 5U, 35U, 20U}) {
     slabs.release(blocks[at]);
   }
@@ -127,6 +126,36 @@ TEST(SlabHeapTest, FillsTheLowestSlabFirstWhateverTheOrderOfReleases) {
   for (void* block : blocks) {
     slabs.release(block);
   }
+}
+
+// How many slabs there are after each of some thousand requests, the same for
+// the same seed.
+std::vector<Bytes> slabs_in_use(PageHeap& pages, std::uint32_t seed) {
+  SlabHeap slabs(pages);
+  std::mt19937 random(seed);
+  std::vector<void*> live;
+  std::vector<Bytes> used;
+  for (int i = 0; i < 4000; ++i) {
+    if (live.empty() || random() % 200 < (i % 1000 < 500 ? 120 : 80)) {
+      live.push_back(slabs.allocate(1536));
+    } else {
+      const std::size_t at = random() % live.size();
+      slabs.release(live[at]);
+      live.erase(live.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+    used.push_back(pages.held() - pages.books() - pages.idle());
+  }
+  for (void* block : live) {
+    slabs.release(block);
+  }
+  return used;
+}
+
+TEST(SlabHeapTest, TakesAsManySlabsWhereverTheyLie) {
+  PageHeap downward;  // as the system places mappings
+  PageHeap upward;    // cut from one
+  upward.release(upward.allocate(4 * kMiB, kSlabBytes));
+  EXPECT_EQ(slabs_in_use(downward, 3), slabs_in_use(upward, 3));
 }
 
 }  // namespace
