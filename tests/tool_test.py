@@ -19,7 +19,8 @@ from tool_case import (DATA, MEMORY, OK, OUTPUT, SIDE, USAGE, ToolCase, idx,
 FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
 OPTIONS = ("model data hidden dropout epochs steps batch seed threads optimizer "
            "lr momentum weight-decay schedule warmup clip budget kernels compile "
-           "eager paged save save-every resume json progress config").split()
+           "eager paged save save-every resume json metrics tensorboard progress "
+           "config").split()
 KEYS = ("test_accuracy steps resumed_steps checkpoint step_ms_median images_per_second peak_bytes "
         "peak_live_bytes peak_by_category peak_by_owner live_bytes_at_exit "
         "compiled arena_bytes predicted_peak_bytes "
@@ -77,7 +78,8 @@ class ArgumentTest(ToolCase):
                "threads": ["-1", "257", "two"], "optimizer": ["lion"],
                "lr": ["-1", "inf", "nan", "1e"], "momentum": ["1", "-1"],
                "weight-decay": ["-1", "inf"], "schedule": ["step"],
-               "warmup": ["-1"], "clip": ["-1", "nan"], "json": [""],
+               "warmup": ["-1"], "clip": ["-1", "nan"], "json": [""], "metrics": [""],
+               "tensorboard": [""],
                "budget": ["0", "-1MiB", "64MB", "9999999999999GiB", "lots"],
                "kernels": [""], "progress": ["loud"], "save": [""],
                "save-every": ["0", "-5", "1.5min", "5m", "min", "x"],
@@ -386,6 +388,32 @@ class TrainTest(ToolCase):
         self.assertEqual((status, errors), (OK, ""))
         self.assertRegex(output, "loss -?nan")
         self.assertIsNone(json.loads(path.read_text())["train_loss"])
+
+    def test_metrics_are_a_line_a_step_and_an_event_file(self):
+        lines, events = self.folder / "run.jsonl", self.folder / "runs" / "a"
+        found = self.train(self.write_set(), *SMALL, "--clip", "1",
+                           "--metrics", lines, "--tensorboard", events)
+        self.assertEqual(found["heap_calls_per_step"] or 0, 0)
+        rows = [json.loads(line) for line in lines.read_text().splitlines()]
+        self.assertEqual([row["step"] for row in rows],
+                         [*range(1, found["steps"] + 1), found["steps"]])
+        self.assertEqual(rows[-2]["loss"], found["train_loss"])
+        self.assertGreater(rows[0]["gradient_norm"], 0)
+        self.assertEqual(rows[-1]["test_accuracy"], found["test_accuracy"])
+        (event,) = events.iterdir()
+        self.assertEqual(event.read_bytes().count(b"train/loss"),
+                         found["steps"])
+
+    def test_metrics_that_fail_are_told_at_the_end(self):
+        data = self.write_set()
+        status, output, errors = self.run_tool(
+            "train", "--data", data, "--steps", "3", "--progress", "none",
+            "--metrics", "/dev/full")
+        self.assertEqual(status, OUTPUT)
+        self.assertIn("after 3 steps", output)
+        self.assertIn("/dev/full", errors)
+        self.refuse(OUTPUT, "--data", self.folder / "no data", "--tensorboard",
+                    "/dev/null", says="/dev/null")
 
     def test_the_report_is_narrow_and_says_what_is_kept(self):
         _, output, _ = self.run_tool("train", "--data", self.write_set(),

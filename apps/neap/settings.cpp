@@ -178,6 +178,10 @@ std::vector<Setting> make_run_settings() {
        any_text(&S::resume)},
       {"json", "FILE", "write a summary there; - for standard output", "none",
        any_text(&S::json)},
+      {"metrics", "FILE", "append a line of JSON there for every step", "none",
+       any_text(&S::metrics)},
+      {"tensorboard", "DIR", "write an event file for TensorBoard there",
+       "none", any_text(&S::tensorboard)},
       {"progress", "HOW", "auto, bar, plain or none", d.progress,
        one_of(&S::progress, {"auto", "bar", "plain", "none"})},
   };

@@ -53,6 +53,8 @@ struct TrainSettings {
   double save_seconds = 0.0;    // likewise
   std::string resume;           // path of a checkpoint; empty: none
   std::string json;             // path; "-": standard output
+  std::string metrics;          // path of JSON lines; empty: none
+  std::string tensorboard;      // folder of event files; empty: none
   std::string progress = "auto";
 };
 

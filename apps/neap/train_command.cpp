@@ -19,6 +19,7 @@
 #include "neap/report/memory_table.hpp"
 #include "neap/threads/pool.hpp"
 #include "neap/train/fit.hpp"
+#include "neap/train/metrics.hpp"
 #include "neap/train/state_hash.hpp"
 #include "probe.hpp"
 #include "progress.hpp"
@@ -60,6 +61,9 @@ class Session {
       : settings_(settings), domain_(domain), generator_(settings.seed) {}
 
   ExitCode run(Summary& summary, std::string& report) {
+    if (auto opened = open_metrics(); !opened) {
+      return fail(ExitCode::kOutput, opened.error().message);
+    }
     const auto set =
         data::read_mnist(files::system_door(), data_directory(settings_));
     if (!set) {
@@ -84,12 +88,28 @@ class Session {
     return ExitCode::kOk;
   }
 
-  /// Of a run that ended well: what the latest save failed with, if it did.
-  const std::optional<Failure>& save_failure() const { return save_failure_; }
+  /// Of a run that ended well: what the latest save failed with, if it did, or
+  /// else what the metrics did.
+  std::optional<Failure> output_failure() {
+    if (metrics_) {
+      static_cast<void>(metrics_->close());
+    }
+    return save_failure_ || !metrics_ ? save_failure_ : metrics_->failure();
+  }
   /// kOk, or the status of the signal that ended the run.
   ExitCode end() const { return end_; }
 
  private:
+  Result<void> open_metrics() {
+    if (settings_.metrics.empty() && settings_.tensorboard.empty()) {
+      return {};
+    }
+    return train::MetricsLog::open(files::system_door(),
+                                   {.jsonl = settings_.metrics,
+                                    .tensorboard = settings_.tensorboard})
+        .map([&](train::MetricsLog&& log) { metrics_ = std::move(log); });
+  }
+
   // Of the whole run.
   std::int64_t steps_of(const data::ImageSet& set) const {
     const std::int64_t each =
@@ -148,6 +168,9 @@ class Session {
       probe.step(report.seconds);
       images += report.samples;
       progress.step(report);
+      if (metrics_) {  // a failure is told at the end; the training goes on
+        static_cast<void>(metrics_->step(report));
+      }
       return InterruptGuard::is_asked_to_stop() ? train::Next::kStop
                                                 : train::Next::kContinue;
     };
@@ -206,6 +229,9 @@ class Session {
                          .compile_options = {.paged = settings_.paged}});
     summary.test_accuracy = result.accuracy;
     summary.test_loss = result.loss;
+    if (metrics_) {
+      static_cast<void>(metrics_->evaluation(summary.steps, "test", result));
+    }
   }
 
   void finish(Summary& summary, std::string& report) const {
@@ -219,6 +245,7 @@ class Session {
   memory::Domain& domain_;
   Generator generator_;
   std::optional<Failure> save_failure_;
+  std::optional<train::MetricsLog> metrics_;
   ExitCode end_ = ExitCode::kOk;
 };
 
@@ -296,7 +323,7 @@ ExitCode train(const TrainSettings& settings) {
   }
   std::string table;
   ExitCode end = ExitCode::kOk;
-  std::optional<Failure> save_failure;
+  std::optional<Failure> output_failure;
   {
     Session session(settings, domain);
     const ExitCode done = session.run(summary, table);
@@ -304,7 +331,7 @@ ExitCode train(const TrainSettings& settings) {
       return done;
     }
     end = session.end();
-    save_failure = session.save_failure();
+    output_failure = session.output_failure();
   }
   summary.stats = domain.stats();
   summary.live_bytes_at_exit = summary.stats.live;
@@ -317,7 +344,8 @@ ExitCode train(const TrainSettings& settings) {
       return fail(ExitCode::kOutput, written.error().message);
     }
   }
-  return save_failure ? fail(ExitCode::kOutput, save_failure->message) : end;
+  return output_failure ? fail(ExitCode::kOutput, output_failure->message)
+                        : end;
 }
 
 }  // namespace neap::app
