@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/optim/optimizer_state.hpp"
 
-#include <cstring>
+#include <algorithm>
 
 #include "neap/base/raise.hpp"
 #include "neap/memory/executor.hpp"
@@ -136,10 +136,10 @@ void Optimizer::put_slot(Slot& slot, const OptimizerState::Slot& from,
     }
     // A program may hold the address of what is there.
     const std::span<std::byte> into = bytes_of(own);
-    if (is_given) {
-      std::memmove(into.data(), bytes_of(given).data(), into.size());
-    } else {
-      std::memset(into.data(), 0, into.size());
+    if (!is_given) {
+      std::ranges::fill(into, std::byte{0});
+    } else if (bytes_of(given).data() != into.data()) {
+      std::ranges::copy(bytes_of(given), into.begin());
     }
     own.array()->storage()->bump_version(site);
   }
@@ -156,8 +156,7 @@ void Optimizer::own_tensors(OptimizerState& state, base::SiteId site) const {
       if (!given.is_sole_owner()) {
         const Tensor copy = zeros_for(parameters_[i].tensor, state_tag(i, site),
                                       memory::executor());
-        const std::span<const std::byte> from = bytes_of(given);
-        std::memcpy(bytes_of(copy).data(), from.data(), from.size());
+        std::ranges::copy(bytes_of(given), bytes_of(copy).begin());
         given = copy;
       }
       memory::detach_from_scope(given);

@@ -120,6 +120,17 @@ TEST_F(OptimizerStateTest, CopiesWhatSomebodyElseHolds) {
   EXPECT_EQ(ours.at({0}), before);
 }
 
+TEST_F(OptimizerStateTest, TakesParametersWithoutElements) {
+  const ParameterList list = named({{"none", parameter({})}});
+  Adam first(list);
+  set_grad(list[0].tensor, zeros({0}));
+  first.step();
+  Adam second(list);
+  second.set_state(first.state());
+  second.set_state(first.state());
+  EXPECT_EQ(second.state().slots[0].steps, 1);
+}
+
 TEST_F(OptimizerStateTest, RefusesWhatIsNotItsOwnAndStaysAsItIs) {
   Descent run(kAdam);
   run.step();

@@ -156,7 +156,9 @@ Evaluation evaluate_by(Measure&& measure, data::Loader& loader) {
   Evaluation result;
   loader.start(0);
   while (const data::Batch* batch = loader.next()) {
-    const auto [output, loss] = measure(batch->input, batch->target);
+    const Measured measured = measure(batch->input, batch->target);
+    const Tensor& output = measured.first;
+    const Tensor& loss = measured.second;
     const auto samples = static_cast<double>(batch->size());
     result.loss += number_of(loss) * samples;
     result.accuracy += accuracy_of(output, batch->target) * samples;
