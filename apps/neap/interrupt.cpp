@@ -4,7 +4,7 @@
 namespace neap::app {
 namespace {
 
-// NOLINTNEXTLINE(*-avoid-non-const-global-variables): a handler has no other
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 volatile std::sig_atomic_t caught = 0;
 
 void on_signal(int signal) {

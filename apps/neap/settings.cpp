@@ -48,7 +48,7 @@ Setter real(double TrainSettings::*field, double least, double below) {
 }
 
 Setter one_of(std::string TrainSettings::*field,
-              std::vector<std::string> choices) {
+              const std::vector<std::string>& choices) {
   return [=](TrainSettings& s, const std::string& text) -> std::string {
     if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
       return fmt::format("one of {}", fmt::join(choices, ", "));
