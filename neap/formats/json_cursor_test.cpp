@@ -94,7 +94,7 @@ TEST(JsonCursorTest, TakesWholeNumbersThatFit) {
 }
 
 TEST(JsonCursorTest, ReadsWhatItAppends) {
-  const std::string text("q\" b\\ n\n z\0 \x1F \x7F \xC3\xA9", 19);
+  const std::string text("q\" b\\ n\n z\0 \x1F \x7F \xC3\xA9", 18);
   memory::String out;
   append_json_string(out, text);
   EXPECT_EQ(string_of(out), text);

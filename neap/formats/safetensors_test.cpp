@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -94,7 +95,12 @@ TEST_F(SafetensorsTest, KeepsTheBitsOfNumbersThatAreNone) {
   ASSERT_TRUE(read_safetensors(system_door(), path(),
                                std::array{NamedTensor{"x", into}})
                   .has_value());
-  EXPECT_EQ(std::memcmp(into.values<float>().data(), values.data(), 8), 0);
+  const auto bits = [](float value) {
+    return std::bit_cast<std::uint32_t>(value);
+  };
+  const auto found = into.values<float>();
+  EXPECT_EQ(bits(found[0]), bits(values[0]));
+  EXPECT_EQ(bits(found[1]), bits(values[1]));
 }
 
 TEST_F(SafetensorsTest, ListsWhatIsThereWithoutReadingIt) {
