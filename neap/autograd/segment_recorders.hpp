@@ -14,6 +14,7 @@
 
 #include "neap/autograd/segment.hpp"
 #include "neap/graph/record_result.hpp"
+#include "neap/graph/replay.hpp"
 #include "neap/graph/trace.hpp"
 
 namespace neap::autograd {
@@ -60,7 +61,7 @@ class Fingerprint {
 
 class Replayer;
 
-class Watcher final : public graph::Recorder {
+class Watcher final : public graph::Recorder, public graph::Replay {
  public:
   /// `marker` is the place of what the function makes. `outer`: of the segment
   /// that is being run again around this one, or nullptr.
@@ -70,6 +71,7 @@ class Watcher final : public graph::Recorder {
   /// An operand of the segment: an input, or found in a call.
   void add_operand(const Tensor& tensor, Place place);
   void record(const graph::OpCall& call, std::span<Tensor> outputs) override;
+  bool runs_again() const noexcept override { return outer_ != nullptr; }
   bool is_marked(const Tensor& tensor) const noexcept {
     return tensor.link() == marker_;
   }
@@ -92,7 +94,7 @@ class Watcher final : public graph::Recorder {
   PlaceMap<bool> known_;
 };
 
-class Replayer final : public graph::Recorder {
+class Replayer final : public graph::Recorder, public graph::Replay {
  public:
   /// Calls go on to `next`. `kept` are the results that are not made again, of
   /// the calls with the numbers `kept_calls`.
@@ -109,6 +111,7 @@ class Replayer final : public graph::Recorder {
   /// requires grad and that the forward did not use.
   const Tensor& translated(const Tensor& tensor) const;
   void record(const graph::OpCall& call, std::span<Tensor> outputs) override;
+  bool runs_again() const noexcept override { return true; }
   /// True when nothing but the eager recorder, or a trace's, follows.
   bool is_at_base() const noexcept { return &next_ == &graph::base_recorder(); }
 

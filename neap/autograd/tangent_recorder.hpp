@@ -5,12 +5,12 @@
 // ordinary value to the outer one.
 #pragma once
 
-#include "neap/graph/recorder.hpp"
+#include "neap/graph/replay.hpp"
 #include "neap/tensor/tangent.hpp"
 
 namespace neap::autograd {
 
-class TangentRecorder final : public graph::Recorder {
+class TangentRecorder final : public graph::Recorder, public graph::Replay {
  public:
   /// `create_graph`: the rules' ops are recorded for reverse mode wherever the
   /// values' are; false: never.
@@ -29,6 +29,9 @@ class TangentRecorder final : public graph::Recorder {
   /// As Recorder says, but that a call which fails may have taken over an
   /// rvalue that it was given.
   void record(const graph::OpCall& call, std::span<Tensor> outputs) override;
+  bool runs_again() const noexcept override {
+    return graph::runs_again(outer_);
+  }
 
  private:
   void differentiate(const graph::OpCall& call,

@@ -16,6 +16,7 @@
 #include "neap/ops/atan2.hpp"                 // IWYU pragma: export
 #include "neap/ops/atanh.hpp"                 // IWYU pragma: export
 #include "neap/ops/avg_pool2d.hpp"            // IWYU pragma: export
+#include "neap/ops/batch_norm.hpp"            // IWYU pragma: export
 #include "neap/ops/binary_cross_entropy.hpp"  // IWYU pragma: export
 #include "neap/ops/cast.hpp"                  // IWYU pragma: export
 #include "neap/ops/causal_softmax.hpp"        // IWYU pragma: export
@@ -56,6 +57,7 @@
 #include "neap/ops/gaussian.hpp"              // IWYU pragma: export
 #include "neap/ops/ge.hpp"                    // IWYU pragma: export
 #include "neap/ops/gelu.hpp"                  // IWYU pragma: export
+#include "neap/ops/group_norm.hpp"            // IWYU pragma: export
 #include "neap/ops/gt.hpp"                    // IWYU pragma: export
 #include "neap/ops/index.hpp"                 // IWYU pragma: export
 #include "neap/ops/index_select.hpp"          // IWYU pragma: export
