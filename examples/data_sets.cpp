@@ -1,0 +1,163 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Data from files: a table in CSV, a text, images that are cropped and mirrored
+// on their way, and records that stay on the disk.
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "neap/neap.hpp"
+
+namespace {
+
+using neap::Tensor;
+
+// An empty folder that goes with the object.
+struct Folder {
+  std::filesystem::path path = std::filesystem::temp_directory_path() /
+                               ("neap_data_sets_" + std::to_string(getpid()));
+  Folder() { std::filesystem::create_directory(path); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() { std::filesystem::remove_all(path); }
+
+  std::string put(const std::string& name, const std::string& content) const {
+    std::ofstream(path / name, std::ios::binary) << content;
+    return (path / name).string();
+  }
+};
+
+int failed = 0;
+
+void expect(bool is_so, const char* what) {
+  std::printf("%-45s %s\n", what, is_so ? "yes" : "NO");
+  failed += is_so ? 0 : 1;
+}
+
+// price = 3 size - rooms, with the columns in any order.
+std::string prices() {
+  std::string text = "size,price,rooms\n";
+  for (int i = 0; i < 60; ++i) {
+    const int rooms = i * 7 % 5;
+    text += std::to_string(i) + "," + std::to_string(3 * i - rooms) + "," +
+            std::to_string(rooms) + "\n";
+  }
+  return text;
+}
+
+void table(const Folder& folder) {
+  const std::string path = folder.put("prices.csv", prices());
+  const std::string lines = (folder.path / "run.jsonl").string();
+  auto set = neap::data::read_csv(
+      neap::files::system_door(), path,
+      {.target = "price", .kind = neap::data::CsvTarget::kValue});
+  if (!set) {
+    std::printf("%s\n", set.error().message.c_str());
+    return expect(false, "the table is read");
+  }
+  set->standardise(set->statistics());
+  neap::nn::Linear model(2, 1);
+  neap::optim::Adam adam(model.parameters(), {.lr = 0.5});
+  neap::data::Loader loader(*set, {.batch = 20, .shuffle = true});
+
+  auto log = neap::train::MetricsLog::open(neap::files::system_door(),
+                                           {.jsonl = lines});
+  neap::train::FitOptions options;
+  options.epochs = 200;
+  options.trainer.loss = [](const Tensor& output, const Tensor& target) {
+    return neap::mse_loss(output, target);
+  };
+  options.on_step = [&](const neap::train::StepReport& report) {
+    // A full disk ends this run; another one may rather go on.
+    return log->step(report) ? neap::train::Next::kContinue
+                             : neap::train::Next::kStop;
+  };
+  const auto fitted = neap::train::fit(model, adam, loader, options);
+  expect(!fitted.is_stopped && fitted.last_loss < 0.1,
+         "prices follow from size and rooms");
+  expect(log->close() && std::filesystem::file_size(lines) > 50'000,
+         "every step left its line");
+}
+
+void text(const Folder& folder) {
+  std::string verses;
+  for (int i = 0; i < 200; ++i) {
+    verses += "the quick brown fox jumps over the lazy dog\n";
+  }
+  const std::string path = folder.put("verses.txt", verses);
+  const auto sets =
+      neap::data::read_text(neap::files::system_door(), path,
+                            {.block = 32, .validation = 0.1, .samples = 64});
+  const neap::data::Vocabulary& vocabulary = sets->train.vocabulary();
+  neap::data::Loader loader(sets->train, {.batch = 8, .prefetch = 1});
+  loader.start(0);
+  const neap::data::Batch* batch = loader.next();  // (8, 32), twice
+  // The targets are the inputs, one character on.
+  expect(batch->input.at({3, 1}) == batch->target.at({3, 0}),
+         "a target is the next token");
+  const auto tokens = vocabulary.encode("lazy fox");
+  expect(vocabulary.size() == 28 && vocabulary.decode(*tokens) == "lazy fox",
+         "27 characters and the end of line");
+}
+
+void images() {
+  const neap::data::ImageSet set(neap::full({10, 28, 28}, 9, neap::u8),
+                                 neap::zeros({10}, neap::u8), 10);
+  // Padded to 32x32, then PyTorch's RandomCrop(32, padding=4) and
+  // RandomHorizontalFlip().
+  const neap::data::Augmented train(set, {.padding = 6,
+                                          .height = 32,
+                                          .width = 32,
+                                          .random_crop = true,
+                                          .flip = 0.5,
+                                          .seed = 7});
+  const neap::data::Augmented test(set, {.padding = 2});
+  neap::data::Loader loader(train,
+                            {.batch = 5, .shuffle = true, .prefetch = 2});
+  loader.start(0);
+  expect(loader.next()->input.shape() == neap::Shape{5, 1, 32, 32} &&
+             test.spec().input == train.spec().input,
+         "28x28 becomes 32x32");
+}
+
+void records(const Folder& folder) {
+  // A label and four pixels each.
+  const std::string path = folder.put(
+      "records.bin", std::string("\1\10\20\30\40\2\11\21\31\41", 10));
+  auto file = neap::data::RecordFile::open(neap::files::system_door(), path,
+                                           {.record = 5});
+  const neap::data::FileRecords set(
+      std::move(*file), {{4}, neap::f32, {}, neap::i64},
+      [](std::span<const std::byte> record, std::span<std::byte> input,
+         std::span<std::byte> target) noexcept {
+        const auto label = std::to_integer<std::int64_t>(record[0]);
+        std::memcpy(target.data(), &label, sizeof(label));
+        for (std::size_t i = 0; i < 4; ++i) {
+          const float pixel =
+              static_cast<float>(std::to_integer<int>(record[1 + i])) / 255.0F;
+          std::memcpy(&input[i * sizeof(pixel)], &pixel, sizeof(pixel));
+        }
+      });
+  neap::data::Loader loader(set, {.batch = 2, .prefetch = 1});
+  loader.start(0);
+  expect(loader.next()->target.at({1}) == 2.0, "records are read as they come");
+}
+
+}  // namespace
+
+int main() {
+  {
+    const Folder folder;
+    table(folder);
+    text(folder);
+    images();
+    records(folder);
+  }
+  expect(neap::memory::domain().stats().live == 0, "nothing is live at exit");
+  return failed;
+}
