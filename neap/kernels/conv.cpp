@@ -34,11 +34,11 @@ void conv_part_f64(const Conv& conv, ConvMakes makes, const ConvPlan& plan,
 }
 
 GemmTile conv_tile_f32() {
-  return {.rows = kTileRows, .lanes = kLanes<float>};
+  return {.rows = kConvTileRows, .lanes = kLanes<float>};
 }
 
 GemmTile conv_tile_f64() {
-  return {.rows = kTileRows, .lanes = kLanes<double>};
+  return {.rows = kConvTileRows, .lanes = kLanes<double>};
 }
 
 }  // namespace neap::kernels::HWY_NAMESPACE

@@ -34,6 +34,19 @@ HWY_INLINE void copy_dense(const T* from, std::int64_t count, T* to) {
   }
 }
 
+/// Fetches `count` elements in each of some rows.
+template <class T>
+HWY_INLINE void fetch_rows(const T* from, std::int64_t step, std::int64_t rows,
+                           std::int64_t count) {
+  constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(T));
+  for (std::int64_t j = 0; j < rows; ++j, from += step) {
+    for (std::int64_t i = 0; i < count; i += kLine) {
+      hwy::Prefetch(from + i);
+    }
+    hwy::Prefetch(from + count - 1);
+  }
+}
+
 /// The rows and columns of two ranges of an image (samples, channels, rows,
 /// columns).
 template <class T>
@@ -55,21 +68,28 @@ class ConvWindow {
     }
     const Shape& stride = image_.strides;
     for (std::int64_t s = 0; s < samples; ++s) {
-      for (std::int64_t c = 0; c < channels; ++c) {
-        copy_plane(image_.as<const T>() + (first_sample + s) * stride[0] +
-                       (first_channel + c) * stride[1] +
-                       rows_.begin * stride[2] + columns_.begin * stride[3],
+      const T* from = image_.as<const T>() + (first_sample + s) * stride[0] +
+                      first_channel * stride[1] + rows_.begin * stride[2] +
+                      columns_.begin * stride[3];
+      for (std::int64_t c = 0; c < channels; ++c, from += stride[1]) {
+        copy_plane(from, c + kPlanesAhead < channels,
                    to + s * layout.sample + c * layout.plane);
       }
     }
   }
 
  private:
-  void copy_plane(const T* from, T* to) const noexcept {
+  static constexpr std::int64_t kPlanesAhead = 2;
+
+  void copy_plane(const T* from, bool fetches, T* to) const noexcept {
     const std::int64_t row_step = image_.strides[2];
     const std::int64_t step = image_.strides[3];
     const std::int64_t width = columns_.size();
     if (step == 1 && row_step == width) {
+      if (fetches) {
+        fetch_rows(from + kPlanesAhead * image_.strides[1], 0, 1,
+                   rows_.size() * width);
+      }
       copy_dense(from, rows_.size() * width, to);
       return;
     }
@@ -108,7 +128,8 @@ struct ConvBand {
 
 /// to[j * to_step + i] = from[i * kTileColumns + j] for i in [0, places) and j
 /// in [0, channels): some places at a time, so that both sides stay in the
-/// level-1 cache.
+/// level-1 cache. Stores wait for their lines one after the other, so these are
+/// fetched ahead of them.
 template <class T>
 void store_transposed(const T* from, std::int64_t places, std::int64_t channels,
                       T* to, std::int64_t to_step) {
@@ -116,10 +137,13 @@ void store_transposed(const T* from, std::int64_t places, std::int64_t channels,
   constexpr std::int64_t kChannels = 4;
   for (std::int64_t i = 0; i < places; i += kPlaces) {
     const std::int64_t some = std::min(kPlaces, places - i);
+    fetch_rows(to + i, to_step, std::min(kChannels, channels), some);
     for (std::int64_t j = 0; j < channels; j += kChannels) {
-      transpose(from + i * kTileColumns<T> + j, kTileColumns<T>, some,
-                std::min(kChannels, channels - j), to + j * to_step + i,
-                to_step);
+      const std::int64_t next = std::min(j + kChannels, channels);
+      fetch_rows(to + next * to_step + i, to_step,
+                 std::min(kChannels, channels - next), some);
+      transpose(from + i * kTileColumns<T> + j, kTileColumns<T>, some, next - j,
+                to + j * to_step + i, to_step);
     }
   }
 }

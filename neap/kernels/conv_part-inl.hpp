@@ -35,8 +35,8 @@ class ConvPart {
         begin_(part % plan.channel_parts * plan.part_channels),
         end_(std::min(begin_ + plan.part_channels, geometry_.channels)),
         steps_(reinterpret_cast<ConvStep*>(scratch)),
-        rows_(reinterpret_cast<std::int32_t*>(steps_ + plan.block_channels *
-                                                           geometry_.taps())),
+        rows_(reinterpret_cast<std::int32_t*>(
+            steps_ + plan.block_channels * geometry_.taps() + kConvStepsAhead)),
         places_(rows_ +
                 plan.band_samples * plan.band_rows * geometry_.extent[1]),
         sums_(reinterpret_cast<T*>(scratch + plan.table_bytes)),
@@ -133,6 +133,12 @@ class ConvPart {
         bias_of(first, width, bias);
         tile.start = bias;
       }
+      const bool is_last = channel + count == geometry_.source_channels;
+      const auto before = [&](std::int64_t place, std::int64_t rows) {
+        if (is_last) {
+          fetch_result(band, first, width, place / kPanel, rows);
+        }
+      };
       for_classes(0, band.rows, [&](const auto& down, const auto& rows) {
         for_classes(1, {0, geometry_.extent[1]},
                     [&](const auto& along, const auto& columns) {
@@ -140,7 +146,7 @@ class ConvPart {
                       tile.depth = list_steps(window, places, count);
                       if (tile.begins || tile.depth > 0) {
                         run_conv_rows(tile, list_places(band, places),
-                                      width > kLanes<T> ? 2 : 1);
+                                      width > kLanes<T> ? 2 : 1, before);
                       }
                     });
       });
@@ -202,7 +208,7 @@ class ConvPart {
     for (std::int64_t i = taps; i < taps * channels; ++i) {
       steps_[i] = {steps_[i - taps].at + plane, steps_[i - taps].b + b};
     }
-    return taps * channels;
+    return end_steps(steps_, steps_ + taps * channels);
   }
 
   void bias_of(std::int64_t channel, std::int64_t width, T* to) const {
@@ -265,19 +271,35 @@ class ConvPart {
     }
   }
 
+  /// Where the band's sums of one sample go.
+  T* result_of(const ConvBand& band, std::int64_t sample,
+               std::int64_t channel) const {
+    const std::int64_t channels = geometry_.channels * conv_.attrs.groups;
+    const std::int64_t plane = (band.sample + sample) * channels +
+                               group_ * geometry_.channels + channel;
+    return result_.as<T>() + plane * geometry_.places() +
+           band.rows.begin * geometry_.extent[1];
+  }
+
+  /// Brings the lines that the sums of some places will be stored to: while
+  /// tiles are computed, there is time for it.
+  void fetch_result(const ConvBand& band, std::int64_t first,
+                    std::int64_t width, std::int64_t place,
+                    std::int64_t count) const {
+    const std::int64_t places = band.rows.size() * geometry_.extent[1];
+    const T* to = result_of(band, place / places, first) + place % places;
+    for (std::int64_t i = 0; i < width; ++i, to += geometry_.places()) {
+      hwy::Prefetch(to);
+      hwy::Prefetch(to + count - 1);
+    }
+  }
+
   void store(const ConvBand& band, std::int64_t first, std::int64_t width,
              std::int64_t panel) const {
-    const std::int64_t plane = geometry_.places();
     const std::int64_t places = band.rows.size() * geometry_.extent[1];
-    const std::int64_t channels = geometry_.channels * conv_.attrs.groups;
     for (std::int64_t s = 0; s < band.samples; ++s) {
-      T* to =
-          result_.as<T>() +
-          ((band.sample + s) * channels + group_ * geometry_.channels + first) *
-              plane +
-          band.rows.begin * geometry_.extent[1];
       store_transposed(sums_of(band, panel) + s * places * kPanel, places,
-                       width, to, plane);
+                       width, result_of(band, s, first), geometry_.places());
     }
   }
 

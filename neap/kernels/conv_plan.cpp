@@ -212,11 +212,13 @@ class Planner {
     const std::int64_t places = band_places(plan);
     const std::int64_t depth = plan.block_channels * geometry_.taps();
     if (makes_ == ConvMakes::kW) {
-      plan.table_bytes = places * kStep + 2 * plan.block_channels * kIndex;
+      plan.table_bytes =
+          (places + kConvStepsAhead) * kStep + 2 * plan.block_channels * kIndex;
       plan.sum_bytes = plan.block_panels * depth * panel * element_;
       plan.packed_bytes = places * panel * element_;
     } else {
-      plan.table_bytes = depth * kStep + 2 * places * kIndex;
+      plan.table_bytes =
+          (depth + kConvStepsAhead) * kStep + 2 * places * kIndex;
       plan.sum_bytes = places * padded_channels(plan) * element_;
       plan.packed_bytes =
           plan.keeps_weights ? weight_bytes(plan) : depth * panel * element_;

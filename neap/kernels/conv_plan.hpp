@@ -118,6 +118,9 @@ struct ConvStep {
   std::int32_t b;
 };
 
+/// A list of steps goes on by as many, of which only vectors are fetched.
+inline constexpr std::int64_t kConvStepsAhead = 8;
+
 struct ConvPlan {
   std::int64_t place_parts = 1;    // parts of the bands
   std::int64_t channel_parts = 1;  // of the result's channels, or of o

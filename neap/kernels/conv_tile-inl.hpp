@@ -11,6 +11,7 @@
 #define NEAP_KERNELS_CONV_TILE_INL
 #endif
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <utility>
@@ -23,13 +24,19 @@ HWY_BEFORE_NAMESPACE();
 namespace neap::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+#if HWY_TARGET == HWY_AVX3
+inline constexpr int kConvTileRows = 14;  // 28 sums, two vectors, one element
+#else
+inline constexpr int kConvTileRows = kTileRows;
+#endif
+
 /// One tile: its rows' sums are whole panels of kTileColumns in scratch.
 template <class T>
 struct ConvTile {
   std::int64_t depth = 0;              // steps
   const T* image = nullptr;            // what rows and steps count from
   const std::int32_t* rows = nullptr;  // where each row begins
-  const ConvStep* steps = nullptr;     // `depth` of them
+  const ConvStep* steps = nullptr;     // `depth` of them, and some more
   const T* b = nullptr;                // packed: kTileColumns a step
   T* sums = nullptr;
   const std::int32_t* places = nullptr;  // where each row's sums are
@@ -75,7 +82,6 @@ void run_conv_tile(const ConvTile<T>& tile) {
   for (int row = 0; row < kRows; ++row) {
     row_at[row] = tile.image + tile.rows[row];
   }
-  constexpr std::int64_t kAhead = kStepsAhead * kTileColumns<T>;
   const T* HWY_RESTRICT b = tile.b;
   const ConvStep* HWY_RESTRICT step = tile.steps;
   const ConvStep* const end = step + tile.depth;
@@ -84,11 +90,12 @@ void run_conv_tile(const ConvTile<T>& tile) {
   for (; step != end; ++step) {
     const std::int64_t at = step->at;
     const T* b_at = b + step->b;
+    const T* b_ahead = b + step[kConvStepsAhead].b;
     hn::Vec<decltype(d)> b_row[kVectors];
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) {
       b_row[v] = hn::LoadU(d, b_at + v * kLanes<T>);
-      hwy::Prefetch(b_at + v * kLanes<T> + kAhead);
+      hwy::Prefetch(b_ahead + v * kLanes<T>);
     }
 #pragma GCC unroll 16
     for (int row = 0; row < kRows; ++row) {
@@ -113,19 +120,45 @@ constexpr std::array<ConvTileFunction<T>, sizeof...(kIndices)> conv_tiles_of(
 
 /// kConvTiles<vectors, T>[rows - 1]
 template <int kVectors, class T>
-inline constexpr auto kConvTiles =
-    conv_tiles_of<kVectors, T>(std::make_integer_sequence<int, kTileRows>());
+inline constexpr auto kConvTiles = conv_tiles_of<kVectors, T>(
+    std::make_integer_sequence<int, kConvTileRows>());
 
-/// All rows of a list, a tile at a time. `tile` has the first row's.
-template <class T>
-void run_conv_rows(ConvTile<T> tile, std::int64_t rows, std::int64_t vectors) {
-  const std::int64_t tiles = (rows + kTileRows - 1) / kTileRows;
-  for (std::int64_t i = 0; i < tiles; ++i) {
-    const std::int64_t count = rows * (i + 1) / tiles - rows * i / tiles;
+/// Rows of the next tile where so many are left.
+inline std::int64_t next_conv_rows(std::int64_t left) {
+#if HWY_TARGET == HWY_AVX3
+  // For 11 and 12 rows g++ keeps addresses in vector registers, which costs a
+  // tenth; one or two rows alone wait for their own sums.
+  constexpr std::array kNext{0,  1, 2, 3, 4, 5,  6,  7,  8,  9,  10, 6, 6,  13,
+                             14, 8, 8, 9, 9, 10, 10, 13, 13, 13, 14, 9, 13, 14};
+  return left < static_cast<std::int64_t>(kNext.size())
+             ? kNext[static_cast<std::size_t>(left)]
+             : kConvTileRows;
+#else
+  const std::int64_t tiles = (left + kConvTileRows - 1) / kConvTileRows;
+  return (left + tiles - 1) / tiles;
+#endif
+}
+
+/// Ends a list of steps that begins here. RETURNS: how many it has.
+inline std::int64_t end_steps(ConvStep* steps, ConvStep* end) {
+  const ConvStep last = end == steps ? ConvStep{0, 0} : end[-1];
+  std::fill_n(end, kConvStepsAhead, last);
+  return end - steps;
+}
+
+/// All rows of a list, a tile at a time; `tile` has the first row's. Calls
+/// before(place of the first row, rows) for each.
+template <class T, class Before>
+void run_conv_rows(ConvTile<T> tile, std::int64_t rows, std::int64_t vectors,
+                   const Before& before) {
+  while (rows > 0) {
+    const std::int64_t count = next_conv_rows(rows);
     const auto index = static_cast<std::size_t>(count - 1);
+    before(tile.places[0], count);
     (vectors == 2 ? kConvTiles<2, T> : kConvTiles<1, T>)[index](tile);
     tile.rows += count;
     tile.places += count;
+    rows -= count;
   }
 }
 

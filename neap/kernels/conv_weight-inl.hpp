@@ -35,7 +35,8 @@ class ConvWeightPart {
         along_(conv_axis(conv, ConvMakes::kW, 1, 0)),
         steps_(reinterpret_cast<ConvStep*>(scratch)),
         rows_(reinterpret_cast<std::int32_t*>(
-            steps_ + plan.band_samples * plan.band_rows * geometry_.extent[1])),
+            steps_ + plan.band_samples * plan.band_rows * geometry_.extent[1] +
+            kConvStepsAhead)),
         places_(rows_ + plan.block_channels),
         sums_(reinterpret_cast<T*>(scratch + plan.table_bytes)),
         copy_(
@@ -125,7 +126,8 @@ class ConvWeightPart {
         for (std::int64_t q = 0; q < along_.taps; ++q) {
           tile.depth = list_steps(band, window, p, q);
           if (is_first || tile.depth > 0) {
-            run_conv_rows(tile, block_.size(), width > kLanes<T> ? 2 : 1);
+            run_conv_rows(tile, block_.size(), width > kLanes<T> ? 2 : 1,
+                          [](auto, auto) {});
           }
           tile.sums += kPanel;
         }
@@ -164,7 +166,7 @@ class ConvWeightPart {
         }
       }
     }
-    return to - steps_;
+    return end_steps(steps_, to);
   }
 
   /// Places of y x some of its channels.
