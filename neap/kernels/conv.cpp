@@ -93,6 +93,31 @@ Bytes scratch(const Args& args) noexcept {
   return plan.parts() * plan.part_bytes();
 }
 
+template <ConvMakes kMakes>
+bool is_product(const Args& args) noexcept {
+  return conv_is_product(conv_of(args, kMakes), kMakes);
+}
+
+template <class T, ConvMakes kMakes>
+void run_product(const Args& args) noexcept {
+  conv_product<T>(conv_of(args, kMakes), kMakes, args.scratch, *args.executor);
+}
+
+template <class T, ConvMakes kMakes>
+Bytes product_scratch(const Args& args) noexcept {
+  return conv_product_scratch<T>(conv_of(args, kMakes), kMakes,
+                                 args.executor->threads());
+}
+
+template <class T, ConvMakes kMakes>
+constexpr Kernel product_entry(const char* name) {
+  return {.name = name,
+          .dtype = dtype_of<T>,
+          .run = run_product<T, kMakes>,
+          .accepts = is_product<kMakes>,
+          .scratch = product_scratch<T, kMakes>};
+}
+
 template <class T, ConvMakes kMakes>
 void reference(const Args& args) noexcept {
   conv_reference<T>(conv_of(args, kMakes), kMakes);
@@ -112,6 +137,8 @@ constexpr Kernel reference_entry(const char* name) {
 }
 
 constexpr std::array kConv{
+    product_entry<float, ConvMakes::kY>("conv2d.product.f32"),
+    product_entry<double, ConvMakes::kY>("conv2d.product.f64"),
     entry<float, ConvMakes::kY>("conv2d.f32"),
     entry<double, ConvMakes::kY>("conv2d.f64"),
     reference_entry<float, ConvMakes::kY>("conv2d.reference.f32"),
@@ -119,6 +146,8 @@ constexpr std::array kConv{
 };
 
 constexpr std::array kConvTranspose{
+    product_entry<float, ConvMakes::kX>("conv_transpose2d.product.f32"),
+    product_entry<double, ConvMakes::kX>("conv_transpose2d.product.f64"),
     entry<float, ConvMakes::kX>("conv_transpose2d.f32"),
     entry<double, ConvMakes::kX>("conv_transpose2d.f64"),
     reference_entry<float, ConvMakes::kX>("conv_transpose2d.reference.f32"),
@@ -126,6 +155,8 @@ constexpr std::array kConvTranspose{
 };
 
 constexpr std::array kConvWeight{
+    product_entry<float, ConvMakes::kW>("conv2d_weight.product.f32"),
+    product_entry<double, ConvMakes::kW>("conv2d_weight.product.f64"),
     entry<float, ConvMakes::kW>("conv2d_weight.f32"),
     entry<double, ConvMakes::kW>("conv2d_weight.f64"),
     reference_entry<float, ConvMakes::kW>("conv2d_weight.reference.f32"),

@@ -69,6 +69,17 @@ struct Conv {
 
 Conv conv_of(const Args& args, ConvMakes makes) noexcept;
 
+/// Whether a call is a matrix product, as it is where the kernel has one
+/// element and there is neither stride nor padding; and it as such.
+bool conv_is_product(const Conv& conv, ConvMakes makes) noexcept;
+template <class T>
+void conv_product(const Conv& conv, ConvMakes makes,
+                  std::span<std::byte> scratch,
+                  threads::Executor& executor) noexcept;
+template <class T>
+Bytes conv_product_scratch(const Conv& conv, ConvMakes makes,
+                           int threads) noexcept;
+
 /// By plain loops. T is float or double.
 template <class T>
 void conv_reference(const Conv& conv, ConvMakes makes) noexcept;

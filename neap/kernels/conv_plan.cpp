@@ -10,6 +10,9 @@ namespace {
 constexpr std::int64_t kBlockDepth = 640;  // channels x taps, at most
 constexpr Bytes kSumBytes = 512 * kKiB;
 constexpr Bytes kImageBytes = 256 * kKiB;
+// Where weights are packed anew for each band, bands are larger.
+constexpr Bytes kLargeSumBytes = 1024 * kKiB;
+constexpr Bytes kLargeImageBytes = 512 * kKiB;
 constexpr Bytes kKeptBytes = 1024 * kKiB;      // of packed weights
 constexpr std::int64_t kMostPlaces = 1024;     // of a band
 constexpr std::int64_t kLeastPlaces = 48;      // some tiles
@@ -132,10 +135,11 @@ class Planner {
     plan.block_channels =
         balanced(geometry_.source_channels, kBlockDepth / geometry_.taps());
     plan.keeps_weights = weight_bytes(plan) <= kKeptBytes;
-    const double by_sums =
-        as_double(kSumBytes) / as_double(plan.part_channels * element_);
+    const bool keeps = plan.keeps_weights;
+    const double by_sums = as_double(keeps ? kSumBytes : kLargeSumBytes) /
+                           as_double(plan.part_channels * element_);
     const double by_image =
-        as_double(kImageBytes) /
+        as_double(keeps ? kImageBytes : kLargeImageBytes) /
         (as_double(plan.block_channels * element_) * spread_);
     split_places(plan, std::min(by_sums, by_image), place_parts);
     plan.place_parts = std::min(place_parts, plan.bands);

@@ -84,6 +84,7 @@ std::vector<Problem> problems() {
       problem(2, 5, 20,
               {.stride = {2, 2}, .x_extent = {8, 8}, .kernel = {1, 1}}),
       problem(2, 40, 9, {.x_extent = {32, 32}, .kernel = {1, 1}}),
+      problem(3, 6, 8, {.x_extent = {9, 8}, .kernel = {1, 1}, .groups = 2}),
       problem(1, 4, 6,
               {.stride = {2, 3},
                .padding = {4, 2},
@@ -116,7 +117,7 @@ Array filled(const Shape& shape, Lay lay, std::int64_t seed) {
   });
 }
 
-/// One of the three, by its first kernel and by its reference.
+/// One of the three, by each kernel that accepts it and by its reference.
 template <class T>
 void expect_same_bits(const KernelList& list, const Problem& p,
                       std::vector<Array> in, const Shape& out, int threads) {
@@ -124,15 +125,22 @@ void expect_same_bits(const KernelList& list, const Problem& p,
   for (Array& array : in) {
     views.push_back(array.view());
   }
-  Array got(out, dtype_of<T>);
+  const Kernel& last = testing::reference_of(list, dtype_of<T>);
   Array want(out, dtype_of<T>);
-  call(testing::first_of(list, dtype_of<T>), views, {got.view()}, &p.attrs,
-       threads);
-  call(testing::reference_of(list, dtype_of<T>), views, {want.view()},
-       &p.attrs);
-  EXPECT_EQ(got.elements(), want.elements())
-      << list.name << ": " << p.text() << ", " << threads << " threads";
-  EXPECT_TRUE(got.has_intact_guards() || got.count() == 0) << list.name;
+  call(last, views, {want.view()}, &p.attrs);
+  for (const Kernel& kernel : list.kernels) {
+    Array got(out, dtype_of<T>);
+    const Strided result[] = {got.view()};
+    const Args args{views, result, &p.attrs, {}, nullptr};
+    if (kernel.dtype != dtype_of<T> || &kernel == &last ||
+        (kernel.accepts != nullptr && !kernel.accepts(args))) {
+      continue;
+    }
+    call(kernel, views, {got.view()}, &p.attrs, threads);
+    EXPECT_EQ(got.elements(), want.elements())
+        << kernel.name << ": " << p.text() << ", " << threads << " threads";
+    EXPECT_TRUE(got.has_intact_guards() || got.count() == 0) << kernel.name;
+  }
 }
 
 template <class T>
@@ -210,7 +218,10 @@ TEST(ConvTest, WhatIsOutsideOfTheImageTakesNoPart) {
     return i / 3 == 1 ? 1.0F : std::numeric_limits<float>::infinity();
   });
   Array y(p.y(), f32);
-  call(testing::first_of(conv2d_kernels, f32), {x.view(), w.view()}, {y.view()},
+  const Strided in[] = {x.view(), w.view()};
+  const Strided out[] = {y.view()};
+  const Args args{in, out, &p.attrs, {}, nullptr};
+  call(find(conv2d_kernels, memory::kHost, f32, args), {in[0], in[1]}, {out[0]},
        &p.attrs);
   EXPECT_EQ(y.at<float>(0), x.at<float>(0) + x.at<float>(1));
 }

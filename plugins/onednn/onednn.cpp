@@ -1,18 +1,16 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// matmul and linear in f32 by oneDNN, as a plug-in (kernels/plugin.hpp). Made
+// Products and convolutions in f32 by oneDNN, as a plug-in
+// (kernels/plugin.hpp); here matmul, linear and the list of all. Made
 // to compare with, and outside the library's laws: oneDNN allocates as it runs,
 // has threads of its own (OpenMP), and its bits may vary with their number.
 #include <omp.h>
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <mutex>
-#include <oneapi/dnnl/dnnl.hpp>
 #include <unordered_map>
 #include <vector>
 
-#include "neap/kernels/plugin.hpp"
+#include "onednn.hpp"
 
 namespace neap::kernels {
 namespace {
@@ -94,55 +92,23 @@ bool is_plain(const Product& x) {
          (!x.has_bias() || is_plain(x.bias));
 }
 
-const dnnl::engine& engine() {
-  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
-  return cpu;
-}
-
 dnnl::matmul make(const Product& x) {
   const dnnl::matmul::desc desc =
       x.has_bias() ? dnnl::matmul::desc(x.a.desc(), x.b.desc(), x.bias.desc(),
                                         x.c.desc())
                    : dnnl::matmul::desc(x.a.desc(), x.b.desc(), x.c.desc());
-  return dnnl::matmul(dnnl::matmul::primitive_desc(desc, engine()));
+  return dnnl::matmul(dnnl::matmul::primitive_desc(desc, onednn_engine()));
 }
 
-// Primitives by shapes, strides and threads; emptied when it is full.
-class Cache {
- public:
-  dnnl::matmul get(const Product& x, int threads) {
-    const std::vector<std::int64_t> key = key_of(x, threads);
-    const std::lock_guard lock(mutex_);
-    const auto found = made_.find(key);
-    if (found != made_.end()) {
-      return found->second;
-    }
-    if (made_.size() == kMost) {
-      made_.clear();
-    }
-    return made_.emplace(key, make(x)).first->second;
+dnnl::matmul made(const Product& x, int threads) {
+  static OnednnCache<dnnl::matmul> cache;
+  std::vector<std::int64_t> key{threads};
+  for (const View* view : {&x.a, &x.b, &x.c, &x.bias}) {
+    key.push_back(static_cast<std::int64_t>(view->extents.size()));
+    key.insert(key.end(), view->extents.begin(), view->extents.end());
+    key.insert(key.end(), view->strides.begin(), view->strides.end());
   }
-
- private:
-  static constexpr std::size_t kMost = 512;
-
-  static std::vector<std::int64_t> key_of(const Product& x, int threads) {
-    std::vector<std::int64_t> key{threads};
-    for (const View* view : {&x.a, &x.b, &x.c, &x.bias}) {
-      key.push_back(static_cast<std::int64_t>(view->extents.size()));
-      key.insert(key.end(), view->extents.begin(), view->extents.end());
-      key.insert(key.end(), view->strides.begin(), view->strides.end());
-    }
-    return key;
-  }
-
-  std::mutex mutex_;
-  std::map<std::vector<std::int64_t>, dnnl::matmul> made_;
-};
-
-Cache& cache() {
-  static Cache instance;
-  return instance;
+  return cache.get(key, [&x] { return make(x); });
 }
 
 // The sum for one element, should oneDNN give up in the middle of a run.
@@ -190,7 +156,7 @@ void run(const Args& args) noexcept {
     const int threads = args.executor->threads();
     omp_set_num_threads(threads);
     const auto on = [](const View& view) {
-      return memory(view.desc(), engine(), view.data);
+      return memory(view.desc(), onednn_engine(), view.data);
     };
     std::unordered_map<int, memory> operands{{DNNL_ARG_SRC, on(x.a)},
                                              {DNNL_ARG_WEIGHTS, on(x.b)},
@@ -198,8 +164,8 @@ void run(const Args& args) noexcept {
     if (x.has_bias()) {
       operands.emplace(DNNL_ARG_BIAS, on(x.bias));
     }
-    dnnl::stream stream(engine());
-    cache().get(x, threads).execute(stream, operands);
+    dnnl::stream stream(onednn_engine());
+    made(x, threads).execute(stream, operands);
     stream.wait();
   } catch (...) {
     run_plainly(x);
@@ -215,7 +181,7 @@ bool accepts(const Args& args) noexcept {
     }
     const int threads = args.executor != nullptr ? args.executor->threads() : 1;
     omp_set_num_threads(threads);
-    cache().get(x, threads);  // throws where oneDNN has no such product
+    made(x, threads);  // throws where oneDNN has no such product
     return true;
   } catch (...) {
     return false;
@@ -230,9 +196,10 @@ constexpr std::array kLinear{Kernel{.name = "onednn.linear.f32",
                                     .dtype = f32,
                                     .run = run<linear_of>,
                                     .accepts = accepts<linear_of>}};
-constexpr std::array kLists{
-    PluginKernels{.list = "linear", .kernels = kLinear},
-    PluginKernels{.list = "matmul", .kernels = kMatmul}};
+const std::array kLists{onednn_conv_lists[0], onednn_conv_lists[1],
+                        onednn_conv_lists[2],
+                        PluginKernels{.list = "linear", .kernels = kLinear},
+                        PluginKernels{.list = "matmul", .kernels = kMatmul}};
 
 }  // namespace
 }  // namespace neap::kernels

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// The plug-in's products lie close to our own, and what it does not take goes
-// to ours.
+// The plug-in's products and convolutions lie close to our own, and what it
+// does not take goes to ours.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "neap/base/philox.hpp"
+#include "neap/kernels/conv.hpp"
 #include "neap/kernels/linear.hpp"
 #include "neap/kernels/matmul.hpp"
 #include "neap/kernels/plugin.hpp"
@@ -47,6 +48,15 @@ void run(const Kernel& kernel, Args args) {
   kernel.run(args);
 }
 
+// Our reference.
+const Kernel& last_of(const KernelList& list) {
+  const Kernel* last = nullptr;
+  for (const Kernel& kernel : list.kernels) {
+    last = kernel.dtype == f32 ? &kernel : last;
+  }
+  return *last;
+}
+
 class OnednnTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -56,7 +66,8 @@ class OnednnTest : public testing::Test {
 
   // Runs what find() gives and our own, at one thread and at two.
   static void expect_close(const KernelList& list, std::string_view kernel_name,
-                           std::span<const Strided> in, const Shape& shape) {
+                           std::span<const Strided> in, const Shape& shape,
+                           const void* attrs = nullptr) {
     for (const int threads : {1, 2}) {
       threads::Pool pool(threads);
       Array y(shape);
@@ -64,12 +75,13 @@ class OnednnTest : public testing::Test {
       Args args;
       args.in = in;
       args.out = {&y.view, 1};
+      args.attrs = attrs;
       args.executor = &pool;
       const Kernel& kernel = find(list, memory::kHost, f32, args);
       ASSERT_EQ(kernel.name, kernel_name);
       run(kernel, args);
       args.out = {&expected.view, 1};
-      run(list.kernels[0], args);
+      run(last_of(list), args);
       for (std::size_t i = 0; i < y.elements.size(); ++i) {
         ASSERT_NEAR(y.elements[i], expected.elements[i], 1e-4) << i;
       }
@@ -124,6 +136,25 @@ TEST_F(OnednnTest, AddsTheBiasOfALayer) {
                std::array{x.view, w.view, bias.view}, {64, 30});
   expect_close(linear_kernels, "onednn.linear.f32", std::array{x.view, w.view},
                {64, 30});
+}
+
+TEST_F(OnednnTest, ConvolvesAndGivesBothGradients) {
+  const Array x({2, 4, 9, 8}, 1);
+  const Array w({6, 2, 3, 2}, 2);
+  const Array y({2, 6, 5, 9}, 3);
+  const Array bias({6}, 4);
+  const ConvAttrs attrs{.stride = {2, 1},
+                        .padding = {1, 1},
+                        .x_extent = {9, 8},
+                        .kernel = {3, 2},
+                        .y_extent = {5, 9},
+                        .groups = 2};
+  expect_close(conv2d_kernels, "onednn.conv2d.f32",
+               std::array{x.view, w.view, bias.view}, y.view.shape, &attrs);
+  expect_close(conv_transpose2d_kernels, "onednn.conv_transpose2d.f32",
+               std::array{y.view, w.view}, x.view.shape, &attrs);
+  expect_close(conv2d_weight_kernels, "onednn.conv2d_weight.f32",
+               std::array{x.view, y.view}, w.view.shape, &attrs);
 }
 
 TEST_F(OnednnTest, LeavesRepeatedAndEmptyOperandsToOurs) {
