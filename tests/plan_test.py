@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""`neap plan` as its users meet it: what it says is what training then does.
+
+usage: plan_test.py TOOL SANITIZER  ("", "address" or "thread")
+"""
+
+import json
+import re
+import resource
+import sys
+import unittest
+
+import tool_case
+from tool_case import DATA, OK, USAGE, ToolCase
+
+KEYS = ("model batch parameters peak_bytes peak_live_bytes external_bytes "
+        "arena_bytes lower_bound_bytes proven persistent_bytes "
+        "workspace_bytes data_set_bytes by_category by_layer peak_step "
+        "peak_call ops plan_seconds").split()
+BUDGET_KEYS = ["budget_bytes", "fits_budget", "max_batch_for_budget"]
+VARYING = {"plan_seconds", "external_bytes"}
+# 80 blocks: 65 thousand million parameters.
+LARGE = ("--model", "gpt", "--layers", "80", "--dim", "8192", "--heads", "64",
+         "--vocab", "32000", "--block", "4096", "--batch", "1")
+
+
+class PlanTest(ToolCase):
+    def plan(self, *arguments):
+        """RETURNS: the JSON object of a good plan."""
+        status, output, errors = self.run_tool("plan", "--json", *arguments)
+        self.assertEqual((status, errors), (OK, ""), output)
+        return json.loads(output)
+
+    def refuse_plan(self, status, *arguments, says=""):
+        found, _, errors = self.run_tool("plan", *arguments)
+        self.assertEqual(found, status, errors)
+        self.assertRegex(errors, r"\Aneap: [^\n]+\n\Z")
+        self.assertIn(says, errors)
+
+    def test_the_object_has_every_key(self):
+        found = self.plan("--model", "lstm", "--layers", "1")
+        self.assertEqual(sorted(found), sorted(KEYS))
+        found = self.plan("--model", "lstm", "--layers", "1", "--budget",
+                          "64MiB")
+        self.assertEqual(sorted(found), sorted(KEYS + BUDGET_KEYS))
+
+    def test_the_peak_is_that_of_training_to_the_byte(self):
+        if tool_case.SANITIZER:
+            self.skipTest("every block is a malloc of its own, without pages")
+        data = self.write_set()
+        for options in (("--batch", "16"),
+                        ("--batch", "24", "--optimizer", "adamw"),
+                        ("--batch", "7", "--hidden", "300,20", "--clip", "1"),
+                        ("--batch", "64", "--hidden", "700", "--paged")):
+            with self.subTest(options=options):
+                common = ("--data", data, "--threads", "1", *options)
+                told = self.plan(*common)
+                path = self.folder / "summary.json"
+                status, output, errors = self.run_tool(
+                    "train", *common, "--compile", "--steps", "9", "--json",
+                    path, "--progress", "none")
+                self.assertEqual((status, errors), (OK, ""), output)
+                found = json.loads(path.read_text())
+                self.assertEqual(told["peak_bytes"], found["peak_bytes"])
+                self.assertEqual(told["arena_bytes"], found["arena_bytes"])
+
+    def test_the_same_command_says_the_same_in_every_process(self):
+        seen = set()
+        for _ in range(5):
+            told = self.plan("--model", "gpt", "--layers", "3", "--threads",
+                             "1")
+            seen.add(json.dumps({key: value for key, value in told.items()
+                                 if key not in VARYING}))
+        self.assertEqual(len(seen), 1)
+
+    def test_a_budget_is_met_by_the_largest_batch_and_by_none_above(self):
+        small = ("--model", "gpt", "--layers", "1", "--dim", "32", "--threads",
+                 "1")
+        told = self.plan(*small, "--budget", "24MiB")
+        batch = told["max_batch_for_budget"]
+        self.assertGreater(batch, 1)
+        # External bytes differ a little from run to run.
+        room = (24 << 20) - told["external_bytes"]
+        slack = 256 << 10
+        self.assertLessEqual(
+            self.plan(*small, "--batch", batch)["peak_bytes"], room)
+        self.assertGreater(
+            self.plan(*small, "--batch", batch + 2)["peak_bytes"],
+            room - slack)
+
+    def test_a_model_larger_than_the_machine_is_planned_in_seconds(self):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        told = self.plan(*LARGE)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent = after.ru_utime - before.ru_utime
+        self.assertLess(spent, 300 if tool_case.SANITIZER else 20)
+        self.assertGreater(told["parameters"], 60e9)
+        self.assertGreater(told["peak_bytes"], 4 * told["parameters"])
+        self.assertGreaterEqual(told["arena_bytes"], told["lower_bound_bytes"])
+
+    def test_pages_make_no_arena_higher(self):
+        for model in (("gpt", "--layers", "2"), ("lstm", "--layers", "1")):
+            common = ("--model", *model, "--threads", "1")
+            paged = self.plan(*common, "--paged")
+            self.assertLessEqual(paged["arena_bytes"],
+                                 self.plan(*common)["arena_bytes"])
+
+    def test_the_text_says_the_figures(self):
+        status, output, errors = self.run_tool("plan", "--model", "lstm",
+                                               "--layers", "1")
+        self.assertEqual((status, errors), (OK, ""))
+        for word in ("held at most", "external", "persistent", "arena",
+                     "lower bound", "workspace", "peak at"):
+            self.assertRegex(output, rf"(?m)^{word} +\S")
+        self.assertTrue(re.search(r"in the arena at its peak", output))
+
+    def test_what_makes_no_sense_is_refused(self):
+        self.refuse_plan(USAGE, "--model", "perceptron", says="--model")
+        self.refuse_plan(USAGE, "--layers", "0", says="--layers")
+        self.refuse_plan(USAGE, "--budget", "much", says="--budget")
+        self.refuse_plan(USAGE, "--epochs", "3", says="--epochs")
+        self.refuse_plan(DATA, "--data", self.folder / "none", says="none")
+
+
+if __name__ == "__main__":
+    tool_case.TOOL, tool_case.SANITIZER = sys.argv[1:3]
+    unittest.main(argv=sys.argv[:1])
