@@ -21,6 +21,7 @@
 #include "neap/optim/clip.hpp"
 #include "neap/report/memory_table.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/train/mode_guard.hpp"
 #include "neap/train/trainer.hpp"
 #include "run_parts.hpp"
 
@@ -139,6 +140,7 @@ class MlpJob final : public Job {
         model_(mlp_widths(s, set_.train), {.dropout = s.dropout}),
         optimizer_(make_optimizer(s, model_.parameters())),
         loader_(set_.train, {.batch = batch, .shuffle = true, .seed = s.seed}),
+        mode_(model_, true),
         trainer_(model_, *optimizer_, loader_,
                  {.clip_norm = s.clip_norm,
                   .compile = true,
@@ -159,6 +161,7 @@ class MlpJob final : public Job {
   models::Mlp model_;
   std::unique_ptr<optim::Optimizer> optimizer_;
   data::Loader loader_;
+  train::ModeGuard mode_;  // as train::fit has one
   train::Trainer trainer_;
 };
 

@@ -7,6 +7,7 @@
 #include "neap/graph/recorder.hpp"
 #include "neap/train/batches.hpp"
 #include "neap/train/measures.hpp"
+#include "neap/train/mode_guard.hpp"
 
 namespace neap::train {
 namespace {
@@ -14,36 +15,6 @@ namespace {
 files::Door& door_of(files::Door* door) noexcept {
   return door != nullptr ? *door : files::system_door();
 }
-
-// Puts the training flags of a module and of all below back.
-class ModeGuard {
- public:
-  ModeGuard(nn::Module& module, bool is_training) {
-    nn::Registry& top = module.registry();
-    std::size_t count = 0;
-    top.walk([&](const nn::Registry&) { ++count; });
-    modes_.reserve(count);
-    top.walk([&](nn::Registry& registry) {
-      modes_.push_back(
-          {base::Ref<nn::Registry>::share(&registry), registry.is_training()});
-    });
-    module.train(is_training);
-  }
-  ~ModeGuard() {
-    for (const Mode& mode : modes_) {
-      mode.registry->set_training(mode.is_training);
-    }
-  }
-  ModeGuard(const ModeGuard&) = delete;
-  ModeGuard& operator=(const ModeGuard&) = delete;
-
- private:
-  struct Mode {
-    base::Ref<nn::Registry> registry;
-    bool is_training;
-  };
-  memory::Vector<Mode> modes_;
-};
 
 // Saves a run when its plan says so.
 class Saver {
