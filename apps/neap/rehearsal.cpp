@@ -140,6 +140,7 @@ class MlpJob final : public Job {
         model_(mlp_widths(s, set_.train), {.dropout = s.dropout}),
         optimizer_(make_optimizer(s, model_.parameters())),
         loader_(set_.train, {.batch = batch, .shuffle = true, .seed = s.seed}),
+        facts_(facts_of(s, s.steps)),
         mode_(model_, true),
         trainer_(model_, *optimizer_, loader_,
                  {.clip_norm = s.clip_norm,
@@ -161,7 +162,8 @@ class MlpJob final : public Job {
   models::Mlp model_;
   std::unique_ptr<optim::Optimizer> optimizer_;
   data::Loader loader_;
-  train::ModeGuard mode_;  // as train::fit has one
+  train::Facts facts_;  // of a checkpoint
+  train::ModeGuard mode_;
   train::Trainer trainer_;
 };
 
