@@ -238,16 +238,22 @@ class Sums {
   std::map<std::string, Bytes> by_layer_;
 };
 
+// The layer; of what belongs to none the line of source. A layer's own line
+// would be this file's, which made the model and calls it.
+std::string place_of(std::string_view layer, base::SiteId site) {
+  return layer.empty() ? base::format_site(site) : std::string(layer);
+}
+
 Rehearsal::Named lines_of(const compiler::Prediction& said,
                           const compiler::Program& program) {
   Rehearsal::Named lines;
   for (const compiler::PeakLine& line : said.at_peak) {
     lines.emplace_back(
-        fmt::format("{:<16} {:<10} {:<24} {}", line.op,
+        fmt::format("{:<16} {:<16} {}", line.op,
                     line.value == compiler::kNoValue
                         ? "scratch"
                         : format_shape(program[line.value].spec.shape),
-                    line.layer, base::format_site(line.site)),
+                    place_of(line.layer, line.site)),
         line.bytes);
   }
   return lines;
@@ -272,8 +278,9 @@ Rehearsal describe(Job& job, const memory::Domain& domain) {
   r.calls = said.ops;
   r.peak_call = said.peak_call;
   if (!said.peak_op.empty()) {
-    r.peak_step = fmt::format("{} of {} at {}", said.peak_op, said.peak_layer,
-                              base::format_site(said.peak_site));
+    r.peak_step = fmt::format("{} {} {}", said.peak_op,
+                              said.peak_layer.empty() ? "at" : "of",
+                              place_of(said.peak_layer, said.peak_site));
   }
   r.parameters = job.model().parameter_count();
   return r;

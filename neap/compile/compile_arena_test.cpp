@@ -73,6 +73,26 @@ TEST(CompileArenaTest, WarmSizesAreTracedAhead) {
   EXPECT_THROW(beyond(zeros({8, 2})), PlanError);
 }
 
+TEST(CompileArenaTest, ASizeThatDoesNotFitIsTriedOnceForEachChoiceOfPasses) {
+  for (const bool reorder : {false, true}) {
+    int times = 0;
+    CompileOptions options;
+    options.max_batch = 4;
+    options.passes = Passes::none();
+    options.passes.reorder = reorder;
+    auto step = neap::compile(
+        [&](const Tensor& x) {
+          ++times;
+          return x.shape()[0] == 4 ? exp(x) : exp(rand({4096}));
+        },
+        options);
+    step(zeros({4}));
+    EXPECT_EQ(times, 1);
+    EXPECT_THROW(step(zeros({2})), PlanError);
+    EXPECT_EQ(times, reorder ? 3 : 2);
+  }
+}
+
 TEST(CompileArenaTest, TheCallersMemoryIsTheArena) {
   const auto domain = Domain::create();
   const UseDomain use(*domain);

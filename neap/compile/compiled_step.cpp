@@ -2,6 +2,7 @@
 #include "neap/compile/compiled_step.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "neap/base/raise.hpp"
@@ -122,9 +123,11 @@ Measured CompiledStep::measured() const {
 void CompiledStep::reset() {
   const Turn turn(*this);
   last_ = nullptr;
+  ready_ = nullptr;
   entries_.clear();
   arenas_.let_go();
   numbers_.clear();
+  number_dtype_ = f64;
 }
 
 void CompiledStep::call(Step step, std::span<const Argument> arguments,
@@ -137,10 +140,10 @@ void CompiledStep::call(Step step, std::span<const Argument> arguments,
     take(results_);
     return;
   }
-  take_specs();
-  const Entry& entry = find(step);
+  const Entry& entry = find(step, arguments);
   Executor& executor = *entry.executor;
   fit(entry);
+  use(executor);
   results_.resize(executor.results().count());
   executor.prepare(arenas_, arguments_, site_);
   if (last_ != nullptr && last_ != &executor) {
@@ -153,16 +156,38 @@ void CompiledStep::call(Step step, std::span<const Argument> arguments,
 
 void CompiledStep::prepare(Step step, std::span<const tensor::Spec> arguments) {
   const Turn turn(*this);
+  arguments_.reserve(arguments.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].shape.rank() == 0 && arguments[i].dtype == number_dtype_) {
+      number(i, 0.0);
+    }
+  }
   specs_.assign(arguments.begin(), arguments.end());
-  fit(find(step));
+  const Entry& entry = find(step);
+  fit(entry);
+  use(*entry.executor);
+  results_.reserve(entry.executor->results().count());
+  entry.executor->reserve(arenas_);
+  ready_ = entry.executor.get();
+}
+
+// What another has asked for ahead goes, so that no two have.
+void CompiledStep::use(const Executor& executor) noexcept {
+  if (ready_ != nullptr && ready_ != &executor) {
+    ready_->abandon();
+  }
+  ready_ = nullptr;
 }
 
 void CompiledStep::take_arguments(std::span<const Argument> arguments) {
+  arguments_.clear();
   arguments_.reserve(arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Argument& argument = arguments[i];
     if (argument.tensor == nullptr) {
-      arguments_.push_back(number(i, argument.number));
+      arguments_.push_back(is_part()
+                               ? scalar(argument.number, part_dtype(arguments))
+                               : number(i, argument.number));
       continue;
     }
     const Tensor& tensor = *argument.tensor;
@@ -183,20 +208,33 @@ void CompiledStep::take_arguments(std::span<const Argument> arguments) {
   }
 }
 
-Tensor CompiledStep::number(std::size_t i, double value) {
-  if (is_part()) {
-    return scalar(value);
+// Of a number where the step is the plain function, which takes tensors.
+DType CompiledStep::part_dtype(std::span<const Argument> arguments) const {
+  for (const Argument& argument : arguments) {
+    const Tensor* tensor = argument.tensor;
+    if (tensor != nullptr && tensor->defined() && tensor->dtype() == f64) {
+      return f64;
+    }
   }
+  return f32;
+}
+
+Tensor CompiledStep::number(std::size_t i, double value) {
   numbers_.resize(std::max(numbers_.size(), i + 1));
   Tensor& mine = numbers_[i];
   const bool is_mine_alone = mine.defined() && mine.has_sole_handle() &&
                              mine.array()->is_unique() &&
                              mine.array()->storage()->references() == 1;
-  if (!is_mine_alone) {
+  if (!is_mine_alone || mine.dtype() != number_dtype_) {
     const memory::OutsideScopes apart;
-    mine = scalar(value);
+    mine = scalar(value, number_dtype_);
   } else if (mine.array()->storage()->has_elements()) {
-    *mine.array()->strided().as<float>() = static_cast<float>(value);
+    const tensor::Strided view = mine.array()->strided();
+    if (number_dtype_ == f64) {
+      *view.as<double>() = value;
+    } else {
+      *view.as<float>() = static_cast<float>(value);
+    }
   }
   return mine;
 }
@@ -219,6 +257,35 @@ CompiledStep::Entry* CompiledStep::find_traced(
   }
   std::rotate(entries_.begin(), found, found + 1);
   return &entries_.front();
+}
+
+// A step may look at the dtype of a number itself, as a write into a tensor
+// does; f32 is then what it gets.
+CompiledStep::Entry& CompiledStep::find(Step step,
+                                        std::span<const Argument> arguments) {
+  take_specs();
+  try {
+    return find(step);
+  } catch (const DTypeError&) {
+    const bool has_number =
+        std::any_of(arguments.begin(), arguments.end(),
+                    [](const Argument& a) { return a.tensor == nullptr; });
+    if (!has_number || number_dtype_ == f32) {
+      throw;
+    }
+    number_dtype_ = f32;
+    try {
+      take_arguments(arguments);
+      take_specs();
+      return find(step);
+    } catch (const DTypeError&) {
+      number_dtype_ = f64;
+    } catch (...) {
+      number_dtype_ = f64;
+      throw;
+    }
+    throw;  // what was wrong at first
+  }
 }
 
 CompiledStep::Entry& CompiledStep::find(Step step) {
@@ -278,18 +345,25 @@ memory::Owned<Executor> CompiledStep::make(Step step,
 // tried with some of them off.
 memory::Owned<Executor> CompiledStep::make_fitting(
     Step step, std::span<const tensor::Spec> specs, bool may_grow) const {
+  constexpr std::array<bool Passes::*, 4> kMayGo{
+      &Passes::fuse, &Passes::common_subexpressions, &Passes::reorder,
+      &Passes::copy_again};
   auto executor = make(step, specs, options_.passes);
-  for (unsigned off = 1; off < 16 && !may_grow; ++off) {
+  for (unsigned off = 1; off < 1U << kMayGo.size() && !may_grow; ++off) {
     if (arenas_.has_room(executor->plan())) {
       break;
     }
     Passes fewer = options_.passes;
-    fewer.fuse = fewer.fuse && (off & 1U) == 0;
-    fewer.common_subexpressions =
-        fewer.common_subexpressions && (off & 2U) == 0;
-    fewer.reorder = fewer.reorder && (off & 4U) == 0;
-    fewer.copy_again = fewer.copy_again && (off & 8U) == 0;
-    executor = make(step, specs, fewer);
+    bool is_new = true;  // what is off already would be the same once more
+    for (std::size_t k = 0; k < kMayGo.size(); ++k) {
+      if ((off >> k & 1U) != 0) {
+        is_new = is_new && fewer.*kMayGo[k];
+        fewer.*kMayGo[k] = false;
+      }
+    }
+    if (is_new) {
+      executor = make(step, specs, fewer);
+    }
   }
   return executor;
 }
@@ -300,8 +374,10 @@ CompiledStep::Entry& CompiledStep::add(Step step,
   auto executor = make_fitting(step, specs, may_grow);
   ++traces_;
   if (entries_.size() == static_cast<std::size_t>(options_.programs)) {
-    if (last_ == entries_.back().executor.get()) {
-      last_ = nullptr;
+    for (Executor** user : {&last_, &ready_}) {
+      if (*user == entries_.back().executor.get()) {
+        *user = nullptr;
+      }
     }
     arenas_.forget(entries_.back().executor->plan());
     entries_.pop_back();

@@ -58,7 +58,10 @@ class NEAP_API CompiledStep {
   const Executor& latest() const;
   void take_arguments(std::span<const Argument> arguments);
   Tensor number(std::size_t i, double value);
+  DType part_dtype(std::span<const Argument> arguments) const;
   void take_specs();
+  void use(const Executor& executor) noexcept;
+  Entry& find(Step step, std::span<const Argument> arguments);
   Entry& find(Step step);
   Entry* find_traced(std::span<const tensor::Spec> specs) noexcept;
   Entry& add(Step step, std::span<const tensor::Spec> specs, bool may_grow);
@@ -75,12 +78,14 @@ class NEAP_API CompiledStep {
   Arenas arenas_;
   memory::Vector<Entry> entries_;  // the latest used first
   Executor* last_ = nullptr;       // whose results may be held
+  Executor* ready_ = nullptr;      // has asked ahead for its first run
   std::int64_t traces_ = 0;
   std::atomic<bool> is_busy_{false};
   // Of the running call, or waiting for the next.
   memory::Vector<Tensor> arguments_;
   memory::Vector<tensor::Spec> specs_;
   memory::Vector<Tensor> numbers_;
+  DType number_dtype_ = f64;
   memory::Vector<Tensor> results_;
 };
 

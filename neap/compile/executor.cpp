@@ -27,13 +27,21 @@ void check_elements(const Tensor& tensor, base::SiteId site) {
 
 Executor::Executor(Program program, const Debug& debug,
                    const planner::SolveOptions& options, bool is_paged)
-    : program_(std::move(program)),
+    : Executor(bound(std::move(program)), debug, options, is_paged) {}
+
+Executor::Bound Executor::bound(Program program) {
+  memory::Vector<Binding> bindings = bind(program, memory::executor());
+  return {std::move(program), std::move(bindings)};
+}
+
+Executor::Executor(Bound bound, const Debug& debug,
+                   const planner::SolveOptions& options, bool is_paged)
+    : program_(std::move(bound.program)),
       domain_(memory::domain()),
       grad_enabled_(memory::context().grad_enabled),
-      bindings_(bind(program_, memory::executor())),
       plan_(compiler::plan(program_, memory::executor().threads(), debug,
                            options, is_paged)),
-      instructions_(program_, plan_, std::move(bindings_)),
+      instructions_(program_, plan_, std::move(bound.bindings)),
       grads_(program_, plan_),
       results_(program_, plan_) {
   if (debug.poison || debug.guards) {
@@ -128,6 +136,16 @@ bool Executor::do_entries_hold() const {
   });
 }
 
+void Executor::reserve(const Arenas& arenas) {
+  try {
+    grads_.reserve();
+    results_.reserve(arenas, grads_);
+  } catch (...) {
+    abandon();
+    throw;
+  }
+}
+
 void Executor::prepare(const Arenas& arenas, std::span<const Tensor> arguments,
                        base::SiteId site) {
   site_ = site;
@@ -162,8 +180,7 @@ void Executor::find_bases(const Arenas& arenas,
                            arguments[i].array()->strided().data);
   }
   for (const Entry& entry : entries_) {
-    program_.externals[entry.external].tensor =
-        static_cast<graph::Leaf&>(*entry.grad->leaf).grad();
+    program_.externals[entry.external].tensor = LeafGrads::entry(*entry.grad);
   }
   for (std::size_t i = 0; i < program_.externals.size(); ++i) {
     const Tensor& external = program_.externals[i].tensor;
@@ -284,15 +301,22 @@ void Executor::count_writes(std::span<const Tensor> arguments) const noexcept {
   }
 }
 
+// Of a gradient that is added to in place, or in a copy.
+bool Executor::is_entry(const Buffer& buffer) const noexcept {
+  return buffer.where == Where::kExternal &&
+         std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+           return entry.grad->is_accumulated && entry.external == buffer.index;
+         });
+}
+
 // What a call before body()[at] wrote that others see.
 const Value* Executor::first_written(std::size_t at) const noexcept {
   for (const Instruction& done : instructions_.body().first(at)) {
     for (const Operand& operand : program_.out(program_.calls[done.call])) {
       const Buffer& buffer = plan_.lifetimes.at(operand.value);
-      const bool is_seen = buffer.where == Where::kOwn
-                               ? grads_.is_in_place(buffer.index)
-                               : buffer.where != Where::kArena;
-      if (is_seen) {
+      const bool is_gradient = buffer.where == Where::kOwn || is_entry(buffer);
+      if (is_gradient ? grads_.is_in_place(buffer)
+                      : buffer.where != Where::kArena) {
         return &program_[operand.value];
       }
     }

@@ -29,6 +29,8 @@ class NEAP_API Executor {
   /// Whether the program is what a trace would give here and now.
   bool holds_for(std::span<const tensor::Spec> arguments) const;
 
+  /// Asks ahead for what the first run will need. THROWS: OutOfMemory.
+  void reserve(const Arenas& arenas);
   /// THROWS: ValueError for an argument that lies where the step writes, or in
   /// the step's own memory; UseAfterRelease where something is gone; what
   /// checks and listeners throw; OutOfMemory. All is then as before.
@@ -49,6 +51,14 @@ class NEAP_API Executor {
   Bytes bytes() const noexcept;
 
  private:
+  struct Bound {
+    Program program;
+    memory::Vector<Binding> bindings;
+  };
+  Executor(Bound bound, const Debug& debug,
+           const planner::SolveOptions& options, bool is_paged);
+  static Bound bound(Program program);
+
   struct Draw {
     base::DrawKey* key = nullptr;
     std::uint64_t after = 0;  // so many draws after the first of a run
@@ -77,12 +87,12 @@ class NEAP_API Executor {
   void finish() noexcept;
   void let_go_of_entries() noexcept;
   void count_writes(std::span<const Tensor> arguments) const noexcept;
+  bool is_entry(const Buffer& buffer) const noexcept;
   const Value* first_written(std::size_t at) const noexcept;
 
   Program program_;
   memory::Domain& domain_;
   bool grad_enabled_;
-  memory::Vector<Binding> bindings_;  // until instructions_ has them
   Plan plan_;
   Instructions instructions_;
   LeafGrads grads_;

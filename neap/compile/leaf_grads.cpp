@@ -1,9 +1,11 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/compile/leaf_grads.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "neap/memory/scope.hpp"
+#include "neap/ops/contiguous.hpp"
 #include "neap/program/dataflow.hpp"
 
 namespace neap::compiler {
@@ -62,21 +64,39 @@ const Buffer& LeafGrads::buffer_of(ValueId value) const noexcept {
   return plan_.lifetimes.at(value);
 }
 
-bool LeafGrads::reuse(Slot& slot) const {
+// The leaf's old gradient where it may be written over, or none.
+Tensor LeafGrads::reusable(const Slot& slot) const {
   const LeafGrad& grad = program_.grads[slot.grad];
   if (!slot.may_reuse || (grad.is_read && grad.was_defined)) {
-    return false;  // the old one is needed beside the new one
+    return {};  // the old one is needed beside the new one
   }
   Tensor old = slot.leaf->grad();
   if (!old.defined() || !is_leafs_alone(old) ||
       old.array()->layout() != grad.last.layout ||
       old.space() != program_[grad.last.value].spec.space ||
       old.array()->storage()->size() < program_[grad.last.value].size) {
-    return false;
+    return {};
   }
-  slot.next = std::move(old);
-  slot.is_reused = true;
-  return true;
+  return old;
+}
+
+Tensor LeafGrads::entry(const LeafGrad& grad) {
+  const auto& leaf = static_cast<const graph::Leaf&>(*grad.leaf);
+  Tensor now = leaf.grad();
+  if (!grad.is_accumulated ||
+      (is_leafs_alone(now) &&
+       is_whole(now.array()->layout(), now.array()->storage()->size()))) {
+    return now;
+  }
+  const memory::OutsideScopes apart;
+  const memory::ContextGuard guard([&](memory::Context& c) {
+    const memory::Tag& tag = now.array()->storage()->tag();
+    c.owner = tag.owner;
+    c.site = tag.site;
+    c.category = memory::Category::kGradients;
+    c.grad_enabled = false;
+  });
+  return copy(now);
 }
 
 Tensor LeafGrads::make(const Slot& slot,
@@ -107,13 +127,13 @@ Tensor LeafGrads::make(const Slot& slot,
   return Tensor(Array::make(std::move(storage), last.layout));
 }
 
-void LeafGrads::acquire(std::span<const Tensor> arguments) {
+void LeafGrads::reserve() {
   const memory::OutsideScopes apart;
   try {
     for (Slot& slot : slots_) {
-      slot.is_reused = false;
-      if (program_.grads[slot.grad].last.value != kNoValue && !reuse(slot)) {
-        slot.next = make(slot, arguments);
+      if (slot.own_block != kNone && !slot.next.defined() &&
+          !reusable(slot).defined()) {
+        slot.next = make(slot, {});
       }
     }
   } catch (...) {
@@ -122,14 +142,46 @@ void LeafGrads::acquire(std::span<const Tensor> arguments) {
   }
 }
 
+void LeafGrads::acquire(std::span<const Tensor> arguments) {
+  const memory::OutsideScopes apart;
+  try {
+    for (Slot& slot : slots_) {
+      if (program_.grads[slot.grad].last.value != kNoValue) {
+        acquire(slot, arguments);
+      }
+    }
+  } catch (...) {
+    abandon();
+    throw;
+  }
+}
+
+void LeafGrads::acquire(Slot& slot, std::span<const Tensor> arguments) const {
+  const LeafGrad& grad = program_.grads[slot.grad];
+  if (grad.is_accumulated) {
+    slot.next = program_.externals[program_[grad.entry].index].tensor;
+    slot.is_reused = slot.next.identity() == slot.leaf->grad().identity();
+    return;
+  }
+  Tensor old = reusable(slot);
+  slot.is_reused = old.defined();
+  if (slot.is_reused) {
+    slot.next = std::move(old);
+  } else if (!slot.next.defined()) {
+    slot.next = make(slot, arguments);
+  }
+}
+
 Storage* LeafGrads::own_block(std::size_t index) const noexcept {
   const std::uint32_t slot = slot_of_block_[index];
   return slot != kNone ? slots_[slot].next.array()->storage().get() : nullptr;
 }
 
-bool LeafGrads::is_in_place(std::size_t own_block) const noexcept {
-  const std::uint32_t slot = slot_of_block_[own_block];
-  return slot != kNone && slots_[slot].is_reused;
+bool LeafGrads::is_in_place(const Buffer& buffer) const noexcept {
+  return std::any_of(slots_.begin(), slots_.end(), [&](const Slot& slot) {
+    const ValueId last = program_.grads[slot.grad].last.value;
+    return slot.is_reused && last != kNoValue && &buffer_of(last) == &buffer;
+  });
 }
 
 void LeafGrads::give() noexcept {

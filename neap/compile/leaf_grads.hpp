@@ -1,8 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // LeafGrads: the gradients that a run leaves to leaves. Each lies in a block
 // that belongs to the leaf, as after an eager backward: where the leaf's old
-// one is held by nobody else it is written over, and a settled loop asks the
-// door for nothing.
+// one is held by nobody else it is written over, or added to in place, and a
+// settled loop asks the door for nothing.
 #pragma once
 
 #include "neap/compile/plan.hpp"
@@ -15,13 +15,21 @@ class NEAP_API LeafGrads {
   /// LIFETIME: of both, beyond this. THROWS: OutOfMemory.
   LeafGrads(const Program& program, const Plan& plan);
 
+  /// Makes ahead the blocks of the first run that the leaves have not. THROWS:
+  /// OutOfMemory, and it is as if nothing had been asked.
+  void reserve();
+  /// The gradient that a leaf has when a run begins, as the run may use it: a
+  /// copy where it is added to in place and somebody else holds it, too.
+  /// THROWS: OutOfMemory.
+  static Tensor entry(const LeafGrad& grad);
   /// Finds memory for the gradients of the coming run; nobody sees any of it
-  /// yet. THROWS: OutOfMemory, and it is as if nothing had been asked.
+  /// yet. REQUIRES: the program's externals have what entry() gave.
+  /// THROWS: OutOfMemory, and it is as if nothing had been asked.
   void acquire(std::span<const Tensor> arguments);
   /// The storage of an own block; nullptr where it is none of these.
   tensor::Storage* own_block(std::size_t index) const noexcept;
-  /// True for an own block that was a leaf's before the run.
-  bool is_in_place(std::size_t own_block) const noexcept;
+  /// True where the run works in a block that a leaf's gradient lies in.
+  bool is_in_place(const Buffer& buffer) const noexcept;
   /// What was acquired goes to the leaves.
   void give() noexcept;
   /// What was acquired goes back.
@@ -39,7 +47,8 @@ class NEAP_API LeafGrads {
   static constexpr std::uint32_t kNone = ~0U;
   Tensor make(const Slot& slot, std::span<const Tensor> arguments) const;
   const Buffer& buffer_of(ValueId value) const noexcept;
-  bool reuse(Slot& slot) const;
+  Tensor reusable(const Slot& slot) const;
+  void acquire(Slot& slot, std::span<const Tensor> arguments) const;
 
   const Program& program_;
   const Plan& plan_;

@@ -57,17 +57,10 @@ class Predictor {
       if (value.origin != Origin::kExternal) {
         continue;
       }
-      const External& external = program_.externals[value.index];
-      if (external.tensor.defined()) {
-        const auto& storage = *external.tensor.array()->storage();
-        add_persistent(storage.tag().category,
-                       storage.domain().path_of(storage.tag().owner),
-                       storage.size());
-      } else {  // a gradient that is the leaf's alone between runs
-        add_persistent(value.category, owner_path(program_, value.owner),
-                       value.size);
-      }
-      out_.constants += external.is_constant ? value.size : 0;
+      const Counted what = counted(program_, value);
+      add_persistent(what.category, what.owner, what.bytes);
+      out_.constants +=
+          program_.externals[value.index].is_constant ? value.size : 0;
     }
   }
 

@@ -50,6 +50,12 @@ Results::Results(const Program& program, const Plan& plan)
       if (plan.lifetimes.at(buffer).where == Where::kOwn) {
         home_of_block_[plan.lifetimes.at(buffer).index] = homes_.size() - 1;
       }
+      home.is_entry = std::any_of(
+          program.grads.begin(), program.grads.end(),
+          [&](const LeafGrad& grad) {
+            return grad.entry != kNoValue &&
+                   plan.lifetimes.buffer_of[grad.entry.value] == buffer;
+          });
     }
     ++homes_.back().slot_count;
   }
@@ -76,6 +82,25 @@ Bytes Results::kept_bytes() const noexcept {
     }
   }
   return sum;
+}
+
+void Results::reserve(const Arenas& arenas, const LeafGrads& grads) {
+  try {
+    for (Home& home : homes_) {
+      const Where where = plan_.lifetimes.at(home.buffer).where;
+      const bool is_known = where != Where::kArgument && !home.is_entry;
+      const bool is_there = where == Where::kArena && home.grounds[0].storage;
+      if (is_known && !is_there) {
+        choose(home, arenas, grads, {});
+      }
+      if (where == Where::kArena && !is_there) {
+        home.grounds[0] = std::exchange(home.fresh, {});
+      }
+    }
+  } catch (...) {
+    abandon();
+    throw;
+  }
 }
 
 void Results::acquire(const Arenas& arenas, const LeafGrads& grads,
@@ -110,20 +135,30 @@ Results::Ground& Results::choose(Home& home, const Arenas& arenas,
     case Where::kArgument:
       storage = arguments[buffer.index].array()->storage();
       break;
-    case Where::kExternal: {
+    case Where::kExternal:
       storage = program_.externals[buffer.index].tensor.array()->storage();
-      Ground& last = home.grounds[0];
-      const bool is_same =
-          last.storage == storage &&
-          std::all_of(last.arrays.begin(), last.arrays.end(),
-                      [](const auto& array) { return array->is_unique(); });
-      if (!is_same) {
-        last = make_ground(home, std::move(storage));
+      if (!home.is_entry) {
+        return choose_on(home, std::move(storage));
       }
-      return last;
-    }
+      break;
   }
-  return home.fresh = make_ground(home, std::move(storage));
+  if (home.fresh.storage != storage) {
+    home.fresh = make_ground(home, std::move(storage));
+  }
+  return home.fresh;
+}
+
+// A storage that is there in every run.
+Results::Ground& Results::choose_on(Home& home, base::Ref<Storage> storage) {
+  Ground& last = home.grounds[0];
+  const bool is_same =
+      last.storage == storage &&
+      std::all_of(last.arrays.begin(), last.arrays.end(),
+                  [](const auto& array) { return array->is_unique(); });
+  if (!is_same) {
+    last = make_ground(home, std::move(storage));
+  }
+  return last;
 }
 
 Results::Ground& Results::choose_in_arena(Home& home, const Arenas& arenas) {
@@ -133,8 +168,11 @@ Results::Ground& Results::choose_in_arena(Home& home, const Arenas& arenas) {
     data = arenas.address_of(plan_, home.buffer);
   }
   Ground& last = home.grounds[0];
-  if (last.storage && last.address == data && last.is_free()) {
-    return last;
+  if (last.storage && last.is_free()) {
+    if (last.address == data) {
+      return last;
+    }
+    last = {};  // the arena has moved
   }
   memory::Domain& domain = memory::domain();
   const memory::Tag tag = tag_of(value);

@@ -26,6 +26,10 @@ class NEAP_API Results {
   /// Bytes of the blocks of kept results that are there.
   Bytes kept_bytes() const noexcept;
 
+  /// Makes ahead what the first run will be given, but for results that lie in
+  /// arguments, which nobody knows yet. THROWS: OutOfMemory, and it is as if
+  /// nothing had been asked.
+  void reserve(const Arenas& arenas, const LeafGrads& grads);
   /// Makes the handles of the coming run, and finds its kept blocks; those of
   /// the run before stay as they are. THROWS: OutOfMemory, and it is as if
   /// nothing had been asked.
@@ -56,6 +60,7 @@ class NEAP_API Results {
     BufferId buffer = kNoBuffer;
     std::size_t first_slot = 0;
     std::size_t slot_count = 0;
+    bool is_entry = false;  // a gradient that a leaf has when a run begins
     std::array<Ground, 2> grounds;  // in the arena: the first alone
     std::size_t chosen = 0;
     Ground fresh;  // for the coming run, where no other will do
@@ -69,6 +74,7 @@ class NEAP_API Results {
                  std::span<const Tensor> arguments);
   Ground& choose_in_arena(Home& home, const Arenas& arenas);
   Ground& choose_kept(Home& home);
+  Ground& choose_on(Home& home, base::Ref<tensor::Storage> storage);
   Ground make_ground(const Home& home,
                      base::Ref<tensor::Storage> storage) const;
   const Value& value_of(const Home& home) const noexcept {

@@ -2,6 +2,7 @@
 #include "neap/compile/traced_values.hpp"
 
 #include "neap/base/raise.hpp"
+#include "neap/graph/vertex.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/tensor/creator.hpp"
 
@@ -64,8 +65,9 @@ void TracedValues::add_external(const Tensor& tensor, Known& known) {
   const Storage& storage = storage_of(tensor);
   const memory::Tag& tag = storage.tag();
   const bool is_home = &storage.domain() == &domain_;
-  program_.externals.push_back(
-      {own_handle(tensor), false, /*is_constant=*/known.is_made});
+  program_.externals.push_back({.tensor = own_handle(tensor),
+                                .is_constant = known.is_made,
+                                .is_leaf = graph::leaf_of(tensor) != nullptr});
   try {
     const auto index = program_.externals.size() - 1;
     known.first =

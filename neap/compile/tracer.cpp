@@ -10,6 +10,7 @@
 #include "neap/compile/rollback.hpp"
 #include "neap/graph/record_result.hpp"
 #include "neap/graph/vertex.hpp"
+#include "neap/ops/cast.hpp"
 
 namespace neap::compiler {
 
@@ -39,6 +40,7 @@ memory::Vector<Tensor> Tracer::add_arguments(std::span<const Spec> specs) {
   arguments.reserve(specs.size());
   for (const Spec& spec : specs) {
     arguments.push_back(values_.add_argument(spec, site_));
+    numbers_.add_argument(arguments.back());
   }
   return arguments;
 }
@@ -86,13 +88,42 @@ Program Tracer::take() noexcept {
 // --- op calls --------------------------------------------------------------
 
 void Tracer::record(const OpCall& call, std::span<Tensor> outputs) {
+  if (const std::optional<DType> dtype = numbers_.dtype_for(call)) {
+    record_in(*dtype, call, outputs);
+    return;
+  }
   emit(call, Category::kActivations, outputs);
   try {
+    numbers_.add_made(call, outputs);
     graph::record_result(call, outputs);
   } catch (...) {
     std::fill(outputs.begin(), outputs.end(), Tensor());
     throw;
   }
+}
+
+// The call with the caller's numbers in a dtype that it takes them in.
+void Tracer::record_in(DType dtype, const OpCall& call,
+                       std::span<Tensor> outputs) {
+  memory::Vector<Tensor> converted;
+  memory::Vector<neap::Operand> inputs;
+  converted.reserve(call.inputs.size());  // they are pointed to
+  inputs.reserve(call.inputs.size());
+  for (const neap::Operand& input : call.inputs) {
+    if (!numbers_.has(input.tensor())) {
+      inputs.push_back(input);
+      continue;
+    }
+    Tensor& out = converted.emplace_back();
+    const neap::Operand number(input.tensor(), input.site());
+    emit({ops::kCast,
+          {&number, 1},
+          ops::CastAttrs{DType::kF64, dtype},
+          call.site},
+         Category::kActivations, {&out, 1});
+    inputs.emplace_back(std::as_const(out), input.site());
+  }
+  record({call.op, inputs, call.attrs, call.site}, outputs);
 }
 
 void Tracer::check_context(std::string_view what, base::SiteId site) const {

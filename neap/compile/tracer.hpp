@@ -12,6 +12,7 @@
 
 #include "neap/base/function_ref.hpp"
 #include "neap/compile/leaf_book.hpp"
+#include "neap/compile/numbers.hpp"
 #include "neap/compile/traced_values.hpp"
 #include "neap/graph/versions.hpp"
 #include "neap/tensor/creator.hpp"
@@ -58,6 +59,8 @@ class Tracer final : public graph::Recorder,
 
  private:
   void check_context(std::string_view what, base::SiteId site) const;
+  void record_in(DType dtype, const graph::OpCall& call,
+                 std::span<Tensor> outputs);
   void emit(const graph::OpCall& call, memory::Category category,
             std::span<Tensor> outputs);
   void emit_call(const graph::OpCall& call, std::span<const tensor::Spec> specs,
@@ -71,6 +74,7 @@ class Tracer final : public graph::Recorder,
   Program program_;
   TracedValues values_;
   LeafBook leaves_;
+  Numbers numbers_;
   Generator generator_;
   base::SiteId site_;
   memory::Domain& domain_;

@@ -96,11 +96,9 @@ class Drawer {
     if (value.origin == Origin::kArgument) {
       return fmt::format("argument {}", value.index);
     }
-    const auto& storage =
-        *program_.externals[value.index].tensor.array()->storage();
-    const std::string_view path = storage.domain().path_of(storage.tag().owner);
-    return std::string(path.empty() ? memory::name_of(storage.tag().category)
-                                    : path);
+    const Counted what = counted(program_, value);
+    return std::string(what.owner.empty() ? memory::name_of(what.category)
+                                          : what.owner);
   }
 
   std::string source_of(ValueId id) const {

@@ -26,8 +26,8 @@ class Writer {
       json_.end_object();
     });
     list("values", program_.values, [&](const Value& v) { add_value(v); });
-    list("externals", program_.externals,
-         [&](const External& e) { add_external(e); });
+    list("externals", by_external(),
+         [&](const Value* value) { add_external(*value); });
     list("calls", program_.calls, [&](const Call& call) { add_call(call); });
     list("results", program_.results, [&](const Result& result) {
       json_.begin_object().key("operand");
@@ -91,12 +91,24 @@ class Writer {
     json_.end_object();
   }
 
-  void add_external(const External& external) {
-    const auto& storage = *external.tensor.array()->storage();
+  // Each has one value, and some an earlier place than others.
+  memory::Vector<const Value*> by_external() const {
+    memory::Vector<const Value*> values(program_.externals.size(), nullptr);
+    for (const Value& value : program_.values) {
+      if (value.origin == Origin::kExternal) {
+        values[value.index] = &value;
+      }
+    }
+    return values;
+  }
+
+  void add_external(const Value& value) {
+    const External& external = program_.externals[value.index];
+    const Counted what = counted(program_, value);
     json_.begin_object();
-    text("category", memory::name_of(storage.tag().category));
-    text("owner", storage.domain().path_of(storage.tag().owner));
-    number("bytes", storage.size());
+    text("category", memory::name_of(what.category));
+    text("owner", what.owner);
+    number("bytes", what.bytes);
     json_.key("is_written").boolean(external.is_written);
     json_.key("is_constant").boolean(external.is_constant);
     json_.end_object();

@@ -11,16 +11,20 @@ namespace neap::compiler {
 namespace {
 
 #ifdef NEAP_CHECKED
+void check(const Program& program, const char* when) {
+  verify(program, when);
+}
 void checked(Program& program, void (*pass)(Program&), const char* when) {
   const EffectOrder order(program);
   pass(program);
-  verify(program, when);
+  check(program, when);
   const std::string fault = order.fault_of(program);
   if (!fault.empty()) {
     throw InternalError("program " + (when + (": " + fault)));
   }
 }
 #else
+void check(const Program& /*program*/, const char* /*when*/) {}
 void checked(Program& program, void (*pass)(Program&), const char* /*when*/) {
   pass(program);
 }
@@ -37,6 +41,10 @@ void run_passes(Program& program, const Passes& passes) {
   }
   if (passes.fold_constants) {
     checked(program, fold_constants, "after fold_constants");
+  }
+  if (passes.in_place) {
+    accumulate_in_place(program);
+    check(program, "after accumulate");
   }
   if (passes.common_subexpressions) {
     if (passes.gradient_release) {  // as low as the peak will be, about

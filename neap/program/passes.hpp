@@ -58,6 +58,12 @@ NEAP_API void fold_constants(Program& program);
 /// only they read has no memory any more. Writes into what exists stay alone.
 NEAP_API void fuse_elementwise(Program& program);
 
+/// A gradient that the step adds to is added to in its leaf's memory
+/// (LeafGrad::is_accumulated): what was a new tensor is a write into what
+/// exists, which the other passes keep behind the checks before it. Part of
+/// `in_place`.
+NEAP_API void accumulate_in_place(Program& program);
+
 /// An output takes over the memory of an input that ends there, where the op
 /// says that it may (Facts::donates).
 NEAP_API void take_over_inputs(Program& program);

@@ -43,13 +43,11 @@ class Printer {
   }
 
   void add_summary() {
-    add("program: {} calls, {} draws, {} values; {} arguments, {} tensors "
-        "outside; {} B of its own\n",
-        number(static_cast<std::int64_t>(program_.calls.size())),
-        number(static_cast<std::int64_t>(program_.draws)),
-        number(static_cast<std::int64_t>(program_.values.size())),
-        program_.arguments.size(), program_.externals.size(),
-        number(program_.bytes()));
+    add("program: {}, {}, {}; {}, {} outside; {} B of its own\n",
+        counts(program_.calls.size(), "call"), counts(program_.draws, "draw"),
+        counts(program_.values.size(), "value"),
+        counts(program_.arguments.size(), "argument"),
+        counts(program_.externals.size(), "tensor"), number(program_.bytes()));
   }
 
   void add_given() {
@@ -74,6 +72,11 @@ class Printer {
     }
   }
 
+  static std::string counts(std::size_t count, std::string_view of) {
+    return fmt::format("{} {}{}", number(static_cast<std::int64_t>(count)), of,
+                       count == 1 ? "" : "s");
+  }
+
   static std::string in_space(memory::SpaceId space) {
     return space == memory::kHost ? "" : fmt::format("{}", space.value);
   }
@@ -86,8 +89,11 @@ class Printer {
     if (external.is_constant) {
       return "constant";
     }
-    return std::string(
-        memory::name_of(external.tensor.array()->storage()->tag().category));
+    const memory::Category category = counted(program_, value).category;
+    if (category == memory::Category::kOther) {  // which says nothing here
+      return external.is_leaf ? "leaf" : "captured";
+    }
+    return std::string(memory::name_of(category));
   }
   std::string notes_of(const Value& value) const {
     return value.origin == Origin::kExternal &&
@@ -96,12 +102,9 @@ class Printer {
                : "";
   }
   std::string owner_of(const Value& value) const {
-    if (value.origin != Origin::kExternal) {
-      return {};
-    }
-    const auto& storage =
-        *program_.externals[value.index].tensor.array()->storage();
-    return std::string(storage.domain().path_of(storage.tag().owner));
+    return value.origin == Origin::kExternal
+               ? std::string(counted(program_, value).owner)
+               : std::string();
   }
 
   void add_calls() {
@@ -126,7 +129,7 @@ class Printer {
     table.append_to(out_);
     const auto rest = static_cast<std::int64_t>(program_.calls.size()) - shown;
     if (rest > 0) {
-      add("... and {} more calls\n", number(rest));
+      add("... and {}\n", counts(static_cast<std::size_t>(rest), "more call"));
     }
   }
 
@@ -243,7 +246,8 @@ class Printer {
       }
     }
     if (gone != 0) {
-      add("no gradient is left to {} leaves\n", gone);
+      add("no gradient is left to {} {}\n", gone,
+          gone == 1 ? "leaf" : "leaves");
     }
   }
 
@@ -257,6 +261,16 @@ class Printer {
 
 std::string_view owner_path(const Program& program, memory::OwnerId owner) {
   return program.values.get_allocator().domain().path_of(owner);
+}
+
+Counted counted(const Program& program, const Value& value) {
+  const Tensor& tensor = program.externals[value.index].tensor;
+  if (!tensor.defined()) {
+    return {value.category, owner_path(program, value.owner), value.size};
+  }
+  const tensor::Storage& storage = *tensor.array()->storage();
+  return {storage.tag().category, storage.domain().path_of(storage.tag().owner),
+          storage.size()};
 }
 
 memory::String print(const Program& program, const PrintOptions& options) {

@@ -21,7 +21,7 @@ struct PrintOptions {
 /// row by row). `lives`: from which call to which the value is needed ("end":
 /// beyond the run). `over`: whose memory it takes over.
 ///
-///   program: 2 calls, 0 draws, 4 values; 1 arguments, ...
+///   program: 2 calls, 0 draws, 4 values; 1 argument, ...
 ///   %0  argument 0  f32 [2, 3]   24 B
 ///   %1  parameters  f32 [3, 4]   48 B  'fc1.weight'
 ///   #  call                             value        bytes  lives  over  site
@@ -35,5 +35,15 @@ NEAP_API memory::String print(const Program& program,
 
 /// A value's or a call's layer, "" where there is none. LIFETIME: the domain's.
 std::string_view owner_path(const Program& program, memory::OwnerId owner);
+
+/// What the ledger has of an external's storage; of a leaf's gradient that the
+/// program holds in no storage between two runs, what it was when traced.
+struct Counted {
+  memory::Category category;
+  std::string_view owner;  // LIFETIME: the domain's
+  Bytes bytes;
+};
+/// REQUIRES: the value of an external.
+NEAP_API Counted counted(const Program& program, const Value& value);
 
 }  // namespace neap::compiler

@@ -42,7 +42,7 @@ TEST(PrintTest, OneLineACall) {
   EXPECT_EQ(without_first_line(print(step.program)),
             R"(value  what        elements    bytes
 %0     argument 0  f32 [2, 3]     24
-%1     other       f32 [3, 4]     48  written
+%1     captured    f32 [3, 4]     48  written
 #  call                              value       bytes  lives  over  scratch  call site
 0  %2 = matmul(%0[2, 3], %1[3, 4])   f32 [2, 4]     32  0-3            2 048  unknown
 1  check labels(%2[2, 4])                                                     unknown

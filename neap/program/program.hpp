@@ -60,6 +60,7 @@ struct External {
   Tensor tensor;             // holds it
   bool is_written = false;   // by some call
   bool is_constant = false;  // made while the step was traced, or folded
+  bool is_leaf = false;      // the tensor that it was met as
 };
 
 /// A part of one of the program's pools.
@@ -119,6 +120,9 @@ struct LeafGrad {
   ValueId entry = kNoValue;
   bool is_set = false;  // by the step: to `last`,
   Operand last;         // or, where it has no value, to none
+  /// `last` lies in the memory of `entry`, which a run adds to (in a copy of
+  /// it, where somebody else holds it).
+  bool is_accumulated = false;
 };
 
 /// A leaf that the step used, and whether it required a gradient then: so much

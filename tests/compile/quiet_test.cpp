@@ -64,6 +64,21 @@ class CompiledQuietTest : public ::testing::TestWithParam<Kind> {
   }
 };
 
+// Gradients that are left, and added to.
+TEST_P(CompiledQuietTest, WhereGradientsAddUp) {
+  Training training(options(1));
+  const auto batch = training.batch(0);
+  auto step = neap::compile([&](const Tensor& x, const Tensor& y) {
+    return training.subject().differentiate(x, y);
+  });
+  double sum = 0;
+  const Asked asked = asked_by(training.domain(), [&] {
+    sum += step(batch.first, batch.second).item();
+  });
+  EXPECT_EQ(asked, Asked());
+  EXPECT_GT(sum, 0);
+}
+
 TEST_P(CompiledQuietTest, OnTheMainThread) {
   for (const int threads : {1, 2}) {
     Training training(options(threads));

@@ -1,0 +1,75 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/compile/numbers.hpp"
+
+#include <algorithm>
+
+#include "neap/ops/cast.hpp"
+#include "neap/ops/fill.hpp"
+
+namespace neap::compiler {
+
+void Numbers::add_argument(const Tensor& argument) {
+  if (argument.dtype() == DType::kF64 && argument.rank() == 0) {
+    set(argument, Kind::kNumber);
+  }
+}
+
+bool Numbers::has(const Tensor& tensor) const noexcept {
+  return kind_of(tensor) == Kind::kNumber;
+}
+
+std::optional<DType> Numbers::dtype_for(
+    const graph::OpCall& call) const noexcept {
+  std::optional<DType> others;
+  bool has_number = false;
+  for (const neap::Operand& input : call.inputs) {
+    const Tensor& tensor = input.tensor();
+    const Kind kind = kind_of(tensor);
+    has_number = has_number || kind == Kind::kNumber;
+    // Conditions and packed bits say nothing of what they choose from.
+    const bool says = kind == Kind::kTensor && tensor.dtype() != DType::kBool &&
+                      tensor.dtype() != DType::kU8;
+    if (says && !others) {
+      others = tensor.dtype();
+    }
+  }
+  return has_number && others != DType::kF64 ? others : std::nullopt;
+}
+
+void Numbers::add_made(const graph::OpCall& call,
+                       std::span<const Tensor> outputs) {
+  if (call.op.view != nullptr || &call.op == &ops::kCast) {
+    return;  // the same value; what the step says
+  }
+  const bool is_written = &call.op == &ops::kFill;
+  bool is_number = false;
+  for (const neap::Operand& input : call.inputs) {
+    const Kind kind = kind_of(input.tensor());
+    is_number = is_number || kind == Kind::kNumber;
+    if (kind == Kind::kTensor) {
+      return;
+    }
+  }
+  for (const Tensor& output : outputs) {
+    const bool may = output.dtype() == DType::kF64 &&
+                     (is_number || (is_written && output.rank() == 0));
+    if (may) {
+      set(output, is_number ? Kind::kNumber : Kind::kWritten);
+    }
+  }
+}
+
+Numbers::Kind Numbers::kind_of(const Tensor& tensor) const noexcept {
+  const StandIn* stand_in = StandIn::of(*tensor.array()->storage());
+  const bool is_known =
+      stand_in != nullptr && stand_in->value().value < kinds_.size();
+  return is_known ? kinds_[stand_in->value().value] : Kind::kTensor;
+}
+
+void Numbers::set(const Tensor& tensor, Kind kind) {
+  const std::size_t at = StandIn::of(*tensor.array()->storage())->value().value;
+  kinds_.resize(std::max(kinds_.size(), at + 1), Kind::kTensor);
+  kinds_[at] = kind;
+}
+
+}  // namespace neap::compiler

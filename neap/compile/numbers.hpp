@@ -1,0 +1,42 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Numbers: the values of a traced step that stand for plain numbers of the
+// caller's: arguments of rank 0 in f64, and what is computed of such alone. As
+// a plain number does, they take part in an op in the dtype of its other
+// operands:
+//
+//   x * (lr * 0.5)     lr, 0.5 and their product in f64, rounded once to x's
+//                      dtype
+//
+// For sources of this room.
+#pragma once
+
+#include <optional>
+
+#include "neap/compile/stand_in.hpp"
+
+namespace neap::compiler {
+
+class Numbers {
+ public:
+  /// Notes an argument, if it is one. THROWS: OutOfMemory.
+  void add_argument(const Tensor& argument);
+  bool has(const Tensor& tensor) const noexcept;
+  /// The dtype in which an op takes the numbers among its inputs; none: there
+  /// is none, or all stay as they are.
+  std::optional<DType> dtype_for(const graph::OpCall& call) const noexcept;
+  /// Notes what an op has made. THROWS: OutOfMemory.
+  void add_made(const graph::OpCall& call, std::span<const Tensor> outputs);
+
+ private:
+  enum class Kind : std::uint8_t {
+    kTensor,
+    kNumber,
+    kWritten,  // in the text of the step, beside a tensor of f64
+  };
+  Kind kind_of(const Tensor& tensor) const noexcept;
+  void set(const Tensor& tensor, Kind kind);
+
+  memory::Vector<Kind> kinds_;  // by value; beyond its end: tensors
+};
+
+}  // namespace neap::compiler
