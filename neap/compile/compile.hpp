@@ -19,11 +19,11 @@
 // then throws UseAfterRelease, unless it was asked to be kept; inside a
 // memory::Scope handles go with the scope, as others do. Another shape, or
 // another turn that the function takes by a flag of the host's, is traced once
-// more. A captured handle is the one of the trace: where it is assigned another
-// tensor, reset(). Inside a traced step, jvp or a rematerialised segment the
-// call is the plain function, a part of what goes on there. A call that throws
-// leaves everything as it was; a TornStep says that a check failed after the
-// step had begun to write.
+// more, as is a step whose captured tensor was tied, or assigned another; where
+// an optimizer still holds the old one, reset(). Inside a traced step, jvp or a
+// rematerialised segment the call is the plain function, a part of what goes on
+// there. A call that throws leaves everything as it was; a TornStep says that a
+// check failed after the step had begun to write.
 #pragma once
 
 #include <array>

@@ -373,17 +373,34 @@ CompiledStep::Entry& CompiledStep::add(Step step,
                                        bool may_grow) {
   auto executor = make_fitting(step, specs, may_grow);
   ++traces_;
+  drop_stale();
   if (entries_.size() == static_cast<std::size_t>(options_.programs)) {
-    for (Executor** user : {&last_, &ready_}) {
-      if (*user == entries_.back().executor.get()) {
-        *user = nullptr;
-      }
-    }
-    arenas_.forget(entries_.back().executor->plan());
+    forget(*entries_.back().executor);
     entries_.pop_back();
   }
   entries_.insert(entries_.begin(), Entry{std::move(executor), may_grow});
   return entries_.front();
+}
+
+void CompiledStep::forget(Executor& executor) noexcept {
+  for (Executor** user : {&last_, &ready_}) {
+    if (*user == &executor) {
+      *user = nullptr;
+    }
+  }
+  executor.results().revoke(site_);
+  arenas_.forget(executor.plan());
+}
+
+// What such a program holds of the caller's goes with it.
+void CompiledStep::drop_stale() {
+  std::erase_if(entries_, [&](Entry& entry) {
+    const bool is_stale = !entry.executor->is_current();
+    if (is_stale) {
+      forget(*entry.executor);
+    }
+    return is_stale;
+  });
 }
 
 void CompiledStep::fit(const Entry& entry) {

@@ -71,6 +71,8 @@ class NEAP_API CompiledStep {
   memory::Owned<Executor> make_fitting(Step step,
                                        std::span<const tensor::Spec> specs,
                                        bool may_grow) const;
+  void forget(Executor& executor) noexcept;
+  void drop_stale();
   void fit(const Entry& entry);
 
   CompileOptions options_;

@@ -55,9 +55,11 @@ void Executor::note_entries() {
   for (const LeafGrad& grad : program_.grads) {
     if (grad.entry != kNoValue) {
       const std::uint32_t external = program_[grad.entry].index;
-      Tensor& held = program_.externals[external].tensor;
-      entries_.push_back({&grad, external, held.array()->layout()});
-      held = Tensor();  // the leaf's alone between runs
+      External& held = program_.externals[external];
+      entries_.push_back({&grad, external, held.tensor.array()->layout()});
+      held.tensor = Tensor();  // the leaf's alone between runs
+      held.met = Tensor();
+      held.is_watched = false;
     }
   }
 }
@@ -113,7 +115,12 @@ bool Executor::holds_for(std::span<const tensor::Spec> arguments) const {
       return false;
     }
   }
-  return do_entries_hold();
+  return is_current() && do_entries_hold();
+}
+
+bool Executor::is_current() const {
+  return std::all_of(program_.externals.begin(), program_.externals.end(),
+                     [](const External& e) { return e.is_current(); });
 }
 
 bool Executor::do_entries_hold() const {

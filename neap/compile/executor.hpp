@@ -31,6 +31,10 @@ class NEAP_API Executor {
 
   /// Asks ahead for what the first run will need. THROWS: OutOfMemory.
   void reserve(const Arenas& arenas);
+  /// False: a tensor that the step captured was tied, or assigned over, and
+  /// the program will never hold again.
+  bool is_current() const;
+
   /// THROWS: ValueError for an argument that lies where the step writes, or in
   /// the step's own memory; UseAfterRelease where something is gone; what
   /// checks and listeners throw; OutOfMemory. All is then as before.

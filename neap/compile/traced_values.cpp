@@ -67,7 +67,9 @@ void TracedValues::add_external(const Tensor& tensor, Known& known) {
   const bool is_home = &storage.domain() == &domain_;
   program_.externals.push_back({.tensor = own_handle(tensor),
                                 .is_constant = known.is_made,
-                                .is_leaf = graph::leaf_of(tensor) != nullptr});
+                                .is_leaf = graph::leaf_of(tensor) != nullptr,
+                                .is_watched = !known.is_made,
+                                .met = known.is_made ? Tensor() : tensor});
   try {
     const auto index = program_.externals.size() - 1;
     known.first =

@@ -80,6 +80,14 @@ void Tracer::finish(std::span<const Tensor> results) {
 }
 
 Program Tracer::take() noexcept {
+  // A handle that the step made for itself is gone; who holds it says nothing.
+  for (External& external : program_.externals) {
+    external.is_watched = external.is_watched && external.met.defined() &&
+                          !external.met.has_sole_handle();
+    if (!external.is_watched) {
+      external.met = Tensor();
+    }
+  }
   leaves_.restore();
   leaves_.write_to(program_);
   return std::move(program_);

@@ -61,6 +61,16 @@ struct External {
   bool is_written = false;   // by some call
   bool is_constant = false;  // made while the step was traced, or folded
   bool is_leaf = false;      // the tensor that it was met as
+  /// The handle that the step met it by, where somebody else holds it, too: it
+  /// may come to mean another tensor (tied parameters), or go (a guard).
+  bool is_watched = false;
+  Tensor met{};
+
+  /// Whether the step would meet the same tensor now.
+  bool is_current() const {
+    return !is_watched || (met.defined() && !met.has_sole_handle() &&
+                           met.array() == tensor.array());
+  }
 };
 
 /// A part of one of the program's pools.
