@@ -49,8 +49,8 @@ class Job {
 template <class Model, class LossOf>
 class LossJob final : public Job {
  public:
-  LossJob(const TrainSettings& s, std::unique_ptr<Model> model, Spec input,
-          Spec target, LossOf loss_of)
+  LossJob(const TrainSettings& s, std::unique_ptr<Model> model,
+          const Spec& input, const Spec& target, LossOf loss_of)
       : model_(std::move(model)),
         optimizer_(make_optimizer(s, model_->parameters())),
         parameters_(model_->parameters()),

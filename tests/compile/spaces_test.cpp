@@ -126,5 +126,36 @@ TEST(CompiledSpacesTest, TheHostsArenaMayBeInPagesBesideAnother) {
   EXPECT_EQ(there.foreign_views, 0);
 }
 
+// One arena may have grown when the other is refused.
+TEST(CompiledSpacesTest, AHeldResultIsWhatItWasOrSaysThatItIsGone) {
+  const auto domain = Domain::create();
+  const UseDomain use(*domain);
+  testing::ShadowSpace shadow(*domain);
+  auto step = neap::compile([&](const Tensor& x) {
+    const Tensor there = to(x, shadow.space());
+    return to(exp(there) * there, memory::kHost) + tanh(x);
+  });
+  const Tensor large = full({30'000}, 0.5);
+  const Tensor held = step(full({3'000}, 0.25));
+  const auto expected = held.to_vector();
+  std::int64_t whole = 0;
+  for (std::int64_t n = 1;; ++n) {
+    domain->fail_at(n);
+    try {
+      step(large);
+      break;
+    } catch (const OutOfMemory&) {
+      domain->fail_at(0);
+    }
+    try {
+      ASSERT_EQ(held.to_vector(), expected) << n;
+      ++whole;
+    } catch (const UseAfterRelease&) {
+    }
+  }
+  domain->fail_at(0);
+  EXPECT_GT(whole, 20);
+}
+
 }  // namespace
 }  // namespace neap::tests
