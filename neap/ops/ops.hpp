@@ -58,6 +58,7 @@
 #include "neap/ops/ge.hpp"                    // IWYU pragma: export
 #include "neap/ops/gelu.hpp"                  // IWYU pragma: export
 #include "neap/ops/group_norm.hpp"            // IWYU pragma: export
+#include "neap/ops/gru.hpp"                   // IWYU pragma: export
 #include "neap/ops/gt.hpp"                    // IWYU pragma: export
 #include "neap/ops/index.hpp"                 // IWYU pragma: export
 #include "neap/ops/index_select.hpp"          // IWYU pragma: export
@@ -81,6 +82,7 @@
 #include "neap/ops/logical_xor.hpp"           // IWYU pragma: export
 #include "neap/ops/logsumexp.hpp"             // IWYU pragma: export
 #include "neap/ops/losses.hpp"                // IWYU pragma: export
+#include "neap/ops/lstm.hpp"                  // IWYU pragma: export
 #include "neap/ops/lt.hpp"                    // IWYU pragma: export
 #include "neap/ops/masked_fill.hpp"           // IWYU pragma: export
 #include "neap/ops/matmul.hpp"                // IWYU pragma: export
@@ -109,6 +111,7 @@
 #include "neap/ops/remainder.hpp"             // IWYU pragma: export
 #include "neap/ops/reshape.hpp"               // IWYU pragma: export
 #include "neap/ops/rms_norm.hpp"              // IWYU pragma: export
+#include "neap/ops/rnn.hpp"                   // IWYU pragma: export
 #include "neap/ops/round.hpp"                 // IWYU pragma: export
 #include "neap/ops/rsqrt.hpp"                 // IWYU pragma: export
 #include "neap/ops/scatter.hpp"               // IWYU pragma: export

@@ -1,0 +1,97 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/ops/rnn.hpp"
+
+#include "neap/ops/recurrent_test.hpp"
+
+namespace neap::testing {
+namespace {
+
+constexpr PlainNet kTanh{
+    .cell = [](const double* x, const double* h, double, double&) {
+      return std::tanh(x[0] + h[0]);
+    }};
+constexpr PlainNet kRelu{
+    .cell = [](const double* x, const double* h, double, double&) {
+      return std::max(0.0, x[0] + h[0]);
+    }};
+
+template <const PlainNet& kNet>
+Numbers reference(std::span<const HostArray> in, bool has_state,
+                  bool is_reverse) {
+  return plain(kNet, in, has_state, is_reverse);
+}
+
+template <Nonlinearity kNonlinearity>
+Tensor whole(Inputs x, bool has_state, bool is_reverse) {
+  const RecurrentResult r =
+      rnn(x[0], weights_of(x), has_state ? x[5] : Tensor(),
+          {.nonlinearity = kNonlinearity, .is_reverse = is_reverse});
+  return joined({r.output, r.h});
+}
+
+OpTable rnn_table() {
+  OpTable table{.name = "rnn",
+                .op = &ops::kRnn,
+                .rows = recurrent_rows(kTanh, whole<Nonlinearity::kTanh>,
+                                       reference<kTanh>),
+                .errors = recurrent_errors(1, whole<Nonlinearity::kTanh>)};
+  for (OpRow& row :
+       recurrent_rows(kRelu, whole<Nonlinearity::kRelu>, reference<kRelu>)) {
+    row.name += ", relu";
+    row.third_derivative = false;
+    row.smooth = row.inputs[0].shape[1] < 10;  // many sums, some near 0
+    table.rows.push_back(std::move(row));
+  }
+  table.rows.push_back({.name = "relu at 0",
+                        .fn =
+                            [](Inputs x) {
+                              return rnn(x[0], {x[1], x[2]}, {},
+                                         {.nonlinearity = Nonlinearity::kRelu})
+                                  .output;
+                            },
+                        .inputs = {literal({1, 3, 1}, {-1, 0, 2}),
+                                   literal({1, 1}, {1}), literal({1, 1}, {1})},
+                        .expected = {0, 0, 2},
+                        .expected_vjp = {{0, 0, 1}, {2}, {0}},
+                        .expected_jvp = {0, 0, 3},
+                        .smooth = false});
+  return table;
+}
+
+OpTable rnn_cell_table() {
+  return {.name = "rnn_cell",
+          .rows = {{.name = "plain",
+                    .fn =
+                        [](Inputs x) {
+                          return rnn_cell(x[0], x[5], weights_of(x));
+                        },
+                    .inputs =
+                        [] {
+                          auto in = recurrent_inputs({1, 3, 2, 2}, 1, 1);
+                          in[0].shape = {3, 2};
+                          return in;
+                        }(),
+                    .reference =
+                        [](std::span<const HostArray> in) {
+                          std::vector<HostArray> all(in.begin(), in.end());
+                          all[0].shape = {1, in[0].shape[0], 2};
+                          Numbers y = plain(kTanh, all, true, false);
+                          y.resize(y.size() / 2);
+                          return y;
+                        },
+                    .zero_size = {{{0, 2}, {2, 2}, {2, 2}, {2}, {2}, {0, 2}}}}},
+          .errors = {{.name = "rank",
+                      .fn =
+                          [](Inputs x) {
+                            return rnn_cell(x[0], {}, {x[1], x[2]});
+                          },
+                      .inputs = {uniform({2, 1, 1}, 0, 1),
+                                 uniform({1, 1}, 0, 1), uniform({1, 1}, 0, 1)},
+                      .error = typeid(ShapeError)}}};
+}
+
+const Listed kListed(rnn_table);
+const Listed kCell(rnn_cell_table);
+
+}  // namespace
+}  // namespace neap::testing
