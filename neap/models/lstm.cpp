@@ -1,10 +1,16 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/models/lstm.hpp"
 
+#include "neap/ops/narrow.hpp"
+
 namespace neap::models {
 
 Lstm::Lstm(const LstmOptions& options, CallSite site)
-    : lstm_(options, site),
+    : lstm_(options.features, options.hidden,
+            {.num_layers = options.layers,
+             .batch_first = true,
+             .dropout = options.dropout},
+            options.dtype, site),
       fc_(options.hidden, options.outputs, true, options.dtype, site) {
   name_parts();
 }
@@ -22,7 +28,7 @@ void Lstm::name_parts() {
 }
 
 Tensor Lstm::forward(const Tensor& x) {
-  return fc_(lstm_.last(x));
+  return fc_(select(lstm_.run(x).state.h, 0, -1));
 }
 
 }  // namespace neap::models

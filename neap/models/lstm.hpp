@@ -1,26 +1,35 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Lstm: what an LstmStack has made of a sequence after its last step, through a
+// Lstm: what an nn::LSTM has made of a sequence after its last step, through a
 // linear layer. Children "lstm" and "fc".
 #pragma once
 
-#include "neap/models/lstm_stack.hpp"
 #include "neap/nn/linear.hpp"
+#include "neap/nn/recurrent.hpp"
 
 namespace neap::models {
 
+struct LstmOptions {
+  std::int64_t features = 1;  // of a step
+  std::int64_t hidden = 1;
+  std::int64_t layers = 1;
+  std::int64_t outputs = 1;
+  double dropout = 0.0;  // between layers; probability, in [0, 1)
+  DType dtype = f32;
+};
+
 class NEAP_API Lstm final : public nn::Cloneable<Lstm> {
  public:
-  /// THROWS: as LstmStack and nn::Linear.
+  /// THROWS: as nn::LSTM and nn::Linear.
   explicit Lstm(const LstmOptions& options, CallSite site = CallSite::here());
   Lstm(const Lstm& other, nn::Cloning& cloning);
 
-  /// (b, t, features) -> (b, outputs). THROWS: ShapeError.
+  /// (b, t, features) -> (b, outputs). THROWS: ShapeError, for no step too.
   Tensor forward(const Tensor& x) override;
 
  private:
   void name_parts();
 
-  LstmStack lstm_;
+  nn::LSTM lstm_;
   nn::Linear fc_;
 };
 

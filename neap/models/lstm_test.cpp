@@ -5,7 +5,6 @@
 
 #include "neap/models/training_test.hpp"
 #include "neap/ops/mean.hpp"
-#include "neap/ops/narrow.hpp"
 #include "neap/ops/square.hpp"
 #include "neap/tensor/create.hpp"
 
@@ -47,35 +46,6 @@ TEST_F(LstmTest, GivesOneRowASequence) {
   Lstm model(kTiny);
   EXPECT_EQ(model(zeros({4, 7, 3})).shape(), Shape({4, 2}));
   EXPECT_EQ(model(zeros({4, 1, 3})).shape(), Shape({4, 2}));
-}
-
-TEST_F(LstmTest, GivesEveryStepAndTheLast) {
-  LstmStack stack(kTiny);
-  const Tensor x = rand({4, 6, 3});
-  const Tensor all = stack(x);
-  EXPECT_EQ(all.shape(), Shape({4, 6, 5}));
-  EXPECT_EQ(select(all, 1, 5).to_vector(), stack.last(x).to_vector());
-}
-
-// However many steps' inputs are multiplied at once.
-TEST_F(LstmTest, GivesASequenceTheSameInABatchOfAnySize) {
-  LstmStack stack(kTiny);
-  const Tensor x = rand({600, 5, 3});
-  for (const std::int64_t batch : {2, 200, 600}) {
-    EXPECT_EQ(narrow(stack(narrow(x, 0, 0, batch)), 0, 0, 2).to_vector(),
-              narrow(stack(x), 0, 0, 2).to_vector())
-        << batch;
-  }
-}
-
-TEST_F(LstmTest, BeginsWithinABound) {
-  const LstmStack stack({.features = 3, .hidden = 64});
-  double largest = 0;
-  for (const double value : testing::values_of(stack)) {
-    largest = std::max(largest, std::abs(value));
-  }
-  EXPECT_LE(largest, 0.125);
-  EXPECT_GT(largest, 0.124);
 }
 
 TEST_F(LstmTest, HasTheGradientsOfItsLoss) {

@@ -10,6 +10,7 @@
 #include "neap/compile/trace.hpp"
 #include "neap/models/gpt.hpp"
 #include "neap/models/lstm.hpp"
+#include "neap/models/recurrent_lm.hpp"
 #include "neap/models/training_test.hpp"
 #include "neap/ops/cross_entropy.hpp"
 #include "neap/program/interpret.hpp"
@@ -116,6 +117,35 @@ TEST(TracedModelTest, LstmTrainsToTheSameBits) {
     const Arguments arguments{rand({batch, 5, 3}), randint(0, 4, {batch})};
     expect_same_bits(make, loss_of, arguments);
   }
+}
+
+template <class Lm>
+void expect_same_bits_of_lm() {
+  const auto make = [] {
+    return Lm({.vocab = 13,
+               .dim = 6,
+               .hidden = 6,
+               .layers = 2,
+               .dropout = 0.2,
+               .tie = true});
+  };
+  const auto loss_of = [](Lm& model, const Tensor& tokens,
+                          const Tensor& targets) {
+    return model.loss(tokens, targets);
+  };
+  for (const std::int64_t batch : {1, 7, 64}) {
+    const Arguments arguments{randint(0, 13, {batch, 9}),
+                              randint(0, 13, {batch, 9})};
+    expect_same_bits(make, loss_of, arguments);
+  }
+}
+
+TEST(TracedModelTest, LstmLmTrainsToTheSameBits) {
+  expect_same_bits_of_lm<LstmLm>();
+}
+
+TEST(TracedModelTest, GruLmTrainsToTheSameBits) {
+  expect_same_bits_of_lm<GruLm>();
 }
 
 }  // namespace

@@ -1,0 +1,142 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/models/recurrent_lm.hpp"
+
+#include "neap/base/raise.hpp"
+#include "neap/ops/cross_entropy.hpp"
+#include "neap/ops/dropout.hpp"
+#include "neap/ops/reshape.hpp"
+#include "neap/ops/transpose.hpp"
+
+namespace neap::models {
+
+using base::raise;
+
+namespace {
+
+RecurrentLmOptions checked(const RecurrentLmOptions& o) {
+  if (o.tie && o.dim != o.hidden) {
+    raise<ValueError>(
+        "recurrent_lm: tied weights with dim {} and hidden {}, expected equal "
+        "ones",
+        o.dim, o.hidden);
+  }
+  return o;
+}
+
+Tensor detached_or_none(const Tensor& x) {
+  return x.defined() ? x.detach() : x;
+}
+
+// What a call hands to Net and takes from it.
+LstmResult run_net(nn::LSTM& net, const Tensor& x, const LstmState& state) {
+  return net.run(x, state);
+}
+struct GruResult {
+  Tensor output;
+  Tensor state;
+};
+GruResult run_net(nn::GRU& net, const Tensor& x, const Tensor& state) {
+  RecurrentResult result = net.run(x, state);
+  return {std::move(result.output), std::move(result.h)};
+}
+
+}  // namespace
+
+LstmState detached(const LstmState& state) {
+  return {detached_or_none(state.h), detached_or_none(state.c)};
+}
+
+Tensor detached(const Tensor& state) {
+  return detached_or_none(state);
+}
+
+template <class Net>
+RecurrentLm<Net>::RecurrentLm(const RecurrentLmOptions& options, CallSite site)
+    : options_(checked(options)),
+      encoder_(options.vocab, options.dim, std::nullopt, options.dtype, site),
+      rnn_(options.dim, options.hidden,
+           {.num_layers = options.layers, .dropout = options.dropout},
+           options.dtype, site),
+      decoder_(options.hidden, options.vocab, true, options.dtype, site) {
+  name_parts();
+  if (options.tie) {
+    this->tie("decoder.weight", encoder_.weight());
+  }
+}
+
+template <class Net>
+RecurrentLm<Net>::RecurrentLm(const RecurrentLm& other, nn::Cloning& cloning)
+    : nn::Cloneable<RecurrentLm>(other, cloning),
+      options_(other.options_),
+      encoder_(other.encoder_, cloning),
+      rnn_(other.rnn_, cloning),
+      decoder_(other.decoder_, cloning) {
+  name_parts();
+}
+
+template <class Net>
+void RecurrentLm<Net>::name_parts() {
+  this->add("encoder", encoder_);
+  this->add("rnn", rnn_);
+  this->add("decoder", decoder_);
+}
+
+// Scores (t, b, vocab): time comes first all the way, so that only the tokens
+// are turned.
+template <class Net>
+auto RecurrentLm<Net>::by_time(const Tensor& tokens, const State& state)
+    -> Scored {
+  if (tokens.rank() != 2) {
+    raise<ShapeError>("recurrent_lm: tokens {}, expected (samples, steps)",
+                      format_shape(tokens.shape()));
+  }
+  const bool is_training = this->is_training();
+  Tensor x = encoder_(transpose(tokens));
+  x = dropout(std::move(x), options_.dropout, is_training);
+  auto [y, next] = run_net(rnn_, x, state);
+  x = {};
+  y = dropout(std::move(y), options_.dropout, is_training);
+  return {decoder_(y), std::move(next)};
+}
+
+template <class Net>
+Tensor RecurrentLm<Net>::forward(const Tensor& tokens) {
+  return transpose(by_time(tokens, {}).scores, 0, 1);
+}
+
+template <class Net>
+auto RecurrentLm<Net>::run(const Tensor& tokens, const State& state,
+                           CallSite site) -> Scored {
+  const nn::ModuleScope scope(*this, site);
+  auto [scores, next] = by_time(tokens, state);
+  Tensor turned = transpose(scores, 0, 1);
+  scope.note(turned, tokens);
+  return {std::move(turned), std::move(next)};
+}
+
+template <class Net>
+auto RecurrentLm<Net>::loss_from(const Tensor& tokens, const Tensor& targets,
+                                 const State& state, CallSite site) -> Loss {
+  if (targets.shape() != tokens.shape()) {
+    raise<ShapeError>("recurrent_lm: targets {} for tokens {}",
+                      format_shape(targets.shape()),
+                      format_shape(tokens.shape()));
+  }
+  const nn::ModuleScope scope(*this, site);
+  auto [scores, next] = by_time(tokens, state);
+  Tensor loss = cross_entropy(reshape(std::move(scores), {-1, options_.vocab}),
+                              reshape(transpose(targets), {-1}));
+  scope.note(loss, tokens, targets);
+  return {std::move(loss), std::move(next)};
+}
+
+template <class Net>
+Tensor RecurrentLm<Net>::loss(const Tensor& tokens, const Tensor& targets,
+                              CallSite site) {
+  return loss_from(tokens, targets, {}, site).loss;
+}
+
+template class RecurrentLm<nn::LSTM>;
+template class RecurrentLm<nn::GRU>;
+
+}  // namespace neap::models
