@@ -4,6 +4,7 @@
 
 #include "neap/nn/layer.hpp"
 #include "neap/ops/avg_pool2d.hpp"
+#include "neap/ops/interpolate.hpp"
 #include "neap/ops/max_pool2d.hpp"
 
 namespace neap::nn {
@@ -75,6 +76,14 @@ class NEAP_API AdaptiveMaxPool2d
   Tensor forward(const Tensor& x) override {
     return adaptive_max_pool2d(x, options());
   }
+};
+
+class NEAP_API Upsample : public PoolLayer<Upsample, InterpolateOptions> {
+ public:
+  using PoolLayer::PoolLayer;
+  Upsample(const Upsample& other, Cloning& cloning)
+      : PoolLayer(other, cloning) {}
+  Tensor forward(const Tensor& x) override { return interpolate(x, options()); }
 };
 
 }  // namespace neap::nn

@@ -22,6 +22,7 @@ TEST_F(PoolTest, EachIsItsFunction) {
   EXPECT_THAT(flat(AvgPool2d({.kernel = 2})(x)), ElementsAre(3.5, 5.75));
   EXPECT_THAT(flat(AdaptiveAvgPool2d({1, 2})(x)), ElementsAre(3.5, 5.75));
   EXPECT_THAT(flat(AdaptiveMaxPool2d(1)(x)), ElementsAre(9));
+  EXPECT_THAT(flat(Upsample({.size = {1, 2}})(x)), ElementsAre(1, 3));
   const Tensor row = from_values({1, 2, 3, 4}, {1, 1, 4});
   EXPECT_THAT(flat(MaxPool1d({.kernel = 2})(row)), ElementsAre(2, 4));
   EXPECT_THAT(flat(AvgPool1d({.kernel = 2, .stride = 1})(row)),

@@ -62,6 +62,7 @@
 #include "neap/ops/gt.hpp"                    // IWYU pragma: export
 #include "neap/ops/index.hpp"                 // IWYU pragma: export
 #include "neap/ops/index_select.hpp"          // IWYU pragma: export
+#include "neap/ops/interpolate.hpp"           // IWYU pragma: export
 #include "neap/ops/inverse.hpp"               // IWYU pragma: export
 #include "neap/ops/isfinite.hpp"              // IWYU pragma: export
 #include "neap/ops/isinf.hpp"                 // IWYU pragma: export

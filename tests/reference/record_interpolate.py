@@ -1,0 +1,53 @@
+#!/usr/bin/python3
+"""Records PyTorch's interpolate, for neap/ops/interpolate_figures_test.cpp.
+
+    python3 tests/reference/record_interpolate.py \\
+        > neap/ops/interpolate_figures.inc
+
+f64. x (1, 2, 3, 4) with element i = 2 sin(1.3 i + 0.4), and a cotangent with
+element i = cos(0.9 i). Rows: y, then the cotangent of x. Needs PyTorch (Debian:
+python3-torch).
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+
+def array(shape, f):
+    count = math.prod(shape)
+    values = [f(i) for i in range(count)]
+    return torch.tensor(values, dtype=torch.float64).reshape(shape)
+
+
+CASES = {
+    "Nearest": dict(scale_factor=2.0),
+    "NearestSize": dict(size=(5, 3)),
+    "Bilinear": dict(scale_factor=2.0, mode="bilinear"),
+    "BilinearScale": dict(scale_factor=1.7, mode="bilinear"),
+    "BilinearSize": dict(size=(2, 7), mode="bilinear"),
+    "Corners": dict(size=(5, 6), mode="bilinear", align_corners=True),
+}
+
+
+def main():
+    print("// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0")
+    print("// Recorded from PyTorch %s by tests/reference/record_interpolate.py."
+          % torch.__version__)
+    print("// clang-format off")
+    for name, options in CASES.items():
+        x = array((1, 2, 3, 4), lambda i: 2.0 * math.sin(1.3 * i + 0.4))
+        x.requires_grad_()
+        y = F.interpolate(x, **options)
+        y.backward(array(y.shape, lambda i: math.cos(0.9 * i)))
+        for what, t in (("Y", y.detach()), ("Dx", x.grad)):
+            texts = ["%.17g" % v for v in t.flatten().tolist()]
+            lines = [", ".join(texts[i:i + 3])
+                     for i in range(0, len(texts), 3)]
+            print("constexpr double k%s%s[] = {\n    %s};"
+                  % (name, what, ",\n    ".join(lines)))
+    print("// clang-format on")
+
+
+main()
