@@ -61,7 +61,8 @@ Trainer::Trainer(nn::Layer& model, optim::Optimizer& optimizer,
     : model_(model),
       optimizer_(optimizer),
       loader_(loader),
-      options_(std::move(options)) {
+      options_(std::move(options)),
+      buffers_(model) {
   if (loader.batches_per_epoch() == 0) {
     base::raise<ValueError>(
         "trainer: {} samples give no batch of {}; use a smaller batch",
@@ -172,6 +173,7 @@ StepReport Trainer::step(CallSite site) {
   const base::DrawKey random_state = tensor::generator().state();
   StepReport report;
   drop_gradients();
+  buffers_.keep();
   try {
     const data::Batch& batch = fetch();
     report.samples = batch.size();
@@ -182,6 +184,7 @@ StepReport Trainer::step(CallSite site) {
     }
   } catch (...) {
     tensor::generator().set_state(random_state);
+    buffers_.restore();
     drop_gradients();
     throw;
   }

@@ -5,9 +5,9 @@
 // before and after a step, and those that are there when one begins are given
 // back first.
 //
-// A step is strong: when anything in it throws, parameters, optimizer, learning
-// rates and random state are as before it, no gradient is left, and the next
-// call repeats it on the same batch.
+// A step is strong: when anything in it throws, parameters, buffers, optimizer,
+// learning rates and random state are as before it, no gradient is left, and
+// the next call repeats it on the same batch.
 //
 // With `compile` the whole step is traced once and runs as a plan (compile.hpp)
 // whose arena is made for the loader's largest batch. The bits are the same.
@@ -21,6 +21,7 @@
 #include "neap/data/loader.hpp"
 #include "neap/nn/layer.hpp"
 #include "neap/optim/optimizer.hpp"
+#include "neap/train/buffer_snapshot.hpp"
 #include "neap/train/checkpoint.hpp"
 
 namespace neap::compiler {
@@ -122,6 +123,7 @@ class NEAP_API Trainer {
   data::Loader& loader_;
   TrainerOptions options_;
   ParameterList parameters_;            // for clipping
+  BufferSnapshot buffers_;
   memory::Owned<Planned> planned_;      // null: eager
   const data::Batch* batch_ = nullptr;  // fetched, its step not yet done
   std::int64_t steps_done_ = 0;

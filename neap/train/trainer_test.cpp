@@ -11,6 +11,7 @@
 
 #include "neap/graph/vertex.hpp"
 #include "neap/memory/out_of_memory.hpp"
+#include "neap/nn/batch_norm.hpp"
 #include "neap/nn/linear.hpp"
 #include "neap/nn/losses.hpp"
 #include "neap/optim/adam.hpp"
@@ -73,6 +74,62 @@ TEST_F(TrainerTest, AStepThatThrowsLeavesEverythingAsBefore) {
   is_armed = false;
   EXPECT_EQ(trainer.step().step, 2);
   EXPECT_NE(hash(), before);
+}
+
+struct NormedNet : nn::Layer {
+  nn::Linear hidden{2, 8};
+  nn::BatchNorm1d norm{8};
+  nn::Linear out{8, 2};
+
+  NormedNet() {
+    add("hidden", hidden);
+    add("norm", norm);
+    add("out", out);
+  }
+  Tensor forward(const Tensor& x) override { return out(norm(hidden(x))); }
+};
+
+// Its running values were moved by the time that the loss throws.
+TEST_F(TrainerTest, AStepThatThrowsPutsBuffersBack) {
+  NormedNet net;
+  optim::Adam adam(net.parameters(), {.lr = 1e-2});
+  bool is_armed = false;
+  TrainerOptions options;
+  options.loss = [&](const Tensor& output, const Tensor& target) {
+    if (is_armed) {
+      throw std::runtime_error("planned");
+    }
+    return nn::cross_entropy(output, target);
+  };
+  Trainer trainer(net, adam, loader_, options);
+  trainer.step();
+  const double mean = net.norm.running_mean().at({0});
+  const std::uint64_t before = state_hash(net, adam, generator_);
+  is_armed = true;
+  EXPECT_THROW(trainer.step(), std::runtime_error);
+  EXPECT_EQ(state_hash(net, adam, generator_), before);
+  is_armed = false;
+  trainer.step();
+  EXPECT_NE(net.norm.running_mean().at({0}), mean);
+  EXPECT_EQ(net.norm.num_batches_tracked().item(), 2);
+}
+
+// Compiled or not, and several batches of two sizes.
+TEST_F(TrainerTest, StatisticsOfBatchesAreTheSameBitsInAPlan) {
+  const auto run = [&](bool is_compiled) {
+    Generator generator(5);
+    const UseGenerator use(generator);
+    NormedNet net;
+    optim::Adam adam(net.parameters(), {.lr = 1e-2});
+    data::Loader loader(data_, {.batch = 6, .shuffle = true, .seed = 1});
+    Trainer trainer(net, adam, loader, {.compile = is_compiled});
+    for (int step = 0; step < 9; ++step) {
+      trainer.step();
+    }
+    EXPECT_EQ(net.norm.num_batches_tracked().item(), 9);
+    return state_hash(net, adam, generator);
+  };
+  EXPECT_EQ(run(true), run(false));
 }
 
 // Every request of the first step, the optimizer's own among them, is refused
