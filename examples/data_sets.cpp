@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -32,11 +33,11 @@ struct Folder {
   }
 };
 
-int failed = 0;
-
 void expect(bool is_so, const char* what) {
   std::printf("%-45s %s\n", what, is_so ? "yes" : "NO");
-  failed += is_so ? 0 : 1;
+  if (!is_so) {
+    throw std::runtime_error(what);
+  }
 }
 
 // price = 3 size - rooms, with the columns in any order.
@@ -58,7 +59,7 @@ void table(const Folder& folder) {
       {.target = "price", .kind = neap::data::CsvTarget::kValue});
   if (!set) {
     std::printf("%s\n", set.error().message.c_str());
-    return expect(false, "the table is read");
+    throw std::runtime_error("the table is not read");
   }
   set->standardise(set->statistics());
   neap::nn::Linear model(2, 1);
@@ -151,13 +152,14 @@ void records(const Folder& folder) {
 }  // namespace
 
 int main() {
-  {
+  try {
     const Folder folder;
     table(folder);
     text(folder);
     images();
     records(folder);
+  } catch (const std::exception&) {
+    return 1;
   }
-  expect(neap::memory::domain().stats().live == 0, "nothing is live at exit");
-  return failed;
+  return neap::memory::domain().stats().live == 0 ? 0 : 1;
 }

@@ -91,8 +91,8 @@ PixelStatistics ImageSet::statistics() const {
 }
 
 memory::Vector<PixelStatistics> ImageSet::channel_statistics() const {
-  memory::Vector<PixelStatistics> all(
-      memory::Allocator<PixelStatistics>(memory::Category::kData));
+  memory::Vector<PixelStatistics> all{
+      memory::Allocator<PixelStatistics>(memory::Category::kData)};
   all.resize(static_cast<std::size_t>(channels_));
   if (!images_.array()->storage()->has_elements()) {
     return all;  // a rehearsal

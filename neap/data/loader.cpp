@@ -33,7 +33,8 @@ std::span<std::byte> row_bytes(const Tensor& batch, std::int64_t row) noexcept {
 
 }  // namespace
 
-Loader::Loader(AnyDataset dataset, const LoaderOptions& options, CallSite site)
+Loader::Loader(const AnyDataset& dataset, const LoaderOptions& options,
+               CallSite site)
     : dataset_(dataset),
       options_(options),
       site_(base::intern(site)),

@@ -51,7 +51,7 @@ class NEAP_API Loader {
   /// The ring is made here, within the budget, and the reader's stack.
   /// THROWS: OutOfMemory; ValueError unless batch > 0 and prefetch is in
   /// [0, kMaxPrefetch]; Error where the system gives no thread.
-  Loader(AnyDataset dataset, const LoaderOptions& options,
+  Loader(const AnyDataset& dataset, const LoaderOptions& options,
          CallSite site = CallSite::here());
   ~Loader();
   Loader(const Loader&) = delete;

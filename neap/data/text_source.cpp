@@ -107,8 +107,8 @@ Result<Vocabulary> CharacterSet::vocabulary(
                                "taken; take bytes for symbols",
                                source_name, count, Vocabulary::kMost));
   }
-  memory::Vector<char32_t> sorted(
-      memory::Allocator<char32_t>(memory::Category::kData));
+  memory::Vector<char32_t> sorted{
+      memory::Allocator<char32_t>(memory::Category::kData)};
   sorted.reserve(static_cast<std::size_t>(count));
   for (std::size_t at = 0; at < bits_.size(); ++at) {
     for (std::uint64_t left = bits_[at]; left != 0; left &= left - 1) {

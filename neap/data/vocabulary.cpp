@@ -94,7 +94,7 @@ Result<memory::Vector<std::int64_t>> Vocabulary::encode(
 }
 
 memory::String Vocabulary::decode(std::span<const std::int64_t> tokens) const {
-  memory::String text(memory::Allocator<char>(memory::Category::kData));
+  memory::String text{memory::Allocator<char>(memory::Category::kData)};
   text.reserve(tokens.size());
   for (const std::int64_t token : tokens) {
     if (token < 0 || token >= size()) {
@@ -111,7 +111,7 @@ memory::String Vocabulary::decode(std::span<const std::int64_t> tokens) const {
 }
 
 memory::String Vocabulary::characters() const {
-  memory::String text(memory::Allocator<char>(memory::Category::kData));
+  memory::String text{memory::Allocator<char>(memory::Category::kData)};
   for (const char32_t code_point : code_points_) {
     append_utf8(text, code_point);
   }
