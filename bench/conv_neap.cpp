@@ -45,13 +45,15 @@ Run neap_conv_run(const ConvProblem& p, const ConvOperands& operands,
   const auto call = std::make_shared<Call>();
   const std::int64_t r = p.result();
   const Strided x = dense(operands.x, {p.n, p.c, p.size, p.size});
-  const Strided w = dense(operands.w, {p.o, p.c, p.kernel, p.kernel});
+  const Strided w =
+      dense(operands.w, {p.o, p.c / p.groups, p.kernel, p.kernel});
   const Strided y = dense(operands.y, {p.n, p.o, r, r});
   call->attrs = {.stride = {p.stride, p.stride},
                  .padding = {p.padding, p.padding},
                  .x_extent = {p.size, p.size},
                  .kernel = {p.kernel, p.kernel},
-                 .y_extent = {r, r}};
+                 .y_extent = {r, r},
+                 .groups = p.groups};
   call->in = {p.makes == ConvMakes::kX ? y : x,
               p.makes == ConvMakes::kW ? y : w};
   call->out = {p.makes == ConvMakes::kY ? y : p.makes == ConvMakes::kX ? x : w};

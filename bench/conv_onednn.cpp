@@ -54,7 +54,10 @@ Run onednn_conv_run(const ConvProblem& p, int threads) {
   set_openmp_threads(threads);
   const auto call = std::make_shared<Call>();
   const memory::desc x = any({p.n, p.c, p.size, p.size});
-  const memory::desc w = any({p.o, p.c, p.kernel, p.kernel});
+  const memory::desc w =
+      p.groups == 1
+          ? any({p.o, p.c, p.kernel, p.kernel})
+          : any({p.groups, p.o / p.groups, p.c / p.groups, p.kernel, p.kernel});
   const memory::desc y = any({p.n, p.o, p.result(), p.result()});
   const memory::dims strides{p.stride, p.stride};
   const memory::dims padding{p.padding, p.padding};

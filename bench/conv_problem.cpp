@@ -39,8 +39,9 @@ ConvProblem layer(std::int64_t n, std::int64_t c, std::int64_t o,
 }  // namespace
 
 std::string ConvProblem::name() const {
-  return fmt::format("{} {}->{} {}x{} at {}{}", n, c, o, kernel, kernel, size,
-                     stride == 1 ? "" : fmt::format(" by {}", stride));
+  return fmt::format("{} {}->{} {}x{} at {}{}{}", n, c, o, kernel, kernel, size,
+                     stride == 1 ? "" : fmt::format(" by {}", stride),
+                     groups == 1 ? "" : ", each channel");
 }
 
 std::vector<ConvProblem> all_conv_problems() {
@@ -62,6 +63,9 @@ std::vector<ConvProblem> all_conv_problems() {
   add(all, layer(16, 128, 64, 32));  // U-Net
   add(all, layer(32, 64, 256, 16, 1, 1));
   add(all, layer(32, 16, 32, 14, 1, 5));
+  ConvProblem depthwise = layer(32, 128, 128, 16);
+  depthwise.groups = 128;
+  add(all, depthwise);
   std::ranges::stable_sort(
       all, {}, [](const ConvProblem& p) { return static_cast<int>(p.makes); });
   return all;

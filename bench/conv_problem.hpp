@@ -21,16 +21,17 @@ struct ConvProblem {
   std::int64_t kernel = 3;
   std::int64_t stride = 1;
   std::int64_t padding = 1;
+  std::int64_t groups = 1;
   kernels::ConvMakes makes = kernels::ConvMakes::kY;
 
   std::int64_t result() const {
     return (size + 2 * padding - kernel) / stride + 1;
   }
   std::int64_t x_count() const { return n * c * size * size; }
-  std::int64_t w_count() const { return o * c * kernel * kernel; }
+  std::int64_t w_count() const { return o * c / groups * kernel * kernel; }
   std::int64_t y_count() const { return n * o * result() * result(); }
   double flops() const {
-    return 2.0 * static_cast<double>(y_count() * c * kernel * kernel);
+    return 2.0 * static_cast<double>(y_count() * c / groups * kernel * kernel);
   }
   std::string name() const;
 };

@@ -47,6 +47,31 @@ HWY_INLINE void fetch_rows(const T* from, std::int64_t step, std::int64_t rows,
   }
 }
 
+/// pack_panel() for one whole panel, some depth at a time: what comes next is
+/// fetched meanwhile, since rows this far apart are not foreseen otherwise.
+template <class T>
+void pack_conv_panel(const T* from, std::int64_t across, std::int64_t along,
+                     std::int64_t width, std::int64_t depth, T* to) {
+  constexpr std::int64_t kSome = 32;
+  constexpr std::int64_t kPanel = kTileColumns<T>;
+  if (along != 1 || depth <= kSome) {
+    pack_panel<kPanel>(from, across, along, width, depth, to);
+    return;
+  }
+  fetch_rows(from, across, width, kSome);
+  fetch_rows(to, 0, 1, kSome * kPanel);
+  for (std::int64_t k = 0; k < depth; k += kSome) {
+    const std::int64_t left = depth - k - kSome;
+    if (left > 0) {
+      fetch_rows(from + k + kSome, across, width, std::min(kSome, left));
+      fetch_rows(to + (k + kSome) * kPanel, 0, 1,
+                 std::min(kSome, left) * kPanel);
+    }
+    pack_panel<kPanel>(from + k, across, 1, width, std::min(kSome, depth - k),
+                       to + k * kPanel);
+  }
+}
+
 /// The rows and columns of two ranges of an image (samples, channels, rows,
 /// columns).
 template <class T>
@@ -58,6 +83,27 @@ class ConvWindow {
 
   const ConvRange& rows() const noexcept { return rows_; }
   const ConvRange& columns() const noexcept { return columns_; }
+
+  /// One panel of channels from the first, side by side; zeros behind them.
+  void copy_by_lane(std::int64_t first_sample, std::int64_t samples,
+                    std::int64_t first_channel, std::int64_t width,
+                    T* to) const noexcept {
+    const Shape& stride = image_.strides;
+    const std::int64_t columns = columns_.size();
+    const bool is_even = stride[2] == stride[3] * columns;
+    const std::int64_t places = rows_.size() * columns;
+    const std::int64_t run = is_even ? places : columns;
+    for (std::int64_t s = 0; s < samples && places > 0; ++s) {
+      const T* from = image_.as<const T>() + (first_sample + s) * stride[0] +
+                      first_channel * stride[1] + rows_.begin * stride[2] +
+                      columns_.begin * stride[3];
+      for (std::int64_t i = 0; i < places; i += run) {
+        pack_conv_panel(from, stride[1], stride[3], width, run, to);
+        from += stride[2];
+        to += run * kTileColumns<T>;
+      }
+    }
+  }
 
   /// Copies `samples` and `channels` from the first ones.
   void copy(std::int64_t first_sample, std::int64_t samples,
@@ -89,6 +135,7 @@ class ConvWindow {
       if (fetches) {
         fetch_rows(from + kPlanesAhead * image_.strides[1], 0, 1,
                    rows_.size() * width);
+        fetch_rows(to + rows_.size() * width, 0, 1, rows_.size() * width);
       }
       copy_dense(from, rows_.size() * width, to);
       return;

@@ -50,7 +50,7 @@ class ConvPart {
   }
 
   void run() {
-    for (group_ = 0; group_ < conv_.attrs.groups; ++group_) {
+    for (group_ = 0; group_ < geometry_.groups; ++group_) {
       if (plan_.keeps_weights) {
         keep_weights();
       }
@@ -100,15 +100,20 @@ class ConvPart {
     const ConvWindow<T> window(
         source_, conv_source(conv_, makes_, 0, band.rows),
         conv_source(conv_, makes_, 1, {0, geometry_.extent[1]}));
-    image_ = conv_image(plan_.block_channels, window.rows().size(),
-                        window.columns().size(), sizeof(T));
+    image_ = geometry_.is_depthwise
+                 ? conv_image_by_lane(kPanel, window.rows().size(),
+                                      window.columns().size())
+                 : conv_image(plan_.block_channels, window.rows().size(),
+                              window.columns().size(), sizeof(T));
     std::int64_t channel = 0;
     do {  // once at least: without a source, the bias is all there is
       const std::int64_t count =
           std::min(plan_.block_channels, geometry_.source_channels - channel);
-      window.copy(band.sample, band.samples,
-                  group_ * geometry_.source_channels + channel, count, image_,
-                  copy_);
+      if (!geometry_.is_depthwise) {
+        window.copy(band.sample, band.samples,
+                    group_ * geometry_.source_channels + channel, count, image_,
+                    copy_);
+      }
       run_block(band, window, channel, count);
       channel += plan_.block_channels;
     } while (channel < geometry_.source_channels);
@@ -133,6 +138,9 @@ class ConvPart {
         bias_of(first, width, bias);
         tile.start = bias;
       }
+      if (geometry_.is_depthwise) {
+        window.copy_by_lane(band.sample, band.samples, first, width, copy_);
+      }
       const bool is_last = channel + count == geometry_.source_channels;
       const auto before = [&](std::int64_t place, std::int64_t rows) {
         if (is_last) {
@@ -145,12 +153,22 @@ class ConvPart {
                       const Class places{down, along, rows, columns};
                       tile.depth = list_steps(window, places, count);
                       if (tile.begins || tile.depth > 0) {
-                        run_conv_rows(tile, list_places(band, places),
-                                      width > kLanes<T> ? 2 : 1, before);
+                        run_rows(tile, list_places(band, places),
+                                 width > kLanes<T> ? 2 : 1, before);
                       }
                     });
       });
     });
+  }
+
+  template <class Before>
+  void run_rows(const ConvTile<T>& tile, std::int64_t rows,
+                std::int64_t vectors, const Before& before) const {
+    if (geometry_.is_depthwise) {
+      run_conv_rows<true>(tile, rows, vectors, before);
+    } else {
+      run_conv_rows<false>(tile, rows, vectors, before);
+    }
   }
 
   T* sums_of(const ConvBand& band, std::int64_t panel) const {
@@ -172,8 +190,8 @@ class ConvPart {
         const std::int64_t to = row * geometry_.extent[1] + along.first;
         for (std::int64_t j = places.columns.begin; j < places.columns.end;
              ++j, ++count) {
-          rows_[count] =
-              static_cast<std::int32_t>(from + j * along.source_step);
+          rows_[count] = static_cast<std::int32_t>(
+              from + j * along.source_step * image_.column);
           places_[count] =
               static_cast<std::int32_t>((to + j * along.step) * kPanel);
         }
@@ -188,15 +206,15 @@ class ConvPart {
     const ConvAxis& down = places.down;
     const ConvAxis& along = places.along;
     const std::int64_t corner =
-        (down.origin - window.rows().begin) * image_.pitch + along.origin -
-        window.columns().begin;
+        (down.origin - window.rows().begin) * image_.pitch +
+        (along.origin - window.columns().begin) * image_.column;
     ConvStep* to = steps_;
     for (std::int64_t p = 0; p < down.taps; ++p) {
       for (std::int64_t q = 0; q < along.taps; ++q) {
         if (down.takes(places.rows.begin, p) &&
             along.takes(places.columns.begin, q)) {
-          const std::int64_t at =
-              corner + down.offset(p) * image_.pitch + along.offset(q);
+          const std::int64_t at = corner + down.offset(p) * image_.pitch +
+                                  along.offset(q) * image_.column;
           *to++ = {static_cast<std::int32_t>(at),
                    static_cast<std::int32_t>((p * along.taps + q) * kPanel)};
         }
@@ -251,7 +269,7 @@ class ConvPart {
     }
     const Shape& s = conv_.w.strides;
     const bool is_y = makes_ == ConvMakes::kY;
-    const std::int64_t across = is_y ? s[0] : s[1];
+    const std::int64_t across = is_y || geometry_.is_depthwise ? s[0] : s[1];
     const std::int64_t along = is_y ? s[1] : s[0];
     const T* from = conv_.w.as<const T>() + group_ * conv_.y_channels() * s[0] +
                     first * across + channel * along;
@@ -259,14 +277,14 @@ class ConvPart {
     const std::int64_t columns = geometry_.kernel[1];
     const bool is_even = s[2] == s[3] * columns;
     if (is_even && along == taps * s[3]) {
-      pack_panel<kPanel>(from, across, s[3], width, count * taps, to);
+      pack_conv_panel(from, across, s[3], width, count * taps, to);
       return;
     }
     const std::int64_t run = is_even ? taps : columns;
     for (std::int64_t c = 0; c < count; ++c, from += along) {
       for (std::int64_t i = 0; i < taps; i += run, to += run * kPanel) {
-        pack_panel<kPanel>(from + i / columns * s[2], across, s[3], width, run,
-                           to);
+        pack_conv_panel(from + i / columns * s[2], across, s[3], width, run,
+                        to);
       }
     }
   }
@@ -274,7 +292,7 @@ class ConvPart {
   /// Where the band's sums of one sample go.
   T* result_of(const ConvBand& band, std::int64_t sample,
                std::int64_t channel) const {
-    const std::int64_t channels = geometry_.channels * conv_.attrs.groups;
+    const std::int64_t channels = geometry_.channels * geometry_.groups;
     const std::int64_t plane = (band.sample + sample) * channels +
                                group_ * geometry_.channels + channel;
     return result_.as<T>() + plane * geometry_.places() +

@@ -64,7 +64,7 @@ class Planner {
   ConvPlan best(int threads) const noexcept {
     ConvPlan best;
     best.place_parts = 0;
-    if (conv_.attrs.groups * result_size() == 0) {
+    if (geometry_.groups * result_size() == 0) {
       return best;
     }
     const double worth = work() / static_cast<double>(kPartWork);
@@ -94,7 +94,7 @@ class Planner {
     return geometry_.samples * geometry_.channels * geometry_.places();
   }
   double work() const noexcept {
-    return as_double(conv_.attrs.groups) * as_double(geometry_.samples) *
+    return as_double(geometry_.groups) * as_double(geometry_.samples) *
            as_double(geometry_.places()) * as_double(geometry_.channels) *
            as_double(geometry_.source_channels) * taps_;
   }
@@ -141,7 +141,8 @@ class Planner {
     const double by_image =
         as_double(keeps ? kImageBytes : kLargeImageBytes) /
         (as_double(plan.block_channels * element_) * spread_);
-    split_places(plan, std::min(by_sums, by_image), place_parts);
+    split_places(plan, std::min(by_sums, by_image / copied_lanes()),
+                 place_parts);
     plan.place_parts = std::min(place_parts, plan.bands);
     const std::int64_t bands = ceil_div(plan.bands, plan.place_parts);
     const double places = as_double(bands * band_places(plan));
@@ -168,10 +169,11 @@ class Planner {
                                             kSumBytes / (panels * tap_sums)));
     plan.block_panels = std::clamp<std::int64_t>(
         kSumBytes / (plan.block_channels * tap_sums), 1, panels);
-    split_places(plan,
-                 as_double(kImageBytes) /
-                     (as_double(plan.block_channels * element_) * spread_),
-                 1);
+    split_places(
+        plan,
+        as_double(kImageBytes) / (as_double(plan.block_channels * element_) *
+                                  spread_ * copied_lanes()),
+        1);
     const double places = as_double(geometry_.samples * geometry_.places());
     const double source = as_double(plan.part_source);
     const double channels = as_double(plan.part_channels);
@@ -183,6 +185,9 @@ class Planner {
     return plan;
   }
 
+  double copied_lanes() const noexcept {
+    return geometry_.is_depthwise ? as_double(tile_.columns()) : 1.0;
+  }
   std::int64_t band_places(const ConvPlan& plan) const noexcept {
     return plan.band_samples * plan.band_rows * geometry_.extent[1];
   }
@@ -204,9 +209,11 @@ class Planner {
     }
     const std::int64_t columns =
         conv_source(conv_, makes_, 1, {0, geometry_.extent[1]}).size();
-    return plan.band_samples *
-           conv_image(plan.block_channels, rows, columns, element_).sample *
-           element_;
+    const ConvImage image =
+        geometry_.is_depthwise
+            ? conv_image_by_lane(tile_.columns(), rows, columns)
+            : conv_image(plan.block_channels, rows, columns, element_);
+    return plan.band_samples * image.sample * element_;
   }
 
   void set_bytes(ConvPlan& plan) const noexcept {
@@ -216,8 +223,12 @@ class Planner {
     const std::int64_t places = band_places(plan);
     const std::int64_t depth = plan.block_channels * geometry_.taps();
     if (makes_ == ConvMakes::kW) {
-      plan.table_bytes =
-          (places + kConvStepsAhead) * kStep + 2 * plan.block_channels * kIndex;
+      // Classes of columns, and for each the channels and taps.
+      const std::int64_t classes =
+          std::min(geometry_.extent[1], 2 * geometry_.kernel[1] + 1);
+      plan.table_bytes = (places + kConvStepsAhead) * kStep +
+                         2 * plan.block_channels * kIndex +
+                         classes * (3 + 2 * depth) * kIndex;
       plan.sum_bytes = plan.block_panels * depth * panel * element_;
       plan.packed_bytes = places * panel * element_;
     } else {
@@ -272,7 +283,8 @@ ConvRange ConvAxis::among(const ConvRange& result) const noexcept {
 
 ConvGeometry conv_geometry(const Conv& conv, ConvMakes makes) noexcept {
   const ConvAttrs& a = conv.attrs;
-  ConvGeometry geometry{.samples = conv.samples(),
+  ConvGeometry geometry{.groups = a.groups,
+                        .samples = conv.samples(),
                         .source_channels = conv.x_channels(),
                         .channels = conv.y_channels(),
                         .extent = a.y_extent,
@@ -282,6 +294,10 @@ ConvGeometry conv_geometry(const Conv& conv, ConvMakes makes) noexcept {
     std::swap(geometry.source_channels, geometry.channels);
     std::swap(geometry.extent, geometry.source);
     geometry.residues = a.stride;
+  }
+  if (a.groups > 1 && geometry.channels == 1 && geometry.source_channels == 1) {
+    std::swap(geometry.channels, geometry.groups);
+    geometry.is_depthwise = true;
   }
   return geometry;
 }
@@ -345,6 +361,13 @@ ConvImage conv_image(std::int64_t channels, std::int64_t rows,
   }
   image.sample = channels * image.plane;
   return image;
+}
+
+ConvImage conv_image_by_lane(std::int64_t panel, std::int64_t rows,
+                             std::int64_t columns) noexcept {
+  return {.sample = rows * columns * panel,
+          .pitch = columns * panel,
+          .column = panel};
 }
 
 ConvPlan plan_conv(const Conv& conv, ConvMakes makes, const GemmTile& tile,

@@ -77,8 +77,12 @@ struct ConvAxis {
   ConvRange among(const ConvRange& result) const noexcept;
 };
 
-/// conv2d (makes y) or conv_transpose2d (makes x), of one group.
+/// One of the three, of one group.
 struct ConvGeometry {
+  std::int64_t groups = 1;
+  /// Groups of one channel each are as many channels side by side, and the
+  /// geometry is that of a call without groups and with one source channel.
+  bool is_depthwise = false;
   std::int64_t samples = 0;
   std::int64_t source_channels = 0;
   std::int64_t channels = 0;             // of the result
@@ -110,6 +114,9 @@ struct ConvImage {
 /// A copy of `channels` planes of rows x columns, spread over the cache.
 ConvImage conv_image(std::int64_t channels, std::int64_t rows,
                      std::int64_t columns, Bytes element) noexcept;
+/// A copy of one panel of channels, these side by side.
+ConvImage conv_image_by_lane(std::int64_t panel, std::int64_t rows,
+                             std::int64_t columns) noexcept;
 
 /// One step of a tile: which element each of its rows takes, counted from where
 /// the row begins, and the vectors that it is multiplied by.

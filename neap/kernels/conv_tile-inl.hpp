@@ -2,8 +2,9 @@
 // The register tile of convolutions: as gemm_tile-inl.hpp's, but elements and
 // vectors are found by lists of offsets, so that no product of the kernel's
 // places with the image's is ever laid out. Row r takes, at step k, the element
-// at rows[r] + steps[k].at, times the vectors at steps[k].b. Compiled once for
-// each instruction set; included by conv.cpp alone.
+// at rows[r] + steps[k].at, times the vectors at steps[k].b; by lane, it takes
+// vectors of elements there, and each lane is a convolution of its own.
+// Compiled once for each instruction set; included by conv.cpp alone.
 #if defined(NEAP_KERNELS_CONV_TILE_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef NEAP_KERNELS_CONV_TILE_INL
 #undef NEAP_KERNELS_CONV_TILE_INL
@@ -74,7 +75,7 @@ struct ConvSums {
   }
 };
 
-template <int kRows, int kVectors, class T>
+template <bool kByLane, int kRows, int kVectors, class T>
 void run_conv_tile(const ConvTile<T>& tile) {
   const hn::ScalableTag<T> d;
   const T* row_at[kRows];
@@ -99,10 +100,19 @@ void run_conv_tile(const ConvTile<T>& tile) {
     }
 #pragma GCC unroll 16
     for (int row = 0; row < kRows; ++row) {
-      const auto a = hn::Set(d, row_at[row][at]);
+      const T* from = row_at[row] + at;
+      if constexpr (kByLane) {
 #pragma GCC unroll 2
-      for (int v = 0; v < kVectors; ++v) {
-        sums.at[row][v] = hn::MulAdd(a, b_row[v], sums.at[row][v]);
+        for (int v = 0; v < kVectors; ++v) {
+          sums.at[row][v] = hn::MulAdd(hn::LoadU(d, from + v * kLanes<T>),
+                                       b_row[v], sums.at[row][v]);
+        }
+      } else {
+        const auto a = hn::Set(d, *from);
+#pragma GCC unroll 2
+        for (int v = 0; v < kVectors; ++v) {
+          sums.at[row][v] = hn::MulAdd(a, b_row[v], sums.at[row][v]);
+        }
       }
     }
   }
@@ -112,15 +122,15 @@ void run_conv_tile(const ConvTile<T>& tile) {
 template <class T>
 using ConvTileFunction = void (*)(const ConvTile<T>&);
 
-template <int kVectors, class T, int... kIndices>
+template <bool kByLane, int kVectors, class T, int... kIndices>
 constexpr std::array<ConvTileFunction<T>, sizeof...(kIndices)> conv_tiles_of(
     std::integer_sequence<int, kIndices...> /* indices */) {
-  return {&run_conv_tile<kIndices + 1, kVectors, T>...};
+  return {&run_conv_tile<kByLane, kIndices + 1, kVectors, T>...};
 }
 
-/// kConvTiles<vectors, T>[rows - 1]
-template <int kVectors, class T>
-inline constexpr auto kConvTiles = conv_tiles_of<kVectors, T>(
+/// kConvTiles<by lane, vectors, T>[rows - 1]
+template <bool kByLane, int kVectors, class T>
+inline constexpr auto kConvTiles = conv_tiles_of<kByLane, kVectors, T>(
     std::make_integer_sequence<int, kConvTileRows>());
 
 /// Rows of the next tile where so many are left.
@@ -148,14 +158,15 @@ inline std::int64_t end_steps(ConvStep* steps, ConvStep* end) {
 
 /// All rows of a list, a tile at a time; `tile` has the first row's. Calls
 /// before(place of the first row, rows) for each.
-template <class T, class Before>
+template <bool kByLane, class T, class Before>
 void run_conv_rows(ConvTile<T> tile, std::int64_t rows, std::int64_t vectors,
                    const Before& before) {
   while (rows > 0) {
     const std::int64_t count = next_conv_rows(rows);
     const auto index = static_cast<std::size_t>(count - 1);
     before(tile.places[0], count);
-    (vectors == 2 ? kConvTiles<2, T> : kConvTiles<1, T>)[index](tile);
+    (vectors == 2 ? kConvTiles<kByLane, 2, T>
+                  : kConvTiles<kByLane, 1, T>)[index](tile);
     tile.rows += count;
     tile.places += count;
     rows -= count;

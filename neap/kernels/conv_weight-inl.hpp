@@ -38,6 +38,7 @@ class ConvWeightPart {
             steps_ + plan.band_samples * plan.band_rows * geometry_.extent[1] +
             kConvStepsAhead)),
         places_(rows_ + plan.block_channels),
+        classes_(places_ + plan.block_channels),
         sums_(reinterpret_cast<T*>(scratch + plan.table_bytes)),
         copy_(
             reinterpret_cast<T*>(scratch + plan.table_bytes + plan.sum_bytes)),
@@ -53,7 +54,7 @@ class ConvWeightPart {
 
   void run() {
     const std::int64_t panels = plan_.block_panels * kPanel;
-    for (group_ = 0; group_ < conv_.attrs.groups; ++group_) {
+    for (group_ = 0; group_ < geometry_.groups; ++group_) {
       for (std::int64_t first = channels_.begin; first < channels_.end;
            first += panels) {
         panels_ = {first, std::min(first + panels, channels_.end)};
@@ -68,6 +69,7 @@ class ConvWeightPart {
 
  private:
   static constexpr std::int64_t kPanel = kTileColumns<T>;
+  static constexpr std::int64_t kFewChannels = 6;
 
   /// Calls body(first channel of y, channels, their sums) for each panel.
   template <class Body>
@@ -104,16 +106,20 @@ class ConvWeightPart {
     const ConvWindow<T> window(
         conv_.x, conv_source(conv_, ConvMakes::kW, 0, band.rows),
         conv_source(conv_, ConvMakes::kW, 1, {0, geometry_.extent[1]}));
-    image_ = conv_image(plan_.block_channels, window.rows().size(),
-                        window.columns().size(), sizeof(T));
-    window.copy(band.sample, band.samples,
-                group_ * geometry_.source_channels + block_.begin,
-                block_.size(), image_, copy_);
-    for (std::int64_t k = 0; k < block_.size(); ++k) {
-      rows_[k] = static_cast<std::int32_t>(k * image_.plane);
-      places_[k] = static_cast<std::int32_t>(k * geometry_.taps() * kPanel);
+    image_ = geometry_.is_depthwise
+                 ? conv_image_by_lane(kPanel, window.rows().size(),
+                                      window.columns().size())
+                 : conv_image(plan_.block_channels, window.rows().size(),
+                              window.columns().size(), sizeof(T));
+    if (!geometry_.is_depthwise) {
+      window.copy(band.sample, band.samples,
+                  group_ * geometry_.source_channels + block_.begin,
+                  block_.size(), image_, copy_);
     }
     for_panels([&](auto first, auto width, T* sums) {
+      if (geometry_.is_depthwise) {
+        window.copy_by_lane(band.sample, band.samples, first, width, copy_);
+      }
       pack(band, first, width);
       ConvTile<T> tile{.image = copy_,
                        .rows = rows_,
@@ -122,17 +128,126 @@ class ConvWeightPart {
                        .sums = sums,
                        .places = places_,
                        .begins = is_first};
-      for (std::int64_t p = 0; p < down_.taps; ++p) {
-        for (std::int64_t q = 0; q < along_.taps; ++q) {
-          tile.depth = list_steps(band, window, p, q);
-          if (is_first || tile.depth > 0) {
-            run_conv_rows(tile, block_.size(), width > kLanes<T> ? 2 : 1,
-                          [](auto, auto) {});
-          }
-          tile.sums += kPanel;
-        }
+      const std::int64_t vectors = width > kLanes<T> ? 2 : 1;
+      if (geometry_.is_depthwise || block_.size() < kFewChannels) {
+        run_by_places(tile, band, window, vectors);
+      } else {
+        run_by_taps(tile, band, window, vectors);
       }
     });
+  }
+
+  /// Tap by tap: the rows of a tile are the channels.
+  void run_by_taps(ConvTile<T> tile, const ConvBand& band,
+                   const ConvWindow<T>& window, std::int64_t vectors) {
+    for (std::int64_t k = 0; k < block_.size(); ++k) {
+      rows_[k] = static_cast<std::int32_t>(k * image_.plane);
+      places_[k] = static_cast<std::int32_t>(k * geometry_.taps() * kPanel);
+    }
+    for (std::int64_t p = 0; p < down_.taps; ++p) {
+      for (std::int64_t q = 0; q < along_.taps; ++q) {
+        tile.depth = list_steps(band, window, p, q);
+        if (tile.begins || tile.depth > 0) {
+          run_rows(tile, block_.size(), vectors);
+        }
+        tile.sums += kPanel;
+      }
+    }
+  }
+
+  /// Row by row of y, and class by class of its columns, where channels alone
+  /// would be too few rows: these are the channels and taps that reach such
+  /// places.
+  void run_by_places(ConvTile<T> tile, const ConvBand& band,
+                     const ConvWindow<T>& window, std::int64_t vectors) {
+    const std::int64_t columns = geometry_.extent[1];
+    if (tile.begins) {
+      std::fill_n(tile.sums, sums_of_panel() * kPanel, T{0});
+      tile.begins = false;
+    }
+    for (std::int64_t j = 0; j < columns; ++j) {
+      steps_[j] = {
+          static_cast<std::int32_t>(j * along_.source_step * image_.column),
+          static_cast<std::int32_t>(j * kPanel)};
+    }
+    end_steps(steps_, steps_ + columns);
+    for (std::int64_t s = 0; s < band.samples; ++s) {
+      std::int64_t listed = band.rows.begin;  // lists are those of rows below
+      for (std::int64_t i = band.rows.begin; i < band.rows.end; ++i) {
+        if (i == listed) {
+          list_classes(window, i);
+          listed = down_.next_class(i, band.rows.end);
+        }
+        const std::int64_t row = s * band.rows.size() + i - band.rows.begin;
+        tile.b = packed_ + row * columns * kPanel;
+        tile.image =
+            copy_ + s * image_.sample + i * down_.source_step * image_.pitch;
+        run_classes(tile, vectors);
+      }
+    }
+  }
+
+  /// Each class of columns: its first and its number, how many channels and
+  /// taps reach it, and these.
+  void list_classes(const ConvWindow<T>& window, std::int64_t i) {
+    const std::int64_t columns = geometry_.extent[1];
+    std::int32_t* to = classes_;
+    for (std::int64_t j = 0; j < columns;) {
+      const std::int64_t next = along_.next_class(j, columns);
+      const std::int64_t count = list_taps(window, i, j, to + 3);
+      to[0] = static_cast<std::int32_t>(j);
+      to[1] = static_cast<std::int32_t>(next - j);
+      to[2] = static_cast<std::int32_t>(count);
+      to += 3 + 2 * count;
+      j = next;
+    }
+  }
+
+  void run_classes(ConvTile<T> tile, std::int64_t vectors) const {
+    const std::int32_t* at = classes_;
+    for (std::int64_t j = 0; j < geometry_.extent[1]; j += at[1]) {
+      if (j > 0) {
+        at += 3 + 2 * at[2];
+      }
+      tile.steps = steps_ + j;
+      tile.depth = at[1];
+      tile.rows = at + 3;
+      tile.places = at + 3 + at[2];
+      run_rows(tile, at[2], vectors);
+    }
+  }
+
+  /// Where the channels and taps that reach a place begin, counted from row 0
+  /// and column 0 of y, and then where their sums are.
+  std::int64_t list_taps(const ConvWindow<T>& window, std::int64_t i,
+                         std::int64_t j, std::int32_t* to) const {
+    const std::int64_t down = down_.taken(i);
+    const std::int64_t along = along_.taken(j);
+    const std::int64_t count = block_.size() * down * along;
+    std::int32_t* sums = to + count;
+    for (std::int64_t row = 0; row < sums_of_panel(); ++row) {
+      const std::int64_t q = row % along_.taps;
+      const std::int64_t p = row / along_.taps % down_.taps;
+      const std::int64_t k = row / geometry_.taps();
+      if (down_.takes(i, p) && along_.takes(j, q)) {
+        *to++ = static_cast<std::int32_t>(
+            k * image_.plane +
+            (down_.at(0, p) - window.rows().begin) * image_.pitch +
+            (along_.at(0, q) - window.columns().begin) * image_.column);
+        *sums++ = static_cast<std::int32_t>(row * kPanel);
+      }
+    }
+    return count;
+  }
+
+  void run_rows(const ConvTile<T>& tile, std::int64_t rows,
+                std::int64_t vectors) const {
+    const auto nothing = [](std::int64_t, std::int64_t) {};
+    if (geometry_.is_depthwise) {
+      run_conv_rows<true>(tile, rows, vectors, nothing);
+    } else {
+      run_conv_rows<false>(tile, rows, vectors, nothing);
+    }
   }
 
   /// The places of y that a tap reaches from inside of x, along an axis.
@@ -183,7 +298,7 @@ class ConvWeightPart {
                       (group_ * geometry_.channels + first) * s[1] +
                       band.rows.begin * s[2];
       for (std::int64_t i = 0; i < band.rows.size() * columns; i += run) {
-        pack_panel<kPanel>(from, s[1], s[3], width, run, to);
+        pack_conv_panel(from, s[1], s[3], width, run, to);
         from += s[2];
         to += run * kPanel;
       }
@@ -198,6 +313,7 @@ class ConvWeightPart {
   ConvStep* const steps_;
   std::int32_t* const rows_;
   std::int32_t* const places_;
+  std::int32_t* const classes_;
   T* const sums_;  // by panel, channel of x, tap and channel of y
   T* const copy_;
   T* const packed_;
