@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
@@ -83,6 +84,30 @@ TEST_P(PrefetchTest, StartsAnewInTheMiddleOfAnEpoch) {
     plain.start(100 + taken, 2);
     loader.start(100 + taken, 2);
     EXPECT_EQ(rest_of(loader), rest_of(plain)) << taken;
+  }
+}
+
+// So slow that its reader is in the middle of a batch when another epoch
+// starts.
+struct Slow : Counting {
+  void load(SampleId id, std::span<std::byte> input,
+            std::span<std::byte> target) const noexcept {
+    std::this_thread::sleep_for(std::chrono::microseconds(300));
+    Counting::load(id, input, target);
+  }
+};
+
+TEST_P(PrefetchTest, WaitsForABatchThatIsBeingReadWhenAnEpochStarts) {
+  const Slow data;
+  Loader loader(data, ahead({.batch = 4}));
+  for (std::int64_t epoch = 0; epoch < 5; ++epoch) {
+    loader.start(epoch);
+    loader.next();
+    std::this_thread::sleep_for(std::chrono::microseconds(400));
+    loader.start(epoch + 100, 1);
+    const double first = 1000.0 * static_cast<double>(epoch + 100);
+    EXPECT_EQ(rest_of(loader), (Values{first + 4, first + 5, first + 6,
+                                       first + 7, first + 8, first + 9}));
   }
 }
 
