@@ -62,7 +62,20 @@ void put_by_index(const Extents& e) {
   differentiate(scatter(with_grad(matrix(e)), 0, index, with_grad(matrix(e))));
 }
 
+// Four heads as wide as an eighth of a side, as many rows as a side.
+void attend(const Extents& e, double dropout) {
+  const auto heads = [&e] {
+    return with_grad(
+        numbers({1, 4, e.side, std::max<std::int64_t>(e.side / 8, 2)}));
+  };
+  differentiate(scaled_dot_product_attention(
+      heads(), heads(), heads(), {.is_causal = true, .dropout = dropout}));
+}
+
 const Example kExamples[] = {
+    {"attention attention_grad", [](const Extents& e) { attend(e, 0.0); }},
+    {"attention_dropout attention_dropout_grad",
+     [](const Extents& e) { attend(e, 0.1); }},
     {"cast", [](const Extents& e) { cast(matrix(e), f64); }},
     {"causal_softmax",
      [](const Extents& e) { causal_softmax(square_matrix(e), 0.125); }},
@@ -91,6 +104,10 @@ const Example kExamples[] = {
     {"flip", [](const Extents& e) { flip(matrix(e), {1}); }},
     {"frozen_row gather scatter_add", embed},
     {"gather scatter scatter_add scatter_take", put_by_index},
+    {"gelu_linear",
+     [](const Extents& e) {
+       gelu_linear(square_matrix(e), square_matrix(e), numbers({e.side}));
+     }},
     {"inverse", [](const Extents& e) { inverse(systems(e)); }},
     {"layer_norm layer_norm_grad",
      [](const Extents& e) {
@@ -123,6 +140,8 @@ const Example kExamples[] = {
        differentiate(rms_norm(with_grad(matrix(e)), {e.columns},
                               with_grad(numbers({e.columns}))));
      }},
+    {"rotary_embedding",
+     [](const Extents& e) { rotary_embedding(square_matrix(e)); }},
     {"sigmoid_grad",
      [](const Extents& e) { differentiate(sigmoid(with_grad(matrix(e)))); }},
     {"slice_put slice_add",

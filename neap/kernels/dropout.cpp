@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <type_traits>
 
 #include "neap/kernels/attrs.hpp"
@@ -15,48 +14,13 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "neap/kernels/dropout.cpp"
 #include "hwy/foreach_target.h"
+#include "neap/kernels/dropout-inl.hpp"
 #include "neap/kernels/elementwise-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace neap::kernels {
 namespace HWY_NAMESPACE {
 namespace {
-
-constexpr int kBlocks = 32;  // Philox blocks made at one time
-constexpr int kWords = 4 * kBlocks;
-
-// base::philox for kBlocks counters in a row, written so that the compiler
-// makes vectors of it.
-void draw(const base::DrawKey& key, std::uint64_t first_block,
-          std::uint32_t* words) noexcept {
-  alignas(64) std::uint32_t c[4][kBlocks];
-  for (int i = 0; i < kBlocks; ++i) {
-    const std::uint64_t block = first_block + static_cast<std::uint64_t>(i);
-    c[0][i] = static_cast<std::uint32_t>(block);
-    c[1][i] = static_cast<std::uint32_t>(block >> 32U);
-    c[2][i] = static_cast<std::uint32_t>(key.draw);
-    c[3][i] = static_cast<std::uint32_t>(key.draw >> 32U);
-  }
-  auto k0 = static_cast<std::uint32_t>(key.seed);
-  auto k1 = static_cast<std::uint32_t>(key.seed >> 32U);
-  for (int round = 0; round < 10; ++round) {
-    for (int i = 0; i < kBlocks; ++i) {
-      const std::uint64_t p0 = std::uint64_t{0xD2511F53U} * c[0][i];
-      const std::uint64_t p1 = std::uint64_t{0xCD9E8D57U} * c[2][i];
-      c[0][i] = static_cast<std::uint32_t>(p1 >> 32U) ^ c[1][i] ^ k0;
-      c[2][i] = static_cast<std::uint32_t>(p0 >> 32U) ^ c[3][i] ^ k1;
-      c[1][i] = static_cast<std::uint32_t>(p1);
-      c[3][i] = static_cast<std::uint32_t>(p0);
-    }
-    k0 += 0x9E3779B9U;
-    k1 += 0xBB67AE85U;
-  }
-  for (int i = 0; i < kBlocks; ++i) {
-    for (int k = 0; k < 4; ++k) {
-      words[4 * i + k] = c[k][i];
-    }
-  }
-}
 
 template <class T>
 void dropout_piece_of(const Piece& piece) noexcept {
@@ -65,28 +29,14 @@ void dropout_piece_of(const Piece& piece) noexcept {
   const T* x = piece.at<const T>(0);
   T* y = piece.at<T>(1);
   const T keep = static_cast<T>(1.0 - attrs.p);
-  // word >> 8 is uniform_f32 times 2^24.
-  const auto threshold =
-      static_cast<std::uint32_t>(std::ceil(attrs.p * 0x1.0p24));
-  alignas(64) std::uint32_t words[kWords];
-  std::int64_t i = 0;
-  while (i < piece.count) {
-    const auto at = static_cast<std::uint64_t>(piece.first + i);
-    const std::uint64_t skip = at % 4;
-    draw(attrs.key, at / 4, words);
-    const std::int64_t run =
-        std::min(piece.count - i, kWords - static_cast<std::int64_t>(skip));
-    // Branches on random bits would be mispredicted: the choice is a mask.
-    for (std::int64_t k = 0; k < run; ++k) {
-      const Bits all = ~Bits{0};
-      const Bits mask =
-          words[skip + static_cast<std::uint64_t>(k)] >> 8U >= threshold
-              ? all
-              : Bits{0};
-      y[i + k] = std::bit_cast<T>(std::bit_cast<Bits>(x[i + k] / keep) & mask);
-    }
-    i += run;
-  }
+  const std::uint32_t threshold = keep_threshold(attrs.p);
+  // Branches on random bits would be mispredicted: the choice is a mask.
+  for_each_word(
+      attrs.key, piece.first, piece.count,
+      [&](std::int64_t i, std::uint32_t word) HWY_ATTR {
+        const Bits mask = word >> 8U >= threshold ? ~Bits{0} : Bits{0};
+        y[i] = std::bit_cast<T>(std::bit_cast<Bits>(x[i] / keep) & mask);
+      });
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "neap/ops/atan.hpp"                  // IWYU pragma: export
 #include "neap/ops/atan2.hpp"                 // IWYU pragma: export
 #include "neap/ops/atanh.hpp"                 // IWYU pragma: export
+#include "neap/ops/attention.hpp"             // IWYU pragma: export
 #include "neap/ops/avg_pool2d.hpp"            // IWYU pragma: export
 #include "neap/ops/batch_norm.hpp"            // IWYU pragma: export
 #include "neap/ops/binary_cross_entropy.hpp"  // IWYU pragma: export
@@ -57,6 +58,7 @@
 #include "neap/ops/gaussian.hpp"              // IWYU pragma: export
 #include "neap/ops/ge.hpp"                    // IWYU pragma: export
 #include "neap/ops/gelu.hpp"                  // IWYU pragma: export
+#include "neap/ops/gelu_linear.hpp"           // IWYU pragma: export
 #include "neap/ops/group_norm.hpp"            // IWYU pragma: export
 #include "neap/ops/gru.hpp"                   // IWYU pragma: export
 #include "neap/ops/gt.hpp"                    // IWYU pragma: export
@@ -113,6 +115,7 @@
 #include "neap/ops/reshape.hpp"               // IWYU pragma: export
 #include "neap/ops/rms_norm.hpp"              // IWYU pragma: export
 #include "neap/ops/rnn.hpp"                   // IWYU pragma: export
+#include "neap/ops/rotary_embedding.hpp"      // IWYU pragma: export
 #include "neap/ops/round.hpp"                 // IWYU pragma: export
 #include "neap/ops/rsqrt.hpp"                 // IWYU pragma: export
 #include "neap/ops/scatter.hpp"               // IWYU pragma: export
@@ -136,6 +139,7 @@
 #include "neap/ops/sub.hpp"                   // IWYU pragma: export
 #include "neap/ops/sum.hpp"                   // IWYU pragma: export
 #include "neap/ops/sum_of_squares.hpp"        // IWYU pragma: export
+#include "neap/ops/swiglu.hpp"                // IWYU pragma: export
 #include "neap/ops/tan.hpp"                   // IWYU pragma: export
 #include "neap/ops/tanh.hpp"                  // IWYU pragma: export
 #include "neap/ops/tile.hpp"                  // IWYU pragma: export
