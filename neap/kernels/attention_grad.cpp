@@ -99,8 +99,8 @@ namespace {
 /// and ds = p (f g - mean) of the first `count`, p times f, with f the factors
 /// of dropout. Zeros up to whole vectors.
 template <bool kDerives, bool kDrops, class T>
-HWY_INLINE void weigh_row(std::int64_t count, T lse, T mean, const T* factors,
-                          T* weights, T* slopes) {
+void weigh_row(std::int64_t count, T lse, T mean, const T* factors, T* weights,
+               T* slopes) {
   const hn::ScalableTag<T> d;
   const auto level = hn::Set(d, lse);
   const auto middle = hn::Set(d, mean);
@@ -283,14 +283,16 @@ class AttentionBack {
                    room_.factors);
     }
     const T lse = lse_of(row);
-    if (!derives()) {
-      drops ? weigh_row<false, true>(count, lse, T{0}, room_.factors, p, ds)
-            : weigh_row<false, false>(count, lse, T{0}, room_.factors, p, ds);
-    } else {
+    if (derives()) {
       const T mean = mean_of(row, room_.dy + i * room_.value_step);
-      drops ? weigh_row<true, true>(count, lse, mean, room_.factors, p, ds)
-            : weigh_row<true, false>(count, lse, mean, room_.factors, p, ds);
+      (drops
+           ? weigh_row<true, true, T>
+           : weigh_row<true, false, T>)(count, lse, mean, room_.factors, p, ds);
       close_row(count, keys_.size(), ds);
+    } else {
+      (drops ? weigh_row<false, true, T>
+             : weigh_row<false, false, T>)(count, lse, T{0}, room_.factors, p,
+                                           ds);
     }
     close_row(count, keys_.size(), p);
   }

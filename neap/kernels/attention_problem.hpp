@@ -86,6 +86,9 @@ struct HeadView {
 template <class T>
 HeadView<T> head_of(const Strided& x, std::int64_t batch,
                     std::int64_t head) noexcept {
+  if (x.data == nullptr) {
+    return {};  // no element is anywhere
+  }
   return {x.as<T>() + batch * x.strides[0] + head * x.strides[2], x.strides[1],
           x.strides[3]};
 }

@@ -1,14 +1,13 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/models/causal_attention.hpp"
 
-#include <cmath>
-
-#include "neap/ops/causal_softmax.hpp"
+#include "neap/autograd/rematerialise.hpp"
+#include "neap/ops/attention.hpp"
 #include "neap/ops/dropout.hpp"
-#include "neap/ops/matmul.hpp"
 #include "neap/ops/narrow.hpp"
 #include "neap/ops/permute.hpp"
 #include "neap/ops/reshape.hpp"
+#include "neap/ops/rotary_embedding.hpp"
 #include "neap/ops/transpose.hpp"
 
 namespace neap::models {
@@ -16,6 +15,7 @@ namespace neap::models {
 CausalAttention::CausalAttention(const GptOptions& options, CallSite site)
     : heads_((check(options), options.heads)),
       dropout_(options.dropout),
+      turns_(options.positions == GptPositions::kRotary),
       c_attn_(options.dim, 3 * options.dim, options.bias, options.dtype, site),
       c_proj_(options.dim, options.dim, options.bias, options.dtype, site) {
   name_parts();
@@ -26,6 +26,7 @@ CausalAttention::CausalAttention(const CausalAttention& other,
     : Cloneable(other, cloning),
       heads_(other.heads_),
       dropout_(other.dropout_),
+      turns_(other.turns_),
       c_attn_(other.c_attn_, cloning),
       c_proj_(other.c_proj_, cloning) {
   name_parts();
@@ -37,20 +38,36 @@ void CausalAttention::name_parts() {
 }
 
 Tensor CausalAttention::forward(const Tensor& x) {
-  const std::int64_t b = x.shape()[0];
-  const std::int64_t t = x.shape()[1];
-  const std::int64_t width = x.shape()[2] / heads_;
-  // Views of one product: which of the three, then (b, heads, t, width).
-  const Tensor qkv = reshape(c_attn_(x), {b, t, 3, heads_, width});
-  const auto part = [&qkv](std::int64_t which, const Shape& order) {
-    return permute(select(qkv, 2, which), order);
+  return attend(c_attn_(x));
+}
+
+Tensor CausalAttention::after(nn::Layer& norm, const Tensor& x, CallSite site) {
+  const nn::ModuleScope scope(*this, site);
+  const auto projected = [this, &norm](const Tensor& in) {
+    return c_attn_(norm(in));
   };
-  Tensor weights = causal_softmax(
-      matmul(part(0, {0, 2, 1, 3}), part(1, {0, 2, 3, 1})),
-      1.0 / std::sqrt(static_cast<double>(width)));  // (b, heads, t, t)
-  weights = dropout(std::move(weights), dropout_, is_training());
-  Tensor y = matmul(weights, part(2, {0, 2, 1, 3}));
-  y = c_proj_(reshape(transpose(y, 1, 2), x.shape()));
+  Tensor y = attend(rematerialise(projected, {.keep = Keep::kComputeBound})(x));
+  scope.note(y, x);
+  return y;
+}
+
+// Queries, keys and values side by side, (b, t, 3 dim).
+Tensor CausalAttention::attend(const Tensor& projected) {
+  const std::int64_t b = projected.shape()[0];
+  const std::int64_t t = projected.shape()[1];
+  const std::int64_t dim = projected.shape()[2] / 3;
+  // Views: which of the three, then (b, heads, t, width).
+  const Tensor qkv = reshape(projected, {b, t, 3, heads_, dim / heads_});
+  const auto part = [&qkv](std::int64_t which) {
+    return permute(select(qkv, 2, which), {0, 2, 1, 3});
+  };
+  const auto placed = [&part, this](std::int64_t which) {
+    return turns_ ? rotary_embedding(part(which)) : part(which);
+  };
+  Tensor y = scaled_dot_product_attention(
+      placed(0), placed(1), part(2),
+      {.is_causal = true, .dropout = is_training() ? dropout_ : 0.0});
+  y = c_proj_(reshape(transpose(y, 1, 2), {b, t, dim}));
   return dropout(std::move(y), dropout_, is_training());
 }
 

@@ -11,8 +11,9 @@ namespace neap::models {
 
 /// Children "c_attn" (dim to queries, keys and values, side by side) and
 /// "c_proj" (dim to dim). Takes (b, t, dim), gives (b, t, dim). Keeps x, the
-/// queries, keys and values, the weights (b, heads, t, t) and their sums (b, t,
-/// dim); dropout keeps nothing more than its result.
+/// queries, keys and values, what attention makes of them (b, t, dim) and a
+/// number a row and head; the weights are computed again for the backward, and
+/// with dropout drawn again.
 class NEAP_API CausalAttention final : public nn::Cloneable<CausalAttention> {
  public:
   /// THROWS: ValueError unless `heads` divides `dim`; as nn::Linear.
@@ -21,12 +22,18 @@ class NEAP_API CausalAttention final : public nn::Cloneable<CausalAttention> {
   CausalAttention(const CausalAttention& other, nn::Cloning& cloning);
 
   Tensor forward(const Tensor& x) override;
+  /// The same of norm(x), which is not kept but computed again for the
+  /// backward. LIFETIME: this and `norm`, where they are, until then.
+  Tensor after(nn::Layer& norm, const Tensor& x,
+               CallSite site = CallSite::here());
 
  private:
   void name_parts();
+  Tensor attend(const Tensor& projected);
 
   std::int64_t heads_;
   double dropout_;
+  bool turns_;  // queries and keys, by their positions
   nn::Linear c_attn_;
   nn::Linear c_proj_;
 };

@@ -26,6 +26,10 @@ void check(const GptOptions& o) {
         "of at least 1, and heads that divide dim",
         o.vocab, o.block, o.layers, o.heads, o.dim);
   }
+  if (o.positions == GptPositions::kRotary && o.dim / o.heads % 2 != 0) {
+    raise<ValueError>("gpt: heads of {}, expected an even width to turn",
+                      o.dim / o.heads);
+  }
   if (!(o.dropout >= 0.0 && o.dropout < 1.0)) {
     raise<ValueError>("gpt: dropout is {}, expected 0 <= p < 1", o.dropout);
   }
@@ -41,6 +45,21 @@ Tensor for_parameter(const Shape& shape, DType dtype, const CallSite& site) {
   const memory::ContextGuard guard(
       [](memory::Context& c) { c.category = memory::Category::kParameters; });
   return empty(shape, dtype, site);
+}
+
+std::optional<nn::Embedding> places_of(const GptOptions& o,
+                                       const CallSite& site) {
+  if (o.positions != GptPositions::kLearned) {
+    return std::nullopt;
+  }
+  return std::optional<nn::Embedding>(std::in_place, o.block, o.dim,
+                                      std::nullopt, o.dtype, site);
+}
+
+std::optional<nn::Embedding> places_of(
+    const std::optional<nn::Embedding>& other, nn::Cloning& cloning) {
+  return other ? std::optional<nn::Embedding>(std::in_place, *other, cloning)
+               : std::nullopt;
 }
 
 nn::Sequential blocks_of(const GptOptions& options, const CallSite& site) {
@@ -78,7 +97,7 @@ Tensor GptHead::forward(const Tensor& x) {
 Gpt::Gpt(const GptOptions& options, CallSite site)
     : options_((check(options), options)),
       wte_(options.vocab, options.dim, std::nullopt, options.dtype, site),
-      wpe_(options.block, options.dim, std::nullopt, options.dtype, site),
+      wpe_(places_of(options, site)),
       h_(blocks_of(options, site)),
       ln_f_({options.dim}, 1e-5, true, options.bias, options.dtype, site),
       lm_head_(head_of(options, wte_.weight(), site)) {
@@ -90,7 +109,7 @@ Gpt::Gpt(const Gpt& other, nn::Cloning& cloning)
     : Cloneable(other, cloning),
       options_(other.options_),
       wte_(other.wte_, cloning),
-      wpe_(other.wpe_, cloning),
+      wpe_(places_of(other.wpe_, cloning)),
       h_(other.h_, cloning),
       ln_f_(other.ln_f_, cloning),
       lm_head_(other.lm_head_, cloning) {
@@ -99,7 +118,9 @@ Gpt::Gpt(const Gpt& other, nn::Cloning& cloning)
 
 void Gpt::name_parts() {
   add("wte", wte_);
-  add("wpe", wpe_);
+  if (wpe_) {
+    add("wpe", *wpe_);
+  }
   add("h", h_);
   add("ln_f", ln_f_);
   add("lm_head", lm_head_);
@@ -111,7 +132,7 @@ void Gpt::initialise(const CallSite& site) {
       kDeviation / std::sqrt(2.0 * static_cast<double>(options_.layers));
   for (const nn::Parameter& parameter : parameters()) {
     const std::string_view name = parameter.name;
-    if (name.ends_with("c_proj.weight")) {
+    if (name.ends_with("c_proj.weight") || name.ends_with("w2.weight")) {
       nn::normal_(parameter.tensor, 0.0, onto_sum, site);
     } else if (parameter.tensor.rank() == 2) {
       nn::normal_(parameter.tensor, 0.0, kDeviation, site);
@@ -126,23 +147,21 @@ Tensor Gpt::forward(const Tensor& tokens) {
     raise<ShapeError>("gpt: tokens {}, expected (b, t) with t at most {}",
                       format_shape(tokens.shape()), options_.block);
   }
-  const Tensor positions = narrow(wpe_.weight(), 0, 0, tokens.shape()[1]);
-  Tensor x = wte_(tokens) + positions;
+  Tensor x = wte_(tokens);
+  if (wpe_) {
+    x = std::move(x) + narrow(wpe_->weight(), 0, 0, tokens.shape()[1]);
+  }
   x = dropout(std::move(x), options_.dropout, is_training());
   return lm_head_(ln_f_(through_blocks(std::move(x))));
 }
 
 Tensor Gpt::through_blocks(Tensor x) {
-  if (options_.keep == GptKeep::kEverything) {
-    return h_(x);
+  if (options_.keep != GptKeep::kNothing) {
+    return h_(x);  // the blocks see to it
   }
-  const auto keep = options_.keep == GptKeep::kProducts
-                        ? autograd::Keep::kComputeBound
-                        : autograd::Keep::kNothing;
   for (std::int64_t i = 0; i < h_.size(); ++i) {
     nn::Layer& block = h_[i];
-    x = rematerialise([&block](const Tensor& in) { return block(in); },
-                      {.keep = keep})(x);
+    x = rematerialise([&block](const Tensor& in) { return block(in); })(x);
   }
   return x;
 }

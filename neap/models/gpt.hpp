@@ -9,10 +9,14 @@
 //   lm_head      to a score for every token; its weight is wte's unless told
 //                otherwise
 //
+// With rotary positions there is no wpe; with swiglu, mlp has w1, w2 and w3.
+//
 //   models::Gpt model({.vocab = 256, .block = 64, .layers = 4, .heads = 4,
 //                      .dim = 128});
 //   backward(model.loss(tokens, targets));
 #pragma once
+
+#include <optional>
 
 #include "neap/models/gpt_block.hpp"
 #include "neap/nn/embedding.hpp"
@@ -65,7 +69,7 @@ class NEAP_API Gpt final : public nn::Cloneable<Gpt> {
 
   GptOptions options_;
   nn::Embedding wte_;
-  nn::Embedding wpe_;
+  std::optional<nn::Embedding> wpe_;
   nn::Sequential h_;
   nn::LayerNorm ln_f_;
   GptHead lm_head_;

@@ -1,7 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/models/gpt_block.hpp"
 
+#include "neap/autograd/rematerialise.hpp"
 #include "neap/ops/dropout.hpp"
+#include "neap/ops/gelu_linear.hpp"
 #include "neap/ops/operators.hpp"
 
 namespace neap::models {
@@ -10,6 +12,13 @@ namespace {
 nn::LayerNorm norm_of(const GptOptions& options, const CallSite& site) {
   return nn::LayerNorm({options.dim}, 1e-5, true, options.bias, options.dtype,
                        site);
+}
+
+// Three matrices of so many rows have the weights of two of 4 dim; whole
+// vectors.
+std::int64_t gated_width(std::int64_t dim) {
+  constexpr std::int64_t kUnit = 16;
+  return (8 * dim / 3 + kUnit - 1) / kUnit * kUnit;
 }
 
 }  // namespace
@@ -37,23 +46,57 @@ void GptMlp::name_parts() {
 }
 
 Tensor GptMlp::forward(const Tensor& x) {
-  return dropout(c_proj_(gelu(c_fc_(x), gelu_)), dropout_, is_training());
+  return dropout(through_gelu(c_fc_(x)), dropout_, is_training());
+}
+
+Tensor GptMlp::after(nn::Layer& norm, const Tensor& x, CallSite site) {
+  const nn::ModuleScope scope(*this, site);
+  const auto widened = [this, &norm](const Tensor& in) {
+    return c_fc_(norm(in));
+  };
+  const Tensor wide = rematerialise(widened, {.keep = Keep::kComputeBound})(x);
+  Tensor y = dropout(through_gelu(wide), dropout_, is_training());
+  scope.note(y, x);
+  return y;
+}
+
+// c_proj of gelu, which is not kept.
+Tensor GptMlp::through_gelu(const Tensor& x) {
+  const nn::ModuleScope scope(c_proj_);
+  const Tensor& bias = c_proj_.bias();
+  Tensor y = bias.defined() ? gelu_linear(x, c_proj_.weight(), bias, gelu_)
+                            : gelu_linear(x, c_proj_.weight(), gelu_);
+  scope.note(y, x);
+  return y;
 }
 
 GptBlock::GptBlock(const GptOptions& options, CallSite site)
-    : ln_1_(norm_of(options, site)),
+    : keep_(options.keep),
+      ln_1_(norm_of(options, site)),
       attn_(options, site),
       ln_2_(norm_of(options, site)),
-      mlp_(options, site) {
+      dropout_(options.dropout) {
+  if (options.mlp == GptFeedForward::kGelu) {
+    mlp_.emplace(options, site);
+  } else {
+    swiglu_.emplace(options.dim, gated_width(options.dim), options.bias,
+                    options.dtype, site);
+  }
   name_parts();
 }
 
 GptBlock::GptBlock(const GptBlock& other, nn::Cloning& cloning)
     : Cloneable(other, cloning),
+      keep_(other.keep_),
       ln_1_(other.ln_1_, cloning),
       attn_(other.attn_, cloning),
       ln_2_(other.ln_2_, cloning),
-      mlp_(other.mlp_, cloning) {
+      dropout_(other.dropout_) {
+  if (other.mlp_) {
+    mlp_.emplace(*other.mlp_, cloning);
+  } else {
+    swiglu_.emplace(*other.swiglu_, cloning);
+  }
   name_parts();
 }
 
@@ -61,12 +104,20 @@ void GptBlock::name_parts() {
   add("ln_1", ln_1_);
   add("attn", attn_);
   add("ln_2", ln_2_);
-  add("mlp", mlp_);
+  if (mlp_) {
+    add("mlp", *mlp_);
+  } else {
+    add("mlp", *swiglu_);
+  }
 }
 
 Tensor GptBlock::forward(const Tensor& x) {
-  const Tensor y = x + attn_(ln_1_(x));
-  return y + mlp_(ln_2_(y));
+  const bool keeps_norms = keep_ != GptKeep::kProducts;
+  const Tensor y = x + (keeps_norms ? attn_(ln_1_(x)) : attn_.after(ln_1_, x));
+  if (swiglu_) {
+    return y + dropout((*swiglu_)(ln_2_(y)), dropout_, is_training());
+  }
+  return y + (keeps_norms ? (*mlp_)(ln_2_(y)) : mlp_->after(ln_2_, y));
 }
 
 }  // namespace neap::models

@@ -3,21 +3,29 @@
 // in front (GPT-2's form).
 #pragma once
 
+#include <optional>
+
 #include "neap/models/causal_attention.hpp"
 #include "neap/nn/norm.hpp"
+#include "neap/nn/swiglu.hpp"
 
 namespace neap::models {
 
-/// "c_fc" (dim to 4 dim), gelu, "c_proj" (4 dim to dim), dropout.
+/// "c_fc" (dim to 4 dim), gelu, "c_proj" (4 dim to dim), dropout. Keeps x and
+/// the result of c_fc.
 class NEAP_API GptMlp final : public nn::Cloneable<GptMlp> {
  public:
   explicit GptMlp(const GptOptions& options, CallSite site = CallSite::here());
   GptMlp(const GptMlp& other, nn::Cloning& cloning);
 
   Tensor forward(const Tensor& x) override;
+  /// As CausalAttention::after.
+  Tensor after(nn::Layer& norm, const Tensor& x,
+               CallSite site = CallSite::here());
 
  private:
   void name_parts();
+  Tensor through_gelu(const Tensor& x);
 
   GeluForm gelu_;
   double dropout_;
@@ -25,7 +33,7 @@ class NEAP_API GptMlp final : public nn::Cloneable<GptMlp> {
   nn::Linear c_proj_;
 };
 
-/// x + attn(ln_1(x)), then that + mlp(ln_2(that)).
+/// x + attn(ln_1(x)), then that + mlp(ln_2(that)), "mlp" as the options say.
 class NEAP_API GptBlock final : public nn::Cloneable<GptBlock> {
  public:
   explicit GptBlock(const GptOptions& options,
@@ -38,10 +46,13 @@ class NEAP_API GptBlock final : public nn::Cloneable<GptBlock> {
  private:
   void name_parts();
 
+  GptKeep keep_;
   nn::LayerNorm ln_1_;
   CausalAttention attn_;
   nn::LayerNorm ln_2_;
-  GptMlp mlp_;
+  std::optional<GptMlp> mlp_;
+  std::optional<nn::SwiGlu> swiglu_;  // in its place
+  double dropout_;                    // behind it
 };
 
 }  // namespace neap::models

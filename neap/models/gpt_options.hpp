@@ -13,9 +13,21 @@ namespace neap::models {
 /// What each block keeps for the backward. Whatever it does not keep it
 /// computes again there, to the same bits.
 enum class GptKeep : std::uint8_t {
-  kEverything,
-  kProducts,  // of matrices, and what goes in: the rest is cheap
-  kNothing,   // but what goes in
+  kEverything,  // but weights of attention, and gelu
+  kProducts,    // of matrices, and what goes in: the rest is cheap
+  kNothing,     // but what goes in
+};
+
+/// How a token knows its place.
+enum class GptPositions : std::uint8_t {
+  kLearned,  // "wpe", a row for each place, added to the token's
+  kRotary,   // rotary_embedding of queries and keys
+};
+
+/// What stands between the layers of attention.
+enum class GptFeedForward : std::uint8_t {
+  kGelu,    // GptMlp
+  kSwiglu,  // nn::SwiGlu, as wide as keeps the number of weights
 };
 
 /// The defaults are those of the smallest GPT-2.
@@ -29,6 +41,8 @@ struct GptOptions {
   bool bias = true;        // of linear layers and norms
   bool tie = true;         // lm_head.weight is wte.weight
   GeluForm gelu = GeluForm::kTanh;
+  GptPositions positions = GptPositions::kLearned;
+  GptFeedForward mlp = GptFeedForward::kGelu;
   GptKeep keep = GptKeep::kEverything;
   DType dtype = f32;
 };
