@@ -49,6 +49,7 @@ bool is_far(T m, const Moments& moments) {
 // y = (x - near) factor + shift, for one plane.
 template <class T>
 struct Scale {
+  Scale() = default;
   Scale(const Moments& moments, double eps, double w, double b)
       : near(static_cast<T>(moments.mean)) {
     const double scale = scale_of(moments.var, eps);
@@ -61,7 +62,7 @@ struct Scale {
     return hn::MulAdd(hn::Sub(x, hn::Set(d, near)), hn::Set(d, factor),
                       hn::Set(d, shift));
   }
-  T near;
+  T near{};
   T factor{};
   T shift{};
 };
@@ -87,7 +88,8 @@ class ChannelNorm {
     }
     for (std::int64_t n = 0; n < samples_; ++n) {
       for (std::int64_t c = begin; c < end; ++c) {
-        add_plane(n, c, *x_.plane(0, c), sums_[c - begin]);
+        add_plane(n, c, *x_.plane(0, c), after(n, c, begin, end),
+                  sums_[c - begin]);
       }
     }
     const auto count = static_cast<double>(samples_ * length_);
@@ -98,10 +100,11 @@ class ChannelNorm {
         moments = again(static_cast<T>(moments.mean), 0, samples_, c, c + 1);
       }
       keep(c, moments);
+      scales_[c - begin] = scale(c, c);
     }
     for (std::int64_t n = 0; n < samples_; ++n) {
       for (std::int64_t c = begin; c < end; ++c) {
-        scale_plane(n, c, c);
+        scale_plane(n, c, scales_[c - begin]);
       }
     }
   }
@@ -118,15 +121,25 @@ class ChannelNorm {
     }
     keep(cell, moments);
     for (std::int64_t c = first; c < last; ++c) {
-      scale_plane(n, c, cell);
+      scale_plane(n, c, scale(c, cell));
     }
   }
 
  private:
-  void add_plane(std::int64_t n, std::int64_t c, T m, CellSums<T>& sums) {
+  // The plane that is read after (n, c), of channels [begin, end).
+  const T* after(std::int64_t n, std::int64_t c, std::int64_t begin,
+                 std::int64_t end) const {
+    return c + 1 < end        ? x_.plane(n, c + 1)
+           : n + 1 < samples_ ? x_.plane(n + 1, begin)
+                              : x_.plane(n, c);
+  }
+
+  void add_plane(std::int64_t n, std::int64_t c, T m, const T* ahead,
+                 CellSums<T>& sums) {
     const T* plane = x_.plane(n, c);
     for_blocks(length_, [&](std::int64_t first, std::int64_t count) HWY_ATTR {
-      sums.add(AddFrom<T>{m}, count, in_.read(plane, first, count));
+      sums.add(AddFrom<T>{m}, count, {ahead + first},
+               in_.read(plane, first, count));
     });
   }
 
@@ -137,7 +150,7 @@ class ChannelNorm {
     sums.begin();
     for (std::int64_t n = n_begin; n < n_end; ++n) {
       for (std::int64_t c = c_begin; c < c_end; ++c) {
-        add_plane(n, c, m, sums);
+        add_plane(n, c, m, x_.plane(n, c), sums);
       }
     }
     return moments_from(
@@ -150,10 +163,14 @@ class ChannelNorm {
     stats_[2 * cell + 1] = moments.var < 0.0 ? 0.0 : moments.var;
   }
 
-  void scale_plane(std::int64_t n, std::int64_t c, std::int64_t cell) {
-    const Scale<T> op({stats_[2 * cell], stats_[2 * cell + 1]}, eps_,
-                      parameter_at<T>(args_, 1, c, 1.0),
-                      parameter_at<T>(args_, 2, c, 0.0));
+  Scale<T> scale(std::int64_t c, std::int64_t cell) const {
+    return {{stats_[2 * cell], stats_[2 * cell + 1]},
+            eps_,
+            parameter_at<T>(args_, 1, c, 1.0),
+            parameter_at<T>(args_, 2, c, 0.0)};
+  }
+
+  void scale_plane(std::int64_t n, std::int64_t c, const Scale<T>& op) {
     const T* from = x_.plane(n, c);
     T* to = y_.plane(n, c);
     for_blocks(length_, [&](std::int64_t first, std::int64_t count) HWY_ATTR {
@@ -173,6 +190,7 @@ class ChannelNorm {
   Pieces<T> in_;
   Pieces<T> out_;
   CellSums<T> sums_[kChannelsInHand];
+  Scale<T> scales_[kChannelsInHand];
 };
 
 // Channels [begin, end) of planes of one element, a vector's at a time.

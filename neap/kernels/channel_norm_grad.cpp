@@ -31,6 +31,7 @@ struct AddGradient {
 // What a cell was normalised with: xhat = (x - near) scale + rest.
 template <class T>
 struct CellNormal {
+  CellNormal() = default;
   CellNormal(double mean, double var, double eps)
       : near(static_cast<T>(mean)),
         scale(scale_of(var, eps)),
@@ -39,15 +40,16 @@ struct CellNormal {
   double along(const double* sums) const {
     return scale * sums[1] + rest * sums[0];
   }
-  T near;
-  double scale;
-  double rest;
+  T near{};
+  double scale = 0.0;
+  double rest = 0.0;
 };
 
 // dx = scale (w dy - mean_g - xhat along) of one plane, with xhat put in:
 // factor dy + slope (x - near) + level.
 template <class T>
 struct Derive {
+  Derive() = default;
   Derive(const CellNormal<T>& normal, double w, double mean_g, double along)
       : near(normal.near),
         factor(static_cast<T>(normal.scale * w)),
@@ -59,10 +61,10 @@ struct Derive {
                               hn::Set(d, level));
     return hn::MulAdd(dy, hn::Set(d, factor), line);
   }
-  T near;
-  T factor;
-  T slope;
-  T level;
+  T near{};
+  T factor{};
+  T slope{};
+  T level{};
 };
 
 template <class T>
@@ -84,32 +86,23 @@ class ChannelNormGrad {
   void channels(std::int64_t begin, std::int64_t end) {
     for (std::int64_t c = begin; c < end; ++c) {
       sums_[c - begin].begin();
+      normals_[c - begin] = normal(c);
     }
     for (std::int64_t n = 0; n < samples_; ++n) {
       for (std::int64_t c = begin; c < end; ++c) {
-        add_plane(n, c, normal(c).near, sums_[c - begin]);
+        const bool is_last = c + 1 == end;
+        const std::int64_t next_n = std::min(n + is_last, samples_ - 1);
+        add_plane(n, c, next_n, is_last ? begin : c + 1,
+                  normals_[c - begin].near, sums_[c - begin]);
       }
     }
     for (std::int64_t c = begin; c < end; ++c) {
-      const double* sums = sums_[c - begin].totals();
-      if (wanted_.dw) {
-        args_.out[1].as<T>()[c] = static_cast<T>(normal(c).along(sums));
-      }
-      if (wanted_.db) {
-        args_.out[2].as<T>()[c] = static_cast<T>(sums[0]);
-      }
+      finish(c, normals_[c - begin], sums_[c - begin].totals(),
+             rules_[c - begin]);
     }
-    if (!wanted_.dx) {
-      return;
-    }
-    const auto count = static_cast<double>(samples_ * length_);
-    for (std::int64_t n = 0; n < samples_; ++n) {
+    for (std::int64_t n = 0; wanted_.dx && n < samples_; ++n) {
       for (std::int64_t c = begin; c < end; ++c) {
-        const double* sums = sums_[c - begin].totals();
-        const CellNormal<T> of = normal(c);
-        const double w = parameter_at<T>(args_, 3, c, 1.0);
-        derive_plane(n, c,
-                     {of, w, w * sums[0] / count, w * of.along(sums) / count});
+        derive_plane(n, c, rules_[c - begin]);
       }
     }
   }
@@ -125,7 +118,7 @@ class ChannelNormGrad {
     double along = 0.0;
     for (std::int64_t c = first; c < first + channels; ++c) {
       sums_[0].begin();
-      add_plane(n, c, of.near, sums_[0]);
+      add_plane(n, c, n, c, of.near, sums_[0]);
       const double* sums = sums_[0].totals();
       const double plane_along = of.along(sums);
       const double w = parameter_at<T>(args_, 3, c, 1.0);
@@ -153,12 +146,31 @@ class ChannelNormGrad {
             element<double>(args_.in[2], 2 * cell + 1), wanted_.eps};
   }
 
-  void add_plane(std::int64_t n, std::int64_t c, T near, CellSums<T>& sums) {
+  // dw and db of a channel, and the rule for its dx.
+  void finish(std::int64_t c, const CellNormal<T>& of, const double* sums,
+              Derive<T>& rule) const {
+    const double along = of.along(sums);
+    if (wanted_.dw) {
+      args_.out[1].as<T>()[c] = static_cast<T>(along);
+    }
+    if (wanted_.db) {
+      args_.out[2].as<T>()[c] = static_cast<T>(sums[0]);
+    }
+    const auto count = static_cast<double>(samples_ * length_);
+    const double w = parameter_at<T>(args_, 3, c, 1.0);
+    rule = {of, w, w * sums[0] / count, w * along / count};
+  }
+
+  // Plane (n, c), before (next_n, next_c).
+  void add_plane(std::int64_t n, std::int64_t c, std::int64_t next_n,
+                 std::int64_t next_c, T near, CellSums<T>& sums) {
+    const T* next_dy = dy_.plane(next_n, next_c);
+    const T* next_x = x_.plane(next_n, next_c);
     const T* dy = dy_.plane(n, c);
     const T* x = x_.plane(n, c);
     for_blocks(length_, [&](std::int64_t first, std::int64_t count) HWY_ATTR {
-      sums.add(AddGradient<T>{near}, count, dy_in_.read(dy, first, count),
-               x_in_.read(x, first, count));
+      sums.add(AddGradient<T>{near}, count, {next_dy + first, next_x + first},
+               dy_in_.read(dy, first, count), x_in_.read(x, first, count));
     });
   }
 
@@ -184,6 +196,8 @@ class ChannelNormGrad {
   Pieces<T> x_in_;
   Pieces<T> out_;
   CellSums<T> sums_[kChannelsInHand];
+  CellNormal<T> normals_[kChannelsInHand];
+  Derive<T> rules_[kChannelsInHand];
 };
 
 // Channels [begin, end) of planes of one element, a vector's at a time.

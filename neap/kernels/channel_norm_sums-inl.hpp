@@ -10,8 +10,10 @@
 #define NEAP_KERNELS_CHANNEL_NORM_SUMS_INL_HPP_
 #endif
 
+#include <array>
 #include <cmath>
 
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "neap/kernels/channel_norm.hpp"
 #include "neap/kernels/norm-inl.hpp"
@@ -86,10 +88,13 @@ class CellSums {
     filled_ = 0;
   }
 
-  /// Adds a piece. `map(d, v..., first, second)` makes the two terms of one
-  /// vector; those beyond the piece are left out.
+  /// Adds a piece. `map(d, first, second, v...)` adds the two terms of one
+  /// vector; those beyond the piece are left out. `ahead` is what will be read
+  /// next, for each of the arrays: planes are short, and far from one another.
   template <class Map, class... In>
-  HWY_INLINE void add(const Map& map, std::int64_t size, const In*... in) {
+  HWY_INLINE void add(const Map& map, std::int64_t size,
+                      const std::array<const T*, sizeof...(In)>& ahead,
+                      const In*... in) {
     const hn::CappedTag<T, kChannelPartials> d;
     using V = hn::Vec<decltype(d)>;
     constexpr std::size_t kLanes = hn::MaxLanes(d);
@@ -104,6 +109,9 @@ class CellSums {
     for (; i + kChannelPartials <= count; i += kChannelPartials) {
       for (std::size_t v = 0; v < kVectors; ++v) {
         map(d, sums[0][v], sums[1][v], hn::LoadU(d, in + i + v * kLanes)...);
+        for (const T* next : ahead) {
+          hwy::Prefetch(next + i + v * kLanes);
+        }
       }
     }
     for (std::size_t v = 0; v < kVectors && i < count; ++v, i += kLanes) {

@@ -9,6 +9,9 @@
 #include <vector>
 
 #include "neap/kernels/avg_pool2d.hpp"
+#include "neap/kernels/channel_norm.hpp"
+#include "neap/kernels/channel_norm_grad.hpp"
+#include "neap/kernels/interpolate.hpp"
 #include "neap/kernels/max_pool2d.hpp"
 #include "neap/kernels/max_pool2d_grad.hpp"
 
@@ -136,6 +139,75 @@ BENCHMARK(max_pool)->Apply(pools);
 BENCHMARK(max_pool_grad)->Apply(pools);
 BENCHMARK(avg_pool)->Apply(pools);
 BENCHMARK(avg_pool_grad)->Apply(pools);
+
+// Images (n, c, side side), normalised in groups of the last argument.
+void channel_norm(benchmark::State& state) {
+  const std::int64_t groups = state.range(3);
+  const Shape shape{state.range(0), state.range(1),
+                    state.range(2) * state.range(2)};
+  Array x(shape, f32);
+  Array w({shape[1]}, f32);
+  Array b({shape[1]}, f32);
+  Array y(shape, f32);
+  Array stats(groups == 0 ? Shape{shape[1], 2} : Shape{shape[0], groups, 2},
+              f64);
+  const ChannelNormAttrs attrs{1e-5, groups};
+  measure(state, groups == 0 ? batch_norm_kernels : group_norm_kernels,
+          {&x, &w, &b}, {&y, &stats}, &attrs);
+}
+
+void channel_norm_grad(benchmark::State& state) {
+  const std::int64_t groups = state.range(3);
+  const Shape shape{state.range(0), state.range(1),
+                    state.range(2) * state.range(2)};
+  Array dy(shape, f32);
+  Array x(shape, f32);
+  Array w({shape[1]}, f32);
+  Array dx(shape, f32);
+  Array dw({shape[1]}, f32);
+  Array db({shape[1]}, f32);
+  Array stats(groups == 0 ? Shape{shape[1], 2} : Shape{shape[0], groups, 2},
+              f64);
+  const ChannelNormGradAttrs attrs{
+      .eps = 1e-5, .groups = groups, .dx = true, .dw = true, .db = true};
+  measure(state,
+          groups == 0 ? batch_norm_grad_kernels : group_norm_grad_kernels,
+          {&dy, &x, &stats, &w}, {&dx, &dw, &db}, &attrs);
+}
+
+void norms(benchmark::internal::Benchmark* bench) {
+  bench->Args({32, 64, 32, 0})
+      ->Args({32, 512, 4, 0})
+      ->Args({4, 64, 16, 0})
+      ->Args({64, 256, 1, 0})
+      ->Args({32, 64, 32, 8});
+}
+BENCHMARK(channel_norm)->Apply(norms);
+BENCHMARK(channel_norm_grad)->Apply(norms);
+
+// Images (n, c, side, side) made twice as large; nearest or bilinear.
+InterpolateAttrs twice(std::int64_t side, bool is_linear) {
+  const ResizeAxis axis{side, 2 * side, 0.5};
+  return {.h = axis, .w = axis, .is_linear = is_linear};
+}
+
+void interpolate(benchmark::State& state) {
+  const std::int64_t side = state.range(2);
+  Array x({state.range(0), state.range(1), side, side}, f32);
+  Array y({state.range(0), state.range(1), 2 * side, 2 * side}, f32);
+  const InterpolateAttrs attrs = twice(side, state.range(3) != 0);
+  measure(state, interpolate_kernels, {&x}, {&y}, &attrs);
+}
+
+void interpolate_grad(benchmark::State& state) {
+  const std::int64_t side = state.range(2);
+  Array dx({state.range(0), state.range(1), side, side}, f32);
+  Array g({state.range(0), state.range(1), 2 * side, 2 * side}, f32);
+  const InterpolateAttrs attrs = twice(side, state.range(3) != 0);
+  measure(state, interpolate_grad_kernels, {&g}, {&dx}, &attrs);
+}
+BENCHMARK(interpolate)->Args({4, 64, 32, 0})->Args({4, 64, 32, 1});
+BENCHMARK(interpolate_grad)->Args({4, 64, 32, 0})->Args({4, 64, 32, 1});
 
 // A copy that reads and writes as much as a state's first three arguments say.
 void copy(benchmark::State& state) {
