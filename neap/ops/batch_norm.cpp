@@ -62,22 +62,23 @@ Tensor normalise(const Tensor& x, const RunningStats& running,
   return add(mul(x, by_channel(scale)), by_channel(shift));
 }
 
-Tensor train(const Tensor& planes, const Shape& shape,
+Tensor train(const Operand& x, const Tensor& planes,
              const RunningStats& running, const Tensor& weight,
-             const Tensor& bias, const BatchNormOptions& options,
-             const CallSite& site) {
+             const Tensor& bias, const BatchNormOptions& options) {
+  const Shape shape = x.tensor().shape();
   const std::int64_t count = planes.size(0) * planes.size(2);
   if (count == 1) {
     raise<ValueError>("{}: x {} has one element a channel, training needs more",
                       kName, format_shape(shape));
   }
   std::array<Tensor, 2> made =
-      channel_norm_of({planes, site}, weight, bias, options.eps, 0);
+      channel_norm_of({planes, x.site()}, weight, bias, options.eps, 0);
   Tensor y = reshape(std::move(made[0]), shape);
   if (running.mean.defined() && count != 0) {
     move_running_stats(
         running, made[1],
-        {.momentum = options.momentum.value_or(-1.0), .count = count}, site);
+        {.momentum = options.momentum.value_or(-1.0), .count = count},
+        x.site());
   }
   return y;
 }
@@ -115,7 +116,7 @@ Tensor batch_norm(const Operand& x, const Tensor& running_mean,
     base::raise<ValueError>(
         "{}: a mean over all batches needs num_batches_tracked", ops::kName);
   }
-  return ops::train(planes, shape, running, weight, bias, options, x.site());
+  return ops::train(x, planes, running, weight, bias, options);
 }
 
 }  // namespace neap

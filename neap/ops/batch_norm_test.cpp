@@ -23,81 +23,87 @@ Tensor plain(Inputs x) {
   return batch_norm(x[0], {}, {}, {}, {}, kTraining);
 }
 
+std::vector<OpRow> rows() {
+  return {{.name = "images",
+           .fn = affine,
+           .inputs = {uniform({3, 2, 2, 3}, -2, 2), uniform({2}, 0, 2),
+                      uniform({2}, -1, 1)},
+           .reference = channel_normed(0),
+           .zero_size = {{{0, 3, 4, 4}, {3}, {3}}, {{2, 0, 4, 4}, {0}, {0}}}},
+          {.name = "features",
+           .fn = affine,
+           .inputs = {uniform({5, 3}, -2, 2), uniform({3}, 0, 2),
+                      uniform({3}, -1, 1)},
+           .reference = channel_normed(0)},
+          {.name = "weight",
+           .fn =
+               [](Inputs x) {
+                 return batch_norm(x[0], {}, {}, x[1], {}, kTraining);
+               },
+           .inputs = {uniform({3, 2, 4}, 3, 5), uniform({2}, 0, 2)},
+           .reference = channel_normed(0)},
+          {.name = "bias",
+           .fn =
+               [](Inputs x) {
+                 return batch_norm(x[0], {}, {}, {}, x[1], kTraining);
+               },
+           .inputs = {uniform({3, 2, 4}, 3, 5), uniform({2}, 0, 2)},
+           .reference =
+               [](std::span<const HostArray> x) {
+                 const HostArray ones{Shape{2}, {1.0, 1.0}};
+                 const std::array all{x[0], ones, x[1]};
+                 return channel_normed(0)(all);
+               }},
+          {.name = "plain",
+           .fn = plain,
+           .inputs = {uniform({2, 3, 4}, -1, 1)},
+           .reference = channel_normed(0)},
+          {.name = "large",
+           .fn = affine,
+           .inputs = {uniform({9, 70, 11, 11}, -2, 2), uniform({70}, 0, 2),
+                      uniform({70}, -1, 1)},
+           .reference = channel_normed(0),
+           .f32_value = {1e-5, 1e-5},
+           .f32_derivative = {1e-4, 1e-4},
+           .second_derivative = false}};
+}
+
+std::vector<ErrorRow> errors() {
+  return {{.name = "one element a channel",
+           .fn = plain,
+           .inputs = {uniform({1, 3}, 0, 1)},
+           .error = typeid(ValueError)},
+          {.name = "rank",
+           .fn = plain,
+           .inputs = {uniform({3}, 0, 1)},
+           .error = typeid(ShapeError)},
+          {.name = "weight",
+           .fn = affine,
+           .inputs = {uniform({3, 4}, 0, 1), uniform({3}, 0, 1),
+                      uniform({3}, 0, 1)},
+           .error = typeid(ShapeError)},
+          {.name = "integers",
+           .fn = plain,
+           .inputs = {integers({3, 4}, 0, 5).as(i32)},
+           .error = typeid(DTypeError)},
+          {.name = "nothing to normalise by",
+           .fn = [](Inputs x) { return batch_norm(x[0], {}, {}); },
+           .inputs = {uniform({3, 4}, 0, 1)},
+           .error = typeid(ValueError)},
+          {.name = "running_mean",
+           .fn =
+               [](Inputs x) {
+                 return batch_norm(x[0], x[1], x[1], {}, {}, kTraining);
+               },
+           .inputs = {uniform({3, 4}, 0, 1), uniform({3}, 0, 1).constant()},
+           .error = typeid(ShapeError)}};
+}
+
 OpTable batch_norm_table() {
-  OpTable table{.name = "batch_norm", .op = &ops::kBatchNorm};
-  table.rows = {
-      {.name = "images",
-       .fn = affine,
-       .inputs = {uniform({3, 2, 2, 3}, -2, 2), uniform({2}, 0, 2),
-                  uniform({2}, -1, 1)},
-       .reference = channel_normed(0),
-       .zero_size = {{{0, 3, 4, 4}, {3}, {3}}, {{2, 0, 4, 4}, {0}, {0}}}},
-      {.name = "features",
-       .fn = affine,
-       .inputs = {uniform({5, 3}, -2, 2), uniform({3}, 0, 2),
-                  uniform({3}, -1, 1)},
-       .reference = channel_normed(0)},
-      {.name = "weight",
-       .fn =
-           [](Inputs x) {
-             return batch_norm(x[0], {}, {}, x[1], {}, kTraining);
-           },
-       .inputs = {uniform({3, 2, 4}, 3, 5), uniform({2}, 0, 2)},
-       .reference = channel_normed(0)},
-      {.name = "bias",
-       .fn =
-           [](Inputs x) {
-             return batch_norm(x[0], {}, {}, {}, x[1], kTraining);
-           },
-       .inputs = {uniform({3, 2, 4}, 3, 5), uniform({2}, 0, 2)},
-       .reference =
-           [](std::span<const HostArray> x) {
-             const HostArray ones{Shape{2}, {1.0, 1.0}};
-             const std::array all{x[0], ones, x[1]};
-             return channel_normed(0)(all);
-           }},
-      {.name = "plain",
-       .fn = plain,
-       .inputs = {uniform({2, 3, 4}, -1, 1)},
-       .reference = channel_normed(0)},
-      {.name = "large",
-       .fn = affine,
-       .inputs = {uniform({9, 70, 11, 11}, -2, 2), uniform({70}, 0, 2),
-                  uniform({70}, -1, 1)},
-       .reference = channel_normed(0),
-       .f32_value = {1e-5, 1e-5},
-       .f32_derivative = {1e-4, 1e-4},
-       .second_derivative = false}};
-  table.errors = {
-      {.name = "one element a channel",
-       .fn = plain,
-       .inputs = {uniform({1, 3}, 0, 1)},
-       .error = typeid(ValueError)},
-      {.name = "rank",
-       .fn = plain,
-       .inputs = {uniform({3}, 0, 1)},
-       .error = typeid(ShapeError)},
-      {.name = "weight",
-       .fn = affine,
-       .inputs = {uniform({3, 4}, 0, 1), uniform({3}, 0, 1),
-                  uniform({3}, 0, 1)},
-       .error = typeid(ShapeError)},
-      {.name = "integers",
-       .fn = plain,
-       .inputs = {integers({3, 4}, 0, 5).as(i32)},
-       .error = typeid(DTypeError)},
-      {.name = "nothing to normalise by",
-       .fn = [](Inputs x) { return batch_norm(x[0], {}, {}); },
-       .inputs = {uniform({3, 4}, 0, 1)},
-       .error = typeid(ValueError)},
-      {.name = "running_mean",
-       .fn =
-           [](Inputs x) {
-             return batch_norm(x[0], x[1], x[1], {}, {}, kTraining);
-           },
-       .inputs = {uniform({3, 4}, 0, 1), uniform({3}, 0, 1).constant()},
-       .error = typeid(ShapeError)}};
-  return table;
+  return {.name = "batch_norm",
+          .op = &ops::kBatchNorm,
+          .rows = rows(),
+          .errors = errors()};
 }
 
 const Listed kListed(batch_norm_table);
