@@ -249,7 +249,7 @@ Rehearsal::Named lines_of(const compiler::Prediction& said,
   Rehearsal::Named lines;
   for (const compiler::PeakLine& line : said.at_peak) {
     lines.emplace_back(
-        fmt::format("{:<16} {:<16} {}", line.op,
+        fmt::format("{:<18} {:<16} {}", line.op,
                     line.value == compiler::kNoValue
                         ? "scratch"
                         : format_shape(program[line.value].spec.shape),
