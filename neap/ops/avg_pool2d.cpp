@@ -42,9 +42,11 @@ namespace {
 template <int kAxes>
 PoolAxis axis_of(const char* op, const Tensor& images,
                  const AvgPoolOptions<kAxes>& options, int i) {
-  return pool_axis(op, images.shape()[4 - kAxes + i], options.kernel[i],
-                   stride_of(options, i), options.padding[i], 1,
-                   options.ceil_mode);
+  return pool_axis(op, images.shape()[4 - kAxes + i],
+                   {.kernel = options.kernel[i],
+                    .stride = stride_of(options, i),
+                    .padding = options.padding[i],
+                    .ceil_mode = options.ceil_mode});
 }
 
 template <int kAxes>

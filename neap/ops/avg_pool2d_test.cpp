@@ -179,8 +179,8 @@ OpTable avg_pool2d_grad_table() {
   const AvgPoolOptions<2> options{
       .kernel = {3, 2}, .stride = 2, .padding = {1, 0}, .ceil_mode = true};
   const kernels::PoolAttrs attrs{
-      .h = ops::pool_axis("test", 7, 3, 2, 1, 1, true),
-      .w = ops::pool_axis("test", 6, 2, 2, 0, 1, true)};
+      .h = ops::pool_axis("test", 7, {3, 2, 1, 1, true}),
+      .w = ops::pool_axis("test", 6, {2, 2, 0, 1, true})};
   const auto reference = [options](std::span<const HostArray> g) {
     HostArray x{{g[0].shape[0], g[0].shape[1], 7, 6}, {}};
     x.values.resize(static_cast<std::size_t>(x.shape.element_count()));

@@ -58,6 +58,18 @@ Tensor pool_images(const Tensor& x, PoolAttrs attrs, const CallSite& site) {
   return max_pool2d_of({x, site}, attrs)[0];
 }
 
+namespace {
+
+template <int kAxes>
+WindowOptions window_at(const MaxPoolOptions<kAxes>& options, int axis) {
+  return {.kernel = options.kernel[axis],
+          .stride = stride_of(options, axis),
+          .padding = options.padding[axis],
+          .dilation = options.dilation[axis],
+          .ceil_mode = options.ceil_mode};
+}
+
+}  // namespace
 }  // namespace ops
 
 Tensor max_pool2d(const Operand& x, const MaxPoolOptions<2>& options) {
@@ -65,9 +77,8 @@ Tensor max_pool2d(const Operand& x, const MaxPoolOptions<2>& options) {
   const ops::AtSite here(x);
   const Tensor images = ops::images_of(kName, x, 2);
   const auto axis = [&](int i) {
-    return ops::pool_axis(kName, images.shape()[i + 2], options.kernel[i],
-                          ops::stride_of(options, i), options.padding[i],
-                          options.dilation[i], options.ceil_mode);
+    return ops::pool_axis(kName, images.shape()[i + 2],
+                          ops::window_at(options, i));
   };
   return ops::as_axes_of(
       ops::pool_images(images, {.h = axis(0), .w = axis(1)}, x.site()),
@@ -78,9 +89,8 @@ Tensor max_pool1d(const Operand& x, const MaxPoolOptions<1>& options) {
   constexpr const char* kName = "max_pool1d";
   const ops::AtSite here(x);
   const Tensor images = ops::images_of(kName, x, 1);
-  const ops::PoolAxis axis = ops::pool_axis(
-      kName, images.shape()[3], options.kernel[0], ops::stride_of(options, 0),
-      options.padding[0], options.dilation[0], options.ceil_mode);
+  const ops::PoolAxis axis =
+      ops::pool_axis(kName, images.shape()[3], ops::window_at(options, 0));
   return ops::as_axes_of(ops::pool_images(images, {.w = axis}, x.site()),
                          x.tensor(), 1);
 }

@@ -11,8 +11,8 @@ namespace {
 constexpr const char* kName = "test";
 
 kernels::PoolAttrs regular(std::int64_t h, std::int64_t w) {
-  return {.h = ops::pool_axis(kName, h, 3, 2, 1, 1, false),
-          .w = ops::pool_axis(kName, w, 2, 2, 0, 1, true),
+  return {.h = ops::pool_axis(kName, h, {3, 2, 1, 1, false}),
+          .w = ops::pool_axis(kName, w, {2, 2, 0, 1, true}),
           .keeps_codes = true};
 }
 

@@ -35,9 +35,9 @@ void check_images(const char* op, const Spec& x, std::int64_t h,
 
 }  // namespace
 
-PoolAxis pool_axis(const char* op, std::int64_t in, std::int64_t kernel,
-                   std::int64_t stride, std::int64_t padding,
-                   std::int64_t dilation, bool ceil_mode) {
+PoolAxis pool_axis(const char* op, std::int64_t in,
+                   const WindowOptions& options) {
+  const auto& [kernel, stride, padding, dilation, ceil_mode] = options;
   if (kernel < 1 || stride < 1 || dilation < 1) {
     raise<ValueError>(
         "{}: kernel {}, stride {}, dilation {}, expected 1 or "

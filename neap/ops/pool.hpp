@@ -19,13 +19,21 @@ std::int64_t stride_of(const Options& options, int axis) {
                                    : options.kernel[axis];
 }
 
+/// What is asked of the windows along one axis.
+struct WindowOptions {
+  std::int64_t kernel = 1;
+  std::int64_t stride = 1;
+  std::int64_t padding = 0;
+  std::int64_t dilation = 1;
+  bool ceil_mode = false;
+};
+
 /// One axis of regular windows, after PyTorch's rules: with `ceil_mode` the
 /// last window may reach beyond the padding, and has to begin before it.
 /// THROWS: ValueError for numbers that are none of a window; ShapeError when
 /// there is no window, or one without elements.
-PoolAxis pool_axis(const char* op, std::int64_t in, std::int64_t kernel,
-                   std::int64_t stride, std::int64_t padding,
-                   std::int64_t dilation, bool ceil_mode);
+PoolAxis pool_axis(const char* op, std::int64_t in,
+                   const WindowOptions& options);
 
 /// One axis of windows that divide it in `out`; -1: as many as it has
 /// elements. THROWS: ValueError, ShapeError.
