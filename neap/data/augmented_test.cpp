@@ -94,10 +94,10 @@ TEST(AugmentedTest, CropsEveryPlaceAndMirrorsAsOftenAsItShould) {
     ++seen[sample(random, {epoch, 0})];
   }
   EXPECT_EQ(seen.size(), 18U);  // 3 x 3 places, mirrored or not
-  EXPECT_NEAR((seen[{1, 2, 3, 4}]), kEpochs / 9 * 0.75, 250);
-  EXPECT_NEAR((seen[{2, 1, 4, 3}]), kEpochs / 9 * 0.25, 150);
-  EXPECT_NEAR((seen[{0, 0, 0, 1}]), kEpochs / 9 * 0.75, 250);
-  EXPECT_NEAR((seen[{0, 4, 0, 0}]), kEpochs / 9 * 0.25, 150);
+  EXPECT_NEAR((seen[{1, 2, 3, 4}]), kEpochs / 9.0 * 0.75, 250);
+  EXPECT_NEAR((seen[{2, 1, 4, 3}]), kEpochs / 9.0 * 0.25, 150);
+  EXPECT_NEAR((seen[{0, 0, 0, 1}]), kEpochs / 9.0 * 0.75, 250);
+  EXPECT_NEAR((seen[{0, 4, 0, 0}]), kEpochs / 9.0 * 0.25, 150);
 }
 
 TEST(AugmentedTest, IsTheSameWhoeverReads) {

@@ -57,23 +57,46 @@ class FileRecordsTest : public testing::Test {
   std::string path_;
 };
 
+constexpr double kSum = 30 * 29 / 2;
+
+// Of the labels that are left, which are held against the pixels.
+double sum_of(Loader& loader, double& sum) {
+  while (const Batch* batch = loader.next()) {
+    for (std::int64_t i = 0; i < batch->size(); ++i) {
+      const double label = batch->target.at({i});
+      EXPECT_EQ(batch->input.at({i, 0}), 2 * label);
+      EXPECT_EQ(batch->input.at({i, 1}), 3 * label);
+      sum += label;
+    }
+  }
+  return sum;
+}
+
+double sum_of(Loader& loader) {
+  double sum = 0.0;
+  return sum_of(loader, sum);
+}
+
+double sum_until_failure(Loader& loader) {
+  double sum = 0.0;
+  try {
+    sum_of(loader, sum);
+    ADD_FAILURE() << "no failure";
+  } catch (const ReadError& error) {
+    EXPECT_EQ(error.kind(), FailureKind::kIo);
+  }
+  return sum;
+}
+
 TEST_F(FileRecordsTest, FillsTheSameBatchesWithAReaderAndWithout) {
   const FileRecords set(open(system_door()), spec(), Pixels());
   EXPECT_EQ(set.size(), kRecords);
   for (const int prefetch : {0, 2}) {
     Loader loader(set, {.batch = 4, .shuffle = true, .prefetch = prefetch});
-    for (const std::int64_t epoch : {0, 1}) {
-      loader.start(epoch);
-      int count = 0;
-      while (const Batch* batch = loader.next()) {
-        for (std::int64_t i = 0; i < batch->size(); ++i, ++count) {
-          const double label = batch->target.at({i});
-          EXPECT_EQ(batch->input.at({i, 0}), 2 * label);
-          EXPECT_EQ(batch->input.at({i, 1}), 3 * label);
-        }
-      }
-      EXPECT_EQ(count, kRecords);
-    }
+    loader.start(0);
+    EXPECT_EQ(sum_of(loader), kSum);
+    loader.start(1, 7);  // the last batch: two samples
+    EXPECT_LT(sum_of(loader), 2 * kRecords);
   }
 }
 
@@ -122,28 +145,15 @@ TEST_F(FileRecordsTest, TellsOfAFileThatShrinks) {
 }
 
 TEST_F(FileRecordsTest, GoesOnAfterAFailureAtAnyOperation) {
-  for (const int prefetch : {0, 2}) {
-    for (std::int64_t n = 3; n < 3 + kRecords; ++n) {
+  for (std::int64_t n = 3; n < 3 + kRecords; ++n) {
+    for (const int prefetch : {0, 2}) {
       files::FaultDoor door(system_door(), {.fail_at = n, .longest_read = 2});
       const FileRecords set(open(door), spec(), Pixels());
       Loader loader(set, {.batch = 7, .prefetch = prefetch});
       loader.start(0);
-      int failures = 0;
-      double sum = 0.0;
-      for (bool is_over = false; !is_over;) {
-        try {
-          const Batch* batch = loader.next();
-          is_over = batch == nullptr;
-          for (std::int64_t i = 0; !is_over && i < batch->size(); ++i) {
-            sum += batch->target.at({i});
-          }
-        } catch (const ReadError& error) {
-          EXPECT_EQ(error.kind(), FailureKind::kIo);
-          ++failures;
-        }
-      }
-      EXPECT_EQ(failures, 1) << n;
-      EXPECT_EQ(sum, kRecords * (kRecords - 1) / 2);
+      const double before = sum_until_failure(loader);
+      EXPECT_LT(before, kSum) << n;
+      EXPECT_EQ(before + sum_of(loader), kSum) << n;
     }
   }
 }

@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/data/image_set.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -151,9 +152,9 @@ void ImageSet::load(std::int64_t index, std::span<std::byte> input,
   const std::int64_t plane = pixels_ / channels_;
   for (std::int64_t channel = 0; channel < channels_; ++channel) {
     const auto values = values_of(channel);
-    for (std::int64_t i = 0; i < plane; ++i) {
-      *out++ = values[*pixels++];
-    }
+    out = std::transform(pixels, pixels + plane, out,
+                         [&](std::uint8_t pixel) { return values[pixel]; });
+    pixels += plane;
   }
   load_label(index, target);
 }

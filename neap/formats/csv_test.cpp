@@ -104,9 +104,9 @@ TEST(CsvTest, BoundsARecord) {
 }
 
 TEST(CsvTest, TakesABoundedMemoryForAFileWithoutAnEndOfLine) {
+  constexpr std::size_t kLength = 2'000'000;
   const files::TemporaryFolder folder;
-  const std::string path =
-      folder.put("a.csv", gzip(std::string(20'000'000, 'x')));
+  const std::string path = folder.put("a.csv", gzip(std::string(kLength, 'x')));
   const auto domain = memory::Domain::create();
   const memory::UseDomain use(*domain);
   EXPECT_EQ(read(system_door(), path).error().kind, FailureKind::kTooLarge);
