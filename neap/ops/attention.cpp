@@ -86,11 +86,15 @@ void vjp_attention(VjpContext& c) {
   if (!derives && !wanted.dv) {
     return;
   }
-  const Tensor q = c.input(0);
-  std::array<Tensor, 3> d = attention_grad(
-      c.take_cotangent(), derives ? c.input(2) : Tensor(), q, c.input(1),
-      c.output(1).detach(), derives ? c.output(0).detach() : Tensor(),
-      mask_of(c), wanted);
+  AttentionKept of{.q = c.input(0),
+                   .k = c.input(1),
+                   .mask = mask_of(c),
+                   .lse = c.output(1).detach()};
+  if (derives) {
+    of.v = c.input(2);
+    of.y = c.output(0).detach();
+  }
+  std::array<Tensor, 3> d = attention_grad(c.take_cotangent(), of, wanted);
   for (int i = 0; i < 3; ++i) {
     if (c.needs(i)) {
       c.set(i, std::move(d[static_cast<std::size_t>(i)]));

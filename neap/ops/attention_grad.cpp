@@ -313,15 +313,12 @@ constexpr Op random_op(Op op) {
 const Op kAttentionGrad = grad_op("attention_grad");
 const Op kAttentionDropoutGrad = random_op(grad_op("attention_dropout_grad"));
 
-std::array<Tensor, 3> attention_grad(const Operand& dy, const Tensor& v,
-                                     const Operand& q, const Operand& k,
-                                     const Operand& lse, const Tensor& y,
-                                     const Tensor& mask,
+std::array<Tensor, 3> attention_grad(const Operand& dy, const AttentionKept& of,
                                      const AttentionAttrs& wanted) {
-  const Tensor nothing = q.tensor().detach();  // in the place of v and y
+  const Tensor nothing = of.q.detach();  // in the place of v and y
   const std::array<Operand, 7> inputs{
-      dy,  derives(wanted) ? v : nothing, q,   k,
-      lse, derives(wanted) ? y : nothing, mask};
+      dy,     derives(wanted) ? of.v : nothing, of.q,   of.k,
+      of.lse, derives(wanted) ? of.y : nothing, of.mask};
   std::array<Tensor, 3> outputs;
   graph::dispatch(
       wanted.dropout == 0.0 ? kAttentionGrad : kAttentionDropoutGrad,

@@ -11,13 +11,21 @@ namespace neap::ops {
 NEAP_API extern const graph::Op kAttentionGrad;
 NEAP_API extern const graph::Op kAttentionDropoutGrad;
 
-/// The cotangents of q, k and v of ops::attention for that of its first result,
-/// as far as `wanted` says; the others are of no use. `y` and `lse` are what it
-/// gave, without a graph. v and y are not read where neither dq nor dk is
-/// wanted. Computes the weights again, block by block.
+/// What attention_grad reads of a call of ops::attention: its operands, and its
+/// results without a graph.
+struct AttentionKept {
+  Tensor q{};
+  Tensor k{};
+  Tensor v{};     // not read where neither dq nor dk is wanted
+  Tensor mask{};  // undefined: none
+  Tensor y{};     // as v
+  Tensor lse{};
+};
+
+/// The cotangents of q, k and v for that of y, as far as `wanted` says; the
+/// others are of no use. Computes the weights again, block by block.
 NEAP_API std::array<Tensor, 3> attention_grad(
-    const Operand& dy, const Tensor& v, const Operand& q, const Operand& k,
-    const Operand& lse, const Tensor& y, const Tensor& mask,
+    const Operand& dy, const AttentionKept& of,
     const kernels::AttentionAttrs& wanted);
 
 }  // namespace neap::ops

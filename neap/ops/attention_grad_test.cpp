@@ -28,8 +28,14 @@ OpRow row(const char* name, const AttentionCase& of, std::size_t wanted) {
     const auto attrs = attrs_of(of, wanted);
     const std::array<Tensor, 2> y =
         ops::attention(x[2], x[3], x[1], mask, attrs);
-    return ops::attention_grad(x[0], x[1], x[2], x[3], y[1].detach(),
-                               y[0].detach(), mask, attrs)[wanted];
+    return ops::attention_grad(x[0],
+                               {.q = x[2],
+                                .k = x[3],
+                                .v = x[1],
+                                .mask = mask,
+                                .y = y[0].detach(),
+                                .lse = y[1].detach()},
+                               attrs)[wanted];
   };
   // One batch, and lengths before heads of 1: (1, t, 1, d).
   OpRow row{
@@ -72,8 +78,10 @@ OpTable table_of(const char* name, const graph::Op& op, double dropout) {
   const auto unfit = [](Inputs x) {
     kernels::AttentionAttrs attrs;
     attrs.dq = true;
-    return ops::attention_grad(x[0], x[0], x[0], x[1], x[0], x[0], {},
-                               attrs)[0];
+    return ops::attention_grad(
+        x[0],
+        {.q = x[0], .k = x[1], .v = x[0], .mask = {}, .y = x[0], .lse = x[0]},
+        attrs)[0];
   };
   table.errors = {
       {.name = "shapes",
