@@ -43,12 +43,6 @@ Tensor transposed_times(const Tensor& x, const Tensor& y) {
   return matmul(transpose(x), y);
 }
 
-AttentionAt::AttentionAt(const Tensor& q, const Tensor& k, const Tensor& mask,
-                         const kernels::AttentionAttrs& attrs)
-    : attrs_(attrs), k_(keys(k)), mask_(mask) {
-  q_ = rows(q);
-}
-
 // --- heads apart -----------------------------------------------------------
 
 Tensor AttentionAt::rows(const Tensor& x) const {

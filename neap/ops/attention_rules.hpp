@@ -26,7 +26,8 @@ class AttentionAt {
  public:
   /// `mask` is undefined where there is none.
   AttentionAt(const Tensor& q, const Tensor& k, const Tensor& mask,
-              const kernels::AttentionAttrs& attrs);
+              const kernels::AttentionAttrs& attrs)
+      : attrs_(attrs), k_(keys(k)), q_(rows(q)), mask_(mask) {}
 
   /// W (B, G, H / G, T, S). A row that sees nothing is 0.
   const Tensor& weights();
@@ -55,8 +56,8 @@ class AttentionAt {
   Tensor hidden_from_causal(Tensor scores) const;
 
   kernels::AttentionAttrs attrs_;
-  Tensor q_;  // apart
   Tensor k_;  // apart
+  Tensor q_;  // apart
   Tensor mask_;
   Tensor weights_;
 };
