@@ -10,10 +10,12 @@ namespace {
 constexpr std::int64_t kBlockDepth = 640;  // channels x taps, at most
 constexpr Bytes kSumBytes = 512 * kKiB;
 constexpr Bytes kImageBytes = 256 * kKiB;
-// Where weights are packed anew for each band, bands are larger.
+// With many weights, that come anew from farther away for each band, bands are
+// larger.
+constexpr Bytes kManyWeights = 1024 * kKiB;
 constexpr Bytes kLargeSumBytes = 1024 * kKiB;
 constexpr Bytes kLargeImageBytes = 512 * kKiB;
-constexpr Bytes kKeptBytes = 1024 * kKiB;      // of packed weights
+constexpr Bytes kKeptBytes = 2304 * kKiB;      // of packed weights
 constexpr std::int64_t kMostPlaces = 1024;     // of a band
 constexpr std::int64_t kLeastPlaces = 48;      // some tiles
 constexpr std::int64_t kPartWork = 64 * 1024;  // multiply-adds worth a thread
@@ -135,11 +137,11 @@ class Planner {
     plan.block_channels =
         balanced(geometry_.source_channels, kBlockDepth / geometry_.taps());
     plan.keeps_weights = weight_bytes(plan) <= kKeptBytes;
-    const bool keeps = plan.keeps_weights;
-    const double by_sums = as_double(keeps ? kSumBytes : kLargeSumBytes) /
+    const bool is_large = weight_bytes(plan) > kManyWeights;
+    const double by_sums = as_double(is_large ? kLargeSumBytes : kSumBytes) /
                            as_double(plan.part_channels * element_);
     const double by_image =
-        as_double(keeps ? kImageBytes : kLargeImageBytes) /
+        as_double(is_large ? kLargeImageBytes : kImageBytes) /
         (as_double(plan.block_channels * element_) * spread_);
     split_places(plan, std::min(by_sums, by_image / copied_lanes()),
                  place_parts);

@@ -37,16 +37,13 @@ class Loops {
     for_all(y_, [this](auto n, auto o, auto i, auto j) {
       const std::int64_t first = o / conv_.y_channels() * conv_.x_channels();
       T sum = start(o);
-      for (std::int64_t k = 0; k < w_.extent(1); ++k) {
-        for (std::int64_t p = 0; p < w_.extent(2); ++p) {
-          for (std::int64_t q = 0; q < w_.extent(3); ++q) {
-            if (x_.has(row(i, p), column(j, q))) {
-              add(sum, w_.at(o, k, p, q),
-                  x_.at(n, first + k, row(i, p), column(j, q)));
-            }
-          }
-        }
-      }
+      in_order(0, w_.extent(1), w_.extent(2), w_.extent(3),
+               [&](auto k, auto p, auto q) {
+                 if (x_.has(row(i, p), column(j, q))) {
+                   add(sum, w_.at(o, k, p, q),
+                       x_.at(n, first + k, row(i, p), column(j, q)));
+                 }
+               });
       return sum;
     });
   }
@@ -55,21 +52,16 @@ class Loops {
     for_all(x_, [this](auto n, auto c, auto h, auto w) {
       const std::int64_t first = c / conv_.x_channels() * conv_.y_channels();
       T sum = start(c);
-      for (std::int64_t o = first; o < first + conv_.y_channels(); ++o) {
-        for (std::int64_t p = 0; p < w_.extent(2); ++p) {
-          for (std::int64_t q = 0; q < w_.extent(3); ++q) {
-            const std::int64_t i = h - row(0, p);
-            const std::int64_t j = w - column(0, q);
-            const std::int64_t at_i = i / conv_.attrs.stride[0];
-            const std::int64_t at_j = j / conv_.attrs.stride[1];
-            if (i == at_i * conv_.attrs.stride[0] &&
-                j == at_j * conv_.attrs.stride[1] && y_.has(at_i, at_j)) {
-              add(sum, w_.at(o, c % conv_.x_channels(), p, q),
-                  y_.at(n, o, at_i, at_j));
-            }
-          }
-        }
-      }
+      in_order(first, first + conv_.y_channels(), w_.extent(2), w_.extent(3),
+               [&](auto o, auto p, auto q) {
+                 const std::int64_t i = (h - row(0, p)) / conv_.attrs.stride[0];
+                 const std::int64_t j =
+                     (w - column(0, q)) / conv_.attrs.stride[1];
+                 if (row(i, p) == h && column(j, q) == w && y_.has(i, j)) {
+                   add(sum, w_.at(o, c % conv_.x_channels(), p, q),
+                       y_.at(n, o, i, j));
+                 }
+               });
       return sum;
     });
   }
@@ -78,15 +70,13 @@ class Loops {
     for_all(w_, [this](auto o, auto k, auto p, auto q) {
       const std::int64_t c = o / conv_.y_channels() * conv_.x_channels() + k;
       T sum{0};
-      for (std::int64_t n = 0; n < y_.extent(0); ++n) {
-        for (std::int64_t i = 0; i < y_.extent(2); ++i) {
-          for (std::int64_t j = 0; j < y_.extent(3); ++j) {
-            if (x_.has(row(i, p), column(j, q))) {
-              add(sum, x_.at(n, c, row(i, p), column(j, q)), y_.at(n, o, i, j));
-            }
-          }
-        }
-      }
+      in_order(0, y_.extent(0), y_.extent(2), y_.extent(3),
+               [&](auto n, auto i, auto j) {
+                 if (x_.has(row(i, p), column(j, q))) {
+                   add(sum, x_.at(n, c, row(i, p), column(j, q)),
+                       y_.at(n, o, i, j));
+                 }
+               });
       return sum;
     });
   }
@@ -96,11 +86,19 @@ class Loops {
   template <class Sum>
   static void for_all(const Image<T>& to, const Sum& sum) noexcept {
     for (std::int64_t a = 0; a < to.extent(0); ++a) {
-      for (std::int64_t b = 0; b < to.extent(1); ++b) {
-        for (std::int64_t i = 0; i < to.extent(2); ++i) {
-          for (std::int64_t j = 0; j < to.extent(3); ++j) {
-            to.at(a, b, i, j) = sum(a, b, i, j);
-          }
+      in_order(
+          0, to.extent(1), to.extent(2), to.extent(3),
+          [&](auto b, auto i, auto j) { to.at(a, b, i, j) = sum(a, b, i, j); });
+    }
+  }
+
+  template <class Body>
+  static void in_order(std::int64_t begin, std::int64_t end, std::int64_t rows,
+                       std::int64_t columns, const Body& body) noexcept {
+    for (std::int64_t k = begin; k < end; ++k) {
+      for (std::int64_t i = 0; i < rows; ++i) {
+        for (std::int64_t j = 0; j < columns; ++j) {
+          body(k, i, j);
         }
       }
     }

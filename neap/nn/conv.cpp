@@ -106,6 +106,7 @@ Tensor convolve(const ConvTransposeOptions<2>& options,
 }  // namespace
 
 template <int kAxes>
+// NOLINTNEXTLINE(readability-function-size): PyTorch's arguments
 ConvLayer<kAxes>::ConvLayer(std::int64_t in_channels, std::int64_t out_channels,
                             const PerAxis<kAxes>& kernel_size,
                             const ConvOptions<kAxes>& options, bool has_bias,
@@ -140,6 +141,7 @@ Tensor ConvLayer<kAxes>::forward(const Tensor& x) {
 }
 
 template <int kAxes>
+// NOLINTNEXTLINE(readability-function-size): PyTorch's arguments
 ConvTransposeLayer<kAxes>::ConvTransposeLayer(
     std::int64_t in_channels, std::int64_t out_channels,
     const PerAxis<kAxes>& kernel_size,

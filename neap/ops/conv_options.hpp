@@ -12,13 +12,15 @@ namespace neap {
 template <int kAxes>
 class PerAxis {
  public:
-  // NOLINTNEXTLINE(google-explicit-constructor): 2 is {2, 2}
+  // Implicit on purpose: 2 is {2, 2}.
+  // NOLINTBEGIN(google-explicit-constructor)
   constexpr PerAxis(std::int64_t all) noexcept { values_.fill(all); }
   template <std::convertible_to<std::int64_t>... Rest>
   requires(sizeof...(Rest) + 1 == kAxes &&
            kAxes > 1) constexpr PerAxis(std::int64_t first,
                                         Rest... rest) noexcept
       : values_{first, static_cast<std::int64_t>(rest)...} {}
+  // NOLINTEND(google-explicit-constructor)
 
   constexpr std::int64_t operator[](int axis) const noexcept {
     return values_[static_cast<std::size_t>(axis)];
