@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Packing: copies a panel of A or of B into the order in which the register
 // tile reads it. Compiled once for each instruction set; included by gemm.cpp
-// alone.
+// and conv.cpp alone.
 #if defined(NEAP_KERNELS_GEMM_PACK_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef NEAP_KERNELS_GEMM_PACK_INL
 #undef NEAP_KERNELS_GEMM_PACK_INL

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // The register tile: kRows x (kVectors vectors of) columns of C, held in
 // registers while k runs. Compiled once for each instruction set; included by
-// gemm_part-inl.hpp alone.
+// gemm_part-inl.hpp and the headers of conv.cpp alone.
 //
 // Every lane computes its own element of C. The lanes past the last column
 // compute on whatever the padding of B holds and are never stored, so one code
