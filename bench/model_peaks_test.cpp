@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "model_steps.hpp"
-#include "training.hpp"
 
 namespace neap::bench {
 namespace {
@@ -15,23 +14,6 @@ TEST(ModelPeaksTest, CompiledModelsNeedNoMoreThanEager) {
       const Bytes eager = ModelStep(which.make, false).peak();
       const Bytes compiled = ModelStep(which.make, true).peak();
       EXPECT_LE(compiled, eager) << which.name;
-    }
-  }
-}
-
-Bytes mlp_peak(std::int64_t batch, const char* optimizer, bool is_compiled) {
-  TrainingStep step(batch, optimizer, is_compiled);
-  step.run();
-  step.run();
-  return step.peak();
-}
-
-TEST(ModelPeaksTest, CompiledPerceptronsNeedNoMoreThanEager) {
-  for (const std::int64_t batch : {64, 512}) {
-    for (const char* optimizer : {"sgd", "adam"}) {
-      EXPECT_LE(mlp_peak(batch, optimizer, true),
-                mlp_peak(batch, optimizer, false))
-          << batch << " " << optimizer;
     }
   }
 }

@@ -1,112 +1,129 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "model_steps.hpp"
 
-#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <array>
 
 #include "neap/compile/compile.hpp"
-#include "training.hpp"
+#include "support/counting_malloc.hpp"
+#include "support/measure.hpp"
 
 namespace neap::bench {
 namespace {
 
-// Forward, the gradients of the weights and those of the inputs: each product
-// three times. Attention's are counted whole, as they are computed.
-double gpt_flops(const models::GptOptions& o, std::int64_t batch) {
-  const auto c = static_cast<double>(o.dim);
-  const auto t = static_cast<double>(o.block);
-  const double block = 12 * c * c + 2 * t * c;
-  const double token =
-      static_cast<double>(o.layers) * block + c * static_cast<double>(o.vocab);
-  return 3 * 2 * token * static_cast<double>(batch) * t;
-}
-
-ModelCase gpt_case(const std::string& name, const models::GptOptions& options,
-                   std::int64_t batch, bool is_long) {
-  const auto make = gpt_training(options, batch);
-  return {.name = name,
-          .peer = fmt::format("gpt {} {} {} {} {} {}", options.layers,
-                              options.heads, options.dim, options.block, batch,
-                              options.vocab),
-          .flops = gpt_flops(options, batch),
-          .is_long = is_long,
-          .make = make};
-}
-
-ModelCase lstm_case(const std::string& name, const models::LstmOptions& options,
-                    std::int64_t steps, std::int64_t batch) {
-  const auto make = lstm_training(options, steps, batch);
-  const auto features = static_cast<double>(options.features);
-  const auto hidden = static_cast<double>(options.hidden);
-  const double step = 4 * hidden * (2 * features + 3 * hidden);
-  return {.name = name,
-          .peer = fmt::format("lstm {} {} {} {} {}", options.features,
-                              options.hidden, steps, batch, options.outputs),
-          .flops = 2 * step * static_cast<double>(batch * steps),
-          .make = make};
-}
+constexpr std::array<std::int64_t, 4> kWidths{784, 512, 256, 10};
 
 Bytes bytes_of(const Tensor& x) {
   return x.element_count() * size_of(x.dtype());
 }
 
+Bytes live() {
+  return memory::default_domain().stats().live;
+}
+
+Bytes bytes_of_buffers(const nn::Module& model) {
+  Bytes bytes = 0;
+  for (const Parameter& buffer : model.buffers()) {
+    bytes += bytes_of(buffer.tensor);
+  }
+  return bytes;
+}
+
+long minor_faults() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_minflt;
+}
+
+// Of a model that maps a batch to scores of classes.
+template <class Model>
+auto classification(const std::shared_ptr<Model>& model) {
+  return [model](const Tensor& x, const Tensor& y) {
+    return cross_entropy((*model)(x), y);
+  };
+}
+
 }  // namespace
 
-std::function<Training()> gpt_training(const models::GptOptions& options,
-                                       std::int64_t batch) {
+MakeTraining mlp_training(std::int64_t batch, const std::string& optimizer) {
   return [=] {
-    auto model = std::make_shared<models::Gpt>(options);
-    auto optimizer = std::make_unique<optim::AdamW>(model->parameters());
-    const Tensor tokens = randint(0, options.vocab, {batch, options.block});
-    const Tensor targets = randint(0, options.vocab, {batch, options.block});
+    const auto model = std::make_shared<models::Mlp>(kWidths);
+    const bool is_sgd = optimizer == "sgd";
+    std::unique_ptr<optim::Optimizer> made;
+    if (is_sgd) {
+      made = std::make_unique<optim::SGD>(model->parameters());
+    } else {
+      made = std::make_unique<optim::Adam>(model->parameters());
+    }
+    return Training{.model = model,
+                    .optimizer = std::move(made),
+                    .copies = is_sgd ? 1 : 3,
+                    .loss = classification(model),
+                    .x = rand({batch, kWidths.front()}),
+                    .y = randint(0, kWidths.back(), {batch})};
+  };
+}
+
+MakeTraining cnn_training(std::int64_t batch) {
+  return [=] {
+    const auto model = std::make_shared<models::LeNet>();
     return Training{
         .model = model,
-        .optimizer = std::move(optimizer),
+        .optimizer = std::make_unique<optim::SGD>(model->parameters()),
+        .copies = 1,
+        .loss = classification(model),
+        .x = rand({batch, 1, 28, 28}),
+        .y = randint(0, 10, {batch})};
+  };
+}
+
+MakeTraining resnet_training(std::int64_t batch) {
+  return [=] {
+    const auto model = std::make_shared<models::ResNet>();
+    return Training{
+        .model = model,
+        .optimizer = std::make_unique<optim::SGD>(
+            model->parameters(), optim::SGDOptions{.momentum = 0.9}),
+        .copies = 2,
+        .loss = classification(model),
+        .x = rand({batch, 3, 32, 32}),
+        .y = randint(0, 10, {batch})};
+  };
+}
+
+MakeTraining gpt_training(const models::GptOptions& options,
+                          std::int64_t batch) {
+  return [=] {
+    const auto model = std::make_shared<models::Gpt>(options);
+    return Training{
+        .model = model,
+        .optimizer = std::make_unique<optim::AdamW>(model->parameters()),
+        .copies = 3,
         .loss = [model](const Tensor& x,
                         const Tensor& y) { return model->loss(x, y); },
-        .x = tokens,
-        .y = targets};
+        .x = randint(0, options.vocab, {batch, options.block}),
+        .y = randint(0, options.vocab, {batch, options.block})};
   };
 }
 
-std::function<Training()> lstm_training(const models::LstmOptions& options,
-                                        std::int64_t steps,
-                                        std::int64_t batch) {
+MakeTraining lstm_training(const models::LstmOptions& options,
+                           std::int64_t steps, std::int64_t batch) {
   return [=] {
-    auto model = std::make_shared<models::Lstm>(options);
-    auto optimizer = std::make_unique<optim::Adam>(model->parameters());
-    const Tensor x = rand({batch, steps, options.features});
-    const Tensor labels = randint(0, options.outputs, {batch});
-    return Training{.model = model,
-                    .optimizer = std::move(optimizer),
-                    .loss =
-                        [model](const Tensor& in, const Tensor& classes) {
-                          return cross_entropy((*model)(in), classes);
-                        },
-                    .x = x,
-                    .y = labels};
+    const auto model = std::make_shared<models::Lstm>(options);
+    return Training{
+        .model = model,
+        .optimizer = std::make_unique<optim::Adam>(model->parameters()),
+        .copies = 3,
+        .loss = classification(model),
+        .x = rand({batch, steps, options.features}),
+        .y = randint(0, options.outputs, {batch})};
   };
 }
 
-std::function<Training()> mlp_training(std::int64_t batch) {
-  return [=] {
-    auto model = std::make_shared<models::Mlp>(kWidths);
-    auto optimizer = std::make_unique<optim::Adam>(model->parameters());
-    const Tensor x = rand({batch, kWidths.front()});
-    const Tensor labels = randint(0, kWidths.back(), {batch});
-    return Training{.model = model,
-                    .optimizer = std::move(optimizer),
-                    .loss =
-                        [model](const Tensor& in, const Tensor& classes) {
-                          return cross_entropy((*model)(in), classes);
-                        },
-                    .x = x,
-                    .y = labels};
-  };
-}
-
-ModelStep::ModelStep(const std::function<Training()>& make, bool is_compiled) {
+ModelStep::ModelStep(const MakeTraining& make, bool is_compiled) {
   memory::Domain& domain = memory::default_domain();
-  const Bytes before = domain.stats().live;
+  const Bytes before = live();
   training_ = make();
   const auto step = [this](const Tensor& x, const Tensor& y) {
     backward(training_.loss(x, y));
@@ -125,39 +142,45 @@ ModelStep::ModelStep(const std::function<Training()>& make, bool is_compiled) {
   run_();
   domain.reset_peak();
   run_();
-  // Adam's state is twice the parameters.
   peak_ = domain.stats().live_peak - before -
-          3 * training_.model->parameter_bytes() - bytes_of(training_.x) -
+          training_.copies * training_.model->parameter_bytes() -
+          bytes_of_buffers(*training_.model) - bytes_of(training_.x) -
           bytes_of(training_.y);
 }
 
-std::vector<ModelCase> model_cases() {
-  return {
-      gpt_case("gpt tiny AdamW",
-               {.vocab = 256, .block = 64, .layers = 4, .heads = 4, .dim = 128},
-               16, false),
-      gpt_case("gpt tiny AdamW, products kept",
-               {.vocab = 256,
-                .block = 64,
-                .layers = 4,
-                .heads = 4,
-                .dim = 128,
-                .keep = models::GptKeep::kProducts},
-               16, false),
-      gpt_case("gpt tiny AdamW, nothing kept",
-               {.vocab = 256,
-                .block = 64,
-                .layers = 4,
-                .heads = 4,
-                .dim = 128,
-                .keep = models::GptKeep::kNothing},
-               16, false),
-      gpt_case(
-          "gpt nano AdamW",
-          {.vocab = 256, .block = 256, .layers = 6, .heads = 6, .dim = 384}, 8,
-          true),
-      lstm_case("lstm 256 Adam",
-                {.features = 256, .hidden = 256, .outputs = 10}, 100, 32)};
+StepParts ModelStep::parts(int count) {
+  std::vector<double> forward;
+  std::vector<double> back;
+  std::vector<double> update;
+  for (int i = 0; i < count; ++i) {
+    const double begin = now();
+    Tensor loss = training_.loss(training_.x, training_.y);
+    const double loss_at = now();
+    backward(std::move(loss));
+    const double gradients_at = now();
+    training_.optimizer->step();
+    training_.optimizer->zero_grad();
+    forward.push_back(loss_at - begin);
+    back.push_back(gradients_at - loss_at);
+    update.push_back(now() - gradients_at);
+  }
+  return {median(forward), median(back), median(update)};
+}
+
+Bytes ModelStep::kept() {
+  const Bytes before = live();
+  const Tensor loss = training_.loss(training_.x, training_.y);
+  return live() - before;
+}
+
+StepCalls ModelStep::calls(int count) {
+  const long faults = minor_faults();
+  support::reset_outside_calls();
+  for (int i = 0; i < count; ++i) {
+    run_();
+  }
+  const auto calls = static_cast<double>(support::outside_stats().heap_calls);
+  return {calls / count, static_cast<double>(minor_faults() - faults) / count};
 }
 
 }  // namespace neap::bench

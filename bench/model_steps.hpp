@@ -1,7 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// The training steps of the models room that are measured: a transformer and a
-// recurrent network, each with its optimizer and one batch, written as a user
-// writes them.
+// The training steps that are measured: a model, its optimizer and one batch,
+// written as a user writes them.
 #pragma once
 
 #include <functional>
@@ -13,32 +12,61 @@
 
 namespace neap::bench {
 
-/// What a step trains: a module, its optimizer, a loss and one batch.
+/// What a step trains.
 struct Training {
   std::shared_ptr<nn::Module> model;
   std::unique_ptr<optim::Optimizer> optimizer;
+  int copies = 1;  // of the parameters' bytes: their own, the optimizer's
   std::function<Tensor(const Tensor& x, const Tensor& y)> loss;
   Tensor x;
   Tensor y;
 };
 
-/// What makes one, with its batch.
-std::function<Training()> gpt_training(const models::GptOptions& options,
-                                       std::int64_t batch);
-std::function<Training()> lstm_training(const models::LstmOptions& options,
-                                        std::int64_t steps, std::int64_t batch);
-std::function<Training()> mlp_training(std::int64_t batch);  // with Adam
+/// What makes one.
+using MakeTraining = std::function<Training()>;
+
+/// `optimizer`: "sgd" or "adam".
+MakeTraining mlp_training(std::int64_t batch,
+                          const std::string& optimizer = "adam");
+MakeTraining cnn_training(std::int64_t batch);     // with SGD
+MakeTraining resnet_training(std::int64_t batch);  // SGD with momentum
+MakeTraining gpt_training(const models::GptOptions& options,
+                          std::int64_t batch);
+MakeTraining lstm_training(const models::LstmOptions& options,
+                           std::int64_t steps, std::int64_t batch);
+
+/// Seconds.
+struct StepParts {
+  double forward = 0;
+  double backward = 0;
+  double update = 0;
+};
+
+/// A step.
+struct StepCalls {
+  double heap = 0;    // malloc and its like, of the whole process
+  double faults = 0;  // fresh pages
+};
 
 class ModelStep {
  public:
-  ModelStep(const std::function<Training()>& make, bool is_compiled);
+  /// Runs it until it has all that it needs.
+  ModelStep(const MakeTraining& make, bool is_compiled);
   ModelStep(const ModelStep&) = delete;
   ModelStep& operator=(const ModelStep&) = delete;
 
   void run() { run_(); }
-  /// The most bytes live in a step above the parameters, the optimizer's state
-  /// and the batch.
+  /// The most bytes live in a step above the model, the optimizer's state and
+  /// the batch; what a compiled step holds (its arena, its books) counts.
   Bytes peak() const noexcept { return peak_; }
+
+  // Of the step's parts, eagerly.
+
+  StepParts parts(int count);
+  /// What forward leaves for backward: the tape, and all that it keeps.
+  Bytes kept();
+
+  StepCalls calls(int count);
 
  private:
   Training training_;
@@ -49,9 +77,9 @@ class ModelStep {
 struct ModelCase {
   std::string name;
   std::string peer;  // what the peer is asked for
-  double flops = 0;  // of the matrix products of one step
+  double flops = 0;  // of the products (and convolutions) of one step
   bool is_long = false;
-  std::function<Training()> make;
+  MakeTraining make;
 };
 
 std::vector<ModelCase> model_cases();

@@ -7,11 +7,11 @@
 
 #include <algorithm>
 
+#include "model_steps.hpp"
 #include "spinners.hpp"
 #include "support/measure.hpp"
 #include "support/report.hpp"
 #include "torch_workers.hpp"
-#include "training.hpp"
 
 namespace neap::bench {
 namespace {
@@ -63,7 +63,7 @@ class Section {
     Spinners spinners(threads::usable_processors());
     spinners.stop();
     threads::set_default_threads(threads);
-    TrainingStep step(kBatch, "sgd");
+    ModelStep step(mlp_training(kBatch, "sgd"), false);
     std::vector<Contender> contenders{
         timed_each("Neap", [&step] { step.run(); })};
     std::vector<TorchWorker> peers;
@@ -71,7 +71,7 @@ class Section {
       peers = start_torch_workers(threads, report_);
     }
     for (TorchWorker& peer : peers) {
-      peer.worker->ask(fmt::format("model {} sgd", kBatch));
+      peer.worker->ask(fmt::format("model mlp {} sgd", kBatch));
       contenders.push_back(
           contender_of(peer.worker->greeting(), *peer.worker, "run"));
     }

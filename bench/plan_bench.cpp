@@ -19,7 +19,6 @@
 #include "neap/program/passes.hpp"
 #include "support/measure.hpp"
 #include "support/report.hpp"
-#include "training.hpp"
 
 namespace neap::bench {
 namespace {

@@ -37,21 +37,20 @@ Environment environment_of(const Blas& blas, int threads) {
 
 }  // namespace
 
-std::vector<TorchWorker> start_torch_workers(int threads, Report& report,
-                                             const std::string& script) {
+std::vector<TorchWorker> start_torch_workers(int threads, Report& report) {
   const std::array<Blas, 3> all{{{"openblas-pthread", "pthread", ""},
                                  {"openblas-openmp", "openmp", ""},
                                  {"blis-openmp", "blis", "lapack"}}};
   std::vector<TorchWorker> workers;
   for (const Blas& blas : all) {
     try {
-      workers.push_back(
-          {blas.name, blas.column,
-           std::make_unique<Worker>(
-               std::vector<std::string>{"/usr/bin/python3",
-                                        NEAP_BENCH_FOLDER "/peers/" + script,
-                                        std::to_string(threads), blas.name},
-               environment_of(blas, threads))});
+      workers.push_back({blas.name, blas.column,
+                         std::make_unique<Worker>(
+                             std::vector<std::string>{
+                                 "/usr/bin/python3",
+                                 NEAP_BENCH_FOLDER "/peers/models_torch.py",
+                                 std::to_string(threads), blas.name},
+                             environment_of(blas, threads))});
     } catch (const WorkerError& error) {
       report.note(fmt::format("t{}: no PyTorch on {}: {}", threads, blas.name,
                               error.what()));

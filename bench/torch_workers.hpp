@@ -20,10 +20,8 @@ struct TorchWorker {
   std::unique_ptr<Worker> worker;
 };
 
-/// Those that can be had; the report says which cannot, and why. `script`: of
-/// bench/peers/.
-std::vector<TorchWorker> start_torch_workers(
-    int threads, Report& report, const std::string& script = "mlp_torch.py");
+/// Those that can be had; the report says which cannot, and why.
+std::vector<TorchWorker> start_torch_workers(int threads, Report& report);
 
 // Both below: one timing a peer, in their order.
 

@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
-"""PyTorch's training steps of a gpt and an lstm, as a worker (torch_worker.py).
+"""PyTorch's training steps of networks, as a worker (torch_worker.py).
 
 usage: models_torch.py THREADS BLAS
 
+    model mlp BATCH OPTIMIZER                       784-512-256-10; sgd, adam
+    model cnn BATCH                                 28 x 28, with SGD
+    model resnet BATCH                              ResNet-18 for 32 x 32, with
+                                                    SGD and momentum
     model gpt LAYERS HEADS DIM BLOCK BATCH VOCAB    with AdamW
     model lstm FEATURES HIDDEN STEPS BATCH OUTPUTS  with Adam
 The gpt is written as those of PyTorch's users are: queries, keys and values in
@@ -65,6 +69,84 @@ def gpt_class(torch):
     return Gpt
 
 
+def classification(torch, model, shape, make_optimizer):
+    """Steps of a model that gives scores of ten classes."""
+    x = torch.rand(*shape)
+    labels = torch.randint(0, 10, (shape[0],))
+    return torch_worker.Steps(
+        torch, model, make_optimizer,
+        lambda: torch.nn.functional.cross_entropy(model(x), labels))
+
+
+def make_mlp(torch, batch, optimizer):
+    nn = torch.nn
+    model = nn.Sequential(
+        nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 256), nn.ReLU(),
+        nn.Linear(256, 10))
+
+    def make_optimizer(parameters, foreach):
+        if optimizer == "sgd":
+            return torch.optim.SGD(parameters, lr=0.01, foreach=foreach)
+        return torch.optim.Adam(parameters, lr=0.001, foreach=foreach)
+
+    return classification(torch, model, (int(batch), 784), make_optimizer)
+
+
+def make_cnn(torch, batch):
+    nn = torch.nn
+    model = nn.Sequential(
+        nn.Conv2d(1, 32, 3, padding=1), nn.ReLU(inplace=True),
+        nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(inplace=True),
+        nn.MaxPool2d(2), nn.Flatten(), nn.Linear(64 * 14 * 14, 10))
+    return classification(
+        torch, model, (int(batch), 1, 28, 28),
+        lambda parameters, foreach: torch.optim.SGD(
+            parameters, lr=0.01, foreach=foreach))
+
+
+def resnet_block_class(torch):
+    nn = torch.nn
+
+    class Block(nn.Module):
+        def __init__(self, before, after, stride):
+            super().__init__()
+            self.conv1 = nn.Conv2d(before, after, 3, stride, 1, bias=False)
+            self.bn1 = nn.BatchNorm2d(after)
+            self.conv2 = nn.Conv2d(after, after, 3, 1, 1, bias=False)
+            self.bn2 = nn.BatchNorm2d(after)
+            self.relu = nn.ReLU(inplace=True)
+            self.downsample = nn.Identity()
+            if stride != 1 or before != after:
+                self.downsample = nn.Sequential(
+                    nn.Conv2d(before, after, 1, stride, bias=False),
+                    nn.BatchNorm2d(after))
+
+        def forward(self, x):
+            y = self.relu(self.bn1(self.conv1(x)))
+            y = self.bn2(self.conv2(y))
+            return self.relu(y + self.downsample(x))
+
+    return Block
+
+
+def make_resnet(torch, batch):
+    nn = torch.nn
+    block = resnet_block_class(torch)
+    layers = [nn.Conv2d(3, 64, 3, 1, 1, bias=False), nn.BatchNorm2d(64),
+              nn.ReLU(inplace=True)]
+    before = 64
+    for after in (64, 128, 256, 512):
+        layers.append(block(before, after, 1 if after == before else 2))
+        layers.append(block(after, after, 1))
+        before = after
+    model = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(),
+                          nn.Linear(512, 10))
+    return classification(
+        torch, model, (int(batch), 3, 32, 32),
+        lambda parameters, foreach: torch.optim.SGD(
+            parameters, lr=0.1, momentum=0.9, foreach=foreach))
+
+
 def make_gpt(torch, layers, heads, dim, block, batch, vocab):
     model = gpt_class(torch)(layers, heads, dim, block, vocab)
     tokens = torch.randint(0, vocab, (batch, block))
@@ -100,7 +182,10 @@ def make_lstm(torch, features, hidden, steps, batch, outputs):
 
 
 def make_steps(torch, kind, *sizes):
-    make = make_gpt if kind == "gpt" else make_lstm
+    if kind == "mlp":
+        return make_mlp(torch, *sizes)
+    make = {"cnn": make_cnn, "resnet": make_resnet, "gpt": make_gpt,
+            "lstm": make_lstm}[kind]
     return make(torch, *(int(size) for size in sizes))
 
 

@@ -6,8 +6,12 @@ reads commands, a line each:
     model WORD...   makes what the words say; answers "ok"
     run N           does N steps; answers with the seconds of each
     faults N        the same; answers with minor page faults a step
+    parts N         the same; answers with the medians of forward, backward
+                    and update, seconds
     peak            does a step; answers with the most bytes that PyTorch's
                     allocator gave out in it above those from before
+    kept            answers with the bytes that forward keeps for backward
+    resident        answers with the bytes that the process has resident
 BLAS is what must be loaded (openblas-pthread, openblas-openmp, blis-openmp);
 anything else, the reference BLAS above all, is refused.
 """
@@ -81,6 +85,33 @@ class Steps:
             seconds.append(time.perf_counter() - begin)
         return seconds
 
+    def parts(self, count):
+        parts = [[], [], []]
+        for _ in range(count):
+            self.optimizer.zero_grad(set_to_none=True)
+            times = [time.perf_counter()]
+            loss = self.loss()
+            times.append(time.perf_counter())
+            loss.backward()
+            times.append(time.perf_counter())
+            self.optimizer.step()
+            times.append(time.perf_counter())
+            for part, begin, end in zip(parts, times, times[1:]):
+                part.append(end - begin)
+        return [statistics.median(part) for part in parts]
+
+    def kept(self):
+        ours = {p.storage().data_ptr() for p in self.model.parameters()}
+        kept = {}
+
+        def note(x):
+            kept[x.storage().data_ptr()] = x.storage().nbytes()
+            return x
+
+        with self.torch.autograd.graph.saved_tensors_hooks(note, lambda x: x):
+            self.loss()
+        return sum(n for at, n in kept.items() if at not in ours)
+
     def peak(self):
         self.optimizer.zero_grad(set_to_none=True)
         profiler = self.torch.autograd.profiler
@@ -99,6 +130,11 @@ def minor_faults():
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 
 
+def resident():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
 def answer(torch, make_steps, steps, words):
     """Returns the line to write and the Steps from now on."""
     if words[0] == "model":
@@ -106,6 +142,10 @@ def answer(torch, make_steps, steps, words):
         return "ok", make_steps(torch, *words[1:])
     if words[0] == "peak":
         return str(steps.peak()), steps
+    if words[0] == "kept":
+        return str(steps.kept()), steps
+    if words[0] == "resident":
+        return str(resident()), steps
     count = int(words[1])
     if words[0] == "run":
         steps.run(2)  # caches and threads have served others meanwhile
@@ -114,6 +154,9 @@ def answer(torch, make_steps, steps, words):
         before = minor_faults()
         steps.run(count)
         return f"{(minor_faults() - before) / count:.1f}", steps
+    if words[0] == "parts":
+        steps.run(2)
+        return " ".join(f"{s:.9f}" for s in steps.parts(count)), steps
     raise SystemExit(f"error unknown command {words[0]}")
 
 

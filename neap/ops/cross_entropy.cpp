@@ -6,6 +6,8 @@
 #include "neap/ops/fill.hpp"
 #include "neap/ops/labels.hpp"
 #include "neap/ops/mul.hpp"
+#include "neap/ops/permute.hpp"
+#include "neap/ops/reshape.hpp"
 #include "neap/ops/sum.hpp"
 #include "neap/ops/support.hpp"
 
@@ -66,6 +68,34 @@ const Op kCrossEntropy{
                               4 * args.inputs[0].shape.element_count());
               }}};
 
+namespace {
+
+// Those of further axes, as rows of classes.
+Tensor cross_entropy_at_places(const Operand& logits, const Operand& labels,
+                               const CrossEntropyOptions& options) {
+  const Shape& shape = logits.tensor().shape();
+  const Shape& places = labels.tensor().shape();
+  Shape order{0};
+  Shape expected{shape[0]};
+  for (int axis = 2; axis < shape.rank(); ++axis) {
+    order.push_back(axis);
+    expected.push_back(shape[axis]);
+  }
+  order.push_back(1);
+  if (places != expected) {
+    raise<ShapeError>("cross_entropy: {} and labels {}, expected {}",
+                      format_shape(shape), format_shape(places),
+                      format_shape(expected));
+  }
+  const std::int64_t count = expected.element_count();
+  const AtSite here(logits);
+  const Tensor each =
+      cross_entropy(reshape(permute(logits, order), {count, shape[1]}),
+                    reshape(labels, {count}), options);
+  return options.reduction == Reduction::kNone ? reshape(each, places) : each;
+}
+
+}  // namespace
 }  // namespace ops
 
 Tensor cross_entropy(const Operand& logits, const Operand& labels,
@@ -76,6 +106,9 @@ Tensor cross_entropy(const Operand& logits, const Operand& labels,
     base::raise<ValueError>(
         "cross_entropy: label_smoothing is {}, expected 0 to 1",
         options.label_smoothing);
+  }
+  if (x.rank() > 2) {
+    return ops::cross_entropy_at_places(logits, labels, options);
   }
   ops::check_classification("cross_entropy", x.spec(), truth.spec());
   ops::check_labels("cross_entropy", truth, x.shape()[1], options.ignore_index);

@@ -3,6 +3,9 @@
 
 #include <cmath>
 
+#include "neap/ops/permute.hpp"
+#include "neap/ops/reshape.hpp"
+#include "neap/tensor/create.hpp"
 #include "neap/testing/elementwise.hpp"
 
 namespace neap::testing {
@@ -157,6 +160,21 @@ OpTable cross_entropy_table() {
 }
 
 const Listed kListed(cross_entropy_table);
+
+TEST(CrossEntropyTest, EveryPixelIsASample) {
+  const Tensor rows = rand({12, 4});
+  const Tensor labels = randint(0, 4, {2, 3, 2});
+  const Tensor images =
+      permute(reshape(rows, {2, 3, 2, 4}), {0, 3, 1, 2});  // (n, c, h, w)
+  EXPECT_EQ(cross_entropy(images, labels).item(),
+            cross_entropy(rows, reshape(labels, {12})).item());
+  EXPECT_EQ(cross_entropy(images, labels, {.reduction = Reduction::kNone})
+                .to_vector(),
+            cross_entropy(rows, reshape(labels, {12}),
+                          {.reduction = Reduction::kNone})
+                .to_vector());
+  EXPECT_THROW(cross_entropy(images, reshape(labels, {2, 2, 3})), ShapeError);
+}
 
 }  // namespace
 }  // namespace neap::testing

@@ -1,0 +1,126 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// LeNet, Vgg11, ResNet and UNet: PyTorch's losses, gradients and running
+// statistics for the same weights, and the same bits as programs.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "neap/models/figures_for_test.hpp"
+#include "neap/models/lenet.hpp"
+#include "neap/models/resnet.hpp"
+#include "neap/models/unet.hpp"
+#include "neap/models/vgg.hpp"
+#include "neap/ops/cross_entropy.hpp"
+
+namespace neap::models {
+namespace {
+
+using testing::Projection;
+
+#include "neap/models/image_model_figures.inc"
+
+double sum_of_running(const nn::Module& model) {
+  double sum = 0;
+  for (const nn::Parameter& buffer : model.buffers()) {
+    if (std::string_view(buffer.name).find("running") != std::string::npos) {
+      for (const double value : buffer.tensor.to_vector()) {
+        sum += value;
+      }
+    }
+  }
+  return sum;
+}
+
+struct Figures {
+  double loss;
+  double running;
+  std::span<const Projection> gradients;
+};
+
+void expect_figures(nn::Layer& model, const Shape& images, int classes,
+                    const Figures& want) {
+  testing::fill(model);
+  const Tensor x =
+      testing::wave(images, [](double i) { return std::sin(0.8 * i); });
+  const Tensor y = model(x);
+  Shape places{images[0]};
+  for (int axis = 2; axis < y.rank(); ++axis) {
+    places.push_back(y.size(axis));
+  }
+  const Tensor labels = testing::wave(
+      places, [classes](double i) { return std::fmod(5 * i + 2, classes); },
+      i64);
+  const Tensor loss = cross_entropy(y, labels);
+  testing::expect_figure(loss.item(), want.loss, "loss");
+  backward(loss);
+  testing::expect_gradients(model, want.gradients);
+  testing::expect_figure(sum_of_running(model), want.running, "running");
+}
+
+TEST(ImageModelsTest, LeNetIsPyTorchs) {
+  LeNet model(
+      {.image = {2, 6, 5}, .channels = {3, 4}, .classes = 5, .dtype = f64});
+  expect_figures(model, {3, 2, 6, 5}, 5,
+                 {kLeNetLoss, kLeNetRunning, kLeNetGradients});
+}
+
+TEST(ImageModelsTest, Vgg11IsPyTorchs) {
+  Vgg11 model({.width = 2, .classes = 5, .batch_norm = true, .dtype = f64});
+  expect_figures(model, {3, 3, 32, 32}, 5,
+                 {kVgg11Loss, kVgg11Running, kVgg11Gradients});
+}
+
+TEST(ImageModelsTest, ResNet18IsPyTorchs) {
+  ResNet model({.layers = 18, .width = 2, .classes = 5, .dtype = f64});
+  expect_figures(model, {3, 3, 16, 16}, 5,
+                 {kResNet18Loss, kResNet18Running, kResNet18Gradients});
+}
+
+TEST(ImageModelsTest, ResNet34IsPyTorchs) {
+  ResNet model({.layers = 34, .width = 1, .classes = 5, .dtype = f64});
+  expect_figures(model, {3, 3, 16, 16}, 5,
+                 {kResNet34Loss, kResNet34Running, kResNet34Gradients});
+}
+
+TEST(ImageModelsTest, UNetIsPyTorchs) {
+  UNet model({.classes = 3, .width = 2, .depth = 2, .dtype = f64});
+  expect_figures(model, {2, 1, 8, 8}, 3,
+                 {kUNetLoss, kUNetRunning, kUNetGradients});
+}
+
+TEST(ImageModelsTest, TheUsualSizesHaveTheUsualCounts) {
+  EXPECT_EQ(LeNet().parameter_count(), 144'266);
+  EXPECT_EQ(Vgg11({.batch_norm = true}).parameter_count(), 9'231'114);
+  EXPECT_EQ(ResNet().parameter_count(), 11'173'962);
+  EXPECT_EQ(ResNet({.layers = 34}).parameter_count(), 21'282'122);
+  EXPECT_EQ(UNet().parameter_count(), 31'036'546);
+}
+
+TEST(ImageModelsTest, ClonesHaveTheSameValues) {
+  UNet model({.width = 2, .depth = 2});
+  UNet copy = model.clone();
+  model.eval();
+  copy.eval();
+  const Tensor x = rand({1, 1, 8, 8});
+  EXPECT_EQ(copy(x).to_vector(), model(x).to_vector());
+  ResNet net({.width = 1});
+  ResNet twin = net.clone();
+  net.eval();
+  twin.eval();
+  const Tensor image = rand({1, 3, 8, 8});
+  EXPECT_EQ(twin(image).to_vector(), net(image).to_vector());
+}
+
+TEST(ImageModelsTest, RefusesWhatMakesNoSense) {
+  EXPECT_THROW(LeNet({.image = {1, 28}}), ShapeError);
+  EXPECT_THROW(LeNet({.dropout = 1.0}), ValueError);
+  EXPECT_THROW(Vgg11({.image = {3, 28, 28}}), ShapeError);
+  EXPECT_THROW(ResNet({.layers = 50}), ValueError);
+  EXPECT_THROW(UNet({.depth = 0}), ValueError);
+  UNet model({.width = 1, .depth = 2});
+  EXPECT_THROW(model(zeros({1, 1, 6, 8})), ShapeError);
+}
+
+}  // namespace
+}  // namespace neap::models

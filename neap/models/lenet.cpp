@@ -1,0 +1,55 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/models/lenet.hpp"
+
+#include "neap/models/images.hpp"
+#include "neap/ops/dropout.hpp"
+#include "neap/ops/max_pool2d.hpp"
+#include "neap/ops/relu.hpp"
+#include "neap/ops/squeeze.hpp"
+
+namespace neap::models {
+namespace {
+
+constexpr std::int64_t kPool = 2;
+
+std::int64_t features_of(const LeNetOptions& options) {
+  check_images("LeNet", options.image, kPool);
+  return options.channels[1] * (options.image[1] / kPool) *
+         (options.image[2] / kPool);
+}
+
+}  // namespace
+
+LeNet::LeNet(const LeNetOptions& options, CallSite site)
+    : dropout_(options.dropout),
+      conv1_((check_images("LeNet", options.image, kPool), options.image[0]),
+             options.channels[0], 3, {.padding = 1}, true, options.dtype, site),
+      conv2_(options.channels[0], options.channels[1], 3, {.padding = 1}, true,
+             options.dtype, site),
+      fc_(features_of(options), options.classes, true, options.dtype, site) {
+  check_probability("LeNet", dropout_);
+  name_parts();
+}
+
+LeNet::LeNet(const LeNet& other, nn::Cloning& cloning)
+    : Cloneable(other, cloning),
+      dropout_(other.dropout_),
+      conv1_(other.conv1_, cloning),
+      conv2_(other.conv2_, cloning),
+      fc_(other.fc_, cloning) {
+  name_parts();
+}
+
+void LeNet::name_parts() {
+  add("conv1", conv1_);
+  add("conv2", conv2_);
+  add("fc", fc_);
+}
+
+Tensor LeNet::forward(const Tensor& x) {
+  Tensor y = relu(conv2_(relu(conv1_(x))));
+  y = flatten(max_pool2d(std::move(y), {.kernel = kPool}), 1);
+  return fc_(dropout(std::move(y), dropout_, is_training()));
+}
+
+}  // namespace neap::models
