@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "eval_command.hpp"
 #include "exit_code.hpp"
 #include "neap/base/external.hpp"
 #include "neap/base/version.hpp"
@@ -13,6 +14,7 @@
 #include "neap/memory/out_of_memory.hpp"
 #include "pack_command.hpp"
 #include "plan_command.hpp"
+#include "sample_command.hpp"
 #include "settings.hpp"
 #include "startup_pages.hpp"
 #include "train_command.hpp"
@@ -125,7 +127,11 @@ ExitCode run(int argc, char** argv) {
   bool is_plan_json = false;
   bool is_plan = false;
   PackSettings pack_settings;
+  Arguments eval_arguments;
+  SampleSettings sample_settings;
   bool is_train = false;
+  bool is_eval = false;
+  bool is_sample = false;
   {
     CLI::App cli(
         "Neap trains neural networks with memory as a contract: every byte has "
@@ -135,7 +141,7 @@ ExitCode run(int argc, char** argv) {
     cli.footer(kExitCodeHelp);
     cli.require_subcommand(1);
     CLI::App* command =
-        cli.add_subcommand("train", "train a network on labelled images");
+        cli.add_subcommand("train", "train a network on images or text");
     command->footer(kExitCodeHelp);
     add_train_options(*command, arguments);
     CLI::App* plan_command = cli.add_subcommand(
@@ -147,6 +153,14 @@ ExitCode run(int argc, char** argv) {
         "pack", "give buffers with lifetimes offsets in one block of memory");
     pack_command->footer(kExitCodeHelp);
     add_pack_options(*pack_command, pack_settings);
+    CLI::App* eval_command =
+        cli.add_subcommand("eval", "measure a model from a file");
+    eval_command->footer(kExitCodeHelp);
+    add_settings(*eval_command, eval_settings(), eval_arguments);
+    CLI::App* sample_command = cli.add_subcommand(
+        "sample", "write text by a language model from a file");
+    sample_command->footer(kExitCodeHelp);
+    add_sample_options(*sample_command, sample_settings);
     try {
       cli.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -159,9 +173,17 @@ ExitCode run(int argc, char** argv) {
     }
     is_train = command->parsed();
     is_plan = plan_command->parsed();
+    is_eval = eval_command->parsed();
+    is_sample = sample_command->parsed();
   }  // the parser's memory goes before anything is measured
   if (is_plan) {
     return run_plan(plan_arguments, is_plan_json);
+  }
+  if (is_eval) {
+    return eval(eval_arguments.texts);
+  }
+  if (is_sample) {
+    return sample(sample_settings);
   }
   return is_train ? run_train(arguments) : pack(pack_settings);
 }

@@ -12,11 +12,7 @@
 #include "neap/compile/arenas.hpp"
 #include "neap/compile/compile.hpp"
 #include "neap/compile/prediction.hpp"
-#include "neap/data/image_set.hpp"
-#include "neap/files/door.hpp"
-#include "neap/models/gpt.hpp"
 #include "neap/models/lstm.hpp"
-#include "neap/models/mlp.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/optim/clip.hpp"
 #include "neap/report/memory_table.hpp"
@@ -24,6 +20,7 @@
 #include "neap/train/mode_guard.hpp"
 #include "neap/train/trainer.hpp"
 #include "run_parts.hpp"
+#include "task.hpp"
 
 namespace neap::app {
 namespace {
@@ -103,19 +100,14 @@ std::unique_ptr<Job> loss_job(const TrainSettings& s,
                                                   target, loss_of);
 }
 
-std::unique_ptr<Job> gpt_job(const TrainSettings& s, std::int64_t batch) {
-  return loss_job(
-      s,
-      std::make_unique<models::Gpt>(models::GptOptions{.vocab = s.vocab,
-                                                       .block = s.block,
-                                                       .layers = s.layers,
-                                                       .heads = s.heads,
-                                                       .dim = s.dim,
-                                                       .dropout = s.dropout}),
-      {i64, {batch, s.block}}, {i64, {batch, s.block}},
-      [](models::Gpt& model, const Tensor& tokens, const Tensor& targets) {
-        return model.loss(tokens, targets);
-      });
+// Of a text that there is not.
+std::unique_ptr<Job> language_job(const TrainSettings& s, std::int64_t batch) {
+  const Spec tokens{i64, {batch, s.block}};
+  return loss_job(s, make_language_model(s, s.vocab), tokens, tokens,
+                  [loss = language_loss()](nn::Layer& model, const Tensor& in,
+                                           const Tensor& targets) {
+                    return loss(model(in), targets);
+                  });
 }
 
 std::unique_ptr<Job> lstm_job(const TrainSettings& s, std::int64_t batch) {
@@ -133,33 +125,34 @@ std::unique_ptr<Job> lstm_job(const TrainSettings& s, std::int64_t batch) {
 }
 
 // What neap train does, with its own trainer and data.
-class MlpJob final : public Job {
+class TaskJob final : public Job {
  public:
-  MlpJob(const TrainSettings& s, std::int64_t batch, data::TrainAndTest set)
-      : set_(std::move(set)),
-        model_(mlp_widths(s, set_.train), {.dropout = s.dropout}),
-        optimizer_(make_optimizer(s, model_.parameters())),
-        loader_(set_.train, {.batch = batch, .shuffle = true, .seed = s.seed}),
-        facts_(facts_of(s, s.steps)),
-        mode_(model_, true),
-        trainer_(model_, *optimizer_, loader_,
+  TaskJob(const TrainSettings& s, std::int64_t batch,
+          std::unique_ptr<Task> task)
+      : task_(std::move(task)),
+        model_(task_->make_model()),
+        optimizer_(make_optimizer(s, model_->parameters())),
+        loader_(task_->train(),
+                {.batch = batch, .shuffle = true, .seed = s.seed}),
+        facts_(facts_of(s, s.steps, task_->vocabulary())),
+        mode_(*model_, true),
+        trainer_(*model_, *optimizer_, loader_,
                  {.clip_norm = s.clip_norm,
+                  .loss = task_->loss(),
                   .compile = true,
                   .compile_options = {.paged = s.paged}}) {}
 
-  nn::Module& model() override { return model_; }
+  nn::Module& model() override { return *model_; }
   void prepare() override { trainer_.prepare(); }
   const compiler::Program& program() const override {
     return trainer_.program();
   }
   const compiler::Plan& plan() const override { return trainer_.plan(); }
-  Bytes data_set_bytes() const override {
-    return set_.train.bytes() + set_.test.bytes();
-  }
+  Bytes data_set_bytes() const override { return task_->data_bytes(); }
 
  private:
-  data::TrainAndTest set_;
-  models::Mlp model_;
+  std::unique_ptr<Task> task_;
+  std::unique_ptr<nn::Layer> model_;
   std::unique_ptr<optim::Optimizer> optimizer_;
   data::Loader loader_;
   train::Facts facts_;  // of a checkpoint
@@ -169,17 +162,17 @@ class MlpJob final : public Job {
 
 Result<std::unique_ptr<Job>> make_job(const TrainSettings& s,
                                       std::int64_t batch) {
-  if (s.model == "gpt") {
-    return gpt_job(s, batch);
-  }
   if (s.model == "lstm") {
     return lstm_job(s, batch);
   }
-  auto set = data::read_mnist(files::system_door(), data_directory(s));
-  if (!set) {
-    return tl::unexpected(set.error());
+  if (is_language_model(s.model) && s.data != "text") {
+    return language_job(s, batch);
   }
-  return std::make_unique<MlpJob>(s, batch, std::move(*set));
+  auto task = make_task(s);
+  if (!task) {
+    return tl::unexpected(task.error());
+  }
+  return std::make_unique<TaskJob>(s, batch, std::move(*task));
 }
 
 // --- what is reported ------------------------------------------------------

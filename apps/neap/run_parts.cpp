@@ -31,20 +31,38 @@ std::string data_directory(const TrainSettings& s) {
 }
 
 std::vector<std::int64_t> mlp_widths(const TrainSettings& s,
-                                     const data::ImageSet& set) {
-  std::vector<std::int64_t> widths = {set.spec().input.element_count()};
+                                     std::int64_t pixels,
+                                     std::int64_t classes) {
+  std::vector<std::int64_t> widths = {pixels};
   widths.insert(widths.end(), s.hidden.begin(), s.hidden.end());
-  widths.push_back(set.classes());
+  widths.push_back(classes);
   return widths;
 }
 
-train::Facts facts_of(const TrainSettings& s, std::int64_t steps) {
+train::Facts facts_of(const TrainSettings& s, std::int64_t steps,
+                      const data::Vocabulary* vocabulary) {
   train::Facts facts;
   const auto add = [&](const char* key, const auto& value) {
     facts.push_back({key, memory::String(fmt::format("{}", value))});
   };
   add("model", s.model);
-  add("hidden", fmt::format("{}", fmt::join(s.hidden, ",")));
+  if (s.model == "mlp") {
+    add("hidden", fmt::format("{}", fmt::join(s.hidden, ",")));
+  } else if (is_language_model(s.model)) {
+    add("layers", s.layers);
+    add("dim", s.dim);
+    add("heads", s.heads);
+    add("block", s.block);
+  } else if (s.model != "lenet") {
+    add("width", s.width);
+  }
+  if (vocabulary != nullptr) {
+    add("symbols", s.symbols);
+    add("characters", std::string_view(vocabulary->characters()));
+  }
+  if (s.augment) {
+    add("augment", "true");
+  }
   add("dropout", s.dropout);
   add("batch", s.batch);
   add("seed", s.seed);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "neap/data/image_set.hpp"
+#include "neap/data/vocabulary.hpp"
 #include "neap/optim/optimizer.hpp"
 #include "neap/train/checkpoint.hpp"
 #include "settings.hpp"
@@ -18,12 +19,13 @@ std::unique_ptr<optim::Optimizer> make_optimizer(
 
 std::string data_directory(const TrainSettings& settings);
 
-/// From the pixels of an image to the classes.
 std::vector<std::int64_t> mlp_widths(const TrainSettings& settings,
-                                     const data::ImageSet& set);
+                                     std::int64_t pixels, std::int64_t classes);
 
 /// What a resumed run must share with the one that saved it, of a run of
-/// `steps`: all settings that its bits depend on.
-train::Facts facts_of(const TrainSettings& settings, std::int64_t steps);
+/// `steps`: all settings that its bits depend on; and a text's vocabulary
+/// (which may be null), for those who use the model.
+train::Facts facts_of(const TrainSettings& settings, std::int64_t steps,
+                      const data::Vocabulary* vocabulary);
 
 }  // namespace neap::app

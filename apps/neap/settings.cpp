@@ -187,24 +187,57 @@ std::vector<Setting> make_run_settings() {
   };
 }
 
-std::vector<Setting> make_settings() {
+constexpr std::string_view kModels[] = {
+    "mlp", "lenet", "vgg11", "resnet18", "resnet34", "unet", "gpt"};
+
+// What is trained, and on what.
+std::vector<Setting> make_task_settings() {
   using S = TrainSettings;
   const S d;  // the defaults
-  std::vector<Setting> settings = {
-      {"model", "NAME", "network to train: mlp", d.model,
-       one_of(&S::model, {"mlp"})},
+  return {
+      {"model", "NAME",
+       fmt::format("network to train: {}", fmt::join(kModels, ", ")), d.model,
+       one_of(&S::model, std::vector<std::string>(std::begin(kModels),
+                                                  std::end(kModels)))},
       {"data", "NAME|DIR",
-       "fashion-mnist, or a folder with the four IDX files of MNIST's naming,"
-       " plain or gzipped",
+       "fashion-mnist, cifar10, cifar100, text, or a folder with the four IDX "
+       "files of MNIST's naming, plain or gzipped",
        d.data, any_text(&S::data)},
+      {"path", "PATH", "the text's file; the folder of cifar's binary files",
+       "none", any_text(&S::path)},
+      {"symbols", "NAME", "pieces of a text: characters or bytes", d.symbols,
+       one_of(&S::symbols, {"characters", "bytes"})},
+      {"validation", "X", "share of a text that is kept for the test",
+       shown(d.validation), real(&S::validation, 0.0, 1.0)},
+      {"augment", "", "train on images cut out at random and mirrored", "no",
+       flag(&S::augment)},
+      {"width", "N", "channels at the front of vgg11, resnet and unet",
+       shown(d.width), whole(&S::width, 1, 1 << 16)},
+      {"layers", "N", "of language models", shown(d.layers),
+       whole(&S::layers, 1, 100'000)},
+      {"dim", "N", "width of language models", shown(d.dim), whole(&S::dim, 1)},
+      {"heads", "N", "of gpt; they divide dim", shown(d.heads),
+       whole(&S::heads, 1)},
+      {"block", "N", "tokens in a sample of text", shown(d.block),
+       whole(&S::block, 1)},
       {"hidden", "N,N,...", "widths of the mlp's hidden layers",
        fmt::format("{}", fmt::join(d.hidden, ",")), set_hidden},
       {"dropout", "P", "probability of dropping a hidden unit",
        shown(d.dropout), real(&S::dropout, 0.0, 1.0)},
+  };
+}
+
+// How it is trained.
+std::vector<Setting> make_step_settings() {
+  using S = TrainSettings;
+  const S d;
+  return {
       {"epochs", "N", "passes over the training data", shown(d.epochs),
        whole(&S::epochs, 1)},
       {"steps", "N", "training steps, instead of epochs", "none: by epochs",
        whole(&S::steps, 1)},
+      {"minutes", "X", "end after this time, if the steps take longer",
+       "no limit", real(&S::minutes, 0.0, kInfinity)},
       {"batch", "N", "samples in a step", shown(d.batch), whole(&S::batch, 1)},
       {"seed", "N", "of initial weights, order of samples and dropout",
        shown(d.seed), set_seed},
@@ -228,45 +261,72 @@ std::vector<Setting> make_settings() {
       {"clip", "X", "largest norm of the gradient; 0: no clipping",
        shown(d.clip_norm), real(&S::clip_norm, 0.0, kInfinity)},
   };
+}
+
+std::vector<Setting> make_settings() {
+  std::vector<Setting> settings = make_task_settings();
+  for (Setting& setting : make_step_settings()) {
+    settings.push_back(std::move(setting));
+  }
   for (Setting& setting : make_run_settings()) {
     settings.push_back(std::move(setting));
   }
   return settings;
 }
 
+// Those of train's settings that another command has too.
+void add_kept(std::vector<Setting>& settings,
+              std::initializer_list<std::string_view> keys) {
+  for (const Setting& setting : train_settings()) {
+    if (std::find(keys.begin(), keys.end(), setting.key) != keys.end()) {
+      settings.push_back(setting);
+    }
+  }
+}
+
+std::vector<Setting> make_eval_settings() {
+  std::vector<Setting> settings = {{"load", "FILE",
+                                    "a model that was saved, or a checkpoint",
+                                    "none", any_text(&TrainSettings::load)}};
+  add_kept(settings, {"model", "data", "path", "symbols", "validation", "width",
+                      "layers", "dim", "heads", "block", "hidden", "batch",
+                      "threads", "kernels", "budget", "compile", "json"});
+  return settings;
+}
+
+std::vector<std::string> plan_models() {
+  std::vector<std::string> models(std::begin(kModels), std::end(kModels));
+  models.emplace_back("lstm");
+  return models;
+}
+
 std::vector<Setting> make_plan_settings() {
   using S = TrainSettings;
   const S d;
   std::vector<Setting> settings = {
-      {"model", "NAME", "network to plan: mlp, gpt or lstm", d.model,
-       one_of(&S::model, {"mlp", "gpt", "lstm"})},
-      {"layers", "N", "of gpt and lstm", shown(d.layers),
-       whole(&S::layers, 1, 100'000)},
-      {"dim", "N", "width of gpt; hidden units of lstm", shown(d.dim),
-       whole(&S::dim, 1)},
-      {"heads", "N", "of gpt; they divide dim", shown(d.heads),
-       whole(&S::heads, 1)},
-      {"vocab", "N", "tokens of gpt", shown(d.vocab), whole(&S::vocab, 1)},
-      {"block", "N", "tokens in a sample of gpt; steps of lstm", shown(d.block),
-       whole(&S::block, 1)},
+      {"model", "NAME",
+       fmt::format("network to plan: {}, lstm", fmt::join(kModels, ", ")),
+       d.model, one_of(&S::model, plan_models())},
+      {"vocab", "N", "tokens of language models, where there is no text",
+       shown(d.vocab), whole(&S::vocab, 1)},
       {"features", "N", "of a step of lstm", shown(d.features),
        whole(&S::features, 1)},
       {"classes", "N", "of lstm", shown(d.classes), whole(&S::classes, 1)},
   };
-  constexpr std::string_view kKept[] = {
-      "data",      "hidden",       "dropout", "batch",  "threads",
-      "optimizer", "momentum",     "clip",    "budget", "lr",
-      "seed",      "weight-decay", "kernels", "paged"};
-  for (const Setting& setting : train_settings()) {
-    if (std::find(std::begin(kKept), std::end(kKept), setting.key) !=
-        std::end(kKept)) {
-      settings.push_back(setting);
-    }
-  }
+  add_kept(
+      settings,
+      {"data",   "path",    "symbols",      "validation", "augment", "width",
+       "layers", "dim",     "heads",        "block",      "hidden",  "dropout",
+       "batch",  "threads", "optimizer",    "momentum",   "clip",    "budget",
+       "lr",     "seed",    "weight-decay", "kernels",    "paged"});
   return settings;
 }
 
 }  // namespace
+
+bool is_language_model(const std::string& model) {
+  return model == "gpt";
+}
 
 std::span<const Setting> train_settings() {
   static const std::vector<Setting> settings = make_settings();
@@ -275,6 +335,11 @@ std::span<const Setting> train_settings() {
 
 std::span<const Setting> plan_settings() {
   static const std::vector<Setting> settings = make_plan_settings();
+  return settings;
+}
+
+std::span<const Setting> eval_settings() {
+  static const std::vector<Setting> settings = make_eval_settings();
   return settings;
 }
 

@@ -23,7 +23,12 @@ namespace neap::app {
 struct TrainSettings {
   std::string model = "mlp";
   std::string data = "fashion-mnist";
+  std::string path;                               // of the data's files
+  std::string symbols = "characters";             // of a text
+  double validation = 0.1;                        // share of a text
+  bool augment = false;                           // images, in training
   std::vector<std::int64_t> hidden = {512, 256};  // mlp
+  std::int64_t width = 64;                        // vgg11, resnet, unet
   std::int64_t layers = 4;                        // gpt, lstm
   std::int64_t dim = 128;                         // gpt; lstm: hidden units
   std::int64_t heads = 4;                         // gpt
@@ -34,6 +39,7 @@ struct TrainSettings {
   double dropout = 0.0;
   std::int64_t epochs = 3;
   std::int64_t steps = 0;  // 0: by epochs
+  double minutes = 0.0;    // > 0: no longer than that
   std::int64_t batch = 128;
   std::uint64_t seed = 7;
   std::int64_t threads = 0;      // 0: every processor the process may use
@@ -52,6 +58,7 @@ struct TrainSettings {
   std::int64_t save_steps = 0;  // between two of them; 0: at the end alone
   double save_seconds = 0.0;    // likewise
   std::string resume;           // path of a checkpoint; empty: none
+  std::string load;             // path of a model or checkpoint
   std::string json;             // path; "-": standard output
   std::string metrics;          // path of JSON lines; empty: none
   std::string tensorboard;      // folder of event files; empty: none
@@ -74,9 +81,14 @@ struct Setting {
   bool is_flag() const { return metavar.empty(); }
 };
 
+/// Whether the model tells the next piece of a text.
+bool is_language_model(const std::string& model);
+
 std::span<const Setting> train_settings();
 /// Those of train that bear on memory, and the sizes of every model.
 std::span<const Setting> plan_settings();
+/// Of a model from a file, and what it is tried on.
+std::span<const Setting> eval_settings();
 
 /// Texts by key, as given in one place.
 using Texts = std::map<std::string, std::string, std::less<>>;

@@ -28,7 +28,7 @@ Json finite_or_null(double value) {
 
 std::string to_json(const Summary& s) {
   const Json json = {
-      {"test_accuracy", s.test_accuracy},
+      {"test_accuracy", or_null(s.test_accuracy)},
       {"test_loss", finite_or_null(s.test_loss)},
       {"train_loss", finite_or_null(s.train_loss)},
       {"steps", s.steps},

@@ -19,7 +19,7 @@ class Door;
 namespace neap::app {
 
 struct Summary {
-  double test_accuracy = 0.0;  // in [0, 1]
+  std::optional<double> test_accuracy;  // in [0, 1]; none of a text
   double test_loss = 0.0;
   double train_loss = 0.0;  // of the last step; NaN where there was none
   std::int64_t steps = 0;

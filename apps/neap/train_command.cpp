@@ -9,11 +9,9 @@
 
 #include "interrupt.hpp"
 #include "neap/base/version.hpp"
-#include "neap/data/image_set.hpp"
 #include "neap/files/door.hpp"
 #include "neap/formats/safetensors.hpp"
 #include "neap/kernels/plugin.hpp"
-#include "neap/models/mlp.hpp"
 #include "neap/optim/schedule.hpp"
 #include "neap/program/program.hpp"
 #include "neap/report/memory_table.hpp"
@@ -26,6 +24,7 @@
 #include "run_parts.hpp"
 #include "startup_pages.hpp"
 #include "summary.hpp"
+#include "task.hpp"
 
 namespace neap::app {
 namespace {
@@ -64,26 +63,27 @@ class Session {
     if (auto opened = open_metrics(); !opened) {
       return fail(ExitCode::kOutput, opened.error().message);
     }
-    const auto set =
-        data::read_mnist(files::system_door(), data_directory(settings_));
-    if (!set) {
-      return fail(ExitCode::kData, set.error().message);
+    auto made = make_task(settings_);
+    if (!made) {
+      const bool is_usage = made.error().kind == FailureKind::kMismatch;
+      return fail(is_usage ? ExitCode::kUsage : ExitCode::kData,
+                  made.error().message);
     }
-    if (auto good = check(settings_, steps_of(set->train)); !good) {
+    task_ = std::move(*made);
+    if (auto good = check(settings_, steps()); !good) {
       return fail(ExitCode::kUsage, good.error().message);
     }
-    summary.data_set_bytes = set->train.bytes() + set->test.bytes();
+    summary.data_set_bytes = task_->data_bytes();
     const UseGenerator use(generator_);
-    models::Mlp model(mlp_widths(settings_, set->train),
-                      {.dropout = settings_.dropout});
-    const auto optimizer = make_optimizer(settings_, model.parameters());
-    describe(set->train, set->test, model);
-    if (const ExitCode done = train(model, *optimizer, set->train, summary);
+    const std::unique_ptr<nn::Layer> model = task_->make_model();
+    const auto optimizer = make_optimizer(settings_, model->parameters());
+    describe(*model);
+    if (const ExitCode done = train(*model, *optimizer, summary);
         done != ExitCode::kOk) {
       return done;
     }
-    test(model, set->test, summary);
-    summary.state_hash = train::state_hash(model, *optimizer, generator_);
+    test(*model, summary);
+    summary.state_hash = train::state_hash(*model, *optimizer, generator_);
     finish(summary, report);
     return ExitCode::kOk;
   }
@@ -111,17 +111,14 @@ class Session {
   }
 
   // Of the whole run.
-  std::int64_t steps_of(const data::ImageSet& set) const {
+  std::int64_t steps() const {
     const std::int64_t each =
-        (set.size() + settings_.batch - 1) / settings_.batch;
+        (task_->train().size() + settings_.batch - 1) / settings_.batch;
     return settings_.steps > 0 ? settings_.steps : settings_.epochs * each;
   }
 
-  void describe(const data::ImageSet& train, const data::ImageSet& test,
-                const nn::Module& model) const {
-    say("data     {} + {} images of {}, {}\n", format_grouped(train.size()),
-        format_grouped(test.size()), format_shape(train.spec().input),
-        format_bytes(train.bytes() + test.bytes()));
+  void describe(const nn::Module& model) const {
+    say("data     {}\n", task_->describe_data());
     say("model    {}, {} parameters, {}\n", settings_.model,
         format_grouped(model.parameter_count()),
         format_bytes(model.parameter_bytes()));
@@ -132,7 +129,7 @@ class Session {
     std::fflush(stdout);
   }
 
-  train::FitOptions fit_options(const data::ImageSet& set) const {
+  train::FitOptions fit_options() const {
     train::FitOptions options;
     options.epochs = settings_.epochs;
     options.steps = settings_.steps;
@@ -140,25 +137,27 @@ class Session {
     options.save = {.path = settings_.save,
                     .every_steps = settings_.save_steps,
                     .every_seconds = settings_.save_seconds};
-    options.facts = facts_of(settings_, steps_of(set));
+    options.facts = facts_of(settings_, steps(), task_->vocabulary());
+    options.trainer.loss = task_->loss();
     options.trainer.clip_norm = settings_.clip_norm;
-    options.trainer.learning_rate = make_schedule(settings_, steps_of(set));
+    options.trainer.learning_rate = make_schedule(settings_, steps());
     options.trainer.compile = settings_.compile;
     options.trainer.compile_options.paged = settings_.paged;
     return options;
   }
 
   // A good run, or one that could not be resumed; a failed save is told later.
-  ExitCode train(models::Mlp& model, optim::Optimizer& optimizer,
-                 const data::ImageSet& set, Summary& summary) {
+  ExitCode train(nn::Layer& model, optim::Optimizer& optimizer,
+                 Summary& summary) {
     data::Loader loader(
-        set,
+        task_->train(),
         {.batch = settings_.batch, .shuffle = true, .seed = settings_.seed});
     Progress progress(Progress::style_of(settings_.progress), domain_);
     Probe probe;
     std::int64_t images = 0;
+    double seconds = 0.0;
     const InterruptGuard guard;
-    train::FitOptions options = fit_options(set);
+    train::FitOptions options = fit_options();
     options.on_ready = [&](const train::Trainer& trainer) {
       tell_resumed(trainer);
       tell_plan(trainer, summary);
@@ -171,8 +170,12 @@ class Session {
       if (metrics_) {  // a failure is told at the end; the training goes on
         static_cast<void>(metrics_->step(report));
       }
-      return InterruptGuard::is_asked_to_stop() ? train::Next::kStop
-                                                : train::Next::kContinue;
+      seconds += report.seconds;
+      const bool is_time_up =
+          settings_.minutes > 0.0 && seconds >= 60.0 * settings_.minutes;
+      summary.is_interrupted = InterruptGuard::is_asked_to_stop();
+      return is_time_up || summary.is_interrupted ? train::Next::kStop
+                                                  : train::Next::kContinue;
     };
     train::FitResult result = train::fit(model, optimizer, loader, options);
     progress.finish();
@@ -183,14 +186,13 @@ class Session {
                   result.resume_failure->message);
     }
     save_failure_ = std::move(result.save_failure);
-    end_ = result.is_stopped ? InterruptGuard::exit_code() : ExitCode::kOk;
+    end_ = summary.is_interrupted ? InterruptGuard::exit_code() : ExitCode::kOk;
     summary.checkpoint = save_failure_ ? "" : settings_.save;
     summary.steps = result.steps;
     summary.resumed_steps = result.resumed;
     summary.train_loss = result.steps > result.resumed
                              ? result.last_loss
                              : std::numeric_limits<double>::quiet_NaN();
-    summary.is_interrupted = result.is_stopped;
     summary.images_per_second = static_cast<double>(images) / result.seconds;
     summary.step_ms_median = probe.step_ms();
     summary.heap_calls_per_step = probe.heap_calls();
@@ -221,13 +223,16 @@ class Session {
     std::fflush(stdout);
   }
 
-  void test(models::Mlp& model, const data::ImageSet& set, Summary& summary) {
-    data::Loader loader(set, {.batch = settings_.batch});
+  void test(nn::Layer& model, Summary& summary) {
+    data::Loader loader(task_->test(), {.batch = settings_.batch});
     const train::Evaluation result =
         train::evaluate(model, loader,
-                        {.compile = settings_.compile,
+                        {.loss = task_->loss(),
+                         .compile = settings_.compile,
                          .compile_options = {.paged = settings_.paged}});
-    summary.test_accuracy = result.accuracy;
+    if (task_->has_accuracy()) {
+      summary.test_accuracy = result.accuracy;
+    }
     summary.test_loss = result.loss;
     if (metrics_) {
       static_cast<void>(metrics_->evaluation(summary.steps, "test", result));
@@ -244,6 +249,7 @@ class Session {
   const TrainSettings& settings_;
   memory::Domain& domain_;
   Generator generator_;
+  std::unique_ptr<Task> task_;
   std::optional<Failure> save_failure_;
   std::optional<train::MetricsLog> metrics_;
   ExitCode end_ = ExitCode::kOk;
@@ -254,9 +260,12 @@ std::string format_figure(const std::optional<double>& value) {
 }
 
 void print_report(const Summary& s, const std::string& table) {
-  say("\ntest accuracy {:.2f} %, loss {:.4f}, after {} steps",
-      s.test_accuracy * 100.0, s.test_loss, format_grouped(s.steps));
-  say(" ({:.2f} ms a step, {:.0f} images/s)\n", s.step_ms_median.value_or(0.0),
+  say("\ntest ");
+  if (s.test_accuracy) {
+    say("accuracy {:.2f} %, ", *s.test_accuracy * 100.0);
+  }
+  say("loss {:.4f}, after {} steps ({:.2f} ms a step, {:.0f} samples/s)\n",
+      s.test_loss, format_grouped(s.steps), s.step_ms_median.value_or(0.0),
       s.images_per_second);
   say("\nmemory at the high-water mark of live bytes\n{}\n", table);
   say("live at most  {}\n", format_bytes(s.stats.live_peak));

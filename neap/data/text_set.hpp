@@ -76,6 +76,8 @@ class NEAP_API TextSet {
 
   const Vocabulary& vocabulary() const noexcept { return text_.vocabulary(); }
   const BlockOptions& options() const noexcept { return options_; }
+  /// Of the whole text, which copies share.
+  Bytes bytes() const { return text_.bytes(); }
   /// In the part that samples are made of.
   std::int64_t tokens() const noexcept { return options_.end - options_.begin; }
 

@@ -1,0 +1,104 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "eval_command.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "neap/data/loader.hpp"
+#include "neap/files/door.hpp"
+#include "neap/files/whole_file.hpp"
+#include "neap/kernels/plugin.hpp"
+#include "neap/threads/pool.hpp"
+#include "neap/train/fit.hpp"
+#include "saved_model.hpp"
+#include "task.hpp"
+
+namespace neap::app {
+namespace {
+
+std::string to_json(const train::Evaluation& found, bool has_accuracy) {
+  nlohmann::ordered_json json = {{"samples", found.samples}};
+  json["loss"] = std::isfinite(found.loss) ? nlohmann::ordered_json(found.loss)
+                                           : nlohmann::ordered_json(nullptr);
+  json["accuracy"] = has_accuracy ? nlohmann::ordered_json(found.accuracy)
+                                  : nlohmann::ordered_json(nullptr);
+  return json.dump(2) + "\n";
+}
+
+std::string to_text(const train::Evaluation& found, bool has_accuracy) {
+  const std::string accuracy =
+      has_accuracy ? fmt::format("accuracy {:.2f} %, ", found.accuracy * 100.0)
+                   : std::string();
+  return fmt::format("{}loss {:.4f}, over {} samples\n", accuracy, found.loss,
+                     format_grouped(found.samples));
+}
+
+Result<void> write(const std::string& path, const std::string& text) {
+  return files::write_atomically(
+      files::system_door(), path, [&](files::File& file) {
+        return file.write(std::as_bytes(std::span(text)));
+      });
+}
+
+ExitCode run(const SavedModel& saved) {
+  const TrainSettings& settings = saved.settings;
+  const auto task = make_task(settings);
+  if (!task) {
+    const bool is_usage = task.error().kind == FailureKind::kMismatch;
+    return fail(is_usage ? ExitCode::kUsage : ExitCode::kData,
+                task.error().message);
+  }
+  const data::Vocabulary* vocabulary = (*task)->vocabulary();
+  if (vocabulary != nullptr && saved.vocabulary &&
+      *saved.vocabulary != *vocabulary) {
+    return fail(ExitCode::kData,
+                "the text has other characters than the one that the model was "
+                "trained on");
+  }
+  const std::unique_ptr<nn::Layer> model = (*task)->make_model();
+  if (auto loaded = load_into(*model, settings.load); !loaded) {
+    return fail(ExitCode::kData, loaded.error().message);
+  }
+  data::Loader loader((*task)->test(), {.batch = settings.batch});
+  const train::Evaluation found = train::evaluate(
+      *model, loader, {.loss = (*task)->loss(), .compile = settings.compile});
+  const bool has_accuracy = (*task)->has_accuracy();
+  if (settings.json.empty() || settings.json == "-") {
+    const std::string text = settings.json.empty()
+                                 ? to_text(found, has_accuracy)
+                                 : to_json(found, has_accuracy);
+    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));
+    return ExitCode::kOk;
+  }
+  const auto written = write(settings.json, to_json(found, has_accuracy));
+  return written ? ExitCode::kOk
+                 : fail(ExitCode::kOutput, written.error().message);
+}
+
+}  // namespace
+
+ExitCode eval(const Texts& given) {
+  const auto path = given.find("load");
+  if (path == given.end()) {
+    return fail(ExitCode::kUsage, "eval: --load must say which model");
+  }
+  const auto saved = describe_saved(path->second, given);
+  if (!saved) {
+    const bool is_usage = saved.error().kind == FailureKind::kCorrupt &&
+                          saved.error().message.starts_with("--");
+    return fail(is_usage ? ExitCode::kUsage : ExitCode::kData,
+                saved.error().message);
+  }
+  threads::set_default_threads(static_cast<int>(saved->settings.threads));
+  memory::default_domain().set_budget(saved->settings.budget);
+  if (saved->settings.kernels != "neap") {
+    if (auto good = kernels::load_plugin(saved->settings.kernels); !good) {
+      return fail(ExitCode::kUsage, good.error().message);
+    }
+  }
+  return run(*saved);
+}
+
+}  // namespace neap::app

@@ -1,0 +1,72 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "saved_model.hpp"
+
+#include <array>
+
+#include "neap/files/door.hpp"
+#include "neap/formats/safetensors.hpp"
+#include "neap/train/save.hpp"
+
+namespace neap::app {
+namespace {
+
+// Settings that a checkpoint has among its facts.
+constexpr std::array<const char*, 9> kModelFacts{
+    "model", "hidden", "width",   "layers", "dim",
+    "heads", "block",  "symbols", "dropout"};
+
+Result<std::optional<data::Vocabulary>> vocabulary_of(
+    const formats::SafetensorsFile& file) {
+  const memory::String* symbols = file.find_text("symbols");
+  if (symbols == nullptr) {
+    return std::nullopt;
+  }
+  if (*symbols == "bytes") {
+    return data::Vocabulary();
+  }
+  const memory::String* characters = file.find_text("characters");
+  if (characters == nullptr) {
+    return std::nullopt;
+  }
+  auto made = data::Vocabulary::of_characters(*characters);
+  if (!made) {
+    return tl::unexpected(made.error());
+  }
+  return std::move(*made);
+}
+
+}  // namespace
+
+Result<SavedModel> describe_saved(const std::string& path, const Texts& given) {
+  auto file = formats::SafetensorsFile::open(files::system_door(), path);
+  if (!file) {
+    return tl::unexpected(file.error());
+  }
+  Texts texts;
+  for (const char* key : kModelFacts) {
+    if (const memory::String* value = file->find_text(key)) {
+      texts.emplace(key, std::string(*value));
+    }
+  }
+  SavedModel saved;
+  if (auto good = apply(train_settings(), texts, path + ": ", saved.settings);
+      !good) {
+    return tl::unexpected(good.error());
+  }
+  if (auto good = apply(eval_settings(), given, "--", saved.settings); !good) {
+    return tl::unexpected(good.error());
+  }
+  auto vocabulary = vocabulary_of(*file);
+  if (!vocabulary) {
+    return tl::unexpected(vocabulary.error());
+  }
+  saved.vocabulary = std::move(*vocabulary);
+  return saved;
+}
+
+Result<void> load_into(nn::Module& model, const std::string& path) {
+  auto loaded = train::load(model, path);
+  return loaded ? Result<void>() : tl::unexpected(loaded.error());
+}
+
+}  // namespace neap::app

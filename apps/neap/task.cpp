@@ -1,0 +1,94 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "task.hpp"
+
+#include <fmt/format.h>
+
+#include "image_task.hpp"
+#include "neap/data/text_set.hpp"
+#include "neap/files/door.hpp"
+#include "neap/models/gpt.hpp"
+#include "neap/ops/cross_entropy.hpp"
+#include "neap/ops/reshape.hpp"
+
+namespace neap::app {
+namespace {
+
+class TextTask final : public Task {
+ public:
+  TextTask(const TrainSettings& settings, data::TextParts parts)
+      : settings_(settings), parts_(std::move(parts)) {}
+
+  data::AnyDataset train() const override { return parts_.train; }
+  data::AnyDataset test() const override { return parts_.validation; }
+  std::unique_ptr<nn::Layer> make_model() const override {
+    return make_language_model(settings_, parts_.train.vocabulary().size());
+  }
+  train::Loss loss() const override { return language_loss(); }
+  Bytes data_bytes() const override { return parts_.train.bytes(); }
+  std::string describe_data() const override {
+    return fmt::format("{} + {} tokens, {} different ones, {}",
+                       format_grouped(parts_.train.tokens()),
+                       format_grouped(parts_.validation.tokens()),
+                       format_grouped(parts_.train.vocabulary().size()),
+                       format_bytes(data_bytes()));
+  }
+  const data::Vocabulary* vocabulary() const override {
+    return &parts_.train.vocabulary();
+  }
+  bool has_accuracy() const override { return false; }
+
+ private:
+  const TrainSettings& settings_;
+  data::TextParts parts_;
+};
+
+Result<std::unique_ptr<Task>> make_text_task(const TrainSettings& s) {
+  if (s.path.empty()) {
+    return failure(FailureKind::kMismatch,
+                   "--data text: --path must say which file");
+  }
+  auto parts = data::read_text(
+      files::system_door(), s.path,
+      {.symbols = s.symbols == "bytes" ? data::Symbols::kBytes
+                                       : data::Symbols::kCharacters,
+       .block = s.block,
+       .validation = s.validation,
+       .seed = s.seed});
+  if (!parts) {
+    return tl::unexpected(parts.error());
+  }
+  return std::make_unique<TextTask>(s, std::move(*parts));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Task>> make_task(const TrainSettings& settings) {
+  const bool is_text = settings.data == "text";
+  if (is_text != is_language_model(settings.model)) {
+    return failure(
+        FailureKind::kMismatch,
+        fmt::format("--model {}: works on {}, not on --data {}", settings.model,
+                    is_text ? "images" : "text", settings.data));
+  }
+  return is_text ? make_text_task(settings) : make_image_task(settings);
+}
+
+std::unique_ptr<nn::Layer> make_language_model(const TrainSettings& s,
+                                               std::int64_t vocabulary) {
+  return std::make_unique<models::Gpt>(
+      models::GptOptions{.vocab = vocabulary,
+                         .block = s.block,
+                         .layers = s.layers,
+                         .heads = s.heads,
+                         .dim = s.dim,
+                         .dropout = s.dropout});
+}
+
+train::Loss language_loss() {
+  return [](const Tensor& scores, const Tensor& targets) {
+    return cross_entropy(reshape(scores, {-1, scores.size(-1)}),
+                         reshape(targets, {-1}));
+  };
+}
+
+}  // namespace neap::app
