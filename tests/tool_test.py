@@ -17,7 +17,8 @@ from tool_case import (DATA, MEMORY, OK, OUTPUT, SIDE, USAGE, ToolCase, idx,
                        separable)
 
 FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
-OPTIONS = ("model data hidden dropout epochs steps batch seed threads optimizer "
+OPTIONS = ("model data path symbols validation augment width layers dim heads "
+           "block hidden dropout epochs steps minutes batch seed threads optimizer "
            "lr momentum weight-decay schedule warmup clip budget kernels compile "
            "eager paged save save-every resume json metrics tensorboard progress "
            "config").split()

@@ -8,12 +8,12 @@
 
 #include "neap/data/loader.hpp"
 #include "neap/files/door.hpp"
-#include "neap/files/whole_file.hpp"
 #include "neap/kernels/plugin.hpp"
 #include "neap/threads/pool.hpp"
 #include "neap/train/fit.hpp"
 #include "saved_model.hpp"
 #include "task.hpp"
+#include "text_file.hpp"
 
 namespace neap::app {
 namespace {
@@ -33,13 +33,6 @@ std::string to_text(const train::Evaluation& found, bool has_accuracy) {
                    : std::string();
   return fmt::format("{}loss {:.4f}, over {} samples\n", accuracy, found.loss,
                      format_grouped(found.samples));
-}
-
-Result<void> write(const std::string& path, const std::string& text) {
-  return files::write_atomically(
-      files::system_door(), path, [&](files::File& file) {
-        return file.write(std::as_bytes(std::span(text)));
-      });
 }
 
 ExitCode run(const SavedModel& saved) {
@@ -72,7 +65,8 @@ ExitCode run(const SavedModel& saved) {
     static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));
     return ExitCode::kOk;
   }
-  const auto written = write(settings.json, to_json(found, has_accuracy));
+  const auto written = write_text(files::system_door(), settings.json,
+                                  to_json(found, has_accuracy));
   return written ? ExitCode::kOk
                  : fail(ExitCode::kOutput, written.error().message);
 }

@@ -9,10 +9,10 @@
 
 #include "neap/base/bytes.hpp"
 #include "neap/files/door.hpp"
-#include "neap/files/whole_file.hpp"
 #include "neap/planner/csv.hpp"
 #include "neap/planner/svg.hpp"
 #include "neap/planner/validate.hpp"
+#include "text_file.hpp"
 
 namespace neap::app {
 namespace {
@@ -45,13 +45,6 @@ Result<memory::String> read_text(files::Door& door, const std::string& path) {
     return tl::unexpected(done.error());
   }
   return text;
-}
-
-Result<void> write_text(files::Door& door, const std::string& path,
-                        std::string_view text) {
-  return files::write_atomically(door, path, [&](files::File& file) {
-    return files::write_all(file, std::as_bytes(std::span(text)));
-  });
 }
 
 double gap_percent(const Solution& s) {

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "json_rows.hpp"
-#include "neap/files/whole_file.hpp"
+#include "text_file.hpp"
 
 namespace neap::app {
 namespace {
@@ -93,9 +93,7 @@ Result<void> write_json(files::Door& door, const std::string& path,
                : failure(FailureKind::kIo,
                          "standard output: the summary could not be written");
   }
-  return files::write_atomically(door, path, [&](files::File& file) {
-    return files::write_all(file, std::as_bytes(std::span(text)));
-  });
+  return write_text(door, path, text);
 }
 
 }  // namespace neap::app

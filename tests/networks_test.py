@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Every network that the neap tool knows: trained on small data, compiled and
+eagerly, saved, measured and sampled from.
+
+usage: networks_test.py TOOL SANITIZER  ("", "address" or "thread")
+"""
+
+import json
+import sys
+import unittest
+
+import tool_case
+from tool_case import DATA, OK, USAGE, ToolCase
+
+STEPS = ("--steps", "3", "--batch", "5", "--threads", "2", "--lr", "1e-2")
+IMAGE_NETWORKS = {"lenet": (), "vgg11": ("--width", "2"),
+                  "resnet18": ("--width", "2"), "resnet34": ("--width", "1"),
+                  "unet": ("--width", "1")}
+TEXT = "the waters were divided, and the tide was low again.\n" * 20
+SMALL_GPT = ("--model", "gpt", "--layers", "2", "--heads", "2", "--dim", "16",
+             "--block", "8")
+
+
+class ImageTest(ToolCase):
+    def test_each_network_has_one_hash_compiled_or_not_and_is_measured(self):
+        data = self.write_set()
+        for model, sizes in IMAGE_NETWORKS.items():
+            with self.subTest(model=model):
+                file = self.folder / f"{model}.safetensors"
+                options = ("--model", model, *sizes, *STEPS)
+                eager = self.train(data, *options, "--save", file)
+                compiled = self.train(data, *options, "--compile")
+                self.assertEqual(compiled["state_hash"], eager["state_hash"])
+                self.assertEqual(compiled["predicted_peak_bytes"],
+                                 compiled["peak_bytes"])
+                if not tool_case.SANITIZER:
+                    self.assertEqual(compiled["heap_calls_per_step"], 0)
+                found = self.measure("--load", file, "--data", data)
+                self.assertEqual(found["samples"], 64)
+                self.assertEqual(found["loss"], eager["test_loss"])
+                self.assertEqual(found["accuracy"], eager["test_accuracy"])
+
+    def test_augmented_images_are_others_and_the_same_with_the_same_seed(self):
+        data = self.write_set()
+        options = ("--model", "lenet", *STEPS)
+        plain = self.train(data, *options)
+        first, again = (self.train(data, *options, "--augment")
+                        for _ in range(2))
+        self.assertEqual(first["state_hash"], again["state_hash"])
+        self.assertNotEqual(first["state_hash"], plain["state_hash"])
+
+    def measure(self, *arguments):
+        status, text, errors = self.run_tool("eval", *arguments, "--json", "-")
+        self.assertEqual((status, errors), (OK, ""))
+        return json.loads(text)
+
+
+class TextTest(ToolCase):
+    def setUp(self):
+        super().setUp()
+        self.text = self.folder / "text.txt"
+        self.text.write_text(TEXT, encoding="utf-8")
+        self.data = ("--path", self.text)
+        self.file = self.folder / "gpt.safetensors"
+
+    def test_a_gpt_has_one_hash_compiled_or_not(self):
+        options = (*self.data, *SMALL_GPT, *STEPS, "--dropout", "0.1")
+        eager = self.train("text", *options)
+        compiled = self.train("text", *options, "--compile")
+        self.assertEqual(compiled["state_hash"], eager["state_hash"])
+        self.assertIsNone(eager["test_accuracy"])
+        self.assertGreater(eager["test_loss"], 0)
+
+    def test_a_saved_gpt_is_measured_and_writes(self):
+        trained = self.train("text", *self.data, *SMALL_GPT, *STEPS, "--save",
+                             self.file)
+        status, text, errors = self.run_tool(
+            "eval", "--load", self.file, "--data", "text", *self.data, "--json",
+            "-")
+        self.assertEqual((status, errors), (OK, ""))
+        self.assertEqual(json.loads(text)["loss"], trained["test_loss"])
+        first, again, other = (
+            self.run_tool("sample", "--load", self.file, "--prompt", "the ",
+                          "--length", "40", "--seed", seed)
+            for seed in (1, 1, 2))
+        self.assertEqual((first[0], first[2]), (OK, ""))
+        self.assertEqual(first, again)
+        self.assertNotEqual(first[1], other[1])
+        self.assertTrue(first[1].startswith("the "))
+        self.assertEqual(len(first[1]), len("the ") + 40 + 1)
+        self.assertLessEqual(set(first[1]), set(TEXT))
+
+    def test_a_prompt_of_unknown_characters_is_refused(self):
+        self.train("text", *self.data, *SMALL_GPT, *STEPS, "--save", self.file)
+        status, _, errors = self.run_tool("sample", "--load", self.file,
+                                          "--prompt", "Q")
+        self.assertEqual(status, USAGE)
+        self.assertIn("--prompt", errors)
+
+    def test_another_text_is_not_measured_with_this_one_s_characters(self):
+        self.train("text", *self.data, *SMALL_GPT, *STEPS, "--save", self.file)
+        other = self.folder / "other.txt"
+        other.write_text("0123456789" * 30, encoding="utf-8")
+        status, _, errors = self.run_tool("eval", "--load", self.file, "--data",
+                                          "text", "--path", other)
+        self.assertEqual(status, DATA)
+        self.assertIn("characters", errors)
+
+
+class RefusalTest(ToolCase):
+    def test_a_network_on_the_wrong_data_is_refused(self):
+        self.refuse(USAGE, "--model", "gpt", says="--data fashion-mnist")
+        self.refuse(USAGE, "--model", "lenet", "--data", "text",
+                    says="--model lenet")
+
+    def test_data_without_a_path_is_refused(self):
+        self.refuse(USAGE, "--model", "gpt", "--data", "text", says="--path")
+        self.refuse(USAGE, "--model", "lenet", "--data", "cifar10",
+                    says="--path")
+
+    def test_what_is_no_model_is_refused(self):
+        path = self.folder / "text"
+        path.write_text("not tensors", encoding="utf-8")
+        for command in ("eval", "sample"):
+            status, _, errors = self.run_tool(command, "--load", path)
+            self.assertEqual(status, DATA)
+            self.assertRegex(errors, r"\Aneap: [^\n]+\n\Z")
+        status, _, errors = self.run_tool("eval")
+        self.assertEqual(status, USAGE)
+        self.assertIn("--load", errors)
+
+
+if __name__ == "__main__":
+    tool_case.TOOL, tool_case.SANITIZER = sys.argv[1:3]
+    unittest.main(argv=sys.argv[:1])
