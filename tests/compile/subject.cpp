@@ -7,8 +7,12 @@
 #include "neap/autograd/functional.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/models/gpt.hpp"
+#include "neap/models/lenet.hpp"
 #include "neap/models/lstm.hpp"
 #include "neap/models/mlp.hpp"
+#include "neap/models/resnet.hpp"
+#include "neap/models/unet.hpp"
+#include "neap/models/vgg.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/tensor/create.hpp"
 
@@ -33,6 +37,33 @@ class MlpSubject final : public Subject {
  private:
   models::Mlp model_{std::vector<std::int64_t>{24, 40, 20, 4},
                      {.dropout = 0.25}};
+};
+
+// A network for images of 32 x 32 pixels at most.
+template <class Model>
+class ImageSubject final : public Subject {
+ public:
+  template <class Options>
+  ImageSubject(const Options& options, const Shape& image, bool has_pixels)
+      : model_(options), image_(image), has_pixels_(has_pixels) {}
+  nn::Module& module() override { return model_; }
+  Tensor differentiate(const Tensor& x, const Tensor& y) override {
+    Tensor loss = cross_entropy(model_(x), y);
+    backward(loss);
+    return loss;
+  }
+  std::array<Spec, 2> specs(std::int64_t batch) const override {
+    const Shape images{batch, image_[0], image_[1], image_[2]};
+    const Shape labels =
+        has_pixels_ ? Shape{batch, image_[1], image_[2]} : Shape{batch};
+    return {Spec{f32, images}, Spec{i64, labels}};
+  }
+  std::int64_t classes() const override { return 4; }
+
+ private:
+  Model model_;
+  Shape image_;
+  bool has_pixels_;
 };
 
 class GptSubject final : public Subject {
@@ -134,6 +165,14 @@ const char* name_of(Kind kind) {
   switch (kind) {
     case Kind::kMlp:
       return "Mlp";
+    case Kind::kLeNet:
+      return "LeNet";
+    case Kind::kVgg:
+      return "Vgg";
+    case Kind::kResNet:
+      return "ResNet";
+    case Kind::kUNet:
+      return "UNet";
     case Kind::kGpt:
       return "Gpt";
     case Kind::kGptAnew:
@@ -149,6 +188,29 @@ std::unique_ptr<Subject> make_subject(Kind kind) {
   switch (kind) {
     case Kind::kMlp:
       return std::make_unique<MlpSubject>();
+    case Kind::kLeNet:
+      return std::make_unique<ImageSubject<models::LeNet>>(
+          models::LeNetOptions{.image = {1, 8, 8},
+                               .channels = {3, 5},
+                               .classes = 4,
+                               .dropout = 0.2},
+          Shape{1, 8, 8}, false);
+    case Kind::kVgg:
+      return std::make_unique<ImageSubject<models::Vgg11>>(
+          models::VggOptions{.image = {1, 64, 32},
+                             .width = 1,
+                             .classes = 4,
+                             .batch_norm = true,
+                             .dropout = 0.1},
+          Shape{1, 64, 32}, false);
+    case Kind::kResNet:
+      return std::make_unique<ImageSubject<models::ResNet>>(
+          models::ResNetOptions{.channels = 2, .width = 2, .classes = 4},
+          Shape{2, 12, 16}, false);
+    case Kind::kUNet:
+      return std::make_unique<ImageSubject<models::UNet>>(
+          models::UNetOptions{.classes = 4, .width = 2, .depth = 2},
+          Shape{1, 8, 8}, true);
     case Kind::kGpt:
       return std::make_unique<GptSubject>(models::GptKeep::kEverything);
     case Kind::kGptAnew:

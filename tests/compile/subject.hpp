@@ -13,14 +13,19 @@ namespace neap::tests {
 
 enum class Kind : std::uint8_t {
   kMlp,
+  kLeNet,
+  kVgg,      // batch norms: whose buffers a step writes
+  kResNet,   // residual sums
+  kUNet,     // a class for every pixel
   kGpt,      // keeps everything that backward reads
   kGptAnew,  // computes its blocks anew in backward
   kLstm,
   kNewton,  // conjugate gradients over Hessian-vector products
 };
 
-inline constexpr std::array kAllKinds{Kind::kMlp, Kind::kGpt, Kind::kGptAnew,
-                                      Kind::kLstm, Kind::kNewton};
+inline constexpr std::array kAllKinds{
+    Kind::kMlp, Kind::kLeNet,   Kind::kVgg,  Kind::kResNet, Kind::kUNet,
+    Kind::kGpt, Kind::kGptAnew, Kind::kLstm, Kind::kNewton};
 
 const char* name_of(Kind kind);
 
