@@ -35,7 +35,8 @@ class ImageTest(ToolCase):
                                  compiled["peak_bytes"])
                 if not tool_case.SANITIZER:
                     self.assertEqual(compiled["heap_calls_per_step"], 0)
-                found = self.measure("--load", file, "--data", data)
+                found = self.measure("--load", file, "--data", data, "--batch",
+                                     "5")
                 self.assertEqual(found["samples"], 64)
                 self.assertEqual(found["loss"], eager["test_loss"])
                 self.assertEqual(found["accuracy"], eager["test_accuracy"])
@@ -75,8 +76,8 @@ class TextTest(ToolCase):
         trained = self.train("text", *self.data, *SMALL_GPT, *STEPS, "--save",
                              self.file)
         status, text, errors = self.run_tool(
-            "eval", "--load", self.file, "--data", "text", *self.data, "--json",
-            "-")
+            "eval", "--load", self.file, "--data", "text", *self.data, "--batch",
+            "5", "--json", "-")
         self.assertEqual((status, errors), (OK, ""))
         self.assertEqual(json.loads(text)["loss"], trained["test_loss"])
         first, again, other = (

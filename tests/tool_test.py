@@ -84,9 +84,12 @@ class ArgumentTest(ToolCase):
                "budget": ["0", "-1MiB", "64MB", "9999999999999GiB", "lots"],
                "kernels": [""], "progress": ["loud"], "save": [""],
                "save-every": ["0", "-5", "1.5min", "5m", "min", "x"],
-               "resume": [""]}
-        self.assertEqual(set(bad),
-                         set(OPTIONS) - {"config", "compile", "eager", "paged"})
+               "resume": [""], "path": [""], "symbols": ["words"],
+               "validation": ["1", "-0.1"], "width": ["0", "x"],
+               "layers": ["0"], "dim": ["0"], "heads": ["0"], "block": ["0"],
+               "minutes": ["-1", "inf"]}
+        flags = {"compile", "eager", "paged", "augment"}
+        self.assertEqual(set(bad), set(OPTIONS) - {"config"} - flags)
         for option, values in bad.items():
             for value in values:
                 with self.subTest(option=option, value=value):

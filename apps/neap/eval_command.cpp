@@ -39,9 +39,7 @@ ExitCode run(const SavedModel& saved) {
   const TrainSettings& settings = saved.settings;
   const auto task = make_task(settings);
   if (!task) {
-    const bool is_usage = task.error().kind == FailureKind::kMismatch;
-    return fail(is_usage ? ExitCode::kUsage : ExitCode::kData,
-                task.error().message);
+    return fail(task.error());
   }
   const data::Vocabulary* vocabulary = (*task)->vocabulary();
   if (vocabulary != nullptr && saved.vocabulary &&
@@ -80,10 +78,7 @@ ExitCode eval(const Texts& given) {
   }
   const auto saved = describe_saved(path->second, given);
   if (!saved) {
-    const bool is_usage = saved.error().kind == FailureKind::kCorrupt &&
-                          saved.error().message.starts_with("--");
-    return fail(is_usage ? ExitCode::kUsage : ExitCode::kData,
-                saved.error().message);
+    return fail(saved.error());
   }
   threads::set_default_threads(static_cast<int>(saved->settings.threads));
   memory::default_domain().set_budget(saved->settings.budget);

@@ -11,6 +11,7 @@
 #include "json_rows.hpp"
 #include "neap/threads/pool.hpp"
 #include "rehearsal.hpp"
+#include "task.hpp"
 
 namespace neap::app {
 namespace {
@@ -181,13 +182,13 @@ ExitCode plan(const TrainSettings& settings, bool is_json) {
   threads::set_default_threads(static_cast<int>(settings.threads));
   const auto known = rehearse(settings, settings.batch);
   if (!known) {
-    return fail(ExitCode::kData, known.error().message);
+    return fail(known.error());
   }
   std::optional<std::int64_t> max_batch;
   if (settings.budget != kUnlimited) {
     const auto found = BatchSearch(settings, known->external).run();
     if (!found) {
-      return fail(ExitCode::kData, found.error().message);
+      return fail(found.error());
     }
     max_batch = *found;
   }

@@ -71,8 +71,8 @@ class Writer {
       const std::vector<std::int64_t>& tokens) const {
     const auto seen = static_cast<std::int64_t>(
         std::min(tokens.size(), static_cast<std::size_t>(block_)));
-    const Tensor input = from_values(
-        std::span(tokens).last(static_cast<std::size_t>(seen)), {1, seen}, i64);
+    const std::vector<double> values(tokens.end() - seen, tokens.end());
+    const Tensor input = from_values(values, {1, seen}, i64);
     const Tensor scores = model_(input);  // (1, seen, vocabulary)
     return select(select(scores, 0, 0), 0, seen - 1).to_vector();
   }

@@ -5,6 +5,7 @@
 
 #include "neap/files/door.hpp"
 #include "neap/formats/safetensors.hpp"
+#include "neap/train/checkpoint.hpp"
 #include "neap/train/save.hpp"
 
 namespace neap::app {
@@ -17,14 +18,14 @@ constexpr std::array<const char*, 9> kModelFacts{
 
 Result<std::optional<data::Vocabulary>> vocabulary_of(
     const formats::SafetensorsFile& file) {
-  const memory::String* symbols = file.find_text("symbols");
+  const memory::String* symbols = train::find_fact(file, "symbols");
   if (symbols == nullptr) {
     return std::nullopt;
   }
   if (*symbols == "bytes") {
     return data::Vocabulary();
   }
-  const memory::String* characters = file.find_text("characters");
+  const memory::String* characters = train::find_fact(file, "characters");
   if (characters == nullptr) {
     return std::nullopt;
   }
@@ -44,7 +45,7 @@ Result<SavedModel> describe_saved(const std::string& path, const Texts& given) {
   }
   Texts texts;
   for (const char* key : kModelFacts) {
-    if (const memory::String* value = file->find_text(key)) {
+    if (const memory::String* value = train::find_fact(*file, key)) {
       texts.emplace(key, std::string(*value));
     }
   }

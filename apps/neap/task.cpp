@@ -73,6 +73,11 @@ Result<std::unique_ptr<Task>> make_task(const TrainSettings& settings) {
   return is_text ? make_text_task(settings) : make_image_task(settings);
 }
 
+ExitCode fail(const Failure& failure) {
+  const bool is_usage = failure.message.starts_with("--");
+  return fail(is_usage ? ExitCode::kUsage : ExitCode::kData, failure.message);
+}
+
 std::unique_ptr<nn::Layer> make_language_model(const TrainSettings& s,
                                                std::int64_t vocabulary) {
   return std::make_unique<models::Gpt>(

@@ -65,9 +65,7 @@ class Session {
     }
     auto made = make_task(settings_);
     if (!made) {
-      const bool is_usage = made.error().kind == FailureKind::kMismatch;
-      return fail(is_usage ? ExitCode::kUsage : ExitCode::kData,
-                  made.error().message);
+      return fail(made.error());
     }
     task_ = std::move(*made);
     if (auto good = check(settings_, steps()); !good) {

@@ -90,6 +90,8 @@ TEST(ImageModelsTest, UNetIsPyTorchs) {
 }
 
 TEST(ImageModelsTest, TheUsualSizesHaveTheUsualCounts) {
+  const auto rehearsal = memory::Domain::create({.is_rehearsal = true});
+  const memory::UseDomain use(*rehearsal);  // nothing is behind the elements
   EXPECT_EQ(LeNet().parameter_count(), 144'266);
   EXPECT_EQ(Vgg11({.batch_norm = true}).parameter_count(), 9'231'114);
   EXPECT_EQ(ResNet().parameter_count(), 11'173'962);

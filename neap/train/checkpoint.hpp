@@ -39,6 +39,10 @@ struct Position {
 /// by key: ("batch", "128").
 using Facts = formats::Metadata;
 
+/// What the file of a checkpoint has as a fact, or nullptr. THROWS: OutOfMemory.
+NEAP_API const memory::String* find_fact(const formats::SafetensorsFile& file,
+                                         std::string_view key);
+
 /// LIFETIME: model, optimizer and generator outlive it.
 struct NEAP_API Checkpoint {
   nn::Module& model;

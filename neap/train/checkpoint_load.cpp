@@ -241,4 +241,9 @@ Result<void> Checkpoint::load(const std::string& path, files::Door& door,
       });
 }
 
+const memory::String* find_fact(const formats::SafetensorsFile& file,
+                                std::string_view key) {
+  return file.find_text(text_of("{}{}", kFactPrefix, key));
+}
+
 }  // namespace neap::train
