@@ -19,6 +19,8 @@ IMAGE_NETWORKS = {"lenet": (), "vgg11": ("--width", "2"),
 TEXT = "the waters were divided, and the tide was low again.\n" * 20
 SMALL_GPT = ("--model", "gpt", "--layers", "2", "--heads", "2", "--dim", "16",
              "--block", "8")
+TEXT_NETWORKS = (SMALL_GPT, ("--model", "lstm", *SMALL_GPT[2:]),
+                 ("--model", "gru", *SMALL_GPT[2:]))
 
 
 class ImageTest(ToolCase):
@@ -64,22 +66,30 @@ class TextTest(ToolCase):
         self.data = ("--path", self.text)
         self.file = self.folder / "gpt.safetensors"
 
-    def test_a_gpt_has_one_hash_compiled_or_not(self):
-        options = (*self.data, *SMALL_GPT, *STEPS, "--dropout", "0.1")
-        eager = self.train("text", *options)
-        compiled = self.train("text", *options, "--compile")
-        self.assertEqual(compiled["state_hash"], eager["state_hash"])
-        self.assertIsNone(eager["test_accuracy"])
-        self.assertGreater(eager["test_loss"], 0)
+    def test_each_network_has_one_hash_compiled_or_not(self):
+        for network in TEXT_NETWORKS:
+            with self.subTest(network=network):
+                options = (*self.data, *network, *STEPS, "--dropout", "0.1")
+                eager = self.train("text", *options)
+                compiled = self.train("text", *options, "--compile")
+                self.assertEqual(compiled["state_hash"], eager["state_hash"])
+                self.assertIsNone(eager["test_accuracy"])
+                self.assertGreater(eager["test_loss"], 0)
 
-    def test_a_saved_gpt_is_measured_and_writes(self):
-        trained = self.train("text", *self.data, *SMALL_GPT, *STEPS, "--save",
-                             self.file)
-        status, text, errors = self.run_tool(
-            "eval", "--load", self.file, "--data", "text", *self.data, "--batch",
-            "5", "--json", "-")
-        self.assertEqual((status, errors), (OK, ""))
-        self.assertEqual(json.loads(text)["loss"], trained["test_loss"])
+    def test_each_saved_network_is_measured_and_writes(self):
+        for network in TEXT_NETWORKS:
+            with self.subTest(network=network):
+                trained = self.train("text", *self.data, *network, *STEPS,
+                                     "--save", self.file)
+                status, text, errors = self.run_tool(
+                    "eval", "--load", self.file, "--data", "text", *self.data,
+                    "--batch", "5", "--json", "-")
+                self.assertEqual((status, errors), (OK, ""))
+                self.assertEqual(json.loads(text)["loss"],
+                                 trained["test_loss"])
+                self.check_samples()
+
+    def check_samples(self):
         first, again, other = (
             self.run_tool("sample", "--load", self.file, "--prompt", "the ",
                           "--length", "40", "--seed", seed)

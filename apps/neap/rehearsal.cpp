@@ -12,7 +12,6 @@
 #include "neap/compile/arenas.hpp"
 #include "neap/compile/compile.hpp"
 #include "neap/compile/prediction.hpp"
-#include "neap/models/lstm.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/optim/clip.hpp"
 #include "neap/report/memory_table.hpp"
@@ -110,20 +109,6 @@ std::unique_ptr<Job> language_job(const TrainSettings& s, std::int64_t batch) {
                   });
 }
 
-std::unique_ptr<Job> lstm_job(const TrainSettings& s, std::int64_t batch) {
-  return loss_job(
-      s,
-      std::make_unique<models::Lstm>(models::LstmOptions{.features = s.features,
-                                                         .hidden = s.dim,
-                                                         .layers = s.layers,
-                                                         .outputs = s.classes,
-                                                         .dropout = s.dropout}),
-      {f32, {batch, s.block, s.features}}, {i64, {batch}},
-      [](models::Lstm& model, const Tensor& x, const Tensor& labels) {
-        return cross_entropy(model(x), labels);
-      });
-}
-
 // What neap train does, with its own trainer and data.
 class TaskJob final : public Job {
  public:
@@ -162,9 +147,6 @@ class TaskJob final : public Job {
 
 Result<std::unique_ptr<Job>> make_job(const TrainSettings& s,
                                       std::int64_t batch) {
-  if (s.model == "lstm") {
-    return lstm_job(s, batch);
-  }
   if (is_language_model(s.model) && s.data != "text") {
     return language_job(s, batch);
   }

@@ -51,8 +51,10 @@ train::Facts facts_of(const TrainSettings& s, std::int64_t steps,
   } else if (is_language_model(s.model)) {
     add("layers", s.layers);
     add("dim", s.dim);
-    add("heads", s.heads);
     add("block", s.block);
+    if (s.model == "gpt") {
+      add("heads", s.heads);
+    }
   } else if (s.model != "lenet") {
     add("width", s.width);
   }

@@ -187,16 +187,17 @@ std::vector<Setting> make_run_settings() {
   };
 }
 
-constexpr std::string_view kModels[] = {
-    "mlp", "lenet", "vgg11", "resnet18", "resnet34", "unet", "gpt"};
+constexpr std::string_view kModels[] = {"mlp",      "lenet",    "vgg11",
+                                        "resnet18", "resnet34", "unet",
+                                        "gpt",      "lstm",     "gru"};
 
 // What is trained, and on what.
 std::vector<Setting> make_task_settings() {
   using S = TrainSettings;
   const S d;  // the defaults
   return {
-      {"model", "NAME",
-       fmt::format("network to train: {}", fmt::join(kModels, ", ")), d.model,
+      {"model", "NAME", fmt::format("network: {}", fmt::join(kModels, ", ")),
+       d.model,
        one_of(&S::model, std::vector<std::string>(std::begin(kModels),
                                                   std::end(kModels)))},
       {"data", "NAME|DIR",
@@ -294,38 +295,26 @@ std::vector<Setting> make_eval_settings() {
   return settings;
 }
 
-std::vector<std::string> plan_models() {
-  std::vector<std::string> models(std::begin(kModels), std::end(kModels));
-  models.emplace_back("lstm");
-  return models;
-}
-
 std::vector<Setting> make_plan_settings() {
   using S = TrainSettings;
   const S d;
   std::vector<Setting> settings = {
-      {"model", "NAME",
-       fmt::format("network to plan: {}, lstm", fmt::join(kModels, ", ")),
-       d.model, one_of(&S::model, plan_models())},
       {"vocab", "N", "tokens of language models, where there is no text",
        shown(d.vocab), whole(&S::vocab, 1)},
-      {"features", "N", "of a step of lstm", shown(d.features),
-       whole(&S::features, 1)},
-      {"classes", "N", "of lstm", shown(d.classes), whole(&S::classes, 1)},
   };
   add_kept(
       settings,
-      {"data",   "path",    "symbols",      "validation", "augment", "width",
-       "layers", "dim",     "heads",        "block",      "hidden",  "dropout",
-       "batch",  "threads", "optimizer",    "momentum",   "clip",    "budget",
-       "lr",     "seed",    "weight-decay", "kernels",    "paged"});
+      {"model",   "data",   "path",    "symbols",      "validation", "augment",
+       "width",   "layers", "dim",     "heads",        "block",      "hidden",
+       "dropout", "batch",  "threads", "optimizer",    "momentum",   "clip",
+       "budget",  "lr",     "seed",    "weight-decay", "kernels",    "paged"});
   return settings;
 }
 
 }  // namespace
 
 bool is_language_model(const std::string& model) {
-  return model == "gpt";
+  return model == "gpt" || model == "lstm" || model == "gru";
 }
 
 std::span<const Setting> train_settings() {

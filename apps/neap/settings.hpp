@@ -29,13 +29,11 @@ struct TrainSettings {
   bool augment = false;                           // images, in training
   std::vector<std::int64_t> hidden = {512, 256};  // mlp
   std::int64_t width = 64;                        // vgg11, resnet, unet
-  std::int64_t layers = 4;                        // gpt, lstm
-  std::int64_t dim = 128;                         // gpt; lstm: hidden units
+  std::int64_t layers = 4;                        // language models
+  std::int64_t dim = 128;                         // likewise
   std::int64_t heads = 4;                         // gpt
-  std::int64_t vocab = 256;                       // gpt
-  std::int64_t block = 64;                        // gpt, lstm: steps of time
-  std::int64_t features = 64;                     // lstm
-  std::int64_t classes = 10;                      // lstm
+  std::int64_t vocab = 256;                       // without a text
+  std::int64_t block = 64;                        // tokens
   double dropout = 0.0;
   std::int64_t epochs = 3;
   std::int64_t steps = 0;  // 0: by epochs

@@ -7,6 +7,7 @@
 #include "neap/data/text_set.hpp"
 #include "neap/files/door.hpp"
 #include "neap/models/gpt.hpp"
+#include "neap/models/recurrent_lm.hpp"
 #include "neap/ops/cross_entropy.hpp"
 #include "neap/ops/reshape.hpp"
 
@@ -80,6 +81,17 @@ ExitCode fail(const Failure& failure) {
 
 std::unique_ptr<nn::Layer> make_language_model(const TrainSettings& s,
                                                std::int64_t vocabulary) {
+  const models::RecurrentLmOptions recurrent{.vocab = vocabulary,
+                                             .dim = s.dim,
+                                             .hidden = s.dim,
+                                             .layers = s.layers,
+                                             .dropout = s.dropout};
+  if (s.model == "lstm") {
+    return std::make_unique<models::LstmLm>(recurrent);
+  }
+  if (s.model == "gru") {
+    return std::make_unique<models::GruLm>(recurrent);
+  }
   return std::make_unique<models::Gpt>(
       models::GptOptions{.vocab = vocabulary,
                          .block = s.block,

@@ -63,6 +63,9 @@ class Training {
 
 /// A batch with values of many pages.
 inline std::int64_t large_batch(Kind kind) {
+  if (kind == Kind::kResNet) {
+    return 16;  // more would be more runs of pages than a plan may have
+  }
   return kind == Kind::kMlp || kind == Kind::kNewton ? 1024 : 64;
 }
 
