@@ -28,8 +28,8 @@ void set_openmp_threads(int threads) {
   set(threads);
 }
 
-memory::desc any(memory::dims extents) {
-  return {std::move(extents), memory::data_type::f32, memory::format_tag::any};
+memory::desc any(const memory::dims& extents) {
+  return {extents, memory::data_type::f32, memory::format_tag::any};
 }
 
 memory filled(const memory::desc& desc, const dnnl::engine& engine) {

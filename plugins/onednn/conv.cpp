@@ -58,8 +58,8 @@ memory::dims weight_extents(const Call& call) {
   return extents;
 }
 
-memory::desc any(memory::dims extents) {
-  return {std::move(extents), memory::data_type::f32, memory::format_tag::any};
+memory::desc any(const memory::dims& extents) {
+  return {extents, memory::data_type::f32, memory::format_tag::any};
 }
 
 memory::desc plain(const memory::dims& extents) {
