@@ -221,23 +221,21 @@ class AttentionBack {
 
   void add_block(Range rows) {
     take_rows(rows);
-    const std::int64_t width = seen(rows.end - 1);
-    multiply_by(k_, room_.q, room_.step, sizes_.width, rows, width,
-                room_.weights);
+    multiply_by(k_, room_.q, room_.step, sizes_.width, rows, room_.weights);
     if (derives()) {
       multiply_by(v_, room_.dy, room_.value_step, sizes_.value_width, rows,
-                  width, room_.slopes);
+                  room_.slopes);
     }
     for (std::int64_t i = 0; i < rows.size(); ++i) {
       weigh(rows.begin + i, i);
     }
     if (gives_dv_) {
       add_to_keys(out_of(2, key_head_), room_.weights, room_.dy,
-                  room_.value_step, sizes_.value_width, rows, width);
+                  room_.value_step, sizes_.value_width, rows);
     }
     if (gives_dk_) {
       add_to_keys(out_of(1, key_head_), room_.slopes, room_.q, room_.step,
-                  sizes_.width, rows, width);
+                  sizes_.width, rows);
     }
     if (gives_dq_) {
       add_to_rows(rows);
@@ -255,9 +253,9 @@ class AttentionBack {
 
   /// A row of products for each row, as far as it sees.
   void multiply_by(const Right<T>& right, const T* left, std::int64_t step,
-                   std::int64_t depth, Range rows, std::int64_t width, T* to) {
-    const std::int64_t whole =
-        parts_of(width, kLanes<T>) * kLanes<T>;  // the rest is of zeros
+                   std::int64_t depth, Range rows, T* to) {
+    const std::int64_t whole = parts_of(seen(rows.end - 1), kLanes<T>) *
+                               kLanes<T>;  // the rest is of zeros
     multiply(rows.size(), whole, along(left, step), right, to, room_.score_step,
              Onto::kNothing,
              [&](std::int64_t row, std::int64_t some, std::int64_t column) {
@@ -316,12 +314,11 @@ class AttentionBack {
 
   /// sum += left^T right, for keys at hand and these rows.
   void add_to_keys(const HeadView<T>& sum, const T* left, const T* right,
-                   std::int64_t step, std::int64_t columns, Range rows,
-                   std::int64_t width) {
+                   std::int64_t step, std::int64_t columns, Range rows) {
     const std::int64_t past = keys_.begin - rows.begin;
     // The first block sets what it does not see too.
     multiply(
-        is_first_ ? keys_.size() : width, columns,
+        is_first_ ? keys_.size() : seen(rows.end - 1), columns,
         across(left, room_.score_step), right_of(right, step),
         sum.from_row(keys_.begin).data, sum.row_stride,
         is_first_ ? Onto::kNothing : Onto::kWhatIsThere,
