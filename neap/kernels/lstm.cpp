@@ -119,8 +119,7 @@ HWY_EXPORT(lstm_parts_f32);
 HWY_EXPORT(lstm_parts_f64);
 
 struct Lstm {
-  static constexpr RecurrentForm kForm{
-      .gates = 4, .kept = 4, .has_c = true, .bias = 4};
+  static constexpr RecurrentForm kForm{.gates = 4, .kept = 4, .has_c = true};
 
   template <class T>
   static RecurrentParts<T> parts() {

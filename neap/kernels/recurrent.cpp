@@ -8,8 +8,8 @@
 namespace neap::kernels {
 namespace {
 
-constexpr std::int64_t kRowsAtOnce = 512;      // of the inputs' product
-constexpr std::int64_t kPartWork = 32 * 1024;  // multiply-adds worth a thread
+constexpr std::int64_t kRowsAtOnce = 512;       // of the inputs' product
+constexpr std::int64_t kPartWork = 128 * 1024;  // multiply-adds worth a thread
 constexpr Bytes kLine = 64;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) noexcept {
@@ -38,7 +38,9 @@ class Room {
 template <class T>
 std::int64_t spread(std::int64_t columns) noexcept {
   constexpr auto kUnit = static_cast<std::int64_t>(kLine / sizeof(T));
-  return base::round_up(columns, kUnit) + kUnit;
+  constexpr auto kPage = static_cast<std::int64_t>(4096 / sizeof(T));
+  const std::int64_t step = base::round_up(columns, kUnit) + kUnit;
+  return step % kPage == 0 ? step + kUnit : step;
 }
 
 /// The blocks of a step.
@@ -46,7 +48,7 @@ class Grid {
  public:
   Grid(const RecurrentSizes& sizes, std::int64_t work, std::int64_t panel,
        int threads) noexcept
-      : sizes_(sizes), panel_(panel) {
+      : sizes_(sizes) {
     const std::int64_t most =
         std::clamp<std::int64_t>(work / kPartWork, 1, threads);
     const std::int64_t panels = ceil_div(sizes.hidden, panel);
@@ -86,7 +88,6 @@ class Grid {
   }
 
   RecurrentSizes sizes_;
-  std::int64_t panel_;
   std::int64_t part_rows_ = 1;
   std::int64_t part_units_ = 1;
   std::int64_t row_parts_ = 1;

@@ -118,7 +118,6 @@ struct RecurrentForm {
   std::int64_t gates = 1;  // G, rows of w_hh / h
   std::int64_t kept = 0;   // columns of what is kept / h; 0: y alone is
   bool has_c = false;
-  std::int64_t bias = 1;         // columns of the bias / h
   std::int64_t bias_start = 0;   // of the products' part in it / h
   bool is_made_in_place = true;  // pre is where the gates will be
 };

@@ -48,6 +48,27 @@ Numbers tail(Numbers all, std::size_t count) {
   return all;
 }
 
+void add_errors(OpTable& table) {
+  table.errors.push_back(
+      {.name = "half a state",
+       .fn =
+           [](Inputs x) {
+             return lstm(x[0], {x[1], x[2]}, {x[3]}).output;
+           },
+       .inputs = {uniform({2, 1, 1}, 0, 1), uniform({4, 1}, 0, 1),
+                  uniform({4, 1}, 0, 1), uniform({1, 1}, 0, 1)},
+       .error = typeid(ValueError)});
+  table.errors.push_back(
+      {.name = "one bias",
+       .fn =
+           [](Inputs x) {
+             return lstm(x[0], {x[1], x[2], x[3]}).output;
+           },
+       .inputs = {uniform({2, 1, 1}, 0, 1), uniform({4, 1}, 0, 1),
+                  uniform({4, 1}, 0, 1), uniform({4}, 0, 1)},
+       .error = typeid(ValueError)});
+}
+
 OpTable lstm_table() {
   OpTable table{.name = "lstm",
                 .op = &ops::kLstm,
@@ -89,24 +110,7 @@ OpTable lstm_table() {
        .inputs = recurrent_inputs({2, 2, 1, 2}, 4, 2),
        .reference = [](auto in) { return tail(reference(in, true, false), 4); },
        .third_derivative = false});
-  table.errors.push_back(
-      {.name = "half a state",
-       .fn =
-           [](Inputs x) {
-             return lstm(x[0], {x[1], x[2]}, {x[3]}).output;
-           },
-       .inputs = {uniform({2, 1, 1}, 0, 1), uniform({4, 1}, 0, 1),
-                  uniform({4, 1}, 0, 1), uniform({1, 1}, 0, 1)},
-       .error = typeid(ValueError)});
-  table.errors.push_back(
-      {.name = "one bias",
-       .fn =
-           [](Inputs x) {
-             return lstm(x[0], {x[1], x[2], x[3]}).output;
-           },
-       .inputs = {uniform({2, 1, 1}, 0, 1), uniform({4, 1}, 0, 1),
-                  uniform({4, 1}, 0, 1), uniform({4}, 0, 1)},
-       .error = typeid(ValueError)});
+  add_errors(table);
   return table;
 }
 
