@@ -16,7 +16,9 @@ class CompiledFailureTest : public ::testing::TestWithParam<Kind> {
   // Long traces are refused at every seventh of their requests, and where each
   // takes long at fewer.
   static std::int64_t stride() {
-    const bool is_long = GetParam() == Kind::kGpt || GetParam() == Kind::kLstm;
+    const bool is_long = GetParam() == Kind::kGpt ||
+                         GetParam() == Kind::kLstm ||
+                         GetParam() == Kind::kGruLm;
     return (is_long ? 7 : 1) *
            (base::kAddressSanitizer && GetParam() != Kind::kMlp ? 11 : 1);
   }

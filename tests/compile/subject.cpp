@@ -10,6 +10,7 @@
 #include "neap/models/lenet.hpp"
 #include "neap/models/lstm.hpp"
 #include "neap/models/mlp.hpp"
+#include "neap/models/recurrent_lm.hpp"
 #include "neap/models/resnet.hpp"
 #include "neap/models/unet.hpp"
 #include "neap/models/vgg.hpp"
@@ -109,6 +110,28 @@ class LstmSubject final : public Subject {
       {.features = 3, .hidden = 5, .layers = 2, .outputs = 4, .dropout = 0.2}};
 };
 
+class GruLmSubject final : public Subject {
+ public:
+  nn::Module& module() override { return model_; }
+  Tensor differentiate(const Tensor& x, const Tensor& y) override {
+    Tensor loss = model_.loss(x, y);
+    backward(loss);
+    return loss;
+  }
+  std::array<Spec, 2> specs(std::int64_t batch) const override {
+    return {Spec{i64, {batch, 5}}, Spec{i64, {batch, 5}}};
+  }
+  std::int64_t classes() const override { return 7; }
+
+ private:
+  models::GruLm model_{{.vocab = 7,
+                        .dim = 6,
+                        .hidden = 6,
+                        .layers = 2,
+                        .dropout = 0.2,
+                        .tie = true}};
+};
+
 struct Plane : nn::Module {
   Tensor weight;
   Plane() { weight = register_parameter("weight", zeros({6}, f64)); }
@@ -179,6 +202,8 @@ const char* name_of(Kind kind) {
       return "GptAnew";
     case Kind::kLstm:
       return "Lstm";
+    case Kind::kGruLm:
+      return "GruLm";
     default:
       return "Newton";
   }
@@ -217,6 +242,8 @@ std::unique_ptr<Subject> make_subject(Kind kind) {
       return std::make_unique<GptSubject>(models::GptKeep::kNothing);
     case Kind::kLstm:
       return std::make_unique<LstmSubject>();
+    case Kind::kGruLm:
+      return std::make_unique<GruLmSubject>();
     default:
       return std::make_unique<NewtonSubject>();
   }

@@ -20,12 +20,13 @@ enum class Kind : std::uint8_t {
   kGpt,      // keeps everything that backward reads
   kGptAnew,  // computes its blocks anew in backward
   kLstm,
+  kGruLm,
   kNewton,  // conjugate gradients over Hessian-vector products
 };
 
 inline constexpr std::array kAllKinds{
     Kind::kMlp, Kind::kLeNet,   Kind::kVgg,  Kind::kResNet, Kind::kUNet,
-    Kind::kGpt, Kind::kGptAnew, Kind::kLstm, Kind::kNewton};
+    Kind::kGpt, Kind::kGptAnew, Kind::kLstm, Kind::kGruLm,  Kind::kNewton};
 
 const char* name_of(Kind kind);
 
