@@ -61,7 +61,7 @@ struct AttentionSizes {
 
   /// Heads that share one k and v.
   std::int64_t group() const noexcept {
-    return key_heads == 0 ? 0 : heads / key_heads;
+    return key_heads == 0 ? 1 : std::max<std::int64_t>(heads / key_heads, 1);
   }
   /// Multiply-adds, a causal call's diagonal left aside.
   double work() const noexcept {
@@ -86,8 +86,8 @@ struct HeadView {
 template <class T>
 HeadView<T> head_of(const Strided& x, std::int64_t batch,
                     std::int64_t head) noexcept {
-  if (x.data == nullptr) {
-    return {};  // no element is anywhere
+  if (x.shape.element_count() == 0) {
+    return {x.as<T>(), 0, 0};  // no element is anywhere
   }
   return {x.as<T>() + batch * x.strides[0] + head * x.strides[2], x.strides[1],
           x.strides[3]};
