@@ -40,23 +40,24 @@ void turn(double position, const double* rates, std::int64_t pairs,
   }
 }
 
+// The first elements of a row's pairs, and how far the second ones are.
+template <class T>
+struct PairsOfRow {
+  T* data;
+  std::int64_t step;
+  std::int64_t apart;
+};
+
 // One row. Pairs are read before they are written: y may be x.
 template <class T>
-void rotate(const T* x, std::int64_t x_step, std::int64_t x_apart, T* y,
-            std::int64_t y_step, std::int64_t y_apart, std::int64_t pairs,
-            const T* cosines, const T* sines) {
+HWY_INLINE void rotate(const PairsOfRow<const T>& x, const PairsOfRow<T>& y,
+                       std::int64_t pairs, const T* cosines, const T* sines) {
   for (std::int64_t j = 0; j < pairs; ++j) {
-    const T a = x[j * x_step];
-    const T b = x[j * x_step + x_apart];
-    y[j * y_step] = a * cosines[j] - b * sines[j];
-    y[j * y_step + y_apart] = b * cosines[j] + a * sines[j];
+    const T a = x.data[j * x.step];
+    const T b = x.data[j * x.step + x.apart];
+    y.data[j * y.step] = a * cosines[j] - b * sines[j];
+    y.data[j * y.step + y.apart] = b * cosines[j] + a * sines[j];
   }
-}
-
-template <class T>
-void rotate_dense(const T* x, T* y, std::int64_t pairs, const T* cosines,
-                  const T* sines) {
-  rotate(x, 1, pairs, y, 1, pairs, pairs, cosines, sines);
 }
 
 }  // namespace
@@ -104,10 +105,10 @@ void rotary_rows(const Args& args, std::int64_t begin, std::int64_t end,
       T* to = y.as<T>() + offset_at(extents, y.strides, m) +
               row * y.strides.back(2);
       if (is_dense) {
-        rotate_dense(from, to, pairs, cosines, sines);
+        rotate<T>({from, 1, pairs}, {to, 1, pairs}, pairs, cosines, sines);
       } else {
-        rotate(from, step(x), apart(x), to, step(y), apart(y), pairs, cosines,
-               sines);
+        rotate<T>({from, step(x), apart(x)}, {to, step(y), apart(y)}, pairs,
+                  cosines, sines);
       }
     }
   }
