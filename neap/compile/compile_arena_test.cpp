@@ -57,6 +57,21 @@ TEST(CompileArenaTest, ALargerBatchIsRefused) {
   EXPECT_THROW(two(zeros({2}), zeros({3})), ShapeError);
 }
 
+// Products of few rows may want more scratch than those of many.
+TEST(CompileArenaTest, TheArenaHasRoomForWhatAWarmSizeNeedsMore) {
+  const Tensor w = randn({64, 784});
+  const auto product = [&w](const Tensor& x) { return linear(x, w); };
+  CompileOptions options;
+  options.max_batch = 128;
+  options.warm.push_back(16);
+  auto step = neap::compile(product, options);
+  step.prepare({tensor::Spec{f32, {128, 784}}});
+  const Bytes arena = step.arena_bytes();
+  const Tensor x = randn({16, 784});
+  EXPECT_EQ(floats(step(x)), floats(product(x)));
+  EXPECT_EQ(step.arena_bytes(), arena);
+}
+
 TEST(CompileArenaTest, WarmSizesAreTracedAhead) {
   CompileOptions options;
   options.max_batch = 8;

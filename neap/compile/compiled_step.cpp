@@ -301,8 +301,8 @@ CompiledStep::Entry& CompiledStep::find(Step step) {
   return add(step, specs_, options_.max_batch == 0);
 }
 
-// The largest batch first, which the arena is made for, then those that are
-// asked for ahead.
+// The largest batch first, then those that are asked for ahead: the arena is
+// made for them all.
 void CompiledStep::add_sizes(Step step, std::span<const tensor::Spec> specs) {
   const std::int64_t batch = batch_of(specs);
   if (batch > options_.max_batch) {
@@ -323,7 +323,7 @@ void CompiledStep::add_sizes(Step step, std::span<const tensor::Spec> specs) {
             options_.max_batch);
       }
       if (find_traced(warm) == nullptr) {
-        fit(add(step, warm, false));
+        fit(add(step, warm, true));  // it may need more scratch
       }
     }
   }
