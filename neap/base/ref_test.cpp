@@ -5,6 +5,8 @@
 
 #include <type_traits>
 
+#include "neap/base/any_ref.hpp"
+
 namespace neap::base {
 namespace {
 
@@ -73,6 +75,18 @@ TEST(RefTest, LeakGivesTheReferenceToTheCaller) {
     auto ref = Ref<Counted>::adopt(&object);
     EXPECT_EQ(ref.leak(), &object);
     EXPECT_FALSE(ref);
+  }
+  EXPECT_EQ(object.references, 1);
+}
+
+TEST(RefTest, AReferenceOfAnyTypeKeepsAndGivesBack) {
+  Counted object;
+  {
+    AnyRef any(Ref<Counted>::share(&object));
+    EXPECT_EQ(object.references, 2);
+    AnyRef moved = std::move(any);
+    any = AnyRef();
+    EXPECT_EQ(object.references, 2);
   }
   EXPECT_EQ(object.references, 1);
 }

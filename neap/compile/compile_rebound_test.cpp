@@ -2,9 +2,12 @@
 // Tensors that a step captured, and that mean others by the next call.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "neap/autograd/backward.hpp"
 #include "neap/compile/compile_for_test.hpp"
 #include "neap/graph/vertex.hpp"
+#include "neap/nn/layers.hpp"
 #include "neap/nn/linear.hpp"
 #include "neap/tensor/create.hpp"
 
@@ -65,6 +68,21 @@ TEST(CompileReboundTest, ALayerThatWasAssignedOverIsNoticed) {
   step(x);
   net.a = nn::Linear(3, 3, false);
   EXPECT_EQ(floats(step(x)), floats(net(x)));
+  EXPECT_EQ(step.traces(), 2);
+}
+
+// Its mode is all that the step knows of it, and goes with the old layer.
+TEST(CompileReboundTest, ALayerWithAModeThatWasAssignedOverIsNoticed) {
+  struct Net : nn::Module {
+    nn::Dropout drop{0.25};
+    Net() { add("drop", drop); }
+  } net;
+  auto step = neap::compile([&](const Tensor& x) { return net.drop(x); });
+  const Tensor x = ones({64});
+  step(x);
+  net.drop = nn::Dropout(0.75);
+  const std::vector<float> seen = floats(step(x));
+  EXPECT_EQ(*std::max_element(seen.begin(), seen.end()), 4.0F);
   EXPECT_EQ(step.traces(), 2);
 }
 

@@ -265,7 +265,7 @@ void Tracer::check_draw(const OpCall& call) const {
 
 // --- the host's state ------------------------------------------------------
 
-void Tracer::depends_on(const bool& flag) {
+void Tracer::depends_on(const bool& flag, base::AnyRef owner) {
   for (const Flag& known : program_.flags) {
     if (known.flag == &flag) {
       if (known.value != flag) {
@@ -277,7 +277,7 @@ void Tracer::depends_on(const bool& flag) {
       return;
     }
   }
-  program_.flags.push_back({&flag, flag});
+  program_.flags.push_back({&flag, flag, std::move(owner)});
 }
 
 void Tracer::listen(graph::RunListener& listener) {

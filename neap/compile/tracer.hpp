@@ -42,7 +42,7 @@ class Tracer final : public graph::Recorder,
   // --- graph::Trace
   void write(const graph::Write& write) override;
   void check(const graph::Check& check) override;
-  void depends_on(const bool& flag) override;
+  void depends_on(const bool& flag, base::AnyRef owner) override;
   void listen(graph::RunListener& listener) override;
   void on_grad_read(graph::Leaf& leaf) override;
   bool on_grad_change(graph::Leaf& leaf) noexcept override;

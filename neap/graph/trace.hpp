@@ -9,6 +9,7 @@
 #include <span>
 #include <string_view>
 
+#include "neap/base/any_ref.hpp"
 #include "neap/graph/op.hpp"
 #include "neap/graph/recorder.hpp"
 
@@ -78,8 +79,8 @@ class NEAP_API Trace {
   virtual void write(const Write& write) = 0;
   virtual void check(const Check& check) = 0;
   /// The step took a turn by `flag`: a program holds for one value of it.
-  /// LIFETIME of the flag: the program's.
-  virtual void depends_on(const bool& flag) = 0;
+  /// LIFETIME of the flag: the program's, which keeps `owner` for that.
+  virtual void depends_on(const bool& flag, base::AnyRef owner) = 0;
   /// Told whenever the listener takes part, even if it writes nothing.
   virtual void listen(RunListener& listener) = 0;
   /// A leaf's gradient is about to be read, or replaced. False: there is no
@@ -102,14 +103,6 @@ inline Trace* trace() noexcept {
 
 /// Runs a look at values: at once, or in every run of what is being traced.
 NEAP_API void run_check(const Check& check);
-
-/// Notes that the caller takes a turn by `flag`, and gives it.
-inline bool noted(const bool& flag) {
-  if (Trace* current = trace()) {
-    current->depends_on(flag);
-  }
-  return flag;
-}
 
 /// The recorder of op calls that is part of the current trace; without one the
 /// eager recorder. A recorder that stands before it passes calls on.

@@ -67,12 +67,19 @@ Module::Module(const Module& other, Cloning& cloning) : Module() {
   registry_->set_training(other.is_training());
 }
 
-Module::~Module() = default;
+Module::~Module() {
+  if (registry_) {
+    registry_->retire();
+  }
+}
 
 Module& Module::operator=(Module&& other) {
   if (registry_ && other.registry_ && registry_->parent() != nullptr &&
       registry_ != other.registry_) {
     registry_->replace_by(other.registry_);
+  }
+  if (registry_ && registry_ != other.registry_) {
+    registry_->retire();
   }
   registry_ = std::move(other.registry_);
   return *this;

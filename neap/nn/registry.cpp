@@ -125,6 +125,16 @@ class Registry::Relabelling {
   memory::Vector<Place> registries_;
 };
 
+bool Registry::is_training() const {
+  if (graph::Trace* trace = graph::trace()) {
+    // To keep it is all that the program does.
+    auto* self = const_cast<Registry*>(this);  // NOLINT
+    trace->depends_on(is_training_,
+                      base::AnyRef(base::Ref<Registry>::share(self)));
+  }
+  return is_training_;
+}
+
 base::Ref<Registry> Registry::make() {
   memory::Tag tag = memory::current_tag(Category::kGraph);
   tag.category = Category::kGraph;

@@ -87,8 +87,11 @@ class NEAP_API Registry : public memory::Counted<Registry> {
 
   // --- mode ----------------------------------------------------------------
 
-  bool is_training() const { return graph::noted(is_training_); }
+  /// A step that is traced depends on it.
+  bool is_training() const;
   void set_training(bool value) noexcept { is_training_ = value; }
+  /// Its module is no more: programs that depend on the mode hold no longer.
+  void retire() noexcept { is_training_ = !is_training_; }
 
   /// Calls visit(registry) for this one and all below: parents before
   /// children, children in order.

@@ -108,7 +108,7 @@ class Listing final : public graph::Trace, public graph::Recorder {
     inputs.push_back(write.in.size());
   }
   void check(const graph::Check& /*check*/) override {}
-  void depends_on(const bool& /*flag*/) override {}
+  void depends_on(const bool& /*flag*/, base::AnyRef /*owner*/) override {}
   void listen(graph::RunListener& /*listener*/) override {}
   void on_grad_read(graph::Leaf& /*leaf*/) override {}
   bool on_grad_change(graph::Leaf& /*leaf*/) noexcept override { return true; }

@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/cross_entropy.hpp"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 
 #include "neap/ops/permute.hpp"

@@ -30,9 +30,9 @@ void Optimizer::record(graph::Trace& trace, const StepOptions& options,
   trace.listen(*this);
   for (int group = 0; group < group_count_; ++group) {
     note_options(group);
-    trace.depends_on(groups_[static_cast<std::size_t>(group)]->has_state);
+    trace.depends_on(groups_[static_cast<std::size_t>(group)]->has_state, {});
   }
-  trace.depends_on(groups_.back()->is_last);
+  trace.depends_on(groups_.back()->is_last, {});
   begin_traced_step(trace);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const Tensor& parameter = parameters_[i].tensor;

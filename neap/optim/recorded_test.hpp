@@ -37,7 +37,9 @@ class RecordedWrites final : public graph::Trace {
     writes.push_back(std::move(kept));
   }
   void check(const graph::Check& /*check*/) override {}
-  void depends_on(const bool& flag) override { flags.push_back({&flag, flag}); }
+  void depends_on(const bool& flag, base::AnyRef /*owner*/) override {
+    flags.push_back({&flag, flag});
+  }
   void listen(graph::RunListener& who) override { listeners.push_back(&who); }
   void on_grad_read(graph::Leaf& /*leaf*/) override {}
   bool on_grad_change(graph::Leaf& /*leaf*/) noexcept override { return true; }

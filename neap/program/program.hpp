@@ -146,6 +146,7 @@ struct LeafMode {
 struct Flag {
   const bool* flag = nullptr;
   bool value = false;
+  base::AnyRef owner{};  // keeps the flag
 };
 
 class NEAP_API Program {
