@@ -149,7 +149,10 @@ class Section {
     row.figures = {{"eager", static_cast<double>(steps.eager->peak()) / 1e6},
                    {"kept", static_cast<double>(steps.eager->kept()) / 1e6},
                    {"peer kept", ask("kept")},
-                   {"resident", resident_alone(which, row.threads) / 1e6},
+                   // Quickly: once, to see that it can be asked.
+                   {"resident", arguments_.quick && !peaks_.empty()
+                                    ? kNone
+                                    : resident_alone(which, row.threads) / 1e6},
                    {"peer resident", ask("resident")}};
     peaks_.push_back(std::move(row));
   }

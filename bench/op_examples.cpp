@@ -72,10 +72,55 @@ void attend(const Extents& e, double dropout) {
       heads(), heads(), heads(), {.is_causal = true, .dropout = dropout}));
 }
 
+// As many images of eight channels as the extents hold.
+Tensor images(const Extents& e) {
+  constexpr std::int64_t kSide = 16;
+  const std::int64_t count =
+      std::max<std::int64_t>(e.rows * e.columns / (8 * kSide * kSide), 2);
+  return numbers({count, 8, kSide, kSide});
+}
+
+void convolve(const Extents& e) {
+  differentiate(conv2d(with_grad(images(e)), with_grad(numbers({8, 8, 3, 3})),
+                       {.padding = 1}));
+}
+
+void pool_most(const Extents& e) {
+  const Tensor x = images(e);
+  const auto pooled = [](const Tensor& at) {
+    return max_pool2d(at, {.kernel = 2});
+  };
+  differentiate(pooled(with_grad(x)));
+  jvp(pooled, x, x);
+}
+
+void norm_channels(const Extents& e) {
+  const auto channels = [] { return with_grad(numbers({8})); };
+  differentiate(batch_norm(with_grad(images(e)), {}, {}, channels(), channels(),
+                           {.training = true}));
+  differentiate(group_norm(with_grad(images(e)), 2, channels(), channels()));
+}
+
+// Eight steps, as many samples as a side has, `gates` blocks of weights.
+template <class Run>
+void recur(const Extents& e, std::int64_t gates, const Run& run) {
+  const std::int64_t hidden = std::max<std::int64_t>(e.side / 8, 2);
+  const auto weight = [&] {
+    return with_grad(numbers({gates * hidden, hidden}));
+  };
+  differentiate(run(with_grad(numbers({8, e.side, hidden})),
+                    RecurrentWeights{weight(), weight()}));
+}
+
 const Example kExamples[] = {
     {"attention attention_grad", [](const Extents& e) { attend(e, 0.0); }},
     {"attention_dropout attention_dropout_grad",
      [](const Extents& e) { attend(e, 0.1); }},
+    {"avg_pool2d avg_pool2d_grad",
+     [](const Extents& e) {
+       differentiate(avg_pool2d(with_grad(images(e)), {.kernel = 2}));
+     }},
+    {"batch_norm batch_norm_grad group_norm group_norm_grad", norm_channels},
     {"cast", [](const Extents& e) { cast(matrix(e), f64); }},
     {"causal_softmax",
      [](const Extents& e) { causal_softmax(square_matrix(e), 0.125); }},
@@ -88,6 +133,7 @@ const Example kExamples[] = {
      [](const Extents& e) {
        concat({matrix(e), matrix(e)}, 0);
      }},
+    {"conv2d conv_transpose2d conv2d_weight", convolve},
     {"cross_entropy cross_entropy_grad",
      [](const Extents& e) {
        backward(
@@ -108,6 +154,18 @@ const Example kExamples[] = {
      [](const Extents& e) {
        gelu_linear(square_matrix(e), square_matrix(e), numbers({e.side}));
      }},
+    {"gru gru_grad",
+     [](const Extents& e) {
+       recur(e, 3, [](const Tensor& x, const RecurrentWeights& w) {
+         return gru(x, w).output;
+       });
+     }},
+    {"interpolate interpolate_grad",
+     [](const Extents& e) {
+       differentiate(
+           interpolate(with_grad(images(e)),
+                       {.scale = 2.0, .mode = Interpolation::kBilinear}));
+     }},
     {"inverse", [](const Extents& e) { inverse(systems(e)); }},
     {"layer_norm layer_norm_grad",
      [](const Extents& e) {
@@ -123,8 +181,15 @@ const Example kExamples[] = {
      [](const Extents& e) {
        differentiate(log_softmax(with_grad(matrix(e)), 1));
      }},
+    {"lstm lstm_grad",
+     [](const Extents& e) {
+       recur(e, 4, [](const Tensor& x, const RecurrentWeights& w) {
+         return lstm(x, w).output;
+       });
+     }},
     {"matmul",
      [](const Extents& e) { matmul(square_matrix(e), square_matrix(e)); }},
+    {"max_pool2d max_pool2d_grad max_pool2d_take", pool_most},
     {"norm", [](const Extents& e) { norm(matrix(e), 2.0, {1}); }},
     {"one_hot",
      [](const Extents& e) { one_hot(labels({e.rows}, e.columns), e.columns); }},
@@ -139,6 +204,12 @@ const Example kExamples[] = {
      [](const Extents& e) {
        differentiate(rms_norm(with_grad(matrix(e)), {e.columns},
                               with_grad(numbers({e.columns}))));
+     }},
+    {"rnn rnn_grad",
+     [](const Extents& e) {
+       recur(e, 1, [](const Tensor& x, const RecurrentWeights& w) {
+         return rnn(x, w).output;
+       });
      }},
     {"rotary_embedding",
      [](const Extents& e) { rotary_embedding(square_matrix(e)); }},

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <functional>
 
 #include "eval_command.hpp"
 #include "exit_code.hpp"
@@ -121,17 +122,51 @@ ExitCode run_plan(const Arguments& arguments, bool is_json) {
   return plan(settings, is_json);
 }
 
-ExitCode run(int argc, char** argv) {
-  Arguments arguments;
-  Arguments plan_arguments;
+// What the command line says.
+struct CommandLine {
+  Arguments train;
+  Arguments plan;
   bool is_plan_json = false;
-  bool is_plan = false;
-  PackSettings pack_settings;
-  Arguments eval_arguments;
-  SampleSettings sample_settings;
-  bool is_train = false;
-  bool is_eval = false;
-  bool is_sample = false;
+  PackSettings pack;
+  Arguments eval;
+  SampleSettings sample;
+  std::function<ExitCode()> run;  // the command that was given
+};
+
+CLI::App& add_command(CLI::App& cli, const char* name, const char* about,
+                      CommandLine& line, std::function<ExitCode()> run) {
+  CLI::App& command = *cli.add_subcommand(name, about);
+  command.footer(kExitCodeHelp);
+  command.callback([&line, run = std::move(run)] { line.run = run; });
+  return command;
+}
+
+void add_commands(CLI::App& cli, CommandLine& line) {
+  add_train_options(
+      add_command(cli, "train", "train a network on images or text", line,
+                  [&line] { return run_train(line.train); }),
+      line.train);
+  CLI::App& planning = add_command(
+      cli, "plan", "say what a training run will need, before it allocates",
+      line, [&line] { return run_plan(line.plan, line.is_plan_json); });
+  add_settings(planning, plan_settings(), line.plan);
+  planning.add_flag("--json", line.is_plan_json, "print JSON instead");
+  add_pack_options(
+      add_command(cli, "pack",
+                  "give buffers with lifetimes offsets in one block of memory",
+                  line, [&line] { return pack(line.pack); }),
+      line.pack);
+  add_settings(add_command(cli, "eval", "measure a model from a file", line,
+                           [&line] { return eval(line.eval.texts); }),
+               eval_settings(), line.eval);
+  add_sample_options(
+      add_command(cli, "sample", "write text by a language model from a file",
+                  line, [&line] { return sample(line.sample); }),
+      line.sample);
+}
+
+ExitCode run(int argc, char** argv) {
+  CommandLine line;
   {
     CLI::App cli(
         "Neap trains neural networks with memory as a contract: every byte has "
@@ -140,27 +175,7 @@ ExitCode run(int argc, char** argv) {
     cli.set_version_flag("--version", fmt::format("neap {}", version()));
     cli.footer(kExitCodeHelp);
     cli.require_subcommand(1);
-    CLI::App* command =
-        cli.add_subcommand("train", "train a network on images or text");
-    command->footer(kExitCodeHelp);
-    add_train_options(*command, arguments);
-    CLI::App* plan_command = cli.add_subcommand(
-        "plan", "say what a training run will need, before it allocates");
-    plan_command->footer(kExitCodeHelp);
-    add_settings(*plan_command, plan_settings(), plan_arguments);
-    plan_command->add_flag("--json", is_plan_json, "print JSON instead");
-    CLI::App* pack_command = cli.add_subcommand(
-        "pack", "give buffers with lifetimes offsets in one block of memory");
-    pack_command->footer(kExitCodeHelp);
-    add_pack_options(*pack_command, pack_settings);
-    CLI::App* eval_command =
-        cli.add_subcommand("eval", "measure a model from a file");
-    eval_command->footer(kExitCodeHelp);
-    add_settings(*eval_command, eval_settings(), eval_arguments);
-    CLI::App* sample_command = cli.add_subcommand(
-        "sample", "write text by a language model from a file");
-    sample_command->footer(kExitCodeHelp);
-    add_sample_options(*sample_command, sample_settings);
+    add_commands(cli, line);
     try {
       cli.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -171,21 +186,8 @@ ExitCode run(int argc, char** argv) {
       fmt::print(stderr, "neap: {}; try neap --help\n", error.what());
       return ExitCode::kUsage;
     }
-    is_train = command->parsed();
-    is_plan = plan_command->parsed();
-    is_eval = eval_command->parsed();
-    is_sample = sample_command->parsed();
   }  // the parser's memory goes before anything is measured
-  if (is_plan) {
-    return run_plan(plan_arguments, is_plan_json);
-  }
-  if (is_eval) {
-    return eval(eval_arguments.texts);
-  }
-  if (is_sample) {
-    return sample(sample_settings);
-  }
-  return is_train ? run_train(arguments) : pack(pack_settings);
+  return line.run();
 }
 
 // What was printed may still be in a buffer, or be lost already: a full disk

@@ -175,6 +175,7 @@ class Session {
       return is_time_up || summary.is_interrupted ? train::Next::kStop
                                                   : train::Next::kContinue;
     };
+    drop_startup_pages();  // of reading the data and making the model
     train::FitResult result = train::fit(model, optimizer, loader, options);
     progress.finish();
     if (result.resume_failure) {
@@ -222,6 +223,7 @@ class Session {
   }
 
   void test(nn::Layer& model, Summary& summary) {
+    drop_startup_pages();  // of the training steps
     data::Loader loader(task_->test(), {.batch = settings_.batch});
     const train::Evaluation result =
         train::evaluate(model, loader,
