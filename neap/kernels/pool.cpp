@@ -74,7 +74,7 @@ void pack_codes(const std::uint8_t* codes, std::int64_t count,
     case 4:
       return pack<4>(codes, count, packed);
     default:
-      std::memcpy(packed, codes, static_cast<std::size_t>(count));
+      std::copy_n(reinterpret_cast<const std::byte*>(codes), count, packed);
   }
 }
 
@@ -88,7 +88,7 @@ void unpack_codes(const std::byte* packed, std::int64_t count,
     case 4:
       return unpack<4>(packed, count, codes);
     default:
-      std::memcpy(codes, packed, static_cast<std::size_t>(count));
+      std::copy_n(packed, count, reinterpret_cast<std::byte*>(codes));
   }
 }
 
