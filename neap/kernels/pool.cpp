@@ -1,6 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/pool.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 namespace neap::kernels {
 namespace {
 
