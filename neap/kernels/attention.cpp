@@ -27,13 +27,15 @@ struct AttentionTasks {
   AttentionTasks(const AttentionSizes& sizes, int threads) noexcept {
     const std::int64_t heads = sizes.batch * sizes.heads;
     const std::int64_t wanted = worth_threads(sizes, threads);
-    const std::int64_t most = heads == 0
+    const bool is_empty = heads == 0 || sizes.rows == 0;
+    const std::int64_t most = is_empty
                                   ? 1
                                   : std::min(parts_of(wanted, heads),
                                              parts_of(sizes.rows, kRowBlock));
-    task_rows =
-        std::min(balanced_piece(sizes.rows, kTaskRows),
-                 balanced_piece(sizes.rows, parts_of(sizes.rows, most)));
+    const std::int64_t share =
+        std::max<std::int64_t>(parts_of(sizes.rows, most), 1);
+    task_rows = std::min(balanced_piece(sizes.rows, kTaskRows),
+                         balanced_piece(sizes.rows, share));
     per_head = parts_of(sizes.rows, task_rows);
     count = heads * per_head;
     parts = std::min(wanted, count);
