@@ -161,8 +161,8 @@ class MaxPool {
     const std::int64_t outputs = attrs_.w.out;
     for (std::int64_t at = 0; at < outputs; at += lanes) {
       const std::int64_t count = std::min(lanes, outputs - at);
-      hn::Vec<decltype(d)> first;
-      hn::Vec<decltype(d)> second;
+      auto first = hn::Zero(d);
+      auto second = first;
       read_pairs(x + 2 * at, count, first, second);
       auto best = first;
       auto code = hn::Zero(du);

@@ -76,12 +76,14 @@ inline Window window_of(const PoolAxis& axis, std::int64_t o) noexcept {
           .skipped = skipped};
 }
 
-/// The element number k of the window, counted from its start.
+/// The element number k of the window, counted from its start. A number that
+/// no pooling gave leads to some element, too.
 inline std::int64_t place_of(const PoolAxis& axis, std::int64_t o,
                              std::int64_t k) noexcept {
-  return axis.is_adaptive()
-             ? o * axis.in / axis.out + k
-             : o * axis.stride - axis.padding + k * axis.dilation;
+  const std::int64_t place =
+      axis.is_adaptive() ? o * axis.in / axis.out + k
+                         : o * axis.stride - axis.padding + k * axis.dilation;
+  return std::clamp<std::int64_t>(place, 0, axis.in - 1);
 }
 
 /// What a window's elements along one axis count for in an average.
