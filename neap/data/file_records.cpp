@@ -27,10 +27,10 @@ Result<RecordFile> RecordFile::open(files::Door& door, const std::string& path,
   }
   // Compared without adding what the user gave, which may be too large.
   const Bytes records = *size - whole.header;
-  const Bytes spare = records - whole.record;
+  const Bytes spare = records < 0 ? -1 : records - whole.record;
   const bool is_cut =
       whole.stride == whole.record && spare >= 0 && spare % whole.stride != 0;
-  if (records < 0 || spare < 0 || is_cut) {
+  if (spare < 0 || is_cut) {
     return failure(
         FailureKind::kTruncated,
         fmt::format("{}: {} bytes are no header of {} and whole records of {}; "
