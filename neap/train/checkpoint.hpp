@@ -39,7 +39,8 @@ struct Position {
 /// by key: ("batch", "128").
 using Facts = formats::Metadata;
 
-/// What the file of a checkpoint has as a fact, or nullptr. THROWS: OutOfMemory.
+/// What the file of a checkpoint has as a fact, or nullptr. THROWS:
+/// OutOfMemory.
 NEAP_API const memory::String* find_fact(const formats::SafetensorsFile& file,
                                          std::string_view key);
 

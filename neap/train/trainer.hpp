@@ -122,7 +122,7 @@ class NEAP_API Trainer {
   optim::Optimizer& optimizer_;
   data::Loader& loader_;
   TrainerOptions options_;
-  ParameterList parameters_;            // for clipping
+  ParameterList parameters_;  // for clipping
   BufferSnapshot buffers_;
   memory::Owned<Planned> planned_;      // null: eager
   const data::Batch* batch_ = nullptr;  // fetched, its step not yet done
