@@ -154,9 +154,9 @@ StepParts ModelStep::parts(int count) {
   std::vector<double> update;
   for (int i = 0; i < count; ++i) {
     const double begin = now();
-    Tensor loss = training_.loss(training_.x, training_.y);
+    const Tensor loss = training_.loss(training_.x, training_.y);
     const double loss_at = now();
-    backward(std::move(loss));
+    backward(loss);
     const double gradients_at = now();
     training_.optimizer->step();
     training_.optimizer->zero_grad();

@@ -31,6 +31,7 @@ std::int64_t choose(std::span<const double> scores, const SampleSettings& s) {
     order.resize(static_cast<std::size_t>(s.top_k));
   }
   std::vector<double> shares;
+  shares.reserve(order.size());
   for (const std::size_t token : order) {
     shares.push_back(
         std::exp((scores[token] - scores[order.front()]) / s.temperature));

@@ -42,7 +42,8 @@ class NEAP_API DoubleConv final : public nn::Cloneable<DoubleConv> {
 /// A step upwards: "up" and "conv".
 class NEAP_API UNetUp final : public nn::Module {
  public:
-  UNetUp(std::int64_t in, DType dtype = f32, CallSite site = CallSite::here());
+  explicit UNetUp(std::int64_t in, DType dtype = f32,
+                  CallSite site = CallSite::here());
   UNetUp(const UNetUp& other, nn::Cloning& cloning);
 
   /// (n, in, h, w) and (n, in / 2, 2 h, 2 w) -> (n, in / 2, 2 h, 2 w).
