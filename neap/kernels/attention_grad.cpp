@@ -421,20 +421,9 @@ Bytes grad_scratch(const Args& args) noexcept {
 }
 
 void attention_grad(const Args& args) noexcept {
-  const AttentionGradTasks tasks = tasks_of(args);
-  const Bytes bytes = part_bytes(args);
-  const auto function =
-      HWY_DYNAMIC_DISPATCH(attention_grad_tasks)(args.in[0].dtype);
-  const auto run = [&](int part) noexcept {
-    function(args, tasks, tasks.count * part / tasks.parts,
-             tasks.count * (part + 1) / tasks.parts,
-             args.scratch.data() + part * bytes);
-  };
-  if (tasks.parts == 1) {
-    run(0);
-  } else if (tasks.parts > 1) {
-    threads::parallel_parts(*args.executor, static_cast<int>(tasks.parts), run);
-  }
+  run_attention_tasks(
+      args, tasks_of(args), part_bytes(args),
+      HWY_DYNAMIC_DISPATCH(attention_grad_tasks)(args.in[0].dtype));
 }
 
 constexpr std::array kKernels{

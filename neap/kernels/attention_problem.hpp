@@ -118,6 +118,23 @@ inline std::int64_t worth_threads(const AttentionSizes& sizes,
       std::clamp(sizes.work() / kWork, 1.0, static_cast<double>(threads)));
 }
 
+/// Runs all tasks by function(args, tasks, begin, end, scratch), in as many
+/// parts as `tasks` says, each with `part_bytes` of scratch to itself.
+template <class Tasks, class Function>
+void run_attention_tasks(const Args& args, const Tasks& tasks, Bytes part_bytes,
+                         Function* function) noexcept {
+  const auto run = [&](int part) noexcept {
+    function(args, tasks, tasks.count * part / tasks.parts,
+             tasks.count * (part + 1) / tasks.parts,
+             args.scratch.data() + part * part_bytes);
+  };
+  if (tasks.parts == 1) {
+    run(0);
+  } else if (tasks.parts > 1) {
+    threads::parallel_parts(*args.executor, static_cast<int>(tasks.parts), run);
+  }
+}
+
 /// Arrays in one part's scratch, one after the other, on cache lines.
 class ScratchBook {
  public:

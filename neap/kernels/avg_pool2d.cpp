@@ -284,11 +284,6 @@ std::int64_t plane_elements(const Args& args) noexcept {
   return attrs.h.in * attrs.w.in;
 }
 
-bool is_regular(const Args& args) noexcept {
-  const auto& attrs = args.attrs_as<PoolAttrs>();
-  return !attrs.h.is_adaptive() && !attrs.w.is_adaptive();
-}
-
 template <class Layout>
 Bytes part_bytes(const Args& args) noexcept {
   return Layout(args.attrs_as<PoolAttrs>(), size_of(args.in[0].dtype)).total;
@@ -299,22 +294,16 @@ Bytes scratch_of(const Args& args) noexcept {
   return plane_parts(args, plane_elements(args)) * part_bytes<Layout>(args);
 }
 
-void run_with(const Args& args, AvgPoolFunction function,
-              Bytes bytes) noexcept {
-  run_planes(args, plane_elements(args),
-             [&](int part, std::int64_t begin, std::int64_t end) noexcept {
-               function(args, args.scratch.data() + part * bytes, begin, end);
-             });
-}
-
 void avg_pool(const Args& args) noexcept {
-  run_with(args, HWY_DYNAMIC_DISPATCH(avg_pool_planes)(args.in[0].dtype),
-           part_bytes<AvgPoolLayout>(args));
+  run_planes_with_scratch(
+      args, plane_elements(args), part_bytes<AvgPoolLayout>(args),
+      HWY_DYNAMIC_DISPATCH(avg_pool_planes)(args.in[0].dtype));
 }
 
 void avg_pool_grad(const Args& args) noexcept {
-  run_with(args, HWY_DYNAMIC_DISPATCH(avg_pool_grad_planes)(args.in[0].dtype),
-           part_bytes<AvgPoolGradLayout>(args));
+  run_planes_with_scratch(
+      args, plane_elements(args), part_bytes<AvgPoolGradLayout>(args),
+      HWY_DYNAMIC_DISPATCH(avg_pool_grad_planes)(args.in[0].dtype));
 }
 
 template <class T>

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "neap/kernels/channel_norm_split.hpp"
 #include "neap/kernels/rows.hpp"
 #include "neap/kernels/targets.hpp"
 
@@ -317,35 +318,21 @@ void batch_norm(const Args& args) noexcept {
                 0.0);
     return;
   }
-  const std::int64_t at_once =
-      HWY_DYNAMIC_DISPATCH(norm_channels_at_once)(args);
-  constexpr std::int64_t kWork = 4096;  // elements; a range of one thread
-  const std::int64_t channel = shape[0] * shape[2];
-  const std::int64_t grain = shape[2] == 1 ? 16 : at_once;
-  threads::parallel_for(*args.executor, shape[1],
-                        (kWork / channel / grain + 1) * grain,
-                        [&](std::int64_t begin, std::int64_t end) noexcept {
-                          function(args, begin, end, at_once);
-                        });
+  run_norm_channels(
+      args, shape, HWY_DYNAMIC_DISPATCH(norm_channels_at_once)(args), function);
 }
 
 void group_norm(const Args& args) noexcept {
   const auto function =
       HWY_DYNAMIC_DISPATCH(group_norm_cells)(args.in[0].dtype);
   const Shape& shape = args.in[0].shape;
-  const std::int64_t cells =
-      shape[0] * args.attrs_as<ChannelNormAttrs>().groups;
   if (shape.element_count() == 0) {
     std::fill_n(args.out[1].as<double>(), args.out[1].shape.element_count(),
                 0.0);
     return;
   }
-  constexpr std::int64_t kWork = 4096;  // elements; a range of one thread
-  const std::int64_t cell = shape.element_count() / cells;
-  threads::parallel_for(*args.executor, cells, kWork / cell + 1,
-                        [&](std::int64_t begin, std::int64_t end) noexcept {
-                          function(args, begin, end, 1);
-                        });
+  run_norm_cells(args, shape, args.attrs_as<ChannelNormAttrs>().groups,
+                 function);
 }
 
 // In double, rounded once. `cells` is how many there are; in_cell(n, c) says

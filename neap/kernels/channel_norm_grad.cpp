@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "neap/kernels/channel_norm_grad_reference.hpp"
+#include "neap/kernels/channel_norm_split.hpp"
 #include "neap/kernels/rows.hpp"
 #include "neap/kernels/targets.hpp"
 
@@ -315,8 +316,6 @@ HWY_EXPORT(grad_channels_at_once);
 HWY_EXPORT(batch_norm_grad_channels);
 HWY_EXPORT(group_norm_grad_cells);
 
-constexpr std::int64_t kWork = 4096;  // elements; a range of one thread
-
 void batch_norm_grad(const Args& args) noexcept {
   const auto function =
       HWY_DYNAMIC_DISPATCH(batch_norm_grad_channels)(args.in[0].dtype);
@@ -325,15 +324,8 @@ void batch_norm_grad(const Args& args) noexcept {
     clear_sums(args);
     return;
   }
-  const std::int64_t at_once =
-      HWY_DYNAMIC_DISPATCH(grad_channels_at_once)(args);
-  const std::int64_t channel = shape[0] * shape[2];
-  const std::int64_t grain = shape[2] == 1 ? 16 : at_once;
-  threads::parallel_for(*args.executor, shape[1],
-                        (kWork / channel / grain + 1) * grain,
-                        [&](std::int64_t begin, std::int64_t end) noexcept {
-                          function(args, begin, end, at_once);
-                        });
+  run_norm_channels(
+      args, shape, HWY_DYNAMIC_DISPATCH(grad_channels_at_once)(args), function);
 }
 
 bool sums_planes(const Args& args) noexcept {
@@ -376,13 +368,8 @@ void group_norm_grad(const Args& args) noexcept {
     clear_sums(args);
     return;
   }
-  const std::int64_t cells =
-      shape[0] * args.attrs_as<ChannelNormGradAttrs>().groups;
-  threads::parallel_for(*args.executor, cells,
-                        kWork / (shape.element_count() / cells) + 1,
-                        [&](std::int64_t begin, std::int64_t end) noexcept {
-                          function(args, begin, end, 1);
-                        });
+  run_norm_cells(args, shape, args.attrs_as<ChannelNormGradAttrs>().groups,
+                 function);
   if (sums_planes(args)) {
     args.in[0].dtype == f32 ? add_samples<float>(args)
                             : add_samples<double>(args);

@@ -73,14 +73,10 @@ void gru_backward(const BackwardStep<T>& step, const RecurrentBlock& block) {
     const auto z = lanes.load(gates + 2 * hidden);
     const auto n = lanes.load(gates + 3 * hidden);
     const auto before = lanes.load_or_zero(offset(step.before, at));
-    const auto dh =
-        hn::Add(lanes.load(step.dh + at),
-                lanes.load_or_zero(offset(step.dy, row * step.dy_step + unit)));
-    const auto slope = [&](auto y) HWY_ATTR { return hn::NegMulAdd(y, y, y); };
-    const auto dn =
-        hn::Mul(hn::Mul(dh, hn::Sub(one, z)), hn::NegMulAdd(n, n, one));
-    const auto dz = hn::Mul(hn::Mul(dh, hn::Sub(before, n)), slope(z));
-    const auto dr = hn::Mul(hn::Mul(dn, from_h), slope(r));
+    const auto dh = cotangent_of_h(step, row, unit, lanes);
+    const auto dn = hn::Mul(hn::Mul(dh, hn::Sub(one, z)), tanh_slope(d, n));
+    const auto dz = hn::Mul(hn::Mul(dh, hn::Sub(before, n)), sigmoid_slope(z));
+    const auto dr = hn::Mul(hn::Mul(dn, from_h), sigmoid_slope(r));
     const auto dn_h = hn::Mul(dn, r);
     T* const dgates = step.dgates + 4 * row * hidden + unit;
     T* const copy = step.next_after + row * step.after_step + unit;

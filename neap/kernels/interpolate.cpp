@@ -336,11 +336,8 @@ Bytes scratch_of(const Args& args) noexcept {
 }
 
 void run_with(const Args& args, InterpolateFunction function) noexcept {
-  const Bytes bytes = part_bytes(args);
-  run_planes(args, plane_elements(args),
-             [&](int part, std::int64_t begin, std::int64_t end) noexcept {
-               function(args, args.scratch.data() + part * bytes, begin, end);
-             });
+  run_planes_with_scratch(args, plane_elements(args), part_bytes(args),
+                          function);
 }
 
 void interpolate(const Args& args) noexcept {

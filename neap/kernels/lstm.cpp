@@ -53,7 +53,6 @@ void lstm_backward(const BackwardStep<T>& step, const RecurrentBlock& block) {
   add_product(step, block);
   const std::int64_t hidden = step.sizes.hidden;
   const hn::ScalableTag<T> d;
-  const auto one = hn::Set(d, T(1));
   for_cells<T>(block, [&](std::int64_t row, std::int64_t unit,
                           const auto& lanes) HWY_ATTR {
     const T* const gates = step.gates + 4 * row * hidden + unit;
@@ -62,19 +61,16 @@ void lstm_backward(const BackwardStep<T>& step, const RecurrentBlock& block) {
     const auto f = lanes.load(gates + hidden);
     const auto g = lanes.load(gates + 2 * hidden);
     const auto o = lanes.load(gates + 3 * hidden);
-    const auto dh =
-        hn::Add(lanes.load(step.dh + at),
-                lanes.load_or_zero(offset(step.dy, row * step.dy_step + unit)));
+    const auto dh = cotangent_of_h(step, row, unit, lanes);
     const auto tanh_c = tanh_of(d, lanes.load(step.c + at));
     auto dc = hn::Add(lanes.load(step.dc + at),
                       lanes.load_or_zero(offset(step.given_dc, at)));
-    dc = hn::MulAdd(hn::Mul(dh, o), hn::NegMulAdd(tanh_c, tanh_c, one), dc);
+    dc = hn::MulAdd(hn::Mul(dh, o), tanh_slope(d, tanh_c), dc);
     const auto before = lanes.load_or_zero(offset(step.before, at));
-    const auto slope = [&](auto y) HWY_ATTR { return hn::NegMulAdd(y, y, y); };
-    const auto di = hn::Mul(hn::Mul(dc, g), slope(i));
-    const auto df = hn::Mul(hn::Mul(dc, before), slope(f));
-    const auto dg = hn::Mul(hn::Mul(dc, i), hn::NegMulAdd(g, g, one));
-    const auto d_o = hn::Mul(hn::Mul(dh, tanh_c), slope(o));
+    const auto di = hn::Mul(hn::Mul(dc, g), sigmoid_slope(i));
+    const auto df = hn::Mul(hn::Mul(dc, before), sigmoid_slope(f));
+    const auto dg = hn::Mul(hn::Mul(dc, i), tanh_slope(d, g));
+    const auto d_o = hn::Mul(hn::Mul(dh, tanh_c), sigmoid_slope(o));
     T* const dgates = step.dgates + 4 * row * hidden + unit;
     T* const copy = step.next_after + row * step.after_step + unit;
     lanes.store(di, dgates);

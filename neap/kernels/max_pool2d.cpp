@@ -306,27 +306,19 @@ std::int64_t plane_elements(const Args& args) noexcept {
   return args.in[0].shape[2] * args.in[0].shape[3];
 }
 
-bool is_regular(const Args& args) noexcept {
-  const auto& attrs = args.attrs_as<PoolAttrs>();
-  return !attrs.h.is_adaptive() && !attrs.w.is_adaptive();
+Bytes part_bytes(const Args& args) noexcept {
+  return MaxPoolLayout(args.attrs_as<PoolAttrs>(), size_of(args.in[0].dtype))
+      .total;
 }
 
 Bytes scratch_of(const Args& args) noexcept {
-  return plane_parts(args, plane_elements(args)) *
-         MaxPoolLayout(args.attrs_as<PoolAttrs>(), size_of(args.in[0].dtype))
-             .total;
+  return plane_parts(args, plane_elements(args)) * part_bytes(args);
 }
 
 void max_pool(const Args& args) noexcept {
-  const auto function = HWY_DYNAMIC_DISPATCH(max_pool_planes)(args.in[0].dtype);
-  const Bytes part_bytes =
-      MaxPoolLayout(args.attrs_as<PoolAttrs>(), size_of(args.in[0].dtype))
-          .total;
-  run_planes(args, plane_elements(args),
-             [&](int part, std::int64_t begin, std::int64_t end) noexcept {
-               function(args, args.scratch.data() + part * part_bytes, begin,
-                        end);
-             });
+  run_planes_with_scratch(
+      args, plane_elements(args), part_bytes(args),
+      HWY_DYNAMIC_DISPATCH(max_pool_planes)(args.in[0].dtype));
 }
 
 // The largest of one window, and which it is.

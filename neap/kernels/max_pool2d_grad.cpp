@@ -322,11 +322,6 @@ std::int64_t plane_elements(const Args& args) noexcept {
   return attrs.h.in * attrs.w.in;
 }
 
-bool is_regular(const Args& args) noexcept {
-  const auto& attrs = args.attrs_as<PoolAttrs>();
-  return !attrs.h.is_adaptive() && !attrs.w.is_adaptive();
-}
-
 Bytes part_bytes(const Args& args) noexcept {
   return MaxPoolGradLayout(args.attrs_as<PoolAttrs>(),
                            size_of(args.in[0].dtype))
@@ -338,13 +333,9 @@ Bytes scratch_of(const Args& args) noexcept {
 }
 
 void max_pool_grad(const Args& args) noexcept {
-  const auto function =
-      HWY_DYNAMIC_DISPATCH(max_pool_grad_planes)(args.in[0].dtype);
-  const Bytes bytes = part_bytes(args);
-  run_planes(args, plane_elements(args),
-             [&](int part, std::int64_t begin, std::int64_t end) noexcept {
-               function(args, args.scratch.data() + part * bytes, begin, end);
-             });
+  run_planes_with_scratch(
+      args, plane_elements(args), part_bytes(args),
+      HWY_DYNAMIC_DISPATCH(max_pool_grad_planes)(args.in[0].dtype));
 }
 
 template <class T>

@@ -277,4 +277,22 @@ void run_planes(const Args& args, std::int64_t elements,
   });
 }
 
+/// The same by function(args, scratch, begin, end), each part with `part_bytes`
+/// of scratch to itself.
+template <class Function>
+void run_planes_with_scratch(const Args& args, std::int64_t elements,
+                             Bytes part_bytes, Function* function) noexcept {
+  run_planes(args, elements,
+             [&](int part, std::int64_t begin, std::int64_t end) noexcept {
+               function(args, args.scratch.data() + part * part_bytes, begin,
+                        end);
+             });
+}
+
+/// Whether all windows are of one size: none is adaptive.
+inline bool is_regular(const Args& args) noexcept {
+  const auto& attrs = args.attrs_as<PoolAttrs>();
+  return !attrs.h.is_adaptive() && !attrs.w.is_adaptive();
+}
+
 }  // namespace neap::kernels

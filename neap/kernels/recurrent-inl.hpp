@@ -182,6 +182,26 @@ HWY_INLINE T* offset(T* from, std::int64_t by) {
   return from == nullptr ? nullptr : from + by;
 }
 
+/// The cotangent of h: what the step after gives, and what is given from
+/// outside.
+template <class T, class Some>
+HWY_INLINE auto cotangent_of_h(const BackwardStep<T>& step, std::int64_t row,
+                               std::int64_t unit, const Some& lanes) {
+  return hn::Add(
+      lanes.load(step.dh + row * step.sizes.hidden + unit),
+      lanes.load_or_zero(offset(step.dy, row * step.dy_step + unit)));
+}
+
+/// Derivatives by what goes in, from y = sigmoid, y = tanh.
+template <class V>
+HWY_INLINE V sigmoid_slope(V y) {
+  return hn::NegMulAdd(y, y, y);
+}
+template <class D, class V>
+HWY_INLINE V tanh_slope(D d, V y) {
+  return hn::NegMulAdd(y, y, hn::Set(d, hn::TFromD<D>(1)));
+}
+
 /// Calls cell(row, unit, lanes) for every vector of units of the block.
 template <class T, class Cell>
 HWY_INLINE void for_cells(const RecurrentBlock& block, const Cell& cell) {

@@ -44,17 +44,14 @@ void rnn_backward(const BackwardStep<T>& step, const RecurrentBlock& block) {
   add_product(step, block);
   const std::int64_t hidden = step.sizes.hidden;
   const hn::ScalableTag<T> d;
-  const auto one = hn::Set(d, T(1));
   for_cells<T>(block, [&](std::int64_t row, std::int64_t unit,
                           const auto& lanes) HWY_ATTR {
     const std::int64_t at = row * hidden + unit;
     const auto y = lanes.load(step.gates + at);
-    const auto dh =
-        hn::Add(lanes.load(step.dh + at),
-                lanes.load_or_zero(offset(step.dy, row * step.dy_step + unit)));
+    const auto dh = cotangent_of_h(step, row, unit, lanes);
     const auto ds = step.is_relu
                         ? hn::IfThenZeroElse(hn::Le(y, hn::Zero(d)), dh)
-                        : hn::Mul(dh, hn::NegMulAdd(y, y, one));
+                        : hn::Mul(dh, tanh_slope(d, y));
     lanes.store(ds, step.dgates + at);
     lanes.store(ds, step.next_after + row * step.after_step + unit);
     lanes.store(hn::Zero(d), step.dh + at);

@@ -5,9 +5,8 @@
 #include "neap/ops/expand.hpp"
 #include "neap/ops/gelu_grad.hpp"
 #include "neap/ops/linear.hpp"
+#include "neap/ops/linear_rules.hpp"
 #include "neap/ops/matmul.hpp"
-#include "neap/ops/matmul_add.hpp"
-#include "neap/ops/reshape.hpp"
 #include "neap/ops/sum.hpp"
 #include "neap/ops/support.hpp"
 #include "neap/ops/transpose.hpp"
@@ -17,23 +16,6 @@ namespace ops {
 namespace {
 
 using kernels::GeluLinearAttrs;
-
-void infer_gelu_linear(const OpArgs& args, Spec& out) {
-  infer_floating("gelu_linear", args, out);
-  const Shape& x = args.inputs[0].shape;
-  const Shape& w = args.inputs[1].shape;
-  if (x.rank() != 2 || w.rank() != 2 || x[1] != w[1]) {
-    raise<ShapeError>(
-        "gelu_linear: x {} and w {}, expected (..., in) and (out, in)",
-        format_shape(x), format_shape(w));
-  }
-  if (args.inputs.size() > 2 && args.inputs[2].shape != Shape{w[0]}) {
-    raise<ShapeError>("gelu_linear: bias {} for w {}, expected [{}]",
-                      format_shape(args.inputs[2].shape), format_shape(w),
-                      w[0]);
-  }
-  out.shape = {x[0], w[0]};
-}
 
 Tensor gelu_of(const Tensor& x, const GeluLinearAttrs& attrs) {
   return gelu(x, attrs.by_tanh ? GeluForm::kTanh : GeluForm::kExact);
@@ -51,10 +33,7 @@ void vjp_gelu_linear(VjpContext& c) {
     c.set(0, slope_of(matmul(dy, c.input(1)), c.input(0), attrs));
   }
   if (c.needs(1)) {
-    Tensor sum = c.take_sum(1);
-    const Tensor u = gelu_of(c.input(0), attrs);
-    c.set(1, sum.defined() ? matmul_add(std::move(sum), transpose(dy), u)
-                           : matmul(transpose(dy), u));
+    c.set(1, gain(c.take_sum(1), transpose(dy), gelu_of(c.input(0), attrs)));
   }
   if (c.inputs() > 2 && c.needs(2)) {
     c.set(2, sum(dy, {0}));
@@ -77,33 +56,15 @@ void jvp_gelu_linear(JvpContext& c) {
   c.set(0, expand(d, c.output().shape()));
 }
 
-// x with its leading axes as one.
-Tensor as_rows(const Operand& x) {
-  const Shape& shape = x.tensor().shape();
-  std::int64_t rows = 1;
-  for (int axis = 0; axis + 1 < shape.rank(); ++axis) {
-    rows = base::checked_mul(rows, shape[axis]);
-  }
-  return reshape(x, {rows, shape.back()});
-}
-
 template <class... Bias>
 Tensor gelu_linear_of(const Operand& x, const Operand& w, GeluForm form,
                       const Bias&... bias) {
-  const Tensor& value = tensor_of("gelu_linear", x);
+  tensor_of("gelu_linear", x);
   (tensor_of("gelu_linear", w), ..., tensor_of("gelu_linear", bias));
   const GeluLinearAttrs attrs{.by_tanh = form == GeluForm::kTanh};
-  if (value.rank() == 2) {
-    return graph::apply(kGeluLinear, {x, w, bias...}, attrs);
-  }
-  if (value.rank() == 0) {
-    raise<ShapeError>("gelu_linear: x has rank 0, expected (..., in)");
-  }
-  const AtSite here(x);
-  const Tensor y = graph::apply(kGeluLinear, {as_rows(x), w, bias...}, attrs);
-  Shape shape = value.shape();
-  shape[shape.rank() - 1] = y.shape()[1];
-  return reshape(y, shape);
+  return over_rows("gelu_linear", x, [&](const Operand& rows) {
+    return graph::apply(kGeluLinear, {rows, w, bias...}, attrs);
+  });
 }
 
 }  // namespace
@@ -111,8 +72,10 @@ Tensor gelu_linear_of(const Operand& x, const Operand& w, GeluForm form,
 const Op kGeluLinear{
     .name = "gelu_linear",
     .formula = "y = gelu(x) w^T + b",
-    .infer = [](const OpArgs& args,
-                std::span<Spec> out) { infer_gelu_linear(args, out[0]); },
+    .infer =
+        [](const OpArgs& args, std::span<Spec> out) {
+          infer_linear("gelu_linear", args, out[0]);
+        },
     .kernel = &kernels::gelu_linear_kernels,
     .vjp = vjp_gelu_linear,
     .jvp = jvp_gelu_linear,

@@ -3,9 +3,8 @@
 
 #include "neap/kernels/linear.hpp"
 #include "neap/ops/expand.hpp"
+#include "neap/ops/linear_rules.hpp"
 #include "neap/ops/matmul.hpp"
-#include "neap/ops/matmul_add.hpp"
-#include "neap/ops/reshape.hpp"
 #include "neap/ops/sum.hpp"
 #include "neap/ops/support.hpp"
 #include "neap/ops/transpose.hpp"
@@ -13,28 +12,6 @@
 namespace neap {
 namespace ops {
 namespace {
-
-void infer_linear(const OpArgs& args, Spec& out) {
-  infer_floating("linear", args, out);
-  const Shape& x = args.inputs[0].shape;
-  const Shape& w = args.inputs[1].shape;
-  if (x.rank() != 2 || w.rank() != 2 || x[1] != w[1]) {
-    raise<ShapeError>("linear: x {} and w {}, expected (..., in) and (out, in)",
-                      format_shape(x), format_shape(w));
-  }
-  if (args.inputs.size() > 2 && args.inputs[2].shape != Shape{w[0]}) {
-    raise<ShapeError>("linear: bias {} for w {}, expected [{}]",
-                      format_shape(args.inputs[2].shape), format_shape(w),
-                      w[0]);
-  }
-  out.shape = {x[0], w[0]};
-}
-
-// a b, added to what other calls have given the input so far: a recurrent
-// network uses its weights once a step.
-Tensor gain(Tensor sum, const Tensor& a, const Tensor& b) {
-  return sum.defined() ? matmul_add(std::move(sum), a, b) : matmul(a, b);
-}
 
 void vjp_linear(VjpContext& c) {
   const Tensor& dy = c.cotangent();
@@ -63,31 +40,13 @@ void jvp_linear(JvpContext& c) {
   c.set(0, expand(d, c.output().shape()));
 }
 
-// x with its leading axes as one.
-Tensor as_rows(const Operand& x) {
-  const Shape& shape = x.tensor().shape();
-  std::int64_t rows = 1;
-  for (int axis = 0; axis + 1 < shape.rank(); ++axis) {
-    rows = base::checked_mul(rows, shape[axis]);
-  }
-  return reshape(x, {rows, shape.back()});
-}
-
 template <class... Bias>
 Tensor linear_of(const Operand& x, const Operand& w, const Bias&... bias) {
-  const Tensor& value = tensor_of("linear", x);
+  tensor_of("linear", x);
   (tensor_of("linear", w), ..., tensor_of("linear", bias));
-  if (value.rank() == 2) {
-    return graph::apply(kLinear, {x, w, bias...});
-  }
-  if (value.rank() == 0) {
-    raise<ShapeError>("linear: x has rank 0, expected (..., in)");
-  }
-  const AtSite here(x);
-  const Tensor y = graph::apply(kLinear, {as_rows(x), w, bias...});
-  Shape shape = value.shape();
-  shape[shape.rank() - 1] = y.shape()[1];
-  return reshape(y, shape);
+  return over_rows("linear", x, [&](const Operand& rows) {
+    return graph::apply(kLinear, {rows, w, bias...});
+  });
 }
 
 }  // namespace
@@ -97,7 +56,7 @@ const Op kLinear{
     .formula =
         "y = x w^T + b; dx = dy w, dw = dy^T x, db = sum of dy over rows",
     .infer = [](const OpArgs& args,
-                std::span<Spec> out) { infer_linear(args, out[0]); },
+                std::span<Spec> out) { infer_linear("linear", args, out[0]); },
     .kernel = &kernels::linear_kernels,
     .vjp = vjp_linear,
     .jvp = jvp_linear,
