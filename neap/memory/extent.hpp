@@ -1,7 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Extents are runs of pages in one mapping. The free ones are ordered by
-// (pages, address), so that the best fit, and of equals the lowest, is the
-// first from the wanted size on.
+// (pages, age of the mapping, address), so that the best fit, and of equals the
+// lowest in the oldest mapping, is the first from the wanted size on: wherever
+// the system places mappings, the same requests get the same extents.
 #pragma once
 
 #include <compare>
@@ -23,7 +24,8 @@ struct Extent {
   ExtentId right;
   ExtentId lower;  // children among the free, or the next unused descriptor
   ExtentId higher;
-  State state;
+  std::uint32_t mapping : 30;  // its number, which may wrap
+  State state : 2;
 };
 
 /// Free extents as members of a Treap.
@@ -32,6 +34,7 @@ class ExtentNodes {
   using Id = ExtentId;
   struct Key {
     std::uint32_t pages;
+    std::uint32_t mapping = 0;
     std::uintptr_t address = 0;
     friend auto operator<=>(const Key&, const Key&) = default;
   };
@@ -40,7 +43,8 @@ class ExtentNodes {
       : extents_(&extents) {}
 
   Key key(Id id) const noexcept {
-    return {(*extents_)[id].pages, (*extents_)[id].address};
+    const Extent& extent = (*extents_)[id];
+    return {extent.pages, extent.mapping, extent.address};
   }
   std::uint32_t priority(Id id) const noexcept {
     return hash_of_key((*extents_)[id].address);

@@ -9,6 +9,7 @@ namespace {
 constexpr Bytes kHugeFrom = 4 * kMiB;        // mappings that want huge pages
 constexpr Bytes kLargest = Bytes{1} << 43U;  // pages fit 32 bits
 constexpr std::size_t kSpare = 3;            // descriptors one request may need
+constexpr std::uint32_t kMappings = 1U << 30U;  // numbers of mappings
 constexpr int kAlignedTries = 16;  // close fits looked at for their alignment
 
 std::uint32_t pages_of(Bytes size) noexcept {
@@ -45,7 +46,7 @@ ExtentId PageHeap::fit_for(std::uint32_t pages,
     if (extent.pages >= pages + skip_to(extent.address, alignment)) {
       return id;
     }
-    id = free_.first_from({extent.pages, extent.address + 1});
+    id = free_.first_from({extent.pages, extent.mapping, extent.address + 1});
   }
   return free_.first_from({pages + pages_of(alignment) - 1});
 }
@@ -109,6 +110,7 @@ ExtentId PageHeap::map(std::uint32_t pages, Bytes alignment) noexcept {
   extents_[id] = Extent{};
   extents_[id].address = reinterpret_cast<std::uintptr_t>(mapped);
   extents_[id].pages = pages;
+  extents_[id].mapping = ++mapped_ % kMappings;
   return id;
 }
 
@@ -122,6 +124,7 @@ void PageHeap::cut_front(ExtentId id, std::uint32_t pages) noexcept {
   extents_[front] = Extent{};
   extents_[front].address = extent.address;
   extents_[front].pages = pages;
+  extents_[front].mapping = extent.mapping;
   extents_[front].left = extent.left;
   extents_[front].right = id;
   if (extent.left != 0) {
@@ -144,6 +147,7 @@ void PageHeap::cut_back(ExtentId id, std::uint32_t pages) noexcept {
   extents_[back].address =
       extent.address + static_cast<std::uintptr_t>(bytes_of(pages));
   extents_[back].pages = extent.pages - pages;
+  extents_[back].mapping = extent.mapping;
   extents_[back].left = id;
   extents_[back].right = extent.right;
   if (extent.right != 0) {
@@ -278,7 +282,7 @@ bool PageHeap::is_consistent() const noexcept {
       good = good && find(e.address) == i;
     } else {
       free_bytes += bytes_of(e.pages);
-      good = good && free_.first_from({e.pages, e.address}) == i;
+      good = good && free_.first_from({e.pages, e.mapping, e.address}) == i;
     }
   }
   return good && live == live_ && free_bytes == idle_ &&

@@ -4,11 +4,11 @@
 //   mapping   | live 3 | free 5 | live 1 | free 7 |     (pages)
 //   extents      1  <->   2  <->   3  <->   4
 //
-// A request takes the best fitting free extent (of equals the lowest), from
-// its low end; what is over stays free. A release merges with free neighbours
-// at once and cannot fail. A request that nothing fits maps exactly its own
-// size. Extents are described in books of the heap's own, outside the pages.
-// Not thread-safe.
+// A request takes the best fitting free extent (of equals the lowest in the
+// oldest mapping), from its low end; what is over stays free. A release merges
+// with free neighbours at once and cannot fail. A request that nothing fits
+// maps exactly its own size. Extents are described in books of the heap's own,
+// outside the pages. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -75,6 +75,7 @@ class PageHeap {
   std::size_t reserve_ = 0;    // length of that chain
   std::size_t described_ = 1;  // descriptors ever used, with [0]
   std::size_t live_ = 0;       // live extents
+  std::uint32_t mapped_ = 0;   // mappings ever made
   Bytes idle_ = 0;             // in free extents
 };
 

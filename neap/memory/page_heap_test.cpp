@@ -120,6 +120,19 @@ TEST(PageHeapTest, TakesTheBestFitWhateverTheOrderOfReleases) {
   heap.release(large);
 }
 
+// The system places the later mapping below the earlier one, or anywhere.
+TEST(PageHeapTest, OfEqualFitsTakesTheOldestMappings) {
+  PageHeap heap;
+  void* older = heap.allocate(4 * kPage);
+  void* newer = heap.allocate(4 * kPage);
+  heap.release(newer);
+  heap.release(older);
+  EXPECT_EQ(heap.allocate(4 * kPage), older);
+  EXPECT_EQ(heap.allocate(4 * kPage), newer);
+  heap.release(older);
+  heap.release(newer);
+}
+
 TEST(PageHeapTest, GivesBackTheLargestUntilTheLimit) {
   PageHeap heap;
   void* blocks[] = {heap.allocate(4 * kPage), heap.allocate(16 * kPage),
