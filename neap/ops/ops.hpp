@@ -107,6 +107,7 @@
 #include "neap/ops/pad.hpp"                   // IWYU pragma: export
 #include "neap/ops/permute.hpp"               // IWYU pragma: export
 #include "neap/ops/pow.hpp"                   // IWYU pragma: export
+#include "neap/ops/precision.hpp"             // IWYU pragma: export
 #include "neap/ops/prod.hpp"                  // IWYU pragma: export
 #include "neap/ops/reciprocal.hpp"            // IWYU pragma: export
 #include "neap/ops/reduction.hpp"             // IWYU pragma: export

@@ -1,0 +1,32 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// What a product of f32 tensors is computed with.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "neap/base/api.hpp"
+
+namespace neap::kernels {
+
+/// What the factors of a product of f32 tensors are rounded to before they are
+/// multiplied. Sums are f32 always. f64 is not concerned.
+enum class Precision : std::uint8_t {
+  kF32,   // not rounded
+  kBf16,  // to bfloat16, to nearest even (gemm.hpp says exactly how)
+};
+
+/// "f32", "bf16".
+NEAP_API const char* name_of(Precision precision) noexcept;
+
+/// True where the processor, the operating system and the instruction set that
+/// is allowed (NEAP_ISA) have dot products of bf16: AVX512_BF16.
+NEAP_API bool has_bf16_dot() noexcept;
+
+/// Attributes of an op that is a product and has no others.
+struct ProductAttrs {
+  Precision precision = Precision::kF32;
+  std::array<std::uint8_t, 7> padding{};
+};
+
+}  // namespace neap::kernels

@@ -1,0 +1,43 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// In which precision the products of f32 tensors are computed: the user's
+// choice for a block of code, as torch.autocast or JAX's
+// default_matmul_precision are.
+//
+//   const UsePrecision guard(Precision::kBf16);
+//   Tensor loss = model(x);   // products with factors rounded to bf16
+//
+// Parameters, activations, sums and everything that is no product stay f32.
+// An op takes the precision that is current at its call; its derivatives have
+// the same, whatever is current when they are computed.
+#pragma once
+
+#include <cstddef>
+
+#include "neap/base/api.hpp"
+#include "neap/kernels/precision.hpp"
+
+namespace neap {
+
+using kernels::Precision;
+
+/// What the products that the current thread calls are computed with; kF32
+/// outside all guards.
+NEAP_API Precision current_precision() noexcept;
+
+/// Sets it for a block of code, for the current thread. Guards nest, and each
+/// puts back what it found. Products of f64 are not concerned.
+class NEAP_API UsePrecision {
+ public:
+  /// THROWS: DeviceError for kBf16 where the processor has no dot products of
+  /// bf16 (or NEAP_ISA forbids them): nothing falls back to f32 silently.
+  explicit UsePrecision(Precision precision);
+  ~UsePrecision();
+  UsePrecision(const UsePrecision&) = delete;
+  UsePrecision& operator=(const UsePrecision&) = delete;
+  static void* operator new(std::size_t) = delete;
+
+ private:
+  Precision outer_;
+};
+
+}  // namespace neap
