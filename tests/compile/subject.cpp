@@ -69,14 +69,8 @@ class ImageSubject final : public Subject {
 
 class GptSubject final : public Subject {
  public:
-  explicit GptSubject(models::GptKeep keep)
-      : model_({.vocab = 13,
-                .block = 6,
-                .layers = 2,
-                .heads = 2,
-                .dim = 8,
-                .dropout = 0.1,
-                .keep = keep}) {}
+  explicit GptSubject(models::GptOptions options)
+      : model_(sized(std::move(options))) {}
   nn::Module& module() override { return model_; }
   Tensor differentiate(const Tensor& x, const Tensor& y) override {
     Tensor loss = model_.loss(x, y);
@@ -89,6 +83,16 @@ class GptSubject final : public Subject {
   std::int64_t classes() const override { return 13; }
 
  private:
+  static models::GptOptions sized(models::GptOptions options) {
+    options.vocab = 13;
+    options.block = 6;
+    options.layers = 2;
+    options.heads = 2;
+    options.dim = 8;
+    options.dropout = 0.1;
+    return options;
+  }
+
   models::Gpt model_;
 };
 
@@ -110,7 +114,8 @@ class LstmSubject final : public Subject {
       {.features = 3, .hidden = 5, .layers = 2, .outputs = 4, .dropout = 0.2}};
 };
 
-class GruLmSubject final : public Subject {
+template <class Model>
+class RecurrentLmSubject final : public Subject {
  public:
   nn::Module& module() override { return model_; }
   Tensor differentiate(const Tensor& x, const Tensor& y) override {
@@ -124,12 +129,12 @@ class GruLmSubject final : public Subject {
   std::int64_t classes() const override { return 7; }
 
  private:
-  models::GruLm model_{{.vocab = 7,
-                        .dim = 6,
-                        .hidden = 6,
-                        .layers = 2,
-                        .dropout = 0.2,
-                        .tie = true}};
+  Model model_{{.vocab = 7,
+                .dim = 6,
+                .hidden = 6,
+                .layers = 2,
+                .dropout = 0.2,
+                .tie = true}};
 };
 
 struct Plane : nn::Module {
@@ -204,6 +209,14 @@ const char* name_of(Kind kind) {
       return "Lstm";
     case Kind::kGruLm:
       return "GruLm";
+    case Kind::kResNet34:
+      return "ResNet34";
+    case Kind::kGptProducts:
+      return "GptProducts";
+    case Kind::kGptRotary:
+      return "GptRotary";
+    case Kind::kLstmLm:
+      return "LstmLm";
     default:
       return "Newton";
   }
@@ -237,13 +250,30 @@ std::unique_ptr<Subject> make_subject(Kind kind) {
           models::UNetOptions{.classes = 4, .width = 2, .depth = 2},
           Shape{1, 8, 8}, true);
     case Kind::kGpt:
-      return std::make_unique<GptSubject>(models::GptKeep::kEverything);
+      return std::make_unique<GptSubject>(models::GptOptions{});
     case Kind::kGptAnew:
-      return std::make_unique<GptSubject>(models::GptKeep::kNothing);
+      return std::make_unique<GptSubject>(
+          models::GptOptions{.keep = models::GptKeep::kNothing});
     case Kind::kLstm:
       return std::make_unique<LstmSubject>();
     case Kind::kGruLm:
-      return std::make_unique<GruLmSubject>();
+      return std::make_unique<RecurrentLmSubject<models::GruLm>>();
+    case Kind::kResNet34:
+      return std::make_unique<ImageSubject<models::ResNet>>(
+          models::ResNetOptions{
+              .layers = 34, .channels = 2, .width = 2, .classes = 4},
+          Shape{2, 12, 16}, false);
+    case Kind::kGptProducts:
+      return std::make_unique<GptSubject>(
+          models::GptOptions{.keep = models::GptKeep::kProducts});
+    case Kind::kGptRotary:
+      return std::make_unique<GptSubject>(
+          models::GptOptions{.bias = false,
+                             .tie = false,
+                             .positions = models::GptPositions::kRotary,
+                             .mlp = models::GptFeedForward::kSwiglu});
+    case Kind::kLstmLm:
+      return std::make_unique<RecurrentLmSubject<models::LstmLm>>();
     default:
       return std::make_unique<NewtonSubject>();
   }

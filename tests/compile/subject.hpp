@@ -22,11 +22,22 @@ enum class Kind : std::uint8_t {
   kLstm,
   kGruLm,
   kNewton,  // conjugate gradients over Hessian-vector products
+  kResNet34,
+  kGptProducts,  // keeps products of matrices alone
+  kGptRotary,    // rotary positions, swiglu, neither biases nor a tied head
+  kLstmLm,
 };
 
 inline constexpr std::array kAllKinds{
     Kind::kMlp, Kind::kLeNet,   Kind::kVgg,  Kind::kResNet, Kind::kUNet,
     Kind::kGpt, Kind::kGptAnew, Kind::kLstm, Kind::kGruLm,  Kind::kNewton};
+
+/// Every model of the room, and every form of Gpt.
+inline constexpr std::array kEveryModel{
+    Kind::kMlp,         Kind::kLeNet,     Kind::kVgg,  Kind::kResNet,
+    Kind::kResNet34,    Kind::kUNet,      Kind::kGpt,  Kind::kGptAnew,
+    Kind::kGptProducts, Kind::kGptRotary, Kind::kLstm, Kind::kLstmLm,
+    Kind::kGruLm};
 
 const char* name_of(Kind kind);
 

@@ -4,11 +4,9 @@
 // a model.
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <functional>
 #include <memory>
 
-#include "neap/base/philox.hpp"
 #include "neap/files/temporary_folder.hpp"
 #include "neap/models/gpt.hpp"
 #include "neap/models/lstm.hpp"
@@ -23,44 +21,13 @@
 #include "neap/train/fit.hpp"
 #include "neap/train/save.hpp"
 #include "neap/train/state_hash.hpp"
+#include "support/made_up_samples.hpp"
 
 namespace neap::tests {
 namespace {
 
 constexpr std::int64_t kClasses = 5;
-
-// 22 samples of made-up numbers, or of tokens; targets are classes.
-class MadeUp {
- public:
-  explicit MadeUp(data::SampleSpec spec) : spec_(std::move(spec)) {}
-  std::int64_t size() const { return 22; }
-  data::SampleSpec spec() const { return spec_; }
-  void load(std::int64_t index, std::span<std::byte> input,
-            std::span<std::byte> target) const noexcept {
-    const base::DrawKey key{11, static_cast<std::uint64_t>(index)};
-    const auto class_of = [&](std::size_t i) {
-      return static_cast<std::int64_t>(key.word(i) % kClasses);
-    };
-    for (std::size_t i = 0;
-         i * sizeof(float) < input.size() && spec_.input_dtype == f32; ++i) {
-      const float value = base::uniform_f32(key.word(i)) - 0.5F;
-      std::memcpy(&input[i * sizeof(float)], &value, sizeof(value));
-    }
-    for (std::size_t i = 0;
-         i * sizeof(std::int64_t) < input.size() && spec_.input_dtype == i64;
-         ++i) {
-      const std::int64_t token = class_of(i);
-      std::memcpy(&input[i * sizeof(token)], &token, sizeof(token));
-    }
-    for (std::size_t i = 0; i * sizeof(std::int64_t) < target.size(); ++i) {
-      const std::int64_t label = class_of(i + 1);
-      std::memcpy(&target[i * sizeof(label)], &label, sizeof(label));
-    }
-  }
-
- private:
-  data::SampleSpec spec_;
-};
+constexpr std::int64_t kSamples = 22;
 
 struct Row {
   const char* name;
@@ -119,7 +86,7 @@ class SavedModelsTest : public ::testing::Test {
                       bool resume) const {
     Generator generator(7);
     const UseGenerator use(generator);
-    const MadeUp data(row.sample);
+    const MadeUpSamples data(row.sample, kSamples, kClasses);
     const auto model = row.make();
     optim::AdamW adam(model->parameters(), {.lr = 1e-2, .weight_decay = 0.1});
     data::Loader loader(data, {.batch = 8, .shuffle = true, .seed = 3});
@@ -159,8 +126,8 @@ TEST_F(SavedModelsTest, AResumedRunHasTheBitsOfAWholeOne) {
 TEST_F(SavedModelsTest, ALoadedModelAnswersAsTheSavedOne) {
   for (const Row& row : rows()) {
     train(row, false, 3, false);  // a checkpoint, to load the model from
-    const MadeUp data(row.sample);
-    data::Loader loader(data, {.batch = 22});
+    const MadeUpSamples data(row.sample, kSamples, kClasses);
+    data::Loader loader(data, {.batch = kSamples});
     const auto answer = [&](std::uint64_t seed, const std::string& file) {
       Generator generator(seed);
       const UseGenerator use(generator);

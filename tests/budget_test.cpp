@@ -1,0 +1,152 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// A budget is exact: what a model's training was seen to hold at most is enough
+// for it, to the same bits, and one byte less is refused, with everything as it
+// was.
+//
+// The door gives idle pages back before it refuses, so the peak of a run that
+// kept some is more than it needs. Where none are kept it is all that is
+// needed.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "neap/base/external.hpp"
+#include "neap/base/sanitizer.hpp"
+#include "neap/memory/budget.hpp"
+#include "trained_model.hpp"
+
+namespace neap::tests {
+namespace {
+
+using memory::Category;
+
+// Every size of batch has come, and every state is made.
+constexpr int kWarm = 2 * TrainedModel::kEpoch;
+constexpr int kSteps = base::kAddressSanitizer ? 3 * kWarm : 200;
+
+struct Seen {
+  Bytes peak = 0;  // of held bytes
+  std::uint64_t hash = 0;
+  friend bool operator==(const Seen&, const Seen&) = default;
+};
+
+// Held bytes and those that the process has anyway.
+Bytes budget_for(Bytes held) {
+  return held + base::external_bytes();
+}
+
+class BudgetTest : public ::testing::TestWithParam<ModelAndMode> {
+ protected:
+  static Domain::Handle make_domain(Bytes idle_limit) {
+    return Domain::create({.name = "budget", .idle_limit = idle_limit});
+  }
+  static TrainedModelOptions options() {
+    return {.kind = std::get<0>(GetParam()),
+            .is_compiled = std::get<1>(GetParam())};
+  }
+
+  static Seen train(int steps, Bytes idle_limit, Bytes budget = kUnlimited) {
+    const auto domain = make_domain(idle_limit);
+    std::optional<Budget> guard(std::in_place, budget, *domain);
+    TrainedModel run(*domain, options());
+    run.steps(steps);
+    const Bytes peak = domain->stats().peak;
+    guard.reset();  // a hash is no part of a training
+    return {peak, run.hash()};
+  }
+
+  // Steps that are done when `budget` refuses one; none: it refuses none of
+  // the first `kWarm`. THROWS: OutOfMemory before the first step.
+  static std::optional<int> refused_step(Bytes budget) {
+    const auto domain = make_domain(0);
+    const Budget guard(budget, *domain);
+    TrainedModel run(*domain, options());
+    for (int i = 0; i < kWarm; ++i) {
+      try {
+        run.step();
+      } catch (const OutOfMemory&) {
+        return i;
+      }
+    }
+    return {};
+  }
+};
+
+TEST_P(BudgetTest, OfTheMeasuredPeakIsEnough) {
+  const Seen whole = train(kSteps, 0);
+  EXPECT_EQ(train(kWarm, 0).peak, whole.peak);
+  EXPECT_EQ(train(kSteps, 0, budget_for(whole.peak)), whole);
+}
+
+TEST_P(BudgetTest, OfTheMeasuredPeakIsEnoughWithIdlePages) {
+  const Seen whole = train(kSteps, kUnlimited);
+  EXPECT_EQ(train(kSteps, kUnlimited, budget_for(whole.peak)), whole);
+}
+
+// A step that is refused for want of room.
+void expect_refused(TrainedModel& run, Bytes budget) {
+  const Budget guard(budget, run.domain());
+  try {
+    run.step();
+    ADD_FAILURE() << "no error";
+  } catch (const OutOfMemory& error) {
+    EXPECT_EQ(error.details().reason, OutOfMemory::Reason::kBudget);
+  }
+}
+
+// Live bytes and blocks of each category. A compiled step keeps what it has of
+// trace, plan, arena and the optimizer's state: the next call goes on with it.
+// What is the model's and the data's is counted for both.
+using Live = std::map<memory::Category, std::pair<Bytes, std::int64_t>>;
+
+Live live(const TrainedModel& run) {
+  const memory::Domain& domain = run.domain();
+  std::vector<memory::Row> rows(static_cast<std::size_t>(domain.live_rows({})));
+  domain.live_rows(rows);
+  Live out;
+  for (const memory::Row& row : rows) {
+    const memory::Category category = row.tag.category;
+    if (!run.trainer().is_compiled() || category == Category::kParameters ||
+        category == Category::kBuffers || category == Category::kInputs) {
+      out[category].first += row.bytes;
+      out[category].second += row.blocks;
+    }
+  }
+  return out;
+}
+
+TEST_P(BudgetTest, OfOneByteLessIsRefusedAndLeavesEverything) {
+  const Seen whole = train(kWarm, 0);
+  const auto at = refused_step(budget_for(whole.peak - 1));
+  ASSERT_TRUE(at.has_value());
+  const auto domain = make_domain(0);
+  {
+    TrainedModel run(*domain, options());
+    run.steps(*at);
+    const std::uint64_t hash = run.hash();
+    const Live before = live(run);
+    domain->reset_peak();
+    expect_refused(run, budget_for(whole.peak - 1));
+    EXPECT_LT(domain->stats().peak, whole.peak);
+    EXPECT_EQ(live(run), before);
+    EXPECT_TRUE(domain->is_consistent());
+    EXPECT_EQ(run.hash(), hash);
+    for (const Parameter& each : run.layer().parameters()) {
+      EXPECT_FALSE(each.tensor.grad().defined());
+    }
+    {
+      const Budget guard(budget_for(whole.peak), *domain);
+      run.steps(kWarm - *at);
+    }
+    EXPECT_EQ(run.hash(), whole.hash);
+  }
+  EXPECT_EQ(domain->stats().live, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BudgetTest, all_models(), model_and_mode);
+
+}  // namespace
+}  // namespace neap::tests
