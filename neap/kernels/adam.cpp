@@ -76,9 +76,12 @@ namespace {
 
 HWY_EXPORT(adam_piece);
 
+PieceFunction piece(const Args& args) noexcept {
+  return HWY_DYNAMIC_DISPATCH(adam_piece)(args.out[0].dtype);
+}
+
 void adam(const Args& args) noexcept {
-  run_elementwise(args, HWY_DYNAMIC_DISPATCH(adam_piece)(args.out[0].dtype),
-                  OutputUse::kUpdates);
+  run_elementwise(args, piece(args), OutputUse::kUpdates);
 }
 
 template <class T>
@@ -106,8 +109,8 @@ void adam_reference(const Args& args) noexcept {
 }  // namespace
 
 constinit const KernelList adam_kernels{
-    "adam",
-    kFloatList<"adam", adam, adam_reference<float>, adam_reference<double>>};
+    "adam", kFloatList<"adam", adam, adam_reference<float>,
+                       adam_reference<double>, piece>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

@@ -8,6 +8,7 @@
 #include "neap/kernels/kernel_testing.hpp"
 #include "neap/kernels/scale.hpp"
 #include "neap/kernels/sgd.hpp"
+#include "neap/kernels/updates.hpp"
 
 namespace neap::kernels {
 namespace {
@@ -135,6 +136,89 @@ TEST(AdamTest, FirstStepMovesByTheLearningRate) {
                 {state[0].view(), state[1].view(), state[2].view()}, &attrs);
   EXPECT_NEAR(state[0].at<double>(0), -0.01, 1e-12);
   EXPECT_NEAR(state[0].at<double>(1), 0.01, 1e-12);
+}
+
+// Parameters of f32 and f64, with their gradients and moments.
+struct Model {
+  explicit Model(std::initializer_list<std::int64_t> counts) {
+    for (const std::int64_t count : counts) {
+      const Shape shape{count};
+      const bool is_wide = operands.size() % 3 == 2;
+      operands.push_back(is_wide ? states<double>(shape, 4, Lay::kDense)
+                                 : states<float>(shape, 4, Lay::kDense));
+    }
+  }
+  // Of one parameter.
+  std::vector<Strided> views(std::size_t i) {
+    std::vector<Strided> views;
+    for (Array& array : operands[i]) {
+      views.push_back(array.view());
+    }
+    return views;
+  }
+
+  std::vector<std::vector<Array>> operands;
+};
+
+constexpr std::initializer_list<std::int64_t> kCounts{
+    1, 40000, 63, 0, 65, 16384, 7, 100001, 5, 0};
+
+TEST(UpdatesTest, HaveTheBitsOfOneCallAfterAnother) {
+  const AdamAttrs attrs{.lr = 0.01, .weight_decay = 0.1};
+  Model alone(kCounts);
+  for (std::size_t i = 0; i < alone.operands.size(); ++i) {
+    const std::vector<Strided> views = alone.views(i);
+    testing::call(first_of(adam_kernels, views[0].dtype), {views[0]},
+                  {views[1], views[2], views[3]}, &attrs);
+  }
+  for (int threads = 1; threads <= 5; ++threads) {
+    Model joint(kCounts);
+    std::vector<UpdateMember> members(joint.operands.size());
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const std::vector<Strided> views = joint.views(i);
+      const Args args{std::span(views).first(1),
+                      std::span(views).subspan(1),
+                      &attrs,
+                      {},
+                      &threads::serial_executor()};
+      ASSERT_TRUE(
+          member_of(first_of(adam_kernels, views[0].dtype), args, members[i]));
+    }
+    testing::BackwardExecutor executor(threads);
+    run_updates(members, executor);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      for (std::size_t k = 0; k < 4; ++k) {
+        EXPECT_EQ(joint.operands[i][k].elements(),
+                  alone.operands[i][k].elements())
+            << "parameter " << i << " operand " << k;
+        EXPECT_TRUE(joint.operands[i][k].has_intact_guards());
+      }
+    }
+  }
+}
+
+TEST(UpdatesTest, TakeDenseOperandsOfAKernelThatNamesItsPieces) {
+  const SgdAttrs attrs{.lr = 0.1};
+  const auto is_member = [&](const Kernel& kernel, Lay grad, Lay param) {
+    Array in = Array::of<float>({3, 4}, grad, [](auto) { return 1.0F; });
+    Array out = Array::of<float>({3, 4}, param, [](auto) { return 1.0F; });
+    const Strided from = in.view();
+    const Strided to = out.view();
+    UpdateMember member;
+    return member_of(kernel,
+                     {std::span(&from, 1),
+                      std::span(&to, 1),
+                      &attrs,
+                      {},
+                      &threads::serial_executor()},
+                     member);
+  };
+  const Kernel& kernel = first_of(sgd_kernels, f32);
+  EXPECT_TRUE(is_member(kernel, Lay::kDense, Lay::kDense));
+  EXPECT_FALSE(is_member(kernel, Lay::kTransposed, Lay::kDense));
+  EXPECT_FALSE(is_member(kernel, Lay::kDense, Lay::kSliced));
+  EXPECT_FALSE(
+      is_member(reference_of(sgd_kernels, f32), Lay::kDense, Lay::kDense));
 }
 
 TEST(ScaleTest, MultipliesInPlaceByANumberInMemory) {

@@ -88,11 +88,13 @@ namespace {
 
 HWY_EXPORT(sgd_piece);
 
+PieceFunction piece(const Args& args) noexcept {
+  return HWY_DYNAMIC_DISPATCH(sgd_piece)(args.out[0].dtype,
+                                         args.out.size() > 1);
+}
+
 void sgd(const Args& args) noexcept {
-  run_elementwise(
-      args,
-      HWY_DYNAMIC_DISPATCH(sgd_piece)(args.out[0].dtype, args.out.size() > 1),
-      OutputUse::kUpdates);
+  run_elementwise(args, piece(args), OutputUse::kUpdates);
 }
 
 template <class T>
@@ -118,7 +120,8 @@ void sgd_reference(const Args& args) noexcept {
 }  // namespace
 
 constinit const KernelList sgd_kernels{
-    "sgd", kFloatList<"sgd", sgd, sgd_reference<float>, sgd_reference<double>>};
+    "sgd",
+    kFloatList<"sgd", sgd, sgd_reference<float>, sgd_reference<double>, piece>};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

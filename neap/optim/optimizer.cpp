@@ -40,10 +40,9 @@ struct Optimizer::Operands {
     for (std::size_t k = 0; k < planned.state_count; ++k) {
       out[k + 1] = planned.state[k].array()->strided();
     }
-    optimizer.update_attrs(planned.update, attrs);
     args.in = in;
     args.out = std::span(out.data(), planned.state_count + 1);
-    args.attrs = attrs.bytes.data();
+    args.attrs = planned.attrs.bytes.data();
     args.executor = &executor;
     if (planned.scratch) {
       args.scratch = {planned.scratch->data(),
@@ -55,7 +54,6 @@ struct Optimizer::Operands {
 
   std::array<kernels::Strided, 1> in;
   std::array<kernels::Strided, kMaxState + 1> out;
-  AttrBytes attrs;
   kernels::Args args;
 };
 
@@ -97,6 +95,7 @@ void Optimizer::add_parameters(const ParameterList& parameters) {
   const std::size_t before = slots_.size();
   slots_.reserve(before + parameters.size());
   plan_.reserve(before + parameters.size());
+  joint_.reserve(before + parameters.size());
   parameters_.reserve(before + parameters.size());
   try {
     for (const Parameter& parameter : parameters) {
@@ -214,16 +213,18 @@ void Optimizer::plan(std::size_t index, const Tensor& grad, double grad_scale,
   const Tensor& parameter = parameters_[index].tensor;
   const Slot& slot = slots_[index];
   check_gradient(parameters_[index].name, parameter, grad);
-  Planned planned;
+  Planned& planned = plan_.emplace_back();  // room was reserved
   planned.index = index;
   planned.grad = grad;
   planned.state = slot.state;
   planned.state_count = state_count(slot.group);
-  planned.update = {.group = slot.group,
-                    .step = slot.steps + 1,
-                    .lr = rate(0, slot.group),
-                    .is_first_state = slot.states_used < planned.state_count,
-                    .grad_scale = grad_scale};
+  planned.step = slot.steps + 1;
+  update_attrs({.group = slot.group,
+                .step = planned.step,
+                .lr = rate(0, slot.group),
+                .is_first_state = slot.states_used < planned.state_count,
+                .grad_scale = grad_scale},
+               planned.attrs);
   const memory::Tag tag = state_tag(index, site);
   for (std::size_t k = 0; k < planned.state_count; ++k) {
     if (!planned.state[k].defined()) {
@@ -235,20 +236,27 @@ void Optimizer::plan(std::size_t index, const Tensor& grad, double grad_scale,
                                   parameter.dtype(), operands.args);
   planned.runtime = &kernels::runtime(parameter.space());
   planned.scratch = scratch_for(*planned.kernel, operands.args, parameter, tag);
-  plan_.push_back(std::move(planned));  // room was reserved
+  planned.is_joint = parameter.space() == memory::kHost &&
+                     parameter.array()->storage()->has_elements() &&
+                     joint_.add(*planned.kernel, operands.args);
 }
 
-void Optimizer::run(Planned& planned, const StepOptions& options,
-                    threads::Executor& executor, base::SiteId site) noexcept {
+void Optimizer::launch(const Planned& planned,
+                       threads::Executor& executor) noexcept {
   const Tensor& parameter = parameters_[planned.index].tensor;
-  const Operands operands(planned, *this, executor);
   if (parameter.array()->storage()->has_elements()) {  // no rehearsal
+    const Operands operands(planned, *this, executor);
     planned.runtime->launch(*planned.kernel, operands.args);
   }
+}
+
+void Optimizer::finish(Planned& planned, const StepOptions& options,
+                       base::SiteId site) noexcept {
+  const Tensor& parameter = parameters_[planned.index].tensor;
   parameter.array()->storage()->bump_version(site);
   Slot& slot = slots_[planned.index];
   slot.state = std::move(planned.state);
-  slot.steps = planned.update.step;
+  slot.steps = planned.step;
   slot.states_used = std::max(slot.states_used, planned.state_count);
   if (options.release_gradients) {
     planned.grad = Tensor();
@@ -274,10 +282,15 @@ void Optimizer::step(const StepOptions& options, CallSite site) {
     }
   } catch (...) {
     plan_.clear();
+    joint_.clear();
     throw;
   }
+  joint_.run(executor);
   for (Planned& planned : plan_) {
-    run(planned, options, executor, where);
+    if (!planned.is_joint) {
+      launch(planned, executor);
+    }
+    finish(planned, options, where);
   }
   plan_.clear();
   take_rates(0);

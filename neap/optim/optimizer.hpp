@@ -5,9 +5,10 @@
 // gradient.
 //
 // A step has two halves. First everything is acquired: state that is missing,
-// the kernel of every update, scratch. Then one fused kernel a parameter
-// writes, and nothing can fail. So a step that throws leaves everything as it
-// was, and a step in a settled loop asks the door for nothing.
+// the kernel of every update, scratch. Then one fused kernel writes, in one
+// call for all parameters that lie dense in the host's memory and a call for
+// each of the others, and nothing can fail. So a step that throws leaves
+// everything as it was, and a step in a settled loop asks the door for nothing.
 //
 // In a step that is traced nothing moves: state that is missing is made (zeros,
 // which mean the same as none), the updates are recorded, and the optimizer
@@ -26,6 +27,7 @@
 #include "neap/autograd/parameter.hpp"
 #include "neap/graph/trace.hpp"
 #include "neap/kernels/kernel.hpp"
+#include "neap/optim/joint_update.hpp"
 #include "neap/optim/optimizer_state.hpp"
 #include "neap/optim/schedule.hpp"
 
@@ -34,8 +36,8 @@ namespace neap::optim {
 struct StepOptions {
   /// Multiplies every gradient as it is read (clipping without a write).
   double grad_scale = 1.0;
-  /// Gives the gradient of each parameter back as soon as it is updated;
-  /// otherwise gradients stay, as they were. A step that throws gives none.
+  /// Gives the gradients back once their parameters are updated; otherwise
+  /// gradients stay, as they were. A step that throws gives none.
   bool release_gradients = false;
 };
 
@@ -176,10 +178,12 @@ class NEAP_API Optimizer : public graph::RunListener {
     Tensor grad;
     State state;
     std::size_t state_count = 0;
-    Update update;
+    AttrBytes attrs;
+    std::int64_t step = 0;  // of this parameter, after the update
     base::Ref<tensor::Storage> scratch;
     const kernels::Kernel* kernel = nullptr;
     kernels::SpaceRuntime* runtime = nullptr;
+    bool is_joint = false;  // with others, in one call
   };
   struct Operands;
   // What updates of one traced call of step() have in common.
@@ -198,8 +202,9 @@ class NEAP_API Optimizer : public graph::RunListener {
   void take_rates(std::int64_t step) noexcept;
   void plan(std::size_t index, const Tensor& grad, double grad_scale,
             threads::Executor& executor, base::SiteId site);
-  void run(Planned& planned, const StepOptions& options,
-           threads::Executor& executor, base::SiteId site) noexcept;
+  void launch(const Planned& planned, threads::Executor& executor) noexcept;
+  void finish(Planned& planned, const StepOptions& options,
+              base::SiteId site) noexcept;
 
   void check_state(const OptimizerState& state, const CallSite& site) const;
   void own_tensors(OptimizerState& state, base::SiteId site) const;
@@ -224,6 +229,7 @@ class NEAP_API Optimizer : public graph::RunListener {
   memory::Vector<Slot> slots_;  // one a parameter
   memory::Vector<memory::Owned<Group>> groups_;
   memory::Vector<Planned> plan_;  // empty between steps; room for all slots
+  JointUpdate joint_;             // likewise
   memory::Vector<double> rates_;  // of steps to come, group by group
   int group_count_ = 0;
   std::int64_t step_count_ = 0;
