@@ -18,22 +18,10 @@ import math
 
 import torch
 
+from figures import page, projection, show, wave
+
 DIM, HEADS = 6, 3
 NAMES = ("in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias")
-
-
-def wave(shape, f):
-    values = [f(i) for i in range(math.prod(shape))]
-    return torch.tensor(values, dtype=torch.float64).reshape(shape)
-
-
-def show(name, values):
-    text = ",\n    ".join("%.17g" % v for v in values)
-    print("constexpr double %s[] = {\n    %s};" % (name, text))
-
-
-def projection(gradient):
-    return (gradient * wave(gradient.shape, lambda i: math.cos(0.3 * i))).sum()
 
 
 def layer():
@@ -51,9 +39,9 @@ def record(name, inputs, hidden):
     leaves = [x.requires_grad_() for x in inputs]
     y, _ = attention(leaves[0], leaves[-1], leaves[-1], attn_mask=hidden)
     (y * y).mean().backward()
-    show("k%sResult" % name, y.flatten().tolist())
+    show("k%sResult" % name, y)
     show("k%sGradients" % name,
-         [projection(x.grad).item() for x in leaves + parameters])
+         [projection(x.grad) for x in leaves + parameters])
 
 
 def rotary(x, interleaved):
@@ -69,18 +57,13 @@ def rotary(x, interleaved):
 
 
 def main():
-    print("// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0")
-    print("// Recorded from PyTorch %s by tests/reference/record_attention.py."
-          % torch.__version__)
-    print("// clang-format off")
     x = wave((2, 4, DIM), lambda i: math.sin(0.8 * i))
     other = wave((2, 5, DIM), lambda i: math.cos(0.5 * i))
     record("Self", [x.clone()], torch.ones(4, 4, dtype=torch.bool).triu(1))
     crossed = torch.tensor([[i + j == 3 for j in range(5)] for i in range(4)])
     record("Cross", [x.clone(), other], crossed)
-    show("kHalves", rotary(x, False).flatten().tolist())
-    show("kInterleaved", rotary(x, True).flatten().tolist())
-    print("// clang-format on")
+    show("kHalves", rotary(x, False))
+    show("kInterleaved", rotary(x, True))
 
 
-main()
+page(main)

@@ -16,52 +16,33 @@ import math
 import torch
 import torch.nn.functional as F
 
-
-def array(shape, f):
-    count = math.prod(shape)
-    values = [f(i) for i in range(count)]
-    return torch.tensor(values, dtype=torch.float64).reshape(shape)
+from figures import page, show, show_result, wave
 
 
 def batch(k):
-    return array((2, 4, 2, 3), lambda i: 2.0 * math.sin(1.3 * i + 0.4 + k))
-
-
-def show(name, t):
-    texts = ["%.17g" % v for v in t.detach().flatten().tolist()]
-    lines = [", ".join(texts[i:i + 3]) for i in range(0, len(texts), 3)]
-    print("constexpr double %s[] = {\n    %s};" % (name, ",\n    ".join(lines)))
+    return wave((2, 4, 2, 3), lambda i: 2.0 * math.sin(1.3 * i + 0.4 + k))
 
 
 def main():
-    w = array((4,), lambda i: 1.0 + 0.1 * i).requires_grad_()
-    b = array((4,), lambda i: 0.5 - 0.2 * i).requires_grad_()
-    g = array((2, 4, 2, 3), lambda i: math.cos(0.9 * i))
-    print("// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0")
-    print("// Recorded from PyTorch %s by tests/reference/"
-          "record_channel_norms.py." % torch.__version__)
-    print("// clang-format off")
+    w = wave((4,), lambda i: 1.0 + 0.1 * i).requires_grad_()
+    b = wave((4,), lambda i: 0.5 - 0.2 * i).requires_grad_()
+    g = wave((2, 4, 2, 3), lambda i: math.cos(0.9 * i))
     mean = torch.zeros(4, dtype=torch.float64)
     var = torch.ones(4, dtype=torch.float64)
     for k in range(3):
         x = batch(k).requires_grad_()
         y = F.batch_norm(x, mean, var, w, b, training=True)
-        show("kMean%d" % k, mean)
-        show("kVar%d" % k, var)
+        show("kMean%d" % k, mean, 3)
+        show("kVar%d" % k, var, 3)
     y.backward(g)
-    for name, t in (("kY", y), ("kDx", x.grad), ("kDw", w.grad),
-                    ("kDb", b.grad)):
-        show(name, t)
-    show("kEvalY", F.batch_norm(batch(0), mean, var, w, b))
+    show_result("", y, {"Dx": x, "Dw": w, "Db": b})
+    show("kEvalY", F.batch_norm(batch(0), mean, var, w, b), 3)
     x = batch(0).requires_grad_()
     w.grad = b.grad = None
     y = F.group_norm(x, 2, w, b)
     y.backward(g)
-    for name, t in (("kGroupY", y), ("kGroupDx", x.grad), ("kGroupDw", w.grad),
-                    ("kGroupDb", b.grad)):
-        show(name, t)
-    show("kInstanceY", F.instance_norm(batch(0), weight=w, bias=b))
-    print("// clang-format on")
+    show_result("Group", y, {"Dx": x, "Dw": w, "Db": b})
+    show("kInstanceY", F.instance_norm(batch(0), weight=w, bias=b), 3)
 
 
-main()
+page(main)

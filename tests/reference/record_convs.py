@@ -14,6 +14,8 @@ import math
 import torch
 import torch.nn.functional as F
 
+from figures import page, show, wave
+
 CASES = [
     ("kConv2d", (1, 4, 4, 3), (4, 2, 3, 2), 4,
      lambda x, w, b: F.conv2d(x, w, b, stride=(2, 1), padding=(1, 2),
@@ -30,31 +32,18 @@ CASES = [
 ]
 
 
-def array(shape, f):
-    count = math.prod(shape)
-    values = [f(i) for i in range(count)]
-    return torch.tensor(values, dtype=torch.float64).reshape(shape)
-
-
 def main():
-    print("// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0")
-    print("// Recorded from PyTorch %s by tests/reference/record_convs.py."
-          % torch.__version__)
-    print("// clang-format off")
     for name, x_shape, w_shape, channels, function in CASES:
-        x = array(x_shape, lambda i: math.sin(1.3 * i + 0.4))
-        w = array(w_shape, lambda i: math.cos(0.7 * i))
-        b = array((channels,), lambda i: 0.5 - 0.2 * i)
+        x = wave(x_shape, lambda i: math.sin(1.3 * i + 0.4))
+        w = wave(w_shape, lambda i: math.cos(0.7 * i))
+        b = wave((channels,), lambda i: 0.5 - 0.2 * i)
         for t in (x, w, b):
             t.requires_grad_()
         y = function(x, w, b)
-        y.backward(array(y.shape, lambda i: math.cos(0.9 * i)))
+        y.backward(wave(y.shape, lambda i: math.cos(0.9 * i)))
         row = torch.cat([t.flatten()
                          for t in (y.detach(), x.grad, w.grad, b.grad)])
-        values = ",\n    ".join(", ".join("%.17g" % v for v in some)
-                                for some in row.split(3))
-        print("constexpr double %s[] = {\n    %s};" % (name, values))
-    print("// clang-format on")
+        show(name, row, 3)
 
 
-main()
+page(main)

@@ -18,6 +18,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from figures import fill, gradients_of, page, show_projections, wave
+
 
 class LeNet(nn.Module):
     def __init__(self):
@@ -148,22 +150,12 @@ class UNet(nn.Module):
         return self.outc(self.up2(self.up1(x3, x2), x1))
 
 
-def wave(shape, f):
-    values = [f(i) for i in range(math.prod(shape))]
-    return torch.tensor(values, dtype=torch.float64).reshape(shape)
-
-
-def fill(model):
-    model.double()
-    for p, (name, parameter) in enumerate(model.named_parameters()):
-        is_norm = parameter.dim() == 1 and name.endswith("weight")
-        base = 1.0 if is_norm else 0.0
-        parameter.data = wave(
-            parameter.shape, lambda i: base + 0.3 * math.sin(1.7 * i + 0.9 * p))
+def is_norm(name, parameter):
+    return parameter.dim() == 1 and name.endswith("weight")
 
 
 def record(name, model, shape, classes):
-    fill(model)
+    fill(model, is_norm)
     y = model(wave(shape, lambda i: math.sin(0.8 * i)))
     places = (shape[0],) + tuple(y.shape[2:])
     labels = torch.tensor([(5 * i + 2) % classes
@@ -174,24 +166,15 @@ def record(name, model, shape, classes):
                   if "running" in key)
     print("constexpr double k%sLoss = %.17g;" % (name, loss.item()))
     print("constexpr double k%sRunning = %.17g;" % (name, running))
-    print("constexpr Projection k%sGradients[] = {" % name)
-    for parameter, p in model.named_parameters():
-        weights = wave(p.shape, lambda i: math.cos(0.3 * i))
-        print('    {"%s", %.17g},' % (parameter, (p.grad * weights).sum()))
-    print("};")
+    show_projections(name + "Gradients", gradients_of(model))
 
 
 def main():
-    print("// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0")
-    print("// Recorded from PyTorch %s by "
-          "tests/reference/record_image_models.py." % torch.__version__)
-    print("// clang-format off")
     record("LeNet", LeNet(), (3, 2, 6, 5), 5)
     record("Vgg11", Vgg11(2), (3, 3, 32, 32), 5)
     record("ResNet18", ResNet((2, 2, 2, 2), 2), (3, 3, 16, 16), 5)
     record("ResNet34", ResNet((3, 4, 6, 3), 1), (3, 3, 16, 16), 5)
     record("UNet", UNet(2), (2, 1, 8, 8), 3)
-    print("// clang-format on")
 
 
-main()
+page(main)

@@ -14,11 +14,7 @@ import math
 import torch
 import torch.nn.functional as F
 
-
-def array(shape, f):
-    count = math.prod(shape)
-    values = [f(i) for i in range(count)]
-    return torch.tensor(values, dtype=torch.float64).reshape(shape)
+from figures import page, show_result, wave
 
 
 CASES = {
@@ -32,22 +28,12 @@ CASES = {
 
 
 def main():
-    print("// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0")
-    print("// Recorded from PyTorch %s by tests/reference/record_interpolate.py."
-          % torch.__version__)
-    print("// clang-format off")
     for name, options in CASES.items():
-        x = array((1, 2, 3, 4), lambda i: 2.0 * math.sin(1.3 * i + 0.4))
+        x = wave((1, 2, 3, 4), lambda i: 2.0 * math.sin(1.3 * i + 0.4))
         x.requires_grad_()
         y = F.interpolate(x, **options)
-        y.backward(array(y.shape, lambda i: math.cos(0.9 * i)))
-        for what, t in (("Y", y.detach()), ("Dx", x.grad)):
-            texts = ["%.17g" % v for v in t.flatten().tolist()]
-            lines = [", ".join(texts[i:i + 3])
-                     for i in range(0, len(texts), 3)]
-            print("constexpr double k%s%s[] = {\n    %s};"
-                  % (name, what, ",\n    ".join(lines)))
-    print("// clang-format on")
+        y.backward(wave(y.shape, lambda i: math.cos(0.9 * i)))
+        show_result(name, y, {"Dx": x})
 
 
-main()
+page(main)

@@ -13,6 +13,8 @@ import math
 import torch
 import torch.nn.functional as F
 
+from figures import page, text
+
 X = torch.tensor([1.5 * math.sin(1.3 * i + 0.4) for i in range(12)],
                  dtype=torch.float64).reshape(3, 4)
 T = torch.tensor([0.5 + 0.45 * math.cos(0.9 * i) for i in range(12)],
@@ -72,18 +74,12 @@ def record(f):
 
 
 def main():
-    print("// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0")
-    print("// Recorded from PyTorch %s by tests/reference/record_losses.py."
-          % torch.__version__)
-    print("// clang-format off")
     for name, f in CASES:
         value, slope = record(f)
         print("constexpr Figures %s{%.17g, {{" % (name, value))
         for row in range(0, 12, 4):
-            print("    %s," % ", ".join("%.17g" % x
-                                        for x in slope[row:row + 4]))
+            print("    %s," % text(slope[row:row + 4]))
         print("}}};")
 
 
-if __name__ == "__main__":
-    main()
+page(main)

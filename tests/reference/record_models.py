@@ -18,6 +18,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from figures import fill, gradients_of, page, show, show_projections, wave
+
 VOCAB, BLOCK, LAYERS, HEADS, DIM = 11, 5, 2, 2, 8
 
 
@@ -84,42 +86,19 @@ class Lstm(nn.Module):
         return self.fc(self.lstm(x)[0][:, -1])
 
 
-def wave(shape, f):
-    values = [f(i) for i in range(math.prod(shape))]
-    return torch.tensor(values, dtype=torch.float64).reshape(shape)
-
-
-def fill(model):
-    model.double()
-    for p, (name, parameter) in enumerate(model.named_parameters()):
-        base = 1.0 if "ln_" in name and name.endswith("weight") else 0.0
-        parameter.data = wave(
-            parameter.shape, lambda i: base + 0.3 * math.sin(1.7 * i + 0.9 * p))
-    return model
-
-
-def show(name, values):
-    text = ",\n    ".join("%.17g" % v for v in values)
-    print("constexpr double %s[] = {\n    %s};" % (name, text))
+def is_norm(name, _):
+    return "ln_" in name and name.endswith("weight")
 
 
 def record(name, model, result, loss):
     loss.backward()
-    show("k%sResult" % name, result.flatten().tolist())
+    show("k%sResult" % name, result)
     print("constexpr double k%sLoss = %.17g;" % (name, loss.item()))
-    print("constexpr Projection k%sGradients[] = {" % name)
-    for parameter, p in model.named_parameters():
-        weights = wave(p.shape, lambda i: math.cos(0.3 * i))
-        print('    {"%s", %.17g},' % (parameter, (p.grad * weights).sum()))
-    print("};")
+    show_projections(name + "Gradients", gradients_of(model))
 
 
 def main():
-    print("// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0")
-    print("// Recorded from PyTorch %s by tests/reference/record_models.py."
-          % torch.__version__)
-    print("// clang-format off")
-    gpt = fill(Gpt())
+    gpt = fill(Gpt(), is_norm)
     tokens = torch.tensor([(3 * i + i * i) % VOCAB for i in range(10)])
     targets = torch.tensor([(5 * i + 2) % VOCAB for i in range(10)])
     scores = gpt(tokens.view(2, 5))
@@ -128,7 +107,6 @@ def main():
     lstm = fill(Lstm())
     y = lstm(wave((2, 5, 3), lambda i: math.sin(0.8 * i)))
     record("Lstm", lstm, y, (y * y).mean())
-    print("// clang-format on")
 
 
-main()
+page(main)

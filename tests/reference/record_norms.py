@@ -13,31 +13,21 @@ import math
 
 import torch
 
-
-def array(shape, f):
-    count = math.prod(shape)
-    values = [f(i) for i in range(count)]
-    return torch.tensor(values, dtype=torch.float64).reshape(shape)
+from figures import page, show, wave
 
 
 def main():
-    x = array((3, 2, 4), lambda i: 2.0 * math.sin(1.3 * i + 0.4))
-    w = array((2, 4), lambda i: 1.0 + 0.1 * i)
-    b = array((2, 4), lambda i: 0.5 - 0.2 * i)
-    g = array((3, 2, 4), lambda i: math.cos(0.9 * i))
+    x = wave((3, 2, 4), lambda i: 2.0 * math.sin(1.3 * i + 0.4))
+    w = wave((2, 4), lambda i: 1.0 + 0.1 * i)
+    b = wave((2, 4), lambda i: 0.5 - 0.2 * i)
+    g = wave((3, 2, 4), lambda i: math.cos(0.9 * i))
     for t in (x, w, b):
         t.requires_grad_()
     y = torch.nn.functional.layer_norm(x, (2, 4), w, b)
     y.backward(g)
-    print("// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0")
-    print("// Recorded from PyTorch %s by tests/reference/record_norms.py."
-          % torch.__version__)
-    print("// clang-format off")
-    for name, t in (("kY", y.detach()), ("kDx", x.grad), ("kDw", w.grad),
+    for name, t in (("kY", y), ("kDx", x.grad), ("kDw", w.grad),
                     ("kDb", b.grad)):
-        values = ",\n    ".join("%.17g" % v for v in t.flatten().tolist())
-        print("constexpr double %s[] = {\n    %s};" % (name, values))
-    print("// clang-format on")
+        show(name, t)
 
 
-main()
+page(main)

@@ -12,6 +12,8 @@ import math
 
 import torch
 
+from figures import page, text
+
 START = [0.5, -1.25, 2.0, 0.1]
 STEPS = 12
 
@@ -53,16 +55,11 @@ def record(make, options):
 
 
 def main():
-    print("// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0")
-    print("// Recorded from PyTorch %s by tests/reference/record_optimizers.py."
-          % torch.__version__)
-    print("// clang-format off")
     for name, make, options in CASES:
         print("constexpr Figures %s{{" % name)
         for row in record(make, options):
-            print("    {{%s}}," % ", ".join("%.17g" % x for x in row))
+            print("    {{%s}}," % text(row))
         print("}};")
 
 
-if __name__ == "__main__":
-    main()
+page(main)

@@ -23,6 +23,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from figures import fill, gradients_of, page, projection, show_projections, wave
+
 VOCAB, DIM = 11, 6
 
 
@@ -39,31 +41,10 @@ class Lm(nn.Module):
         return self.decoder(y).transpose(0, 1)
 
 
-def wave(shape, f):
-    values = [f(i) for i in range(math.prod(shape))]
-    return torch.tensor(values, dtype=torch.float64).reshape(shape)
-
-
-def fill(model):
-    model.double()
-    for p, parameter in enumerate(model.parameters()):
-        parameter.data = wave(parameter.shape,
-                              lambda i: 0.3 * math.sin(1.7 * i + 0.9 * p))
-    return model
-
-
-def projection(x):
-    return (x * wave(x.shape, lambda i: math.cos(0.3 * i))).sum().item()
-
-
 def record(name, model, result, loss):
     loss.backward()
-    print("constexpr Projection k%s[] = {" % name)
-    print('    {"result", %.17g},' % projection(result))
-    print('    {"loss", %.17g},' % loss.item())
-    for parameter, p in model.named_parameters():
-        print('    {"%s", %.17g},' % (parameter, projection(p.grad)))
-    print("};")
+    show_projections(name, [("result", projection(result)),
+                            ("loss", loss.item())] + gradients_of(model))
 
 
 def record_layer(name, net, **options):
@@ -91,17 +72,12 @@ def record_lm(name, net):
 
 
 def main():
-    print("// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0")
-    print("// Recorded from PyTorch %s by tests/reference/record_recurrent.py."
-          % torch.__version__)
-    print("// clang-format off")
     record_layer("Tanh", nn.RNN)
     record_layer("Relu", nn.RNN, nonlinearity="relu")
     record_layer("Lstm", nn.LSTM)
     record_layer("Gru", nn.GRU)
     record_lm("LstmLm", nn.LSTM)
     record_lm("GruLm", nn.GRU)
-    print("// clang-format on")
 
 
-main()
+page(main)

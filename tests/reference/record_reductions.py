@@ -12,6 +12,8 @@ import math
 
 import torch
 
+from figures import page, wave
+
 INF = float("inf")
 CASES = [
     ("kVar", lambda x: x.var(dim=(0, 2))),
@@ -31,23 +33,17 @@ CASES = [
 
 
 def main():
-    print("// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0")
-    print("// Recorded from PyTorch %s by tests/reference/record_reductions.py."
-          % torch.__version__)
-    print("// clang-format off")
     for name, function in CASES:
         values = [2 * math.sin(1.3 * i + 0.4) for i in range(24)]
         values[5] = values[6] = values[14] = 0.0
         x = torch.tensor(values, dtype=torch.float64).reshape(2, 3, 4)
         x.requires_grad_(True)
         y = function(x)
-        g = [math.cos(0.9 * i) for i in range(y.numel())]
-        y.backward(torch.tensor(g, dtype=torch.float64).reshape(y.shape))
+        y.backward(wave(y.shape, lambda i: math.cos(0.9 * i)))
         print("constexpr double %s[] = {" % name)
         for number in y.flatten().tolist() + x.grad.flatten().tolist():
             print("    %.17g," % number)
         print("};")
 
 
-if __name__ == "__main__":
-    main()
+page(main)
