@@ -97,8 +97,8 @@ ModelCase lstm_case(const std::string& name, const models::LstmOptions& o,
 std::vector<ModelCase> model_cases() {
   const models::GptOptions tiny{
       .vocab = 256, .block = 64, .layers = 4, .heads = 4, .dim = 128};
-  models::GptOptions products_kept = tiny;
-  products_kept.keep = models::GptKeep::kProducts;
+  models::GptOptions all_kept = tiny;
+  all_kept.keep = models::GptKeep::kEverything;
   models::GptOptions nothing_kept = tiny;
   nothing_kept.keep = models::GptKeep::kNothing;
   const models::GptOptions nano{
@@ -112,7 +112,7 @@ std::vector<ModelCase> model_cases() {
           cnn_case(64),
           resnet_case(32),
           gpt_case("GPT tiny AdamW", tiny, 16),
-          gpt_case("GPT tiny AdamW, products kept", products_kept, 16),
+          gpt_case("GPT tiny AdamW, all kept", all_kept, 16),
           gpt_case("GPT tiny AdamW, nothing kept", nothing_kept, 16),
           gpt_case("GPT nano AdamW", nano, 8, true),
           gpt_case("GPT nano AdamW, nothing kept", nano_anew, 8, true),

@@ -1,7 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/models/causal_attention.hpp"
 
-#include "neap/autograd/rematerialise.hpp"
 #include "neap/ops/attention.hpp"
 #include "neap/ops/dropout.hpp"
 #include "neap/ops/narrow.hpp"
@@ -41,12 +40,10 @@ Tensor CausalAttention::forward(const Tensor& x) {
   return attend(c_attn_(x));
 }
 
-Tensor CausalAttention::after(nn::Layer& norm, const Tensor& x, CallSite site) {
+Tensor CausalAttention::after(const GptNorm& norm, const Tensor& x,
+                              CallSite site) {
   const nn::ModuleScope scope(*this, site);
-  const auto projected = [this, &norm](const Tensor& in) {
-    return c_attn_(norm(in));
-  };
-  Tensor y = attend(rematerialise(projected, {.keep = Keep::kComputeBound})(x));
+  Tensor y = attend(norm.then(c_attn_, x));
   scope.note(y, x);
   return y;
 }

@@ -3,9 +3,8 @@
 // those before it (Vaswani et al., arXiv 1706.03762).
 #pragma once
 
-#include "neap/models/gpt_options.hpp"
+#include "neap/models/gpt_norm.hpp"
 #include "neap/nn/layers.hpp"
-#include "neap/nn/linear.hpp"
 
 namespace neap::models {
 
@@ -23,8 +22,8 @@ class NEAP_API CausalAttention final : public nn::Cloneable<CausalAttention> {
 
   Tensor forward(const Tensor& x) override;
   /// The same of norm(x), which is not kept but computed again for the
-  /// backward. LIFETIME: this and `norm`, where they are, until then.
-  Tensor after(nn::Layer& norm, const Tensor& x,
+  /// backward.
+  Tensor after(const GptNorm& norm, const Tensor& x,
                CallSite site = CallSite::here());
 
  private:

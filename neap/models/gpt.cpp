@@ -99,7 +99,7 @@ Gpt::Gpt(const GptOptions& options, CallSite site)
       wte_(options.vocab, options.dim, std::nullopt, options.dtype, site),
       wpe_(places_of(options, site)),
       h_(blocks_of(options, site)),
-      ln_f_({options.dim}, 1e-5, true, options.bias, options.dtype, site),
+      ln_f_(options, site),
       lm_head_(head_of(options, wte_.weight(), site)) {
   name_parts();
   initialise(site);

@@ -9,7 +9,8 @@
 //   lm_head      to a score for every token; its weight is wte's unless told
 //                otherwise
 //
-// With rotary positions there is no wpe; with swiglu, mlp has w1, w2 and w3.
+// With rotary positions there is no wpe; with swiglu, mlp has w1, w2 and w3;
+// with rms norms, these have no bias.
 //
 //   models::Gpt model({.vocab = 256, .block = 64, .layers = 4, .heads = 4,
 //                      .dim = 128});
@@ -51,8 +52,8 @@ class NEAP_API Gpt final : public nn::Cloneable<Gpt> {
   Gpt(const Gpt& other, nn::Cloning& cloning);
 
   /// Tokens (b, t), i32 or i64, t at most block -> scores (b, t, vocab) of
-  /// what follows each. LIFETIME: unless everything is kept, a backward runs
-  /// the blocks again, so the model must then be there, where it is called.
+  /// what follows each. LIFETIME: where nothing is kept, a backward runs the
+  /// blocks again, so the model must then be there, where it is called.
   /// THROWS: ShapeError; ValueError for no such token.
   Tensor forward(const Tensor& tokens) override;
   /// The mean cross-entropy of the scores and the targets (b, t), i64.
@@ -71,7 +72,7 @@ class NEAP_API Gpt final : public nn::Cloneable<Gpt> {
   nn::Embedding wte_;
   std::optional<nn::Embedding> wpe_;
   nn::Sequential h_;
-  nn::LayerNorm ln_f_;
+  GptNorm ln_f_;
   GptHead lm_head_;
 };
 

@@ -1,18 +1,12 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/models/gpt_block.hpp"
 
-#include "neap/autograd/rematerialise.hpp"
 #include "neap/ops/dropout.hpp"
 #include "neap/ops/gelu_linear.hpp"
 #include "neap/ops/operators.hpp"
 
 namespace neap::models {
 namespace {
-
-nn::LayerNorm norm_of(const GptOptions& options, const CallSite& site) {
-  return nn::LayerNorm({options.dim}, 1e-5, true, options.bias, options.dtype,
-                       site);
-}
 
 // Three matrices of so many rows have the weights of two of 4 dim; whole
 // vectors.
@@ -49,13 +43,10 @@ Tensor GptMlp::forward(const Tensor& x) {
   return dropout(through_gelu(c_fc_(x)), dropout_, is_training());
 }
 
-Tensor GptMlp::after(nn::Layer& norm, const Tensor& x, CallSite site) {
+Tensor GptMlp::after(const GptNorm& norm, const Tensor& x, CallSite site) {
   const nn::ModuleScope scope(*this, site);
-  const auto widened = [this, &norm](const Tensor& in) {
-    return c_fc_(norm(in));
-  };
-  const Tensor wide = rematerialise(widened, {.keep = Keep::kComputeBound})(x);
-  Tensor y = dropout(through_gelu(wide), dropout_, is_training());
+  Tensor y =
+      dropout(through_gelu(norm.then(c_fc_, x)), dropout_, is_training());
   scope.note(y, x);
   return y;
 }
@@ -72,9 +63,9 @@ Tensor GptMlp::through_gelu(const Tensor& x) {
 
 GptBlock::GptBlock(const GptOptions& options, CallSite site)
     : keep_(options.keep),
-      ln_1_(norm_of(options, site)),
+      ln_1_(options, site),
       attn_(options, site),
-      ln_2_(norm_of(options, site)),
+      ln_2_(options, site),
       dropout_(options.dropout) {
   if (options.mlp == GptFeedForward::kGelu) {
     mlp_.emplace(options, site);

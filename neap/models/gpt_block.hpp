@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "neap/models/causal_attention.hpp"
-#include "neap/nn/norm.hpp"
 #include "neap/nn/swiglu.hpp"
 
 namespace neap::models {
@@ -20,7 +19,7 @@ class NEAP_API GptMlp final : public nn::Cloneable<GptMlp> {
 
   Tensor forward(const Tensor& x) override;
   /// As CausalAttention::after.
-  Tensor after(nn::Layer& norm, const Tensor& x,
+  Tensor after(const GptNorm& norm, const Tensor& x,
                CallSite site = CallSite::here());
 
  private:
@@ -47,9 +46,9 @@ class NEAP_API GptBlock final : public nn::Cloneable<GptBlock> {
   void name_parts();
 
   GptKeep keep_;
-  nn::LayerNorm ln_1_;
+  GptNorm ln_1_;
   CausalAttention attn_;
-  nn::LayerNorm ln_2_;
+  GptNorm ln_2_;
   std::optional<GptMlp> mlp_;
   std::optional<nn::SwiGlu> swiglu_;  // in its place
   double dropout_;                    // behind it

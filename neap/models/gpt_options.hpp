@@ -14,8 +14,14 @@ namespace neap::models {
 /// computes again there, to the same bits.
 enum class GptKeep : std::uint8_t {
   kEverything,  // but weights of attention, and gelu
-  kProducts,    // of matrices, and what goes in: the rest is cheap
+  kProducts,    // nor the norms before attention and gelu, which are cheap
   kNothing,     // but what goes in
+};
+
+/// What each block's parts are given, and the last layer.
+enum class GptNormalise : std::uint8_t {
+  kLayerNorm,  // with a weight, and a bias where layers have one
+  kRmsNorm,    // with a weight
 };
 
 /// How a token knows its place.
@@ -43,7 +49,8 @@ struct GptOptions {
   GeluForm gelu = GeluForm::kTanh;
   GptPositions positions = GptPositions::kLearned;
   GptFeedForward mlp = GptFeedForward::kGelu;
-  GptKeep keep = GptKeep::kEverything;
+  GptNormalise norm = GptNormalise::kLayerNorm;
+  GptKeep keep = GptKeep::kProducts;
   DType dtype = f32;
 };
 

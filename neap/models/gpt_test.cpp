@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "neap/memory/out_of_memory.hpp"
 #include "neap/models/training_test.hpp"
 #include "neap/nn/init.hpp"
@@ -136,20 +138,20 @@ GptOptions as_llama(DType dtype) {
   options.layers = 1;
   options.positions = GptPositions::kRotary;
   options.mlp = GptFeedForward::kSwiglu;
+  options.norm = GptNormalise::kRmsNorm;
   return options;
 }
 
-TEST_F(GptTest, TurnsAndGatesWhereTold) {
+TEST_F(GptTest, TurnsGatesAndNormalisesWhereTold) {
   Gpt model(as_llama(f64));
-  EXPECT_EQ(
-      testing::names_of(model.named_parameters()),
-      (std::vector<std::string>{
-          "wte.weight", "h.0.ln_1.weight", "h.0.ln_1.bias",
-          "h.0.attn.c_attn.weight", "h.0.attn.c_attn.bias",
-          "h.0.attn.c_proj.weight", "h.0.attn.c_proj.bias", "h.0.ln_2.weight",
-          "h.0.ln_2.bias", "h.0.mlp.w1.weight", "h.0.mlp.w1.bias",
-          "h.0.mlp.w2.weight", "h.0.mlp.w2.bias", "h.0.mlp.w3.weight",
-          "h.0.mlp.w3.bias", "ln_f.weight", "ln_f.bias", "lm_head.weight"}));
+  EXPECT_EQ(testing::names_of(model.named_parameters()),
+            (std::vector<std::string>{
+                "wte.weight", "h.0.ln_1.weight", "h.0.attn.c_attn.weight",
+                "h.0.attn.c_attn.bias", "h.0.attn.c_proj.weight",
+                "h.0.attn.c_proj.bias", "h.0.ln_2.weight", "h.0.mlp.w1.weight",
+                "h.0.mlp.w1.bias", "h.0.mlp.w2.weight", "h.0.mlp.w2.bias",
+                "h.0.mlp.w3.weight", "h.0.mlp.w3.bias", "ln_f.weight",
+                "lm_head.weight"}));
   {
     const NoGrad guard;  // small ones are steep for differences, under a norm
     nn::normal_(model.parameter("wte.weight"));
@@ -199,7 +201,34 @@ TEST_F(GptTest, GivesTheSameBitsForAnyNumberOfThreads) {
       [&](Gpt& model) { return model.loss(tokens, targets); });
 }
 
-TEST_F(GptTest, KeepsLessWithTheSameBits) {
+TEST_F(GptTest, NeedsNoModelForTheBackwardUnlessBlocksRunAgain) {
+  const auto gradients = [&](bool is_gone) {
+    Generator generator(7);
+    const UseGenerator use(generator);
+    std::optional<Gpt> model(kTiny);
+    const nn::ParameterList parameters = model->parameters();
+    const Tensor loss = model->loss(tokens_, targets_);
+    if (is_gone) {
+      model.reset();
+    }
+    backward(loss);
+    std::vector<double> all;
+    for (const nn::Parameter& parameter : parameters) {
+      const auto values = parameter.tensor.grad().to_vector();
+      all.insert(all.end(), values.begin(), values.end());
+    }
+    return all;
+  };
+  EXPECT_EQ(gradients(true), gradients(false));
+}
+
+class GptNormTest : public GptTest,
+                    public ::testing::WithParamInterface<GptNormalise> {};
+INSTANTIATE_TEST_SUITE_P(Both, GptNormTest,
+                         ::testing::Values(GptNormalise::kLayerNorm,
+                                           GptNormalise::kRmsNorm));
+
+TEST_P(GptNormTest, KeepsLessWithTheSameBits) {
   struct Training {
     std::vector<double> values;
     Bytes peak;
@@ -214,6 +243,7 @@ TEST_F(GptTest, KeepsLessWithTheSameBits) {
                .heads = 2,
                .dim = 16,
                .dropout = 0.1,
+               .norm = GetParam(),
                .keep = keep});
     optim::AdamW optimizer(model.parameters());
     domain_->reset_peak();

@@ -202,9 +202,8 @@ void Module::add(std::string_view name, const Module& child) {
   registry().add_child(name, base::Ref<Registry>::share(&child.registry()));
 }
 
-ModuleScope::ModuleScope(const Module& module, CallSite site)
+ModuleScope::ModuleScope(const Registry& registry, CallSite site)
     : ContextGuard([&](memory::Context& c) {
-        const Registry& registry = module.registry();
         // Owners are numbered per door; a module that is no part of another
         // has no path, and leaves the owner that is there.
         if (&memory::domain() == &registry.domain() &&
@@ -218,6 +217,6 @@ ModuleScope::ModuleScope(const Module& module, CallSite site)
         // for the nodes that record them.
         c.category = memory::Category::kOther;
       }),
-      call_(module.registry()) {}
+      call_(registry) {}
 
 }  // namespace neap::nn

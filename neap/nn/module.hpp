@@ -107,7 +107,11 @@ class NEAP_API Module {
 ///     return y;
 class NEAP_API ModuleScope : public memory::ContextGuard {
  public:
-  explicit ModuleScope(const Module& module, CallSite site = CallSite::here());
+  explicit ModuleScope(const Module& module, CallSite site = CallSite::here())
+      : ModuleScope(module.registry(), site) {}
+  /// Of a module that may be gone.
+  explicit ModuleScope(const Registry& registry,
+                       CallSite site = CallSite::here());
 
   /// For the watch of the module, if it has one. THROWS: OutOfMemory.
   template <std::same_as<Tensor>... Inputs>
