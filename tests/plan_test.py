@@ -48,13 +48,18 @@ class PlanTest(ToolCase):
         if tool_case.SANITIZER:
             self.skipTest("every block is a malloc of its own, without pages")
         data = self.write_set()
+        lines = self.folder / "run.jsonl"
         for options in (("--batch", "16"),
                         ("--batch", "24", "--optimizer", "adamw"),
                         ("--batch", "7", "--hidden", "300,20", "--clip", "1"),
-                        ("--batch", "64", "--hidden", "700", "--paged")):
+                        ("--batch", "64", "--hidden", "700", "--paged"),
+                        ("--batch", "16", "--metrics", lines),
+                        ("--batch", "16", "--metrics", lines, "--tensorboard",
+                         self.folder / "events")):
             with self.subTest(options=options):
                 common = ("--data", data, "--threads", "1", *options)
                 told = self.plan(*common)
+                self.assertFalse((self.folder / "events").exists())
                 path = self.folder / "summary.json"
                 status, output, errors = self.run_tool(
                     "train", *common, "--compile", "--steps", "9", "--json",

@@ -8,9 +8,8 @@
 
 #include "neap/data/loader.hpp"
 #include "neap/files/door.hpp"
-#include "neap/kernels/plugin.hpp"
-#include "neap/threads/pool.hpp"
 #include "neap/train/fit.hpp"
+#include "run_parts.hpp"
 #include "saved_model.hpp"
 #include "task.hpp"
 #include "text_file.hpp"
@@ -39,7 +38,7 @@ ExitCode run(const SavedModel& saved) {
   const TrainSettings& settings = saved.settings;
   const auto task = make_task(settings);
   if (!task) {
-    return fail(task.error());
+    return fail(ExitCode::kData, task.error().message);
   }
   const data::Vocabulary* vocabulary = (*task)->vocabulary();
   if (vocabulary != nullptr && saved.vocabulary &&
@@ -76,16 +75,16 @@ ExitCode eval(const Texts& given) {
   if (path == given.end()) {
     return fail(ExitCode::kUsage, "eval: --load must say which model");
   }
-  const auto saved = describe_saved(path->second, given);
+  auto saved = describe_saved(path->second);
   if (!saved) {
-    return fail(saved.error());
+    return fail(ExitCode::kData, saved.error().message);
   }
-  threads::set_default_threads(static_cast<int>(saved->settings.threads));
-  memory::default_domain().set_budget(saved->settings.budget);
-  if (saved->settings.kernels != "neap") {
-    if (auto good = kernels::load_plugin(saved->settings.kernels); !good) {
-      return fail(ExitCode::kUsage, good.error().message);
-    }
+  TrainSettings& settings = saved->settings;
+  if (auto good = apply(eval_settings(), given, "--", settings)
+                      .and_then([&] { return check_task(settings); })
+                      .and_then([&] { return set_up(settings); });
+      !good) {
+    return fail(ExitCode::kUsage, good.error().message);
   }
   return run(*saved);
 }

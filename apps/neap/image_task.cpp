@@ -133,15 +133,11 @@ std::unique_ptr<nn::Layer> ImageTask::make_model() const {
 
 Result<data::TrainAndTest> read_images(const TrainSettings& s) {
   files::Door& door = files::system_door();
-  if (s.data == "cifar10" || s.data == "cifar100") {
-    if (s.path.empty()) {
-      return failure(FailureKind::kMismatch,
-                     fmt::format("--data {}: --path must say which folder has "
-                                 "its binary files",
-                                 s.data));
-    }
-    return s.data == "cifar10" ? data::read_cifar10(door, s.path)
-                               : data::read_cifar100(door, s.path);
+  if (s.data == "cifar10") {
+    return data::read_cifar10(door, s.path);
+  }
+  if (s.data == "cifar100") {
+    return data::read_cifar100(door, s.path);
   }
   return data::read_mnist(door, data_directory(s));
 }

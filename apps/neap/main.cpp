@@ -103,7 +103,9 @@ ExitCode run_train(const Arguments& arguments) {
       !set) {
     return fail(ExitCode::kUsage, set.error().message);
   }
-  if (auto good = check(settings, settings.steps); !good) {
+  if (auto good = check_task(settings).and_then(
+          [&] { return check(settings, settings.steps); });
+      !good) {
     return fail(ExitCode::kUsage, good.error().message);
   }
   base::external_at_start();  // with the pages below: an upper bound
@@ -116,6 +118,9 @@ ExitCode run_plan(const Arguments& arguments, bool is_json) {
   if (auto set = apply(plan_settings(), arguments.texts, "--", settings);
       !set) {
     return fail(ExitCode::kUsage, set.error().message);
+  }
+  if (auto good = check_task(settings); has_task(settings) && !good) {
+    return fail(ExitCode::kUsage, good.error().message);
   }
   base::external_at_start();
   drop_startup_pages();

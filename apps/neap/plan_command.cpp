@@ -11,7 +11,6 @@
 #include "json_rows.hpp"
 #include "neap/threads/pool.hpp"
 #include "rehearsal.hpp"
-#include "task.hpp"
 
 namespace neap::app {
 namespace {
@@ -182,13 +181,13 @@ ExitCode plan(const TrainSettings& settings, bool is_json) {
   threads::set_default_threads(static_cast<int>(settings.threads));
   const auto known = rehearse(settings, settings.batch);
   if (!known) {
-    return fail(known.error());
+    return fail(ExitCode::kData, known.error().message);
   }
   std::optional<std::int64_t> max_batch;
   if (settings.budget != kUnlimited) {
     const auto found = BatchSearch(settings, known->external).run();
     if (!found) {
-      return fail(found.error());
+      return fail(ExitCode::kData, found.error().message);
     }
     max_batch = *found;
   }

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "neap/autograd/backward.hpp"
 #include "neap/compile/arenas.hpp"
@@ -16,6 +17,7 @@
 #include "neap/optim/clip.hpp"
 #include "neap/report/memory_table.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/train/metrics.hpp"
 #include "neap/train/mode_guard.hpp"
 #include "neap/train/trainer.hpp"
 #include "run_parts.hpp"
@@ -147,7 +149,7 @@ class TaskJob final : public Job {
 
 Result<std::unique_ptr<Job>> make_job(const TrainSettings& s,
                                       std::int64_t batch) {
-  if (is_language_model(s.model) && s.data != "text") {
+  if (!has_task(s)) {
     return language_job(s, batch);
   }
   auto task = make_task(s);
@@ -273,6 +275,10 @@ Result<Rehearsal> rehearse(const TrainSettings& settings, std::int64_t batch) {
   Rehearsal result;
   memory::Stats stats;
   {
+    std::optional<train::MetricsLog> metrics;
+    if (const auto options = metrics_of(settings)) {
+      metrics = train::MetricsLog::rehearse(*options);
+    }
     auto job = make_job(settings, batch);
     if (!job) {
       return tl::unexpected(job.error());

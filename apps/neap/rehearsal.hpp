@@ -35,7 +35,8 @@ struct Rehearsal {
   double plan_seconds = 0.0;  // from nothing to the plan
 };
 
-/// One step of training with these settings and `batch` samples.
+/// One step of training with these settings and `batch` samples. REQUIRES:
+/// check_task(settings) where has_task(settings).
 /// Fails where the data set cannot be read. THROWS: PlanError, OutOfMemory.
 Result<Rehearsal> rehearse(const TrainSettings& settings, std::int64_t batch);
 

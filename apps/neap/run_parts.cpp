@@ -4,10 +4,23 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "neap/kernels/plugin.hpp"
+#include "neap/memory/domain.hpp"
 #include "neap/optim/adam.hpp"
 #include "neap/optim/sgd.hpp"
+#include "neap/threads/pool.hpp"
 
 namespace neap::app {
+
+Result<void> set_up(const TrainSettings& s) {
+  threads::set_default_threads(static_cast<int>(s.threads));
+  memory::default_domain().set_budget(s.budget);
+  if (s.kernels == "neap") {
+    return {};
+  }
+  auto loaded = kernels::load_plugin(s.kernels);
+  return loaded ? Result<void>() : tl::unexpected(loaded.error());
+}
 
 std::unique_ptr<optim::Optimizer> make_optimizer(
     const TrainSettings& s, const ParameterList& parameters) {
@@ -37,6 +50,14 @@ std::vector<std::int64_t> mlp_widths(const TrainSettings& s,
   widths.insert(widths.end(), s.hidden.begin(), s.hidden.end());
   widths.push_back(classes);
   return widths;
+}
+
+std::optional<train::MetricsOptions> metrics_of(const TrainSettings& s) {
+  if (s.metrics.empty() && s.tensorboard.empty()) {
+    return std::nullopt;
+  }
+  return train::MetricsOptions{.jsonl = s.metrics,
+                               .tensorboard = s.tensorboard};
 }
 
 train::Facts facts_of(const TrainSettings& s, std::int64_t steps,

@@ -1,8 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What training and planning make of the settings in the same way.
+// What several commands make of the settings in the same way.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,14 @@
 #include "neap/data/vocabulary.hpp"
 #include "neap/optim/optimizer.hpp"
 #include "neap/train/checkpoint.hpp"
+#include "neap/train/metrics.hpp"
 #include "settings.hpp"
 
 namespace neap::app {
+
+/// Gives the process the settings' threads, budget and plug-in. Failures:
+/// those of kernels::load_plugin.
+Result<void> set_up(const TrainSettings& settings);
 
 std::unique_ptr<optim::Optimizer> make_optimizer(
     const TrainSettings& settings, const ParameterList& parameters);
@@ -21,6 +27,9 @@ std::string data_directory(const TrainSettings& settings);
 
 std::vector<std::int64_t> mlp_widths(const TrainSettings& settings,
                                      std::int64_t pixels, std::int64_t classes);
+
+/// Of the log that a run writes; nothing where it writes none.
+std::optional<train::MetricsOptions> metrics_of(const TrainSettings& settings);
 
 /// What a resumed run must share with the one that saved it, of a run of
 /// `steps`: all settings that its bits depend on; and a text's vocabulary

@@ -125,7 +125,7 @@ void add_sample_options(CLI::App& command, SampleSettings& settings) {
 }
 
 ExitCode sample(const SampleSettings& settings) {
-  const auto saved = describe_saved(settings.load, {});
+  const auto saved = describe_saved(settings.load);
   if (!saved) {
     return fail(ExitCode::kData, saved.error().message);
   }

@@ -38,7 +38,7 @@ Result<std::optional<data::Vocabulary>> vocabulary_of(
 
 }  // namespace
 
-Result<SavedModel> describe_saved(const std::string& path, const Texts& given) {
+Result<SavedModel> describe_saved(const std::string& path) {
   auto file = formats::SafetensorsFile::open(files::system_door(), path);
   if (!file) {
     return tl::unexpected(file.error());
@@ -52,9 +52,6 @@ Result<SavedModel> describe_saved(const std::string& path, const Texts& given) {
   SavedModel saved;
   if (auto good = apply(train_settings(), texts, path + ": ", saved.settings);
       !good) {
-    return tl::unexpected(good.error());
-  }
-  if (auto good = apply(eval_settings(), given, "--", saved.settings); !good) {
     return tl::unexpected(good.error());
   }
   auto vocabulary = vocabulary_of(*file);

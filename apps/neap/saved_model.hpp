@@ -14,13 +14,12 @@
 namespace neap::app {
 
 struct SavedModel {
-  TrainSettings settings;  // the file's, and on top of them those given
+  TrainSettings settings;  // those that the file has, of its model
   std::optional<data::Vocabulary> vocabulary{};
 };
 
-/// Reads what the file says of its model. `given`: of the command line.
-/// Failures: those of the file; kMismatch for a setting that is not one.
-Result<SavedModel> describe_saved(const std::string& path, const Texts& given);
+/// Reads what the file says of its model. Failures: those of the file.
+Result<SavedModel> describe_saved(const std::string& path);
 
 /// Puts the file's parameters and buffers into the model. Failures: as
 /// train::load.

@@ -302,12 +302,13 @@ std::vector<Setting> make_plan_settings() {
       {"vocab", "N", "tokens of language models, where there is no text",
        shown(d.vocab), whole(&S::vocab, 1)},
   };
-  add_kept(
-      settings,
-      {"model",   "data",   "path",    "symbols",      "validation", "augment",
-       "width",   "layers", "dim",     "heads",        "block",      "hidden",
-       "dropout", "batch",  "threads", "optimizer",    "momentum",   "clip",
-       "budget",  "lr",     "seed",    "weight-decay", "kernels",    "paged"});
+  add_kept(settings,
+           {"model",      "data",         "path",    "symbols", "validation",
+            "augment",    "width",        "layers",  "dim",     "heads",
+            "block",      "hidden",       "dropout", "batch",   "threads",
+            "optimizer",  "momentum",     "clip",    "budget",  "lr",
+            "seed",       "weight-decay", "kernels", "paged",   "metrics",
+            "tensorboard"});
   return settings;
 }
 
@@ -315,6 +316,10 @@ std::vector<Setting> make_plan_settings() {
 
 bool is_language_model(const std::string& model) {
   return model == "gpt" || model == "lstm" || model == "gru";
+}
+
+bool has_task(const TrainSettings& settings) {
+  return !is_language_model(settings.model) || settings.data == "text";
 }
 
 std::span<const Setting> train_settings() {
@@ -345,6 +350,26 @@ Result<void> apply(std::span<const Setting> table, const Texts& texts,
                      fmt::format("{}{}: '{}' is not {}", where, setting.key,
                                  given->second, expected));
     }
+  }
+  return {};
+}
+
+Result<void> check_task(const TrainSettings& s) {
+  const bool is_text = s.data == "text";
+  if (is_text != is_language_model(s.model)) {
+    return failure(FailureKind::kMismatch,
+                   fmt::format("--model {}: works on {}, not on --data {}",
+                               s.model, is_text ? "images" : "text", s.data));
+  }
+  if (is_text && s.path.empty()) {
+    return failure(FailureKind::kMismatch,
+                   "--data text: --path must say which file");
+  }
+  if ((s.data == "cifar10" || s.data == "cifar100") && s.path.empty()) {
+    return failure(FailureKind::kMismatch,
+                   fmt::format("--data {}: --path must say which folder has "
+                               "its binary files",
+                               s.data));
   }
   return {};
 }

@@ -81,6 +81,8 @@ struct Setting {
 
 /// Whether the model tells the next piece of a text.
 bool is_language_model(const std::string& model);
+/// False for a language model without a text, which can be planned.
+bool has_task(const TrainSettings& settings);
 
 std::span<const Setting> train_settings();
 /// Those of train that bear on memory, and the sizes of every model.
@@ -99,8 +101,11 @@ Result<Texts> read_toml(files::Door& door, const std::string& path);
 Result<void> apply(std::span<const Setting> table, const Texts& texts,
                    const std::string& where, TrainSettings& settings);
 
-/// What only all settings together can show. `steps`: of the whole run; 0
-/// while that is not known.
+/// That the model works on the data, and that its files are named. Failure
+/// kMismatch, as below.
+Result<void> check_task(const TrainSettings& settings);
+/// What only all settings together can show, the task aside. `steps`: of the
+/// whole run; 0 while that is not known.
 Result<void> check(const TrainSettings& settings, std::int64_t steps);
 
 }  // namespace neap::app

@@ -44,10 +44,6 @@ class TextTask final : public Task {
 };
 
 Result<std::unique_ptr<Task>> make_text_task(const TrainSettings& s) {
-  if (s.path.empty()) {
-    return failure(FailureKind::kMismatch,
-                   "--data text: --path must say which file");
-  }
   auto parts = data::read_text(
       files::system_door(), s.path,
       {.symbols = s.symbols == "bytes" ? data::Symbols::kBytes
@@ -64,19 +60,8 @@ Result<std::unique_ptr<Task>> make_text_task(const TrainSettings& s) {
 }  // namespace
 
 Result<std::unique_ptr<Task>> make_task(const TrainSettings& settings) {
-  const bool is_text = settings.data == "text";
-  if (is_text != is_language_model(settings.model)) {
-    return failure(
-        FailureKind::kMismatch,
-        fmt::format("--model {}: works on {}, not on --data {}", settings.model,
-                    is_text ? "images" : "text", settings.data));
-  }
-  return is_text ? make_text_task(settings) : make_image_task(settings);
-}
-
-ExitCode fail(const Failure& failure) {
-  const bool is_usage = failure.message.starts_with("--");
-  return fail(is_usage ? ExitCode::kUsage : ExitCode::kData, failure.message);
+  return is_language_model(settings.model) ? make_text_task(settings)
+                                           : make_image_task(settings);
 }
 
 std::unique_ptr<nn::Layer> make_language_model(const TrainSettings& s,

@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 
-#include "exit_code.hpp"
 #include "neap/base/result.hpp"
 #include "neap/data/dataset.hpp"
 #include "neap/data/vocabulary.hpp"
@@ -39,11 +38,9 @@ class Task {
   virtual bool has_accuracy() const { return true; }
 };
 
-/// Reads the data. Failures: those of the data's files; for settings that do
-/// not fit each other, a message that begins with "--".
+/// Reads the data. REQUIRES: check_task(settings). Failures: those of the
+/// data's files.
 Result<std::unique_ptr<Task>> make_task(const TrainSettings& settings);
-/// Prints a failure of make_task; kUsage or kData.
-ExitCode fail(const Failure& failure);
 
 /// A language model of the settings' sizes. REQUIRES: the settings name one.
 std::unique_ptr<nn::Layer> make_language_model(const TrainSettings& settings,

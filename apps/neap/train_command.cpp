@@ -65,7 +65,7 @@ class Session {
     }
     auto made = make_task(settings_);
     if (!made) {
-      return fail(made.error());
+      return fail(ExitCode::kData, made.error().message);
     }
     task_ = std::move(*made);
     if (auto good = check(settings_, steps()); !good) {
@@ -99,12 +99,11 @@ class Session {
 
  private:
   Result<void> open_metrics() {
-    if (settings_.metrics.empty() && settings_.tensorboard.empty()) {
+    const auto options = metrics_of(settings_);
+    if (!options) {
       return {};
     }
-    return train::MetricsLog::open(files::system_door(),
-                                   {.jsonl = settings_.metrics,
-                                    .tensorboard = settings_.tensorboard})
+    return train::MetricsLog::open(files::system_door(), *options)
         .map([&](train::MetricsLog&& log) { metrics_ = std::move(log); });
   }
 
@@ -313,18 +312,14 @@ ExitCode try_files(const TrainSettings& settings) {
 }  // namespace
 
 ExitCode train(const TrainSettings& settings) {
-  threads::set_default_threads(static_cast<int>(settings.threads));
+  if (auto good = set_up(settings); !good) {
+    return fail(ExitCode::kUsage, good.error().message);
+  }
   memory::Domain& domain = memory::default_domain();
-  domain.set_budget(settings.budget);
   Summary summary;
   summary.seed = settings.seed;
   summary.threads = threads::default_pool().threads();
   summary.isa = kernels::isa();
-  if (settings.kernels != "neap") {
-    if (auto good = kernels::load_plugin(settings.kernels); !good) {
-      return fail(ExitCode::kUsage, good.error().message);
-    }
-  }
   summary.kernels = kernels::kernel_set();
   summary.version = version();
   if (const ExitCode good = try_files(settings); good != ExitCode::kOk) {

@@ -17,6 +17,10 @@ LogFile::LogFile(files::File file) : file_(std::move(file)) {
   buffer_.reserve(kFull + kLongestRecord);
 }
 
+LogFile LogFile::unwritten() {
+  return LogFile(files::File());
+}
+
 Result<void> LogFile::flush_if_full() {
   return buffer_.size() >= kFull ? flush() : Result<void>();
 }

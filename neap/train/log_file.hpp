@@ -15,6 +15,8 @@ class LogFile {
   /// One that takes everything and writes nothing.
   LogFile() = default;
   explicit LogFile(files::File file);
+  /// The buffer without the file.
+  static LogFile unwritten();
 
   bool is_open() const noexcept { return file_.is_open(); }
   /// What is appended to, between one flush_if_full() and the next: a record at

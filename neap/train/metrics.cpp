@@ -26,6 +26,13 @@ struct Field {
   bool is_measured = true;
 };
 
+void check(const MetricsOptions& options) {
+  if (options.every < 1) {
+    base::raise<ValueError>("metrics: every {} steps, expected at least 1",
+                            options.every);
+  }
+}
+
 double wall_time() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration<double>(now).count();
@@ -220,12 +227,19 @@ MetricsLog::~MetricsLog() {
   }
 }
 
+MetricsLog MetricsLog::rehearse(const MetricsOptions& options) {
+  check(options);
+  const auto log = [](const std::string& path) {
+    return path.empty() ? LogFile() : LogFile::unwritten();
+  };
+  return MetricsLog(memory::make_owned<State>(memory::Category::kOther, options,
+                                              log(options.jsonl),
+                                              log(options.tensorboard)));
+}
+
 Result<MetricsLog> MetricsLog::open(files::Door& door,
                                     const MetricsOptions& options) {
-  if (options.every < 1) {
-    base::raise<ValueError>("metrics: every {} steps, expected at least 1",
-                            options.every);
-  }
+  check(options);
   return open_lines(door, options.jsonl).and_then([&](LogFile&& lines) {
     return open_events(door, options.tensorboard).map([&](LogFile&& events) {
       return MetricsLog(memory::make_owned<State>(memory::Category::kOther,

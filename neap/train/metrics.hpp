@@ -45,6 +45,9 @@ class NEAP_API MetricsLog {
   /// THROWS: OutOfMemory; ValueError unless every > 0.
   [[nodiscard]] static Result<MetricsLog> open(files::Door& door,
                                                const MetricsOptions& options);
+  /// One with the memory of the log that open() would give, and no files: what
+  /// comes is left out. THROWS: as open.
+  [[nodiscard]] static MetricsLog rehearse(const MetricsOptions& options);
   /// Writes what is left; close() tells whether that went well.
   ~MetricsLog();
   MetricsLog(MetricsLog&&) noexcept;
