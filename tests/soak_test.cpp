@@ -3,21 +3,11 @@
 // system calls, in the ledger and in the process.
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <string>
-
+#include "flatness.hpp"
 #include "training_run.hpp"
 
 namespace neap::tests {
 namespace {
-
-Bytes resident_bytes() {
-  std::ifstream statm("/proc/self/statm");
-  Bytes size = 0;
-  Bytes resident = 0;
-  statm >> size >> resident;
-  return resident * 4096;
-}
 
 TEST(SoakTest, AMillionStepsAreFlat) {
   const auto domain = Domain::create();
@@ -29,18 +19,11 @@ TEST(SoakTest, AMillionStepsAreFlat) {
   for (int i = 0; i < 100; ++i) {
     run.step();
   }
-  const memory::Stats before = domain->stats();
-  const Bytes resident = resident_bytes();
+  const Level before = level_of(*domain);
   for (int i = 0; i < 1'000'000; ++i) {
     run.step();
   }
-  const memory::Stats after = domain->stats();
-  EXPECT_EQ(after.live, before.live);
-  EXPECT_EQ(after.live_blocks, before.live_blocks);
-  EXPECT_EQ(after.held, before.held);
-  EXPECT_EQ(after.peak, before.peak);
-  EXPECT_EQ(after.system_calls, before.system_calls);
-  EXPECT_LE(resident_bytes(), resident + 64 * kKiB);
+  expect_flat(level_of(*domain), before);
 }
 
 }  // namespace

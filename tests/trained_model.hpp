@@ -63,6 +63,7 @@ class TrainedModel {
   std::uint64_t hash() const {
     return train::state_hash(layer_, optimizer_, generator_);
   }
+  train::Trainer& trainer() { return trainer_; }
   const train::Trainer& trainer() const { return trainer_; }
   const nn::Layer& layer() const { return layer_; }
   memory::Domain& domain() const { return domain_; }

@@ -4,14 +4,21 @@
 #include <utility>
 
 #include "neap/memory/context.hpp"
+#include "neap/memory/external_room.hpp"
 
 namespace neap::data {
 
 ReadAhead::ReadAhead(Fill fill, void* context)
     : fill_(fill),
       context_(context),
-      domain_(&memory::domain()),
+      domain_(&domain_with_room()),
       thread_("neap-reader", &main, this) {}
+
+memory::Domain& ReadAhead::domain_with_room() {
+  memory::expect_external_room(threads::Background::external_bytes(),
+                               memory::current_tag(memory::Category::kData));
+  return memory::domain();
+}
 
 ReadAhead::~ReadAhead() {
   if (is_here()) {

@@ -24,8 +24,9 @@ class ReadAhead {
   /// Fills batch `number`; may throw.
   using Fill = void (*)(void* context, std::int64_t number);
 
-  /// Filling is done in the current domain. THROWS: Error where the system
-  /// gives no thread. LIFETIME: `context` outlives it.
+  /// Filling is done in the current domain, and the thread's stack is within
+  /// its budget. THROWS: OutOfMemory; Error where the system gives no thread.
+  /// LIFETIME: `context` outlives it.
   ReadAhead(Fill fill, void* context);
   ~ReadAhead();
   ReadAhead(const ReadAhead&) = delete;
@@ -47,6 +48,8 @@ class ReadAhead {
   static void main(void* self) noexcept;
   void fill_next() noexcept;
   static void ring(std::atomic<std::int32_t>& bell) noexcept;
+
+  static memory::Domain& domain_with_room();
 
   Fill fill_;
   void* context_;

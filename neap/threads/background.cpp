@@ -8,6 +8,10 @@
 
 namespace neap::threads {
 
+Bytes Background::external_bytes(Bytes stack_bytes) noexcept {
+  return stack_bytes_for(stack_bytes) + guard_bytes();
+}
+
 Background::Background(const char* name, Main main, void* context,
                        Bytes stack_bytes)
     : main_(main),

@@ -15,10 +15,15 @@ class NEAP_API Background {
  public:
   using Main = void (*)(void* context) noexcept;
 
+  static constexpr Bytes kStackBytes = 256 * kKiB;
+
+  /// The external bytes of one with such a stack.
+  static Bytes external_bytes(Bytes stack_bytes = kStackBytes) noexcept;
+
   /// Runs main(context) in a thread of that name (at most 15 bytes).
   /// THROWS: Error where the system gives no thread.
   Background(const char* name, Main main, void* context,
-             Bytes stack_bytes = 256 * kKiB);
+             Bytes stack_bytes = kStackBytes);
   /// Waits until main has returned. In a forked child there is nothing to wait
   /// for: the thread stayed with the parent.
   ~Background();

@@ -59,12 +59,16 @@ std::array<tensor::Spec, 2> Training::specs(std::int64_t size) const {
 
 std::pair<Tensor, Tensor> Training::batch(std::uint64_t i,
                                           std::int64_t size) const {
+  return batch(i, specs(size));
+}
+
+std::pair<Tensor, Tensor> Training::batch(
+    std::uint64_t i, const std::array<tensor::Spec, 2>& specs) const {
   Generator generator(1000 + i);
   const UseGenerator use(generator);
-  const auto both = specs(size);
   const std::int64_t classes = subject_->classes();
-  Tensor x = random(both[0], classes);
-  return {std::move(x), random(both[1], classes)};
+  Tensor x = random(specs[0], classes);
+  return {std::move(x), random(specs[1], classes)};
 }
 
 std::uint64_t Training::hash() const {

@@ -41,6 +41,9 @@ class Training {
   }
   /// The batch of step `i`; `size` 0: as the options say.
   std::pair<Tensor, Tensor> batch(std::uint64_t i, std::int64_t size = 0) const;
+  /// One of these specs.
+  std::pair<Tensor, Tensor> batch(
+      std::uint64_t i, const std::array<tensor::Spec, 2>& specs) const;
   /// Specs of a batch.
   std::array<tensor::Spec, 2> specs(std::int64_t size = 0) const;
   /// Of everything that a step changes.

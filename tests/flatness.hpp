@@ -1,0 +1,51 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// What a long run must not add to, as seen at the door and by the process.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "neap/base/call_site.hpp"
+#include "neap/memory/domain.hpp"
+
+namespace neap::tests {
+
+inline Bytes resident_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  Bytes size = 0;
+  Bytes resident = 0;
+  statm >> size >> resident;
+  return resident * 4096;
+}
+
+/// The bytes that the process may have more of: what its heap and its stack
+/// touch late, once and for all.
+inline constexpr Bytes kResidentSlack = 64 * kKiB;
+
+/// A look at a domain and the process.
+struct Level {
+  memory::Stats door;
+  int sites = 0;
+  Bytes resident = 0;
+};
+
+inline Level level_of(const memory::Domain& domain) {
+  return {domain.stats(), base::interned_sites(), resident_bytes()};
+}
+
+/// Owners, and what else the ledger has tables of, are counted in its books;
+/// graph nodes are live blocks.
+inline void expect_flat(const Level& now, const Level& before) {
+  EXPECT_EQ(now.door.live, before.door.live);
+  EXPECT_EQ(now.door.live_blocks, before.door.live_blocks);
+  EXPECT_EQ(now.door.live_peak, before.door.live_peak);
+  EXPECT_EQ(now.door.held, before.door.held);
+  EXPECT_EQ(now.door.peak, before.door.peak);
+  EXPECT_EQ(now.door.books, before.door.books);
+  EXPECT_EQ(now.door.system_calls, before.door.system_calls);
+  EXPECT_EQ(now.sites, before.sites);
+  EXPECT_LE(now.resident, before.resident + kResidentSlack);
+}
+
+}  // namespace neap::tests
