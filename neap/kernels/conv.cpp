@@ -6,6 +6,7 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "neap/kernels/conv.hpp"
+#include "neap/kernels/conv_direct.hpp"
 #include "neap/kernels/conv_part-inl.hpp"
 #include "neap/kernels/conv_plan.hpp"
 #include "neap/kernels/conv_weight-inl.hpp"
@@ -119,6 +120,31 @@ constexpr Kernel product_entry(const char* name) {
 }
 
 template <class T, ConvMakes kMakes>
+bool is_direct(const Args& args) noexcept {
+  return conv_is_direct<T>(conv_of(args, kMakes), kMakes);
+}
+
+template <class T, ConvMakes kMakes>
+void run_direct(const Args& args) noexcept {
+  conv_direct<T>(conv_of(args, kMakes), kMakes, args.scratch, *args.executor);
+}
+
+template <class T, ConvMakes kMakes>
+Bytes direct_scratch(const Args& args) noexcept {
+  return conv_direct_scratch<T>(conv_of(args, kMakes), kMakes,
+                                args.executor->threads());
+}
+
+template <class T, ConvMakes kMakes>
+constexpr Kernel direct_entry(const char* name) {
+  return {.name = name,
+          .dtype = dtype_of<T>,
+          .run = run_direct<T, kMakes>,
+          .accepts = is_direct<T, kMakes>,
+          .scratch = direct_scratch<T, kMakes>};
+}
+
+template <class T, ConvMakes kMakes>
 void reference(const Args& args) noexcept {
   conv_reference<T>(conv_of(args, kMakes), kMakes);
 }
@@ -137,6 +163,8 @@ constexpr Kernel reference_entry(const char* name) {
 }
 
 constexpr std::array kConv{
+    direct_entry<float, ConvMakes::kY>("conv2d.direct.f32"),
+    direct_entry<double, ConvMakes::kY>("conv2d.direct.f64"),
     product_entry<float, ConvMakes::kY>("conv2d.product.f32"),
     product_entry<double, ConvMakes::kY>("conv2d.product.f64"),
     entry<float, ConvMakes::kY>("conv2d.f32"),
@@ -146,6 +174,8 @@ constexpr std::array kConv{
 };
 
 constexpr std::array kConvTranspose{
+    direct_entry<float, ConvMakes::kX>("conv_transpose2d.direct.f32"),
+    direct_entry<double, ConvMakes::kX>("conv_transpose2d.direct.f64"),
     product_entry<float, ConvMakes::kX>("conv_transpose2d.product.f32"),
     product_entry<double, ConvMakes::kX>("conv_transpose2d.product.f64"),
     entry<float, ConvMakes::kX>("conv_transpose2d.f32"),

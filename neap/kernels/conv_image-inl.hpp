@@ -34,6 +34,32 @@ HWY_INLINE void copy_dense(const T* from, std::int64_t count, T* to) {
   }
 }
 
+/// to[i] = from[i * step] for `count` elements, at most a vector; nothing else
+/// is touched.
+template <class T>
+HWY_INLINE void copy_steps(const T* from, std::int64_t step, std::int64_t count,
+                           T* to) {
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<T> d;
+  if (step == 1) {
+    store_first(d, load_first(d, from, count), to, count);
+    return;
+  }
+  if (step == 2) {
+    const std::int64_t span = 2 * count - 1;
+    const auto low = load_first(d, from, std::min(span, kLanes<T>));
+    const auto high = span > kLanes<T>
+                          ? load_first(d, from + kLanes<T>, span - kLanes<T>)
+                          : low;
+    store_first(d, hn::ConcatEven(d, high, low), to, count);
+    return;
+  }
+#endif
+  for (std::int64_t i = 0; i < count; ++i) {
+    to[i] = from[i * step];
+  }
+}
+
 /// Fetches `count` elements in each of some rows.
 template <class T>
 HWY_INLINE void fetch_rows(const T* from, std::int64_t step, std::int64_t rows,
@@ -141,8 +167,13 @@ class ConvWindow {
       return;
     }
     for (std::int64_t row = 0; row < rows_.size(); ++row) {
-      for (std::int64_t i = 0; i < width; ++i) {
-        to[i] = from[i * step];
+      if (fetches) {
+        fetch_rows(from + kPlanesAhead * image_.strides[1], 0, 1,
+                   (width - 1) * step + 1);
+      }
+      for (std::int64_t i = 0; i < width; i += kLanes<T>) {
+        copy_steps(from + i * step, step, std::min(kLanes<T>, width - i),
+                   to + i);
       }
       from += row_step;
       to += width;

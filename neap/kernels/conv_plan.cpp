@@ -257,6 +257,17 @@ class Planner {
 
 }  // namespace
 
+ConvRange ConvAxis::reached(std::int64_t tap) const noexcept {
+  if (!may_take(tap)) {
+    return {};
+  }
+  const std::int64_t before = -at(0, tap);  // that the source begins
+  const std::int64_t left = source - 1 + before;
+  const std::int64_t begin = before <= 0 ? 0 : ceil_div(before, source_step);
+  const std::int64_t end = left < 0 ? 0 : left / source_step + 1;
+  return {begin, std::max(begin, std::min(end, count))};
+}
+
 std::int64_t ConvAxis::taken(std::int64_t place) const noexcept {
   std::int64_t sum = 0;
   for (std::int64_t tap = 0; tap < taps; ++tap) {

@@ -64,6 +64,8 @@ struct ConvAxis {
   bool may_take(std::int64_t tap) const noexcept {
     return !is_transposed || (tap * dilation - residue) % stride == 0;
   }
+  /// The places that a tap reaches from inside of the source.
+  ConvRange reached(std::int64_t tap) const noexcept;
   /// How many taps reach a place.
   std::int64_t taken(std::int64_t place) const noexcept;
   /// The first place after this one, up to `limit`, that other taps reach.

@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "neap/kernels/conv_direct.hpp"
+
 namespace neap::kernels {
 namespace {
 
@@ -95,6 +97,22 @@ TEST(ConvPlanTest, ScratchOfAPartHasABound) {
       }
     }
   }
+}
+
+TEST(ConvPlanTest, FirstLayersAndKernelsOfOneElementGoByPlaces) {
+  constexpr std::int64_t kLanes = 16;
+  const ConvAttrs around{.padding = {1, 1}, .kernel = {3, 3}};
+  const ConvAttrs one{.stride = {2, 2}, .kernel = {1, 1}};
+  EXPECT_TRUE(
+      conv_is_direct(conv_of(64, 1, 32, 28, around), ConvMakes::kY, kLanes));
+  EXPECT_TRUE(
+      conv_is_direct(conv_of(2, 64, 128, 32, one), ConvMakes::kY, kLanes));
+  EXPECT_TRUE(
+      conv_is_direct(conv_of(2, 64, 128, 32, one), ConvMakes::kX, kLanes));
+  EXPECT_FALSE(
+      conv_is_direct(conv_of(2, 64, 64, 32, around), ConvMakes::kY, kLanes));
+  EXPECT_FALSE(  // lanes without a place
+      conv_is_direct(conv_of(2, 1, 32, 3, around), ConvMakes::kY, kLanes));
 }
 
 TEST(ConvPlanTest, ThreadsDivideWhatIsWorthIt) {

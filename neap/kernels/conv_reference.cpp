@@ -129,6 +129,23 @@ class Loops {
   const bool fuses_ = gemm_fuses();
 };
 
+/// A kernel of one element reads what lies a stride apart: that is an image of
+/// its own, and the stride is 1.
+void skip_what_is_not_read(Conv& conv) noexcept {
+  constexpr std::array<std::int64_t, 2> kOnes{1, 1};
+  ConvAttrs& a = conv.attrs;
+  if (a.kernel != kOnes || a.padding != std::array<std::int64_t, 2>{}) {
+    return;
+  }
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    const int at = static_cast<int>(axis) + 2;
+    conv.x.shape[at] = a.y_extent[axis];
+    conv.x.strides[at] *= a.stride[axis];
+  }
+  a.x_extent = a.y_extent;
+  a.stride = kOnes;
+}
+
 }  // namespace
 
 Conv conv_of(const Args& args, ConvMakes makes) noexcept {
@@ -153,6 +170,9 @@ Conv conv_of(const Args& args, ConvMakes makes) noexcept {
   }
   if (args.in.size() > 2) {
     conv.bias = args.in[2];
+  }
+  if (makes != ConvMakes::kX) {
+    skip_what_is_not_read(conv);
   }
   return conv;
 }

@@ -84,6 +84,14 @@ std::vector<Problem> problems() {
       problem(2, 5, 20,
               {.stride = {2, 2}, .x_extent = {8, 8}, .kernel = {1, 1}}),
       problem(2, 40, 9, {.x_extent = {32, 32}, .kernel = {1, 1}}),
+      problem(3, 18, 30,  // by places that do not follow each other
+              {.stride = {2, 2}, .x_extent = {8, 8}, .kernel = {1, 1}}),
+      problem(3, 18, 30,
+              {.stride = {3, 3}, .x_extent = {11, 12}, .kernel = {1, 1}}),
+      problem(2, 16, 17,
+              {.stride = {2, 2}, .x_extent = {8, 8}, .kernel = {2, 2}}),
+      problem(5, 3, 20,  // several panels, the last of one vector
+              {.padding = {1, 1}, .x_extent = {16, 17}, .kernel = {3, 3}}),
       problem(3, 6, 8, {.x_extent = {9, 8}, .kernel = {1, 1}, .groups = 2}),
       problem(1, 4, 6,
               {.stride = {2, 3},

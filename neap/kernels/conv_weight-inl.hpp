@@ -250,22 +250,14 @@ class ConvWeightPart {
     }
   }
 
-  /// The places of y that a tap reaches from inside of x, along an axis.
-  static ConvRange reached(const ConvAxis& axis, std::int64_t tap,
-                           const ConvRange& places) {
-    const std::int64_t step = axis.source_step;
-    const std::int64_t before = -axis.at(0, tap);  // that x begins
-    const std::int64_t left = axis.source - 1 + before;
-    const std::int64_t begin = before <= 0 ? 0 : (before + step - 1) / step;
-    const std::int64_t end = left < 0 ? 0 : left / step + 1;
-    return {std::max(begin, places.begin), std::min(end, places.end)};
-  }
-
-  /// What a channel of x has for each of them, and y.
+  /// What a channel of x has for each place of y that a tap reaches from
+  /// inside of x, and y.
   std::int64_t list_steps(const ConvBand& band, const ConvWindow<T>& window,
                           std::int64_t p, std::int64_t q) {
-    const ConvRange rows = reached(down_, p, band.rows);
-    const ConvRange columns = reached(along_, q, {0, geometry_.extent[1]});
+    const ConvRange all = down_.reached(p);
+    const ConvRange rows{std::max(all.begin, band.rows.begin),
+                         std::min(all.end, band.rows.end)};
+    const ConvRange columns = along_.reached(q);
     ConvStep* to = steps_;
     for (std::int64_t s = 0; s < band.samples; ++s) {
       for (std::int64_t i = rows.begin; i < rows.end; ++i) {
