@@ -14,14 +14,35 @@ import checkpoint_file
 from resume_case import ResumeCase
 import tool_case
 
-ROUNDS, KILLS = 1, 6
+ROUNDS, KILLS = 1, 4
 # A run can be made longer where its rate does not depend on its end.
 RUN = ("--schedule", "constant", "--warmup", "9")
 ENDLESS = 10**9
 
 
+SIZES = ("--layers", "1", "--heads", "2", "--dim", "16", "--block", "8")
+TEXT_MODELS = ("gpt", "lstm", "gru")
+
+
 class KillTest(ResumeCase):
     def test_a_run_that_is_killed_again_and_again_ends_in_the_same_bits(self):
+        self.run_all()
+
+    def test_one_of_a_convolutional_network_too(self):
+        self.model = ("--model", "lenet")
+        self.run_all()
+
+    def test_one_of_a_network_with_buffers_too(self):
+        self.model = ("--model", "resnet18", "--width", "1")
+        self.run_all()
+
+    def test_one_on_a_text_too(self):
+        for model in TEXT_MODELS:
+            with self.subTest(model=model):
+                self.use_text("--model", model, *SIZES)
+                self.run_all()
+
+    def run_all(self):
         for seed in range(ROUNDS):
             for more in (("--compile", "--save-every", "1"),
                          ("--optimizer", "sgd", "--save-every", "3")):

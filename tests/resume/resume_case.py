@@ -13,20 +13,29 @@ from tool_case import OK, ToolCase  # noqa: E402
 
 # Everything that a state may depend on: dropout, clipping, a schedule, batches
 # that do not divide the 64 samples.
-RUN = ("--hidden", "16", "--batch", "24", "--lr", "1e-2", "--dropout", "0.2",
-       "--clip", "1", "--progress", "none")
+RUN = ("--batch", "24", "--lr", "1e-2", "--dropout", "0.2", "--clip", "1",
+       "--progress", "none")
+TEXT = "the waters were divided, and the tide was low again.\n" * 20
 
 
 class ResumeCase(ToolCase):
     def setUp(self):
         super().setUp()
         self.data = self.write_set()
+        self.model = ("--hidden", "16")
         self.file = self.folder / "run.safetensors"
         self.summary = self.folder / "summary.json"
 
+    def use_text(self, *model):
+        """Trains that model on a small text from now on."""
+        text = self.folder / "text.txt"
+        text.write_text(TEXT, encoding="utf-8")
+        self.data = "text"
+        self.model = ("--path", text, *model)
+
     def arguments(self, *more, threads=1):
         return ("train", "--data", self.data, "--json", self.summary,
-                "--threads", threads, *RUN, *more)
+                "--threads", threads, *self.model, *RUN, *more)
 
     def run_part(self, *more, threads=1):
         """RETURNS: the summary of a run that ends by itself."""
