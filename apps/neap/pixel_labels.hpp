@@ -21,6 +21,7 @@ class PixelLabels {
   data::SampleSpec spec() const;
   void load(data::SampleId id, std::span<std::byte> input,
             std::span<std::byte> target) const noexcept;
+  std::uint64_t fingerprint() const { return images_->fingerprint(); }
 
  private:
   const data::Augmented* images_;

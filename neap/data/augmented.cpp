@@ -2,9 +2,11 @@
 #include "neap/data/augmented.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "neap/base/raise.hpp"
 #include "neap/data/draw_key.hpp"
+#include "neap/data/fingerprint.hpp"
 
 namespace neap::data {
 
@@ -43,6 +45,14 @@ Augmented::Augmented(const ImageSet& images, const AugmentOptions& options)
 
 SampleSpec Augmented::spec() const {
   return {{images_->channels(), options_.height, options_.width}, f32, {}, i64};
+}
+
+std::uint64_t Augmented::fingerprint() const {
+  const AugmentOptions& o = options_;
+  return data::fingerprint(
+      {o.padding, o.height, o.width, o.random_crop ? 1 : 0,
+       std::bit_cast<std::int64_t>(o.flip), static_cast<std::int64_t>(o.seed)},
+      images_->fingerprint());
 }
 
 Augmented::Window Augmented::window_of(SampleId id) const noexcept {

@@ -43,6 +43,7 @@ class NEAP_API Augmented {
   SampleSpec spec() const;
   void load(SampleId id, std::span<std::byte> input,
             std::span<std::byte> target) const noexcept;
+  std::uint64_t fingerprint() const;
 
  private:
   // Where the window stands in the image (negative: in the padding).

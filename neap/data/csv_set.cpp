@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "neap/base/raise.hpp"
+#include "neap/data/fingerprint.hpp"
 #include "neap/memory/scope.hpp"
 
 namespace neap::data {
@@ -40,6 +41,16 @@ CsvSet::CsvSet(Tensor features, Tensor targets,
   }
   memory::detach_from_scope(features_);
   memory::detach_from_scope(targets_);
+}
+
+std::uint64_t CsvSet::fingerprint() const {
+  const std::uint64_t found = data::fingerprint(
+      std::as_bytes(features_.values<float>()),
+      data::fingerprint({features_.size(0), features_.size(1), classes_}));
+  return targets_.dtype() == f32
+             ? data::fingerprint(std::as_bytes(targets_.values<float>()), found)
+             : data::fingerprint(std::as_bytes(targets_.values<std::int32_t>()),
+                                 found);
 }
 
 Bytes CsvSet::bytes() const {

@@ -66,6 +66,7 @@ class NEAP_API CsvSet {
   SampleSpec spec() const;
   void load(std::int64_t index, std::span<std::byte> input,
             std::span<std::byte> target) const noexcept;
+  std::uint64_t fingerprint() const;
 
  private:
   Tensor features_;

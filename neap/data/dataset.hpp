@@ -13,11 +13,16 @@
 // sample differs from epoch to epoch (random crops), and it returns
 // Result<void>, where it can fail (a file). The loader calls it from one thread
 // at a time: the user's, or the reader thread that it was told to start.
+//
+// A set may say what it holds, for checkpoints to know it again
+// (fingerprint.hpp): `std::uint64_t fingerprint() const`, which differs where
+// samples do, and may be called while the reader loads.
 #pragma once
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "neap/base/result.hpp"
@@ -52,6 +57,10 @@ concept LoadsIfItCan = requires(const D& d, Id id, std::span<std::byte> bytes) {
 };
 template <class D, class Id>
 concept LoadsBy = LoadsSurely<D, Id> || LoadsIfItCan<D, Id>;
+template <class D>
+concept KnowsItself = requires(const D& d) {
+  { d.fingerprint() } -> std::same_as<std::uint64_t>;
+};
 }  // namespace internal
 
 template <class D>
@@ -78,7 +87,14 @@ class AnyDataset {
           } else {
             return call(set, id.index, input, target);
           }
-        }) {}
+        }),
+        fingerprint_(nullptr) {
+    if constexpr (internal::KnowsItself<D>) {
+      fingerprint_ = [](const void* object) {
+        return static_cast<const D*>(object)->fingerprint();
+      };
+    }
+  }
 
   std::int64_t size() const noexcept { return size_; }
   const SampleSpec& spec() const noexcept { return spec_; }
@@ -86,6 +102,11 @@ class AnyDataset {
   Result<void> load(SampleId id, std::span<std::byte> input,
                     std::span<std::byte> target) const {
     return load_(object_, id, input, target);
+  }
+  /// Nothing where the set does not say what it holds.
+  std::optional<std::uint64_t> fingerprint() const {
+    return fingerprint_ != nullptr ? std::optional(fingerprint_(object_))
+                                   : std::nullopt;
   }
 
  private:
@@ -105,6 +126,7 @@ class AnyDataset {
   SampleSpec spec_;
   Result<void> (*load_)(const void*, SampleId, std::span<std::byte>,
                         std::span<std::byte>);
+  std::uint64_t (*fingerprint_)(const void*);
 };
 
 }  // namespace neap::data

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "neap/data/dataset.hpp"
+#include "neap/data/fingerprint.hpp"
 #include "neap/files/door.hpp"
 #include "neap/memory/containers.hpp"
 
@@ -41,6 +42,11 @@ class NEAP_API RecordFile {
 
   std::int64_t size() const noexcept { return size_; }
   Bytes record_bytes() const noexcept { return layout_.record; }
+  /// Of the sizes.
+  std::uint64_t fingerprint() const noexcept {
+    return data::fingerprint(
+        {layout_.header, layout_.record, layout_.stride, size_});
+  }
   /// Fills `into` with record `index`. Failure kTruncated where the file has
   /// become shorter meanwhile. REQUIRES: index in [0, size()), room for one.
   [[nodiscard]] Result<void> read(std::int64_t index,
@@ -84,6 +90,18 @@ class FileRecords {
       decode_(std::span<const std::byte>(record_), input, target);
     }
     return read;
+  }
+  /// Of the sizes, and of the first record and the last; one that cannot be
+  /// read counts as none.
+  std::uint64_t fingerprint() const {
+    const std::lock_guard lock(mutex_);
+    std::uint64_t found = file_.fingerprint();
+    for (const std::int64_t index : {std::int64_t{0}, file_.size() - 1}) {
+      if (file_.read(index, record_)) {
+        found = data::fingerprint(record_, found);
+      }
+    }
+    return found;
   }
 
  private:

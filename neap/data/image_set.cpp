@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "neap/base/raise.hpp"
+#include "neap/data/fingerprint.hpp"
 #include "neap/memory/scope.hpp"
 
 namespace neap::data {
@@ -39,6 +40,15 @@ ImageSet::ImageSet(Tensor images, Tensor labels, int classes)
   standardise({});
   memory::detach_from_scope(images_);
   memory::detach_from_scope(labels_);
+}
+
+std::uint64_t ImageSet::fingerprint() const {
+  std::uint64_t found = data::fingerprint({size_, pixels_, channels_});
+  found =
+      data::fingerprint(std::as_bytes(images_.values<std::uint8_t>()), found);
+  found =
+      data::fingerprint(std::as_bytes(labels_.values<std::uint8_t>()), found);
+  return data::fingerprint(std::as_bytes(std::span(values_)), found);
 }
 
 Bytes ImageSet::bytes() const {

@@ -51,6 +51,8 @@ class NEAP_API ImageSet {
   SampleSpec spec() const;
   void load(std::int64_t index, std::span<std::byte> input,
             std::span<std::byte> target) const noexcept;
+  /// Of what load() makes of all images.
+  std::uint64_t fingerprint() const;
   /// The target alone.
   void load_label(std::int64_t index,
                   std::span<std::byte> target) const noexcept;

@@ -68,6 +68,10 @@ class NEAP_API Loader {
 
   std::int64_t batches_per_epoch() const noexcept;
   std::int64_t samples() const noexcept { return dataset_.size(); }
+  /// Of what the data set holds, where it says so.
+  std::optional<std::uint64_t> fingerprint() const {
+    return dataset_.fingerprint();
+  }
   const LoaderOptions& options() const noexcept { return options_; }
   /// As asked for; an epoch of fewer samples is one smaller batch.
   std::int64_t batch_size() const noexcept { return options_.batch; }

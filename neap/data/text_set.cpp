@@ -9,6 +9,7 @@
 #include "neap/base/drawn.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/data/draw_key.hpp"
+#include "neap/data/fingerprint.hpp"
 #include "neap/memory/scope.hpp"
 
 namespace neap::data {
@@ -30,6 +31,13 @@ Text::Text(Tensor tokens, Vocabulary vocabulary)
   size_ = tokens_.size(0);
   width_ = tokens_.size(1);
   memory::detach_from_scope(tokens_);
+}
+
+std::uint64_t Text::fingerprint() const {
+  const memory::String characters = vocabulary_.characters();
+  return data::fingerprint(
+      std::as_bytes(std::span(characters)),
+      data::fingerprint(std::as_bytes(tokens_.values<std::uint8_t>())));
 }
 
 Bytes Text::bytes() const {
@@ -71,6 +79,13 @@ TextSet::TextSet(Text text, const BlockOptions& options)
   if (o.random && o.samples > 0 && starts_ > 0) {
     size_ = o.samples;
   }
+}
+
+std::uint64_t TextSet::fingerprint() const {
+  const BlockOptions& o = options_;
+  return data::fingerprint({o.block, o.begin, o.end, o.stride, o.random ? 1 : 0,
+                            static_cast<std::int64_t>(o.seed), o.samples},
+                           text_.fingerprint());
 }
 
 SampleSpec TextSet::spec() const {

@@ -33,6 +33,7 @@ class NEAP_API Text {
   const Vocabulary& vocabulary() const noexcept { return vocabulary_; }
   Bytes bytes() const;
 
+  std::uint64_t fingerprint() const;
   /// Tokens [first, first + tokens.size()). REQUIRES: they are there.
   void copy(std::int64_t first, std::span<std::int64_t> tokens) const noexcept;
 
@@ -86,6 +87,8 @@ class NEAP_API TextSet {
   SampleSpec spec() const;
   void load(SampleId id, std::span<std::byte> input,
             std::span<std::byte> target) const noexcept;
+  /// Of the whole text, and of how samples are cut from it.
+  std::uint64_t fingerprint() const;
 
  private:
   std::int64_t start_of(SampleId id) const noexcept;

@@ -23,6 +23,9 @@ inline constexpr std::string_view kUpdatesPrefix = "neap.optimizer.updates.";
 /// Before the key of a fact.
 inline constexpr std::string_view kFactPrefix = "run.";
 
+/// The fact that is XXH3 of what the data hold.
+inline constexpr std::string_view kDataFact = "loader.data";
+
 template <class... Args>
 memory::String text_of(fmt::format_string<Args...> format, Args&&... args) {
   memory::String out;

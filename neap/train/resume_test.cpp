@@ -225,6 +225,37 @@ TEST_F(ResumeTest, ARunOfOtherDataIsRefusedByName) {
   says({.batch = 6, .seed = 1}, "shuffle is 1 there, 0 here");
 }
 
+// As many samples of the same form, and what they hold.
+struct MarkedSides : Sides {
+  std::uint64_t mark = 0;
+  std::uint64_t fingerprint() const { return mark; }
+};
+
+TEST_F(ResumeTest, DataThatHoldSomethingElseAreRefused) {
+  const auto resume = [&](std::uint64_t mark, const std::string& from) {
+    Generator generator(7);
+    const UseGenerator use(generator);
+    MarkedSides data;
+    data.mark = mark;
+    Net net;
+    optim::Adam adam(net.parameters());
+    data::Loader loader(data, {.batch = 6});
+    Trainer trainer(net, adam, loader);
+    if (from.empty()) {
+      return trainer.save(path());
+    }
+    return trainer.resume(from);
+  };
+  ASSERT_TRUE(resume(0xAB, "").has_value());
+  EXPECT_TRUE(resume(0xAB, path()).has_value());
+  const auto refused = resume(0xAC, path());
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().kind, FailureKind::kMismatch);
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("the data hold something else (their XXH3 is "
+                        "00000000000000ab there, 00000000000000ac here)"));
+}
+
 TEST_F(ResumeTest, SavesAsOftenAsAskedFor) {
   FitOptions options = ten_steps(false);
   options.save = {.path = path(), .every_steps = 3};

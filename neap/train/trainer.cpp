@@ -13,6 +13,7 @@
 #include "neap/optim/clip.hpp"
 #include "neap/tensor/generator.hpp"
 #include "neap/train/batches.hpp"
+#include "neap/train/checkpoint_keys.hpp"
 #include "neap/train/measures.hpp"
 
 namespace neap::train {
@@ -123,6 +124,9 @@ Checkpoint Trainer::checkpoint(const Facts& facts) const {
   add("loader.seed", loader.seed);
   add("loader.shuffle", loader.shuffle ? 1 : 0);
   add("loader.drop_last", loader.drop_last ? 1 : 0);
+  if (const auto held = loader_.fingerprint()) {
+    out.facts.push_back({memory::String(kDataFact), text_of("{:016x}", *held)});
+  }
   return out;
 }
 

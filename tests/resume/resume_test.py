@@ -154,6 +154,16 @@ class RefusalTest(ResumeCase):
         self.refuse_resume(USAGE, "--steps", "4",
                            says="samples is 64 there, 48 here")
 
+    def test_other_data_of_the_same_size_are_refused(self):
+        self.run_part("--steps", "4", "--save", self.file)
+        files = tool_case.separable()
+        images = next(iter(files))
+        pixel = files[images][-1] ^ 1
+        files[images] = files[images][:-1] + bytes([pixel])
+        self.data = self.write_set(files)
+        self.refuse_resume(USAGE, "--steps", "4",
+                           says="the data hold something else")
+
     def test_a_file_that_is_none_is_refused_before_the_data(self):
         self.data = self.folder / "no data"
         self.refuse_resume(DATA, says="run.safetensors")
