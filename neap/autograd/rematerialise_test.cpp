@@ -7,6 +7,7 @@
 #include "neap/autograd/jvp.hpp"
 #include "neap/autograd/rematerialise_test.hpp"
 #include "neap/ops/ops.hpp"
+#include "neap/ops/precision.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/generator.hpp"
 #include "neap/testing/fail_sweep.hpp"
@@ -272,6 +273,30 @@ TEST_F(RematerialiseTest, RunsAgainForEveryBackwardOfARetainedGraph) {
   backward(y, {.retain_graph = true});
   backward(y);
   EXPECT_EQ(x.grad().item(), 12.0);
+}
+
+TEST_F(RematerialiseTest, RunsAgainInThePrecisionOfItsForward) {
+  if (!kernels::has_bf16_dot()) {
+    GTEST_SKIP() << "no other precision here";
+  }
+  for (const Precision forward : {Precision::kF32, Precision::kBf16}) {
+    std::vector<Precision> seen;
+    const auto segment = rematerialise([&seen](const Tensor& x) {
+      seen.push_back(current_precision());
+      return tanh(x);
+    });
+    const Tensor x = requires_grad_(ones({2}));
+    Tensor y;
+    {
+      const UsePrecision guard(forward);
+      y = sum(segment(x));
+    }
+    const UsePrecision other(forward == Precision::kF32 ? Precision::kBf16
+                                                        : Precision::kF32);
+    backward(y);
+    EXPECT_EQ(seen, std::vector(2, forward));
+    EXPECT_NE(current_precision(), forward);
+  }
 }
 
 TEST_F(RematerialiseTest, SecondDerivativesGoThrough) {

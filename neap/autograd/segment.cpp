@@ -9,6 +9,7 @@
 #include "neap/autograd/walk.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/graph/rules.hpp"
+#include "neap/ops/precision.hpp"
 #include "neap/tensor/generator.hpp"
 
 namespace neap::autograd {
@@ -28,7 +29,8 @@ using Outputs = std::array<std::uint16_t, graph::kMaxOutputs>;
 struct Recall final : memory::Counted<Recall> {
   struct Parts {
     base::Ref<SegmentFunction> function;
-    base::DrawKey draws;  // of the generator, where the function began
+    base::DrawKey draws;    // of the generator, where the function began
+    Precision precision{};  // of products there
     Category category{};
     base::SiteId site{};
     Fingerprint fingerprint{};
@@ -166,6 +168,7 @@ void SegmentRun::finish(std::span<Tensor> results) {
   std::size_t count = 0;
   Recall::Parts parts{.function = run.function,
                       .draws = run.draws,
+                      .precision = current_precision(),
                       .category = memory::context().category,
                       .site = memory::context().site,
                       .fingerprint = seen.fingerprint,
@@ -271,6 +274,7 @@ memory::Vector<Tensor> run_again(
       c.generator = &generator;
     });
     const graph::AnewSegment anew;
+    const UsePrecision precision(recall.precision);
     recall.function->call(std::span(stand_ins).first(recall.inputs), results);
   }
   if (!(replayer.fingerprint == recall.fingerprint) ||
