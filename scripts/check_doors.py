@@ -47,7 +47,7 @@ def check(name, text):
 
 def main():
     names = [name for name in tracked("neap/*/*.hpp", "neap/*/*.cpp")
-             if not name.endswith(("_test.cpp", "_bench.cpp"))]
+             if not name.endswith(("_test.cpp", "_for_test.hpp", "_bench.cpp"))]
     excepted = exceptions()
     findings = [finding for name in names if name not in excepted
                 for finding in check(name, COMMENT.sub(blank, read(name)))]

@@ -2,17 +2,16 @@
 // Compiled steps whose arena is in pages.
 #include <gmock/gmock.h>
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
 #include "neap/compile/compile_for_test.hpp"
 #include "neap/compile/lower.hpp"
+#include "neap/memory/taken_for_test.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::compiler {
 namespace {
 
+using memory::Taken;
+using memory::taken_by_process;
 using ::testing::HasSubstr;
 
 constexpr std::int64_t kUnitElements = 256 * 1024;  // a MiB of f32
@@ -69,23 +68,6 @@ Tensor wide_batch(std::int64_t batch) {
   Generator generator(17);
   const UseGenerator use(generator);
   return randn({batch, 2250});
-}
-
-struct Taken {
-  std::int64_t maps = 0;  // of arenas
-  std::int64_t files = 0;
-  friend bool operator==(const Taken&, const Taken&) = default;
-};
-
-Taken taken_by_process() {
-  std::ifstream maps("/proc/self/maps");
-  const std::filesystem::directory_iterator files("/proc/self/fd");
-  Taken taken;
-  for (std::string line; std::getline(maps, line);) {
-    taken.maps += line.find("neap arena") != std::string::npos ? 1 : 0;
-  }
-  taken.files = std::distance(begin(files), end(files));
-  return taken;
 }
 
 TEST(CompilePagedTest, ReachesABoundThatNoLinearPlanReaches) {

@@ -8,12 +8,9 @@
 
 #include <array>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <string>
 
 #include "neap/memory/system_pages.hpp"
+#include "neap/memory/taken_for_test.hpp"
 
 namespace neap::memory {
 namespace {
@@ -181,24 +178,6 @@ TEST_F(PagedArenaTest, ARehearsalAsksForTheSameAndMapsNothing) {
 }
 
 // --- what a refusal leaves -------------------------------------------------
-
-struct Taken {
-  std::int64_t maps = 0;
-  std::int64_t files = 0;
-  friend bool operator==(const Taken&, const Taken&) = default;
-};
-
-// What the process has of them; only a change of it means anything.
-Taken taken_by_process() {
-  std::ifstream maps("/proc/self/maps");
-  const std::filesystem::directory_iterator files("/proc/self/fd");
-  Taken taken;
-  for (std::string line; std::getline(maps, line);) {
-    taken.maps += line.find("neap arena") != std::string::npos ? 1 : 0;
-  }
-  taken.files = std::distance(begin(files), end(files));
-  return taken;
-}
 
 TEST_F(PagedArenaTest, AnyRequestMayBeRefusedAndNothingHasChanged) {
   const Taken before = taken_by_process();

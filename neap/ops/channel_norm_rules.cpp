@@ -2,20 +2,13 @@
 #include "neap/ops/channel_norm_rules.hpp"
 
 #include "neap/kernels/channel_norm.hpp"
-#include "neap/ops/add.hpp"
 #include "neap/ops/batch_norm.hpp"
 #include "neap/ops/batch_norm_grad.hpp"
-#include "neap/ops/expand.hpp"
 #include "neap/ops/group_norm.hpp"
 #include "neap/ops/group_norm_grad.hpp"
 #include "neap/ops/mean.hpp"
-#include "neap/ops/mul.hpp"
-#include "neap/ops/neg.hpp"
-#include "neap/ops/reciprocal.hpp"
+#include "neap/ops/norm_derivatives.hpp"
 #include "neap/ops/reshape.hpp"
-#include "neap/ops/sqrt.hpp"
-#include "neap/ops/square.hpp"
-#include "neap/ops/sub.hpp"
 
 namespace neap::ops {
 
@@ -24,16 +17,47 @@ using kernels::ChannelNormGradAttrs;
 
 namespace {
 
-// x w, where an undefined w is 1.
-Tensor times(const Tensor& x, const Tensor& w) {
-  return w.defined() ? mul(x, by_channel(w)) : x;
-}
-
 // The sum over all but the channels.
 Tensor to_channels(const Tensor& v) {
   const std::int64_t c = v.size(1);
   return reshape(sum_to(v, {c, 1}), {c});
 }
+
+// A norm at one x. `groups` of 0: batch_norm.
+class ChannelNormAt {
+ public:
+  // `stats` as the norm gave them for x.
+  ChannelNormAt(Tensor x, const Tensor& stats, double eps, std::int64_t groups)
+      : x_(std::move(x)), stats_(stats.detach()), eps_(eps), groups_(groups) {}
+
+  const Tensor& x() const noexcept { return x_; }
+  double eps() const noexcept { return eps_; }
+  static bool is_centred() noexcept { return true; }
+  Tensor xhat() const { return channel_norm_of(x_, {}, {}, eps_, groups_)[0]; }
+  Tensor along(const Tensor& v) const {
+    return channel_norm_grad(v, x_, stats_, {},
+                             {.eps = eps_, .groups = groups_, .dx = true})[0];
+  }
+  Tensor cell_mean(const Tensor& v) const {
+    if (groups_ == 0) {
+      return mean(v, {0, 2}, true);
+    }
+    const std::int64_t n = v.size(0);
+    const std::int64_t c = v.size(1);
+    const std::int64_t each = c / groups_;
+    const Tensor cells =
+        mean(reshape(v, {n, groups_, each * v.size(2)}), {-1}, true);
+    return reshape(expand(cells, {n, groups_, each}), {n, c, 1});
+  }
+  static Tensor spread(const Tensor& w) { return by_channel(w); }
+  static Tensor sum(const Tensor& v) { return to_channels(v); }
+
+ private:
+  Tensor x_;
+  Tensor stats_;
+  double eps_;
+  std::int64_t groups_;
+};
 
 void check_channels(const char* op, const Spec& vector, const Spec& x) {
   if (vector.shape != Shape{x.shape[1]}) {
@@ -60,42 +84,6 @@ Shape stats_shape(const char* op, const Shape& x, std::int64_t groups) {
 
 Tensor by_channel(const Tensor& vector) {
   return reshape(vector, {vector.size(0), 1});
-}
-
-Tensor ChannelNormAt::cell_mean(const Tensor& v) const {
-  if (groups_ == 0) {
-    return mean(v, {0, 2}, true);
-  }
-  const std::int64_t n = v.size(0);
-  const std::int64_t c = v.size(1);
-  const std::int64_t each = c / groups_;
-  const Tensor cells =
-      mean(reshape(v, {n, groups_, each * v.size(2)}), {-1}, true);
-  return reshape(expand(cells, {n, groups_, each}), {n, c, 1});
-}
-
-Tensor ChannelNormAt::xhat() const {
-  return channel_norm_of(x_, {}, {}, eps_, groups_)[0];
-}
-
-Tensor ChannelNormAt::along(const Tensor& v) const {
-  return channel_norm_grad(v, x_, stats_, {},
-                           {.eps = eps_, .groups = groups_, .dx = true})[0];
-}
-
-Tensor ChannelNormAt::scale() const {
-  const Tensor from = sub(x_, cell_mean(x_));
-  return reciprocal(sqrt(add(cell_mean(square(from)), eps_)));
-}
-
-Tensor ChannelNormAt::curve(const Tensor& a, const Tensor& b) const {
-  const Tensor hat = xhat();
-  const Tensor along_a = along(a);
-  const Tensor along_b = along(b);
-  Tensor sum = mul(hat, cell_mean(mul(a, along_b)));
-  sum = add(std::move(sum), mul(along_a, cell_mean(mul(hat, b))));
-  sum = add(std::move(sum), mul(along_b, cell_mean(mul(hat, a))));
-  return neg(mul(std::move(sum), scale()));
 }
 
 void infer_channel_norm(const char* op, const OpArgs& args,
@@ -158,94 +146,22 @@ void vjp_channel_norm(VjpContext& c) {
 
 void jvp_channel_norm(JvpContext& c) {
   const auto& attrs = c.attrs<ChannelNormAttrs>();
-  const auto at = [&] {
+  jvp_norm_by(c, [&] {
     return ChannelNormAt(c.input(0), c.output(1), attrs.eps, attrs.groups);
-  };
-  Tensor d;
-  if (c.tangent(0).defined()) {
-    d = times(at().along(c.tangent(0)), c.inputs() > 1 ? c.input(1) : Tensor());
-  }
-  if (c.inputs() > 1 && c.tangent(1).defined()) {
-    d = add_defined(std::move(d), times(at().xhat(), c.tangent(1)));
-  }
-  if (c.inputs() > 2 && c.tangent(2).defined()) {
-    d = add_defined(std::move(d), by_channel(c.tangent(2)));
-  }
-  c.set(0, expand(d, c.output().shape()));
+  });
 }
 
-// With u the cotangents of dx, dw and db, and g = dy w:
-//   of dy: w s P u_dx + xhat u_dw + u_db
-//   of x:  curve(u_dx, g) + s P (dy u_dw)
-//   of w:  sum over samples and s of dy s P u_dx
 void vjp_channel_norm_grad(VjpContext& c) {
   const auto attrs = c.attrs<ChannelNormGradAttrs>();
-  const ChannelNormAt at(c.input(1), c.input(2), attrs.eps, attrs.groups);
-  const bool weighted = c.inputs() > 3;
-  const bool reads_w = weighted && (c.needs(0) || c.needs(1));
-  const Tensor w = reads_w ? c.input(3) : Tensor();
-  const Tensor& u = c.cotangent(0);
-  const Tensor& u_w = c.cotangent(1);
-  const Tensor& u_b = c.cotangent(2);
-  const Tensor along_u = u.defined() ? at.along(u) : Tensor();
-  if (c.needs(0)) {
-    Tensor d = u.defined() ? times(along_u, w) : Tensor();
-    if (u_w.defined()) {
-      d = add_defined(std::move(d), times(at.xhat(), u_w));
-    }
-    if (u_b.defined()) {
-      d = add_defined(std::move(d), by_channel(u_b));
-    }
-    c.set(0, d.defined() ? expand(d, at.x().shape()) : d);
-  }
-  if (c.needs(1)) {
-    const Tensor dy = c.input(0);
-    Tensor d = u.defined() ? at.curve(u, times(dy, w)) : Tensor();
-    if (u_w.defined()) {
-      d = add_defined(std::move(d), at.along(times(dy, u_w)));
-    }
-    c.set(1, std::move(d));
-  }
-  if (weighted && c.needs(3) && u.defined()) {
-    c.set(3, to_channels(mul(c.input(0), along_u)));
-  }
+  vjp_norm_grad_by(
+      c, ChannelNormAt(c.input(1), c.input(2), attrs.eps, attrs.groups));
 }
 
-// With t the tangents of dy, x and w:
-//   of dx: s P (w t_dy + t_w dy) + curve(g, t_x)
-//   of dw: sum over samples and s of t_dy xhat + dy s P t_x
-//   of db: sum over samples and s of t_dy
 void jvp_channel_norm_grad(JvpContext& c) {
   const auto wanted = c.attrs<ChannelNormGradAttrs>();
-  const ChannelNormAt at(c.input(1), c.input(2), wanted.eps, wanted.groups);
-  const Tensor& t = c.tangent(0);
-  const Tensor& t_x = c.tangent(1);
-  const Tensor t_w = c.inputs() > 3 ? c.tangent(3) : Tensor();
-  const bool reads_w = c.inputs() > 3 && (t.defined() || t_x.defined());
-  const bool reads_dy = t_x.defined() || t_w.defined();
-  const Tensor w = reads_w ? c.input(3) : Tensor();
-  const Tensor dy = reads_dy ? c.input(0) : Tensor();
-  if (wanted.dx) {
-    Tensor g = t.defined() ? times(t, w) : Tensor();
-    if (t_w.defined()) {
-      g = add_defined(std::move(g), times(dy, t_w));
-    }
-    Tensor d = g.defined() ? at.along(g) : Tensor();
-    if (t_x.defined()) {
-      d = add_defined(std::move(d), at.curve(times(dy, w), t_x));
-    }
-    c.set(0, std::move(d));
-  }
-  if (wanted.dw) {
-    Tensor d = t.defined() ? mul(t, at.xhat()) : Tensor();
-    if (t_x.defined()) {
-      d = add_defined(std::move(d), mul(dy, at.along(t_x)));
-    }
-    c.set(1, d.defined() ? to_channels(d) : d);
-  }
-  if (wanted.db && t.defined()) {
-    c.set(2, to_channels(t));
-  }
+  jvp_norm_grad_by(
+      c, ChannelNormAt(c.input(1), c.input(2), wanted.eps, wanted.groups),
+      wanted);
 }
 
 std::array<Tensor, 2> channel_norm_of(const Operand& x, const Tensor& weight,

@@ -10,20 +10,18 @@
 #include "neap/ops/conv2d.hpp"
 #include "neap/ops/conv_transpose1d.hpp"
 #include "neap/ops/conv_transpose2d.hpp"
-#include "neap/tensor/create.hpp"
+#include "neap/ops/figures_for_test.hpp"
 
 namespace neap {
 namespace {
 
-#include "neap/ops/conv_figures.inc"
+using testing::elements_of;
+using testing::expect_near;
+using testing::wave;
 
-Tensor array(const Shape& shape, double (*f)(double)) {
-  std::vector<double> values(static_cast<std::size_t>(shape.element_count()));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = f(static_cast<double>(i));
-  }
-  return from_values(values, shape, f64);
-}
+constexpr double kTolerance = 1e-12;
+
+#include "neap/ops/conv_figures.inc"
 
 struct Shapes {
   Shape x, w, bias;
@@ -34,25 +32,17 @@ template <class Convolve>
 void expect_figures(const Shapes& shapes, const Convolve& convolve,
                     std::span<const double> want) {
   const Tensor inputs[] = {
-      array(shapes.x, [](double i) { return std::sin(1.3 * i + 0.4); }),
-      array(shapes.w, [](double i) { return std::cos(0.7 * i); }),
-      array(shapes.bias, [](double i) { return 0.5 - 0.2 * i; })};
+      wave(shapes.x, [](double i) { return std::sin(1.3 * i + 0.4); }),
+      wave(shapes.w, [](double i) { return std::cos(0.7 * i); }),
+      wave(shapes.bias, [](double i) { return 0.5 - 0.2 * i; })};
   for (const Tensor& input : inputs) {
     requires_grad_(input);
   }
   const Tensor y = convolve(inputs[0], inputs[1], inputs[2]);
-  const Tensor g = array(y.shape(), [](double i) { return std::cos(0.9 * i); });
+  const Tensor g = wave(y.shape(), [](double i) { return std::cos(0.9 * i); });
   const auto d =
       grad(std::span(&y, 1), inputs, {.cotangents = std::span(&g, 1)});
-  std::vector<double> got;
-  for (const Tensor& t : {y, d[0], d[1], d[2]}) {
-    const memory::Vector<double> values = t.to_vector();
-    got.insert(got.end(), values.begin(), values.end());
-  }
-  ASSERT_EQ(got.size(), want.size());
-  for (std::size_t i = 0; i < want.size(); ++i) {
-    EXPECT_NEAR(got[i], want[i], 1e-12) << i;
-  }
+  expect_near(elements_of({y, d[0], d[1], d[2]}), want, kTolerance);
 }
 
 TEST(ConvFiguresTest, Conv2dIsPyTorchs) {

@@ -6,42 +6,31 @@
 
 #include "neap/autograd/backward.hpp"
 #include "neap/graph/vertex.hpp"
+#include "neap/ops/figures_for_test.hpp"
 #include "neap/ops/interpolate.hpp"
-#include "neap/tensor/create.hpp"
 
 namespace neap {
 namespace {
+
+using testing::expect_near;
+using testing::wave;
+
+constexpr double kTolerance = 1e-14;
 
 #include "neap/ops/interpolate_figures.inc"
 
 constexpr auto kBilinear = Interpolation::kBilinear;
 
-Tensor array(const Shape& shape, double (*f)(double)) {
-  std::vector<double> values(static_cast<std::size_t>(shape.element_count()));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = f(static_cast<double>(i));
-  }
-  return from_values(values, shape, f64);
-}
-
-void expect_near(const Tensor& got, std::span<const double> want) {
-  const memory::Vector<double> values = got.to_vector();
-  ASSERT_EQ(values.size(), want.size());
-  for (std::size_t i = 0; i < want.size(); ++i) {
-    EXPECT_NEAR(values[i], want[i], 1e-14) << i;
-  }
-}
-
 void expect_figures(const InterpolateOptions& options,
                     std::span<const double> y_figures,
                     std::span<const double> dx_figures) {
-  const Tensor x = requires_grad_(array(
-      {1, 2, 3, 4}, [](double i) { return 2 * std::sin(1.3 * i + 0.4); }));
+  const Tensor x = requires_grad_(
+      wave({1, 2, 3, 4}, [](double i) { return 2 * std::sin(1.3 * i + 0.4); }));
   const Tensor y = interpolate(x, options);
-  const Tensor g = array(y.shape(), [](double i) { return std::cos(0.9 * i); });
+  const Tensor g = wave(y.shape(), [](double i) { return std::cos(0.9 * i); });
   backward(y, {.cotangent = g});
-  expect_near(y, y_figures);
-  expect_near(x.grad(), dx_figures);
+  expect_near(y, y_figures, kTolerance);
+  expect_near(x.grad(), dx_figures, kTolerance);
 }
 
 TEST(InterpolateFiguresTest, NearestIsPyTorchs) {

@@ -2,34 +2,48 @@
 #include "neap/ops/norm_rules.hpp"
 
 #include "neap/kernels/layer_norm.hpp"
-#include "neap/ops/add.hpp"
-#include "neap/ops/expand.hpp"
 #include "neap/ops/layer_norm.hpp"
 #include "neap/ops/layer_norm_grad.hpp"
 #include "neap/ops/mean.hpp"
-#include "neap/ops/mul.hpp"
-#include "neap/ops/neg.hpp"
-#include "neap/ops/reciprocal.hpp"
+#include "neap/ops/norm_derivatives.hpp"
 #include "neap/ops/reshape.hpp"
 #include "neap/ops/rms_norm.hpp"
 #include "neap/ops/rms_norm_grad.hpp"
-#include "neap/ops/sqrt.hpp"
-#include "neap/ops/square.hpp"
-#include "neap/ops/sub.hpp"
 
 namespace neap::ops {
 namespace {
 
 using kernels::NormGradAttrs;
 
-Tensor row_mean(const Tensor& x) {
-  return mean(x, {-1}, true);
-}
+// A norm of rows along the last axis, at one x.
+class NormAt {
+ public:
+  // `stats` as the norm gave them for x.
+  NormAt(Norm norm, Tensor x, const Tensor& stats, double eps)
+      : norm_(norm), x_(std::move(x)), stats_(stats.detach()), eps_(eps) {}
 
-// x y, where an undefined y is 1.
-Tensor times(const Tensor& x, const Tensor& y) {
-  return y.defined() ? mul(x, y) : x;
-}
+  const Tensor& x() const noexcept { return x_; }
+  double eps() const noexcept { return eps_; }
+  bool is_centred() const noexcept { return norm_ == Norm::kLayer; }
+  Tensor xhat() const {
+    return norm_ == Norm::kLayer ? layer_norm_of(x_, {}, {}, eps_)[0]
+                                 : rms_norm_of(x_, {}, eps_)[0];
+  }
+  Tensor along(const Tensor& v) const {
+    const NormGradAttrs wanted{.eps = eps_, .dx = true};
+    return norm_ == Norm::kLayer ? layer_norm_grad(v, x_, stats_, {}, wanted)[0]
+                                 : rms_norm_grad(v, x_, stats_, {}, wanted)[0];
+  }
+  static Tensor cell_mean(const Tensor& v) { return mean(v, {-1}, true); }
+  static const Tensor& spread(const Tensor& w) { return w; }
+  static Tensor sum(const Tensor& v) { return sum_to(v, {v.shape().back()}); }
+
+ private:
+  Norm norm_;
+  Tensor x_;
+  Tensor stats_;
+  double eps_;
+};
 
 Shape with_last(Shape shape, std::int64_t extent) {
   shape[shape.rank() - 1] = extent;
@@ -45,32 +59,6 @@ void check_vector(const char* op, const Spec& vector, const Spec& x) {
 }
 
 }  // namespace
-
-Tensor NormAt::xhat() const {
-  return norm_ == Norm::kLayer ? layer_norm_of(x_, {}, {}, eps_)[0]
-                               : rms_norm_of(x_, {}, eps_)[0];
-}
-
-Tensor NormAt::along(const Tensor& v) const {
-  const NormGradAttrs wanted{.eps = eps_, .dx = true};
-  return norm_ == Norm::kLayer ? layer_norm_grad(v, x_, stats_, {}, wanted)[0]
-                               : rms_norm_grad(v, x_, stats_, {}, wanted)[0];
-}
-
-Tensor NormAt::scale() const {
-  const Tensor from = norm_ == Norm::kLayer ? sub(x_, row_mean(x_)) : x_;
-  return reciprocal(sqrt(add(row_mean(square(from)), eps_)));
-}
-
-Tensor NormAt::curve(const Tensor& a, const Tensor& b) const {
-  const Tensor hat = xhat();
-  const Tensor along_a = along(a);
-  const Tensor along_b = along(b);
-  Tensor sum = mul(hat, row_mean(mul(a, along_b)));
-  sum = add(std::move(sum), mul(along_a, row_mean(mul(hat, b))));
-  sum = add(std::move(sum), mul(along_b, row_mean(mul(hat, a))));
-  return neg(mul(std::move(sum), scale()));
-}
 
 void infer_norm(const char* op, const OpArgs& args, std::int64_t stats,
                 std::span<Spec> out) {
@@ -111,94 +99,20 @@ void infer_norm_grad(const char* op, const OpArgs& args, std::int64_t stats,
 }
 
 void jvp_norm(JvpContext& c, Norm norm) {
-  const auto at = [&] {
+  jvp_norm_by(c, [&] {
     return NormAt(norm, c.input(0), c.output(1),
                   c.attrs<kernels::RowNormAttrs>().eps);
-  };
-  Tensor d;
-  if (c.tangent(0).defined()) {
-    d = times(at().along(c.tangent(0)), c.inputs() > 1 ? c.input(1) : Tensor());
-  }
-  if (c.inputs() > 1 && c.tangent(1).defined()) {
-    d = add_defined(std::move(d), mul(at().xhat(), c.tangent(1)));
-  }
-  if (c.inputs() > 2) {
-    d = add_defined(std::move(d), c.tangent(2));
-  }
-  c.set(0, expand(d, c.output().shape()));
+  });
 }
 
-// With u the cotangents of dx, dw and db, and g = dy w:
-//   of dy: w s P u_dx + xhat u_dw + u_db
-//   of x:  curve(u_dx, g) + s P (dy u_dw)
-//   of w:  sum over rows of dy s P u_dx
 void vjp_norm_grad(VjpContext& c, Norm norm) {
-  const NormAt at(norm, c.input(1), c.input(2), c.attrs<NormGradAttrs>().eps);
-  const bool weighted = c.inputs() > 3;
-  const bool reads_w = weighted && (c.needs(0) || c.needs(1));
-  const Tensor w = reads_w ? c.input(3) : Tensor();
-  const Tensor& u = c.cotangent(0);
-  const Tensor& u_w = c.cotangent(1);
-  const Tensor u_b = norm == Norm::kLayer ? c.cotangent(2) : Tensor();
-  const Shape& shape = at.x().shape();
-  const Tensor along_u = u.defined() ? at.along(u) : Tensor();
-  if (c.needs(0)) {
-    Tensor d = u.defined() ? times(along_u, w) : Tensor();
-    if (u_w.defined()) {
-      d = add_defined(std::move(d), mul(at.xhat(), u_w));
-    }
-    d = add_defined(std::move(d), u_b);
-    c.set(0, d.defined() ? expand(d, shape) : d);
-  }
-  if (c.needs(1)) {
-    const Tensor dy = c.input(0);
-    Tensor d = u.defined() ? at.curve(u, times(dy, w)) : Tensor();
-    if (u_w.defined()) {
-      d = add_defined(std::move(d), at.along(mul(dy, u_w)));
-    }
-    c.set(1, std::move(d));
-  }
-  if (weighted && c.needs(3) && u.defined()) {
-    c.set(3, sum_to(mul(c.input(0), along_u), {shape.back()}));
-  }
+  vjp_norm_grad_by(
+      c, NormAt(norm, c.input(1), c.input(2), c.attrs<NormGradAttrs>().eps));
 }
 
-// With t the tangents of dy, x and w:
-//   of dx: s P (w t_dy + t_w dy) + curve(g, t_x)
-//   of dw: sum over rows of t_dy xhat + dy s P t_x
-//   of db: sum over rows of t_dy
 void jvp_norm_grad(JvpContext& c, Norm norm) {
   const auto wanted = c.attrs<NormGradAttrs>();
-  const NormAt at(norm, c.input(1), c.input(2), wanted.eps);
-  const Tensor& t = c.tangent(0);
-  const Tensor& t_x = c.tangent(1);
-  const Tensor t_w = c.inputs() > 3 ? c.tangent(3) : Tensor();
-  const bool reads_w = c.inputs() > 3 && (t.defined() || t_x.defined());
-  const bool reads_dy = t_x.defined() || t_w.defined();
-  const Tensor w = reads_w ? c.input(3) : Tensor();
-  const Tensor dy = reads_dy ? c.input(0) : Tensor();
-  const Shape columns{at.x().shape().back()};
-  if (wanted.dx) {
-    Tensor g = t.defined() ? times(t, w) : Tensor();
-    if (t_w.defined()) {
-      g = add_defined(std::move(g), mul(dy, t_w));
-    }
-    Tensor d = g.defined() ? at.along(g) : Tensor();
-    if (t_x.defined()) {
-      d = add_defined(std::move(d), at.curve(times(dy, w), t_x));
-    }
-    c.set(0, std::move(d));
-  }
-  if (wanted.dw) {
-    Tensor d = t.defined() ? mul(t, at.xhat()) : Tensor();
-    if (t_x.defined()) {
-      d = add_defined(std::move(d), mul(dy, at.along(t_x)));
-    }
-    c.set(1, d.defined() ? sum_to(d, columns) : d);
-  }
-  if (wanted.db && t.defined()) {
-    c.set(2, sum_to(t, columns));
-  }
+  jvp_norm_grad_by(c, NormAt(norm, c.input(1), c.input(2), wanted.eps), wanted);
 }
 
 Tensor norm_rows(const char* op, const Operand& x,

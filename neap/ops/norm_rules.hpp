@@ -1,15 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the rules of layer_norm and rms_norm share. For sources of ops only.
-//
-// A norm maps a row x to xhat = s (x - mean x), or s x for rms_norm, with
-// s = (mean of squares + eps)^(-1/2). Its derivative is s P with
-//
-//   P v = v - mean v - xhat mean(v xhat)        (rms_norm: without mean v)
-//
-// which is symmetric. The derivative of a -> <a, s P b> by x is symmetric in
-// all of a, b and the direction, as a third derivative is:
-//
-//   -s^2 (xhat mean(a P b) + P a mean(xhat b) + P b mean(xhat a))
+// What the rules of layer_norm and rms_norm share, whose cells are rows
+// (norm_derivatives.hpp). For sources of ops only.
 #pragma once
 
 #include "neap/kernels/layer_norm_grad.hpp"
@@ -18,29 +9,6 @@
 namespace neap::ops {
 
 enum class Norm { kLayer, kRms };
-
-/// A norm at one x of rows along the last axis.
-class NormAt {
- public:
-  /// `stats` as the norm gave them for x.
-  NormAt(Norm norm, Tensor x, const Tensor& stats, double eps)
-      : norm_(norm), x_(std::move(x)), stats_(stats.detach()), eps_(eps) {}
-
-  const Tensor& x() const noexcept { return x_; }
-  Tensor xhat() const;
-  /// s P v
-  Tensor along(const Tensor& v) const;
-  /// The derivative of <a, s P b> by x.
-  Tensor curve(const Tensor& a, const Tensor& b) const;
-
- private:
-  Tensor scale() const;  // s, (..., 1), as a function of x
-
-  Norm norm_;
-  Tensor x_;
-  Tensor stats_;
-  double eps_;
-};
 
 /// Shape rules of the forward and the backward op.
 void infer_norm(const char* op, const OpArgs& args, std::int64_t stats,

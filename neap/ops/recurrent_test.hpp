@@ -251,4 +251,40 @@ inline std::vector<ErrorRow> recurrent_errors(std::int64_t gates,
               typeid(DTypeError))};
 }
 
+using RecurrentCell = Tensor (*)(const Tensor& x, const Tensor& h,
+                                 const RecurrentWeights& weights);
+
+/// Of the composite that is one step of a network with one state.
+inline OpTable recurrent_cell_table(const char* name, const PlainNet& net,
+                                    RecurrentCell cell) {
+  const std::int64_t rows = net.gates * 2;
+  auto inputs = recurrent_inputs({1, 3, 2, 2}, net.gates, 1);
+  inputs[0].shape = {3, 2};
+  return {
+      .name = name,
+      .rows = {{.name = "plain",
+                .fn = [cell](
+                          Inputs x) { return cell(x[0], x[5], weights_of(x)); },
+                .inputs = inputs,
+                .reference =
+                    [net](std::span<const HostArray> in) {
+                      std::vector<HostArray> all(in.begin(), in.end());
+                      all[0].shape = {1, in[0].shape[0], 2};
+                      Numbers y = plain(net, all, true, false);
+                      y.resize(y.size() / 2);
+                      return y;
+                    },
+                .zero_size =
+                    {{{0, 2}, {rows, 2}, {rows, 2}, {rows}, {rows}, {0, 2}}}}},
+      .errors = {
+          {.name = "rank",
+           .fn =
+               [cell](Inputs x) {
+                 return cell(x[0], {}, {x[1], x[2]});
+               },
+           .inputs = {uniform({2, 1, 1}, 0, 1), uniform({net.gates, 1}, 0, 1),
+                      uniform({net.gates, 1}, 0, 1)},
+           .error = typeid(ShapeError)}}};
+}
+
 }  // namespace neap::testing

@@ -8,49 +8,38 @@
 #include "neap/autograd/backward.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/ops/cumsum.hpp"
+#include "neap/ops/figures_for_test.hpp"
 #include "neap/ops/logsumexp.hpp"
 #include "neap/ops/max.hpp"
 #include "neap/ops/norm.hpp"
 #include "neap/ops/prod.hpp"
 #include "neap/ops/sort.hpp"
 #include "neap/ops/var.hpp"
-#include "neap/tensor/create.hpp"
 
 namespace neap {
 namespace {
 
-#include "neap/ops/reduction_figures.inc"
+using testing::elements_of;
+using testing::expect_near;
+using testing::wave;
 
-Tensor array(const Shape& shape, double (*f)(std::size_t)) {
-  std::vector<double> values(static_cast<std::size_t>(shape.element_count()));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = f(i);
-  }
-  return from_values(values, shape, f64);
-}
+constexpr double kTolerance = 1e-13;
+
+#include "neap/ops/reduction_figures.inc"
 
 // The result and the gradient of x, one after the other, are `want`.
 template <class Function>
 void expect_figures(const Function& function, std::span<const double> want) {
-  const Tensor x = array({2, 3, 4}, [](std::size_t i) {
+  const Tensor x = wave({2, 3, 4}, [](double i) {
     const bool is_zero = i == 5 || i == 6 || i == 14;
-    return is_zero ? 0.0 : 2 * std::sin(1.3 * static_cast<double>(i) + 0.4);
+    return is_zero ? 0.0 : 2 * std::sin(1.3 * i + 0.4);
   });
   requires_grad_(x);
   const Tensor y = function(x);
-  const Tensor g = array(y.shape(), [](std::size_t i) {
-    return std::cos(0.9 * static_cast<double>(i));
-  });
+  const Tensor g = wave(y.shape(), [](double i) { return std::cos(0.9 * i); });
   const auto dx = grad(std::span(&y, 1), std::span(&x, 1),
                        {.cotangents = std::span(&g, 1)});
-  memory::Vector<double> got = y.to_vector();
-  for (const double value : dx[0].to_vector()) {
-    got.push_back(value);
-  }
-  ASSERT_EQ(got.size(), want.size());
-  for (std::size_t i = 0; i < want.size(); ++i) {
-    EXPECT_NEAR(got[i], want[i], 1e-13) << i;
-  }
+  expect_near(elements_of({y, dx[0]}), want, kTolerance);
 }
 
 TEST(ReductionFiguresTest, VarianceIsPyTorchs) {

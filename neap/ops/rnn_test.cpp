@@ -59,35 +59,11 @@ OpTable rnn_table() {
 }
 
 OpTable rnn_cell_table() {
-  return {.name = "rnn_cell",
-          .rows = {{.name = "plain",
-                    .fn =
-                        [](Inputs x) {
-                          return rnn_cell(x[0], x[5], weights_of(x));
-                        },
-                    .inputs =
-                        [] {
-                          auto in = recurrent_inputs({1, 3, 2, 2}, 1, 1);
-                          in[0].shape = {3, 2};
-                          return in;
-                        }(),
-                    .reference =
-                        [](std::span<const HostArray> in) {
-                          std::vector<HostArray> all(in.begin(), in.end());
-                          all[0].shape = {1, in[0].shape[0], 2};
-                          Numbers y = plain(kTanh, all, true, false);
-                          y.resize(y.size() / 2);
-                          return y;
-                        },
-                    .zero_size = {{{0, 2}, {2, 2}, {2, 2}, {2}, {2}, {0, 2}}}}},
-          .errors = {{.name = "rank",
-                      .fn =
-                          [](Inputs x) {
-                            return rnn_cell(x[0], {}, {x[1], x[2]});
-                          },
-                      .inputs = {uniform({2, 1, 1}, 0, 1),
-                                 uniform({1, 1}, 0, 1), uniform({1, 1}, 0, 1)},
-                      .error = typeid(ShapeError)}}};
+  return recurrent_cell_table(
+      "rnn_cell", kTanh,
+      [](const Tensor& x, const Tensor& h, const RecurrentWeights& weights) {
+        return rnn_cell(x, h, weights);
+      });
 }
 
 const Listed kListed(rnn_table);
