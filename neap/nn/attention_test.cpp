@@ -12,6 +12,7 @@
 #include "neap/nn/init.hpp"
 #include "neap/nn/swiglu.hpp"
 #include "neap/ops/assign.hpp"
+#include "neap/ops/figures_for_test.hpp"
 #include "neap/ops/mean.hpp"
 #include "neap/ops/mul.hpp"
 #include "neap/ops/rotary_embedding.hpp"
@@ -23,31 +24,17 @@
 namespace neap::nn {
 namespace {
 
+using testing::expect_near;
+using testing::wave;
+
 #include "neap/nn/attention_figures.inc"
 
 constexpr double kTolerance = 1e-13;
 constexpr const char* kNames[] = {"in_proj_weight", "in_proj_bias",
                                   "out_proj.weight", "out_proj.bias"};
 
-template <class ValueOf>
-Tensor wave(const Shape& shape, const ValueOf& value_of, DType dtype = f64) {
-  std::vector<double> values(static_cast<std::size_t>(shape.element_count()));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = value_of(static_cast<double>(i));
-  }
-  return from_values(values, shape, dtype);
-}
-
 Tensor rows_of_x() {
   return wave({2, 4, 6}, [](double i) { return std::sin(0.8 * i); });
-}
-
-void expect_near(const Tensor& got, std::span<const double> want) {
-  const memory::Vector<double> values = got.to_vector();
-  ASSERT_EQ(values.size(), want.size());
-  for (std::size_t i = 0; i < want.size(); ++i) {
-    EXPECT_NEAR(values[i], want[i], kTolerance) << i;
-  }
 }
 
 class AttentionTest : public DoorTest {
@@ -89,7 +76,7 @@ TEST_F(AttentionTest, OfASequenceToItselfIsPyTorchs) {
   MultiheadAttention attention = layer();
   const Tensor x = requires_grad_(rows_of_x());
   const Tensor y = attention(x, x, x, {.is_causal = true});
-  expect_near(y, kSelfResult);
+  expect_near(y, kSelfResult, kTolerance);
   backward(mean(square(y)));
   expect_gradients({x}, attention, kSelfGradients);
 }
@@ -104,7 +91,7 @@ TEST_F(AttentionTest, OfOneSequenceToAnotherIsPyTorchs) {
       [](double i) { return std::floor(i / 5) + std::fmod(i, 5) != 3 ? 1 : 0; },
       boolean);
   const Tensor y = attention(x, other, other, {.mask = sees});
-  expect_near(y, kCrossResult);
+  expect_near(y, kCrossResult, kTolerance);
   backward(mean(square(y)));
   expect_gradients({x, other}, attention, kCrossGradients);
 }
@@ -140,10 +127,10 @@ TEST_F(AttentionTest, RefusesWhatMakesNoSense) {
 }
 
 TEST_F(AttentionTest, RotaryEmbeddingIsRoFormers) {
-  expect_near(rotary_embedding(rows_of_x()), kHalves);
+  expect_near(rotary_embedding(rows_of_x()), kHalves, kTolerance);
   expect_near(
       rotary_embedding(rows_of_x(), {.pairs = RotaryPairs::kInterleaved}),
-      kInterleaved);
+      kInterleaved, kTolerance);
 }
 
 TEST_F(AttentionTest, SwiGluIsItsFormula) {
@@ -161,7 +148,7 @@ TEST_F(AttentionTest, SwiGluIsItsFormula) {
   };
   const memory::Vector<double> want =
       of("w2", mul(silu(of("w1", x)), of("w3", x))).to_vector();
-  expect_near(layer(x), std::span(want.data(), want.size()));
+  expect_near(layer(x), std::span(want.data(), want.size()), kTolerance);
   EXPECT_EQ(layer.clone()(x).to_vector(), layer(x).to_vector());
 }
 
