@@ -30,7 +30,22 @@ function(neap_room name)
     ${ROOM_PRIVATE_LIBRARIES})
 endfunction()
 
-# One executable of tests; each TEST is a ctest case of its own.
+# The tests of an executable as few ctest cases, each of a share of them. A
+# program with sanitizers takes long to start, and there are thousands of tests.
+function(neap_test_shares target files labels)
+  list(LENGTH files count)
+  math(EXPR shares "1 + ${count} / 16")
+  math(EXPR last "${shares} - 1")
+  foreach(share RANGE ${last})
+    add_test(NAME ${target}.${share} COMMAND ${target} --gtest_brief=1)
+    set_tests_properties(${target}.${share} PROPERTIES
+      TIMEOUT 1200 LABELS "${labels}" ENVIRONMENT
+      "GTEST_TOTAL_SHARDS=${shares};GTEST_SHARD_INDEX=${share}")
+  endforeach()
+endfunction()
+
+# One executable of tests; each TEST is a ctest case of its own, but where there
+# are sanitizers.
 #   neap_test(<executable> <file>... [ROOMS ...] [LIBRARIES ...] [LABELS ...])
 function(neap_test target)
   cmake_parse_arguments(TEST "" "" "ROOMS;LABELS;LIBRARIES" ${ARGN})
@@ -57,8 +72,18 @@ function(neap_test target)
   target_link_libraries(${target} PRIVATE ${TEST_ROOMS}
     neap_options fmt::fmt ${main} GTest::gtest GTest::gmock
     ${TEST_LIBRARIES})
+  # Each access of a test's own code is checked by a call, which is as thorough
+  # as code in its place, slower to run and much faster to compile.
+  if(NEAP_SANITIZE STREQUAL "address")
+    target_compile_options(${target} PRIVATE
+      "SHELL:--param asan-instrumentation-with-call-threshold=0")
+  endif()
   if(NOT TEST_LABELS)
     set(TEST_LABELS unit)
+  endif()
+  if(NEAP_SANITIZE)
+    neap_test_shares(${target} "${TEST_UNPARSED_ARGUMENTS}" "${TEST_LABELS}")
+    return()
   endif()
   # Discovery hands its properties on several times, and each time a level of
   # escapes goes: this many keep a list of labels one argument to the end.

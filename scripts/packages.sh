@@ -5,7 +5,7 @@ declare -A PACKAGES=(
     libhwy-dev zlib1g-dev libxxhash-dev libcli11-dev nlohmann-json3-dev
     libtomlplusplus-dev"
   [demo]="dataset-fashion-mnist bible-kjv bible-kjv-text"
-  [test]="libgtest-dev libgmock-dev librapidcheck-dev valgrind python3
+  [test]="libgtest-dev libgmock-dev librapidcheck-dev lld valgrind python3
     dataset-fashion-mnist"
   [lint]="clang-format clang-tidy universal-ctags git python3"
   [coverage]="gcovr python3"
