@@ -8,21 +8,27 @@
 namespace neap::kernels {
 namespace {
 
-// Row `i` of a matrix: columns [first, last) are x, the others 0.
 template <class T>
-void keep(const T* x, std::int64_t x_stride, T* y, std::int64_t y_stride,
-          std::int64_t columns, std::int64_t first,
-          std::int64_t last) noexcept {
+struct Row {
+  T* data;
+  std::int64_t stride;
+  T& operator[](std::int64_t j) const noexcept { return data[j * stride]; }
+};
+
+// Columns [first, last) of y are x, the others 0.
+template <class T>
+void keep(const Row<const T>& x, const Row<T>& y, std::int64_t columns,
+          std::int64_t first, std::int64_t last) noexcept {
   for (std::int64_t j = 0; j < first; ++j) {
-    y[j * y_stride] = T{};
+    y[j] = T{};
   }
-  if (x != y) {
+  if (x.data != y.data) {
     for (std::int64_t j = first; j < last; ++j) {
-      y[j * y_stride] = x[j * x_stride];
+      y[j] = x[j];
     }
   }
   for (std::int64_t j = last; j < columns; ++j) {
-    y[j * y_stride] = T{};
+    y[j] = T{};
   }
 }
 
@@ -45,9 +51,11 @@ void triangle(const Args& args) noexcept {
           const std::int64_t i = at % rows;
           const std::int64_t edge = std::clamp<std::int64_t>(
               i + attrs.diagonal + (attrs.upper != 0 ? 0 : 1), 0, columns);
-          keep(x.at<const T>(at / rows) + i * x.row_stride(), x.column_stride(),
-               y.at<T>(at / rows) + i * y.row_stride(), y.column_stride(),
-               columns, attrs.upper != 0 ? edge : 0,
+          const Row<const T> from{x.at<const T>(at / rows) + i * x.row_stride(),
+                                  x.column_stride()};
+          const Row<T> to{y.at<T>(at / rows) + i * y.row_stride(),
+                          y.column_stride()};
+          keep(from, to, columns, attrs.upper != 0 ? edge : 0,
                attrs.upper != 0 ? columns : edge);
         }
       });
