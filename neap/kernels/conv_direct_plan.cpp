@@ -89,14 +89,14 @@ ConvDirectPlan plan_conv_direct(const Conv& conv, ConvMakes makes,
       std::clamp<std::int64_t>(kPanelBytes / (plan.depth * lanes * element) / 2,
                                1, kDirectMostSlots / 2) *
       2;
-  constexpr std::int64_t unit = 2;
-  const std::int64_t units = ceil_div(plan.slots, unit);
+  constexpr std::int64_t kUnit = 2;
+  const std::int64_t units = ceil_div(plan.slots, kUnit);
   const double worth = static_cast<double>(geometry.samples * places) *
                        static_cast<double>(geometry.channels * plan.depth) /
                        static_cast<double>(kPartWork);
   const std::int64_t parts = std::clamp<std::int64_t>(
       worth < threads ? static_cast<std::int64_t>(worth) : threads, 1, units);
-  plan.part_slots = ceil_div(units, parts) * unit;
+  plan.part_slots = ceil_div(units, parts) * kUnit;
   plan.parts = ceil_div(plan.slots, plan.part_slots);
   plan.lane_bytes = base::round_up(
       (plan.sample_slots * geometry.taps() + plan.panel_slots * plan.depth) *

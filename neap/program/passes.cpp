@@ -53,6 +53,7 @@ void run_passes(Program& program, const Passes& passes) {
     checked(program, merge_common, "after common_subexpressions");
   }
   if (passes.fuse) {
+    checked(program, join_relu, "after join_relu");
     checked(program, fuse_elementwise, "after fuse");
   }
   if (passes.gradient_release) {

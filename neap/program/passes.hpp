@@ -58,6 +58,10 @@ NEAP_API void fold_constants(Program& program);
 /// only they read has no memory any more. Writes into what exists stay alone.
 NEAP_API void fuse_elementwise(Program& program);
 
+/// A convolution whose sums only a relu reads ends in it: the sums are in
+/// memory once. Part of `fuse`.
+NEAP_API void join_relu(Program& program);
+
 /// A gradient that the step adds to is added to in its leaf's memory
 /// (LeafGrad::is_accumulated): what was a new tensor is a write into what
 /// exists, which the other passes keep behind the checks before it. Part of

@@ -1,0 +1,74 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "neap/kernels/activation_attrs.hpp"
+#include "neap/kernels/conv.hpp"
+#include "neap/ops/conv2d.hpp"
+#include "neap/ops/exp.hpp"
+#include "neap/ops/relu_bits.hpp"
+#include "neap/program/passes.hpp"
+#include "neap/program/programs_for_test.hpp"
+#include "neap/program/run_for_test.hpp"
+
+namespace neap::compiler {
+namespace {
+
+struct Net {
+  ProgramMaker maker;
+  ValueId sums;
+  ValueId y;
+
+  explicit Net(double slope = 0.0) {
+    const ValueId x = maker.argument({2, 3, 5, 4});
+    const ValueId w = maker.external(randn({6, 3, 3, 3}));
+    const ValueId bias = maker.external(randn({6}));
+    sums = maker.call(ops::kConv2d, {x, w, bias},
+                      kernels::ConvAttrs{.padding = {1, 1},
+                                         .x_extent = {5, 4},
+                                         .kernel = {3, 3},
+                                         .y_extent = {5, 4}});
+    y = maker.call(ops::kReluBits, {sums}, kernels::SlopeAttrs{slope});
+    maker.result(y);
+  }
+  std::string joined() {
+    run_checked(join_relu, maker.program);
+    return names_of(maker.program);
+  }
+};
+
+TEST(JoinReluPassTest, AConvolutionEndsInItsRelu) {
+  EXPECT_EQ(Net().joined(), "conv2d_relu");
+}
+
+TEST(JoinReluPassTest, TheSumsHaveNoOtherReader) {
+  Net net;
+  net.maker.result(net.maker.call(ops::kExp, {net.sums}));
+  EXPECT_EQ(net.joined(), "conv2d relu_bits exp");
+}
+
+TEST(JoinReluPassTest, TheSumsAreNoResult) {
+  Net net;
+  net.maker.result(net.sums);
+  EXPECT_EQ(net.joined(), "conv2d relu_bits");
+}
+
+TEST(JoinReluPassTest, ALeakyReluStaysApart) {
+  EXPECT_EQ(Net(0.5).joined(), "conv2d relu_bits");
+}
+
+TEST(JoinReluPassTest, ASegmentThatRunsAgainKeepsItsOwn) {
+  Net net;
+  net.maker.program.calls[1].segment = 1;
+  EXPECT_EQ(net.joined(), "conv2d relu_bits");
+}
+
+TEST(JoinReluPassTest, ItsBitsAreThoseOfTheTwo) {
+  Net net;
+  const Tensor x = randn({2, 3, 5, 4});
+  const auto apart = TestRun(net.maker.program, std::span(&x, 1)).run();
+  EXPECT_EQ(net.joined(), "conv2d_relu");
+  EXPECT_EQ(TestRun(net.maker.program, std::span(&x, 1)).run(), apart);
+}
+
+}  // namespace
+}  // namespace neap::compiler
