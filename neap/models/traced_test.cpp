@@ -9,9 +9,11 @@
 #include "neap/compile/compile.hpp"
 #include "neap/compile/trace.hpp"
 #include "neap/models/gpt.hpp"
+#include "neap/models/lenet.hpp"
 #include "neap/models/lstm.hpp"
 #include "neap/models/recurrent_lm.hpp"
 #include "neap/models/training_test.hpp"
+#include "neap/models/vgg.hpp"
 #include "neap/ops/cross_entropy.hpp"
 #include "neap/program/interpret.hpp"
 
@@ -100,6 +102,27 @@ TEST(TracedModelTest, GptTrainsToTheSameBits) {
       expect_same_bits(make, loss_of, arguments);
     }
   }
+}
+
+template <class Net, class Options>
+void expect_same_bits_of_images(const Options& options) {
+  const auto make = [&] { return Net(options); };
+  const auto loss_of = [](Net& model, const Tensor& x, const Tensor& labels) {
+    return cross_entropy(model(x), labels);
+  };
+  const Shape& image = options.image;
+  for (const std::int64_t batch : {1, 5}) {
+    const Arguments arguments{rand({batch, image[0], image[1], image[2]}),
+                              randint(0, options.classes, {batch})};
+    expect_same_bits(make, loss_of, arguments);
+  }
+}
+
+TEST(TracedModelTest, NetsOfConvolutionsTrainToTheSameBits) {
+  expect_same_bits_of_images<LeNet>(
+      LeNetOptions{.image = {1, 11, 9}, .channels = {5, 3}, .classes = 4});
+  expect_same_bits_of_images<Vgg11>(
+      VggOptions{.image = {3, 32, 33}, .width = 3, .classes = 4});
 }
 
 TEST(TracedModelTest, LstmTrainsToTheSameBits) {
