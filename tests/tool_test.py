@@ -453,7 +453,7 @@ class TrainTest(ToolCase):
                                      "--steps", "2", "--progress", "plain")
         lines = errors.splitlines()
         self.assertEqual(len(lines), 2)
-        for word in ("loss", "acc", "img/s", "live", "peak", "step 2/2"):
+        for word in ("loss", "acc", "samples/s", "live", "peak", "step 2/2"):
             self.assertIn(word, lines[-1])
 
     def test_a_bad_instruction_set_is_refused(self):

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <string_view>
 
@@ -90,7 +91,11 @@ void Progress::draw(const train::StepReport& report) {
   put(" {:3.0f}%  epoch {}/{}  step {:>{}}/{}", done * 100.0, report.epoch,
       report.epochs, report.step, fmt::formatted_size("{}", report.steps),
       report.steps);
-  put("  loss {:6.4f}  acc {:5.1f}%  {:6.0f} img/s", loss_, accuracy_ * 100.0,
+  put("  loss {:6.4f}", loss_);
+  if (!std::isnan(accuracy_)) {
+    put("  acc {:5.1f}%", accuracy_ * 100.0);
+  }
+  put("  {:6.0f} samples/s",
       static_cast<double>(samples_) / std::max(seconds, 1e-9));
   put("  live {:.1f} MiB  peak {:.1f} MiB", mib(stats.live), mib(stats.peak));
   if (style_ == Style::kPlain) {

@@ -61,7 +61,7 @@ NEAP_API FitResult fit(nn::Layer& model, optim::Optimizer& optimizer,
 
 struct Evaluation {
   double loss = 0.0;      // mean over samples
-  double accuracy = 0.0;  // in [0, 1]; 0 where the target is not labels
+  double accuracy = 0.0;  // in [0, 1]; NaN where the target is not labels
   std::int64_t samples = 0;
 };
 

@@ -2,6 +2,8 @@
 // What training and evaluating measure in the same way. Of this room alone.
 #pragma once
 
+#include <limits>
+
 #include "neap/nn/losses.hpp"
 #include "neap/train/trainer.hpp"
 
@@ -28,11 +30,12 @@ inline bool is_classification(const Tensor& output, const Tensor& target) {
          output.size(0) == target.size(0) && output.size(0) > 0;
 }
 
-/// 0 where the two are not logits and labels, and in a rehearsal.
+/// NaN where the two are not logits and labels; 0 in a rehearsal.
 inline double accuracy_of(const Tensor& output, const Tensor& target) {
-  return is_classification(output, target) && !is_rehearsed(output)
-             ? nn::accuracy(output, target)
-             : 0.0;
+  if (!is_classification(output, target)) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  return is_rehearsed(output) ? 0.0 : nn::accuracy(output, target);
 }
 
 }  // namespace neap::train

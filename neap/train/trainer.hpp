@@ -39,8 +39,8 @@ struct StepReport {
   std::int64_t epochs = 0;   // as steps
   std::int64_t samples = 0;  // in this step
   double loss = 0.0;         // mean over this step's samples
-  double accuracy = 0.0;     // of this step's samples, in [0, 1]; 0 where the
-                             // target is not labels
+  double accuracy = 0.0;     // of this step's samples, in [0, 1]; NaN where
+                             // the target is not labels
   double learning_rate = 0.0;
   double gradient_norm = 0.0;  // before clipping; 0 without it
   double seconds = 0.0;        // from fetching the batch to the update's end
