@@ -56,6 +56,10 @@ function(neap_test target)
   if(NEAP_SANITIZE STREQUAL "thread" AND NOT "tsan" IN_LIST TEST_LABELS)
     return()
   endif()
+  # Nor does ./dev soak build with sanitizers.
+  if(NEAP_SANITIZE AND TEST_LABELS MATCHES "^(slow|soak)$")
+    return()
+  endif()
   # Where there is a door, every test must give back what it took.
   set(main GTest::gtest_main)
   if(TARGET neap_memory)
