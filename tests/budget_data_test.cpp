@@ -19,8 +19,9 @@
 namespace neap::tests {
 namespace {
 
-constexpr std::int64_t kBatch = 8;
+constexpr std::int64_t kBatch = 16;
 constexpr std::int64_t kNumbers = 3000;  // of a record
+constexpr std::int64_t kBlock = 400;     // tokens
 
 using Values = std::vector<double>;
 
@@ -58,7 +59,7 @@ Values read_records(const files::TemporaryFolder& folder, int prefetch) {
 
 Values read_text(const files::TemporaryFolder& folder, int prefetch) {
   const auto parts = data::read_text(files::system_door(), folder.at("text"),
-                                     {.block = 200, .validation = 0.1});
+                                     {.block = kBlock, .validation = 0.1});
   return read_epochs(parts.value().train, prefetch);
 }
 
@@ -133,7 +134,7 @@ TEST_P(DataBudgetTest, OfAnyLessIsRefusedAndEverythingGivenBack) {
 TEST_P(DataBudgetTest, BoundsWhatIsReadAhead) {
   const Bytes sample = (std::get<0>(GetParam()).read == &read_records)
                            ? kNumbers * Bytes{4}
-                           : 200 * Bytes{16};
+                           : kBlock * Bytes{16};
   EXPECT_GE(read(prefetch()).held,
             read(0).held + prefetch() * kBatch * sample - 4 * kKiB);
 }

@@ -12,7 +12,7 @@ namespace {
 class LifetimesSoak : public ::testing::TestWithParam<int> {};
 
 TEST_P(LifetimesSoak, RandomProgramsDoAsTheReferenceModelSays) {
-  constexpr std::int64_t kPrograms = 500'000;
+  constexpr std::int64_t kPrograms = 400'000;
   const auto part = static_cast<std::uint64_t>(GetParam());
   Mix mix;
   const std::string failure =

@@ -11,7 +11,7 @@ class ProgramsSoak : public ::testing::TestWithParam<Variant> {};
 
 TEST_P(ProgramsSoak, AreTheSameBitsAsEager) {
   // A variant ends within the time that a test has, also where it is slow.
-  constexpr int kPrograms = 60'000;
+  constexpr int kPrograms = 30'000;
   const std::string failure =
       run_campaign(GetParam(), 1'000'000'000, kPrograms);
   EXPECT_TRUE(failure.empty()) << failure;

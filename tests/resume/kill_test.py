@@ -86,6 +86,8 @@ class KillTest(ResumeCase):
 
 if __name__ == "__main__":
     tool_case.TOOL, tool_case.SANITIZER = sys.argv[1:3]
+    if tool_case.SANITIZER:
+        KILLS = 2  # each run takes many times as long
     if len(sys.argv) > 3:
         ROUNDS, KILLS = map(int, sys.argv[3:5])
     unittest.main(argv=sys.argv[:1])
