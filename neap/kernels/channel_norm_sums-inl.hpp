@@ -170,13 +170,15 @@ class CellSums {
   std::int64_t filled_;
 };
 
-/// Channels that a thread sums and then goes over again together: a few cache
-/// lines of each sample, and not more than the nearer caches hold.
+/// Channels that a thread sums and then goes over again together: a long run of
+/// each sample, and not more than the farthest cache holds. The nearer ones do
+/// not count: planes of a channel lie a power of two apart and share their
+/// sets.
 inline constexpr std::int64_t kChannelsInHand = 64;
 
 HWY_MAYBE_UNUSED inline std::int64_t channels_in_hand(const Args& args,
                                                       int operands) {
-  constexpr std::int64_t kCache = 256 << 10;  // bytes
+  constexpr std::int64_t kCache = 4 << 20;  // bytes
   const Shape& shape = args.in[0].shape;
   const std::int64_t channel = std::max<std::int64_t>(
       shape[0] * shape[2] * size_of(args.in[0].dtype) * operands, 1);

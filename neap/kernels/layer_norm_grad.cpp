@@ -202,10 +202,10 @@ void clear(const Strided& sums) noexcept {
   }
 }
 
-// Rows whose dy and x a core keeps in its nearest cache when it works alone;
-// several share a farther one, and starting them takes some work to pay for.
+// Rows whose dy and x a core keeps close by when it works alone; several share
+// a farther cache, and starting them takes some work to pay for.
 std::int64_t rows_at_once(const Args& args, std::int64_t length) noexcept {
-  constexpr std::int64_t kAlone = 16 << 10;      // bytes
+  constexpr std::int64_t kAlone = 64 << 10;      // bytes
   constexpr std::int64_t kTogether = 512 << 10;  // bytes
   const std::int64_t row =
       std::max<std::int64_t>(2 * length * size_of(args.in[0].dtype), 1);
