@@ -147,10 +147,9 @@ class Search {
 }  // namespace
 
 Plan improve(const Timeline& timeline, const Orders& orders, Plan best,
-             std::int64_t enough, std::uint64_t seed, std::int64_t steps,
-             Effort& effort) {
-  return Search(timeline, orders, std::move(best), enough, seed)
-      .run(steps, effort);
+             const SearchGoal& goal, Effort& effort) {
+  return Search(timeline, orders, std::move(best), goal.enough, goal.seed)
+      .run(goal.steps, effort);
 }
 
 }  // namespace neap::planner

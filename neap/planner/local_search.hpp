@@ -9,11 +9,16 @@
 
 namespace neap::planner {
 
-/// `best`, or a lower plan; stops at one of at most `enough`, or when `steps`
-/// of the effort are spent. The same seed gives the same plan.
-/// THROWS: OutOfMemory.
+/// When a search ends: at a plan of at most `enough`, or when `steps` of the
+/// effort are spent. The same seed gives the same plan.
+struct SearchGoal {
+  std::int64_t enough = 0;  // height
+  std::uint64_t seed = 1;
+  std::int64_t steps = 0;
+};
+
+/// `best`, or a lower plan. THROWS: OutOfMemory.
 Plan improve(const Timeline& timeline, const Orders& orders, Plan best,
-             std::int64_t enough, std::uint64_t seed, std::int64_t steps,
-             Effort& effort);
+             const SearchGoal& goal, Effort& effort);
 
 }  // namespace neap::planner

@@ -14,7 +14,7 @@ class LocalSearchTest : public testing::Test {
  protected:
   Plan improved(std::uint64_t seed, std::int64_t steps) {
     Effort effort(kNoLimit, 0);
-    return improve(timeline_, orders_, first_, bound_, seed, steps, effort);
+    return improve(timeline_, orders_, first_, {bound_, seed, steps}, effort);
   }
   Verdict verdict_of(const Plan& plan) {
     Solution solution;
@@ -53,7 +53,7 @@ TEST_F(LocalSearchTest, GivesTheSamePlanForTheSameSeed) {
 TEST_F(LocalSearchTest, SpendsWhatItMayAndKeepsThePlanItHas) {
   EXPECT_EQ(improved(1, 0).offsets, first_.offsets);
   Effort effort(1000, 0);
-  improve(timeline_, orders_, first_, bound_, 1, kNoLimit, effort);
+  improve(timeline_, orders_, first_, {bound_, 1, kNoLimit}, effort);
   EXPECT_TRUE(effort.is_over());
   EXPECT_LT(effort.spent(), 3000);
 }

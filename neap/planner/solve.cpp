@@ -142,8 +142,8 @@ class Solver {
 
   void search(const Timeline& timeline, Plan& plan, Effort& effort) {
     const Orders orders(timeline);
-    plan = improve(timeline, orders, std::move(plan), enough_, 1, effort.left(),
-                   effort);
+    plan = improve(timeline, orders, std::move(plan),
+                   {enough_, 1, effort.left()}, effort);
   }
 
   void gather() {
