@@ -1,7 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // The matrix product beside oneDNN's and OpenBLAS's, GFLOP/s: the layers of the
 // networks that Neap is measured by, squares, thin ones and batches, with
-// either operand transposed. f32 is judged by oneDNN, f64 by OpenBLAS.
+// either operand transposed. f32 is judged by oneDNN, f64 by OpenBLAS. In bf16
+// oneDNN is given factors that are bf16 already; Neap rounds them as it packs,
+// and stands beside itself in f32.
 #include <fmt/format.h>
 
 #include <string>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "gemm_problem.hpp"
+#include "neap/kernels/precision.hpp"
 #include "support/measure.hpp"
 #include "support/report.hpp"
 
@@ -53,7 +56,8 @@ class Section {
     for (const Problem& x : all_problems()) {
       const std::string name = name_of(x);
       const bool is_long = arguments_.quick && x.flops() > kQuickFlops;
-      if (is_long || !arguments_.selects(x.group + " " + name)) {
+      if (is_long || (x.is_bf16 && !kernels::has_bf16_dot()) ||
+          !arguments_.selects(x.group + " " + name)) {
         continue;
       }
       if (x.group != group_) {
@@ -76,6 +80,11 @@ class Section {
     const Operands operands(x);
     std::vector<Contender> contenders{
         contender_of("Neap", neap_run(x, operands, threads))};
+    if (x.is_bf16) {
+      Problem plain = x;
+      plain.is_bf16 = false;
+      add_peer(contenders, "Neap f32", neap_run(plain, operands, threads));
+    }
     if (arguments_.with_peers) {
       add_peer(contenders, "oneDNN", onednn_run(x, operands, threads));
       add_peer(contenders, "OpenBLAS", openblas_run(x, operands, threads));
@@ -83,14 +92,15 @@ class Section {
     schedule_.pause =
         std::chrono::milliseconds(threads > 1 && !arguments_.quick ? 40 : 0);
     const std::vector<Timing> timings = measure(contenders, schedule_);
-    Row row{.name = name,
-            .threads = threads,
-            .unit = "GFLOP/s",
-            .ours = x.flops() / timings[0].median * 1e-9,
-            .peer_name = "nothing",
-            .reps = timings[0].reps,
-            .better = Better::kMore,
-            .figures = {{"ratio at p10"}, {"OpenBLAS"}}};
+    Row row{
+        .name = name,
+        .threads = threads,
+        .unit = "GFLOP/s",
+        .ours = x.flops() / timings[0].median * 1e-9,
+        .peer_name = "nothing",
+        .reps = timings[0].reps,
+        .better = Better::kMore,
+        .figures = {{"ratio at p10"}, {x.is_bf16 ? "Neap f32" : "OpenBLAS"}}};
     for (const Timing& timing : timings) {
       const double gflops = x.flops() / timing.median * 1e-9;
       if (timing.name == (x.is_f64 ? "OpenBLAS" : "oneDNN")) {
@@ -98,7 +108,7 @@ class Section {
         row.peer_name = timing.name;
         row.figures[0].value = timing.low / timings[0].low;
       }
-      if (timing.name == "OpenBLAS") {
+      if (timing.name == row.figures[1].name) {
         row.figures[1].value = gflops;
       }
     }

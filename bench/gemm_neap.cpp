@@ -19,6 +19,8 @@ Run run_of(const Problem& p, const Operands& operands, int threads) {
   x.b = {operands.b.as<const T>(), p.b_is_transposed ? 1 : p.n,
          p.b_is_transposed ? p.k : 1};
   x.c = operands.c.as<T>();
+  x.precision =
+      p.is_bf16 ? kernels::Precision::kBf16 : kernels::Precision::kF32;
   if (p.batch > 1) {
     x.batch = {p.batch};
     x.a_strides = {p.m * p.k};

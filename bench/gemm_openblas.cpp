@@ -60,7 +60,7 @@ const OpenBlas& openblas() {
 
 Run openblas_run(const Problem& x, const Operands& operands, int threads) {
   const OpenBlas& blas = openblas();
-  if (blas.sgemm == nullptr) {
+  if (blas.sgemm == nullptr || x.is_bf16) {
     return {};
   }
   blas.set_threads(threads);

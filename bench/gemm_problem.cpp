@@ -77,6 +77,11 @@ std::vector<Problem> all_problems() {
       all.back().is_f64 = true;
     }
   }
+  for (std::size_t i = 0; i < f32_squares; ++i) {
+    all.push_back(all[i]);
+    all.back().group = "bf16 " + all[i].group;
+    all.back().is_bf16 = true;
+  }
   std::ranges::stable_sort(all, {}, [](const Problem& x) {
     return x.group == "thin" ? 1 : x.group == "layers" ? 0 : 2;
   });

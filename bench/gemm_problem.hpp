@@ -25,6 +25,7 @@ struct Problem {
   bool a_is_transposed = false;
   bool b_is_transposed = false;
   bool is_f64 = false;
+  bool is_bf16 = false;  // f32 whose products are computed in bf16
 
   double flops() const {
     return 2.0 * static_cast<double>(batch) * static_cast<double>(m) *

@@ -14,12 +14,24 @@ namespace neap::kernels::HWY_NAMESPACE {
 
 void run_part_f32(const Gemm<float>& product, const GemmPlan& plan,
                   std::int64_t part, std::byte* scratch) {
-  run_part(product, plan, part, scratch);
+  run_part<PlainKit<float>>(product, plan, part, scratch);
 }
 
 void run_part_f64(const Gemm<double>& product, const GemmPlan& plan,
                   std::int64_t part, std::byte* scratch) {
-  run_part(product, plan, part, scratch);
+  run_part<PlainKit<double>>(product, plan, part, scratch);
+}
+
+void run_part_bf16(const Gemm<float>& product, const GemmPlan& plan,
+                   std::int64_t part, std::byte* scratch) {
+#if HWY_TARGET == HWY_AVX3 && HWY_ARCH_X86_64
+  run_part<Bf16Kit>(product, plan, part, scratch);
+#else
+  static_cast<void>(plan);  // has_bf16_dot() is false
+  static_cast<void>(part);
+  static_cast<void>(scratch);
+  gemm_reference(product);
+#endif
 }
 
 GemmTile tile_f32() {
@@ -43,6 +55,7 @@ namespace {
 
 HWY_EXPORT(run_part_f32);
 HWY_EXPORT(run_part_f64);
+HWY_EXPORT(run_part_bf16);
 HWY_EXPORT(tile_f32);
 HWY_EXPORT(tile_f64);
 HWY_EXPORT(fuses);
@@ -56,7 +69,11 @@ GemmTile tile_of(double /* type */) {
 
 void dispatch(const Gemm<float>& product, const GemmPlan& plan, int part,
               std::byte* scratch) {
-  HWY_DYNAMIC_DISPATCH(run_part_f32)(product, plan, part, scratch);
+  if (product.precision == Precision::kBf16) {
+    HWY_DYNAMIC_DISPATCH(run_part_bf16)(product, plan, part, scratch);
+  } else {
+    HWY_DYNAMIC_DISPATCH(run_part_f32)(product, plan, part, scratch);
+  }
 }
 void dispatch(const Gemm<double>& product, const GemmPlan& plan, int part,
               std::byte* scratch) {
@@ -64,16 +81,23 @@ void dispatch(const Gemm<double>& product, const GemmPlan& plan, int part,
 }
 
 template <class T>
+bool is_bf16(const Gemm<T>& product) noexcept {
+  return std::is_same_v<T, float> && product.precision == Precision::kBf16;
+}
+
+template <class T>
 GemmPlan plan_of(const Gemm<T>& product, int threads) noexcept {
+  const bool converts = is_bf16(product);
   const GemmExtents extents{.batch = gemm_batch_count(product.batch),
                             .m = product.m,
                             .n = product.n,
-                            .k = product.k,
+                            .k = converts ? (product.k + 1) / 2 : product.k,
                             .a_row_stride = product.a.row_stride,
                             .a_column_stride = product.a.column_stride,
                             .b_row_stride = product.b.row_stride,
                             .b_column_stride = product.b.column_stride,
-                            .element_bytes = sizeof(T)};
+                            .element_bytes = sizeof(T),
+                            .converts = converts};
   return plan_gemm(extents, tile_of(T{}), threads);
 }
 
@@ -115,6 +139,10 @@ Bytes gemm_scratch_bytes(const Gemm<T>& product, int threads) noexcept {
 template <class T>
 void gemm(const Gemm<T>& product, std::span<std::byte> scratch,
           threads::Executor& executor) noexcept {
+  if (is_bf16(product) && !has_bf16_dot()) {
+    gemm_reference(product);
+    return;
+  }
   const GemmPlan plan = plan_of(product, executor.threads());
   if (plan.swaps) {
     run_plan(swapped(product), plan, scratch, executor);

@@ -9,6 +9,13 @@
 // bits depend on the elements and the instruction set's multiply-add alone: not
 // on strides, blocks, the thread count or the batch. Nothing here owns memory;
 // the caller lends the scratch.
+//
+// With Precision::kBf16 (of float alone) the elements of A and B are rounded to
+// bf16 first, and an accumulator takes the products in pairs, k = (0, 1),
+// (2, 3), ...: of each pair the odd product, then the even one, each by one
+// multiply-add of f32; beside an odd last k stand zeros. Denormals count as
+// zeros (bf16_dot.hpp says where); a start that meets no product stays as it
+// is. So here too the bits depend on the elements alone.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +23,7 @@
 
 #include "neap/base/bytes.hpp"
 #include "neap/base/shape.hpp"
+#include "neap/kernels/precision.hpp"
 #include "neap/threads/executor.hpp"
 
 namespace neap::kernels {
@@ -53,7 +61,8 @@ struct Gemm {
   T* c = nullptr;    // (m, n)
   GemmStart start = GemmStart::kZero;
   GemmEnd end = GemmEnd::kPlain;
-  const T* bias = nullptr;  // (n)
+  Precision precision = Precision::kF32;  // of float alone
+  const T* bias = nullptr;                // (n)
   std::int64_t bias_stride = 0;
   Shape batch;      // extents of the leading axes
   Shape a_strides;  // of those axes, in elements; 0 repeats
@@ -67,7 +76,8 @@ template <class T>
 Bytes gemm_scratch_bytes(const Gemm<T>& product, int threads) noexcept;
 
 /// Computes C. REQUIRES: as many bytes of scratch as gemm_scratch_bytes() says
-/// for executor.threads(); C overlaps nothing that is read.
+/// for executor.threads(); C overlaps nothing that is read. In kBf16 where
+/// has_bf16_dot() is false, the reference computes it: slow, the same bits.
 template <class T>
 void gemm(const Gemm<T>& product, std::span<std::byte> scratch,
           threads::Executor& executor) noexcept;

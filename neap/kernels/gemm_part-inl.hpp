@@ -14,6 +14,7 @@
 
 #include "hwy/highway.h"
 #include "neap/kernels/gemm.hpp"
+#include "neap/kernels/gemm_bf16-inl.hpp"
 #include "neap/kernels/gemm_pack-inl.hpp"
 #include "neap/kernels/gemm_plan.hpp"
 #include "neap/kernels/gemm_tile-inl.hpp"
@@ -21,9 +22,54 @@
 HWY_BEFORE_NAMESPACE();
 namespace neap::kernels::HWY_NAMESPACE {
 
-/// One part of one product of the batch, and where it packs.
+/// What a part reads, packs and multiplies: elements as they are.
 template <class T>
+struct PlainKit {
+  using Element = T;
+  using Factor = T;
+  static constexpr std::int64_t kElements = 1;  // of a factor
+  static constexpr bool kConverts = false;
+
+  template <std::int64_t kWidth>
+  static void pack(const T* from, std::int64_t across, std::int64_t along,
+                   std::int64_t width, std::int64_t depth, T* to) {
+    pack_panel<kWidth>(from, across, along, width, depth, to);
+  }
+
+  template <Walk kWalk, int kVectors>
+  static void run(const TileArgs<T>& tile, std::size_t rows) {
+    kTiles<kWalk, kVectors, T>[rows - 1](tile);
+  }
+};
+
+#if HWY_TARGET == HWY_AVX3 && HWY_ARCH_X86_64
+/// Pairs of neighbours along k, rounded to bf16 as they are packed.
+struct Bf16Kit {
+  using Element = float;
+  using Factor = Bf16Pair;
+  static constexpr std::int64_t kElements = 2;
+  static constexpr bool kConverts = true;
+
+  template <std::int64_t kWidth>
+  static void pack(const float* from, std::int64_t across, std::int64_t along,
+                   std::int64_t width, std::int64_t depth, Bf16Pair* to) {
+    pack_pairs<kWidth>(from, across, along, width, depth, to);
+  }
+
+  template <Walk kWalk, int kVectors>
+  static void run(const TileArgs<float, Bf16Pair>& tile, std::size_t rows) {
+    kBf16Tiles<kWalk, kVectors>[rows - 1](tile);
+  }
+};
+#endif
+
+/// One part of one product of the batch, and where it packs.
+template <class Kit>
 class GemmPart {
+  using T = typename Kit::Element;
+  using Factor = typename Kit::Factor;
+  using Tile = TileArgs<T, Factor>;
+
  public:
   /// Rows [row_begin, row_end) and columns [column_begin, column_end) of C.
   GemmPart(const Gemm<T>& product, const GemmPlan& plan, std::int64_t row_part,
@@ -34,10 +80,13 @@ class GemmPart {
         row_end_(std::min(row_begin_ + plan.part_rows, product.m)),
         column_begin_(column_part * plan.part_columns),
         column_end_(std::min(column_begin_ + plan.part_columns, product.n)),
-        packed_a_(reinterpret_cast<T*>(scratch)),
-        packed_b_(reinterpret_cast<T*>(scratch + plan.a_bytes)),
-        walk_(plan.source_of_a == GemmSourceOfA::kAlong ? Walk::kAlong
-                                                        : Walk::kAcross) {}
+        depth_((product.k + Kit::kElements - 1) / Kit::kElements),
+        packed_a_(reinterpret_cast<Factor*>(scratch)),
+        packed_b_(reinterpret_cast<Factor*>(scratch + plan.a_bytes)),
+        walk_(plan.source_of_a == GemmSourceOfA::kAlong ||
+                      (Kit::kConverts && product.a.column_stride == 1)
+                  ? Walk::kAlong
+                  : Walk::kAcross) {}
 
   /// The product whose matrices begin here.
   void run(const T* a, const T* b, T* c) {
@@ -50,9 +99,9 @@ class GemmPart {
           std::min(column + plan_.block_columns, column_end_);
       std::int64_t k = 0;
       do {  // once at least: without products, C is what the sums begin with
-        run_block(column, end, k, std::min(plan_.block_k, product_.k - k));
+        run_block(column, end, k, std::min(plan_.block_k, depth_ - k));
         k += plan_.block_k;
-      } while (k < product_.k);
+      } while (k < depth_);
     }
   }
 
@@ -71,14 +120,16 @@ class GemmPart {
 
   /// Where the tile reads the panel of B from `column` on: packed, or where it
   /// lies.
-  void set_b(TileArgs<T>& tile, std::int64_t block_begin, std::int64_t column,
+  void set_b(Tile& tile, std::int64_t block_begin, std::int64_t column,
              std::int64_t width, std::int64_t k) const {
     const std::int64_t vectors = vectors_of(width);
     tile.last = width - (vectors - 1) * kLanes<T>;
-    if (!packs_panel(width)) {
-      tile.b = b_at(k, column);
-      tile.b_step = product_.b.row_stride;
-      return;
+    if constexpr (!Kit::kConverts) {
+      if (!packs_panel(width)) {
+        tile.b = b_at(k, column);
+        tile.b_step = product_.b.row_stride;
+        return;
+      }
     }
     const std::int64_t offset =
         plan_.packs_b ? (column - block_begin) * tile.depth : 0;
@@ -93,25 +144,43 @@ class GemmPart {
       if (!packs_panel(width)) {
         continue;
       }
-      T* to = packed_b_ + (plan_.packs_b ? (column - begin) * depth : 0);
-      const auto pack = vectors_of(width) == 2 ? pack_panel<kPanel, T>
-                                               : pack_panel<kLanes<T>, T>;
+      Factor* to = packed_b_ + (plan_.packs_b ? (column - begin) * depth : 0);
+      const auto pack = vectors_of(width) == 2 ? &Kit::template pack<kPanel>
+                                               : &Kit::template pack<kLanes<T>>;
       pack(b_at(k, column), product_.b.column_stride, product_.b.row_stride,
-           width, depth, to);
+           width, elements(k, depth), to);
     }
+  }
+
+  /// The elements along k that `depth` factors from `k` on are made of.
+  std::int64_t elements(std::int64_t k, std::int64_t depth) const {
+    return std::min(depth * Kit::kElements, product_.k - k * Kit::kElements);
+  }
+
+  /// From one packed row of pairs along k to the next: whole lines.
+  static std::int64_t row_step(std::int64_t depth) {
+    return (depth + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
   }
 
   /// Packs the rows [begin, end), panel after panel. All panels take a few
   /// lines of k at a time, so that lines that they share are fetched once.
   void pack_a(std::int64_t begin, std::int64_t end, std::int64_t k,
               std::int64_t depth) {
+    if constexpr (Kit::kConverts) {
+      if (walk_ == Walk::kAlong) {
+        pack_pairs_along(a_at(begin, k), product_.a.row_stride, end - begin,
+                         elements(k, depth), packed_a_, row_step(depth));
+        return;
+      }
+    }
     for (std::int64_t done = 0; done < depth; done += kPackedDepth) {
       const std::int64_t some = std::min(kPackedDepth, depth - done);
-      T* to = packed_a_ + done * kPackedRows;
+      Factor* to = packed_a_ + done * kPackedRows;
       for (std::int64_t row = begin; row < end; row += plan_.tile_rows) {
-        pack_panel<kPackedRows>(a_at(row, k + done), product_.a.row_stride,
-                                product_.a.column_stride,
-                                std::min(plan_.tile_rows, end - row), some, to);
+        Kit::template pack<kPackedRows>(
+            a_at(row, k + done), product_.a.row_stride,
+            product_.a.column_stride, std::min(plan_.tile_rows, end - row),
+            elements(k + done, some), to);
         to += depth * kPackedRows;
       }
     }
@@ -119,8 +188,20 @@ class GemmPart {
 
   /// Where the tile reads the panel of A from `row` on, number `panel` of
   /// those that are packed.
-  void set_a(TileArgs<T>& tile, std::int64_t row, std::int64_t panel,
+  void set_a(Tile& tile, std::int64_t row, std::int64_t panel,
              std::int64_t k) const {
+    if constexpr (Kit::kConverts) {
+      const bool is_along = walk_ == Walk::kAlong;
+      tile.a_step = is_along ? row_step(tile.depth) : kPackedRows;
+      tile.a = packed_a_ + panel * (is_along ? plan_.tile_rows * tile.a_step
+                                             : tile.depth * kPackedRows);
+    } else {
+      set_a_where_it_lies(tile, row, panel, k);
+    }
+  }
+
+  void set_a_where_it_lies(Tile& tile, std::int64_t row, std::int64_t panel,
+                           std::int64_t k) const {
     switch (plan_.source_of_a) {
       case GemmSourceOfA::kPacked:
         tile.a = packed_a_ + panel * tile.depth * kPackedRows;
@@ -159,10 +240,9 @@ class GemmPart {
   void run_column(std::int64_t begin, std::int64_t end,
                   std::int64_t block_begin, std::int64_t column_end,
                   std::int64_t column, std::int64_t k, std::int64_t depth) {
-    TileArgs<T> tile;
+    Tile tile;
     tile.depth = depth;
-    tile.ends_in_relu =
-        product_.end == GemmEnd::kRelu && k + depth == product_.k;
+    tile.ends_in_relu = product_.end == GemmEnd::kRelu && k + depth == depth_;
     const std::int64_t width = column_end - column;
     set_b(tile, block_begin, column, width, k);
     std::int64_t panel = 0;
@@ -178,19 +258,19 @@ class GemmPart {
     std::int64_t row, rows, column, columns;
   };
 
-  static void run_rows(const TileArgs<T>& tile, const Place& at, Walk walk) {
-    const auto index = static_cast<std::size_t>(at.rows - 1);
+  static void run_rows(const Tile& tile, const Place& at, Walk walk) {
+    const auto rows = static_cast<std::size_t>(at.rows);
     const bool is_wide = at.columns > kLanes<T>;
     if (walk == Walk::kAlong) {
-      (is_wide ? kTiles<Walk::kAlong, 2, T>
-               : kTiles<Walk::kAlong, 1, T>)[index](tile);
+      (is_wide ? Kit::template run<Walk::kAlong, 2>
+               : Kit::template run<Walk::kAlong, 1>)(tile, rows);
     } else {
-      (is_wide ? kTiles<Walk::kAcross, 2, T>
-               : kTiles<Walk::kAcross, 1, T>)[index](tile);
+      (is_wide ? Kit::template run<Walk::kAcross, 2>
+               : Kit::template run<Walk::kAcross, 1>)(tile, rows);
     }
   }
 
-  void run_tile_at(TileArgs<T>& tile, const Place& at, bool is_first) const {
+  void run_tile_at(Tile& tile, const Place& at, bool is_first) const {
     if (plan_.swaps) {
       run_swapped_tile(tile, at, is_first);
     } else {
@@ -198,7 +278,7 @@ class GemmPart {
     }
   }
 
-  void run_plain_tile(TileArgs<T>& tile, const Place& at, bool is_first) const {
+  void run_plain_tile(Tile& tile, const Place& at, bool is_first) const {
     HWY_ALIGN T bias[kPanel];
     tile.c = c_ + at.row * product_.n + at.column;
     tile.c_step = product_.n;
@@ -229,8 +309,7 @@ class GemmPart {
   }
 
   /// The tile of C^T: C is its transpose, `product_.m` from row to row.
-  void run_swapped_tile(TileArgs<T>& tile, const Place& at,
-                        bool is_first) const {
+  void run_swapped_tile(Tile& tile, const Place& at, bool is_first) const {
     HWY_ALIGN T edge[kTileRows * kPanel];
     T* c = c_ + at.column * product_.m + at.row;
     tile.c = edge;
@@ -252,10 +331,12 @@ class GemmPart {
   }
 
   const T* a_at(std::int64_t row, std::int64_t k) const {
-    return a_ + row * product_.a.row_stride + k * product_.a.column_stride;
+    return a_ + row * product_.a.row_stride +
+           k * Kit::kElements * product_.a.column_stride;
   }
   const T* b_at(std::int64_t k, std::int64_t column) const {
-    return b_ + k * product_.b.row_stride + column * product_.b.column_stride;
+    return b_ + k * Kit::kElements * product_.b.row_stride +
+           column * product_.b.column_stride;
   }
 
   const Gemm<T>& product_;
@@ -264,8 +345,9 @@ class GemmPart {
   const std::int64_t row_end_;
   const std::int64_t column_begin_;
   const std::int64_t column_end_;
-  T* const packed_a_;  // panels of (depth, kPackedRows)
-  T* const packed_b_;  // panels of (depth, kPanel)
+  const std::int64_t depth_;  // the product's k, in factors
+  Factor* const packed_a_;    // panels of (depth, kPackedRows)
+  Factor* const packed_b_;    // panels of (depth, kPanel)
   const Walk walk_;
   const T* a_ = nullptr;
   const T* b_ = nullptr;
@@ -273,15 +355,15 @@ class GemmPart {
 };
 
 /// Part number `part` of the plan. `scratch` is this part's own.
-template <class T>
-void run_part(const Gemm<T>& product, const GemmPlan& plan, std::int64_t part,
-              std::byte* scratch) {
+template <class Kit>
+void run_part(const Gemm<typename Kit::Element>& product, const GemmPlan& plan,
+              std::int64_t part, std::byte* scratch) {
   const std::int64_t grid = plan.row_parts * plan.column_parts;
   const std::int64_t batch_begin = part / grid * plan.part_batch;
   const std::int64_t batch_end =
       std::min(batch_begin + plan.part_batch, gemm_batch_count(product.batch));
-  GemmPart<T> worker(product, plan, part % grid / plan.column_parts,
-                     part % plan.column_parts, scratch);
+  GemmPart<Kit> worker(product, plan, part % grid / plan.column_parts,
+                       part % plan.column_parts, scratch);
   for (std::int64_t i = batch_begin; i < batch_end; ++i) {
     const GemmOffsets offsets =
         gemm_offsets(product.batch, product.a_strides, product.b_strides, i);

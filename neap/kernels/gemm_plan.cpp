@@ -23,6 +23,10 @@ constexpr std::int64_t kMostColumnPanelsInPlace = 4;
 // In cycles for an element, where a vector of multiply-adds takes one.
 constexpr double kTransposeCost = 0.28;
 constexpr double kCopyCost = 0.125;
+// The same of pairs that become bf16.
+constexpr double kConvertAlongCost = 0.45;
+constexpr double kConvertAcrossCost = 0.2;
+constexpr std::int64_t kPairsOfALine = 16;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) noexcept {
   return (a + b - 1) / b;
@@ -91,6 +95,9 @@ bool rows_conflict(std::int64_t stride, const GemmExtents& x) noexcept {
 
 GemmSourceOfA source_of_a(const GemmPlan& plan, const GemmExtents& x,
                           const GemmTile& tile) noexcept {
+  if (x.converts) {
+    return GemmSourceOfA::kPacked;
+  }
   const std::int64_t panels = ceil_div(plan.part_columns, tile.columns());
   const bool is_short = x.k <= kLine / x.element_bytes;
   if (x.a_column_stride == 1 &&
@@ -108,8 +115,8 @@ void choose_blocks(GemmPlan& plan, const GemmExtents& x,
   const std::int64_t panel = tile.columns();
   plan.tile_rows = balanced(plan.part_rows, tile.rows, 1);
   plan.source_of_a = source_of_a(plan, x, tile);
-  plan.packs_b =
-      x.b_column_stride != 1 || plan.part_rows > kMostPanelsInPlace * tile.rows;
+  plan.packs_b = x.converts || x.b_column_stride != 1 ||
+                 plan.part_rows > kMostPanelsInPlace * tile.rows;
   // What is packed of B fills the cache; what is not serves all rows in turn.
   plan.block_rows =
       plan.packs_b ? plan.tile_rows : round_to(plan.part_rows, plan.tile_rows);
@@ -129,9 +136,10 @@ void choose_blocks(GemmPlan& plan, const GemmExtents& x,
   plan.b_bytes = base::round_up(packed_panels * panel_bytes, kLine);
   if (plan.source_of_a == GemmSourceOfA::kPacked) {
     const std::int64_t panels = plan.block_rows / plan.tile_rows;
+    const std::int64_t depth =
+        x.converts ? round_to(plan.block_k, kPairsOfALine) : plan.block_k;
     plan.a_bytes = base::round_up(
-        panels * plan.block_k * round_to(tile.rows, 4) * x.element_bytes,
-        kLine);
+        panels * depth * round_to(tile.rows, 4) * x.element_bytes, kLine);
   }
 }
 
@@ -141,6 +149,11 @@ double cycles(const GemmExtents& x, const GemmTile& tile) noexcept {
   const auto m = static_cast<double>(x.m);
   const auto n = static_cast<double>(x.n);
   double total = m * static_cast<double>(ceil_div(x.n, tile.lanes));
+  if (x.converts) {  // rows of A along k are not transposed
+    return total + kConvertAcrossCost * m +
+           (x.b_column_stride == 1 ? kConvertAcrossCost : kConvertAlongCost) *
+               n;
+  }
   if (x.b_column_stride != 1) {
     total += kTransposeCost * n;
   } else if (x.m > kMostPanelsInPlace * tile.rows) {

@@ -41,7 +41,8 @@ struct GemmExtents {
   std::int64_t a_column_stride = 0;
   std::int64_t b_row_stride = 0;
   std::int64_t b_column_stride = 0;
-  Bytes element_bytes = 4;
+  Bytes element_bytes = 4;  // of a factor: two neighbours along k, if converted
+  bool converts = false;    // k counts pairs; packing makes them of both
 
   /// Those of C^T = B^T A^T.
   GemmExtents swapped() const noexcept;

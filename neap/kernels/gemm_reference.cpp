@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <type_traits>
 
+#include "neap/kernels/bf16_dot.hpp"
 #include "neap/kernels/gemm.hpp"
 
 namespace neap::kernels {
@@ -22,6 +24,50 @@ T start_of(const Gemm<T>& product, const T& c, std::int64_t column) noexcept {
 template <class T>
 T end_of(const Gemm<T>& product, T sum) noexcept {
   return product.end == GemmEnd::kRelu && sum <= T{0} ? T{0} : sum;
+}
+
+/// The elements that one element of C is made of.
+template <class T>
+struct Line {
+  const T* a;
+  const T* b;
+  std::int64_t a_step;
+  std::int64_t b_step;
+  std::int64_t count;
+
+  T a_at(std::int64_t k) const noexcept {
+    return k < count ? a[k * a_step] : T{0};
+  }
+  T b_at(std::int64_t k) const noexcept {
+    return k < count ? b[k * b_step] : T{0};
+  }
+};
+
+template <class T>
+T plain_sum(const Line<T>& x, T sum) noexcept {
+  const bool fuses = gemm_fuses();
+  for (std::int64_t k = 0; k < x.count; ++k) {
+    sum = fuses ? std::fma(x.a_at(k), x.b_at(k), sum)
+                : x.a_at(k) * x.b_at(k) + sum;
+  }
+  return sum;
+}
+
+float bf16_sum(const Line<float>& x, float sum) noexcept {
+  for (std::int64_t k = 0; k < x.count; k += 2) {
+    sum = bf16_dot(x.a_at(k), x.b_at(k), x.a_at(k + 1), x.b_at(k + 1), sum);
+  }
+  return sum;
+}
+
+template <class T>
+T sum_of(const Gemm<T>& product, const Line<T>& line, T start) noexcept {
+  if constexpr (std::is_same_v<T, float>) {
+    if (product.precision == Precision::kBf16) {
+      return bf16_sum(line, start);
+    }
+  }
+  return plain_sum(line, start);
 }
 
 }  // namespace
@@ -48,23 +94,19 @@ GemmOffsets gemm_offsets(const Shape& batch, const Shape& a_strides,
 
 template <class T>
 void gemm_reference(const Gemm<T>& x) noexcept {
-  const bool fuses = gemm_fuses();
   const std::int64_t products = gemm_batch_count(x.batch);
   for (std::int64_t p = 0; p < products; ++p) {
     const GemmOffsets offsets =
         gemm_offsets(x.batch, x.a_strides, x.b_strides, p);
     for (std::int64_t i = 0; i < x.m; ++i) {
       for (std::int64_t j = 0; j < x.n; ++j) {
-        const T* a = x.a.data + offsets.a + i * x.a.row_stride;
-        const T* b = x.b.data + offsets.b + j * x.b.column_stride;
+        const Line<T> line{.a = x.a.data + offsets.a + i * x.a.row_stride,
+                           .b = x.b.data + offsets.b + j * x.b.column_stride,
+                           .a_step = x.a.column_stride,
+                           .b_step = x.b.row_stride,
+                           .count = x.k};
         T& c = x.c[(p * x.m + i) * x.n + j];
-        T sum = start_of(x, c, j);
-        for (std::int64_t k = 0; k < x.k; ++k) {
-          const T a_ik = a[k * x.a.column_stride];
-          const T b_kj = b[k * x.b.row_stride];
-          sum = fuses ? std::fma(a_ik, b_kj, sum) : a_ik * b_kj + sum;
-        }
-        c = end_of(x, sum);
+        c = end_of(x, sum_of(x, line, start_of(x, c, j)));
       }
     }
   }

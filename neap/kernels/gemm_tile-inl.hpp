@@ -51,13 +51,14 @@ inline constexpr std::int64_t kStepsAhead = 8;
 /// or A transposed), or where the k of one row do.
 enum class Walk : std::uint8_t { kAcross, kAlong };
 
-/// Operands of one tile; steps are in elements.
-template <class T>
+/// Operands of one tile; steps are in elements. A Factor is what a sum takes in
+/// one step of k: an element, or several of them (gemm_bf16-inl.hpp).
+template <class T, class Factor = T>
 struct TileArgs {
   std::int64_t depth = 0;  // of k
-  const T* a = nullptr;
+  const Factor* a = nullptr;
   std::int64_t a_step = 0;  // kAcross: from k to k + 1; kAlong: between rows
-  const T* b = nullptr;
+  const Factor* b = nullptr;
   std::int64_t b_step = 0;   // from k to k + 1
   const T* start = nullptr;  // what the accumulators begin with; none: zeros
   std::int64_t start_step = 0;
