@@ -19,14 +19,14 @@ from tool_case import (DATA, MEMORY, OK, OUTPUT, SIDE, USAGE, ToolCase, idx,
 FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
 OPTIONS = ("model data path symbols validation augment width layers dim heads "
            "block hidden dropout epochs steps minutes batch seed threads optimizer "
-           "lr momentum weight-decay schedule warmup clip budget kernels compile "
+           "lr momentum weight-decay schedule warmup clip budget kernels dtype compile "
            "eager paged save save-every resume json metrics tensorboard progress "
            "config").split()
 KEYS = ("test_accuracy steps resumed_steps checkpoint step_ms_median images_per_second peak_bytes "
         "peak_live_bytes peak_by_category peak_by_owner live_bytes_at_exit "
         "compiled arena_bytes predicted_peak_bytes "
         "heap_calls_per_step page_faults_per_step max_rss_bytes external_bytes "
-        "state_hash seed threads isa kernels version").split()
+        "state_hash seed threads isa dtype kernels version").split()
 SMALL = ("--hidden", "16", "--batch", "16", "--epochs", "10", "--lr", "1e-2",
          "--threads", "1")
 
@@ -82,7 +82,7 @@ class ArgumentTest(ToolCase):
                "warmup": ["-1"], "clip": ["-1", "nan"], "json": [""], "metrics": [""],
                "tensorboard": [""],
                "budget": ["0", "-1MiB", "64MB", "9999999999999GiB", "lots"],
-               "kernels": [""], "progress": ["loud"], "save": [""],
+               "kernels": [""], "dtype": ["f64", ""], "progress": ["loud"], "save": [""],
                "save-every": ["0", "-5", "1.5min", "5m", "min", "x"],
                "resume": [""], "path": [""], "symbols": ["words"],
                "validation": ["1", "-0.1"], "width": ["0", "x"],

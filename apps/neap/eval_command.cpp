@@ -86,6 +86,11 @@ ExitCode eval(const Texts& given) {
       !good) {
     return fail(ExitCode::kUsage, good.error().message);
   }
+  const auto precision = precision_of(settings);
+  if (!precision) {
+    return fail(ExitCode::kUsage, precision.error().message);
+  }
+  const UsePrecision use(*precision);
   return run(*saved);
 }
 

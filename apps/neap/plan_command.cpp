@@ -11,6 +11,7 @@
 #include "json_rows.hpp"
 #include "neap/threads/pool.hpp"
 #include "rehearsal.hpp"
+#include "run_parts.hpp"
 
 namespace neap::app {
 namespace {
@@ -178,6 +179,11 @@ std::string to_text(const TrainSettings& s, const Rehearsal& r,
 }  // namespace
 
 ExitCode plan(const TrainSettings& settings, bool is_json) {
+  const auto precision = precision_of(settings);
+  if (!precision) {
+    return fail(ExitCode::kUsage, precision.error().message);
+  }
+  const UsePrecision use(*precision);
   threads::set_default_threads(static_cast<int>(settings.threads));
   const auto known = rehearse(settings, settings.batch);
   if (!known) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "neap/kernels/kernel.hpp"
 #include "neap/kernels/plugin.hpp"
 #include "neap/memory/domain.hpp"
 #include "neap/optim/adam.hpp"
@@ -60,6 +61,22 @@ std::optional<train::MetricsOptions> metrics_of(const TrainSettings& s) {
                                .tensorboard = s.tensorboard};
 }
 
+Result<Precision> precision_of(const TrainSettings& s) {
+  if (s.dtype == "f32") {
+    return Precision::kF32;
+  }
+  const char* level = kernels::isa();  // as NEAP_ISA says, before the look
+  if (!kernels::has_bf16_dot()) {
+    return failure(
+        FailureKind::kUnsupported,
+        fmt::format("--dtype bf16: this processor has no dot products of bf16 "
+                    "(AVX512_BF16) at the instruction set '{}'; leave --dtype "
+                    "out to compute in f32",
+                    level));
+  }
+  return Precision::kBf16;
+}
+
 train::Facts facts_of(const TrainSettings& s, std::int64_t steps,
                       const data::Vocabulary* vocabulary) {
   train::Facts facts;
@@ -85,6 +102,9 @@ train::Facts facts_of(const TrainSettings& s, std::int64_t steps,
   }
   if (s.augment) {
     add("augment", "true");
+  }
+  if (s.dtype != "f32") {
+    add("dtype", s.dtype);
   }
   add("dropout", s.dropout);
   add("batch", s.batch);

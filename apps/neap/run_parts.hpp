@@ -9,6 +9,7 @@
 
 #include "neap/data/image_set.hpp"
 #include "neap/data/vocabulary.hpp"
+#include "neap/ops/precision.hpp"
 #include "neap/optim/optimizer.hpp"
 #include "neap/train/checkpoint.hpp"
 #include "neap/train/metrics.hpp"
@@ -22,6 +23,9 @@ Result<void> set_up(const TrainSettings& settings);
 
 std::unique_ptr<optim::Optimizer> make_optimizer(
     const TrainSettings& settings, const ParameterList& parameters);
+
+/// What products are computed in. Fails where this processor cannot.
+Result<Precision> precision_of(const TrainSettings& settings);
 
 std::string data_directory(const TrainSettings& settings);
 

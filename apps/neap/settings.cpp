@@ -247,6 +247,11 @@ std::vector<Setting> make_step_settings() {
       {"kernels", "NAME|FILE",
        "neap, or a plug-in to put in front: onednn, or its file", d.kernels,
        any_text(&S::kernels)},
+      {"dtype", "NAME",
+       "products of f32 or of numbers rounded to bf16; parameters, sums and "
+       "all "
+       "else are f32",
+       d.dtype, one_of(&S::dtype, {"f32", "bf16"})},
       {"optimizer", "NAME", "sgd, adam or adamw", d.optimizer,
        one_of(&S::optimizer, {"sgd", "adam", "adamw"})},
       {"lr", "X", "learning rate", shown(d.learning_rate),
@@ -289,9 +294,10 @@ std::vector<Setting> make_eval_settings() {
   std::vector<Setting> settings = {{"load", "FILE",
                                     "a model that was saved, or a checkpoint",
                                     "none", any_text(&TrainSettings::load)}};
-  add_kept(settings, {"model", "data", "path", "symbols", "validation", "width",
-                      "layers", "dim", "heads", "block", "hidden", "batch",
-                      "threads", "kernels", "budget", "compile", "json"});
+  add_kept(settings,
+           {"model", "data", "path", "symbols", "validation", "width", "layers",
+            "dim", "heads", "block", "hidden", "batch", "threads", "kernels",
+            "dtype", "budget", "compile", "json"});
   return settings;
 }
 
@@ -303,12 +309,12 @@ std::vector<Setting> make_plan_settings() {
        shown(d.vocab), whole(&S::vocab, 1)},
   };
   add_kept(settings,
-           {"model",      "data",         "path",    "symbols", "validation",
-            "augment",    "width",        "layers",  "dim",     "heads",
-            "block",      "hidden",       "dropout", "batch",   "threads",
-            "optimizer",  "momentum",     "clip",    "budget",  "lr",
-            "seed",       "weight-decay", "kernels", "paged",   "metrics",
-            "tensorboard"});
+           {"model",       "data",         "path",    "symbols", "validation",
+            "augment",     "width",        "layers",  "dim",     "heads",
+            "block",       "hidden",       "dropout", "batch",   "threads",
+            "optimizer",   "momentum",     "clip",    "budget",  "lr",
+            "seed",        "weight-decay", "kernels", "paged",   "metrics",
+            "tensorboard", "dtype"});
   return settings;
 }
 

@@ -42,6 +42,7 @@ struct TrainSettings {
   std::uint64_t seed = 7;
   std::int64_t threads = 0;      // 0: every processor the process may use
   std::string kernels = "neap";  // or a plug-in in front of them
+  std::string dtype = "f32";     // of the factors of products
   std::string optimizer = "adam";
   double learning_rate = 1e-3;
   double momentum = 0.9;  // sgd only

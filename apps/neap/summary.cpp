@@ -55,6 +55,7 @@ std::string to_json(const Summary& s) {
       {"seed", s.seed},
       {"threads", s.threads},
       {"isa", s.isa},
+      {"dtype", s.dtype},
       {"kernels", s.kernels},
       {"version", s.version},
   };

@@ -43,6 +43,7 @@ struct Summary {
   std::uint64_t seed = 0;
   int threads = 0;
   std::string isa;
+  std::string dtype;
   std::string kernels;
   std::string version;
 };

@@ -37,6 +37,11 @@ void say(fmt::format_string<Args...> format, Args&&... args) {
   static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));
 }
 
+// What a line says of it beside the instruction set.
+std::string shown_dtype(const std::string& dtype) {
+  return dtype == "f32" ? "" : "products in " + dtype + ", ";
+}
+
 optim::Schedule make_schedule(const TrainSettings& s, std::int64_t steps) {
   return s.schedule == "cosine"
              ? optim::cosine(s.learning_rate, steps, s.warmup)
@@ -119,10 +124,10 @@ class Session {
     say("model    {}, {} parameters, {}\n", settings_.model,
         format_grouped(model.parameter_count()),
         format_bytes(model.parameter_bytes()));
-    say("run      batch {}, {} {:g}, seed {}, {} threads, {}, kernels {}\n",
+    say("run      batch {}, {} {:g}, seed {}, {} threads, {}, {}kernels {}\n",
         settings_.batch, settings_.optimizer, settings_.learning_rate,
         settings_.seed, threads::default_pool().threads(), kernels::isa(),
-        kernels::kernel_set());
+        shown_dtype(settings_.dtype), kernels::kernel_set());
     std::fflush(stdout);
   }
 
@@ -281,8 +286,8 @@ void print_report(const Summary& s, const std::string& table) {
   say("a step        heap calls {}, page faults {}\n",
       format_figure(s.heap_calls_per_step),
       format_figure(s.page_faults_per_step));
-  say("state hash    {:016x}  (seed {}, {}, kernels {})\n", s.state_hash,
-      s.seed, s.isa, s.kernels);
+  say("state hash    {:016x}  (seed {}, {}, {}kernels {})\n", s.state_hash,
+      s.seed, s.isa, shown_dtype(s.dtype), s.kernels);
   say("live at exit: {}\n", format_bytes(s.live_bytes_at_exit));
 }
 
@@ -315,11 +320,17 @@ ExitCode train(const TrainSettings& settings) {
   if (auto good = set_up(settings); !good) {
     return fail(ExitCode::kUsage, good.error().message);
   }
+  const auto precision = precision_of(settings);
+  if (!precision) {
+    return fail(ExitCode::kUsage, precision.error().message);
+  }
+  const UsePrecision use(*precision);
   memory::Domain& domain = memory::default_domain();
   Summary summary;
   summary.seed = settings.seed;
   summary.threads = threads::default_pool().threads();
   summary.isa = kernels::isa();
+  summary.dtype = settings.dtype;
   summary.kernels = kernels::kernel_set();
   summary.version = version();
   if (const ExitCode good = try_files(settings); good != ExitCode::kOk) {

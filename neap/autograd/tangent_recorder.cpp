@@ -9,6 +9,7 @@
 #include "neap/graph/rules.hpp"
 #include "neap/memory/containers.hpp"
 #include "neap/ops/fill.hpp"
+#include "neap/ops/precision.hpp"
 
 namespace neap::autograd {
 namespace {
@@ -136,7 +137,10 @@ void TangentRecorder::differentiate(const graph::OpCall& call,
   std::array<Tensor, graph::kMaxOutputs> results;
   graph::JvpContext context(call, outputs, tangents,
                             std::span(results).first(outputs.size()));
-  call.op.jvp(context);
+  {
+    const UsePrecision as_called(Precision::kF32);  // products know their own
+    call.op.jvp(context);
+  }
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     if (results[k].defined()) {
       level_.set(outputs[k], std::move(results[k]));

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "neap/ops/add.hpp"
+#include "neap/ops/precision.hpp"
 
 namespace neap::autograd {
 
@@ -273,7 +274,10 @@ void Walk::run_rule(Step& step, std::span<Tensor> results,
   graph::VjpContext context(node, {slots_.data() + step.first_slot, outputs},
                             {is_asked_.data() + step.first_slot, outputs},
                             wanted, results, sums, options_.create_graph);
-  node.op().vjp(context);
+  {
+    const UsePrecision as_called(Precision::kF32);  // products know their own
+    node.op().vjp(context);
+  }
   for (std::size_t i = 0; i < edges.size(); ++i) {
     if (wanted[i] != 0 && results[i].defined()) {
       accumulate(*sums[i], std::move(results[i]));

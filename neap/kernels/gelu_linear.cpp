@@ -28,6 +28,7 @@ class GeluLinear {
  public:
   GeluLinear(const Args& args, Choice choice)
       : args_(args),
+        of_product_{.precision = args.attrs_as<GeluLinearAttrs>().precision},
         gelu_(choose(args.attrs_as<GeluLinearAttrs>().by_tanh
                          ? gelu_tanh_kernels
                          : gelu_kernels,
@@ -86,12 +87,13 @@ class GeluLinear {
     out_ = rows_of(args_.out[0], first, count);
     return {std::span(in_).first(args_.in.size()),
             {&out_, 1},
-            nullptr,
+            &of_product_,
             scratch,
             args_.executor};
   }
 
   const Args& args_;
+  const ProductAttrs of_product_;
   const Kernel& gelu_;
   const Kernel& linear_;
   std::array<Strided, 3> in_;  // of the product

@@ -11,12 +11,14 @@
 #include <array>
 
 #include "neap/kernels/kernel.hpp"
+#include "neap/kernels/precision.hpp"
 
 namespace neap::kernels {
 
 struct GeluLinearAttrs {
   bool by_tanh = false;
-  std::array<bool, 7> padding{};
+  Precision precision = Precision::kF32;  // of the product
+  std::array<bool, 6> padding{};
 };
 
 extern const KernelList gelu_linear_kernels;

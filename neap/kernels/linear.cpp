@@ -4,6 +4,7 @@
 #include <array>
 
 #include "neap/kernels/gemm.hpp"
+#include "neap/kernels/precision.hpp"
 
 namespace neap::kernels {
 namespace {
@@ -20,6 +21,7 @@ Gemm<T> product_of(const Args& args) noexcept {
   product.a = {x.as<const T>(), x.strides[0], x.strides[1]};
   product.b = {w.as<const T>(), w.strides[1], w.strides[0]};
   product.c = y.as<T>();
+  product.precision = precision_of(args.attrs);
   if (args.in.size() > 2) {
     const Strided& bias = args.in[2];  // (out)
     product.start = GemmStart::kBias;

@@ -1,5 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// linear: y = x w^T + b, the layer's product. No attributes.
+// linear: y = x w^T + b, the layer's product. Attributes: ProductAttrs, or
+// none.
 //   in[0]  x  (rows, in)   any strides
 //   in[1]  w  (out, in)    any strides
 //   in[2]  b  (out)        any stride; may be absent

@@ -5,6 +5,7 @@
 
 #include "neap/kernels/copy.hpp"
 #include "neap/kernels/gemm.hpp"
+#include "neap/kernels/precision.hpp"
 
 namespace neap::kernels {
 namespace {
@@ -56,6 +57,7 @@ Gemm<T> product_of(const Args& args) noexcept {
   x.a = {a.as<const T>(), a.strides.back(2), a.strides.back(1)};
   x.b = {b.as<const T>(), b.strides.back(2), b.strides.back(1)};
   x.c = c.as<T>();
+  x.precision = precision_of(args.attrs);
   x.start = args.in.size() > 2 ? GemmStart::kC : GemmStart::kZero;
   x.batch = Shape(c.shape.span().first(static_cast<std::size_t>(rank - 2)));
   x.a_strides = batch_strides(a, rank);

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// matmul: c = a b over the last two axes. No attributes.
+// matmul: c = a b over the last two axes. Attributes: ProductAttrs, or none.
 //   in[0]  a  (..., M, K)  any strides
 //   in[1]  b  (..., K, N)  any strides
 //   out[0] c  (..., M, N)  dense row-major

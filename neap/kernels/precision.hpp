@@ -23,10 +23,17 @@ NEAP_API const char* name_of(Precision precision) noexcept;
 /// is allowed (NEAP_ISA) have dot products of bf16: AVX512_BF16.
 NEAP_API bool has_bf16_dot() noexcept;
 
-/// Attributes of an op that is a product and has no others.
+/// Attributes of an op that is a product and has no others. A call without
+/// attributes is in kF32.
 struct ProductAttrs {
   Precision precision = Precision::kF32;
   std::array<std::uint8_t, 7> padding{};
 };
+
+/// Of what Args::attrs of such an op points to.
+inline Precision precision_of(const void* attrs) noexcept {
+  return attrs != nullptr ? static_cast<const ProductAttrs*>(attrs)->precision
+                          : Precision::kF32;
+}
 
 }  // namespace neap::kernels

@@ -210,6 +210,7 @@ class Forward {
       product.a = {x_, features_, 1};
     }
     product.b = {w.as<const T>(), w.strides[1], w.strides[0]};
+    product.precision = attrs_.precision;
     product.start = GemmStart::kBias;
     product.bias = at(bias.as<const T>(), form_.bias_start * sizes_.hidden,
                       bias.strides[0]);

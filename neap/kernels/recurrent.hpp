@@ -26,8 +26,10 @@ namespace neap::kernels {
 struct RecurrentAttrs {
   bool has_state = false;  // h0 (and c0) are given; else 0
   bool is_reverse = false;
-  bool keeps = false;    // the gates, for a derivative
-  bool is_relu = false;  // of rnn, which is tanh else
+  bool keeps = false;                     // the gates, for a derivative
+  bool is_relu = false;                   // of rnn, which is tanh else
+  Precision precision = Precision::kF32;  // of the product with x, not with h
+  std::array<bool, 3> padding{};
 };
 
 /// Of their gradients.

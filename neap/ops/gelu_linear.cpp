@@ -7,6 +7,7 @@
 #include "neap/ops/linear.hpp"
 #include "neap/ops/linear_rules.hpp"
 #include "neap/ops/matmul.hpp"
+#include "neap/ops/precision.hpp"
 #include "neap/ops/sum.hpp"
 #include "neap/ops/support.hpp"
 #include "neap/ops/transpose.hpp"
@@ -28,6 +29,7 @@ Tensor slope_of(Tensor g, const Tensor& x, const GeluLinearAttrs& attrs) {
 
 void vjp_gelu_linear(VjpContext& c) {
   const auto attrs = c.attrs<GeluLinearAttrs>();
+  const UsePrecision same(attrs.precision);
   const Tensor& dy = c.cotangent();
   if (c.needs(0)) {
     c.set(0, slope_of(matmul(dy, c.input(1)), c.input(0), attrs));
@@ -42,6 +44,7 @@ void vjp_gelu_linear(VjpContext& c) {
 
 void jvp_gelu_linear(JvpContext& c) {
   const auto attrs = c.attrs<GeluLinearAttrs>();
+  const UsePrecision same(attrs.precision);
   Tensor d;
   if (c.tangent(0).defined()) {
     d = linear(slope_of(c.tangent(0), c.input(0), attrs), c.input(1));
@@ -61,7 +64,8 @@ Tensor gelu_linear_of(const Operand& x, const Operand& w, GeluForm form,
                       const Bias&... bias) {
   tensor_of("gelu_linear", x);
   (tensor_of("gelu_linear", w), ..., tensor_of("gelu_linear", bias));
-  const GeluLinearAttrs attrs{.by_tanh = form == GeluForm::kTanh};
+  const GeluLinearAttrs attrs{.by_tanh = form == GeluForm::kTanh,
+                              .precision = current_precision()};
   return over_rows("gelu_linear", x, [&](const Operand& rows) {
     return graph::apply(kGeluLinear, {rows, w, bias...}, attrs);
   });

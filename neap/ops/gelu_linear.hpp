@@ -10,8 +10,9 @@ NEAP_API extern const graph::Op kGeluLinear;
 }  // namespace ops
 
 /// linear(gelu(x), w): x (..., in), w (out, in) to (..., out), to the same
-/// bits; f32, f64. gelu(x) is never whole in memory here, and computed again
-/// for the derivative, which keeps x and w. THROWS: as linear.
+/// bits; f32, f64, in the precision that is current. gelu(x) is never whole in
+/// memory here, and computed again for the derivative, which keeps x and w.
+/// THROWS: as linear.
 NEAP_API Tensor gelu_linear(const Operand& x, const Operand& w,
                             GeluForm form = GeluForm::kExact);
 

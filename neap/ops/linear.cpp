@@ -5,6 +5,7 @@
 #include "neap/ops/expand.hpp"
 #include "neap/ops/linear_rules.hpp"
 #include "neap/ops/matmul.hpp"
+#include "neap/ops/precision.hpp"
 #include "neap/ops/sum.hpp"
 #include "neap/ops/support.hpp"
 #include "neap/ops/transpose.hpp"
@@ -14,6 +15,7 @@ namespace ops {
 namespace {
 
 void vjp_linear(VjpContext& c) {
+  const UsePrecision same(c.attrs<kernels::ProductAttrs>().precision);
   const Tensor& dy = c.cotangent();
   if (c.needs(0)) {
     c.set(0, gain(c.take_sum(0), dy, c.input(1)));
@@ -27,6 +29,7 @@ void vjp_linear(VjpContext& c) {
 }
 
 void jvp_linear(JvpContext& c) {
+  const UsePrecision same(c.attrs<kernels::ProductAttrs>().precision);
   Tensor d;
   if (c.tangent(0).defined()) {
     d = linear(c.tangent(0), c.input(1));
@@ -45,7 +48,7 @@ Tensor linear_of(const Operand& x, const Operand& w, const Bias&... bias) {
   tensor_of("linear", x);
   (tensor_of("linear", w), ..., tensor_of("linear", bias));
   return over_rows("linear", x, [&](const Operand& rows) {
-    return graph::apply(kLinear, {rows, w, bias...});
+    return graph::apply(kLinear, {rows, w, bias...}, product_attrs());
   });
 }
 

@@ -2,6 +2,7 @@
 #include "neap/ops/matmul.hpp"
 
 #include "neap/kernels/matmul.hpp"
+#include "neap/ops/precision.hpp"
 #include "neap/ops/squeeze.hpp"
 #include "neap/ops/support.hpp"
 #include "neap/ops/transpose.hpp"
@@ -37,6 +38,7 @@ const Op kMatmul{
     .kernel = &kernels::matmul_kernels,
     .vjp =
         [](VjpContext& c) {
+          const UsePrecision same(c.attrs<kernels::ProductAttrs>().precision);
           if (c.needs(0)) {
             c.set(0, sum_to(matmul(c.cotangent(), transpose(c.input(1))),
                             c.input_shape(0)));
@@ -48,6 +50,7 @@ const Op kMatmul{
         },
     .jvp =
         [](JvpContext& c) {
+          const UsePrecision same(c.attrs<kernels::ProductAttrs>().precision);
           Tensor d;
           if (c.tangent(0).defined()) {
             d = matmul(c.tangent(0), c.input(1));
@@ -72,7 +75,7 @@ Tensor matmul(const Operand& a, const Operand& b) {
   const int a_rank = ops::tensor_of("matmul", a).rank();
   const int b_rank = ops::tensor_of("matmul", b).rank();
   if (a_rank > 1 && b_rank > 1) {
-    return graph::apply(ops::kMatmul, {a, b});
+    return graph::apply(ops::kMatmul, {a, b}, ops::product_attrs());
   }
   if (a_rank == 0 || b_rank == 0) {
     base::raise<ShapeError>("matmul: an operand of rank 0, expected 1 or more");

@@ -3,6 +3,7 @@
 
 #include "neap/kernels/matmul.hpp"
 #include "neap/ops/matmul.hpp"
+#include "neap/ops/precision.hpp"
 #include "neap/ops/support.hpp"
 #include "neap/ops/transpose.hpp"
 
@@ -20,6 +21,7 @@ void infer_matmul_add(const OpArgs& args, Spec& out) {
 }
 
 void vjp_matmul_add(VjpContext& c) {
+  const UsePrecision same(c.attrs<kernels::ProductAttrs>().precision);
   if (c.needs(1)) {
     c.set(1, sum_to(matmul(c.cotangent(), transpose(c.input(2))),
                     c.input_shape(1)));
@@ -34,6 +36,7 @@ void vjp_matmul_add(VjpContext& c) {
 }
 
 void jvp_matmul_add(JvpContext& c) {
+  const UsePrecision same(c.attrs<kernels::ProductAttrs>().precision);
   Tensor d = c.tangent(0);
   const auto gain = [&d](const Tensor& a, const Tensor& b) {
     d = d.defined() ? matmul_add(std::move(d), a, b) : matmul(a, b);
@@ -69,7 +72,7 @@ const Op kMatmulAdd{
               }}};
 
 Tensor matmul_add(const Operand& c, const Operand& a, const Operand& b) {
-  return graph::apply(kMatmulAdd, {c, a, b});
+  return graph::apply(kMatmulAdd, {c, a, b}, product_attrs());
 }
 
 }  // namespace neap::ops

@@ -2,7 +2,16 @@
 #include "neap/ops/precision.hpp"
 
 #include "neap/base/raise.hpp"
+#include "neap/kernels/gelu_linear.hpp"
 #include "neap/kernels/kernel.hpp"
+#include "neap/kernels/recurrent.hpp"
+#include "neap/ops/gelu_linear.hpp"
+#include "neap/ops/gru.hpp"
+#include "neap/ops/linear.hpp"
+#include "neap/ops/lstm.hpp"
+#include "neap/ops/matmul.hpp"
+#include "neap/ops/matmul_add.hpp"
+#include "neap/ops/rnn.hpp"
 
 namespace neap {
 namespace {
@@ -34,5 +43,29 @@ UsePrecision::UsePrecision(Precision precision) : outer_(current()) {
 UsePrecision::~UsePrecision() {
   current() = outer_;
 }
+
+namespace ops {
+
+kernels::ProductAttrs product_attrs() noexcept {
+  return {.precision = current()};
+}
+
+Precision precision_of(const graph::Op& op, const void* attrs) noexcept {
+  if (attrs == nullptr) {
+    return Precision::kF32;
+  }
+  if (&op == &kLinear || &op == &kMatmul || &op == &kMatmulAdd) {
+    return kernels::precision_of(attrs);
+  }
+  if (&op == &kGeluLinear) {
+    return static_cast<const kernels::GeluLinearAttrs*>(attrs)->precision;
+  }
+  if (&op == &kRnn || &op == &kLstm || &op == &kGru) {
+    return static_cast<const kernels::RecurrentAttrs*>(attrs)->precision;
+  }
+  return Precision::kF32;
+}
+
+}  // namespace ops
 
 }  // namespace neap

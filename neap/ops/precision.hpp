@@ -8,12 +8,17 @@
 //
 // Parameters, activations, sums and everything that is no product stay f32.
 // An op takes the precision that is current at its call; its derivatives have
-// the same, whatever is current when they are computed.
+// the same, whatever is current when they are computed. Products are linear,
+// matmul, matmul_add, gelu_linear, what is made of them (einsum, dot, bilinear
+// forms), the product of rnn, lstm and gru with their input, and convolutions
+// that say so. Attention, the products of recurrent networks with their own
+// state, and matrix factorisations are in f32 always.
 #pragma once
 
 #include <cstddef>
 
 #include "neap/base/api.hpp"
+#include "neap/graph/op.hpp"
 #include "neap/kernels/precision.hpp"
 
 namespace neap {
@@ -40,4 +45,14 @@ class NEAP_API UsePrecision {
   Precision outer_;
 };
 
+namespace ops {
+
+/// Attributes of a product that is called now.
+NEAP_API kernels::ProductAttrs product_attrs() noexcept;
+
+/// What a call of any op multiplies in; kF32 for ops that are no products.
+NEAP_API Precision precision_of(const graph::Op& op,
+                                const void* attrs) noexcept;
+
+}  // namespace ops
 }  // namespace neap

@@ -3,9 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <thread>
 
+#include "neap/autograd/backward.hpp"
 #include "neap/base/error.hpp"
+#include "neap/graph/vertex.hpp"
+#include "neap/ops/matmul_add.hpp"
+#include "neap/ops/ops.hpp"
+#include "neap/tensor/create.hpp"
 
 namespace neap {
 namespace {
@@ -39,6 +45,71 @@ TEST(PrecisionTest, IsRefusedWhereTheProcessorCannot) {
   }
   EXPECT_THROW(UsePrecision guard(Precision::kBf16), DeviceError);
   EXPECT_EQ(current_precision(), Precision::kF32);
+}
+
+// 1 + 2^-8 lies half-way between two bf16 and becomes 1.
+constexpr double kTie = 1 + 0x1p-8;
+
+Tensor tie(const Shape& shape, DType dtype = f32) {
+  return full(shape, kTie, dtype);
+}
+
+TEST(PrecisionTest, ProductsOfF32AreComputedInItAndOthersAreNot) {
+  if (!kernels::has_bf16_dot()) {
+    GTEST_SKIP() << "no dot products of bf16 here";
+  }
+  const UsePrecision guard(Precision::kBf16);
+  const Tensor x = tie({1, 1});
+  const Tensor one = ones({1, 1});
+  EXPECT_EQ(linear(x, one).item(), 1.0);
+  EXPECT_EQ(linear(x, one, tie({1})).item(), 1.0 + kTie);  // the bias as it is
+  EXPECT_EQ(matmul(x, one).item(), 1.0);
+  EXPECT_EQ(matmul(one, x).item(), 1.0);
+  EXPECT_EQ(ops::matmul_add(x, x, one).item(), 1.0 + kTie);
+  EXPECT_EQ(matmul(tie({1, 1}, f64), ones({1, 1}, f64)).item(), kTie);
+  EXPECT_EQ(mul(x, one).item(), kTie);
+  // gelu(x) is x for a large one, and the product's factor.
+  EXPECT_EQ(gelu_linear(full({1, 1}, 64 * kTie), one).item(), 64.0);
+}
+
+TEST(PrecisionTest, RecurrentNetworksTakeItForTheProductWithTheirInput) {
+  if (!kernels::has_bf16_dot()) {
+    GTEST_SKIP() << "no dot products of bf16 here";
+  }
+  const RecurrentWeights weights{.w_ih = ones({1, 1}), .w_hh = ones({1, 1})};
+  const Tensor x = tie({2, 1, 1});
+  const auto last = [&] {
+    return rnn(x, weights, {}, {.nonlinearity = Nonlinearity::kRelu}).h.item();
+  };
+  const double plain = last();
+  const UsePrecision guard(Precision::kBf16);
+  EXPECT_EQ(plain, 2 * kTie);
+  EXPECT_EQ(last(), 2.0);
+}
+
+TEST(PrecisionTest, DerivativesHaveThatOfTheCall) {
+  if (!kernels::has_bf16_dot()) {
+    GTEST_SKIP() << "no dot products of bf16 here";
+  }
+  Tensor w = requires_grad_(ones({1, 1}));
+  const Tensor x = tie({1, 1});
+  const auto call = [&] { return sum(linear(x, w)); };
+  const auto slope = [&] {
+    const double value = w.grad().item();
+    zero_grad(std::array{w});
+    return value;
+  };
+  Tensor y;
+  {
+    const UsePrecision guard(Precision::kBf16);
+    y = call();
+  }
+  backward(y);
+  EXPECT_EQ(slope(), 1.0);
+  y = call();
+  const UsePrecision guard(Precision::kBf16);
+  backward(y);
+  EXPECT_EQ(slope(), kTie);
 }
 
 }  // namespace

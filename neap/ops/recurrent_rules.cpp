@@ -8,6 +8,7 @@
 #include "neap/ops/matmul.hpp"
 #include "neap/ops/matmul_add.hpp"
 #include "neap/ops/narrow.hpp"
+#include "neap/ops/precision.hpp"
 #include "neap/ops/reshape.hpp"
 #include "neap/ops/sum.hpp"
 #include "neap/ops/transpose.hpp"
@@ -124,6 +125,7 @@ void call_recurrent(const Op& op, std::span<const Operand> inputs,
     keeps = keeps || is_differentiated({&input.tensor()});
   }
   attrs.keeps = keeps;
+  attrs.precision = current_precision();
   graph::dispatch(op, inputs, attrs, inputs[0].site(), out);
 }
 
@@ -231,6 +233,7 @@ Tensor unrolled(const Tensor& dw) {
 
 void set_weight_cotangents(VjpContext& c, const Tensor& dgates,
                            std::int64_t gates) {
+  const UsePrecision same(c.attrs<RecurrentAttrs>().precision);
   const std::int64_t width = dgates.shape()[2];
   const std::int64_t hidden = c.input(2).shape()[1];
   const std::int64_t used = gates * hidden;
@@ -259,6 +262,7 @@ void set_weight_cotangents(VjpContext& c, const Tensor& dgates,
 }
 
 Tensor input_tangent(const JvpContext& c, std::int64_t gates) {
+  const UsePrecision same(c.attrs<RecurrentAttrs>().precision);
   const Shape& y = c.output().shape();
   const std::int64_t used = gates * y[2];
   Tensor d = zeros_of({y[0], y[1], used}, c.output());

@@ -6,7 +6,9 @@
 #include "neap/ops/add.hpp"
 #include "neap/ops/dropout.hpp"
 #include "neap/ops/exp.hpp"
+#include "neap/ops/matmul.hpp"
 #include "neap/ops/mul.hpp"
+#include "neap/ops/precision.hpp"
 #include "neap/ops/relu.hpp"
 #include "neap/program/order.hpp"
 #include "neap/program/passes.hpp"
@@ -89,6 +91,19 @@ TEST(CommonPassTest, AmongThreeEqualsOneStandsForAtMostOneResult) {
   EXPECT_NE(maker.program.results[0].operand.value,
             maker.program.results[1].operand.value);
   EXPECT_EQ(fault_of(maker.program), "");
+}
+
+TEST(CommonPassTest, ProductsOfAnotherPrecisionAreOthers) {
+  ProgramMaker maker;
+  const ValueId x = maker.argument({4, 4});
+  kernels::ProductAttrs attrs;
+  const ValueId a = maker.call(ops::kMatmul, {x, x}, attrs);
+  const ValueId b = maker.call(ops::kMatmul, {x, x}, attrs);
+  attrs.precision = kernels::Precision::kBf16;
+  const ValueId c = maker.call(ops::kMatmul, {x, x}, attrs);
+  maker.result(maker.call(ops::kAdd, {maker.call(ops::kAdd, {a, b}), c}));
+  merge_common(maker.program);
+  EXPECT_EQ(names_of(maker.program), "matmul matmul add add");
 }
 
 TEST(CommonPassTest, EqualDrawsAreEqualAndOthersAreNot) {

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "neap/base/bytes.hpp"
+#include "neap/ops/precision.hpp"
 #include "neap/program/dataflow.hpp"
 #include "neap/program/text_columns.hpp"
 
@@ -172,6 +173,11 @@ class Printer {
       text += "check ";
     }
     text += call.name;
+    if (call.op != nullptr && call.attrs_size != 0 &&
+        ops::precision_of(*call.op, program_.attrs_of(call)) ==
+            Precision::kBf16) {
+      text += " in bf16";
+    }
     const std::span<const Call> members = program_.members_of(call);
     for (const Call& member : members) {
       fmt::format_to(std::back_inserter(text), "{}{}",

@@ -7,6 +7,7 @@
 
 #include "neap/ops/concat.hpp"
 #include "neap/ops/matmul.hpp"
+#include "neap/ops/precision.hpp"
 #include "neap/ops/relu.hpp"
 #include "neap/ops/relu_bits.hpp"
 #include "neap/program/dot.hpp"
@@ -51,6 +52,18 @@ TEST(PrintTest, OneLineACall) {
 4  %5 = sgd(%4[3, 4])                f32 [3, 4]     48  4-end  %1             unknown
 result %3[2, 4] f32
 )");
+}
+
+TEST(PrintTest, AProductSaysThatItIsInBf16) {
+  ProgramMaker maker;
+  const ValueId x = maker.argument({3, 3});
+  const kernels::ProductAttrs attrs{.precision = Precision::kBf16};
+  maker.result(maker.call(ops::kMatmul, {x, x}, attrs));
+  maker.result(maker.call(ops::kMatmul, {x, x}));
+  const memory::String text = print(maker.program);
+  EXPECT_NE(text.find("%1 = matmul in bf16(%0[3, 3]"), memory::String::npos)
+      << text;
+  EXPECT_NE(text.find("%2 = matmul(%0[3, 3]"), memory::String::npos) << text;
 }
 
 TEST(PrintTest, EveryOutputHasALine) {
