@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "neap/neap.hpp"
+#include "neap/ops/conv2d_relu.hpp"
 #include "op_calls.hpp"
 
 namespace neap::bench {
@@ -134,6 +135,16 @@ const Example kExamples[] = {
        concat({matrix(e), matrix(e)}, 0);
      }},
     {"conv2d conv_transpose2d conv2d_weight", convolve},
+    {"conv2d_relu",
+     [](const Extents& e) {
+       const Tensor x = images(e);
+       const Shape& s = x.shape();
+       ops::conv2d_relu(x, numbers({8, s[1], 3, 3}), {},
+                        {.padding = {1, 1},
+                         .x_extent = {s[2], s[3]},
+                         .kernel = {3, 3},
+                         .y_extent = {s[2], s[3]}});
+     }},
     {"cross_entropy cross_entropy_grad",
      [](const Extents& e) {
        backward(
