@@ -34,7 +34,7 @@ OpTable conv2d_relu_table() {
                              uniform({3, 2, 3, 3}, -0.1, 0.1),
                              literal({3}, {0.7, -0.6, 0.5})},
                   .reference = rectified(conv_reference_of(2, {.padding = 1})),
-      .zero_size = {{{0, 2, 3, 4}, {3, 2, 3, 3}, {3}}}};
+                  .zero_size = {{{0, 2, 3, 4}, {3, 2, 3, 3}, {3}}}};
   OpRow plain = row;
   plain.name = "without bias";
   plain.zero_size = {};
