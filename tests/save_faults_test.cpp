@@ -46,9 +46,9 @@ class ResumeAfterFaultsTest : public ::testing::TestWithParam<ModelAndMode> {
                                           std::int64_t most) {
     std::vector<std::int64_t> out;
     const std::int64_t stride = std::max<std::int64_t>(1, last / most);
-    for (std::int64_t n = 1; n <= last;
-         n += n < 12 || n > last - 8 ? 1 : stride) {
+    for (std::int64_t n = 1; n <= last;) {
       out.push_back(n);
+      n = n < 12 || n > last - 8 ? n + 1 : std::min(n + stride, last - 7);
     }
     return out;
   }
