@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "neap/base/raise.hpp"
-#include "neap/memory/owner_book.hpp"
+#include "neap/memory/refusal.hpp"
 #include "neap/memory/slab_heap.hpp"
 #include "neap/memory/system_pages.hpp"
 
@@ -172,18 +172,8 @@ std::byte* PagedArena::map(std::byte* to, Bytes size, int file,
 }
 
 void PagedArena::refuse(Bytes size) const {
-  const Stats stats = domain_->stats();
-  OutOfMemory::Details details;
-  details.reason = OutOfMemory::Reason::kSystem;
-  details.tag = domain_->tag_of(block_.bucket);
-  copy_path(domain_->path_of(details.tag.owner), details.owner);
-  details.requested = size;
-  details.live = stats.live;
-  details.held = stats.held;
-  details.external = stats.external;
-  details.peak = stats.peak;
-  details.budget = stats.budget;
-  throw OutOfMemory(details);
+  memory::refuse(*domain_, OutOfMemory::Reason::kSystem,
+                 domain_->tag_of(block_.bucket), size);
 }
 
 }  // namespace neap::memory

@@ -1,9 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/conv2d.hpp"
 
-#include "neap/ops/conv2d_weight.hpp"
 #include "neap/ops/conv_rules.hpp"
-#include "neap/ops/conv_transpose2d.hpp"
 
 namespace neap {
 namespace ops {
@@ -26,29 +24,11 @@ void infer_conv2d(const OpArgs& args, Spec& out) {
 }
 
 void vjp_conv2d(VjpContext& c) {
-  const auto attrs = c.attrs<ConvAttrs>();
-  if (c.inputs() > 2 && c.needs(2)) {
-    c.set(2, conv_bias_cotangent(c.cotangent()));
-  }
-  if (c.needs(1)) {
-    c.set(1, conv2d_weight(c.input(0), c.cotangent(), attrs));
-  }
-  if (c.needs(0)) {
-    c.set(0, conv_transpose2d_by(c.take_cotangent(), c.input(1), {}, attrs));
-  }
+  set_conv2d_cotangents(c, c.take_cotangent());
 }
 
 void jvp_conv2d(JvpContext& c) {
-  const auto& attrs = c.attrs<ConvAttrs>();
-  Tensor d;
-  if (c.tangent(0).defined()) {
-    d = conv2d_by(c.tangent(0), c.input(1), {}, attrs);
-  }
-  if (c.tangent(1).defined()) {
-    d = add_defined(std::move(d),
-                    conv2d_by(c.input(0), c.tangent(1), {}, attrs));
-  }
-  c.set(0, add_conv_bias_tangent(std::move(d), c));
+  c.set(0, conv2d_tangent(c));
 }
 
 }  // namespace

@@ -4,9 +4,7 @@
 #include "neap/kernels/bits.hpp"
 #include "neap/kernels/conv2d_relu.hpp"
 #include "neap/ops/conv2d.hpp"
-#include "neap/ops/conv2d_weight.hpp"
 #include "neap/ops/conv_rules.hpp"
-#include "neap/ops/conv_transpose2d.hpp"
 #include "neap/ops/relu_grad.hpp"
 
 namespace neap::ops {
@@ -19,30 +17,11 @@ void infer_conv2d_relu(const OpArgs& args, std::span<Spec> out) {
 }
 
 void vjp_conv2d_relu(VjpContext& c) {
-  const auto attrs = c.attrs<ConvAttrs>();
-  Tensor dy = relu_grad(c.take_cotangent(), c.output(1), 0.0);
-  if (c.inputs() > 2 && c.needs(2)) {
-    c.set(2, conv_bias_cotangent(dy));
-  }
-  if (c.needs(1)) {
-    c.set(1, conv2d_weight(c.input(0), dy, attrs));
-  }
-  if (c.needs(0)) {
-    c.set(0, conv_transpose2d_by(std::move(dy), c.input(1), {}, attrs));
-  }
+  set_conv2d_cotangents(c, relu_grad(c.take_cotangent(), c.output(1), 0.0));
 }
 
 void jvp_conv2d_relu(JvpContext& c) {
-  const auto& attrs = c.attrs<ConvAttrs>();
-  Tensor d;
-  if (c.tangent(0).defined()) {
-    d = conv2d_by(c.tangent(0), c.input(1), {}, attrs);
-  }
-  if (c.tangent(1).defined()) {
-    d = add_defined(std::move(d),
-                    conv2d_by(c.input(0), c.tangent(1), {}, attrs));
-  }
-  c.set(0, relu_grad(add_conv_bias_tangent(std::move(d), c), c.output(1), 0.0));
+  c.set(0, relu_grad(conv2d_tangent(c), c.output(1), 0.0));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "neap/ops/conv_rules.hpp"
 
 #include "neap/ops/conv2d.hpp"
+#include "neap/ops/conv2d_weight.hpp"
 #include "neap/ops/conv_transpose2d.hpp"
 #include "neap/ops/expand.hpp"
 #include "neap/ops/reshape.hpp"
@@ -174,6 +175,32 @@ Tensor add_conv_bias_tangent(Tensor d, const JvpContext& c) {
     d = add_defined(std::move(d), reshape(bias, {bias.shape()[0], 1, 1}));
   }
   return expand(d, c.output().shape());
+}
+
+void set_conv2d_cotangents(VjpContext& c, Tensor dy) {
+  const auto attrs = c.attrs<ConvAttrs>();
+  if (c.inputs() > 2 && c.needs(2)) {
+    c.set(2, conv_bias_cotangent(dy));
+  }
+  if (c.needs(1)) {
+    c.set(1, conv2d_weight(c.input(0), dy, attrs));
+  }
+  if (c.needs(0)) {
+    c.set(0, conv_transpose2d_by(std::move(dy), c.input(1), {}, attrs));
+  }
+}
+
+Tensor conv2d_tangent(const JvpContext& c) {
+  const auto& attrs = c.attrs<ConvAttrs>();
+  Tensor d;
+  if (c.tangent(0).defined()) {
+    d = conv2d_by(c.tangent(0), c.input(1), {}, attrs);
+  }
+  if (c.tangent(1).defined()) {
+    d = add_defined(std::move(d),
+                    conv2d_by(c.input(0), c.tangent(1), {}, attrs));
+  }
+  return add_conv_bias_tangent(std::move(d), c);
 }
 
 }  // namespace neap::ops

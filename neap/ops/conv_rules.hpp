@@ -49,5 +49,9 @@ Cost conv_cost(const OpArgs& args, std::span<const Spec> outputs,
 Tensor conv_bias_cotangent(const Tensor& cotangent);
 /// `d` and the bias's tangent, whichever is defined, in the output's shape.
 Tensor add_conv_bias_tangent(Tensor d, const JvpContext& c);
+/// Of conv2d(x, w[, b]) with the cotangent `dy`, to every input that needs one.
+void set_conv2d_cotangents(VjpContext& c, Tensor dy);
+/// Of conv2d(x, w[, b]), from the tangents that there are.
+Tensor conv2d_tangent(const JvpContext& c);
 
 }  // namespace neap::ops
