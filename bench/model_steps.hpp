@@ -79,6 +79,7 @@ struct ModelCase {
   std::string peer;  // what the peer is asked for
   double flops = 0;  // of the products (and convolutions) of one step
   bool is_long = false;
+  std::string keeps_more{};  // the same training that keeps more, if measured
   MakeTraining make;
 };
 

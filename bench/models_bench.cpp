@@ -4,6 +4,7 @@
 // take at the processor's peak: times, their parts, memory, calls.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 
@@ -39,7 +40,9 @@ class Section {
     report_.table(
         "A compiled training step, ms, and the same eagerly; low: the tenth "
         "percentile. Of floor: the share of the processor's peak (fused "
-        "multiply-adds) that the step's products come to",
+        "multiply-adds) that the step's products come to. Over t1: how many "
+        "times faster than with one thread. Slowdown: the time over that of "
+        "the same training that keeps more",
         steps_, true);
     report_.table("An eager step's parts, ms", parts_);
     report_.table(
@@ -101,6 +104,7 @@ class Section {
                     {"eager low", timings[0].low * 1e3},
                     {"floor", floor * 1e3},
                     {"of floor", floor / timings[1].median}};
+    add_ratios(step, which);
     Worker* best = nullptr;
     if (!peers.empty()) {
       const auto theirs = std::span(timings).subspan(2);
@@ -108,8 +112,23 @@ class Section {
       row.peer_name = step.peer_name;
       add_columns(step, theirs, peers);
     }
+    step.figures.push_back(
+        {"eager ratio", step.peer / timings[0].median * 1e3});
     steps_.push_back(std::move(step));
     return best;
+  }
+
+  // Beside rows before it: the same with one thread, and the same training
+  // that keeps more for backward.
+  void add_ratios(Row& step, const ModelCase& which) const {
+    const auto ratio = [&](const std::string& name, int threads) {
+      const auto other = std::ranges::find_if(steps_, [&](const Row& row) {
+        return row.name == name && row.threads == threads;
+      });
+      return other == steps_.end() ? kNone : step.ours / other->ours;
+    };
+    step.figures.push_back({"over t1", 1 / ratio(which.name, 1)});
+    step.figures.push_back({"slowdown", ratio(which.keeps_more, step.threads)});
   }
 
   void add_parts(Row row, ModelStep& eager, Worker* peer) {
