@@ -112,8 +112,7 @@ class Section {
       row.peer_name = step.peer_name;
       add_columns(step, theirs, peers);
     }
-    step.figures.push_back(
-        {"eager ratio", step.peer / timings[0].median * 1e3});
+    step.figures.push_back({"eager ratio", step.peer / step.figures[1].second});
     steps_.push_back(std::move(step));
     return best;
   }
