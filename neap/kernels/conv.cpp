@@ -14,24 +14,36 @@
 HWY_BEFORE_NAMESPACE();
 namespace neap::kernels::HWY_NAMESPACE {
 
-template <class T>
+template <class Kit>
 void run_part(const Conv& conv, ConvMakes makes, const ConvPlan& plan,
               std::int64_t part, std::byte* scratch) {
   if (makes == ConvMakes::kW) {
-    ConvWeightPart<T>(conv, plan, part, scratch).run();
+    ConvWeightPart<Kit>(conv, plan, part, scratch).run();
   } else {
-    ConvPart<T>(conv, makes, plan, part, scratch).run();
+    ConvPart<Kit>(conv, makes, plan, part, scratch).run();
   }
 }
 
 void conv_part_f32(const Conv& conv, ConvMakes makes, const ConvPlan& plan,
                    std::int64_t part, std::byte* scratch) {
-  run_part<float>(conv, makes, plan, part, scratch);
+  run_part<ConvPlain<float>>(conv, makes, plan, part, scratch);
 }
 
 void conv_part_f64(const Conv& conv, ConvMakes makes, const ConvPlan& plan,
                    std::int64_t part, std::byte* scratch) {
-  run_part<double>(conv, makes, plan, part, scratch);
+  run_part<ConvPlain<double>>(conv, makes, plan, part, scratch);
+}
+
+void conv_part_bf16(const Conv& conv, ConvMakes makes, const ConvPlan& plan,
+                    std::int64_t part, std::byte* scratch) {
+#if HWY_TARGET == HWY_AVX3 && HWY_ARCH_X86_64
+  run_part<ConvBf16>(conv, makes, plan, part, scratch);
+#else
+  static_cast<void>(plan);  // has_bf16_dot() is false
+  static_cast<void>(part);
+  static_cast<void>(scratch);
+  conv_reference<float>(conv, makes);
+#endif
 }
 
 GemmTile conv_tile_f32() {
@@ -51,12 +63,17 @@ namespace {
 
 HWY_EXPORT(conv_part_f32);
 HWY_EXPORT(conv_part_f64);
+HWY_EXPORT(conv_part_bf16);
 HWY_EXPORT(conv_tile_f32);
 HWY_EXPORT(conv_tile_f64);
 
 void dispatch(float /* type */, const Conv& conv, ConvMakes makes,
               const ConvPlan& plan, std::int64_t part, std::byte* scratch) {
-  HWY_DYNAMIC_DISPATCH(conv_part_f32)(conv, makes, plan, part, scratch);
+  if (conv.is_bf16()) {
+    HWY_DYNAMIC_DISPATCH(conv_part_bf16)(conv, makes, plan, part, scratch);
+  } else {
+    HWY_DYNAMIC_DISPATCH(conv_part_f32)(conv, makes, plan, part, scratch);
+  }
 }
 void dispatch(double /* type */, const Conv& conv, ConvMakes makes,
               const ConvPlan& plan, std::int64_t part, std::byte* scratch) {
@@ -121,7 +138,8 @@ constexpr Kernel product_entry(const char* name) {
 
 template <class T, ConvMakes kMakes>
 bool is_direct(const Args& args) noexcept {
-  return conv_is_direct<T>(conv_of(args, kMakes), kMakes);
+  const Conv conv = conv_of(args, kMakes);
+  return !conv.is_bf16() && conv_is_direct<T>(conv, kMakes);
 }
 
 template <class T, ConvMakes kMakes>
@@ -149,11 +167,23 @@ void reference(const Args& args) noexcept {
   conv_reference<T>(conv_of(args, kMakes), kMakes);
 }
 
+template <ConvMakes kMakes>
+bool is_plain(const Args& args) noexcept {
+  return !conv_of(args, kMakes).is_bf16();
+}
+
+template <ConvMakes kMakes>
+bool is_bf16(const Args& args) noexcept {
+  return conv_of(args, kMakes).is_bf16() && has_bf16_dot();
+}
+
 template <class T, ConvMakes kMakes>
-constexpr Kernel entry(const char* name) {
+constexpr Kernel entry(const char* name,
+                       bool (*accepts)(const Args&) noexcept) {
   return {.name = name,
           .dtype = dtype_of<T>,
           .run = run<T, kMakes>,
+          .accepts = accepts,
           .scratch = scratch<T, kMakes>};
 }
 
@@ -167,8 +197,9 @@ constexpr std::array kConv{
     direct_entry<double, ConvMakes::kY>("conv2d.direct.f64"),
     product_entry<float, ConvMakes::kY>("conv2d.product.f32"),
     product_entry<double, ConvMakes::kY>("conv2d.product.f64"),
-    entry<float, ConvMakes::kY>("conv2d.f32"),
-    entry<double, ConvMakes::kY>("conv2d.f64"),
+    entry<float, ConvMakes::kY>("conv2d.bf16", is_bf16<ConvMakes::kY>),
+    entry<float, ConvMakes::kY>("conv2d.f32", is_plain<ConvMakes::kY>),
+    entry<double, ConvMakes::kY>("conv2d.f64", nullptr),
     reference_entry<float, ConvMakes::kY>("conv2d.reference.f32"),
     reference_entry<double, ConvMakes::kY>("conv2d.reference.f64"),
 };
@@ -178,8 +209,11 @@ constexpr std::array kConvTranspose{
     direct_entry<double, ConvMakes::kX>("conv_transpose2d.direct.f64"),
     product_entry<float, ConvMakes::kX>("conv_transpose2d.product.f32"),
     product_entry<double, ConvMakes::kX>("conv_transpose2d.product.f64"),
-    entry<float, ConvMakes::kX>("conv_transpose2d.f32"),
-    entry<double, ConvMakes::kX>("conv_transpose2d.f64"),
+    entry<float, ConvMakes::kX>("conv_transpose2d.bf16",
+                                is_bf16<ConvMakes::kX>),
+    entry<float, ConvMakes::kX>("conv_transpose2d.f32",
+                                is_plain<ConvMakes::kX>),
+    entry<double, ConvMakes::kX>("conv_transpose2d.f64", nullptr),
     reference_entry<float, ConvMakes::kX>("conv_transpose2d.reference.f32"),
     reference_entry<double, ConvMakes::kX>("conv_transpose2d.reference.f64"),
 };
@@ -187,8 +221,9 @@ constexpr std::array kConvTranspose{
 constexpr std::array kConvWeight{
     product_entry<float, ConvMakes::kW>("conv2d_weight.product.f32"),
     product_entry<double, ConvMakes::kW>("conv2d_weight.product.f64"),
-    entry<float, ConvMakes::kW>("conv2d_weight.f32"),
-    entry<double, ConvMakes::kW>("conv2d_weight.f64"),
+    entry<float, ConvMakes::kW>("conv2d_weight.bf16", is_bf16<ConvMakes::kW>),
+    entry<float, ConvMakes::kW>("conv2d_weight.f32", is_plain<ConvMakes::kW>),
+    entry<double, ConvMakes::kW>("conv2d_weight.f64", nullptr),
     reference_entry<float, ConvMakes::kW>("conv2d_weight.reference.f32"),
     reference_entry<double, ConvMakes::kW>("conv2d_weight.reference.f64"),
 };

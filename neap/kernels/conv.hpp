@@ -20,6 +20,13 @@
 // part, so an infinite weight does no harm at a border. So bits depend on
 // neither blocks, threads, layout nor the batch.
 //
+// With Precision::kBf16 (of f32 alone) what is multiplied is rounded to bf16
+// first, and an accumulator takes its products in pairs of what would be the
+// first index of its sum: k, o or n, even and odd, of the same p, q or i, j.
+// Pairs come in that order too, the last index fastest; how one of them is
+// added, and what denormals count for, bf16_dot.hpp says. Beside an odd last k,
+// o or n stand zeros; a pair with a place outside takes no part as a whole.
+//
 //   conv2d            in x, w, [bias (o)]  out y
 //   conv_transpose2d  in y, w, [bias (c)]  out x
 //   conv2d_weight     in x, y              out w
@@ -31,6 +38,7 @@
 #include <cstdint>
 
 #include "neap/kernels/kernel.hpp"
+#include "neap/kernels/precision.hpp"
 
 namespace neap::kernels {
 
@@ -43,6 +51,8 @@ struct ConvAttrs {
   std::array<std::int64_t, 2> kernel{};        // kh, kw; positive
   std::array<std::int64_t, 2> y_extent{};      // oh, ow
   std::int64_t groups = 1;                     // divides c and o
+  Precision precision = Precision::kF32;
+  std::array<std::uint8_t, 7> rest{};  // attributes are compared as bytes
 };
 
 extern const KernelList conv2d_kernels;
@@ -54,23 +64,25 @@ enum class ConvMakes : std::uint8_t { kY, kX, kW };
 
 /// One call, whichever of the three.
 struct Conv {
-  Strided x;     // (n, c, h, w)
-  Strided w;     // (o, c / groups, kh, kw)
-  Strided y;     // (n, o, oh, ow)
-  Strided bias;  // (o) for kY, (c) for kX; no data: none
-  ConvAttrs attrs;
+  Strided x;        // (n, c, h, w)
+  Strided w;        // (o, c / groups, kh, kw)
+  Strided y;        // (n, o, oh, ow)
+  Strided bias;     // (o) for kY, (c) for kX; no data: none
+  ConvAttrs attrs;  // of f64, the precision is kF32
 
   std::int64_t samples() const noexcept { return x.shape[0]; }
   /// Channels of one group.
   std::int64_t x_channels() const noexcept { return w.shape[1]; }
   std::int64_t y_channels() const noexcept { return w.shape[0] / attrs.groups; }
   bool has_bias() const noexcept { return bias.shape.rank() != 0; }
+  bool is_bf16() const noexcept { return attrs.precision == Precision::kBf16; }
 };
 
 Conv conv_of(const Args& args, ConvMakes makes) noexcept;
 
 /// Whether a call is a matrix product, as it is where the kernel has one
-/// element and there is neither stride nor padding; and it as such.
+/// element and there is neither stride nor padding; and it as such. In bf16, by
+/// w it is none: pairs are of samples, not of places.
 bool conv_is_product(const Conv& conv, ConvMakes makes) noexcept;
 template <class T>
 void conv_product(const Conv& conv, ConvMakes makes,

@@ -13,6 +13,8 @@
 #include <cstdint>
 
 #include "hwy/highway.h"
+#include "neap/kernels/conv_bf16-inl.hpp"
+#include "neap/kernels/conv_copy-inl.hpp"
 #include "neap/kernels/conv_plan.hpp"
 #include "neap/kernels/gemm_pack-inl.hpp"
 #include "neap/kernels/gemm_tile-inl.hpp"
@@ -21,91 +23,52 @@ HWY_BEFORE_NAMESPACE();
 namespace neap::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// `count` elements; nothing behind them is touched.
-template <class T>
-HWY_INLINE void copy_dense(const T* from, std::int64_t count, T* to) {
-  const hn::ScalableTag<T> d;
-  std::int64_t i = 0;
-  for (; i + kLanes<T> <= count; i += kLanes<T>) {
-    hn::StoreU(hn::LoadU(d, from + i), d, to + i);
-  }
-  if (i < count) {
-    store_first(d, load_first(d, from + i, count - i), to + i, count - i);
-  }
-}
+/// Where the factors of a view begin along one of its axes; where they are
+/// pairs, that is the axis that these run along.
+template <class Kit>
+class ConvFactors {
+ public:
+  /// Of `extent` elements along the axis, from `first` elements into the view
+  /// on.
+  ConvFactors(const Strided& view, int axis, std::int64_t extent,
+              std::int64_t first) noexcept
+      : from_(view.as<const typename Kit::Element>() + first),
+        apart_(view.strides[axis]),
+        extent_(extent) {}
 
-/// to[i] = from[i * step] for `count` elements, at most a vector; nothing else
-/// is touched.
-template <class T>
-HWY_INLINE void copy_steps(const T* from, std::int64_t step, std::int64_t count,
-                           T* to) {
-#if HWY_TARGET != HWY_SCALAR
-  const hn::ScalableTag<T> d;
-  if (step == 1) {
-    store_first(d, load_first(d, from, count), to, count);
-    return;
-  }
-  if (step == 2) {
-    const std::int64_t span = 2 * count - 1;
-    const auto low = load_first(d, from, std::min(span, kLanes<T>));
-    const auto high = span > kLanes<T>
-                          ? load_first(d, from + kLanes<T>, span - kLanes<T>)
-                          : low;
-    store_first(d, hn::ConcatEven(d, high, low), to, count);
-    return;
-  }
-#endif
-  for (std::int64_t i = 0; i < count; ++i) {
-    to[i] = from[i * step];
-  }
-}
+  /// Between neighbours along the axis, in elements.
+  std::int64_t step() const noexcept { return Kit::kElements * apart_; }
 
-/// Fetches `count` elements in each of some rows.
-template <class T>
-HWY_INLINE void fetch_rows(const T* from, std::int64_t step, std::int64_t rows,
-                           std::int64_t count) {
-  constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(T));
-  for (std::int64_t j = 0; j < rows; ++j, from += step) {
-    for (std::int64_t i = 0; i < count; i += kLine) {
-      hwy::Prefetch(from + i);
-    }
-    hwy::Prefetch(from + count - 1);
+  typename Kit::From at(std::int64_t i) const noexcept {
+    return Kit::from(from_ + i * step(), apart_,
+                     (i + 1) * Kit::kElements <= extent_);
   }
-}
 
-/// pack_panel() for one whole panel, some depth at a time: what comes next is
-/// fetched meanwhile, since rows this far apart are not foreseen otherwise.
-template <class T>
-void pack_conv_panel(const T* from, std::int64_t across, std::int64_t along,
-                     std::int64_t width, std::int64_t depth, T* to) {
-  constexpr std::int64_t kSome = 32;
-  constexpr std::int64_t kPanel = kTileColumns<T>;
-  if (along != 1 || depth <= kSome) {
-    pack_panel<kPanel>(from, across, along, width, depth, to);
-    return;
-  }
-  fetch_rows(from, across, width, kSome);
-  fetch_rows(to, 0, 1, kSome * kPanel);
-  for (std::int64_t k = 0; k < depth; k += kSome) {
-    const std::int64_t left = depth - k - kSome;
-    if (left > 0) {
-      fetch_rows(from + k + kSome, across, width, std::min(kSome, left));
-      fetch_rows(to + (k + kSome) * kPanel, 0, 1,
-                 std::min(kSome, left) * kPanel);
-    }
-    pack_panel<kPanel>(from + k, across, 1, width, std::min(kSome, depth - k),
-                       to + k * kPanel);
-  }
-}
+ private:
+  const typename Kit::Element* from_;
+  std::int64_t apart_;
+  std::int64_t extent_;
+};
 
 /// The rows and columns of two ranges of an image (samples, channels, rows,
-/// columns).
-template <class T>
+/// columns), in factors along the samples or the channels.
+template <class Kit>
 class ConvWindow {
+  using From = typename Kit::From;
+  using Factor = typename Kit::Factor;
+
  public:
-  ConvWindow(const Strided& image, const ConvRange& rows,
+  /// `channels` of one group from `first_channel` on, in elements.
+  ConvWindow(const Strided& image, int axis, std::int64_t first_channel,
+             std::int64_t channels, const ConvRange& rows,
              const ConvRange& columns) noexcept
-      : image_(image), rows_(rows), columns_(columns) {}
+      : strides_(image.strides),
+        axis_(axis),
+        factors_(image, axis, axis == 0 ? image.shape[0] : channels,
+                 first_channel * strides_[1] + rows.begin * strides_[2] +
+                     columns.begin * strides_[3]),
+        rows_(rows),
+        columns_(columns) {}
 
   const ConvRange& rows() const noexcept { return rows_; }
   const ConvRange& columns() const noexcept { return columns_; }
@@ -113,20 +76,17 @@ class ConvWindow {
   /// One panel of channels from the first, side by side; zeros behind them.
   void copy_by_lane(std::int64_t first_sample, std::int64_t samples,
                     std::int64_t first_channel, std::int64_t width,
-                    T* to) const noexcept {
-    const Shape& stride = image_.strides;
+                    Factor* to) const noexcept {
     const std::int64_t columns = columns_.size();
-    const bool is_even = stride[2] == stride[3] * columns;
+    const bool is_even = strides_[2] == strides_[3] * columns;
     const std::int64_t places = rows_.size() * columns;
     const std::int64_t run = is_even ? places : columns;
     for (std::int64_t s = 0; s < samples && places > 0; ++s) {
-      const T* from = image_.as<const T>() + (first_sample + s) * stride[0] +
-                      first_channel * stride[1] + rows_.begin * stride[2] +
-                      columns_.begin * stride[3];
+      From from = plane(first_sample + s, 0) + first_channel * strides_[1];
       for (std::int64_t i = 0; i < places; i += run) {
-        pack_conv_panel(from, stride[1], stride[3], width, run, to);
-        from += stride[2];
-        to += run * kTileColumns<T>;
+        pack_conv_panel(from, strides_[1], strides_[3], width, run, to);
+        from += strides_[2];
+        to += run * kTileColumns<typename Kit::Element>;
       }
     }
   }
@@ -134,17 +94,14 @@ class ConvWindow {
   /// Copies `samples` and `channels` from the first ones.
   void copy(std::int64_t first_sample, std::int64_t samples,
             std::int64_t first_channel, std::int64_t channels,
-            const ConvImage& layout, T* to) const noexcept {
+            const ConvImage& layout, Factor* to) const noexcept {
     if (rows_.size() * columns_.size() == 0) {
       return;
     }
-    const Shape& stride = image_.strides;
     for (std::int64_t s = 0; s < samples; ++s) {
-      const T* from = image_.as<const T>() + (first_sample + s) * stride[0] +
-                      first_channel * stride[1] + rows_.begin * stride[2] +
-                      columns_.begin * stride[3];
-      for (std::int64_t c = 0; c < channels; ++c, from += stride[1]) {
-        copy_plane(from, c + kPlanesAhead < channels,
+      for (std::int64_t c = 0; c < channels; ++c) {
+        copy_plane(plane(first_sample + s, first_channel + c),
+                   c + kPlanesAhead < channels,
                    to + s * layout.sample + c * layout.plane);
       }
     }
@@ -153,34 +110,39 @@ class ConvWindow {
  private:
   static constexpr std::int64_t kPlanesAhead = 2;
 
-  void copy_plane(const T* from, bool fetches, T* to) const noexcept {
-    const std::int64_t row_step = image_.strides[2];
-    const std::int64_t step = image_.strides[3];
+  From plane(std::int64_t sample, std::int64_t channel) const noexcept {
+    return axis_ == 0 ? factors_.at(sample) + channel * strides_[1]
+                      : factors_.at(channel) + sample * strides_[0];
+  }
+
+  void copy_plane(const From& from, bool fetches, Factor* to) const noexcept {
+    const std::int64_t step = strides_[3];
     const std::int64_t width = columns_.size();
-    if (step == 1 && row_step == width) {
+    const std::int64_t ahead =
+        kPlanesAhead * (axis_ == 0 ? strides_[1] : factors_.step());
+    if (step == 1 && strides_[2] == width) {
+      const std::int64_t count = rows_.size() * width;
       if (fetches) {
-        fetch_rows(from + kPlanesAhead * image_.strides[1], 0, 1,
-                   rows_.size() * width);
-        fetch_rows(to + rows_.size() * width, 0, 1, rows_.size() * width);
+        fetch_rows(from + ahead, 0, 1, count);
+        fetch_rows(to + count, 0, 1, count);
       }
-      copy_dense(from, rows_.size() * width, to);
+      copy_dense(from, count, to);
       return;
     }
-    for (std::int64_t row = 0; row < rows_.size(); ++row) {
+    From row = from;
+    for (std::int64_t i = 0; i < rows_.size(); ++i) {
       if (fetches) {
-        fetch_rows(from + kPlanesAhead * image_.strides[1], 0, 1,
-                   (width - 1) * step + 1);
+        fetch_rows(row + ahead, 0, 1, (width - 1) * step + 1);
       }
-      for (std::int64_t i = 0; i < width; i += kLanes<T>) {
-        copy_steps(from + i * step, step, std::min(kLanes<T>, width - i),
-                   to + i);
-      }
-      from += row_step;
+      copy_row(row, step, width, to);
+      row += strides_[2];
       to += width;
     }
   }
 
-  const Strided& image_;
+  const Shape& strides_;
+  const int axis_;
+  const ConvFactors<Kit> factors_;
   const ConvRange rows_;
   const ConvRange columns_;
 };

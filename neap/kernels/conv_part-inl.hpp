@@ -1,7 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // One part of a planned conv2d or conv_transpose2d, in one thread: the loops
-// over bands, blocks of channels, panels and classes. Compiled once for each
-// instruction set; included by conv.cpp alone.
+// over bands, blocks of channels, panels and classes. A Kit says what factors
+// are: elements (ConvPlain) or pairs of channels (ConvBf16). Compiled once for
+// each instruction set; included by conv.cpp alone.
 #if defined(NEAP_KERNELS_CONV_PART_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef NEAP_KERNELS_CONV_PART_INL
 #undef NEAP_KERNELS_CONV_PART_INL
@@ -21,8 +22,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace neap::kernels::HWY_NAMESPACE {
 
-template <class T>
+template <class Kit>
 class ConvPart {
+  using T = typename Kit::Element;
+  using Factor = typename Kit::Factor;
+  using Tile = ConvTile<T, Factor>;
+  using Window = ConvWindow<Kit>;
+
  public:
   ConvPart(const Conv& conv, ConvMakes makes, const ConvPlan& plan,
            std::int64_t part, std::byte* scratch)
@@ -32,6 +38,8 @@ class ConvPart {
         geometry_(conv_geometry(conv, makes)),
         source_(makes == ConvMakes::kY ? conv.x : conv.y),
         result_(makes == ConvMakes::kY ? conv.y : conv.x),
+        source_channels_(makes == ConvMakes::kY ? conv.x_channels()
+                                                : conv.y_channels()),
         begin_(part % plan.channel_parts * plan.part_channels),
         end_(std::min(begin_ + plan.part_channels, geometry_.channels)),
         steps_(reinterpret_cast<ConvStep*>(scratch)),
@@ -40,10 +48,10 @@ class ConvPart {
         places_(rows_ +
                 plan.band_samples * plan.band_rows * geometry_.extent[1]),
         sums_(reinterpret_cast<T*>(scratch + plan.table_bytes)),
-        copy_(
-            reinterpret_cast<T*>(scratch + plan.table_bytes + plan.sum_bytes)),
-        packed_(reinterpret_cast<T*>(scratch + plan.table_bytes +
-                                     plan.sum_bytes + plan.image_bytes)) {
+        copy_(reinterpret_cast<Factor*>(scratch + plan.table_bytes +
+                                        plan.sum_bytes)),
+        packed_(reinterpret_cast<Factor*>(scratch + plan.table_bytes +
+                                          plan.sum_bytes + plan.image_bytes)) {
     const std::int64_t place_part = part / plan.channel_parts;
     bands_ = {plan.bands * place_part / plan.place_parts,
               plan.bands * (place_part + 1) / plan.place_parts};
@@ -97,22 +105,21 @@ class ConvPart {
   }
 
   void run_band(const ConvBand& band) {
-    const ConvWindow<T> window(
-        source_, conv_source(conv_, makes_, 0, band.rows),
+    const Window window(
+        source_, 1, group_ * source_channels_, source_channels_,
+        conv_source(conv_, makes_, 0, band.rows),
         conv_source(conv_, makes_, 1, {0, geometry_.extent[1]}));
     image_ = geometry_.is_depthwise
                  ? conv_image_by_lane(kPanel, window.rows().size(),
                                       window.columns().size())
                  : conv_image(plan_.block_channels, window.rows().size(),
-                              window.columns().size(), sizeof(T));
+                              window.columns().size(), sizeof(Factor));
     std::int64_t channel = 0;
     do {  // once at least: without a source, the bias is all there is
       const std::int64_t count =
           std::min(plan_.block_channels, geometry_.source_channels - channel);
       if (!geometry_.is_depthwise) {
-        window.copy(band.sample, band.samples,
-                    group_ * geometry_.source_channels + channel, count, image_,
-                    copy_);
+        window.copy(band.sample, band.samples, channel, count, image_, copy_);
       }
       run_block(band, window, channel, count);
       channel += plan_.block_channels;
@@ -123,17 +130,17 @@ class ConvPart {
   }
 
   /// Some channels of the source, from `channel` on, for every class and panel.
-  void run_block(const ConvBand& band, const ConvWindow<T>& window,
+  void run_block(const ConvBand& band, const Window& window,
                  std::int64_t channel, std::int64_t count) {
     for_panels([&](auto first, auto width, auto number) {
       HWY_ALIGN T bias[kPanel];
-      ConvTile<T> tile{.image = copy_,
-                       .rows = rows_,
-                       .steps = steps_,
-                       .b = weights(channel, count, first, width, number),
-                       .sums = sums_of(band, number),
-                       .places = places_,
-                       .begins = channel == 0};
+      Tile tile{.image = copy_,
+                .rows = rows_,
+                .steps = steps_,
+                .b = weights(channel, count, first, width, number),
+                .sums = sums_of(band, number),
+                .places = places_,
+                .begins = channel == 0};
       if (tile.begins && conv_.has_bias()) {
         bias_of(first, width, bias);
         tile.start = bias;
@@ -162,8 +169,8 @@ class ConvPart {
   }
 
   template <class Before>
-  void run_rows(const ConvTile<T>& tile, std::int64_t rows,
-                std::int64_t vectors, const Before& before) const {
+  void run_rows(const Tile& tile, std::int64_t rows, std::int64_t vectors,
+                const Before& before) const {
     if (geometry_.is_depthwise) {
       run_conv_rows<true>(tile, rows, vectors, before);
     } else {
@@ -201,7 +208,7 @@ class ConvPart {
   }
 
   /// What the places of a class take: by channel, then by tap.
-  std::int64_t list_steps(const ConvWindow<T>& window, const Class& places,
+  std::int64_t list_steps(const Window& window, const Class& places,
                           std::int64_t channels) {
     const ConvAxis& down = places.down;
     const ConvAxis& along = places.along;
@@ -242,7 +249,7 @@ class ConvPart {
   // --- weights: panels of (channel of the source, tap) x channels ---
 
   /// Of all channels of the source, where they are kept.
-  T* kept(std::int64_t panel) const {
+  Factor* kept(std::int64_t panel) const {
     return packed_ +
            panel * geometry_.source_channels * geometry_.taps() * kPanel;
   }
@@ -253,8 +260,9 @@ class ConvPart {
     });
   }
 
-  const T* weights(std::int64_t channel, std::int64_t count, std::int64_t first,
-                   std::int64_t width, std::int64_t panel) const {
+  const Factor* weights(std::int64_t channel, std::int64_t count,
+                        std::int64_t first, std::int64_t width,
+                        std::int64_t panel) const {
     if (plan_.keeps_weights) {
       return kept(panel) + channel * geometry_.taps() * kPanel;
     }
@@ -263,28 +271,28 @@ class ConvPart {
   }
 
   void pack(std::int64_t channel, std::int64_t count, std::int64_t first,
-            std::int64_t width, T* to) const {
+            std::int64_t width, Factor* to) const {
     if (count == 0) {
       return;
     }
     const Shape& s = conv_.w.strides;
     const bool is_y = makes_ == ConvMakes::kY;
     const std::int64_t across = is_y || geometry_.is_depthwise ? s[0] : s[1];
-    const std::int64_t along = is_y ? s[1] : s[0];
-    const T* from = conv_.w.as<const T>() + group_ * conv_.y_channels() * s[0] +
-                    first * across + channel * along;
+    const ConvFactors<Kit> along(
+        conv_.w, is_y ? 1 : 0, source_channels_,
+        group_ * conv_.y_channels() * s[0] + first * across);
     const std::int64_t taps = geometry_.taps();
     const std::int64_t columns = geometry_.kernel[1];
     const bool is_even = s[2] == s[3] * columns;
-    if (is_even && along == taps * s[3]) {
-      pack_conv_panel(from, across, s[3], width, count * taps, to);
+    if (Kit::kElements == 1 && is_even && along.step() == taps * s[3]) {
+      pack_conv_panel(along.at(channel), across, s[3], width, count * taps, to);
       return;
     }
     const std::int64_t run = is_even ? taps : columns;
-    for (std::int64_t c = 0; c < count; ++c, from += along) {
+    for (std::int64_t c = channel; c < channel + count; ++c) {
       for (std::int64_t i = 0; i < taps; i += run, to += run * kPanel) {
-        pack_conv_panel(from + i / columns * s[2], across, s[3], width, run,
-                        to);
+        pack_conv_panel(along.at(c) + i / columns * s[2], across, s[3], width,
+                        run, to);
       }
     }
   }
@@ -327,14 +335,15 @@ class ConvPart {
   const ConvGeometry geometry_;
   const Strided& source_;
   const Strided& result_;
-  const std::int64_t begin_;  // channels of the result, of each group
+  const std::int64_t source_channels_;  // of a group, in elements
+  const std::int64_t begin_;            // channels of the result, of each group
   const std::int64_t end_;
   ConvStep* const steps_;
   std::int32_t* const rows_;
   std::int32_t* const places_;
   T* const sums_;  // by panel, place and channel
-  T* const copy_;
-  T* const packed_;
+  Factor* const copy_;
+  Factor* const packed_;
   ConvRange bands_;
   std::int64_t group_ = 0;
   ConvImage image_;  // of the copy

@@ -312,6 +312,11 @@ ConvGeometry conv_geometry(const Conv& conv, ConvMakes makes) noexcept {
     std::swap(geometry.channels, geometry.groups);
     geometry.is_depthwise = true;
   }
+  if (conv.is_bf16()) {
+    std::int64_t& paired =
+        makes == ConvMakes::kW ? geometry.samples : geometry.source_channels;
+    paired = ceil_div(paired, 2);
+  }
   return geometry;
 }
 

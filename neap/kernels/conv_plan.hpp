@@ -79,7 +79,9 @@ struct ConvAxis {
   ConvRange among(const ConvRange& result) const noexcept;
 };
 
-/// One of the three, of one group.
+/// One of the three, of one group. In bf16, what pairs run along (the source's
+/// channels, or the samples of conv2d_weight) is counted in pairs: all that
+/// follows is as for elements.
 struct ConvGeometry {
   std::int64_t groups = 1;
   /// Groups of one channel each are as many channels side by side, and the

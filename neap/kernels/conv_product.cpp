@@ -67,6 +67,7 @@ Gemm<T> image_product(const Conv& conv, ConvMakes makes) noexcept {
   product.b = planes_of<T>(from);
   product.c = to.as<T>();
   product.start = conv.has_bias() ? GemmStart::kC : GemmStart::kZero;
+  product.precision = conv.attrs.precision;
   product.batch = {conv.samples(), conv.attrs.groups};
   product.a_strides = {0, conv.y_channels() * w[0]};
   product.b_strides = {from.strides[0], product.k * from.strides[1]};
@@ -96,7 +97,8 @@ bool conv_is_product(const Conv& conv, ConvMakes makes) noexcept {
   constexpr std::array<std::int64_t, 2> kOnes{1, 1};
   const bool is_plain =
       a.kernel == kOnes && a.stride == kOnes && a.x_extent == a.y_extent;
-  return is_plain && plane_of(conv.x) >= kLeastPlane && conv.samples() > 0 &&
+  return is_plain && !(makes == ConvMakes::kW && conv.is_bf16()) &&
+         plane_of(conv.x) >= kLeastPlane && conv.samples() > 0 &&
          (makes == ConvMakes::kX || is_even(conv.x)) &&
          (makes == ConvMakes::kY || is_even(conv.y));
 }

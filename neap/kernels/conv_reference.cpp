@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <type_traits>
 
+#include "neap/kernels/bf16_dot.hpp"
 #include "neap/kernels/conv.hpp"
 #include "neap/kernels/gemm.hpp"
 
@@ -40,8 +42,12 @@ class Loops {
       in_order(0, w_.extent(1), w_.extent(2), w_.extent(3),
                [&](auto k, auto p, auto q) {
                  if (x_.has(row(i, p), column(j, q))) {
-                   add(sum, w_.at(o, k, p, q),
-                       x_.at(n, first + k, row(i, p), column(j, q)));
+                   add(
+                       sum, k, w_.extent(1),
+                       [&](auto at) { return w_.at(o, at, p, q); },
+                       [&](auto at) {
+                         return x_.at(n, first + at, row(i, p), column(j, q));
+                       });
                  }
                });
       return sum;
@@ -52,16 +58,20 @@ class Loops {
     for_all(x_, [this](auto n, auto c, auto h, auto w) {
       const std::int64_t first = c / conv_.x_channels() * conv_.y_channels();
       T sum = start(c);
-      in_order(first, first + conv_.y_channels(), w_.extent(2), w_.extent(3),
-               [&](auto o, auto p, auto q) {
-                 const std::int64_t i = (h - row(0, p)) / conv_.attrs.stride[0];
-                 const std::int64_t j =
-                     (w - column(0, q)) / conv_.attrs.stride[1];
-                 if (row(i, p) == h && column(j, q) == w && y_.has(i, j)) {
-                   add(sum, w_.at(o, c % conv_.x_channels(), p, q),
-                       y_.at(n, o, i, j));
-                 }
-               });
+      const std::int64_t end = first + conv_.y_channels();
+      in_order(
+          first, end, w_.extent(2), w_.extent(3), [&](auto o, auto p, auto q) {
+            const std::int64_t i = (h - row(0, p)) / conv_.attrs.stride[0];
+            const std::int64_t j = (w - column(0, q)) / conv_.attrs.stride[1];
+            if (row(i, p) == h && column(j, q) == w && y_.has(i, j)) {
+              add(
+                  sum, o, end,
+                  [&](auto at) {
+                    return w_.at(at, c % conv_.x_channels(), p, q);
+                  },
+                  [&](auto at) { return y_.at(n, at, i, j); });
+            }
+          });
       return sum;
     });
   }
@@ -73,8 +83,12 @@ class Loops {
       in_order(0, y_.extent(0), y_.extent(2), y_.extent(3),
                [&](auto n, auto i, auto j) {
                  if (x_.has(row(i, p), column(j, q))) {
-                   add(sum, x_.at(n, c, row(i, p), column(j, q)),
-                       y_.at(n, o, i, j));
+                   add(
+                       sum, n, y_.extent(0),
+                       [&](auto at) {
+                         return x_.at(at, c, row(i, p), column(j, q));
+                       },
+                       [&](auto at) { return y_.at(at, o, i, j); });
                  }
                });
       return sum;
@@ -86,22 +100,31 @@ class Loops {
   template <class Sum>
   static void for_all(const Image<T>& to, const Sum& sum) noexcept {
     for (std::int64_t a = 0; a < to.extent(0); ++a) {
-      in_order(
-          0, to.extent(1), to.extent(2), to.extent(3),
+      in_steps(
+          0, to.extent(1), 1, to.extent(2), to.extent(3),
           [&](auto b, auto i, auto j) { to.at(a, b, i, j) = sum(a, b, i, j); });
     }
   }
 
+  /// Calls body(k, i, j), the last fastest.
   template <class Body>
-  static void in_order(std::int64_t begin, std::int64_t end, std::int64_t rows,
-                       std::int64_t columns, const Body& body) noexcept {
-    for (std::int64_t k = begin; k < end; ++k) {
+  static void in_steps(std::int64_t begin, std::int64_t end, std::int64_t step,
+                       std::int64_t rows, std::int64_t columns,
+                       const Body& body) noexcept {
+    for (std::int64_t k = begin; k < end; k += step) {
       for (std::int64_t i = 0; i < rows; ++i) {
         for (std::int64_t j = 0; j < columns; ++j) {
           body(k, i, j);
         }
       }
     }
+  }
+
+  /// Likewise, for what a sum takes: each k, or each pair of them.
+  template <class Body>
+  void in_order(std::int64_t begin, std::int64_t end, std::int64_t rows,
+                std::int64_t columns, const Body& body) const noexcept {
+    in_steps(begin, end, conv_.is_bf16() ? 2 : 1, rows, columns, body);
   }
 
   /// Of x, for row i of y and p of w.
@@ -118,8 +141,19 @@ class Loops {
     return conv_.has_bias() ? bias.as<const T>()[channel * bias.strides[0]]
                             : T{0};
   }
-  void add(T& sum, T a, T b) const noexcept {
-    sum = fuses_ ? std::fma(a, b, sum) : a * b + sum;
+  /// sum += a(k) b(k), or the pair's that begins there, of those before end.
+  template <class A, class B>
+  void add(T& sum, std::int64_t k, std::int64_t end, const A& a,
+           const B& b) const noexcept {
+    if constexpr (std::is_same_v<T, float>) {
+      if (conv_.is_bf16()) {
+        const bool has_odd = k + 1 < end;
+        sum = bf16_dot(a(k), b(k), has_odd ? a(k + 1) : 0.0F,
+                       has_odd ? b(k + 1) : 0.0F, sum);
+        return;
+      }
+    }
+    sum = fuses_ ? std::fma(a(k), b(k), sum) : a(k) * b(k) + sum;
   }
 
   const Conv& conv_;
@@ -151,6 +185,9 @@ void skip_what_is_not_read(Conv& conv) noexcept {
 Conv conv_of(const Args& args, ConvMakes makes) noexcept {
   Conv conv;
   conv.attrs = args.attrs_as<ConvAttrs>();
+  if (args.in[0].dtype != f32) {
+    conv.attrs.precision = Precision::kF32;
+  }
   switch (makes) {
     case ConvMakes::kY:
       conv.x = args.in[0];

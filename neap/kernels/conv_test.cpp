@@ -7,6 +7,10 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+#include <cmath>
+#include <limits>
+
 #include "hwy/highway.h"
 #include "neap/kernels/kernel_testing.hpp"
 
@@ -45,11 +49,10 @@ struct Problem {
   Shape y() const { return {n, o, attrs.y_extent[0], attrs.y_extent[1]}; }
   std::string text() const {
     return fmt::format(
-        "x {} w {} y {} stride {} {} padding {} {} dilation {} "
-        "{}",
+        "x {} w {} y {} stride {} {} padding {} {} dilation {} {} in {}",
         format_shape(x()), format_shape(w()), format_shape(y()),
         attrs.stride[0], attrs.stride[1], attrs.padding[0], attrs.padding[1],
-        attrs.dilation[0], attrs.dilation[1]);
+        attrs.dilation[0], attrs.dilation[1], name_of(attrs.precision));
   }
 };
 
@@ -125,6 +128,11 @@ std::vector<Problem> problems() {
   };
 }
 
+Problem in_bf16(Problem p) {
+  p.attrs.precision = Precision::kBf16;
+  return p;
+}
+
 template <class T>
 Array filled(const Shape& shape, Lay lay, std::int64_t seed) {
   return Array::of<T>(shape, lay, [seed](std::int64_t i) {
@@ -185,6 +193,7 @@ TEST(ConvTest, HasTheBitsOfTheReference) {
     for (const Problem& p : problems()) {
       expect_all_same<float>(p, Lay::kDense, 1);
       expect_all_same<double>(p, Lay::kDense, 1);
+      expect_all_same<float>(in_bf16(p), Lay::kDense, 1);
     }
   });
 }
@@ -193,6 +202,7 @@ TEST(ConvTest, HasTheSameBitsForEveryLayout) {
   for (const Problem& p : problems()) {
     for (const Lay lay : testing::kLays) {
       expect_all_same<float>(p, lay, 1);
+      expect_all_same<float>(in_bf16(p), lay, 1);
     }
   }
 }
@@ -201,6 +211,7 @@ TEST(ConvTest, HasTheSameBitsForEveryThreadCount) {
   for (const Problem& p : problems()) {
     for (const int threads : {2, 3, 5}) {
       expect_all_same<float>(p, Lay::kDense, threads);
+      expect_all_same<float>(in_bf16(p), Lay::kDense, threads);
     }
   }
 }
@@ -219,26 +230,109 @@ TEST(ConvTest, CutsLargeOnesIntoBandsBlocksAndPanels) {
       problem(24, 10, 24,
               {.padding = {1, 1}, .x_extent = {6, 6}, .kernel = {3, 3}})};
   for (const Problem& p : large) {
-    for (const int threads : {3}) {
-      expect_all_same<float>(p, Lay::kDense, threads);
-    }
+    expect_all_same<float>(p, Lay::kDense, 3);
+    expect_all_same<float>(in_bf16(p), Lay::kDense, 3);
   }
 }
 
+/// By the kernel that runs for the call.
+void make(const KernelList& list, const Problem& p, std::vector<Strided> in,
+          Array& out) {
+  const Strided result[] = {out.view()};
+  const Args args{in, result, &p.attrs, {}, nullptr};
+  call(find(list, memory::kHost, in[0].dtype, args), in, {result[0]}, &p.attrs);
+}
+
 TEST(ConvTest, WhatIsOutsideOfTheImageTakesNoPart) {
-  const Problem p = problem(
+  const Problem plain = problem(
       1, 1, 1, {.padding = {1, 1}, .x_extent = {1, 3}, .kernel = {3, 3}});
-  Array x = filled<float>(p.x(), Lay::kDense, 1);
-  Array w = Array::of<float>(p.w(), Lay::kDense, [](std::int64_t i) {
-    return i / 3 == 1 ? 1.0F : std::numeric_limits<float>::infinity();
-  });
-  Array y(p.y(), f32);
-  const Strided in[] = {x.view(), w.view()};
-  const Strided out[] = {y.view()};
-  const Args args{in, out, &p.attrs, {}, nullptr};
-  call(find(conv2d_kernels, memory::kHost, f32, args), {in[0], in[1]}, {out[0]},
-       &p.attrs);
-  EXPECT_EQ(y.at<float>(0), x.at<float>(0) + x.at<float>(1));
+  for (const Problem& p : {plain, in_bf16(plain)}) {
+    Array x = Array::of<float>(p.x(), Lay::kDense, [](std::int64_t i) {
+      return static_cast<float>(i + 5);
+    });
+    Array w = Array::of<float>(p.w(), Lay::kDense, [](std::int64_t i) {
+      return i / 3 == 1 ? 1.0F : std::numeric_limits<float>::infinity();
+    });
+    Array y(p.y(), f32);
+    make(conv2d_kernels, p, {x.view(), w.view()}, y);
+    EXPECT_EQ(y.at<float>(0), x.at<float>(0) + x.at<float>(1));
+  }
+}
+
+double rounded_to_bf16(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  return std::bit_cast<float>((bits + 0x7FFFU + (bits >> 16U & 1U)) &
+                              0xFFFF0000U);
+}
+
+// Whatever is multiplied in f64, f32 and the double sums of what bf16 leaves:
+// equal but for rounding.
+void expect_near_double(const KernelList& list, const Problem& p,
+                        const Shape& a, const Shape& b, const Shape& out) {
+  Array x = filled<float>(a, Lay::kDense, 1);
+  Array y = filled<float>(b, Lay::kDense, 2);
+  Array got(out, f32);
+  make(list, in_bf16(p), {x.view(), y.view()}, got);
+  const auto exact = [](const Shape& shape, Array& from) {
+    return Array::of<double>(shape, Lay::kDense, [&from](std::int64_t i) {
+      return rounded_to_bf16(from.at<float>(i));
+    });
+  };
+  Array exact_x = exact(a, x);
+  Array exact_y = exact(b, y);
+  Array want(out, f64);
+  call(testing::reference_of(list, f64), {exact_x.view(), exact_y.view()},
+       {want.view()}, &p.attrs);
+  for (std::int64_t i = 0; i < want.count(); ++i) {
+    EXPECT_NEAR(got.at<float>(i), want.at<double>(i), 1e-3)
+        << list.name << ": " << p.text() << ", " << i;
+  }
+}
+
+TEST(ConvTest, Bf16IsTheSumOfRoundedFactors) {
+  for (const Problem& p : problems()) {
+    expect_near_double(conv2d_kernels, p, p.x(), p.w(), p.y());
+    expect_near_double(conv_transpose2d_kernels, p, p.y(), p.w(), p.x());
+    expect_near_double(conv2d_weight_kernels, p, p.x(), p.y(), p.w());
+  }
+}
+
+// 2^24 + 1 is lost: the sum tells in which order it took its products. Of each
+// pair the odd one comes first.
+TEST(ConvTest, Bf16TakesPairsOfChannelsAndOfSamples) {
+  constexpr float kLarge = 0x1p24F;
+  const auto sum_of = [](const KernelList& list, const Problem& plain,
+                         const Shape& a, const Shape& b, const Shape& out) {
+    const Problem p = in_bf16(plain);
+    Array x = Array::of<float>(a, Lay::kDense, [](std::int64_t i) {
+      const float values[] = {1, kLarge, 1, -kLarge};
+      return values[i % 4];
+    });
+    Array y =
+        Array::of<float>(b, Lay::kDense, [](std::int64_t) { return 1.0F; });
+    Array sum(out, f32);
+    make(list, p, {x.view(), y.view()}, sum);
+    return sum.at<float>(0);
+  };
+  const ConvAttrs one{.x_extent = {1, 1}, .kernel = {1, 1}};
+  const Problem y = problem(1, 4, 1, one);
+  EXPECT_EQ(sum_of(conv2d_kernels, y, y.x(), y.w(), y.y()), 1.0F);
+  const Problem x = problem(1, 1, 4, one);
+  EXPECT_EQ(sum_of(conv_transpose2d_kernels, x, x.y(), x.w(), x.x()), 1.0F);
+  const Problem w = problem(4, 1, 1, one);
+  EXPECT_EQ(sum_of(conv2d_weight_kernels, w, w.x(), w.y(), w.w()), 1.0F);
+}
+
+TEST(ConvTest, Bf16DoesNotConcernF64) {
+  const Problem p = problems()[0];
+  Array x = filled<double>(p.x(), Lay::kDense, 1);
+  Array w = filled<double>(p.w(), Lay::kDense, 2);
+  const auto made = [&](const Problem& problem) {
+    Array y(p.y(), f64);
+    make(conv2d_kernels, problem, {x.view(), w.view()}, y);
+    return y.elements();
+  };
+  EXPECT_EQ(made(p), made(in_bf16(p)));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 // places with the image's is ever laid out. Row r takes, at step k, the element
 // at rows[r] + steps[k].at, times the vectors at steps[k].b; by lane, it takes
 // vectors of elements there, and each lane is a convolution of its own.
-// Compiled once for each instruction set; included by conv.cpp alone.
+// Compiled once for each instruction set; included by conv's sources alone.
 #if defined(NEAP_KERNELS_CONV_TILE_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef NEAP_KERNELS_CONV_TILE_INL
 #undef NEAP_KERNELS_CONV_TILE_INL
@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "hwy/highway.h"
+#include "neap/kernels/conv_bf16-inl.hpp"
 #include "neap/kernels/conv_plan.hpp"
 #include "neap/kernels/gemm_tile-inl.hpp"
 
@@ -31,14 +32,16 @@ inline constexpr int kConvTileRows = 14;  // 28 sums, two vectors, one element
 inline constexpr int kConvTileRows = kTileRows;
 #endif
 
-/// One tile: its rows' sums are whole panels of kTileColumns in scratch.
-template <class T>
+/// One tile: its rows' sums are whole panels of kTileColumns in scratch. A
+/// Factor is what a sum takes in one step: an element, or a pair of them
+/// (conv_bf16-inl.hpp).
+template <class T, class Factor = T>
 struct ConvTile {
   std::int64_t depth = 0;              // steps
-  const T* image = nullptr;            // what rows and steps count from
+  const Factor* image = nullptr;       // what rows and steps count from
   const std::int32_t* rows = nullptr;  // where each row begins
   const ConvStep* steps = nullptr;     // `depth` of them, and some more
-  const T* b = nullptr;                // packed: kTileColumns a step
+  const Factor* b = nullptr;           // packed: kTileColumns a step
   T* sums = nullptr;
   const std::int32_t* places = nullptr;  // where each row's sums are
   bool begins = false;       // with `start`, not with what the sums hold
@@ -50,7 +53,8 @@ struct ConvSums {
   using D = hn::ScalableTag<T>;
   hn::Vec<D> at[kRows][kVectors];
 
-  HWY_INLINE void begin(const ConvTile<T>& tile) {
+  template <class Factor>
+  HWY_INLINE void begin(const ConvTile<T, Factor>& tile) {
     const D d;
 #pragma GCC unroll 16
     for (int row = 0; row < kRows; ++row) {
@@ -63,7 +67,8 @@ struct ConvSums {
     }
   }
 
-  HWY_INLINE void store(const ConvTile<T>& tile) const {
+  template <class Factor>
+  HWY_INLINE void store(const ConvTile<T, Factor>& tile) const {
     const D d;
 #pragma GCC unroll 16
     for (int row = 0; row < kRows; ++row) {
@@ -75,43 +80,71 @@ struct ConvSums {
   }
 };
 
-template <bool kByLane, int kRows, int kVectors, class T>
-void run_conv_tile(const ConvTile<T>& tile) {
-  const hn::ScalableTag<T> d;
-  const T* row_at[kRows];
+// --- a step: conv_bf16-inl.hpp has these of pairs ---
+
+template <class T>
+HWY_INLINE auto load_factors(const T* from) {
+  return hn::LoadU(hn::ScalableTag<T>(), from);
+}
+
+template <class T>
+HWY_INLINE auto spread_factor(const T* from) {
+  return hn::Set(hn::ScalableTag<T>(), *from);
+}
+
+template <class V>
+HWY_INLINE V add_products(V a, V b, V sums) {
+  return hn::MulAdd(a, b, sums);
+}
+
+}  // namespace neap::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+// Tiles of pairs need more than the instruction set; those of elements are
+// compiled with it, but have no use for it.
+#if HWY_TARGET == HWY_AVX3 && HWY_ARCH_X86_64
+HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR ",avx512bf16")
+#else
+HWY_BEFORE_NAMESPACE();
+#endif
+namespace neap::kernels::HWY_NAMESPACE {
+
+template <bool kByLane, int kRows, int kVectors, class T, class Factor>
+void run_conv_tile(const ConvTile<T, Factor>& tile) {
+  const Factor* row_at[kRows];
 #pragma GCC unroll 16
   for (int row = 0; row < kRows; ++row) {
     row_at[row] = tile.image + tile.rows[row];
   }
-  const T* HWY_RESTRICT b = tile.b;
+  const Factor* HWY_RESTRICT b = tile.b;
   const ConvStep* HWY_RESTRICT step = tile.steps;
   const ConvStep* const end = step + tile.depth;
   ConvSums<kRows, kVectors, T> sums;
   sums.begin(tile);
   for (; step != end; ++step) {
     const std::int64_t at = step->at;
-    const T* b_at = b + step->b;
-    const T* b_ahead = b + step[kConvStepsAhead].b;
-    hn::Vec<decltype(d)> b_row[kVectors];
+    const Factor* b_at = b + step->b;
+    const Factor* b_ahead = b + step[kConvStepsAhead].b;
+    decltype(load_factors(b)) b_row[kVectors];
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) {
-      b_row[v] = hn::LoadU(d, b_at + v * kLanes<T>);
+      b_row[v] = load_factors(b_at + v * kLanes<T>);
       hwy::Prefetch(b_ahead + v * kLanes<T>);
     }
 #pragma GCC unroll 16
     for (int row = 0; row < kRows; ++row) {
-      const T* from = row_at[row] + at;
+      const Factor* from = row_at[row] + at;
       if constexpr (kByLane) {
 #pragma GCC unroll 2
         for (int v = 0; v < kVectors; ++v) {
-          sums.at[row][v] = hn::MulAdd(hn::LoadU(d, from + v * kLanes<T>),
-                                       b_row[v], sums.at[row][v]);
+          sums.at[row][v] = add_products(load_factors(from + v * kLanes<T>),
+                                         b_row[v], sums.at[row][v]);
         }
       } else {
-        const auto a = hn::Set(d, *from);
+        const auto a = spread_factor(from);
 #pragma GCC unroll 2
         for (int v = 0; v < kVectors; ++v) {
-          sums.at[row][v] = hn::MulAdd(a, b_row[v], sums.at[row][v]);
+          sums.at[row][v] = add_products(a, b_row[v], sums.at[row][v]);
         }
       }
     }
@@ -119,18 +152,24 @@ void run_conv_tile(const ConvTile<T>& tile) {
   sums.store(tile);
 }
 
-template <class T>
-using ConvTileFunction = void (*)(const ConvTile<T>&);
+}  // namespace neap::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
 
-template <bool kByLane, int kVectors, class T, int... kIndices>
-constexpr std::array<ConvTileFunction<T>, sizeof...(kIndices)> conv_tiles_of(
-    std::integer_sequence<int, kIndices...> /* indices */) {
-  return {&run_conv_tile<kByLane, kIndices + 1, kVectors, T>...};
+HWY_BEFORE_NAMESPACE();
+namespace neap::kernels::HWY_NAMESPACE {
+
+template <class T, class Factor>
+using ConvTileFunction = void (*)(const ConvTile<T, Factor>&);
+
+template <bool kByLane, int kVectors, class T, class Factor, int... kIndices>
+constexpr std::array<ConvTileFunction<T, Factor>, sizeof...(kIndices)>
+conv_tiles_of(std::integer_sequence<int, kIndices...> /* indices */) {
+  return {&run_conv_tile<kByLane, kIndices + 1, kVectors, T, Factor>...};
 }
 
-/// kConvTiles<by lane, vectors, T>[rows - 1]
-template <bool kByLane, int kVectors, class T>
-inline constexpr auto kConvTiles = conv_tiles_of<kByLane, kVectors, T>(
+/// kConvTiles<by lane, vectors, T, Factor>[rows - 1]
+template <bool kByLane, int kVectors, class T, class Factor>
+inline constexpr auto kConvTiles = conv_tiles_of<kByLane, kVectors, T, Factor>(
     std::make_integer_sequence<int, kConvTileRows>());
 
 /// Rows of the next tile where so many are left.
@@ -158,15 +197,15 @@ inline std::int64_t end_steps(ConvStep* steps, ConvStep* end) {
 
 /// All rows of a list, a tile at a time; `tile` has the first row's. Calls
 /// before(place of the first row, rows) for each.
-template <bool kByLane, class T, class Before>
-void run_conv_rows(ConvTile<T> tile, std::int64_t rows, std::int64_t vectors,
-                   const Before& before) {
+template <bool kByLane, class T, class Factor, class Before>
+void run_conv_rows(ConvTile<T, Factor> tile, std::int64_t rows,
+                   std::int64_t vectors, const Before& before) {
   while (rows > 0) {
     const std::int64_t count = next_conv_rows(rows);
     const auto index = static_cast<std::size_t>(count - 1);
     before(tile.places[0], count);
-    (vectors == 2 ? kConvTiles<kByLane, 2, T>
-                  : kConvTiles<kByLane, 1, T>)[index](tile);
+    (vectors == 2 ? kConvTiles<kByLane, 2, T, Factor>
+                  : kConvTiles<kByLane, 1, T, Factor>)[index](tile);
     tile.rows += count;
     tile.places += count;
     rows -= count;

@@ -2,8 +2,9 @@
 // One part of a planned conv2d_weight, in one thread. The rows of a tile are
 // channels of x for one tap, its vectors channels of y, and its depth the
 // places of y that the tap reaches from inside of x, so that every sum runs
-// over samples, rows and columns in order. Compiled once for each instruction
-// set; included by conv.cpp alone.
+// over samples, rows and columns in order. A Kit says what factors are:
+// elements (ConvPlain) or pairs of samples (ConvBf16). Compiled once for each
+// instruction set; included by conv.cpp alone.
 #if defined(NEAP_KERNELS_CONV_WEIGHT_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef NEAP_KERNELS_CONV_WEIGHT_INL
 #undef NEAP_KERNELS_CONV_WEIGHT_INL
@@ -23,8 +24,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace neap::kernels::HWY_NAMESPACE {
 
-template <class T>
+template <class Kit>
 class ConvWeightPart {
+  using T = typename Kit::Element;
+  using Factor = typename Kit::Factor;
+  using Tile = ConvTile<T, Factor>;
+  using Window = ConvWindow<Kit>;
+
  public:
   ConvWeightPart(const Conv& conv, const ConvPlan& plan, std::int64_t part,
                  std::byte* scratch)
@@ -40,10 +46,10 @@ class ConvWeightPart {
         places_(rows_ + plan.block_channels),
         classes_(places_ + plan.block_channels),
         sums_(reinterpret_cast<T*>(scratch + plan.table_bytes)),
-        copy_(
-            reinterpret_cast<T*>(scratch + plan.table_bytes + plan.sum_bytes)),
-        packed_(reinterpret_cast<T*>(scratch + plan.table_bytes +
-                                     plan.sum_bytes + plan.image_bytes)) {
+        copy_(reinterpret_cast<Factor*>(scratch + plan.table_bytes +
+                                        plan.sum_bytes)),
+        packed_(reinterpret_cast<Factor*>(scratch + plan.table_bytes +
+                                          plan.sum_bytes + plan.image_bytes)) {
     const std::int64_t first = part % plan.channel_parts * plan.part_channels;
     channels_ = {first,
                  std::min(first + plan.part_channels, geometry_.channels)};
@@ -103,31 +109,32 @@ class ConvWeightPart {
   }
 
   void run_band(const ConvBand& band, bool is_first) {
-    const ConvWindow<T> window(
-        conv_.x, conv_source(conv_, ConvMakes::kW, 0, band.rows),
+    const Window window(
+        conv_.x, 0, group_ * geometry_.source_channels,
+        geometry_.source_channels,
+        conv_source(conv_, ConvMakes::kW, 0, band.rows),
         conv_source(conv_, ConvMakes::kW, 1, {0, geometry_.extent[1]}));
     image_ = geometry_.is_depthwise
                  ? conv_image_by_lane(kPanel, window.rows().size(),
                                       window.columns().size())
                  : conv_image(plan_.block_channels, window.rows().size(),
-                              window.columns().size(), sizeof(T));
+                              window.columns().size(), sizeof(Factor));
     if (!geometry_.is_depthwise) {
-      window.copy(band.sample, band.samples,
-                  group_ * geometry_.source_channels + block_.begin,
-                  block_.size(), image_, copy_);
+      window.copy(band.sample, band.samples, block_.begin, block_.size(),
+                  image_, copy_);
     }
     for_panels([&](auto first, auto width, T* sums) {
       if (geometry_.is_depthwise) {
         window.copy_by_lane(band.sample, band.samples, first, width, copy_);
       }
       pack(band, first, width);
-      ConvTile<T> tile{.image = copy_,
-                       .rows = rows_,
-                       .steps = steps_,
-                       .b = packed_,
-                       .sums = sums,
-                       .places = places_,
-                       .begins = is_first};
+      const Tile tile{.image = copy_,
+                      .rows = rows_,
+                      .steps = steps_,
+                      .b = packed_,
+                      .sums = sums,
+                      .places = places_,
+                      .begins = is_first};
       const std::int64_t vectors = width > kLanes<T> ? 2 : 1;
       if (geometry_.is_depthwise || block_.size() < kFewChannels) {
         run_by_places(tile, band, window, vectors);
@@ -138,8 +145,8 @@ class ConvWeightPart {
   }
 
   /// Tap by tap: the rows of a tile are the channels.
-  void run_by_taps(ConvTile<T> tile, const ConvBand& band,
-                   const ConvWindow<T>& window, std::int64_t vectors) {
+  void run_by_taps(Tile tile, const ConvBand& band, const Window& window,
+                   std::int64_t vectors) {
     for (std::int64_t k = 0; k < block_.size(); ++k) {
       rows_[k] = static_cast<std::int32_t>(k * image_.plane);
       places_[k] = static_cast<std::int32_t>(k * geometry_.taps() * kPanel);
@@ -158,8 +165,8 @@ class ConvWeightPart {
   /// Row by row of y, and class by class of its columns, where channels alone
   /// would be too few rows: these are the channels and taps that reach such
   /// places.
-  void run_by_places(ConvTile<T> tile, const ConvBand& band,
-                     const ConvWindow<T>& window, std::int64_t vectors) {
+  void run_by_places(Tile tile, const ConvBand& band, const Window& window,
+                     std::int64_t vectors) {
     const std::int64_t columns = geometry_.extent[1];
     if (tile.begins) {
       std::fill_n(tile.sums, sums_of_panel() * kPanel, T{0});
@@ -189,7 +196,7 @@ class ConvWeightPart {
 
   /// Each class of columns: its first and its number, how many channels and
   /// taps reach it, and these.
-  void list_classes(const ConvWindow<T>& window, std::int64_t i) {
+  void list_classes(const Window& window, std::int64_t i) {
     const std::int64_t columns = geometry_.extent[1];
     std::int32_t* to = classes_;
     for (std::int64_t j = 0; j < columns;) {
@@ -203,7 +210,7 @@ class ConvWeightPart {
     }
   }
 
-  void run_classes(ConvTile<T> tile, std::int64_t vectors) const {
+  void run_classes(Tile tile, std::int64_t vectors) const {
     const std::int32_t* at = classes_;
     for (std::int64_t j = 0; j < geometry_.extent[1]; j += at[1]) {
       if (j > 0) {
@@ -219,8 +226,8 @@ class ConvWeightPart {
 
   /// Where the channels and taps that reach a place begin, counted from row 0
   /// and column 0 of y, and then where their sums are.
-  std::int64_t list_taps(const ConvWindow<T>& window, std::int64_t i,
-                         std::int64_t j, std::int32_t* to) const {
+  std::int64_t list_taps(const Window& window, std::int64_t i, std::int64_t j,
+                         std::int32_t* to) const {
     const std::int64_t down = down_.taken(i);
     const std::int64_t along = along_.taken(j);
     const std::int64_t count = block_.size() * down * along;
@@ -240,7 +247,7 @@ class ConvWeightPart {
     return count;
   }
 
-  void run_rows(const ConvTile<T>& tile, std::int64_t rows,
+  void run_rows(const Tile& tile, std::int64_t rows,
                 std::int64_t vectors) const {
     const auto nothing = [](std::int64_t, std::int64_t) {};
     if (geometry_.is_depthwise) {
@@ -252,7 +259,7 @@ class ConvWeightPart {
 
   /// What a channel of x has for each place of y that a tap reaches from
   /// inside of x, and y.
-  std::int64_t list_steps(const ConvBand& band, const ConvWindow<T>& window,
+  std::int64_t list_steps(const ConvBand& band, const Window& window,
                           std::int64_t p, std::int64_t q) {
     const ConvRange all = down_.reached(p);
     const ConvRange rows{std::max(all.begin, band.rows.begin),
@@ -284,11 +291,12 @@ class ConvWeightPart {
     const std::int64_t columns = geometry_.extent[1];
     const bool is_even = s[2] == s[3] * columns;
     const std::int64_t run = is_even ? band.rows.size() * columns : columns;
-    T* to = packed_;
+    const ConvFactors<Kit> samples(
+        y, 0, conv_.samples(),
+        (group_ * geometry_.channels + first) * s[1] + band.rows.begin * s[2]);
+    Factor* to = packed_;
     for (std::int64_t n = 0; n < band.samples; ++n) {
-      const T* from = y.as<const T>() + (band.sample + n) * s[0] +
-                      (group_ * geometry_.channels + first) * s[1] +
-                      band.rows.begin * s[2];
+      typename Kit::From from = samples.at(band.sample + n);
       for (std::int64_t i = 0; i < band.rows.size() * columns; i += run) {
         pack_conv_panel(from, s[1], s[3], width, run, to);
         from += s[2];
@@ -307,8 +315,8 @@ class ConvWeightPart {
   std::int32_t* const places_;
   std::int32_t* const classes_;
   T* const sums_;  // by panel, channel of x, tap and channel of y
-  T* const copy_;
-  T* const packed_;
+  Factor* const copy_;
+  Factor* const packed_;
   ConvRange channels_;  // of y, of each group
   ConvRange source_;    // channels of x, of each group
   std::int64_t group_ = 0;

@@ -53,6 +53,15 @@ HWY_INLINE __m512i pairs_along(const float* from, std::int64_t count) {
   return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low));
 }
 
+/// Pairs of low's elements and high's.
+HWY_INLINE __m512i zip_pairs(__m512 low, __m512 high) {
+  const __m512i zip = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11,
+                                       26, 10, 25, 9, 24, 8, 23, 7, 22, 6, 21,
+                                       5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+  return _mm512_permutexvar_epi16(
+      zip, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low)));
+}
+
 /// to[j * to_step + p] = the pair of from[j * from_step + 2 p] and the element
 /// behind it, for j in [0, rows) and p in [0, pairs of depth).
 inline void pack_pairs_along(const float* from, std::int64_t from_step,
@@ -143,9 +152,6 @@ template <std::int64_t kWidth>
 void pack_panel_across(const float* from, std::int64_t along,
                        std::int64_t width, std::int64_t depth,
                        Bf16Pair* HWY_RESTRICT to) {
-  const __m512i zip = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11,
-                                       26, 10, 25, 9, 24, 8, 23, 7, 22, 6, 21,
-                                       5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
   for (std::int64_t k = 0; k < depth; k += 2) {
     const float* even = from + k * along;
 #pragma GCC unroll 2
@@ -155,10 +161,8 @@ void pack_panel_across(const float* from, std::int64_t along,
       const __m512 high = k + 1 < depth
                               ? _mm512_maskz_loadu_ps(lanes, even + along + j)
                               : _mm512_setzero_ps();
-      const __m512i pairs = _mm512_permutexvar_epi16(
-          zip, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low)));
       _mm512_mask_storeu_epi32(to + k / 2 * kWidth + j, first_lanes(kWidth - j),
-                               pairs);
+                               zip_pairs(low, high));
     }
   }
 }

@@ -15,6 +15,7 @@
 #include "neap/models/training_test.hpp"
 #include "neap/models/vgg.hpp"
 #include "neap/ops/cross_entropy.hpp"
+#include "neap/ops/precision.hpp"
 #include "neap/program/interpret.hpp"
 
 namespace neap::models {
@@ -118,11 +119,23 @@ void expect_same_bits_of_images(const Options& options) {
   }
 }
 
-TEST(TracedModelTest, NetsOfConvolutionsTrainToTheSameBits) {
+void expect_same_bits_of_all_nets() {
   expect_same_bits_of_images<LeNet>(
       LeNetOptions{.image = {1, 11, 9}, .channels = {5, 3}, .classes = 4});
   expect_same_bits_of_images<Vgg11>(
       VggOptions{.image = {3, 32, 33}, .width = 3, .classes = 4});
+}
+
+TEST(TracedModelTest, NetsOfConvolutionsTrainToTheSameBits) {
+  expect_same_bits_of_all_nets();
+}
+
+TEST(TracedModelTest, NetsOfConvolutionsTrainToTheSameBitsInBf16) {
+  if (!kernels::has_bf16_dot()) {
+    GTEST_SKIP() << "no dot products of bf16 here";
+  }
+  const UsePrecision guard(Precision::kBf16);
+  expect_same_bits_of_all_nets();
 }
 
 TEST(TracedModelTest, LstmTrainsToTheSameBits) {

@@ -19,8 +19,10 @@ Tensor conv2d_by(const Operand& x, const Operand& w, const Tensor& bias,
 /// or (c, h, w) for one sample; weight (o, c / groups, kh, kw); bias (o);
 /// y (n, o, oh, ow), where oh is (h + 2 padding - dilation (kh - 1) - 1) /
 /// stride + 1, rounded down, and ow likewise. f32, f64. The order of sums is in
-/// kernels/conv.hpp. Convolutions, their transposes and their derivatives
-/// compute in f32 whatever current_precision() is.
+/// kernels/conv.hpp. Convolutions and their transposes of f32 take the
+/// current_precision() of their call, their derivatives that of the call; in
+/// kBf16 the gradient by the weight takes pairs of samples, so that one sample
+/// alone goes at the speed of f32.
 /// THROWS: ShapeError for operands that do not fit each other and for a kernel
 /// larger than the padded image; ValueError for options that make no sense;
 /// DTypeError.

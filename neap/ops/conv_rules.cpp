@@ -5,6 +5,7 @@
 #include "neap/ops/conv2d_weight.hpp"
 #include "neap/ops/conv_transpose2d.hpp"
 #include "neap/ops/expand.hpp"
+#include "neap/ops/precision.hpp"
 #include "neap/ops/reshape.hpp"
 #include "neap/ops/squeeze.hpp"
 #include "neap/ops/sum.hpp"
@@ -72,6 +73,7 @@ ConvCall call_of(const char* op, const Operand& image, const Operand& weight,
     call.weight = unsqueeze(call.weight, 2);
   }
   set_options(call.attrs, options);
+  call.attrs.precision = current_precision();
   check_options(op, call.attrs);
   for (std::size_t axis = 0; axis < 2; ++axis) {
     call.attrs.kernel[axis] = call.weight.shape()[static_cast<int>(axis) + 2];

@@ -2,9 +2,14 @@
 #include "neap/ops/precision.hpp"
 
 #include "neap/base/raise.hpp"
+#include "neap/kernels/conv.hpp"
 #include "neap/kernels/gelu_linear.hpp"
 #include "neap/kernels/kernel.hpp"
 #include "neap/kernels/recurrent.hpp"
+#include "neap/ops/conv2d.hpp"
+#include "neap/ops/conv2d_relu.hpp"
+#include "neap/ops/conv2d_weight.hpp"
+#include "neap/ops/conv_transpose2d.hpp"
 #include "neap/ops/gelu_linear.hpp"
 #include "neap/ops/gru.hpp"
 #include "neap/ops/linear.hpp"
@@ -56,6 +61,10 @@ Precision precision_of(const graph::Op& op, const void* attrs) noexcept {
   }
   if (&op == &kLinear || &op == &kMatmul || &op == &kMatmulAdd) {
     return kernels::precision_of(attrs);
+  }
+  if (&op == &kConv2d || &op == &kConvTranspose2d || &op == &kConv2dWeight ||
+      &op == &kConv2dRelu) {
+    return static_cast<const kernels::ConvAttrs*>(attrs)->precision;
   }
   if (&op == &kGeluLinear) {
     return static_cast<const kernels::GeluLinearAttrs*>(attrs)->precision;

@@ -72,6 +72,24 @@ TEST(PrecisionTest, ProductsOfF32AreComputedInItAndOthersAreNot) {
   EXPECT_EQ(gelu_linear(full({1, 1}, 64 * kTie), one).item(), 64.0);
 }
 
+TEST(PrecisionTest, ConvolutionsAreComputedInItAndKeepTheirBias) {
+  if (!kernels::has_bf16_dot()) {
+    GTEST_SKIP() << "no dot products of bf16 here";
+  }
+  const Tensor x = tie({1, 1, 1, 1});
+  const Tensor one = ones({1, 1, 1, 1});
+  EXPECT_EQ(conv2d(x, one).item(), kTie);
+  const UsePrecision guard(Precision::kBf16);
+  EXPECT_EQ(conv2d(x, one).item(), 1.0);
+  EXPECT_EQ(conv2d(one, x).item(), 1.0);
+  EXPECT_EQ(conv2d(x, one, tie({1})).item(), 1.0 + kTie);
+  EXPECT_EQ(conv_transpose2d(x, one).item(), 1.0);
+  EXPECT_EQ(conv1d(tie({1, 1, 1}), ones({1, 1, 1})).item(), 1.0);
+  EXPECT_EQ(conv_transpose1d(tie({1, 1, 1}), ones({1, 1, 1})).item(), 1.0);
+  EXPECT_EQ(conv2d(tie({1, 1, 1, 1}, f64), ones({1, 1, 1, 1}, f64)).item(),
+            kTie);
+}
+
 TEST(PrecisionTest, RecurrentNetworksTakeItForTheProductWithTheirInput) {
   if (!kernels::has_bf16_dot()) {
     GTEST_SKIP() << "no dot products of bf16 here";
@@ -87,13 +105,9 @@ TEST(PrecisionTest, RecurrentNetworksTakeItForTheProductWithTheirInput) {
   EXPECT_EQ(last(), 2.0);
 }
 
-TEST(PrecisionTest, DerivativesHaveThatOfTheCall) {
-  if (!kernels::has_bf16_dot()) {
-    GTEST_SKIP() << "no dot products of bf16 here";
-  }
-  Tensor w = requires_grad_(ones({1, 1}));
-  const Tensor x = tie({1, 1});
-  const auto call = [&] { return sum(linear(x, w)); };
+// The derivative of `call` by w, which is a tie as it stands.
+template <class Call>
+void expect_slopes(const Call& call, Tensor w) {
   const auto slope = [&] {
     const double value = w.grad().item();
     zero_grad(std::array{w});
@@ -102,14 +116,28 @@ TEST(PrecisionTest, DerivativesHaveThatOfTheCall) {
   Tensor y;
   {
     const UsePrecision guard(Precision::kBf16);
-    y = call();
+    y = sum(call());
   }
   backward(y);
   EXPECT_EQ(slope(), 1.0);
-  y = call();
+  y = sum(call());
   const UsePrecision guard(Precision::kBf16);
   backward(y);
   EXPECT_EQ(slope(), kTie);
+}
+
+TEST(PrecisionTest, DerivativesHaveThatOfTheCall) {
+  if (!kernels::has_bf16_dot()) {
+    GTEST_SKIP() << "no dot products of bf16 here";
+  }
+  const Tensor w = requires_grad_(ones({1, 1}));
+  expect_slopes([&] { return linear(tie({1, 1}), w); }, w);
+  const Tensor kernel = requires_grad_(ones({1, 1, 1, 1}));
+  const Tensor x = tie({1, 1, 1, 1});
+  expect_slopes([&] { return conv2d(x, kernel); }, kernel);
+  expect_slopes([&] { return conv2d(kernel, x); }, kernel);
+  expect_slopes([&] { return conv_transpose2d(x, kernel); }, kernel);
+  expect_slopes([&] { return conv_transpose2d(kernel, x); }, kernel);
 }
 
 }  // namespace

@@ -248,7 +248,8 @@ template <ConvMakes kMakes>
 bool accepts(const Args& args) noexcept {
   try {
     const Call call = call_of<kMakes>(args);
-    if (!is_plain(call.x) || !is_plain(call.w) || !is_plain(call.y) ||
+    if (call.attrs.precision != Precision::kF32 || !is_plain(call.x) ||
+        !is_plain(call.w) || !is_plain(call.y) ||
         (call.has_bias() &&
          (kMakes != ConvMakes::kY || !is_plain(call.bias)))) {
       return false;
