@@ -6,9 +6,14 @@ usage: networks_test.py TOOL SANITIZER  ("", "address" or "thread")
 """
 
 import json
+import pathlib
 import sys
 import unittest
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent / "resume"))
+
+# pylint: disable=wrong-import-position
+import checkpoint_file  # noqa: E402  (found by the line above)
 import tool_case
 from tool_case import DATA, OK, USAGE, ToolCase
 
@@ -58,6 +63,64 @@ class ImageTest(ToolCase):
         return json.loads(text)
 
 
+class CifarTest(ToolCase):
+    """CIFAR is in no package: files made in its format stand in for it."""
+
+    PARTS = {"cifar10": ([f"data_batch_{part}.bin" for part in range(1, 6)],
+                         "test_batch.bin"),
+             "cifar100": (["train.bin"], "test.bin")}
+
+    def write_cifar(self, name):
+        """RETURNS: the folder of a small set: images as bright as their label,
+        3 x 32 x 32, behind one label or (CIFAR-100) two."""
+        folder = self.folder / name
+        folder.mkdir()
+        train, test = self.PARTS[name]
+        for part in (*train, test):
+            records = [([label] if name == "cifar10" else [label % 20, label],
+                        60 * (label % 4) + 20)
+                       for label in range(10)]
+            (folder / part).write_bytes(b"".join(
+                bytes(labels) + bytes([pixel]) * 3072
+                for labels, pixel in records))
+        return folder
+
+    def test_both_train_a_network_on_augmented_images(self):
+        for name, samples, classes in (("cifar10", 50, 10),
+                                       ("cifar100", 10, 100)):
+            with self.subTest(name=name):
+                folder = self.write_cifar(name)
+                file = self.folder / f"{name}.safetensors"
+                options = ("--path", folder, "--model", "resnet18", "--width",
+                           "1", "--augment", *STEPS)
+                eager = self.train(name, *options, "--save", file)
+                compiled = self.train(name, *options, "--compile")
+                self.assertEqual(compiled["state_hash"], eager["state_hash"])
+                self.assertEqual(eager["data_set_bytes"],
+                                 (samples + 10) * (3072 + 1))
+                status, text, errors = self.run_tool(
+                    "eval", "--load", file, "--data", name, "--path", folder,
+                    "--batch", "5", "--json", "-")
+                self.assertEqual((status, errors), (OK, ""))
+                self.assertEqual(json.loads(text)["loss"], eager["test_loss"])
+                tensors, _ = checkpoint_file.read(file)
+                self.assertEqual(tensors["fc.weight"][1], [classes, 8])
+
+    def test_files_that_end_early_or_are_missing_are_refused_by_name(self):
+        for name, (train, test) in self.PARTS.items():
+            folder = self.write_cifar(name)
+            for part in (train[-1], test):
+                whole = (folder / part).read_bytes()
+                for content in (whole[:-1], whole + b"x", b""):
+                    (folder / part).write_bytes(content)
+                    self.refuse(DATA, "--model", "lenet", "--data", name,
+                                "--path", folder, says=part)
+                (folder / part).unlink()
+                self.refuse(DATA, "--model", "lenet", "--data", name,
+                            "--path", folder, says=part)
+                (folder / part).write_bytes(whole)
+
+
 class TextTest(ToolCase):
     def setUp(self):
         super().setUp()
@@ -75,6 +138,16 @@ class TextTest(ToolCase):
                 self.assertEqual(compiled["state_hash"], eager["state_hash"])
                 self.assertIsNone(eager["test_accuracy"])
                 self.assertGreater(eager["test_loss"], 0)
+
+    def test_what_is_kept_and_who_reads_change_no_bit(self):
+        options = (*self.data, *SMALL_GPT, *STEPS, "--dropout", "0.1")
+        plain = self.train("text", *options)
+        for more in (("--keep", "everything"), ("--keep", "nothing"),
+                     ("--prefetch", "2"),
+                     ("--prefetch", "1", "--keep", "nothing", "--compile")):
+            with self.subTest(more=more):
+                found = self.train("text", *options, *more)
+                self.assertEqual(found["state_hash"], plain["state_hash"])
 
     def test_each_saved_network_is_measured_and_writes(self):
         for network in TEXT_NETWORKS:

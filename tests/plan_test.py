@@ -53,6 +53,7 @@ class PlanTest(ToolCase):
                         ("--batch", "24", "--optimizer", "adamw"),
                         ("--batch", "7", "--hidden", "300,20", "--clip", "1"),
                         ("--batch", "64", "--hidden", "700", "--paged"),
+                        ("--batch", "24", "--prefetch", "3"),
                         ("--batch", "16", "--metrics", lines),
                         ("--batch", "16", "--metrics", lines, "--tensorboard",
                          self.folder / "events")):
@@ -109,6 +110,13 @@ class PlanTest(ToolCase):
             paged = self.plan(*common, "--paged")
             self.assertLessEqual(paged["arena_bytes"],
                                  self.plan(*common)["arena_bytes"])
+
+    def test_a_transformer_that_keeps_less_needs_less(self):
+        said = [self.plan("--model", "gpt", "--layers", "6", "--threads", "1",
+                          "--keep", what)["arena_bytes"]
+                for what in ("everything", "products", "nothing")]
+        self.assertGreater(said[0], said[1])
+        self.assertGreater(said[1], said[2])
 
     def test_the_text_says_the_figures(self):
         status, output, errors = self.run_tool("plan", "--model", "lstm",

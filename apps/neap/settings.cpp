@@ -9,6 +9,8 @@
 #include <cmath>
 #include <limits>
 
+#include "neap/data/loader.hpp"
+
 namespace neap::app {
 namespace {
 
@@ -219,6 +221,10 @@ std::vector<Setting> make_task_settings() {
       {"dim", "N", "width of language models", shown(d.dim), whole(&S::dim, 1)},
       {"heads", "N", "of gpt; they divide dim", shown(d.heads),
        whole(&S::heads, 1)},
+      {"keep", "WHAT",
+       "what gpt keeps for its backward: everything, products, or nothing but "
+       "what goes into each layer",
+       d.keep, one_of(&S::keep, {"everything", "products", "nothing"})},
       {"block", "N", "tokens in a sample of text", shown(d.block),
        whole(&S::block, 1)},
       {"hidden", "N,N,...", "widths of the mlp's hidden layers",
@@ -240,6 +246,8 @@ std::vector<Setting> make_step_settings() {
       {"minutes", "X", "end after this time, if the steps take longer",
        "no limit", real(&S::minutes, 0.0, kInfinity)},
       {"batch", "N", "samples in a step", shown(d.batch), whole(&S::batch, 1)},
+      {"prefetch", "N", "batches that a reader thread fills ahead",
+       shown(d.prefetch), whole(&S::prefetch, 0, data::Loader::kMaxPrefetch)},
       {"seed", "N", "of initial weights, order of samples and dropout",
        shown(d.seed), set_seed},
       {"threads", "N", "threads that compute; 0: every processor there is",
@@ -315,6 +323,7 @@ std::vector<Setting> make_plan_settings() {
             "optimizer",   "momentum",     "clip",    "budget",  "lr",
             "seed",        "weight-decay", "kernels", "paged",   "metrics",
             "tensorboard", "dtype"});
+  add_kept(settings, {"keep", "prefetch"});
   return settings;
 }
 
@@ -364,8 +373,9 @@ Result<void> check_task(const TrainSettings& s) {
   const bool is_text = s.data == "text";
   if (is_text != is_language_model(s.model)) {
     return failure(FailureKind::kMismatch,
-                   fmt::format("--model {}: works on {}, not on --data {}",
-                               s.model, is_text ? "images" : "text", s.data));
+                   fmt::format("--model {}: works on {}, not on --data {}{}",
+                               s.model, is_text ? "images" : "text", s.data,
+                               is_text ? "" : "; say --data text --path FILE"));
   }
   if (is_text && s.path.empty()) {
     return failure(FailureKind::kMismatch,

@@ -32,6 +32,7 @@ struct TrainSettings {
   std::int64_t layers = 4;                        // language models
   std::int64_t dim = 128;                         // likewise
   std::int64_t heads = 4;                         // gpt
+  std::string keep = "products";                  // gpt, for its backward
   std::int64_t vocab = 256;                       // without a text
   std::int64_t block = 64;                        // tokens
   double dropout = 0.0;
@@ -39,6 +40,7 @@ struct TrainSettings {
   std::int64_t steps = 0;  // 0: by epochs
   double minutes = 0.0;    // > 0: no longer than that
   std::int64_t batch = 128;
+  std::int64_t prefetch = 0;  // batches that a reader thread fills ahead
   std::uint64_t seed = 7;
   std::int64_t threads = 0;      // 0: every processor the process may use
   std::string kernels = "neap";  // or a plug-in in front of them

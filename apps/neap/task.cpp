@@ -43,6 +43,13 @@ class TextTask final : public Task {
   data::TextParts parts_;
 };
 
+models::GptKeep keep_of(const TrainSettings& s) {
+  using models::GptKeep;
+  return s.keep == "everything" ? GptKeep::kEverything
+         : s.keep == "nothing"  ? GptKeep::kNothing
+                                : GptKeep::kProducts;
+}
+
 Result<std::unique_ptr<Task>> make_text_task(const TrainSettings& s) {
   auto parts = data::read_text(
       files::system_door(), s.path,
@@ -77,13 +84,13 @@ std::unique_ptr<nn::Layer> make_language_model(const TrainSettings& s,
   if (s.model == "gru") {
     return std::make_unique<models::GruLm>(recurrent);
   }
-  return std::make_unique<models::Gpt>(
-      models::GptOptions{.vocab = vocabulary,
-                         .block = s.block,
-                         .layers = s.layers,
-                         .heads = s.heads,
-                         .dim = s.dim,
-                         .dropout = s.dropout});
+  return std::make_unique<models::Gpt>(models::GptOptions{.vocab = vocabulary,
+                                                          .block = s.block,
+                                                          .layers = s.layers,
+                                                          .heads = s.heads,
+                                                          .dim = s.dim,
+                                                          .dropout = s.dropout,
+                                                          .keep = keep_of(s)});
 }
 
 train::Loss language_loss() {

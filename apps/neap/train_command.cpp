@@ -151,9 +151,11 @@ class Session {
   // A good run, or one that could not be resumed; a failed save is told later.
   ExitCode train(nn::Layer& model, optim::Optimizer& optimizer,
                  Summary& summary) {
-    data::Loader loader(
-        task_->train(),
-        {.batch = settings_.batch, .shuffle = true, .seed = settings_.seed});
+    data::Loader loader(task_->train(),
+                        {.batch = settings_.batch,
+                         .shuffle = true,
+                         .seed = settings_.seed,
+                         .prefetch = static_cast<int>(settings_.prefetch)});
     Progress progress(Progress::style_of(settings_.progress), domain_);
     Probe probe;
     std::int64_t images = 0;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "neap/autograd/backward.hpp"
@@ -26,11 +27,29 @@ struct Projection {
   double value;  // of its gradient
 };
 
-/// Of a figure, or of one where it is smaller.
-inline constexpr double kTolerance = 1e-11;
+/// Of a figure, or of 1 where it is smaller.
+inline double tolerance_of(DType dtype) {
+  return dtype == f64 ? 1e-11 : 1e-4;
+}
 
-inline void expect_figure(double got, double want, std::string_view name) {
-  EXPECT_NEAR(got, want, kTolerance * std::max(1.0, std::abs(want))) << name;
+inline void expect_figure(double got, double want, DType dtype,
+                          std::string_view name) {
+  EXPECT_NEAR(got, want, tolerance_of(dtype) * std::max(1.0, std::abs(want)))
+      << name;
+}
+
+inline void expect_loss(const Tensor& loss, double want) {
+  expect_figure(loss.item(), want, loss.dtype(), "loss");
+}
+
+/// For tests of figures in each dtype that models compute in.
+class FiguresTest : public ::testing::TestWithParam<DType> {
+ protected:
+  static DType dtype() { return GetParam(); }
+};
+
+inline std::string dtype_of_case(const ::testing::TestParamInfo<DType>& info) {
+  return std::string(name_of(info.param));
 }
 
 /// The p-th parameter's element i: 0.3 sin(1.7 i + 0.9 p), and 1 more for a
@@ -41,9 +60,12 @@ inline void fill(const nn::Module& model) {
   for (const nn::Parameter& parameter : model.parameters()) {
     const bool is_norm = parameter.tensor.rank() == 1 &&
                          std::string_view(parameter.name).ends_with("weight");
-    const Tensor values = wave(parameter.tensor.shape(), [&](double i) {
-      return (is_norm ? 1.0 : 0.0) + 0.3 * std::sin(1.7 * i + 0.9 * p);
-    });
+    const Tensor values = wave(
+        parameter.tensor.shape(),
+        [&](double i) {
+          return (is_norm ? 1.0 : 0.0) + 0.3 * std::sin(1.7 * i + 0.9 * p);
+        },
+        parameter.tensor.dtype());
     copy_(parameter.tensor, values);
     p += 1;
   }
@@ -66,7 +88,8 @@ inline void expect_gradients(const nn::Module& model,
   ASSERT_EQ(parameters.size(), wanted.size());
   for (std::size_t p = 0; p < wanted.size(); ++p) {
     EXPECT_EQ(std::string_view(parameters[p].name), wanted[p].name);
-    expect_figure(projection(parameters[p].tensor.grad()), wanted[p].value,
+    const Tensor grad = parameters[p].tensor.grad();
+    expect_figure(projection(grad), wanted[p].value, grad.dtype(),
                   wanted[p].name);
   }
 }

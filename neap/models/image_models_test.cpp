@@ -41,8 +41,9 @@ struct Figures {
 void expect_figures(nn::Layer& model, const Shape& images, int classes,
                     const Figures& want) {
   testing::fill(model);
-  const Tensor x =
-      testing::wave(images, [](double i) { return std::sin(0.8 * i); });
+  const DType dtype = model.parameters().front().tensor.dtype();
+  const Tensor x = testing::wave(
+      images, [](double i) { return std::sin(0.8 * i); }, dtype);
   const Tensor y = model(x);
   Shape places{images[0]};
   for (int axis = 2; axis < y.rank(); ++axis) {
@@ -52,42 +53,47 @@ void expect_figures(nn::Layer& model, const Shape& images, int classes,
       places, [classes](double i) { return std::fmod(5 * i + 2, classes); },
       i64);
   const Tensor loss = cross_entropy(y, labels);
-  testing::expect_figure(loss.item(), want.loss, "loss");
+  testing::expect_loss(loss, want.loss);
   backward(loss);
   testing::expect_gradients(model, want.gradients);
-  testing::expect_figure(sum_of_running(model), want.running, "running");
+  testing::expect_figure(sum_of_running(model), want.running, dtype, "running");
 }
 
-TEST(ImageModelsTest, LeNetIsPyTorchs) {
+using ImageFiguresTest = testing::FiguresTest;
+
+TEST_P(ImageFiguresTest, LeNetIsPyTorchs) {
   LeNet model(
-      {.image = {2, 6, 5}, .channels = {3, 4}, .classes = 5, .dtype = f64});
+      {.image = {2, 6, 5}, .channels = {3, 4}, .classes = 5, .dtype = dtype()});
   expect_figures(model, {3, 2, 6, 5}, 5,
                  {kLeNetLoss, kLeNetRunning, kLeNetGradients});
 }
 
-TEST(ImageModelsTest, Vgg11IsPyTorchs) {
-  Vgg11 model({.width = 2, .classes = 5, .batch_norm = true, .dtype = f64});
+TEST_P(ImageFiguresTest, Vgg11IsPyTorchs) {
+  Vgg11 model({.width = 2, .classes = 5, .batch_norm = true, .dtype = dtype()});
   expect_figures(model, {3, 3, 32, 32}, 5,
                  {kVgg11Loss, kVgg11Running, kVgg11Gradients});
 }
 
-TEST(ImageModelsTest, ResNet18IsPyTorchs) {
-  ResNet model({.layers = 18, .width = 2, .classes = 5, .dtype = f64});
+TEST_P(ImageFiguresTest, ResNet18IsPyTorchs) {
+  ResNet model({.layers = 18, .width = 2, .classes = 5, .dtype = dtype()});
   expect_figures(model, {3, 3, 16, 16}, 5,
                  {kResNet18Loss, kResNet18Running, kResNet18Gradients});
 }
 
-TEST(ImageModelsTest, ResNet34IsPyTorchs) {
-  ResNet model({.layers = 34, .width = 1, .classes = 5, .dtype = f64});
+TEST_P(ImageFiguresTest, ResNet34IsPyTorchs) {
+  ResNet model({.layers = 34, .width = 1, .classes = 5, .dtype = dtype()});
   expect_figures(model, {3, 3, 16, 16}, 5,
                  {kResNet34Loss, kResNet34Running, kResNet34Gradients});
 }
 
-TEST(ImageModelsTest, UNetIsPyTorchs) {
-  UNet model({.classes = 3, .width = 2, .depth = 2, .dtype = f64});
+TEST_P(ImageFiguresTest, UNetIsPyTorchs) {
+  UNet model({.classes = 3, .width = 2, .depth = 2, .dtype = dtype()});
   expect_figures(model, {2, 1, 8, 8}, 3,
                  {kUNetLoss, kUNetRunning, kUNetGradients});
 }
+
+INSTANTIATE_TEST_SUITE_P(All, ImageFiguresTest, ::testing::Values(f64, f32),
+                         testing::dtype_of_case);
 
 TEST(ImageModelsTest, TheUsualSizesHaveTheUsualCounts) {
   const auto rehearsal = memory::Domain::create({.is_rehearsal = true});

@@ -24,20 +24,24 @@ using testing::wave;
 void expect(const nn::Module& model, const Tensor& result, const Tensor& loss,
             std::span<const Projection> wanted) {
   testing::expect_figure(testing::projection(result), wanted[0].value,
-                         "result");
-  testing::expect_figure(loss.item(), wanted[1].value, "loss");
+                         result.dtype(), "result");
+  testing::expect_loss(loss, wanted[1].value);
   backward(loss);
   testing::expect_gradients(model, wanted.subspan(2));
 }
 
-Tensor x() {
-  return wave({2, 5, 3}, [](double i) { return std::sin(0.8 * i); });
-}
-
-Tensor state(double phase) {
-  return wave({4, 2, 4},
-              [phase](double i) { return std::sin(0.5 * i + phase); });
-}
+class RecurrentFiguresTest : public testing::FiguresTest {
+ protected:
+  static Tensor x() {
+    return wave(
+        {2, 5, 3}, [](double i) { return std::sin(0.8 * i); }, dtype());
+  }
+  static Tensor state(double phase) {
+    return wave(
+        {4, 2, 4}, [phase](double i) { return std::sin(0.5 * i + phase); },
+        dtype());
+  }
+};
 
 Tensor joined(std::initializer_list<Tensor> parts) {
   std::vector<Tensor> flat;
@@ -50,9 +54,9 @@ Tensor joined(std::initializer_list<Tensor> parts) {
 constexpr nn::RecurrentOptions kOptions{
     .num_layers = 2, .batch_first = true, .bidirectional = true};
 
-TEST(RecurrentFiguresTest, RnnIsPyTorchs) {
+TEST_P(RecurrentFiguresTest, RnnIsPyTorchs) {
   for (const auto nonlinearity : {Nonlinearity::kTanh, Nonlinearity::kRelu}) {
-    nn::RNN net(3, 4, kOptions, nonlinearity, f64);
+    nn::RNN net(3, 4, kOptions, nonlinearity, dtype());
     testing::fill(net);
     const RecurrentResult r = net.run(x(), state(1));
     const Tensor result = joined({r.output, r.h});
@@ -62,16 +66,16 @@ TEST(RecurrentFiguresTest, RnnIsPyTorchs) {
   }
 }
 
-TEST(RecurrentFiguresTest, LstmIsPyTorchs) {
-  nn::LSTM net(3, 4, kOptions, f64);
+TEST_P(RecurrentFiguresTest, LstmIsPyTorchs) {
+  nn::LSTM net(3, 4, kOptions, dtype());
   testing::fill(net);
   const LstmResult r = net.run(x(), {state(1), state(2)});
   const Tensor result = joined({r.output, r.state.h, r.state.c});
   expect(net, result, mean(square(result)), kLstm);
 }
 
-TEST(RecurrentFiguresTest, GruIsPyTorchs) {
-  nn::GRU net(3, 4, kOptions, f64);
+TEST_P(RecurrentFiguresTest, GruIsPyTorchs) {
+  nn::GRU net(3, 4, kOptions, dtype());
   testing::fill(net);
   const RecurrentResult r = net.run(x(), state(1));
   const Tensor result = joined({r.output, r.h});
@@ -79,13 +83,13 @@ TEST(RecurrentFiguresTest, GruIsPyTorchs) {
 }
 
 template <class Lm>
-void expect_lm(std::span<const Projection> wanted) {
+void expect_lm(std::span<const Projection> wanted, DType dtype) {
   Lm model({.vocab = 11,
             .dim = 6,
             .hidden = 6,
             .layers = 2,
             .tie = true,
-            .dtype = f64});
+            .dtype = dtype});
   testing::fill(model);
   const Tensor tokens = wave(
       {2, 5}, [](double i) { return std::fmod(3 * i + i * i, 11); }, i64);
@@ -94,13 +98,16 @@ void expect_lm(std::span<const Projection> wanted) {
   expect(model, model(tokens), model.loss(tokens, targets), wanted);
 }
 
-TEST(RecurrentFiguresTest, LstmLmIsPyTorchs) {
-  expect_lm<LstmLm>(kLstmLm);
+TEST_P(RecurrentFiguresTest, LstmLmIsPyTorchs) {
+  expect_lm<LstmLm>(kLstmLm, dtype());
 }
 
-TEST(RecurrentFiguresTest, GruLmIsPyTorchs) {
-  expect_lm<GruLm>(kGruLm);
+TEST_P(RecurrentFiguresTest, GruLmIsPyTorchs) {
+  expect_lm<GruLm>(kGruLm, dtype());
 }
+
+INSTANTIATE_TEST_SUITE_P(All, RecurrentFiguresTest, ::testing::Values(f64, f32),
+                         testing::dtype_of_case);
 
 }  // namespace
 }  // namespace neap::models

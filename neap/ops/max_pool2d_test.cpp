@@ -153,6 +153,7 @@ Bytes kept_by(const MaxPoolOptions<2>& options) {
 }
 
 TEST(MaxPool2dTest, KeepsAsFewBitsAsTheWindowAllows) {
+  EXPECT_EQ(kept_by({.kernel = {1, 2}}), 8 * 32 * 16 * 1 / 8);
   EXPECT_EQ(kept_by({.kernel = 2}), 8 * 16 * 16 * 2 / 8);
   EXPECT_EQ(kept_by({.kernel = 3, .stride = 2, .padding = 1}),
             8 * 16 * 16 * 4 / 8);

@@ -79,7 +79,7 @@ TEST_P(CompiledPreparationTest, ThatIsRefusedLeavesNothingBehind) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CompiledFailureTest,
-                         ::testing::ValuesIn(kAllKinds), kind_of);
+                         ::testing::ValuesIn(kFewKinds), kind_of);
 INSTANTIATE_TEST_SUITE_P(Short, CompiledPreparationTest,
                          ::testing::Values(Kind::kMlp, Kind::kGptAnew,
                                            Kind::kNewton),

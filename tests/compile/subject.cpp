@@ -250,7 +250,8 @@ std::unique_ptr<Subject> make_subject(Kind kind) {
           models::UNetOptions{.classes = 4, .width = 2, .depth = 2},
           Shape{1, 8, 8}, true);
     case Kind::kGpt:
-      return std::make_unique<GptSubject>(models::GptOptions{});
+      return std::make_unique<GptSubject>(
+          models::GptOptions{.keep = models::GptKeep::kEverything});
     case Kind::kGptAnew:
       return std::make_unique<GptSubject>(
           models::GptOptions{.keep = models::GptKeep::kNothing});

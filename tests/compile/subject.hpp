@@ -28,9 +28,16 @@ enum class Kind : std::uint8_t {
   kLstmLm,
 };
 
-inline constexpr std::array kAllKinds{
+/// One of each kind.
+inline constexpr std::array kFewKinds{
     Kind::kMlp, Kind::kLeNet,   Kind::kVgg,  Kind::kResNet, Kind::kUNet,
     Kind::kGpt, Kind::kGptAnew, Kind::kLstm, Kind::kGruLm,  Kind::kNewton};
+
+inline constexpr std::array kAllKinds{
+    Kind::kMlp,       Kind::kLeNet,  Kind::kVgg,      Kind::kResNet,
+    Kind::kUNet,      Kind::kGpt,    Kind::kGptAnew,  Kind::kLstm,
+    Kind::kGruLm,     Kind::kNewton, Kind::kResNet34, Kind::kGptProducts,
+    Kind::kGptRotary, Kind::kLstmLm};
 
 /// Every model of the room, and every form of Gpt.
 inline constexpr std::array kEveryModel{
