@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 
 #include "neap/base/external.hpp"
@@ -14,6 +15,9 @@ namespace neap::threads {
 namespace {
 
 constexpr const char* kName = "thread stacks";
+// What kernels may use of a stack. A thread may get its first share late, and
+// must not ask the system for a page then.
+constexpr Bytes kTouched = 256 * kKiB;
 
 int add_tls(dl_phdr_info* module, std::size_t, void* sum) noexcept {
   for (int i = 0; i < module->dlpi_phnum; ++i) {
@@ -43,6 +47,14 @@ class BlockSignals {
   sigset_t before_;
 };
 
+// Makes the pages at the upper end resident, where a stack begins.
+void touch(std::byte* stack, Bytes bytes) noexcept {
+  const Bytes page = ::sysconf(_SC_PAGESIZE);
+  for (Bytes below = page; below <= std::min(bytes, kTouched); below += page) {
+    *const_cast<volatile std::byte*>(stack + bytes - below) = std::byte{0};
+  }
+}
+
 }  // namespace
 
 Bytes guard_bytes() noexcept {
@@ -66,6 +78,7 @@ void* map_stack(Bytes bytes) noexcept {
   // Stacks grow down: the guard is the lowest page.
   ::mprotect(stack, static_cast<std::size_t>(guard_bytes()), PROT_NONE);
   base::add_external(kName, all);
+  touch(static_cast<std::byte*>(stack) + guard_bytes(), bytes);
   return stack;
 }
 

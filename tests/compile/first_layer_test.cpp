@@ -8,6 +8,7 @@
 #include <string>
 
 #include "neap/graph/recorder.hpp"
+#include "neap/graph/vertex.hpp"
 #include "training.hpp"
 
 namespace neap::tests {
@@ -78,16 +79,22 @@ class FirstLayerTest : public ::testing::TestWithParam<Kind> {
   }
 };
 
+Products products_of_eager_step(Training& training, const Tensor& x,
+                                const Tensor& y) {
+  CountingRecorder recorder;
+  const graph::UseRecorder use(&recorder);
+  training.subject().differentiate(x, y);
+  return products_of(recorder.counts());
+}
+
 TEST_P(FirstLayerTest, HasNoGradientOfItsInputEagerly) {
   Training training({.kind = GetParam()});
   const auto [x, y] = training.batch(0);
-  CountingRecorder recorder;
-  {
-    const graph::UseRecorder use(&recorder);
-    training.subject().differentiate(x, y);
-  }
-  EXPECT_EQ(products_of(recorder.counts()),
-            needed(training.subject().module()));
+  const Products found = products_of_eager_step(training, x, y);
+  EXPECT_EQ(found, needed(training.subject().module()));
+  const Products asked = products_of_eager_step(training, requires_grad_(x), y);
+  EXPECT_EQ(asked.transposed + asked.matmuls,
+            found.transposed + found.matmuls + 1);
 }
 
 TEST_P(FirstLayerTest, HasNoGradientOfItsInputCompiled) {

@@ -66,8 +66,9 @@ class Training {
 
 /// A batch with values of many pages.
 inline std::int64_t large_batch(Kind kind) {
-  if (kind == Kind::kResNet) {
-    return 16;  // more would be more runs of pages than a plan may have
+  if (kind == Kind::kResNet || kind == Kind::kResNet34) {
+    // More would be more runs of pages than a plan may have.
+    return kind == Kind::kResNet ? 16 : 8;
   }
   return kind == Kind::kMlp || kind == Kind::kNewton ? 1024 : 64;
 }
