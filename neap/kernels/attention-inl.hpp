@@ -14,10 +14,9 @@
 #include <limits>
 
 #include "hwy/highway.h"
-#include "neap/kernels/attention_problem.hpp"
+#include "neap/kernels/attention_room.hpp"
 #include "neap/kernels/dropout-inl.hpp"
-#include "neap/kernels/gemm_pack-inl.hpp"
-#include "neap/kernels/gemm_tile-inl.hpp"
+#include "neap/kernels/gemm_kit-inl.hpp"
 #include "neap/kernels/softmax-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -26,17 +25,17 @@ namespace HWY_NAMESPACE {
 namespace {
 
 /// The left operand of a product, A (m, k).
-template <class T>
+template <class Factor>
 struct Left {
-  const T* data = nullptr;
+  const Factor* data = nullptr;
   std::int64_t step = 0;  // kAlong: from row to row; kAcross: from k to k + 1
   Walk walk = Walk::kAlong;
 };
 
 /// The right one, B (k, n): panels of a tile's columns.
-template <class T>
+template <class Factor>
 struct Right {
-  const T* data = nullptr;
+  const Factor* data = nullptr;
   std::int64_t step = 0;  // from k to k + 1
   std::int64_t panel_step = 0;
 };
@@ -53,30 +52,52 @@ enum class Onto { kNothing, kWhatIsThere };
 /// No k, and C stays as it is.
 inline constexpr Range kSkipped{0, -1};
 
+/// The factors that hold some elements along k.
+template <class Kit>
+constexpr Range factors_of(Range k) {
+  return k.size() <= 0
+             ? Range{0, k.size()}
+             : Range{k.begin / Kit::kElements, parts_of(k.end, Kit::kElements)};
+}
+
+template <class Kit>
+HWY_INLINE void run_tile_of(
+    const TileArgs<typename Kit::Element, typename Kit::Factor>& tile,
+    std::int64_t rows, Walk walk, bool is_wide) {
+  const auto count = static_cast<std::size_t>(rows);
+  if (walk == Walk::kAlong) {
+    is_wide ? Kit::template run<Walk::kAlong, 2>(tile, count)
+            : Kit::template run<Walk::kAlong, 1>(tile, count);
+  } else {
+    is_wide ? Kit::template run<Walk::kAcross, 2>(tile, count)
+            : Kit::template run<Walk::kAcross, 1>(tile, count);
+  }
+}
+
 /// C (m, n) = A B, or C += A B. Of the rows [row, row + rows) and the panel of
-/// columns at `column`, only k in depth_of(row, rows, column) count. Each
-/// element is one accumulator, k in order.
-template <class T, class DepthOf>
-HWY_INLINE void multiply(std::int64_t m, std::int64_t n, const Left<T>& a,
-                         const Right<T>& b, T* c, std::int64_t c_step,
+/// columns at `column`, only the elements depth_of(row, rows, column) of k
+/// count; A is zero beside them, in the same factor. Each element is one
+/// accumulator, k in order.
+template <class Kit, class DepthOf>
+HWY_INLINE void multiply(std::int64_t m, std::int64_t n,
+                         const Left<typename Kit::Factor>& a,
+                         const Right<typename Kit::Factor>& b,
+                         typename Kit::Element* c, std::int64_t c_step,
                          Onto onto, const DepthOf& depth_of) {
+  using T = typename Kit::Element;
   const std::int64_t tile_rows = balanced_piece(m, kTileRows);
   const bool is_along = a.walk == Walk::kAlong;
   for (std::int64_t column = 0; column < n; column += kTileColumns<T>) {
     const std::int64_t width = std::min(kTileColumns<T>, n - column);
     const bool is_wide = width > kLanes<T>;
-    const auto& tiles = is_along ? (is_wide ? kTiles<Walk::kAlong, 2, T>
-                                            : kTiles<Walk::kAlong, 1, T>)
-                                 : (is_wide ? kTiles<Walk::kAcross, 2, T>
-                                            : kTiles<Walk::kAcross, 1, T>);
-    const T* panel = b.data + column / kTileColumns<T> * b.panel_step;
+    const auto* panel = b.data + column / kTileColumns<T> * b.panel_step;
     for (std::int64_t row = 0; row < m; row += tile_rows) {
       const std::int64_t rows = std::min(tile_rows, m - row);
-      const Range k = depth_of(row, rows, column);
+      const Range k = factors_of<Kit>(depth_of(row, rows, column));
       if (k.size() < 0 || (k.size() == 0 && onto == Onto::kWhatIsThere)) {
         continue;
       }
-      TileArgs<T> tile;
+      TileArgs<T, typename Kit::Factor> tile;
       tile.depth = k.size();
       tile.a =
           a.data + (is_along ? row * a.step + k.begin : k.begin * a.step + row);
@@ -88,23 +109,27 @@ HWY_INLINE void multiply(std::int64_t m, std::int64_t n, const Left<T>& a,
       tile.start = onto == Onto::kNothing ? nullptr : tile.c;
       tile.start_step = c_step;
       tile.last = is_wide ? width - kLanes<T> : width;
-      tiles[static_cast<std::size_t>(rows - 1)](tile);
+      run_tile_of<Kit>(tile, rows, a.walk, is_wide);
     }
   }
 }
 
-/// Packs x^T, for x of so many rows, as the right operand of a product: its
-/// rows become columns, zeros up to whole panels.
-template <class T>
-Right<T> pack_transpose(const HeadView<const T>& x, std::int64_t rows,
-                        std::int64_t columns, T* to) {
-  for (std::int64_t row = 0; row < rows; row += kTileColumns<T>) {
-    const HeadView<const T> from = x.from_row(row);
-    pack_panel<kTileColumns<T>>(from.data, from.row_stride, from.column_stride,
-                                std::min(kTileColumns<T>, rows - row), columns,
-                                to + row * columns);
+/// Packs x (depth, columns) as the right operand of a product, zeros up to
+/// whole panels.
+template <class Kit>
+Right<typename Kit::Factor> pack_right(
+    const HeadView<const typename Kit::Element>& x, std::int64_t depth,
+    std::int64_t columns, typename Kit::Factor* to) {
+  using T = typename Kit::Element;
+  const std::int64_t panel_step =
+      parts_of(depth, Kit::kElements) * kTileColumns<T>;
+  for (std::int64_t column = 0; column < columns; column += kTileColumns<T>) {
+    Kit::template pack<kTileColumns<T>>(
+        x.data + column * x.column_stride, x.column_stride, x.row_stride,
+        std::min(kTileColumns<T>, columns - column), depth,
+        to + column / kTileColumns<T> * panel_step);
   }
-  return {to, kTileColumns<T>, columns * kTileColumns<T>};
+  return {to, kTileColumns<T>, panel_step};
 }
 
 /// Copies rows of x times `factor`, `step` apart, zeros up to it. They serve
@@ -132,18 +157,18 @@ void copy_rows(const HeadView<const T>& x, std::int64_t rows,
   }
 }
 
-template <class T>
-Left<T> along(const T* rows, std::int64_t step) {
+template <class Factor>
+Left<Factor> along(const Factor* rows, std::int64_t step) {
   return {rows, step, Walk::kAlong};
 }
 /// The transpose of rows.
-template <class T>
-Left<T> across(const T* rows, std::int64_t step) {
+template <class Factor>
+Left<Factor> across(const Factor* rows, std::int64_t step) {
   return {rows, step, Walk::kAcross};
 }
-template <class T>
-Right<T> right_of(const T* rows, std::int64_t step) {
-  return {rows, step, kTileColumns<T>};
+template <class Factor>
+Right<Factor> right_of(const Factor* rows, std::int64_t step) {
+  return {rows, step, kTileColumns<Factor>};
 }
 
 /// e^x of a score less the largest, or less the logarithm of the sum: no
@@ -233,12 +258,17 @@ void drop_factors(const AttentionAttrs& attrs, std::int64_t first,
                 });
 }
 
+/// Where what a tile of rows may read of a row ends.
+HWY_INLINE std::int64_t end_of_reads(std::int64_t seen, std::int64_t width) {
+  return std::min<std::int64_t>(width, seen + kTileRows);
+}
+
 /// Zeros behind what a row sees, as far as a tile of rows may read; whole
 /// vectors.
 template <class T>
 HWY_INLINE void close_row(std::int64_t seen, std::int64_t width, T* x) {
   const hn::ScalableTag<T> d;
-  const std::int64_t end = std::min<std::int64_t>(width, seen + kTileRows);
+  const std::int64_t end = end_of_reads(seen, width);
   for (std::int64_t i = parts_of(seen, kLanes<T>) * kLanes<T>; i < end;
        i += kLanes<T>) {
     hn::StoreU(hn::Zero(d), d, x + i);

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "neap/kernels/attention_problem.hpp"
 #include "neap/kernels/attention_reference.hpp"
+#include "neap/kernels/attention_room.hpp"
 #include "neap/kernels/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -14,82 +14,17 @@
 #include "hwy/foreach_target.h"
 #include "neap/kernels/attention-inl.hpp"
 
-#ifndef NEAP_KERNELS_ATTENTION_ONCE
-#define NEAP_KERNELS_ATTENTION_ONCE
-namespace neap::kernels {
-namespace {
-
-constexpr std::int64_t kRowBlock = 36;   // rows of scores in hand, at most
-constexpr std::int64_t kTaskRows = 768;  // rows of one task, at most
-
-/// One head's rows [begin, end) at a time.
-struct AttentionTasks {
-  AttentionTasks(const AttentionSizes& sizes, int threads) noexcept {
-    const std::int64_t heads = sizes.batch * sizes.heads;
-    const std::int64_t wanted = worth_threads(sizes, threads);
-    const bool is_empty = heads == 0 || sizes.rows == 0;
-    const std::int64_t most = is_empty
-                                  ? 1
-                                  : std::min(parts_of(wanted, heads),
-                                             parts_of(sizes.rows, kRowBlock));
-    const std::int64_t share =
-        std::max<std::int64_t>(parts_of(sizes.rows, most), 1);
-    task_rows = std::min(balanced_piece(sizes.rows, kTaskRows),
-                         balanced_piece(sizes.rows, share));
-    per_head = parts_of(sizes.rows, task_rows);
-    count = heads * per_head;
-    parts = std::min(wanted, count);
-  }
-  std::int64_t task_rows;
-  std::int64_t per_head;
-  std::int64_t count;
-  std::int64_t parts;  // of the executor's
-};
-
-/// What one part works with.
-template <class T>
-struct AttentionRoom {
-  AttentionRoom(const AttentionSizes& sizes, const AttentionAttrs& attrs,
-                std::byte* from) noexcept {
-    ScratchBook book(from);
-    const std::int64_t keys = padded(std::min(kKeyBlock, sizes.keys));
-    value_step = whole_vectors(sizes.value_width);
-    score_step = keys + kLineElements;
-    k = book.take<T>(keys * sizes.width);
-    v = book.take<T>(keys * value_step);
-    q = book.take<T>(kRowBlock * sizes.width);
-    scores = book.take<T>(kRowBlock * score_step);
-    factors = book.take<T>(attrs.dropout > 0 ? kKeyBlock : 0);
-    largest = book.take<T>(kTaskRows);
-    sums = book.take<double>(kTaskRows);
-    bytes = book.used();
-  }
-  static constexpr std::int64_t kLineElements = 64 / sizeof(T);
-
-  std::int64_t value_step;
-  std::int64_t score_step;
-  T* k;          // (width, keys), packed
-  T* v;          // (keys, value_step)
-  T* q;          // (rows, width), times the scale
-  T* scores;     // (rows, score_step)
-  T* factors;    // of dropout, for one row
-  T* largest;    // score of each row of the task, so far
-  double* sums;  // of its exponentials
-  Bytes bytes;
-};
-
-}  // namespace
-}  // namespace neap::kernels
-#endif
-
 HWY_BEFORE_NAMESPACE();
 namespace neap::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
 /// Rows [begin, end) of one head.
-template <class T>
+template <class Kit>
 class AttentionRows {
+  using T = typename Kit::Element;
+  using Factor = typename Kit::Factor;
+
  public:
   AttentionRows(const Args& args, std::byte* scratch)
       : args_(args),
@@ -110,9 +45,9 @@ class AttentionRows {
         seen_by(attrs_.is_causal, rows.end - 1, sizes_.keys);
     for (std::int64_t key = 0; key < last; key += kKeyBlock) {
       keys_ = {key, std::min(key + kKeyBlock, last)};
-      k_ = pack_transpose(k.from_row(key), keys_.size(), sizes_.width, room_.k);
-      copy_rows(v.from_row(key), keys_.size(), sizes_.value_width,
-                room_.value_step, T{1}, room_.v);
+      k_ = pack_right<Kit>(k.from_row(key).transposed(), sizes_.width,
+                           keys_.size(), room_.k);
+      v_ = values(v.from_row(key));
       const std::int64_t first =
           attrs_.is_causal ? std::max(rows.begin, key) : rows.begin;
       const std::int64_t step = balanced_piece(rows.end - first, kRowBlock);
@@ -135,6 +70,28 @@ class AttentionRows {
     }
   }
 
+  Right<Factor> values(const HeadView<const T>& v) const {
+    if constexpr (Kit::kConverts) {
+      return pack_right<Kit>(v, keys_.size(), sizes_.value_width, room_.v);
+    } else {
+      copy_rows(v, keys_.size(), sizes_.value_width, room_.value_step, T{1},
+                room_.v);
+      return right_of(room_.v, room_.value_step);
+    }
+  }
+
+  Left<Factor> queries(Range rows) const {
+    const auto q = head_of<const T>(args_.in[0], batch_, head_);
+    copy_rows(q.from_row(rows.begin), rows.size(), sizes_.width, sizes_.width,
+              static_cast<T>(attrs_.scale), room_.scaled_q);
+    const std::int64_t step = parts_of(sizes_.width, Kit::kElements);
+    if constexpr (Kit::kConverts) {
+      Kit::pack_rows(room_.scaled_q, sizes_.width, rows.size(), sizes_.width,
+                     room_.q, step);
+    }
+    return along(room_.q, step);
+  }
+
   /// How many of the keys at hand a row sees.
   std::int64_t seen(std::int64_t row) const {
     return std::clamp<std::int64_t>(
@@ -144,29 +101,32 @@ class AttentionRows {
 
   /// The part of these rows' results that the keys at hand make.
   void add_block(Range rows) {
-    const auto q = head_of<const T>(args_.in[0], batch_, head_);
     const std::int64_t count = rows.size();
-    copy_rows(q.from_row(rows.begin), count, sizes_.width, sizes_.width,
-              static_cast<T>(attrs_.scale), room_.q);
     const std::int64_t width = seen(rows.end - 1);
     const std::int64_t whole =
         parts_of(width, kLanes<T>) * kLanes<T>;  // the rest is of zeros
-    multiply(count, whole, along(room_.q, sizes_.width), k_, room_.scores,
-             room_.score_step, Onto::kNothing,
-             [&](std::int64_t row, std::int64_t some, std::int64_t column) {
-               const bool sees = column < seen(rows.begin + row + some - 1);
-               return sees ? Range{0, sizes_.width} : kSkipped;
-             });
+    multiply<Kit>(
+        count, whole, queries(rows), k_, room_.scores, room_.score_step,
+        Onto::kNothing,
+        [&](std::int64_t row, std::int64_t some, std::int64_t column) {
+          const bool sees = column < seen(rows.begin + row + some - 1);
+          return sees ? Range{0, sizes_.width} : kSkipped;
+        });
     for (std::int64_t i = 0; i < count; ++i) {
-      weigh(rows.begin + i, width, room_.scores + i * room_.score_step);
+      T* scores = room_.scores + i * room_.score_step;
+      weigh(rows.begin + i, width, scores);
+      if constexpr (Kit::kConverts) {
+        Kit::pack_rows(scores, 0, 1, end_of_reads(seen(rows.begin + i), width),
+                       room_.weights + i * room_.weight_step, 0);
+      }
     }
-    multiply(count, sizes_.value_width, along(room_.scores, room_.score_step),
-             right_of(room_.v, room_.value_step), y_.from_row(rows.begin).data,
-             y_.row_stride,
-             keys_.begin == 0 ? Onto::kNothing : Onto::kWhatIsThere,
-             [&](std::int64_t row, std::int64_t some, std::int64_t /*column*/) {
-               return Range{0, seen(rows.begin + row + some - 1)};
-             });
+    multiply<Kit>(
+        count, sizes_.value_width, along(room_.weights, room_.weight_step), v_,
+        y_.from_row(rows.begin).data, y_.row_stride,
+        keys_.begin == 0 ? Onto::kNothing : Onto::kWhatIsThere,
+        [&](std::int64_t row, std::int64_t some, std::int64_t /*column*/) {
+          return Range{0, seen(rows.begin + row + some - 1)};
+        });
   }
 
   /// Scores of a row become exponentials above the largest so far; what was
@@ -225,20 +185,21 @@ class AttentionRows {
   const Args& args_;
   const AttentionAttrs& attrs_;
   const AttentionSizes sizes_;
-  const AttentionRoom<T> room_;
+  const AttentionRoom<T, Factor> room_;
   std::int64_t batch_ = 0;
   std::int64_t head_ = 0;
   Range rows_;
   Range keys_;  // at hand
   HeadView<T> y_;
-  Right<T> k_;
+  Right<Factor> k_;
+  Right<Factor> v_;
 };
 
-template <class T>
+template <class Kit>
 void run_tasks(const Args& args, const AttentionTasks& tasks,
                std::int64_t begin, std::int64_t end, std::byte* scratch) {
   const AttentionSizes sizes(args.in[0], args.in[1], args.out[0]);
-  AttentionRows<T> rows(args, scratch);
+  AttentionRows<Kit> rows(args, scratch);
   for (std::int64_t task = begin; task < end; ++task) {
     const std::int64_t head = task / tasks.per_head;
     const std::int64_t first = task % tasks.per_head * tasks.task_rows;
@@ -252,8 +213,27 @@ void run_tasks(const Args& args, const AttentionTasks& tasks,
 using TasksFunction = void (*)(const Args&, const AttentionTasks&, std::int64_t,
                                std::int64_t, std::byte*);
 
-TasksFunction attention_tasks(DType dtype) {
-  return dtype == f32 ? run_tasks<float> : run_tasks<double>;
+TasksFunction attention_tasks(DType dtype, bool is_bf16) {
+#if HWY_TARGET == HWY_AVX3 && HWY_ARCH_X86_64
+  if (is_bf16) {
+    return run_tasks<Bf16Kit>;
+  }
+#else
+  static_cast<void>(is_bf16);  // has_bf16_dot() is false
+#endif
+  return dtype == f32 ? run_tasks<PlainKit<float>>
+                      : run_tasks<PlainKit<double>>;
+}
+
+float attention_exp_of_score(float x) {
+  const hn::ScalableTag<float> d;
+  return hn::GetLane(exp_of_score(d, hn::Set(d, x)));
+}
+float attention_exp(float x) {
+  return exp_of_one(x);
+}
+float attention_log(float x) {
+  return log_of_one(x);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -265,10 +245,16 @@ namespace neap::kernels {
 namespace {
 
 HWY_EXPORT(attention_tasks);
+HWY_EXPORT(attention_exp_of_score);
+HWY_EXPORT(attention_exp);
+HWY_EXPORT(attention_log);
 
 Bytes part_bytes(const Args& args) noexcept {
   const AttentionSizes sizes(args.in[0], args.in[1], args.out[0]);
   const auto& attrs = args.attrs_as<AttentionAttrs>();
+  if (is_attention_in_bf16(args)) {
+    return AttentionRoom<float, Bf16Pair>(sizes, attrs, nullptr).bytes;
+  }
   return args.in[0].dtype == f32
              ? AttentionRoom<float>(sizes, attrs, nullptr).bytes
              : AttentionRoom<double>(sizes, attrs, nullptr).bytes;
@@ -285,13 +271,15 @@ Bytes attention_scratch(const Args& args) noexcept {
 
 void attention(const Args& args) noexcept {
   run_attention_tasks(args, tasks_of(args), part_bytes(args),
-                      HWY_DYNAMIC_DISPATCH(attention_tasks)(args.in[0].dtype));
+                      HWY_DYNAMIC_DISPATCH(attention_tasks)(
+                          args.in[0].dtype, is_attention_in_bf16(args)));
 }
 
 constexpr std::array kKernels{
     Kernel{.name = "attention.f32",
            .dtype = f32,
            .run = attention,
+           .accepts = has_dot_of_attention,
            .scratch = attention_scratch},
     Kernel{.name = "attention.f64",
            .dtype = f64,
@@ -308,6 +296,16 @@ constexpr std::array kKernels{
 };
 
 }  // namespace
+
+float RowMath::exp_of_score(float x) noexcept {
+  return HWY_DYNAMIC_DISPATCH(attention_exp_of_score)(x);
+}
+float RowMath::exp(float x) noexcept {
+  return HWY_DYNAMIC_DISPATCH(attention_exp)(x);
+}
+float RowMath::log(float x) noexcept {
+  return HWY_DYNAMIC_DISPATCH(attention_log)(x);
+}
 
 constinit const KernelList attention_kernels{"attention", kKernels};
 

@@ -34,12 +34,22 @@
 // over keys, keys, rows and rows in order (of several heads that share k and
 // v, first all rows of the first). So nothing depends on threads or strides.
 // Of dropout, element i of the whole (B, H, T, S) is kept as dropout.hpp says.
+//
+// With Precision::kBf16 (of float alone) the five products are as gemm.hpp says
+// of it. What is rounded as it is multiplied: q and k times the scale where the
+// scale is a factor (of scores, dk: q; of dq: k), k, v, dy, the weights behind
+// dropout and the slopes of the scores. Pairs run along D, along E, along keys
+// (0, 1), (2, 3), ... and along one head's rows likewise; what is not there or
+// not seen stands beside as zero. Scores, exponentials, their sums, lse, the
+// sums of dy y and all results are f32. (Where a sum underflows to zero, its
+// sign may depend on what is computed side by side.)
 #pragma once
 
 #include <array>
 
 #include "neap/base/philox.hpp"
 #include "neap/kernels/kernel.hpp"
+#include "neap/kernels/precision.hpp"
 
 namespace neap::kernels {
 
@@ -52,7 +62,8 @@ struct AttentionAttrs {
   bool dq = false;  // of attention_grad: what is wanted
   bool dk = false;
   bool dv = false;
-  std::array<bool, 3> padding{};
+  Precision precision = Precision::kF32;
+  std::array<bool, 2> padding{};
 };
 
 extern const KernelList attention_kernels;

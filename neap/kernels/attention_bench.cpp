@@ -1,7 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Causal attention and its gradient beside the same of whole matrices of
-// weights: products, causal_softmax and products. Arguments: batch, heads,
-// rows, width, threads.
+// Causal attention and its gradient, in f32 and in bf16 (without an instruction
+// for it, by the reference), beside the same of whole matrices of weights:
+// products, causal_softmax and products. Arguments: batch, heads, rows, width,
+// threads.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -129,15 +130,17 @@ void set_rate(benchmark::State& state, double flops) {
       flops * 1e-9, benchmark::Counter::kIsIterationInvariantRate);
 }
 
-void attention(benchmark::State& state) {
+void attention(benchmark::State& state, Precision precision) {
   Heads h(state);
+  h.attrs.precision = precision;
   for (auto _ : state) {
     run(attention_kernels, {h.part(0), h.part(1), h.part(2)},
         {h.dense(h.y), h.of_rows(h.lse)}, &h.attrs, h.pool, h.scratch);
   }
   set_rate(state, h.flops(2));
 }
-BENCHMARK(attention)->Apply(shapes);
+BENCHMARK_CAPTURE(attention, f32, Precision::kF32)->Apply(shapes);
+BENCHMARK_CAPTURE(attention, bf16, Precision::kBf16)->Apply(shapes);
 
 void attention_of_whole_matrices(benchmark::State& state) {
   Heads h(state);
@@ -156,8 +159,9 @@ void attention_of_whole_matrices(benchmark::State& state) {
 }
 BENCHMARK(attention_of_whole_matrices)->Apply(shapes);
 
-void attention_grad(benchmark::State& state) {
+void attention_grad(benchmark::State& state, Precision precision) {
   Heads h(state);
+  h.attrs.precision = precision;
   run(attention_kernels, {h.part(0), h.part(1), h.part(2)},
       {h.dense(h.y), h.of_rows(h.lse)}, &h.attrs, h.pool, h.scratch);
   for (auto _ : state) {
@@ -170,7 +174,8 @@ void attention_grad(benchmark::State& state) {
   }
   set_rate(state, h.flops(5));
 }
-BENCHMARK(attention_grad)->Apply(shapes);
+BENCHMARK_CAPTURE(attention_grad, f32, Precision::kF32)->Apply(shapes);
+BENCHMARK_CAPTURE(attention_grad, bf16, Precision::kBf16)->Apply(shapes);
 
 void attention_grad_of_whole_matrices(benchmark::State& state) {
   Heads h(state);

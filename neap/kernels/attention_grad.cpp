@@ -2,93 +2,14 @@
 #include <array>
 
 #include "neap/kernels/attention.hpp"
-#include "neap/kernels/attention_problem.hpp"
 #include "neap/kernels/attention_reference.hpp"
+#include "neap/kernels/attention_room.hpp"
 #include "neap/kernels/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "neap/kernels/attention_grad.cpp"
 #include "hwy/foreach_target.h"
 #include "neap/kernels/attention-inl.hpp"
-
-#ifndef NEAP_KERNELS_ATTENTION_GRAD_ONCE
-#define NEAP_KERNELS_ATTENTION_GRAD_ONCE
-namespace neap::kernels {
-namespace {
-
-constexpr std::int64_t kGradBlock = 96;  // of a block of scores, at most
-
-inline AttentionSizes grad_sizes(const Args& args) noexcept {
-  return {args.in[2], args.in[3], args.in[0]};
-}
-
-/// A task: everything of one k and v and the heads that share them. Where there
-/// are fewer of these than threads, each is cut in two kinds: dk and dv of some
-/// keys, and dq of some rows.
-struct AttentionGradTasks {
-  AttentionGradTasks(const AttentionSizes& sizes, const AttentionAttrs& attrs,
-                     int threads) noexcept {
-    const std::int64_t units = sizes.batch * sizes.key_heads;
-    const std::int64_t wanted = worth_threads(sizes, threads);
-    const bool is_cut = units != 0 && units < wanted;
-    const std::int64_t cuts = is_cut ? parts_of(wanted, units) : 1;
-    of_keys = attrs.dk || attrs.dv || !is_cut ? cuts : 0;
-    of_rows = is_cut && attrs.dq ? cuts : 0;
-    key_step = parts_of(parts_of(sizes.keys, kGradBlock), cuts) * kGradBlock;
-    row_step = std::max<std::int64_t>(parts_of(sizes.rows, cuts), 1);
-    count = units * (of_keys + of_rows);
-    parts = std::min(wanted, count);
-  }
-  std::int64_t of_keys;  // tasks of a unit for keys, before those for rows
-  std::int64_t of_rows;
-  std::int64_t key_step;
-  std::int64_t row_step;
-  std::int64_t count;
-  std::int64_t parts;  // of the executor's
-};
-
-/// What one part works with.
-template <class T>
-struct AttentionGradRoom {
-  AttentionGradRoom(const AttentionSizes& sizes, const AttentionAttrs& attrs,
-                    std::byte* from) noexcept {
-    ScratchBook book(from);
-    const std::int64_t keys = padded(std::min(kGradBlock, sizes.keys));
-    const std::int64_t rows = std::min(kGradBlock, sizes.rows);
-    step = whole_vectors(sizes.width);
-    value_step = whole_vectors(sizes.value_width);
-    score_step = keys + kLineElements;
-    packed_k = book.take<T>(keys * sizes.width);
-    packed_v = book.take<T>(keys * sizes.value_width);
-    k = book.take<T>(keys * step);
-    q = book.take<T>(rows * step);
-    dy = book.take<T>(rows * value_step);
-    y = book.take<T>(value_step);
-    weights = book.take<T>(rows * score_step);
-    slopes = book.take<T>(rows * score_step);
-    factors = book.take<T>(attrs.dropout > 0 ? keys : 0);
-    bytes = book.used();
-  }
-  static constexpr std::int64_t kLineElements = 64 / sizeof(T);
-
-  std::int64_t step;
-  std::int64_t value_step;
-  std::int64_t score_step;
-  T* packed_k;  // k^T (width, keys)
-  T* packed_v;  // v^T (value_width, keys)
-  T* k;         // (keys, step), times the scale
-  T* q;         // (rows, step), times the scale
-  T* dy;        // (rows, value_step)
-  T* y;         // (value_step): one row, where it must be put together
-  T* weights;   // (rows, score_step)
-  T* slopes;    // (rows, score_step): of the scores
-  T* factors;   // of dropout, for one row
-  Bytes bytes;
-};
-
-}  // namespace
-}  // namespace neap::kernels
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace neap::kernels {
@@ -126,8 +47,11 @@ void weigh_row(std::int64_t count, T lse, T mean, const T* factors, T* weights,
 }
 
 /// The gradients of some keys and rows of one k and v.
-template <class T>
+template <class Kit>
 class AttentionBack {
+  using T = typename Kit::Element;
+  using Factor = typename Kit::Factor;
+
  public:
   AttentionBack(const Args& args, std::byte* scratch)
       : args_(args),
@@ -152,7 +76,10 @@ class AttentionBack {
         head_ = key_head * sizes_.group() + h;
         const std::int64_t first =
             attrs_.is_causal ? std::max(rows.begin, key) : rows.begin;
-        const std::int64_t step = balanced_piece(rows.end - first, kGradBlock);
+        const std::int64_t step =  // pairs of rows stay together
+            parts_of(balanced_piece(rows.end - first, kGradBlock),
+                     Kit::kElements) *
+            Kit::kElements;
         for (std::int64_t row = first; row < rows.end; row += step) {
           is_first_ = h == 0 && row == first;
           add_block({row, std::min(row + step, rows.end)});
@@ -199,14 +126,39 @@ class AttentionBack {
     const std::int64_t count = keys_.size();
     const auto k =
         head_of<const T>(args_.in[3], batch_, key_head_).from_row(keys_.begin);
-    k_ = pack_transpose(k, count, sizes_.width, room_.packed_k);
+    k_ = pack_right<Kit>(k.transposed(), sizes_.width, count, room_.packed_k);
     if (gives_dq_) {
       copy_rows(k, count, sizes_.width, room_.step, scale(), room_.k);
+      scaled_k_ = as_right(room_.k, count, room_.step, sizes_.width,
+                           room_.pairs.right_k);
     }
     if (derives()) {
       const auto v = head_of<const T>(args_.in[1], batch_, key_head_)
                          .from_row(keys_.begin);
-      v_ = pack_transpose(v, count, sizes_.value_width, room_.packed_v);
+      v_ = pack_right<Kit>(v.transposed(), sizes_.value_width, count,
+                           room_.packed_v);
+    }
+  }
+
+  /// Rows in scratch as the right operand of a sum over them; as the left one
+  /// of a sum along them.
+  static Right<Factor> as_right(const T* rows, std::int64_t count,
+                                std::int64_t step, std::int64_t columns,
+                                [[maybe_unused]] Factor* pairs) {
+    if constexpr (Kit::kConverts) {
+      return pack_right<Kit>({rows, step, 1}, count, columns, pairs);
+    } else {
+      return right_of(rows, step);
+    }
+  }
+  static Left<Factor> as_left(const T* rows, std::int64_t count,
+                              std::int64_t step, std::int64_t columns,
+                              [[maybe_unused]] Factor* pairs) {
+    if constexpr (Kit::kConverts) {
+      Kit::pack_rows(rows, step, count, columns, pairs, step / 2);
+      return along(pairs, step / 2);
+    } else {
+      return along(rows, step);
     }
   }
 
@@ -220,22 +172,33 @@ class AttentionBack {
   }
 
   void add_block(Range rows) {
+    const std::int64_t count = rows.size();
+    const auto& pairs = room_.pairs;
     take_rows(rows);
-    multiply_by(k_, room_.q, room_.step, sizes_.width, rows, room_.weights);
+    multiply_by(k_,
+                as_left(room_.q, count, room_.step, sizes_.width, pairs.left_q),
+                sizes_.width, rows, room_.weights);
     if (derives()) {
-      multiply_by(v_, room_.dy, room_.value_step, sizes_.value_width, rows,
-                  room_.slopes);
+      multiply_by(v_,
+                  as_left(room_.dy, count, room_.value_step, sizes_.value_width,
+                          pairs.left_dy),
+                  sizes_.value_width, rows, room_.slopes);
     }
-    for (std::int64_t i = 0; i < rows.size(); ++i) {
+    for (std::int64_t i = 0; i < count; ++i) {
       weigh(rows.begin + i, i);
     }
     if (gives_dv_) {
-      add_to_keys(out_of(2, key_head_), room_.weights, room_.dy,
-                  room_.value_step, sizes_.value_width, rows);
+      add_to_keys(out_of(2, key_head_),
+                  of_keys(room_.weights, pairs.weights, rows),
+                  as_right(room_.dy, count, room_.value_step,
+                           sizes_.value_width, pairs.right_dy),
+                  sizes_.value_width, rows);
     }
     if (gives_dk_) {
-      add_to_keys(out_of(1, key_head_), room_.slopes, room_.q, room_.step,
-                  sizes_.width, rows);
+      add_to_keys(
+          out_of(1, key_head_), of_keys(room_.slopes, pairs.slopes, rows),
+          as_right(room_.q, count, room_.step, sizes_.width, pairs.right_q),
+          sizes_.width, rows);
     }
     if (gives_dq_) {
       add_to_rows(rows);
@@ -252,16 +215,34 @@ class AttentionBack {
   }
 
   /// A row of products for each row, as far as it sees.
-  void multiply_by(const Right<T>& right, const T* left, std::int64_t step,
+  void multiply_by(const Right<Factor>& right, const Left<Factor>& left,
                    std::int64_t depth, Range rows, T* to) {
     const std::int64_t whole = parts_of(seen(rows.end - 1), kLanes<T>) *
                                kLanes<T>;  // the rest is of zeros
-    multiply(rows.size(), whole, along(left, step), right, to, room_.score_step,
-             Onto::kNothing,
-             [&](std::int64_t row, std::int64_t some, std::int64_t column) {
-               const bool sees = column < seen(rows.begin + row + some - 1);
-               return sees ? Range{0, depth} : kSkipped;
-             });
+    multiply<Kit>(
+        rows.size(), whole, left, right, to, room_.score_step, Onto::kNothing,
+        [&](std::int64_t row, std::int64_t some, std::int64_t column) {
+          const bool sees = column < seen(rows.begin + row + some - 1);
+          return sees ? Range{0, depth} : kSkipped;
+        });
+  }
+
+  /// The transpose of a block of weights or slopes.
+  Left<Factor> of_keys(const T* block, [[maybe_unused]] Factor* pairs,
+                       [[maybe_unused]] Range rows) const {
+    const std::int64_t step = room_.score_step;
+    if constexpr (Kit::kConverts) {
+      for (std::int64_t i = 0; i < rows.size(); i += 2) {
+        const std::int64_t some = std::min<std::int64_t>(2, rows.size() - i);
+        const std::int64_t seen_last = seen(rows.begin + i + some - 1);
+        Kit::pack_columns(block + i * step, step, some,
+                          end_of_reads(seen_last, keys_.size()),
+                          pairs + i / 2 * step, step);
+      }
+      return across(pairs, step);
+    } else {
+      return across(block, step);
+    }
   }
 
   /// Row `row`, number i of the block: scores become weights, what the weights
@@ -312,14 +293,14 @@ class AttentionBack {
                              row * lse.strides[2]];
   }
 
-  /// sum += left^T right, for keys at hand and these rows.
-  void add_to_keys(const HeadView<T>& sum, const T* left, const T* right,
-                   std::int64_t step, std::int64_t columns, Range rows) {
+  /// sum += left right, for keys at hand and these rows.
+  void add_to_keys(const HeadView<T>& sum, const Left<Factor>& left,
+                   const Right<Factor>& right, std::int64_t columns,
+                   Range rows) {
     const std::int64_t past = keys_.begin - rows.begin;
     // The first block sets what it does not see too.
-    multiply(
-        is_first_ ? keys_.size() : seen(rows.end - 1), columns,
-        across(left, room_.score_step), right_of(right, step),
+    multiply<Kit>(
+        is_first_ ? keys_.size() : seen(rows.end - 1), columns, left, right,
         sum.from_row(keys_.begin).data, sum.row_stride,
         is_first_ ? Onto::kNothing : Onto::kWhatIsThere,
         [&](std::int64_t key, std::int64_t /*some*/, std::int64_t /*column*/) {
@@ -332,19 +313,21 @@ class AttentionBack {
   /// dq += slopes k, for these rows and the keys at hand.
   void add_to_rows(Range rows) {
     const HeadView<T> dq = out_of(0, head_);
-    multiply(rows.size(), sizes_.width, along(room_.slopes, room_.score_step),
-             right_of(room_.k, room_.step), dq.from_row(rows.begin).data,
-             dq.row_stride,
-             keys_.begin == first_key_ ? Onto::kNothing : Onto::kWhatIsThere,
-             [&](std::int64_t row, std::int64_t some, std::int64_t /*column*/) {
-               return Range{0, seen(rows.begin + row + some - 1)};
-             });
+    multiply<Kit>(
+        rows.size(), sizes_.width,
+        as_left(room_.slopes, rows.size(), room_.score_step, seen(rows.end - 1),
+                room_.pairs.left_slopes),
+        scaled_k_, dq.from_row(rows.begin).data, dq.row_stride,
+        keys_.begin == first_key_ ? Onto::kNothing : Onto::kWhatIsThere,
+        [&](std::int64_t row, std::int64_t some, std::int64_t /*column*/) {
+          return Range{0, seen(rows.begin + row + some - 1)};
+        });
   }
 
   const Args& args_;
   const AttentionAttrs& attrs_;
   const AttentionSizes sizes_;
-  const AttentionGradRoom<T> room_;
+  const AttentionGradRoom<T, Factor> room_;
   std::int64_t batch_ = 0;
   std::int64_t key_head_ = 0;
   std::int64_t head_ = 0;
@@ -354,15 +337,16 @@ class AttentionBack {
   bool is_first_ = false;       // of the blocks that add to the keys at hand
   std::int64_t first_key_ = 0;  // of the task
   Range keys_;                  // at hand
-  Right<T> k_;
-  Right<T> v_;
+  Right<Factor> k_;
+  Right<Factor> scaled_k_;
+  Right<Factor> v_;
 };
 
-template <class T>
+template <class Kit>
 void run_tasks(const Args& args, const AttentionGradTasks& tasks,
                std::int64_t begin, std::int64_t end, std::byte* scratch) {
   const AttentionSizes sizes = grad_sizes(args);
-  AttentionBack<T> back(args, scratch);
+  AttentionBack<Kit> back(args, scratch);
   const std::int64_t per_unit = tasks.of_keys + tasks.of_rows;
   for (std::int64_t task = begin; task < end; ++task) {
     const std::int64_t batch = task / per_unit / sizes.key_heads;
@@ -389,8 +373,16 @@ void run_tasks(const Args& args, const AttentionGradTasks& tasks,
 using GradTasksFunction = void (*)(const Args&, const AttentionGradTasks&,
                                    std::int64_t, std::int64_t, std::byte*);
 
-GradTasksFunction attention_grad_tasks(DType dtype) {
-  return dtype == f32 ? run_tasks<float> : run_tasks<double>;
+GradTasksFunction attention_grad_tasks(DType dtype, bool is_bf16) {
+#if HWY_TARGET == HWY_AVX3 && HWY_ARCH_X86_64
+  if (is_bf16) {
+    return run_tasks<Bf16Kit>;
+  }
+#else
+  static_cast<void>(is_bf16);  // has_bf16_dot() is false
+#endif
+  return dtype == f32 ? run_tasks<PlainKit<float>>
+                      : run_tasks<PlainKit<double>>;
 }
 
 }  // namespace HWY_NAMESPACE
@@ -406,6 +398,9 @@ HWY_EXPORT(attention_grad_tasks);
 Bytes part_bytes(const Args& args) noexcept {
   const AttentionSizes sizes = grad_sizes(args);
   const auto& attrs = args.attrs_as<AttentionAttrs>();
+  if (is_attention_in_bf16(args)) {
+    return AttentionGradRoom<float, Bf16Pair>(sizes, attrs, nullptr).bytes;
+  }
   return args.in[0].dtype == f32
              ? AttentionGradRoom<float>(sizes, attrs, nullptr).bytes
              : AttentionGradRoom<double>(sizes, attrs, nullptr).bytes;
@@ -421,15 +416,16 @@ Bytes grad_scratch(const Args& args) noexcept {
 }
 
 void attention_grad(const Args& args) noexcept {
-  run_attention_tasks(
-      args, tasks_of(args), part_bytes(args),
-      HWY_DYNAMIC_DISPATCH(attention_grad_tasks)(args.in[0].dtype));
+  run_attention_tasks(args, tasks_of(args), part_bytes(args),
+                      HWY_DYNAMIC_DISPATCH(attention_grad_tasks)(
+                          args.in[0].dtype, is_attention_in_bf16(args)));
 }
 
 constexpr std::array kKernels{
     Kernel{.name = "attention_grad.f32",
            .dtype = f32,
            .run = attention_grad,
+           .accepts = has_dot_of_attention,
            .scratch = grad_scratch},
     Kernel{.name = "attention_grad.f64",
            .dtype = f64,
@@ -437,7 +433,8 @@ constexpr std::array kKernels{
            .scratch = grad_scratch},
     Kernel{.name = "attention_grad.reference.f32",
            .dtype = f32,
-           .run = attention_grad_reference<float>},
+           .run = attention_grad_reference<float>,
+           .scratch = attention_grad_reference_scratch},
     Kernel{.name = "attention_grad.reference.f64",
            .dtype = f64,
            .run = attention_grad_reference<double>},

@@ -80,6 +80,9 @@ struct HeadView {
   HeadView from_row(std::int64_t row) const noexcept {
     return {data + row * row_stride, row_stride, column_stride};
   }
+  HeadView transposed() const noexcept {
+    return {data, column_stride, row_stride};
+  }
 };
 
 /// Rows of head `head` of an operand (B, rows, heads, columns).
@@ -102,6 +105,21 @@ HeadView<const T> mask_of(const Strided& mask, std::int64_t batch,
   };
   return {mask.as<const T>() + batch * stride(0) + head * stride(1), stride(2),
           stride(3)};
+}
+
+/// Of a call of the gradient.
+inline AttentionSizes grad_sizes(const Args& args) noexcept {
+  return {args.in[2], args.in[3], args.in[0]};
+}
+
+/// True of calls whose products are in bf16.
+inline bool is_attention_in_bf16(const Args& args) noexcept {
+  return args.in[0].dtype == f32 &&
+         args.attrs_as<AttentionAttrs>().precision == Precision::kBf16;
+}
+/// False where only the reference computes a call, slowly.
+inline bool has_dot_of_attention(const Args& args) noexcept {
+  return args.attrs == nullptr || !is_attention_in_bf16(args) || has_bf16_dot();
 }
 
 /// How many keys, from the first on, a row sees before any mask.

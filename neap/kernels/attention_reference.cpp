@@ -124,8 +124,18 @@ Bytes attention_reference_scratch(const Args& args) noexcept {
   return args.in[1].shape[1] * static_cast<Bytes>(sizeof(double));
 }
 
+Bytes attention_grad_reference_scratch(const Args& args) noexcept {
+  return is_attention_in_bf16(args)
+             ? 4 * args.in[3].shape[1] * static_cast<Bytes>(sizeof(float))
+             : 0;
+}
+
 template <class T>
 void attention_reference(const Args& args) noexcept {
+  if (is_attention_in_bf16(args)) {
+    attention_bf16_reference(args);
+    return;
+  }
   const AttentionSizes sizes(args.in[0], args.in[1], args.out[0]);
   auto* weights = reinterpret_cast<double*>(args.scratch.data());
   for (std::int64_t i = 0; i < sizes.batch * sizes.heads * sizes.rows; ++i) {
@@ -159,8 +169,12 @@ void attention_reference(const Args& args) noexcept {
 
 template <class T>
 void attention_grad_reference(const Args& args) noexcept {
+  if (is_attention_in_bf16(args)) {
+    attention_grad_bf16_reference(args);
+    return;
+  }
   const auto& attrs = args.attrs_as<AttentionAttrs>();
-  const AttentionSizes sizes(args.in[2], args.in[3], args.in[0]);
+  const AttentionSizes sizes = grad_sizes(args);
   for (const Strided& gradient : args.out) {
     clear<T>(gradient);
   }

@@ -32,7 +32,13 @@ struct Problem {
   Mask mask = Mask::kNone;
   double dropout = 0.0;
   double scale = 0.3;
+  Precision precision = Precision::kF32;
 };
+
+bool has_bf16() {
+  isa();
+  return has_bf16_dot();
+}
 
 template <class T>
 Array noise_array(const Shape& shape, Lay lay, int salt) {
@@ -75,6 +81,7 @@ class Call {
     attrs_.is_causal = p.is_causal;
     attrs_.has_mask = p.mask != Mask::kNone;
     attrs_.dq = attrs_.dk = attrs_.dv = true;
+    attrs_.precision = p.precision;
   }
 
   void run(int threads = 1) {
@@ -138,6 +145,17 @@ class Call {
   AttentionAttrs attrs_;
 };
 
+// The bits of the reference, which are near the results in f32.
+void expect_reference_in_bf16(Problem p, Call<float>& in_f32) {
+  p.precision = Precision::kBf16;
+  Call<float> got(p);
+  Call<float> want(p);
+  got.run();
+  want.run_reference();
+  got.expect_same_bits(want);
+  got.expect_near(in_f32, 0x1p-5);
+}
+
 void expect_reference(const Problem& p) {
   SCOPED_TRACE(::testing::Message()
                << p.rows << " rows, " << p.keys << " keys, " << p.width << ", "
@@ -153,6 +171,9 @@ void expect_reference(const Problem& p) {
   wide.run();
   wide_reference.run_reference();
   wide.expect_near(wide_reference, 1e-13);
+  if (has_bf16()) {
+    expect_reference_in_bf16(p, narrow);
+  }
 }
 
 TEST(AttentionTest, AgreesWithItsReference) {
@@ -224,26 +245,50 @@ TEST(AttentionTest, SharesKeysAmongHeads) {
                     .dropout = 0.2});
 }
 
+void expect_same_bits_of_all(std::int64_t heads, Precision precision) {
+  const Problem p{.batch = 1,
+                  .rows = 230,
+                  .keys = 211,
+                  .heads = heads,
+                  .key_heads = heads,
+                  .width = 23,
+                  .value_width = 20,
+                  .is_causal = true,
+                  .mask = Mask::kAdded,
+                  .precision = precision};
+  Call<float> want(p);
+  want.run();
+  for (const Lay lay : kLays) {
+    for (const int threads : {1, 2, 3, 7}) {
+      Call<float> got(p, lay);
+      got.run(threads);
+      got.expect_same_bits(want);
+    }
+  }
+}
+
 TEST(AttentionTest, LayoutsAndThreadsDoNotChangeBits) {
   for (const std::int64_t heads : {1, 4}) {
-    const Problem p{.batch = 1,
-                    .rows = 230,
-                    .keys = 210,
-                    .heads = heads,
-                    .key_heads = heads,
-                    .width = 24,
-                    .value_width = 20,
-                    .is_causal = true,
-                    .mask = Mask::kAdded};
-    Call<float> want(p);
-    want.run();
-    for (const Lay lay : kLays) {
-      for (const int threads : {1, 2, 3, 7}) {
-        Call<float> got(p, lay);
-        got.run(threads);
-        got.expect_same_bits(want);
-      }
+    expect_same_bits_of_all(heads, Precision::kF32);
+    if (has_bf16()) {
+      expect_same_bits_of_all(heads, Precision::kBf16);
     }
+  }
+}
+
+TEST(AttentionTest, RunsTheReferenceInBf16WhereTheProcessorCannot) {
+  isa();
+  Array q({1, 1, 1, 1}, f32);
+  const std::vector<Strided> in{q.view()};
+  AttentionAttrs attrs;
+  attrs.precision = Precision::kBf16;
+  Args args;
+  args.in = in;
+  args.attrs = &attrs;
+  for (const KernelList* list : {&attention_kernels, &attention_grad_kernels}) {
+    EXPECT_EQ(
+        &find(*list, memory::kHost, f32, args) == &reference_of(*list, f32),
+        !has_bf16());
   }
 }
 

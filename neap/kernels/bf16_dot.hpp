@@ -20,6 +20,9 @@
 
 namespace neap::kernels {
 
+/// Two factors, that of the even k in the low half.
+using Bf16Pair = std::uint32_t;
+
 /// Zero for a denormal.
 inline float without_denormal(float x) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(x);

@@ -4,7 +4,7 @@
 // of the next k in the high half, so that a vector of pairs lies as a vector of
 // f32 does, and a sum takes two products at once. Compiled for AVX-512 with
 // AVX512_BF16, by raw intrinsics, which Highway does not have; run only where
-// has_bf16_dot(). Included by gemm.cpp and conv's sources alone.
+// has_bf16_dot().
 #if defined(NEAP_KERNELS_GEMM_BF16_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef NEAP_KERNELS_GEMM_BF16_INL
 #undef NEAP_KERNELS_GEMM_BF16_INL
@@ -26,8 +26,6 @@
 
 HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR ",avx512bf16")
 namespace neap::kernels::HWY_NAMESPACE {
-
-using Bf16Pair = std::uint32_t;
 
 // Of a vector of 32 bits.
 inline constexpr std::int64_t kPairLanes = 16;
@@ -143,6 +141,26 @@ void pack_panel_along(const float* from, std::int64_t across,
       }
       store_transposed(row, to + k / 2 * kWidth + begin, kWidth,
                        (depth - k + 1) / 2);
+    }
+  }
+}
+
+/// to[p * to_step + j] = the pair of from[2 p * from_step + j] and of what lies
+/// a row behind it, 0 behind the last, for j in [0, columns) and the pairs p of
+/// rows.
+inline void pack_pairs_across(const float* from, std::int64_t from_step,
+                              std::int64_t rows, std::int64_t columns,
+                              Bf16Pair* HWY_RESTRICT to, std::int64_t to_step) {
+  for (std::int64_t row = 0; row < rows; row += 2) {
+    const float* even = from + row * from_step;
+    Bf16Pair* out = to + row / 2 * to_step;
+    for (std::int64_t j = 0; j < columns; j += kPairLanes) {
+      const __mmask16 lanes = first_lanes(columns - j);
+      const __m512 low = _mm512_maskz_loadu_ps(lanes, even + j);
+      const __m512 high =
+          row + 1 < rows ? _mm512_maskz_loadu_ps(lanes, even + from_step + j)
+                         : _mm512_setzero_ps();
+      _mm512_mask_storeu_epi32(out + j, lanes, zip_pairs(low, high));
     }
   }
 }

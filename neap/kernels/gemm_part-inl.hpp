@@ -14,54 +14,12 @@
 
 #include "hwy/highway.h"
 #include "neap/kernels/gemm.hpp"
-#include "neap/kernels/gemm_bf16-inl.hpp"
-#include "neap/kernels/gemm_pack-inl.hpp"
+#include "neap/kernels/gemm_kit-inl.hpp"
 #include "neap/kernels/gemm_plan.hpp"
 #include "neap/kernels/gemm_tile-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace neap::kernels::HWY_NAMESPACE {
-
-/// What a part reads, packs and multiplies: elements as they are.
-template <class T>
-struct PlainKit {
-  using Element = T;
-  using Factor = T;
-  static constexpr std::int64_t kElements = 1;  // of a factor
-  static constexpr bool kConverts = false;
-
-  template <std::int64_t kWidth>
-  static void pack(const T* from, std::int64_t across, std::int64_t along,
-                   std::int64_t width, std::int64_t depth, T* to) {
-    pack_panel<kWidth>(from, across, along, width, depth, to);
-  }
-
-  template <Walk kWalk, int kVectors>
-  static void run(const TileArgs<T>& tile, std::size_t rows) {
-    kTiles<kWalk, kVectors, T>[rows - 1](tile);
-  }
-};
-
-#if HWY_TARGET == HWY_AVX3 && HWY_ARCH_X86_64
-/// Pairs of neighbours along k, rounded to bf16 as they are packed.
-struct Bf16Kit {
-  using Element = float;
-  using Factor = Bf16Pair;
-  static constexpr std::int64_t kElements = 2;
-  static constexpr bool kConverts = true;
-
-  template <std::int64_t kWidth>
-  static void pack(const float* from, std::int64_t across, std::int64_t along,
-                   std::int64_t width, std::int64_t depth, Bf16Pair* to) {
-    pack_pairs<kWidth>(from, across, along, width, depth, to);
-  }
-
-  template <Walk kWalk, int kVectors>
-  static void run(const TileArgs<float, Bf16Pair>& tile, std::size_t rows) {
-    kBf16Tiles<kWalk, kVectors>[rows - 1](tile);
-  }
-};
-#endif
 
 /// One part of one product of the batch, and where it packs.
 template <class Kit>

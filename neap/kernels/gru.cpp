@@ -15,102 +15,89 @@ HWY_BEFORE_NAMESPACE();
 namespace neap::kernels {
 namespace HWY_NAMESPACE {
 
-// Of the weights' gates r, z and n the products become the kept columns 1, 2
-// and 0.
-template <class T>
-void gru_products(const ForwardStep<T>& step, const RecurrentBlock& block) {
-  const std::int64_t hidden = step.sizes.hidden;
-  for (std::int64_t gate = 0; gate < 3; ++gate) {
-    StepProduct<T> product = forward_product(step, gate);
-    product.c = step.gates + (gate + 1) % 3 * hidden;
-    product.c_step = 4 * hidden;
-    if (gate == 2) {
-      product.start = step.bias;
-    } else {
-      product.start = step.pre + gate * hidden;
-      product.start_step = 3 * hidden;
+struct GruCells {
+  // Of the weights' gates r, z and n the products become the kept columns 1, 2
+  // and 0.
+  template <class Kit>
+  static void products(const ForwardStepOf<Kit>& step,
+                       const RecurrentBlock& block) {
+    const std::int64_t hidden = step.sizes.hidden;
+    for (std::int64_t gate = 0; gate < 3; ++gate) {
+      StepProduct<Kit> product = forward_product<Kit>(step, gate);
+      product.c = step.gates + (gate + 1) % 3 * hidden;
+      product.c_step = 4 * hidden;
+      if (gate == 2) {
+        product.start = step.bias;
+      } else {
+        product.start = step.pre + gate * hidden;
+        product.start_step = 3 * hidden;
+      }
+      multiply(product, hidden, block);
     }
-    multiply(product, hidden, block);
   }
-}
 
-template <class T>
-void gru_forward(const ForwardStep<T>& step, const RecurrentBlock& block) {
-  gru_products(step, block);
-  const std::int64_t hidden = step.sizes.hidden;
-  const hn::ScalableTag<T> d;
-  for_cells<T>(block, [&](std::int64_t row, std::int64_t unit,
-                          const auto& lanes) HWY_ATTR {
-    T* const gates = step.gates + 4 * row * hidden + unit;
-    const T* const pre_n = step.pre + (3 * row + 2) * hidden + unit;
-    const T* const before = step.h + row * step.h_step + unit;
-    const auto r = sigmoid_of(d, lanes.load(gates + hidden));
-    const auto z = sigmoid_of(d, lanes.load(gates + 2 * hidden));
-    const auto n =
-        tanh_of(d, hn::MulAdd(r, lanes.load(gates), lanes.load(pre_n)));
-    const auto h = lanes.load_or_zero(step.depth == 0 ? nullptr : before);
-    const auto y = hn::MulAdd(z, hn::Sub(h, n), n);
-    lanes.store(r, gates + hidden);
-    lanes.store(z, gates + 2 * hidden);
-    lanes.store(n, gates + 3 * hidden);
-    lanes.store(y, step.y + row * hidden + unit);
-    lanes.store(y, step.next_h + row * step.h_step + unit);
-  });
-}
+  template <class T>
+  static void forward(const ForwardCells<T>& step,
+                      const RecurrentBlock& block) {
+    const std::int64_t hidden = step.sizes.hidden;
+    const hn::ScalableTag<T> d;
+    for_cells<T>(block, [&](std::int64_t row, std::int64_t unit,
+                            const auto& lanes) HWY_ATTR {
+      T* const gates = step.gates + 4 * row * hidden + unit;
+      const T* const pre_n = step.pre + (3 * row + 2) * hidden + unit;
+      const auto r = sigmoid_of(d, lanes.load(gates + hidden));
+      const auto z = sigmoid_of(d, lanes.load(gates + 2 * hidden));
+      const auto n =
+          tanh_of(d, hn::MulAdd(r, lanes.load(gates), lanes.load(pre_n)));
+      const auto h =
+          lanes.load_or_zero(offset(step.h_before, row * hidden + unit));
+      const auto y = hn::MulAdd(z, hn::Sub(h, n), n);
+      lanes.store(r, gates + hidden);
+      lanes.store(z, gates + 2 * hidden);
+      lanes.store(n, gates + 3 * hidden);
+      lanes.store(y, step.y + row * hidden + unit);
+    });
+  }
 
-template <class T>
-void gru_backward(const BackwardStep<T>& step, const RecurrentBlock& block) {
-  add_product(step, block);
-  const std::int64_t hidden = step.sizes.hidden;
-  const hn::ScalableTag<T> d;
-  const auto one = hn::Set(d, T(1));
-  for_cells<T>(block, [&](std::int64_t row, std::int64_t unit,
-                          const auto& lanes) HWY_ATTR {
-    const T* const gates = step.gates + 4 * row * hidden + unit;
-    const std::int64_t at = row * hidden + unit;
-    const auto from_h = lanes.load(gates);
-    const auto r = lanes.load(gates + hidden);
-    const auto z = lanes.load(gates + 2 * hidden);
-    const auto n = lanes.load(gates + 3 * hidden);
-    const auto before = lanes.load_or_zero(offset(step.before, at));
-    const auto dh = cotangent_of_h(step, row, unit, lanes);
-    const auto dn = hn::Mul(hn::Mul(dh, hn::Sub(one, z)), tanh_slope(d, n));
-    const auto dz = hn::Mul(hn::Mul(dh, hn::Sub(before, n)), sigmoid_slope(z));
-    const auto dr = hn::Mul(hn::Mul(dn, from_h), sigmoid_slope(r));
-    const auto dn_h = hn::Mul(dn, r);
-    T* const dgates = step.dgates + 4 * row * hidden + unit;
-    T* const copy = step.next_after + row * step.after_step + unit;
-    lanes.store(dn_h, dgates);
-    lanes.store(dr, dgates + hidden);
-    lanes.store(dz, dgates + 2 * hidden);
-    lanes.store(dn, dgates + 3 * hidden);
-    lanes.store(dn_h, copy);
-    lanes.store(dr, copy + hidden);
-    lanes.store(dz, copy + 2 * hidden);
-    lanes.store(hn::Mul(dh, z), step.dh + at);
-  });
-}
-
-template <class T>
-void gru_pack_backward(const Strided& w, std::int64_t index, T* packed) {
-  pack_rolled(w, index, w.shape[1], packed);
-}
-
-template <class T>
-RecurrentParts<T> gru_parts() {
-  return {.panel = kPanelUnits<T>,
-          .pack = pack_forward<T>,
-          .pack_back = gru_pack_backward<T>,
-          .forward = gru_forward<T>,
-          .backward = gru_backward<T>,
-          .product = add_product<T>};
-}
+  template <class T>
+  static void backward(const BackwardCells<T>& step,
+                       const RecurrentBlock& block) {
+    const std::int64_t hidden = step.sizes.hidden;
+    const hn::ScalableTag<T> d;
+    const auto one = hn::Set(d, T(1));
+    for_cells<T>(block, [&](std::int64_t row, std::int64_t unit,
+                            const auto& lanes) HWY_ATTR {
+      const T* const gates = step.gates + 4 * row * hidden + unit;
+      const std::int64_t at = row * hidden + unit;
+      const auto from_h = lanes.load(gates);
+      const auto r = lanes.load(gates + hidden);
+      const auto z = lanes.load(gates + 2 * hidden);
+      const auto n = lanes.load(gates + 3 * hidden);
+      const auto before = lanes.load_or_zero(offset(step.before, at));
+      const auto dh = cotangent_of_h(step, row, unit, lanes);
+      const auto dn = hn::Mul(hn::Mul(dh, hn::Sub(one, z)), tanh_slope(d, n));
+      const auto dz =
+          hn::Mul(hn::Mul(dh, hn::Sub(before, n)), sigmoid_slope(z));
+      const auto dr = hn::Mul(hn::Mul(dn, from_h), sigmoid_slope(r));
+      const auto dn_h = hn::Mul(dn, r);
+      T* const dgates = step.dgates + 4 * row * hidden + unit;
+      lanes.store(dn_h, dgates);
+      lanes.store(dr, dgates + hidden);
+      lanes.store(dz, dgates + 2 * hidden);
+      lanes.store(dn, dgates + 3 * hidden);
+      lanes.store(hn::Mul(dh, z), step.dh + at);
+    });
+  }
+};
 
 RecurrentParts<float> gru_parts_f32() {
-  return gru_parts<float>();
+  return parts_of<GruCells, PlainKit<float>>();
 }
 RecurrentParts<double> gru_parts_f64() {
-  return gru_parts<double>();
+  return parts_of<GruCells, PlainKit<double>>();
+}
+RecurrentParts<float, Bf16Pair> gru_parts_bf16() {
+  return bf16_parts_of<GruCells>();
 }
 
 }  // namespace HWY_NAMESPACE
@@ -123,18 +110,20 @@ namespace {
 
 HWY_EXPORT(gru_parts_f32);
 HWY_EXPORT(gru_parts_f64);
+HWY_EXPORT(gru_parts_bf16);
 
 struct Gru {
   static constexpr RecurrentForm kForm{
       .gates = 3, .kept = 4, .bias_start = 1, .is_made_in_place = false};
 
-  template <class T>
-  static RecurrentParts<T> parts() {
-    if constexpr (sizeof(T) == 4) {
-      return HWY_DYNAMIC_DISPATCH(gru_parts_f32)();
-    } else {
-      return HWY_DYNAMIC_DISPATCH(gru_parts_f64)();
-    }
+  static RecurrentParts<float> parts(float /* factor */) {
+    return HWY_DYNAMIC_DISPATCH(gru_parts_f32)();
+  }
+  static RecurrentParts<double> parts(double /* factor */) {
+    return HWY_DYNAMIC_DISPATCH(gru_parts_f64)();
+  }
+  static RecurrentParts<float, Bf16Pair> parts(Bf16Pair /* factor */) {
+    return HWY_DYNAMIC_DISPATCH(gru_parts_bf16)();
   }
 
   template <class T>

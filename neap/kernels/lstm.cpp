@@ -15,92 +15,84 @@ HWY_BEFORE_NAMESPACE();
 namespace neap::kernels {
 namespace HWY_NAMESPACE {
 
-template <class T>
-void lstm_forward(const ForwardStep<T>& step, const RecurrentBlock& block) {
-  const std::int64_t hidden = step.sizes.hidden;
-  for (std::int64_t gate = 0; step.depth != 0 && gate < 4; ++gate) {
-    StepProduct<T> product = forward_product(step, gate);
-    product.c = step.gates + gate * hidden;
-    product.c_step = 4 * hidden;
-    product.start = product.c;
-    product.start_step = product.c_step;
-    multiply(product, hidden, block);
+struct LstmCells {
+  template <class Kit>
+  static void products(const ForwardStepOf<Kit>& step,
+                       const RecurrentBlock& block) {
+    const std::int64_t hidden = step.sizes.hidden;
+    for (std::int64_t gate = 0; step.depth != 0 && gate < 4; ++gate) {
+      add_to_gate<Kit>(step, gate, step.gates + gate * hidden, 4 * hidden,
+                       block);
+    }
   }
-  const hn::ScalableTag<T> d;
-  for_cells<T>(block, [&](std::int64_t row, std::int64_t unit,
-                          const auto& lanes) HWY_ATTR {
-    T* const gates = step.gates + 4 * row * hidden + unit;
-    const std::int64_t at = row * hidden + unit;
-    const auto i = sigmoid_of(d, lanes.load(gates));
-    const auto f = sigmoid_of(d, lanes.load(gates + hidden));
-    const auto g = tanh_of(d, lanes.load(gates + 2 * hidden));
-    const auto o = sigmoid_of(d, lanes.load(gates + 3 * hidden));
-    const auto before = lanes.load_or_zero(offset(step.c_before, at));
-    const auto c = hn::MulAdd(f, before, hn::Mul(i, g));
-    const auto h = hn::Mul(o, tanh_of(d, c));
-    lanes.store(i, gates);
-    lanes.store(f, gates + hidden);
-    lanes.store(g, gates + 2 * hidden);
-    lanes.store(o, gates + 3 * hidden);
-    lanes.store(c, step.c + at);
-    lanes.store(h, step.y + at);
-    lanes.store(h, step.next_h + row * step.h_step + unit);
-  });
-}
 
-template <class T>
-void lstm_backward(const BackwardStep<T>& step, const RecurrentBlock& block) {
-  add_product(step, block);
-  const std::int64_t hidden = step.sizes.hidden;
-  const hn::ScalableTag<T> d;
-  for_cells<T>(block, [&](std::int64_t row, std::int64_t unit,
-                          const auto& lanes) HWY_ATTR {
-    const T* const gates = step.gates + 4 * row * hidden + unit;
-    const std::int64_t at = row * hidden + unit;
-    const auto i = lanes.load(gates);
-    const auto f = lanes.load(gates + hidden);
-    const auto g = lanes.load(gates + 2 * hidden);
-    const auto o = lanes.load(gates + 3 * hidden);
-    const auto dh = cotangent_of_h(step, row, unit, lanes);
-    const auto tanh_c = tanh_of(d, lanes.load(step.c + at));
-    auto dc = hn::Add(lanes.load(step.dc + at),
-                      lanes.load_or_zero(offset(step.given_dc, at)));
-    dc = hn::MulAdd(hn::Mul(dh, o), tanh_slope(d, tanh_c), dc);
-    const auto before = lanes.load_or_zero(offset(step.before, at));
-    const auto di = hn::Mul(hn::Mul(dc, g), sigmoid_slope(i));
-    const auto df = hn::Mul(hn::Mul(dc, before), sigmoid_slope(f));
-    const auto dg = hn::Mul(hn::Mul(dc, i), tanh_slope(d, g));
-    const auto d_o = hn::Mul(hn::Mul(dh, tanh_c), sigmoid_slope(o));
-    T* const dgates = step.dgates + 4 * row * hidden + unit;
-    T* const copy = step.next_after + row * step.after_step + unit;
-    lanes.store(di, dgates);
-    lanes.store(df, dgates + hidden);
-    lanes.store(dg, dgates + 2 * hidden);
-    lanes.store(d_o, dgates + 3 * hidden);
-    lanes.store(di, copy);
-    lanes.store(df, copy + hidden);
-    lanes.store(dg, copy + 2 * hidden);
-    lanes.store(d_o, copy + 3 * hidden);
-    lanes.store(hn::Mul(dc, f), step.dc + at);
-    lanes.store(hn::Zero(d), step.dh + at);
-  });
-}
+  template <class T>
+  static void forward(const ForwardCells<T>& step,
+                      const RecurrentBlock& block) {
+    const std::int64_t hidden = step.sizes.hidden;
+    const hn::ScalableTag<T> d;
+    for_cells<T>(block, [&](std::int64_t row, std::int64_t unit,
+                            const auto& lanes) HWY_ATTR {
+      T* const gates = step.gates + 4 * row * hidden + unit;
+      const std::int64_t at = row * hidden + unit;
+      const auto i = sigmoid_of(d, lanes.load(gates));
+      const auto f = sigmoid_of(d, lanes.load(gates + hidden));
+      const auto g = tanh_of(d, lanes.load(gates + 2 * hidden));
+      const auto o = sigmoid_of(d, lanes.load(gates + 3 * hidden));
+      const auto before = lanes.load_or_zero(offset(step.c_before, at));
+      const auto c = hn::MulAdd(f, before, hn::Mul(i, g));
+      const auto h = hn::Mul(o, tanh_of(d, c));
+      lanes.store(i, gates);
+      lanes.store(f, gates + hidden);
+      lanes.store(g, gates + 2 * hidden);
+      lanes.store(o, gates + 3 * hidden);
+      lanes.store(c, step.c + at);
+      lanes.store(h, step.y + at);
+    });
+  }
 
-template <class T>
-RecurrentParts<T> lstm_parts() {
-  return {.panel = kPanelUnits<T>,
-          .pack = pack_forward<T>,
-          .pack_back = pack_backward<T>,
-          .forward = lstm_forward<T>,
-          .backward = lstm_backward<T>,
-          .product = add_product<T>};
-}
+  template <class T>
+  static void backward(const BackwardCells<T>& step,
+                       const RecurrentBlock& block) {
+    const std::int64_t hidden = step.sizes.hidden;
+    const hn::ScalableTag<T> d;
+    for_cells<T>(block, [&](std::int64_t row, std::int64_t unit,
+                            const auto& lanes) HWY_ATTR {
+      const T* const gates = step.gates + 4 * row * hidden + unit;
+      const std::int64_t at = row * hidden + unit;
+      const auto i = lanes.load(gates);
+      const auto f = lanes.load(gates + hidden);
+      const auto g = lanes.load(gates + 2 * hidden);
+      const auto o = lanes.load(gates + 3 * hidden);
+      const auto dh = cotangent_of_h(step, row, unit, lanes);
+      const auto tanh_c = tanh_of(d, lanes.load(step.c + at));
+      auto dc = hn::Add(lanes.load(step.dc + at),
+                        lanes.load_or_zero(offset(step.given_dc, at)));
+      dc = hn::MulAdd(hn::Mul(dh, o), tanh_slope(d, tanh_c), dc);
+      const auto before = lanes.load_or_zero(offset(step.before, at));
+      const auto di = hn::Mul(hn::Mul(dc, g), sigmoid_slope(i));
+      const auto df = hn::Mul(hn::Mul(dc, before), sigmoid_slope(f));
+      const auto dg = hn::Mul(hn::Mul(dc, i), tanh_slope(d, g));
+      const auto d_o = hn::Mul(hn::Mul(dh, tanh_c), sigmoid_slope(o));
+      T* const dgates = step.dgates + 4 * row * hidden + unit;
+      lanes.store(di, dgates);
+      lanes.store(df, dgates + hidden);
+      lanes.store(dg, dgates + 2 * hidden);
+      lanes.store(d_o, dgates + 3 * hidden);
+      lanes.store(hn::Mul(dc, f), step.dc + at);
+      lanes.store(hn::Zero(d), step.dh + at);
+    });
+  }
+};
 
 RecurrentParts<float> lstm_parts_f32() {
-  return lstm_parts<float>();
+  return parts_of<LstmCells, PlainKit<float>>();
 }
 RecurrentParts<double> lstm_parts_f64() {
-  return lstm_parts<double>();
+  return parts_of<LstmCells, PlainKit<double>>();
+}
+RecurrentParts<float, Bf16Pair> lstm_parts_bf16() {
+  return bf16_parts_of<LstmCells>();
 }
 
 }  // namespace HWY_NAMESPACE
@@ -113,17 +105,19 @@ namespace {
 
 HWY_EXPORT(lstm_parts_f32);
 HWY_EXPORT(lstm_parts_f64);
+HWY_EXPORT(lstm_parts_bf16);
 
 struct Lstm {
   static constexpr RecurrentForm kForm{.gates = 4, .kept = 4, .has_c = true};
 
-  template <class T>
-  static RecurrentParts<T> parts() {
-    if constexpr (sizeof(T) == 4) {
-      return HWY_DYNAMIC_DISPATCH(lstm_parts_f32)();
-    } else {
-      return HWY_DYNAMIC_DISPATCH(lstm_parts_f64)();
-    }
+  static RecurrentParts<float> parts(float /* factor */) {
+    return HWY_DYNAMIC_DISPATCH(lstm_parts_f32)();
+  }
+  static RecurrentParts<double> parts(double /* factor */) {
+    return HWY_DYNAMIC_DISPATCH(lstm_parts_f64)();
+  }
+  static RecurrentParts<float, Bf16Pair> parts(Bf16Pair /* factor */) {
+    return HWY_DYNAMIC_DISPATCH(lstm_parts_bf16)();
   }
 
   template <class T>

@@ -2,6 +2,7 @@
 #include "neap/kernels/recurrent.hpp"
 
 #include <limits>
+#include <type_traits>
 
 #include "neap/kernels/copy.hpp"
 
@@ -99,15 +100,13 @@ T* at(T* matrices, std::int64_t index, std::int64_t elements) noexcept {
   return matrices == nullptr ? nullptr : matrices + index * elements;
 }
 
-template <class T>
-void copy_rows(const T* from, std::int64_t rows, std::int64_t columns, T* to,
-               std::int64_t to_step) noexcept {
-  for (std::int64_t row = 0; row < rows; ++row) {
-    std::copy_n(from + row * columns, columns, to + row * to_step);
-  }
+/// Steps of k that so many elements are.
+template <class T, class Factor>
+constexpr std::int64_t factors_of(std::int64_t elements) noexcept {
+  return std::is_same_v<T, Factor> ? elements : ceil_div(elements, 2);
 }
 
-template <class T>
+template <class T, class Factor>
 class Forward {
  public:
   Forward(const Args& args, const RecurrentForm& form, std::int64_t panel,
@@ -118,13 +117,14 @@ class Forward {
         sizes_{args.in[0].shape[0], args.in[0].shape[1], args.in[2].shape[1]},
         features_(args.in[0].shape[2]),
         cells_(sizes_.batch * sizes_.hidden),
+        depth_(factors_of<T, Factor>(sizes_.hidden)),
         panels_(ceil_div(sizes_.hidden, panel)),
         room_(base) {
     choose_chunk();
-    packed_ = room_.take<T>(form.gates * panels_ * panel * sizes_.hidden);
-    h_step_ = spread<T>(sizes_.hidden);
-    h_[0] = room_.take<T>(sizes_.batch * h_step_);
-    h_[1] = room_.take<T>(sizes_.batch * h_step_);
+    packed_ = room_.take<Factor>(form.gates * panels_ * panel * depth_);
+    h_step_ = spread<Factor>(depth_);
+    h_[0] = room_.take<Factor>(sizes_.batch * h_step_);
+    h_[1] = room_.take<Factor>(sizes_.batch * h_step_);
     if (!has_even_rows_) {
       x_ = room_.take<T>(chunk_ * sizes_.batch * features_);
     }
@@ -141,11 +141,11 @@ class Forward {
 
   Bytes scratch() const noexcept { return room_.used(); }
 
-  void run(const RecurrentParts<T>& parts) noexcept {
+  void run(const RecurrentParts<T, Factor>& parts) noexcept {
     if (sizes_.batch == 0) {
       return;
     }
-    const std::int64_t panel = parts.panel * sizes_.hidden;
+    const std::int64_t panel = parts.panel * depth_;
     threads::parallel_for(*args_.executor, form_.gates * panels_, 1,
                           [&](std::int64_t begin, std::int64_t end) noexcept {
                             for (std::int64_t i = begin; i < end; ++i) {
@@ -153,10 +153,10 @@ class Forward {
                             }
                           });
     if (attrs_.has_state) {
-      copy_rows(args_.in[4].as<const T>(), sizes_.batch, sizes_.hidden, h_[0],
-                h_step_);
+      parts.pack_rows(args_.in[4].as<const T>(), sizes_.batch, sizes_.hidden,
+                      h_[0], h_step_);
     }
-    const Grid grid(sizes_, cells_ * sizes_.hidden * form_.gates, parts.panel,
+    const Grid grid(sizes_, cells_ * depth_ * form_.gates, parts.panel,
                     args_.executor->threads());
     for (std::int64_t first = 0; first < sizes_.steps; first += chunk_) {
       const std::int64_t last = std::min(first + chunk_, sizes_.steps);
@@ -164,7 +164,7 @@ class Forward {
           attrs_.is_reverse ? sizes_.steps - last : first;
       make_pre(lowest, last - first);
       for (std::int64_t s = first; s < last; ++s) {
-        const ForwardStep<T> step = step_of(s, lowest);
+        const ForwardStep<T, Factor> step = step_of(s, lowest);
         grid.run(*args_.executor, [&](const RecurrentBlock& block) noexcept {
           parts.forward(step, block);
         });
@@ -250,9 +250,10 @@ class Forward {
          *args_.executor);
   }
 
-  ForwardStep<T> step_of(std::int64_t s, std::int64_t lowest) const noexcept {
+  ForwardStep<T, Factor> step_of(std::int64_t s,
+                                 std::int64_t lowest) const noexcept {
     const std::int64_t time = time_of(s);
-    ForwardStep<T> step;
+    ForwardStep<T, Factor> step;
     step.sizes = sizes_;
     step.weights = packed_;
     step.gates = gates_at(time, lowest);
@@ -264,7 +265,12 @@ class Forward {
     step.next_h = h_[(s + 1) % 2];
     step.h_step = h_step_;
     const bool is_first = s == 0;
-    step.depth = is_first && !attrs_.has_state ? 0 : sizes_.hidden;
+    if (!is_first) {
+      step.h_before = y_at(time_of(s - 1));
+    } else if (attrs_.has_state) {
+      step.h_before = args_.in[4].as<const T>();
+    }
+    step.depth = step.h_before == nullptr ? 0 : depth_;
     step.y = y_at(time);
     step.is_relu = attrs_.is_relu;
     if (form_.has_c) {
@@ -285,12 +291,13 @@ class Forward {
   RecurrentSizes sizes_;
   std::int64_t features_;
   std::int64_t cells_;   // elements of a step's h
+  std::int64_t depth_;   // of a product with h, in factors
   std::int64_t panels_;  // of a gate
   bool has_even_rows_ = false;
   std::int64_t chunk_ = 1;  // steps
   Room room_;
-  T* packed_ = nullptr;
-  T* h_[2] = {nullptr, nullptr};
+  Factor* packed_ = nullptr;
+  Factor* h_[2] = {nullptr, nullptr};
   std::int64_t h_step_ = 0;
   T* x_ = nullptr;
   T* pre_ = nullptr;
@@ -299,7 +306,7 @@ class Forward {
   std::byte* gemm_room_ = nullptr;
 };
 
-template <class T>
+template <class T, class Factor>
 class Backward {
  public:
   Backward(const Args& args, const RecurrentForm& form, std::int64_t panel,
@@ -309,14 +316,15 @@ class Backward {
         attrs_(args.attrs_as<RecurrentGradAttrs>()),
         sizes_{args.in[0].shape[0], args.in[0].shape[1], args.in[1].shape[1]},
         cells_(sizes_.batch * sizes_.hidden),
-        depth_(form.gates * sizes_.hidden),
+        gate_depth_(factors_of<T, Factor>(sizes_.hidden)),
+        depth_(form.gates * gate_depth_),
         panels_(ceil_div(sizes_.hidden, panel)),
         room_(base) {
     find_operands();
-    packed_ = room_.take<T>(panels_ * panel * depth_);
-    after_step_ = spread<T>(depth_);
-    after_[0] = room_.take<T>(sizes_.batch * after_step_);
-    after_[1] = room_.take<T>(sizes_.batch * after_step_);
+    packed_ = room_.take<Factor>(panels_ * panel * depth_);
+    after_step_ = spread<Factor>(depth_);
+    after_[0] = room_.take<Factor>(sizes_.batch * after_step_);
+    after_[1] = room_.take<Factor>(sizes_.batch * after_step_);
     dh_ = attrs_.wants_state ? args.out[1].as<T>() : room_.take<T>(cells_);
     if (form.has_c) {
       dc_ = attrs_.wants_state ? args.out[2].as<T>() : room_.take<T>(cells_);
@@ -325,28 +333,29 @@ class Backward {
 
   Bytes scratch() const noexcept { return room_.used(); }
 
-  void run(const RecurrentParts<T>& parts) noexcept {
+  void run(const RecurrentParts<T, Factor>& parts) noexcept {
     if (sizes_.batch == 0) {
       return;
     }
-    threads::parallel_for(
-        *args_.executor, panels_, 1,
-        [&](std::int64_t begin, std::int64_t end) noexcept {
-          for (std::int64_t i = begin; i < end; ++i) {
-            parts.pack_back(args_.in[1], i, packed_ + i * parts.panel * depth_);
-          }
-        });
+    threads::parallel_for(*args_.executor, panels_, 1,
+                          [&](std::int64_t begin, std::int64_t end) noexcept {
+                            for (std::int64_t i = begin; i < end; ++i) {
+                              parts.pack_back(
+                                  args_.in[1], form_, i,
+                                  packed_ + i * parts.panel * depth_);
+                            }
+                          });
     begin();
     const Grid grid(sizes_, cells_ * depth_, parts.panel,
                     args_.executor->threads());
     for (std::int64_t s = sizes_.steps - 1; s >= 0; --s) {
-      const BackwardStep<T> step = step_of(s);
+      const BackwardStep<T, Factor> step = step_of(s);
       grid.run(*args_.executor, [&](const RecurrentBlock& block) noexcept {
         parts.backward(step, block);
       });
     }
     if (attrs_.wants_state) {
-      const BackwardStep<T> step = product_of(-1);
+      const BackwardStep<T, Factor> step = product_of(-1);
       grid.run(*args_.executor, [&](const RecurrentBlock& block) noexcept {
         parts.product(step, block);
       });
@@ -382,22 +391,24 @@ class Backward {
   }
 
   // What the product before step s is made of.
-  BackwardStep<T> product_of(std::int64_t s) const noexcept {
-    BackwardStep<T> step;
+  BackwardStep<T, Factor> product_of(std::int64_t s) const noexcept {
+    BackwardStep<T, Factor> step;
     step.sizes = sizes_;
+    step.form = &form_;
     step.weights = packed_;
     step.after = after_[(s + 2) % 2];
     step.next_after = after_[(s + 1) % 2];
     step.after_step = after_step_;
+    step.gate_depth = gate_depth_;
     step.depth = s == sizes_.steps - 1 ? 0 : depth_;
     step.dh = dh_;
     return step;
   }
 
-  BackwardStep<T> step_of(std::int64_t s) const noexcept {
+  BackwardStep<T, Factor> step_of(std::int64_t s) const noexcept {
     const std::int64_t time = time_of(s);
-    const std::int64_t columns = cells_ * std::max<std::int64_t>(form_.kept, 1);
-    BackwardStep<T> step = product_of(s);
+    const std::int64_t columns = cells_ * form_.columns();
+    BackwardStep<T, Factor> step = product_of(s);
     if (dy_ != nullptr) {
       step.dy = at(dy_->as<const T>(), time, dy_->strides[0]);
       step.dy_step = dy_->strides[1];
@@ -425,7 +436,8 @@ class Backward {
   const RecurrentGradAttrs& attrs_;
   RecurrentSizes sizes_;
   std::int64_t cells_;  // elements of a step's h
-  std::int64_t depth_;  // of a step's product
+  std::int64_t gate_depth_;
+  std::int64_t depth_;  // of a step's product, in factors
   std::int64_t panels_;
   Room room_;
   const Strided* values_ = nullptr;  // c of lstm, y of gru
@@ -433,8 +445,8 @@ class Backward {
   const Strided* dy_ = nullptr;
   const Strided* last_dh_ = nullptr;
   const Strided* given_dc_ = nullptr;
-  T* packed_ = nullptr;
-  T* after_[2] = {nullptr, nullptr};
+  Factor* packed_ = nullptr;
+  Factor* after_[2] = {nullptr, nullptr};
   std::int64_t after_step_ = 0;
   T* dh_ = nullptr;
   T* dc_ = nullptr;
@@ -442,41 +454,45 @@ class Backward {
 
 }  // namespace
 
-template <class T>
+template <class T, class Factor>
 void run_recurrent(const Args& args, const RecurrentForm& form,
-                   const RecurrentParts<T>& parts) noexcept {
-  Forward<T>(args, form, parts.panel, args.scratch.data()).run(parts);
+                   const RecurrentParts<T, Factor>& parts) noexcept {
+  Forward<T, Factor>(args, form, parts.panel, args.scratch.data()).run(parts);
 }
 
-template <class T>
+template <class T, class Factor>
 Bytes recurrent_scratch(const Args& args, const RecurrentForm& form,
-                        std::int64_t panel) noexcept {
-  return Forward<T>(args, form, panel, nullptr).scratch();
+                        const RecurrentParts<T, Factor>& parts) noexcept {
+  return Forward<T, Factor>(args, form, parts.panel, nullptr).scratch();
 }
 
-template <class T>
+template <class T, class Factor>
 void run_recurrent_grad(const Args& args, const RecurrentForm& form,
-                        const RecurrentParts<T>& parts) noexcept {
-  Backward<T>(args, form, parts.panel, args.scratch.data()).run(parts);
+                        const RecurrentParts<T, Factor>& parts) noexcept {
+  Backward<T, Factor>(args, form, parts.panel, args.scratch.data()).run(parts);
 }
 
-template <class T>
+template <class T, class Factor>
 Bytes recurrent_grad_scratch(const Args& args, const RecurrentForm& form,
-                             std::int64_t panel) noexcept {
-  return Backward<T>(args, form, panel, nullptr).scratch();
+                             const RecurrentParts<T, Factor>& parts) noexcept {
+  return Backward<T, Factor>(args, form, parts.panel, nullptr).scratch();
 }
 
-#define NEAP_RECURRENT(T)                                                     \
-  template void run_recurrent(const Args&, const RecurrentForm&,              \
-                              const RecurrentParts<T>&) noexcept;             \
-  template Bytes recurrent_scratch<T>(const Args&, const RecurrentForm&,      \
-                                      std::int64_t) noexcept;                 \
-  template void run_recurrent_grad(const Args&, const RecurrentForm&,         \
-                                   const RecurrentParts<T>&) noexcept;        \
-  template Bytes recurrent_grad_scratch<T>(const Args&, const RecurrentForm&, \
-                                           std::int64_t) noexcept;
+#define NEAP_RECURRENT(...)                                                 \
+  template void run_recurrent(const Args&, const RecurrentForm&,            \
+                              const RecurrentParts<__VA_ARGS__>&) noexcept; \
+  template Bytes recurrent_scratch(                                         \
+      const Args&, const RecurrentForm&,                                    \
+      const RecurrentParts<__VA_ARGS__>&) noexcept;                         \
+  template void run_recurrent_grad(                                         \
+      const Args&, const RecurrentForm&,                                    \
+      const RecurrentParts<__VA_ARGS__>&) noexcept;                         \
+  template Bytes recurrent_grad_scratch(                                    \
+      const Args&, const RecurrentForm&,                                    \
+      const RecurrentParts<__VA_ARGS__>&) noexcept;
 NEAP_RECURRENT(float)
 NEAP_RECURRENT(double)
+NEAP_RECURRENT(float, Bf16Pair)
 #undef NEAP_RECURRENT
 
 }  // namespace neap::kernels

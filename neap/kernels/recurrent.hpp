@@ -13,10 +13,16 @@
 // d gates_(t+1) w_hh to dh_t and runs the cell's rule. Every element is one sum
 // in the order of k that begins with what was there (gemm.hpp), so its bits
 // depend on no split.
+//
+// With Precision::kBf16 (of float alone) both products are as gemm.hpp says of
+// it: the weights, x, h_(t-1) and d gates_(t+1) are rounded as they are
+// multiplied, and nowhere else. Pairs run along the units, those of each gate
+// apart: beside an odd last unit stand zeros.
 #pragma once
 
 #include <algorithm>
 
+#include "neap/kernels/bf16_dot.hpp"
 #include "neap/kernels/gemm.hpp"
 #include "neap/kernels/kernel.hpp"
 
@@ -28,7 +34,7 @@ struct RecurrentAttrs {
   bool is_reverse = false;
   bool keeps = false;                     // the gates, for a derivative
   bool is_relu = false;                   // of rnn, which is tanh else
-  Precision precision = Precision::kF32;  // of the product with x, not with h
+  Precision precision = Precision::kF32;  // of both products
   std::array<bool, 3> padding{};
 };
 
@@ -41,7 +47,7 @@ struct RecurrentGradAttrs {
   bool has_dh = false;  // the cotangent of the last h
   bool has_dc = false;  // of lstm's c
   bool wants_state = false;
-  std::uint8_t padding = 0;
+  Precision precision = Precision::kF32;  // of the product with d gates
 };
 
 struct RecurrentSizes {
@@ -58,36 +64,57 @@ struct RecurrentBlock {
   std::int64_t unit_end = 0;
 };
 
-/// A step forward. Matrices are dense, (batch, ...), unless they have a step
-/// from row to row.
+/// How a network lays its gates out.
+struct RecurrentForm {
+  std::int64_t gates = 1;  // G, rows of w_hh / h
+  std::int64_t kept = 0;   // columns of what is kept / h; 0: y alone is
+  bool has_c = false;
+  std::int64_t bias_start = 0;   // of the products' part in it / h
+  bool is_made_in_place = true;  // pre is where the gates will be
+
+  /// Columns of the gates of a step / h.
+  std::int64_t columns() const noexcept {
+    return std::max<std::int64_t>(kept, 1);
+  }
+  /// The gate of w_hh that d gates' columns [gate h, ..) were made with: where
+  /// there are more columns than gates, the last comes first.
+  std::int64_t weights_of(std::int64_t gate) const noexcept {
+    return kept > gates ? (gate + gates - 1) % gates : gate;
+  }
+};
+
+/// What the cells of a step forward read and make. Matrices are dense, (batch,
+/// ...), unless they have a step from row to row.
 template <class T>
-struct ForwardStep {
+struct ForwardCells {
   RecurrentSizes sizes;
-  const T* weights = nullptr;  // packed
-  const T* pre = nullptr;      // (batch, G hidden)
-  T* gates = nullptr;          // (batch, G or G + 1 hidden); rnn: none
-  const T* bias = nullptr;     // gru: (hidden), of the gate that r scales
-  const T* h = nullptr;        // (batch, hidden), of the step before
-  T* next_h = nullptr;         // its copy for the step after
-  std::int64_t h_step = 0;
-  std::int64_t depth = 0;       // hidden; 0 where h is 0
+  const T* pre = nullptr;       // (batch, G hidden)
+  T* gates = nullptr;           // (batch, G or G + 1 hidden); rnn: none
+  const T* bias = nullptr;      // gru: (hidden), of the gate that r scales
+  const T* h_before = nullptr;  // (batch, hidden); nullptr: 0
   const T* c_before = nullptr;  // (batch, hidden); nullptr: 0
   T* c = nullptr;               // (batch, hidden)
   T* y = nullptr;               // (batch, hidden)
   bool is_relu = false;
 };
 
-/// A step backward.
+/// A step forward. A factor is what the products take of the units in one step
+/// of k: an element, or a pair.
+template <class T, class Factor = T>
+struct ForwardStep : ForwardCells<T> {
+  const Factor* weights = nullptr;  // packed
+  const Factor* h = nullptr;        // (batch, depth), of the step before
+  Factor* next_h = nullptr;         // room for this step's
+  std::int64_t h_step = 0;
+  std::int64_t depth = 0;  // hidden, in factors; 0 where h is 0
+};
+
+/// What the cells of a step backward read and make.
 template <class T>
-struct BackwardStep {
+struct BackwardCells {
   RecurrentSizes sizes;
-  const T* weights = nullptr;  // packed
-  const T* after = nullptr;    // (batch, depth), d gates of the step after
-  T* next_after = nullptr;     // room for this step's
-  std::int64_t after_step = 0;
-  std::int64_t depth = 0;  // of the product; 0 for the last step
-  T* dh = nullptr;         // (batch, hidden), carried from step to step
-  const T* dy = nullptr;   // (batch, hidden) or nullptr: 0
+  T* dh = nullptr;        // (batch, hidden), carried from step to step
+  const T* dy = nullptr;  // (batch, hidden) or nullptr: 0
   std::int64_t dy_step = 0;
   const T* gates = nullptr;     // (batch, G or G + 1 hidden); rnn: y
   T* dgates = nullptr;          // likewise, may be gates
@@ -98,45 +125,52 @@ struct BackwardStep {
   bool is_relu = false;
 };
 
+/// A step backward.
+template <class T, class Factor = T>
+struct BackwardStep : BackwardCells<T> {
+  const RecurrentForm* form = nullptr;
+  const Factor* weights = nullptr;  // packed
+  const Factor* after = nullptr;    // (batch, depth), d gates of the step after
+  Factor* next_after = nullptr;     // room for this step's
+  std::int64_t after_step = 0;
+  std::int64_t gate_depth = 0;  // hidden, in factors
+  std::int64_t depth = 0;       // of the product; 0 for the last step
+};
+
 /// What is compiled for each instruction set and network.
-template <class T>
+template <class T, class Factor = T>
 struct RecurrentParts {
   std::int64_t panel = 0;  // units in one, a multiple of the lanes
   /// Packs panel `index` of the weights of a step forward or backward.
-  void (*pack)(const Strided& w_hh, std::int64_t index, T* packed) = nullptr;
-  void (*pack_back)(const Strided& w_hh, std::int64_t index,
-                    T* packed) = nullptr;
-  void (*forward)(const ForwardStep<T>& step,
+  void (*pack)(const Strided& w_hh, std::int64_t index,
+               Factor* packed) = nullptr;
+  void (*pack_back)(const Strided& w_hh, const RecurrentForm& form,
+                    std::int64_t index, Factor* packed) = nullptr;
+  /// Makes factors of dense rows.
+  void (*pack_rows)(const T* from, std::int64_t rows, std::int64_t columns,
+                    Factor* to, std::int64_t to_step) = nullptr;
+  void (*forward)(const ForwardStep<T, Factor>& step,
                   const RecurrentBlock& block) = nullptr;
-  void (*backward)(const BackwardStep<T>& step,
+  void (*backward)(const BackwardStep<T, Factor>& step,
                    const RecurrentBlock& block) = nullptr;
   /// The product of a step backward alone.
-  void (*product)(const BackwardStep<T>& step,
+  void (*product)(const BackwardStep<T, Factor>& step,
                   const RecurrentBlock& block) = nullptr;
-};
-
-/// How a network lays its gates out.
-struct RecurrentForm {
-  std::int64_t gates = 1;  // G, rows of w_hh / h
-  std::int64_t kept = 0;   // columns of what is kept / h; 0: y alone is
-  bool has_c = false;
-  std::int64_t bias_start = 0;   // of the products' part in it / h
-  bool is_made_in_place = true;  // pre is where the gates will be
 };
 
 /// The whole of a kernel. The operands are those that lstm.hpp lists, without
 /// what the form has not.
-template <class T>
+template <class T, class Factor>
 void run_recurrent(const Args& args, const RecurrentForm& form,
-                   const RecurrentParts<T>& parts) noexcept;
-template <class T>
+                   const RecurrentParts<T, Factor>& parts) noexcept;
+template <class T, class Factor>
 Bytes recurrent_scratch(const Args& args, const RecurrentForm& form,
-                        std::int64_t panel) noexcept;
-template <class T>
+                        const RecurrentParts<T, Factor>& parts) noexcept;
+template <class T, class Factor>
 void run_recurrent_grad(const Args& args, const RecurrentForm& form,
-                        const RecurrentParts<T>& parts) noexcept;
-template <class T>
+                        const RecurrentParts<T, Factor>& parts) noexcept;
+template <class T, class Factor>
 Bytes recurrent_grad_scratch(const Args& args, const RecurrentForm& form,
-                             std::int64_t panel) noexcept;
+                             const RecurrentParts<T, Factor>& parts) noexcept;
 
 }  // namespace neap::kernels

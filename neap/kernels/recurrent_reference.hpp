@@ -4,7 +4,9 @@
 //
 //   struct Rnn {
 //     static constexpr RecurrentForm kForm{};
-//     template <class T> static RecurrentParts<T> parts();   // vectors
+//     static RecurrentParts<float> parts(float);   // vectors, by the factors
+//     static RecurrentParts<double> parts(double);
+//     static RecurrentParts<float, Bf16Pair> parts(Bf16Pair);
 //     template <class T>
 //     static void forward(const ReferenceForward<T>& x, row, unit);
 //     template <class T>
@@ -13,6 +15,7 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 
 #include "neap/kernels/float_list.hpp"
 #include "neap/kernels/recurrent.hpp"
@@ -22,6 +25,26 @@ namespace neap::kernels {
 template <class T>
 T sigmoid(T x) noexcept {
   return T(1) / (T(1) + std::exp(-x));
+}
+
+/// sum + a(0) b(0) + a(1) b(1) + ..., in the precision of a call.
+template <class T, class A, class B>
+T add_products(T sum, std::int64_t count, Precision precision, const A& a,
+               const B& b) noexcept {
+  if constexpr (std::is_same_v<T, float>) {
+    if (precision == Precision::kBf16) {
+      for (std::int64_t k = 0; k < count; k += 2) {
+        const bool has_odd = k + 1 < count;
+        sum = bf16_dot(a(k), b(k), has_odd ? a(k + 1) : 0.0F,
+                       has_odd ? b(k + 1) : 0.0F, sum);
+      }
+      return sum;
+    }
+  }
+  for (std::int64_t k = 0; k < count; ++k) {
+    sum += a(k) * b(k);
+  }
+  return sum;
 }
 
 /// A sequence, and the step that is being made.
@@ -70,25 +93,28 @@ class ReferenceForward : public ReferenceSteps {
            std::int64_t unit) const noexcept {
     const Strided& x = args_.in[0];
     const Strided& w = args_.in[1];
-    T sum = bias(form_.bias_start + gate, unit);
-    for (std::int64_t k = 0; k < x.shape[2]; ++k) {
-      sum += x.as<const T>()[time() * x.strides[0] + row * x.strides[1] +
-                             k * x.strides[2]] *
-             w.as<const T>()[(gate * sizes_.hidden + unit) * w.strides[0] +
-                             k * w.strides[1]];
-    }
-    return sum;
+    const T* const of_row =
+        x.as<const T>() + time() * x.strides[0] + row * x.strides[1];
+    const T* const of_unit =
+        w.as<const T>() + (gate * sizes_.hidden + unit) * w.strides[0];
+    return add_products(
+        bias(form_.bias_start + gate, unit), x.shape[2], attrs_.precision,
+        [&](std::int64_t k) { return of_row[k * x.strides[2]]; },
+        [&](std::int64_t k) { return of_unit[k * w.strides[1]]; });
   }
   /// `sum`, and what h gives to a gate.
   T h_part(T sum, std::int64_t row, std::int64_t gate,
            std::int64_t unit) const noexcept {
-    const Strided& w = args_.in[2];
-    for (std::int64_t k = 0; k < sizes_.hidden; ++k) {
-      sum += h_before(row, k) *
-             w.as<const T>()[(gate * sizes_.hidden + unit) * w.strides[0] +
-                             k * w.strides[1]];
+    if (is_first() && !attrs_.has_state) {
+      return sum;
     }
-    return sum;
+    const Strided& w = args_.in[2];
+    const T* const of_unit =
+        w.as<const T>() + (gate * sizes_.hidden + unit) * w.strides[0];
+    return add_products(
+        sum, sizes_.hidden, attrs_.precision,
+        [&](std::int64_t k) { return h_before(row, k); },
+        [&](std::int64_t k) { return of_unit[k * w.strides[1]]; });
   }
   T gate(std::int64_t row, std::int64_t gate,
          std::int64_t unit) const noexcept {
@@ -148,7 +174,6 @@ class ReferenceBackward : public ReferenceSteps {
         args_(args),
         form_(form),
         attrs_(args.attrs_as<RecurrentGradAttrs>()),
-        kept_(std::max<std::int64_t>(form.kept, 1)),
         dh_(reinterpret_cast<T*>(args.scratch.data())),
         dc_(dh_ + sizes_.batch * sizes_.hidden) {
     std::size_t next = 2;
@@ -218,21 +243,22 @@ class ReferenceBackward : public ReferenceSteps {
  private:
   std::int64_t gate_at(std::int64_t time, std::int64_t row, std::int64_t column,
                        std::int64_t unit) const noexcept {
-    return at(time, row, column * sizes_.hidden + unit, kept_);
+    return at(time, row, column * sizes_.hidden + unit, form_.columns());
   }
-  // `sum` + d gates w_hh, whose rows stand in the order of the gates, but that
-  // the last of three comes first where four columns are kept for them.
+  // `sum` + d gates w_hh, gate after gate.
   T product(T sum, std::int64_t time, std::int64_t row,
             std::int64_t unit) const noexcept {
     const Strided& w = args_.in[1];
-    const std::int64_t rolled = kept_ - form_.gates;
-    for (std::int64_t column = 0; column < form_.gates; ++column) {
-      const std::int64_t gate =
-          (column + form_.gates - rolled) % form_.gates * sizes_.hidden;
-      for (std::int64_t k = 0; k < sizes_.hidden; ++k) {
-        sum += args_.out[0].as<const T>()[gate_at(time, row, column, k)] *
-               w.as<const T>()[(gate + k) * w.strides[0] + unit * w.strides[1]];
-      }
+    for (std::int64_t gate = 0; gate < form_.gates; ++gate) {
+      const T* const dgates =
+          args_.out[0].as<const T>() + gate_at(time, row, gate, 0);
+      const T* const weights =
+          w.as<const T>() + unit * w.strides[1] +
+          form_.weights_of(gate) * sizes_.hidden * w.strides[0];
+      sum = add_products(
+          sum, sizes_.hidden, attrs_.precision,
+          [&](std::int64_t k) { return dgates[k]; },
+          [&](std::int64_t k) { return weights[k * w.strides[0]]; });
     }
     return sum;
   }
@@ -240,7 +266,6 @@ class ReferenceBackward : public ReferenceSteps {
   const Args& args_;
   const RecurrentForm& form_;
   const RecurrentGradAttrs& attrs_;
-  std::int64_t kept_;
   T* dh_;
   T* dc_;
   const Strided* values_ = nullptr;
@@ -294,22 +319,49 @@ Bytes reference_grad_scratch(const Args& args) noexcept {
 
 // --- the lists -------------------------------------------------------------
 
+/// Calls body(parts) with those of the call's precision.
+template <class Net, class T, class Attrs, class Body>
+auto with_parts(const Args& args, const Body& body) noexcept {
+  if constexpr (std::is_same_v<T, float>) {
+    if (args.attrs_as<Attrs>().precision == Precision::kBf16) {
+      return body(Net::parts(Bf16Pair{}));
+    }
+  }
+  return body(Net::parts(T{}));
+}
+
+/// Where not, the reference computes in bf16: slow, the same sums.
+template <class Attrs>
+bool has_dot_of(const Args& args) noexcept {
+  return args.attrs == nullptr ||
+         args.attrs_as<Attrs>().precision != Precision::kBf16 || has_bf16_dot();
+}
+
 template <class Net, class T>
 void recurrent_vectors(const Args& args) noexcept {
-  run_recurrent<T>(args, Net::kForm, Net::template parts<T>());
+  with_parts<Net, T, RecurrentAttrs>(args, [&](const auto& parts) noexcept {
+    run_recurrent(args, Net::kForm, parts);
+  });
 }
 template <class Net, class T>
 Bytes recurrent_bytes(const Args& args) noexcept {
-  return recurrent_scratch<T>(args, Net::kForm, Net::template parts<T>().panel);
+  return with_parts<Net, T, RecurrentAttrs>(
+      args, [&](const auto& parts) noexcept {
+        return recurrent_scratch(args, Net::kForm, parts);
+      });
 }
 template <class Net, class T>
 void recurrent_grad_vectors(const Args& args) noexcept {
-  run_recurrent_grad<T>(args, Net::kForm, Net::template parts<T>());
+  with_parts<Net, T, RecurrentGradAttrs>(args, [&](const auto& parts) noexcept {
+    run_recurrent_grad(args, Net::kForm, parts);
+  });
 }
 template <class Net, class T>
 Bytes recurrent_grad_bytes(const Args& args) noexcept {
-  return recurrent_grad_scratch<T>(args, Net::kForm,
-                                   Net::template parts<T>().panel);
+  return with_parts<Net, T, RecurrentGradAttrs>(
+      args, [&](const auto& parts) noexcept {
+        return recurrent_grad_scratch(args, Net::kForm, parts);
+      });
 }
 
 namespace detail {
@@ -320,13 +372,19 @@ constexpr Kernel with_scratch(Kernel kernel,
   return kernel;
 }
 
+constexpr Kernel where(Kernel kernel, bool (*accepts)(const Args&) noexcept) {
+  kernel.accepts = accepts;
+  return kernel;
+}
+
 }  // namespace detail
 
 template <Text kName, class Net>
 inline constexpr std::array kRecurrentKernels{
-    detail::with_scratch(
-        detail::named<kName, ".f32">(f32, recurrent_vectors<Net, float>),
-        recurrent_bytes<Net, float>),
+    detail::where(detail::with_scratch(detail::named<kName, ".f32">(
+                                           f32, recurrent_vectors<Net, float>),
+                                       recurrent_bytes<Net, float>),
+                  has_dot_of<RecurrentAttrs>),
     detail::with_scratch(
         detail::named<kName, ".f64">(f64, recurrent_vectors<Net, double>),
         recurrent_bytes<Net, double>),
@@ -338,9 +396,11 @@ inline constexpr std::array kRecurrentKernels{
 
 template <Text kName, class Net>
 inline constexpr std::array kRecurrentGradKernels{
-    detail::with_scratch(
-        detail::named<kName, ".f32">(f32, recurrent_grad_vectors<Net, float>),
-        recurrent_grad_bytes<Net, float>),
+    detail::where(
+        detail::with_scratch(detail::named<kName, ".f32">(
+                                 f32, recurrent_grad_vectors<Net, float>),
+                             recurrent_grad_bytes<Net, float>),
+        has_dot_of<RecurrentGradAttrs>),
     detail::with_scratch(
         detail::named<kName, ".f64">(f64, recurrent_grad_vectors<Net, double>),
         recurrent_grad_bytes<Net, double>),

@@ -15,64 +15,58 @@ HWY_BEFORE_NAMESPACE();
 namespace neap::kernels {
 namespace HWY_NAMESPACE {
 
-template <class T>
-void rnn_forward(const ForwardStep<T>& step, const RecurrentBlock& block) {
-  const std::int64_t hidden = step.sizes.hidden;
-  if (step.depth != 0) {
-    StepProduct<T> product = forward_product(step, 0);
-    product.c = step.y;
-    product.c_step = hidden;
-    product.start = step.y;
-    product.start_step = hidden;
-    multiply(product, hidden, block);
+struct RnnCells {
+  template <class Kit>
+  static void products(const ForwardStepOf<Kit>& step,
+                       const RecurrentBlock& block) {
+    if (step.depth != 0) {
+      add_to_gate<Kit>(step, 0, step.y, step.sizes.hidden, block);
+    }
   }
-  const hn::ScalableTag<T> d;
-  for_cells<T>(block, [&](std::int64_t row, std::int64_t unit,
-                          const auto& lanes) HWY_ATTR {
-    T* const y = step.y + row * hidden + unit;
-    const auto sum = lanes.load(y);
-    const auto h = step.is_relu
-                       ? hn::IfThenZeroElse(hn::Le(sum, hn::Zero(d)), sum)
-                       : tanh_of(d, sum);
-    lanes.store(h, y);
-    lanes.store(h, step.next_h + row * step.h_step + unit);
-  });
-}
 
-template <class T>
-void rnn_backward(const BackwardStep<T>& step, const RecurrentBlock& block) {
-  add_product(step, block);
-  const std::int64_t hidden = step.sizes.hidden;
-  const hn::ScalableTag<T> d;
-  for_cells<T>(block, [&](std::int64_t row, std::int64_t unit,
-                          const auto& lanes) HWY_ATTR {
-    const std::int64_t at = row * hidden + unit;
-    const auto y = lanes.load(step.gates + at);
-    const auto dh = cotangent_of_h(step, row, unit, lanes);
-    const auto ds = step.is_relu
-                        ? hn::IfThenZeroElse(hn::Le(y, hn::Zero(d)), dh)
-                        : hn::Mul(dh, tanh_slope(d, y));
-    lanes.store(ds, step.dgates + at);
-    lanes.store(ds, step.next_after + row * step.after_step + unit);
-    lanes.store(hn::Zero(d), step.dh + at);
-  });
-}
+  template <class T>
+  static void forward(const ForwardCells<T>& step,
+                      const RecurrentBlock& block) {
+    const std::int64_t hidden = step.sizes.hidden;
+    const hn::ScalableTag<T> d;
+    for_cells<T>(block, [&](std::int64_t row, std::int64_t unit,
+                            const auto& lanes) HWY_ATTR {
+      T* const y = step.y + row * hidden + unit;
+      const auto sum = lanes.load(y);
+      const auto h = step.is_relu
+                         ? hn::IfThenZeroElse(hn::Le(sum, hn::Zero(d)), sum)
+                         : tanh_of(d, sum);
+      lanes.store(h, y);
+    });
+  }
 
-template <class T>
-RecurrentParts<T> rnn_parts() {
-  return {.panel = kPanelUnits<T>,
-          .pack = pack_forward<T>,
-          .pack_back = pack_backward<T>,
-          .forward = rnn_forward<T>,
-          .backward = rnn_backward<T>,
-          .product = add_product<T>};
-}
+  template <class T>
+  static void backward(const BackwardCells<T>& step,
+                       const RecurrentBlock& block) {
+    const std::int64_t hidden = step.sizes.hidden;
+    const hn::ScalableTag<T> d;
+    for_cells<T>(block, [&](std::int64_t row, std::int64_t unit,
+                            const auto& lanes) HWY_ATTR {
+      const std::int64_t at = row * hidden + unit;
+      const auto y = lanes.load(step.gates + at);
+      const auto dh = cotangent_of_h(step, row, unit, lanes);
+      const auto ds = step.is_relu
+                          ? hn::IfThenZeroElse(hn::Le(y, hn::Zero(d)), dh)
+                          : hn::Mul(dh, tanh_slope(d, y));
+      lanes.store(ds, step.dgates + at);
+      lanes.store(hn::Zero(d), step.dh + at);
+    });
+  }
+};
 
 RecurrentParts<float> rnn_parts_f32() {
-  return rnn_parts<float>();
+  return parts_of<RnnCells, PlainKit<float>>();
 }
 RecurrentParts<double> rnn_parts_f64() {
-  return rnn_parts<double>();
+  return parts_of<RnnCells, PlainKit<double>>();
+}
+RecurrentParts<float, Bf16Pair> rnn_parts_bf16() {
+  return bf16_parts_of<RnnCells>();
 }
 
 }  // namespace HWY_NAMESPACE
@@ -85,17 +79,19 @@ namespace {
 
 HWY_EXPORT(rnn_parts_f32);
 HWY_EXPORT(rnn_parts_f64);
+HWY_EXPORT(rnn_parts_bf16);
 
 struct Rnn {
   static constexpr RecurrentForm kForm{};
 
-  template <class T>
-  static RecurrentParts<T> parts() {
-    if constexpr (sizeof(T) == 4) {
-      return HWY_DYNAMIC_DISPATCH(rnn_parts_f32)();
-    } else {
-      return HWY_DYNAMIC_DISPATCH(rnn_parts_f64)();
-    }
+  static RecurrentParts<float> parts(float /* factor */) {
+    return HWY_DYNAMIC_DISPATCH(rnn_parts_f32)();
+  }
+  static RecurrentParts<double> parts(double /* factor */) {
+    return HWY_DYNAMIC_DISPATCH(rnn_parts_f64)();
+  }
+  static RecurrentParts<float, Bf16Pair> parts(Bf16Pair /* factor */) {
+    return HWY_DYNAMIC_DISPATCH(rnn_parts_bf16)();
   }
 
   template <class T>

@@ -8,6 +8,7 @@
 
 #include "neap/compile/compile.hpp"
 #include "neap/compile/trace.hpp"
+#include "neap/kernels/kernel.hpp"
 #include "neap/models/gpt.hpp"
 #include "neap/models/lenet.hpp"
 #include "neap/models/lstm.hpp"
@@ -182,6 +183,33 @@ TEST(TracedModelTest, LstmLmTrainsToTheSameBits) {
 
 TEST(TracedModelTest, GruLmTrainsToTheSameBits) {
   expect_same_bits_of_lm<GruLm>();
+}
+
+TEST(TracedModelTest, InBf16TheyTrainToTheSameBits) {
+  kernels::isa();
+  if (!kernels::has_bf16_dot()) {
+    GTEST_SKIP() << "no dot products of bf16 here";
+  }
+  const UsePrecision guard(Precision::kBf16);
+  const Arguments arguments{randint(0, 13, {7, 9}), randint(0, 13, {7, 9})};
+  const auto loss_of = [](auto& model, const Tensor& tokens,
+                          const Tensor& targets) {
+    return model.loss(tokens, targets);
+  };
+  const auto make_gpt = [] {
+    return Gpt({.vocab = 13,
+                .block = 9,
+                .layers = 2,
+                .heads = 2,
+                .dim = 8,
+                .dropout = 0.1,
+                .keep = GptKeep::kNothing});
+  };
+  expect_same_bits(make_gpt, loss_of, arguments);
+  expect_same_bits([] { return LstmLm({.vocab = 13, .dim = 6, .hidden = 7}); },
+                   loss_of, arguments);
+  expect_same_bits([] { return GruLm({.vocab = 13, .dim = 6, .hidden = 7}); },
+                   loss_of, arguments);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "neap/ops/expand.hpp"
 #include "neap/ops/matmul.hpp"
 #include "neap/ops/permute.hpp"
+#include "neap/ops/precision.hpp"
 #include "neap/ops/reshape.hpp"
 #include "neap/ops/support.hpp"
 #include "neap/tensor/generator.hpp"
@@ -75,6 +76,7 @@ Tensor mask_gradient(VjpContext& c) {
 }
 
 void vjp_attention(VjpContext& c) {
+  const UsePrecision same(c.attrs<AttentionAttrs>().precision);
   if (c.inputs() > 3 && c.needs(3)) {
     c.set(3, mask_gradient(c));
   }
@@ -104,6 +106,7 @@ void vjp_attention(VjpContext& c) {
 
 void jvp_attention(JvpContext& c) {
   const auto& attrs = c.attrs<AttentionAttrs>();
+  const UsePrecision same(attrs.precision);
   const Tensor tmask = attrs.has_mask ? c.tangent(3) : Tensor();
   AttentionAt at(c.input(0), c.input(1), attrs.has_mask ? c.input(3) : Tensor(),
                  attrs);
@@ -273,6 +276,7 @@ AttentionAttrs attrs_of(const AttentionOptions& options, std::int64_t width) {
   attrs.dropout = options.dropout;
   attrs.is_causal = options.is_causal;
   attrs.has_mask = options.mask.defined();
+  attrs.precision = current_precision();
   if (!std::isfinite(attrs.scale)) {
     raise<ValueError>("{}: scale is {}, expected a finite number", kName,
                       attrs.scale);

@@ -42,6 +42,7 @@ NEAP_API std::array<Tensor, 2> attention(const Operand& q, const Operand& k,
 /// gradient. The result lies as (..., t, heads, e), so that heads are put side
 /// by side without a copy. With dropout, takes one draw of the current
 /// generator. Keeps q, k, v, the result and a number a row for the derivative.
+/// Under UsePrecision the products of f32 are in that, not the softmax.
 /// THROWS: ShapeError; DTypeError; ValueError unless 0 <= dropout < 1 and scale
 /// is finite.
 NEAP_API Tensor scaled_dot_product_attention(

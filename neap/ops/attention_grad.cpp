@@ -6,6 +6,7 @@
 #include "neap/ops/matmul.hpp"
 #include "neap/ops/mul.hpp"
 #include "neap/ops/neg.hpp"
+#include "neap/ops/precision.hpp"
 #include "neap/ops/sub.hpp"
 #include "neap/ops/sum.hpp"
 #include "neap/ops/support.hpp"
@@ -292,8 +293,16 @@ constexpr Op grad_op(const char* name) {
         .outputs = 3,
         .infer = infer_attention_grad,
         .kernel = &kernels::attention_grad_kernels,
-        .vjp = [](VjpContext& c) { SecondReverse(c).run(); },
-        .jvp = [](JvpContext& c) { SecondForward(c).run(); },
+        .vjp =
+            [](VjpContext& c) {
+              const UsePrecision same(c.attrs<AttentionAttrs>().precision);
+              SecondReverse(c).run();
+            },
+        .jvp =
+            [](JvpContext& c) {
+              const UsePrecision same(c.attrs<AttentionAttrs>().precision);
+              SecondForward(c).run();
+            },
         .facts = {.vjp_reads = {{{.inputs = 0b1001110},
                                  {.inputs = 0b1001101},
                                  {.inputs = 0b1001111},

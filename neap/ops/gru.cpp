@@ -8,6 +8,7 @@
 #include "neap/ops/matmul.hpp"
 #include "neap/ops/narrow.hpp"
 #include "neap/ops/operators.hpp"
+#include "neap/ops/precision.hpp"
 #include "neap/ops/recurrent_rules.hpp"
 #include "neap/ops/reshape.hpp"
 #include "neap/ops/square.hpp"
@@ -81,6 +82,7 @@ std::array<Tensor, 2> grad_by_steps(const RecurrentGradInputs& in,
 
 void vjp_gru(VjpContext& c) {
   const auto attrs = c.attrs<RecurrentAttrs>();
+  const UsePrecision same(attrs.precision);
   RecurrentGradInputs in{.kept = c.output(2),
                          .w_hh = c.input(2),
                          .values = c.output(0),
@@ -103,6 +105,7 @@ void vjp_gru(VjpContext& c) {
 
 void jvp_gru(JvpContext& c) {
   const auto& attrs = c.attrs<RecurrentAttrs>();
+  const UsePrecision same(attrs.precision);
   const Tensor& y = c.output(0);
   const std::int64_t hidden = y.shape()[2];
   const StepOrder order(y.shape()[0], attrs.is_reverse);

@@ -8,6 +8,7 @@
 #include "neap/ops/matmul.hpp"
 #include "neap/ops/narrow.hpp"
 #include "neap/ops/operators.hpp"
+#include "neap/ops/precision.hpp"
 #include "neap/ops/recurrent_rules.hpp"
 #include "neap/ops/reshape.hpp"
 #include "neap/ops/square.hpp"
@@ -80,6 +81,7 @@ std::array<Tensor, 3> grad_by_steps(const RecurrentGradInputs& in,
 
 void vjp_lstm(VjpContext& c) {
   const auto attrs = c.attrs<RecurrentAttrs>();
+  const UsePrecision same(attrs.precision);
   RecurrentGradInputs in{.kept = c.output(2),
                          .w_hh = c.input(2),
                          .values = c.output(3),
@@ -106,6 +108,7 @@ void vjp_lstm(VjpContext& c) {
 
 void jvp_lstm(JvpContext& c) {
   const auto& attrs = c.attrs<RecurrentAttrs>();
+  const UsePrecision same(attrs.precision);
   const Tensor& y = c.output(0);
   const StepOrder order(y.shape()[0], attrs.is_reverse);
   const Tensor pre = input_tangent(c, 4) + weight_tangent(c, 4);

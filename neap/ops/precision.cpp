@@ -2,21 +2,27 @@
 #include "neap/ops/precision.hpp"
 
 #include "neap/base/raise.hpp"
+#include "neap/kernels/attention.hpp"
 #include "neap/kernels/conv.hpp"
 #include "neap/kernels/gelu_linear.hpp"
 #include "neap/kernels/kernel.hpp"
 #include "neap/kernels/recurrent.hpp"
+#include "neap/ops/attention.hpp"
+#include "neap/ops/attention_grad.hpp"
 #include "neap/ops/conv2d.hpp"
 #include "neap/ops/conv2d_relu.hpp"
 #include "neap/ops/conv2d_weight.hpp"
 #include "neap/ops/conv_transpose2d.hpp"
 #include "neap/ops/gelu_linear.hpp"
 #include "neap/ops/gru.hpp"
+#include "neap/ops/gru_grad.hpp"
 #include "neap/ops/linear.hpp"
 #include "neap/ops/lstm.hpp"
+#include "neap/ops/lstm_grad.hpp"
 #include "neap/ops/matmul.hpp"
 #include "neap/ops/matmul_add.hpp"
 #include "neap/ops/rnn.hpp"
+#include "neap/ops/rnn_grad.hpp"
 
 namespace neap {
 namespace {
@@ -69,8 +75,15 @@ Precision precision_of(const graph::Op& op, const void* attrs) noexcept {
   if (&op == &kGeluLinear) {
     return static_cast<const kernels::GeluLinearAttrs*>(attrs)->precision;
   }
+  if (&op == &kAttention || &op == &kAttentionDropout ||
+      &op == &kAttentionGrad || &op == &kAttentionDropoutGrad) {
+    return static_cast<const kernels::AttentionAttrs*>(attrs)->precision;
+  }
   if (&op == &kRnn || &op == &kLstm || &op == &kGru) {
     return static_cast<const kernels::RecurrentAttrs*>(attrs)->precision;
+  }
+  if (&op == &kRnnGrad || &op == &kLstmGrad || &op == &kGruGrad) {
+    return static_cast<const kernels::RecurrentGradAttrs*>(attrs)->precision;
   }
   return Precision::kF32;
 }

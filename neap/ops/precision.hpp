@@ -10,9 +10,9 @@
 // An op takes the precision that is current at its call; its derivatives have
 // the same, whatever is current when they are computed. Products are linear,
 // matmul, matmul_add, gelu_linear, what is made of them (einsum, dot, bilinear
-// forms), convolutions and their transposes, and the product of rnn, lstm and
-// gru with their input. Attention, the products of recurrent networks with
-// their own state, and matrix factorisations are in f32 always.
+// forms), convolutions and their transposes, those of rnn, lstm and gru with
+// their input and with their state, and those of scaled_dot_product_attention.
+// Gates, cells, softmax and matrix factorisations are in f32 always.
 #pragma once
 
 #include <cstddef>

@@ -9,6 +9,10 @@
 #include "neap/autograd/backward.hpp"
 #include "neap/base/error.hpp"
 #include "neap/graph/vertex.hpp"
+#include "neap/kernels/attention.hpp"
+#include "neap/kernels/recurrent.hpp"
+#include "neap/ops/attention_grad.hpp"
+#include "neap/ops/lstm_grad.hpp"
 #include "neap/ops/matmul_add.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/tensor/create.hpp"
@@ -90,19 +94,97 @@ TEST(PrecisionTest, ConvolutionsAreComputedInItAndKeepTheirBias) {
             kTie);
 }
 
-TEST(PrecisionTest, RecurrentNetworksTakeItForTheProductWithTheirInput) {
+double last_of_rnn(const Tensor& x, const RecurrentWeights& weights,
+                   const Tensor& h0 = {}) {
+  return rnn(x, weights, h0, {.nonlinearity = Nonlinearity::kRelu}).h.item();
+}
+
+TEST(PrecisionTest, RecurrentNetworksTakeItForTheProductsWithInputAndState) {
   if (!kernels::has_bf16_dot()) {
     GTEST_SKIP() << "no dot products of bf16 here";
   }
   const RecurrentWeights weights{.w_ih = ones({1, 1}), .w_hh = ones({1, 1})};
   const Tensor x = tie({2, 1, 1});
-  const auto last = [&] {
-    return rnn(x, weights, {}, {.nonlinearity = Nonlinearity::kRelu}).h.item();
-  };
-  const double plain = last();
+  const Tensor none = zeros({1, 1, 1});
+  EXPECT_EQ(last_of_rnn(x, weights), 2 * kTie);
+  EXPECT_EQ(last_of_rnn(none, weights, tie({1, 1})), kTie);
   const UsePrecision guard(Precision::kBf16);
-  EXPECT_EQ(plain, 2 * kTie);
-  EXPECT_EQ(last(), 2.0);
+  EXPECT_EQ(last_of_rnn(x, weights), 2.0);
+  EXPECT_EQ(last_of_rnn(none, weights, tie({1, 1})), 1.0);
+  const auto wide = [](const Shape& shape) { return ones(shape, f64); };
+  EXPECT_EQ(last_of_rnn(wide({1, 1, 1}), {wide({1, 1}), wide({1, 1})},
+                        tie({1, 1}, f64)),
+            1 + kTie);
+}
+
+TEST(PrecisionTest, AttentionTakesItForItsProducts) {
+  if (!kernels::has_bf16_dot()) {
+    GTEST_SKIP() << "no dot products of bf16 here";
+  }
+  const Tensor one = ones({1, 1});
+  const auto of = [&](const Tensor& v) {
+    return scaled_dot_product_attention(one, one, v).item();
+  };
+  EXPECT_EQ(of(tie({1, 1})), kTie);
+  const UsePrecision guard(Precision::kBf16);
+  EXPECT_EQ(of(tie({1, 1})), 1.0);
+  EXPECT_EQ(scaled_dot_product_attention(ones({1, 1}, f64), ones({1, 1}, f64),
+                                         tie({1, 1}, f64))
+                .item(),
+            kTie);
+}
+
+// The gradient of a call in one precision, taken while another is current.
+template <class Call>
+double slope_of(const Tensor& x, Precision of_call, const Call& call) {
+  Tensor y;
+  {
+    const UsePrecision guard(of_call);
+    y = call();
+  }
+  const UsePrecision other(of_call == Precision::kF32 ? Precision::kBf16
+                                                      : Precision::kF32);
+  backward(y);
+  const double value = x.grad().item();
+  zero_grad(std::array{x});
+  return value;
+}
+
+TEST(PrecisionTest, GradientsOfStatesHaveThatOfTheCall) {
+  if (!kernels::has_bf16_dot()) {
+    GTEST_SKIP() << "no dot products of bf16 here";
+  }
+  const RecurrentWeights weights{.w_ih = ones({1, 1}), .w_hh = tie({1, 1})};
+  Tensor h0 = requires_grad_(ones({1, 1}));
+  const auto call = [&] {
+    return sum(rnn(zeros({1, 1, 1}), weights, h0,
+                   {.nonlinearity = Nonlinearity::kRelu})
+                   .h);
+  };
+  EXPECT_EQ(slope_of(h0, Precision::kF32, call), kTie);
+  EXPECT_EQ(slope_of(h0, Precision::kBf16, call), 1.0);
+}
+
+TEST(PrecisionTest, GradientsOfAttentionHaveThatOfTheCall) {
+  if (!kernels::has_bf16_dot()) {
+    GTEST_SKIP() << "no dot products of bf16 here";
+  }
+  Tensor v = requires_grad_(ones({1, 1}));
+  const Tensor one = ones({1, 1});
+  const auto call = [&] {
+    return sum(scaled_dot_product_attention(one, one, v) * kTie);
+  };
+  EXPECT_EQ(slope_of(v, Precision::kF32, call), kTie);
+  EXPECT_EQ(slope_of(v, Precision::kBf16, call), 1.0);
+}
+
+TEST(PrecisionTest, IsKnownOfCallsOfGradients) {
+  const kernels::RecurrentGradAttrs recurrent{.precision = Precision::kBf16};
+  EXPECT_EQ(ops::precision_of(ops::kLstmGrad, &recurrent), Precision::kBf16);
+  kernels::AttentionAttrs attention;
+  attention.precision = Precision::kBf16;
+  EXPECT_EQ(ops::precision_of(ops::kAttentionGrad, &attention),
+            Precision::kBf16);
 }
 
 // The derivative of `call` by w, which is a tie as it stands.

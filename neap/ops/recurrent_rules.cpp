@@ -148,6 +148,7 @@ void call_recurrent_grad(const Op& op, RecurrentGradInputs in,
   attrs.has_dy = in.dy.defined();
   attrs.has_dh = in.dh.defined();
   attrs.has_dc = in.dc.defined();
+  attrs.precision = current_precision();
   if (in.dy.defined() && in.dy.array()->layout().strides.back() != 1) {
     in.dy = contiguous(in.dy);
   }
@@ -233,7 +234,6 @@ Tensor unrolled(const Tensor& dw) {
 
 void set_weight_cotangents(VjpContext& c, const Tensor& dgates,
                            std::int64_t gates) {
-  const UsePrecision same(c.attrs<RecurrentAttrs>().precision);
   const std::int64_t width = dgates.shape()[2];
   const std::int64_t hidden = c.input(2).shape()[1];
   const std::int64_t used = gates * hidden;
@@ -262,7 +262,6 @@ void set_weight_cotangents(VjpContext& c, const Tensor& dgates,
 }
 
 Tensor input_tangent(const JvpContext& c, std::int64_t gates) {
-  const UsePrecision same(c.attrs<RecurrentAttrs>().precision);
   const Shape& y = c.output().shape();
   const std::int64_t used = gates * y[2];
   Tensor d = zeros_of({y[0], y[1], used}, c.output());

@@ -38,7 +38,8 @@ void infer_recurrent_grad(const char* op, const OpArgs& args,
 Cost recurrent_cost(const OpArgs& args, std::span<const Spec> outputs);
 Cost recurrent_grad_cost(const OpArgs& args, std::span<const Spec> outputs);
 
-/// The inputs of a forward call: x, the weights, the bias and the states.
+/// The inputs of a forward call: x, the weights, the bias and the states. In
+/// the current precision, as the gradient below; a rule sets that of its call.
 void call_recurrent(const Op& op, std::span<const Operand> inputs,
                     RecurrentAttrs attrs, std::span<Tensor> out);
 

@@ -7,6 +7,7 @@
 #include "neap/ops/le.hpp"
 #include "neap/ops/matmul.hpp"
 #include "neap/ops/operators.hpp"
+#include "neap/ops/precision.hpp"
 #include "neap/ops/recurrent_rules.hpp"
 #include "neap/ops/reshape.hpp"
 #include "neap/ops/rnn_grad.hpp"
@@ -42,6 +43,7 @@ std::array<Tensor, 2> grad_by_steps(const RecurrentGradInputs& in,
 
 void vjp_rnn(VjpContext& c) {
   const auto attrs = c.attrs<RecurrentAttrs>();
+  const UsePrecision same(attrs.precision);
   RecurrentGradInputs in{.kept = c.output(0),
                          .w_hh = c.input(2),
                          .dy = c.take_cotangent(0),
@@ -62,6 +64,7 @@ void vjp_rnn(VjpContext& c) {
 
 void jvp_rnn(JvpContext& c) {
   const auto& attrs = c.attrs<RecurrentAttrs>();
+  const UsePrecision same(attrs.precision);
   const Tensor& y = c.output(0);
   const StepOrder order(y.shape()[0], attrs.is_reverse);
   const Tensor sums = input_tangent(c, 1) + weight_tangent(c, 1);
