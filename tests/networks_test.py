@@ -48,6 +48,20 @@ class ImageTest(ToolCase):
                 self.assertEqual(found["loss"], eager["test_loss"])
                 self.assertEqual(found["accuracy"], eager["test_accuracy"])
 
+    def test_images_of_any_size_are_padded_to_what_a_network_takes(self):
+        for side in (1, 31, 40):
+            part = (tool_case.idx((8, side, side), bytes(8 * side * side)),
+                    tool_case.idx((8,), range(8)))
+            data = self.write_set(dict(zip(tool_case.NAMES, part + part)))
+            for model, sizes in IMAGE_NETWORKS.items():
+                if (model, side) != ("lenet", 1):
+                    with self.subTest(model=model, side=side):
+                        self.train(data, "--model", model, *sizes, *STEPS)
+        data = self.write_set(**{
+            name: tool_case.idx((64, 1, 1), bytes(64))
+            for name in ("train_images", "test_images")})
+        self.refuse(DATA, "--model", "lenet", "--data", data, says="LeNet")
+
     def test_augmented_images_are_others_and_the_same_with_the_same_seed(self):
         data = self.write_set()
         options = ("--model", "lenet", *STEPS)
@@ -180,6 +194,14 @@ class TextTest(ToolCase):
                                           "--prompt", "Q")
         self.assertEqual(status, USAGE)
         self.assertIn("--prompt", errors)
+
+    def test_a_run_on_another_text_is_refused_in_one_line(self):
+        run = ("--model", "lstm", "--dim", "8", "--block", "8", *STEPS)
+        self.train("text", *self.data, *run, "--save", self.file)
+        other = self.folder / "other.txt"
+        other.write_text("0123456789\n" * 30, encoding="utf-8")
+        self.refuse(USAGE, "--data", "text", "--path", other, *run,
+                    "--resume", self.file, says="characters is \\x0a ,.")
 
     def test_another_text_is_not_measured_with_this_one_s_characters(self):
         self.train("text", *self.data, *SMALL_GPT, *STEPS, "--save", self.file)

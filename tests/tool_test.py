@@ -194,7 +194,8 @@ class DataTest(ToolCase):
                     path.unlink()
 
     def test_a_missing_folder_and_a_missing_file_are_refused(self):
-        self.refuse(DATA, "--data", self.folder / "none", says="none")
+        self.refuse(DATA, "--data", self.folder / "none",
+                    says="none: there is no such folder")
         self.refuse_set("train-labels", train_labels=None)
 
     def test_a_file_in_place_of_the_folder_is_refused(self):

@@ -21,7 +21,8 @@ namespace neap::app {
 namespace {
 
 constexpr std::int64_t kSide = 32;       // that deep networks are made for
-constexpr std::int64_t kCropMargin = 4;  // pixels
+constexpr std::int64_t kUNetUnit = 16;   // pixels, halved four times
+constexpr std::int64_t kCropMargin = 4;  // likewise
 
 bool is_deep(const std::string& model) {
   return model != "mlp" && model != "lenet";
@@ -70,16 +71,23 @@ class ImageTask final : public Task {
     return augmented ? data::AnyDataset(*augmented) : data::AnyDataset(plain);
   }
 
-  // Deep networks see 32 x 32; `is_random`: from anywhere, and mirrored.
+  // Deep networks see at least 32 x 32, UNet multiples of 16; `is_random`: from
+  // anywhere, and mirrored.
   data::AugmentOptions options(bool is_random) const {
     const Shape& shape = set_.train.spec().input;
     const std::int64_t height = shape[shape.rank() - 2];
     const std::int64_t width = shape.back();
     const std::int64_t least = is_deep(settings_.model) ? kSide : 1;
+    const std::int64_t unit = settings_.model == "unet" ? kUNetUnit : 1;
+    const auto side = [&](std::int64_t given) {
+      return base::round_up(std::max(given, least), unit);
+    };
     data::AugmentOptions made;
-    made.height = std::max(height, least);
-    made.width = std::max(width, least);
-    made.padding = std::max(made.height - height, made.width - width) / 2;
+    made.height = side(height);
+    made.width = side(width);
+    const std::int64_t missing =
+        std::max(made.height - height, made.width - width);
+    made.padding = (missing + 1) / 2;  // at both ends; an odd one is cut off
     made.seed = settings_.seed;
     if (is_random) {
       made.padding += kCropMargin;
@@ -97,38 +105,60 @@ class ImageTask final : public Task {
   std::optional<PixelLabels> test_pixels_;
 };
 
+template <class Model, class... Options>
+std::unique_ptr<nn::Layer> made(const Options&... options) {
+  return std::make_unique<Model>(options..., CallSite::here());
+}
+
 std::unique_ptr<nn::Layer> ImageTask::make_model() const {
   const TrainSettings& s = settings_;
   const Shape image = train().spec().input;
   const std::int64_t classes = set_.train.classes();
   if (s.model == "mlp") {
-    return std::make_unique<models::Mlp>(
-        mlp_widths(s, image.element_count(), classes),
-        models::MlpOptions{.dropout = s.dropout});
+    return made<models::Mlp>(mlp_widths(s, image.element_count(), classes),
+                             models::MlpOptions{.dropout = s.dropout});
   }
   if (s.model == "lenet") {
-    return std::make_unique<models::LeNet>(models::LeNetOptions{
+    return made<models::LeNet>(models::LeNetOptions{
         .image = image, .classes = classes, .dropout = s.dropout});
   }
   if (s.model == "vgg11") {
-    return std::make_unique<models::Vgg11>(
-        models::VggOptions{.image = image,
-                           .width = s.width,
-                           .classes = classes,
-                           .batch_norm = true,
-                           .dropout = s.dropout});
+    return made<models::Vgg11>(models::VggOptions{.image = image,
+                                                  .width = s.width,
+                                                  .classes = classes,
+                                                  .batch_norm = true,
+                                                  .dropout = s.dropout});
   }
   if (s.model == "unet") {
-    return std::make_unique<models::UNet>(
+    return made<models::UNet>(
         models::UNetOptions{.channels = image[0],
                             .classes = PixelLabels::classes_of(set_.train),
                             .width = s.width});
   }
-  return std::make_unique<models::ResNet>(
+  return made<models::ResNet>(
       models::ResNetOptions{.layers = s.model == "resnet34" ? 34 : 18,
                             .channels = image[0],
                             .width = s.width,
                             .classes = classes});
+}
+
+// That the folder of the images is there.
+Result<void> expect_folder(files::Door& door, const TrainSettings& s) {
+  const std::string folder = data_directory(s);
+  const auto facts = door.inspect(folder);
+  if (!facts || facts->kind == files::PathKind::kDirectory) {
+    return {};  // what is wrong in it shows itself
+  }
+  return failure(
+      FailureKind::kNotFound,
+      s.data == "fashion-mnist"
+          ? fmt::format("--data fashion-mnist: there is no folder {}; install "
+                        "the package dataset-fashion-mnist",
+                        folder)
+          : fmt::format("--data {}: there is no such folder; give one with the "
+                        "four IDX files of MNIST's naming, or fashion-mnist, "
+                        "cifar10, cifar100 or text",
+                        folder));
 }
 
 Result<data::TrainAndTest> read_images(const TrainSettings& s) {
@@ -139,7 +169,8 @@ Result<data::TrainAndTest> read_images(const TrainSettings& s) {
   if (s.data == "cifar100") {
     return data::read_cifar100(door, s.path);
   }
-  return data::read_mnist(door, data_directory(s));
+  return expect_folder(door, s).and_then(
+      [&] { return data::read_mnist(door, data_directory(s)); });
 }
 
 }  // namespace

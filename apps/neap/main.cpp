@@ -217,6 +217,8 @@ ExitCode guarded_run(int argc, char** argv) {
     return fail(ExitCode::kMemory, "the system gives no more memory");
   } catch (const ValueError& error) {
     return fail(ExitCode::kUsage, error.what());
+  } catch (const ShapeError& error) {  // the data's do not suit the model
+    return fail(ExitCode::kData, error.what());
   } catch (const std::exception& error) {
     return fail(ExitCode::kInternal, error.what());
   }

@@ -79,18 +79,19 @@ std::unique_ptr<nn::Layer> make_language_model(const TrainSettings& s,
                                              .layers = s.layers,
                                              .dropout = s.dropout};
   if (s.model == "lstm") {
-    return std::make_unique<models::LstmLm>(recurrent);
+    return std::make_unique<models::LstmLm>(recurrent, CallSite::here());
   }
   if (s.model == "gru") {
-    return std::make_unique<models::GruLm>(recurrent);
+    return std::make_unique<models::GruLm>(recurrent, CallSite::here());
   }
-  return std::make_unique<models::Gpt>(models::GptOptions{.vocab = vocabulary,
-                                                          .block = s.block,
-                                                          .layers = s.layers,
-                                                          .heads = s.heads,
-                                                          .dim = s.dim,
-                                                          .dropout = s.dropout,
-                                                          .keep = keep_of(s)});
+  const models::GptOptions options{.vocab = vocabulary,
+                                   .block = s.block,
+                                   .layers = s.layers,
+                                   .heads = s.heads,
+                                   .dim = s.dim,
+                                   .dropout = s.dropout,
+                                   .keep = keep_of(s)};
+  return std::make_unique<models::Gpt>(options, CallSite::here());
 }
 
 train::Loss language_loss() {

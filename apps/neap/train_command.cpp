@@ -124,9 +124,10 @@ class Session {
     say("model    {}, {} parameters, {}\n", settings_.model,
         format_grouped(model.parameter_count()),
         format_bytes(model.parameter_bytes()));
-    say("run      batch {}, {} {:g}, seed {}, {} threads, {}, {}kernels {}\n",
+    const int threads = threads::default_pool().threads();
+    say("run      batch {}, {} {:g}, seed {}, {} thread{}, {}, {}kernels {}\n",
         settings_.batch, settings_.optimizer, settings_.learning_rate,
-        settings_.seed, threads::default_pool().threads(), kernels::isa(),
+        settings_.seed, threads, threads == 1 ? "" : "s", kernels::isa(),
         shown_dtype(settings_.dtype), kernels::kernel_set());
     std::fflush(stdout);
   }
@@ -265,14 +266,24 @@ std::string format_figure(const std::optional<double>& value) {
   return value ? fmt::format("{:.0f}", *value) : "not counted here";
 }
 
+// "(8.55 ms a step, 12235 samples/s)", of what was done.
+std::string format_speed(const Summary& s) {
+  if (s.steps == s.resumed_steps) {
+    return "(none was left to do)";
+  }
+  const std::string step =
+      s.step_ms_median ? fmt::format("{:.2f} ms a step, ", *s.step_ms_median)
+                       : std::string();
+  return fmt::format("({}{:.0f} samples/s)", step, s.images_per_second);
+}
+
 void print_report(const Summary& s, const std::string& table) {
   say("\ntest ");
   if (s.test_accuracy) {
     say("accuracy {:.2f} %, ", *s.test_accuracy * 100.0);
   }
-  say("loss {:.4f}, after {} steps ({:.2f} ms a step, {:.0f} samples/s)\n",
-      s.test_loss, format_grouped(s.steps), s.step_ms_median.value_or(0.0),
-      s.images_per_second);
+  say("loss {:.4f}, after {} steps {}\n", s.test_loss, format_grouped(s.steps),
+      format_speed(s));
   say("\nmemory at the high-water mark of live bytes\n{}\n", table);
   say("live at most  {}\n", format_bytes(s.stats.live_peak));
   say("held at most  {}", format_bytes(s.stats.peak));

@@ -145,7 +145,7 @@ Result<TextParts> read_text(files::Door& door, const std::string& path,
   return tokenise_file(door, path, options.symbols)
       .and_then([&](Text&& text) { return split_text(text, options); })
       .map_error([&](Failure&& failed) {
-        if (!failed.message.starts_with(path)) {
+        if (failed.message.find(path) == std::string::npos) {
           failed.message = path + ": " + failed.message;
         }
         return std::move(failed);

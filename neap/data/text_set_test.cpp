@@ -195,6 +195,14 @@ TEST(TextFileTest, RefusesWhatIsNotUtf8AndNamesFileAndByte) {
           .has_value());
 }
 
+TEST(TextFileTest, NamesAFileThatIsNotThereOnce) {
+  const auto parts = read_text(system_door(), "/nowhere/a.txt", {});
+  ASSERT_FALSE(parts.has_value());
+  EXPECT_EQ(parts.error().message,
+            "cannot open /nowhere/a.txt: No such file or directory; check the "
+            "path");
+}
+
 TEST(TextFileTest, PassesOnAFailureOfEachOperation) {
   const files::TemporaryFolder folder;
   const std::string path = folder.put("a.txt", "abcdefgh");

@@ -104,6 +104,13 @@ class ResumeTest(ResumeCase):
         self.assertEqual(found["checkpoint"], str(self.file))
         self.assertIsNone(whole["checkpoint"])
 
+    def test_a_run_that_was_done_says_so(self):
+        self.run_part("--steps", "4", "--save", self.file)
+        _, output, _ = self.run_tool(*self.arguments(
+            "--steps", "4", "--resume", self.file))
+        self.assertIn("after 4 steps (none was left to do)\n", output)
+        self.assertIn(", 1 thread, ", output)
+
     def test_saving_changes_no_bit_and_takes_nothing_a_step(self):
         plain = self.run_part("--epochs", "5", "--compile")
         found = self.run_part("--epochs", "5", "--compile", "--save", self.file,
