@@ -56,6 +56,7 @@ struct GruCells {
       lanes.store(z, gates + 2 * hidden);
       lanes.store(n, gates + 3 * hidden);
       lanes.store(y, step.y + row * hidden + unit);
+      lanes.store_if(y, offset(step.copy, row * step.copy_step + unit));
     });
   }
 
@@ -85,6 +86,11 @@ struct GruCells {
       lanes.store(dr, dgates + hidden);
       lanes.store(dz, dgates + 2 * hidden);
       lanes.store(dn, dgates + 3 * hidden);
+      if (T* const copy = offset(step.copy, row * step.copy_step + unit)) {
+        lanes.store(dn_h, copy);
+        lanes.store(dr, copy + hidden);
+        lanes.store(dz, copy + 2 * hidden);
+      }
       lanes.store(hn::Mul(dh, z), step.dh + at);
     });
   }

@@ -48,6 +48,7 @@ struct LstmCells {
       lanes.store(o, gates + 3 * hidden);
       lanes.store(c, step.c + at);
       lanes.store(h, step.y + at);
+      lanes.store_if(h, offset(step.copy, row * step.copy_step + unit));
     });
   }
 
@@ -79,6 +80,12 @@ struct LstmCells {
       lanes.store(df, dgates + hidden);
       lanes.store(dg, dgates + 2 * hidden);
       lanes.store(d_o, dgates + 3 * hidden);
+      if (T* const copy = offset(step.copy, row * step.copy_step + unit)) {
+        lanes.store(di, copy);
+        lanes.store(df, copy + hidden);
+        lanes.store(dg, copy + 2 * hidden);
+        lanes.store(d_o, copy + 3 * hidden);
+      }
       lanes.store(hn::Mul(dc, f), step.dc + at);
       lanes.store(hn::Zero(d), step.dh + at);
     });

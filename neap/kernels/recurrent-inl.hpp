@@ -215,7 +215,9 @@ void step_forward(const ForwardStepOf<Kit>& step, const RecurrentBlock& block) {
   using T = typename Kit::Element;
   Cells::template products<Kit>(step, block);
   Cells::template forward<T>(step, block);
-  keep_units<Kit>(step.y, step.sizes.hidden, step.next_h, step.h_step, block);
+  if constexpr (Kit::kConverts) {
+    keep_units<Kit>(step.y, step.sizes.hidden, step.next_h, step.h_step, block);
+  }
 }
 
 template <class Cells, class Kit>
@@ -225,7 +227,8 @@ void step_backward(const BackwardStepOf<Kit>& step,
   const std::int64_t hidden = step.sizes.hidden;
   add_product<Kit>(step, block);
   Cells::template backward<T>(step, block);
-  for (std::int64_t gate = 0; gate < step.form->gates; ++gate) {
+  for (std::int64_t gate = 0; Kit::kConverts && gate < step.form->gates;
+       ++gate) {
     keep_units<Kit>(step.dgates + gate * hidden, step.form->columns() * hidden,
                     step.next_after + gate * step.gate_depth, step.after_step,
                     block);
@@ -276,6 +279,12 @@ struct Lanes {
       store_some(d, v, to, count);
     } else {
       hn::StoreU(v, d, to);
+    }
+  }
+  /// Nowhere where there is no place.
+  HWY_INLINE void store_if(hn::Vec<hn::ScalableTag<T>> v, T* to) const {
+    if (to != nullptr) {
+      store(v, to);
     }
   }
 };

@@ -1,99 +1,15 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/recurrent.hpp"
 
-#include <limits>
 #include <type_traits>
 
 #include "neap/kernels/copy.hpp"
+#include "neap/kernels/recurrent_grid.hpp"
 
 namespace neap::kernels {
 namespace {
 
-constexpr std::int64_t kRowsAtOnce = 512;       // of the inputs' product
-constexpr std::int64_t kPartWork = 128 * 1024;  // multiply-adds worth a thread
-constexpr Bytes kLine = 64;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) noexcept {
-  return (a + b - 1) / b;
-}
-
-/// Hands out scratch; without a base, only counts it.
-class Room {
- public:
-  explicit Room(std::byte* base) noexcept : base_(base) {}
-  template <class T>
-  T* take(std::int64_t count) noexcept {
-    std::byte* at = base_ == nullptr ? nullptr : base_ + used_;
-    used_ += base::round_up(count * static_cast<Bytes>(sizeof(T)), kLine);
-    return reinterpret_cast<T*>(at);
-  }
-  Bytes used() const noexcept { return used_; }
-
- private:
-  std::byte* base_;
-  Bytes used_ = 0;
-};
-
-/// From row to row of what a tile reads a row at a time: not a multiple of a
-/// page, where the rows would push each other out of the nearest cache.
-template <class T>
-std::int64_t spread(std::int64_t columns) noexcept {
-  constexpr auto kUnit = static_cast<std::int64_t>(kLine / sizeof(T));
-  constexpr auto kPage = static_cast<std::int64_t>(4096 / sizeof(T));
-  const std::int64_t step = base::round_up(columns, kUnit) + kUnit;
-  return step % kPage == 0 ? step + kUnit : step;
-}
-
-/// The blocks of a step.
-class Grid {
- public:
-  Grid(const RecurrentSizes& sizes, std::int64_t work, std::int64_t panel,
-       int threads) noexcept
-      : sizes_(sizes) {
-    const std::int64_t most =
-        std::clamp<std::int64_t>(work / kPartWork, 1, threads);
-    const std::int64_t panels = ceil_div(sizes.hidden, panel);
-    std::int64_t best = std::numeric_limits<std::int64_t>::max();
-    for (std::int64_t rows = 1; rows <= std::min(most, sizes.batch); ++rows) {
-      const std::int64_t part_rows = ceil_div(sizes.batch, rows);
-      const std::int64_t part_panels = ceil_div(panels, most / rows);
-      const std::int64_t cost = part_panels * (part_rows + 1);
-      if (cost < best) {
-        best = cost;
-        part_rows_ = part_rows;
-        part_units_ = part_panels * panel;
-      }
-    }
-    unit_parts_ = ceil_div(sizes.hidden, part_units_);
-    row_parts_ = ceil_div(sizes.batch, part_rows_);
-  }
-
-  /// Calls body(block) for every block.
-  template <class Body>
-  void run(threads::Executor& executor, const Body& body) const noexcept {
-    const auto parts = static_cast<int>(row_parts_ * unit_parts_);
-    if (parts == 1) {
-      body(block(0));
-      return;
-    }
-    threads::parallel_parts(executor, parts,
-                            [&](int part) noexcept { body(block(part)); });
-  }
-
- private:
-  RecurrentBlock block(std::int64_t part) const noexcept {
-    const std::int64_t row = part / unit_parts_ * part_rows_;
-    const std::int64_t unit = part % unit_parts_ * part_units_;
-    return {row, std::min(row + part_rows_, sizes_.batch), unit,
-            std::min(unit + part_units_, sizes_.hidden)};
-  }
-
-  RecurrentSizes sizes_;
-  std::int64_t part_rows_ = 1;
-  std::int64_t part_units_ = 1;
-  std::int64_t row_parts_ = 1;
-  std::int64_t unit_parts_ = 1;
-};
+constexpr std::int64_t kRowsAtOnce = 512;  // of the inputs' product
 
 template <class T>
 T* at(T* matrices, std::int64_t index, std::int64_t elements) noexcept {
@@ -122,7 +38,7 @@ class Forward {
         room_(base) {
     choose_chunk();
     packed_ = room_.take<Factor>(form.gates * panels_ * panel * depth_);
-    h_step_ = spread<Factor>(depth_);
+    h_step_ = spread_step<Factor>(depth_);
     h_[0] = room_.take<Factor>(sizes_.batch * h_step_);
     h_[1] = room_.take<Factor>(sizes_.batch * h_step_);
     if (!has_even_rows_) {
@@ -156,8 +72,8 @@ class Forward {
       parts.pack_rows(args_.in[4].as<const T>(), sizes_.batch, sizes_.hidden,
                       h_[0], h_step_);
     }
-    const Grid grid(sizes_, cells_ * depth_ * form_.gates, parts.panel,
-                    args_.executor->threads());
+    const RecurrentGrid grid(sizes_, cells_ * depth_ * form_.gates, parts.panel,
+                             args_.executor->threads());
     for (std::int64_t first = 0; first < sizes_.steps; first += chunk_) {
       const std::int64_t last = std::min(first + chunk_, sizes_.steps);
       const std::int64_t lowest =
@@ -264,6 +180,10 @@ class Forward {
     step.h = h_[s % 2];
     step.next_h = h_[(s + 1) % 2];
     step.h_step = h_step_;
+    if constexpr (std::is_same_v<T, Factor>) {
+      step.copy = step.next_h;
+      step.copy_step = h_step_;
+    }
     const bool is_first = s == 0;
     if (!is_first) {
       step.h_before = y_at(time_of(s - 1));
@@ -295,7 +215,7 @@ class Forward {
   std::int64_t panels_;  // of a gate
   bool has_even_rows_ = false;
   std::int64_t chunk_ = 1;  // steps
-  Room room_;
+  RecurrentRoom room_;
   Factor* packed_ = nullptr;
   Factor* h_[2] = {nullptr, nullptr};
   std::int64_t h_step_ = 0;
@@ -322,7 +242,7 @@ class Backward {
         room_(base) {
     find_operands();
     packed_ = room_.take<Factor>(panels_ * panel * depth_);
-    after_step_ = spread<Factor>(depth_);
+    after_step_ = spread_step<Factor>(depth_);
     after_[0] = room_.take<Factor>(sizes_.batch * after_step_);
     after_[1] = room_.take<Factor>(sizes_.batch * after_step_);
     dh_ = attrs_.wants_state ? args.out[1].as<T>() : room_.take<T>(cells_);
@@ -346,8 +266,8 @@ class Backward {
                             }
                           });
     begin();
-    const Grid grid(sizes_, cells_ * depth_, parts.panel,
-                    args_.executor->threads());
+    const RecurrentGrid grid(sizes_, cells_ * depth_, parts.panel,
+                             args_.executor->threads());
     for (std::int64_t s = sizes_.steps - 1; s >= 0; --s) {
       const BackwardStep<T, Factor> step = step_of(s);
       grid.run(*args_.executor, [&](const RecurrentBlock& block) noexcept {
@@ -399,6 +319,10 @@ class Backward {
     step.after = after_[(s + 2) % 2];
     step.next_after = after_[(s + 1) % 2];
     step.after_step = after_step_;
+    if constexpr (std::is_same_v<T, Factor>) {
+      step.copy = step.next_after;
+      step.copy_step = after_step_;
+    }
     step.gate_depth = gate_depth_;
     step.depth = s == sizes_.steps - 1 ? 0 : depth_;
     step.dh = dh_;
@@ -439,7 +363,7 @@ class Backward {
   std::int64_t gate_depth_;
   std::int64_t depth_;  // of a step's product, in factors
   std::int64_t panels_;
-  Room room_;
+  RecurrentRoom room_;
   const Strided* values_ = nullptr;  // c of lstm, y of gru
   const Strided* state_ = nullptr;   // the first of them
   const Strided* dy_ = nullptr;

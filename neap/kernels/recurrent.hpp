@@ -95,6 +95,8 @@ struct ForwardCells {
   const T* c_before = nullptr;  // (batch, hidden); nullptr: 0
   T* c = nullptr;               // (batch, hidden)
   T* y = nullptr;               // (batch, hidden)
+  T* copy = nullptr;            // of y, for the step after; nullptr: none
+  std::int64_t copy_step = 0;
   bool is_relu = false;
 };
 
@@ -122,6 +124,8 @@ struct BackwardCells {
   const T* c = nullptr;         // lstm
   T* dc = nullptr;              // lstm: carried
   const T* given_dc = nullptr;  // lstm: (batch, hidden) or nullptr: 0
+  T* copy = nullptr;            // of the first G of dgates; nullptr: none
+  std::int64_t copy_step = 0;
   bool is_relu = false;
 };
 

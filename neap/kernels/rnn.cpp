@@ -37,6 +37,7 @@ struct RnnCells {
                          ? hn::IfThenZeroElse(hn::Le(sum, hn::Zero(d)), sum)
                          : tanh_of(d, sum);
       lanes.store(h, y);
+      lanes.store_if(h, offset(step.copy, row * step.copy_step + unit));
     });
   }
 
@@ -54,6 +55,7 @@ struct RnnCells {
                           ? hn::IfThenZeroElse(hn::Le(y, hn::Zero(d)), dh)
                           : hn::Mul(dh, tanh_slope(d, y));
       lanes.store(ds, step.dgates + at);
+      lanes.store_if(ds, offset(step.copy, row * step.copy_step + unit));
       lanes.store(hn::Zero(d), step.dh + at);
     });
   }
