@@ -157,24 +157,66 @@ inline void fetch_rows(const PairFrom& from, std::int64_t step,
 // A panel's two vectors of columns.
 inline constexpr std::int64_t kPairColumns = 2 * kPairLanes;
 
-/// 16 places of 16 columns at a time, turned round in registers.
-inline void pack_pair_blocks(const PairFrom& from, std::int64_t across,
-                             std::int64_t width, std::int64_t depth,
-                             Bf16Pair* HWY_RESTRICT to) {
+/// Up to 16 factors of each column of a panel, where these are runs of memory.
+inline void pack_pair_block(const PairFrom& from, std::int64_t across,
+                            std::int64_t width, std::int64_t depth,
+                            Bf16Pair* HWY_RESTRICT to) {
+  const PairLoader loader(from, depth);
+  for (std::int64_t j = 0; j < width; ++j) {  // of what is packed next
+    hwy::Prefetch(from.even + j * across + kPairColumns);
+    hwy::Prefetch(from.odd + j * across + kPairColumns);
+  }
+  for (std::int64_t j = 0; j < kPairColumns; j += kPairLanes) {
+    __m512i row[kPairLanes];
+#pragma GCC unroll 16
+    for (int i = 0; i < kPairLanes; ++i) {
+      row[i] =
+          j + i < width ? loader.at((j + i) * across) : _mm512_setzero_si512();
+    }
+    store_transposed(row, to + j, kPairColumns, depth);
+  }
+}
+
+/// to[k * 32 + j] = from[j * step + k] for j in [0, width) and k in [0, depth),
+/// whole vectors of which are there to read; the lanes from width to 32 become
+/// 0.
+inline void turn_columns(const Bf16Pair* from, std::int64_t step,
+                         std::int64_t width, std::int64_t depth,
+                         Bf16Pair* HWY_RESTRICT to) {
   for (std::int64_t k = 0; k < depth; k += kPairLanes) {
-    const PairLoader loader(from, depth - k);
-    // Rows this far apart are not foreseen otherwise.
-    fetch_rows(from + (k + 2 * kPairLanes), across, width, 1);
-    for (std::int64_t begin = 0; begin < kPairColumns; begin += kPairLanes) {
+    for (std::int64_t j = 0; j < kPairColumns; j += kPairLanes) {
       __m512i row[kPairLanes];
 #pragma GCC unroll 16
-      for (int j = 0; j < kPairLanes; ++j) {
-        row[j] = begin + j < width ? loader.at((begin + j) * across + k)
-                                   : _mm512_setzero_si512();
+      for (int i = 0; i < kPairLanes; ++i) {
+        row[i] = j + i < width ? _mm512_loadu_si512(from + (j + i) * step + k)
+                               : _mm512_setzero_si512();
       }
-      store_transposed(row, to + k * kPairColumns + begin, kPairColumns,
-                       depth - k);
+      store_transposed(row, to + k * kPairColumns + j, kPairColumns, depth - k);
     }
+  }
+}
+
+/// The same for any depth: column by column first, some of each, since columns
+/// that are a power of two apart meet in a few sets of the cache.
+inline void pack_pair_runs(const PairFrom& from, std::int64_t across,
+                           std::int64_t width, std::int64_t depth,
+                           Bf16Pair* HWY_RESTRICT to) {
+  constexpr std::int64_t kSome = 64;
+  alignas(64) Bf16Pair columns[kPairColumns * kSome];
+  for (std::int64_t k = 0; k < depth; k += kSome) {
+    const std::int64_t some = std::min(kSome, depth - k);
+    const std::int64_t next = std::min(kSome, depth - k - some);
+    for (std::int64_t j = 0; j < width; ++j) {
+      const PairFrom column = from + (j * across + k);
+      if (next > 0) {
+        fetch_rows(column + some, 0, 1, next);
+      }
+      for (std::int64_t i = 0; i < some; i += kPairLanes) {
+        _mm512_store_si512(columns + j * kSome + i,
+                           PairLoader(column, some - i).at(i));
+      }
+    }
+    turn_columns(columns, kSome, width, some, to + k * kPairColumns);
   }
 }
 
@@ -184,7 +226,8 @@ inline void pack_conv_panel(const PairFrom& from, std::int64_t across,
                             std::int64_t along, std::int64_t width,
                             std::int64_t depth, Bf16Pair* HWY_RESTRICT to) {
   if (along == 1) {
-    pack_pair_blocks(from, across, width, depth, to);
+    (depth < kPairLanes ? pack_pair_block : pack_pair_runs)(from, across, width,
+                                                            depth, to);
     return;
   }
   if (across == 1) {
@@ -201,6 +244,23 @@ inline void pack_conv_panel(const PairFrom& from, std::int64_t across,
       to[k * kPairColumns + j] =
           j < width ? pair_at(from, j * across + k * along) : 0;
     }
+  }
+}
+
+/// As the other, of pairs.
+inline void pack_conv_taps(const ConvFactors<ConvBf16>& channels,
+                           std::int64_t channel, std::int64_t count,
+                           const ConvTaps& w, Bf16Pair* HWY_RESTRICT to) {
+  if (w.taps == 1) {  // as a matrix product has it
+    const bool has_all = channels.at(channel + count - 1).odd != nullptr;
+    pack_pairs<kPairColumns>(channels.at(channel).even, w.across,
+                             channels.apart(), w.width,
+                             2 * count - (has_all ? 0 : 1), to);
+    return;
+  }
+  for (std::int64_t c = 0; c < count; ++c) {
+    pack_conv_panel(channels.at(channel + c), w.across, w.along, w.width,
+                    w.taps, to + c * w.taps * kPairColumns);
   }
 }
 

@@ -16,6 +16,7 @@
 #include "hwy/highway.h"
 #include "neap/kernels/gemm_pack-inl.hpp"
 #include "neap/kernels/gemm_tile-inl.hpp"
+#include "neap/tensor/strided.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace neap::kernels::HWY_NAMESPACE {
@@ -36,6 +37,34 @@ struct ConvPlain {
     static_cast<void>(has_next);
     return at;
   }
+};
+
+/// Where the factors of a view begin along one of its axes; where they are
+/// pairs, that is the axis that these run along.
+template <class Kit>
+class ConvFactors {
+ public:
+  /// Of `extent` elements along the axis, from `first` elements into the view
+  /// on.
+  ConvFactors(const Strided& view, int axis, std::int64_t extent,
+              std::int64_t first) noexcept
+      : from_(view.as<const typename Kit::Element>() + first),
+        apart_(view.strides[axis]),
+        extent_(extent) {}
+
+  /// Between neighbours along the axis, and between those of a pair.
+  std::int64_t step() const noexcept { return Kit::kElements * apart_; }
+  std::int64_t apart() const noexcept { return apart_; }
+
+  typename Kit::From at(std::int64_t i) const noexcept {
+    return Kit::from(from_ + i * step(), apart_,
+                     (i + 1) * Kit::kElements <= extent_);
+  }
+
+ private:
+  const typename Kit::Element* from_;
+  std::int64_t apart_;
+  std::int64_t extent_;
 };
 
 /// `count` elements; nothing behind them is touched.
@@ -121,6 +150,31 @@ void pack_conv_panel(const T* from, std::int64_t across, std::int64_t along,
     }
     pack_panel<kPanel>(from + k, across, 1, width, std::min(kSome, depth - k),
                        to + k * kPanel);
+  }
+}
+
+/// Some columns of weights: where the factors of a tap are, and how many.
+struct ConvTaps {
+  std::int64_t across = 0;  // between columns
+  std::int64_t along = 0;   // between taps
+  std::int64_t width = 0;   // columns
+  std::int64_t taps = 0;
+};
+
+/// Packs a panel of `count` channels from `channel` on, their taps evenly
+/// apart.
+template <class T>
+void pack_conv_taps(const ConvFactors<ConvPlain<T>>& channels,
+                    std::int64_t channel, std::int64_t count, const ConvTaps& w,
+                    T* to) {
+  if (channels.step() == w.taps * w.along) {
+    pack_conv_panel(channels.at(channel), w.across, w.along, w.width,
+                    count * w.taps, to);
+    return;
+  }
+  for (std::int64_t c = 0; c < count; ++c) {
+    pack_conv_panel(channels.at(channel + c), w.across, w.along, w.width,
+                    w.taps, to + c * w.taps * kTileColumns<T>);
   }
 }
 

@@ -23,33 +23,6 @@ HWY_BEFORE_NAMESPACE();
 namespace neap::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Where the factors of a view begin along one of its axes; where they are
-/// pairs, that is the axis that these run along.
-template <class Kit>
-class ConvFactors {
- public:
-  /// Of `extent` elements along the axis, from `first` elements into the view
-  /// on.
-  ConvFactors(const Strided& view, int axis, std::int64_t extent,
-              std::int64_t first) noexcept
-      : from_(view.as<const typename Kit::Element>() + first),
-        apart_(view.strides[axis]),
-        extent_(extent) {}
-
-  /// Between neighbours along the axis, in elements.
-  std::int64_t step() const noexcept { return Kit::kElements * apart_; }
-
-  typename Kit::From at(std::int64_t i) const noexcept {
-    return Kit::from(from_ + i * step(), apart_,
-                     (i + 1) * Kit::kElements <= extent_);
-  }
-
- private:
-  const typename Kit::Element* from_;
-  std::int64_t apart_;
-  std::int64_t extent_;
-};
-
 /// The rows and columns of two ranges of an image (samples, channels, rows,
 /// columns), in factors along the samples or the channels.
 template <class Kit>

@@ -283,16 +283,15 @@ class ConvPart {
         group_ * conv_.y_channels() * s[0] + first * across);
     const std::int64_t taps = geometry_.taps();
     const std::int64_t columns = geometry_.kernel[1];
-    const bool is_even = s[2] == s[3] * columns;
-    if (Kit::kElements == 1 && is_even && along.step() == taps * s[3]) {
-      pack_conv_panel(along.at(channel), across, s[3], width, count * taps, to);
+    if (s[2] == s[3] * columns) {
+      pack_conv_taps(along, channel, count, {across, s[3], width, taps}, to);
       return;
     }
-    const std::int64_t run = is_even ? taps : columns;
     for (std::int64_t c = channel; c < channel + count; ++c) {
-      for (std::int64_t i = 0; i < taps; i += run, to += run * kPanel) {
-        pack_conv_panel(along.at(c) + i / columns * s[2], across, s[3], width,
-                        run, to);
+      for (std::int64_t p = 0; p < geometry_.kernel[0]; ++p) {
+        pack_conv_panel(along.at(c) + p * s[2], across, s[3], width, columns,
+                        to);
+        to += columns * kPanel;
       }
     }
   }
