@@ -15,17 +15,10 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent / "resume"))
 # pylint: disable=wrong-import-position
 import checkpoint_file  # noqa: E402  (found by the line above)
 import tool_case
-from tool_case import DATA, OK, USAGE, ToolCase
+from tool_case import (DATA, IMAGE_NETWORKS, OK, SMALL_GPT, TEXT, TEXT_NETWORKS,
+                       USAGE, ToolCase)
 
 STEPS = ("--steps", "3", "--batch", "5", "--threads", "2", "--lr", "1e-2")
-IMAGE_NETWORKS = {"lenet": (), "vgg11": ("--width", "2"),
-                  "resnet18": ("--width", "2"), "resnet34": ("--width", "1"),
-                  "unet": ("--width", "1")}
-TEXT = "the waters were divided, and the tide was low again.\n" * 20
-SMALL_GPT = ("--model", "gpt", "--layers", "2", "--heads", "2", "--dim", "16",
-             "--block", "8")
-TEXT_NETWORKS = (SMALL_GPT, ("--model", "lstm", *SMALL_GPT[2:]),
-                 ("--model", "gru", *SMALL_GPT[2:]))
 
 
 class ImageTest(ToolCase):
@@ -138,9 +131,7 @@ class CifarTest(ToolCase):
 class TextTest(ToolCase):
     def setUp(self):
         super().setUp()
-        self.text = self.folder / "text.txt"
-        self.text.write_text(TEXT, encoding="utf-8")
-        self.data = ("--path", self.text)
+        self.data = ("--path", self.write_text())
         self.file = self.folder / "gpt.safetensors"
 
     def test_each_network_has_one_hash_compiled_or_not(self):

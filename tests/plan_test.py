@@ -11,7 +11,8 @@ import sys
 import unittest
 
 import tool_case
-from tool_case import DATA, OK, USAGE, ToolCase
+from tool_case import (DATA, IMAGE_NETWORKS, OK, TEXT_NETWORKS, USAGE, ToolCase,
+                       has_bf16)
 
 KEYS = ("model batch parameters peak_bytes peak_live_bytes external_bytes "
         "arena_bytes lower_bound_bytes proven persistent_bytes "
@@ -24,13 +25,15 @@ LARGE = ("--model", "gpt", "--layers", "80", "--dim", "8192", "--heads", "64",
          "--vocab", "32000", "--block", "4096", "--batch", "1")
 
 
-class PlanTest(ToolCase):
+class PlanCase(ToolCase):
     def plan(self, *arguments):
         """RETURNS: the JSON object of a good plan."""
         status, output, errors = self.run_tool("plan", "--json", *arguments)
         self.assertEqual((status, errors), (OK, ""), output)
         return json.loads(output)
 
+
+class PlanTest(PlanCase):
     def refuse_plan(self, status, *arguments, says=""):
         found, _, errors = self.run_tool("plan", *arguments)
         self.assertEqual(found, status, errors)
@@ -133,6 +136,73 @@ class PlanTest(ToolCase):
         self.refuse_plan(USAGE, "--budget", "much", says="--budget")
         self.refuse_plan(USAGE, "--epochs", "3", says="--epochs")
         self.refuse_plan(DATA, "--data", self.folder / "none", says="none")
+
+
+class SaveTest(PlanCase):
+    """A run that saves itself holds what was said before its first step."""
+
+    def networks(self):
+        """Of each network: its data, and what chooses it."""
+        images, text = self.write_set(), self.write_text()
+        yield images, ("--hidden", "300,20", "--clip", "1")
+        for model, sizes in IMAGE_NETWORKS.items():
+            yield images, ("--model", model, *sizes)
+        for network in TEXT_NETWORKS:
+            yield "text", ("--path", text, *network, "--dropout", "0.1")
+
+    def check(self, data, *options):
+        saving = (*options, "--save", self.folder / "run.safetensors")
+        told = self.plan("--data", data, *saving)
+        found = self.train(data, *saving, "--save-every", "4", "--steps", "9",
+                           "--compile")
+        self.assertEqual(found["predicted_peak_bytes"], found["peak_bytes"])
+        self.assertEqual(told["peak_bytes"], found["peak_bytes"])
+        self.assertEqual(told["arena_bytes"], found["arena_bytes"])
+
+    def setUp(self):
+        super().setUp()
+        if tool_case.SANITIZER:
+            self.skipTest("every block is a malloc of its own, without pages")
+        self.common = ("--batch", "5", "--threads", "1")
+
+    def test_of_every_network(self):
+        for data, network in self.networks():
+            with self.subTest(network=network):
+                self.check(data, *network, *self.common)
+
+    def test_with_products_in_bf16(self):
+        if not has_bf16():
+            self.skipTest("this processor has no dot products of bf16")
+        for data, network in self.networks():
+            with self.subTest(network=network):
+                self.check(data, *network, *self.common, "--dtype", "bf16")
+
+    def test_beside_metrics_and_with_every_optimizer(self):
+        logs = ("--metrics", self.folder / "run.jsonl", "--tensorboard",
+                self.folder / "events")
+        for more in (("--optimizer", "sgd"), ("--optimizer", "adamw"),
+                     ("--optimizer", "sgd", "--momentum", "0"),
+                     ("--schedule", "constant"), ("--paged",)):
+            with self.subTest(more=more):
+                self.check(self.write_set(), "--model", "lenet", *self.common,
+                           *logs, *more)
+
+    def test_of_a_run_that_goes_on_from_another(self):
+        file = self.folder / "run.safetensors"
+        for data, network in self.networks():
+            with self.subTest(network=network):
+                run = (*network, *self.common, "--schedule", "constant")
+                self.train(data, *run, "--steps", "4", "--save", file)
+                self.check(data, *run, "--resume", file)
+
+    def test_of_one_that_cannot_is_refused(self):
+        file = self.folder / "run.safetensors"
+        self.train(self.write_set(), "--steps", "1", "--save", file)
+        for more in (("--hidden", "9"), ("--optimizer", "sgd")):
+            status, _, errors = self.run_tool(
+                "plan", "--data", self.write_set(), "--resume", file, *more)
+            self.assertEqual(status, DATA)
+            self.assertIn("another run", errors)
 
 
 if __name__ == "__main__":

@@ -5,26 +5,17 @@ usage: precision_test.py TOOL SANITIZER  ("", "address" or "thread")
 """
 
 import json
-import os
-import pathlib
 import sys
 import unittest
 
 import tool_case
-from tool_case import OK, USAGE, ToolCase
+from tool_case import OK, USAGE, ToolCase, has_bf16
 
 MLP = ("--hidden", "32", "--batch", "16", "--epochs", "10", "--lr", "1e-2")
 GPT = ("--model", "gpt", "--symbols", "bytes", "--layers", "2", "--dim", "32",
        "--heads", "2", "--block", "16", "--batch", "8", "--steps", "12",
        "--dropout", "0.1", "--lr", "1e-2")
 BF16 = ("--dtype", "bf16")
-
-
-def has_bf16():
-    level = os.environ.get("NEAP_ISA", "avx512")
-    cpus = pathlib.Path("/proc/cpuinfo")
-    return (level == "avx512" and cpus.is_file()
-            and " avx512_bf16" in cpus.read_text())
 
 
 class Bf16Test(ToolCase):

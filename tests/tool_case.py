@@ -16,6 +16,15 @@ OK, INTERNAL, USAGE, DATA, MEMORY, OUTPUT = range(6)
 TOOL = SANITIZER = ""
 
 SIDE = 8  # of an image, in pixels
+TEXT = "the waters were divided, and the tide was low again.\n" * 20
+# What makes each network small.
+IMAGE_NETWORKS = {"lenet": (), "vgg11": ("--width", "2"),
+                  "resnet18": ("--width", "2"), "resnet34": ("--width", "1"),
+                  "unet": ("--width", "1")}
+SMALL_GPT = ("--model", "gpt", "--layers", "2", "--heads", "2", "--dim", "16",
+             "--block", "8")
+TEXT_NETWORKS = (SMALL_GPT, ("--model", "lstm", *SMALL_GPT[2:]),
+                 ("--model", "gru", *SMALL_GPT[2:]))
 NAMES = {"train_images": "train-images-idx3-ubyte",
          "train_labels": "train-labels-idx1-ubyte",
          "test_images": "t10k-images-idx3-ubyte",
@@ -47,6 +56,14 @@ def separable(count=64, classes=4):
     return dict(zip(NAMES, part + part))
 
 
+def has_bf16():
+    """Whether this processor has dot products of bf16."""
+    level = os.environ.get("NEAP_ISA", "avx512")
+    cpus = pathlib.Path("/proc/cpuinfo")
+    return (level == "avx512" and cpus.is_file()
+            and " avx512_bf16" in cpus.read_text())
+
+
 class ToolCase(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -67,6 +84,12 @@ class ToolCase(unittest.TestCase):
             else:
                 path.write_bytes(content)
         return str(data)
+
+    def write_text(self):
+        """RETURNS: the file of a small text."""
+        path = self.folder / "text.txt"
+        path.write_text(TEXT, encoding="utf-8")
+        return path
 
     def run_tool(self, *arguments, **variables):
         """RETURNS: exit status, standard output, standard error."""

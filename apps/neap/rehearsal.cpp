@@ -13,6 +13,8 @@
 #include "neap/compile/arenas.hpp"
 #include "neap/compile/compile.hpp"
 #include "neap/compile/prediction.hpp"
+#include "neap/files/door.hpp"
+#include "neap/formats/safetensors.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/optim/clip.hpp"
 #include "neap/report/memory_table.hpp"
@@ -37,7 +39,10 @@ class Job {
   Job& operator=(const Job&) = delete;
 
   virtual nn::Module& model() = 0;
+  // Only what neap train does has something to go on from.
+  virtual Result<void> resume(const std::string& /*path*/) { return {}; }
   virtual void prepare() = 0;
+  virtual void rehearse_save() const = 0;
   virtual const compiler::Program& program() const = 0;
   virtual const compiler::Plan& plan() const = 0;
   virtual Bytes data_set_bytes() const { return 0; }
@@ -52,6 +57,7 @@ class LossJob final : public Job {
       : model_(std::move(model)),
         optimizer_(make_optimizer(s, model_->parameters())),
         parameters_(model_->parameters()),
+        facts_(facts_of(s, s.steps, nullptr)),
         clip_norm_(s.clip_norm),
         specs_{input, target},
         input_(batch_of(input)),
@@ -60,6 +66,13 @@ class LossJob final : public Job {
 
   nn::Module& model() override { return *model_; }
   void prepare() override { step_.prepare(specs_); }
+  void rehearse_save() const override {
+    train::Checkpoint{.model = *model_,
+                      .optimizer = *optimizer_,
+                      .generator = tensor::generator(),
+                      .facts = facts_}
+        .rehearse_save();
+  }
   const compiler::Program& program() const override { return step_.program(); }
   const compiler::Plan& plan() const override { return step_.plan(); }
 
@@ -86,6 +99,7 @@ class LossJob final : public Job {
   std::unique_ptr<Model> model_;
   std::unique_ptr<optim::Optimizer> optimizer_;
   ParameterList parameters_;
+  train::Facts facts_;  // of a checkpoint
   double clip_norm_;
   std::array<Spec, 2> specs_;
   Tensor input_;
@@ -132,7 +146,11 @@ class TaskJob final : public Job {
                   .compile_options = {.paged = s.paged}}) {}
 
   nn::Module& model() override { return *model_; }
+  Result<void> resume(const std::string& path) override {
+    return trainer_.resume(path, facts_);
+  }
   void prepare() override { trainer_.prepare(); }
+  void rehearse_save() const override { trainer_.rehearse_save(facts_); }
   const compiler::Program& program() const override {
     return trainer_.program();
   }
@@ -265,6 +283,35 @@ Rehearsal describe(Job& job, const memory::Domain& domain) {
   return r;
 }
 
+// As far as the first step, and a save.
+Result<std::unique_ptr<Job>> run_job(const TrainSettings& settings,
+                                     std::int64_t batch) {
+  auto job = make_job(settings, batch);
+  if (!job) {
+    return job;
+  }
+  if (!settings.resume.empty()) {
+    if (auto good = (*job)->resume(settings.resume); !good) {
+      return tl::unexpected(good.error());
+    }
+  }
+  (*job)->prepare();
+  if (!settings.save.empty()) {
+    (*job)->rehearse_save();
+  }
+  return job;
+}
+
+// The run looks whether there is one before it does anything.
+Result<void> look_at_checkpoint(const TrainSettings& settings) {
+  if (settings.resume.empty()) {
+    return {};
+  }
+  auto file =
+      formats::SafetensorsFile::open(files::system_door(), settings.resume);
+  return file ? Result<void>() : tl::unexpected(file.error());
+}
+
 }  // namespace
 
 Result<Rehearsal> rehearse(const TrainSettings& settings, std::int64_t batch) {
@@ -277,15 +324,17 @@ Result<Rehearsal> rehearse(const TrainSettings& settings, std::int64_t batch) {
   Rehearsal result;
   memory::Stats stats;
   {
+    if (auto good = look_at_checkpoint(settings); !good) {
+      return tl::unexpected(good.error());
+    }
     std::optional<train::MetricsLog> metrics;
     if (const auto options = metrics_of(settings)) {
       metrics = train::MetricsLog::rehearse(*options);
     }
-    auto job = make_job(settings, batch);
+    auto job = run_job(settings, batch);
     if (!job) {
       return tl::unexpected(job.error());
     }
-    (*job)->prepare();
     stats = domain->stats();  // what is said of the run takes memory, too
     result = describe(**job, *domain);
   }

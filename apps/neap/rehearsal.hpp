@@ -35,9 +35,11 @@ struct Rehearsal {
   double plan_seconds = 0.0;  // from nothing to the plan
 };
 
-/// One step of training with these settings and `batch` samples. REQUIRES:
-/// check_task(settings) where has_task(settings).
-/// Fails where the data set cannot be read. THROWS: PlanError, OutOfMemory.
+/// One step of training with these settings and `batch` samples; before it what
+/// it goes on from is loaded, and after it the run is saved, where the settings
+/// say so. REQUIRES: check_task(settings) where has_task(settings). Fails where
+/// the data set or the checkpoint cannot be read, or the checkpoint is of
+/// another model or optimizer. THROWS: PlanError, OutOfMemory.
 Result<Rehearsal> rehearse(const TrainSettings& settings, std::int64_t batch);
 
 }  // namespace neap::app

@@ -323,7 +323,7 @@ std::vector<Setting> make_plan_settings() {
             "optimizer",   "momentum",     "clip",    "budget",  "lr",
             "seed",        "weight-decay", "kernels", "paged",   "metrics",
             "tensorboard", "dtype"});
-  add_kept(settings, {"keep", "prefetch"});
+  add_kept(settings, {"keep", "prefetch", "save", "resume", "schedule"});
   return settings;
 }
 

@@ -44,6 +44,9 @@ CsvSet::CsvSet(Tensor features, Tensor targets,
 }
 
 std::uint64_t CsvSet::fingerprint() const {
+  if (!features_.array()->storage()->has_elements()) {
+    return 0;  // a rehearsal
+  }
   const std::uint64_t found = data::fingerprint(
       std::as_bytes(features_.values<float>()),
       data::fingerprint({features_.size(0), features_.size(1), classes_}));

@@ -35,9 +35,11 @@ Text::Text(Tensor tokens, Vocabulary vocabulary)
 
 std::uint64_t Text::fingerprint() const {
   const memory::String characters = vocabulary_.characters();
-  return data::fingerprint(
-      std::as_bytes(std::span(characters)),
-      data::fingerprint(std::as_bytes(tokens_.values<std::uint8_t>())));
+  const bool is_here = tokens_.array()->storage()->has_elements();
+  const auto tokens = is_here ? tokens_.values<std::uint8_t>()
+                              : std::span<const std::uint8_t>();  // a rehearsal
+  return data::fingerprint(std::as_bytes(std::span(characters)),
+                           data::fingerprint(std::as_bytes(tokens)));
 }
 
 Bytes Text::bytes() const {

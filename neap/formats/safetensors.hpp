@@ -125,4 +125,11 @@ class NEAP_API SafetensorsFile {
     std::span<const NamedTensor> tensors, const Metadata& metadata = {},
     CallSite site = CallSite::here());
 
+/// Asks the door for what write_safetensors() asks for, gives it back and
+/// writes nothing. It looks at no elements, so there may be none. Metadata of
+/// the same count and keys take the same, if no value is beyond 256 bytes.
+/// THROWS: as write_safetensors, but for DeviceError and TraceError.
+NEAP_API void rehearse_safetensors(std::span<const NamedTensor> tensors,
+                                   const Metadata& metadata = {});
+
 }  // namespace neap::formats

@@ -270,6 +270,26 @@ TEST_F(SafetensorsTest, ABoolThatIsNeitherZeroNorOneIsRefused) {
   EXPECT_THAT(read.error().message, HasSubstr("\"x\" has a bool"));
 }
 
+// Nor does the length of a number matter.
+TEST_F(SafetensorsTest, WritingTakesWhatItsRehearsalDoes) {
+  const std::array tensors = {NamedTensor{"x", ones({5})},
+                              NamedTensor{"y", ones({3, 7})}};
+  const auto most_of = [&](const auto& act) {
+    domain_->reset_peak();
+    const Bytes before = domain_->stats().live;
+    act();
+    EXPECT_EQ(domain_->stats().live, before);
+    return domain_->stats().live_peak - before;
+  };
+  const Metadata metadata = {{"step", "1"}, {"rate", "0.001"}};
+  const Metadata later = {{"step", "123456789"}, {"rate", "0.00098765432"}};
+  const Bytes rehearsed =
+      most_of([&] { rehearse_safetensors(tensors, metadata); });
+  EXPECT_GT(rehearsed, 0);
+  EXPECT_EQ(most_of([&] { EXPECT_TRUE(write(tensors, metadata)); }), rehearsed);
+  EXPECT_EQ(most_of([&] { EXPECT_TRUE(write(tensors, later)); }), rehearsed);
+}
+
 TEST_F(SafetensorsTest, EveryRefusalOfMemoryLeavesNothing) {
   const std::array tensors = {
       NamedTensor{"a name that is longer than a small string", ones({5})},
@@ -278,7 +298,7 @@ TEST_F(SafetensorsTest, EveryRefusalOfMemoryLeavesNothing) {
   const auto written = testing::sweep_allocation_failures(
       *domain_, [&] { EXPECT_TRUE(write(tensors, metadata).has_value()); });
   EXPECT_TRUE(written.ok()) << written.problems.front();
-  EXPECT_GT(written.failures, 3);
+  EXPECT_GT(written.failures, 2);
   const auto read = testing::sweep_allocation_failures(*domain_, [&] {
     SafetensorsFile file = open();
     EXPECT_EQ(file.read(*file.find("y")).value().at({2}), 1.0);

@@ -5,7 +5,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <iterator>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -44,7 +43,7 @@ void check_text(const char* what, std::string_view text) {
   }
 }
 
-Order order_of(std::span<const NamedTensor> tensors, const CallSite& site) {
+Order order_of(std::span<const NamedTensor> tensors) {
   Order by_name = positions(tensors.size());
   const auto name_of_index = [&](std::uint32_t i) { return tensors[i].name; };
   std::ranges::sort(by_name, {}, name_of_index);
@@ -59,7 +58,6 @@ Order order_of(std::span<const NamedTensor> tensors, const CallSite& site) {
       raise<NameError>("write_safetensors: {} is no name for a tensor",
                        kMetadataKey);
     }
-    tensor::check_host_access(tensor.tensor, "write_safetensors", site);
   }
   std::ranges::sort(by_name, {}, [&](std::uint32_t i) {
     return std::tuple(rank_of(tensors[i].tensor.dtype()), tensors[i].name);
@@ -85,67 +83,155 @@ Order order_of(const Metadata& metadata) {
   return order;
 }
 
-void append_metadata(memory::String& out, const Metadata& metadata) {
-  append_json_string(out, kMetadataKey);
-  out += ":{";
-  const char* separator = "";
-  for (const std::uint32_t i : order_of(metadata)) {
-    out += std::exchange(separator, ",");
-    append_json_string(out, metadata[i].key);
-    out += ':';
-    append_json_string(out, metadata[i].value);
-  }
-  out += '}';
-}
-
 Bytes bytes_of(const Tensor& tensor) {
   return base::checked_mul(tensor.element_count(), size_of(tensor.dtype()));
 }
 
-// RETURNS: where the tensor ends.
-Bytes append_tensor(memory::String& out, const NamedTensor& named,
-                    Bytes begin) {
-  const Tensor& tensor = named.tensor;
-  const auto into = std::back_inserter(out);
-  append_json_string(out, named.name);
-  fmt::format_to(into, R"(:{{"dtype":"{}","shape":[)",
-                 kDTypeCodes[rank_of(tensor.dtype())].name);
-  const char* separator = "";
-  for (const std::int64_t extent : tensor.shape()) {
-    fmt::format_to(into, "{}{}", std::exchange(separator, ","), extent);
-  }
-  const Bytes end = base::checked_add(begin, bytes_of(tensor));
-  fmt::format_to(into, R"(],"data_offsets":[{},{}]}})", begin, end);
-  return end;
-}
+// Text on its way to a file, through a buffer of fixed size; before start() it
+// is counted alone. The first failure ends it.
+class TextFile {
+ public:
+  TextFile() { piece_.reserve(kPiece); }
 
-// The length in front and the spaces behind included.
-memory::String header_of(std::span<const NamedTensor> tensors,
-                         const Order& order, const Metadata& metadata) {
-  memory::String out(kLengthBytes, ' ',
-                     memory::Allocator<char>(memory::Category::kData));
-  out += '{';
-  const char* separator = "";
-  if (!metadata.empty()) {
-    append_metadata(out, metadata);
-    separator = ",";
+  void start(files::File& file) noexcept {
+    file_ = &file;
+    count_ = 0;
   }
-  Bytes end = 0;
-  for (const std::uint32_t i : order) {
-    out += std::exchange(separator, ",");
-    end = append_tensor(out, tensors[i], end);
+  std::uint64_t count() const noexcept { return count_; }
+
+  void put(std::string_view text) {
+    count_ += text.size();
+    while (file_ != nullptr && written_ && !text.empty()) {
+      const std::size_t size = std::min(text.size(), buffer_.size() - used_);
+      std::ranges::copy(text.substr(0, size), buffer_.data() + used_);
+      used_ += size;
+      text.remove_prefix(size);
+      if (used_ == buffer_.size()) {
+        flush();
+      }
+    }
   }
-  out += '}';
-  out.resize((out.size() + kLengthBytes - 1) / kLengthBytes * kLengthBytes,
-             ' ');
-  const std::uint64_t length = out.size() - kLengthBytes;
-  if (length > static_cast<std::uint64_t>(kMaxSafetensorsHeader)) {
-    raise<ValueError>("write_safetensors: a header of {} bytes, at most {}",
-                      length, kMaxSafetensorsHeader);
+  void put_string(std::string_view text) {  // of JSON
+    piece_.clear();
+    append_json_string(piece_, text);
+    put(piece_);
   }
-  std::memcpy(out.data(), &length, kLengthBytes);
-  return out;
-}
+  void put_number(std::int64_t number) {
+    put(std::string_view(fmt::format_int(number).c_str()));
+  }
+  Result<void> finish() {
+    flush();
+    return written_;
+  }
+
+ private:
+  static constexpr std::size_t kPiece = 256;  // longer ones make it grow
+
+  void flush() {
+    if (written_) {
+      written_ = files::write_all(
+          *file_, std::as_bytes(std::span(buffer_).first(used_)));
+    }
+    used_ = 0;
+  }
+
+  files::File* file_ = nullptr;
+  std::uint64_t count_ = 0;
+  std::array<char, 4 * kKiB> buffer_{};
+  std::size_t used_ = 0;
+  Result<void> written_;
+  memory::String piece_{memory::Allocator<char>(memory::Category::kData)};
+};
+
+// The header of a file. How much memory it takes hangs on how many tensors and
+// metadata there are, not on how long a number in them is: a training asks for
+// the same at each of its saves.
+class Header {
+ public:
+  Header(std::span<const NamedTensor> tensors, const Metadata& metadata)
+      : tensors_(tensors),
+        metadata_(metadata),
+        order_(order_of(tensors)),
+        metadata_order_(order_of(metadata)) {
+    put();
+    length_ = (text_.count() + kLengthBytes - 1) / kLengthBytes * kLengthBytes;
+    if (length_ > static_cast<std::uint64_t>(kMaxSafetensorsHeader)) {
+      raise<ValueError>("write_safetensors: a header of {} bytes, at most {}",
+                        length_, kMaxSafetensorsHeader);
+    }
+  }
+
+  /// Of the tensors in the file.
+  const Order& order() const noexcept { return order_; }
+
+  /// With the length in front and the spaces behind.
+  Result<void> write(files::File& file) {
+    std::array<char, kLengthBytes> front{};
+    std::memcpy(front.data(), &length_, kLengthBytes);
+    text_.start(file);
+    text_.put({front.data(), front.size()});
+    put();
+    while (text_.count() < kLengthBytes + length_) {
+      text_.put(" ");
+    }
+    return text_.finish();
+  }
+
+ private:
+  void put() {
+    text_.put("{");
+    const char* separator = "";
+    if (!metadata_.empty()) {
+      put_metadata();
+      separator = ",";
+    }
+    Bytes end = 0;
+    for (const std::uint32_t i : order_) {
+      text_.put(std::exchange(separator, ","));
+      end = put_tensor(tensors_[i], end);
+    }
+    text_.put("}");
+  }
+  void put_metadata() {
+    text_.put_string(kMetadataKey);
+    text_.put(":{");
+    const char* separator = "";
+    for (const std::uint32_t i : metadata_order_) {
+      text_.put(std::exchange(separator, ","));
+      text_.put_string(metadata_[i].key);
+      text_.put(":");
+      text_.put_string(metadata_[i].value);
+    }
+    text_.put("}");
+  }
+  // RETURNS: where the tensor ends.
+  Bytes put_tensor(const NamedTensor& named, Bytes begin) {
+    const Tensor& tensor = named.tensor;
+    text_.put_string(named.name);
+    text_.put(R"(:{"dtype":")");
+    text_.put(kDTypeCodes[rank_of(tensor.dtype())].name);
+    text_.put(R"(","shape":[)");
+    const char* separator = "";
+    for (const std::int64_t extent : tensor.shape()) {
+      text_.put(std::exchange(separator, ","));
+      text_.put_number(extent);
+    }
+    const Bytes end = base::checked_add(begin, bytes_of(tensor));
+    text_.put(R"(],"data_offsets":[)");
+    text_.put_number(begin);
+    text_.put(",");
+    text_.put_number(end);
+    text_.put("]}");
+    return end;
+  }
+
+  std::span<const NamedTensor> tensors_;
+  const Metadata& metadata_;
+  Order order_;
+  Order metadata_order_;
+  TextFile text_;
+  std::uint64_t length_ = 0;  // of the text, with the spaces behind
+};
 
 Result<void> write_elements(files::File& file, const Tensor& tensor) {
   const tensor::Strided view = tensor.array()->strided();
@@ -171,12 +257,14 @@ Result<void> write_elements(files::File& file, const Tensor& tensor) {
 Result<void> write_safetensors(files::Door& door, const std::string& path,
                                std::span<const NamedTensor> tensors,
                                const Metadata& metadata, CallSite site) {
-  const Order order = order_of(tensors, site);
-  const memory::String header = header_of(tensors, order, metadata);
+  for (const NamedTensor& tensor : tensors) {
+    tensor::check_host_access(tensor.tensor, "write_safetensors", site);
+  }
+  Header header(tensors, metadata);
   return files::write_atomically(
       door, path, [&](files::File& file) -> Result<void> {
-        auto written = files::write_all(file, std::as_bytes(std::span(header)));
-        for (const std::uint32_t i : order) {
+        auto written = header.write(file);
+        for (const std::uint32_t i : header.order()) {
           if (!written) {
             return written;
           }
@@ -184,6 +272,11 @@ Result<void> write_safetensors(files::Door& door, const std::string& path,
         }
         return written;
       });
+}
+
+void rehearse_safetensors(std::span<const NamedTensor> tensors,
+                          const Metadata& metadata) {
+  const Header header(tensors, metadata);
 }
 
 }  // namespace neap::formats

@@ -17,6 +17,11 @@ using base::raise;
 
 namespace {
 
+// Its elements are nowhere, and everything else is as if they were there.
+bool is_rehearsed(const Tensor& tensor) noexcept {
+  return tensor.array()->storage()->absence() == tensor::Absence::kRehearsed;
+}
+
 std::span<std::byte> bytes_of(const Tensor& tensor) noexcept {
   return {tensor.array()->strided().data,
           static_cast<std::size_t>(tensor.element_count() *
@@ -36,7 +41,9 @@ void check_state_tensor(const Tensor& tensor, const Tensor& parameter,
                       parameter_name, name_of(tensor.dtype()),
                       name_of(parameter.dtype()));
   }
-  tensor::check_host_access(tensor, "set_state", site);
+  if (!is_rehearsed(tensor)) {
+    tensor::check_host_access(tensor, "set_state", site);
+  }
   if (!tensor.is_contiguous()) {
     raise<ShapeError>("set_state: {} of \"{}\" is a view with gaps", state_name,
                       parameter_name);
@@ -115,7 +122,7 @@ void Optimizer::check_state(const OptimizerState& state,
                          state_name(k), site);
     }
     for (const Tensor& own : slots_[i].state) {
-      if (own.defined()) {
+      if (own.defined() && !is_rehearsed(own)) {
         tensor::check_host_access(own, "set_state", site, true);
       }
     }
@@ -136,6 +143,9 @@ void Optimizer::put_slot(Slot& slot, const OptimizerState::Slot& from,
     }
     // A program may hold the address of what is there.
     const std::span<std::byte> into = bytes_of(own);
+    if (is_rehearsed(own)) {
+      continue;
+    }
     if (!is_given) {
       std::ranges::fill(into, std::byte{0});
     } else if (bytes_of(given).data() != into.data()) {
@@ -156,7 +166,9 @@ void Optimizer::own_tensors(OptimizerState& state, base::SiteId site) const {
       if (!given.is_sole_owner()) {
         const Tensor copy = zeros_for(parameters_[i].tensor, state_tag(i, site),
                                       memory::executor());
-        std::ranges::copy(bytes_of(given), bytes_of(copy).begin());
+        if (!is_rehearsed(copy)) {
+          std::ranges::copy(bytes_of(given), bytes_of(copy).begin());
+        }
         given = copy;
       }
       memory::detach_from_scope(given);

@@ -60,10 +60,17 @@ struct NEAP_API Checkpoint {
                                   files::Door& door = files::system_door(),
                                   CallSite site = CallSite::here()) const;
 
+  /// Asks the door for what save() asks for once all of the optimizer's state
+  /// is made, gives it back and writes nothing: the peak of a run is then known
+  /// before its first step. There may be no elements. THROWS: as save(), but
+  /// for DeviceError and TraceError.
+  void rehearse_save() const;
+
   /// Puts all of it back, `position` included, or, after a failure or an
   /// exception, nothing. Gradients stay, and so do addresses that programs
   /// hold. While it reads it takes as many bytes as model and optimizer state
-  /// have, of which the optimizer keeps those that it had not made yet.
+  /// have, of which the optimizer keeps those that it had not made yet. A
+  /// rehearsal takes them too; it reads no elements and compares no facts.
   /// Failures: as SafetensorsFile; kUnsupported for a file that is no
   /// checkpoint, or one of another form; kMismatch, naming what differs, for
   /// another model, optimizer or facts; kCorrupt for figures that cannot be.

@@ -5,6 +5,7 @@
 
 #include "neap/train/checkpoint.hpp"
 #include "neap/train/checkpoint_keys.hpp"
+#include "neap/train/measures.hpp"
 
 namespace neap::train {
 namespace {
@@ -197,6 +198,9 @@ class StateReader {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       const OptimizerState::Slot& slot = state_.slots[i];
       for (std::size_t k = 0; slot.is_used() && k < slot.tensor_count; ++k) {
+        if (is_rehearsed(slot.tensors[k])) {
+          return {};
+        }
         const SafetensorsEntry& entry =
             *file_.find(state_name(state_.names[k], parameters_[i].name));
         if (auto read = file_.read(entry, slot.tensors[k], site_); !read) {
@@ -228,7 +232,9 @@ Result<void> Checkpoint::load(const std::string& path, files::Door& door,
     return good;
   }
   Differences differences;
-  compare_facts(*this, *file, differences);
+  if (!memory::domain().is_rehearsal()) {  // it may be of another run
+    compare_facts(*this, *file, differences);
+  }
   Staging staging(*file);
   add_names(stage_module(model, *file, staging, differences, site),
             differences);

@@ -1,5 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
 
 #include "neap/base/raise.hpp"
 #include "neap/base/version.hpp"
@@ -11,6 +12,8 @@ namespace {
 
 using formats::Metadata;
 using formats::NamedTensor;
+
+constexpr std::size_t kLongestFigure = 32;  // characters
 
 void check_names(const ParameterList& tensors) {
   const auto check = [](std::string_view name) {
@@ -51,20 +54,29 @@ void add(Metadata& metadata, std::string_view key, memory::String value) {
   metadata.push_back({memory::String(key), std::move(value)});
 }
 
+// In as much memory whatever it is, so that every save of a run takes the same.
+template <class T>
+memory::String figure_of(const T& value) {
+  memory::String out;
+  out.reserve(kLongestFigure);
+  fmt::format_to(std::back_inserter(out), "{}", value);
+  return out;
+}
+
 void add_figures(const Checkpoint& checkpoint,
                  const optim::OptimizerState& state, Metadata& metadata) {
   const auto [step, epoch, batch] = checkpoint.position;
   add(metadata, kCheckpointKey, memory::String(kCheckpointVersion));
   add(metadata, "neap.version", memory::String(version()));
-  add(metadata, kStepKey, text_of("{}", step));
-  add(metadata, kEpochKey, text_of("{}", epoch));
-  add(metadata, kBatchKey, text_of("{}", batch));
-  add(metadata, kSeedKey, text_of("{}", checkpoint.generator.state().seed));
-  add(metadata, kDrawKey, text_of("{}", checkpoint.generator.state().draw));
-  add(metadata, kOptimizerStepsKey, text_of("{}", state.step_count));
+  add(metadata, kStepKey, figure_of(step));
+  add(metadata, kEpochKey, figure_of(epoch));
+  add(metadata, kBatchKey, figure_of(batch));
+  add(metadata, kSeedKey, figure_of(checkpoint.generator.state().seed));
+  add(metadata, kDrawKey, figure_of(checkpoint.generator.state().draw));
+  add(metadata, kOptimizerStepsKey, figure_of(state.step_count));
   for (std::size_t group = 0; group < state.rates.size(); ++group) {
     add(metadata, text_of("{}{}", kRatePrefix, group),
-        text_of("{}", state.rates[group]));
+        figure_of(state.rates[group]));
     add(metadata, text_of("{}{}", kGroupPrefix, group),
         text_of("{}", checkpoint.optimizer.describe(static_cast<int>(group))));
   }
@@ -74,32 +86,61 @@ void add_figures(const Checkpoint& checkpoint,
   }
 }
 
+// What the file is to hold.
+class Content {
+ public:
+  // `is_rehearsal`: with all of the optimizer's state, made and used or not.
+  Content(const Checkpoint& checkpoint, bool is_rehearsal)
+      : tensors_(tensors_of(checkpoint.model)),
+        state_(checkpoint.optimizer.state()) {
+    check_names(tensors_);
+    check_parameters(tensors_, checkpoint.optimizer);
+    name_tensors(tensors_, named_, metadata_);
+    add_figures(checkpoint, state_, metadata_);
+    names_.reserve(state_.slots.size() * state_.names.size());
+    const ParameterList& updated = checkpoint.optimizer.parameters();
+    for (std::size_t i = 0; i < state_.slots.size(); ++i) {
+      add_slot(state_.slots[i], updated[i], is_rehearsal);
+    }
+  }
+
+  std::span<const NamedTensor> named() const noexcept { return named_; }
+  const Metadata& metadata() const noexcept { return metadata_; }
+
+ private:
+  void add_slot(const optim::OptimizerState::Slot& slot,
+                const Parameter& parameter, bool is_rehearsal) {
+    add(metadata_,
+        text_of("{}{}", kUpdatesPrefix, std::string_view(parameter.name)),
+        figure_of(slot.steps));
+    const std::size_t count =
+        slot.is_used() || is_rehearsal ? slot.tensor_count : 0;
+    for (std::size_t k = 0; k < count; ++k) {
+      names_.push_back(state_name(state_.names[k], parameter.name));
+      named_.push_back(
+          {names_.back(), slot.is_used() ? slot.tensors[k] : parameter.tensor});
+    }
+  }
+
+  ParameterList tensors_;
+  optim::OptimizerState state_;
+  memory::Vector<NamedTensor> named_;
+  Metadata metadata_;
+  memory::Vector<memory::String> names_;  // what `named_` refers to
+};
+
 }  // namespace
 
 Result<void> Checkpoint::save(const std::string& path, files::Door& door,
                               CallSite site) const {
-  const ParameterList tensors = tensors_of(model);
-  check_names(tensors);
-  check_parameters(tensors, optimizer);
-  const optim::OptimizerState state = optimizer.state();
-  const ParameterList& updated = optimizer.parameters();
-  memory::Vector<NamedTensor> named;
-  Metadata metadata;
-  name_tensors(tensors, named, metadata);
-  add_figures(*this, state, metadata);
-  memory::Vector<memory::String> names;  // what `named` refers to
-  names.reserve(state.slots.size() * state.names.size());
-  for (std::size_t i = 0; i < state.slots.size(); ++i) {
-    const optim::OptimizerState::Slot& slot = state.slots[i];
-    add(metadata,
-        text_of("{}{}", kUpdatesPrefix, std::string_view(updated[i].name)),
-        text_of("{}", slot.steps));
-    for (std::size_t k = 0; slot.is_used() && k < slot.tensor_count; ++k) {
-      names.push_back(state_name(state.names[k], updated[i].name));
-      named.push_back({names.back(), slot.tensors[k]});
-    }
-  }
-  return formats::write_safetensors(door, path, named, metadata, site);
+  const Content content(*this, false);
+  return formats::write_safetensors(door, path, content.named(),
+                                    content.metadata(), site);
+}
+
+void Checkpoint::rehearse_save() const {
+  const Content content(*this, true);
+  formats::rehearse_safetensors(content.named(), content.metadata());
 }
 
 }  // namespace neap::train

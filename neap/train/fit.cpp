@@ -91,6 +91,9 @@ FitResult fit(nn::Layer& model, optim::Optimizer& optimizer,
   const std::int64_t steps =
       options.steps > 0 ? options.steps : options.epochs * each;
   trainer.prepare(site);
+  if (trainer.is_compiled() && !options.save.path.empty()) {
+    trainer.rehearse_save(options.facts);
+  }
   if (options.on_ready) {
     options.on_ready(trainer);
   }

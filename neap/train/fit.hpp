@@ -15,7 +15,8 @@ enum class Next { kContinue, kStop };
 using OnStep = std::function<Next(const StepReport&)>;
 
 /// Called before the first step. With TrainerOptions::compile everything that
-/// the steps need is there by then, and they ask for no more.
+/// the steps need is there by then, and they ask for no more; what a save will
+/// ask for was asked for once, so that the peak is known.
 using OnReady = std::function<void(const Trainer&)>;
 
 /// When a run is saved as a checkpoint: at its end (a stop by the callback is

@@ -2,8 +2,8 @@
 // Staging: elements on their way from a file into tensors that exist. All of
 // them are read into memory of their own first; putting them where they belong
 // cannot fail, so that a load changes everything or nothing. It takes as many
-// bytes as the tensors have (Category::kData), until it goes. Of this room
-// alone.
+// bytes as the tensors have (Category::kData), until it goes; in a rehearsal
+// that is all that happens. Of this room alone.
 // LIFETIME: the file outlives it.
 #pragma once
 

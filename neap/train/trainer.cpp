@@ -135,6 +135,10 @@ Result<void> Trainer::save(const std::string& path, const Facts& facts,
   return checkpoint(facts).save(path, door, site);
 }
 
+void Trainer::rehearse_save(const Facts& facts) const {
+  checkpoint(facts).rehearse_save();
+}
+
 Result<void> Trainer::resume(const std::string& path, const Facts& facts,
                              files::Door& door, CallSite site) {
   Checkpoint found = checkpoint(facts);

@@ -90,6 +90,8 @@ class NEAP_API Trainer {
                                   const Facts& facts = {},
                                   files::Door& door = files::system_door(),
                                   CallSite site = CallSite::here()) const;
+  /// As Checkpoint::rehearse_save.
+  void rehearse_save(const Facts& facts = {}) const;
   /// Goes on where the run that saved the file was: the steps from here on have
   /// its bits. Best before prepare(), while no state is made. Failures, THROWS:
   /// as Checkpoint::load; everything is then as before.
