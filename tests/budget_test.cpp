@@ -21,8 +21,6 @@
 namespace neap::tests {
 namespace {
 
-using memory::Category;
-
 // Every size of batch has come, and every state is made.
 constexpr int kWarm = 2 * TrainedModel::kEpoch;
 constexpr int kSteps = base::kAddressSanitizer ? 3 * kWarm : 200;
@@ -94,9 +92,7 @@ void expect_refused(TrainedModel& run, Bytes budget) {
   }
 }
 
-// Live bytes and blocks of each category. A compiled step keeps what it has of
-// trace, plan, arena and the optimizer's state: the next call goes on with it.
-// What is the model's and the data's is counted for both.
+// Live bytes and blocks of each category.
 using Live = std::map<memory::Category, std::pair<Bytes, std::int64_t>>;
 
 Live live(const TrainedModel& run) {
@@ -105,12 +101,8 @@ Live live(const TrainedModel& run) {
   domain.live_rows(rows);
   Live out;
   for (const memory::Row& row : rows) {
-    const memory::Category category = row.tag.category;
-    if (!run.trainer().is_compiled() || category == Category::kParameters ||
-        category == Category::kBuffers || category == Category::kInputs) {
-      out[category].first += row.bytes;
-      out[category].second += row.blocks;
-    }
+    out[row.tag.category].first += row.bytes;
+    out[row.tag.category].second += row.blocks;
   }
   return out;
 }
@@ -135,10 +127,7 @@ TEST_P(BudgetTest, OfOneByteLessIsRefusedAndLeavesEverything) {
       EXPECT_FALSE(each.tensor.grad().defined());
     }
     {
-      // What a refused compiled step keeps is there while the next one makes
-      // the rest, which may need more than both at once would have.
-      const bool is_compiled = run.trainer().is_compiled();
-      const Budget guard(is_compiled ? kUnlimited : whole.all, *domain);
+      const Budget guard(whole.all, *domain);
       run.steps(kWarm - *at);
     }
     EXPECT_EQ(run.hash(), whole.hash);

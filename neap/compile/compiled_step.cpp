@@ -76,6 +76,32 @@ class CompiledStep::Turn {
   CompiledStep& step_;
 };
 
+// What is made from here on goes again unless it succeeds.
+class CompiledStep::Attempt {
+ public:
+  explicit Attempt(CompiledStep& step) noexcept
+      : step_(step), arena_(step.arenas_.bytes()) {}
+  ~Attempt() {
+    if (!has_succeeded_) {
+      step_.take_back(arena_);
+    }
+  }
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+
+  void succeed() noexcept {
+    for (Entry& entry : step_.entries_) {
+      entry.is_new = false;
+    }
+    has_succeeded_ = true;
+  }
+
+ private:
+  CompiledStep& step_;
+  Bytes arena_;
+  bool has_succeeded_ = false;
+};
+
 CompiledStep::CompiledStep(const CompileOptions& options, const CallSite& site)
     : options_(options),
       site_(base::intern(site)),
@@ -122,20 +148,49 @@ Measured CompiledStep::measured() const {
 
 void CompiledStep::reset() {
   const Turn turn(*this);
+  let_go();
+}
+
+void CompiledStep::let_go() noexcept {
   last_ = nullptr;
   ready_ = nullptr;
   entries_.clear();
   arenas_.let_go();
-  numbers_.clear();
   number_dtype_ = f64;
+  arguments_.clear();
+  arguments_.shrink_to_fit();
+  specs_.clear();
+  specs_.shrink_to_fit();
+  numbers_.clear();
+  numbers_.shrink_to_fit();
+  results_.clear();
+  results_.shrink_to_fit();
+}
+
+// `arena`: bytes before. A larger one goes as a whole, for the next call to
+// make: it cannot shrink.
+void CompiledStep::take_back(Bytes arena) noexcept {
+  std::erase_if(entries_, [&](Entry& entry) {
+    if (entry.is_new) {
+      forget(*entry.executor);
+    }
+    return entry.is_new;
+  });
+  if (entries_.empty()) {
+    let_go();
+  } else if (arenas_.bytes() > arena) {
+    arenas_.let_go();
+  }
 }
 
 void CompiledStep::call(Step step, std::span<const Argument> arguments,
                         base::FunctionRef<void(std::span<Tensor>)> take) {
   const Turn turn(*this);
+  Attempt attempt(*this);
   take_arguments(arguments);
   results_.clear();
   if (is_part()) {
+    attempt.succeed();
     step(arguments_, results_);
     take(results_);
     return;
@@ -146,6 +201,7 @@ void CompiledStep::call(Step step, std::span<const Argument> arguments,
   use(executor);
   results_.resize(executor.results().count());
   executor.prepare(arenas_, arguments_, site_);
+  attempt.succeed();
   if (last_ != nullptr && last_ != &executor) {
     last_->results().revoke(site_);
   }
@@ -156,6 +212,7 @@ void CompiledStep::call(Step step, std::span<const Argument> arguments,
 
 void CompiledStep::prepare(Step step, std::span<const tensor::Spec> arguments) {
   const Turn turn(*this);
+  Attempt attempt(*this);
   arguments_.reserve(arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i].shape.rank() == 0 && arguments[i].dtype == number_dtype_) {
@@ -167,7 +224,13 @@ void CompiledStep::prepare(Step step, std::span<const tensor::Spec> arguments) {
   fit(entry);
   use(*entry.executor);
   results_.reserve(entry.executor->results().count());
+  for (const Entry& made : entries_) {  // of other sizes of the batch
+    if (made.is_new) {
+      made.executor->results().reserve_places(arenas_);
+    }
+  }
   entry.executor->reserve(arenas_);
+  attempt.succeed();
   ready_ = entry.executor.get();
 }
 
@@ -404,6 +467,13 @@ void CompiledStep::drop_stale() {
 }
 
 void CompiledStep::fit(const Entry& entry) {
+  if (options_.max_batch > 0 && arenas_.bytes() == 0) {
+    for (const Entry& each : entries_) {  // others may not make it grow later
+      if (each.may_grow) {
+        arenas_.fit(each.executor->plan(), false, true);
+      }
+    }
+  }
   const bool is_held = last_ != nullptr && last_->results().are_held();
   if (arenas_.fit(entry.executor->plan(), is_held, entry.may_grow) && is_held) {
     last_->results().revoke(site_);

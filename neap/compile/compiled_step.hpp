@@ -28,7 +28,8 @@ class NEAP_API CompiledStep {
   CompiledStep& operator=(const CompiledStep&) = delete;
 
   /// Runs the program for these arguments, traced first where there is none.
-  /// `take` is given the results before another call may begin.
+  /// `take` is given the results before another call may begin. What a call
+  /// that throws has made goes with it, but for what a run needs that began.
   /// THROWS: as trace() and Executor; PlanError; ValueError for arguments that
   /// a step cannot take, and while another call runs.
   void call(Step step, std::span<const Argument> arguments,
@@ -53,8 +54,10 @@ class NEAP_API CompiledStep {
   struct Entry {
     memory::Owned<Executor> executor;
     bool may_grow = false;  // the arena is made to fit it
+    bool is_new = true;     // its call has not got to a run yet
   };
   class Turn;
+  class Attempt;
   const Executor& latest() const;
   void take_arguments(std::span<const Argument> arguments);
   Tensor number(std::size_t i, double value);
@@ -73,6 +76,8 @@ class NEAP_API CompiledStep {
                                        bool may_grow) const;
   void forget(Executor& executor) noexcept;
   void drop_stale();
+  void take_back(Bytes arena) noexcept;
+  void let_go() noexcept;
   void fit(const Entry& entry);
 
   CompileOptions options_;

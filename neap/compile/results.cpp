@@ -86,20 +86,27 @@ Bytes Results::kept_bytes() const noexcept {
 
 void Results::reserve(const Arenas& arenas, const LeafGrads& grads) {
   try {
+    reserve_places(arenas);
     for (Home& home : homes_) {
       const Where where = plan_.lifetimes.at(home.buffer).where;
       const bool is_known = where != Where::kArgument && !home.is_entry;
-      const bool is_there = where == Where::kArena && home.grounds[0].storage;
-      if (is_known && !is_there) {
+      if (is_known && where != Where::kArena) {
         choose(home, arenas, grads, {});
-      }
-      if (where == Where::kArena && !is_there) {
-        home.grounds[0] = std::exchange(home.fresh, {});
       }
     }
   } catch (...) {
     abandon();
     throw;
+  }
+}
+
+void Results::reserve_places(const Arenas& arenas) {
+  for (Home& home : homes_) {
+    if (plan_.lifetimes.at(home.buffer).where == Where::kArena &&
+        !home.is_entry && !home.grounds[0].storage) {
+      choose_in_arena(home, arenas);
+      home.grounds[0] = std::exchange(home.fresh, {});
+    }
   }
 }
 

@@ -57,8 +57,6 @@ struct Optimizer::Operands {
   kernels::Args args;
 };
 
-Optimizer::~Optimizer() = default;
-
 void Optimizer::check_new(const ParameterList& parameters) const {
   if (parameters.empty()) {
     raise<ValueError>("optimizer: the list of parameters is empty");

@@ -13,8 +13,9 @@
 // In a step that is traced nothing moves: state that is missing is made (zeros,
 // which mean the same as none), the updates are recorded, and the optimizer
 // goes along with every run of the program, which it gives its rates and
-// counts. So a program holds for the groups and the state that it was traced
-// with; settings may be others in every run.
+// counts. State that no run has used goes with the last program. So a program
+// holds for the groups and the state that it was traced with; settings may be
+// others in every run.
 //
 // Thread rule: one thread at a time; kernels run on the context's executor.
 #pragma once
@@ -99,7 +100,7 @@ class NEAP_API Optimizer : public graph::RunListener {
   /// holds are taken over, others copied; what programs refer to stays where it
   /// is. Strong. THROWS: ValueError, ShapeError, DTypeError for the state of
   /// other parameters or options; DeviceError off the host; TraceError while a
-  /// step is traced, and in a rehearsal; OutOfMemory.
+  /// step is traced; OutOfMemory.
   void set_state(OptimizerState state, CallSite site = CallSite::here());
 
   /// visit(name, tensor) for all state that an update has used, in a fixed
@@ -186,6 +187,7 @@ class NEAP_API Optimizer : public graph::RunListener {
     bool is_joint = false;  // with others, in one call
   };
   struct Operands;
+  class Programs;
   // What updates of one traced call of step() have in common.
   struct Traced {
     std::int32_t step = 0;    // which call of the trace
@@ -212,6 +214,8 @@ class NEAP_API Optimizer : public graph::RunListener {
                        base::SiteId site) noexcept;
 
   // In a trace.
+  base::Ref<Programs> programs(base::SiteId site);
+  void forget_programs() noexcept;
   void record(graph::Trace& trace, const StepOptions& options,
               base::SiteId site);
   void begin_traced_step(const graph::Trace& trace);
@@ -234,6 +238,7 @@ class NEAP_API Optimizer : public graph::RunListener {
   int group_count_ = 0;
   std::int64_t step_count_ = 0;
 
+  Programs* programs_ = nullptr;        // that it takes part in; null: none
   memory::Vector<Traced> traced_;       // kinds of updates that writes refer to
   std::uint64_t traced_in_ = 0;         // number of the latest trace
   std::int32_t traced_steps_ = 0;       // calls of step() in it

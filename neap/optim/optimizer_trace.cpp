@@ -7,6 +7,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/graph/vertex.hpp"
+#include "neap/memory/counted.hpp"
 #include "neap/memory/executor.hpp"
 #include "neap/optim/launch.hpp"
 #include "neap/optim/optimizer.hpp"
@@ -21,6 +22,56 @@ constexpr std::size_t kMostKinds = std::size_t{1} << (32 - kIndexBits);
 
 }  // namespace
 
+// All programs hold it, traces that fail too: what was made for them alone goes
+// with the last.
+class Optimizer::Programs : public memory::Counted<Programs> {
+ public:
+  explicit Programs(Optimizer& optimizer) noexcept : optimizer_(&optimizer) {}
+  ~Programs() {
+    if (optimizer_ != nullptr) {
+      optimizer_->forget_programs();
+    }
+  }
+  void leave() noexcept { optimizer_ = nullptr; }
+
+ private:
+  Optimizer* optimizer_;
+};
+
+Optimizer::~Optimizer() {
+  if (programs_ != nullptr) {
+    programs_->leave();
+  }
+}
+
+base::Ref<Optimizer::Programs> Optimizer::programs(base::SiteId site) {
+  if (programs_ != nullptr) {
+    return base::Ref<Programs>::share(programs_);
+  }
+  memory::Tag tag;
+  tag.category = memory::Category::kGraph;
+  tag.site = site;
+  auto made = Programs::create(memory::domain(), tag, 0, *this);
+  programs_ = made.get();
+  return made;
+}
+
+void Optimizer::forget_programs() noexcept {
+  programs_ = nullptr;
+  for (Slot& slot : slots_) {
+    for (std::size_t k = slot.states_used; k < kMaxState; ++k) {
+      slot.state[k] = Tensor();
+    }
+  }
+  traced_.clear();
+  traced_.shrink_to_fit();
+  if (most_steps_ > 1) {
+    most_steps_ = 1;
+    rates_.resize(groups_.size());
+    rates_.shrink_to_fit();
+  }
+}
+
 void Optimizer::note_options(int group) noexcept {
   groups_[static_cast<std::size_t>(group)]->has_state = state_count(group) != 0;
 }
@@ -30,7 +81,8 @@ void Optimizer::record(graph::Trace& trace, const StepOptions& options,
   trace.listen(*this);
   for (int group = 0; group < group_count_; ++group) {
     note_options(group);
-    trace.depends_on(groups_[static_cast<std::size_t>(group)]->has_state, {});
+    trace.depends_on(groups_[static_cast<std::size_t>(group)]->has_state,
+                     base::AnyRef(programs(site)));
   }
   trace.depends_on(groups_.back()->is_last, {});
   begin_traced_step(trace);

@@ -168,6 +168,37 @@ TEST_F(OptimizerTraceTest, ParametersWithoutGradientOrFrozenAreLeft) {
   EXPECT_EQ(c.optimizer->state_bytes(), 8);
 }
 
+TEST_F(OptimizerTraceTest, StateThatNoRunHasUsedGoesWithTheLastProgram) {
+  Case c(adamw());
+  const Bytes before = memory::domain().stats().live;
+  {
+    RecordedWrites one;
+    c.trace(one);
+    {
+      RecordedWrites other;
+      c.trace(other);
+    }
+    EXPECT_GT(c.optimizer->state_bytes(), 0);
+  }
+  EXPECT_EQ(c.optimizer->state_bytes(), 0);
+  EXPECT_EQ(memory::domain().stats().live, before);
+  Bytes used = 0;
+  {
+    RecordedWrites program;
+    c.trace(program);
+    program.run();
+    used = c.optimizer->state_bytes();
+  }
+  EXPECT_GT(used, 0);
+  EXPECT_EQ(c.optimizer->state_bytes(), used);
+}
+
+TEST_F(OptimizerTraceTest, AProgramMayOutliveItsOptimizerWhereItDoesNotRun) {
+  RecordedWrites program;
+  Case c(adamw());
+  c.trace(program);
+}
+
 TEST_F(OptimizerTraceTest, GradientsAreReleasedWhereAsked) {
   Case c(adamw());
   RecordedWrites trace;

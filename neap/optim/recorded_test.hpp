@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "neap/graph/trace.hpp"
@@ -37,8 +38,9 @@ class RecordedWrites final : public graph::Trace {
     writes.push_back(std::move(kept));
   }
   void check(const graph::Check& /*check*/) override {}
-  void depends_on(const bool& flag, base::AnyRef /*owner*/) override {
+  void depends_on(const bool& flag, base::AnyRef owner) override {
     flags.push_back({&flag, flag});
+    owners.push_back(std::move(owner));
   }
   void listen(graph::RunListener& who) override { listeners.push_back(&who); }
   void on_grad_read(graph::Leaf& /*leaf*/) override {}
@@ -72,6 +74,7 @@ class RecordedWrites final : public graph::Trace {
 
   std::vector<Kept> writes;
   std::vector<graph::RunListener*> listeners;
+  std::vector<base::AnyRef> owners;
 
  private:
   struct Flag {

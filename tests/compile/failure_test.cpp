@@ -35,14 +35,15 @@ class CompiledFailureTest : public ::testing::TestWithParam<Kind> {
   }
 };
 
-// One callable throughout: what a refused call left of a trace, a plan or an
-// arena is what the next one goes on with.
+// One callable throughout: a refused call leaves it nothing of a trace, a plan,
+// an arena or the optimizer's state.
 TEST_P(CompiledFailureTest, OfAnyRequestLeavesEverythingAndTheNextCallWorks) {
   Training training(options());
   auto step = training.compile();
   for (std::int64_t i = 0; i < 3; ++i) {
     const auto batch = training.batch(static_cast<std::uint64_t>(i));
     const std::uint64_t before = training.hash();
+    const Bytes live = training.domain().stats().live;
     std::int64_t refused = 0;
     for (std::int64_t n = 1; n < 100'000; n += stride()) {
       training.domain().fail_at(n);
@@ -54,6 +55,7 @@ TEST_P(CompiledFailureTest, OfAnyRequestLeavesEverythingAndTheNextCallWorks) {
       }
       training.domain().fail_at(0);
       expect_untouched(training, before, i, n);
+      ASSERT_EQ(training.domain().stats().live, live) << n;
     }
     training.domain().fail_at(0);
     EXPECT_GT(refused, i == 0 ? 20 : -1);
