@@ -9,6 +9,13 @@
 namespace neap::kernels {
 namespace {
 
+/// An element, and how far behind it the next one is that a sum takes.
+template <class T>
+struct Run {
+  const T* at;
+  std::int64_t step;
+};
+
 /// An element of four axes, of which the last two may be outside.
 template <class T>
 class Image {
@@ -19,6 +26,10 @@ class Image {
         std::int64_t j) const noexcept {
     const Shape& s = view_.strides;
     return view_.as<T>()[a * s[0] + b * s[1] + i * s[2] + j * s[3]];
+  }
+  Run<T> along(int axis, std::int64_t a, std::int64_t b, std::int64_t i,
+               std::int64_t j) const noexcept {
+    return {&at(a, b, i, j), view_.strides[axis]};
   }
   bool has(std::int64_t i, std::int64_t j) const noexcept {
     return i >= 0 && i < view_.shape[2] && j >= 0 && j < view_.shape[3];
@@ -42,12 +53,8 @@ class Loops {
       in_order(0, w_.extent(1), w_.extent(2), w_.extent(3),
                [&](auto k, auto p, auto q) {
                  if (x_.has(row(i, p), column(j, q))) {
-                   add(
-                       sum, k, w_.extent(1),
-                       [&](auto at) { return w_.at(o, at, p, q); },
-                       [&](auto at) {
-                         return x_.at(n, first + at, row(i, p), column(j, q));
-                       });
+                   add(sum, k + 1 < w_.extent(1), w_.along(1, o, k, p, q),
+                       x_.along(1, n, first + k, row(i, p), column(j, q)));
                  }
                });
       return sum;
@@ -64,12 +71,9 @@ class Loops {
             const std::int64_t i = (h - row(0, p)) / conv_.attrs.stride[0];
             const std::int64_t j = (w - column(0, q)) / conv_.attrs.stride[1];
             if (row(i, p) == h && column(j, q) == w && y_.has(i, j)) {
-              add(
-                  sum, o, end,
-                  [&](auto at) {
-                    return w_.at(at, c % conv_.x_channels(), p, q);
-                  },
-                  [&](auto at) { return y_.at(n, at, i, j); });
+              add(sum, o + 1 < end,
+                  w_.along(0, o, c % conv_.x_channels(), p, q),
+                  y_.along(1, n, o, i, j));
             }
           });
       return sum;
@@ -83,12 +87,9 @@ class Loops {
       in_order(0, y_.extent(0), y_.extent(2), y_.extent(3),
                [&](auto n, auto i, auto j) {
                  if (x_.has(row(i, p), column(j, q))) {
-                   add(
-                       sum, n, y_.extent(0),
-                       [&](auto at) {
-                         return x_.at(at, c, row(i, p), column(j, q));
-                       },
-                       [&](auto at) { return y_.at(at, o, i, j); });
+                   add(sum, n + 1 < y_.extent(0),
+                       x_.along(0, n, c, row(i, p), column(j, q)),
+                       y_.along(0, n, o, i, j));
                  }
                });
       return sum;
@@ -141,19 +142,17 @@ class Loops {
     return conv_.has_bias() ? bias.as<const T>()[channel * bias.strides[0]]
                             : T{0};
   }
-  /// sum += a(k) b(k), or the pair's that begins there, of those before end.
-  template <class A, class B>
-  void add(T& sum, std::int64_t k, std::int64_t end, const A& a,
-           const B& b) const noexcept {
+  /// sum += a b, or the products of the pair that begins there.
+  void add(T& sum, bool has_odd, const Run<T>& a,
+           const Run<T>& b) const noexcept {
     if constexpr (std::is_same_v<T, float>) {
       if (conv_.is_bf16()) {
-        const bool has_odd = k + 1 < end;
-        sum = bf16_dot(a(k), b(k), has_odd ? a(k + 1) : 0.0F,
-                       has_odd ? b(k + 1) : 0.0F, sum);
+        sum = bf16_dot(*a.at, *b.at, has_odd ? a.at[a.step] : 0.0F,
+                       has_odd ? b.at[b.step] : 0.0F, sum);
         return;
       }
     }
-    sum = fuses_ ? std::fma(a(k), b(k), sum) : a(k) * b(k) + sum;
+    sum = fuses_ ? std::fma(*a.at, *b.at, sum) : *a.at * *b.at + sum;
   }
 
   const Conv& conv_;

@@ -10,8 +10,11 @@
 #include "neap/base/error.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/kernels/attention.hpp"
+#include "neap/kernels/conv.hpp"
 #include "neap/kernels/recurrent.hpp"
 #include "neap/ops/attention_grad.hpp"
+#include "neap/ops/conv2d_relu.hpp"
+#include "neap/ops/conv2d_weight.hpp"
 #include "neap/ops/lstm_grad.hpp"
 #include "neap/ops/matmul_add.hpp"
 #include "neap/ops/ops.hpp"
@@ -97,6 +100,17 @@ TEST(PrecisionTest, ConvolutionsAreComputedInItAndKeepTheirBias) {
 double last_of_rnn(const Tensor& x, const RecurrentWeights& weights,
                    const Tensor& h0 = {}) {
   return rnn(x, weights, h0, {.nonlinearity = Nonlinearity::kRelu}).h.item();
+}
+
+TEST(PrecisionTest, IsKnownOfEveryConvolution) {
+  const kernels::ConvAttrs plain;
+  kernels::ConvAttrs rounded;
+  rounded.precision = Precision::kBf16;
+  for (const graph::Op* op : {&ops::kConv2d, &ops::kConvTranspose2d,
+                              &ops::kConv2dWeight, &ops::kConv2dRelu}) {
+    EXPECT_EQ(ops::precision_of(*op, &plain), Precision::kF32) << op->name;
+    EXPECT_EQ(ops::precision_of(*op, &rounded), Precision::kBf16) << op->name;
+  }
 }
 
 TEST(PrecisionTest, RecurrentNetworksTakeItForTheProductsWithInputAndState) {
