@@ -30,13 +30,19 @@ float dot(const HeadView<const float>& x, float scale,
   return sum;
 }
 
-/// sum[i] += a x[i] + b y[i] for two rows of a matrix.
+/// A row of a matrix and what it is multiplied by.
+struct Term {
+  float weight = 0.0F;
+  HeadView<const float> row;
+};
+
+/// sum += the weighted rows, times `scale`, of an even k and of the next.
 void add_pair(const HeadView<float>& sum, std::int64_t count, float scale,
-              float a, const HeadView<const float>& x, float b,
-              const HeadView<const float>& y) noexcept {
+              const Term& even, const Term& odd) noexcept {
   for (std::int64_t i = 0; i < count; ++i) {
     float& s = sum.data[i * sum.column_stride];
-    s = bf16_dot(a, at(x, i, count) * scale, b, at(y, i, count) * scale, s);
+    s = bf16_dot(even.weight, at(even.row, i, count) * scale, odd.weight,
+                 at(odd.row, i, count) * scale, s);
   }
 }
 
@@ -135,6 +141,8 @@ void multiply_by(const HeadView<float>& x, std::int64_t count,
 
 /// Results so far of a row, whose keys go by in blocks.
 struct RowState {
+  HeadView<float> y;
+  float* weights = nullptr;  // room for a block's
   float largest = -kInfinity;
   double sum = 0.0;
 };
@@ -142,8 +150,8 @@ struct RowState {
 /// Adds the keys [first, end) of one block to y.
 void add_block(const Bf16Row& row, const Strided& values,
                const AttentionSizes& sizes, std::int64_t first,
-               std::int64_t end, float* weights, RowState& state,
-               const HeadView<float>& y) noexcept {
+               std::int64_t end, RowState& state) noexcept {
+  float* const weights = state.weights;
   const float before = state.largest;
   for (std::int64_t j = first; j < end; ++j) {
     weights[j - first] = row.score(j);
@@ -158,18 +166,18 @@ void add_block(const Bf16Row& row, const Strided& values,
   if (first > 0) {
     const float factor = RowMath::exp(before - level);
     state.sum *= static_cast<double>(factor);
-    multiply_by(y, sizes.value_width, factor);
+    multiply_by(state.y, sizes.value_width, factor);
   }
   state.sum += sum;
   for (std::int64_t j = first; row.drops() && j < end; ++j) {
     weights[j - first] *= row.drop_factor(j);
   }
   for (std::int64_t j = first; j < end; j += 2) {
-    const bool has_odd = j + 1 < end;
-    const auto even = row.of_key<const float>(values, j);
-    add_pair(y, sizes.value_width, 1.0F, weights[j - first], even,
-             has_odd ? weights[j - first + 1] : 0.0F,
-             has_odd ? row.of_key<const float>(values, j + 1) : even);
+    const Term even{weights[j - first], row.of_key<const float>(values, j)};
+    const Term odd = j + 1 < end ? Term{weights[j - first + 1],
+                                        row.of_key<const float>(values, j + 1)}
+                                 : Term{0.0F, even.row};
+    add_pair(state.y, sizes.value_width, 1.0F, even, odd);
   }
 }
 
@@ -214,13 +222,13 @@ void add_to_keys(const Args& args, const AttentionSizes& sizes,
     const std::int64_t odd = sizes.keys + j;
     if (attrs.dv) {
       add_pair(first.of_key<float>(args.out[2], j), sizes.value_width, 1.0F,
-               weights[j], first.of_row<const float>(args.in[0]), weights[odd],
-               second.of_row<const float>(args.in[0]));
+               {weights[j], first.of_row<const float>(args.in[0])},
+               {weights[odd], second.of_row<const float>(args.in[0])});
     }
     if (attrs.dk) {
       add_pair(first.of_key<float>(args.out[1], j), sizes.width, first.scale(),
-               slopes[j], first.of_row<const float>(args.in[2]), slopes[odd],
-               second.of_row<const float>(args.in[2]));
+               {slopes[j], first.of_row<const float>(args.in[2])},
+               {slopes[odd], second.of_row<const float>(args.in[2])});
     }
   }
 }
@@ -229,11 +237,13 @@ void add_to_row(const Args& args, const AttentionSizes& sizes,
                 const Bf16Row& row, const float* slopes) noexcept {
   const std::int64_t seen = row.seen();
   for (std::int64_t j = 0; j < seen; j += 2) {
-    const bool has_odd = j + 1 < seen;
-    const auto even = row.of_key<const float>(args.in[3], j);
-    add_pair(row.of_row<float>(args.out[0]), sizes.width, row.scale(),
-             slopes[j], even, has_odd ? slopes[j + 1] : 0.0F,
-             has_odd ? row.of_key<const float>(args.in[3], j + 1) : even);
+    const Term even{slopes[j], row.of_key<const float>(args.in[3], j)};
+    const Term odd =
+        j + 1 < seen
+            ? Term{slopes[j + 1], row.of_key<const float>(args.in[3], j + 1)}
+            : Term{0.0F, even.row};
+    add_pair(row.of_row<float>(args.out[0]), sizes.width, row.scale(), even,
+             odd);
   }
 }
 
@@ -246,10 +256,10 @@ void attention_bf16_reference(const Args& args) noexcept {
     const Bf16Row row(args, args.in[0], args.in[1], sizes, i);
     const auto y = row.of_row<float>(args.out[0]);
     std::fill_n(y.data, sizes.value_width, 0.0F);
-    RowState state;
+    RowState state{.y = y, .weights = weights};
     for (std::int64_t first = 0; first < row.seen(); first += kKeyBlock) {
       add_block(row, args.in[2], sizes, first,
-                std::min(first + kKeyBlock, row.seen()), weights, state, y);
+                std::min(first + kKeyBlock, row.seen()), state);
     }
     const bool is_blind = state.sum == 0.0;
     multiply_by(y, sizes.value_width,
