@@ -189,7 +189,7 @@ class AttentionBack {
     }
     if (gives_dv_) {
       add_to_keys(out_of(2, key_head_),
-                  of_keys(room_.weights, pairs.weights, rows),
+                  as_transpose(room_.weights, pairs.weights, rows),
                   as_right(room_.dy, count, room_.value_step,
                            sizes_.value_width, pairs.right_dy),
                   sizes_.value_width, rows);
@@ -228,8 +228,8 @@ class AttentionBack {
   }
 
   /// The transpose of a block of weights or slopes.
-  Left<Factor> of_keys(const T* block, [[maybe_unused]] Factor* pairs,
-                       [[maybe_unused]] Range rows) const {
+  Left<Factor> as_transpose(const T* block, [[maybe_unused]] Factor* pairs,
+                            [[maybe_unused]] Range rows) const {
     const std::int64_t step = room_.score_step;
     if constexpr (Kit::kConverts) {
       for (std::int64_t i = 0; i < rows.size(); i += 2) {
