@@ -196,7 +196,7 @@ class AttentionBack {
     }
     if (gives_dk_) {
       add_to_keys(
-          out_of(1, key_head_), of_keys(room_.slopes, pairs.slopes, rows),
+          out_of(1, key_head_), as_transpose(room_.slopes, pairs.slopes, rows),
           as_right(room_.q, count, room_.step, sizes_.width, pairs.right_q),
           sizes_.width, rows);
     }
