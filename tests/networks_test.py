@@ -128,6 +128,58 @@ class CifarTest(ToolCase):
                 (folder / part).write_bytes(whole)
 
 
+class TableTest(ToolCase):
+    def setUp(self):
+        super().setUp()
+        self.table = self.folder / "points.csv"
+        self.write("x,side,y",
+                   *(f"{i % 7 - 3},{int(i % 7 > 3) + int(i % 5 > 2)},{i % 5}.5"
+                     for i in range(200)))
+        self.options = ("--path", self.table, "--target", "side", "--hidden",
+                        "16", "--batch", "10", "--epochs", "20", "--lr", "1e-2")
+
+    def write(self, *rows):
+        self.table.write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+    def test_a_table_is_learnt_planned_and_measured(self):
+        file = self.folder / "table.safetensors"
+        eager = self.train("csv", *self.options, "--save", file)
+        compiled = self.train("csv", *self.options, "--compile")
+        self.assertEqual(eager["test_accuracy"], 1.0)
+        self.assertEqual(compiled["state_hash"], eager["state_hash"])
+        self.assertEqual(compiled["predicted_peak_bytes"],
+                         compiled["peak_bytes"])
+        self.assertEqual(eager["data_set_bytes"], 200 * (2 * 4 + 4))
+        status, text, errors = self.run_tool(
+            "eval", "--load", file, "--data", "csv", "--path", self.table,
+            "--target", "side", "--batch", "10", "--json", "-")
+        self.assertEqual((status, errors), (OK, ""))
+        self.assertEqual(json.loads(text), {"samples": 20, "accuracy": 1.0,
+                                            "loss": eager["test_loss"]})
+        if not tool_case.SANITIZER:
+            status, text, errors = self.run_tool(
+                "plan", "--json", "--data", "csv", *self.options[:8])
+            self.assertEqual((status, errors), (OK, ""))
+            self.assertEqual(json.loads(text)["peak_bytes"],
+                             compiled["peak_bytes"])
+
+    def test_the_last_column_is_the_target_unless_told(self):
+        self.write("x,y", *(f"{i % 2},{i % 2}" for i in range(40)))
+        found = self.train("csv", "--path", self.table, *self.options[4:])
+        self.assertEqual(found["test_accuracy"], 1.0)
+
+    def test_what_is_no_such_table_is_refused(self):
+        csv = ("--data", "csv", *self.options)
+        self.refuse(USAGE, "--data", "csv", says="--path")
+        self.refuse(USAGE, *csv, "--model", "lenet", says="--model mlp")
+        self.refuse(DATA, *csv[:4], "--target", "z", says="column 'z'")
+        self.refuse(DATA, *csv, "--validation", "0.001", says="--validation")
+        self.write("x,side,y", "1,0,2", "1,zero,2")
+        self.refuse(DATA, *csv, says="line 3: column 1 (side): 'zero'")
+        self.table.unlink()
+        self.refuse(DATA, *csv, says="points.csv")
+
+
 class TextTest(ToolCase):
     def setUp(self):
         super().setUp()

@@ -20,7 +20,7 @@ FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
 OPTIONS = ("model data path symbols validation augment width layers dim heads "
            "block hidden dropout epochs steps minutes batch seed threads optimizer "
            "lr momentum weight-decay schedule warmup clip budget kernels dtype compile "
-           "keep prefetch "
+           "keep prefetch target "
            "eager paged save save-every resume json metrics tensorboard progress "
            "config").split()
 KEYS = ("test_accuracy steps resumed_steps checkpoint step_ms_median images_per_second peak_bytes "
@@ -88,7 +88,7 @@ class ArgumentTest(ToolCase):
                "resume": [""], "path": [""], "symbols": ["words"],
                "validation": ["1", "-0.1"], "width": ["0", "x"],
                "layers": ["0"], "dim": ["0"], "heads": ["0"], "block": ["0"],
-               "keep": ["all", ""], "prefetch": ["-1", "7", "x"],
+               "target": [""], "keep": ["all", ""], "prefetch": ["-1", "7", "x"],
                "minutes": ["-1", "inf"]}
         flags = {"compile", "eager", "paged", "augment"}
         self.assertEqual(set(bad), set(OPTIONS) - {"config"} - flags)

@@ -157,7 +157,7 @@ Result<void> expect_folder(files::Door& door, const TrainSettings& s) {
                         folder)
           : fmt::format("--data {}: there is no such folder; give one with the "
                         "four IDX files of MNIST's naming, or fashion-mnist, "
-                        "cifar10, cifar100 or text",
+                        "cifar10, cifar100, text or csv",
                         folder));
 }
 

@@ -203,15 +203,18 @@ std::vector<Setting> make_task_settings() {
        one_of(&S::model, std::vector<std::string>(std::begin(kModels),
                                                   std::end(kModels)))},
       {"data", "NAME|DIR",
-       "fashion-mnist, cifar10, cifar100, text, or a folder with the four IDX "
-       "files of MNIST's naming, plain or gzipped",
+       "fashion-mnist, cifar10, cifar100, text, csv, or a folder with the four "
+       "IDX files of MNIST's naming, plain or gzipped",
        d.data, any_text(&S::data)},
-      {"path", "PATH", "the text's file; the folder of cifar's binary files",
+      {"path", "PATH",
+       "the file of the text or table; the folder of cifar's binary files",
        "none", any_text(&S::path)},
       {"symbols", "NAME", "pieces of a text: characters or bytes", d.symbols,
        one_of(&S::symbols, {"characters", "bytes"})},
-      {"validation", "X", "share of a text that is kept for the test",
+      {"validation", "X", "share of a text or table kept for the test",
        shown(d.validation), real(&S::validation, 0.0, 1.0)},
+      {"target", "NAME", "the table's column of labels (0, 1, ...)", "the last",
+       any_text(&S::target)},
       {"augment", "", "train on images cut out at random and mirrored", "no",
        flag(&S::augment)},
       {"width", "N", "channels at the front of vgg11, resnet and unet",
@@ -305,7 +308,7 @@ std::vector<Setting> make_eval_settings() {
   add_kept(settings,
            {"model", "data", "path", "symbols", "validation", "width", "layers",
             "dim", "heads", "block", "hidden", "batch", "threads", "kernels",
-            "dtype", "budget", "compile", "json"});
+            "dtype", "budget", "compile", "json", "target"});
   return settings;
 }
 
@@ -323,7 +326,8 @@ std::vector<Setting> make_plan_settings() {
             "optimizer",   "momentum",     "clip",    "budget",  "lr",
             "seed",        "weight-decay", "kernels", "paged",   "metrics",
             "tensorboard", "dtype"});
-  add_kept(settings, {"keep", "prefetch", "save", "resume", "schedule"});
+  add_kept(settings,
+           {"keep", "prefetch", "save", "resume", "schedule", "target"});
   return settings;
 }
 
@@ -369,7 +373,25 @@ Result<void> apply(std::span<const Setting> table, const Texts& texts,
   return {};
 }
 
+// Data that one of the models works on alone.
+Result<void> check_table(const TrainSettings& s) {
+  if (s.data == "csv" && s.model != "mlp") {
+    return failure(FailureKind::kMismatch,
+                   fmt::format("--data csv: --model mlp works on tables, {} "
+                               "does not",
+                               s.model));
+  }
+  if (s.data == "csv" && s.path.empty()) {
+    return failure(FailureKind::kMismatch,
+                   "--data csv: --path must say which file");
+  }
+  return {};
+}
+
 Result<void> check_task(const TrainSettings& s) {
+  if (auto good = check_table(s); !good) {
+    return good;
+  }
   const bool is_text = s.data == "text";
   if (is_text != is_language_model(s.model)) {
     return failure(FailureKind::kMismatch,

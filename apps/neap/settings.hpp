@@ -25,7 +25,8 @@ struct TrainSettings {
   std::string data = "fashion-mnist";
   std::string path;                               // of the data's files
   std::string symbols = "characters";             // of a text
-  double validation = 0.1;                        // share of a text
+  double validation = 0.1;                        // share of a text or table
+  std::string target;                             // column; empty: the last
   bool augment = false;                           // images, in training
   std::vector<std::int64_t> hidden = {512, 256};  // mlp
   std::int64_t width = 64;                        // vgg11, resnet, unet

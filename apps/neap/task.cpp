@@ -10,6 +10,7 @@
 #include "neap/models/recurrent_lm.hpp"
 #include "neap/ops/cross_entropy.hpp"
 #include "neap/ops/reshape.hpp"
+#include "table_task.hpp"
 
 namespace neap::app {
 namespace {
@@ -67,6 +68,9 @@ Result<std::unique_ptr<Task>> make_text_task(const TrainSettings& s) {
 }  // namespace
 
 Result<std::unique_ptr<Task>> make_task(const TrainSettings& settings) {
+  if (settings.data == "csv") {
+    return make_table_task(settings);
+  }
   return is_language_model(settings.model) ? make_text_task(settings)
                                            : make_image_task(settings);
 }

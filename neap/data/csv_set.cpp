@@ -15,10 +15,11 @@ namespace neap::data {
 using base::raise;
 
 CsvSet::CsvSet(Tensor features, Tensor targets,
-               memory::Vector<memory::String> names)
+               memory::Vector<memory::String> names, std::int64_t classes)
     : features_(std::move(features)),
       targets_(std::move(targets)),
-      names_(std::move(names)) {
+      names_(std::move(names)),
+      classes_(classes) {
   if (features_.rank() != 2 || targets_.rank() != 1 ||
       targets_.size(0) != features_.size(0) ||
       (!names_.empty() &&

@@ -40,14 +40,15 @@ struct ColumnStatistics {
 class NEAP_API CsvSet {
  public:
   /// `features` (n, k) f32 and `targets` (n), i32 labels or f32 values, dense
-  /// and on the host; `names` of the features, or none. THROWS: ShapeError,
-  /// DTypeError.
+  /// and on the host; `names` of the features, or none; `classes`: of labels,
+  /// at least. THROWS: ShapeError, DTypeError.
   CsvSet(Tensor features, Tensor targets,
-         memory::Vector<memory::String> names = {});
+         memory::Vector<memory::String> names = {}, std::int64_t classes = 0);
 
   const Tensor& features() const noexcept { return features_; }
   const Tensor& targets() const noexcept { return targets_; }
-  /// The largest label and 1; 0 where the target is a value.
+  /// The largest label and 1, or as many as were said; 0 where the target is a
+  /// value.
   std::int64_t classes() const noexcept { return classes_; }
   /// Of the features; empty without a header.
   const memory::Vector<memory::String>& names() const noexcept {

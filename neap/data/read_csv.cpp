@@ -232,12 +232,18 @@ Result<CsvSet> read_csv(files::Door& door, const std::string& path,
   const memory::ContextGuard guard(
       [](memory::Context& c) { c.category = memory::Category::kData; });
   std::int64_t rows = 0;
-  Row unused;
+  std::int64_t classes = 0;
+  Row checked;
   auto table = for_each_row(
       door, path, options,
       [&](const CsvReader& reader, const Table& found, std::int64_t number) {
         rows = number + 1;
-        return read_row(reader, found, options.kind, unused);
+        auto good = read_row(reader, found, options.kind, checked);
+        if (good && options.kind == CsvTarget::kLabel) {
+          classes =
+              std::max(classes, static_cast<std::int64_t>(checked.target) + 1);
+        }
+        return good;
       });
   if (!table) {
     return tl::unexpected(std::move(table.error()));
@@ -256,7 +262,7 @@ Result<CsvSet> read_csv(files::Door& door, const std::string& path,
     table->names.erase(table->names.begin() + table->target);
   }
   return CsvSet(std::move(features), std::move(targets),
-                std::move(table->names));
+                std::move(table->names), classes);
 }
 
 }  // namespace neap::data

@@ -1,0 +1,12 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Tables of numbers in CSV, of which one column is a class label.
+#pragma once
+
+#include "task.hpp"
+
+namespace neap::app {
+
+/// As make_task.
+Result<std::unique_ptr<Task>> make_table_task(const TrainSettings& settings);
+
+}  // namespace neap::app
