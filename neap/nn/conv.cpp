@@ -55,10 +55,31 @@ Tensor for_parameter(const Shape& shape, DType dtype, const CallSite& site) {
   return empty(shape, dtype, site);
 }
 
+// Of the four layers by what they are told.
 template <int kAxes>
-Shape weight_shape(std::int64_t first, std::int64_t second,
-                   const PerAxis<kAxes>& kernel) {
-  Shape shape{first, second};
+constexpr const char* name_of_layer(const ConvOptions<kAxes>& /*options*/) {
+  return kAxes == 1 ? "Conv1d" : "Conv2d";
+}
+template <int kAxes>
+constexpr const char* name_of_layer(
+    const ConvTransposeOptions<kAxes>& /*options*/) {
+  return kAxes == 1 ? "ConvTranspose1d" : "ConvTranspose2d";
+}
+
+template <int kAxes>
+Shape channels_of(const Channels& channels, const ConvOptions<kAxes>& options) {
+  return {channels.out, channels.in / options.groups};
+}
+template <int kAxes>
+Shape channels_of(const Channels& channels,
+                  const ConvTransposeOptions<kAxes>& options) {
+  return {channels.in, channels.out / options.groups};
+}
+
+template <class Options, int kAxes>
+Shape weight_shape(const Channels& channels, const PerAxis<kAxes>& kernel,
+                   const Options& options) {
+  Shape shape = channels_of(channels, options);
   for (int axis = 0; axis < kAxes; ++axis) {
     shape.push_back(kernel[axis]);
   }
@@ -74,14 +95,6 @@ void initialise(const Tensor& weight, const Tensor& bias,
   if (bias.defined()) {
     uniform_(bias, -bound, bound, site);
   }
-}
-
-template <int kAxes>
-constexpr const char* name_of_conv(bool is_transposed) {
-  if (is_transposed) {
-    return kAxes == 1 ? "ConvTranspose1d" : "ConvTranspose2d";
-  }
-  return kAxes == 1 ? "Conv1d" : "Conv2d";
 }
 
 template <class... Operands>
@@ -105,20 +118,19 @@ Tensor convolve(const ConvTransposeOptions<2>& options,
 
 }  // namespace
 
-template <int kAxes>
+template <template <int> class Options, int kAxes>
 // NOLINTNEXTLINE(readability-function-size): PyTorch's arguments
-ConvLayer<kAxes>::ConvLayer(std::int64_t in_channels, std::int64_t out_channels,
-                            const PerAxis<kAxes>& kernel_size,
-                            const ConvOptions<kAxes>& options, bool has_bias,
-                            DType dtype, CallSite site)
+ConvLayer<Options, kAxes>::ConvLayer(std::int64_t in_channels,
+                                     std::int64_t out_channels,
+                                     const PerAxis<kAxes>& kernel_size,
+                                     const Options<kAxes>& options,
+                                     bool has_bias, DType dtype, CallSite site)
     : options_(options) {
-  check(name_of_conv<kAxes>(false), {in_channels, out_channels}, kernel_size,
-        options, dtype);
+  const Channels channels{in_channels, out_channels};
+  check(name_of_layer(options), channels, kernel_size, options, dtype);
   weight_ = this->register_parameter(
       "weight",
-      for_parameter(
-          weight_shape(out_channels, in_channels / options.groups, kernel_size),
-          dtype, site),
+      for_parameter(weight_shape(channels, kernel_size, options), dtype, site),
       site);
   if (has_bias) {
     bias_ = this->register_parameter(
@@ -127,59 +139,22 @@ ConvLayer<kAxes>::ConvLayer(std::int64_t in_channels, std::int64_t out_channels,
   initialise(weight_, bias_, site);
 }
 
-template <int kAxes>
-ConvLayer<kAxes>::ConvLayer(const ConvLayer& other, Cloning& cloning)
+template <template <int> class Options, int kAxes>
+ConvLayer<Options, kAxes>::ConvLayer(const ConvLayer& other, Cloning& cloning)
     : Cloneable<ConvLayer>(other, cloning),
       options_(other.options_),
       weight_(this->parameter("weight")),
       bias_(other.bias_.defined() ? this->parameter("bias") : Tensor()) {}
 
-template <int kAxes>
-Tensor ConvLayer<kAxes>::forward(const Tensor& x) {
+template <template <int> class Options, int kAxes>
+Tensor ConvLayer<Options, kAxes>::forward(const Tensor& x) {
   return bias_.defined() ? convolve(options_, x, weight_, bias_)
                          : convolve(options_, x, weight_);
 }
 
-template <int kAxes>
-// NOLINTNEXTLINE(readability-function-size): PyTorch's arguments
-ConvTransposeLayer<kAxes>::ConvTransposeLayer(
-    std::int64_t in_channels, std::int64_t out_channels,
-    const PerAxis<kAxes>& kernel_size,
-    const ConvTransposeOptions<kAxes>& options, bool has_bias, DType dtype,
-    CallSite site)
-    : options_(options) {
-  check(name_of_conv<kAxes>(true), {in_channels, out_channels}, kernel_size,
-        options, dtype);
-  weight_ = this->register_parameter(
-      "weight",
-      for_parameter(
-          weight_shape(in_channels, out_channels / options.groups, kernel_size),
-          dtype, site),
-      site);
-  if (has_bias) {
-    bias_ = this->register_parameter(
-        "bias", for_parameter({out_channels}, dtype, site), site);
-  }
-  initialise(weight_, bias_, site);
-}
-
-template <int kAxes>
-ConvTransposeLayer<kAxes>::ConvTransposeLayer(const ConvTransposeLayer& other,
-                                              Cloning& cloning)
-    : Cloneable<ConvTransposeLayer>(other, cloning),
-      options_(other.options_),
-      weight_(this->parameter("weight")),
-      bias_(other.bias_.defined() ? this->parameter("bias") : Tensor()) {}
-
-template <int kAxes>
-Tensor ConvTransposeLayer<kAxes>::forward(const Tensor& x) {
-  return bias_.defined() ? convolve(options_, x, weight_, bias_)
-                         : convolve(options_, x, weight_);
-}
-
-template class ConvLayer<1>;
-template class ConvLayer<2>;
-template class ConvTransposeLayer<1>;
-template class ConvTransposeLayer<2>;
+template class ConvLayer<ConvOptions, 1>;
+template class ConvLayer<ConvOptions, 2>;
+template class ConvLayer<ConvTransposeOptions, 1>;
+template class ConvLayer<ConvTransposeOptions, 2>;
 
 }  // namespace neap::nn

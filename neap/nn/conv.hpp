@@ -9,11 +9,13 @@
 
 namespace neap::nn {
 
-/// conv1d or conv2d with the parameters "weight" (out, in / groups, kernel)
-/// and, unless told otherwise, "bias" (out), both uniform in +-1 / sqrt(fan
-/// in): kaiming_uniform_ with slope sqrt(5), PyTorch's default.
-template <int kAxes>
-class NEAP_API ConvLayer : public Cloneable<ConvLayer<kAxes>> {
+/// The op that Options are of, with the parameters "weight" and, unless told
+/// otherwise, "bias" (out), both uniform in +-1 / sqrt(fan in):
+/// kaiming_uniform_ with slope sqrt(5), PyTorch's default. The weight is (out,
+/// in / groups, kernel), or transposed (in, out / groups, kernel), whose fan in
+/// is PyTorch's: out / groups times the kernel.
+template <template <int> class Options, int kAxes>
+class NEAP_API ConvLayer : public Cloneable<ConvLayer<Options, kAxes>> {
  public:
   /// One draw of the generator for each parameter; a constructor that throws
   /// has drawn nothing. THROWS: ValueError unless channels and kernel are
@@ -21,7 +23,7 @@ class NEAP_API ConvLayer : public Cloneable<ConvLayer<kAxes>> {
   /// DTypeError unless f32 or f64; OutOfMemory.
   ConvLayer(std::int64_t in_channels, std::int64_t out_channels,
             const PerAxis<kAxes>& kernel_size,
-            const ConvOptions<kAxes>& options = {}, bool has_bias = true,
+            const Options<kAxes>& options = {}, bool has_bias = true,
             DType dtype = f32, CallSite site = CallSite::here());
   ConvLayer(const ConvLayer& other, Cloning& cloning);
 
@@ -32,45 +34,19 @@ class NEAP_API ConvLayer : public Cloneable<ConvLayer<kAxes>> {
   const Tensor& bias() const noexcept { return bias_; }
 
  private:
-  ConvOptions<kAxes> options_;
+  Options<kAxes> options_;
   Tensor weight_;
   Tensor bias_;
 };
 
-/// conv_transpose1d or conv_transpose2d, likewise; "weight" is (in, out /
-/// groups, kernel), whose fan in is PyTorch's: out / groups times the kernel.
-template <int kAxes>
-class NEAP_API ConvTransposeLayer
-    : public Cloneable<ConvTransposeLayer<kAxes>> {
- public:
-  /// As ConvLayer.
-  ConvTransposeLayer(std::int64_t in_channels, std::int64_t out_channels,
-                     const PerAxis<kAxes>& kernel_size,
-                     const ConvTransposeOptions<kAxes>& options = {},
-                     bool has_bias = true, DType dtype = f32,
-                     CallSite site = CallSite::here());
-  ConvTransposeLayer(const ConvTransposeLayer& other, Cloning& cloning);
+using Conv1d = ConvLayer<ConvOptions, 1>;
+using Conv2d = ConvLayer<ConvOptions, 2>;
+using ConvTranspose1d = ConvLayer<ConvTransposeOptions, 1>;
+using ConvTranspose2d = ConvLayer<ConvTransposeOptions, 2>;
 
-  Tensor forward(const Tensor& x) override;
-
-  const Tensor& weight() const noexcept { return weight_; }
-  /// Undefined where there is none.
-  const Tensor& bias() const noexcept { return bias_; }
-
- private:
-  ConvTransposeOptions<kAxes> options_;
-  Tensor weight_;
-  Tensor bias_;
-};
-
-using Conv1d = ConvLayer<1>;
-using Conv2d = ConvLayer<2>;
-using ConvTranspose1d = ConvTransposeLayer<1>;
-using ConvTranspose2d = ConvTransposeLayer<2>;
-
-extern template class ConvLayer<1>;
-extern template class ConvLayer<2>;
-extern template class ConvTransposeLayer<1>;
-extern template class ConvTransposeLayer<2>;
+extern template class ConvLayer<ConvOptions, 1>;
+extern template class ConvLayer<ConvOptions, 2>;
+extern template class ConvLayer<ConvTransposeOptions, 1>;
+extern template class ConvLayer<ConvTransposeOptions, 2>;
 
 }  // namespace neap::nn
