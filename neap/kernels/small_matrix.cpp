@@ -140,26 +140,25 @@ void divide(T* row, std::int64_t count, T divisor) {
 }
 
 template <class T>
-void lower(std::int64_t n, std::int64_t columns, const T* a,
-           std::int64_t row_stride, std::int64_t column_stride, bool unit, T* x,
-           std::int64_t x_stride) {
-  const auto rows_of_x = [&](std::int64_t i) {
-    return DenseRows<T>{x + i * x_stride, x_stride};
+void lower(const Triangle<T>& l, const Columns<T>& x) {
+  const auto row_of_x = [&](std::int64_t i) {
+    return DenseRows<T>{x.data + i * x.stride, x.stride};
   };
   const auto subtract = [&](std::int64_t i, std::int64_t m, std::int64_t from,
                             std::int64_t k) {
-    sub_product<T>(
-        m, columns, k,
-        {a + i * row_stride + from * column_stride, row_stride, column_stride},
-        {x + from * x_stride, x_stride}, rows_of_x(i));
+    const T* part = l.data + i * l.row_stride + from * l.column_stride;
+    const DenseRows<T> known = row_of_x(from);
+    sub_product<T>(m, x.count, k, {part, l.row_stride, l.column_stride},
+                   {known.data, known.stride}, row_of_x(i));
   };
-  for (std::int64_t block = 0; block < n; block += kBlock) {
-    const std::int64_t end = std::min(block + kBlock, n);
+  for (std::int64_t block = 0; block < l.n; block += kBlock) {
+    const std::int64_t end = std::min(block + kBlock, l.n);
     subtract(block, end - block, 0, block);
     for (std::int64_t i = block; i < end; ++i) {
       subtract(i, 1, block, i - block);
-      if (!unit) {
-        divide(x + i * x_stride, columns, a[i * (row_stride + column_stride)]);
+      if (!l.has_ones) {
+        divide(row_of_x(i).data, x.count,
+               l.data[i * (l.row_stride + l.column_stride)]);
       }
     }
   }
@@ -203,8 +202,8 @@ bool lu(std::int64_t n, T* a, std::int32_t* rows) {
       return false;
     }
     T* right = a + first * n + last;  // of the factored rows
-    lower(last - first, n - last, a + first * n + first, n, std::int64_t{1},
-          true, right, n);
+    lower<T>({a + first * n + first, last - first, n, 1, true},
+             {right, n - last, n});
     T* below = a + last * n + first;
     sub_product<T>(n - last, n - last, last - first, {below, n, 1}, {right, n},
                    {below + (last - first), n});

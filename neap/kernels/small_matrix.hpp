@@ -9,6 +9,25 @@
 
 namespace neap::kernels {
 
+/// A triangle of (n, n): element (i, j) is data[i row_stride + j
+/// column_stride]. Negative strides make an upper one of a lower one.
+template <class T>
+struct Triangle {
+  const T* data;
+  std::int64_t n;
+  std::int64_t row_stride;
+  std::int64_t column_stride;
+  bool has_ones;  // on the diagonal, whatever stands there
+};
+
+/// What a triangle is applied to: rows of `count` elements, `stride` apart.
+template <class T>
+struct Columns {
+  T* data;
+  std::int64_t count;
+  std::int64_t stride;
+};
+
 /// Kernels for one instruction set. Matrices are row-major; n >= 0.
 template <class T>
 struct MatrixFunctions {
@@ -19,13 +38,8 @@ struct MatrixFunctions {
   /// a = U^T U from the symmetric `a` (n, n), whose upper triangle becomes U;
   /// below is left anything. False where a pivot is not positive.
   bool (*cholesky)(std::int64_t n, T* a);
-  /// x = L^-1 x for the lower triangle L of a matrix whose element (i, j) is
-  /// a[i row_stride + j column_stride] and x (n, columns) with rows x_stride
-  /// apart. The diagonal is taken for ones where `unit`. Negative strides make
-  /// it an upper triangle's solution.
-  void (*lower)(std::int64_t n, std::int64_t columns, const T* a,
-                std::int64_t row_stride, std::int64_t column_stride, bool unit,
-                T* x, std::int64_t x_stride);
+  /// x = L^-1 x for a lower triangle L.
+  void (*lower)(const Triangle<T>& l, const Columns<T>& x);
 };
 
 /// For T of float and double.
@@ -37,21 +51,19 @@ MatrixFunctions<float> matrix_functions<float>() noexcept;
 template <>
 MatrixFunctions<double> matrix_functions<double>() noexcept;
 
-/// x = op(A)^-1 x, where op(A) is a triangle of A or of its transpose.
+/// x = A^-1 x for a triangle of either kind.
 template <class T>
-void solve_triangle(const MatrixFunctions<T>& functions, std::int64_t n,
-                    std::int64_t columns, const T* a, std::int64_t row_stride,
-                    std::int64_t column_stride, bool upper, bool unit, T* x,
-                    std::int64_t x_stride) noexcept {
-  if (upper && n > 0) {
+void solve_triangle(const MatrixFunctions<T>& functions, Triangle<T> a,
+                    bool is_upper, Columns<T> x) noexcept {
+  if (is_upper && a.n > 0) {
     // From the last row to the first.
-    a += (n - 1) * (row_stride + column_stride);
-    x += (n - 1) * x_stride;
-    row_stride = -row_stride;
-    column_stride = -column_stride;
-    x_stride = -x_stride;
+    a.data += (a.n - 1) * (a.row_stride + a.column_stride);
+    x.data += (a.n - 1) * x.stride;
+    a.row_stride = -a.row_stride;
+    a.column_stride = -a.column_stride;
+    x.stride = -x.stride;
   }
-  functions.lower(n, columns, a, row_stride, column_stride, unit, x, x_stride);
+  functions.lower(a, x);
 }
 
 }  // namespace neap::kernels

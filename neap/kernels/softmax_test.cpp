@@ -204,17 +204,17 @@ struct Loss {
 };
 
 template <class T>
-Loss loss_of(const KernelList& forward, const KernelList& backward, bool is_ref,
-             Array& x, Array& labels, int threads = 1, Lay lay = Lay::kDense) {
+Loss loss_of(bool is_ref, Array& x, Array& labels, int threads = 1,
+             Lay lay = Lay::kDense) {
   const DType dtype = dtype_of<T>;
   Loss result{Array({}, dtype), Array({x.shape()[0]}, dtype, lay),
               Array(x.shape(), dtype, lay)};
   Array g = Array::of<T>({}, Lay::kDense, [](auto) { return T(2); });
   const auto& pick = is_ref ? reference_of : first_of;
   const CrossEntropyAttrs attrs;
-  call(pick(forward, dtype), {x.view(), labels.view()},
+  call(pick(cross_entropy_kernels, dtype), {x.view(), labels.view()},
        {result.loss.view(), result.lse.view()}, &attrs, threads);
-  call(pick(backward, dtype),
+  call(pick(cross_entropy_grad_kernels, dtype),
        {g.view(), x.view(), labels.view(), result.lse.view()},
        {result.dx.view()}, &attrs, threads);
   return result;
@@ -225,10 +225,8 @@ void expect_cross_entropy(std::int64_t samples, std::int64_t classes,
                           double tolerance) {
   Array x = noise_array<T>({samples, classes});
   Array labels = labels_of(samples, classes, Lay::kDense);
-  Loss got = loss_of<T>(cross_entropy_kernels, cross_entropy_grad_kernels,
-                        false, x, labels);
-  Loss want = loss_of<T>(cross_entropy_kernels, cross_entropy_grad_kernels,
-                         true, x, labels);
+  Loss got = loss_of<T>(false, x, labels);
+  Loss want = loss_of<T>(true, x, labels);
   expect_near<T>(got.loss, want.loss, tolerance);
   expect_near<T>(got.lse, want.lse, tolerance);
   expect_near<T>(got.dx, want.dx, tolerance);
@@ -245,15 +243,12 @@ TEST(CrossEntropyTest, AgreesWithItsReference) {
 TEST(CrossEntropyTest, LayoutsAndThreadsDoNotChangeBits) {
   Array dense = noise_array<float>({700, 10});
   Array dense_labels = labels_of(700, 10, Lay::kDense);
-  Loss want = loss_of<float>(cross_entropy_kernels, cross_entropy_grad_kernels,
-                             false, dense, dense_labels);
+  Loss want = loss_of<float>(false, dense, dense_labels);
   for (Lay lay : kLays) {
     for (int threads = 1; threads <= 3; ++threads) {
       Array x = noise_array<float>({700, 10}, lay);
       Array labels = labels_of(700, 10, lay);
-      Loss got =
-          loss_of<float>(cross_entropy_kernels, cross_entropy_grad_kernels,
-                         false, x, labels, threads, lay);
+      Loss got = loss_of<float>(false, x, labels, threads, lay);
       EXPECT_EQ(got.loss.elements(), want.loss.elements());
       EXPECT_EQ(got.lse.elements(), want.lse.elements());
       EXPECT_EQ(got.dx.elements(), want.dx.elements());
@@ -264,8 +259,7 @@ TEST(CrossEntropyTest, LayoutsAndThreadsDoNotChangeBits) {
 TEST(CrossEntropyTest, OfNoSamplesIsZero) {
   Array x({0, 10}, f32);
   Array labels({0}, i64);
-  Loss got = loss_of<float>(cross_entropy_kernels, cross_entropy_grad_kernels,
-                            false, x, labels);
+  Loss got = loss_of<float>(false, x, labels);
   EXPECT_EQ(got.loss.at<float>(0), 0.0F);
 }
 
@@ -274,8 +268,7 @@ TEST(CrossEntropyTest, ALabelOutOfRangeGivesNan) {
   for (std::int64_t bad : {-1, 3}) {
     Array labels = Array::of<std::int64_t>(
         {2}, Lay::kDense, [bad](std::int64_t i) { return i == 0 ? bad : 1; });
-    Loss got = loss_of<float>(cross_entropy_kernels, cross_entropy_grad_kernels,
-                              false, x, labels);
+    Loss got = loss_of<float>(false, x, labels);
     EXPECT_TRUE(std::isnan(got.loss.at<float>(0)));
     EXPECT_TRUE(std::isnan(got.dx.at<float>(0)));
     EXPECT_FALSE(std::isnan(got.dx.at<float>(3)));

@@ -45,9 +45,11 @@ template <class T>
 void solve_factored(const MatrixFunctions<T>& functions, std::int64_t n,
                     std::int64_t columns, const Factors<T>& factors,
                     T* x) noexcept {
-  const T* lu = factors.lu;
-  solve_triangle<T>(functions, n, columns, lu, n, 1, false, true, x, columns);
-  solve_triangle<T>(functions, n, columns, lu, n, 1, true, false, x, columns);
+  const Columns<T> rows{x, columns, columns};
+  Triangle<T> factor{factors.lu, n, n, 1, true};
+  solve_triangle(functions, factor, false, rows);
+  factor.has_ones = false;
+  solve_triangle(functions, factor, true, rows);
 }
 
 template <class T>
@@ -213,17 +215,18 @@ bool plain_lu(std::int64_t n, T* a, std::int32_t* rows) noexcept {
 }
 
 template <class T>
-void plain_lower(std::int64_t n, std::int64_t columns, const T* a,
-                 std::int64_t row_stride, std::int64_t column_stride, bool unit,
-                 T* x, std::int64_t x_stride) noexcept {
-  for (std::int64_t i = 0; i < n; ++i) {
-    for (std::int64_t column = 0; column < columns; ++column) {
-      T sum = x[i * x_stride + column];
+void plain_lower(const Triangle<T>& l, const Columns<T>& x) noexcept {
+  const auto of_l = [&](std::int64_t i, std::int64_t j) {
+    return l.data[i * l.row_stride + j * l.column_stride];
+  };
+  for (std::int64_t i = 0; i < l.n; ++i) {
+    for (std::int64_t column = 0; column < x.count; ++column) {
+      T& place = x.data[i * x.stride + column];
+      T sum = place;
       for (std::int64_t j = 0; j < i; ++j) {
-        sum -= a[i * row_stride + j * column_stride] * x[j * x_stride + column];
+        sum -= of_l(i, j) * x.data[j * x.stride + column];
       }
-      x[i * x_stride + column] =
-          unit ? sum : sum / a[i * (row_stride + column_stride)];
+      place = l.has_ones ? sum : sum / of_l(i, i);
     }
   }
 }

@@ -2,6 +2,7 @@
 #include "neap/kernels/triangular_solve.hpp"
 
 #include <array>
+#include <utility>
 
 #include "neap/kernels/matrices.hpp"
 #include "neap/kernels/small_matrix.hpp"
@@ -30,18 +31,21 @@ void triangular_solve(const Args& args) noexcept {
   if (operands.x.count() * a.rows() * columns == 0) {
     return;
   }
-  const std::int64_t along = a.row_stride();
-  const std::int64_t across = a.column_stride();
+  Triangle<T> triangle{nullptr, a.rows(), a.row_stride(), a.column_stride(),
+                       attrs.unit};
+  if (attrs.transpose) {
+    std::swap(triangle.row_stride, triangle.column_stride);
+  }
   const MatrixFunctions<T> functions = matrix_functions<T>();
   for_matrices(args, a.count(), a.rows(),
                [&](std::int64_t i, const std::byte*) noexcept {
                  T* x = operands.x.at<T>(i);
                  operands.b.read(i, x);
-                 solve_triangle(functions, a.rows(), columns, a.at<const T>(i),
-                                attrs.transpose ? across : along,
-                                attrs.transpose ? along : across,
-                                attrs.upper != attrs.transpose, attrs.unit, x,
-                                columns);
+                 Triangle<T> of_matrix = triangle;
+                 of_matrix.data = a.at<const T>(i);
+                 solve_triangle<T>(functions, of_matrix,
+                                   attrs.upper != attrs.transpose,
+                                   {x, columns, columns});
                });
 }
 
