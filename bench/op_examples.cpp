@@ -135,15 +135,16 @@ const Example kExamples[] = {
        concat({matrix(e), matrix(e)}, 0);
      }},
     {"conv2d conv_transpose2d conv2d_weight", convolve},
-    {"conv2d_relu",
+    {"conv2d_relu conv2d_relu_bits",
      [](const Extents& e) {
        const Tensor x = images(e);
-       const Shape& s = x.shape();
-       ops::conv2d_relu(x, numbers({8, s[1], 3, 3}), {},
-                        {.padding = {1, 1},
-                         .x_extent = {s[2], s[3]},
-                         .kernel = {3, 3},
-                         .y_extent = {s[2], s[3]}});
+       const Tensor w = numbers({8, x.size(1), 3, 3});
+       const kernels::ConvAttrs attrs{.padding = {1, 1},
+                                      .x_extent = {x.size(2), x.size(3)},
+                                      .kernel = {3, 3},
+                                      .y_extent = {x.size(2), x.size(3)}};
+       ops::conv2d_relu(x, w, {}, attrs);
+       ops::conv2d_relu_bits(x, w, {}, attrs);
      }},
     {"cross_entropy cross_entropy_grad",
      [](const Extents& e) {

@@ -7,6 +7,7 @@
 
 #include "neap/kernels/activation_attrs.hpp"
 #include "neap/kernels/conv.hpp"
+#include "neap/kernels/relu.hpp"
 #include "neap/kernels/relu_bits.hpp"
 
 namespace neap::kernels {
@@ -75,22 +76,26 @@ void for_chunks(const Args& args, const Body& body) noexcept {
   }
 }
 
-/// Relu of a chunk's y where it lies, and its bits.
+/// Relu of a chunk's y where it lies, and its bits where they are wanted.
 void end_in_relu(const Args& args, const Strided& y, std::int64_t begin,
                  bool is_plain) noexcept {
-  const std::int64_t count = y.shape.element_count();
-  Strided bits = args.out[1];
-  bits.shape[0] = (count + 7) / 8;
-  bits.data += begin / 8;
   constexpr SlopeAttrs kNone{0.0};
+  const bool has_bits = args.out.size() > 1;
   const std::array in{y};
-  const std::array out{y, bits};
+  std::array out{y, y};
+  if (has_bits) {
+    Strided& bits = out[1];
+    bits = args.out[1];
+    bits.shape[0] = (y.shape.element_count() + 7) / 8;
+    bits.data += begin / 8;
+  }
   const Args relu{.in = in,
-                  .out = out,
-                  .attrs = &kNone,
+                  .out = std::span(out).first(args.out.size()),
+                  .attrs = has_bits ? &kNone : nullptr,
                   .scratch = {},
                   .executor = args.executor};
-  kernel_of(relu_bits_kernels, relu, is_plain, y.dtype).run(relu);
+  const KernelList& list = has_bits ? relu_bits_kernels : relu_kernels;
+  kernel_of(list, relu, is_plain, y.dtype).run(relu);
 }
 
 void run(const Args& args) noexcept {
@@ -119,21 +124,26 @@ Bytes scratch(const Args& args) noexcept {
   return most;
 }
 
-constexpr std::array kKernels{
-    Kernel{.name = "conv2d_relu.f32",
-           .dtype = f32,
-           .run = run,
-           .scratch = scratch},
-    Kernel{.name = "conv2d_relu.f64",
-           .dtype = f64,
-           .run = run,
-           .scratch = scratch},
-    Kernel{.name = "conv2d_relu.reference.f32", .dtype = f32, .run = reference},
-    Kernel{.name = "conv2d_relu.reference.f64", .dtype = f64, .run = reference},
-};
+constexpr Kernel entry(const char* name, DType dtype) {
+  return {.name = name, .dtype = dtype, .run = run, .scratch = scratch};
+}
+constexpr Kernel plain(const char* name, DType dtype) {
+  return {.name = name, .dtype = dtype, .run = reference};
+}
+
+constexpr std::array kKernels{entry("conv2d_relu.f32", f32),
+                              entry("conv2d_relu.f64", f64),
+                              plain("conv2d_relu.reference.f32", f32),
+                              plain("conv2d_relu.reference.f64", f64)};
+constexpr std::array kBitsKernels{entry("conv2d_relu_bits.f32", f32),
+                                  entry("conv2d_relu_bits.f64", f64),
+                                  plain("conv2d_relu_bits.reference.f32", f32),
+                                  plain("conv2d_relu_bits.reference.f64", f64)};
 
 }  // namespace
 
 constinit const KernelList conv2d_relu_kernels{"conv2d_relu", kKernels};
+constinit const KernelList conv2d_relu_bits_kernels{"conv2d_relu_bits",
+                                                    kBitsKernels};
 
 }  // namespace neap::kernels

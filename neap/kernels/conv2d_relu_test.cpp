@@ -21,6 +21,12 @@ Array filled(const Shape& shape, std::int64_t seed) {
 }
 
 template <class T>
+const Kernel& first_of(const KernelList& list) {
+  return *std::ranges::find(list.kernels, dtype_of<T>, &Kernel::dtype);
+}
+
+// With bits, and without.
+template <class T>
 void expect_same_bits(const Shape& x_shape, int threads) {
   constexpr std::int64_t kOut = 9;
   const Shape y_shape{x_shape[0], kOut, x_shape[2], x_shape[3]};
@@ -35,15 +41,17 @@ void expect_same_bits(const Shape& x_shape, int threads) {
   const Shape bits_shape{bit_bytes(y_shape.element_count())};
   Array want(y_shape, dtype_of<T>);
   Array want_bits(bits_shape, u8);
-  call(testing::reference_of(conv2d_relu_kernels, dtype_of<T>), in,
+  call(testing::reference_of(conv2d_relu_bits_kernels, dtype_of<T>), in,
        {want.view(), want_bits.view()}, &attrs);
   Array got(y_shape, dtype_of<T>);
   Array got_bits(bits_shape, u8);
-  const auto* kernel = &*std::ranges::find(conv2d_relu_kernels.kernels,
-                                           dtype_of<T>, &Kernel::dtype);
-  call(*kernel, in, {got.view(), got_bits.view()}, &attrs, threads);
+  call(first_of<T>(conv2d_relu_bits_kernels), in, {got.view(), got_bits.view()},
+       &attrs, threads);
   EXPECT_EQ(got.elements(), want.elements()) << format_shape(x_shape);
   EXPECT_EQ(got_bits.elements(), want_bits.elements()) << format_shape(x_shape);
+  Array alone(y_shape, dtype_of<T>);
+  call(first_of<T>(conv2d_relu_kernels), in, {alone.view()}, &attrs, threads);
+  EXPECT_EQ(alone.elements(), want.elements()) << format_shape(x_shape);
 }
 
 TEST(Conv2dReluTest, HasTheBitsOfOneAfterTheOther) {

@@ -6,14 +6,16 @@
 namespace neap::testing {
 namespace {
 
+using Call = Tensor (*)(const Operand& x, const Operand& w, const Tensor& bias,
+                        const kernels::ConvAttrs& attrs);
+
 // Padded by one, 3 x 3.
-Tensor call_of(const Tensor& x, const Tensor& w, const Tensor& bias) {
+kernels::ConvAttrs attrs_of(const Tensor& x) {
   const Shape& s = x.shape();
-  kernels::ConvAttrs attrs{.padding = {1, 1},
-                           .x_extent = {s[2], s[3]},
-                           .kernel = {3, 3},
-                           .y_extent = {s[2], s[3]}};
-  return ops::conv2d_relu(x, w, bias, attrs);
+  return {.padding = {1, 1},
+          .x_extent = {s[2], s[3]},
+          .kernel = {3, 3},
+          .y_extent = {s[2], s[3]}};
 }
 
 Reference rectified(const Reference& conv) {
@@ -26,10 +28,13 @@ Reference rectified(const Reference& conv) {
   };
 }
 
-OpTable conv2d_relu_table() {
+OpTable table_of(const char* name, const graph::Op& op, Call call) {
   // No sum is near the kink: each has a bias that outweighs it.
   const OpRow row{.name = "with bias",
-                  .fn = [](Inputs in) { return call_of(in[0], in[1], in[2]); },
+                  .fn =
+                      [call](Inputs in) {
+                        return call(in[0], in[1], in[2], attrs_of(in[0]));
+                      },
                   .inputs = {uniform({2, 2, 3, 4}, -0.1, 0.1),
                              uniform({3, 2, 3, 3}, -0.1, 0.1),
                              literal({3}, {0.7, -0.6, 0.5})},
@@ -38,12 +43,24 @@ OpTable conv2d_relu_table() {
   OpRow plain = row;
   plain.name = "without bias";
   plain.zero_size = {};
-  plain.fn = [](Inputs in) { return call_of(in[0], in[1], {}); };
+  plain.fn = [call](Inputs in) {
+    return call(in[0], in[1], {}, attrs_of(in[0]));
+  };
   plain.inputs = {uniform({2, 2, 3, 4}, 0.1, 1), uniform({3, 2, 3, 3}, 0.1, 1)};
-  return {.name = "conv2d_relu", .op = &ops::kConv2dRelu, .rows = {row, plain}};
+  return {.name = name, .op = &op, .rows = {row, plain}};
+}
+
+OpTable conv2d_relu_table() {
+  return table_of("conv2d_relu", ops::kConv2dRelu, ops::conv2d_relu);
+}
+
+OpTable conv2d_relu_bits_table() {
+  return table_of("conv2d_relu_bits", ops::kConv2dReluBits,
+                  ops::conv2d_relu_bits);
 }
 
 const Listed kListed(conv2d_relu_table);
+const Listed kListedBits(conv2d_relu_bits_table);
 
 }  // namespace
 }  // namespace neap::testing

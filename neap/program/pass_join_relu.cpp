@@ -2,9 +2,10 @@
 // A convolution whose sums only a relu reads ends in it:
 //
 //   %3 = conv2d(%0, %1, %2)
-//   %4, %5 = relu_bits(%3)            %4, %5 = conv2d_relu(%0, %1, %2)
+//   %4, %5 = relu_bits(%3)            %4, %5 = conv2d_relu_bits(%0, %1, %2)
 //
-// The relu has moved to where the convolution stands, and reads nothing else.
+// or, where no derivative is wanted, relu and conv2d_relu. The relu has moved
+// to where the convolution stands, and reads nothing else.
 #include <algorithm>
 #include <numeric>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "neap/kernels/activation_attrs.hpp"
 #include "neap/ops/conv2d.hpp"
 #include "neap/ops/conv2d_relu.hpp"
+#include "neap/ops/relu.hpp"
 #include "neap/ops/relu_bits.hpp"
 #include "neap/program/dataflow.hpp"
 #include "neap/program/passes.hpp"
@@ -25,14 +27,22 @@ bool is_host_call(const Call& call, const graph::Op& op) {
          call.space == memory::kHost;
 }
 
+// What a convolution is that ends in this call, or nullptr.
+const graph::Op* joined_op(const Program& program, const Call& relu) {
+  if (is_host_call(relu, ops::kRelu)) {
+    return &ops::kConv2dRelu;
+  }
+  if (!is_host_call(relu, ops::kReluBits)) {
+    return nullptr;
+  }
+  const auto& attrs =
+      *static_cast<const kernels::SlopeAttrs*>(program.attrs_of(relu));
+  return attrs.slope == 0.0 ? &ops::kConv2dReluBits : nullptr;
+}
+
 // The convolution that this relu can be the end of, or kNoCall.
 std::uint32_t convolution_of(const Program& program, const Dataflow& flow,
                              const Call& relu) {
-  if (!is_host_call(relu, ops::kReluBits) ||
-      static_cast<const kernels::SlopeAttrs*>(program.attrs_of(relu))->slope !=
-          0.0) {
-    return kNoCall;
-  }
   const Operand& sums = program.in(relu)[0];
   const Value& value = program[sums.value];
   if (value.origin != Origin::kCall || value.index == kNoCall ||
@@ -60,7 +70,9 @@ void join_relu(Program& program) {
   std::iota(order.begin(), order.end(), 0U);
   for (std::uint32_t i = 0; i < program.calls.size(); ++i) {
     Call& relu = program.calls[i];
-    const std::uint32_t at = convolution_of(program, flow, relu);
+    const graph::Op* joined = joined_op(program, relu);
+    const std::uint32_t at =
+        joined != nullptr ? convolution_of(program, flow, relu) : kNoCall;
     if (at == kNoCall) {
       continue;
     }
@@ -69,7 +81,7 @@ void join_relu(Program& program) {
       program[out.value].index = at;
     }
     std::swap(conv.outputs, relu.outputs);
-    conv.op = &ops::kConv2dRelu;
+    conv.op = joined;
     conv.name = conv.op->name;
     conv.kernels = conv.op->kernel;
     program[program.out(relu)[0].value].index = i;

@@ -5,6 +5,7 @@
 #include "neap/kernels/conv.hpp"
 #include "neap/ops/conv2d.hpp"
 #include "neap/ops/exp.hpp"
+#include "neap/ops/relu.hpp"
 #include "neap/ops/relu_bits.hpp"
 #include "neap/program/passes.hpp"
 #include "neap/program/programs_for_test.hpp"
@@ -18,7 +19,9 @@ struct Net {
   ValueId sums;
   ValueId y;
 
-  explicit Net(double slope = 0.0) {
+  // With a derivative in view, or without.
+  explicit Net(double slope = 0.0) : Net(false, slope) {}
+  explicit Net(bool is_prediction, double slope) {
     const ValueId x = maker.argument({2, 3, 5, 4});
     const ValueId w = maker.external(randn({6, 3, 3, 3}));
     const ValueId bias = maker.external(randn({6}));
@@ -27,7 +30,9 @@ struct Net {
                                          .x_extent = {5, 4},
                                          .kernel = {3, 3},
                                          .y_extent = {5, 4}});
-    y = maker.call(ops::kReluBits, {sums}, kernels::SlopeAttrs{slope});
+    y = is_prediction
+            ? maker.call(ops::kRelu, {sums})
+            : maker.call(ops::kReluBits, {sums}, kernels::SlopeAttrs{slope});
     maker.result(y);
   }
   std::string joined() {
@@ -36,8 +41,13 @@ struct Net {
   }
 };
 
+Net prediction() {
+  return Net(true, 0.0);
+}
+
 TEST(JoinReluPassTest, AConvolutionEndsInItsRelu) {
-  EXPECT_EQ(Net().joined(), "conv2d_relu");
+  EXPECT_EQ(Net().joined(), "conv2d_relu_bits");
+  EXPECT_EQ(prediction().joined(), "conv2d_relu");
 }
 
 TEST(JoinReluPassTest, TheSumsHaveNoOtherReader) {
@@ -63,11 +73,14 @@ TEST(JoinReluPassTest, ASegmentThatRunsAgainKeepsItsOwn) {
 }
 
 TEST(JoinReluPassTest, ItsBitsAreThoseOfTheTwo) {
-  Net net;
-  const Tensor x = randn({2, 3, 5, 4});
-  const auto apart = TestRun(net.maker.program, std::span(&x, 1)).run();
-  EXPECT_EQ(net.joined(), "conv2d_relu");
-  EXPECT_EQ(TestRun(net.maker.program, std::span(&x, 1)).run(), apart);
+  for (const bool is_prediction : {false, true}) {
+    Net net(is_prediction, 0.0);
+    const Tensor x = randn({2, 3, 5, 4});
+    const auto apart = TestRun(net.maker.program, std::span(&x, 1)).run();
+    net.joined();
+    EXPECT_EQ(net.maker.program.calls.size(), 1U);
+    EXPECT_EQ(TestRun(net.maker.program, std::span(&x, 1)).run(), apart);
+  }
 }
 
 }  // namespace

@@ -59,7 +59,8 @@ NEAP_API void fold_constants(Program& program);
 NEAP_API void fuse_elementwise(Program& program);
 
 /// A convolution whose sums only a relu reads ends in it: the sums are in
-/// memory once. Part of `fuse`.
+/// memory once. Part of `fuse`; not where a plug-in's kernels stand in front,
+/// which have convolutions of their own.
 NEAP_API void join_relu(Program& program);
 
 /// A gradient that the step adds to is added to in its leaf's memory

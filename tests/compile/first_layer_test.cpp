@@ -51,7 +51,7 @@ std::ostream& operator<<(std::ostream& out, const Products& p) {
 }
 
 Products products_of(const Counts& counts) {
-  return {of(counts, "conv2d") + of(counts, "conv2d_relu"),
+  return {of(counts, "conv2d") + of(counts, "conv2d_relu_bits"),
           of(counts, "conv_transpose2d"), of(counts, "conv2d_weight"),
           of(counts, "linear"), of(counts, "matmul")};
 }
