@@ -25,7 +25,9 @@
 // first index of its sum: k, o or n, even and odd, of the same p, q or i, j.
 // Pairs come in that order too, the last index fastest; how one of them is
 // added, and what denormals count for, bf16_dot.hpp says. Beside an odd last k,
-// o or n stand zeros; a pair with a place outside takes no part as a whole.
+// o or n stand zeros; a pair with a place outside takes no part as a whole. A
+// sum without pairs (of one channel, of one sample) has nothing to gain and is
+// f32's: so are convolutions of each channel by itself.
 //
 //   conv2d            in x, w, [bias (o)]  out y
 //   conv_transpose2d  in y, w, [bias (c)]  out x
@@ -68,7 +70,7 @@ struct Conv {
   Strided w;        // (o, c / groups, kh, kw)
   Strided y;        // (n, o, oh, ow)
   Strided bias;     // (o) for kY, (c) for kX; no data: none
-  ConvAttrs attrs;  // of f64, the precision is kF32
+  ConvAttrs attrs;  // the precision is kF32 for f64 and sums without pairs
 
   std::int64_t samples() const noexcept { return x.shape[0]; }
   /// Channels of one group.

@@ -81,7 +81,7 @@ class ConvWindow {
   }
 
  private:
-  static constexpr std::int64_t kPlanesAhead = 3 - Kit::kElements;
+  static constexpr std::int64_t kPlanesAhead = 2;
 
   From plane(std::int64_t sample, std::int64_t channel) const noexcept {
     return axis_ == 0 ? factors_.at(sample) + channel * strides_[1]

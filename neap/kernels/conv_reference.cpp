@@ -184,9 +184,6 @@ void skip_what_is_not_read(Conv& conv) noexcept {
 Conv conv_of(const Args& args, ConvMakes makes) noexcept {
   Conv conv;
   conv.attrs = args.attrs_as<ConvAttrs>();
-  if (args.in[0].dtype != f32) {
-    conv.attrs.precision = Precision::kF32;
-  }
   switch (makes) {
     case ConvMakes::kY:
       conv.x = args.in[0];
@@ -209,6 +206,12 @@ Conv conv_of(const Args& args, ConvMakes makes) noexcept {
   }
   if (makes != ConvMakes::kX) {
     skip_what_is_not_read(conv);
+  }
+  const std::int64_t paired = makes == ConvMakes::kY   ? conv.x_channels()
+                              : makes == ConvMakes::kX ? conv.y_channels()
+                                                       : conv.samples();
+  if (args.in[0].dtype != f32 || paired < 2) {
+    conv.attrs.precision = Precision::kF32;
   }
   return conv;
 }

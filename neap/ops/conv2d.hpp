@@ -20,9 +20,9 @@ Tensor conv2d_by(const Operand& x, const Operand& w, const Tensor& bias,
 /// y (n, o, oh, ow), where oh is (h + 2 padding - dilation (kh - 1) - 1) /
 /// stride + 1, rounded down, and ow likewise. f32, f64. The order of sums is in
 /// kernels/conv.hpp. Convolutions and their transposes of f32 take the
-/// current_precision() of their call, their derivatives that of the call; in
-/// kBf16 the gradient by the weight takes pairs of samples, so that one sample
-/// alone goes at the speed of f32.
+/// current_precision() of their call, their derivatives that of the call. In
+/// kBf16 products are taken in pairs, of channels or, in the gradient by the
+/// weight, of samples: with one channel or one sample alone, all is as in kF32.
 /// THROWS: ShapeError for operands that do not fit each other and for a kernel
 /// larger than the padded image; ValueError for options that make no sense;
 /// DTypeError.

@@ -83,18 +83,21 @@ TEST(PrecisionTest, ConvolutionsAreComputedInItAndKeepTheirBias) {
   if (!kernels::has_bf16_dot()) {
     GTEST_SKIP() << "no dot products of bf16 here";
   }
-  const Tensor x = tie({1, 1, 1, 1});
-  const Tensor one = ones({1, 1, 1, 1});
-  EXPECT_EQ(conv2d(x, one).item(), kTie);
+  const Tensor x = tie({1, 2, 1, 1});
+  const Tensor one = ones({1, 2, 1, 1});
+  const Tensor back = ones({2, 1, 1, 1});
+  EXPECT_EQ(conv2d(x, one).item(), 2 * kTie);
   const UsePrecision guard(Precision::kBf16);
-  EXPECT_EQ(conv2d(x, one).item(), 1.0);
-  EXPECT_EQ(conv2d(one, x).item(), 1.0);
-  EXPECT_EQ(conv2d(x, one, tie({1})).item(), 1.0 + kTie);
-  EXPECT_EQ(conv_transpose2d(x, one).item(), 1.0);
-  EXPECT_EQ(conv1d(tie({1, 1, 1}), ones({1, 1, 1})).item(), 1.0);
-  EXPECT_EQ(conv_transpose1d(tie({1, 1, 1}), ones({1, 1, 1})).item(), 1.0);
-  EXPECT_EQ(conv2d(tie({1, 1, 1, 1}, f64), ones({1, 1, 1, 1}, f64)).item(),
-            kTie);
+  EXPECT_EQ(conv2d(x, one).item(), 2.0);
+  EXPECT_EQ(conv2d(one, x).item(), 2.0);
+  EXPECT_EQ(conv2d(x, one, tie({1})).item(), 2.0 + kTie);
+  EXPECT_EQ(conv_transpose2d(x, back).item(), 2.0);
+  EXPECT_EQ(conv1d(tie({1, 2, 1}), ones({1, 2, 1})).item(), 2.0);
+  EXPECT_EQ(conv_transpose1d(tie({1, 2, 1}), ones({2, 1, 1})).item(), 2.0);
+  EXPECT_EQ(conv2d(tie({1, 2, 1, 1}, f64), ones({1, 2, 1, 1}, f64)).item(),
+            2 * kTie);
+  // Without pairs of channels, as without the guard.
+  EXPECT_EQ(conv2d(tie({1, 1, 1, 1}), ones({1, 1, 1, 1})).item(), kTie);
 }
 
 double last_of_rnn(const Tensor& x, const RecurrentWeights& weights,
@@ -202,11 +205,12 @@ TEST(PrecisionTest, IsKnownOfCallsOfGradients) {
             Precision::kBf16);
 }
 
-// The derivative of `call` by w, which is a tie as it stands.
+// The sum of the derivatives of `call` by w: each is a tie, or what is left of
+// one.
 template <class Call>
-void expect_slopes(const Call& call, Tensor w) {
+void expect_slopes(const Call& call, Tensor w, double count) {
   const auto slope = [&] {
-    const double value = w.grad().item();
+    const double value = sum(w.grad()).item() / count;
     zero_grad(std::array{w});
     return value;
   };
@@ -228,13 +232,14 @@ TEST(PrecisionTest, DerivativesHaveThatOfTheCall) {
     GTEST_SKIP() << "no dot products of bf16 here";
   }
   const Tensor w = requires_grad_(ones({1, 1}));
-  expect_slopes([&] { return linear(tie({1, 1}), w); }, w);
-  const Tensor kernel = requires_grad_(ones({1, 1, 1, 1}));
-  const Tensor x = tie({1, 1, 1, 1});
-  expect_slopes([&] { return conv2d(x, kernel); }, kernel);
-  expect_slopes([&] { return conv2d(kernel, x); }, kernel);
-  expect_slopes([&] { return conv_transpose2d(x, kernel); }, kernel);
-  expect_slopes([&] { return conv_transpose2d(kernel, x); }, kernel);
+  expect_slopes([&] { return linear(tie({1, 1}), w); }, w, 1);
+  // Two channels, two samples: every sum has pairs.
+  const Tensor kernel = requires_grad_(ones({2, 2, 1, 1}));
+  const Tensor x = tie({2, 2, 1, 1});
+  expect_slopes([&] { return conv2d(x, kernel); }, kernel, 8);
+  expect_slopes([&] { return conv2d(kernel, x); }, kernel, 8);
+  expect_slopes([&] { return conv_transpose2d(x, kernel); }, kernel, 8);
+  expect_slopes([&] { return conv_transpose2d(kernel, x); }, kernel, 8);
 }
 
 }  // namespace
