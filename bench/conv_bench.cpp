@@ -2,7 +2,8 @@
 // Convolutions beside oneDNN's, GFLOP/s: forward, the gradients of the data and
 // of the weights, of the layers of the networks that Neap is measured by. Neap
 // reads and writes plain images (n, c, h, w); oneDNN has its own blocked
-// layouts, and what it takes to bring images there is not counted.
+// layouts, and what it takes to bring images there is not counted. In bf16
+// oneDNN is given factors that are bf16 already; Neap rounds them as it copies.
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,7 +29,8 @@ class Section {
   void run() {
     for (const ConvProblem& p : all_conv_problems()) {
       const bool is_long = arguments_.quick && p.flops() > kQuickFlops;
-      if (is_long || !arguments_.selects(p.group + " " + p.name())) {
+      if (is_long || (p.is_bf16 && !kernels::has_bf16_dot()) ||
+          !arguments_.selects(p.group + " " + p.name())) {
         continue;
       }
       if (p.group != group_) {
@@ -47,6 +49,12 @@ class Section {
     const ConvOperands operands(p);
     std::vector<Contender> contenders{
         timed_each("Neap", neap_conv_run(p, operands, threads), 1)};
+    if (p.is_bf16) {
+      ConvProblem plain = p;
+      plain.is_bf16 = false;
+      contenders.push_back(
+          timed_each("Neap f32", neap_conv_run(plain, operands, threads), 1));
+    }
     if (arguments_.with_peers) {
       if (Run peer = onednn_conv_run(p, threads)) {
         contenders.push_back(timed_each("oneDNN", std::move(peer), 1));
@@ -66,10 +74,13 @@ class Section {
             .reps = timings[0].reps,
             .better = Better::kMore,
             .figures = {{"at p10", gflops(timings[0].low)}, {"ratio at p10"}}};
-    if (timings.size() > 1) {
-      row.peer = gflops(timings[1].median);
-      row.peer_name = timings[1].name;
-      row.figures[1].value = timings[1].low / timings[0].low;
+    if (p.is_bf16) {
+      row.figures.push_back({"Neap f32", gflops(timings[1].median)});
+    }
+    if (timings.back().name == "oneDNN") {
+      row.peer = gflops(timings.back().median);
+      row.peer_name = timings.back().name;
+      row.figures[1].value = timings.back().low / timings[0].low;
     }
     return row;
   }

@@ -53,7 +53,9 @@ Run neap_conv_run(const ConvProblem& p, const ConvOperands& operands,
                  .x_extent = {p.size, p.size},
                  .kernel = {p.kernel, p.kernel},
                  .y_extent = {r, r},
-                 .groups = p.groups};
+                 .groups = p.groups,
+                 .precision = p.is_bf16 ? kernels::Precision::kBf16
+                                        : kernels::Precision::kF32};
   call->in = {p.makes == ConvMakes::kX ? y : x,
               p.makes == ConvMakes::kW ? y : w};
   call->out = {p.makes == ConvMakes::kY ? y : p.makes == ConvMakes::kX ? x : w};

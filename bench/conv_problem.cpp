@@ -68,6 +68,14 @@ std::vector<ConvProblem> all_conv_problems() {
   add(all, depthwise);
   std::ranges::stable_sort(
       all, {}, [](const ConvProblem& p) { return static_cast<int>(p.makes); });
+  const std::size_t in_f32 = all.size();
+  for (std::size_t i = 0; i < in_f32; ++i) {
+    if (all[i].has_pairs()) {
+      all.push_back(all[i]);
+      all.back().group = "bf16 " + all[i].group;
+      all.back().is_bf16 = true;
+    }
+  }
   return all;
 }
 

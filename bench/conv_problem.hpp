@@ -23,6 +23,7 @@ struct ConvProblem {
   std::int64_t padding = 1;
   std::int64_t groups = 1;
   kernels::ConvMakes makes = kernels::ConvMakes::kY;
+  bool is_bf16 = false;  // f32 whose products are computed in bf16
 
   std::int64_t result() const {
     return (size + 2 * padding - kernel) / stride + 1;
@@ -32,6 +33,12 @@ struct ConvProblem {
   std::int64_t y_count() const { return n * o * result() * result(); }
   double flops() const {
     return 2.0 * static_cast<double>(y_count() * c / groups * kernel * kernel);
+  }
+  /// Whether its sums are in bf16 where that is asked for (kernels/conv.hpp).
+  bool has_pairs() const {
+    return (makes == kernels::ConvMakes::kY   ? c / groups
+            : makes == kernels::ConvMakes::kX ? o / groups
+                                              : n) > 1;
   }
   std::string name() const;
 };
