@@ -54,11 +54,11 @@ struct Call {
   std::unordered_map<int, memory> arguments;
 };
 
-}  // namespace
+struct Layouts {
+  memory::desc x, w, y;
+};
 
-Run onednn_conv_run(const ConvProblem& p, int threads) {
-  set_openmp_threads(threads);
-  const auto call = std::make_shared<Call>();
+Layouts layouts_of(const ConvProblem& p) {
   const auto type_of = [&p](ConvMakes made) {  // what is made is f32 always
     return p.is_bf16 && p.makes != made ? memory::data_type::bf16
                                         : memory::data_type::f32;
@@ -72,20 +72,30 @@ Run onednn_conv_run(const ConvProblem& p, int threads) {
           type_of(ConvMakes::kW));
   const memory::desc y =
       any({p.n, p.o, p.result(), p.result()}, type_of(ConvMakes::kY));
+  return {x, w, y};
+}
+
+// Of the forward call that a gradient is made from.
+memory::desc as_factor(const ConvProblem& p, memory::desc of) {
+  of.data.data_type = p.is_bf16 ? dnnl_bf16 : dnnl_f32;
+  return of;
+}
+
+}  // namespace
+
+Run onednn_conv_run(const ConvProblem& p, int threads) {
+  set_openmp_threads(threads);
+  const auto call = std::make_shared<Call>();
+  const auto [x, w, y] = layouts_of(p);
   const memory::dims strides{p.stride, p.stride};
   const memory::dims padding{p.padding, p.padding};
   constexpr auto kDirect = dnnl::algorithm::convolution_direct;
   const dnnl::engine& engine = call->engine;
-  const auto as_factor = [&p](memory::desc of) {  // of the forward call
-    of.data.data_type = p.is_bf16 ? dnnl_bf16 : dnnl_f32;
-    return of;
-  };
-  const bool is_forward = p.makes == ConvMakes::kY;
   const dnnl::convolution_forward::primitive_desc forward(
-      dnnl::convolution_forward::desc(dnnl::prop_kind::forward_training,
-                                      kDirect, as_factor(x), as_factor(w),
-                                      is_forward ? y : as_factor(y), strides,
-                                      padding, padding),
+      dnnl::convolution_forward::desc(
+          dnnl::prop_kind::forward_training, kDirect, as_factor(p, x),
+          as_factor(p, w), p.makes == ConvMakes::kY ? y : as_factor(p, y),
+          strides, padding, padding),
       engine);
   if (p.makes == ConvMakes::kY) {
     call->primitive = dnnl::convolution_forward(forward);
