@@ -197,6 +197,13 @@ tl::unexpected<Failure> changed(const std::string& path) {
 Result<void> fill(files::Door& door, const std::string& path,
                   const CsvSetOptions& options, Tensor& features,
                   Tensor& targets) {
+  if (!features.array()->storage()->has_elements()) {
+    // A rehearsal: the memory of a second pass, and nothing else.
+    const auto skip = [](const CsvReader&, const Table&, std::int64_t) {
+      return Result<void>();
+    };
+    return for_each_row(door, path, options, skip).map([](const Table&) {});
+  }
   const std::int64_t rows = features.size(0);
   const auto width = static_cast<std::size_t>(features.size(1));
   const auto values = features.mutable_values<float>();
@@ -253,10 +260,8 @@ Result<CsvSet> read_csv(files::Door& door, const std::string& path,
   }
   Tensor features = empty({rows, table->columns - 1}, f32);
   Tensor targets = empty({rows}, options.kind == CsvTarget::kLabel ? i32 : f32);
-  if (features.array()->storage()->has_elements()) {  // no rehearsal
-    if (auto filled = fill(door, path, options, features, targets); !filled) {
-      return tl::unexpected(std::move(filled.error()));
-    }
+  if (auto filled = fill(door, path, options, features, targets); !filled) {
+    return tl::unexpected(std::move(filled.error()));
   }
   if (!table->names.empty()) {
     table->names.erase(table->names.begin() + table->target);
