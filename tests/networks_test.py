@@ -70,7 +70,24 @@ class ImageTest(ToolCase):
         return json.loads(text)
 
 
-class CifarTest(ToolCase):
+class PlannedCase(ToolCase):
+    def check_plan(self, *options):
+        """What is said from files that are only looked at is what a run that
+        reads them says before its first step."""
+        if tool_case.SANITIZER:
+            self.skipTest("every block is a malloc of its own, without pages")
+        status, text, errors = self.run_tool("plan", "--json", *options)
+        self.assertEqual((status, errors), (OK, ""))
+        summary = self.folder / "planned.json"
+        status, _, errors = self.run_tool(
+            "train", *options, "--steps", "3", "--compile", "--json", summary,
+            "--progress", "none")
+        self.assertEqual((status, errors), (OK, ""))
+        self.assertEqual(json.loads(text)["peak_bytes"],
+                         json.loads(summary.read_text())["predicted_peak_bytes"])
+
+
+class CifarTest(PlannedCase):
     """CIFAR is in no package: files made in its format stand in for it."""
 
     PARTS = {"cifar10": ([f"data_batch_{part}.bin" for part in range(1, 6)],
@@ -112,6 +129,14 @@ class CifarTest(ToolCase):
                 self.assertEqual(json.loads(text)["loss"], eager["test_loss"])
                 tensors, _ = checkpoint_file.read(file)
                 self.assertEqual(tensors["fc.weight"][1], [classes, 8])
+
+    def test_a_plan_says_the_peak_to_the_byte(self):
+        for name in self.PARTS:
+            folder = self.write_cifar(name)
+            for model in ("lenet", "mlp"):
+                with self.subTest(name=name, model=model):
+                    self.check_plan("--model", model, "--data", name, "--path",
+                                    folder, "--batch", "8", "--threads", "1")
 
     def test_files_that_end_early_or_are_missing_are_refused_by_name(self):
         for name, (train, test) in self.PARTS.items():
@@ -188,7 +213,7 @@ class TableTest(ToolCase):
         self.refuse(DATA, *csv, says="points.csv")
 
 
-class TextTest(ToolCase):
+class TextTest(PlannedCase):
     def setUp(self):
         super().setUp()
         self.data = ("--path", self.write_text())
@@ -203,6 +228,14 @@ class TextTest(ToolCase):
                 self.assertEqual(compiled["state_hash"], eager["state_hash"])
                 self.assertIsNone(eager["test_accuracy"])
                 self.assertGreater(eager["test_loss"], 0)
+
+    def test_a_plan_says_the_peak_to_the_byte(self):
+        for symbols in ("characters", "bytes"):
+            for model, dim in (("lstm", "16"), ("lstm", "128"), ("gru", "16")):
+                with self.subTest(symbols=symbols, model=model, dim=dim):
+                    self.check_plan("--data", "text", *self.data, "--symbols",
+                                    symbols, "--model", model, "--dim", dim,
+                                    "--batch", "8", "--threads", "1")
 
     def test_what_is_kept_and_who_reads_change_no_bit(self):
         options = (*self.data, *SMALL_GPT, *STEPS, "--dropout", "0.1")

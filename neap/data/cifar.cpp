@@ -88,6 +88,9 @@ Result<void> read_part(Part& part, const Layout& layout, Filling& into) {
   memory::Vector<std::uint8_t> buffer(
       record * kRecordsAtOnce, 0,
       memory::Allocator<std::uint8_t>(memory::Category::kData));
+  if (!into.images.array()->storage()->has_elements()) {
+    return {};  // a rehearsal: the buffer alone
+  }
   for (std::int64_t left = part.records; left > 0;) {
     const auto count = static_cast<std::size_t>(std::min(left, kRecordsAtOnce));
     const auto bytes = std::span(buffer).first(count * record);
@@ -123,11 +126,9 @@ Result<ImageSet> read_set(files::Door& door, std::string_view directory,
       [](memory::Context& c) { c.category = memory::Category::kData; });
   Filling filling{empty({records, kChannels, kSide, kSide}, u8),
                   empty({records}, u8)};
-  if (filling.images.array()->storage()->has_elements()) {  // no rehearsal
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (auto read = read_part(parts[i], layout, filling); !read) {
-        return tl::unexpected(std::move(read.error()));
-      }
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (auto read = read_part(parts[i], layout, filling); !read) {
+      return tl::unexpected(std::move(read.error()));
     }
   }
   return ImageSet(std::move(filling.images), std::move(filling.labels),

@@ -49,7 +49,15 @@ Result<Counted> count(ByteSource& source, Symbols symbols) {
 
 // False where the source is not what it was when it was counted.
 Result<bool> write(ByteSource& source, const Vocabulary& vocabulary,
-                   std::span<std::uint8_t> into, std::size_t width) {
+                   Tensor& tokens, std::size_t width) {
+  if (!tokens.array()->storage()->has_elements()) {
+    // A rehearsal: the memory of a second walk, which ends at once.
+    const auto stop = [](char32_t) { return false; };
+    return walk_symbols(source, vocabulary.symbols(), stop).and_then([] {
+      return Result<bool>(true);
+    });
+  }
+  const auto into = tokens.mutable_values<std::uint8_t>();
   std::size_t at = 0;
   bool is_same = true;
   return walk_symbols(source, vocabulary.symbols(),
@@ -87,18 +95,15 @@ Result<Text> tokenise_twice(Open open, Symbols symbols) {
     return tl::unexpected(std::move(source.error()));
   }
   Tensor tokens = empty({counted->symbols, width}, u8);
-  if (tokens.array()->storage()->has_elements()) {  // no rehearsal
-    const auto written = write(**source, counted->vocabulary,
-                               tokens.mutable_values<std::uint8_t>(),
-                               static_cast<std::size_t>(width));
-    if (!written) {
-      return tl::unexpected(written.error());
-    }
-    if (!*written) {
-      return failure(FailureKind::kCorrupt,
-                     fmt::format("{}: changed while it was read; try again",
-                                 (*source)->name()));
-    }
+  const auto written = write(**source, counted->vocabulary, tokens,
+                             static_cast<std::size_t>(width));
+  if (!written) {
+    return tl::unexpected(written.error());
+  }
+  if (!*written) {
+    return failure(FailureKind::kCorrupt,
+                   fmt::format("{}: changed while it was read; try again",
+                               (*source)->name()));
   }
   return Text(std::move(tokens), std::move(counted->vocabulary));
 }
