@@ -6,7 +6,9 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "neap/kernels/conv.hpp"
+#include "neap/kernels/conv_depthwise.hpp"
 #include "neap/kernels/conv_direct.hpp"
+#include "neap/kernels/conv_few.hpp"
 #include "neap/kernels/conv_part-inl.hpp"
 #include "neap/kernels/conv_plan.hpp"
 #include "neap/kernels/conv_weight-inl.hpp"
@@ -163,6 +165,59 @@ constexpr Kernel direct_entry(const char* name) {
 }
 
 template <class T, ConvMakes kMakes>
+bool is_depthwise(const Args& args) noexcept {
+  const Conv conv = conv_of(args, kMakes);
+  return !conv.is_bf16() && conv_is_depthwise<T>(conv, kMakes);
+}
+
+template <class T, ConvMakes kMakes>
+void run_depthwise(const Args& args) noexcept {
+  conv_depthwise<T>(conv_of(args, kMakes), kMakes, args.scratch,
+                    *args.executor);
+}
+
+template <class T, ConvMakes kMakes>
+Bytes depthwise_scratch(const Args& args) noexcept {
+  return conv_depthwise_scratch<T>(conv_of(args, kMakes), kMakes,
+                                   args.executor->threads());
+}
+
+template <class T, ConvMakes kMakes>
+constexpr Kernel depthwise_entry(const char* name) {
+  return {.name = name,
+          .dtype = dtype_of<T>,
+          .run = run_depthwise<T, kMakes>,
+          .accepts = is_depthwise<T, kMakes>,
+          .scratch = depthwise_scratch<T, kMakes>};
+}
+
+template <class T>
+bool is_few(const Args& args) noexcept {
+  const Conv conv = conv_of(args, ConvMakes::kW);
+  return !conv.is_bf16() && conv_is_few<T>(conv, ConvMakes::kW);
+}
+
+template <class T>
+void run_few(const Args& args) noexcept {
+  conv_few<T>(conv_of(args, ConvMakes::kW), args.scratch, *args.executor);
+}
+
+template <class T>
+Bytes few_scratch(const Args& args) noexcept {
+  return conv_few_scratch<T>(conv_of(args, ConvMakes::kW),
+                             args.executor->threads());
+}
+
+template <class T>
+constexpr Kernel few_entry(const char* name) {
+  return {.name = name,
+          .dtype = dtype_of<T>,
+          .run = run_few<T>,
+          .accepts = is_few<T>,
+          .scratch = few_scratch<T>};
+}
+
+template <class T, ConvMakes kMakes>
 void reference(const Args& args) noexcept {
   conv_reference<T>(conv_of(args, kMakes), kMakes);
 }
@@ -193,6 +248,8 @@ constexpr Kernel reference_entry(const char* name) {
 }
 
 constexpr std::array kConv{
+    depthwise_entry<float, ConvMakes::kY>("conv2d.depthwise.f32"),
+    depthwise_entry<double, ConvMakes::kY>("conv2d.depthwise.f64"),
     direct_entry<float, ConvMakes::kY>("conv2d.direct.f32"),
     direct_entry<double, ConvMakes::kY>("conv2d.direct.f64"),
     product_entry<float, ConvMakes::kY>("conv2d.product.f32"),
@@ -205,6 +262,8 @@ constexpr std::array kConv{
 };
 
 constexpr std::array kConvTranspose{
+    depthwise_entry<float, ConvMakes::kX>("conv_transpose2d.depthwise.f32"),
+    depthwise_entry<double, ConvMakes::kX>("conv_transpose2d.depthwise.f64"),
     direct_entry<float, ConvMakes::kX>("conv_transpose2d.direct.f32"),
     direct_entry<double, ConvMakes::kX>("conv_transpose2d.direct.f64"),
     product_entry<float, ConvMakes::kX>("conv_transpose2d.product.f32"),
@@ -219,6 +278,10 @@ constexpr std::array kConvTranspose{
 };
 
 constexpr std::array kConvWeight{
+    depthwise_entry<float, ConvMakes::kW>("conv2d_weight.depthwise.f32"),
+    depthwise_entry<double, ConvMakes::kW>("conv2d_weight.depthwise.f64"),
+    few_entry<float>("conv2d_weight.few.f32"),
+    few_entry<double>("conv2d_weight.few.f64"),
     product_entry<float, ConvMakes::kW>("conv2d_weight.product.f32"),
     product_entry<double, ConvMakes::kW>("conv2d_weight.product.f64"),
     entry<float, ConvMakes::kW>("conv2d_weight.bf16", is_bf16<ConvMakes::kW>),

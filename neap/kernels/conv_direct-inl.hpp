@@ -24,6 +24,7 @@
 #include "hwy/highway.h"
 #include "neap/kernels/conv_direct.hpp"
 #include "neap/kernels/conv_image-inl.hpp"
+#include "neap/kernels/conv_masked-inl.hpp"
 #include "neap/kernels/gemm_pack-inl.hpp"
 #include "neap/kernels/gemm_tile-inl.hpp"
 
@@ -88,9 +89,11 @@ void run_direct_tile(const DirectTile<T>& tile) {
       const auto weight = hn::Set(d, weights[row]);
 #pragma GCC unroll 2
       for (int v = 0; v < 2; ++v) {
-        const auto sum = hn::MulAdd(weight, at[v], sums[row][v]);
-        sums[row][v] =
-            kSome ? hn::IfThenElse(takes[v], sum, sums[row][v]) : sum;
+        if constexpr (kSome) {
+          sums[row][v] = add_where(takes[v], weight, at[v], sums[row][v]);
+        } else {
+          sums[row][v] = hn::MulAdd(weight, at[v], sums[row][v]);
+        }
       }
     }
     panel += 2 * kLanes<T>;
