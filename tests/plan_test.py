@@ -144,6 +144,9 @@ class SaveTest(PlanCase):
     def networks(self):
         """Of each network: its data, and what chooses it."""
         images, text = self.write_set(), self.write_text()
+        table = self.folder / "table.csv"
+        table.write_text("a,b,label\n" + "0.5,-1.25,0\n2,3,1\n" * 40)
+        yield "csv", ("--path", table, "--hidden", "16")
         yield images, ("--hidden", "300,20", "--clip", "1")
         for model, sizes in IMAGE_NETWORKS.items():
             yield images, ("--model", model, *sizes)

@@ -28,6 +28,16 @@ std::span<std::byte> bytes_of(const Tensor& tensor) noexcept {
                                    size_of(tensor.dtype()))};
 }
 
+// At the door of the parameter.
+Tensor copy_of(const Tensor& given, const Tensor& parameter,
+               const memory::Tag& tag) {
+  Tensor copy = zeros_for(parameter, tag, memory::executor());
+  if (!is_rehearsed(copy)) {
+    std::ranges::copy(bytes_of(given), bytes_of(copy).begin());
+  }
+  return copy;
+}
+
 void check_state_tensor(const Tensor& tensor, const Tensor& parameter,
                         std::string_view parameter_name,
                         std::string_view state_name, const CallSite& site) {
@@ -164,12 +174,7 @@ void Optimizer::own_tensors(OptimizerState& state, base::SiteId site) const {
         continue;
       }
       if (!given.is_sole_owner()) {
-        const Tensor copy = zeros_for(parameters_[i].tensor, state_tag(i, site),
-                                      memory::executor());
-        if (!is_rehearsed(copy)) {
-          std::ranges::copy(bytes_of(given), bytes_of(copy).begin());
-        }
-        given = copy;
+        given = copy_of(given, parameters_[i].tensor, state_tag(i, site));
       }
       memory::detach_from_scope(given);
     }
