@@ -36,7 +36,8 @@ struct ConvProblem {
   }
   /// Whether its sums are in bf16 where that is asked for (kernels/conv.hpp).
   bool has_pairs() const {
-    return (makes == kernels::ConvMakes::kY   ? c / groups
+    return (c != groups || o != groups) &&
+           (makes == kernels::ConvMakes::kY   ? c / groups
             : makes == kernels::ConvMakes::kX ? o / groups
                                               : n) > 1;
   }

@@ -27,7 +27,7 @@
 // added, and what denormals count for, bf16_dot.hpp says. Beside an odd last k,
 // o or n stand zeros; a pair with a place outside takes no part as a whole. A
 // sum without pairs (of one channel, of one sample) has nothing to gain and is
-// f32's: so are convolutions of each channel by itself.
+// f32's, and so are all three of convolutions of each channel by itself.
 //
 //   conv2d            in x, w, [bias (o)]  out y
 //   conv_transpose2d  in y, w, [bias (c)]  out x

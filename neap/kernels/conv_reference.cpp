@@ -210,7 +210,8 @@ Conv conv_of(const Args& args, ConvMakes makes) noexcept {
   const std::int64_t paired = makes == ConvMakes::kY   ? conv.x_channels()
                               : makes == ConvMakes::kX ? conv.y_channels()
                                                        : conv.samples();
-  if (args.in[0].dtype != f32 || paired < 2) {
+  const bool is_by_channel = conv.x_channels() == 1 && conv.y_channels() == 1;
+  if (args.in[0].dtype != f32 || paired < 2 || is_by_channel) {
     conv.attrs.precision = Precision::kF32;
   }
   return conv;

@@ -375,7 +375,9 @@ TEST(ConvTest, Bf16IsTheSumOfRoundedFactorsWhereItHasPairs) {
     expect_near_double(conv2d_kernels, p, p.c / groups, p.x(), p.w(), p.y());
     expect_near_double(conv_transpose2d_kernels, p, p.o / groups, p.y(), p.w(),
                        p.x());
-    expect_near_double(conv2d_weight_kernels, p, p.n, p.x(), p.y(), p.w());
+    const bool is_by_channel = p.c == groups && p.o == groups;
+    expect_near_double(conv2d_weight_kernels, p, is_by_channel ? 1 : p.n, p.x(),
+                       p.y(), p.w());
   }
 }
 
@@ -401,7 +403,7 @@ TEST(ConvTest, Bf16TakesPairsOfChannelsAndOfSamples) {
   EXPECT_EQ(sum_of(conv2d_kernels, y, y.x(), y.w(), y.y()), 1.0F);
   const Problem x = problem(1, 1, 4, one);
   EXPECT_EQ(sum_of(conv_transpose2d_kernels, x, x.y(), x.w(), x.x()), 1.0F);
-  const Problem w = problem(4, 1, 1, one);
+  const Problem w = problem(4, 1, 2, one);
   EXPECT_EQ(sum_of(conv2d_weight_kernels, w, w.x(), w.y(), w.w()), 1.0F);
 }
 

@@ -22,7 +22,8 @@ Tensor conv2d_by(const Operand& x, const Operand& w, const Tensor& bias,
 /// kernels/conv.hpp. Convolutions and their transposes of f32 take the
 /// current_precision() of their call, their derivatives that of the call. In
 /// kBf16 products are taken in pairs, of channels or, in the gradient by the
-/// weight, of samples: with one channel or one sample alone, all is as in kF32.
+/// weight, of samples: with one channel or one sample alone, or each channel by
+/// itself, all is as in kF32.
 /// THROWS: ShapeError for operands that do not fit each other and for a kernel
 /// larger than the padded image; ValueError for options that make no sense;
 /// DTypeError.
