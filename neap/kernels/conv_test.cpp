@@ -73,7 +73,83 @@ Problem each_channel(std::int64_t n, std::int64_t c, ConvAttrs attrs) {
   return problem(n, c, c, attrs);
 }
 
-std::vector<Problem> problems() {
+std::vector<Problem> problems_of_each_channel() {
+  return {
+      each_channel(2, 20,
+                   {.padding = {1, 1}, .x_extent = {14, 14}, .kernel = {3, 3}}),
+      each_channel(2, 17,
+                   {.padding = {2, 2}, .x_extent = {9, 33}, .kernel = {5, 5}}),
+      each_channel(1, 9,
+                   {.padding = {3, 3}, .x_extent = {10, 18}, .kernel = {7, 7}}),
+      each_channel(2, 8, {.x_extent = {9, 11}, .kernel = {5, 5}}),
+      each_channel(2, 18,
+                   {.stride = {2, 2},
+                    .padding = {1, 1},
+                    .x_extent = {15, 17},
+                    .kernel = {3, 3}}),
+      each_channel(1, 8,
+                   {.stride = {2, 2},
+                    .padding = {1, 1},
+                    .x_extent = {16, 34},
+                    .kernel = {3, 3}}),
+      each_channel(1, 9,
+                   {.stride = {2, 2},
+                    .padding = {2, 2},
+                    .x_extent = {13, 40},
+                    .kernel = {5, 5}}),
+      each_channel(1, 8,
+                   {.stride = {2, 2}, .x_extent = {20, 19}, .kernel = {7, 7}}),
+      each_channel(1, 8,
+                   {.padding = {2, 2},
+                    .dilation = {2, 2},
+                    .x_extent = {11, 19},
+                    .kernel = {3, 3}}),
+      each_channel(1, 8,
+                   {.padding = {3, 0},
+                    .dilation = {3, 1},
+                    .x_extent = {2, 9},
+                    .kernel = {3, 3}}),
+      // Narrow planes.
+      each_channel(3, 9,
+                   {.padding = {1, 1}, .x_extent = {7, 7}, .kernel = {3, 3}}),
+      each_channel(2, 8,
+                   {.padding = {1, 2},
+                    .dilation = {2, 1},
+                    .x_extent = {6, 3},
+                    .kernel = {2, 5}}),
+      each_channel(1, 5,
+                   {.padding = {4, 4}, .x_extent = {1, 1}, .kernel = {9, 9}}),
+      // One row.
+      each_channel(2, 8,
+                   {.padding = {0, 4}, .x_extent = {1, 40}, .kernel = {1, 9}}),
+      each_channel(2, 8,
+                   {.stride = {1, 2},
+                    .padding = {0, 1},
+                    .x_extent = {1, 41},
+                    .kernel = {1, 3}}),
+  };
+}
+
+std::vector<Problem> first_layers() {
+  return {
+      problem(3, 3, 40,
+              {.padding = {1, 1}, .x_extent = {5, 33}, .kernel = {3, 3}}),
+      problem(2, 1, 6, {.x_extent = {12, 28}, .kernel = {5, 5}}),
+      problem(2, 2, 17,
+              {.stride = {2, 2},
+               .padding = {3, 3},
+               .x_extent = {21, 19},
+               .kernel = {7, 7}}),
+      problem(1, 3, 33,
+              {.stride = {2, 3},
+               .padding = {4, 2},
+               .dilation = {3, 2},
+               .x_extent = {11, 13},
+               .kernel = {3, 4}}),
+  };
+}
+
+std::vector<Problem> usual_problems() {
   return {
       problem(2, 3, 5,
               {.padding = {1, 1}, .x_extent = {7, 9}, .kernel = {3, 3}}),
@@ -127,78 +203,19 @@ std::vector<Problem> problems() {
                .x_extent = {7, 9},
                .kernel = {3, 3},
                .groups = 37}),
-      each_channel(2, 20,
-                   {.padding = {1, 1}, .x_extent = {14, 14}, .kernel = {3, 3}}),
-      each_channel(2, 17,
-                   {.padding = {2, 2}, .x_extent = {9, 33}, .kernel = {5, 5}}),
-      each_channel(1, 9,
-                   {.padding = {3, 3}, .x_extent = {10, 18}, .kernel = {7, 7}}),
-      each_channel(2, 8, {.x_extent = {9, 11}, .kernel = {5, 5}}),
-      each_channel(2, 18,
-                   {.stride = {2, 2},
-                    .padding = {1, 1},
-                    .x_extent = {15, 17},
-                    .kernel = {3, 3}}),
-      each_channel(1, 8,
-                   {.stride = {2, 2},
-                    .padding = {1, 1},
-                    .x_extent = {16, 34},
-                    .kernel = {3, 3}}),
-      each_channel(1, 9,
-                   {.stride = {2, 2},
-                    .padding = {2, 2},
-                    .x_extent = {13, 40},
-                    .kernel = {5, 5}}),
-      each_channel(1, 8,
-                   {.stride = {2, 2}, .x_extent = {20, 19}, .kernel = {7, 7}}),
-      each_channel(1, 8,
-                   {.padding = {2, 2},
-                    .dilation = {2, 2},
-                    .x_extent = {11, 19},
-                    .kernel = {3, 3}}),
-      each_channel(1, 8,
-                   {.padding = {3, 0},
-                    .dilation = {3, 1},
-                    .x_extent = {2, 9},
-                    .kernel = {3, 3}}),
-      // Narrow planes.
-      each_channel(3, 9,
-                   {.padding = {1, 1}, .x_extent = {7, 7}, .kernel = {3, 3}}),
-      each_channel(2, 8,
-                   {.padding = {1, 2},
-                    .dilation = {2, 1},
-                    .x_extent = {6, 3},
-                    .kernel = {2, 5}}),
-      each_channel(1, 5,
-                   {.padding = {4, 4}, .x_extent = {1, 1}, .kernel = {9, 9}}),
-      // One row.
-      each_channel(2, 8,
-                   {.padding = {0, 4}, .x_extent = {1, 40}, .kernel = {1, 9}}),
-      each_channel(2, 8,
-                   {.stride = {1, 2},
-                    .padding = {0, 1},
-                    .x_extent = {1, 41},
-                    .kernel = {1, 3}}),
-      // First layers.
-      problem(3, 3, 40,
-              {.padding = {1, 1}, .x_extent = {5, 33}, .kernel = {3, 3}}),
-      problem(2, 1, 6, {.x_extent = {12, 28}, .kernel = {5, 5}}),
-      problem(2, 2, 17,
-              {.stride = {2, 2},
-               .padding = {3, 3},
-               .x_extent = {21, 19},
-               .kernel = {7, 7}}),
-      problem(1, 3, 33,
-              {.stride = {2, 3},
-               .padding = {4, 2},
-               .dilation = {3, 2},
-               .x_extent = {11, 13},
-               .kernel = {3, 4}}),
       problem(1, 0, 2, {.x_extent = {3, 3}, .kernel = {2, 2}}),
       problem(0, 2, 2, {.x_extent = {3, 3}, .kernel = {2, 2}}),
       problem(1, 1, 1,
               {.padding = {3, 3}, .x_extent = {2, 1}, .kernel = {2, 2}}),
   };
+}
+
+std::vector<Problem> problems() {
+  std::vector<Problem> all = usual_problems();
+  for (const auto& some : {problems_of_each_channel(), first_layers()}) {
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
 }
 
 Problem in_bf16(Problem p) {
