@@ -109,19 +109,16 @@ template <class T>
 void sub_product(std::int64_t m, std::int64_t n, std::int64_t k, Scalars<T> a,
                  DenseRows<const T> b, DenseRows<T> c) {
   constexpr std::int64_t kTile = 4;
-  std::int64_t i = 0;
-  const auto advance = [&](std::int64_t rows) {
+  for (std::int64_t i = 0; i < m;) {
+    const std::int64_t rows = i + kTile <= m ? kTile : 1;
+    if (rows == kTile) {
+      sub_rows<kTile>(n, k, a, b, c);
+    } else {
+      sub_rows<1>(n, k, a, b, c);
+    }
     i += rows;
     a.data += rows * a.row_stride;
     c.data += rows * c.stride;
-  };
-  while (i + kTile <= m) {
-    sub_rows<kTile>(n, k, a, b, c);
-    advance(kTile);
-  }
-  while (i < m) {
-    sub_rows<1>(n, k, a, b, c);
-    advance(1);
   }
 }
 
