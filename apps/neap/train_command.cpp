@@ -231,6 +231,9 @@ class Session {
 
   void test(nn::Layer& model, Summary& summary) {
     drop_startup_pages();  // of the training steps
+    // Pages of the steps that do not suit the test would count beside its own,
+    // and the run would hold more than was said of it.
+    domain_.trim();
     data::Loader loader(task_->test(), {.batch = settings_.batch});
     const train::Evaluation result =
         train::evaluate(model, loader,
