@@ -43,6 +43,17 @@ bool has_lines(const Conv& conv) noexcept {
            (a.kernel[0] == 3 || a.kernel[0] == 5 || a.kernel[0] == 7)));
 }
 
+/// Of the result: narrower planes leave too much of a vector idle, the more so
+/// where lanes are spread or there are many taps (measured).
+std::int64_t least_width(const Conv& conv, ConvMakes makes,
+                         std::int64_t lanes) noexcept {
+  const bool is_strided = conv.attrs.stride[1] > 1;
+  if (conv.attrs.kernel[0] <= 3) {
+    return is_strided ? lanes * 3 / 4 : lanes / 2;
+  }
+  return is_strided && makes == ConvMakes::kX ? lanes * 3 / 2 : lanes * 3 / 4;
+}
+
 /// A bit for each lane for which `takes`.
 template <class Takes>
 DepthwiseLanes lanes_that(std::int64_t lanes, const Takes& takes) noexcept {
@@ -104,9 +115,8 @@ bool conv_is_depthwise(const Conv& conv, ConvMakes makes,
   }
   const std::int64_t width =
       makes == ConvMakes::kY ? a.y_extent[1] : a.x_extent[1];
-  // Narrower planes leave too much of a vector idle.
   return source_of(conv, makes).strides[3] == 1 && has_lines(conv) &&
-         2 * width >= lanes;
+         width >= least_width(conv, makes, lanes);
 }
 
 ConvDepthwisePlan plan_conv_depthwise(const Conv& conv, ConvMakes makes,

@@ -436,5 +436,36 @@ TEST(ConvTest, Bf16DoesNotConcernF64) {
   EXPECT_EQ(made(p), made(in_bf16(p)));
 }
 
+// The kernel that runs, by name.
+std::string chosen(const KernelList& list, const Problem& p, const Shape& first,
+                   const Shape& second, const Shape& result) {
+  Array a(first, f32);
+  Array b(second, f32);
+  Array c(result, f32);
+  const Strided in[] = {a.view(), b.view()};
+  const Strided out[] = {c.view()};
+  return find(list, memory::kHost, f32, {in, out, &p.attrs, {}, nullptr}).name;
+}
+
+TEST(ConvTest, EachChannelAndFirstLayersHaveWaysOfTheirOwn) {
+  if (std::string(isa()) != "avx512") {
+    GTEST_SKIP() << "masked lanes cost something here";
+  }
+  const Problem each = each_channel(
+      2, 20, {.padding = {1, 1}, .x_extent = {14, 14}, .kernel = {3, 3}});
+  EXPECT_EQ(chosen(conv2d_kernels, each, each.x(), each.w(), each.y()),
+            "conv2d.depthwise.f32");
+  EXPECT_EQ(
+      chosen(conv_transpose2d_kernels, each, each.y(), each.w(), each.x()),
+      "conv_transpose2d.depthwise.f32");
+  EXPECT_EQ(chosen(conv2d_weight_kernels, each, each.x(), each.y(), each.w()),
+            "conv2d_weight.depthwise.f32");
+  const Problem first = problem(
+      2, 3, 40, {.padding = {1, 1}, .x_extent = {9, 9}, .kernel = {3, 3}});
+  EXPECT_EQ(
+      chosen(conv2d_weight_kernels, first, first.x(), first.y(), first.w()),
+      "conv2d_weight.few.f32");
+}
+
 }  // namespace
 }  // namespace neap::kernels
