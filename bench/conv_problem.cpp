@@ -66,6 +66,10 @@ std::vector<ConvProblem> all_conv_problems() {
   ConvProblem depthwise = layer(32, 128, 128, 16);
   depthwise.groups = 128;
   add(all, depthwise);
+  ConvProblem halved = layer(32, 128, 128, 28, 2);
+  halved.groups = 128;
+  add(all, halved);
+  add(all, layer(8, 3, 64, 112, 2, 7), true);  // a first layer for large images
   std::ranges::stable_sort(
       all, {}, [](const ConvProblem& p) { return static_cast<int>(p.makes); });
   const std::size_t in_f32 = all.size();
