@@ -112,7 +112,8 @@ class Section {
       row.peer_name = step.peer_name;
       add_columns(step, theirs, peers);
     }
-    step.figures.push_back({"eager ratio", step.peer / step.figures[1].second});
+    step.figures.push_back(
+        {"eager ratio", step.peer / (timings[0].median * 1e3)});
     steps_.push_back(std::move(step));
     return best;
   }
