@@ -69,8 +69,7 @@ class ImageSubject final : public Subject {
 
 class GptSubject final : public Subject {
  public:
-  explicit GptSubject(models::GptOptions options)
-      : model_(sized(options)) {}
+  explicit GptSubject(models::GptOptions options) : model_(sized(options)) {}
   nn::Module& module() override { return model_; }
   Tensor differentiate(const Tensor& x, const Tensor& y) override {
     Tensor loss = model_.loss(x, y);
