@@ -113,108 +113,65 @@ Bytes scratch(const Args& args) noexcept {
   return plan.parts() * plan.part_bytes();
 }
 
-template <ConvMakes kMakes>
-bool is_product(const Args& args) noexcept {
-  return conv_is_product(conv_of(args, kMakes), kMakes);
+/// A kernel that computes another way, where that accepts a call.
+template <class T, ConvMakes kMakes, auto kAccepts, auto kRun, auto kScratch>
+constexpr Kernel way_entry(const char* name) {
+  return {.name = name,
+          .dtype = dtype_of<T>,
+          .run =
+              [](const Args& args) noexcept {
+                kRun(conv_of(args, kMakes), kMakes, args.scratch,
+                     *args.executor);
+              },
+          .accepts =
+              [](const Args& args) noexcept {
+                return kAccepts(conv_of(args, kMakes), kMakes);
+              },
+          .scratch =
+              [](const Args& args) noexcept {
+                return kScratch(conv_of(args, kMakes), kMakes,
+                                args.executor->threads());
+              }};
 }
 
-template <class T, ConvMakes kMakes>
-void run_product(const Args& args) noexcept {
-  conv_product<T>(conv_of(args, kMakes), kMakes, args.scratch, *args.executor);
-}
-
-template <class T, ConvMakes kMakes>
-Bytes product_scratch(const Args& args) noexcept {
-  return conv_product_scratch<T>(conv_of(args, kMakes), kMakes,
-                                 args.executor->threads());
+template <auto kAccepts>
+bool unless_bf16(const Conv& conv, ConvMakes makes) noexcept {
+  return !conv.is_bf16() && kAccepts(conv, makes);
 }
 
 template <class T, ConvMakes kMakes>
 constexpr Kernel product_entry(const char* name) {
-  return {.name = name,
-          .dtype = dtype_of<T>,
-          .run = run_product<T, kMakes>,
-          .accepts = is_product<kMakes>,
-          .scratch = product_scratch<T, kMakes>};
-}
-
-template <class T, ConvMakes kMakes>
-bool is_direct(const Args& args) noexcept {
-  const Conv conv = conv_of(args, kMakes);
-  return !conv.is_bf16() && conv_is_direct<T>(conv, kMakes);
-}
-
-template <class T, ConvMakes kMakes>
-void run_direct(const Args& args) noexcept {
-  conv_direct<T>(conv_of(args, kMakes), kMakes, args.scratch, *args.executor);
-}
-
-template <class T, ConvMakes kMakes>
-Bytes direct_scratch(const Args& args) noexcept {
-  return conv_direct_scratch<T>(conv_of(args, kMakes), kMakes,
-                                args.executor->threads());
+  return way_entry<T, kMakes, conv_is_product, conv_product<T>,
+                   conv_product_scratch<T>>(name);
 }
 
 template <class T, ConvMakes kMakes>
 constexpr Kernel direct_entry(const char* name) {
-  return {.name = name,
-          .dtype = dtype_of<T>,
-          .run = run_direct<T, kMakes>,
-          .accepts = is_direct<T, kMakes>,
-          .scratch = direct_scratch<T, kMakes>};
-}
-
-template <class T, ConvMakes kMakes>
-bool is_depthwise(const Args& args) noexcept {
-  const Conv conv = conv_of(args, kMakes);
-  return !conv.is_bf16() && conv_is_depthwise<T>(conv, kMakes);
-}
-
-template <class T, ConvMakes kMakes>
-void run_depthwise(const Args& args) noexcept {
-  conv_depthwise<T>(conv_of(args, kMakes), kMakes, args.scratch,
-                    *args.executor);
-}
-
-template <class T, ConvMakes kMakes>
-Bytes depthwise_scratch(const Args& args) noexcept {
-  return conv_depthwise_scratch<T>(conv_of(args, kMakes), kMakes,
-                                   args.executor->threads());
+  return way_entry<T, kMakes, unless_bf16<conv_is_direct<T>>, conv_direct<T>,
+                   conv_direct_scratch<T>>(name);
 }
 
 template <class T, ConvMakes kMakes>
 constexpr Kernel depthwise_entry(const char* name) {
-  return {.name = name,
-          .dtype = dtype_of<T>,
-          .run = run_depthwise<T, kMakes>,
-          .accepts = is_depthwise<T, kMakes>,
-          .scratch = depthwise_scratch<T, kMakes>};
+  return way_entry<T, kMakes, unless_bf16<conv_is_depthwise<T>>,
+                   conv_depthwise<T>, conv_depthwise_scratch<T>>(name);
 }
 
 template <class T>
-bool is_few(const Args& args) noexcept {
-  const Conv conv = conv_of(args, ConvMakes::kW);
-  return !conv.is_bf16() && conv_is_few<T>(conv, ConvMakes::kW);
+void run_few(const Conv& conv, ConvMakes /* kW */, std::span<std::byte> scratch,
+             threads::Executor& executor) noexcept {
+  conv_few<T>(conv, scratch, executor);
 }
 
 template <class T>
-void run_few(const Args& args) noexcept {
-  conv_few<T>(conv_of(args, ConvMakes::kW), args.scratch, *args.executor);
-}
-
-template <class T>
-Bytes few_scratch(const Args& args) noexcept {
-  return conv_few_scratch<T>(conv_of(args, ConvMakes::kW),
-                             args.executor->threads());
+Bytes few_scratch(const Conv& conv, ConvMakes /* kW */, int threads) noexcept {
+  return conv_few_scratch<T>(conv, threads);
 }
 
 template <class T>
 constexpr Kernel few_entry(const char* name) {
-  return {.name = name,
-          .dtype = dtype_of<T>,
-          .run = run_few<T>,
-          .accepts = is_few<T>,
-          .scratch = few_scratch<T>};
+  return way_entry<T, ConvMakes::kW, unless_bf16<conv_is_few<T>>, run_few<T>,
+                   few_scratch<T>>(name);
 }
 
 template <class T, ConvMakes kMakes>
