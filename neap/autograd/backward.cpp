@@ -15,6 +15,12 @@ namespace {
 void check_roots(const char* op, std::span<const Tensor> roots,
                  std::span<const Tensor> cotangents) {
   for (const Tensor& root : roots) {
+    if (!root.requires_grad() && root.array()->storage()->is_of_step()) {
+      raise<GraphError>(
+          "{}: the result of a compiled step has no graph; call {} inside the "
+          "step, or differentiate the plain function",
+          op, op);
+    }
     if (!root.requires_grad()) {
       raise<GraphError>(
           "{}: the result depends on no tensor that requires grad (made under "

@@ -123,8 +123,12 @@ auto as_step(F& step) {
   };
 }
 
+/// THROWS: UseAfterRelease.
+[[noreturn]] NEAP_API void refuse_moved_from();
+
 /// What neap::compile gives. It may be moved, not copied; a call and a move at
-/// one time are the caller's mistake.
+/// one time are the caller's mistake. All functions of one that was moved from
+/// THROW: UseAfterRelease.
 template <class F>
 class Compiled {
  public:
@@ -142,10 +146,10 @@ class Compiled {
     const std::array<Argument, sizeof...(Args)> given{argument_of(args)...};
     const auto run = plain<sizeof...(Args)>();
     if constexpr (std::is_void_v<R>) {
-      core_->call(run, given, [](std::span<Tensor> /*none*/) {});
+      core().call(run, given, [](std::span<Tensor> /*none*/) {});
     } else {
       std::optional<R> out;
-      core_->call(run, given, [&](std::span<Tensor> results) {
+      core().call(run, given, [&](std::span<Tensor> results) {
         out.emplace(take_results<R>(results));
       });
       return std::move(*out);
@@ -155,27 +159,38 @@ class Compiled {
   /// Traces and plans for arguments of these specs, without a run.
   template <std::size_t n>
   void prepare(const std::array<tensor::Spec, n>& specs) {
-    core_->prepare(plain<n>(), specs);
+    core().prepare(plain<n>(), specs);
   }
   template <std::size_t n>
   void prepare(const tensor::Spec (&specs)[n]) {  // NOLINT(*-avoid-c-arrays)
-    core_->prepare(plain<n>(), specs);
+    core().prepare(plain<n>(), specs);
   }
 
   /// Of the latest program. THROWS: ValueError where nothing was traced.
-  const Program& program() const { return core_->program(); }
-  const Plan& plan() const { return core_->plan(); }
+  const Program& program() const { return core().program(); }
+  const Plan& plan() const { return core().plan(); }
   /// What a run of that program needs, known before there was one (format()
   /// and to_json() show it), and what was seen of the same until now: the peaks
   /// are those of the context's domain.
-  Prediction prediction() const { return core_->prediction(); }
-  Measured measured() const { return core_->measured(); }
-  int programs() const noexcept { return core_->programs(); }
-  std::int64_t traces() const noexcept { return core_->traces(); }
-  Bytes arena_bytes() const noexcept { return core_->arena_bytes(); }
-  void reset() { core_->reset(); }
+  Prediction prediction() const { return core().prediction(); }
+  Measured measured() const { return core().measured(); }
+  int programs() const { return core().programs(); }
+  std::int64_t traces() const { return core().traces(); }
+  Bytes arena_bytes() const { return core().arena_bytes(); }
+  /// Why the latest trace was made, in one line: which argument, mode, handle
+  /// or setting was another than the program holds for. Empty: nothing was
+  /// traced yet.
+  std::string why() const { return core().why(); }
+  void reset() { core().reset(); }
 
  private:
+  CompiledStep& core() const {
+    if (!core_) {
+      refuse_moved_from();
+    }
+    return *core_;
+  }
+
   template <std::size_t n>
   auto plain() {
     static_assert(takes<F>(std::make_index_sequence<n>()),

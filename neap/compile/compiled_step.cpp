@@ -67,6 +67,7 @@ class CompiledStep::Turn {
   }
   ~Turn() {
     step_.arguments_.clear();
+    step_.given_.clear();
     step_.is_busy_.store(false, std::memory_order_release);
   }
   Turn(const Turn&) = delete;
@@ -124,6 +125,12 @@ CompiledStep::CompiledStep(const CompileOptions& options, const CallSite& site)
 
 CompiledStep::~CompiledStep() = default;
 
+void refuse_moved_from() {
+  raise<UseAfterRelease>(
+      "compile: the compiled step was moved from; call the one that it was "
+      "moved to");
+}
+
 const Executor& CompiledStep::latest() const {
   if (entries_.empty()) {
     raise<ValueError>(
@@ -159,6 +166,8 @@ void CompiledStep::let_go() noexcept {
   number_dtype_ = f64;
   arguments_.clear();
   arguments_.shrink_to_fit();
+  given_.clear();
+  given_.shrink_to_fit();
   specs_.clear();
   specs_.shrink_to_fit();
   numbers_.clear();
@@ -191,7 +200,7 @@ void CompiledStep::call(Step step, std::span<const Argument> arguments,
   results_.clear();
   if (is_part()) {
     attempt.succeed();
-    step(arguments_, results_);
+    step(given_, results_);
     take(results_);
     return;
   }
@@ -199,15 +208,16 @@ void CompiledStep::call(Step step, std::span<const Argument> arguments,
   Executor& executor = *entry.executor;
   fit(entry);
   use(executor);
+  take_dense(executor);
   results_.resize(executor.results().count());
-  executor.prepare(arenas_, arguments_, site_);
+  executor.prepare(arenas_, arguments_, given_, site_);
   attempt.succeed();
   if (last_ != nullptr && last_ != &executor) {
     last_->results().revoke(site_);
   }
   last_ = &executor;
   executor.run(arguments_, results_);
-  take(results_);
+  take(std::span(results_).first(executor.handed()));
 }
 
 void CompiledStep::prepare(Step step, std::span<const tensor::Spec> arguments) {
@@ -243,14 +253,14 @@ void CompiledStep::use(const Executor& executor) noexcept {
 }
 
 void CompiledStep::take_arguments(std::span<const Argument> arguments) {
-  arguments_.clear();
-  arguments_.reserve(arguments.size());
+  given_.clear();
+  given_.reserve(arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Argument& argument = arguments[i];
     if (argument.tensor == nullptr) {
-      arguments_.push_back(is_part()
-                               ? scalar(argument.number, part_dtype(arguments))
-                               : number(i, argument.number));
+      given_.push_back(is_part()
+                           ? scalar(argument.number, part_dtype(arguments))
+                           : number(i, argument.number));
       continue;
     }
     const Tensor& tensor = *argument.tensor;
@@ -258,7 +268,7 @@ void CompiledStep::take_arguments(std::span<const Argument> arguments) {
       raise<ValueError>("compile: argument {} is undefined", i);
     }
     if (is_part()) {
-      arguments_.push_back(tensor);
+      given_.push_back(tensor);
       continue;
     }
     if (memory::context().grad_enabled && tensor.requires_grad()) {
@@ -267,8 +277,27 @@ void CompiledStep::take_arguments(std::span<const Argument> arguments) {
           "detach() it",
           i);
     }
-    arguments_.push_back(tensor.is_contiguous() ? tensor : contiguous(tensor));
+    given_.push_back(tensor);
   }
+}
+
+// A view with gaps is copied for a program that reads it and no more.
+void CompiledStep::take_dense(const Executor& executor) {
+  arguments_.clear();
+  arguments_.reserve(given_.size());
+  for (std::size_t i = 0; i < given_.size(); ++i) {
+    const Tensor& tensor = given_[i];
+    const bool is_taken = tensor.is_contiguous() || executor.takes_gaps(i);
+    arguments_.push_back(is_taken ? tensor : contiguous(tensor));
+  }
+}
+
+// The tensors are those of the running call, which has the specs; other sizes
+// of the batch are traced dense.
+GivenArguments CompiledStep::given(std::span<const tensor::Spec> specs) const {
+  const bool is_call = specs.data() == specs_.data() && !given_.empty();
+  return {specs, is_call ? std::span<const Tensor>(given_)
+                         : std::span<const Tensor>()};
 }
 
 // Of a number where the step is the plain function, which takes tensors.
@@ -304,8 +333,8 @@ Tensor CompiledStep::number(std::size_t i, double value) {
 
 void CompiledStep::take_specs() {
   specs_.clear();
-  specs_.reserve(arguments_.size());
-  for (const Tensor& argument : arguments_) {
+  specs_.reserve(given_.size());
+  for (const Tensor& argument : given_) {
     specs_.push_back(argument.spec());
   }
 }
@@ -314,7 +343,9 @@ CompiledStep::Entry* CompiledStep::find_traced(
     std::span<const tensor::Spec> specs) noexcept {
   const auto found = std::find_if(
       entries_.begin(), entries_.end(),
-      [&](const Entry& entry) { return entry.executor->holds_for(specs); });
+      [&](const Entry& entry) {
+        return entry.executor->holds_for(given(specs));
+      });
   if (found == entries_.end()) {
     return nullptr;
   }
@@ -392,15 +423,40 @@ void CompiledStep::add_sizes(Step step, std::span<const tensor::Spec> specs) {
   }
 }
 
-memory::Owned<Executor> CompiledStep::make(Step step,
-                                           std::span<const tensor::Spec> specs,
-                                           const Passes& passes) const {
+memory::Owned<Executor> CompiledStep::trace_step(
+    Step step, std::span<const tensor::Spec> specs,
+    std::span<const Tensor> given, const Passes& passes) const {
   CompileOptions options = options_;
   options.passes = passes;
   return memory::make_owned<Executor>(
       memory::Category::kGraph,
-      trace_for(step, specs, options, base::site_of(site_)), options_.debug,
-      options_.planner, options_.paged);
+      trace_for(step, specs, given, options, base::site_of(site_)),
+      options_.debug, options_.planner, options_.paged);
+}
+
+// A step that keeps an argument with gaps is traced for that very view.
+memory::Owned<Executor> CompiledStep::make(Step step,
+                                           std::span<const tensor::Spec> specs,
+                                           const Passes& passes) const {
+  memory::Owned<Executor> executor = trace_step(step, specs, {}, passes);
+  const std::span<const Tensor> tensors = given(specs).tensors;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (executor->keeps_argument(i) && !tensors[i].is_contiguous()) {
+      executor = nullptr;
+      return trace_step(step, specs, tensors, passes);
+    }
+  }
+  return executor;
+}
+
+void CompiledStep::explain(std::span<const tensor::Spec> specs) {
+  if (entries_.empty()) {
+    why_ = traces_ == 0 ? "the first call" : "no program is left";
+    return;
+  }
+  const Executor& last = *entries_.front().executor;
+  const GivenArguments now = given(specs);
+  why_ = last.describe(last.broken(now), now);
 }
 
 // Passes look for a lower peak by rules of thumb, so that a smaller batch may
@@ -434,6 +490,7 @@ memory::Owned<Executor> CompiledStep::make_fitting(
 CompiledStep::Entry& CompiledStep::add(Step step,
                                        std::span<const tensor::Spec> specs,
                                        bool may_grow) {
+  explain(specs);
   auto executor = make_fitting(step, specs, may_grow);
   ++traces_;
   drop_stale();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <string>
 
 #include "neap/compile/executor.hpp"
 #include "neap/compile/options.hpp"
@@ -47,6 +48,8 @@ class NEAP_API CompiledStep {
   /// How often the step was traced.
   std::int64_t traces() const noexcept { return traces_; }
   Bytes arena_bytes() const noexcept { return arenas_.bytes(); }
+  /// Why the latest trace was made, in one line; empty: there was none.
+  const std::string& why() const noexcept { return why_; }
   /// Gives everything back; the next call begins anew.
   void reset();
 
@@ -60,6 +63,8 @@ class NEAP_API CompiledStep {
   class Attempt;
   const Executor& latest() const;
   void take_arguments(std::span<const Argument> arguments);
+  void take_dense(const Executor& executor);
+  GivenArguments given(std::span<const tensor::Spec> specs) const;
   Tensor number(std::size_t i, double value);
   DType part_dtype(std::span<const Argument> arguments) const;
   void take_specs();
@@ -69,8 +74,13 @@ class NEAP_API CompiledStep {
   Entry* find_traced(std::span<const tensor::Spec> specs) noexcept;
   Entry& add(Step step, std::span<const tensor::Spec> specs, bool may_grow);
   void add_sizes(Step step, std::span<const tensor::Spec> specs);
+  void explain(std::span<const tensor::Spec> specs);
   memory::Owned<Executor> make(Step step, std::span<const tensor::Spec> specs,
                                const Passes& passes) const;
+  memory::Owned<Executor> trace_step(Step step,
+                                     std::span<const tensor::Spec> specs,
+                                     std::span<const Tensor> given,
+                                     const Passes& passes) const;
   memory::Owned<Executor> make_fitting(Step step,
                                        std::span<const tensor::Spec> specs,
                                        bool may_grow) const;
@@ -87,9 +97,11 @@ class NEAP_API CompiledStep {
   Executor* last_ = nullptr;       // whose results may be held
   Executor* ready_ = nullptr;      // has asked ahead for its first run
   std::int64_t traces_ = 0;
+  std::string why_;
   std::atomic<bool> is_busy_{false};
   // Of the running call, or waiting for the next.
-  memory::Vector<Tensor> arguments_;
+  memory::Vector<Tensor> given_;
+  memory::Vector<Tensor> arguments_;  // dense, where a program wants that
   memory::Vector<tensor::Spec> specs_;
   memory::Vector<Tensor> numbers_;
   DType number_dtype_ = f64;

@@ -2,6 +2,7 @@
 #include "neap/compile/executor.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "neap/base/raise.hpp"
@@ -38,9 +39,9 @@ Executor::Executor(Bound bound, const Debug& debug,
                    const planner::SolveOptions& options, bool is_paged)
     : program_(std::move(bound.program)),
       domain_(memory::domain()),
-      grad_enabled_(memory::context().grad_enabled),
       plan_(compiler::plan(program_, memory::executor().threads(), debug,
                            options, is_paged)),
+      guards_(program_, plan_.threads),
       instructions_(program_, plan_, std::move(bound.bindings)),
       grads_(program_, plan_),
       results_(program_, plan_) {
@@ -49,6 +50,7 @@ Executor::Executor(Bound bound, const Debug& debug,
   }
   note_entries();
   note_calls();
+  note_kept_arguments();
 }
 
 void Executor::note_entries() {
@@ -102,45 +104,36 @@ void Executor::note_write(const Operand& operand) {
   }
 }
 
-bool Executor::holds_for(std::span<const tensor::Spec> arguments) const {
-  const memory::Context& context = memory::context();
-  if (&domain_ != &memory::domain() || grad_enabled_ != context.grad_enabled ||
-      plan_.threads != memory::executor().threads() ||
-      !std::equal(arguments.begin(), arguments.end(),
-                  program_.arguments.begin(), program_.arguments.end())) {
-    return false;
+void Executor::note_kept_arguments() {
+  for (const std::uint32_t written : written_arguments_) {
+    guards_.keep_argument(written);
   }
-  for (const Flag& flag : program_.flags) {
-    if (*flag.flag != flag.value) {
-      return false;
+  for (const Result& result : program_.results) {
+    const Buffer& buffer = plan_.lifetimes.at(result.operand.value);
+    if (buffer.where == Where::kArgument) {
+      guards_.keep_argument(buffer.index);
     }
   }
-  return is_current() && do_entries_hold();
 }
 
-bool Executor::is_current() const {
-  return std::all_of(program_.externals.begin(), program_.externals.end(),
-                     [](const External& e) { return e.is_current(); });
+bool Executor::takes_gaps(std::size_t i) const noexcept {
+  return std::any_of(
+      program_.gapped.begin(), program_.gapped.end(),
+      [&](const GappedArgument& gapped) { return gapped.argument == i; });
 }
 
-bool Executor::do_entries_hold() const {
-  for (const LeafMode& mode : program_.leaves) {
-    const auto& leaf = static_cast<const graph::Leaf&>(*mode.leaf);
-    if (leaf.requires_grad() != mode.requires_grad) {
-      return false;
-    }
+BrokenGuard Executor::broken(const GivenArguments& given) const {
+  if (const BrokenGuard found = guards_.broken(given)) {
+    return found;
   }
-  for (const LeafGrad& grad : program_.grads) {
-    if (grad.is_read &&
-        static_cast<graph::Leaf&>(*grad.leaf).grad().defined() !=
-            grad.was_defined) {
-      return false;
-    }
-  }
-  return std::all_of(entries_.begin(), entries_.end(), [](const Entry& entry) {
+  for (const Entry& entry : entries_) {
     const Tensor now = static_cast<graph::Leaf&>(*entry.grad->leaf).grad();
-    return now.array()->layout() == entry.layout;
-  });
+    if (now.array()->layout() != entry.layout) {
+      const auto at = entry.grad - program_.grads.data();
+      return {BrokenGuard::What::kGradient, static_cast<std::size_t>(at)};
+    }
+  }
+  return {};
 }
 
 void Executor::reserve(const Arenas& arenas) {
@@ -154,12 +147,14 @@ void Executor::reserve(const Arenas& arenas) {
 }
 
 void Executor::prepare(const Arenas& arenas, std::span<const Tensor> arguments,
-                       base::SiteId site) {
+                       std::span<const Tensor> given, base::SiteId site) {
   site_ = site;
   try {
+    find_states();
     find_bases(arenas, arguments);
-    check_aliases(arenas, arguments);
-    grads_.acquire(arguments);
+    check_arguments(arenas, given);
+    check_states(arenas);
+    grads_.acquire();
     results_.acquire(arenas, grads_, arguments);
     find_own_bases();
     if (!domain_.is_rehearsal()) {
@@ -206,26 +201,74 @@ void Executor::find_own_bases() {
   }
 }
 
-void Executor::check_aliases(const Arenas& arenas,
-                             std::span<const Tensor> arguments) const {
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const tensor::Storage* storage = arguments[i].array()->storage().get();
+// A state is read where it lies, as the handle that means it says.
+void Executor::find_states() {
+  for (std::size_t i = 0; i < program_.rebound_handles.size(); ++i) {
+    const std::uint32_t external = program_.rebound_handles[i].external;
+    if (external != ReboundHandle::kNone) {
+      program_.externals[external].tensor = guards_.state(i);
+    }
+  }
+}
+
+// `external`: the tensor's own, or none.
+void Executor::check_written(const Tensor& tensor, std::string_view what,
+                             std::uint32_t external) const {
+  const tensor::Storage* storage = tensor.array()->storage().get();
+  for (const std::uint32_t e : written_externals_) {
+    if (e != external &&
+        program_.externals[e].tensor.array()->storage().get() == storage) {
+      base::raise<ValueError>(
+          "compile: {} shares its storage with '{}', which the step writes",
+          what, domain_.path_of(storage->tag().owner));
+    }
+  }
+}
+
+void Executor::check_states(const Arenas& arenas) const {
+  for (const ReboundHandle& handle : program_.rebound_handles) {
+    if (handle.external == ReboundHandle::kNone) {
+      continue;
+    }
+    const Tensor& state = program_.externals[handle.external].tensor;
+    if (arenas.holds(state.array()->storage()->data())) {
+      base::raise<ValueError>(
+          "compile: a handle that the step assigns to means a result of an "
+          "earlier call, which lies in the step's own memory: name it in "
+          ".keep");
+    }
+    check_written(state, "a handle that the step assigns to", handle.external);
+    for (std::size_t i = 0; i < program_.externals.size(); ++i) {
+      const Tensor& other = program_.externals[i].tensor;
+      const bool is_written = std::binary_search(
+          written_externals_.begin(), written_externals_.end(),
+          handle.external);
+      if (is_written && i != handle.external && other.is_alias_of(state)) {
+        base::raise<ValueError>(
+            "compile: a handle that the step assigns to and writes into shares "
+            "its storage with '{}', which the step reads",
+            domain_.path_of(other.array()->storage()->tag().owner));
+      }
+    }
+  }
+}
+
+void Executor::check_arguments(const Arenas& arenas,
+                               std::span<const Tensor> given) const {
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const tensor::Storage* storage = given[i].array()->storage().get();
     if (arenas.holds(storage->data())) {
       base::raise<ValueError>(
           "compile: argument {} is a result of an earlier call, which lies in "
           "the step's own memory: name it in .keep",
           i);
     }
-    for (const std::uint32_t e : written_externals_) {
-      if (program_.externals[e].tensor.array()->storage().get() == storage) {
-        base::raise<ValueError>(
-            "compile: argument {} shares its storage with '{}', which the step "
-            "writes",
-            i, domain_.path_of(storage->tag().owner));
-      }
+    if (!written_externals_.empty()) {
+      check_written(given[i], "argument " + std::to_string(i),
+                    ReboundHandle::kNone);
     }
     for (const std::uint32_t a : written_arguments_) {
-      if (a != i && arguments[a].array()->storage().get() == storage) {
+      if (a != i && given[a].array()->storage().get() == storage) {
         base::raise<ValueError>(
             "compile: arguments {} and {} share a storage, which the step "
             "writes",
@@ -271,7 +314,45 @@ void Executor::run(std::span<const Tensor> arguments,
   }
   count_writes(arguments);
   finish();
+  link_results();
   results_.give(results);
+  set_states(results);
+  set_host_state();
+}
+
+// What the step's own graph is to some results, with a retained gradient.
+void Executor::link_results() noexcept {
+  for (const ResultLink& place : program_.result_links) {
+    results_.next(place.result).set_link(place.link, place.output);
+    if (place.grad != ReboundHandle::kNone) {
+      static_cast<graph::Vertex&>(*place.link)
+          .extras()
+          ->set_kept_grad(place.output, results_.next(place.grad));
+    }
+  }
+}
+
+void Executor::set_states(std::span<Tensor> results) const noexcept {
+  for (std::size_t i = 0; i < program_.rebound_handles.size(); ++i) {
+    const std::uint32_t result = program_.rebound_handles[i].result;
+    guards_.state(i) = result != ReboundHandle::kNone
+                           ? std::move(results[result])
+                           : Tensor();
+  }
+}
+
+// Modes that the step sets, as it left them.
+void Executor::set_host_state() const noexcept {
+  for (const Flag& flag : program_.flags) {
+    if (flag.is_set != nullptr) {
+      *flag.is_set = flag.set_to;
+    }
+  }
+  for (const LeafMode& mode : program_.leaves) {
+    if (mode.is_set) {
+      static_cast<graph::Leaf&>(*mode.leaf).set_requires_grad(mode.set_to);
+    }
+  }
 }
 
 void Executor::finish() noexcept {
@@ -290,6 +371,11 @@ void Executor::finish() noexcept {
 void Executor::let_go_of_entries() noexcept {
   for (const Entry& entry : entries_) {
     program_.externals[entry.external].tensor = Tensor();
+  }
+  for (const ReboundHandle& handle : program_.rebound_handles) {
+    if (handle.external != ReboundHandle::kNone) {
+      program_.externals[handle.external].tensor = Tensor();
+    }
   }
 }
 

@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "neap/compile/debug_run.hpp"
+#include "neap/compile/guards.hpp"
 #include "neap/compile/results.hpp"
 
 namespace neap::compiler {
@@ -26,22 +27,39 @@ class NEAP_API Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// Whether the program is what a trace would give here and now.
-  bool holds_for(std::span<const tensor::Spec> arguments) const;
+  /// Why the program is not what a trace would give here and now, if it is not.
+  BrokenGuard broken(const GivenArguments& given) const;
+  bool holds_for(const GivenArguments& given) const {
+    return !broken(given);
+  }
+  std::string describe(const BrokenGuard& guard,
+                       const GivenArguments& given) const {
+    return guards_.describe(guard, given);
+  }
+  /// Whether argument i is written or given away, so that a copy will not do.
+  bool keeps_argument(std::size_t i) const noexcept {
+    return guards_.is_kept(i);
+  }
+  /// Whether it is read as the view with gaps that it is.
+  bool takes_gaps(std::size_t i) const noexcept;
 
   /// Asks ahead for what the first run will need. THROWS: OutOfMemory.
   void reserve(const Arenas& arenas);
   /// False: a tensor that the step captured was tied, or assigned over, and
   /// the program will never hold again.
-  bool is_current() const;
+  bool is_current() const { return !guards_.broken_for_ever(); }
 
-  /// THROWS: ValueError for an argument that lies where the step writes, or in
-  /// the step's own memory; UseAfterRelease where something is gone; what
-  /// checks and listeners throw; OutOfMemory. All is then as before.
+  /// `given`: the arguments before views with gaps were copied.
+  /// THROWS: ValueError for an argument or a state that lies where the step
+  /// writes, or in the step's own memory; UseAfterRelease where something is
+  /// gone; what checks and listeners throw; OutOfMemory. All is then as before.
   void prepare(const Arenas& arenas, std::span<const Tensor> arguments,
-               base::SiteId site);
-  /// REQUIRES: prepared. THROWS: what a check throws; TornStep.
+               std::span<const Tensor> given, base::SiteId site);
+  /// REQUIRES: prepared. `results`: places for results().count() handles; the
+  /// caller's come first. THROWS: what a check throws; TornStep.
   void run(std::span<const Tensor> arguments, std::span<Tensor> results);
+  /// So many results are the caller's.
+  std::size_t handed() const noexcept { return program_.handed; }
   /// What prepare() made goes.
   void abandon() noexcept;
 
@@ -82,13 +100,20 @@ class NEAP_API Executor {
   void note_calls();
   void note_call(const Call& call);
   void note_write(const Operand& operand);
-  bool do_entries_hold() const;
+  void note_kept_arguments();
+  void find_states();
+  void check_states(const Arenas& arenas) const;
+  void check_written(const Tensor& tensor, std::string_view what,
+                     std::uint32_t external) const;
+  void set_host_state() const noexcept;
+  void set_states(std::span<Tensor> results) const noexcept;
   void find_bases(const Arenas& arenas, std::span<const Tensor> arguments);
   void find_own_bases();
-  void check_aliases(const Arenas& arenas,
-                     std::span<const Tensor> arguments) const;
+  void check_arguments(const Arenas& arenas,
+                       std::span<const Tensor> given) const;
   void write_attrs() const noexcept;
   void finish() noexcept;
+  void link_results() noexcept;
   void let_go_of_entries() noexcept;
   void count_writes(std::span<const Tensor> arguments) const noexcept;
   bool is_entry(const Buffer& buffer) const noexcept;
@@ -96,8 +121,8 @@ class NEAP_API Executor {
 
   Program program_;
   memory::Domain& domain_;
-  bool grad_enabled_;
   Plan plan_;
+  Guards guards_;
   Instructions instructions_;
   LeafGrads grads_;
   Results results_;

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/compile/leaf_book.hpp"
 
-#include "neap/graph/vertex.hpp"
+#include "neap/graph/trace.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -10,6 +10,14 @@ namespace {
 Tensor gradient_of(const graph::Leaf& leaf) {
   const graph::UseTrace nobody(nullptr);
   return leaf.grad();
+}
+
+// The value whose memory all values up to `last` took over.
+ValueId root_of(const Program& program, ValueId last) noexcept {
+  while (program[last].over != kNoValue) {
+    last = program[last].over;
+  }
+  return last;
 }
 
 // What backward does of a gradient that it puts in place: it is the leaf's, and
@@ -43,6 +51,8 @@ LeafBook::Entry& LeafBook::note(graph::Leaf& leaf) {
   }
   entries_.push_back({.leaf = base::Ref<tensor::GraphLink>::share(&leaf),
                       .before = gradient_of(leaf),
+                      .requires_grad = leaf.requires_grad(),
+                      .hooks = graph::hooks_of(leaf),
                       .grad = {}});
   try {
     index_.emplace(&leaf, entries_.size() - 1);
@@ -54,11 +64,11 @@ LeafBook::Entry& LeafBook::note(graph::Leaf& leaf) {
 }
 
 void LeafBook::on_use(graph::Leaf& leaf) {
-  Entry& entry = note(leaf);
-  if (!entry.is_used) {
-    entry.is_used = true;
-    entry.requires_grad = leaf.requires_grad();
-  }
+  note(leaf);
+}
+
+void LeafBook::on_mode_change(graph::Leaf& leaf) {
+  note(leaf).is_mode_set = true;
 }
 
 // What comes first decides whether the gradient at entry matters.
@@ -80,47 +90,62 @@ void LeafBook::on_change(graph::Leaf& leaf) {
   touch(leaf, false).grad.is_set = true;
 }
 
-void LeafBook::finish(Program& program, TracedValues& values,
-                      base::SiteId site) {
+void LeafBook::finish(Program& program, TracedValues& values, base::SiteId site,
+                      base::FunctionRef<Operand(const Tensor&)> own) {
   for (Entry& entry : entries_) {
     LeafGrad& grad = entry.grad;
+    entry.set_to = entry.get().requires_grad();
     if (grad.is_read && grad.was_defined) {
       grad.entry = values.entry_of(entry.before);
     }
     const Tensor last = gradient_of(entry.get());
     if (grad.is_set && last.defined()) {
       grad.last = values.operand(last, "grad", site);
+      const ValueId root = root_of(program, grad.last.value);
+      if (program[root].origin != Origin::kCall && root != grad.entry) {
+        grad.last = own(last);
+      }
       count_as_gradient(program, grad.last.value, entry.get());
     }
   }
-  program.grads.reserve(entries_.size());
-  program.leaves.reserve(entries_.size());
 }
 
 void LeafBook::restore() noexcept {
+  if (is_restored_) {
+    return;
+  }
   const graph::UseTrace nobody(nullptr);
   for (Entry& entry : entries_) {
     if (entry.grad.is_set) {
-      entry.get().set_grad(std::move(entry.before));
+      entry.get().set_grad(std::exchange(entry.before, {}));
+    }
+    if (entry.is_mode_set) {
+      entry.get().set_requires_grad(entry.requires_grad);
     }
   }
+  is_restored_ = true;
 }
 
-void LeafBook::write_to(Program& program) noexcept {
+void LeafBook::write_to(Program& program) {
+  program.grads.reserve(entries_.size());
+  program.leaves.reserve(entries_.size());
   for (Entry& entry : entries_) {
     if (graph::is_last_reference(entry.leaf)) {
       continue;
     }
-    if (entry.is_used) {
-      program.leaves.push_back({entry.leaf, entry.requires_grad});
-    }
+    program.leaves.push_back(
+        {.leaf = entry.leaf,
+         .requires_grad = entry.requires_grad,
+         .is_set = entry.is_mode_set,
+         .set_to = entry.set_to,
+         .hooks = static_cast<std::uint32_t>(entry.hooks.size())});
+    program.hooks.insert(program.hooks.end(), entry.hooks.begin(),
+                         entry.hooks.end());
     if (entry.is_touched) {
       program.grads.push_back(entry.grad);
       program.grads.back().leaf = entry.leaf;
     }
   }
-  index_.clear();
-  entries_.clear();
 }
 
 }  // namespace neap::compiler

@@ -6,7 +6,9 @@
 
 #include <unordered_map>
 
+#include "neap/base/function_ref.hpp"
 #include "neap/compile/traced_values.hpp"
+#include "neap/graph/vertex.hpp"
 
 namespace neap::compiler {
 
@@ -25,21 +27,28 @@ class LeafBook {
   void on_read(graph::Leaf& leaf);
   void on_change(graph::Leaf& leaf);
 
-  /// The gradients that the step leaves become values of the program.
-  void finish(Program& program, TracedValues& values, base::SiteId site);
-  /// Puts the gradients back.
+  /// Whether it requires a gradient is about to be set.
+  void on_mode_change(graph::Leaf& leaf);
+
+  /// The gradients that the step leaves become values of the program; `own`
+  /// gives a copy of one that lies in memory of somebody else's.
+  void finish(Program& program, TracedValues& values, base::SiteId site,
+              base::FunctionRef<Operand(const Tensor&)> own);
+  /// Puts gradients and modes back.
   void restore() noexcept;
   /// Tells the program of the leaves, in the order in which they were met, but
   /// for those that nothing else refers to any more: the step made them for
   /// itself. REQUIRES: finish(), restore().
-  void write_to(Program& program) noexcept;
+  void write_to(Program& program);
 
  private:
   struct Entry {
     base::Ref<tensor::GraphLink> leaf;
     Tensor before;
-    bool requires_grad = false;  // when an op was given it
-    bool is_used = false;        // by one
+    bool requires_grad = false;  // when the step began
+    bool is_mode_set = false;    // by the step,
+    bool set_to = false;         // to this value in the end
+    memory::Vector<base::Ref<graph::Hook>> hooks;  // when the step began
     bool is_touched = false;     // its gradient: `grad` says how
     LeafGrad grad;               // `leaf` is left out
     graph::Leaf& get() const noexcept;
@@ -47,6 +56,7 @@ class LeafBook {
   Entry& note(graph::Leaf& leaf);
   Entry& touch(graph::Leaf& leaf, bool is_read);
 
+  bool is_restored_ = false;
   memory::Vector<Entry> entries_;
   std::unordered_map<
       const graph::Leaf*, std::size_t, std::hash<const void*>, std::equal_to<>,

@@ -99,15 +99,12 @@ Tensor LeafGrads::entry(const LeafGrad& grad) {
   return copy(now);
 }
 
-Tensor LeafGrads::make(const Slot& slot,
-                       std::span<const Tensor> arguments) const {
+Tensor LeafGrads::make(const Slot& slot) const {
   const Operand& last = program_.grads[slot.grad].last;
   const Value& value = program_[last.value];
   const Buffer& buffer = buffer_of(last.value);
   base::Ref<Storage> storage;
-  if (buffer.where == Where::kArgument) {
-    storage = arguments[buffer.index].array()->storage();
-  } else if (buffer.where == Where::kExternal) {
+  if (buffer.where == Where::kExternal) {
     storage = program_.externals[buffer.index].tensor.array()->storage();
   } else if (const Tensor& first = slots_[slot_of_block_[buffer.index]].next;
              first.defined()) {
@@ -133,7 +130,7 @@ void LeafGrads::reserve() {
     for (Slot& slot : slots_) {
       if (slot.own_block != kNone && !slot.next.defined() &&
           !reusable(slot).defined()) {
-        slot.next = make(slot, {});
+        slot.next = make(slot);
       }
     }
   } catch (...) {
@@ -142,12 +139,12 @@ void LeafGrads::reserve() {
   }
 }
 
-void LeafGrads::acquire(std::span<const Tensor> arguments) {
+void LeafGrads::acquire() {
   const memory::OutsideScopes apart;
   try {
     for (Slot& slot : slots_) {
       if (program_.grads[slot.grad].last.value != kNoValue) {
-        acquire(slot, arguments);
+        acquire(slot);
       }
     }
   } catch (...) {
@@ -156,7 +153,7 @@ void LeafGrads::acquire(std::span<const Tensor> arguments) {
   }
 }
 
-void LeafGrads::acquire(Slot& slot, std::span<const Tensor> arguments) const {
+void LeafGrads::acquire(Slot& slot) const {
   const LeafGrad& grad = program_.grads[slot.grad];
   if (grad.is_accumulated) {
     slot.next = program_.externals[program_[grad.entry].index].tensor;
@@ -168,7 +165,7 @@ void LeafGrads::acquire(Slot& slot, std::span<const Tensor> arguments) const {
   if (slot.is_reused) {
     slot.next = std::move(old);
   } else if (!slot.next.defined()) {
-    slot.next = make(slot, arguments);
+    slot.next = make(slot);
   }
 }
 

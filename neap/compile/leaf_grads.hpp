@@ -25,7 +25,7 @@ class NEAP_API LeafGrads {
   /// Finds memory for the gradients of the coming run; nobody sees any of it
   /// yet. REQUIRES: the program's externals have what entry() gave.
   /// THROWS: OutOfMemory, and it is as if nothing had been asked.
-  void acquire(std::span<const Tensor> arguments);
+  void acquire();
   /// The storage of an own block; nullptr where it is none of these.
   tensor::Storage* own_block(std::size_t index) const noexcept;
   /// True where the run works in a block that a leaf's gradient lies in.
@@ -45,10 +45,10 @@ class NEAP_API LeafGrads {
     Tensor next;  // acquired
   };
   static constexpr std::uint32_t kNone = ~0U;
-  Tensor make(const Slot& slot, std::span<const Tensor> arguments) const;
+  Tensor make(const Slot& slot) const;
   const Buffer& buffer_of(ValueId value) const noexcept;
   Tensor reusable(const Slot& slot) const;
-  void acquire(Slot& slot, std::span<const Tensor> arguments) const;
+  void acquire(Slot& slot) const;
 
   const Program& program_;
   const Plan& plan_;

@@ -9,16 +9,17 @@
 namespace neap::compiler {
 
 Program trace_for(Step step, std::span<const tensor::Spec> arguments,
-                  const CompileOptions& options, const CallSite& site) {
-  Program program = trace(step, arguments, site);
+                  std::span<const Tensor> given, const CompileOptions& options,
+                  const CallSite& site) {
+  Program program = trace(step, arguments, given, site);
   for (const int kept : options.keep) {
-    if (kept < 0 || static_cast<std::size_t>(kept) >= program.results.size()) {
+    if (kept < 0 || static_cast<std::size_t>(kept) >= program.handed) {
       base::raise<ValueError>(
           "compile: .keep names result {}, and the step has {}, counted from 0",
-          kept, program.results.size());
+          kept, program.handed);
     }
   }
-  for (std::size_t i = 0; i < program.results.size(); ++i) {
+  for (std::size_t i = 0; i < program.handed; ++i) {
     program.results[i].is_kept =
         options.keep_all ||
         std::find(options.keep.begin(), options.keep.end(),
@@ -31,7 +32,7 @@ Program trace_for(Step step, std::span<const tensor::Spec> arguments,
 Lowered lower_step(Step step, std::span<const tensor::Spec> arguments,
                    const CompileOptions& options, const CallSite& site) {
   Lowered out;
-  out.program = trace_for(step, arguments, options, site);
+  out.program = trace_for(step, arguments, {}, options, site);
   threads::Executor& executor = memory::executor();
   bind(out.program, executor);
   out.plan = plan(out.program, executor.threads(), options.debug,

@@ -22,8 +22,9 @@ NEAP_API Lowered lower_step(Step step, std::span<const tensor::Spec> arguments,
                             const CompileOptions& options,
                             const CallSite& site);
 
-/// Traces, marks kept results, runs the passes.
+/// Traces, marks kept results, runs the passes. `given`: as trace().
 NEAP_API Program trace_for(Step step, std::span<const tensor::Spec> arguments,
+                           std::span<const Tensor> given,
                            const CompileOptions& options, const CallSite& site);
 
 }  // namespace compiler

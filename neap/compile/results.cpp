@@ -47,6 +47,9 @@ Results::Results(const Program& program, const Plan& plan)
       Home& home = homes_.emplace_back();
       home.buffer = buffer;
       home.first_slot = i;
+      home.is_of_step =
+          program[slots_[i].operand.value].origin == Origin::kCall &&
+          plan.lifetimes.at(buffer).where != Where::kExternal;
       if (plan.lifetimes.at(buffer).where == Where::kOwn) {
         home_of_block_[plan.lifetimes.at(buffer).index] = homes_.size() - 1;
       }
@@ -139,9 +142,12 @@ Results::Ground& Results::choose(Home& home, const Arenas& arenas,
         return choose_kept(home);
       }
       break;
-    case Where::kArgument:
-      storage = arguments[buffer.index].array()->storage();
-      break;
+    case Where::kArgument: {
+      const Array& argument = *arguments[buffer.index].array();
+      home.fresh =
+          make_ground(home, argument.storage(), &argument.layout());
+      return home.fresh;
+    }
     case Where::kExternal:
       storage = program_.externals[buffer.index].tensor.array()->storage();
       if (!home.is_entry) {
@@ -209,15 +215,31 @@ Results::Ground& Results::choose_kept(Home& home) {
   return home.grounds[other];
 }
 
+// `seen`: how the caller sees the storage (an argument's); the program counts
+// from its first element.
 Results::Ground Results::make_ground(const Home& home,
-                                     base::Ref<Storage> storage) const {
+                                     base::Ref<Storage> storage,
+                                     const tensor::Layout* seen) const {
   Ground ground{std::move(storage), {}, nullptr};
   ground.arrays.reserve(home.slot_count);
   for (std::size_t k = 0; k < home.slot_count; ++k) {
-    const Slot& slot = slots_[home.first_slot + k];
-    ground.arrays.push_back(Array::make(ground.storage, slot.operand.layout));
+    tensor::Layout layout = slots_[home.first_slot + k].operand.layout;
+    if (seen != nullptr) {
+      layout.offset += seen->offset * size_of(seen->dtype) /
+                       size_of(layout.dtype);
+    }
+    ground.arrays.push_back(Array::make(ground.storage, layout));
+  }
+  if (seen == nullptr && home.is_of_step) {
+    ground.storage->mark_of_step();
   }
   return ground;
+}
+
+Tensor& Results::next(std::size_t result) noexcept {
+  return std::find_if(slots_.begin(), slots_.end(),
+                      [&](const Slot& slot) { return slot.result == result; })
+      ->next;
 }
 
 std::byte* Results::own_block(std::size_t index) const noexcept {

@@ -45,6 +45,8 @@ class NEAP_API Results {
   void begin(base::SiteId site) noexcept;
   /// As begin(), with no run of this program to come.
   void revoke(base::SiteId site) noexcept;
+  /// An acquired handle, before it is given.
+  Tensor& next(std::size_t result) noexcept;
   /// The handles that were acquired.
   void give(std::span<Tensor> out) noexcept;
   void abandon() noexcept;
@@ -64,6 +66,7 @@ class NEAP_API Results {
     std::size_t first_slot = 0;
     std::size_t slot_count = 0;
     bool is_entry = false;  // a gradient that a leaf has when a run begins
+    bool is_of_step = false;        // computed: in the arena or a kept block
     std::array<Ground, 2> grounds;  // in the arena: the first alone
     std::size_t chosen = 0;
     Ground fresh;  // for the coming run, where no other will do
@@ -78,8 +81,8 @@ class NEAP_API Results {
   Ground& choose_in_arena(Home& home, const Arenas& arenas);
   Ground& choose_kept(Home& home);
   Ground& choose_on(Home& home, base::Ref<tensor::Storage> storage);
-  Ground make_ground(const Home& home,
-                     base::Ref<tensor::Storage> storage) const;
+  Ground make_ground(const Home& home, base::Ref<tensor::Storage> storage,
+                     const tensor::Layout* seen = nullptr) const;
   const Value& value_of(const Home& home) const noexcept {
     return program_[slots_[home.first_slot].operand.value];
   }

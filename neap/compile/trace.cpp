@@ -8,6 +8,11 @@ namespace neap::compiler {
 
 Program trace(Step step, std::span<const tensor::Spec> arguments,
               CallSite site) {
+  return trace(step, arguments, {}, site);
+}
+
+Program trace(Step step, std::span<const tensor::Spec> arguments,
+              std::span<const Tensor> given, CallSite site) {
   const memory::Context& context = memory::context();
   const base::SiteId where =
       context.site.value != 0 ? context.site : base::intern(site);
@@ -21,10 +26,11 @@ Program trace(Step step, std::span<const tensor::Spec> arguments,
   }
   Tracer tracer(where);
   {
-    const memory::Vector<Tensor> in = tracer.add_arguments(arguments);
+    const memory::Vector<Tensor> in = tracer.add_arguments(arguments, given);
     memory::Vector<Tensor> results;
     tracer.run([&] { step(in, results); });
     tracer.finish(results);
+    tracer.restore();
   }
   return tracer.take();
 }

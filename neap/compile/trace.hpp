@@ -30,5 +30,9 @@ using Step = base::FunctionRef<void(std::span<const Tensor> arguments,
 /// trace, jvp or segment; whatever the step throws; OutOfMemory.
 NEAP_API Program trace(Step step, std::span<const tensor::Spec> arguments,
                        CallSite site = CallSite::here());
+/// Those of `given` (the arguments themselves; or empty) that have gaps are
+/// traced as the views that they are, and the program holds for such alone.
+NEAP_API Program trace(Step step, std::span<const tensor::Spec> arguments,
+                       std::span<const Tensor> given, CallSite site);
 
 }  // namespace neap::compiler

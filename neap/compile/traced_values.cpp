@@ -58,7 +58,26 @@ ValueId TracedValues::value_of(const Tensor& tensor, std::string_view what,
       throw;
     }
   }
+  note_body(tensor, known);
   return known.current;
+}
+
+// Views that the step makes of a tensor have bodies of the trace's own.
+void TracedValues::note_body(const Tensor& tensor, Known& known) noexcept {
+  const tensor::Body* body = tensor.shared().get();
+  if (body->is_of_trace() || body == known.body) {
+    return;
+  }
+  known.has_more_bodies = known.body != nullptr;
+  known.body = body;
+}
+
+bool TracedValues::is_met_otherwise(const Storage& storage,
+                                    const tensor::Body* body) const noexcept {
+  const auto found = known_.find(&storage);
+  return found != known_.end() &&
+         (found->second.has_more_bodies ||
+          (found->second.body != nullptr && found->second.body != body));
 }
 
 void TracedValues::add_external(const Tensor& tensor, Known& known) {
@@ -88,22 +107,37 @@ void TracedValues::add_external(const Tensor& tensor, Known& known) {
   known.current = known.first;
 }
 
-Tensor TracedValues::add_argument(const tensor::Spec& spec, base::SiteId site) {
+Tensor TracedValues::add_argument(const tensor::Spec& spec,
+                                  const tensor::Layout* layout,
+                                  base::SiteId site) {
   const memory::Tag tag{.category = memory::Category::kInputs,
                         .space = spec.space,
                         .owner = {},
                         .site = site};
   const auto index = static_cast<std::uint32_t>(program_.arguments.size());
   program_.arguments.push_back(spec);
+  if (layout != nullptr) {
+    program_.gapped.push_back({index, *layout});
+  }
   const ValueId value = program_.add({.spec = spec,
-                                      .size = dense_bytes(spec),
+                                      .size = layout != nullptr
+                                                  ? tensor::extent_bytes(*layout)
+                                                  : dense_bytes(spec),
                                       .category = tag.category,
                                       .owner = {},
                                       .site = site,
                                       .origin = Origin::kArgument,
                                       .index = index,
                                       .over = kNoValue});
-  return StandIn::make(spec, tag, number_, value);
+  return StandIn::make(spec, layout, tag, number_, value, stand_ins_);
+}
+
+const StandIn* TracedValues::first_kept() const noexcept {
+  const StandIn* at = stand_ins_.latest();
+  while (at != nullptr && at->earlier() != nullptr) {
+    at = at->earlier();
+  }
+  return at;
 }
 
 void TracedValues::add_made(const Tensor& tensor) {
@@ -174,9 +208,10 @@ graph::TracedWrites::Seen TracedValues::writes_to(
                                : graph::TracedWrites::Seen{};
 }
 
-ValueId TracedValues::entry_of(const Tensor& tensor) const noexcept {
-  const Known* known = find(tensor);
-  return known != nullptr && !known->is_made ? known->first : kNoValue;
+ValueId TracedValues::entry_of(const Storage& storage) const noexcept {
+  const auto found = known_.find(&storage);
+  return found != known_.end() && !found->second.is_made ? found->second.first
+                                                         : kNoValue;
 }
 
 }  // namespace neap::compiler

@@ -23,14 +23,19 @@ class TracedValues {
   TracedValues(Program& program, TraceNumber trace);
 
   TraceNumber trace() const noexcept { return number_; }
+  StandInList& stand_ins() noexcept { return stand_ins_; }
+  /// The earliest stand-in that is still there, or nullptr.
+  const StandIn* first_kept() const noexcept;
 
   /// The tensor as `what` at `site` reads it. A storage that the program has
   /// not met becomes an external of it. THROWS: TraceError for a stand-in of
   /// another trace; UseAfterRelease for a revoked storage; OutOfMemory.
   Operand operand(const Tensor& tensor, std::string_view what,
                   base::SiteId site);
-  /// A new argument of the program, and its first value.
-  Tensor add_argument(const tensor::Spec& spec, base::SiteId site);
+  /// A new argument of the program, and its first value; with `layout` one
+  /// that is read as a view with gaps.
+  Tensor add_argument(const tensor::Spec& spec, const tensor::Layout* layout,
+                      base::SiteId site);
 
   /// `tensor` was made by the host. It is held until the trace is over.
   void add_made(const Tensor& tensor);
@@ -53,7 +58,14 @@ class TracedValues {
       const tensor::Storage& storage) const noexcept;
 
   /// The first value of a storage that is an external, or none.
-  ValueId entry_of(const Tensor& tensor) const noexcept;
+  ValueId entry_of(const Tensor& tensor) const noexcept {
+    return entry_of(*tensor.array()->storage());
+  }
+  ValueId entry_of(const tensor::Storage& storage) const noexcept;
+  /// Whether a handle that was there before the step, and is none of `body`,
+  /// led to the storage, too.
+  bool is_met_otherwise(const tensor::Storage& storage,
+                        const tensor::Body* body) const noexcept;
 
  private:
   struct Known {
@@ -61,7 +73,10 @@ class TracedValues {
     ValueId first = kNoValue;  // none until a call uses it
     ValueId current = kNoValue;
     graph::TracedWrites::Seen writes;
+    const tensor::Body* body = nullptr;  // the first that led to it
+    bool has_more_bodies = false;
   };
+  void note_body(const Tensor& tensor, Known& known) noexcept;
   const Known* find(const Tensor& tensor) const noexcept;
   ValueId value_of(const Tensor& tensor, std::string_view what,
                    base::SiteId site);
@@ -74,6 +89,7 @@ class TracedValues {
   Program& program_;
   memory::Domain& domain_;
   TraceNumber number_;
+  StandInList stand_ins_;
   Map known_;
   memory::Vector<Tensor> made_;  // so that no address means two storages
 };

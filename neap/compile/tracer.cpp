@@ -1,7 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/compile/tracer.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
@@ -20,32 +19,39 @@ using memory::Category;
 using tensor::Array;
 using tensor::Spec;
 
-namespace {
-
-// A seed that nobody chooses, so that a draw of another generator shows.
-constexpr std::uint64_t kTraceSeed = 0xA3C59AC2F1D0B4E7U;
-
-}  // namespace
-
 Tracer::Tracer(base::SiteId site)
     : values_(program_, {number()}),
+      handles_({number()}),
       generator_(kTraceSeed),
       site_(site),
       domain_(memory::domain()) {
   program_.first_draw = generator_.state();
 }
 
-memory::Vector<Tensor> Tracer::add_arguments(std::span<const Spec> specs) {
+Tracer::~Tracer() {
+  restore();
+}
+
+memory::Vector<Tensor> Tracer::add_arguments(std::span<const Spec> specs,
+                                             std::span<const Tensor> given) {
   memory::Vector<Tensor> arguments;
   arguments.reserve(specs.size());
-  for (const Spec& spec : specs) {
-    arguments.push_back(values_.add_argument(spec, site_));
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    tensor::Layout layout;
+    const bool has_gaps = i < given.size() && !given[i].is_contiguous();
+    if (has_gaps) {
+      layout = given[i].array()->layout();
+      layout.offset = 0;
+    }
+    arguments.push_back(
+        values_.add_argument(specs[i], has_gaps ? &layout : nullptr, site_));
     numbers_.add_argument(arguments.back());
   }
   return arguments;
 }
 
 void Tracer::run(base::FunctionRef<void()> body) {
+  const tensor::HearHandles hear;
   const memory::ContextGuard guard([this](memory::Context& c) {
     c.recorder = this;
     c.trace = this;
@@ -55,32 +61,21 @@ void Tracer::run(base::FunctionRef<void()> body) {
   body();
 }
 
-void Tracer::finish(std::span<const Tensor> results) {
-  if (failure_) {
-    std::rethrow_exception(failure_);
-  }
-  const base::DrawKey& last = generator_.state();
-  if (last.seed != kTraceSeed) {
-    raise<TraceError>(
-        "seed: the step traced at {} sets the generator's seed, which each run "
-        "would repeat; call it outside",
-        base::format_site(site_));
-  }
-  program_.draws = last.draw - program_.first_draw.draw;
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    if (!results[i].defined()) {
-      raise<TraceError>(
-          "trace: result {} of the step traced at {} is undefined", i,
-          base::format_site(site_));
+void Tracer::restore() noexcept {
+  handles_.restore();
+  leaves_.restore();
+  for (const Flag& flag : program_.flags) {
+    if (flag.is_set != nullptr && !is_restored_) {
+      *flag.is_set = flag.value;
     }
-    program_.results.push_back(
-        {values_.operand(results[i], "trace", site_), false});
   }
-  leaves_.finish(program_, values_, site_);
+  is_restored_ = true;
 }
 
-Program Tracer::take() noexcept {
+Program Tracer::take() {
+  check_kept();
   // A handle that the step made for itself is gone; who holds it says nothing.
+  // A handle object that is known says more than who else holds the body.
   for (External& external : program_.externals) {
     external.is_watched = external.is_watched && external.met.defined() &&
                           !external.met.has_sole_handle();
@@ -88,7 +83,6 @@ Program Tracer::take() noexcept {
       external.met = Tensor();
     }
   }
-  leaves_.restore();
   leaves_.write_to(program_);
   return std::move(program_);
 }
@@ -153,6 +147,7 @@ void Tracer::emit(const OpCall& call, Category category,
   specs.reserve(call.inputs.size());
   for (const neap::Operand& input : call.inputs) {
     specs.push_back(input.tensor().spec());
+    handles_.on_touch(input.tensor());
     if (graph::Leaf* leaf = graph::leaf_of(input.tensor())) {
       leaves_.on_use(*leaf);
     }
@@ -221,7 +216,8 @@ void Tracer::emit_call(const OpCall& from, std::span<const Spec> specs,
          .origin = Origin::kCall,
          .index = static_cast<std::uint32_t>(program_.calls.size()),
          .over = kNoValue});
-    handles[k] = StandIn::make(specs[k], tag, values_.trace(), value);
+    handles[k] = StandIn::make(specs[k], nullptr, tag, values_.trace(), value,
+                               values_.stand_ins());
     operands.push_back({value, handles[k].array()->layout()});
   }
   call.outputs = program_.add(operands);
@@ -261,48 +257,6 @@ void Tracer::check_draw(const OpCall& call) const {
         "cannot advance; draw from the one that is current outside the step",
         call.op.name, base::format_site(call.site));
   }
-}
-
-// --- the host's state ------------------------------------------------------
-
-void Tracer::depends_on(const bool& flag, base::AnyRef owner) {
-  for (const Flag& known : program_.flags) {
-    if (known.flag == &flag) {
-      if (known.value != flag) {
-        raise<TraceError>(
-            "trace: the step traced at {} changes a mode that it depends on; "
-            "set train() or eval() outside",
-            base::format_site(site_));
-      }
-      return;
-    }
-  }
-  program_.flags.push_back({&flag, flag, std::move(owner)});
-}
-
-void Tracer::listen(graph::RunListener& listener) {
-  auto& all = program_.listeners;
-  if (std::find(all.begin(), all.end(), &listener) == all.end()) {
-    all.push_back(&listener);
-  }
-}
-
-void Tracer::on_grad_read(graph::Leaf& leaf) {
-  leaves_.on_read(leaf);
-}
-
-bool Tracer::on_grad_change(graph::Leaf& leaf) noexcept {
-  try {
-    leaves_.on_change(leaf);
-    return true;
-  } catch (...) {
-    failure_ = std::current_exception();
-    return false;
-  }
-}
-
-std::uint32_t Tracer::enter_segment(std::uint32_t segment) noexcept {
-  return std::exchange(segment_, segment == kAnew ? ++last_segment_ : segment);
 }
 
 }  // namespace neap::compiler

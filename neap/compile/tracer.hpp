@@ -11,6 +11,7 @@
 #include <exception>
 
 #include "neap/base/function_ref.hpp"
+#include "neap/compile/handle_book.hpp"
 #include "neap/compile/leaf_book.hpp"
 #include "neap/compile/numbers.hpp"
 #include "neap/compile/traced_values.hpp"
@@ -26,16 +27,22 @@ class Tracer final : public graph::Recorder,
                      public tensor::Creator {
  public:
   explicit Tracer(base::SiteId site);
+  ~Tracer() override;
 
-  /// Stand-ins for the arguments. THROWS: OutOfMemory.
-  memory::Vector<Tensor> add_arguments(std::span<const tensor::Spec> specs);
+  /// Stand-ins for the arguments: dense ones, or views like those with gaps
+  /// among `given` (empty: none has any). THROWS: OutOfMemory.
+  memory::Vector<Tensor> add_arguments(std::span<const tensor::Spec> specs,
+                                       std::span<const Tensor> given);
   /// Runs `body` with the context set to this.
   void run(base::FunctionRef<void()> body);
   /// What the step gives. THROWS: TraceError where a draw cannot be repeated,
   /// or for an undefined result; what failed before in a noexcept place.
   void finish(std::span<const Tensor> results);
-  /// The gradients of leaves are put back. REQUIRES: finish().
-  Program take() noexcept;
+  /// Handles, leaves and flags mean again what they meant before.
+  void restore() noexcept;
+  /// REQUIRES: finish(), restore(); results are no longer held.
+  /// THROWS: TraceError where a value of the trace is still held.
+  Program take();
 
   // --- graph::Recorder
   void record(const graph::OpCall& call, std::span<Tensor> outputs) override;
@@ -46,6 +53,9 @@ class Tracer final : public graph::Recorder,
   void listen(graph::RunListener& listener) override;
   void on_grad_read(graph::Leaf& leaf) override;
   bool on_grad_change(graph::Leaf& leaf) noexcept override;
+  bool on_mode_change(graph::Leaf& leaf) noexcept override;
+  void on_hooks(graph::Leaf& leaf) override;
+  void on_flag_change(bool& flag, base::AnyRef owner) noexcept override;
   std::uint32_t enter_segment(std::uint32_t segment) noexcept override;
   // --- graph::TracedWrites
   Seen writes_to(const tensor::Storage& storage) const noexcept override {
@@ -56,8 +66,16 @@ class Tracer final : public graph::Recorder,
   void made(const Tensor& tensor) override;
   void on_host_access(const Tensor& tensor, const char* what, bool is_write,
                       const CallSite& site) override;
+  void on_handle_change(const Tensor& handle) noexcept override;
+  void on_handle_asked(const Tensor& handle) noexcept override;
+  void on_handle_end(const Tensor& handle) noexcept override;
 
  private:
+  // A seed that nobody chooses, so that a draw of another generator shows.
+  static constexpr std::uint64_t kTraceSeed = 0xA3C59AC2F1D0B4E7U;
+
+  template <class Note>
+  bool note_quietly(const Note& note) noexcept;
   void check_context(std::string_view what, base::SiteId site) const;
   void record_in(DType dtype, const graph::OpCall& call,
                  std::span<Tensor> outputs);
@@ -70,16 +88,24 @@ class Tracer final : public graph::Recorder,
   void copy_constant(const Tensor& tensor, base::SiteId site);
   Operand read_by(const graph::Write& write, const Tensor& input);
   void set_outputs(const graph::Write& write, Call& call);
+  Flag& flag_of(const bool& flag, base::AnyRef owner);
+  Operand own_copy(const Tensor& tensor, std::string_view what);
+  Operand result_of(const Tensor& tensor);
+  std::uint32_t exit_of(const Tensor& now);
+  void link_result(const Tensor& tensor, std::uint32_t result);
+  void check_kept() const;
 
   Program program_;
   TracedValues values_;
   LeafBook leaves_;
+  HandleBook handles_;
   Numbers numbers_;
   Generator generator_;
   base::SiteId site_;
   memory::Domain& domain_;
   std::uint32_t segment_ = 0;
   std::uint32_t last_segment_ = 0;
+  bool is_restored_ = false;
   std::exception_ptr failure_;  // of a place that may not throw
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "neap/base/raise.hpp"
+#include "neap/graph/trace.hpp"
 #include "neap/graph/vertex.hpp"
 
 namespace neap::graph {
@@ -104,9 +105,40 @@ Tensor Extras::kept_grad(std::uint32_t output) const {
 void Extras::set_kept_grad(std::uint32_t output, Tensor grad) noexcept {
   for (Kept& kept : kept_) {
     if (kept.output == output) {
-      std::swap(kept.grad, grad);
+      base::Ref<tensor::Body> body;
+      grad.exchange_shared(body);
+      kept.grad.exchange_shared(body);
     }
   }
+}
+
+memory::Vector<base::Ref<Hook>> hooks_of(const Vertex& vertex) {
+  memory::Vector<base::Ref<Hook>> out;
+  if (const Extras* extras = vertex.extras()) {
+    for (const base::Ref<Hook>& hook : extras->hooks()) {
+      if (hook->body() != nullptr) {
+        out.push_back(hook);
+      }
+    }
+  }
+  return out;
+}
+
+bool has_hooks(const Vertex& vertex,
+               std::span<const base::Ref<Hook>> hooks) noexcept {
+  std::size_t at = 0;
+  if (const Extras* extras = vertex.extras()) {
+    for (const base::Ref<Hook>& hook : extras->hooks()) {
+      if (hook->body() == nullptr) {
+        continue;
+      }
+      if (at == hooks.size() || !(hooks[at] == hook)) {
+        return false;
+      }
+      ++at;
+    }
+  }
+  return at == hooks.size();
 }
 
 base::Ref<Hook> add_hook(const Tensor& t, Hook::When when,
@@ -118,6 +150,9 @@ base::Ref<Hook> add_hook(const Tensor& t, Hook::When when,
         "use register_hook for the result of an op");
   }
   const base::SiteId where = base::intern(site);
+  if (Trace* current = trace(); current != nullptr && vertex.is_leaf()) {
+    current->on_hooks(static_cast<Leaf&>(vertex));
+  }
   Extras& extras = vertex.need_extras();
   auto hook = Hook::create(vertex.domain(),
                            memory::current_tag(memory::Category::kGraph, where),

@@ -84,6 +84,15 @@ class NEAP_API Extras : public memory::Counted<Extras> {
   memory::Vector<Kept> kept_;
 };
 
+class Vertex;
+
+/// The hooks that are there, in the order in which they are called.
+/// THROWS: OutOfMemory.
+NEAP_API memory::Vector<base::Ref<Hook>> hooks_of(const Vertex& vertex);
+/// Whether they are these. Asks for no memory.
+NEAP_API bool has_hooks(const Vertex& vertex,
+                        std::span<const base::Ref<Hook>> hooks) noexcept;
+
 /// THROWS: GraphError when `t` requires no grad; OutOfMemory.
 NEAP_API base::Ref<Hook> add_hook(const Tensor& t, Hook::When when,
                                   memory::Owned<HookBody> body,

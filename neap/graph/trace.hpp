@@ -81,12 +81,20 @@ class NEAP_API Trace {
   /// The step took a turn by `flag`: a program holds for one value of it.
   /// LIFETIME of the flag: the program's, which keeps `owner` for that.
   virtual void depends_on(const bool& flag, base::AnyRef owner) = 0;
+  /// The step is about to set `flag`, which is set again after every run. It is
+  /// the value at the step's entry that a program holds for.
+  virtual void on_flag_change(bool& flag, base::AnyRef owner) noexcept = 0;
   /// Told whenever the listener takes part, even if it writes nothing.
   virtual void listen(RunListener& listener) = 0;
   /// A leaf's gradient is about to be read, or replaced. False: there is no
   /// memory to note it, the gradient is to stay, and the trace will fail.
   virtual void on_grad_read(Leaf& leaf) = 0;
   virtual bool on_grad_change(Leaf& leaf) noexcept = 0;
+  /// Whether it requires a gradient is about to be set. RETURNS: as
+  /// on_grad_change.
+  virtual bool on_mode_change(Leaf& leaf) noexcept = 0;
+  /// The leaf's hooks are about to be read, or one is added.
+  virtual void on_hooks(Leaf& leaf) = 0;
   static constexpr std::uint32_t kAnew = ~0U;
   /// What is recorded from now on belongs to `segment`, or (kAnew) to one that
   /// was not there before. RETURNS: the segment until now.

@@ -92,20 +92,31 @@ Tensor Leaf::grad(std::uint32_t /*output*/) const {
   return grad_;
 }
 
+void Leaf::set_requires_grad(bool value) noexcept {
+  if (Trace* current = trace()) {
+    if (!current->on_mode_change(*this)) {
+      return;
+    }
+  }
+  requires_grad_ = value;
+}
+
 void Leaf::set_grad(Tensor grad) noexcept {
   if (Trace* current = trace()) {
     if (!current->on_grad_change(*this)) {
       return;
     }
   }
+  base::Ref<tensor::Body> body;
+  grad.exchange_shared(body);
   {
     const std::lock_guard guard(lock_);
-    std::swap(grad_, grad);
+    grad_.exchange_shared(body);
   }
-  // The old one goes here, outside the lock.
+  // The old one is freed here, outside the lock.
 }
 
-Leaf* leaf_of(const Tensor& tensor) noexcept {
+Leaf* leaf_of(const Tensor& tensor) {
   return tensor.link() && tensor.is_leaf()
              ? static_cast<Leaf*>(tensor.link().get())
              : nullptr;

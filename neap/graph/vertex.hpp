@@ -97,7 +97,8 @@ class NEAP_API Leaf final : public Vertex {
                                              memory::Domain& domain);
 
   bool requires_grad() const noexcept override { return requires_grad_; }
-  void set_requires_grad(bool value) noexcept { requires_grad_ = value; }
+  /// A trace notes how it was when the step began.
+  void set_requires_grad(bool value) noexcept;
   Tensor grad(std::uint32_t output = 0) const override;
   void set_grad(Tensor grad) noexcept;
 
@@ -118,8 +119,8 @@ class NEAP_API Leaf final : public Vertex {
   bool requires_grad_ = true;
 };
 
-/// The leaf behind a tensor, or nullptr.
-NEAP_API Leaf* leaf_of(const Tensor& tensor) noexcept;
+/// The leaf behind a tensor, or nullptr. THROWS: UseAfterRelease unless defined.
+NEAP_API Leaf* leaf_of(const Tensor& tensor);
 
 }  // namespace neap::graph
 

@@ -135,6 +135,14 @@ bool Registry::is_training() const {
   return is_training_;
 }
 
+void Registry::set_training(bool value) noexcept {
+  if (graph::Trace* trace = graph::trace()) {
+    trace->on_flag_change(is_training_,
+                          base::AnyRef(base::Ref<Registry>::share(this)));
+  }
+  is_training_ = value;
+}
+
 base::Ref<Registry> Registry::make() {
   memory::Tag tag = memory::current_tag(Category::kGraph);
   tag.category = Category::kGraph;

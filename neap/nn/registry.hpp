@@ -89,7 +89,7 @@ class NEAP_API Registry : public memory::Counted<Registry> {
 
   /// A step that is traced depends on it.
   bool is_training() const;
-  void set_training(bool value) noexcept { is_training_ = value; }
+  void set_training(bool value) noexcept;
   /// Its module is no more: programs that depend on the mode hold no longer.
   void retire() noexcept { is_training_ = !is_training_; }
 

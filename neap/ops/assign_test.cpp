@@ -112,6 +112,10 @@ class Listing final : public graph::Trace, public graph::Recorder {
   void listen(graph::RunListener& /*listener*/) override {}
   void on_grad_read(graph::Leaf& /*leaf*/) override {}
   bool on_grad_change(graph::Leaf& /*leaf*/) noexcept override { return true; }
+  bool on_mode_change(graph::Leaf& /*leaf*/) noexcept override { return true; }
+  void on_hooks(graph::Leaf& /*leaf*/) override {}
+  void on_flag_change(bool& /*flag*/, base::AnyRef /*owner*/) noexcept override {
+  }
   std::uint32_t enter_segment(std::uint32_t segment) noexcept override {
     return segment;
   }

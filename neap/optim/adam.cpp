@@ -26,7 +26,8 @@ void AdamOptions::check() const {
 }
 
 std::string Adam::describe(int group) const {
-  const AdamOptions& s = options(group);
+  check_group(group);
+  const AdamOptions& s = at(group);
   return fmt::format(
       "{}(beta1={}, beta2={}, eps={}, weight_decay={}, maximize={})",
       is_decoupled_ ? "AdamW" : "Adam", s.beta1, s.beta2, s.eps, s.weight_decay,

@@ -136,6 +136,16 @@ void Optimizer::check_not_traced(const char* function) {
   }
 }
 
+void Optimizer::check_not_read(const char* function) {
+  if (graph::trace() != nullptr) {
+    raise<TraceError>(
+        "{}: read inside a step that is traced, whose program would go on with "
+        "the value of its first call; read it outside and give it to the step "
+        "as an argument",
+        function);
+  }
+}
+
 void Optimizer::set_lr(int group, double lr) {
   check_not_traced("set_lr");
   check_group(group);
@@ -165,6 +175,7 @@ void Optimizer::set_schedule(const Schedule& schedule) {
 }
 
 const Schedule& Optimizer::schedule(int group) const {
+  check_not_read("schedule");
   check_group(group);
   return groups_[static_cast<std::size_t>(group)]->schedule;
 }

@@ -58,8 +58,14 @@ class NEAP_API Optimizer : public graph::RunListener {
   /// Gives all gradients of the parameters back.
   void zero_grad() noexcept;
 
-  /// Calls of step() that succeeded; those of a program count in its runs.
-  std::int64_t step_count() const noexcept { return step_count_; }
+  /// Calls of step() that succeeded; those of a program count in its runs. As
+  /// lr(), schedule(), options(), state() and the visits below it is refused
+  /// inside a step that is traced: the program would go on with the number of
+  /// its first call. THROWS: TraceError there.
+  std::int64_t step_count() const {
+    check_not_read("step_count");
+    return step_count_;
+  }
 
   /// Of all groups, in the order given.
   const ParameterList& parameters() const noexcept { return parameters_; }
@@ -67,8 +73,8 @@ class NEAP_API Optimizer : public graph::RunListener {
   int group_count() const noexcept { return group_count_; }
   /// The learning rate; after a step with a schedule, that step's. THROW:
   /// ValueError for a bad group, or a rate that is negative or not finite;
-  /// set_lr TraceError while a step is traced, since it would not be set again
-  /// in each run.
+  /// TraceError while a step is traced, since it would be read or set once and
+  /// not in each run.
   virtual double lr(int group = 0) const = 0;
   void set_lr(int group, double lr);
   /// Of all groups.
@@ -80,7 +86,8 @@ class NEAP_API Optimizer : public graph::RunListener {
   void set_schedule(int group, const Schedule& schedule);
   /// Of all groups.
   void set_schedule(const Schedule& schedule);
-  /// Empty: none. THROWS: ValueError for a bad group.
+  /// Empty: none. THROWS: ValueError for a bad group; TraceError while a step
+  /// is traced.
   const Schedule& schedule(int group = 0) const;
 
   /// Bytes of all state made so far.
@@ -91,7 +98,8 @@ class NEAP_API Optimizer : public graph::RunListener {
   /// for a bad group.
   virtual std::string describe(int group) const;
 
-  /// Everything that steps have changed. THROWS: OutOfMemory.
+  /// Everything that steps have changed. THROWS: TraceError while a step is
+  /// traced; OutOfMemory.
   OptimizerState state() const;
   /// As before the first step, with all tensors made: to be filled and given to
   /// set_state(). THROWS: OutOfMemory.
@@ -107,6 +115,7 @@ class NEAP_API Optimizer : public graph::RunListener {
   /// order; names are such as "fc1.weight.exp_avg".
   template <class Visit>
   void visit_state(Visit&& visit) const {
+    check_not_read("visit_state");
     for (std::size_t i = 0; i < slots_.size(); ++i) {
       for (std::size_t k = 0; k < slots_[i].states_used; ++k) {
         visit(state_path(i, k), slots_[i].state[k]);
@@ -116,6 +125,7 @@ class NEAP_API Optimizer : public graph::RunListener {
   /// visit(name of the parameter, count of its updates).
   template <class Visit>
   void visit_steps(Visit&& visit) const {
+    check_not_read("visit_steps");
     for (std::size_t i = 0; i < slots_.size(); ++i) {
       visit(std::string_view(parameters_[i].name), slots_[i].steps);
     }
@@ -146,6 +156,8 @@ class NEAP_API Optimizer : public graph::RunListener {
   static void check_lr(double lr);
   /// THROWS: TraceError while a step is traced.
   static void check_not_traced(const char* function);
+  /// Likewise.
+  static void check_not_read(const char* function);
   /// To be called when options of a group have changed.
   void note_options(int group) noexcept;
 
@@ -258,8 +270,9 @@ class Grouped : public Optimizer {
     options_.push_back(options);
   }
 
-  /// THROWS: ValueError for a bad group.
+  /// THROWS: ValueError for a bad group; TraceError while a step is traced.
   const Options& options(int group = 0) const {
+    check_not_read("options");
     check_group(group);
     return at(group);
   }
@@ -273,7 +286,10 @@ class Grouped : public Optimizer {
     note_options(group);
   }
 
-  double lr(int group = 0) const override { return options(group).lr; }
+  double lr(int group = 0) const override {
+    check_not_read("lr");
+    return options(group).lr;
+  }
 
  protected:
   Grouped(const ParameterList& parameters, const Options& options) {

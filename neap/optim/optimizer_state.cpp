@@ -68,6 +68,7 @@ std::string Optimizer::describe(int group) const {
 }
 
 OptimizerState Optimizer::state() const {
+  check_not_read("state");
   OptimizerState out;
   out.step_count = step_count_;
   out.rates.reserve(groups_.size());

@@ -127,8 +127,11 @@ void Optimizer::record_update(graph::Trace& trace, std::size_t index,
   std::array<Tensor, kMaxState + 1> out{parameter};
   for (std::size_t k = 0; k < states; ++k) {
     if (!slot.state[k].defined()) {
-      slot.state[k] =
-          zeros_for(parameter, state_tag(index, site), memory::executor());
+      // The optimizer's own: no state of the step's that a run would set.
+      base::Ref<tensor::Body> zeros =
+          zeros_for(parameter, state_tag(index, site), memory::executor())
+              .shared();
+      slot.state[k].exchange_shared(zeros);
     }
     out[k + 1] = slot.state[k];
   }

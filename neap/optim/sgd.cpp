@@ -25,7 +25,8 @@ void SGDOptions::check() const {
 }
 
 std::string SGD::describe(int group) const {
-  const SGDOptions& s = options(group);
+  check_group(group);
+  const SGDOptions& s = at(group);
   return fmt::format(
       "SGD(momentum={}, dampening={}, weight_decay={}, nesterov={}, "
       "maximize={})",

@@ -25,10 +25,16 @@ Program& Program::operator=(Program&& other) noexcept {
     members = std::move(other.members);
     externals = std::move(other.externals);
     arguments = std::move(other.arguments);
+    gapped = std::move(other.gapped);
     results = std::move(other.results);
+    handed = other.handed;
     grads = std::move(other.grads);
     leaves = std::move(other.leaves);
+    hooks = std::move(other.hooks);
     flags = std::move(other.flags);
+    held_handles = std::move(other.held_handles);
+    rebound_handles = std::move(other.rebound_handles);
+    result_links = std::move(other.result_links);
     listeners = std::move(other.listeners);
     first_draw = other.first_draw;
     draws = other.draws;
@@ -95,7 +101,8 @@ const void* Program::attrs_of(const Call& call) const noexcept {
 
 Bytes Program::bytes() const noexcept {
   return pool_bytes(values, calls, operands, members, externals, arguments,
-                    results, grads, leaves, flags, listeners, attrs_, kept_);
+                    gapped, results, grads, leaves, hooks, flags, held_handles,
+                    rebound_handles, result_links, listeners, attrs_, kept_);
 }
 
 }  // namespace neap::compiler

@@ -18,6 +18,7 @@
 #include <span>
 #include <string_view>
 
+#include "neap/graph/hooks.hpp"
 #include "neap/graph/trace.hpp"
 #include "neap/memory/containers.hpp"
 #include "neap/tensor/generator.hpp"
@@ -135,18 +136,67 @@ struct LeafGrad {
   bool is_accumulated = false;
 };
 
-/// A leaf that the step used, and whether it required a gradient then: so much
-/// of the program hangs on that (a guard).
+/// A leaf that the step used: whether it required a gradient when the step
+/// began, and its hooks then (a guard).
 struct LeafMode {
   base::Ref<tensor::GraphLink> leaf;  // a graph::Leaf
   bool requires_grad = false;
+  bool is_set = false;      // by the step:
+  bool set_to = false;      // to this value, after every run
+  std::uint32_t hooks = 0;  // so many of Program::hooks, in order
 };
 
-/// A turn that the step took by a flag of the host's.
+/// A flag of the host's that the step read or set, as it was at the step's
+/// entry (a guard).
 struct Flag {
   const bool* flag = nullptr;
   bool value = false;
-  base::AnyRef owner{};  // keeps the flag
+  base::AnyRef owner{};    // keeps the flag
+  bool* is_set = nullptr;  // not nullptr: the flag; the step set it:
+  bool set_to = false;     // to this value, after every run
+};
+
+/// A handle object (a variable, a member) that the step read and that outlives
+/// it. The program holds while it means `array` and `link` (a guard).
+struct HeldHandle {
+  Tensor* handle = nullptr;
+  base::Ref<tensor::Array> array;     // null: undefined
+  base::Ref<tensor::GraphLink> link;  // null: no derivative flows through
+};
+
+/// A handle object that outlives the step and that the step assigns to: a state
+/// which one run leaves to the next. Every run sets it anew.
+struct ReboundHandle {
+  static constexpr std::uint32_t kNone = ~0U;
+
+  Tensor* handle = nullptr;
+  /// What it means when a run begins; with is_fixed always the same array.
+  bool was_defined = false;
+  bool is_fixed = false;
+  base::Ref<tensor::Array> array;     // of an entry that is fixed
+  base::Ref<tensor::GraphLink> link;  // of an entry that is met
+  tensor::Spec spec;                  // of an entry that is not
+  tensor::Layout layout;
+  std::uint32_t external = kNone;  // that the entry is; none: never read
+  /// Position in Program::results of what it means after a run; none: it is
+  /// undefined then.
+  std::uint32_t result = kNone;
+};
+
+/// A result that was made on a graph which the step itself consumed: the handle
+/// keeps its place there, with the gradient that was asked to be retained.
+struct ResultLink {
+  std::uint32_t result = 0;           // of Program::results
+  base::Ref<tensor::GraphLink> link;  // a retired graph::Node
+  std::uint32_t output = 0;
+  std::uint32_t grad = ReboundHandle::kNone;  // of Program::results
+};
+
+/// An argument that is read as the caller's view of it, because the step writes
+/// or returns it.
+struct GappedArgument {
+  std::uint32_t argument = 0;
+  tensor::Layout layout;  // with offset 0
 };
 
 class NEAP_API Program {
@@ -162,10 +212,16 @@ class NEAP_API Program {
   memory::Vector<Call> members;      // pool of fused calls' parts
   memory::Vector<External> externals;
   memory::Vector<tensor::Spec> arguments;  // dense, as given at each call
-  memory::Vector<Result> results;
+  memory::Vector<GappedArgument> gapped;
+  memory::Vector<Result> results;  // of the caller, then of handles
+  std::uint32_t handed = 0;        // so many are the caller's
   memory::Vector<LeafGrad> grads;
   memory::Vector<LeafMode> leaves;
+  memory::Vector<base::Ref<graph::Hook>> hooks;  // of the leaves, in order
   memory::Vector<Flag> flags;
+  memory::Vector<HeldHandle> held_handles;
+  memory::Vector<ReboundHandle> rebound_handles;
+  memory::Vector<ResultLink> result_links;
   memory::Vector<graph::RunListener*> listeners;
   /// The generator's position when the trace began, and how many draws a run
   /// takes: a draw n of the trace is the (n - first)th of each run.

@@ -88,6 +88,11 @@ void tidy_externals(Program& program,
     }
   }
   program.externals.resize(next);
+  for (ReboundHandle& handle : program.rebound_handles) {
+    if (handle.external != ReboundHandle::kNone) {
+      handle.external = place[handle.external];
+    }
+  }
   for (Value& value : program.values) {
     if (value.origin == Origin::kExternal) {
       value.index = place[value.index];

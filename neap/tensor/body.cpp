@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/tensor/body.hpp"
 
+#include "neap/memory/context.hpp"
 #include "neap/memory/scope_stats.hpp"
 
 namespace neap::tensor {
@@ -16,6 +17,7 @@ base::Ref<Body> Body::create(base::Ref<Array> array, base::Ref<GraphLink> link,
     body = Counted<Body>::create(domain, tag, 0, std::move(array),
                                  std::move(link), output);
   }
+  body->is_of_trace_ = memory::context().creator != nullptr;
   body->enter(body->bytes());
   return body;
 }

@@ -22,18 +22,22 @@ class Body final : public memory::ScopeMember, public memory::Counted<Body> {
   // Made by create().
   Body(base::Ref<Array> array, base::Ref<GraphLink> link,
        std::uint32_t output) noexcept
-      : array_(std::move(array)), link_(std::move(link)), output_(output) {}
+      : array_(std::move(array)),
+        link_(std::move(link)),
+        output_(static_cast<std::uint16_t>(output)) {}
 
   /// Null once revoked.
   const base::Ref<Array>& array() const noexcept { return array_; }
   const base::Ref<GraphLink>& link() const noexcept { return link_; }
   std::uint32_t output() const noexcept { return output_; }
+  /// Made while a step was traced, by the step.
+  bool is_of_trace() const noexcept { return is_of_trace_; }
   /// The scope that gave this back; unknown before.
   base::SiteId revoked_by() const noexcept { return revoked_by_; }
 
   void set_link(base::Ref<GraphLink> link, std::uint32_t output) noexcept {
     link_ = std::move(link);
-    output_ = output;
+    output_ = static_cast<std::uint16_t>(output);
   }
   /// Means what `other` means from now on. The elements that it meant go with
   /// whoever else holds them.
@@ -61,7 +65,8 @@ class Body final : public memory::ScopeMember, public memory::Counted<Body> {
   Lodging* lodging_ = nullptr;  // in whose block this lies, if not array_'s
   base::Ref<Array> array_;
   base::Ref<GraphLink> link_;  // null: no derivative flows through
-  std::uint32_t output_ = 0;   // which output of the linked node this is
+  std::uint16_t output_ = 0;   // which output of the linked node this is
+  bool is_of_trace_ = false;
   base::SiteId revoked_by_{};
 };
 

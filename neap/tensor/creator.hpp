@@ -41,6 +41,15 @@ class NEAP_API Creator {
   /// function. THROWS: TraceError where they may be others in the next run.
   virtual void on_host_access(const Tensor& tensor, const char* what,
                               bool is_write, const CallSite& site) = 0;
+
+  // What happens to handle objects in the thread that traces; temporaries and
+  // locals of the step are among them. A failure is kept, and refuses the trace.
+
+  /// `handle` is about to mean something else.
+  virtual void on_handle_change(const Tensor& handle) noexcept = 0;
+  /// The step asks whether it is defined, or requires a gradient.
+  virtual void on_handle_asked(const Tensor& handle) noexcept = 0;
+  virtual void on_handle_end(const Tensor& handle) noexcept = 0;
 };
 
 /// THROWS: TraceError or UseAfterRelease, which name `what` and `site`.

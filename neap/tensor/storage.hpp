@@ -91,6 +91,9 @@ class NEAP_API Storage : public memory::Counted<Storage>, public Lodging {
   void revoke(base::SiteId site) noexcept;
   /// Category, owner and call site that the bytes are counted under.
   const memory::Tag& tag() const noexcept { return tag_; }
+  /// A compiled step's run gave it as a result, without a graph.
+  bool is_of_step() const noexcept { return is_of_step_; }
+  void mark_of_step() noexcept { is_of_step_ = true; }
   /// What headers are counted under: bookkeeping, which lives in host memory
   /// whatever the space of the bytes.
   memory::Tag header_tag() const noexcept { return header_of(tag_); }
@@ -124,6 +127,7 @@ class NEAP_API Storage : public memory::Counted<Storage>, public Lodging {
 
   Held held_ = Held::kNothing;
   Absence absence_ = Absence::kNone;
+  bool is_of_step_ = false;
   std::atomic<std::uint32_t> version_{0};
   memory::Block block_{};
   memory::Tag tag_{};

@@ -11,12 +11,28 @@
 #include <span>
 
 #include "neap/tensor/body.hpp"
+#include "neap/tensor/handle_watch.hpp"
 
 namespace neap {
 
 class NEAP_API Tensor {
  public:
   Tensor() = default;  // undefined: every question but defined() throws
+  Tensor(const Tensor& other) = default;
+  Tensor(Tensor&& other) noexcept : body_(std::move(other.told().body_)) {}
+  Tensor& operator=(const Tensor& other) noexcept {
+    told().body_ = other.body_;
+    return *this;
+  }
+  Tensor& operator=(Tensor&& other) noexcept {
+    told().body_ = std::move(other.told().body_);
+    return *this;
+  }
+  ~Tensor() {
+    if (tensor::are_handles_heard()) [[unlikely]] {
+      tensor::handle_ends(*this);
+    }
+  }
 
   /// For rooms that make tensors. THROWS: OutOfMemory.
   explicit Tensor(base::Ref<tensor::Array> array,
@@ -25,7 +41,10 @@ class NEAP_API Tensor {
 
   /// False for a default-made or moved-from handle, and for one that a
   /// memory::Scope gave back.
-  bool defined() const noexcept { return body_ && body_->array(); }
+  bool defined() const noexcept {
+    tell_of_question();
+    return is_there();
+  }
 
   // --- what it is; all THROW: UseAfterRelease unless defined ---------------
 
@@ -71,6 +90,7 @@ class NEAP_API Tensor {
 
   /// True when a backward from results of this tensor reaches it.
   bool requires_grad() const {
+    tell_of_question();
     const base::Ref<tensor::GraphLink>& position = link();
     return position && position->requires_grad();
   }
@@ -111,6 +131,12 @@ class NEAP_API Tensor {
   const void* identity() const { return &body(); }
   /// True when no other handle shares this body.
   bool has_sole_handle() const { return body().is_unique(); }
+  /// What all copies share; null: default-made or moved-from. No trace hears of
+  /// either function, nor of what it does.
+  const base::Ref<tensor::Body>& shared() const noexcept { return body_; }
+  void exchange_shared(base::Ref<tensor::Body>& other) noexcept {
+    std::swap(body_, other);
+  }
 
   /// Borrows the user's memory: `data` must stay valid until `deleter()` is
   /// called, exactly once, when the last tensor on it goes. It must not throw.
@@ -127,8 +153,21 @@ class NEAP_API Tensor {
   }
 
  private:
+  bool is_there() const noexcept { return body_ && body_->array(); }
+  // This handle, which is about to mean something else.
+  Tensor& told() noexcept {
+    if (tensor::are_handles_heard()) [[unlikely]] {
+      tensor::handle_changes(*this);
+    }
+    return *this;
+  }
+  void tell_of_question() const noexcept {
+    if (tensor::are_handles_heard()) [[unlikely]] {
+      tensor::handle_is_asked(*this);
+    }
+  }
   tensor::Body& body() const {
-    if (!defined()) {
+    if (!is_there()) {
       refuse_undefined();
     }
     return *body_;

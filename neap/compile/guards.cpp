@@ -1,0 +1,294 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/compile/guards.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "neap/graph/vertex.hpp"
+#include "neap/memory/executor.hpp"
+#include "neap/ops/precision.hpp"
+
+namespace neap::compiler {
+namespace {
+
+using What = BrokenGuard::What;
+
+const graph::Leaf& leaf_of(const base::Ref<tensor::GraphLink>& link) noexcept {
+  return static_cast<const graph::Leaf&>(*link);
+}
+
+// Whether the handle means this array at this place of the graph. Null: it
+// should be undefined.
+bool means(const Tensor* handle, const tensor::Array* array,
+           const base::Ref<tensor::GraphLink>& link) noexcept {
+  if (handle == nullptr) {
+    return false;
+  }
+  const base::Ref<tensor::Body>& body = handle->shared();
+  if (!body || !body->array()) {
+    return array == nullptr;
+  }
+  return body->array().get() == array && body->link() == link;
+}
+
+std::string text_of(const tensor::Spec& spec) {
+  return fmt::format("{} {}", name_of(spec.dtype), format_shape(spec.shape));
+}
+
+}  // namespace
+
+Guards::Guards(const Program& program, int threads)
+    : program_(program),
+      domain_(memory::domain()),
+      grad_enabled_(memory::context().grad_enabled),
+      precision_(current_precision()),
+      threads_(threads),
+      is_kept_(program.arguments.size()),
+      held_(program.held_handles.size()),
+      states_(program.rebound_handles.size()) {
+  for (std::size_t i = 0; i < held_.size(); ++i) {
+    held_[i].start(*program.held_handles[i].handle);
+  }
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    states_[i].start(*program.rebound_handles[i].handle);
+  }
+}
+
+BrokenGuard Guards::broken(const GivenArguments& given) const {
+  if (const BrokenGuard found = broken_context()) {
+    return found;
+  }
+  if (const BrokenGuard found = broken_arguments(given)) {
+    return found;
+  }
+  if (const BrokenGuard found = broken_for_ever()) {
+    return found;
+  }
+  if (const BrokenGuard found = broken_objects()) {
+    return found;
+  }
+  return broken_leaves();
+}
+
+BrokenGuard Guards::broken_context() const noexcept {
+  if (&domain_ != &memory::domain()) {
+    return {What::kDomain};
+  }
+  if (grad_enabled_ != memory::context().grad_enabled) {
+    return {What::kGradMode};
+  }
+  if (precision_ != current_precision()) {
+    return {What::kPrecision};
+  }
+  if (threads_ != memory::executor().threads()) {
+    return {What::kThreads};
+  }
+  return {};
+}
+
+BrokenGuard Guards::broken_arguments(const GivenArguments& given) const {
+  if (given.specs.size() != program_.arguments.size()) {
+    return {What::kArgumentCount};
+  }
+  for (std::size_t i = 0; i < given.specs.size(); ++i) {
+    if (!(given.specs[i] == program_.arguments[i])) {
+      return {What::kArgument, i};
+    }
+    if (i < given.tensors.size() && !fits_gaps(given.tensors[i], i)) {
+      return {What::kGaps, i};
+    }
+  }
+  if (given.tensors.empty() && !program_.gapped.empty()) {
+    return {What::kGaps, program_.gapped.front().argument};
+  }
+  return {};
+}
+
+// A dense program takes a copy of a view with gaps, unless it keeps the
+// argument itself.
+bool Guards::fits_gaps(const Tensor& tensor, std::size_t i) const {
+  const bool has_gaps = !tensor.is_contiguous();
+  for (const GappedArgument& gapped : program_.gapped) {
+    if (gapped.argument == i) {
+      tensor::Layout layout = tensor.array()->layout();
+      layout.offset = 0;
+      return has_gaps && layout == gapped.layout;
+    }
+  }
+  return !has_gaps || !is_kept(i);
+}
+
+BrokenGuard Guards::broken_for_ever() const {
+  for (std::size_t i = 0; i < program_.externals.size(); ++i) {
+    if (!program_.externals[i].is_current()) {
+      return {What::kTensor, i};
+    }
+  }
+  for (std::size_t i = 0; i < held_.size(); ++i) {
+    const HeldHandle& handle = program_.held_handles[i];
+    if (!means(held_[i].handle(), handle.array.get(), handle.link)) {
+      return {What::kHandle, i};
+    }
+  }
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (states_[i].handle() == nullptr) {
+      return {What::kState, i};
+    }
+  }
+  return {};
+}
+
+BrokenGuard Guards::broken_objects() const {
+  for (std::size_t i = 0; i < program_.flags.size(); ++i) {
+    if (*program_.flags[i].flag != program_.flags[i].value) {
+      return {What::kFlag, i};
+    }
+  }
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (!does_state_hold(i)) {
+      return {What::kState, i};
+    }
+  }
+  return {};
+}
+
+bool Guards::does_state_hold(std::size_t i) const {
+  const ReboundHandle& state = program_.rebound_handles[i];
+  const base::Ref<tensor::Body>& body = states_[i].handle()->shared();
+  if (!body || !body->array()) {
+    return !state.was_defined;
+  }
+  if (!state.was_defined) {
+    return false;
+  }
+  if (state.is_fixed) {
+    return means(states_[i].handle(), state.array.get(), state.link);
+  }
+  const tensor::Array& array = *body->array();
+  const bool is_plain =
+      state.external == ReboundHandle::kNone ||
+      (body->link() == state.link && !array.has_tangents());
+  return is_plain && array.spec() == state.spec &&
+         array.layout() == state.layout;
+}
+
+BrokenGuard Guards::broken_leaves() const {
+  const std::span<const base::Ref<graph::Hook>> hooks = program_.hooks;
+  std::size_t first_hook = 0;
+  for (std::size_t i = 0; i < program_.leaves.size(); ++i) {
+    const LeafMode& mode = program_.leaves[i];
+    if (leaf_of(mode.leaf).requires_grad() != mode.requires_grad) {
+      return {What::kLeafMode, i};
+    }
+    if (!graph::has_hooks(leaf_of(mode.leaf),
+                          hooks.subspan(first_hook, mode.hooks))) {
+      return {What::kLeafHooks, i};
+    }
+    first_hook += mode.hooks;
+  }
+  for (std::size_t i = 0; i < program_.grads.size(); ++i) {
+    const LeafGrad& grad = program_.grads[i];
+    if (grad.is_read &&
+        leaf_of(grad.leaf).grad().defined() != grad.was_defined) {
+      return {What::kGradient, i};
+    }
+  }
+  return {};
+}
+
+// --- in words ----------------------------------------------------------------
+
+std::string Guards::describe(const BrokenGuard& guard,
+                             const GivenArguments& given) const {
+  switch (guard.what) {
+    case What::kNone:
+      return "every guard holds";
+    case What::kDomain:
+    case What::kGradMode:
+    case What::kPrecision:
+    case What::kThreads:
+      return describe_context(guard.what);
+    case What::kArgumentCount:
+      return fmt::format("{} arguments, before {}", given.specs.size(),
+                         program_.arguments.size());
+    case What::kArgument:
+      return describe_argument(guard.index, given);
+    case What::kGaps:
+      return fmt::format(
+          "argument {} is a view with other strides, and the step writes or "
+          "returns it",
+          guard.index);
+    default:
+      return describe_object(guard);
+  }
+}
+
+std::string Guards::describe_argument(std::size_t i,
+                                      const GivenArguments& given) const {
+  return fmt::format("argument {} is {}, before {}", i,
+                     text_of(given.specs[i]), text_of(program_.arguments[i]));
+}
+
+std::string Guards::describe_context(What what) const {
+  const auto name_of_precision = [](kernels::Precision precision) {
+    return precision == kernels::Precision::kF32 ? "f32" : "bf16";
+  };
+  switch (what) {
+    case What::kDomain:
+      return "another memory domain is in use";
+    case What::kGradMode:
+      return grad_enabled_ ? "NoGrad is in force, before it was not"
+                           : "NoGrad is not in force, before it was";
+    case What::kPrecision:
+      return fmt::format("the precision of products is {}, before {}",
+                         name_of_precision(current_precision()),
+                         name_of_precision(precision_));
+    default:
+      return fmt::format("the executor has {} threads, before {}",
+                         memory::executor().threads(), threads_);
+  }
+}
+
+std::string Guards::describe_object(const BrokenGuard& guard) const {
+  const auto name_of_owner = [&](memory::OwnerId owner) {
+    const std::string path(domain_.path_of(owner));
+    return path.empty() ? std::string("a captured tensor")
+                        : fmt::format("'{}'", path);
+  };
+  const auto name_of_leaf = [&](const base::Ref<tensor::GraphLink>& link) {
+    return name_of_owner(leaf_of(link).owner());
+  };
+  const std::size_t i = guard.index;
+  switch (guard.what) {
+    case What::kFlag:
+      return fmt::format(
+          "a mode (train, eval) or a setting is {}, before {}",
+          *program_.flags[i].flag, program_.flags[i].value);
+    case What::kTensor:
+      return "a captured tensor was tied, assigned over or freed";
+    case What::kHandle:
+      return held_[i].handle() == nullptr
+                 ? "a handle that the step reads was destroyed or moved"
+                 : "a handle that the step reads means another tensor";
+    case What::kState:
+      return "a handle that the step assigns to means a tensor of another "
+             "shape, dtype or origin";
+    case What::kLeafMode:
+      return fmt::format("{} {} a gradient, before it was the other way",
+                         name_of_leaf(program_.leaves[i].leaf),
+                         leaf_of(program_.leaves[i].leaf).requires_grad()
+                             ? "requires"
+                             : "does not require");
+    case What::kLeafHooks:
+      return fmt::format("the hooks of {} are others",
+                         name_of_leaf(program_.leaves[i].leaf));
+    default:
+      return fmt::format("{} {} a gradient at the step's entry",
+                         name_of_leaf(program_.grads[i].leaf),
+                         program_.grads[i].was_defined ? "no longer has"
+                                                       : "now has");
+  }
+}
+
+}  // namespace neap::compiler

@@ -1,0 +1,70 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// HandleBook: the handle objects that a traced step reads or assigns to, and
+// what each meant when the step first touched it. A handle object (a captured
+// variable, a member of a module) that is still there when the step has
+// returned is one of two things:
+//
+//   held      it means what it meant: the program holds while it does
+//   rebound   it means another tensor: a state, which every run sets anew
+//
+// Locals and temporaries of the step are noted like others, and forgotten when
+// they end. For sources of this room.
+#pragma once
+
+#include <unordered_map>
+
+#include "neap/base/function_ref.hpp"
+#include "neap/compile/traced_values.hpp"
+#include "neap/tensor/handle_watch.hpp"
+
+namespace neap::compiler {
+
+class HandleBook {
+ public:
+  explicit HandleBook(TraceNumber trace) noexcept : trace_(trace) {}
+  ~HandleBook() { restore(); }
+  HandleBook(const HandleBook&) = delete;
+  HandleBook& operator=(const HandleBook&) = delete;
+
+  // All THROW: OutOfMemory, with nothing noted.
+
+  /// The handle is read, asked, or about to mean something else.
+  void on_touch(const Tensor& handle) { note(handle); }
+  void on_end(const Tensor& handle) noexcept;
+
+  /// Tells the program of the handles that are there, in the order in which
+  /// they were first touched. `exit_of` gives the program's result for what a
+  /// rebound handle means now.
+  /// THROWS: what `exit_of` throws; OutOfMemory.
+  void finish(Program& program, const TracedValues& values,
+              base::FunctionRef<std::uint32_t(const Tensor&)> exit_of);
+  /// Every handle means again what it meant before the step.
+  void restore() noexcept;
+
+ private:
+  struct Entry {
+    Tensor* handle = nullptr;
+    base::Ref<tensor::Body> body;      // null: undefined
+    base::Ref<tensor::Array> array;    // of the body, before a rebind of it
+    base::Ref<tensor::GraphLink> link;
+    std::uint64_t order = 0;
+  };
+  using Map = std::unordered_map<
+      const Tensor*, Entry, std::hash<const void*>, std::equal_to<>,
+      memory::Allocator<std::pair<const Tensor* const, Entry>>>;
+
+  void note(const Tensor& handle);
+  bool is_made_by_step(const tensor::Body& body) const noexcept;
+  memory::Vector<Entry*> in_order();
+  static void stop_watching(const Entry& entry, Program& program,
+                            const TracedValues& values) noexcept;
+  bool is_shared(const Entry& entry, const TracedValues& values) const;
+  void note_rebound(const Entry& entry, Program& program,
+                    const TracedValues& values, std::uint32_t result) const;
+
+  TraceNumber trace_;
+  Map entries_;
+  std::uint64_t touched_ = 0;
+};
+
+}  // namespace neap::compiler

@@ -1,0 +1,95 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// The host's state that a traced step reads or sets: flags, listeners, leaves
+// and their gradients, handle objects.
+#include <algorithm>
+
+#include "neap/base/raise.hpp"
+#include "neap/compile/tracer.hpp"
+
+namespace neap::compiler {
+
+using base::raise;
+
+// REQUIRES: for a new one, that `flag` was not set by the step yet.
+Flag& Tracer::flag_of(const bool& flag, base::AnyRef owner) {
+  for (Flag& known : program_.flags) {
+    if (known.flag == &flag) {
+      return known;
+    }
+  }
+  return program_.flags.emplace_back(
+      Flag{.flag = &flag, .value = flag, .owner = std::move(owner)});
+}
+
+void Tracer::depends_on(const bool& flag, base::AnyRef owner) {
+  const Flag& known = flag_of(flag, std::move(owner));
+  if (known.is_set == nullptr && known.value != flag) {
+    raise<TraceError>(
+        "trace: the step traced at {} changes a setting that it depends on and "
+        "that a program cannot set; change it outside of the step",
+        base::format_site(site_));
+  }
+}
+
+void Tracer::on_flag_change(bool& flag, base::AnyRef owner) noexcept {
+  note_quietly([&] { flag_of(flag, std::move(owner)).is_set = &flag; });
+}
+
+void Tracer::listen(graph::RunListener& listener) {
+  auto& all = program_.listeners;
+  if (std::find(all.begin(), all.end(), &listener) == all.end()) {
+    all.push_back(&listener);
+  }
+}
+
+// Runs what may throw where nothing may: the failure refuses the trace later.
+template <class Note>
+bool Tracer::note_quietly(const Note& note) noexcept {
+  try {
+    note();
+    return true;
+  } catch (...) {
+    failure_ = std::current_exception();
+    return false;
+  }
+}
+
+void Tracer::on_grad_read(graph::Leaf& leaf) {
+  leaves_.on_read(leaf);
+}
+
+bool Tracer::on_grad_change(graph::Leaf& leaf) noexcept {
+  return note_quietly([&] { leaves_.on_change(leaf); });
+}
+
+bool Tracer::on_mode_change(graph::Leaf& leaf) noexcept {
+  return note_quietly([&] { leaves_.on_mode_change(leaf); });
+}
+
+void Tracer::on_hooks(graph::Leaf& leaf) {
+  leaves_.on_use(leaf);
+}
+
+void Tracer::on_handle_change(const Tensor& handle) noexcept {
+  note_quietly([&] { handles_.on_touch(handle); });
+}
+
+void Tracer::on_handle_asked(const Tensor& handle) noexcept {
+  note_quietly([&] {
+    handles_.on_touch(handle);
+    const base::Ref<tensor::Body>& body = handle.shared();
+    if (body && body->link() && body->link()->is_leaf()) {
+      leaves_.on_use(static_cast<graph::Leaf&>(*body->link()));
+    }
+  });
+}
+
+void Tracer::on_handle_end(const Tensor& handle) noexcept {
+  handles_.on_end(handle);
+}
+
+std::uint32_t Tracer::enter_segment(std::uint32_t segment) noexcept {
+  return std::exchange(segment_, segment == kAnew ? ++last_segment_ : segment);
+}
+
+}  // namespace neap::compiler

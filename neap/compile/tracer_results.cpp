@@ -1,0 +1,143 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// The end of a trace: what the step gives to its caller, to handle objects and
+// to leaves.
+#include "neap/base/raise.hpp"
+#include "neap/compile/tracer.hpp"
+#include "neap/graph/node.hpp"
+#include "neap/ops/copy.hpp"
+
+namespace neap::compiler {
+
+using base::raise;
+
+namespace {
+
+// What a result was computed by, unless its graph is consumed: nothing of it
+// may outlive the trace.
+bool has_live_graph(const Tensor& tensor) {
+  const auto& link = tensor.link();
+  return link && !link->is_leaf() &&
+         static_cast<const graph::Node&>(*link).state() ==
+             graph::State::kAvailable;
+}
+
+}  // namespace
+
+void Tracer::finish(std::span<const Tensor> results) {
+  if (failure_) {
+    std::rethrow_exception(failure_);
+  }
+  const base::DrawKey& last = generator_.state();
+  if (last.seed != kTraceSeed) {
+    raise<TraceError>(
+        "seed: the step traced at {} sets the generator's seed, which each run "
+        "would repeat; call it outside",
+        base::format_site(site_));
+  }
+  program_.draws = last.draw - program_.first_draw.draw;
+  program_.handed = static_cast<std::uint32_t>(results.size());
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].defined()) {
+      raise<TraceError>(
+          "trace: result {} of the step traced at {} is undefined", i,
+          base::format_site(site_));
+    }
+    program_.results.push_back({result_of(results[i]), false});
+  }
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!has_live_graph(results[i])) {
+      link_result(results[i], static_cast<std::uint32_t>(i));
+    }
+  }
+  handles_.finish(program_, values_,
+                  [this](const Tensor& now) { return exit_of(now); });
+  leaves_.finish(program_, values_, site_, [this](const Tensor& gradient) {
+    return own_copy(gradient, "grad");
+  });
+  for (Flag& flag : program_.flags) {
+    flag.set_to = *flag.flag;
+  }
+}
+
+// A dense copy that the program makes in every run.
+Operand Tracer::own_copy(const Tensor& tensor, std::string_view what) {
+  const neap::Operand operand(tensor);
+  Tensor apart;
+  emit({ops::kCopy, std::span(&operand, 1), {}, site_},
+       memory::Category::kActivations, std::span(&apart, 1));
+  return values_.operand(apart, what, site_);
+}
+
+// A constant is the program's, and whoever gets a result may write into it.
+Operand Tracer::result_of(const Tensor& tensor) {
+  const Operand operand = values_.operand(tensor, "trace", site_);
+  return values_.is_constant(tensor) ? own_copy(tensor, "trace") : operand;
+}
+
+// What a handle object that outlives the step means when it has run.
+std::uint32_t Tracer::exit_of(const Tensor& now) {
+  const Operand operand = result_of(now);
+  const base::SiteId made = program_[operand.value].site;
+  if (now.array()->has_tangents()) {
+    raise<TraceError>(
+        "trace: a tensor made at {} outlives the step in a handle, and forward "
+        "mode carries a derivative of it; keep what detach() gives",
+        base::format_site(made));
+  }
+  const bool is_leaf_of_step =
+      now.link() && now.link()->is_leaf() &&
+      StandIn::of(*now.array()->storage()) != nullptr;
+  if (has_live_graph(now) || is_leaf_of_step) {
+    raise<TraceError>(
+        "trace: a tensor made at {} outlives the step in a handle, with the "
+        "graph that it was recorded on, which no run could go on with; keep "
+        "what detach() gives",
+        base::format_site(made));
+  }
+  const auto at = static_cast<std::uint32_t>(program_.results.size());
+  program_.results.push_back({operand, true});
+  link_result(now, at);
+  return at;
+}
+
+// The place on the graph stays the same in every run: a leaf's, or that of a
+// node which is consumed. A gradient that was retained there is a result, too.
+void Tracer::link_result(const Tensor& tensor, std::uint32_t result) {
+  const auto& link = tensor.link();
+  const bool is_of_trace = StandIn::of(*tensor.array()->storage()) != nullptr;
+  if (!link || link->is_leaf() == is_of_trace) {
+    return;
+  }
+  ResultLink place{.result = result,
+                   .link = link,
+                   .output = tensor.output_index()};
+  if (is_of_trace) {
+    const Tensor gradient = link->grad(place.output);
+    if (!gradient.defined()) {
+      return;
+    }
+    place.grad = static_cast<std::uint32_t>(program_.results.size());
+    program_.results.push_back({own_copy(gradient, "grad"), true});
+    auto& node = static_cast<graph::Node&>(*link);
+    node.extras()->set_kept_grad(place.output, {});
+  }
+  program_.result_links.push_back(std::move(place));
+}
+
+void Tracer::check_kept() const {
+  const StandIn* kept = values_.first_kept();
+  if (kept == nullptr) {
+    return;
+  }
+  const Value& value = program_[kept->value()];
+  const bool is_computed =
+      value.origin == Origin::kCall && value.index < program_.calls.size();
+  raise<TraceError>(
+      "trace: at {} the step puts a tensor ({}) where it outlives the step (a "
+      "container that grows, a new handle); a run would not do that again. "
+      "Return it, or assign it to a handle that is there before",
+      base::format_site(value.site),
+      is_computed ? program_.calls[value.index].name : "an argument");
+}
+
+}  // namespace neap::compiler

@@ -1,0 +1,75 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Handle objects as state of a step. A traced step may assign to a handle that
+// it captured, or read one that the program assigns to between two calls. Both
+// are about the handle object (a variable, a member), not about its elements,
+// so handles tell when they change or end, while somebody listens.
+//
+// Nobody listens outside of traces and of programs that depend on handles: the
+// price is then one load and one branch.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "neap/base/api.hpp"
+
+namespace neap {
+class Tensor;
+}
+
+namespace neap::tensor {
+
+/// Traces in progress, and watches that have started.
+NEAP_API extern std::atomic<std::uint32_t> handle_listeners;
+
+inline bool are_handles_heard() noexcept {
+  return handle_listeners.load(std::memory_order_relaxed) != 0;
+}
+
+/// The handle is about to mean something else. What fails is kept by the
+/// context's creator, which refuses the trace.
+NEAP_API void handle_changes(const Tensor& handle) noexcept;
+/// The user asks whether the handle is defined, or requires a gradient.
+NEAP_API void handle_is_asked(const Tensor& handle) noexcept;
+/// The handle object is being destroyed.
+NEAP_API void handle_ends(const Tensor& handle) noexcept;
+
+/// Keeps handles talking for as long as it lives.
+class NEAP_API HearHandles {
+ public:
+  HearHandles() noexcept {
+    handle_listeners.fetch_add(1, std::memory_order_relaxed);
+  }
+  ~HearHandles() { handle_listeners.fetch_sub(1, std::memory_order_relaxed); }
+  HearHandles(const HearHandles&) = delete;
+  HearHandles& operator=(const HearHandles&) = delete;
+};
+
+/// HandleWatch: a pointer to a handle object that is cleared when the object is
+/// destroyed. Thread rule: the object may be destroyed in any thread; start()
+/// and stop() are for one thread at a time.
+class NEAP_API HandleWatch {
+ public:
+  HandleWatch() = default;
+  ~HandleWatch() { stop(); }
+  HandleWatch(const HandleWatch&) = delete;
+  HandleWatch& operator=(const HandleWatch&) = delete;
+
+  /// REQUIRES: not started; `handle` is alive.
+  void start(Tensor& handle) noexcept;
+  void stop() noexcept;
+  /// nullptr: it was destroyed, or nothing was started.
+  Tensor* handle() const noexcept {
+    return handle_.load(std::memory_order_acquire);
+  }
+
+ private:
+  friend void handle_ends(const Tensor& handle) noexcept;
+  static void end(const Tensor& handle) noexcept;
+
+  std::atomic<Tensor*> handle_{nullptr};
+  const Tensor* key_ = nullptr;  // nullptr: not started
+  HandleWatch* next_ = nullptr;  // in its bucket
+};
+
+}  // namespace neap::tensor
