@@ -185,11 +185,24 @@ bool batches() {
   return step.arena_bytes() == arena && step.programs() == 3;
 }
 
+// A handle that the step assigns to goes on from call to call.
+bool state() {
+  Tensor average = neap::zeros({3});
+  auto step = neap::compile(
+      [&](const Tensor& x) { average = average * 0.9 + x * 0.1; });
+  Tensor plain = neap::zeros({3});
+  for (int i = 0; i < 4; ++i) {
+    plain = plain * 0.9 + neap::ones({3}) * 0.1;
+    step(neap::ones({3}));
+  }
+  return average.at({0}) == plain.at({0});
+}
+
 }  // namespace
 
 int main() {
   const bool is_right = train_as_predicted() && look() && results() &&
-                        arguments() && refuses() && batches();
+                        arguments() && refuses() && state() && batches();
   const neap::Bytes live = neap::memory::domain().stats().live;
   std::printf("live at exit: %s\n", neap::format_bytes(live).c_str());
   return is_right && live == 0 ? 0 : 1;

@@ -32,7 +32,7 @@ void add_flag(CLI::App& command, const Setting& setting, Arguments& arguments) {
   const auto give = [&](const std::string& key, const char* text,
                         const std::string& help) {
     return command.add_flag_callback(
-        "--" + key,
+        (key == "verbose" ? "-v,--" : "--") + key,
         [&arguments, key = setting.key, text] { arguments.texts[key] = text; },
         help);
   };

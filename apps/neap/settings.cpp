@@ -171,6 +171,8 @@ std::vector<Setting> make_run_settings() {
        flag(&S::compile), "eager", "run each op by itself, at once"},
       {"paged", "", "with the step's arena in pages where that makes it lower",
        "no", flag(&S::paged)},
+      {"verbose", "", "say when a compiled step is traced again, and why", "no",
+       flag(&S::verbose)},
       {"save", "FILE", "write a checkpoint there, at the end and on Ctrl-C",
        "none", any_text(&S::save)},
       {"save-every", "N|TIME",

@@ -55,6 +55,7 @@ struct TrainSettings {
   double clip_norm = 0.0;   // 0: no clipping
   Bytes budget = kUnlimited;
   bool compile = false;         // the step runs as a plan
+  bool verbose = false;         // tell when and why it is traced again
   bool paged = false;           // whose arena may be in pages
   std::string save;             // path of a checkpoint; empty: none
   std::int64_t save_steps = 0;  // between two of them; 0: at the end alone

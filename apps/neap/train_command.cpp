@@ -163,7 +163,13 @@ class Session {
     double seconds = 0.0;
     const InterruptGuard guard;
     train::FitOptions options = fit_options();
+    const train::Trainer* compiled = nullptr;
+    std::int64_t traces = 0;
     options.on_ready = [&](const train::Trainer& trainer) {
+      if (settings_.verbose && trainer.is_compiled()) {
+        compiled = &trainer;
+        traces = trainer.traces();
+      }
       tell_resumed(trainer);
       tell_plan(trainer, summary);
       drop_startup_pages();  // of tracing and planning
@@ -172,6 +178,12 @@ class Session {
       probe.step(report.seconds);
       images += report.samples;
       progress.step(report);
+      if (compiled != nullptr && compiled->traces() != traces) {
+        traces = compiled->traces();
+        progress.finish();
+        fmt::print(stderr, "traced again at step {}: {}\n", report.step,
+                   compiled->why());
+      }
       if (metrics_) {  // a failure is told at the end; the training goes on
         static_cast<void>(metrics_->step(report));
       }

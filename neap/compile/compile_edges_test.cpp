@@ -264,18 +264,6 @@ TEST(CompileEdgesTest, NewElementsOfAParameterAreSeenInTheNextCall) {
   EXPECT_EQ(step.traces(), 1);
 }
 
-// Nothing tells that the step would not use what others still hold.
-TEST(CompileEdgesTest, AnotherTensorInPlaceOfAHeldOneIsSeenAfterReset) {
-  Tensor w = full({2}, 3.0);
-  const Tensor held = w;
-  auto step = neap::compile([&](const Tensor& x) { return x * w; });
-  EXPECT_THAT(floats(step(ones({2}))), Each(3.0F));
-  w = full({2}, 5.0);
-  EXPECT_THAT(floats(step(ones({2}))), Each(3.0F));
-  step.reset();
-  EXPECT_THAT(floats(step(ones({2}))), Each(5.0F));
-}
-
 TEST(CompileEdgesTest, AModelMayGoBeforeTheStepThatUsedIt) {
   auto model = std::make_unique<nn::Linear>(2, 2);
   auto step = neap::compile([&](const Tensor& x) { return (*model)(x); });

@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/compile/compiled_step.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -9,6 +11,7 @@
 #include "neap/compile/lower.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/ops/contiguous.hpp"
+#include "neap/program/digest.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::compiler {
@@ -107,10 +110,11 @@ CompiledStep::CompiledStep(const CompileOptions& options, const CallSite& site)
     : options_(options),
       site_(base::intern(site)),
       arenas_(memory::domain(), options.memory, options.paged) {
-  if (options.programs < 1 || options.max_batch < 0) {
+  if (options.programs < 1 || options.max_batch < 0 || options.verify < 0) {
     raise<ValueError>(
-        "compile: programs {} and max_batch {}, at least 1 and 0 are needed",
-        options.programs, options.max_batch);
+        "compile: programs {}, max_batch {} and verify {}, at least 1, 0 and 0 "
+        "are needed",
+        options.programs, options.max_batch, options.verify);
   }
   if (options.paged && !options.memory.empty()) {
     raise<ValueError>(
@@ -204,8 +208,12 @@ void CompiledStep::call(Step step, std::span<const Argument> arguments,
     take(results_);
     return;
   }
-  const Entry& entry = find(step, arguments);
+  Entry& entry = find(step, arguments);
   Executor& executor = *entry.executor;
+  if (options_.verify > 0 && entry.calls++ % options_.verify == 0 &&
+      !entry.is_new) {
+    verify(step, entry);
+  }
   fit(entry);
   use(executor);
   take_dense(executor);
@@ -223,6 +231,7 @@ void CompiledStep::call(Step step, std::span<const Argument> arguments,
 void CompiledStep::prepare(Step step, std::span<const tensor::Spec> arguments) {
   const Turn turn(*this);
   Attempt attempt(*this);
+  given_.reserve(arguments.size());
   arguments_.reserve(arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i].shape.rank() == 0 && arguments[i].dtype == number_dtype_) {
@@ -447,6 +456,35 @@ memory::Owned<Executor> CompiledStep::make(Step step,
     }
   }
   return executor;
+}
+
+// Traces the step once more, for its program to be compared.
+void CompiledStep::verify(Step step, Entry& entry) {
+  const Program& known = entry.executor->program();
+  const bool has_gaps = !known.gapped.empty();
+  const Program now =
+      trace(step, specs_, has_gaps ? std::span<const Tensor>(given_)
+                                   : std::span<const Tensor>(),
+            base::site_of(site_));
+  const Digests digests = digests_of(now);
+  const auto [differs, other] =
+      std::mismatch(digests.begin(), digests.end(), known.digests.begin(),
+                    known.digests.end());
+  if (differs == digests.end() && other == known.digests.end()) {
+    return;
+  }
+  const auto at = static_cast<std::size_t>(differs - digests.begin());
+  const bool is_call = at < now.calls.size();
+  const std::string where =
+      is_call ? fmt::format("call {}, {} at {}", at, now.calls[at].name,
+                            base::format_site(now.calls[at].site))
+              : std::string("what it returns or leaves");
+  entry.is_new = true;  // goes with this attempt
+  raise<TraceError>(
+      "compile: the step does not do any more what it did when it was traced: "
+      "{} is another; a number or a branch of the host's has changed, give it "
+      "to the step as an argument",
+      where);
 }
 
 void CompiledStep::explain(std::span<const tensor::Spec> specs) {

@@ -58,6 +58,7 @@ class NEAP_API CompiledStep {
     memory::Owned<Executor> executor;
     bool may_grow = false;  // the arena is made to fit it
     bool is_new = true;     // its call has not got to a run yet
+    std::int64_t calls = 0;
   };
   class Turn;
   class Attempt;
@@ -74,6 +75,7 @@ class NEAP_API CompiledStep {
   Entry* find_traced(std::span<const tensor::Spec> specs) noexcept;
   Entry& add(Step step, std::span<const tensor::Spec> specs, bool may_grow);
   void add_sizes(Step step, std::span<const tensor::Spec> specs);
+  void verify(Step step, Entry& entry);
   void explain(std::span<const tensor::Spec> specs);
   memory::Owned<Executor> make(Step step, std::span<const tensor::Spec> specs,
                                const Passes& passes) const;

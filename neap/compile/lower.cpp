@@ -5,6 +5,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/memory/executor.hpp"
+#include "neap/program/digest.hpp"
 
 namespace neap::compiler {
 
@@ -12,6 +13,9 @@ Program trace_for(Step step, std::span<const tensor::Spec> arguments,
                   std::span<const Tensor> given, const CompileOptions& options,
                   const CallSite& site) {
   Program program = trace(step, arguments, given, site);
+  if (options.verify > 0) {
+    program.digests = digests_of(program);
+  }
   for (const int kept : options.keep) {
     if (kept < 0 || static_cast<std::size_t>(kept) >= program.handed) {
       base::raise<ValueError>(

@@ -14,12 +14,12 @@ void Numbers::add_argument(const Tensor& argument) {
   }
 }
 
-bool Numbers::has(const Tensor& tensor) const noexcept {
+bool Numbers::has(const Tensor& tensor) const {
   return kind_of(tensor) == Kind::kNumber;
 }
 
 std::optional<DType> Numbers::dtype_for(
-    const graph::OpCall& call) const noexcept {
+    const graph::OpCall& call) const {
   std::optional<DType> others;
   bool has_number = false;
   for (const neap::Operand& input : call.inputs) {
@@ -59,7 +59,7 @@ void Numbers::add_made(const graph::OpCall& call,
   }
 }
 
-Numbers::Kind Numbers::kind_of(const Tensor& tensor) const noexcept {
+Numbers::Kind Numbers::kind_of(const Tensor& tensor) const {
   const StandIn* stand_in = StandIn::of(*tensor.array()->storage());
   const bool is_known =
       stand_in != nullptr && stand_in->value().value < kinds_.size();

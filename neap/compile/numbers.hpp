@@ -20,10 +20,10 @@ class Numbers {
  public:
   /// Notes an argument, if it is one. THROWS: OutOfMemory.
   void add_argument(const Tensor& argument);
-  bool has(const Tensor& tensor) const noexcept;
+  bool has(const Tensor& tensor) const;
   /// The dtype in which an op takes the numbers among its inputs; none: there
   /// is none, or all stay as they are.
-  std::optional<DType> dtype_for(const graph::OpCall& call) const noexcept;
+  std::optional<DType> dtype_for(const graph::OpCall& call) const;
   /// Notes what an op has made. THROWS: OutOfMemory.
   void add_made(const graph::OpCall& call, std::span<const Tensor> outputs);
 
@@ -33,7 +33,7 @@ class Numbers {
     kNumber,
     kWritten,  // in the text of the step, beside a tensor of f64
   };
-  Kind kind_of(const Tensor& tensor) const noexcept;
+  Kind kind_of(const Tensor& tensor) const;
   void set(const Tensor& tensor, Kind kind);
 
   memory::Vector<Kind> kinds_;  // by value; beyond its end: tensors

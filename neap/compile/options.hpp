@@ -31,6 +31,11 @@ struct CompileOptions {
   /// Programs at most, for other shapes and other turns; beyond them the least
   /// recently used one goes.
   int programs = 8;
+  /// n > 0: every n-th call of a program traces the step once more and compares
+  /// what it did, so that a number or a branch of the host's which changed is
+  /// found: a TraceError then names the first call that differs, and the next
+  /// call traces anew. The step's own host code runs in such calls.
+  int verify = 0;
   compiler::Passes passes{};
   compiler::Debug debug{};
   planner::SolveOptions planner{};

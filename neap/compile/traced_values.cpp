@@ -151,27 +151,27 @@ void TracedValues::add_made(const Tensor& tensor) {
 }
 
 const TracedValues::Known* TracedValues::find(
-    const Tensor& tensor) const noexcept {
+    const Tensor& tensor) const {
   const auto found = known_.find(tensor.array()->storage().get());
   return found != known_.end() ? &found->second : nullptr;
 }
 
-bool TracedValues::is_made(const Tensor& tensor) const noexcept {
+bool TracedValues::is_made(const Tensor& tensor) const {
   const Known* known = find(tensor);
   return known != nullptr && known->is_made;
 }
 
-bool TracedValues::is_used(const Tensor& tensor) const noexcept {
+bool TracedValues::is_used(const Tensor& tensor) const {
   const Known* known = find(tensor);
   return known != nullptr && known->first != kNoValue;
 }
 
-bool TracedValues::is_written(const Tensor& tensor) const noexcept {
+bool TracedValues::is_written(const Tensor& tensor) const {
   const Known* known = find(tensor);
   return known != nullptr && known->first != known->current;
 }
 
-bool TracedValues::is_constant(const Tensor& tensor) const noexcept {
+bool TracedValues::is_constant(const Tensor& tensor) const {
   return is_made(tensor) && !is_written(tensor);
 }
 

@@ -39,15 +39,15 @@ class TracedValues {
 
   /// `tensor` was made by the host. It is held until the trace is over.
   void add_made(const Tensor& tensor);
-  bool is_made(const Tensor& tensor) const noexcept;
+  bool is_made(const Tensor& tensor) const;
   /// Whether a traced call has read a storage that the host made.
-  bool is_used(const Tensor& tensor) const noexcept;
+  bool is_used(const Tensor& tensor) const;
   /// Whether a traced call has written it.
-  bool is_written(const Tensor& tensor) const noexcept;
+  bool is_written(const Tensor& tensor) const;
 
   /// True where a write would change a constant of the program: it is to be
   /// copied, and the copy is what the storage holds from then on.
-  bool is_constant(const Tensor& tensor) const noexcept;
+  bool is_constant(const Tensor& tensor) const;
   /// From now on `tensor`'s storage holds `value`; of an external, notes that
   /// it is written. REQUIRES: operand() was called for it.
   void set_value(const Tensor& tensor, ValueId value, bool is_copy) noexcept;
@@ -58,7 +58,7 @@ class TracedValues {
       const tensor::Storage& storage) const noexcept;
 
   /// The first value of a storage that is an external, or none.
-  ValueId entry_of(const Tensor& tensor) const noexcept {
+  ValueId entry_of(const Tensor& tensor) const {
     return entry_of(*tensor.array()->storage());
   }
   ValueId entry_of(const tensor::Storage& storage) const noexcept;
@@ -77,7 +77,7 @@ class TracedValues {
     bool has_more_bodies = false;
   };
   void note_body(const Tensor& tensor, Known& known) noexcept;
-  const Known* find(const Tensor& tensor) const noexcept;
+  const Known* find(const Tensor& tensor) const;
   ValueId value_of(const Tensor& tensor, std::string_view what,
                    base::SiteId site);
   void add_external(const Tensor& tensor, Known& known);

@@ -90,6 +90,7 @@ Program Tracer::take() {
 // --- op calls --------------------------------------------------------------
 
 void Tracer::record(const OpCall& call, std::span<Tensor> outputs) {
+  const Inside inside(*this);
   if (const std::optional<DType> dtype = numbers_.dtype_for(call)) {
     record_in(*dtype, call, outputs);
     return;

@@ -74,6 +74,21 @@ class Tracer final : public graph::Recorder,
   // A seed that nobody chooses, so that a draw of another generator shows.
   static constexpr std::uint64_t kTraceSeed = 0xA3C59AC2F1D0B4E7U;
 
+  // While one is there the tracer itself works: its own handles are none of the
+  // step's.
+  class Inside {
+   public:
+    explicit Inside(Tracer& tracer) noexcept : tracer_(tracer) {
+      ++tracer_.inside_;
+    }
+    ~Inside() { --tracer_.inside_; }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+   private:
+    Tracer& tracer_;
+  };
+
   template <class Note>
   bool note_quietly(const Note& note) noexcept;
   void check_context(std::string_view what, base::SiteId site) const;
@@ -105,6 +120,7 @@ class Tracer final : public graph::Recorder,
   memory::Domain& domain_;
   std::uint32_t segment_ = 0;
   std::uint32_t last_segment_ = 0;
+  std::uint32_t inside_ = 0;
   bool is_restored_ = false;
   std::exception_ptr failure_;  // of a place that may not throw
 };

@@ -28,6 +28,7 @@ ops::Draw kind_of(Creation::Kind kind) noexcept {
 
 // Counted as what is created eagerly is.
 Tensor Tracer::create(const Creation& what) {
+  const Inside inside(*this);
   const memory::Context& context = memory::context();
   const base::SiteId site =
       context.site.value != 0 ? context.site : base::intern(what.site);
@@ -48,12 +49,14 @@ Tensor Tracer::create(const Creation& what) {
 }
 
 void Tracer::made(const Tensor& tensor) {
+  const Inside inside(*this);
   check_context("create", tensor.array()->storage()->tag().site);
   values_.add_made(tensor);
 }
 
 void Tracer::on_host_access(const Tensor& tensor, const char* what,
                             bool is_write, const CallSite& site) {
+  const Inside inside(*this);
   const std::string where = base::format_site(base::intern(site));
   if (!values_.is_made(tensor)) {
     raise<TraceError>(

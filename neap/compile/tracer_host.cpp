@@ -22,6 +22,7 @@ Flag& Tracer::flag_of(const bool& flag, base::AnyRef owner) {
 }
 
 void Tracer::depends_on(const bool& flag, base::AnyRef owner) {
+  const Inside inside(*this);
   const Flag& known = flag_of(flag, std::move(owner));
   if (known.is_set == nullptr && known.value != flag) {
     raise<TraceError>(
@@ -45,6 +46,7 @@ void Tracer::listen(graph::RunListener& listener) {
 // Runs what may throw where nothing may: the failure refuses the trace later.
 template <class Note>
 bool Tracer::note_quietly(const Note& note) noexcept {
+  const Inside inside(*this);
   try {
     note();
     return true;
@@ -55,6 +57,7 @@ bool Tracer::note_quietly(const Note& note) noexcept {
 }
 
 void Tracer::on_grad_read(graph::Leaf& leaf) {
+  const Inside inside(*this);
   leaves_.on_read(leaf);
 }
 
@@ -67,14 +70,21 @@ bool Tracer::on_mode_change(graph::Leaf& leaf) noexcept {
 }
 
 void Tracer::on_hooks(graph::Leaf& leaf) {
+  const Inside inside(*this);
   leaves_.on_use(leaf);
 }
 
 void Tracer::on_handle_change(const Tensor& handle) noexcept {
+  if (inside_ != 0) {
+    return;
+  }
   note_quietly([&] { handles_.on_touch(handle); });
 }
 
 void Tracer::on_handle_asked(const Tensor& handle) noexcept {
+  if (inside_ != 0) {
+    return;
+  }
   note_quietly([&] {
     handles_.on_touch(handle);
     const base::Ref<tensor::Body>& body = handle.shared();

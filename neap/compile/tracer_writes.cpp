@@ -75,6 +75,7 @@ Operand Tracer::read_by(const graph::Write& write, const Tensor& input) {
 }
 
 void Tracer::write(const graph::Write& write) {
+  const Inside inside(*this);
   check_context(write.name, write.site);
   if (memory::context().recorder != this) {
     raise<TraceError>(
@@ -141,6 +142,7 @@ void Tracer::set_outputs(const graph::Write& write, Call& call) {
 }
 
 void Tracer::check(const graph::Check& check) {
+  const Inside inside(*this);
   check_context(check.op, check.site);
   memory::Vector<Operand> operands;
   operands.reserve(check.values.size());

@@ -146,6 +146,12 @@ void Optimizer::check_not_read(const char* function) {
   }
 }
 
+double Optimizer::lr(int group) const {
+  check_not_read("lr");
+  check_group(group);
+  return get_lr(group);
+}
+
 void Optimizer::set_lr(int group, double lr) {
   check_not_traced("set_lr");
   check_group(group);
@@ -187,7 +193,7 @@ void Optimizer::fill_rates(std::int64_t steps) {
     for (int group = 0; group < group_count_; ++group) {
       const Schedule& schedule =
           groups_[static_cast<std::size_t>(group)]->schedule;
-      const double rate = schedule ? schedule(step_count_ + step) : lr(group);
+      const double rate = schedule ? schedule(step_count_ + step) : get_lr(group);
       check_lr(rate);
       rates_.push_back(rate);  // room was reserved
     }

@@ -75,7 +75,7 @@ class NEAP_API Optimizer : public graph::RunListener {
   /// ValueError for a bad group, or a rate that is negative or not finite;
   /// TraceError while a step is traced, since it would be read or set once and
   /// not in each run.
-  virtual double lr(int group = 0) const = 0;
+  double lr(int group = 0) const;
   void set_lr(int group, double lr);
   /// Of all groups.
   void set_lr(double lr);
@@ -168,6 +168,7 @@ class NEAP_API Optimizer : public graph::RunListener {
   virtual std::string_view state_name(std::size_t k) const noexcept = 0;
   virtual void update_attrs(const Update& update,
                             AttrBytes& attrs) const noexcept = 0;
+  virtual double get_lr(int group) const noexcept = 0;
   virtual void put_lr(int group, double lr) noexcept = 0;
 
  private:
@@ -286,11 +287,6 @@ class Grouped : public Optimizer {
     note_options(group);
   }
 
-  double lr(int group = 0) const override {
-    check_not_read("lr");
-    return options(group).lr;
-  }
-
  protected:
   Grouped(const ParameterList& parameters, const Options& options) {
     add_group(parameters, options);
@@ -298,6 +294,7 @@ class Grouped : public Optimizer {
   const Options& at(int group) const noexcept {
     return options_[static_cast<std::size_t>(group)];
   }
+  double get_lr(int group) const noexcept override { return at(group).lr; }
   void put_lr(int group, double lr) noexcept override {
     options_[static_cast<std::size_t>(group)].lr = lr;
   }

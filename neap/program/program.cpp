@@ -35,6 +35,7 @@ Program& Program::operator=(Program&& other) noexcept {
     held_handles = std::move(other.held_handles);
     rebound_handles = std::move(other.rebound_handles);
     result_links = std::move(other.result_links);
+    digests = std::move(other.digests);
     listeners = std::move(other.listeners);
     first_draw = other.first_draw;
     draws = other.draws;
@@ -102,7 +103,7 @@ const void* Program::attrs_of(const Call& call) const noexcept {
 Bytes Program::bytes() const noexcept {
   return pool_bytes(values, calls, operands, members, externals, arguments,
                     gapped, results, grads, leaves, hooks, flags, held_handles,
-                    rebound_handles, result_links, listeners, attrs_, kept_);
+                    rebound_handles, result_links, digests, listeners, attrs_, kept_);
 }
 
 }  // namespace neap::compiler

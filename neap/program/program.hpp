@@ -222,6 +222,7 @@ class NEAP_API Program {
   memory::Vector<HeldHandle> held_handles;
   memory::Vector<ReboundHandle> rebound_handles;
   memory::Vector<ResultLink> result_links;
+  memory::Vector<std::uint64_t> digests;  // as traced; where it is verified
   memory::Vector<graph::RunListener*> listeners;
   /// The generator's position when the trace began, and how many draws a run
   /// takes: a draw n of the trace is the (n - first)th of each run.

@@ -96,6 +96,14 @@ const Trainer::Planned& Trainer::planned() const {
   return *planned_;
 }
 
+std::int64_t Trainer::traces() const {
+  return planned().step.traces();
+}
+
+std::string Trainer::why() const {
+  return planned().step.why();
+}
+
 const compiler::Program& Trainer::program() const {
   return planned().step.program();
 }

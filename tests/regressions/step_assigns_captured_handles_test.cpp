@@ -64,8 +64,9 @@ TEST_F(StepAssignsCapturedHandlesTest, CopiesOfTheStateKeepTheirValues) {
     kept.push_back(h);
   }
   for (int i = 0; i < 5; ++i) {
+    const float n = static_cast<float>(i + 1);
     EXPECT_THAT(floats(kept[static_cast<std::size_t>(i)]),
-                ElementsAre(i + 1.0F, 2.0F * static_cast<float>(i + 1)));
+                ElementsAre(n, 2.0F * n));
   }
 }
 
@@ -87,10 +88,10 @@ TEST_F(StepAssignsCapturedHandlesTest, AnotherTensorMayBeAssignedBetweenCalls) {
 TEST_F(StepAssignsCapturedHandlesTest, TwoStatesAreNotMixedUp) {
   Tensor h = zeros({2});
   Tensor c = ones({2});
-  const auto plain = [](Tensor& h, Tensor& c, const Tensor& x) {
-    const Tensor next = tanh(h + x) * c;
-    c = c * 0.5 + h;
-    h = next;
+  const auto plain = [](Tensor& hidden, Tensor& cell, const Tensor& x) {
+    const Tensor next = tanh(hidden + x) * cell;
+    cell = cell * 0.5 + hidden;
+    hidden = next;
   };
   Tensor plain_h = zeros({2});
   Tensor plain_c = ones({2});

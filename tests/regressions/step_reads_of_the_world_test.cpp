@@ -102,7 +102,7 @@ TEST_F(StepReadsOfTheWorldTest, ACapturedTensorThatBecomesALeafIsNoticed) {
 }
 
 TEST_F(StepReadsOfTheWorldTest, SettingsOfAnOptimizerAreRefused) {
-  optim::SGD sgd({{"w", w_}}, {.lr = 0.5});
+  optim::SGD sgd({{"w", w_, {}}}, {.lr = 0.5});
   const auto refused = [&](auto read) {
     auto step = neap::compile([&](const Tensor& x) { return x * read(); });
     return message_of([&] { step(x_); });
@@ -113,6 +113,39 @@ TEST_F(StepReadsOfTheWorldTest, SettingsOfAnOptimizerAreRefused) {
   EXPECT_THAT(refused([&] { return sgd.options().lr; }),
               HasSubstr("options: read inside"));
   EXPECT_EQ(sgd.lr(), 0.5);
+}
+
+TEST_F(StepReadsOfTheWorldTest, ANumberOfTheHostsIsFoundByVerify) {
+  int calls = 0;
+  auto step = neap::compile([&](const Tensor& x) { return x * ++calls + 1.0; },
+                            {.verify = 2});
+  step(x_);
+  step(x_);
+  EXPECT_THAT(message_of([&] { step(x_); }),
+              HasSubstr("call 0, fill at step_reads_of_the_world_test.cpp"));
+  EXPECT_EQ(calls, 2);
+  EXPECT_THAT(floats(step(x_)), Each(4.0F));
+}
+
+TEST_F(StepReadsOfTheWorldTest, VerifyFindsNothingInAStepThatDoesTheSame) {
+  optim::Adam adam({{"w", w_, {}}}, {.lr = 0.1});
+  Tensor h = zeros({2});
+  int runs_of_the_step = 0;
+  auto step = neap::compile(
+      [&](const Tensor& x) {
+        ++runs_of_the_step;
+        h = h * 0.5 + dropout(x, 0.5) * from_values({1, 2}, {2});
+        const Tensor loss = sum(w_ * h);
+        backward(loss);
+        adam.step();
+        adam.zero_grad();
+        return loss;
+      },
+      {.verify = 1});
+  for (int i = 0; i < 5; ++i) {
+    step(x_);
+  }
+  EXPECT_GE(runs_of_the_step, 5);
 }
 
 TEST_F(StepReadsOfTheWorldTest, WhyNamesTheArgument) {

@@ -1,0 +1,113 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/program/digest.hpp"
+
+#include <xxhash.h>
+
+#include <type_traits>
+
+namespace neap::compiler {
+namespace {
+
+// Feeds one hash; nothing is allocated.
+class Hash {
+ public:
+  void add(const void* data, std::size_t size) noexcept {
+    state_ = XXH3_64bits_withSeed(data, size, state_);
+  }
+  template <class T>
+  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  void add(T value) noexcept {
+    add(&value, sizeof(value));
+  }
+  void add(const tensor::Layout& layout) noexcept {
+    add(layout.dtype);
+    add(layout.offset);
+    for (int axis = 0; axis < layout.shape.rank(); ++axis) {
+      add(layout.shape[axis]);
+      add(layout.strides[axis]);
+    }
+  }
+  std::uint64_t get() const noexcept { return state_; }
+
+ private:
+  std::uint64_t state_ = 0;
+};
+
+class Digester {
+ public:
+  explicit Digester(const Program& program) noexcept : program_(program) {}
+
+  std::uint64_t of(const Call& call) const {
+    Hash hash;
+    hash.add(call.name.data(), call.name.size());
+    hash.add(call.kind);
+    for (const Operand& operand : program_.in(call)) {
+      add(operand, hash);
+    }
+    for (const Operand& operand : program_.out(call)) {
+      add(operand, hash);
+    }
+    add_attrs(call, hash);
+    return hash.get();
+  }
+
+  std::uint64_t of_end() const {
+    Hash hash;
+    for (const Result& result : program_.results) {
+      add(result.operand, hash);
+    }
+    for (const LeafGrad& grad : program_.grads) {
+      hash.add(grad.is_set);
+      add(grad.last, hash);
+    }
+    hash.add(program_.draws);
+    return hash.get();
+  }
+
+ private:
+  void add(const Operand& operand, Hash& hash) const {
+    hash.add(operand.value.value);
+    if (operand.value == kNoValue) {
+      return;
+    }
+    hash.add(operand.layout);
+    const Value& value = program_[operand.value];
+    hash.add(value.origin);
+    if (value.origin != Origin::kExternal ||
+        !program_.externals[value.index].is_constant) {
+      return;
+    }
+    const tensor::Storage& storage =
+        *program_.externals[value.index].tensor.array()->storage();
+    if (storage.has_elements() && storage.space() == memory::kHost) {
+      hash.add(storage.data(), static_cast<std::size_t>(storage.size()));
+    }
+  }
+
+  // Attributes that own something are not compared: they hold addresses.
+  void add_attrs(const Call& call, Hash& hash) const {
+    const bool is_owned =
+        call.op != nullptr && (call.op->copy_attrs != nullptr ||
+                               call.op->drop_attrs != nullptr);
+    if (call.attrs_size != 0 && call.listener == nullptr && !is_owned) {
+      hash.add(program_.attrs_of(call), call.attrs_size);
+    }
+  }
+
+  const Program& program_;
+};
+
+}  // namespace
+
+Digests digests_of(const Program& program) {
+  const Digester digester(program);
+  Digests out;
+  out.reserve(program.calls.size() + 1);
+  for (const Call& call : program.calls) {
+    out.push_back(digester.of(call));
+  }
+  out.push_back(digester.of_end());
+  return out;
+}
+
+}  // namespace neap::compiler
