@@ -35,6 +35,8 @@ Tensor argument_of(const World& world, const Argument& argument,
       return expand(make({1, kWidth}), whole);
     case Layout::kState:
       return rows == kRows ? world.states[0] : make(whole);
+    case Layout::kView:
+      return rows == kRows ? world.views[0] : make(whole);
     case Layout::kResult:
       return may_feed_back && world.results[0].shape() == whole
                  ? world.results[0]

@@ -37,10 +37,9 @@ class Run {
  public:
   Run(World& world, const Call& call, bool may_feed_back);
 
-  /// The results become the world's latest.
+  /// The results become the world's latest; until then it holds those before.
   template <class Step>
   void call(World& world, const Step& step) {
-    world.results.clear();
     const UseGenerator use(world.generator);
     const UsePrecision precision(world.is_bf16 ? Precision::kBf16
                                                : Precision::kF32);

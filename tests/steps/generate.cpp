@@ -172,14 +172,18 @@ class Maker {
   StepProgram program_;
 };
 
-// Calls `try_one` on each smaller program until none keeps the fault.
+std::size_t size_of(const StepProgram& program) {
+  return count_actions(program) + program.calls.size() + program.options.size();
+}
+
+// Takes each of `count` smaller programs that has the fault still.
 template <class Smaller>
 bool shrink_by(StepProgram& program, std::size_t count, const Smaller& smaller,
                const std::function<bool(const StepProgram&)>& has_fault) {
   bool is_smaller = false;
   for (std::size_t i = count; i-- > 0;) {
     StepProgram next = smaller(program, i);
-    if (has_fault(next)) {
+    if (size_of(next) < size_of(program) && has_fault(next)) {
       program = std::move(next);
       is_smaller = true;
     }
@@ -230,11 +234,9 @@ bool has_rule(const StepProgram& program, std::string_view name) {
                      [&](const Action& a) { return a.rule->name == name; });
 }
 
-bool writes_argument(const StepProgram& program) {
-  return std::any_of(
-      program.step.begin(), program.step.end(), [](const Action& a) {
-        return a.rule->theme == Theme::kWrites && a.operands[0].where == 'a';
-      });
+bool differs_in(const Verdict& verdict, std::string_view name) {
+  return std::any_of(verdict.names.begin(), verdict.names.end(),
+                     [&](const std::string& n) { return n.starts_with(name); });
 }
 
 }  // namespace
@@ -272,12 +274,11 @@ StepProgram shrink(StepProgram program,
 
 std::string class_of(const StepProgram& shrunk, const Verdict& verdict) {
   if (verdict.fault != "differs") {
-    return verdict.fault;
+    return kind_of(verdict);
   }
   constexpr std::pair<Theme, const char*> kAnywhere[] = {
       {Theme::kPrecision, "precision"},
       {Theme::kHooks, "hooks"},
-      {Theme::kQuestions, "flag that the step asks about"},
       {Theme::kReadings, "lr, step_count, options read"},
       {Theme::kNumbers, "host numbers"},
       {Theme::kKeeping, "kept outside"},
@@ -289,10 +290,15 @@ std::string class_of(const StepProgram& shrunk, const Verdict& verdict) {
       return name;
     }
   }
+  for (const Action& action : shrunk.step) {
+    if (action.rule->theme == Theme::kQuestions) {
+      return std::string(action.rule->name);
+    }
+  }
   if (has_theme(shrunk, Theme::kRebinding, true)) {
     return "rebound handle";
   }
-  if (writes_argument(shrunk)) {
+  if (differs_in(verdict, "argument")) {
     return "write into an argument";
   }
   if (has_theme(shrunk, Theme::kWrites, true)) {

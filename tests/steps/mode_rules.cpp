@@ -14,6 +14,19 @@ const Tensor& leaf_of(Scene& scene, const Action& action, std::size_t i) {
                 leaves.size()];
 }
 
+// What a block of the step sets, and puts back however it ends.
+template <class Undo>
+class Undone {
+ public:
+  explicit Undone(Undo undo) : undo_(std::move(undo)) {}
+  ~Undone() { undo_(); }
+  Undone(const Undone&) = delete;
+  Undone& operator=(const Undone&) = delete;
+
+ private:
+  Undo undo_;
+};
+
 // Takes one of two turns with operand 1, by the answer to a question.
 void take_turn(Scene& scene, const Action& action, bool answer) {
   const Tensor value = scene.get(action, 1);
@@ -49,22 +62,22 @@ constexpr Rule kModes[] = {
      [](Scene& s, const Action& /*a*/) { s.world().is_no_grad = false; }},
     {"in_eval", "#4", Theme::kModes, 3, 0, nullptr,
      [](Scene& s, const Action& /*a*/, const Body& body) {
+       const Undone undone([&] { s.world().net.train(); });
        s.world().net.eval();
        body();
-       s.world().net.train();
      }},
     {"frozen", "#4", Theme::kModes, 3, 0, nullptr,
      [](Scene& s, const Action& /*a*/, const Body& body) {
+       const Undone undone([&] { s.world().net.unfreeze(); });
        s.world().net.freeze();
        body();
-       s.world().net.unfreeze();
      }},
     {"leaf_frozen", "#4 l", Theme::kModes, 2, 0, nullptr,
      [](Scene& s, const Action& a, const Body& body) {
        const Tensor leaf = leaf_of(s, a, 1);
+       const Undone undone([&] { requires_grad_(leaf, true); });
        requires_grad_(leaf, false);
        body();
-       requires_grad_(leaf, true);
      }},
     {"no_grad", "#4", Theme::kModes, 2, 0, nullptr,
      [](Scene& /*s*/, const Action& /*a*/, const Body& body) {

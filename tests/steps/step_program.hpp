@@ -51,11 +51,12 @@ enum class Layout : std::uint8_t {
   kSame,      // the other argument itself
   kOverlap,   // shares rows with the other argument
   kState,     // a tensor that the step captures
+  kView,      // a gapped view of one
   kResult,    // the latest call's first result, where its shape fits
 };
 inline constexpr std::array kLayoutNames{
-    "dense",    "offset", "gapped",  "every", "transposed",
-    "expanded", "same",   "overlap", "state", "result"};
+    "dense", "offset",  "gapped", "every", "transposed", "expanded",
+    "same",  "overlap", "state",  "view",  "result"};
 
 struct Argument {
   Layout layout = Layout::kDense;

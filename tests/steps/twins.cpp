@@ -104,7 +104,6 @@ class Twins {
     ++verdict_.refused;
     ++verdict_.refusals[refusal_of(error)];
     compiled_.restore(host);
-    eager_.results.clear();
     auto names = differences(world_before, compiled_.seen());
     for (std::string& name : differences(arguments_before, run.seen())) {
       names.push_back(std::move(name));
@@ -239,7 +238,9 @@ std::string kind_of(const Verdict& verdict) {
     std::erase_if(name, [](char c) { return c >= '0' && c <= '9'; });
     names.insert(std::move(name));
   }
-  return fmt::format("{}: {}", verdict.fault, fmt::join(names, ", "));
+  return names.empty()
+             ? verdict.fault
+             : fmt::format("{}: {}", verdict.fault, fmt::join(names, ", "));
 }
 
 std::string to_text(const Verdict& verdict) {

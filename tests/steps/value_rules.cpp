@@ -61,6 +61,11 @@ constexpr Rule kRules[] = {
      }},
     {"constant", "r #4", Theme::kValues, 3, 0,
      [](Scene& s, const Action& a) {
+       s.put(a, 0,
+             from_values({0.25, -0.5, 0.1 * s.number(a, 1), 1.0}, {1, kWidth}));
+     }},
+    {"filled", "r #4", Theme::kValues, 2, 0,
+     [](Scene& s, const Action& a) {
        s.put(a, 0, full({kRows, kWidth}, 0.25 * (s.number(a, 1) + 1)));
      }},
     {"return", "rahlsvg #7", Theme::kValues, 0, 0,
@@ -72,6 +77,8 @@ constexpr Rule kRules[] = {
      }},
     {"return_graph", "r", Theme::kValues, 0, 0,
      [](Scene& s, const Action& a) { s.give(s.get(a, 0)); }},
+    {"drop_results", "", Theme::kValues, 0, 2,
+     [](Scene& s, const Action& /*a*/) { s.world().results.clear(); }},
     {"alias", "r rahsvk", Theme::kViews, 3, 0,
      [](Scene& s, const Action& a) {
        apply_to(s, a, [](const Tensor& x) { return x; });

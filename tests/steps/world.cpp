@@ -161,8 +161,6 @@ std::vector<Seen> World::seen() const {
   looker.look_all("handle ", handles);
   look_at_net(looker, net);
   look_at_optimizer(looker, *optimizer);
-  looker.say("numbers",
-             fmt::format("{} {} {}", numbers[0], numbers[1], counter));
   looker.say("count of kept", std::to_string(kept.size()));
   looker.look_all("kept ", kept);
   looker.look("retained", retained);
