@@ -13,11 +13,11 @@ namespace neap::steps {
 
 bool has_option(const StepProgram& program, std::string_view name);
 /// keep_all, keep_0, plain, poison, guards, no_reuse, max_batch, paged,
-/// programs_2. THROWS: ValueError for another name.
+/// programs_2, prepared. THROWS: ValueError for another name.
 CompileOptions options_of(const StepProgram& program);
-inline constexpr std::array kOptionNames{"keep_all",  "keep_0", "plain",
-                                         "poison",    "guards", "no_reuse",
-                                         "max_batch", "paged",  "programs_2"};
+inline constexpr std::array kOptionNames{
+    "keep_all", "keep_0",    "plain", "poison",     "guards",
+    "no_reuse", "max_batch", "paged", "programs_2", "prepared"};
 
 /// No other tensor of the world lies on its elements, and no graph records it.
 bool is_free(const World& world, const Tensor& tensor);
@@ -27,8 +27,8 @@ bool is_free_result(const World& world);
 /// False where what the action writes is shared with a result or a gradient in
 /// ways that no contract settles.
 bool may_take_place(const World& world, const Action& action);
-/// One action between calls.
-void act(World& world, const Action& action);
+/// One action between calls of a program's step.
+void act(World& world, const Action& action, const StepProgram& program);
 
 std::vector<Seen> see(std::string_view name, std::span<const Tensor> tensors);
 

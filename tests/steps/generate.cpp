@@ -34,7 +34,7 @@ class Maker {
     for (int i = 0; i < results; ++i) {
       program_.step.push_back(draw_return());
     }
-    has_shapes_ = choices_.one_in(5);
+    has_shapes_ = choices_.one_in(3);
     has_layouts_ = choices_.one_in(2);
     for (int i = 0; i < kCalls; ++i) {
       program_.calls.push_back(draw_call(i));
@@ -153,7 +153,7 @@ class Maker {
         return weight(*action.rule, false) == 0;
       });
     }
-    const int rows = has_shapes_ && choices_.one_in(3) ? 5 : kRows;
+    const int rows = has_shapes_ && choices_.one_in(2) ? 5 : kRows;
     for (std::size_t i = 0; i < 2; ++i) {
       const int layouts = static_cast<int>(kLayoutNames.size());
       call.arguments[i] = {has_layouts_

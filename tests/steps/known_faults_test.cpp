@@ -71,6 +71,15 @@ step
   set_grad l1 a0 2
 call offset:3:1 dense:3:2 0.5
 )"},
+    {"TwoGradientsOnOneStorage", kNever, R"(
+step
+  backward a1
+  set_grad l3 h0 1
+call dense:3:1 dense:3:2 0.75
+between
+  set_grad l1 h0 1
+call dense:3:3 dense:3:4 0.25
+)"},
     {"AResultThatIsAGappedArgument", kNever, R"(
 step
   return a0 0
@@ -142,6 +151,26 @@ between
   rebind_new h0 7
 call dense:3:3 dense:3:4 0.5
 call dense:3:5 dense:3:6 0.5
+)"},
+    {"AHandleThatIsAssignedBetweenCallsOfTwoPrograms", kAllowed, R"(
+step
+  add r0 a0 h2
+  return r0 0
+call dense:3:1 dense:3:2 0.5
+call dense:5:3 dense:5:4 0.5
+between
+  rebind_new h2 7
+call dense:3:5 dense:3:6 0.5
+call dense:5:3 dense:5:4 0.5
+)"},
+    {"AHandleWhoseShapeTheStepAsks", kAllowed, R"(
+step
+  if_rows r0 a0 h0
+  return r0 0
+call dense:3:1 dense:3:2 0.5
+between
+  swap h0 h2
+call dense:3:3 dense:3:4 0.5
 )"},
     {"ATensorThatIsKeptOutside", kAllowed, R"(
 step

@@ -104,9 +104,9 @@ constexpr Rule kQuestions[] = {
      [](Scene& s, const Action& a) {
        take_turn(s, a, s.world().net.is_training());
      }},
-    {"if_contiguous", "r rahv", Theme::kQuestions, 3, 0,
+    {"if_contiguous", "r rahsv rahv", Theme::kQuestions, 3, 0,
      [](Scene& s, const Action& a) {
-       take_turn(s, a, s.get(a, 1).is_contiguous());
+       take_turn(s, a, s.get(a, 2).is_contiguous());
      }},
     {"if_same", "r a hs", Theme::kQuestions, 2, 0,
      [](Scene& s, const Action& a) {
@@ -120,9 +120,10 @@ constexpr Rule kQuestions[] = {
      [](Scene& s, const Action& a) {
        take_turn(s, a, memory::context().grad_enabled);
      }},
-    {"if_rows", "r rahsv", Theme::kQuestions, 2, 0,
+    {"if_rows", "r rahsv rahsv", Theme::kQuestions, 3, 0,
      [](Scene& s, const Action& a) {
-       take_turn(s, a, s.get(a, 1).shape()[0] == kRows);
+       const Tensor asked = s.get(a, 2);
+       take_turn(s, a, asked.rank() > 0 && asked.size(0) == kRows);
      }},
 };
 

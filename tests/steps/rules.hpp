@@ -46,6 +46,7 @@ struct Rule {
   Theme theme = Theme::kValues;
   int in_step = 0;  // how often it is drawn in steps, and between calls
   int between = 0;
+  /// Null for what is done to the compiled step, and for what has `around`.
   void (*act)(Scene& scene, const Action& action) = nullptr;
   /// In place of `act`: runs the next actions inside of something. Operand 0
   /// is their number.

@@ -40,8 +40,10 @@ void Scene::run(std::span<const Action> actions) {
   for (std::size_t i = 0; i < actions.size(); ++i) {
     const Action& action = actions[i];
     world_.current = &action;
-    if (action.rule->around == nullptr) {
+    if (action.rule->act != nullptr) {
       action.rule->act(*this, action);
+    }
+    if (action.rule->around == nullptr) {
       continue;
     }
     const std::size_t inside =

@@ -93,6 +93,11 @@ constexpr Rule kWrites[] = {
          fill_(view_of(target, s.number(a, 2)), 0.1 * s.number(a, 1));
        }
      }},
+    {"scribble", "o #9", Theme::kValues, 0, 2,
+     [](Scene& s, const Action& a) {
+       const NoGrad guard;
+       fill_(s.get(a, 0), 0.1 * s.number(a, 1));
+     }},
     {"poke", "hs #9", Theme::kWrites, 0, 3,
      [](Scene& s, const Action& a) {
        Tensor target = s.get(a, 0);

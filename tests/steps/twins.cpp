@@ -37,6 +37,9 @@ class Twins {
         step_(compile(StepFunction(compiled_, program), options_of(program))) {}
 
   Verdict run() {
+    if (has_option(program_, "prepared") && !prepare()) {
+      return finish();
+    }
     for (const Call& call : program_.calls) {
       if (!change(call.before) || !make_call(call)) {
         return finish();
@@ -62,14 +65,32 @@ class Twins {
     return std::move(verdict_);
   }
 
+  // Traces ahead of the first call, which must change nothing.
+  bool prepare() {
+    const auto before = compiled_.seen();
+    const World::HostState host = compiled_.host_state();
+    const tensor::Spec batch{f32, {kRows, kWidth}};
+    const std::string error = error_of([&] {
+      step_.prepare({batch, batch, tensor::Spec{f64, {}}});
+    });
+    compiled_.restore(host);
+    auto names = differences(before, compiled_.seen());
+    return names.empty() || fail("prepared, and changed", names, error);
+  }
+
   // Between calls; false after a fault.
   bool change(std::span<const Action> actions) {
     for (const Action& action : actions) {
+      if (action.rule->name == "reset") {
+        step_.reset();
+      }
       if (!may_take_place(eager_, action)) {
         continue;
       }
-      const std::string plain = error_of([&] { act(eager_, action); });
-      const std::string other = error_of([&] { act(compiled_, action); });
+      const std::string plain =
+          error_of([&] { act(eager_, action, program_); });
+      const std::string other =
+          error_of([&] { act(compiled_, action, program_); });
       if (plain.empty() != other.empty()) {
         return fail("fails between calls", {}, plain + other);
       }
@@ -218,7 +239,7 @@ std::optional<std::size_t> first_throw(const StepProgram& program) {
       const Call& call = program.calls[i];
       for (const Action& action : call.before) {
         if (may_take_place(world, action)) {
-          act(world, action);
+          act(world, action, program);
         }
       }
       const int times = i + 1 == program.calls.size() ? 1 + kQuietCalls : 1;

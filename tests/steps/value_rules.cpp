@@ -1,5 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Rules about values: ops, views, chance, and what a step returns.
+#include "neap/autograd/rematerialise.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/tensor/create.hpp"
 #include "scene.hpp"
@@ -59,7 +60,7 @@ constexpr Rule kRules[] = {
          return number.defined() ? x * number : x;
        });
      }},
-    {"constant", "r #4", Theme::kValues, 3, 0,
+    {"constant", "r #4", Theme::kValues, 4, 0,
      [](Scene& s, const Action& a) {
        s.put(a, 0,
              from_values({0.25, -0.5, 0.1 * s.number(a, 1), 1.0}, {1, kWidth}));
@@ -67,6 +68,16 @@ constexpr Rule kRules[] = {
     {"filled", "r #4", Theme::kValues, 2, 0,
      [](Scene& s, const Action& a) {
        s.put(a, 0, full({kRows, kWidth}, 0.25 * (s.number(a, 1) + 1)));
+     }},
+    {"segment", "r rahsv hsl", Theme::kValues, 2, 0,
+     [](Scene& s, const Action& a) {
+       const Tensor other = s.get(a, 2);
+       apply_to(s, a, [&](const Tensor& x) {
+         const Tensor operand = fit(other, x);
+         return rematerialise([&](const Tensor& in) {
+           return tanh(in * operand) + operand * 0.5;
+         })(x);
+       });
      }},
     {"return", "rahlsvg #7", Theme::kValues, 0, 0,
      [](Scene& s, const Action& a) {
@@ -79,6 +90,9 @@ constexpr Rule kRules[] = {
      [](Scene& s, const Action& a) { s.give(s.get(a, 0)); }},
     {"drop_results", "", Theme::kValues, 0, 2,
      [](Scene& s, const Action& /*a*/) { s.world().results.clear(); }},
+    // In the hands of who has both worlds.
+    {"reset", "", Theme::kValues, 0, 1},
+    {"plain_call", "", Theme::kValues, 0, 1},
     {"alias", "r rahsvk", Theme::kViews, 3, 0,
      [](Scene& s, const Action& a) {
        apply_to(s, a, [](const Tensor& x) { return x; });
