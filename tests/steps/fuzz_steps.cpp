@@ -106,7 +106,7 @@ Arguments arguments_of(std::span<char*> words) {
 }
 
 int show(const StepProgram& program) {
-  std::cout << to_text(program);
+  std::cout << to_text(program) << std::flush;
   if (first_throw(program)) {
     std::cout << "the plain step throws\n";
     return kFound;

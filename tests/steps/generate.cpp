@@ -35,7 +35,6 @@ class Maker {
       program_.step.push_back(draw_return());
     }
     has_shapes_ = choices_.one_in(3);
-    has_layouts_ = choices_.one_in(2);
     for (int i = 0; i < kCalls; ++i) {
       program_.calls.push_back(draw_call(i));
     }
@@ -43,6 +42,8 @@ class Maker {
   }
 
  private:
+  bool& has(Theme theme) { return themes_[static_cast<std::size_t>(theme)]; }
+
   // Values always, and few of the others, so that what they do is not lost.
   void choose_themes(const Themes& themes) {
     for (std::size_t i = 0; i < kThemes; ++i) {
@@ -50,9 +51,8 @@ class Maker {
     }
     const auto one = static_cast<std::size_t>(choices_.below(kThemes));
     themes_[one] = themes_[one] || themes[one];
-    const auto has = [&](Theme theme) -> bool& {
-      return themes_[static_cast<std::size_t>(theme)];
-    };
+    has(Theme::kLayouts) =
+        themes[static_cast<std::size_t>(Theme::kLayouts)] && choices_.one_in(2);
     // What these change shows in gradients and updates alone.
     if (has(Theme::kHooks) || has(Theme::kModes) || has(Theme::kOptimizer)) {
       has(Theme::kGradients) = true;
@@ -156,7 +156,7 @@ class Maker {
     const int rows = has_shapes_ && choices_.one_in(2) ? 5 : kRows;
     for (std::size_t i = 0; i < 2; ++i) {
       const int layouts = static_cast<int>(kLayoutNames.size());
-      call.arguments[i] = {has_layouts_
+      call.arguments[i] = {has(Theme::kLayouts)
                                ? static_cast<Layout>(choices_.below(layouts))
                                : Layout::kDense,
                            rows, number * 2 + static_cast<int>(i) + 1};
@@ -168,7 +168,6 @@ class Maker {
   Choices choices_;
   Themes themes_{};
   bool has_shapes_ = false;
-  bool has_layouts_ = false;
   StepProgram program_;
 };
 

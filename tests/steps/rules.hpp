@@ -29,11 +29,12 @@ enum class Theme : std::uint8_t {
   kNumbers,    // numbers of the host's
   kKeeping,    // tensors of the step that are kept outside
   kChance,
+  kLayouts,  // arguments that do not lie dense, alone, at the start
 };
 inline constexpr std::array kThemeNames{
     "values",   "views",   "rebinding", "writes",    "gradients",
     "hooks",    "modes",   "questions", "precision", "optimizer",
-    "readings", "numbers", "keeping",   "chance"};
+    "readings", "numbers", "keeping",   "chance",    "layouts"};
 inline constexpr std::size_t kThemes = kThemeNames.size();
 
 using Body = std::function<void()>;

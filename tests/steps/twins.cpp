@@ -82,7 +82,7 @@ class Twins {
   bool change(std::span<const Action> actions) {
     for (const Action& action : actions) {
       if (action.rule->name == "reset") {
-        step_.reset();
+        reset();
       }
       if (!may_take_place(eager_, action)) {
         continue;
@@ -96,6 +96,15 @@ class Twins {
       }
     }
     return true;
+  }
+
+  // Ends results that lie in the step's own memory.
+  void reset() {
+    step_.reset();
+    if (!has_option(program_, "keep_all")) {
+      eager_.results.clear();
+      compiled_.results.clear();
+    }
   }
 
   bool make_call(const Call& call) {

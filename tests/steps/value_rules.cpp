@@ -74,7 +74,7 @@ constexpr Rule kRules[] = {
        const Tensor other = s.get(a, 2);
        apply_to(s, a, [&](const Tensor& x) {
          const Tensor operand = fit(other, x);
-         return rematerialise([&](const Tensor& in) {
+         return rematerialise([operand](const Tensor& in) {
            return tanh(in * operand) + operand * 0.5;
          })(x);
        });
