@@ -1,0 +1,81 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Calls: arguments of every layout, one call of a step in one world, and what
+// may take place between calls.
+#pragma once
+
+#include "neap/base/error.hpp"
+#include "neap/compile/options.hpp"
+#include "neap/graph/recorder.hpp"
+#include "neap/ops/precision.hpp"
+#include "scene.hpp"
+
+namespace neap::steps {
+
+bool has_option(const StepProgram& program, std::string_view name);
+/// keep_all, keep_0, plain, poison, guards, no_reuse, max_batch, paged,
+/// programs_2, prepared. THROWS: ValueError for another name.
+CompileOptions options_of(const StepProgram& program);
+inline constexpr std::array kOptionNames{
+    "keep_all", "keep_0",    "plain", "poison",     "guards",
+    "no_reuse", "max_batch", "paged", "programs_2", "prepared"};
+
+/// No other tensor of the world lies on its elements, and no graph records it.
+bool is_free(const World& world, const Tensor& tensor);
+/// The latest call's first result may be an argument of the next.
+bool is_free_result(const World& world);
+
+/// False where what the action writes is shared with a result or a gradient in
+/// ways that no contract settles.
+bool may_take_place(const World& world, const Action& action);
+/// One action between calls of a program's step.
+void act(World& world, const Action& action, const StepProgram& program);
+
+std::vector<Seen> see(std::string_view name, std::span<const Tensor> tensors);
+
+/// One call in one world.
+class Run {
+ public:
+  Run(World& world, const Call& call, bool may_feed_back);
+
+  /// The results become the world's latest; until then it holds those before.
+  template <class Step>
+  void call(World& world, const Step& step) {
+    const UseGenerator use(world.generator);
+    const UsePrecision precision(world.is_bf16 ? Precision::kBf16
+                                               : Precision::kF32);
+    const memory::ContextGuard mode([&](memory::Context& c) {
+      c.grad_enabled = c.grad_enabled && !world.is_no_grad;
+    });
+    const memory::Vector<Tensor> made =
+        step(arguments_[0], arguments_[1], number_);
+    world.results.assign(made.begin(), made.end());
+  }
+  void call_plainly(const StepProgram& program);
+
+  /// Arguments, and the world's latest results.
+  std::vector<Seen> seen() const;
+  bool shares(const Tensor& tensor) const;
+
+ private:
+  World& world_;
+  std::vector<Tensor> arguments_;
+  double number_;
+};
+
+/// What is thrown, in words; "" for nothing.
+template <class F>
+std::string error_of(const F& run) {
+  try {
+    run();
+    return {};
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+/// The error is one that says that a step cannot be compiled as it is.
+bool is_refusal(const Error& error);
+/// Type and words, without numbers and places.
+std::string refusal_of(const Error& error);
+
+}  // namespace neap::steps

@@ -1,0 +1,97 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// World: what a step captures, and what the code around it holds. Eager and
+// compiled runs have one each, made alike, and are compared by what is seen of
+// them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "neap/graph/hooks.hpp"
+#include "neap/nn/batch_norm.hpp"
+#include "neap/nn/layers.hpp"
+#include "neap/nn/linear.hpp"
+#include "neap/optim/optimizer.hpp"
+#include "neap/tensor/generator.hpp"
+
+namespace neap::steps {
+
+struct Action;
+
+inline constexpr std::int64_t kWidth = 4;
+inline constexpr std::int64_t kRows = 3;
+
+/// Values in [-1, 1), the same ones for a seed.
+Tensor made_up(int seed, const Shape& shape);
+
+class Net : public nn::Module {
+ public:
+  Net() {
+    add("fc", fc_);
+    add("norm", norm_);
+    add("drop", drop_);
+  }
+  Tensor operator()(const Tensor& x) { return drop_(norm_(fc_(x))); }
+
+ private:
+  nn::Linear fc_{kWidth, kWidth};
+  nn::BatchNorm1d norm_{kWidth};
+  nn::Dropout drop_{0.25};
+};
+
+/// A thing that can be seen: equal in two worlds where the text is.
+struct Seen {
+  std::string name;
+  std::string bits;  // or the error that stood in the way
+};
+
+/// A tensor's spec and elements; "none" where it is undefined.
+std::string bits_of(const Tensor& tensor);
+
+struct World {
+  explicit World(std::uint64_t seed);
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  std::vector<Seen> seen() const;
+  /// What the host's own code changed in a call that was refused: no library
+  /// can take it back.
+  struct HostState {
+    std::array<double, 2> numbers;
+    int counter;
+    std::size_t kept;
+    std::size_t hooks;
+  };
+  HostState host_state() const;
+  void restore(const HostState& state);
+
+  Generator generator;
+  std::array<Tensor, 4> leaves;   // (4, 4), (4), (3, 4), a gapped (3, 4)
+  std::array<Tensor, 3> states;   // (3, 4), (3, 8), (4, 3)
+  std::array<Tensor, 4> views;    // of states; (3, 4) but for the last, (1, 4)
+  std::array<Tensor, 3> handles;  // (3, 4), (3, 4), (4)
+  Net net;
+  std::unique_ptr<optim::Optimizer> optimizer;
+  bool is_adam = false;
+  std::vector<HookHandle> hooks;
+  std::array<double, 2> numbers{0.75, 1.5};
+  int counter = 0;
+  std::vector<Tensor> kept;
+  Tensor retained;                // an intermediate whose gradient is kept
+  std::vector<Tensor> results;    // of the latest call
+  bool has_free_results = false;  // none lies on an argument's elements
+  // Around each call.
+  bool is_bf16 = false;
+  bool is_no_grad = false;
+  int executions = 0;               // of the step's code
+  const Action* current = nullptr;  // the one that runs, or has thrown
+};
+
+/// Names of what differs; empty where all is equal.
+std::vector<std::string> differences(const std::vector<Seen>& a,
+                                     const std::vector<Seen>& b);
+
+}  // namespace neap::steps
