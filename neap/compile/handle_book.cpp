@@ -122,17 +122,24 @@ void HandleBook::stop_watching(const Entry& entry, Program& program,
 void HandleBook::finish(
     Program& program, const TracedValues& values,
     base::FunctionRef<std::uint32_t(const Tensor&)> exit_of) {
-  for (const Entry* entry : in_order()) {
-    const base::Ref<tensor::Body>& now = entry->handle->shared();
-    stop_watching(*entry, program, values);
-    if (now == entry->body) {
-      program.held_handles.push_back(
-          {entry->handle, entry->array, entry->link});
-      continue;
+  const memory::Vector<Entry*> all = in_order();
+  memory::Vector<std::uint32_t> results(all.size(), ReboundHandle::kNone);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const base::Ref<tensor::Body>& now = all[i]->handle->shared();
+    if (now != all[i]->body && now && now->array()) {
+      results[i] = exit_of(*all[i]->handle);
     }
-    const std::uint32_t result =
-        now && now->array() ? exit_of(*entry->handle) : ReboundHandle::kNone;
-    note_rebound(*entry, program, values, result);
+  }
+  // What one handle means in the end may be what another meant in the
+  // beginning: only now is it known which of these the program reads.
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    stop_watching(*all[i], program, values);
+    if (all[i]->handle->shared() == all[i]->body) {
+      program.held_handles.push_back(
+          {all[i]->handle, all[i]->array, all[i]->link});
+    } else {
+      note_rebound(*all[i], program, values, results[i]);
+    }
   }
 }
 

@@ -91,6 +91,9 @@ Program Tracer::take() {
 
 void Tracer::record(const OpCall& call, std::span<Tensor> outputs) {
   const Inside inside(*this);
+  for (const neap::Operand& input : call.inputs) {
+    handles_.on_touch(input.tensor());
+  }
   if (const std::optional<DType> dtype = numbers_.dtype_for(call)) {
     record_in(*dtype, call, outputs);
     return;
@@ -148,7 +151,6 @@ void Tracer::emit(const OpCall& call, Category category,
   specs.reserve(call.inputs.size());
   for (const neap::Operand& input : call.inputs) {
     specs.push_back(input.tensor().spec());
-    handles_.on_touch(input.tensor());
     if (graph::Leaf* leaf = graph::leaf_of(input.tensor())) {
       leaves_.on_use(*leaf);
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "neap/base/raise.hpp"
+#include "neap/graph/own_handle.hpp"
 #include "neap/graph/trace.hpp"
 #include "neap/graph/vertex.hpp"
 
@@ -96,7 +97,7 @@ bool Extras::keeps_grad(std::uint32_t output) const noexcept {
 Tensor Extras::kept_grad(std::uint32_t output) const {
   for (const Kept& kept : kept_) {
     if (kept.output == output) {
-      return kept.grad;
+      return copy_of(kept.grad);
     }
   }
   return {};
@@ -105,9 +106,7 @@ Tensor Extras::kept_grad(std::uint32_t output) const {
 void Extras::set_kept_grad(std::uint32_t output, Tensor grad) noexcept {
   for (Kept& kept : kept_) {
     if (kept.output == output) {
-      base::Ref<tensor::Body> body;
-      grad.exchange_shared(body);
-      kept.grad.exchange_shared(body);
+      exchange(kept.grad, grad);
     }
   }
 }

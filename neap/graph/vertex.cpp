@@ -9,6 +9,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/graph/node.hpp"
+#include "neap/graph/own_handle.hpp"
 #include "neap/graph/trace.hpp"
 #include "neap/memory/scope.hpp"
 
@@ -89,7 +90,7 @@ Tensor Leaf::grad(std::uint32_t /*output*/) const {
     current->on_grad_read(const_cast<Leaf&>(*this));
   }
   const std::lock_guard guard(lock_);
-  return grad_;
+  return copy_of(grad_);
 }
 
 void Leaf::set_requires_grad(bool value) noexcept {
@@ -107,13 +108,11 @@ void Leaf::set_grad(Tensor grad) noexcept {
       return;
     }
   }
-  base::Ref<tensor::Body> body;
-  grad.exchange_shared(body);
   {
     const std::lock_guard guard(lock_);
-    grad_.exchange_shared(body);
+    exchange(grad_, grad);
   }
-  // The old one is freed here, outside the lock.
+  // The old one goes here, outside the lock.
 }
 
 Leaf* leaf_of(const Tensor& tensor) {

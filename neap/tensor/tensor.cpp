@@ -46,7 +46,7 @@ std::int64_t Tensor::size(std::int64_t axis) const {
 }
 
 bool Tensor::is_contiguous() const {
-  return tensor::is_contiguous(array()->layout());
+  return tensor::is_contiguous(asked()->layout());
 }
 
 const void* Tensor::host_elements(DType dtype, const CallSite& site) const {
@@ -126,6 +126,7 @@ memory::Vector<double> Tensor::to_vector(CallSite site) const {
 }
 
 bool Tensor::is_leaf() const {
+  tell_of_question();
   const auto& link = body().link();
   return !link || link->is_leaf();
 }

@@ -18,10 +18,10 @@ namespace neap {
 class NEAP_API Tensor {
  public:
   Tensor() = default;  // undefined: every question but defined() throws
-  Tensor(const Tensor& other) = default;
+  Tensor(const Tensor& other) noexcept : body_(other.read().body_) {}
   Tensor(Tensor&& other) noexcept : body_(std::move(other.told().body_)) {}
   Tensor& operator=(const Tensor& other) noexcept {
-    told().body_ = other.body_;
+    told().body_ = other.read().body_;
     return *this;
   }
   Tensor& operator=(Tensor&& other) noexcept {
@@ -48,15 +48,15 @@ class NEAP_API Tensor {
 
   // --- what it is; all THROW: UseAfterRelease unless defined ---------------
 
-  const Shape& shape() const { return array()->shape(); }
+  const Shape& shape() const { return asked()->shape(); }
   int rank() const { return shape().rank(); }
   /// Extent of one axis; negative axes count from the end. THROWS: ShapeError.
   std::int64_t size(std::int64_t axis) const;
   std::int64_t element_count() const { return shape().element_count(); }
-  DType dtype() const { return array()->dtype(); }
-  tensor::SpaceId space() const { return array()->space(); }
-  tensor::Spec spec() const { return array()->spec(); }
-  const Shape& strides() const { return array()->layout().strides; }
+  DType dtype() const { return asked()->dtype(); }
+  tensor::SpaceId space() const { return asked()->space(); }
+  tensor::Spec spec() const { return asked()->spec(); }
+  const Shape& strides() const { return asked()->layout().strides; }
   bool is_contiguous() const;
 
   // --- elements; THROW: DeviceError outside host memory, DTypeError,
@@ -159,6 +159,12 @@ class NEAP_API Tensor {
     if (tensor::are_handles_heard()) [[unlikely]] {
       tensor::handle_changes(*this);
     }
+    return *this;
+  }
+  const base::Ref<tensor::Array>& asked() const { return read().array(); }
+  // This handle, which is being read.
+  const Tensor& read() const noexcept {
+    tell_of_question();
     return *this;
   }
   void tell_of_question() const noexcept {
