@@ -76,16 +76,15 @@ bool HandleBook::is_shared(const Entry& entry,
   });
 }
 
-void HandleBook::note_rebound(const Entry& entry, Program& program,
-                              const TracedValues& values,
-                              std::uint32_t result) const {
+void HandleBook::add_rebound(const Entry& entry, Program& program,
+                             const TracedValues& values) const {
   ReboundHandle rebound{.handle = entry.handle,
                         .was_defined = static_cast<bool>(entry.array),
                         .array = nullptr,
                         .link = nullptr,
                         .spec = {},
                         .layout = {},
-                        .result = result};
+                        .result = entry.result};
   if (entry.array) {
     rebound.spec = entry.array->spec();
     rebound.layout = entry.array->layout();
@@ -119,26 +118,15 @@ void HandleBook::stop_watching(const Entry& entry, Program& program,
   }
 }
 
-void HandleBook::finish(
-    Program& program, const TracedValues& values,
+void HandleBook::note_exits(
     base::FunctionRef<std::uint32_t(const Tensor&)> exit_of) {
   const memory::Vector<Entry*> all = in_order();
-  memory::Vector<std::uint32_t> results(all.size(), ReboundHandle::kNone);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const base::Ref<tensor::Body>& now = all[i]->handle->shared();
-    if (now != all[i]->body && now && now->array()) {
-      results[i] = exit_of(*all[i]->handle);
-    }
-  }
-  // What one handle means in the end may be what another meant in the
-  // beginning: only now is it known which of these the program reads.
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    stop_watching(*all[i], program, values);
-    if (all[i]->handle->shared() == all[i]->body) {
-      program.held_handles.push_back(
-          {all[i]->handle, all[i]->array, all[i]->link});
-    } else {
-      note_rebound(*all[i], program, values, results[i]);
+  exits_.reserve(all.size());
+  for (Entry* entry : all) {
+    const base::Ref<tensor::Body>& now = entry->handle->shared();
+    entry->is_rebound = now != entry->body;
+    if (entry->is_rebound && now && now->array()) {
+      entry->result = exit_of(*entry->handle);
     }
   }
 }
@@ -146,11 +134,34 @@ void HandleBook::finish(
 void HandleBook::restore() noexcept {
   for (auto& [address, entry] : entries_) {
     if (entry.handle->shared() != entry.body) {
-      entry.handle->exchange_shared(entry.body);
+      base::Ref<tensor::Body> body = entry.body;
+      entry.handle->exchange_shared(body);
+      if (exits_.size() < exits_.capacity()) {
+        exits_.push_back(std::move(body));
+      } else {
+        entry.body = std::move(body);  // of a trace that failed
+      }
     }
   }
-  // Handles may end as the entries do; the map is not looked at meanwhile.
-  const Map gone = std::exchange(entries_, {});
+  if (exits_.capacity() == 0) {
+    // Handles may end as the entries do; the map is not looked at meanwhile.
+    const Map gone = std::exchange(entries_, {});
+  }
+  exits_.clear();
+}
+
+void HandleBook::write_to(Program& program, const TracedValues& values) {
+  const memory::Vector<Entry*> all = in_order();
+  for (const Entry* entry : all) {
+    stop_watching(*entry, program, values);
+    if (entry->is_rebound) {
+      add_rebound(*entry, program, values);
+    } else {
+      program.held_handles.push_back(
+          {entry->handle, entry->array, entry->link});
+    }
+  }
+  entries_.clear();
 }
 
 }  // namespace neap::compiler

@@ -32,14 +32,16 @@ class HandleBook {
   void on_touch(const Tensor& handle) { note(handle); }
   void on_end(const Tensor& handle) noexcept;
 
-  /// Tells the program of the handles that are there, in the order in which
-  /// they were first touched. `exit_of` gives the program's result for what a
-  /// rebound handle means now.
-  /// THROWS: what `exit_of` throws; OutOfMemory.
-  void finish(Program& program, const TracedValues& values,
-              base::FunctionRef<std::uint32_t(const Tensor&)> exit_of);
-  /// Every handle means again what it meant before the step.
+  /// The step is over: `exit_of` gives the program's result for what a rebound
+  /// handle means now. THROWS: what `exit_of` throws; OutOfMemory.
+  void note_exits(base::FunctionRef<std::uint32_t(const Tensor&)> exit_of);
+  /// Every handle means again what it meant before the step. Handles inside of
+  /// what is let go of (a graph's closures) end with it.
   void restore() noexcept;
+  /// Tells the program of the handles that are there, in the order in which
+  /// they were first touched. REQUIRES: note_exits(), restore().
+  /// THROWS: OutOfMemory.
+  void write_to(Program& program, const TracedValues& values);
 
  private:
   struct Entry {
@@ -48,6 +50,8 @@ class HandleBook {
     base::Ref<tensor::Array> array;    // of the body, before a rebind of it
     base::Ref<tensor::GraphLink> link;
     std::uint64_t order = 0;
+    bool is_rebound = false;
+    std::uint32_t result = ReboundHandle::kNone;
   };
   using Map = std::unordered_map<
       const Tensor*, Entry, std::hash<const void*>, std::equal_to<>,
@@ -59,11 +63,12 @@ class HandleBook {
   static void stop_watching(const Entry& entry, Program& program,
                             const TracedValues& values) noexcept;
   bool is_shared(const Entry& entry, const TracedValues& values) const;
-  void note_rebound(const Entry& entry, Program& program,
-                    const TracedValues& values, std::uint32_t result) const;
+  void add_rebound(const Entry& entry, Program& program,
+                   const TracedValues& values) const;
 
   TraceNumber trace_;
   Map entries_;
+  memory::Vector<base::Ref<tensor::Body>> exits_;  // let go of when it is safe
   std::uint64_t touched_ = 0;
 };
 

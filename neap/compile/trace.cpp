@@ -25,13 +25,14 @@ Program trace(Step step, std::span<const tensor::Spec> arguments,
                                  : "jvp or a rematerialised segment");
   }
   Tracer tracer(where);
+  const Tracer::Hearing hear(tracer);
   {
     const memory::Vector<Tensor> in = tracer.add_arguments(arguments, given);
     memory::Vector<Tensor> results;
     tracer.run([&] { step(in, results); });
     tracer.finish(results);
-    tracer.restore();
   }
+  tracer.settle();
   return tracer.take();
 }
 

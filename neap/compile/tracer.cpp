@@ -51,11 +51,9 @@ memory::Vector<Tensor> Tracer::add_arguments(std::span<const Spec> specs,
 }
 
 void Tracer::run(base::FunctionRef<void()> body) {
-  const tensor::HearHandles hear;
   const memory::ContextGuard guard([this](memory::Context& c) {
     c.recorder = this;
     c.trace = this;
-    c.creator = this;
     c.generator = &generator_;
   });
   body();
@@ -74,6 +72,7 @@ void Tracer::restore() noexcept {
 
 Program Tracer::take() {
   check_kept();
+  handles_.write_to(program_, values_);
   // A handle that the step made for itself is gone; who holds it says nothing.
   // A handle object that is known says more than who else holds the body.
   for (External& external : program_.externals) {

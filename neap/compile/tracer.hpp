@@ -33,15 +33,27 @@ class Tracer final : public graph::Recorder,
   /// among `given` (empty: none has any). THROWS: OutOfMemory.
   memory::Vector<Tensor> add_arguments(std::span<const tensor::Spec> specs,
                                        std::span<const Tensor> given);
-  /// Runs `body` with the context set to this.
+  /// Hears of handles in this thread, for as long as it is there.
+  class Hearing {
+   public:
+    explicit Hearing(Tracer& tracer)
+        : guard_([&](memory::Context& c) { c.creator = &tracer; }) {}
+
+   private:
+    tensor::HearHandles hear_;
+    memory::ContextGuard guard_;
+  };
+  /// Runs `body` with the context set to this. REQUIRES: a Hearing.
   void run(base::FunctionRef<void()> body);
   /// What the step gives. THROWS: TraceError where a draw cannot be repeated,
   /// or for an undefined result; what failed before in a noexcept place.
   void finish(std::span<const Tensor> results);
-  /// Handles, leaves and flags mean again what they meant before.
-  void restore() noexcept;
-  /// REQUIRES: finish(), restore(); results are no longer held.
-  /// THROWS: TraceError where a value of the trace is still held.
+  /// What the step leaves to handles, leaves and flags, which then mean again
+  /// what they meant before. REQUIRES: finish(), and results are no longer held.
+  /// THROWS: TraceError for what no run could leave; OutOfMemory.
+  void settle();
+  /// REQUIRES: settle(). THROWS: TraceError where a value of the trace is still
+  /// held.
   Program take();
 
   // --- graph::Recorder
@@ -71,6 +83,8 @@ class Tracer final : public graph::Recorder,
   void on_handle_end(const Tensor& handle) noexcept override;
 
  private:
+  void restore() noexcept;
+
   // A seed that nobody chooses, so that a draw of another generator shows.
   static constexpr std::uint64_t kTraceSeed = 0xA3C59AC2F1D0B4E7U;
 

@@ -24,6 +24,7 @@ bool has_live_graph(const Tensor& tensor) {
 }  // namespace
 
 void Tracer::finish(std::span<const Tensor> results) {
+  ++inside_;  // what happens to handles from here on is the tracer's doing
   if (failure_) {
     std::rethrow_exception(failure_);
   }
@@ -49,14 +50,17 @@ void Tracer::finish(std::span<const Tensor> results) {
       link_result(results[i], static_cast<std::uint32_t>(i));
     }
   }
-  handles_.finish(program_, values_,
-                  [this](const Tensor& now) { return exit_of(now); });
+}
+
+void Tracer::settle() {
+  handles_.note_exits([this](const Tensor& now) { return exit_of(now); });
   leaves_.finish(program_, values_, site_, [this](const Tensor& gradient) {
     return own_copy(gradient, "grad");
   });
   for (Flag& flag : program_.flags) {
     flag.set_to = *flag.flag;
   }
+  restore();
 }
 
 // A dense copy that the program makes in every run.
