@@ -153,15 +153,20 @@ bool may_take_place(const World& world, const Action& action) {
   return true;
 }
 
+Call call_between() {
+  Call call;
+  call.arguments[1].seed = 2;
+  return call;
+}
+
 void act(World& world, const Action& action, const StepProgram& program) {
   world.current = &action;
-  if (action.rule->name == "plain_call") {
-    Call call;
-    call.arguments[1].seed = 2;
-    Run(world, call, false).call_plainly(program);
+  const std::string_view name = action.rule->name;
+  if (name == "plain_call" || name == "second_call") {
+    Run(world, call_between(), false).call_plainly(program);
     return;
   }
-  const UseGenerator use(world.generator);
+  const UseGenerator use(world.generator());
   Scene(world).run({&action, 1});
 }
 

@@ -27,6 +27,8 @@ bool is_free_result(const World& world);
 /// False where what the action writes is shared with a result or a gradient in
 /// ways that no contract settles.
 bool may_take_place(const World& world, const Action& action);
+/// What plain_call and second_call call with.
+Call call_between();
 /// One action between calls of a program's step.
 void act(World& world, const Action& action, const StepProgram& program);
 
@@ -40,7 +42,7 @@ class Run {
   /// The results become the world's latest; until then it holds those before.
   template <class Step>
   void call(World& world, const Step& step) {
-    const UseGenerator use(world.generator);
+    const UseGenerator use(world.generator());
     const UsePrecision precision(world.is_bf16 ? Precision::kBf16
                                                : Precision::kF32);
     const memory::ContextGuard mode([&](memory::Context& c) {

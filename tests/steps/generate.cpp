@@ -120,7 +120,7 @@ class Maker {
     if (may.find('r') != std::string::npos && choices_.one_in(3)) {
       where = 'r';
     }
-    int index = choices_.below(4);
+    int index = choices_.below(where == 'l' || where == 'g' ? 5 : 4);
     if (where == 's' && !choices_.one_in(4)) {
       index = 0;  // the one that has the shape of the others
     }

@@ -22,7 +22,7 @@ Tensor leaf_of(Scene& scene, const Action& action, std::size_t i) {
 Tensor loss_of(Scene& scene, const Tensor& value) {
   const auto& leaves = scene.world().leaves;
   return mean(square(value)) + mean(tanh(leaves[0])) +
-         mean(leaves[1] * leaves[1]) + mean(leaves[2] * leaves[3]);
+         mean(leaves[1] * leaves[4]) + mean(leaves[2] * leaves[3]);
 }
 
 // A tensor on the elements of `value` that has the shape of `leaf`; for a
@@ -43,6 +43,29 @@ std::vector<Tensor> all_of(const World& world) {
 
 ParameterList list_of(const World& world) {
   return world.optimizer->parameters();
+}
+
+void save_state(World& world) {
+  world.saved = world.optimizer->state();
+  for (auto& slot : world.saved->slots) {
+    for (Tensor& tensor : slot.tensors) {
+      tensor = tensor.defined() ? copy(tensor) : Tensor();
+    }
+  }
+}
+
+// The last leaf, once.
+void add_group(World& world) {
+  if (world.optimizer->group_count() > 1) {
+    return;
+  }
+  ParameterList list;
+  list.push_back({memory::String("added"), world.leaves.back(), {}});
+  if (world.is_adam) {
+    static_cast<optim::Adam&>(*world.optimizer).add_group(list, {.lr = 0.03});
+  } else {
+    static_cast<optim::SGD&>(*world.optimizer).add_group(list, {.lr = 0.03});
+  }
 }
 
 constexpr Rule kGradients[] = {
@@ -116,6 +139,16 @@ constexpr Rule kOptimizer[] = {
          sgd.set_options(0, options);
        }
      }},
+    {"save_state", "", Theme::kOptimizer, 0, 1,
+     [](Scene& s, const Action& /*a*/) { save_state(s.world()); }},
+    {"load_state", "", Theme::kOptimizer, 0, 2,
+     [](Scene& s, const Action& /*a*/) {
+       if (s.world().saved) {
+         s.world().optimizer->set_state(*s.world().saved);
+       }
+     }},
+    {"add_group", "", Theme::kOptimizer, 0, 1,
+     [](Scene& s, const Action& /*a*/) { add_group(s.world()); }},
     {"times_lr", "r rahsv", Theme::kReadings, 3, 0,
      [](Scene& s, const Action& a) {
        s.put(a, 0, s.get(a, 1) * s.world().optimizer->lr());

@@ -1,27 +1,10 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // What tracing once took over in silence, each as the small program that shows
 // it: the compiled step gives the plain step's bits, or it refuses the call.
-#include <gtest/gtest.h>
-
-#include "twins.hpp"
+#include "known_faults.hpp"
 
 namespace neap::steps {
 namespace {
-
-// Whether the call may be refused.
-enum class Refusal : bool { kNever, kAllowed };
-
-struct Known {
-  const char* name;
-  Refusal refusal;
-  const char* program;
-};
-
-void PrintTo(const Known& known, std::ostream* out) {
-  *out << known.name;
-}
-
-class KnownFaultsTest : public ::testing::TestWithParam<Known> {};
 
 TEST_P(KnownFaultsTest, TheBitsAreThePlainStepsOrTheCallIsRefused) {
   const StepProgram program = from_text(GetParam().program);
@@ -35,9 +18,6 @@ TEST_P(KnownFaultsTest, TheBitsAreThePlainStepsOrTheCallIsRefused) {
     }
   }
 }
-
-constexpr auto kNever = Refusal::kNever;
-constexpr auto kAllowed = Refusal::kAllowed;
 
 // --- results and gradients that are arguments
 
@@ -70,15 +50,6 @@ call offset:3:1 dense:3:2 0.5
 step
   set_grad l1 a0 2
 call offset:3:1 dense:3:2 0.5
-)"},
-    {"TwoGradientsOnOneStorage", kNever, R"(
-step
-  backward a1
-  set_grad l3 h0 1
-call dense:3:1 dense:3:2 0.75
-between
-  set_grad l1 h0 1
-call dense:3:3 dense:3:4 0.25
 )"},
     {"AResultThatIsAGappedArgument", kNever, R"(
 step
@@ -151,26 +122,6 @@ between
   rebind_new h0 7
 call dense:3:3 dense:3:4 0.5
 call dense:3:5 dense:3:6 0.5
-)"},
-    {"AHandleThatIsAssignedBetweenCallsOfTwoPrograms", kAllowed, R"(
-step
-  add r0 a0 h2
-  return r0 0
-call dense:3:1 dense:3:2 0.5
-call dense:5:3 dense:5:4 0.5
-between
-  rebind_new h2 7
-call dense:3:5 dense:3:6 0.5
-call dense:5:3 dense:5:4 0.5
-)"},
-    {"AHandleWhoseShapeTheStepAsks", kAllowed, R"(
-step
-  if_rows r0 a0 h0
-  return r0 0
-call dense:3:1 dense:3:2 0.5
-between
-  swap h0 h2
-call dense:3:3 dense:3:4 0.5
 )"},
     {"ATensorThatIsKeptOutside", kAllowed, R"(
 step
@@ -323,143 +274,11 @@ call dense:3:3 dense:3:4 0.5
 )"},
 };
 
-// --- writes
-
-constexpr Known kWritten[] = {
-    {"AWriteIntoAGappedArgument", kAllowed, R"(
-step
-  fill_ a0 3 0
-call gapped:3:1 dense:3:2 0.5
-call every:3:3 dense:3:4 0.5
-call transposed:3:3 dense:3:4 0.5
-)"},
-    {"AWriteIntoAViewOfAGappedArgument", kAllowed, R"(
-step
-  add_ a0 a1 2
-  return a0 0
-call gapped:3:1 dense:3:2 0.5
-)"},
-    {"AnArgumentThatIsWrittenState", kAllowed, R"(
-step
-  halve r1 a0
-  fill_ s0 7 0
-  add r0 r1 a0
-  return r0 0
-call state:3:1 dense:3:2 0.5
-)"},
-    {"AnArgumentThatIsAGappedViewOfWrittenState", kAllowed, R"(
-step
-  fill_ s1 7 0
-  halve r0 a0
-  return r0 0
-call view:3:1 dense:3:2 0.5
-)"},
-    {"ACapturedViewOfWrittenState", kNever, R"(
-step
-  halve r1 v0
-  fill_ s1 7 0
-  add r0 r1 v0
-  return r0 0
-  return v1 0
-call dense:3:1 dense:3:2 0.5
-call dense:3:1 dense:3:2 0.5
-)"},
-    {"AReturnedConstantThatIsWritten", kNever, R"(
-options keep_all
-step
-  constant r0 1
-  return r0 0
-call dense:3:1 dense:3:2 0.5
-between
-  fill_ o0 9 0
-call dense:3:3 dense:3:4 0.5
-call dense:3:5 dense:3:6 0.5
-)"},
-    {"AReturnedConstantThatIsWrittenInTheArena", kNever, R"(
-step
-  constant r0 1
-  return r0 0
-call dense:3:1 dense:3:2 0.5
-between
-  fill_ o0 9 0
-call dense:3:3 dense:3:4 0.5
-call dense:3:5 dense:3:6 0.5
-)"},
-    {"AGradientThatIsAConstantAndIsWritten", kNever, R"(
-step
-  constant r0 1
-  set_grad l1 r0 0
-call dense:3:1 dense:3:2 0.5
-between
-  fill_ g1 9 0
-call dense:3:3 dense:3:4 0.5
-between
-  fill_ g1 8 0
-call dense:3:5 dense:3:6 0.5
-)"},
-};
-
-// --- modes that a step sets and puts back
-
-constexpr Known kModes[] = {
-    {"ALayerInEvalForAPartOfTheStep", kAllowed, R"(
-step
-  in_eval 1
-  net r0 a0
-  net r1 a0
-  return r0 0
-call dense:3:1 dense:3:2 0.5
-call dense:3:3 dense:3:4 0.5
-)"},
-    {"ALayerInEvalForTheWholeStep", kAllowed, R"(
-step
-  in_eval 1
-  net r0 a0
-  return r0 0
-call dense:3:1 dense:3:2 0.5
-call dense:3:3 dense:3:4 0.5
-)"},
-    {"ALayerThatIsFrozenForAPartOfTheStep", kAllowed, R"(
-step
-  frozen 2
-  net r0 a0
-  backward r0
-  return r0 0
-call dense:3:1 dense:3:2 0.5
-call dense:3:3 dense:3:4 0.5
-)"},
-    {"ALeafThatIsFrozenForAPartOfTheStep", kAllowed, R"(
-step
-  leaf_frozen 2 l0
-  matmul r0 a0
-  backward r0
-  return r0 0
-call dense:3:1 dense:3:2 0.5
-call dense:3:3 dense:3:4 0.5
-)"},
-    {"AModeThatTheStepLeavesSet", kAllowed, R"(
-step
-  freeze
-call dense:3:1 dense:3:2 0.5
-between
-  unfreeze
-call dense:3:3 dense:3:4 0.5
-)"},
-};
-
-std::string name_of(const ::testing::TestParamInfo<Known>& info) {
-  return info.param.name;
-}
-
 INSTANTIATE_TEST_SUITE_P(Arguments, KnownFaultsTest,
                          ::testing::ValuesIn(kArguments), name_of);
 INSTANTIATE_TEST_SUITE_P(State, KnownFaultsTest, ::testing::ValuesIn(kState),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(Read, KnownFaultsTest, ::testing::ValuesIn(kRead),
-                         name_of);
-INSTANTIATE_TEST_SUITE_P(Written, KnownFaultsTest,
-                         ::testing::ValuesIn(kWritten), name_of);
-INSTANTIATE_TEST_SUITE_P(Modes, KnownFaultsTest, ::testing::ValuesIn(kModes),
                          name_of);
 
 }  // namespace

@@ -56,6 +56,13 @@ constexpr Rule kModes[] = {
      [](Scene& s, const Action& a) {
        requires_grad_(leaf_of(s, a, 0), s.number(a, 1) != 0);
      }},
+    {"track", "hs #2", Theme::kModes, 0, 2,
+     [](Scene& s, const Action& a) {
+       const Tensor tensor = s.get(a, 0);
+       if (tensor.is_leaf()) {
+         requires_grad_(tensor, s.number(a, 1) != 0);
+       }
+     }},
     {"grad_off", "", Theme::kModes, 0, 1,
      [](Scene& s, const Action& /*a*/) { s.world().is_no_grad = true; }},
     {"grad_on", "", Theme::kModes, 0, 2,

@@ -34,14 +34,17 @@ class Twins {
       : program_(program),
         eager_(program.seed),
         compiled_(program.seed),
-        step_(compile(StepFunction(compiled_, program), options_of(program))) {}
+        step_(compile(StepFunction(compiled_, program), options_of(program))),
+        second_(
+            compile(StepFunction(compiled_, program), options_of(program))) {}
 
   Verdict run() {
     if (has_option(program_, "prepared") && !prepare()) {
       return finish();
     }
     for (const Call& call : program_.calls) {
-      if (!change(call.before) || !make_call(call)) {
+      ++verdict_.call;
+      if (!change(call.before) || !make_call(call, step_)) {
         return finish();
       }
     }
@@ -52,6 +55,8 @@ class Twins {
   }
 
  private:
+  using Compiled = compiler::Compiled<StepFunction>;
+
   bool fail(std::string fault, std::vector<std::string> names = {},
             std::string message = {}) {
     verdict_.fault = std::move(fault);
@@ -84,6 +89,12 @@ class Twins {
       if (action.rule->name == "reset") {
         reset();
       }
+      if (action.rule->name == "second_call") {
+        if (!make_call(call_between(), second_)) {
+          return false;
+        }
+        continue;
+      }
       if (!may_take_place(eager_, action)) {
         continue;
       }
@@ -107,8 +118,7 @@ class Twins {
     }
   }
 
-  bool make_call(const Call& call) {
-    ++verdict_.call;
+  bool make_call(const Call& call, Compiled& step) {
     const bool may_feed_back = is_free_result(eager_);
     Run plain(eager_, call, may_feed_back);
     Run other(compiled_, call, may_feed_back);
@@ -117,7 +127,7 @@ class Twins {
     const World::HostState host = compiled_.host_state();
     ++verdict_.calls;
     try {
-      other.call(compiled_, [&](const auto&... in) { return step_(in...); });
+      other.call(compiled_, [&](const auto&... in) { return step(in...); });
     } catch (const Error& error) {
       return take_refusal(error, host, other, world_before, arguments_before);
     }
@@ -188,7 +198,8 @@ class Twins {
       }
       Call call = program_.calls.back();
       call.before.clear();
-      if (!make_call(call)) {
+      ++verdict_.call;
+      if (!make_call(call, step_)) {
         return;
       }
     }
@@ -201,7 +212,8 @@ class Twins {
   const StepProgram& program_;
   World eager_;
   World compiled_;
-  compiler::Compiled<StepFunction> step_;
+  Compiled step_;
+  Compiled second_;  // of the same code, over the same world
   std::vector<Tensor> held_plain_;
   std::vector<Tensor> held_other_;
   Verdict verdict_;

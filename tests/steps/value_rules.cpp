@@ -93,6 +93,7 @@ constexpr Rule kRules[] = {
     // In the hands of who has both worlds.
     {"reset", "", Theme::kValues, 0, 1},
     {"plain_call", "", Theme::kValues, 0, 1},
+    {"second_call", "", Theme::kValues, 0, 1},
     {"alias", "r rahsvk", Theme::kViews, 3, 0,
      [](Scene& s, const Action& a) {
        apply_to(s, a, [](const Tensor& x) { return x; });
@@ -121,8 +122,12 @@ constexpr Rule kRules[] = {
      }},
     {"seed", "#9", Theme::kChance, 0, 3,
      [](Scene& s, const Action& a) {
-       s.world().generator =
+       s.world().generator() =
            Generator(static_cast<std::uint64_t>(s.number(a, 0)) + 77);
+     }},
+    {"other_generator", "", Theme::kChance, 0, 2,
+     [](Scene& s, const Action& /*a*/) {
+       s.world().has_other_generator = !s.world().has_other_generator;
      }},
 };
 

@@ -28,7 +28,7 @@ std::string message_start(const Error& error) {
 
 ParameterList parameters_of(const World& world) {
   ParameterList list = world.net.parameters();
-  for (std::size_t i = 0; i < world.leaves.size(); ++i) {
+  for (std::size_t i = 0; i + 1 < world.leaves.size(); ++i) {
     list.push_back(
         {memory::String(fmt::format("l{}", i)), world.leaves[i], {}});
   }
@@ -62,6 +62,15 @@ class Looker {
  private:
   std::vector<Seen>& out_;
 };
+
+std::vector<Tensor> gradients_of(std::span<const Tensor> tensors) {
+  std::vector<Tensor> gradients;
+  for (const Tensor& tensor : tensors) {
+    gradients.push_back(tensor.defined() && tensor.is_leaf() ? tensor.grad()
+                                                             : Tensor());
+  }
+  return gradients;
+}
 
 void look_at_net(Looker& looker, const Net& net) {
   for (const Parameter& parameter : net.parameters()) {
@@ -122,7 +131,7 @@ std::string bits_of(const Tensor& tensor) {
 }
 
 World::World(std::uint64_t seed)
-    : generator(seed), net([&] {
+    : generators{Generator(seed), Generator(seed + 9)}, net([&] {
         const Drawn drawn(seed + 1);
         return Net();
       }()) {
@@ -130,7 +139,8 @@ World::World(std::uint64_t seed)
   leaves = {
       requires_grad_(made_up(1, {kWidth, kWidth}) * 0.5),
       requires_grad_(made_up(2, {kWidth})), requires_grad_(made_up(3, whole)),
-      requires_grad_(slice(made_up(4, {kRows, 2 * kWidth}), 1, 0, kEnd, 2))};
+      requires_grad_(slice(made_up(4, {kRows, 2 * kWidth}), 1, 0, kEnd, 2)),
+      requires_grad_(made_up(11, {kWidth}))};
   states = {made_up(5, whole), made_up(6, {kRows, 2 * kWidth}),
             made_up(7, {kWidth, kRows})};
   views = {slice(states[1], 1, 0, kEnd, 2), slice(states[1], 1, kWidth),
@@ -157,8 +167,10 @@ std::vector<Seen> World::seen() const {
                std::to_string(leaves[i].requires_grad()));
   }
   looker.look_all("state ", states);
+  looker.look("gradient of state 0", states[0].grad());
   looker.look_all("view ", views);
   looker.look_all("handle ", handles);
+  looker.look_all("gradient of handle ", gradients_of(handles));
   look_at_net(looker, net);
   look_at_optimizer(looker, *optimizer);
   looker.say("count of kept", std::to_string(kept.size()));
@@ -167,8 +179,10 @@ std::vector<Seen> World::seen() const {
   if (retained.defined()) {
     looker.look("gradient of retained", retained.grad());
   }
-  const base::DrawKey& key = generator.state();
-  looker.say("generator", fmt::format("{} {}", key.seed, key.draw));
+  for (const Generator& generator : generators) {
+    const base::DrawKey& key = generator.state();
+    looker.say("generator", fmt::format("{} {}", key.seed, key.draw));
+  }
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,14 +69,21 @@ struct World {
   HostState host_state() const;
   void restore(const HostState& state);
 
-  Generator generator;
-  std::array<Tensor, 4> leaves;   // (4, 4), (4), (3, 4), a gapped (3, 4)
+  /// The one that calls draw from.
+  Generator& generator() { return generators[has_other_generator ? 1 : 0]; }
+
+  std::array<Generator, 2> generators;
+  bool has_other_generator = false;
+  // (4, 4), (4), (3, 4), a gapped (3, 4), a (4) that is added to the optimizer
+  // when a program says so.
+  std::array<Tensor, 5> leaves;
   std::array<Tensor, 3> states;   // (3, 4), (3, 8), (4, 3)
   std::array<Tensor, 4> views;    // of states; (3, 4) but for the last, (1, 4)
   std::array<Tensor, 3> handles;  // (3, 4), (3, 4), (4)
   Net net;
   std::unique_ptr<optim::Optimizer> optimizer;
   bool is_adam = false;
+  std::optional<optim::OptimizerState> saved;  // of the optimizer, copied
   std::vector<HookHandle> hooks;
   std::array<double, 2> numbers{0.75, 1.5};
   int counter = 0;
