@@ -10,7 +10,6 @@
 #include "neap/base/raise.hpp"
 #include "neap/compile/lower.hpp"
 #include "neap/memory/scope.hpp"
-#include "neap/ops/contiguous.hpp"
 #include "neap/program/digest.hpp"
 #include "neap/tensor/create.hpp"
 
@@ -70,7 +69,6 @@ class CompiledStep::Turn {
   }
   ~Turn() {
     step_.arguments_.clear();
-    step_.given_.clear();
     step_.is_busy_.store(false, std::memory_order_release);
   }
   Turn(const Turn&) = delete;
@@ -170,8 +168,6 @@ void CompiledStep::let_go() noexcept {
   number_dtype_ = f64;
   arguments_.clear();
   arguments_.shrink_to_fit();
-  given_.clear();
-  given_.shrink_to_fit();
   specs_.clear();
   specs_.shrink_to_fit();
   numbers_.clear();
@@ -204,7 +200,7 @@ void CompiledStep::call(Step step, std::span<const Argument> arguments,
   results_.clear();
   if (is_part()) {
     attempt.succeed();
-    step(given_, results_);
+    step(arguments_, results_);
     take(results_);
     return;
   }
@@ -216,9 +212,8 @@ void CompiledStep::call(Step step, std::span<const Argument> arguments,
   }
   fit(entry);
   use(executor);
-  take_dense(executor);
   results_.resize(executor.results().count());
-  executor.prepare(arenas_, arguments_, given_, site_);
+  executor.prepare(arenas_, arguments_, site_);
   attempt.succeed();
   if (last_ != nullptr && last_ != &executor) {
     last_->results().revoke(site_);
@@ -231,7 +226,6 @@ void CompiledStep::call(Step step, std::span<const Argument> arguments,
 void CompiledStep::prepare(Step step, std::span<const tensor::Spec> arguments) {
   const Turn turn(*this);
   Attempt attempt(*this);
-  given_.reserve(arguments.size());
   arguments_.reserve(arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i].shape.rank() == 0 && arguments[i].dtype == number_dtype_) {
@@ -262,12 +256,12 @@ void CompiledStep::use(const Executor& executor) noexcept {
 }
 
 void CompiledStep::take_arguments(std::span<const Argument> arguments) {
-  given_.clear();
-  given_.reserve(arguments.size());
+  arguments_.clear();
+  arguments_.reserve(arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Argument& argument = arguments[i];
     if (argument.tensor == nullptr) {
-      given_.push_back(is_part()
+      arguments_.push_back(is_part()
                            ? scalar(argument.number, part_dtype(arguments))
                            : number(i, argument.number));
       continue;
@@ -277,7 +271,7 @@ void CompiledStep::take_arguments(std::span<const Argument> arguments) {
       raise<ValueError>("compile: argument {} is undefined", i);
     }
     if (is_part()) {
-      given_.push_back(tensor);
+      arguments_.push_back(tensor);
       continue;
     }
     if (memory::context().grad_enabled && tensor.requires_grad()) {
@@ -286,26 +280,15 @@ void CompiledStep::take_arguments(std::span<const Argument> arguments) {
           "detach() it",
           i);
     }
-    given_.push_back(tensor);
-  }
-}
-
-// A view with gaps is copied for a program that reads it and no more.
-void CompiledStep::take_dense(const Executor& executor) {
-  arguments_.clear();
-  arguments_.reserve(given_.size());
-  for (std::size_t i = 0; i < given_.size(); ++i) {
-    const Tensor& tensor = given_[i];
-    const bool is_taken = tensor.is_contiguous() || executor.takes_gaps(i);
-    arguments_.push_back(is_taken ? tensor : contiguous(tensor));
+    arguments_.push_back(tensor);
   }
 }
 
 // The tensors are those of the running call, which has the specs; other sizes
 // of the batch are traced dense.
 GivenArguments CompiledStep::given(std::span<const tensor::Spec> specs) const {
-  const bool is_call = specs.data() == specs_.data() && !given_.empty();
-  return {specs, is_call ? std::span<const Tensor>(given_)
+  const bool is_call = specs.data() == specs_.data() && !arguments_.empty();
+  return {specs, is_call ? std::span<const Tensor>(arguments_)
                          : std::span<const Tensor>()};
 }
 
@@ -342,8 +325,8 @@ Tensor CompiledStep::number(std::size_t i, double value) {
 
 void CompiledStep::take_specs() {
   specs_.clear();
-  specs_.reserve(given_.size());
-  for (const Tensor& argument : given_) {
+  specs_.reserve(arguments_.size());
+  for (const Tensor& argument : arguments_) {
     specs_.push_back(argument.spec());
   }
 }
@@ -401,7 +384,10 @@ CompiledStep::Entry& CompiledStep::find(Step step) {
       return *entry;
     }
   }
-  return add(step, specs_, options_.max_batch == 0);
+  const bool has_gaps =
+      std::any_of(arguments_.begin(), arguments_.end(),
+                  [](const Tensor& tensor) { return !tensor.is_contiguous(); });
+  return add(step, specs_, options_.max_batch == 0 || has_gaps);
 }
 
 // The largest batch first, then those that are asked for ahead: the arena is
@@ -432,40 +418,23 @@ void CompiledStep::add_sizes(Step step, std::span<const tensor::Spec> specs) {
   }
 }
 
-memory::Owned<Executor> CompiledStep::trace_step(
-    Step step, std::span<const tensor::Spec> specs,
-    std::span<const Tensor> given, const Passes& passes) const {
+memory::Owned<Executor> CompiledStep::make(Step step,
+                                           std::span<const tensor::Spec> specs,
+                                           const Passes& passes) const {
   CompileOptions options = options_;
   options.passes = passes;
   return memory::make_owned<Executor>(
       memory::Category::kGraph,
-      trace_for(step, specs, given, options, base::site_of(site_)),
+      trace_for(step, specs, given(specs).tensors, options,
+                base::site_of(site_)),
       options_.debug, options_.planner, options_.paged);
-}
-
-// A step that keeps an argument with gaps is traced for that very view.
-memory::Owned<Executor> CompiledStep::make(Step step,
-                                           std::span<const tensor::Spec> specs,
-                                           const Passes& passes) const {
-  memory::Owned<Executor> executor = trace_step(step, specs, {}, passes);
-  const std::span<const Tensor> tensors = given(specs).tensors;
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    if (executor->keeps_argument(i) && !tensors[i].is_contiguous()) {
-      executor = nullptr;
-      return trace_step(step, specs, tensors, passes);
-    }
-  }
-  return executor;
 }
 
 // Traces the step once more, for its program to be compared.
 void CompiledStep::verify(Step step, Entry& entry) {
   const Program& known = entry.executor->program();
-  const bool has_gaps = !known.gapped.empty();
   const Program now =
-      trace(step, specs_, has_gaps ? std::span<const Tensor>(given_)
-                                   : std::span<const Tensor>(),
-            base::site_of(site_));
+      trace(step, specs_, given(specs_).tensors, base::site_of(site_));
   const Digests digests = digests_of(now);
   const auto [differs, other] =
       std::mismatch(digests.begin(), digests.end(), known.digests.begin(),

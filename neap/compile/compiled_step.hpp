@@ -64,7 +64,6 @@ class NEAP_API CompiledStep {
   class Attempt;
   const Executor& latest() const;
   void take_arguments(std::span<const Argument> arguments);
-  void take_dense(const Executor& executor);
   GivenArguments given(std::span<const tensor::Spec> specs) const;
   Tensor number(std::size_t i, double value);
   DType part_dtype(std::span<const Argument> arguments) const;
@@ -79,10 +78,6 @@ class NEAP_API CompiledStep {
   void explain(std::span<const tensor::Spec> specs);
   memory::Owned<Executor> make(Step step, std::span<const tensor::Spec> specs,
                                const Passes& passes) const;
-  memory::Owned<Executor> trace_step(Step step,
-                                     std::span<const tensor::Spec> specs,
-                                     std::span<const Tensor> given,
-                                     const Passes& passes) const;
   memory::Owned<Executor> make_fitting(Step step,
                                        std::span<const tensor::Spec> specs,
                                        bool may_grow) const;
@@ -102,8 +97,7 @@ class NEAP_API CompiledStep {
   std::string why_;
   std::atomic<bool> is_busy_{false};
   // Of the running call, or waiting for the next.
-  memory::Vector<Tensor> given_;
-  memory::Vector<Tensor> arguments_;  // dense, where a program wants that
+  memory::Vector<Tensor> arguments_;
   memory::Vector<tensor::Spec> specs_;
   memory::Vector<Tensor> numbers_;
   DType number_dtype_ = f64;

@@ -50,7 +50,6 @@ Executor::Executor(Bound bound, const Debug& debug,
   }
   note_entries();
   note_calls();
-  note_kept_arguments();
 }
 
 void Executor::note_entries() {
@@ -104,24 +103,6 @@ void Executor::note_write(const Operand& operand) {
   }
 }
 
-void Executor::note_kept_arguments() {
-  for (const std::uint32_t written : written_arguments_) {
-    guards_.keep_argument(written);
-  }
-  for (const Result& result : program_.results) {
-    const Buffer& buffer = plan_.lifetimes.at(result.operand.value);
-    if (buffer.where == Where::kArgument) {
-      guards_.keep_argument(buffer.index);
-    }
-  }
-}
-
-bool Executor::takes_gaps(std::size_t i) const noexcept {
-  return std::any_of(
-      program_.gapped.begin(), program_.gapped.end(),
-      [&](const GappedArgument& gapped) { return gapped.argument == i; });
-}
-
 BrokenGuard Executor::broken(const GivenArguments& given) const {
   if (const BrokenGuard found = guards_.broken(given)) {
     return found;
@@ -147,12 +128,12 @@ void Executor::reserve(const Arenas& arenas) {
 }
 
 void Executor::prepare(const Arenas& arenas, std::span<const Tensor> arguments,
-                       std::span<const Tensor> given, base::SiteId site) {
+                       base::SiteId site) {
   site_ = site;
   try {
     find_states();
     find_bases(arenas, arguments);
-    check_arguments(arenas, given);
+    check_arguments(arenas, arguments);
     check_states(arenas);
     grads_.acquire();
     results_.acquire(arenas, grads_, arguments);
@@ -254,9 +235,9 @@ void Executor::check_states(const Arenas& arenas) const {
 }
 
 void Executor::check_arguments(const Arenas& arenas,
-                               std::span<const Tensor> given) const {
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const tensor::Storage* storage = given[i].array()->storage().get();
+                               std::span<const Tensor> arguments) const {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const tensor::Storage* storage = arguments[i].array()->storage().get();
     if (arenas.holds(storage->data())) {
       base::raise<ValueError>(
           "compile: argument {} is a result of an earlier call, which lies in "
@@ -264,17 +245,44 @@ void Executor::check_arguments(const Arenas& arenas,
           i);
     }
     if (!written_externals_.empty()) {
-      check_written(given[i], "argument " + std::to_string(i),
+      check_written(arguments[i], "argument " + std::to_string(i),
                     ReboundHandle::kNone);
     }
-    for (const std::uint32_t a : written_arguments_) {
-      if (a != i && given[a].array()->storage().get() == storage) {
-        base::raise<ValueError>(
-            "compile: arguments {} and {} share a storage, which the step "
-            "writes",
-            i, a);
-      }
+    const bool is_written = std::binary_search(written_arguments_.begin(),
+                                               written_arguments_.end(), i);
+    if (is_written || program_.asks_aliases) {
+      check_pair(i, arguments);
     }
+  }
+}
+
+// Nothing else that the program works on may lie where argument i does: the
+// trace took them for different tensors.
+void Executor::check_pair(std::size_t i,
+                          std::span<const Tensor> arguments) const {
+  const char* const why =
+      program_.asks_aliases
+          ? "and the step asks whether tensors share one; pass a copy()"
+          : "which the step writes";
+  for (std::size_t a = 0; a < arguments.size(); ++a) {
+    if (a != i && arguments[a].is_alias_of(arguments[i])) {
+      base::raise<ValueError>("compile: arguments {} and {} share a storage, {}",
+                              std::min(a, i), std::max(a, i), why);
+    }
+  }
+  const tensor::Storage* storage = arguments[i].array()->storage().get();
+  const auto check = [&](const tensor::Array* other) {
+    if (other != nullptr && other->storage().get() == storage) {
+      base::raise<ValueError>(
+          "compile: argument {} shares its storage with '{}', {}", i,
+          domain_.path_of(storage->tag().owner), why);
+    }
+  };
+  for (const External& external : program_.externals) {
+    check(external.tensor.defined() ? external.tensor.array().get() : nullptr);
+  }
+  for (const HeldHandle& handle : program_.held_handles) {
+    check(handle.array.get());
   }
 }
 

@@ -36,12 +36,6 @@ class NEAP_API Executor {
                        const GivenArguments& given) const {
     return guards_.describe(guard, given);
   }
-  /// Whether argument i is written or given away, so that a copy will not do.
-  bool keeps_argument(std::size_t i) const noexcept {
-    return guards_.is_kept(i);
-  }
-  /// Whether it is read as the view with gaps that it is.
-  bool takes_gaps(std::size_t i) const noexcept;
 
   /// Asks ahead for what the first run will need. THROWS: OutOfMemory.
   void reserve(const Arenas& arenas);
@@ -49,12 +43,11 @@ class NEAP_API Executor {
   /// the program will never hold again.
   bool is_current() const { return !guards_.broken_for_ever(); }
 
-  /// `given`: the arguments before views with gaps were copied.
   /// THROWS: ValueError for an argument or a state that lies where the step
   /// writes, or in the step's own memory; UseAfterRelease where something is
   /// gone; what checks and listeners throw; OutOfMemory. All is then as before.
   void prepare(const Arenas& arenas, std::span<const Tensor> arguments,
-               std::span<const Tensor> given, base::SiteId site);
+               base::SiteId site);
   /// REQUIRES: prepared. `results`: places for results().count() handles; the
   /// caller's come first. THROWS: what a check throws; TornStep.
   void run(std::span<const Tensor> arguments, std::span<Tensor> results);
@@ -100,7 +93,6 @@ class NEAP_API Executor {
   void note_calls();
   void note_call(const Call& call);
   void note_write(const Operand& operand);
-  void note_kept_arguments();
   void find_states();
   void check_states(const Arenas& arenas) const;
   void check_written(const Tensor& tensor, std::string_view what,
@@ -110,7 +102,8 @@ class NEAP_API Executor {
   void find_bases(const Arenas& arenas, std::span<const Tensor> arguments);
   void find_own_bases();
   void check_arguments(const Arenas& arenas,
-                       std::span<const Tensor> given) const;
+                       std::span<const Tensor> arguments) const;
+  void check_pair(std::size_t i, std::span<const Tensor> arguments) const;
   void write_attrs() const noexcept;
   void finish() noexcept;
   void link_results() noexcept;

@@ -44,7 +44,6 @@ Guards::Guards(const Program& program, int threads)
       grad_enabled_(memory::context().grad_enabled),
       precision_(current_precision()),
       threads_(threads),
-      is_kept_(program.arguments.size()),
       held_(program.held_handles.size()),
       states_(program.rebound_handles.size()) {
   for (std::size_t i = 0; i < held_.size(); ++i) {
@@ -105,8 +104,7 @@ BrokenGuard Guards::broken_arguments(const GivenArguments& given) const {
   return {};
 }
 
-// A dense program takes a copy of a view with gaps, unless it keeps the
-// argument itself.
+// A view with gaps is read as the view that it is.
 bool Guards::fits_gaps(const Tensor& tensor, std::size_t i) const {
   const bool has_gaps = !tensor.is_contiguous();
   for (const GappedArgument& gapped : program_.gapped) {
@@ -116,7 +114,7 @@ bool Guards::fits_gaps(const Tensor& tensor, std::size_t i) const {
       return has_gaps && layout == gapped.layout;
     }
   }
-  return !has_gaps || !is_kept(i);
+  return !has_gaps;
 }
 
 BrokenGuard Guards::broken_for_ever() const {
@@ -155,6 +153,9 @@ BrokenGuard Guards::broken_objects() const {
 
 bool Guards::does_state_hold(std::size_t i) const {
   const ReboundHandle& state = program_.rebound_handles[i];
+  if (!state.is_read) {
+    return true;
+  }
   const base::Ref<tensor::Body>& body = states_[i].handle()->shared();
   if (!body || !body->array()) {
     return !state.was_defined;
@@ -216,12 +217,20 @@ std::string Guards::describe(const BrokenGuard& guard,
       return describe_argument(guard.index, given);
     case What::kGaps:
       return fmt::format(
-          "argument {} is a view with other strides, and the step writes or "
-          "returns it",
-          guard.index);
+          "argument {} is a view with other strides, before {}", guard.index,
+          text_of_strides(guard.index));
     default:
       return describe_object(guard);
   }
+}
+
+std::string Guards::text_of_strides(std::size_t i) const {
+  for (const GappedArgument& gapped : program_.gapped) {
+    if (gapped.argument == i) {
+      return format_shape(gapped.layout.strides);
+    }
+  }
+  return "dense";
 }
 
 std::string Guards::describe_argument(std::size_t i,

@@ -59,11 +59,6 @@ class Guards {
   Guards(const Guards&) = delete;
   Guards& operator=(const Guards&) = delete;
 
-  /// The arguments whose memory the program writes or gives away: it then reads
-  /// no copy of a view with gaps. To be called once, when it is planned.
-  void keep_argument(std::size_t i) { is_kept_.at(i) = 1; }
-  bool is_kept(std::size_t i) const noexcept { return is_kept_[i] != 0; }
-
   /// The first guard that does not hold for a call.
   BrokenGuard broken(const GivenArguments& given) const;
   /// As broken(), of those that will never hold again: the program may go.
@@ -82,6 +77,7 @@ class Guards {
   BrokenGuard broken_leaves() const;
   bool does_state_hold(std::size_t i) const;
   bool fits_gaps(const Tensor& tensor, std::size_t i) const;
+  std::string text_of_strides(std::size_t i) const;
   std::string describe_argument(std::size_t i,
                                 const GivenArguments& given) const;
   std::string describe_context(BrokenGuard::What what) const;
@@ -92,7 +88,6 @@ class Guards {
   bool grad_enabled_;
   kernels::Precision precision_;
   int threads_;
-  memory::Vector<std::uint8_t> is_kept_;
   memory::Vector<tensor::HandleWatch> held_;
   memory::Vector<tensor::HandleWatch> states_;
 };

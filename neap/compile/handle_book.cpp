@@ -13,22 +13,15 @@ const tensor::Storage* storage_of(const tensor::Array* array) noexcept {
 
 }  // namespace
 
-// A value of this trace is in a handle that the step made: all that it assigned
-// to is noted already.
-bool HandleBook::is_made_by_step(const tensor::Body& body) const noexcept {
-  const tensor::Storage* storage = storage_of(body.array().get());
-  const StandIn* stand_in = storage != nullptr ? StandIn::of(*storage) : nullptr;
-  return stand_in != nullptr && stand_in->trace() == trace_;
-}
-
-void HandleBook::note(const Tensor& handle) {
-  if (entries_.find(&handle) != entries_.end()) {
-    return;
+HandleBook::Entry* HandleBook::note(const Tensor& handle) {
+  const auto found = entries_.find(&handle);
+  if (found != entries_.end()) {
+    return &found->second;
+  }
+  if (made_.contains(&handle)) {
+    return nullptr;
   }
   const base::Ref<tensor::Body>& body = handle.shared();
-  if (body && is_made_by_step(*body)) {
-    return;
-  }
   Entry entry{.handle = const_cast<Tensor*>(&handle),  // NOLINT: to restore
               .body = body,
               .array = nullptr,
@@ -38,10 +31,18 @@ void HandleBook::note(const Tensor& handle) {
     entry.array = body->array();
     entry.link = body->link();
   }
-  entries_.emplace(&handle, std::move(entry));
+  return &entries_.emplace(&handle, std::move(entry)).first->second;
+}
+
+void HandleBook::on_read(const Tensor& handle) {
+  Entry* entry = note(handle);
+  if (entry != nullptr && handle.shared() == entry->body) {
+    entry->is_read = true;
+  }
 }
 
 void HandleBook::on_end(const Tensor& handle) noexcept {
+  made_.erase(&handle);
   const auto found = entries_.find(&handle);
   if (found != entries_.end()) {
     // What it meant is let go of when the map is whole again.
@@ -72,13 +73,15 @@ bool HandleBook::is_shared(const Entry& entry,
   }
   return std::any_of(entries_.begin(), entries_.end(), [&](const auto& pair) {
     const Entry& other = pair.second;
-    return &other != &entry && storage_of(other.array.get()) == storage;
+    return &other != &entry && other.is_read &&
+           storage_of(other.array.get()) == storage;
   });
 }
 
 void HandleBook::add_rebound(const Entry& entry, Program& program,
                              const TracedValues& values) const {
   ReboundHandle rebound{.handle = entry.handle,
+                        .is_read = entry.is_read,
                         .was_defined = static_cast<bool>(entry.array),
                         .array = nullptr,
                         .link = nullptr,
@@ -89,8 +92,9 @@ void HandleBook::add_rebound(const Entry& entry, Program& program,
     rebound.spec = entry.array->spec();
     rebound.layout = entry.array->layout();
   }
-  const ValueId first =
-      entry.array ? values.entry_of(*entry.array->storage()) : kNoValue;
+  const ValueId first = entry.array && entry.is_read
+                            ? values.entry_of(*entry.array->storage())
+                            : kNoValue;
   if (first != kNoValue) {
     rebound.link = entry.link;
     rebound.is_fixed = is_shared(entry, values);
@@ -156,7 +160,7 @@ void HandleBook::write_to(Program& program, const TracedValues& values) {
     stop_watching(*entry, program, values);
     if (entry->is_rebound) {
       add_rebound(*entry, program, values);
-    } else {
+    } else if (entry->is_read) {
       program.held_handles.push_back(
           {entry->handle, entry->array, entry->link});
     }

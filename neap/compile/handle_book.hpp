@@ -7,11 +7,12 @@
 //   held      it means what it meant: the program holds while it does
 //   rebound   it means another tensor: a state, which every run sets anew
 //
-// Locals and temporaries of the step are noted like others, and forgotten when
-// they end. For sources of this room.
+// Handles that the step makes (locals, temporaries) are its own: one that is
+// still there in the end is in a container that grew, and is refused. For sources of this room.
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "neap/base/function_ref.hpp"
 #include "neap/compile/traced_values.hpp"
@@ -21,15 +22,18 @@ namespace neap::compiler {
 
 class HandleBook {
  public:
-  explicit HandleBook(TraceNumber trace) noexcept : trace_(trace) {}
+  HandleBook() = default;
   ~HandleBook() { restore(); }
   HandleBook(const HandleBook&) = delete;
   HandleBook& operator=(const HandleBook&) = delete;
 
   // All THROW: OutOfMemory, with nothing noted.
 
-  /// The handle is read, asked, or about to mean something else.
-  void on_touch(const Tensor& handle) { note(handle); }
+  /// The step makes a handle: it is its own, and must end with it.
+  void on_begin(const Tensor& handle) { made_.insert(&handle); }
+  /// The step reads a handle, or is about to assign to it.
+  void on_read(const Tensor& handle);
+  void on_change(const Tensor& handle) { note(handle); }
   void on_end(const Tensor& handle) noexcept;
 
   /// The step is over: `exit_of` gives the program's result for what a rebound
@@ -42,6 +46,10 @@ class HandleBook {
   /// they were first touched. REQUIRES: note_exits(), restore().
   /// THROWS: OutOfMemory.
   void write_to(Program& program, const TracedValues& values);
+  /// A handle that the step made and that is still there, or nullptr.
+  const Tensor* first_kept() const noexcept {
+    return made_.empty() ? nullptr : *made_.begin();
+  }
 
  private:
   struct Entry {
@@ -50,6 +58,7 @@ class HandleBook {
     base::Ref<tensor::Array> array;    // of the body, before a rebind of it
     base::Ref<tensor::GraphLink> link;
     std::uint64_t order = 0;
+    bool is_read = false;  // while it meant what it meant before the step
     bool is_rebound = false;
     std::uint32_t result = ReboundHandle::kNone;
   };
@@ -57,8 +66,7 @@ class HandleBook {
       const Tensor*, Entry, std::hash<const void*>, std::equal_to<>,
       memory::Allocator<std::pair<const Tensor* const, Entry>>>;
 
-  void note(const Tensor& handle);
-  bool is_made_by_step(const tensor::Body& body) const noexcept;
+  Entry* note(const Tensor& handle);
   memory::Vector<Entry*> in_order();
   static void stop_watching(const Entry& entry, Program& program,
                             const TracedValues& values) noexcept;
@@ -66,8 +74,10 @@ class HandleBook {
   void add_rebound(const Entry& entry, Program& program,
                    const TracedValues& values) const;
 
-  TraceNumber trace_;
   Map entries_;
+  std::unordered_set<const Tensor*, std::hash<const void*>, std::equal_to<>,
+                     memory::Allocator<const Tensor*>>
+      made_;
   memory::Vector<base::Ref<tensor::Body>> exits_;  // let go of when it is safe
   std::uint64_t touched_ = 0;
 };

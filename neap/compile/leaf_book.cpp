@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/compile/leaf_book.hpp"
 
+#include "neap/base/raise.hpp"
 #include "neap/graph/trace.hpp"
 
 namespace neap::compiler {
@@ -95,6 +96,14 @@ void LeafBook::finish(Program& program, TracedValues& values, base::SiteId site,
   for (Entry& entry : entries_) {
     LeafGrad& grad = entry.grad;
     entry.set_to = entry.get().requires_grad();
+    if (!graph::has_hooks(entry.get(), entry.hooks)) {
+      base::raise<TraceError>(
+          "register_hook: the step traced at {} adds a hook to '{}', or removes "
+          "one, and leaves it so, which a run would not do again; do that "
+          "outside, or remove() in the step what it adds",
+          base::format_site(site),
+          entry.get().domain().path_of(entry.get().owner()));
+    }
     if (grad.is_read && grad.was_defined) {
       grad.entry = values.entry_of(entry.before);
     }
@@ -119,6 +128,7 @@ void LeafBook::restore() noexcept {
     if (entry.grad.is_set) {
       entry.get().set_grad(std::exchange(entry.before, {}));
     }
+    graph::keep_hooks(entry.get(), entry.hooks);
     if (entry.is_mode_set) {
       entry.get().set_requires_grad(entry.requires_grad);
     }

@@ -21,7 +21,6 @@ using tensor::Spec;
 
 Tracer::Tracer(base::SiteId site)
     : values_(program_, {number()}),
-      handles_({number()}),
       generator_(kTraceSeed),
       site_(site),
       domain_(memory::domain()) {
@@ -34,6 +33,7 @@ Tracer::~Tracer() {
 
 memory::Vector<Tensor> Tracer::add_arguments(std::span<const Spec> specs,
                                              std::span<const Tensor> given) {
+  const Inside inside(*this);
   memory::Vector<Tensor> arguments;
   arguments.reserve(specs.size());
   for (std::size_t i = 0; i < specs.size(); ++i) {
@@ -91,7 +91,7 @@ Program Tracer::take() {
 void Tracer::record(const OpCall& call, std::span<Tensor> outputs) {
   const Inside inside(*this);
   for (const neap::Operand& input : call.inputs) {
-    handles_.on_touch(input.tensor());
+    handles_.on_read(input.tensor());
   }
   if (const std::optional<DType> dtype = numbers_.dtype_for(call)) {
     record_in(*dtype, call, outputs);

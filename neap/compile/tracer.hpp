@@ -78,9 +78,11 @@ class Tracer final : public graph::Recorder,
   void made(const Tensor& tensor) override;
   void on_host_access(const Tensor& tensor, const char* what, bool is_write,
                       const CallSite& site) override;
+  void on_handle_begin(const Tensor& handle) noexcept override;
   void on_handle_change(const Tensor& handle) noexcept override;
   void on_handle_asked(const Tensor& handle) noexcept override;
   void on_handle_end(const Tensor& handle) noexcept override;
+  void on_alias_asked(const Tensor& a, const Tensor& b) noexcept override;
 
  private:
   void restore() noexcept;

@@ -74,11 +74,17 @@ void Tracer::on_hooks(graph::Leaf& leaf) {
   leaves_.on_use(leaf);
 }
 
+void Tracer::on_handle_begin(const Tensor& handle) noexcept {
+  if (inside_ == 0) {
+    note_quietly([&] { handles_.on_begin(handle); });
+  }
+}
+
 void Tracer::on_handle_change(const Tensor& handle) noexcept {
   if (inside_ != 0) {
     return;
   }
-  note_quietly([&] { handles_.on_touch(handle); });
+  note_quietly([&] { handles_.on_change(handle); });
 }
 
 void Tracer::on_handle_asked(const Tensor& handle) noexcept {
@@ -86,7 +92,7 @@ void Tracer::on_handle_asked(const Tensor& handle) noexcept {
     return;
   }
   note_quietly([&] {
-    handles_.on_touch(handle);
+    handles_.on_read(handle);
     const base::Ref<tensor::Body>& body = handle.shared();
     if (body && body->link() && body->link()->is_leaf()) {
       leaves_.on_use(static_cast<graph::Leaf&>(*body->link()));
@@ -96,6 +102,29 @@ void Tracer::on_handle_asked(const Tensor& handle) noexcept {
 
 void Tracer::on_handle_end(const Tensor& handle) noexcept {
   handles_.on_end(handle);
+}
+
+// An argument has a storage of its own in the trace, and may share one with
+// whatever else was there before in a call.
+void Tracer::on_alias_asked(const Tensor& a, const Tensor& b) noexcept {
+  if (inside_ != 0 || !a.shared() || !a.shared()->array() || !b.shared() ||
+      !b.shared()->array()) {
+    return;
+  }
+  const auto origin_of = [&](const Tensor& tensor) {
+    const StandIn* stand_in =
+        StandIn::of(*tensor.shared()->array()->storage());
+    return stand_in != nullptr ? program_[stand_in->value()].origin
+                               : Origin::kExternal;
+  };
+  const Origin one = origin_of(a);
+  const Origin other = origin_of(b);
+  if ((one == Origin::kArgument && other != Origin::kCall) ||
+      (other == Origin::kArgument && one != Origin::kCall)) {
+    program_.asks_aliases =
+        program_.asks_aliases ||
+        a.shared()->array()->storage() != b.shared()->array()->storage();
+  }
 }
 
 std::uint32_t Tracer::enter_segment(std::uint32_t segment) noexcept {

@@ -129,19 +129,25 @@ void Tracer::link_result(const Tensor& tensor, std::uint32_t result) {
 }
 
 void Tracer::check_kept() const {
+  const Tensor* handle = handles_.first_kept();
   const StandIn* kept = values_.first_kept();
-  if (kept == nullptr) {
+  if (handle == nullptr && kept == nullptr) {
     return;
   }
-  const Value& value = program_[kept->value()];
-  const bool is_computed =
-      value.origin == Origin::kCall && value.index < program_.calls.size();
+  base::SiteId made = site_;
+  std::string_view what = "a captured tensor";
+  if (kept != nullptr) {
+    const Value& value = program_[kept->value()];
+    made = value.site;
+    what = value.origin == Origin::kCall && value.index < program_.calls.size()
+               ? program_.calls[value.index].name
+               : "an argument";
+  }
   raise<TraceError>(
       "trace: at {} the step puts a tensor ({}) where it outlives the step (a "
       "container that grows, a new handle); a run would not do that again. "
       "Return it, or assign it to a handle that is there before",
-      base::format_site(value.site),
-      is_computed ? program_.calls[value.index].name : "an argument");
+      base::format_site(made), what);
 }
 
 }  // namespace neap::compiler

@@ -140,6 +140,18 @@ bool has_hooks(const Vertex& vertex,
   return at == hooks.size();
 }
 
+void keep_hooks(const Vertex& vertex,
+                std::span<const base::Ref<Hook>> hooks) noexcept {
+  if (const Extras* extras = vertex.extras()) {
+    for (std::size_t i = 0; i < extras->hooks().size(); ++i) {
+      const base::Ref<Hook> hook = extras->hooks()[i];
+      if (std::find(hooks.begin(), hooks.end(), hook) == hooks.end()) {
+        hook->remove();
+      }
+    }
+  }
+}
+
 base::Ref<Hook> add_hook(const Tensor& t, Hook::When when,
                          memory::Owned<HookBody> body, const CallSite& site) {
   Vertex& vertex = vertex_of("register_hook", t);

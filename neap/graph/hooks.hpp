@@ -93,6 +93,10 @@ NEAP_API memory::Vector<base::Ref<Hook>> hooks_of(const Vertex& vertex);
 NEAP_API bool has_hooks(const Vertex& vertex,
                         std::span<const base::Ref<Hook>> hooks) noexcept;
 
+/// Removes those that are none of these.
+NEAP_API void keep_hooks(const Vertex& vertex,
+                         std::span<const base::Ref<Hook>> hooks) noexcept;
+
 /// THROWS: GraphError when `t` requires no grad; OutOfMemory.
 NEAP_API base::Ref<Hook> add_hook(const Tensor& t, Hook::When when,
                                   memory::Owned<HookBody> body,

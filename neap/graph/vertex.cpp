@@ -11,7 +11,6 @@
 #include "neap/graph/node.hpp"
 #include "neap/graph/own_handle.hpp"
 #include "neap/graph/trace.hpp"
-#include "neap/memory/scope.hpp"
 
 namespace neap::graph {
 
@@ -145,23 +144,6 @@ Tensor requires_grad_(Tensor tensor, bool value, CallSite site) {
                                         tensor.array()->domain()));
   }
   return tensor;
-}
-
-void set_grad(const Tensor& tensor, Tensor grad) {
-  graph::Leaf* leaf = graph::leaf_of(tensor);
-  if (leaf == nullptr) {
-    raise<GraphError>("set_grad: the tensor is no leaf that requires grad");
-  }
-  if (grad.defined() && grad.shape() != tensor.shape()) {
-    raise<ShapeError>("set_grad: shape {} for a tensor of shape {}",
-                      format_shape(grad.shape()), format_shape(tensor.shape()));
-  }
-  if (grad.defined() && grad.dtype() != tensor.dtype()) {
-    raise<DTypeError>("set_grad: {} for a tensor of {}", name_of(grad.dtype()),
-                      name_of(tensor.dtype()));
-  }
-  memory::detach_from_scope(grad);
-  leaf->set_grad(std::move(grad));
 }
 
 void zero_grad(std::span<const Tensor> tensors) noexcept {

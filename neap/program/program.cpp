@@ -28,6 +28,7 @@ Program& Program::operator=(Program&& other) noexcept {
     gapped = std::move(other.gapped);
     results = std::move(other.results);
     handed = other.handed;
+    asks_aliases = other.asks_aliases;
     grads = std::move(other.grads);
     leaves = std::move(other.leaves);
     hooks = std::move(other.hooks);

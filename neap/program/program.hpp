@@ -170,7 +170,9 @@ struct ReboundHandle {
   static constexpr std::uint32_t kNone = ~0U;
 
   Tensor* handle = nullptr;
-  /// What it means when a run begins; with is_fixed always the same array.
+  /// What it means when a run begins matters; with is_fixed it is always the
+  /// same array.
+  bool is_read = false;
   bool was_defined = false;
   bool is_fixed = false;
   base::Ref<tensor::Array> array;     // of an entry that is fixed
@@ -215,6 +217,9 @@ class NEAP_API Program {
   memory::Vector<GappedArgument> gapped;
   memory::Vector<Result> results;  // of the caller, then of handles
   std::uint32_t handed = 0;        // so many are the caller's
+  /// The step asks whether an argument shares its storage with others: it was
+  /// traced with arguments that share none.
+  bool asks_aliases = false;
   memory::Vector<LeafGrad> grads;
   memory::Vector<LeafMode> leaves;
   memory::Vector<base::Ref<graph::Hook>> hooks;  // of the leaves, in order

@@ -45,11 +45,15 @@ class NEAP_API Creator {
   // What happens to handle objects in the thread that traces; temporaries and
   // locals of the step are among them. A failure is kept, and refuses the trace.
 
+  /// `handle` was made, with a meaning.
+  virtual void on_handle_begin(const Tensor& handle) noexcept = 0;
   /// `handle` is about to mean something else.
   virtual void on_handle_change(const Tensor& handle) noexcept = 0;
-  /// The step asks whether it is defined, or requires a gradient.
+  /// The step copies it, or asks what it means.
   virtual void on_handle_asked(const Tensor& handle) noexcept = 0;
   virtual void on_handle_end(const Tensor& handle) noexcept = 0;
+  /// The step asks whether the two share a storage.
+  virtual void on_alias_asked(const Tensor& a, const Tensor& b) noexcept = 0;
 };
 
 /// THROWS: TraceError or UseAfterRelease, which name `what` and `site`.

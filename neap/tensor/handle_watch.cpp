@@ -81,6 +81,12 @@ void HandleWatch::end(const Tensor& handle) noexcept {
   }
 }
 
+void handle_begins(const Tensor& handle) noexcept {
+  if (Creator* creator = memory::context().creator) {
+    creator->on_handle_begin(handle);
+  }
+}
+
 void handle_changes(const Tensor& handle) noexcept {
   if (Creator* creator = memory::context().creator) {
     creator->on_handle_change(handle);

@@ -26,10 +26,12 @@ inline bool are_handles_heard() noexcept {
   return handle_listeners.load(std::memory_order_relaxed) != 0;
 }
 
+/// The handle object was made, with a meaning.
+NEAP_API void handle_begins(const Tensor& handle) noexcept;
 /// The handle is about to mean something else. What fails is kept by the
 /// context's creator, which refuses the trace.
 NEAP_API void handle_changes(const Tensor& handle) noexcept;
-/// The user asks whether the handle is defined, or requires a gradient.
+/// The handle is read: copied, or asked what it means.
 NEAP_API void handle_is_asked(const Tensor& handle) noexcept;
 /// The handle object is being destroyed.
 NEAP_API void handle_ends(const Tensor& handle) noexcept;

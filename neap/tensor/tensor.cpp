@@ -2,6 +2,7 @@
 #include "neap/tensor/tensor.hpp"
 
 #include "neap/base/raise.hpp"
+#include "neap/tensor/creator.hpp"
 #include "neap/tensor/element.hpp"
 #include "neap/tensor/host_access.hpp"
 #include "neap/tensor/tangent.hpp"
@@ -14,7 +15,9 @@ using tensor::check_host_access;
 
 Tensor::Tensor(base::Ref<Array> array, base::Ref<tensor::GraphLink> link,
                std::uint32_t output)
-    : body_(tensor::Body::create(std::move(array), std::move(link), output)) {}
+    : body_(tensor::Body::create(std::move(array), std::move(link), output)) {
+  tell_of_birth();
+}
 
 void Tensor::refuse_undefined() const {
   if (body_) {
@@ -148,6 +151,9 @@ Tensor Tensor::alias() const {
 }
 
 bool Tensor::is_alias_of(const Tensor& other) const {
+  if (tensor::Creator* creator = memory::context().creator) {
+    creator->on_alias_asked(*this, other);
+  }
   return array()->storage() == other.array()->storage();
 }
 

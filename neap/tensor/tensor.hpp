@@ -18,8 +18,12 @@ namespace neap {
 class NEAP_API Tensor {
  public:
   Tensor() = default;  // undefined: every question but defined() throws
-  Tensor(const Tensor& other) noexcept : body_(other.read().body_) {}
-  Tensor(Tensor&& other) noexcept : body_(std::move(other.told().body_)) {}
+  Tensor(const Tensor& other) noexcept : body_(other.read().body_) {
+    tell_of_birth();
+  }
+  Tensor(Tensor&& other) noexcept : body_(std::move(other.told().body_)) {
+    tell_of_birth();
+  }
   Tensor& operator=(const Tensor& other) noexcept {
     told().body_ = other.read().body_;
     return *this;
@@ -166,6 +170,11 @@ class NEAP_API Tensor {
   const Tensor& read() const noexcept {
     tell_of_question();
     return *this;
+  }
+  void tell_of_birth() const noexcept {
+    if (tensor::are_handles_heard()) [[unlikely]] {
+      tensor::handle_begins(*this);
+    }
   }
   void tell_of_question() const noexcept {
     if (tensor::are_handles_heard()) [[unlikely]] {

@@ -46,13 +46,41 @@ TEST(StepGappedArgumentsTest, DenseAndGappedArgumentsAreTwoPrograms) {
   EXPECT_THAT(floats(m), ElementsAre(1, 5, 3, 7, 5, 9));
 }
 
-TEST(StepGappedArgumentsTest, AnArgumentThatIsOnlyReadIsOneProgram) {
+TEST(StepGappedArgumentsTest, ViewsOfOneLayoutAreOneProgram) {
   auto step = neap::compile([](const Tensor& x) { return sum(x * 2.0); });
   const Tensor m = matrix();
   EXPECT_EQ(step(narrow(m, 1, 0, 1)).item(), 18.0);
   EXPECT_EQ(step(narrow(m, 1, 1, 1)).item(), 24.0);
-  EXPECT_EQ(step(ones({3, 1})).item(), 6.0);
   EXPECT_EQ(step.traces(), 1);
+  EXPECT_EQ(step(ones({3, 1})).item(), 6.0);
+  EXPECT_EQ(step.traces(), 2);
+}
+
+TEST(StepGappedArgumentsTest, AStepMayAskWhetherItsArgumentHasGaps) {
+  auto step = neap::compile(
+      [](const Tensor& x) { return x.is_contiguous() ? x + 1.0 : x + 2.0; });
+  const Tensor m = matrix();
+  EXPECT_EQ(step(m).at({0, 0}), 2.0);
+  EXPECT_EQ(step(transpose(m, 0, 1)).at({0, 0}), 3.0);
+}
+
+TEST(StepGappedArgumentsTest, AWrittenArgumentThatTheStepCapturedIsRefused) {
+  const Tensor state = matrix();
+  auto step = neap::compile([&](const Tensor& x) {
+    copy_(x, x * 2.0);
+    return state + 0.0;
+  });
+  EXPECT_THROW(step(narrow(state, 0, 0, 1)), ValueError);
+  EXPECT_EQ(state.at({0, 0}), 1.0);
+}
+
+TEST(StepGappedArgumentsTest, AliasesThatTheStepAsksForAreRefused) {
+  const Tensor state = matrix();
+  auto step = neap::compile([&](const Tensor& x) {
+    return x.is_alias_of(state) ? x + 1.0 : x + 2.0;
+  });
+  EXPECT_EQ(step(ones({2})).at({0}), 3.0);
+  EXPECT_THROW(step(narrow(state, 0, 0, 1)), ValueError);
 }
 
 TEST(StepGappedArgumentsTest, AViewOfStateThatTheStepWritesIsRefused) {
