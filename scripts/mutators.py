@@ -64,10 +64,13 @@ def changes_of(line, shown):
     for found in NEGATION.finditer(shown):
         yield line[:found.start()] + line[found.end():]
     for found in NUMBER.finditer(shown):
-        value = int(found.group(1).replace("'", ""))
+        digits = found.group(1).replace("'", "")
+        is_octal = len(digits) > 1 and digits[0] == "0"
+        value = int(digits, 8 if is_octal else 10)
         for changed in (value + 1, value - 1):
             if changed >= 0:
-                yield (line[:found.start()] + str(changed) + found.group(2)
+                text = f"0{changed:o}" if is_octal else str(changed)
+                yield (line[:found.start()] + text + found.group(2)
                        + line[found.end():])
     if (found := CONDITION.match(line)) and balanced(found.group(2)) and (
             ";" not in found.group(2) and "=" not in re.sub(

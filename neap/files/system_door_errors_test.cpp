@@ -112,6 +112,34 @@ TEST(SystemDoorErrorsTest, KnowsPermissionsAndKindsOfPaths) {
   EXPECT_EQ(system_door().inspect("/dev/null")->kind, PathKind::kOther);
 }
 
+TEST(SystemDoorErrorsTest, LetsTheUsersMaskDecideWhoMayReadANewFile) {
+  const TemporaryFolder folder;
+  const mode_t before = ::umask(0);
+  EXPECT_TRUE(system_door().open_write(folder.at("a")).has_value());
+  ::umask(027);
+  EXPECT_TRUE(system_door().open_append(folder.at("b")).has_value());
+  ::umask(before);
+  EXPECT_EQ(system_door().inspect(folder.at("a"))->mode, 0666U);
+  EXPECT_EQ(system_door().inspect(folder.at("b"))->mode, 0640U);
+}
+
+TEST(SystemDoorErrorsTest, OpensAFileWhereStandardInputIsClosed) {
+  const TemporaryFolder folder;
+  folder.put("a", "text");
+  const int kept = ::dup(STDIN_FILENO);
+  ::close(STDIN_FILENO);
+  {
+    auto file = system_door().open_read(folder.at("a"));
+    ASSERT_TRUE(file.has_value());
+    EXPECT_EQ(file->handle(), STDIN_FILENO);
+    EXPECT_EQ(file->size().value(), 4);
+  }
+  if (kept >= 0) {
+    ::dup2(kept, STDIN_FILENO);
+    ::close(kept);
+  }
+}
+
 TEST(SystemDoorErrorsTest, TakesAFolderThatCannotBeSyncedForSynced) {
   EXPECT_TRUE(system_door().sync_directory("/proc").has_value());
 }

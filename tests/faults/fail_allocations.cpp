@@ -21,6 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdarg>
@@ -42,15 +43,32 @@ struct Tally {
 
 enum Kind : std::int64_t { kHeap = 1, kMap = 2 };
 
-constinit Tally own_tally;
-constinit Tally* tally = &own_tally;
-constinit std::atomic<bool> is_counting = false;
-constinit std::int64_t fail_at = 0;
-constinit std::int64_t fail_count = 1;
-constinit std::int64_t kind_counted = 0;
-constinit std::int64_t smallest_counted = 0;
-constinit bool has_trace = false;
-constinit thread_local bool is_inside = false;
+struct State {
+  Tally own;  // where there is no file
+  std::atomic<Tally*> tally = &own;
+  std::atomic<bool> is_counting = false;
+  std::int64_t fail_at = 0;
+  std::int64_t fail_count = 1;
+  std::int64_t kind_counted = 0;
+  std::int64_t smallest_counted = 0;
+  bool has_trace = false;
+  int (*program_main)(int, char**, char**) = nullptr;
+};
+
+State& state() noexcept {
+  static constinit State instance;
+  return instance;
+}
+
+Tally& tally() noexcept {
+  return *state().tally.load(std::memory_order_relaxed);
+}
+
+// Whether the current thread is in a function below that takes memory.
+bool& is_inside() noexcept {
+  static constinit thread_local bool instance = false;
+  return instance;
+}
 
 using Malloc = void* (*)(std::size_t);
 using Calloc = void* (*)(std::size_t, std::size_t);
@@ -66,43 +84,43 @@ Function next(const char* name) noexcept {
   return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));
 }
 
-long real_syscall(long number, long a, long b, long c, long d, long e,
-                  long f) noexcept {
+long real_syscall(long number, const std::array<long, 6>& a) noexcept {
   static constinit std::atomic<Syscall> real = nullptr;
   Syscall function = real.load(std::memory_order_relaxed);
   if (function == nullptr) {
     function = next<Syscall>("syscall");
     real.store(function, std::memory_order_relaxed);
   }
-  return function(number, a, b, c, d, e, f);
+  return function(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 void write_trace() noexcept {
   void* frames[64];
-  is_inside = true;  // what backtrace itself takes is not counted
+  is_inside() = true;  // what backtrace itself takes is not counted
   const int depth = ::backtrace(frames, 64);
   ::backtrace_symbols_fd(frames, depth, STDERR_FILENO);
-  is_inside = false;
+  is_inside() = false;
 }
 
 // Counts a call; true where it has to fail.
 bool fails(Kind kind, std::size_t size) noexcept {
-  if (is_inside || (kind_counted != 0 && kind_counted != kind) ||
-      static_cast<std::int64_t>(size) < smallest_counted) {
+  const State& s = state();
+  if (is_inside() || (s.kind_counted != 0 && s.kind_counted != kind) ||
+      static_cast<std::int64_t>(size) < s.smallest_counted) {
     return false;
   }
-  if (!is_counting.load(std::memory_order_acquire)) {
-    tally->by_loader.fetch_add(1, std::memory_order_relaxed);
+  if (!s.is_counting.load(std::memory_order_acquire)) {
+    tally().by_loader.fetch_add(1, std::memory_order_relaxed);
     return false;
   }
   const std::int64_t number =
-      tally->calls.fetch_add(1, std::memory_order_relaxed) + 1;
-  const bool is_due = fail_at > 0 && number >= fail_at &&
-                      (fail_count == 0 || number < fail_at + fail_count);
-  if (is_due && tally->failed.fetch_add(1, std::memory_order_relaxed) == 0) {
-    tally->first_size.store(static_cast<std::int64_t>(size));
-    tally->first_kind.store(kind);
-    if (has_trace) {
+      tally().calls.fetch_add(1, std::memory_order_relaxed) + 1;
+  const bool is_due = s.fail_at > 0 && number >= s.fail_at &&
+                      (s.fail_count == 0 || number < s.fail_at + s.fail_count);
+  if (is_due && tally().failed.fetch_add(1, std::memory_order_relaxed) == 0) {
+    tally().first_size.store(static_cast<std::int64_t>(size));
+    tally().first_kind.store(kind);
+    if (s.has_trace) {
       write_trace();
     }
   }
@@ -142,32 +160,35 @@ void open_tally(const char* path) noexcept {
   if (file < 0) {
     return;
   }
-  const long pages = real_syscall(SYS_mmap, 0, sizeof(Tally),
-                                  PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  const long pages = real_syscall(
+      SYS_mmap,
+      {0, sizeof(Tally), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0});
   ::close(file);
   if (pages != -1) {
-    const std::int64_t by_loader = tally->by_loader.load();
-    tally = reinterpret_cast<Tally*>(pages);
-    tally->by_loader.store(by_loader);
+    const std::int64_t by_loader = tally().by_loader.load();
+    state().tally = reinterpret_cast<Tally*>(pages);  // NOLINT: a system call's
+    tally().by_loader.store(by_loader);
   }
 }
 
 // Runs before the constructors of every other library (-z initfirst).
 [[gnu::constructor]] void start(int, char**, char** environment) {
+  const auto number = [&](const char* name, std::int64_t otherwise) {
+    return number_of(value_of(environment, name), otherwise);
+  };
+  State& s = state();
   open_tally(value_of(environment, "NEAP_FAULT_FILE"));
-  fail_at = number_of(value_of(environment, "NEAP_FAULT_AT"), 0);
-  fail_count = number_of(value_of(environment, "NEAP_FAULT_COUNT"), 1);
-  kind_counted = number_of(value_of(environment, "NEAP_FAULT_KIND"), 0);
-  smallest_counted = number_of(value_of(environment, "NEAP_FAULT_SIZE"), 0);
-  has_trace = number_of(value_of(environment, "NEAP_FAULT_TRACE"), 0) != 0;
-  is_counting.store(true, std::memory_order_release);
+  s.fail_at = number("NEAP_FAULT_AT", 0);
+  s.fail_count = number("NEAP_FAULT_COUNT", 1);
+  s.kind_counted = number("NEAP_FAULT_KIND", 0);
+  s.smallest_counted = number("NEAP_FAULT_SIZE", 0);
+  s.has_trace = number("NEAP_FAULT_TRACE", 0) != 0;
+  s.is_counting.store(true, std::memory_order_release);
 }
 
-constinit Main program_main = nullptr;
-
 int counted_main(int argc, char** argv, char** environment) {
-  tally->before_main.store(tally->calls.load(std::memory_order_relaxed));
-  return program_main(argc, argv, environment);
+  tally().before_main.store(tally().calls.load(std::memory_order_relaxed));
+  return state().program_main(argc, argv, environment);
 }
 
 }  // namespace
@@ -201,7 +222,7 @@ NEAP_OVER void* __libc_memalign(std::size_t alignment,  // NOLINT
 NEAP_OVER long syscall(long number, ...) noexcept {
   va_list rest;
   va_start(rest, number);
-  long a[6];
+  std::array<long, 6> a;
   for (long& argument : a) {
     argument = va_arg(rest, long);
   }
@@ -212,7 +233,7 @@ NEAP_OVER long syscall(long number, ...) noexcept {
       (number == SYS_mremap && larger > size && fails(kMap, larger))) {
     return -1;
   }
-  return real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+  return real_syscall(number, a);
 }
 
 NEAP_OVER int __libc_start_main(Main main, int argc, char** argv,  // NOLINT
@@ -220,7 +241,7 @@ NEAP_OVER int __libc_start_main(Main main, int argc, char** argv,  // NOLINT
                                 void (*loader_fini)(), void* stack) {
   using Start =
       int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
-  program_main = main;
+  state().program_main = main;
   return next<Start>("__libc_start_main")(&counted_main, argc, argv, init, fini,
                                           loader_fini, stack);
 }
