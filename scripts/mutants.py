@@ -48,7 +48,7 @@ AREAS = {
     "neap/train/checkpoint*.cpp": ("neap_train_test", "neap_save_faults_test"),
     "neap/graph/lifetime.cpp": ("neap_graph_test", "neap_autograd_test",
                                 "neap_lifetimes_test"),
-    "neap/compile/lifetimes.cpp": ("neap_compile_test",),
+    "neap/compile/lifetimes.cpp": ("neap_compiled_test",),
 }
 
 
