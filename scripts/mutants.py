@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Changes one token of a source at a time, and sees whether the tests notice.
 
-usage: mutants.py [--only PATH]... [--count N] [--seed N] [--jobs N]
+usage: mutants.py [--only PATH[:LINE]]... [--count N] [--seed N] [--jobs N]
                   [--preset NAME] [--list]
 
 A mutant is killed when a test fails, crashes or runs out of time; one that does
@@ -208,11 +208,16 @@ def failed_test(output):
 
 def choose(arguments):
     """The mutants to try, in a fixed order."""
-    wanted = arguments.only or ["*"]
-    paths = [path for path in sorted(tracked()) if area_of(path) and any(
-        fnmatch.fnmatch(path, pattern) or path.startswith(pattern)
-        for pattern in wanted)]
-    mutants = [mutant for path in paths for mutant in mutants_of(path)]
+    wanted = [entry.partition(":")[::2] for entry in arguments.only or ["*"]]
+
+    def is_wanted(mutant):
+        return any((fnmatch.fnmatch(mutant.path, pattern)
+                    or mutant.path.startswith(pattern))
+                   and line in ("", str(mutant.line))
+                   for pattern, line in wanted)
+
+    mutants = [mutant for path in sorted(tracked()) if area_of(path)
+               for mutant in mutants_of(path) if is_wanted(mutant)]
     chooser = random.Random(arguments.seed)
     if 0 < arguments.count < len(mutants):
         mutants = chooser.sample(mutants, arguments.count)
@@ -222,7 +227,7 @@ def choose(arguments):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--only", action="append", metavar="PATH",
+    parser.add_argument("--only", action="append", metavar="PATH[:LINE]",
                         help="a source, a folder or a pattern")
     parser.add_argument("--count", type=int, default=200,
                         help="how many, drawn by the seed; 0: all (200)")
