@@ -85,6 +85,7 @@
 #include "neap/tensor/print.hpp"
 #include "neap/tensor/tensor.hpp"
 #include "neap/threads/pool.hpp"
+#include "neap/threads/thread_error.hpp"
 #include "neap/train/checkpoint.hpp"
 #include "neap/train/fit.hpp"
 #include "neap/train/metrics.hpp"

@@ -23,7 +23,12 @@ inline constexpr const char* kExitCodeHelp =
     "machine's memory does not suffice; 5 a result could not be written;\n"
     "130 stopped by Ctrl-C, 143 by SIGTERM.\n";
 
-/// Prints the one line of a failure to standard error; returns `code`.
-ExitCode fail(ExitCode code, std::string_view message);
+/// Why kMemory where nothing more is known.
+inline constexpr const char* kNoMemory = "the system gives no more memory";
+
+/// Writes the one line of a failure to standard error; returns `code`. Takes no
+/// memory. A line that cannot be written (standard error is closed, or a full
+/// disk) is lost, and the status alone tells.
+ExitCode fail(ExitCode code, std::string_view message) noexcept;
 
 }  // namespace neap::app

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <functional>
+#include <new>
 
 #include "eval_command.hpp"
 #include "exit_code.hpp"
@@ -13,8 +14,10 @@
 #include "neap/base/version.hpp"
 #include "neap/files/door.hpp"
 #include "neap/memory/out_of_memory.hpp"
+#include "neap/threads/thread_error.hpp"
 #include "pack_command.hpp"
 #include "plan_command.hpp"
+#include "process.hpp"
 #include "sample_command.hpp"
 #include "settings.hpp"
 #include "startup_pages.hpp"
@@ -81,6 +84,9 @@ ExitCode run_train(const Arguments& arguments) {
   TrainSettings settings;
   if (!arguments.config.empty()) {
     const auto texts = read_toml(files::system_door(), arguments.config);
+    if (is_memory_short()) {  // numbers are read through streams
+      return fail(ExitCode::kMemory, kNoMemory);
+    }
     if (!texts) {
       return fail(ExitCode::kUsage, texts.error().message);
     }
@@ -136,6 +142,8 @@ struct CommandLine {
   Arguments eval;
   SampleSettings sample;
   std::function<ExitCode()> run;  // the command that was given
+  std::string text;               // or what is printed instead: --help
+  std::string refusal;            // or why the arguments are bad
 };
 
 CLI::App& add_command(CLI::App& cli, const char* name, const char* about,
@@ -170,29 +178,42 @@ void add_commands(CLI::App& cli, CommandLine& line) {
       line.sample);
 }
 
+// The parser's memory goes before anything is measured.
+void parse(int argc, char** argv, CommandLine& line) {
+  CLI::App cli(
+      "Neap trains neural networks with memory as a contract: every byte has "
+      "an owner,\nthe budget is never passed, everything is given back.",
+      "neap");
+  cli.set_version_flag("--version", fmt::format("neap {}", version()));
+  cli.footer(kExitCodeHelp);
+  cli.require_subcommand(1);
+  add_commands(cli, line);
+  try {
+    cli.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    line.text = cli.help();
+  } catch (const CLI::CallForVersion& version) {
+    line.text = version.what() + std::string("\n");
+  } catch (const CLI::ParseError& error) {
+    line.refusal = error.what();
+  }
+}
+
 ExitCode run(int argc, char** argv) {
   CommandLine line;
-  {
-    CLI::App cli(
-        "Neap trains neural networks with memory as a contract: every byte has "
-        "an owner,\nthe budget is never passed, everything is given back.",
-        "neap");
-    cli.set_version_flag("--version", fmt::format("neap {}", version()));
-    cli.footer(kExitCodeHelp);
-    cli.require_subcommand(1);
-    add_commands(cli, line);
-    try {
-      cli.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-      if (error.get_exit_code() == 0) {  // --help, --version
-        cli.exit(error);
-        return ExitCode::kOk;
-      }
-      fmt::print(stderr, "neap: {}; try neap --help\n", error.what());
-      return ExitCode::kUsage;
-    }
-  }  // the parser's memory goes before anything is measured
-  return line.run();
+  parse(argc, argv, line);
+  if (is_memory_short()) {  // the parser writes its texts through streams
+    return fail(ExitCode::kMemory, kNoMemory);
+  }
+  if (line.run) {
+    return line.run();
+  }
+  if (line.text.empty()) {
+    return fail(ExitCode::kUsage,
+                fmt::format("{}; try neap --help", line.refusal));
+  }
+  static_cast<void>(std::fwrite(line.text.data(), 1, line.text.size(), stdout));
+  return ExitCode::kOk;
 }
 
 // What was printed may still be in a buffer, or be lost already: a full disk
@@ -213,8 +234,10 @@ ExitCode guarded_run(int argc, char** argv) {
     return run(argc, argv);
   } catch (const OutOfMemory& error) {
     return fail(ExitCode::kMemory, error.what());
+  } catch (const ThreadError& error) {
+    return fail(ExitCode::kMemory, error.what());
   } catch (const std::bad_alloc&) {
-    return fail(ExitCode::kMemory, "the system gives no more memory");
+    return fail(ExitCode::kMemory, kNoMemory);
   } catch (const ValueError& error) {
     return fail(ExitCode::kUsage, error.what());
   } catch (const ShapeError& error) {  // the data's do not suit the model
@@ -229,5 +252,6 @@ ExitCode guarded_run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using neap::app::after_output;
+  neap::app::hold_standard_streams();
   return static_cast<int>(after_output(neap::app::guarded_run(argc, argv)));
 }

@@ -39,6 +39,7 @@ struct Counters {
   Counter heap_bytes{0};
   Counter map_bytes{0};
   Counter heap_calls{0};
+  Counter failed_calls{0};
   Counter free_calls{0};
   Counter map_calls{0};
   Counter largest_heap{0};
@@ -63,6 +64,7 @@ OutsideStats outside_stats() noexcept {
   stats.map_bytes_live = read(counters.map_bytes);
   stats.bytes_live = stats.heap_bytes_live + stats.map_bytes_live;
   stats.heap_calls = read(counters.heap_calls);
+  stats.failed_calls = read(counters.failed_calls);
   stats.free_calls = read(counters.free_calls);
   stats.map_calls = read(counters.map_calls);
   stats.largest_heap_call = read(counters.largest_heap);
@@ -72,8 +74,8 @@ OutsideStats outside_stats() noexcept {
 
 void reset_outside_calls() noexcept {
   for (Counter* counter :
-       {&counters.heap_calls, &counters.free_calls, &counters.map_calls,
-        &counters.largest_heap, &counters.largest_map}) {
+       {&counters.heap_calls, &counters.failed_calls, &counters.free_calls,
+        &counters.map_calls, &counters.largest_heap, &counters.largest_map}) {
     counter->store(0, std::memory_order_relaxed);
   }
 }
@@ -103,6 +105,8 @@ void* count_heap(void* block, std::size_t asked) noexcept {
   raise_to(counters.largest_heap, static_cast<std::int64_t>(asked));
   if (block != nullptr) {
     add(counters.heap_bytes, usable(block));
+  } else if (asked != 0) {
+    add(counters.failed_calls, 1);
   }
   return block;
 }

@@ -25,6 +25,7 @@ struct OutsideStats {
   std::int64_t map_bytes_live = 0;
 
   std::int64_t heap_calls = 0;         // malloc, calloc, realloc, aligned forms
+  std::int64_t failed_calls = 0;       // of these, those that got nothing
   std::int64_t free_calls = 0;         // of non-null
   std::int64_t map_calls = 0;          // mmap, munmap, mremap
   std::int64_t largest_heap_call = 0;  // bytes asked for

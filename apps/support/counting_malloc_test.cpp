@@ -84,6 +84,15 @@ TEST_F(CountingMallocTest, KeepsCountingABlockThatCannotGrow) {
   EXPECT_EQ(grown(), 0);
 }
 
+TEST_F(CountingMallocTest, CountsCallsThatGotNothing) {
+  volatile std::size_t too_much = static_cast<std::size_t>(1) << 60U;
+  EXPECT_EQ(keep(std::malloc(too_much)), nullptr);
+  std::free(keep(std::malloc(1)));
+  EXPECT_EQ(outside_stats().failed_calls, 1);
+  reset_outside_calls();
+  EXPECT_EQ(outside_stats().failed_calls, 0);
+}
+
 TEST_F(CountingMallocTest, CountsOperatorNew) {
   auto* values = new std::vector<int>(1000);
   keep(values);

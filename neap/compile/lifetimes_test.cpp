@@ -83,6 +83,109 @@ TEST(LifetimesTest, TheProblemCountsWholeUnitsAndBands) {
   EXPECT_EQ(guarded.problem.buffers[0].size, 3);
 }
 
+TEST(LifetimesTest, ABufferIsAsLargeAsItsLargestValue) {
+  for (const bool is_first_larger : {false, true}) {
+    Chain chain;
+    chain.program[chain.b].over = chain.a;
+    chain.program[chain.a].size = is_first_larger ? 400 : 16;
+    chain.program[chain.b].size = is_first_larger ? 16 : 400;
+    EXPECT_EQ(buffer_of(lifetimes(chain.program), chain.a).size, 400);
+  }
+}
+
+TEST(LifetimesTest, EachKeptResultHasOneBlockOfItsOwn) {
+  Chain chain;
+  chain.program.results = {{chain.all_of(chain.b), true},
+                           {chain.all_of(chain.a), true},
+                           {chain.all_of(chain.b), true},
+                           {chain.all_of(chain.x), true}};
+  const Lifetimes all = lifetimes(chain.program);
+  EXPECT_EQ(all.own_blocks, 2U);
+  EXPECT_EQ(buffer_of(all, chain.b).index, 0U);
+  EXPECT_EQ(buffer_of(all, chain.a).index, 1U);
+  EXPECT_EQ(buffer_of(all, chain.x).where, Where::kArgument);
+}
+
+TEST(LifetimesTest, AGradientThatIsSetOutlastsTheRun) {
+  Chain chain;
+  chain.program.results.clear();
+  chain.program.grads.resize(3);
+  chain.program.grads[0].last = chain.all_of(chain.a);
+  EXPECT_EQ(buffer_of(lifetimes(chain.program), chain.a).where, Where::kArena);
+  chain.program.grads[0].is_set = true;
+  chain.program.grads[1].is_set = true;  // to none
+  const Lifetimes all = lifetimes(chain.program);
+  EXPECT_EQ(buffer_of(all, chain.a).where, Where::kOwn);
+  EXPECT_EQ(buffer_of(all, chain.a).last, 2U);
+  EXPECT_EQ(buffer_of(all, chain.b).where, Where::kArena);
+  EXPECT_EQ(all.own_blocks, 1U);
+}
+
+TEST(LifetimesTest, WithoutReuseWritesStayWhereTheyWrite) {
+  Chain chain;
+  chain.program[chain.b].over = chain.a;
+  chain.program.calls[1].reads_outputs = true;
+  EXPECT_EQ(
+      buffer_of(lifetimes(chain.program, {.no_reuse = true}), chain.b).value,
+      chain.a);
+  chain.program.calls[1].kind = CallKind::kFused;
+  EXPECT_EQ(
+      buffer_of(lifetimes(chain.program, {.no_reuse = true}), chain.b).value,
+      chain.b);
+  chain.program.calls[1] = {};  // a write has no op
+  EXPECT_EQ(
+      buffer_of(lifetimes(chain.program, {.no_reuse = true}), chain.b).value,
+      chain.a);
+}
+
+TEST(LifetimesTest, WithoutReuseAWriteIntoTheOutsideStaysThere) {
+  Chain chain;
+  chain.program[chain.a].over = chain.x;
+  const Lifetimes all = lifetimes(chain.program, {.no_reuse = true});
+  EXPECT_EQ(all.buffer_of[chain.a.value], all.buffer_of[chain.x.value]);
+  EXPECT_EQ(buffer_of(all, chain.b).first, 0U);
+  EXPECT_EQ(buffer_of(all, chain.b).last, 2U);
+}
+
+TEST(LifetimesTest, ParametersLieOutsideByTheirNumber) {
+  ProgramMaker maker;
+  maker.parameter({4});
+  const ValueId second = maker.parameter({4});
+  maker.call(ops::kExp, {second});
+  const Lifetimes all = lifetimes(maker.program);
+  EXPECT_EQ(buffer_of(all, second).where, Where::kExternal);
+  EXPECT_EQ(buffer_of(all, second).index, 1U);
+}
+
+TEST(LifetimesTest, TheProblemHasWhatIsAskedForInItsSpaceAlone) {
+  Chain chain;
+  chain.program.values.push_back(chain.program[chain.a]);  // nobody's
+  const Lifetimes all = lifetimes(chain.program);
+  const SpaceProblem here = problem_of(all, memory::kHost);
+  ASSERT_EQ(here.problem.buffers.size(), 2U);
+  EXPECT_EQ(here.buffers[0], all.buffer_of[chain.a.value]);
+  EXPECT_EQ(here.buffers[1], all.buffer_of[chain.b.value]);
+  EXPECT_TRUE(problem_of(all, memory::SpaceId{1}).problem.buffers.empty());
+}
+
+TEST(LifetimesTest, TheProblemRoundsUpAndLeavesEmptyBuffersEmpty) {
+  Chain chain;
+  chain.program[chain.a].size = 0;
+  chain.program[chain.b].size = kUnit + 1;
+  const Lifetimes all = lifetimes(chain.program);
+  for (const bool guards : {false, true}) {
+    const SpaceProblem found =
+        problem_of(all, memory::kHost, {.guards = guards});
+    EXPECT_EQ(found.problem.buffers[0].size, 0);
+    EXPECT_EQ(found.problem.buffers[1].size, guards ? 4 : 2);
+  }
+  chain.program[chain.b].size = 2 * kUnit;
+  EXPECT_EQ(problem_of(lifetimes(chain.program), memory::kHost)
+                .problem.buffers[1]
+                .size,
+            2);
+}
+
 TEST(LifetimesTest, AChainOfAnyLengthAndOrderIsOneBuffer) {
   ProgramMaker maker;
   const ValueId x = maker.argument({4});

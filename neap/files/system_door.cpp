@@ -219,7 +219,7 @@ class SystemDoor final : public Door {
           S_ISDIR(found.st_mode) ? PathKind::kDirectory : PathKind::kOther;
       return facts;
     }
-    for (int links = 0; links < kMostLinks; ++links) {
+    for (int links = 0; links <= kMostLinks; ++links) {
       // A link there stands for an open file (/dev/stdout), not for a name.
       if (facts.target.starts_with("/proc/")) {
         return PathFacts{PathKind::kOther, path, 0};

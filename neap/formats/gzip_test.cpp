@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "neap/files/fault_door.hpp"
 #include "neap/files/temporary_folder.hpp"
 #include "neap/formats/gzip_for_test.hpp"
@@ -157,6 +159,49 @@ TEST(GzipTest, PromisesAtLeastWhatComes) {
   EXPECT_EQ(read_all(*source, 1000).value(), zeros);
   EXPECT_EQ(source->remaining().at_most, 0);
   EXPECT_TRUE(source->remaining().is_exact);
+}
+
+TEST(GzipTest, PromisesLessByWhatHasCome) {
+  const std::string compressed = gzip(long_text());
+  const auto size = static_cast<Bytes>(compressed.size());
+  const TemporaryFolder folder;
+  const auto source =
+      open_at(files::system_door(), folder.put("a.gz", compressed));
+  EXPECT_EQ(source->remaining().at_most, size * 1032);
+  std::array<std::byte, 1000> part{};
+  EXPECT_EQ(source->read(part).value(), 1000);
+  EXPECT_EQ(source->remaining().at_most, size * 1032 - 1000);
+}
+
+TEST(GzipTest, ReadsNothingIntoNoRoom) {
+  const TemporaryFolder folder;
+  const auto source =
+      open_at(files::system_door(), folder.put("a.gz", gzip("text")));
+  EXPECT_EQ(source->read({}).value(), 0);
+  EXPECT_EQ(read_all(*source, 100).value(), "text");
+  EXPECT_EQ(source->read({}).value(), 0);
+}
+
+TEST(GzipTest, FollowsMatchesAsFarBackAsTheFormatReaches) {
+  const std::string block = long_text().substr(0, 32'500);
+  const std::string text = block + block + block;
+  const std::string compressed = gzip(text);
+  ASSERT_LT(compressed.size(), block.size() + 2000);
+  EXPECT_EQ(inflate(compressed).value(), text);
+}
+
+TEST(GzipTest, RefusesDataInAnotherWrapping) {
+  const std::string text = "some text";
+  std::string wrapped(200, '\0');
+  auto size = static_cast<uLongf>(wrapped.size());
+  ASSERT_EQ(::compress(reinterpret_cast<Bytef*>(wrapped.data()), &size,
+                       reinterpret_cast<const Bytef*>(text.data()),
+                       static_cast<uLong>(text.size())),
+            Z_OK);
+  wrapped.resize(size);
+  const auto result = inflate(wrapped);
+  ASSERT_FALSE(result.has_value());
+  EXPECT_EQ(result.error().kind, FailureKind::kCorrupt);
 }
 
 TEST(GzipTest, TakesOneBlockOfTheDomainAndGivesItBack) {

@@ -235,6 +235,15 @@ TEST(DomainTest, AllocatesInASpaceOfItsOwnBackend) {
   domain->release(block);
 }
 
+TEST(DomainTest, HoldsNothingInASpaceThatIsLeftOut) {
+  const auto domain = pooled();
+  const Bytes before = domain->stats().held;
+  domain->add_space(SpaceId{3}, std::make_unique<SystemBackend>());
+  EXPECT_FALSE(domain->has_space(SpaceId{2}));
+  EXPECT_EQ(domain->stats().held, before);
+  EXPECT_EQ(domain->trim(), 0);
+}
+
 TEST(DomainTest, KeepsOwnerPaths) {
   const auto domain = pooled();
   const OwnerId owner = domain->owner("encoder.fc1.weight");

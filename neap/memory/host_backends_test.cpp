@@ -3,8 +3,36 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <string>
+
 namespace neap::memory {
 namespace {
+
+// What a backend of the process's own choice holds for 100 bytes, with
+// NEAP_ALLOCATOR set so.
+Bytes held_with(const char* allocator, HostAllocator host) {
+  const char* before = std::getenv("NEAP_ALLOCATOR");
+  const std::string kept = before != nullptr ? before : "";
+  ::setenv("NEAP_ALLOCATOR", allocator, 1);
+  const auto backend = make_host_backend(host, kUnlimited);
+  if (before != nullptr) {
+    ::setenv("NEAP_ALLOCATOR", kept.c_str(), 1);
+  } else {
+    ::unsetenv("NEAP_ALLOCATOR");
+  }
+  void* block = backend->allocate(100, 64);
+  const Bytes held = backend->held();
+  backend->release(block, 100, 64);
+  return held;
+}
+
+TEST(HostBackendTest, IsWhatTheEnvironmentSaysUnlessTheCallerDoes) {
+  EXPECT_EQ(held_with("system", HostAllocator::kAuto), 100);
+  EXPECT_GT(held_with("pooled", HostAllocator::kAuto), 100);
+  EXPECT_GT(held_with("system", HostAllocator::kPooled), 100);
+  EXPECT_EQ(held_with("pooled", HostAllocator::kSystem), 100);
+}
 
 TEST(PooledBackendTest, HoldsWhatItSaidBeforehandForEverySize) {
   PooledBackend backend(kUnlimited);

@@ -133,6 +133,28 @@ TEST(PageHeapTest, OfEqualFitsTakesTheOldestMappings) {
   heap.release(newer);
 }
 
+// Of a mapping, free and live by turns:
+//
+//   page   0   1 2 3 4   5 6 7   8 ... 11   12 ...
+//          .   free      .       free       .
+TEST(PageHeapTest, OfEqualFitsTakesTheFirstThatIsAligned) {
+  PageHeap heap;
+  heap.release(heap.allocate(64 * kPage, 64 * kPage));
+  std::vector<void*> blocks;
+  for (const Bytes pages : {1, 4, 3, 4, 52}) {
+    blocks.push_back(heap.allocate(pages * kPage));
+  }
+  ASSERT_TRUE(is_aligned(blocks[0], 64 * kPage));
+  heap.release(blocks[1]);
+  heap.release(blocks[3]);
+  EXPECT_EQ(heap.growth_for(4 * kPage, 4 * kPage), 0);
+  EXPECT_EQ(heap.allocate(4 * kPage, 4 * kPage), blocks[3]);
+  for (const std::size_t i : {0U, 2U, 3U, 4U}) {
+    heap.release(blocks[i]);
+  }
+  EXPECT_EQ(heap.idle(), 64 * kPage);
+}
+
 TEST(PageHeapTest, GivesBackTheLargestUntilTheLimit) {
   PageHeap heap;
   void* blocks[] = {heap.allocate(4 * kPage), heap.allocate(16 * kPage),

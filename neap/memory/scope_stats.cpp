@@ -4,6 +4,7 @@
 #include "neap/memory/scope_stats.hpp"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <array>
 #include <iterator>
@@ -70,38 +71,100 @@ void fold(Process& all, Slot& slot) noexcept {
   }
 }
 
-// Puts a slot on the list for as long as the thread lives. Members may die even
-// later, with other thread-locals: the slot stays usable and is folded at once.
-class Enrolment {
+void enlist(Slot& slot) noexcept {
+  Process& all = process();
+  const std::lock_guard lock(all.lock);
+  slot.next = std::exchange(all.slots, &slot);
+  slot.state = Slot::State::kCounting;
+}
+
+// When a thread ends. Members may die even later, with other thread-locals: the
+// slot stays usable and is folded at once.
+void retire(void* ended) noexcept {
+  auto& slot = *static_cast<Slot*>(ended);
+  Process& all = process();
+  const std::lock_guard lock(all.lock);
+  Slot** link = &all.slots;
+  while (*link != nullptr && *link != &slot) {
+    link = &(*link)->next;
+  }
+  if (*link != nullptr) {
+    *link = slot.next;
+    fold(all, slot);
+  }
+  slot.state = Slot::State::kEnded;
+}
+
+Counts values_of(const Slot& slot) noexcept {
+  Counts counts;
+  for (std::size_t i = 0; i < kCounters; ++i) {
+    counts[i] = slot.values[i].load(std::memory_order_relaxed);
+  }
+  return counts;
+}
+
+void add_to(Counts& sum, const Counts& counts) noexcept {
+  for (std::size_t i = 0; i < kCounters; ++i) {
+    sum[i] += counts[i];
+  }
+}
+
+Counts sum_of_threads(const Process& all) noexcept {
+  Counts sum = all.ended;
+  for (const Slot* slot = all.slots; slot != nullptr; slot = slot->next) {
+    add_to(sum, values_of(*slot));
+  }
+  return sum;
+}
+
+Slot& thread_slot() noexcept {
+  static constinit thread_local Slot slot;
+  return slot;
+}
+
+// Tells when a thread ends. A thread_local with a destructor would do, but its
+// registration takes memory, and the C library ends the process where there is
+// none left.
+class EndOfThread {
  public:
-  explicit Enrolment(Slot& slot) noexcept : slot_(slot) {
-    Process& all = process();
-    const std::lock_guard lock(all.lock);
-    slot.next = std::exchange(all.slots, &slot);
-    slot.state = Slot::State::kCounting;
-  }
-  ~Enrolment() {
-    Process& all = process();
-    const std::lock_guard lock(all.lock);
-    Slot** link = &all.slots;
-    while (*link != &slot_) {
-      link = &(*link)->next;
+  EndOfThread() noexcept
+      : has_key_(::pthread_key_create(&key_, &retire) == 0) {}
+  // When the process ends, or unloads the library: nobody tells any more, so
+  // that no slot may stay on the list.
+  ~EndOfThread() {
+    if (!has_key_) {
+      return;
     }
-    *link = slot_.next;
-    fold(all, slot_);
-    slot_.state = Slot::State::kEnded;
+    ::pthread_key_delete(key_);
+    if (thread_slot().state == Slot::State::kCounting) {
+      retire(&thread_slot());
+    }
+    Process& all = process();
+    const std::lock_guard lock(all.lock);
+    all.ended = sum_of_threads(all);
+    all.slots = nullptr;
   }
-  Enrolment(const Enrolment&) = delete;
-  Enrolment& operator=(const Enrolment&) = delete;
+  EndOfThread(const EndOfThread&) = delete;
+  EndOfThread& operator=(const EndOfThread&) = delete;
+
+  bool will_retire(Slot& slot) const noexcept {
+    return has_key_ && ::pthread_setspecific(key_, &slot) == 0;
+  }
 
  private:
-  Slot& slot_;
+  pthread_key_t key_{};
+  bool has_key_;
 };
 
 Slot& own_slot() noexcept {
-  static constinit thread_local Slot slot;
+  Slot& slot = thread_slot();
   if (slot.state == Slot::State::kNew) {
-    static thread_local const Enrolment enrolment(slot);
+    static const EndOfThread end;
+    if (end.will_retire(slot)) {
+      enlist(slot);
+    } else {  // it would stay on the list: it is folded at once instead
+      slot.state = Slot::State::kEnded;
+    }
   }
   return slot;
 }
@@ -126,28 +189,6 @@ void change_live(Slot& slot, int change) noexcept {
                              peak, now, std::memory_order_relaxed)) {
     }
   }
-}
-
-Counts values_of(const Slot& slot) noexcept {
-  Counts counts;
-  for (std::size_t i = 0; i < kCounters; ++i) {
-    counts[i] = slot.values[i].load(std::memory_order_relaxed);
-  }
-  return counts;
-}
-
-void add_to(Counts& sum, const Counts& counts) noexcept {
-  for (std::size_t i = 0; i < kCounters; ++i) {
-    sum[i] += counts[i];
-  }
-}
-
-Counts sum_of_threads(const Process& all) noexcept {
-  Counts sum = all.ended;
-  for (const Slot* slot = all.slots; slot != nullptr; slot = slot->next) {
-    add_to(sum, values_of(*slot));
-  }
-  return sum;
 }
 
 ScopeStats stats_of(const Counts& counts, const Counts& origin) noexcept {

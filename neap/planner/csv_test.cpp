@@ -27,6 +27,9 @@ TEST(CsvTest, ReadsColumnsByNameInAnyOrder) {
   EXPECT_EQ(csv->problem.buffers[1].upper, 5);
   EXPECT_EQ(csv->problem.buffers[1].size, 8);
   EXPECT_EQ(csv->problem.buffers[1].alignment, 1);
+  EXPECT_EQ(csv->problem.buffers[1].fixed, -1);
+  EXPECT_EQ(csv->problem.buffers[1].alias_of, -1);
+  EXPECT_EQ(csv->problem.buffers[1].alias_at, 0);
   EXPECT_TRUE(csv->offsets.empty());
 }
 

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 namespace neap::planner {
 namespace {
@@ -87,6 +90,100 @@ TEST(PlacerTest, KeepsAlignmentsAlsoFromAbove) {
   std::array<std::int64_t, 1> offsets{};
   placer.write_offsets(offsets);
   EXPECT_EQ(offsets[0], 8);
+}
+
+// The place of the last item, by `fit`, beside fixed ones.
+std::int64_t place_last(const Timeline& timeline, Fit fit,
+                        std::int64_t limit = 100) {
+  Placer placer(timeline);
+  const auto last = static_cast<std::int32_t>(timeline.items.size() - 1);
+  const std::array<std::int32_t, 1> order = {last};
+  const std::vector<Fit> fits(timeline.items.size(), fit);
+  if (placer.place(order, fits, limit, 0) != 1U) {
+    return -1;
+  }
+  std::vector<std::int64_t> offsets(timeline.items.size());
+  placer.write_offsets(offsets);
+  return offsets.back();
+}
+
+TEST(PlacerTest, ItemsThatMeetInAnInstantAloneShareAPlace) {
+  Timeline timeline;
+  timeline.sections = 3;
+  timeline.items = {{.begin = 0, .end = 1, .size = 4, .fixed = 0},
+                    {.begin = 2, .end = 3, .size = 4, .fixed = 0},
+                    {.begin = 1, .end = 2, .size = 4}};
+  for (const Fit fit : {Fit::kLowest, Fit::kTightest}) {
+    EXPECT_EQ(place_last(timeline, fit), 0);
+  }
+  EXPECT_EQ(place_last(timeline, Fit::kHighest, 4), 0);
+  timeline.items[2].fixed = 0;
+  EXPECT_TRUE(Placer(timeline).is_possible());
+  std::swap(timeline.items[0], timeline.items[2]);
+  EXPECT_TRUE(Placer(timeline).is_possible());
+}
+
+TEST(PlacerTest, FillsAGapToItsEdges) {
+  Timeline timeline;
+  timeline.sections = 1;
+  timeline.items = {{.begin = 0, .end = 1, .size = 2, .fixed = 0},
+                    {.begin = 0, .end = 1, .size = 2, .fixed = 5},
+                    {.begin = 0, .end = 1, .size = 3}};
+  for (const Fit fit : {Fit::kLowest, Fit::kTightest}) {
+    EXPECT_EQ(place_last(timeline, fit), 2);
+  }
+  EXPECT_EQ(place_last(timeline, Fit::kHighest, 7), 2);
+  EXPECT_EQ(place_last(timeline, Fit::kHighest, 10), 7);
+  timeline.items[2].size = 4;
+  EXPECT_EQ(place_last(timeline, Fit::kLowest, 11), 7);
+  EXPECT_EQ(place_last(timeline, Fit::kLowest, 10), -1);
+  EXPECT_EQ(place_last(timeline, Fit::kHighest, 10), -1);
+}
+
+TEST(PlacerTest, TakesTheLowerOfGapsThatAreAsTight) {
+  Timeline timeline;
+  timeline.sections = 1;
+  timeline.items = {{.begin = 0, .end = 1, .size = 1, .fixed = 0},
+                    {.begin = 0, .end = 1, .size = 1, .fixed = 4},
+                    {.begin = 0, .end = 1, .size = 1, .fixed = 7},
+                    {.begin = 0, .end = 1, .size = 1, .fixed = 10},
+                    {.begin = 0, .end = 1, .size = 2}};
+  EXPECT_EQ(place_last(timeline, Fit::kTightest), 5);
+  EXPECT_EQ(place_last(timeline, Fit::kLowest), 1);
+  timeline.items[0].fixed = 1;  // the gap below it is the tightest
+  timeline.items[4].size = 1;
+  EXPECT_EQ(place_last(timeline, Fit::kTightest), 0);
+  timeline.items[4].size = 9;
+  EXPECT_EQ(place_last(timeline, Fit::kTightest), 11);
+}
+
+TEST(PlacerTest, FixedItemsMayTouchOneAnother) {
+  Timeline timeline;
+  timeline.sections = 1;
+  timeline.items = {{.begin = 0, .end = 1, .size = 3, .fixed = 3},
+                    {.begin = 0, .end = 1, .size = 3, .fixed = 0},
+                    {.begin = 0, .end = 1, .size = 3, .fixed = 6}};
+  EXPECT_TRUE(Placer(timeline).is_possible());
+  EXPECT_EQ(Placer(timeline).fixed_height(), 9);
+  timeline.items[2].fixed = 5;
+  EXPECT_FALSE(Placer(timeline).is_possible());
+}
+
+TEST(PlacerTest, CountsAStepAnItemAndOneForAHundredLooks) {
+  Timeline timeline;
+  timeline.sections = 1;
+  constexpr std::int32_t kItems = 20;  // 0 + 1 + ... + 19 = 190 looks
+  timeline.items.assign(kItems, {.begin = 0, .end = 1, .size = 1});
+  std::vector<std::int32_t> order(kItems);
+  std::iota(order.begin(), order.end(), 0);
+  const std::vector<Fit> fits(kItems, Fit::kLowest);
+  Placer placer(timeline);
+  ASSERT_EQ(placer.place(order, fits, kItems, 0), order.size());
+  EXPECT_EQ(placer.take_steps(), kItems + 1);
+  EXPECT_EQ(placer.take_steps(), 0);  // and 90 looks are kept
+  ASSERT_EQ(placer.place(order, fits, kItems, kItems - 1), order.size());
+  EXPECT_EQ(placer.take_steps(), 1 + 1);
+  EXPECT_EQ(placer.height(), kItems);
 }
 
 TEST(PlacerTest, SeesFixedItemsThatOverlap) {

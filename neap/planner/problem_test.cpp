@@ -83,6 +83,18 @@ TEST(ProblemTest, RefusesSumsThatNoIntegerHolds) {
             "plan: the sizes add up to more than 64 bits hold");
 }
 
+TEST(ProblemTest, AnAliasOfTheFirstBufferAddsNothing) {
+  constexpr std::int64_t kMost = kNoLimit - 10;
+  const Problem problem =
+      of({{.upper = 1, .size = kMost},
+          {.lower = 1, .upper = 2, .size = kMost, .alias_of = 0}});
+  EXPECT_EQ(complaint_about(problem), "");
+  const Merged merged = merge_aliases(problem);
+  ASSERT_EQ(merged.problem.buffers.size(), 1U);
+  EXPECT_EQ(merged.problem.buffers[0].upper, 2);
+  EXPECT_EQ(merged.owner, (memory::Vector<std::int32_t>{0, 0}));
+}
+
 TEST(ProblemTest, MergesAnAliasIntoTheBufferItLiesIn) {
   const Merged merged = merge_aliases(
       of({{.lower = 4, .upper = 6, .size = 2, .alias_of = 2, .alias_at = 4},

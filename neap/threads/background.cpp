@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "neap/base/raise.hpp"
+#include "neap/threads/thread_error.hpp"
 #include "neap/threads/worker_stack.hpp"
 
 namespace neap::threads {
@@ -24,7 +25,8 @@ Background::Background(const char* name, Main main, void* context,
     if (stack_ != nullptr) {
       unmap_stack(stack_, stack_bytes_);
     }
-    base::raise<Error>("threads: the system gives no thread for '{}'", name);
+    base::raise<ThreadError>("threads: the system starts no thread for '{}'",
+                             name);
   }
 }
 

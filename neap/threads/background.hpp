@@ -21,7 +21,7 @@ class NEAP_API Background {
   static Bytes external_bytes(Bytes stack_bytes = kStackBytes) noexcept;
 
   /// Runs main(context) in a thread of that name (at most 15 bytes).
-  /// THROWS: Error where the system gives no thread.
+  /// THROWS: ThreadError where the system starts no thread.
   Background(const char* name, Main main, void* context,
              Bytes stack_bytes = kStackBytes);
   /// Waits until main has returned. In a forked child there is nothing to wait

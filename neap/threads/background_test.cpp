@@ -9,6 +9,7 @@
 #include <atomic>
 
 #include "neap/base/external.hpp"
+#include "neap/threads/thread_error.hpp"
 
 namespace neap::threads {
 namespace {
@@ -54,6 +55,15 @@ TEST(BackgroundTest, DeclaresItsStackWhileItLives) {
     EXPECT_GE(base::external_bytes() - before, 512 * kKiB);
     tell_to_end(talk);
   }
+  EXPECT_EQ(base::external_bytes(), before);
+}
+
+TEST(BackgroundTest, ReportsThatTheSystemStartsNoThread) {
+  const Bytes before = base::external_bytes();
+  constexpr Bytes kMoreThanAnAddressSpace = Bytes{1} << 50U;
+  Talk talk;
+  EXPECT_THROW(Background("test", &answer, &talk, kMoreThanAnAddressSpace),
+               ThreadError);
   EXPECT_EQ(base::external_bytes(), before);
 }
 

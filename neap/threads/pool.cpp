@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <new>
 #include <utility>
 
 #include "neap/base/raise.hpp"
+#include "neap/threads/thread_error.hpp"
 #include "neap/threads/worker_stack.hpp"
 
 namespace neap::threads {
@@ -26,9 +28,18 @@ void count_fork() noexcept {
 }
 
 std::uint32_t current_generation() noexcept {
-  static const int registered = ::pthread_atfork(nullptr, nullptr, count_fork);
-  static_cast<void>(registered);
   return fork_generation.load(std::memory_order_relaxed);
+}
+
+// Without it a forked child would wait for workers that it does not have.
+void watch_forks() {
+  static const bool is_watching = [] {
+    if (::pthread_atfork(nullptr, nullptr, count_fork) != 0) {
+      throw std::bad_alloc();
+    }
+    return true;
+  }();
+  static_cast<void>(is_watching);
 }
 
 void relax() noexcept {
@@ -104,6 +115,7 @@ Pool::Pool(int threads, Options options)
       stack_bytes_(stack_bytes_for(options_.stack_bytes)),
       generation_(current_generation()) {
   check_threads(threads);
+  watch_forks();
   start(threads);
 }
 
@@ -215,8 +227,8 @@ void Pool::start(int threads) {
   const int started = start_workers(threads - 1);
   if (started < threads - 1) {
     stop();
-    base::raise<Error>(
-        "threads: the system gave {} of {} worker threads, ask for fewer",
+    base::raise<ThreadError>(
+        "threads: the system started {} of {} worker threads, ask for fewer",
         started, threads - 1);
   }
   threads_.store(threads, std::memory_order_relaxed);

@@ -49,7 +49,8 @@ NEAP_API int usable_processors() noexcept;
 class NEAP_API Pool final : public Executor {
  public:
   /// THROWS: ValueError for threads outside [1, kMaxThreads] or a stack below
-  /// the system's minimum; Error where the system gives no more threads.
+  /// the system's minimum; ThreadError where the system starts no more
+  /// threads; std::bad_alloc.
   explicit Pool(int threads, Options options = {});
   /// Joins the workers. REQUIRES: no run() in progress.
   ~Pool() override;

@@ -17,6 +17,7 @@
 #include "neap/base/error.hpp"
 #include "neap/base/external.hpp"
 #include "neap/threads/meet_test.hpp"
+#include "neap/threads/thread_error.hpp"
 
 namespace neap::threads {
 namespace {
@@ -284,7 +285,7 @@ TEST(PoolTest, RefusesThreadCountsAndStacksOutOfRange) {
 TEST(PoolTest, ReportsThatTheSystemGivesNoThreadsAndLeavesNothingBehind) {
   const Bytes before = stack_bytes_listed();
   constexpr Bytes kMoreThanAnAddressSpace = Bytes{1} << 50U;
-  EXPECT_THROW(Pool(3, {.stack_bytes = kMoreThanAnAddressSpace}), Error);
+  EXPECT_THROW(Pool(3, {.stack_bytes = kMoreThanAnAddressSpace}), ThreadError);
   EXPECT_EQ(stack_bytes_listed(), before);
 }
 
