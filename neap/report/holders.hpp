@@ -22,8 +22,8 @@
 // Thread rule: other threads may go on. The handles are those of one instant,
 // with what they meant then; each node is seen at one instant, too, a little
 // later. What was seen is held until the holders go, so it stays readable, but
-// counts of handles may be old. Hooks must not be registered or removed, nor
-// closures write to themselves, meanwhile.
+// counts of handles may be old. A closure of a hook that writes to its own
+// captures in another thread meanwhile is a race.
 #pragma once
 
 #include <unordered_map>
