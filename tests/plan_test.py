@@ -19,7 +19,7 @@ KEYS = ("model batch parameters peak_bytes peak_live_bytes external_bytes "
         "workspace_bytes data_set_bytes by_category by_layer peak_step "
         "peak_call ops plan_seconds").split()
 BUDGET_KEYS = ["budget_bytes", "fits_budget", "max_batch_for_budget"]
-VARYING = {"plan_seconds", "external_bytes"}
+VARYING = {"plan_seconds"}
 # 80 blocks: 65 thousand million parameters.
 LARGE = ("--model", "gpt", "--layers", "80", "--dim", "8192", "--heads", "64",
          "--vocab", "32000", "--block", "4096", "--batch", "1")
@@ -90,7 +90,6 @@ class PlanTest(PlanCase):
         told = self.plan(*small, "--budget", str(budget))
         batch = told["max_batch_for_budget"]
         self.assertGreater(batch, 1)
-        # External bytes differ a little from run to run.
         room = budget - told["external_bytes"]
         self.assertLessEqual(
             self.plan(*small, "--batch", batch)["peak_bytes"], room)

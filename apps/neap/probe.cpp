@@ -1,9 +1,13 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "probe.hpp"
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 
 #include "support/counting_malloc.hpp"
 
@@ -59,7 +63,19 @@ std::optional<double> Probe::page_faults() const {
   return median(&Sample::page_faults);
 }
 
+// rusage has what the process had before it became this program, too.
 Bytes max_rss_bytes() {
+  const int file = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+  if (file >= 0) {
+    std::array<char, 4096> text{};
+    const ssize_t got = ::read(file, text.data(), text.size() - 1);
+    ::close(file);
+    constexpr const char* kName = "VmHWM:";
+    const char* line = got > 0 ? std::strstr(text.data(), kName) : nullptr;
+    if (line != nullptr) {
+      return std::strtoll(line + std::strlen(kName), nullptr, 10) * kKiB;
+    }
+  }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return usage.ru_maxrss * kKiB;

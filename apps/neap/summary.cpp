@@ -49,7 +49,7 @@ std::string to_json(const Summary& s) {
       {"heap_calls_per_step", or_null(s.heap_calls_per_step)},
       {"page_faults_per_step", or_null(s.page_faults_per_step)},
       {"max_rss_bytes", s.max_rss_bytes},
-      {"external_bytes", s.stats.external},
+      {"external_bytes", s.external},
       {"data_set_bytes", s.data_set_bytes},
       {"state_hash", fmt::format("{:016x}", s.state_hash)},
       {"seed", s.seed},

@@ -32,6 +32,7 @@ struct Summary {
   std::optional<double> step_ms_median;
   double images_per_second = 0.0;
   memory::Stats stats;  // at the end of training
+  Bytes external = 0;   // while training
   std::vector<std::pair<std::string, Bytes>> peak_by_category;
   std::vector<std::pair<std::string, Bytes>> peak_by_owner;
   Bytes live_bytes_at_exit = 0;

@@ -206,6 +206,7 @@ class Session {
     save_failure_ = std::move(result.save_failure);
     end_ = summary.is_interrupted ? InterruptGuard::exit_code() : ExitCode::kOk;
     summary.checkpoint = save_failure_ ? "" : settings_.save;
+    summary.external = domain_.stats().external;  // with the reader's stack
     summary.steps = result.steps;
     summary.resumed_steps = result.resumed;
     summary.train_loss = result.steps > result.resumed
@@ -309,7 +310,7 @@ void print_report(const Summary& s, const std::string& table) {
   say("\n");
   say("idle pages    kept up to {}\n", format_bytes(s.stats.idle_limit));
   say("external      {}  (code, libraries, stacks)\n",
-      format_bytes(s.stats.external));
+      format_bytes(s.external));
   say("resident      {}\n", format_bytes(s.max_rss_bytes));
   say("a step        heap calls {}, page faults {}\n",
       format_figure(s.heap_calls_per_step),

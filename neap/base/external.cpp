@@ -2,8 +2,10 @@
 #include "neap/base/external.hpp"
 
 #include <fcntl.h>
+#include <link.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -12,19 +14,54 @@
 namespace neap::base {
 namespace {
 
-// The second number of /proc/self/statm: resident pages.
-Bytes resident_now() noexcept {
+// /proc/self/statm: all pages, resident ones, and of these the pages of files.
+struct Resident {
+  Bytes all = 0;
+  Bytes of_files = 0;
+};
+
+Bytes page() noexcept {
+  return ::sysconf(_SC_PAGESIZE);
+}
+
+Resident resident_now() noexcept {
   const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
   if (file < 0) {
-    return 0;
+    return {};
   }
   std::array<char, 128> text{};
   const ssize_t got = ::read(file, text.data(), text.size() - 1);
   ::close(file);
-  const char* second = got > 0 ? std::strchr(text.data(), ' ') : nullptr;
-  return second != nullptr
-             ? std::strtoll(second, nullptr, 10) * ::sysconf(_SC_PAGESIZE)
-             : 0;
+  char* at = text.data();
+  Resident resident;
+  if (got > 0) {
+    std::strtoll(at, &at, 10);
+    resident.all = std::strtoll(at, &at, 10) * page();
+    resident.of_files = std::strtoll(at, &at, 10) * page();
+  }
+  return resident;
+}
+
+int add_module(dl_phdr_info* module, std::size_t, void* sum) noexcept {
+  for (int i = 0; i < module->dlpi_phnum; ++i) {
+    const auto& segment = module->dlpi_phdr[i];
+    if (segment.p_type == PT_LOAD) {
+      const auto begin = static_cast<Bytes>(segment.p_vaddr) / page() * page();
+      const auto end = static_cast<Bytes>(segment.p_vaddr + segment.p_memsz);
+      *static_cast<Bytes*>(sum) += round_up(end - begin, page());
+    }
+  }
+  return 0;
+}
+
+// Steps of a MiB hide how a start differs from the next.
+Bytes bound_at_start() noexcept {
+  const Bytes modules = module_bytes();
+  const Resident resident = resident_now();
+  const Bytes own = round_up(resident.all - resident.of_files + kMiB, kMiB);
+  const Bytes bound = modules + std::max(own, kExternalAllowance);
+  // Files that the program has mapped may lie behind no module.
+  return std::max(bound, round_up(resident.all, kMiB));
 }
 
 constexpr int kBookRows = kMaxExternalRows - 1;  // one is the process's own
@@ -42,8 +79,14 @@ Book& book() noexcept {
 
 }  // namespace
 
+Bytes module_bytes() noexcept {
+  Bytes sum = 0;
+  ::dl_iterate_phdr(&add_module, &sum);
+  return sum;
+}
+
 Bytes external_at_start() noexcept {
-  static const Bytes at_start = resident_now();
+  static const Bytes at_start = bound_at_start();
   return at_start;
 }
 

@@ -1,8 +1,15 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// External memory: what the process and third parties hold behind the door
-// (code and libraries, the main stack, thread stacks). The process's own part
-// is read once, at start-up; parts added later (a pool's stacks) are declared
-// by who causes them. A fixed table: nothing is allocated.
+// External memory: an upper bound on what the process and third parties have
+// resident behind the door. The process's own part is worked out once, at
+// start-up, so that it comes out the same in every start of a program:
+//
+//   modules    all code, constants and variables of the program and its
+//              libraries, resident or not: what is paged in later is in it
+//   own        the main stack and the C library's heap: an allowance, or more
+//              where the program has more already
+//
+// Parts added later (a pool's stacks, a plug-in's code) are declared by who
+// causes them. A fixed table: nothing is allocated.
 #pragma once
 
 #include "neap/base/api.hpp"
@@ -14,9 +21,19 @@ namespace neap::base {
 /// "thread stacks".
 NEAP_API void add_external(const char* name, Bytes bytes) noexcept;
 
-/// The resident set found at start-up, before the first allocation at a door;
-/// 0 where the system does not tell.
+/// What the main stack and the C library's heap may come to: 2 MiB. A program
+/// that has more than half of it resident at start-up is given a MiB on top of
+/// what it has, rounded up to whole MiB.
+inline constexpr Bytes kExternalAllowance = 2 * kMiB;
+
+/// Modules, and the allowance or more, as worked out at the first call, which
+/// comes before the first allocation at a door. Where the system does not say
+/// what is resident (no /proc), it is taken to be within the allowance.
 NEAP_API Bytes external_at_start() noexcept;
+
+/// Code, constants and variables of the program and of the libraries that are
+/// loaded now, in whole pages, resident or not.
+NEAP_API Bytes module_bytes() noexcept;
 
 /// external_at_start() plus all that was added.
 NEAP_API Bytes external_bytes() noexcept;

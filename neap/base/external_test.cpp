@@ -1,7 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/base/external.hpp"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <string>
@@ -39,6 +41,24 @@ TEST(ExternalTest, ReadsTheProcessOnceAtStart) {
   EXPECT_EQ(touched.back(), 'x');
   EXPECT_EQ(external_at_start(), at_start);
   EXPECT_EQ(bytes_of("process at start"), at_start);
+}
+
+// Code that is paged in later is counted from the start.
+TEST(ExternalTest, BoundsModulesWholeAndAnAllowance) {
+  EXPECT_GE(external_at_start(), module_bytes() + kExternalAllowance);
+  EXPECT_EQ(module_bytes(), module_bytes());
+  EXPECT_EQ(module_bytes() % ::sysconf(_SC_PAGESIZE), 0);
+}
+
+TEST(ExternalTest, SumsUpEveryModuleThatIsLoaded) {
+  const Bytes before = module_bytes();
+  void* library = ::dlopen("libutil.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    GTEST_SKIP() << ::dlerror();
+  }
+  EXPECT_GE(module_bytes(), before);
+  ::dlclose(library);
+  EXPECT_EQ(module_bytes(), before);
 }
 
 TEST(ExternalTest, AddsToARowAndTakesBack) {

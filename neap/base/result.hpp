@@ -1,13 +1,17 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Expected failures (files, parsing, a plan that does not fit) are values.
 //
-//   files::Result<Idx> idx = formats::read_idx(path);
+//   Result<Idx> idx = formats::read_idx(path);
 //   if (!idx) { report(idx.error().message); }
+//
+//   save(model, path).value();  // throws tl::bad_expected_access<Failure>
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <tl/expected.hpp>
+#include <type_traits>
+#include <utility>
 
 namespace neap {
 
@@ -27,11 +31,46 @@ struct Failure {
   std::string message;  // one line: the file or thing, the fact, what to do
 };
 
+namespace base {
+
+/// Result<void>: tl::expected<void, Failure> with the value() that the others
+/// have, so that a failure can be made an exception in all of them.
+class VoidResult : public tl::expected<void, Failure> {
+ public:
+  using Base = tl::expected<void, Failure>;
+  using Base::Base;
+  VoidResult() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): they mean the same
+  VoidResult(Base other) : Base(std::move(other)) {}
+
+  /// Nothing where all went well.
+  /// THROWS: tl::bad_expected_access<Failure>, as of every Result.
+  void value() const& {
+    if (!has_value()) {
+      tl::detail::throw_exception(tl::bad_expected_access<Failure>(error()));
+    }
+  }
+  void value() && {
+    if (!has_value()) {
+      tl::detail::throw_exception(
+          tl::bad_expected_access<Failure>(std::move(*this).error()));
+    }
+  }
+};
+
+}  // namespace base
+
+/// A T, or a Failure that says why there is none.
 template <class T>
-using Result = tl::expected<T, Failure>;
+using Result = std::conditional_t<std::is_void_v<T>, base::VoidResult,
+                                  tl::expected<T, Failure>>;
 
 inline tl::unexpected<Failure> failure(FailureKind kind, std::string message) {
   return tl::unexpected<Failure>(Failure{kind, std::move(message)});
 }
 
 }  // namespace neap
+
+/// What and_then of a Result asks of a function's result.
+template <>
+struct tl::detail::is_expected_impl<neap::base::VoidResult> : std::true_type {};

@@ -16,7 +16,7 @@ class Drawer {
  public:
   Drawer(const Listing& listing, const ListOptions& options)
       : listing_(listing),
-        shown_(std::min(listing.nodes().size(),
+        shown_(std::min(listing.size(),
                         static_cast<std::size_t>(options.max_nodes))),
         shown_leaves_(std::min(listing.leaves().size(),
                                static_cast<std::size_t>(options.max_nodes))) {}
@@ -29,8 +29,8 @@ class Drawer {
     for (std::size_t i = 0; i < shown_leaves_; ++i) {
       add_leaf(i);
     }
-    const std::size_t rest = listing_.nodes().size() - shown_ +
-                             listing_.leaves().size() - shown_leaves_;
+    const std::size_t rest =
+        listing_.size() - shown_ + listing_.leaves().size() - shown_leaves_;
     if (rest != 0) {
       add("  more [label=\"... and {} more\", shape=plaintext];\n",
           format_grouped(static_cast<std::int64_t>(rest)));
@@ -46,7 +46,7 @@ class Drawer {
   }
 
   void add_node(std::size_t place) {
-    const Node& node = *listing_.nodes()[place];
+    const Node& node = listing_.node(place);
     const VertexInfo info = describe(node);
     add("  n{} [label=\"{}\\n{}\\n{} B", place + 1, quoted(info.op),
         quoted(base::format_site(info.site)), format_grouped(node.footprint()));
@@ -56,19 +56,19 @@ class Drawer {
     if (node.state() != State::kAvailable) {
       add("\\n{}", name_of(standing_of(node)));
     }
-    for (const Residual& residual : node.residuals()) {
+    for (const Residual& residual : listing_.residuals(place)) {
       const ResidualInfo kept = describe(residual);
       add("\\nkeeps {}: {}{}", format_position(kept), format_value(kept),
           quoted(format_sharing(kept)));
     }
     out_ += "\"];\n";
-    for (const Edge& edge : node.edges()) {
-      add_edge(edge, place);
+    for (const Node::Source& input : listing_.sources(place)) {
+      add_edge(input, place);
     }
   }
 
-  void add_edge(const Edge& edge, std::size_t to) {
-    const Vertex* source = edge.vertex();
+  void add_edge(const Node::Source& input, std::size_t to) {
+    const Vertex* source = input.vertex();
     if (source == nullptr) {
       return;
     }
@@ -82,7 +82,7 @@ class Drawer {
       add("  {}{} -> n{}", is_leaf ? 'l' : 'n', place + 1, to + 1);
     }
     if (!is_leaf && static_cast<const Node&>(*source).outputs() > 1) {
-      add(" [label=\"output {}\"]", edge.output);
+      add(" [label=\"output {}\"]", input.output);
     }
     out_ += ";\n";
   }

@@ -93,6 +93,7 @@ class Call {
     base::Ref<Node> node;
     if (records) {
       node = Node::create(call_, outputs(), domain_);
+      node->keep(std::span(arrays_).first(outputs().size()));
     }
     // Handles are made before the kernel runs: they too may find no memory.
     std::array<Tensor, kMaxOutputs> handles;
@@ -109,7 +110,7 @@ class Call {
       handles[0] = std::move(*donor_);
     }
     if (node) {
-      node->finish(std::span(arrays_).first(outputs().size()));
+      node->finish();
     }
     for (std::size_t k = 0; k < outputs().size(); ++k) {
       results[k] = std::move(handles[k]);
@@ -177,13 +178,16 @@ class Call {
     }
   }
 
+  // In a rehearsal scratch is asked for, too, and the kernel is not run.
   void compute() {
-    if (!arrays_[0]->storage()->has_elements()) {
+    const bool is_real = arrays_[0]->storage()->has_elements();
+    if (!is_real) {
       check_rehearsed(*arrays_[0]->storage());
-      return;
     }
     if (call_.op.transfer) {
-      transfer();
+      if (is_real) {
+        transfer();
+      }
       return;
     }
     Small<tensor::Strided> in(call_.inputs.size());
@@ -201,17 +205,19 @@ class Call {
     const kernels::Kernel& kernel =
         kernels::find(*call_.op.kernel, runtime, key.dtype, args);
     const Bytes scratch = kernels::scratch_bytes(kernel, args);
-    if (scratch == 0) {
-      runtime.launch(kernel, args);
-      return;
+    memory::Block block;
+    if (scratch != 0) {
+      memory::Tag tag = memory::current_tag(Category::kWorkspace, call_.site);
+      tag.category = Category::kWorkspace;
+      tag.space = key.space;
+      block = is_real ? domain_.allocate(scratch, tag)
+                      : domain_.allocate_elements(scratch, tag);
+      args.scratch = {static_cast<std::byte*>(block.data),
+                      static_cast<std::size_t>(block.size)};
     }
-    memory::Tag tag = memory::current_tag(Category::kWorkspace, call_.site);
-    tag.category = Category::kWorkspace;
-    tag.space = key.space;
-    const memory::Block block = domain_.allocate(scratch, tag);
-    args.scratch = {static_cast<std::byte*>(block.data),
-                    static_cast<std::size_t>(block.size)};
-    runtime.launch(kernel, args);
+    if (is_real) {
+      runtime.launch(kernel, args);
+    }
     domain_.release(block);
   }
 

@@ -10,26 +10,31 @@
 namespace neap::graph {
 namespace {
 
+// A residual and the copy of it that is looked at.
+constexpr std::uint32_t kOwnReferences = 2;
+
 Sharing sharing_of(const tensor::Array& array) noexcept {
   const tensor::Storage& storage = *array.storage();
   if (storage.is_lent()) {
     return Sharing::kLent;
   }
-  return array.is_unique() && storage.is_unique() ? Sharing::kAlone
-                                                  : Sharing::kShared;
+  return array.references() <= kOwnReferences && storage.is_unique()
+             ? Sharing::kAlone
+             : Sharing::kShared;
 }
 
-InputInfo info_of(const Edge& edge) noexcept {
+InputInfo info_of(const Node::Source& source) noexcept {
   InputInfo info;
-  if (const Vertex* vertex = edge.vertex()) {
+  if (const Vertex* vertex = source.vertex()) {
     info.made_by = describe(*vertex);
     info.standing = vertex->is_leaf() ? Standing::kLeaf : Standing::kAvailable;
-    info.output = static_cast<int>(edge.output);
+    info.output = static_cast<int>(source.output);
   }
   return info;
 }
 
-void describe_node(const Node& node, NodeInfo& info) {
+void describe_node(const Node& node, std::span<const Node::Source> sources,
+                   std::span<const Residual> residuals, NodeInfo& info) {
   info.standing = standing_of(node);
   info.formula = node.op().formula;
   info.bytes = node.footprint();
@@ -41,21 +46,22 @@ void describe_node(const Node& node, NodeInfo& info) {
     info.cause_site = cause.at;
     return;
   }
-  for (const Edge& edge : node.edges()) {
-    info.inputs.push_back(info_of(edge));
+  for (const Node::Source& source : sources) {
+    info.inputs.push_back(info_of(source));
   }
-  for (const Residual& residual : node.residuals()) {
+  for (const Residual& residual : residuals) {
     info.residuals.push_back(describe(residual));
   }
-  node.for_each_user(
-      [&](const Node& user) { info.users.push_back(describe(user)); });
+  for (const base::Ref<Node>& user : node.users()) {
+    info.users.push_back(describe(*user));
+  }
   std::sort(info.users.begin(), info.users.end(),
             [](const VertexInfo& a, const VertexInfo& b) {
               return a.sequence < b.sequence;
             });
 }
 
-// The arrays that residuals hold, to be counted by storage.
+// The arrays that copies of residuals hold, to be counted by storage.
 class HeldList {
  public:
   struct Total {
@@ -63,8 +69,9 @@ class HeldList {
     Bytes alone = 0;  // of storages that nothing else holds
   };
 
-  void add(const Node& node) {
-    for (const Residual& residual : node.residuals()) {
+  explicit HeldList(std::span<const Residual> residuals) {
+    held_.reserve(residuals.size());
+    for (const Residual& residual : residuals) {
       held_.push_back({residual.array->storage().get(), residual.array.get()});
     }
   }
@@ -106,7 +113,7 @@ class HeldList {
     std::uint32_t arrays = 0;
     while (!group.empty()) {
       const auto same = first_group(group, &Held::array);
-      if (same[0].array->references() != same.size()) {
+      if (same[0].array->references() > kOwnReferences * same.size()) {
         return false;
       }
       ++arrays;
@@ -147,7 +154,7 @@ VertexInfo describe(const Vertex& vertex) noexcept {
   if (!vertex.is_leaf()) {
     const auto& node = static_cast<const Node&>(vertex);
     info.op = node.op().name;
-    info.sequence = node.state() == State::kAvailable ? node.sequence() : 0;
+    info.sequence = node.sequence_if_available().value_or(0);
   }
   return info;
 }
@@ -170,7 +177,8 @@ ResidualInfo describe(const Residual& residual) noexcept {
 
 NodeInfo inspect(const Tensor& t) {
   NodeInfo info;
-  const auto* vertex = static_cast<const Vertex*>(t.link().get());
+  const base::Ref<tensor::GraphLink> link = t.link();  // held meanwhile
+  const auto* vertex = static_cast<const Vertex*>(link.get());
   if (vertex == nullptr) {
     return info;
   }
@@ -183,10 +191,11 @@ NodeInfo inspect(const Tensor& t) {
     return info;
   }
   const auto& node = static_cast<const Node&>(*vertex);
-  describe_node(node, info);
-  HeldList held;
-  held.add(node);
-  info.residual_bytes = held.total().bytes;
+  memory::Vector<Node::Source> sources;
+  memory::Vector<Residual> residuals;
+  node.look(sources, residuals);
+  describe_node(node, sources, residuals, info);
+  info.residual_bytes = HeldList(residuals).total().bytes;
   return info;
 }
 
@@ -196,12 +205,11 @@ GraphSize measure(const Tensor& t) {
 
 GraphSize measure(const Listing& listing) {
   GraphSize size;
-  HeldList held;
-  for (const Node* node : listing.nodes()) {
-    size.node_bytes += node->footprint();
-    held.add(*node);
+  HeldList held(listing.residuals());
+  for (std::size_t i = 0; i < listing.size(); ++i) {
+    size.node_bytes += listing.node(i).footprint();
   }
-  size.nodes = std::ssize(listing.nodes());
+  size.nodes = static_cast<std::int64_t>(listing.size());
   size.leaves = std::ssize(listing.leaves());
   size.node_bytes += size.leaves * static_cast<Bytes>(sizeof(Leaf));
   size.residuals = held.count();

@@ -1,11 +1,14 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Looking at the graph behind a tensor: what made it, what that keeps, who
 // needs it, and the size of the graph in nodes and bytes. print.hpp and dot.hpp
-// make text of it. Looking changes nothing: no reference is taken, nothing is
-// marked. Lists, and the books while looking, are memory of the context's door.
+// make text of it. Looking changes nothing: references are held while it lasts,
+// nothing is marked. Lists, and the books while looking, are memory of the
+// context's door.
 //
-// REQUIRES, of all functions here and there: nobody builds on, walks or drops
-// this part of the graph meanwhile.
+// Thread rule, of all functions here and there: other threads may build on this
+// part of the graph, walk it and drop it meanwhile; each node is shown as it
+// was at one instant, and what is retired before its turn is left out. The
+// tensor itself must not be changed meanwhile.
 #pragma once
 
 #include <string_view>

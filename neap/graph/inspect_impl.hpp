@@ -11,8 +11,9 @@ namespace neap::graph {
 
 Standing standing_of(const Node& node) noexcept;
 VertexInfo describe(const Vertex& vertex) noexcept;
-/// REQUIRES: its array is there.
-ResidualInfo describe(const Residual& residual) noexcept;
+/// Of a copy of a node's residual: what holds the array beside the two is
+/// others. REQUIRES: its array is there.
+ResidualInfo describe(const Residual& copy) noexcept;
 GraphSize measure(const Listing& listing);
 
 /// "input 0", "output 1".

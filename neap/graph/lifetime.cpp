@@ -94,7 +94,7 @@ bool Node::claim(std::uint32_t mark, std::uint64_t floor) {
       op_->name, base::format_site(site()));
 }
 
-std::optional<std::uint64_t> Node::sequence_if_available() noexcept {
+std::optional<std::uint64_t> Node::sequence_if_available() const noexcept {
   const std::lock_guard guard(lock_);
   return state() == State::kAvailable ? std::optional(sequence())
                                       : std::nullopt;

@@ -8,36 +8,39 @@
 #include <algorithm>
 
 namespace neap::graph {
-namespace {
-
-bool is_earlier(const Node* a, const Node* b) noexcept {
-  return a->sequence() < b->sequence();
-}
-
-}  // namespace
 
 Listing::Listing(const Tensor& tensor) {
-  const auto* root = static_cast<const Vertex*>(tensor.link().get());
+  // Held: another thread may drop the handle's place on the graph.
+  const base::Ref<tensor::GraphLink> link = tensor.link();
+  const auto* root = static_cast<const Vertex*>(link.get());
   if (root == nullptr) {
     return;
   }
-  if (!root->is_leaf() &&
-      static_cast<const Node*>(root)->state() != State::kAvailable) {
-    nodes_.push_back(static_cast<const Node*>(root));  // it leads nowhere
+  meet(root);
+  if (!root->is_leaf() && pending_.empty()) {  // retired: it leads nowhere
+    auto* node = const_cast<Node*>(static_cast<const Node*>(root));
+    nodes_.push_back({base::Ref<Node>::share(node)});
     return;
   }
-  meet(root);
   while (!pending_.empty()) {
     std::pop_heap(pending_.begin(), pending_.end(), is_earlier);
-    const Node* node = pending_.back();
+    Entry entry = std::move(pending_.back());
     pending_.pop_back();
-    if (!nodes_.empty() && nodes_.back() == node) {
-      continue;
+    if (nodes_.empty() || !(nodes_.back().node == entry.node)) {
+      enter(std::move(entry));
     }
-    nodes_.push_back(node);
-    for (const Edge& edge : node->edges()) {
-      meet(edge.vertex());
-    }
+  }
+}
+
+// What it was made from is held by sources_ from now on.
+void Listing::enter(Entry entry) {
+  entry.first_source = sources_.size();
+  entry.first_residual = residuals_.size();
+  entry.node->look(sources_, residuals_);
+  const std::size_t first = entry.first_source;
+  nodes_.push_back(std::move(entry));
+  for (std::size_t i = first; i < sources_.size(); ++i) {
+    meet(sources_[i].vertex());
   }
 }
 
@@ -52,19 +55,47 @@ void Listing::meet(const Vertex* vertex) {
     }
     return;
   }
-  pending_.push_back(static_cast<const Node*>(vertex));
-  std::push_heap(pending_.begin(), pending_.end(), is_earlier);
+  auto* node = const_cast<Node*>(static_cast<const Node*>(vertex));
+  if (const auto sequence = node->sequence_if_available()) {
+    pending_.push_back({base::Ref<Node>::share(node), *sequence});
+    std::push_heap(pending_.begin(), pending_.end(), is_earlier);
+  }
 }
 
+std::span<const Node::Source> Listing::sources(
+    std::size_t place) const noexcept {
+  const std::size_t first = nodes_[place].first_source;
+  const std::size_t end = place + 1 < nodes_.size()
+                              ? nodes_[place + 1].first_source
+                              : sources_.size();
+  return std::span(sources_).subspan(first, end - first);
+}
+
+std::span<const Residual> Listing::residuals(std::size_t place) const noexcept {
+  const std::size_t first = nodes_[place].first_residual;
+  const std::size_t end = place + 1 < nodes_.size()
+                              ? nodes_[place + 1].first_residual
+                              : residuals_.size();
+  return std::span(residuals_).subspan(first, end - first);
+}
+
+// A node that was retired meanwhile has no sequence to be found by.
 std::size_t Listing::place_of(const Node& node) const noexcept {
-  const auto found = std::lower_bound(
-      nodes_.begin(), nodes_.end(), &node,
-      [](const Node* a, const Node* b) noexcept { return is_earlier(b, a); });
+  const auto sequence = node.sequence_if_available();
+  const auto found = std::find_if(
+      sequence ? std::lower_bound(nodes_.begin(), nodes_.end(), *sequence,
+                                  [](const Entry& entry, std::uint64_t wanted) {
+                                    return entry.sequence > wanted;
+                                  })
+               : nodes_.begin(),
+      nodes_.end(),
+      [&](const Entry& entry) { return entry.node.get() == &node; });
   return static_cast<std::size_t>(found - nodes_.begin());
 }
 
 std::size_t Listing::place_of(const Leaf& leaf) const noexcept {
-  return leaf_places_.find(&leaf)->second;
+  const auto found = leaf_places_.find(&leaf);
+  return found != leaf_places_.end() ? found->second : leaves_.size();
 }
 
 }  // namespace neap::graph

@@ -4,7 +4,10 @@
 // before everything it was made from; leaves come in the order they are met.
 // Nothing recurses; the books are lists at the context's door.
 //
-// REQUIRES: nobody builds on, walks or drops this part of the graph meanwhile.
+// Thread rule: other threads may build on this part of the graph, walk it and
+// drop it meanwhile. Each node is listed as it was at one instant, and is held
+// with its residuals until the listing goes; one that was retired before its
+// turn came is left out.
 #pragma once
 
 #include <unordered_map>
@@ -19,19 +22,39 @@ class Listing {
   /// THROWS: OutOfMemory; UseAfterRelease for an undefined tensor.
   explicit Listing(const Tensor& tensor);
 
-  std::span<const Node* const> nodes() const noexcept { return nodes_; }
+  std::size_t size() const noexcept { return nodes_.size(); }
+  const Node& node(std::size_t place) const noexcept {
+    return *nodes_[place].node;
+  }
+  /// One an input; null where no derivative flows. None of a retired node.
+  std::span<const Node::Source> sources(std::size_t place) const noexcept;
+  /// References of this listing, beside the node's own.
+  std::span<const Residual> residuals(std::size_t place) const noexcept;
+  std::span<const Residual> residuals() const noexcept { return residuals_; }
   std::span<const Leaf* const> leaves() const noexcept { return leaves_; }
 
-  /// Places in these lists. REQUIRES: a vertex of this listing.
+  /// Places in these lists; size() or leaves().size() for what was left out.
   std::size_t place_of(const Node& node) const noexcept;
   std::size_t place_of(const Leaf& leaf) const noexcept;
 
  private:
+  struct Entry {
+    base::Ref<Node> node;
+    std::uint64_t sequence = 0;
+    std::size_t first_source = 0;  // of sources_
+    std::size_t first_residual = 0;
+  };
+  static bool is_earlier(const Entry& a, const Entry& b) noexcept {
+    return a.sequence < b.sequence;
+  }
   void meet(const Vertex* vertex);
+  void enter(Entry entry);
 
-  memory::Vector<const Node*> nodes_;
+  memory::Vector<Entry> nodes_;
+  memory::Vector<Node::Source> sources_;  // of one node after the other
+  memory::Vector<Residual> residuals_;    // the same
   memory::Vector<const Leaf*> leaves_;
-  memory::Vector<const Node*> pending_;  // a heap, the latest on top
+  memory::Vector<Entry> pending_;  // a heap, the latest on top
   std::unordered_map<
       const Leaf*, std::size_t, std::hash<const void*>, std::equal_to<>,
       memory::Allocator<std::pair<const Leaf* const, std::size_t>>>

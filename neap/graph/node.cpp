@@ -173,7 +173,7 @@ void Node::fill(const OpCall& call, std::uint64_t needs, const Reads& reads,
   call.op.keep_attrs(shape_data() + shape_words_, call.attrs);
 }
 
-void Node::finish(std::span<const base::Ref<tensor::Array>> outputs) noexcept {
+void Node::keep(std::span<const base::Ref<tensor::Array>> outputs) noexcept {
   if (is_cleared_) {
     return;
   }
@@ -183,7 +183,12 @@ void Node::finish(std::span<const base::Ref<tensor::Array>> outputs) noexcept {
       residual.version = version_of(*residual.array->storage());
     }
   }
-  join_uses();
+}
+
+void Node::finish() noexcept {
+  if (!is_cleared_) {
+    join_uses();
+  }
 }
 
 Tensor Node::grad(std::uint32_t output) const {

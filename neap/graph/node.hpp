@@ -11,7 +11,8 @@
 // known at once (lifetime.cpp). Its residuals, edges and attributes go then; it
 // stays, empty, only while a handle refers to it, and says why.
 //
-// Thread rule: as Vertex's. A walk claims the nodes that it enters; what it
+// Thread rule: as Vertex's, and whoever holds a node may look at it from any
+// thread (look, users). A walk claims the nodes that it enters; what it
 // claimed keeps its residuals and edges until the walk lets go of it.
 #pragma once
 
@@ -61,9 +62,12 @@ class NEAP_API Node final : public Vertex {
                                         State state, const Cause& cause,
                                         memory::Domain& domain);
 
-  /// Keeps those of the outputs that the vjp reads, and puts the node among the
-  /// uses of what it was made from. Called once, when the outputs are there.
-  void finish(std::span<const base::Ref<tensor::Array>> outputs) noexcept;
+  /// Keeps those of the outputs that the vjp reads. Called once, before any
+  /// other thread can see the node.
+  void keep(std::span<const base::Ref<tensor::Array>> outputs) noexcept;
+  /// Puts the node among the uses of what it was made from. Called once, when
+  /// the outputs are there.
+  void finish() noexcept;
 
   const Op& op() const noexcept { return *op_; }
   bool requires_grad() const noexcept override { return true; }
@@ -90,7 +94,7 @@ class NEAP_API Node final : public Vertex {
   /// REQUIRES: retired.
   Cause cause() const noexcept;
   /// sequence(), or nothing when retired.
-  std::optional<std::uint64_t> sequence_if_available() noexcept;
+  std::optional<std::uint64_t> sequence_if_available() const noexcept;
 
   /// Enters the node into a walk under the number `mark`, so that nobody else
   /// walks it or takes its residuals. False, with nothing changed, when it was
@@ -120,10 +124,26 @@ class NEAP_API Node final : public Vertex {
   /// since.
   void check_versions() const;
 
-  /// Calls visit(node) for every node that was made from a result of this one.
-  /// REQUIRES: nobody builds or drops results of it meanwhile.
-  template <class Visit>
-  void for_each_user(Visit&& visit) const;
+  // --- looking, from any thread ---------------------------------------------
+
+  /// What made an input; null where no derivative flows.
+  struct Source {
+    base::Ref<tensor::GraphLink> link;
+    std::uint32_t output = 0;
+
+    const Vertex* vertex() const noexcept {
+      return static_cast<const Vertex*>(link.get());
+    }
+  };
+  /// Appends sources, one an input, and residuals as they are at one instant,
+  /// and holds them. Nothing once retired. THROWS: OutOfMemory.
+  void look(memory::Vector<Source>& sources,
+            memory::Vector<Residual>& residuals) const;
+  /// The bytes of attrs() at one instant; none once retired.
+  /// THROWS: OutOfMemory.
+  memory::Vector<std::byte> look_at_attrs() const;
+  /// The nodes that were made from results of this one. THROWS: OutOfMemory.
+  memory::Vector<base::Ref<Node>> users() const;
 
   /// Bytes of the node's own block.
   Bytes footprint() const noexcept;
@@ -164,7 +184,7 @@ class NEAP_API Node final : public Vertex {
   std::uint16_t attr_bytes_ = 0;
   // lock_ guards uses_, state_, the flags below and, of a claimed node, mark_.
   // Locks nest from a node to its users only.
-  base::SpinLock lock_;
+  mutable base::SpinLock lock_;
   std::atomic<State> state_{State::kAvailable};
   bool is_claimed_ : 1 = false;
   bool is_doomed_ : 1 = false;  // retired as soon as it is no longer claimed
@@ -214,13 +234,6 @@ inline std::span<const Edge> Node::edges() const noexcept {
 inline std::span<const Residual> Node::residuals() const noexcept {
   return {residual_data(),
           is_cleared_.load(std::memory_order_relaxed) ? 0U : residual_count_};
-}
-
-template <class Visit>
-void Node::for_each_user(Visit&& visit) const {
-  for (const Edge* edge = uses_; edge != nullptr; edge = edge->next_use) {
-    visit(of(*edge));
-  }
 }
 
 }  // namespace neap::graph

@@ -27,7 +27,7 @@ class Printer {
  public:
   Printer(const Listing& listing, const ListOptions& options)
       : listing_(listing),
-        shown_(std::min(listing.nodes().size(),
+        shown_(std::min(listing.size(),
                         static_cast<std::size_t>(options.max_nodes))),
         shown_leaves_(std::min(listing.leaves().size(),
                                static_cast<std::size_t>(options.max_nodes))) {}
@@ -37,7 +37,7 @@ class Printer {
     for (std::size_t i = 0; i < shown_; ++i) {
       add_node(i);
     }
-    add_rest(listing_.nodes().size() - shown_, "node");
+    add_rest(listing_.size() - shown_, "node");
     for (std::size_t i = 0; i < shown_leaves_; ++i) {
       add_leaf(i);
     }
@@ -59,10 +59,10 @@ class Printer {
   }
 
   void add_node(std::size_t place) {
-    const Node& node = *listing_.nodes()[place];
+    const Node& node = listing_.node(place);
     const VertexInfo info = describe(node);
     add("#{} {} <-", place + 1, info.op);
-    add_inputs(node);
+    add_inputs(listing_.sources(place));
     if (!info.owner.empty()) {
       add("  in '{}'", info.owner);
     }
@@ -75,32 +75,43 @@ class Printer {
           base::format_site(cause.at));
     }
     out_ += '\n';
-    add_residuals(node, place);
+    add_residuals(place);
   }
 
-  void add_inputs(const Node& node) {
-    const std::span<const Edge> edges = node.edges();
-    for (const Edge& edge : edges.first(std::min(edges.size(), kMaxInputs))) {
-      const Vertex* source = edge.vertex();
-      if (source == nullptr) {
-        out_ += " -";
-      } else if (source->is_leaf()) {
-        add(" L{}", 1 + listing_.place_of(static_cast<const Leaf&>(*source)));
-      } else {
-        const auto& made_by = static_cast<const Node&>(*source);
-        add(" #{}", 1 + listing_.place_of(made_by));
-        if (made_by.outputs() > 1) {
-          add(".{}", edge.output);
-        }
-      }
+  void add_inputs(std::span<const Node::Source> sources) {
+    for (const Node::Source& source :
+         sources.first(std::min(sources.size(), kMaxInputs))) {
+      add_input(source);
     }
-    if (edges.size() > kMaxInputs) {
-      add(" ({} more)", edges.size() - kMaxInputs);
+    if (sources.size() > kMaxInputs) {
+      add(" ({} more)", sources.size() - kMaxInputs);
     }
   }
 
-  void add_residuals(const Node& node, std::size_t place) {
-    const std::span<const Residual> all = node.residuals();
+  void add_input(const Node::Source& source) {
+    const Vertex* vertex = source.vertex();
+    if (vertex == nullptr) {
+      out_ += " -";
+      return;
+    }
+    if (vertex->is_leaf()) {
+      add(" L{}", 1 + listing_.place_of(static_cast<const Leaf&>(*vertex)));
+      return;
+    }
+    const auto& made_by = static_cast<const Node&>(*vertex);
+    const std::size_t place = listing_.place_of(made_by);
+    if (place == listing_.size()) {
+      out_ += " (retired)";
+      return;
+    }
+    add(" #{}", 1 + place);
+    if (made_by.outputs() > 1) {
+      add(".{}", source.output);
+    }
+  }
+
+  void add_residuals(std::size_t place) {
+    const std::span<const Residual> all = listing_.residuals(place);
     for (const Residual& residual :
          all.first(std::min(all.size(), kMaxResiduals))) {
       const ResidualInfo info = describe(residual);

@@ -18,12 +18,15 @@ void record_result(const OpCall& call, std::span<Tensor> results) {
   std::array<base::Ref<tensor::Array>, kMaxOutputs> arrays;
   for (std::size_t k = 0; k < results.size(); ++k) {
     arrays[k] = results[k].array();
+  }
+  node->keep(std::span(arrays).first(results.size()));
+  for (std::size_t k = 0; k < results.size(); ++k) {
     if (is_floating(specs[k].dtype)) {
       results[k].set_link(base::Ref<tensor::GraphLink>::share(node.get()),
                           static_cast<std::uint32_t>(k));
     }
   }
-  node->finish(std::span(arrays).first(results.size()));
+  node->finish();
 }
 
 }  // namespace neap::graph

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "neap/base/external.hpp"
 #include "neap/base/version.hpp"
 
 namespace neap::kernels {
@@ -130,6 +131,8 @@ Result<void> add(const Plugin& plugin) {
 
 Result<void> load_plugin(const std::string& which) {
   const std::lock_guard lock(loaded().mutex);
+  base::external_at_start();  // without the plug-in, which comes on top
+  const Bytes modules = base::module_bytes();
   const Result<void*> library = open_first(which);
   if (!library) {
     return tl::unexpected<Failure>(library.error());
@@ -140,6 +143,7 @@ Result<void> load_plugin(const std::string& which) {
   if (!done) {
     dlclose(*library);
   }
+  base::add_external("plug-ins", base::module_bytes() - modules);
   return done;
 }
 

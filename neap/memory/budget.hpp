@@ -1,13 +1,15 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Budget: a guard that bounds held + external bytes of a domain for a block
-// of code, and restores the earlier bound. It never lifts an earlier one: of
-// nested budgets the least holds.
+// Budget: a guard that bounds held + external bytes of a domain for a block of
+// code. It bounds what every thread asks the domain for, not its own alone.
+// Open budgets of a domain are a set, and the least of them (and of the
+// domain's own bound) holds: blocks may overlap, in one thread or in several,
+// and be closed in any order.
 //
 //   neap::Budget budget(64 * kMiB);
 //   train(model);                     // throws OutOfMemory rather than pass it
+//
+// Thread rule: a guard may be opened and closed in any thread.
 #pragma once
-
-#include <algorithm>
 
 #include "neap/memory/context.hpp"
 
@@ -15,18 +17,21 @@ namespace neap {
 
 class NEAP_API Budget {
  public:
+  /// Idle pages go back to the system at once where more is held than `bytes`;
+  /// what is live stays, even beyond it.
   explicit Budget(Bytes bytes, memory::Domain& domain = memory::domain())
-      : domain_(domain), outer_(domain.budget()) {
-    domain_.set_budget(std::min(bytes, outer_));
+      : domain_(domain) {
+    link_.bytes = bytes;
+    domain_.open_budget(link_);
   }
-  ~Budget() { domain_.set_budget(outer_); }
+  ~Budget() { domain_.close_budget(link_); }
   Budget(const Budget&) = delete;
   Budget& operator=(const Budget&) = delete;
   static void* operator new(std::size_t) = delete;
 
  private:
   memory::Domain& domain_;
-  Bytes outer_;
+  memory::BudgetLink link_;
 };
 
 }  // namespace neap

@@ -56,13 +56,24 @@ CompositeBody::~CompositeBody() {
   }
 }
 
+// Reports look at the parts under the lock.
+void CompositeBody::reserve(std::size_t count) {
+  Vector<MemberRef> larger(parts_.get_allocator());
+  larger.reserve(parts_.size() + count);
+  const std::lock_guard lock(Membership::instance().lock);
+  for (MemberRef& part : parts_) {
+    larger.push_back(std::move(part));
+  }
+  parts_.swap(larger);
+}
+
 void CompositeBody::absorb(ScopeMember& part) noexcept {
   Membership& all = Membership::instance();
   if (!part.try_hold()) {
     return;
   }
-  parts_.push_back(MemberRef::adopt(part));
   const std::lock_guard lock(all.lock);
+  parts_.push_back(MemberRef::adopt(part));
   if (!Membership::is_part(Membership::home_of(part))) {
     all.place(part, &all.parts);
     count_absorbed(1);

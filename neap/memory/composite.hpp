@@ -34,9 +34,10 @@ class CompositeBody final : public ScopeMember, public Counted<CompositeBody> {
   ~CompositeBody();
 
   base::SiteId revoked_by() const noexcept { return revoked_by_; }
-  const Vector<MemberRef>& parts() const noexcept { return parts_; }
+  /// For other threads: under the lock of the lists.
+  std::span<const MemberRef> parts() const noexcept override { return parts_; }
   /// Room for `count` parts more. THROWS: OutOfMemory.
-  void reserve(std::size_t count) { parts_.reserve(parts_.size() + count); }
+  void reserve(std::size_t count);
   /// REQUIRES: room, a part that the caller holds.
   void absorb(ScopeMember& part) noexcept;
 

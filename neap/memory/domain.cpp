@@ -265,9 +265,24 @@ Bytes Domain::budget() const noexcept {
 
 void Domain::set_budget(Bytes budget) noexcept {
   const std::lock_guard lock(impl_->mutex);
-  impl_->budget = budget;
-  if (budget != kUnlimited && impl_->held() + base::external_bytes() > budget) {
-    impl_->trim();
+  impl_->own_budget = budget;
+  impl_->renew_budget();
+}
+
+void Domain::open_budget(BudgetLink& link) noexcept {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->add_budget(link);
+}
+
+void Domain::close_budget(BudgetLink& link) noexcept {
+  bool is_gone = false;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->remove_budget(link);
+    is_gone = impl_->is_gone();
+  }
+  if (is_gone) {
+    delete this;
   }
 }
 

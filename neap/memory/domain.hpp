@@ -6,8 +6,8 @@
 //
 // Thread rule: every member function may be called from any thread; counts are
 // exact at every instant (one lock orders them).
-// LIFETIME: a domain outlives its handle while blocks of it are live; it goes
-// with the last of them.
+// LIFETIME: a domain outlives its handle while blocks of it are live or budgets
+// of it are open; it goes with the last of them.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,18 @@
 #include "neap/memory/out_of_memory.hpp"
 #include "neap/memory/tag.hpp"
 
+namespace neap {
+class Budget;
+}
+
 namespace neap::memory {
+
+/// An open budget block's place in the list of its domain; for Budget alone.
+struct BudgetLink {
+  BudgetLink* next = nullptr;
+  BudgetLink* previous = nullptr;
+  Bytes bytes = kUnlimited;
+};
 
 /// Which host allocator a domain uses.
 enum class HostAllocator : std::uint8_t {
@@ -160,9 +171,11 @@ class NEAP_API Domain {
 
   // --- limits, trimming, faults -------------------------------------------
 
+  /// The bound that holds now: the least of the domain's own and of those of
+  /// all open Budget blocks, of whatever thread.
   Bytes budget() const noexcept;
-  /// Bounds held + external from now on. What is held already stays, even
-  /// beyond it.
+  /// Sets the domain's own bound on held + external. What is held already
+  /// stays, even beyond it. Bounds of open Budget blocks stay as they are.
   void set_budget(Bytes budget) noexcept;
   /// Gives every idle page of every space back; returns the bytes given back.
   Bytes trim() noexcept;
@@ -185,7 +198,10 @@ class NEAP_API Domain {
 
  private:
   friend NEAP_API Domain& default_domain();
+  friend class neap::Budget;
   struct Impl;
+  void open_budget(BudgetLink& link) noexcept;
+  void close_budget(BudgetLink& link) noexcept;
   explicit Domain(const Options& options);
   ~Domain();
   bool is_rehearsal_ = false;

@@ -21,7 +21,9 @@ inline constexpr std::size_t kNameBytes = 32;
 // Everything below is guarded by `mutex`; functions expect it locked.
 struct Domain::Impl {
   explicit Impl(const Options& options)
-      : budget(options.budget), idle_limit(idle_limit_of(options.idle_limit)) {
+      : own_budget(options.budget),
+        budget(options.budget),
+        idle_limit(idle_limit_of(options.idle_limit)) {
     name_length = std::min(options.name.size(), name.size());
     std::copy_n(options.name.data(), name_length, name.data());
     backends[0] = options.is_rehearsal
@@ -50,7 +52,38 @@ struct Domain::Impl {
   void note_peak() noexcept { peak = std::max(peak, held()); }
 
   bool is_gone() const noexcept {
-    return is_closed && ledger.blocks() == 0 && lent_blocks == 0;
+    return is_closed && ledger.blocks() == 0 && lent_blocks == 0 &&
+           budgets == nullptr;
+  }
+
+  // --- budgets ---
+
+  // The least of all bounds; idle pages that are beyond it go at once.
+  void renew_budget() noexcept {
+    budget = own_budget;
+    for (const BudgetLink* link = budgets; link != nullptr; link = link->next) {
+      budget = std::min(budget, link->bytes);
+    }
+    if (budget != kUnlimited && held() + base::external_bytes() > budget) {
+      trim();
+    }
+  }
+
+  void add_budget(BudgetLink& link) noexcept {
+    link.next = budgets;
+    if (budgets != nullptr) {
+      budgets->previous = &link;
+    }
+    budgets = &link;
+    renew_budget();
+  }
+
+  void remove_budget(BudgetLink& link) noexcept {
+    (link.previous != nullptr ? link.previous->next : budgets) = link.next;
+    if (link.next != nullptr) {
+      link.next->previous = link.previous;
+    }
+    renew_budget();
   }
 
   // --- refusing ---
@@ -199,10 +232,12 @@ struct Domain::Impl {
   Ledger ledger{books};
   BookArray<Event> events{books};
   std::array<std::unique_ptr<Backend>, kMaxSpaces> backends;  // [0] always
-  std::size_t space_end = 1;  // one past the highest space
-  Bytes budget;               // bounds held + external
-  Bytes idle_limit;           // per space
-  Bytes peak = 0;             // highest held
+  std::size_t space_end = 1;      // one past the highest space
+  Bytes own_budget;               // as set_budget said last
+  Bytes budget;                   // the least of all: bounds held + external
+  BudgetLink* budgets = nullptr;  // of all open Budget blocks
+  Bytes idle_limit;               // per space
+  Bytes peak = 0;                 // highest held
   Bytes lent = 0;
   std::int64_t lent_blocks = 0;
   std::int64_t allocations = 0;

@@ -137,7 +137,7 @@ class NEAP_API Scope {
 
  private:
   friend class ScopeMember;
-  friend NEAP_API Vector<MemberRef> live_members();
+  friend class MemberSnapshot;
 
   template <class T, class Action>
   static void for_each(const T& item, const Action& action) {

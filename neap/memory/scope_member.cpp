@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/memory/scope_member.hpp"
 
+#include <algorithm>
 #include <mutex>
 
 #include "neap/memory/scope.hpp"
@@ -48,38 +49,72 @@ TrackHandles::~TrackHandles() {
   Membership::instance().trackers.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// Nothing may be asked for under the lock: room is made before it, and again
-// where the lists have grown meanwhile.
-Vector<MemberRef> live_members() {
-  Membership& all = Membership::instance();
-  const auto for_each_list = [&all](const auto& visit) {
-    for (Scope* scope = all.newest; scope != nullptr; scope = scope->older_) {
-      visit(scope->members_);
-      visit(scope->kept_);
-    }
-    visit(all.loose);
-  };
-  Vector<MemberRef> members;
-  for (;;) {
-    std::size_t count = 0;
-    {
-      const std::lock_guard lock(all.lock);
-      for_each_list([&count](const MemberList& list) {
-        count += static_cast<std::size_t>(list.size());
-      });
-      if (count <= members.capacity()) {
-        for_each_list([&members](const MemberList& list) {
-          list.for_each([&members](ScopeMember& member) {
-            if (member.try_hold()) {
-              members.push_back(MemberRef::adopt(member));
-            }
-          });
-        });
-        return members;
+// Nothing may be asked for under the lock, and nothing may end: room is made
+// before it, and again where the lists have grown meanwhile.
+class MemberSnapshot {
+ public:
+  explicit MemberSnapshot(MemberVisitor* visitor) : visitor_(visitor) {}
+
+  Vector<MemberRef> take() {
+    for (std::size_t room = 0;;) {
+      {
+        const std::lock_guard lock(all_.lock);
+        needed_ = 0;
+        add_lists();
+        add_parts();
+        if (needed_ <= room) {
+          return std::move(members_);
+        }
+      }
+      // Parts that found no room may have parts of their own.
+      room = std::max(needed_, 2 * room);
+      members_.clear();
+      members_.reserve(room);
+      if (visitor_ != nullptr) {
+        visitor_->prepare(room);
       }
     }
-    members.reserve(count);
   }
+
+ private:
+  void add_lists() noexcept {
+    const auto add_all = [this](const MemberList& list) {
+      list.for_each([&](ScopeMember& member) { add(member, list.scope()); });
+    };
+    for (Scope* scope = all_.newest; scope != nullptr; scope = scope->older_) {
+      add_all(scope->members_);
+      add_all(scope->kept_);
+    }
+    add_all(all_.loose);
+  }
+
+  // The list is its own queue: parts may be composites.
+  void add_parts() noexcept {
+    for (std::size_t i = 0; visitor_ != nullptr && i < members_.size(); ++i) {
+      for (const MemberRef& part : members_[i]->parts()) {
+        add(*part, nullptr);
+      }
+    }
+  }
+
+  void add(ScopeMember& member, const Scope* scope) noexcept {
+    if (++needed_ > members_.capacity() || !member.try_hold()) {
+      return;
+    }
+    members_.push_back(MemberRef::adopt(member));
+    if (visitor_ != nullptr) {
+      visitor_->see(member, scope);
+    }
+  }
+
+  Membership& all_ = Membership::instance();
+  MemberVisitor* visitor_;
+  Vector<MemberRef> members_;
+  std::size_t needed_ = 0;
+};
+
+Vector<MemberRef> live_members(MemberVisitor* visitor) {
+  return MemberSnapshot(visitor).take();
 }
 
 }  // namespace neap::memory

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <atomic>
+#include <span>
 #include <utility>
 
 #include "neap/memory/containers.hpp"
@@ -16,6 +17,8 @@
 namespace neap::memory {
 
 class MemberList;
+class MemberRef;
+class Scope;
 
 /// A member's place in a list; for MemberList alone.
 struct MemberLink {
@@ -40,6 +43,8 @@ class NEAP_API ScopeMember : public MemberLink {
   /// the bytes that were counted for it. REQUIRES: in no list, not revoked.
   virtual Bytes revoke(base::SiteId scope) noexcept = 0;
   virtual bool is_revoked() const noexcept = 0;
+  /// Of a composite; others have none.
+  virtual std::span<const MemberRef> parts() const noexcept;
 
  protected:
   ScopeMember() noexcept = default;
@@ -81,6 +86,10 @@ class MemberRef {
   ScopeMember* member_ = nullptr;
 };
 
+inline std::span<const MemberRef> ScopeMember::parts() const noexcept {
+  return {};
+}
+
 /// While one of these is there, tensors that are made outside of any scope are
 /// listed too (in every thread), so that a report can name what is alive.
 class NEAP_API TrackHandles {
@@ -91,11 +100,28 @@ class NEAP_API TrackHandles {
   TrackHandles& operator=(const TrackHandles&) = delete;
 };
 
+/// Is shown members at one instant, whatever other threads do: nobody can
+/// revoke them, or change what they mean, while they are shown.
+class MemberVisitor {
+ public:
+  MemberVisitor() = default;
+  virtual ~MemberVisitor() = default;
+  MemberVisitor(const MemberVisitor&) = delete;
+  MemberVisitor& operator=(const MemberVisitor&) = delete;
+  /// Forgets what it was shown, and makes room for `count` members. It may be
+  /// called several times. THROWS: OutOfMemory.
+  virtual void prepare(std::size_t count) = 0;
+  /// Of a part of a composite, `scope` is nullptr. Must not allocate, nor end
+  /// anything, nor wait.
+  virtual void see(ScopeMember& member, const Scope* scope) noexcept = 0;
+};
+
 /// The members of all open scopes of all threads, latest scope first, then
 /// those that TrackHandles lists. Each is held until the list goes, so that an
 /// op given such a tensor as a temporary takes none over meanwhile.
+/// With a visitor, which sees them all, the parts of composites follow.
 /// THROWS: OutOfMemory.
-NEAP_API Vector<MemberRef> live_members();
+NEAP_API Vector<MemberRef> live_members(MemberVisitor* visitor = nullptr);
 
 /// Calls visitor(ScopeMember&) for each of live_members().
 template <class Visitor>

@@ -31,21 +31,51 @@ std::string_view op_of(const Vertex& vertex) noexcept {
 
 }  // namespace
 
+namespace {
+
+// Bodies, and what they meant at one instant.
+class Bodies final : public memory::MemberVisitor {
+ public:
+  struct Seen {
+    const tensor::Body* body;
+    const memory::Scope* scope;
+    base::Ref<tensor::Array> array;
+    base::Ref<tensor::GraphLink> link;
+  };
+
+  void prepare(std::size_t count) override {
+    seen_.clear();
+    seen_.reserve(count);
+  }
+  void see(memory::ScopeMember& member,
+           const memory::Scope* scope) noexcept override {
+    if (const tensor::Body* body = body_of(member)) {
+      seen_.push_back({body, scope, body->array(), body->link()});
+    }
+  }
+  std::span<Seen> seen() noexcept { return seen_; }
+
+ private:
+  memory::Vector<Seen> seen_;
+};
+
+}  // namespace
+
 Holders::Holders()
     : members_(memory::Allocator<memory::MemberRef>(report_domain(), {})),
+      arrays_(memory::Allocator<base::Ref<tensor::Array>>(report_domain(), {})),
+      links_(
+          memory::Allocator<base::Ref<tensor::GraphLink>>(report_domain(), {})),
+      sources_(memory::Allocator<Node::Source>(report_domain(), {})),
+      residuals_(memory::Allocator<graph::Residual>(report_domain(), {})),
+      gradients_(memory::Allocator<Tensor>(report_domain(), {})),
       things_(memory::Allocator<Thing>(report_domain(), {})),
       holds_(memory::Allocator<Hold>(report_domain(), {})),
       queue_(memory::Allocator<std::uint32_t>(report_domain(), {})),
       index_(memory::Allocator<std::pair<const void* const, std::uint32_t>>(
           report_domain(), {})) {
   const memory::UseDomain use(report_domain());
-  members_ = memory::live_members();
-  for (const memory::MemberRef& member : members_) {
-    if (const tensor::Body* body = body_of(*member)) {
-      things_[add(Kind::kBody, body)].inside = 1;  // members_ holds it too
-    }
-  }
-  add_parts();
+  add_bodies();
   for (std::uint32_t i = 0; i < things_.size(); ++i) {
     things_[i].holds = static_cast<std::uint32_t>(holds_.size());
     if (things_[i].kind == Kind::kBody) {
@@ -72,26 +102,20 @@ std::span<const Holders::Hold> Holders::holds_of(
   return std::span(holds_).subspan(things_[i].holds, end - things_[i].holds);
 }
 
-// Parts of composites are in no list but their composite's, whose reference
-// counts as a handle of the program.
-void Holders::add_parts() {
-  memory::Vector<const memory::ScopeMember*> composites;
-  for (const memory::MemberRef& member : members_) {
-    composites.push_back(&*member);
-  }
-  while (!composites.empty()) {
-    const auto* composite =
-        dynamic_cast<const memory::CompositeBody*>(composites.back());
-    composites.pop_back();
-    if (composite == nullptr) {
-      continue;
+// The reference of a part's composite counts as a handle of the program.
+void Holders::add_bodies() {
+  Bodies bodies;
+  members_ = memory::live_members(&bodies);
+  for (Bodies::Seen& seen : bodies.seen()) {
+    Thing& thing = things_[add(Kind::kBody, seen.body)];
+    ++thing.inside;  // members_ holds it too
+    if (thing.array == nullptr) {
+      thing.array = seen.array.get();
+      thing.vertex = static_cast<const Vertex*>(seen.link.get());
+      thing.scope = seen.scope;
     }
-    for (const memory::MemberRef& part : composite->parts()) {
-      if (const tensor::Body* body = body_of(*part)) {
-        add(Kind::kBody, body);
-      }
-      composites.push_back(&*part);
-    }
+    arrays_.push_back(std::move(seen.array));
+    links_.push_back(std::move(seen.link));
   }
 }
 
@@ -145,17 +169,17 @@ void Holders::scan(Hold hold, std::span<const std::byte> bytes) {
 }
 
 void Holders::open_body(std::uint32_t i) {
-  const tensor::Body& body = this->body(i);
-  if (!body.array()) {  // revoked by its scope
+  const Thing body = things_[i];
+  if (body.array == nullptr) {  // revoked by its scope
     return;
   }
-  const auto* vertex = static_cast<const Vertex*>(body.link().get());
-  const bool is_result = vertex != nullptr && !vertex->is_leaf();
-  hold_array({.by = i, .how = Holder::Kind::kHandles}, *body.array(),
-             is_result ? &static_cast<const Node*>(vertex)->op() : nullptr);
-  if (vertex != nullptr) {
+  const bool is_result = body.vertex != nullptr && !body.vertex->is_leaf();
+  hold_array(
+      {.by = i, .how = Holder::Kind::kHandles}, *body.array,
+      is_result ? &static_cast<const Node*>(body.vertex)->op() : nullptr);
+  if (body.vertex != nullptr) {
     note({.by = i,
-          .what = add(Kind::kVertex, vertex),
+          .what = add(Kind::kVertex, body.vertex),
           .how = Holder::Kind::kHandles});
   }
 }
@@ -168,32 +192,50 @@ void Holders::open_vertex(std::uint32_t i) {
   const int outputs =
       vertex.is_leaf() ? 1 : static_cast<const Node&>(vertex).outputs();
   for (int k = 0; k < outputs; ++k) {
-    const Tensor grad = vertex.grad(static_cast<std::uint32_t>(k));
-    if (grad.defined()) {
-      hold_body({.by = i, .how = Holder::Kind::kGradient}, grad.identity());
+    Tensor grad = vertex.grad(static_cast<std::uint32_t>(k));
+    if (!grad.defined()) {
+      continue;
     }
+    hold_body({.by = i, .how = Holder::Kind::kGradient}, grad.identity());
+    Thing& body = things_[index_.find(grad.identity())->second];
+    ++body.inside;  // gradients_ holds it too
+    if (body.array == nullptr) {
+      body.array = grad.array().get();
+      body.vertex = static_cast<const Vertex*>(grad.link().get());
+      arrays_.push_back(grad.array());
+      links_.push_back(grad.link());
+    }
+    gradients_.push_back(std::move(grad));
   }
-  if (const graph::Extras* extras = vertex.extras()) {
-    const auto& hooks = extras->hooks();
-    for (std::size_t k = 0; k < hooks.size(); ++k) {
-      if (const graph::HookBody* closure = hooks[k]->body()) {
-        scan({.by = i,
-              .how = Holder::Kind::kHook,
-              .position = static_cast<std::uint16_t>(k)},
-             closure->bytes());
-      }
+  open_hooks(i);
+}
+
+void Holders::open_hooks(std::uint32_t i) {
+  const graph::Extras* extras = vertex(i).extras();
+  if (extras == nullptr) {
+    return;
+  }
+  for (const base::Ref<graph::Hook>& hook : extras->hooks()) {
+    if (const graph::HookBody* closure = hook->body()) {
+      scan({.by = i, .how = Holder::Kind::kHook, .registered = hook->site()},
+           closure->bytes());
     }
   }
 }
 
 void Holders::open_node(std::uint32_t i) {
   const auto& node = static_cast<const Node&>(vertex(i));
-  for (const graph::Residual& residual : node.residuals()) {
+  const std::size_t first_source = sources_.size();
+  const std::size_t first_residual = residuals_.size();
+  node.look(sources_, residuals_);
+  const auto sources = std::span(sources_).subspan(first_source);
+  for (const graph::Residual& residual :
+       std::span(residuals_).subspan(first_residual)) {
     const bool is_output =
         (residual.position & graph::Residual::kOutputBit) != 0;
     const graph::Op* maker = is_output ? &node.op() : nullptr;
     if (!is_output) {
-      const Vertex* source = node.edges()[residual.position].vertex();
+      const Vertex* source = sources[residual.position].vertex();
       maker = source != nullptr && !source->is_leaf()
                   ? &static_cast<const Node*>(source)->op()
                   : nullptr;
@@ -204,18 +246,16 @@ void Holders::open_node(std::uint32_t i) {
                *residual.array, maker);
   }
   std::uint16_t position = 0;
-  for (const graph::Edge& edge : node.edges()) {
-    if (const Vertex* source = edge.vertex()) {
+  for (const Node::Source& source : sources) {
+    if (source.vertex() != nullptr) {
       note({.by = i,
-            .what = add(Kind::kVertex, source),
+            .what = add(Kind::kVertex, source.vertex()),
             .how = Holder::Kind::kMadeFrom,
             .position = position});
     }
     ++position;
   }
-  scan({.by = i, .how = Holder::Kind::kAttributes},
-       {static_cast<const std::byte*>(node.attrs().data()),
-        node.attrs().size()});
+  scan({.by = i, .how = Holder::Kind::kAttributes}, node.look_at_attrs());
 }
 
 // --- the way back -----------------------------------------------------------
@@ -226,7 +266,11 @@ void Holders::open_node(std::uint32_t i) {
 void Holders::reach() {
   for (std::uint32_t i = 0; i < things_.size(); ++i) {
     Thing& thing = things_[i];
-    if (thing.kind == Kind::kBody && body(i).references() > thing.inside) {
+    if (thing.kind == Kind::kBody) {
+      const std::uint32_t all = body(i).references();
+      thing.outside = all > thing.inside ? all - thing.inside : 0;
+    }
+    if (thing.outside > 0) {
       thing.is_reached = true;
       thing.by = kNobody;
       queue_.push_back(i);
@@ -273,11 +317,9 @@ memory::Vector<std::uint32_t> Holders::bodies_of(
     const memory::Scope& scope) const {
   const memory::UseDomain use(report_domain());
   memory::Vector<std::uint32_t> out;
-  for (const memory::MemberRef& member : members_) {
-    const memory::MemberList* home = memory::Membership::home_of(*member);
-    const tensor::Body* body = body_of(*member);
-    if (body != nullptr && home != nullptr && home->scope() == &scope) {
-      out.push_back(index_.find(body)->second);
+  for (std::uint32_t i = 0; i < things_.size(); ++i) {
+    if (things_[i].scope == &scope && things_[i].array != nullptr) {
+      out.push_back(i);
     }
   }
   return out;
@@ -288,10 +330,9 @@ Holders::Held Holders::held(std::uint32_t i) const {
   Held held;
   held.thing = i;
   if (thing.kind == Kind::kBody) {
-    const tensor::Array& array = *body(i).array();
-    held.storage = array.storage().get();
-    held.shape = array.shape();
-    held.dtype = array.dtype();
+    held.storage = thing.array->storage().get();
+    held.shape = thing.array->shape();
+    held.dtype = thing.array->dtype();
     held.op = outside(i).op;
   } else if (thing.kind == Kind::kStorage) {
     held.storage = static_cast<const tensor::Storage*>(thing.address);
@@ -315,20 +356,21 @@ Holder Holders::describe(const Hold& hold) const {
   holder.is_output = (hold.position & graph::Residual::kOutputBit) != 0;
   holder.index = hold.position & ~graph::Residual::kOutputBit;
   if (hold.how == Holder::Kind::kHook) {
-    holder.registered = by.extras()->hooks()[hold.position]->site();
+    holder.registered = hold.registered;
   }
   return holder;
 }
 
 Holder Holders::outside(std::uint32_t i) const {
   Holder holder;
-  if (things_[i].kind != Kind::kBody || !body(i).array()) {
+  const Thing& thing = things_[i];
+  if (thing.kind != Kind::kBody || thing.array == nullptr) {
     return holder;
   }
-  const memory::Tag& tag = body(i).array()->storage()->tag();
-  const auto* vertex = static_cast<const Vertex*>(body(i).link().get());
+  const memory::Tag& tag = thing.array->storage()->tag();
+  const Vertex* vertex = thing.vertex;
   holder.kind = Holder::Kind::kHandles;
-  holder.count = std::int64_t{body(i).references()} - things_[i].inside;
+  holder.count = thing.outside;
   holder.category = tag.category;
   holder.owner = body(i).domain().path_of(tag.owner);
   holder.site = tag.site;

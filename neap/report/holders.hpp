@@ -18,7 +18,12 @@
 // vector that a closure owns) is not seen, so that its owner counts as outside.
 //
 // Books lie at the report's door; nothing else changes.
-// REQUIRES: nobody makes, changes or drops handles while it is made and read.
+//
+// Thread rule: other threads may go on. The handles are those of one instant,
+// with what they meant then; each node is seen at one instant, too, a little
+// later. What was seen is held until the holders go, so it stays readable, but
+// counts of handles may be old. A closure of a hook that writes to its own
+// captures in another thread meanwhile is a race.
 #pragma once
 
 #include <unordered_map>
@@ -97,17 +102,21 @@ class NEAP_API Holders {
     std::uint32_t by = kNobody;
     std::uint32_t what = kNobody;
     Holder::Kind how = Holder::Kind::kUnknown;
-    std::uint16_t position = 0;  // of a residual, an edge or a hook
+    std::uint16_t position = 0;  // of a residual or an edge
+    base::SiteId registered{};   // of a hook
   };
   struct Thing {
     Kind kind;
     bool is_reached = false;     // from outside
     const void* address;         // of a Body, Vertex or Storage
     std::uint32_t inside = 0;    // references to a body that were found
+    std::uint32_t outside = 0;   // the others, when the last was found
     std::uint32_t holds = 0;     // of holds_, the first that is its own
     std::uint32_t by = kNobody;  // of holds_: the one that holds it
-    const tensor::Array* array = nullptr;  // that a storage was found by
-    const graph::Op* maker = nullptr;      // of a storage, where known
+    const tensor::Array* array = nullptr;   // of a body, or found a storage
+    const graph::Vertex* vertex = nullptr;  // of a body
+    const memory::Scope* scope = nullptr;   // that has a body
+    const graph::Op* maker = nullptr;       // of a storage, where known
   };
 
   const tensor::Body& body(std::uint32_t i) const noexcept;
@@ -115,7 +124,7 @@ class NEAP_API Holders {
   Held held(std::uint32_t i) const;
   std::span<const Hold> holds_of(std::uint32_t i) const noexcept;
 
-  void add_parts();
+  void add_bodies();
   std::uint32_t add(Kind kind, const void* address);
   void note(const Hold& hold);
   void hold_array(Hold hold, const tensor::Array& array,
@@ -125,12 +134,19 @@ class NEAP_API Holders {
   void open_body(std::uint32_t i);
   void open_vertex(std::uint32_t i);
   void open_node(std::uint32_t i);
+  void open_hooks(std::uint32_t i);
   void reach();
   memory::Vector<std::uint32_t> bodies_of(const memory::Scope& scope) const;
   Holder describe(const Hold& hold) const;
   Holder outside(std::uint32_t i) const;
 
+  // What keeps everything that was seen.
   memory::Vector<memory::MemberRef> members_;
+  memory::Vector<base::Ref<tensor::Array>> arrays_;
+  memory::Vector<base::Ref<tensor::GraphLink>> links_;
+  memory::Vector<graph::Node::Source> sources_;
+  memory::Vector<graph::Residual> residuals_;
+  memory::Vector<Tensor> gradients_;
   memory::Vector<Thing> things_;
   memory::Vector<Hold> holds_;  // of one thing after the other
   memory::Vector<std::uint32_t> queue_;

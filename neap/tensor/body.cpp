@@ -1,10 +1,30 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/tensor/body.hpp"
 
+#include <mutex>
+
 #include "neap/memory/context.hpp"
+#include "neap/memory/membership.hpp"
 #include "neap/memory/scope_stats.hpp"
 
 namespace neap::tensor {
+namespace {
+
+// Holds the lock of the lists if the body is in one: reports look under it.
+class Change {
+ public:
+  explicit Change(const Body& body) noexcept
+      : lock_(memory::Membership::instance().lock, std::defer_lock) {
+    if (memory::Membership::home_of(body) != nullptr) {
+      lock_.lock();
+    }
+  }
+
+ private:
+  std::unique_lock<base::SpinLock> lock_;
+};
+
+}  // namespace
 
 base::Ref<Body> Body::create(base::Ref<Array> array, base::Ref<GraphLink> link,
                              std::uint32_t output) {
@@ -37,10 +57,22 @@ void Body::rebind(const Body& other) noexcept {
     return;
   }
   memory::count_rebound(bytes(), other.bytes());
-  const base::Ref<Array> old = take_array();
-  array_ = other.array_;
-  link_ = other.link_;
-  output_ = other.output_;
+  base::Ref<Array> array = other.array_;
+  base::Ref<GraphLink> link = other.link_;
+  base::Ref<Array> old;  // goes, like the old link, after the lock
+  {
+    const Change change(*this);
+    old = take_array();
+    array_ = std::move(array);
+    std::swap(link_, link);
+    output_ = other.output_;
+  }
+}
+
+void Body::set_link(base::Ref<GraphLink> link, std::uint32_t output) noexcept {
+  const Change change(*this);
+  std::swap(link_, link);  // the old one goes with the caller's, after the lock
+  output_ = static_cast<std::uint16_t>(output);
 }
 
 void Body::renew() noexcept {

@@ -3,6 +3,10 @@
 // body lies in the place that every array's block has for one; a second body
 // of the same array (a residual's handle beside the user's) has a block of its
 // own. It is what a scope revokes: it means nothing then, and holds nothing.
+//
+// Thread rule: one thread at a time changes what a body means. While the body
+// is in a list of members it holds the lock of the lists for that, so that a
+// report of another thread may look.
 #pragma once
 
 #include "neap/memory/scope_member.hpp"
@@ -35,10 +39,7 @@ class Body final : public memory::ScopeMember, public memory::Counted<Body> {
   /// The scope that gave this back; unknown before.
   base::SiteId revoked_by() const noexcept { return revoked_by_; }
 
-  void set_link(base::Ref<GraphLink> link, std::uint32_t output) noexcept {
-    link_ = std::move(link);
-    output_ = static_cast<std::uint16_t>(output);
-  }
+  void set_link(base::Ref<GraphLink> link, std::uint32_t output) noexcept;
   /// Means what `other` means from now on. The elements that it meant go with
   /// whoever else holds them.
   void rebind(const Body& other) noexcept;
