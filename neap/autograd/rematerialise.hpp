@@ -73,7 +73,9 @@ class Segment {
 ///    the same values (the backward refuses where it sees that it did not);
 ///  - may use tensors that it captured, parameters of a model too: they get
 ///    their gradients as always. They must still be the same, unwritten, when
-///    the backward runs;
+///    the backward runs, which refuses where a captured handle was bound to
+///    another tensor or a captured tensor was written (tensors that the
+///    function makes itself, in its own thread, are new each time);
 ///  - may hold segments, take draws of the generator that is current when it
 ///    is called, and use jvp; it may not run backward or grad over its own
 ///    values;

@@ -24,12 +24,21 @@ constinit thread_local Vertex** burial = nullptr;
 }  // namespace
 
 Extras& Vertex::need_extras() {
-  if (!extras_) {
-    const memory::Tag tag =
-        memory::current_tag(memory::Category::kGraph, site());
-    extras_ = Extras::create(domain(), tag, 0, domain(), tag);
+  if (Extras* known = extras()) {
+    return *known;
   }
-  return *extras_;
+  const memory::Tag tag = memory::current_tag(memory::Category::kGraph, site());
+  base::Ref<Extras> made = Extras::create(domain(), tag, 0, domain(), tag);
+  Extras* first = nullptr;
+  const bool is_first = extras_.compare_exchange_strong(
+      first, made.get(), std::memory_order_acq_rel, std::memory_order_acquire);
+  return is_first ? *made.leak() : *first;
+}
+
+// A handle of the user's may keep the list: what is in it goes now.
+void Vertex::drop_extras() noexcept {
+  const auto extras = base::Ref<Extras>::adopt(extras_.load());
+  extras->close();
 }
 
 // Takes one reference from a vertex; when it was the last, the vertex joins
@@ -105,7 +114,7 @@ void Leaf::set_grad(Tensor grad) noexcept {
   // The old one goes here, outside the lock.
 }
 
-Leaf* leaf_of(const Tensor& tensor) noexcept {
+Leaf* leaf_of(const Tensor& tensor) {
   return tensor.link() && tensor.is_leaf()
              ? static_cast<Leaf*>(tensor.link().get())
              : nullptr;
@@ -142,11 +151,12 @@ void set_grad(const Tensor& tensor, Tensor grad) {
   if (leaf == nullptr) {
     raise<GraphError>("set_grad: the tensor is no leaf that requires grad");
   }
-  if (grad.defined() && grad.shape() != tensor.shape()) {
+  const bool is_set = grad.is_given();
+  if (is_set && grad.shape() != tensor.shape()) {
     raise<ShapeError>("set_grad: shape {} for a tensor of shape {}",
                       format_shape(grad.shape()), format_shape(tensor.shape()));
   }
-  if (grad.defined() && grad.dtype() != tensor.dtype()) {
+  if (is_set && grad.dtype() != tensor.dtype()) {
     raise<DTypeError>("set_grad: {} for a tensor of {}", name_of(grad.dtype()),
                       name_of(tensor.dtype()));
   }

@@ -36,7 +36,7 @@ Tensor call_of(const Op& op, const Operand& x, const Operand& w,
   std::array<Tensor, 2> made;
   const auto outputs =
       std::span(made).first(static_cast<std::size_t>(op.outputs));
-  if (bias.defined()) {
+  if (bias.is_given()) {
     const std::array<Operand, 3> in{x, w, bias};
     graph::dispatch(op, in, attrs, x.site(), outputs);
   } else {

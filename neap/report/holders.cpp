@@ -174,14 +174,14 @@ void Holders::open_vertex(std::uint32_t i) {
     }
   }
   if (const graph::Extras* extras = vertex.extras()) {
-    const auto& hooks = extras->hooks();
+    const auto hooks = extras->hooks();
     for (std::size_t k = 0; k < hooks.size(); ++k) {
-      if (const graph::HookBody* closure = hooks[k]->body()) {
+      hooks[k]->visit_body([&](const graph::HookBody& closure) {
         scan({.by = i,
               .how = Holder::Kind::kHook,
               .position = static_cast<std::uint16_t>(k)},
-             closure->bytes());
-      }
+             closure.bytes());
+      });
     }
   }
 }

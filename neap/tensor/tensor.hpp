@@ -26,6 +26,10 @@ class NEAP_API Tensor {
   /// False for a default-made or moved-from handle, and for one that a
   /// memory::Scope gave back.
   bool defined() const noexcept { return body_ && body_->array(); }
+  /// For an optional argument: false for a default-made (or moved-from) handle,
+  /// which stands for "none". THROWS: UseAfterRelease for a handle that a
+  /// memory::Scope gave back, which was meant to be something.
+  bool is_given() const { return body_ && array(); }
 
   // --- what it is; all THROW: UseAfterRelease unless defined ---------------
 
