@@ -5,7 +5,7 @@
 #include "neap/kernels/conv2d_relu.hpp"
 #include "neap/ops/conv2d.hpp"
 #include "neap/ops/conv_rules.hpp"
-#include "neap/ops/gt.hpp"
+#include "neap/ops/le.hpp"
 #include "neap/ops/relu_grad.hpp"
 #include "neap/ops/where.hpp"
 
@@ -27,7 +27,7 @@ Cost cost_of(const OpArgs& args, std::span<const Spec> outputs) {
 }
 
 Tensor gated(const Tensor& y, Tensor d) {
-  return where(gt(y, 0), std::move(d), 0);
+  return where(le(y, 0), 0, std::move(d));
 }
 
 // Calls op(x, w[, bias]). RETURNS: y.
