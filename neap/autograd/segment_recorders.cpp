@@ -31,7 +31,7 @@ void Fingerprint::mix_identity(const tensor::Array& array) noexcept {
 
 // Of attributes only those of random ops, where the draw is: others may have
 // padding between them.
-void Fingerprint::begin(const OpCall& call) noexcept {
+void Fingerprint::begin(const OpCall& call) {
   ++calls_;
   mix(std::hash<std::string_view>()(call.op.name));
   for (const Operand& input : call.inputs) {

@@ -25,7 +25,8 @@ struct Place {
   std::uint32_t output = 0;
   friend bool operator==(const Place&, const Place&) = default;
 
-  static Place of(const Tensor& tensor) noexcept {
+  /// THROWS: UseAfterRelease when undefined.
+  static Place of(const Tensor& tensor) {
     return {tensor.link().get(), tensor.output_index()};
   }
 };
@@ -52,7 +53,7 @@ class Fingerprint {
       : forward_(forward), began_(tensor::Storage::latest_number()) {}
 
   /// Before the call, which may take operands over ...
-  void begin(const graph::OpCall& call) noexcept;
+  void begin(const graph::OpCall& call);
   /// ... and after it.
   void end(std::span<const Tensor> outputs) noexcept;
   /// Number of calls begun so far.
@@ -88,7 +89,7 @@ class Watcher final : public graph::Recorder, public graph::Replay {
   void add_operand(const Tensor& tensor, Place place);
   void record(const graph::OpCall& call, std::span<Tensor> outputs) override;
   bool runs_again() const noexcept override { return outer_ != nullptr; }
-  bool is_marked(const Tensor& tensor) const noexcept {
+  bool is_marked(const Tensor& tensor) const {
     return tensor.link() == marker_;
   }
 

@@ -29,7 +29,7 @@ Vertex* vertex_of(const tensor::GraphLink* link) noexcept {
 
 // The earliest sequence among the targets; 0 when one of them is a leaf, since
 // anything may have been made from it. A retired target cannot be reached.
-std::uint64_t floor_of(std::span<const Tensor> targets) noexcept {
+std::uint64_t floor_of(std::span<const Tensor> targets) {
   std::uint64_t floor = std::numeric_limits<std::uint64_t>::max();
   for (const Tensor& target : targets) {
     const auto& link = target.link();

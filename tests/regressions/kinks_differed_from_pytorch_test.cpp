@@ -81,8 +81,8 @@ TEST_P(KinkTest, CrossEntropyIsFiniteForCertainProbabilities) {
   const Tensor y = binary_cross_entropy(x, t, Reduction::kNone);
   EXPECT_THAT(y.to_vector(), ElementsAre(0, 100, 100, 0));
   backward(y, {.cotangent = ones_like(y)});
-  const double steep = GetParam() == f32 ? static_cast<float>(1.0F / 1e-12F)
-                                         : 1.0 / 1e-12;
+  const double steep =
+      GetParam() == f32 ? static_cast<float>(1.0F / 1e-12F) : 1.0 / 1e-12;
   EXPECT_THAT(x.grad().to_vector(), ElementsAre(0, -steep, steep, 0));
   // The slope of the loss as it is computed; PyTorch says infinity.
   EXPECT_THAT(t.grad().to_vector(), ElementsAre(100, 100, -100, -100));

@@ -64,8 +64,7 @@ std::vector<Place> norms() {
                {.training = true, .num_batches_tracked = count});
   };
   return {
-      {"layer_norm weight",
-       [=](const Tensor& t) { layer_norm(rows, {4}, t); }},
+      {"layer_norm weight", [=](const Tensor& t) { layer_norm(rows, {4}, t); }},
       {"layer_norm bias",
        [=](const Tensor& t) { layer_norm(rows, {4}, ones({4}), t); }},
       {"layer_norm bias alone",
@@ -110,9 +109,7 @@ std::vector<Place> operands() {
        }},
       {"gru state", [=](const Tensor& t) { gru(x, weights(3), t); }},
       {"lstm state",
-       [=](const Tensor& t) {
-         lstm(x, weights(4), {.h = t, .c = t});
-       }},
+       [=](const Tensor& t) { lstm(x, weights(4), {.h = t, .c = t}); }},
       {"lstm half a state",
        [=](const Tensor& t) { lstm(x, weights(4), {.h = t}); }},
       {"a layer's state", [=](const Tensor& t) { nn::GRU(4, 2).run(x, t); }}};
@@ -120,31 +117,30 @@ std::vector<Place> operands() {
 
 std::vector<Place> derivatives() {
   const auto value = [](const Tensor& x) { return sum(mul(x, x)); };
-  return {
-      {"backward's cotangent",
-       [=](const Tensor& t) { backward(value(leaf()), {.cotangent = t}); }},
-      {"backward's cotangents",
-       [=](const Tensor& t) {
-         const std::vector<Tensor> results{value(leaf())};
-         backward(results, std::vector<Tensor>{t});
-       }},
-      {"grad's cotangents",
-       [=](const Tensor& t) {
-         const std::vector<Tensor> given{t};
-         const Tensor x = leaf();
-         grad(value(x), {x}, {.cotangents = given});
-       }},
-      {"a pullback's cotangent",
-       [=](const Tensor& t) { vjp(value, leaf()).pullback(t); }},
-      {"jvp's tangent", [=](const Tensor& t) { jvp(value, leaf(), t); }},
-      {"hvp's direction", [=](const Tensor& t) { hvp(value, leaf(), t); }},
-      {"a hook's gradient",
-       [=](const Tensor& t) {
-         const Tensor x = leaf();
-         register_hook(x, [t](const Tensor&) { return t; });
-         backward(value(x));
-       }},
-      {"set_grad", [](const Tensor& t) { set_grad(leaf(), t); }}};
+  return {{"backward's cotangent",
+           [=](const Tensor& t) { backward(value(leaf()), {.cotangent = t}); }},
+          {"backward's cotangents",
+           [=](const Tensor& t) {
+             const std::vector<Tensor> results{value(leaf())};
+             backward(results, std::vector<Tensor>{t});
+           }},
+          {"grad's cotangents",
+           [=](const Tensor& t) {
+             const std::vector<Tensor> given{t};
+             const Tensor x = leaf();
+             grad(value(x), {x}, {.cotangents = given});
+           }},
+          {"a pullback's cotangent",
+           [=](const Tensor& t) { vjp(value, leaf()).pullback(t); }},
+          {"jvp's tangent", [=](const Tensor& t) { jvp(value, leaf(), t); }},
+          {"hvp's direction", [=](const Tensor& t) { hvp(value, leaf(), t); }},
+          {"a hook's gradient",
+           [=](const Tensor& t) {
+             const Tensor x = leaf();
+             register_hook(x, [t](const Tensor&) { return t; });
+             backward(value(x));
+           }},
+          {"set_grad", [](const Tensor& t) { set_grad(leaf(), t); }}};
 }
 
 TEST(RevokedHandleTest, IsRefusedWhereverATensorMayBeLeftOut) {
