@@ -101,6 +101,7 @@ main() {
   fi
   step "layers" scripts/check_layers.py
   step "doors" scripts/check_doors.py
+  step "noexcept" scripts/check_noexcept.py
   step "sizes" scripts/check_sizes.py
   step "docs" scripts/check_docs.py
   if ((${#failed[@]})); then

@@ -56,10 +56,9 @@ Tensor in_own_memory(Tensor t) {
 
 void put_in_own_memory(std::span<Tensor> results,
                        std::span<const Tensor> given) {
-  const bool any_recorded =
-      std::any_of(results.begin(), results.end(), [](const Tensor& t) {
-        return t.defined() && t.requires_grad();
-      });
+  const bool any_recorded = std::any_of(
+      results.begin(), results.end(),
+      [](const Tensor& t) { return t.defined() && t.requires_grad(); });
   const Shared shared(any_recorded ? results : std::span<Tensor>(), given);
   for (Tensor& result : results) {
     if (!result.defined()) {

@@ -13,7 +13,9 @@
 //
 // The bits are those of the same calls without the segment: the function runs
 // again on the same values, with the same draws of the generator, and every
-// cotangent is added in the same order.
+// cotangent is added in the same order. Second derivatives are an exception:
+// with create_graph, what a value collects inside of a segment is summed before
+// it joins the rest, so that the last bits may differ (docs/numerics.md).
 #pragma once
 
 #include <array>

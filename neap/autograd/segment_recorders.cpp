@@ -18,7 +18,8 @@ void Fingerprint::mix(std::uint64_t word) noexcept {
   state_ ^= state_ >> 29U;
 }
 
-// A view is another tensor than one that starts elsewhere, or goes on otherwise.
+// A view is another tensor than one that starts elsewhere, or goes on
+// otherwise.
 void Fingerprint::mix_identity(const tensor::Array& array) noexcept {
   const std::uint64_t number = array.storage()->number();
   const bool is_own = made().has(number) || forward_.has(number);

@@ -233,7 +233,7 @@ void Extras::set_kept_grad(std::uint32_t output, Tensor grad) noexcept {
 // --- for users -------------------------------------------------------------
 
 RegisteredHook add_hook(const Tensor& t, Hook::When when,
-                         memory::Owned<HookBody> body, const CallSite& site) {
+                        memory::Owned<HookBody> body, const CallSite& site) {
   Vertex& vertex = vertex_of("register_hook", t);
   if (when == Hook::When::kAfterAccumulate && !vertex.is_leaf()) {
     raise<GraphError>(

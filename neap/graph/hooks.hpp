@@ -127,7 +127,7 @@ class NEAP_API Extras : public memory::Counted<Extras> {
   base::Ref<Hook> next(std::uint64_t after, std::uint64_t last, Hook::When when,
                        std::uint32_t output) const noexcept;
 
-  mutable base::SpinLock lock_;  // of all below
+  mutable base::SpinLock lock_;            // of all below
   memory::Vector<base::Ref<Hook>> hooks_;  // by number
   std::size_t removed_ = 0;                // of them
   std::uint64_t last_number_ = 0;

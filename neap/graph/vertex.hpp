@@ -79,7 +79,7 @@ class Vertex : public tensor::GraphLink {
   friend class Node;
   memory::Domain* domain_ = nullptr;
   std::atomic<Extras*> extras_{nullptr};  // owned; set once
-  memory::BucketId bucket_{};  // of the vertex's own block
+  memory::BucketId bucket_{};             // of the vertex's own block
 };
 
 /// An edge to what made an input; null where no derivative flows. Edges to one
@@ -125,7 +125,8 @@ class NEAP_API Leaf final : public Vertex {
   bool requires_grad_ = true;
 };
 
-/// The leaf behind a tensor, or nullptr. THROWS: UseAfterRelease when undefined.
+/// The leaf behind a tensor, or nullptr. THROWS: UseAfterRelease when
+/// undefined.
 NEAP_API Leaf* leaf_of(const Tensor& tensor);
 
 }  // namespace neap::graph

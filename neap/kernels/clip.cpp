@@ -40,8 +40,7 @@ struct ClipGradVector {
   HWY_INLINE V operator()(D d, V g, V x) const {
     const V low = constant(d, attrs.low);
     const V high = constant(d, attrs.high);
-    const auto raised =
-        has_bound(attrs.low) ? hn::Gt(x, low) : hn::Ge(x, low);
+    const auto raised = has_bound(attrs.low) ? hn::Gt(x, low) : hn::Ge(x, low);
     const auto lowered =
         has_bound(attrs.high) ? hn::Lt(x, high) : hn::Le(x, high);
     return hn::IfThenElseZero(hn::And(raised, lowered), g);

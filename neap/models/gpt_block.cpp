@@ -56,7 +56,7 @@ Tensor GptMlp::through_gelu(const Tensor& x) {
   const nn::ModuleScope scope(c_proj_);
   const Tensor& bias = c_proj_.bias();
   Tensor y = bias.is_given() ? gelu_linear(x, c_proj_.weight(), bias, gelu_)
-                            : gelu_linear(x, c_proj_.weight(), gelu_);
+                             : gelu_linear(x, c_proj_.weight(), gelu_);
   scope.note(y, x);
   return y;
 }

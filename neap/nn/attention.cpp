@@ -66,7 +66,7 @@ MultiheadAttention::MultiheadAttention(const MultiheadAttention& other,
       dropout_(other.dropout_),
       in_proj_weight_(parameter("in_proj_weight")),
       in_proj_bias_(other.in_proj_bias_.is_given() ? parameter("in_proj_bias")
-                                                  : Tensor()),
+                                                   : Tensor()),
       out_proj_(other.out_proj_, cloning) {
   name_parts();
 }

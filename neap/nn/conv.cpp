@@ -149,7 +149,7 @@ ConvLayer<Options, kAxes>::ConvLayer(const ConvLayer& other, Cloning& cloning)
 template <template <int> class Options, int kAxes>
 Tensor ConvLayer<Options, kAxes>::forward(const Tensor& x) {
   return bias_.is_given() ? convolve(options_, x, weight_, bias_)
-                         : convolve(options_, x, weight_);
+                          : convolve(options_, x, weight_);
 }
 
 template class ConvLayer<ConvOptions, 1>;

@@ -74,29 +74,34 @@ std::vector<Row> windows() {
   const Tensor d = full({2, 1, 3, 3}, 0.5);
   const auto line = [](const Tensor& x) { return reshape(x, {1, 2, 16}); };
   const Tensor w1 = full({2, 2, 3}, 0.5);
+  return {{"conv2d stride",
+           [=](auto& x, auto n) { return conv2d(x, w, {.stride = n}); }},
+          {"conv2d padding",
+           [=](auto& x, auto n) { return conv2d(x, w, {.padding = n}); }},
+          {"conv2d dilation",
+           [=](auto& x, auto n) { return conv2d(x, w, {.dilation = n}); }},
+          {"conv2d groups",
+           [=](auto& x, auto n) { return conv2d(x, w, {.groups = n}); }},
+          {"conv2d padding and stride",
+           [=](auto& x, auto n) {
+             return conv2d(x, w, {.stride = n, .padding = n});
+           }},
+          {"conv2d all",
+           [=](auto& x, auto n) {
+             return conv2d(x, w, {.stride = n, .padding = n, .dilation = n});
+           }},
+          {"conv2d by channel",
+           [=](auto& x, auto n) {
+             return conv2d(x, d, {.stride = {1, n}, .padding = 1, .groups = 2});
+           }},
+          {"conv1d stride", [=](auto& x, auto n) {
+             return conv1d(line(x), w1, {.stride = n});
+           }}};
+}
+
+std::vector<Row> transposes() {
+  const Tensor w = full({2, 2, 3, 3}, 0.5);
   return {
-      {"conv2d stride",
-       [=](auto& x, auto n) { return conv2d(x, w, {.stride = n}); }},
-      {"conv2d padding",
-       [=](auto& x, auto n) { return conv2d(x, w, {.padding = n}); }},
-      {"conv2d dilation",
-       [=](auto& x, auto n) { return conv2d(x, w, {.dilation = n}); }},
-      {"conv2d groups",
-       [=](auto& x, auto n) { return conv2d(x, w, {.groups = n}); }},
-      {"conv2d padding and stride",
-       [=](auto& x, auto n) {
-         return conv2d(x, w, {.stride = n, .padding = n});
-       }},
-      {"conv2d all",
-       [=](auto& x, auto n) {
-         return conv2d(x, w, {.stride = n, .padding = n, .dilation = n});
-       }},
-      {"conv2d by channel",
-       [=](auto& x, auto n) {
-         return conv2d(x, d, {.stride = {1, n}, .padding = 1, .groups = 2});
-       }},
-      {"conv1d stride",
-       [=](auto& x, auto n) { return conv1d(line(x), w1, {.stride = n}); }},
       {"conv_transpose2d stride",
        [=](auto& x, auto n) { return conv_transpose2d(x, w, {.stride = n}); }},
       {"conv_transpose2d stride of one place",
@@ -112,10 +117,13 @@ std::vector<Row> windows() {
        [=](auto& x, auto n) {
          return conv_transpose2d(x, w, {.padding = 1, .dilation = n});
        }},
-      {"conv_transpose2d output_padding",
-       [=](auto& x, auto n) {
+      {"conv_transpose2d output_padding", [=](auto& x, auto n) {
          return conv_transpose2d(x, w, {.stride = n, .output_padding = n - 1});
-       }},
+       }}};
+}
+
+std::vector<Row> pools() {
+  return {
       {"max_pool2d kernel",
        [](auto& x, auto n) { return max_pool2d(x, {.kernel = n}); }},
       {"max_pool2d kernel and padding",
@@ -172,35 +180,42 @@ std::vector<Row> layouts() {
       {"slice axis", [](auto& x, auto n) { return slice(x, n, 0); }},
       {"narrow start", [](auto& x, auto n) { return narrow(x, 3, n, 1); }},
       {"narrow length", [](auto& x, auto n) { return narrow(x, 3, 1, n); }},
-      {"select", [](auto& x, auto n) { return select(x, 3, n); }},
-      {"pad",
-       [](auto& x, auto n) {
-         return pad(x, {n, n});
-       }},
-      {"pad against",
-       [](auto& x, auto n) {
-         return pad(x, {n, -n / 2});
-       }},
-      {"pad reflect",
-       [](auto& x, auto n) {
-         return pad(x, {n, 0}, PadMode::kReflect);
-       }},
-      {"pad replicate",
-       [](auto& x, auto n) {
-         return pad(x, {0, n}, PadMode::kReplicate);
-       }},
-      {"tile", [](auto& x, auto n) { return tile(x, {n}); }},
-      {"repeat",
-       [](auto& x, auto n) {
-         return repeat(x, {1, 1, n, n});
-       }},
-      {"repeat_interleave",
-       [](auto& x, auto n) { return repeat_interleave(x, n, 3); }},
-      {"roll", [](auto& x, auto n) { return roll(x, n, 3); }},
-      {"roll all", [](auto& x, auto n) { return roll(x, n); }},
-      {"flip", [](auto& x, auto n) { return flip(x, {n}); }},
-      {"tril", [](auto& x, auto n) { return tril(x, n); }},
-      {"triu", [](auto& x, auto n) { return triu(x, n); }},
+      {"select", [](auto& x, auto n) { return select(x, 3, n); }}};
+}
+
+std::vector<Row> borders() {
+  return {{"pad",
+           [](auto& x, auto n) {
+             return pad(x, {n, n});
+           }},
+          {"pad against",
+           [](auto& x, auto n) {
+             return pad(x, {n, -n / 2});
+           }},
+          {"pad reflect",
+           [](auto& x, auto n) {
+             return pad(x, {n, 0}, PadMode::kReflect);
+           }},
+          {"pad replicate",
+           [](auto& x, auto n) {
+             return pad(x, {0, n}, PadMode::kReplicate);
+           }},
+          {"tile", [](auto& x, auto n) { return tile(x, {n}); }},
+          {"repeat",
+           [](auto& x, auto n) {
+             return repeat(x, {1, 1, n, n});
+           }},
+          {"repeat_interleave",
+           [](auto& x, auto n) { return repeat_interleave(x, n, 3); }},
+          {"roll", [](auto& x, auto n) { return roll(x, n, 3); }},
+          {"roll all", [](auto& x, auto n) { return roll(x, n); }},
+          {"flip", [](auto& x, auto n) { return flip(x, {n}); }},
+          {"tril", [](auto& x, auto n) { return tril(x, n); }},
+          {"triu", [](auto& x, auto n) { return triu(x, n); }}};
+}
+
+std::vector<Row> parts() {
+  return {
       {"diagonal", [](auto& x, auto n) { return diagonal(x, n, 2, 3); }},
       {"diag", [](auto& x,
                   auto n) { return diag(reshape(x, {x.element_count()}), n); }},
@@ -266,7 +281,8 @@ void expect_an_end(const Row& row, std::int64_t n) {
 
 std::vector<Row> rows() {
   std::vector<Row> out = windows();
-  for (auto more : {layouts(), made()}) {
+  for (auto more :
+       {transposes(), pools(), layouts(), borders(), parts(), made()}) {
     out.insert(out.end(), more.begin(), more.end());
   }
   return out;

@@ -47,9 +47,8 @@ TEST(ManyNamesTest, EachParameterIsFoundByItsPath) {
       ASSERT_NE(entry, nullptr) << name;
       EXPECT_EQ(entry->tensor.item(), i);
       EXPECT_EQ(top->find(numbered("inner.c", i)), nullptr);
-      EXPECT_THROW(
-          inner->add_child(numbered("w", i), nn::Registry::make()),
-          NameError);
+      EXPECT_THROW(inner->add_child(numbered("w", i), nn::Registry::make()),
+                   NameError);
       EXPECT_THROW(inner->add_entry(numbered("c", i), ones({1}), false,
                                     CallSite::here()),
                    NameError);

@@ -4,10 +4,14 @@
 // another function, and nobody said so.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "neap/autograd/backward.hpp"
 #include "neap/autograd/rematerialise.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/ops/add.hpp"
+#include "neap/ops/cast.hpp"
+#include "neap/ops/eq.hpp"
 #include "neap/ops/exp.hpp"
 #include "neap/ops/mul.hpp"
 #include "neap/ops/narrow.hpp"
@@ -87,6 +91,39 @@ TEST(SegmentCaptureTest, HandlesToTheSameTensorMayChange) {
   const Tensor y = segment(x);
   captured = captured.detach();
   EXPECT_NO_THROW(backward(sum(y)));
+}
+
+TEST(SegmentCaptureTest, UndefinedTensorsAreRefusedInsideAndAtTheEdges) {
+  const auto plain = rematerialise([](const Tensor& x) { return exp(x); });
+  EXPECT_THROW(plain(Tensor()), UseAfterRelease);
+  const auto compared = rematerialise(
+      [](const Tensor& x) { return mul(x, cast(eq(x, Tensor()), f32)); });
+  EXPECT_THROW(compared(leaf(1)), UseAfterRelease);
+  const auto nothing = rematerialise([](const Tensor&) { return Tensor(); });
+  EXPECT_THROW(nothing(leaf(1)), UseAfterRelease);
+}
+
+// The stated exception to "the same bits".
+TEST(SegmentCaptureTest, SecondDerivativesRepeatAndAgreeToRounding) {
+  const auto second = [](bool in_segments) {
+    const Tensor x = requires_grad_(from_values({0.1, 0.7, -0.3, 1.1}, {4}));
+    const Tensor w = requires_grad_(from_values({1.3, -0.2, 0.9, 0.4}, {4}));
+    const auto block = [&w](const Tensor& h) {
+      return tanh(add(mul(mul(h, w), w), exp(mul(h, w))));
+    };
+    const auto segment = rematerialise(block);
+    const Tensor y = in_segments ? segment(segment(x)) : block(block(x));
+    const Gradients first = grad(sum(y), {x, w}, {.create_graph = true});
+    const Tensor slope =
+        add(sum(mul(first[0], first[0])), sum(mul(first[1], first[0])));
+    return grad(slope, {w})[0].to_vector();
+  };
+  const auto plain = second(false);
+  const auto once = second(true);
+  EXPECT_EQ(once, second(true));
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    EXPECT_NEAR(once[i], plain[i], 1e-4 * (1 + std::abs(plain[i])));
+  }
 }
 
 }  // namespace
