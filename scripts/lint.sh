@@ -102,6 +102,7 @@ main() {
   step "layers" scripts/check_layers.py
   step "doors" scripts/check_doors.py
   step "surroundings" scripts/check_surroundings.py
+  step "noexcept" scripts/check_noexcept.py
   step "sizes" scripts/check_sizes.py
   step "docs" scripts/check_docs.py
   if ((${#failed[@]})); then

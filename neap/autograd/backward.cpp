@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/autograd/backward.hpp"
 
+#include "neap/autograd/own_memory.hpp"
 #include "neap/autograd/walk.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/memory/scope.hpp"
@@ -36,7 +37,7 @@ void check_roots(const char* op, std::span<const Tensor> roots,
 
 Tensor checked_cotangent(const char* op, const Tensor& root,
                          const Tensor& given, const CallSite& site) {
-  if (!given.defined()) {
+  if (!given.is_given()) {
     if (root.element_count() != 1) {
       raise<ShapeError>("{}: a result of shape {} needs a cotangent", op,
                         format_shape(root.shape()));
@@ -70,6 +71,26 @@ void check_used(const autograd::Walk& walk, std::span<const Tensor> inputs) {
           "zeros with Unused::kZeros",
           i, format_shape(inputs[i].shape()));
     }
+  }
+}
+
+// The walk is over: what it held is no other holder of a gradient any more.
+void detach_from_each_other(Gradients& gradients, const GradOptions& options,
+                            const CallSite& site) {
+  const memory::OutsideScopes apart;
+  const memory::ContextGuard guard([&](memory::Context& c) {
+    c.category = memory::Category::kGradients;
+    c.site = c.site.value != 0 ? c.site : base::intern(site);
+    c.grad_enabled = options.create_graph;
+  });
+  memory::Vector<Tensor> all;
+  all.reserve(gradients.size());
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    all.push_back(gradients.take(i));
+  }
+  autograd::put_in_own_memory(all, options.cotangents);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    gradients.replace(i, std::move(all[i]));
   }
 }
 
@@ -131,6 +152,7 @@ Gradients grad(std::span<const Tensor> outputs, std::span<const Tensor> inputs,
                          : ops::filled(inputs[i].spec(), 0.0, site));
     }
   }
+  detach_from_each_other(out, options, site);
   join_scope(out);
   return out;
 }

@@ -24,8 +24,10 @@ struct BackwardOptions {
 /// Adds d(result)/d(leaf) . cotangent to the gradient of every leaf that
 /// requires one. Strong: a throw leaves all gradients as before; the graph
 /// entered is consumed, or, with retain_graph, as before.
-/// THROWS: GraphError when the result requires no grad, when a part of the
-/// graph is already consumed, or when a value it needs was overwritten;
+/// THROWS: GraphError when the result requires no grad, when none of its leaves
+/// does any more, when a part of the graph is already consumed, or when a value
+/// it needs was overwritten; UseAfterRelease for a cotangent that a scope gave
+/// back (only a default-made one stands for none);
 /// ShapeError for a wrong or missing cotangent; OutOfMemory.
 NEAP_API void backward(const Tensor& result,
                        const BackwardOptions& options = {},
@@ -49,7 +51,10 @@ struct GradOptions {
   Unused unused = Unused::kError;  // inputs that no output depends on
 };
 
-/// The cotangents of `inputs` (leaves or results of ops), in their order.
+/// The cotangents of `inputs` (leaves or results of ops), in their order. Each
+/// has memory of its own, dense: writing to one changes no other gradient, nor
+/// a cotangent that was given. (With create_graph they are results on the
+/// graph, and may not be written at all.)
 /// THROWS: as backward; GraphError for an unused input unless kZeros.
 NEAP_API Gradients grad(std::span<const Tensor> outputs,
                         std::span<const Tensor> inputs,

@@ -3,6 +3,7 @@
 // first, since they may find no memory; then they are put in place.
 #include <algorithm>
 
+#include "neap/autograd/own_memory.hpp"
 #include "neap/autograd/walk.hpp"
 #include "neap/ops/add.hpp"
 #include "neap/ops/contiguous.hpp"
@@ -13,17 +14,6 @@ using graph::Extras;
 using graph::Hook;
 using graph::Vertex;
 using memory::Category;
-
-namespace {
-
-bool owns_all_of_its_storage(const Tensor& t) {
-  return t.is_sole_owner() && t.is_contiguous() &&
-         t.array()->layout().offset == 0 &&
-         tensor::extent_bytes(t.array()->layout()) ==
-             t.array()->storage()->size();
-}
-
-}  // namespace
 
 // Several threads may add to one leaf: each holds all the leaves that it adds
 // to, in order of address, so that no sum is lost and none waits for ever.
@@ -96,6 +86,8 @@ void Walk::commit() {
           ->set_kept_grad(kept.output, std::move(kept.cotangent));
     }
   }
+  const memory::ContextGuard guard(
+      [this](memory::Context& c) { c.grad_enabled = options_.create_graph; });
   for (const Sink& sink : sinks_) {
     if (sink.is_target && sink.leaf().extras() != nullptr) {
       const auto extras = base::Ref<Extras>::share(sink.leaf().extras());

@@ -60,7 +60,7 @@ bool is_graph_wanted(const DerivativeOptions& options) noexcept {
 }
 
 void check_cotangent(const Tensor& cotangent, const Tensor& output) {
-  if (cotangent.defined() && cotangent.spec() != output.spec()) {
+  if (cotangent.is_given() && cotangent.spec() != output.spec()) {
     raise<ShapeError>("vjp: cotangent {} {} for a result {} {}",
                       name_of(cotangent.dtype()),
                       format_shape(cotangent.shape()), name_of(output.dtype()),

@@ -1,13 +1,19 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/autograd/gradients.hpp"
 
-#include <algorithm>
+#include <functional>
 
 #include "neap/base/raise.hpp"
 
 namespace neap {
 
 using base::raise;
+
+namespace {
+
+constexpr std::size_t kFew = 16;  // keys that are searched one by one
+
+}  // namespace
 
 Gradients::Gradients(std::span<const Tensor> inputs) {
   values_.resize(inputs.size());
@@ -18,6 +24,12 @@ Gradients::Gradients(std::span<const Tensor> inputs) {
     key.output = input.output_index();
     key.link = input.link();
   }
+  if (keys_.size() > kFew) {
+    index_.reserve(keys_.size());
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      index_.add(hash_of(keys_[i].link.get(), keys_[i].output), i);
+    }
+  }
 }
 
 bool Gradients::is_key_of(const Key& key, const Tensor& input) noexcept {
@@ -25,23 +37,42 @@ bool Gradients::is_key_of(const Key& key, const Tensor& input) noexcept {
          key.output == input.output_index();
 }
 
+std::size_t Gradients::hash_of(const tensor::GraphLink* link,
+                               std::uint32_t output) noexcept {
+  return std::hash<const void*>()(link) + output;
+}
+
+// SlotIndex::kNone where it is not among them.
+std::size_t Gradients::position_of(const Tensor& input) const noexcept {
+  if (!input.defined()) {
+    return memory::SlotIndex::kNone;
+  }
+  const auto is_it = [&](std::size_t i) { return is_key_of(keys_[i], input); };
+  if (index_.is_in_use()) {
+    return index_.find(hash_of(input.link().get(), input.output_index()),
+                       is_it);
+  }
+  for (std::size_t i = 0; i < keys_.size(); ++i) {
+    if (is_it(i)) {
+      return i;
+    }
+  }
+  return memory::SlotIndex::kNone;
+}
+
 bool Gradients::contains(const Tensor& input) const noexcept {
-  return std::any_of(keys_.begin(), keys_.end(), [&input](const Key& key) {
-    return is_key_of(key, input);
-  });
+  return position_of(input) != memory::SlotIndex::kNone;
 }
 
 std::size_t Gradients::find(const Tensor& input) const {
-  const auto found =
-      std::find_if(keys_.begin(), keys_.end(),
-                   [&input](const Key& key) { return is_key_of(key, input); });
-  if (found == keys_.end()) {
+  const std::size_t found = position_of(input);
+  if (found == memory::SlotIndex::kNone) {
     raise<ValueError>(
         "gradients: a tensor of shape {} is not among the {} that gradients "
         "were asked for",
         format_shape(input.shape()), size());
   }
-  return static_cast<std::size_t>(found - keys_.begin());
+  return found;
 }
 
 void Gradients::check_index(const char* op, std::size_t i) const {

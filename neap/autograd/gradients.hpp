@@ -8,6 +8,7 @@
 #include <span>
 
 #include "neap/memory/containers.hpp"
+#include "neap/memory/slot_index.hpp"
 #include "neap/tensor/tensor.hpp"
 
 namespace neap {
@@ -28,7 +29,8 @@ class NEAP_API Gradients {
   /// THROWS: ValueError when there are not as many.
   const Tensor& operator[](std::size_t i) const;
   /// The gradient of one of the tensors (or of a handle to the same place in
-  /// the graph). THROWS: ValueError when it was not asked for.
+  /// the graph), in time that does not depend on how many there are. THROWS:
+  /// ValueError when it was not asked for.
   const Tensor& get(const Tensor& input) const { return values_[find(input)]; }
   bool contains(const Tensor& input) const noexcept;
 
@@ -54,11 +56,15 @@ class NEAP_API Gradients {
     tensor::Spec spec;
   };
   static bool is_key_of(const Key& key, const Tensor& input) noexcept;
+  static std::size_t hash_of(const tensor::GraphLink* link,
+                             std::uint32_t output) noexcept;
+  std::size_t position_of(const Tensor& input) const noexcept;
   std::size_t find(const Tensor& input) const;
   void check_index(const char* op, std::size_t i) const;
 
   memory::Vector<Tensor> values_;
   memory::Vector<Key> keys_;
+  memory::SlotIndex index_;  // of keys_, where they are many
 };
 
 }  // namespace neap

@@ -1,6 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/autograd/jvp.hpp"
 
+#include <optional>
+
+#include "neap/autograd/own_memory.hpp"
 #include "neap/autograd/tangent_recorder.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/ops/fill.hpp"
@@ -12,22 +15,24 @@ using autograd::TangentRecorder;
 JvpResults jvp(autograd::FunctionToMany f, std::span<const Tensor> primals,
                std::span<const Tensor> tangents, const JvpOptions& options) {
   autograd::check_tangents("jvp", primals, tangents);
-  TangentRecorder recorder(options.create_graph);
+  std::optional<TangentRecorder> recorder(std::in_place, options.create_graph);
   Tensors handles;
   handles.reserve(primals.size());
   for (std::size_t i = 0; i < primals.size(); ++i) {
     handles.push_back(primals[i].alias());
-    recorder.set(handles.back(), tangents[i]);
+    recorder->set(handles.back(), tangents[i]);
   }
   JvpResults results;
   {
-    const graph::UseRecorder guard(&recorder);
+    const graph::UseRecorder guard(&*recorder);
     results.values = f(handles);
   }
   results.tangents.reserve(results.values.size());
   for (const Tensor& value : results.values) {
-    results.tangents.push_back(recorder.tangent_or_zeros(value));
+    results.tangents.push_back(recorder->tangent_or_zeros(value));
   }
+  recorder.reset();  // it holds tangents of its own
+  autograd::put_in_own_memory(results.tangents, tangents);
   return results;
 }
 

@@ -44,9 +44,11 @@ struct JvpResults {
 };
 
 /// f(x) and its derivative at x in the direction `tangent` (x's shape, dtype
-/// and space; undefined: zero), both of f(x)'s shape. THROWS: ShapeError,
-/// DTypeError, DeviceError for a tangent unlike its primal; GraphError for an
-/// op without a forward rule; whatever f throws; OutOfMemory.
+/// and space; default-made: zero), both of f(x)'s shape. The tangent has memory
+/// of its own. THROWS: ShapeError, DTypeError, DeviceError for a tangent unlike
+/// its primal; DTypeError for a primal that is not floating, as vjp;
+/// UseAfterRelease for a tangent that a scope gave back; GraphError for an op
+/// without a forward rule; whatever f throws; OutOfMemory.
 NEAP_API JvpResult jvp(autograd::Function f, const Tensor& primal,
                        const Tensor& tangent, const JvpOptions& options = {});
 

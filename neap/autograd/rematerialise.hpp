@@ -13,7 +13,9 @@
 //
 // The bits are those of the same calls without the segment: the function runs
 // again on the same values, with the same draws of the generator, and every
-// cotangent is added in the same order.
+// cotangent is added in the same order. Second derivatives are an exception:
+// with create_graph, what a value collects inside of a segment is summed before
+// it joins the rest, so that the last bits may differ (docs/numerics.md).
 #pragma once
 
 #include <array>
@@ -73,7 +75,9 @@ class Segment {
 ///    the same values (the backward refuses where it sees that it did not);
 ///  - may use tensors that it captured, parameters of a model too: they get
 ///    their gradients as always. They must still be the same, unwritten, when
-///    the backward runs;
+///    the backward runs, which refuses where a captured handle was bound to
+///    another tensor or a captured tensor was written (tensors that the
+///    function makes itself, in its own thread, are new each time);
 ///  - may hold segments, take draws of the generator that is current when it
 ///    is called, and use jvp; it may not run backward or grad over its own
 ///    values;

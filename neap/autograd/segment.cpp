@@ -33,7 +33,8 @@ struct Recall final : memory::Counted<Recall> {
     Precision precision{};  // of products there
     Category category{};
     base::SiteId site{};
-    Fingerprint fingerprint{};
+    Fingerprint fingerprint;
+    tensor::MadeBetween made;  // by the forward, in its thread
     std::size_t inputs = 0;
     memory::Vector<Place> places;
     memory::Vector<std::uint32_t> kept_calls;
@@ -172,6 +173,7 @@ void SegmentRun::finish(std::span<Tensor> results) {
                       .category = memory::context().category,
                       .site = memory::context().site,
                       .fingerprint = seen.fingerprint,
+                      .made = seen.fingerprint.made(),
                       .inputs = run.inputs,
                       .places = std::move(seen.places),
                       .kept_calls = std::move(seen.kept_calls),
@@ -260,7 +262,7 @@ memory::Vector<Tensor> run_again(
     const Recall::Parts& recall, const memory::Vector<Tensor>& stand_ins,
     std::span<const base::Ref<tensor::Array>> kept) {
   graph::Recorder* outer = memory::context().recorder;
-  Replayer replayer(outer != nullptr ? *outer : graph::eager(),
+  Replayer replayer(outer != nullptr ? *outer : graph::eager(), recall.made,
                     recall.kept_calls, kept);
   for (std::size_t i = 0; i < stand_ins.size(); ++i) {
     replayer.replace(recall.places[i], stand_ins[i]);
@@ -281,7 +283,8 @@ memory::Vector<Tensor> run_again(
       results.size() != recall.results) {
     raise<GraphError>(
         "rematerialise: the function did other things when it ran again than "
-        "in its forward, or a value that it uses was overwritten since");
+        "in its forward, or a value that it uses was overwritten since, or is "
+        "another tensor now (a captured handle that was bound anew)");
   }
   return results;
 }

@@ -18,13 +18,27 @@ void Fingerprint::mix(std::uint64_t word) noexcept {
   state_ ^= state_ >> 29U;
 }
 
+// A view is another tensor than one that starts elsewhere, or goes on
+// otherwise.
+void Fingerprint::mix_identity(const tensor::Array& array) noexcept {
+  const std::uint64_t number = array.storage()->number();
+  const bool is_own = made().has(number) || forward_.has(number);
+  mix(is_own ? 0 : number);
+  mix(static_cast<std::uint64_t>(array.layout().offset));
+  for (const std::int64_t stride : array.layout().strides) {
+    mix(static_cast<std::uint64_t>(stride));
+  }
+}
+
 // Of attributes only those of random ops, where the draw is: others may have
 // padding between them.
-void Fingerprint::begin(const OpCall& call) noexcept {
+void Fingerprint::begin(const OpCall& call) {
   ++calls_;
   mix(std::hash<std::string_view>()(call.op.name));
   for (const Operand& input : call.inputs) {
-    mix(graph::version_of(*input.tensor().array()->storage()));
+    const tensor::Array& array = *input.tensor().array();
+    mix_identity(array);
+    mix(graph::version_of(*array.storage()));
   }
   if (call.op.facts.effect == graph::Effect::kRandom &&
       call.op.copy_attrs == nullptr) {

@@ -25,7 +25,8 @@ struct Place {
   std::uint32_t output = 0;
   friend bool operator==(const Place&, const Place&) = default;
 
-  static Place of(const Tensor& tensor) noexcept {
+  /// THROWS: UseAfterRelease when undefined.
+  static Place of(const Tensor& tensor) {
     return {tensor.link().get(), tensor.output_index()};
   }
 };
@@ -41,20 +42,36 @@ using PlaceMap =
     std::unordered_map<Place, T, PlaceHash, std::equal_to<>,
                        memory::Allocator<std::pair<const Place, T>>>;
 
-/// What ops were run, in which order, on which shapes and versions of storages,
-/// with which draws.
+/// What ops were run, in which order, on which tensors, of which shapes and
+/// versions, with which draws. Tensors that the function makes itself are new
+/// in each run; all others are known by the number of their storage.
 class Fingerprint {
  public:
+  /// `forward`: what the run that this one is compared with has made, of which
+  /// results may have been kept.
+  explicit Fingerprint(const tensor::MadeBetween& forward = {}) noexcept
+      : forward_(forward), began_(tensor::Storage::latest_number()) {}
+
   /// Before the call, which may take operands over ...
-  void begin(const graph::OpCall& call) noexcept;
+  void begin(const graph::OpCall& call);
   /// ... and after it.
   void end(std::span<const Tensor> outputs) noexcept;
   /// Number of calls begun so far.
   std::uint32_t calls() const noexcept { return calls_; }
-  friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
+  /// What this thread has made since this began.
+  tensor::MadeBetween made() const noexcept {
+    return {began_, tensor::Storage::latest_number()};
+  }
+  friend bool operator==(const Fingerprint& a, const Fingerprint& b) noexcept {
+    return a.state_ == b.state_ && a.calls_ == b.calls_;
+  }
 
  private:
   void mix(std::uint64_t word) noexcept;
+  void mix_identity(const tensor::Array& array) noexcept;
+
+  tensor::MadeBetween forward_;
+  std::uint64_t began_;
   std::uint64_t state_ = 0;
   std::uint32_t calls_ = 0;
 };
@@ -72,7 +89,7 @@ class Watcher final : public graph::Recorder, public graph::Replay {
   void add_operand(const Tensor& tensor, Place place);
   void record(const graph::OpCall& call, std::span<Tensor> outputs) override;
   bool runs_again() const noexcept override { return outer_ != nullptr; }
-  bool is_marked(const Tensor& tensor) const noexcept {
+  bool is_marked(const Tensor& tensor) const {
     return tensor.link() == marker_;
   }
 
@@ -97,10 +114,12 @@ class Watcher final : public graph::Recorder, public graph::Replay {
 class Replayer final : public graph::Recorder, public graph::Replay {
  public:
   /// Calls go on to `next`. `kept` are the results that are not made again, of
-  /// the calls with the numbers `kept_calls`.
-  Replayer(graph::Recorder& next, std::span<const std::uint32_t> kept_calls,
+  /// the calls with the numbers `kept_calls`; `forward` as Fingerprint says.
+  Replayer(graph::Recorder& next, const tensor::MadeBetween& forward,
+           std::span<const std::uint32_t> kept_calls,
            std::span<const base::Ref<tensor::Array>> kept)
-      : next_(next),
+      : fingerprint(forward),
+        next_(next),
         since_(graph::latest_sequence()),
         kept_calls_(kept_calls),
         kept_(kept) {}

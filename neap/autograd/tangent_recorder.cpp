@@ -162,7 +162,11 @@ void check_tangents(const char* op, std::span<const Tensor> primals,
                             tangents.size(), primals.size());
   }
   for (std::size_t i = 0; i < primals.size(); ++i) {
-    if (!tangents[i].defined()) {
+    if (!is_floating(primals[i].dtype())) {
+      base::raise<DTypeError>("{}: a primal of {} carries no derivative", op,
+                              name_of(primals[i].dtype()));
+    }
+    if (!tangents[i].is_given()) {
       continue;
     }
     const tensor::Spec want = primals[i].spec();

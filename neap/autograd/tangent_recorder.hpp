@@ -19,7 +19,7 @@ class TangentRecorder final : public graph::Recorder, public graph::Replay {
 
   /// Undefined: zero.
   void set(const Tensor& value, const Tensor& tangent) {
-    if (tangent.defined()) {
+    if (tangent.is_given()) {
       level_.set(value, tangent);
     }
   }
@@ -43,8 +43,9 @@ class TangentRecorder final : public graph::Recorder, public graph::Replay {
   tensor::TangentLevel level_;
 };
 
-/// THROWS: ShapeError, DTypeError, DeviceError for a tangent that is unlike its
-/// primal; ShapeError when there are not as many. An undefined one is zero.
+/// THROWS: DTypeError for a primal that is not floating; ShapeError,
+/// DTypeError, DeviceError for a tangent that is unlike its primal; ShapeError
+/// when there are not as many. A default-made one is zero.
 void check_tangents(const char* op, std::span<const Tensor> primals,
                     std::span<const Tensor> tangents);
 

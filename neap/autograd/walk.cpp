@@ -5,6 +5,8 @@
 #include <array>
 #include <limits>
 
+#include "neap/autograd/own_memory.hpp"
+#include "neap/base/raise.hpp"
 #include "neap/ops/add.hpp"
 #include "neap/ops/precision.hpp"
 
@@ -27,7 +29,7 @@ Vertex* vertex_of(const tensor::GraphLink* link) noexcept {
 
 // The earliest sequence among the targets; 0 when one of them is a leaf, since
 // anything may have been made from it. A retired target cannot be reached.
-std::uint64_t floor_of(std::span<const Tensor> targets) noexcept {
+std::uint64_t floor_of(std::span<const Tensor> targets) {
   std::uint64_t floor = std::numeric_limits<std::uint64_t>::max();
   for (const Tensor& target : targets) {
     const auto& link = target.link();
@@ -40,6 +42,15 @@ std::uint64_t floor_of(std::span<const Tensor> targets) noexcept {
     }
   }
   return floor;
+}
+
+// What the hooks make of a gradient, which they may write to.
+Tensor hooked(const Extras& extras, std::uint32_t output, Tensor gradient) {
+  if (!extras.has(Hook::When::kOnGrad, output)) {
+    return gradient;
+  }
+  return extras.run_hooks(Hook::When::kOnGrad, output,
+                          in_own_memory(std::move(gradient)));
 }
 
 }  // namespace
@@ -56,6 +67,7 @@ Walk::Walk(std::span<const Tensor> roots, const Options& options,
   for (Sink& sink : sinks_) {
     sink.is_target = sink.leaf().requires_grad();
   }
+  check_wanted();
   spread_needs();
 }
 
@@ -169,6 +181,24 @@ void Walk::order() {
   }
   slots_.resize(slots);
   is_asked_.resize(slots);
+}
+
+// Leaves may have been frozen since they were used. Hooks, and results that
+// keep their gradient, are a reason to walk all the same.
+void Walk::check_wanted() const {
+  const auto& steps = claimed_.steps;
+  const bool any =
+      std::any_of(sinks_.begin(), sinks_.end(),
+                  [](const Sink& sink) { return sink.is_target; }) ||
+      std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+        return step.node().extras() != nullptr;
+      });
+  if (!any) {
+    base::raise<GraphError>(
+        "backward: none of the {} leaves that the result was made from "
+        "requires grad any more (requires_grad_(leaf, false) since)",
+        sinks_.size());
+  }
 }
 
 // Where the cotangent of what an edge leads to is summed, if that is walked.
@@ -296,7 +326,7 @@ void Walk::run_hooks(Step& step) {
     if (!slot.defined()) {
       continue;
     }
-    slot = extras->run_hooks(Hook::When::kOnGrad, output, std::move(slot));
+    slot = hooked(*extras, output, std::move(slot));
     if (!is_aimed_ && extras->keeps_grad(output)) {
       kept_.push_back({step.link, output, slot});
     }
@@ -309,8 +339,7 @@ void Walk::run_leaf_hooks() {
   for (Sink& sink : sinks_) {
     if (sink.cotangent.defined() && sink.leaf().extras() != nullptr) {
       const auto extras = base::Ref<Extras>::share(sink.leaf().extras());
-      sink.cotangent =
-          extras->run_hooks(Hook::When::kOnGrad, 0, std::move(sink.cotangent));
+      sink.cotangent = hooked(*extras, 0, std::move(sink.cotangent));
     }
   }
 }

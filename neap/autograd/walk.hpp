@@ -32,8 +32,8 @@ class Walk {
   /// `targets` (leaves, or results of recorded ops) and leads to one, whose
   /// cotangents take_target() then gives. What is collected is claimed: no
   /// other walk may enter it. THROWS: GraphError when a part is retired,
-  /// belongs to another walk, or needs a value that was overwritten, with
-  /// nothing changed; OutOfMemory.
+  /// belongs to another walk, or needs a value that was overwritten, or when no
+  /// leaf wants a gradient, with nothing changed; OutOfMemory.
   Walk(std::span<const Tensor> roots, const Options& options,
        base::SiteId site);
   Walk(std::span<const Tensor> roots, std::span<const Tensor> targets,
@@ -105,6 +105,7 @@ class Walk {
   void order();
   void aim_at(std::span<const Tensor> targets);
   void spread_needs();
+  void check_wanted() const;
   void leave_what_leads_nowhere() noexcept;
   Place place_of(const graph::Edge& edge) noexcept;
   std::optional<std::uint32_t> index_of(

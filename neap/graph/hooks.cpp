@@ -2,6 +2,9 @@
 #include "neap/graph/hooks.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <mutex>
+#include <utility>
 
 #include "neap/base/raise.hpp"
 #include "neap/graph/own_handle.hpp"
@@ -22,52 +25,146 @@ Vertex& vertex_of(const char* what, const Tensor& t) {
 
 }  // namespace
 
-Tensor Hook::call(const Tensor& grad) {
-  // It may remove itself: the closure stays until it has returned.
-  class Running {
-   public:
-    explicit Running(Hook& hook) noexcept : hook_(hook) {
-      hook_.is_running_ = true;
-    }
-    ~Running() {
-      hook_.is_running_ = false;
-      if (hook_.is_removed_) {
-        hook_.body_ = nullptr;
-      }
-    }
-    Running(const Running&) = delete;
-    Running& operator=(const Running&) = delete;
+// --- one hook --------------------------------------------------------------
 
-   private:
-    Hook& hook_;
-  };
-  const Running running(*this);
-  return body_->call(grad);
+Hook::Use::Use(Hook& hook) noexcept : hook_(hook) {
+  const std::lock_guard guard(hook.lock_);
+  body_ = hook.is_removed() ? nullptr : hook.body_.get();
+  hook.uses_ += body_ != nullptr ? 1 : 0;
 }
 
-void Hook::remove() noexcept {
-  is_removed_ = true;
-  if (!is_running_) {
-    body_ = nullptr;
+Hook::Use::~Use() {
+  memory::Owned<HookBody> ended;  // outside the lock: it is the user's
+  if (body_ != nullptr) {
+    const std::lock_guard guard(hook_.lock_);
+    --hook_.uses_;
+    if (hook_.uses_ == 0 && hook_.is_removed()) {
+      ended = std::move(hook_.body_);
+    }
+  }
+}
+
+Tensor Hook::call(const Tensor& grad) {
+  const Use use(*this);
+  return use.body() != nullptr ? use.body()->call(grad) : Tensor();
+}
+
+bool Hook::remove() noexcept {
+  memory::Owned<HookBody> ended;
+  const std::lock_guard guard(lock_);
+  if (is_removed_.exchange(true, std::memory_order_relaxed)) {
+    return false;
+  }
+  if (uses_ == 0) {
+    ended = std::move(body_);
+  }
+  return true;
+}
+
+// --- the list of a vertex --------------------------------------------------
+
+// Nothing is asked of the door under the lock: room is made before it, and
+// again where the list has grown meanwhile.
+void Extras::add(base::Ref<Hook> hook) {
+  memory::Vector<base::Ref<Hook>> room(hooks_.get_allocator());
+  for (;;) {
+    std::size_t wanted = 0;
+    {
+      const std::lock_guard guard(lock_);
+      if (room.capacity() > hooks_.size()) {
+        room.assign(std::make_move_iterator(hooks_.begin()),
+                    std::make_move_iterator(hooks_.end()));
+        hooks_.swap(room);
+      }
+      if (hooks_.size() < hooks_.capacity()) {
+        hook->number_ = ++last_number_;
+        hooks_.push_back(std::move(hook));
+        return;
+      }
+      wanted = 2 * hooks_.size() + 1;
+    }
+    room.clear();
+    room.reserve(wanted);
+  }
+}
+
+// Removed hooks leave the list when they are most of it, so that one costs O(1)
+// however many there are.
+void Extras::remove(Hook& hook) noexcept {
+  if (!hook.remove()) {
+    return;
+  }
+  memory::Vector<base::Ref<Hook>> empty(hooks_.get_allocator());
+  const std::lock_guard guard(lock_);
+  ++removed_;
+  if (2 * removed_ >= hooks_.size()) {
+    std::erase_if(hooks_, [](const auto& one) { return one->is_removed(); });
+    removed_ = 0;
+  }
+  if (hooks_.empty()) {
+    hooks_.swap(empty);
+  }
+}
+
+void Extras::close() noexcept {
+  memory::Vector<base::Ref<Hook>> hooks(hooks_.get_allocator());
+  memory::Vector<Kept> kept(kept_.get_allocator());
+  const std::lock_guard guard(lock_);
+  hooks_.swap(hooks);
+  kept_.swap(kept);
+}
+
+memory::Vector<base::Ref<Hook>> Extras::hooks() const {
+  memory::Vector<base::Ref<Hook>> all(hooks_.get_allocator());
+  for (;;) {
+    std::size_t wanted = 0;
+    {
+      const std::lock_guard guard(lock_);
+      wanted = hooks_.size();
+      if (wanted <= all.capacity()) {
+        all.assign(hooks_.begin(), hooks_.end());
+        return all;
+      }
+    }
+    all.reserve(wanted);
   }
 }
 
 bool Extras::has(Hook::When when, std::uint32_t output) const noexcept {
+  const std::lock_guard guard(lock_);
   return std::any_of(hooks_.begin(), hooks_.end(), [&](const auto& hook) {
     return hook->is_for(when, output);
   });
 }
 
+// The first hook after one with the number `after`, up to `last`.
+base::Ref<Hook> Extras::next(std::uint64_t after, std::uint64_t last,
+                             Hook::When when,
+                             std::uint32_t output) const noexcept {
+  const std::lock_guard guard(lock_);
+  auto at = std::partition_point(
+      hooks_.begin(), hooks_.end(),
+      [&](const auto& hook) { return hook->number() <= after; });
+  for (; at != hooks_.end() && (*at)->number() <= last; ++at) {
+    if ((*at)->is_for(when, output)) {
+      return *at;
+    }
+  }
+  return nullptr;
+}
+
 Tensor Extras::run_hooks(Hook::When when, std::uint32_t output,
                          Tensor grad) const {
-  const std::size_t count = hooks_.size();  // a hook may register others
-  for (std::size_t i = 0; i < count; ++i) {
-    const base::Ref<Hook> hook = hooks_[i];
-    if (!hook->is_for(when, output)) {
-      continue;
-    }
+  std::uint64_t last = 0;  // a hook may register others
+  {
+    const std::lock_guard guard(lock_);
+    last = last_number_;
+  }
+  std::uint64_t done = 0;
+  while (const base::Ref<Hook> hook = next(done, last, when, output)) {
+    done = hook->number();
     Tensor changed = hook->call(grad);
-    if (!changed.defined() || when == Hook::When::kAfterAccumulate) {
+    if (when == Hook::When::kAfterAccumulate || !changed.is_given()) {
       continue;
     }
     if (changed.spec() != grad.spec()) {
@@ -84,17 +181,39 @@ Tensor Extras::run_hooks(Hook::When when, std::uint32_t output,
 }
 
 void Extras::keep_grad(std::uint32_t output) {
-  if (!keeps_grad(output)) {
-    kept_.push_back({output, Tensor()});
+  memory::Vector<Kept> room(kept_.get_allocator());
+  for (;;) {
+    std::size_t wanted = 0;
+    {
+      const std::lock_guard guard(lock_);
+      const bool is_kept =
+          std::any_of(kept_.begin(), kept_.end(),
+                      [&](const Kept& kept) { return kept.output == output; });
+      if (is_kept) {
+        return;
+      }
+      if (room.capacity() > kept_.size()) {
+        room.assign(std::make_move_iterator(kept_.begin()),
+                    std::make_move_iterator(kept_.end()));
+        room.push_back({output, Tensor()});
+        kept_.swap(room);
+        return;
+      }
+      wanted = kept_.size() + 1;
+    }
+    room.clear();
+    room.reserve(wanted);
   }
 }
 
 bool Extras::keeps_grad(std::uint32_t output) const noexcept {
+  const std::lock_guard guard(lock_);
   return std::any_of(kept_.begin(), kept_.end(),
                      [&](const Kept& kept) { return kept.output == output; });
 }
 
 Tensor Extras::kept_grad(std::uint32_t output) const {
+  const std::lock_guard guard(lock_);
   for (const Kept& kept : kept_) {
     if (kept.output == output) {
       return copy_of(kept.grad);
@@ -103,7 +222,9 @@ Tensor Extras::kept_grad(std::uint32_t output) const {
   return {};
 }
 
+// The old one goes with the argument, outside the lock.
 void Extras::set_kept_grad(std::uint32_t output, Tensor grad) noexcept {
+  const std::lock_guard guard(lock_);
   for (Kept& kept : kept_) {
     if (kept.output == output) {
       exchange(kept.grad, grad);
@@ -111,49 +232,65 @@ void Extras::set_kept_grad(std::uint32_t output, Tensor grad) noexcept {
   }
 }
 
+// Whether these are all that are registered.
+bool Extras::holds(std::span<const base::Ref<Hook>> hooks) const noexcept {
+  const std::lock_guard guard(lock_);
+  std::size_t at = 0;
+  for (const base::Ref<Hook>& hook : hooks_) {
+    if (hook->is_removed()) {
+      continue;
+    }
+    if (at == hooks.size() || !(hooks[at] == hook)) {
+      return false;
+    }
+    ++at;
+  }
+  return at == hooks.size();
+}
+
+// A hook that is none of these; null: there is none.
+base::Ref<Hook> Extras::other_than(
+    std::span<const base::Ref<Hook>> hooks) const noexcept {
+  const std::lock_guard guard(lock_);
+  for (const base::Ref<Hook>& hook : hooks_) {
+    if (!hook->is_removed() &&
+        std::find(hooks.begin(), hooks.end(), hook) == hooks.end()) {
+      return hook;
+    }
+  }
+  return nullptr;
+}
+
 memory::Vector<base::Ref<Hook>> hooks_of(const Vertex& vertex) {
   memory::Vector<base::Ref<Hook>> out;
   if (const Extras* extras = vertex.extras()) {
-    for (const base::Ref<Hook>& hook : extras->hooks()) {
-      if (hook->body() != nullptr) {
-        out.push_back(hook);
-      }
-    }
+    out = extras->hooks();
+    std::erase_if(out, [](const auto& hook) { return hook->is_removed(); });
   }
   return out;
 }
 
 bool has_hooks(const Vertex& vertex,
                std::span<const base::Ref<Hook>> hooks) noexcept {
-  std::size_t at = 0;
-  if (const Extras* extras = vertex.extras()) {
-    for (const base::Ref<Hook>& hook : extras->hooks()) {
-      if (hook->body() == nullptr) {
-        continue;
-      }
-      if (at == hooks.size() || !(hooks[at] == hook)) {
-        return false;
-      }
-      ++at;
-    }
-  }
-  return at == hooks.size();
+  const Extras* extras = vertex.extras();
+  return extras != nullptr ? extras->holds(hooks) : hooks.empty();
 }
 
 void keep_hooks(const Vertex& vertex,
                 std::span<const base::Ref<Hook>> hooks) noexcept {
-  if (const Extras* extras = vertex.extras()) {
-    for (std::size_t i = 0; i < extras->hooks().size(); ++i) {
-      const base::Ref<Hook> hook = extras->hooks()[i];
-      if (std::find(hooks.begin(), hooks.end(), hook) == hooks.end()) {
-        hook->remove();
-      }
-    }
+  Extras* extras = vertex.extras();
+  if (extras == nullptr) {
+    return;
+  }
+  while (const base::Ref<Hook> other = extras->other_than(hooks)) {
+    extras->remove(*other);
   }
 }
 
-base::Ref<Hook> add_hook(const Tensor& t, Hook::When when,
-                         memory::Owned<HookBody> body, const CallSite& site) {
+// --- for users -------------------------------------------------------------
+
+RegisteredHook add_hook(const Tensor& t, Hook::When when,
+                        memory::Owned<HookBody> body, const CallSite& site) {
   Vertex& vertex = vertex_of("register_hook", t);
   if (when == Hook::When::kAfterAccumulate && !vertex.is_leaf()) {
     raise<GraphError>(
@@ -169,7 +306,7 @@ base::Ref<Hook> add_hook(const Tensor& t, Hook::When when,
                            memory::current_tag(memory::Category::kGraph, where),
                            0, std::move(body), when, t.output_index(), where);
   extras.add(hook);
-  return hook;
+  return {base::Ref<Extras>::share(&extras), std::move(hook)};
 }
 
 }  // namespace neap::graph

@@ -2,11 +2,18 @@
 // Hooks: functions of the user's that a backward calls on a gradient; and
 // gradients that are kept of results. They belong to the tensor's place on the
 // graph and go with it; closures lie at the door.
+//
+// Thread rule: hooks may be registered and removed in any thread, while others
+// differentiate through the same tensor. A pass calls the hooks that were
+// registered when it came to the tensor. A closure that several threads come
+// to at once is called by all of them: it must stand that.
 #pragma once
 
+#include <atomic>
 #include <concepts>
 #include <span>
 
+#include "neap/base/spin_lock.hpp"
 #include "neap/memory/containers.hpp"
 #include "neap/memory/counted.hpp"
 #include "neap/tensor/tensor.hpp"
@@ -33,24 +40,56 @@ class NEAP_API Hook : public memory::Counted<Hook> {
   // Made by register_hook.
   Hook(memory::Owned<HookBody> body, When when, std::uint32_t output,
        base::SiteId site) noexcept
-      : body_(std::move(body)), output_(output), site_(site), when_(when) {}
+      : body_(std::move(body)), when_(when), output_(output), site_(site) {}
 
+  /// What the closure gives; undefined when the hook was removed.
   Tensor call(const Tensor& grad);
-  void remove() noexcept;
-
-  bool is_for(When when, std::uint32_t output) const noexcept {
-    return body_ && when_ == when && output_ == output;
+  /// Calls visit(const HookBody&), unless the hook was removed.
+  template <class Visit>
+  void visit_body(Visit&& visit) {
+    if (const Use use(*this); use.body() != nullptr) {
+      visit(static_cast<const HookBody&>(*use.body()));
+    }
   }
-  const HookBody* body() const noexcept { return body_.get(); }
+  /// No call begins from now on; the closure ends with the last one that runs.
+  /// RETURNS: false when it was removed before.
+  bool remove() noexcept;
+
+  bool is_removed() const noexcept {
+    return is_removed_.load(std::memory_order_relaxed);
+  }
+  bool is_for(When when, std::uint32_t output) const noexcept {
+    return !is_removed() && when_ == when && output_ == output;
+  }
   base::SiteId site() const noexcept { return site_; }
+  /// Larger than that of every hook registered on the tensor before.
+  std::uint64_t number() const noexcept { return number_; }
 
  private:
-  memory::Owned<HookBody> body_;  // null: removed
-  std::uint32_t output_;
-  base::SiteId site_;  // where it was registered
+  friend class Extras;
+
+  // Keeps the closure: it may be removed meanwhile, by itself too.
+  class NEAP_API Use {
+   public:
+    explicit Use(Hook& hook) noexcept;
+    ~Use();
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+    HookBody* body() const noexcept { return body_; }  // null: removed
+
+   private:
+    Hook& hook_;
+    HookBody* body_;
+  };
+
+  memory::Owned<HookBody> body_;  // null: removed, and in nobody's use
+  base::SpinLock lock_;           // of body_ and uses_
+  std::atomic<bool> is_removed_{false};
   When when_;
-  bool is_running_ = false;
-  bool is_removed_ = false;  // while it runs
+  std::uint32_t uses_ = 0;
+  std::uint32_t output_;
+  base::SiteId site_;         // where it was registered
+  std::uint64_t number_ = 0;  // set once, when it is listed
 };
 
 /// What few vertices have: hooks, and gradients kept of a node's results.
@@ -60,14 +99,22 @@ class NEAP_API Extras : public memory::Counted<Extras> {
       : hooks_(memory::Allocator<base::Ref<Hook>>(domain, tag)),
         kept_(memory::Allocator<Kept>(domain, tag)) {}
 
-  const memory::Vector<base::Ref<Hook>>& hooks() const noexcept {
-    return hooks_;
-  }
-  void add(base::Ref<Hook> hook) { hooks_.push_back(std::move(hook)); }
+  /// Those that are registered now. THROWS: OutOfMemory.
+  memory::Vector<base::Ref<Hook>> hooks() const;
+  /// THROWS: OutOfMemory, with nothing changed.
+  void add(base::Ref<Hook> hook);
+  /// Removes a hook from the list too.
+  void remove(Hook& hook) noexcept;
   bool has(Hook::When when, std::uint32_t output) const noexcept;
+  bool holds(std::span<const base::Ref<Hook>> hooks) const noexcept;
+  base::Ref<Hook> other_than(
+      std::span<const base::Ref<Hook>> hooks) const noexcept;
   /// The gradient after all hooks. THROWS: ShapeError when one gives another
   /// shape or dtype; what a hook throws.
   Tensor run_hooks(Hook::When when, std::uint32_t output, Tensor grad) const;
+  /// The vertex ends: hooks and kept gradients go, whoever still refers to
+  /// this.
+  void close() noexcept;
 
   /// Asks that backward keep the gradient of an output. THROWS: OutOfMemory.
   void keep_grad(std::uint32_t output);
@@ -80,8 +127,20 @@ class NEAP_API Extras : public memory::Counted<Extras> {
     std::uint32_t output;
     Tensor grad;
   };
-  memory::Vector<base::Ref<Hook>> hooks_;
+  base::Ref<Hook> next(std::uint64_t after, std::uint64_t last, Hook::When when,
+                       std::uint32_t output) const noexcept;
+
+  mutable base::SpinLock lock_;            // of all below
+  memory::Vector<base::Ref<Hook>> hooks_;  // by number
+  std::size_t removed_ = 0;                // of them
+  std::uint64_t last_number_ = 0;
   memory::Vector<Kept> kept_;
+};
+
+/// A hook, and the list that it is in.
+struct RegisteredHook {
+  base::Ref<Extras> list;
+  base::Ref<Hook> hook;
 };
 
 class Vertex;
@@ -92,15 +151,14 @@ NEAP_API memory::Vector<base::Ref<Hook>> hooks_of(const Vertex& vertex);
 /// Whether they are these. Asks for no memory.
 NEAP_API bool has_hooks(const Vertex& vertex,
                         std::span<const base::Ref<Hook>> hooks) noexcept;
-
 /// Removes those that are none of these.
 NEAP_API void keep_hooks(const Vertex& vertex,
                          std::span<const base::Ref<Hook>> hooks) noexcept;
 
 /// THROWS: GraphError when `t` requires no grad; OutOfMemory.
-NEAP_API base::Ref<Hook> add_hook(const Tensor& t, Hook::When when,
-                                  memory::Owned<HookBody> body,
-                                  const CallSite& site);
+NEAP_API RegisteredHook add_hook(const Tensor& t, Hook::When when,
+                                 memory::Owned<HookBody> body,
+                                 const CallSite& site);
 
 template <class F>
 class HookOf final : public HookBody {
@@ -130,18 +188,18 @@ namespace neap {
 class NEAP_API HookHandle {
  public:
   HookHandle() = default;
-  explicit HookHandle(base::Ref<graph::Hook> hook) noexcept
-      : hook_(std::move(hook)) {}
-  /// The hook is called no more, and its closure goes (when it runs: at its
-  /// end).
+  explicit HookHandle(graph::RegisteredHook registered) noexcept
+      : registered_(std::move(registered)) {}
+  /// No call of the hook begins from now on, in any thread, and its closure
+  /// goes (where it runs: at the end of the last call).
   void remove() noexcept {
-    if (hook_) {
-      hook_->remove();
+    if (registered_.hook) {
+      registered_.list->remove(*registered_.hook);
     }
   }
 
  private:
-  base::Ref<graph::Hook> hook_;
+  graph::RegisteredHook registered_;
 };
 
 /// Calls fn(gradient) in every backward or grad that passes `t`: for a leaf on
@@ -150,6 +208,11 @@ class NEAP_API HookHandle {
 /// takes the gradient's place, unless it is undefined or fn returns nothing.
 /// Several are called in the order of registration. What fn throws comes out of
 /// the backward, which then leaves every gradient as it was.
+/// fn runs in the thread of the backward, with the grad mode that the pass has:
+/// ops in it are recorded when create_graph was asked for, and never otherwise
+/// (an EnableGrad in fn records them all the same). The gradient that it is
+/// given is no other tensor's memory: writing to it changes what goes on, and
+/// nothing else.
 /// A closure that holds `t` itself keeps it alive for ever: capture what it
 /// needs instead.
 /// THROWS: GraphError when `t` requires no grad; OutOfMemory.
@@ -164,8 +227,9 @@ HookHandle register_hook(const Tensor& t, F fn,
 }
 
 /// Calls fn(gradient) after a backward has put a leaf's gradient in place, so
-/// that an update may use it and give it back. What it throws comes out of the
-/// backward, when all gradients are in place.
+/// that an update may use it and give it back. It runs with the grad mode of
+/// the pass, as register_hook says: an update in it is not recorded. What it
+/// throws comes out of the backward, when all gradients are in place.
 /// THROWS: GraphError unless `leaf` is a leaf that requires grad; OutOfMemory.
 template <std::invocable<const Tensor&> F>
 HookHandle register_post_accumulate_hook(const Tensor& leaf, F fn,

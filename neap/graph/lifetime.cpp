@@ -124,22 +124,25 @@ void Node::refuse_retired() const {
       why.is_release ? "" : "; pass retain_graph there");
 }
 
+// The edges of a doomed node are looked at while it is still claimed: another
+// thread would take them away as soon as it is not.
 void Node::unclaim() noexcept {
-  bool is_doomed = false;
-  {
-    const std::lock_guard guard(lock_);
-    is_claimed_ = false;
-    is_doomed = is_doomed_;
-    is_doomed_ = false;
-  }
-  if (!is_doomed || state() != State::kAvailable) {
-    return;
-  }
-  for (const Edge& edge : edges()) {
-    const Node* source = edge.node_source();
-    if (source != nullptr && source->state() != State::kAvailable) {
-      retire(State::kUnavailable, source->cause());
-      return;
+  for (;;) {
+    {
+      const std::lock_guard guard(lock_);
+      if (!is_doomed_ || state() != State::kAvailable) {
+        is_claimed_ = false;
+        is_doomed_ = false;
+        return;
+      }
+      is_doomed_ = false;
+    }
+    for (const Edge& edge : edges()) {
+      const Node* source = edge.node_source();
+      if (source != nullptr && source->state() != State::kAvailable) {
+        retire(State::kUnavailable, source->cause());
+        break;
+      }
     }
   }
 }

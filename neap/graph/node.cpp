@@ -19,7 +19,7 @@ std::uint64_t next_sequence() noexcept {
   return last_sequence.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-bool needs_cotangent(const Operand& input) noexcept {
+bool needs_cotangent(const Operand& input) {
   const auto& link = input.tensor().link();
   return link && link->requires_grad();
 }
@@ -31,7 +31,7 @@ std::uint32_t bit(std::size_t i) noexcept {
 }
 
 // A bit for each of the first 64 inputs, since asking costs a virtual call.
-std::uint64_t needs_of(const OpCall& call) noexcept {
+std::uint64_t needs_of(const OpCall& call) {
   std::uint64_t needs = 0;
   for (std::size_t i = 0; i < std::min<std::size_t>(call.inputs.size(), 64);
        ++i) {
@@ -40,12 +40,11 @@ std::uint64_t needs_of(const OpCall& call) noexcept {
   return needs;
 }
 
-bool is_needed(const OpCall& call, std::uint64_t needs,
-               std::size_t i) noexcept {
+bool is_needed(const OpCall& call, std::uint64_t needs, std::size_t i) {
   return i < 64 ? (needs >> i & 1U) != 0 : needs_cotangent(call.inputs[i]);
 }
 
-Reads reads_of(const OpCall& call, std::uint64_t needs) noexcept {
+Reads reads_of(const OpCall& call, std::uint64_t needs) {
   Reads all;
   const auto& rules = call.op.facts.vjp_reads;
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
@@ -62,7 +61,7 @@ Reads reads_of(const OpCall& call, std::uint64_t needs) noexcept {
 // A shape is kept only when it is read, the array is not kept anyway, and it
 // differs from the only output's, which the cotangent tells.
 bool keeps_shape(const Reads& reads, const OpCall& call, std::size_t i,
-                 const Shape& output_shape) noexcept {
+                 const Shape& output_shape) {
   return (reads.shapes & bit(i)) != 0 && (reads.inputs & bit(i)) == 0 &&
          (call.op.outputs > 1 ||
           call.inputs[i].tensor().shape() != output_shape);

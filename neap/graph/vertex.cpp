@@ -24,12 +24,21 @@ constinit thread_local Vertex** burial = nullptr;
 }  // namespace
 
 Extras& Vertex::need_extras() {
-  if (!extras_) {
-    const memory::Tag tag =
-        memory::current_tag(memory::Category::kGraph, site());
-    extras_ = Extras::create(domain(), tag, 0, domain(), tag);
+  if (Extras* known = extras()) {
+    return *known;
   }
-  return *extras_;
+  const memory::Tag tag = memory::current_tag(memory::Category::kGraph, site());
+  base::Ref<Extras> made = Extras::create(domain(), tag, 0, domain(), tag);
+  Extras* first = nullptr;
+  const bool is_first = extras_.compare_exchange_strong(
+      first, made.get(), std::memory_order_acq_rel, std::memory_order_acquire);
+  return is_first ? *made.leak() : *first;
+}
+
+// A handle of the user's may keep the list: what is in it goes now.
+void Vertex::drop_extras() noexcept {
+  const auto extras = base::Ref<Extras>::adopt(extras_.load());
+  extras->close();
 }
 
 // Takes one reference from a vertex; when it was the last, the vertex joins

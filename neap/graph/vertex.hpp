@@ -39,7 +39,9 @@ class Vertex : public tensor::GraphLink {
   base::SiteId site() const noexcept { return site_; }
 
   /// Hooks and gradients kept of results; nullptr: none.
-  Extras* extras() const noexcept { return extras_.get(); }
+  Extras* extras() const noexcept {
+    return extras_.load(std::memory_order_acquire);
+  }
   /// As extras(), made when there are none. THROWS: OutOfMemory.
   NEAP_API Extras& need_extras();
 
@@ -47,12 +49,17 @@ class Vertex : public tensor::GraphLink {
   Vertex(const Op* op, std::uint64_t sequence, memory::OwnerId owner,
          base::SiteId site) noexcept
       : op_(op), sequence_(sequence), owner_(owner), site_(site) {}
-  ~Vertex() override = default;
+  ~Vertex() override {
+    if (extras() != nullptr) {
+      drop_extras();
+    }
+  }
 
   /// Ends this vertex and all that goes with it, iteratively.
   void destroy() noexcept final;
   static void drop_into(Vertex* vertex, Vertex** dying) noexcept;
   static void bury(Vertex* dying) noexcept;
+  void drop_extras() noexcept;
 
   // Ordered by size: the headers of nodes are most of a graph's bytes.
   std::atomic<std::uint32_t> mark_{0};  // a walk's number for a node
@@ -71,8 +78,8 @@ class Vertex : public tensor::GraphLink {
  protected:
   friend class Node;
   memory::Domain* domain_ = nullptr;
-  base::Ref<Extras> extras_;
-  memory::BucketId bucket_{};  // of the vertex's own block
+  std::atomic<Extras*> extras_{nullptr};  // owned; set once
+  memory::BucketId bucket_{};             // of the vertex's own block
 };
 
 /// An edge to what made an input; null where no derivative flows. Edges to one
@@ -119,7 +126,8 @@ class NEAP_API Leaf final : public Vertex {
   bool requires_grad_ = true;
 };
 
-/// The leaf behind a tensor, or nullptr. THROWS: UseAfterRelease unless defined.
+/// The leaf behind a tensor, or nullptr. THROWS: UseAfterRelease when
+/// undefined.
 NEAP_API Leaf* leaf_of(const Tensor& tensor);
 
 }  // namespace neap::graph
@@ -135,7 +143,9 @@ NEAP_API Tensor requires_grad_(Tensor tensor, bool value = true,
 
 /// Puts a gradient in place (undefined: removes it). It is copied where anything
 /// else refers to its elements, unless it carries a graph.
-/// THROWS: GraphError unless a leaf that requires grad; ShapeError, DTypeError.
+/// THROWS: GraphError unless a leaf that requires grad; ShapeError, DTypeError;
+/// UseAfterRelease when `tensor` is undefined, or `grad` was given back;
+/// OutOfMemory.
 NEAP_API void set_grad(const Tensor& tensor, Tensor grad);
 
 /// Removes the gradients of some tensors, giving their bytes back.

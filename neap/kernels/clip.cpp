@@ -40,7 +40,10 @@ struct ClipGradVector {
   HWY_INLINE V operator()(D d, V g, V x) const {
     const V low = constant(d, attrs.low);
     const V high = constant(d, attrs.high);
-    return hn::IfThenElseZero(hn::And(hn::Ge(x, low), hn::Le(x, high)), g);
+    const auto raised = has_bound(attrs.low) ? hn::Gt(x, low) : hn::Ge(x, low);
+    const auto lowered =
+        has_bound(attrs.high) ? hn::Lt(x, high) : hn::Le(x, high);
+    return hn::IfThenElseZero(hn::And(raised, lowered), g);
   }
   Attrs attrs;
 };
@@ -101,7 +104,9 @@ struct ClipGrad {
   T operator()(T g, T x) const {
     const T low = bound<T>(attrs.low);
     const T high = bound<T>(attrs.high);
-    return x >= low && x <= high ? g : T(0);
+    const bool is_above = has_bound(attrs.low) ? x > low : x >= low;
+    const bool is_below = has_bound(attrs.high) ? x < high : x <= high;
+    return is_above && is_below ? g : T(0);
   }
   Attrs attrs;
 };

@@ -5,16 +5,24 @@
 //   in[0]  x  (...)  any strides
 //   out[0] y  (...)  any strides, may be x
 //
-// clip_grad: dx = g where low <= x <= high, else 0. ClipAttrs. f32, f64.
+// clip_grad: dx = g where low < x < high, else 0; an infinite bound is none.
+// ClipAttrs. f32, f64.
 //   in[0]  g  (...)  cotangent of y, any strides
 //   in[1]  x  (...)  the input of clip, any strides
 //   out[0] dx (...)  any strides, may be g or x
 // g and x broadcast to dx.
 #pragma once
 
+#include <cmath>
+
 #include "neap/kernels/kernel.hpp"
 
 namespace neap::kernels {
+
+/// False for a bound that no number is beyond.
+inline bool has_bound(double bound) noexcept {
+  return std::isfinite(bound);
+}
 
 extern const KernelList clip_grad_kernels;
 extern const KernelList clip_kernels;

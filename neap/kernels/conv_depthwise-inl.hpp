@@ -253,7 +253,10 @@ class ConvDepthwisePart {
 
   void run() {
     list_columns();
-    for (std::int64_t r = 0; r < depthwise_residues(conv_); ++r) {
+    const kernels::ConvAttrs& a = conv_.attrs;
+    const std::int64_t rows = std::max(a.x_extent[0], a.y_extent[0]);
+    const std::int64_t residues = std::min(depthwise_residues(conv_), rows);
+    for (std::int64_t r = 0; r < residues; ++r) {
       run_planes(depthwise_lines(conv_, makes_, r));
     }
   }

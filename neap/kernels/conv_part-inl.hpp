@@ -183,22 +183,25 @@ class ConvPart {
                        geometry_.extent[1] * kPanel;
   }
 
-  /// Where the places of a class begin in the image, and where their sums are.
+  /// Where the places of a class begin in the image, seen from its first one,
+  /// and where their sums are.
   std::int64_t list_places(const ConvBand& band, const Class& places) {
     const ConvAxis& down = places.down;
     const ConvAxis& along = places.along;
     std::int64_t count = 0;
     for (std::int64_t s = 0; s < band.samples; ++s) {
       for (std::int64_t i = places.rows.begin; i < places.rows.end; ++i) {
-        const std::int64_t from =
-            s * image_.sample + i * down.source_step * image_.pitch;
+        const std::int64_t from = s * image_.sample + (i - places.rows.begin) *
+                                                          down.source_step *
+                                                          image_.pitch;
         const std::int64_t row =
             s * band.rows.size() + down.first + i * down.step - band.rows.begin;
         const std::int64_t to = row * geometry_.extent[1] + along.first;
         for (std::int64_t j = places.columns.begin; j < places.columns.end;
              ++j, ++count) {
           rows_[count] = static_cast<std::int32_t>(
-              from + j * along.source_step * image_.column);
+              from +
+              (j - places.columns.begin) * along.source_step * image_.column);
           places_[count] =
               static_cast<std::int32_t>((to + j * along.step) * kPanel);
         }
@@ -212,9 +215,13 @@ class ConvPart {
                           std::int64_t channels) {
     const ConvAxis& down = places.down;
     const ConvAxis& along = places.along;
+    const std::int64_t first_row =
+        down.origin + places.rows.begin * down.source_step;
+    const std::int64_t first_column =
+        along.origin + places.columns.begin * along.source_step;
     const std::int64_t corner =
-        (down.origin - window.rows().begin) * image_.pitch +
-        (along.origin - window.columns().begin) * image_.column;
+        (first_row - window.rows().begin) * image_.pitch +
+        (first_column - window.columns().begin) * image_.column;
     ConvStep* to = steps_;
     for (std::int64_t p = 0; p < down.taps; ++p) {
       for (std::int64_t q = 0; q < along.taps; ++q) {

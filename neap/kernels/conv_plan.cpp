@@ -54,13 +54,12 @@ class Planner {
         geometry_(conv_geometry(conv, makes)),
         tile_(tile),
         element_(element) {
-    const std::int64_t steps = conv.attrs.stride[0] * conv.attrs.stride[1];
+    const double steps =
+        as_double(conv.attrs.stride[0]) * as_double(conv.attrs.stride[1]);
     // Elements of the image for each place, and taps that reach one place.
-    spread_ =
-        makes == ConvMakes::kX ? 1.0 / as_double(steps) : as_double(steps);
-    taps_ = makes == ConvMakes::kX
-                ? as_double(geometry_.taps()) / as_double(steps)
-                : as_double(geometry_.taps());
+    spread_ = makes == ConvMakes::kX ? 1.0 / steps : steps;
+    taps_ = makes == ConvMakes::kX ? as_double(geometry_.taps()) / steps
+                                   : as_double(geometry_.taps());
   }
 
   ConvPlan best(int threads) const noexcept {
@@ -306,7 +305,9 @@ ConvGeometry conv_geometry(const Conv& conv, ConvMakes makes) noexcept {
   if (makes == ConvMakes::kX) {
     std::swap(geometry.source_channels, geometry.channels);
     std::swap(geometry.extent, geometry.source);
-    geometry.residues = a.stride;
+    // Of those without a place there is no need to know.
+    geometry.residues = {std::min(a.stride[0], a.x_extent[0]),
+                         std::min(a.stride[1], a.x_extent[1])};
   }
   if (a.groups > 1 && geometry.channels == 1 && geometry.source_channels == 1) {
     std::swap(geometry.channels, geometry.groups);
@@ -335,6 +336,9 @@ ConvAxis conv_axis(const Conv& conv, ConvMakes makes, int axis,
   // Place h of x takes from place i of y by tap p where h + padding = i stride
   // + p dilation; the residue is what that leaves when divided by the stride.
   out.is_transposed = true;
+  if (a.stride[i] > a.x_extent[i]) {  // the residue of place number `residue`
+    residue = (a.padding[i] + residue) % a.stride[i];
+  }
   out.source = a.y_extent[i];
   out.stride = a.stride[i];
   out.residue = residue;

@@ -132,8 +132,10 @@ class MaxPool {
     const hn::ScalableTag<T> d;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     auto is_nan = hn::IsNaN(hn::Zero(d));
+    // The slack holds a vector; what is behind the row is not its own.
+    const std::int64_t last = phases_.elements() - lanes;
     for (std::int64_t i = 0; i < phases_.elements(); i += lanes) {
-      is_nan = hn::Or(is_nan, hn::IsNaN(hn::LoadU(d, to + i)));
+      is_nan = hn::Or(is_nan, hn::IsNaN(hn::LoadU(d, to + std::min(i, last))));
     }
     has_nan_ = has_nan_ || !hn::AllFalse(d, is_nan);
   }

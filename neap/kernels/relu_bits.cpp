@@ -32,7 +32,11 @@ struct Forward {
   }
   template <class D, class V>
   HWY_INLINE auto test(D d, V x) const {
-    return hn::Gt(x, hn::Zero(d));
+    if constexpr (kIsLeaky) {
+      return hn::Gt(x, hn::Zero(d));
+    } else {
+      return hn::Not(hn::Le(x, hn::Zero(d)));
+    }
   }
   T slope;
 };
@@ -154,7 +158,8 @@ void relu_bits_reference(const Args& args) noexcept {
     const T below = is_leaky(args) ? x * slope : (x <= T(0) ? T(0) : x);
     element<T>(args.out[0], i) = x > T(0) ? x : below;
     std::uint8_t& byte = element<std::uint8_t>(args.out[1], i / 8);
-    byte = static_cast<std::uint8_t>(byte | (x > T(0) ? 1U << i % 8 : 0U));
+    const bool is_set = is_leaky(args) ? x > T(0) : !(x <= T(0));
+    byte = static_cast<std::uint8_t>(byte | (is_set ? 1U << i % 8 : 0U));
   }
 }
 

@@ -10,7 +10,8 @@ namespace neap::kernels {
 /// y = x > 0 ? x : slope x, for a slope of 0 as relu.
 ///   in[0]  x     (...)          any strides
 ///   out[0] y     (...)          any strides, may be x
-///   out[1] bits  (ceil(n / 8))  u8: x > 0, laid out as bits.hpp says
+///   out[1] bits  (ceil(n / 8))  u8: x > 0, for a slope of 0 NaN too (it is not
+///                               <= 0), laid out as bits.hpp says
 extern const KernelList relu_bits_kernels;
 
 /// dx = bit ? g : slope g, for a slope of 0 exactly 0.

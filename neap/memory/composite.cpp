@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/memory/composite.hpp"
 
+#include <algorithm>
 #include <mutex>
 
 #include "neap/base/raise.hpp"
@@ -42,15 +43,22 @@ CompositeBody::~CompositeBody() {
   if (is_revoked_) {
     return;
   }
+  give_parts_back();
   leave(0);
+}
+
+// Parts that somebody else holds come into the composite's place in its scope,
+// which ends with it if they do not end before. Those of several composites do
+// not: the others' scopes may go on for longer.
+void CompositeBody::give_parts_back() noexcept {
   Membership& all = Membership::instance();
+  const std::lock_guard lock(all.lock);
+  MemberList* own = Membership::home_of(*this);
+  MemberList* scope = Membership::is_in_scope(own) ? own : nullptr;
   for (const MemberRef& part : parts_) {
-    if (part->is_held_once()) {
-      continue;  // goes now
-    }
-    const std::lock_guard lock(all.lock);
-    if (Membership::is_part(Membership::home_of(*part))) {
-      all.place(*part, nullptr);
+    const MemberList* home = Membership::home_of(*part);
+    if (!part->is_held_once() && Membership::is_part(home)) {
+      all.place(*part, home == &all.parts ? scope : nullptr);
       count_absorbed(-1);
     }
   }
@@ -72,12 +80,17 @@ void CompositeBody::absorb(ScopeMember& part) noexcept {
   if (!part.try_hold()) {
     return;
   }
+  const auto is_it = [&](const MemberRef& own) { return &*own == &part; };
   const std::lock_guard lock(all.lock);
-  parts_.push_back(MemberRef::adopt(part));
-  if (!Membership::is_part(Membership::home_of(part))) {
+  if (Membership::is_part(Membership::home_of(part))) {
+    if (std::none_of(parts_.begin(), parts_.end(), is_it)) {
+      all.place(part, &all.shared_parts);
+    }
+  } else {
     all.place(part, &all.parts);
     count_absorbed(1);
   }
+  parts_.push_back(MemberRef::adopt(part));
 }
 
 Bytes CompositeBody::revoke(base::SiteId scope) noexcept {

@@ -14,8 +14,8 @@
 //
 // The parts leave their scopes, and the composite joins the current one: it
 // counts as one, is kept and moved as one, and when it is revoked, all of its
-// parts are. A part that outlives the composite is of no scope, and counts by
-// itself again.
+// parts are. A part that outlives the composite takes its place in the scope,
+// and counts by itself again; one that several composites had is of no scope.
 #pragma once
 
 #include "neap/memory/counted.hpp"
@@ -48,6 +48,8 @@ class CompositeBody final : public ScopeMember, public Counted<CompositeBody> {
   bool is_revoked() const noexcept override { return is_revoked_; }
 
  private:
+  void give_parts_back() noexcept;
+
   Vector<MemberRef> parts_;
   base::SiteId revoked_by_{};
   bool is_revoked_ = false;

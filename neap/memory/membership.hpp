@@ -109,6 +109,7 @@ struct Membership {
   base::SpinLock lock;
   MemberList loose{MemberList::Kind::kLoose};
   MemberList parts{MemberList::Kind::kParts};
+  MemberList shared_parts{MemberList::Kind::kParts};  // of several composites
   Scope* newest = nullptr;  // of all open scopes, linked by Scope::older_
   std::atomic<int> trackers{0};
 };

@@ -55,8 +55,8 @@ Tensor GptMlp::after(const GptNorm& norm, const Tensor& x, CallSite site) {
 Tensor GptMlp::through_gelu(const Tensor& x) {
   const nn::ModuleScope scope(c_proj_);
   const Tensor& bias = c_proj_.bias();
-  Tensor y = bias.defined() ? gelu_linear(x, c_proj_.weight(), bias, gelu_)
-                            : gelu_linear(x, c_proj_.weight(), gelu_);
+  Tensor y = bias.is_given() ? gelu_linear(x, c_proj_.weight(), bias, gelu_)
+                             : gelu_linear(x, c_proj_.weight(), gelu_);
   scope.note(y, x);
   return y;
 }

@@ -25,7 +25,7 @@ Tensor normalised(const Tensor& x, GptNormalise form, const Tensor& weight,
 }
 
 Tensor product(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  return bias.defined() ? linear(x, weight, bias) : linear(x, weight);
+  return bias.is_given() ? linear(x, weight, bias) : linear(x, weight);
 }
 
 // A call of a layer that does not need the layer: only its name and weights.
@@ -62,7 +62,7 @@ GptNorm::GptNorm(const GptNorm& other, nn::Cloning& cloning)
     : Cloneable(other, cloning),
       form_(other.form_),
       weight_(parameter("weight")),
-      bias_(other.bias_.defined() ? parameter("bias") : Tensor()) {}
+      bias_(other.bias_.is_given() ? parameter("bias") : Tensor()) {}
 
 Tensor GptNorm::forward(const Tensor& x) {
   return normalised(x, form_, weight_, bias_);

@@ -24,7 +24,7 @@ RecurrentLmOptions checked(const RecurrentLmOptions& o) {
 }
 
 Tensor detached_or_none(const Tensor& x) {
-  return x.defined() ? x.detach() : x;
+  return x.is_given() ? x.detach() : x;
 }
 
 // What a call hands to Net and takes from it.

@@ -65,8 +65,8 @@ MultiheadAttention::MultiheadAttention(const MultiheadAttention& other,
       heads_(other.heads_),
       dropout_(other.dropout_),
       in_proj_weight_(parameter("in_proj_weight")),
-      in_proj_bias_(other.in_proj_bias_.defined() ? parameter("in_proj_bias")
-                                                  : Tensor()),
+      in_proj_bias_(other.in_proj_bias_.is_given() ? parameter("in_proj_bias")
+                                                   : Tensor()),
       out_proj_(other.out_proj_, cloning) {
   name_parts();
 }
@@ -98,7 +98,7 @@ Tensor MultiheadAttention::projected(const Tensor& x, std::int64_t first,
     return count == 3 ? all : narrow(all, 0, first * dim, count * dim);
   };
   const Tensor weight = part(in_proj_weight_);
-  const Tensor y = in_proj_bias_.defined()
+  const Tensor y = in_proj_bias_.is_given()
                        ? linear(x, weight, part(in_proj_bias_))
                        : linear(x, weight);
   return reshape(y, {x.shape()[0], x.shape()[1], count, heads_, dim / heads_});

@@ -92,7 +92,7 @@ void initialise(const Tensor& weight, const Tensor& bias,
   const double bound =
       1.0 / std::sqrt(static_cast<double>(fans_of(weight.shape()).in));
   uniform_(weight, -bound, bound, site);
-  if (bias.defined()) {
+  if (bias.is_given()) {
     uniform_(bias, -bound, bound, site);
   }
 }
@@ -144,12 +144,12 @@ ConvLayer<Options, kAxes>::ConvLayer(const ConvLayer& other, Cloning& cloning)
     : Cloneable<ConvLayer>(other, cloning),
       options_(other.options_),
       weight_(this->parameter("weight")),
-      bias_(other.bias_.defined() ? this->parameter("bias") : Tensor()) {}
+      bias_(other.bias_.is_given() ? this->parameter("bias") : Tensor()) {}
 
 template <template <int> class Options, int kAxes>
 Tensor ConvLayer<Options, kAxes>::forward(const Tensor& x) {
-  return bias_.defined() ? convolve(options_, x, weight_, bias_)
-                         : convolve(options_, x, weight_);
+  return bias_.is_given() ? convolve(options_, x, weight_, bias_)
+                          : convolve(options_, x, weight_);
 }
 
 template class ConvLayer<ConvOptions, 1>;

@@ -36,8 +36,8 @@ GroupNorm::GroupNorm(const GroupNorm& other, Cloning& cloning)
     : Cloneable(other, cloning),
       groups_(other.groups_),
       eps_(other.eps_),
-      weight_(other.weight_.defined() ? parameter("weight") : Tensor()),
-      bias_(other.bias_.defined() ? parameter("bias") : Tensor()) {}
+      weight_(other.weight_.is_given() ? parameter("weight") : Tensor()),
+      bias_(other.bias_.is_given() ? parameter("bias") : Tensor()) {}
 
 Tensor GroupNorm::forward(const Tensor& x) {
   return group_norm(x, groups_, weight_, bias_, eps_);

@@ -49,10 +49,10 @@ Linear::Linear(std::int64_t in, std::int64_t out, bool has_bias, DType dtype,
 Linear::Linear(const Linear& other, Cloning& cloning)
     : Cloneable(other, cloning),
       weight_(parameter("weight")),
-      bias_(other.bias_.defined() ? parameter("bias") : Tensor()) {}
+      bias_(other.bias_.is_given() ? parameter("bias") : Tensor()) {}
 
 Tensor Linear::forward(const Tensor& x) {
-  return bias_.defined() ? linear(x, weight_, bias_) : linear(x, weight_);
+  return bias_.is_given() ? linear(x, weight_, bias_) : linear(x, weight_);
 }
 
 }  // namespace neap::nn

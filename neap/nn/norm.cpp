@@ -58,8 +58,8 @@ LayerNorm::LayerNorm(const LayerNorm& other, Cloning& cloning)
     : Cloneable(other, cloning),
       normalized_shape_(other.normalized_shape_),
       eps_(other.eps_),
-      weight_(other.weight_.defined() ? parameter("weight") : Tensor()),
-      bias_(other.bias_.defined() ? parameter("bias") : Tensor()) {}
+      weight_(other.weight_.is_given() ? parameter("weight") : Tensor()),
+      bias_(other.bias_.is_given() ? parameter("bias") : Tensor()) {}
 
 Tensor LayerNorm::forward(const Tensor& x) {
   return layer_norm(x, normalized_shape_, weight_, bias_, eps_);
@@ -79,7 +79,7 @@ RMSNorm::RMSNorm(const RMSNorm& other, Cloning& cloning)
     : Cloneable(other, cloning),
       normalized_shape_(other.normalized_shape_),
       eps_(other.eps_),
-      weight_(other.weight_.defined() ? parameter("weight") : Tensor()) {}
+      weight_(other.weight_.is_given() ? parameter("weight") : Tensor()) {}
 
 Tensor RMSNorm::forward(const Tensor& x) {
   return rms_norm(x, normalized_shape_, weight_, eps_);

@@ -44,7 +44,7 @@ RecurrentWeights made(const char* cell, const RecurrentSizes& sizes,
 template <class Find>
 RecurrentWeights copied(const RecurrentWeights& other, const Find& find) {
   return weights_from(
-      {}, other.b_ih.defined(),
+      {}, other.b_ih.is_given(),
       [&](const char* name, const Shape& /* shape */) { return find(name); });
 }
 

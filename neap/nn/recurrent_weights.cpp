@@ -90,7 +90,7 @@ Tensor RecurrentLayers::run(const char* name, const Tensor& x, bool is_training,
 
 Tensor RecurrentLayers::state_of(const char* name, const Tensor& states,
                                  std::int64_t index) const {
-  if (!states.defined()) {
+  if (!states.is_given()) {
     return {};
   }
   if (states.rank() != 3 || states.size(0) != count()) {

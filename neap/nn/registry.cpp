@@ -2,6 +2,7 @@
 #include "neap/nn/registry.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "neap/base/raise.hpp"
 #include "neap/graph/vertex.hpp"
@@ -233,14 +234,59 @@ memory::String Registry::path_from(const Registry& top) const {
   return path;
 }
 
+// --- names -----------------------------------------------------------------
+
+namespace {
+
+constexpr std::size_t kFew = 16;  // names that are searched one by one
+
+std::size_t hash_of(std::string_view name) noexcept {
+  return std::hash<std::string_view>()(name);
+}
+
+}  // namespace
+
 const Registry* Registry::find_child(std::string_view name) const noexcept {
+  if (index_.is_in_use()) {
+    const std::size_t id = index_.find(hash_of(name), [&](std::size_t at) {
+      return at % 2 == 1 && children_[at / 2].name == name;
+    });
+    return id != memory::SlotIndex::kNone ? children_[id / 2].registry.get()
+                                          : nullptr;
+  }
   const auto it = std::ranges::find(children_, name, &Child::name);
   return it != children_.end() ? it->registry.get() : nullptr;
 }
 
 const Entry* Registry::find_entry(std::string_view name) const noexcept {
+  if (index_.is_in_use()) {
+    const std::size_t id = index_.find(hash_of(name), [&](std::size_t at) {
+      return at % 2 == 0 && entries_[at / 2].name == name;
+    });
+    return id != memory::SlotIndex::kNone ? &entries_[id / 2] : nullptr;
+  }
   const auto it = std::ranges::find(entries_, name, &Entry::name);
   return it != entries_.end() ? &*it : nullptr;
+}
+
+void Registry::index_name(std::string_view name, std::size_t id) noexcept {
+  if (index_.is_in_use()) {
+    index_.add(hash_of(name), id);
+  }
+}
+
+// Before a name comes: nothing of the index can fail afterwards.
+void Registry::make_room_for_name() {
+  const std::size_t names = entries_.size() + children_.size();
+  if (names < kFew || !index_.reserve(names + 1)) {
+    return;
+  }
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    index_name(entries_[i].name, 2 * i);
+  }
+  for (std::size_t i = 0; i < children_.size(); ++i) {
+    index_name(children_[i].name, 2 * i + 1);
+  }
 }
 
 const Entry* Registry::find(std::string_view path) const noexcept {
@@ -315,6 +361,7 @@ void Registry::add_entry(std::string_view name, const Tensor& tensor,
   }
   memory::String path = path_from(top());
   append(path, name);
+  make_room_for_name();
   entries_.push_back({.name = own(name),
                       .tensor = tensor,
                       .is_parameter = is_parameter,
@@ -333,6 +380,7 @@ void Registry::add_entry(std::string_view name, const Tensor& tensor,
     entries_.pop_back();
     throw;
   }
+  index_name(name, 2 * (entries_.size() - 1));
   if (is_parameter && !is_tied) {
     graph::leaf_of(tensor)->set_owner(labels.owner());
   }
@@ -343,6 +391,7 @@ void Registry::add_child(std::string_view name,
                          const base::Ref<Registry>& child) {
   check_name(name);
   check_adoption(*child);
+  make_room_for_name();
   children_.push_back({own(name), child});
   child->set_place(this, children_.size() - 1);
   try {
@@ -354,6 +403,7 @@ void Registry::add_child(std::string_view name,
     children_.pop_back();
     throw;
   }
+  index_name(name, 2 * (children_.size() - 1) + 1);
   if (book_) {
     child->exchange_book(nullptr, book_);
   }

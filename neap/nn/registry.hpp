@@ -19,6 +19,7 @@
 #include "neap/autograd/parameter.hpp"
 #include "neap/graph/trace.hpp"
 #include "neap/memory/counted.hpp"
+#include "neap/memory/slot_index.hpp"
 #include "neap/nn/watch.hpp"
 
 namespace neap::nn {
@@ -43,7 +44,8 @@ class NEAP_API Registry : public memory::Counted<Registry> {
   Registry(memory::Domain& domain, const memory::Tag& tag) noexcept
       : tag_(tag),
         entries_(memory::Allocator<Entry>(domain, tag)),
-        children_(memory::Allocator<Child>(domain, tag)) {}
+        children_(memory::Allocator<Child>(domain, tag)),
+        index_(memory::Allocator<std::uint32_t>(domain, tag)) {}
   ~Registry();
 
   // --- registering; strong -------------------------------------------------
@@ -69,7 +71,8 @@ class NEAP_API Registry : public memory::Counted<Registry> {
 
   const memory::Vector<Entry>& entries() const noexcept { return entries_; }
   const Registry* parent() const noexcept { return parent_; }
-  /// The entry at a path below here, or nullptr.
+  /// The entry at a path below here, or nullptr. Takes as long as the path has
+  /// names, however many there are to choose from.
   const Entry* find(std::string_view path) const noexcept;
   /// THROWS: NameError that lists the nearest names.
   const Entry& at(std::string_view path, bool is_parameter) const;
@@ -127,6 +130,8 @@ class NEAP_API Registry : public memory::Counted<Registry> {
   const Registry* next_below(const Registry& top) const noexcept;
   const Registry* find_child(std::string_view name) const noexcept;
   const Entry* find_entry(std::string_view name) const noexcept;
+  void make_room_for_name();
+  void index_name(std::string_view name, std::size_t id) noexcept;
 
   memory::Tag tag_;  // of everything this registry allocates
   memory::Vector<Entry> entries_;
@@ -136,6 +141,8 @@ class NEAP_API Registry : public memory::Counted<Registry> {
   memory::OwnerId owner_{};
   base::Ref<CallBook> book_;
   bool is_training_ = true;
+  // Of all names, where they are many: entry i is 2 i, child i is 2 i + 1.
+  memory::SlotIndex index_;
 };
 
 }  // namespace neap::nn

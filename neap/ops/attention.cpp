@@ -275,7 +275,7 @@ AttentionAttrs attrs_of(const AttentionOptions& options, std::int64_t width) {
       1.0 / std::sqrt(static_cast<double>(std::max<std::int64_t>(width, 1))));
   attrs.dropout = options.dropout;
   attrs.is_causal = options.is_causal;
-  attrs.has_mask = options.mask.defined();
+  attrs.has_mask = options.mask.is_given();
   attrs.precision = current_precision();
   if (!std::isfinite(attrs.scale)) {
     raise<ValueError>("{}: scale is {}, expected a finite number", kName,

@@ -54,11 +54,11 @@ void check_options(const BatchNormOptions& options) {
 Tensor normalise(const Tensor& x, const RunningStats& running,
                  const Tensor& weight, const Tensor& bias, double eps) {
   Tensor scale = rsqrt(add(running.var, eps));
-  if (weight.defined()) {
+  if (weight.is_given()) {
     scale = mul(std::move(scale), weight);
   }
   const Tensor shifted = mul(running.mean, scale);
-  const Tensor shift = bias.defined() ? sub(bias, shifted) : neg(shifted);
+  const Tensor shift = bias.is_given() ? sub(bias, shifted) : neg(shifted);
   return add(mul(x, by_channel(scale)), by_channel(shift));
 }
 
@@ -74,7 +74,7 @@ Tensor train(const Operand& x, const Tensor& planes,
   std::array<Tensor, 2> made =
       channel_norm_of({planes, x.site()}, weight, bias, options.eps, 0);
   Tensor y = reshape(std::move(made[0]), shape);
-  if (running.mean.defined() && count != 0) {
+  if (running.mean.is_given() && count != 0) {
     move_running_stats(
         running, made[1],
         {.momentum = options.momentum.value_or(-1.0), .count = count},
@@ -95,15 +95,15 @@ Tensor batch_norm(const Operand& x, const Tensor& running_mean,
   const Shape shape = x.tensor().shape();
   const ops::RunningStats running{running_mean, running_var,
                                   options.num_batches_tracked};
-  if (running_mean.defined() != running_var.defined()) {
+  if (running_mean.is_given() != running_var.is_given()) {
     base::raise<ValueError>("{}: one of running_mean and running_var is there",
                             ops::kName);
   }
-  if (running_mean.defined()) {
+  if (running_mean.is_given()) {
     ops::check_running_stats(ops::kName, running, shape[1], planes);
   }
   if (!options.training) {
-    if (!running_mean.defined()) {
+    if (!running_mean.is_given()) {
       base::raise<ValueError>(
           "{}: without training, running_mean and running_var are needed",
           ops::kName);
@@ -111,8 +111,8 @@ Tensor batch_norm(const Operand& x, const Tensor& running_mean,
     return reshape(ops::normalise(planes, running, weight, bias, options.eps),
                    shape);
   }
-  if (!options.momentum && running_mean.defined() &&
-      !options.num_batches_tracked.defined()) {
+  if (!options.momentum && running_mean.is_given() &&
+      !options.num_batches_tracked.is_given()) {
     base::raise<ValueError>(
         "{}: a mean over all batches needs num_batches_tracked", ops::kName);
   }

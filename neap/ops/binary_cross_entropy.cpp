@@ -103,7 +103,7 @@ Tensor binary_cross_entropy_with_logits(const Operand& logits,
                                         Reduction reduction,
                                         const Tensor& pos_weight) {
   const ops::AtSite here(logits);
-  if (!pos_weight.defined()) {
+  if (!pos_weight.is_given()) {
     return ops::reduced(
         graph::apply(ops::kLogitsCrossEntropy, {logits, target}), reduction);
   }

@@ -168,12 +168,13 @@ std::array<Tensor, 2> channel_norm_of(const Operand& x, const Tensor& weight,
                                       const Tensor& bias, double eps,
                                       std::int64_t groups) {
   const std::array<Operand, 3> inputs{x, weight, bias};
-  const std::size_t count = !weight.defined() ? 1 : !bias.defined() ? 2 : 3;
+  const bool is_shifted = bias.is_given();
+  const std::size_t count = !weight.is_given() ? 1 : is_shifted ? 3 : 2;
   std::array<Tensor, 2> outputs;
   graph::dispatch(groups == 0 ? kBatchNorm : kGroupNorm,
                   std::span(inputs).first(count), ChannelNormAttrs{eps, groups},
                   x.site(), outputs);
-  if (bias.defined() && !weight.defined()) {
+  if (is_shifted && !weight.is_given()) {
     outputs[0] = add(std::move(outputs[0]), by_channel(bias));
   }
   return outputs;

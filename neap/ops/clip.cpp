@@ -18,7 +18,7 @@ using kernels::ClipAttrs;
 
 const Op kClip{
     .name = "clip",
-    .formula = "y = min(max(x, low), high), dx = low <= x <= high ? dy : 0",
+    .formula = "y = min(max(x, low), high), dx = low < x < high ? dy : 0",
     .infer = [](const OpArgs& args,
                 std::span<Spec> out) { infer_signed("clip", args, out[0]); },
     .kernel = &kernels::clip_kernels,

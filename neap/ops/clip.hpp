@@ -10,15 +10,17 @@ NEAP_API extern const graph::Op kClip;
 }  // namespace ops
 
 /// x, no less than low and no more than high (high wins where they cross); f32,
-/// f64, i32, i64. NaN stays. The derivative is 1 from bound to bound, both
-/// included, and 0 outside. THROWS: DTypeError, ValueError for a NaN bound.
+/// f64, i32, i64. NaN stays. The derivative is 1 between the bounds, and 0 at
+/// them, outside and at NaN (as in PyTorch from 2.14 on); an infinite bound is
+/// none. THROWS: DTypeError, ValueError for a NaN bound.
 NEAP_API Tensor clip(const Operand& x, double low, double high);
 /// With one bound.
 NEAP_API Tensor clip_min(const Operand& x, double low);
 NEAP_API Tensor clip_max(const Operand& x, double high);
 
 /// With tensors as bounds (or one of them a number), broadcast. A bound has the
-/// derivative of the elements that it moved. THROWS: ShapeError, DTypeError.
+/// derivative of the elements that it moved; x has that of the others, also of
+/// those that are equal to a bound, and of NaN. THROWS: ShapeError, DTypeError.
 NEAP_API Tensor clip(const Operand& x, const Operand& low, const Operand& high);
 
 }  // namespace neap

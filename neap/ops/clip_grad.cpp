@@ -9,7 +9,7 @@ namespace ops {
 
 const Op kClipGrad{
     .name = "clip_grad",
-    .formula = "dx = low <= x <= high ? g : 0",
+    .formula = "dx = low < x < high ? g : 0",
     .infer =
         [](const OpArgs& args, std::span<Spec> out) {
           infer_gradient("clip_grad", args, out[0]);

@@ -38,8 +38,8 @@ OpTable clip_table() {
   table.rows.push_back(open);
   table.rows.push_back(kink_row([](Inputs x) { return clip(x[0], -1, 1); },
                                 {literal({5}, {-2, -1, 0, 1, 2})},
-                                {-1, -1, 0, 1, 1}, {{0, 1, 1, 1, 0}},
-                                {0, 1, 1, 1, 0}));
+                                {-1, -1, 0, 1, 1}, {{0, 0, 1, 0, 0}},
+                                {0, 0, 1, 0, 0}));
   table.rows.push_back(
       value_row("edges", [](Inputs x) { return clip(x[0], -1, 1); },
                 {literal({3}, {-kInf, kInf, kNaN})}, {-1, 1, kNaN}));

@@ -52,8 +52,8 @@ const Op kConv2d{
 
 Tensor conv2d_by(const Operand& x, const Operand& w, const Tensor& bias,
                  const ConvAttrs& attrs) {
-  return bias.defined() ? graph::apply(kConv2d, {x, w, bias}, attrs)
-                        : graph::apply(kConv2d, {x, w}, attrs);
+  return bias.is_given() ? graph::apply(kConv2d, {x, w, bias}, attrs)
+                         : graph::apply(kConv2d, {x, w}, attrs);
 }
 
 }  // namespace ops

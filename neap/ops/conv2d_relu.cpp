@@ -5,7 +5,7 @@
 #include "neap/kernels/conv2d_relu.hpp"
 #include "neap/ops/conv2d.hpp"
 #include "neap/ops/conv_rules.hpp"
-#include "neap/ops/gt.hpp"
+#include "neap/ops/le.hpp"
 #include "neap/ops/relu_grad.hpp"
 #include "neap/ops/where.hpp"
 
@@ -27,7 +27,7 @@ Cost cost_of(const OpArgs& args, std::span<const Spec> outputs) {
 }
 
 Tensor gated(const Tensor& y, Tensor d) {
-  return where(gt(y, 0), std::move(d), 0);
+  return where(le(y, 0), 0, std::move(d));
 }
 
 // Calls op(x, w[, bias]). RETURNS: y.
@@ -36,7 +36,7 @@ Tensor call_of(const Op& op, const Operand& x, const Operand& w,
   std::array<Tensor, 2> made;
   const auto outputs =
       std::span(made).first(static_cast<std::size_t>(op.outputs));
-  if (bias.defined()) {
+  if (bias.is_given()) {
     const std::array<Operand, 3> in{x, w, bias};
     graph::dispatch(op, in, attrs, x.site(), outputs);
   } else {

@@ -41,6 +41,17 @@ void check_options(const char* op, const ConvAttrs& attrs) {
   }
 }
 
+// Extents with their padding end here, so that no product of two places
+// overflows; nothing so long is in anybody's memory.
+constexpr std::int64_t kMostExtent = std::int64_t{1} << 40;
+
+void check_extent(const char* op, const char* what, std::int64_t extent) {
+  if (extent > kMostExtent) {
+    raise<ValueError>("{}: {} {}, expected at most {}", op, what, extent,
+                      kMostExtent);
+  }
+}
+
 // How far a kernel reaches beyond its first element.
 std::int64_t reach_of(const ConvAttrs& attrs, std::size_t axis) {
   return checked_mul(attrs.dilation[axis], attrs.kernel[axis] - 1);
@@ -117,6 +128,9 @@ Tensor conv_forward(ConvCall call) {
           "{}: a kernel that spans {} for an image of {} with its padding",
           call.op, checked_add(reach, 1), padded);
     }
+    check_extent(call.op, "an image that with its padding is", padded);
+    // Beyond it there is one place, however long the stride.
+    attrs.stride[axis] = std::min(attrs.stride[axis], padded);
     attrs.x_extent[axis] = extent;
     attrs.y_extent[axis] = (padded - reach - 1) / attrs.stride[axis] + 1;
   }
@@ -140,6 +154,10 @@ Tensor conv_backward(ConvCall call,
     const std::int64_t covered =
         checked_add(checked_mul(extent - 1, attrs.stride[axis]),
                     checked_add(reach_of(attrs, axis), 1 + more));
+    check_extent(call.op, "an image that with its padding is", covered);
+    if (extent == 1) {
+      attrs.stride[axis] = std::min(attrs.stride[axis], covered);
+    }
     attrs.y_extent[axis] = extent;
     attrs.x_extent[axis] = covered - checked_mul(2, attrs.padding[axis]);
     if (attrs.x_extent[axis] < 1 || extent < 1) {

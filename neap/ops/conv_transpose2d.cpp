@@ -71,8 +71,8 @@ const Op kConvTranspose2d{
 
 Tensor conv_transpose2d_by(const Operand& y, const Operand& w,
                            const Tensor& bias, const ConvAttrs& attrs) {
-  return bias.defined() ? graph::apply(kConvTranspose2d, {y, w, bias}, attrs)
-                        : graph::apply(kConvTranspose2d, {y, w}, attrs);
+  return bias.is_given() ? graph::apply(kConvTranspose2d, {y, w, bias}, attrs)
+                         : graph::apply(kConvTranspose2d, {y, w}, attrs);
 }
 
 namespace {

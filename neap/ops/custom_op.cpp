@@ -296,7 +296,7 @@ void CustomVjp::set(int i, Tensor cotangent) {
                       state_.name(), i);
   }
   given_ |= bit;
-  if (!context_.needs(i) || !cotangent.defined()) {
+  if (!context_.needs(i) || !cotangent.is_given()) {
     return;
   }
   const auto dtype =
@@ -336,7 +336,7 @@ const Tensor& CustomJvp::output(int k) const {
 
 void CustomJvp::set(int k, Tensor tangent) {
   check_index("output", k, state_.op().outputs);
-  if (tangent.defined()) {
+  if (tangent.is_given()) {
     const Spec like = context_.output(k).spec();
     check_like(state_.name(), "the tangent of output", k, tangent, like.shape,
                &like.dtype);
@@ -350,8 +350,15 @@ namespace neap {
 
 using base::raise;
 
-const graph::Op& CustomOp::op() const noexcept {
-  return state_->op();
+const ops::CustomState& CustomOp::state() const {
+  if (!state_) {
+    raise<UseAfterRelease>("custom op: used after it was moved from");
+  }
+  return *state_;
+}
+
+const graph::Op& CustomOp::op() const {
+  return state().op();
 }
 
 namespace {
@@ -376,14 +383,15 @@ std::uint64_t dtypes_of(std::span<const Operand> operands) {
 
 void CustomOp::run(std::span<const Operand> operands, const CallSite& site,
                    std::span<Tensor> results) const {
-  const int wanted = state_->inputs();
+  const ops::CustomState& rule = state();
+  const int wanted = rule.inputs();
   if (wanted >= 0 && operands.size() != static_cast<std::size_t>(wanted)) {
-    raise<ValueError>("{}: {} operands, expected {}", state_->name(),
+    raise<ValueError>("{}: {} operands, expected {}", rule.name(),
                       operands.size(), wanted);
   }
   memory::Vector<Tensor> dense;
   memory::Vector<Operand> given;
-  if (state_->is_dense() &&
+  if (rule.is_dense() &&
       std::any_of(operands.begin(), operands.end(), has_gaps)) {
     dense.reserve(operands.size());  // operands refer to it
     for (const Operand& operand : operands) {
@@ -397,7 +405,7 @@ void CustomOp::run(std::span<const Operand> operands, const CallSite& site,
     operands = given;
   }
   ops::RandomAttrs attrs{{state_.get(), dtypes_of(operands)}, {}};
-  const graph::Op& op = state_->op();
+  const graph::Op& op = rule.op();
   if (!ops::is_random(op)) {
     graph::dispatch(op, operands,
                     graph::Attrs(&attrs, sizeof(ops::CustomAttrs)), site,

@@ -50,7 +50,8 @@
 
 namespace neap {
 
-/// A handle to an op; copies share the rule.
+/// A handle to an op; copies share the rule. One that was moved from has none:
+/// every use of it THROWS UseAfterRelease.
 class NEAP_API CustomOp {
  public:
   using Spec = tensor::Spec;
@@ -93,7 +94,7 @@ class NEAP_API CustomOp {
                              CallSite site = CallSite::here()) const;
 
   /// The descriptor, for OpTable::op and for tools. LIFETIME: this handle's.
-  const graph::Op& op() const noexcept;
+  const graph::Op& op() const;
 
  private:
   Tensor one(std::initializer_list<Operand> operands) const {
@@ -102,6 +103,7 @@ class NEAP_API CustomOp {
   }
   void run(std::span<const Operand> operands, const CallSite& site,
            std::span<Tensor> results) const;
+  const ops::CustomState& state() const;
 
   base::Ref<ops::CustomState> state_;
 };

@@ -193,13 +193,13 @@ RecurrentResult gru(const Operand& x, const RecurrentWeights& weights,
   const Tensor bias = contiguous(ops::bias_of(weights));
   inputs.emplace_back(bias);
   Tensor h;
-  if (h0.defined()) {
+  if (h0.is_given()) {
     h = contiguous(h0);
     inputs.emplace_back(h);
   }
   std::array<Tensor, 3> out;
   ops::call_recurrent(ops::kGru, inputs,
-                      {.has_state = h0.defined(), .is_reverse = is_reverse},
+                      {.has_state = h0.is_given(), .is_reverse = is_reverse},
                       out);
   return {std::move(out[0]), std::move(out[1])};
 }

@@ -62,7 +62,7 @@ const Op kLayerNorm{
 std::array<Tensor, 2> layer_norm_of(const Operand& x, const Tensor& weight,
                                     const Tensor& bias, double eps) {
   const std::array<Operand, 3> inputs{x, weight, bias};
-  const std::size_t count = !weight.defined() ? 1 : !bias.defined() ? 2 : 3;
+  const std::size_t count = !weight.is_given() ? 1 : !bias.is_given() ? 2 : 3;
   std::array<Tensor, 2> outputs;
   graph::dispatch(kLayerNorm, std::span(inputs).first(count), RowNormAttrs{eps},
                   x.site(), outputs);
@@ -80,7 +80,7 @@ Tensor layer_norm(const Operand& x, const Shape& normalized_shape,
   const Shape shape = ops::tensor_of(kName, x).shape();
   Tensor y = ops::layer_norm_of(ops::norm_rows(kName, x, normalized_shape, eps),
                                 w, b, eps)[0];
-  if (b.defined() && !w.defined()) {
+  if (b.is_given() && !w.is_given()) {
     y = add(std::move(y), b);
   }
   return reshape(std::move(y), shape);

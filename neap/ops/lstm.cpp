@@ -167,14 +167,14 @@ LstmResult lstm(const Operand& x, const RecurrentWeights& weights,
                 const LstmState& state, bool is_reverse) {
   constexpr const char* kName = "lstm";
   const Shape& shape = ops::tensor_of(kName, x).shape();
-  if (state.h.defined() != state.c.defined()) {
+  if (state.h.is_given() != state.c.is_given()) {
     base::raise<ValueError>("lstm: half a state, expected h and c, or none");
   }
   const ops::AtSite here(x);
   memory::Vector<Operand> inputs{x, weights.w_ih, weights.w_hh};
   const Tensor bias = contiguous(ops::bias_sum(kName, weights));
   inputs.emplace_back(bias);
-  const ops::RecurrentAttrs attrs{.has_state = state.h.defined(),
+  const ops::RecurrentAttrs attrs{.has_state = state.h.is_given(),
                                   .is_reverse = is_reverse};
   Tensor h;
   Tensor c;

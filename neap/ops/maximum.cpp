@@ -11,11 +11,12 @@ namespace neap {
 namespace ops {
 namespace {
 
-// d where a is chosen over b, half of it where they are equal.
+// d unless b is chosen over a, half of it where they are equal. Where one of
+// them is NaN neither is chosen, and both have d.
 Tensor share_of(const Op& op, const Tensor& a, const Tensor& b,
                 const Tensor& d) {
-  const Tensor wins = &op == &kMaximum ? gt(a, b) : lt(a, b);
-  return where(wins, d, where(eq(a, b), mul(d, 0.5), 0));
+  const Tensor loses = &op == &kMaximum ? lt(a, b) : gt(a, b);
+  return where(loses, 0, where(eq(a, b), mul(d, 0.5), d));
 }
 
 template <const Op& kOp>

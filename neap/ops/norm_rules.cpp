@@ -135,7 +135,7 @@ Tensor norm_rows(const char* op, const Operand& x,
 
 Tensor norm_vector(const char* op, const Tensor& vector,
                    const Shape& normalized_shape) {
-  if (!vector.defined()) {
+  if (!vector.is_given()) {
     return vector;
   }
   if (vector.shape() != normalized_shape) {

@@ -117,12 +117,16 @@ Tensor pad_by(const Tensor& x, const PadAttrs& pads, PadMode mode) {
     std::int64_t& before = attrs.before[static_cast<std::size_t>(axis)];
     std::int64_t& after = attrs.after[static_cast<std::size_t>(axis)];
     const std::int64_t extent = y.shape()[axis];
+    const auto check = [&](bool is_good) {
+      if (!is_good) {
+        raise<ShapeError>("pad: {} and {} take more than axis {} of {} has",
+                          before, after, axis, format_shape(x.shape()));
+      }
+    };
+    check(before >= -extent && after >= -extent);
     const std::int64_t first = std::max<std::int64_t>(-before, 0);
     const std::int64_t last = std::max<std::int64_t>(-after, 0);
-    if (first > extent || last > extent - first) {
-      raise<ShapeError>("pad: {} and {} take more than axis {} of {} has",
-                        before, after, axis, format_shape(x.shape()));
-    }
+    check(last <= extent - first);
     y = part_of(y, axis, first, extent - first - last);
     before = std::max<std::int64_t>(before, 0);
     after = std::max<std::int64_t>(after, 0);

@@ -37,12 +37,12 @@ void check_images(const char* op, const Spec& x, std::int64_t h,
 
 PoolAxis pool_axis(const char* op, std::int64_t in,
                    const WindowOptions& options) {
-  const auto& [kernel, stride, padding, dilation, ceil_mode] = options;
-  if (kernel < 1 || stride < 1 || dilation < 1) {
+  const auto& [kernel, given_stride, padding, dilation, ceil_mode] = options;
+  if (kernel < 1 || given_stride < 1 || dilation < 1) {
     raise<ValueError>(
         "{}: kernel {}, stride {}, dilation {}, expected 1 or "
         "more of each",
-        op, kernel, stride, dilation);
+        op, kernel, given_stride, dilation);
   }
   if (padding < 0 || padding > kernel / 2) {
     raise<ValueError>("{}: padding {}, expected 0 to half of the kernel, {}",
@@ -50,7 +50,12 @@ PoolAxis pool_axis(const char* op, std::int64_t in,
   }
   const std::int64_t span =
       base::checked_add(base::checked_mul(kernel - 1, dilation), 1);
-  const std::int64_t rest = base::checked_add(in, 2 * padding) - span;
+  const std::int64_t padded = base::checked_add(in, 2 * padding);
+  base::checked_add(padded, padded);  // what is computed below stays smaller
+  // Beyond it there is one window, however long the stride.
+  const std::int64_t stride =
+      std::min(given_stride, std::max<std::int64_t>(padded, 1));
+  const std::int64_t rest = padded - span;
   std::int64_t out = floor_div(rest + (ceil_mode ? stride - 1 : 0), stride) + 1;
   if (ceil_mode && (out - 1) * stride >= in + padding) {
     --out;

@@ -130,10 +130,10 @@ void call_recurrent(const Op& op, std::span<const Operand> inputs,
 }
 
 bool has_biases(const char* op, const RecurrentWeights& weights) {
-  if (weights.b_ih.defined() != weights.b_hh.defined()) {
+  if (weights.b_ih.is_given() != weights.b_hh.is_given()) {
     raise<ValueError>("{}: one bias, expected b_ih and b_hh, or none", op);
   }
-  return weights.b_ih.defined();
+  return weights.b_ih.is_given();
 }
 
 Tensor bias_sum(const char* op, const RecurrentWeights& weights) {

@@ -2,7 +2,7 @@
 #include "neap/ops/relu.hpp"
 
 #include "neap/kernels/relu.hpp"
-#include "neap/ops/gt.hpp"
+#include "neap/ops/le.hpp"
 #include "neap/ops/relu_bits.hpp"
 #include "neap/ops/support.hpp"
 #include "neap/ops/where.hpp"
@@ -12,7 +12,7 @@ namespace ops {
 namespace {
 
 Tensor gated(const Tensor& y, Tensor d) {
-  return where(gt(y, 0), std::move(d), 0);
+  return where(le(y, 0), 0, std::move(d));
 }
 
 }  // namespace

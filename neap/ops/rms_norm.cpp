@@ -59,7 +59,7 @@ std::array<Tensor, 2> rms_norm_of(const Operand& x, const Tensor& weight,
                                   double eps) {
   const std::array<Operand, 2> inputs{x, weight};
   std::array<Tensor, 2> outputs;
-  graph::dispatch(kRmsNorm, std::span(inputs).first(weight.defined() ? 2 : 1),
+  graph::dispatch(kRmsNorm, std::span(inputs).first(weight.is_given() ? 2 : 1),
                   RowNormAttrs{eps}, x.site(), outputs);
   return outputs;
 }

@@ -111,13 +111,13 @@ RecurrentResult rnn(const Operand& x, const RecurrentWeights& weights,
   const Tensor bias = contiguous(ops::bias_sum("rnn", weights));
   inputs.emplace_back(bias);
   Tensor h;
-  if (h0.defined()) {
+  if (h0.is_given()) {
     h = contiguous(h0);
     inputs.emplace_back(h);
   }
   std::array<Tensor, 2> out;
   ops::call_recurrent(ops::kRnn, inputs,
-                      {.has_state = h0.defined(),
+                      {.has_state = h0.is_given(),
                        .is_reverse = options.is_reverse,
                        .is_relu = options.nonlinearity == Nonlinearity::kRelu},
                       out);

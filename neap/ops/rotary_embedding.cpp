@@ -32,7 +32,7 @@ void infer_rotary(const OpArgs& args, Spec& out) {
 
 Tensor turned(const Operand& x, const Tensor& positions,
               const RotaryAttrs& attrs) {
-  if (positions.defined()) {
+  if (positions.is_given()) {
     return graph::apply(kRotaryEmbedding, {x, positions}, attrs);
   }
   return graph::apply(kRotaryEmbedding, {x}, attrs);

@@ -41,7 +41,7 @@ void check_buffer(const char* op, const char* name, const Tensor& buffer,
 }
 
 std::size_t count_of(const RunningStats& running) noexcept {
-  return running.batches.defined() ? 3 : 2;
+  return running.batches.is_given() ? 3 : 2;
 }
 
 void write_now(std::span<const Tensor> outputs, const Tensor& stats,
@@ -76,7 +76,7 @@ void check_running_stats(const char* op, const RunningStats& running,
   const tensor::Spec vector{x.dtype(), {channels}, x.space()};
   check_buffer(op, "running_mean", running.mean, vector);
   check_buffer(op, "running_var", running.var, vector);
-  if (running.batches.defined()) {
+  if (running.batches.is_given()) {
     check_buffer(op, "num_batches_tracked", running.batches,
                  {i64, {}, x.space()});
   }

@@ -33,11 +33,12 @@ void set_grad(const Tensor& tensor, Tensor grad) {
   if (leaf == nullptr) {
     raise<GraphError>("set_grad: the tensor is no leaf that requires grad");
   }
-  if (grad.defined() && grad.shape() != tensor.shape()) {
+  const bool is_set = grad.is_given();
+  if (is_set && grad.shape() != tensor.shape()) {
     raise<ShapeError>("set_grad: shape {} for a tensor of shape {}",
                       format_shape(grad.shape()), format_shape(tensor.shape()));
   }
-  if (grad.defined() && grad.dtype() != tensor.dtype()) {
+  if (is_set && grad.dtype() != tensor.dtype()) {
     raise<DTypeError>("set_grad: {} for a tensor of {}", name_of(grad.dtype()),
                       name_of(tensor.dtype()));
   }

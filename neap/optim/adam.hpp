@@ -11,6 +11,8 @@
 // State: "exp_avg" (m) and "exp_avg_sq" (v), each as large as the parameter.
 #pragma once
 
+#include <concepts>
+
 #include "neap/optim/optimizer.hpp"
 
 namespace neap::optim {
@@ -51,14 +53,50 @@ class NEAP_API Adam : public Grouped<AdamOptions> {
   bool is_decoupled_ = false;
 };
 
-/// As Adam, with the weight decay apart from the gradient: 1e-2 where no
-/// options are given, else what they say.
+/// AdamOptions but for the default of the weight decay, which is 0.01 where
+/// nothing is said (as in PyTorch), whatever else is set.
+struct AdamWOptions {
+  double lr = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double weight_decay = 1e-2;
+  bool maximize = false;  // climbs instead
+
+  // Implicit on purpose: what an AdamW keeps.
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  operator AdamOptions() const noexcept {
+    return {lr, beta1, beta2, eps, weight_decay, maximize};
+  }
+};
+
+/// As Adam, with the weight decay apart from the gradient. Settings in braces
+/// are AdamWOptions: AdamW(parameters, {.lr = 1e-4}) decays by 0.01. An
+/// AdamOptions object means what it says.
 class NEAP_API AdamW final : public Adam {
  public:
-  explicit AdamW(const ParameterList& parameters)
-      : AdamW(parameters, {.weight_decay = 1e-2}) {}
-  AdamW(const ParameterList& parameters, const AdamOptions& options)
+  explicit AdamW(const ParameterList& parameters,
+                 const AdamWOptions& options = {})
       : Adam(parameters, options, true) {}
+  template <std::same_as<AdamOptions> Options>
+  AdamW(const ParameterList& parameters, const Options& options)
+      : Adam(parameters, options, true) {}
+
+  /// THROWS: as Grouped.
+  void add_group(const ParameterList& parameters, const AdamWOptions& options) {
+    Adam::add_group(parameters, options);
+  }
+  template <std::same_as<AdamOptions> Options>
+  void add_group(const ParameterList& parameters, const Options& options) {
+    Adam::add_group(parameters, options);
+  }
+  void set_options(int group, const AdamWOptions& options) {
+    Adam::set_options(group, options);
+  }
+  template <std::same_as<AdamOptions> Options>
+  void set_options(int group, const Options& options) {
+    Adam::set_options(group, options);
+  }
 };
 
 }  // namespace neap::optim

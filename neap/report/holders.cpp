@@ -216,10 +216,10 @@ void Holders::open_hooks(std::uint32_t i) {
     return;
   }
   for (const base::Ref<graph::Hook>& hook : extras->hooks()) {
-    if (const graph::HookBody* closure = hook->body()) {
+    hook->visit_body([&](const graph::HookBody& closure) {
       scan({.by = i, .how = Holder::Kind::kHook, .registered = hook->site()},
-           closure->bytes());
-    }
+           closure.bytes());
+    });
   }
 }
 

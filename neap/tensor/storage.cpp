@@ -4,6 +4,33 @@
 #include "neap/base/raise.hpp"
 
 namespace neap::tensor {
+namespace {
+
+// A thread's number, then what it has made: no two threads share a counter.
+constexpr unsigned kThreadShift = 40;
+constinit std::atomic<std::uint64_t> threads{0};
+constinit thread_local std::uint64_t latest = 0;
+
+void begin_thread() noexcept {
+  latest = (threads.fetch_add(1, std::memory_order_relaxed) + 1)
+           << kThreadShift;
+}
+
+}  // namespace
+
+std::uint64_t Storage::next_number() noexcept {
+  if (latest == 0) {
+    begin_thread();
+  }
+  return ++latest;
+}
+
+std::uint64_t Storage::latest_number() noexcept {
+  if (latest == 0) {
+    begin_thread();
+  }
+  return latest;
+}
 
 base::Ref<Storage> Storage::allocate(Bytes size, const memory::Tag& tag,
                                      memory::Domain& domain, Bytes trailing) {

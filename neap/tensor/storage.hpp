@@ -38,6 +38,17 @@ enum class Absence : std::uint8_t {
   kRevoked,    // a compiled step used the memory for its next call
 };
 
+/// Which storages a thread made in some time: those with numbers above `after`
+/// up to `last`.
+struct MadeBetween {
+  std::uint64_t after = 0;
+  std::uint64_t last = 0;
+  /// False for what another thread made.
+  bool has(std::uint64_t number) const noexcept {
+    return after < number && number <= last;
+  }
+};
+
 class NEAP_API Storage : public memory::Counted<Storage>, public Lodging {
  public:
   /// THROWS: OutOfMemory. The bytes are not initialised. `trailing` bytes
@@ -60,7 +71,7 @@ class NEAP_API Storage : public memory::Counted<Storage>, public Lodging {
                                      Bytes trailing = 0);
 
   // Made by those above.
-  Storage() noexcept : Lodging(Owner::kStorage) {}
+  Storage() noexcept : Lodging(Owner::kStorage), number_(next_number()) {}
   ~Storage();
 
   void release() noexcept {
@@ -74,6 +85,12 @@ class NEAP_API Storage : public memory::Counted<Storage>, public Lodging {
       destroy(this);
     }
   }
+
+  /// Unlike that of any other storage of the process, also of those that are
+  /// gone; numbers of one thread rise.
+  std::uint64_t number() const noexcept { return number_; }
+  /// Of the storage that this thread made last.
+  static std::uint64_t latest_number() noexcept;
 
   std::byte* data() const noexcept {
     return static_cast<std::byte*>(block_.data);
@@ -122,6 +139,7 @@ class NEAP_API Storage : public memory::Counted<Storage>, public Lodging {
     tag.space = memory::kHost;
     return tag;
   }
+  static std::uint64_t next_number() noexcept;
   enum class Held : std::uint8_t { kNothing, kOwned, kLent, kStandIn };
   void end() noexcept;
 
@@ -131,8 +149,9 @@ class NEAP_API Storage : public memory::Counted<Storage>, public Lodging {
   std::atomic<std::uint32_t> version_{0};
   memory::Block block_{};
   memory::Tag tag_{};
-  memory::Owned<LentOwner> lent_owner_;
   base::SiteId written_at_{};
+  memory::Owned<LentOwner> lent_owner_;
+  std::uint64_t number_;
 };
 
 }  // namespace neap::tensor

@@ -49,6 +49,13 @@ class NEAP_API Tensor {
     tell_of_question();
     return is_there();
   }
+  /// For an optional argument: false for a default-made (or moved-from) handle,
+  /// which stands for "none". THROWS: UseAfterRelease for a handle that a
+  /// memory::Scope gave back, which was meant to be something.
+  bool is_given() const {
+    tell_of_question();
+    return body_ && array();
+  }
 
   // --- what it is; all THROW: UseAfterRelease unless defined ---------------
 
