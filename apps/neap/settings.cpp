@@ -70,6 +70,16 @@ Setter flag(bool TrainSettings::*field) {
   };
 }
 
+Setter on_or_off(bool TrainSettings::*field) {
+  return [=](TrainSettings& s, const std::string& text) -> std::string {
+    if (text != "on" && text != "off") {
+      return "on or off";
+    }
+    s.*field = text == "on";
+    return {};
+  };
+}
+
 Setter any_text(std::string TrainSettings::*field) {
   return [=](TrainSettings& s, const std::string& text) -> std::string {
     if (text.empty()) {
@@ -178,6 +188,9 @@ std::vector<Setting> make_run_settings() {
        "at the end alone", set_save_every},
       {"resume", "FILE", "go on from a checkpoint of the same run", "none",
        any_text(&S::resume)},
+      {"verify", "on|off",
+       "compare the checksums of a file that is loaded or resumed from", "on",
+       on_or_off(&S::verify)},
       {"json", "FILE", "write a summary there; - for standard output", "none",
        any_text(&S::json)},
       {"metrics", "FILE", "append a line of JSON there for every step", "none",
@@ -305,10 +318,10 @@ std::vector<Setting> make_eval_settings() {
   std::vector<Setting> settings = {{"load", "FILE",
                                     "a model that was saved, or a checkpoint",
                                     "none", any_text(&TrainSettings::load)}};
-  add_kept(settings,
-           {"model", "data", "path", "symbols", "validation", "width", "layers",
-            "dim", "heads", "block", "hidden", "batch", "threads", "kernels",
-            "dtype", "budget", "compile", "json", "target"});
+  add_kept(settings, {"model",  "data",    "path",    "symbols", "validation",
+                      "width",  "layers",  "dim",     "heads",   "block",
+                      "hidden", "batch",   "threads", "kernels", "dtype",
+                      "budget", "compile", "json",    "target",  "verify"});
   return settings;
 }
 
@@ -326,8 +339,8 @@ std::vector<Setting> make_plan_settings() {
             "optimizer",   "momentum",     "clip",    "budget",  "lr",
             "seed",        "weight-decay", "kernels", "paged",   "metrics",
             "tensorboard", "dtype"});
-  add_kept(settings,
-           {"keep", "prefetch", "save", "resume", "schedule", "target"});
+  add_kept(settings, {"keep", "prefetch", "save", "resume", "verify",
+                      "schedule", "target"});
   return settings;
 }
 

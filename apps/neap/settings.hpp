@@ -61,6 +61,7 @@ struct TrainSettings {
   double save_seconds = 0.0;    // likewise
   std::string resume;           // path of a checkpoint; empty: none
   std::string load;             // path of a model or checkpoint
+  bool verify = true;           // the checksums of a file that is loaded
   std::string json;             // path; "-": standard output
   std::string metrics;          // path of JSON lines; empty: none
   std::string tensorboard;      // folder of event files; empty: none

@@ -22,6 +22,7 @@
 #include "probe.hpp"
 #include "progress.hpp"
 #include "run_parts.hpp"
+#include "saved_model.hpp"
 #include "startup_pages.hpp"
 #include "summary.hpp"
 #include "task.hpp"
@@ -137,6 +138,7 @@ class Session {
     options.epochs = settings_.epochs;
     options.steps = settings_.steps;
     options.resume = settings_.resume;
+    options.verify = verify_of(settings_.verify);
     options.save = {.path = settings_.save,
                     .every_steps = settings_.save_steps,
                     .every_seconds = settings_.save_seconds};
@@ -322,7 +324,8 @@ ExitCode try_files(const TrainSettings& settings) {
     }
   }
   if (!settings.resume.empty()) {
-    if (auto good = formats::SafetensorsFile::open(door, settings.resume);
+    if (auto good = formats::SafetensorsFile::open(door, settings.resume,
+                                                   verify_of(settings.verify));
         !good) {
       return fail(ExitCode::kData, good.error().message);
     }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "neap/formats/json_cursor.hpp"
+#include "neap/formats/safetensors_checksums.hpp"
 
 namespace neap::formats {
 namespace {
@@ -98,6 +99,9 @@ class Parser {
       if (!json_.string(item.key) || !json_.expect(':') ||
           !json_.string(item.value)) {
         return false;
+      }
+      if (item.key == kHeaderDigestKey) {
+        header_.header_digest_end = json_.position() - 1;  // before the quote
       }
       header_.metadata.push_back(std::move(item));
     } while (json_.accept(','));

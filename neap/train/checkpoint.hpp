@@ -51,6 +51,7 @@ struct NEAP_API Checkpoint {
   Generator& generator;
   Position position{};
   Facts facts{};
+  formats::Verify verify = formats::Verify::kOn;  // of load()
 
   /// Whole or not at all: after a failure the old file is as it was. Failures:
   /// what the door says. THROWS: NameError for a name of the model that begins

@@ -224,7 +224,7 @@ class StateReader {
 
 Result<void> Checkpoint::load(const std::string& path, files::Door& door,
                               CallSite site) {
-  auto file = SafetensorsFile::open(door, path);
+  auto file = SafetensorsFile::open(door, path, verify);
   if (!file) {
     return tl::make_unexpected(std::move(file.error()));
   }

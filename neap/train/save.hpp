@@ -35,7 +35,8 @@ struct SaveOptions {
 struct LoadOptions {
   /// Names that only one of file and module has are a failure.
   bool strict = true;
-  files::Door* door = nullptr;  // null: the system's
+  formats::Verify verify = formats::Verify::kOn;  // by the file's checksums
+  files::Door* door = nullptr;                    // null: the system's
 };
 
 /// Names that only one of the two has; empty after a strict load.
@@ -48,7 +49,8 @@ struct LoadReport {
 /// an exception, none: elements are read into memory of their own first, so a
 /// load takes as many bytes as it reads until it ends. Gradients stay, and so
 /// do addresses, so compiled steps go on with the new values. Of a checkpoint
-/// (checkpoint.hpp) only the model is read. Failures: as SafetensorsFile;
+/// (checkpoint.hpp) only the model is read. Failures: as SafetensorsFile,
+/// kCorrupt where a tensor is not what its checksum says included;
 /// kMismatch for a tensor of another dtype or shape, for two unlike tensors
 /// that are tied here, and, if strict, for names that only one has. THROWS:
 /// DeviceError off the host; TraceError; OutOfMemory.
