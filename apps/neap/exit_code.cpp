@@ -5,10 +5,12 @@
 
 #include <cstdio>
 
+#include "neap/base/shown.hpp"
+
 namespace neap::app {
 
 ExitCode fail(ExitCode code, std::string_view message) {
-  fmt::print(stderr, "neap: {}\n", message);
+  fmt::print(stderr, "neap: {}\n", base::shown_message(message));
   return code;
 }
 

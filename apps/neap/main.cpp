@@ -10,6 +10,7 @@
 #include "eval_command.hpp"
 #include "exit_code.hpp"
 #include "neap/base/external.hpp"
+#include "neap/base/shown.hpp"
 #include "neap/base/version.hpp"
 #include "neap/files/door.hpp"
 #include "neap/memory/out_of_memory.hpp"
@@ -85,12 +86,12 @@ ExitCode run_train(const Arguments& arguments) {
       return fail(ExitCode::kUsage, texts.error().message);
     }
     if (texts->contains("epochs") && texts->contains("steps")) {
-      return fail(
-          ExitCode::kUsage,
-          (arguments.config + ": epochs and steps exclude each other").c_str());
+      return fail(ExitCode::kUsage,
+                  base::shown_path(arguments.config) +
+                      ": epochs and steps exclude each other");
     }
-    if (auto set =
-            apply(train_settings(), *texts, arguments.config + ": ", settings);
+    if (auto set = apply(train_settings(), *texts,
+                         base::shown_path(arguments.config) + ": ", settings);
         !set) {
       return fail(ExitCode::kUsage, set.error().message);
     }
@@ -188,8 +189,8 @@ ExitCode run(int argc, char** argv) {
         cli.exit(error);
         return ExitCode::kOk;
       }
-      fmt::print(stderr, "neap: {}; try neap --help\n", error.what());
-      return ExitCode::kUsage;
+      return fail(ExitCode::kUsage,
+                  base::shown_message(error.what()) + "; try neap --help");
     }
   }  // the parser's memory goes before anything is measured
   return line.run();

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "neap/base/shown.hpp"
 #include "neap/ops/narrow.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/generator.hpp"
@@ -137,7 +138,7 @@ ExitCode sample(const SampleSettings& settings) {
   }
   if (!is_language_model(saved->settings.model) || !saved->vocabulary) {
     return fail(ExitCode::kData,
-                settings.load +
+                base::shown_path(settings.load) +
                     ": not a checkpoint of a language model, with "
                     "its vocabulary");
   }

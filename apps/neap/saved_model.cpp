@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "neap/base/shown.hpp"
 #include "neap/files/door.hpp"
 #include "neap/formats/safetensors.hpp"
 #include "neap/train/checkpoint.hpp"
@@ -56,7 +57,8 @@ Result<SavedModel> describe_saved(const std::string& path,
     }
   }
   SavedModel saved;
-  if (auto good = apply(train_settings(), texts, path + ": ", saved.settings);
+  if (auto good = apply(train_settings(), texts, base::shown_path(path) + ": ",
+                        saved.settings);
       !good) {
     return tl::unexpected(good.error());
   }

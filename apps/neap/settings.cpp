@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "neap/base/shown.hpp"
 #include "neap/data/loader.hpp"
 
 namespace neap::app {
@@ -380,7 +381,7 @@ Result<void> apply(std::span<const Setting> table, const Texts& texts,
     if (!expected.empty()) {
       return failure(FailureKind::kCorrupt,
                      fmt::format("{}{}: '{}' is not {}", where, setting.key,
-                                 given->second, expected));
+                                 base::shown(given->second), expected));
     }
   }
   return {};

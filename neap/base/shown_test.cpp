@@ -56,7 +56,7 @@ TEST(ShownTest, APathKeepsItsEnd) {
             "a\\n\\x1bb");
   std::array<char, 10> buffer{};
   show_path(path, buffer);
-  EXPECT_STREQ(buffer.data(), "...x.csv");
+  EXPECT_STREQ(buffer.data(), ".../x.csv");
   show_path("1.csv", buffer);
   EXPECT_STREQ(buffer.data(), "1.csv");
   show_path("\n\n\n\n\n", buffer);

@@ -73,7 +73,7 @@ Result<memory::String> take_checksums(SafetensorsHeader& header,
     return refused(
         file, fmt::format("its header has the checksum {}, not {} as it says",
                           std::string_view(found.data(), found.size()),
-                          std::string_view(quoted(digits))));
+                          quoted(digits)));
   }
   if (tensors.size() != kDigestDigits * header.entries.size()) {
     return refused(file,

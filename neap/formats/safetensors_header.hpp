@@ -41,7 +41,7 @@ Result<SafetensorsHeader> parse_safetensors_header(std::string_view text,
                                                    Bytes data_bytes,
                                                    std::string_view file);
 
-/// The name as messages have it: quoted, cut where it is long.
-memory::String quoted(std::string_view name);
+/// The name as messages have it: in quotes, escaped, cut where it is long.
+std::string quoted(std::string_view name);
 
 }  // namespace neap::formats

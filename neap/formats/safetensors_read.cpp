@@ -66,12 +66,11 @@ Result<void> check_bools(std::span<const std::byte> bytes,
   const bool is_good =
       entry.dtype != DType::kBool ||
       std::ranges::all_of(bytes, [](std::byte b) { return b <= std::byte{1}; });
-  return is_good
-             ? Result<void>()
-             : failure(FailureKind::kCorrupt,
-                       fmt::format("{}: {} has a bool that is neither 0 "
-                                   "nor 1; fetch the file again",
-                                   file, std::string_view(quoted(entry.name))));
+  return is_good ? Result<void>()
+                 : failure(FailureKind::kCorrupt,
+                           fmt::format("{}: {} has a bool that is neither 0 "
+                                       "nor 1; fetch the file again",
+                                       file, quoted(entry.name)));
 }
 
 std::span<std::byte> dense_bytes(const Tensor& tensor) noexcept {
@@ -210,18 +209,17 @@ Result<void> SafetensorsFile::compare_digest(
       fmt::format("{}: the elements of {} have the checksum {}, not {} as when "
                   "they were written: the file is damaged; use another copy, "
                   "or read it without verification (--verify off)",
-                  name(), std::string_view(quoted(entry.name)), read, written));
+                  name(), quoted(entry.name), read, written));
 }
 
 Result<void> SafetensorsFile::read(const SafetensorsEntry& entry,
                                    const Tensor& into, CallSite site) {
   if (entry.dtype != into.dtype() || entry.shape != into.shape()) {
-    return failure(
-        FailureKind::kMismatch,
-        fmt::format("{}: {} is {} {}, expected {} {}", name(),
-                    std::string_view(quoted(entry.name)), name_of(entry.dtype),
-                    format_shape(entry.shape), name_of(into.dtype()),
-                    format_shape(into.shape())));
+    return failure(FailureKind::kMismatch,
+                   fmt::format("{}: {} is {} {}, expected {} {}", name(),
+                               quoted(entry.name), name_of(entry.dtype),
+                               format_shape(entry.shape), name_of(into.dtype()),
+                               format_shape(into.shape())));
   }
   tensor::check_host_access(into, "read_safetensors", site, true);
   into.array()->storage()->bump_version(base::intern(site));
@@ -262,14 +260,13 @@ Result<void> read_safetensors(files::Door& door, const std::string& path,
         entry->shape != wanted.tensor.shape()) {
       return failure(
           FailureKind::kMismatch,
-          fmt::format("{}: {} is {}, expected {} {}", file->name(),
-                      std::string_view(quoted(wanted.name)),
-                      entry == nullptr
-                          ? "not there"
-                          : fmt::format("{} {}", name_of(entry->dtype),
-                                        format_shape(entry->shape)),
-                      name_of(wanted.tensor.dtype()),
-                      format_shape(wanted.tensor.shape())));
+          fmt::format(
+              "{}: {} is {}, expected {} {}", file->name(), quoted(wanted.name),
+              entry == nullptr ? "not there"
+                               : fmt::format("{} {}", name_of(entry->dtype),
+                                             format_shape(entry->shape)),
+              name_of(wanted.tensor.dtype()),
+              format_shape(wanted.tensor.shape())));
     }
   }
   for (const NamedTensor& wanted : into) {

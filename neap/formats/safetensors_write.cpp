@@ -49,7 +49,7 @@ Order order_of(std::span<const NamedTensor> tensors) {
   const auto twice = std::ranges::adjacent_find(by_name, {}, name_of_index);
   if (twice != by_name.end()) {
     raise<NameError>("write_safetensors: the name {} is given twice",
-                     std::string_view(quoted(tensors[*twice].name)));
+                     quoted(tensors[*twice].name));
   }
   for (const NamedTensor& tensor : tensors) {
     check_text("name", tensor.name);
@@ -73,14 +73,14 @@ Order order_of(const Metadata& metadata) {
   const auto twice = std::ranges::adjacent_find(order, {}, key_of);
   if (twice != order.end()) {
     raise<NameError>("write_safetensors: the key {} is given twice",
-                     std::string_view(quoted(metadata[*twice].key)));
+                     quoted(metadata[*twice].key));
   }
   for (const MetadataItem& item : metadata) {
     if (item.key.starts_with(kDigestPrefix)) {
       raise<NameError>(
           "write_safetensors: the key {} is that of a checksum, which the file "
           "gets anyway",
-          std::string_view(quoted(item.key)));
+          quoted(item.key));
     }
     check_text("key", item.key);
     check_text("value", item.value);
