@@ -2,7 +2,9 @@
 // Models in files, as PyTorch's users know them: a safetensors file holds the
 // parameters and buffers of a module under their paths ("encoder.fc1.weight").
 //
-//   neap::save(net, "net.safetensors").value();
+//   if (auto saved = neap::save(net, "net.safetensors"); !saved) {
+//     report(saved.error().message);
+//   }
 //   if (auto loaded = neap::load(net, "net.safetensors"); !loaded) {
 //     report(loaded.error().message);
 //   }
