@@ -129,7 +129,9 @@ class SystemDoor final : public Door {
   }
 
   Result<void> sync(File& file) override {
-    if (repeat_if_interrupted([&] { return ::fsync(file.handle()); }) != 0) {
+    // EINVAL: a pipe or device, which has nothing to sync.
+    if (repeat_if_interrupted([&] { return ::fsync(file.handle()); }) != 0 &&
+        errno != EINVAL) {
       return refused("sync", file.name(), errno);
     }
     return {};
