@@ -8,6 +8,7 @@ declare -A PACKAGES=(
   [test]="libgtest-dev libgmock-dev librapidcheck-dev lld valgrind python3
     dataset-fashion-mnist"
   [lint]="clang-format clang-tidy universal-ctags git python3"
+  [fuzz]="clang clang-14 libclang-rt-14-dev lld"
   [coverage]="gcovr python3"
   [docs]="doxygen python3"
   [bench]="libbenchmark-dev"
@@ -15,7 +16,7 @@ declare -A PACKAGES=(
     libopenblas-dev libopenblas0-pthread libopenblas0-openmp libblis4-openmp
     libmimalloc2.0"
 )
-readonly -a ALL_GROUPS=(build demo test lint coverage docs bench peers)
+readonly -a ALL_GROUPS=(build demo test lint fuzz coverage docs bench peers)
 
 # The packages of the groups that are not installed, on one line.
 missing_packages() {

@@ -287,7 +287,7 @@ class TextTest(PlannedCase):
         other = self.folder / "other.txt"
         other.write_text("0123456789\n" * 30, encoding="utf-8")
         self.refuse(USAGE, "--data", "text", "--path", other, *run,
-                    "--resume", self.file, says="characters is \\x0a ,.")
+                    "--resume", self.file, says="characters is \\n ,.")
 
     def test_another_text_is_not_measured_with_this_one_s_characters(self):
         self.train("text", *self.data, *SMALL_GPT, *STEPS, "--save", self.file)

@@ -48,7 +48,9 @@ ExitCode run(const SavedModel& saved) {
                 "trained on");
   }
   const std::unique_ptr<nn::Layer> model = (*task)->make_model();
-  if (auto loaded = load_into(*model, settings.load); !loaded) {
+  if (auto loaded =
+          load_into(*model, settings.load, verify_of(settings.verify));
+      !loaded) {
     return fail(ExitCode::kData, loaded.error().message);
   }
   data::Loader loader((*task)->test(), {.batch = settings.batch});
@@ -75,7 +77,11 @@ ExitCode eval(const Texts& given) {
   if (path == given.end()) {
     return fail(ExitCode::kUsage, "eval: --load must say which model");
   }
-  auto saved = describe_saved(path->second);
+  TrainSettings own;  // those of the file go below them
+  if (auto good = apply(eval_settings(), given, "--", own); !good) {
+    return fail(ExitCode::kUsage, good.error().message);
+  }
+  auto saved = describe_saved(path->second, verify_of(own.verify));
   if (!saved) {
     return fail(ExitCode::kData, saved.error().message);
   }

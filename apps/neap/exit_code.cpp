@@ -6,6 +6,10 @@
 
 #include <array>
 #include <cerrno>
+#include <new>
+#include <string>
+
+#include "neap/base/shown.hpp"
 
 namespace neap::app {
 namespace {
@@ -18,6 +22,13 @@ iovec piece_of(std::string_view text) noexcept {
 }  // namespace
 
 ExitCode fail(ExitCode code, std::string_view message) noexcept {
+  std::string harmless;
+  try {
+    harmless = base::shown_message(message);
+    message = harmless;
+  } catch (const std::bad_alloc&) {
+    harmless.clear();  // the message is the application's own then
+  }
   std::array<iovec, 3> pieces = {piece_of("neap: "), piece_of(message),
                                  piece_of("\n")};
   for (std::size_t at = 0; at < pieces.size();) {

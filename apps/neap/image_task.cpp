@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "neap/base/shown.hpp"
 #include "neap/data/augmented.hpp"
 #include "neap/data/cifar.hpp"
 #include "neap/files/door.hpp"
@@ -154,11 +155,11 @@ Result<void> expect_folder(files::Door& door, const TrainSettings& s) {
       s.data == "fashion-mnist"
           ? fmt::format("--data fashion-mnist: there is no folder {}; install "
                         "the package dataset-fashion-mnist",
-                        folder)
+                        base::shown_path(folder))
           : fmt::format("--data {}: there is no such folder; give one with the "
                         "four IDX files of MNIST's naming, or fashion-mnist, "
                         "cifar10, cifar100, text or csv",
-                        folder));
+                        base::shown_path(folder)));
 }
 
 Result<data::TrainAndTest> read_images(const TrainSettings& s) {

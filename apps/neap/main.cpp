@@ -11,6 +11,7 @@
 #include "eval_command.hpp"
 #include "exit_code.hpp"
 #include "neap/base/external.hpp"
+#include "neap/base/shown.hpp"
 #include "neap/base/version.hpp"
 #include "neap/files/door.hpp"
 #include "neap/memory/out_of_memory.hpp"
@@ -91,12 +92,12 @@ ExitCode run_train(const Arguments& arguments) {
       return fail(ExitCode::kUsage, texts.error().message);
     }
     if (texts->contains("epochs") && texts->contains("steps")) {
-      return fail(
-          ExitCode::kUsage,
-          (arguments.config + ": epochs and steps exclude each other").c_str());
+      return fail(ExitCode::kUsage,
+                  base::shown_path(arguments.config) +
+                      ": epochs and steps exclude each other");
     }
-    if (auto set =
-            apply(train_settings(), *texts, arguments.config + ": ", settings);
+    if (auto set = apply(train_settings(), *texts,
+                         base::shown_path(arguments.config) + ": ", settings);
         !set) {
       return fail(ExitCode::kUsage, set.error().message);
     }
@@ -209,8 +210,8 @@ ExitCode run(int argc, char** argv) {
     return line.run();
   }
   if (line.text.empty()) {
-    return fail(ExitCode::kUsage,
-                fmt::format("{}; try neap --help", line.refusal));
+    return fail(ExitCode::kUsage, fmt::format("{}; try neap --help",
+                                              base::shown_message(line.refusal)));
   }
   static_cast<void>(std::fwrite(line.text.data(), 1, line.text.size(), stdout));
   return ExitCode::kOk;

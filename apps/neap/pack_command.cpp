@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "neap/base/bytes.hpp"
+#include "neap/base/shown.hpp"
 #include "neap/files/door.hpp"
 #include "neap/planner/csv.hpp"
 #include "neap/planner/svg.hpp"
@@ -34,7 +35,7 @@ Result<memory::String> read_text(files::Door& door, const std::string& path) {
   }
   if (*size > kLargestFile) {
     return failure(FailureKind::kTooLarge,
-                   fmt::format("{}: larger than {}", path,
+                   fmt::format("{}: larger than {}", base::shown_path(path),
                                format_bytes_short(kLargestFile)));
   }
   memory::String text(static_cast<std::size_t>(*size), '\0',
@@ -164,7 +165,8 @@ ExitCode pack(const PackSettings& settings) {
   auto csv = planner::parse_csv(*text);
   if (!csv) {
     return fail(ExitCode::kData,
-                fmt::format("{}: {}", settings.problem, csv.error().message));
+                fmt::format("{}: {}", base::shown_path(settings.problem),
+                            csv.error().message));
   }
   Problem& problem = csv->problem;
   planner::SolveOptions options{.work = kWork};
@@ -181,9 +183,10 @@ ExitCode pack(const PackSettings& settings) {
                                               : to_table(problem, solution);
   static_cast<void>(std::fwrite(report.data(), 1, report.size(), stdout));
   if (!has_plan(problem, solution)) {
-    return fail(ExitCode::kMemory,
-                fmt::format("{}: no plan within {} was found", settings.problem,
-                            problem.capacity));
+    return fail(
+        ExitCode::kMemory,
+        fmt::format("{}: no plan within {} was found",
+                    base::shown_path(settings.problem), problem.capacity));
   }
   if (const auto verdict = planner::validate(problem, solution);
       !verdict.is_good()) {

@@ -23,6 +23,7 @@
 #include "neap/train/mode_guard.hpp"
 #include "neap/train/trainer.hpp"
 #include "run_parts.hpp"
+#include "saved_model.hpp"
 #include "task.hpp"
 
 namespace neap::app {
@@ -40,7 +41,10 @@ class Job {
 
   virtual nn::Module& model() = 0;
   // Only what neap train does has something to go on from.
-  virtual Result<void> resume(const std::string& /*path*/) { return {}; }
+  virtual Result<void> resume(const std::string& /*path*/,
+                              formats::Verify /*verify*/) {
+    return {};
+  }
   virtual void prepare() = 0;
   virtual void rehearse_save() const = 0;
   virtual const compiler::Program& program() const = 0;
@@ -146,8 +150,9 @@ class TaskJob final : public Job {
                   .compile_options = {.paged = s.paged}}) {}
 
   nn::Module& model() override { return *model_; }
-  Result<void> resume(const std::string& path) override {
-    return trainer_.resume(path, facts_);
+  Result<void> resume(const std::string& path,
+                      formats::Verify verify) override {
+    return trainer_.resume(path, facts_, files::system_door(), verify);
   }
   void prepare() override { trainer_.prepare(); }
   void rehearse_save() const override { trainer_.rehearse_save(facts_); }
@@ -291,7 +296,8 @@ Result<std::unique_ptr<Job>> run_job(const TrainSettings& settings,
     return job;
   }
   if (!settings.resume.empty()) {
-    if (auto good = (*job)->resume(settings.resume); !good) {
+    if (auto good = (*job)->resume(settings.resume, verify_of(settings.verify));
+        !good) {
       return tl::unexpected(good.error());
     }
   }
@@ -307,8 +313,8 @@ Result<void> look_at_checkpoint(const TrainSettings& settings) {
   if (settings.resume.empty()) {
     return {};
   }
-  auto file =
-      formats::SafetensorsFile::open(files::system_door(), settings.resume);
+  auto file = formats::SafetensorsFile::open(
+      files::system_door(), settings.resume, verify_of(settings.verify));
   return file ? Result<void>() : tl::unexpected(file.error());
 }
 

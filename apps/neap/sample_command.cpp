@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "neap/base/shown.hpp"
 #include "neap/ops/narrow.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/generator.hpp"
@@ -122,16 +123,22 @@ void add_sample_options(CLI::App& command, SampleSettings& settings) {
                   "threads that compute; 0: every processor (default 0)")
       ->type_name("N")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{256}));
+  command
+      .add_option("--verify", settings.verify,
+                  "compare the checksums of the file: on or off (default on)")
+      ->type_name("on|off")
+      ->check(CLI::IsMember({"on", "off"}));
 }
 
 ExitCode sample(const SampleSettings& settings) {
-  const auto saved = describe_saved(settings.load);
+  const formats::Verify verify = verify_of(settings.verify == "on");
+  const auto saved = describe_saved(settings.load, verify);
   if (!saved) {
     return fail(ExitCode::kData, saved.error().message);
   }
   if (!is_language_model(saved->settings.model) || !saved->vocabulary) {
     return fail(ExitCode::kData,
-                settings.load +
+                base::shown_path(settings.load) +
                     ": not a checkpoint of a language model, with "
                     "its vocabulary");
   }
@@ -146,7 +153,7 @@ ExitCode sample(const SampleSettings& settings) {
   const NoGrad no_grad;
   const std::unique_ptr<nn::Layer> model =
       make_language_model(saved->settings, vocabulary.size());
-  if (auto loaded = load_into(*model, settings.load); !loaded) {
+  if (auto loaded = load_into(*model, settings.load, verify); !loaded) {
     return fail(ExitCode::kData, loaded.error().message);
   }
   model->eval();

@@ -18,6 +18,7 @@ struct SampleSettings {
   std::int64_t top_k = 0;     // of so many likeliest; 0: of all
   std::uint64_t seed = 1;
   std::int64_t threads = 0;
+  std::string verify = "on";  // the file's checksums; or "off"
 };
 
 void add_sample_options(CLI::App& command, SampleSettings& settings);

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "neap/base/shown.hpp"
 #include "neap/files/door.hpp"
 #include "neap/formats/safetensors.hpp"
 #include "neap/train/checkpoint.hpp"
@@ -38,8 +39,14 @@ Result<std::optional<data::Vocabulary>> vocabulary_of(
 
 }  // namespace
 
-Result<SavedModel> describe_saved(const std::string& path) {
-  auto file = formats::SafetensorsFile::open(files::system_door(), path);
+formats::Verify verify_of(bool is_on) noexcept {
+  return is_on ? formats::Verify::kOn : formats::Verify::kOff;
+}
+
+Result<SavedModel> describe_saved(const std::string& path,
+                                  formats::Verify verify) {
+  auto file =
+      formats::SafetensorsFile::open(files::system_door(), path, verify);
   if (!file) {
     return tl::unexpected(file.error());
   }
@@ -50,7 +57,8 @@ Result<SavedModel> describe_saved(const std::string& path) {
     }
   }
   SavedModel saved;
-  if (auto good = apply(train_settings(), texts, path + ": ", saved.settings);
+  if (auto good = apply(train_settings(), texts, base::shown_path(path) + ": ",
+                        saved.settings);
       !good) {
     return tl::unexpected(good.error());
   }
@@ -62,8 +70,9 @@ Result<SavedModel> describe_saved(const std::string& path) {
   return saved;
 }
 
-Result<void> load_into(nn::Module& model, const std::string& path) {
-  auto loaded = train::load(model, path);
+Result<void> load_into(nn::Module& model, const std::string& path,
+                       formats::Verify verify) {
+  auto loaded = train::load(model, path, {.verify = verify});
   return loaded ? Result<void>() : tl::unexpected(loaded.error());
 }
 

@@ -8,6 +8,7 @@
 
 #include "neap/base/result.hpp"
 #include "neap/data/vocabulary.hpp"
+#include "neap/formats/safetensors.hpp"
 #include "neap/nn/module.hpp"
 #include "settings.hpp"
 
@@ -18,11 +19,16 @@ struct SavedModel {
   std::optional<data::Vocabulary> vocabulary{};
 };
 
+/// As formats::SafetensorsFile wants it said.
+formats::Verify verify_of(bool is_on) noexcept;
+
 /// Reads what the file says of its model. Failures: those of the file.
-Result<SavedModel> describe_saved(const std::string& path);
+Result<SavedModel> describe_saved(const std::string& path,
+                                  formats::Verify verify);
 
 /// Puts the file's parameters and buffers into the model. Failures: as
 /// train::load.
-Result<void> load_into(nn::Module& model, const std::string& path);
+Result<void> load_into(nn::Module& model, const std::string& path,
+                       formats::Verify verify);
 
 }  // namespace neap::app

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "neap/base/shown.hpp"
 #include "neap/data/loader.hpp"
 
 namespace neap::app {
@@ -66,6 +67,16 @@ Setter flag(bool TrainSettings::*field) {
       return "true or false";
     }
     s.*field = text == "true";
+    return {};
+  };
+}
+
+Setter on_or_off(bool TrainSettings::*field) {
+  return [=](TrainSettings& s, const std::string& text) -> std::string {
+    if (text != "on" && text != "off") {
+      return "on or off";
+    }
+    s.*field = text == "on";
     return {};
   };
 }
@@ -180,6 +191,9 @@ std::vector<Setting> make_run_settings() {
        "at the end alone", set_save_every},
       {"resume", "FILE", "go on from a checkpoint of the same run", "none",
        any_text(&S::resume)},
+      {"verify", "on|off",
+       "compare the checksums of a file that is loaded or resumed from", "on",
+       on_or_off(&S::verify)},
       {"json", "FILE", "write a summary there; - for standard output", "none",
        any_text(&S::json)},
       {"metrics", "FILE", "append a line of JSON there for every step", "none",
@@ -307,10 +321,10 @@ std::vector<Setting> make_eval_settings() {
   std::vector<Setting> settings = {{"load", "FILE",
                                     "a model that was saved, or a checkpoint",
                                     "none", any_text(&TrainSettings::load)}};
-  add_kept(settings,
-           {"model", "data", "path", "symbols", "validation", "width", "layers",
-            "dim", "heads", "block", "hidden", "batch", "threads", "kernels",
-            "dtype", "budget", "compile", "json", "target"});
+  add_kept(settings, {"model",  "data",    "path",    "symbols", "validation",
+                      "width",  "layers",  "dim",     "heads",   "block",
+                      "hidden", "batch",   "threads", "kernels", "dtype",
+                      "budget", "compile", "json",    "target",  "verify"});
   return settings;
 }
 
@@ -328,8 +342,8 @@ std::vector<Setting> make_plan_settings() {
             "optimizer",   "momentum",     "clip",    "budget",  "lr",
             "seed",        "weight-decay", "kernels", "paged",   "metrics",
             "tensorboard", "dtype"});
-  add_kept(settings,
-           {"keep", "prefetch", "save", "resume", "schedule", "target"});
+  add_kept(settings, {"keep", "prefetch", "save", "resume", "verify",
+                      "schedule", "target"});
   return settings;
 }
 
@@ -369,7 +383,7 @@ Result<void> apply(std::span<const Setting> table, const Texts& texts,
     if (!expected.empty()) {
       return failure(FailureKind::kCorrupt,
                      fmt::format("{}{}: '{}' is not {}", where, setting.key,
-                                 given->second, expected));
+                                 base::shown(given->second), expected));
     }
   }
   return {};

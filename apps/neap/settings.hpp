@@ -62,6 +62,7 @@ struct TrainSettings {
   double save_seconds = 0.0;    // likewise
   std::string resume;           // path of a checkpoint; empty: none
   std::string load;             // path of a model or checkpoint
+  bool verify = true;           // the checksums of a file that is loaded
   std::string json;             // path; "-": standard output
   std::string metrics;          // path of JSON lines; empty: none
   std::string tensorboard;      // folder of event files; empty: none
@@ -101,6 +102,8 @@ using Texts = std::map<std::string, std::string, std::less<>>;
 /// Reads a TOML file: the keys of a table [train], or of the top level.
 /// Unknown keys, wrong types and broken syntax are failures that name the line.
 Result<Texts> read_toml(files::Door& door, const std::string& path);
+/// The same of a text; `path` is for messages.
+Result<Texts> parse_toml(std::string_view text, const std::string& path);
 
 /// Sets `texts` one by one; `where` ("--" or "FILE: ") begins a message.
 Result<void> apply(std::span<const Setting> table, const Texts& texts,

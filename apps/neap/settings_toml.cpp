@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "neap/base/shown.hpp"
 #include "neap/files/door.hpp"
 #include "settings.hpp"
+#include "toml_bounds.hpp"
 
 namespace neap::app {
 namespace {
@@ -47,12 +49,11 @@ std::optional<std::string> text_of_flag(const toml::node& node) {
 }
 
 Result<std::string> read_text(files::Door& door, const std::string& path) {
-  constexpr Bytes kLargest = kMiB;  // of a settings file
   auto file = door.open_read(path);
   if (!file) {
     return tl::unexpected(file.error());
   }
-  std::string text(kLargest + 1, '\0');
+  std::string text(kLargestToml + 1, '\0');  // a byte more: to be refused
   std::size_t filled = 0;
   for (;;) {
     const auto got =
@@ -61,14 +62,9 @@ Result<std::string> read_text(files::Door& door, const std::string& path) {
       return tl::unexpected(got.error());
     }
     filled += static_cast<std::size_t>(*got);
-    if (*got == 0) {
+    if (*got == 0 || filled == text.size()) {
       text.resize(filled);
       return text;
-    }
-    if (filled > kLargest) {
-      return failure(FailureKind::kTooLarge,
-                     fmt::format("{}: larger than {}, not a settings file",
-                                 path, format_bytes(kLargest)));
     }
   }
 }
@@ -88,16 +84,18 @@ Result<Texts> texts_of(const toml::table& table, const std::string& path) {
     const auto line = node.source().begin.line;
     const Setting* setting = find_setting(key.str());
     if (setting == nullptr) {
-      return failure(FailureKind::kCorrupt,
-                     fmt::format("{}:{}: unknown key '{}'; neap train --help "
-                                 "lists the keys",
-                                 path, line, key.str()));
+      return failure(
+          FailureKind::kCorrupt,
+          fmt::format("{}:{}: unknown key '{}'; neap train --help "
+                      "lists the keys",
+                      base::shown_path(path), line, base::shown(key.str())));
     }
     auto text = setting->is_flag() ? text_of_flag(node) : text_of(node);
     if (!text) {
       return failure(
           FailureKind::kCorrupt,
-          fmt::format("{}:{}: '{}' takes {}", path, line, key.str(),
+          fmt::format("{}:{}: '{}' takes {}", base::shown_path(path), line,
+                      base::shown(key.str()),
                       setting->is_flag()
                           ? "true or false"
                           : "a text, a number or a list of whole numbers"));
@@ -110,12 +108,17 @@ Result<Texts> texts_of(const toml::table& table, const std::string& path) {
 }  // namespace
 
 Result<Texts> read_toml(files::Door& door, const std::string& path) {
-  auto text = read_text(door, path);
-  if (!text) {
-    return tl::unexpected(text.error());
+  return read_text(door, path).and_then([&](const std::string& text) {
+    return parse_toml(text, path);
+  });
+}
+
+Result<Texts> parse_toml(std::string_view text, const std::string& path) {
+  if (auto good = check_toml_bounds(text, path); !good) {
+    return tl::unexpected(good.error());
   }
   try {
-    const toml::table whole = toml::parse(*text, path);
+    const toml::table whole = toml::parse(text, path);
     const toml::node* train = whole.get("train");
     if (train == nullptr || !train->is_table()) {
       return texts_of(whole, path);
@@ -125,16 +128,18 @@ Result<Texts> read_toml(files::Door& door, const std::string& path) {
         if (key.str() != "train") {
           return failure(
               FailureKind::kCorrupt,
-              fmt::format("{}:{}: '{}' stands outside of [train]", path,
-                          node.source().begin.line, key.str()));
+              fmt::format("{}:{}: '{}' stands outside of [train]",
+                          base::shown_path(path), node.source().begin.line,
+                          base::shown(key.str())));
         }
       }
     }
     return texts_of(*train->as_table(), path);
   } catch (const toml::parse_error& error) {
     return failure(FailureKind::kCorrupt,
-                   fmt::format("{}:{}: {}", path, error.source().begin.line,
-                               error.description()));
+                   fmt::format("{}:{}: {}", base::shown_path(path),
+                               error.source().begin.line,
+                               base::shown_message(error.description())));
   }
 }
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "json_rows.hpp"
+#include "neap/base/shown.hpp"
 #include "text_file.hpp"
 
 namespace neap::app {
@@ -59,7 +60,8 @@ std::string to_json(const Summary& s) {
       {"kernels", s.kernels},
       {"version", s.version},
   };
-  return json.dump(2) + "\n";
+  // The name of a file is bytes of any kind.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 Result<void> try_output(files::Door& door, const char* option,
@@ -70,7 +72,8 @@ Result<void> try_output(files::Door& door, const char* option,
   }
   if (facts->kind == files::PathKind::kDirectory) {
     return failure(FailureKind::kIo,
-                   fmt::format("{} {}: a folder; give a file", option, path));
+                   fmt::format("{} {}: a folder; give a file", option,
+                               base::shown_path(path)));
   }
   if (facts->kind == files::PathKind::kOther) {
     return {};  // a device or pipe: to open it may be to use it

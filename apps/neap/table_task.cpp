@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "neap/base/shown.hpp"
 #include "neap/data/csv_set.hpp"
 #include "neap/files/door.hpp"
 #include "neap/models/mlp.hpp"
@@ -11,6 +14,8 @@
 
 namespace neap::app {
 namespace {
+
+constexpr std::int64_t kMostClasses = 65'536;  // of fewer rows
 
 // The first rows to train on and the last ones for the test, each feature with
 // mean 0 and deviation 1 over the first.
@@ -65,6 +70,16 @@ Result<std::unique_ptr<Task>> make_table_task(const TrainSettings& settings) {
   if (!table) {
     return tl::unexpected(table.error());
   }
+  // The model has an output for each class, so that one damaged label would ask
+  // for more memory than there is.
+  if (table->classes() > std::max(kMostClasses, table->size())) {
+    return failure(
+        FailureKind::kCorrupt,
+        fmt::format("{}: {} is not a label of {} rows; labels are 0, 1, ..., "
+                    "without large gaps",
+                    base::shown_path(settings.path), table->classes() - 1,
+                    table->size()));
+  }
   const auto tests = static_cast<std::int64_t>(
       static_cast<double>(table->size()) * settings.validation);
   if (tests < 1) {
@@ -72,7 +87,8 @@ Result<std::unique_ptr<Task>> make_table_task(const TrainSettings& settings) {
         FailureKind::kMismatch,
         fmt::format("{}: a share of {} of {} rows leaves none for the test; "
                     "give more rows or a larger --validation",
-                    settings.path, settings.validation, table->size()));
+                    base::shown_path(settings.path), settings.validation,
+                    table->size()));
   }
   return std::make_unique<TableTask>(settings, *table, tests);
 }

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "interrupt.hpp"
+#include "neap/base/shown.hpp"
 #include "neap/base/version.hpp"
 #include "neap/files/door.hpp"
 #include "neap/formats/safetensors.hpp"
@@ -22,6 +23,7 @@
 #include "probe.hpp"
 #include "progress.hpp"
 #include "run_parts.hpp"
+#include "saved_model.hpp"
 #include "startup_pages.hpp"
 #include "summary.hpp"
 #include "task.hpp"
@@ -29,12 +31,21 @@
 namespace neap::app {
 namespace {
 
-// To standard output. A failure stays in the stream, where the program's end
-// finds it: a broken pipe or a full disk does not end the training.
+// Where the report goes; nullptr: nowhere, since the summary is all that
+// standard output is to have (--json -).
+std::FILE* report_of(const TrainSettings& s) {
+  return s.json == "-" ? nullptr : stdout;
+}
+
+// A failure stays in the stream, where the program's end finds it: a broken
+// pipe or a full disk does not end the training.
 template <class... Args>
-void say(fmt::format_string<Args...> format, Args&&... args) {
+void say(std::FILE* out, fmt::format_string<Args...> format, Args&&... args) {
+  if (out == nullptr) {
+    return;
+  }
   const std::string text = fmt::format(format, std::forward<Args>(args)...);
-  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), out));
 }
 
 // What a line says of it beside the instruction set.
@@ -120,12 +131,13 @@ class Session {
   }
 
   void describe(const nn::Module& model) const {
-    say("data     {}\n", task_->describe_data());
-    say("model    {}, {} parameters, {}\n", settings_.model,
-        format_grouped(model.parameter_count()),
+    say(report_of(settings_), "data     {}\n", task_->describe_data());
+    say(report_of(settings_), "model    {}, {} parameters, {}\n",
+        settings_.model, format_grouped(model.parameter_count()),
         format_bytes(model.parameter_bytes()));
     const int threads = threads::default_pool().threads();
-    say("run      batch {}, {} {:g}, seed {}, {} thread{}, {}, {}kernels {}\n",
+    say(report_of(settings_),
+        "run      batch {}, {} {:g}, seed {}, {} thread{}, {}, {}kernels {}\n",
         settings_.batch, settings_.optimizer, settings_.learning_rate,
         settings_.seed, threads, threads == 1 ? "" : "s", kernels::isa(),
         shown_dtype(settings_.dtype), kernels::kernel_set());
@@ -137,6 +149,7 @@ class Session {
     options.epochs = settings_.epochs;
     options.steps = settings_.steps;
     options.resume = settings_.resume;
+    options.verify = verify_of(settings_.verify);
     options.save = {.path = settings_.save,
                     .every_steps = settings_.save_steps,
                     .every_seconds = settings_.save_seconds};
@@ -221,7 +234,8 @@ class Session {
 
   void tell_resumed(const train::Trainer& trainer) const {
     if (!settings_.resume.empty()) {
-      say("resumed  from {}, after {} steps\n", settings_.resume,
+      say(report_of(settings_), "resumed  from {}, after {} steps\n",
+          base::shown_path(settings_.resume),
           format_grouped(trainer.steps_done()));
     }
   }
@@ -234,7 +248,7 @@ class Session {
     summary.is_compiled = true;
     summary.arena_bytes = trainer.arena_bytes();
     summary.predicted_peak_bytes = domain_.stats().peak;
-    say("plan     {} calls, arena {}, held at most {}\n",
+    say(report_of(settings_), "plan     {} calls, arena {}, held at most {}\n",
         format_grouped(
             static_cast<std::int64_t>(trainer.program().calls.size())),
         format_bytes(summary.arena_bytes),
@@ -293,31 +307,31 @@ std::string format_speed(const Summary& s) {
   return fmt::format("({}{:.0f} samples/s)", step, s.images_per_second);
 }
 
-void print_report(const Summary& s, const std::string& table) {
-  say("\ntest ");
+void print_report(std::FILE* out, const Summary& s, const std::string& table) {
+  say(out, "\ntest ");
   if (s.test_accuracy) {
-    say("accuracy {:.2f} %, ", *s.test_accuracy * 100.0);
+    say(out, "accuracy {:.2f} %, ", *s.test_accuracy * 100.0);
   }
-  say("loss {:.4f}, after {} steps {}\n", s.test_loss, format_grouped(s.steps),
-      format_speed(s));
-  say("\nmemory at the high-water mark of live bytes\n{}\n", table);
-  say("live at most  {}\n", format_bytes(s.stats.live_peak));
-  say("held at most  {}", format_bytes(s.stats.peak));
+  say(out, "loss {:.4f}, after {} steps {}\n", s.test_loss,
+      format_grouped(s.steps), format_speed(s));
+  say(out, "\nmemory at the high-water mark of live bytes\n{}\n", table);
+  say(out, "live at most  {}\n", format_bytes(s.stats.live_peak));
+  say(out, "held at most  {}", format_bytes(s.stats.peak));
   if (s.predicted_peak_bytes) {
-    say("  (predicted before the first step: {})",
+    say(out, "  (predicted before the first step: {})",
         format_bytes(*s.predicted_peak_bytes));
   }
-  say("\n");
-  say("idle pages    kept up to {}\n", format_bytes(s.stats.idle_limit));
-  say("external      {}  (code, libraries, stacks)\n",
+  say(out, "\n");
+  say(out, "idle pages    kept up to {}\n", format_bytes(s.stats.idle_limit));
+  say(out, "external      {}  (code, libraries, stacks)\n",
       format_bytes(s.external));
-  say("resident      {}\n", format_bytes(s.max_rss_bytes));
-  say("a step        heap calls {}, page faults {}\n",
+  say(out, "resident      {}\n", format_bytes(s.max_rss_bytes));
+  say(out, "a step        heap calls {}, page faults {}\n",
       format_figure(s.heap_calls_per_step),
       format_figure(s.page_faults_per_step));
-  say("state hash    {:016x}  (seed {}, {}, {}kernels {})\n", s.state_hash,
+  say(out, "state hash    {:016x}  (seed {}, {}, {}kernels {})\n", s.state_hash,
       s.seed, s.isa, shown_dtype(s.dtype), s.kernels);
-  say("live at exit: {}\n", format_bytes(s.live_bytes_at_exit));
+  say(out, "live at exit: {}\n", format_bytes(s.live_bytes_at_exit));
 }
 
 // What would fail at the end, or before the first step, asked before the data.
@@ -335,7 +349,8 @@ ExitCode try_files(const TrainSettings& settings) {
     }
   }
   if (!settings.resume.empty()) {
-    if (auto good = formats::SafetensorsFile::open(door, settings.resume);
+    if (auto good = formats::SafetensorsFile::open(door, settings.resume,
+                                                   verify_of(settings.verify));
         !good) {
       return fail(ExitCode::kData, good.error().message);
     }
@@ -380,7 +395,7 @@ ExitCode train(const TrainSettings& settings) {
   summary.stats = domain.stats();
   summary.live_bytes_at_exit = summary.stats.live;
   summary.max_rss_bytes = max_rss_bytes();
-  print_report(summary, table);
+  print_report(report_of(settings), summary, table);
   if (!settings.json.empty()) {
     const auto written =
         write_json(files::system_door(), settings.json, summary);

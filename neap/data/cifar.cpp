@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "neap/base/shown.hpp"
 #include "neap/files/whole_file.hpp"
 #include "neap/tensor/create.hpp"
 
@@ -48,7 +49,7 @@ Result<Part> open_part(files::Door& door, const std::string& path,
         FailureKind::kTruncated,
         fmt::format("{}: {} bytes, expected a whole number of records of {} "
                     "(the binary version of CIFAR); fetch it again",
-                    path, *size, record));
+                    base::shown_path(path), *size, record));
   }
   return Part{std::move(*file), *size / record};
 }

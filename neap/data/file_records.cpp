@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "neap/base/raise.hpp"
+#include "neap/base/shown.hpp"
 
 namespace neap::data {
 
@@ -35,7 +36,7 @@ Result<RecordFile> RecordFile::open(files::Door& door, const std::string& path,
         FailureKind::kTruncated,
         fmt::format("{}: {} bytes are no header of {} and whole records of {}; "
                     "fetch it again, or mend the sizes",
-                    path, *size, whole.header, whole.record));
+                    base::shown_path(path), *size, whole.header, whole.record));
   }
   return RecordFile(std::move(*file), whole, spare / whole.stride + 1);
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "neap/base/shown.hpp"
 #include "neap/data/image_set.hpp"
 #include "neap/formats/idx.hpp"
 #include "neap/tensor/create.hpp"
@@ -28,7 +29,7 @@ Result<std::string> find_file(files::Door& door, std::string_view directory,
   return failure(FailureKind::kNotFound,
                  fmt::format("{}: no such file, plain or with .gz; the folder "
                              "must hold the four IDX files of MNIST's naming",
-                             plain));
+                             base::shown_path(plain)));
 }
 
 // A whole u8 file of the given rank; `rank` 0 stands for 2 and more.
@@ -44,13 +45,13 @@ Result<Tensor> read_bytes(files::Door& door, const std::string& path,
   if (header.dtype != u8 || !has_rank) {
     return failure(
         FailureKind::kMismatch,
-        fmt::format("{}: holds {} {}, expected {}", path, name_of(header.dtype),
-                    format_shape(header.shape),
+        fmt::format("{}: holds {} {}, expected {}", base::shown_path(path),
+                    name_of(header.dtype), format_shape(header.shape),
                     is_labels ? "labels: u8 [n]" : "images: u8 [n, ...]"));
   }
   if (header.shape.element_count() == 0) {
     return failure(FailureKind::kCorrupt,
-                   fmt::format("{}: holds no sample", path));
+                   fmt::format("{}: holds no sample", base::shown_path(path)));
   }
   Tensor values = empty(header.shape, u8);
   if (!values.array()->storage()->has_elements()) {
@@ -76,7 +77,8 @@ Result<void> check_labels(const Tensor& labels, const std::string& path,
     return failure(FailureKind::kCorrupt,
                    fmt::format("{}: label {} of sample {} is out of range for "
                                "{} classes",
-                               path, *bad, bad - values.begin(), classes));
+                               base::shown_path(path), *bad,
+                               bad - values.begin(), classes));
   }
   return {};
 }
@@ -111,8 +113,9 @@ Result<ImageSet> read_idx_pair(files::Door& door, std::string_view directory,
   if (images->size(0) != labels->size(0)) {
     return failure(
         FailureKind::kMismatch,
-        fmt::format("{}: {} images, but {} has {} labels", *images_path,
-                    images->size(0), *labels_path, labels->size(0)));
+        fmt::format("{}: {} images, but {} has {} labels",
+                    base::shown_path(*images_path), images->size(0),
+                    base::shown_path(*labels_path), labels->size(0)));
   }
   return ImageSet(std::move(*images), std::move(*labels), classes);
 }
@@ -132,7 +135,8 @@ Result<TrainAndTest> read_mnist(files::Door& door, std::string_view directory) {
   if (train->spec().input != test->spec().input) {
     return failure(FailureKind::kMismatch,
                    fmt::format("{}: training images are {}, test images {}",
-                               directory, format_shape(train->spec().input),
+                               base::shown_path(directory),
+                               format_shape(train->spec().input),
                                format_shape(test->spec().input)));
   }
   const PixelStatistics statistics = train->statistics();

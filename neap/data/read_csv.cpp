@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "neap/base/shown.hpp"
 #include "neap/data/csv_set.hpp"
 #include "neap/formats/csv.hpp"
 #include "neap/tensor/create.hpp"
@@ -24,16 +25,6 @@ tl::unexpected<Failure> refuse(FailureKind kind, const CsvReader& reader,
   return failure(kind,
                  fmt::format("{}: line {}: {}", reader.name(), reader.line(),
                              fmt::format(format, std::forward<Args>(args)...)));
-}
-
-// A field for a message: its beginning, on one line.
-std::string shown(std::string_view field) {
-  constexpr std::size_t kMost = 32;
-  std::string text(field.substr(0, kMost));
-  std::replace_if(
-      text.begin(), text.end(),
-      [](char c) { return static_cast<unsigned char>(c) < ' '; }, '?');
-  return field.size() > kMost ? text + "..." : text;
 }
 
 std::string_view trimmed(std::string_view text) noexcept {
@@ -75,7 +66,17 @@ std::string name_of(const Table& table, std::int64_t column) {
     return fmt::format("column {}", column);
   }
   const auto& name = table.names[static_cast<std::size_t>(column)];
-  return fmt::format("column {} ({})", column, shown(std::string_view(name)));
+  return fmt::format("column {} ({})", column, base::shown(name));
+}
+
+// What the first record's only field may have been meant to be separated by.
+char other_separator(const CsvReader& reader) noexcept {
+  for (const char separator : {';', '\t', '|', ','}) {
+    if (reader[0].find(separator) != std::string_view::npos) {
+      return separator;
+    }
+  }
+  return '\0';
 }
 
 Result<std::int64_t> find_target(const CsvReader& reader, const Table& table,
@@ -89,9 +90,18 @@ Result<std::int64_t> find_target(const CsvReader& reader, const Table& table,
     const auto at = std::find_if(table.names.begin(), table.names.end(), same);
     if (std::count_if(table.names.begin(), table.names.end(), same) > 1) {
       return refuse(FailureKind::kMismatch, reader,
-                    "more than one column is called '{}'", options.target);
+                    "more than one column is called '{}'",
+                    base::shown(options.target));
     }
     found = at == table.names.end() ? -1 : at - table.names.begin();
+  }
+  if (table.columns < 2) {
+    if (const char other = other_separator(reader); other != '\0') {
+      return refuse(FailureKind::kMismatch, reader,
+                    "one column, which looks separated by {}; save the table "
+                    "with commas",
+                    other == '\t' ? "tabulators" : fmt::format("'{}'", other));
+    }
   }
   if (found < 0 || found >= table.columns || table.columns < 2) {
     return refuse(FailureKind::kMismatch, reader,
@@ -99,7 +109,7 @@ Result<std::int64_t> find_target(const CsvReader& reader, const Table& table,
                   "which is the target",
                   options.target.empty()
                       ? fmt::format("{}", options.target_column)
-                      : options.target,
+                      : base::shown(options.target),
                   table.columns);
   }
   return found;
@@ -142,7 +152,7 @@ Result<void> read_row(const CsvReader& reader, const Table& table,
     if (!is_good) {
       return refuse(FailureKind::kCorrupt, reader,
                     "{}: '{}' is not a {}; mend it or leave the line out",
-                    name_of(table, column), shown(reader[column]),
+                    name_of(table, column), base::shown(reader[column]),
                     is_label ? "label (0, 1, ...)" : "finite number of f32");
     }
     if (column == table.target) {
@@ -190,8 +200,9 @@ Result<Table> for_each_row(files::Door& door, const std::string& path,
 
 // Where a second pass meets what the first one did not count.
 tl::unexpected<Failure> changed(const std::string& path) {
-  return failure(FailureKind::kCorrupt,
-                 path + ": changed while it was read; try again");
+  return failure(
+      FailureKind::kCorrupt,
+      base::shown_path(path) + ": changed while it was read; try again");
 }
 
 Result<void> fill(files::Door& door, const std::string& path,
@@ -256,7 +267,8 @@ Result<CsvSet> read_csv(files::Door& door, const std::string& path,
     return tl::unexpected(std::move(table.error()));
   }
   if (rows == 0) {
-    return failure(FailureKind::kCorrupt, path + ": holds no record");
+    return failure(FailureKind::kCorrupt,
+                   base::shown_path(path) + ": holds no record");
   }
   Tensor features = empty({rows, table->columns - 1}, f32);
   Tensor targets = empty({rows}, options.kind == CsvTarget::kLabel ? i32 : f32);

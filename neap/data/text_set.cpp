@@ -8,6 +8,7 @@
 
 #include "neap/base/drawn.hpp"
 #include "neap/base/raise.hpp"
+#include "neap/base/shown.hpp"
 #include "neap/data/draw_key.hpp"
 #include "neap/data/fingerprint.hpp"
 #include "neap/memory/scope.hpp"
@@ -147,8 +148,9 @@ Result<TextParts> read_text(files::Door& door, const std::string& path,
   return tokenise_file(door, path, options.symbols)
       .and_then([&](Text&& text) { return split_text(text, options); })
       .map_error([&](Failure&& failed) {
-        if (failed.message.find(path) == std::string::npos) {
-          failed.message = path + ": " + failed.message;
+        const std::string name = base::shown_path(path);
+        if (failed.message.find(name) == std::string::npos) {
+          failed.message = name + ": " + failed.message;
         }
         return std::move(failed);
       });

@@ -2,6 +2,7 @@
 // From bytes to tokens: a first pass finds the vocabulary and the count, a
 // second one writes tokens of the smallest width into a block of just the size.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <utility>
 
@@ -18,6 +19,24 @@ using memory::Owned;
 using Open = base::FunctionRef<Result<Owned<ByteSource>>()>;
 
 constexpr std::int64_t kOneByteTokens = 256;
+constexpr Bytes kMostUtf8Bytes = 4;  // of a character
+
+// Before any of it is read: to count what no memory could hold takes hours. A
+// character has at most 4 bytes, and a token at least 1.
+Result<void> check_size(const ByteSource& source, Symbols symbols) {
+  const files::Remaining size = source.remaining();
+  const Bytes memory = ::sysconf(_SC_PHYS_PAGES) * ::sysconf(_SC_PAGESIZE);
+  const Bytes least =
+      symbols == Symbols::kBytes ? size.at_most : size.at_most / kMostUtf8Bytes;
+  if (!size.is_exact || least <= memory) {
+    return {};
+  }
+  return failure(FailureKind::kTooLarge,
+                 fmt::format("{}: {}, whose tokens do not fit into this "
+                             "machine's memory of {}; give a part of it",
+                             source.name(), format_bytes(size.at_most),
+                             format_bytes(memory)));
+}
 
 struct Counted {
   Vocabulary vocabulary;
@@ -83,6 +102,9 @@ Result<Text> tokenise_twice(Open open, Symbols symbols) {
   auto source = open();
   if (!source) {
     return tl::unexpected(std::move(source.error()));
+  }
+  if (auto good = check_size(**source, symbols); !good) {
+    return tl::unexpected(std::move(good.error()));
   }
   auto counted = count(**source, symbols);
   if (!counted) {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "neap/base/shown.hpp"
+
 namespace neap::files {
 namespace {
 
@@ -23,13 +25,13 @@ Result<void> FaultDoor::step(std::string_view what, std::string_view path) {
     return failure(FailureKind::kInterrupted,
                    fmt::format("cannot {} {}: stopped on purpose at operation "
                                "{}",
-                               what, path, faults_.stop_at));
+                               what, base::shown_path(path), faults_.stop_at));
   }
   if (number == faults_.fail_at) {
     return failure(FailureKind::kIo,
                    fmt::format("cannot {} {}: failed on purpose at operation "
                                "{}",
-                               what, path, number));
+                               what, base::shown_path(path), number));
   }
   return {};
 }

@@ -1,9 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/files/file.hpp"
 
-#include <algorithm>
-
 #include "neap/base/error.hpp"
+#include "neap/base/shown.hpp"
 #include "neap/files/door.hpp"
 
 namespace neap::files {
@@ -20,15 +19,7 @@ Door& open_door(Door* door) {
 
 File::File(Door& door, int handle, std::string_view path) noexcept
     : door_(&door), handle_(handle) {
-  constexpr std::string_view kCut = "...";
-  if (path.size() < kNameCapacity) {
-    std::copy(path.begin(), path.end(), name_.begin());
-    return;
-  }
-  const auto tail =
-      path.substr(path.size() - (kNameCapacity - 1) + kCut.size());
-  std::copy(tail.begin(), tail.end(),
-            std::copy(kCut.begin(), kCut.end(), name_.begin()));
+  base::show_path(path, name_);
 }
 
 File::~File() {

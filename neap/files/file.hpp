@@ -51,7 +51,7 @@ class NEAP_API File {
   [[nodiscard]] Result<void> close();
 
   bool is_open() const noexcept { return door_ != nullptr; }
-  /// The path, its head cut off where it is long.
+  /// The path for messages: escaped, its head cut off where it is long.
   std::string_view name() const noexcept { return name_.data(); }
 
   // For doors.

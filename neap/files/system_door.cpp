@@ -12,6 +12,7 @@
 #include <memory>
 #include <system_error>
 
+#include "neap/base/shown.hpp"
 #include "neap/files/door.hpp"
 
 namespace neap::files {
@@ -51,7 +52,7 @@ tl::unexpected<Failure> refused(std::string_view what, std::string_view path,
   const bool is_missing = error == ENOENT || error == ENOTDIR;
   return failure(
       is_missing ? FailureKind::kNotFound : FailureKind::kIo,
-      fmt::format("cannot {} {}: {}{}", what, path,
+      fmt::format("cannot {} {}: {}{}", what, base::shown_path(path),
                   std::generic_category().message(error), advice(error)));
 }
 
@@ -83,7 +84,7 @@ class SystemDoor final : public Door {
       return failure(FailureKind::kUnsupported,
                      fmt::format("cannot open {}: not a regular file (a pipe, "
                                  "socket or device); copy it to a file first",
-                                 path));
+                                 base::shown_path(path)));
     }
     return file;
   }
@@ -128,7 +129,9 @@ class SystemDoor final : public Door {
   }
 
   Result<void> sync(File& file) override {
-    if (repeat_if_interrupted([&] { return ::fsync(file.handle()); }) != 0) {
+    // EINVAL: a pipe or device, which has nothing to sync.
+    if (repeat_if_interrupted([&] { return ::fsync(file.handle()); }) != 0 &&
+        errno != EINVAL) {
       return refused("sync", file.name(), errno);
     }
     return {};
@@ -165,7 +168,8 @@ class SystemDoor final : public Door {
 
   Result<void> rename(const std::string& from, const std::string& to) override {
     if (::rename(from.c_str(), to.c_str()) != 0) {
-      return refused(fmt::format("rename {} to", from), to, errno);
+      return refused(fmt::format("rename {} to", base::shown_path(from)), to,
+                     errno);
     }
     return {};
   }

@@ -160,11 +160,19 @@ TEST(SystemDoorTest, RefusesAClosedFile) {
 TEST(SystemDoorTest, KeepsTheTailOfALongName) {
   const std::string path = std::string(300, 'd') + "/data.idx";
   const File file(system_door(), -1, path);
-  EXPECT_EQ(file.name().size(), 111U);
+  EXPECT_EQ(file.name().size(), 83U);
   EXPECT_THAT(std::string(file.name()), AllOf(testing::StartsWith("...d"),
                                               testing::EndsWith("/data.idx")));
-  const File shorter(system_door(), -1, std::string(111, 'd'));
-  EXPECT_EQ(shorter.name(), std::string(111, 'd'));
+  const File shorter(system_door(), -1, std::string(80, 'd'));
+  EXPECT_EQ(shorter.name(), std::string(80, 'd'));
+}
+
+TEST(SystemDoorTest, NamesInMessagesAreEscaped) {
+  const auto missing = system_door().open_read("no\x1B[2J\nfile");
+  ASSERT_FALSE(missing.has_value());
+  EXPECT_THAT(missing.error().message, testing::HasSubstr("no\\x1b[2J\\nfile"));
+  const File file(system_door(), -1, "a\nb");
+  EXPECT_EQ(file.name(), "a\\nb");
 }
 
 TEST(SystemDoorTest, RenamesRemovesListsAndLooks) {

@@ -7,6 +7,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "neap/base/shown.hpp"
+
 namespace neap::files {
 namespace {
 
@@ -137,9 +139,9 @@ Result<void> write_atomically(Door& door, const std::string& path,
   }
   switch (facts->kind) {
     case PathKind::kDirectory:
-      return failure(
-          FailureKind::kIo,
-          fmt::format("cannot write {}: Is a directory; give a file", path));
+      return failure(FailureKind::kIo,
+                     fmt::format("cannot write {}: Is a directory; give a file",
+                                 base::shown_path(path)));
     case PathKind::kOther:
       return write_straight(door, path, writer, context);
     default:

@@ -12,12 +12,17 @@
 // be strict JSON of this form in UTF-8, name nothing twice, give every tensor
 // as many bytes as dtype and shape need, and lay them out so that they fill the
 // rest of the file to the last byte, one after the other.
+//
+// A file that Neap writes carries checksums of its header and of every tensor
+// (docs/checkpoints.md). They are compared while the file is read; a file
+// without them is read as it is.
 #pragma once
 
 #include <span>
 #include <string>
 
 #include "neap/files/door.hpp"
+#include "neap/formats/digest.hpp"
 #include "neap/memory/containers.hpp"
 #include "neap/tensor/tensor.hpp"
 
@@ -25,6 +30,9 @@ namespace neap::formats {
 
 /// A longer header is refused, as the reference implementation does.
 inline constexpr Bytes kMaxSafetensorsHeader = 100'000'000;
+
+/// Whether checksums are compared, where a file has them.
+enum class Verify : bool { kOff = false, kOn = true };
 
 /// What a file says of one tensor.
 struct SafetensorsEntry {
@@ -60,15 +68,16 @@ class NEAP_API SafetensorsFile {
   /// Failures: what the door says; kTruncated where the file is shorter than
   /// its header says, kTooLarge for a header or a shape beyond bounds,
   /// kUnsupported for a dtype or a rank that Neap has not, kCorrupt for all
-  /// else. THROWS: OutOfMemory.
+  /// else, a header unlike its checksum included. THROWS: OutOfMemory.
   static Result<SafetensorsFile> open(files::Door& door,
-                                      const std::string& path);
+                                      const std::string& path,
+                                      Verify verify = Verify::kOn);
 
   /// In the order of the file.
   std::span<const SafetensorsEntry> entries() const noexcept {
     return entries_;
   }
-  /// By key.
+  /// By key, without the checksums.
   const Metadata& metadata() const noexcept { return metadata_; }
   /// nullptr: there is none of that name.
   const SafetensorsEntry* find(std::string_view name) const noexcept;
@@ -76,10 +85,15 @@ class NEAP_API SafetensorsFile {
   const memory::String* find_text(std::string_view key) const noexcept;
   /// For messages.
   std::string_view name() const noexcept { return file_.name(); }
+  /// Whether tensors are compared with checksums of the file.
+  bool has_checksums() const noexcept { return !digests_.empty(); }
 
   /// Reads elements [first, ...) of an entry, in row-major order, until `into`
-  /// is full. Failures: what the door says, kTruncated for a file that has
-  /// become shorter, kCorrupt for a bool that is neither 0 nor 1. THROWS:
+  /// is full. An entry that is read from its start to its end, at once or in
+  /// one piece after the other, is compared with its checksum when its last
+  /// element is read; other pieces are not. Failures: what the door says,
+  /// kTruncated for a file that has become shorter, kCorrupt for a bool that
+  /// is neither 0 nor 1 and for elements unlike their checksum. THROWS:
   /// ValueError unless `into` is whole elements of the entry.
   Result<void> read_elements(const SafetensorsEntry& entry, std::int64_t first,
                              std::span<std::byte> into);
@@ -96,6 +110,10 @@ class NEAP_API SafetensorsFile {
   SafetensorsFile(files::File file, Bytes data_start) noexcept
       : file_(std::move(file)), data_start_(data_start) {}
 
+  Result<void> read_piece(const SafetensorsEntry& entry, Bytes from,
+                          std::span<std::byte> into);
+  Result<void> compare_digest(const SafetensorsEntry& entry) const;
+
   files::File file_;
   Bytes data_start_;  // in the file
   memory::Vector<SafetensorsEntry> entries_{
@@ -103,21 +121,29 @@ class NEAP_API SafetensorsFile {
   memory::Vector<std::uint32_t> by_name_{
       memory::Allocator<std::uint32_t>(memory::Category::kData)};
   Metadata metadata_{memory::Allocator<MetadataItem>(memory::Category::kData)};
+  memory::String digests_{// kDigestDigits of each entry; empty: no checksums
+                          memory::Allocator<char>(memory::Category::kData)};
+  Digest digest_;           // of the data before digested_to_
+  Bytes digested_to_ = -1;  // from data_start_; -1: no entry is being read
 };
 
 /// Reads every tensor given, each under its name: all names, dtypes and shapes
 /// are checked before the first element is read. Failures: as
-/// SafetensorsFile::read; kMismatch for a name that is not there. Names of the
-/// file that nobody asks for are left alone.
+/// SafetensorsFile::read, some tensors are then read and others are not
+/// (neap::load leaves all as they were); kMismatch for a name that is not
+/// there. Names of the file that nobody asks for are left alone.
 [[nodiscard]] NEAP_API Result<void> read_safetensors(
     files::Door& door, const std::string& path,
-    std::span<const NamedTensor> into, CallSite site = CallSite::here());
+    std::span<const NamedTensor> into, Verify verify = Verify::kOn,
+    CallSite site = CallSite::here());
 
 /// Writes a file, whole or not at all (files::write_atomically). The order is
 /// the reference implementation's, larger elements first and then by name, so
 /// that every tensor is aligned and the same content gives the same bytes,
-/// whatever the order given. Tensors may have any strides. THROWS: NameError
-/// for a name or key that is used twice, "__metadata__", or text that is not
+/// whatever the order given. Checksums are added to the metadata; for them,
+/// elements are looked at once more than they are written. Tensors may have any
+/// strides. THROWS: NameError for a name or key that is used twice,
+/// "__metadata__", a key that begins with "neap.xxh3.", or text that is not
 /// UTF-8; ValueError for a header beyond kMaxSafetensorsHeader; DeviceError off
 /// the host; TraceError; OutOfMemory.
 [[nodiscard]] NEAP_API Result<void> write_safetensors(

@@ -9,7 +9,9 @@
 #include <tuple>
 #include <utility>
 
+#include "neap/base/shown.hpp"
 #include "neap/formats/json_cursor.hpp"
+#include "neap/formats/safetensors_checksums.hpp"
 
 namespace neap::formats {
 namespace {
@@ -74,7 +76,7 @@ class Parser {
   bool twice(std::string_view name) {
     return refuse(FailureKind::kCorrupt,
                   "its safetensors header has {} twice; fetch the file again",
-                  std::string_view(quoted(name)));
+                  quoted(name));
   }
 
   bool member(const memory::String& key) {
@@ -98,6 +100,9 @@ class Parser {
       if (!json_.string(item.key) || !json_.expect(':') ||
           !json_.string(item.value)) {
         return false;
+      }
+      if (item.key == kHeaderDigestKey) {
+        header_.header_digest_end = json_.position() - 1;  // before the quote
       }
       header_.metadata.push_back(std::move(item));
     } while (json_.accept(','));
@@ -135,7 +140,7 @@ class Parser {
                     !seen.dtype   ? "dtype"
                     : !seen.shape ? "shape"
                                   : "data_offsets",
-                    std::string_view(quoted(name)));
+                    quoted(name));
     }
     header_.entries.push_back(std::move(entry));
     return true;
@@ -153,8 +158,7 @@ class Parser {
     }
     return refuse(FailureKind::kUnsupported,
                   "its safetensors header says {} of {}, which is not known",
-                  std::string_view(quoted(key)),
-                  std::string_view(quoted(entry.name)));
+                  quoted(key), quoted(entry.name));
   }
 
   bool dtype(SafetensorsEntry& entry) {
@@ -170,14 +174,12 @@ class Parser {
         std::end(kOtherDTypes)) {
       return refuse(FailureKind::kUnsupported,
                     "{} is of dtype {}, which is not read; convert it to F32",
-                    std::string_view(quoted(entry.name)),
-                    std::string_view(code));
+                    quoted(entry.name), std::string_view(code));
     }
     return refuse(FailureKind::kCorrupt,
                   "{} is of dtype {}, which does not exist; fetch the file "
                   "again",
-                  std::string_view(quoted(entry.name)),
-                  std::string_view(quoted(code)));
+                  quoted(entry.name), quoted(code));
   }
 
   bool shape(SafetensorsEntry& entry) {
@@ -195,7 +197,7 @@ class Parser {
       if (entry.shape.rank() == kMaxRank) {
         return refuse(FailureKind::kUnsupported,
                       "{} has more than {} dimensions, which is not read",
-                      std::string_view(quoted(entry.name)), kMaxRank);
+                      quoted(entry.name), kMaxRank);
       }
       entry.shape.push_back(extent);
     } while (json_.accept(','));
@@ -242,7 +244,7 @@ class Checker {
                                  Args&&... args) const {
     return failure(
         kind, fmt::format("{}: {} {}; fetch the file again", file_,
-                          std::string_view(quoted(entry.name)),
+                          quoted(entry.name),
                           fmt::format(format, std::forward<Args>(args)...)));
   }
 
@@ -318,11 +320,10 @@ class Checker {
         std::ranges::adjacent_find(header_.metadata, {}, &MetadataItem::key);
     return twice == header_.metadata.end()
                ? Result<void>()
-               : failure(
-                     FailureKind::kCorrupt,
-                     fmt::format("{}: its metadata have {} twice; fetch "
-                                 "the file again",
-                                 file_, std::string_view(quoted(twice->key))));
+               : failure(FailureKind::kCorrupt,
+                         fmt::format("{}: its metadata have {} twice; fetch "
+                                     "the file again",
+                                     file_, quoted(twice->key)));
   }
 
   SafetensorsHeader& header_;
@@ -332,20 +333,8 @@ class Checker {
 
 }  // namespace
 
-memory::String quoted(std::string_view name) {
-  constexpr std::size_t kLongest = 80;
-  memory::String out;
-  if (name.size() <= kLongest) {
-    append_json_string(out, name);
-    return out;
-  }
-  std::size_t length = kLongest;
-  while (length > 0 && !is_utf8(name.substr(0, length))) {
-    --length;  // not within a character
-  }
-  append_json_string(out, name.substr(0, length));
-  out += "...";
-  return out;
+std::string quoted(std::string_view name) {
+  return fmt::format("\"{}\"", base::shown(name));
 }
 
 Result<SafetensorsHeader> parse_safetensors_header(std::string_view text,

@@ -32,6 +32,8 @@ struct SafetensorsHeader {
       // indices of entries
       memory::Allocator<std::uint32_t>(memory::Category::kData)};
   Metadata metadata{memory::Allocator<MetadataItem>(memory::Category::kData)};
+  /// Where the digits of the header's own checksum end in the text; 0: none.
+  std::size_t header_digest_end = 0;
 };
 
 /// `data_bytes`: what follows the header; `file`: for messages.
@@ -39,7 +41,7 @@ Result<SafetensorsHeader> parse_safetensors_header(std::string_view text,
                                                    Bytes data_bytes,
                                                    std::string_view file);
 
-/// The name as messages have it: quoted, cut where it is long.
-memory::String quoted(std::string_view name);
+/// The name as messages have it: in quotes, escaped, cut where it is long.
+std::string quoted(std::string_view name);
 
 }  // namespace neap::formats

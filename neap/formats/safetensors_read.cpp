@@ -5,11 +5,12 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "neap/base/raise.hpp"
 #include "neap/files/whole_file.hpp"
 #include "neap/formats/elements.hpp"
-#include "neap/formats/safetensors_header.hpp"
+#include "neap/formats/safetensors_checksums.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/host_access.hpp"
 
@@ -18,6 +19,9 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little,
               "elements are read and written as they lie in memory");
+
+// Of a read and its digest; a second-level cache holds it.
+constexpr std::size_t kPieceBytes = 128 * kKiB;
 
 struct Length {
   Bytes header = 0;
@@ -62,12 +66,11 @@ Result<void> check_bools(std::span<const std::byte> bytes,
   const bool is_good =
       entry.dtype != DType::kBool ||
       std::ranges::all_of(bytes, [](std::byte b) { return b <= std::byte{1}; });
-  return is_good
-             ? Result<void>()
-             : failure(FailureKind::kCorrupt,
-                       fmt::format("{}: {} has a bool that is neither 0 "
-                                   "nor 1; fetch the file again",
-                                   file, std::string_view(quoted(entry.name))));
+  return is_good ? Result<void>()
+                 : failure(FailureKind::kCorrupt,
+                           fmt::format("{}: {} has a bool that is neither 0 "
+                                       "nor 1; fetch the file again",
+                                       file, quoted(entry.name)));
 }
 
 std::span<std::byte> dense_bytes(const Tensor& tensor) noexcept {
@@ -85,7 +88,8 @@ const memory::String* find_key(const Metadata& metadata,
 }
 
 Result<SafetensorsFile> SafetensorsFile::open(files::Door& door,
-                                              const std::string& path) {
+                                              const std::string& path,
+                                              Verify verify) {
   auto file = door.open_read(path);
   if (!file) {
     return tl::make_unexpected(std::move(file.error()));
@@ -105,11 +109,16 @@ Result<SafetensorsFile> SafetensorsFile::open(files::Door& door,
   if (!header) {
     return tl::make_unexpected(std::move(header.error()));
   }
+  auto digests = take_checksums(*header, text, file->name(), verify);
+  if (!digests) {
+    return tl::make_unexpected(std::move(digests.error()));
+  }
   SafetensorsFile out(std::move(*file),
                       static_cast<Bytes>(kLengthBytes) + length->header);
   out.entries_ = std::move(header->entries);
   out.by_name_ = std::move(header->by_name);
   out.metadata_ = std::move(header->metadata);
+  out.digests_ = std::move(*digests);
   return out;
 }
 
@@ -146,20 +155,71 @@ Result<void> SafetensorsFile::read_elements(const SafetensorsEntry& entry,
     base::raise<ValueError>("read_elements: {} bytes from element {} of {}",
                             wanted, first, all / size);
   }
-  return files::read_exact_at(file_, data_start_ + entry.begin + first * size,
-                              into)
-      .and_then([&] { return check_bools(into, name(), entry); });
+  Bytes from = entry.begin + first * size;
+  if (first == 0) {
+    digest_.reset();
+    digested_to_ = from;
+  }
+  while (!into.empty()) {
+    const std::span piece = into.first(std::min(into.size(), kPieceBytes));
+    if (auto read = read_piece(entry, from, piece); !read) {
+      digested_to_ = -1;
+      return read;
+    }
+    from += static_cast<Bytes>(piece.size());
+    into = into.subspan(piece.size());
+  }
+  const bool is_whole = digested_to_ == entry.end && from == entry.end;
+  return has_checksums() && is_whole ? compare_digest(entry) : Result<void>();
+}
+
+// Digested while it is still in a cache.
+Result<void> SafetensorsFile::read_piece(const SafetensorsEntry& entry,
+                                         Bytes from,
+                                         std::span<std::byte> into) {
+  if (auto read = files::read_exact_at(file_, data_start_ + from, into);
+      !read) {
+    return read;
+  }
+  if (has_checksums() && digested_to_ == from) {
+    digest_.update(into);
+    digested_to_ += static_cast<Bytes>(into.size());
+  }
+  return check_bools(into, name(), entry);
+}
+
+Result<void> SafetensorsFile::compare_digest(
+    const SafetensorsEntry& entry) const {
+  // Entries lie by their bytes; those of one place are empty and equal.
+  const auto bytes_of = [](const SafetensorsEntry& e) {
+    return std::pair(e.begin, e.end);
+  };
+  const auto index = static_cast<std::size_t>(
+      std::ranges::lower_bound(entries_, bytes_of(entry), {}, bytes_of) -
+      entries_.begin());
+  const std::string_view written =
+      std::string_view(digests_).substr(index * kDigestDigits, kDigestDigits);
+  const DigestText found = digest_text(digest_.value());
+  const std::string_view read(found.data(), found.size());
+  if (read == written) {
+    return {};
+  }
+  return failure(
+      FailureKind::kCorrupt,
+      fmt::format("{}: the elements of {} have the checksum {}, not {} as when "
+                  "they were written: the file is damaged; use another copy, "
+                  "or read it without verification (--verify off)",
+                  name(), quoted(entry.name), read, written));
 }
 
 Result<void> SafetensorsFile::read(const SafetensorsEntry& entry,
                                    const Tensor& into, CallSite site) {
   if (entry.dtype != into.dtype() || entry.shape != into.shape()) {
-    return failure(
-        FailureKind::kMismatch,
-        fmt::format("{}: {} is {} {}, expected {} {}", name(),
-                    std::string_view(quoted(entry.name)), name_of(entry.dtype),
-                    format_shape(entry.shape), name_of(into.dtype()),
-                    format_shape(into.shape())));
+    return failure(FailureKind::kMismatch,
+                   fmt::format("{}: {} is {} {}, expected {} {}", name(),
+                               quoted(entry.name), name_of(entry.dtype),
+                               format_shape(entry.shape), name_of(into.dtype()),
+                               format_shape(into.shape())));
   }
   tensor::check_host_access(into, "read_safetensors", site, true);
   into.array()->storage()->bump_version(base::intern(site));
@@ -188,9 +248,9 @@ Result<Tensor> SafetensorsFile::read(const SafetensorsEntry& entry,
 }
 
 Result<void> read_safetensors(files::Door& door, const std::string& path,
-                              std::span<const NamedTensor> into,
+                              std::span<const NamedTensor> into, Verify verify,
                               CallSite site) {
-  auto file = SafetensorsFile::open(door, path);
+  auto file = SafetensorsFile::open(door, path, verify);
   if (!file) {
     return tl::make_unexpected(std::move(file.error()));
   }
@@ -200,14 +260,13 @@ Result<void> read_safetensors(files::Door& door, const std::string& path,
         entry->shape != wanted.tensor.shape()) {
       return failure(
           FailureKind::kMismatch,
-          fmt::format("{}: {} is {}, expected {} {}", file->name(),
-                      std::string_view(quoted(wanted.name)),
-                      entry == nullptr
-                          ? "not there"
-                          : fmt::format("{} {}", name_of(entry->dtype),
-                                        format_shape(entry->shape)),
-                      name_of(wanted.tensor.dtype()),
-                      format_shape(wanted.tensor.shape())));
+          fmt::format(
+              "{}: {} is {}, expected {} {}", file->name(), quoted(wanted.name),
+              entry == nullptr ? "not there"
+                               : fmt::format("{} {}", name_of(entry->dtype),
+                                             format_shape(entry->shape)),
+              name_of(wanted.tensor.dtype()),
+              format_shape(wanted.tensor.shape())));
     }
   }
   for (const NamedTensor& wanted : into) {

@@ -48,14 +48,17 @@ TEST_F(SafetensorsTest, WritesTheBytesOfTheFormat) {
       NamedTensor{"c", from_values({7.0, 8.0, 9.0}, {3, 1}, u8)}};
   ASSERT_TRUE(write(tensors, {{"z", "1"}, {"format", "pt"}}).has_value());
   const std::string header =
-      R"({"__metadata__":{"format":"pt","z":"1"},)"
+      R"({"__metadata__":{"neap.xxh3.header":"b7c46f6c5aac15ad",)"
+      R"("neap.xxh3.tensors":"4d922029c1f42e7d4de8d78f7134f4b739372d8b3daea467")"
+      R"(,"format":"pt","z":"1"},)"
       R"("a":{"dtype":"I64","shape":[],"data_offsets":[0,8]},)"
       R"("b":{"dtype":"F32","shape":[2],"data_offsets":[8,16]},)"
       R"("c":{"dtype":"U8","shape":[3,1],"data_offsets":[16,19]}})";
   const std::string padded =
       header + std::string((8 - header.size() % 8) % 8, ' ');
   std::string expected(8, '\0');
-  expected[0] = static_cast<char>(padded.size());
+  expected[0] = static_cast<char>(padded.size() % 256);
+  expected[1] = static_cast<char>(padded.size() / 256);
   expected += padded;
   expected += std::string("\3\0\0\0\0\0\0\0\0\0\x80\x3F\0\0\0\x40\7\x8\x9", 19);
   EXPECT_EQ(folder_.get("x.safetensors"), expected);
@@ -130,7 +133,9 @@ TEST_F(SafetensorsTest, AFileWithoutTensorsIsOne) {
   ASSERT_TRUE(write({}).has_value());
   EXPECT_TRUE(open().entries().empty());
   EXPECT_EQ(folder_.get("x.safetensors"),
-            std::string("\x8\0\0\0\0\0\0\0{}      ", 16));
+            std::string("P\0\0\0\0\0\0\0", 8) +
+                R"({"__metadata__":{"neap.xxh3.header":"acc769ca24e87542",)"
+                R"("neap.xxh3.tensors":""}} )");
 }
 
 TEST_F(SafetensorsTest, TakesTensorsOfAnyStrides) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -13,7 +12,7 @@
 #include "neap/files/whole_file.hpp"
 #include "neap/formats/elements.hpp"
 #include "neap/formats/json_cursor.hpp"
-#include "neap/formats/safetensors_header.hpp"
+#include "neap/formats/safetensors_checksums.hpp"
 #include "neap/tensor/host_access.hpp"
 
 namespace neap::formats {
@@ -50,7 +49,7 @@ Order order_of(std::span<const NamedTensor> tensors) {
   const auto twice = std::ranges::adjacent_find(by_name, {}, name_of_index);
   if (twice != by_name.end()) {
     raise<NameError>("write_safetensors: the name {} is given twice",
-                     std::string_view(quoted(tensors[*twice].name)));
+                     quoted(tensors[*twice].name));
   }
   for (const NamedTensor& tensor : tensors) {
     check_text("name", tensor.name);
@@ -74,9 +73,15 @@ Order order_of(const Metadata& metadata) {
   const auto twice = std::ranges::adjacent_find(order, {}, key_of);
   if (twice != order.end()) {
     raise<NameError>("write_safetensors: the key {} is given twice",
-                     std::string_view(quoted(metadata[*twice].key)));
+                     quoted(metadata[*twice].key));
   }
   for (const MetadataItem& item : metadata) {
+    if (item.key.starts_with(kDigestPrefix)) {
+      raise<NameError>(
+          "write_safetensors: the key {} is that of a checksum, which the file "
+          "gets anyway",
+          quoted(item.key));
+    }
     check_text("key", item.key);
     check_text("value", item.value);
   }
@@ -88,19 +93,28 @@ Bytes bytes_of(const Tensor& tensor) {
 }
 
 // Text on its way to a file, through a buffer of fixed size; before start() it
-// is counted alone. The first failure ends it.
+// is counted, and digested where there is a digest. The first failure ends it.
 class TextFile {
  public:
   TextFile() { piece_.reserve(kPiece); }
 
   void start(files::File& file) noexcept {
     file_ = &file;
+    digest_ = nullptr;
+    count_ = 0;
+  }
+  void start(Digest& digest) noexcept {
+    digest_ = &digest;
     count_ = 0;
   }
   std::uint64_t count() const noexcept { return count_; }
+  void count_from_here() noexcept { count_ = 0; }
 
   void put(std::string_view text) {
     count_ += text.size();
+    if (digest_ != nullptr) {
+      digest_->update(text);
+    }
     while (file_ != nullptr && written_ && !text.empty()) {
       const std::size_t size = std::min(text.size(), buffer_.size() - used_);
       std::ranges::copy(text.substr(0, size), buffer_.data() + used_);
@@ -136,12 +150,44 @@ class TextFile {
   }
 
   files::File* file_ = nullptr;
+  Digest* digest_ = nullptr;
   std::uint64_t count_ = 0;
   std::array<char, 4 * kKiB> buffer_{};
   std::size_t used_ = 0;
   Result<void> written_;
   memory::String piece_{memory::Allocator<char>(memory::Category::kData)};
 };
+
+// visit(bytes) for all elements, piece by piece, as they lie in a file. visit
+// gives false to end.
+template <class Visit>
+void visit_elements(const Tensor& tensor, const Visit& visit) {
+  const tensor::Strided view = tensor.array()->strided();
+  const auto total = static_cast<std::size_t>(bytes_of(tensor));
+  if (tensor.is_contiguous()) {
+    visit(std::span<const std::byte>(view.data, total));
+    return;
+  }
+  std::array<std::byte, 8 * kKiB> buffer;
+  const auto size = static_cast<std::size_t>(size_of(view.dtype));
+  for (std::size_t done = 0; done < total;) {
+    const std::span part(buffer.data(), std::min(total - done, buffer.size()));
+    gather(view, static_cast<std::int64_t>(done / size), part);
+    if (!visit(std::span<const std::byte>(part))) {
+      return;
+    }
+    done += part.size();
+  }
+}
+
+std::uint64_t digest_of(const Tensor& tensor) {
+  Digest digest;
+  visit_elements(tensor, [&](std::span<const std::byte> bytes) {
+    digest.update(bytes);
+    return true;
+  });
+  return digest.value();
+}
 
 // The header of a file. How much memory it takes hangs on how many tensors and
 // metadata there are, not on how long a number in them is: a training asks for
@@ -152,7 +198,9 @@ class Header {
       : tensors_(tensors),
         metadata_(metadata),
         order_(order_of(tensors)),
-        metadata_order_(order_of(metadata)) {
+        metadata_order_(order_of(metadata)),
+        digests_(tensors.size(),
+                 memory::Allocator<std::uint64_t>(memory::Category::kData)) {
     put();
     length_ = (text_.count() + kLengthBytes - 1) / kLengthBytes * kLengthBytes;
     if (length_ > static_cast<std::uint64_t>(kMaxSafetensorsHeader)) {
@@ -164,30 +212,39 @@ class Header {
   /// Of the tensors in the file.
   const Order& order() const noexcept { return order_; }
 
-  /// With the length in front and the spaces behind.
+  /// With the length in front and the spaces behind. Looks at all elements
+  /// first, for their digests.
   Result<void> write(files::File& file) {
-    std::array<char, kLengthBytes> front{};
-    std::memcpy(front.data(), &length_, kLengthBytes);
-    text_.start(file);
-    text_.put({front.data(), front.size()});
-    put();
-    while (text_.count() < kLengthBytes + length_) {
-      text_.put(" ");
+    for (std::size_t i = 0; i < digests_.size(); ++i) {
+      digests_[i] = digest_of(tensors_[order_[i]].tensor);
     }
+    const auto front = std::bit_cast<std::array<char, kLengthBytes>>(length_);
+    const std::string_view length(front.data(), front.size());
+    Digest digest;
+    text_.start(digest);
+    put_padded();
+    text_.put(length);
+    own_digest_ = digest_text(digest.value());
+    text_.start(file);
+    text_.put(length);
+    text_.count_from_here();
+    put_padded();
     return text_.finish();
   }
 
  private:
+  void put_padded() {
+    put();
+    while (text_.count() < length_) {
+      text_.put(" ");
+    }
+  }
   void put() {
     text_.put("{");
-    const char* separator = "";
-    if (!metadata_.empty()) {
-      put_metadata();
-      separator = ",";
-    }
+    put_metadata();
     Bytes end = 0;
     for (const std::uint32_t i : order_) {
-      text_.put(std::exchange(separator, ","));
+      text_.put(",");
       end = put_tensor(tensors_[i], end);
     }
     text_.put("}");
@@ -195,9 +252,18 @@ class Header {
   void put_metadata() {
     text_.put_string(kMetadataKey);
     text_.put(":{");
-    const char* separator = "";
+    text_.put_string(kHeaderDigestKey);
+    text_.put(":\"");
+    put_digest(own_digest_);
+    text_.put("\",");
+    text_.put_string(kTensorDigestsKey);
+    text_.put(":\"");
+    for (const std::uint64_t digest : digests_) {
+      put_digest(digest_text(digest));
+    }
+    text_.put("\"");
     for (const std::uint32_t i : metadata_order_) {
-      text_.put(std::exchange(separator, ","));
+      text_.put(",");
       text_.put_string(metadata_[i].key);
       text_.put(":");
       text_.put_string(metadata_[i].value);
@@ -225,31 +291,27 @@ class Header {
     return end;
   }
 
+  void put_digest(const DigestText& digits) {
+    text_.put({digits.data(), digits.size()});
+  }
+
   std::span<const NamedTensor> tensors_;
   const Metadata& metadata_;
   Order order_;
   Order metadata_order_;
+  memory::Vector<std::uint64_t> digests_;  // by order_; 0 until write()
+  DigestText own_digest_ = kBlankDigest;
   TextFile text_;
   std::uint64_t length_ = 0;  // of the text, with the spaces behind
 };
 
 Result<void> write_elements(files::File& file, const Tensor& tensor) {
-  const tensor::Strided view = tensor.array()->strided();
-  const auto total = static_cast<std::size_t>(bytes_of(tensor));
-  if (tensor.is_contiguous()) {
-    return files::write_all(file, {view.data, total});
-  }
-  std::array<std::byte, 8 * kKiB> buffer;
-  const auto size = static_cast<std::size_t>(size_of(view.dtype));
-  for (std::size_t done = 0; done < total;) {
-    const std::span part(buffer.data(), std::min(total - done, buffer.size()));
-    gather(view, static_cast<std::int64_t>(done / size), part);
-    if (auto written = files::write_all(file, part); !written) {
-      return written;
-    }
-    done += part.size();
-  }
-  return {};
+  Result<void> written;
+  visit_elements(tensor, [&](std::span<const std::byte> bytes) {
+    written = files::write_all(file, bytes);
+    return written.has_value();
+  });
+  return written;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "neap/base/external.hpp"
+#include "neap/base/shown.hpp"
 #include "neap/base/version.hpp"
 
 namespace neap::kernels {
@@ -74,13 +75,15 @@ Result<void*> open_first(const std::string& which) {
     if (!why.starts_with(path) ||
         why.find("No such file") == std::string::npos) {
       return failure(FailureKind::kCorrupt,
-                     fmt::format("plug-in {}: {}", which, why));
+                     fmt::format("plug-in {}: {}", base::shown_path(which),
+                                 base::shown_message(why)));
     }
-    tried += fmt::format("{}{}", tried.empty() ? "" : ", ", path);
+    tried +=
+        fmt::format("{}{}", tried.empty() ? "" : ", ", base::shown_path(path));
   }
-  return failure(
-      FailureKind::kNotFound,
-      fmt::format("plug-in {}: not found, looked for {}", which, tried));
+  return failure(FailureKind::kNotFound,
+                 fmt::format("plug-in {}: not found, looked for {}",
+                             base::shown_path(which), tried));
 }
 
 /// What it exports, if it was built for this program.
@@ -91,17 +94,19 @@ Result<const Plugin*> plugin_of(void* library, const std::string& which) {
   if (plugin == nullptr) {
     return failure(FailureKind::kCorrupt,
                    fmt::format("plug-in {}: is none, {} is missing in it",
-                               which, kPluginSymbol));
+                               base::shown_path(which), kPluginSymbol));
   }
   if (plugin->abi != kPluginAbi) {
-    return failure(FailureKind::kMismatch,
-                   fmt::format("plug-in {}: interface {}, expected {}", which,
-                               plugin->abi, kPluginAbi));
+    return failure(
+        FailureKind::kMismatch,
+        fmt::format("plug-in {}: interface {}, expected {}",
+                    base::shown_path(which), plugin->abi, kPluginAbi));
   }
   if (std::string_view(plugin->version) != version()) {
     return failure(FailureKind::kMismatch,
                    fmt::format("plug-in {}: built for version {}, this is {}",
-                               which, plugin->version, version()));
+                               base::shown_path(which),
+                               base::shown(plugin->version), version()));
   }
   return plugin;
 }

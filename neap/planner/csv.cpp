@@ -8,6 +8,8 @@
 #include <iterator>
 #include <optional>
 
+#include "neap/base/shown.hpp"
+
 namespace neap::planner {
 namespace {
 
@@ -94,9 +96,16 @@ auto line_failure(const Lines& lines, fmt::format_string<Args...> format,
                              fmt::format(format, std::forward<Args>(args)...)));
 }
 
-// A cell of the user's, short enough for a message.
-std::string_view shown(std::string_view cell) noexcept {
-  return cell.substr(0, 40);
+// Where the head looks like one of another separator.
+std::string_view hint_of(std::string_view head) noexcept {
+  if (head.find(',') != head.npos) {
+    return "";
+  }
+  return head.find(';') != head.npos
+             ? "; the file looks separated by ';', save it with commas"
+         : head.find('\t') != head.npos
+             ? "; the file looks separated by tabulators, save it with commas"
+             : "";
 }
 
 struct Head {
@@ -127,7 +136,8 @@ Result<Head> parse_head(Lines& lines) {
   }
   for (std::size_t c = 0; c < kNeeded; ++c) {
     if (head.cell_of[c] < 0) {
-      return line_failure(lines, "no column is named {}", kNames[c]);
+      return line_failure(lines, "no column is named {}{}", kNames[c],
+                          hint_of(*line));
     }
   }
   return head;
@@ -161,7 +171,7 @@ Result<Cells> parse_row(const Head& head, const Lines& lines,
   if (wrong >= 0) {
     return line_failure(lines, "{} is '{}', no integer of 64 bits",
                         kNames[static_cast<std::size_t>(wrong)],
-                        shown(wrong_cell));
+                        base::shown(wrong_cell));
   }
   return cells;
 }

@@ -1,20 +1,25 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Checkpoint: everything that goes on from step to step, in one safetensors
 // file: parameters and buffers under their paths, the optimizer's tensors as
-// "optimizer.exp_avg.fc1.weight", and in the metadata the counts of updates and
-// the learning rates, the generator, and the place in the data. A run that is
-// resumed has the bits of one that was never interrupted.
+// "optimizer.exp_avg.fc1.weight" (by the paths of the parameters in the model,
+// whatever they are called in the optimizer's groups), and in the metadata the
+// counts of updates and the learning rates, the generator, and the place in the
+// data. A run that is resumed has the bits of one that was never interrupted.
 //
 // A Trainer saves and resumes itself (trainer.hpp); this is for loops of one's
 // own:
 //
 //   train::Checkpoint checkpoint{.model = net, .optimizer = adam,
 //                                .generator = tensor::generator()};
-//   checkpoint.load("run.safetensors").value();
+//   if (auto loaded = checkpoint.load("run.safetensors"); !loaded) {
+//     report(loaded.error().message);
+//   }
 //   loader.start(checkpoint.position.epoch, checkpoint.position.batch);
 //   ...
 //   checkpoint.position = {step, loader.epoch(), loader.next_batch()};
-//   checkpoint.save("run.safetensors").value();
+//   if (auto saved = checkpoint.save("run.safetensors"); !saved) {
+//     report(saved.error().message);
+//   }
 #pragma once
 
 #include <string>
@@ -51,6 +56,7 @@ struct NEAP_API Checkpoint {
   Generator& generator;
   Position position{};
   Facts facts{};
+  formats::Verify verify = formats::Verify::kOn;  // of load()
 
   /// Whole or not at all: after a failure the old file is as it was. Failures:
   /// what the door says. THROWS: NameError for a name of the model that begins

@@ -3,9 +3,11 @@
 #include <cmath>
 #include <limits>
 
+#include "neap/base/shown.hpp"
 #include "neap/train/checkpoint.hpp"
 #include "neap/train/checkpoint_keys.hpp"
 #include "neap/train/measures.hpp"
+#include "neap/train/optimizer_names.hpp"
 
 namespace neap::train {
 namespace {
@@ -46,7 +48,7 @@ class Figures {
                : failure(FailureKind::kCorrupt,
                          fmt::format("{}: its metadata have no good \"{}\"; "
                                      "use another checkpoint",
-                                     file_.name(), bad_));
+                                     file_.name(), base::shown(bad_)));
   }
 
  private:
@@ -87,8 +89,7 @@ Result<void> check_version(const SafetensorsFile& file) {
     return failure(
         FailureKind::kUnsupported,
         fmt::format("{}: a checkpoint of form {}, form {} is read", file.name(),
-                    std::string_view(*found).substr(0, 20),
-                    kCheckpointVersion));
+                    base::shown(*found, 20), kCheckpointVersion));
   }
   return {};
 }
@@ -97,10 +98,11 @@ Result<void> check_version(const SafetensorsFile& file) {
 void compare(std::string_view what, const memory::String* there,
              std::string_view here, Differences& differences) {
   if (there == nullptr) {
-    differences.add("{} is not said there, {} here", what, here);
+    differences.add("{} is not said there, {} here", base::shown(what),
+                    base::shown(here));
   } else if (*there != here) {
-    differences.add("{} is {} there, {} here", what, std::string_view(*there),
-                    here);
+    differences.add("{} is {} there, {} here", base::shown(what),
+                    base::shown(*there), base::shown(here));
   }
 }
 
@@ -110,7 +112,7 @@ void compare_data(const memory::String* there, std::string_view here,
   if (there != nullptr && *there != here) {
     differences.add(
         "the data hold something else (their XXH3 is {} there, {} here)",
-        std::string_view(*there), here);
+        base::shown(*there), here);
   }
 }
 
@@ -129,8 +131,8 @@ void compare_facts(const Checkpoint& checkpoint, const SafetensorsFile& file,
     if (item.key.starts_with(kFactPrefix)) {
       const auto key = std::string_view(item.key).substr(kFactPrefix.size());
       if (formats::find_key(checkpoint.facts, key) == nullptr) {
-        differences.add("{} is {} there, not said here", key,
-                        std::string_view(item.value));
+        differences.add("{} is {} there, not said here", base::shown(key),
+                        base::shown(item.value));
       }
     }
   }
@@ -147,7 +149,7 @@ class StateReader {
  public:
   StateReader(const Checkpoint& checkpoint, SafetensorsFile& file,
               const CallSite& site)
-      : parameters_(checkpoint.optimizer.parameters()),
+      : names_(names_in(checkpoint, file)),
         file_(file),
         site_(site),
         state_(checkpoint.optimizer.zero_state(site)) {}
@@ -157,20 +159,20 @@ class StateReader {
     for (std::size_t group = 0; group < state_.rates.size(); ++group) {
       state_.rates[group] = figures.rate(text_of("{}{}", kRatePrefix, group));
     }
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      state_.slots[i].steps = figures.count(text_of(
-          "{}{}", kUpdatesPrefix, std::string_view(parameters_[i].name)));
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      state_.slots[i].steps = figures.count(
+          text_of("{}{}", kUpdatesPrefix, std::string_view(names_[i])));
     }
   }
 
   void match(Differences& differences) {
     std::size_t found = 0;
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    for (std::size_t i = 0; i < names_.size(); ++i) {
       OptimizerState::Slot& slot = state_.slots[i];
       std::size_t used = 0;
       for (std::size_t k = 0; k < slot.tensor_count; ++k) {
         const SafetensorsEntry* entry =
-            file_.find(state_name(state_.names[k], parameters_[i].name));
+            file_.find(state_name(state_.names[k], names_[i]));
         if (entry != nullptr &&
             is_alike(*entry, slot.tensors[k], differences)) {
           ++used;
@@ -181,7 +183,7 @@ class StateReader {
         slot.tensors = {};
       } else if (used < slot.tensor_count) {
         differences.add("the optimizer's state of \"{}\" is in parts",
-                        std::string_view(parameters_[i].name));
+                        std::string_view(names_[i]));
       }
     }
     std::size_t there = 0;
@@ -195,14 +197,14 @@ class StateReader {
   }
 
   Result<void> read() {
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    for (std::size_t i = 0; i < names_.size(); ++i) {
       const OptimizerState::Slot& slot = state_.slots[i];
       for (std::size_t k = 0; slot.is_used() && k < slot.tensor_count; ++k) {
         if (is_rehearsed(slot.tensors[k])) {
           return {};
         }
         const SafetensorsEntry& entry =
-            *file_.find(state_name(state_.names[k], parameters_[i].name));
+            *file_.find(state_name(state_.names[k], names_[i]));
         if (auto read = file_.read(entry, slot.tensors[k], site_); !read) {
           return read;
         }
@@ -214,7 +216,26 @@ class StateReader {
   OptimizerState take() { return std::move(state_); }
 
  private:
-  const ParameterList& parameters_;
+  // Files of before there were checksums have the optimizer's own names.
+  static ParameterNames names_in(const Checkpoint& checkpoint,
+                                 const SafetensorsFile& file) {
+    ParameterNames names =
+        names_in_model(tensors_of(checkpoint.model), checkpoint.optimizer);
+    const bool may_be_old =
+        checkpoint.verify == formats::Verify::kOn && !file.has_checksums();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const memory::String& own = checkpoint.optimizer.parameters()[i].name;
+      const auto has = [&](std::string_view name) {
+        return file.find_text(text_of("{}{}", kUpdatesPrefix, name)) != nullptr;
+      };
+      if (names[i].empty() || (may_be_old && !has(names[i]) && has(own))) {
+        names[i] = own;
+      }
+    }
+    return names;
+  }
+
+  ParameterNames names_;  // of the optimizer's parameters in the file
   SafetensorsFile& file_;
   CallSite site_;
   OptimizerState state_;
@@ -224,7 +245,7 @@ class StateReader {
 
 Result<void> Checkpoint::load(const std::string& path, files::Door& door,
                               CallSite site) {
-  auto file = SafetensorsFile::open(door, path);
+  auto file = SafetensorsFile::open(door, path, verify);
   if (!file) {
     return tl::make_unexpected(std::move(file.error()));
   }

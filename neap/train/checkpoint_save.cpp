@@ -6,6 +6,7 @@
 #include "neap/base/version.hpp"
 #include "neap/train/checkpoint.hpp"
 #include "neap/train/checkpoint_keys.hpp"
+#include "neap/train/optimizer_names.hpp"
 
 namespace neap::train {
 namespace {
@@ -33,21 +34,17 @@ void check_names(const ParameterList& tensors) {
 }
 
 // What the optimizer updates must be there to be updated.
-void check_parameters(const ParameterList& tensors,
-                      const optim::Optimizer& optimizer) {
-  memory::Vector<const void*> known;
-  for (const Parameter& parameter : tensors) {
-    known.push_back(parameter.tensor.link().get());
-  }
-  std::ranges::sort(known);
-  for (const Parameter& parameter : optimizer.parameters()) {
-    const void* link = parameter.tensor.link().get();
-    if (!std::ranges::binary_search(known, link)) {
+ParameterNames checked_names(const ParameterList& tensors,
+                             const optim::Optimizer& optimizer) {
+  ParameterNames names = names_in_model(tensors, optimizer);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i].empty()) {
       base::raise<ValueError>(
           "checkpoint: the optimizer's \"{}\" is no parameter of the model",
-          std::string_view(parameter.name));
+          std::string_view(optimizer.parameters()[i].name));
     }
   }
+  return names;
 }
 
 void add(Metadata& metadata, std::string_view key, memory::String value) {
@@ -94,13 +91,14 @@ class Content {
       : tensors_(tensors_of(checkpoint.model)),
         state_(checkpoint.optimizer.state()) {
     check_names(tensors_);
-    check_parameters(tensors_, checkpoint.optimizer);
+    const ParameterNames updated =
+        checked_names(tensors_, checkpoint.optimizer);
     name_tensors(tensors_, named_, metadata_);
     add_figures(checkpoint, state_, metadata_);
     names_.reserve(state_.slots.size() * state_.names.size());
-    const ParameterList& updated = checkpoint.optimizer.parameters();
     for (std::size_t i = 0; i < state_.slots.size(); ++i) {
-      add_slot(state_.slots[i], updated[i], is_rehearsal);
+      add_slot(state_.slots[i], updated[i],
+               checkpoint.optimizer.parameters()[i].tensor, is_rehearsal);
     }
   }
 
@@ -108,17 +106,16 @@ class Content {
   const Metadata& metadata() const noexcept { return metadata_; }
 
  private:
-  void add_slot(const optim::OptimizerState::Slot& slot,
-                const Parameter& parameter, bool is_rehearsal) {
-    add(metadata_,
-        text_of("{}{}", kUpdatesPrefix, std::string_view(parameter.name)),
+  void add_slot(const optim::OptimizerState::Slot& slot, std::string_view name,
+                const Tensor& parameter, bool is_rehearsal) {
+    add(metadata_, text_of("{}{}", kUpdatesPrefix, name),
         figure_of(slot.steps));
     const std::size_t count =
         slot.is_used() || is_rehearsal ? slot.tensor_count : 0;
     for (std::size_t k = 0; k < count; ++k) {
-      names_.push_back(state_name(state_.names[k], parameter.name));
+      names_.push_back(state_name(state_.names[k], name));
       named_.push_back(
-          {names_.back(), slot.is_used() ? slot.tensors[k] : parameter.tensor});
+          {names_.back(), slot.is_used() ? slot.tensors[k] : parameter});
     }
   }
 

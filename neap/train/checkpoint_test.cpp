@@ -173,7 +173,7 @@ TEST_F(CheckpointTest, WhatDiffersIsNamed) {
   says({{"batch", "16"}}, "width is 8 there, not said here");
   says({{"batch", "16"}, {"width", "8"}, {"depth", "2"}},
        "depth is not said there, 2 here");
-  says({{"batch", "1\n2"}, {"width", "8"}}, "batch is 16 there, 1\\x0a2 here");
+  says({{"batch", "1\n2"}, {"width", "8"}}, "batch is 16 there, 1\\n2 here");
   const std::string many(1000, 'n');
   const Failure cut = refusal(run, {{"batch", memory::String(many)}});
   EXPECT_LT(cut.message.size(), 600U);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "neap/base/result.hpp"
+#include "neap/base/shown.hpp"
 
 namespace neap::train {
 
@@ -18,7 +19,8 @@ class Differences {
   void add(fmt::format_string<Args...> format, Args&&... args) {
     if (++count_ <= kNamed) {
       text_ += count_ == 1 ? "" : "; ";
-      text_ += shown(fmt::format(format, std::forward<Args>(args)...));
+      text_ += base::shown(fmt::format(format, std::forward<Args>(args)...),
+                           kLongest);
     }
   }
   bool empty() const noexcept { return count_ == 0; }
@@ -34,22 +36,8 @@ class Differences {
 
  private:
   static constexpr int kNamed = 4;
-  static constexpr std::size_t kLongest = 300;  // bytes of each
+  static constexpr std::size_t kLongest = 300;  // characters of each
 
-  // Facts are any text: a vocabulary has a line's end, and may be long.
-  static std::string shown(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-      const bool begins = (static_cast<unsigned char>(c) & 0xC0U) != 0x80;
-      if (out.size() >= kLongest && begins) {
-        return out + "...";
-      }
-      const bool is_control = static_cast<unsigned char>(c) < 0x20;
-      out += is_control ? fmt::format("\\x{:02x}", static_cast<unsigned>(c))
-                        : std::string(1, c);
-    }
-    return out;
-  }
   std::string text_;
   int count_ = 0;
 };

@@ -80,7 +80,7 @@ FitResult fit(nn::Layer& model, optim::Optimizer& optimizer,
   FitResult result;
   if (!options.resume.empty()) {
     auto resumed = trainer.resume(options.resume, options.facts,
-                                  door_of(options.door), site);
+                                  door_of(options.door), options.verify, site);
     if (!resumed) {
       result.resume_failure = std::move(resumed.error());
       return result;

@@ -34,6 +34,7 @@ struct FitOptions {
   /// A checkpoint to go on from, to the same end as the run that saved it;
   /// empty: none.
   std::string resume{};
+  formats::Verify verify = formats::Verify::kOn;  // of that checkpoint
   SavePlan save{};
   Facts facts{};                // of both (Trainer::save)
   files::Door* door = nullptr;  // of both; null: the system's

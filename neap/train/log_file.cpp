@@ -42,7 +42,12 @@ Result<void> LogFile::close() {
   if (!file_.is_open()) {
     return written;
   }
-  return file_.close();
+  // Nothing is lost by a loss of power once a run has ended.
+  auto synced = file_.sync();
+  auto closed = file_.close();
+  return written.and_then([&] { return synced; }).and_then([&] {
+    return closed;
+  });
 }
 
 }  // namespace neap::train

@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/train/module_state.hpp"
 
+#include "neap/base/shown.hpp"
+
 namespace neap::train {
 namespace {
 
@@ -43,19 +45,18 @@ bool is_alike(const SafetensorsEntry& entry, const Tensor& tensor,
   if (entry.dtype == tensor.dtype() && entry.shape == tensor.shape()) {
     return true;
   }
-  differences.add("\"{}\" is {} {} there, {} {} here",
-                  std::string_view(entry.name), name_of(entry.dtype),
-                  format_shape(entry.shape), name_of(tensor.dtype()),
-                  format_shape(tensor.shape()));
+  differences.add("\"{}\" is {} {} there, {} {} here", base::shown(entry.name),
+                  name_of(entry.dtype), format_shape(entry.shape),
+                  name_of(tensor.dtype()), format_shape(tensor.shape()));
   return false;
 }
 
 void add_names(const LoadReport& report, Differences& differences) {
   for (const memory::String& name : report.missing) {
-    differences.add("\"{}\" is not there", std::string_view(name));
+    differences.add("\"{}\" is not there", base::shown(name));
   }
   for (const memory::String& name : report.unexpected) {
-    differences.add("\"{}\" is not known here", std::string_view(name));
+    differences.add("\"{}\" is not known here", base::shown(name));
   }
 }
 

@@ -27,7 +27,8 @@ Result<void> save(const nn::Module& module, const std::string& path,
 
 Result<LoadReport> load(nn::Module& module, const std::string& path,
                         const LoadOptions& options, CallSite site) {
-  auto file = formats::SafetensorsFile::open(door_of(options.door), path);
+  auto file = formats::SafetensorsFile::open(door_of(options.door), path,
+                                             options.verify);
   if (!file) {
     return tl::make_unexpected(std::move(file.error()));
   }

@@ -2,7 +2,9 @@
 // Models in files, as PyTorch's users know them: a safetensors file holds the
 // parameters and buffers of a module under their paths ("encoder.fc1.weight").
 //
-//   neap::save(net, "net.safetensors").value();
+//   if (auto saved = neap::save(net, "net.safetensors"); !saved) {
+//     report(saved.error().message);
+//   }
 //   if (auto loaded = neap::load(net, "net.safetensors"); !loaded) {
 //     report(loaded.error().message);
 //   }
@@ -35,7 +37,8 @@ struct SaveOptions {
 struct LoadOptions {
   /// Names that only one of file and module has are a failure.
   bool strict = true;
-  files::Door* door = nullptr;  // null: the system's
+  formats::Verify verify = formats::Verify::kOn;  // by the file's checksums
+  files::Door* door = nullptr;                    // null: the system's
 };
 
 /// Names that only one of the two has; empty after a strict load.
@@ -48,7 +51,8 @@ struct LoadReport {
 /// an exception, none: elements are read into memory of their own first, so a
 /// load takes as many bytes as it reads until it ends. Gradients stay, and so
 /// do addresses, so compiled steps go on with the new values. Of a checkpoint
-/// (checkpoint.hpp) only the model is read. Failures: as SafetensorsFile;
+/// (checkpoint.hpp) only the model is read. Failures: as SafetensorsFile,
+/// kCorrupt where a tensor is not what its checksum says included;
 /// kMismatch for a tensor of another dtype or shape, for two unlike tensors
 /// that are tied here, and, if strict, for names that only one has. THROWS:
 /// DeviceError off the host; TraceError; OutOfMemory.

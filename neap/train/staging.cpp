@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 
+#include "neap/base/shown.hpp"
 #include "neap/formats/elements.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/tensor/host_access.hpp"
@@ -76,8 +77,8 @@ Result<void> Staging::compare(const Name& name) {
           FailureKind::kMismatch,
           fmt::format("{}: \"{}\" and \"{}\" are one tensor of the model and "
                       "two in the file",
-                      file_.name(), std::string_view(staged.entry->name),
-                      std::string_view(name.entry->name)));
+                      file_.name(), base::shown(staged.entry->name),
+                      base::shown(name.entry->name)));
     }
     rest = rest.subspan(part.size());
     first +=

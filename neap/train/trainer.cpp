@@ -148,8 +148,10 @@ void Trainer::rehearse_save(const Facts& facts) const {
 }
 
 Result<void> Trainer::resume(const std::string& path, const Facts& facts,
-                             files::Door& door, CallSite site) {
+                             files::Door& door, formats::Verify verify,
+                             CallSite site) {
   Checkpoint found = checkpoint(facts);
+  found.verify = verify;
   return found.load(path, door, site).map([&] {
     steps_done_ = found.position.step;
     epoch_ = found.position.epoch;

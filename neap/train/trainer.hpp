@@ -95,10 +95,11 @@ class NEAP_API Trainer {
   /// Goes on where the run that saved the file was: the steps from here on have
   /// its bits. Best before prepare(), while no state is made. Failures, THROWS:
   /// as Checkpoint::load; everything is then as before.
-  [[nodiscard]] Result<void> resume(const std::string& path,
-                                    const Facts& facts = {},
-                                    files::Door& door = files::system_door(),
-                                    CallSite site = CallSite::here());
+  [[nodiscard]] Result<void> resume(
+      const std::string& path, const Facts& facts = {},
+      files::Door& door = files::system_door(),
+      formats::Verify verify = formats::Verify::kOn,
+      CallSite site = CallSite::here());
   bool is_compiled() const noexcept { return planned_ != nullptr; }
   /// Of the plan; 0 before it is made, and without `compile`.
   Bytes arena_bytes() const noexcept;

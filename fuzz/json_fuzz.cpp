@@ -1,0 +1,45 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Tokens are read whatever their order, to the first fault; each string that is
+// read is written and read again.
+#include "neap/formats/json_cursor.hpp"
+
+#include "target.hpp"
+
+namespace neap::fuzz {
+
+void one_input(std::string_view bytes) {
+  formats::JsonCursor cursor(bytes);
+  memory::String text;
+  std::size_t before = 0;
+  while (cursor.is_good() && cursor.position() < bytes.size()) {
+    std::int64_t number = 0;
+    bool is_token = false;
+    for (const char token : {'{', '}', '[', ']', ':', ','}) {
+      is_token = is_token || cursor.accept(token);
+    }
+    const std::string_view rest = bytes.substr(cursor.position());
+    if (!is_token && rest.starts_with('"')) {
+      if (!cursor.string(text)) {
+        break;
+      }
+      expect(formats::is_utf8(text));
+      memory::String written;
+      formats::append_json_string(written, text);
+      formats::JsonCursor again(written);
+      memory::String same;
+      expect(again.string(same) && again.finish() && same == text);
+    } else if (!is_token && cursor.number(number)) {
+      expect(number >= 0);
+    }
+    expect(!cursor.is_good() || cursor.position() > before);
+    before = cursor.position();
+  }
+  expect(cursor.position() <= bytes.size());
+  if (!cursor.is_good()) {
+    const std::size_t at = cursor.position();
+    expect(!cursor.finish() && !cursor.accept('{') && !cursor.string(text));
+    expect(cursor.position() == at && !cursor.fault().empty());
+  }
+}
+
+}  // namespace neap::fuzz

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Writes the corpora of the fuzz targets, fuzz/corpora/TARGET/: a few small
+files each, whole ones and ones that are damaged at a place of their own."""
+
+import gzip
+import json
+import pathlib
+import struct
+
+HERE = pathlib.Path(__file__).resolve().parent / "corpora"
+
+
+def safetensors(header, data=b"", length=None):
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text) if length is None else length) + text + data
+
+
+def entry(dtype, shape, begin, end):
+    return {"dtype": dtype, "shape": shape, "data_offsets": [begin, end]}
+
+
+def idx(dtype, extents, elements):
+    return (struct.pack(">HBB", 0, dtype, len(extents))
+            + struct.pack(f">{len(extents)}I", *extents) + elements)
+
+
+def cifar(label):
+    return bytes([label]) + bytes(range(256)) * 12
+
+
+TWO = {"__metadata__": {"format": "pt", "k": "\u00e9\n\""},
+       "a": entry("I64", [], 0, 8), "b.weight": entry("F32", [2, 1], 8, 16),
+       "c": entry("BOOL", [3], 16, 19), "none": entry("BF16", [0, 4], 19, 19)}
+ONES = {"neap.xxh3.header": "0" * 16, "neap.xxh3.tensors": "1" * 16}
+CORPORA = {
+    "safetensors": {
+        "two": safetensors(TWO, bytes(16) + b"\0\1\0"),
+        "empty": safetensors({}),
+        "bool": safetensors(TWO, bytes(16) + b"\0\2\0"),
+        "checksums": safetensors({"__metadata__": ONES,
+                                  "x": entry("U8", [1], 0, 1)}, b"x"),
+        "gap": safetensors({"x": entry("U8", [1], 1, 2)}, b"xy"),
+        "long": safetensors({}, length=2**62),
+        "huge": safetensors({"x": entry("F64", [2**31, 2**31, 4], 0, 8)},
+                            bytes(8)),
+        "twice": safetensors(b'{"x":{"dtype":"U8","shape":[],"data_offsets":'
+                             b'[0,1]},"x":{"dtype":"U8","shape":[],'
+                             b'"data_offsets":[0,1]}}', b"x")},
+    "idx": {
+        "u8": idx(8, [2, 3], bytes(6)), "f32": idx(13, [2], bytes(8)),
+        "i32": idx(12, [1, 1, 1], bytes(4)), "none": idx(8, [0, 5], b""),
+        "short": idx(8, [2, 3], bytes(5)), "long": idx(8, [2**32 - 1] * 4, b""),
+        "gzip": gzip.compress(idx(8, [2, 3], bytes(6)), mtime=0)},
+    "cifar": {
+        "one": cifar(3), "two": cifar(0) + cifar(9), "label": cifar(10),
+        "short": cifar(1)[:-1], "fine": bytes([19]) + cifar(99)},
+    "csv": {
+        "table": b"a,b,label\n1,2.5,0\n-3e4,inf,1\n",
+        "quotes": b'"a ""b""","c\nd",e\r\n1,2,0\r\n', "empty": b"\n\n",
+        "semicolons": b"a;b\n1;2\n", "mark": b"\xef\xbb\xbfa,b\n1,0\n",
+        "open": b'"a,b\n', "return": b"a\rb\n"},
+    "gzip": {
+        "hello": gzip.compress(b"hello " * 50, mtime=0),
+        "stored": gzip.compress(bytes(range(256)), 0, mtime=0),
+        "two": gzip.compress(b"a", mtime=0) + gzip.compress(b"b", mtime=0),
+        "cut": gzip.compress(b"hello " * 50, mtime=0)[:-5],
+        "sum": gzip.compress(b"hello", mtime=0)[:-8] + bytes(8),
+        "plain": b"not compressed"},
+    "toml": {
+        "train": b"[train]\nmodel = 'mlp'\nhidden = [8, 8]\nlr = 1e-3\n"
+                 b"compile = true\nbudget = \"64MiB\"\n",
+        "top": b"steps = 3 # three\nsave = \"a\\u00e9\\n\"\n",
+        "dotted": b"a.b.c = 1\n", "nested": b"hidden = [[1], {a = 2}]\n",
+        "strings": b'path = """\nx\\\n  y"""\nsave = \'\'\'a"b\'\'\'\n',
+        "broken": b"lr = = 2\n", "outside": b"lr = 1\n[train]\nlr = 2\n"},
+    "pack": {
+        "plain": b"id,lower,upper,size\na,0,2,16\nb,2,5,8\n",
+        "all": b"lower,upper,size,alignment,fixed,alias_of,alias_at,offset\n"
+               b"0,2,16,8,,,,0\n1,2,4,1,,0,4,4\n", "semicolons": b"lower;upper\n",
+        "time": b"lower,upper,size\n2,1,4\n", "cells": b"lower,upper,size\n1,2\n",
+        "large": b"lower,upper,size\n0,1,9223372036854775807\n0,1,1\n"},
+    "vocabulary": {
+        "ascii": b"the tide was low\n", "utf8": "gr\u00f6\u00dfe \u20ac \U0001f30a".encode(),
+        "cut": b"a\xc3", "surrogate": b"\xed\xa0\x80", "long": b"\xc0\xaf"},
+    "json": {
+        "object": b'{"a":[1,2,9223372036854775807],"b":{"c":"\\u00e9\\n"}}',
+        "pair": b'"\\ud83c\\udf0a"', "alone": b'"\\ud83c"', "zero": b"01",
+        "fraction": b"1.5", "control": b'"\n"', "open": b'"abc\\'},
+}
+
+
+def main():
+    for target, files in CORPORA.items():
+        folder = HERE / target
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,18 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// The names that an optimizer's parameters have in a checkpoint: their paths in
+// the model. Groups may be made of children, whose parameters are named within
+// the child, so that two of them are called "weight". Of this room alone.
+#pragma once
+
+#include "neap/optim/optimizer.hpp"
+
+namespace neap::train {
+
+using ParameterNames = memory::Vector<memory::String>;
+
+/// One for each of optimizer.parameters(); a parameter that `tensors`, those of
+/// the model, do not have gets an empty name. THROWS: OutOfMemory.
+ParameterNames names_in_model(const ParameterList& tensors,
+                              const optim::Optimizer& optimizer);
+
+}  // namespace neap::train
