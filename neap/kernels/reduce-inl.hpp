@@ -203,12 +203,72 @@ HWY_INLINE void join_row_group(const Map& map, const Tile& tile,
   }
 }
 
+// Few columns: kVectors vectors of them stay in registers from row to row. The
+// last vector holds `last` columns.
+template <class Join, class T, std::size_t kVectors, class Map, class R>
+HWY_INLINE void reduce_few_columns(const Map& map, const Tile& tile,
+                                   std::size_t last, R* totals) {
+  const hn::ScalableTag<R> d;
+  using V = hn::Vec<decltype(d)>;
+  constexpr std::size_t kLanes = hn::MaxLanes(d);
+  V total[kVectors];
+  for (V& t : total) {
+    t = Join::neutral(d);
+  }
+  const auto add_row = [&](const T* x, const auto& load_last) HWY_ATTR {
+    for (std::size_t v = 0; v + 1 < kVectors; ++v) {
+      total[v] = Join::join(total[v], map(d, load_as(d, x + v * kLanes)));
+    }
+    V& t = total[kVectors - 1];
+    t = Join::join(t, map(d, load_last(x + (kVectors - 1) * kLanes)));
+  };
+  if (last == kLanes) {
+    for (std::int64_t r = 0; r < tile.row_count; ++r) {
+      add_row(tile.row<T>(r),
+              [d](const T* x) HWY_ATTR { return load_as(d, x); });
+    }
+  } else {
+    for (std::int64_t r = 0; r < tile.row_count; ++r) {
+      add_row(tile.row<T>(r), [d, last](const T* x) HWY_ATTR {
+        return load_some_as(d, x, last);
+      });
+    }
+  }
+  for (std::size_t v = 0; v < kVectors; ++v) {
+    hn::Store(total[v], d, totals + v * kLanes);
+  }
+}
+
+inline constexpr std::size_t kFewVectors = 4;
+
+/// Whether all columns fit a few registers.
+template <class R>
+HWY_INLINE bool are_few(const Tile& tile) {
+  constexpr std::size_t kLanes = hn::MaxLanes(hn::ScalableTag<R>());
+  return static_cast<std::size_t>(tile.columns) <= kFewVectors * kLanes;
+}
+
 /// One block of columns: totals[c] = join over map of column c, in elements of
 /// R. `totals` is aligned and has room for kReduceColumns.
 template <class Join, class T, class Map, class R>
 HWY_INLINE void reduce_columns(const Map& map, const Tile& tile, R* totals) {
   const hn::ScalableTag<R> d;
   const auto columns = static_cast<std::size_t>(tile.columns);
+  if (are_few<R>(tile)) {
+    constexpr std::size_t kLanes = hn::MaxLanes(d);
+    const std::size_t vectors = (columns + kLanes - 1) / kLanes;
+    const std::size_t last = columns - (vectors - 1) * kLanes;
+    switch (vectors) {
+      case 1:
+        return reduce_few_columns<Join, T, 1>(map, tile, last, totals);
+      case 2:
+        return reduce_few_columns<Join, T, 2>(map, tile, last, totals);
+      case 3:
+        return reduce_few_columns<Join, T, 3>(map, tile, last, totals);
+      default:
+        return reduce_few_columns<Join, T, 4>(map, tile, last, totals);
+    }
+  }
   for (std::size_t c = 0; c < columns; c += hn::Lanes(d)) {
     hn::Store(Join::neutral(d), d, totals + c);
   }
@@ -330,6 +390,26 @@ HWY_INLINE T reduce_plain_block(const Map& map, const T* x,
   return reduce_block<Join>(map, x, count);
 }
 
+/// reduce_columns in the dtype of x, with the same short way where columns are
+/// few: the tile is read again from a cache.
+template <class Join, class Map, class T>
+HWY_INLINE void reduce_plain_columns(const Map& map, const Tile& tile,
+                                     T* totals) {
+  if constexpr (requires { typename Join::Quick; }) {
+    if (are_few<T>(tile)) {
+      reduce_columns<AddVectors, T>(Same(), tile, totals);
+      bool are_numbers = true;
+      for (std::int64_t c = 0; c < tile.columns; ++c) {
+        are_numbers = are_numbers && totals[c] == totals[c];
+      }
+      if (are_numbers) {
+        return reduce_columns<typename Join::Quick, T>(map, tile, totals);
+      }
+    }
+  }
+  reduce_columns<Join, T>(map, tile, totals);
+}
+
 /// A reduction that joins map(x) for elements x of T: State is T or, for sums,
 /// double. `Scalar` joins states and names the neutral one.
 template <class T, class Vectors, class Scalar, class Map = Same>
@@ -344,7 +424,7 @@ struct PlainReduction {
   }
   static void columns(const Tile& tile, State* parts) {
     HWY_ALIGN T totals[kReduceColumns];
-    reduce_columns<Vectors, T>(Map(), tile, totals);
+    reduce_plain_columns<Vectors>(Map(), tile, totals);
     for (std::int64_t c = 0; c < tile.columns; ++c) {
       parts[c] = static_cast<State>(totals[c]);
     }
@@ -376,12 +456,32 @@ struct IntegerReduction {
     }
     return total;
   }
+  // Whether the sum of a block of bytes fits 32 bits.
+  static constexpr bool kIsNarrow =
+      sizeof(In) == 1 && std::is_same_v<Scalar, AddStates<std::uint64_t>>;
+
   static void columns(const Tile& tile, State* parts) {
+    if constexpr (kIsNarrow) {
+      std::uint32_t sums[kReduceColumns];
+      add_bytes(tile, sums);
+      std::copy_n(sums, tile.columns, parts);
+      return;
+    }
     std::fill_n(parts, tile.columns, neutral());
     for (std::int64_t r = 0; r < tile.row_count; ++r) {
       const In* x = tile.row<In>(r);
       for (std::int64_t c = 0; c < tile.columns; ++c) {
         parts[c] = Scalar::join(parts[c], static_cast<State>(x[c]));
+      }
+    }
+  }
+  static void add_bytes(const Tile& tile, std::uint32_t* sums) {
+    static_assert(kReduceBlock * 255 <= 0xFFFFFFFF);
+    std::fill_n(sums, tile.columns, 0U);
+    for (std::int64_t r = 0; r < tile.row_count; ++r) {
+      const In* x = tile.row<In>(r);
+      for (std::int64_t c = 0; c < tile.columns; ++c) {
+        sums[c] += static_cast<std::uint32_t>(x[c]);
       }
     }
   }
