@@ -85,8 +85,7 @@ HWY_INLINE V scale_by_power(D d, V y, V n) {
   const hn::RebindToSigned<D> bits;
   const auto whole = hn::ConvertTo(bits, n);
   const auto part = hn::ShiftRight<1>(whole);
-  return hn::Mul(hn::Mul(y, two_to(d, part)),
-                 two_to(d, hn::Sub(whole, part)));
+  return hn::Mul(hn::Mul(y, two_to(d, part)), two_to(d, hn::Sub(whole, part)));
 #endif
 }
 

@@ -61,6 +61,8 @@ struct ExtremeVectors {
   }
 
   struct Quick {
+    static constexpr bool kIsForNumbers = true;
+
     template <class D>
     static HWY_INLINE hn::Vec<D> neutral(D d) {
       return ExtremeVectors::neutral(d);
@@ -204,23 +206,34 @@ HWY_INLINE void join_row_group(const Map& map, const Tile& tile,
 }
 
 // Few columns: kVectors vectors of them stay in registers from row to row. The
-// last vector holds `last` columns.
+// last vector holds `last` columns. Returns false, and no result, where Join is
+// for numbers alone and there was NaN.
 template <class Join, class T, std::size_t kVectors, class Map, class R>
-HWY_INLINE void reduce_few_columns(const Map& map, const Tile& tile,
+HWY_INLINE bool reduce_few_columns(const Map& map, const Tile& tile,
                                    std::size_t last, R* totals) {
   const hn::ScalableTag<R> d;
   using V = hn::Vec<decltype(d)>;
   constexpr std::size_t kLanes = hn::MaxLanes(d);
+  constexpr bool kWatches = requires {
+    Join::kIsForNumbers;
+  };
   V total[kVectors];
   for (V& t : total) {
     t = Join::neutral(d);
   }
+  auto is_nan = hn::IsNaN(total[0]);
+  const auto add = [&](V& t, V x) HWY_ATTR {
+    const V mapped = map(d, x);
+    if constexpr (kWatches) {
+      is_nan = hn::Or(is_nan, hn::IsNaN(mapped));
+    }
+    t = Join::join(t, mapped);
+  };
   const auto add_row = [&](const T* x, const auto& load_last) HWY_ATTR {
     for (std::size_t v = 0; v + 1 < kVectors; ++v) {
-      total[v] = Join::join(total[v], map(d, load_as(d, x + v * kLanes)));
+      add(total[v], load_as(d, x + v * kLanes));
     }
-    V& t = total[kVectors - 1];
-    t = Join::join(t, map(d, load_last(x + (kVectors - 1) * kLanes)));
+    add(total[kVectors - 1], load_last(x + (kVectors - 1) * kLanes));
   };
   if (last == kLanes) {
     for (std::int64_t r = 0; r < tile.row_count; ++r) {
@@ -237,6 +250,7 @@ HWY_INLINE void reduce_few_columns(const Map& map, const Tile& tile,
   for (std::size_t v = 0; v < kVectors; ++v) {
     hn::Store(total[v], d, totals + v * kLanes);
   }
+  return hn::AllFalse(d, is_nan);
 }
 
 inline constexpr std::size_t kFewVectors = 4;
@@ -248,6 +262,26 @@ HWY_INLINE bool are_few(const Tile& tile) {
   return static_cast<std::size_t>(tile.columns) <= kFewVectors * kLanes;
 }
 
+/// The same for any such number of vectors. REQUIRES: are_few<R>(tile).
+template <class Join, class T, class Map, class R>
+HWY_INLINE bool reduce_few_columns(const Map& map, const Tile& tile,
+                                   R* totals) {
+  constexpr std::size_t kLanes = hn::MaxLanes(hn::ScalableTag<R>());
+  const auto columns = static_cast<std::size_t>(tile.columns);
+  const std::size_t vectors = (columns + kLanes - 1) / kLanes;
+  const std::size_t last = columns - (vectors - 1) * kLanes;
+  switch (vectors) {
+    case 1:
+      return reduce_few_columns<Join, T, 1>(map, tile, last, totals);
+    case 2:
+      return reduce_few_columns<Join, T, 2>(map, tile, last, totals);
+    case 3:
+      return reduce_few_columns<Join, T, 3>(map, tile, last, totals);
+    default:
+      return reduce_few_columns<Join, T, 4>(map, tile, last, totals);
+  }
+}
+
 /// One block of columns: totals[c] = join over map of column c, in elements of
 /// R. `totals` is aligned and has room for kReduceColumns.
 template <class Join, class T, class Map, class R>
@@ -255,19 +289,13 @@ HWY_INLINE void reduce_columns(const Map& map, const Tile& tile, R* totals) {
   const hn::ScalableTag<R> d;
   const auto columns = static_cast<std::size_t>(tile.columns);
   if (are_few<R>(tile)) {
-    constexpr std::size_t kLanes = hn::MaxLanes(d);
-    const std::size_t vectors = (columns + kLanes - 1) / kLanes;
-    const std::size_t last = columns - (vectors - 1) * kLanes;
-    switch (vectors) {
-      case 1:
-        return reduce_few_columns<Join, T, 1>(map, tile, last, totals);
-      case 2:
-        return reduce_few_columns<Join, T, 2>(map, tile, last, totals);
-      case 3:
-        return reduce_few_columns<Join, T, 3>(map, tile, last, totals);
-      default:
-        return reduce_few_columns<Join, T, 4>(map, tile, last, totals);
+    if constexpr (requires { typename Join::Quick; }) {
+      if (reduce_few_columns<typename Join::Quick, T>(map, tile, totals)) {
+        return;
+      }
     }
+    reduce_few_columns<Join, T>(map, tile, totals);
+    return;
   }
   for (std::size_t c = 0; c < columns; c += hn::Lanes(d)) {
     hn::Store(Join::neutral(d), d, totals + c);
@@ -390,26 +418,6 @@ HWY_INLINE T reduce_plain_block(const Map& map, const T* x,
   return reduce_block<Join>(map, x, count);
 }
 
-/// reduce_columns in the dtype of x, with the same short way where columns are
-/// few: the tile is read again from a cache.
-template <class Join, class Map, class T>
-HWY_INLINE void reduce_plain_columns(const Map& map, const Tile& tile,
-                                     T* totals) {
-  if constexpr (requires { typename Join::Quick; }) {
-    if (are_few<T>(tile)) {
-      reduce_columns<AddVectors, T>(Same(), tile, totals);
-      bool are_numbers = true;
-      for (std::int64_t c = 0; c < tile.columns; ++c) {
-        are_numbers = are_numbers && totals[c] == totals[c];
-      }
-      if (are_numbers) {
-        return reduce_columns<typename Join::Quick, T>(map, tile, totals);
-      }
-    }
-  }
-  reduce_columns<Join, T>(map, tile, totals);
-}
-
 /// A reduction that joins map(x) for elements x of T: State is T or, for sums,
 /// double. `Scalar` joins states and names the neutral one.
 template <class T, class Vectors, class Scalar, class Map = Same>
@@ -424,7 +432,7 @@ struct PlainReduction {
   }
   static void columns(const Tile& tile, State* parts) {
     HWY_ALIGN T totals[kReduceColumns];
-    reduce_plain_columns<Vectors>(Map(), tile, totals);
+    reduce_columns<Vectors, T>(Map(), tile, totals);
     for (std::int64_t c = 0; c < tile.columns; ++c) {
       parts[c] = static_cast<State>(totals[c]);
     }

@@ -115,8 +115,8 @@ void forward_columns(const Rows& x, const Rows& y, std::int64_t begin,
       };
       map_columns(strip, normalise, to, from);
     } else {
-      const auto put = [&to](std::int64_t j, std::size_t c, V v,
-                             auto store) HWY_ATTR { store(v, to.at(j) + c); };
+      const auto put = [&to](std::int64_t j, std::size_t c, V v, auto store)
+                           HWY_ATTR { store(v, to.at(j) + c); };
       sum_columns(strip, exp_above, put, from);
       for (std::size_t c = 0; c < strip.count; c += hn::Lanes(d)) {
         hn::Store(hn::Div(hn::Set(d, T(1)), at(strip.sums, c)), d,

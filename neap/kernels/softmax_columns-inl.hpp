@@ -8,8 +8,7 @@
 //             column 0   1   2  ..     a strip
 //   element 0   x[0,0]  x[0,1]  x[0,2]     partial 0
 //   element 1   x[1,0]  x[1,1]  x[1,2]     partial 1    .. of each column
-#if defined(NEAP_KERNELS_SOFTMAX_COLUMNS_INL_HPP_) == \
-    defined(HWY_TARGET_TOGGLE)
+#if defined(NEAP_KERNELS_SOFTMAX_COLUMNS_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NEAP_KERNELS_SOFTMAX_COLUMNS_INL_HPP_
 #undef NEAP_KERNELS_SOFTMAX_COLUMNS_INL_HPP_
 #else
@@ -85,23 +84,20 @@ HWY_INLINE void find_largest(Strip<T>& strip, const Columns<const T>& x) {
   constexpr std::int64_t kGroup = 4;  // rows that share a load of the largest
   std::int64_t j = 0;
   for (; j + kGroup <= strip.length; j += kGroup) {
-    for_each_vector(d, strip.count,
-                    [&](std::size_t c, auto load, auto /*store*/) HWY_ATTR {
-                      T* to = strip.largest + c;
-                      const auto a = hn::Max(load(x.at(j) + c),
-                                             load(x.at(j + 1) + c));
-                      const auto b = hn::Max(load(x.at(j + 2) + c),
-                                             load(x.at(j + 3) + c));
-                      hn::Store(hn::Max(hn::Max(a, b), hn::Load(d, to)), d, to);
-                    });
+    for_each_vector(
+        d, strip.count, [&](std::size_t c, auto load, auto /*store*/) HWY_ATTR {
+          T* to = strip.largest + c;
+          const auto a = hn::Max(load(x.at(j) + c), load(x.at(j + 1) + c));
+          const auto b = hn::Max(load(x.at(j + 2) + c), load(x.at(j + 3) + c));
+          hn::Store(hn::Max(hn::Max(a, b), hn::Load(d, to)), d, to);
+        });
   }
   for (; j < strip.length; ++j) {
-    for_each_vector(d, strip.count,
-                    [&](std::size_t c, auto load, auto /*store*/) HWY_ATTR {
-                      T* to = strip.largest + c;
-                      hn::Store(hn::Max(load(x.at(j) + c), hn::Load(d, to)), d,
-                                to);
-                    });
+    for_each_vector(
+        d, strip.count, [&](std::size_t c, auto load, auto /*store*/) HWY_ATTR {
+          T* to = strip.largest + c;
+          hn::Store(hn::Max(load(x.at(j) + c), hn::Load(d, to)), d, to);
+        });
   }
 }
 
@@ -118,9 +114,9 @@ HWY_INLINE void join_block(Strip<T>& strip, std::int64_t elements,
     for (std::size_t i = 0; i < half && i + half < used; ++i) {
       for (std::size_t c = 0; c < strip.count; c += hn::Lanes(d)) {
         T* to = strip.partials[i] + c;
-        hn::Store(hn::Add(hn::Load(d, to),
-                          hn::Load(d, strip.partials[i + half] + c)),
-                  d, to);
+        hn::Store(
+            hn::Add(hn::Load(d, to), hn::Load(d, strip.partials[i + half] + c)),
+            d, to);
       }
     }
   }
@@ -136,24 +132,22 @@ template <class T, class OpAt, class See, class... In>
 HWY_INLINE void sum_columns(Strip<T>& strip, const OpAt& op_at, const See& see,
                             const In&... in) {
   const hn::ScalableTag<T> d;
-  for_each_block(
-      strip.length, [&](std::int64_t first, std::int64_t count) HWY_ATTR {
-        for (std::int64_t j = 0; j < count; ++j) {
-          const auto k = static_cast<std::size_t>(j);
-          T* partial = strip.partials[k % kSoftmaxPartials];
-          const bool is_new = k < kSoftmaxPartials;
-          for_each_vector(
-              d, strip.count,
-              [&](std::size_t c, auto load, auto store) HWY_ATTR {
-                const auto v = op_at(c)(d, load(in.at(first + j) + c)...);
-                see(first + j, c, v, store);
-                const auto before =
-                    is_new ? hn::Zero(d) : hn::Load(d, partial + c);
-                hn::Store(hn::Add(before, v), d, partial + c);
-              });
-        }
-        join_block(strip, count, first == 0);
-      });
+  for_each_block(strip.length, [&](std::int64_t first,
+                                   std::int64_t count) HWY_ATTR {
+    for (std::int64_t j = 0; j < count; ++j) {
+      const auto k = static_cast<std::size_t>(j);
+      T* partial = strip.partials[k % kSoftmaxPartials];
+      const bool is_new = k < kSoftmaxPartials;
+      for_each_vector(
+          d, strip.count, [&](std::size_t c, auto load, auto store) HWY_ATTR {
+            const auto v = op_at(c)(d, load(in.at(first + j) + c)...);
+            see(first + j, c, v, store);
+            const auto before = is_new ? hn::Zero(d) : hn::Load(d, partial + c);
+            hn::Store(hn::Add(before, v), d, partial + c);
+          });
+    }
+    join_block(strip, count, first == 0);
+  });
   for (std::size_t c = 0; c < strip.count; ++c) {
     strip.sums[c] = static_cast<T>(strip.totals[c]);
   }

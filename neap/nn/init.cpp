@@ -114,9 +114,8 @@ Tensor uniform_(Tensor tensor, double low, double high, CallSite site) {
     base::draw_uniform(range, y);
   };
   const auto fill_from = [&](auto numbers) {
-    fill(tensor, site, [&](std::uint64_t i) {
-      return low + (high - low) * numbers(i);
-    });
+    fill(tensor, site,
+         [&](std::uint64_t i) { return low + (high - low) * numbers(i); });
   };
   if (tensor.dtype() == f64) {
     fill_from(ahead<double>(key, draw));

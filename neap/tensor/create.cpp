@@ -146,25 +146,23 @@ Tensor from_values(std::initializer_list<double> values, const Shape& shape,
 }
 
 Tensor rand(const Shape& shape, DType dtype, CallSite site) {
-  return draw<float, double>(
-      "rand", is_drawn_float(dtype),
-      {.kind = Creation::Kind::kRand,
-       .spec = {dtype, shape, memory::kHost},
-       .site = site},
-      [](const base::DrawnRange& range, auto* y) {
-        base::draw_uniform(range, y);
-      });
+  return draw<float, double>("rand", is_drawn_float(dtype),
+                             {.kind = Creation::Kind::kRand,
+                              .spec = {dtype, shape, memory::kHost},
+                              .site = site},
+                             [](const base::DrawnRange& range, auto* y) {
+                               base::draw_uniform(range, y);
+                             });
 }
 
 Tensor randn(const Shape& shape, DType dtype, CallSite site) {
-  return draw<float, double>(
-      "randn", is_drawn_float(dtype),
-      {.kind = Creation::Kind::kRandn,
-       .spec = {dtype, shape, memory::kHost},
-       .site = site},
-      [](const base::DrawnRange& range, auto* y) {
-        base::draw_normal(range, {}, y);
-      });
+  return draw<float, double>("randn", is_drawn_float(dtype),
+                             {.kind = Creation::Kind::kRandn,
+                              .spec = {dtype, shape, memory::kHost},
+                              .site = site},
+                             [](const base::DrawnRange& range, auto* y) {
+                               base::draw_normal(range, {}, y);
+                             });
 }
 
 Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape,
