@@ -8,129 +8,20 @@
 #endif
 
 #include <limits>
+#include <type_traits>
 
-#include "hwy/highway.h"
-#include "neap/kernels/elementwise-inl.hpp"
-#include "neap/kernels/reduce.hpp"
+#include "neap/kernels/reduce_columns-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace neap::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-struct AddVectors {
-  template <class D>
-  static HWY_INLINE hn::Vec<D> neutral(D d) {
-    return hn::Zero(d);
-  }
-  template <class V>
-  static HWY_INLINE V join(V a, V b) {
-    return hn::Add(a, b);
-  }
-};
-
-struct MulVectors {
-  template <class D>
-  static HWY_INLINE hn::Vec<D> neutral(D d) {
-    return constant(d, 1.0);
-  }
-  template <class V>
-  static HWY_INLINE V join(V a, V b) {
-    return hn::Mul(a, b);
-  }
-};
-
-/// The larger, or the smaller; NaN if either is; b where they are equal.
-/// Among numbers alone `Quick` has the same bits.
-template <bool kIsMax>
-struct ExtremeVectors {
-  template <class D>
-  static HWY_INLINE hn::Vec<D> neutral(D d) {
-    constexpr auto kInfinity = std::numeric_limits<hn::TFromD<D>>::infinity();
-    return hn::Set(d, kIsMax ? -kInfinity : kInfinity);
-  }
-  template <class V>
-  static HWY_INLINE auto wins(V a, V b) {
-    return kIsMax ? hn::Gt(a, b) : hn::Lt(a, b);
-  }
-  template <class V>
-  static HWY_INLINE V join(V a, V b) {
-    return hn::IfThenElse(hn::Or(wins(a, b), hn::IsNaN(a)), a, b);
-  }
-
-  struct Quick {
-    static constexpr bool kIsForNumbers = true;
-
-    template <class D>
-    static HWY_INLINE hn::Vec<D> neutral(D d) {
-      return ExtremeVectors::neutral(d);
-    }
-    template <class V>
-    static HWY_INLINE V join(V a, V b) {
-#if HWY_TARGET <= HWY_AVX2  // one instruction, which gives b where equal
-      return kIsMax ? hn::Max(a, b) : hn::Min(a, b);
-#else
-      return hn::IfThenElse(wins(a, b), a, b);
-#endif
-    }
-  };
-};
-
-using LargerVectors = ExtremeVectors<true>;
-using SmallerVectors = ExtremeVectors<false>;
-
-struct Same {
-  template <class D, class V>
-  HWY_INLINE V operator()(D, V x) const {
-    return x;
-  }
-};
-
-/// A vector of D from elements of T: the same type, or f32 widened to f64.
-template <class D, class T>
-HWY_INLINE hn::Vec<D> load_as(D d, const T* x) {
-  if constexpr (sizeof(T) == sizeof(hn::TFromD<D>)) {
-    return hn::LoadU(d, x);
-  } else {
-    return hn::PromoteTo(d, hn::LoadU(hn::Rebind<T, D>(), x));
-  }
-}
-
-/// The first `count` of them, the others 0.
-template <class D, class T>
-HWY_INLINE hn::Vec<D> load_some_as(D d, const T* x, std::size_t count) {
-  const hn::Rebind<T, D> from;
-#if HWY_TARGET <= HWY_AVX2  // where a masked load touches no more than it takes
-  const auto loaded = hn::MaskedLoad(hn::FirstN(from, count), from, x);
-#else
-  const auto loaded = load_some(from, x, count);
-#endif
-  if constexpr (sizeof(T) == sizeof(hn::TFromD<D>)) {
-    return loaded;
-  } else {
-    return hn::PromoteTo(d, loaded);
-  }
-}
-
-// Joins the lanes of a vector by halves.
-template <class Join, class D>
-HWY_INLINE hn::TFromD<D> join_lanes([[maybe_unused]] D d, hn::Vec<D> v) {
-#if HWY_TARGET != HWY_SCALAR
-  if constexpr (hn::MaxLanes(d) > 1) {
-    const hn::Half<D> half;
-    return join_lanes<Join>(
-        half, Join::join(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
-  }
-#endif
-  return hn::GetLane(v);
-}
-
-/// One block: join over map(x[0]), .., map(x[size - 1]), in elements of R.
-template <class Join, class Map, class T, class R = T>
-HWY_INLINE R reduce_block(const Map& map, const T* x, std::int64_t size,
-                          R /*type*/ = R()) {
+/// One block: join over map(x[0]), .., map(x[size - 1]), in elements of R. The
+/// watch sees what is joined.
+template <class Join, class Map, class T, class R, class Watch>
+HWY_INLINE R reduce_watched_block(const Map& map, const T* x, std::int64_t size,
+                                  Watch& watch) {
   const hn::ScalableTag<R> d;
   using V = hn::Vec<decltype(d)>;
   constexpr std::size_t kLanes = hn::MaxLanes(d);
@@ -138,6 +29,7 @@ HWY_INLINE R reduce_block(const Map& map, const T* x, std::int64_t size,
   const auto count = static_cast<std::size_t>(size);
   if (count <= kLanes) {  // the other partials are neutral
     const V mapped = map(d, load_some_as(d, x, count));
+    watch.see(0, mapped);
     return join_lanes<Join>(
         d,
         Join::join(Join::neutral(d), hn::IfThenElse(hn::FirstN(d, count),
@@ -150,14 +42,16 @@ HWY_INLINE R reduce_block(const Map& map, const T* x, std::int64_t size,
   std::size_t i = 0;
   for (; i + kReducePartials<R> <= count; i += kReducePartials<R>) {
     for (std::size_t v = 0; v < kVectors; ++v) {
-      partials[v] =
-          Join::join(partials[v], map(d, load_as(d, x + i + v * kLanes)));
+      const V mapped = map(d, load_as(d, x + i + v * kLanes));
+      watch.see(v, mapped);
+      partials[v] = Join::join(partials[v], mapped);
     }
   }
   // The rest: joining the neutral element changes nothing.
   for (std::size_t v = 0; v < kVectors && i < count; ++v, i += kLanes) {
     const std::size_t rest = HWY_MIN(count - i, kLanes);
     const V mapped = map(d, load_some_as(d, x + i, rest));
+    watch.see(v, mapped);
     const V valid =
         hn::IfThenElse(hn::FirstN(d, rest), mapped, Join::neutral(d));
     partials[v] = Join::join(partials[v], valid);
@@ -170,145 +64,11 @@ HWY_INLINE R reduce_block(const Map& map, const T* x, std::int64_t size,
   return join_lanes<Join>(d, partials[0]);
 }
 
-// Rows [first, first + kRows) into one vector of columns.
-template <class Join, std::size_t kRows, class Map, class D, class T>
-HWY_INLINE hn::Vec<D> join_rows(const Map& map, D d, const T* const* rows,
-                                std::size_t column, hn::Vec<D> total) {
-  for (std::size_t r = 0; r < kRows; ++r) {
-    total = Join::join(total, map(d, load_as(d, rows[r] + column)));
-  }
-  return total;
-}
-
-template <class Join, std::size_t kRows, class Map, class T, class R>
-HWY_INLINE void join_row_group(const Map& map, const Tile& tile,
-                               std::int64_t first, R* totals) {
-  const hn::ScalableTag<R> d;
-  const std::size_t lanes = hn::Lanes(d);
-  const auto columns = static_cast<std::size_t>(tile.columns);
-  const T* rows[kRows];
-  for (std::size_t r = 0; r < kRows; ++r) {
-    rows[r] = tile.row<T>(first + static_cast<std::int64_t>(r));
-  }
-  std::size_t c = 0;
-  for (; c + lanes <= columns; c += lanes) {
-    hn::Store(join_rows<Join, kRows>(map, d, rows, c, hn::Load(d, totals + c)),
-              d, totals + c);
-  }
-  if (c < columns) {
-    const std::size_t rest = columns - c;
-    auto total = hn::Load(d, totals + c);
-    for (std::size_t r = 0; r < kRows; ++r) {
-      total = Join::join(total, map(d, load_some_as(d, rows[r] + c, rest)));
-    }
-    hn::Store(total, d, totals + c);  // beyond `columns` nobody looks
-  }
-}
-
-// Few columns: kVectors vectors of them stay in registers from row to row. The
-// last vector holds `last` columns. Returns false, and no result, where Join is
-// for numbers alone and there was NaN.
-template <class Join, class T, std::size_t kVectors, class Map, class R>
-HWY_INLINE bool reduce_few_columns(const Map& map, const Tile& tile,
-                                   std::size_t last, R* totals) {
-  const hn::ScalableTag<R> d;
-  using V = hn::Vec<decltype(d)>;
-  constexpr std::size_t kLanes = hn::MaxLanes(d);
-  constexpr bool kWatches = requires {
-    Join::kIsForNumbers;
-  };
-  V total[kVectors];
-  for (V& t : total) {
-    t = Join::neutral(d);
-  }
-  auto is_nan = hn::IsNaN(total[0]);
-  const auto add = [&](V& t, V x) HWY_ATTR {
-    const V mapped = map(d, x);
-    if constexpr (kWatches) {
-      is_nan = hn::Or(is_nan, hn::IsNaN(mapped));
-    }
-    t = Join::join(t, mapped);
-  };
-  const auto add_row = [&](const T* x, const auto& load_last) HWY_ATTR {
-    for (std::size_t v = 0; v + 1 < kVectors; ++v) {
-      add(total[v], load_as(d, x + v * kLanes));
-    }
-    add(total[kVectors - 1], load_last(x + (kVectors - 1) * kLanes));
-  };
-  if (last == kLanes) {
-    for (std::int64_t r = 0; r < tile.row_count; ++r) {
-      add_row(tile.row<T>(r),
-              [d](const T* x) HWY_ATTR { return load_as(d, x); });
-    }
-  } else {
-    for (std::int64_t r = 0; r < tile.row_count; ++r) {
-      add_row(tile.row<T>(r), [d, last](const T* x) HWY_ATTR {
-        return load_some_as(d, x, last);
-      });
-    }
-  }
-  for (std::size_t v = 0; v < kVectors; ++v) {
-    hn::Store(total[v], d, totals + v * kLanes);
-  }
-  return hn::AllFalse(d, is_nan);
-}
-
-inline constexpr std::size_t kFewVectors = 4;
-
-/// Whether all columns fit a few registers.
-template <class R>
-HWY_INLINE bool are_few(const Tile& tile) {
-  constexpr std::size_t kLanes = hn::MaxLanes(hn::ScalableTag<R>());
-  return static_cast<std::size_t>(tile.columns) <= kFewVectors * kLanes;
-}
-
-/// The same for any such number of vectors. REQUIRES: are_few<R>(tile).
-template <class Join, class T, class Map, class R>
-HWY_INLINE bool reduce_few_columns(const Map& map, const Tile& tile,
-                                   R* totals) {
-  constexpr std::size_t kLanes = hn::MaxLanes(hn::ScalableTag<R>());
-  const auto columns = static_cast<std::size_t>(tile.columns);
-  const std::size_t vectors = (columns + kLanes - 1) / kLanes;
-  const std::size_t last = columns - (vectors - 1) * kLanes;
-  switch (vectors) {
-    case 1:
-      return reduce_few_columns<Join, T, 1>(map, tile, last, totals);
-    case 2:
-      return reduce_few_columns<Join, T, 2>(map, tile, last, totals);
-    case 3:
-      return reduce_few_columns<Join, T, 3>(map, tile, last, totals);
-    default:
-      return reduce_few_columns<Join, T, 4>(map, tile, last, totals);
-  }
-}
-
-/// One block of columns: totals[c] = join over map of column c, in elements of
-/// R. `totals` is aligned and has room for kReduceColumns.
-template <class Join, class T, class Map, class R>
-HWY_INLINE void reduce_columns(const Map& map, const Tile& tile, R* totals) {
-  const hn::ScalableTag<R> d;
-  const auto columns = static_cast<std::size_t>(tile.columns);
-  if (are_few<R>(tile)) {
-    if constexpr (requires { typename Join::Quick; }) {
-      if (reduce_few_columns<typename Join::Quick, T>(map, tile, totals)) {
-        return;
-      }
-    }
-    reduce_few_columns<Join, T>(map, tile, totals);
-    return;
-  }
-  for (std::size_t c = 0; c < columns; c += hn::Lanes(d)) {
-    hn::Store(Join::neutral(d), d, totals + c);
-  }
-  // Few, as rows are often a power of two apart and share the ways of a cache.
-  constexpr std::int64_t kGroup = 4;
-  std::int64_t r = 0;
-  for (; r + kGroup <= tile.row_count; r += kGroup) {
-    join_row_group<Join, kGroup, Map, T>(map, tile, r, totals);
-  }
-  for (; r < tile.row_count; ++r) {
-    join_row_group<Join, 1, Map, T>(map, tile, r, totals);
-  }
+template <class Join, class Map, class T, class R = T>
+HWY_INLINE R reduce_block(const Map& map, const T* x, std::int64_t size,
+                          R /*type*/ = R()) {
+  NoWatch watch;
+  return reduce_watched_block<Join, Map, T, R>(map, x, size, watch);
 }
 
 // The functions of a Reduction from a class R:
@@ -404,15 +164,17 @@ struct ExtremeStates {
   }
 };
 
-/// reduce_block in the dtype of x, where extremes take a short way: numbers are
-/// told from NaN by their sum. Where it is a number, there is no NaN.
+/// reduce_block in the dtype of x, where extremes take a short way through
+/// numbers.
 template <class Join, class Map, class T>
 HWY_INLINE T reduce_plain_block(const Map& map, const T* x,
                                 std::int64_t count) {
   if constexpr (requires { typename Join::Quick; }) {
-    const T sum = reduce_block<AddVectors>(Same(), x, count);
-    if (sum == sum) {
-      return reduce_block<typename Join::Quick>(map, x, count);
+    NanWatch<hn::ScalableTag<T>> watch;
+    const T quick = reduce_watched_block<typename Join::Quick, Map, T, T>(
+        map, x, count, watch);
+    if (watch.saw_numbers()) {
+      return quick;
     }
   }
   return reduce_block<Join>(map, x, count);
