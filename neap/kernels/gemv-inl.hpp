@@ -105,6 +105,28 @@ HWY_INLINE void turn(double /*type*/, const V* row, V* column) {
   }
 }
 
+// From this size on the matrix comes from memory.
+inline constexpr std::int64_t kFarBytes = 2 << 20;
+// Elements of a row that memory is asked for together, ahead of time: it gives
+// long runs faster than lines of many rows in turn.
+template <class T>
+inline constexpr std::int64_t kRun = 512 / sizeof(T);
+
+// Asks for the run after the one that begins at k.
+template <class T>
+HWY_INLINE void ask_ahead(const T* const* rows, std::size_t count,
+                          std::int64_t k) {
+  constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(T));
+  if (k % kRun<T> != 0) {
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::int64_t line = 0; line < kRun<T>; line += kLine) {
+      __builtin_prefetch(rows[i] + k + kRun<T> + line, 0, 2);
+    }
+  }
+}
+
 // A square of `kCount` rows from column k on times as many elements of x; the
 // first `rest` columns of it alone where it is not whole.
 template <bool kIsWhole, class T, class V>
@@ -140,7 +162,7 @@ HWY_INLINE void begin(const GemvProblem<T>& p, std::int64_t at,
 
 // kGroups vectors of C from `at` on, of which `count` elements are there: the
 // sums of one wait for each other, those of several do not.
-template <std::size_t kGroups, class T>
+template <std::size_t kGroups, bool kIsFar, class T>
 HWY_INLINE void some_dots(const GemvProblem<T>& p, std::int64_t at,
                           std::int64_t count) {
   const Lanes<T> d;
@@ -161,6 +183,9 @@ HWY_INLINE void some_dots(const GemvProblem<T>& p, std::int64_t at,
   constexpr auto kStep = static_cast<std::int64_t>(kCount<T>);
   std::int64_t k = 0;
   for (; k + kStep <= p.k; k += kStep) {
+    if constexpr (kIsFar) {
+      ask_ahead(rows, kRows, k);
+    }
     for (std::size_t g = 0; g < kGroups; ++g) {
       sum[g] = add_square<true>(p, rows + g * kCount<T>, k, 0, sum[g]);
     }
@@ -179,13 +204,17 @@ HWY_INLINE void some_dots(const GemvProblem<T>& p, std::int64_t at,
 
 template <class T>
 void dots(const GemvProblem<T>& p, std::int64_t at, std::int64_t end) {
-  constexpr auto kTwo = static_cast<std::int64_t>(2 * kCount<T>);
-  for (; at + kTwo <= end; at += kTwo) {
-    some_dots<2>(p, at, kTwo);
-  }
   constexpr auto kOne = static_cast<std::int64_t>(kCount<T>);
+  const bool is_far =
+      p.count * p.k * static_cast<std::int64_t>(sizeof(T)) > kFarBytes;
+  for (; is_far && at + kOne <= end; at += kOne) {
+    some_dots<1, true>(p, at, kOne);
+  }
+  for (; at + 2 * kOne <= end; at += 2 * kOne) {
+    some_dots<2, false>(p, at, 2 * kOne);
+  }
   for (; at < end; at += kOne) {
-    some_dots<1>(p, at, std::min(kOne, end - at));
+    some_dots<1, false>(p, at, std::min(kOne, end - at));
   }
 }
 

@@ -58,9 +58,7 @@ HWY_INLINE bool reduce_few_columns(const Map& map, const Tile& tile,
   const hn::ScalableTag<R> d;
   using V = hn::Vec<decltype(d)>;
   constexpr std::size_t kLanes = hn::MaxLanes(d);
-  constexpr bool kWatches = requires {
-    Join::kIsForNumbers;
-  };
+  WatchFor<Join, hn::ScalableTag<R>> watch;
   V total[kVectors];
   for (V& t : total) {
     t = Join::neutral(d);
