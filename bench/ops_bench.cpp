@@ -13,6 +13,7 @@
 #include "neap/neap.hpp"
 #include "neap/ops/op_list.hpp"
 #include "op_calls.hpp"
+#include "op_peer_tables.hpp"
 #include "support/limits.hpp"
 #include "support/machine.hpp"
 #include "support/measure.hpp"
@@ -86,6 +87,9 @@ class Section {
     }
     note_names("no bytes to move: ", views_);
     note_names("no sample call: ", without_sample_);
+    if (arguments_.with_peers) {
+      compare_with_torch(arguments_, report_);
+    }
   }
 
  private:

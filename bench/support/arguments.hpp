@@ -10,6 +10,7 @@ namespace neap::bench {
 struct Arguments {
   bool json = false;       // JSON lines on stdout in place of tables
   bool quick = false;      // one short turn each: does it run at all?
+  bool all = false;        // every row, where a section has a short selection
   bool with_peers = true;  // false: only what needs no other library
   std::vector<int> threads{1, 2};
   std::string filter;   // rows whose names contain it

@@ -39,7 +39,10 @@ struct DrawnInteger {
         span(static_cast<std::uint64_t>(high) - start) {}
 
   constexpr std::int64_t operator()(const PhiloxBlock& words) const noexcept {
-    const double u = uniform_f64(words[0], words[1]);
+    return of_uniform(uniform_f64(words[0], words[1]));
+  }
+  /// REQUIRES: u in [0, 1).
+  constexpr std::int64_t of_uniform(double u) const noexcept {
     const auto step = saturate<std::uint64_t>(u * static_cast<double>(span));
     // Beyond 2^53 the product may round up to the span.
     return static_cast<std::int64_t>(start + std::min(step, span - 1));

@@ -48,6 +48,12 @@ std::int64_t batch_of(std::span<const tensor::Spec> specs) {
   return batch;
 }
 
+void check_given(std::size_t i, const Tensor& tensor) {
+  if (!tensor.defined()) {
+    raise<ValueError>("compile: argument {} is undefined", i);
+  }
+}
+
 // The call is a part of what goes on: of a step that is traced, of jvp, of a
 // rematerialised segment. The step then is the plain function.
 bool is_part() {
@@ -195,15 +201,13 @@ void CompiledStep::take_back(Bytes arena) noexcept {
 void CompiledStep::call(Step step, std::span<const Argument> arguments,
                         base::FunctionRef<void(std::span<Tensor>)> take) {
   const Turn turn(*this);
+  if (is_part()) {
+    call_as_part(step, arguments, take);
+    return;
+  }
   Attempt attempt(*this);
   take_arguments(arguments);
   results_.clear();
-  if (is_part()) {
-    attempt.succeed();
-    step(arguments_, results_);
-    take(results_);
-    return;
-  }
   Entry& entry = find(step, arguments);
   Executor& executor = *entry.executor;
   if (options_.verify > 0 && entry.calls++ % options_.verify == 0 &&
@@ -221,6 +225,26 @@ void CompiledStep::call(Step step, std::span<const Argument> arguments,
   last_ = &executor;
   executor.run(arguments_, results_);
   take(std::span(results_).first(executor.handed()));
+}
+
+// Nothing of the call outlasts it: what it is a part of may be a trace.
+void CompiledStep::call_as_part(
+    Step step, std::span<const Argument> arguments,
+    base::FunctionRef<void(std::span<Tensor>)> take) {
+  memory::Vector<Tensor> tensors;
+  memory::Vector<Tensor> results;
+  tensors.reserve(arguments.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Tensor* tensor = arguments[i].tensor;
+    if (tensor == nullptr) {
+      tensors.push_back(scalar(arguments[i].number, part_dtype(arguments)));
+      continue;
+    }
+    check_given(i, *tensor);
+    tensors.push_back(*tensor);
+  }
+  step(tensors, results);
+  take(results);
 }
 
 void CompiledStep::prepare(Step step, std::span<const tensor::Spec> arguments) {
@@ -261,19 +285,11 @@ void CompiledStep::take_arguments(std::span<const Argument> arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Argument& argument = arguments[i];
     if (argument.tensor == nullptr) {
-      arguments_.push_back(is_part()
-                           ? scalar(argument.number, part_dtype(arguments))
-                           : number(i, argument.number));
+      arguments_.push_back(number(i, argument.number));
       continue;
     }
     const Tensor& tensor = *argument.tensor;
-    if (!tensor.defined()) {
-      raise<ValueError>("compile: argument {} is undefined", i);
-    }
-    if (is_part()) {
-      arguments_.push_back(tensor);
-      continue;
-    }
+    check_given(i, tensor);
     if (memory::context().grad_enabled && tensor.requires_grad()) {
       raise<ValueError>(
           "compile: argument {} requires grad; let the step capture it, or "

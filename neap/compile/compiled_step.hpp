@@ -63,6 +63,8 @@ class NEAP_API CompiledStep {
   class Turn;
   class Attempt;
   const Executor& latest() const;
+  void call_as_part(Step step, std::span<const Argument> arguments,
+                    base::FunctionRef<void(std::span<Tensor>)> take);
   void take_arguments(std::span<const Argument> arguments);
   GivenArguments given(std::span<const tensor::Spec> specs) const;
   Tensor number(std::size_t i, double value);

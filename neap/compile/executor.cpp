@@ -141,8 +141,8 @@ void Executor::prepare(const Arenas& arenas, std::span<const Tensor> arguments,
     if (!domain_.is_rehearsal()) {
       instructions_.check_front();
     }
-    for (graph::RunListener* listener : program_.listeners) {
-      listener->before_run();
+    for (const Listening& heard : program_.listeners) {
+      heard.listener->before_run();
     }
   } catch (...) {
     abandon();
@@ -364,8 +364,8 @@ void Executor::set_host_state() const noexcept {
 }
 
 void Executor::finish() noexcept {
-  for (graph::RunListener* listener : program_.listeners) {
-    listener->after_run();
+  for (const Listening& heard : program_.listeners) {
+    heard.listener->after_run(heard.calls);
   }
   if (program_.draws != 0) {
     tensor::Generator& generator = tensor::generator();

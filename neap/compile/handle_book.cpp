@@ -78,10 +78,18 @@ bool HandleBook::is_shared(const Entry& entry,
   });
 }
 
+// A handle may be moved from, and what it meant be read then.
+bool HandleBook::is_read(const Entry& entry,
+                         const TracedValues& values) noexcept {
+  return entry.is_read ||
+         (entry.array &&
+          values.is_met_by(*entry.array->storage(), entry.body.get()));
+}
+
 void HandleBook::add_rebound(const Entry& entry, Program& program,
                              const TracedValues& values) const {
   ReboundHandle rebound{.handle = entry.handle,
-                        .is_read = entry.is_read,
+                        .is_read = is_read(entry, values),
                         .was_defined = static_cast<bool>(entry.array),
                         .array = nullptr,
                         .link = nullptr,
@@ -92,7 +100,7 @@ void HandleBook::add_rebound(const Entry& entry, Program& program,
     rebound.spec = entry.array->spec();
     rebound.layout = entry.array->layout();
   }
-  const ValueId first = entry.array && entry.is_read
+  const ValueId first = entry.array && rebound.is_read
                             ? values.entry_of(*entry.array->storage())
                             : kNoValue;
   if (first != kNoValue) {
@@ -160,7 +168,7 @@ void HandleBook::write_to(Program& program, const TracedValues& values) {
     stop_watching(*entry, program, values);
     if (entry->is_rebound) {
       add_rebound(*entry, program, values);
-    } else if (entry->is_read) {
+    } else if (is_read(*entry, values)) {
       program.held_handles.push_back(
           {entry->handle, entry->array, entry->link});
     }

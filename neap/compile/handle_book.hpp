@@ -68,6 +68,7 @@ class HandleBook {
 
   Entry* note(const Tensor& handle);
   memory::Vector<Entry*> in_order();
+  static bool is_read(const Entry& entry, const TracedValues& values) noexcept;
   static void stop_watching(const Entry& entry, Program& program,
                             const TracedValues& values) noexcept;
   bool is_shared(const Entry& entry, const TracedValues& values) const;

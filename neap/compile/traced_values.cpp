@@ -72,6 +72,12 @@ void TracedValues::note_body(const Tensor& tensor, Known& known) noexcept {
   known.body = body;
 }
 
+bool TracedValues::is_met_by(const Storage& storage,
+                             const tensor::Body* body) const noexcept {
+  const auto found = known_.find(&storage);
+  return found != known_.end() && found->second.body == body;
+}
+
 bool TracedValues::is_met_otherwise(const Storage& storage,
                                     const tensor::Body* body) const noexcept {
   const auto found = known_.find(&storage);

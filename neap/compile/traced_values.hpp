@@ -62,6 +62,9 @@ class TracedValues {
     return entry_of(*tensor.array()->storage());
   }
   ValueId entry_of(const tensor::Storage& storage) const noexcept;
+  /// Whether handles of `body` led to it first.
+  bool is_met_by(const tensor::Storage& storage,
+                 const tensor::Body* body) const noexcept;
   /// Whether a handle that was there before the step, and is none of `body`,
   /// led to the storage, too.
   bool is_met_otherwise(const tensor::Storage& storage,

@@ -1,8 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // The host's state that a traced step reads or sets: flags, listeners, leaves
 // and their gradients, handle objects.
-#include <algorithm>
-
 #include "neap/base/raise.hpp"
 #include "neap/compile/tracer.hpp"
 
@@ -37,10 +35,13 @@ void Tracer::on_flag_change(bool& flag, base::AnyRef owner) noexcept {
 }
 
 void Tracer::listen(graph::RunListener& listener) {
-  auto& all = program_.listeners;
-  if (std::find(all.begin(), all.end(), &listener) == all.end()) {
-    all.push_back(&listener);
+  for (Listening& known : program_.listeners) {
+    if (known.listener == &listener) {
+      ++known.calls;
+      return;
+    }
   }
+  program_.listeners.push_back({&listener, 1});
 }
 
 // Runs what may throw where nothing may: the failure refuses the trace later.

@@ -103,9 +103,6 @@ void Tracer::write(const graph::Write& write) {
   call.listener_index = write.index;
   call.attrs = program_.keep_attrs(nullptr, write.attrs);
   call.attrs_size = write.attrs.size();
-  if (write.listener != nullptr) {
-    listen(*write.listener);
-  }
   set_outputs(write, call);
   rollback.done();
 }

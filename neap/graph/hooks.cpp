@@ -195,7 +195,7 @@ void Extras::keep_grad(std::uint32_t output) {
       if (room.capacity() > kept_.size()) {
         room.assign(std::make_move_iterator(kept_.begin()),
                     std::make_move_iterator(kept_.end()));
-        room.push_back({output, Tensor()});
+        room.push_back({output, nullptr});
         kept_.swap(room);
         return;
       }
@@ -216,7 +216,10 @@ Tensor Extras::kept_grad(std::uint32_t output) const {
   const std::lock_guard guard(lock_);
   for (const Kept& kept : kept_) {
     if (kept.output == output) {
-      return copy_of(kept.grad);
+      base::Ref<tensor::Body> body = kept.grad;
+      Tensor grad;
+      grad.exchange_shared(body);
+      return grad;
     }
   }
   return {};
@@ -227,7 +230,7 @@ void Extras::set_kept_grad(std::uint32_t output, Tensor grad) noexcept {
   const std::lock_guard guard(lock_);
   for (Kept& kept : kept_) {
     if (kept.output == output) {
-      exchange(kept.grad, grad);
+      grad.exchange_shared(kept.grad);
     }
   }
 }

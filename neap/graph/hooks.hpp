@@ -125,7 +125,7 @@ class NEAP_API Extras : public memory::Counted<Extras> {
  private:
   struct Kept {
     std::uint32_t output;
-    Tensor grad;
+    base::Ref<tensor::Body> grad;  // no handle, of which a trace would hear
   };
   base::Ref<Hook> next(std::uint64_t after, std::uint64_t last, Hook::When when,
                        std::uint32_t output) const noexcept;

@@ -31,8 +31,11 @@ class NEAP_API RunListener {
   virtual void before_run() {}
   /// Attributes of the write that was recorded with `index`, for this run.
   virtual void write_attrs(std::uint32_t index, void* attrs) const noexcept = 0;
-  /// The run is over and has succeeded.
-  virtual void after_run() noexcept {}
+  /// The run is over and has succeeded. `calls`: how often the step told the
+  /// trace to listen.
+  virtual void after_run(std::uint32_t calls) noexcept {
+    static_cast<void>(calls);
+  }
 };
 
 /// A kernel that writes into tensors that exist (parameters, state).

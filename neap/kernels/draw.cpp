@@ -1,35 +1,30 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/draw.hpp"
 
-#include "neap/base/drawn.hpp"
+#include "neap/base/draws.hpp"
 #include "neap/kernels/elementwise.hpp"
 
 namespace neap::kernels {
 namespace {
 
-template <class T, class ValueOf>
-void fill_drawn(const Piece& piece, const ValueOf& value_of) noexcept {
-  const base::DrawKey& key = piece.attrs_as<DrawAttrs>().key;
-  T* y = piece.at<T>(0);
-  for (std::int64_t i = 0; i < piece.count; ++i) {
-    y[i] = static_cast<T>(
-        value_of(key.block(static_cast<std::uint64_t>(piece.first + i))));
-  }
+base::DrawnRange range_of(const Piece& piece) noexcept {
+  return {piece.attrs_as<DrawAttrs>().key,
+          static_cast<std::uint64_t>(piece.first), piece.count};
 }
 
 template <class T>
 void float_piece(const Piece& piece) noexcept {
   if (piece.attrs_as<DrawAttrs>().draw == Draw::kNormal) {
-    fill_drawn<T>(piece, base::drawn_normal<T>);
+    base::draw_normal(range_of(piece), {}, piece.at<T>(0));
   } else {
-    fill_drawn<T>(piece, base::drawn_uniform<T>);
+    base::draw_uniform(range_of(piece), piece.at<T>(0));
   }
 }
 
 template <class T>
 void integer_piece(const Piece& piece) noexcept {
   const auto& attrs = piece.attrs_as<DrawAttrs>();
-  fill_drawn<T>(piece, base::DrawnInteger(attrs.low, attrs.high));
+  base::draw_integers(range_of(piece), attrs.low, attrs.high, piece.at<T>(0));
 }
 
 template <PieceFunction kPiece>

@@ -92,7 +92,7 @@ HWY_INLINE V erf_tail(D d, V x) {
   const V one = hn::Set(d, T(1));
   if constexpr (sizeof(T) == 4) {
     const V inside = hn::Min(x, hn::Set(d, T(4)));  // 1 beyond
-    return hn::Sub(one, hn::Exp(d, polynomial(d, inside, kLogErfcF32)));
+    return hn::Sub(one, exp_of(d, polynomial(d, inside, kLogErfcF32)));
   } else {
     return hn::Sub(one, erfc_tail(d, x));
   }

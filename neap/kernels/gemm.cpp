@@ -8,6 +8,7 @@
 #include "neap/kernels/gemm.hpp"
 #include "neap/kernels/gemm_part-inl.hpp"
 #include "neap/kernels/gemm_plan.hpp"
+#include "neap/kernels/gemv.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace neap::kernels::HWY_NAMESPACE {
@@ -133,6 +134,9 @@ void run_plan(const Gemm<T>& product, const GemmPlan& plan,
 
 template <class T>
 Bytes gemm_scratch_bytes(const Gemm<T>& product, int threads) noexcept {
+  if (is_gemv(product)) {
+    return 0;
+  }
   return plan_of(product, threads).scratch_bytes();
 }
 
@@ -141,6 +145,10 @@ void gemm(const Gemm<T>& product, std::span<std::byte> scratch,
           threads::Executor& executor) noexcept {
   if (is_bf16(product) && !has_bf16_dot()) {
     gemm_reference(product);
+    return;
+  }
+  if (is_gemv(product)) {
+    gemv(product, executor);
     return;
   }
   const GemmPlan plan = plan_of(product, executor.threads());

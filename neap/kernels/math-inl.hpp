@@ -69,10 +69,59 @@ HWY_INLINE hn::Vec<D> two_to(D d, VBits n) {
       d, hn::ShiftLeft<kFraction>(hn::Add(n, hn::Set(bits, kBias))));
 }
 
+#if HWY_TARGET <= HWY_AVX2
+// 2^n y for a whole n, rounded once.
+template <class D, class V>
+HWY_INLINE V scale_by_power(D d, V y, V n) {
+#if HWY_TARGET <= HWY_AVX3  // one instruction
+  if constexpr (hn::MaxLanes(d) == 16) {
+    return V{_mm512_scalef_ps(y.raw, n.raw)};
+  } else if constexpr (hn::MaxLanes(d) == 8) {
+    return V{_mm256_scalef_ps(y.raw, n.raw)};
+  } else {
+    return V{_mm_scalef_ps(y.raw, n.raw)};
+  }
+#else  // in two steps, the first of which is exact
+  const hn::RebindToSigned<D> bits;
+  const auto whole = hn::ConvertTo(bits, n);
+  const auto part = hn::ShiftRight<1>(whole);
+  return hn::Mul(hn::Mul(y, two_to(d, part)), two_to(d, hn::Sub(whole, part)));
+#endif
+}
+
+// e^x of f32 with the bits of hn::Exp, in fewer instructions. Where x is NaN,
+// Max and Min give the second operand.
+template <class D, class V>
+HWY_INLINE V exp_of_floats(D d, V x) {
+  const V low = hn::Set(d, -104.0F);  // e^x is 0 here, and infinite at the high
+  const V high = hn::Set(d, 89.0F);
+  const V inside = hn::Min(high, hn::Max(low, x));
+  const V half = hn::CopySign(hn::Set(d, 0.5F), inside);
+  const V n = hn::Trunc(hn::MulAdd(inside, hn::Set(d, 1.442695041F), half));
+  V r = hn::MulAdd(n, hn::Set(d, -0.693145751953125F), inside);
+  r = hn::MulAdd(n, hn::Set(d, -1.428606765330187045e-6F), r);
+  const V r2 = hn::Mul(r, r);
+  const V c01 =
+      hn::MulAdd(hn::Set(d, 0.166666671633720397949219F), r, hn::Set(d, 0.5F));
+  const V c23 = hn::MulAdd(hn::Set(d, 0.00833336077630519866943359F), r,
+                           hn::Set(d, 0.0416664853692054748535156F));
+  const V c45 = hn::MulAdd(hn::Set(d, 0.000198527617612853646278381F), r,
+                           hn::Set(d, 0.00139304355252534151077271F));
+  const V c = hn::MulAdd(hn::Mul(r2, r2), c45, hn::MulAdd(r2, c23, c01));
+  const V y = hn::Add(hn::MulAdd(c, r2, r), hn::Set(d, 1.0F));
+  return scale_by_power(d, y, n);
+}
+#endif
+
 template <class D, class V>
 HWY_INLINE V exp_of(D d, V x) {
   using T = hn::TFromD<D>;
   constexpr bool kIsF32 = sizeof(T) == 4;
+#if HWY_TARGET <= HWY_AVX2
+  if constexpr (kIsF32) {
+    return exp_of_floats(d, x);
+  }
+#endif
   // Where e^x leaves the finite and the positive numbers.
   const V high =
       hn::Set(d, kIsF32 ? T(88.72283935546875) : T(709.782712893384));

@@ -8,127 +8,20 @@
 #endif
 
 #include <limits>
+#include <type_traits>
 
-#include "hwy/highway.h"
-#include "neap/kernels/elementwise-inl.hpp"
-#include "neap/kernels/reduce.hpp"
+#include "neap/kernels/reduce_columns-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace neap::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-struct AddVectors {
-  template <class D>
-  static HWY_INLINE hn::Vec<D> neutral(D d) {
-    return hn::Zero(d);
-  }
-  template <class V>
-  static HWY_INLINE V join(V a, V b) {
-    return hn::Add(a, b);
-  }
-};
-
-struct MulVectors {
-  template <class D>
-  static HWY_INLINE hn::Vec<D> neutral(D d) {
-    return constant(d, 1.0);
-  }
-  template <class V>
-  static HWY_INLINE V join(V a, V b) {
-    return hn::Mul(a, b);
-  }
-};
-
-/// The larger, or the smaller; NaN if either is; b where they are equal.
-/// Among numbers alone `Quick` has the same bits.
-template <bool kIsMax>
-struct ExtremeVectors {
-  template <class D>
-  static HWY_INLINE hn::Vec<D> neutral(D d) {
-    constexpr auto kInfinity = std::numeric_limits<hn::TFromD<D>>::infinity();
-    return hn::Set(d, kIsMax ? -kInfinity : kInfinity);
-  }
-  template <class V>
-  static HWY_INLINE auto wins(V a, V b) {
-    return kIsMax ? hn::Gt(a, b) : hn::Lt(a, b);
-  }
-  template <class V>
-  static HWY_INLINE V join(V a, V b) {
-    return hn::IfThenElse(hn::Or(wins(a, b), hn::IsNaN(a)), a, b);
-  }
-
-  struct Quick {
-    template <class D>
-    static HWY_INLINE hn::Vec<D> neutral(D d) {
-      return ExtremeVectors::neutral(d);
-    }
-    template <class V>
-    static HWY_INLINE V join(V a, V b) {
-#if HWY_TARGET <= HWY_AVX2  // one instruction, which gives b where equal
-      return kIsMax ? hn::Max(a, b) : hn::Min(a, b);
-#else
-      return hn::IfThenElse(wins(a, b), a, b);
-#endif
-    }
-  };
-};
-
-using LargerVectors = ExtremeVectors<true>;
-using SmallerVectors = ExtremeVectors<false>;
-
-struct Same {
-  template <class D, class V>
-  HWY_INLINE V operator()(D, V x) const {
-    return x;
-  }
-};
-
-/// A vector of D from elements of T: the same type, or f32 widened to f64.
-template <class D, class T>
-HWY_INLINE hn::Vec<D> load_as(D d, const T* x) {
-  if constexpr (sizeof(T) == sizeof(hn::TFromD<D>)) {
-    return hn::LoadU(d, x);
-  } else {
-    return hn::PromoteTo(d, hn::LoadU(hn::Rebind<T, D>(), x));
-  }
-}
-
-/// The first `count` of them, the others 0.
-template <class D, class T>
-HWY_INLINE hn::Vec<D> load_some_as(D d, const T* x, std::size_t count) {
-  const hn::Rebind<T, D> from;
-#if HWY_TARGET <= HWY_AVX2  // where a masked load touches no more than it takes
-  const auto loaded = hn::MaskedLoad(hn::FirstN(from, count), from, x);
-#else
-  const auto loaded = load_some(from, x, count);
-#endif
-  if constexpr (sizeof(T) == sizeof(hn::TFromD<D>)) {
-    return loaded;
-  } else {
-    return hn::PromoteTo(d, loaded);
-  }
-}
-
-// Joins the lanes of a vector by halves.
-template <class Join, class D>
-HWY_INLINE hn::TFromD<D> join_lanes([[maybe_unused]] D d, hn::Vec<D> v) {
-#if HWY_TARGET != HWY_SCALAR
-  if constexpr (hn::MaxLanes(d) > 1) {
-    const hn::Half<D> half;
-    return join_lanes<Join>(
-        half, Join::join(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
-  }
-#endif
-  return hn::GetLane(v);
-}
-
-/// One block: join over map(x[0]), .., map(x[size - 1]), in elements of R.
-template <class Join, class Map, class T, class R = T>
-HWY_INLINE R reduce_block(const Map& map, const T* x, std::int64_t size,
-                          R /*type*/ = R()) {
+/// One block: join over map(x[0]), .., map(x[size - 1]), in elements of R. The
+/// watch sees what is joined.
+template <class Join, class Map, class T, class R, class Watch>
+HWY_INLINE R reduce_watched_block(const Map& map, const T* x, std::int64_t size,
+                                  Watch& watch) {
   const hn::ScalableTag<R> d;
   using V = hn::Vec<decltype(d)>;
   constexpr std::size_t kLanes = hn::MaxLanes(d);
@@ -136,6 +29,7 @@ HWY_INLINE R reduce_block(const Map& map, const T* x, std::int64_t size,
   const auto count = static_cast<std::size_t>(size);
   if (count <= kLanes) {  // the other partials are neutral
     const V mapped = map(d, load_some_as(d, x, count));
+    watch.see(0, mapped);
     return join_lanes<Join>(
         d,
         Join::join(Join::neutral(d), hn::IfThenElse(hn::FirstN(d, count),
@@ -148,14 +42,16 @@ HWY_INLINE R reduce_block(const Map& map, const T* x, std::int64_t size,
   std::size_t i = 0;
   for (; i + kReducePartials<R> <= count; i += kReducePartials<R>) {
     for (std::size_t v = 0; v < kVectors; ++v) {
-      partials[v] =
-          Join::join(partials[v], map(d, load_as(d, x + i + v * kLanes)));
+      const V mapped = map(d, load_as(d, x + i + v * kLanes));
+      watch.see(v, mapped);
+      partials[v] = Join::join(partials[v], mapped);
     }
   }
   // The rest: joining the neutral element changes nothing.
   for (std::size_t v = 0; v < kVectors && i < count; ++v, i += kLanes) {
     const std::size_t rest = HWY_MIN(count - i, kLanes);
     const V mapped = map(d, load_some_as(d, x + i, rest));
+    watch.see(v, mapped);
     const V valid =
         hn::IfThenElse(hn::FirstN(d, rest), mapped, Join::neutral(d));
     partials[v] = Join::join(partials[v], valid);
@@ -168,59 +64,11 @@ HWY_INLINE R reduce_block(const Map& map, const T* x, std::int64_t size,
   return join_lanes<Join>(d, partials[0]);
 }
 
-// Rows [first, first + kRows) into one vector of columns.
-template <class Join, std::size_t kRows, class Map, class D, class T>
-HWY_INLINE hn::Vec<D> join_rows(const Map& map, D d, const T* const* rows,
-                                std::size_t column, hn::Vec<D> total) {
-  for (std::size_t r = 0; r < kRows; ++r) {
-    total = Join::join(total, map(d, load_as(d, rows[r] + column)));
-  }
-  return total;
-}
-
-template <class Join, std::size_t kRows, class Map, class T, class R>
-HWY_INLINE void join_row_group(const Map& map, const Tile& tile,
-                               std::int64_t first, R* totals) {
-  const hn::ScalableTag<R> d;
-  const std::size_t lanes = hn::Lanes(d);
-  const auto columns = static_cast<std::size_t>(tile.columns);
-  const T* rows[kRows];
-  for (std::size_t r = 0; r < kRows; ++r) {
-    rows[r] = tile.row<T>(first + static_cast<std::int64_t>(r));
-  }
-  std::size_t c = 0;
-  for (; c + lanes <= columns; c += lanes) {
-    hn::Store(join_rows<Join, kRows>(map, d, rows, c, hn::Load(d, totals + c)),
-              d, totals + c);
-  }
-  if (c < columns) {
-    const std::size_t rest = columns - c;
-    auto total = hn::Load(d, totals + c);
-    for (std::size_t r = 0; r < kRows; ++r) {
-      total = Join::join(total, map(d, load_some_as(d, rows[r] + c, rest)));
-    }
-    hn::Store(total, d, totals + c);  // beyond `columns` nobody looks
-  }
-}
-
-/// One block of columns: totals[c] = join over map of column c, in elements of
-/// R. `totals` is aligned and has room for kReduceColumns.
-template <class Join, class T, class Map, class R>
-HWY_INLINE void reduce_columns(const Map& map, const Tile& tile, R* totals) {
-  const hn::ScalableTag<R> d;
-  const auto columns = static_cast<std::size_t>(tile.columns);
-  for (std::size_t c = 0; c < columns; c += hn::Lanes(d)) {
-    hn::Store(Join::neutral(d), d, totals + c);
-  }
-  // Few, as rows are often a power of two apart and share the ways of a cache.
-  constexpr std::int64_t kGroup = 4;
-  std::int64_t r = 0;
-  for (; r + kGroup <= tile.row_count; r += kGroup) {
-    join_row_group<Join, kGroup, Map, T>(map, tile, r, totals);
-  }
-  for (; r < tile.row_count; ++r) {
-    join_row_group<Join, 1, Map, T>(map, tile, r, totals);
-  }
+template <class Join, class Map, class T, class R = T>
+HWY_INLINE R reduce_block(const Map& map, const T* x, std::int64_t size,
+                          R /*type*/ = R()) {
+  NoWatch watch;
+  return reduce_watched_block<Join, Map, T, R>(map, x, size, watch);
 }
 
 // The functions of a Reduction from a class R:
@@ -316,15 +164,17 @@ struct ExtremeStates {
   }
 };
 
-/// reduce_block in the dtype of x, where extremes take a short way: numbers are
-/// told from NaN by their sum. Where it is a number, there is no NaN.
+/// reduce_block in the dtype of x, where extremes take a short way through
+/// numbers.
 template <class Join, class Map, class T>
 HWY_INLINE T reduce_plain_block(const Map& map, const T* x,
                                 std::int64_t count) {
   if constexpr (requires { typename Join::Quick; }) {
-    const T sum = reduce_block<AddVectors>(Same(), x, count);
-    if (sum == sum) {
-      return reduce_block<typename Join::Quick>(map, x, count);
+    NanWatch<hn::ScalableTag<T>> watch;
+    const T quick = reduce_watched_block<typename Join::Quick, Map, T, T>(
+        map, x, count, watch);
+    if (watch.saw_numbers()) {
+      return quick;
     }
   }
   return reduce_block<Join>(map, x, count);
@@ -376,12 +226,32 @@ struct IntegerReduction {
     }
     return total;
   }
+  // Whether the sum of a block of bytes fits 32 bits.
+  static constexpr bool kIsNarrow =
+      sizeof(In) == 1 && std::is_same_v<Scalar, AddStates<std::uint64_t>>;
+
   static void columns(const Tile& tile, State* parts) {
+    if constexpr (kIsNarrow) {
+      std::uint32_t sums[kReduceColumns];
+      add_bytes(tile, sums);
+      std::copy_n(sums, tile.columns, parts);
+      return;
+    }
     std::fill_n(parts, tile.columns, neutral());
     for (std::int64_t r = 0; r < tile.row_count; ++r) {
       const In* x = tile.row<In>(r);
       for (std::int64_t c = 0; c < tile.columns; ++c) {
         parts[c] = Scalar::join(parts[c], static_cast<State>(x[c]));
+      }
+    }
+  }
+  static void add_bytes(const Tile& tile, std::uint32_t* sums) {
+    static_assert(kReduceBlock * 255 <= 0xFFFFFFFF);
+    std::fill_n(sums, tile.columns, 0U);
+    for (std::int64_t r = 0; r < tile.row_count; ++r) {
+      const In* x = tile.row<In>(r);
+      for (std::int64_t c = 0; c < tile.columns; ++c) {
+        sums[c] += static_cast<std::uint32_t>(x[c]);
       }
     }
   }

@@ -194,8 +194,18 @@ void column_block(const Job& job, const Columns& columns, std::int64_t b,
   const std::byte* x =
       job.args.in[0].data +
       job.parts.kept.offset(job.parts.kept.in, kept) * job.size;
-  Walk walk(job.parts.reduced.extents, job.parts.reduced.in, b * job.block);
+  const Axes& reduced = job.parts.reduced;
   const std::int64_t rows = job.rows_of(b);
+  if (is_dense && reduced.extents.rank() == 1) {  // evenly apart
+    const std::int64_t step = reduced.in[0] * job.size;
+    x += b * job.block * step + first * job.size;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      work.rows[static_cast<std::size_t>(r)] = x + r * step;
+    }
+    job.reduction.columns({work.rows.data(), rows, count}, states);
+    return;
+  }
+  Walk walk(reduced.extents, reduced.in, b * job.block);
   for (std::int64_t r = 0; r < rows; ++r, walk.next()) {
     const std::byte* row = x + walk.offset() * job.size;
     if (is_dense) {

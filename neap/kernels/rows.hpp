@@ -36,6 +36,22 @@ class Rows {
            first % view_.shape.back() + count <= view_.shape.back();
   }
 
+  /// How many rows from `first` on lie side by side.
+  std::int64_t adjacent_from(std::int64_t first) const noexcept {
+    if (step_ == 1 || view_.shape.rank() == 0) {
+      return count() - first;
+    }
+    const std::int64_t run = adjacent_run();
+    return run - first % run;
+  }
+  /// How many rows lie side by side, over and over again.
+  std::int64_t adjacent_run() const noexcept {
+    if (step_ == 1 || view_.shape.rank() == 0) {
+      return count();
+    }
+    return view_.strides.back() == 1 ? view_.shape.back() : 1;
+  }
+
   /// The first element of a row.
   template <class T>
   T* at(std::int64_t row) const noexcept {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "neap/kernels/attrs.hpp"
+#include "neap/kernels/copy.hpp"
 #include "neap/kernels/float_kernels.hpp"
 #include "neap/kernels/rows.hpp"
 #include "neap/kernels/targets.hpp"
@@ -13,6 +14,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "neap/kernels/softmax.cpp"
 #include "hwy/foreach_target.h"
+#include "neap/kernels/softmax_columns-inl.hpp"
 #include "neap/kernels/softmax_tile-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -86,10 +88,56 @@ void forward_tiles(const Rows& x, const Rows& y, std::int64_t begin,
 }
 
 template <class T, bool kIsLog>
+void forward_columns(const Rows& x, const Rows& y, std::int64_t begin,
+                     std::int64_t end) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  Strip<T> strip;
+  strip.length = x.length();
+  const auto at = [d](const T* row, std::size_t c)
+                      HWY_ATTR { return hn::Load(d, row + c); };
+  const auto exp_above = [&](std::size_t c) HWY_ATTR {
+    return ExpAbove<V>{at(strip.largest, c)};
+  };
+  const auto strip_of = [&](std::int64_t first, std::int64_t count) HWY_ATTR {
+    strip.count = static_cast<std::size_t>(count);
+    const Columns<const T> from(x, first);
+    const Columns<T> to(y, first);
+    find_largest(strip, from);
+    if constexpr (kIsLog) {
+      const auto nothing = [](auto...) {};
+      sum_columns(strip, exp_above, nothing, from);
+      for (std::size_t c = 0; c < strip.count; c += hn::Lanes(d)) {
+        hn::Store(log_of(d, at(strip.sums, c)), d, strip.sums + c);
+      }
+      const auto normalise = [&](std::size_t c) HWY_ATTR {
+        return Normalise<V>{at(strip.largest, c), at(strip.sums, c)};
+      };
+      map_columns(strip, normalise, to, from);
+    } else {
+      const auto put = [&to](std::int64_t j, std::size_t c, V v, auto store)
+                           HWY_ATTR { store(v, to.at(j) + c); };
+      sum_columns(strip, exp_above, put, from);
+      for (std::size_t c = 0; c < strip.count; c += hn::Lanes(d)) {
+        hn::Store(hn::Div(hn::Set(d, T(1)), at(strip.sums, c)), d,
+                  strip.sums + c);
+      }
+      const auto times = [&](std::size_t c)
+                             HWY_ATTR { return Times<V>{at(strip.sums, c)}; };
+      map_columns(strip, times, to, to);
+    }
+  };
+  for_each_strip<T>(begin, end, strip_of, x, y);
+}
+
+template <class T, bool kIsLog>
 void forward_rows(const Args& args, std::int64_t begin, std::int64_t end) {
   const int axis = static_cast<int>(args.attrs_as<AxisAttrs>().axis);
   const Rows x(args.in[0], axis);
   const Rows y(args.out[0], axis);
+  if (Strip<T>::takes(x, y)) {
+    return forward_columns<T, kIsLog>(x, y, begin, end);
+  }
   if (Tile<T>::takes(x)) {
     return forward_tiles<T, kIsLog>(x, y, begin, end);
   }
@@ -131,11 +179,39 @@ void grad_tiles(const Rows& g, const Rows& y, const Rows& dx,
 }
 
 template <class T, class Rule>
+void grad_columns(const Rows& g, const Rows& y, const Rows& dx,
+                  std::int64_t begin, std::int64_t end) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  Strip<T> strip;
+  strip.length = g.length();
+  const auto sum = [&strip](const auto& map, auto&... in) HWY_ATTR {
+    const auto same = [&map](std::size_t) { return map; };
+    const auto nothing = [](auto...) {};
+    sum_columns(strip, same, nothing, in...);
+  };
+  const auto derive = [&](std::size_t c) HWY_ATTR {
+    return typename Rule::template Derive<V>{hn::Load(d, strip.sums + c)};
+  };
+  const auto strip_of = [&](std::int64_t first, std::int64_t count) HWY_ATTR {
+    strip.count = static_cast<std::size_t>(count);
+    const Columns<const T> g_in(g, first);
+    const Columns<const T> y_in(y, first);
+    Rule::sum(sum, g_in, y_in);
+    map_columns(strip, derive, Columns<T>(dx, first), g_in, y_in);
+  };
+  for_each_strip<T>(begin, end, strip_of, g, y, dx);
+}
+
+template <class T, class Rule>
 void grad_rows(const Args& args, std::int64_t begin, std::int64_t end) {
   const int axis = static_cast<int>(args.attrs_as<AxisAttrs>().axis);
   const Rows g(args.in[0], axis);
   const Rows y(args.in[1], axis);
   const Rows dx(args.out[0], axis);
+  if (Strip<T>::takes(g, y, dx)) {
+    return grad_columns<T, Rule>(g, y, dx, begin, end);
+  }
   if (Tile<T>::takes(g)) {
     return grad_tiles<T, Rule>(g, y, dx, begin, end);
   }
@@ -211,16 +287,50 @@ struct LogSoftmax {
   }
 };
 
+// Whether `a` is read along its rows and `b` across them, or the reverse: the
+// loops of neither would suit both.
+bool lie_across(const Rows& a, const Rows& b) noexcept {
+  constexpr std::int64_t kShort = 48;  // tiles take whatever lies anyhow
+  if (a.length() <= kShort) {
+    return false;
+  }
+  const auto lies_across = [](const Rows& rows) noexcept {
+    return rows.stride() != 1 && rows.adjacent_run() > 1;
+  };
+  return (a.stride() == 1 && lies_across(b)) ||
+         (b.stride() == 1 && lies_across(a));
+}
+
+// An operand that lies across the output is brought there first, and the rest
+// happens in place: a copy turns blocks that fit the cache.
 template <class Op>
 void forward(const Args& args) noexcept {
-  run_rows(args, Rows(args.in[0], axis_of(args)),
-           Op::forward_rows(args.in[0].dtype));
+  const int axis = axis_of(args);
+  const Rows x(args.in[0], axis);
+  Args here = args;
+  if (lie_across(x, Rows(args.out[0], axis))) {
+    copy_elements(args.in[0], args.out[0], *args.executor);
+    here.in = args.out;
+  }
+  run_rows(here, x, Op::forward_rows(args.in[0].dtype));
 }
 
 template <class Op>
 void grad(const Args& args) noexcept {
-  run_rows(args, Rows(args.in[0], axis_of(args)),
-           Op::grad_rows(args.in[0].dtype));
+  const int axis = axis_of(args);
+  const Rows g(args.in[0], axis);
+  const Rows y(args.in[1], axis);
+  const Rows dx(args.out[0], axis);
+  Args here = args;
+  std::array in{args.in[0], args.in[1]};
+  const bool is_repeated = g.stride() == 0 && y.stride() != 1;
+  if ((lie_across(g, dx) || is_repeated) && !lie_across(y, dx) &&
+      args.out[0].data != args.in[1].data) {
+    copy_elements(args.in[0], args.out[0], *args.executor);
+    in[0] = args.out[0];
+    here.in = in;
+  }
+  run_rows(here, g, Op::grad_rows(args.in[0].dtype));
 }
 
 // In double, rounded once.

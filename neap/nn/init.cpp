@@ -1,9 +1,10 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/nn/init.hpp"
 
+#include <array>
 #include <cmath>
 
-#include "neap/base/normal.hpp"
+#include "neap/base/draws.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/graph/trace.hpp"
 #include "neap/tensor/element.hpp"
@@ -52,9 +53,32 @@ void fill(const Tensor& tensor, const CallSite& site, ValueOf&& value_of) {
   tensor.array()->storage()->bump_version(base::intern(site));
 }
 
-double uniform_of(const base::PhiloxBlock& words, DType dtype) {
-  return dtype == f64 ? base::uniform_f64(words[0], words[1])
-                      : static_cast<double>(base::uniform_f32(words[0]));
+// The numbers of one draw, in order, drawn many at a time. `Draw` is called as
+// draw(range, y), with elements of T.
+template <class T, class Draw>
+class Ahead {
+ public:
+  Ahead(const base::DrawKey& key, const Draw& draw) : key_(key), draw_(draw) {}
+
+  double operator()(std::uint64_t i) {
+    const std::uint64_t at = i % kCount;
+    if (at == 0) {
+      draw_(base::DrawnRange{key_, i, kCount}, numbers_.data());
+    }
+    return static_cast<double>(numbers_[at]);
+  }
+
+ private:
+  static constexpr std::uint64_t kCount = 256;
+
+  base::DrawKey key_;
+  Draw draw_;
+  std::array<T, kCount> numbers_;
+};
+
+template <class T, class Draw>
+Ahead<T, Draw> ahead(const base::DrawKey& key, const Draw& draw) {
+  return {key, draw};
 }
 
 double xavier_deviation(const Shape& weight, double gain) {
@@ -86,9 +110,18 @@ Tensor uniform_(Tensor tensor, double low, double high, CallSite site) {
   }
   Generator& source = tensor::generator();
   const base::DrawKey key = source.next();
-  fill(tensor, site, [&](std::uint64_t i) {
-    return low + (high - low) * uniform_of(key.block(i), tensor.dtype());
-  });
+  const auto draw = [](const base::DrawnRange& range, auto* y) {
+    base::draw_uniform(range, y);
+  };
+  const auto fill_from = [&](auto numbers) {
+    fill(tensor, site,
+         [&](std::uint64_t i) { return low + (high - low) * numbers(i); });
+  };
+  if (tensor.dtype() == f64) {
+    fill_from(ahead<double>(key, draw));
+  } else {
+    fill_from(ahead<float>(key, draw));
+  }
   source.advance();
   return tensor;
 }
@@ -101,9 +134,15 @@ Tensor normal_(Tensor tensor, double mean, double stddev, CallSite site) {
   }
   Generator& source = tensor::generator();
   const base::DrawKey key = source.next();
-  fill(tensor, site, [&](std::uint64_t i) {
-    return mean + stddev * base::normal_f64(key.block(i));
-  });
+  const auto draw = [&](const base::DrawnRange& range, auto* y) {
+    base::draw_normal(range, {mean, stddev}, y);
+  };
+  // bf16 is rounded by way of f32.
+  if (tensor.dtype() == f32 || tensor.dtype() == bf16) {
+    fill(tensor, site, ahead<float>(key, draw));
+  } else {
+    fill(tensor, site, ahead<double>(key, draw));
+  }
   source.advance();
   return tensor;
 }

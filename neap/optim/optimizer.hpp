@@ -240,7 +240,7 @@ class NEAP_API Optimizer : public graph::RunListener {
   // Of a program's runs.
   void before_run() override;
   void write_attrs(std::uint32_t index, void* attrs) const noexcept override;
-  void after_run() noexcept override;
+  void after_run(std::uint32_t calls) noexcept override;
 
   ParameterList parameters_;
   memory::Vector<Slot> slots_;  // one a parameter
@@ -256,7 +256,6 @@ class NEAP_API Optimizer : public graph::RunListener {
   std::uint64_t traced_in_ = 0;         // number of the latest trace
   std::int32_t traced_steps_ = 0;       // calls of step() in it
   std::int32_t most_steps_ = 1;         // of any trace
-  mutable std::int32_t run_steps_ = 0;  // of the run; 0: there is none
 };
 
 /// An optimizer whose groups have options of one type, with `lr` and check().

@@ -185,7 +185,6 @@ Optimizer::Update Optimizer::update_of(
 
 void Optimizer::before_run() {
   fill_rates(most_steps_);
-  run_steps_ = 1;
   for (const Slot& slot : slots_) {
     slot.in_this_run = 0;
   }
@@ -198,14 +197,10 @@ void Optimizer::write_attrs(std::uint32_t index, void* attrs) const noexcept {
   update_attrs(update_of(index), bytes);
   std::memcpy(attrs, bytes.bytes.data(), bytes.bytes.size());
   slot.in_this_run = std::max(slot.in_this_run, traced.update + 1);
-  run_steps_ = std::max(run_steps_, traced.step + 1);
 }
 
 // What was asked for in this run has been done.
-void Optimizer::after_run() noexcept {
-  if (run_steps_ == 0) {
-    return;
-  }
+void Optimizer::after_run(std::uint32_t calls) noexcept {
   for (Slot& slot : slots_) {
     if (slot.in_this_run > 0) {
       slot.steps += slot.in_this_run;
@@ -213,9 +208,8 @@ void Optimizer::after_run() noexcept {
       slot.in_this_run = 0;
     }
   }
-  take_rates(run_steps_ - 1);
-  step_count_ += run_steps_;
-  run_steps_ = 0;
+  take_rates(std::int64_t{calls} - 1);
+  step_count_ += calls;
 }
 
 }  // namespace neap::optim

@@ -42,7 +42,13 @@ class RecordedWrites final : public graph::Trace {
     flags.push_back({&flag, flag});
     owners.push_back(std::move(owner));
   }
-  void listen(graph::RunListener& who) override { listeners.push_back(&who); }
+  void listen(graph::RunListener& who) override {
+    ++calls;
+    if (std::find(listeners.begin(), listeners.end(), &who) ==
+        listeners.end()) {
+      listeners.push_back(&who);
+    }
+  }
   void on_grad_read(graph::Leaf& /*leaf*/) override {}
   bool on_grad_change(graph::Leaf& /*leaf*/) noexcept override { return true; }
   bool on_mode_change(graph::Leaf& /*leaf*/) noexcept override { return true; }
@@ -72,12 +78,13 @@ class RecordedWrites final : public graph::Trace {
       launch(write);
     }
     for (graph::RunListener* listener : listeners) {
-      listener->after_run();
+      listener->after_run(calls);
     }
   }
 
   std::vector<Kept> writes;
   std::vector<graph::RunListener*> listeners;
+  std::uint32_t calls = 0;
   std::vector<base::AnyRef> owners;
 
  private:

@@ -77,8 +77,8 @@ class Run {
   }
 
   void calls() {
-    for (graph::RunListener* listener : program_.listeners) {
-      listener->before_run();
+    for (const Listening& heard : program_.listeners) {
+      heard.listener->before_run();
     }
     for (const Call& call : program_.calls) {
       execute(call);
@@ -105,8 +105,8 @@ class Run {
     base::DrawKey key = generator.state();
     key.draw += program_.draws;
     generator.set_state(key);
-    for (graph::RunListener* listener : program_.listeners) {
-      listener->after_run();
+    for (const Listening& heard : program_.listeners) {
+      heard.listener->after_run(heard.calls);
     }
     return results;
   }

@@ -156,6 +156,12 @@ struct Flag {
   bool set_to = false;     // to this value, after every run
 };
 
+/// What goes along with every run, and how often the step told so.
+struct Listening {
+  graph::RunListener* listener = nullptr;
+  std::uint32_t calls = 0;
+};
+
 /// A handle object (a variable, a member) that the step read and that outlives
 /// it. The program holds while it means `array` and `link` (a guard).
 struct HeldHandle {
@@ -228,7 +234,7 @@ class NEAP_API Program {
   memory::Vector<ReboundHandle> rebound_handles;
   memory::Vector<ResultLink> result_links;
   memory::Vector<std::uint64_t> digests;  // as traced; where it is verified
-  memory::Vector<graph::RunListener*> listeners;
+  memory::Vector<Listening> listeners;
   /// The generator's position when the trace began, and how many draws a run
   /// takes: a draw n of the trace is the (n - first)th of each run.
   base::DrawKey first_draw;

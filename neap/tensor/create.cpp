@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "neap/base/drawn.hpp"
+#include "neap/base/draws.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/tensor/creator.hpp"
 #include "neap/tensor/element.hpp"
@@ -52,10 +52,11 @@ Tensor generate(const Shape& shape, DType dtype, const CallSite& site,
   return out;
 }
 
-// As generate, for a random draw of an allowed dtype; uses the draw up last.
-template <class ValueOf>
+// A new dense tensor of a random draw of an allowed dtype; uses the draw up
+// last. fill(range, y) makes the elements of a range of it.
+template <class... Allowed, class Fill>
 Tensor draw(const char* op, bool is_allowed, const Creation& what,
-            ValueOf&& value_of) {
+            const Fill& fill) {
   const DType dtype = what.spec.dtype;
   if (!is_allowed) {
     raise<DTypeError>("{}: {} is not a dtype it draws", op, name_of(dtype));
@@ -65,9 +66,15 @@ Tensor draw(const char* op, bool is_allowed, const Creation& what,
   }
   Generator& source = tensor::generator();
   const base::DrawKey key = source.next();
-  Tensor out = generate(what.spec.shape, dtype, what.site, [&](std::int64_t i) {
-    return value_of(key.block(static_cast<std::uint64_t>(i)));
-  });
+  Tensor out = allocate(what.spec.shape, dtype, what.site);
+  if (out.array()->storage()->has_elements()) {
+    const tensor::Strided view = out.array()->strided();
+    tensor::with_type(dtype, [&]<class T>(T*) {
+      if constexpr ((std::is_same_v<T, Allowed> || ...)) {
+        fill(base::DrawnRange{key, 0, out.element_count()}, view.as<T>());
+      }
+    });
+  }
   source.advance();
   return out;
 }
@@ -139,23 +146,23 @@ Tensor from_values(std::initializer_list<double> values, const Shape& shape,
 }
 
 Tensor rand(const Shape& shape, DType dtype, CallSite site) {
-  return draw("rand", is_drawn_float(dtype),
-              {.kind = Creation::Kind::kRand,
-               .spec = {dtype, shape, memory::kHost},
-               .site = site},
-              [dtype](const base::PhiloxBlock& words) {
-                return dtype == f32 ? static_cast<double>(
-                                          base::drawn_uniform<float>(words))
-                                    : base::drawn_uniform<double>(words);
-              });
+  return draw<float, double>("rand", is_drawn_float(dtype),
+                             {.kind = Creation::Kind::kRand,
+                              .spec = {dtype, shape, memory::kHost},
+                              .site = site},
+                             [](const base::DrawnRange& range, auto* y) {
+                               base::draw_uniform(range, y);
+                             });
 }
 
 Tensor randn(const Shape& shape, DType dtype, CallSite site) {
-  return draw("randn", is_drawn_float(dtype),
-              {.kind = Creation::Kind::kRandn,
-               .spec = {dtype, shape, memory::kHost},
-               .site = site},
-              base::drawn_normal<double>);
+  return draw<float, double>("randn", is_drawn_float(dtype),
+                             {.kind = Creation::Kind::kRandn,
+                              .spec = {dtype, shape, memory::kHost},
+                              .site = site},
+                             [](const base::DrawnRange& range, auto* y) {
+                               base::draw_normal(range, {}, y);
+                             });
 }
 
 Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape,
@@ -169,13 +176,16 @@ Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape,
     raise<ValueError>("randint: the range [{}, {}) does not fit {}", low, high,
                       name_of(dtype));
   }
-  return draw("randint", dtype == i32 || dtype == i64,
-              {.kind = Creation::Kind::kRandint,
-               .spec = {dtype, shape, memory::kHost},
-               .low = low,
-               .high = high,
-               .site = site},
-              base::DrawnInteger(low, high));
+  return draw<std::int32_t, std::int64_t>(
+      "randint", dtype == i32 || dtype == i64,
+      {.kind = Creation::Kind::kRandint,
+       .spec = {dtype, shape, memory::kHost},
+       .low = low,
+       .high = high,
+       .site = site},
+      [low, high](const base::DrawnRange& range, auto* y) {
+        base::draw_integers(range, low, high, y);
+      });
 }
 
 }  // namespace neap

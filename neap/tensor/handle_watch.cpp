@@ -12,6 +12,7 @@
 namespace neap::tensor {
 
 constinit std::atomic<std::uint32_t> handle_listeners{0};
+constinit std::atomic<std::uint32_t> handle_watchers{0};
 
 namespace {
 
@@ -36,7 +37,7 @@ Bucket& bucket_of(const void* handle) noexcept {
 void HandleWatch::start(Tensor& handle) noexcept {
   key_ = &handle;
   handle_.store(&handle, std::memory_order_release);
-  handle_listeners.fetch_add(1, std::memory_order_relaxed);
+  handle_watchers.fetch_add(1, std::memory_order_relaxed);
   Bucket& bucket = bucket_of(key_);
   const std::lock_guard guard(bucket.lock);
   next_ = bucket.first.load(std::memory_order_relaxed);
@@ -60,7 +61,7 @@ void HandleWatch::stop() noexcept {
       at->next_ = next_;
     }
   }
-  handle_listeners.fetch_sub(1, std::memory_order_relaxed);
+  handle_watchers.fetch_sub(1, std::memory_order_relaxed);
   key_ = nullptr;
   handle_.store(nullptr, std::memory_order_release);
 }

@@ -19,11 +19,16 @@ class Tensor;
 
 namespace neap::tensor {
 
-/// Traces in progress, and watches that have started.
+/// Traces in progress: they hear of everything.
 NEAP_API extern std::atomic<std::uint32_t> handle_listeners;
+/// These, and watches that have started: they hear of ends.
+NEAP_API extern std::atomic<std::uint32_t> handle_watchers;
 
 inline bool are_handles_heard() noexcept {
   return handle_listeners.load(std::memory_order_relaxed) != 0;
+}
+inline bool are_ends_heard() noexcept {
+  return handle_watchers.load(std::memory_order_relaxed) != 0;
 }
 
 /// The handle object was made, with a meaning.
@@ -41,8 +46,12 @@ class NEAP_API HearHandles {
  public:
   HearHandles() noexcept {
     handle_listeners.fetch_add(1, std::memory_order_relaxed);
+    handle_watchers.fetch_add(1, std::memory_order_relaxed);
   }
-  ~HearHandles() { handle_listeners.fetch_sub(1, std::memory_order_relaxed); }
+  ~HearHandles() {
+    handle_listeners.fetch_sub(1, std::memory_order_relaxed);
+    handle_watchers.fetch_sub(1, std::memory_order_relaxed);
+  }
   HearHandles(const HearHandles&) = delete;
   HearHandles& operator=(const HearHandles&) = delete;
 };

@@ -154,7 +154,7 @@ bool Tensor::is_alias_of(const Tensor& other) const {
   if (tensor::Creator* creator = memory::context().creator) {
     creator->on_alias_asked(*this, other);
   }
-  return array()->storage() == other.array()->storage();
+  return asked()->storage() == other.asked()->storage();
 }
 
 bool Tensor::is_sole_owner() const {

@@ -33,7 +33,7 @@ class NEAP_API Tensor {
     return *this;
   }
   ~Tensor() {
-    if (tensor::are_handles_heard()) [[unlikely]] {
+    if (tensor::are_ends_heard()) [[unlikely]] {
       tensor::handle_ends(*this);
     }
   }

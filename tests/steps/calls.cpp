@@ -89,6 +89,14 @@ bool is_on_world(const World& world, const Tensor& tensor,
          (world.retained.defined() && world.retained.is_alias_of(tensor));
 }
 
+// Numbers of the host's that a step reads are noticed where it is verified.
+bool reads_numbers(const StepProgram& program) {
+  return std::any_of(
+      program.step.begin(), program.step.end(), [](const Action& action) {
+        return action.rule->theme == Theme::kNumbers;
+      });
+}
+
 }  // namespace
 
 bool has_option(const StepProgram& program, std::string_view name) {
@@ -98,6 +106,7 @@ bool has_option(const StepProgram& program, std::string_view name) {
 
 CompileOptions options_of(const StepProgram& program) {
   CompileOptions options;
+  options.verify = reads_numbers(program) ? 1 : 0;
   for (const std::string& name : program.options) {
     if (name == "keep_all") {
       options.keep_all = true;
