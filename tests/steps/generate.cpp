@@ -2,6 +2,7 @@
 #include "generate.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "../programs/random_step.hpp"
 #include "calls.hpp"
@@ -23,6 +24,8 @@ class Maker {
     choose_themes(themes);
   }
 
+  const std::optional<Call>& end() const { return end_; }
+
   StepProgram make() {
     choose_options();
     const int count =
@@ -33,6 +36,9 @@ class Maker {
     const int results = 1 + choices_.below(3);
     for (int i = 0; i < results; ++i) {
       program_.step.push_back(draw_return());
+    }
+    if (has(Theme::kUndefined)) {
+      end_ = draw_end();
     }
     has_shapes_ = choices_.one_in(3);
     for (int i = 0; i < kCalls; ++i) {
@@ -90,7 +96,8 @@ class Maker {
   }
 
   int weight(const Rule& rule, bool in_step) const {
-    return themes_[static_cast<std::size_t>(rule.theme)]
+    return themes_[static_cast<std::size_t>(rule.theme)] &&
+                   rule.theme != Theme::kUndefined
                ? (in_step ? rule.in_step : rule.between)
                : 0;
   }
@@ -142,6 +149,14 @@ class Maker {
     return action;
   }
 
+  // A handle means nothing in a last call.
+  Call draw_end() {
+    Call call;
+    call.before.push_back(with_operands(
+        *find_rule(choices_.one_in(2) ? "undefine" : "revoke"), false));
+    return call;
+  }
+
   Call draw_call(int number) {
     Call call;
     if (number > 0) {
@@ -169,6 +184,7 @@ class Maker {
   Themes themes_{};
   bool has_shapes_ = false;
   StepProgram program_;
+  std::optional<Call> end_;
 };
 
 std::size_t size_of(const StepProgram& program) {
@@ -241,15 +257,22 @@ bool differs_in(const Verdict& verdict, std::string_view name) {
 }  // namespace
 
 StepProgram generate(std::uint64_t seed, const Themes& themes) {
-  StepProgram program = Maker(seed, themes).make();
+  Maker maker(seed, themes);
+  StepProgram program = maker.make();
   for (int i = 0; i < kMostRepairs; ++i) {
     const auto at = first_throw(program);
     if (!at) {
-      return program;
+      break;
     }
     program = without_action(program, *at);
   }
-  program.step.clear();
+  if (first_throw(program)) {
+    program.step.clear();
+  }
+  if (maker.end()) {
+    program.calls.push_back(*maker.end());
+    program.calls.back().throws = first_throw(program).has_value();
+  }
   return program;
 }
 

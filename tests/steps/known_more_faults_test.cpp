@@ -271,6 +271,29 @@ call state:3:1 dense:3:2 0.5
 )"},
 };
 
+// --- handles that mean nothing any more
+
+constexpr Known kUndefined[] = {
+    {"AHandleThatIsRevokedBetweenCalls", kNever, R"(
+step
+  tanh r0 h1
+  return r0 0
+call dense:3:1 dense:3:2 0.5
+between
+  revoke h1
+call dense:3:3 dense:3:4 0.5 throws
+)"},
+    {"AHandleThatIsUndefinedInTheTrace", kNever, R"(
+step
+  matmul r1 a0
+  add_ s0 h0 0
+  return r1 0
+between
+  undefine h0
+call dense:3:3 dense:3:4 0.5 throws
+)"},
+};
+
 INSTANTIATE_TEST_SUITE_P(Assigned, KnownFaultsTest,
                          ::testing::ValuesIn(kAssigned), name_of);
 INSTANTIATE_TEST_SUITE_P(Gradients, KnownFaultsTest,
@@ -281,6 +304,8 @@ INSTANTIATE_TEST_SUITE_P(Written, KnownFaultsTest,
                          ::testing::ValuesIn(kWritten), name_of);
 INSTANTIATE_TEST_SUITE_P(Modes, KnownFaultsTest, ::testing::ValuesIn(kModes),
                          name_of);
+INSTANTIATE_TEST_SUITE_P(Undefined, KnownFaultsTest,
+                         ::testing::ValuesIn(kUndefined), name_of);
 
 }  // namespace
 }  // namespace neap::steps

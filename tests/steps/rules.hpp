@@ -29,12 +29,13 @@ enum class Theme : std::uint8_t {
   kNumbers,    // numbers of the host's
   kKeeping,    // tensors of the step that are kept outside
   kChance,
-  kLayouts,  // arguments that do not lie dense, alone, at the start
+  kUndefined,  // handles that mean nothing any more, in a last call
+  kLayouts,    // arguments that do not lie dense, alone, at the start
 };
 inline constexpr std::array kThemeNames{
-    "values",   "views",   "rebinding", "writes",    "gradients",
-    "hooks",    "modes",   "questions", "precision", "optimizer",
-    "readings", "numbers", "keeping",   "chance",    "layouts"};
+    "values",  "views",     "rebinding", "writes",    "gradients", "hooks",
+    "modes",   "questions", "precision", "optimizer", "readings",  "numbers",
+    "keeping", "chance",    "undefined", "layouts"};
 inline constexpr std::size_t kThemes = kThemeNames.size();
 
 using Body = std::function<void()>;

@@ -28,6 +28,13 @@ class Scene {
   /// The tensor that operand i of the action names; undefined where there is
   /// none at the moment.
   Tensor get(const Action& action, std::size_t i) const;
+  /// False where operand i is what need not be there: a gradient, a tensor that
+  /// was kept, a result.
+  bool has(const Action& action, std::size_t i) const {
+    return std::string_view("gko").find(action.operands[i].where) ==
+               std::string_view::npos ||
+           get(action, i).defined();
+  }
   int number(const Action& action, std::size_t i) const {
     return action.operands[i].index;
   }

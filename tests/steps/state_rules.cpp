@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Rules about what a step leaves: handles that are assigned, tensors that are
 // written, tensors and numbers that the host keeps.
+#include "neap/memory/scope.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/tensor/create.hpp"
 #include "scene.hpp"
@@ -21,7 +22,7 @@ void write_into(Scene& scene, const Action& action, const Write& write) {
   const NoGrad guard;
   const Tensor target = scene.get(action, 0);
   const Tensor value = scene.get(action, 1);
-  if (target.defined() && value.defined()) {
+  if (scene.has(action, 0) && scene.has(action, 1)) {
     const Tensor part = view_of(target, scene.number(action, 2));
     write(part, fit_into(value.detach(), part));
   }
@@ -105,6 +106,13 @@ constexpr Rule kWrites[] = {
          target.mutable_values<float>()[0] =
              0.1F * static_cast<float>(s.number(a, 1));
        }
+     }},
+    {"undefine", "h", Theme::kUndefined, 0, 1,
+     [](Scene& s, const Action& a) { handle_of(s, a, 0) = Tensor(); }},
+    {"revoke", "h", Theme::kUndefined, 0, 1,
+     [](Scene& s, const Action& a) {
+       const memory::Scope scope;
+       handle_of(s, a, 0) = zeros({kRows, kWidth});
      }},
     {"keep", "rahsv", Theme::kKeeping, 4, 1,
      [](Scene& s, const Action& a) { keep(s, s.get(a, 0).detach()); }},

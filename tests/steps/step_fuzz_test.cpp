@@ -7,7 +7,13 @@
 namespace neap::steps {
 namespace {
 
-constexpr std::int64_t kPrograms = 1500;
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::int64_t kPrograms = 300;
+constexpr std::int64_t kProgramsOfATheme = 15;
+#else
+constexpr std::int64_t kPrograms = 2500;
+constexpr std::int64_t kProgramsOfATheme = 60;
+#endif
 
 TEST(StepFuzzTest, RandomStepsAreTheSameBitsAsEagerOrAreRefused) {
   const Findings findings = hunt({.programs = kPrograms});
@@ -21,8 +27,8 @@ TEST(StepFuzzTest, EachThemeAloneIsTheSameBitsAsEagerOrIsRefused) {
     Themes themes{};
     themes[0] = true;
     themes[theme] = true;
-    const Findings findings =
-        hunt({.first = 1'000'000, .programs = 60, .themes = themes});
+    const Findings findings = hunt(
+        {.first = 1'000'000, .programs = kProgramsOfATheme, .themes = themes});
     EXPECT_EQ(findings.faults, 0) << kThemeNames[theme] << '\n'
                                   << to_text(findings);
   }

@@ -72,6 +72,7 @@ class Reader {
         argument = read_argument(word);
       }
       words >> call.number;
+      call.throws = words >> word && word == "throws";
       program_.calls.push_back(std::move(call));
     } else {
       target_->push_back(read_action(first, words));
@@ -152,8 +153,9 @@ std::string to_text(const StepProgram& program) {
     for (const Action& action : call.before) {
       text += fmt::format("  {}\n", text_of(action));
     }
-    text += fmt::format("call {} {} {}\n", text_of(call.arguments[0]),
-                        text_of(call.arguments[1]), call.number);
+    text += fmt::format("call {} {} {}{}\n", text_of(call.arguments[0]),
+                        text_of(call.arguments[1]), call.number,
+                        call.throws ? " throws" : "");
   }
   return text;
 }

@@ -68,6 +68,7 @@ struct Call {
   std::vector<Action> before;  // what changes between the calls
   std::array<Argument, 2> arguments{};
   double number = 0.5;
+  bool throws = false;  // in the plain step too; the last one, then
 };
 
 struct StepProgram {

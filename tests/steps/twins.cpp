@@ -48,7 +48,7 @@ class Twins {
         return finish();
       }
     }
-    if (!program_.calls.empty()) {
+    if (!program_.calls.empty() && !program_.calls.back().throws) {
       call_quietly();
     }
     return finish();
@@ -129,7 +129,14 @@ class Twins {
     try {
       other.call(compiled_, [&](const auto&... in) { return step(in...); });
     } catch (const Error& error) {
-      return take_refusal(error, host, other, world_before, arguments_before);
+      if (call.throws) {
+        verdict_.calls -= 1;  // it is no refusal
+      }
+      return take_refusal(error, host, other, world_before, arguments_before,
+                          call.throws);
+    }
+    if (call.throws) {
+      return fail("runs what the plain step refuses");
     }
     const std::string error = error_of([&] { plain.call_plainly(program_); });
     if (!error.empty()) {
@@ -140,9 +147,11 @@ class Twins {
 
   bool take_refusal(const Error& error, const World::HostState& host,
                     const Run& run, const std::vector<Seen>& world_before,
-                    const std::vector<Seen>& arguments_before) {
-    ++verdict_.refused;
-    ++verdict_.refusals[refusal_of(error)];
+                    const std::vector<Seen>& arguments_before, bool throws) {
+    if (!throws) {
+      ++verdict_.refused;
+      ++verdict_.refusals[refusal_of(error)];
+    }
     compiled_.restore(host);
     auto names = differences(world_before, compiled_.seen());
     for (std::string& name : differences(arguments_before, run.seen())) {
@@ -162,7 +171,7 @@ class Twins {
     if (!names.empty()) {
       return fail("refused, but changed", std::move(names), error.what());
     }
-    if (!is_refusal(error)) {
+    if (!throws && !is_refusal(error)) {
       return fail("refused by " + type_of(error), {}, error.what());
     }
     return true;
@@ -266,23 +275,29 @@ Verdict judge(const StepProgram& program) {
 
 std::optional<std::size_t> first_throw(const StepProgram& program) {
   World world(program.seed);
+  const auto run = [&](const Call& call) {
+    Run(world, call, is_free_result(world)).call_plainly(program);
+  };
+  bool is_at_end = false;  // in a call that is to throw
   try {
-    for (std::size_t i = 0; i < program.calls.size(); ++i) {
-      const Call& call = program.calls[i];
+    for (const Call& call : program.calls) {
       for (const Action& action : call.before) {
         if (may_take_place(world, action)) {
           act(world, action, program);
         }
       }
-      const int times = i + 1 == program.calls.size() ? 1 + kQuietCalls : 1;
-      for (int k = 0; k < times; ++k) {
-        Run(world, call, is_free_result(world)).call_plainly(program);
+      is_at_end = call.throws;
+      const bool is_last = &call == &program.calls.back();
+      for (int k = is_last && !is_at_end ? -kQuietCalls : 0; k <= 0; ++k) {
+        run(call);
       }
     }
   } catch (const Error&) {
-    return index_of(program, world.current).value_or(0);
+    return is_at_end
+               ? std::nullopt
+               : std::optional(index_of(program, world.current).value_or(0));
   }
-  return std::nullopt;
+  return is_at_end ? std::optional<std::size_t>(0) : std::nullopt;
 }
 
 std::string kind_of(const Verdict& verdict) {

@@ -32,7 +32,8 @@ struct Verdict {
 
 Verdict judge(const StepProgram& program);
 
-/// The action (as without_action counts) at which the plain step throws.
+/// The action (as without_action counts) at which the plain step throws where
+/// it is not to; 0 where it does not throw in a call that is to.
 std::optional<std::size_t> first_throw(const StepProgram& program);
 
 /// Fault, names without numbers: the same for the same kind of difference.

@@ -11,9 +11,8 @@ namespace {
 // Applies `op` to operand 1 and puts the result where operand 0 says.
 template <class Op>
 void apply_to(Scene& scene, const Action& action, const Op& op) {
-  const Tensor value = scene.get(action, 1);
-  if (value.defined()) {
-    scene.put(action, 0, op(value));
+  if (scene.has(action, 1)) {
+    scene.put(action, 0, op(scene.get(action, 1)));
   }
 }
 
@@ -22,7 +21,7 @@ template <class Op>
 void apply_to_both(Scene& scene, const Action& action, const Op& op) {
   const Tensor a = scene.get(action, 1);
   const Tensor b = scene.get(action, 2);
-  if (a.defined() && b.defined()) {
+  if (scene.has(action, 1) && scene.has(action, 2)) {
     scene.put(action, 0, op(a, fit(b, a)));
   }
 }
@@ -81,9 +80,8 @@ constexpr Rule kRules[] = {
      }},
     {"return", "rahlsvg #7", Theme::kValues, 0, 0,
      [](Scene& s, const Action& a) {
-       const Tensor value = s.get(a, 0);
-       if (value.defined()) {
-         s.give(view_of(value.detach(), s.number(a, 1)));
+       if (s.has(a, 0)) {
+         s.give(view_of(s.get(a, 0).detach(), s.number(a, 1)));
        }
      }},
     {"return_graph", "r", Theme::kValues, 0, 0,
