@@ -68,6 +68,29 @@ std::vector<std::pair<std::string, Bytes>> named_bytes(
   return out;
 }
 
+// Says when a compiled step is traced again, and why.
+class Retraces {
+ public:
+  Retraces() = default;
+  explicit Retraces(const train::Trainer& trainer)
+      : trainer_(&trainer), traces_(trainer.traces()) {}
+
+  void tell(const train::StepReport& report, Progress& progress) {
+    if (trainer_ == nullptr || trainer_->traces() == traces_) {
+      return;
+    }
+    traces_ = trainer_->traces();
+    progress.finish();
+    const std::string line = fmt::format("traced again at step {}: {}\n",
+                                         report.step, trainer_->why());
+    static_cast<void>(std::fwrite(line.data(), 1, line.size(), stderr));
+  }
+
+ private:
+  const train::Trainer* trainer_ = nullptr;
+  std::int64_t traces_ = 0;
+};
+
 // Everything that lives while a run does. It goes before the last report, so
 // that "live at exit" can show that nothing stays.
 class Session {
@@ -176,12 +199,10 @@ class Session {
     double seconds = 0.0;
     const InterruptGuard guard;
     train::FitOptions options = fit_options();
-    const train::Trainer* compiled = nullptr;
-    std::int64_t traces = 0;
+    Retraces retraces;
     options.on_ready = [&](const train::Trainer& trainer) {
       if (settings_.verbose && trainer.is_compiled()) {
-        compiled = &trainer;
-        traces = trainer.traces();
+        retraces = Retraces(trainer);
       }
       tell_resumed(trainer);
       tell_plan(trainer, summary);
@@ -191,12 +212,7 @@ class Session {
       probe.step(report.seconds);
       images += report.samples;
       progress.step(report);
-      if (compiled != nullptr && compiled->traces() != traces) {
-        traces = compiled->traces();
-        progress.finish();
-        fmt::print(stderr, "traced again at step {}: {}\n", report.step,
-                   compiled->why());
-      }
+      retraces.tell(report, progress);
       if (metrics_) {  // a failure is told at the end; the training goes on
         static_cast<void>(metrics_->step(report));
       }

@@ -28,8 +28,8 @@ class SystemDoorLostFileTest : public testing::Test {
   }
   ~SystemDoorLostFileTest() override { file_.forget(); }
 
-  template <class T>
-  static void expect_refused(const Result<T>& result, const char* call) {
+  template <class Outcome>
+  static void expect_refused(const Outcome& result, const char* call) {
     ASSERT_FALSE(result.has_value()) << call;
     EXPECT_EQ(result.error().kind, FailureKind::kIo);
     EXPECT_THAT(result.error().message, HasSubstr(call));

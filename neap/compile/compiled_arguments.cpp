@@ -1,0 +1,112 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// What a call of a compiled step is given: tensors, numbers, their specs.
+#include <algorithm>
+
+#include "neap/base/raise.hpp"
+#include "neap/compile/compiled_step.hpp"
+#include "neap/memory/scope.hpp"
+#include "neap/tensor/create.hpp"
+
+namespace neap::compiler {
+
+using base::raise;
+
+namespace {
+
+void check_given(std::size_t i, const Tensor& tensor) {
+  if (!tensor.defined()) {
+    raise<ValueError>("compile: argument {} is undefined", i);
+  }
+}
+
+}  // namespace
+
+// Nothing of the call outlasts it: what it is a part of may be a trace.
+void CompiledStep::call_as_part(
+    Step step, std::span<const Argument> arguments,
+    base::FunctionRef<void(std::span<Tensor>)> take) {
+  memory::Vector<Tensor> tensors;
+  memory::Vector<Tensor> results;
+  tensors.reserve(arguments.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Tensor* tensor = arguments[i].tensor;
+    if (tensor == nullptr) {
+      tensors.push_back(scalar(arguments[i].number, part_dtype(arguments)));
+      continue;
+    }
+    check_given(i, *tensor);
+    tensors.push_back(*tensor);
+  }
+  step(tensors, results);
+  take(results);
+}
+
+void CompiledStep::take_arguments(std::span<const Argument> arguments) {
+  arguments_.clear();
+  arguments_.reserve(arguments.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Argument& argument = arguments[i];
+    if (argument.tensor == nullptr) {
+      arguments_.push_back(number(i, argument.number));
+      continue;
+    }
+    const Tensor& tensor = *argument.tensor;
+    check_given(i, tensor);
+    if (memory::context().grad_enabled && tensor.requires_grad()) {
+      raise<ValueError>(
+          "compile: argument {} requires grad; let the step capture it, or "
+          "detach() it",
+          i);
+    }
+    arguments_.push_back(tensor);
+  }
+}
+
+// The tensors are those of the running call, which has the specs; other sizes
+// of the batch are traced dense.
+GivenArguments CompiledStep::given(std::span<const tensor::Spec> specs) const {
+  const bool is_call = specs.data() == specs_.data() && !arguments_.empty();
+  return {specs, is_call ? std::span<const Tensor>(arguments_)
+                         : std::span<const Tensor>()};
+}
+
+// Of a number where the step is the plain function, which takes tensors.
+DType CompiledStep::part_dtype(std::span<const Argument> arguments) const {
+  for (const Argument& argument : arguments) {
+    const Tensor* tensor = argument.tensor;
+    if (tensor != nullptr && tensor->defined() && tensor->dtype() == f64) {
+      return f64;
+    }
+  }
+  return f32;
+}
+
+Tensor CompiledStep::number(std::size_t i, double value) {
+  numbers_.resize(std::max(numbers_.size(), i + 1));
+  Tensor& mine = numbers_[i];
+  const bool is_mine_alone = mine.defined() && mine.has_sole_handle() &&
+                             mine.array()->is_unique() &&
+                             mine.array()->storage()->references() == 1;
+  if (!is_mine_alone || mine.dtype() != number_dtype_) {
+    const memory::OutsideScopes apart;
+    mine = scalar(value, number_dtype_);
+  } else if (mine.array()->storage()->has_elements()) {
+    const tensor::Strided view = mine.array()->strided();
+    if (number_dtype_ == f64) {
+      *view.as<double>() = value;
+    } else {
+      *view.as<float>() = static_cast<float>(value);
+    }
+  }
+  return mine;
+}
+
+void CompiledStep::take_specs() {
+  specs_.clear();
+  specs_.reserve(arguments_.size());
+  for (const Tensor& argument : arguments_) {
+    specs_.push_back(argument.spec());
+  }
+}
+
+}  // namespace neap::compiler

@@ -1,0 +1,252 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// The programs of a compiled step: which holds for a call, and how one is made
+// where none does.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "neap/base/raise.hpp"
+#include "neap/compile/compiled_step.hpp"
+#include "neap/compile/lower.hpp"
+#include "neap/program/digest.hpp"
+
+namespace neap::compiler {
+
+using base::raise;
+
+namespace {
+
+// Those with another batch.
+memory::Vector<tensor::Spec> with_batch(std::span<const tensor::Spec> specs,
+                                        std::int64_t batch) {
+  memory::Vector<tensor::Spec> out(specs.begin(), specs.end());
+  for (tensor::Spec& spec : out) {
+    if (spec.shape.rank() >= 1) {
+      spec.shape[0] = batch;
+    }
+  }
+  return out;
+}
+
+// THROWS: ShapeError where arguments differ in it.
+std::int64_t batch_of(std::span<const tensor::Spec> specs) {
+  std::int64_t batch = -1;
+  for (const tensor::Spec& spec : specs) {
+    if (spec.shape.rank() == 0) {
+      continue;
+    }
+    if (batch >= 0 && spec.shape[0] != batch) {
+      raise<ShapeError>(
+          "compile: batches of {} and {} in one call; with max_batch, axis 0 "
+          "of every argument is the batch",
+          batch, spec.shape[0]);
+    }
+    batch = spec.shape[0];
+  }
+  return batch;
+}
+
+}  // namespace
+
+CompiledStep::Entry* CompiledStep::find_traced(
+    std::span<const tensor::Spec> specs) noexcept {
+  const auto found = std::find_if(
+      entries_.begin(), entries_.end(),
+      [&](const Entry& entry) {
+        return entry.executor->holds_for(given(specs));
+      });
+  if (found == entries_.end()) {
+    return nullptr;
+  }
+  std::rotate(entries_.begin(), found, found + 1);
+  return &entries_.front();
+}
+
+// A step may look at the dtype of a number itself, as a write into a tensor
+// does; f32 is then what it gets.
+CompiledStep::Entry& CompiledStep::find(Step step,
+                                        std::span<const Argument> arguments) {
+  take_specs();
+  try {
+    return find(step);
+  } catch (const DTypeError&) {
+    const bool has_number =
+        std::any_of(arguments.begin(), arguments.end(),
+                    [](const Argument& a) { return a.tensor == nullptr; });
+    if (!has_number || number_dtype_ == f32) {
+      throw;
+    }
+    number_dtype_ = f32;
+    try {
+      take_arguments(arguments);
+      take_specs();
+      return find(step);
+    } catch (const DTypeError&) {
+      number_dtype_ = f64;
+    } catch (...) {
+      number_dtype_ = f64;
+      throw;
+    }
+    throw;  // what was wrong at first
+  }
+}
+
+CompiledStep::Entry& CompiledStep::find(Step step) {
+  if (Entry* entry = find_traced(specs_)) {
+    return *entry;
+  }
+  if (options_.max_batch > 0) {
+    add_sizes(step, specs_);
+    if (Entry* entry = find_traced(specs_)) {
+      return *entry;
+    }
+  }
+  const bool has_gaps =
+      std::any_of(arguments_.begin(), arguments_.end(),
+                  [](const Tensor& tensor) { return !tensor.is_contiguous(); });
+  return add(step, specs_, options_.max_batch == 0 || has_gaps);
+}
+
+// The largest batch first, then those that are asked for ahead: the arena is
+// made for them all.
+void CompiledStep::add_sizes(Step step, std::span<const tensor::Spec> specs) {
+  const std::int64_t batch = batch_of(specs);
+  if (batch > options_.max_batch) {
+    raise<PlanError>("compile: a batch of {}, max_batch is {}", batch,
+                     options_.max_batch);
+  }
+  const bool is_first = entries_.empty();
+  const auto largest = with_batch(specs, options_.max_batch);
+  if (find_traced(largest) == nullptr) {
+    fit(add(step, largest, true));
+  }
+  if (is_first) {
+    for (const std::int64_t size : options_.warm) {
+      const auto warm = with_batch(specs, size);
+      if (size > options_.max_batch) {
+        raise<PlanError>(
+            "compile: .warm asks for a batch of {}, max_batch is {}", size,
+            options_.max_batch);
+      }
+      if (find_traced(warm) == nullptr) {
+        fit(add(step, warm, true));  // it may need more scratch
+      }
+    }
+  }
+}
+
+memory::Owned<Executor> CompiledStep::make(Step step,
+                                           std::span<const tensor::Spec> specs,
+                                           const Passes& passes) const {
+  CompileOptions options = options_;
+  options.passes = passes;
+  return memory::make_owned<Executor>(
+      memory::Category::kGraph,
+      trace_for(step, specs, given(specs).tensors, options,
+                base::site_of(site_)),
+      options_.debug, options_.planner, options_.paged);
+}
+
+// Traces the step once more, for its program to be compared.
+void CompiledStep::verify(Step step, Entry& entry) {
+  const Program& known = entry.executor->program();
+  const Program now =
+      trace(step, specs_, given(specs_).tensors, base::site_of(site_));
+  const Digests digests = digests_of(now);
+  const auto [differs, other] =
+      std::mismatch(digests.begin(), digests.end(), known.digests.begin(),
+                    known.digests.end());
+  if (differs == digests.end() && other == known.digests.end()) {
+    return;
+  }
+  const auto at = static_cast<std::size_t>(differs - digests.begin());
+  const bool is_call = at < now.calls.size();
+  const std::string where =
+      is_call ? fmt::format("call {}, {} at {}", at, now.calls[at].name,
+                            base::format_site(now.calls[at].site))
+              : std::string("what it returns or leaves");
+  entry.is_new = true;  // goes with this attempt
+  raise<TraceError>(
+      "compile: the step does not do any more what it did when it was traced: "
+      "{} is another; a number or a branch of the host's has changed, give it "
+      "to the step as an argument",
+      where);
+}
+
+void CompiledStep::explain(std::span<const tensor::Spec> specs) {
+  if (entries_.empty()) {
+    why_ = traces_ == 0 ? "the first call" : "no program is left";
+    return;
+  }
+  const Executor& last = *entries_.front().executor;
+  const GivenArguments now = given(specs);
+  why_ = last.describe(last.broken(now), now);
+}
+
+// Passes look for a lower peak by rules of thumb, so that a smaller batch may
+// end a little higher than the one that the arena was made for. It is then
+// tried with some of them off.
+memory::Owned<Executor> CompiledStep::make_fitting(
+    Step step, std::span<const tensor::Spec> specs, bool may_grow) const {
+  constexpr std::array<bool Passes::*, 4> kMayGo{
+      &Passes::fuse, &Passes::common_subexpressions, &Passes::reorder,
+      &Passes::copy_again};
+  auto executor = make(step, specs, options_.passes);
+  for (unsigned off = 1; off < 1U << kMayGo.size() && !may_grow; ++off) {
+    if (arenas_.has_room(executor->plan())) {
+      break;
+    }
+    Passes fewer = options_.passes;
+    bool is_new = true;  // what is off already would be the same once more
+    for (std::size_t k = 0; k < kMayGo.size(); ++k) {
+      if ((off >> k & 1U) != 0) {
+        is_new = is_new && fewer.*kMayGo[k];
+        fewer.*kMayGo[k] = false;
+      }
+    }
+    if (is_new) {
+      executor = make(step, specs, fewer);
+    }
+  }
+  return executor;
+}
+
+CompiledStep::Entry& CompiledStep::add(Step step,
+                                       std::span<const tensor::Spec> specs,
+                                       bool may_grow) {
+  explain(specs);
+  auto executor = make_fitting(step, specs, may_grow);
+  ++traces_;
+  drop_stale();
+  if (entries_.size() == static_cast<std::size_t>(options_.programs)) {
+    forget(*entries_.back().executor);
+    entries_.pop_back();
+  }
+  entries_.insert(entries_.begin(), Entry{std::move(executor), may_grow});
+  return entries_.front();
+}
+
+void CompiledStep::forget(Executor& executor) noexcept {
+  for (Executor** user : {&last_, &ready_}) {
+    if (*user == &executor) {
+      *user = nullptr;
+    }
+  }
+  executor.results().revoke(site_);
+  arenas_.forget(executor.plan());
+}
+
+// What such a program holds of the caller's goes with it.
+void CompiledStep::drop_stale() {
+  std::erase_if(entries_, [&](Entry& entry) {
+    const bool is_stale = !entry.executor->is_current();
+    if (is_stale) {
+      forget(*entry.executor);
+    }
+    return is_stale;
+  });
+}
+
+}  // namespace neap::compiler
