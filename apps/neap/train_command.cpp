@@ -73,7 +73,8 @@ class Retraces {
  public:
   Retraces() = default;
   explicit Retraces(const train::Trainer& trainer)
-      : trainer_(&trainer), traces_(trainer.traces()) {}
+      : trainer_(trainer.is_compiled() ? &trainer : nullptr),
+        traces_(trainer_ != nullptr ? trainer.traces() : 0) {}
 
   void tell(const train::StepReport& report, Progress& progress) {
     if (trainer_ == nullptr || trainer_->traces() == traces_) {
@@ -201,9 +202,7 @@ class Session {
     train::FitOptions options = fit_options();
     Retraces retraces;
     options.on_ready = [&](const train::Trainer& trainer) {
-      if (settings_.verbose && trainer.is_compiled()) {
-        retraces = Retraces(trainer);
-      }
+      retraces = settings_.verbose ? Retraces(trainer) : Retraces();
       tell_resumed(trainer);
       tell_plan(trainer, summary);
       drop_startup_pages();  // of tracing and planning
