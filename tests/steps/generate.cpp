@@ -63,6 +63,10 @@ class Maker {
     if (has(Theme::kHooks) || has(Theme::kModes) || has(Theme::kOptimizer)) {
       has(Theme::kGradients) = true;
     }
+    // A flag that is asked about shows where it is changed between calls.
+    if (has(Theme::kQuestions) && !choices_.one_in(3)) {
+      has(Theme::kModes) = themes[static_cast<std::size_t>(Theme::kModes)];
+    }
     if (has(Theme::kReadings) && choices_.one_in(2)) {
       has(Theme::kOptimizer) =
           themes[static_cast<std::size_t>(Theme::kOptimizer)];

@@ -11,8 +11,8 @@ namespace {
 constexpr std::int64_t kPrograms = 300;
 constexpr std::int64_t kProgramsOfATheme = 15;
 #else
-constexpr std::int64_t kPrograms = 2500;
-constexpr std::int64_t kProgramsOfATheme = 60;
+constexpr std::int64_t kPrograms = 4000;
+constexpr std::int64_t kProgramsOfATheme = 100;
 #endif
 
 TEST(StepFuzzTest, RandomStepsAreTheSameBitsAsEagerOrAreRefused) {

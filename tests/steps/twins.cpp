@@ -262,6 +262,22 @@ std::optional<std::size_t> index_of(const StepProgram& program,
   return std::nullopt;
 }
 
+// All calls of the plain step. `is_at_end`: in a call that is to throw.
+void run_plainly(const StepProgram& program, World& world, bool& is_at_end) {
+  for (const Call& call : program.calls) {
+    for (const Action& action : call.before) {
+      if (may_take_place(world, action)) {
+        act(world, action, program);
+      }
+    }
+    is_at_end = call.throws;
+    const bool is_last = &call == &program.calls.back();
+    for (int k = is_last && !is_at_end ? -kQuietCalls : 0; k <= 0; ++k) {
+      Run(world, call, is_free_result(world)).call_plainly(program);
+    }
+  }
+}
+
 }  // namespace
 
 Verdict judge(const StepProgram& program) {
@@ -275,23 +291,9 @@ Verdict judge(const StepProgram& program) {
 
 std::optional<std::size_t> first_throw(const StepProgram& program) {
   World world(program.seed);
-  const auto run = [&](const Call& call) {
-    Run(world, call, is_free_result(world)).call_plainly(program);
-  };
-  bool is_at_end = false;  // in a call that is to throw
+  bool is_at_end = false;
   try {
-    for (const Call& call : program.calls) {
-      for (const Action& action : call.before) {
-        if (may_take_place(world, action)) {
-          act(world, action, program);
-        }
-      }
-      is_at_end = call.throws;
-      const bool is_last = &call == &program.calls.back();
-      for (int k = is_last && !is_at_end ? -kQuietCalls : 0; k <= 0; ++k) {
-        run(call);
-      }
-    }
+    run_plainly(program, world, is_at_end);
   } catch (const Error&) {
     return is_at_end
                ? std::nullopt
