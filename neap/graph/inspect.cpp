@@ -6,6 +6,7 @@
 #include "neap/graph/inspect_impl.hpp"
 #include "neap/graph/listing.hpp"
 #include "neap/graph/versions.hpp"
+#include "neap/tensor/storage_tag.hpp"
 
 namespace neap::graph {
 namespace {
@@ -169,8 +170,9 @@ ResidualInfo describe(const Residual& residual) noexcept {
   info.dtype = array.dtype();
   info.bytes = storage.size();
   info.sharing = sharing_of(array);
-  info.category = storage.tag().category;
-  info.owner = storage.domain().path_of(storage.tag().owner);
+  const memory::Tag tag = tensor::tag_of(storage);
+  info.category = tag.category;
+  info.owner = storage.domain().path_of(tag.owner);
   info.is_stale = version_of(storage) != residual.version;
   return info;
 }

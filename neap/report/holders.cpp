@@ -11,6 +11,7 @@
 #include "neap/graph/hooks.hpp"
 #include "neap/memory/composite.hpp"
 #include "neap/report/ledger_rows.hpp"
+#include "neap/tensor/storage_tag.hpp"
 
 namespace neap::report {
 
@@ -367,7 +368,7 @@ Holder Holders::outside(std::uint32_t i) const {
   if (thing.kind != Kind::kBody || thing.array == nullptr) {
     return holder;
   }
-  const memory::Tag& tag = thing.array->storage()->tag();
+  const memory::Tag tag = tensor::tag_of(*thing.array->storage());
   const Vertex* vertex = thing.vertex;
   holder.kind = Holder::Kind::kHandles;
   holder.count = thing.outside;

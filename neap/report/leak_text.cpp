@@ -7,6 +7,7 @@
 
 #include "neap/base/bytes.hpp"
 #include "neap/report/ledger_rows.hpp"
+#include "neap/tensor/storage_tag.hpp"
 
 namespace neap::report {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 // What a value or a part of the graph is counted under.
 memory::Tag tag_of(const Holders::Held& held) noexcept {
   if (held.storage != nullptr) {
-    return held.storage->tag();
+    return tensor::tag_of(*held.storage);
   }
   memory::Tag tag;
   tag.category = memory::Category::kGraph;

@@ -1,7 +1,10 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/tensor/storage.hpp"
 
+#include <atomic>
+
 #include "neap/base/raise.hpp"
+#include "neap/tensor/storage_tag.hpp"
 
 namespace neap::tensor {
 namespace {
@@ -102,9 +105,19 @@ void Storage::revoke(base::SiteId site) noexcept {
 void Storage::retag(memory::Category category, memory::OwnerId owner) {
   if (held_ == Held::kOwned) {
     domain().retag(block_, category, owner);
-    tag_.category = category;
-    tag_.owner = owner;
+    std::atomic_ref(tag_.category).store(category, std::memory_order_relaxed);
+    std::atomic_ref(tag_.owner).store(owner, std::memory_order_relaxed);
   }
+}
+
+// Space and site never change.
+memory::Tag tag_of(const Storage& storage) noexcept {
+  auto& tag = const_cast<memory::Tag&>(storage.tag());  // it is only read
+  return {
+      .category = std::atomic_ref(tag.category).load(std::memory_order_relaxed),
+      .space = tag.space,
+      .owner = std::atomic_ref(tag.owner).load(std::memory_order_relaxed),
+      .site = tag.site};
 }
 
 }  // namespace neap::tensor
