@@ -119,8 +119,8 @@ double Tensor::item(CallSite site) const {
 memory::Vector<double> Tensor::to_vector(CallSite site) const {
   check_host_access(*this, "to_vector", site);
   const tensor::Strided view = array()->strided();
-  memory::Vector<double> out(
-      memory::Allocator<double>(memory::Category::kOther));
+  memory::Vector<double> out{
+      memory::Allocator<double>(memory::Category::kOther)};
   out.reserve(static_cast<std::size_t>(element_count()));
   tensor::for_each_offset(view.shape, view.strides, [&](std::int64_t offset) {
     out.push_back(tensor::element_as_double(view, offset));
