@@ -15,9 +15,7 @@ iovec piece_of(std::string_view text) noexcept {
   return {const_cast<char*>(text.data()), text.size()};  // NOLINT
 }
 
-}  // namespace
-
-ExitCode fail(ExitCode code, std::string_view message) noexcept {
+void write_line(std::string_view message) noexcept {
   std::array<iovec, 3> pieces = {piece_of("neap: "), piece_of(message),
                                  piece_of("\n")};
   for (std::size_t at = 0; at < pieces.size();) {
@@ -36,6 +34,12 @@ ExitCode fail(ExitCode code, std::string_view message) noexcept {
       pieces[at].iov_len -= left;
     }
   }
+}
+
+}  // namespace
+
+ExitCode fail(ExitCode code, std::string_view message) noexcept {
+  write_line(message);
   return code;
 }
 
