@@ -19,16 +19,7 @@ iovec piece_of(std::string_view text) noexcept {
   return {const_cast<char*>(text.data()), text.size()};  // NOLINT
 }
 
-}  // namespace
-
-ExitCode fail(ExitCode code, std::string_view message) noexcept {
-  std::string harmless;
-  try {
-    harmless = base::shown_message(message);
-    message = harmless;
-  } catch (const std::bad_alloc&) {
-    harmless.clear();  // the message is the application's own then
-  }
+void write_line(std::string_view message) noexcept {
   std::array<iovec, 3> pieces = {piece_of("neap: "), piece_of(message),
                                  piece_of("\n")};
   for (std::size_t at = 0; at < pieces.size();) {
@@ -46,6 +37,16 @@ ExitCode fail(ExitCode code, std::string_view message) noexcept {
       pieces[at].iov_base = static_cast<char*>(pieces[at].iov_base) + left;
       pieces[at].iov_len -= left;
     }
+  }
+}
+
+}  // namespace
+
+ExitCode fail(ExitCode code, std::string_view message) noexcept {
+  try {
+    write_line(base::shown_message(message));
+  } catch (const std::bad_alloc&) {
+    write_line(message);  // the application's own then
   }
   return code;
 }

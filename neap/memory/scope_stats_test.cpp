@@ -63,6 +63,7 @@ TEST(ScopeStatsTest, ThreadsMayEndInAnyOrderAndWhileOthersCount) {
   constexpr int kThreads = 20;
   constexpr int kEach = 500;
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([i] {
       for (int k = 0; k < kEach * (i % 3); ++k) {
