@@ -1,7 +1,10 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/autograd/functional.hpp"
 
+#include <optional>
+
 #include "neap/autograd/backward.hpp"
+#include "neap/autograd/own_memory.hpp"
 #include "neap/autograd/tangent_recorder.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/graph/vertex.hpp"
@@ -155,14 +158,14 @@ HvpResults hvp(autograd::FunctionOfMany f, std::span<const Tensor> primals,
   autograd::check_tangents("hvp", primals, directions);
   const bool create_graph = is_graph_wanted(options);
   const Tensors inputs = stand_ins("hvp", primals, create_graph);
-  TangentRecorder recorder(create_graph);
+  std::optional<TangentRecorder> recorder(std::in_place, create_graph);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    recorder.set(inputs[i], directions[i]);
+    recorder->set(inputs[i], directions[i]);
   }
   HvpResults results;
   Gradients gradients;
   {
-    const graph::UseRecorder forward(&recorder);
+    const graph::UseRecorder forward(&*recorder);
     const EnableGrad reverse;
     Tensor value = f(inputs);
     if (value.element_count() != 1) {
@@ -177,11 +180,18 @@ HvpResults hvp(autograd::FunctionOfMany f, std::span<const Tensor> primals,
   }
   results.gradients = Gradients(primals);
   results.products = Gradients(primals);
+  Tensors products;
+  products.reserve(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Tensor gradient = gradients.take(i);
-    results.products.replace(
-        i, result_of(recorder.tangent_or_zeros(gradient), create_graph));
+    products.push_back(
+        result_of(recorder->tangent_or_zeros(gradient), create_graph));
     results.gradients.replace(i, result_of(gradient, create_graph));
+  }
+  recorder.reset();  // it holds tangents of its own
+  autograd::put_in_own_memory(products, directions);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    results.products.replace(i, std::move(products[i]));
   }
   return results;
 }

@@ -66,7 +66,7 @@ bool Hook::remove() noexcept {
 // Nothing is asked of the door under the lock: room is made before it, and
 // again where the list has grown meanwhile.
 void Extras::add(base::Ref<Hook> hook) {
-  memory::Vector<base::Ref<Hook>> room(hooks_.get_allocator());
+  memory::Vector<base::Ref<Hook>> room = no_hooks();
   for (;;) {
     std::size_t wanted = 0;
     {
@@ -94,7 +94,7 @@ void Extras::remove(Hook& hook) noexcept {
   if (!hook.remove()) {
     return;
   }
-  memory::Vector<base::Ref<Hook>> empty(hooks_.get_allocator());
+  memory::Vector<base::Ref<Hook>> empty = no_hooks();
   const std::lock_guard guard(lock_);
   ++removed_;
   if (2 * removed_ >= hooks_.size()) {
@@ -107,15 +107,15 @@ void Extras::remove(Hook& hook) noexcept {
 }
 
 void Extras::close() noexcept {
-  memory::Vector<base::Ref<Hook>> hooks(hooks_.get_allocator());
-  memory::Vector<Kept> kept(kept_.get_allocator());
+  memory::Vector<base::Ref<Hook>> hooks = no_hooks();
+  memory::Vector<Kept> kept = none_kept();
   const std::lock_guard guard(lock_);
   hooks_.swap(hooks);
   kept_.swap(kept);
 }
 
 memory::Vector<base::Ref<Hook>> Extras::hooks() const {
-  memory::Vector<base::Ref<Hook>> all(hooks_.get_allocator());
+  memory::Vector<base::Ref<Hook>> all = no_hooks();
   for (;;) {
     std::size_t wanted = 0;
     {
@@ -181,7 +181,7 @@ Tensor Extras::run_hooks(Hook::When when, std::uint32_t output,
 }
 
 void Extras::keep_grad(std::uint32_t output) {
-  memory::Vector<Kept> room(kept_.get_allocator());
+  memory::Vector<Kept> room = none_kept();
   for (;;) {
     std::size_t wanted = 0;
     {

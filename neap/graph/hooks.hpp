@@ -97,7 +97,8 @@ class NEAP_API Extras : public memory::Counted<Extras> {
  public:
   Extras(memory::Domain& domain, const memory::Tag& tag) noexcept
       : hooks_(memory::Allocator<base::Ref<Hook>>(domain, tag)),
-        kept_(memory::Allocator<Kept>(domain, tag)) {}
+        kept_(memory::Allocator<Kept>(domain, tag)),
+        tag_(tag) {}
 
   /// Those that are registered now. THROWS: OutOfMemory.
   memory::Vector<base::Ref<Hook>> hooks() const;
@@ -127,6 +128,13 @@ class NEAP_API Extras : public memory::Counted<Extras> {
     std::uint32_t output;
     base::Ref<tensor::Body> grad;  // no handle, of which a trace would hear
   };
+  memory::Vector<base::Ref<Hook>> no_hooks() const {
+    return memory::Vector<base::Ref<Hook>>(
+        memory::Allocator<base::Ref<Hook>>(domain(), tag_));
+  }
+  memory::Vector<Kept> none_kept() const {
+    return memory::Vector<Kept>(memory::Allocator<Kept>(domain(), tag_));
+  }
   base::Ref<Hook> next(std::uint64_t after, std::uint64_t last, Hook::When when,
                        std::uint32_t output) const noexcept;
 
@@ -135,6 +143,7 @@ class NEAP_API Extras : public memory::Counted<Extras> {
   std::size_t removed_ = 0;                // of them
   std::uint64_t last_number_ = 0;
   memory::Vector<Kept> kept_;
+  const memory::Tag tag_;  // of both lists; read without the lock
 };
 
 /// A hook, and the list that it is in.

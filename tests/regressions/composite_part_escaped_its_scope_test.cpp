@@ -3,8 +3,6 @@
 // whoever held a handle to one kept it for good.
 #include <gtest/gtest.h>
 
-#include <optional>
-
 #include "neap/memory/composite.hpp"
 #include "neap/memory/scope_stats.hpp"
 #include "neap/tensor/create.hpp"
@@ -36,9 +34,8 @@ TEST(CompositeScopeTest, APartOfAKeptCompositeMovesOutwards) {
     {
       Scope inner;
       part = ones({4});
-      std::optional<Composite> one(part);
-      inner.keep(*one);
-      one.reset();
+      const Composite one(part);
+      inner.keep(one);
     }
     EXPECT_TRUE(part.defined());
     EXPECT_EQ(outer.size(), 1);

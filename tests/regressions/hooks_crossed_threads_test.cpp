@@ -53,7 +53,7 @@ TEST(HooksAcrossThreadsTest, AHookIsRemovedWhileOthersDifferentiate) {
   const Tensor x = leaf();
   std::atomic<bool> done{false};
   std::thread remover([&] {
-    for (int i = 0; i < 2000; ++i) {
+    for (int i = 0; i < 500; ++i) {
       const auto payload = std::make_shared<std::vector<int>>(64, i);
       HookHandle handle =
           register_hook(x, [payload, i](const Tensor&) -> Tensor {
@@ -83,7 +83,7 @@ TEST(HooksAcrossThreadsTest, AHookIsRemovedWhileOthersDifferentiate) {
 
 TEST(HooksAcrossThreadsTest, ThreadsRegisterOnOneLeafAtOnce) {
   constexpr int kEach = 100;
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < 5; ++round) {
     const Tensor x = leaf();
     std::atomic<int> calls{0};
     in_threads([&](int) {
@@ -200,7 +200,7 @@ TEST(HooksTest, TheGradModeOfAHookIsThatOfThePass) {
 
 // Results are built on two nodes that another thread consumes meanwhile.
 TEST(GraphsAcrossThreadsTest, ResultsAreBuiltOnWhatABackwardConsumes) {
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 60; ++round) {
     const Tensor x = leaf();
     const Tensor a = tanh(x);
     const Tensor b = mul(x, x);

@@ -3,7 +3,8 @@
 // at all of them: for n of n, n squared.
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <algorithm>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -16,20 +17,26 @@
 namespace neap {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 std::string numbered(const char* text, int number) {
   std::string name(text);
   name += std::to_string(number);
   return name;
 }
 
+// Of the processor, the least of some runs.
 template <class F>
 double seconds(const F& f) {
-  const auto begin = Clock::now();
-  f();
-  return std::chrono::duration<double>(Clock::now() - begin).count();
+  double least = 1e9;
+  for (int i = 0; i < 5; ++i) {
+    const std::clock_t begin = std::clock();
+    f();
+    least = std::min(least, static_cast<double>(std::clock() - begin));
+  }
+  return (least + 1) / CLOCKS_PER_SEC;
 }
+
+constexpr int kSome = 2000;
+constexpr int kMany = 8 * kSome;
 
 TEST(ManyNamesTest, EachParameterIsFoundByItsPath) {
   for (const int count : {1, 15, 16, 17, 18, 33, 1000}) {
@@ -57,24 +64,26 @@ TEST(ManyNamesTest, EachParameterIsFoundByItsPath) {
   }
 }
 
-TEST(ManyNamesTest, FindingOneDoesNotLookAtTheOthers) {
-  constexpr int kCount = 30000;
+double find_each_of(int count) {
   const auto top = nn::Registry::make();
   std::vector<std::string> names;
-  const double taken = seconds([&] {
-    for (int i = 0; i < kCount; ++i) {
-      names.push_back(numbered("w", i));
-      top->add_entry(names.back(), Tensor(ones({1})), false, CallSite::here());
-    }
+  for (int i = 0; i < count; ++i) {
+    names.push_back(numbered("w", i));
+    top->add_entry(names.back(), ones({1}), false, CallSite::here());
+  }
+  return seconds([&] {
     for (const std::string& name : names) {
       EXPECT_NE(top->find(name), nullptr);
     }
   });
-  EXPECT_LT(taken, 2);
+}
+
+TEST(ManyNamesTest, FindingOneDoesNotLookAtTheOthers) {
+  EXPECT_LT(find_each_of(kMany), 30 * find_each_of(kSome));
 }
 
 TEST(ManyGradientsTest, EachIsFoundByItsTensor) {
-  for (const std::size_t count : {1U, 16U, 17U, 1000U, 100000U}) {
+  for (const std::size_t count : {1U, 16U, 17U, 1000U}) {
     std::vector<Tensor> inputs;
     for (std::size_t i = 0; i < count; ++i) {
       inputs.push_back(requires_grad_(ones({1})));
@@ -84,19 +93,33 @@ TEST(ManyGradientsTest, EachIsFoundByItsTensor) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       gradients.replace(i, inputs[i].detach());
     }
-    const double taken = seconds([&] {
-      for (const Tensor& input : inputs) {
-        EXPECT_TRUE(gradients.contains(input));
-        EXPECT_TRUE(gradients.get(input).is_alias_of(input));
-      }
-    });
-    EXPECT_LT(taken, 2) << count;
+    for (const Tensor& input : inputs) {
+      EXPECT_TRUE(gradients.contains(input));
+      EXPECT_TRUE(gradients.get(input).is_alias_of(input));
+    }
     EXPECT_FALSE(gradients.contains(requires_grad_(ones({1}))));
     EXPECT_FALSE(gradients.contains(ones({1})));
     EXPECT_FALSE(gradients.contains(Tensor()));
     gradients.take(inputs.front());
     EXPECT_FALSE(gradients[0].defined());
   }
+}
+
+double get_each_of(int count) {
+  std::vector<Tensor> inputs;
+  for (int i = 0; i < count; ++i) {
+    inputs.push_back(requires_grad_(ones({1})));
+  }
+  const Gradients gradients(inputs);
+  return seconds([&] {
+    for (const Tensor& input : inputs) {
+      EXPECT_FALSE(gradients.get(input).defined());
+    }
+  });
+}
+
+TEST(ManyGradientsTest, FindingOneDoesNotLookAtTheOthers) {
+  EXPECT_LT(get_each_of(kMany), 30 * get_each_of(kSome));
 }
 
 }  // namespace
