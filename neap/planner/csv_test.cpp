@@ -115,6 +115,18 @@ TEST(CsvTest, WritesTheSameRowsWithOffsets) {
             "offset,lower,upper,size\n0,0,2,16\n48,1,5,8\n");
 }
 
+TEST(CsvTest, WritesOffsetsBesideShortRows) {
+  std::string text = "lower,upper,size\n";
+  std::string expected = "lower,upper,size,offset\n";
+  memory::Vector<std::int64_t> offsets;
+  for (int i = 0; i < 20; ++i) {
+    text += "0,1,1\n";
+    expected += "0,1,1," + std::to_string(i) + "\n";
+    offsets.push_back(i);
+  }
+  EXPECT_EQ(std::string_view(add_offsets(text, offsets)), expected);
+}
+
 TEST(CsvTest, ReadsBackWhatItWrote) {
   Problem problem = random_problem(3, {.buffers = 50, .unit = 8});
   problem.buffers[4].fixed = 800;
