@@ -106,7 +106,7 @@ HWY_INLINE void turn(double /*type*/, const V* row, V* column) {
 }
 
 // From this size on the matrix comes from memory.
-inline constexpr std::int64_t kFarBytes = 2 << 20;
+inline constexpr std::int64_t kFarBytes = 4 << 20;
 // Elements of a row that memory is asked for together, ahead of time: it gives
 // long runs faster than lines of many rows in turn.
 template <class T>
@@ -206,7 +206,7 @@ template <class T>
 void dots(const GemvProblem<T>& p, std::int64_t at, std::int64_t end) {
   constexpr auto kOne = static_cast<std::int64_t>(kCount<T>);
   const bool is_far =
-      p.count * p.k * static_cast<std::int64_t>(sizeof(T)) > kFarBytes;
+      p.count * p.k * static_cast<std::int64_t>(sizeof(T)) >= kFarBytes;
   for (; is_far && at + kOne <= end; at += kOne) {
     some_dots<1, true>(p, at, kOne);
   }
