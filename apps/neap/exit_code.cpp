@@ -45,10 +45,11 @@ void write_line(std::string_view message) noexcept {
 ExitCode fail(ExitCode code, std::string_view message) noexcept {
   try {
     write_line(base::shown_message(message));
+    return code;
   } catch (const std::bad_alloc&) {
-    write_line(message);  // the application's own then
+    write_line(kNoMemory);
+    return ExitCode::kMemory;
   }
-  return code;
 }
 
 }  // namespace neap::app

@@ -60,6 +60,12 @@ class AttentionRows {
 
  private:
   void begin() {
+    if constexpr (HWY_TARGET == HWY_SCALAR) {
+      // One lane skips what no row sees, and the next product reads it, without
+      // effect.
+      std::fill(room_.scores,
+                room_.scores + rows_.size() * room_.score_step, T{0});
+    }
     for (std::int64_t i = 0; i < rows_.size(); ++i) {
       room_.largest[i] = -std::numeric_limits<T>::infinity();
       room_.sums[i] = 0.0;
