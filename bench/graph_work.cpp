@@ -83,7 +83,7 @@ void Books::run() {
   for (base::Ref<graph::Node>& node : nodes_) {
     node = graph::Node::create({kPass, std::span(&input, 1), {}, site},
                                std::span(&spec_, 1), domain);
-    node->finish({});  // no output is kept
+    node->finish();  // no output is kept
     y.set_link(base::Ref<tensor::GraphLink>::share(node.get()));
   }
   y = Tensor();
