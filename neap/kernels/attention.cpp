@@ -60,12 +60,6 @@ class AttentionRows {
 
  private:
   void begin() {
-    if constexpr (HWY_TARGET == HWY_SCALAR) {
-      // One lane skips what no row sees, and the next product reads it, without
-      // effect.
-      std::fill(room_.scores,
-                room_.scores + rows_.size() * room_.score_step, T{0});
-    }
     for (std::int64_t i = 0; i < rows_.size(); ++i) {
       room_.largest[i] = -std::numeric_limits<T>::infinity();
       room_.sums[i] = 0.0;
@@ -111,6 +105,13 @@ class AttentionRows {
     const std::int64_t width = seen(rows.end - 1);
     const std::int64_t whole =
         parts_of(width, kLanes<T>) * kLanes<T>;  // the rest is of zeros
+    if constexpr (HWY_TARGET == HWY_SCALAR) {
+      // One lane skips what no row sees, and the next product reads it, without
+      // effect.
+      for (std::int64_t i = 0; i < count; ++i) {
+        std::fill_n(room_.scores + i * room_.score_step, whole, T{0});
+      }
+    }
     multiply<Kit>(
         count, whole, queries(rows), k_, room_.scores, room_.score_step,
         Onto::kNothing,

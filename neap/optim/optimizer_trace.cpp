@@ -126,7 +126,7 @@ void Optimizer::record_update(graph::Trace& trace, std::size_t index,
   const std::array in{grad};
   std::array<Tensor, kMaxState + 1> out{parameter};
   for (std::size_t k = 0; k < states; ++k) {
-    if (!slot.state[k].defined()) {
+    if (!slot.state[k].shared()) {
       // The optimizer's own: no state of the step's that a run would set.
       base::Ref<tensor::Body> zeros =
           zeros_for(parameter, state_tag(index, site), memory::executor())

@@ -229,13 +229,19 @@ TEST_F(OptimizerTraceTest, RefusesWhatARunWouldNotDoAgain) {
   SGD sgd(named({{"a", parameter({1})}}), {.lr = 0.1});
   const ParameterList more = named({{"b", parameter({1})}});
   RecordedWrites trace;
-  const graph::UseTrace use(&trace);
-  EXPECT_THROW(sgd.set_lr(0.2), TraceError);
-  EXPECT_THROW(sgd.set_lr(0, 0.2), TraceError);
-  EXPECT_THROW(sgd.set_options(0, {}), TraceError);
-  EXPECT_THROW(sgd.set_schedule(constant(0.1)), TraceError);
-  EXPECT_THROW(sgd.add_group(more, {}), TraceError);
-  EXPECT_THROW(Adam{more}, TraceError);
+  {
+    const graph::UseTrace use(&trace);
+    EXPECT_THROW(sgd.set_lr(0.2), TraceError);
+    EXPECT_THROW(sgd.set_lr(0, 0.2), TraceError);
+    EXPECT_THROW(sgd.set_options(0, {}), TraceError);
+    EXPECT_THROW(sgd.set_schedule(constant(0.1)), TraceError);
+    EXPECT_THROW(sgd.add_group(more, {}), TraceError);
+    EXPECT_THROW(Adam{more}, TraceError);
+    EXPECT_THROW(static_cast<void>(sgd.lr()), TraceError);
+    EXPECT_THROW(static_cast<void>(sgd.options()), TraceError);
+    EXPECT_THROW(static_cast<void>(sgd.step_count()), TraceError);
+    EXPECT_THROW(static_cast<void>(sgd.state()), TraceError);
+  }
   EXPECT_EQ(sgd.lr(), 0.1);
 }
 
