@@ -18,7 +18,7 @@ const graph::Leaf& leaf_of(const base::Ref<tensor::GraphLink>& link) noexcept {
   return static_cast<const graph::Leaf&>(*link);
 }
 
-// Whether the handle means this array at this place of the graph. Null: it
+// Whether the handle means these elements at this place of the graph. Null: it
 // should be undefined.
 bool means(const Tensor* handle, const tensor::Array* array,
            const base::Ref<tensor::GraphLink>& link) noexcept {
@@ -29,7 +29,11 @@ bool means(const Tensor* handle, const tensor::Array* array,
   if (!body || !body->array()) {
     return array == nullptr;
   }
-  return body->array().get() == array && body->link() == link;
+  const tensor::Array* now = body->array().get();
+  return array != nullptr && body->link() == link &&
+         (now == array || (now->storage() == array->storage() &&
+                           now->layout() == array->layout() &&
+                           !now->has_tangents()));
 }
 
 std::string text_of(const tensor::Spec& spec) {

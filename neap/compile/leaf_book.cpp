@@ -96,11 +96,11 @@ void LeafBook::finish(Program& program, TracedValues& values, base::SiteId site,
   for (Entry& entry : entries_) {
     LeafGrad& grad = entry.grad;
     entry.set_to = entry.get().requires_grad();
-    if (!graph::has_hooks(entry.get(), entry.hooks)) {
+    if (graph::has_other_hooks(entry.get(), entry.hooks)) {
       base::raise<TraceError>(
-          "register_hook: the step traced at {} adds a hook to '{}', or removes "
-          "one, and leaves it so, which a run would not do again; do that "
-          "outside, or remove() in the step what it adds",
+          "register_hook: the step traced at {} adds a hook to '{}' and leaves "
+          "it there, which a run would not do again; add it outside, or "
+          "remove() it in the step",
           base::format_site(site),
           entry.get().domain().path_of(entry.get().owner()));
     }

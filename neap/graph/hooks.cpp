@@ -279,6 +279,12 @@ bool has_hooks(const Vertex& vertex,
   return extras != nullptr ? extras->holds(hooks) : hooks.empty();
 }
 
+bool has_other_hooks(const Vertex& vertex,
+                     std::span<const base::Ref<Hook>> hooks) noexcept {
+  const Extras* extras = vertex.extras();
+  return extras != nullptr && extras->other_than(hooks);
+}
+
 void keep_hooks(const Vertex& vertex,
                 std::span<const base::Ref<Hook>> hooks) noexcept {
   Extras* extras = vertex.extras();

@@ -24,7 +24,7 @@ OpTable clip_grad_table() {
       .rows = {plain, kink_row(fn,
                                {literal({3}, {1, 2, 3}),
                                 literal({3}, {-0.5, 0.75, 0.8})},
-                               {0, 2, 0}, {{0, 1, 0}, {0, 0, 0}}, {0, 1, 0})},
+                               {0, 0, 0}, {{0, 0, 0}, {0, 0, 0}}, {0, 0, 0})},
       .errors = {{.name = "shapes",
                   .fn = fn,
                   .inputs = {uniform({3}, -1, 1), uniform({4}, -1, 1)},

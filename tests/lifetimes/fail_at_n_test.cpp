@@ -100,9 +100,9 @@ TEST_F(LifetimesFailAtN, ABackwardChangesNoGradientAndGivesItsGraphBack) {
   const double grad = x_.grad().at({0});
   const Tensor old = x_.grad();
   const Tensor old_w = w_.grad();
-  const auto restore = [&] {
-    set_grad(x_, old);
-    set_grad(w_, old_w);
+  const auto restore = [&] {  // set_grad() would copy what is held here
+    graph::leaf_of(x_)->set_grad(old);
+    graph::leaf_of(w_)->set_grad(old_w);
   };
   Bytes consumed = 0;
   {

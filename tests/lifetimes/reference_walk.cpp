@@ -32,6 +32,9 @@ class Walker {
     if (result.refusals.empty() && request_.must_use_all) {
       result.refusals = unused();
     }
+    if (result.refusals.empty() && request_.is_to_leaves && !is_any_wanted()) {
+      result.refusals = {"requires grad any more"};
+    }
     if (!result.refusals.empty()) {
       return result;
     }
@@ -109,6 +112,18 @@ class Walker {
       }
     }
     return all;
+  }
+
+  // Every leaf may have been frozen since it was used.
+  bool is_any_wanted() const {
+    for (int v = 0; v <= last(); ++v) {
+      if (is_reached_[at(v)] &&
+          (takes_gradient(v, 0) ||
+           (!model_.vertex(v).is_leaf && takes_gradient(v, 1)))) {
+        return true;
+      }
+    }
+    return false;
   }
 
   std::vector<std::string> unused() const {

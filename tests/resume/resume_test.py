@@ -59,7 +59,9 @@ class FileTest(ResumeCase):
         half = self.folder / "half"
         self.run_part("--steps", "4", "--schedule", "constant", "--save", half)
         tensors, metadata = checkpoint_file.read(half)
-        checkpoint_file.write(half, dict(sorted(tensors.items())), metadata)
+        others = {key: text for key, text in metadata.items()
+                  if not key.startswith("neap.xxh3.")}
+        checkpoint_file.write(half, dict(sorted(tensors.items())), others)
         found = self.run_part("--steps", "9", "--schedule", "constant",
                               "--resume", half)
         same = self.run_part("--steps", "9", "--schedule", "constant")

@@ -217,7 +217,9 @@ bool Run::shares(const Tensor& tensor) const {
 bool is_refusal(const Error& error) {
   return dynamic_cast<const TraceError*>(&error) != nullptr ||
          dynamic_cast<const ValueError*>(&error) != nullptr ||
-         dynamic_cast<const PlanError*>(&error) != nullptr;
+         dynamic_cast<const PlanError*>(&error) != nullptr ||
+         std::string_view(error.what()).find("a result of the compiled step") !=
+             std::string_view::npos;
 }
 
 std::string type_of(const Error& error) {
