@@ -474,11 +474,13 @@ class FashionMnistTest(ToolCase):
         if tool_case.SANITIZER:
             self.skipTest("a sanitizer takes memory and time of its own")
 
-    def test_resident_memory_is_the_data_set_and_at_most_16_mib(self):
+    # Of the program's file the system maps 64 KiB around each page that is used,
+    # as far as its cache has them: 0.5 MiB more after a build than long after.
+    def test_resident_memory_is_the_data_set_and_at_most_17_mib(self):
         found = self.train("fashion-mnist", "--steps", "60", "--batch", "128",
                            "--compile")  # as ./dev demo
         over = found["max_rss_bytes"] - found["data_set_bytes"]
-        self.assertLessEqual(over, 16 << 20)
+        self.assertLessEqual(over, 17 << 20)
         self.assertEqual(found["data_set_bytes"], 70000 * (28 * 28 + 1))
         self.assertGreater(found["test_accuracy"], 0.6)
         self.assertEqual(found["heap_calls_per_step"], 0)

@@ -19,7 +19,9 @@ iovec piece_of(std::string_view text) noexcept {
   return {const_cast<char*>(text.data()), text.size()};  // NOLINT
 }
 
-void write_line(std::string_view message) noexcept {
+}  // namespace
+
+void write_failure(std::string_view message) noexcept {
   std::array<iovec, 3> pieces = {piece_of("neap: "), piece_of(message),
                                  piece_of("\n")};
   for (std::size_t at = 0; at < pieces.size();) {
@@ -40,14 +42,12 @@ void write_line(std::string_view message) noexcept {
   }
 }
 
-}  // namespace
-
 ExitCode fail(ExitCode code, std::string_view message) noexcept {
   try {
-    write_line(base::shown_message(message));
+    write_failure(base::shown_message(message));
     return code;
   } catch (const std::bad_alloc&) {
-    write_line(kNoMemory);
+    write_failure(kNoMemory);
     return ExitCode::kMemory;
   }
 }

@@ -26,9 +26,12 @@ inline constexpr const char* kExitCodeHelp =
 /// Why kMemory where nothing more is known.
 inline constexpr const char* kNoMemory = "the system gives no more memory";
 
-/// Writes the one line of a failure to standard error; returns `code`. Takes no
-/// memory. A line that cannot be written (standard error is closed, or a full
-/// disk) is lost, and the status alone tells.
+/// Writes one line to standard error. Takes no memory. A line that cannot be
+/// written (standard error is closed, or a full disk) is lost.
+void write_failure(std::string_view message) noexcept;
+
+/// Writes the one line of a failure, with foreign texts in it escaped and cut;
+/// returns `code`, or kMemory where there is none for that.
 ExitCode fail(ExitCode code, std::string_view message) noexcept;
 
 }  // namespace neap::app

@@ -17,7 +17,8 @@ namespace {
 
 // Nothing here takes memory, nor runs what the process registered for its end.
 [[noreturn]] void end(ExitCode code, const char* message) noexcept {
-  ::_exit(static_cast<int>(fail(code, message)));
+  write_failure(message);
+  ::_exit(static_cast<int>(code));
 }
 
 [[noreturn]] void end_without_handler() noexcept {

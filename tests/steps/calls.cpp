@@ -121,7 +121,8 @@ CompileOptions options_of(const StepProgram& program) {
     } else if (name == "no_reuse") {
       options.debug.no_reuse = true;
     } else if (name == "max_batch") {
-      options.max_batch = kMaxBatch;
+      // The largest batch is traced first: the step's host code runs once more.
+      options.max_batch = reads_numbers(program) ? 0 : kMaxBatch;
     } else if (name == "paged") {
       options.paged = true;
     } else if (name == "programs_2") {
