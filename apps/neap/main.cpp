@@ -210,8 +210,9 @@ ExitCode run(int argc, char** argv) {
     return line.run();
   }
   if (line.text.empty()) {
-    return fail(ExitCode::kUsage, fmt::format("{}; try neap --help",
-                                              base::shown_message(line.refusal)));
+    return fail(
+        ExitCode::kUsage,
+        fmt::format("{}; try neap --help", base::shown_message(line.refusal)));
   }
   static_cast<void>(std::fwrite(line.text.data(), 1, line.text.size(), stdout));
   return ExitCode::kOk;

@@ -52,9 +52,8 @@ std::int64_t batch_of(std::span<const tensor::Spec> specs) {
 
 CompiledStep::Entry* CompiledStep::find_traced(
     std::span<const tensor::Spec> specs) noexcept {
-  const auto found = std::find_if(
-      entries_.begin(), entries_.end(),
-      [&](const Entry& entry) {
+  const auto found =
+      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
         return entry.executor->holds_for(given(specs));
       });
   if (found == entries_.end()) {

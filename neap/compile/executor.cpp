@@ -57,12 +57,31 @@ void Executor::note_entries() {
     if (grad.entry != kNoValue) {
       const std::uint32_t external = program_[grad.entry].index;
       External& held = program_.externals[external];
-      entries_.push_back({&grad, external, held.tensor.array()->layout()});
+      entries_.push_back({&grad, external, held.tensor.array()->layout(),
+                          shared_with_handle(held.tensor)});
+      if (entries_.back().shared != nullptr && grad.is_set) {
+        base::raise<TraceError>(
+            "compile: a handle that the step reads means the gradient of '{}', "
+            "which the step sets or adds to; let the handle mean a copy()",
+            domain_.path_of(
+                static_cast<const graph::Leaf&>(*grad.leaf).owner()));
+      }
       held.tensor = Tensor();  // the leaf's alone between runs
       held.met = Tensor();
       held.is_watched = false;
     }
   }
+}
+
+const tensor::Storage* Executor::shared_with_handle(const Tensor& grad) const {
+  const tensor::Storage* storage = grad.array()->storage().get();
+  const auto means_it = [&](const auto& handle) {
+    return handle.array && handle.array->storage().get() == storage;
+  };
+  return std::ranges::any_of(program_.held_handles, means_it) ||
+                 std::ranges::any_of(program_.rebound_handles, means_it)
+             ? storage
+             : nullptr;
 }
 
 void Executor::note_calls() {
@@ -109,7 +128,9 @@ BrokenGuard Executor::broken(const GivenArguments& given) const {
   }
   for (const Entry& entry : entries_) {
     const Tensor now = static_cast<graph::Leaf&>(*entry.grad->leaf).grad();
-    if (now.array()->layout() != entry.layout) {
+    const bool is_other =
+        entry.shared != nullptr && now.array()->storage().get() != entry.shared;
+    if (is_other || now.array()->layout() != entry.layout) {
       const auto at = entry.grad - program_.grads.data();
       return {BrokenGuard::What::kGradient, static_cast<std::size_t>(at)};
     }
@@ -221,9 +242,9 @@ void Executor::check_states(const Arenas& arenas) const {
     check_written(state, "a handle that the step assigns to", handle.external);
     for (std::size_t i = 0; i < program_.externals.size(); ++i) {
       const Tensor& other = program_.externals[i].tensor;
-      const bool is_written = std::binary_search(
-          written_externals_.begin(), written_externals_.end(),
-          handle.external);
+      const bool is_written =
+          std::binary_search(written_externals_.begin(),
+                             written_externals_.end(), handle.external);
       if (is_written && i != handle.external && other.is_alias_of(state)) {
         base::raise<ValueError>(
             "compile: a handle that the step assigns to and writes into shares "
@@ -266,8 +287,9 @@ void Executor::check_pair(std::size_t i,
           : "which the step writes";
   for (std::size_t a = 0; a < arguments.size(); ++a) {
     if (a != i && arguments[a].is_alias_of(arguments[i])) {
-      base::raise<ValueError>("compile: arguments {} and {} share a storage, {}",
-                              std::min(a, i), std::max(a, i), why);
+      base::raise<ValueError>(
+          "compile: arguments {} and {} share a storage, {}", std::min(a, i),
+          std::max(a, i), why);
     }
   }
   const tensor::Storage* storage = arguments[i].array()->storage().get();
@@ -343,9 +365,8 @@ void Executor::link_results() noexcept {
 void Executor::set_states(std::span<Tensor> results) const noexcept {
   for (std::size_t i = 0; i < program_.rebound_handles.size(); ++i) {
     const std::uint32_t result = program_.rebound_handles[i].result;
-    guards_.state(i) = result != ReboundHandle::kNone
-                           ? std::move(results[result])
-                           : Tensor();
+    guards_.state(i) =
+        result != ReboundHandle::kNone ? std::move(results[result]) : Tensor();
   }
 }
 

@@ -29,9 +29,7 @@ class NEAP_API Executor {
 
   /// Why the program is not what a trace would give here and now, if it is not.
   BrokenGuard broken(const GivenArguments& given) const;
-  bool holds_for(const GivenArguments& given) const {
-    return !broken(given);
-  }
+  bool holds_for(const GivenArguments& given) const { return !broken(given); }
   std::string describe(const BrokenGuard& guard,
                        const GivenArguments& given) const {
     return guards_.describe(guard, given);
@@ -88,7 +86,11 @@ class NEAP_API Executor {
     const LeafGrad* grad = nullptr;
     std::uint32_t external = 0;
     tensor::Layout layout;
+    /// Not nullptr: a handle that the step reads meant the gradient, too, and
+    /// keeps this storage. The program holds while the leaf has it.
+    const tensor::Storage* shared = nullptr;
   };
+  const tensor::Storage* shared_with_handle(const Tensor& grad) const;
   void note_entries();
   void note_calls();
   void note_call(const Call& call);

@@ -31,9 +31,9 @@ bool means(const Tensor* handle, const tensor::Array* array,
   }
   const tensor::Array* now = body->array().get();
   return array != nullptr && body->link() == link &&
-         (now == array || (now->storage() == array->storage() &&
-                           now->layout() == array->layout() &&
-                           !now->has_tangents()));
+         (now == array ||
+          (now->storage() == array->storage() &&
+           now->layout() == array->layout() && !now->has_tangents()));
 }
 
 std::string text_of(const tensor::Spec& spec) {
@@ -171,9 +171,8 @@ bool Guards::does_state_hold(std::size_t i) const {
     return means(states_[i].handle(), state.array.get(), state.link);
   }
   const tensor::Array& array = *body->array();
-  const bool is_plain =
-      state.external == ReboundHandle::kNone ||
-      (body->link() == state.link && !array.has_tangents());
+  const bool is_plain = state.external == ReboundHandle::kNone ||
+                        (body->link() == state.link && !array.has_tangents());
   return is_plain && array.spec() == state.spec &&
          array.layout() == state.layout;
 }
@@ -220,9 +219,8 @@ std::string Guards::describe(const BrokenGuard& guard,
     case What::kArgument:
       return describe_argument(guard.index, given);
     case What::kGaps:
-      return fmt::format(
-          "argument {} is a view with other strides, before {}", guard.index,
-          text_of_strides(guard.index));
+      return fmt::format("argument {} is a view with other strides, before {}",
+                         guard.index, text_of_strides(guard.index));
     default:
       return describe_object(guard);
   }
@@ -239,8 +237,8 @@ std::string Guards::text_of_strides(std::size_t i) const {
 
 std::string Guards::describe_argument(std::size_t i,
                                       const GivenArguments& given) const {
-  return fmt::format("argument {} is {}, before {}", i,
-                     text_of(given.specs[i]), text_of(program_.arguments[i]));
+  return fmt::format("argument {} is {}, before {}", i, text_of(given.specs[i]),
+                     text_of(program_.arguments[i]));
 }
 
 std::string Guards::describe_context(What what) const {
@@ -275,9 +273,8 @@ std::string Guards::describe_object(const BrokenGuard& guard) const {
   const std::size_t i = guard.index;
   switch (guard.what) {
     case What::kFlag:
-      return fmt::format(
-          "a mode (train, eval) or a setting is {}, before {}",
-          *program_.flags[i].flag, program_.flags[i].value);
+      return fmt::format("a mode (train, eval) or a setting is {}, before {}",
+                         *program_.flags[i].flag, program_.flags[i].value);
     case What::kTensor:
       return "a captured tensor was tied, assigned over or freed";
     case What::kHandle:
@@ -297,10 +294,10 @@ std::string Guards::describe_object(const BrokenGuard& guard) const {
       return fmt::format("the hooks of {} are others",
                          name_of_leaf(program_.leaves[i].leaf));
     default:
-      return fmt::format("{} {} a gradient at the step's entry",
-                         name_of_leaf(program_.grads[i].leaf),
-                         program_.grads[i].was_defined ? "no longer has"
-                                                       : "now has");
+      return fmt::format(
+          "{} {} a gradient at the step's entry",
+          name_of_leaf(program_.grads[i].leaf),
+          program_.grads[i].was_defined ? "no longer has" : "now has");
   }
 }
 

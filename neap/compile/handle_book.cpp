@@ -57,9 +57,8 @@ memory::Vector<HandleBook::Entry*> HandleBook::in_order() {
   for (auto& [address, entry] : entries_) {
     all.push_back(&entry);
   }
-  std::sort(all.begin(), all.end(), [](const Entry* a, const Entry* b) {
-    return a->order < b->order;
-  });
+  std::sort(all.begin(), all.end(),
+            [](const Entry* a, const Entry* b) { return a->order < b->order; });
   return all;
 }
 

@@ -8,7 +8,8 @@
 //   rebound   it means another tensor: a state, which every run sets anew
 //
 // Handles that the step makes (locals, temporaries) are its own: one that is
-// still there in the end is in a container that grew, and is refused. For sources of this room.
+// still there in the end is in a container that grew, and is refused. For
+// sources of this room.
 #pragma once
 
 #include <unordered_map>
@@ -54,8 +55,8 @@ class HandleBook {
  private:
   struct Entry {
     Tensor* handle = nullptr;
-    base::Ref<tensor::Body> body;      // null: undefined
-    base::Ref<tensor::Array> array;    // of the body, before a rebind of it
+    base::Ref<tensor::Body> body;    // null: undefined
+    base::Ref<tensor::Array> array;  // of the body, before a rebind of it
     base::Ref<tensor::GraphLink> link;
     std::uint64_t order = 0;
     bool is_read = false;  // while it meant what it meant before the step

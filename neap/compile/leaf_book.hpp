@@ -45,12 +45,12 @@ class LeafBook {
   struct Entry {
     base::Ref<tensor::GraphLink> leaf;
     Tensor before;
-    bool requires_grad = false;  // when the step began
-    bool is_mode_set = false;    // by the step,
-    bool set_to = false;         // to this value in the end
+    bool requires_grad = false;                    // when the step began
+    bool is_mode_set = false;                      // by the step,
+    bool set_to = false;                           // to this value in the end
     memory::Vector<base::Ref<graph::Hook>> hooks;  // when the step began
-    bool is_touched = false;     // its gradient: `grad` says how
-    LeafGrad grad;               // `leaf` is left out
+    bool is_touched = false;  // its gradient: `grad` says how
+    LeafGrad grad;            // `leaf` is left out
     graph::Leaf& get() const noexcept;
   };
   Entry& note(graph::Leaf& leaf);

@@ -18,8 +18,7 @@ bool Numbers::has(const Tensor& tensor) const {
   return kind_of(tensor) == Kind::kNumber;
 }
 
-std::optional<DType> Numbers::dtype_for(
-    const graph::OpCall& call) const {
+std::optional<DType> Numbers::dtype_for(const graph::OpCall& call) const {
   std::optional<DType> others;
   bool has_number = false;
   for (const neap::Operand& input : call.inputs) {

@@ -144,8 +144,7 @@ Results::Ground& Results::choose(Home& home, const Arenas& arenas,
       break;
     case Where::kArgument: {
       const Array& argument = *arguments[buffer.index].array();
-      home.fresh =
-          make_ground(home, argument.storage(), &argument.layout());
+      home.fresh = make_ground(home, argument.storage(), &argument.layout());
       return home.fresh;
     }
     case Where::kExternal:
@@ -225,8 +224,8 @@ Results::Ground Results::make_ground(const Home& home,
   for (std::size_t k = 0; k < home.slot_count; ++k) {
     tensor::Layout layout = slots_[home.first_slot + k].operand.layout;
     if (seen != nullptr) {
-      layout.offset += seen->offset * size_of(seen->dtype) /
-                       size_of(layout.dtype);
+      layout.offset +=
+          seen->offset * size_of(seen->dtype) / size_of(layout.dtype);
     }
     ground.arrays.push_back(Array::make(ground.storage, layout));
   }

@@ -65,8 +65,8 @@ class NEAP_API Results {
     BufferId buffer = kNoBuffer;
     std::size_t first_slot = 0;
     std::size_t slot_count = 0;
-    bool is_entry = false;  // a gradient that a leaf has when a run begins
-    bool is_of_step = false;        // computed: in the arena or a kept block
+    bool is_entry = false;    // a gradient that a leaf has when a run begins
+    bool is_of_step = false;  // computed: in the arena or a kept block
     std::array<Ground, 2> grounds;  // in the arena: the first alone
     std::size_t chosen = 0;
     Ground fresh;  // for the coming run, where no other will do

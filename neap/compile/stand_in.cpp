@@ -39,7 +39,8 @@ Tensor StandIn::make(const tensor::Spec& spec, const tensor::Layout* layout,
   auto owner =
       memory::make_owned<StandIn>(memory::Category::kGraph, trace, value, list);
   const tensor::Layout seen =
-      layout != nullptr ? *layout : tensor::dense_layout(spec.dtype, spec.shape);
+      layout != nullptr ? *layout
+                        : tensor::dense_layout(spec.dtype, spec.shape);
   return Tensor(tensor::Array::make(
       tensor::Storage::stand_in(
           layout != nullptr ? tensor::extent_bytes(seen) : dense_bytes(spec),

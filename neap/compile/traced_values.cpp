@@ -125,16 +125,16 @@ Tensor TracedValues::add_argument(const tensor::Spec& spec,
   if (layout != nullptr) {
     program_.gapped.push_back({index, *layout});
   }
-  const ValueId value = program_.add({.spec = spec,
-                                      .size = layout != nullptr
-                                                  ? tensor::extent_bytes(*layout)
-                                                  : dense_bytes(spec),
-                                      .category = tag.category,
-                                      .owner = {},
-                                      .site = site,
-                                      .origin = Origin::kArgument,
-                                      .index = index,
-                                      .over = kNoValue});
+  const ValueId value =
+      program_.add({.spec = spec,
+                    .size = layout != nullptr ? tensor::extent_bytes(*layout)
+                                              : dense_bytes(spec),
+                    .category = tag.category,
+                    .owner = {},
+                    .site = site,
+                    .origin = Origin::kArgument,
+                    .index = index,
+                    .over = kNoValue});
   return StandIn::make(spec, layout, tag, number_, value, stand_ins_);
 }
 
@@ -156,8 +156,7 @@ void TracedValues::add_made(const Tensor& tensor) {
   }
 }
 
-const TracedValues::Known* TracedValues::find(
-    const Tensor& tensor) const {
+const TracedValues::Known* TracedValues::find(const Tensor& tensor) const {
   const auto found = known_.find(tensor.array()->storage().get());
   return found != known_.end() ? &found->second : nullptr;
 }

@@ -49,8 +49,8 @@ class Tracer final : public graph::Recorder,
   /// or for an undefined result; what failed before in a noexcept place.
   void finish(std::span<const Tensor> results);
   /// What the step leaves to handles, leaves and flags, which then mean again
-  /// what they meant before. REQUIRES: finish(), and results are no longer held.
-  /// THROWS: TraceError for what no run could leave; OutOfMemory.
+  /// what they meant before. REQUIRES: finish(), and results are no longer
+  /// held. THROWS: TraceError for what no run could leave; OutOfMemory.
   void settle();
   /// REQUIRES: settle(). THROWS: TraceError where a value of the trace is still
   /// held.

@@ -113,8 +113,7 @@ void Tracer::on_alias_asked(const Tensor& a, const Tensor& b) noexcept {
     return;
   }
   const auto origin_of = [&](const Tensor& tensor) {
-    const StandIn* stand_in =
-        StandIn::of(*tensor.shared()->array()->storage());
+    const StandIn* stand_in = StandIn::of(*tensor.shared()->array()->storage());
     return stand_in != nullptr ? program_[stand_in->value()].origin
                                : Origin::kExternal;
   };

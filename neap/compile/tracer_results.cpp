@@ -88,9 +88,8 @@ std::uint32_t Tracer::exit_of(const Tensor& now) {
         "mode carries a derivative of it; keep what detach() gives",
         base::format_site(made));
   }
-  const bool is_leaf_of_step =
-      now.link() && now.link()->is_leaf() &&
-      StandIn::of(*now.array()->storage()) != nullptr;
+  const bool is_leaf_of_step = now.link() && now.link()->is_leaf() &&
+                               StandIn::of(*now.array()->storage()) != nullptr;
   if (has_live_graph(now) || is_leaf_of_step) {
     raise<TraceError>(
         "trace: a tensor made at {} outlives the step in a handle, with the "
@@ -112,9 +111,8 @@ void Tracer::link_result(const Tensor& tensor, std::uint32_t result) {
   if (!link || link->is_leaf() == is_of_trace) {
     return;
   }
-  ResultLink place{.result = result,
-                   .link = link,
-                   .output = tensor.output_index()};
+  ResultLink place{
+      .result = result, .link = link, .output = tensor.output_index()};
   if (is_of_trace) {
     const Tensor gradient = link->grad(place.output);
     if (!gradient.defined()) {

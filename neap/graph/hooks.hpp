@@ -161,8 +161,8 @@ NEAP_API memory::Vector<base::Ref<Hook>> hooks_of(const Vertex& vertex);
 NEAP_API bool has_hooks(const Vertex& vertex,
                         std::span<const base::Ref<Hook>> hooks) noexcept;
 /// Whether there is one that is none of these. Likewise.
-NEAP_API bool has_other_hooks(
-    const Vertex& vertex, std::span<const base::Ref<Hook>> hooks) noexcept;
+NEAP_API bool has_other_hooks(const Vertex& vertex,
+                              std::span<const base::Ref<Hook>> hooks) noexcept;
 /// Removes those that are none of these.
 NEAP_API void keep_hooks(const Vertex& vertex,
                          std::span<const base::Ref<Hook>> hooks) noexcept;

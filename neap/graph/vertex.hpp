@@ -141,9 +141,9 @@ namespace neap {
 NEAP_API Tensor requires_grad_(Tensor tensor, bool value = true,
                                CallSite site = CallSite::here());
 
-/// Puts a gradient in place (undefined: removes it). It is copied where anything
-/// else refers to its elements, unless it carries a graph.
-/// THROWS: GraphError unless a leaf that requires grad; ShapeError, DTypeError;
+/// Puts a gradient in place (undefined: removes it). It is copied where
+/// anything else refers to its elements, unless it carries a graph. THROWS:
+/// GraphError unless a leaf that requires grad; ShapeError, DTypeError;
 /// UseAfterRelease when `tensor` is undefined, or `grad` was given back;
 /// OutOfMemory.
 NEAP_API void set_grad(const Tensor& tensor, Tensor grad);

@@ -117,7 +117,9 @@ void copy_(const Tensor& dst, const Tensor& src, CallSite site) {
                       format_shape(src.shape()), format_shape(dst.shape()));
   }
   const NoGrad guard;
-  const Tensor from = src.array()->storage() == dst.array()->storage() ? copy({src, site}) : src;
+  const Tensor from = src.array()->storage() == dst.array()->storage()
+                          ? copy({src, site})
+                          : src;
   run_over("copy_", kernels::copy_kernels, std::span(&from, 1), {}, dst, site);
 }
 

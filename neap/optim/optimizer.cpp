@@ -193,7 +193,8 @@ void Optimizer::fill_rates(std::int64_t steps) {
     for (int group = 0; group < group_count_; ++group) {
       const Schedule& schedule =
           groups_[static_cast<std::size_t>(group)]->schedule;
-      const double rate = schedule ? schedule(step_count_ + step) : get_lr(group);
+      const double rate =
+          schedule ? schedule(step_count_ + step) : get_lr(group);
       check_lr(rate);
       rates_.push_back(rate);  // room was reserved
     }

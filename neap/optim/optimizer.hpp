@@ -251,11 +251,11 @@ class NEAP_API Optimizer : public graph::RunListener {
   int group_count_ = 0;
   std::int64_t step_count_ = 0;
 
-  Programs* programs_ = nullptr;        // that it takes part in; null: none
-  memory::Vector<Traced> traced_;       // kinds of updates that writes refer to
-  std::uint64_t traced_in_ = 0;         // number of the latest trace
-  std::int32_t traced_steps_ = 0;       // calls of step() in it
-  std::int32_t most_steps_ = 1;         // of any trace
+  Programs* programs_ = nullptr;   // that it takes part in; null: none
+  memory::Vector<Traced> traced_;  // kinds of updates that writes refer to
+  std::uint64_t traced_in_ = 0;    // number of the latest trace
+  std::int32_t traced_steps_ = 0;  // calls of step() in it
+  std::int32_t most_steps_ = 1;    // of any trace
 };
 
 /// An optimizer whose groups have options of one type, with `lr` and check().

@@ -16,9 +16,7 @@ class Hash {
   }
   template <class T>
   requires std::is_arithmetic_v<T> || std::is_enum_v<T>
-  void add(T value) noexcept {
-    add(&value, sizeof(value));
-  }
+  void add(T value) noexcept { add(&value, sizeof(value)); }
   void add(const tensor::Layout& layout) noexcept {
     add(layout.dtype);
     add(layout.offset);
@@ -87,8 +85,8 @@ class Digester {
   // Attributes that own something are not compared: they hold addresses.
   void add_attrs(const Call& call, Hash& hash) const {
     const bool is_owned =
-        call.op != nullptr && (call.op->copy_attrs != nullptr ||
-                               call.op->drop_attrs != nullptr);
+        call.op != nullptr &&
+        (call.op->copy_attrs != nullptr || call.op->drop_attrs != nullptr);
     if (call.attrs_size != 0 && call.listener == nullptr && !is_owned) {
       hash.add(program_.attrs_of(call), call.attrs_size);
     }

@@ -43,7 +43,8 @@ class NEAP_API Creator {
                               bool is_write, const CallSite& site) = 0;
 
   // What happens to handle objects in the thread that traces; temporaries and
-  // locals of the step are among them. A failure is kept, and refuses the trace.
+  // locals of the step are among them. A failure is kept, and refuses the
+  // trace.
 
   /// `handle` was made, with a meaning.
   virtual void on_handle_begin(const Tensor& handle) noexcept = 0;

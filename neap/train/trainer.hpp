@@ -103,8 +103,8 @@ class NEAP_API Trainer {
   bool is_compiled() const noexcept { return planned_ != nullptr; }
   /// Of the plan; 0 before it is made, and without `compile`.
   Bytes arena_bytes() const noexcept;
-  /// How often the step was traced, and why the latest time, in one line. THROW:
-  /// ValueError without `compile`.
+  /// How often the step was traced, and why the latest time, in one line.
+  /// THROW: ValueError without `compile`.
   std::int64_t traces() const;
   std::string why() const;
   /// Of the latest batch. THROW: ValueError before they are made, and without

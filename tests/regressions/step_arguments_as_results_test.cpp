@@ -62,7 +62,10 @@ TEST(StepArgumentsAsResultsTest, AReturnedConstantIsTheCallers) {
     CompileOptions options;
     options.keep_all = keep_all;
     auto step = neap::compile(
-        [](const Tensor&) { return from_values({1, 2, 3}, {3}); }, options);
+        [](const Tensor&) {
+          return from_values({1, 2, 3}, {3});
+        },
+        options);
     for (int i = 0; i < 3; ++i) {
       Tensor y = step(ones({1}));
       EXPECT_THAT(floats(y), ElementsAre(1, 2, 3));

@@ -42,7 +42,8 @@ TEST_F(StepAssignsCapturedHandlesTest, ARunningAverageGoesOn) {
 TEST_F(StepAssignsCapturedHandlesTest, TheHandleMayBeMovedIntoTheOp) {
   Tensor plain = zeros({2});
   Tensor h = zeros({2});
-  auto step = neap::compile([&](const Tensor& x) { h = tanh(std::move(h) + x); });
+  auto step =
+      neap::compile([&](const Tensor& x) { h = tanh(std::move(h) + x); });
   for (int i = 0; i < 5; ++i) {
     plain = tanh(plain + x_);
     step(x_);

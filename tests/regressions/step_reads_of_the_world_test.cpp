@@ -32,8 +32,7 @@ TEST_F(StepReadsOfTheWorldTest, HooksAddedAndRemovedAreNoticed) {
   });
   step(x_);
   EXPECT_THAT(floats(w_.grad()), Each(1.0F));
-  HookHandle hook =
-      register_hook(w_, [](const Tensor& g) { return g * 10.0; });
+  HookHandle hook = register_hook(w_, [](const Tensor& g) { return g * 10.0; });
   step(x_);
   EXPECT_THAT(floats(w_.grad()), Each(10.0F));
   EXPECT_THAT(step.why(), HasSubstr("hooks"));

@@ -89,15 +89,17 @@ bool is_on_world(const World& world, const Tensor& tensor,
          (world.retained.defined() && world.retained.is_alias_of(tensor));
 }
 
-// Numbers of the host's that a step reads are noticed where it is verified.
+}  // namespace
+
 bool reads_numbers(const StepProgram& program) {
   return std::any_of(
       program.step.begin(), program.step.end(), [](const Action& action) {
-        return action.rule->theme == Theme::kNumbers;
+        const bool reads_kept = std::any_of(
+            action.operands.begin(), action.operands.end(),
+            [](const auto& operand) { return operand.where == 'k'; });
+        return reads_kept || action.rule->theme == Theme::kNumbers;
       });
 }
-
-}  // namespace
 
 bool has_option(const StepProgram& program, std::string_view name) {
   return std::find(program.options.begin(), program.options.end(), name) !=

@@ -12,6 +12,9 @@
 namespace neap::steps {
 
 bool has_option(const StepProgram& program, std::string_view name);
+/// Numbers of the host's that a step reads are noticed where it is verified.
+/// How many tensors are kept is one: they are counted from the end.
+bool reads_numbers(const StepProgram& program);
 /// keep_all, keep_0, plain, poison, guards, no_reuse, max_batch, paged,
 /// programs_2, prepared. THROWS: ValueError for another name.
 CompileOptions options_of(const StepProgram& program);

@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kPrograms = 300;
 constexpr std::int64_t kProgramsOfATheme = 15;
 #else
-constexpr std::int64_t kPrograms = 4000;
+constexpr std::int64_t kPrograms = 3000;
 constexpr std::int64_t kProgramsOfATheme = 100;
 #endif
 

@@ -25,7 +25,7 @@ bool changes_by_itself(const StepProgram& program) {
            theme == Theme::kReadings || theme == Theme::kHooks;
   };
   return std::any_of(program.step.begin(), program.step.end(), is_changing) ||
-         has_option(program, "programs_2");
+         has_option(program, "programs_2") || reads_numbers(program);
 }
 
 class Twins {
@@ -160,13 +160,9 @@ class Twins {
     // A container of the user's that grew while the step was traced is not the
     // library's to shrink, and results hold until the next call, whichever way
     // that ends; one may be an argument.
-    const bool is_fed_back =
-        std::string_view(error.what()).find("a result of") !=
-        std::string_view::npos;
-    std::erase_if(names, [&](const std::string& name) {
+    std::erase_if(names, [](const std::string& name) {
       return name.find("kept") != std::string::npos ||
-             name.rfind("result", 0) == 0 ||
-             (is_fed_back && name.rfind("argument", 0) == 0);
+             name.rfind("result", 0) == 0 || name.rfind("argument", 0) == 0;
     });
     if (!names.empty()) {
       return fail("refused, but changed", std::move(names), error.what());
