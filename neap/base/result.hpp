@@ -71,6 +71,7 @@ inline tl::unexpected<Failure> failure(FailureKind kind, std::string message) {
 
 }  // namespace neap
 
-/// What and_then of a Result asks of a function's result.
+#ifndef NEAP_DOXYGEN  // asked of what a function gives to and_then of a Result
 template <>
 struct tl::detail::is_expected_impl<neap::base::VoidResult> : std::true_type {};
+#endif
