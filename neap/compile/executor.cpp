@@ -240,12 +240,12 @@ void Executor::check_states(const Arenas& arenas) const {
           ".keep");
     }
     check_written(state, "a handle that the step assigns to", handle.external);
+    if (!std::ranges::binary_search(written_externals_, handle.external)) {
+      continue;
+    }
     for (std::size_t i = 0; i < program_.externals.size(); ++i) {
       const Tensor& other = program_.externals[i].tensor;
-      const bool is_written =
-          std::binary_search(written_externals_.begin(),
-                             written_externals_.end(), handle.external);
-      if (is_written && i != handle.external && other.is_alias_of(state)) {
+      if (i != handle.external && other.is_alias_of(state)) {
         base::raise<ValueError>(
             "compile: a handle that the step assigns to and writes into shares "
             "its storage with '{}', which the step reads",
