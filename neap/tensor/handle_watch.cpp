@@ -11,8 +11,10 @@
 
 namespace neap::tensor {
 
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): counted.
 constinit std::atomic<std::uint32_t> handle_listeners{0};
 constinit std::atomic<std::uint32_t> handle_watchers{0};
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 namespace {
 
@@ -23,6 +25,7 @@ struct Bucket {
   std::atomic<HandleWatch*> first{nullptr};
 };
 
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): locked
 constinit std::array<Bucket, 1024> buckets;
 
 Bucket& bucket_of(const void* handle) noexcept {

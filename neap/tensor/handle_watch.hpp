@@ -19,10 +19,13 @@ class Tensor;
 
 namespace neap::tensor {
 
+// Counters that every handle reads: inline reads need them to be seen here.
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 /// Traces in progress: they hear of everything.
 NEAP_API extern std::atomic<std::uint32_t> handle_listeners;
 /// These, and watches that have started: they hear of ends.
 NEAP_API extern std::atomic<std::uint32_t> handle_watchers;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 inline bool are_handles_heard() noexcept {
   return handle_listeners.load(std::memory_order_relaxed) != 0;
