@@ -2,10 +2,10 @@
 #include "neap/compile/executor.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "neap/base/raise.hpp"
+#include "neap/graph/node.hpp"
 #include "neap/memory/executor.hpp"
 #include "neap/tensor/creator.hpp"
 
@@ -158,6 +158,7 @@ void Executor::prepare(const Arenas& arenas, std::span<const Tensor> arguments,
     check_states(arenas);
     grads_.acquire();
     results_.acquire(arenas, grads_, arguments);
+    renew_places();
     find_own_bases();
     if (!domain_.is_rehearsal()) {
       instructions_.check_front();
@@ -213,101 +214,6 @@ void Executor::find_states() {
   }
 }
 
-// `external`: the tensor's own, or none.
-void Executor::check_written(const Tensor& tensor, std::string_view what,
-                             std::uint32_t external) const {
-  const tensor::Storage* storage = tensor.array()->storage().get();
-  for (const std::uint32_t e : written_externals_) {
-    if (e != external &&
-        program_.externals[e].tensor.array()->storage().get() == storage) {
-      base::raise<ValueError>(
-          "compile: {} shares its storage with '{}', which the step writes",
-          what, domain_.path_of(storage->tag().owner));
-    }
-  }
-}
-
-void Executor::check_states(const Arenas& arenas) const {
-  for (const ReboundHandle& handle : program_.rebound_handles) {
-    if (handle.external == ReboundHandle::kNone) {
-      continue;
-    }
-    const Tensor& state = program_.externals[handle.external].tensor;
-    if (arenas.holds(state.array()->storage()->data())) {
-      base::raise<ValueError>(
-          "compile: a handle that the step assigns to means a result of an "
-          "earlier call, which lies in the step's own memory: name it in "
-          ".keep");
-    }
-    check_written(state, "a handle that the step assigns to", handle.external);
-    if (!std::ranges::binary_search(written_externals_, handle.external)) {
-      continue;
-    }
-    for (std::size_t i = 0; i < program_.externals.size(); ++i) {
-      const Tensor& other = program_.externals[i].tensor;
-      if (i != handle.external && other.is_alias_of(state)) {
-        base::raise<ValueError>(
-            "compile: a handle that the step assigns to and writes into shares "
-            "its storage with '{}', which the step reads",
-            domain_.path_of(other.array()->storage()->tag().owner));
-      }
-    }
-  }
-}
-
-void Executor::check_arguments(const Arenas& arenas,
-                               std::span<const Tensor> arguments) const {
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const tensor::Storage* storage = arguments[i].array()->storage().get();
-    if (arenas.holds(storage->data())) {
-      base::raise<ValueError>(
-          "compile: argument {} is a result of an earlier call, which lies in "
-          "the step's own memory: name it in .keep",
-          i);
-    }
-    if (!written_externals_.empty()) {
-      check_written(arguments[i], "argument " + std::to_string(i),
-                    ReboundHandle::kNone);
-    }
-    const bool is_written = std::binary_search(written_arguments_.begin(),
-                                               written_arguments_.end(), i);
-    if (is_written || program_.asks_aliases) {
-      check_pair(i, arguments);
-    }
-  }
-}
-
-// Nothing else that the program works on may lie where argument i does: the
-// trace took them for different tensors.
-void Executor::check_pair(std::size_t i,
-                          std::span<const Tensor> arguments) const {
-  const char* const why =
-      program_.asks_aliases
-          ? "and the step asks whether tensors share one; pass a copy()"
-          : "which the step writes";
-  for (std::size_t a = 0; a < arguments.size(); ++a) {
-    if (a != i && arguments[a].is_alias_of(arguments[i])) {
-      base::raise<ValueError>(
-          "compile: arguments {} and {} share a storage, {}", std::min(a, i),
-          std::max(a, i), why);
-    }
-  }
-  const tensor::Storage* storage = arguments[i].array()->storage().get();
-  const auto check = [&](const tensor::Array* other) {
-    if (other != nullptr && other->storage().get() == storage) {
-      base::raise<ValueError>(
-          "compile: argument {} shares its storage with '{}', {}", i,
-          domain_.path_of(storage->tag().owner), why);
-    }
-  };
-  for (const External& external : program_.externals) {
-    check(external.tensor.defined() ? external.tensor.array().get() : nullptr);
-  }
-  for (const HeldHandle& handle : program_.held_handles) {
-    check(handle.array.get());
-  }
-}
-
 void Executor::write_attrs() const noexcept {
   const base::DrawKey& next = tensor::generator().next();
   for (const Draw& draw : draws_) {
@@ -350,14 +256,32 @@ void Executor::run(std::span<const Tensor> arguments,
   set_host_state();
 }
 
+// A retained gradient stays with the handles of its run: where they still hold
+// their place on the graph, the coming run has one of its own.
+void Executor::renew_places() {
+  for (ResultLink& place : program_.result_links) {
+    if (place.grad == ResultLink::kNone ||
+        graph::is_last_reference(place.link)) {
+      continue;
+    }
+    const auto& last = static_cast<const graph::Node&>(*place.link);
+    base::Ref<graph::Node> next = graph::Node::create_retired(
+        last.op(), last.site(), last.state(), last.cause(), last.domain());
+    next->need_extras().keep_grad(place.output);
+    place.link = base::Ref<tensor::GraphLink>::share(next.get());
+  }
+}
+
 // What the step's own graph is to some results, with a retained gradient.
 void Executor::link_results() noexcept {
-  for (const ResultLink& place : program_.result_links) {
-    results_.next(place.result).set_link(place.link, place.output);
-    if (place.grad != ReboundHandle::kNone) {
-      static_cast<graph::Vertex&>(*place.link)
-          .extras()
-          ->set_kept_grad(place.output, results_.next(place.grad));
+  for (const ResultLink& own : program_.result_links) {
+    const ResultLink& place = own.same_as == ResultLink::kNone
+                                  ? own
+                                  : program_.result_links[own.same_as];
+    results_.next(own.result).set_link(place.link, place.output);
+    if (own.grad != ResultLink::kNone) {
+      static_cast<graph::Vertex&>(*own.link).extras()->set_kept_grad(
+          own.output, results_.next(own.grad));
     }
   }
 }

@@ -108,6 +108,7 @@ class NEAP_API Executor {
   void check_pair(std::size_t i, std::span<const Tensor> arguments) const;
   void write_attrs() const noexcept;
   void finish() noexcept;
+  void renew_places();
   void link_results() noexcept;
   void let_go_of_entries() noexcept;
   void count_writes(std::span<const Tensor> arguments) const noexcept;

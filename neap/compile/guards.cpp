@@ -36,6 +36,11 @@ bool means(const Tensor* handle, const tensor::Array* array,
            now->layout() == array->layout() && !now->has_tangents()));
 }
 
+bool is_on(const Tensor* handle, const tensor::Array& array) noexcept {
+  const base::Ref<tensor::Body>& body = handle->shared();
+  return body && body->array() && body->array()->storage() == array.storage();
+}
+
 std::string text_of(const tensor::Spec& spec) {
   return fmt::format("{} {}", name_of(spec.dtype), format_shape(spec.shape));
 }
@@ -171,6 +176,10 @@ bool Guards::does_state_hold(std::size_t i) const {
     return means(states_[i].handle(), state.array.get(), state.link);
   }
   const tensor::Array& array = *body->array();
+  if (state.partner != ReboundHandle::kNone &&
+      !is_on(states_[state.partner].handle(), array)) {
+    return false;
+  }
   const bool is_plain = state.external == ReboundHandle::kNone ||
                         (body->link() == state.link && !array.has_tangents());
   return is_plain && array.spec() == state.spec &&

@@ -11,6 +11,19 @@ const tensor::Storage* storage_of(const tensor::Array* array) noexcept {
   return array != nullptr ? array->storage().get() : nullptr;
 }
 
+// Handles that meant one storage must go on to.
+void find_partners(Program& program) {
+  memory::Vector<std::uint32_t> first(program.externals.size(),
+                                      ReboundHandle::kNone);
+  for (std::uint32_t i = 0; i < program.rebound_handles.size(); ++i) {
+    ReboundHandle& handle = program.rebound_handles[i];
+    if (handle.external == ReboundHandle::kNone) {
+      continue;
+    }
+    handle.partner = std::exchange(first[handle.external], i);
+  }
+}
+
 }  // namespace
 
 HandleBook::Entry* HandleBook::note(const Tensor& handle) {
@@ -36,19 +49,49 @@ HandleBook::Entry* HandleBook::note(const Tensor& handle) {
 
 void HandleBook::on_read(const Tensor& handle) {
   Entry* entry = note(handle);
-  if (entry != nullptr && handle.shared() == entry->body) {
+  const tensor::Body* body = handle.shared().get();
+  if (entry != nullptr && body == entry->body.get()) {
     entry->is_read = true;
+  } else if (body != nullptr && !body->is_of_trace()) {
+    asked_.insert(body);
   }
 }
 
-void HandleBook::on_end(const Tensor& handle) noexcept {
-  made_.erase(&handle);
+void HandleBook::on_change(const Tensor& handle) {
+  if (Entry* entry = note(handle)) {
+    entry->is_assigned = true;
+  }
+}
+
+// What is read later is found by its body; what is undefined is not.
+void HandleBook::on_taken(const Tensor& handle) {
+  if (Entry* entry = note(handle)) {
+    entry->is_assigned = true;
+    entry->is_read =
+        entry->is_read || (!entry->array && handle.shared() == entry->body);
+  }
+}
+
+void HandleBook::on_filled(const Tensor& handle) {
+  if (!entries_.contains(&handle)) {
+    filled_.insert(&handle);
+  }
+}
+
+bool HandleBook::on_end(const Tensor& handle) noexcept {
+  if (made_.erase(&handle) + filled_.erase(&handle) != 0) {
+    entries_.erase(&handle);
+    return false;
+  }
+  base::Ref<tensor::Body> before = handle.shared();
   const auto found = entries_.find(&handle);
   if (found != entries_.end()) {
     // What it meant is let go of when the map is whole again.
     const Entry last = std::move(found->second);
     entries_.erase(found);
+    before = last.body;
   }
+  return before && before->array() && !before->is_of_trace();
 }
 
 memory::Vector<HandleBook::Entry*> HandleBook::in_order() {
@@ -62,31 +105,45 @@ memory::Vector<HandleBook::Entry*> HandleBook::in_order() {
   return all;
 }
 
-// Whether the storage that the entry meant was met by another way, too, so that
-// the program cannot take another one in its place.
-bool HandleBook::is_shared(const Entry& entry,
-                           const TracedValues& values) const {
-  const tensor::Storage* storage = storage_of(entry.array.get());
-  if (entry.link || values.is_met_otherwise(*storage, entry.body.get())) {
-    return true;
-  }
-  return std::any_of(entries_.begin(), entries_.end(), [&](const auto& pair) {
-    const Entry& other = pair.second;
-    return &other != &entry && other.is_read &&
-           storage_of(other.array.get()) == storage;
-  });
-}
-
 // A handle may be moved from, and what it meant be read then.
 bool HandleBook::is_read(const Entry& entry,
-                         const TracedValues& values) noexcept {
-  return entry.is_read ||
+                         const TracedValues& values) const noexcept {
+  return entry.is_read || asked_.contains(entry.body.get()) ||
          (entry.array &&
           values.is_met_by(*entry.array->storage(), entry.body.get()));
 }
 
+// Storages that rebound handles mean at the entry and that the program cannot
+// take others in place of: something besides rebound handles leads there, too.
+HandleBook::Set<const tensor::Storage*> HandleBook::find_fixed(
+    const Program& program, const TracedValues& values,
+    const LeafBook& leaves) const {
+  Set<const tensor::Body*> rebound;
+  for (const auto& [address, entry] : entries_) {
+    if (entry.is_rebound && entry.body) {
+      rebound.insert(entry.body.get());
+    }
+  }
+  const auto is_rebound = [&](const tensor::Body* body) {
+    return rebound.contains(body);
+  };
+  Set<const tensor::Storage*> fixed;
+  for (const auto& [address, entry] : entries_) {
+    if (entry.array && is_read(entry, values) &&
+        (!entry.is_rebound || entry.link ||
+         values.is_met_otherwise(*entry.array->storage(), is_rebound))) {
+      fixed.insert(storage_of(entry.array.get()));
+    }
+  }
+  leaves.visit_gradients([&](ValueId gradient) {
+    const External& external = program.externals[program[gradient].index];
+    fixed.insert(external.tensor.array()->storage().get());
+  });
+  return fixed;
+}
+
 void HandleBook::add_rebound(const Entry& entry, Program& program,
-                             const TracedValues& values) const {
+                             const TracedValues& values, bool is_fixed) const {
   ReboundHandle rebound{.handle = entry.handle,
                         .is_read = is_read(entry, values),
                         .was_defined = static_cast<bool>(entry.array),
@@ -104,8 +161,8 @@ void HandleBook::add_rebound(const Entry& entry, Program& program,
                             : kNoValue;
   if (first != kNoValue) {
     rebound.link = entry.link;
-    rebound.is_fixed = is_shared(entry, values);
-    if (rebound.is_fixed) {
+    rebound.is_fixed = is_fixed;
+    if (is_fixed) {
       rebound.array = entry.array;
     } else {
       rebound.external = program[first].index;
@@ -129,13 +186,29 @@ void HandleBook::stop_watching(const Entry& entry, Program& program,
   }
 }
 
+// Bodies that several handles had: one that is assigned to another means the
+// same, for once.
+HandleBook::Set<const tensor::Body*> HandleBook::find_shared() const {
+  Set<const tensor::Body*> seen;
+  Set<const tensor::Body*> shared;
+  for (const auto& [address, entry] : entries_) {
+    if (entry.body && !seen.insert(entry.body.get()).second) {
+      shared.insert(entry.body.get());
+    }
+  }
+  return shared;
+}
+
 void HandleBook::note_exits(
     base::FunctionRef<std::uint32_t(const Tensor&)> exit_of) {
   const memory::Vector<Entry*> all = in_order();
   exits_.reserve(all.size());
+  const Set<const tensor::Body*> shared = find_shared();
   for (Entry* entry : all) {
     const base::Ref<tensor::Body>& now = entry->handle->shared();
-    entry->is_rebound = now != entry->body;
+    entry->is_rebound =
+        now != entry->body ||
+        (entry->is_assigned && shared.contains(entry->body.get()));
     if (entry->is_rebound && now && now->array()) {
       entry->result = exit_of(*entry->handle);
     }
@@ -161,17 +234,21 @@ void HandleBook::restore() noexcept {
   exits_.clear();
 }
 
-void HandleBook::write_to(Program& program, const TracedValues& values) {
+void HandleBook::write_to(Program& program, const TracedValues& values,
+                          const LeafBook& leaves) {
   const memory::Vector<Entry*> all = in_order();
+  const auto fixed = find_fixed(program, values, leaves);
   for (const Entry* entry : all) {
     stop_watching(*entry, program, values);
     if (entry->is_rebound) {
-      add_rebound(*entry, program, values);
-    } else if (is_read(*entry, values)) {
+      add_rebound(*entry, program, values,
+                  fixed.contains(storage_of(entry->array.get())));
+    } else if (entry->is_assigned || is_read(*entry, values)) {
       program.held_handles.push_back(
           {entry->handle, entry->array, entry->link});
     }
   }
+  find_partners(program);
   entries_.clear();
 }
 

@@ -8,14 +8,16 @@
 //   rebound   it means another tensor: a state, which every run sets anew
 //
 // Handles that the step makes (locals, temporaries) are its own: one that is
-// still there in the end is in a container that grew, and is refused. For
-// sources of this room.
+// still there in the end is in a container that grew, and is refused; so is the
+// end of one that was there before, in a container that shrank. For sources of
+// this room.
 #pragma once
 
 #include <unordered_map>
 #include <unordered_set>
 
 #include "neap/base/function_ref.hpp"
+#include "neap/compile/leaf_book.hpp"
 #include "neap/compile/traced_values.hpp"
 #include "neap/tensor/handle_watch.hpp"
 
@@ -32,10 +34,16 @@ class HandleBook {
 
   /// The step makes a handle: it is its own, and must end with it.
   void on_begin(const Tensor& handle) { made_.insert(&handle); }
+  /// The library makes one, or fills one of its own: it may end with the step
+  /// or stay.
+  void on_filled(const Tensor& handle);
   /// The step reads a handle, or is about to assign to it.
   void on_read(const Tensor& handle);
-  void on_change(const Tensor& handle) { note(handle); }
-  void on_end(const Tensor& handle) noexcept;
+  void on_change(const Tensor& handle);
+  /// What it means goes over to another handle.
+  void on_taken(const Tensor& handle);
+  /// RETURNS: whether it was there before the step, as far as the trace knows.
+  bool on_end(const Tensor& handle) noexcept;
 
   /// The step is over: `exit_of` gives the program's result for what a rebound
   /// handle means now. THROWS: what `exit_of` throws; OutOfMemory.
@@ -46,7 +54,8 @@ class HandleBook {
   /// Tells the program of the handles that are there, in the order in which
   /// they were first touched. REQUIRES: note_exits(), restore().
   /// THROWS: OutOfMemory.
-  void write_to(Program& program, const TracedValues& values);
+  void write_to(Program& program, const TracedValues& values,
+                const LeafBook& leaves);
   /// A handle that the step made and that is still there, or nullptr.
   const Tensor* first_kept() const noexcept {
     return made_.empty() ? nullptr : *made_.begin();
@@ -60,26 +69,33 @@ class HandleBook {
     base::Ref<tensor::GraphLink> link;
     std::uint64_t order = 0;
     bool is_read = false;  // while it meant what it meant before the step
+    bool is_assigned = false;
     bool is_rebound = false;
     std::uint32_t result = ReboundHandle::kNone;
   };
+  template <class T>
+  using Set = std::unordered_set<T, std::hash<const void*>, std::equal_to<>,
+                                 memory::Allocator<T>>;
   using Map = std::unordered_map<
       const Tensor*, Entry, std::hash<const void*>, std::equal_to<>,
       memory::Allocator<std::pair<const Tensor* const, Entry>>>;
 
   Entry* note(const Tensor& handle);
   memory::Vector<Entry*> in_order();
-  static bool is_read(const Entry& entry, const TracedValues& values) noexcept;
+  bool is_read(const Entry& entry, const TracedValues& values) const noexcept;
   static void stop_watching(const Entry& entry, Program& program,
                             const TracedValues& values) noexcept;
-  bool is_shared(const Entry& entry, const TracedValues& values) const;
+  Set<const tensor::Storage*> find_fixed(const Program& program,
+                                         const TracedValues& values,
+                                         const LeafBook& leaves) const;
+  Set<const tensor::Body*> find_shared() const;
   void add_rebound(const Entry& entry, Program& program,
-                   const TracedValues& values) const;
+                   const TracedValues& values, bool is_fixed) const;
 
   Map entries_;
-  std::unordered_set<const Tensor*, std::hash<const void*>, std::equal_to<>,
-                     memory::Allocator<const Tensor*>>
-      made_;
+  Set<const Tensor*> made_;
+  Set<const Tensor*> filled_;
+  Set<const tensor::Body*> asked_;  // by handles of the step that they moved to
   memory::Vector<base::Ref<tensor::Body>> exits_;  // let go of when it is safe
   std::uint64_t touched_ = 0;
 };

@@ -36,6 +36,16 @@ class LeafBook {
               base::FunctionRef<Operand(const Tensor&)> own);
   /// Puts gradients and modes back.
   void restore() noexcept;
+  /// Calls visit(ValueId) for each gradient at the entry that the step reads.
+  /// REQUIRES: finish().
+  template <class Visit>
+  void visit_gradients(const Visit& visit) const {
+    for (const Entry& entry : entries_) {
+      if (entry.grad.entry != kNoValue) {
+        visit(entry.grad.entry);
+      }
+    }
+  }
   /// Tells the program of the leaves, in the order in which they were met, but
   /// for those that nothing else refers to any more: the step made them for
   /// itself. REQUIRES: finish(), restore().

@@ -65,25 +65,41 @@ ValueId TracedValues::value_of(const Tensor& tensor, std::string_view what,
 // Views that the step makes of a tensor have bodies of the trace's own.
 void TracedValues::note_body(const Tensor& tensor, Known& known) noexcept {
   const tensor::Body* body = tensor.shared().get();
-  if (body->is_of_trace() || body == known.body) {
+  if (body->is_of_trace()) {
     return;
   }
-  known.has_more_bodies = known.body != nullptr;
-  known.body = body;
+  for (const tensor::Body*& place : known.bodies) {
+    if (place == nullptr || place == body) {
+      place = body;
+      return;
+    }
+  }
+  known.has_more_bodies = true;
 }
 
 bool TracedValues::is_met_by(const Storage& storage,
                              const tensor::Body* body) const noexcept {
   const auto found = known_.find(&storage);
-  return found != known_.end() && found->second.body == body;
+  if (found == known_.end()) {
+    return false;
+  }
+  const auto& bodies = found->second.bodies;
+  return found->second.has_more_bodies ||
+         std::find(bodies.begin(), bodies.end(), body) != bodies.end();
 }
 
-bool TracedValues::is_met_otherwise(const Storage& storage,
-                                    const tensor::Body* body) const noexcept {
+bool TracedValues::is_met_otherwise(
+    const Storage& storage,
+    base::FunctionRef<bool(const tensor::Body*)> is_known) const noexcept {
   const auto found = known_.find(&storage);
-  return found != known_.end() &&
-         (found->second.has_more_bodies ||
-          (found->second.body != nullptr && found->second.body != body));
+  if (found == known_.end()) {
+    return false;
+  }
+  const auto& bodies = found->second.bodies;
+  return found->second.has_more_bodies ||
+         std::any_of(bodies.begin(), bodies.end(), [&](const auto* body) {
+           return body != nullptr && !is_known(body);
+         });
 }
 
 void TracedValues::add_external(const Tensor& tensor, Known& known) {

@@ -9,9 +9,11 @@
 // For sources of this room.
 #pragma once
 
+#include <array>
 #include <string_view>
 #include <unordered_map>
 
+#include "neap/base/function_ref.hpp"
 #include "neap/compile/stand_in.hpp"
 #include "neap/graph/versions.hpp"
 
@@ -62,13 +64,14 @@ class TracedValues {
     return entry_of(*tensor.array()->storage());
   }
   ValueId entry_of(const tensor::Storage& storage) const noexcept;
-  /// Whether handles of `body` led to it first.
+  /// Whether handles of `body` may have led to it.
   bool is_met_by(const tensor::Storage& storage,
                  const tensor::Body* body) const noexcept;
-  /// Whether a handle that was there before the step, and is none of `body`,
-  /// led to the storage, too.
-  bool is_met_otherwise(const tensor::Storage& storage,
-                        const tensor::Body* body) const noexcept;
+  /// Whether a handle that was there before the step, of a body that
+  /// `is_known` denies, may have led to the storage, too.
+  bool is_met_otherwise(
+      const tensor::Storage& storage,
+      base::FunctionRef<bool(const tensor::Body*)> is_known) const noexcept;
 
  private:
   struct Known {
@@ -76,7 +79,8 @@ class TracedValues {
     ValueId first = kNoValue;  // none until a call uses it
     ValueId current = kNoValue;
     graph::TracedWrites::Seen writes;
-    const tensor::Body* body = nullptr;  // the first that led to it
+    // That led to it, and were there before the step.
+    std::array<const tensor::Body*, 2> bodies{};
     bool has_more_bodies = false;
   };
   void note_body(const Tensor& tensor, Known& known) noexcept;

@@ -72,7 +72,7 @@ void Tracer::restore() noexcept {
 
 Program Tracer::take() {
   check_kept();
-  handles_.write_to(program_, values_);
+  handles_.write_to(program_, values_, leaves_);
   // A handle that the step made for itself is gone; who holds it says nothing.
   // A handle object that is known says more than who else holds the body.
   for (External& external : program_.externals) {

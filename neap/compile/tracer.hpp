@@ -67,6 +67,7 @@ class Tracer final : public graph::Recorder,
   bool on_grad_change(graph::Leaf& leaf) noexcept override;
   bool on_mode_change(graph::Leaf& leaf) noexcept override;
   void on_hooks(graph::Leaf& leaf) override;
+  void on_hook_removal(const graph::Hook& hook) noexcept override;
   void on_flag_change(bool& flag, base::AnyRef owner) noexcept override;
   std::uint32_t enter_segment(std::uint32_t segment) noexcept override;
   // --- graph::TracedWrites
@@ -79,7 +80,9 @@ class Tracer final : public graph::Recorder,
   void on_host_access(const Tensor& tensor, const char* what, bool is_write,
                       const CallSite& site) override;
   void on_handle_begin(const Tensor& handle) noexcept override;
+  void on_handle_filled(const Tensor& handle) noexcept override;
   void on_handle_change(const Tensor& handle) noexcept override;
+  void on_handle_taken(const Tensor& handle) noexcept override;
   void on_handle_asked(const Tensor& handle) noexcept override;
   void on_handle_end(const Tensor& handle) noexcept override;
   void on_alias_asked(const Tensor& a, const Tensor& b) noexcept override;

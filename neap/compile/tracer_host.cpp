@@ -3,6 +3,7 @@
 // and their gradients, handle objects.
 #include "neap/base/raise.hpp"
 #include "neap/compile/tracer.hpp"
+#include "neap/graph/hooks.hpp"
 
 namespace neap::compiler {
 
@@ -44,7 +45,8 @@ void Tracer::listen(graph::RunListener& listener) {
   program_.listeners.push_back({&listener, 1});
 }
 
-// Runs what may throw where nothing may: the failure refuses the trace later.
+// Runs what may throw where nothing may: the first failure refuses the trace
+// later, and others may come of it.
 template <class Note>
 bool Tracer::note_quietly(const Note& note) noexcept {
   const Inside inside(*this);
@@ -52,7 +54,9 @@ bool Tracer::note_quietly(const Note& note) noexcept {
     note();
     return true;
   } catch (...) {
-    failure_ = std::current_exception();
+    if (!failure_) {
+      failure_ = std::current_exception();
+    }
     return false;
   }
 }
@@ -75,17 +79,36 @@ void Tracer::on_hooks(graph::Leaf& leaf) {
   leaves_.on_use(leaf);
 }
 
+void Tracer::on_hook_removal(const graph::Hook& hook) noexcept {
+  note_quietly([&] {
+    raise<TraceError>(
+        "remove: the step traced at {} removes the hook registered at {}, "
+        "which a run would not do again; remove it outside",
+        base::format_site(site_), base::format_site(hook.site()));
+  });
+}
+
 void Tracer::on_handle_begin(const Tensor& handle) noexcept {
-  if (inside_ == 0) {
-    note_quietly([&] { handles_.on_begin(handle); });
-  }
+  const bool is_of_step = inside_ == 0;
+  note_quietly([&] {
+    is_of_step ? handles_.on_begin(handle) : handles_.on_filled(handle);
+  });
+}
+
+void Tracer::on_handle_filled(const Tensor& handle) noexcept {
+  note_quietly([&] { handles_.on_filled(handle); });
 }
 
 void Tracer::on_handle_change(const Tensor& handle) noexcept {
-  if (inside_ != 0) {
-    return;
+  if (inside_ == 0) {
+    note_quietly([&] { handles_.on_change(handle); });
   }
-  note_quietly([&] { handles_.on_change(handle); });
+}
+
+void Tracer::on_handle_taken(const Tensor& handle) noexcept {
+  if (inside_ == 0) {
+    note_quietly([&] { handles_.on_taken(handle); });
+  }
 }
 
 void Tracer::on_handle_asked(const Tensor& handle) noexcept {
@@ -102,7 +125,17 @@ void Tracer::on_handle_asked(const Tensor& handle) noexcept {
 }
 
 void Tracer::on_handle_end(const Tensor& handle) noexcept {
-  handles_.on_end(handle);
+  if (handles_.on_end(handle) && inside_ == 0) {
+    note_quietly([&] {
+      raise<TraceError>(
+          "trace: the step traced at {} destroys a tensor that was there "
+          "before "
+          "(in a container that shrinks), which a run would not do again; do "
+          "it "
+          "outside, or assign to the handle",
+          base::format_site(site_));
+    });
+  }
 }
 
 // An argument has a storage of its own in the trace, and may share one with

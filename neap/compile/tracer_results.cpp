@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // The end of a trace: what the step gives to its caller, to handle objects and
 // to leaves.
+#include <algorithm>
+
 #include "neap/base/raise.hpp"
 #include "neap/compile/tracer.hpp"
 #include "neap/graph/node.hpp"
@@ -113,7 +115,14 @@ void Tracer::link_result(const Tensor& tensor, std::uint32_t result) {
   }
   ResultLink place{
       .result = result, .link = link, .output = tensor.output_index()};
-  if (is_of_trace) {
+  auto& places = program_.result_links;
+  const auto same = std::ranges::find_if(places, [&](const ResultLink& known) {
+    return known.link == link && known.output == place.output;
+  });
+  if (same != places.end()) {
+    place.link = nullptr;
+    place.same_as = static_cast<std::uint32_t>(same - places.begin());
+  } else if (is_of_trace) {
     const Tensor gradient = link->grad(place.output);
     if (!gradient.defined()) {
       return;
@@ -123,7 +132,7 @@ void Tracer::link_result(const Tensor& tensor, std::uint32_t result) {
     auto& node = static_cast<graph::Node&>(*link);
     node.extras()->set_kept_grad(place.output, {});
   }
-  program_.result_links.push_back(std::move(place));
+  places.push_back(std::move(place));
 }
 
 void Tracer::check_kept() const {

@@ -296,6 +296,16 @@ void keep_hooks(const Vertex& vertex,
   }
 }
 
+void remove_hook(const RegisteredHook& registered) noexcept {
+  Trace* current = trace();
+  const Hook& hook = *registered.hook;
+  if (current != nullptr && !hook.is_of_trace() && !hook.is_removed()) {
+    current->on_hook_removal(hook);
+    return;
+  }
+  registered.list->remove(*registered.hook);
+}
+
 // --- for users -------------------------------------------------------------
 
 RegisteredHook add_hook(const Tensor& t, Hook::When when,

@@ -58,6 +58,8 @@ class NEAP_API Hook : public memory::Counted<Hook> {
   bool is_removed() const noexcept {
     return is_removed_.load(std::memory_order_relaxed);
   }
+  /// Registered by a step while it was traced.
+  bool is_of_trace() const noexcept { return is_of_trace_; }
   bool is_for(When when, std::uint32_t output) const noexcept {
     return !is_removed() && when_ == when && output_ == output;
   }
@@ -85,6 +87,7 @@ class NEAP_API Hook : public memory::Counted<Hook> {
   memory::Owned<HookBody> body_;  // null: removed, and in nobody's use
   base::SpinLock lock_;           // of body_ and uses_
   std::atomic<bool> is_removed_{false};
+  const bool is_of_trace_ = memory::context().trace != nullptr;
   When when_;
   std::uint32_t uses_ = 0;
   std::uint32_t output_;
@@ -152,6 +155,11 @@ struct RegisteredHook {
   base::Ref<Hook> hook;
 };
 
+/// No call of the hook begins from now on. In a trace, whose program would not
+/// remove it again, one that was there before the step stays, and the trace is
+/// refused.
+NEAP_API void remove_hook(const RegisteredHook& registered) noexcept;
+
 class Vertex;
 
 /// The hooks that are there, in the order in which they are called.
@@ -203,10 +211,12 @@ class NEAP_API HookHandle {
   explicit HookHandle(graph::RegisteredHook registered) noexcept
       : registered_(std::move(registered)) {}
   /// No call of the hook begins from now on, in any thread, and its closure
-  /// goes (where it runs: at the end of the last call).
+  /// goes (where it runs: at the end of the last call). A step that is compiled
+  /// may remove the hooks that it registers; the call that finds it removing
+  /// another is refused, and the hook stays.
   void remove() noexcept {
     if (registered_.hook) {
-      registered_.list->remove(*registered_.hook);
+      graph::remove_hook(registered_);
     }
   }
 

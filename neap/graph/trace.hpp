@@ -15,6 +15,7 @@
 
 namespace neap::graph {
 
+class Hook;
 class Leaf;
 
 /// What goes along with every run of a traced step: an optimizer, whose updates
@@ -98,6 +99,9 @@ class NEAP_API Trace {
   virtual bool on_mode_change(Leaf& leaf) noexcept = 0;
   /// The leaf's hooks are about to be read, or one is added.
   virtual void on_hooks(Leaf& leaf) = 0;
+  /// The step removes a hook that was there before: it stays, and the trace
+  /// will fail.
+  virtual void on_hook_removal(const Hook& hook) noexcept = 0;
   static constexpr std::uint32_t kAnew = ~0U;
   /// What is recorded from now on belongs to `segment`, or (kAnew) to one that
   /// was not there before. RETURNS: the segment until now.

@@ -114,6 +114,7 @@ class Listing final : public graph::Trace, public graph::Recorder {
   bool on_grad_change(graph::Leaf& /*leaf*/) noexcept override { return true; }
   bool on_mode_change(graph::Leaf& /*leaf*/) noexcept override { return true; }
   void on_hooks(graph::Leaf& /*leaf*/) override {}
+  void on_hook_removal(const graph::Hook& /*hook*/) noexcept override {}
   void on_flag_change(bool& /*flag*/,
                       base::AnyRef /*owner*/) noexcept override {}
   std::uint32_t enter_segment(std::uint32_t segment) noexcept override {

@@ -186,18 +186,23 @@ struct ReboundHandle {
   tensor::Spec spec;                  // of an entry that is not
   tensor::Layout layout;
   std::uint32_t external = kNone;  // that the entry is; none: never read
+  /// Another handle, whose storage the entry lies on, too; of rebound_handles.
+  std::uint32_t partner = kNone;
   /// Position in Program::results of what it means after a run; none: it is
   /// undefined then.
   std::uint32_t result = kNone;
 };
 
-/// A result that was made on a graph which the step itself consumed: the handle
-/// keeps its place there, with the gradient that was asked to be retained.
+/// A result that keeps a place on a graph: at a leaf, or at a node that the
+/// step itself consumed, with the gradient that was asked to be retained.
 struct ResultLink {
+  static constexpr std::uint32_t kNone = ~0U;
+
   std::uint32_t result = 0;           // of Program::results
-  base::Ref<tensor::GraphLink> link;  // a retired graph::Node
+  base::Ref<tensor::GraphLink> link;  // null: that of `same_as`
   std::uint32_t output = 0;
-  std::uint32_t grad = ReboundHandle::kNone;  // of Program::results
+  std::uint32_t grad = kNone;     // of Program::results
+  std::uint32_t same_as = kNone;  // of Program::result_links
 };
 
 /// An argument that is read as the caller's view of it, because the step writes

@@ -48,8 +48,12 @@ class NEAP_API Creator {
 
   /// `handle` was made, with a meaning.
   virtual void on_handle_begin(const Tensor& handle) noexcept = 0;
+  /// The library has filled a handle of its own: no assignment of the step's.
+  virtual void on_handle_filled(const Tensor& handle) noexcept = 0;
   /// `handle` is about to mean something else.
   virtual void on_handle_change(const Tensor& handle) noexcept = 0;
+  /// What `handle` means is about to go over to another one.
+  virtual void on_handle_taken(const Tensor& handle) noexcept = 0;
   /// The step copies it, or asks what it means.
   virtual void on_handle_asked(const Tensor& handle) noexcept = 0;
   virtual void on_handle_end(const Tensor& handle) noexcept = 0;

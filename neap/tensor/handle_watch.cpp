@@ -91,9 +91,21 @@ void handle_begins(const Tensor& handle) noexcept {
   }
 }
 
+void handle_is_filled(const Tensor& handle) noexcept {
+  if (Creator* creator = memory::context().creator) {
+    creator->on_handle_filled(handle);
+  }
+}
+
 void handle_changes(const Tensor& handle) noexcept {
   if (Creator* creator = memory::context().creator) {
     creator->on_handle_change(handle);
+  }
+}
+
+void handle_is_taken(const Tensor& handle) noexcept {
+  if (Creator* creator = memory::context().creator) {
+    creator->on_handle_taken(handle);
   }
 }
 

@@ -36,9 +36,13 @@ inline bool are_ends_heard() noexcept {
 
 /// The handle object was made, with a meaning.
 NEAP_API void handle_begins(const Tensor& handle) noexcept;
+/// The library has filled a handle of its own.
+NEAP_API void handle_is_filled(const Tensor& handle) noexcept;
 /// The handle is about to mean something else. What fails is kept by the
 /// context's creator, which refuses the trace.
 NEAP_API void handle_changes(const Tensor& handle) noexcept;
+/// What the handle means is about to go over to another one.
+NEAP_API void handle_is_taken(const Tensor& handle) noexcept;
 /// The handle is read: copied, or asked what it means.
 NEAP_API void handle_is_asked(const Tensor& handle) noexcept;
 /// The handle object is being destroyed.

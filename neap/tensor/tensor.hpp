@@ -21,7 +21,7 @@ class NEAP_API Tensor {
   Tensor(const Tensor& other) noexcept : body_(other.read().body_) {
     tell_of_birth();
   }
-  Tensor(Tensor&& other) noexcept : body_(std::move(other.told().body_)) {
+  Tensor(Tensor&& other) noexcept : body_(std::move(other.taken().body_)) {
     tell_of_birth();
   }
   Tensor& operator=(const Tensor& other) noexcept {
@@ -29,7 +29,7 @@ class NEAP_API Tensor {
     return *this;
   }
   Tensor& operator=(Tensor&& other) noexcept {
-    told().body_ = std::move(other.told().body_);
+    told().body_ = std::move(other.taken().body_);
     return *this;
   }
   ~Tensor() {
@@ -142,11 +142,14 @@ class NEAP_API Tensor {
   const void* identity() const { return &body(); }
   /// True when no other handle shares this body.
   bool has_sole_handle() const { return body().is_unique(); }
-  /// What all copies share; null: default-made or moved-from. No trace hears of
-  /// either function, nor of what it does.
+  /// What all copies share; null: default-made or moved-from. A trace does not
+  /// count either function as a question or an assignment.
   const base::Ref<tensor::Body>& shared() const noexcept { return body_; }
   void exchange_shared(base::Ref<tensor::Body>& other) noexcept {
     std::swap(body_, other);
+    if (tensor::are_handles_heard()) [[unlikely]] {
+      tensor::handle_is_filled(*this);
+    }
   }
 
   /// Borrows the user's memory: `data` must stay valid until `deleter()` is
@@ -169,6 +172,13 @@ class NEAP_API Tensor {
   Tensor& told() noexcept {
     if (tensor::are_handles_heard()) [[unlikely]] {
       tensor::handle_changes(*this);
+    }
+    return *this;
+  }
+  // This handle, whose meaning goes over to another one.
+  Tensor& taken() noexcept {
+    if (tensor::are_handles_heard()) [[unlikely]] {
+      tensor::handle_is_taken(*this);
     }
     return *this;
   }

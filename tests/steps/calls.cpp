@@ -97,7 +97,8 @@ bool reads_numbers(const StepProgram& program) {
         const bool reads_kept = std::any_of(
             action.operands.begin(), action.operands.end(),
             [](const auto& operand) { return operand.where == 'k'; });
-        return reads_kept || action.rule->theme == Theme::kNumbers;
+        return reads_kept || action.rule->theme == Theme::kNumbers ||
+               action.rule->name == "forget" || action.rule->name == "unhook";
       });
 }
 

@@ -294,6 +294,85 @@ call dense:3:3 dense:3:4 0.5 throws
 )"},
 };
 
+// --- handles that share a tensor, and what a step takes away
+
+constexpr Known kShared[] = {
+    {"ASwapOfHandlesThatMeanOneTensor", kNever, R"(
+step
+  swap h3 h1
+  rebind_detached h2 r1
+call dense:3:1 dense:3:2 0.25
+between
+  rebind_other h3 h2
+call dense:5:3 dense:5:4 0.25
+call dense:3:5 dense:3:6 1
+call dense:5:7 dense:5:8 1
+)"},
+    {"ASwapOfTheSameTensor", kNever, R"(
+step
+  requires_grad l4 0
+  swap h1 h3
+  rebind_detached h1 s0
+call dense:3:1 dense:3:2 0.5
+between
+  rebind_new h1 5
+  rebind_other h0 h1
+call dense:3:3 dense:3:4 0.25
+)"},
+    {"AnAssignmentOfWhatItMeans", kNever, R"(
+step
+  rebind h3 s0
+between
+  plain_call
+call dense:3:3 dense:3:4 0.25
+between
+  revoke h3
+call dense:3:1 dense:3:1 0.5
+)"},
+    {"AnUndefinedHandleThatIsSwapped", kNever, R"(
+step
+  swap h1 h2
+  rebind_detached h2 r3
+between
+  undefine h2
+call dense:3:1 dense:3:1 0.5
+)"},
+    {"StatesThatShareAStorage", kNever, R"(
+step
+  backward h3
+  swap h2 h1
+  rebind_view h2 r2 1
+  rebind h3 r0
+call dense:3:1 dense:3:2 0.75
+)"},
+    {"ARetainedTensorThatIsTheResult", kNever, R"(
+step
+  retain r0 r2
+  backward r0
+call dense:3:1 dense:3:2 1
+)"},
+    {"AHookThatTheStepRemoves", kAllowed, R"(
+step
+  fill_ r0 0 0
+  backward h2
+  unhook 0
+between
+  hook l2 1
+call dense:3:3 same:3:4 0.75
+call dense:3:5 dense:3:6 0.75
+)"},
+    {"AContainerThatTheStepEmpties", kAllowed, R"(
+step
+  forget
+call dense:3:3 dense:3:4 1
+between
+  keep r2
+call dense:3:7 dense:3:8 0.75
+)"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Shared, KnownFaultsTest, ::testing::ValuesIn(kShared),
+                         name_of);
 INSTANTIATE_TEST_SUITE_P(Assigned, KnownFaultsTest,
                          ::testing::ValuesIn(kAssigned), name_of);
 INSTANTIATE_TEST_SUITE_P(Gradients, KnownFaultsTest,

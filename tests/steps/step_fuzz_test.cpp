@@ -11,8 +11,8 @@ namespace {
 constexpr std::int64_t kPrograms = 300;
 constexpr std::int64_t kProgramsOfATheme = 15;
 #else
-constexpr std::int64_t kPrograms = 3000;
-constexpr std::int64_t kProgramsOfATheme = 100;
+constexpr std::int64_t kPrograms = 6000;
+constexpr std::int64_t kProgramsOfATheme = 300;
 #endif
 
 TEST(StepFuzzTest, RandomStepsAreTheSameBitsAsEagerOrAreRefused) {
