@@ -9,6 +9,27 @@ namespace neap::compiler {
 
 using base::raise;
 
+namespace {
+
+void refuse_removal(const graph::Hook& hook, base::SiteId step) {
+  raise<TraceError>(
+      "remove: the step traced at {} removes the hook registered at {}, which "
+      "a "
+      "run would not do again; remove it outside",
+      base::format_site(step), base::format_site(hook.site()));
+}
+
+void refuse_end(base::SiteId step) {
+  raise<TraceError>(
+      "trace: the step traced at {} destroys a tensor that was there before "
+      "(in "
+      "a container that shrinks), which a run would not do again; do it "
+      "outside, or assign to the handle",
+      base::format_site(step));
+}
+
+}  // namespace
+
 // REQUIRES: for a new one, that `flag` was not set by the step yet.
 Flag& Tracer::flag_of(const bool& flag, base::AnyRef owner) {
   for (Flag& known : program_.flags) {
@@ -80,12 +101,7 @@ void Tracer::on_hooks(graph::Leaf& leaf) {
 }
 
 void Tracer::on_hook_removal(const graph::Hook& hook) noexcept {
-  note_quietly([&] {
-    raise<TraceError>(
-        "remove: the step traced at {} removes the hook registered at {}, "
-        "which a run would not do again; remove it outside",
-        base::format_site(site_), base::format_site(hook.site()));
-  });
+  note_quietly([&] { refuse_removal(hook, site_); });
 }
 
 void Tracer::on_handle_begin(const Tensor& handle) noexcept {
@@ -126,15 +142,7 @@ void Tracer::on_handle_asked(const Tensor& handle) noexcept {
 
 void Tracer::on_handle_end(const Tensor& handle) noexcept {
   if (handles_.on_end(handle) && inside_ == 0) {
-    note_quietly([&] {
-      raise<TraceError>(
-          "trace: the step traced at {} destroys a tensor that was there "
-          "before "
-          "(in a container that shrinks), which a run would not do again; do "
-          "it "
-          "outside, or assign to the handle",
-          base::format_site(site_));
-    });
+    note_quietly([&] { refuse_end(site_); });
   }
 }
 
