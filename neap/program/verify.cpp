@@ -36,7 +36,14 @@ class Checker {
     }
   }
 
-  static Bytes size_of_all(const tensor::Spec& spec) {
+  // Dense, or the view with gaps that the caller has.
+  Bytes size_of_argument(std::uint32_t index) const {
+    for (const GappedArgument& gapped : program_.gapped) {
+      if (gapped.argument == index) {
+        return tensor::extent_bytes(gapped.layout);
+      }
+    }
+    const tensor::Spec& spec = program_.arguments[index];
     return spec.shape.element_count() * size_of(spec.dtype);
   }
 
@@ -55,7 +62,7 @@ class Checker {
         if (value.index >= program_.arguments.size() ||
             !(program_.arguments[value.index] == value.spec)) {
           fail("value %{} is no argument", v);
-        } else if (value.size != size_of_all(value.spec)) {
+        } else if (value.size != size_of_argument(value.index)) {
           fail("value %{}, an argument, has {} bytes", v, value.size);
         }
         continue;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "neap/compile/compile_for_test.hpp"
+#include "neap/program/verify.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::compiler {
@@ -44,6 +45,14 @@ TEST(StepGappedArgumentsTest, DenseAndGappedArgumentsAreTwoPrograms) {
     EXPECT_THAT(floats(dense), Each(static_cast<float>(i)));
   }
   EXPECT_THAT(floats(m), ElementsAre(1, 5, 3, 7, 5, 9));
+}
+
+// Builds with checks took the extent of the view for a wrong size.
+TEST(StepGappedArgumentsTest, TheProgramIsWellFormed) {
+  auto step = neap::compile([](const Tensor& x) { copy_(x, x + 10.0); });
+  const Tensor m = matrix();
+  step(narrow(m, 1, 0, 1));
+  EXPECT_EQ(fault_of(step.program()), "");
 }
 
 TEST(StepGappedArgumentsTest, ViewsOfOneLayoutAreOneProgram) {
