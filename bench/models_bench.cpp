@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Training steps of networks beside PyTorch's (the best of the BLAS libraries
-// it can be given) and beside the time that their products and convolutions
+// Training steps of networks beside PyTorch's (the best of what it can run on)
+// and beside the time that their products and convolutions
 // take at the processor's peak: times, their parts, memory, calls.
 #include <fmt/format.h>
 
@@ -80,7 +80,7 @@ class Section {
             "compiled", [&] { compiled.run(); }, 1)};
     for (TorchWorker& peer : peers) {
       peer.worker->ask("model " + which.peer);
-      contenders.push_back(contender_of(peer.blas, *peer.worker, "run"));
+      contenders.push_back(contender_of(peer.on, *peer.worker, "run"));
     }
     const std::vector<Timing> timings = measure(contenders, schedule_);
     Row row{.name = which.name, .threads = threads, .peer_name = "nothing"};

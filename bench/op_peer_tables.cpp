@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <optional>
 
 #include "neap/neap.hpp"
 #include "op_peers.hpp"
 #include "support/measure.hpp"
 #include "support/worker.hpp"
+#include "torch_workers.hpp"
 
 namespace neap::bench {
 namespace {
@@ -98,15 +98,6 @@ Contender ours(const Case& row) {
   });
 }
 
-// Theirs where the package index was within reach (scripts/newest_torch.py),
-// else the distribution's.
-std::string python() {
-  const std::filesystem::path newest = NEAP_BENCH_TORCH;
-  return std::filesystem::exists(newest / "ready")
-             ? (newest / "bin" / "python").string()
-             : "/usr/bin/python3";
-}
-
 std::optional<Row> measured(const Case& row, int threads, Worker& worker,
                             Report& report) {
   try {
@@ -134,7 +125,9 @@ std::optional<Row> measured(const Case& row, int threads, Worker& worker,
 void table_of(int threads, const Arguments& arguments, Report& report) {
   threads::set_default_threads(threads);
   const std::string count = std::to_string(threads);
-  Worker worker({python(), NEAP_BENCH_FOLDER "/peers/ops_torch.py", count},
+  const std::string newest = newest_python();
+  Worker worker({newest.empty() ? "/usr/bin/python3" : newest,
+                 NEAP_BENCH_FOLDER "/peers/ops_torch.py", count},
                 {{"OMP_NUM_THREADS", count}, {"MKL_NUM_THREADS", count}});
   std::vector<Row> rows;
   for (const PeerOp& op : peer_ops()) {

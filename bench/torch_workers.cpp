@@ -4,15 +4,17 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
-#include <array>
+#include <filesystem>
 
 namespace neap::bench {
 namespace {
 
-struct Blas {
-  std::string name;  // its folder below the system's libraries
+// A PyTorch, and what it runs on (peers/torch_worker.py).
+struct Peer {
+  std::string on;
   std::string column;
-  std::string further;  // where it has no LAPACK of its own
+  std::string python = "/usr/bin/python3";
+  std::string libraries = {};  // where the distribution's looks for its BLAS
 };
 
 std::string library_folder() {
@@ -21,38 +23,60 @@ std::string library_folder() {
   return fmt::format("/usr/lib/{}-linux-gnu/", system.machine);
 }
 
-// Whoever has pools of threads shall have as many threads as we have.
-Environment environment_of(const Blas& blas, int threads) {
-  const std::string folder = library_folder();
-  std::string path = folder + blas.name;
-  if (!blas.further.empty()) {
-    path += ":" + folder + blas.further;
+// The newest, eagerly and by torch.compile; without it, the distribution's on
+// each BLAS that it can be given.
+std::vector<Peer> peers() {
+  const std::string newest = newest_python();
+  if (!newest.empty()) {
+    return {{"eager", "eager", newest, ""}, {"compile", "compile", newest, ""}};
   }
+  const std::string folder = library_folder();
+  std::vector<Peer> all{{"openblas-pthread", "pthread"},
+                        {"openblas-openmp", "openmp"},
+                        {"blis-openmp", "blis"}};
+  for (Peer& peer : all) {
+    peer.libraries = folder + peer.on;
+  }
+  all.back().libraries += ":" + folder + "lapack";  // it has none of its own
+  return all;
+}
+
+// Whoever has pools of threads shall have as many threads as we have.
+Environment environment_of(const Peer& peer, int threads) {
   const std::string count = std::to_string(threads);
-  return {{"LD_LIBRARY_PATH", path},
-          {"OMP_NUM_THREADS", count},
-          {"OPENBLAS_NUM_THREADS", count},
-          {"BLIS_NUM_THREADS", count}};
+  Environment all{{"TORCHINDUCTOR_CACHE_DIR", NEAP_BENCH_TORCH "/compiled"},
+                  {"OMP_NUM_THREADS", count},
+                  {"MKL_NUM_THREADS", count},
+                  {"OPENBLAS_NUM_THREADS", count},
+                  {"BLIS_NUM_THREADS", count}};
+  if (!peer.libraries.empty()) {
+    all.push_back({"LD_LIBRARY_PATH", peer.libraries});
+  }
+  return all;
 }
 
 }  // namespace
 
+std::string newest_python() {
+  const std::filesystem::path newest = NEAP_BENCH_TORCH;
+  return std::filesystem::exists(newest / "ready")
+             ? (newest / "bin" / "python").string()
+             : std::string();
+}
+
 std::vector<TorchWorker> start_torch_workers(int threads, Report& report) {
-  const std::array<Blas, 3> all{{{"openblas-pthread", "pthread", ""},
-                                 {"openblas-openmp", "openmp", ""},
-                                 {"blis-openmp", "blis", "lapack"}}};
   std::vector<TorchWorker> workers;
-  for (const Blas& blas : all) {
+  for (const Peer& peer : peers()) {
     try {
-      workers.push_back({blas.name, blas.column,
-                         std::make_unique<Worker>(
-                             std::vector<std::string>{
-                                 "/usr/bin/python3",
-                                 NEAP_BENCH_FOLDER "/peers/models_torch.py",
-                                 std::to_string(threads), blas.name},
-                             environment_of(blas, threads))});
+      workers.push_back(
+          {peer.on, peer.column,
+           std::make_unique<Worker>(
+               std::vector<std::string>{
+                   peer.python, NEAP_BENCH_FOLDER "/peers/models_torch.py",
+                   std::to_string(threads), peer.on},
+               environment_of(peer, threads))});
     } catch (const WorkerError& error) {
-      report.note(fmt::format("t{}: no PyTorch on {}: {}", threads, blas.name,
+      report.note(fmt::format("t{}: no PyTorch on {}: {}", threads, peer.on,
                               error.what()));
     }
   }

@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// PyTorch from the distribution, in one process for each BLAS that it can be
-// given: which one is best depends on the machine, the threads and the model.
+// The newest PyTorch (scripts/newest_torch.py), eagerly and by torch.compile;
+// where there is none, the distribution's, in one process for each BLAS that it
+// can be given. Which one is best depends on the machine and the model.
 #pragma once
 
 #include <memory>
@@ -15,10 +16,13 @@
 namespace neap::bench {
 
 struct TorchWorker {
-  std::string blas;    // "openblas-openmp"
+  std::string on;      // "compile", "openblas-openmp"
   std::string column;  // the same in a table
   std::unique_ptr<Worker> worker;
 };
+
+/// The interpreter of the newest PyTorch; empty: there is none.
+std::string newest_python();
 
 /// Those that can be had; the report says which cannot, and why.
 std::vector<TorchWorker> start_torch_workers(int threads, Report& report);

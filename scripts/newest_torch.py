@@ -4,8 +4,9 @@
     scripts/newest_torch.py FOLDER
 
 Makes FOLDER a virtual environment with torch and what its CPU part imports. The
-wheel names CUDA's libraries, two gigabytes of them, which no CPU needs: empty
-ones of the same names stand in, made by the C compiler. FOLDER/ready says that
+wheel names CUDA's libraries, two gigabytes of them, which no CPU needs: small
+ones of the same names stand in, made by the C compiler, whose functions say that
+there is no device. FOLDER/ready says that
 all is there; a second call returns at once. Fails (status 1) where the index
 cannot be reached: who compares takes the distribution's PyTorch then.
 """
@@ -18,7 +19,8 @@ import sys
 import venv
 
 NEEDED = ("typing_extensions", "filelock", "sympy", "networkx", "jinja2",
-          "fsspec", "numpy")
+          "fsspec", "numpy", "setuptools")
+NO_DEVICE = 100  # cudaErrorNoDevice
 GPU_LIBRARY = re.compile(r"lib(cu|nv|nccl)")
 GPU_SYMBOL = re.compile(r"(cu|nv|nccl)")
 VERSION = re.compile(r" +0x\S+ 0x\S+ \d+ (\S+)$")
@@ -57,7 +59,8 @@ def stand_in(folder, wanted, name, further):
     """An empty library of that name, with the symbols of its versions."""
     versions = sorted(wanted.versions[name])
     symbols = [s for v in versions for s in sorted(wanted.symbols[v])]
-    source = "".join(f"void {s}(void) {{}}\n" for s in symbols + further)
+    source = "".join(f"int {s}(void) {{ return {NO_DEVICE}; }}\n"
+                     for s in symbols + further)
     script = "".join(
         v + " { global: " + " ".join(s + ";" for s in wanted.symbols[v])
         + " };\n" for v in versions)
@@ -92,7 +95,8 @@ def main():
         libraries = next(folder.glob("lib/python*/site-packages/torch/lib"))
         make_stand_ins(libraries)
         subprocess.run([folder / "bin/python", "-c",
-                        "import torch; torch.ones(9, 9) @ torch.ones(9)"],
+                        "import torch; torch.ones(9, 9) @ torch.ones(9); "
+                        "torch.cuda.is_available()"],
                        check=True)
     except (OSError, StopIteration, subprocess.CalledProcessError) as error:
         raise SystemExit(f"no newer PyTorch: {error}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """PyTorch's training steps of networks, as a worker (torch_worker.py).
 
-usage: models_torch.py THREADS BLAS
+usage: models_torch.py THREADS ON
 
     model mlp BATCH OPTIMIZER                       784-512-256-10; sgd, adam
     model cnn BATCH                                 28 x 28, with SGD
@@ -10,9 +10,11 @@ usage: models_torch.py THREADS BLAS
     model gpt LAYERS HEADS DIM BLOCK BATCH VOCAB    with AdamW
     model lstm FEATURES HIDDEN STEPS BATCH OUTPUTS  with Adam
 The gpt is written as those of PyTorch's users are: queries, keys and values in
-one product, a mask in a buffer, the head tied to the embedding.
+one product, the head tied to the embedding, attention in one call where this
+PyTorch has one. Images lie as is faster: channels first or last.
 """
 
+import copy
 import math
 
 import torch_worker
@@ -39,10 +41,17 @@ def gpt_class(torch):
             b, t, c = x.size()
             q, k, v = (part.view(b, t, self.heads, -1).transpose(1, 2)
                        for part in self.c_attn(x).split(c, dim=2))
+            y = self.attention(q, k, v)
+            return self.attn_proj(y.transpose(1, 2).contiguous().view(b, t, c))
+
+        def attention(self, q, k, v):
+            if hasattr(functional, "scaled_dot_product_attention"):
+                return functional.scaled_dot_product_attention(
+                    q, k, v, is_causal=True)
+            t = q.size(2)
             scores = (q @ k.transpose(-2, -1)) * (1 / math.sqrt(k.size(-1)))
             scores = scores.masked_fill(self.mask[:t, :t], -math.inf)
-            y = functional.softmax(scores, dim=-1) @ v
-            return self.attn_proj(y.transpose(1, 2).contiguous().view(b, t, c))
+            return functional.softmax(scores, dim=-1) @ v
 
         def forward(self, x):
             x = x + self.attend(self.ln_1(x))
@@ -73,9 +82,19 @@ def classification(torch, model, shape, make_optimizer):
     """Steps of a model that gives scores of ten classes."""
     x = torch.rand(*shape)
     labels = torch.randint(0, 10, (shape[0],))
-    return torch_worker.Steps(
-        torch, model, make_optimizer,
-        lambda: torch.nn.functional.cross_entropy(model(x), labels))
+
+    def make(form):
+        own = copy.deepcopy(model).to(memory_format=form)
+        forward = torch_worker.forward_of(torch, own)
+        given = x.to(memory_format=form) if x.dim() == 4 else x
+        return torch_worker.Steps(
+            torch, own, make_optimizer,
+            lambda: torch.nn.functional.cross_entropy(forward(given), labels))
+
+    steps = make(torch.contiguous_format)
+    if x.dim() == 4:
+        steps = min(steps, make(torch.channels_last), key=lambda s: s.seconds)
+    return steps
 
 
 def make_mlp(torch, batch, optimizer):
@@ -84,10 +103,10 @@ def make_mlp(torch, batch, optimizer):
         nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 256), nn.ReLU(),
         nn.Linear(256, 10))
 
-    def make_optimizer(parameters, foreach):
+    def make_optimizer(parameters, **how):
         if optimizer == "sgd":
-            return torch.optim.SGD(parameters, lr=0.01, foreach=foreach)
-        return torch.optim.Adam(parameters, lr=0.001, foreach=foreach)
+            return torch.optim.SGD(parameters, lr=0.01, **how)
+        return torch.optim.Adam(parameters, lr=0.001, **how)
 
     return classification(torch, model, (int(batch), 784), make_optimizer)
 
@@ -100,8 +119,7 @@ def make_cnn(torch, batch):
         nn.MaxPool2d(2), nn.Flatten(), nn.Linear(64 * 14 * 14, 10))
     return classification(
         torch, model, (int(batch), 1, 28, 28),
-        lambda parameters, foreach: torch.optim.SGD(
-            parameters, lr=0.01, foreach=foreach))
+        lambda parameters, **how: torch.optim.SGD(parameters, lr=0.01, **how))
 
 
 def resnet_block_class(torch):
@@ -143,20 +161,21 @@ def make_resnet(torch, batch):
                           nn.Linear(512, 10))
     return classification(
         torch, model, (int(batch), 3, 32, 32),
-        lambda parameters, foreach: torch.optim.SGD(
-            parameters, lr=0.1, momentum=0.9, foreach=foreach))
+        lambda parameters, **how: torch.optim.SGD(
+            parameters, lr=0.1, momentum=0.9, **how))
 
 
 def make_gpt(torch, layers, heads, dim, block, batch, vocab):
     model = gpt_class(torch)(layers, heads, dim, block, vocab)
     tokens = torch.randint(0, vocab, (batch, block))
     targets = torch.randint(0, vocab, (batch * block,))
+    forward = torch_worker.forward_of(torch, model)
     return torch_worker.Steps(
         torch, model,
-        lambda parameters, foreach: torch.optim.AdamW(
-            parameters, lr=1e-3, foreach=foreach),
+        lambda parameters, **how: torch.optim.AdamW(
+            parameters, lr=1e-3, **how),
         lambda: torch.nn.functional.cross_entropy(
-            model(tokens).view(-1, vocab), targets))
+            forward(tokens).view(-1, vocab), targets))
 
 
 def make_lstm(torch, features, hidden, steps, batch, outputs):
@@ -174,11 +193,12 @@ def make_lstm(torch, features, hidden, steps, batch, outputs):
     model = Lstm()
     x = torch.rand(batch, steps, features)
     labels = torch.randint(0, outputs, (batch,))
+    forward = torch_worker.forward_of(torch, model)
     return torch_worker.Steps(
         torch, model,
-        lambda parameters, foreach: torch.optim.Adam(
-            parameters, lr=1e-3, foreach=foreach),
-        lambda: nn.functional.cross_entropy(model(x), labels))
+        lambda parameters, **how: torch.optim.Adam(
+            parameters, lr=1e-3, **how),
+        lambda: nn.functional.cross_entropy(forward(x), labels))
 
 
 def make_steps(torch, kind, *sizes):

@@ -1,8 +1,8 @@
 """What the workers that run PyTorch share: which BLAS is loaded, steps that are
 timed, the commands.
 
-A worker is started with THREADS and BLAS, writes one line about itself, then
-reads commands, a line each:
+A worker is started with THREADS and what it is to run on, writes one line about
+itself, then reads commands, a line each:
     model WORD...   makes what the words say; answers "ok"
     run N           does N steps; answers with the seconds of each
     faults N        the same; answers with minor page faults a step
@@ -12,8 +12,10 @@ reads commands, a line each:
                     allocator gave out in it above those from before
     kept            answers with the bytes that forward keeps for backward
     resident        answers with the bytes that the process has resident
-BLAS is what must be loaded (openblas-pthread, openblas-openmp, blis-openmp);
-anything else, the reference BLAS above all, is refused.
+What it runs on is "eager" or "compile" for a PyTorch that brings its BLAS along:
+as it is written, or by torch.compile. For the distribution's it is the BLAS that
+must be loaded (openblas-pthread, openblas-openmp, blis-openmp); anything else,
+the reference BLAS above all, is refused.
 """
 
 import bisect
@@ -25,6 +27,8 @@ import sys
 import time
 
 GOOD_BLAS = ("openblas-pthread", "openblas-openmp", "blis-openmp")
+OWN_BLAS = ("eager", "compile")
+UPDATES = ({"foreach": False}, {"foreach": True}, {"fused": True})
 
 
 def loaded_blas():
@@ -54,23 +58,39 @@ def file_at(address):
     return os.path.realpath(ranges[at][1])
 
 
+def forward_of(torch, model):
+    """What a step calls in place of the model."""
+    return torch.compile(model) if sys.argv[2] == "compile" else model
+
+
+def optimizers(parameters, make):
+    """One for each way to update parameters that this PyTorch has."""
+    parameters = list(parameters)
+    for how in UPDATES:
+        try:
+            yield make(parameters, **how)
+        except (TypeError, RuntimeError):
+            pass
+
+
 class Steps:
-    """A model and its optimizer. Of PyTorch's two ways to update parameters
-    (one by one, all together) the faster is taken."""
+    """A model and its optimizer. Of PyTorch's ways to update parameters (one by
+    one, all together, in one kernel) the fastest is taken."""
 
     def __init__(self, torch, model, make_optimizer, loss):
         self.torch = torch
         self.model = model
         self.loss = loss
-        choices = [make_optimizer(model.parameters(), foreach)
-                   for foreach in (False, True)]
+        choices = list(optimizers(model.parameters(), make_optimizer))
         self.optimizer = choices[0]
+        self.run(1)
         count = max(1, min(15, int(0.5 / max(self.run(2)))))
         seconds = []
         for self.optimizer in choices:
             self.run(count // 3 + 1)
             seconds.append(statistics.median(self.run(count)))
-        self.optimizer = choices[seconds.index(min(seconds))]
+        self.seconds = min(seconds)
+        self.optimizer = choices[seconds.index(self.seconds)]
 
     def step(self):
         self.optimizer.zero_grad(set_to_none=True)
@@ -101,11 +121,11 @@ class Steps:
         return [statistics.median(part) for part in parts]
 
     def kept(self):
-        ours = {p.storage().data_ptr() for p in self.model.parameters()}
+        ours = {storage_of(p).data_ptr() for p in self.model.parameters()}
         kept = {}
 
         def note(x):
-            kept[x.storage().data_ptr()] = x.storage().nbytes()
+            kept[storage_of(x).data_ptr()] = storage_of(x).nbytes()
             return x
 
         with self.torch.autograd.graph.saved_tensors_hooks(note, lambda x: x):
@@ -120,10 +140,20 @@ class Steps:
         events = [e for e in profile.kineto_results.events()
                   if e.name() == "[memory]"]
         live = most = 0
-        for event in sorted(events, key=lambda e: e.start_us()):
+        for event in sorted(events, key=start_of):
             live += event.nbytes()
             most = max(most, live)
         return most
+
+
+def storage_of(tensor):
+    newer = getattr(tensor, "untyped_storage", None)
+    return newer() if newer else tensor.storage()
+
+
+def start_of(event):
+    newer = getattr(event, "start_ns", None)
+    return newer() if newer else event.start_us()
 
 
 def minor_faults():
@@ -168,10 +198,11 @@ def serve(make_steps):
     except ImportError as error:
         raise SystemExit(print(f"error PyTorch: {error}", flush=True))
     torch.set_num_threads(threads)
-    blas = loaded_blas()
-    if wanted not in GOOD_BLAS or not blas.startswith(wanted + "/"):
-        raise SystemExit(print(f"error PyTorch runs on {blas}, not on {wanted}",
-                               flush=True))
+    if wanted not in OWN_BLAS:
+        blas = loaded_blas()
+        if wanted not in GOOD_BLAS or not blas.startswith(wanted + "/"):
+            raise SystemExit(print(
+                f"error PyTorch runs on {blas}, not on {wanted}", flush=True))
     print(f"PyTorch {torch.__version__} on {wanted}", flush=True)
     steps = None
     for line in sys.stdin:
