@@ -47,7 +47,11 @@ ExitCode run(const SavedModel& saved) {
                 "the text has other characters than the one that the model was "
                 "trained on");
   }
-  const std::unique_ptr<nn::Layer> model = (*task)->make_model();
+  const auto make = [&] { return (*task)->make_model(); };
+  if (auto good = check_fits(make, settings.load); !good) {
+    return fail(ExitCode::kData, good.error().message);
+  }
+  const std::unique_ptr<nn::Layer> model = make();
   if (auto loaded =
           load_into(*model, settings.load, verify_of(settings.verify));
       !loaded) {

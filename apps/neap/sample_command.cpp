@@ -151,8 +151,13 @@ ExitCode sample(const SampleSettings& settings) {
   Generator generator(settings.seed);
   const UseGenerator use(generator);
   const NoGrad no_grad;
-  const std::unique_ptr<nn::Layer> model =
-      make_language_model(saved->settings, vocabulary.size());
+  const auto make = [&] {
+    return make_language_model(saved->settings, vocabulary.size());
+  };
+  if (auto good = check_fits(make, settings.load); !good) {
+    return fail(ExitCode::kData, good.error().message);
+  }
+  const std::unique_ptr<nn::Layer> model = make();
   if (auto loaded = load_into(*model, settings.load, verify); !loaded) {
     return fail(ExitCode::kData, loaded.error().message);
   }

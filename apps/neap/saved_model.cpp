@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "saved_model.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "neap/base/shown.hpp"
@@ -62,12 +64,31 @@ Result<SavedModel> describe_saved(const std::string& path,
       !good) {
     return tl::unexpected(good.error());
   }
+  // Layers have books of their own, whose memory a claim shall not cost either.
+  const auto tensors = static_cast<std::int64_t>(file->entries().size());
+  if (is_language_model(saved.settings.model) &&
+      saved.settings.layers > tensors) {
+    return tl::unexpected(Failure{
+        FailureKind::kMismatch,
+        fmt::format("{}: a model of {} layers in {} tensors",
+                    base::shown_path(path), saved.settings.layers, tensors)});
+  }
   auto vocabulary = vocabulary_of(*file);
   if (!vocabulary) {
     return tl::unexpected(vocabulary.error());
   }
   saved.vocabulary = std::move(*vocabulary);
   return saved;
+}
+
+Result<void> check_fits(base::FunctionRef<std::unique_ptr<nn::Layer>()> make,
+                        const std::string& path) {
+  const auto apart =
+      memory::Domain::create({.name = "sizes", .is_rehearsal = true});
+  const UseDomain use_domain(*apart);
+  Generator generator(0);
+  const UseGenerator use_generator(generator);
+  return load_into(*make(), path, formats::Verify::kOff);
 }
 
 Result<void> load_into(nn::Module& model, const std::string& path,

@@ -4,12 +4,14 @@
 // and the command line has to.
 #pragma once
 
+#include <memory>
 #include <optional>
 
+#include "neap/base/function_ref.hpp"
 #include "neap/base/result.hpp"
 #include "neap/data/vocabulary.hpp"
 #include "neap/formats/safetensors.hpp"
-#include "neap/nn/module.hpp"
+#include "neap/nn/layer.hpp"
 #include "settings.hpp"
 
 namespace neap::app {
@@ -25,6 +27,12 @@ formats::Verify verify_of(bool is_on) noexcept;
 /// Reads what the file says of its model. Failures: those of the file.
 Result<SavedModel> describe_saved(const std::string& path,
                                   formats::Verify verify);
+
+/// Whether the model that `make` makes is the one whose tensors the file has.
+/// It is made without elements: a file that claims another one costs no memory.
+/// Failures: as train::load.
+Result<void> check_fits(base::FunctionRef<std::unique_ptr<nn::Layer>()> make,
+                        const std::string& path);
 
 /// Puts the file's parameters and buffers into the model. Failures: as
 /// train::load.

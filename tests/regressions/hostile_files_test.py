@@ -123,6 +123,42 @@ class HostileFilesTest(ToolCase):
             path.write_bytes(struct.pack("<Q", len(header)) + header + bytes(8))
             self.refused(DATA, "eval", "--load", path)
 
+    def claim(self, path, **facts):
+        """The saved model, which says other things of itself."""
+        data = path.read_bytes()
+        size, = struct.unpack("<Q", data[:8])
+        header = json.loads(data[8:8 + size])
+        known = header["__metadata__"]
+        for key in [k for k in known if "xxh3" in k]:
+            del known[key]
+        for name, value in facts.items():
+            key, = (k for k in known if k.split(".")[-1] == name)
+            known[key] = value
+        text = json.dumps(header).encode()
+        claimed = path.with_suffix(".claimed")
+        claimed.write_bytes(struct.pack("<Q", len(text)) + text
+                            + data[8 + size:])
+        return claimed
+
+    def test_a_model_that_claims_to_be_huge_is_not_a_lack_of_memory(self):
+        mlp = self.folder / "mlp.safetensors"
+        data = self.write_set()
+        self.run_tool("train", "--data", data, "--hidden", "8", "--steps", "1",
+                      "--save", mlp, "--progress", "none")
+        for hidden in ("9", "1000000", "8,8", "100000,100000"):
+            self.refused(DATA, "eval", "--data", data, "--load",
+                         self.claim(mlp, hidden=hidden))
+        text = self.folder / "text.txt"
+        text.write_text("the quick brown fox jumps over the lazy dog\n" * 99)
+        gpt = self.folder / "gpt.safetensors"
+        self.run_tool("train", "--model", "gpt", "--data", "text", "--path",
+                      text, "--layers", "1", "--dim", "8", "--heads", "1",
+                      "--block", "8", "--steps", "1", "--batch", "2", "--save",
+                      gpt, "--progress", "none")
+        for claim in ({"layers": "100000"}, {"layers": "2"}, {"dim": "65536"},
+                      {"block": "60000"}):
+            self.refused(DATA, "sample", "--load", self.claim(gpt, **claim))
+
     def test_a_dash_for_json_prints_json_alone(self):
         status, output, errors = self.run_tool(
             "train", "--data", self.write_set(), "--json", "-", "--progress",
