@@ -54,9 +54,9 @@ void join_chunks(const Join& join, std::int64_t begin,
       const std::int64_t count =
           std::min(chunk - std::min(skip, chunk), end - begin);
       if (count != 0) {
-        std::memcpy(join.y + begin * join.size,
-                    x.data + (row * chunk + skip) * join.size,
-                    static_cast<std::size_t>(count * join.size));
+        move_bytes(join.y + begin * join.size,
+                   x.data + (row * chunk + skip) * join.size,
+                   static_cast<std::size_t>(count * join.size));
         begin += count;
       }
       skip -= std::min(skip, chunk);

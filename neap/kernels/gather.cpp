@@ -77,8 +77,8 @@ void gather_rows(const Gathering& call, std::int64_t begin, std::int64_t end,
         hwy::Prefetch(next + i);
       }
     }
-    std::memcpy(call.y + row * loops.list[0] * size, row_of(row),
-                static_cast<std::size_t>(bytes));
+    move_bytes(call.y + row * loops.list[0] * size, row_of(row),
+               static_cast<std::size_t>(bytes));
   }
 }
 

@@ -8,6 +8,7 @@
 #include "neap/kernels/attrs.hpp"
 #include "neap/kernels/copy.hpp"
 #include "neap/kernels/fill.hpp"
+#include "neap/kernels/strides.hpp"
 #include "neap/kernels/words.hpp"
 
 namespace neap::kernels {
@@ -63,7 +64,7 @@ void copy_ends(std::byte* to, const std::byte* from,
 void copy_bytes(std::byte* to, const std::byte* from,
                 std::size_t bytes) noexcept {
   if (bytes > 128) {
-    std::memcpy(to, from, bytes);
+    move_bytes(to, from, bytes);
   } else if (bytes >= 64) {
     copy_ends<64>(to, from, bytes);
   } else if (bytes >= 32) {

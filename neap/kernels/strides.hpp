@@ -39,13 +39,33 @@ T& element(const Strided& view, std::int64_t index) noexcept {
   return view.as<T>()[offset_at(view.shape, view.strides, index)];
 }
 
+/// As memcpy. From 2 KiB on glibc 2.36 copies by the processor's string
+/// instruction, which takes 15 times as long on Zen 3 and 4 where `dst` lies
+/// just behind `src` within a page, as rows do that are moved along by a few
+/// elements.
+inline void move_bytes(std::byte* dst, const std::byte* src,
+                       std::size_t size) noexcept {
+  constexpr std::size_t kGood = 2048;
+  constexpr std::size_t kStep = 64;
+  if (size > kGood) {
+    const std::size_t steps = size / kStep;
+    for (std::size_t i = 0; i < steps; ++i) {
+      std::memcpy(dst + i * kStep, src + i * kStep, kStep);
+    }
+    dst += steps * kStep;
+    src += steps * kStep;
+    size -= steps * kStep;
+  }
+  std::memcpy(dst, src, size);
+}
+
 /// dst[i dst_stride] = src[i src_stride], strides in elements.
 template <std::size_t kSize>
 void move_run(const std::byte* src, std::int64_t src_stride, std::byte* dst,
               std::int64_t dst_stride, std::int64_t count) noexcept {
   constexpr auto kStep = static_cast<std::int64_t>(kSize);
   if (src_stride == 1 && dst_stride == 1) {
-    std::memcpy(dst, src, static_cast<std::size_t>(count) * kSize);
+    move_bytes(dst, src, static_cast<std::size_t>(count) * kSize);
     return;
   }
   for (std::int64_t i = 0; i < count; ++i) {
