@@ -7,6 +7,7 @@
 
 #include "neap/autograd/own_memory.hpp"
 #include "neap/base/raise.hpp"
+#include "neap/graph/trace.hpp"
 #include "neap/ops/add.hpp"
 #include "neap/ops/precision.hpp"
 
@@ -29,6 +30,19 @@ Vertex* vertex_of(const tensor::GraphLink* link) noexcept {
 
 // The earliest sequence among the targets; 0 when one of them is a leaf, since
 // anything may have been made from it. A retired target cannot be reached.
+// No run of a traced step could consume a graph that is there once.
+void refuse_outer(const graph::Trace& trace, const Node& node,
+                  std::uint64_t floor) {
+  const std::optional<std::uint64_t> sequence = node.sequence_if_available();
+  if (sequence && *sequence >= floor && *sequence <= trace.since()) {
+    base::raise<TraceError>(
+        "backward: the step that is traced differentiates through '{}' "
+        "recorded "
+        "at {}, before it; record it in the step, or detach() its result",
+        node.op().name, base::format_site(node.site()));
+  }
+}
+
 std::uint64_t floor_of(std::span<const Tensor> targets) {
   std::uint64_t floor = std::numeric_limits<std::uint64_t>::max();
   for (const Tensor& target : targets) {
@@ -159,6 +173,9 @@ void Walk::visit(const base::Ref<tensor::GraphLink>& link) {
     steps.reserve(2 * steps.size());  // before the claim: it may fail
   }
   const auto mark = static_cast<std::uint32_t>(steps.size());
+  if (const graph::Trace* trace = graph::trace()) {
+    refuse_outer(*trace, static_cast<Node&>(*vertex), floor_);
+  }
   if (static_cast<Node*>(vertex)->claim(mark, floor_)) {
     steps.push_back({link, 0, false});
   }

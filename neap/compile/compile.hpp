@@ -28,6 +28,7 @@
 
 #include <array>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -70,17 +71,11 @@ void put_results(R&& results, memory::Vector<Tensor>& out) {
   }
 }
 
+/// Not of a list, which is made before the run: it may ask for memory.
 template <class R>
 R take_results(std::span<Tensor> in) {
   if constexpr (std::is_same_v<R, Tensor>) {
     return std::move(in[0]);
-  } else if constexpr (TensorList<R>) {
-    R out;
-    out.reserve(in.size());
-    for (Tensor& result : in) {
-      out.push_back(std::move(result));
-    }
-    return out;
   } else {
     return [&]<std::size_t... k>(std::index_sequence<k...>) {
       return R{std::move(in[k])...};
@@ -146,12 +141,23 @@ class Compiled {
     const std::array<Argument, sizeof...(Args)> given{argument_of(args)...};
     const auto run = plain<sizeof...(Args)>();
     if constexpr (std::is_void_v<R>) {
-      core().call(run, given, [](std::span<Tensor> /*none*/) {});
+      core().call(
+          run, given, [](std::size_t) {}, [](std::span<Tensor> /*none*/) {});
+    } else if constexpr (TensorList<R>) {
+      R out;
+      core().call(
+          run, given, [&](std::size_t count) { out.reserve(count); },
+          [&](std::span<Tensor> results) {
+            std::move(results.begin(), results.end(), std::back_inserter(out));
+          });
+      return out;
     } else {
       std::optional<R> out;
-      core().call(run, given, [&](std::span<Tensor> results) {
-        out.emplace(take_results<R>(results));
-      });
+      core().call(
+          run, given, [](std::size_t) {},
+          [&](std::span<Tensor> results) {
+            out.emplace(take_results<R>(results));
+          });
       return std::move(*out);
     }
   }

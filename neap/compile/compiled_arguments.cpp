@@ -24,6 +24,7 @@ void check_given(std::size_t i, const Tensor& tensor) {
 // Nothing of the call outlasts it: what it is a part of may be a trace.
 void CompiledStep::call_as_part(
     Step step, std::span<const Argument> arguments,
+    base::FunctionRef<void(std::size_t)> expect,
     base::FunctionRef<void(std::span<Tensor>)> take) {
   memory::Vector<Tensor> tensors;
   memory::Vector<Tensor> results;
@@ -38,6 +39,7 @@ void CompiledStep::call_as_part(
     tensors.push_back(*tensor);
   }
   step(tensors, results);
+  expect(results.size());
   take(results);
 }
 

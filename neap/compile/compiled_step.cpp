@@ -155,10 +155,11 @@ void CompiledStep::take_back(Bytes arena) noexcept {
 }
 
 void CompiledStep::call(Step step, std::span<const Argument> arguments,
+                        base::FunctionRef<void(std::size_t)> expect,
                         base::FunctionRef<void(std::span<Tensor>)> take) {
   const Turn turn(*this);
   if (is_part()) {
-    call_as_part(step, arguments, take);
+    call_as_part(step, arguments, expect, take);
     return;
   }
   Attempt attempt(*this);
@@ -173,6 +174,7 @@ void CompiledStep::call(Step step, std::span<const Argument> arguments,
   fit(entry);
   use(executor);
   results_.resize(executor.results().count());
+  expect(executor.handed());
   executor.prepare(arenas_, arguments_, site_);
   attempt.succeed();
   if (last_ != nullptr && last_ != &executor) {

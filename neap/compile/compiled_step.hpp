@@ -29,11 +29,13 @@ class NEAP_API CompiledStep {
   CompiledStep& operator=(const CompiledStep&) = delete;
 
   /// Runs the program for these arguments, traced first where there is none.
-  /// `take` is given the results before another call may begin. What a call
+  /// `expect` is told how many results there will be before a run, and may
+  /// throw; `take` is given them before another call may begin. What a call
   /// that throws has made goes with it, but for what a run needs that began.
   /// THROWS: as trace() and Executor; PlanError; ValueError for arguments that
   /// a step cannot take, and while another call runs.
   void call(Step step, std::span<const Argument> arguments,
+            base::FunctionRef<void(std::size_t)> expect,
             base::FunctionRef<void(std::span<Tensor>)> take);
   /// Traces and plans ahead.
   void prepare(Step step, std::span<const tensor::Spec> arguments);
@@ -64,6 +66,7 @@ class NEAP_API CompiledStep {
   class Attempt;
   const Executor& latest() const;
   void call_as_part(Step step, std::span<const Argument> arguments,
+                    base::FunctionRef<void(std::size_t)> expect,
                     base::FunctionRef<void(std::span<Tensor>)> take);
   void take_arguments(std::span<const Argument> arguments);
   GivenArguments given(std::span<const tensor::Spec> specs) const;

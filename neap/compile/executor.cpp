@@ -130,7 +130,9 @@ BrokenGuard Executor::broken(const GivenArguments& given) const {
     const Tensor now = static_cast<graph::Leaf&>(*entry.grad->leaf).grad();
     const bool is_other =
         entry.shared != nullptr && now.array()->storage().get() != entry.shared;
-    if (is_other || now.array()->layout() != entry.layout) {
+    const bool has_graph = static_cast<bool>(now.link());
+    if (is_other || now.array()->layout() != entry.layout ||
+        has_graph != entry.grad->had_graph) {
       const auto at = entry.grad - program_.grads.data();
       return {BrokenGuard::What::kGradient, static_cast<std::size_t>(at)};
     }

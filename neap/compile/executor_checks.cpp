@@ -24,17 +24,20 @@ void Executor::check_written(const Tensor& tensor, std::string_view what,
 }
 
 void Executor::check_states(const Arenas& arenas) const {
+  for (const External& external : program_.externals) {
+    const Tensor& tensor = external.tensor;
+    if (tensor.defined() && arenas.holds(tensor.array()->storage()->data())) {
+      base::raise<ValueError>(
+          "compile: a tensor that the step uses is a result of an earlier "
+          "call, "
+          "which lies in the step's own memory: name it in .keep");
+    }
+  }
   for (const ReboundHandle& handle : program_.rebound_handles) {
     if (handle.external == ReboundHandle::kNone) {
       continue;
     }
     const Tensor& state = program_.externals[handle.external].tensor;
-    if (arenas.holds(state.array()->storage()->data())) {
-      base::raise<ValueError>(
-          "compile: a handle that the step assigns to means a result of an "
-          "earlier call, which lies in the step's own memory: name it in "
-          ".keep");
-    }
     check_written(state, "a handle that the step assigns to", handle.external);
     if (!std::ranges::binary_search(written_externals_, handle.external)) {
       continue;

@@ -143,6 +143,11 @@ BrokenGuard Guards::broken_for_ever() const {
       return {What::kState, i};
     }
   }
+  for (std::size_t i = 0; i < program_.generations.size(); ++i) {
+    if (*program_.generations[i].count != program_.generations[i].value) {
+      return {What::kGeneration, i};
+    }
+  }
   return {};
 }
 
@@ -284,6 +289,8 @@ std::string Guards::describe_object(const BrokenGuard& guard) const {
     case What::kFlag:
       return fmt::format("a mode (train, eval) or a setting is {}, before {}",
                          *program_.flags[i].flag, program_.flags[i].value);
+    case What::kGeneration:
+      return "a module was assigned over, swapped, moved or extended";
     case What::kTensor:
       return "a captured tensor was tied, assigned over or freed";
     case What::kHandle:

@@ -36,15 +36,16 @@ struct BrokenGuard {
     kPrecision,
     kThreads,
     kArgumentCount,
-    kArgument,   // its spec
-    kGaps,       // of an argument's view
-    kFlag,       // of Program::flags
-    kTensor,     // of Program::externals
-    kHandle,     // of Program::held_handles
-    kState,      // of Program::rebound_handles
-    kLeafMode,   // of Program::leaves
-    kLeafHooks,  // likewise
-    kGradient,   // of Program::grads
+    kArgument,    // its spec
+    kGaps,        // of an argument's view
+    kFlag,        // of Program::flags
+    kGeneration,  // of Program::generations
+    kTensor,      // of Program::externals
+    kHandle,      // of Program::held_handles
+    kState,       // of Program::rebound_handles
+    kLeafMode,    // of Program::leaves
+    kLeafHooks,   // likewise
+    kGradient,    // of Program::grads
   };
   What what = What::kNone;
   std::size_t index = 0;

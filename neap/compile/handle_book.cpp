@@ -4,7 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "neap/base/raise.hpp"
+
 namespace neap::compiler {
+
+using base::raise;
+
 namespace {
 
 const tensor::Storage* storage_of(const tensor::Array* array) noexcept {
@@ -31,7 +36,7 @@ HandleBook::Entry* HandleBook::note(const Tensor& handle) {
   if (found != entries_.end()) {
     return &found->second;
   }
-  if (made_.contains(&handle)) {
+  if (made_.contains(&handle) || is_spared(handle)) {
     return nullptr;
   }
   const base::Ref<tensor::Body>& body = handle.shared();
@@ -43,6 +48,7 @@ HandleBook::Entry* HandleBook::note(const Tensor& handle) {
   if (body) {
     entry.array = body->array();
     entry.link = body->link();
+    entry.output = body->output();
   }
   return &entries_.emplace(&handle, std::move(entry)).first->second;
 }
@@ -72,6 +78,28 @@ void HandleBook::on_taken(const Tensor& handle) {
   }
 }
 
+bool HandleBook::is_spared(const Tensor& handle) const noexcept {
+  return std::any_of(spares_.begin(), spares_.end(), [&](const Spare& known) {
+    return known.handle == &handle;
+  });
+}
+
+void HandleBook::spare(const Tensor& handle) noexcept {
+  if (spare_count_ < spares_.size() && !made_.contains(&handle) &&
+      !entries_.contains(&handle) && !is_spared(handle)) {
+    auto* own = const_cast<Tensor*>(&handle);  // NOLINT: to restore
+    spares_[spare_count_++] = {own, handle.shared()};
+  }
+}
+
+void HandleBook::on_alias_asked(const Tensor& a, const Tensor& b) {
+  for (const Tensor* each : {&a, &b}) {
+    if (!each->shared()->is_of_trace()) {
+      compared_.insert(each->shared().get());
+    }
+  }
+}
+
 void HandleBook::on_filled(const Tensor& handle) {
   if (!entries_.contains(&handle)) {
     filled_.insert(&handle);
@@ -79,6 +107,11 @@ void HandleBook::on_filled(const Tensor& handle) {
 }
 
 bool HandleBook::on_end(const Tensor& handle) noexcept {
+  for (std::size_t i = 0; i < spare_count_; ++i) {
+    if (spares_[i].handle == &handle) {
+      spares_[i] = {};
+    }
+  }
   if (made_.erase(&handle) + filled_.erase(&handle) != 0) {
     entries_.erase(&handle);
     return false;
@@ -131,6 +164,7 @@ HandleBook::Set<const tensor::Storage*> HandleBook::find_fixed(
   for (const auto& [address, entry] : entries_) {
     if (entry.array && is_read(entry, values) &&
         (!entry.is_rebound || entry.link ||
+         compared_.contains(entry.body.get()) ||
          values.is_met_otherwise(*entry.array->storage(), is_rebound))) {
       fixed.insert(storage_of(entry.array.get()));
     }
@@ -156,15 +190,14 @@ void HandleBook::add_rebound(const Entry& entry, Program& program,
     rebound.spec = entry.array->spec();
     rebound.layout = entry.array->layout();
   }
-  const ValueId first = entry.array && rebound.is_read
-                            ? values.entry_of(*entry.array->storage())
-                            : kNoValue;
-  if (first != kNoValue) {
+  if (entry.array && rebound.is_read && is_fixed) {
+    rebound.is_fixed = true;
+    rebound.array = entry.array;
     rebound.link = entry.link;
-    rebound.is_fixed = is_fixed;
-    if (is_fixed) {
-      rebound.array = entry.array;
-    } else {
+  } else if (entry.array && rebound.is_read) {
+    const ValueId first = values.entry_of(*entry.array->storage());
+    if (first != kNoValue) {
+      rebound.link = entry.link;
       rebound.external = program[first].index;
     }
   }
@@ -206,6 +239,12 @@ void HandleBook::note_exits(
   const Set<const tensor::Body*> shared = find_shared();
   for (Entry* entry : all) {
     const base::Ref<tensor::Body>& now = entry->handle->shared();
+    if (now == entry->body && now && now->link() != entry->link) {
+      raise<TraceError>(
+          "requires_grad_: the step makes a tensor that was there before a "
+          "leaf, "
+          "which a run would not do again; do it outside");
+    }
     entry->is_rebound =
         now != entry->body ||
         (entry->is_assigned && shared.contains(entry->body.get()));
@@ -216,7 +255,15 @@ void HandleBook::note_exits(
 }
 
 void HandleBook::restore() noexcept {
+  for (Spare& spare : spares_) {
+    if (spare.handle != nullptr) {
+      std::exchange(spare.handle, nullptr)->exchange_shared(spare.body);
+    }
+  }
   for (auto& [address, entry] : entries_) {
+    if (entry.body && entry.body->array() && entry.body->link() != entry.link) {
+      entry.body->set_link(entry.link, entry.output);
+    }
     if (entry.handle->shared() != entry.body) {
       base::Ref<tensor::Body> body = entry.body;
       entry.handle->exchange_shared(body);

@@ -13,6 +13,7 @@
 // this room.
 #pragma once
 
+#include <array>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -42,6 +43,11 @@ class HandleBook {
   void on_change(const Tensor& handle);
   /// What it means goes over to another handle.
   void on_taken(const Tensor& handle);
+  /// There was no memory to note it: what it means is kept in a place of few,
+  /// which is enough until the trace, which fails, comes to its next op.
+  void spare(const Tensor& handle) noexcept;
+  /// The step asks whether the two share their elements.
+  void on_alias_asked(const Tensor& a, const Tensor& b);
   /// RETURNS: whether it was there before the step, as far as the trace knows.
   bool on_end(const Tensor& handle) noexcept;
 
@@ -67,6 +73,7 @@ class HandleBook {
     base::Ref<tensor::Body> body;    // null: undefined
     base::Ref<tensor::Array> array;  // of the body, before a rebind of it
     base::Ref<tensor::GraphLink> link;
+    std::uint32_t output = 0;
     std::uint64_t order = 0;
     bool is_read = false;  // while it meant what it meant before the step
     bool is_assigned = false;
@@ -81,6 +88,7 @@ class HandleBook {
       memory::Allocator<std::pair<const Tensor* const, Entry>>>;
 
   Entry* note(const Tensor& handle);
+  bool is_spared(const Tensor& handle) const noexcept;
   memory::Vector<Entry*> in_order();
   bool is_read(const Entry& entry, const TracedValues& values) const noexcept;
   static void stop_watching(const Entry& entry, Program& program,
@@ -96,6 +104,13 @@ class HandleBook {
   Set<const Tensor*> made_;
   Set<const Tensor*> filled_;
   Set<const tensor::Body*> asked_;  // by handles of the step that they moved to
+  Set<const tensor::Body*> compared_;  // their storages were asked for
+  struct Spare {
+    Tensor* handle = nullptr;
+    base::Ref<tensor::Body> body;
+  };
+  std::array<Spare, 32> spares_;
+  std::size_t spare_count_ = 0;
   memory::Vector<base::Ref<tensor::Body>> exits_;  // let go of when it is safe
   std::uint64_t touched_ = 0;
 };

@@ -79,6 +79,8 @@ LeafBook::Entry& LeafBook::touch(graph::Leaf& leaf, bool is_read) {
     entry.is_touched = true;
     entry.grad.is_read = is_read;
     entry.grad.was_defined = entry.before.defined();
+    entry.grad.had_graph =
+        entry.before.defined() && static_cast<bool>(entry.before.link());
   }
   return entry;
 }
@@ -108,6 +110,15 @@ void LeafBook::finish(Program& program, TracedValues& values, base::SiteId site,
       grad.entry = values.entry_of(entry.before);
     }
     const Tensor last = gradient_of(entry.get());
+    if (entry.grad.is_set && last.defined() && last.link()) {
+      base::raise<TraceError>(
+          "backward: the step traced at {} leaves '{}' a gradient with the "
+          "graph "
+          "that it was recorded on, which no run could go on with; leave what "
+          "detach() gives",
+          base::format_site(site),
+          entry.get().domain().path_of(entry.get().owner()));
+    }
     if (grad.is_set && last.defined()) {
       grad.last = values.operand(last, "grad", site);
       const ValueId root = root_of(program, grad.last.value);

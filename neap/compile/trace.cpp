@@ -6,6 +6,22 @@
 
 namespace neap::compiler {
 
+namespace {
+
+void check_leaves(std::span<const Tensor> arguments, base::SiteId where) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].defined() && arguments[i].link()) {
+      base::raise<TraceError>(
+          "requires_grad_: the step traced at {} makes argument {} a leaf, "
+          "which "
+          "a run would not do again; let it use detach() of the argument",
+          base::format_site(where), i);
+    }
+  }
+}
+
+}  // namespace
+
 Program trace(Step step, std::span<const tensor::Spec> arguments,
               CallSite site) {
   return trace(step, arguments, {}, site);
@@ -30,6 +46,7 @@ Program trace(Step step, std::span<const tensor::Spec> arguments,
     const memory::Vector<Tensor> in = tracer.add_arguments(arguments, given);
     memory::Vector<Tensor> results;
     tracer.run([&] { step(in, results); });
+    check_leaves(in, where);
     tracer.finish(results);
   }
   tracer.settle();

@@ -83,6 +83,9 @@ Program Tracer::take() {
     }
   }
   leaves_.write_to(program_);
+  if (failure_) {  // of a handle of the tracer's own
+    std::rethrow_exception(failure_);
+  }
   return std::move(program_);
 }
 

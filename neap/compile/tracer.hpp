@@ -68,7 +68,9 @@ class Tracer final : public graph::Recorder,
   bool on_mode_change(graph::Leaf& leaf) noexcept override;
   void on_hooks(graph::Leaf& leaf) override;
   void on_hook_removal(const graph::Hook& hook) noexcept override;
-  void on_flag_change(bool& flag, base::AnyRef owner) noexcept override;
+  void depends_on_generation(const std::uint32_t& generation,
+                             base::AnyRef owner) override;
+  bool on_flag_change(bool& flag, base::AnyRef owner) noexcept override;
   std::uint32_t enter_segment(std::uint32_t segment) noexcept override;
   // --- graph::TracedWrites
   Seen writes_to(const tensor::Storage& storage) const noexcept override {

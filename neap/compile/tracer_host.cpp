@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // The host's state that a traced step reads or sets: flags, listeners, leaves
 // and their gradients, handle objects.
+#include <algorithm>
+
 #include "neap/base/raise.hpp"
 #include "neap/compile/tracer.hpp"
 #include "neap/graph/hooks.hpp"
@@ -52,8 +54,19 @@ void Tracer::depends_on(const bool& flag, base::AnyRef owner) {
   }
 }
 
-void Tracer::on_flag_change(bool& flag, base::AnyRef owner) noexcept {
-  note_quietly([&] { flag_of(flag, std::move(owner)).is_set = &flag; });
+bool Tracer::on_flag_change(bool& flag, base::AnyRef owner) noexcept {
+  return note_quietly([&] { flag_of(flag, std::move(owner)).is_set = &flag; });
+}
+
+void Tracer::depends_on_generation(const std::uint32_t& generation,
+                                   base::AnyRef owner) {
+  const Inside inside(*this);
+  const auto is_known = [&](const Generation& known) {
+    return known.count == &generation;
+  };
+  if (!std::ranges::any_of(program_.generations, is_known)) {
+    program_.generations.push_back({&generation, generation, std::move(owner)});
+  }
 }
 
 void Tracer::listen(graph::RunListener& listener) {
@@ -116,14 +129,14 @@ void Tracer::on_handle_filled(const Tensor& handle) noexcept {
 }
 
 void Tracer::on_handle_change(const Tensor& handle) noexcept {
-  if (inside_ == 0) {
-    note_quietly([&] { handles_.on_change(handle); });
+  if (inside_ == 0 && !note_quietly([&] { handles_.on_change(handle); })) {
+    handles_.spare(handle);
   }
 }
 
 void Tracer::on_handle_taken(const Tensor& handle) noexcept {
-  if (inside_ == 0) {
-    note_quietly([&] { handles_.on_taken(handle); });
+  if (inside_ == 0 && !note_quietly([&] { handles_.on_taken(handle); })) {
+    handles_.spare(handle);
   }
 }
 
@@ -153,6 +166,7 @@ void Tracer::on_alias_asked(const Tensor& a, const Tensor& b) noexcept {
       !b.shared()->array()) {
     return;
   }
+  note_quietly([&] { handles_.on_alias_asked(a, b); });
   const auto origin_of = [&](const Tensor& tensor) {
     const StandIn* stand_in = StandIn::of(*tensor.shared()->array()->storage());
     return stand_in != nullptr ? program_[stand_in->value()].origin

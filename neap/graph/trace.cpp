@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 
+#include "neap/graph/record_result.hpp"
 #include "neap/tensor/creator.hpp"
 
 namespace neap::graph {
@@ -33,7 +34,7 @@ void check_absent(const Check& check, const Tensor& value) {
 
 }  // namespace
 
-Trace::Trace() noexcept : number_(next_number()) {}
+Trace::Trace() noexcept : number_(next_number()), since_(latest_sequence()) {}
 
 Recorder& base_recorder() noexcept {
   auto* traced = dynamic_cast<Recorder*>(trace());

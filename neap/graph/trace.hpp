@@ -77,6 +77,8 @@ class NEAP_API Trace {
 
   /// Unlike that of any other trace of the process.
   std::uint64_t number() const noexcept { return number_; }
+  /// Nodes with this sequence or a lower one were there before it.
+  std::uint64_t since() const noexcept { return since_; }
 
   /// THROWS: TraceError where a write cannot be traced (inside jvp or a
   /// rematerialised segment); OutOfMemory.
@@ -85,9 +87,14 @@ class NEAP_API Trace {
   /// The step took a turn by `flag`: a program holds for one value of it.
   /// LIFETIME of the flag: the program's, which keeps `owner` for that.
   virtual void depends_on(const bool& flag, base::AnyRef owner) = 0;
+  /// The step used what counts `generation` up when it becomes another (a
+  /// module that is assigned over, swapped, extended): a program holds for one.
+  virtual void depends_on_generation(const std::uint32_t& generation,
+                                     base::AnyRef owner) = 0;
   /// The step is about to set `flag`, which is set again after every run. It is
-  /// the value at the step's entry that a program holds for.
-  virtual void on_flag_change(bool& flag, base::AnyRef owner) noexcept = 0;
+  /// the value at the step's entry that a program holds for. RETURNS: as
+  /// on_grad_change.
+  virtual bool on_flag_change(bool& flag, base::AnyRef owner) noexcept = 0;
   /// Told whenever the listener takes part, even if it writes nothing.
   virtual void listen(RunListener& listener) = 0;
   /// A leaf's gradient is about to be read, or replaced. False: there is no
@@ -109,6 +116,7 @@ class NEAP_API Trace {
 
  private:
   std::uint64_t number_;
+  std::uint64_t since_;
 };
 
 /// The trace of the current thread's context, or nullptr.

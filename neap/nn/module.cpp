@@ -67,9 +67,16 @@ Module::Module(const Module& other, Cloning& cloning) : Module() {
   registry_->set_training(other.is_training());
 }
 
+Module::Module(Module&& other) noexcept
+    : registry_(std::move(other.registry_)) {
+  if (registry_) {
+    registry_->renew();
+  }
+}
+
 Module::~Module() {
   if (registry_) {
-    registry_->retire();
+    registry_->renew();
   }
 }
 
@@ -82,6 +89,9 @@ Module& Module::operator=(Module&& other) {
     registry_->retire();
   }
   registry_ = std::move(other.registry_);
+  if (registry_) {
+    registry_->renew();
+  }
   return *this;
 }
 

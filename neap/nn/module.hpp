@@ -25,7 +25,7 @@ class Cloning;
 
 class NEAP_API Module {
  public:
-  Module(Module&& other) noexcept = default;
+  Module(Module&& other) noexcept;
   /// THROWS: as add, when this is part of another module.
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): it renames
   Module& operator=(Module&& other);

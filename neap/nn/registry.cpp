@@ -128,20 +128,34 @@ class Registry::Relabelling {
 
 bool Registry::is_training() const {
   if (graph::Trace* trace = graph::trace()) {
-    // To keep it is all that the program does.
-    auto* self = const_cast<Registry*>(this);  // NOLINT
-    trace->depends_on(is_training_,
-                      base::AnyRef(base::Ref<Registry>::share(self)));
+    trace->depends_on(is_training_, self());
+    trace->depends_on_generation(generation_, self());
   }
   return is_training_;
 }
 
 void Registry::set_training(bool value) noexcept {
-  if (graph::Trace* trace = graph::trace()) {
-    trace->on_flag_change(is_training_,
-                          base::AnyRef(base::Ref<Registry>::share(this)));
+  graph::Trace* trace = graph::trace();
+  if (trace == nullptr || trace->on_flag_change(is_training_, self())) {
+    is_training_ = value;
   }
-  is_training_ = value;
+}
+
+void Registry::note_use() const {
+  if (graph::Trace* trace = graph::trace()) {
+    trace->depends_on_generation(generation_, self());
+  }
+}
+
+// To keep it is all that a program does.
+base::AnyRef Registry::self() const {
+  auto* self = const_cast<Registry*>(this);  // NOLINT
+  return base::AnyRef(base::Ref<Registry>::share(self));
+}
+
+void Registry::retire() noexcept {
+  renew();
+  orphan_children();
 }
 
 base::Ref<Registry> Registry::make() {
@@ -156,6 +170,10 @@ Registry::~Registry() {
   if (book_ && book_->top() == this) {
     book_->lose_top();
   }
+  orphan_children();
+}
+
+void Registry::orphan_children() noexcept {
   Registry* dying = nullptr;
   const auto orphan = [&dying](memory::Vector<Child>& children) {
     for (Child& child : children) {
@@ -434,6 +452,12 @@ void Registry::replace_by(const base::Ref<Registry>& other) {
 }
 
 void Registry::tie(std::string_view path, const Tensor& home) {
+  if (graph::trace() != nullptr) {
+    raise<TraceError>(
+        "tie: \"{}\" in a step that is traced, which each run would do again; "
+        "tie it outside",
+        path);
+  }
   const Entry& entry = at(path, true);
   if (!home.defined() || graph::leaf_of(home) == nullptr) {
     raise<GraphError>("tie: \"{}\" can only be tied to a parameter", path);

@@ -93,8 +93,12 @@ class NEAP_API Registry : public memory::Counted<Registry> {
   /// A step that is traced depends on it.
   bool is_training() const;
   void set_training(bool value) noexcept;
-  /// Its module is no more: programs that depend on the mode hold no longer.
-  void retire() noexcept { is_training_ = !is_training_; }
+  /// A step that is traced depends on what this is the registry of.
+  void note_use() const;
+  /// That has become another: programs that depend on it hold no longer.
+  void renew() noexcept { ++generation_; }
+  /// Its module is assigned over: likewise, and its children have no parent.
+  void retire() noexcept;
 
   /// Calls visit(registry) for this one and all below: parents before
   /// children, children in order.
@@ -122,10 +126,12 @@ class NEAP_API Registry : public memory::Counted<Registry> {
 
   void check_name(std::string_view name) const;
   void check_adoption(const Registry& child) const;
+  void orphan_children() noexcept;
   void set_place(Registry* parent, std::size_t position) noexcept;
   void exchange_book(const base::Ref<CallBook>& from,
                      const base::Ref<CallBook>& to) noexcept;
   memory::String own(std::string_view text) const;
+  base::AnyRef self() const;
   const Registry& top() const noexcept;
   const Registry* next_below(const Registry& top) const noexcept;
   const Registry* find_child(std::string_view name) const noexcept;
@@ -141,6 +147,7 @@ class NEAP_API Registry : public memory::Counted<Registry> {
   memory::OwnerId owner_{};
   base::Ref<CallBook> book_;
   bool is_training_ = true;
+  std::uint32_t generation_ = 0;
   // Of all names, where they are many: entry i is 2 i, child i is 2 i + 1.
   memory::SlotIndex index_;
 };

@@ -30,6 +30,7 @@ void Sequential::append(std::string_view name, memory::Owned<Layer> layer) {
         fmt::format_to_n(digits.data(), digits.size(), "{}", layers_.size());
     name = {digits.data(), end.size};
   }
+  registry().renew();
   layers_.push_back(std::move(layer));
   try {
     add(name, *layers_.back());
@@ -133,6 +134,7 @@ Tensor Sequential::run_nested(Sequential& outermost, const Tensor& x) {
 }
 
 Tensor Sequential::forward(const Tensor& x) {
+  registry().note_use();  // its layers may be exchanged as a whole
   Tensor y = x;
   for (const memory::Owned<Layer>& layer : layers_) {
     Sequential* inner = plain_sequential(*layer);

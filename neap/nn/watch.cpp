@@ -100,6 +100,7 @@ void CallBook::close() noexcept {
 }
 
 WatchedCall::WatchedCall(const Registry& registry) {
+  registry.note_use();
   const base::Ref<CallBook>& book = registry.book();
   if (!book) {
     return;

@@ -54,8 +54,12 @@ class RecordedWrites final : public graph::Trace {
   bool on_mode_change(graph::Leaf& /*leaf*/) noexcept override { return true; }
   void on_hooks(graph::Leaf& /*leaf*/) override {}
   void on_hook_removal(const graph::Hook& /*hook*/) noexcept override {}
-  void on_flag_change(bool& /*flag*/,
-                      base::AnyRef /*owner*/) noexcept override {}
+  void depends_on_generation(const std::uint32_t& /*generation*/,
+                             base::AnyRef /*owner*/) override {}
+  bool on_flag_change(bool& /*flag*/,
+                      base::AnyRef /*owner*/) noexcept override {
+    return true;
+  }
   std::uint32_t enter_segment(std::uint32_t segment) noexcept override {
     return segment;
   }

@@ -33,6 +33,7 @@ Program& Program::operator=(Program&& other) noexcept {
     leaves = std::move(other.leaves);
     hooks = std::move(other.hooks);
     flags = std::move(other.flags);
+    generations = std::move(other.generations);
     held_handles = std::move(other.held_handles);
     rebound_handles = std::move(other.rebound_handles);
     result_links = std::move(other.result_links);
@@ -103,7 +104,7 @@ const void* Program::attrs_of(const Call& call) const noexcept {
 
 Bytes Program::bytes() const noexcept {
   return pool_bytes(values, calls, operands, members, externals, arguments,
-                    gapped, results, grads, leaves, hooks, flags, held_handles,
+                    gapped, results, grads, leaves, hooks, flags, generations, held_handles,
                     rebound_handles, result_links, digests, listeners, attrs_,
                     kept_);
 }

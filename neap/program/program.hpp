@@ -125,6 +125,7 @@ struct LeafGrad {
   base::Ref<tensor::GraphLink> leaf;  // a graph::Leaf
   bool is_read = false;               // as it was before the step,
   bool was_defined = false;           // when it had, or had not, one (a guard)
+  bool had_graph = false;             // of its own (likewise)
   /// The value that stands for that gradient, if the step used its elements.
   /// Its external holds the one that was there when the step was traced; the
   /// next run may find another in its place.
@@ -154,6 +155,13 @@ struct Flag {
   base::AnyRef owner{};    // keeps the flag
   bool* is_set = nullptr;  // not nullptr: the flag; the step set it:
   bool set_to = false;     // to this value, after every run
+};
+
+/// What the step used has become another when its count has gone on.
+struct Generation {
+  const std::uint32_t* count = nullptr;
+  std::uint32_t value = 0;
+  base::AnyRef owner{};  // keeps the count
 };
 
 /// What goes along with every run, and how often the step told so.
@@ -235,6 +243,7 @@ class NEAP_API Program {
   memory::Vector<LeafMode> leaves;
   memory::Vector<base::Ref<graph::Hook>> hooks;  // of the leaves, in order
   memory::Vector<Flag> flags;
+  memory::Vector<Generation> generations;
   memory::Vector<HeldHandle> held_handles;
   memory::Vector<ReboundHandle> rebound_handles;
   memory::Vector<ResultLink> result_links;
