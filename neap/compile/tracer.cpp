@@ -83,9 +83,6 @@ Program Tracer::take() {
     }
   }
   leaves_.write_to(program_);
-  if (failure_) {  // of a handle of the tracer's own
-    std::rethrow_exception(failure_);
-  }
   return std::move(program_);
 }
 
