@@ -60,14 +60,14 @@ void Tracer::run(base::FunctionRef<void()> body) {
 }
 
 void Tracer::restore() noexcept {
+  const bool is_first = !std::exchange(is_restored_, true);
   handles_.restore();
   leaves_.restore();
   for (const Flag& flag : program_.flags) {
-    if (flag.is_set != nullptr && !is_restored_) {
+    if (flag.is_set != nullptr && is_first) {
       *flag.is_set = flag.value;
     }
   }
-  is_restored_ = true;
 }
 
 Program Tracer::take() {

@@ -117,7 +117,12 @@ void Tracer::on_hook_removal(const graph::Hook& hook) noexcept {
   note_quietly([&] { refuse_removal(hook, site_); });
 }
 
+// What begins when the step's doings are undone is not the step's, and no
+// memory is asked for it: nobody could be told of a refusal.
 void Tracer::on_handle_begin(const Tensor& handle) noexcept {
+  if (is_restored_) {
+    return;
+  }
   const bool is_of_step = inside_ == 0;
   note_quietly([&] {
     is_of_step ? handles_.on_begin(handle) : handles_.on_filled(handle);
@@ -125,7 +130,9 @@ void Tracer::on_handle_begin(const Tensor& handle) noexcept {
 }
 
 void Tracer::on_handle_filled(const Tensor& handle) noexcept {
-  note_quietly([&] { handles_.on_filled(handle); });
+  if (!is_restored_) {
+    note_quietly([&] { handles_.on_filled(handle); });
+  }
 }
 
 void Tracer::on_handle_change(const Tensor& handle) noexcept {

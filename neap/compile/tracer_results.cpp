@@ -62,6 +62,9 @@ void Tracer::settle() {
   for (Flag& flag : program_.flags) {
     flag.set_to = *flag.flag;
   }
+  if (failure_) {
+    std::rethrow_exception(failure_);
+  }
   restore();
 }
 
