@@ -44,7 +44,7 @@ AREAS = {
     "neap/memory/*.[ch]pp": ("neap_memory_test", "neap_tensor_test"),
     "neap/planner/*.cpp": ("neap_planner_test",),
     "neap/files/*.cpp": ("neap_files_test",),
-    "neap/formats/*.cpp": ("neap_formats_test",),
+    "neap/formats/*.cpp": ("neap_formats_test", "neap_regressions_files_test"),
     "neap/train/checkpoint*.cpp": ("neap_train_test", "neap_save_faults_test",
                                    "neap_regressions_files_test"),
     "neap/graph/lifetime.cpp": ("neap_graph_test", "neap_autograd_test",

@@ -101,6 +101,12 @@ TEST(CsvTest, BoundsARecord) {
             FailureKind::kTooLarge);
   EXPECT_TRUE(read(",,", {.most_fields = 3}).has_value());
   EXPECT_EQ(refusal(",,", {.most_fields = 2}).kind, FailureKind::kTooLarge);
+  EXPECT_EQ(read("a", {.longest_record = 1, .most_fields = 1}).value(),
+            (Records{{"a"}}));
+  for (const CsvOptions& none :
+       {CsvOptions{.longest_record = 0}, CsvOptions{.most_fields = 0}}) {
+    EXPECT_THROW(static_cast<void>(read("a", none)), ValueError);
+  }
 }
 
 TEST(CsvTest, TakesABoundedMemoryForAFileWithoutAnEndOfLine) {

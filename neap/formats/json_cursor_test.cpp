@@ -54,6 +54,11 @@ TEST(JsonCursorTest, ResolvesEscapes) {
   EXPECT_EQ(string_of(R"("\u0041\u00e9\u20AC\ud83d\ude00")"),
             "A\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80");
   EXPECT_EQ(string_of(R"("\u0000")"), std::string(1, '\0'));
+  EXPECT_EQ(string_of(R"("\u007f\u0080\u07ff\u0800\ud7ff\ue000\uffff")"),
+            "\x7F\xC2\x80\xDF\xBF\xE0\xA0\x80\xED\x9F\xBF\xEE\x80\x80"
+            "\xEF\xBF\xBF");
+  EXPECT_EQ(string_of(R"("\ud800\udc00\udbff\udfff")"),
+            "\xF0\x90\x80\x80\xF4\x8F\xBF\xBF");
 }
 
 TEST(JsonCursorTest, RefusesStringsThatAreNone) {
@@ -62,6 +67,8 @@ TEST(JsonCursorTest, RefusesStringsThatAreNone) {
         "\"\\u-123\"", "\"\\ud800\"", "\"\\udc00\"", "\"\\ud800\\u0041\"",
         "\"\\ud800\\ud800\"", "\"\n\"", "\"\x01\""}) {
     EXPECT_EQ(string_of(text).substr(0, 7), "fault: ") << text;
+    memory::String out;
+    EXPECT_FALSE(JsonCursor(text).string(out)) << text;
   }
 }
 

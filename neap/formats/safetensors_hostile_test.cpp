@@ -155,6 +155,8 @@ TEST_F(SafetensorsHostileTest, DTypesThatAreNotReadAreRefused) {
   for (const char* dtype : {"", "f32", "F33", "F32 "}) {
     refuse_header(tensor(dtype, "[4]", "[0,4]"), "does not exist");
   }
+  refuse_header(R"({"a":{"dtype":"U64"})", "which is not read",
+                FailureKind::kUnsupported, 0);
   refuse_header(R"({"a":{"dtype":7,"shape":[4],"data_offsets":[0,4]}})",
                 "expected a string");
 }
