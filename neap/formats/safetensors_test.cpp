@@ -64,6 +64,19 @@ TEST_F(SafetensorsTest, WritesTheBytesOfTheFormat) {
   EXPECT_EQ(folder_.get("x.safetensors"), expected);
 }
 
+TEST_F(SafetensorsTest, HeadersOfAnyLengthEndAtTheNextEightBytes) {
+  const std::array tensors = {NamedTensor{"x", zeros({1})}};
+  for (std::size_t length = 9000; length < 9008; ++length) {
+    const memory::String text(length, 't');
+    ASSERT_TRUE(write(tensors, {{"key", text}}).has_value());
+    EXPECT_EQ(*open().find_text("key"), text);
+    const std::string bytes = folder_.get("x.safetensors");
+    const std::size_t data = bytes.size() - 4;
+    EXPECT_EQ(data % 8, 0U);
+    EXPECT_LT(data - (bytes.rfind("}}") + 2), 8U);
+  }
+}
+
 TEST_F(SafetensorsTest, TheOrderGivenChangesNoByte) {
   const NamedTensor a{"a", from_values({1.0}, {1})};
   const NamedTensor b{"b", from_values({2.0}, {1})};
@@ -204,6 +217,18 @@ TEST_F(SafetensorsTest, RefusesNamesThatAFileCannotHave) {
                NameError);
   EXPECT_THROW(static_cast<void>(write({}, {{"k", "\xC0"}})), NameError);
   EXPECT_FALSE(system_door().exists(path()).value());
+}
+
+TEST_F(SafetensorsTest, WritesNoHeaderThatWouldNotBeRead) {
+  Metadata metadata = {{"k", ""}};
+  ASSERT_TRUE(write({}, metadata).has_value());
+  const std::size_t rest = folder_.get("x.safetensors").rfind('}') + 1 - 8;
+  const auto most = static_cast<std::size_t>(kMaxSafetensorsHeader);
+  metadata[0].value.assign((most - rest) / 6, '\1');  // 6 bytes each: \u0001
+  metadata[0].value.append((most - rest) % 6 + 1, 'v');
+  EXPECT_THROW(rehearse_safetensors({}, metadata), ValueError);
+  metadata[0].value.pop_back();
+  rehearse_safetensors({}, metadata);
 }
 
 TEST_F(SafetensorsTest, EveryFaultOfAWriteLeavesTheOldFileOrTheNew) {
