@@ -101,7 +101,6 @@ class TextFile {
   void start(files::File& file) noexcept {
     file_ = &file;
     digest_ = nullptr;
-    count_ = 0;
   }
   void start(Digest& digest) noexcept {
     digest_ = &digest;
