@@ -29,6 +29,16 @@ TEST(LifetimesTest, AValueLivesFromItsCallToItsLastUse) {
   EXPECT_EQ(buffer_of(all, chain.a).where, Where::kArena);
 }
 
+TEST(LifetimesTest, AValueThatNobodyReadsLivesForItsCall) {
+  ProgramMaker maker;
+  const ValueId x = maker.argument({4});
+  const ValueId unread = maker.call(ops::kExp, {x});
+  maker.call(ops::kExp, {x});
+  const Lifetimes all = lifetimes(maker.program);
+  EXPECT_EQ(buffer_of(all, unread).first, 0U);
+  EXPECT_EQ(buffer_of(all, unread).last, 0U);
+}
+
 TEST(LifetimesTest, AResultLivesBeyondTheLastCall) {
   const Chain chain;
   EXPECT_EQ(buffer_of(lifetimes(chain.program), chain.b).last, 2U);
@@ -166,6 +176,12 @@ TEST(LifetimesTest, TheProblemHasWhatIsAskedForInItsSpaceAlone) {
   EXPECT_EQ(here.buffers[0], all.buffer_of[chain.a.value]);
   EXPECT_EQ(here.buffers[1], all.buffer_of[chain.b.value]);
   EXPECT_TRUE(problem_of(all, memory::SpaceId{1}).problem.buffers.empty());
+}
+
+TEST(LifetimesTest, TheProblemBeginsWithTheFirstBuffer) {
+  Lifetimes all;
+  all.buffers.push_back({.size = kUnit});
+  EXPECT_EQ(problem_of(all, memory::kHost).problem.buffers.size(), 1U);
 }
 
 TEST(LifetimesTest, TheProblemRoundsUpAndLeavesEmptyBuffersEmpty) {
