@@ -103,7 +103,8 @@ TEST_F(NodeLifetimeTest, ANodeIsRetiredWhenTheWalkThatHoldsItLetsGo) {
   EXPECT_TRUE(node.residuals().empty());
 }
 
-// One thread retires b, another waits for b's lock and has joined a.
+// One thread retires b, and another, which has joined a, waits for b's lock
+// while a third one consumes a.
 TEST_F(NodeLifetimeTest, NobodyEndsANodeBeforeAllItsSourcesKnowIt) {
   const Operand inputs[] = {a_, b_};
   const base::Ref<Node> node = recording(ops::kMul, inputs);
@@ -117,10 +118,18 @@ TEST_F(NodeLifetimeTest, NobodyEndsANodeBeforeAllItsSourcesKnowIt) {
   while (node_of(a_).users().empty()) {
     std::this_thread::yield();
   }
-  consume(a_);
+  std::atomic<bool> is_consumed{false};
+  std::thread consumes([&] {
+    consume(a_);
+    is_consumed = true;
+  });
+  while (!is_consumed && node->state() == State::kAvailable) {
+    std::this_thread::yield();
+  }
   EXPECT_EQ(node->state(), State::kAvailable);
   pause.is_over = true;
   pause.is_over.notify_all();
+  consumes.join();
   retires.join();
   records.join();
   EXPECT_EQ(node->state(), State::kUnavailable);
