@@ -117,8 +117,8 @@ void Tracer::on_hook_removal(const graph::Hook& hook) noexcept {
   note_quietly([&] { refuse_removal(hook, site_); });
 }
 
-// What begins when the step's doings are undone is not the step's, and no
-// memory is asked for it: nobody could be told of a refusal.
+// A handle that begins while the trace is undone is not the step's. No memory
+// is asked for it, since nobody could be told of a refusal.
 void Tracer::on_handle_begin(const Tensor& handle) noexcept {
   if (is_restored_) {
     return;

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What several threads do to one node, one step at a time: a walk that holds
-// it, a source that is retired while it is being recorded. Whole graphs are
-// tested in neap/autograd/lifetime_test.cpp.
+// Tests of one node that several threads meet at, one step at a time: a walk
+// holds it, a source is retired while it is recorded. Whole graphs are tested
+// in neap/autograd/lifetime_test.cpp.
 #include "neap/graph/lifetime.hpp"
 
 #include <gtest/gtest.h>

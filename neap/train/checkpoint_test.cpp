@@ -261,7 +261,7 @@ TEST_F(CheckpointTest, StateThatTheOptimizerDoesNotKnowIsRefused) {
   EXPECT_THAT(failure.message, HasSubstr("1 tensors of the optimizer"));
 }
 
-// Files without checksums are older, and have them.
+// Older files, without checksums, have the optimizer's own names.
 TEST_F(CheckpointTest, TheOptimizersOwnNamesAreNotTakenForTheModels) {
   Net net;
   optim::SGD sgd(net.out.parameters(), {});
