@@ -70,6 +70,8 @@ TEST(JsonCursorTest, RefusesStringsThatAreNone) {
     memory::String out;
     EXPECT_FALSE(JsonCursor(text).string(out)) << text;
   }
+  EXPECT_EQ(string_of(std::string_view("\"a\"", 2)),
+            "fault: a string without an end");
 }
 
 TEST(JsonCursorTest, TakesUtf8InItsShortestFormAlone) {

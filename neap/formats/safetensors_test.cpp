@@ -177,6 +177,8 @@ TEST_F(SafetensorsTest, ReadsPartsOfATensor) {
   EXPECT_THAT(part, ElementsAre(7, 8, 9));
   ASSERT_TRUE(file.read_elements(x, 0, into).has_value());
   EXPECT_THAT(part, ElementsAre(0, 1, 2));
+  EXPECT_TRUE(file.read_elements(x, 10, {}).has_value());
+  EXPECT_THROW(static_cast<void>(file.read_elements(x, 11, {})), ValueError);
   EXPECT_THROW(static_cast<void>(file.read_elements(x, 8, into)), ValueError);
   EXPECT_THROW(static_cast<void>(file.read_elements(x, -1, into)), ValueError);
   EXPECT_THROW(static_cast<void>(file.read_elements(x, 0, into.first(3))),
