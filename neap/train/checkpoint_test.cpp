@@ -224,6 +224,19 @@ TEST_F(CheckpointTest, FiguresThatCannotBeAreRefused) {
   }
 }
 
+TEST_F(CheckpointTest, FiguresAtTheirBoundsAreTaken) {
+  Training run;
+  run.steps(2);
+  ASSERT_TRUE(run.checkpoint().save(path()).has_value());
+  change("neap.step", "4611686018427387904");
+  change("neap.optimizer.rate.0", "0");
+  Checkpoint checkpoint = run.checkpoint();
+  ASSERT_TRUE(checkpoint.load(path()).has_value());
+  EXPECT_EQ(checkpoint.position.step, std::int64_t{1} << 62);
+  change("neap.step", "4611686018427387905");
+  EXPECT_EQ(refusal(run).kind, FailureKind::kCorrupt);
+}
+
 TEST_F(CheckpointTest, StateInPartsIsRefused) {
   Training run;
   run.steps(1);
