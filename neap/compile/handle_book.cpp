@@ -93,10 +93,11 @@ void HandleBook::spare(const Tensor& handle) noexcept {
 }
 
 void HandleBook::on_alias_asked(const Tensor& a, const Tensor& b) {
-  for (const Tensor* each : {&a, &b}) {
-    if (!each->shared()->is_of_trace()) {
-      compared_.insert(each->shared().get());
-    }
+  const tensor::Body* one = a.shared().get();
+  const tensor::Body* other = b.shared().get();
+  if (!one->is_of_trace() && !other->is_of_trace()) {
+    compared_.insert(one);
+    compared_.insert(other);
   }
 }
 
