@@ -48,7 +48,7 @@ bool conv_is_direct(const Conv& conv, ConvMakes makes,
   const ConvAttrs& a = conv.attrs;
   const ConvGeometry geometry = conv_geometry(conv, makes);
   const std::int64_t depth = geometry.source_channels * geometry.taps();
-  const bool is_strided = a.stride[0] * a.stride[1] > 1;
+  const bool is_strided = a.stride[0] > 1 || a.stride[1] > 1;
   if (makes == ConvMakes::kW || a.groups > 1 || depth == 0 ||
       depth > (geometry.taps() == 1 ? kMostProducts : kMostDepth) ||
       geometry.samples * geometry.channels * geometry.places() == 0 ||
