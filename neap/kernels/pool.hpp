@@ -100,9 +100,10 @@ inline std::int64_t counted(const PoolAttrs& attrs, const PoolAxis& axis,
 // --- codes -------------------------------------------------------------------
 
 inline std::int64_t code_bits(const PoolAttrs& attrs) noexcept {
-  const std::int64_t count = attrs.h.width() * attrs.w.width();
+  const std::int64_t width = attrs.w.width();
   std::int64_t bits = 1;
-  while (bits < 32 && (std::int64_t{1} << bits) < count) {
+  while (bits < 32 && width != 0 &&
+         (std::int64_t{1} << bits) / width < attrs.h.width()) {
     bits *= 2;
   }
   return bits;

@@ -97,8 +97,9 @@ void rotary_rows(const Args& args, std::int64_t begin, std::int64_t end,
         args.in.size() > 1
             ? args.in[1].as<const std::int64_t>()[row * args.in[1].strides[0]]
             : attrs.first + row;
-    turn(static_cast<double>(attrs.inverse ? -position : position), rates,
-         pairs, work, cosines, sines);
+    const auto place = static_cast<double>(position);
+    turn(attrs.inverse && position != 0 ? -place : place, rates, pairs, work,
+         cosines, sines);
     for (std::int64_t m = 0; m < matrices; ++m) {
       const T* from = x.as<const T>() + offset_at(extents, x.strides, m) +
                       row * x.strides.back(2);

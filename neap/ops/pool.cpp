@@ -6,6 +6,10 @@
 namespace neap::ops {
 namespace {
 
+// Of padding and of chosen output sizes: kernels have scratch for windows and
+// codes of two axes.
+constexpr std::int64_t kMost = std::int64_t{1} << 28U;
+
 std::int64_t floor_div(std::int64_t a, std::int64_t b) {
   return a / b - (a % b < 0 ? 1 : 0);
 }
@@ -48,6 +52,10 @@ PoolAxis pool_axis(const char* op, std::int64_t in,
     raise<ValueError>("{}: padding {}, expected 0 to half of the kernel, {}",
                       op, padding, kernel);
   }
+  if (padding > kMost) {
+    raise<ValueError>("{}: padding {}, expected at most {}", op, padding,
+                      kMost);
+  }
   const std::int64_t span =
       base::checked_add(base::checked_mul(kernel - 1, dilation), 1);
   const std::int64_t padded = base::checked_add(in, 2 * padding);
@@ -74,6 +82,10 @@ PoolAxis adaptive_axis(const char* op, std::int64_t in, std::int64_t out) {
   out = out == -1 ? in : out;
   if (out < 1) {
     raise<ValueError>("{}: output size {}, expected 1 or more", op, out);
+  }
+  if (out > kMost) {
+    raise<ValueError>("{}: output size {}, expected at most {}", op, out,
+                      kMost);
   }
   if (in < 1) {
     raise<ShapeError>("{}: an axis of x has no elements", op);

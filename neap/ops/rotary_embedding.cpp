@@ -71,7 +71,8 @@ const Op kRotaryEmbedding{
 }  // namespace ops
 
 Tensor rotary_embedding(const Operand& x, const RotaryOptions& options) {
-  ops::tensor_of(ops::kName, x);
+  const Tensor& from = ops::tensor_of(ops::kName, x);
+  base::checked_add(options.first, from.element_count());
   if (!std::isfinite(options.base) || options.base <= 0.0) {
     base::raise<ValueError>("{}: base is {}, expected a number above 0",
                             ops::kName, options.base);

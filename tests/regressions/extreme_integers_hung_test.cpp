@@ -4,6 +4,7 @@
 // the largest and the smallest that there are.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <ctime>
@@ -122,7 +123,9 @@ std::vector<Row> transposes() {
          return conv_transpose2d(x, w, {.padding = 1, .dilation = n});
        }},
       {"conv_transpose2d output_padding", [=](auto& x, auto n) {
-         return conv_transpose2d(x, w, {.stride = n, .output_padding = n - 1});
+         return conv_transpose2d(
+             x, w,
+             {.stride = n, .output_padding = std::max(n, kSmallest + 1) - 1});
        }}};
 }
 
@@ -194,7 +197,7 @@ std::vector<Row> borders() {
            }},
           {"pad against",
            [](auto& x, auto n) {
-             return pad(x, {n, -n / 2});
+             return pad(x, {n, -(n / 2)});
            }},
           {"pad reflect",
            [](auto& x, auto n) {
