@@ -80,6 +80,7 @@ Module::~Module() {
   }
 }
 
+// NOLINTNEXTLINE(performance-noexcept-move-constructor): it renames
 Module& Module::operator=(Module&& other) {
   if (registry_ && other.registry_ && registry_->parent() != nullptr &&
       registry_ != other.registry_) {
