@@ -29,8 +29,7 @@ void Executor::check_states(const Arenas& arenas) const {
     if (tensor.defined() && arenas.holds(tensor.array()->storage()->data())) {
       base::raise<ValueError>(
           "compile: a tensor that the step uses is a result of an earlier "
-          "call, "
-          "which lies in the step's own memory: name it in .keep");
+          "call, which lies in the step's own memory: name it in .keep");
     }
   }
   for (const ReboundHandle& handle : program_.rebound_handles) {

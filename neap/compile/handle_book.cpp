@@ -243,8 +243,7 @@ void HandleBook::note_exits(
     if (now == entry->body && now && now->link() != entry->link) {
       raise<TraceError>(
           "requires_grad_: the step makes a tensor that was there before a "
-          "leaf, "
-          "which a run would not do again; do it outside");
+          "leaf, which a run would not do again; do it outside");
     }
     entry->is_rebound =
         now != entry->body ||

@@ -16,16 +16,14 @@ namespace {
 void refuse_removal(const graph::Hook& hook, base::SiteId step) {
   raise<TraceError>(
       "remove: the step traced at {} removes the hook registered at {}, which "
-      "a "
-      "run would not do again; remove it outside",
+      "a run would not do again; remove it outside",
       base::format_site(step), base::format_site(hook.site()));
 }
 
 void refuse_end(base::SiteId step) {
   raise<TraceError>(
       "trace: the step traced at {} destroys a tensor that was there before "
-      "(in "
-      "a container that shrinks), which a run would not do again; do it "
+      "(in a container that shrinks), which a run would not do again; do it "
       "outside, or assign to the handle",
       base::format_site(step));
 }
