@@ -84,6 +84,11 @@ CompiledStep::CompiledStep(const CompileOptions& options, const CallSite& site)
   if (!options.warm.empty() && options.max_batch == 0) {
     raise<ValueError>("compile: .warm lists batches, and needs max_batch");
   }
+  for (const std::int64_t size : options.warm) {
+    if (size < 0) {
+      raise<ValueError>("compile: .warm lists a batch of {}", size);
+    }
+  }
   entries_.reserve(static_cast<std::size_t>(options.programs) + 1);
 }
 

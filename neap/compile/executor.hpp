@@ -106,6 +106,7 @@ class NEAP_API Executor {
   void check_arguments(const Arenas& arenas,
                        std::span<const Tensor> arguments) const;
   void check_pair(std::size_t i, std::span<const Tensor> arguments) const;
+  void check_place(std::size_t i, const Tensor& argument) const;
   void write_attrs() const noexcept;
   void finish() noexcept;
   void renew_places();

@@ -72,6 +72,27 @@ void Executor::check_arguments(const Arenas& arenas,
     if (is_written || program_.asks_aliases) {
       check_pair(i, arguments);
     }
+    check_place(i, arguments[i]);
+  }
+}
+
+// The trace took an argument for a tensor that no graph knows.
+void Executor::check_place(std::size_t i, const Tensor& argument) const {
+  const base::Ref<tensor::GraphLink>& link = argument.link();
+  if (!link) {
+    return;
+  }
+  const GraphQuestions& asked = program_.asked_of_arguments;
+  const char* const what =
+      asked.requires_grad && link->requires_grad() ? "requires grad"
+      : asked.is_leaf && !link->is_leaf()          ? "is the result of an op"
+      : asked.grad && argument.grad().defined()    ? "has a gradient"
+                                                   : nullptr;
+  if (what != nullptr) {
+    base::raise<ValueError>(
+        "compile: argument {} {}, and the step asks for that; let the step "
+        "capture it, or detach() it",
+        i, what);
   }
 }
 

@@ -233,12 +233,23 @@ HandleBook::Set<const tensor::Body*> HandleBook::find_shared() const {
   return shared;
 }
 
+// A scope of the step may have been given what was there before.
+void HandleBook::check_is_there(const Entry& entry) {
+  if (entry.array && !entry.body->array()) {
+    raise<TraceError>(
+        "scope: the step gives back (at the end of the scope at {}) a tensor "
+        "that was there before, which a run would not do again; do it outside",
+        base::format_site(entry.body->revoked_by()));
+  }
+}
+
 void HandleBook::note_exits(
     base::FunctionRef<std::uint32_t(const Tensor&)> exit_of) {
   const memory::Vector<Entry*> all = in_order();
   exits_.reserve(all.size());
   const Set<const tensor::Body*> shared = find_shared();
   for (Entry* entry : all) {
+    check_is_there(*entry);
     const base::Ref<tensor::Body>& now = entry->handle->shared();
     if (now == entry->body && now && now->link() != entry->link) {
       raise<TraceError>(
@@ -261,7 +272,9 @@ void HandleBook::restore() noexcept {
     }
   }
   for (auto& [address, entry] : entries_) {
-    if (entry.body && entry.body->array() && entry.body->link() != entry.link) {
+    if (entry.array && !entry.body->array()) {
+      entry.body->revive(entry.array, entry.link, entry.output);
+    } else if (entry.array && entry.body->link() != entry.link) {
       entry.body->set_link(entry.link, entry.output);
     }
     if (entry.handle->shared() != entry.body) {

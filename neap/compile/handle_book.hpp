@@ -89,6 +89,7 @@ class HandleBook {
 
   Entry* note(const Tensor& handle);
   bool is_spared(const Tensor& handle) const noexcept;
+  static void check_is_there(const Entry& entry);
   memory::Vector<Entry*> in_order();
   bool is_read(const Entry& entry, const TracedValues& values) const noexcept;
   static void stop_watching(const Entry& entry, Program& program,

@@ -23,7 +23,8 @@ Tracer::Tracer(base::SiteId site)
     : values_(program_, {number()}),
       generator_(kTraceSeed),
       site_(site),
-      domain_(memory::domain()) {
+      domain_(memory::domain()),
+      is_grad_enabled_(memory::context().grad_enabled) {
   program_.first_draw = generator_.state();
 }
 
@@ -36,6 +37,7 @@ memory::Vector<Tensor> Tracer::add_arguments(std::span<const Spec> specs,
   const Inside inside(*this);
   memory::Vector<Tensor> arguments;
   arguments.reserve(specs.size());
+  arguments_.reserve(specs.size());
   for (std::size_t i = 0; i < specs.size(); ++i) {
     tensor::Layout layout;
     const bool has_gaps = i < given.size() && !given[i].is_contiguous();
@@ -46,6 +48,7 @@ memory::Vector<Tensor> Tracer::add_arguments(std::span<const Spec> specs,
     arguments.push_back(
         values_.add_argument(specs[i], has_gaps ? &layout : nullptr, site_));
     numbers_.add_argument(arguments.back());
+    arguments_.push_back(arguments.back().array()->storage().get());
   }
   return arguments;
 }
@@ -93,6 +96,7 @@ void Tracer::record(const OpCall& call, std::span<Tensor> outputs) {
   for (const neap::Operand& input : call.inputs) {
     handles_.on_read(input.tensor());
   }
+  note_recording(call);
   if (const std::optional<DType> dtype = numbers_.dtype_for(call)) {
     record_in(*dtype, call, outputs);
     return;

@@ -85,7 +85,8 @@ class Tracer final : public graph::Recorder,
   void on_handle_filled(const Tensor& handle) noexcept override;
   void on_handle_change(const Tensor& handle) noexcept override;
   void on_handle_taken(const Tensor& handle) noexcept override;
-  void on_handle_asked(const Tensor& handle) noexcept override;
+  void on_handle_asked(const Tensor& handle,
+                       tensor::Question question) noexcept override;
   void on_handle_end(const Tensor& handle) noexcept override;
   void on_alias_asked(const Tensor& a, const Tensor& b) noexcept override;
 
@@ -124,6 +125,8 @@ class Tracer final : public graph::Recorder,
   void copy_constant(const Tensor& tensor, base::SiteId site);
   Operand read_by(const graph::Write& write, const Tensor& input);
   void set_outputs(const graph::Write& write, Call& call);
+  void note_question(const Tensor& handle, tensor::Question question) noexcept;
+  void note_recording(const graph::OpCall& call) noexcept;
   Flag& flag_of(const bool& flag, base::AnyRef owner);
   Operand own_copy(const Tensor& tensor, std::string_view what);
   Operand result_of(const Tensor& tensor);
@@ -136,6 +139,7 @@ class Tracer final : public graph::Recorder,
   LeafBook leaves_;
   HandleBook handles_;
   Numbers numbers_;
+  memory::Vector<const tensor::Storage*> arguments_;  // of their stand-ins
   Generator generator_;
   base::SiteId site_;
   memory::Domain& domain_;
@@ -143,6 +147,7 @@ class Tracer final : public graph::Recorder,
   std::uint32_t last_segment_ = 0;
   std::uint32_t inside_ = 0;
   bool is_restored_ = false;
+  bool is_grad_enabled_;        // at the step's entry
   std::exception_ptr failure_;  // of a place that may not throw
 };
 

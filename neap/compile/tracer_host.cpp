@@ -145,10 +145,12 @@ void Tracer::on_handle_taken(const Tensor& handle) noexcept {
   }
 }
 
-void Tracer::on_handle_asked(const Tensor& handle) noexcept {
+void Tracer::on_handle_asked(const Tensor& handle,
+                             tensor::Question question) noexcept {
   if (inside_ != 0) {
     return;
   }
+  note_question(handle, question);
   note_quietly([&] {
     handles_.on_read(handle);
     const base::Ref<tensor::Body>& body = handle.shared();
@@ -156,6 +158,33 @@ void Tracer::on_handle_asked(const Tensor& handle) noexcept {
       leaves_.on_use(static_cast<graph::Leaf&>(*body->link()));
     }
   });
+}
+
+// An argument has no place in the graph in the trace, and may have one in a
+// call.
+void Tracer::note_question(const Tensor& handle,
+                           tensor::Question question) noexcept {
+  const base::Ref<tensor::Body>& body = handle.shared();
+  if (question == tensor::Question::kMeaning || !body || !body->array() ||
+      std::ranges::find(arguments_, body->array()->storage().get()) ==
+          arguments_.end()) {
+    return;
+  }
+  GraphQuestions& asked = program_.asked_of_arguments;
+  asked.requires_grad |= question == tensor::Question::kRequiresGrad;
+  asked.is_leaf |= question == tensor::Question::kIsLeaf;
+  asked.grad |= question == tensor::Question::kGrad;
+}
+
+// A step called under NoGrad that enables gradients records what it does with
+// an argument, if that requires one.
+void Tracer::note_recording(const graph::OpCall& call) noexcept {
+  if (is_grad_enabled_ || !memory::context().grad_enabled) {
+    return;
+  }
+  for (const neap::Operand& input : call.inputs) {
+    note_question(input.tensor(), tensor::Question::kRequiresGrad);
+  }
 }
 
 void Tracer::on_handle_end(const Tensor& handle) noexcept {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "neap/base/raise.hpp"
+#include "neap/graph/node.hpp"
 #include "neap/graph/own_handle.hpp"
 #include "neap/graph/trace.hpp"
 #include "neap/graph/vertex.hpp"
@@ -21,6 +22,23 @@ Vertex& vertex_of(const char* what, const Tensor& t) {
     raise<GraphError>("{}: the tensor requires no grad", what);
   }
   return static_cast<Vertex&>(*t.link());
+}
+
+// What a step asks of a node that was there before it would be asked once, not
+// in every run.
+void check_of_trace(const char* what, const Vertex& vertex) {
+  const Trace* current = trace();
+  if (current == nullptr || vertex.is_leaf()) {
+    return;
+  }
+  const auto& node = static_cast<const Node&>(vertex);
+  const std::optional<std::uint64_t> sequence = node.sequence_if_available();
+  if (sequence && *sequence <= current->since()) {
+    raise<TraceError>(
+        "{}: '{}' was recorded at {}, before the step that is traced, and no "
+        "run would ask it again; do it outside",
+        what, node.op().name, base::format_site(node.site()));
+  }
 }
 
 }  // namespace
@@ -317,6 +335,7 @@ RegisteredHook add_hook(const Tensor& t, Hook::When when,
         "use register_hook for the result of an op");
   }
   const base::SiteId where = base::intern(site);
+  check_of_trace("register_hook", vertex);
   if (Trace* current = trace(); current != nullptr && vertex.is_leaf()) {
     current->on_hooks(static_cast<Leaf&>(vertex));
   }
@@ -335,6 +354,7 @@ namespace neap {
 void retain_grad(const Tensor& t) {
   graph::Vertex& vertex = graph::vertex_of("retain_grad", t);
   if (!vertex.is_leaf()) {
+    graph::check_of_trace("retain_grad", vertex);
     vertex.need_extras().keep_grad(t.output_index());
   }
 }

@@ -202,7 +202,10 @@ HWY_INLINE T exp_and_sum(std::int64_t count, T m, T* x) {
   for (std::int64_t i = 0; i < count; i += kAll) {
     for (std::size_t v = 0; v < kVectors; ++v) {
       const std::int64_t at = i + static_cast<std::int64_t>(v) * kWidth;
-      V e = exp_of_score(d, hn::Sub(hn::LoadU(d, x + at), level));
+      V e = hn::Zero(d);
+      if (at < count) {  // what is behind may be unwritten
+        e = exp_of_score(d, hn::Sub(hn::LoadU(d, x + at), level));
+      }
       if (at + kWidth > count) {
         e = hn::IfThenElseZero(below(d, at, count), e);
       }

@@ -86,7 +86,11 @@ class NEAP_API Registry : public memory::Counted<Registry> {
   /// Where calls of the module are noted; null: nowhere. What is added below
   /// here is watched with it.
   const base::Ref<CallBook>& book() const noexcept { return book_; }
-  void set_book(base::Ref<CallBook> book) noexcept { book_ = std::move(book); }
+  /// Another one is a change that steps which use the module notice.
+  void set_book(base::Ref<CallBook> book) noexcept {
+    book_ = std::move(book);
+    renew();
+  }
 
   // --- mode ----------------------------------------------------------------
 

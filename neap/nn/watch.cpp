@@ -6,6 +6,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/graph/hooks.hpp"
+#include "neap/graph/trace.hpp"
 #include "neap/nn/module.hpp"
 
 namespace neap::nn {
@@ -36,6 +37,12 @@ CallBook::CallBook(Registry& top, const WatchOptions& options,
 std::optional<std::size_t> CallBook::begin(const Registry& layer) {
   if (top_ == nullptr || std::this_thread::get_id() != thread_) {
     return std::nullopt;
+  }
+  if (graph::trace() != nullptr) {
+    base::raise<TraceError>(
+        "watch: layer '{}' is called by a step that is traced, whose runs call "
+        "no layers; watch the plain function",
+        layer.path_from(*top_));
   }
   LayerCall call{.path = layer.path_from(*top_),
                  .is_outermost = depth_ == 0,

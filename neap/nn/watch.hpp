@@ -18,6 +18,9 @@
 // Watch, model and handles may go in any order. Without a watch nothing is
 // kept, and a call of a layer costs one comparison more.
 //
+// A compiled step that uses the model is refused while it is watched: its runs
+// call no layers.
+//
 // Thread rule: calls in the thread that made the watch are seen, others are
 // not. Making and ending a watch is a change of the model.
 #pragma once
@@ -58,7 +61,8 @@ class NEAP_API CallBook : public memory::Counted<CallBook> {
            const memory::Tag& tag) noexcept;
 
   /// Notes that a layer is called. Returns the call's number, or nothing where
-  /// it is not seen. THROWS: OutOfMemory; nothing is noted then.
+  /// it is not seen. THROWS: OutOfMemory, TraceError in a step that is traced;
+  /// nothing is noted then.
   std::optional<std::size_t> begin(const Registry& layer);
   /// Notes what it was given and gives. THROWS: OutOfMemory.
   void note(std::size_t call, std::span<const Tensor* const> inputs,
@@ -88,7 +92,7 @@ class NEAP_API CallBook : public memory::Counted<CallBook> {
 /// A call of a module while it runs, for the module's watch if it has one.
 class NEAP_API WatchedCall {
  public:
-  /// THROWS: OutOfMemory.
+  /// THROWS: as CallBook::begin().
   explicit WatchedCall(const Registry& registry);
   WatchedCall(WatchedCall&&) noexcept = default;
   ~WatchedCall();

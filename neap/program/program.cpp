@@ -29,6 +29,7 @@ Program& Program::operator=(Program&& other) noexcept {
     results = std::move(other.results);
     handed = other.handed;
     asks_aliases = other.asks_aliases;
+    asked_of_arguments = other.asked_of_arguments;
     grads = std::move(other.grads);
     leaves = std::move(other.leaves);
     hooks = std::move(other.hooks);

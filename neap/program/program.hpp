@@ -220,6 +220,14 @@ struct GappedArgument {
   tensor::Layout layout;  // with offset 0
 };
 
+/// What the step asks of an argument's place in the graph: it was traced with
+/// arguments that have none.
+struct GraphQuestions {
+  bool requires_grad = false;
+  bool is_leaf = false;
+  bool grad = false;
+};
+
 class NEAP_API Program {
  public:
   Program();
@@ -239,6 +247,7 @@ class NEAP_API Program {
   /// The step asks whether an argument shares its storage with others: it was
   /// traced with arguments that share none.
   bool asks_aliases = false;
+  GraphQuestions asked_of_arguments;
   memory::Vector<LeafGrad> grads;
   memory::Vector<LeafMode> leaves;
   memory::Vector<base::Ref<graph::Hook>> hooks;  // of the leaves, in order

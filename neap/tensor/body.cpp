@@ -88,6 +88,15 @@ Bytes Body::revoke(base::SiteId scope) noexcept {
   return counted;
 }
 
+void Body::revive(base::Ref<Array> array, base::Ref<GraphLink> link,
+                  std::uint32_t output) noexcept {
+  array_ = std::move(array);
+  link_ = std::move(link);
+  output_ = static_cast<std::uint16_t>(output);
+  revoked_by_ = {};
+  enter(bytes());
+}
+
 // What the body lies in outlives it.
 void Body::end() noexcept {
   if (array_) {

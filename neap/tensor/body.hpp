@@ -57,6 +57,10 @@ class Body final : public memory::ScopeMember, public memory::Counted<Body> {
   bool is_held_once() const noexcept override { return is_unique(); }
   Bytes revoke(base::SiteId scope) noexcept override;
   bool is_revoked() const noexcept override { return !array_; }
+  /// Undoes a revoke(); a member of the context's scope from now on.
+  /// REQUIRES: revoked.
+  void revive(base::Ref<Array> array, base::Ref<GraphLink> link,
+              std::uint32_t output) noexcept;
 
  private:
   Bytes bytes() const noexcept { return array_->storage()->size(); }

@@ -55,7 +55,8 @@ class NEAP_API Creator {
   /// What `handle` means is about to go over to another one.
   virtual void on_handle_taken(const Tensor& handle) noexcept = 0;
   /// The step copies it, or asks what it means.
-  virtual void on_handle_asked(const Tensor& handle) noexcept = 0;
+  virtual void on_handle_asked(const Tensor& handle,
+                               Question question) noexcept = 0;
   virtual void on_handle_end(const Tensor& handle) noexcept = 0;
   /// The step asks whether the two share a storage.
   virtual void on_alias_asked(const Tensor& a, const Tensor& b) noexcept = 0;

@@ -109,9 +109,9 @@ void handle_is_taken(const Tensor& handle) noexcept {
   }
 }
 
-void handle_is_asked(const Tensor& handle) noexcept {
+void handle_is_asked(const Tensor& handle, Question question) noexcept {
   if (Creator* creator = memory::context().creator) {
-    creator->on_handle_asked(handle);
+    creator->on_handle_asked(handle, question);
   }
 }
 

@@ -34,6 +34,14 @@ inline bool are_ends_heard() noexcept {
   return handle_watchers.load(std::memory_order_relaxed) != 0;
 }
 
+/// What a handle that is read is asked for.
+enum class Question : std::uint8_t {
+  kMeaning,       // all but the following
+  kRequiresGrad,  // its place in the graph
+  kIsLeaf,
+  kGrad,
+};
+
 /// The handle object was made, with a meaning.
 NEAP_API void handle_begins(const Tensor& handle) noexcept;
 /// The library has filled a handle of its own.
@@ -44,7 +52,7 @@ NEAP_API void handle_changes(const Tensor& handle) noexcept;
 /// What the handle means is about to go over to another one.
 NEAP_API void handle_is_taken(const Tensor& handle) noexcept;
 /// The handle is read: copied, or asked what it means.
-NEAP_API void handle_is_asked(const Tensor& handle) noexcept;
+NEAP_API void handle_is_asked(const Tensor& handle, Question question) noexcept;
 /// The handle object is being destroyed.
 NEAP_API void handle_ends(const Tensor& handle) noexcept;
 

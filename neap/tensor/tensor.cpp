@@ -129,12 +129,13 @@ memory::Vector<double> Tensor::to_vector(CallSite site) const {
 }
 
 bool Tensor::is_leaf() const {
-  tell_of_question();
+  tell_of_question(tensor::Question::kIsLeaf);
   const auto& link = body().link();
   return !link || link->is_leaf();
 }
 
 Tensor Tensor::grad() const {
+  tell_of_question(tensor::Question::kGrad);
   const auto& link = body().link();
   return link ? link->grad(output_index()) : Tensor();
 }

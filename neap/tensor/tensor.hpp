@@ -101,7 +101,7 @@ class NEAP_API Tensor {
 
   /// True when a backward from results of this tensor reaches it.
   bool requires_grad() const {
-    tell_of_question();
+    tell_of_question(tensor::Question::kRequiresGrad);
     const base::Ref<tensor::GraphLink>& position = link();
     return position && position->requires_grad();
   }
@@ -193,9 +193,10 @@ class NEAP_API Tensor {
       tensor::handle_begins(*this);
     }
   }
-  void tell_of_question() const noexcept {
+  void tell_of_question(
+      tensor::Question question = tensor::Question::kMeaning) const noexcept {
     if (tensor::are_handles_heard()) [[unlikely]] {
-      tensor::handle_is_asked(*this);
+      tensor::handle_is_asked(*this, question);
     }
   }
   tensor::Body& body() const {

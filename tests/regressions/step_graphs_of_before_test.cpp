@@ -9,10 +9,12 @@
 
 #include "neap/autograd/backward.hpp"
 #include "neap/compile/compile_for_test.hpp"
+#include "neap/graph/hooks.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/nn/layers.hpp"
 #include "neap/nn/linear.hpp"
 #include "neap/nn/sequential.hpp"
+#include "neap/nn/watch.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::compiler {
@@ -46,6 +48,23 @@ TEST(StepModulesAreExchangedTest, ANewDropoutIsNotTheOneBefore) {
   EXPECT_GT(zeros_of(), 0);
   *drop = nn::Dropout(0.5);
   EXPECT_GT(zeros_of(), 0);
+}
+
+// The watch saw nothing, and said nothing.
+TEST(StepModulesAreExchangedTest, AWatchIsNoticed) {
+  nn::Linear net(2, 2);
+  auto step = neap::compile([&](const Tensor& x) { return net(x); });
+  const Tensor x = ones({1, 2});
+  const std::vector<float> before = floats(step(x));
+  {
+    const nn::Watch watch(net);
+    EXPECT_THAT([&] { step(x); },
+                ThrowsMessage<TraceError>(HasSubstr("watch the plain")));
+    EXPECT_TRUE(watch.calls().empty());
+    EXPECT_EQ(floats(net(x)), before);
+    EXPECT_EQ(watch.calls().size(), 1U);
+  }
+  EXPECT_EQ(floats(step(x)), before);
 }
 
 TEST(StepModulesAreExchangedTest, ASwapOfContainersIsNoticed) {
@@ -220,6 +239,26 @@ TEST(StepFailsWhileItIsTracedTest, AListOfResultsFailsBeforeTheRun) {
   EXPECT_THROW(step(x), OutOfMemory);
   domain->fail_at(0);
   EXPECT_THAT(floats(w), Each(3.0F));
+}
+
+// A run would not register them again.
+TEST(StepGraphsOfBeforeTest, HooksOfResultsOfBeforeAreRefused) {
+  const Tensor w = requires_grad_(full({2}, 3.0));
+  const Tensor y = w * 2.0;
+  const auto is_refused = ThrowsMessage<TraceError>(HasSubstr("was recorded"));
+  auto hooking = neap::compile([&](const Tensor& x) {
+    register_hook(y, [](const Tensor& grad) { return grad * 2.0; });
+    return x * 2.0;
+  });
+  EXPECT_THAT([&] { hooking(ones({2})); }, is_refused);
+  auto retaining = neap::compile([&](const Tensor& x) {
+    retain_grad(y);
+    return x * 2.0;
+  });
+  EXPECT_THAT([&] { retaining(ones({2})); }, is_refused);
+  backward(sum(y));
+  EXPECT_THAT(floats(w.grad()), Each(2.0F));
+  EXPECT_FALSE(y.grad().defined());
 }
 
 }  // namespace

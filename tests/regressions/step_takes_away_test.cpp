@@ -12,6 +12,7 @@
 #include "neap/compile/compile_for_test.hpp"
 #include "neap/graph/hooks.hpp"
 #include "neap/graph/vertex.hpp"
+#include "neap/memory/scope.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::compiler {
@@ -90,6 +91,40 @@ TEST_F(StepTakesAwayTest, ATensorOfAContainerIsMissed) {
     return sum;
   });
   EXPECT_THAT([&] { resetting(x_); }, is_refused);
+}
+
+// A scope of the step's may end what was there before: once, in the trace.
+TEST_F(StepTakesAwayTest, ACapturedTensorGivenToAScopeStays) {
+  const auto is_refused = ThrowsMessage<TraceError>(HasSubstr("gives back"));
+  const Tensor captured = full({2}, 2.0);
+  const Tensor copy = captured;
+  auto step = neap::compile([&](const Tensor& x) {
+    Tensor out;
+    {
+      Scope scope;
+      scope.attach(captured);
+      out = scope.keep(captured * x);
+    }
+    return out;
+  });
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT([&] { step(x_); }, is_refused);
+    EXPECT_THAT(floats(captured), Each(2.0F));
+    EXPECT_THAT(floats(copy), Each(2.0F));
+  }
+}
+
+TEST_F(StepTakesAwayTest, ACapturedTensorOfAScopeMayBeReadInOne) {
+  const Scope outer;
+  const Tensor captured = full({2}, 2.0);
+  auto step = neap::compile([&](const Tensor& x) {
+    Scope scope;
+    return scope.keep(captured * x);
+  });
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THAT(floats(step(x_)), Each(2.0F));
+  }
+  EXPECT_EQ(step.traces(), 1);
 }
 
 // What the step itself makes, and what the library makes in it, may end there.
