@@ -81,6 +81,7 @@ function(neap_test target)
   if(NEAP_SANITIZE STREQUAL "address")
     target_compile_options(${target} PRIVATE
       "SHELL:--param asan-instrumentation-with-call-threshold=0")
+    set_target_properties(${target} PROPERTIES NEAP_IS_TEST ON)
   endif()
   if(NOT TEST_LABELS)
     set(TEST_LABELS unit)

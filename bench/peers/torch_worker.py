@@ -26,6 +26,9 @@ import statistics
 import sys
 import time
 
+# PyTorch's profiler tells stderr of every start and stop below this.
+os.environ.setdefault("KINETO_LOG_LEVEL", "6")
+
 GOOD_BLAS = ("openblas-pthread", "openblas-openmp", "blis-openmp")
 OWN_BLAS = ("eager", "compile")
 UPDATES = ({"foreach": False}, {"foreach": True}, {"fused": True})

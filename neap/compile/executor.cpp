@@ -157,7 +157,8 @@ void Executor::prepare(const Arenas& arenas, std::span<const Tensor> arguments,
     find_states();
     find_bases(arenas, arguments);
     check_arguments(arenas, arguments);
-    check_states(arenas);
+    check_captured(arenas);
+    check_states();
     grads_.acquire();
     results_.acquire(arenas, grads_, arguments);
     renew_places();

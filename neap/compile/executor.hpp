@@ -96,7 +96,8 @@ class NEAP_API Executor {
   void note_call(const Call& call);
   void note_write(const Operand& operand);
   void find_states();
-  void check_states(const Arenas& arenas) const;
+  void check_captured(const Arenas& arenas) const;
+  void check_states() const;
   void check_written(const Tensor& tensor, std::string_view what,
                      std::uint32_t external) const;
   void set_host_state() const noexcept;

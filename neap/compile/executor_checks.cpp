@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Looked at before a run: what lies on one storage though the trace took it for
-// two.
+// Looked at before a run: what the trace took for granted of tensors, and what
+// lies on one storage though the trace took it for two.
 #include <algorithm>
 #include <string>
 
@@ -23,7 +23,7 @@ void Executor::check_written(const Tensor& tensor, std::string_view what,
   }
 }
 
-void Executor::check_states(const Arenas& arenas) const {
+void Executor::check_captured(const Arenas& arenas) const {
   for (const External& external : program_.externals) {
     const Tensor& tensor = external.tensor;
     if (tensor.defined() && arenas.holds(tensor.array()->storage()->data())) {
@@ -32,6 +32,10 @@ void Executor::check_states(const Arenas& arenas) const {
           "call, which lies in the step's own memory: name it in .keep");
     }
   }
+}
+
+// A state that the step writes into lies where nothing else that it uses does.
+void Executor::check_states() const {
   for (const ReboundHandle& handle : program_.rebound_handles) {
     if (handle.external == ReboundHandle::kNone) {
       continue;

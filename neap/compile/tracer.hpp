@@ -9,6 +9,7 @@
 #pragma once
 
 #include <exception>
+#include <unordered_map>
 
 #include "neap/base/function_ref.hpp"
 #include "neap/compile/handle_book.hpp"
@@ -127,6 +128,12 @@ class Tracer final : public graph::Recorder,
   void set_outputs(const graph::Write& write, Call& call);
   void note_question(const Tensor& handle, tensor::Question question) noexcept;
   void note_recording(const graph::OpCall& call) noexcept;
+  using Places = std::unordered_map<
+      const void*, std::size_t, std::hash<const void*>, std::equal_to<>,
+      memory::Allocator<std::pair<const void* const, std::size_t>>>;
+  template <class Entry>
+  static Entry& find_or_add(Places& places, memory::Vector<Entry>& all,
+                            const void* key, Entry entry);
   Flag& flag_of(const bool& flag, base::AnyRef owner);
   Operand own_copy(const Tensor& tensor, std::string_view what);
   Operand result_of(const Tensor& tensor);
@@ -138,6 +145,8 @@ class Tracer final : public graph::Recorder,
   TracedValues values_;
   LeafBook leaves_;
   HandleBook handles_;
+  Places flag_places_;  // among the program's
+  Places generation_places_;
   Numbers numbers_;
   memory::Vector<const tensor::Storage*> arguments_;  // of their stand-ins
   Generator generator_;

@@ -30,15 +30,29 @@ void refuse_end(base::SiteId step) {
 
 }  // namespace
 
+// The entry for `key`, which is `entry` where there was none. THROWS:
+// OutOfMemory, with nothing added.
+template <class Entry>
+Entry& Tracer::find_or_add(Places& places, memory::Vector<Entry>& all,
+                           const void* key, Entry entry) {
+  const auto found = places.find(key);
+  if (found != places.end()) {
+    return all[found->second];
+  }
+  all.push_back(std::move(entry));
+  try {
+    places.emplace(key, all.size() - 1);
+  } catch (...) {
+    all.pop_back();
+    throw;
+  }
+  return all.back();
+}
+
 // REQUIRES: for a new one, that `flag` was not set by the step yet.
 Flag& Tracer::flag_of(const bool& flag, base::AnyRef owner) {
-  for (Flag& known : program_.flags) {
-    if (known.flag == &flag) {
-      return known;
-    }
-  }
-  return program_.flags.emplace_back(
-      Flag{.flag = &flag, .value = flag, .owner = std::move(owner)});
+  return find_or_add(flag_places_, program_.flags, &flag,
+                     {.flag = &flag, .value = flag, .owner = std::move(owner)});
 }
 
 void Tracer::depends_on(const bool& flag, base::AnyRef owner) {
@@ -59,12 +73,8 @@ bool Tracer::on_flag_change(bool& flag, base::AnyRef owner) noexcept {
 void Tracer::depends_on_generation(const std::uint32_t& generation,
                                    base::AnyRef owner) {
   const Inside inside(*this);
-  const auto is_known = [&](const Generation& known) {
-    return known.count == &generation;
-  };
-  if (!std::ranges::any_of(program_.generations, is_known)) {
-    program_.generations.push_back({&generation, generation, std::move(owner)});
-  }
+  find_or_add(generation_places_, program_.generations, &generation,
+              {&generation, generation, std::move(owner)});
 }
 
 void Tracer::listen(graph::RunListener& listener) {
