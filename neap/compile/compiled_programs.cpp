@@ -64,32 +64,45 @@ CompiledStep::Entry* CompiledStep::find_traced(
 }
 
 // A step may look at the dtype of a number itself, as a write into a tensor
-// does; f32 is then what it gets.
+// does; f32 is then what it gets, in the program that it is traced to. Whether
+// that is so depends on what guards compare, so no call finds programs in both.
 CompiledStep::Entry& CompiledStep::find(Step step,
                                         std::span<const Argument> arguments) {
-  take_specs();
+  const bool has_number =
+      std::any_of(arguments.begin(), arguments.end(),
+                  [](const Argument& a) { return a.tensor == nullptr; });
+  if (!has_number) {
+    take(arguments, f64);
+    return find(step);
+  }
+  const DType latest = number_dtype_;
+  for (const DType dtype : {latest, latest == f64 ? f32 : f64}) {
+    take(arguments, dtype);
+    if (Entry* entry = find_traced(specs_)) {
+      return *entry;
+    }
+    if (entries_.empty()) {
+      break;
+    }
+  }
   try {
+    take(arguments, f64);
     return find(step);
   } catch (const DTypeError&) {
-    const bool has_number =
-        std::any_of(arguments.begin(), arguments.end(),
-                    [](const Argument& a) { return a.tensor == nullptr; });
-    if (!has_number || number_dtype_ == f32) {
-      throw;
-    }
-    number_dtype_ = f32;
     try {
-      take_arguments(arguments);
-      take_specs();
+      take(arguments, f32);
       return find(step);
     } catch (const DTypeError&) {
       number_dtype_ = f64;
-    } catch (...) {
-      number_dtype_ = f64;
-      throw;
     }
     throw;  // what was wrong at first
   }
+}
+
+void CompiledStep::take(std::span<const Argument> arguments, DType numbers) {
+  number_dtype_ = numbers;
+  take_arguments(arguments);
+  take_specs();
 }
 
 CompiledStep::Entry& CompiledStep::find(Step step) {

@@ -168,7 +168,6 @@ void CompiledStep::call(Step step, std::span<const Argument> arguments,
     return;
   }
   Attempt attempt(*this);
-  take_arguments(arguments);
   results_.clear();
   Entry& entry = find(step, arguments);
   Executor& executor = *entry.executor;

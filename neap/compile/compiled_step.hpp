@@ -73,6 +73,7 @@ class NEAP_API CompiledStep {
   Tensor number(std::size_t i, double value);
   DType part_dtype(std::span<const Argument> arguments) const;
   void take_specs();
+  void take(std::span<const Argument> arguments, DType numbers);
   void use(const Executor& executor) noexcept;
   Entry& find(Step step, std::span<const Argument> arguments);
   Entry& find(Step step);

@@ -7,6 +7,7 @@
 
 #include "neap/graph/vertex.hpp"
 #include "neap/memory/executor.hpp"
+#include "neap/memory/scope.hpp"
 #include "neap/ops/precision.hpp"
 
 namespace neap::compiler {
@@ -53,6 +54,7 @@ Guards::Guards(const Program& program, int threads)
       grad_enabled_(memory::context().grad_enabled),
       precision_(current_precision()),
       threads_(threads),
+      is_in_scope_(memory::Scope::current() != nullptr),
       held_(program.held_handles.size()),
       states_(program.rebound_handles.size()) {
   for (std::size_t i = 0; i < held_.size(); ++i) {
@@ -91,6 +93,11 @@ BrokenGuard Guards::broken_context() const noexcept {
   }
   if (threads_ != memory::executor().threads()) {
     return {What::kThreads};
+  }
+  // Without one, nobody saw which states the step takes out of a scope.
+  if (!is_in_scope_ && !states_.empty() &&
+      memory::Scope::current() != nullptr) {
+    return {What::kScope};
   }
   return {};
 }
@@ -185,8 +192,9 @@ bool Guards::does_state_hold(std::size_t i) const {
       !is_on(states_[state.partner].handle(), array)) {
     return false;
   }
-  const bool is_plain = state.external == ReboundHandle::kNone ||
-                        (body->link() == state.link && !array.has_tangents());
+  const bool is_plain =
+      (!state.is_placed || body->link() == state.link) &&
+      (state.external == ReboundHandle::kNone || !array.has_tangents());
   return is_plain && array.spec() == state.spec &&
          array.layout() == state.layout;
 }
@@ -226,6 +234,7 @@ std::string Guards::describe(const BrokenGuard& guard,
     case What::kGradMode:
     case What::kPrecision:
     case What::kThreads:
+    case What::kScope:
       return describe_context(guard.what);
     case What::kArgumentCount:
       return fmt::format("{} arguments, before {}", given.specs.size(),
@@ -269,6 +278,8 @@ std::string Guards::describe_context(What what) const {
       return fmt::format("the precision of products is {}, before {}",
                          name_of_precision(current_precision()),
                          name_of_precision(precision_));
+    case What::kScope:
+      return "the call is inside a scope, before it was in none";
     default:
       return fmt::format("the executor has {} threads, before {}",
                          memory::executor().threads(), threads_);

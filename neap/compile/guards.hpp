@@ -4,7 +4,8 @@
 // traced. What a step can read or set, and that no guard covers, is refused
 // while it is traced. docs/compile.md has the list.
 //
-//   of the call       domain, grad mode, precision, threads; specs of arguments
+//   of the call       domain, grad mode, precision, threads, whether a scope is
+//                     open; specs of arguments
 //   of objects        flags (train and eval), leaves (mode, hooks, gradient)
 //   of handles        what captured handles and members of modules mean
 //
@@ -35,6 +36,7 @@ struct BrokenGuard {
     kGradMode,
     kPrecision,
     kThreads,
+    kScope,
     kArgumentCount,
     kArgument,    // its spec
     kGaps,        // of an argument's view
@@ -89,6 +91,7 @@ class Guards {
   bool grad_enabled_;
   kernels::Precision precision_;
   int threads_;
+  bool is_in_scope_;
   memory::Vector<tensor::HandleWatch> held_;
   memory::Vector<tensor::HandleWatch> states_;
 };

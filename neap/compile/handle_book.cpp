@@ -36,7 +36,8 @@ HandleBook::Entry* HandleBook::note(const Tensor& handle) {
   if (found != entries_.end()) {
     return &found->second;
   }
-  if (made_.contains(&handle) || is_spared(handle)) {
+  if (made_.contains(&handle) || blank_.contains(&handle) ||
+      is_spared(handle)) {
     return nullptr;
   }
   const base::Ref<tensor::Body>& body = handle.shared();
@@ -63,7 +64,29 @@ void HandleBook::on_read(const Tensor& handle) {
   }
 }
 
+void HandleBook::on_begin(const Tensor& handle) {
+  (handle.shared() ? made_ : blank_).insert(&handle);
+}
+
+void HandleBook::on_place_asked(const Tensor& handle) {
+  const tensor::Body* body = handle.shared().get();
+  if (body != nullptr && !body->is_of_trace()) {
+    placed_.insert(body);
+  }
+}
+
+void HandleBook::on_revoke(tensor::Body& body) {
+  if (!body.is_of_trace()) {
+    revoked_.push_back(
+        {base::Ref<tensor::Body>::share(&body), body.array(), body.link()});
+  }
+}
+
 void HandleBook::on_change(const Tensor& handle) {
+  if (blank_.contains(&handle)) {
+    made_.insert(&handle);
+    blank_.erase(&handle);
+  }
   if (Entry* entry = note(handle)) {
     entry->is_assigned = true;
   }
@@ -102,6 +125,7 @@ void HandleBook::on_alias_asked(const Tensor& a, const Tensor& b) {
 }
 
 void HandleBook::on_filled(const Tensor& handle) {
+  blank_.erase(&handle);
   if (!entries_.contains(&handle)) {
     filled_.insert(&handle);
   }
@@ -113,7 +137,8 @@ bool HandleBook::on_end(const Tensor& handle) noexcept {
       spares_[i] = {};
     }
   }
-  if (made_.erase(&handle) + filled_.erase(&handle) != 0) {
+  if (made_.erase(&handle) + blank_.erase(&handle) + filled_.erase(&handle) !=
+      0) {
     entries_.erase(&handle);
     return false;
   }
@@ -198,8 +223,11 @@ void HandleBook::add_rebound(const Entry& entry, Program& program,
   } else if (entry.array && rebound.is_read) {
     const ValueId first = values.entry_of(*entry.array->storage());
     if (first != kNoValue) {
-      rebound.link = entry.link;
       rebound.external = program[first].index;
+    }
+    rebound.is_placed = first != kNoValue || placed_.contains(entry.body.get());
+    if (rebound.is_placed) {
+      rebound.link = entry.link;
     }
   }
   program.rebound_handles.push_back(std::move(rebound));
@@ -233,23 +261,12 @@ HandleBook::Set<const tensor::Body*> HandleBook::find_shared() const {
   return shared;
 }
 
-// A scope of the step may have been given what was there before.
-void HandleBook::check_is_there(const Entry& entry) {
-  if (entry.array && !entry.body->array()) {
-    raise<TraceError>(
-        "scope: the step gives back (at the end of the scope at {}) a tensor "
-        "that was there before, which a run would not do again; do it outside",
-        base::format_site(entry.body->revoked_by()));
-  }
-}
-
 void HandleBook::note_exits(
     base::FunctionRef<std::uint32_t(const Tensor&)> exit_of) {
   const memory::Vector<Entry*> all = in_order();
   exits_.reserve(all.size());
   const Set<const tensor::Body*> shared = find_shared();
   for (Entry* entry : all) {
-    check_is_there(*entry);
     const base::Ref<tensor::Body>& now = entry->handle->shared();
     if (now == entry->body && now && now->link() != entry->link) {
       raise<TraceError>(
@@ -266,15 +283,20 @@ void HandleBook::note_exits(
 }
 
 void HandleBook::restore() noexcept {
+  for (Revoked& revoked : revoked_) {
+    if (!revoked.body->array()) {
+      revoked.body->revive(std::move(revoked.array), std::move(revoked.link),
+                           revoked.body->output());
+    }
+  }
   for (Spare& spare : spares_) {
     if (spare.handle != nullptr) {
       std::exchange(spare.handle, nullptr)->exchange_shared(spare.body);
     }
   }
   for (auto& [address, entry] : entries_) {
-    if (entry.array && !entry.body->array()) {
-      entry.body->revive(entry.array, entry.link, entry.output);
-    } else if (entry.array && entry.body->link() != entry.link) {
+    if (entry.array && entry.body->array() &&
+        entry.body->link() != entry.link) {
       entry.body->set_link(entry.link, entry.output);
     }
     if (entry.handle->shared() != entry.body) {

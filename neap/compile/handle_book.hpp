@@ -33,8 +33,9 @@ class HandleBook {
 
   // All THROW: OutOfMemory, with nothing noted.
 
-  /// The step makes a handle: it is its own, and must end with it.
-  void on_begin(const Tensor& handle) { made_.insert(&handle); }
+  /// The step makes a handle: it is its own, and must end with it once it
+  /// means something.
+  void on_begin(const Tensor& handle);
   /// The library makes one, or fills one of its own: it may end with the step
   /// or stay.
   void on_filled(const Tensor& handle);
@@ -46,6 +47,11 @@ class HandleBook {
   /// There was no memory to note it: what it means is kept in a place of few,
   /// which is enough until the trace, which fails, comes to its next op.
   void spare(const Tensor& handle) noexcept;
+  /// The step asks for the place in the graph that the handle means.
+  void on_place_asked(const Tensor& handle);
+  /// A scope is about to give back what handles of `body` mean. It means that
+  /// again after restore().
+  void on_revoke(tensor::Body& body);
   /// The step asks whether the two share their elements.
   void on_alias_asked(const Tensor& a, const Tensor& b);
   /// RETURNS: whether it was there before the step, as far as the trace knows.
@@ -89,7 +95,6 @@ class HandleBook {
 
   Entry* note(const Tensor& handle);
   bool is_spared(const Tensor& handle) const noexcept;
-  static void check_is_there(const Entry& entry);
   memory::Vector<Entry*> in_order();
   bool is_read(const Entry& entry, const TracedValues& values) const noexcept;
   static void stop_watching(const Entry& entry, Program& program,
@@ -103,9 +108,17 @@ class HandleBook {
 
   Map entries_;
   Set<const Tensor*> made_;
+  Set<const Tensor*> blank_;  // made by the step too, and undefined so far
   Set<const Tensor*> filled_;
   Set<const tensor::Body*> asked_;  // by handles of the step that they moved to
+  Set<const tensor::Body*> placed_;  // their places in the graph were asked for
   Set<const tensor::Body*> compared_;  // their storages were asked for
+  struct Revoked {
+    base::Ref<tensor::Body> body;
+    base::Ref<tensor::Array> array;
+    base::Ref<tensor::GraphLink> link;
+  };
+  memory::Vector<Revoked> revoked_;
   struct Spare {
     Tensor* handle = nullptr;
     base::Ref<tensor::Body> body;

@@ -2,11 +2,34 @@
 #include "neap/compile/numbers.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "neap/ops/cast.hpp"
 #include "neap/ops/fill.hpp"
 
 namespace neap::compiler {
+namespace {
+
+// Integers beside numbers are indices or labels where the op takes both as they
+// are; it says nothing then of what it is to take the numbers in.
+bool takes_all(const graph::OpCall& call) {
+  memory::Vector<tensor::Spec> specs;
+  specs.reserve(call.inputs.size());
+  for (const neap::Operand& input : call.inputs) {
+    specs.push_back(input.tensor().spec());
+  }
+  std::array<tensor::Spec, graph::kMaxOutputs> made;
+  try {
+    call.op.infer(
+        {specs, call.attrs},
+        std::span(made).first(static_cast<std::size_t>(call.op.outputs)));
+  } catch (const DTypeError&) {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 void Numbers::add_argument(const Tensor& argument) {
   if (argument.dtype() == DType::kF64 && argument.rank() == 0) {
@@ -32,7 +55,11 @@ std::optional<DType> Numbers::dtype_for(const graph::OpCall& call) const {
       others = tensor.dtype();
     }
   }
-  return has_number && others != DType::kF64 ? others : std::nullopt;
+  if (!has_number || others == DType::kF64) {
+    return std::nullopt;
+  }
+  const bool is_index = others && !is_floating(*others) && takes_all(call);
+  return is_index ? std::nullopt : others;
 }
 
 void Numbers::add_made(const graph::OpCall& call,

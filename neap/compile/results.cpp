@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "neap/memory/scope.hpp"
+
 namespace neap::compiler {
 namespace {
 
@@ -12,6 +14,19 @@ using tensor::Storage;
 
 memory::Tag tag_of(const Value& value) {
   return {value.category, value.spec.space, value.owner, value.site};
+}
+
+Tensor handle_of(const Result& result, const base::Ref<Array>& array) {
+  if (result.scope == ResultScope::kNone) {
+    const memory::OutsideScopes apart;
+    return Tensor(array);
+  }
+  Tensor handle(array);
+  memory::Scope* current = memory::Scope::current();
+  if (result.scope == ResultScope::kCallersKept && current != nullptr) {
+    current->keep(handle);
+  }
+  return handle;
 }
 
 }  // namespace
@@ -119,7 +134,8 @@ void Results::acquire(const Arenas& arenas, const LeafGrads& grads,
     for (Home& home : homes_) {
       const Ground& ground = choose(home, arenas, grads, arguments);
       for (std::size_t k = 0; k < home.slot_count; ++k) {
-        slots_[home.first_slot + k].next = Tensor(ground.arrays[k]);
+        Slot& slot = slots_[home.first_slot + k];
+        slot.next = handle_of(program_.results[slot.result], ground.arrays[k]);
       }
     }
   } catch (...) {

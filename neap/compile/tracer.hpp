@@ -70,7 +70,7 @@ class Tracer final : public graph::Recorder,
   void on_hooks(graph::Leaf& leaf) override;
   void on_hook_removal(const graph::Hook& hook) noexcept override;
   void depends_on_generation(const std::uint32_t& generation,
-                             base::AnyRef owner) override;
+                             base::AnyRef owner) noexcept override;
   bool on_flag_change(bool& flag, base::AnyRef owner) noexcept override;
   std::uint32_t enter_segment(std::uint32_t segment) noexcept override;
   // --- graph::TracedWrites
@@ -89,6 +89,7 @@ class Tracer final : public graph::Recorder,
   void on_handle_asked(const Tensor& handle,
                        tensor::Question question) noexcept override;
   void on_handle_end(const Tensor& handle) noexcept override;
+  void on_revoke(tensor::Body& body) noexcept override;
   void on_alias_asked(const Tensor& a, const Tensor& b) noexcept override;
 
  private:
@@ -137,6 +138,7 @@ class Tracer final : public graph::Recorder,
   Flag& flag_of(const bool& flag, base::AnyRef owner);
   Operand own_copy(const Tensor& tensor, std::string_view what);
   Operand result_of(const Tensor& tensor);
+  ResultScope scope_of(const Tensor& result) const;
   std::uint32_t exit_of(const Tensor& now);
   void link_result(const Tensor& tensor, std::uint32_t result);
   void check_kept() const;

@@ -20,6 +20,13 @@ void refuse_removal(const graph::Hook& hook, base::SiteId step) {
       base::format_site(step), base::format_site(hook.site()));
 }
 
+void refuse_revoke(base::SiteId step) {
+  raise<TraceError>(
+      "scope: the step traced at {} gives back a tensor that was there before, "
+      "which a run would not do again; do it outside",
+      base::format_site(step));
+}
+
 void refuse_end(base::SiteId step) {
   raise<TraceError>(
       "trace: the step traced at {} destroys a tensor that was there before "
@@ -71,10 +78,11 @@ bool Tracer::on_flag_change(bool& flag, base::AnyRef owner) noexcept {
 }
 
 void Tracer::depends_on_generation(const std::uint32_t& generation,
-                                   base::AnyRef owner) {
-  const Inside inside(*this);
-  find_or_add(generation_places_, program_.generations, &generation,
-              {&generation, generation, std::move(owner)});
+                                   base::AnyRef owner) noexcept {
+  note_quietly([&] {
+    find_or_add(generation_places_, program_.generations, &generation,
+                {&generation, generation, std::move(owner)});
+  });
 }
 
 void Tracer::listen(graph::RunListener& listener) {
@@ -163,6 +171,9 @@ void Tracer::on_handle_asked(const Tensor& handle,
   note_question(handle, question);
   note_quietly([&] {
     handles_.on_read(handle);
+    if (question != tensor::Question::kMeaning) {
+      handles_.on_place_asked(handle);
+    }
     const base::Ref<tensor::Body>& body = handle.shared();
     if (body && body->link() && body->link()->is_leaf()) {
       leaves_.on_use(static_cast<graph::Leaf&>(*body->link()));
@@ -201,6 +212,17 @@ void Tracer::on_handle_end(const Tensor& handle) noexcept {
   if (handles_.on_end(handle) && inside_ == 0) {
     note_quietly([&] { refuse_end(site_); });
   }
+}
+
+// What cannot be noted for lack of memory stays revoked.
+void Tracer::on_revoke(tensor::Body& body) noexcept {
+  if (is_restored_ || body.is_of_trace()) {
+    return;
+  }
+  note_quietly([&] {
+    handles_.on_revoke(body);
+    refuse_revoke(site_);
+  });
 }
 
 // An argument has a storage of its own in the trace, and may share one with

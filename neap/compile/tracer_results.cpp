@@ -6,6 +6,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/compile/tracer.hpp"
 #include "neap/graph/node.hpp"
+#include "neap/memory/scope.hpp"
 #include "neap/ops/copy.hpp"
 
 namespace neap::compiler {
@@ -45,7 +46,8 @@ void Tracer::finish(std::span<const Tensor> results) {
           "trace: result {} of the step traced at {} is undefined", i,
           base::format_site(site_));
     }
-    program_.results.push_back({result_of(results[i]), false});
+    program_.results.push_back(
+        {result_of(results[i]), false, scope_of(results[i])});
   }
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!has_live_graph(results[i])) {
@@ -83,6 +85,26 @@ Operand Tracer::result_of(const Tensor& tensor) {
   return values_.is_constant(tensor) ? own_copy(tensor, "trace") : operand;
 }
 
+// Where the handle that the step leaves belongs, beside the scope that is open
+// around the call.
+ResultScope Tracer::scope_of(const Tensor& result) const {
+  const memory::Scope* current = memory::Scope::current();
+  const memory::ScopeMember& member = result.scope_member();
+  const memory::Scope* scope = memory::Scope::of(member);
+  if (current == nullptr || scope == current) {
+    return current != nullptr && current->keeps(member)
+               ? ResultScope::kCallersKept
+               : ResultScope::kCallers;
+  }
+  if (scope != nullptr && result.shared()->is_of_trace()) {
+    raise<TraceError>(
+        "scope: the step traced at {} moves a tensor to the scope at {}, which "
+        "a run would not do again; return it, and move it outside",
+        base::format_site(site_), base::format_site(scope->site()));
+  }
+  return ResultScope::kNone;
+}
+
 // What a handle object that outlives the step means when it has run.
 std::uint32_t Tracer::exit_of(const Tensor& now) {
   const Operand operand = result_of(now);
@@ -103,7 +125,7 @@ std::uint32_t Tracer::exit_of(const Tensor& now) {
         base::format_site(made));
   }
   const auto at = static_cast<std::uint32_t>(program_.results.size());
-  program_.results.push_back({operand, true});
+  program_.results.push_back({operand, true, scope_of(now)});
   link_result(now, at);
   return at;
 }
@@ -131,7 +153,8 @@ void Tracer::link_result(const Tensor& tensor, std::uint32_t result) {
       return;
     }
     place.grad = static_cast<std::uint32_t>(program_.results.size());
-    program_.results.push_back({own_copy(gradient, "grad"), true});
+    program_.results.push_back(
+        {own_copy(gradient, "grad"), true, ResultScope::kNone});
     auto& node = static_cast<graph::Node&>(*link);
     node.extras()->set_kept_grad(place.output, {});
   }

@@ -24,23 +24,6 @@ Vertex& vertex_of(const char* what, const Tensor& t) {
   return static_cast<Vertex&>(*t.link());
 }
 
-// What a step asks of a node that was there before it would be asked once, not
-// in every run.
-void check_of_trace(const char* what, const Vertex& vertex) {
-  const Trace* current = trace();
-  if (current == nullptr || vertex.is_leaf()) {
-    return;
-  }
-  const auto& node = static_cast<const Node&>(vertex);
-  const std::optional<std::uint64_t> sequence = node.sequence_if_available();
-  if (sequence && *sequence <= current->since()) {
-    raise<TraceError>(
-        "{}: '{}' was recorded at {}, before the step that is traced, and no "
-        "run would ask it again; do it outside",
-        what, node.op().name, base::format_site(node.site()));
-  }
-}
-
 }  // namespace
 
 // --- one hook --------------------------------------------------------------
@@ -335,8 +318,9 @@ RegisteredHook add_hook(const Tensor& t, Hook::When when,
         "use register_hook for the result of an op");
   }
   const base::SiteId where = base::intern(site);
-  check_of_trace("register_hook", vertex);
-  if (Trace* current = trace(); current != nullptr && vertex.is_leaf()) {
+  if (!vertex.is_leaf()) {
+    check_of_trace("register_hook", static_cast<const Node&>(vertex));
+  } else if (Trace* current = trace()) {
     current->on_hooks(static_cast<Leaf&>(vertex));
   }
   Extras& extras = vertex.need_extras();
@@ -354,7 +338,8 @@ namespace neap {
 void retain_grad(const Tensor& t) {
   graph::Vertex& vertex = graph::vertex_of("retain_grad", t);
   if (!vertex.is_leaf()) {
-    graph::check_of_trace("retain_grad", vertex);
+    graph::check_of_trace("retain_grad",
+                          static_cast<const graph::Node&>(vertex));
     vertex.need_extras().keep_grad(t.output_index());
   }
 }

@@ -190,7 +190,22 @@ void Node::finish() noexcept {
   }
 }
 
+void check_of_trace(const char* what, const Node& node) {
+  const Trace* current = trace();
+  if (current == nullptr) {
+    return;
+  }
+  const std::optional<std::uint64_t> sequence = node.sequence_if_available();
+  if (sequence && *sequence <= current->since()) {
+    base::raise<TraceError>(
+        "{}: '{}' was recorded at {}, before the step that is traced, and no "
+        "run would ask it again; do it outside",
+        what, node.op().name, base::format_site(node.site()));
+  }
+}
+
 Tensor Node::grad(std::uint32_t output) const {
+  check_of_trace("grad", *this);
   return extras() != nullptr ? extras()->kept_grad(output) : Tensor();
 }
 

@@ -89,8 +89,9 @@ class NEAP_API Trace {
   virtual void depends_on(const bool& flag, base::AnyRef owner) = 0;
   /// The step used what counts `generation` up when it becomes another (a
   /// module that is assigned over, swapped, extended): a program holds for one.
+  /// Where there is no memory to note it, the trace will fail.
   virtual void depends_on_generation(const std::uint32_t& generation,
-                                     base::AnyRef owner) = 0;
+                                     base::AnyRef owner) noexcept = 0;
   /// The step is about to set `flag`, which is set again after every run. It is
   /// the value at the step's entry that a program holds for. RETURNS: as
   /// on_grad_change.

@@ -88,6 +88,16 @@ std::int64_t Scope::size() const noexcept {
   return members_.size() + kept_.size();
 }
 
+const Scope* Scope::of(const ScopeMember& member) noexcept {
+  const std::lock_guard lock(Membership::instance().lock);
+  const MemberList* home = Membership::home_of(member);
+  return home != nullptr ? home->scope() : nullptr;
+}
+
+bool Scope::keeps(const ScopeMember& member) const noexcept {
+  return Membership::home_of(member) == &kept_;
+}
+
 Scope* Scope::open_outer() const noexcept {
   Scope* scope = outer_;
   while (scope != nullptr && !scope->is_open_) {

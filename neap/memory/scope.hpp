@@ -123,6 +123,10 @@ class NEAP_API Scope {
   /// Its line, and its name for a function.
   base::SiteId site() const noexcept { return site_; }
 
+  /// The one that has `member`, kept or not, or nullptr.
+  static const Scope* of(const ScopeMember& member) noexcept;
+  /// Whether `member` is kept here.
+  bool keeps(const ScopeMember& member) const noexcept;
   /// The innermost open one of this thread, or nullptr.
   static Scope* current() noexcept {
     Scope* scope = context().scope;

@@ -13,6 +13,7 @@ namespace {
 template <class Visit>
 void for_each_parameter(const Registry& registry, Visit&& visit) {
   registry.walk([&](const Registry& at) {
+    at.note_use();
     for (const Entry& entry : at.entries()) {
       if (entry.is_parameter) {
         visit(at, entry);
@@ -35,6 +36,7 @@ memory::String path_of(const Registry& top, const Registry& at,
 ParameterList list(const Registry& top, bool parameters) {
   ParameterList out;
   top.walk([&](const Registry& at) {
+    at.note_use();
     for (const Entry& entry : at.entries()) {
       if (entry.is_parameter == parameters) {
         out.push_back({path_of(top, at, entry), entry.tensor, {}});
@@ -151,7 +153,10 @@ void Module::tie(std::string_view path, const Tensor& home) {
 
 void Module::train(bool is_training) noexcept {
   if (registry_) {
-    registry_->walk([=](Registry& at) { at.set_training(is_training); });
+    registry_->walk([=](Registry& at) {
+      at.note_use();
+      at.set_training(is_training);
+    });
   }
 }
 

@@ -141,7 +141,7 @@ void Registry::set_training(bool value) noexcept {
   }
 }
 
-void Registry::note_use() const {
+void Registry::note_use() const noexcept {
   if (graph::Trace* trace = graph::trace()) {
     trace->depends_on_generation(generation_, self());
   }

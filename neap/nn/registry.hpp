@@ -98,7 +98,7 @@ class NEAP_API Registry : public memory::Counted<Registry> {
   bool is_training() const;
   void set_training(bool value) noexcept;
   /// A step that is traced depends on what this is the registry of.
-  void note_use() const;
+  void note_use() const noexcept;
   /// That has become another: programs that depend on it hold no longer.
   void renew() noexcept { ++generation_; }
   /// Its module is assigned over: likewise, and its children have no parent.

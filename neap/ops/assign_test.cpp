@@ -116,7 +116,7 @@ class Listing final : public graph::Trace, public graph::Recorder {
   void on_hooks(graph::Leaf& /*leaf*/) override {}
   void on_hook_removal(const graph::Hook& /*hook*/) noexcept override {}
   void depends_on_generation(const std::uint32_t& /*generation*/,
-                             base::AnyRef /*owner*/) override {}
+                             base::AnyRef /*owner*/) noexcept override {}
   bool on_flag_change(bool& /*flag*/,
                       base::AnyRef /*owner*/) noexcept override {
     return true;

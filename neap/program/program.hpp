@@ -114,10 +114,18 @@ struct Call {
   Range members;      // of Program::members, for kFused
 };
 
+/// The scope that a handle made by a run belongs to.
+enum class ResultScope : std::uint8_t {
+  kCallers,
+  kCallersKept,  // and the step told it to keep the handle
+  kNone,
+};
+
 /// What the step returns, in order.
 struct Result {
   Operand operand;
   bool is_kept = false;  // in a block of its own
+  ResultScope scope = ResultScope::kCallers;
 };
 
 /// What the step leaves as the gradient of a leaf.
@@ -189,8 +197,9 @@ struct ReboundHandle {
   bool is_read = false;
   bool was_defined = false;
   bool is_fixed = false;
+  bool is_placed = false;             // its place in the graph matters
   base::Ref<tensor::Array> array;     // of an entry that is fixed
-  base::Ref<tensor::GraphLink> link;  // of an entry that is met
+  base::Ref<tensor::GraphLink> link;  // of one that is fixed or placed
   tensor::Spec spec;                  // of an entry that is not
   tensor::Layout layout;
   std::uint32_t external = kNone;  // that the entry is; none: never read

@@ -6,6 +6,7 @@
 #include "neap/memory/context.hpp"
 #include "neap/memory/membership.hpp"
 #include "neap/memory/scope_stats.hpp"
+#include "neap/tensor/creator.hpp"
 
 namespace neap::tensor {
 namespace {
@@ -81,6 +82,9 @@ void Body::renew() noexcept {
 }
 
 Bytes Body::revoke(base::SiteId scope) noexcept {
+  if (Creator* creator = memory::context().creator) {
+    creator->on_revoke(*this);
+  }
   const Bytes counted = bytes();
   revoked_by_ = scope;
   const base::Ref<Array> array = take_array();

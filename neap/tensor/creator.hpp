@@ -46,7 +46,7 @@ class NEAP_API Creator {
   // locals of the step are among them. A failure is kept, and refuses the
   // trace.
 
-  /// `handle` was made, with a meaning.
+  /// `handle` was made, with a meaning or undefined.
   virtual void on_handle_begin(const Tensor& handle) noexcept = 0;
   /// The library has filled a handle of its own: no assignment of the step's.
   virtual void on_handle_filled(const Tensor& handle) noexcept = 0;
@@ -58,6 +58,8 @@ class NEAP_API Creator {
   virtual void on_handle_asked(const Tensor& handle,
                                Question question) noexcept = 0;
   virtual void on_handle_end(const Tensor& handle) noexcept = 0;
+  /// A scope is about to give back what handles of `body` mean.
+  virtual void on_revoke(Body& body) noexcept = 0;
   /// The step asks whether the two share a storage.
   virtual void on_alias_asked(const Tensor& a, const Tensor& b) noexcept = 0;
 };

@@ -42,7 +42,7 @@ enum class Question : std::uint8_t {
   kGrad,
 };
 
-/// The handle object was made, with a meaning.
+/// The handle object was made, with a meaning or undefined.
 NEAP_API void handle_begins(const Tensor& handle) noexcept;
 /// The library has filled a handle of its own.
 NEAP_API void handle_is_filled(const Tensor& handle) noexcept;

@@ -142,10 +142,12 @@ Tensor Tensor::grad() const {
 
 // Both get an array of their own: a tangent is no part of what is detached.
 Tensor Tensor::detach() const {
+  tell_of_question();
   return Tensor(Array::make(array()->storage(), array()->layout()));
 }
 
 Tensor Tensor::alias() const {
+  tell_of_question();
   base::Ref<Array> own = Array::make(array()->storage(), array()->layout());
   tensor::copy_tangents(*array(), *own);
   return Tensor(std::move(own), link(), output_index());

@@ -17,7 +17,8 @@ namespace neap {
 
 class NEAP_API Tensor {
  public:
-  Tensor() = default;  // undefined: every question but defined() throws
+  /// Undefined: every question but defined() throws.
+  Tensor() noexcept { tell_of_birth(); }
   Tensor(const Tensor& other) noexcept : body_(other.read().body_) {
     tell_of_birth();
   }
@@ -126,7 +127,7 @@ class NEAP_API Tensor {
   const base::Ref<tensor::Array>& array() const { return body().array(); }
   const base::Ref<tensor::GraphLink>& link() const { return body().link(); }
   std::uint32_t output_index() const { return body().output(); }
-  memory::ScopeMember& scope_member() const { return body(); }
+  memory::ScopeMember& scope_member() const { return read().body(); }
   /// Puts the body shared by all copies onto another link.
   void set_link(base::Ref<tensor::GraphLink> link, std::uint32_t output = 0);
   /// Makes this handle that of a new result: on another link, of the current

@@ -50,6 +50,30 @@ TEST(StepModulesAreExchangedTest, ANewDropoutIsNotTheOneBefore) {
   EXPECT_GT(zeros_of(), 0);
 }
 
+TEST(StepModulesAreExchangedTest, AModuleThatHasGrownIsNoticed) {
+  nn::Sequential net{nn::Linear(1, 1)};
+  auto count = neap::compile([&](const Tensor& x) {
+    Tensor sum = x * 0.0;
+    for (const auto& parameter : net.parameters()) {
+      sum = sum + 1.0 + mean(parameter.tensor.detach()) * 0.0;
+    }
+    return sum;
+  });
+  auto clear = neap::compile([&](const Tensor& /*x*/) { net.zero_grad(); });
+  const Tensor x = ones({1});
+  EXPECT_THAT(floats(count(x)), ElementsAre(2.0F));
+  clear(x);
+  net.push(nn::Linear(1, 1));
+  EXPECT_THAT(floats(count(x)), ElementsAre(4.0F));
+  for (const auto& parameter : net.parameters()) {
+    set_grad(parameter.tensor, zeros(parameter.tensor.shape()));
+  }
+  clear(x);
+  for (const auto& parameter : net.parameters()) {
+    EXPECT_FALSE(parameter.tensor.grad().defined());
+  }
+}
+
 // The watch saw nothing, and said nothing.
 TEST(StepModulesAreExchangedTest, AWatchIsNoticed) {
   nn::Linear net(2, 2);

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <deque>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -91,6 +92,28 @@ TEST_F(StepTakesAwayTest, ATensorOfAContainerIsMissed) {
     return sum;
   });
   EXPECT_THAT([&] { resetting(x_); }, is_refused);
+}
+
+// An undefined handle told nobody that it was made, and became a state.
+TEST_F(StepTakesAwayTest, AContainerThatGrowsByUndefinedHandlesIsRefused) {
+  const auto is_refused = ThrowsMessage<TraceError>(HasSubstr("outlives"));
+  std::vector<Tensor> history;
+  auto resizing = neap::compile([&](const Tensor& x) {
+    history.resize(history.size() + 1);
+    history.back() = x * 2.0;
+  });
+  EXPECT_THAT([&] { resizing(x_); }, is_refused);
+  std::map<std::size_t, Tensor> seen;
+  auto mapping =
+      neap::compile([&](const Tensor& x) { seen[seen.size()] = x * 2.0; });
+  EXPECT_THAT([&] { mapping(x_); }, is_refused);
+  auto own = neap::compile([&](const Tensor& x) {
+    std::vector<Tensor> all(2);
+    all[0] = x * 2.0;
+    all[1] = all[0] + 1.0;
+    return all[1];
+  });
+  EXPECT_THAT(floats(own(x_)), Each(3.0F));
 }
 
 // A scope of the step's may end what was there before: once, in the trace.

@@ -107,6 +107,12 @@ constexpr Rule kQuestions[] = {
      [](Scene& s, const Action& a) {
        take_turn(s, a, leaf_of(s, a, 2).grad().defined());
      }},
+    {"if_tracked", "r rahsv h", Theme::kQuestions, 2, 0,
+     [](Scene& s, const Action& a) {
+       take_turn(s, a, s.get(a, 2).requires_grad());
+     }},
+    {"if_leaf", "r rahsv h", Theme::kQuestions, 2, 0,
+     [](Scene& s, const Action& a) { take_turn(s, a, s.get(a, 2).is_leaf()); }},
     {"if_training", "r rahsv", Theme::kQuestions, 3, 0,
      [](Scene& s, const Action& a) {
        take_turn(s, a, s.world().net.is_training());

@@ -15,9 +15,10 @@ const Tensor& at(const List& list, int index) {
   return list[static_cast<std::size_t>(index) % std::size(list)];
 }
 
-Tensor from_end(const std::vector<Tensor>& list, int index) {
+const Tensor& from_end(const std::vector<Tensor>& list, int index,
+                       const Tensor& none) {
   const auto back = static_cast<std::size_t>(index);
-  return back < list.size() ? list[list.size() - 1 - back] : Tensor();
+  return back < list.size() ? list[list.size() - 1 - back] : none;
 }
 
 }  // namespace
@@ -55,7 +56,7 @@ void Scene::run(std::span<const Action> actions) {
   }
 }
 
-Tensor Scene::get(const Action& action, std::size_t i) const {
+const Tensor& Scene::get(const Action& action, std::size_t i) const {
   const Operand& operand = action.operands[i];
   switch (operand.where) {
     case 'r':
@@ -71,13 +72,13 @@ Tensor Scene::get(const Action& action, std::size_t i) const {
     case 'h':
       return at(world_.handles, operand.index);
     case 'g':
-      return at(world_.leaves, operand.index).grad();
+      return gradients_[i] = at(world_.leaves, operand.index).grad();
     case 'k':
-      return from_end(world_.kept, operand.index);
+      return from_end(world_.kept, operand.index, none_);
     case 'o':
-      return from_end(world_.results, operand.index);
+      return from_end(world_.results, operand.index, none_);
     default:
-      return {};
+      return none_;
   }
 }
 

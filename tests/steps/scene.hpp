@@ -25,9 +25,10 @@ class Scene {
   void run(std::span<const Action> actions);
 
   World& world() { return world_; }
-  /// The tensor that operand i of the action names; undefined where there is
-  /// none at the moment.
-  Tensor get(const Action& action, std::size_t i) const;
+  /// The handle that operand i of the action names, the world's own and not a
+  /// copy, which would be a question of its own; an undefined one where there
+  /// is none at the moment.
+  const Tensor& get(const Action& action, std::size_t i) const;
   /// False where operand i is what need not be there: a gradient, a tensor that
   /// was kept, a result.
   bool has(const Action& action, std::size_t i) const {
@@ -52,6 +53,8 @@ class Scene {
   Tensor number_;
   std::array<Tensor, kRegisters> registers_;
   memory::Vector<Tensor> results_;
+  mutable std::array<Tensor, 8> gradients_;  // that operands name
+  Tensor none_;
 };
 
 // --- what rules share

@@ -45,6 +45,14 @@ constexpr Rule kRebinding[] = {
        Tensor& handle = handle_of(s, a, 0);
        handle = handle * 0.5 + fit(s.get(a, 1), handle);
      }},
+    {"carry_detached", "h rasv", Theme::kRebinding, 3, 0,
+     [](Scene& s, const Action& a) {
+       Tensor& handle = handle_of(s, a, 0);
+       handle = handle.detach() * 0.5 +
+                fit(s.get(a, 1).detach(), s.world().handles[0].alias());
+     }},
+    {"rebind_alias", "h rahsv", Theme::kRebinding, 2, 0,
+     [](Scene& s, const Action& a) { s.put(a, 0, s.get(a, 1).alias()); }},
     {"carry_recorded", "h rasv", Theme::kRebinding, 1, 0,
      [](Scene& s, const Action& a) {
        Tensor& handle = handle_of(s, a, 0);

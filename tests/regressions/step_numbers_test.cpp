@@ -1,0 +1,69 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Numbers given to a compiled step. Beside an index they were made integers,
+// and once a program needed them in f32 all later ones had them so.
+#include <gmock/gmock.h>
+
+#include "neap/compile/compile_for_test.hpp"
+#include "neap/nn/layers.hpp"
+#include "neap/ops/assign.hpp"
+#include "neap/ops/concat.hpp"
+#include "neap/ops/index_select.hpp"
+#include "neap/tensor/create.hpp"
+
+namespace neap::compiler {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(StepNumbersTest, AnIndexDoesNotSayWhatANumberIs) {
+  auto step = neap::compile(
+      [](const Tensor& low, const Tensor& high, const Tensor& labels) {
+        const Tensor table = concat({reshape(low, {1}), reshape(high, {1})}, 0);
+        return index_select(table, 0, labels);
+      });
+  const Tensor labels = from_values({0, 1, 1}, {3}, i64);
+  const Tensor y = step(0.25, 0.75, labels);
+  EXPECT_EQ(y.dtype(), f64);
+  EXPECT_THAT(y.to_vector(), ElementsAre(0.25, 0.75, 0.75));
+}
+
+TEST(StepNumbersTest, IntegersSayItWhereNothingElseCan) {
+  auto step =
+      neap::compile([](const Tensor& x, const Tensor& by) { return x * by; });
+  const Tensor x = from_values({1, 2, 3}, {3}, i64);
+  EXPECT_THAT(step(x, 2).to_vector(), ElementsAre(2.0, 4.0, 6.0));
+}
+
+TEST(StepNumbersTest, WhatWasCalledBeforeDoesNotChangeBits) {
+  nn::Dropout mode(0.5);
+  Tensor state = ones({1});
+  auto step = neap::compile(
+      [&](const Tensor& x, const Tensor& a) {
+        if (mode.is_training()) {
+          mul_(state, a);  // asks for its dtype
+        }
+        return x * (a * a * 0.3);
+      },
+      {.keep_all = true});
+  const Tensor x = from_values({0.3}, {1});
+  mode.eval();
+  const std::vector<float> before = floats(step(x, 0.1));
+  mode.train();
+  step(x, 0.1);
+  mode.eval();
+  EXPECT_EQ(floats(step(x, 0.1)), before);
+  EXPECT_EQ(step.traces(), 2);
+}
+
+// Ops take numbers as doubles; an integer that is none was rounded in silence.
+TEST(StepNumbersTest, AnIntegerThatNoDoubleIsIsRefused) {
+  const Tensor x = zeros({1}, i64);
+  EXPECT_THROW(x + 9007199254740993LL, ValueError);
+  EXPECT_THROW(x + std::numeric_limits<std::int64_t>::max(), ValueError);
+  EXPECT_THROW(x + std::numeric_limits<std::uint64_t>::max(), ValueError);
+  EXPECT_EQ((x + 9007199254740992LL).item(), 9007199254740992.0);
+  EXPECT_EQ((x + std::numeric_limits<std::int64_t>::min()).item(), -0x1p63);
+}
+
+}  // namespace
+}  // namespace neap::compiler

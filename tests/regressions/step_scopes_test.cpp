@@ -1,0 +1,135 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// What a step did to the scope of its results and states was done while it was
+// traced, and by no run; prepare() alone gave back tensors of the caller's.
+#include <gmock/gmock.h>
+
+#include "neap/autograd/backward.hpp"
+#include "neap/compile/compile_for_test.hpp"
+#include "neap/graph/hooks.hpp"
+#include "neap/graph/vertex.hpp"
+#include "neap/memory/scope.hpp"
+#include "neap/tensor/create.hpp"
+
+namespace neap::compiler {
+namespace {
+
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+class StepScopesTest : public ::testing::Test {
+ protected:
+  Tensor x_ = full({2}, 1.0);
+};
+
+TEST_F(StepScopesTest, AStateOutsideOfScopesStays) {
+  Tensor h;
+  auto step = neap::compile([&](const Tensor& x) {
+    const memory::OutsideScopes apart;
+    h = h.defined() ? h + x : x * 1.0;
+  });
+  for (const float expected : {1.0F, 2.0F, 3.0F}) {
+    {
+      const Scope iteration;
+      step(x_);
+    }
+    EXPECT_THAT(floats(h), Each(expected));
+  }
+}
+
+// The trace saw no scope that the state could have been taken out of.
+TEST_F(StepScopesTest, AStateStaysWhereTheFirstCallWasInNoScope) {
+  Tensor h = zeros({2});
+  auto step = neap::compile([&](const Tensor& x) {
+    h = h + x;
+    memory::detach_from_scope(h);
+  });
+  step(x_);
+  for (const float expected : {2.0F, 3.0F, 4.0F}) {
+    {
+      const Scope iteration;
+      step(x_);
+    }
+    EXPECT_THAT(floats(h), Each(expected));
+  }
+  EXPECT_EQ(step.traces(), 2);
+}
+
+TEST_F(StepScopesTest, AResultTakenOutOfScopesStays) {
+  auto step = neap::compile(
+      [](const Tensor& x) {
+        Scope scope;
+        const Tensor y = x * 2.0;
+        scope.detach(y);
+        return y;
+      },
+      {.keep_all = true});
+  for (int i = 0; i < 3; ++i) {
+    Tensor y;
+    {
+      const Scope iteration;
+      y = step(x_);
+    }
+    EXPECT_THAT(floats(y), Each(2.0F));
+  }
+}
+
+TEST_F(StepScopesTest, AResultKeptByTheCallersScopeMovesToItsOuterOne) {
+  auto step = neap::compile(
+      [](const Tensor& x) {
+        const Tensor y = x * 2.0;
+        return Scope::current()->keep(y);
+      },
+      {.keep_all = true});
+  for (int i = 0; i < 3; ++i) {
+    Tensor y;
+    {
+      const Scope outer;
+      {
+        const Scope iteration;
+        y = step(x_);
+      }
+      EXPECT_THAT(floats(y), Each(2.0F));
+    }
+    EXPECT_FALSE(y.defined());
+  }
+}
+
+TEST_F(StepScopesTest, TensorsOfTheCallersAreNotGivenBack) {
+  Scope epoch;
+  const Tensor temporary = x_ * 3.0;
+  auto step = neap::compile([&](const Tensor& x) {
+    const Tensor y = x * 2.0;
+    epoch.release_all_but(y);
+    return y;
+  });
+  const auto is_refused = ThrowsMessage<TraceError>(HasSubstr("gives back"));
+  EXPECT_THAT([&] { step.prepare({tensor::Spec{f32, {2}}}); }, is_refused);
+  EXPECT_THAT([&] { step(x_); }, is_refused);
+  EXPECT_THAT(floats(temporary), Each(3.0F));
+  epoch.release_all();
+  EXPECT_FALSE(temporary.defined());
+}
+
+TEST_F(StepScopesTest, ARetainedGradientIsOfNoScope) {
+  const Tensor w = requires_grad_(full({2}, 3.0));
+  auto step = neap::compile(
+      [&](const Tensor& x) {
+        const Tensor y = sum(w * x);
+        retain_grad(y);
+        backward(y);
+        return y;
+      },
+      {.keep_all = true});
+  for (int i = 0; i < 2; ++i) {
+    Tensor y;
+    {
+      Scope scope;
+      y = scope.keep(step(x_));
+    }
+    EXPECT_THAT(floats(y.grad()), Each(1.0F));
+  }
+}
+
+}  // namespace
+}  // namespace neap::compiler
