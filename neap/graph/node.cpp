@@ -13,6 +13,8 @@
 namespace neap::graph {
 namespace {
 
+// Nodes of all threads are in one order.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 constinit std::atomic<std::uint64_t> last_sequence{0};
 
 std::uint64_t next_sequence() noexcept {

@@ -59,7 +59,7 @@ TEST_F(StepScopesTest, AResultTakenOutOfScopesStays) {
   auto step = neap::compile(
       [](const Tensor& x) {
         Scope scope;
-        const Tensor y = x * 2.0;
+        Tensor y = x * 2.0;
         scope.detach(y);
         return y;
       },
@@ -77,7 +77,7 @@ TEST_F(StepScopesTest, AResultTakenOutOfScopesStays) {
 TEST_F(StepScopesTest, AResultKeptByTheCallersScopeMovesToItsOuterOne) {
   auto step = neap::compile(
       [](const Tensor& x) {
-        const Tensor y = x * 2.0;
+        Tensor y = x * 2.0;
         return Scope::current()->keep(y);
       },
       {.keep_all = true});
@@ -99,7 +99,7 @@ TEST_F(StepScopesTest, TensorsOfTheCallersAreNotGivenBack) {
   Scope epoch;
   const Tensor temporary = x_ * 3.0;
   auto step = neap::compile([&](const Tensor& x) {
-    const Tensor y = x * 2.0;
+    Tensor y = x * 2.0;
     epoch.release_all_but(y);
     return y;
   });
@@ -115,7 +115,7 @@ TEST_F(StepScopesTest, ARetainedGradientIsOfNoScope) {
   const Tensor w = requires_grad_(full({2}, 3.0));
   auto step = neap::compile(
       [&](const Tensor& x) {
-        const Tensor y = sum(w * x);
+        Tensor y = sum(w * x);
         retain_grad(y);
         backward(y);
         return y;
