@@ -80,6 +80,7 @@ void Walk::commit() {
     for (Sink& sink : sinks_) {
       if (sink.is_target && sink.cotangent.defined()) {
         sink.leaf().set_grad(std::move(sink.cotangent));
+        sink.is_committed = true;
       }
     }
     for (Kept& kept : kept_) {
@@ -91,7 +92,7 @@ void Walk::commit() {
   const memory::ContextGuard guard(
       [this](memory::Context& c) { c.grad_enabled = options_.create_graph; });
   for (const Sink& sink : sinks_) {
-    if (sink.is_target && sink.leaf().extras() != nullptr) {
+    if (sink.is_committed && sink.leaf().extras() != nullptr) {
       const auto extras = base::Ref<Extras>::share(sink.leaf().extras());
       if (extras->has(Hook::When::kAfterAccumulate, 0)) {
         extras->run_hooks(Hook::When::kAfterAccumulate, 0, sink.leaf().grad());
