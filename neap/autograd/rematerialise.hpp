@@ -84,6 +84,8 @@ class Segment {
 ///  - lives, with what it captured, as long as the segment and every result
 ///    that still needs it.
 /// Inside jvp, under NoGrad, and inside another segment's forward, a segment is
+///  - gives no gradient of its inner values (retain_grad, grad): return those
+///    that are to have one, and ask for the results';
 /// the plain function. In a step that is traced, the program runs it again.
 /// THROWS: OutOfMemory.
 template <class F>
