@@ -111,6 +111,10 @@ base::Ref<tensor::GraphLink> make_marker(base::SiteId site) {
 
 }  // namespace
 
+void refuse_moved_segment() {
+  raise<UseAfterRelease>("rematerialise: segment used after it was moved from");
+}
+
 // --- forward ---------------------------------------------------------------
 
 struct SegmentRun::Impl {
