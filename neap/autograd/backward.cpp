@@ -1,9 +1,12 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/autograd/backward.hpp"
 
+#include <fmt/format.h>
+
 #include "neap/autograd/own_memory.hpp"
 #include "neap/autograd/walk.hpp"
 #include "neap/base/raise.hpp"
+#include "neap/graph/replay.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/ops/fill.hpp"
 
@@ -52,6 +55,14 @@ Tensor checked_cotangent(const char* op, const Tensor& root,
                       name_of(root.dtype()), format_shape(root.shape()));
   }
   return given;
+}
+
+void check_inputs(std::span<const Tensor> inputs) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (graph::is_inside_segment(inputs[i])) {
+      graph::refuse_inside_segment(fmt::format("grad: input {}", i), inputs[i]);
+    }
+  }
 }
 
 void seed_all(const char* op, autograd::Walk& walk,
@@ -133,6 +144,7 @@ void backward(std::span<const Tensor> results,
 Gradients grad(std::span<const Tensor> outputs, std::span<const Tensor> inputs,
                const GradOptions& options, CallSite site) {
   check_roots("grad", outputs, options.cotangents);
+  check_inputs(inputs);
   Gradients out(inputs);
   {
     const memory::OutsideScopes apart;

@@ -55,7 +55,8 @@ struct GradOptions {
 /// has memory of its own, dense: writing to one changes no other gradient, nor
 /// a cotangent that was given. (With create_graph they are results on the
 /// graph, and may not be written at all.)
-/// THROWS: as backward; GraphError for an unused input unless kZeros.
+/// THROWS: as backward; GraphError for an unused input unless kZeros, and for
+/// a value inside a rematerialised segment, which computes it again.
 NEAP_API Gradients grad(std::span<const Tensor> outputs,
                         std::span<const Tensor> inputs,
                         const GradOptions& options = {},

@@ -5,6 +5,7 @@
 
 #include "neap/autograd/own_memory.hpp"
 #include "neap/autograd/walk.hpp"
+#include "neap/memory/scope.hpp"
 #include "neap/ops/add.hpp"
 #include "neap/ops/contiguous.hpp"
 
@@ -50,13 +51,14 @@ Tensor Walk::sum_of(const Vertex& vertex, Tensor staged,
     c.category = Category::kGradients;
     c.grad_enabled = options_.create_graph;
   });
-  if (old.defined()) {
+  if (old.is_given()) {
     staged = add(std::move(staged), old);
   }
   // A gradient is nobody else's memory, so that it may be changed in place.
   if (!owns_all_of_its_storage(staged)) {
     staged = copy(staged);
   }
+  memory::detach_from_scope(staged);  // a hook may give what a scope has
   staged.array()->storage()->retag(Category::kGradients, owner_here(vertex));
   return staged;
 }
@@ -78,6 +80,7 @@ void Walk::commit() {
     for (Sink& sink : sinks_) {
       if (sink.is_target && sink.cotangent.defined()) {
         sink.leaf().set_grad(std::move(sink.cotangent));
+        sink.is_committed = true;
       }
     }
     for (Kept& kept : kept_) {
@@ -89,7 +92,7 @@ void Walk::commit() {
   const memory::ContextGuard guard(
       [this](memory::Context& c) { c.grad_enabled = options_.create_graph; });
   for (const Sink& sink : sinks_) {
-    if (sink.is_target && sink.leaf().extras() != nullptr) {
+    if (sink.is_committed && sink.leaf().extras() != nullptr) {
       const auto extras = base::Ref<Extras>::share(sink.leaf().extras());
       if (extras->has(Hook::When::kAfterAccumulate, 0)) {
         extras->run_hooks(Hook::When::kAfterAccumulate, 0, sink.leaf().grad());

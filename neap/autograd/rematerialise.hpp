@@ -40,7 +40,7 @@ class Segment {
 
   /// THROWS: what the function throws, with the generator as before;
   /// GraphError for a stateful op inside; ValueError for too many results;
-  /// OutOfMemory.
+  /// UseAfterRelease when this was moved from; OutOfMemory.
   template <std::same_as<Tensor>... Inputs>
   requires std::invocable<const F&, const Inputs&...>
   auto operator()(const Inputs&... inputs) const {
@@ -55,6 +55,9 @@ class Segment {
  private:
   template <class Call>
   auto run(std::span<const Tensor> inputs, const Call& call) const {
+    if (!function_) {
+      refuse_moved_segment();
+    }
     SegmentRun segment(*function_, inputs, keep_, site_);
     auto value = call();
     if (segment.is_active()) {
@@ -81,6 +84,8 @@ class Segment {
 ///  - may hold segments, take draws of the generator that is current when it
 ///    is called, and use jvp; it may not run backward or grad over its own
 ///    values;
+///  - gives no gradient of its inner values (retain_grad, grad): return those
+///    that are to have one, and ask for the results';
 ///  - lives, with what it captured, as long as the segment and every result
 ///    that still needs it.
 /// Inside jvp, under NoGrad, and inside another segment's forward, a segment is

@@ -77,12 +77,6 @@ constexpr Op segment_op(int outputs) {
 const std::array<Op, graph::kMaxOutputs> kSegments = {
     segment_op(1), segment_op(2), segment_op(3), segment_op(4)};
 
-// The place of what a function makes in its forward; nothing can be
-// differentiated there.
-const Op kInside{.name = "a value inside a rematerialised segment",
-                 .formula = {},
-                 .facts = {}};
-
 // A value once more, so that a graph of the backward can be told from the one
 // that it hangs on.
 const Op kStandIn{
@@ -105,14 +99,21 @@ base::SiteId current_or(base::SiteId site) noexcept {
   return outer.value != 0 ? outer : site;
 }
 
+// The place of what a function makes in its forward; nothing can be
+// differentiated there.
 base::Ref<tensor::GraphLink> make_marker(base::SiteId site) {
+  const Op& op = graph::kInsideSegment;
   auto node = graph::Node::create_retired(
-      kInside, site, graph::State::kConsumed,
-      {.op = &kInside, .recorded = site, .at = site}, memory::domain());
+      op, site, graph::State::kConsumed,
+      {.op = &op, .recorded = site, .at = site}, memory::domain());
   return base::Ref<tensor::GraphLink>::adopt(node.leak());
 }
 
 }  // namespace
+
+void refuse_moved_segment() {
+  raise<UseAfterRelease>("rematerialise: segment used after it was moved from");
+}
 
 // --- forward ---------------------------------------------------------------
 

@@ -118,6 +118,9 @@ class HeldFunction final : public SegmentFunction,
   F function_;
 };
 
+/// THROWS: UseAfterRelease.
+[[noreturn]] NEAP_API void refuse_moved_segment();
+
 /// The forward call of a segment, from the moment before the function runs to
 /// finish(), which puts its results on the tape. A run that ends without
 /// finish() (the function threw) leaves the generator as it was.

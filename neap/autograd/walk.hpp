@@ -79,6 +79,7 @@ class Walk {
     base::Ref<tensor::GraphLink> link;  // a Leaf
     Tensor cotangent;
     bool is_target = false;
+    bool is_committed = false;  // its gradient is in place
     graph::Leaf& leaf() const noexcept {
       return static_cast<graph::Leaf&>(*link);
     }

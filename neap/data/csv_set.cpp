@@ -40,6 +40,7 @@ CsvSet::CsvSet(Tensor features, Tensor targets,
       }
     }
   }
+  size_ = features_.size(0);
   memory::detach_from_scope(features_);
   memory::detach_from_scope(targets_);
 }

@@ -63,7 +63,7 @@ class NEAP_API CsvSet {
 
   // Dataset: input f32 (k); target i64 of rank 0 for labels, f32 (1) for
   // values.
-  std::int64_t size() const noexcept { return features_.size(0); }
+  std::int64_t size() const noexcept { return size_; }
   SampleSpec spec() const;
   void load(std::int64_t index, std::span<std::byte> input,
             std::span<std::byte> target) const noexcept;
@@ -74,6 +74,7 @@ class NEAP_API CsvSet {
   Tensor targets_;
   memory::Vector<memory::String> names_;
   std::int64_t classes_ = 0;
+  std::int64_t size_ = 0;
 };
 
 /// A file, plain or gzipped. It is gone through twice: everything is checked,

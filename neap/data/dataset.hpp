@@ -74,8 +74,10 @@ concept Dataset = requires(const D& d) {
 /// LIFETIME: the data set must outlive it.
 class AnyDataset {
  public:
+  /// THROWS: what the data set's spec() does (of Neap's own, UseAfterRelease
+  /// for one that was moved from).
   template <Dataset D>
-  AnyDataset(const D& dataset) noexcept  // NOLINT: implicit on purpose
+  AnyDataset(const D& dataset)  // NOLINT: implicit on purpose
       : object_(&dataset),
         size_(dataset.size()),
         spec_(dataset.spec()),

@@ -92,6 +92,7 @@ std::uint64_t TextSet::fingerprint() const {
 }
 
 SampleSpec TextSet::spec() const {
+  static_cast<void>(text_.bytes());  // throws where the text was moved from
   return {{options_.block}, i64, {options_.block}, i64};
 }
 

@@ -9,6 +9,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/graph/node.hpp"
 #include "neap/graph/own_handle.hpp"
+#include "neap/graph/replay.hpp"
 #include "neap/graph/trace.hpp"
 #include "neap/graph/vertex.hpp"
 
@@ -337,6 +338,9 @@ namespace neap {
 
 void retain_grad(const Tensor& t) {
   graph::Vertex& vertex = graph::vertex_of("retain_grad", t);
+  if (graph::is_inside_segment(t)) {
+    graph::refuse_inside_segment("retain_grad: the tensor", t);
+  }
   if (!vertex.is_leaf()) {
     graph::check_of_trace("retain_grad",
                           static_cast<const graph::Node&>(vertex));

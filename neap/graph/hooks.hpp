@@ -265,7 +265,7 @@ HookHandle register_post_accumulate_hook(const Tensor& leaf, F fn,
 
 /// Asks that backward keep the gradient of a result: t.grad() gives it, as long
 /// as a handle to the result lives; several add up. A leaf has it anyway.
-/// THROWS: GraphError when `t` requires no grad; OutOfMemory.
+/// THROWS: GraphError when `t` needs no grad, or is in a segment; OutOfMemory.
 NEAP_API void retain_grad(const Tensor& t);
 
 }  // namespace neap

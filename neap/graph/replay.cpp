@@ -1,7 +1,28 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/graph/replay.hpp"
 
+#include "neap/base/raise.hpp"
+#include "neap/graph/node.hpp"
+
 namespace neap::graph {
+
+const Op kInsideSegment{.name = "a value inside a rematerialised segment",
+                        .formula = {},
+                        .facts = {}};
+
+bool is_inside_segment(const Tensor& tensor) {
+  const auto& link = tensor.link();
+  return link && !link->is_leaf() &&
+         &static_cast<const Node&>(*link).op() == &kInsideSegment;
+}
+
+void refuse_inside_segment(std::string_view what, const Tensor& tensor) {
+  base::raise<GraphError>(
+      "{} is a value inside the rematerialised segment made at {}, which "
+      "computes the value again in the backward and has no gradient of this "
+      "one; return it from the function, and ask for that of the result",
+      what, base::format_site(static_cast<const Node&>(*tensor.link()).site()));
+}
 
 Replay::~Replay() = default;
 

@@ -11,6 +11,7 @@
 #include "neap/graph/node.hpp"
 #include "neap/graph/own_handle.hpp"
 #include "neap/graph/trace.hpp"
+#include "neap/memory/scope.hpp"
 
 namespace neap::graph {
 
@@ -20,6 +21,20 @@ namespace {
 // it (a handle that a hook's closure holds, the graph of a gradient) joins the
 // list rather than a loop within the loop.
 constinit thread_local Vertex** burial = nullptr;
+
+// Scopes leave alone what a leaf holds, whatever the user does with handles to
+// it: a gradient that a scope took away would count as none.
+void begin_gradient(const Tensor& gradient) noexcept {
+  if (gradient.shared()) {
+    memory::Scope::begin_gradient(*gradient.shared());
+  }
+}
+
+void end_gradient(const Tensor& gradient) noexcept {
+  if (gradient.shared()) {
+    memory::Scope::end_gradient(*gradient.shared());
+  }
+}
 
 }  // namespace
 
@@ -87,6 +102,7 @@ base::Ref<tensor::GraphLink> Leaf::create(memory::OwnerId owner,
 }
 
 void Leaf::end() noexcept {
+  end_gradient(grad_);
   const memory::Block block{this, sizeof(Leaf), bucket_};
   memory::Domain& domain = *domain_;
   this->~Leaf();
@@ -116,11 +132,16 @@ void Leaf::set_grad(Tensor grad) noexcept {
       return;
     }
   }
+  const tensor::Body* fresh = grad.shared().get();
+  begin_gradient(grad);
   {
     const std::lock_guard guard(lock_);
     exchange(grad_, grad);
   }
   // The old one goes here, outside the lock.
+  if (grad.shared().get() != fresh) {
+    end_gradient(grad);
+  }
 }
 
 Leaf* leaf_of(const Tensor& tensor) {

@@ -81,7 +81,11 @@ void CompositeBody::absorb(ScopeMember& part) noexcept {
     return;
   }
   const auto is_it = [&](const MemberRef& own) { return &*own == &part; };
+  MemberRef held = MemberRef::adopt(part);  // goes, if it does, after the lock
   const std::lock_guard lock(all.lock);
+  if (Membership::is_gradient(Membership::home_of(part))) {
+    return;
+  }
   if (Membership::is_part(Membership::home_of(part))) {
     if (std::none_of(parts_.begin(), parts_.end(), is_it)) {
       all.place(part, &all.shared_parts);
@@ -90,7 +94,7 @@ void CompositeBody::absorb(ScopeMember& part) noexcept {
     all.place(part, &all.parts);
     count_absorbed(1);
   }
-  parts_.push_back(MemberRef::adopt(part));
+  parts_.push_back(std::move(held));
 }
 
 Bytes CompositeBody::revoke(base::SiteId scope) noexcept {

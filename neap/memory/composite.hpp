@@ -16,6 +16,7 @@
 // counts as one, is kept and moved as one, and when it is revoked, all of its
 // parts are. A part that outlives the composite takes its place in the scope,
 // and counts by itself again; one that several composites had is of no scope.
+// The gradient of a leaf stays with its leaf: a composite has none as a part.
 #pragma once
 
 #include "neap/memory/counted.hpp"
@@ -38,7 +39,8 @@ class CompositeBody final : public ScopeMember, public Counted<CompositeBody> {
   std::span<const MemberRef> parts() const noexcept override { return parts_; }
   /// Room for `count` parts more. THROWS: OutOfMemory.
   void reserve(std::size_t count);
-  /// REQUIRES: room, a part that the caller holds.
+  /// Leaves gradients of leaves alone. REQUIRES: room, a part that the caller
+  /// holds.
   void absorb(ScopeMember& part) noexcept;
 
   bool try_hold() noexcept override { return try_acquire(); }

@@ -129,7 +129,8 @@ struct Domain::Impl {
       return;
     }
     const Bytes external = base::external_bytes();
-    const auto is_over = [&] { return held() + growth() > budget - external; };
+    // A sum does not wrap; the lowest budget less something would.
+    const auto is_over = [&] { return held() + growth() + external > budget; };
     if (is_over()) {
       if (trim() == 0 || is_over()) {
         refuse(OutOfMemory::Reason::kBudget, tag, size);

@@ -7,8 +7,9 @@ namespace neap::memory {
 
 void expect_external_room(Bytes bytes, const Tag& tag, Domain& domain) {
   const auto is_over = [&](const Stats& stats) {
+    const Bytes used = stats.held + stats.external;
     return stats.budget != kUnlimited &&
-           stats.held + stats.external > stats.budget - bytes;
+           (used > stats.budget || bytes > stats.budget - used);
   };
   if (!is_over(domain.stats())) {
     return;

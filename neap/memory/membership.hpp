@@ -15,8 +15,10 @@ class MemberList {
  public:
   enum class Kind : std::uint8_t {
     kScope,
-    kLoose,  // of no scope, listed by TrackHandles
-    kParts,  // of a composite: counted with it; the ring stays empty
+    kLoose,           // of no scope, listed by TrackHandles
+    kParts,           // of a composite: counted with it; the ring stays empty
+    kGradients,       // of leaves: never in a scope; the ring stays empty
+    kLooseGradients,  // the same, listed by TrackHandles
   };
 
   constexpr explicit MemberList(Kind kind, Scope* scope = nullptr) noexcept
@@ -33,7 +35,7 @@ class MemberList {
 
   void append(ScopeMember& member) noexcept {
     ++size_;
-    if (kind_ != Kind::kParts) {
+    if (has_ring()) {
       MemberLink& link = member;
       link.previous = ends_.previous;
       link.next = &ends_;
@@ -46,7 +48,7 @@ class MemberList {
   /// Last of all the member's home is cleared: its own thread may end it then.
   void remove(ScopeMember& member) noexcept {
     --size_;
-    if (kind_ != Kind::kParts) {
+    if (has_ring()) {
       MemberLink& link = member;
       link.previous->next = link.next;
       link.next->previous = link.previous;
@@ -66,6 +68,10 @@ class MemberList {
   }
 
  private:
+  bool has_ring() const noexcept {
+    return kind_ != Kind::kParts && kind_ != Kind::kGradients;
+  }
+
   MemberLink ends_;
   std::int64_t size_ = 0;
   Kind kind_;
@@ -83,6 +89,11 @@ struct Membership {
   }
   static bool is_part(const MemberList* home) noexcept {
     return home != nullptr && home->kind() == MemberList::Kind::kParts;
+  }
+  static bool is_gradient(const MemberList* home) noexcept {
+    return home != nullptr &&
+           (home->kind() == MemberList::Kind::kGradients ||
+            home->kind() == MemberList::Kind::kLooseGradients);
   }
   bool is_tracking() const noexcept {
     return trackers.load(std::memory_order_relaxed) != 0;
@@ -110,6 +121,8 @@ struct Membership {
   MemberList loose{MemberList::Kind::kLoose};
   MemberList parts{MemberList::Kind::kParts};
   MemberList shared_parts{MemberList::Kind::kParts};  // of several composites
+  MemberList gradients{MemberList::Kind::kGradients};
+  MemberList loose_gradients{MemberList::Kind::kLooseGradients};
   Scope* newest = nullptr;  // of all open scopes, linked by Scope::older_
   std::atomic<int> trackers{0};
 };

@@ -12,8 +12,8 @@ namespace {
 void move_to_list(Membership& all, ScopeMember& member,
                   MemberList* to) noexcept {
   const MemberList* home = Membership::home_of(member);
-  if (Membership::is_part(home)) {
-    return;  // goes where its composite goes
+  if (Membership::is_part(home) || Membership::is_gradient(home)) {
+    return;  // goes where its composite goes, or stays with its leaf
   }
   const bool was_inside = Membership::is_in_scope(home);
   const bool is_inside = Membership::is_in_scope(to);
@@ -149,6 +149,28 @@ void Scope::detach_member(ScopeMember& member) noexcept {
   Membership& all = Membership::instance();
   const std::lock_guard lock(all.lock);
   move_to_list(all, member, nullptr);
+}
+
+void Scope::begin_gradient(ScopeMember& member) noexcept {
+  Membership& all = Membership::instance();
+  const std::lock_guard lock(all.lock);
+  move_to_list(all, member, nullptr);
+  const MemberList* home = Membership::home_of(member);
+  if (home == nullptr) {
+    all.place(member, &all.gradients);
+  } else if (home == &all.loose) {
+    all.place(member, &all.loose_gradients);
+  }
+}
+
+void Scope::end_gradient(ScopeMember& member) noexcept {
+  Membership& all = Membership::instance();
+  const std::lock_guard lock(all.lock);
+  if (Membership::home_of(member) == &all.gradients) {
+    all.gradients.remove(member);
+  } else if (Membership::home_of(member) == &all.loose_gradients) {
+    all.place(member, &all.loose);
+  }
 }
 
 void Scope::release_member(ScopeMember& member) noexcept {

@@ -138,6 +138,12 @@ class NEAP_API Scope {
   /// Makes a member one of no scope; for what keeps handles of its own, such as
   /// modules and optimizers.
   static void detach_member(ScopeMember& member) noexcept;
+  /// Makes a member the gradient of a leaf: it leaves its scope, and joins no
+  /// other scope and no composite until end_gradient(). A part of a composite
+  /// stays one. For leaves alone. REQUIRES: held by the caller until then.
+  static void begin_gradient(ScopeMember& member) noexcept;
+  /// The end of that: the member is of no scope, as any other may be.
+  static void end_gradient(ScopeMember& member) noexcept;
 
  private:
   friend class ScopeMember;

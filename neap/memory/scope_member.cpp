@@ -86,6 +86,7 @@ class MemberSnapshot {
       add_all(scope->kept_);
     }
     add_all(all_.loose);
+    add_all(all_.loose_gradients);
   }
 
   // The list is its own queue: parts may be composites.

@@ -88,20 +88,29 @@ void MemoryMap::drop_from(std::size_t count) noexcept {
   }
 }
 
+const MemoryMap& MemoryMap::here() const {
+  if (!presence_) {
+    raise<UseAfterRelease>("memory map: used after it was moved from");
+  }
+  return *this;
+}
+
 void MemoryMap::add_state(std::string_view name, const Tensor& state) {
+  static_cast<void>(here());
   add({.name = memory::String(name),
        .list = MapList::kOptimizerState,
        .handle = state},
       *state.array());
 }
 
-std::span<const MapEntry> MemoryMap::entries(MapList list) const noexcept {
+std::span<const MapEntry> MemoryMap::entries(MapList list) const {
   const auto i = static_cast<std::size_t>(list);
-  return std::span(entries_).subspan(starts_[i], starts_[i + 1] - starts_[i]);
+  return std::span(here().entries_)
+      .subspan(starts_[i], starts_[i + 1] - starts_[i]);
 }
 
-const MapEntry* MemoryMap::find(std::string_view name) const noexcept {
-  const auto at = names_.find(name);
+const MapEntry* MemoryMap::find(std::string_view name) const {
+  const auto at = here().names_.find(name);
   return at != names_.end() ? &entries_[at->second] : nullptr;
 }
 
@@ -147,7 +156,7 @@ memory::Vector<LayerCache> MemoryMap::layer_caches() const {
   return layers;
 }
 
-Bytes MemoryMap::bytes(MapList list) const noexcept {
+Bytes MemoryMap::bytes(MapList list) const {
   Bytes sum = 0;
   for (const MapEntry& entry : entries(list)) {
     sum += entry.is_shared() ? 0 : entry.bytes;
@@ -155,7 +164,7 @@ Bytes MemoryMap::bytes(MapList list) const noexcept {
   return sum;
 }
 
-Bytes MemoryMap::bytes() const noexcept {
+Bytes MemoryMap::bytes() const {
   Bytes sum = 0;
   for (int i = 0; i < kMapLists; ++i) {
     sum += bytes(static_cast<MapList>(i));

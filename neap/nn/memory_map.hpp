@@ -25,7 +25,8 @@
 // map, look, and let it go.
 //
 // Thread rule: reading from any thread; made while no other thread changes the
-// model or runs a backward over its tape.
+// model or runs a backward over its tape. Every use of a map that was moved
+// from, but to assign to it, THROWS UseAfterRelease.
 #pragma once
 
 #include <array>
@@ -33,6 +34,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "neap/nn/module.hpp"
 #include "neap/nn/tape_view.hpp"
@@ -113,30 +115,26 @@ class NEAP_API MemoryMap {
 
   // --- lists; LIFETIME: until state is added --------------------------------
 
-  std::span<const MapEntry> entries() const noexcept { return entries_; }
-  std::span<const MapEntry> entries(MapList list) const noexcept;
-  std::span<const MapEntry> parameters() const noexcept {
+  std::span<const MapEntry> entries() const { return here().entries_; }
+  std::span<const MapEntry> entries(MapList list) const;
+  std::span<const MapEntry> parameters() const {
     return entries(MapList::kParameters);
   }
-  std::span<const MapEntry> buffers() const noexcept {
+  std::span<const MapEntry> buffers() const {
     return entries(MapList::kBuffers);
   }
   /// In the order in which the layers were done.
-  std::span<const MapEntry> outputs() const noexcept {
+  std::span<const MapEntry> outputs() const {
     return entries(MapList::kOutputs);
   }
   /// In the order in which the layers began.
-  std::span<const MapEntry> inputs() const noexcept {
-    return entries(MapList::kInputs);
-  }
+  std::span<const MapEntry> inputs() const { return entries(MapList::kInputs); }
   /// In the order in which the ops were recorded.
-  std::span<const MapEntry> caches() const noexcept {
-    return entries(MapList::kCaches);
-  }
-  std::span<const MapEntry> gradients() const noexcept {
+  std::span<const MapEntry> caches() const { return entries(MapList::kCaches); }
+  std::span<const MapEntry> gradients() const {
     return entries(MapList::kGradients);
   }
-  std::span<const MapEntry> optimizer_state() const noexcept {
+  std::span<const MapEntry> optimizer_state() const {
     return entries(MapList::kOptimizerState);
   }
   /// One line for each layer that keeps something, in the order of caches().
@@ -148,14 +146,14 @@ class NEAP_API MemoryMap {
   const MapEntry& at(std::string_view name) const;
   const MapEntry& operator[](std::string_view name) const { return at(name); }
   /// nullptr where there is none.
-  const MapEntry* find(std::string_view name) const noexcept;
+  const MapEntry* find(std::string_view name) const;
 
   // --- bytes and text -------------------------------------------------------
 
   /// Bytes of a list that no earlier entry has.
-  Bytes bytes(MapList list) const noexcept;
+  Bytes bytes(MapList list) const;
   /// Of all lists: every byte once.
-  Bytes bytes() const noexcept;
+  Bytes bytes() const;
   /// A line for every entry, lists with their totals; exact bytes.
   std::string format() const;
 
@@ -182,6 +180,27 @@ class NEAP_API MemoryMap {
       std::unordered_map<Key, std::size_t, HashOf, Equal,
                          memory::Allocator<std::pair<const Key, std::size_t>>>;
 
+  /// True until it is moved from.
+  class Presence {
+   public:
+    Presence() = default;
+    Presence(const Presence&) = default;
+    Presence& operator=(const Presence&) = default;
+    Presence(Presence&& other) noexcept
+        : is_there_(std::exchange(other.is_there_, false)) {}
+    Presence& operator=(Presence&& other) noexcept {
+      is_there_ = std::exchange(other.is_there_, false);
+      return *this;
+    }
+    ~Presence() = default;
+    explicit operator bool() const noexcept { return is_there_; }
+
+   private:
+    bool is_there_ = true;
+  };
+
+  /// This map. THROWS: UseAfterRelease when moved from.
+  const MemoryMap& here() const;
   void add(MapEntry entry, const tensor::Array& array);
   void drop_from(std::size_t count) noexcept;
   void reindex_lists() noexcept;
@@ -190,6 +209,7 @@ class NEAP_API MemoryMap {
   Table<memory::String, Hash, std::equal_to<>> names_;
   Table<Place, PlaceHash, std::equal_to<>> places_;  // of own bytes
   std::array<std::size_t, kMapLists + 1> starts_{};  // of each list
+  Presence presence_;
 };
 
 }  // namespace neap::nn

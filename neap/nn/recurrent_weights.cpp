@@ -23,6 +23,11 @@ void RecurrentLayers::check(const char* name, const RecurrentSizes& sizes,
         "of each",
         name, sizes.input, sizes.hidden, options.num_layers);
   }
+  constexpr std::int64_t kMostLayers = 1 << 20;  // far beyond any memory
+  if (options.num_layers > kMostLayers) {
+    raise<ValueError>("{}: {} layers, expected at most {}", name,
+                      options.num_layers, kMostLayers);
+  }
   if (!(options.dropout >= 0.0 && options.dropout < 1.0)) {
     raise<ValueError>("{}: dropout is {}, expected 0 <= p < 1", name,
                       options.dropout);

@@ -38,8 +38,8 @@ class RecurrentLayers {
       base::FunctionRef<Tensor(const Tensor& x, const RecurrentWeights& weights,
                                std::int64_t index, bool is_reverse)>;
 
-  /// THROWS: ValueError for a size below 1 or a dropout outside [0, 1);
-  /// DTypeError unless f32 or f64.
+  /// THROWS: ValueError for a size below 1, more layers than 2^20, or a dropout
+  /// outside [0, 1); DTypeError unless f32 or f64.
   static void check(const char* name, const RecurrentSizes& sizes,
                     const RecurrentOptions& options, DType dtype);
 

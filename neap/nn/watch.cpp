@@ -6,6 +6,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/graph/hooks.hpp"
+#include "neap/graph/replay.hpp"
 #include "neap/graph/trace.hpp"
 #include "neap/nn/module.hpp"
 
@@ -18,9 +19,11 @@ bool is_within(std::string_view path, std::string_view part) noexcept {
          (path.size() == part.size() || path[part.size()] == '.');
 }
 
-// Asks backward for the gradient of what a graph records.
+// Asks backward for the gradient of what a graph records. Inside a
+// rematerialised segment there is none to keep.
 void ask_for_gradient(const Tensor& tensor) {
-  if (tensor.requires_grad() && !tensor.is_leaf()) {
+  if (tensor.requires_grad() && !tensor.is_leaf() &&
+      !graph::is_inside_segment(tensor)) {
     retain_grad(tensor);
   }
 }

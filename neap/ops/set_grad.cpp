@@ -11,13 +11,15 @@ using base::raise;
 
 namespace {
 
-// Dense, in memory of its own.
+// Dense, in memory of its own; what carries a graph, with a handle of its own.
 Tensor own(Tensor grad, const graph::Leaf& leaf) {
-  if (!grad.defined() || grad.requires_grad() ||
-      (grad.is_sole_owner() && grad.is_contiguous())) {
+  if (!grad.defined() || (grad.is_sole_owner() && grad.is_contiguous())) {
     return grad;
   }
   const memory::OutsideScopes apart;
+  if (grad.requires_grad()) {
+    return grad.has_sole_handle() ? grad : grad.alias();
+  }
   const memory::ContextGuard guard([&](memory::Context& c) {
     c.category = memory::Category::kGradients;
     c.owner = &leaf.domain() == &memory::domain() ? leaf.owner() : c.owner;
@@ -42,9 +44,7 @@ void set_grad(const Tensor& tensor, Tensor grad) {
     raise<DTypeError>("set_grad: {} for a tensor of {}", name_of(grad.dtype()),
                       name_of(tensor.dtype()));
   }
-  grad = own(std::move(grad), *leaf);
-  memory::detach_from_scope(grad);
-  leaf->set_grad(std::move(grad));
+  leaf->set_grad(own(std::move(grad), *leaf));
 }
 
 }  // namespace neap

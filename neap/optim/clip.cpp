@@ -43,7 +43,7 @@ memory::Vector<Tensor> gradients_of(const ParameterList& parameters) {
   gradients.reserve(parameters.size());
   for (const Parameter& parameter : parameters) {
     Tensor grad = parameter.tensor.grad();
-    if (grad.defined()) {
+    if (grad.is_given()) {
       gradients.push_back(std::move(grad));
     }
   }

@@ -292,7 +292,7 @@ void Optimizer::step(const StepOptions& options, CallSite site) {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       const Tensor& parameter = parameters_[i].tensor;
       const Tensor grad = parameter.grad();
-      if (grad.defined() && parameter.requires_grad()) {
+      if (grad.is_given() && parameter.requires_grad()) {
         plan(i, grad, options.grad_scale, executor, where);
       }
     }

@@ -249,11 +249,19 @@ Result<MetricsLog> MetricsLog::open(files::Door& door,
   });
 }
 
+MetricsLog::State& MetricsLog::state() const {
+  if (!state_) {
+    base::raise<UseAfterRelease>("metrics: log used after it was moved from");
+  }
+  return *state_;
+}
+
 Result<void> MetricsLog::step(const StepReport& report) {
-  if (!state_->is_due(report.step)) {
+  State& log = state();
+  if (!log.is_due(report.step)) {
     return {};
   }
-  const memory::Stats memory = state_->memory();
+  const memory::Stats memory = log.memory();
   const auto number = [](auto value) { return static_cast<double>(value); };
   const double rate =
       report.seconds > 0.0 ? number(report.samples) / report.seconds : 0.0;
@@ -270,7 +278,7 @@ Result<void> MetricsLog::step(const StepReport& report) {
       {"live_bytes", "memory/live_bytes", number(memory.live)},
       {"held_bytes", "memory/held_bytes", number(memory.held)},
   }};
-  return state_->put(report.step, fields);
+  return log.put(report.step, fields);
 }
 
 Result<void> MetricsLog::evaluation(std::int64_t step, std::string_view part,
@@ -286,7 +294,7 @@ Result<void> MetricsLog::evaluation(std::int64_t step, std::string_view part,
       {names[0], names[1], evaluation.loss},
       {names[2], names[3], evaluation.accuracy},
   }};
-  return state_->put(step, fields);
+  return state().put(step, fields);
 }
 
 Result<void> MetricsLog::scalar(std::int64_t step, std::string_view name,
@@ -295,19 +303,19 @@ Result<void> MetricsLog::scalar(std::int64_t step, std::string_view name,
       {"step", "", static_cast<double>(step)},
       {name, name, value},
   }};
-  return state_->put(step, fields);
+  return state().put(step, fields);
 }
 
 Result<void> MetricsLog::flush() {
-  return state_->both(&LogFile::flush);
+  return state().both(&LogFile::flush);
 }
 
 Result<void> MetricsLog::close() {
-  return state_->both(&LogFile::close);
+  return state().both(&LogFile::close);
 }
 
-const std::optional<Failure>& MetricsLog::failure() const noexcept {
-  return state_->failure();
+const std::optional<Failure>& MetricsLog::failure() const {
+  return state().failure();
 }
 
 }  // namespace neap::train

@@ -21,7 +21,8 @@
 //
 // A failure (a full disk) is returned once, by the call that meets it; the file
 // gets no more, the other one goes on, and so may the training: the caller
-// decides. Steps ask for no memory. One thread at a time.
+// decides. Steps ask for no memory. One thread at a time. Every use of a log
+// that was moved from, but to assign to it, THROWS UseAfterRelease.
 #pragma once
 
 #include <optional>
@@ -68,11 +69,12 @@ class NEAP_API MetricsLog {
   /// The same, and closes the files: whatever comes after is left out.
   [[nodiscard]] Result<void> close();
   /// The first failure, if there was one.
-  const std::optional<Failure>& failure() const noexcept;
+  const std::optional<Failure>& failure() const;
 
  private:
   class State;
   explicit MetricsLog(memory::Owned<State> state);
+  State& state() const;
   memory::Owned<State> state_;
 };
 
