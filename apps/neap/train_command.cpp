@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <limits>
 #include <memory>
@@ -276,7 +277,11 @@ class Session {
     // Pages of the steps that do not suit the test would count beside its own,
     // and the run would hold more than was said of it.
     domain_.trim();
-    data::Loader loader(task_->test(), {.batch = settings_.batch});
+    // Not the rows asked for but those of a step: where the test part is larger
+    // than the training part, a pass over more would need what the steps do
+    // not, and what was said of the run would not suffice.
+    const std::int64_t rows = std::min(settings_.batch, task_->train().size());
+    data::Loader loader(task_->test(), {.batch = rows});
     const train::Evaluation result =
         train::evaluate(model, loader,
                         {.loss = task_->loss(),
