@@ -55,13 +55,16 @@ class Writer {
         block_(block),
         settings_(settings) {}
 
+  /// Ends early where standard output takes no more; the failure stays in the
+  /// stream, where the program's end finds it.
   void run(std::vector<std::int64_t> tokens) {
     print(tokens);
     if (tokens.empty()) {
       // A line's end stands before what has nothing before it.
       tokens.push_back(std::max<std::int64_t>(vocabulary_.token_of(U'\n'), 0));
     }
-    for (std::int64_t i = 0; i < settings_.length; ++i) {
+    for (std::int64_t i = 0; i < settings_.length && std::ferror(stdout) == 0;
+         ++i) {
       tokens.push_back(choose(scores_after(tokens), settings_));
       print(std::span(tokens).last(1));
     }
