@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +14,7 @@
 #include "neap/planner/csv.hpp"
 #include "neap/planner/svg.hpp"
 #include "neap/planner/validate.hpp"
+#include "output_files.hpp"
 #include "text_file.hpp"
 
 namespace neap::app {
@@ -158,6 +160,13 @@ void add_pack_options(CLI::App& command, PackSettings& settings) {
 
 ExitCode pack(const PackSettings& settings) {
   files::Door& door = files::system_door();
+  // The plan has all that the problem has, and may take its place.
+  const NamedFile drawing{"--svg", settings.svg};
+  const std::array<NamedFile, 2> others{
+      {{"--out", settings.out}, {"the problem", settings.problem}}};
+  if (auto good = check_distinct(door, std::span(&drawing, 1), others); !good) {
+    return fail(ExitCode::kUsage, good.error().message);
+  }
   const auto text = read_text(door, settings.problem);
   if (!text) {
     return fail(ExitCode::kData, text.error().message);

@@ -21,6 +21,7 @@
 #include "neap/train/fit.hpp"
 #include "neap/train/metrics.hpp"
 #include "neap/train/state_hash.hpp"
+#include "output_files.hpp"
 #include "probe.hpp"
 #include "progress.hpp"
 #include "run_parts.hpp"
@@ -357,6 +358,9 @@ void print_report(std::FILE* out, const Summary& s, const std::string& table) {
 // What would fail at the end, or before the first step, asked before the data.
 ExitCode try_files(const TrainSettings& settings) {
   files::Door& door = files::system_door();
+  if (auto good = check_train_files(door, settings); !good) {
+    return fail(ExitCode::kUsage, good.error().message);
+  }
   const bool has_json = !settings.json.empty() && settings.json != "-";
   for (const auto& [option, path] :
        {std::pair("--json", has_json ? settings.json : std::string()),
