@@ -22,12 +22,16 @@ std::string to_json(const train::Evaluation& found, bool has_accuracy) {
   nlohmann::ordered_json json = {{"samples", found.samples}};
   json["loss"] = std::isfinite(found.loss) ? nlohmann::ordered_json(found.loss)
                                            : nlohmann::ordered_json(nullptr);
-  json["accuracy"] = has_accuracy ? nlohmann::ordered_json(found.accuracy)
-                                  : nlohmann::ordered_json(nullptr);
+  json["accuracy"] = has_accuracy && found.samples > 0
+                         ? nlohmann::ordered_json(found.accuracy)
+                         : nlohmann::ordered_json(nullptr);
   return json.dump(2) + "\n";
 }
 
 std::string to_text(const train::Evaluation& found, bool has_accuracy) {
+  if (found.samples == 0) {
+    return "loss none: there is no test part\n";
+  }
   const std::string accuracy =
       has_accuracy ? fmt::format("accuracy {:.2f} %, ", found.accuracy * 100.0)
                    : std::string();

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <limits>
 #include <memory>
 
 #include "interrupt.hpp"
@@ -239,9 +238,7 @@ class Session {
     summary.external = domain_.stats().external;  // with the reader's stack
     summary.steps = result.steps;
     summary.resumed_steps = result.resumed;
-    summary.train_loss = result.steps > result.resumed
-                             ? result.last_loss
-                             : std::numeric_limits<double>::quiet_NaN();
+    summary.train_loss = result.last_loss;
     summary.images_per_second = static_cast<double>(images) / result.seconds;
     summary.step_ms_median = probe.step_ms();
     summary.heap_calls_per_step = probe.heap_calls();
@@ -288,6 +285,9 @@ class Session {
                         {.loss = task_->loss(),
                          .compile = settings_.compile,
                          .compile_options = {.paged = settings_.paged}});
+    if (result.samples == 0) {
+      return;  // there is no test part, and nothing to say of it
+    }
     if (task_->has_accuracy()) {
       summary.test_accuracy = result.accuracy;
     }
@@ -333,8 +333,10 @@ void print_report(std::FILE* out, const Summary& s, const std::string& table) {
   if (s.test_accuracy) {
     say(out, "accuracy {:.2f} %, ", *s.test_accuracy * 100.0);
   }
-  say(out, "loss {:.4f}, after {} steps {}\n", s.test_loss,
-      format_grouped(s.steps), format_speed(s));
+  const std::string loss =
+      s.test_loss ? fmt::format("{:.4f}", *s.test_loss) : "none";
+  say(out, "loss {}, after {} steps {}\n", loss, format_grouped(s.steps),
+      format_speed(s));
   say(out, "\nmemory at the high-water mark of live bytes\n{}\n", table);
   say(out, "live at most  {}\n", format_bytes(s.stats.live_peak));
   say(out, "held at most  {}", format_bytes(s.stats.peak));
