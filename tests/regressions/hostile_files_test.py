@@ -8,7 +8,7 @@ import time
 import unittest
 
 import tool_case
-from tool_case import DATA, OK, ToolCase, USAGE, idx
+from tool_case import DATA, OK, SMALL_GPT, ToolCase, USAGE, idx
 
 LONGEST = 1800  # of a line, with 80 characters for each piece of foreign text
 
@@ -41,6 +41,21 @@ class HostileFilesTest(ToolCase):
                      "".join(f"[{'a.' * n}a]\n" for n in range(300)),
                      "a" + ".a" * 65 + " = 1\n", "[" * 60_000):
             self.config(text)
+
+    def test_toml_that_nests_behind_a_long_string_is_refused(self):
+        # A long string may end in four or five quotes.
+        deep = ".b" * 32_700
+        for quote in ('"', "'"):
+            for more in range(3):
+                self.config(f"t = {{a = {quote * 3}x{quote * (3 + more)} , "
+                            f"b{deep} = 1}}\n", says="nest deeper")
+            # Six are an empty string, and eight one of two quotes.
+            for count in (6, 8):
+                self.config(f"t = {{a = {quote * count} , b{deep} = 1}}\n",
+                            says="nest deeper")
+            # Content again, behind an end.
+            self.config(f"t = {quote * 3}x{quote * 4}\nu = {quote * 3}"
+                        f"{'.b' * 300}{quote * 3}\n", says="unknown key")
 
     def test_toml_of_settings_is_taken(self):
         path = self.folder / "run.toml"
