@@ -174,6 +174,19 @@ class HostileFilesTest(ToolCase):
                       {"block": "60000"}):
             self.refused(DATA, "sample", "--load", self.claim(gpt, **claim))
 
+    def test_a_model_that_cannot_be_is_the_fault_of_its_file(self):
+        gpt = self.folder / "gpt.safetensors"
+        self.run_tool("train", *SMALL_GPT, "--data", "text", "--path",
+                      self.write_text(), "--steps", "1", "--batch", "2",
+                      "--save", gpt, "--progress", "none")
+        for claim in ({"heads": "3"}, {"heads": "32"}, {"characters": ""},
+                      {"dim": "15"}):
+            path = self.claim(gpt, **claim)
+            self.refused(DATA, "sample", "--load", path, says=str(path))
+            self.refused(DATA, "eval", "--data", "text", "--path",
+                         self.folder / "text.txt", "--load", path,
+                         says=str(path))
+
     def test_a_dash_for_json_prints_json_alone(self):
         status, output, errors = self.run_tool(
             "train", "--data", self.write_set(), "--json", "-", "--progress",
