@@ -137,6 +137,7 @@ class TaskJob final : public Job {
       : task_(std::move(task)),
         model_(task_->make_model()),
         optimizer_(make_optimizer(s, model_->parameters())),
+        bytes_told_(told_of(*model_)),
         loader_(task_->train(), {.batch = batch,
                                  .shuffle = true,
                                  .seed = s.seed,
@@ -163,9 +164,16 @@ class TaskJob final : public Job {
   Bytes data_set_bytes() const override { return task_->data_bytes(); }
 
  private:
+  // The run says how large its model is. To count takes memory for a moment,
+  // and what comes later lies elsewhere for it.
+  static Bytes told_of(const nn::Module& model) {
+    return model.parameter_count() > 0 ? model.parameter_bytes() : 0;
+  }
+
   std::unique_ptr<Task> task_;
   std::unique_ptr<nn::Layer> model_;
   std::unique_ptr<optim::Optimizer> optimizer_;
+  Bytes bytes_told_;
   data::Loader loader_;
   train::Facts facts_;  // of a checkpoint
   train::ModeGuard mode_;

@@ -51,6 +51,18 @@ class LargeTestPartTest(ToolCase):
         gpt = (*SMALL_GPT, "--data", "text", "--path", text)
         self.carries(*gpt, "--validation", "0.9", "--batch", "1000")
 
+    @unittest.skipIf(len(sys.argv) > 2 and sys.argv[2],
+                     "every block is a malloc of its own, without pages")
+    def test_the_plan_counts_what_the_run_counts_of_its_model(self):
+        data = self.write_set()
+        for width in ("1", "2"):  # with many parameters, of many pages
+            common = ("--data", data, "--model", "resnet34", "--width", width,
+                      "--threads", "1")
+            told = self.run_tool("plan", "--json", *common)[1]
+            found = self.summary("--compile", *common)
+            self.assertEqual(found["peak_bytes"],
+                             json.loads(told)["peak_bytes"])
+
     def test_the_test_pass_has_the_same_bits_eager_and_compiled(self):
         table = self.table(3000)
         for share, batch in (("0.9", "3000"), ("0.9", "77"), ("0.1", "3000")):
