@@ -67,6 +67,16 @@ Result<void> check_pair(files::Door& door, const NamedFile& output,
                              base::shown_path(other.path), output.option));
 }
 
+Result<void> check_pairs(files::Door& door, const NamedFile& output,
+                         std::span<const NamedFile> others) {
+  for (const NamedFile& other : others) {
+    if (auto good = check_pair(door, output, other); !good) {
+      return good;
+    }
+  }
+  return {};
+}
+
 // A folder of images has other files, too.
 bool is_of_images(std::string_view name) {
   constexpr std::array<std::string_view, 3> kEnds{"-ubyte", "-ubyte.gz",
@@ -93,13 +103,15 @@ void add_images(files::Door& door, const char* option,
 Result<void> check_distinct(files::Door& door,
                             std::span<const NamedFile> outputs,
                             std::span<const NamedFile> inputs) {
-  for (std::size_t at = 0; at < outputs.size(); ++at) {
-    for (const auto& others : {outputs.subspan(at + 1), inputs}) {
-      for (const NamedFile& other : others) {
-        if (auto good = check_pair(door, outputs[at], other); !good) {
-          return good;
-        }
-      }
+  while (!outputs.empty()) {
+    const NamedFile& output = outputs.front();
+    outputs = outputs.subspan(1);
+    if (auto good =
+            check_pairs(door, output, outputs).and_then([&]() -> Result<void> {
+              return check_pairs(door, output, inputs);
+            });
+        !good) {
+      return good;
     }
   }
   return {};

@@ -54,7 +54,7 @@ class LargeTestPartTest(ToolCase):
     @unittest.skipIf(len(sys.argv) > 2 and sys.argv[2],
                      "every block is a malloc of its own, without pages")
     def test_the_plan_counts_what_the_run_counts_of_its_model(self):
-        data = self.write_set()
+        data = self.write_set(tool_case.separable(3))
         for width in ("1", "2"):  # with many parameters, of many pages
             common = ("--data", data, "--model", "resnet34", "--width", width,
                       "--threads", "1")
