@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -275,11 +274,8 @@ class Session {
     // Pages of the steps that do not suit the test would count beside its own,
     // and the run would hold more than was said of it.
     domain_.trim();
-    // Not the rows asked for but those of a step: where the test part is larger
-    // than the training part, a pass over more would need what the steps do
-    // not, and what was said of the run would not suffice.
-    const std::int64_t rows = std::min(settings_.batch, task_->train().size());
-    data::Loader loader(task_->test(), {.batch = rows});
+    data::Loader loader(task_->test(),
+                        {.batch = test_batch(settings_.batch, *task_)});
     const train::Evaluation result =
         train::evaluate(model, loader,
                         {.loss = task_->loss(),

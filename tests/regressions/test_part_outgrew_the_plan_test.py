@@ -63,6 +63,22 @@ class LargeTestPartTest(ToolCase):
             self.assertEqual(found["peak_bytes"],
                              json.loads(told)["peak_bytes"])
 
+    @unittest.skipIf(len(sys.argv) > 2 and sys.argv[2],
+                     "every block is a malloc of its own, without pages")
+    def test_a_test_part_of_more_sizes_of_batches_is_in_the_plan(self):
+        few, many = tool_case.separable(3), tool_case.separable(10)
+        data = self.write_set({
+            name: (many if name.startswith("test") else few)[name]
+            for name in few})
+        for optimizer in ("sgd", "adam"):
+            options = ("--data", data, "--model", "vgg11", "--width", "2",
+                       "--batch", "500", "--optimizer", optimizer)
+            self.carries(*options)
+            common = (*options, "--threads", "1")
+            told = json.loads(self.run_tool("plan", "--json", *common)[1])
+            found = self.summary("--compile", *common)
+            self.assertEqual(found["peak_bytes"], told["peak_bytes"])
+
     def test_the_test_pass_has_the_same_bits_eager_and_compiled(self):
         table = self.table(3000)
         for share, batch in (("0.9", "3000"), ("0.9", "77"), ("0.1", "3000")):
