@@ -9,6 +9,7 @@
 #include "neap/data/loader.hpp"
 #include "neap/files/door.hpp"
 #include "neap/train/fit.hpp"
+#include "output_files.hpp"
 #include "run_parts.hpp"
 #include "saved_model.hpp"
 #include "task.hpp"
@@ -21,17 +22,30 @@ std::string to_json(const train::Evaluation& found, bool has_accuracy) {
   nlohmann::ordered_json json = {{"samples", found.samples}};
   json["loss"] = std::isfinite(found.loss) ? nlohmann::ordered_json(found.loss)
                                            : nlohmann::ordered_json(nullptr);
-  json["accuracy"] = has_accuracy ? nlohmann::ordered_json(found.accuracy)
-                                  : nlohmann::ordered_json(nullptr);
+  json["accuracy"] = has_accuracy && found.samples > 0
+                         ? nlohmann::ordered_json(found.accuracy)
+                         : nlohmann::ordered_json(nullptr);
   return json.dump(2) + "\n";
 }
 
 std::string to_text(const train::Evaluation& found, bool has_accuracy) {
+  if (found.samples == 0) {
+    return "loss none: there is no test part\n";
+  }
   const std::string accuracy =
       has_accuracy ? fmt::format("accuracy {:.2f} %, ", found.accuracy * 100.0)
                    : std::string();
   return fmt::format("{}loss {:.4f}, over {} samples\n", accuracy, found.loss,
                      format_grouped(found.samples));
+}
+
+// That the summary takes the place of nothing that was read.
+Result<void> check_files(const TrainSettings& s) {
+  files::Door& door = files::system_door();
+  const NamedFile json{"--json", s.json == "-" ? std::string() : s.json};
+  std::vector<NamedFile> inputs = data_files(door, s);
+  inputs.push_back({"--load", s.load});
+  return check_distinct(door, std::span(&json, 1), inputs);
 }
 
 ExitCode run(const SavedModel& saved) {
@@ -101,6 +115,9 @@ ExitCode eval(const Texts& given) {
     return fail(ExitCode::kUsage, precision.error().message);
   }
   const UsePrecision use(*precision);
+  if (auto good = check_files(settings); !good) {
+    return fail(ExitCode::kUsage, good.error().message);
+  }
   return run(*saved);
 }
 

@@ -106,6 +106,7 @@ ExitCode run_train(const Arguments& arguments) {
       settings.steps = 0;
     }
   }
+  settings.config = arguments.config;
   if (auto set = apply(train_settings(), arguments.texts, "--", settings);
       !set) {
     return fail(ExitCode::kUsage, set.error().message);

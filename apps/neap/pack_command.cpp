@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <cstdio>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "neap/base/bytes.hpp"
@@ -13,6 +15,8 @@
 #include "neap/planner/csv.hpp"
 #include "neap/planner/svg.hpp"
 #include "neap/planner/validate.hpp"
+#include "number_options.hpp"
+#include "output_files.hpp"
 #include "text_file.hpp"
 
 namespace neap::app {
@@ -131,18 +135,17 @@ void add_pack_options(CLI::App& command, PackSettings& settings) {
                   "alignment, fixed, alias_of and alias_at may follow")
       ->type_name("FILE")
       ->required();
-  command
-      .add_option("--capacity", settings.capacity,
-                  "stop at the first plan that is no higher; exit status 4 "
-                  "when none is found (default none: as low as possible)")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
-  command
-      .add_option("--seconds", settings.seconds,
-                  "search for so long at most (default: a fixed amount of "
-                  "work, which gives the same plan every time)")
-      ->type_name("S")
-      ->check(CLI::PositiveNumber);
+  add_number(command, "--capacity", settings.capacity, std::int64_t{1},
+             planner::kNoLimit - 1, "a whole number from 1 to 2^63 - 2",
+             "stop at the first plan that is no higher; exit status 4 when "
+             "none is found (default none: as low as possible)")
+      ->type_name("N");
+  add_number(command, "--seconds", settings.seconds,
+             std::numeric_limits<double>::min(),
+             std::numeric_limits<double>::max(), "a finite number above 0",
+             "search for so long at most (default: a fixed amount of work, "
+             "which gives the same plan every time)")
+      ->type_name("S");
   command
       .add_option("--out", settings.out,
                   "write the same rows with a column offset (default none)")
@@ -158,6 +161,13 @@ void add_pack_options(CLI::App& command, PackSettings& settings) {
 
 ExitCode pack(const PackSettings& settings) {
   files::Door& door = files::system_door();
+  // The plan has all that the problem has, and may take its place.
+  const NamedFile drawing{"--svg", settings.svg};
+  const std::array<NamedFile, 2> others{
+      {{"--out", settings.out}, {"the problem", settings.problem}}};
+  if (auto good = check_distinct(door, std::span(&drawing, 1), others); !good) {
+    return fail(ExitCode::kUsage, good.error().message);
+  }
   const auto text = read_text(door, settings.problem);
   if (!text) {
     return fail(ExitCode::kData, text.error().message);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <exception>
 #include <new>
 
@@ -66,6 +67,10 @@ void hold_standard_streams() noexcept {
       static_cast<void>(
           ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
     }
+  }
+  for (const int signal : {SIGPIPE, SIGXFSZ}) {
+    // Fails for signals alone that there are not.
+    static_cast<void>(::signal(signal, SIG_IGN));
   }
 }
 

@@ -15,7 +15,9 @@ bool is_memory_short() noexcept;
 
 /// Gives the numbers of standard streams that are closed to /dev/null, opened
 /// such that their use fails as before. Otherwise the next file that the tool
-/// opens would be standard error, and take its messages for content.
+/// opens would be standard error, and take its messages for content. A write to
+/// a pipe that nobody reads any more, or beyond the largest file that the
+/// process may write, then fails as well, and does not end the process.
 void hold_standard_streams() noexcept;
 
 }  // namespace neap::app

@@ -19,6 +19,7 @@
 #include "neap/optim/clip.hpp"
 #include "neap/report/memory_table.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/train/fit.hpp"
 #include "neap/train/metrics.hpp"
 #include "neap/train/mode_guard.hpp"
 #include "neap/train/trainer.hpp"
@@ -30,6 +31,7 @@ namespace neap::app {
 namespace {
 
 using tensor::Spec;
+using Clock = std::chrono::steady_clock;
 
 // What a run is made of, up to the step.
 class Job {
@@ -47,6 +49,9 @@ class Job {
   }
   virtual void prepare() = 0;
   virtual void rehearse_save() const = 0;
+  /// What comes after the last step, from new peaks of the domain on; nothing
+  /// else is called after it.
+  virtual void rehearse_test() {}
   virtual const compiler::Program& program() const = 0;
   virtual const compiler::Plan& plan() const = 0;
   virtual Bytes data_set_bytes() const { return 0; }
@@ -134,42 +139,73 @@ class TaskJob final : public Job {
  public:
   TaskJob(const TrainSettings& s, std::int64_t batch,
           std::unique_ptr<Task> task)
-      : task_(std::move(task)),
+      : settings_(s),
+        task_(std::move(task)),
         model_(task_->make_model()),
         optimizer_(make_optimizer(s, model_->parameters())),
-        loader_(task_->train(), {.batch = batch,
-                                 .shuffle = true,
-                                 .seed = s.seed,
-                                 .prefetch = static_cast<int>(s.prefetch)}),
+        bytes_told_(told_of(*model_)),
+        batch_(batch),
+        loader_(std::in_place, task_->train(),
+                data::LoaderOptions{.batch = batch,
+                                    .shuffle = true,
+                                    .seed = s.seed,
+                                    .prefetch = static_cast<int>(s.prefetch)}),
         facts_(facts_of(s, s.steps, task_->vocabulary())),
-        mode_(*model_, true),
-        trainer_(*model_, *optimizer_, loader_,
-                 {.clip_norm = s.clip_norm,
-                  .loss = task_->loss(),
-                  .compile = true,
-                  .compile_options = {.paged = s.paged}}) {}
+        mode_(std::in_place, *model_, true),
+        trainer_(std::in_place, *model_, *optimizer_, *loader_,
+                 train::TrainerOptions{.clip_norm = s.clip_norm,
+                                       .loss = task_->loss(),
+                                       .compile = true,
+                                       .compile_options = {.paged = s.paged}}) {
+  }
 
   nn::Module& model() override { return *model_; }
   Result<void> resume(const std::string& path,
                       formats::Verify verify) override {
-    return trainer_.resume(path, facts_, files::system_door(), verify);
+    return trainer_->resume(path, facts_, files::system_door(), verify);
   }
-  void prepare() override { trainer_.prepare(); }
-  void rehearse_save() const override { trainer_.rehearse_save(facts_); }
+  void prepare() override { trainer_->prepare(); }
+  void rehearse_save() const override { trainer_->rehearse_save(facts_); }
+  // Where the training part has fewer sizes of batches than the test part, the
+  // pass may need more than the steps did.
+  void rehearse_test() override {
+    // As a step has it, which is not rehearsed: else it goes with the plan.
+    optimizer_->set_state(optimizer_->zero_state());
+    trainer_.reset();
+    mode_.reset();
+    facts_ = {};
+    loader_.reset();
+    memory::domain().trim();
+    memory::domain().reset_peak();
+    data::Loader loader(task_->test(), {.batch = test_batch(batch_, *task_)});
+    train::evaluate(*model_, loader,
+                    {.loss = task_->loss(),
+                     .compile = true,
+                     .compile_options = {.paged = settings_.paged}});
+  }
   const compiler::Program& program() const override {
-    return trainer_.program();
+    return trainer_->program();
   }
-  const compiler::Plan& plan() const override { return trainer_.plan(); }
+  const compiler::Plan& plan() const override { return trainer_->plan(); }
   Bytes data_set_bytes() const override { return task_->data_bytes(); }
 
  private:
+  // The run says how large its model is. To count takes memory for a moment,
+  // and what comes later lies elsewhere for it.
+  static Bytes told_of(const nn::Module& model) {
+    return model.parameter_count() > 0 ? model.parameter_bytes() : 0;
+  }
+
+  const TrainSettings& settings_;
   std::unique_ptr<Task> task_;
   std::unique_ptr<nn::Layer> model_;
   std::unique_ptr<optim::Optimizer> optimizer_;
-  data::Loader loader_;
+  Bytes bytes_told_;
+  std::int64_t batch_;
+  std::optional<data::Loader> loader_;
   train::Facts facts_;  // of a checkpoint
-  train::ModeGuard mode_;
-  train::Trainer trainer_;
+  std::optional<train::ModeGuard> mode_;
+  std::optional<train::Trainer> trainer_;
 };
 
 Result<std::unique_ptr<Job>> make_job(const TrainSettings& s,
@@ -308,6 +344,10 @@ Result<std::unique_ptr<Job>> run_job(const TrainSettings& settings,
   return job;
 }
 
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
 // The run looks whether there is one before it does anything.
 Result<void> look_at_checkpoint(const TrainSettings& settings) {
   if (settings.resume.empty()) {
@@ -321,14 +361,13 @@ Result<void> look_at_checkpoint(const TrainSettings& settings) {
 }  // namespace
 
 Result<Rehearsal> rehearse(const TrainSettings& settings, std::int64_t batch) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   const auto domain =
       memory::Domain::create({.name = "rehearsal", .is_rehearsal = true});
   const UseDomain use_domain(*domain);
   Generator generator(settings.seed);
   const UseGenerator use_generator(generator);
   Rehearsal result;
-  memory::Stats stats;
   {
     if (auto good = look_at_checkpoint(settings); !good) {
       return tl::unexpected(good.error());
@@ -341,15 +380,16 @@ Result<Rehearsal> rehearse(const TrainSettings& settings, std::int64_t batch) {
     if (!job) {
       return tl::unexpected(job.error());
     }
-    stats = domain->stats();  // what is said of the run takes memory, too
+    const memory::Stats stats =
+        domain->stats();  // what is said of the run takes memory, too
     result = describe(**job, *domain);
+    result.plan_seconds = seconds_since(start);
+    (*job)->rehearse_test();
+    const memory::Stats after = domain->stats();
+    result.peak = std::max(stats.peak, after.peak);
+    result.live_peak = std::max(stats.live_peak, after.live_peak);
+    result.external = stats.external;  // with a reader of batches
   }
-  result.peak = stats.peak;
-  result.live_peak = stats.live_peak;
-  result.external = stats.external;
-  result.plan_seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-          .count();
   return result;
 }
 

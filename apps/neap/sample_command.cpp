@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/generator.hpp"
 #include "neap/threads/pool.hpp"
+#include "number_options.hpp"
 #include "saved_model.hpp"
 #include "task.hpp"
 
@@ -55,13 +57,16 @@ class Writer {
         block_(block),
         settings_(settings) {}
 
+  /// Ends early where standard output takes no more; the failure stays in the
+  /// stream, where the program's end finds it.
   void run(std::vector<std::int64_t> tokens) {
     print(tokens);
     if (tokens.empty()) {
       // A line's end stands before what has nothing before it.
       tokens.push_back(std::max<std::int64_t>(vocabulary_.token_of(U'\n'), 0));
     }
-    for (std::int64_t i = 0; i < settings_.length; ++i) {
+    for (std::int64_t i = 0; i < settings_.length && std::ferror(stdout) == 0;
+         ++i) {
       tokens.push_back(choose(scores_after(tokens), settings_));
       print(std::span(tokens).last(1));
     }
@@ -92,6 +97,34 @@ class Writer {
 
 }  // namespace
 
+namespace {
+
+void add_numbers(CLI::App& command, SampleSettings& settings) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 31;
+  add_number(command, "--length", settings.length, std::int64_t{1}, kMost,
+             "a whole number from 1 to 2^31", "tokens to write (default 500)")
+      ->type_name("N");
+  add_number(command, "--temperature", settings.temperature, 0.0, 100.0,
+             "a number from 0 to 100",
+             "below 1: likelier tokens more often; 0: the likeliest alone "
+             "(default 0.8)")
+      ->type_name("X");
+  add_number(command, "--top-k", settings.top_k, std::int64_t{0}, kMost,
+             "a whole number from 0 to 2^31",
+             "choose among so many; 0: among all (default 0)")
+      ->type_name("N");
+  add_number(command, "--seed", settings.seed, std::uint64_t{0},
+             std::numeric_limits<std::uint64_t>::max(),
+             "a whole number from 0 to 2^64 - 1", "of the choices (default 1)")
+      ->type_name("N");
+  add_number(command, "--threads", settings.threads, std::int64_t{0},
+             std::int64_t{256}, "a whole number from 0 to 256",
+             "threads that compute; 0: every processor (default 0)")
+      ->type_name("N");
+}
+
+}  // namespace
+
 void add_sample_options(CLI::App& command, SampleSettings& settings) {
   command
       .add_option("--load", settings.load, "a checkpoint that neap train saved")
@@ -101,28 +134,7 @@ void add_sample_options(CLI::App& command, SampleSettings& settings) {
       .add_option("--prompt", settings.prompt,
                   "what comes before (default nothing)")
       ->type_name("TEXT");
-  command
-      .add_option("--length", settings.length, "tokens to write (default 500)")
-      ->type_name("N")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));
-  command
-      .add_option("--temperature", settings.temperature,
-                  "below 1: likelier tokens more often; 0: the likeliest "
-                  "alone (default 0.8)")
-      ->type_name("X")
-      ->check(CLI::Range(0.0, 100.0));
-  command
-      .add_option("--top-k", settings.top_k,
-                  "choose among so many; 0: among all (default 0)")
-      ->type_name("N")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 31));
-  command.add_option("--seed", settings.seed, "of the choices (default 1)")
-      ->type_name("N");
-  command
-      .add_option("--threads", settings.threads,
-                  "threads that compute; 0: every processor (default 0)")
-      ->type_name("N")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{256}));
+  add_numbers(command, settings);
   command
       .add_option("--verify", settings.verify,
                   "compare the checksums of the file: on or off (default on)")

@@ -10,6 +10,7 @@
 #include "neap/formats/safetensors.hpp"
 #include "neap/train/checkpoint.hpp"
 #include "neap/train/save.hpp"
+#include "task.hpp"
 
 namespace neap::app {
 namespace {
@@ -37,6 +38,32 @@ Result<std::optional<data::Vocabulary>> vocabulary_of(
     return tl::unexpected(made.error());
   }
   return std::move(*made);
+}
+
+// A domain for models without elements, and a generator for their weights.
+class Apart {
+ private:
+  memory::Domain::Handle domain_ =
+      memory::Domain::create({.name = "sizes", .is_rehearsal = true});
+  UseDomain use_domain_{*domain_};
+  Generator generator_{0};
+  UseGenerator use_generator_{generator_};
+};
+
+// That there is a language model of the sizes that the file tells.
+Result<void> check_sizes(const SavedModel& saved, const std::string& path) {
+  if (!is_language_model(saved.settings.model) || !saved.vocabulary) {
+    return {};
+  }
+  const Apart apart;
+  try {
+    static_cast<void>(
+        make_language_model(saved.settings, saved.vocabulary->size()));
+  } catch (const ValueError& error) {
+    return failure(FailureKind::kCorrupt,
+                   fmt::format("{}: {}", base::shown_path(path), error.what()));
+  }
+  return {};
 }
 
 }  // namespace
@@ -75,19 +102,20 @@ Result<SavedModel> describe_saved(const std::string& path,
   }
   auto vocabulary = vocabulary_of(*file);
   if (!vocabulary) {
-    return tl::unexpected(vocabulary.error());
+    return tl::unexpected(
+        Failure{vocabulary.error().kind,
+                base::shown_path(path) + ": " + vocabulary.error().message});
   }
   saved.vocabulary = std::move(*vocabulary);
+  if (auto good = check_sizes(saved, path); !good) {
+    return tl::unexpected(good.error());
+  }
   return saved;
 }
 
 Result<void> check_fits(base::FunctionRef<std::unique_ptr<nn::Layer>()> make,
                         const std::string& path) {
-  const auto apart =
-      memory::Domain::create({.name = "sizes", .is_rehearsal = true});
-  const UseDomain use_domain(*apart);
-  Generator generator(0);
-  const UseGenerator use_generator(generator);
+  const Apart apart;
   return load_into(*make(), path, formats::Verify::kOff);
 }
 

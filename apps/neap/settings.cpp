@@ -5,30 +5,23 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
 #include "neap/base/shown.hpp"
 #include "neap/data/loader.hpp"
+#include "numbers.hpp"
 
 namespace neap::app {
 namespace {
 
 using Setter = std::function<std::string(TrainSettings&, const std::string&)>;
 
-template <class T>
-bool parse(std::string_view text, T& value) {
-  const char* end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc() && at == end;
-}
-
 Setter whole(std::int64_t TrainSettings::*field, std::int64_t least,
              std::int64_t most = std::numeric_limits<std::int32_t>::max()) {
   return [=](TrainSettings& s, const std::string& text) -> std::string {
     std::int64_t value = 0;
-    if (!parse(text, value) || value < least || value > most) {
+    if (!parse_number(text, value) || value < least || value > most) {
       return fmt::format("a whole number from {} to {}", least, most);
     }
     s.*field = value;
@@ -39,7 +32,7 @@ Setter whole(std::int64_t TrainSettings::*field, std::int64_t least,
 Setter real(double TrainSettings::*field, double least, double below) {
   return [=](TrainSettings& s, const std::string& text) -> std::string {
     double value = 0.0;
-    if (!parse(text, value) || !(value >= least && value < below)) {
+    if (!parse_number(text, value) || !(value >= least && value < below)) {
       return std::isfinite(below)
                  ? fmt::format("a number from {} up to, not including, {}",
                                least, below)
@@ -92,7 +85,7 @@ Setter any_text(std::string TrainSettings::*field) {
 }
 
 std::string set_seed(TrainSettings& s, const std::string& text) {
-  return parse(text, s.seed) ? "" : "a whole number from 0 to 2^64 - 1";
+  return parse_number(text, s.seed) ? "" : "a whole number from 0 to 2^64 - 1";
 }
 
 std::string set_hidden(TrainSettings& s, const std::string& text) {
@@ -101,7 +94,7 @@ std::string set_hidden(TrainSettings& s, const std::string& text) {
   for (std::size_t at = 0; at <= text.size() && !text.empty();) {
     const std::size_t comma = std::min(text.find(',', at), text.size());
     std::int64_t size = 0;
-    if (!parse(std::string_view(text).substr(at, comma - at), size) ||
+    if (!parse_number(std::string_view(text).substr(at, comma - at), size) ||
         size < 1 || size > kMost) {
       return fmt::format("sizes from 1 to {}, like 512,256", kMost);
     }
@@ -127,7 +120,7 @@ std::string set_budget(TrainSettings& s, const std::string& text) {
         number.remove_suffix(1);
       }
       Bytes count = 0;
-      if (parse(number, count) && count > 0 &&
+      if (parse_number(number, count) && count > 0 &&
           count <= kUnlimited / unit.bytes) {
         s.budget = count * unit.bytes;
         return {};
@@ -153,7 +146,7 @@ std::string set_save_every(TrainSettings& s, const std::string& text) {
     }
   }
   std::int64_t count = 0;
-  if (!parse(number, count) || count < 1 ||
+  if (!parse_number(number, count) || count < 1 ||
       count > std::numeric_limits<std::int32_t>::max()) {
     return "steps, like 500, or a time, like 90s, 10min or 1h";
   }

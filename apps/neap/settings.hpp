@@ -64,6 +64,7 @@ struct TrainSettings {
   std::string load;             // path of a model or checkpoint
   bool verify = true;           // the checksums of a file that is loaded
   std::string json;             // path; "-": standard output
+  std::string config;           // path of the TOML file with these; empty: none
   std::string metrics;          // path of JSON lines; empty: none
   std::string tensorboard;      // folder of event files; empty: none
   std::string progress = "auto";

@@ -30,7 +30,7 @@ Json finite_or_null(double value) {
 std::string to_json(const Summary& s) {
   const Json json = {
       {"test_accuracy", or_null(s.test_accuracy)},
-      {"test_loss", finite_or_null(s.test_loss)},
+      {"test_loss", s.test_loss ? finite_or_null(*s.test_loss) : Json(nullptr)},
       {"train_loss", finite_or_null(s.train_loss)},
       {"steps", s.steps},
       {"resumed_steps", s.resumed_steps},

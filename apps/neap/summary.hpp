@@ -20,7 +20,7 @@ namespace neap::app {
 
 struct Summary {
   std::optional<double> test_accuracy;  // in [0, 1]; none of a text
-  double test_loss = 0.0;
+  std::optional<double> test_loss;      // none without a test part
   double train_loss = 0.0;  // of the last step; NaN where there was none
   std::int64_t steps = 0;
   std::int64_t resumed_steps = 0;  // of these, before this process

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "image_task.hpp"
 #include "neap/data/text_set.hpp"
 #include "neap/files/door.hpp"
@@ -73,6 +75,10 @@ Result<std::unique_ptr<Task>> make_task(const TrainSettings& settings) {
   }
   return is_language_model(settings.model) ? make_text_task(settings)
                                            : make_image_task(settings);
+}
+
+std::int64_t test_batch(std::int64_t batch, const Task& task) {
+  return std::min(batch, task.train().size());
 }
 
 std::unique_ptr<nn::Layer> make_language_model(const TrainSettings& s,

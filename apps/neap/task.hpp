@@ -42,6 +42,11 @@ class Task {
 /// data's files.
 Result<std::unique_ptr<Task>> make_task(const TrainSettings& settings);
 
+/// Samples that the test pass takes at once: no more than a step of `batch`
+/// has, which is all that the training part has where that is less. A pass over
+/// more would need what the steps do not.
+std::int64_t test_batch(std::int64_t batch, const Task& task);
+
 /// A language model of the settings' sizes. REQUIRES: the settings name one.
 std::unique_ptr<nn::Layer> make_language_model(const TrainSettings& settings,
                                                std::int64_t vocabulary);

@@ -61,7 +61,8 @@ class Walk {
     return brackets_ <= kDeepestToml && dots_ <= kDeepestToml;
   }
 
-  // One of a single line ends with its line in any case.
+  // One of a single line ends with its line in any case. One of several may end
+  // in four or five quotes, of which the first one or two are content.
   void skip_string(char quote) noexcept {
     const char all[] = {quote, quote, quote};
     const std::string_view thrice(all, sizeof(all));
@@ -74,6 +75,10 @@ class Walk {
       skip(is_escape ? 2 : 1);
     }
     skip(rest_.starts_with(end) ? end.size() : 0);
+    for (int more = 0; is_long && more < 2 && rest_.starts_with(quote);
+         ++more) {
+      skip(1);
+    }
   }
 
   void skip(std::size_t count) noexcept {

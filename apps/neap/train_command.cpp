@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <limits>
 #include <memory>
 
 #include "interrupt.hpp"
@@ -20,6 +19,7 @@
 #include "neap/train/fit.hpp"
 #include "neap/train/metrics.hpp"
 #include "neap/train/state_hash.hpp"
+#include "output_files.hpp"
 #include "probe.hpp"
 #include "progress.hpp"
 #include "run_parts.hpp"
@@ -237,9 +237,7 @@ class Session {
     summary.external = domain_.stats().external;  // with the reader's stack
     summary.steps = result.steps;
     summary.resumed_steps = result.resumed;
-    summary.train_loss = result.steps > result.resumed
-                             ? result.last_loss
-                             : std::numeric_limits<double>::quiet_NaN();
+    summary.train_loss = result.last_loss;
     summary.images_per_second = static_cast<double>(images) / result.seconds;
     summary.step_ms_median = probe.step_ms();
     summary.heap_calls_per_step = probe.heap_calls();
@@ -276,12 +274,16 @@ class Session {
     // Pages of the steps that do not suit the test would count beside its own,
     // and the run would hold more than was said of it.
     domain_.trim();
-    data::Loader loader(task_->test(), {.batch = settings_.batch});
+    data::Loader loader(task_->test(),
+                        {.batch = test_batch(settings_.batch, *task_)});
     const train::Evaluation result =
         train::evaluate(model, loader,
                         {.loss = task_->loss(),
                          .compile = settings_.compile,
                          .compile_options = {.paged = settings_.paged}});
+    if (result.samples == 0) {
+      return;  // there is no test part, and nothing to say of it
+    }
     if (task_->has_accuracy()) {
       summary.test_accuracy = result.accuracy;
     }
@@ -327,8 +329,10 @@ void print_report(std::FILE* out, const Summary& s, const std::string& table) {
   if (s.test_accuracy) {
     say(out, "accuracy {:.2f} %, ", *s.test_accuracy * 100.0);
   }
-  say(out, "loss {:.4f}, after {} steps {}\n", s.test_loss,
-      format_grouped(s.steps), format_speed(s));
+  const std::string loss =
+      s.test_loss ? fmt::format("{:.4f}", *s.test_loss) : "none";
+  say(out, "loss {}, after {} steps {}\n", loss, format_grouped(s.steps),
+      format_speed(s));
   say(out, "\nmemory at the high-water mark of live bytes\n{}\n", table);
   say(out, "live at most  {}\n", format_bytes(s.stats.live_peak));
   say(out, "held at most  {}", format_bytes(s.stats.peak));
@@ -352,6 +356,9 @@ void print_report(std::FILE* out, const Summary& s, const std::string& table) {
 // What would fail at the end, or before the first step, asked before the data.
 ExitCode try_files(const TrainSettings& settings) {
   files::Door& door = files::system_door();
+  if (auto good = check_train_files(door, settings); !good) {
+    return fail(ExitCode::kUsage, good.error().message);
+  }
   const bool has_json = !settings.json.empty() && settings.json != "-";
   for (const auto& [option, path] :
        {std::pair("--json", has_json ? settings.json : std::string()),

@@ -4,6 +4,7 @@
 // are read, never memory-mapped: a mapped file that shrinks ends the process.
 //
 // All failures are values; a message names the path, the fact and what to do.
+// The system's door refuses a path with a zero byte (kUnsupported).
 // A door may be used by any number of threads; a File by one at a time.
 #pragma once
 
@@ -30,6 +31,10 @@ struct PathFacts {
   /// path asked about where `kind` is kDirectory or kOther.
   std::string target;
   std::uint32_t mode = 0;  // permission bits, of a file
+  /// Both together are the same for every name of one file or folder, and for
+  /// no other; 0 where there is none, or the door keeps none.
+  std::uint64_t device = 0;
+  std::uint64_t number = 0;
 };
 
 class NEAP_API Door {

@@ -56,6 +56,17 @@ tl::unexpected<Failure> refused(std::string_view what, std::string_view path,
                   std::generic_category().message(error), advice(error)));
 }
 
+// The system would take such a path for the part before the zero byte.
+Result<void> expect_whole(std::string_view what, const std::string& path) {
+  if (path.find('\0') == std::string::npos) {
+    return {};
+  }
+  return failure(FailureKind::kUnsupported,
+                 fmt::format("cannot {} {}: a path with a zero byte; give one "
+                             "without",
+                             what, base::shown_path(path)));
+}
+
 template <class Call>
 auto repeat_if_interrupted(const Call& call) {
   auto result = call();
@@ -167,6 +178,12 @@ class SystemDoor final : public Door {
   void abandon(File& file) noexcept override { ::close(file.handle()); }
 
   Result<void> rename(const std::string& from, const std::string& to) override {
+    if (auto whole = expect_whole("rename", from).and_then([&] {
+          return expect_whole("rename to", to);
+        });
+        !whole) {
+      return tl::make_unexpected(std::move(whole.error()));
+    }
     if (::rename(from.c_str(), to.c_str()) != 0) {
       return refused(fmt::format("rename {} to", base::shown_path(from)), to,
                      errno);
@@ -175,6 +192,9 @@ class SystemDoor final : public Door {
   }
 
   Result<void> remove(const std::string& path) override {
+    if (auto whole = expect_whole("remove", path); !whole) {
+      return tl::make_unexpected(std::move(whole.error()));
+    }
     if (::unlink(path.c_str()) != 0) {
       return refused("remove", path, errno);
     }
@@ -182,6 +202,9 @@ class SystemDoor final : public Door {
   }
 
   Result<void> make_directory(const std::string& path) override {
+    if (auto whole = expect_whole("make folder", path); !whole) {
+      return tl::make_unexpected(std::move(whole.error()));
+    }
     std::error_code error;
     std::filesystem::create_directories(path, error);
     if (error) {
@@ -205,6 +228,9 @@ class SystemDoor final : public Door {
   }
 
   Result<bool> exists(const std::string& path) override {
+    if (auto whole = expect_whole("look for", path); !whole) {
+      return tl::make_unexpected(std::move(whole.error()));
+    }
     struct stat facts {};
     if (::stat(path.c_str(), &facts) == 0) {
       return true;
@@ -216,17 +242,22 @@ class SystemDoor final : public Door {
   }
 
   Result<PathFacts> inspect(const std::string& path) override {
+    if (auto whole = expect_whole("look at", path); !whole) {
+      return tl::make_unexpected(std::move(whole.error()));
+    }
     PathFacts facts{.target = path};
     struct stat found {};
     if (::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
       facts.kind =
           S_ISDIR(found.st_mode) ? PathKind::kDirectory : PathKind::kOther;
+      facts.device = found.st_dev;
+      facts.number = found.st_ino;
       return facts;
     }
     for (int links = 0; links <= kMostLinks; ++links) {
       // A link there stands for an open file (/dev/stdout), not for a name.
       if (facts.target.starts_with("/proc/")) {
-        return PathFacts{PathKind::kOther, path, 0};
+        return PathFacts{.kind = PathKind::kOther, .target = path};
       }
       if (::lstat(facts.target.c_str(), &found) != 0) {
         if (errno == ENOENT) {
@@ -237,6 +268,8 @@ class SystemDoor final : public Door {
       if (!S_ISLNK(found.st_mode)) {
         facts.kind = PathKind::kFile;
         facts.mode = found.st_mode & kPermissions;
+        facts.device = found.st_dev;
+        facts.number = found.st_ino;
         return facts;
       }
       std::error_code error;
@@ -251,6 +284,9 @@ class SystemDoor final : public Door {
   }
 
   Result<std::vector<std::string>> list(const std::string& directory) override {
+    if (auto whole = expect_whole("list folder", directory); !whole) {
+      return tl::make_unexpected(std::move(whole.error()));
+    }
     struct Closer {
       void operator()(DIR* open) const noexcept { ::closedir(open); }
     };
@@ -276,6 +312,9 @@ class SystemDoor final : public Door {
 
  private:
   Result<File> open(const std::string& path, int flags, std::string_view what) {
+    if (auto whole = expect_whole(what, path); !whole) {
+      return tl::make_unexpected(std::move(whole.error()));
+    }
     constexpr mode_t kReadableByAll = 0666;  // less the user's mask
     const int descriptor = repeat_if_interrupted([&] {
       return ::open(path.c_str(), flags | O_CLOEXEC, kReadableByAll);

@@ -2,6 +2,7 @@
 #include "neap/train/fit.hpp"
 
 #include <chrono>
+#include <limits>
 
 #include "neap/compile/compile.hpp"
 #include "neap/graph/recorder.hpp"
@@ -138,10 +139,12 @@ Evaluation evaluate_by(Measure&& measure, data::Loader& loader) {
     result.accuracy += accuracy_of(output, batch->target) * samples;
     result.samples += batch->size();
   }
-  if (result.samples > 0) {
-    result.loss /= static_cast<double>(result.samples);
-    result.accuracy /= static_cast<double>(result.samples);
+  if (result.samples == 0) {
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    return {.loss = kNone, .accuracy = kNone, .samples = 0};
   }
+  result.loss /= static_cast<double>(result.samples);
+  result.accuracy /= static_cast<double>(result.samples);
   return result;
 }
 

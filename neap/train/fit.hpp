@@ -3,6 +3,7 @@
 // or steps and lets a callback watch and stop it; evaluate() measures.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -47,7 +48,8 @@ struct FitResult {
   std::int64_t steps = 0;    // done; with those before a resume
   std::int64_t resumed = 0;  // of these, before
   double seconds = 0.0;
-  double last_loss = 0.0;
+  /// NaN where no step was left to do.
+  double last_loss = std::numeric_limits<double>::quiet_NaN();
   bool is_stopped = false;  // by the callback
   /// Nothing was done, and everything is as before.
   std::optional<Failure> resume_failure{};
@@ -62,8 +64,9 @@ NEAP_API FitResult fit(nn::Layer& model, optim::Optimizer& optimizer,
                        CallSite site = CallSite::here());
 
 struct Evaluation {
-  double loss = 0.0;      // mean over samples
-  double accuracy = 0.0;  // in [0, 1]; NaN where the target is not labels
+  double loss = 0.0;      // mean over samples; NaN of none
+  double accuracy = 0.0;  // in [0, 1]; NaN likewise, and of other targets
+                          // than labels
   std::int64_t samples = 0;
 };
 
@@ -74,8 +77,8 @@ struct EvaluateOptions {
 };
 
 /// One pass without gradients, in evaluation mode; every module's mode is put
-/// back. An empty set gives zeros. THROWS: whatever a layer, the loss or the
-/// door throws; compiled, as neap::compile.
+/// back. A loader without a batch gives NaN, over 0 samples. THROWS: whatever a
+/// layer, the loss or the door throws; compiled, as neap::compile.
 NEAP_API Evaluation evaluate(nn::Layer& model, data::Loader& loader,
                              const EvaluateOptions& options = {},
                              CallSite site = CallSite::here());

@@ -8,7 +8,7 @@ import time
 import unittest
 
 import tool_case
-from tool_case import DATA, OK, ToolCase, USAGE, idx
+from tool_case import DATA, OK, SMALL_GPT, ToolCase, USAGE, idx
 
 LONGEST = 1800  # of a line, with 80 characters for each piece of foreign text
 
@@ -41,6 +41,21 @@ class HostileFilesTest(ToolCase):
                      "".join(f"[{'a.' * n}a]\n" for n in range(300)),
                      "a" + ".a" * 65 + " = 1\n", "[" * 60_000):
             self.config(text)
+
+    def test_toml_that_nests_behind_a_long_string_is_refused(self):
+        # A long string may end in four or five quotes.
+        deep = ".b" * 32_700
+        for quote in ('"', "'"):
+            for more in range(3):
+                self.config(f"t = {{a = {quote * 3}x{quote * (3 + more)} , "
+                            f"b{deep} = 1}}\n", says="nest deeper")
+            # Six are an empty string, and eight one of two quotes.
+            for count in (6, 8):
+                self.config(f"t = {{a = {quote * count} , b{deep} = 1}}\n",
+                            says="nest deeper")
+            # Content again, behind an end.
+            self.config(f"t = {quote * 3}x{quote * 4}\nu = {quote * 3}"
+                        f"{'.b' * 300}{quote * 3}\n", says="unknown key")
 
     def test_toml_of_settings_is_taken(self):
         path = self.folder / "run.toml"
@@ -158,6 +173,19 @@ class HostileFilesTest(ToolCase):
         for claim in ({"layers": "100000"}, {"layers": "2"}, {"dim": "65536"},
                       {"block": "60000"}):
             self.refused(DATA, "sample", "--load", self.claim(gpt, **claim))
+
+    def test_a_model_that_cannot_be_is_the_fault_of_its_file(self):
+        gpt = self.folder / "gpt.safetensors"
+        self.run_tool("train", *SMALL_GPT, "--data", "text", "--path",
+                      self.write_text(), "--steps", "1", "--batch", "2",
+                      "--save", gpt, "--progress", "none")
+        for claim in ({"heads": "3"}, {"heads": "32"}, {"characters": ""},
+                      {"dim": "15"}):
+            path = self.claim(gpt, **claim)
+            self.refused(DATA, "sample", "--load", path, says=str(path))
+            self.refused(DATA, "eval", "--data", "text", "--path",
+                         self.folder / "text.txt", "--load", path,
+                         says=str(path))
 
     def test_a_dash_for_json_prints_json_alone(self):
         status, output, errors = self.run_tool(

@@ -1,0 +1,151 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "output_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "neap/base/shown.hpp"
+#include "neap/files/door.hpp"
+#include "run_parts.hpp"
+
+namespace neap::app {
+namespace {
+
+// Which file a path is; of one that is not there its folder, and its name in
+// that.
+struct Identity {
+  std::uint64_t device = 0;
+  std::uint64_t number = 0;
+  std::string name{};  // empty: it is there
+
+  bool operator==(const Identity&) const = default;
+};
+
+std::string without_last_slashes(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) {
+    path.pop_back();
+  }
+  return path;
+}
+
+// Nothing of a device or pipe, and of a path that cannot be looked at: who uses
+// it is told why.
+std::optional<Identity> identity_of(files::Door& door,
+                                    const std::string& path) {
+  const auto facts = door.inspect(without_last_slashes(path));
+  if (!facts || facts->kind == files::PathKind::kOther) {
+    return std::nullopt;
+  }
+  if (facts->kind != files::PathKind::kNothing) {
+    return Identity{facts->device, facts->number};
+  }
+  const auto folder = door.inspect(files::directory_of(facts->target));
+  if (!folder || folder->kind != files::PathKind::kDirectory) {
+    return std::nullopt;
+  }
+  // The whole path where it has no slash: npos + 1 is 0.
+  return Identity{folder->device, folder->number,
+                  facts->target.substr(facts->target.rfind('/') + 1)};
+}
+
+Result<void> check_pair(files::Door& door, const NamedFile& output,
+                        const NamedFile& other) {
+  if (output.path.empty() || other.path.empty()) {
+    return {};
+  }
+  const auto written = identity_of(door, output.path);
+  if (!written || written != identity_of(door, other.path)) {
+    return {};
+  }
+  return failure(FailureKind::kMismatch,
+                 fmt::format("{} and {} are the same file, {}; give {} another",
+                             output.option, other.option,
+                             base::shown_path(other.path), output.option));
+}
+
+Result<void> check_pairs(files::Door& door, const NamedFile& output,
+                         std::span<const NamedFile> others) {
+  for (const NamedFile& other : others) {
+    if (auto good = check_pair(door, output, other); !good) {
+      return good;
+    }
+  }
+  return {};
+}
+
+// A folder of images has other files, too.
+bool is_of_images(std::string_view name) {
+  constexpr std::array<std::string_view, 3> kEnds{"-ubyte", "-ubyte.gz",
+                                                  ".bin"};
+  return std::any_of(kEnds.begin(), kEnds.end(),
+                     [&](std::string_view end) { return name.ends_with(end); });
+}
+
+void add_images(files::Door& door, const char* option,
+                const std::string& folder, std::vector<NamedFile>& files) {
+  const auto names = door.list(folder);
+  if (!names) {
+    return;  // who reads it is told why
+  }
+  for (const std::string& name : *names) {
+    if (is_of_images(name)) {
+      files.push_back({option, fmt::format("{}/{}", folder, name)});
+    }
+  }
+}
+
+}  // namespace
+
+Result<void> check_distinct(files::Door& door,
+                            std::span<const NamedFile> outputs,
+                            std::span<const NamedFile> inputs) {
+  while (!outputs.empty()) {
+    const NamedFile& output = outputs.front();
+    outputs = outputs.subspan(1);
+    if (auto good =
+            check_pairs(door, output, outputs).and_then([&]() -> Result<void> {
+              return check_pairs(door, output, inputs);
+            });
+        !good) {
+      return good;
+    }
+  }
+  return {};
+}
+
+std::vector<NamedFile> data_files(files::Door& door, const TrainSettings& s) {
+  std::vector<NamedFile> files;
+  if (s.data == "text" || s.data == "csv") {
+    files.push_back({"--path", s.path});
+  } else if (s.data == "cifar10" || s.data == "cifar100") {
+    add_images(door, "--path", s.path, files);
+  } else {
+    add_images(door, "--data", data_directory(s), files);
+  }
+  return files;
+}
+
+Result<void> check_train_files(files::Door& door, const TrainSettings& s) {
+  const NamedFile json{"--json", s.json == "-" ? std::string() : s.json};
+  const std::array<NamedFile, 4> outputs{{{"--save", s.save},
+                                          json,
+                                          {"--metrics", s.metrics},
+                                          {"--tensorboard", s.tensorboard}}};
+  std::vector<NamedFile> inputs = data_files(door, s);
+  inputs.push_back({"--config", s.config});
+  if (s.kernels.find('/') != std::string::npos) {
+    inputs.push_back({"--kernels", s.kernels});
+  }
+  if (auto good = check_distinct(door, outputs, inputs); !good) {
+    return good;
+  }
+  const NamedFile resumed{"--resume", s.resume};
+  return check_distinct(door, std::span(outputs).subspan(1),
+                        std::span(&resumed, 1));
+}
+
+}  // namespace neap::app
