@@ -99,7 +99,8 @@ class NEAP_API Scope {
   /// order. What is no member, or undefined, is left alone.
   template <Scoped... T>
   void release(const T&... items) {
-    (for_each(items, [this](const auto& item) { release_handle(item); }), ...);
+    (for_each(items, [this](const auto& item) { this->release_handle(item); }),
+     ...);
   }
   /// Gives back what was not kept.
   void release_all() noexcept;

@@ -20,6 +20,8 @@
 namespace neap {
 namespace {
 
+// NOLINTBEGIN(bugprone-use-after-move): that is what is tested
+
 TEST(MovedFromTest, ASegmentRefuses) {
   auto segment = rematerialise([](const Tensor& x) { return mul(x, x); });
   const auto moved = std::move(segment);
@@ -99,6 +101,8 @@ TEST(MovedFromTest, ARecurrentLayerRefuses) {
   const nn::LSTM moved = std::move(lstm);
   EXPECT_THROW(lstm(ones({1, 1, 2})), UseAfterRelease);
 }
+
+// NOLINTEND(bugprone-use-after-move)
 
 }  // namespace
 }  // namespace neap
