@@ -71,7 +71,8 @@ ExitCode run(const SavedModel& saved) {
       !loaded) {
     return fail(ExitCode::kData, loaded.error().message);
   }
-  data::Loader loader((*task)->test(), {.batch = settings.batch});
+  data::Loader loader((*task)->test(),
+                      {.batch = test_batch(settings.batch, **task)});
   const train::Evaluation found = train::evaluate(
       *model, loader, {.loss = (*task)->loss(), .compile = settings.compile});
   const bool has_accuracy = (*task)->has_accuracy();

@@ -2,9 +2,11 @@
 #include "neap/compile/handle_book.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "neap/base/raise.hpp"
+#include "neap/memory/scope.hpp"
 
 namespace neap::compiler {
 
@@ -282,12 +284,24 @@ void HandleBook::note_exits(
   }
 }
 
+// The scope that released a body takes it in again where it is the current one.
+// No other does, which would release it too early.
+void HandleBook::revive(Revoked& revoked) noexcept {
+  tensor::Body& body = *revoked.body;
+  if (body.array()) {
+    return;
+  }
+  const memory::Scope* current = memory::Scope::current();
+  std::optional<memory::OutsideScopes> apart;
+  if (current == nullptr || current->site() != body.revoked_by()) {
+    apart.emplace();
+  }
+  body.revive(std::move(revoked.array), std::move(revoked.link), body.output());
+}
+
 void HandleBook::restore() noexcept {
   for (Revoked& revoked : revoked_) {
-    if (!revoked.body->array()) {
-      revoked.body->revive(std::move(revoked.array), std::move(revoked.link),
-                           revoked.body->output());
-    }
+    revive(revoked);
   }
   for (Spare& spare : spares_) {
     if (spare.handle != nullptr) {

@@ -118,6 +118,7 @@ class HandleBook {
     base::Ref<tensor::Array> array;
     base::Ref<tensor::GraphLink> link;
   };
+  static void revive(Revoked& revoked) noexcept;
   memory::Vector<Revoked> revoked_;
   struct Spare {
     Tensor* handle = nullptr;

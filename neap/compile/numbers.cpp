@@ -11,7 +11,7 @@ namespace neap::compiler {
 namespace {
 
 // Integers beside numbers are indices or labels where the op takes both as they
-// are; it says nothing then of what it is to take the numbers in.
+// are. They do not say then in which dtype the numbers are to be.
 bool takes_all(const graph::OpCall& call) {
   memory::Vector<tensor::Spec> specs;
   specs.reserve(call.inputs.size());
@@ -51,7 +51,9 @@ std::optional<DType> Numbers::dtype_for(const graph::OpCall& call) const {
     // Conditions and packed bits say nothing of what they choose from.
     const bool says = kind == Kind::kTensor && tensor.dtype() != DType::kBool &&
                       tensor.dtype() != DType::kU8;
-    if (says && !others) {
+    const bool says_more =
+        !others || (!is_floating(*others) && is_floating(tensor.dtype()));
+    if (says && says_more) {
       others = tensor.dtype();
     }
   }

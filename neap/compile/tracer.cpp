@@ -48,7 +48,7 @@ memory::Vector<Tensor> Tracer::add_arguments(std::span<const Spec> specs,
     arguments.push_back(
         values_.add_argument(specs[i], has_gaps ? &layout : nullptr, site_));
     numbers_.add_argument(arguments.back());
-    arguments_.push_back(arguments.back().array()->storage().get());
+    arguments_.push_back(arguments.back().array().get());
   }
   return arguments;
 }

@@ -150,7 +150,7 @@ class Tracer final : public graph::Recorder,
   Places flag_places_;  // among the program's
   Places generation_places_;
   Numbers numbers_;
-  memory::Vector<const tensor::Storage*> arguments_;  // of their stand-ins
+  memory::Vector<const tensor::Array*> arguments_;  // of their stand-ins
   Generator generator_;
   base::SiteId site_;
   memory::Domain& domain_;

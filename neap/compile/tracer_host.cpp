@@ -22,8 +22,8 @@ void refuse_removal(const graph::Hook& hook, base::SiteId step) {
 
 void refuse_revoke(base::SiteId step) {
   raise<TraceError>(
-      "scope: the step traced at {} gives back a tensor that was there before, "
-      "which a run would not do again; do it outside",
+      "scope: the step traced at {} releases a tensor that was there before, "
+      "which a run would not do again; release it outside",
       base::format_site(step));
 }
 
@@ -186,9 +186,11 @@ void Tracer::on_handle_asked(const Tensor& handle,
 void Tracer::note_question(const Tensor& handle,
                            tensor::Question question) noexcept {
   const base::Ref<tensor::Body>& body = handle.shared();
+  if (body && body->link()) {
+    return;  // a place that the step itself gave it
+  }
   if (question == tensor::Question::kMeaning || !body || !body->array() ||
-      std::ranges::find(arguments_, body->array()->storage().get()) ==
-          arguments_.end()) {
+      std::ranges::find(arguments_, body->array().get()) == arguments_.end()) {
     return;
   }
   GraphQuestions& asked = program_.asked_of_arguments;
@@ -214,7 +216,7 @@ void Tracer::on_handle_end(const Tensor& handle) noexcept {
   }
 }
 
-// What cannot be noted for lack of memory stays revoked.
+// A body that no memory is left to note stays revoked.
 void Tracer::on_revoke(tensor::Body& body) noexcept {
   if (is_restored_ || body.is_of_trace()) {
     return;

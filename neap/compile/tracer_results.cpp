@@ -85,7 +85,7 @@ Operand Tracer::result_of(const Tensor& tensor) {
   return values_.is_constant(tensor) ? own_copy(tensor, "trace") : operand;
 }
 
-// Where the handle that the step leaves belongs, beside the scope that is open
+// The scope of a handle that the step leaves, beside the one that is open
 // around the call.
 ResultScope Tracer::scope_of(const Tensor& result) const {
   const memory::Scope* current = memory::Scope::current();

@@ -12,8 +12,8 @@ double exact(Integer number, const CallSite& site) {
   constexpr double kEnd = std::is_signed_v<Integer> ? 0x1p63 : 0x1p64;
   if (converted >= kEnd || static_cast<Integer>(converted) != number) {
     base::raise<ValueError>(
-        "operand: at {} ops take numbers as doubles, and {} is none; make a "
-        "tensor of it, by from_values()",
+        "operand: at {} ops take numbers as doubles, and no double is {}; make "
+        "a tensor of it with from_span()",
         base::format_site(base::intern(site)), number);
   }
   return converted;

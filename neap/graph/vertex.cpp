@@ -145,6 +145,10 @@ void Leaf::set_grad(Tensor grad) noexcept {
 }
 
 Leaf* leaf_of(const Tensor& tensor) {
+  if (tensor::are_handles_heard()) [[unlikely]] {
+    // An argument of a traced step is none there, and may be one in a call.
+    tensor::handle_is_asked(tensor, tensor::Question::kGrad);
+  }
   return tensor.link() && tensor.is_leaf()
              ? static_cast<Leaf*>(tensor.link().get())
              : nullptr;
@@ -172,6 +176,9 @@ Tensor requires_grad_(Tensor tensor, bool value, CallSite site) {
     tensor.set_link(graph::Leaf::create(tensor.array()->storage()->tag().owner,
                                         base::intern(site),
                                         tensor.array()->domain()));
+  } else {
+    // A traced step hears that an argument is not to require a gradient.
+    static_cast<void>(tensor.requires_grad());
   }
   return tensor;
 }

@@ -147,7 +147,8 @@ Tensor Tensor::detach() const {
 }
 
 Tensor Tensor::alias() const {
-  tell_of_question();
+  tell_of_question(tensor::Question::kRequiresGrad);
+  tell_of_question(tensor::Question::kIsLeaf);
   base::Ref<Array> own = Array::make(array()->storage(), array()->layout());
   tensor::copy_tangents(*array(), *own);
   return Tensor(std::move(own), link(), output_index());

@@ -77,6 +77,36 @@ TEST(StepArgumentsInGraphsTest, GradientsEnabledInTheStepReachIt) {
   EXPECT_FALSE(tracked.grad().defined());
 }
 
+TEST(StepArgumentsInGraphsTest, AGradientThatTheStepClears) {
+  auto step = neap::compile([](const Tensor& x) {
+    zero_grad(std::span(&x, 1));
+    return x * 2.0;
+  });
+  auto freezing = neap::compile([](const Tensor& x) {
+    requires_grad_(x, false);
+    return x * 2.0;
+  });
+  const Tensor leaf = requires_grad_(full({2}, 1.0));
+  backward(sum(leaf));
+  const NoGrad none;
+  EXPECT_THAT([&] { step(leaf); }, is_refused("has a gradient"));
+  EXPECT_THAT([&] { freezing(leaf); }, is_refused("requires grad"));
+}
+
+// The leaf is the step's own, whatever the argument is.
+TEST(StepArgumentsInGraphsTest, ALeafThatTheStepMakesOfOneIsNoQuestion) {
+  auto step = neap::compile([](const Tensor& x) {
+    const EnableGrad enabled;
+    const Tensor p = requires_grad_(x.detach());
+    backward(sum(p * p));
+    return p.grad();
+  });
+  const Tensor leaf = requires_grad_(full({2}, 3.0));
+  backward(sum(leaf));
+  const NoGrad none;
+  EXPECT_THAT(floats(step(leaf)), Each(6.0F));
+}
+
 // Nothing is asked, so that any argument will do.
 TEST(StepArgumentsInGraphsTest, AStepThatDoesNotAskTakesAll) {
   auto step = neap::compile([](const Tensor& x) { return relu(x) + 1.0; });

@@ -27,6 +27,16 @@ TEST(StepNumbersTest, AnIndexDoesNotSayWhatANumberIs) {
   EXPECT_THAT(y.to_vector(), ElementsAre(0.25, 0.75, 0.75));
 }
 
+TEST(StepNumbersTest, AnIndexBeforeTheValuesSaysNothing) {
+  auto step =
+      neap::compile([](const Tensor& index, const Tensor& x, const Tensor& by) {
+        return index_select(x * by, 0, index) * by;
+      });
+  const Tensor index = from_values({1, 0}, {2}, i64);
+  EXPECT_THAT(step(index, full({2}, 3.0), 0.5).to_vector(),
+              ElementsAre(0.75, 0.75));
+}
+
 TEST(StepNumbersTest, IntegersSayItWhereNothingElseCan) {
   auto step =
       neap::compile([](const Tensor& x, const Tensor& by) { return x * by; });

@@ -103,7 +103,7 @@ TEST_F(StepScopesTest, TensorsOfTheCallersAreNotGivenBack) {
     epoch.release_all_but(y);
     return y;
   });
-  const auto is_refused = ThrowsMessage<TraceError>(HasSubstr("gives back"));
+  const auto is_refused = ThrowsMessage<TraceError>(HasSubstr("releases"));
   EXPECT_THAT([&] { step.prepare({tensor::Spec{f32, {2}}}); }, is_refused);
   EXPECT_THAT([&] { step(x_); }, is_refused);
   EXPECT_THAT(floats(temporary), Each(3.0F));

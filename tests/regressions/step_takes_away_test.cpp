@@ -118,7 +118,7 @@ TEST_F(StepTakesAwayTest, AContainerThatGrowsByUndefinedHandlesIsRefused) {
 
 // A scope of the step's may end what was there before: once, in the trace.
 TEST_F(StepTakesAwayTest, ACapturedTensorGivenToAScopeStays) {
-  const auto is_refused = ThrowsMessage<TraceError>(HasSubstr("gives back"));
+  const auto is_refused = ThrowsMessage<TraceError>(HasSubstr("releases"));
   const Tensor captured = full({2}, 2.0);
   const Tensor copy = captured;
   auto step = neap::compile([&](const Tensor& x) {
@@ -135,6 +135,20 @@ TEST_F(StepTakesAwayTest, ACapturedTensorGivenToAScopeStays) {
     EXPECT_THAT(floats(captured), Each(2.0F));
     EXPECT_THAT(floats(copy), Each(2.0F));
   }
+}
+
+TEST_F(StepTakesAwayTest, ARefusedCallPutsNothingIntoTheCallersScope) {
+  const Tensor captured = full({2}, 2.0);
+  auto step = neap::compile([&](const Tensor& x) {
+    Scope scope;
+    scope.attach(captured);
+    return x * 2.0;
+  });
+  {
+    const Scope iteration;
+    EXPECT_THROW(step(x_), TraceError);
+  }
+  EXPECT_THAT(floats(captured), Each(2.0F));
 }
 
 TEST_F(StepTakesAwayTest, ACapturedTensorOfAScopeMayBeReadInOne) {
