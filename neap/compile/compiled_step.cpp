@@ -17,6 +17,22 @@ bool is_part() {
   return context.trace != nullptr || context.recorder != nullptr;
 }
 
+// The step would see what it assigns, where its program has the value of
+// before.
+void check_handles(const Program& program,
+                   std::span<const Argument> arguments) {
+  for (const ReboundHandle& state : program.rebound_handles) {
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (arguments[i].tensor == state.handle) {
+        raise<ValueError>(
+            "compile: argument {} is the handle itself that the step assigns "
+            "to; give a copy of the handle",
+            i);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 // One call at a time; what it held of the caller's goes at its end.
@@ -175,6 +191,7 @@ void CompiledStep::call(Step step, std::span<const Argument> arguments,
       !entry.is_new) {
     verify(step, entry);
   }
+  check_handles(executor.program(), arguments);
   fit(entry);
   use(executor);
   results_.resize(executor.results().count());

@@ -50,7 +50,15 @@ Tensor Tracer::create(const Creation& what) {
 
 void Tracer::made(const Tensor& tensor) {
   const Inside inside(*this);
-  check_context("create", tensor.array()->storage()->tag().site);
+  const base::SiteId made = tensor.array()->storage()->tag().site;
+  check_context("create", made);
+  if (tensor.array()->storage()->is_lent()) {
+    raise<TraceError>(
+        "borrow: at {} the step being traced borrows memory, which its runs "
+        "would read later; borrow it outside, or give the tensor as an "
+        "argument",
+        base::format_site(made));
+  }
   values_.add_made(tensor);
 }
 

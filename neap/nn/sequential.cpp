@@ -144,6 +144,7 @@ Tensor Sequential::forward(const Tensor& x) {
 }
 
 Layer& Sequential::operator[](std::int64_t position) const {
+  registry().note_use();
   if (position < 0 || position >= size()) {
     base::raise<ValueError>("Sequential: position {} of {} layers", position,
                             size());

@@ -109,8 +109,11 @@ void CallBook::close() noexcept {
   memory::Vector<LayerCall>(calls_.get_allocator()).swap(calls_);
 }
 
+// What is called inside by forward(), and not as a layer, says nothing itself.
 WatchedCall::WatchedCall(const Registry& registry) {
-  registry.note_use();
+  if (graph::trace() != nullptr) {
+    registry.walk([](const Registry& at) { at.note_use(); });
+  }
   const base::Ref<CallBook>& book = registry.book();
   if (!book) {
     return;

@@ -46,6 +46,7 @@ class Folder {
   bool may_fold(const Call& call) const {
     if (call.kind != CallKind::kKernel || call.op == nullptr ||
         call.op->facts.effect != graph::Effect::kPure ||
+        call.op->count != nullptr ||  // a rule may hold tensors that change
         call.kernels == nullptr || call.listener != nullptr ||
         call.space != memory::kHost || call.outputs.count == 0 ||
         call.outputs.count > graph::kMaxOutputs) {

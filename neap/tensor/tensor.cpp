@@ -183,6 +183,9 @@ Tensor Tensor::borrow_bytes(void* data, std::int64_t count, DType dtype,
       tensor::Storage::borrow(data, tensor::extent_bytes(layout),
                               std::move(owner), tag, memory::domain());
   Tensor out(Array::make(std::move(storage), layout));
+  if (tensor::Creator* creator = memory::context().creator) {
+    creator->made(out);
+  }
   lender.arm();  // from here on nothing can fail
   return out;
 }

@@ -105,6 +105,29 @@ TEST_F(StepDetachesWhatItReadsTest, WhereAStateStandsInTheGraphIsCompared) {
   expect([](const Tensor& t) { return t.grad().defined(); }, with_gradient);
 }
 
+// Eagerly the argument is what the step has assigned by then.
+TEST_F(StepDetachesWhatItReadsTest, AStateIsNotAnArgument) {
+  Tensor h = full({2}, 1.0);
+  auto step = neap::compile([&](const Tensor& x) {
+    h = h * 2.0;
+    return x * 1.0;
+  });
+  EXPECT_THROW(step(h), ValueError);
+  EXPECT_THAT(floats(h), Each(1.0F));
+  const Tensor copy_of_handle = h;
+  EXPECT_THAT(floats(step(copy_of_handle)), Each(1.0F));
+  EXPECT_THAT(floats(h), Each(2.0F));
+}
+
+TEST_F(StepDetachesWhatItReadsTest, MemoryThatEndsWithTheStepIsNotBorrowed) {
+  auto step = neap::compile([](const Tensor& x) {
+    std::vector<float> own{1.0F, 2.0F};
+    return x + Tensor::borrow(std::span<float>(own), {2});
+  });
+  EXPECT_THAT([&] { step(x_); },
+              ThrowsMessage<TraceError>(HasSubstr("borrow")));
+}
+
 TEST_F(StepDetachesWhatItReadsTest, ARetainedGradientOfBeforeIsRefused) {
   const Tensor w = requires_grad_(full({2}, 3.0));
   const Tensor h = w * 2.0;

@@ -74,6 +74,48 @@ TEST(StepModulesAreExchangedTest, AModuleThatHasGrownIsNoticed) {
   }
 }
 
+TEST(StepModulesAreExchangedTest, ALayerThatIsAskedForByPositionOrName) {
+  nn::Sequential net{nn::ReLU()};
+  auto layers = neap::compile([&](const Tensor& x) {
+    Tensor y = x * 1.0;
+    for (std::int64_t i = 0; i < net.size(); ++i) {
+      y = net[i](y);
+    }
+    return y;
+  });
+  const Tensor x = from_values({-1, 2}, {2});
+  EXPECT_THAT(floats(layers(x)), ElementsAre(0.0F, 2.0F));
+  net.push(nn::LeakyReLU(0.5));
+  net.push(nn::Tanh());
+  EXPECT_EQ(floats(layers(x)), floats(net(x)));
+
+  nn::Linear a(2, 2);
+  nn::Linear b(2, 2);
+  auto named = neap::compile([&](const Tensor& y) {
+    return matmul(y, a.parameter("weight").detach());
+  });
+  const Tensor row = ones({1, 2});
+  named(row);
+  std::swap(a, b);
+  EXPECT_EQ(floats(named(row)),
+            floats(matmul(row, a.parameter("weight").detach())));
+}
+
+struct Slopes : nn::Layer {
+  nn::LeakyReLU act{0.1};
+  Slopes() { add("act", act); }
+  Tensor forward(const Tensor& x) override { return act.forward(x); }
+};
+
+TEST(StepModulesAreExchangedTest, ALayerInsideAModelThatCallsForward) {
+  Slopes model;
+  auto step = neap::compile([&](const Tensor& x) { return model(x); });
+  const Tensor x = full({1}, -1.0);
+  EXPECT_THAT(floats(step(x)), ElementsAre(-0.1F));
+  model.act = nn::LeakyReLU(0.5);
+  EXPECT_THAT(floats(step(x)), ElementsAre(-0.5F));
+}
+
 // The watch saw nothing, and said nothing.
 TEST(StepModulesAreExchangedTest, AWatchIsNoticed) {
   nn::Linear net(2, 2);
