@@ -47,13 +47,38 @@ HandleBook::Entry* HandleBook::note(const Tensor& handle) {
               .body = body,
               .array = nullptr,
               .link = nullptr,
+              .home = {},
               .order = ++touched_};
   if (body) {
     entry.array = body->array();
     entry.link = body->link();
     entry.output = body->output();
+    entry.home = home_of(*body);
   }
   return &entries_.emplace(&handle, std::move(entry)).first->second;
+}
+
+HandleBook::Home HandleBook::home_of(const tensor::Body& body) noexcept {
+  const memory::Scope* scope = memory::Scope::of(body);
+  return {scope, scope != nullptr && scope->keeps(body)};
+}
+
+bool HandleBook::has_moved(const Entry& entry) noexcept {
+  return entry.array && entry.body->array() &&
+         home_of(*entry.body) != entry.home;
+}
+
+// Into the current scope, or out of all: another one may have ended.
+void HandleBook::put_home(const Tensor& handle, const Home& home) noexcept {
+  memory::Scope* current = memory::Scope::current();
+  memory::Scope::detach_member(handle.scope_member());
+  if (current == nullptr || home.scope != current) {
+    return;
+  }
+  current->attach(handle);
+  if (home.is_kept) {
+    current->keep(handle);
+  }
 }
 
 void HandleBook::on_read(const Tensor& handle) {
@@ -269,6 +294,12 @@ void HandleBook::note_exits(
   exits_.reserve(all.size());
   const Set<const tensor::Body*> shared = find_shared();
   for (Entry* entry : all) {
+    if (has_moved(*entry)) {
+      raise<TraceError>(
+          "scope: the step moves a tensor that was there before into a scope "
+          "or "
+          "out of one, which a run would not do again; do it outside");
+    }
     const base::Ref<tensor::Body>& now = entry->handle->shared();
     if (now == entry->body && now && now->link() != entry->link) {
       raise<TraceError>(
@@ -313,6 +344,7 @@ void HandleBook::restore() noexcept {
         entry.body->link() != entry.link) {
       entry.body->set_link(entry.link, entry.output);
     }
+    const bool is_away = has_moved(entry);
     if (entry.handle->shared() != entry.body) {
       base::Ref<tensor::Body> body = entry.body;
       entry.handle->exchange_shared(body);
@@ -321,6 +353,9 @@ void HandleBook::restore() noexcept {
       } else {
         entry.body = std::move(body);  // of a trace that failed
       }
+    }
+    if (is_away) {
+      put_home(*entry.handle, entry.home);
     }
   }
   if (exits_.capacity() == 0) {

@@ -3,6 +3,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/compile/tracer.hpp"
+#include "neap/memory/scope.hpp"
 
 namespace neap::compiler {
 
@@ -16,6 +17,21 @@ void check_leaves(std::span<const Tensor> arguments, base::SiteId where) {
           "which "
           "a run would not do again; let it use detach() of the argument",
           base::format_site(where), i);
+    }
+  }
+}
+
+// A stand-in moves in place of the argument.
+void check_scopes(std::span<const Tensor> arguments, const memory::Scope* scope,
+                  base::SiteId where) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const bool is_there = arguments[i].defined();
+    if (!is_there || memory::Scope::of(arguments[i].scope_member()) != scope ||
+        (scope != nullptr && scope->keeps(arguments[i].scope_member()))) {
+      base::raise<TraceError>(
+          "scope: the step traced at {} {} argument {}, which a run would not "
+          "do; do it outside",
+          base::format_site(where), is_there ? "moves" : "releases", i);
     }
   }
 }
@@ -46,6 +62,7 @@ Program trace(Step step, std::span<const tensor::Spec> arguments,
     const memory::Vector<Tensor> in = tracer.add_arguments(arguments, given);
     memory::Vector<Tensor> results;
     tracer.run([&] { step(in, results); });
+    check_scopes(in, memory::Scope::current(), where);
     check_leaves(in, where);
     tracer.finish(results);
   }

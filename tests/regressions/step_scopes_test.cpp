@@ -111,6 +111,45 @@ TEST_F(StepScopesTest, TensorsOfTheCallersAreNotGivenBack) {
   EXPECT_FALSE(temporary.defined());
 }
 
+TEST_F(StepScopesTest, CapturedTensorsAndArgumentsStayInTheirScopes) {
+  const auto is_refused = ThrowsMessage<TraceError>(HasSubstr("scope:"));
+  const Tensor k = full({2}, 2.0);
+  const auto refuses = [&](auto act) {
+    auto step = neap::compile([&](const Tensor& x) {
+      Tensor y = x * k;
+      act(x);
+      return y;
+    });
+    const Scope outer;
+    Scope scope;
+    scope.attach(k);
+    const Tensor argument = x_ * 1.0;
+    EXPECT_THAT([&] { step.prepare({tensor::Spec{f32, {2}}}); }, is_refused);
+    EXPECT_THAT([&] { step(argument); }, is_refused);
+    EXPECT_EQ(scope.size(), 2);
+    scope.detach(k);
+  };
+  refuses([&](const Tensor&) { memory::detach_from_scope(k); });
+  refuses([&](const Tensor&) { Scope::current()->move_to_outer(k); });
+  refuses([&](const Tensor&) { Scope::current()->keep(k); });
+  refuses([](const Tensor& x) { memory::detach_from_scope(x); });
+  refuses([](const Tensor& x) { Scope::current()->release(x); });
+  refuses([](const Tensor& x) { Scope::current()->keep(x); });
+  EXPECT_THAT(floats(k), Each(2.0F));
+}
+
+TEST_F(StepScopesTest, WhatIsOfNoScopeMayBeTakenOutOfScopes) {
+  const Tensor k = full({2}, 2.0);
+  auto step = neap::compile([&](const Tensor& x) {
+    memory::detach_from_scope(k);
+    return x * k;
+  });
+  for (int i = 0; i < 2; ++i) {
+    const Scope scope;
+    EXPECT_THAT(floats(step(x_)), Each(2.0F));
+  }
+}
+
 TEST_F(StepScopesTest, ARetainedGradientIsOfNoScope) {
   const Tensor w = requires_grad_(full({2}, 3.0));
   auto step = neap::compile(
