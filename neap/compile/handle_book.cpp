@@ -2,7 +2,6 @@
 #include "neap/compile/handle_book.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "neap/base/raise.hpp"
@@ -71,7 +70,7 @@ bool HandleBook::has_moved(const Entry& entry) noexcept {
 // Into the current scope, or out of all: another one may have ended.
 void HandleBook::put_home(const Tensor& handle, const Home& home) noexcept {
   memory::Scope* current = memory::Scope::current();
-  memory::Scope::detach_member(handle.scope_member());
+  memory::Scope::detach_member(*handle.shared());
   if (current == nullptr || home.scope != current) {
     return;
   }
@@ -323,10 +322,10 @@ void HandleBook::revive(Revoked& revoked) noexcept {
     return;
   }
   const memory::Scope* current = memory::Scope::current();
-  std::optional<memory::OutsideScopes> apart;
-  if (current == nullptr || current->site() != body.revoked_by()) {
-    apart.emplace();
-  }
+  const bool is_back =
+      current != nullptr && current->site() == body.revoked_by();
+  const memory::ContextGuard guard(
+      [&](memory::Context& c) { c.scope = is_back ? c.scope : nullptr; });
   body.revive(std::move(revoked.array), std::move(revoked.link), body.output());
 }
 
