@@ -102,10 +102,8 @@ void HandleBook::on_place_asked(const Tensor& handle) {
 }
 
 void HandleBook::on_revoke(tensor::Body& body) {
-  if (!body.is_of_trace()) {
-    revoked_.push_back(
-        {base::Ref<tensor::Body>::share(&body), body.array(), body.link()});
-  }
+  revoked_.push_back(
+      {base::Ref<tensor::Body>::share(&body), body.array(), body.link()});
 }
 
 void HandleBook::on_change(const Tensor& handle) {
@@ -296,8 +294,7 @@ void HandleBook::note_exits(
     if (has_moved(*entry)) {
       raise<TraceError>(
           "scope: the step moves a tensor that was there before into a scope "
-          "or "
-          "out of one, which a run would not do again; do it outside");
+          "or out of one, which a run would not do again; do it outside");
     }
     const base::Ref<tensor::Body>& now = entry->handle->shared();
     if (now == entry->body && now && now->link() != entry->link) {

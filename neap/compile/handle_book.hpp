@@ -20,7 +20,6 @@
 #include "neap/base/function_ref.hpp"
 #include "neap/compile/leaf_book.hpp"
 #include "neap/compile/traced_values.hpp"
-#include "neap/memory/scope.hpp"
 #include "neap/tensor/handle_watch.hpp"
 
 namespace neap::compiler {
@@ -50,8 +49,8 @@ class HandleBook {
   void spare(const Tensor& handle) noexcept;
   /// The step asks for the place in the graph that the handle means.
   void on_place_asked(const Tensor& handle);
-  /// A scope is about to give back what handles of `body` mean. It means that
-  /// again after restore().
+  /// A scope is about to release what handles of `body` mean. It means that
+  /// again after restore(). REQUIRES: a body of before the step.
   void on_revoke(tensor::Body& body);
   /// The step asks whether the two share their elements.
   void on_alias_asked(const Tensor& a, const Tensor& b);

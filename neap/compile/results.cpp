@@ -22,9 +22,10 @@ Tensor handle_of(const Result& result, const base::Ref<Array>& array) {
     return Tensor(array);
   }
   Tensor handle(array);
-  memory::Scope* current = memory::Scope::current();
-  if (result.scope == ResultScope::kCallersKept && current != nullptr) {
-    current->keep(handle);
+  if (result.scope == ResultScope::kCallersKept) {
+    if (memory::Scope* current = memory::Scope::current()) {
+      current->keep(handle);
+    }
   }
   return handle;
 }

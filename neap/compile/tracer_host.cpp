@@ -186,10 +186,8 @@ void Tracer::on_handle_asked(const Tensor& handle,
 void Tracer::note_question(const Tensor& handle,
                            tensor::Question question) noexcept {
   const base::Ref<tensor::Body>& body = handle.shared();
-  if (body && body->link()) {
-    return;  // a place that the step itself gave it
-  }
-  if (question == tensor::Question::kMeaning || !body || !body->array() ||
+  // With a place, it is one that the step itself gave it.
+  if (question == tensor::Question::kMeaning || !body || body->link() ||
       std::ranges::find(arguments_, body->array().get()) == arguments_.end()) {
     return;
   }
