@@ -43,7 +43,9 @@ void CompiledStep::call_as_part(
   take(results);
 }
 
-void CompiledStep::take_arguments(std::span<const Argument> arguments) {
+void CompiledStep::take_arguments(std::span<const Argument> arguments,
+                                  DType numbers) {
+  number_dtype_ = numbers;
   arguments_.clear();
   arguments_.reserve(arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -61,6 +63,11 @@ void CompiledStep::take_arguments(std::span<const Argument> arguments) {
           i);
     }
     arguments_.push_back(tensor);
+  }
+  specs_.clear();
+  specs_.reserve(arguments_.size());
+  for (const Tensor& argument : arguments_) {
+    specs_.push_back(argument.spec());
   }
 }
 
@@ -84,12 +91,13 @@ DType CompiledStep::part_dtype(std::span<const Argument> arguments) const {
 }
 
 Tensor CompiledStep::number(std::size_t i, double value) {
-  numbers_.resize(std::max(numbers_.size(), i + 1));
-  Tensor& mine = numbers_[i];
+  auto& numbers = numbers_[number_dtype_ == f64 ? 0 : 1];
+  numbers.resize(std::max(numbers.size(), i + 1));
+  Tensor& mine = numbers[i];
   const bool is_mine_alone = mine.defined() && mine.has_sole_handle() &&
                              mine.array()->is_unique() &&
                              mine.array()->storage()->references() == 1;
-  if (!is_mine_alone || mine.dtype() != number_dtype_) {
+  if (!is_mine_alone) {
     const memory::OutsideScopes apart;
     mine = scalar(value, number_dtype_);
   } else if (mine.array()->storage()->has_elements()) {
@@ -101,14 +109,6 @@ Tensor CompiledStep::number(std::size_t i, double value) {
     }
   }
   return mine;
-}
-
-void CompiledStep::take_specs() {
-  specs_.clear();
-  specs_.reserve(arguments_.size());
-  for (const Tensor& argument : arguments_) {
-    specs_.push_back(argument.spec());
-  }
 }
 
 }  // namespace neap::compiler

@@ -72,12 +72,12 @@ CompiledStep::Entry& CompiledStep::find(Step step,
       std::any_of(arguments.begin(), arguments.end(),
                   [](const Argument& a) { return a.tensor == nullptr; });
   if (!has_number) {
-    take(arguments, f64);
+    take_arguments(arguments, f64);
     return find(step);
   }
   const DType latest = number_dtype_;
   for (const DType dtype : {latest, latest == f64 ? f32 : f64}) {
-    take(arguments, dtype);
+    take_arguments(arguments, dtype);
     if (Entry* entry = find_traced(specs_)) {
       return *entry;
     }
@@ -86,23 +86,17 @@ CompiledStep::Entry& CompiledStep::find(Step step,
     }
   }
   try {
-    take(arguments, f64);
+    take_arguments(arguments, f64);
     return find(step);
   } catch (const DTypeError&) {
     try {
-      take(arguments, f32);
+      take_arguments(arguments, f32);
       return find(step);
     } catch (const DTypeError&) {
       number_dtype_ = f64;
     }
     throw;  // what was wrong at first
   }
-}
-
-void CompiledStep::take(std::span<const Argument> arguments, DType numbers) {
-  number_dtype_ = numbers;
-  take_arguments(arguments);
-  take_specs();
 }
 
 CompiledStep::Entry& CompiledStep::find(Step step) {

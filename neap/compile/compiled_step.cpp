@@ -153,8 +153,10 @@ void CompiledStep::let_go() noexcept {
   arguments_.shrink_to_fit();
   specs_.clear();
   specs_.shrink_to_fit();
-  numbers_.clear();
-  numbers_.shrink_to_fit();
+  for (memory::Vector<Tensor>& numbers : numbers_) {
+    numbers.clear();
+    numbers.shrink_to_fit();
+  }
   results_.clear();
   results_.shrink_to_fit();
 }

@@ -4,6 +4,7 @@
 // at a time.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <string>
 
@@ -68,12 +69,10 @@ class NEAP_API CompiledStep {
   void call_as_part(Step step, std::span<const Argument> arguments,
                     base::FunctionRef<void(std::size_t)> expect,
                     base::FunctionRef<void(std::span<Tensor>)> take);
-  void take_arguments(std::span<const Argument> arguments);
+  void take_arguments(std::span<const Argument> arguments, DType numbers);
   GivenArguments given(std::span<const tensor::Spec> specs) const;
   Tensor number(std::size_t i, double value);
   DType part_dtype(std::span<const Argument> arguments) const;
-  void take_specs();
-  void take(std::span<const Argument> arguments, DType numbers);
   void use(const Executor& executor) noexcept;
   Entry& find(Step step, std::span<const Argument> arguments);
   Entry& find(Step step);
@@ -105,7 +104,7 @@ class NEAP_API CompiledStep {
   // Of the running call, or waiting for the next.
   memory::Vector<Tensor> arguments_;
   memory::Vector<tensor::Spec> specs_;
-  memory::Vector<Tensor> numbers_;
+  std::array<memory::Vector<Tensor>, 2> numbers_;  // in f64, in f32
   DType number_dtype_ = f64;
   memory::Vector<Tensor> results_;
 };

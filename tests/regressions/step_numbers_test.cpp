@@ -65,6 +65,32 @@ TEST(StepNumbersTest, WhatWasCalledBeforeDoesNotChangeBits) {
   EXPECT_EQ(step.traces(), 2);
 }
 
+// Each dtype has its numbers, so that a switch makes none anew.
+TEST(StepNumbersTest, ProgramsInBothDtypesTakeTurnsWithoutMemory) {
+  nn::Dropout mode(0.5);
+  Tensor state = ones({1});
+  auto step = neap::compile([&](const Tensor& x, const Tensor& a) {
+    if (mode.is_training()) {
+      mul_(state, a);
+    }
+    return x * a;
+  });
+  const Tensor x = ones({1});
+  const auto turn = [&] {
+    mode.train();
+    step(x, 0.5);
+    mode.eval();
+    step(x, 0.5);
+  };
+  for (int i = 0; i < 3; ++i) {
+    turn();
+  }
+  const auto before = memory::domain().requests();
+  turn();
+  EXPECT_EQ(memory::domain().requests(), before);
+  EXPECT_EQ(step.traces(), 2);
+}
+
 // Ops take numbers as doubles; an integer that is none was rounded in silence.
 TEST(StepNumbersTest, AnIntegerThatNoDoubleIsIsRefused) {
   const Tensor x = zeros({1}, i64);
