@@ -111,7 +111,7 @@ const PeerOp kAlongAxes[] = {
      [](Operands& o) { return log_softmax(o.x(), o.axis()); }, true},
     {"cumsum", "x.cumsum(d)",
      [](Operands& o) { return cumsum(o.x(), o.axis()); }, true},
-    {"sort", "x.sort(d,stable=True)[0]",
+    {"sort", "x.sort(dim=d,stable=True)[0]",
      [](Operands& o) { return sort(o.x(), o.axis()).values; }, true, false},
     {"flip", "x.flip(d)", [](Operands& o) { return flip(o.x(), {o.axis()}); },
      true},

@@ -13,7 +13,7 @@ Arguments read_arguments(int argc, char** argv, const char* about) {
   app.add_flag("--json", result.json, "JSON lines in place of tables");
   app.add_flag("--quick", result.quick, "one short turn each, as a smoke test");
   app.add_flag("--all", result.all,
-               "every row (ops: an hour), not a selection");
+               "every row (ops: half an hour), not a selection");
   app.add_flag("--no-peers", no_peers, "without other libraries");
   app.add_option("--threads", result.threads, "thread counts")
       ->delimiter(',')

@@ -24,7 +24,7 @@ class Operand {
     if (is_dense_) {
       return view_.data + first * size_;
     }
-    gather(view_.shape, view_.strides, size_, view_.data, first, count,
+    gather({view_.shape, view_.strides, size_, view_.data}, first, count,
            buffer_.data());
     return buffer_.data();
   }
@@ -34,7 +34,7 @@ class Operand {
   }
   void commit(std::int64_t first, std::int64_t count) noexcept {
     if (!is_dense_) {
-      scatter(view_.shape, view_.strides, size_, view_.data, first, count,
+      scatter({view_.shape, view_.strides, size_, view_.data}, first, count,
               buffer_.data());
     }
   }

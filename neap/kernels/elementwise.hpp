@@ -3,7 +3,9 @@
 // that are dense in every operand and hands them to one function, so that the
 // arithmetic is written once, for plain arrays. What is not dense (strides,
 // broadcasts) is gathered into small buffers on the stack first, and scattered
-// from them afterwards: the same code computes every element.
+// from them afterwards: the same code computes every element. An operand that
+// lies transposed is gathered by tiles, so that each of its cache lines is read
+// once.
 //
 //   logical index  0 ......... n of the output, row-major
 //   threads        |  part 0  |  part 1  |      contiguous ranges

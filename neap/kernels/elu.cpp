@@ -21,8 +21,12 @@ struct EluVector {
   using Attrs = EluAttrs;
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x) const {
+    const auto is_above = hn::Gt(x, hn::Zero(d));
+    if (hn::AllTrue(d, is_above)) {
+      return x;
+    }
     const V below = hn::Mul(constant(d, attrs.alpha), expm1_of(d, x));
-    return hn::IfThenElse(hn::Gt(x, hn::Zero(d)), x, below);
+    return hn::IfThenElse(is_above, x, below);
   }
   Attrs attrs;
 };

@@ -79,8 +79,9 @@ void FusedCall::read_view(Work& work, int view_index, std::int64_t first,
   }
   work.gathered_first[k] = first;
   work.gathered_count[k] = size;
-  for_each_run(view.extents, view.strides, view.size,
-               static_cast<const std::byte*>(data), first, size, place,
+  const Elements<const std::byte> elements{view.extents, view.strides,
+                                           view.size, data};
+  for_each_run(elements, first, size, place,
                [&view](const std::byte* from, std::int64_t stride,
                        std::int64_t run, std::byte* to) noexcept {
                  gather_run(view.size, from, stride, to, run);
@@ -108,8 +109,8 @@ void FusedCall::run_tile(Work& work, std::int64_t first,
     const View& view = views_[k];
     if (view.access == Access::kStrided &&
         work.places[k] == work.scratch + view.buffer) {
-      scatter(view.extents, view.strides, view.size, work.data[k], first, size,
-              work.places[k]);
+      scatter({view.extents, view.strides, view.size, work.data[k]}, first,
+              size, work.places[k]);
     }
   }
 }

@@ -86,7 +86,7 @@ class Array {
     std::vector<std::byte> dense(
         static_cast<std::size_t>(count() * size_of(view_.dtype)));
     if (!dense.empty()) {
-      gather(from.shape, from.strides, size_of(from.dtype), from.data, 0,
+      gather({from.shape, from.strides, size_of(from.dtype), from.data}, 0,
              count(), dense.data());
     }
     return dense;
@@ -142,7 +142,7 @@ inline void call(const Kernel& kernel, std::vector<Strided> in,
   BackwardExecutor executor(threads);
   Args args{in, out, attrs, {}, &executor};
   const Bytes bytes = scratch_bytes(kernel, args);
-  std::vector<std::byte> scratch(static_cast<std::size_t>(bytes + 2 * kGuard),
+  std::vector<std::byte> scratch(static_cast<std::size_t>(bytes) + 2 * kGuard,
                                  std::byte{0xA5});
   args.scratch =
       std::span(scratch).subspan(kGuard, scratch.size() - 2 * kGuard);

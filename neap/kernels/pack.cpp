@@ -20,7 +20,8 @@ void for_each_piece(const Strided& mask, std::int64_t begin, std::int64_t end,
   std::array<std::byte, kPiece> piece;
   for (; begin < end; begin += kPiece) {
     const std::int64_t count = std::min(kPiece, end - begin);
-    gather(mask.shape, mask.strides, 1, mask.data, begin, count, piece.data());
+    gather({mask.shape, mask.strides, 1, mask.data}, begin, count,
+           piece.data());
     take(reinterpret_cast<const std::uint8_t*>(piece.data()), begin, count);
   }
 }
@@ -86,8 +87,8 @@ void pack_words(const Args& args) noexcept {
                   [&](const std::uint8_t* mask, std::int64_t begin,
                       std::int64_t count, std::int64_t at) noexcept {
                     std::array<Word, kPiece> piece;
-                    gather(x.shape, x.strides, sizeof(T), x.data, begin, count,
-                           reinterpret_cast<std::byte*>(piece.data()));
+                    gather({x.shape, x.strides, sizeof(T), x.data}, begin,
+                           count, reinterpret_cast<std::byte*>(piece.data()));
                     std::int64_t kept = 0;
                     for (std::int64_t i = 0; i < count; ++i) {
                       const Word word = piece[static_cast<std::size_t>(i)];
@@ -95,7 +96,7 @@ void pack_words(const Args& args) noexcept {
                       kept += mask[i] != 0 ? 1 : 0;
                     }
                     kept = std::clamp<std::int64_t>(y.shape[0] - at, 0, kept);
-                    scatter(y.shape, y.strides, sizeof(T), y.data, at, kept,
+                    scatter({y.shape, y.strides, sizeof(T), y.data}, at, kept,
                             reinterpret_cast<const std::byte*>(piece.data()));
                     return kept;
                   });
@@ -113,7 +114,7 @@ void unpack_words(const Args& args) noexcept {
       [&](const std::uint8_t* mask, std::int64_t begin, std::int64_t count,
           std::int64_t at) noexcept {
         std::array<Word, kPiece> piece;
-        gather(y.shape, fill_strides, sizeof(T), fill.data, begin, count,
+        gather({y.shape, fill_strides, sizeof(T), fill.data}, begin, count,
                reinterpret_cast<std::byte*>(piece.data()));
         std::int64_t used = 0;
         for (std::int64_t i = 0; i < count; ++i) {
@@ -123,7 +124,7 @@ void unpack_words(const Args& args) noexcept {
             ++used;
           }
         }
-        scatter(y.shape, y.strides, sizeof(T), y.data, begin, count,
+        scatter({y.shape, y.strides, sizeof(T), y.data}, begin, count,
                 reinterpret_cast<const std::byte*>(piece.data()));
         return used;
       });

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "neap/kernels/reduce_axes.hpp"
+#include "neap/kernels/transpose.hpp"
 
 namespace neap::kernels {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 constexpr std::int64_t kGrain = 16384;  // input elements; a range of one thread
 constexpr std::int64_t kBatch = 256;    // rows at a time
 constexpr std::int64_t kLine = 64;      // columns of a thread's smallest range
-constexpr std::int64_t kGathered = 32768;  // bytes, of columns that lie apart
+constexpr std::int64_t kGathered = 65536;  // bytes, of elements that lie apart
 
 // A call as the engine sees it.
 struct Job {
@@ -57,6 +58,12 @@ struct Job {
   std::int64_t size;  // bytes of an input element
 };
 
+// Lists of which a block each fits the workspace, gathered. REQUIRES: length.
+std::int64_t most_gathered(const Job& job) noexcept {
+  return std::min(kReduceColumns,
+                  kGathered / job.size / std::min(job.block, job.length));
+}
+
 // Totals of neighbouring outputs, and what it takes to make them.
 struct Workspace {
   alignas(64) std::array<std::byte, kReduceColumns * kReduceState> totals;
@@ -82,7 +89,7 @@ void finish(const Job& job, const std::byte* totals, std::int64_t kept,
     if (!job.parts.by_rows) {
       y += job.parts.kept.offset(job.parts.kept.out[k], kept) * size;
     }
-    scatter(across.extents, across.out[k], size, y, first, count, step.y[k]);
+    scatter({across.extents, across.out[k], size, y}, first, count, step.y[k]);
   }
 }
 
@@ -106,7 +113,7 @@ void row_blocks(const Job& job, const std::byte* x, std::int64_t first,
       }
     } else {
       rows = 1;
-      gather(list.extents, list.in, static_cast<int>(job.size), x,
+      gather({list.extents, list.in, static_cast<int>(job.size), x},
              b * job.block, columns, work.gathered.data());
       work.rows[0] = work.gathered.data();
     }
@@ -158,10 +165,53 @@ void reduce_long_rows(const Job& job, std::int64_t begin,
   }
 }
 
+// True where the elements of a row lie apart, and those of neighbouring rows
+// next to each other: a transposed matrix.
+bool has_transposed_rows(const Job& job) noexcept {
+  const Axes& kept = job.parts.kept;
+  return job.parts.reduced.extents.rank() == 1 && kept.extents.rank() > 0 &&
+         kept.in.back() == 1 && kept.extents.back() > 1;
+}
+
+// Blocks of as many rows at a time as are whole cache lines.
+void reduce_transposed_rows(const Job& job, std::int64_t begin,
+                            std::int64_t end) noexcept {
+  Workspace work;
+  const Axes& kept = job.parts.kept;
+  const std::int64_t most = most_gathered(job);
+  const std::int64_t step = job.parts.reduced.in[0];
+  while (begin < end) {
+    const std::int64_t inner = kept.extents.back();
+    const std::int64_t count =
+        std::min({most, end - begin, inner - begin % inner});
+    const std::byte* x =
+        job.args.in[0].data + kept.offset(kept.in, begin) * job.size;
+    job.reduction.start(work.totals.data(), count);
+    for (std::int64_t b = 0; b < job.blocks; ++b) {
+      const std::int64_t columns = job.rows_of(b);
+      transpose_tiles({x + b * job.block * step * job.size,
+                       work.gathered.data(), step, columns, count, columns},
+                      static_cast<int>(job.size));
+      for (std::int64_t r = 0; r < count; ++r) {
+        work.rows[static_cast<std::size_t>(r)] =
+            work.gathered.data() + r * columns * job.size;
+      }
+      job.reduction.rows({work.rows.data(), count, columns}, work.parts.data());
+      job.reduction.join(work.totals.data(), work.parts.data(), count,
+                         job.span(b));
+    }
+    finish(job, work.totals.data(), 0, begin, count);
+    begin += count;
+  }
+}
+
 void reduce_rows(const Job& job) noexcept {
-  const bool is_short =
-      job.blocks <= 1 && (job.length == 0 || job.parts.reduced.is_dense());
-  const auto function = is_short ? reduce_short_rows : reduce_long_rows;
+  const bool is_dense = job.length == 0 || job.parts.reduced.is_dense();
+  const bool is_short = job.blocks <= 1 && is_dense;
+  const auto function = is_short ? reduce_short_rows
+                        : !is_dense && has_transposed_rows(job)
+                            ? reduce_transposed_rows
+                            : reduce_long_rows;
   threads::parallel_for(*job.args.executor, job.outputs(),
                         kGrain / std::max<std::int64_t>(job.length, 1) + 1,
                         [&](std::int64_t begin, std::int64_t end) noexcept {
@@ -171,10 +221,7 @@ void reduce_rows(const Job& job) noexcept {
 
 // Columns that fit the workspace at once.
 std::int64_t strip(const Job& job) noexcept {
-  if (job.parts.columns.is_dense()) {
-    return kReduceColumns;
-  }
-  return kGathered / job.size / std::min(job.block, job.length);
+  return job.parts.columns.is_dense() ? kReduceColumns : most_gathered(job);
 }
 
 // Columns [first, first + count) of one kept index.
@@ -205,6 +252,19 @@ void column_block(const Job& job, const Columns& columns, std::int64_t b,
     job.reduction.columns({work.rows.data(), rows, count}, states);
     return;
   }
+  if (reduced.extents.rank() == 1 && reduced.in[0] == 1 &&
+      inner.extents.rank() == 1 && rows > 1) {
+    const std::int64_t step = inner.in[0];
+    transpose_tiles({x + (b * job.block + first * step) * job.size,
+                     work.gathered.data(), step, count, rows, count},
+                    size);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      work.rows[static_cast<std::size_t>(r)] =
+          work.gathered.data() + r * count * job.size;
+    }
+    job.reduction.columns({work.rows.data(), rows, count}, states);
+    return;
+  }
   Walk walk(reduced.extents, reduced.in, b * job.block);
   for (std::int64_t r = 0; r < rows; ++r, walk.next()) {
     const std::byte* row = x + walk.offset() * job.size;
@@ -212,7 +272,7 @@ void column_block(const Job& job, const Columns& columns, std::int64_t b,
       row += first * job.size;
     } else {
       std::byte* copy = work.gathered.data() + r * count * job.size;
-      gather(inner.extents, inner.in, size, row, first, count, copy);
+      gather({inner.extents, inner.in, size, row}, first, count, copy);
       row = copy;
     }
     work.rows[static_cast<std::size_t>(r)] = row;

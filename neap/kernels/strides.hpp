@@ -103,44 +103,52 @@ inline bool strides_are_dense(const Shape& shape,
   return true;
 }
 
+/// Elements of `size` bytes, wherever their strides (in elements) put them.
+template <class Byte>
+struct Elements {
+  const Shape& shape;
+  const Shape& strides;
+  int size;
+  Byte* base;
+};
+
 /// Calls move(place, stride, run, buffer) for runs along the last axis that
 /// cover the logical indices [first, first + count); `buffer` moves on by what
 /// a run holds.
 template <class Byte, class Buffer, class Move>
-void for_each_run(const Shape& shape, const Shape& strides, int size,
-                  Byte* base, std::int64_t first, std::int64_t count,
-                  Buffer* buffer, const Move& move) noexcept {
-  const bool is_scalar = shape.rank() == 0;
-  const std::int64_t inner = is_scalar ? 1 : shape.back();
-  const std::int64_t stride = is_scalar ? 1 : strides.back();
+void for_each_run(const Elements<Byte>& x, std::int64_t first,
+                  std::int64_t count, Buffer* buffer,
+                  const Move& move) noexcept {
+  const bool is_scalar = x.shape.rank() == 0;
+  const std::int64_t inner = is_scalar ? 1 : x.shape.back();
+  const std::int64_t stride = is_scalar ? 1 : x.strides.back();
   while (count > 0) {
     const std::int64_t run = std::min(count, inner - first % inner);
-    move(base + offset_at(shape, strides, first) * size, stride, run, buffer);
-    buffer += run * size;
+    move(x.base + offset_at(x.shape, x.strides, first) * x.size, stride, run,
+         buffer);
+    buffer += run * x.size;
     first += run;
     count -= run;
   }
 }
 
 /// Elements [first, first + count) in row-major order, to a dense buffer.
-inline void gather(const Shape& shape, const Shape& strides, int size,
-                   const std::byte* base, std::int64_t first,
+inline void gather(const Elements<const std::byte>& x, std::int64_t first,
                    std::int64_t count, std::byte* buffer) noexcept {
-  for_each_run(shape, strides, size, base, first, count, buffer,
-               [size](const std::byte* place, std::int64_t stride,
-                      std::int64_t run, std::byte* to) noexcept {
-                 move_run(size, place, stride, to, 1, run);
+  for_each_run(x, first, count, buffer,
+               [&x](const std::byte* place, std::int64_t stride,
+                    std::int64_t run, std::byte* to) noexcept {
+                 move_run(x.size, place, stride, to, 1, run);
                });
 }
 
 /// The reverse: a dense buffer to the elements' places.
-inline void scatter(const Shape& shape, const Shape& strides, int size,
-                    std::byte* base, std::int64_t first, std::int64_t count,
-                    const std::byte* buffer) noexcept {
-  for_each_run(shape, strides, size, base, first, count, buffer,
-               [size](std::byte* place, std::int64_t stride, std::int64_t run,
-                      const std::byte* from) noexcept {
-                 move_run(size, from, 1, place, stride, run);
+inline void scatter(const Elements<std::byte>& y, std::int64_t first,
+                    std::int64_t count, const std::byte* buffer) noexcept {
+  for_each_run(y, first, count, buffer,
+               [&y](std::byte* place, std::int64_t stride, std::int64_t run,
+                    const std::byte* from) noexcept {
+                 move_run(y.size, from, 1, place, stride, run);
                });
 }
 

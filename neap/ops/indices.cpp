@@ -3,6 +3,7 @@
 
 #include "neap/graph/trace.hpp"
 #include "neap/kernels/attrs.hpp"
+#include "neap/ops/contiguous.hpp"
 #include "neap/ops/expand.hpp"
 #include "neap/ops/reshape.hpp"
 #include "neap/ops/slice.hpp"
@@ -126,10 +127,12 @@ bool check_indices(const char* op, const Tensor& index, int axis,
   return true;
 }
 
+// The index is read along every line of `shape`: with gaps between its elements
+// that would cost more than to close them once.
 Tensor spread_index(const Tensor& index, const Shape& shape, int axis) {
   Shape thin = Shape::filled(shape.rank(), 1);
   thin[axis] = shape[axis];
-  return expand(reshape(index, thin), shape);
+  return expand(reshape(contiguous(index), thin), shape);
 }
 
 void check_index_shape(const char* op, const Spec& x, const Spec& index,
