@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "neap/base/raise.hpp"
+#include "neap/graph/trace.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/memory/executor.hpp"
 #include "neap/memory/scope.hpp"
@@ -88,8 +89,8 @@ void Optimizer::add_parameters(const ParameterList& parameters) {
   check_new(parameters);
   groups_.reserve(groups_.size() + 1);
   rates_.reserve((groups_.size() + 1) * static_cast<std::size_t>(most_steps_));
-  memory::Owned<Group> group =
-      memory::make_owned<Group>(memory::Category::kGraph);
+  base::Ref<Group> group = Group::create(
+      memory::domain(), memory::current_tag(memory::Category::kGraph), 0);
   const std::size_t before = slots_.size();
   slots_.reserve(before + parameters.size());
   plan_.reserve(before + parameters.size());
@@ -146,6 +147,13 @@ void Optimizer::check_not_read(const char* function) {
   }
 }
 
+void Optimizer::note_groups_read() const {
+  graph::Trace* trace = graph::trace();
+  if (trace != nullptr && !groups_.empty()) {
+    trace->depends_on(groups_.back()->is_last, base::AnyRef(groups_.back()));
+  }
+}
+
 double Optimizer::lr(int group) const {
   check_not_read("lr");
   check_group(group);
@@ -175,7 +183,7 @@ void Optimizer::set_schedule(int group, const Schedule& schedule) {
 
 void Optimizer::set_schedule(const Schedule& schedule) {
   check_not_traced("set_schedule");
-  for (const memory::Owned<Group>& group : groups_) {
+  for (const base::Ref<Group>& group : groups_) {
     group->schedule = schedule;
   }
 }

@@ -28,6 +28,7 @@
 #include "neap/autograd/parameter.hpp"
 #include "neap/graph/trace.hpp"
 #include "neap/kernels/kernel.hpp"
+#include "neap/memory/counted.hpp"
 #include "neap/optim/joint_update.hpp"
 #include "neap/optim/optimizer_state.hpp"
 #include "neap/optim/schedule.hpp"
@@ -67,10 +68,16 @@ class NEAP_API Optimizer : public graph::RunListener {
     return step_count_;
   }
 
-  /// Of all groups, in the order given.
-  const ParameterList& parameters() const noexcept { return parameters_; }
-
-  int group_count() const noexcept { return group_count_; }
+  /// Of all groups, in the order given. Of a program of a step that asks for
+  /// either, add_group is the end. THROW: OutOfMemory while a step is traced.
+  const ParameterList& parameters() const {
+    note_groups_read();
+    return parameters_;
+  }
+  int group_count() const {
+    note_groups_read();
+    return group_count_;
+  }
   /// The learning rate; after a step with a schedule, that step's. THROW:
   /// ValueError for a bad group, or a rate that is negative or not finite;
   /// TraceError while a step is traced, since it would be read or set once and
@@ -158,6 +165,7 @@ class NEAP_API Optimizer : public graph::RunListener {
   static void check_not_traced(const char* function);
   /// Likewise.
   static void check_not_read(const char* function);
+  void note_groups_read() const;
   /// To be called when options of a group have changed.
   void note_options(int group) noexcept;
 
@@ -181,9 +189,9 @@ class NEAP_API Optimizer : public graph::RunListener {
     std::int32_t traced = 0;               // updates in the trace `traced_in_`
     mutable std::int32_t in_this_run = 0;  // updates, as far as asked for
   };
-  struct Group {
+  // Programs depend on the flags, and keep the group for that.
+  struct Group : memory::Counted<Group> {
     Schedule schedule;
-    // What programs depend on; they hold a pointer.
     bool has_state = false;
     bool is_last = true;
   };
@@ -244,7 +252,7 @@ class NEAP_API Optimizer : public graph::RunListener {
 
   ParameterList parameters_;
   memory::Vector<Slot> slots_;  // one a parameter
-  memory::Vector<memory::Owned<Group>> groups_;
+  memory::Vector<base::Ref<Group>> groups_;
   memory::Vector<Planned> plan_;  // empty between steps; room for all slots
   JointUpdate joint_;             // likewise
   memory::Vector<double> rates_;  // of steps to come, group by group

@@ -114,6 +114,26 @@ TEST_F(StepReadsOfTheWorldTest, SettingsOfAnOptimizerAreRefused) {
   EXPECT_EQ(sgd.lr(), 0.5);
 }
 
+TEST_F(StepReadsOfTheWorldTest, AGroupThatIsAddedIsNoticed) {
+  optim::SGD sgd({{"w", w_, {}}}, {.lr = 0.5});
+  auto groups = neap::compile([&](const Tensor& x) {
+    return x * static_cast<double>(sgd.group_count());
+  });
+  auto elements = neap::compile([&](const Tensor& x) {
+    Tensor all = zeros_like(x);
+    for (const Parameter& parameter : sgd.parameters()) {
+      all = all + parameter.tensor.detach();
+    }
+    return all;
+  });
+  EXPECT_THAT(floats(groups(x_)), Each(1.0F));
+  EXPECT_THAT(floats(elements(x_)), Each(3.0F));
+  sgd.add_group({{"v", requires_grad_(full({2}, 4.0)), {}}}, {.lr = 0.5});
+  EXPECT_THAT(floats(groups(x_)), Each(2.0F));
+  EXPECT_THAT(floats(elements(x_)), Each(7.0F));
+  EXPECT_EQ(groups.traces(), 2);
+}
+
 TEST_F(StepReadsOfTheWorldTest, ANumberOfTheHostsIsFoundByVerify) {
   int calls = 0;
   auto step = neap::compile([&](const Tensor& x) { return x * ++calls + 1.0; },
