@@ -42,7 +42,7 @@ std::string to_text(const train::Evaluation& found, bool has_accuracy) {
 // That the summary takes the place of nothing that was read.
 Result<void> check_files(const TrainSettings& s) {
   files::Door& door = files::system_door();
-  const NamedFile json{"--json", s.json == "-" ? std::string() : s.json};
+  const NamedFile json = json_file(s);
   std::vector<NamedFile> inputs = data_files(door, s);
   inputs.push_back({"--load", s.load});
   return check_distinct(door, std::span(&json, 1), inputs);

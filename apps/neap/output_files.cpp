@@ -52,29 +52,39 @@ std::optional<Identity> identity_of(files::Door& door,
                   facts->target.substr(facts->target.rfind('/') + 1)};
 }
 
-Result<void> check_pair(files::Door& door, const NamedFile& output,
-                        const NamedFile& other) {
-  if (output.path.empty() || other.path.empty()) {
-    return {};
-  }
-  const auto written = identity_of(door, output.path);
-  if (!written || written != identity_of(door, other.path)) {
-    return {};
-  }
-  return failure(FailureKind::kMismatch,
-                 fmt::format("{} and {} are the same file, {}; give {} another",
-                             output.option, other.option,
-                             base::shown_path(other.path), output.option));
-}
+struct Identified {
+  const NamedFile* file;
+  Identity identity;
+};
 
-Result<void> check_pairs(files::Door& door, const NamedFile& output,
-                         std::span<const NamedFile> others) {
-  for (const NamedFile& other : others) {
-    if (auto good = check_pair(door, output, other); !good) {
-      return good;
+// Of those that are files.
+std::vector<Identified> identify(files::Door& door,
+                                 std::span<const NamedFile> files) {
+  std::vector<Identified> identified;
+  for (const NamedFile& file : files) {
+    if (file.path.empty()) {
+      continue;
+    }
+    if (auto identity = identity_of(door, file.path)) {
+      identified.push_back({&file, std::move(*identity)});
     }
   }
-  return {};
+  return identified;
+}
+
+// That none of `others` is the output.
+Result<void> check_against(const Identified& output,
+                           std::span<const Identified> others) {
+  const auto same =
+      std::ranges::find(others, output.identity, &Identified::identity);
+  if (same == others.end()) {
+    return {};
+  }
+  return failure(
+      FailureKind::kMismatch,
+      fmt::format("{} and {} are the same file, {}; give {} another",
+                  output.file->option, same->file->option,
+                  base::shown_path(same->file->path), output.file->option));
 }
 
 // A folder of images has other files, too.
@@ -103,18 +113,23 @@ void add_images(files::Door& door, const char* option,
 Result<void> check_distinct(files::Door& door,
                             std::span<const NamedFile> outputs,
                             std::span<const NamedFile> inputs) {
-  while (!outputs.empty()) {
-    const NamedFile& output = outputs.front();
-    outputs = outputs.subspan(1);
-    if (auto good =
-            check_pairs(door, output, outputs).and_then([&]() -> Result<void> {
-              return check_pairs(door, output, inputs);
-            });
-        !good) {
+  const std::vector<Identified> written = identify(door, outputs);
+  const std::vector<Identified> read = identify(door, inputs);
+  for (std::span<const Identified> rest = written; !rest.empty();) {
+    const Identified& output = rest.front();
+    rest = rest.subspan(1);
+    if (auto good = check_against(output, rest); !good) {
+      return good;
+    }
+    if (auto good = check_against(output, read); !good) {
       return good;
     }
   }
   return {};
+}
+
+NamedFile json_file(const TrainSettings& settings) {
+  return {"--json", settings.json == "-" ? std::string() : settings.json};
 }
 
 std::vector<NamedFile> data_files(files::Door& door, const TrainSettings& s) {
@@ -130,9 +145,8 @@ std::vector<NamedFile> data_files(files::Door& door, const TrainSettings& s) {
 }
 
 Result<void> check_train_files(files::Door& door, const TrainSettings& s) {
-  const NamedFile json{"--json", s.json == "-" ? std::string() : s.json};
   const std::array<NamedFile, 4> outputs{{{"--save", s.save},
-                                          json,
+                                          json_file(s),
                                           {"--metrics", s.metrics},
                                           {"--tensorboard", s.tensorboard}}};
   std::vector<NamedFile> inputs = data_files(door, s);

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// That no file which a command writes is another one of the same command: it
-// would be gone, and nobody would know.
+// Checks that no file which a command writes is another one of the same
+// command: it would be gone, and nobody would know.
 #pragma once
 
 #include <span>
@@ -29,6 +29,9 @@ struct NamedFile {
 Result<void> check_distinct(files::Door& door,
                             std::span<const NamedFile> outputs,
                             std::span<const NamedFile> inputs);
+
+/// The summary's; none where it goes to stdout.
+NamedFile json_file(const TrainSettings& settings);
 
 /// What the settings' data is read from.
 std::vector<NamedFile> data_files(files::Door& door,

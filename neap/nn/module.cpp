@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "neap/base/raise.hpp"
-#include "neap/graph/trace.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/nn/cloning.hpp"
 
@@ -31,14 +30,6 @@ memory::String path_of(const Registry& top, const Registry& at,
   }
   path += entry.name;
   return path;
-}
-
-// A traced step that looks for a name depends on every module that might have
-// it.
-void note_all(const Registry& top) noexcept {
-  if (graph::trace() != nullptr) {
-    top.walk([](const Registry& at) { at.note_use(); });
-  }
 }
 
 // One line for each name, of parameters or of buffers.
@@ -144,18 +135,18 @@ ParameterList Module::buffers() const {
 }
 
 Tensor Module::parameter(std::string_view path) const {
-  note_all(registry());
+  registry().note_use_of_all();
   return registry().at(path, true).tensor;
 }
 
 Tensor Module::buffer(std::string_view path) const {
-  note_all(registry());
+  registry().note_use_of_all();
   return registry().at(path, false).tensor;
 }
 
 bool Module::has_parameter(std::string_view path) const noexcept {
   if (registry_) {
-    note_all(*registry_);
+    registry_->note_use_of_all();
   }
   const Entry* entry = registry_ ? registry_->find(path) : nullptr;
   return entry != nullptr && entry->is_parameter;

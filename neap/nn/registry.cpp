@@ -147,6 +147,12 @@ void Registry::note_use() const noexcept {
   }
 }
 
+void Registry::note_use_of_all() const noexcept {
+  if (graph::trace() != nullptr) {
+    walk([](const Registry& at) { at.note_use(); });
+  }
+}
+
 // To keep it is all that a program does.
 base::AnyRef Registry::self() const {
   auto* self = const_cast<Registry*>(this);  // NOLINT

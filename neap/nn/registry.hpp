@@ -99,6 +99,8 @@ class NEAP_API Registry : public memory::Counted<Registry> {
   void set_training(bool value) noexcept;
   /// A step that is traced depends on what this is the registry of.
   void note_use() const noexcept;
+  /// Likewise on this one and on all below, as a search for a name does.
+  void note_use_of_all() const noexcept;
   /// That has become another: programs that depend on it hold no longer.
   void renew() noexcept { ++generation_; }
   /// Its module is assigned over: likewise, and its children have no parent.

@@ -111,9 +111,7 @@ void CallBook::close() noexcept {
 
 // What is called inside by forward(), and not as a layer, says nothing itself.
 WatchedCall::WatchedCall(const Registry& registry) {
-  if (graph::trace() != nullptr) {
-    registry.walk([](const Registry& at) { at.note_use(); });
-  }
+  registry.note_use_of_all();
   const base::Ref<CallBook>& book = registry.book();
   if (!book) {
     return;
