@@ -76,6 +76,11 @@ function(neap_test target)
   target_link_libraries(${target} PRIVATE ${TEST_ROOMS}
     neap_options fmt::fmt ${main} GTest::gtest GTest::gmock
     ${TEST_LIBRARIES})
+  # A test's own code runs for a moment and takes longest to build. The library
+  # is what users get.
+  if(CMAKE_BUILD_TYPE STREQUAL "Release")
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
   # Each access of a test's own code is checked by a call, which is as thorough
   # as code in its place, slower to run and much faster to compile.
   if(NEAP_SANITIZE STREQUAL "address")
