@@ -323,7 +323,7 @@ void HandleBook::revive(Revoked& revoked) noexcept {
       current != nullptr && current->site() == body.revoked_by();
   const memory::ContextGuard guard(
       [&](memory::Context& c) { c.scope = is_back ? c.scope : nullptr; });
-  body.revive(std::move(revoked.array), std::move(revoked.link), body.output());
+  body.revive(std::move(revoked.array), std::move(revoked.link));
 }
 
 void HandleBook::restore() noexcept {

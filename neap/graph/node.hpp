@@ -197,8 +197,8 @@ inline constexpr std::size_t kNodeHeader = sizeof(Node);
 static_assert(kNodeHeader % alignof(Edge) == 0);
 static_assert(sizeof(Cause) <= sizeof(Edge), "a retired node keeps it there");
 
-/// What a step that is traced asks of a node that was there before it would be
-/// asked once, not in every run. THROWS: TraceError, naming `what`.
+/// Refuses a question about a node of before the trace while a step is traced:
+/// it would be asked once, not in every run. THROWS: TraceError, naming `what`.
 NEAP_API void check_of_trace(const char* what, const Node& node);
 
 inline Node* Edge::node_source() const noexcept {

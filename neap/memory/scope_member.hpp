@@ -1,8 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // ScopeMember: what a memory::Scope can give back: base of a tensor's body and
-// of a Composite. A member is in at most one list: that of a scope, or (while
-// TrackHandles is on) the list of those that no scope has. The lists run
-// through the members themselves, so that nothing here allocates or fails.
+// of a Composite. A member is in at most one list: that of a scope, that of the
+// gradients of leaves (which no scope has), or, while TrackHandles is on, the
+// list of all other members. Lists link the members themselves: nothing here
+// allocates or fails.
 //
 // Thread rule: one lock guards all lists, so that members may die in any thread
 // at any moment. A member that no list has takes no lock.

@@ -229,8 +229,8 @@ struct GappedArgument {
   tensor::Layout layout;  // with offset 0
 };
 
-/// What the step asks of an argument's place in the graph: it was traced with
-/// arguments that have none.
+/// The step's questions about an argument's place in the graph. It was traced
+/// with arguments that have none, so that other arguments are refused.
 struct GraphQuestions {
   bool requires_grad = false;
   bool is_leaf = false;

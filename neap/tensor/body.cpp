@@ -92,11 +92,9 @@ Bytes Body::revoke(base::SiteId scope) noexcept {
   return counted;
 }
 
-void Body::revive(base::Ref<Array> array, base::Ref<GraphLink> link,
-                  std::uint32_t output) noexcept {
+void Body::revive(base::Ref<Array> array, base::Ref<GraphLink> link) noexcept {
   array_ = std::move(array);
   link_ = std::move(link);
-  output_ = static_cast<std::uint16_t>(output);
   revoked_by_ = {};
   enter(bytes());
 }

@@ -59,8 +59,7 @@ class Body final : public memory::ScopeMember, public memory::Counted<Body> {
   bool is_revoked() const noexcept override { return !array_; }
   /// Undoes a revoke(); a member of the context's scope from now on.
   /// REQUIRES: revoked.
-  void revive(base::Ref<Array> array, base::Ref<GraphLink> link,
-              std::uint32_t output) noexcept;
+  void revive(base::Ref<Array> array, base::Ref<GraphLink> link) noexcept;
 
  private:
   Bytes bytes() const noexcept { return array_->storage()->size(); }

@@ -34,7 +34,7 @@ inline bool are_ends_heard() noexcept {
   return handle_watchers.load(std::memory_order_relaxed) != 0;
 }
 
-/// What a handle that is read is asked for.
+/// The property that a read of a handle asks for.
 enum class Question : std::uint8_t {
   kMeaning,       // all but the following
   kRequiresGrad,  // its place in the graph
