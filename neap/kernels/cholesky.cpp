@@ -10,15 +10,14 @@
 namespace neap::kernels {
 namespace {
 
-// Dense (n, n): its symmetric part. Halves are exact, so that a symmetric
-// matrix stays as it is.
+// Dense (n, n): the upper triangle becomes that of the symmetric part. Halves
+// are exact, so that a symmetric matrix stays as it is.
 template <class T>
 void make_symmetric(std::int64_t n, T* a) noexcept {
   for (std::int64_t i = 0; i < n; ++i) {
     for (std::int64_t j = 0; j < i; ++j) {
-      const T mean = a[i * n + j] / T(2) + a[j * n + i] / T(2);
-      a[i * n + j] = mean;
-      a[j * n + i] = mean;
+      T& upper = a[j * n + i];
+      upper = a[i * n + j] / T(2) + upper / T(2);
     }
   }
 }
@@ -34,8 +33,8 @@ void transpose_triangle(std::int64_t n, T* a) noexcept {
   }
 }
 
-// Calls factor(n, l) with the symmetric part of each matrix in l; it puts U
-// there, or says that there is none.
+// Calls factor(n, l) with the symmetric part of each matrix in the upper
+// triangle of l; it puts U there, or returns false where there is none.
 template <class T, class Factor>
 void factor_all(const Args& args, const Factor& factor) noexcept {
   const Shape leading = without_matrix(args.in[0].shape);

@@ -49,6 +49,10 @@ class Matrices {
   void read(std::int64_t matrix, T* to) const noexcept {
     const T* from = at<const T>(matrix);
     for (std::int64_t i = 0; i < rows_; ++i) {
+      if (column_stride_ == 1) {
+        std::copy_n(from + i * row_stride_, columns_, to + i * columns_);
+        continue;
+      }
       for (std::int64_t j = 0; j < columns_; ++j) {
         to[i * columns_ + j] = from[i * row_stride_ + j * column_stride_];
       }

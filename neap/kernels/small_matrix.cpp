@@ -208,21 +208,20 @@ bool lu(std::int64_t n, T* a, std::int32_t* rows) {
   return true;
 }
 
-// Factors rows [first, last), which have taken the products of those above.
+// Factors rows [first, last), which have taken the products of those before
+// `first`.
 template <class T>
 bool cholesky_rows(std::int64_t n, std::int64_t first, std::int64_t last,
                    T* a) {
   for (std::int64_t k = first; k < last; ++k) {
+    const T* above = a + first * n + k;
     T* row = a + k * n + k;
+    sub_product<T>(1, n - k, k - first, {above, 1, n}, {above, n}, {row, n});
     const T pivot = *row;
     if (!(pivot > T(0))) {
       return false;
     }
     divide(row, n - k, std::sqrt(pivot));
-    for (std::int64_t i = k + 1; i < last; ++i) {
-      sub_product<T>(1, n - i, 1, {row + (i - k), 1, n}, {row + (i - k), n},
-                     {a + i * n + i, n});
-    }
   }
   return true;
 }
