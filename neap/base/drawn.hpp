@@ -47,6 +47,15 @@ struct DrawnInteger {
     // Beyond 2^53 the product may round up to the span.
     return static_cast<std::int64_t>(start + std::min(step, span - 1));
   }
+  /// True where products with the span fit an integer with a sign, which
+  /// processors convert to in one instruction.
+  constexpr bool is_narrow() const noexcept { return span < 1ULL << 53U; }
+  /// The same number. REQUIRES: is_narrow(); u in [0, 1).
+  constexpr std::int64_t of_uniform_narrow(double u) const noexcept {
+    const auto scale = static_cast<double>(static_cast<std::int64_t>(span));
+    const auto step = static_cast<std::int64_t>(u * scale);
+    return static_cast<std::int64_t>(start + static_cast<std::uint64_t>(step));
+  }
 };
 
 }  // namespace neap::base

@@ -72,9 +72,16 @@ void draw_some_integers(const DrawnRange& range, const DrawnInteger& integer,
         std::min(range.count - i, static_cast<std::int64_t>(u.size()));
     draw_uniform({range.key, range.first + static_cast<std::uint64_t>(i), some},
                  u.data());
-    for (std::int64_t k = 0; k < some; ++k) {
-      y[i + k] =
-          static_cast<T>(integer.of_uniform(u[static_cast<std::size_t>(k)]));
+    if (integer.is_narrow()) {
+      for (std::int64_t k = 0; k < some; ++k) {
+        y[i + k] = static_cast<T>(
+            integer.of_uniform_narrow(u[static_cast<std::size_t>(k)]));
+      }
+    } else {
+      for (std::int64_t k = 0; k < some; ++k) {
+        y[i + k] =
+            static_cast<T>(integer.of_uniform(u[static_cast<std::size_t>(k)]));
+      }
     }
     i += some;
   }
