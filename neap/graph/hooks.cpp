@@ -313,6 +313,9 @@ void remove_hook(const RegisteredHook& registered) noexcept {
 RegisteredHook add_hook(const Tensor& t, Hook::When when,
                         memory::Owned<HookBody> body, const CallSite& site) {
   Vertex& vertex = vertex_of("register_hook", t);
+  if (is_inside_segment(t) && !runs_segment()) {
+    refuse_inside_segment("register_hook: the tensor", t);
+  }
   if (when == Hook::When::kAfterAccumulate && !vertex.is_leaf()) {
     raise<GraphError>(
         "register_post_accumulate_hook: only a leaf's gradient is accumulated, "

@@ -24,6 +24,10 @@ void refuse_inside_segment(std::string_view what, const Tensor& tensor) {
       what, base::format_site(static_cast<const Node&>(*tensor.link()).site()));
 }
 
+bool runs_segment() noexcept {
+  return dynamic_cast<const Replay*>(memory::context().recorder) != nullptr;
+}
+
 Replay::~Replay() = default;
 
 bool runs_again(const Recorder* recorder) noexcept {

@@ -71,6 +71,34 @@ TEST_F(SegmentInnerTest, ToKeepAnInnerGradientAfterwardsIsRefused) {
   EXPECT_EQ(w_.grad().at({1}), 32.0);
 }
 
+TEST_F(SegmentInnerTest, AHookOnAnInnerValueAfterwardsIsRefused) {
+  const auto f =
+      rematerialise([this](const Tensor& a) { return square_twice(a); });
+  const Tensor r = sum(f(w_));
+  const auto keep = [](const Tensor& g) { return g; };
+  EXPECT_THAT([&] { register_hook(inner_, keep); },
+              ThrowsMessage<GraphError>(
+                  AllOf(HasSubstr("register_hook"), HasSubstr("inside"),
+                        HasSubstr("return it from the function"))));
+  backward(r);
+  EXPECT_EQ(w_.grad().at({0}), 32.0);
+}
+
+TEST_F(SegmentInnerTest, AHookThatTheFunctionRegistersIsCalled) {
+  int calls = 0;
+  const auto f = rematerialise([&calls](const Tensor& a) {
+    const Tensor y = mul(a, a);
+    register_hook(y, [&calls](const Tensor& g) {
+      ++calls;
+      return mul(g, 2.0);
+    });
+    return mul(y, y);
+  });
+  backward(sum(f(w_)));
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(w_.grad().at({0}), 64.0);
+}
+
 TEST_F(SegmentInnerTest, AResultOfTheSegmentKeepsItsGradient) {
   const auto f = rematerialise([](const Tensor& a) {
     const Tensor y = mul(a, a);
