@@ -86,6 +86,9 @@ Result<int> CsvReader::get() {
 }
 
 Result<bool> CsvReader::next() {
+  if (source_ == nullptr) {
+    base::raise<UseAfterRelease>("csv: reader used after it was moved from");
+  }
   while (true) {
     if (auto read = read_record(); !read) {
       return tl::unexpected(std::move(read.error()));

@@ -38,7 +38,7 @@ class NEAP_API CsvReader {
   CsvReader(memory::Owned<files::ByteSource> source, const CsvOptions& options);
 
   /// Goes to the next record; false at the end. Failures: kCorrupt, kTooLarge,
-  /// those of the source.
+  /// those of the source. THROWS: UseAfterRelease when moved from.
   [[nodiscard]] Result<bool> next();
 
   /// Of the record: its fields without their quotes, until the next next().
@@ -46,8 +46,10 @@ class NEAP_API CsvReader {
   std::string_view operator[](std::int64_t field) const noexcept;
   /// Where it began, from 1.
   std::int64_t line() const noexcept { return line_; }
-  /// For messages.
-  std::string_view name() const noexcept { return source_->name(); }
+  /// For messages; empty when moved from.
+  std::string_view name() const noexcept {
+    return source_ != nullptr ? source_->name() : std::string_view();
+  }
 
  private:
   enum class State { kStart, kPlain, kQuoted, kClosed, kReturn, kDone };

@@ -145,6 +145,20 @@ TEST(CsvTest, SaysWhereARecordBegan) {
   EXPECT_FALSE(reader.next().value());
 }
 
+TEST(CsvTest, AReaderThatWasMovedFromRefuses) {
+  const files::TemporaryFolder folder;
+  auto reader =
+      CsvReader::open(system_door(), folder.put("a", "a\nb\n")).value();
+  EXPECT_TRUE(reader.next().value());
+  auto moved = std::move(reader);
+  // NOLINTBEGIN(bugprone-use-after-move): that is what is tested
+  EXPECT_THROW(static_cast<void>(reader.next()), UseAfterRelease);
+  EXPECT_EQ(reader.name(), "");
+  // NOLINTEND(bugprone-use-after-move)
+  EXPECT_TRUE(moved.next().value());
+  EXPECT_EQ(moved[0], "b");
+}
+
 TEST(CsvTest, PassesOnAFailureOfEachOperation) {
   const files::TemporaryFolder folder;
   const std::string path = folder.put("a.csv", "a,b\n1,2\n");

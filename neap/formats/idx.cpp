@@ -163,7 +163,15 @@ Result<IdxReader> IdxReader::open(files::Door& door, const std::string& path) {
       });
 }
 
+ByteSource& IdxReader::source() const {
+  if (source_ == nullptr) {
+    base::raise<UseAfterRelease>("idx: reader used after it was moved from");
+  }
+  return *source_;
+}
+
 Result<void> IdxReader::read_next(std::span<std::byte> into) {
+  ByteSource& from = source();
   const auto size = static_cast<Bytes>(into.size());
   const Bytes left = header_.data_bytes - bytes_read_;
   if (size > left || size % size_of(header_.dtype) != 0) {
@@ -171,11 +179,11 @@ Result<void> IdxReader::read_next(std::span<std::byte> into) {
         "idx: {} bytes asked for, expected at most {} and a whole number of {}",
         size, left, name_of(header_.dtype));
   }
-  return files::read_full(*source_, into)
+  return files::read_full(from, into)
       .and_then([&](Bytes found) -> Result<void> {
         bytes_read_ += found;
         if (found < size) {
-          return refuse(FailureKind::kTruncated, *source_,
+          return refuse(FailureKind::kTruncated, from,
                         "ends early: its IDX header {} announces {} bytes of "
                         "data, found {}; fetch the file again",
                         format_shape(header_.shape), header_.data_bytes,
@@ -187,16 +195,17 @@ Result<void> IdxReader::read_next(std::span<std::byte> into) {
 }
 
 Result<void> IdxReader::finish() {
+  ByteSource& from = source();
   if (bytes_read_ != header_.data_bytes) {
     base::raise<ValueError>("idx: finish after {} of {} bytes", bytes_read_,
                             header_.data_bytes);
   }
   std::array<std::byte, 1> beyond{};
-  return source_->read(beyond).and_then([&](Bytes found) -> Result<void> {
+  return from.read(beyond).and_then([&](Bytes found) -> Result<void> {
     if (found == 0) {
       return {};
     }
-    return refuse(FailureKind::kCorrupt, *source_,
+    return refuse(FailureKind::kCorrupt, from,
                   "has bytes beyond the {} that its IDX header {} announces",
                   header_.data_bytes, format_shape(header_.shape));
   });

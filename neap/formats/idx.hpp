@@ -50,6 +50,8 @@ class NEAP_API IdxReader {
 
   const IdxHeader& header() const noexcept { return header_; }
 
+  // All THROW: UseAfterRelease when moved from.
+
   /// Reads all elements, in the host's byte order, and finish()es.
   /// THROWS: ValueError unless `into` has header().data_bytes bytes.
   [[nodiscard]] Result<void> read_all(std::span<std::byte> into);
@@ -62,6 +64,8 @@ class NEAP_API IdxReader {
   [[nodiscard]] Result<void> finish();
 
  private:
+  files::ByteSource& source() const;
+
   memory::Owned<files::ByteSource> source_;
   IdxHeader header_;
   Bytes bytes_read_ = 0;  // of elements

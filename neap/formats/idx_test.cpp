@@ -110,6 +110,20 @@ TEST(IdxTest, ReadsInParts) {
   EXPECT_EQ(last[0], std::byte{255});
 }
 
+TEST(IdxTest, AReaderThatWasMovedFromRefuses) {
+  const TemporaryFolder folder;
+  IdxReader reader =
+      IdxReader::open(system_door(), folder.put("a", kSmallFile)).value();
+  IdxReader moved = std::move(reader);
+  std::array<std::byte, 4> all{};
+  // NOLINTBEGIN(bugprone-use-after-move): that is what is tested
+  EXPECT_THROW(static_cast<void>(reader.read_all(all)), UseAfterRelease);
+  EXPECT_THROW(static_cast<void>(reader.read_next({})), UseAfterRelease);
+  EXPECT_THROW(static_cast<void>(reader.finish()), UseAfterRelease);
+  // NOLINTEND(bugprone-use-after-move)
+  EXPECT_TRUE(moved.read_all(all).has_value());
+}
+
 TEST(IdxTest, ReadsEmptyExtents) {
   const TemporaryFolder folder;
   ASSERT_TRUE(
