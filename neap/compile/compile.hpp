@@ -40,15 +40,12 @@ namespace neap {
 namespace compiler {
 
 template <class T>
-concept Number = std::is_arithmetic_v<std::remove_cvref_t<T>>;
-
-template <class T>
 concept TensorList = std::is_same_v<T, memory::Vector<Tensor>>;
 
 template <class T>
 Argument argument_of(const T& value) {
-  if constexpr (Number<T>) {
-    return {nullptr, static_cast<double>(value)};
+  if constexpr (std::is_arithmetic_v<T>) {
+    return {nullptr, static_cast<double>(value), tensor::is_double(value)};
   } else {
     static_assert(std::is_same_v<T, Tensor>,
                   "a compiled step takes tensors and numbers");

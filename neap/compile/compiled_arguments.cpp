@@ -13,8 +13,14 @@ using base::raise;
 
 namespace {
 
-void check_given(std::size_t i, const Tensor& tensor) {
-  if (!tensor.defined()) {
+void check_given(std::size_t i, const Argument& argument) {
+  if (argument.tensor == nullptr && !argument.is_exact) {
+    raise<ValueError>(
+        "compile: argument {} is an integer near {:.17g} that no double is; "
+        "make a tensor of it with from_span()",
+        i, argument.number);
+  }
+  if (argument.tensor != nullptr && !argument.tensor->defined()) {
     raise<ValueError>("compile: argument {} is undefined", i);
   }
 }
@@ -30,12 +36,12 @@ void CompiledStep::call_as_part(
   memory::Vector<Tensor> results;
   tensors.reserve(arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
+    check_given(i, arguments[i]);
     const Tensor* tensor = arguments[i].tensor;
     if (tensor == nullptr) {
       tensors.push_back(scalar(arguments[i].number, part_dtype(arguments)));
       continue;
     }
-    check_given(i, *tensor);
     tensors.push_back(*tensor);
   }
   step(tensors, results);
@@ -50,12 +56,12 @@ void CompiledStep::take_arguments(std::span<const Argument> arguments,
   arguments_.reserve(arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Argument& argument = arguments[i];
+    check_given(i, argument);
     if (argument.tensor == nullptr) {
       arguments_.push_back(number(i, argument.number));
       continue;
     }
     const Tensor& tensor = *argument.tensor;
-    check_given(i, tensor);
     if (memory::context().grad_enabled && tensor.requires_grad()) {
       raise<ValueError>(
           "compile: argument {} requires grad; let the step capture it, or "

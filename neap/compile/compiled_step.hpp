@@ -19,6 +19,7 @@ namespace neap::compiler {
 struct Argument {
   const Tensor* tensor = nullptr;
   double number = 0.0;
+  bool is_exact = true;  // a double is the number
 };
 
 class NEAP_API CompiledStep {

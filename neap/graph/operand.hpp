@@ -4,18 +4,10 @@
 // a temporary (which the op may take over when nothing else needs it).
 #pragma once
 
-#include <concepts>
-
+#include "neap/tensor/number.hpp"
 #include "neap/tensor/tensor.hpp"
 
 namespace neap {
-
-namespace graph {
-/// A number as ops take it. THROWS: ValueError for an integer (beyond 2^53)
-/// that no double is.
-NEAP_API double exact_number(std::int64_t number, const CallSite& site);
-NEAP_API double exact_number(std::uint64_t number, const CallSite& site);
-}  // namespace graph
 
 class Operand {
  public:
@@ -27,11 +19,11 @@ class Operand {
       : tensor_(&tensor), site_(site) {}
   Operand(Tensor&& tensor, CallSite site = CallSite::here()) noexcept
       : tensor_(&tensor), temporary_(&tensor), site_(site) {}
-  /// THROWS: as graph::exact_number().
-  template <class Number>
-  requires std::is_arithmetic_v<Number> Operand(
-      Number number, CallSite site = CallSite::here())
-      : number_(double_of(number, site)), site_(site) {}
+  /// THROWS: as tensor::to_double().
+  template <class T>
+  requires std::is_arithmetic_v<T> Operand(T number,
+                                           CallSite site = CallSite::here())
+      : number_(tensor::to_double(number, site)), site_(site) {}
   // NOLINTEND(google-explicit-constructor)
 
   bool is_number() const noexcept { return tensor_ == nullptr; }
@@ -43,17 +35,6 @@ class Operand {
   const CallSite& site() const noexcept { return site_; }
 
  private:
-  template <class Number>
-  static double double_of(Number number, const CallSite& site) {
-    if constexpr (std::is_integral_v<Number> && sizeof(Number) == 8) {
-      using Wide = std::conditional_t<std::is_signed_v<Number>, std::int64_t,
-                                      std::uint64_t>;
-      return graph::exact_number(static_cast<Wide>(number), site);
-    } else {
-      return static_cast<double>(number);
-    }
-  }
-
   const Tensor* tensor_ = nullptr;
   Tensor* temporary_ = nullptr;
   double number_ = 0.0;

@@ -4,30 +4,6 @@
 #include "neap/base/raise.hpp"
 
 namespace neap::graph {
-namespace {
-
-template <class Integer>
-double exact(Integer number, const CallSite& site) {
-  const auto converted = static_cast<double>(number);
-  constexpr double kEnd = std::is_signed_v<Integer> ? 0x1p63 : 0x1p64;
-  if (converted >= kEnd || static_cast<Integer>(converted) != number) {
-    base::raise<ValueError>(
-        "operand: at {} ops take numbers as doubles, and no double is {}; make "
-        "a tensor of it with from_span()",
-        base::format_site(base::intern(site)), number);
-  }
-  return converted;
-}
-
-}  // namespace
-
-double exact_number(std::int64_t number, const CallSite& site) {
-  return exact(number, site);
-}
-
-double exact_number(std::uint64_t number, const CallSite& site) {
-  return exact(number, site);
-}
 
 void dispatch(const Op& op, std::span<const Operand> inputs, const Attrs& attrs,
               const CallSite& site, std::span<Tensor> outputs) {

@@ -123,10 +123,10 @@ void copy_(const Tensor& dst, const Tensor& src, CallSite site) {
   run_over("copy_", kernels::copy_kernels, std::span(&from, 1), {}, dst, site);
 }
 
-void fill_(const Tensor& dst, double value, CallSite site) {
+void fill_(const Tensor& dst, Number value, CallSite site) {
   check_untracked("fill_", "full() or where()", dst);
   check_distinct("fill_", dst);
-  const kernels::FillAttrs attrs{value};
+  const kernels::FillAttrs attrs{value.value()};
   run_over("fill_", kernels::fill_kernels, {}, attrs, dst, site);
 }
 

@@ -23,8 +23,8 @@ NEAP_API void copy_(const Tensor& dst, const Tensor& src,
                     CallSite site = CallSite::here());
 
 /// Writes one number over every element. THROWS: GraphError, ShapeError as
-/// copy_.
-NEAP_API void fill_(const Tensor& dst, double value,
+/// copy_; ValueError for an integer that no double is.
+NEAP_API void fill_(const Tensor& dst, Number value,
                     CallSite site = CallSite::here());
 
 /// The `out=` form of any op with one result: writes what op(inputs) gives over

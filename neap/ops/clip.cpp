@@ -33,28 +33,37 @@ const Op kClip{
         },
     .facts = {.vjp_reads = {{{.inputs = 0b1}}}, .donates = 0b1}};
 
-}  // namespace ops
+namespace {
 
-Tensor clip(const Operand& x, double low, double high) {
-  if (std::isnan(low) || std::isnan(high)) {
+Tensor clip_to(const Operand& x, const ClipAttrs& bounds) {
+  if (std::isnan(bounds.low) || std::isnan(bounds.high)) {
     base::raise<ValueError>("clip: a bound is NaN, expected numbers");
   }
-  return graph::apply(ops::kClip, {x}, ops::ClipAttrs{low, high});
+  return graph::apply(kClip, {x}, bounds);
 }
 
-Tensor clip_min(const Operand& x, double low) {
-  return clip(x, low, std::numeric_limits<double>::infinity());
-}
+}  // namespace
 
-Tensor clip_max(const Operand& x, double high) {
-  return clip(x, -std::numeric_limits<double>::infinity(), high);
-}
+}  // namespace ops
 
 Tensor clip(const Operand& x, const Operand& low, const Operand& high) {
+  if (low.is_number() && high.is_number()) {
+    return ops::clip_to(x, {low.number(), high.number()});
+  }
   const Tensor& value = ops::tensor_of("clip", x);
   const ops::AtSite site(x);
   const Tensor raised = where(lt(value, low), low, value);
   return where(gt(raised, high), high, raised);
+}
+
+Tensor clip_min(const Operand& x, Number low) {
+  return ops::clip_to(x,
+                      {low.value(), std::numeric_limits<double>::infinity()});
+}
+
+Tensor clip_max(const Operand& x, Number high) {
+  return ops::clip_to(x,
+                      {-std::numeric_limits<double>::infinity(), high.value()});
 }
 
 }  // namespace neap

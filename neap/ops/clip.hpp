@@ -12,15 +12,13 @@ NEAP_API extern const graph::Op kClip;
 /// x, no less than low and no more than high (high wins where they cross); f32,
 /// f64, i32, i64. NaN stays. The derivative is 1 between the bounds, and 0 at
 /// them, outside and at NaN (as in PyTorch from 2.14 on); an infinite bound is
-/// none. THROWS: DTypeError, ValueError for a NaN bound.
-NEAP_API Tensor clip(const Operand& x, double low, double high);
-/// With one bound.
-NEAP_API Tensor clip_min(const Operand& x, double low);
-NEAP_API Tensor clip_max(const Operand& x, double high);
-
-/// With tensors as bounds (or one of them a number), broadcast. A bound has the
-/// derivative of the elements that it moved; x has that of the others, also of
-/// those that are equal to a bound, and of NaN. THROWS: ShapeError, DTypeError.
+/// none. Where a bound is a tensor, both are broadcast: a bound has the
+/// derivative of the elements that it moved, and x that of the others, also of
+/// those that are equal to a bound, and of NaN. THROWS: ShapeError, DTypeError;
+/// ValueError for two numbers of which one is NaN.
 NEAP_API Tensor clip(const Operand& x, const Operand& low, const Operand& high);
+/// With one bound.
+NEAP_API Tensor clip_min(const Operand& x, Number low);
+NEAP_API Tensor clip_max(const Operand& x, Number high);
 
 }  // namespace neap

@@ -89,14 +89,15 @@ Tensor empty(const Shape& shape, DType dtype, CallSite site) {
   return allocate(shape, dtype, site);
 }
 
-Tensor full(const Shape& shape, double value, DType dtype, CallSite site) {
+Tensor full(const Shape& shape, Number value, DType dtype, CallSite site) {
   Tensor stand_in = asked({.kind = Creation::Kind::kFilled,
                            .spec = {dtype, shape, memory::kHost},
-                           .value = value,
+                           .value = value.value(),
                            .site = site});
   return stand_in.defined() ? stand_in
-                            : generate(shape, dtype, site,
-                                       [&](std::int64_t) { return value; });
+                            : generate(shape, dtype, site, [&](std::int64_t) {
+                                return value.value();
+                              });
 }
 
 Tensor zeros(const Shape& shape, DType dtype, CallSite site) {
@@ -115,7 +116,7 @@ Tensor ones_like(const Tensor& like, CallSite site) {
   return ones(like.shape(), like.dtype(), site);
 }
 
-Tensor scalar(double value, DType dtype, CallSite site) {
+Tensor scalar(Number value, DType dtype, CallSite site) {
   return full({}, value, dtype, site);
 }
 

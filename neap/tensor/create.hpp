@@ -4,13 +4,14 @@
 // integer dtype cannot hold becomes the nearest that it can; NaN becomes 0.
 // Every function
 // THROWS: OutOfMemory; ShapeError for a negative extent or a size beyond 64
-// bits.
+// bits; ValueError for a Number that no double is.
 #pragma once
 
 #include <initializer_list>
 #include <span>
 
 #include "neap/tensor/generator.hpp"
+#include "neap/tensor/number.hpp"
 #include "neap/tensor/tensor.hpp"
 
 namespace neap {
@@ -22,14 +23,14 @@ NEAP_API Tensor zeros(const Shape& shape, DType dtype = f32,
                       CallSite site = CallSite::here());
 NEAP_API Tensor ones(const Shape& shape, DType dtype = f32,
                      CallSite site = CallSite::here());
-NEAP_API Tensor full(const Shape& shape, double value, DType dtype = f32,
+NEAP_API Tensor full(const Shape& shape, Number value, DType dtype = f32,
                      CallSite site = CallSite::here());
 NEAP_API Tensor zeros_like(const Tensor& like,
                            CallSite site = CallSite::here());
 NEAP_API Tensor ones_like(const Tensor& like, CallSite site = CallSite::here());
 
 /// Rank 0.
-NEAP_API Tensor scalar(double value, DType dtype = f32,
+NEAP_API Tensor scalar(Number value, DType dtype = f32,
                        CallSite site = CallSite::here());
 
 /// 0, 1, ..., count - 1.

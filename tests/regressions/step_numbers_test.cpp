@@ -3,9 +3,13 @@
 // and once a program needed them in f32 all later ones had them so.
 #include <gmock/gmock.h>
 
+#include <cstdint>
+#include <limits>
+
 #include "neap/compile/compile_for_test.hpp"
 #include "neap/nn/layers.hpp"
 #include "neap/ops/assign.hpp"
+#include "neap/ops/clip.hpp"
 #include "neap/ops/concat.hpp"
 #include "neap/ops/index_select.hpp"
 #include "neap/tensor/create.hpp"
@@ -91,14 +95,47 @@ TEST(StepNumbersTest, ProgramsInBothDtypesTakeTurnsWithoutMemory) {
   EXPECT_EQ(step.traces(), 2);
 }
 
-// Ops take numbers as doubles; an integer that is none was rounded in silence.
-TEST(StepNumbersTest, AnIntegerThatNoDoubleIsIsRefused) {
+constexpr std::int64_t kNoDouble = (std::int64_t{1} << 53) + 1;
+
+// Numbers are taken as doubles; an integer that is none was rounded in silence.
+TEST(StepNumbersTest, AnIntegerThatNoDoubleIsIsRefusedAsAnOperand) {
   const Tensor x = zeros({1}, i64);
-  EXPECT_THROW(x + 9007199254740993LL, ValueError);
+  EXPECT_THROW(x + kNoDouble, ValueError);
   EXPECT_THROW(x + std::numeric_limits<std::int64_t>::max(), ValueError);
   EXPECT_THROW(x + std::numeric_limits<std::uint64_t>::max(), ValueError);
-  EXPECT_EQ((x + 9007199254740992LL).item(), 9007199254740992.0);
+  EXPECT_EQ((x + (kNoDouble - 1)).item(), 0x1p53);
   EXPECT_EQ((x + std::numeric_limits<std::int64_t>::min()).item(), -0x1p63);
+}
+
+TEST(StepNumbersTest, AnIntegerThatNoDoubleIsIsRefusedWhereTensorsAreMade) {
+  EXPECT_THROW(full({2}, kNoDouble, i64), ValueError);
+  EXPECT_THROW(scalar(-kNoDouble, i64), ValueError);
+  EXPECT_EQ(full({1}, kNoDouble - 1, i64).values<std::int64_t>()[0],
+            kNoDouble - 1);
+}
+
+TEST(StepNumbersTest, AnIntegerThatNoDoubleIsIsRefusedByWritesAndBounds) {
+  const Tensor x = full({1}, 7, i64);
+  EXPECT_THROW(fill_(x, kNoDouble), ValueError);
+  EXPECT_EQ(x.item(), 7.0);
+  EXPECT_THROW(clip(x, 0, kNoDouble), ValueError);
+  EXPECT_THROW(clip(x, -kNoDouble, 0), ValueError);
+  EXPECT_THROW(clip_min(x, kNoDouble), ValueError);
+  EXPECT_THROW(clip_max(x, kNoDouble), ValueError);
+  EXPECT_EQ(clip(x, 0, 5).item(), 5.0);
+}
+
+TEST(StepNumbersTest, AnIntegerThatNoDoubleIsIsRefusedAsAnArgument) {
+  auto step =
+      neap::compile([](const Tensor& x, const Tensor& by) { return x + by; });
+  const Tensor x = zeros({1}, i64);
+  EXPECT_EQ(step(x, 2).item(), 2.0);
+  EXPECT_THROW(step(x, kNoDouble), ValueError);
+  EXPECT_EQ(step(x, 3).item(), 3.0);
+  EXPECT_EQ(step.traces(), 1);
+  auto outer = neap::compile(
+      [&](const Tensor& y) { return step(y, kNoDouble); });  // as a part
+  EXPECT_THROW(outer(x), ValueError);
 }
 
 }  // namespace

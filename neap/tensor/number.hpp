@@ -1,0 +1,65 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Number: how functions take a plain number beside tensors. All numbers are
+// doubles inside; an integer that no double is has no rounded stand-in.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "neap/base/api.hpp"
+#include "neap/base/call_site.hpp"
+
+namespace neap {
+
+namespace tensor {
+
+/// False for an integer (beyond 2^53) that no double is.
+template <class T>
+requires std::is_arithmetic_v<T>
+constexpr bool is_double(T number) noexcept {
+  if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
+    constexpr double kEnd = std::is_signed_v<T> ? 0x1p63 : 0x1p64;
+    const auto rounded = static_cast<double>(number);
+    return rounded < kEnd && static_cast<T>(rounded) == number;
+  } else {
+    return true;
+  }
+}
+
+/// THROWS: ValueError, naming the number and the site.
+[[noreturn]] NEAP_API void refuse_number(std::int64_t number,
+                                         const CallSite& site);
+[[noreturn]] NEAP_API void refuse_number(std::uint64_t number,
+                                         const CallSite& site);
+
+/// THROWS: ValueError unless is_double(number).
+template <class T>
+double to_double(T number, const CallSite& site) {
+  if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
+    using Wide =
+        std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+    if (!is_double(number)) {
+      refuse_number(static_cast<Wide>(number), site);
+    }
+  }
+  return static_cast<double>(number);
+}
+
+}  // namespace tensor
+
+class Number {
+ public:
+  /// Implicit on purpose: full({2}, 1). THROWS: as tensor::to_double().
+  template <class T>
+  requires std::is_arithmetic_v<T> Number(
+      T number,  // NOLINT(google-explicit-constructor)
+      CallSite site = CallSite::here())
+      : value_(tensor::to_double(number, site)) {}
+
+  double value() const noexcept { return value_; }
+
+ private:
+  double value_;
+};
+
+}  // namespace neap
