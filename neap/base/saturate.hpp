@@ -18,7 +18,8 @@ constexpr To saturate(From x) noexcept {
   if constexpr (std::is_floating_point_v<From>) {
     // Both bounds are powers of two (or 0), exact in every float type.
     constexpr From kLow = static_cast<From>(Limits::min());
-    constexpr From kEnd = static_cast<From>(Limits::max() / 2 + 1) * From(2);
+    constexpr To kHalf = static_cast<To>(Limits::max() / 2 + 1);
+    constexpr From kEnd = static_cast<From>(kHalf) * From(2);
     if (x >= kEnd) {
       return Limits::max();
     }

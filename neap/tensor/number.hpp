@@ -50,11 +50,12 @@ double to_double(T number, const CallSite& site) {
 class Number {
  public:
   /// Implicit on purpose: full({2}, 1). THROWS: as tensor::to_double().
+  // NOLINTBEGIN(google-explicit-constructor)
   template <class T>
-  requires std::is_arithmetic_v<T> Number(
-      T number,  // NOLINT(google-explicit-constructor)
-      CallSite site = CallSite::here())
+  requires std::is_arithmetic_v<T> Number(T number,
+                                          CallSite site = CallSite::here())
       : value_(tensor::to_double(number, site)) {}
+  // NOLINTEND(google-explicit-constructor)
 
   double value() const noexcept { return value_; }
 
