@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gemm_problem.hpp"
-#include "neap/kernels/conv.hpp"
+#include "neap/kernels/conv/conv.hpp"
 
 namespace neap::bench {
 

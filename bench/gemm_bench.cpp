@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "gemm_problem.hpp"
-#include "neap/kernels/precision.hpp"
+#include "neap/kernels/engine/precision.hpp"
 #include "support/measure.hpp"
 #include "support/report.hpp"
 

@@ -2,7 +2,7 @@
 #include <span>
 
 #include "gemm_problem.hpp"
-#include "neap/kernels/gemm.hpp"
+#include "neap/kernels/gemm/gemm.hpp"
 #include "neap/threads/pool.hpp"
 
 namespace neap::bench {

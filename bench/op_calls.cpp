@@ -134,7 +134,7 @@ std::optional<std::vector<Spec>> infer(const Op& op, const Guess& guess,
                                        const AnyAttrs& attrs) {
   std::vector<Spec> outputs(static_cast<std::size_t>(op.outputs));
   try {
-    op.infer({guess.inputs(), attrs}, outputs);
+    op.infer({op.name, guess.inputs(), attrs}, outputs);
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -201,7 +201,7 @@ OpCalled::OpCalled(const Op& op, std::vector<Tensor> inputs, const Attrs& attrs)
   }
   const std::vector<Spec> specs = specs_of(inputs_);
   std::vector<Spec> outputs(static_cast<std::size_t>(op.outputs));
-  const OpArgs args{specs, this->attrs()};
+  const OpArgs args{op.name, specs, this->attrs()};
   op.infer(args, outputs);
   cost_ = graph::cost_of(op, args, outputs);
   const Bytes tenth = (cost_.read + cost_.written) / 10;

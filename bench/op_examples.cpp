@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "neap/neap.hpp"
-#include "neap/ops/conv2d_relu.hpp"
+#include "neap/ops/conv/conv2d_relu.hpp"
 #include "op_calls.hpp"
 
 namespace neap::bench {

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Rooms include downward only.
+"""Rooms include downward only, and so do the families of ops and kernels.
 
 Reads the ranks from the block "# rooms" of ARCHITECTURE.md and checks, for each
-room, every include and the ROOMS list of its CMakeLists.txt.
+room, every include and the ROOMS list of its CMakeLists.txt. The block
+"# families" lists the folders of a room, each of which includes those before it
+alone; files above the folders include any, and are included by any.
 """
 
 import re
@@ -10,6 +12,8 @@ import re
 from sources import finish, read, tracked
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]neap/(\w+)/', re.MULTILINE)
+FAMILY_INCLUDE = re.compile(
+    r'^\s*#\s*include\s*"neap/(\w+)/(\w+)/[^"]*"', re.MULTILINE)
 ROOM_CALL = re.compile(r"neap_room\((\w+)([^)]*)\)")
 KEYWORDS = {"SOURCES", "ROOMS", "LIBRARIES", "PRIVATE_LIBRARIES"}
 
@@ -27,6 +31,15 @@ def read_table(text):
         elif words:
             ranks.update({room: int(words[0]) for room in words[1:]})
     return ranks, allowed
+
+
+def read_families(text):
+    """Returns {room: its folders in order}."""
+    block = re.search(r"```text\n# families\n(.*?)```", text, re.DOTALL)
+    if not block:
+        raise SystemExit("ARCHITECTURE.md: no ```text block '# families'")
+    lines = (line.split(":") for line in block.group(1).splitlines())
+    return {room: folders.split() for room, folders in lines}
 
 
 def may_use(room, other, ranks, allowed):
@@ -71,6 +84,26 @@ def check_includes(table):
             yield check_use(f"{name}:{line}", room, match.group(1), table)
 
 
+def check_family(name, room, family, order):
+    """Findings of one file of a family."""
+    if family not in order:
+        yield f"{name}: '{family}' is not a family of ARCHITECTURE.md"
+        return
+    text = read(name)
+    for match in FAMILY_INCLUDE.finditer(text):
+        other = match.group(2)
+        if match.group(1) == room and other in order[order.index(family) + 1:]:
+            line = text.count("\n", 0, match.end()) + 1
+            yield f"{name}:{line}: {family} must not use {other}"
+
+
+def check_families(families):
+    for room, order in families.items():
+        for name in tracked(f"neap/{room}/*/*.hpp", f"neap/{room}/*/*.cpp"):
+            if not name.endswith(("_test.cpp", "_test.hpp", "_bench.cpp")):
+                yield from check_family(name, room, name.split("/")[2], order)
+
+
 def check_room_lists(table):
     for name in tracked("neap/*/CMakeLists.txt"):
         folder = name.split("/")[1]
@@ -85,8 +118,10 @@ def check_room_lists(table):
 
 
 def main():
-    table = read_table(read("ARCHITECTURE.md"))
-    findings = [*check_includes(table), *check_room_lists(table)]
+    page = read("ARCHITECTURE.md")
+    table = read_table(page)
+    findings = [*check_includes(table), *check_room_lists(table),
+                *check_families(read_families(page))]
     finish("layers", list(filter(None, findings)), f"{len(table[0])} rooms")
 
 

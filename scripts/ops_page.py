@@ -101,8 +101,9 @@ class Headers:
         names its descriptor."""
         if name in self.functions:
             return self.functions[name]
-        header = f"neap/ops/{name}.hpp"
-        if header not in tracked("neap/ops/*.hpp"):
+        header = next((header for header in tracked("neap/ops/*.hpp")
+                       if header.endswith(f"/{name}.hpp")), None)
+        if header is None:
             return self.declaring(name), None
         return header, next(iter(outer(header)), None)
 
@@ -188,7 +189,9 @@ def primitive(op, headers):
              ", ".join(op["dtypes"]) or "every",
              kept(op, function) if op["has_vjp"] else "-",
              escape(", ".join(donates)) or "-", ", ".join(remarks)]
-    return f"| {' | '.join(cells)} |".replace("|  |", "| |"), header
+    is_public = header in headers.public and not (
+        function and function.is_inner)
+    return f"| {' | '.join(cells)} |".replace("|  |", "| |"), is_public
 
 
 def composite(name, headers):
@@ -224,8 +227,8 @@ def page(facts):
     headers = Headers()
     public, inner = [], []
     for op in sorted(facts["ops"], key=lambda op: op["name"]):
-        row, header = primitive(op, headers)
-        (public if header in headers.public else inner).append(row)
+        row, is_public = primitive(op, headers)
+        (public if is_public else inner).append(row)
     composites = [composite(name, headers)
                   for name in sorted(facts["composites"])]
     return (OPENING + PRIMITIVES + "\n".join(public) + "\n"

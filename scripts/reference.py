@@ -25,8 +25,8 @@ OUT = ROOT / "build" / "docs"
 INPUT = OUT / "input"
 ROOMS = "docs/reference/rooms.txt"
 # Headers that are not for users, but whose paragraph says what users rely on.
-EXPLAINED = ["neap/kernels/conv.hpp", "neap/kernels/gemm.hpp",
-             "neap/kernels/reduce.hpp"] + [
+EXPLAINED = ["neap/kernels/conv/conv.hpp", "neap/kernels/gemm/gemm.hpp",
+             "neap/kernels/reduction/reduce.hpp"] + [
     name for name in tracked("neap/kernels/*-inl.hpp")
     if "units in the last place" in " ".join(paragraph(read(name)))]
 # Of ops/: what concerns all of them.

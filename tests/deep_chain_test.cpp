@@ -13,7 +13,7 @@
 #include "neap/graph/lifetime.hpp"
 #include "neap/graph/print.hpp"
 #include "neap/graph/vertex.hpp"
-#include "neap/ops/neg.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/tensor/create.hpp"
 #include "support/small_stack.hpp"
 

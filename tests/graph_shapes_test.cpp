@@ -7,9 +7,9 @@
 #include "neap/base/error.hpp"
 #include "neap/graph/rules.hpp"
 #include "neap/graph/vertex.hpp"
-#include "neap/kernels/add.hpp"
-#include "neap/kernels/maximum.hpp"
-#include "neap/ops/mul.hpp"
+#include "neap/kernels/elementwise/add.hpp"
+#include "neap/kernels/elementwise/maximum.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::tests {

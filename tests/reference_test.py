@@ -111,7 +111,7 @@ class FunctionTest(unittest.TestCase):
         self.assertEqual(function.operands, ["x", "others"])
 
     def test_tells_functions_of_rules_from_those_of_users(self):
-        found = {(f.name, f.is_inner) for f in functions("neap/ops/sum.hpp")}
+        found = {(f.name, f.is_inner) for f in functions("neap/ops/reduction/sum.hpp")}
         self.assertEqual(found, {("sum_axes", True), ("sum", False)})
 
     def test_finds_the_opening_paragraph(self):
@@ -121,7 +121,7 @@ class FunctionTest(unittest.TestCase):
 
 class PagesTest(unittest.TestCase):
     pages = Pages(["README.md", "docs/memory.md"],
-                  {"neap/ops/add.hpp": "@ref op_add"})
+                  {"neap/ops/elementwise/arithmetic.hpp": "@ref op_add"})
 
     def test_leads_links_to_pages_and_their_headings(self):
         line = "[m](docs/memory.md#a-b)"
@@ -129,7 +129,7 @@ class PagesTest(unittest.TestCase):
                          "[m](@ref page_memory_a-b)")
 
     def test_leads_links_from_a_folder(self):
-        line = "[`add`](../neap/ops/add.hpp), [m](../README.md)"
+        line = "[`add`](../neap/ops/elementwise/arithmetic.hpp), [m](../README.md)"
         self.assertEqual(self.pages.links("docs/memory.md", line),
                          "[add](@ref op_add), [m](@ref mainpage)")
 

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "neap/kernels/kernel.hpp"
-#include "neap/kernels/plugin.hpp"
+#include "neap/kernels/engine/kernel.hpp"
+#include "neap/kernels/engine/plugin.hpp"
 #include "neap/memory/domain.hpp"
 #include "neap/optim/adam.hpp"
 #include "neap/optim/sgd.hpp"

@@ -10,8 +10,8 @@
 #include "neap/files/door.hpp"
 #include "neap/models/gpt.hpp"
 #include "neap/models/recurrent_lm.hpp"
-#include "neap/ops/cross_entropy.hpp"
-#include "neap/ops/reshape.hpp"
+#include "neap/ops/loss/cross_entropy.hpp"
+#include "neap/ops/shape/reshape.hpp"
 #include "table_task.hpp"
 
 namespace neap::app {

@@ -11,7 +11,7 @@
 #include "neap/base/version.hpp"
 #include "neap/files/door.hpp"
 #include "neap/formats/safetensors.hpp"
-#include "neap/kernels/plugin.hpp"
+#include "neap/kernels/engine/plugin.hpp"
 #include "neap/optim/schedule.hpp"
 #include "neap/program/program.hpp"
 #include "neap/report/memory_table.hpp"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "neap/kernels/kernel.hpp"
-#include "neap/kernels/targets.hpp"
+#include "neap/kernels/engine/kernel.hpp"
+#include "neap/kernels/engine/targets.hpp"
 #include "support/stream_part.hpp"
 
 #undef HWY_TARGET_INCLUDE

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "neap/kernels/kernel.hpp"
+#include "neap/kernels/engine/kernel.hpp"
 #include "support/machine.hpp"
 #include "support/measure.hpp"
 

@@ -8,7 +8,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/graph/replay.hpp"
 #include "neap/memory/scope.hpp"
-#include "neap/ops/fill.hpp"
+#include "neap/ops/elementwise/fill.hpp"
 
 namespace neap {
 

@@ -7,13 +7,11 @@
 
 #include "neap/autograd/jvp.hpp"
 #include "neap/graph/node.hpp"
-#include "neap/ops/add.hpp"
-#include "neap/ops/mul.hpp"
-#include "neap/ops/neg.hpp"
-#include "neap/ops/relu.hpp"
-#include "neap/ops/slice_put.hpp"
-#include "neap/ops/sum.hpp"
-#include "neap/ops/tanh.hpp"
+#include "neap/ops/activation/activations.hpp"
+#include "neap/ops/activation/relu.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/reduction/sum.hpp"
+#include "neap/ops/shape/slice_put.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap {

@@ -6,8 +6,8 @@
 #include "neap/autograd/own_memory.hpp"
 #include "neap/autograd/walk.hpp"
 #include "neap/memory/scope.hpp"
-#include "neap/ops/add.hpp"
-#include "neap/ops/contiguous.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/shape/contiguous.hpp"
 
 namespace neap::autograd {
 

@@ -9,8 +9,8 @@
 #include "neap/base/raise.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/memory/scope.hpp"
-#include "neap/ops/expand.hpp"
-#include "neap/ops/fill.hpp"
+#include "neap/ops/elementwise/fill.hpp"
+#include "neap/ops/shape/expand.hpp"
 #include "neap/ops/support.hpp"
 
 namespace neap {

@@ -4,12 +4,12 @@
 
 #include "neap/autograd/functional.hpp"
 #include "neap/autograd/tangent_recorder.hpp"
-#include "neap/ops/cast.hpp"
-#include "neap/ops/concat.hpp"
-#include "neap/ops/eq.hpp"
-#include "neap/ops/fill.hpp"
-#include "neap/ops/reshape.hpp"
-#include "neap/ops/transfer.hpp"
+#include "neap/ops/elementwise/cast.hpp"
+#include "neap/ops/elementwise/comparison.hpp"
+#include "neap/ops/elementwise/fill.hpp"
+#include "neap/ops/elementwise/transfer.hpp"
+#include "neap/ops/shape/concat.hpp"
+#include "neap/ops/shape/reshape.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap {

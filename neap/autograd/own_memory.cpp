@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "neap/memory/containers.hpp"
-#include "neap/ops/copy.hpp"
+#include "neap/ops/shape/copy.hpp"
 
 namespace neap::autograd {
 namespace {

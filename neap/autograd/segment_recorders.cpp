@@ -82,7 +82,8 @@ class Balance {
     for (const Tensor& output : outputs) {
       out.push_back(output.spec());
     }
-    const graph::Cost cost = call_.op.facts.cost({in_, call_.attrs}, out);
+    const graph::Cost cost =
+        call_.op.facts.cost({call_.op.name, in_, call_.attrs}, out);
     return static_cast<double>(cost.flops) >
            kBalance * static_cast<double>(cost.read + cost.written);
   }

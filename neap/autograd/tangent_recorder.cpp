@@ -8,7 +8,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/graph/rules.hpp"
 #include "neap/memory/containers.hpp"
-#include "neap/ops/fill.hpp"
+#include "neap/ops/elementwise/fill.hpp"
 #include "neap/ops/precision.hpp"
 
 namespace neap::autograd {

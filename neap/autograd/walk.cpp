@@ -8,7 +8,7 @@
 #include "neap/autograd/own_memory.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/graph/trace.hpp"
-#include "neap/ops/add.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/precision.hpp"
 
 namespace neap::autograd {

@@ -8,7 +8,7 @@
 
 #include "neap/base/drawn.hpp"
 
-// The instruction sets of kernels/targets.hpp.
+// The instruction sets of kernels/engine/targets.hpp.
 #define HWY_DISABLED_TARGETS \
   (~(HWY_AVX3 | HWY_AVX2 | HWY_NEON | HWY_EMU128 | HWY_SCALAR))
 #undef HWY_TARGET_INCLUDE

@@ -90,7 +90,7 @@ Shape row_major_strides(const Shape& shape) {
   return strides;
 }
 
-Shape broadcast(const char* op, const Shape& a, const Shape& b) {
+Shape broadcast(std::string_view op, const Shape& a, const Shape& b) {
   if (a == b) {
     return a;
   }
@@ -123,7 +123,7 @@ bool broadcasts_to(const Shape& from, const Shape& to) noexcept {
   return true;
 }
 
-int normalize_axis(const char* op, std::int64_t axis, int rank) {
+int normalize_axis(std::string_view op, std::int64_t axis, int rank) {
   if (axis < -rank || axis >= rank) {
     raise<ShapeError>("{}: axis {} out of range for rank {}", op, axis, rank);
   }

@@ -128,14 +128,14 @@ namespace base {
 NEAP_API Shape row_major_strides(const Shape& shape);
 
 /// NumPy's rule. THROWS: ShapeError naming `op` and both shapes.
-NEAP_API Shape broadcast(const char* op, const Shape& a, const Shape& b);
+NEAP_API Shape broadcast(std::string_view op, const Shape& a, const Shape& b);
 
 /// True when `from` broadcasts to exactly `to`.
 NEAP_API bool broadcasts_to(const Shape& from, const Shape& to) noexcept;
 
 /// Brings an axis counted from the end (-1: last) into [0, rank).
 /// THROWS: ShapeError naming `op`.
-NEAP_API int normalize_axis(const char* op, std::int64_t axis, int rank);
+NEAP_API int normalize_axis(std::string_view op, std::int64_t axis, int rank);
 
 }  // namespace base
 }  // namespace neap

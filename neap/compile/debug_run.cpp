@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "neap/base/raise.hpp"
-#include "neap/kernels/attrs.hpp"
-#include "neap/kernels/fill.hpp"
+#include "neap/kernels/engine/attrs.hpp"
+#include "neap/kernels/engine/fill.hpp"
 
 namespace neap::compiler {
 namespace {

@@ -14,7 +14,7 @@
 
 #include <string>
 
-#include "neap/kernels/precision.hpp"
+#include "neap/kernels/engine/precision.hpp"
 #include "neap/memory/context.hpp"
 #include "neap/program/program.hpp"
 #include "neap/tensor/handle_watch.hpp"

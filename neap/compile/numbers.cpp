@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "neap/ops/cast.hpp"
-#include "neap/ops/fill.hpp"
+#include "neap/ops/elementwise/cast.hpp"
+#include "neap/ops/elementwise/fill.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -21,7 +21,7 @@ bool takes_all(const graph::OpCall& call) {
   std::array<tensor::Spec, graph::kMaxOutputs> made;
   try {
     call.op.infer(
-        {specs, call.attrs},
+        {call.op.name, specs, call.attrs},
         std::span(made).first(static_cast<std::size_t>(call.op.outputs)));
   } catch (const DTypeError&) {
     return false;

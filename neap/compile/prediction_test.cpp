@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "neap/memory/executor.hpp"
-#include "neap/ops/add.hpp"
-#include "neap/ops/exp.hpp"
-#include "neap/ops/matmul.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/elementwise/exponential.hpp"
+#include "neap/ops/linalg/matmul.hpp"
 #include "neap/program/bind.hpp"
 #include "neap/program/passes.hpp"
 #include "neap/program/print.hpp"

@@ -9,7 +9,7 @@
 #include "neap/compile/rollback.hpp"
 #include "neap/graph/record_result.hpp"
 #include "neap/graph/vertex.hpp"
-#include "neap/ops/cast.hpp"
+#include "neap/ops/elementwise/cast.hpp"
 
 namespace neap::compiler {
 
@@ -170,7 +170,7 @@ void Tracer::emit(const OpCall& call, Category category,
   for (Spec& spec : out) {
     spec.space = specs.empty() ? spec.space : specs[0].space;
   }
-  call.op.infer({specs, call.attrs}, out);
+  call.op.infer({call.op.name, specs, call.attrs}, out);
   if (call.op.view != nullptr) {
     const Tensor& input = call.inputs[0].tensor();
     values_.operand(input, call.op.name, call.site);  // of this trace

@@ -3,8 +3,8 @@
 // and the host's looks at elements.
 #include "neap/base/raise.hpp"
 #include "neap/compile/tracer.hpp"
-#include "neap/ops/draw.hpp"
-#include "neap/ops/fill.hpp"
+#include "neap/ops/elementwise/draw.hpp"
+#include "neap/ops/elementwise/fill.hpp"
 
 namespace neap::compiler {
 

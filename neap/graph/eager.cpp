@@ -78,7 +78,7 @@ class Call {
         spec.space = specs[0].space;
       }
     }
-    call.op.infer({specs, call.attrs}, outputs());
+    call.op.infer({call.op.name, specs, call.attrs}, outputs());
   }
 
   void run(std::span<Tensor> results) {

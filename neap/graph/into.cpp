@@ -2,7 +2,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/graph/into_impl.hpp"
 #include "neap/graph/recorder.hpp"
-#include "neap/kernels/copy.hpp"
+#include "neap/kernels/engine/copy.hpp"
 #include "neap/memory/containers.hpp"
 
 namespace neap::graph {
@@ -63,7 +63,7 @@ Spec result_of(const OpCall& call) {
     result.space = specs.front().space;
   }
   if (call.op.outputs == 1) {
-    call.op.infer({specs, call.attrs}, std::span(&result, 1));
+    call.op.infer({call.op.name, specs, call.attrs}, std::span(&result, 1));
   }
   return result;
 }

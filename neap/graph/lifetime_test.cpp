@@ -10,10 +10,10 @@
 #include <thread>
 
 #include "neap/graph/node.hpp"
-#include "neap/ops/exp.hpp"
-#include "neap/ops/mul.hpp"
-#include "neap/ops/sin.hpp"
-#include "neap/ops/tanh.hpp"
+#include "neap/ops/activation/activations.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/elementwise/exponential.hpp"
+#include "neap/ops/elementwise/trigonometry.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::graph {

@@ -11,8 +11,12 @@
 #include <string_view>
 #include <type_traits>
 
-#include "neap/kernels/kernel.hpp"
+#include "neap/kernels/engine/kernel.hpp"
 #include "neap/tensor/tensor.hpp"
+
+namespace neap {
+class Operand;
+}
 
 namespace neap::graph {
 
@@ -54,6 +58,7 @@ class Attrs {
 
 /// What a shape rule and a cost see of a call.
 struct OpArgs {
+  std::string_view name;  // of the op, for messages
   std::span<const Spec> inputs;
   Attrs attrs;
 };
@@ -115,7 +120,12 @@ struct Op {
   /// Derivative rules, written in other ops; nullptr: not differentiable.
   void (*vjp)(VjpContext& context) = nullptr;
   void (*jvp)(JvpContext& context) = nullptr;
-  Facts facts;
+  /// Both of them in one function, for elementwise ops y = f(x) whose rules are
+  /// generic: dx = slope(dy, v), where v is x or y ...
+  Tensor (*slope)(const Operand& dy, const Operand& v) = nullptr;
+  /// ... and for y = g s(v), the derivative of such an op: ds / dv.
+  Tensor (*curvature)(const Operand& v) = nullptr;
+  Facts facts{};
 
   // --- for ops that are made at run time, or whose attributes own something
   // ---

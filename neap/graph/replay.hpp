@@ -25,7 +25,8 @@ NEAP_API bool is_inside_segment(const Tensor& tensor);
                                                  const Tensor& tensor);
 
 /// Whether the current thread runs such a function: a hook that it registers on
-/// an inner value is registered again, and called, when the function runs again.
+/// an inner value is registered again, and called, when the function runs
+/// again.
 NEAP_API bool runs_segment() noexcept;
 
 /// A recorder that may stand in such a run, or before one that does.

@@ -32,6 +32,7 @@ class NEAP_API VjpContext {
         sums_(sums),
         keep_graph_(keep_graph) {}
 
+  const Op& op() const noexcept { return node_.op(); }
   /// Cotangent of output k; undefined where nothing flowed into it.
   const Tensor& cotangent(int k = 0) const noexcept {
     return cotangents_[static_cast<std::size_t>(k)];
@@ -95,6 +96,7 @@ class NEAP_API JvpContext {
         tangents_(tangents),
         results_(results) {}
 
+  const Op& op() const noexcept { return call_.op; }
   int inputs() const noexcept { return static_cast<int>(call_.inputs.size()); }
   /// Tangent of input i; undefined where it is zero.
   const Tensor& tangent(int i = 0) const noexcept {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "neap/kernels/relu_bits.hpp"
-#include "neap/kernels/strides.hpp"
+#include "neap/kernels/activation/relu_bits.hpp"
+#include "neap/kernels/engine/strides.hpp"
 
 namespace neap::kernels {
 namespace {

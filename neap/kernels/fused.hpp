@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <span>
 
-#include "neap/kernels/elementwise.hpp"
+#include "neap/kernels/engine/elementwise.hpp"
 
 namespace neap::kernels {
 

@@ -5,11 +5,11 @@
 
 #include <vector>
 
-#include "neap/kernels/add.hpp"
+#include "neap/kernels/activation/relu.hpp"
+#include "neap/kernels/activation/tanh.hpp"
+#include "neap/kernels/elementwise/add.hpp"
+#include "neap/kernels/elementwise/mul.hpp"
 #include "neap/kernels/fused.hpp"
-#include "neap/kernels/mul.hpp"
-#include "neap/kernels/relu.hpp"
-#include "neap/kernels/tanh.hpp"
 
 namespace neap::kernels {
 namespace {

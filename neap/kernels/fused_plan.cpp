@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "neap/kernels/engine/strides.hpp"
 #include "neap/kernels/fused.hpp"
-#include "neap/kernels/strides.hpp"
 
 namespace neap::kernels {
 namespace {

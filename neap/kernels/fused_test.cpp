@@ -6,22 +6,22 @@
 #include <memory>
 #include <random>
 
-#include "neap/kernels/activation_attrs.hpp"
-#include "neap/kernels/add.hpp"
-#include "neap/kernels/attrs.hpp"
-#include "neap/kernels/bits.hpp"
-#include "neap/kernels/cast.hpp"
-#include "neap/kernels/compare.hpp"
-#include "neap/kernels/dropout.hpp"
-#include "neap/kernels/exp.hpp"
-#include "neap/kernels/kernel_testing.hpp"
-#include "neap/kernels/mul.hpp"
-#include "neap/kernels/relu.hpp"
-#include "neap/kernels/relu_bits.hpp"
-#include "neap/kernels/square.hpp"
-#include "neap/kernels/sub.hpp"
-#include "neap/kernels/tanh.hpp"
-#include "neap/kernels/where.hpp"
+#include "neap/kernels/activation/activation_attrs.hpp"
+#include "neap/kernels/activation/relu.hpp"
+#include "neap/kernels/activation/relu_bits.hpp"
+#include "neap/kernels/activation/tanh.hpp"
+#include "neap/kernels/elementwise/add.hpp"
+#include "neap/kernels/elementwise/cast.hpp"
+#include "neap/kernels/elementwise/compare.hpp"
+#include "neap/kernels/elementwise/dropout.hpp"
+#include "neap/kernels/elementwise/exp.hpp"
+#include "neap/kernels/elementwise/mul.hpp"
+#include "neap/kernels/elementwise/square.hpp"
+#include "neap/kernels/elementwise/sub.hpp"
+#include "neap/kernels/elementwise/where.hpp"
+#include "neap/kernels/engine/attrs.hpp"
+#include "neap/kernels/engine/bits.hpp"
+#include "neap/kernels/engine/kernel_testing.hpp"
 
 namespace neap::kernels {
 namespace {

@@ -1,13 +1,13 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/models/causal_attention.hpp"
 
-#include "neap/ops/attention.hpp"
-#include "neap/ops/dropout.hpp"
-#include "neap/ops/narrow.hpp"
-#include "neap/ops/permute.hpp"
-#include "neap/ops/reshape.hpp"
-#include "neap/ops/rotary_embedding.hpp"
-#include "neap/ops/transpose.hpp"
+#include "neap/ops/elementwise/dropout.hpp"
+#include "neap/ops/sequence/attention.hpp"
+#include "neap/ops/sequence/rotary_embedding.hpp"
+#include "neap/ops/shape/narrow.hpp"
+#include "neap/ops/shape/permute.hpp"
+#include "neap/ops/shape/reshape.hpp"
+#include "neap/ops/shape/transpose.hpp"
 
 namespace neap::models {
 

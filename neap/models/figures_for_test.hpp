@@ -14,7 +14,7 @@
 #include "neap/graph/recorder.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/nn/module.hpp"
-#include "neap/ops/assign.hpp"
+#include "neap/ops/elementwise/assign.hpp"
 #include "neap/ops/figures_for_test.hpp"
 
 namespace neap::models::testing {

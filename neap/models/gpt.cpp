@@ -6,12 +6,12 @@
 #include "neap/autograd/rematerialise.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/nn/init.hpp"
-#include "neap/ops/cross_entropy.hpp"
-#include "neap/ops/dropout.hpp"
-#include "neap/ops/linear.hpp"
-#include "neap/ops/narrow.hpp"
+#include "neap/ops/elementwise/dropout.hpp"
+#include "neap/ops/linalg/linear.hpp"
+#include "neap/ops/loss/cross_entropy.hpp"
 #include "neap/ops/operators.hpp"
-#include "neap/ops/reshape.hpp"
+#include "neap/ops/shape/narrow.hpp"
+#include "neap/ops/shape/reshape.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::models {

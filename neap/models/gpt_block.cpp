@@ -1,8 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/models/gpt_block.hpp"
 
-#include "neap/ops/dropout.hpp"
-#include "neap/ops/gelu_linear.hpp"
+#include "neap/ops/elementwise/dropout.hpp"
+#include "neap/ops/linalg/gelu_linear.hpp"
 #include "neap/ops/operators.hpp"
 
 namespace neap::models {

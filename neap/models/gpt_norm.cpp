@@ -2,9 +2,9 @@
 #include "neap/models/gpt_norm.hpp"
 
 #include "neap/autograd/rematerialise.hpp"
-#include "neap/ops/layer_norm.hpp"
-#include "neap/ops/linear.hpp"
-#include "neap/ops/rms_norm.hpp"
+#include "neap/ops/linalg/linear.hpp"
+#include "neap/ops/norm/layer_norm.hpp"
+#include "neap/ops/norm/rms_norm.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::models {

@@ -6,7 +6,7 @@
 
 #include "neap/base/api.hpp"
 #include "neap/base/dtype.hpp"
-#include "neap/ops/gelu.hpp"
+#include "neap/ops/activation/activations.hpp"
 
 namespace neap::models {
 

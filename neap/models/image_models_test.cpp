@@ -11,7 +11,7 @@
 #include "neap/models/resnet.hpp"
 #include "neap/models/unet.hpp"
 #include "neap/models/vgg.hpp"
-#include "neap/ops/cross_entropy.hpp"
+#include "neap/ops/loss/cross_entropy.hpp"
 
 namespace neap::models {
 namespace {

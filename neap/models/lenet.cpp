@@ -2,10 +2,10 @@
 #include "neap/models/lenet.hpp"
 
 #include "neap/models/images.hpp"
-#include "neap/ops/dropout.hpp"
-#include "neap/ops/max_pool2d.hpp"
-#include "neap/ops/relu.hpp"
-#include "neap/ops/squeeze.hpp"
+#include "neap/ops/activation/relu.hpp"
+#include "neap/ops/conv/max_pool2d.hpp"
+#include "neap/ops/elementwise/dropout.hpp"
+#include "neap/ops/shape/squeeze.hpp"
 
 namespace neap::models {
 namespace {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "neap/models/training_test.hpp"
-#include "neap/ops/mean.hpp"
-#include "neap/ops/square.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/reduction/mean.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::models {

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "neap/base/raise.hpp"
-#include "neap/ops/dropout.hpp"
-#include "neap/ops/relu.hpp"
-#include "neap/ops/squeeze.hpp"
+#include "neap/ops/activation/relu.hpp"
+#include "neap/ops/elementwise/dropout.hpp"
+#include "neap/ops/shape/squeeze.hpp"
 
 namespace neap::models {
 

@@ -10,9 +10,9 @@
 #include "neap/models/gpt.hpp"
 #include "neap/models/lstm.hpp"
 #include "neap/models/mlp.hpp"
-#include "neap/ops/cross_entropy.hpp"
-#include "neap/ops/mean.hpp"
-#include "neap/ops/square.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/loss/cross_entropy.hpp"
+#include "neap/ops/reduction/mean.hpp"
 
 namespace neap::models {
 namespace {

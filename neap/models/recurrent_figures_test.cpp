@@ -7,10 +7,10 @@
 
 #include "neap/models/figures_for_test.hpp"
 #include "neap/models/recurrent_lm.hpp"
-#include "neap/ops/concat.hpp"
-#include "neap/ops/mean.hpp"
-#include "neap/ops/reshape.hpp"
-#include "neap/ops/square.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/reduction/mean.hpp"
+#include "neap/ops/shape/concat.hpp"
+#include "neap/ops/shape/reshape.hpp"
 
 namespace neap::models {
 namespace {

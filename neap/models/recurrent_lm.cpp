@@ -2,10 +2,10 @@
 #include "neap/models/recurrent_lm.hpp"
 
 #include "neap/base/raise.hpp"
-#include "neap/ops/cross_entropy.hpp"
-#include "neap/ops/dropout.hpp"
-#include "neap/ops/reshape.hpp"
-#include "neap/ops/transpose.hpp"
+#include "neap/ops/elementwise/dropout.hpp"
+#include "neap/ops/loss/cross_entropy.hpp"
+#include "neap/ops/shape/reshape.hpp"
+#include "neap/ops/shape/transpose.hpp"
 
 namespace neap::models {
 

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "neap/base/raise.hpp"
-#include "neap/ops/mean.hpp"
-#include "neap/ops/relu.hpp"
+#include "neap/ops/activation/relu.hpp"
+#include "neap/ops/reduction/mean.hpp"
 
 namespace neap::models {
 namespace {

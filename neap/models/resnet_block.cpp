@@ -2,8 +2,8 @@
 #include "neap/models/resnet_block.hpp"
 
 #include "neap/nn/init.hpp"
+#include "neap/ops/activation/relu.hpp"
 #include "neap/ops/operators.hpp"
-#include "neap/ops/relu.hpp"
 
 namespace neap::models {
 namespace {

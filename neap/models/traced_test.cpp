@@ -8,14 +8,14 @@
 
 #include "neap/compile/compile.hpp"
 #include "neap/compile/trace.hpp"
-#include "neap/kernels/kernel.hpp"
+#include "neap/kernels/engine/kernel.hpp"
 #include "neap/models/gpt.hpp"
 #include "neap/models/lenet.hpp"
 #include "neap/models/lstm.hpp"
 #include "neap/models/recurrent_lm.hpp"
 #include "neap/models/training_test.hpp"
 #include "neap/models/vgg.hpp"
-#include "neap/ops/cross_entropy.hpp"
+#include "neap/ops/loss/cross_entropy.hpp"
 #include "neap/ops/precision.hpp"
 #include "neap/program/interpret.hpp"
 

@@ -12,7 +12,7 @@
 #include "neap/graph/recorder.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/nn/module.hpp"
-#include "neap/ops/assign.hpp"
+#include "neap/ops/elementwise/assign.hpp"
 #include "neap/optim/adam.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/generator.hpp"

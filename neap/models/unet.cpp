@@ -7,7 +7,7 @@
 #include "neap/nn/batch_norm.hpp"
 #include "neap/nn/layers.hpp"
 #include "neap/nn/pool.hpp"
-#include "neap/ops/concat.hpp"
+#include "neap/ops/shape/concat.hpp"
 
 namespace neap::models {
 

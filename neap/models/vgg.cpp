@@ -9,8 +9,8 @@
 #include "neap/nn/init.hpp"
 #include "neap/nn/layers.hpp"
 #include "neap/nn/pool.hpp"
-#include "neap/ops/dropout.hpp"
-#include "neap/ops/squeeze.hpp"
+#include "neap/ops/elementwise/dropout.hpp"
+#include "neap/ops/shape/squeeze.hpp"
 
 namespace neap::models {
 namespace {

@@ -3,12 +3,12 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/nn/init.hpp"
-#include "neap/ops/attention.hpp"
-#include "neap/ops/linear.hpp"
-#include "neap/ops/narrow.hpp"
-#include "neap/ops/permute.hpp"
-#include "neap/ops/reshape.hpp"
-#include "neap/ops/transpose.hpp"
+#include "neap/ops/linalg/linear.hpp"
+#include "neap/ops/sequence/attention.hpp"
+#include "neap/ops/shape/narrow.hpp"
+#include "neap/ops/shape/permute.hpp"
+#include "neap/ops/shape/reshape.hpp"
+#include "neap/ops/shape/transpose.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::nn {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "neap/nn/layer.hpp"
-#include "neap/ops/batch_norm.hpp"
+#include "neap/ops/norm/batch_norm.hpp"
 
 namespace neap::nn {
 

@@ -13,7 +13,7 @@
 #include "neap/nn/linear.hpp"
 #include "neap/nn/norm.hpp"
 #include "neap/nn/sequential.hpp"
-#include "neap/ops/sum.hpp"
+#include "neap/ops/reduction/sum.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/door_test.hpp"
 

@@ -5,10 +5,10 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/nn/init.hpp"
-#include "neap/ops/conv1d.hpp"
-#include "neap/ops/conv2d.hpp"
-#include "neap/ops/conv_transpose1d.hpp"
-#include "neap/ops/conv_transpose2d.hpp"
+#include "neap/ops/conv/conv1d.hpp"
+#include "neap/ops/conv/conv2d.hpp"
+#include "neap/ops/conv/conv_transpose1d.hpp"
+#include "neap/ops/conv/conv_transpose2d.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::nn {

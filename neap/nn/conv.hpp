@@ -5,7 +5,7 @@
 #pragma once
 
 #include "neap/nn/layer.hpp"
-#include "neap/ops/conv_options.hpp"
+#include "neap/ops/conv/conv_options.hpp"
 
 namespace neap::nn {
 

@@ -3,8 +3,8 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/nn/init.hpp"
-#include "neap/ops/embedding.hpp"
-#include "neap/ops/narrow.hpp"
+#include "neap/ops/indexing/embedding.hpp"
+#include "neap/ops/shape/narrow.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::nn {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "neap/autograd/backward.hpp"
-#include "neap/ops/sum.hpp"
+#include "neap/ops/reduction/sum.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/door_test.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/nn/batch_norm.hpp"
-#include "neap/ops/group_norm.hpp"
+#include "neap/ops/norm/group_norm.hpp"
 
 namespace neap::nn {
 

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "neap/graph/vertex.hpp"
-#include "neap/ops/mul.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/door_test.hpp"
 

@@ -2,16 +2,11 @@
 #include "neap/nn/layers.hpp"
 
 #include "neap/base/raise.hpp"
-#include "neap/ops/dropout.hpp"
-#include "neap/ops/elu.hpp"
-#include "neap/ops/leaky_relu.hpp"
-#include "neap/ops/mish.hpp"
-#include "neap/ops/relu.hpp"
-#include "neap/ops/reshape.hpp"
-#include "neap/ops/sigmoid.hpp"
-#include "neap/ops/silu.hpp"
-#include "neap/ops/softplus.hpp"
-#include "neap/ops/tanh.hpp"
+#include "neap/ops/activation/activations.hpp"
+#include "neap/ops/activation/parametric.hpp"
+#include "neap/ops/activation/relu.hpp"
+#include "neap/ops/elementwise/dropout.hpp"
+#include "neap/ops/shape/reshape.hpp"
 
 namespace neap::nn {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "neap/nn/layer.hpp"
-#include "neap/ops/gelu.hpp"
+#include "neap/ops/activation/activations.hpp"
 
 namespace neap::nn {
 

@@ -5,7 +5,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/nn/init.hpp"
-#include "neap/ops/linear.hpp"
+#include "neap/ops/linalg/linear.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::nn {

@@ -3,9 +3,9 @@
 // have no parameters: cross_entropy, mse_loss and so on) and accuracy.
 #pragma once
 
-#include "neap/ops/binary_cross_entropy.hpp"
-#include "neap/ops/cross_entropy.hpp"
-#include "neap/ops/losses.hpp"
+#include "neap/ops/loss/binary_cross_entropy.hpp"
+#include "neap/ops/loss/cross_entropy.hpp"
+#include "neap/ops/loss/losses.hpp"
 
 namespace neap::nn {
 

@@ -11,7 +11,7 @@
 #include "neap/graph/vertex.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/nn/linear.hpp"
-#include "neap/ops/slice.hpp"
+#include "neap/ops/shape/slice.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/door_test.hpp"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "neap/base/raise.hpp"
-#include "neap/ops/layer_norm.hpp"
-#include "neap/ops/rms_norm.hpp"
+#include "neap/ops/norm/layer_norm.hpp"
+#include "neap/ops/norm/rms_norm.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::nn {

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "neap/nn/layer.hpp"
-#include "neap/ops/avg_pool2d.hpp"
-#include "neap/ops/interpolate.hpp"
-#include "neap/ops/max_pool2d.hpp"
+#include "neap/ops/conv/avg_pool2d.hpp"
+#include "neap/ops/conv/interpolate.hpp"
+#include "neap/ops/conv/max_pool2d.hpp"
 
 namespace neap::nn {
 

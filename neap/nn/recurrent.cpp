@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "neap/nn/init.hpp"
-#include "neap/ops/concat.hpp"
+#include "neap/ops/shape/concat.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::nn {

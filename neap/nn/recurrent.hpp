@@ -1,14 +1,14 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // RNN, LSTM, GRU: recurrent layers over whole sequences, in one or two
 // directions, layer on layer, with PyTorch's parameters. Formulas and what is
-// kept: ops/rnn.hpp, ops/lstm.hpp, ops/gru.hpp.
+// kept: rnn.hpp, lstm.hpp and gru.hpp of ops/sequence/.
 #pragma once
 
 #include "neap/nn/layer.hpp"
 #include "neap/nn/recurrent_weights.hpp"
-#include "neap/ops/gru.hpp"
-#include "neap/ops/lstm.hpp"
-#include "neap/ops/rnn.hpp"
+#include "neap/ops/sequence/gru.hpp"
+#include "neap/ops/sequence/lstm.hpp"
+#include "neap/ops/sequence/rnn.hpp"
 
 namespace neap::nn {
 

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "neap/nn/layer.hpp"
-#include "neap/ops/gru.hpp"
-#include "neap/ops/lstm.hpp"
-#include "neap/ops/rnn.hpp"
+#include "neap/ops/sequence/gru.hpp"
+#include "neap/ops/sequence/lstm.hpp"
+#include "neap/ops/sequence/rnn.hpp"
 
 namespace neap::nn {
 

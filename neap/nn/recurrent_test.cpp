@@ -6,10 +6,10 @@
 
 #include "neap/graph/recorder.hpp"
 #include "neap/nn/recurrent_cells.hpp"
-#include "neap/ops/assign.hpp"
-#include "neap/ops/flip.hpp"
-#include "neap/ops/narrow.hpp"
-#include "neap/ops/transpose.hpp"
+#include "neap/ops/elementwise/assign.hpp"
+#include "neap/ops/shape/flip.hpp"
+#include "neap/ops/shape/narrow.hpp"
+#include "neap/ops/shape/transpose.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/generator.hpp"
 

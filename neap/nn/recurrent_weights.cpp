@@ -6,10 +6,10 @@
 #include <iterator>
 
 #include "neap/base/raise.hpp"
-#include "neap/ops/concat.hpp"
-#include "neap/ops/dropout.hpp"
-#include "neap/ops/narrow.hpp"
-#include "neap/ops/transpose.hpp"
+#include "neap/ops/elementwise/dropout.hpp"
+#include "neap/ops/shape/concat.hpp"
+#include "neap/ops/shape/narrow.hpp"
+#include "neap/ops/shape/transpose.hpp"
 
 namespace neap::nn {
 

@@ -8,7 +8,7 @@
 
 #include "neap/base/function_ref.hpp"
 #include "neap/memory/containers.hpp"
-#include "neap/ops/recurrent.hpp"
+#include "neap/ops/sequence/recurrent.hpp"
 
 namespace neap::nn {
 

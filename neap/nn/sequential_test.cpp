@@ -8,7 +8,7 @@
 #include "neap/nn/layers.hpp"
 #include "neap/nn/linear.hpp"
 #include "neap/ops/operators.hpp"
-#include "neap/ops/sum.hpp"
+#include "neap/ops/reduction/sum.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/door_test.hpp"
 

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/nn/swiglu.hpp"
 
-#include "neap/ops/swiglu.hpp"
+#include "neap/ops/activation/swiglu.hpp"
 
 namespace neap::nn {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "neap/base/raise.hpp"
-#include "neap/ops/contiguous.hpp"
+#include "neap/ops/shape/contiguous.hpp"
 #include "neap/tensor/generator.hpp"
 
 namespace neap::ops {

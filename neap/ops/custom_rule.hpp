@@ -11,7 +11,7 @@
 
 #include "neap/base/philox.hpp"
 #include "neap/graph/rules.hpp"
-#include "neap/kernels/kernel.hpp"
+#include "neap/kernels/engine/kernel.hpp"
 #include "neap/memory/counted.hpp"
 
 namespace neap::ops {

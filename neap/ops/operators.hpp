@@ -3,15 +3,8 @@
 // !=: they would give tensors where C++ expects a bool; use eq() and ne().
 #pragma once
 
-#include "neap/ops/add.hpp"
-#include "neap/ops/div.hpp"
-#include "neap/ops/ge.hpp"
-#include "neap/ops/gt.hpp"
-#include "neap/ops/le.hpp"
-#include "neap/ops/lt.hpp"
-#include "neap/ops/mul.hpp"
-#include "neap/ops/neg.hpp"
-#include "neap/ops/sub.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/elementwise/comparison.hpp"
 
 namespace neap {
 

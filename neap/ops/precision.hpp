@@ -19,7 +19,7 @@
 
 #include "neap/base/api.hpp"
 #include "neap/graph/op.hpp"
-#include "neap/kernels/precision.hpp"
+#include "neap/kernels/engine/precision.hpp"
 
 namespace neap {
 

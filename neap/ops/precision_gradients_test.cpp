@@ -9,7 +9,7 @@
 
 #include "neap/autograd/backward.hpp"
 #include "neap/graph/vertex.hpp"
-#include "neap/kernels/kernel.hpp"
+#include "neap/kernels/engine/kernel.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/ops/precision.hpp"
 #include "neap/tensor/create.hpp"

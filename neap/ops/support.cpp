@@ -1,103 +1,104 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/support.hpp"
 
-#include "neap/kernels/convert.hpp"
-#include "neap/ops/add.hpp"
-#include "neap/ops/fill.hpp"
-#include "neap/ops/reshape.hpp"
-#include "neap/ops/sum.hpp"
+#include "neap/kernels/engine/convert.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/elementwise/fill.hpp"
+#include "neap/ops/reduction/sum.hpp"
+#include "neap/ops/shape/reshape.hpp"
 #include "neap/tensor/element.hpp"
 
 namespace neap::ops {
 
-void check_same_dtype(const char* op, const OpArgs& args) {
+void check_same_dtype(const OpArgs& args) {
   for (const Spec& input : args.inputs) {
     if (input.dtype != args.inputs[0].dtype) {
-      raise<DTypeError>("{}: operands are {} and {}, cast one of them", op,
-                        name_of(args.inputs[0].dtype), name_of(input.dtype));
+      raise<DTypeError>("{}: operands are {} and {}, cast one of them",
+                        args.name, name_of(args.inputs[0].dtype),
+                        name_of(input.dtype));
     }
   }
 }
 
-void check_computes(const char* op, DType dtype) {
+void check_computes(std::string_view op, DType dtype) {
   if (dtype != f32 && dtype != f64) {
     raise<DTypeError>("{}: computes in f32 and f64, not in {}; cast first", op,
                       name_of(dtype));
   }
 }
 
-void check_signed(const char* op, DType dtype) {
+void check_signed(std::string_view op, DType dtype) {
   if (dtype != f32 && dtype != f64 && dtype != i32 && dtype != i64) {
     raise<DTypeError>("{}: takes f32, f64, i32 and i64, not {}; cast first", op,
                       name_of(dtype));
   }
 }
 
-void check_dtype(const char* op, DType dtype, DType expected) {
+void check_dtype(std::string_view op, DType dtype, DType expected) {
   if (dtype != expected) {
     raise<DTypeError>("{}: an operand is {}, expected {}", op, name_of(dtype),
                       name_of(expected));
   }
 }
 
-const Tensor& tensor_of(const char* op, const Operand& operand) {
+const Tensor& tensor_of(std::string_view op, const Operand& operand) {
   if (operand.is_number()) {
     raise<DTypeError>("{}: a plain number, expected a tensor", op);
   }
   return operand.tensor();
 }
 
-void infer_same(const char* op, const OpArgs& args, Spec& out) {
-  check_same_dtype(op, args);
-  out.dtype = args.inputs[0].dtype;
-  out.shape = args.inputs[0].shape;
+void infer_same(const OpArgs& args, std::span<Spec> out) {
+  check_same_dtype(args);
+  out[0].dtype = args.inputs[0].dtype;
+  out[0].shape = args.inputs[0].shape;
 }
 
-void infer_signed(const char* op, const OpArgs& args, Spec& out) {
-  check_signed(op, args.inputs[0].dtype);
-  infer_same(op, args, out);
+void infer_signed(const OpArgs& args, std::span<Spec> out) {
+  check_signed(args.name, args.inputs[0].dtype);
+  infer_same(args, out);
 }
 
-void infer_floating(const char* op, const OpArgs& args, Spec& out) {
-  check_computes(op, args.inputs[0].dtype);
-  infer_same(op, args, out);
+void infer_floating(const OpArgs& args, std::span<Spec> out) {
+  check_computes(args.name, args.inputs[0].dtype);
+  infer_same(args, out);
 }
 
-void infer_gradient(const char* op, const OpArgs& args, Spec& out) {
-  infer_floating(op, args, out);
+void infer_gradient(const OpArgs& args, std::span<Spec> out) {
+  infer_floating(args, out);
   for (const Spec& input : args.inputs) {
-    if (input.shape != out.shape) {
-      raise<ShapeError>("{}: shapes {} and {}, expected equal ones", op,
-                        format_shape(out.shape), format_shape(input.shape));
+    if (input.shape != out[0].shape) {
+      raise<ShapeError>("{}: shapes {} and {}, expected equal ones", args.name,
+                        format_shape(out[0].shape), format_shape(input.shape));
     }
   }
 }
 
-void infer_broadcast(const char* op, const OpArgs& args, Spec& out) {
-  infer_same(op, args, out);
+void infer_broadcast(const OpArgs& args, std::span<Spec> out) {
+  infer_same(args, out);
   for (const Spec& input : args.inputs.subspan(1)) {
-    if (input.shape != out.shape) {
-      out.shape = base::broadcast(op, out.shape, input.shape);
+    if (input.shape != out[0].shape) {
+      out[0].shape = base::broadcast(args.name, out[0].shape, input.shape);
     }
   }
 }
 
-void infer_arithmetic(const char* op, const OpArgs& args, Spec& out) {
-  check_signed(op, args.inputs[0].dtype);
-  infer_broadcast(op, args, out);
+void infer_arithmetic(const OpArgs& args, std::span<Spec> out) {
+  check_signed(args.name, args.inputs[0].dtype);
+  infer_broadcast(args, out);
 }
 
-void infer_broadcast_floating(const char* op, const OpArgs& args, Spec& out) {
-  check_computes(op, args.inputs[0].dtype);
-  infer_broadcast(op, args, out);
+void infer_broadcast_floating(const OpArgs& args, std::span<Spec> out) {
+  check_computes(args.name, args.inputs[0].dtype);
+  infer_broadcast(args, out);
 }
 
-void infer_comparison(const char* op, const OpArgs& args, Spec& out) {
-  infer_broadcast(op, args, out);
-  out.dtype = boolean;
+void infer_comparison(const OpArgs& args, std::span<Spec> out) {
+  infer_broadcast(args, out);
+  out[0].dtype = boolean;
 }
 
-Operands::Operands(const char* op, const Operand& a, const Operand& b)
+Operands::Operands(std::string_view op, const Operand& a, const Operand& b)
     : a_(a), b_(b) {
   if (a.is_number() && b.is_number()) {
     raise<DTypeError>("{}: two plain numbers, expected a tensor", op);
@@ -111,6 +112,11 @@ Operands::Operands(const char* op, const Operand& a, const Operand& b)
         constant(b.number(), a.tensor().dtype(), a.tensor().space(), b.site());
     b_ = Operand(std::as_const(number_), b.site());
   }
+}
+
+Tensor apply_pair(const Op& op, const Operand& a, const Operand& b) {
+  const Operands both(op.name, a, b);
+  return graph::apply(op, {both.a(), both.b()});
 }
 
 Tensor constant(double value, DType dtype, tensor::SpaceId space,

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "neap/base/raise.hpp"
+#include "neap/graph/recorder.hpp"
 #include "neap/graph/rules.hpp"
 
 namespace neap::ops {
@@ -22,29 +23,28 @@ using graph::Spec;
 using graph::VjpContext;
 using tensor::Layout;
 
-/// Shape rules. `op` is the op's name, for messages. Signed: f32, f64, i32,
-/// i64.
-void infer_same(const char* op, const OpArgs& args, Spec& out);
-void infer_signed(const char* op, const OpArgs& args, Spec& out);
-void infer_floating(const char* op, const OpArgs& args, Spec& out);
+/// Shape rules. Signed: f32, f64, i32, i64.
+void infer_same(const OpArgs& args, std::span<Spec> out);
+void infer_signed(const OpArgs& args, std::span<Spec> out);
+void infer_floating(const OpArgs& args, std::span<Spec> out);
 /// All operands have the shape and dtype of the first; f32, f64.
-void infer_gradient(const char* op, const OpArgs& args, Spec& out);
+void infer_gradient(const OpArgs& args, std::span<Spec> out);
 /// Broadcast: any dtype, f32 to i64, f32 and f64, any to bool.
-void infer_broadcast(const char* op, const OpArgs& args, Spec& out);
-void infer_arithmetic(const char* op, const OpArgs& args, Spec& out);
-void infer_broadcast_floating(const char* op, const OpArgs& args, Spec& out);
-void infer_comparison(const char* op, const OpArgs& args, Spec& out);
+void infer_broadcast(const OpArgs& args, std::span<Spec> out);
+void infer_arithmetic(const OpArgs& args, std::span<Spec> out);
+void infer_broadcast_floating(const OpArgs& args, std::span<Spec> out);
+void infer_comparison(const OpArgs& args, std::span<Spec> out);
 
 /// THROWS: DTypeError unless all inputs have the dtype of the first.
-void check_same_dtype(const char* op, const OpArgs& args);
+void check_same_dtype(const OpArgs& args);
 /// THROWS: DTypeError unless f32 or f64.
-void check_computes(const char* op, DType dtype);
+void check_computes(std::string_view op, DType dtype);
 /// THROWS: DTypeError unless f32, f64, i32 or i64.
-void check_signed(const char* op, DType dtype);
-void check_dtype(const char* op, DType dtype, DType expected);
+void check_signed(std::string_view op, DType dtype);
+void check_dtype(std::string_view op, DType dtype, DType expected);
 
 /// The operand's tensor. THROWS: DTypeError for a plain number.
-const Tensor& tensor_of(const char* op, const Operand& operand);
+const Tensor& tensor_of(std::string_view op, const Operand& operand);
 
 /// Gives the ops that a composite is made of its own caller's site, unless
 /// they have one already.
@@ -77,7 +77,7 @@ struct ShapeAttrs {
 class Operands {
  public:
   /// THROWS: DTypeError when both are numbers.
-  Operands(const char* op, const Operand& a, const Operand& b);
+  Operands(std::string_view op, const Operand& a, const Operand& b);
   Operands(const Operands&) = delete;
   Operands& operator=(const Operands&) = delete;
   const Operand& a() const noexcept { return a_; }
@@ -88,6 +88,10 @@ class Operands {
   Operand a_;
   Operand b_;
 };
+
+/// Calls an op of two operands, of which one may be a number. THROWS:
+/// DTypeError when both are.
+Tensor apply_pair(const Op& op, const Operand& a, const Operand& b);
 
 /// A rank-0 tensor of one number, in any space that has a runtime.
 Tensor constant(double value, DType dtype, tensor::SpaceId space,

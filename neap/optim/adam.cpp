@@ -7,8 +7,8 @@
 #include <new>
 
 #include "neap/base/raise.hpp"
-#include "neap/kernels/adam.hpp"
-#include "neap/kernels/attrs.hpp"
+#include "neap/kernels/engine/attrs.hpp"
+#include "neap/kernels/optim/adam.hpp"
 #include "neap/optim/check.hpp"
 
 namespace neap::optim {

@@ -3,7 +3,7 @@
 // room only.
 #pragma once
 
-#include "neap/kernels/updates.hpp"
+#include "neap/kernels/optim/updates.hpp"
 #include "neap/memory/containers.hpp"
 
 namespace neap::optim {

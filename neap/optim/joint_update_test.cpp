@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "neap/kernels/kernel_testing.hpp"
+#include "neap/kernels/engine/kernel_testing.hpp"
 #include "neap/optim/adam.hpp"
 #include "neap/optim/parameters_test.hpp"
 #include "neap/optim/sgd.hpp"

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "neap/base/raise.hpp"
-#include "neap/kernels/attrs.hpp"
-#include "neap/kernels/fill.hpp"
+#include "neap/kernels/engine/attrs.hpp"
+#include "neap/kernels/engine/fill.hpp"
 #include "neap/memory/scope.hpp"
 
 namespace neap::optim {

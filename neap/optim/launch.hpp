@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "neap/kernels/kernel.hpp"
+#include "neap/kernels/engine/kernel.hpp"
 #include "neap/tensor/tensor.hpp"
 
 namespace neap::optim {

@@ -27,7 +27,7 @@
 
 #include "neap/autograd/parameter.hpp"
 #include "neap/graph/trace.hpp"
-#include "neap/kernels/kernel.hpp"
+#include "neap/kernels/engine/kernel.hpp"
 #include "neap/memory/counted.hpp"
 #include "neap/optim/joint_update.hpp"
 #include "neap/optim/optimizer_state.hpp"

@@ -6,8 +6,8 @@
 #include <new>
 
 #include "neap/base/raise.hpp"
-#include "neap/kernels/attrs.hpp"
-#include "neap/kernels/sgd.hpp"
+#include "neap/kernels/engine/attrs.hpp"
+#include "neap/kernels/optim/sgd.hpp"
 #include "neap/optim/check.hpp"
 
 namespace neap::optim {

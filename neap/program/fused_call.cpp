@@ -6,7 +6,7 @@
 
 #include "neap/base/assert.hpp"
 #include "neap/base/raise.hpp"
-#include "neap/kernels/strides.hpp"
+#include "neap/kernels/engine/strides.hpp"
 #include "neap/program/dataflow.hpp"
 
 namespace neap::compiler {

@@ -3,13 +3,12 @@
 
 #include <numeric>
 
-#include "neap/ops/add.hpp"
-#include "neap/ops/dropout.hpp"
-#include "neap/ops/exp.hpp"
-#include "neap/ops/matmul.hpp"
-#include "neap/ops/mul.hpp"
+#include "neap/ops/activation/relu.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/elementwise/dropout.hpp"
+#include "neap/ops/elementwise/exponential.hpp"
+#include "neap/ops/linalg/matmul.hpp"
 #include "neap/ops/precision.hpp"
-#include "neap/ops/relu.hpp"
 #include "neap/program/order.hpp"
 #include "neap/program/passes.hpp"
 #include "neap/program/programs_for_test.hpp"

@@ -3,9 +3,9 @@
 
 #include <array>
 
-#include "neap/ops/copy.hpp"
-#include "neap/ops/exp.hpp"
-#include "neap/ops/matmul.hpp"
+#include "neap/ops/elementwise/exponential.hpp"
+#include "neap/ops/linalg/matmul.hpp"
+#include "neap/ops/shape/copy.hpp"
 #include "neap/program/passes.hpp"
 #include "neap/program/programs_for_test.hpp"
 #include "neap/program/run_for_test.hpp"

@@ -1,10 +1,10 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "neap/kernels/copy.hpp"
-#include "neap/ops/exp.hpp"
-#include "neap/ops/mul.hpp"
-#include "neap/ops/relu.hpp"
+#include "neap/kernels/engine/copy.hpp"
+#include "neap/ops/activation/relu.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/elementwise/exponential.hpp"
 #include "neap/program/passes.hpp"
 #include "neap/program/programs_for_test.hpp"
 #include "neap/program/verify.hpp"

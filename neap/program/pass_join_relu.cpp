@@ -10,11 +10,10 @@
 #include <numeric>
 #include <string_view>
 
-#include "neap/kernels/activation_attrs.hpp"
-#include "neap/ops/conv2d.hpp"
-#include "neap/ops/conv2d_relu.hpp"
-#include "neap/ops/relu.hpp"
-#include "neap/ops/relu_bits.hpp"
+#include "neap/kernels/activation/activation_attrs.hpp"
+#include "neap/ops/activation/relu.hpp"
+#include "neap/ops/conv/conv2d.hpp"
+#include "neap/ops/conv/conv2d_relu.hpp"
 #include "neap/program/dataflow.hpp"
 #include "neap/program/passes.hpp"
 #include "neap/program/rewrite.hpp"

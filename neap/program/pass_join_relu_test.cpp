@@ -1,12 +1,11 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "neap/kernels/activation_attrs.hpp"
-#include "neap/kernels/conv.hpp"
-#include "neap/ops/conv2d.hpp"
-#include "neap/ops/exp.hpp"
-#include "neap/ops/relu.hpp"
-#include "neap/ops/relu_bits.hpp"
+#include "neap/kernels/activation/activation_attrs.hpp"
+#include "neap/kernels/conv/conv.hpp"
+#include "neap/ops/activation/relu.hpp"
+#include "neap/ops/conv/conv2d.hpp"
+#include "neap/ops/elementwise/exponential.hpp"
 #include "neap/program/passes.hpp"
 #include "neap/program/programs_for_test.hpp"
 #include "neap/program/run_for_test.hpp"

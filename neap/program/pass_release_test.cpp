@@ -3,9 +3,9 @@
 
 #include <utility>
 
-#include "neap/ops/exp.hpp"
-#include "neap/ops/mul.hpp"
-#include "neap/ops/relu.hpp"
+#include "neap/ops/activation/relu.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/elementwise/exponential.hpp"
 #include "neap/program/passes.hpp"
 #include "neap/program/programs_for_test.hpp"
 #include "neap/program/verify.hpp"

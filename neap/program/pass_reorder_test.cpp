@@ -3,11 +3,10 @@
 
 #include <numeric>
 
-#include "neap/ops/add.hpp"
-#include "neap/ops/exp.hpp"
-#include "neap/ops/matmul.hpp"
-#include "neap/ops/mul.hpp"
-#include "neap/ops/sum.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/elementwise/exponential.hpp"
+#include "neap/ops/linalg/matmul.hpp"
+#include "neap/ops/reduction/sum.hpp"
 #include "neap/program/order.hpp"
 #include "neap/program/passes.hpp"
 #include "neap/program/programs_for_test.hpp"

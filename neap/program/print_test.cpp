@@ -5,11 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "neap/ops/concat.hpp"
-#include "neap/ops/matmul.hpp"
+#include "neap/ops/activation/relu.hpp"
+#include "neap/ops/linalg/matmul.hpp"
 #include "neap/ops/precision.hpp"
-#include "neap/ops/relu.hpp"
-#include "neap/ops/relu_bits.hpp"
+#include "neap/ops/shape/concat.hpp"
 #include "neap/program/dot.hpp"
 #include "neap/program/json.hpp"
 #include "neap/program/passes.hpp"

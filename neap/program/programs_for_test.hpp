@@ -8,9 +8,9 @@
 #include <initializer_list>
 #include <string>
 
-#include "neap/kernels/attrs.hpp"
-#include "neap/kernels/sgd.hpp"
-#include "neap/ops/fill.hpp"
+#include "neap/kernels/engine/attrs.hpp"
+#include "neap/kernels/optim/sgd.hpp"
+#include "neap/ops/elementwise/fill.hpp"
 #include "neap/program/verify.hpp"
 #include "neap/tensor/create.hpp"
 
@@ -63,7 +63,7 @@ class ProgramMaker {
                        program[operand.value].spec.space});
     }
     std::array<tensor::Spec, graph::kMaxOutputs> made;
-    op.infer({specs, attrs},
+    op.infer({op.name, specs, attrs},
              std::span(made).first(static_cast<std::size_t>(op.outputs)));
     memory::Vector<Operand> out;
     for (int k = 0; k < op.outputs; ++k) {

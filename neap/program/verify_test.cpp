@@ -6,11 +6,10 @@
 #include <functional>
 #include <utility>
 
-#include "neap/ops/add.hpp"
-#include "neap/ops/mul.hpp"
-#include "neap/ops/relu.hpp"
-#include "neap/ops/sum.hpp"
-#include "neap/ops/sum_of_squares.hpp"
+#include "neap/ops/activation/relu.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/reduction/sum.hpp"
+#include "neap/ops/reduction/sum_of_squares.hpp"
 #include "neap/program/programs_for_test.hpp"
 
 namespace neap::compiler {

@@ -16,6 +16,61 @@ const Shape& large() {
   return shape;
 }
 
+// One member of every item.
+template <class Item>
+std::vector<double> column(const std::vector<Item>& items,
+                           double Item::*member) {
+  std::vector<double> values;
+  for (const Item& item : items) {
+    values.push_back(item.*member);
+  }
+  return values;
+}
+
+InputSpec as_input(const std::vector<double>& values) {
+  return literal({static_cast<std::int64_t>(values.size())}, values);
+}
+
+void add_points(const UnaryOp& op, const OpFunction& fn, OpTable& table) {
+  using Kink = UnaryOp::Kink;
+  using Edge = UnaryOp::Edge;
+  if (!op.kinks.empty()) {
+    const std::vector<double> slopes = column(op.kinks, &Kink::slope);
+    table.rows.push_back(kink_row(fn, {as_input(column(op.kinks, &Kink::x))},
+                                  column(op.kinks, &Kink::y), {slopes},
+                                  slopes));
+  }
+  if (!op.edges.empty()) {
+    table.rows.push_back(value_row("edges", fn,
+                                   {as_input(column(op.edges, &Edge::x))},
+                                   column(op.edges, &Edge::y)));
+  }
+}
+
+void add_points(const BinaryOp& op, const OpFunction& fn, OpTable& table) {
+  using Kink = BinaryOp::Kink;
+  using Edge = BinaryOp::Edge;
+  if (!op.kinks.empty()) {
+    std::vector<double> both;
+    for (const Kink& kink : op.kinks) {
+      both.push_back(kink.slope_a + kink.slope_b);
+    }
+    table.rows.push_back(kink_row(
+        fn,
+        {as_input(column(op.kinks, &Kink::a)),
+         as_input(column(op.kinks, &Kink::b))},
+        column(op.kinks, &Kink::y),
+        {column(op.kinks, &Kink::slope_a), column(op.kinks, &Kink::slope_b)},
+        both));
+  }
+  if (!op.edges.empty()) {
+    table.rows.push_back(value_row("edges", fn,
+                                   {as_input(column(op.edges, &Edge::a)),
+                                    as_input(column(op.edges, &Edge::b))},
+                                   column(op.edges, &Edge::y)));
+  }
+}
+
 }  // namespace
 
 OpTable unary_table(const UnaryOp& op) {
@@ -44,7 +99,16 @@ OpTable unary_table(const UnaryOp& op) {
                      .inputs = {integers({3}, 0, 5).as(i32)},
                      .error = typeid(DTypeError)}};
   }
+  add_points(op, fn, table);
   return table;
+}
+
+std::vector<OpTable> unary_tables(std::span<const UnaryOp> ops) {
+  std::vector<OpTable> tables;
+  for (const UnaryOp& op : ops) {
+    tables.push_back(unary_table(op));
+  }
+  return tables;
 }
 
 OpTable binary_table(const BinaryOp& op) {
@@ -85,7 +149,16 @@ OpTable binary_table(const BinaryOp& op) {
                           .fn = fn,
                           .inputs = {positive({3}), positive({3}).as(f64)},
                           .error = typeid(DTypeError)});
+  add_points(op, fn, table);
   return table;
+}
+
+std::vector<OpTable> binary_tables(std::span<const BinaryOp> ops) {
+  std::vector<OpTable> tables;
+  for (const BinaryOp& op : ops) {
+    tables.push_back(binary_table(op));
+  }
+  return tables;
 }
 
 OpRow kink_row(OpFunction fn, std::vector<InputSpec> inputs,

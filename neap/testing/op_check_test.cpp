@@ -9,10 +9,7 @@
 #include <array>
 
 #include "neap/graph/rules.hpp"
-#include "neap/ops/add.hpp"
-#include "neap/ops/mul.hpp"
-#include "neap/ops/neg.hpp"
-#include "neap/ops/sub.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/element.hpp"
 #include "neap/testing/gtest.hpp"

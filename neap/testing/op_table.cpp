@@ -2,6 +2,7 @@
 #include "neap/testing/op_table.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "neap/base/raise.hpp"
 
@@ -11,6 +12,11 @@ namespace {
 // Filled by the constructors of static objects, before any test runs.
 std::vector<Listed::Maker>& makers() {
   static std::vector<Listed::Maker> list;
+  return list;
+}
+
+std::vector<Listed::FamilyMaker>& family_makers() {
+  static std::vector<Listed::FamilyMaker> list;
   return list;
 }
 
@@ -95,10 +101,17 @@ Listed::Listed(Maker maker) {
   makers().push_back(maker);
 }
 
+Listed::Listed(FamilyMaker maker) {
+  family_makers().push_back(maker);
+}
+
 std::vector<OpTable> listed_tables() {
   std::vector<OpTable> tables;
   for (const Listed::Maker maker : makers()) {
     tables.push_back(maker());
+  }
+  for (const Listed::FamilyMaker maker : family_makers()) {
+    std::ranges::move(maker(), std::back_inserter(tables));
   }
   std::sort(tables.begin(), tables.end(),
             [](const OpTable& a, const OpTable& b) { return a.name < b.name; });

@@ -141,12 +141,15 @@ struct OpTable {
   std::string no_zero_size{};
 };
 
-/// Puts a table on the list of this program, as a static object of a test:
+/// Puts a table, or those of a family, on the list of this program, as a static
+/// object of a test:
 ///   const Listed kListed(tanh_table);
 class NEAP_API Listed {
  public:
   using Maker = OpTable (*)();
+  using FamilyMaker = std::vector<OpTable> (*)();
   explicit Listed(Maker maker);
+  explicit Listed(FamilyMaker maker);
 };
 
 /// Every listed table, by name.

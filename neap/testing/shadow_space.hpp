@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include "neap/kernels/kernel.hpp"
+#include "neap/kernels/engine/kernel.hpp"
 #include "neap/memory/domain.hpp"
 #include "neap/tensor/tensor.hpp"
 

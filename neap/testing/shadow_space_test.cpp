@@ -8,10 +8,9 @@
 
 #include "neap/autograd/backward.hpp"
 #include "neap/graph/vertex.hpp"
-#include "neap/ops/add.hpp"
-#include "neap/ops/matmul.hpp"
-#include "neap/ops/mul.hpp"
-#include "neap/ops/transfer.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/elementwise/transfer.hpp"
+#include "neap/ops/linalg/matmul.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::testing {

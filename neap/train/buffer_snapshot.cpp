@@ -3,7 +3,7 @@
 
 #include "neap/graph/versions.hpp"
 #include "neap/memory/scope.hpp"
-#include "neap/ops/assign.hpp"
+#include "neap/ops/elementwise/assign.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::train {

@@ -5,7 +5,7 @@
 
 #include <unordered_map>
 
-#include "neap/kernels/conv.hpp"
+#include "neap/kernels/conv/conv.hpp"
 #include "onednn.hpp"
 
 namespace neap::kernels {

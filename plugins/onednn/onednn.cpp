@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "neap/kernels/precision.hpp"
+#include "neap/kernels/engine/precision.hpp"
 #include "onednn.hpp"
 
 namespace neap::kernels {

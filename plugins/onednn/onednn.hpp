@@ -8,7 +8,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 #include <vector>
 
-#include "neap/kernels/plugin.hpp"
+#include "neap/kernels/engine/plugin.hpp"
 
 namespace neap::kernels {
 

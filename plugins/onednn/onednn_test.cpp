@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "neap/base/philox.hpp"
-#include "neap/kernels/conv.hpp"
-#include "neap/kernels/linear.hpp"
-#include "neap/kernels/matmul.hpp"
-#include "neap/kernels/plugin.hpp"
+#include "neap/kernels/conv/conv.hpp"
+#include "neap/kernels/engine/plugin.hpp"
+#include "neap/kernels/gemm/matmul.hpp"
+#include "neap/kernels/linalg/linear.hpp"
 #include "neap/threads/pool.hpp"
 
 namespace neap::kernels {

@@ -12,9 +12,7 @@
 #include "neap/graph/hooks.hpp"
 #include "neap/graph/lifetime.hpp"
 #include "neap/graph/node.hpp"
-#include "neap/ops/add.hpp"
-#include "neap/ops/mul.hpp"
-#include "neap/ops/neg.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap {

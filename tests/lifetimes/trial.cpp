@@ -2,7 +2,7 @@
 #include "trial.hpp"
 
 #include "neap/graph/hooks.hpp"
-#include "neap/ops/var.hpp"
+#include "neap/ops/reduction/var.hpp"
 #include "neap/tensor/create.hpp"
 #include "trial_note.hpp"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "neap/graph/hooks.hpp"
-#include "neap/ops/assign.hpp"
+#include "neap/ops/elementwise/assign.hpp"
 #include "trial_note.hpp"
 
 namespace neap::lifetimes {

@@ -7,7 +7,7 @@
 #include "neap/autograd/jvp.hpp"
 #include "neap/autograd/rematerialise.hpp"
 #include "neap/graph/vertex.hpp"
-#include "neap/ops/assign.hpp"
+#include "neap/ops/elementwise/assign.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/optim/adam.hpp"
 #include "neap/optim/clip.hpp"

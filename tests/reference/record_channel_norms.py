@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Records PyTorch's norms by channel, for neap/ops/channel_norm_figures_test.cpp.
+"""Records PyTorch's norms by channel, for neap/ops/norm/channel_norm_figures_test.cpp.
 
     python3 tests/reference/record_channel_norms.py \\
-        > neap/ops/channel_norm_figures.inc
+        > neap/ops/norm/channel_norm_figures.inc
 
 f64. x (2, 4, 2, 3), w and b (4); element i of each is 2 sin(1.3 i + 0.4 + k),
 1 + 0.1 i and 0.5 - 0.2 i, and that of the cotangent is cos(0.9 i). A batch_norm

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Records PyTorch's convolutions, for neap/ops/conv_figures_test.cpp.
+"""Records PyTorch's convolutions, for neap/ops/conv/conv_figures_test.cpp.
 
-    python3 tests/reference/record_convs.py > neap/ops/conv_figures.inc
+    python3 tests/reference/record_convs.py > neap/ops/conv/conv_figures.inc
 
 f64. Element i of x is sin(1.3 i + 0.4), of the weight cos(0.7 i), of the bias
 0.5 - 0.2 i, of the cotangent cos(0.9 i). Each case is a row of the result

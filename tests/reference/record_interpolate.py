@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Records PyTorch's interpolate, for neap/ops/interpolate_figures_test.cpp.
+"""Records PyTorch's interpolate, for neap/ops/conv/interpolate_figures_test.cpp.
 
     python3 tests/reference/record_interpolate.py \\
-        > neap/ops/interpolate_figures.inc
+        > neap/ops/conv/interpolate_figures.inc
 
 f64. x (1, 2, 3, 4) with element i = 2 sin(1.3 i + 0.4), and a cotangent with
 element i = cos(0.9 i). Rows: y, then the cotangent of x. Needs PyTorch (Debian:

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Records PyTorch's losses and activations, for neap/ops/loss_figures_test.cpp.
+"""Records PyTorch's losses and activations, for neap/ops/loss/loss_figures_test.cpp.
 
-    python3 tests/reference/record_losses.py > neap/ops/loss_figures.inc
+    python3 tests/reference/record_losses.py > neap/ops/loss/loss_figures.inc
 
 All on the same 3 x 4 numbers in f64: x[i] = 1.5 sin(1.3 i + 0.4), targets
 t[i] = 0.5 + 0.45 cos(0.9 i). A case is the sum of the result and its derivative

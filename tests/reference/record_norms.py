@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Records PyTorch's layer_norm, for neap/ops/norm_figures_test.cpp.
+"""Records PyTorch's layer_norm, for neap/ops/norm/norm_figures_test.cpp.
 
-    python3 tests/reference/record_norms.py > neap/ops/norm_figures.inc
+    python3 tests/reference/record_norms.py > neap/ops/norm/norm_figures.inc
 
 f64. x (3, 2, 4), w and b (2, 4), normalised over the last two axes; element i of
 each is 2 sin(1.3 i + 0.4), 1 + 0.1 i and 0.5 - 0.2 i, and that of the cotangent

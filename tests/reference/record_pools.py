@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Records PyTorch's pooling, for neap/ops/pool_figures_test.cpp.
+"""Records PyTorch's pooling, for neap/ops/conv/pool_figures_test.cpp.
 
-    python3 tests/reference/record_pools.py > neap/ops/pool_figures.inc
+    python3 tests/reference/record_pools.py > neap/ops/conv/pool_figures.inc
 
 f64. x (1, 2, 7, 6) with element i = 2 sin(1.3 i + 0.4), and a cotangent with
 element i = cos(0.9 i). Rows: y, then the cotangent of x. Needs PyTorch (Debian:

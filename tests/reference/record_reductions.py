@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Records what PyTorch's reductions do, for neap/ops/reduction_figures_test.cpp.
+"""Records what PyTorch's reductions do, for neap/ops/reduction/reduction_figures_test.cpp.
 
-    python3 tests/reference/record_reductions.py > neap/ops/reduction_figures.inc
+    python3 tests/reference/record_reductions.py > neap/ops/reduction/reduction_figures.inc
 
 x is (2, 3, 4) in f64, element i being 2 sin(1.3 i + 0.4), but 0 at 5, 6 and 14;
 the cotangent of a result at element i is cos(0.9 i). Each case is a row of the

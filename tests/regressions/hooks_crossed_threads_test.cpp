@@ -13,10 +13,9 @@
 #include "neap/graph/hooks.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/memory/context.hpp"
-#include "neap/ops/add.hpp"
-#include "neap/ops/mul.hpp"
-#include "neap/ops/sum.hpp"
-#include "neap/ops/tanh.hpp"
+#include "neap/ops/activation/activations.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/reduction/sum.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap {

@@ -13,7 +13,7 @@
 #include "neap/nn/linear.hpp"
 #include "neap/nn/memory_map.hpp"
 #include "neap/nn/recurrent.hpp"
-#include "neap/ops/mul.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/train/metrics.hpp"
 

@@ -9,8 +9,8 @@
 #include "neap/graph/vertex.hpp"
 #include "neap/memory/composite.hpp"
 #include "neap/memory/scope_stats.hpp"
-#include "neap/ops/mul.hpp"
-#include "neap/ops/sum.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/reduction/sum.hpp"
 #include "neap/optim/sgd.hpp"
 #include "neap/tensor/create.hpp"
 

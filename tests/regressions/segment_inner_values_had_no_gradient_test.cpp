@@ -11,8 +11,8 @@
 #include "neap/graph/vertex.hpp"
 #include "neap/nn/linear.hpp"
 #include "neap/nn/watch.hpp"
-#include "neap/ops/mul.hpp"
-#include "neap/ops/sum.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/reduction/sum.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap {

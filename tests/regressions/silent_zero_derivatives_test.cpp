@@ -8,10 +8,10 @@
 #include "neap/autograd/functional.hpp"
 #include "neap/graph/hooks.hpp"
 #include "neap/graph/vertex.hpp"
-#include "neap/ops/cast.hpp"
 #include "neap/ops/custom_op.hpp"
-#include "neap/ops/mul.hpp"
-#include "neap/ops/sum.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/elementwise/cast.hpp"
+#include "neap/ops/reduction/sum.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap {

@@ -9,7 +9,7 @@
 #include "neap/graph/hooks.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/memory/scope.hpp"
-#include "neap/ops/assign.hpp"
+#include "neap/ops/elementwise/assign.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::compiler {

@@ -8,10 +8,10 @@
 
 #include "neap/compile/compile_for_test.hpp"
 #include "neap/nn/layers.hpp"
-#include "neap/ops/assign.hpp"
-#include "neap/ops/clip.hpp"
-#include "neap/ops/concat.hpp"
-#include "neap/ops/index_select.hpp"
+#include "neap/ops/elementwise/assign.hpp"
+#include "neap/ops/elementwise/extremes.hpp"
+#include "neap/ops/indexing/index_select.hpp"
+#include "neap/ops/shape/concat.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::compiler {

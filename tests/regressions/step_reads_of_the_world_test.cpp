@@ -7,7 +7,7 @@
 #include "neap/compile/compile_for_test.hpp"
 #include "neap/graph/hooks.hpp"
 #include "neap/graph/vertex.hpp"
-#include "neap/kernels/kernel.hpp"
+#include "neap/kernels/engine/kernel.hpp"
 #include "neap/optim/adam.hpp"
 #include "neap/optim/sgd.hpp"
 #include "neap/tensor/create.hpp"

@@ -6,9 +6,9 @@
 
 #include "neap/autograd/backward.hpp"
 #include "neap/graph/vertex.hpp"
-#include "neap/ops/attention.hpp"
-#include "neap/ops/max_pool2d.hpp"
-#include "neap/ops/sum.hpp"
+#include "neap/ops/conv/max_pool2d.hpp"
+#include "neap/ops/reduction/sum.hpp"
+#include "neap/ops/sequence/attention.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap {

@@ -1,0 +1,21 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// tanh: y = tanh x, and its derivative rule. No attributes. f32, f64.
+#pragma once
+
+#include "neap/kernels/engine/kernel.hpp"
+
+namespace neap::kernels {
+
+/// y = tanh x. tanh(NaN) = NaN.
+///   in[0]  x  (...)  any strides
+///   out[0] y  (...)  any strides, may be x
+extern const KernelList tanh_kernels;
+
+/// dx = g (1 - y y).
+///   in[0]  g  (...)  cotangent of y, any strides
+///   in[1]  y  (...)  the output of tanh, any strides
+///   out[0] dx (...)  any strides, may be g or y
+/// g and y broadcast to dx.
+extern const KernelList tanh_grad_kernels;
+
+}  // namespace neap::kernels

@@ -1,0 +1,17 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// ceil, floor, trunc (towards 0) and round (to the nearest whole number, halves
+// to the even one). Infinities and NaN stay. No attributes. f32, f64.
+//   in[0]  x  (...)  any strides
+//   out[0] y  (...)  any strides, may be x
+#pragma once
+
+#include "neap/kernels/engine/kernel.hpp"
+
+namespace neap::kernels {
+
+extern const KernelList ceil_kernels;
+extern const KernelList floor_kernels;
+extern const KernelList round_kernels;
+extern const KernelList trunc_kernels;
+
+}  // namespace neap::kernels

@@ -1,0 +1,225 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Blocks of a matrix times a vector, one instruction set each; included by
+// gemv.cpp alone.
+//
+// Where the matrix is dense along k, squares of it are turned in registers:
+// lane i of column k holds element (i, k). Where it is dense along C, its rows
+// are added to C, a few at a time, while C stays in the first cache.
+#if defined(NEAP_KERNELS_GEMV_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef NEAP_KERNELS_GEMV_INL
+#undef NEAP_KERNELS_GEMV_INL
+#else
+#define NEAP_KERNELS_GEMV_INL
+#endif
+
+#include <algorithm>
+#include <cstdint>
+
+#include "hwy/highway.h"
+#include "neap/kernels/engine/turn-inl.hpp"
+#include "neap/kernels/gemm/gemv_problem.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace neap::kernels::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
+inline constexpr bool kHasGemv = true;
+
+// The relu of a tile: NaN for NaN.
+template <class D, class V>
+HWY_INLINE V ended(D d, V sum, bool ends_in_relu) {
+  return ends_in_relu ? hn::IfThenZeroElse(hn::Le(sum, hn::Zero(d)), sum) : sum;
+}
+
+// From this size on the matrix comes from memory.
+inline constexpr std::int64_t kFarBytes = 4 << 20;
+// Elements of a row that memory is asked for together, ahead of time: it gives
+// long runs faster than lines of many rows in turn.
+template <class T>
+inline constexpr std::int64_t kRun = 512 / sizeof(T);
+
+// Asks for the run after the one that begins at k.
+template <class T>
+HWY_INLINE void ask_ahead(const T* const* rows, std::size_t count,
+                          std::int64_t k) {
+  constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(T));
+  if (k % kRun<T> != 0) {
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::int64_t line = 0; line < kRun<T>; line += kLine) {
+      __builtin_prefetch(rows[i] + k + kRun<T> + line, 0, 2);
+    }
+  }
+}
+
+// A square of `kCount` rows from column k on times as many elements of x; the
+// first `rest` columns of it alone where it is not whole.
+template <bool kIsWhole, class T, class V>
+HWY_INLINE V add_square(const GemvProblem<T>& p, const T* const* rows,
+                        std::int64_t k, std::size_t rest, V sum) {
+  const Lanes<T> d;
+  V row[kCount<T>];
+  V column[kCount<T>];
+  const auto first = hn::FirstN(d, rest);
+  for (std::size_t i = 0; i < kCount<T>; ++i) {
+    row[i] = kIsWhole ? hn::LoadU(d, rows[i] + k)
+                      : hn::MaskedLoad(first, d, rows[i] + k);
+  }
+  turn(T(), row, column);
+  const T* x = p.x + k * p.x_stride;
+  for (std::size_t j = 0; j < kCount<T> && (kIsWhole || j < rest); ++j) {
+    const T element = x[static_cast<std::int64_t>(j) * p.x_stride];
+    sum = hn::MulAdd(column[j], hn::Set(d, element), sum);
+  }
+  return sum;
+}
+
+// What the elements of C from `at` on begin with.
+template <class T>
+HWY_INLINE void begin(const GemvProblem<T>& p, std::int64_t at,
+                      std::int64_t count, T* sums) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    sums[i] = p.start == GemmStart::kZero ? T(0)
+              : p.start == GemmStart::kC  ? p.c[at + i]
+                                          : p.bias[(at + i) * p.bias_stride];
+  }
+}
+
+// kGroups vectors of C from `at` on, of which `count` elements are there: the
+// sums of one wait for each other, those of several do not.
+template <std::size_t kGroups, bool kIsFar, class T>
+HWY_INLINE void some_dots(const GemvProblem<T>& p, std::int64_t at,
+                          std::int64_t count) {
+  const Lanes<T> d;
+  using V = hn::Vec<Lanes<T>>;
+  constexpr std::size_t kRows = kGroups * kCount<T>;
+  const T* rows[kRows];
+  for (std::size_t i = 0; i < kRows; ++i) {
+    // Lanes that are not there repeat the last one.
+    const auto lane = std::min(static_cast<std::int64_t>(i), count - 1);
+    rows[i] = p.matrix + (at + lane) * p.c_step;
+  }
+  HWY_ALIGN T sums[kRows] = {};
+  begin(p, at, count, sums);
+  V sum[kGroups];
+  for (std::size_t g = 0; g < kGroups; ++g) {
+    sum[g] = hn::Load(d, sums + g * kCount<T>);
+  }
+  constexpr auto kStep = static_cast<std::int64_t>(kCount<T>);
+  std::int64_t k = 0;
+  for (; k + kStep <= p.k; k += kStep) {
+    if constexpr (kIsFar) {
+      ask_ahead(rows, kRows, k);
+    }
+    for (std::size_t g = 0; g < kGroups; ++g) {
+      sum[g] = add_square<true>(p, rows + g * kCount<T>, k, 0, sum[g]);
+    }
+  }
+  if (k < p.k) {
+    const auto rest = static_cast<std::size_t>(p.k - k);
+    for (std::size_t g = 0; g < kGroups; ++g) {
+      sum[g] = add_square<false>(p, rows + g * kCount<T>, k, rest, sum[g]);
+    }
+  }
+  for (std::size_t g = 0; g < kGroups; ++g) {
+    hn::Store(ended(d, sum[g], p.ends_in_relu), d, sums + g * kCount<T>);
+  }
+  std::copy_n(sums, count, p.c + at);
+}
+
+template <class T>
+void dots(const GemvProblem<T>& p, std::int64_t at, std::int64_t end) {
+  constexpr auto kOne = static_cast<std::int64_t>(kCount<T>);
+  const bool is_far =
+      p.count * p.k * static_cast<std::int64_t>(sizeof(T)) >= kFarBytes;
+  for (; is_far && at + kOne <= end; at += kOne) {
+    some_dots<1, true>(p, at, kOne);
+  }
+  for (; at + 2 * kOne <= end; at += 2 * kOne) {
+    some_dots<2, false>(p, at, 2 * kOne);
+  }
+  for (; at < end; at += kOne) {
+    some_dots<1, false>(p, at, std::min(kOne, end - at));
+  }
+}
+
+// c[i] += x[0] m[0][i] + x[1] m[1][i] + .. for kRows rows, `count` elements.
+template <std::size_t kRows, class T>
+HWY_INLINE void add_rows(const T* matrix, std::int64_t step, const T* x,
+                         std::int64_t x_stride, std::int64_t count, T* c) {
+  const Lanes<T> d;
+  using V = hn::Vec<Lanes<T>>;
+  constexpr auto kStep = static_cast<std::int64_t>(kCount<T>);
+  V factor[kRows];
+  const T* row[kRows];
+  for (std::size_t r = 0; r < kRows; ++r) {
+    const auto k = static_cast<std::int64_t>(r);
+    factor[r] = hn::Set(d, x[k * x_stride]);
+    row[r] = matrix + k * step;
+  }
+  std::int64_t i = 0;
+  for (; i + kStep <= count; i += kStep) {
+    V sum = hn::LoadU(d, c + i);
+    for (std::size_t r = 0; r < kRows; ++r) {
+      sum = hn::MulAdd(hn::LoadU(d, row[r] + i), factor[r], sum);
+    }
+    hn::StoreU(sum, d, c + i);
+  }
+  if (i < count) {
+    const auto first = hn::FirstN(d, static_cast<std::size_t>(count - i));
+    V sum = hn::MaskedLoad(first, d, c + i);
+    for (std::size_t r = 0; r < kRows; ++r) {
+      sum = hn::MulAdd(hn::MaskedLoad(first, d, row[r] + i), factor[r], sum);
+    }
+    hn::BlendedStore(sum, first, d, c + i);
+  }
+}
+
+template <class T>
+void rows(const GemvProblem<T>& p, std::int64_t at, std::int64_t end) {
+  const Lanes<T> d;
+  constexpr std::int64_t kAtOnce = 4;                  // rows
+  constexpr std::int64_t kStretch = 8192 / sizeof(T);  // of C, in the cache
+  for (; at < end; at += kStretch) {
+    const std::int64_t count = std::min(kStretch, end - at);
+    T* c = p.c + at;
+    begin(p, at, count, c);
+    const T* matrix = p.matrix + at;
+    const T* x = p.x;
+    std::int64_t k = 0;
+    for (; k + kAtOnce <= p.k; k += kAtOnce) {
+      add_rows<kAtOnce>(matrix + k * p.k_step, p.k_step, x + k * p.x_stride,
+                        p.x_stride, count, c);
+    }
+    for (; k < p.k; ++k) {
+      add_rows<1>(matrix + k * p.k_step, p.k_step, x + k * p.x_stride,
+                  p.x_stride, count, c);
+    }
+    for (std::int64_t i = 0; p.ends_in_relu && i < count; ++i) {
+      c[i] = hn::GetLane(ended(d, hn::Set(d, c[i]), true));
+    }
+  }
+}
+
+template <class T>
+void part(const GemvProblem<T>& p, std::int64_t begin, std::int64_t end) {
+  p.c_step == 1 ? rows(p, begin, end) : dots(p, begin, end);
+}
+
+#else
+inline constexpr bool kHasGemv = false;
+
+template <class T>
+void part(const GemvProblem<T>& /*p*/, std::int64_t /*begin*/,
+          std::int64_t /*end*/) {}
+#endif
+
+}  // namespace
+}  // namespace neap::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // the toggle

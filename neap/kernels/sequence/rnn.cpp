@@ -1,0 +1,123 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/kernels/sequence/rnn.hpp"
+
+#include <array>
+
+#include "neap/kernels/engine/targets.hpp"
+#include "neap/kernels/sequence/recurrent_reference.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "neap/kernels/sequence/rnn.cpp"
+#include "hwy/foreach_target.h"
+#include "neap/kernels/sequence/recurrent-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace neap::kernels {
+namespace HWY_NAMESPACE {
+
+struct RnnCells {
+  template <class Kit>
+  static void products(const ForwardStepOf<Kit>& step,
+                       const RecurrentBlock& block) {
+    if (step.depth != 0) {
+      add_to_gate<Kit>(step, 0, step.y, step.sizes.hidden, block);
+    }
+  }
+
+  template <class T>
+  static void forward(const ForwardCells<T>& step,
+                      const RecurrentBlock& block) {
+    const std::int64_t hidden = step.sizes.hidden;
+    const hn::ScalableTag<T> d;
+    for_cells<T>(block, [&](std::int64_t row, std::int64_t unit,
+                            const auto& lanes) HWY_ATTR {
+      T* const y = step.y + row * hidden + unit;
+      const auto sum = lanes.load(y);
+      const auto h = step.is_relu
+                         ? hn::IfThenZeroElse(hn::Le(sum, hn::Zero(d)), sum)
+                         : tanh_of(d, sum);
+      lanes.store(h, y);
+      lanes.store_if(h, offset(step.copy, row * step.copy_step + unit));
+    });
+  }
+
+  template <class T>
+  static void backward(const BackwardCells<T>& step,
+                       const RecurrentBlock& block) {
+    const std::int64_t hidden = step.sizes.hidden;
+    const hn::ScalableTag<T> d;
+    for_cells<T>(block, [&](std::int64_t row, std::int64_t unit,
+                            const auto& lanes) HWY_ATTR {
+      const std::int64_t at = row * hidden + unit;
+      const auto y = lanes.load(step.gates + at);
+      const auto dh = cotangent_of_h(step, row, unit, lanes);
+      const auto ds = step.is_relu
+                          ? hn::IfThenZeroElse(hn::Le(y, hn::Zero(d)), dh)
+                          : hn::Mul(dh, tanh_slope(d, y));
+      lanes.store(ds, step.dgates + at);
+      lanes.store_if(ds, offset(step.copy, row * step.copy_step + unit));
+      lanes.store(hn::Zero(d), step.dh + at);
+    });
+  }
+};
+
+RecurrentParts<float> rnn_parts_f32() {
+  return parts_of<RnnCells, PlainKit<float>>();
+}
+RecurrentParts<double> rnn_parts_f64() {
+  return parts_of<RnnCells, PlainKit<double>>();
+}
+RecurrentParts<float, Bf16Pair> rnn_parts_bf16() {
+  return bf16_parts_of<RnnCells>();
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace neap::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace neap::kernels {
+namespace {
+
+HWY_EXPORT(rnn_parts_f32);
+HWY_EXPORT(rnn_parts_f64);
+HWY_EXPORT(rnn_parts_bf16);
+
+struct Rnn {
+  static constexpr RecurrentForm kForm{};
+
+  static RecurrentParts<float> parts(float /* factor */) {
+    return HWY_DYNAMIC_DISPATCH(rnn_parts_f32)();
+  }
+  static RecurrentParts<double> parts(double /* factor */) {
+    return HWY_DYNAMIC_DISPATCH(rnn_parts_f64)();
+  }
+  static RecurrentParts<float, Bf16Pair> parts(Bf16Pair /* factor */) {
+    return HWY_DYNAMIC_DISPATCH(rnn_parts_bf16)();
+  }
+
+  template <class T>
+  static void forward(const ReferenceForward<T>& x, std::int64_t row,
+                      std::int64_t unit) {
+    const T sum = x.gate(row, 0, unit);
+    x.set_h(row, unit, !x.is_relu() ? std::tanh(sum) : sum <= 0 ? T{0} : sum);
+  }
+
+  template <class T>
+  static void backward(const ReferenceBackward<T>& x, std::int64_t row,
+                       std::int64_t unit) {
+    const T y = x.gate(row, 0, unit);
+    const T dh = x.dh(row, unit);
+    x.set(row, 0, unit, !x.is_relu() ? dh * (1 - y * y) : y <= 0 ? T{0} : dh);
+    x.carry(row, unit, T{0}, T{0});
+  }
+};
+
+}  // namespace
+
+constinit const KernelList rnn_kernels{"rnn", kRecurrentKernels<"rnn", Rnn>};
+constinit const KernelList rnn_grad_kernels{
+    "rnn_grad", kRecurrentGradKernels<"rnn_grad", Rnn>};
+
+}  // namespace neap::kernels
+#endif  // HWY_ONCE

@@ -1,0 +1,42 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/kernels/shape/flip.hpp"
+
+#include <array>
+
+#include "neap/kernels/engine/attrs.hpp"
+#include "neap/kernels/engine/copy.hpp"
+
+namespace neap::kernels {
+namespace {
+
+// A copy of x as it is seen from the other end.
+void flip(const Args& args) noexcept {
+  Strided x = args.in[0];
+  if (x.shape.element_count() == 0) {
+    return;
+  }
+  const std::uint64_t axes = args.attrs_as<ReduceAttrs>().axes;
+  for (int axis = 0; axis < x.shape.rank(); ++axis) {
+    if ((axes >> static_cast<unsigned>(axis) & 1U) != 0) {
+      x.data += (x.shape[axis] - 1) * x.strides[axis] * size_of(x.dtype);
+      x.strides[axis] = -x.strides[axis];
+    }
+  }
+  copy_elements(x, args.out[0], *args.executor);
+}
+
+constexpr std::array kKernels{
+    Kernel{.name = "flip.f32", .dtype = f32, .run = flip},
+    Kernel{.name = "flip.f64", .dtype = f64, .run = flip},
+    Kernel{.name = "flip.bf16", .dtype = bf16, .run = flip},
+    Kernel{.name = "flip.i32", .dtype = i32, .run = flip},
+    Kernel{.name = "flip.i64", .dtype = i64, .run = flip},
+    Kernel{.name = "flip.u8", .dtype = u8, .run = flip},
+    Kernel{.name = "flip.bool", .dtype = boolean, .run = flip},
+};
+
+}  // namespace
+
+constinit const KernelList flip_kernels{"flip", kKernels};
+
+}  // namespace neap::kernels

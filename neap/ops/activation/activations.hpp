@@ -1,0 +1,46 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Activations without parameters (but for the form of gelu). All work element
+// by element.
+#pragma once
+
+#include "neap/graph/recorder.hpp"
+
+namespace neap {
+
+namespace ops {
+NEAP_API extern const graph::Op kSigmoid;
+NEAP_API extern const graph::Op kTanh;
+NEAP_API extern const graph::Op kLogSigmoid;
+NEAP_API extern const graph::Op kSilu;
+NEAP_API extern const graph::Op kMish;
+NEAP_API extern const graph::Op kGelu;
+NEAP_API extern const graph::Op kGeluTanh;
+}  // namespace ops
+
+/// Logistic function; f32, f64.
+NEAP_API Tensor sigmoid(const Operand& x);
+
+/// Hyperbolic tangent; f32, f64.
+NEAP_API Tensor tanh(const Operand& x);
+
+/// ln(sigmoid(x)), without overflow and with its small values; f32, f64. Keeps
+/// the result for the derivative.
+NEAP_API Tensor log_sigmoid(const Operand& x);
+
+/// x / (1 + |x|); f32, f64. The derivative at 0 is 1.
+NEAP_API Tensor softsign(const Operand& x);
+
+/// x sigmoid(x), also named swish; f32, f64. Keeps x for the derivative.
+NEAP_API Tensor silu(const Operand& x);
+
+/// x tanh(softplus(x)); f32, f64. Keeps x for the derivative.
+NEAP_API Tensor mish(const Operand& x);
+
+enum class GeluForm : std::uint8_t { kExact, kTanh };
+
+/// x times the share of a normal distribution below x, or nearly that by tanh
+/// (PyTorch's approximate='tanh'; Hendrycks and Gimpel, 2016); f32, f64. Keeps
+/// x for the derivative.
+NEAP_API Tensor gelu(const Operand& x, GeluForm form = GeluForm::kExact);
+
+}  // namespace neap

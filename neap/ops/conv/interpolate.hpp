@@ -1,0 +1,39 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "neap/graph/recorder.hpp"
+#include "neap/kernels/conv/interpolate.hpp"
+#include "neap/ops/conv/conv_options.hpp"
+
+namespace neap {
+
+namespace ops {
+NEAP_API extern const graph::Op kInterpolate;
+
+/// interpolate with places that were found before.
+NEAP_API Tensor resize_images(const Operand& x,
+                              const kernels::InterpolateAttrs& attrs);
+}  // namespace ops
+
+enum class Interpolation : std::uint8_t {
+  kNearest,   // the element before the place that a new one has
+  kBilinear,  // the four around it, by their distance
+};
+
+/// One of size and scale.
+struct InterpolateOptions {
+  PerAxis<2> size = 0;  // height and width of the result
+  double scale = 0.0;   // how many times as large as x, rounded down
+  Interpolation mode = Interpolation::kNearest;
+  /// Of kBilinear: the outermost elements' centres are those of x, instead of
+  /// the images' edges.
+  bool align_corners = false;
+};
+
+/// Images (n, c, h, w) of another size, by PyTorch's rules; f32, f64. Keeps
+/// nothing. THROWS: ShapeError, DTypeError; ValueError unless one of size and
+/// scale is given, and for align_corners without kBilinear.
+NEAP_API Tensor interpolate(const Operand& x,
+                            const InterpolateOptions& options);
+
+}  // namespace neap

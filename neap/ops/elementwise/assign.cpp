@@ -1,0 +1,175 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/ops/elementwise/assign.hpp"
+
+#include "neap/base/raise.hpp"
+#include "neap/graph/into.hpp"
+#include "neap/graph/trace.hpp"
+#include "neap/kernels/engine/attrs.hpp"
+#include "neap/kernels/engine/copy.hpp"
+#include "neap/kernels/engine/fill.hpp"
+#include "neap/memory/executor.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/shape/copy.hpp"
+#include "neap/ops/support.hpp"
+#include "neap/tensor/creator.hpp"
+
+namespace neap {
+namespace {
+
+using base::raise;
+using tensor::Strided;
+
+void check_untracked(std::string_view op, const char* instead,
+                     const Tensor& dst) {
+  const auto& link = dst.link();
+  if (link && !link->is_leaf()) {
+    raise<GraphError>(
+        "{}: the tensor is the result of a recorded op, use {} instead", op,
+        instead);
+  }
+  const memory::Context& context = memory::context();
+  if (link && link->requires_grad() && context.grad_enabled) {
+    raise<GraphError>(
+        "{}: the tensor is a leaf that requires grad, write under NoGrad or "
+        "use {} instead",
+        op, instead);
+  }
+  // A trace records the write; whatever else records ops could not.
+  const bool is_traced =
+      context.trace != nullptr &&
+      dynamic_cast<graph::Trace*>(context.recorder) == context.trace;
+  if (context.recorder != nullptr && !is_traced) {
+    raise<GraphError>(
+        "{}: inside jvp or a rematerialised segment, use {} "
+        "instead",
+        op, instead);
+  }
+}
+
+// THROWS: ShapeError when several elements of `dst` are one in memory.
+void check_distinct(std::string_view op, const Tensor& dst) {
+  for (int axis = 0; axis < dst.rank(); ++axis) {
+    if (dst.shape()[axis] > 1 && dst.strides()[axis] == 0) {
+      raise<ShapeError>("{}: axis {} of {} is broadcast, write to a copy", op,
+                        axis, format_shape(dst.shape()));
+    }
+  }
+}
+
+// Everything that can fail comes before the write. The kernels used here need
+// no scratch.
+void run_over(std::string_view op, const kernels::KernelList& list,
+              std::span<const Tensor> in, const graph::Attrs& attrs,
+              const Tensor& dst, const CallSite& site) {
+  const memory::Context& context = memory::context();
+  const base::SiteId where =
+      context.site.value != 0 ? context.site : base::intern(site);
+  if (graph::Trace* trace = graph::trace()) {
+    trace->write({.name = op,
+                  .list = list,
+                  .in = in,
+                  .out = std::span(&dst, 1),
+                  .attrs = attrs,
+                  .reads_out = false,
+                  .site = where});
+    return;
+  }
+  const tensor::Storage& storage = *dst.array()->storage();
+  if (!storage.has_elements() &&
+      storage.absence() != tensor::Absence::kRehearsed) {
+    tensor::refuse_elements(storage, op, where);
+  }
+  Strided from;
+  if (!in.empty()) {
+    from = in[0].array()->strided();
+  }
+  const Strided out = dst.array()->strided();
+  const kernels::Args args{std::span(&from, in.size()),
+                           std::span(&out, 1),
+                           attrs.data(),
+                           {},
+                           &memory::executor()};
+  const kernels::Kernel& kernel =
+      kernels::find(list, dst.space(), dst.dtype(), args);
+  dst.array()->storage()->bump_version(where);
+  if (storage.has_elements()) {
+    kernels::runtime(dst.space()).launch(kernel, args);
+  }
+}
+
+}  // namespace
+
+void copy_(const Tensor& dst, const Tensor& src, CallSite site) {
+  check_untracked("copy_", "where() or a new tensor", dst);
+  check_distinct("copy_", dst);
+  if (src.dtype() != dst.dtype()) {
+    raise<DTypeError>("copy_: {} into {}, cast the source first",
+                      name_of(src.dtype()), name_of(dst.dtype()));
+  }
+  if (src.space() != dst.space()) {
+    raise<DeviceError>("copy_: from space {} into {}, copy with to() first",
+                       src.space().value, dst.space().value);
+  }
+  if (!base::broadcasts_to(src.shape(), dst.shape())) {
+    raise<ShapeError>("copy_: shape {} does not broadcast to {}",
+                      format_shape(src.shape()), format_shape(dst.shape()));
+  }
+  const NoGrad guard;
+  const Tensor from = src.array()->storage() == dst.array()->storage()
+                          ? copy({src, site})
+                          : src;
+  run_over("copy_", kernels::copy_kernels, std::span(&from, 1), {}, dst, site);
+}
+
+void fill_(const Tensor& dst, Number value, CallSite site) {
+  check_untracked("fill_", "full() or where()", dst);
+  check_distinct("fill_", dst);
+  const kernels::FillAttrs attrs{value.value()};
+  run_over("fill_", kernels::fill_kernels, {}, attrs, dst, site);
+}
+
+void compute_into(const Tensor& dst, const graph::Op& op,
+                  std::initializer_list<Operand> inputs,
+                  const graph::Attrs& attrs) {
+  check_untracked("compute_into", "the op's result", dst);
+  CallSite site;
+  for (const Operand& input : inputs) {
+    if (input.is_number()) {
+      raise<ValueError>("compute_into: a plain number for '{}', make a tensor",
+                        op.name);
+    }
+    site = input.site();
+  }
+  const base::SiteId outer = memory::context().site;
+  graph::run_into({op, std::span(inputs.begin(), inputs.size()), attrs,
+                   outer.value != 0 ? outer : base::intern(site)},
+                  dst);
+}
+
+namespace {
+
+void compute_over(const graph::Op& op, const Tensor& dst,
+                  const Operand& other) {
+  const ops::Operands both(op.name.data(), {dst, other.site()}, other);
+  compute_into(dst, op, {both.a(), both.b()});
+}
+
+}  // namespace
+
+void add_(const Tensor& dst, const Operand& other) {
+  compute_over(ops::kAdd, dst, other);
+}
+
+void sub_(const Tensor& dst, const Operand& other) {
+  compute_over(ops::kSub, dst, other);
+}
+
+void mul_(const Tensor& dst, const Operand& other) {
+  compute_over(ops::kMul, dst, other);
+}
+
+void div_(const Tensor& dst, const Operand& other) {
+  compute_over(ops::kDiv, dst, other);
+}
+
+}  // namespace neap

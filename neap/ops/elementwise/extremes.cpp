@@ -1,0 +1,148 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/ops/elementwise/extremes.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "neap/kernels/elementwise/clip.hpp"
+#include "neap/kernels/elementwise/maximum.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/elementwise/comparison.hpp"
+#include "neap/ops/elementwise/rules.hpp"
+#include "neap/ops/elementwise/where.hpp"
+
+namespace neap {
+namespace ops {
+namespace {
+
+using kernels::ClipAttrs;
+
+// d unless b is chosen over a, half of it where they are equal. Where one of
+// them is NaN neither is chosen, and both have d.
+Tensor share_of(const Op& op, const Tensor& a, const Tensor& b,
+                const Tensor& d) {
+  const Tensor loses = &op == &kMaximum ? lt(a, b) : gt(a, b);
+  return where(loses, 0, where(eq(a, b), mul(d, 0.5), d));
+}
+
+template <const Op& kOp>
+void extreme_vjp(VjpContext& c) {
+  for (int i = 0; i < 2; ++i) {
+    if (c.needs(i)) {
+      c.set(i, sum_to(share_of(kOp, c.input(i), c.input(1 - i), c.cotangent()),
+                      c.input_shape(i)));
+    }
+  }
+}
+
+template <const Op& kOp>
+void extreme_jvp(JvpContext& c) {
+  Tensor d;
+  for (int i = 0; i < 2; ++i) {
+    if (c.tangent(i).defined()) {
+      d = add_defined(std::move(d),
+                      share_of(kOp, c.input(i), c.input(1 - i), c.tangent(i)));
+    }
+  }
+  c.set(0, std::move(d));
+}
+
+constexpr graph::Facts kExtremeFacts = {
+    .vjp_reads = {{{.inputs = 0b11}, {.inputs = 0b11}}}, .donates = 0b11};
+
+Tensor clip_to(const Operand& x, const ClipAttrs& bounds) {
+  if (std::isnan(bounds.low) || std::isnan(bounds.high)) {
+    base::raise<ValueError>("clip: a bound is NaN, expected numbers");
+  }
+  return graph::apply(kClip, {x}, bounds);
+}
+
+}  // namespace
+
+const Op kMaximum{.name = "maximum",
+                  .formula = "y = max(a, b); equal operands share dy equally",
+                  .infer = infer_arithmetic,
+                  .kernel = &kernels::maximum_kernels,
+                  .vjp = extreme_vjp<kMaximum>,
+                  .jvp = extreme_jvp<kMaximum>,
+                  .facts = kExtremeFacts};
+
+const Op kMinimum{.name = "minimum",
+                  .formula = "y = min(a, b); equal operands share dy equally",
+                  .infer = infer_arithmetic,
+                  .kernel = &kernels::minimum_kernels,
+                  .vjp = extreme_vjp<kMinimum>,
+                  .jvp = extreme_jvp<kMinimum>,
+                  .facts = kExtremeFacts};
+
+const Op kClip{
+    .name = "clip",
+    .formula = "y = min(max(x, low), high), dx = low < x < high ? dy : 0",
+    .infer = infer_signed,
+    .kernel = &kernels::clip_kernels,
+    .vjp =
+        [](VjpContext& c) {
+          c.set(0, clip_grad(c.take_cotangent(), c.input(0),
+                             c.attrs<ClipAttrs>()));
+        },
+    .jvp =
+        [](JvpContext& c) {
+          c.set(0, clip_grad(c.tangent(), c.input(), c.attrs<ClipAttrs>()));
+        },
+    .facts = {.vjp_reads = {{{.inputs = 0b1}}}, .donates = 0b1}};
+
+const Op kClipGrad{
+    .name = "clip_grad",
+    .formula = "dx = low < x < high ? g : 0",
+    .infer = infer_gradient,
+    .kernel = &kernels::clip_grad_kernels,
+    .vjp =
+        [](VjpContext& c) {
+          if (c.needs(0)) {
+            c.set(0, clip_grad(c.take_cotangent(), c.input(1),
+                               c.attrs<ClipAttrs>()));
+          }
+        },
+    .jvp =
+        [](JvpContext& c) {
+          if (c.tangent(0).defined()) {
+            c.set(0, clip_grad(c.tangent(0), c.input(1), c.attrs<ClipAttrs>()));
+          }
+        },
+    .facts = {.vjp_reads = {{{.inputs = 0b10}}}, .donates = 0b11}};
+
+Tensor clip_grad(const Operand& g, const Operand& x, const ClipAttrs& bounds) {
+  return graph::apply(kClipGrad, {g, x}, bounds);
+}
+
+}  // namespace ops
+
+Tensor maximum(const Operand& a, const Operand& b) {
+  return ops::apply_pair(ops::kMaximum, a, b);
+}
+
+Tensor minimum(const Operand& a, const Operand& b) {
+  return ops::apply_pair(ops::kMinimum, a, b);
+}
+
+Tensor clip(const Operand& x, const Operand& low, const Operand& high) {
+  if (low.is_number() && high.is_number()) {
+    return ops::clip_to(x, {low.number(), high.number()});
+  }
+  const Tensor& value = ops::tensor_of("clip", x);
+  const ops::AtSite site(x);
+  const Tensor raised = where(lt(value, low), low, value);
+  return where(gt(raised, high), high, raised);
+}
+
+Tensor clip_min(const Operand& x, Number low) {
+  return ops::clip_to(x,
+                      {low.value(), std::numeric_limits<double>::infinity()});
+}
+
+Tensor clip_max(const Operand& x, Number high) {
+  return ops::clip_to(x,
+                      {-std::numeric_limits<double>::infinity(), high.value()});
+}
+
+}  // namespace neap

@@ -1,0 +1,75 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/ops/indexing/index.hpp"
+
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/elementwise/cast.hpp"
+#include "neap/ops/elementwise/comparison.hpp"
+#include "neap/ops/elementwise/where.hpp"
+#include "neap/ops/indexing/gather.hpp"
+#include "neap/ops/indexing/index_select.hpp"
+#include "neap/ops/indexing/indices.hpp"
+#include "neap/ops/shape/expand.hpp"
+#include "neap/ops/shape/reshape.hpp"
+
+namespace neap {
+namespace {
+
+// Checked, as i64, and counted from the start.
+Tensor positions(const char* op, const Tensor& index, int axis,
+                 std::int64_t extent) {
+  const bool may_wrap =
+      ops::check_indices(op, index, axis, extent, ops::Negative::kFromEnd);
+  const Tensor at = index.dtype() == i64 ? index : cast(index, i64);
+  return may_wrap ? where(lt(at, 0), add(at, extent), at) : at;
+}
+
+}  // namespace
+
+Tensor index(const Operand& x, std::span<const Tensor> indices) {
+  const ops::AtSite here(x);
+  const Tensor& from = ops::tensor_of("index", x);
+  const Shape& shape = from.shape();
+  if (indices.size() > static_cast<std::size_t>(shape.rank())) {
+    base::raise<ShapeError>("index: {} indices of {}", indices.size(),
+                            format_shape(shape));
+  }
+  if (indices.empty()) {
+    return from;
+  }
+  // One line of all indexed axes, and where each index falls in it.
+  Shape to;
+  Tensor at;
+  std::int64_t rows = 1;
+  for (int axis = 0; axis < static_cast<int>(indices.size()); ++axis) {
+    const Tensor& index = indices[static_cast<std::size_t>(axis)];
+    to = base::broadcast("index", to, index.shape());
+    const Tensor here_at = positions("index", index, axis, shape[axis]);
+    at = at.defined() ? add(mul(std::move(at), shape[axis]), here_at) : here_at;
+    rows = base::checked_mul(rows, shape[axis]);
+  }
+  Shape lined{rows};
+  for (int axis = static_cast<int>(indices.size()); axis < shape.rank();
+       ++axis) {
+    lined.push_back(shape[axis]);
+    to.push_back(shape[axis]);
+  }
+  const Tensor y = ops::select_checked(reshape(x, lined), 0,
+                                       reshape(at, {at.element_count()}));
+  return reshape(y, to);
+}
+
+Tensor index(const Operand& x, std::initializer_list<Tensor> indices) {
+  return index(x, std::span(indices.begin(), indices.size()));
+}
+
+Tensor take(const Operand& x, const Operand& index) {
+  const ops::AtSite here(x);
+  const Tensor& from = ops::tensor_of("take", x);
+  const Tensor& at = ops::tensor_of("take", index);
+  const std::int64_t count = from.element_count();
+  const Tensor line =
+      reshape(positions("take", at, 0, count), {at.element_count()});
+  return reshape(ops::gather_checked(reshape(x, {count}), 0, line), at.shape());
+}
+
+}  // namespace neap

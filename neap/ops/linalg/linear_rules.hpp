@@ -1,0 +1,38 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// What linear and gelu_linear share: the shapes of x (..., in), w (out, in) and
+// bias (out), and x taken as rows. For sources of ops only.
+#pragma once
+
+#include "neap/ops/support.hpp"
+
+namespace neap::ops {
+
+/// Of rows: (n, in) to (n, out). THROWS: ShapeError, DTypeError.
+void infer_linear(const OpArgs& args, std::span<Spec> out);
+
+/// a b, added to what other calls have given the input so far: a recurrent
+/// network uses its weights once a step.
+Tensor gain(Tensor sum, const Tensor& a, const Tensor& b);
+
+/// x with its leading axes as one.
+Tensor as_rows(const Operand& x);
+
+/// y of the shape that goes with x, of rows that were made of it.
+Tensor as_before(const Tensor& y, const Tensor& x);
+
+/// apply(x) where x is rows, else the same with x's leading axes as one.
+/// THROWS: ShapeError for rank 0.
+template <class Apply>
+Tensor over_rows(std::string_view op, const Operand& x, const Apply& apply) {
+  const Tensor& value = tensor_of(op, x);
+  if (value.rank() == 2) {
+    return apply(x);
+  }
+  if (value.rank() == 0) {
+    raise<ShapeError>("{}: x has rank 0, expected (..., in)", op);
+  }
+  const AtSite here(x);
+  return as_before(apply(as_rows(x)), value);
+}
+
+}  // namespace neap::ops

@@ -1,0 +1,124 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/ops/loss/cross_entropy.hpp"
+
+#include "neap/kernels/loss/cross_entropy.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/elementwise/fill.hpp"
+#include "neap/ops/indexing/labels.hpp"
+#include "neap/ops/loss/cross_entropy_grad.hpp"
+#include "neap/ops/reduction/sum.hpp"
+#include "neap/ops/shape/permute.hpp"
+#include "neap/ops/shape/reshape.hpp"
+#include "neap/ops/support.hpp"
+
+namespace neap {
+namespace ops {
+namespace {
+
+using kernels::CrossEntropyAttrs;
+
+void infer_cross_entropy(const OpArgs& args, std::span<Spec> out) {
+  const Spec& logits = args.inputs[0];
+  check_classification("cross_entropy", logits, args.inputs[1]);
+  const Shape samples{logits.shape[0]};
+  const bool is_reduced =
+      args.attrs.as<CrossEntropyAttrs>().reduction != Reduction::kNone;
+  out[0].dtype = logits.dtype;
+  out[0].shape = is_reduced ? Shape() : samples;
+  out[1].dtype = logits.dtype;
+  out[1].shape = samples;
+}
+
+void jvp_cross_entropy(JvpContext& c) {
+  if (!c.tangent(0).defined()) {
+    return;
+  }
+  const auto& attrs = c.attrs<CrossEntropyAttrs>();
+  const Tensor one = filled(c.output().spec(), 1.0, CallSite::here());
+  const Tensor each =
+      mul(cross_entropy_grad(one, c.input(0), c.input(1), c.output(1), attrs),
+          c.tangent(0));
+  c.set(0, attrs.reduction == Reduction::kNone ? sum(each, {1}) : sum(each));
+}
+
+}  // namespace
+
+// The second output is a residual alone, never given to the user: the
+// logarithm of each row's sum of e^x, (N). No derivative flows through it; the
+// gradient's own rule takes it for the function of the logits that it is.
+const Op kCrossEntropy{
+    .name = "cross_entropy",
+    .formula = "y = mean over rows of (log sum e^x - x[label])",
+    .outputs = 2,
+    .infer = infer_cross_entropy,
+    .kernel = &kernels::cross_entropy_kernels,
+    .vjp =
+        [](VjpContext& c) {
+          if (c.needs(0)) {
+            c.set(0, cross_entropy_grad(c.take_cotangent(), c.input(0),
+                                        c.input(1), c.output(1).detach(),
+                                        c.attrs<CrossEntropyAttrs>()));
+          }
+        },
+    .jvp = jvp_cross_entropy,
+    .facts = {.vjp_reads = {{{.inputs = 0b11, .outputs = 0b10}, {}}},
+              .sample_axis = SampleAxis::kReduced,
+              .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
+                return moving(args, outputs,
+                              4 * args.inputs[0].shape.element_count());
+              }}};
+
+namespace {
+
+// Those of further axes, as rows of classes.
+Tensor cross_entropy_at_places(const Operand& logits, const Operand& labels,
+                               const CrossEntropyOptions& options) {
+  const Shape& shape = logits.tensor().shape();
+  const Shape& places = labels.tensor().shape();
+  Shape order{0};
+  Shape expected{shape[0]};
+  for (int axis = 2; axis < shape.rank(); ++axis) {
+    order.push_back(axis);
+    expected.push_back(shape[axis]);
+  }
+  order.push_back(1);
+  if (places != expected) {
+    raise<ShapeError>("cross_entropy: {} and labels {}, expected {}",
+                      format_shape(shape), format_shape(places),
+                      format_shape(expected));
+  }
+  const std::int64_t count = expected.element_count();
+  const AtSite here(logits);
+  const Tensor each =
+      cross_entropy(reshape(permute(logits, order), {count, shape[1]}),
+                    reshape(labels, {count}), options);
+  return options.reduction == Reduction::kNone ? reshape(each, places) : each;
+}
+
+}  // namespace
+}  // namespace ops
+
+Tensor cross_entropy(const Operand& logits, const Operand& labels,
+                     const CrossEntropyOptions& options) {
+  const Tensor& x = ops::tensor_of("cross_entropy", logits);
+  const Tensor& truth = ops::tensor_of("cross_entropy", labels);
+  if (!(options.label_smoothing >= 0.0 && options.label_smoothing <= 1.0)) {
+    base::raise<ValueError>(
+        "cross_entropy: label_smoothing is {}, expected 0 to 1",
+        options.label_smoothing);
+  }
+  if (x.rank() > 2) {
+    return ops::cross_entropy_at_places(logits, labels, options);
+  }
+  ops::check_classification("cross_entropy", x.spec(), truth.spec());
+  ops::check_labels("cross_entropy", truth, x.shape()[1], options.ignore_index);
+  const ops::CrossEntropyAttrs attrs{.label_smoothing = options.label_smoothing,
+                                     .ignore_index = options.ignore_index,
+                                     .reduction = options.reduction};
+  std::array<Tensor, 2> outputs;
+  const std::array<Operand, 2> inputs{logits, labels};
+  graph::dispatch(ops::kCrossEntropy, inputs, attrs, logits.site(), outputs);
+  return std::move(outputs[0]);
+}
+
+}  // namespace neap

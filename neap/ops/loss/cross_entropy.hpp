@@ -1,0 +1,32 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "neap/graph/recorder.hpp"
+#include "neap/ops/loss/reduction.hpp"
+
+namespace neap {
+
+namespace ops {
+NEAP_API extern const graph::Op kCrossEntropy;
+}  // namespace ops
+
+struct CrossEntropyOptions {
+  Reduction reduction = Reduction::kMean;
+  /// In [0, 1]: the target is 1 - this at the label, and this spread evenly
+  /// over all classes (Szegedy et al., 2016).
+  double label_smoothing = 0.0;
+  /// Samples with this label do not count: loss and derivative 0.
+  std::int64_t ignore_index = -100;
+};
+
+/// -log_softmax(logits)[label] of every sample, reduced: logits (N, C) f32 or
+/// f64, labels (N) i64; rank 0, or (N) for kNone. The mean is over the samples
+/// that count, 0 where there is none. Logits (N, C, ...) with labels (N, ...)
+/// have a sample at every place of the further axes, as the pixels of images.
+/// THROWS: ShapeError, DTypeError; ValueError for label_smoothing outside [0,
+/// 1], and for a label outside [0, C) in host memory (labels in another space
+/// are the caller's care).
+NEAP_API Tensor cross_entropy(const Operand& logits, const Operand& labels,
+                              const CrossEntropyOptions& options = {});
+
+}  // namespace neap

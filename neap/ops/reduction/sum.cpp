@@ -1,0 +1,57 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/ops/reduction/sum.hpp"
+
+#include "neap/kernels/engine/attrs.hpp"
+#include "neap/kernels/reduction/sum.hpp"
+#include "neap/ops/reduction/reduce.hpp"
+#include "neap/ops/shape/expand.hpp"
+#include "neap/ops/support.hpp"
+
+namespace neap {
+namespace ops {
+
+const Op kSum{
+    .name = "sum",
+    .formula = "y = sum of x over some axes, which stay with extent 1",
+    .infer =
+        [](const OpArgs& args, std::span<Spec> out) {
+          const DType dtype = args.inputs[0].dtype;
+          if (dtype == bf16) {
+            check_computes("sum", dtype);
+          }
+          out[0].dtype = is_floating(dtype) ? dtype : i64;
+          out[0].shape = reduced(args.inputs[0].shape,
+                                 args.attrs.as<kernels::ReduceAttrs>().axes);
+        },
+    .kernel = &kernels::sum_kernels,
+    .vjp =
+        [](VjpContext& c) {
+          c.set(0, expand(c.take_cotangent(), c.input_shape(0)));
+        },
+    .jvp =
+        [](JvpContext& c) {
+          c.set(0, sum_axes(c.tangent(), c.attrs<kernels::ReduceAttrs>().axes));
+        },
+    .facts = {.vjp_reads = {{{.shapes = 0b1}}},
+              .sample_axis = SampleAxis::kReduced,
+              .cost = cost_of_reduction}};
+
+Tensor sum_axes(const Operand& x, std::uint64_t axes) {
+  return axes == 0 && is_floating(tensor_of("sum", x).dtype())
+             ? x.tensor()
+             : graph::apply(kSum, {x}, kernels::ReduceAttrs{axes});
+}
+
+}  // namespace ops
+
+Tensor sum(const Operand& x) {
+  const ops::AtSite here(x);
+  return ops::over_all("sum", x, ops::sum_axes);
+}
+
+Tensor sum(const Operand& x, const Shape& axes, bool keepdim) {
+  const ops::AtSite here(x);
+  return ops::over_some("sum", x, axes, keepdim, ops::sum_axes);
+}
+
+}  // namespace neap
