@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 jobs=${NEAP_JOBS:-$(nproc)}
-readonly MOST_UNITS=150  # for clang-tidy, without --all
+readonly MOST_UNITS=60  # for clang-tidy, without --all
 
 # The commit that changes are counted from; empty when there is none.
 base_commit() {

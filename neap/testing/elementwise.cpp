@@ -21,6 +21,7 @@ template <class Item>
 std::vector<double> column(const std::vector<Item>& items,
                            double Item::*member) {
   std::vector<double> values;
+  values.reserve(items.size());
   for (const Item& item : items) {
     values.push_back(item.*member);
   }
@@ -52,6 +53,7 @@ void add_points(const BinaryOp& op, const OpFunction& fn, OpTable& table) {
   using Edge = BinaryOp::Edge;
   if (!op.kinks.empty()) {
     std::vector<double> both;
+    both.reserve(op.kinks.size());
     for (const Kink& kink : op.kinks) {
       both.push_back(kink.slope_a + kink.slope_b);
     }
@@ -105,6 +107,7 @@ OpTable unary_table(const UnaryOp& op) {
 
 std::vector<OpTable> unary_tables(std::span<const UnaryOp> ops) {
   std::vector<OpTable> tables;
+  tables.reserve(ops.size());
   for (const UnaryOp& op : ops) {
     tables.push_back(unary_table(op));
   }
@@ -155,6 +158,7 @@ OpTable binary_table(const BinaryOp& op) {
 
 std::vector<OpTable> binary_tables(std::span<const BinaryOp> ops) {
   std::vector<OpTable> tables;
+  tables.reserve(ops.size());
   for (const BinaryOp& op : ops) {
     tables.push_back(binary_table(op));
   }

@@ -54,6 +54,7 @@ OpTable slope_table(const SlopeOp& op) {
   return table;
 }
 
+// NOLINTNEXTLINE(readability-function-size): a table of rows
 const std::vector<SlopeOp>& slopes() {
   static const std::vector<SlopeOp> all = {
       {.name = "sigmoid_grad",

@@ -13,6 +13,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kPi = 3.14159265358979323846;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
+// NOLINTNEXTLINE(readability-function-size): a table of rows
 std::vector<OpTable> activations_unary() {
   return unary_tables({
       {.name = "sigmoid",

@@ -13,6 +13,7 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
+// NOLINTNEXTLINE(readability-function-size): a table of rows
 std::vector<OpTable> exponential_unary() {
   return unary_tables({
       {.name = "exp",

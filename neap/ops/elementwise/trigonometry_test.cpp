@@ -13,6 +13,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kPi = 3.14159265358979323846;
 
+// NOLINTNEXTLINE(readability-function-size): a table of rows
 std::vector<OpTable> trigonometry_unary() {
   return unary_tables({
       {.name = "sin",

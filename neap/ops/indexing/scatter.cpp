@@ -28,9 +28,11 @@ void vjp_scatter(VjpContext& c) {
   const int axis = axis_of(c.attrs<AxisAttrs>());
   const Tensor index = c.input(1);
   if (c.needs(2)) {
-    auto [rest, taken] = scatter_take(c.take_cotangent(), axis, index);
-    c.set(2, std::move(taken));
-    c.set(0, c.needs(0) ? std::move(rest) : Tensor());
+    const auto parts = scatter_take(c.take_cotangent(), axis, index);
+    c.set(2, parts.second);
+    if (c.needs(0)) {
+      c.set(0, parts.first);
+    }
   } else if (c.needs(0)) {
     Tensor zero = repeated(0.0, c.cotangent(), index.shape(), CallSite::here());
     c.set(0, scatter_checked(c.take_cotangent(), axis, index, zero));
