@@ -149,6 +149,20 @@ void records(const Folder& folder) {
   expect(loader.next()->target.at({1}) == 2.0, "records are read as they come");
 }
 
+// Samples that are in memory already.
+void rows() {
+  const Tensor x = neap::rand({100, 3});
+  const Tensor y = sum(square(x), {1});
+  const neap::data::TensorSet points(x, y);
+  neap::data::Loader loader(points, {.batch = 20, .shuffle = true});
+  int right = 0;
+  for (const neap::data::Batch& batch : loader.epoch(0)) {
+    const Tensor target = sum(square(batch.input), {1});
+    right += all(eq(target, batch.target)).item() == 1.0 ? 1 : 0;
+  }
+  expect(right == 5, "targets stay with their inputs");
+}
+
 }  // namespace
 
 int main() {
@@ -158,6 +172,7 @@ int main() {
     text(folder);
     images();
     records(folder);
+    rows();
   } catch (const std::exception&) {
     return 1;
   }

@@ -146,9 +146,8 @@ double train_on_text(Model& model, const neap::data::TextSet& text) {
   });
   double last = 0.0;
   for (int epoch = 0; epoch < 15; ++epoch) {
-    loader.start(epoch);
-    while (const neap::data::Batch* batch = loader.next()) {
-      last = step(batch->input, batch->target).item();
+    for (const neap::data::Batch& batch : loader.epoch(epoch)) {
+      last = step(batch.input, batch.target).item();
     }
   }
   return last;

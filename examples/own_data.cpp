@@ -60,9 +60,8 @@ double train() {
   neap::data::Loader loader(points, {.batch = 50, .shuffle = true, .seed = 7});
   double last = 0.0;
   for (int epoch = 0; epoch < 10; ++epoch) {
-    loader.start(epoch);
-    while (const neap::data::Batch* batch = loader.next()) {
-      const Tensor loss = cross_entropy(net(batch->input), batch->target);
+    for (const neap::data::Batch& batch : loader.epoch(epoch)) {
+      const Tensor loss = cross_entropy(net(batch.input), batch.target);
       backward(loss);
       adam.step();
       adam.zero_grad();

@@ -21,6 +21,7 @@
 #include "neap/data/image_set.hpp"
 #include "neap/data/loader.hpp"
 #include "neap/data/read_error.hpp"
+#include "neap/data/tensor_set.hpp"
 #include "neap/data/text_set.hpp"
 #include "neap/formats/safetensors.hpp"
 #include "neap/graph/dot.hpp"

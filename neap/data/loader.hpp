@@ -3,8 +3,7 @@
 // made once and reused for ever.
 //
 //   data::Loader loader(dataset, {.batch = 128, .shuffle = true, .seed = 7});
-//   loader.start(epoch);
-//   while (const data::Batch* batch = loader.next()) { ... }
+//   for (const data::Batch& batch : loader.epoch(e)) { ... }
 //
 // With `prefetch` a reader thread fills batches while the caller works on
 // earlier ones: the same batches in the same order, in a ring that is larger by
@@ -15,6 +14,7 @@
 #pragma once
 
 #include <array>
+#include <iterator>
 
 #include "neap/data/dataset.hpp"
 #include "neap/data/sampler.hpp"
@@ -57,8 +57,12 @@ class NEAP_API Loader {
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
-  /// Begins an epoch; `first_batch` skips ahead (for resuming), at most to the
-  /// epoch's end.
+  /// The batches of an epoch that begins here, for one loop over them. Its
+  /// begin() and the steps of its iterator THROW: as next().
+  class Epoch;
+  Epoch epoch(std::int64_t number, std::int64_t first_batch = 0) noexcept;
+  /// The same by hand. Begins an epoch; `first_batch` skips ahead (for
+  /// resuming), at most to the epoch's end.
   void start(std::int64_t epoch, std::int64_t first_batch = 0) noexcept;
   /// The next batch of the epoch, or nullptr at its end. THROWS: ReadError
   /// where the data set failed, or what it threw; the next call tries the same
@@ -103,5 +107,47 @@ class NEAP_API Loader {
   std::int64_t handed_over_ = 0;  // slots of batches below it may be filled
   memory::Owned<ReadAhead> reader_;  // last: its thread reads all the others
 };
+
+/// LIFETIME: the loader's.
+class Loader::Epoch {
+ public:
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Batch;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Batch*;
+    using reference = const Batch&;
+
+    explicit Iterator(Loader& loader) : loader_(&loader) { ++*this; }
+    reference operator*() const noexcept { return *batch_; }
+    pointer operator->() const noexcept { return batch_; }
+    Iterator& operator++() {
+      batch_ = loader_->next();
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    bool operator==(std::default_sentinel_t) const noexcept {
+      return batch_ == nullptr;
+    }
+
+   private:
+    Loader* loader_;
+    const Batch* batch_ = nullptr;
+  };
+
+  explicit Epoch(Loader& loader) noexcept : loader_(&loader) {}
+  Iterator begin() const { return Iterator(*loader_); }
+  std::default_sentinel_t end() const noexcept { return {}; }
+
+ private:
+  Loader* loader_;
+};
+
+inline Loader::Epoch Loader::epoch(std::int64_t number,
+                                   std::int64_t first_batch) noexcept {
+  start(number, first_batch);
+  return Epoch(*this);
+}
 
 }  // namespace neap::data

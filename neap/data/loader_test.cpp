@@ -44,6 +44,24 @@ TEST(LoaderTest, GivesEverySampleOnceAnEpochAndALastSmallerBatch) {
   EXPECT_EQ(labels.size(), 10U);
 }
 
+TEST(LoaderTest, AnEpochIsARange) {
+  const Counting data{10};
+  Loader loader(data, {.batch = 4});
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    std::vector<double> firsts;
+    for (const Batch& batch : loader.epoch(epoch)) {
+      firsts.push_back(batch.target.at({0}));
+    }
+    EXPECT_EQ(firsts, (std::vector<double>{0, 4, 8}));
+    EXPECT_EQ(loader.epoch(), epoch);
+  }
+  std::int64_t batches = 0;
+  for (const Batch& batch : loader.epoch(2, 2)) {
+    batches += batch.size() == 2 ? 1 : 10;
+  }
+  EXPECT_EQ(batches, 1);
+}
+
 TEST(LoaderTest, LeavesTheLastSmallerBatchOutWhereAsked) {
   const Counting data{10};
   Loader loader(data, {.batch = 4, .drop_last = true});

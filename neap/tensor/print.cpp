@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <ostream>
 
 #include "neap/tensor/element.hpp"
 #include "neap/tensor/host_access.hpp"
@@ -230,6 +231,10 @@ std::string format(const Tensor& tensor, const PrintOptions& options,
                    CallSite site) {
   tensor::check_host_access(tensor, "format", site);
   return Printer(tensor.array()->strided(), options).text();
+}
+
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
+  return out << (tensor.defined() ? format(tensor) : "undefined");
 }
 
 }  // namespace neap

@@ -2,6 +2,7 @@
 // Tensors as text, laid out as NumPy does.
 #pragma once
 
+#include <iosfwd>
 #include <string>
 
 #include "neap/tensor/tensor.hpp"
@@ -19,5 +20,8 @@ struct PrintOptions {
 NEAP_API std::string format(const Tensor& tensor,
                             const PrintOptions& options = {},
                             CallSite site = CallSite::here());
+
+/// As format(); "undefined" for a tensor that is.
+NEAP_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
 }  // namespace neap

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <sstream>
 
 #include "neap/tensor/create.hpp"
 
@@ -58,6 +59,12 @@ TEST(PrintTest, KeepsLargeIntegersExact) {
   const std::int64_t big = std::numeric_limits<std::int64_t>::max();
   const Tensor t = from_span(std::span<const std::int64_t>(&big, 1), {1});
   EXPECT_EQ(format(t), "[9223372036854775807]");
+}
+
+TEST(PrintTest, GoesToStreams) {
+  std::ostringstream out;
+  out << scalar(1.5) << ' ' << Tensor();
+  EXPECT_EQ(out.str(), "1.5 undefined");
 }
 
 }  // namespace
