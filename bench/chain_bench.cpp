@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "neap/compile/compile.hpp"
-#include "neap/kernels/elementwise/mul.hpp"
+#include "neap/kernels/elementwise/arithmetic.hpp"
 #include "neap/neap.hpp"
 #include "neap/tensor/strided.hpp"
 #include "support/measure.hpp"

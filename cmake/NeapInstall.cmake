@@ -42,7 +42,8 @@ endif()
 foreach(room IN LISTS rooms)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/neap/${room}"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/neap"
-    FILES_MATCHING PATTERN "*.hpp")
+    FILES_MATCHING PATTERN "*.hpp" PATTERN "*.inc"
+    PATTERN "*figures.inc" EXCLUDE)
 endforeach()
 
 set(cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/neap")

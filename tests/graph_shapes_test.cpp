@@ -7,8 +7,7 @@
 #include "neap/base/error.hpp"
 #include "neap/graph/rules.hpp"
 #include "neap/graph/vertex.hpp"
-#include "neap/kernels/elementwise/add.hpp"
-#include "neap/kernels/elementwise/maximum.hpp"
+#include "neap/kernels/elementwise/arithmetic.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/tensor/create.hpp"
 

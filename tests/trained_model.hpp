@@ -14,7 +14,7 @@
 #include "neap/data/loader.hpp"
 #include "neap/nn/layer.hpp"
 #include "neap/ops/loss/cross_entropy.hpp"
-#include "neap/ops/shape/reshape.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/optim/schedule.hpp"
 #include "neap/train/state_hash.hpp"
 #include "neap/train/trainer.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "neap/base/shown.hpp"
-#include "neap/ops/shape/narrow.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/generator.hpp"
 #include "neap/threads/pool.hpp"

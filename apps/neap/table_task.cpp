@@ -9,7 +9,7 @@
 #include "neap/data/csv_set.hpp"
 #include "neap/files/door.hpp"
 #include "neap/models/mlp.hpp"
-#include "neap/ops/shape/narrow.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "run_parts.hpp"
 
 namespace neap::app {

@@ -11,7 +11,7 @@
 #include "neap/models/gpt.hpp"
 #include "neap/models/recurrent_lm.hpp"
 #include "neap/ops/loss/cross_entropy.hpp"
-#include "neap/ops/shape/reshape.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "table_task.hpp"
 
 namespace neap::app {

@@ -11,7 +11,7 @@
 #include "neap/ops/activation/relu.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/reduction/sum.hpp"
-#include "neap/ops/shape/slice_put.hpp"
+#include "neap/ops/shape/slice.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap {

@@ -7,7 +7,7 @@
 #include "neap/autograd/walk.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
-#include "neap/ops/shape/contiguous.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap::autograd {
 

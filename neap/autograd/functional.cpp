@@ -10,7 +10,7 @@
 #include "neap/graph/vertex.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/ops/elementwise/fill.hpp"
-#include "neap/ops/shape/expand.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
 
 namespace neap {

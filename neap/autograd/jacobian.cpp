@@ -9,7 +9,7 @@
 #include "neap/ops/elementwise/fill.hpp"
 #include "neap/ops/elementwise/transfer.hpp"
 #include "neap/ops/shape/concat.hpp"
-#include "neap/ops/shape/reshape.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap {

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "neap/memory/containers.hpp"
-#include "neap/ops/shape/copy.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap::autograd {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "neap/memory/scope.hpp"
-#include "neap/ops/shape/contiguous.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/program/dataflow.hpp"
 
 namespace neap::compiler {

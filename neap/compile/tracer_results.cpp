@@ -7,7 +7,7 @@
 #include "neap/compile/tracer.hpp"
 #include "neap/graph/node.hpp"
 #include "neap/memory/scope.hpp"
-#include "neap/ops/shape/copy.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap::compiler {
 

@@ -3,7 +3,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/compile/rollback.hpp"
 #include "neap/compile/tracer.hpp"
-#include "neap/ops/shape/copy.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/program/dataflow.hpp"
 
 namespace neap::compiler {

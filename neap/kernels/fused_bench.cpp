@@ -5,10 +5,9 @@
 
 #include <vector>
 
+#include "neap/kernels/activation/activations.hpp"
 #include "neap/kernels/activation/relu.hpp"
-#include "neap/kernels/activation/tanh.hpp"
-#include "neap/kernels/elementwise/add.hpp"
-#include "neap/kernels/elementwise/mul.hpp"
+#include "neap/kernels/elementwise/arithmetic.hpp"
 #include "neap/kernels/fused.hpp"
 
 namespace neap::kernels {

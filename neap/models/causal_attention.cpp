@@ -4,10 +4,7 @@
 #include "neap/ops/elementwise/dropout.hpp"
 #include "neap/ops/sequence/attention.hpp"
 #include "neap/ops/sequence/rotary_embedding.hpp"
-#include "neap/ops/shape/narrow.hpp"
-#include "neap/ops/shape/permute.hpp"
-#include "neap/ops/shape/reshape.hpp"
-#include "neap/ops/shape/transpose.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap::models {
 

@@ -10,8 +10,7 @@
 #include "neap/ops/linalg/linear.hpp"
 #include "neap/ops/loss/cross_entropy.hpp"
 #include "neap/ops/operators.hpp"
-#include "neap/ops/shape/narrow.hpp"
-#include "neap/ops/shape/reshape.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::models {

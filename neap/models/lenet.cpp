@@ -5,7 +5,7 @@
 #include "neap/ops/activation/relu.hpp"
 #include "neap/ops/conv/max_pool2d.hpp"
 #include "neap/ops/elementwise/dropout.hpp"
-#include "neap/ops/shape/squeeze.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap::models {
 namespace {

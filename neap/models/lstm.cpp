@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/models/lstm.hpp"
 
-#include "neap/ops/shape/narrow.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap::models {
 

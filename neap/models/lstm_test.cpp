@@ -5,7 +5,7 @@
 
 #include "neap/models/training_test.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
-#include "neap/ops/reduction/mean.hpp"
+#include "neap/ops/reduction/sum.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::models {

@@ -6,7 +6,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/ops/activation/relu.hpp"
 #include "neap/ops/elementwise/dropout.hpp"
-#include "neap/ops/shape/squeeze.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap::models {
 

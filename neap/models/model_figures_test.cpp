@@ -12,7 +12,7 @@
 #include "neap/models/mlp.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/loss/cross_entropy.hpp"
-#include "neap/ops/reduction/mean.hpp"
+#include "neap/ops/reduction/sum.hpp"
 
 namespace neap::models {
 namespace {

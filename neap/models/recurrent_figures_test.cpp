@@ -8,9 +8,9 @@
 #include "neap/models/figures_for_test.hpp"
 #include "neap/models/recurrent_lm.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
-#include "neap/ops/reduction/mean.hpp"
+#include "neap/ops/reduction/sum.hpp"
 #include "neap/ops/shape/concat.hpp"
-#include "neap/ops/shape/reshape.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap::models {
 namespace {

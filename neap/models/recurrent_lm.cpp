@@ -4,8 +4,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/ops/elementwise/dropout.hpp"
 #include "neap/ops/loss/cross_entropy.hpp"
-#include "neap/ops/shape/reshape.hpp"
-#include "neap/ops/shape/transpose.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap::models {
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "neap/models/training_test.hpp"
-#include "neap/ops/shape/narrow.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap::models {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/ops/activation/relu.hpp"
-#include "neap/ops/reduction/mean.hpp"
+#include "neap/ops/reduction/sum.hpp"
 
 namespace neap::models {
 namespace {

@@ -10,7 +10,7 @@
 #include "neap/nn/layers.hpp"
 #include "neap/nn/pool.hpp"
 #include "neap/ops/elementwise/dropout.hpp"
-#include "neap/ops/shape/squeeze.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap::models {
 namespace {

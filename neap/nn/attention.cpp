@@ -5,10 +5,7 @@
 #include "neap/nn/init.hpp"
 #include "neap/ops/linalg/linear.hpp"
 #include "neap/ops/sequence/attention.hpp"
-#include "neap/ops/shape/narrow.hpp"
-#include "neap/ops/shape/permute.hpp"
-#include "neap/ops/shape/reshape.hpp"
-#include "neap/ops/shape/transpose.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::nn {

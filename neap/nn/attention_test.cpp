@@ -15,7 +15,7 @@
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/elementwise/assign.hpp"
 #include "neap/ops/figures_for_test.hpp"
-#include "neap/ops/reduction/mean.hpp"
+#include "neap/ops/reduction/sum.hpp"
 #include "neap/ops/sequence/rotary_embedding.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/door_test.hpp"

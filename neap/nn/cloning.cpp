@@ -6,7 +6,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/graph/vertex.hpp"
-#include "neap/ops/shape/copy.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap::nn {
 namespace {

@@ -4,7 +4,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/nn/init.hpp"
 #include "neap/ops/indexing/embedding.hpp"
-#include "neap/ops/shape/narrow.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::nn {

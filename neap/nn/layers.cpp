@@ -6,7 +6,7 @@
 #include "neap/ops/activation/parametric.hpp"
 #include "neap/ops/activation/relu.hpp"
 #include "neap/ops/elementwise/dropout.hpp"
-#include "neap/ops/shape/reshape.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap::nn {
 

@@ -8,8 +8,7 @@
 #include "neap/nn/recurrent_cells.hpp"
 #include "neap/ops/elementwise/assign.hpp"
 #include "neap/ops/shape/flip.hpp"
-#include "neap/ops/shape/narrow.hpp"
-#include "neap/ops/shape/transpose.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/generator.hpp"
 

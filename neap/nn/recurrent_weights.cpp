@@ -8,8 +8,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/ops/elementwise/dropout.hpp"
 #include "neap/ops/shape/concat.hpp"
-#include "neap/ops/shape/narrow.hpp"
-#include "neap/ops/shape/transpose.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap::nn {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "neap/base/raise.hpp"
-#include "neap/ops/shape/contiguous.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/tensor/generator.hpp"
 
 namespace neap::ops {
@@ -242,7 +242,7 @@ Tensor CustomVjp::take_cotangent(int k) {
 
 namespace {
 
-// What the vjp may read, given which cotangents are wanted.
+// The operands that the vjp may read, given which cotangents are wanted.
 graph::Reads reads_for_wanted(const Op& op, const graph::VjpContext& context) {
   graph::Reads all;
   const auto& rules = op.facts.vjp_reads;

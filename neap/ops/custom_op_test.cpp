@@ -155,7 +155,7 @@ struct Squares {
   }
 };
 
-// One draw a call.
+// A draw for each call.
 struct Noise {
   static constexpr std::string_view name = "noise_sign";
   static constexpr bool dense = true;
@@ -340,7 +340,7 @@ TEST_F(CustomOpStateTest, StateLivesAsLongAsTheOpOrANodeThatNeedsIt) {
   EXPECT_GT(live(), before + 8000);
   backward(y);
   EXPECT_LT(live(), before + 2000);
-  // What is left of the node still knows its op's name.
+  // The retired node still knows its op's name.
   expect_error<GraphError>([&] { backward(y); }, "'plain'");
 }
 

@@ -16,7 +16,7 @@
 
 namespace neap::ops {
 
-/// One call of a rule's forward (or, without data, of its scratch): plain
+/// A call of a rule's forward (or, without data, of its scratch): plain
 /// views. No output overlaps an input, but for one that took its memory over.
 class CustomForward {
  public:
@@ -43,8 +43,8 @@ class CustomForward {
   std::span<T> results(int k = 0) const noexcept {
     return span_of<T>(output(k));
   }
-  /// As many bytes as the rule's scratch said, not initialised, as elements of
-  /// T (aligned for any).
+  /// The bytes that the rule's scratch asked for, not initialised, as elements
+  /// of T (aligned for any).
   template <class T = std::byte>
   std::span<T> scratch() const noexcept {
     return {reinterpret_cast<T*>(args_.scratch.data()),
@@ -52,7 +52,7 @@ class CustomForward {
   }
   /// For threads::parallel_for. The bits of a result must not depend on it.
   threads::Executor& executor() const noexcept { return *args_.executor; }
-  /// Of a call with Effect::kRandom: the key of its one draw.
+  /// The key of the one draw of a call with Effect::kRandom.
   const base::DrawKey& draw() const noexcept { return draw_; }
 
  private:
@@ -81,7 +81,7 @@ class NEAP_API CustomVjp {
   /// Cotangent of output k; undefined where nothing flowed into it (which of
   /// an op of one output never happens).
   const Tensor& cotangent(int k = 0) const;
-  /// As cotangent(), for its last use: an op may take its memory over.
+  /// The same for its last use: an op may take its memory over.
   Tensor take_cotangent(int k = 0);
   /// Kept operands. THROWS: GraphError where the rule's facts do not declare
   /// the read for a cotangent that is wanted.
@@ -133,7 +133,7 @@ class NEAP_API CustomJvp {
   base::DrawKey draw_;
 };
 
-/// What a rule must have.
+/// The functions that a rule must have.
 template <class R>
 concept CustomRule = std::is_object_v<R> &&
     requires(const R& rule, std::span<const graph::Spec> in,
@@ -143,7 +143,7 @@ concept CustomRule = std::is_object_v<R> &&
   rule.forward(forward);
 };
 
-/// What a rule says of itself, beside its functions.
+/// The constants of a rule, beside its functions.
 struct CustomTraits {
   std::string_view name;
   std::string_view formula;
@@ -156,7 +156,7 @@ struct CustomTraits {
   graph::Facts facts;
 };
 
-/// One reference to a counted descriptor. It outlives the state where a retired
+/// A reference to a counted descriptor. It outlives the state where a retired
 /// node still has to say the op's name.
 class DescriptorRef {
  public:

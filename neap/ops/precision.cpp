@@ -14,15 +14,12 @@
 #include "neap/ops/linalg/gelu_linear.hpp"
 #include "neap/ops/linalg/linear.hpp"
 #include "neap/ops/linalg/matmul.hpp"
-#include "neap/ops/linalg/matmul_add.hpp"
 #include "neap/ops/sequence/attention.hpp"
 #include "neap/ops/sequence/attention_grad.hpp"
 #include "neap/ops/sequence/gru.hpp"
-#include "neap/ops/sequence/gru_grad.hpp"
 #include "neap/ops/sequence/lstm.hpp"
-#include "neap/ops/sequence/lstm_grad.hpp"
+#include "neap/ops/sequence/recurrent_grads.hpp"
 #include "neap/ops/sequence/rnn.hpp"
-#include "neap/ops/sequence/rnn_grad.hpp"
 
 namespace neap {
 namespace {

@@ -25,8 +25,8 @@ namespace neap {
 
 using kernels::Precision;
 
-/// What the products that the current thread calls are computed with; kF32
-/// outside all guards.
+/// The precision of products that the current thread calls; kF32 outside all
+/// guards.
 NEAP_API Precision current_precision() noexcept;
 
 /// Sets it for a block of code, for the current thread. Guards nest, and each
@@ -50,7 +50,8 @@ namespace ops {
 /// Attributes of a product that is called now.
 NEAP_API kernels::ProductAttrs product_attrs() noexcept;
 
-/// What a call of any op multiplies in; kF32 for ops that are no products.
+/// The precision that a call of an op multiplies in; kF32 for ops that are no
+/// products.
 NEAP_API Precision precision_of(const graph::Op& op,
                                 const void* attrs) noexcept;
 

@@ -33,7 +33,8 @@ class PrecisionGradientsTest : public ::testing::Test {
   UseGenerator use_{generator_};
 };
 
-// Of each leaf, of a call in `precision`. The derivative is taken outside.
+// The gradient of each leaf for a call in `precision`; the derivative is taken
+// outside of it.
 std::vector<std::vector<double>> gradients_of(const Leaves& leaves,
                                               const Loss& loss,
                                               Precision precision) {

@@ -14,10 +14,11 @@
 #include "neap/kernels/sequence/recurrent.hpp"
 #include "neap/ops/conv/conv2d_relu.hpp"
 #include "neap/ops/conv/conv2d_weight.hpp"
-#include "neap/ops/linalg/matmul_add.hpp"
+#include "neap/ops/linalg/matmul.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/ops/sequence/attention_grad.hpp"
-#include "neap/ops/sequence/lstm_grad.hpp"
+#include "neap/ops/sequence/lstm.hpp"
+#include "neap/ops/sequence/recurrent_grads.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap {

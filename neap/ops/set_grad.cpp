@@ -3,7 +3,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/memory/scope.hpp"
-#include "neap/ops/shape/copy.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap {
 

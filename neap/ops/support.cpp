@@ -5,7 +5,7 @@
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/elementwise/fill.hpp"
 #include "neap/ops/reduction/sum.hpp"
-#include "neap/ops/shape/reshape.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/tensor/element.hpp"
 
 namespace neap::ops {

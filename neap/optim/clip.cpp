@@ -14,7 +14,7 @@
 #include "neap/ops/elementwise/extremes.hpp"
 #include "neap/ops/elementwise/transfer.hpp"
 #include "neap/ops/elementwise/where.hpp"
-#include "neap/ops/reduction/sum_of_squares.hpp"
+#include "neap/ops/reduction/sum.hpp"
 #include "neap/optim/check.hpp"
 #include "neap/optim/launch.hpp"
 #include "neap/tensor/create.hpp"

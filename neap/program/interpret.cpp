@@ -7,7 +7,7 @@
 #include "neap/graph/vertex.hpp"
 #include "neap/memory/executor.hpp"
 #include "neap/memory/scope.hpp"
-#include "neap/ops/shape/copy.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap::compiler {
 

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "neap/memory/executor.hpp"
-#include "neap/ops/shape/copy.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/program/bind.hpp"
 #include "neap/program/order.hpp"
 #include "neap/program/passes.hpp"

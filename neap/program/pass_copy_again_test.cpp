@@ -5,7 +5,7 @@
 
 #include "neap/ops/elementwise/exponential.hpp"
 #include "neap/ops/linalg/matmul.hpp"
-#include "neap/ops/shape/copy.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/program/passes.hpp"
 #include "neap/program/programs_for_test.hpp"
 #include "neap/program/run_for_test.hpp"

@@ -9,7 +9,6 @@
 #include "neap/ops/activation/relu.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/reduction/sum.hpp"
-#include "neap/ops/reduction/sum_of_squares.hpp"
 #include "neap/program/programs_for_test.hpp"
 
 namespace neap::compiler {

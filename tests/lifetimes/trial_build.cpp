@@ -10,8 +10,8 @@
 #include "neap/ops/linalg/matmul.hpp"
 #include "neap/ops/reduction/sum.hpp"
 #include "neap/ops/reduction/var.hpp"
-#include "neap/ops/shape/reshape.hpp"
 #include "neap/ops/shape/slice.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/tensor/create.hpp"
 #include "trial_note.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "neap/autograd/backward.hpp"
 #include "neap/graph/lifetime.hpp"
-#include "neap/ops/shape/copy.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/tensor/create.hpp"
 #include "trial_note.hpp"
 

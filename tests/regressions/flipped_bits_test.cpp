@@ -11,7 +11,7 @@
 #include "neap/files/temporary_folder.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/nn/linear.hpp"
-#include "neap/ops/shape/narrow.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/optim/adam.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/door_test.hpp"

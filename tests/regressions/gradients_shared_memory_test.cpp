@@ -12,10 +12,8 @@
 #include "neap/graph/vertex.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/reduction/sum.hpp"
-#include "neap/ops/shape/copy.hpp"
-#include "neap/ops/shape/reshape.hpp"
 #include "neap/ops/shape/slice.hpp"
-#include "neap/ops/shape/transpose.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap {

@@ -15,7 +15,7 @@
 #include "neap/ops/elementwise/comparison.hpp"
 #include "neap/ops/elementwise/exponential.hpp"
 #include "neap/ops/reduction/sum.hpp"
-#include "neap/ops/shape/narrow.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap {

@@ -10,7 +10,7 @@
 #include "neap/nn/layers.hpp"
 #include "neap/ops/elementwise/assign.hpp"
 #include "neap/ops/elementwise/extremes.hpp"
-#include "neap/ops/indexing/index_select.hpp"
+#include "neap/ops/indexing/index.hpp"
 #include "neap/ops/shape/concat.hpp"
 #include "neap/tensor/create.hpp"
 

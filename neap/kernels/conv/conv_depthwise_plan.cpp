@@ -2,19 +2,18 @@
 #include <algorithm>
 
 #include "neap/base/bytes.hpp"
+#include "neap/base/ceil_div.hpp"
 #include "neap/kernels/conv/conv_depthwise.hpp"
 
 namespace neap::kernels {
 namespace {
 
+using base::ceil_div;
+
 constexpr std::int64_t kPartWork = 64 * 1024;  // multiply-adds worth a thread
 constexpr std::int64_t kLeastChannels = 8;     // conv2d_weight
 constexpr Bytes kBandBytes = 128 * kKiB;       // of x and y, by lane
 constexpr Bytes kLine = 64;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) noexcept {
-  return (a + b - 1) / b;
-}
 
 /// For a divisor of any sign and a >= 0 or a < 0: rounded downwards.
 std::int64_t floor_div(std::int64_t a, std::int64_t b) noexcept {

@@ -2,10 +2,13 @@
 #include <algorithm>
 
 #include "neap/base/bytes.hpp"
+#include "neap/base/ceil_div.hpp"
 #include "neap/kernels/conv/conv_direct.hpp"
 
 namespace neap::kernels {
 namespace {
+
+using base::ceil_div;
 
 constexpr std::int64_t kMostDepth = 64;       // with some taps
 constexpr std::int64_t kMostProducts = 1024;  // with one
@@ -15,10 +18,6 @@ constexpr std::int64_t kPartWork = 64 * 1024;  // multiply-adds worth a thread
 constexpr double kLeastUse = 0.85;             // of the lanes
 constexpr Bytes kLine = 64;
 constexpr Bytes kPanelBytes = 128 * kKiB;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) noexcept {
-  return (a + b - 1) / b;
-}
 
 double share(std::int64_t some, std::int64_t all) noexcept {
   return static_cast<double>(some) / static_cast<double>(all);

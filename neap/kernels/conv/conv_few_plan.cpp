@@ -2,10 +2,13 @@
 #include <algorithm>
 
 #include "neap/base/bytes.hpp"
+#include "neap/base/ceil_div.hpp"
 #include "neap/kernels/conv/conv_few.hpp"
 
 namespace neap::kernels {
 namespace {
+
+using base::ceil_div;
 
 constexpr std::int64_t kMostChannels = 5;
 constexpr std::int64_t kMostRows = 512;
@@ -13,10 +16,6 @@ constexpr std::int64_t kBandPlaces = 64;       // of y at a time, about
 constexpr std::int64_t kPartWork = 64 * 1024;  // multiply-adds worth a thread
 constexpr Bytes kWindowBytes = 64 * kKiB;      // of x at a time, about
 constexpr Bytes kLine = 64;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) noexcept {
-  return (a + b - 1) / b;
-}
 
 /// Of the places of one axis, by which taps reach them.
 std::int64_t count_classes(const ConvAxis& axis) noexcept {

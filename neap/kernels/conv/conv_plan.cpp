@@ -1,11 +1,14 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/conv/conv_plan.hpp"
+#include "neap/base/ceil_div.hpp"
 
 #include <algorithm>
 #include <limits>
 
 namespace neap::kernels {
 namespace {
+
+using base::ceil_div;
 
 constexpr std::int64_t kBlockDepth = 640;  // channels x taps, at most
 constexpr Bytes kSumBytes = 512 * kKiB;
@@ -25,10 +28,6 @@ constexpr Bytes kConflictBytes = 4096;  // apart: one place of the cache
 // In cycles for an element, where a vector of multiply-adds takes one.
 constexpr double kPackCost = 0.5;
 constexpr double kCopyCost = 0.4;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) noexcept {
-  return (a + b - 1) / b;
-}
 
 std::int64_t round_to(std::int64_t a, std::int64_t unit) noexcept {
   return ceil_div(a, unit) * unit;

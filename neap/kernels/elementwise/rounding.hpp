@@ -9,9 +9,8 @@
 
 namespace neap::kernels {
 
-extern const KernelList ceil_kernels;
-extern const KernelList floor_kernels;
-extern const KernelList round_kernels;
-extern const KernelList trunc_kernels;
+#define NEAP_ROW(name, ...) extern const KernelList name##_kernels;
+#include "neap/kernels/elementwise/rounding.inc"
+#undef NEAP_ROW
 
 }  // namespace neap::kernels

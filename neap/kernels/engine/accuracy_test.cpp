@@ -3,15 +3,10 @@
 // type over their whole range, and against libm at the edges.
 #include <cmath>
 
-#include "neap/kernels/elementwise/erf.hpp"
-#include "neap/kernels/elementwise/exp.hpp"
-#include "neap/kernels/elementwise/hyperbolic.hpp"
-#include "neap/kernels/elementwise/inverse_trig.hpp"
-#include "neap/kernels/elementwise/log.hpp"
-#include "neap/kernels/elementwise/pow.hpp"
+#include "neap/kernels/elementwise/arithmetic.hpp"
+#include "neap/kernels/elementwise/exponential.hpp"
 #include "neap/kernels/elementwise/rounding.hpp"
-#include "neap/kernels/elementwise/sqrt.hpp"
-#include "neap/kernels/elementwise/trig.hpp"
+#include "neap/kernels/elementwise/trigonometry.hpp"
 #include "neap/kernels/engine/math_testing.hpp"
 
 namespace neap::kernels {

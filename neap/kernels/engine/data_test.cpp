@@ -3,14 +3,10 @@
 #include <cmath>
 #include <limits>
 
-#include "neap/kernels/elementwise/add.hpp"
+#include "neap/kernels/elementwise/arithmetic.hpp"
 #include "neap/kernels/elementwise/cast.hpp"
 #include "neap/kernels/elementwise/compare.hpp"
 #include "neap/kernels/elementwise/dropout.hpp"
-#include "neap/kernels/elementwise/maximum.hpp"
-#include "neap/kernels/elementwise/mul.hpp"
-#include "neap/kernels/elementwise/neg.hpp"
-#include "neap/kernels/elementwise/sub.hpp"
 #include "neap/kernels/elementwise/where.hpp"
 #include "neap/kernels/engine/attrs.hpp"
 #include "neap/kernels/engine/copy.hpp"

@@ -107,7 +107,7 @@ NEAP_API const char* isa();
 /// The set of kernels, to print beside hashes: "neap", or "neap+onednn".
 NEAP_API const char* kernel_set() noexcept;
 
-/// Every list in this build, in alphabetical order.
+/// Every list in this build, each once.
 NEAP_API std::span<const KernelList* const> all_lists() noexcept;
 
 }  // namespace neap::kernels

@@ -3,13 +3,10 @@
 #include <cmath>
 #include <limits>
 
+#include "neap/kernels/activation/activations.hpp"
 #include "neap/kernels/activation/relu.hpp"
-#include "neap/kernels/activation/sigmoid.hpp"
-#include "neap/kernels/activation/tanh.hpp"
-#include "neap/kernels/elementwise/exp.hpp"
-#include "neap/kernels/elementwise/log.hpp"
-#include "neap/kernels/elementwise/maximum.hpp"
-#include "neap/kernels/elementwise/sign.hpp"
+#include "neap/kernels/elementwise/arithmetic.hpp"
+#include "neap/kernels/elementwise/exponential.hpp"
 #include "neap/kernels/engine/math_testing.hpp"
 
 namespace neap::kernels {

@@ -1,5 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/gemm/gemm_plan.hpp"
+#include "neap/base/ceil_div.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -7,6 +8,8 @@
 
 namespace neap::kernels {
 namespace {
+
+using base::ceil_div;
 
 constexpr std::int64_t kBlockK = 384;          // at most
 constexpr std::int64_t kSwappedBlockK = 1024;  // C is transposed once a block
@@ -27,10 +30,6 @@ constexpr double kCopyCost = 0.125;
 constexpr double kConvertAlongCost = 0.45;
 constexpr double kConvertAcrossCost = 0.2;
 constexpr std::int64_t kPairsOfALine = 16;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) noexcept {
-  return (a + b - 1) / b;
-}
 
 std::int64_t round_to(std::int64_t a, std::int64_t unit) noexcept {
   return ceil_div(a, unit) * unit;

@@ -3,7 +3,7 @@
 // else those of what a step is made of, products and sigmoid.
 #include <cmath>
 
-#include "neap/kernels/activation/sigmoid.hpp"
+#include "neap/kernels/activation/activations.hpp"
 #include "neap/kernels/sequence/recurrent_testing.hpp"
 
 namespace neap::kernels::testing {

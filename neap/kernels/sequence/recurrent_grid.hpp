@@ -6,17 +6,16 @@
 #include <algorithm>
 #include <limits>
 
+#include "neap/base/ceil_div.hpp"
 #include "neap/kernels/sequence/recurrent.hpp"
 
 namespace neap::kernels {
 
+using base::ceil_div;
+
 /// Steps of sums that are worth a thread.
 inline constexpr std::int64_t kRecurrentWork = 128 * 1024;
 inline constexpr Bytes kRecurrentLine = 64;
-
-inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) noexcept {
-  return (a + b - 1) / b;
-}
 
 /// Hands out scratch; without a base, only counts it.
 class RecurrentRoom {

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "neap/kernels/elementwise/add.hpp"
+#include "neap/kernels/elementwise/arithmetic.hpp"
 #include "neap/kernels/engine/attrs.hpp"
 #include "neap/kernels/engine/copy.hpp"
 #include "neap/kernels/engine/fill.hpp"

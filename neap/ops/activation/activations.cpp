@@ -1,12 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/activation/activations.hpp"
 
+#include "neap/kernels/activation/activations.hpp"
 #include "neap/kernels/activation/gelu.hpp"
-#include "neap/kernels/activation/log_sigmoid.hpp"
-#include "neap/kernels/activation/mish.hpp"
-#include "neap/kernels/activation/sigmoid.hpp"
-#include "neap/kernels/activation/silu.hpp"
-#include "neap/kernels/activation/tanh.hpp"
 #include "neap/ops/activation/activation_grads.hpp"
 #include "neap/ops/activation/parametric.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"

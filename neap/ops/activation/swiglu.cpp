@@ -1,11 +1,11 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/activation/swiglu.hpp"
 
-#include "neap/kernels/activation/swiglu.hpp"
+#include "neap/kernels/activation/activations.hpp"
 #include "neap/ops/activation/activation_grads.hpp"
 #include "neap/ops/activation/activations.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
-#include "neap/ops/shape/expand.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
 
 namespace neap {

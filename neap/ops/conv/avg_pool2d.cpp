@@ -2,9 +2,8 @@
 #include "neap/ops/conv/avg_pool2d.hpp"
 
 #include "neap/kernels/conv/avg_pool2d.hpp"
-#include "neap/ops/conv/avg_pool2d_grad.hpp"
 #include "neap/ops/conv/pool.hpp"
-#include "neap/ops/reduction/mean.hpp"
+#include "neap/ops/reduction/sum.hpp"
 
 namespace neap {
 namespace ops {
@@ -101,5 +100,28 @@ Tensor adaptive_avg_pool1d(const Operand& x, std::int64_t output_size) {
   return ops::as_axes_of(ops::average_images({images, x.site()}, {.w = axis}),
                          x.tensor(), 1);
 }
+
+namespace ops {
+
+const Op kAvgPool2dGrad{
+    .name = "avg_pool2d_grad",
+    .formula = "dx = sum of g / n over the windows of n elements that hold x",
+    .infer = infer_pool_grad,
+    .kernel = &kernels::avg_pool2d_grad_kernels,
+    .vjp =
+        [](VjpContext& c) {
+          c.set(0, average_images(c.take_cotangent(), c.attrs<PoolAttrs>()));
+        },
+    .jvp =
+        [](JvpContext& c) {
+          c.set(0, avg_pool2d_grad(c.tangent(), c.attrs<PoolAttrs>()));
+        },
+    .facts = {}};
+
+Tensor avg_pool2d_grad(const Operand& g, const PoolAttrs& attrs) {
+  return graph::apply(kAvgPool2dGrad, {g}, attrs);
+}
+
+}  // namespace ops
 
 }  // namespace neap

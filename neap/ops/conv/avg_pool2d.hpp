@@ -1,4 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Means of windows, and their derivative.
 #pragma once
 
 #include <optional>
@@ -11,7 +12,7 @@ namespace neap {
 
 namespace ops {
 NEAP_API extern const graph::Op kAvgPool2d;
-
+NEAP_API extern const graph::Op kAvgPool2dGrad;
 /// avg_pool2d with windows that were found before, of (n, c, h, w).
 NEAP_API Tensor average_images(const Operand& x,
                                const kernels::PoolAttrs& attrs);
@@ -25,7 +26,7 @@ struct AvgPoolOptions {
   PerAxis<kAxes> padding = 0;     // zeros at both ends; at most half a kernel
   bool ceil_mode = false;         // also windows that only begin inside
   bool count_include_pad = true;  // the padding's zeros count as elements
-  /// What sums are divided by; nothing: the number of elements.
+  /// The divisor of each sum; nothing: the number of elements.
   std::optional<std::int64_t> divisor_override{};
 };
 
@@ -45,5 +46,13 @@ NEAP_API Tensor adaptive_avg_pool2d(const Operand& x,
 
 /// The same along one axis: (n, c, l) or (c, l).
 NEAP_API Tensor adaptive_avg_pool1d(const Operand& x, std::int64_t output_size);
+
+namespace ops {
+
+/// The adjoint of avg_pool2d. f32, f64.
+NEAP_API Tensor avg_pool2d_grad(const Operand& g,
+                                const kernels::PoolAttrs& attrs);
+
+}  // namespace ops
 
 }  // namespace neap

@@ -1,7 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/conv/avg_pool2d.hpp"
 
-#include "neap/ops/conv/avg_pool2d_grad.hpp"
 #include "neap/ops/conv/pool.hpp"
 #include "neap/ops/conv/pool_for_test.hpp"
 
@@ -15,7 +14,7 @@ Windows places_of(const AvgPoolOptions<2>& o) {
                                       .ceil_mode = o.ceil_mode});
 }
 
-// What a window is divided by: places that are neither in x nor in its padding
+// The divisor of a window: places that are neither in x nor in its padding
 // never count.
 double divisor(const AvgPoolOptions<2>& o, const HostArray& x,
                const std::vector<std::int64_t>& rows,
@@ -215,7 +214,7 @@ OpTable avg_pool2d_grad_table() {
                       .error = typeid(ShapeError)}}};
 }
 
-const Listed kListed(avg_pool2d_table);
+const Listed kAvgPool2dListed(avg_pool2d_table);
 const Listed kListed1d(avg_pool1d_table);
 const Listed kListedAdaptive(adaptive_avg_pool2d_table);
 const Listed kListedAdaptive1d(adaptive_avg_pool1d_table);

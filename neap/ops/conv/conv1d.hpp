@@ -6,7 +6,7 @@
 
 namespace neap {
 
-/// As conv2d over one spatial axis: x (n, c, l), or (c, l) for one sample;
+/// conv2d over one spatial axis: x (n, c, l), or (c, l) for one sample;
 /// weight (o, c / groups, k); bias (o); y (n, o, ol). THROWS: as conv2d.
 NEAP_API Tensor conv1d(const Operand& x, const Operand& weight,
                        const ConvOptions<1>& options = {});

@@ -48,8 +48,9 @@ Tensor call_of(const Op& op, const Operand& x, const Operand& w,
 
 }  // namespace
 
-// As relu to relu_bits: the form for calls that nothing records, with rules for
-// tangents and for recorders that record it all the same.
+// conv2d_relu is to conv2d_relu_bits what relu is to relu_bits: the form for
+// calls that nothing records, with rules for tangents and for recorders that
+// record it all the same.
 const Op kConv2dRelu{
     .name = "conv2d_relu",
     .formula = "y = relu(conv2d(x, w, b)); recorded as conv2d_relu_bits",

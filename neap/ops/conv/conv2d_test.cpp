@@ -30,7 +30,7 @@ ErrorRow refusal(std::string name, const Shape& x, const Shape& w,
           .error = error};
 }
 
-// Of every row the smallest shape that has all of its parts.
+// Each row has the smallest shape that has all of its parts.
 std::vector<OpRow> rows() {
   std::vector<OpRow> rows{
       row_of("padded", {2, 2, 4, 5}, {3, 2, 3, 3}, {.padding = 1}),

@@ -6,9 +6,7 @@
 #include "neap/ops/conv/conv_transpose2d.hpp"
 #include "neap/ops/precision.hpp"
 #include "neap/ops/reduction/sum.hpp"
-#include "neap/ops/shape/expand.hpp"
-#include "neap/ops/shape/reshape.hpp"
-#include "neap/ops/shape/squeeze.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap::ops {
 namespace {

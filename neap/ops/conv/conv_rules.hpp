@@ -13,7 +13,7 @@ namespace neap::ops {
 
 using kernels::ConvAttrs;
 
-/// What users give, brought to two spatial axes.
+/// The operands and options of a call, brought to two spatial axes.
 struct ConvCall {
   std::string_view op;
   Tensor image;   // (n, channels, h, w)
@@ -52,9 +52,10 @@ Cost conv_cost(const OpArgs& args, std::span<const Spec> outputs,
 Tensor conv_bias_cotangent(const Tensor& cotangent);
 /// `d` and the bias's tangent, whichever is defined, in the output's shape.
 Tensor add_conv_bias_tangent(Tensor d, const JvpContext& c);
-/// Of conv2d(x, w[, b]) with the cotangent `dy`, to every input that needs one.
+/// Sets the cotangents of conv2d(x, w[, b]) from `dy`, for inputs that need
+/// one.
 void set_conv2d_cotangents(VjpContext& c, Tensor dy);
-/// Of conv2d(x, w[, b]), from the tangents that there are.
+/// The tangent of conv2d(x, w[, b]), from the tangents that there are.
 Tensor conv2d_tangent(const JvpContext& c);
 
 }  // namespace neap::ops

@@ -105,7 +105,7 @@ inline ConvOptions<2> over_two_axes(const ConvOptions<1>& options) {
           options.groups};
 }
 
-/// Of conv1d and conv2d; inputs x, w, [bias].
+/// The reference of conv1d and conv2d; inputs x, w, [bias].
 inline Reference conv_reference_of(int axes, const ConvOptions<2>& options) {
   return [=](std::span<const HostArray> inputs) {
     Planes x = planes_of(inputs[0], axes);
@@ -128,7 +128,7 @@ inline Reference conv_reference_of(int axes, const ConvOptions<2>& options) {
   };
 }
 
-/// Of the transposes; inputs y, w, [bias].
+/// The reference of the transposes; inputs y, w, [bias].
 inline Reference transposed_reference_of(
     int axes, const ConvOptions<2>& options,
     const std::array<std::int64_t, 2>& output_padding = {}) {

@@ -6,7 +6,7 @@
 
 namespace neap {
 
-/// As conv_transpose2d over one spatial axis: x (n, c, l), or (c, l) for one
+/// conv_transpose2d over one spatial axis: x (n, c, l), or (c, l) for one
 /// sample; weight (c, o / groups, k); bias (o); y (n, o, ol). THROWS: as
 /// conv_transpose2d.
 NEAP_API Tensor conv_transpose1d(const Operand& x, const Operand& weight,

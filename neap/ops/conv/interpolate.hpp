@@ -1,4 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Images of another size, and their derivative.
 #pragma once
 
 #include "neap/graph/recorder.hpp"
@@ -9,7 +10,7 @@ namespace neap {
 
 namespace ops {
 NEAP_API extern const graph::Op kInterpolate;
-
+NEAP_API extern const graph::Op kInterpolateGrad;
 /// interpolate with places that were found before.
 NEAP_API Tensor resize_images(const Operand& x,
                               const kernels::InterpolateAttrs& attrs);
@@ -20,12 +21,12 @@ enum class Interpolation : std::uint8_t {
   kBilinear,  // the four around it, by their distance
 };
 
-/// One of size and scale.
+/// Either size or scale is given.
 struct InterpolateOptions {
   PerAxis<2> size = 0;  // height and width of the result
   double scale = 0.0;   // how many times as large as x, rounded down
   Interpolation mode = Interpolation::kNearest;
-  /// Of kBilinear: the outermost elements' centres are those of x, instead of
+  /// With kBilinear: the outermost elements' centres are those of x, instead of
   /// the images' edges.
   bool align_corners = false;
 };
@@ -35,5 +36,17 @@ struct InterpolateOptions {
 /// scale is given, and for align_corners without kBilinear.
 NEAP_API Tensor interpolate(const Operand& x,
                             const InterpolateOptions& options);
+
+namespace ops {
+
+/// The adjoint of interpolate. f32, f64.
+NEAP_API Tensor interpolate_grad(const Operand& g,
+                                 const kernels::InterpolateAttrs& attrs);
+
+/// Shape rule of both: input 0 is (n, c, h, w), and so is `out` so far.
+void infer_resized(const graph::OpArgs& args, std::int64_t h, std::int64_t w,
+                   std::span<tensor::Spec> out);
+
+}  // namespace ops
 
 }  // namespace neap

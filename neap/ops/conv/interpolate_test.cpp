@@ -3,13 +3,12 @@
 
 #include <cmath>
 
-#include "neap/ops/conv/interpolate_grad.hpp"
 #include "neap/testing/op_table.hpp"
 
 namespace neap::testing {
 namespace {
 
-// What an output along one axis is made from: two places and the second's part.
+// The sources of an output along one axis: two places and the second's part.
 struct Place {
   std::int64_t low = 0;
   std::int64_t high = 0;
@@ -170,7 +169,7 @@ OpTable interpolate_grad_table() {
   return table;
 }
 
-const Listed kListed(interpolate_table);
+const Listed kInterpolateListed(interpolate_table);
 const Listed kListedGrad(interpolate_grad_table);
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Largest elements of windows, and the ops that their derivatives are.
 #pragma once
 
 #include <array>
@@ -11,7 +12,7 @@ namespace neap {
 
 namespace ops {
 NEAP_API extern const graph::Op kMaxPool2d;
-
+NEAP_API extern const graph::Op kMaxPool2dGrad;
 /// The largest elements, and where they were (empty unless keeps_codes).
 NEAP_API std::array<Tensor, 2> max_pool2d_of(const Operand& x,
                                              const kernels::PoolAttrs& attrs);
@@ -32,8 +33,8 @@ struct MaxPoolOptions {
 };
 
 /// y = the largest element of each window: (n, c, h, w) or (c, h, w); f32, f64.
-/// What is padding is never the largest. Of equal ones the first in row-major
-/// order has the derivative; a NaN wins. Keeps which element it was, in as few
+/// Padding is never the largest. The first of equal ones in row-major order has
+/// the derivative; a NaN wins. Keeps which element it was, in as few
 /// bits as the window allows (2 for 2 x 2, 4 for 3 x 3).
 /// THROWS: ShapeError, DTypeError; ValueError for options that say no window.
 NEAP_API Tensor max_pool2d(const Operand& x, const MaxPoolOptions<2>& options);
@@ -46,5 +47,21 @@ NEAP_API Tensor max_pool1d(const Operand& x, const MaxPoolOptions<1>& options);
 /// elements. THROWS: as max_pool2d.
 NEAP_API Tensor adaptive_max_pool2d(const Operand& x,
                                     const PerAxis<2>& output_size);
+
+namespace ops {
+
+/// dx = the sum of g over the windows whose largest element an element was.
+/// `codes` and `attrs` as max_pool2d's. f32, f64.
+NEAP_API Tensor max_pool2d_grad(const Operand& g, const Operand& codes,
+                                const kernels::PoolAttrs& attrs);
+
+NEAP_API extern const graph::Op kMaxPool2dTake;
+
+/// The elements of u that were the largest of their windows.
+/// `codes` and `attrs` as max_pool2d's. f32, f64.
+NEAP_API Tensor max_pool2d_take(const Operand& u, const Operand& codes,
+                                const kernels::PoolAttrs& attrs);
+
+}  // namespace ops
 
 }  // namespace neap

@@ -1,13 +1,13 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/conv/pool.hpp"
 
-#include "neap/ops/shape/reshape.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap::ops {
 namespace {
 
-// Of padding and of chosen output sizes: kernels have scratch for windows and
-// codes of two axes.
+// A bound of padding and of chosen output sizes: kernels have scratch for
+// windows and codes of two axes.
 constexpr std::int64_t kMost = std::int64_t{1} << 28U;
 
 std::int64_t floor_div(std::int64_t a, std::int64_t b) {

@@ -12,14 +12,14 @@ namespace neap::ops {
 using kernels::PoolAttrs;
 using kernels::PoolAxis;
 
-/// Of one axis; 0 stands for the kernel.
+/// The stride along one axis; 0 stands for the kernel.
 template <class Options>
 std::int64_t stride_of(const Options& options, int axis) {
   return options.stride[axis] != 0 ? options.stride[axis]
                                    : options.kernel[axis];
 }
 
-/// What is asked of the windows along one axis.
+/// The windows that a call asks for along one axis.
 struct WindowOptions {
   std::int64_t kernel = 1;
   std::int64_t stride = 1;
@@ -28,14 +28,14 @@ struct WindowOptions {
   bool ceil_mode = false;
 };
 
-/// One axis of regular windows, after PyTorch's rules: with `ceil_mode` the
+/// An axis of regular windows, after PyTorch's rules: with `ceil_mode` the
 /// last window may reach beyond the padding, and has to begin before it.
 /// THROWS: ValueError for numbers that are none of a window; ShapeError when
 /// there is no window, or one without elements.
 PoolAxis pool_axis(std::string_view op, std::int64_t in,
                    const WindowOptions& options);
 
-/// One axis of windows that divide it in `out`; -1: as many as it has
+/// An axis of windows that divide it in `out`; -1: as many as it has
 /// elements. THROWS: ValueError, ShapeError.
 PoolAxis adaptive_axis(std::string_view op, std::int64_t in, std::int64_t out);
 

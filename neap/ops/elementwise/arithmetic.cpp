@@ -1,18 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/elementwise/arithmetic.hpp"
 
-#include "neap/kernels/elementwise/abs.hpp"
-#include "neap/kernels/elementwise/add.hpp"
-#include "neap/kernels/elementwise/div.hpp"
-#include "neap/kernels/elementwise/mul.hpp"
-#include "neap/kernels/elementwise/neg.hpp"
-#include "neap/kernels/elementwise/reciprocal.hpp"
-#include "neap/kernels/elementwise/sign.hpp"
-#include "neap/kernels/elementwise/sqrt.hpp"
-#include "neap/kernels/elementwise/square.hpp"
-#include "neap/kernels/elementwise/sub.hpp"
+#include "neap/kernels/elementwise/arithmetic.hpp"
 #include "neap/ops/elementwise/rules.hpp"
-#include "neap/ops/shape/expand.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap {
 namespace ops {

@@ -9,7 +9,7 @@
 #include "neap/kernels/engine/fill.hpp"
 #include "neap/memory/executor.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
-#include "neap/ops/shape/copy.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
 #include "neap/tensor/creator.hpp"
 

@@ -14,7 +14,7 @@
 #include "neap/ops/linalg/matmul.hpp"
 #include "neap/ops/reduction/sum.hpp"
 #include "neap/ops/shape/slice.hpp"
-#include "neap/ops/shape/transpose.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/testing/fail_sweep.hpp"
 

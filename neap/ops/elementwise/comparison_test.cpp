@@ -99,7 +99,7 @@ std::vector<OpTable> comparison_binary() {
 
 const Listed kBinaryListed(comparison_binary);
 
-// Of two truth values.
+// An op of two truth values.
 struct LogicalOp {
   std::string name{};
   const graph::Op* op = nullptr;

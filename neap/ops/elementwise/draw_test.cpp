@@ -14,7 +14,7 @@ Tensor draw_as(const Tensor& like, ops::Draw draw, const Shape& shape) {
                     CallSite::here());
 }
 
-// What creation makes of the same key.
+// The numbers that creation draws with the same key.
 std::vector<double> created(DType dtype, ops::Draw draw, const Shape& shape) {
   Generator generator;
   generator.set_state(kKey);

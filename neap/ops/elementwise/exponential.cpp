@@ -3,15 +3,12 @@
 
 #include <numbers>
 
-#include "neap/kernels/elementwise/erf.hpp"
-#include "neap/kernels/elementwise/exp.hpp"
-#include "neap/kernels/elementwise/log.hpp"
-#include "neap/kernels/elementwise/pow.hpp"
+#include "neap/kernels/elementwise/exponential.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/elementwise/comparison.hpp"
 #include "neap/ops/elementwise/rules.hpp"
 #include "neap/ops/elementwise/where.hpp"
-#include "neap/ops/shape/expand.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap {
 namespace ops {

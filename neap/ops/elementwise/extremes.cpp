@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "neap/kernels/elementwise/arithmetic.hpp"
 #include "neap/kernels/elementwise/clip.hpp"
-#include "neap/kernels/elementwise/maximum.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/elementwise/comparison.hpp"
 #include "neap/ops/elementwise/rules.hpp"

@@ -5,7 +5,7 @@
 #include "neap/kernels/elementwise/rounding.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/elementwise/rules.hpp"
-#include "neap/ops/shape/expand.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap {
 namespace ops {

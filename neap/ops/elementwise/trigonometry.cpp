@@ -1,12 +1,10 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/elementwise/trigonometry.hpp"
 
-#include "neap/kernels/elementwise/hyperbolic.hpp"
-#include "neap/kernels/elementwise/inverse_trig.hpp"
-#include "neap/kernels/elementwise/trig.hpp"
+#include "neap/kernels/elementwise/trigonometry.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/elementwise/rules.hpp"
-#include "neap/ops/shape/expand.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap {
 namespace ops {

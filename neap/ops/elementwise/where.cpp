@@ -2,7 +2,7 @@
 #include "neap/ops/elementwise/where.hpp"
 
 #include "neap/kernels/elementwise/where.hpp"
-#include "neap/ops/shape/expand.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
 
 namespace neap {
@@ -53,6 +53,11 @@ const Op kWhere{.name = "where",
 Tensor where(const Operand& condition, const Operand& a, const Operand& b) {
   const ops::Operands both("where", a, b);
   return graph::apply(ops::kWhere, {condition, both.a(), both.b()});
+}
+
+Tensor masked_fill(const Operand& x, const Operand& mask,
+                   const Operand& value) {
+  return where(mask, value, x);
 }
 
 }  // namespace neap

@@ -1,10 +1,13 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/indexing/embedding.hpp"
 
-#include "neap/ops/indexing/frozen_row.hpp"
-#include "neap/ops/indexing/index_select.hpp"
+#include "neap/kernels/indexing/one_hot.hpp"
+#include "neap/ops/indexing/index.hpp"
 #include "neap/ops/indexing/indices.hpp"
-#include "neap/ops/shape/reshape.hpp"
+#include "neap/ops/indexing/labels.hpp"
+#include "neap/ops/indexing/scatter.hpp"
+#include "neap/ops/shape/views.hpp"
+#include "neap/ops/support.hpp"
 
 namespace neap {
 namespace {
@@ -36,6 +39,64 @@ Tensor embedding(const Operand& weight, const Operand& ids,
       padding ? ops::frozen_row(rows, row_of(*padding, rows.shape()[0])) : rows;
   const Tensor line = reshape(at, {at.element_count()});
   return reshape(ops::select_checked(from, 0, line), to);
+}
+
+namespace ops {
+namespace {
+
+// `d` with zeros in that row, in its own memory where it is nobody else's.
+Tensor without_row(Tensor d, std::int64_t row) {
+  Shape one = d.shape();
+  one[0] = 1;
+  const CallSite site = CallSite::here();
+  const Tensor index =
+      expand(constant(static_cast<double>(row), i64, d.space(), site), one);
+  const Tensor zero = expand(constant(0.0, d.dtype(), d.space(), site), one);
+  return scatter_checked(std::move(d), 0, index, zero);
+}
+
+}  // namespace
+
+const Op kFrozenRow{
+    .name = "frozen_row",
+    .formula = "y = x; dx = dy, but 0 in one row",
+    .infer = infer_same,
+    .view = [](const Layout& x, const Attrs&) { return x; },
+    .vjp =
+        [](VjpContext& c) {
+          c.set(0, without_row(c.take_cotangent(), c.attrs<RowAttrs>().row));
+        },
+    .jvp =
+        [](JvpContext& c) {
+          c.set(0, without_row(c.tangent(), c.attrs<RowAttrs>().row));
+        },
+    .facts = {.sample_axis = SampleAxis::kMixed}};
+
+Tensor frozen_row(const Operand& x, std::int64_t row) {
+  return graph::apply(kFrozenRow, {x}, RowAttrs{row});
+}
+
+const Op kOneHot{.name = "one_hot",
+                 .formula = "y[c] = label == c",
+                 .infer =
+                     [](const OpArgs& args, std::span<Spec> out) {
+                       const auto& attrs = args.attrs.as<OneHotAttrs>();
+                       check_dtype("one_hot", args.inputs[0].dtype, i64);
+                       out[0].dtype = attrs.dtype;
+                       out[0].shape = args.inputs[0].shape;
+                       out[0].shape.push_back(attrs.classes);
+                     },
+                 .kernel = &kernels::one_hot_kernels,
+                 .facts = {}};
+
+}  // namespace ops
+
+Tensor one_hot(const Operand& labels, std::int64_t classes, DType dtype) {
+  if (classes < 0) {
+    base::raise<ValueError>("one_hot: {} classes, expected 0 or more", classes);
+  }
+  ops::check_labels("one_hot", ops::tensor_of("one_hot", labels), classes);
+  return graph::apply(ops::kOneHot, {labels}, ops::OneHotAttrs{classes, dtype});
 }
 
 }  // namespace neap

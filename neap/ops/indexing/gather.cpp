@@ -4,7 +4,7 @@
 #include "neap/kernels/indexing/gather.hpp"
 #include "neap/ops/elementwise/fill.hpp"
 #include "neap/ops/indexing/indices.hpp"
-#include "neap/ops/indexing/scatter_add.hpp"
+#include "neap/ops/indexing/scatter.hpp"
 
 namespace neap {
 namespace ops {

@@ -3,10 +3,8 @@
 
 #include "neap/graph/trace.hpp"
 #include "neap/kernels/engine/attrs.hpp"
-#include "neap/ops/shape/contiguous.hpp"
-#include "neap/ops/shape/expand.hpp"
-#include "neap/ops/shape/reshape.hpp"
 #include "neap/ops/shape/slice.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/tensor/element.hpp"
 
 namespace neap::ops {

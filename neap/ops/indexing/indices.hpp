@@ -7,7 +7,7 @@
 
 namespace neap::ops {
 
-/// What an index below zero means.
+/// The meaning of an index below zero.
 enum class Negative : std::uint8_t {
   kRefused,
   kFromEnd,  // -1 is the last element
@@ -29,7 +29,8 @@ Tensor spread_index(const Tensor& index, const Shape& shape, int axis);
 void check_index_shape(std::string_view op, const Spec& x, const Spec& index,
                        int axis);
 
-/// As check_index_shape, and of scatter's src: x's dtype, the index's shape.
+/// The shape rule of scatter: that of check_index_shape, and src has x's dtype
+/// and the index's shape.
 void infer_scatter(const OpArgs& args, std::span<Spec> out);
 
 /// The operands of scatter and scatter_add; src may be longer than the index.

@@ -4,8 +4,8 @@
 #include "neap/graph/trace.hpp"
 #include "neap/kernels/indexing/pack.hpp"
 #include "neap/memory/executor.hpp"
-#include "neap/ops/indexing/unpack.hpp"
-#include "neap/ops/shape/expand.hpp"
+#include "neap/ops/elementwise/where.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
 
 namespace neap {
@@ -110,6 +110,86 @@ Tensor pack(const Operand& x, const Operand& mask) {
   const Tensor all = expand(bits, shape);
   return ops::pack_checked(expand(x, shape), all,
                            ops::count_of_mask("pack", all));
+}
+
+namespace ops {
+namespace {
+
+void infer_unpack(const OpArgs& args, std::span<Spec> out) {
+  const Spec& values = args.inputs[0];
+  const Spec& mask = args.inputs[1];
+  const Spec& fill = args.inputs[2];
+  check_dtype("unpack", mask.dtype, boolean);
+  check_dtype("unpack", fill.dtype, values.dtype);
+  if (values.shape.rank() != 1 ||
+      !base::broadcasts_to(fill.shape, mask.shape)) {
+    raise<ShapeError>(
+        "unpack: values {}, fill {} for a mask {}, expected one axis and a "
+        "fill that broadcasts to the mask",
+        format_shape(values.shape), format_shape(fill.shape),
+        format_shape(mask.shape));
+  }
+  out[0].dtype = values.dtype;
+  out[0].shape = mask.shape;
+}
+
+void vjp_unpack(VjpContext& c) {
+  const Tensor mask = c.input(1);
+  if (c.needs(0)) {
+    c.set(0,
+          pack_checked(c.cotangent(), mask, c.input_shape(0).element_count()));
+  }
+  if (c.needs(2)) {
+    c.set(2, sum_to(where(mask, 0.0, c.take_cotangent()), c.input_shape(2)));
+  }
+}
+
+void jvp_unpack(JvpContext& c) {
+  const Tensor& values = c.tangent(0);
+  const Tensor& fill = c.tangent(2);
+  const auto zero = [&](int i) {
+    const tensor::Spec spec = c.input_spec(i);
+    return constant(0.0, spec.dtype, spec.space, CallSite::here());
+  };
+  if (values.defined()) {
+    c.set(0,
+          unpack_checked(values, c.input(1), fill.defined() ? fill : zero(2)));
+  } else if (fill.defined()) {
+    c.set(0, where(c.input(1), zero(0), fill));
+  }
+}
+
+}  // namespace
+
+const Op kUnpack{
+    .name = "unpack",
+    .formula = "y = fill; y[mask] = values",
+    .infer = infer_unpack,
+    .kernel = &kernels::unpack_kernels,
+    .vjp = vjp_unpack,
+    .jvp = jvp_unpack,
+    .facts = {.vjp_reads = {{{.inputs = 0b010, .shapes = 0b001},
+                             {},
+                             {.inputs = 0b010, .shapes = 0b100}}},
+              .donates = 0b100,
+              .sample_axis = SampleAxis::kMixed,
+              .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
+                return moving(args, outputs, 0);
+              }}};
+
+Tensor unpack_checked(const Operand& values, const Operand& mask,
+                      const Operand& fill) {
+  return graph::apply(kUnpack, {values, mask, fill});
+}
+
+}  // namespace ops
+
+Tensor unpack(const Operand& values, const Operand& mask, const Operand& fill) {
+  const Tensor& bits = ops::tensor_of("unpack", mask);
+  const ops::Operands both("unpack", values, fill);
+  const std::int64_t have = ops::tensor_of("unpack", values).element_count();
+  ops::check_mask_count("unpack", bits, have);
+  return ops::unpack_checked(both.a(), mask, both.b());
 }
 
 }  // namespace neap

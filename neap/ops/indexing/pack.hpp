@@ -1,4 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// The elements that a mask names, and their way back.
 #pragma once
 
 #include "neap/graph/recorder.hpp"
@@ -7,7 +8,7 @@ namespace neap {
 
 namespace ops {
 NEAP_API extern const graph::Op kPack;
-
+NEAP_API extern const graph::Op kUnpack;
 /// pack of `count` elements, which is how many of the mask are true; x and mask
 /// have one shape.
 Tensor pack_checked(const Operand& x, const Operand& mask, std::int64_t count);
@@ -28,5 +29,19 @@ void check_mask_count(const char* op, const Tensor& mask, std::int64_t have);
 /// the shape of the result, is in host memory; TraceError in a step that is
 /// traced.
 NEAP_API Tensor pack(const Operand& x, const Operand& mask);
+
+namespace ops {
+/// unpack of as many values as the mask has true elements.
+Tensor unpack_checked(const Operand& values, const Operand& mask,
+                      const Operand& fill);
+}  // namespace ops
+
+/// The inverse of pack: a tensor of the mask's shape with the elements of
+/// `values` (n), one after the other, where the mask (bool) is true, and
+/// `fill`, a number or a tensor that broadcasts to the mask's shape, where it
+/// is false. THROWS: ValueError unless n elements of the mask are true;
+/// ShapeError; DTypeError; DeviceError unless the mask is in host memory.
+NEAP_API Tensor unpack(const Operand& values, const Operand& mask,
+                       const Operand& fill = 0.0);
 
 }  // namespace neap

@@ -61,7 +61,124 @@ OpTable scatter_table() {
   return table;
 }
 
-const Listed kListed(scatter_table);
+const Listed kScatterListed(scatter_table);
+
+OpFunction scatter_add_along(int axis) {
+  return [axis](Inputs x) { return scatter_add(x[0], axis, x[1], x[2]); };
+}
+
+OpRow scatter_add_row(const char* name, int axis, const Shape& x,
+                      const Shape& index) {
+  return {.name = name,
+          .fn = scatter_add_along(axis),
+          .inputs = {uniform(x, -1, 1), integers(index, 0, x[axis]).as(i64),
+                     uniform(index, -1, 1)},
+          .reference = scattered(axis, true),
+          .f32_value = {1e-5, 1e-4}};
+}
+
+OpTable scatter_add_table() {
+  OpTable table{.name = "scatter_add", .op = &ops::kScatterAdd};
+  table.rows = {
+      scatter_add_row("last axis", 1, {3, 5}, {3, 4}),
+      scatter_add_row("first axis, repeated", 0, {3, 5}, {7, 5}),
+      scatter_add_row("middle axis", 1, {2, 4, 3}, {2, 6, 3}),
+      scatter_add_row("shorter index", 1, {3, 4, 5}, {2, 3, 2}),
+      scatter_add_row("large", 0, {257, 131}, {301, 131}),
+      scatter_add_row("large vector, often the same", 0, {100}, {40000}),
+      scatter_add_row("whole numbers", 0, {5, 2}, {9, 2})};
+  table.rows[0].zero_size = {{{0, 5}, {0, 4}, {0, 4}}};
+  table.rows[1].zero_size = {{{3, 5}, {0, 5}, {0, 5}}};
+  table.rows[3].inputs[1].dtype = i32;
+  table.rows[4].second_derivative = false;
+  table.rows[5].second_derivative = false;
+  table.rows[6].inputs[0] = integers({5, 2}, -9, 9);
+  table.rows[6].inputs[2] = integers({9, 2}, -9, 9);
+  table.rows[6].dtypes = {i32, i64};
+  table.rows.push_back(
+      {.name = "longer source",
+       .fn = scatter_add_along(0),
+       .inputs = {literal({3}, {1, 2, 3}), literal({2}, {2, 2}).as(i64),
+                  literal({4}, {10, 20, 30, 40})},
+       .expected = {1, 2, 33}});
+  const InputSpec x = uniform({2, 3}, 0, 1);
+  const InputSpec index = integers({2, 3}, 0, 2).as(i64);
+  table.errors = {
+      {.name = "index",
+       .fn = scatter_add_along(0),
+       .inputs = {x, literal({1, 3}, {0, 2, 1}).as(i64), x},
+       .error = typeid(ValueError),
+       .says = "scatter_add: index 2 at [0, 1], axis 0 has 2 elements"},
+      {.name = "shorter source",
+       .fn = scatter_add_along(0),
+       .inputs = {x, index, uniform({2, 2}, 0, 1)},
+       .error = typeid(ShapeError)},
+      {.name = "dtypes",
+       .fn = scatter_add_along(0),
+       .inputs = {x, index, uniform({2, 3}, 0, 1).as(f64)},
+       .error = typeid(DTypeError)},
+      {.name = "bytes",
+       .fn = scatter_add_along(0),
+       .inputs = {integers({2, 3}, 0, 2).as(u8), index,
+                  integers({2, 3}, 0, 2).as(u8)},
+       .error = typeid(DTypeError)}};
+  return table;
+}
+
+const Listed kScatterAddListed(scatter_add_table);
+
+template <int kOutput>
+OpFunction output_along(int axis) {
+  return [axis](Inputs x) {
+    return std::get<kOutput>(ops::scatter_take(x[0], axis, x[1]));
+  };
+}
+
+// Goes from the last index to the first.
+Reference taken(int axis, bool wants_rest) {
+  return [=](std::span<const HostArray> x) {
+    std::vector<double> rest = x[0].values;
+    std::vector<double> y(x[1].values.size());
+    for (std::size_t i = y.size(); i-- > 0;) {
+      double& from =
+          rest[indexed_place(x[0].shape, x[1].shape, i, axis, x[1].values[i])];
+      y[i] = std::exchange(from, 0.0);
+    }
+    return wants_rest ? rest : y;
+  };
+}
+
+OpTable scatter_take_table() {
+  OpTable table{.name = "scatter_take", .op = &ops::kScatterTake};
+  const auto add = [&](const char* name, int axis, const Shape& x,
+                       const Shape& index) {
+    const std::vector<InputSpec> inputs = {uniform(x, -1, 1),
+                                           integers(index, 0, x[axis]).as(i64)};
+    table.rows.push_back({.name = std::string(name) + ", rest",
+                          .fn = output_along<0>(axis),
+                          .inputs = inputs,
+                          .reference = taken(axis, true)});
+    table.rows.push_back({.name = std::string(name) + ", taken",
+                          .fn = output_along<1>(axis),
+                          .inputs = inputs,
+                          .reference = taken(axis, false)});
+  };
+  add("last axis", 1, {3, 5}, {3, 4});
+  add("first axis", 0, {4, 3}, {7, 3});
+  add("shorter index", 1, {3, 4, 5}, {2, 3, 2});
+  add("large", 0, {300}, {40000});
+  table.rows[0].zero_size = {{{0, 5}, {0, 4}}};
+  table.rows[6].second_derivative = false;
+  table.rows[7].second_derivative = false;
+  table.errors = {
+      {.name = "integers",
+       .fn = output_along<0>(0),
+       .inputs = {integers({3}, 0, 5).as(i32), integers({2}, 0, 3).as(i64)},
+       .error = typeid(DTypeError)}};
+  return table;
+}
+
+const Listed kScatterTakeListed(scatter_take_table);
 
 }  // namespace
 }  // namespace neap::testing

@@ -5,9 +5,9 @@
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/linalg/matmul.hpp"
 #include "neap/ops/linalg/matrices.hpp"
+#include "neap/ops/linalg/solve.hpp"
 #include "neap/ops/linalg/triangle.hpp"
-#include "neap/ops/linalg/triangular_solve.hpp"
-#include "neap/ops/shape/transpose.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap {
 namespace ops {

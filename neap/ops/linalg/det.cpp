@@ -1,13 +1,16 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/linalg/det.hpp"
 
+#include <limits>
+
 #include "neap/kernels/linalg/solve.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
-#include "neap/ops/linalg/inverse.hpp"
+#include "neap/ops/elementwise/comparison.hpp"
+#include "neap/ops/elementwise/where.hpp"
 #include "neap/ops/linalg/matrices.hpp"
+#include "neap/ops/linalg/solve.hpp"
 #include "neap/ops/reduction/sum.hpp"
-#include "neap/ops/shape/squeeze.hpp"
-#include "neap/ops/shape/transpose.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap {
 namespace ops {
@@ -48,6 +51,64 @@ const Op kDet{
 Tensor det(const Operand& a) {
   ops::tensor_of("det", a);
   return graph::apply(ops::kDet, {a});
+}
+
+namespace ops {
+namespace {
+
+void vjp_slogdet(VjpContext& c) {
+  if (!c.cotangent(1).defined()) {
+    return;  // the sign is constant wherever it has a derivative
+  }
+  c.set(0, mul(transpose(inverse_unchecked(c.input(0))),
+               unsqueeze(unsqueeze(c.cotangent(1), -1), -1)));
+}
+
+}  // namespace
+
+// The rules: Giles, "An extended collection of matrix derivative results for
+// forward and reverse mode algorithmic differentiation", 2008.
+const Op kSlogdet{
+    .name = "slogdet",
+    .formula = "sign det a, log |det a|; da = d(log) a^-T",
+    .outputs = 2,
+    .infer =
+        [](const OpArgs& args, std::span<Spec> out) {
+          check_square("slogdet", args.inputs[0]);
+          for (Spec& spec : out) {
+            spec.dtype = args.inputs[0].dtype;
+            spec.shape = batch_of(args.inputs[0].shape);
+          }
+        },
+    .kernel = &kernels::slogdet_kernels,
+    .vjp = vjp_slogdet,
+    .jvp =
+        [](JvpContext& c) {
+          const Tensor back = transpose(inverse_unchecked(c.input()));
+          c.set(1, sum(mul(back, c.tangent()), {-2, -1}));
+        },
+    .facts = {.vjp_reads = {{{.inputs = 0b1}}},
+              .sample_axis = SampleAxis::kMixed,
+              .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
+                const Shape& a = args.inputs[0].shape;
+                return moving(args, outputs,
+                              a.element_count() * a.back(1) * 2 / 3);
+              }}};
+
+}  // namespace ops
+
+Slogdet slogdet(const Operand& a) {
+  ops::tensor_of("slogdet", a);
+  std::array<Tensor, 2> outputs;
+  graph::dispatch(ops::kSlogdet, std::span(&a, 1), {}, a.site(), outputs);
+  return {outputs[0].detach(), std::move(outputs[1])};
+}
+
+Tensor logdet(const Operand& a) {
+  const ops::AtSite here(a);
+  const Slogdet both = slogdet(a);
+  return where(lt(both.sign, 0.0), std::numeric_limits<double>::quiet_NaN(),
+               both.logabsdet);
 }
 
 }  // namespace neap

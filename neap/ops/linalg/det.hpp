@@ -1,4 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Determinants.
 #pragma once
 
 #include "neap/graph/recorder.hpp"
@@ -7,6 +8,7 @@ namespace neap {
 
 namespace ops {
 NEAP_API extern const graph::Op kDet;
+NEAP_API extern const graph::Op kSlogdet;
 }  // namespace ops
 
 /// The determinant of each matrix a (..., n, n), by elimination with partial
@@ -14,5 +16,21 @@ NEAP_API extern const graph::Op kDet;
 /// for a singular matrix. Overflows early: slogdet does not.
 /// THROWS: ShapeError, DTypeError.
 NEAP_API Tensor det(const Operand& a);
+
+struct Slogdet {
+  Tensor sign;       // -1, 0 or 1, without derivative; (...)
+  Tensor logabsdet;  // (...)
+};
+
+/// The sign of the determinant of each matrix a (..., n, n) and the logarithm
+/// of its absolute value, by elimination with partial pivoting; f32, f64. 0 and
+/// -infinity of a singular matrix, NaN with a NaN, 1 and 0 where n is 0. The
+/// derivative of logabsdet is a^-T, NaN for a singular matrix.
+/// THROWS: ShapeError, DTypeError.
+NEAP_API Slogdet slogdet(const Operand& a);
+
+/// The logarithm of the determinant: NaN where that is negative, -infinity
+/// where it is 0. As slogdet.
+NEAP_API Tensor logdet(const Operand& a);
 
 }  // namespace neap

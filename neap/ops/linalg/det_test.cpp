@@ -41,7 +41,74 @@ OpTable det_table() {
   return table;
 }
 
-const Listed kListed(det_table);
+const Listed kDetListed(det_table);
+
+std::vector<double> logs(std::span<const HostArray> x) {
+  std::vector<double> out = determinants(regular(x[0]));
+  for (double& value : out) {
+    value = std::log(std::abs(value));
+  }
+  return out;
+}
+
+const std::vector<double> kMixed{0, 2, 3, 0, 1, 2, 2, 4, 1, NAN, 0, 2};
+
+OpTable slogdet_table() {
+  OpTable table{.name = "slogdet", .op = &ops::kSlogdet};
+  table.rows = {
+      {.name = "logabsdet",
+       .fn = [](Inputs x) { return slogdet(regular(x[0])).logabsdet; },
+       .inputs = {uniform({2, 3, 4, 4}, -1, 1)},
+       .reference = logs,
+       .shape = Shape{2, 3},
+       .zero_size = {{{0, 3, 3}}}},
+      {.name = "negative",
+       .fn = [](Inputs x) { return slogdet(mul(regular(x[0]), -1)).logabsdet; },
+       .inputs = {uniform({3, 3}, -1, 1)},
+       .reference = logs},
+      {.name = "sign",
+       .fn = [](Inputs x) { return slogdet(x[0]).sign; },
+       .inputs = {literal({3, 2, 2}, kMixed)},
+       .expected = {-1, 0, NAN},
+       .differentiable = false,
+       .any_layout = false},
+      {.name = "logarithm of a singular matrix's",
+       .fn = [](Inputs x) { return slogdet(x[0]).logabsdet; },
+       .inputs = {literal({3, 2, 2}, kMixed)},
+       .expected = {std::log(6.0), -INFINITY, NAN},
+       .differentiable = false,
+       .any_layout = false}};
+  table.errors = {{.name = "not square",
+                   .fn = [](Inputs x) { return slogdet(x[0]).sign; },
+                   .inputs = {uniform({2, 3}, 0, 1)},
+                   .error = typeid(ShapeError)}};
+  return table;
+}
+
+const Listed kSlogdetListed(slogdet_table);
+
+OpTable logdet_table() {
+  OpTable table{.name = "logdet"};
+  table.rows = {{.name = "batched",
+                 .fn = [](Inputs x) { return logdet(regular(x[0])); },
+                 .inputs = {uniform({2, 4, 4}, -1, 1)},
+                 .reference = logs,
+                 .zero_size = {{{0, 3, 3}}}},
+                {.name = "not positive",
+                 .fn = [](Inputs x) { return logdet(x[0]); },
+                 .inputs = {literal({3, 2, 2}, kMixed)},
+                 .expected = {NAN, -INFINITY, NAN},
+                 .differentiable = false,
+                 .any_layout = false}};
+  table.errors = {{.name = "not square",
+                   .fn = [](Inputs x) { return logdet(x[0]); },
+                   .inputs = {uniform({2, 3}, 0, 1)},
+                   .error = typeid(ShapeError),
+                   .says = "slogdet:"}};
+  return table;
+}
+
+const Listed kLogdetListed(logdet_table);
 
 }  // namespace
 }  // namespace neap::testing

@@ -7,9 +7,7 @@
 #include "neap/ops/linalg/triangle.hpp"
 #include "neap/ops/reduction/reduce.hpp"
 #include "neap/ops/reduction/sum.hpp"
-#include "neap/ops/shape/permute.hpp"
-#include "neap/ops/shape/reshape.hpp"
-#include "neap/ops/shape/squeeze.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
 
 namespace neap {
@@ -34,7 +32,7 @@ void take_diagonal(Term& term, int a, int b) {
   }
   order.push_back(a);
   order.push_back(b);
-  // What is not on the diagonal becomes 0, whatever it is, and is summed away.
+  // Elements off the diagonal become 0, whatever they are, and are summed away.
   term.value = sum(tril(triu(permute(term.value, order))), {-1});
   const Label label = term.labels[a];
   term.labels.erase(b);

@@ -31,7 +31,7 @@ std::string name_of(Label label) {
       static_cast<char>(label < kHalf ? 'A' + label : 'a' + (label - kHalf))};
 }
 
-// One term: letters, spaces, and at most one "...", which stands for `ellipsis`
+// A term: letters, spaces, and at most one "...", which stands for `ellipsis`
 // axes.
 Labels read_term(std::string_view term, int ellipsis) {
   Labels labels;

@@ -8,8 +8,7 @@
 #include "neap/ops/linalg/matmul.hpp"
 #include "neap/ops/precision.hpp"
 #include "neap/ops/reduction/sum.hpp"
-#include "neap/ops/shape/expand.hpp"
-#include "neap/ops/shape/transpose.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
 
 namespace neap {

@@ -10,7 +10,7 @@ NEAP_API extern const graph::Op kLinear;
 }  // namespace ops
 
 /// x w^T + bias: x (..., in), w (out, in), bias (out), y (..., out); f32, f64.
-/// Of f32 in the precision that is current (precision.hpp).
+/// Products of f32 are computed in current_precision() (precision.hpp).
 /// THROWS: ShapeError, DTypeError.
 NEAP_API Tensor linear(const Operand& x, const Operand& w);
 NEAP_API Tensor linear(const Operand& x, const Operand& w, const Operand& bias);

@@ -2,8 +2,7 @@
 #include "neap/ops/linalg/linear_rules.hpp"
 
 #include "neap/ops/linalg/matmul.hpp"
-#include "neap/ops/linalg/matmul_add.hpp"
-#include "neap/ops/shape/reshape.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap::ops {
 

@@ -7,7 +7,8 @@
 
 namespace neap::ops {
 
-/// Of rows: (n, in) to (n, out). THROWS: ShapeError, DTypeError.
+/// The shape rule over rows: (n, in) to (n, out). THROWS: ShapeError,
+/// DTypeError.
 void infer_linear(const OpArgs& args, std::span<Spec> out);
 
 /// a b, added to what other calls have given the input so far: a recurrent

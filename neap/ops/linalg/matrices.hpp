@@ -15,9 +15,10 @@ void check_square(std::string_view op, const Spec& a);
 /// leading axes broadcast. THROWS: ShapeError, DTypeError.
 void infer_solve(const OpArgs& args, std::span<Spec> out);
 
-/// Where a matrix cannot be factored, kernels give NaN in all of its result.
-/// THROWS: ValueError that names the first such matrix of `result` (..., n, k),
-/// and says that it `is` so, where `result` lies in host memory.
+/// Refuses results of matrices that cannot be factored, for which kernels give
+/// NaN everywhere. THROWS: ValueError that names the first such matrix of
+/// `result` (..., n, k), and says that it `is` so, where `result` lies in host
+/// memory.
 void check_factored(const char* op, const Tensor& result, const char* is);
 
 }  // namespace neap::ops

@@ -9,7 +9,7 @@
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/linalg/matmul.hpp"
 #include "neap/ops/linalg/triangle.hpp"
-#include "neap/ops/shape/transpose.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/testing/op_table.hpp"
 
 namespace neap::testing {

@@ -1,4 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Linear systems and inverses.
 #pragma once
 
 #include "neap/graph/recorder.hpp"
@@ -6,8 +7,9 @@
 namespace neap {
 
 namespace ops {
+NEAP_API extern const graph::Op kTriangularSolve;
 NEAP_API extern const graph::Op kSolve;
-
+NEAP_API extern const graph::Op kInverse;
 /// solve for b (..., n, k), whose values nobody looks at: NaN where a is
 /// singular. What derivative rules use.
 NEAP_API Tensor solve_unchecked(const Operand& a, const Operand& b);
@@ -20,5 +22,31 @@ NEAP_API Tensor solve_unchecked(const Operand& a, const Operand& b);
 /// of its x. THROWS: ShapeError, DTypeError; ValueError that names the first
 /// singular matrix (a pivot is exactly 0, or NaN).
 NEAP_API Tensor solve(const Operand& a, const Operand& b);
+
+struct TriangleOptions {
+  bool upper = false;      // A is the upper triangle of a, not the lower
+  bool transpose = false;  // solve with A^T
+  bool unit = false;       // A has ones on the diagonal, which is not read
+};
+
+/// The x with A x = b, for the triangle A of each matrix a (..., n, n), of
+/// which nothing else is read, and b (..., n, k); leading axes broadcast; f32,
+/// f64. A zero on the diagonal gives infinities or NaN. THROWS: ShapeError,
+/// DTypeError.
+NEAP_API Tensor triangular_solve(const Operand& a, const Operand& b,
+                                 const TriangleOptions& options = {});
+
+namespace ops {
+/// inverse, but nobody looks at the values: NaN where a is singular. What
+/// derivative rules use.
+NEAP_API Tensor inverse_unchecked(const Operand& a);
+}  // namespace ops
+
+/// The inverse of each matrix a (..., n, n), by elimination with partial
+/// pivoting; f32, f64. For a^-1 b, solve is faster and closer. Outside host
+/// memory the values are not looked at: a singular matrix gives NaN everywhere.
+/// THROWS: ShapeError, DTypeError; ValueError that names the first singular
+/// matrix (a pivot is exactly 0, or NaN).
+NEAP_API Tensor inverse(const Operand& a);
 
 }  // namespace neap

@@ -3,12 +3,17 @@
 
 #include "neap/kernels/loss/cross_entropy.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/elementwise/cast.hpp"
+#include "neap/ops/elementwise/comparison.hpp"
+#include "neap/ops/elementwise/extremes.hpp"
 #include "neap/ops/elementwise/fill.hpp"
+#include "neap/ops/elementwise/where.hpp"
+#include "neap/ops/indexing/embedding.hpp"
 #include "neap/ops/indexing/labels.hpp"
-#include "neap/ops/loss/cross_entropy_grad.hpp"
+#include "neap/ops/loss/reduction.hpp"
+#include "neap/ops/norm/softmax.hpp"
 #include "neap/ops/reduction/sum.hpp"
-#include "neap/ops/shape/permute.hpp"
-#include "neap/ops/shape/reshape.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
 
 namespace neap {
@@ -70,7 +75,7 @@ const Op kCrossEntropy{
 
 namespace {
 
-// Those of further axes, as rows of classes.
+// Logits with further axes, taken as rows of classes.
 Tensor cross_entropy_at_places(const Operand& logits, const Operand& labels,
                                const CrossEntropyOptions& options) {
   const Shape& shape = logits.tensor().shape();
@@ -120,5 +125,111 @@ Tensor cross_entropy(const Operand& logits, const Operand& labels,
   graph::dispatch(ops::kCrossEntropy, inputs, attrs, logits.site(), outputs);
   return std::move(outputs[0]);
 }
+
+namespace ops {
+namespace {
+
+void infer_cross_entropy_grad(const OpArgs& args, std::span<Spec> out) {
+  const Spec& logits = args.inputs[1];
+  check_classification("cross_entropy_grad", logits, args.inputs[2]);
+  check_dtype("cross_entropy_grad", args.inputs[0].dtype, logits.dtype);
+  check_dtype("cross_entropy_grad", args.inputs[3].dtype, logits.dtype);
+  const Shape samples{logits.shape[0]};
+  const bool is_reduced =
+      args.attrs.as<CrossEntropyAttrs>().reduction != Reduction::kNone;
+  const Shape losses = is_reduced ? Shape() : samples;
+  if (args.inputs[0].shape != losses || args.inputs[3].shape != samples) {
+    raise<ShapeError>(
+        "cross_entropy_grad: g {} and log_sum {}, expected {} and {}",
+        format_shape(args.inputs[0].shape), format_shape(args.inputs[3].shape),
+        format_shape(losses), format_shape(samples));
+  }
+  out[0].dtype = logits.dtype;
+  out[0].shape = logits.shape;
+}
+
+// The weights (N, 1) of the samples in the reduced loss.
+Tensor weights(const Tensor& x, const Tensor& labels,
+               const CrossEntropyAttrs& attrs) {
+  Tensor counts = cast(ne(labels, attrs.ignore_index), x.dtype());
+  if (attrs.reduction == Reduction::kMean) {
+    counts = div(counts, maximum(sum(counts), 1));
+  }
+  return reshape(counts, {x.shape()[0], 1});
+}
+
+// softmax(x) less the target, in rows times their weights: dx for a g of 1.
+Tensor slope(const Tensor& x, const Tensor& labels,
+             const CrossEntropyAttrs& attrs) {
+  const double each = attrs.label_smoothing / static_cast<double>(x.shape()[1]);
+  const Tensor known = where(ne(labels, attrs.ignore_index), labels, 0);
+  const Tensor own =
+      mul(one_hot(known, x.shape()[1], x.dtype()), 1.0 - attrs.label_smoothing);
+  return mul(sub(sub(softmax(x, 1), own), each), weights(x, labels, attrs));
+}
+
+// p * d - p * sum(p * d) in rows times their weights, p = softmax(x): the
+// derivative of the slope in the direction d, and its own transpose.
+Tensor along_softmax(const Tensor& x, const Tensor& labels, const Tensor& d,
+                     const CrossEntropyAttrs& attrs) {
+  return mul(softmax_grad(d, softmax(x, 1), 1), weights(x, labels, attrs));
+}
+
+// g beside rows: rank 0, or (N) as (N, 1).
+Tensor as_rows(const Tensor& g) {
+  return g.rank() == 0 ? g : reshape(g, {g.shape()[0], 1});
+}
+
+void vjp_cross_entropy_grad(VjpContext& c) {
+  const Tensor& u = c.cotangent();
+  const auto attrs = c.attrs<CrossEntropyAttrs>();
+  if (c.needs(0)) {
+    const Tensor each = mul(slope(c.input(1), c.input(2), attrs), u);
+    c.set(0, attrs.reduction == Reduction::kNone ? sum(each, {1}) : sum(each));
+  }
+  if (c.needs(1)) {
+    c.set(1, mul(along_softmax(c.input(1), c.input(2), u, attrs),
+                 as_rows(c.input(0))));
+  }
+}
+
+void jvp_cross_entropy_grad(JvpContext& c) {
+  const auto& attrs = c.attrs<CrossEntropyAttrs>();
+  Tensor d;
+  if (c.tangent(0).defined()) {
+    d = mul(slope(c.input(1), c.input(2), attrs), as_rows(c.tangent(0)));
+  }
+  if (c.tangent(1).defined()) {
+    d = add_defined(std::move(d), mul(along_softmax(c.input(1), c.input(2),
+                                                    c.tangent(1), attrs),
+                                      as_rows(c.input(0))));
+  }
+  c.set(0, std::move(d));
+}
+
+}  // namespace
+
+// Its rules take log_sum for the function of the logits that it is.
+const Op kCrossEntropyGrad{
+    .name = "cross_entropy_grad",
+    .formula = "dx = g (softmax(x) - target) / N",
+    .infer = infer_cross_entropy_grad,
+    .kernel = &kernels::cross_entropy_grad_kernels,
+    .vjp = vjp_cross_entropy_grad,
+    .jvp = jvp_cross_entropy_grad,
+    .facts = {.vjp_reads = {{{.inputs = 0b0110}, {.inputs = 0b0111}, {}, {}}},
+              .donates = 0b0010,
+              .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
+                return moving(args, outputs,
+                              4 * outputs[0].shape.element_count());
+              }}};
+
+Tensor cross_entropy_grad(const Operand& g, const Operand& logits,
+                          const Operand& labels, const Operand& log_sum,
+                          const CrossEntropyAttrs& attrs) {
+  return graph::apply(kCrossEntropyGrad, {g, logits, labels, log_sum}, attrs);
+}
+
+}  // namespace ops
 
 }  // namespace neap

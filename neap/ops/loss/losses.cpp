@@ -10,7 +10,7 @@
 #include "neap/ops/indexing/labels.hpp"
 #include "neap/ops/loss/reduced.hpp"
 #include "neap/ops/reduction/sum.hpp"
-#include "neap/ops/shape/reshape.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
 
 namespace neap {

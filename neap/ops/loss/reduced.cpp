@@ -1,7 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/loss/reduced.hpp"
 
-#include "neap/ops/reduction/mean.hpp"
 #include "neap/ops/reduction/sum.hpp"
 
 namespace neap::ops {

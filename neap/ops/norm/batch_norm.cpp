@@ -5,7 +5,7 @@
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/norm/channel_norm_rules.hpp"
 #include "neap/ops/norm/running_stats.hpp"
-#include "neap/ops/shape/reshape.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap {
 namespace ops {
@@ -111,5 +111,30 @@ Tensor batch_norm(const Operand& x, const Tensor& running_mean,
   }
   return ops::train(x, planes, running, weight, bias, options);
 }
+
+namespace ops {
+
+// Its rules take the statistics for the function of x that they are.
+const Op kBatchNormGrad{
+    .name = "batch_norm_grad",
+    .formula =
+        "dx = s (g - mean g - xhat mean(g xhat)), g = dy w; dw = sum of "
+        "dy xhat, db = sum of dy; mean over a channel of the batch",
+    .outputs = 3,
+    .infer = infer_channel_norm_grad,
+    .kernel = &kernels::batch_norm_grad_kernels,
+    .vjp = vjp_channel_norm_grad,
+    .jvp = jvp_channel_norm_grad,
+    .facts = {
+        .vjp_reads =
+            {{{.inputs = 0b1110}, {.inputs = 0b1111}, {}, {.inputs = 0b0111}}},
+        .donates = 0b11,
+        .sample_axis = SampleAxis::kMixed,
+        .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
+          return moving(args, outputs,
+                        12 * args.inputs[0].shape.element_count());
+        }}};
+
+}  // namespace ops
 
 }  // namespace neap

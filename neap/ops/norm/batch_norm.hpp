@@ -1,4 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Batch normalisation, and its derivative.
 #pragma once
 
 #include <optional>
@@ -41,5 +42,12 @@ NEAP_API Tensor batch_norm(const Operand& x, const Tensor& running_mean,
                            const Tensor& running_var, const Tensor& weight = {},
                            const Tensor& bias = {},
                            const BatchNormOptions& options = {});
+
+namespace ops {
+
+/// The derivative rules of batch_norm, for x of (n, c, s).
+NEAP_API extern const graph::Op kBatchNormGrad;
+
+}  // namespace ops
 
 }  // namespace neap

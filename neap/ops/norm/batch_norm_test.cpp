@@ -5,7 +5,6 @@
 
 #include "neap/graph/vertex.hpp"
 #include "neap/ops/elementwise/assign.hpp"
-#include "neap/ops/norm/batch_norm_grad.hpp"
 #include "neap/ops/norm/channel_norm_for_test.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/testing/fail_sweep.hpp"
@@ -106,7 +105,7 @@ OpTable batch_norm_table() {
           .errors = errors()};
 }
 
-const Listed kListed(batch_norm_table);
+const Listed kBatchNormListed(batch_norm_table);
 
 OpTable batch_norm_grad_table() {
   return channel_norm_grad_table("batch_norm_grad", ops::kBatchNormGrad, 0);

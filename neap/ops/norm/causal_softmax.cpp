@@ -6,7 +6,7 @@
 
 #include "neap/kernels/norm/causal_softmax.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
-#include "neap/ops/norm/softmax_grad.hpp"
+#include "neap/ops/norm/softmax.hpp"
 #include "neap/ops/support.hpp"
 
 namespace neap {

@@ -50,7 +50,7 @@ OpTable table() {
   table.rows[0].zero_size = {{{0, 4, 4}}, {{2, 0, 3}}, {{2, 3, 0}}};
   table.rows[5].second_derivative = false;
   table.rows[6].second_derivative = false;
-  // What is far below the largest is 0, and what is not seen does not matter.
+  // Elements far below the largest give 0, and hidden ones do not matter.
   table.rows.push_back({.name = "far apart",
                         .fn = [](Inputs x) { return causal_softmax(x[0]); },
                         .inputs = {literal({2, 2}, {-3000, 3000, 3000, -3000})},

@@ -68,7 +68,7 @@ class Cells {
   std::vector<double> var_;
 };
 
-/// Of x, and perhaps w and b.
+/// The reference for inputs x, and perhaps w and b.
 inline Reference channel_normed(std::int64_t groups, double eps = 1e-5) {
   return [groups, eps](std::span<const HostArray> x) {
     const Cells cells(x[0], groups);
@@ -82,7 +82,7 @@ inline Reference channel_normed(std::int64_t groups, double eps = 1e-5) {
   };
 }
 
-/// Of dy, x and perhaps w: dx, dw or db.
+/// The reference for inputs dy, x and perhaps w: dx, dw or db.
 inline Reference channel_norm_grads(std::int64_t groups, std::size_t which) {
   return [groups, which](std::span<const HostArray> in) {
     const std::vector<double>& dy = in[0].values;

@@ -3,12 +3,10 @@
 
 #include "neap/kernels/norm/channel_norm.hpp"
 #include "neap/ops/norm/batch_norm.hpp"
-#include "neap/ops/norm/batch_norm_grad.hpp"
 #include "neap/ops/norm/group_norm.hpp"
-#include "neap/ops/norm/group_norm_grad.hpp"
 #include "neap/ops/norm/norm_derivatives.hpp"
-#include "neap/ops/reduction/mean.hpp"
-#include "neap/ops/shape/reshape.hpp"
+#include "neap/ops/reduction/sum.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap::ops {
 

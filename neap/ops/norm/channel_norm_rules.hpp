@@ -29,7 +29,7 @@ std::array<Tensor, 3> channel_norm_grad(
 
 /// (n, c, ...) as (n, c, s), after checks. THROWS: ShapeError, ValueError.
 Tensor channel_planes(std::string_view op, const Operand& x, double eps);
-/// Of a vector (c), to broadcast against (n, c, s).
+/// A view of a vector (c) that broadcasts against (n, c, s).
 Tensor by_channel(const Tensor& vector);
 
 }  // namespace neap::ops

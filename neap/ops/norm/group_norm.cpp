@@ -3,7 +3,7 @@
 
 #include "neap/kernels/norm/channel_norm.hpp"
 #include "neap/ops/norm/channel_norm_rules.hpp"
-#include "neap/ops/shape/reshape.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap {
 namespace ops {
@@ -73,5 +73,30 @@ Tensor instance_norm(const Operand& x, const Tensor& weight, const Tensor& bias,
   }
   return ops::norm_by(kName, x, shape[1], weight, bias, eps);
 }
+
+namespace ops {
+
+// Its rules take the statistics for the function of x that they are.
+const Op kGroupNormGrad{
+    .name = "group_norm_grad",
+    .formula =
+        "dx = s (g - mean g - xhat mean(g xhat)), g = dy w; dw = sum of "
+        "dy xhat, db = sum of dy; mean over a sample's channels of a group",
+    .outputs = 3,
+    .infer = infer_channel_norm_grad,
+    .kernel = &kernels::group_norm_grad_kernels,
+    .vjp = vjp_channel_norm_grad,
+    .jvp = jvp_channel_norm_grad,
+    .facts = {
+        .vjp_reads =
+            {{{.inputs = 0b1110}, {.inputs = 0b1111}, {}, {.inputs = 0b0111}}},
+        .donates = 0b11,
+        .sample_axis = SampleAxis::kReduced,
+        .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
+          return moving(args, outputs,
+                        12 * args.inputs[0].shape.element_count());
+        }}};
+
+}  // namespace ops
 
 }  // namespace neap

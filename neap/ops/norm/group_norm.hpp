@@ -1,4 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Group and instance normalisation, and their derivative.
 #pragma once
 
 #include "neap/graph/recorder.hpp"
@@ -24,5 +25,12 @@ NEAP_API Tensor group_norm(const Operand& x, std::int64_t groups,
 /// ValueError for a single element a channel.
 NEAP_API Tensor instance_norm(const Operand& x, const Tensor& weight = {},
                               const Tensor& bias = {}, double eps = 1e-5);
+
+namespace ops {
+
+/// The derivative rules of group_norm, for x of (n, c, s).
+NEAP_API extern const graph::Op kGroupNormGrad;
+
+}  // namespace ops
 
 }  // namespace neap

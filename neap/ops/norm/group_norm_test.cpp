@@ -2,7 +2,6 @@
 #include "neap/ops/norm/group_norm.hpp"
 
 #include "neap/ops/norm/channel_norm_for_test.hpp"
-#include "neap/ops/norm/group_norm_grad.hpp"
 
 namespace neap::testing {
 namespace {
@@ -77,7 +76,7 @@ OpTable group_norm_grad_table() {
   return channel_norm_grad_table("group_norm_grad", ops::kGroupNormGrad, 2);
 }
 
-const Listed kListed(group_norm_table);
+const Listed kGroupNormListed(group_norm_table);
 const Listed kListedInstance(instance_norm_table);
 const Listed kListedGrad(group_norm_grad_table);
 

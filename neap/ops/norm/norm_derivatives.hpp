@@ -24,7 +24,7 @@
 #pragma once
 
 #include "neap/ops/elementwise/arithmetic.hpp"
-#include "neap/ops/shape/expand.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
 
 namespace neap::ops {

@@ -84,7 +84,79 @@ OpTable rms_norm_table() {
   return table;
 }
 
-const Listed kListed(rms_norm_table);
+const Listed kRmsNormListed(rms_norm_table);
+
+// The derivatives for dy, x and perhaps w, in rows.
+struct Cotangents {
+  std::vector<double> dx;
+  std::vector<double> dw;
+};
+
+Cotangents rules(std::span<const HostArray> in) {
+  const std::vector<double>& dy = in[0].values;
+  const std::vector<double>& x = in[1].values;
+  const auto n = static_cast<std::size_t>(in[1].shape.back());
+  const auto length = static_cast<double>(n);
+  Cotangents out{dy, std::vector<double>(n)};
+  for (std::size_t start = 0; n > 0 && start < x.size(); start += n) {
+    double squares = 0.0;
+    for (std::size_t i = 0; i < n; ++i) {
+      squares += x[start + i] * x[start + i] / length;
+    }
+    const double scale = 1.0 / std::sqrt(squares + kEps);
+    double along = 0.0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double xhat = x[start + i] * scale;
+      const double g = dy[start + i] * (in.size() > 2 ? in[2].values[i] : 1.0);
+      out.dw[i] += dy[start + i] * xhat;
+      along += g * xhat / length;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      const double xhat = x[start + i] * scale;
+      const double g = dy[start + i] * (in.size() > 2 ? in[2].values[i] : 1.0);
+      out.dx[start + i] = scale * (g - xhat * along);
+    }
+  }
+  return out;
+}
+
+Tensor rule(Inputs x, std::size_t k) {
+  const kernels::NormGradAttrs wanted{.eps = kEps, .dx = k == 0, .dw = k == 1};
+  const Tensor w = x.size() > 2 ? x[2] : Tensor();
+  const Tensor stats = ops::rms_norm_of(x[1], {}, kEps)[1].detach();
+  return ops::rms_norm_grad(x[0], x[1], stats, w, wanted)[k];
+}
+
+OpTable rms_norm_grad_table() {
+  OpTable table{.name = "rms_norm_grad", .op = &ops::kRmsNormGrad};
+  table.rows = {{.name = "dx, weight",
+                 .fn = [](Inputs x) { return rule(x, 0); },
+                 .inputs = {uniform({2, 3, 5}, -1, 1),
+                            uniform({2, 3, 5}, -2, 2), uniform({5}, 0, 2)},
+                 .reference = [](auto x) { return rules(x).dx; },
+                 .zero_size = {{{0, 5}, {0, 5}, {5}}, {{2, 0}, {2, 0}, {0}}}},
+                {.name = "dx",
+                 .fn = [](Inputs x) { return rule(x, 0); },
+                 .inputs = {uniform({4, 6}, -1, 1), uniform({4, 6}, -2, 2)},
+                 .reference = [](auto x) { return rules(x).dx; }},
+                {.name = "dw",
+                 .fn = [](Inputs x) { return rule(x, 1); },
+                 .inputs = {uniform({4, 6}, -1, 1), uniform({4, 6}, -2, 2)},
+                 .reference = [](auto x) { return rules(x).dw; },
+                 .zero_size = {{{0, 5}, {0, 5}}}}};
+  table.errors = {{.name = "shapes",
+                   .fn =
+                       [](Inputs x) {
+                         return ops::rms_norm_grad(x[0], x[1], x[2], {},
+                                                   {.dx = true})[0];
+                       },
+                   .inputs = {uniform({2, 3}, 0, 1), uniform({2, 3}, 0, 1),
+                              uniform({2, 3}, 0, 1).as(f64)},
+                   .error = typeid(ShapeError)}};
+  return table;
+}
+
+const Listed kRmsNormGradListed(rms_norm_grad_table);
 
 }  // namespace
 }  // namespace neap::testing

@@ -2,7 +2,7 @@
 #include "neap/ops/reduction/any.hpp"
 
 #include "neap/ops/elementwise/comparison.hpp"
-#include "neap/ops/reduction/amax.hpp"
+#include "neap/ops/reduction/extremes.hpp"
 #include "neap/ops/reduction/reduce.hpp"
 #include "neap/ops/reduction/sum.hpp"
 #include "neap/ops/support.hpp"

@@ -23,7 +23,7 @@ std::vector<double> counts(std::span<const HostArray> x) {
 using Call = Tensor (*)(const Operand&, const Shape&, bool);
 using CallAll = Tensor (*)(const Operand&);
 
-// One row over an axis, one over all, one over bool, one with NaN and errors.
+// Rows over an axis, over all, over bool, with NaN, and errors.
 OpTable table_of(const std::string& name, Call over, CallAll over_all,
                  Reference rows, const std::vector<double>& of_all,
                  const std::vector<double>& of_nan) {

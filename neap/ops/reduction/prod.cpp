@@ -9,11 +9,8 @@
 #include "neap/ops/elementwise/fill.hpp"
 #include "neap/ops/reduction/reduce.hpp"
 #include "neap/ops/reduction/sum.hpp"
-#include "neap/ops/shape/expand.hpp"
-#include "neap/ops/shape/narrow.hpp"
-#include "neap/ops/shape/permute.hpp"
-#include "neap/ops/shape/reshape.hpp"
-#include "neap/ops/shape/slice_put.hpp"
+#include "neap/ops/shape/slice.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
 
 namespace neap {

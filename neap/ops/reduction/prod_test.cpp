@@ -6,7 +6,7 @@
 namespace neap::testing {
 namespace {
 
-// Of a (a, b, c): over the middle axis.
+// The product of a (a, b, c) over its middle axis.
 std::vector<double> over_middle(std::span<const HostArray> x) {
   const Shape& shape = x[0].shape;
   std::vector<double> y(static_cast<std::size_t>(shape[0] * shape[2]), 1.0);

@@ -6,7 +6,7 @@
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/elementwise/comparison.hpp"
 #include "neap/ops/elementwise/where.hpp"
-#include "neap/ops/shape/reshape.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
 
 namespace neap::ops {

@@ -23,7 +23,7 @@ std::int64_t reduced_count(const Shape& shape, std::uint64_t mask) noexcept;
 /// 1 / x, but 0 where x is 0, to any order of derivative.
 Tensor inverse_or_zero(const Tensor& x);
 
-/// One flop an input element.
+/// The cost of a flop for each input element.
 graph::Cost cost_of_reduction(const graph::OpArgs& args,
                               std::span<const graph::Spec> outputs);
 

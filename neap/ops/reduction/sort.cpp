@@ -7,7 +7,7 @@
 #include "neap/kernels/reduction/sort.hpp"
 #include "neap/ops/elementwise/fill.hpp"
 #include "neap/ops/indexing/gather.hpp"
-#include "neap/ops/indexing/scatter_add.hpp"
+#include "neap/ops/indexing/scatter.hpp"
 #include "neap/ops/support.hpp"
 
 namespace neap {

@@ -8,7 +8,7 @@
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/reduction/reduce.hpp"
 #include "neap/ops/reduction/sum.hpp"
-#include "neap/ops/shape/expand.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
 
 namespace neap {

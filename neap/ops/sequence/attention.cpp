@@ -7,9 +7,7 @@
 #include "neap/ops/precision.hpp"
 #include "neap/ops/sequence/attention_grad.hpp"
 #include "neap/ops/sequence/attention_rules.hpp"
-#include "neap/ops/shape/expand.hpp"
-#include "neap/ops/shape/permute.hpp"
-#include "neap/ops/shape/reshape.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
 #include "neap/tensor/generator.hpp"
 
@@ -179,7 +177,7 @@ Shape leading_of(const Shape& shape) {
   return Shape(shape.span().first(static_cast<std::size_t>(shape.rank() - 2)));
 }
 
-// What comes before the last two axes as (batch, heads).
+// The axes before the last two, as (batch, heads).
 Shape batch_and_heads(const Shape& leading) {
   if (leading.rank() < 2) {
     return {leading.rank() == 0 ? 1 : leading[0], 1};

@@ -9,10 +9,10 @@
 
 namespace neap {
 
-/// Of scaled_dot_product_attention.
+/// The options of scaled_dot_product_attention.
 struct AttentionOptions {
-  /// What broadcasts to the scores (..., t, s): bool, what a row sees; or of
-  /// q's dtype, added to them. Undefined: none.
+  /// A tensor that broadcasts to the scores (..., t, s): bool, which keys a row
+  /// sees; or of q's dtype, added to the scores. Undefined: none.
   Tensor mask{};
   bool is_causal = false;  // row i sees keys j <= i alone, of what mask leaves
   double dropout = 0.0;    // of the weights, in [0, 1)

@@ -11,8 +11,8 @@ namespace neap::ops {
 NEAP_API extern const graph::Op kAttentionGrad;
 NEAP_API extern const graph::Op kAttentionDropoutGrad;
 
-/// What attention_grad reads of a call of ops::attention: its operands, and its
-/// results without a graph.
+/// The tensors that attention_grad reads of a call of ops::attention: operands,
+/// and results without a graph.
 struct AttentionKept {
   Tensor q{};
   Tensor k{};

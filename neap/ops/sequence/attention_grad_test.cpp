@@ -37,7 +37,7 @@ OpRow row(const char* name, const AttentionCase& of, std::size_t wanted) {
                                 .lse = y[1].detach()},
                                attrs)[wanted];
   };
-  // One batch, and lengths before heads of 1: (1, t, 1, d).
+  // A single batch, and lengths before heads of 1: (1, t, 1, d).
   OpRow row{
       .name = name,
       .fn = gradient,

@@ -13,13 +13,9 @@
 #include "neap/ops/linalg/triangle.hpp"
 #include "neap/ops/norm/causal_softmax.hpp"
 #include "neap/ops/norm/softmax.hpp"
-#include "neap/ops/reduction/amax.hpp"
+#include "neap/ops/reduction/extremes.hpp"
 #include "neap/ops/reduction/sum.hpp"
-#include "neap/ops/shape/expand.hpp"
-#include "neap/ops/shape/permute.hpp"
-#include "neap/ops/shape/reshape.hpp"
-#include "neap/ops/shape/squeeze.hpp"
-#include "neap/ops/shape/transpose.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap::ops {
 namespace {

@@ -97,7 +97,7 @@ class PlainAttention {
   template <class Body>
   void for_each(const Body& body) const {
     for (std::int64_t row = 0; row < heads_ * rows_; ++row) {
-      // Where heads share keys, as many rows do.
+      // Heads that share keys share as many rows.
       const std::int64_t each =
           heads_ / std::max<std::int64_t>(heads_of(k_.shape), 1);
       const std::int64_t first = row / rows_ / each * keys_;

@@ -6,13 +6,9 @@
 #include "neap/ops/linalg/matmul.hpp"
 #include "neap/ops/operators.hpp"
 #include "neap/ops/precision.hpp"
-#include "neap/ops/sequence/gru_grad.hpp"
-#include "neap/ops/sequence/recurrent_rules.hpp"
+#include "neap/ops/sequence/recurrent_grads.hpp"
 #include "neap/ops/shape/concat.hpp"
-#include "neap/ops/shape/contiguous.hpp"
-#include "neap/ops/shape/narrow.hpp"
-#include "neap/ops/shape/reshape.hpp"
-#include "neap/ops/shape/transpose.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap {
 namespace ops {
@@ -27,7 +23,7 @@ void infer_gru(const OpArgs& args, std::span<Spec> out) {
                      : Shape{0};
 }
 
-// What a step was.
+// The values of a step.
 struct Cell {
   Tensor from_h, r, z, n, before;
 
@@ -214,5 +210,32 @@ Tensor gru_cell(const Operand& x, const Tensor& h,
   const ops::AtSite here(x);
   return gru(reshape(x, {1, value.size(0), value.size(1)}), weights, h).h;
 }
+
+namespace ops {
+
+const Op kGruGrad{
+    .name = "gru_grad",
+    .formula =
+        "dn = dh (1 - z) (1 - n^2), dz = dh (h_(t-1) - n) z (1 - z), dr = dn "
+        "(h w_hn^T + b_hn) r (1 - r); dh_(t-1) = dy + dh z + dr w_hr + dz w_hz "
+        "+ dn r w_hn",
+    .outputs = 2,
+    .infer =
+        [](const OpArgs& args, std::span<Spec> out) {
+          infer_recurrent_grad(args, {.gates = 3, .columns = 4}, out);
+        },
+    .kernel = &kernels::gru_grad_kernels,
+    .facts = {.donates = 0b1,
+              .sample_axis = SampleAxis::kMixed,
+              .cost = recurrent_grad_cost}};
+
+std::array<Tensor, 2> gru_grad(RecurrentGradInputs in,
+                               const RecurrentGradAttrs& attrs) {
+  std::array<Tensor, 2> out;
+  call_recurrent_grad(kGruGrad, std::move(in), attrs, out);
+  return out;
+}
+
+}  // namespace ops
 
 }  // namespace neap

@@ -1,4 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Gated recurrent units over a sequence.
 #pragma once
 
 #include "neap/ops/sequence/recurrent.hpp"
@@ -23,7 +24,7 @@ NEAP_API extern const graph::Op kGru;
 NEAP_API RecurrentResult gru(const Operand& x, const RecurrentWeights& weights,
                              const Tensor& h0 = {}, bool is_reverse = false);
 
-/// One step: x (b, features), gives h. THROWS: as gru.
+/// A single step: x (b, features), gives h. THROWS: as gru.
 NEAP_API Tensor gru_cell(const Operand& x, const Tensor& h,
                          const RecurrentWeights& weights);
 

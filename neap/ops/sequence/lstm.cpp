@@ -7,13 +7,9 @@
 #include "neap/ops/linalg/matmul.hpp"
 #include "neap/ops/operators.hpp"
 #include "neap/ops/precision.hpp"
-#include "neap/ops/sequence/lstm_grad.hpp"
-#include "neap/ops/sequence/recurrent_rules.hpp"
+#include "neap/ops/sequence/recurrent_grads.hpp"
 #include "neap/ops/shape/concat.hpp"
-#include "neap/ops/shape/contiguous.hpp"
-#include "neap/ops/shape/narrow.hpp"
-#include "neap/ops/shape/reshape.hpp"
-#include "neap/ops/shape/transpose.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap {
 namespace ops {
@@ -28,7 +24,7 @@ void infer_lstm(const OpArgs& args, std::span<Spec> out) {
   out[3].shape = {attrs.keeps ? y[0] : 1, y[1], y[2]};
 }
 
-// What a step was: its gates after sigmoid and tanh, and c around it.
+// The values of a step: its gates after sigmoid and tanh, and c around it.
 struct Cell {
   Tensor i, f, g, o, c_before, tanh_c;
 
@@ -40,7 +36,7 @@ struct Cell {
         c_before(std::move(before)),
         tanh_c(tanh(c)) {}
 
-  /// From d gates after sigmoid and tanh (or back) to before.
+  /// Takes d gates after sigmoid and tanh to before (or back).
   Tensor slopes(const Tensor& di, const Tensor& df, const Tensor& dg,
                 const Tensor& d_o) const {
     return concat({di * (i * (1.0 - i)), df * (f * (1.0 - f)),
@@ -202,5 +198,33 @@ LstmState lstm_cell(const Operand& x, const LstmState& state,
   return lstm(reshape(x, {1, value.size(0), value.size(1)}), weights, state)
       .state;
 }
+
+namespace ops {
+
+const Op kLstmGrad{
+    .name = "lstm_grad",
+    .formula =
+        "dh = dy_t + d gates_(t+1) w_hh, dc = dc_(t+1) f_(t+1) + dh o (1 - "
+        "tanh(c)^2); di = dc g i (1 - i), df = dc c_(t-1) f (1 - f), dg = dc i "
+        "(1 - g^2), do = dh tanh(c) o (1 - o)",
+    .outputs = 3,
+    .infer =
+        [](const OpArgs& args, std::span<Spec> out) {
+          infer_recurrent_grad(args, {.gates = 4, .columns = 4, .states = 2},
+                               out);
+        },
+    .kernel = &kernels::lstm_grad_kernels,
+    .facts = {.donates = 0b1,
+              .sample_axis = SampleAxis::kMixed,
+              .cost = recurrent_grad_cost}};
+
+std::array<Tensor, 3> lstm_grad(RecurrentGradInputs in,
+                                const RecurrentGradAttrs& attrs) {
+  std::array<Tensor, 3> out;
+  call_recurrent_grad(kLstmGrad, std::move(in), attrs, out);
+  return out;
+}
+
+}  // namespace ops
 
 }  // namespace neap

@@ -1,4 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Long short-term memory over a sequence.
 #pragma once
 
 #include "neap/ops/sequence/recurrent.hpp"
@@ -36,7 +37,7 @@ struct LstmResult {
 NEAP_API LstmResult lstm(const Operand& x, const RecurrentWeights& weights,
                          const LstmState& state = {}, bool is_reverse = false);
 
-/// One step: x (b, features). THROWS: as lstm.
+/// A single step: x (b, features). THROWS: as lstm.
 NEAP_API LstmState lstm_cell(const Operand& x, const LstmState& state,
                              const RecurrentWeights& weights);
 

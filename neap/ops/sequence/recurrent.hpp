@@ -11,9 +11,9 @@
 
 namespace neap {
 
-/// What a recurrent layer learns: w_ih (gates h, features), w_hh (gates h, h),
-/// and two biases (gates h), both or none of them. The order of the gates is
-/// PyTorch's.
+/// The parameters of a recurrent layer: w_ih (gates h, features), w_hh (gates
+/// h, h), and two biases (gates h), both or none of them. The order of the
+/// gates is PyTorch's.
 struct RecurrentWeights {
   Tensor w_ih;
   Tensor w_hh;

@@ -4,14 +4,10 @@
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/elementwise/fill.hpp"
 #include "neap/ops/linalg/matmul.hpp"
-#include "neap/ops/linalg/matmul_add.hpp"
 #include "neap/ops/precision.hpp"
 #include "neap/ops/reduction/sum.hpp"
 #include "neap/ops/shape/concat.hpp"
-#include "neap/ops/shape/contiguous.hpp"
-#include "neap/ops/shape/narrow.hpp"
-#include "neap/ops/shape/reshape.hpp"
-#include "neap/ops/shape/transpose.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap::ops {
 

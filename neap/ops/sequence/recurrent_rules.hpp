@@ -34,7 +34,7 @@ void infer_recurrent(const OpArgs& args, const RecurrentCounts& counts,
 void infer_recurrent_grad(const OpArgs& args, const RecurrentCounts& counts,
                           std::span<Spec> out);
 
-/// Of the products.
+/// The cost of the products.
 Cost recurrent_cost(const OpArgs& args, std::span<const Spec> outputs);
 Cost recurrent_grad_cost(const OpArgs& args, std::span<const Spec> outputs);
 
@@ -78,11 +78,11 @@ class StepOrder {
   bool is_reverse_;
 };
 
-/// Of (T, b, ...) what stands at a time; undefined of nothing.
+/// The part of (T, b, ...) at a time; undefined of an undefined tensor.
 Tensor at_time(const Tensor& x, std::int64_t time);
 /// Columns [first, first + 1) of `count` equal ones of (b, ...), likewise.
 Tensor column(const Tensor& x, std::int64_t first, std::int64_t count);
-/// Of x's dtype and space.
+/// Zeros of x's dtype and space.
 Tensor zeros_of(const Shape& shape, const Tensor& x);
 
 /// Sets the cotangents of x, w_ih, w_hh and the bias from those of the gates,
@@ -96,7 +96,7 @@ void set_weight_cotangents(VjpContext& c, const Tensor& dgates,
 /// The tangent of x w_ih^T + the last columns of the bias for all steps, (T, b,
 /// gates h); zeros where there is none.
 Tensor input_tangent(const JvpContext& c, std::int64_t gates);
-/// What the tangent of w_hh gives to h w_hh^T, likewise.
+/// The part of the tangent of h w_hh^T that w_hh gives, likewise.
 Tensor weight_tangent(const JvpContext& c, std::int64_t gates);
 
 }  // namespace neap::ops

@@ -7,7 +7,7 @@
 
 #include "neap/ops/sequence/recurrent.hpp"
 #include "neap/ops/shape/concat.hpp"
-#include "neap/ops/shape/reshape.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/testing/op_table.hpp"
 
 namespace neap::testing {
@@ -18,7 +18,7 @@ inline double logistic(double x) {
   return 1.0 / (1.0 + std::exp(-x));
 }
 
-/// One network over a sequence: what each step makes of one unit of one sample.
+/// A network over a sequence: how each step computes one unit of one sample.
 struct PlainNet {
   std::int64_t gates = 1;
   bool has_c = false;
@@ -254,7 +254,7 @@ inline std::vector<ErrorRow> recurrent_errors(std::int64_t gates,
 using RecurrentCell = Tensor (*)(const Tensor& x, const Tensor& h,
                                  const RecurrentWeights& weights);
 
-/// Of the composite that is one step of a network with one state.
+/// The table of the composite that is one step of a network with one state.
 inline OpTable recurrent_cell_table(const char* name, const PlainNet& net,
                                     RecurrentCell cell) {
   const std::int64_t rows = net.gates * 2;

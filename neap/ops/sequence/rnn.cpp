@@ -8,18 +8,15 @@
 #include "neap/ops/linalg/matmul.hpp"
 #include "neap/ops/operators.hpp"
 #include "neap/ops/precision.hpp"
-#include "neap/ops/sequence/recurrent_rules.hpp"
-#include "neap/ops/sequence/rnn_grad.hpp"
+#include "neap/ops/sequence/recurrent_grads.hpp"
 #include "neap/ops/shape/concat.hpp"
-#include "neap/ops/shape/contiguous.hpp"
-#include "neap/ops/shape/reshape.hpp"
-#include "neap/ops/shape/transpose.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap {
 namespace ops {
 namespace {
 
-// From a derivative by the sum to one by h = y, or back.
+// Takes a derivative by the sum to one by h = y, or back.
 Tensor sloped(const Tensor& d, const Tensor& y, bool is_relu) {
   return is_relu ? where(le(y, 0.0), 0.0, d) : d * (1.0 - square(y));
 }
@@ -136,5 +133,28 @@ Tensor rnn_cell(const Operand& x, const Tensor& h,
              {.nonlinearity = nonlinearity})
       .h;
 }
+
+namespace ops {
+
+const Op kRnnGrad{
+    .name = "rnn_grad",
+    .formula =
+        "dh = dy_t + ds_(t+1) w_hh; ds = dh (1 - y^2), or dh where y > 0",
+    .outputs = 2,
+    .infer = [](const OpArgs& args,
+                std::span<Spec> out) { infer_recurrent_grad(args, {}, out); },
+    .kernel = &kernels::rnn_grad_kernels,
+    .facts = {.donates = 0b100,
+              .sample_axis = SampleAxis::kMixed,
+              .cost = recurrent_grad_cost}};
+
+std::array<Tensor, 2> rnn_grad(RecurrentGradInputs in,
+                               const RecurrentGradAttrs& attrs) {
+  std::array<Tensor, 2> out;
+  call_recurrent_grad(kRnnGrad, std::move(in), attrs, out);
+  return out;
+}
+
+}  // namespace ops
 
 }  // namespace neap

@@ -1,4 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Elman's recurrent network over a sequence.
 #pragma once
 
 #include "neap/ops/sequence/recurrent.hpp"
@@ -29,7 +30,7 @@ NEAP_API RecurrentResult rnn(const Operand& x, const RecurrentWeights& weights,
                              const Tensor& h0 = {},
                              const RnnOptions& options = {});
 
-/// One step: x (b, features), gives h. THROWS: as rnn.
+/// A single step: x (b, features), gives h. THROWS: as rnn.
 NEAP_API Tensor rnn_cell(const Operand& x, const Tensor& h,
                          const RecurrentWeights& weights,
                          Nonlinearity nonlinearity = Nonlinearity::kTanh);

@@ -5,13 +5,13 @@
 
 namespace neap {
 
-/// Which elements of a row make a pair.
+/// The choice of elements that make a pair.
 enum class RotaryPairs : std::uint8_t {
   kHalves,       // j and d / 2 + j: GPT-NeoX, LLaMA as Hugging Face has it
   kInterleaved,  // 2 j and 2 j + 1: RoFormer, LLaMA as Meta has it
 };
 
-/// Of rotary_embedding.
+/// The options of rotary_embedding.
 struct RotaryOptions {
   double base = 10000.0;
   RotaryPairs pairs = RotaryPairs::kHalves;

@@ -2,10 +2,8 @@
 #include "neap/ops/shape/concat.hpp"
 
 #include "neap/kernels/shape/concat.hpp"
-#include "neap/ops/shape/expand.hpp"
-#include "neap/ops/shape/reshape.hpp"
 #include "neap/ops/shape/slice.hpp"
-#include "neap/ops/shape/squeeze.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
 
 namespace neap {
@@ -15,7 +13,8 @@ namespace {
 using kernels::AxisAttrs;
 using kernels::SliceAttrs;
 
-// Of one call; more are joined in groups first (a node counts in 16 bits).
+// The most inputs of one call; more are joined in groups first (a node counts
+// in 16 bits).
 constexpr std::size_t kMostInputs = 4096;
 
 void infer_concat(const OpArgs& args, std::span<Spec> out) {

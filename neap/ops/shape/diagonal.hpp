@@ -1,12 +1,15 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Diagonals of matrices, and matrices from diagonals.
 #pragma once
 
 #include "neap/graph/recorder.hpp"
+#include "neap/kernels/shape/diagonal_put.hpp"
 
 namespace neap {
 
 namespace ops {
 NEAP_API extern const graph::Op kDiagonal;
+NEAP_API extern const graph::Op kDiagonalPut;
 }  // namespace ops
 
 /// A view of a diagonal of two axes, which go; it becomes the last axis. An
@@ -16,8 +19,17 @@ NEAP_API extern const graph::Op kDiagonal;
 NEAP_API Tensor diagonal(const Operand& x, std::int64_t offset = 0,
                          std::int64_t axis1 = 0, std::int64_t axis2 = 1);
 
-/// Of a matrix its diagonal, a view; of a vector the square matrix that has it
-/// as its diagonal. THROWS: ShapeError for other ranks.
+/// The diagonal of a matrix, a view; or the square matrix that has a vector as
+/// its diagonal. THROWS: ShapeError for other ranks.
 NEAP_API Tensor diag(const Operand& x, std::int64_t offset = 0);
+
+namespace ops {
+
+/// Zeros, with g (.., n) on the diagonal that `attrs` names: the cotangent of
+/// diagonal.
+NEAP_API Tensor diagonal_put(const Operand& g,
+                             const kernels::DiagonalAttrs& attrs);
+
+}  // namespace ops
 
 }  // namespace neap

@@ -5,8 +5,8 @@
 #include "neap/kernels/shape/flip.hpp"
 #include "neap/ops/shape/axes.hpp"
 #include "neap/ops/shape/concat.hpp"
-#include "neap/ops/shape/reshape.hpp"
 #include "neap/ops/shape/slice.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
 
 namespace neap {

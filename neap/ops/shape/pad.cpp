@@ -3,9 +3,9 @@
 
 #include "neap/kernels/shape/pad.hpp"
 #include "neap/ops/shape/concat.hpp"
-#include "neap/ops/shape/expand.hpp"
 #include "neap/ops/shape/flip.hpp"
 #include "neap/ops/shape/slice.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
 
 namespace neap {
@@ -109,7 +109,7 @@ namespace {
 
 // The axes of `pads` are counted from the start now.
 Tensor pad_by(const Tensor& x, const PadAttrs& pads, PadMode mode) {
-  // What is taken away goes first.
+  // Negative padding goes first.
   Tensor y = x;
   PadAttrs attrs = pads;
   bool grows = false;

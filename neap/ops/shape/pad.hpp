@@ -9,7 +9,7 @@ namespace ops {
 NEAP_API extern const graph::Op kPad;
 }  // namespace ops
 
-/// What stands in the new elements, with x = [a b c d] padded by 2 on each
+/// The values of the new elements, shown for x = [a b c d] padded by 2 on each
 /// side.
 enum class PadMode : std::uint8_t {
   kConstant,   // v v a b c d v v

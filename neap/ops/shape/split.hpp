@@ -9,13 +9,13 @@ namespace neap {
 // Views of the parts of x along one axis. A backward through all of them costs
 // what x holds, however many they are.
 
-/// Of `size` positions each; the last has what is left.
+/// Views of `size` positions each; the last has what is left.
 /// THROWS: ShapeError for a bad axis; ValueError unless size > 0.
 NEAP_API memory::Vector<Tensor> split(const Operand& x, std::int64_t size,
                                       std::int64_t axis = 0);
 
-/// Of so many positions each. THROWS: ShapeError for a bad axis or unless the
-/// sizes, none of them negative, add up to its extent.
+/// Views of so many positions each. THROWS: ShapeError for a bad axis or unless
+/// the sizes, none of them negative, add up to its extent.
 NEAP_API memory::Vector<Tensor> split(const Operand& x,
                                       std::span<const std::int64_t> sizes,
                                       std::int64_t axis = 0);
@@ -28,7 +28,7 @@ NEAP_API memory::Vector<Tensor> split(const Operand& x,
 NEAP_API memory::Vector<Tensor> chunk(const Operand& x, std::int64_t count,
                                       std::int64_t axis = 0);
 
-/// One for each position; the axis goes. THROWS: ShapeError for a bad axis.
+/// A view for each position; the axis goes. THROWS: ShapeError for a bad axis.
 NEAP_API memory::Vector<Tensor> unbind(const Operand& x, std::int64_t axis = 0);
 
 }  // namespace neap

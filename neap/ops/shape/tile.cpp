@@ -1,8 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/shape/tile.hpp"
 
-#include "neap/ops/shape/expand.hpp"
-#include "neap/ops/shape/reshape.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
 
 namespace neap {
@@ -14,7 +13,7 @@ void check_times(std::string_view op, std::int64_t times) {
   }
 }
 
-// Of any rank, since the axes before and behind are taken as one each. With
+// Takes any rank, since the axes before and behind are taken as one each. With
 // `in_place` each position is repeated, else the whole axis. One copy is made,
 // by the last reshape.
 Tensor repeated(const Tensor& x, int axis, std::int64_t times, bool in_place) {

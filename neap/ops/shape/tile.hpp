@@ -10,7 +10,7 @@ namespace neap {
 /// THROWS: ShapeError for fewer, or for a negative one.
 NEAP_API Tensor repeat(const Operand& x, const Shape& times);
 
-/// As repeat; where there are fewer numbers they are for the last axes.
+/// The same as repeat; fewer numbers than axes are for the last axes.
 NEAP_API Tensor tile(const Operand& x, const Shape& times);
 
 /// Every position of an axis `times` times in place. THROWS: ShapeError for a
