@@ -70,6 +70,19 @@ void add_errors(OpTable& table) {
        .error = typeid(ValueError)});
 }
 
+// (b, T, features) as (T, b, features).
+HostArray time_first(const HostArray& x) {
+  HostArray out{{x.shape[1], x.shape[0], x.shape[2]}, {}};
+  const std::int64_t width = x.shape[2];
+  for (std::int64_t t = 0; t < x.shape[1]; ++t) {
+    for (std::int64_t b = 0; b < x.shape[0]; ++b) {
+      const auto row = x.values.begin() + (b * x.shape[1] + t) * width;
+      out.values.insert(out.values.end(), row, row + width);
+    }
+  }
+  return out;
+}
+
 OpTable lstm_table() {
   OpTable table{.name = "lstm",
                 .op = &ops::kLstm,
@@ -86,15 +99,7 @@ OpTable lstm_table() {
        .reference =
            [](std::span<const HostArray> in) {
              std::vector<HostArray> all(in.begin(), in.end());
-             all[0].shape = {3, 2, 2};
-             for (std::size_t t = 0; t < 3; ++t) {
-               for (std::size_t b = 0; b < 2; ++b) {
-                 for (std::size_t k = 0; k < 2; ++k) {
-                   all[0].values[(t * 2 + b) * 2 + k] =
-                       in[0].values[(b * 3 + t) * 2 + k];
-                 }
-               }
-             }
+             all[0] = time_first(in[0]);
              all.push_back({Shape{8}, Numbers(8)});
              all.push_back({Shape{8}, Numbers(8)});
              Numbers y = plain(kPlain, all, false, false);
