@@ -25,10 +25,8 @@ Tensor own(const Tensor& tensor, const char* name) {
 }
 
 Shape sample_of(const Tensor& rows) {
-  Shape shape;
-  for (int axis = 1; axis < rows.rank(); ++axis) {
-    shape.push_back(rows.size(axis));
-  }
+  Shape shape = rows.shape();
+  shape.erase(0);
   return shape;
 }
 

@@ -27,28 +27,17 @@ using CurvatureBy = Tensor (*)(const Tensor& v, const A& attrs);
 template <class A, SlopeBy<A> kSlope, CurvatureBy<A> kCurvature>
 void vjp_by(VjpContext& c) {
   const A attrs = c.attrs<A>();
-  if (c.needs(1)) {
-    c.set(1,
-          mul(mul(kCurvature(c.input(1), attrs), c.input(0)), c.cotangent()));
-  }
-  if (c.needs(0)) {
-    c.set(0, kSlope(c.take_cotangent(), c.input(1), attrs));
-  }
+  set_slope_cotangents(
+      c, [&](const Operand& g, const Tensor& v) { return kSlope(g, v, attrs); },
+      [&](const Tensor& v) { return kCurvature(v, attrs); });
 }
 
 template <class A, SlopeBy<A> kSlope, CurvatureBy<A> kCurvature>
 void jvp_by(JvpContext& c) {
   const A attrs = c.attrs<A>();
-  Tensor d;
-  if (c.tangent(0).defined()) {
-    d = kSlope(c.tangent(0), c.input(1), attrs);
-  }
-  if (c.tangent(1).defined()) {
-    d = add_defined(
-        std::move(d),
-        mul(mul(kCurvature(c.input(1), attrs), c.input(0)), c.tangent(1)));
-  }
-  c.set(0, std::move(d));
+  set_slope_tangent(
+      c, [&](const Operand& g, const Tensor& v) { return kSlope(g, v, attrs); },
+      [&](const Tensor& v) { return kCurvature(v, attrs); });
 }
 
 Tensor elu_curvature(const Tensor& y, const EluAttrs&) {

@@ -150,7 +150,7 @@ namespace {
 
 void compute_over(const graph::Op& op, const Tensor& dst,
                   const Operand& other) {
-  const ops::Operands both(op.name.data(), {dst, other.site()}, other);
+  const ops::Operands both(op.name, {dst, other.site()}, other);
   compute_into(dst, op, {both.a(), both.b()});
 }
 

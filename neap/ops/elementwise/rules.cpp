@@ -1,8 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/elementwise/rules.hpp"
 
-#include "neap/ops/elementwise/arithmetic.hpp"
-
 namespace neap::ops {
 
 void slope_vjp_from_input(VjpContext& c) {
@@ -24,27 +22,11 @@ void slope_jvp_from_output(JvpContext& c) {
 }
 
 void slope_vjp(VjpContext& c) {
-  const Op& op = c.op();
-  const Tensor v = c.input(1);
-  if (c.needs(1)) {
-    c.set(1, mul(mul(op.curvature(v), c.input(0)), c.cotangent()));
-  }
-  if (c.needs(0)) {
-    c.set(0, op.slope(c.take_cotangent(), v));
-  }
+  set_slope_cotangents(c, c.op().slope, c.op().curvature);
 }
 
 void slope_jvp(JvpContext& c) {
-  const Op& op = c.op();
-  Tensor d;
-  if (c.tangent(0).defined()) {
-    d = op.slope(c.tangent(0), c.input(1));
-  }
-  if (c.tangent(1).defined()) {
-    d = add_defined(std::move(d), mul(mul(op.curvature(c.input(1)), c.input(0)),
-                                      c.tangent(1)));
-  }
-  c.set(0, std::move(d));
+  set_slope_tangent(c, c.op().slope, c.op().curvature);
 }
 
 }  // namespace neap::ops

@@ -15,6 +15,7 @@
 // A slope uses dy once: the op that is given it may take over its memory.
 #pragma once
 
+#include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/support.hpp"
 
 namespace neap::ops {
@@ -25,6 +26,34 @@ void slope_vjp_from_output(VjpContext& c);
 void slope_jvp_from_output(JvpContext& c);
 void slope_vjp(VjpContext& c);
 void slope_jvp(JvpContext& c);
+
+/// slope_vjp and slope_jvp for any two functions, slope(dy, v) and
+/// curvature(v): those of ops whose slopes need their attributes.
+template <class Slope, class Curvature>
+void set_slope_cotangents(VjpContext& c, const Slope& slope,
+                          const Curvature& curvature) {
+  const Tensor v = c.input(1);
+  if (c.needs(1)) {
+    c.set(1, mul(mul(curvature(v), c.input(0)), c.cotangent()));
+  }
+  if (c.needs(0)) {
+    c.set(0, slope(c.take_cotangent(), v));
+  }
+}
+template <class Slope, class Curvature>
+void set_slope_tangent(JvpContext& c, const Slope& slope,
+                       const Curvature& curvature) {
+  const Tensor& v = c.input(1);
+  Tensor d;
+  if (c.tangent(0).defined()) {
+    d = slope(c.tangent(0), v);
+  }
+  if (c.tangent(1).defined()) {
+    d = add_defined(std::move(d),
+                    mul(mul(curvature(v), c.input(0)), c.tangent(1)));
+  }
+  c.set(0, std::move(d));
+}
 
 inline constexpr graph::Facts kSlopeFacts{
     .vjp_reads = {{{.inputs = 0b10}, {.inputs = 0b11}}}, .donates = 0b11};

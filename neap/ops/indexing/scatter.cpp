@@ -90,14 +90,13 @@ namespace ops {
 namespace {
 
 void infer_scatter_add(const OpArgs& args, std::span<Spec> out) {
-  check_signed("scatter_add", args.inputs[0].dtype);
+  check_signed(args.name, args.inputs[0].dtype);
   infer_scatter(args, out);
 }
 
 void vjp_scatter_add(VjpContext& c) {
   if (c.needs(2)) {
-    c.set(2, gather_checked(c.cotangent(),
-                            static_cast<int>(c.attrs<AxisAttrs>().axis),
+    c.set(2, gather_checked(c.cotangent(), axis_of(c.attrs<AxisAttrs>()),
                             c.input(1)));
   }
   if (c.needs(0)) {
@@ -112,7 +111,7 @@ void jvp_scatter_add(JvpContext& c) {
     c.set(0, dx);
     return;
   }
-  const int axis = static_cast<int>(c.attrs<AxisAttrs>().axis);
+  const int axis = axis_of(c.attrs<AxisAttrs>());
   c.set(0, dx.defined() ? scatter_add_checked(dx, axis, c.input(1), dsrc)
                         : scatter_add_checked(
                               filled(c.input_spec(0), 0.0, CallSite::here()),
@@ -159,8 +158,8 @@ namespace {
 
 void infer_take(const OpArgs& args, std::span<Spec> out) {
   const Spec& g = args.inputs[0];
-  check_computes("scatter_take", g.dtype);
-  check_index_shape("scatter_take", g, args.inputs[1],
+  check_computes(args.name, g.dtype);
+  check_index_shape(args.name, g, args.inputs[1],
                     axis_of(args.attrs.as<AxisAttrs>()));
   out[0].dtype = out[1].dtype = g.dtype;
   out[0].shape = g.shape;

@@ -14,28 +14,37 @@ namespace ops {
 
 using kernels::AxisAttrs;
 
+namespace {
+
+Tensor total(const Tensor& x, const AxisAttrs& attrs) {
+  return sum_axes(x, axis_bit(static_cast<int>(attrs.axis)));
+}
+
+template <int kFlops>  // an output element
+Cost cost_of(const OpArgs& args, std::span<const Spec> outputs) {
+  return moving(args, outputs, kFlops * outputs[0].shape.element_count());
+}
+
+}  // namespace
+
 // The Jacobian is symmetric: one rule serves both directions.
-const Op kSoftmax{
-    .name = "softmax",
-    .formula = "y = e^x / sum e^x; dx = y (dy - sum(dy y))",
-    .infer = infer_floating,
-    .kernel = &kernels::softmax_kernels,
-    .vjp =
-        [](VjpContext& c) {
-          c.set(0, softmax_grad(c.take_cotangent(), c.output(),
-                                c.attrs<AxisAttrs>().axis));
-        },
-    .jvp =
-        [](JvpContext& c) {
-          c.set(0, softmax_grad(c.tangent(), c.output(),
-                                c.attrs<AxisAttrs>().axis));
-        },
-    .facts = {.vjp_reads = {{{.outputs = 0b1}}},
-              .donates = 0b1,
-              .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
-                return moving(args, outputs,
-                              4 * outputs[0].shape.element_count());
-              }}};
+const Op kSoftmax{.name = "softmax",
+                  .formula = "y = e^x / sum e^x; dx = y (dy - sum(dy y))",
+                  .infer = infer_floating,
+                  .kernel = &kernels::softmax_kernels,
+                  .vjp =
+                      [](VjpContext& c) {
+                        c.set(0, softmax_grad(c.take_cotangent(), c.output(),
+                                              c.attrs<AxisAttrs>().axis));
+                      },
+                  .jvp =
+                      [](JvpContext& c) {
+                        c.set(0, softmax_grad(c.tangent(), c.output(),
+                                              c.attrs<AxisAttrs>().axis));
+                      },
+                  .facts = {.vjp_reads = {{{.outputs = 0b1}}},
+                            .donates = 0b1,
+                            .cost = cost_of<4>}};
 
 }  // namespace ops
 
@@ -55,11 +64,10 @@ namespace {
 // other.
 Tensor along_y(const Tensor& g, const Tensor& y, const Tensor& d,
                const AxisAttrs& attrs, bool is_transposed) {
-  const std::uint64_t axis = axis_bit(static_cast<int>(attrs.axis));
-  Tensor own = mul(d, sub(g, sum_axes(mul(g, y), axis)));
+  Tensor own = mul(d, sub(g, total(mul(g, y), attrs)));
   const Tensor& outer = is_transposed ? g : y;
   const Tensor& inner = is_transposed ? y : g;
-  return sub(std::move(own), mul(outer, sum_axes(mul(inner, d), axis)));
+  return sub(std::move(own), mul(outer, total(mul(inner, d), attrs)));
 }
 
 }  // namespace
@@ -96,16 +104,11 @@ const Op kSoftmaxGrad{
         },
     .facts = {.vjp_reads = {{{.inputs = 0b10}, {.inputs = 0b11}}},
               .donates = 0b11,
-              .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
-                return moving(args, outputs,
-                              4 * outputs[0].shape.element_count());
-              }}};
+              .cost = cost_of<4>}};
 
 Tensor softmax_grad(const Operand& g, const Operand& y, std::int64_t axis) {
   return graph::apply(kSoftmaxGrad, {g, y}, AxisAttrs{axis});
 }
-
-namespace {}  // namespace
 
 const Op kLogSoftmax{
     .name = "log_softmax",
@@ -120,15 +123,12 @@ const Op kLogSoftmax{
     .jvp =
         [](JvpContext& c) {
           const Tensor& dx = c.tangent();
-          const auto axis = static_cast<int>(c.attrs<AxisAttrs>().axis);
-          c.set(0, sub(dx, sum_axes(mul(exp(c.output()), dx), axis_bit(axis))));
+          c.set(0,
+                sub(dx, total(mul(exp(c.output()), dx), c.attrs<AxisAttrs>())));
         },
     .facts = {.vjp_reads = {{{.outputs = 0b1}}},
               .donates = 0b1,
-              .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
-                return moving(args, outputs,
-                              4 * outputs[0].shape.element_count());
-              }}};
+              .cost = cost_of<4>}};
 
 }  // namespace ops
 
@@ -142,13 +142,9 @@ Tensor log_softmax(const Operand& x, std::int64_t axis) {
 namespace ops {
 namespace {
 
-Tensor total(const Tensor& x, const AxisAttrs& attrs) {
-  return sum_axes(x, axis_bit(static_cast<int>(attrs.axis)));
-}
-
 // The derivative by y in the direction d, and its own transpose.
-Tensor along_y(const Tensor& g, const Tensor& y, const Tensor& d,
-               const AxisAttrs& attrs) {
+Tensor along_log(const Tensor& g, const Tensor& y, const Tensor& d,
+                 const AxisAttrs& attrs) {
   return neg(mul(mul(exp(y), d), total(g, attrs)));
 }
 
@@ -167,7 +163,7 @@ const Op kLogSoftmaxGrad{
             c.set(0, sub(u, total(mul(exp(c.input(1)), u), attrs)));
           }
           if (c.needs(1)) {
-            c.set(1, along_y(c.input(0), c.input(1), u, attrs));
+            c.set(1, along_log(c.input(0), c.input(1), u, attrs));
           }
         },
     .jvp =
@@ -180,16 +176,13 @@ const Op kLogSoftmaxGrad{
           }
           if (c.tangent(1).defined()) {
             d = add_defined(std::move(d),
-                            along_y(c.input(0), y, c.tangent(1), attrs));
+                            along_log(c.input(0), y, c.tangent(1), attrs));
           }
           c.set(0, std::move(d));
         },
     .facts = {.vjp_reads = {{{.inputs = 0b10}, {.inputs = 0b11}}},
               .donates = 0b11,
-              .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
-                return moving(args, outputs,
-                              3 * outputs[0].shape.element_count());
-              }}};
+              .cost = cost_of<3>}};
 
 Tensor log_softmax_grad(const Operand& g, const Operand& y, std::int64_t axis) {
   return graph::apply(kLogSoftmaxGrad, {g, y}, AxisAttrs{axis});

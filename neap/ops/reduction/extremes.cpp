@@ -18,19 +18,28 @@ namespace {
 
 using kernels::ReduceAttrs;
 
-void infer_extreme(const OpArgs& args, std::span<Spec> out) {
+// `has_default`: there is something to choose of no elements.
+void infer_choice(const OpArgs& args, std::span<Spec> out, bool has_default) {
   infer_same(args, out);
   if (out[0].dtype != u8 && out[0].dtype != boolean) {
     check_signed(args.name, out[0].dtype);
   }
-  const std::uint64_t axes = args.attrs.as<ReduceAttrs>().axes;
   const Shape& shape = args.inputs[0].shape;
-  out[0].shape = reduced(shape, axes);
+  out[0].shape = reduced(shape, args.attrs.as<ReduceAttrs>().axes);
   if (shape.element_count() == 0 && out[0].shape.element_count() != 0 &&
-      out[0].dtype != boolean) {
+      !has_default) {
     raise<ValueError>("{}: shape {} has no element to choose from", args.name,
                       format_shape(shape));
   }
+}
+
+void infer_extreme(const OpArgs& args, std::span<Spec> out) {
+  infer_choice(args, out, args.inputs[0].dtype == boolean);
+}
+
+void infer_position(const OpArgs& args, std::span<Spec> out) {
+  infer_choice(args, out, false);
+  out[0].dtype = i64;
 }
 
 // 1 / n where x is one of the n chosen elements, else 0.
@@ -56,7 +65,7 @@ constexpr graph::Facts kFacts = {
     .cost = cost_of_reduction};
 
 Tensor extreme_axes(const Op& op, const Operand& x, std::uint64_t axes) {
-  return axes == 0 ? tensor_of(op.name.data(), x)
+  return axes == 0 ? tensor_of(op.name, x)
                    : graph::apply(op, {x}, ReduceAttrs{axes});
 }
 
@@ -146,20 +155,6 @@ ValuesAndIndices min(const Operand& x, std::int64_t axis, bool keepdim) {
 
 namespace ops {
 namespace {
-
-void infer_position(const OpArgs& args, std::span<Spec> out) {
-  infer_same(args, out);
-  if (out[0].dtype != u8 && out[0].dtype != boolean) {
-    check_signed(args.name, out[0].dtype);
-  }
-  const Shape& shape = args.inputs[0].shape;
-  out[0].shape = reduced(shape, args.attrs.as<ReduceAttrs>().axes);
-  if (shape.element_count() == 0 && out[0].shape.element_count() != 0) {
-    raise<ValueError>("{}: shape {} has no element to choose from", args.name,
-                      format_shape(shape));
-  }
-  out[0].dtype = i64;
-}
 
 Tensor argmax_axes(const Operand& x, std::uint64_t axes) {
   return graph::apply(kArgmax, {x}, ReduceAttrs{axes});

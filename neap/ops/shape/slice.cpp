@@ -61,7 +61,6 @@ Tensor slice(const Operand& x, std::int64_t axis, std::int64_t start,
 }
 
 namespace ops {
-namespace {}  // namespace
 
 const Op kSlicePut{
     .name = "slice_put",
