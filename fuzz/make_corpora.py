@@ -79,7 +79,8 @@ CORPORA = {
         "all": b"lower,upper,size,alignment,fixed,alias_of,alias_at,offset\n"
                b"0,2,16,8,,,,0\n1,2,4,1,,0,4,4\n", "semicolons": b"lower;upper\n",
         "time": b"lower,upper,size\n2,1,4\n", "cells": b"lower,upper,size\n1,2\n",
-        "large": b"lower,upper,size\n0,1,9223372036854775807\n0,1,1\n"},
+        "large": b"lower,upper,size\n0,1,9223372036854775807\n0,1,1\n",
+        "marks": b"\xef\xbb\xbf\xef\xbb\xbflower,upper,lower,size\n1,2,1,4\n"},
     "vocabulary": {
         "ascii": b"the tide was low\n", "utf8": "gr\u00f6\u00dfe \u20ac \U0001f30a".encode(),
         "cut": b"a\xc3", "surrogate": b"\xed\xa0\x80", "long": b"\xc0\xaf"},

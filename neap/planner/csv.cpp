@@ -30,16 +30,28 @@ constexpr std::array<std::string_view, kColumns> kNames = {
 constexpr std::array<std::int64_t, kColumns> kDefaults = {0,  0,  0, 1,
                                                           -1, -1, 0, 0};
 constexpr int kNeeded = 3;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // of UTF-8
 
 using Cells = std::array<std::int64_t, kColumns>;
 
 // Lines without their ends, numbered from 1; empty ones are passed over.
 class Lines {
  public:
-  explicit Lines(std::string_view text) : rest_(text) {
-    if (rest_.starts_with("\xEF\xBB\xBF")) {  // the mark of UTF-8
-      rest_.remove_prefix(3);
+  explicit Lines(std::string_view text) : rest_(text) {}
+
+  // The first line with a text beside byte order marks, which are dropped: a
+  // head written again begins with none that a reader would take for its own.
+  std::optional<std::string_view> head() noexcept {
+    std::optional<std::string_view> line = next();
+    for (; line; line = next()) {
+      while (line->starts_with(kByteOrderMark)) {
+        line->remove_prefix(kByteOrderMark.size());
+      }
+      if (!line->empty()) {
+        break;
+      }
     }
+    return line;
   }
   std::optional<std::string_view> next() noexcept {
     while (!rest_.empty()) {
@@ -114,7 +126,7 @@ struct Head {
 };
 
 Result<Head> parse_head(Lines& lines) {
-  const auto line = lines.next();
+  const auto line = lines.head();
   if (!line) {
     return failure(FailureKind::kTruncated, "line 1: there is no head");
   }
@@ -249,7 +261,7 @@ memory::String add_offsets(std::string_view text,
     out += '\n';
   };
   Lines again(text);
-  append(again.next().value_or(""), "offset");
+  append(again.head().value_or(""), "offset");
   for (const std::int64_t offset : offsets) {
     append(again.next().value_or(""), fmt::format_int(offset).str());
   }

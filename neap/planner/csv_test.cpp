@@ -44,6 +44,18 @@ TEST(CsvTest, ToleratesOtherLineEndsEmptyLinesAndBlanks) {
   EXPECT_EQ(csv->problem.buffers.size(), 2U);
 }
 
+// What is written with offsets is read as what it was made from: no mark that
+// stood further in becomes the one in front.
+TEST(CsvTest, DropsEveryByteOrderMarkBeforeTheHead) {
+  for (const std::string_view text :
+       {"\xEF\xBB\xBF\xEF\xBB\xBFlower,upper,size\n0,2,16\n",
+        "\n\xEF\xBB\xBFlower,upper,size\n0,2,16\n",
+        "\xEF\xBB\xBF\r\n\xEF\xBB\xBFlower,upper,size\n0,2,16\n"}) {
+    EXPECT_EQ(std::string_view(add_offsets(text, std::vector{std::int64_t{8}})),
+              "lower,upper,size,offset\n0,2,16,8\n");
+  }
+}
+
 TEST(CsvTest, ReadsWhatElseABufferMayHave) {
   const auto csv = parse_csv(
       "lower,upper,size,alignment,fixed,alias_of,alias_at,offset\n"
