@@ -8,11 +8,14 @@ SWAPS = (
     (r" == ", " != "), (r" != ", " == "), (r" && ", " || "), (r" \|\| ", " && "),
     (r" \+ ", " - "), (r" - ", " + "), (r" \+= ", " -= "), (r" -= ", " += "),
 )
-# Lines that say nothing at run time, or say it to who reads an error.
+# Lines that say nothing at run time, or say it to who reads an error; what
+# another build or machine compiles; and how much room a container asks for
+# beforehand.
 SKIPPED = re.compile(
     r"^\s*(#|static_assert|NEAP_ASSERT|using |template|namespace|friend |"
-    r"case |\[\[|public:|private:)|operator(==|!=|<|>|&&)|raise<|fmt::format|"
-    r"= delete|= default|requires |std::hash|constinit const char")
+    r"case |\[\[|public:|private:|virtual )|operator(==|!=|<|>|&&)|raise<|"
+    r"fmt::format|= delete|= default|requires |std::hash|constinit const char|"
+    r"if constexpr|^\s*[\w.]+\.reserve\([^;]*;$")
 NUMBER = re.compile(r"(?<![\w.\"'])(\d[\d']*)([uUlL]*)(?![\w.\"'])")
 NEGATION = re.compile(r"(?<![\w)\]])!(?=[\w(*])")
 CONDITION = re.compile(r"^(\s*(?:\} else )?(?:if|while) \()(.+)(\) \{)$")

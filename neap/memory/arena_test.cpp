@@ -74,6 +74,10 @@ TEST_F(ArenaTest, MovesItsBlock) {
   EXPECT_EQ(b.capacity(), 100);
   EXPECT_EQ(b.used(), 10);
   EXPECT_EQ(domain_->stats().live, 100);
+  const Arena c(std::move(b));
+  EXPECT_EQ(c.used(), 10);
+  // NOLINTNEXTLINE(bugprone-use-after-move,clang-analyzer-*): an empty one
+  EXPECT_EQ(b.used(), 0);
 }
 
 TEST_F(ArenaTest, MayBeEmpty) {

@@ -62,6 +62,23 @@ TEST(BookIndexTest, FindsExactlyWhatIsInItAfterRandomChanges) {
   }
 }
 
+// Room for 512 entries, at most half of a page of 1024 slots.
+TEST(BookIndexTest, AddsItsEntriesAnewOnlyWhereItGrows) {
+  SystemPages pages;
+  BookIndex index(pages);
+  int rebuilt = 0;
+  const auto reserve = [&](std::size_t count) {
+    ASSERT_TRUE(index.reserve(count, [&](auto /*insert*/) { ++rebuilt; }));
+  };
+  reserve(1);
+  reserve(512);
+  EXPECT_EQ(rebuilt, 1);
+  EXPECT_EQ(pages.held(), kPage);
+  EXPECT_GT(index.growth_for(513), 0);
+  reserve(513);
+  EXPECT_EQ(rebuilt, 2);
+}
+
 TEST(BookIndexTest, KeepsEntriesThroughGrowth) {
   SystemPages pages;
   BookIndex index(pages);

@@ -99,6 +99,26 @@ TEST(BudgetTest, TrimsIdlePagesBeforeItRefuses) {
   domain->release(large);
 }
 
+// What the process has beside the domain counts as much as what it holds.
+TEST(BudgetTest, GivesIdlePagesBackAtOnceWhereTheyAreOverANewBudget) {
+  const auto domain = pooled();
+  domain->release(domain->allocate(8 * kMiB, tag()));
+  const Stats before = domain->stats();
+  EXPECT_EQ(before.idle, 8 * kMiB);
+  domain->set_budget(before.held + base::external_bytes());
+  EXPECT_EQ(domain->stats().idle, 8 * kMiB);
+  domain->set_budget(before.held + base::external_bytes() - 1);
+  EXPECT_EQ(domain->stats().idle, 0);
+}
+
+TEST(BudgetTest, GrantsBlocksOfNoBytesWhenItIsSpent) {
+  const auto domain = pooled();
+  domain->release(domain->allocate(0, tag()));
+  domain->set_budget(domain->stats().held + base::external_bytes());
+  domain->release(domain->allocate(0, tag()));
+  EXPECT_THROW(domain->allocate(1, tag()), OutOfMemory);
+}
+
 TEST(BudgetTest, SaysWhoHoldsTheMemoryThatIsNotThere) {
   const auto domain = pooled();
   const OwnerId fc1 = domain->owner("fc1");

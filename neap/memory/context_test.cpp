@@ -8,6 +8,9 @@
 #include <fstream>
 #include <thread>
 
+#include "neap/memory/executor.hpp"
+#include "neap/threads/pool.hpp"
+
 namespace neap::memory {
 namespace {
 
@@ -70,6 +73,13 @@ TEST(ContextTest, TagsPreferWhatTheContextSays) {
   EXPECT_EQ(tag.owner, OwnerId{2});
   EXPECT_EQ(tag.site, base::SiteId{9});
   EXPECT_EQ(tag.space, SpaceId{1});
+}
+
+TEST(ContextTest, LendsItsExecutorWhereItHasOne) {
+  EXPECT_EQ(&executor(), &threads::default_pool());
+  threads::Pool own(2);
+  const ContextGuard guard([&](Context& c) { c.executor = &own; });
+  EXPECT_EQ(&executor(), &own);
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -382,6 +382,49 @@ TEST(DomainTest, CountsExactlyAcrossThreads) {
   }
 }
 
+// A backend that says when it goes, which is when its domain does.
+class MortalBackend final : public Backend {
+ public:
+  explicit MortalBackend(bool& is_gone) : is_gone_(&is_gone) {}
+  ~MortalBackend() override { *is_gone_ = true; }
+  MortalBackend(const MortalBackend&) = delete;
+  MortalBackend& operator=(const MortalBackend&) = delete;
+
+  Bytes growth_for(Bytes /*size*/,
+                   Bytes /*alignment*/) const noexcept override {
+    return 0;
+  }
+  void* allocate(Bytes /*size*/, Bytes /*alignment*/) noexcept override {
+    return nullptr;
+  }
+  void release(void* /*block*/, Bytes /*size*/,
+               Bytes /*alignment*/) noexcept override {}
+  Bytes trim() noexcept override { return 0; }
+  Bytes held() const noexcept override { return 0; }
+  Bytes idle() const noexcept override { return 0; }
+
+ private:
+  bool* is_gone_;
+};
+
+TEST(DomainTest, OutlivesItsHandleUntilTheLastOfItsBytesIsBack) {
+  bool is_gone = false;
+  auto handle = pooled();
+  Domain& domain = *handle;
+  domain.add_space(SpaceId{1}, std::make_unique<MortalBackend>(is_gone));
+  domain.lend(100, tag());
+  domain.lend(28, tag());
+  const Block block = domain.allocate(0, tag());
+  handle.reset();
+  EXPECT_EQ(domain.stats().lent, 128);
+  domain.unlend(28, tag());
+  EXPECT_EQ(domain.stats().lent, 100);
+  domain.release(block);
+  EXPECT_FALSE(is_gone);
+  domain.unlend(100, tag());
+  EXPECT_TRUE(is_gone);
+}
+
 TEST(DefaultDomainTest, IsOneAndStays) {
   EXPECT_EQ(&default_domain(), &default_domain());
   EXPECT_EQ(default_domain().stats().budget, kUnlimited);

@@ -2,6 +2,7 @@
 #include "neap/memory/host_backends.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <string>
@@ -32,6 +33,14 @@ TEST(HostBackendTest, IsWhatTheEnvironmentSaysUnlessTheCallerDoes) {
   EXPECT_GT(held_with("pooled", HostAllocator::kAuto), 100);
   EXPECT_GT(held_with("system", HostAllocator::kPooled), 100);
   EXPECT_EQ(held_with("pooled", HostAllocator::kSystem), 100);
+}
+
+TEST(HostBackendTest, KeepsAQuarterOfTheMachineIdleUnlessItIsTold) {
+  EXPECT_EQ(idle_limit_of(0), 0);
+  EXPECT_EQ(idle_limit_of(5 * kMiB), 5 * kMiB);
+  const Bytes quarter = idle_limit_of(kUnlimited);
+  EXPECT_EQ(quarter,
+            Bytes{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE) / 4);
 }
 
 TEST(PooledBackendTest, HoldsWhatItSaidBeforehandForEverySize) {

@@ -52,6 +52,28 @@ TEST(OwnerBookTest, TakesExactlyWhatItSaidBeforehand) {
   EXPECT_EQ(pages.held(), 0);
 }
 
+// A header of 24 bytes, then texts without gaps.
+TEST(OwnerBookTest, FillsItsChunksToTheLastByteAndDoublesThem) {
+  SystemPages pages;
+  OwnerBook book(pages);
+  intern(book, "a");
+  const Bytes before = pages.held();
+  intern(book, std::string(static_cast<std::size_t>(kPage) - 24 - 1, 'b'));
+  EXPECT_EQ(pages.held(), before);
+  std::vector<Bytes> grown;
+  for (int i = 0; i < 400; ++i) {
+    const std::string path = std::to_string(i) + std::string(1000, 'c');
+    const Bytes growth = book.growth_for(path);
+    if (growth > 0) {
+      grown.push_back(growth);
+    }
+    intern(book, path);
+  }
+  EXPECT_EQ(grown[0], 2 * kPage);
+  EXPECT_EQ(grown[1], 4 * kPage);
+  EXPECT_EQ(grown[2], 8 * kPage);
+}
+
 TEST(OwnerBookTest, FoldsPathsBeyondItsBoundIntoTheEmptyOne) {
   SystemPages pages;
   OwnerBook book(pages);

@@ -121,8 +121,14 @@ TEST(ScopeStatsTest, AMemberMayDieAfterItsThreadWasTakenOffTheList) {
   count_created(false, 1);  // the key of the counts comes before this one
   count_released(false, 1);
   pthread_key_t key{};
-  ASSERT_EQ(::pthread_key_create(&key, [](void*) { count_released(true, 8); }),
-            0);
+  const auto die = [](void*) {
+    count_released(true, 8);
+    // The thread's own counts go on from what they were.
+    EXPECT_EQ(scope_stats().created_in_scope, 1);
+    EXPECT_EQ(scope_stats().released_in_scope, 1);
+    EXPECT_EQ(scope_stats().growth_bytes(), 0);
+  };
+  ASSERT_EQ(::pthread_key_create(&key, die), 0);
   std::thread([&] {
     count_created(true, 8);
     ::pthread_setspecific(key, &key);

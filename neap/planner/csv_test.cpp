@@ -69,6 +69,19 @@ TEST(CsvTest, ReadsWhatElseABufferMayHave) {
   EXPECT_EQ(csv->offsets, (memory::Vector<std::int64_t>{64, 64}));
 }
 
+TEST(CsvTest, SaysWhereAnotherSeparatorStands) {
+  const auto complaint = [](std::string_view text) {
+    return std::string(parse_csv(text).error().message);
+  };
+  EXPECT_EQ(complaint("lower;upper;size\n"),
+            "line 1: no column is named lower; the file looks separated by "
+            "';', save it with commas");
+  EXPECT_EQ(complaint("lower\tupper\tsize\n"),
+            "line 1: no column is named lower; the file looks separated by "
+            "tabulators, save it with commas");
+  EXPECT_EQ(complaint("a;b,upper,size\n"), "line 1: no column is named lower");
+}
+
 TEST(CsvTest, NamesTheLineThatIsWrong) {
   const std::string head = "id,lower,upper,size\n";
   EXPECT_EQ(complaint_about(""), "line 1: there is no head");

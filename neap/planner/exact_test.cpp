@@ -196,6 +196,19 @@ TEST(ExactTest, GivesTheSamePlanAgain) {
   expect_valid(problem, once);
 }
 
+// Sums of two heights must be numbers: what could be stacked beyond a quarter
+// of them is not searched.
+TEST(ExactTest, SearchesOnlyWhereSumsOfHeightsAreNumbers) {
+  Problem problem;
+  problem.buffers = {{.upper = 1, .size = kNoLimit / 4 - 1},
+                     {.lower = 1, .upper = 2, .size = 1}};
+  EXPECT_EQ(exact(problem).offsets.size(), 2U);
+  problem.buffers[1] = {.upper = 1, .size = 2};
+  const Solution none = exact(problem);
+  EXPECT_TRUE(none.offsets.empty());
+  EXPECT_FALSE(none.is_proven);
+}
+
 TEST(ExactTest, RefusesWhatItCannotRead) {
   Problem problem;
   problem.buffers = {{.upper = 1, .size = 6}, {.upper = 1, .size = -1}};

@@ -48,6 +48,8 @@ TEST(ProblemTest, NamesTheBufferThatIsWrong) {
             "plan: buffer 1 is fixed at 6, no multiple of 4");
   EXPECT_EQ(complaint_about(of({{.upper = 1, .size = 5, .fixed = 6}}, 10)),
             "plan: buffer 0 of size 5 is fixed at 6, beyond the capacity 10");
+  EXPECT_EQ(complaint_about(of({{.upper = 1, .size = 11, .fixed = 0}}, 10)),
+            "plan: buffer 0 of size 11 is fixed at 0, beyond the capacity 10");
 }
 
 TEST(ProblemTest, NamesTheAliasThatIsWrong) {

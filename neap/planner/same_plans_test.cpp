@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <ostream>
 #include <string>
 
+#include "neap/base/digest_for_test.hpp"
 #include "neap/planner/exact.hpp"
 #include "neap/planner/local_search.hpp"
 #include "neap/planner/lower_bound.hpp"
@@ -21,58 +21,33 @@
 namespace neap::planner {
 namespace {
 
-// FNV-1a over the bytes of numbers and texts.
-class Digest {
- public:
-  void add(std::int64_t number) noexcept {
-    for (int byte = 0; byte < 8; ++byte) {
-      add_byte(static_cast<std::uint64_t>(number) >> (8 * byte));
-    }
-  }
-  void add(std::string_view text) noexcept {
-    for (const char c : text) {
-      add_byte(static_cast<unsigned char>(c));
-    }
-    add(static_cast<std::int64_t>(text.size()));
-  }
-  template <class Number>
-  void add(const memory::Vector<Number>& numbers) noexcept {
-    for (const Number number : numbers) {
-      add(std::int64_t{number});
-    }
-    add(static_cast<std::int64_t>(numbers.size()));
-  }
-  void add(const Plan& plan) noexcept {
-    add(plan.offsets);
-    add(plan.height);
-    add(std::string_view(plan.method));
-  }
-  void add(const Solution& solution) noexcept {
-    add(solution.offsets);
-    add(solution.height);
-    add(solution.lower_bound);
-    add(solution.is_proven ? 1 : 0);
-    add(std::string_view(solution.method));
-    add(solution.work);
-  }
-  void add(const Paging& paging) noexcept {
-    add(paging.pages);
-    add(paging.address_pages);
-    add(paging.addresses);
-    for (const PageView& view : paging.views) {
-      add(view.at);
-      add(view.from);
-      add(view.count);
-    }
-  }
-  std::uint64_t value() const noexcept { return value_; }
+using base::Digest;
 
- private:
-  void add_byte(std::uint64_t byte) noexcept {
-    value_ = (value_ ^ (byte & 0xFFU)) * 0x100000001B3U;
+void add(Digest& digest, const Plan& plan) noexcept {
+  digest.add_all(plan.offsets);
+  digest.add(plan.height);
+  digest.add(std::string_view(plan.method));
+}
+
+void add(Digest& digest, const Solution& solution) noexcept {
+  digest.add_all(solution.offsets);
+  digest.add(solution.height);
+  digest.add(solution.lower_bound);
+  digest.add(solution.is_proven ? 1 : 0);
+  digest.add(std::string_view(solution.method));
+  digest.add(solution.work);
+}
+
+void add(Digest& digest, const Paging& paging) noexcept {
+  digest.add(paging.pages);
+  digest.add(paging.address_pages);
+  digest.add_all(paging.addresses);
+  for (const PageView& view : paging.views) {
+    digest.add(view.at);
+    digest.add(view.from);
+    digest.add(view.count);
   }
-  std::uint64_t value_ = 0xCBF29CE484222325U;
-};
+}
 
 constexpr RandomShape kTiny = {
     .buffers = 9, .instants = 8, .longest = 5, .largest = 6};
@@ -123,7 +98,7 @@ Problem aliased_problem(std::uint32_t seed, const RandomShape& shape) {
 void greedy_plans(Digest& digest, const Problem& problem) {
   for (const Timeline& timeline : split_by_time(problem)) {
     Effort effort(kNoLimit, 0);
-    digest.add(greedy(timeline, Orders(timeline), 0, effort));
+    add(digest, greedy(timeline, Orders(timeline), 0, effort));
     digest.add(effort.spent());
   }
 }
@@ -137,7 +112,7 @@ void placements(Digest& digest, const Problem& problem) {
     Placer placer(timeline);
     for (int by = 0; by < kOrders && placer.is_possible(); ++by) {
       orders.sort(static_cast<Order>(by), order);
-      digest.add(order);
+      digest.add_all(order);
       for (const Fit fit : {Fit::kLowest, Fit::kTightest, Fit::kHighest}) {
         const memory::Vector<Fit> fits(order.size(), fit);
         const std::size_t stuck =
@@ -147,7 +122,7 @@ void placements(Digest& digest, const Problem& problem) {
         digest.add(placer.take_steps());
         if (stuck == order.size()) {
           placer.write_offsets(offsets);
-          digest.add(offsets);
+          digest.add_all(offsets);
         }
       }
     }
@@ -163,8 +138,8 @@ void improved_plans(Digest& digest, const Problem& problem,
     Effort effort(kNoLimit, 0);
     Plan first = greedy(timeline, orders, bound, none);
     if (!first.offsets.empty()) {
-      digest.add(improve(timeline, orders, std::move(first), {bound, 1, steps},
-                         effort));
+      add(digest, improve(timeline, orders, std::move(first), {bound, 1, steps},
+                          effort));
       digest.add(effort.spent());
     }
   }
@@ -172,30 +147,20 @@ void improved_plans(Digest& digest, const Problem& problem,
 
 void exact_plans(Digest& digest, const Problem& problem, std::int64_t work) {
   const std::int64_t bound = lower_bound(problem).height;
-  digest.add(exact(problem, {.work = work}));
-  digest.add(exact(problem, {.work = work, .incumbent = bound + bound / 8}));
-  digest.add(exact(problem, {.work = work,
-                             .first_target = bound + bound / 16,
-                             .good_enough = bound + bound / 32}));
+  add(digest, exact(problem, {.work = work}));
+  add(digest, exact(problem, {.work = work, .incumbent = bound + bound / 8}));
+  add(digest, exact(problem, {.work = work,
+                              .first_target = bound + bound / 16,
+                              .good_enough = bound + bound / 32}));
 }
 
 void pages(Digest& digest, const Problem& problem, std::int64_t page_size) {
   const PageGroups groups = group_pages(problem, page_size, {.work = 2000});
-  digest.add(groups.group_of);
-  digest.add(groups.at);
-  digest.add(assign_pages(problem, page_size, {.work = 2000}));
-  digest.add(
+  digest.add_all(groups.group_of);
+  digest.add_all(groups.at);
+  add(digest, assign_pages(problem, page_size, {.work = 2000}));
+  add(digest,
       assign_pages(problem, page_size, {.work = 1}, PageChoice::kScattered));
-}
-
-struct Row {
-  const char* name;
-  void (*add)(Digest& digest);
-  std::uint64_t expected;
-};
-
-std::ostream& operator<<(std::ostream& out, const Row& row) {
-  return out << row.name;
 }
 
 template <class Visit>
@@ -205,7 +170,7 @@ void for_seeds(std::uint32_t count, Visit visit) {
   }
 }
 
-const Row kRows[] = {
+const base::DigestRow kRows[] = {
     {"GreedyOfRandom",
      [](Digest& digest) {
        for_seeds(60, [&](std::uint32_t seed) {
@@ -270,24 +235,44 @@ const Row kRows[] = {
            6000);
      },
      0x5DFB400203C15049},
+    {"ExactOfMany",
+     [](Digest& digest) {
+       const Problem problem = random_problem(
+           4,
+           {.buffers = 3000, .instants = 3000, .longest = 40, .largest = 1000});
+       exact_plans(digest, problem, 8000);
+     },
+     0x99BDEDF058B691BC},
+    {"SolveUntilGoodEnough",
+     [](Digest& digest) {
+       for_seeds(20, [&](std::uint32_t seed) {
+         const Problem problem = random_problem(seed, kHard);
+         const std::int64_t bound = lower_bound(problem).height;
+         for (const std::int64_t share : {16, 64, 256}) {
+           add(digest, solve(problem, {.work = 20'000,
+                                       .good_enough = bound + bound / share}));
+         }
+       });
+     },
+     0xCB274060981BA0DC},
     {"SolveWithAliases",
      [](Digest& digest) {
        for_seeds(20, [&](std::uint32_t seed) {
-         digest.add(solve(aliased_problem(seed, kMiddle), {.work = 600'000}));
-         digest.add(solve(mixed_problem(seed, kMiddle), {.work = 600'000}));
-         digest.add(solve(training_problem(seed, 20), {.work = 600'000}));
+         add(digest, solve(aliased_problem(seed, kMiddle), {.work = 600'000}));
+         add(digest, solve(mixed_problem(seed, kMiddle), {.work = 600'000}));
+         add(digest, solve(training_problem(seed, 20), {.work = 600'000}));
        });
      },
      0x22D8CF3DE73EA7D4},
     {"SolveOfLarge",
      [](Digest& digest) {
-       digest.add(solve(random_problem(7, kHard), {.work = 600'000}));
-       digest.add(solve(random_problem(3, {.buffers = 650,
-                                           .instants = 400,
-                                           .longest = 90,
-                                           .largest = 100}),
-                        {.work = 600'000}));
-       digest.add(solve(recomputation_problem(1, 300, 40), {.work = 600'000}));
+       add(digest, solve(random_problem(7, kHard), {.work = 600'000}));
+       add(digest, solve(random_problem(3, {.buffers = 650,
+                                            .instants = 400,
+                                            .longest = 90,
+                                            .largest = 100}),
+                         {.work = 600'000}));
+       add(digest, solve(recomputation_problem(1, 300, 40), {.work = 600'000}));
      },
      0x1522B76DB9284C2A},
     {"Pages",
@@ -295,18 +280,19 @@ const Row kRows[] = {
        for_seeds(20, [&](std::uint32_t seed) {
          pages(digest, random_problem(seed, kMiddle), 32);
          pages(digest, training_problem(seed, 20), 1024);
+         pages(digest, random_problem(seed, kTiny), 2);
+         pages(digest, random_problem(seed, kHard), 100);
        });
      },
-     0xA218600D4713F29A},
+     0xF78BDE306141BCEC},
 };
 
-class SamePlansTest : public testing::TestWithParam<Row> {};
+class SamePlansTest : public testing::TestWithParam<base::DigestRow> {};
 
 TEST_P(SamePlansTest, AsWhenTheRowWasWritten) {
-  Digest digest;
-  GetParam().add(digest);
-  EXPECT_EQ(digest.value(), GetParam().expected)
-      << std::hex << "the row's digest is now 0x" << digest.value();
+  const std::uint64_t now = base::digest_of(GetParam());
+  EXPECT_EQ(now, GetParam().expected)
+      << std::hex << "the row's digest is now 0x" << now;
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, SamePlansTest, testing::ValuesIn(kRows),
