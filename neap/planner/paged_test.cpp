@@ -130,6 +130,26 @@ TEST(PagedTest, TheValidatorSeesPlantedFaults) {
             Fault::kOverlap);
 }
 
+// The last byte of a buffer in two views lies where another one is.
+TEST(PagedTest, TheValidatorNamesBuffersAndSeesTheirLastBytes) {
+  Problem problem;
+  problem.buffers = {{.upper = 2, .size = 5},
+                     {.lower = 1, .upper = 2, .size = 1}};
+  Paging paging;
+  paging.page_size = 4;
+  paging.pages = 2;
+  paging.address_pages = 4;
+  paging.views = {{.at = 2, .from = 0, .count = 1},
+                  {.at = 3, .from = 1, .count = 1}};
+  paging.addresses = {8, 4};
+  const Verdict verdict = validate(problem, paging);
+  EXPECT_EQ(verdict.fault, Fault::kOverlap);
+  EXPECT_EQ(verdict.first, 0);
+  EXPECT_EQ(verdict.second, 1);
+  paging.addresses[1] = 5;
+  EXPECT_TRUE(validate(problem, paging).is_good());
+}
+
 TEST(PagedTest, AnyRequestMayBeRefusedAndNothingIsLeft) {
   const Problem problem = random_problem(
       7, {.buffers = 40, .instants = 30, .longest = 12, .largest = 60});
