@@ -37,6 +37,7 @@ Plan ExactLadder::climb(const Bounds& bounds) {
   const std::int64_t unit = sections_.unit();
   const std::int64_t stacked = sections_.stacked();
   if (stacked > kHighest) {
+    high_ = kNoLimit;  // nothing is settled
     return {};
   }
   // Heights are multiples of the unit, and one above the other always fits.
