@@ -11,26 +11,32 @@ class AnyRef {
   AnyRef() = default;
   template <class T>
   explicit AnyRef(Ref<T> ref) noexcept
-      : object_(ref.leak()), release_([](void* object) noexcept {
-          static_cast<T*>(object)->release();
+      : object_(ref.leak()), count_([](void* object, bool is_more) noexcept {
+          auto* counted = static_cast<T*>(object);
+          is_more ? counted->acquire() : counted->release();
         }) {}
+  AnyRef(const AnyRef& other) noexcept
+      : object_(other.object_), count_(other.count_) {
+    if (object_ != nullptr) {
+      count_(object_, true);
+    }
+  }
   AnyRef(AnyRef&& other) noexcept
-      : object_(std::exchange(other.object_, nullptr)),
-        release_(other.release_) {}
+      : object_(std::exchange(other.object_, nullptr)), count_(other.count_) {}
   AnyRef& operator=(AnyRef other) noexcept {
     std::swap(object_, other.object_);
-    std::swap(release_, other.release_);
+    std::swap(count_, other.count_);
     return *this;
   }
   ~AnyRef() {
     if (object_ != nullptr) {
-      release_(object_);
+      count_(object_, false);
     }
   }
 
  private:
   void* object_ = nullptr;
-  void (*release_)(void*) noexcept = nullptr;
+  void (*count_)(void*, bool is_more) noexcept = nullptr;
 };
 
 }  // namespace neap::base

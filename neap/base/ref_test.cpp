@@ -87,6 +87,9 @@ TEST(RefTest, AReferenceOfAnyTypeKeepsAndGivesBack) {
     AnyRef moved = std::move(any);
     any = AnyRef();
     EXPECT_EQ(object.references, 2);
+    const AnyRef copy = moved;
+    EXPECT_EQ(object.references, 3);
+    const AnyRef none = any;  // empty, too
   }
   EXPECT_EQ(object.references, 1);
 }

@@ -88,24 +88,22 @@ TEST(CompileArenaTest, WarmSizesAreTracedAhead) {
   EXPECT_THROW(beyond(zeros({8, 2})), PlanError);
 }
 
-TEST(CompileArenaTest, ASizeThatDoesNotFitIsTriedOnceForEachChoiceOfPasses) {
-  for (const bool reorder : {false, true}) {
-    int times = 0;
-    CompileOptions options;
-    options.max_batch = 4;
-    options.passes = Passes::none();
-    options.passes.reorder = reorder;
-    auto step = neap::compile(
-        [&](const Tensor& x) {
-          ++times;
-          return x.shape()[0] == 4 ? exp(x) : exp(rand({4096}));
-        },
-        options);
-    step(zeros({4}));
-    EXPECT_EQ(times, 1);
-    EXPECT_THROW(step(zeros({2})), PlanError);
-    EXPECT_EQ(times, reorder ? 3 : 2);
-  }
+// Other passes are tried on copies of the program; the step is the user's, and
+// what it does beside (count its runs, say) is done once.
+TEST(CompileArenaTest, ASizeThatDoesNotFitIsTracedOnce) {
+  int times = 0;
+  CompileOptions options;
+  options.max_batch = 4;
+  auto step = neap::compile(
+      [&](const Tensor& x) {
+        ++times;
+        return x.shape()[0] == 4 ? exp(x) : exp(rand({4096}));
+      },
+      options);
+  step(zeros({4}));
+  EXPECT_EQ(times, 1);
+  EXPECT_THROW(step(zeros({2})), PlanError);
+  EXPECT_EQ(times, 2);
 }
 
 TEST(CompileArenaTest, TheCallersMemoryIsTheArena) {

@@ -143,16 +143,12 @@ void CompiledStep::add_sizes(Step step, std::span<const tensor::Spec> specs) {
   }
 }
 
-memory::Owned<Executor> CompiledStep::make(Step step,
-                                           std::span<const tensor::Spec> specs,
+memory::Owned<Executor> CompiledStep::make(Program program,
                                            const Passes& passes) const {
-  CompileOptions options = options_;
-  options.passes = passes;
-  return memory::make_owned<Executor>(
-      memory::Category::kGraph,
-      trace_for(step, specs, given(specs).tensors, options,
-                base::site_of(site_)),
-      options_.debug, options_.planner, options_.paged);
+  run_passes(program, passes);
+  return memory::make_owned<Executor>(memory::Category::kGraph,
+                                      std::move(program), options_.debug,
+                                      options_.planner, options_.paged);
 }
 
 // Traces the step once more, for its program to be compared.
@@ -193,14 +189,14 @@ void CompiledStep::explain(std::span<const tensor::Spec> specs) {
 
 // Passes look for a lower peak by rules of thumb, so that a smaller batch may
 // end a little higher than the one that the arena was made for. It is then
-// tried with some of them off.
+// tried with some of them off, each time on a copy of what was traced.
 memory::Owned<Executor> CompiledStep::make_fitting(
-    Step step, std::span<const tensor::Spec> specs, bool may_grow) const {
+    const Program& traced) const {
   constexpr std::array<bool Passes::*, 4> kMayGo{
       &Passes::fuse, &Passes::common_subexpressions, &Passes::reorder,
       &Passes::copy_again};
-  auto executor = make(step, specs, options_.passes);
-  for (unsigned off = 1; off < 1U << kMayGo.size() && !may_grow; ++off) {
+  auto executor = make(traced.copy(), options_.passes);
+  for (unsigned off = 1; off < 1U << kMayGo.size(); ++off) {
     if (arenas_.has_room(executor->plan())) {
       break;
     }
@@ -213,7 +209,7 @@ memory::Owned<Executor> CompiledStep::make_fitting(
       }
     }
     if (is_new) {
-      executor = make(step, specs, fewer);
+      executor = make(traced.copy(), fewer);
     }
   }
   return executor;
@@ -223,7 +219,10 @@ CompiledStep::Entry& CompiledStep::add(Step step,
                                        std::span<const tensor::Spec> specs,
                                        bool may_grow) {
   explain(specs);
-  auto executor = make_fitting(step, specs, may_grow);
+  Program traced = trace_for(step, specs, given(specs).tensors, options_,
+                             base::site_of(site_));
+  auto executor = may_grow ? make(std::move(traced), options_.passes)
+                           : make_fitting(traced);
   ++traces_;
   drop_stale();
   if (entries_.size() == static_cast<std::size_t>(options_.programs)) {

@@ -82,11 +82,8 @@ class NEAP_API CompiledStep {
   void add_sizes(Step step, std::span<const tensor::Spec> specs);
   void verify(Step step, Entry& entry);
   void explain(std::span<const tensor::Spec> specs);
-  memory::Owned<Executor> make(Step step, std::span<const tensor::Spec> specs,
-                               const Passes& passes) const;
-  memory::Owned<Executor> make_fitting(Step step,
-                                       std::span<const tensor::Spec> specs,
-                                       bool may_grow) const;
+  memory::Owned<Executor> make(Program program, const Passes& passes) const;
+  memory::Owned<Executor> make_fitting(const Program& traced) const;
   void forget(Executor& executor) noexcept;
   void drop_stale();
   void take_back(Bytes arena) noexcept;

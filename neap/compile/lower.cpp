@@ -29,7 +29,6 @@ Program trace_for(Step step, std::span<const tensor::Spec> arguments,
         std::find(options.keep.begin(), options.keep.end(),
                   static_cast<int>(i)) != options.keep.end();
   }
-  run_passes(program, options.passes);
   return program;
 }
 
@@ -37,6 +36,7 @@ Lowered lower_step(Step step, std::span<const tensor::Spec> arguments,
                    const CompileOptions& options, const CallSite& site) {
   Lowered out;
   out.program = trace_for(step, arguments, {}, options, site);
+  run_passes(out.program, options.passes);
   threads::Executor& executor = memory::executor();
   bind(out.program, executor);
   out.plan = plan(out.program, executor.threads(), options.debug,

@@ -22,7 +22,8 @@ NEAP_API Lowered lower_step(Step step, std::span<const tensor::Spec> arguments,
                             const CompileOptions& options,
                             const CallSite& site);
 
-/// Traces, marks kept results, runs the passes. `given`: as trace().
+/// Traces and marks kept results; the passes are still to run. `given`: as
+/// trace().
 NEAP_API Program trace_for(Step step, std::span<const tensor::Spec> arguments,
                            std::span<const Tensor> given,
                            const CompileOptions& options, const CallSite& site);

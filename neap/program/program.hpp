@@ -21,6 +21,7 @@
 #include "neap/graph/hooks.hpp"
 #include "neap/graph/trace.hpp"
 #include "neap/memory/containers.hpp"
+#include "neap/program/attr_pool.hpp"
 #include "neap/tensor/generator.hpp"
 
 namespace neap::compiler {
@@ -243,6 +244,8 @@ class NEAP_API Program {
   ~Program();
   Program(Program&& other) noexcept;
   Program& operator=(Program&& other) noexcept;
+  /// The same once more, for other passes than these. THROWS: OutOfMemory.
+  Program copy() const { return *this; }
 
   memory::Vector<Value> values;
   memory::Vector<Call> calls;        // in the order in which they run
@@ -303,17 +306,9 @@ class NEAP_API Program {
   Bytes bytes() const noexcept;
 
  private:
-  struct Kept {
-    const graph::Op* op;
-    std::uint32_t offset;
-  };
-  void let_go() noexcept;
+  Program(const Program& other);
 
-  struct alignas(16) Unit {
-    std::byte bytes[16];  // NOLINT(*-avoid-c-arrays)
-  };
-  memory::Vector<Unit> attrs_;
-  memory::Vector<Kept> kept_;  // attributes that own something, counted ops
+  AttrPool attrs_;
 };
 
 }  // namespace neap::compiler
