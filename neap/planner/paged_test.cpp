@@ -150,6 +150,20 @@ TEST(PagedTest, TheValidatorNamesBuffersAndSeesTheirLastBytes) {
   EXPECT_TRUE(validate(problem, paging).is_good());
 }
 
+// A buffer lives for as long as what lies inside it.
+TEST(PagedTest, TheValidatorHeedsTheLivesOfAliases) {
+  Problem problem;
+  problem.buffers = {{.upper = 1, .size = 4},
+                     {.upper = 3, .size = 4, .alias_of = 0},
+                     {.lower = 1, .upper = 2, .size = 4}};
+  Paging paging;
+  paging.page_size = 4;
+  paging.pages = 1;
+  paging.address_pages = 1;
+  paging.addresses = {0, 0, 0};
+  EXPECT_EQ(validate(problem, paging).fault, Fault::kOverlap);
+}
+
 TEST(PagedTest, AnyRequestMayBeRefusedAndNothingIsLeft) {
   const Problem problem = random_problem(
       7, {.buffers = 40, .instants = 30, .longest = 12, .largest = 60});

@@ -57,6 +57,8 @@ TEST(ProblemTest, NamesTheAliasThatIsWrong) {
   const auto second = [&](Buffer b) { return complaint_about(of({good, b})); };
   EXPECT_EQ(second({.upper = 1, .size = 1, .alias_of = 7}),
             "plan: buffer 1 is an alias of 7, there are 2");
+  EXPECT_EQ(second({.upper = 1, .size = 1, .alias_of = 2}),
+            "plan: buffer 1 is an alias of 2, there are 2");
   EXPECT_EQ(second({.upper = 1, .size = 1, .alias_of = 1}),
             "plan: buffer 1 is an alias of itself");
   EXPECT_EQ(second({.upper = 1, .size = 4, .alias_of = 0, .alias_at = 5}),

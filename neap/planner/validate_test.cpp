@@ -138,5 +138,16 @@ TEST(ValidateTest, NamesAreWords) {
   EXPECT_STREQ(name_of(Fault::kNone), "none");
 }
 
+TEST(ValidateTest, KnowsTheHeightOfNothing) {
+  EXPECT_TRUE(validate(Problem{}, Solution{}).is_good());
+  Problem problem;
+  problem.buffers = {{.upper = 1, .size = 0}};
+  Solution solution;
+  solution.offsets = {0};
+  EXPECT_TRUE(validate(problem, solution).is_good());
+  solution.height = 1;
+  EXPECT_EQ(validate(problem, solution).fault, Fault::kHeight);
+}
+
 }  // namespace
 }  // namespace neap::planner
