@@ -31,6 +31,9 @@ TEST_F(ArenaTest, GivesBytesInOrderAndAligned) {
   EXPECT_EQ(b - a, 16);
   EXPECT_EQ(c - a, 64);
   EXPECT_EQ(arena.used(), 74);
+  arena.take(1, 1);  // an odd place
+  EXPECT_EQ(arena.take(10, 16) - a, 80);
+  EXPECT_EQ(arena.take(0, 1) - a, 90);
 }
 
 TEST_F(ArenaTest, RefusesWhatDoesNotFitAndStaysAsBefore) {
@@ -56,6 +59,8 @@ TEST_F(ArenaTest, TakesBackEverythingAfterAMark) {
   std::byte* first = arena.take(100);
   arena.rewind(mark);
   EXPECT_EQ(arena.take(100), first);
+  arena.rewind(0);
+  EXPECT_EQ(arena.used(), 0);
 }
 
 TEST_F(ArenaTest, GivesPlannedOffsetsInsideItsCapacityOnly) {

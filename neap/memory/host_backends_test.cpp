@@ -62,6 +62,20 @@ TEST(PooledBackendTest, HoldsWhatItSaidBeforehandForEverySize) {
   EXPECT_TRUE(backend.is_consistent());
 }
 
+TEST(PooledBackendTest, PutsSmallBlocksIntoSlabsAndOthersOnPages) {
+  PooledBackend backend(kUnlimited);
+  const auto grown = [&](Bytes size, Bytes alignment) {
+    const Bytes before = backend.held();
+    backend.allocate(size, alignment);  // goes with the test
+    return backend.held() - before;
+  };
+  grown(kLargestSmall, kSlabUnit);
+  grown(kPage, kPage);
+  EXPECT_EQ(grown(kLargestSmall, kSlabUnit), 0);
+  EXPECT_EQ(grown(kLargestSmall + 1, kSlabUnit), kPage);
+  EXPECT_EQ(grown(kLargestSmall, 2 * kSlabUnit), kPage);
+}
+
 TEST(PooledBackendTest, TrimGivesAllButItsBooksBack) {
   PooledBackend backend(kUnlimited);
   void* small = backend.allocate(100, 64);

@@ -183,6 +183,25 @@ TEST(LedgerTest, ReusesRowsThatHoldNothing) {
   EXPECT_TRUE(ledger.is_consistent());
 }
 
+TEST(LedgerTest, CountsTheRowsInUse) {
+  SystemPages pages;
+  Ledger ledger(pages, 100);
+  EXPECT_EQ(ledger.rows(), 0U);
+  ledger.charge(ledger.open(tag(1)), 8);
+  const std::uint32_t first = kCategoryCount * kMaxSpaces + 1;
+  EXPECT_EQ(ledger.rows(), first);
+  for (std::uint32_t i = 2; i <= 59; ++i) {
+    ledger.charge(ledger.open(tag(i)), 8);
+  }
+  EXPECT_EQ(ledger.rows(), first + 58);
+  for (std::uint32_t i = 2; i <= 59; ++i) {
+    ledger.credit(ledger.find(tag(i)), 8);
+  }
+  ledger.reset_peak();
+  ledger.open(tag(60));  // the books are full: what holds nothing goes
+  EXPECT_EQ(ledger.rows(), first + 1);
+}
+
 TEST(LedgerTest, FoldsTagsBeyondItsBoundAndFindsThemAgain) {
   SystemPages pages;
   Ledger ledger(pages, 100);

@@ -51,6 +51,20 @@ TEST(PageHeapTest, RoundsUpToPagesAndCountsThemAsHeld) {
   EXPECT_EQ(heap.idle(), 2 * kPage);
 }
 
+// Also where its books grow: the index at 512 live blocks, then the extents.
+TEST(PageHeapTest, TakesExactlyWhatItSaidBeforehandOfManyBlocks) {
+  PageHeap heap;
+  std::vector<void*> blocks;
+  for (int i = 0; i < 3000; ++i) {
+    const Bytes expected = heap.held() + heap.growth_for(kPage);
+    blocks.push_back(heap.allocate(kPage));
+    ASSERT_EQ(heap.held(), expected) << i;
+  }
+  for (void* block : blocks) {
+    heap.release(block);
+  }
+}
+
 TEST(PageHeapTest, KeepsBlocksApartUnderRandomUse) {
   PageHeap heap;
   std::vector<Piece> pieces;

@@ -31,6 +31,13 @@ TEST(RehearsalTest, ElementsHaveAPlaceAndNothingBehindIt) {
   EXPECT_TRUE(domain->is_consistent());
 }
 
+TEST(RehearsalTest, ElementsEndWhereTheirPagesFit32Bits) {
+  const auto domain = rehearsal();
+  const Bytes most = Bytes{1} << 43U;  // 8 TiB
+  domain->release(domain->allocate_elements(most, Tag{}));
+  EXPECT_THROW(domain->allocate_elements(most + 1, Tag{}), OutOfMemory);
+}
+
 TEST(RehearsalTest, EverythingElseIsReal) {
   const auto domain = rehearsal();
   for (const Bytes size : {Bytes{100}, Bytes{5000}, 3 * kMiB}) {
