@@ -110,7 +110,8 @@ struct Silent {
 TEST(FingerprintTest, IsALoadersWhereTheSetHasOne) {
   const ImageSet set = images({1, 2, 3, 4}, {5}, {1, 2, 2});
   EXPECT_EQ(Loader(set, {.batch = 1}).fingerprint(), set.fingerprint());
-  EXPECT_EQ(Loader(Silent(), {.batch = 1}).fingerprint(), std::nullopt);
+  const Silent silent;
+  EXPECT_EQ(Loader(silent, {.batch = 1}).fingerprint(), std::nullopt);
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ Tensor first_rows(const Tensor& whole, std::int64_t count) {
 // Row `row` of a dense tensor with a leading batch axis, as bytes.
 std::span<std::byte> row_bytes(const Tensor& batch, std::int64_t row) noexcept {
   const tensor::Strided view = batch.array()->strided();
-  const std::int64_t bytes = view.strides[0] * size_of(view.dtype);
+  const std::int64_t bytes =
+      batch.element_count() / batch.size(0) * size_of(view.dtype);
   return {view.data + row * bytes, static_cast<std::size_t>(bytes)};
 }
 
@@ -90,6 +91,7 @@ std::int64_t Loader::batches_per_epoch() const noexcept {
 }
 
 void Loader::start(std::int64_t epoch, std::int64_t first_batch) noexcept {
+  ++starts_;
   const bool has_reader = reader_ && reader_->is_here();
   if (has_reader) {
     reader_->rewind(next_);
@@ -102,6 +104,23 @@ void Loader::start(std::int64_t epoch, std::int64_t first_batch) noexcept {
   if (has_reader) {
     reader_->allow(std::min(end_, next_ + options_.prefetch));
   }
+}
+
+Loader::Epoch::Iterator::Iterator(Loader& loader)
+    : loader_(&loader), start_(loader.starts_), number_(loader.next_) {
+  ++*this;
+}
+
+Loader::Epoch::Iterator& Loader::Epoch::Iterator::operator++() {
+  if (loader_->starts_ != start_ || loader_->next_ != number_) {
+    base::raise<ValueError>(
+        "loader: a loop over the batches of an epoch goes on after others were "
+        "asked for (by start(), next(), or a second loop or evaluate() inside "
+        "it); give each its own loader");
+  }
+  batch_ = loader_->next();
+  number_ = loader_->next_;
+  return *this;
 }
 
 const Batch* Loader::next() {

@@ -57,10 +57,19 @@ class NEAP_API Loader {
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
-  /// The batches of an epoch that begins here, for one loop over them. Its
-  /// begin() and the steps of its iterator THROW: as next().
+  /// Of a data set that would be gone by then.
+  template <Dataset D>
+  requires(!std::is_reference_v<D> && !std::is_same_v<D, AnyDataset>)
+      Loader(D&& gone, const LoaderOptions& options,
+             CallSite site = CallSite::here())
+  = delete;
+
+  /// The batches of an epoch, which begins with a loop over them: in its
+  /// begin(). That, and the steps of the iterator, THROW: as next(); ValueError
+  /// where another epoch, or a batch outside of the loop, was asked for since.
   class Epoch;
-  Epoch epoch(std::int64_t number, std::int64_t first_batch = 0) noexcept;
+  Epoch epoch(std::int64_t number, std::int64_t first_batch = 0) & noexcept;
+  Epoch epoch(std::int64_t number, std::int64_t first_batch = 0) && = delete;
   /// The same by hand. Begins an epoch; `first_batch` skips ahead (for
   /// resuming), at most to the epoch's end.
   void start(std::int64_t epoch, std::int64_t first_batch = 0) noexcept;
@@ -100,6 +109,7 @@ class NEAP_API Loader {
   Sampler sampler_;
   std::array<Batch, kRing + kMaxPrefetch> ring_;
   std::array<Batch, kRing + kMaxPrefetch> partial_;  // views of first rows
+  std::int64_t starts_ = 0;                          // calls of start()
   std::int64_t epoch_ = 0;
   std::int64_t first_ = 0;        // number of the epoch's batch 0
   std::int64_t end_ = 0;          // beyond the epoch's last; 0 before start()
@@ -119,13 +129,10 @@ class Loader::Epoch {
     using pointer = const Batch*;
     using reference = const Batch&;
 
-    explicit Iterator(Loader& loader) : loader_(&loader) { ++*this; }
+    NEAP_API explicit Iterator(Loader& loader);
     reference operator*() const noexcept { return *batch_; }
     pointer operator->() const noexcept { return batch_; }
-    Iterator& operator++() {
-      batch_ = loader_->next();
-      return *this;
-    }
+    NEAP_API Iterator& operator++();
     void operator++(int) { ++*this; }
     bool operator==(std::default_sentinel_t) const noexcept {
       return batch_ == nullptr;
@@ -134,20 +141,27 @@ class Loader::Epoch {
    private:
     Loader* loader_;
     const Batch* batch_ = nullptr;
+    std::int64_t start_;   // the loader's count of starts,
+    std::int64_t number_;  // and its next batch, as this loop left them
   };
 
-  explicit Epoch(Loader& loader) noexcept : loader_(&loader) {}
-  Iterator begin() const { return Iterator(*loader_); }
+  Epoch(Loader& loader, std::int64_t number, std::int64_t first_batch) noexcept
+      : loader_(&loader), number_(number), first_batch_(first_batch) {}
+  Iterator begin() const {
+    loader_->start(number_, first_batch_);
+    return Iterator(*loader_);
+  }
   std::default_sentinel_t end() const noexcept { return {}; }
 
  private:
   Loader* loader_;
+  std::int64_t number_;
+  std::int64_t first_batch_;
 };
 
 inline Loader::Epoch Loader::epoch(std::int64_t number,
-                                   std::int64_t first_batch) noexcept {
-  start(number, first_batch);
-  return Epoch(*this);
+                                   std::int64_t first_batch) & noexcept {
+  return {*this, number, first_batch};
 }
 
 }  // namespace neap::data

@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/data/tensor_set.hpp"
 
+#include <fmt/format.h>
+
 #include <cstring>
 
 #include "neap/base/raise.hpp"
@@ -11,9 +13,17 @@
 namespace neap::data {
 namespace {
 
+bool is_rehearsed(const Tensor& rows) {
+  const tensor::Storage& storage = *rows.array()->storage();
+  return !storage.has_elements() &&
+         storage.absence() == tensor::Absence::kRehearsed;
+}
+
 // A handle of the set's own, which no scope takes away.
-Tensor own(const Tensor& tensor, const char* name) {
-  tensor::check_host_access(tensor, "a tensor set", CallSite::here());
+Tensor own(const Tensor& tensor, const char* name, const CallSite& site) {
+  if (!tensor.defined() || !is_rehearsed(tensor)) {
+    tensor::check_host_access(tensor, "a tensor set", site);
+  }
   if (tensor.rank() == 0 || !tensor.is_contiguous()) {
     base::raise<ShapeError>(
         "tensor set: {} {}, expected (n, ...) and dense; contiguous() makes it "
@@ -36,12 +46,18 @@ std::span<const std::byte> elements(const Tensor& rows) {
       static_cast<std::size_t>(rows.element_count() * size_of(rows.dtype()))};
 }
 
-void copy_row(const Tensor& rows, std::int64_t index, std::span<std::byte> to) {
-  const std::size_t first = static_cast<std::size_t>(index) * to.size();
-  const auto from = elements(rows).subspan(first, to.size());
-  if (!from.empty()) {
-    std::memcpy(to.data(), from.data(), from.size());
+// RETURNS: false where there is no such row, or of another size.
+bool copy_row(const Tensor& rows, std::int64_t index, std::span<std::byte> to) {
+  const std::int64_t count = rows.size(0);
+  if (index < 0 || index >= count ||
+      to.size() != elements(rows).size() / static_cast<std::size_t>(count)) {
+    return false;
   }
+  const std::size_t first = static_cast<std::size_t>(index) * to.size();
+  if (!to.empty()) {
+    std::memcpy(to.data(), elements(rows).data() + first, to.size());
+  }
+  return true;
 }
 
 std::uint64_t fingerprint_of(const Tensor& rows, std::uint64_t before) {
@@ -49,15 +65,18 @@ std::uint64_t fingerprint_of(const Tensor& rows, std::uint64_t before) {
     before =
         fingerprint({extent, static_cast<std::int64_t>(rows.dtype())}, before);
   }
-  return rows.array()->storage()->has_elements()
-             ? fingerprint(elements(rows), before)
-             : before;
+  if (is_rehearsed(rows)) {
+    return before;
+  }
+  tensor::check_host_access(rows, "a tensor set's fingerprint", {});
+  return fingerprint(elements(rows), before);
 }
 
 }  // namespace
 
-TensorSet::TensorSet(const Tensor& inputs, const Tensor& targets)
-    : inputs_(own(inputs, "inputs")), targets_(own(targets, "targets")) {
+TensorSet::TensorSet(const Tensor& inputs, const Tensor& targets, CallSite site)
+    : inputs_(own(inputs, "inputs", site)),
+      targets_(own(targets, "targets", site)) {
   if (inputs.size(0) != targets.size(0)) {
     base::raise<ShapeError>(
         "tensor set: inputs {} and targets {}, expected as many rows",
@@ -92,8 +111,15 @@ Result<void> TensorSet::load(std::int64_t index, std::span<std::byte> input,
         Failure{FailureKind::kNotFound,
                 "tensor set: its tensors' elements were released"});
   }
-  copy_row(inputs_, index, input);
-  copy_row(targets_, index, target);
+  if (!copy_row(inputs_, index, input) || !copy_row(targets_, index, target)) {
+    return tl::unexpected(Failure{
+        FailureKind::kMismatch,
+        fmt::format("tensor set: sample {} of {} and {} B was asked for, the "
+                    "tensors are {} and {}",
+                    index, input.size(), target.size(),
+                    format_shape(inputs_.shape()),
+                    format_shape(targets_.shape()))});
+  }
   return {};
 }
 

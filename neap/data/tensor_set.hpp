@@ -19,8 +19,16 @@ namespace neap::data {
 class NEAP_API TensorSet {
  public:
   /// THROWS: ShapeError unless both have as many rows and are dense;
-  /// DeviceError unless they are in host memory; UseAfterRelease; OutOfMemory.
-  TensorSet(const Tensor& inputs, const Tensor& targets);
+  /// DeviceError unless they are in host memory; UseAfterRelease; TraceError
+  /// for tensors of a step that is traced; OutOfMemory.
+  TensorSet(const Tensor& inputs, const Tensor& targets,
+            CallSite site = CallSite::here());
+  TensorSet(TensorSet&&) = default;
+  TensorSet(const TensorSet&) = default;
+  // A loader knows how many samples there were, and of which shape.
+  TensorSet& operator=(TensorSet&&) = delete;
+  TensorSet& operator=(const TensorSet&) = delete;
+  ~TensorSet() = default;
 
   /// THROWS: UseAfterRelease for a set that was moved from.
   const Tensor& inputs() const;
@@ -31,7 +39,8 @@ class NEAP_API TensorSet {
   SampleSpec spec() const;
   Result<void> load(std::int64_t index, std::span<std::byte> input,
                     std::span<std::byte> target) const;
-  /// Of all elements and of their shapes.
+  /// Of all elements and of their shapes. THROWS: UseAfterRelease where
+  /// elements were released.
   std::uint64_t fingerprint() const;
 
  private:

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
 #include <optional>
 
 #include "neap/data/loader.hpp"
@@ -87,6 +88,39 @@ TEST(TensorSetTest, ThatWasMovedFromThrows) {
   EXPECT_EQ(taken.size(), 2);
   // NOLINTNEXTLINE(bugprone-use-after-move): what the test is about
   EXPECT_THROW(points.size(), UseAfterRelease);
+}
+
+TEST(TensorSetTest, HasNoSamplesButItsOwn) {
+  const TensorSet points(numbers({3, 2}), numbers({3}, i64));
+  std::array<std::byte, 16> bytes{};
+  const auto load = [&](std::int64_t index, std::size_t input,
+                        std::size_t target) {
+    return points
+        .load(index, std::span(bytes).first(input),
+              std::span(bytes).last(target))
+        .has_value();
+  };
+  EXPECT_TRUE(load(2, 8, 8));
+  EXPECT_FALSE(load(-1, 8, 8));
+  EXPECT_FALSE(load(3, 8, 8));
+  EXPECT_FALSE(load(0, 4, 8));
+  EXPECT_FALSE(load(0, 8, 4));
+  // A loader knows the samples that there were.
+  static_assert(!std::is_copy_assignable_v<TensorSet> &&
+                !std::is_move_assignable_v<TensorSet>);
+}
+
+TEST(TensorSetTest, MayBeRehearsed) {
+  const auto rehearsal = memory::Domain::create({.is_rehearsal = true});
+  const memory::UseDomain use(*rehearsal);
+  const TensorSet points(numbers({6, 2}), zeros({6}, i64));
+  Loader loader(points, {.batch = 4});
+  std::int64_t samples = 0;
+  for (const Batch& batch : loader.epoch(0)) {
+    samples += batch.size();
+  }
+  EXPECT_EQ(samples, 6);
+  EXPECT_EQ(points.fingerprint(), points.fingerprint());
 }
 
 TEST(TensorSetTest, OfNoRowsGivesNoBatches) {
