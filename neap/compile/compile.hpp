@@ -44,7 +44,7 @@ concept TensorList = std::is_same_v<T, memory::Vector<Tensor>>;
 
 template <class T>
 Argument argument_of(const T& value) {
-  if constexpr (std::is_arithmetic_v<T>) {
+  if constexpr (tensor::PlainNumber<T>) {
     return {nullptr, static_cast<double>(value), tensor::is_double(value)};
   } else {
     static_assert(std::is_same_v<T, Tensor>,

@@ -4,6 +4,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/compile/compiled_step.hpp"
+#include "neap/graph/trace.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/tensor/create.hpp"
 
@@ -39,7 +40,7 @@ void CompiledStep::call_as_part(
     check_given(i, arguments[i]);
     const Tensor* tensor = arguments[i].tensor;
     if (tensor == nullptr) {
-      tensors.push_back(scalar(arguments[i].number, part_dtype(arguments)));
+      tensors.push_back(part_number(arguments[i].number, arguments));
       continue;
     }
     tensors.push_back(*tensor);
@@ -49,14 +50,15 @@ void CompiledStep::call_as_part(
   take(results);
 }
 
-void CompiledStep::take_arguments(std::span<const Argument> arguments,
-                                  DType numbers) {
-  number_dtype_ = numbers;
+void CompiledStep::take_arguments(std::span<const Argument> arguments) {
   arguments_.clear();
   arguments_.reserve(arguments.size());
+  is_number_.clear();
+  is_number_.reserve(arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Argument& argument = arguments[i];
     check_given(i, argument);
+    is_number_.push_back(argument.tensor == nullptr ? 1 : 0);
     if (argument.tensor == nullptr) {
       arguments_.push_back(number(i, argument.number));
       continue;
@@ -81,38 +83,40 @@ void CompiledStep::take_arguments(std::span<const Argument> arguments,
 // of the batch are traced dense.
 GivenArguments CompiledStep::given(std::span<const tensor::Spec> specs) const {
   const bool is_call = specs.data() == specs_.data() && !arguments_.empty();
-  return {specs, is_call ? std::span<const Tensor>(arguments_)
-                         : std::span<const Tensor>()};
+  return {.specs = specs,
+          .tensors = is_call ? std::span<const Tensor>(arguments_)
+                             : std::span<const Tensor>(),
+          .numbers = is_number_};
 }
 
-// Of a number where the step is the plain function, which takes tensors.
-DType CompiledStep::part_dtype(std::span<const Argument> arguments) const {
-  for (const Argument& argument : arguments) {
-    const Tensor* tensor = argument.tensor;
-    if (tensor != nullptr && tensor->defined() && tensor->dtype() == f64) {
-      return f64;
-    }
+// A number where the step is the plain function, which takes tensors. What
+// traces it knows numbers; elsewhere it is of the tensors' dtype.
+Tensor CompiledStep::part_number(double value,
+                                 std::span<const Argument> arguments) {
+  if (graph::Trace* trace = graph::trace()) {
+    Tensor number = scalar(value, f64);
+    trace->on_number(number);
+    return number;
   }
-  return f32;
+  const bool has_f64 = std::any_of(
+      arguments.begin(), arguments.end(), [](const Argument& argument) {
+        const Tensor* tensor = argument.tensor;
+        return tensor != nullptr && tensor->defined() && tensor->dtype() == f64;
+      });
+  return scalar(value, has_f64 ? f64 : f32);
 }
 
 Tensor CompiledStep::number(std::size_t i, double value) {
-  auto& numbers = numbers_[number_dtype_ == f64 ? 0 : 1];
-  numbers.resize(std::max(numbers.size(), i + 1));
-  Tensor& mine = numbers[i];
+  numbers_.resize(std::max(numbers_.size(), i + 1));
+  Tensor& mine = numbers_[i];
   const bool is_mine_alone = mine.defined() && mine.has_sole_handle() &&
                              mine.array()->is_unique() &&
                              mine.array()->storage()->references() == 1;
   if (!is_mine_alone) {
     const memory::OutsideScopes apart;
-    mine = scalar(value, number_dtype_);
+    mine = scalar(value, f64);
   } else if (mine.array()->storage()->has_elements()) {
-    const tensor::Strided view = mine.array()->strided();
-    if (number_dtype_ == f64) {
-      *view.as<double>() = value;
-    } else {
-      *view.as<float>() = static_cast<float>(value);
-    }
+    *mine.array()->strided().as<double>() = value;
   }
   return mine;
 }

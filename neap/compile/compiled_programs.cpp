@@ -63,42 +63,6 @@ CompiledStep::Entry* CompiledStep::find_traced(
   return &entries_.front();
 }
 
-// A step may look at the dtype of a number itself, as a write into a tensor
-// does; f32 is then what it gets, in the program that it is traced to. Whether
-// that is so depends on what guards compare, so no call finds programs in both.
-CompiledStep::Entry& CompiledStep::find(Step step,
-                                        std::span<const Argument> arguments) {
-  const bool has_number =
-      std::any_of(arguments.begin(), arguments.end(),
-                  [](const Argument& a) { return a.tensor == nullptr; });
-  if (!has_number) {
-    take_arguments(arguments, f64);
-    return find(step);
-  }
-  const DType latest = number_dtype_;
-  for (const DType dtype : {latest, latest == f64 ? f32 : f64}) {
-    take_arguments(arguments, dtype);
-    if (Entry* entry = find_traced(specs_)) {
-      return *entry;
-    }
-    if (entries_.empty()) {
-      break;
-    }
-  }
-  try {
-    take_arguments(arguments, f64);
-    return find(step);
-  } catch (const DTypeError&) {
-    try {
-      take_arguments(arguments, f32);
-      return find(step);
-    } catch (const DTypeError&) {
-      number_dtype_ = f64;
-    }
-    throw;  // what was wrong at first
-  }
-}
-
 CompiledStep::Entry& CompiledStep::find(Step step) {
   if (Entry* entry = find_traced(specs_)) {
     return *entry;
@@ -154,8 +118,7 @@ memory::Owned<Executor> CompiledStep::make(Program program,
 // Traces the step once more, for its program to be compared.
 void CompiledStep::verify(Step step, Entry& entry) {
   const Program& known = entry.executor->program();
-  const Program now =
-      trace(step, specs_, given(specs_).tensors, base::site_of(site_));
+  const Program now = trace(step, given(specs_), base::site_of(site_));
   const Digests digests = digests_of(now);
   const auto [differs, other] =
       std::mismatch(digests.begin(), digests.end(), known.digests.begin(),
@@ -219,8 +182,8 @@ CompiledStep::Entry& CompiledStep::add(Step step,
                                        std::span<const tensor::Spec> specs,
                                        bool may_grow) {
   explain(specs);
-  Program traced = trace_for(step, specs, given(specs).tensors, options_,
-                             base::site_of(site_));
+  Program traced =
+      trace_for(step, given(specs), options_, base::site_of(site_));
   auto executor = may_grow ? make(std::move(traced), options_.passes)
                            : make_fitting(traced);
   ++traces_;

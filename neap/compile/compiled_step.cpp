@@ -148,15 +148,14 @@ void CompiledStep::let_go() noexcept {
   ready_ = nullptr;
   entries_.clear();
   arenas_.let_go();
-  number_dtype_ = f64;
   arguments_.clear();
   arguments_.shrink_to_fit();
   specs_.clear();
   specs_.shrink_to_fit();
-  for (memory::Vector<Tensor>& numbers : numbers_) {
-    numbers.clear();
-    numbers.shrink_to_fit();
-  }
+  is_number_.clear();
+  is_number_.shrink_to_fit();
+  numbers_.clear();
+  numbers_.shrink_to_fit();
   results_.clear();
   results_.shrink_to_fit();
 }
@@ -187,7 +186,8 @@ void CompiledStep::call(Step step, std::span<const Argument> arguments,
   }
   Attempt attempt(*this);
   results_.clear();
-  Entry& entry = find(step, arguments);
+  take_arguments(arguments);
+  Entry& entry = find(step);
   Executor& executor = *entry.executor;
   if (options_.verify > 0 && entry.calls++ % options_.verify == 0 &&
       !entry.is_new) {
@@ -211,9 +211,13 @@ void CompiledStep::call(Step step, std::span<const Argument> arguments,
 void CompiledStep::prepare(Step step, std::span<const tensor::Spec> arguments) {
   const Turn turn(*this);
   Attempt attempt(*this);
+  const GivenArguments given{arguments};
   arguments_.reserve(arguments.size());
+  is_number_.clear();
+  is_number_.reserve(arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i].shape.rank() == 0 && arguments[i].dtype == number_dtype_) {
+    is_number_.push_back(given.is_number(i) ? 1 : 0);
+    if (given.is_number(i)) {
       number(i, 0.0);
     }
   }

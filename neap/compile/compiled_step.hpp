@@ -70,12 +70,11 @@ class NEAP_API CompiledStep {
   void call_as_part(Step step, std::span<const Argument> arguments,
                     base::FunctionRef<void(std::size_t)> expect,
                     base::FunctionRef<void(std::span<Tensor>)> take);
-  void take_arguments(std::span<const Argument> arguments, DType numbers);
+  void take_arguments(std::span<const Argument> arguments);
   GivenArguments given(std::span<const tensor::Spec> specs) const;
   Tensor number(std::size_t i, double value);
-  DType part_dtype(std::span<const Argument> arguments) const;
+  static Tensor part_number(double value, std::span<const Argument> arguments);
   void use(const Executor& executor) noexcept;
-  Entry& find(Step step, std::span<const Argument> arguments);
   Entry& find(Step step);
   Entry* find_traced(std::span<const tensor::Spec> specs) noexcept;
   Entry& add(Step step, std::span<const tensor::Spec> specs, bool may_grow);
@@ -102,8 +101,8 @@ class NEAP_API CompiledStep {
   // Of the running call, or waiting for the next.
   memory::Vector<Tensor> arguments_;
   memory::Vector<tensor::Spec> specs_;
-  std::array<memory::Vector<Tensor>, 2> numbers_;  // in f64, in f32
-  DType number_dtype_ = f64;
+  memory::Vector<std::uint8_t> is_number_;  // of each
+  memory::Vector<Tensor> numbers_;          // by position
   memory::Vector<Tensor> results_;
 };
 

@@ -110,6 +110,9 @@ BrokenGuard Guards::broken_arguments(const GivenArguments& given) const {
     if (!(given.specs[i] == program_.arguments[i])) {
       return {What::kArgument, i};
     }
+    if (given.is_number(i) != (program_.numbers[i] != 0)) {
+      return {What::kNumber, i};
+    }
     if (i < given.tensors.size() && !fits_gaps(given.tensors[i], i)) {
       return {What::kGaps, i};
     }
@@ -241,6 +244,12 @@ std::string Guards::describe(const BrokenGuard& guard,
                          program_.arguments.size());
     case What::kArgument:
       return describe_argument(guard.index, given);
+    case What::kNumber:
+      return given.is_number(guard.index)
+                 ? fmt::format("argument {} is a number, before a tensor",
+                               guard.index)
+                 : fmt::format("argument {} is a tensor, before a number",
+                               guard.index);
     case What::kGaps:
       return fmt::format("argument {} is a view with other strides, before {}",
                          guard.index, text_of_strides(guard.index));

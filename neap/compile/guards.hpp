@@ -14,19 +14,13 @@
 
 #include <string>
 
+#include "neap/compile/trace.hpp"
 #include "neap/kernels/engine/precision.hpp"
 #include "neap/memory/context.hpp"
 #include "neap/program/program.hpp"
 #include "neap/tensor/handle_watch.hpp"
 
 namespace neap::compiler {
-
-/// What a call gives: specs, and the tensors where there are any (their views
-/// may have gaps).
-struct GivenArguments {
-  std::span<const tensor::Spec> specs;
-  std::span<const Tensor> tensors;  // empty: all are dense
-};
 
 /// A guard that does not hold.
 struct BrokenGuard {
@@ -39,6 +33,7 @@ struct BrokenGuard {
     kScope,
     kArgumentCount,
     kArgument,    // its spec
+    kNumber,      // given as a plain number, or as a tensor of f64
     kGaps,        // of an argument's view
     kFlag,        // of Program::flags
     kGeneration,  // of Program::generations

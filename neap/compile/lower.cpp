@@ -9,10 +9,9 @@
 
 namespace neap::compiler {
 
-Program trace_for(Step step, std::span<const tensor::Spec> arguments,
-                  std::span<const Tensor> given, const CompileOptions& options,
-                  const CallSite& site) {
-  Program program = trace(step, arguments, given, site);
+Program trace_for(Step step, const GivenArguments& given,
+                  const CompileOptions& options, const CallSite& site) {
+  Program program = trace(step, given, site);
   if (options.verify > 0) {
     program.digests = digests_of(program);
   }
@@ -35,7 +34,7 @@ Program trace_for(Step step, std::span<const tensor::Spec> arguments,
 Lowered lower_step(Step step, std::span<const tensor::Spec> arguments,
                    const CompileOptions& options, const CallSite& site) {
   Lowered out;
-  out.program = trace_for(step, arguments, {}, options, site);
+  out.program = trace_for(step, GivenArguments{arguments}, options, site);
   run_passes(out.program, options.passes);
   threads::Executor& executor = memory::executor();
   bind(out.program, executor);

@@ -22,10 +22,8 @@ NEAP_API Lowered lower_step(Step step, std::span<const tensor::Spec> arguments,
                             const CompileOptions& options,
                             const CallSite& site);
 
-/// Traces and marks kept results; the passes are still to run. `given`: as
-/// trace().
-NEAP_API Program trace_for(Step step, std::span<const tensor::Spec> arguments,
-                           std::span<const Tensor> given,
+/// Traces and marks kept results; the passes are still to run.
+NEAP_API Program trace_for(Step step, const GivenArguments& given,
                            const CompileOptions& options, const CallSite& site);
 
 }  // namespace compiler

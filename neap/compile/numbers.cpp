@@ -31,10 +31,8 @@ bool takes_all(const graph::OpCall& call) {
 
 }  // namespace
 
-void Numbers::add_argument(const Tensor& argument) {
-  if (argument.dtype() == DType::kF64 && argument.rank() == 0) {
-    set(argument, Kind::kNumber);
-  }
+void Numbers::add(const Tensor& number) {
+  set(number, Kind::kNumber);
 }
 
 bool Numbers::has(const Tensor& tensor) const {
@@ -43,20 +41,25 @@ bool Numbers::has(const Tensor& tensor) const {
 
 std::optional<DType> Numbers::dtype_for(const graph::OpCall& call) const {
   std::optional<DType> others;
+  std::optional<DType> small;  // of conditions, packed bits
   bool has_number = false;
   for (const neap::Operand& input : call.inputs) {
     const Tensor& tensor = input.tensor();
     const Kind kind = kind_of(tensor);
     has_number = has_number || kind == Kind::kNumber;
-    // Conditions and packed bits say nothing of what they choose from.
-    const bool says = kind == Kind::kTensor && tensor.dtype() != DType::kBool &&
-                      tensor.dtype() != DType::kU8;
-    const bool says_more =
-        !others || (!is_floating(*others) && is_floating(tensor.dtype()));
-    if (says && says_more) {
-      others = tensor.dtype();
+    if (kind != Kind::kTensor) {
+      continue;
+    }
+    // Conditions and packed bits say nothing of what they choose from, where
+    // something else does.
+    const DType dtype = tensor.dtype();
+    if (dtype == DType::kBool || dtype == DType::kU8) {
+      small = dtype == DType::kU8 ? dtype : small.value_or(dtype);
+    } else if (!others || (!is_floating(*others) && is_floating(dtype))) {
+      others = dtype;
     }
   }
+  others = others ? others : small;
   if (!has_number || others == DType::kF64) {
     return std::nullopt;
   }

@@ -18,8 +18,8 @@ namespace neap::compiler {
 
 class Numbers {
  public:
-  /// Notes an argument, if it is one. THROWS: OutOfMemory.
-  void add_argument(const Tensor& argument);
+  /// Notes one. THROWS: OutOfMemory.
+  void add(const Tensor& number);
   bool has(const Tensor& tensor) const;
   /// The dtype in which an op takes the numbers among its inputs; none: there
   /// is none, or all stay as they are.

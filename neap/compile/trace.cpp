@@ -39,11 +39,10 @@ void check_scopes(std::span<const Tensor> arguments, const memory::Scope* scope,
 
 Program trace(Step step, std::span<const tensor::Spec> arguments,
               CallSite site) {
-  return trace(step, arguments, {}, site);
+  return trace(step, GivenArguments{arguments}, site);
 }
 
-Program trace(Step step, std::span<const tensor::Spec> arguments,
-              std::span<const Tensor> given, CallSite site) {
+Program trace(Step step, const GivenArguments& given, CallSite site) {
   const memory::Context& context = memory::context();
   const base::SiteId where =
       context.site.value != 0 ? context.site : base::intern(site);
@@ -58,7 +57,7 @@ Program trace(Step step, std::span<const tensor::Spec> arguments,
   Tracer tracer(where);
   const Tracer::Hearing hear(tracer);
   {
-    const memory::Vector<Tensor> in = tracer.add_arguments(arguments, given);
+    const memory::Vector<Tensor> in = tracer.add_arguments(given);
     memory::Vector<Tensor> results;
     tracer.run([&] { step(in, results); });
     check_scopes(in, memory::Scope::current(), where);

@@ -23,6 +23,21 @@ namespace neap::compiler {
 using Step = base::FunctionRef<void(std::span<const Tensor> arguments,
                                     memory::Vector<Tensor>& results)>;
 
+/// What a step is given. A number is a tensor of spec {f64, {}} to it, which
+/// takes part in ops as a plain number does.
+struct GivenArguments {
+  std::span<const tensor::Spec> specs;
+  /// The arguments themselves; empty: all are dense.
+  std::span<const Tensor> tensors{};
+  /// Which are numbers, one an argument; empty: all that have their spec.
+  std::span<const std::uint8_t> numbers{};
+
+  bool is_number(std::size_t i) const {
+    return numbers.empty() ? specs[i] == tensor::Spec{DType::kF64, {}}
+                           : numbers[i] != 0;
+  }
+};
+
 /// The program of a step for arguments of these specs. Nothing of the user's
 /// changes: elements, gradients of leaves, the generator's state are as before,
 /// also after a throw; a storage that the step writes counts as written.
@@ -30,9 +45,8 @@ using Step = base::FunctionRef<void(std::span<const Tensor> arguments,
 /// trace, jvp or segment; whatever the step throws; OutOfMemory.
 NEAP_API Program trace(Step step, std::span<const tensor::Spec> arguments,
                        CallSite site = CallSite::here());
-/// Those of `given` (the arguments themselves; or empty) that have gaps are
-/// traced as the views that they are, and the program holds for such alone.
-NEAP_API Program trace(Step step, std::span<const tensor::Spec> arguments,
-                       std::span<const Tensor> given, CallSite site);
+/// Those of the tensors that have gaps are traced as the views that they are,
+/// and the program holds for such alone.
+NEAP_API Program trace(Step step, const GivenArguments& given, CallSite site);
 
 }  // namespace neap::compiler

@@ -32,22 +32,26 @@ Tracer::~Tracer() {
   restore();
 }
 
-memory::Vector<Tensor> Tracer::add_arguments(std::span<const Spec> specs,
-                                             std::span<const Tensor> given) {
+memory::Vector<Tensor> Tracer::add_arguments(const GivenArguments& given) {
   const Inside inside(*this);
   memory::Vector<Tensor> arguments;
-  arguments.reserve(specs.size());
-  arguments_.reserve(specs.size());
-  for (std::size_t i = 0; i < specs.size(); ++i) {
+  arguments.reserve(given.specs.size());
+  arguments_.reserve(given.specs.size());
+  program_.numbers.reserve(given.specs.size());
+  for (std::size_t i = 0; i < given.specs.size(); ++i) {
     tensor::Layout layout;
-    const bool has_gaps = i < given.size() && !given[i].is_contiguous();
+    const bool has_gaps =
+        i < given.tensors.size() && !given.tensors[i].is_contiguous();
     if (has_gaps) {
-      layout = given[i].array()->layout();
+      layout = given.tensors[i].array()->layout();
       layout.offset = 0;
     }
-    arguments.push_back(
-        values_.add_argument(specs[i], has_gaps ? &layout : nullptr, site_));
-    numbers_.add_argument(arguments.back());
+    arguments.push_back(values_.add_argument(
+        given.specs[i], has_gaps ? &layout : nullptr, site_));
+    program_.numbers.push_back(given.is_number(i) ? 1 : 0);
+    if (given.is_number(i)) {
+      numbers_.add(arguments.back());
+    }
     arguments_.push_back(arguments.back().array().get());
   }
   return arguments;
@@ -119,20 +123,27 @@ void Tracer::record_in(DType dtype, const OpCall& call,
   converted.reserve(call.inputs.size());  // they are pointed to
   inputs.reserve(call.inputs.size());
   for (const neap::Operand& input : call.inputs) {
-    if (!numbers_.has(input.tensor())) {
-      inputs.push_back(input);
-      continue;
-    }
-    Tensor& out = converted.emplace_back();
-    const neap::Operand number(input.tensor(), input.site());
-    emit({ops::kCast,
-          {&number, 1},
-          ops::CastAttrs{DType::kF64, dtype},
-          call.site},
-         Category::kActivations, {&out, 1});
-    inputs.emplace_back(std::as_const(out), input.site());
+    converted.push_back(number_as(dtype, input.tensor(), call.site));
+    inputs.emplace_back(std::as_const(converted.back()), input.site());
   }
   record({call.op, inputs, call.attrs, call.site}, outputs);
+}
+
+Tensor Tracer::number_as(DType dtype, const Tensor& tensor, base::SiteId site) {
+  if (dtype == DType::kF64 || !numbers_.has(tensor)) {
+    return tensor;
+  }
+  const Inside inside(*this);
+  handles_.on_read(tensor);
+  const neap::Operand number(tensor);
+  Tensor out;
+  emit({ops::kCast, {&number, 1}, ops::CastAttrs{DType::kF64, dtype}, site},
+       Category::kActivations, {&out, 1});
+  return out;
+}
+
+void Tracer::on_number(const Tensor& scalar) {
+  numbers_.add(scalar);
 }
 
 void Tracer::check_context(std::string_view what, base::SiteId site) const {

@@ -15,6 +15,7 @@
 #include "neap/compile/handle_book.hpp"
 #include "neap/compile/leaf_book.hpp"
 #include "neap/compile/numbers.hpp"
+#include "neap/compile/trace.hpp"
 #include "neap/compile/traced_values.hpp"
 #include "neap/graph/versions.hpp"
 #include "neap/tensor/creator.hpp"
@@ -31,9 +32,8 @@ class Tracer final : public graph::Recorder,
   ~Tracer() override;
 
   /// Stand-ins for the arguments: dense ones, or views like those with gaps
-  /// among `given` (empty: none has any). THROWS: OutOfMemory.
-  memory::Vector<Tensor> add_arguments(std::span<const tensor::Spec> specs,
-                                       std::span<const Tensor> given);
+  /// among the given tensors. THROWS: OutOfMemory.
+  memory::Vector<Tensor> add_arguments(const GivenArguments& given);
   /// Hears of handles in this thread, for as long as it is there.
   class Hearing {
    public:
@@ -73,6 +73,13 @@ class Tracer final : public graph::Recorder,
                              base::AnyRef owner) noexcept override;
   bool on_flag_change(bool& flag, base::AnyRef owner) noexcept override;
   std::uint32_t enter_segment(std::uint32_t segment) noexcept override;
+  std::optional<DType> dtype_of_numbers(
+      const graph::OpCall& call) const override {
+    return numbers_.dtype_for(call);
+  }
+  Tensor number_as(DType dtype, const Tensor& tensor,
+                   base::SiteId site) override;
+  void on_number(const Tensor& scalar) override;
   // --- graph::TracedWrites
   Seen writes_to(const tensor::Storage& storage) const noexcept override {
     return values_.writes_to(storage);

@@ -84,16 +84,23 @@ void write_result(Trace& trace, const OpCall& call, const Tensor& dst) {
 
 }  // namespace
 
-void write_into(Trace& trace, const OpCall& call, const Tensor& dst) {
+void write_into(Trace& trace, const OpCall& given, const Tensor& dst) {
+  const std::optional<DType> dtype = trace.dtype_of_numbers(given);
+  memory::Vector<Tensor> inputs;
+  memory::Vector<Operand> operands;
+  inputs.reserve(given.inputs.size());  // they are pointed to
+  operands.reserve(given.inputs.size());
+  for (const Operand& input : given.inputs) {
+    inputs.push_back(dtype
+                         ? trace.number_as(*dtype, input.tensor(), given.site)
+                         : input.tensor());
+    operands.emplace_back(std::as_const(inputs.back()), input.site());
+  }
+  const OpCall call{given.op, operands, given.attrs, given.site};
   check_into(call, result_of(call), dst);
   if (!is_plain(call.op)) {
     write_result(trace, call, dst);
     return;
-  }
-  memory::Vector<Tensor> inputs;
-  inputs.reserve(call.inputs.size());
-  for (const Operand& input : call.inputs) {
-    inputs.push_back(input.tensor());
   }
   trace.write({.name = call.op.name,
                .list = *call.op.kernel,

@@ -20,9 +20,8 @@ class Operand {
   Operand(Tensor&& tensor, CallSite site = CallSite::here()) noexcept
       : tensor_(&tensor), temporary_(&tensor), site_(site) {}
   /// THROWS: as tensor::to_double().
-  template <class T>
-  requires std::is_arithmetic_v<T> Operand(T number,
-                                           CallSite site = CallSite::here())
+  template <tensor::PlainNumber T>
+  Operand(T number, CallSite site = CallSite::here())
       : number_(tensor::to_double(number, site)), site_(site) {}
   // NOLINTEND(google-explicit-constructor)
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -96,6 +97,19 @@ class NEAP_API Trace {
   /// the value at the step's entry that a program holds for. RETURNS: as
   /// on_grad_change.
   virtual bool on_flag_change(bool& flag, base::AnyRef owner) noexcept = 0;
+  /// Plain numbers of the step's caller, and what is computed of such alone,
+  /// are f64 until they meet a tensor. The dtype in which a call takes those
+  /// among its inputs; none: there is none, or they stay as they are.
+  virtual std::optional<DType> dtype_of_numbers(const OpCall& /*call*/) const {
+    return std::nullopt;
+  }
+  /// Such a number in another dtype; every other tensor as it is.
+  virtual Tensor number_as(DType /*dtype*/, const Tensor& tensor,
+                           base::SiteId /*site*/) {
+    return tensor;
+  }
+  /// The f64 `scalar`, just made, is such a number.
+  virtual void on_number(const Tensor& /*scalar*/) {}
   /// Told whenever the listener takes part, even if it writes nothing.
   virtual void listen(RunListener& listener) = 0;
   /// A leaf's gradient is about to be read, or replaced. False: there is no

@@ -253,6 +253,7 @@ class NEAP_API Program {
   memory::Vector<Call> members;      // pool of fused calls' parts
   memory::Vector<External> externals;
   memory::Vector<tensor::Spec> arguments;  // dense, as given at each call
+  memory::Vector<std::uint8_t> numbers;    // 1: that argument is a number
   memory::Vector<GappedArgument> gapped;
   memory::Vector<Result> results;  // of the caller, then of handles
   std::uint32_t handed = 0;        // so many are the caller's

@@ -31,7 +31,8 @@ void refuse_elements(const Storage& storage, std::string_view what,
     case Absence::kRevoked:
       raise<UseAfterRelease>(
           "{}: at {} a result of the compiled step called at {}, which is "
-          "valid until the next call; name it in .keep, or copy() it before",
+          "valid until the step's next call, reset or end; name it in .keep, "
+          "or copy() it before",
           what, base::format_site(site),
           base::format_site(storage.written_at()));
     case Absence::kNone:

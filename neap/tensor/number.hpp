@@ -13,9 +13,13 @@ namespace neap {
 
 namespace tensor {
 
-/// False for an integer (beyond 2^53) that no double is.
+/// The types of plain numbers; not the compiler's wider integers.
 template <class T>
-requires std::is_arithmetic_v<T>
+concept PlainNumber = std::is_arithmetic_v<T> &&
+    (std::is_floating_point_v<T> || sizeof(T) <= 8);
+
+/// False for an integer (beyond 2^53) that no double is.
+template <PlainNumber T>
 constexpr bool is_double(T number) noexcept {
   if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
     constexpr double kEnd = std::is_signed_v<T> ? 0x1p63 : 0x1p64;
@@ -33,7 +37,7 @@ constexpr bool is_double(T number) noexcept {
                                          const CallSite& site);
 
 /// THROWS: ValueError unless is_double(number).
-template <class T>
+template <PlainNumber T>
 double to_double(T number, const CallSite& site) {
   if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
     using Wide =
@@ -51,9 +55,8 @@ class Number {
  public:
   /// Implicit on purpose: full({2}, 1). THROWS: as tensor::to_double().
   // NOLINTBEGIN(google-explicit-constructor)
-  template <class T>
-  requires std::is_arithmetic_v<T> Number(T number,
-                                          CallSite site = CallSite::here())
+  template <tensor::PlainNumber T>
+  Number(T number, CallSite site = CallSite::here())
       : value_(tensor::to_double(number, site)) {}
   // NOLINTEND(google-explicit-constructor)
 

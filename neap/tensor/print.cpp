@@ -8,6 +8,7 @@
 #include <iterator>
 #include <ostream>
 
+#include "neap/base/raise.hpp"
 #include "neap/tensor/element.hpp"
 #include "neap/tensor/host_access.hpp"
 
@@ -229,6 +230,11 @@ class Printer {
 
 std::string format(const Tensor& tensor, const PrintOptions& options,
                    CallSite site) {
+  if (options.precision < 0 || options.edge_items < 0) {
+    base::raise<ValueError>(
+        "format: precision {} and edge_items {}, expected at least 0",
+        options.precision, options.edge_items);
+  }
   tensor::check_host_access(tensor, "format", site);
   return Printer(tensor.array()->strided(), options).text();
 }

@@ -16,7 +16,8 @@ struct PrintOptions {
 };
 
 /// The elements alone: "[[1. 2.]\n [3. 4.]]". THROWS: as Tensor::at for
-/// elements that are not there, or not on the host.
+/// elements that are not there, or not on the host; ValueError for a negative
+/// option.
 NEAP_API std::string format(const Tensor& tensor,
                             const PrintOptions& options = {},
                             CallSite site = CallSite::here());

@@ -12,6 +12,7 @@
 #include "neap/ops/elementwise/extremes.hpp"
 #include "neap/ops/indexing/index.hpp"
 #include "neap/ops/shape/concat.hpp"
+#include "neap/ops/shape/pad.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::compiler {
@@ -136,6 +137,83 @@ TEST(StepNumbersTest, AnIntegerThatNoDoubleIsIsRefusedAsAnArgument) {
   auto outer = neap::compile(
       [&](const Tensor& y) { return step(y, kNoDouble); });  // as a part
   EXPECT_THROW(outer(x), ValueError);
+}
+
+TEST(StepNumbersTest, AnIntegerThatNoDoubleIsIsRefusedByPadsAndSums) {
+  const Tensor x = zeros({2}, i64);
+  const Tensor at = zeros({2}, i64);
+  EXPECT_THROW(pad(x, {1, 0}, PadMode::kConstant, kNoDouble), ValueError);
+  EXPECT_THROW(index_add(x, 0, at, x, kNoDouble), ValueError);
+  EXPECT_EQ(pad(x, {1, 0}, PadMode::kConstant, 7).at({0}), 7.0);
+}
+
+// A write made all numbers f32, whose integers end at 2^24.
+TEST(StepNumbersTest, AWriteDoesNotRoundWhatElseTheNumberIsFor) {
+  const Tensor state = ones({1});
+  const Tensor copied = zeros({1});
+  auto step = neap::compile([&](const Tensor& x, const Tensor& by) {
+    mul_(state, by);
+    copy_(copied, by);
+    return x + cast(by, i64);
+  });
+  const Tensor x = zeros({1}, i64);
+  EXPECT_EQ(step(x, 16'777'217).item(), 16'777'217.0);
+  EXPECT_EQ(state.item(), 16'777'216.0);
+  EXPECT_EQ(copied.item(), 16'777'216.0);
+  auto outer =
+      neap::compile([&](const Tensor& y) { return step(y, 0x1p24 + 1); });
+  EXPECT_EQ(outer(x).item(), 16'777'217.0);
+}
+
+// The step's own errors made it run once more, with other numbers.
+TEST(StepNumbersTest, AStepThatFailsRunsOnce) {
+  int runs = 0;
+  auto step = neap::compile([&](const Tensor& x, const Tensor& by) {
+    ++runs;
+    return x * by + zeros({1}, i64);
+  });
+  EXPECT_THROW(step(ones({1}), 0.5), DTypeError);
+  EXPECT_EQ(runs, 1);
+}
+
+TEST(StepNumbersTest, ATensorOfF64IsNoNumber) {
+  auto step =
+      neap::compile([](const Tensor& x, const Tensor& by) { return x * by; });
+  const Tensor x = from_values({1, 2, 3}, {3}, i64);
+  EXPECT_THROW(step(x, scalar(2.5, f64)), DTypeError);
+  EXPECT_EQ(step(ones({1}, f64), scalar(2.5, f64)).item(), 2.5);
+  EXPECT_EQ(step(ones({1}), 2.5).item(), 2.5);
+  EXPECT_THROW(step(ones({1}), scalar(2.5, f64)), DTypeError);
+}
+
+TEST(StepNumbersTest, ATensorAfterANumberIsAnotherProgram) {
+  auto step =
+      neap::compile([](const Tensor& x, const Tensor& by) { return x * by; });
+  const Tensor x = ones({1}, f64);
+  EXPECT_EQ(step(x, 2.5).item(), 2.5);
+  EXPECT_EQ(step(x, scalar(3.5, f64)).item(), 3.5);
+  EXPECT_EQ(step.why(), "argument 1 is a tensor, before a number");
+  EXPECT_EQ(step(x, 4.5).item(), 4.5);
+  EXPECT_EQ(step.traces(), 2);
+}
+
+TEST(StepNumbersTest, BesideBytesAndConditionsTheyAreSuch) {
+  const Tensor bytes = from_values({0, 3, 255}, {3}, u8);
+  const Tensor is = from_values({0, 1, 1}, {3}, boolean);
+  const auto plain = [](const Tensor& b, const Tensor& c, const auto& n) {
+    return std::tuple{eq(b, n), b < n, where(c, b, n), masked_fill(b, c, 7)};
+  };
+  auto step = neap::compile([&](const Tensor& b, const Tensor& c,
+                                const Tensor& n) { return plain(b, c, n); },
+                            {.keep_all = true});
+  for (const double n : {3.0, 2.5, 300.0, 0.0, 255.0}) {
+    const auto [a, b, c, d] = step(bytes, is, n);
+    const auto [e, f, g, h] = plain(bytes, is, n);
+    EXPECT_EQ(a.to_vector(), e.to_vector()) << n;
+    EXPECT_EQ(b.to_vector(), f.to_vector()) << n;
+    EXPECT_EQ(c.to_vector(), g.to_vector()) << n;
+    EXPECT_EQ(d.to_vector(), h.to_vector()) << n;
+  }
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ Tensor index_select(const Operand& x, std::int64_t axis, const Operand& index) {
 }
 
 Tensor index_add(const Operand& x, std::int64_t axis, const Operand& index,
-                 const Operand& src, double alpha) {
+                 const Operand& src, Number alpha) {
   const ops::AtSite here(x);
   const Tensor& onto = ops::tensor_of("index_add", x);
   const Tensor& at = ops::tensor_of("index_add", index);
@@ -56,8 +56,9 @@ Tensor index_add(const Operand& x, std::int64_t axis, const Operand& index,
     base::raise<ShapeError>("index_add: a source {}, expected {}",
                             format_shape(from.shape()), format_shape(shape));
   }
-  return ops::scatter_add_checked(x, along, ops::spread_index(at, shape, along),
-                                  alpha == 1.0 ? from : mul(from, alpha));
+  return ops::scatter_add_checked(
+      x, along, ops::spread_index(at, shape, along),
+      alpha.value() == 1.0 ? from : mul(from, alpha.value()));
 }
 
 namespace {

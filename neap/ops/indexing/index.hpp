@@ -24,7 +24,7 @@ NEAP_API Tensor index_select(const Operand& x, std::int64_t axis,
 /// THROWS: as index_select.
 NEAP_API Tensor index_add(const Operand& x, std::int64_t axis,
                           const Operand& index, const Operand& src,
-                          double alpha = 1.0);
+                          Number alpha = 1.0);
 
 /// x[i, j, ..], as NumPy's and PyTorch's: one index tensor (i32, i64) for each
 /// of the leading axes of x, broadcast together. y has their shape, followed by

@@ -143,7 +143,7 @@ Tensor pad_by(const Tensor& x, const PadAttrs& pads, PadMode mode) {
 }  // namespace ops
 
 Tensor pad(const Operand& x, std::span<const std::int64_t> pads, PadMode mode,
-           double value) {
+           Number value) {
   const ops::AtSite here(x);
   const Tensor& from = ops::tensor_of("pad", x);
   const auto pairs = static_cast<int>(pads.size() / 2);
@@ -152,7 +152,7 @@ Tensor pad(const Operand& x, std::span<const std::int64_t> pads, PadMode mode,
         "pad: {} numbers, expected a pair for each of the last axes of {}",
         pads.size(), format_shape(from.shape()));
   }
-  kernels::PadAttrs attrs{.value = value};
+  kernels::PadAttrs attrs{.value = value.value()};
   auto axis = static_cast<std::size_t>(from.rank());
   for (std::size_t k = 0; k < pads.size(); k += 2) {
     --axis;
@@ -163,7 +163,7 @@ Tensor pad(const Operand& x, std::span<const std::int64_t> pads, PadMode mode,
 }
 
 Tensor pad(const Operand& x, std::initializer_list<std::int64_t> pads,
-           PadMode mode, double value) {
+           PadMode mode, Number value) {
   return pad(x, std::span(pads.begin(), pads.size()), mode, value);
 }
 

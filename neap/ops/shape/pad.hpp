@@ -24,8 +24,8 @@ enum class PadMode : std::uint8_t {
 /// THROWS: ShapeError for more pairs than axes, an odd number, or pads that an
 /// axis cannot have.
 NEAP_API Tensor pad(const Operand& x, std::span<const std::int64_t> pads,
-                    PadMode mode = PadMode::kConstant, double value = 0.0);
+                    PadMode mode = PadMode::kConstant, Number value = 0.0);
 NEAP_API Tensor pad(const Operand& x, std::initializer_list<std::int64_t> pads,
-                    PadMode mode = PadMode::kConstant, double value = 0.0);
+                    PadMode mode = PadMode::kConstant, Number value = 0.0);
 
 }  // namespace neap
