@@ -22,6 +22,20 @@ TEST(BookArrayTest, SaysBeforehandWhatItWillTake) {
   }
 }
 
+TEST(BookArrayTest, StaysAsItIsWhereTheSystemRefuses) {
+  SystemPages pages;
+  BookArray<std::uint64_t> array(pages);
+  EXPECT_FALSE(array.reserve(std::size_t{1} << 50U));
+  ASSERT_TRUE(array.reserve(10));
+  array[9] = 7;
+  const Bytes held = pages.held();
+  const std::size_t capacity = array.capacity();
+  EXPECT_FALSE(array.reserve(std::size_t{1} << 50U));
+  EXPECT_EQ(pages.held(), held);
+  EXPECT_EQ(array.capacity(), capacity);
+  EXPECT_EQ(array[9], 7U);
+}
+
 TEST(BookArrayTest, GivesItsPagesBack) {
   SystemPages pages;
   {

@@ -41,6 +41,17 @@ TEST(DomainTest, CountsWhatIsAskedForAndGivenBack) {
   EXPECT_TRUE(domain->is_consistent());
 }
 
+TEST(DomainTest, CountsTheCallsOfTheSystem) {
+  const auto domain = Domain::create({.host = HostAllocator::kSystem});
+  const std::int64_t books = domain->stats().system_calls;
+  const Block first = domain->allocate(10, tag());
+  const std::int64_t before = domain->stats().system_calls;
+  EXPECT_GT(before, books);
+  domain->release(domain->allocate(10, tag()));  // a malloc and a free
+  EXPECT_EQ(domain->stats().system_calls, before + 2);
+  domain->release(first);
+}
+
 TEST(DomainTest, CountsAZeroByteBlockAsOne) {
   const auto domain = pooled();
   const Block block = domain->allocate(0, tag());

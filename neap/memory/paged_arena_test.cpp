@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/memory/paged_arena.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -227,6 +228,18 @@ TEST_F(PagedArenaTest, ASystemWithoutFilesLeavesThePagesPlain) {
   const auto views = arena.show(kViews, kSize);
   arena.data()[0] = std::byte{1};
   EXPECT_EQ(views.data()[kPage], std::byte{1});
+}
+
+// Without a view there is no file, whose number would be another's.
+TEST_F(PagedArenaTest, ClosesNoFileOfTheProgramsOwn) {
+  const Taken before = taken_by_process();
+  const int standard_input = ::fcntl(0, F_GETFD);
+  {
+    PagedArena arena(4 * kPage, Tag{}, default_domain());
+    const PagedArena moved(std::move(arena));
+  }
+  EXPECT_EQ(taken_by_process(), before);
+  EXPECT_EQ(::fcntl(0, F_GETFD), standard_input);
 }
 
 }  // namespace

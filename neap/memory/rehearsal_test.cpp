@@ -31,6 +31,19 @@ TEST(RehearsalTest, ElementsHaveAPlaceAndNothingBehindIt) {
   EXPECT_TRUE(domain->is_consistent());
 }
 
+TEST(RehearsalTest, PlacesAreAlignedAndApart) {
+  SystemPages pages(Backing::kNothing);
+  std::uintptr_t above = 0;
+  for (const Bytes alignment : {kPage, 64 * kKiB, kHugePage, kPage}) {
+    const auto at =
+        reinterpret_cast<std::uintptr_t>(pages.map(3 * kPage, alignment));
+    EXPECT_EQ(at % static_cast<std::uintptr_t>(alignment), 0U);
+    EXPECT_TRUE(above == 0 ||
+                at + static_cast<std::uintptr_t>(3 * kPage) <= above);
+    above = at;
+  }
+}
+
 TEST(RehearsalTest, ElementsEndWhereTheirPagesFit32Bits) {
   const auto domain = rehearsal();
   const Bytes most = Bytes{1} << 43U;  // 8 TiB

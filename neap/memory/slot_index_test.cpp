@@ -65,6 +65,17 @@ TEST(SlotIndexTest, IsInUseOnceThereIsRoom) {
   EXPECT_TRUE(index.reserve(5));
 }
 
+TEST(SlotIndexTest, EndsItsSearchWhereEverythingHasOneHash) {
+  SlotIndex index;
+  ASSERT_TRUE(index.reserve(8));
+  for (std::size_t i = 0; i < 8; ++i) {
+    index.add(5, i);
+  }
+  EXPECT_EQ(index.find(5, [](std::size_t /*at*/) { return false; }),
+            SlotIndex::kNone);
+  EXPECT_EQ(index.find(5, [](std::size_t at) { return at == 7; }), 7U);
+}
+
 // Addresses of objects that lie side by side: multiples of 64.
 TEST(SlotIndexTest, LooksAtFewThingsForOneOfManyPointers) {
   Indexed list;
