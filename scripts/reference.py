@@ -96,7 +96,7 @@ def groups(headers, ops):
 
 def guides():
     """Pages in the order of the sidebar."""
-    first = ["README.md", "docs/memory.md", "docs/own-data.md",
+    first = ["README.md", "docs/tour.md", "docs/memory.md", "docs/own-data.md",
              "docs/command-line.md", "docs/ops.md", "docs/numerics.md",
              "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
     there = tracked("*.md")

@@ -138,6 +138,18 @@ TEST(ValidateTest, NamesAreWords) {
   EXPECT_STREQ(name_of(Fault::kNone), "none");
 }
 
+TEST(ValidateTest, SeesAnAliasOfTheFirstThatLiesElsewhere) {
+  Problem problem;
+  problem.buffers = {{.upper = 1, .size = 8},
+                     {.upper = 1, .size = 4, .alias_of = 0}};
+  Solution solution;
+  solution.height = 8;
+  solution.offsets = {0, 0};
+  EXPECT_TRUE(validate(problem, solution).is_good());
+  solution.offsets = {0, 4};
+  EXPECT_EQ(validate(problem, solution).fault, Fault::kAlias);
+}
+
 TEST(ValidateTest, KnowsTheHeightOfNothing) {
   EXPECT_TRUE(validate(Problem{}, Solution{}).is_good());
   Problem problem;
