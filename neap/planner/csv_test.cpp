@@ -80,8 +80,7 @@ TEST(CsvTest, SaysWhereAnotherSeparatorStands) {
             "line 1: no column is named lower; the file looks separated by "
             "tabulators, save it with commas");
   EXPECT_EQ(complaint("a;b,upper,size\n"), "line 1: no column is named lower");
-  EXPECT_EQ(complaint("lower,upper\n0,1\n"),
-            "line 1: no column is named size");
+  EXPECT_EQ(complaint("lower,upper\n0,1\n"), "line 1: no column is named size");
 }
 
 TEST(CsvTest, NamesTheLineThatIsWrong) {
