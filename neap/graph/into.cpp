@@ -91,9 +91,8 @@ void write_into(Trace& trace, const OpCall& given, const Tensor& dst) {
   inputs.reserve(given.inputs.size());  // they are pointed to
   operands.reserve(given.inputs.size());
   for (const Operand& input : given.inputs) {
-    inputs.push_back(dtype
-                         ? trace.number_as(*dtype, input.tensor(), given.site)
-                         : input.tensor());
+    inputs.push_back(dtype ? trace.number_as(*dtype, input.tensor(), given.site)
+                           : input.tensor());
     operands.emplace_back(std::as_const(inputs.back()), input.site());
   }
   const OpCall call{given.op, operands, given.attrs, given.site};

@@ -50,6 +50,14 @@ std::uint32_t crowded(std::uint32_t id) {
   return id % 7 * 3;
 }
 
+bool reserve_one_more(BookIndex& index, const std::set<std::uint32_t>& model) {
+  return index.reserve(model.size() + 1, [&](auto insert) {
+    for (const std::uint32_t at : model) {
+      insert(crowded(at), at);
+    }
+  });
+}
+
 TEST(BookIndexTest, FindsExactlyWhatIsInItAfterRandomChanges) {
   SystemPages pages;
   BookIndex index(pages);
@@ -61,11 +69,7 @@ TEST(BookIndexTest, FindsExactlyWhatIsInItAfterRandomChanges) {
       index.erase(crowded(id), id, crowded);
       model.erase(id);
     } else {
-      ASSERT_TRUE(index.reserve(model.size() + 1, [&](auto insert) {
-        for (const std::uint32_t at : model) {
-          insert(crowded(at), at);
-        }
-      }));
+      ASSERT_TRUE(reserve_one_more(index, model));
       index.insert(crowded(id), id);
       model.insert(id);
     }

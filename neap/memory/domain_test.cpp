@@ -349,6 +349,25 @@ TEST(DomainTest, RepeatsItsLayoutOnceItNeedsTheSystemNoMore) {
   EXPECT_EQ(domain->stats().system_calls, calls);
 }
 
+// Asks and gives back so many times; every hundredth block is kept.
+void use_in_a_thread(Domain& domain, std::size_t number, int rounds,
+                     std::vector<Block>& kept) {
+  const OwnerId owner = domain.owner("thread" + std::to_string(number));
+  TestRandom random(static_cast<unsigned>(number));
+  for (int i = 0; i < rounds; ++i) {
+    const auto size = static_cast<Bytes>(random() % 5000);
+    Block block = domain.allocate(size, tag(Category::kData, owner));
+    if (i % 3 == 0) {
+      domain.retag(block, Category::kInputs, owner);
+    }
+    if (i % 100 == 0) {
+      kept.push_back(block);
+    } else {
+      domain.release(block);
+    }
+  }
+}
+
 TEST(DomainTest, CountsExactlyAcrossThreads) {
   const auto domain = pooled();
   constexpr int kThreads = 4;
@@ -356,22 +375,8 @@ TEST(DomainTest, CountsExactlyAcrossThreads) {
   std::vector<std::thread> threads;
   std::vector<std::vector<Block>> kept(kThreads);
   for (std::size_t t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&, t] {
-      const OwnerId owner = domain->owner("thread" + std::to_string(t));
-      TestRandom random(static_cast<unsigned>(t));
-      for (int i = 0; i < kRounds; ++i) {
-        const auto size = static_cast<Bytes>(random() % 5000);
-        Block block = domain->allocate(size, tag(Category::kData, owner));
-        if (i % 3 == 0) {
-          domain->retag(block, Category::kInputs, owner);
-        }
-        if (i % 100 == 0) {
-          kept[t].push_back(block);
-        } else {
-          domain->release(block);
-        }
-      }
-    });
+    threads.emplace_back(
+        [&, t] { use_in_a_thread(*domain, t, kRounds, kept[t]); });
   }
   for (std::thread& thread : threads) {
     thread.join();

@@ -242,5 +242,15 @@ TEST_F(PagedArenaTest, ClosesNoFileOfTheProgramsOwn) {
   EXPECT_EQ(::fcntl(0, F_GETFD), standard_input);
 }
 
+TEST_F(PagedArenaTest, AViewMayShowNothing) {
+  PagedArena arena(4 * kPage, Tag{}, default_domain());
+  const std::array views{
+      PagedArena::View{.at = 0, .from = 0, .size = 0},
+      PagedArena::View{.at = 0, .from = kPage, .size = kPage}};
+  const PagedArena::Views shown = arena.show(views, kPage);
+  arena.data()[kPage] = std::byte{7};
+  EXPECT_EQ(shown.data()[0], std::byte{7});
+}
+
 }  // namespace
 }  // namespace neap::memory

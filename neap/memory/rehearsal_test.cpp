@@ -90,7 +90,7 @@ TEST(RehearsalTest, CountsAndHoldsAsThePooledDoor) {
         live.pop_back();
       } else {
         const auto bits = 4 + random() % 18;
-        const auto size = static_cast<Bytes>(1 + random() % (1U << bits));
+        const auto size = Bytes{1} + random() % (1U << bits);
         const bool elements = random() % 2 == 0;
         live.push_back(elements ? Live{real->allocate_elements(size, Tag{}),
                                        rehearsed->allocate_elements(size, {})}

@@ -103,27 +103,32 @@ void greedy_plans(Digest& digest, const Problem& problem) {
   }
 }
 
+void place(Digest& digest, Placer& placer, std::span<const std::int32_t> order,
+           Fit fit) {
+  const memory::Vector<Fit> fits(order.size(), fit);
+  const std::size_t stuck =
+      placer.place(order, fits, 4 * placer.fixed_height() + 1000, 0);
+  digest.add(static_cast<std::int64_t>(stuck));
+  digest.add(placer.height());
+  digest.add(placer.take_steps());
+  if (stuck == order.size()) {
+    memory::Vector<std::int64_t> offsets(order.size());
+    placer.write_offsets(offsets);
+    digest.add_all(offsets);
+  }
+}
+
 // Each method of the portfolio's own: an order, placed in each of three ways.
 void placements(Digest& digest, const Problem& problem) {
   for (const Timeline& timeline : split_by_time(problem)) {
     const Orders orders(timeline);
     memory::Vector<std::int32_t> order(timeline.items.size());
-    memory::Vector<std::int64_t> offsets(timeline.items.size());
     Placer placer(timeline);
     for (int by = 0; by < kOrders && placer.is_possible(); ++by) {
       orders.sort(static_cast<Order>(by), order);
       digest.add_all(order);
       for (const Fit fit : {Fit::kLowest, Fit::kTightest, Fit::kHighest}) {
-        const memory::Vector<Fit> fits(order.size(), fit);
-        const std::size_t stuck =
-            placer.place(order, fits, 4 * placer.fixed_height() + 1000, 0);
-        digest.add(static_cast<std::int64_t>(stuck));
-        digest.add(placer.height());
-        digest.add(placer.take_steps());
-        if (stuck == order.size()) {
-          placer.write_offsets(offsets);
-          digest.add_all(offsets);
-        }
+        place(digest, placer, order, fit);
       }
     }
   }

@@ -17,7 +17,9 @@ struct OwnedAttrs {
   double number;
 };
 
-int counted = 0;  // uses of the op
+// Uses of the op below.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+int counted = 0;
 
 const graph::Op kOwning{
     .name = "owning",

@@ -17,44 +17,45 @@ namespace {
 
 class LoopsSharedALoaderTest : public testing::Test {
  protected:
+  // RETURNS: how many batches a loop saw that does so after each.
+  template <class Then>
+  int loop(Then then) {
+    batches_ = 0;
+    for (const data::Batch& batch : loader_.epoch(0)) {
+      batches_ += static_cast<int>(batch.size()) / 2;
+      then();
+    }
+    return batches_;
+  }
+
   data::TensorSet points_{ones({10, 1}), zeros({10}, i64)};
   data::Loader loader_{points_, {.batch = 2, .shuffle = true, .seed = 1}};
+  int batches_ = 0;
 };
 
 TEST_F(LoopsSharedALoaderTest, AnEvaluationInsideALoopIsNoticed) {
   nn::Linear model(1, 2);
-  int batches = 0;
-  EXPECT_THROW(
-      for (const data::Batch& batch
-           : loader_.epoch(0)) {
-        batches += static_cast<int>(batch.size()) / 2;
-        train::evaluate(model, loader_);
-      },
-      ValueError);
-  EXPECT_EQ(batches, 1);
+  const auto evaluation = [&] { train::evaluate(model, loader_); };
+  EXPECT_THROW(loop(evaluation), ValueError);
+  EXPECT_EQ(batches_, 1);
 }
 
 TEST_F(LoopsSharedALoaderTest, ABatchThatIsTakenByHandIsNoticed) {
-  EXPECT_THROW(
-      for (const data::Batch& batch
-           : loader_.epoch(0)) {
-        EXPECT_EQ(batch.size(), 2);
-        loader_.next();
-      },
-      ValueError);
+  const auto next = [&] { loader_.next(); };
+  EXPECT_THROW(loop(next), ValueError);
+  EXPECT_EQ(batches_, 1);
 }
 
 TEST_F(LoopsSharedALoaderTest, ALoopInsideALoopIsNoticed) {
-  EXPECT_THROW(
-      for (const data::Batch& outer
-           : loader_.epoch(0)) {
-        EXPECT_EQ(outer.size(), 2);
-        for (const data::Batch& inner : loader_.epoch(1)) {
-          EXPECT_EQ(inner.size(), 2);
-          break;
-        }
-      },
-      ValueError);
+  const auto first_of_another = [&] {
+    for (const data::Batch& batch : loader_.epoch(1)) {
+      EXPECT_EQ(batch.size(), 2);
+      break;
+    }
+  };
+  EXPECT_THROW(loop(first_of_another), ValueError);
+  EXPECT_EQ(batches_, 1);
+  EXPECT_EQ(loop([] {}), 5);
 }
 
 TEST_F(LoopsSharedALoaderTest, AnEpochBeginsWithItsLoop) {
