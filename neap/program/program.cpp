@@ -43,9 +43,9 @@ const void* Program::attrs_of(const Call& call) const noexcept {
 
 Bytes Program::bytes() const noexcept {
   return pool_bytes(values, calls, operands, members, externals, arguments,
-                    numbers, gapped, results, grads, leaves, hooks, flags, generations,
-                    held_handles, rebound_handles, result_links, digests,
-                    listeners) +
+                    numbers, gapped, results, grads, leaves, hooks, flags,
+                    generations, held_handles, rebound_handles, result_links,
+                    digests, listeners) +
          attrs_.bytes();
 }
 

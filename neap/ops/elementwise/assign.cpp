@@ -103,9 +103,11 @@ void copy_(const Tensor& dst, const Tensor& given, CallSite site) {
   check_untracked("copy_", "where() or a new tensor", dst);
   check_distinct("copy_", dst);
   graph::Trace* trace = graph::trace();
-  const Tensor src = trace != nullptr ? trace->number_as(dst.dtype(), given,
-                                                         base::intern(site))
-                                      : given;
+  Tensor converted;
+  if (trace != nullptr) {
+    converted = trace->number_as(dst.dtype(), given, base::intern(site));
+  }
+  const Tensor& src = trace != nullptr ? converted : given;
   if (src.dtype() != dst.dtype()) {
     raise<DTypeError>("copy_: {} into {}, cast the source first",
                       name_of(src.dtype()), name_of(dst.dtype()));
