@@ -51,6 +51,23 @@ TEST(PageHeapTest, RoundsUpToPagesAndCountsThemAsHeld) {
   EXPECT_EQ(heap.idle(), 2 * kPage);
 }
 
+// An aligned block leaves a free extent on either side of it.
+TEST(PageHeapTest, CutsAlignedBlocksOutOfTheMiddle) {
+  PageHeap heap;
+  heap.release(heap.allocate(16 * kPage, 16 * kPage));
+  void* first = heap.allocate(kPage);
+  void* aligned = heap.allocate(kPage, 2 * kPage);
+  EXPECT_EQ(static_cast<std::byte*>(aligned) - static_cast<std::byte*>(first),
+            2 * kPage);
+  EXPECT_TRUE(heap.is_consistent());
+  heap.release(first);
+  EXPECT_TRUE(heap.is_consistent());
+  EXPECT_EQ(heap.idle(), 15 * kPage);
+  heap.release(aligned);
+  EXPECT_EQ(heap.idle(), 16 * kPage);
+  EXPECT_EQ(heap.growth_for(16 * kPage), 0);
+}
+
 // Also where its books grow: the index at 512 live blocks, then the extents.
 TEST(PageHeapTest, TakesExactlyWhatItSaidBeforehandOfManyBlocks) {
   PageHeap heap;
