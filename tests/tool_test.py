@@ -68,6 +68,29 @@ class ArgumentTest(ToolCase):
     def test_an_unknown_option_is_refused(self):
         self.refuse(USAGE, "--learning", "1", says="--learning")
 
+    def test_what_was_meant_is_guessed(self):
+        for arguments, says in (
+                (("trian",), "there is no command 'trian' (did you mean train?)"),
+                (("xyzzy",), "there is no command 'xyzzy'; try"),
+                (("train", "--bugdet", "64MiB"),
+                 "train has no option --bugdet (did you mean --budget?)"),
+                (("train", "--bugdet=64MiB"), "(did you mean --budget?)"),
+                (("plan", "--bacth", "64"), "(did you mean --batch?)"),
+                (("train", "--qqqqqqqq", "1"), "no option --qqqqqqqq; try"),
+                (("train", "--model", "rsnet18"), "(did you mean resnet18?)"),
+                (("train", "--budget", "64"), "64MiB, or 64B")):
+            with self.subTest(arguments=arguments):
+                status, _, errors = self.run_tool(*arguments)
+                self.assertEqual(status, USAGE)
+                self.assertIn(says, errors)
+
+    def test_help_and_version_are_words_too(self):
+        for words, flags in ((("help",), ("--help",)),
+                             (("help", "train"), ("train", "--help")),
+                             (("version",), ("--version",)),
+                             (("-V",), ("--version",))):
+            self.assertEqual(self.run_tool(*words), self.run_tool(*flags))
+
     def test_an_option_without_a_value_or_given_twice_is_refused(self):
         self.refuse(USAGE, "--lr", says="--lr")
         self.refuse(USAGE, "--lr", "1", "--lr", "2", says="--lr")
@@ -82,7 +105,8 @@ class ArgumentTest(ToolCase):
                "weight-decay": ["-1", "inf"], "schedule": ["step"],
                "warmup": ["-1"], "clip": ["-1", "nan"], "json": [""], "metrics": [""],
                "tensorboard": [""],
-               "budget": ["0", "-1MiB", "64MB", "9999999999999GiB", "lots"],
+               "budget": ["0", "-1MiB", "64", "1.5", "64XiB", "64MiBs", "1e3MiB",
+                          "1.5.5GiB", "GiB", "9999999999999GiB", "9000000T", "lots"],
                "kernels": [""], "dtype": ["f64", ""], "progress": ["loud"], "save": [""], "verify": ["yes", ""],
                "save-every": ["0", "-5", "1.5min", "5m", "min", "x"],
                "resume": [""], "path": [""], "symbols": ["words"],
@@ -441,9 +465,20 @@ class TrainTest(ToolCase):
             r"\(predicted before the first step: \1\)\n")
 
     def test_a_budget_too_small_has_a_status_of_its_own(self):
-        for budget in ("1", "64KiB"):
+        for budget in ("1B", "64KiB", "0.1M"):
             self.refuse(MEMORY, "--data", self.write_set(), "--budget", budget,
                         says="over budget")
+
+    def test_a_size_is_read_as_people_write_it(self):
+        for text, size in (("512MiB", 512 << 20), ("512 mib", 512 << 20),
+                           ("512m", 512 << 20), ("0.5GiB", 512 << 20),
+                           ("600MB", 600_000_000), ("0.6GB", 600_000_000),
+                           ("524288K", 512 << 20), ("536870912", 512 << 20)):
+            with self.subTest(size=text):
+                status, out, errors = self.run_tool(
+                    "plan", "--budget", text, "--json", "--data", self.write_set())
+                self.assertEqual(status, 0, errors)
+                self.assertEqual(json.loads(out)["budget_bytes"], size)
 
     def test_a_budget_large_enough_is_kept(self):
         budget = 512 << 20  # code with a sanitizer alone comes to 300 MiB

@@ -2,11 +2,15 @@
 // The neap command: arguments in, exit status out. Everything that can go wrong
 // ends in one line on standard error and a documented status.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <new>
+#include <string>
+#include <vector>
 
 #include "eval_command.hpp"
 #include "exit_code.hpp"
@@ -16,6 +20,7 @@
 #include "neap/files/door.hpp"
 #include "neap/memory/out_of_memory.hpp"
 #include "neap/threads/thread_error.hpp"
+#include "nearest.hpp"
 #include "pack_command.hpp"
 #include "plan_command.hpp"
 #include "process.hpp"
@@ -180,22 +185,85 @@ void add_commands(CLI::App& cli, CommandLine& line) {
       line.sample);
 }
 
+// "help" and "version" are words, too: neap help train.
+std::vector<std::string> words_of(int argc, char** argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (words.empty()) {
+    return words;
+  }
+  if (words[0] == "version") {
+    words[0] = "--version";
+  } else if (words[0] == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  return words;
+}
+
+// Why the first word is no command; "" where it is one, or an option.
+std::string refusal_of_command(const CLI::App& cli,
+                               const std::vector<std::string>& words) {
+  std::vector<std::string> names;
+  for (const CLI::App* command :
+       cli.get_subcommands([](auto*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  if (words.empty()) {
+    return fmt::format("there is no command: {}", fmt::join(names, ", "));
+  }
+  const std::string& word = words[0];
+  const bool is_known =
+      word.starts_with("-") ||
+      std::find(names.begin(), names.end(), word) != names.end();
+  return is_known ? ""
+                  : fmt::format("there is no command '{}'{}", base::shown(word),
+                                did_you_mean(word, names));
+}
+
+// Of an option that the command does not have, without its value.
+std::string refusal_of_options(const CLI::App& cli, const std::string& what) {
+  for (const CLI::App* command : cli.get_subcommands()) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& name : option->get_lnames()) {
+        names.push_back("--" + name);
+      }
+    }
+    for (const std::string& rest : command->remaining()) {
+      if (rest.starts_with("-")) {
+        const std::string given = rest.substr(0, rest.find('='));
+        return fmt::format("{} has no option {}{}", command->get_name(),
+                           base::shown(given), did_you_mean(given, names));
+      }
+    }
+  }
+  return what;
+}
+
 // The parser's memory goes before anything is measured.
 void parse(int argc, char** argv, CommandLine& line) {
   CLI::App cli(
       "Neap trains neural networks with memory as a contract: every byte has "
       "an owner,\nthe budget is never passed, everything is given back.",
       "neap");
-  cli.set_version_flag("--version", fmt::format("neap {}", version()));
+  cli.set_version_flag("-V,--version", fmt::format("neap {}", version()));
   cli.footer(kExitCodeHelp);
   cli.require_subcommand(1);
   add_commands(cli, line);
+  std::vector<std::string> words = words_of(argc, argv);
+  line.refusal = refusal_of_command(cli, words);
+  if (!line.refusal.empty()) {
+    return;
+  }
+  std::reverse(words.begin(), words.end());  // the parser takes from the back
   try {
-    cli.parse(argc, argv);
+    cli.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
     line.text = cli.help();
   } catch (const CLI::CallForVersion& version) {
     line.text = version.what() + std::string("\n");
+  } catch (const CLI::ExtrasError& error) {
+    line.refusal = refusal_of_options(cli, error.what());
   } catch (const CLI::ParseError& error) {
     line.refusal = error.what();
   }

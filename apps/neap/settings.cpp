@@ -8,8 +8,10 @@
 #include <cmath>
 #include <limits>
 
+#include "byte_size.hpp"
 #include "neap/base/shown.hpp"
 #include "neap/data/loader.hpp"
+#include "nearest.hpp"
 #include "numbers.hpp"
 
 namespace neap::app {
@@ -47,7 +49,8 @@ Setter one_of(std::string TrainSettings::*field,
               const std::vector<std::string>& choices) {
   return [=](TrainSettings& s, const std::string& text) -> std::string {
     if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
-      return fmt::format("one of {}", fmt::join(choices, ", "));
+      return fmt::format("one of {}{}", fmt::join(choices, ", "),
+                         did_you_mean(text, choices));
     }
     s.*field = text;
     return {};
@@ -106,29 +109,17 @@ std::string set_hidden(TrainSettings& s, const std::string& text) {
 }
 
 std::string set_budget(TrainSettings& s, const std::string& text) {
-  struct Unit {
-    std::string_view name;
-    Bytes bytes;
-  };
-  static constexpr Unit kUnits[] = {
-      {"KiB", kKiB}, {"MiB", kMiB}, {"GiB", kGiB}, {"B", 1}, {"", 1}};
-  for (const Unit& unit : kUnits) {
-    if (text.ends_with(unit.name)) {
-      std::string_view number(text);
-      number.remove_suffix(unit.name.size());
-      while (number.ends_with(' ')) {
-        number.remove_suffix(1);
-      }
-      Bytes count = 0;
-      if (parse_number(number, count) && count > 0 &&
-          count <= kUnlimited / unit.bytes) {
-        s.budget = count * unit.bytes;
-        return {};
-      }
-      break;
-    }
+  constexpr Bytes kLeastWithoutUnit = kMiB;  // no process is as small
+  Bytes bare = 0;
+  if (parse_number(text, bare) && bare > 0 && bare < kLeastWithoutUnit) {
+    return fmt::format("a size with a unit: {0}MiB, or {0}B for bytes", bare);
   }
-  return "bytes, like 67108864, 512KiB, 64MiB or 2GiB";
+  const auto bytes = parse_bytes(text);
+  if (!bytes) {
+    return "a size, like 64MiB, 1.5GiB, 512K or 67108864";
+  }
+  s.budget = *bytes;
+  return {};
 }
 
 std::string set_save_every(TrainSettings& s, const std::string& text) {

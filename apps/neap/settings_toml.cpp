@@ -7,6 +7,7 @@
 
 #include "neap/base/shown.hpp"
 #include "neap/files/door.hpp"
+#include "nearest.hpp"
 #include "settings.hpp"
 #include "toml_bounds.hpp"
 
@@ -78,6 +79,14 @@ const Setting* find_setting(std::string_view key) {
   return found != settings.end() ? &*found : nullptr;
 }
 
+std::vector<std::string> keys() {
+  std::vector<std::string> keys;
+  for (const Setting& setting : train_settings()) {
+    keys.push_back(setting.key);
+  }
+  return keys;
+}
+
 Result<Texts> texts_of(const toml::table& table, const std::string& path) {
   Texts texts;
   for (const auto& [key, node] : table) {
@@ -86,9 +95,10 @@ Result<Texts> texts_of(const toml::table& table, const std::string& path) {
     if (setting == nullptr) {
       return failure(
           FailureKind::kCorrupt,
-          fmt::format("{}:{}: unknown key '{}'; neap train --help "
+          fmt::format("{}:{}: unknown key '{}'{}; neap train --help "
                       "lists the keys",
-                      base::shown_path(path), line, base::shown(key.str())));
+                      base::shown_path(path), line, base::shown(key.str()),
+                      did_you_mean(key.str(), keys())));
     }
     auto text = setting->is_flag() ? text_of_flag(node) : text_of(node);
     if (!text) {
@@ -103,6 +113,18 @@ Result<Texts> texts_of(const toml::table& table, const std::string& path) {
     texts.emplace(key.str(), std::move(*text));
   }
   return texts;
+}
+
+// Of a table with more than [train].
+Result<Texts> refuse_others(const toml::table& whole, const std::string& path) {
+  const auto other = std::find_if(
+      whole.begin(), whole.end(),
+      [](const auto& entry) { return entry.first.str() != "train"; });
+  return failure(
+      FailureKind::kCorrupt,
+      fmt::format("{}:{}: '{}' stands outside of [train]",
+                  base::shown_path(path), other->second.source().begin.line,
+                  base::shown(other->first.str())));
 }
 
 }  // namespace
@@ -123,18 +145,8 @@ Result<Texts> parse_toml(std::string_view text, const std::string& path) {
     if (train == nullptr || !train->is_table()) {
       return texts_of(whole, path);
     }
-    if (whole.size() > 1) {
-      for (const auto& [key, node] : whole) {
-        if (key.str() != "train") {
-          return failure(
-              FailureKind::kCorrupt,
-              fmt::format("{}:{}: '{}' stands outside of [train]",
-                          base::shown_path(path), node.source().begin.line,
-                          base::shown(key.str())));
-        }
-      }
-    }
-    return texts_of(*train->as_table(), path);
+    return whole.size() > 1 ? refuse_others(whole, path)
+                            : texts_of(*train->as_table(), path);
   } catch (const toml::parse_error& error) {
     return failure(FailureKind::kCorrupt,
                    fmt::format("{}:{}: {}", base::shown_path(path),

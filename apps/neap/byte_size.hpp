@@ -1,0 +1,19 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Sizes of memory as people write them.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "neap/base/bytes.hpp"
+
+namespace neap::app {
+
+/// Bytes above 0 of a number and a unit, in capitals or not: KiB, MiB, GiB, TiB
+/// and K, M, G, T are powers of 1024, KB, MB, GB, TB powers of 1000, B is
+/// bytes. With a unit above B the number may have a fraction (1.5GiB). Without
+/// a unit it is bytes. Nothing where the text is something else, or 64 bits do
+/// not hold it.
+std::optional<Bytes> parse_bytes(std::string_view text) noexcept;
+
+}  // namespace neap::app
