@@ -66,6 +66,7 @@ TEST_F(ArenaTest, TakesBackEverythingAfterAMark) {
 TEST_F(ArenaTest, GivesPlannedOffsetsInsideItsCapacityOnly) {
   const Arena arena(128, tag_, *domain_);
   EXPECT_EQ(arena.at(64, 64) - arena.at(0, 1), 64);
+  EXPECT_EQ(arena.at(128, 0) - arena.at(0, 1), 128);
   EXPECT_THROW(arena.at(65, 64), ValueError);
   EXPECT_THROW(arena.at(-1, 1), ValueError);
   EXPECT_THROW(arena.at(0, kUnlimited), ValueError);
