@@ -450,7 +450,7 @@ class TrainTest(ToolCase):
         _, output, _ = self.run_tool("train", "--data", self.write_set(),
                                      "--steps", "2", "--progress", "none")
         self.assertLessEqual(max(map(len, output.splitlines())), 130)
-        self.assertRegex(output, r"\nidle pages +kept up to \d")
+        self.assertRegex(output, r"\nidle pages +\d[^\n]* B[^\n]*for reuse")
 
     def test_the_report_has_the_prediction_beside_what_was_measured(self):
         if tool_case.SANITIZER:

@@ -341,7 +341,8 @@ void print_report(std::FILE* out, const Summary& s, const std::string& table) {
         format_bytes(*s.predicted_peak_bytes));
   }
   say(out, "\n");
-  say(out, "idle pages    kept up to {}\n", format_bytes(s.stats.idle_limit));
+  say(out, "idle pages    {}  (held for reuse at the end of training)\n",
+      format_bytes(s.stats.idle));
   say(out, "external      {}  (code, libraries, stacks)\n",
       format_bytes(s.external));
   say(out, "resident      {}\n", format_bytes(s.max_rss_bytes));
