@@ -36,6 +36,7 @@ struct SampleSpec {
   DType input_dtype = f32;
   Shape target;  // rank 0 for a class label
   DType target_dtype = i64;
+  friend bool operator==(const SampleSpec&, const SampleSpec&) = default;
 };
 
 /// Which sample, in which epoch. What is random about a sample follows from
@@ -90,6 +91,11 @@ class AnyDataset {
             return call(set, id.index, input, target);
           }
         }),
+        is_same_([](const AnyDataset& known) {
+          const D& set = *static_cast<const D*>(known.object_);
+          return set.size() == known.size_ &&
+                 SampleSpec(set.spec()) == known.spec_;
+        }),
         fingerprint_(nullptr) {
     if constexpr (internal::KnowsItself<D>) {
       fingerprint_ = [](const void* object) {
@@ -105,6 +111,9 @@ class AnyDataset {
                     std::span<std::byte> target) const {
     return load_(object_, id, input, target);
   }
+  /// False: the data set has other samples by now than when this was made. (It
+  /// was assigned over, or grew.) THROWS: what size() and spec() do.
+  bool is_as_it_was() const { return is_same_(*this); }
   /// Nothing where the set does not say what it holds.
   std::optional<std::uint64_t> fingerprint() const {
     return fingerprint_ != nullptr ? std::optional(fingerprint_(object_))
@@ -128,6 +137,7 @@ class AnyDataset {
   SampleSpec spec_;
   Result<void> (*load_)(const void*, SampleId, std::span<std::byte>,
                         std::span<std::byte>);
+  bool (*is_same_)(const AnyDataset& known);
   std::uint64_t (*fingerprint_)(const void*);
 };
 

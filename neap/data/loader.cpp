@@ -170,6 +170,12 @@ void Loader::hand_over(std::int64_t number) noexcept {
 }
 
 void Loader::fill(std::int64_t number) const {
+  if (!dataset_.is_as_it_was()) {
+    base::raise<ValueError>(
+        "loader: its data set had {} samples when the loader was made, and has "
+        "others now; make another loader",
+        dataset_.size());
+  }
   const Batch& slot = ring_[slot_of(number)];
   if (!slot.input.array()->storage()->has_elements()) {
     return;  // a rehearsal

@@ -76,7 +76,8 @@ class NEAP_API Loader {
   /// The next batch of the epoch, or nullptr at its end. THROWS: ReadError
   /// where the data set failed, or what it threw; the next call tries the same
   /// batch once more. TraceError inside a step that is traced, which takes a
-  /// batch as its arguments. ValueError in a forked child, where no reader is.
+  /// batch as its arguments. ValueError in a forked child, where no reader is,
+  /// and where the data set has another size or spec by now.
   const Batch* next();
 
   std::int64_t batches_per_epoch() const noexcept;

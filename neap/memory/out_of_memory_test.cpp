@@ -34,6 +34,17 @@ TEST(OutOfMemoryTest, SaysWhatWasAskedByWhomAndWhatThereIs) {
       "MiB (5 000 000 B)");
 }
 
+TEST(OutOfMemoryTest, NamesOwnersOfOneLetter) {
+  OutOfMemory::Details d = details();
+  memory::copy_path("w", d.owner);
+  memory::copy_path("b", d.holders[0].owner);
+  d.holders[0].category = memory::Category::kParameters;
+  d.holders[0].bytes = 600;
+  const std::string text = OutOfMemory(d).what();
+  EXPECT_NE(text.find("activations of 'w' at"), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with("; largest: parameters of 'b' 600 B")) << text;
+}
+
 TEST(OutOfMemoryTest, NamesTheLargestHolders) {
   OutOfMemory::Details d = details();
   d.budget = kUnlimited;

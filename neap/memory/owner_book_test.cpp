@@ -74,6 +74,18 @@ TEST(OwnerBookTest, FillsItsChunksToTheLastByteAndDoublesThem) {
   EXPECT_EQ(grown[2], 8 * kPage);
 }
 
+TEST(OwnerBookTest, HasRoomForAPathAndItsChunksHeader) {
+  SystemPages pages;
+  OwnerBook book(pages);
+  intern(book, "a");
+  const std::string longest(static_cast<std::size_t>(kPage) - 24, 'b');
+  const std::string longer = longest + "b";
+  EXPECT_EQ(book.growth_for(longest + std::string(8 * kPage, 'b')), 9 * kPage);
+  EXPECT_EQ(book.growth_for(longer + std::string(8 * kPage, 'b')), 10 * kPage);
+  const OwnerId owner = intern(book, longer + std::string(8 * kPage, 'b'));
+  EXPECT_EQ(book.path_of(owner).size(), longer.size() + 8 * kPage);
+}
+
 TEST(OwnerBookTest, FoldsPathsBeyondItsBoundIntoTheEmptyOne) {
   SystemPages pages;
   OwnerBook book(pages);
