@@ -105,7 +105,7 @@ void detach_from_each_other(Gradients& gradients, const GradOptions& options,
   }
 }
 
-// What grad gives belongs to the caller's scope, as what an op gives; a tensor
+// The results of grad belong to the caller's scope, as those of an op; a tensor
 // of somebody else's (a cotangent that went straight through) stays his.
 void join_scope(Gradients& gradients) {
   memory::Scope* scope = memory::Scope::current();

@@ -13,7 +13,7 @@
 namespace neap {
 
 struct BackwardOptions {
-  /// Of the result; needed unless it has one element (then 1).
+  /// The cotangent of the result; needed unless it has one element (then 1).
   Tensor cotangent{};
   bool retain_graph = false;
   /// Records the derivative itself, for a derivative of higher order. Implies
@@ -44,7 +44,7 @@ NEAP_API void backward(std::span<const Tensor> results,
 
 struct GradOptions {
   enum class Unused { kError, kZeros };
-  /// One for each output; empty: ones for outputs of one element.
+  /// The cotangents of the outputs; empty: ones for outputs of one element.
   std::span<const Tensor> cotangents{};
   bool retain_graph = false;
   bool create_graph = false;       // implies retain_graph

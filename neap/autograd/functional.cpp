@@ -20,7 +20,7 @@ using base::raise;
 
 namespace {
 
-// What f is given in a primal's stead: the same elements and tangents, at a
+// A stand-in that f is given for a primal: the same elements and tangents, at a
 // place on the graph that only this call knows, so that the primal's own graph
 // and gradient are left alone. With `create_graph` it is connected to them.
 Tensor stand_in(const char* op, const Tensor& primal, bool create_graph) {

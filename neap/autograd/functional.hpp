@@ -19,7 +19,7 @@ struct DerivativeOptions {
   bool create_graph = false;
 };
 
-/// What vjp() returns beside the value: gives cotangents of the primals for
+/// The second result of vjp(): gives cotangents of the primals for
 /// cotangents of the results, as often as wanted. It holds f's tape.
 class NEAP_API Pullback {
  public:

@@ -26,7 +26,7 @@ Shape joined(const Shape& a, const Shape& b) {
   return Shape(extents);
 }
 
-// One where element `i` is, in row-major order, else zero.
+// A tensor with 1 at element `i`, in row-major order, and 0 elsewhere.
 Tensor unit(const Spec& spec, std::int64_t i) {
   const Tensor places = arange(spec.shape.element_count(), i64);
   return to(reshape(cast(eq(places, i), spec.dtype), spec.shape), spec.space);

@@ -55,7 +55,7 @@ JvpResult jvp(autograd::Function f, const Tensor& primal, const Tensor& tangent,
              std::span(&tangent, 1), options);
 }
 
-// As deep as the order of the derivative, and costs double with each.
+// Calls itself as often as the derivative's order, and costs double with each.
 Tensor directional_derivative(
     autograd::FunctionOfMany f, std::span<const Tensor> primals,
     std::span<const std::span<const Tensor>> directions,

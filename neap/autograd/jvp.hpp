@@ -73,7 +73,7 @@ NEAP_API Tensor directional_derivative(autograd::Function f,
                                        const Tensor& primal,
                                        std::initializer_list<Tensor> directions,
                                        const JvpOptions& options = {});
-/// Of several primals: a direction has one tangent a primal, so that mixed
+/// The same of several primals: a direction has a tangent for each; mixed
 /// derivatives (by time and place, say) are one direction after the other.
 NEAP_API Tensor directional_derivative(
     autograd::FunctionOfMany f, std::span<const Tensor> primals,

@@ -21,10 +21,10 @@ using memory::Category;
 
 namespace {
 
-// Which result of the function an output of the segment's node is.
+// The result of the function that each output of the segment's node is.
 using Outputs = std::array<std::uint16_t, graph::kMaxOutputs>;
 
-/// What one call keeps beside its operands, which are the node's inputs: the
+/// The tensors that a call keeps beside its operands, the node's inputs: the
 /// inputs, the captured tensors, the kept results, in this order.
 struct Recall final : memory::Counted<Recall> {
   struct Parts {
@@ -290,7 +290,7 @@ memory::Vector<Tensor> run_again(
   return results;
 }
 
-// What the results that depend on a stand-in were given, on the local graph.
+// Seeds the results that depend on a stand-in, on the local graph.
 void seed_results(Walk& walk, graph::VjpContext& c,
                   const memory::Vector<Tensor>& roots,
                   const memory::Vector<int>& outputs) {

@@ -19,12 +19,12 @@
 
 namespace neap::autograd {
 
-/// What of a segment is kept from its forward.
+/// The part of a segment that is kept from its forward.
 enum class Keep : std::uint8_t {
   kNothing,  // nothing but what goes in and out
   /// The results of compute-bound ops, those that do more than 4 flops for
   /// each byte that they move (a core's own balance): products of matrices.
-  /// What is cheap to do again is done again.
+  /// Results that are cheap to compute again are computed again.
   kComputeBound,
 };
 
@@ -97,7 +97,7 @@ class HeldFunction final : public SegmentFunction,
   using Count = memory::Counted<HeldFunction<F>>;
   static constexpr std::size_t kMostInputs = 8;
 
-  // Of the numbers of inputs that F takes, the one that is given.
+  // The one, of the numbers of inputs that F takes, that is given.
   template <std::size_t... kCounts>
   void call_with(std::span<const Tensor> inputs,
                  memory::Vector<Tensor>& results,

@@ -30,7 +30,7 @@ void Fingerprint::mix_identity(const tensor::Array& array) noexcept {
   }
 }
 
-// Of attributes only those of random ops, where the draw is: others may have
+// Compares attributes of random ops alone, where the draw is: others may have
 // padding between them.
 void Fingerprint::begin(const OpCall& call) {
   ++calls_;

@@ -42,7 +42,7 @@ using PlaceMap =
     std::unordered_map<Place, T, PlaceHash, std::equal_to<>,
                        memory::Allocator<std::pair<const Place, T>>>;
 
-/// What ops were run, in which order, on which tensors, of which shapes and
+/// The ops that were run, in which order, on which tensors, of which shapes and
 /// versions, with which draws. Tensors that the function makes itself are new
 /// in each run; all others are known by the number of their storage.
 class Fingerprint {
@@ -58,7 +58,7 @@ class Fingerprint {
   void end(std::span<const Tensor> outputs) noexcept;
   /// Number of calls begun so far.
   std::uint32_t calls() const noexcept { return calls_; }
-  /// What this thread has made since this began.
+  /// The storages that this thread has made since this began.
   tensor::MadeBetween made() const noexcept {
     return {began_, tensor::Storage::latest_number()};
   }
@@ -93,7 +93,7 @@ class Watcher final : public graph::Recorder, public graph::Replay {
     return tensor.link() == marker_;
   }
 
-  // What was found.
+  // Results of the recording.
   memory::Vector<Tensor> operands;  // inputs, then captured tensors
   memory::Vector<Place> places;     // as the function knows them
   // Results of compute-bound calls, without their place on the graph.

@@ -19,7 +19,7 @@ using tensor::TangentLevel;
 
 constexpr std::size_t kInPlace = 4;  // inputs of most calls
 
-// One T an input: in place for the usual few, at the door for more.
+// A T for each input: in place for the usual few, at the door for more.
 template <class T>
 class PerInput {
  public:
@@ -95,7 +95,7 @@ void TangentRecorder::record(const graph::OpCall& call,
     next.record(call, outputs);
     return;
   }
-  // What the rule will read is no temporary any more.
+  // Tensors that the rule will read are no temporaries any more.
   const std::uint32_t kept = graph::JvpContext::reads(call.op, tangents.span());
   PerInput<Operand> inputs(count, [] { return Operand(0.0, CallSite()); });
   for (std::size_t i = 0; i < count; ++i) {

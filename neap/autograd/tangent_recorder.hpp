@@ -23,10 +23,10 @@ class TangentRecorder final : public graph::Recorder, public graph::Replay {
       level_.set(value, tangent);
     }
   }
-  /// As a new handle, in the current scope.
+  /// A new handle, in the current scope.
   Tensor tangent_or_zeros(const Tensor& value) const;
 
-  /// As Recorder says, but that a call which fails may have taken over an
+  /// The same as Recorder says, but that a failed call may have taken over an
   /// rvalue that it was given.
   void record(const graph::OpCall& call, std::span<Tensor> outputs) override;
   bool runs_again() const noexcept override {

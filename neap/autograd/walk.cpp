@@ -58,7 +58,7 @@ std::uint64_t floor_of(std::span<const Tensor> targets) {
   return floor;
 }
 
-// What the hooks make of a gradient, which they may write to.
+// The gradient that the hooks make of one, which they may write to.
 Tensor hooked(const Extras& extras, std::uint32_t output, Tensor gradient) {
   if (!extras.has(Hook::When::kOnGrad, output)) {
     return gradient;
@@ -218,7 +218,7 @@ void Walk::check_wanted() const {
   }
 }
 
-// Where the cotangent of what an edge leads to is summed, if that is walked.
+// The place that the cotangent at an edge's source is summed in, if walked.
 Walk::Place Walk::place_of(const Edge& edge) noexcept {
   const Vertex* vertex = edge.vertex();
   const auto index =
@@ -235,7 +235,7 @@ Walk::Place Walk::place_of(const Edge& edge) noexcept {
   return {&slots_[slot], step.leads_to_target || is_asked_[slot] != 0};
 }
 
-// From the earliest call to the latest: a step matters when an edge of it does.
+// Goes from the earliest call to the latest: a step matters when an edge does.
 void Walk::spread_needs() {
   auto& steps = claimed_.steps;
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
@@ -392,7 +392,7 @@ void Walk::pass(Step& step) {
   }
 }
 
-// What leads to no target is let go before the pass, so that it lives no longer
+// Steps that lead to no target are let go before the pass, to live no longer
 // than its users do.
 void Walk::leave_what_leads_nowhere() noexcept {
   for (Step& step : claimed_.steps) {

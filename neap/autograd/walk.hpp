@@ -130,7 +130,7 @@ class Walk {
   std::uint64_t floor_ = 0;  // what was recorded before is not entered
   Claimed claimed_;
   memory::Vector<Sink> sinks_;  // in the order they were found
-  // Where each sink is, once they are many.
+  // The position of each sink, once they are many.
   std::unordered_map<
       const graph::Vertex*, std::uint32_t, std::hash<const void*>,
       std::equal_to<>,

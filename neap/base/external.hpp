@@ -21,7 +21,7 @@ namespace neap::base {
 /// "thread stacks".
 NEAP_API void add_external(const char* name, Bytes bytes) noexcept;
 
-/// What the main stack and the C library's heap may come to: 2 MiB. A program
+/// The main stack and the C library's heap may come to 2 MiB. A program
 /// that has more than half of it resident at start-up is given a MiB on top of
 /// what it has, rounded up to whole MiB.
 inline constexpr Bytes kExternalAllowance = 2 * kMiB;

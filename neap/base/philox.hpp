@@ -31,7 +31,7 @@ constexpr PhiloxBlock philox(PhiloxBlock counter, PhiloxKey key) noexcept {
   return counter;
 }
 
-/// What names one random op of a program: the generator's seed and the number
+/// The name of one random op of a program: the generator's seed and the number
 /// of the draw in program order. The logical element index is the counter.
 struct DrawKey {
   std::uint64_t seed = 0;

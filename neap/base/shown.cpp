@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kCut = "...";
 constexpr std::string_view kHex = "0123456789abcdef";
 
-// One character of a text as it is shown: itself, or an escape.
+// A character of a text as it is shown: itself, or an escape.
 struct Piece {
   std::size_t taken = 1;        // bytes of the text
   std::array<char, 6> bytes{};  // shown

@@ -21,7 +21,7 @@ namespace neap::base {
 
 /// Characters of a foreign text in a message; "..." tells that there are more.
 inline constexpr std::size_t kMostShown = 80;
-/// Of a whole message, as an application prints it.
+/// The most characters of a whole message that an application prints.
 inline constexpr std::size_t kMostOfMessage = 1600;
 
 /// Its first `most` characters, escaped.

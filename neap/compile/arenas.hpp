@@ -48,10 +48,10 @@ class NEAP_API Arenas {
   std::byte* base(memory::SpaceId space) const noexcept {
     return at(space).base();
   }
-  /// Where the views of a plan that fits begin; nullptr: it has none, or this
+  /// The begin of the views of a plan that fits; nullptr: it has none, or this
   /// is a rehearsal.
   std::byte* views(const Plan& plan) const noexcept;
-  /// Of a buffer that lies in an arena; nullptr: in views of a rehearsal.
+  /// The address of an arena's buffer; nullptr: in views of a rehearsal.
   std::byte* address_of(const Plan& plan, BufferId buffer) const noexcept;
   Bytes capacity(memory::SpaceId space = memory::kHost) const noexcept {
     return at(space).capacity();

@@ -96,7 +96,7 @@ constexpr bool takes(std::index_sequence<k...> /*all*/) {
   return std::is_invocable_v<F&, AnyTensor<k>...>;
 }
 
-/// What a step over n tensors gives.
+/// The result of a step over n tensors.
 template <class F, std::size_t n>
 using ResultOf =
     decltype(call_with(std::declval<F&>(), std::span<const Tensor>(),
@@ -118,7 +118,7 @@ auto as_step(F& step) {
 /// THROWS: UseAfterRelease.
 [[noreturn]] NEAP_API void refuse_moved_from();
 
-/// What neap::compile gives. It may be moved, not copied; a call and a move at
+/// A compiled step. It may be moved, not copied; a call and a move at
 /// one time are the caller's mistake. All functions of one that was moved from
 /// THROW: UseAfterRelease.
 template <class F>
@@ -169,10 +169,10 @@ class Compiled {
     core().prepare(plain<n>(), specs);
   }
 
-  /// Of the latest program. THROWS: ValueError where nothing was traced.
+  /// The latest program. THROWS: ValueError where nothing was traced.
   const Program& program() const { return core().program(); }
   const Plan& plan() const { return core().plan(); }
-  /// What a run of that program needs, known before there was one (format()
+  /// The needs of a run of that program, known before there was one (format()
   /// and to_json() show it), and what was seen of the same until now: the peaks
   /// are those of the context's domain.
   Prediction prediction() const { return core().prediction(); }

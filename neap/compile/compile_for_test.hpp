@@ -15,7 +15,7 @@ inline std::vector<float> floats(const Tensor& t) {
   return {values.begin(), values.end()};
 }
 
-/// What `run` throws, "" for nothing.
+/// The message of what `run` throws, "" for nothing.
 template <class F>
 std::string message_of(F&& run) {
   try {

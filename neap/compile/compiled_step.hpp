@@ -42,10 +42,10 @@ class NEAP_API CompiledStep {
   /// Traces and plans ahead.
   void prepare(Step step, std::span<const tensor::Spec> arguments);
 
-  /// Of the latest program. THROWS: ValueError where there is none.
+  /// The latest program. THROWS: ValueError where there is none.
   const Program& program() const { return latest().program(); }
   const Plan& plan() const { return latest().plan(); }
-  /// What a run of it needs, and what was seen of that.
+  /// The needs of a run of it, and what was seen of them.
   Prediction prediction() const;
   Measured measured() const;
   int programs() const noexcept { return static_cast<int>(entries_.size()); }
@@ -98,7 +98,7 @@ class NEAP_API CompiledStep {
   std::int64_t traces_ = 0;
   std::string why_;
   std::atomic<bool> is_busy_{false};
-  // Of the running call, or waiting for the next.
+  // Parts of the running call, or waiting for the next.
   memory::Vector<Tensor> arguments_;
   memory::Vector<tensor::Spec> specs_;
   memory::Vector<std::uint8_t> is_number_;  // of each

@@ -15,7 +15,7 @@ class DebugRun {
   DebugRun(const Program& program, const Plan& plan,
            const Instructions& instructions);
 
-  /// As Instructions::run. THROWS also: InternalError naming the call that
+  /// Like Instructions::run. THROWS also: InternalError naming the call that
   /// wrote into a band.
   void run(std::size_t& at);
 

@@ -51,7 +51,7 @@ class NEAP_API Executor {
   void run(std::span<const Tensor> arguments, std::span<Tensor> results);
   /// So many results are the caller's.
   std::size_t handed() const noexcept { return program_.handed; }
-  /// What prepare() made goes.
+  /// Releases what prepare() made.
   void abandon() noexcept;
 
   Results& results() noexcept { return results_; }

@@ -59,9 +59,9 @@ class Guards {
 
   /// The first guard that does not hold for a call.
   BrokenGuard broken(const GivenArguments& given) const;
-  /// As broken(), of those that will never hold again: the program may go.
+  /// Like broken(), of guards that will never hold again: the program may go.
   BrokenGuard broken_for_ever() const;
-  /// One line: "argument 0 is f32 [3], was f32 [2]".
+  /// A line such as "argument 0 is f32 [3], before f32 [2]".
   std::string describe(const BrokenGuard& guard,
                        const GivenArguments& given) const;
 

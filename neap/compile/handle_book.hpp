@@ -42,7 +42,7 @@ class HandleBook {
   /// The step reads a handle, or is about to assign to it.
   void on_read(const Tensor& handle);
   void on_change(const Tensor& handle);
-  /// What it means goes over to another handle.
+  /// The tensor that it means goes over to another handle.
   void on_taken(const Tensor& handle);
   /// There was no memory to note it: what it means is kept in a place of few,
   /// which is enough until the trace, which fails, comes to its next op.

@@ -55,7 +55,7 @@ class NEAP_API Instructions {
   /// All the others, in order. THROWS: what a check throws; `at` is then the
   /// position of it in body().
   void run(std::size_t& at) const;
-  /// One of them.
+  /// Runs an instruction.
   void run_one(const Instruction& instruction) const {
     if (instruction.run != nullptr) [[likely]] {
       instruction.run(instruction.args);

@@ -30,9 +30,9 @@ class NEAP_API LeafGrads {
   tensor::Storage* own_block(std::size_t index) const noexcept;
   /// True where the run works in a block that a leaf's gradient lies in.
   bool is_in_place(const Buffer& buffer) const noexcept;
-  /// What was acquired goes to the leaves.
+  /// Gives the leaves what was acquired.
   void give() noexcept;
-  /// What was acquired goes back.
+  /// Releases what was acquired.
   void abandon() noexcept;
 
  private:

@@ -38,7 +38,7 @@ struct OwnerBytes {
   Bytes bytes = 0;
 };
 
-/// What the host's arena shows at further addresses, for buffers whose pages do
+/// Views of the host's arena at further addresses, for buffers whose pages do
 /// not lie together.
 struct PagePlan {
   memory::Vector<memory::PagedArena::View> views;
@@ -47,7 +47,7 @@ struct PagePlan {
 
 struct Plan {
   Lifetimes lifetimes;
-  /// Of each buffer in an arena, else 0. From the arena's bytes on: in views.
+  /// Places of arena buffers, else 0. From the arena's bytes on: in views.
   memory::Vector<Bytes> offsets;
   PagePlan pages;
   std::array<SpacePlan, memory::kMaxSpaces> spaces;
@@ -61,7 +61,7 @@ struct Plan {
   const SpacePlan& space(memory::SpaceId id = memory::kHost) const {
     return spaces[id.value];
   }
-  /// Where the values of a buffer begin in its arena.
+  /// The begin of a buffer's values in its arena.
   Bytes address_of(BufferId buffer) const noexcept {
     return offsets[buffer.value] + (debug.guards ? kBand : 0);
   }
@@ -72,7 +72,7 @@ struct Plan {
   }
   /// All arenas together.
   Bytes arena_bytes() const noexcept;
-  /// What the planner took, in all spaces.
+  /// The time that the planner took, in all spaces.
   double seconds() const noexcept;
   /// Blocks that outlast a run: kept results, gradients that are left.
   Bytes own_bytes() const noexcept;
@@ -88,7 +88,7 @@ NEAP_API Plan plan(const Program& program, int threads, const Debug& debug = {},
                    const planner::SolveOptions& options = {},
                    bool is_paged = false);
 
-/// Where each value begins in its space's arena, by its number; -1: in none;
+/// The begin of each value in its space's arena, by its number; -1: in none;
 /// from the arena's bytes on: in views of its pages.
 /// THROWS: OutOfMemory.
 NEAP_API memory::Vector<Bytes> value_offsets(const Plan& plan);

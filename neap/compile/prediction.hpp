@@ -20,7 +20,7 @@ namespace neap::compiler {
 NEAP_API std::string_view layer_of(std::string_view path,
                                    memory::Category category) noexcept;
 
-/// What lies in the arenas at the peak.
+/// A part of what lies in the arenas at the peak.
 struct PeakLine {
   Bytes bytes = 0;
   ValueId value = kNoValue;  // kNoValue: scratch
@@ -85,7 +85,7 @@ struct Prediction {
 /// THROWS: OutOfMemory.
 NEAP_API Prediction predict(const Program& program, const Plan& plan);
 
-/// What was seen of the same. -1: not looked at. The peaks are the door's, of
+/// Measurements of the same. -1: not looked at. The peaks are the door's, of
 /// all that there is in the domain.
 struct Measured {
   Bytes persistent = -1;
@@ -106,7 +106,7 @@ struct PredictionOptions {
 NEAP_API memory::String format(const Prediction& prediction,
                                const PredictionOptions& options = {});
 
-/// One object: peak_bytes, persistent_bytes, constants_bytes, arena_bytes,
+/// An object: peak_bytes, persistent_bytes, constants_bytes, arena_bytes,
 /// live_at_peak_bytes, workspace_bytes, largest_scratch_bytes,
 /// lower_bound_bytes, gap_bytes, proven, arguments_bytes, program_bytes,
 /// external_bytes, peak_step {call, op, layer, site}, by_category and by_layer

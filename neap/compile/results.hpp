@@ -43,7 +43,7 @@ class NEAP_API Results {
   /// The run begins: handles of the one before to elements in the arena mean
   /// nothing from now on. `site`: who says so.
   void begin(base::SiteId site) noexcept;
-  /// As begin(), with no run of this program to come.
+  /// Like begin(), with no run of this program to come.
   void revoke(base::SiteId site) noexcept;
   /// An acquired handle, before it is given.
   Tensor& next(std::size_t result) noexcept;
@@ -60,7 +60,7 @@ class NEAP_API Results {
     const std::byte* address = nullptr;
     bool is_free() const noexcept;  // nobody else has any of it
   };
-  // What lies in one buffer.
+  // The results that lie in a buffer.
   struct Home {
     BufferId buffer = kNoBuffer;
     std::size_t first_slot = 0;

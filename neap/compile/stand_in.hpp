@@ -8,7 +8,7 @@
 
 namespace neap::compiler {
 
-/// As graph::Trace::number().
+/// The number of a trace, as graph::Trace::number() has it.
 using TraceNumber = base::StrongId<struct TraceNumberTag, std::uint64_t>;
 
 class StandIn;
@@ -45,7 +45,7 @@ class StandIn final : public tensor::LentOwner {
   ValueId value() const noexcept { return value_; }
   void set_value(ValueId value) noexcept { value_ = value; }
 
-  /// What a storage stands for, or nullptr where it is none.
+  /// The stand-in that a storage is, or nullptr where it is none.
   static StandIn* of(const tensor::Storage& storage) noexcept {
     return storage.absence() == tensor::Absence::kTraced
                ? static_cast<StandIn*>(storage.lent_owner())

@@ -23,13 +23,13 @@ namespace neap::compiler {
 using Step = base::FunctionRef<void(std::span<const Tensor> arguments,
                                     memory::Vector<Tensor>& results)>;
 
-/// What a step is given. A number is a tensor of spec {f64, {}} to it, which
+/// The arguments of a step. A number is a tensor of spec {f64, {}} to it, which
 /// takes part in ops as a plain number does.
 struct GivenArguments {
   std::span<const tensor::Spec> specs;
   /// The arguments themselves; empty: all are dense.
   std::span<const Tensor> tensors{};
-  /// Which are numbers, one an argument; empty: all that have their spec.
+  /// 1 for each argument that is a number; empty: all that have their spec.
   std::span<const std::uint8_t> numbers{};
 
   bool is_number(std::size_t i) const {
@@ -45,7 +45,7 @@ struct GivenArguments {
 /// trace, jvp or segment; whatever the step throws; OutOfMemory.
 NEAP_API Program trace(Step step, std::span<const tensor::Spec> arguments,
                        CallSite site = CallSite::here());
-/// Those of the tensors that have gaps are traced as the views that they are,
+/// Tensors that have gaps are traced as the views that they are,
 /// and the program holds for such alone.
 NEAP_API Program trace(Step step, const GivenArguments& given, CallSite site);
 

@@ -50,10 +50,10 @@ class TracedValues {
   /// True where a write would change a constant of the program: it is to be
   /// copied, and the copy is what the storage holds from then on.
   bool is_constant(const Tensor& tensor) const;
-  /// From now on `tensor`'s storage holds `value`; of an external, notes that
-  /// it is written. REQUIRES: operand() was called for it.
+  /// Lets `tensor`'s storage hold `value` from now on; of an external, notes
+  /// that it is written. REQUIRES: operand() was called for it.
   void set_value(const Tensor& tensor, ValueId value, bool is_copy) noexcept;
-  /// One more write of the trace into the storage. What exists outside of it
+  /// Counts a write of the trace into the storage. What exists outside of it
   /// keeps its version. REQUIRES: operand() was called for it.
   void count_write(const Tensor& tensor, base::SiteId site) noexcept;
   graph::TracedWrites::Seen writes_to(

@@ -46,10 +46,10 @@ class Tracer final : public graph::Recorder,
   };
   /// Runs `body` with the context set to this. REQUIRES: a Hearing.
   void run(base::FunctionRef<void()> body);
-  /// What the step gives. THROWS: TraceError where a draw cannot be repeated,
+  /// Takes the results. THROWS: TraceError where a draw cannot be repeated,
   /// or for an undefined result; what failed before in a noexcept place.
   void finish(std::span<const Tensor> results);
-  /// What the step leaves to handles, leaves and flags, which then mean again
+  /// Notes what the step leaves to handles, leaves and flags, which then mean
   /// what they meant before. REQUIRES: finish(), and results are no longer
   /// held. THROWS: TraceError for what no run could leave; OutOfMemory.
   void settle();

@@ -46,7 +46,7 @@ class NEAP_API Augmented {
   std::uint64_t fingerprint() const;
 
  private:
-  // Where the window stands in the image (negative: in the padding).
+  // The place of the window in the image (negative: in the padding).
   struct Window {
     std::int64_t top = 0;
     std::int64_t left = 0;

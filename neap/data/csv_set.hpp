@@ -31,7 +31,7 @@ struct CsvSetOptions {
   Bytes longest_record = kMiB;
 };
 
-/// Of a column of features.
+/// Mean and deviation of a column of features.
 struct ColumnStatistics {
   double mean = 0.0;
   double deviation = 1.0;  // 1 where all are the same
@@ -50,7 +50,7 @@ class NEAP_API CsvSet {
   /// The largest label and 1, or as many as were said; 0 where the target is a
   /// value.
   std::int64_t classes() const noexcept { return classes_; }
-  /// Of the features; empty without a header.
+  /// The names of the features; empty without a header.
   const memory::Vector<memory::String>& names() const noexcept {
     return names_;
   }

@@ -39,7 +39,7 @@ struct SampleSpec {
   friend bool operator==(const SampleSpec&, const SampleSpec&) = default;
 };
 
-/// Which sample, in which epoch. What is random about a sample follows from
+/// A sample in an epoch. What is random about a sample follows from
 /// these two and a seed alone, whoever asks, and when.
 struct SampleId {
   std::int64_t epoch = 0;

@@ -42,7 +42,7 @@ class NEAP_API RecordFile {
 
   std::int64_t size() const noexcept { return size_; }
   Bytes record_bytes() const noexcept { return layout_.record; }
-  /// Of the sizes.
+  /// The fingerprint of the sizes.
   std::uint64_t fingerprint() const noexcept {
     return data::fingerprint(
         {layout_.header, layout_.record, layout_.stride, size_});

@@ -12,7 +12,7 @@
 
 namespace neap::data {
 
-/// Of the bytes and, where there is one, of what came `before` them.
+/// A digest of the bytes and, where there is one, of what came `before` them.
 NEAP_API std::uint64_t fingerprint(std::span<const std::byte> bytes,
                                    std::uint64_t before = 0) noexcept;
 NEAP_API std::uint64_t fingerprint(std::initializer_list<std::int64_t> numbers,

@@ -41,17 +41,17 @@ class NEAP_API ImageSet {
   /// The same for each channel. THROWS: OutOfMemory.
   memory::Vector<PixelStatistics> channel_statistics() const;
   void standardise(const PixelStatistics& statistics) noexcept;
-  /// One for each channel. THROWS: ShapeError for another number of them.
+  /// A mean for each channel. THROWS: ShapeError for another number of them.
   void standardise_channels(std::span<const PixelStatistics> statistics);
 
-  /// What load() makes of each of the 256 pixel values of a channel.
+  /// The value that load() gives for each of the 256 pixel values of a channel.
   std::span<const float, 256> values_of(std::int64_t channel) const noexcept;
 
   // Dataset: input f32 of the images' shape, target i64 of rank 0.
   SampleSpec spec() const;
   void load(std::int64_t index, std::span<std::byte> input,
             std::span<std::byte> target) const noexcept;
-  /// Of what load() makes of all images.
+  /// The fingerprint of what load() makes of all images.
   std::uint64_t fingerprint() const;
   /// The target alone.
   void load_label(std::int64_t index,
@@ -86,7 +86,7 @@ struct TrainAndTest {
 NEAP_API Result<TrainAndTest> read_mnist(files::Door& door,
                                          std::string_view directory);
 
-/// Where the distribution's package puts Fashion-MNIST.
+/// The folder that the distribution's package puts Fashion-MNIST into.
 inline constexpr std::string_view kFashionMnistDirectory =
     "/usr/share/datasets/fashion-mnist";
 

@@ -57,7 +57,7 @@ class NEAP_API Loader {
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
-  /// Of a data set that would be gone by then.
+  /// A data set that would be gone by then is refused.
   template <Dataset D>
   requires(!std::is_reference_v<D> && !std::is_same_v<D, AnyDataset>)
       Loader(D&& gone, const LoaderOptions& options,
@@ -82,14 +82,14 @@ class NEAP_API Loader {
 
   std::int64_t batches_per_epoch() const noexcept;
   std::int64_t samples() const noexcept { return dataset_.size(); }
-  /// Of what the data set holds, where it says so.
+  /// The fingerprint of what the data set holds, where it says so.
   std::optional<std::uint64_t> fingerprint() const {
     return dataset_.fingerprint();
   }
   const LoaderOptions& options() const noexcept { return options_; }
-  /// As asked for; an epoch of fewer samples is one smaller batch.
+  /// The batch asked for; an epoch of fewer samples is one smaller batch.
   std::int64_t batch_size() const noexcept { return options_.batch; }
-  /// Where a run that is resumed goes on: start(epoch(), next_batch()).
+  /// The place where a resumed run goes on: start(epoch(), next_batch()).
   std::int64_t epoch() const noexcept { return epoch_; }
   std::int64_t next_batch() const noexcept { return next_ - first_; }
 

@@ -39,7 +39,7 @@ class NEAP_API TensorSet {
   SampleSpec spec() const;
   Result<void> load(std::int64_t index, std::span<std::byte> input,
                     std::span<std::byte> target) const;
-  /// Of all elements and of their shapes. THROWS: UseAfterRelease where
+  /// The fingerprint of all elements and shapes. THROWS: UseAfterRelease where
   /// elements were released.
   std::uint64_t fingerprint() const;
 

@@ -59,7 +59,7 @@ struct BlockOptions {
   std::int64_t block = 256;  // tokens in a sample's input
   std::int64_t begin = 0;    // of the text's part that samples are made of
   std::int64_t end = -1;     // likewise; -1: the text's end
-  /// From one sample's start to the next one's; 0: block.
+  /// Tokens from a sample's start to the next one's; 0: block.
   std::int64_t stride = 0;
   /// Each sample starts anywhere, every start as likely as the others, anew in
   /// each epoch: a function of seed, epoch and the sample's index alone.
@@ -77,7 +77,7 @@ class NEAP_API TextSet {
 
   const Vocabulary& vocabulary() const noexcept { return text_.vocabulary(); }
   const BlockOptions& options() const noexcept { return options_; }
-  /// Of the whole text, which copies share.
+  /// The bytes of the whole text, which copies share.
   Bytes bytes() const { return text_.bytes(); }
   /// In the part that samples are made of.
   std::int64_t tokens() const noexcept { return options_.end - options_.begin; }
@@ -87,7 +87,7 @@ class NEAP_API TextSet {
   SampleSpec spec() const;
   void load(SampleId id, std::span<std::byte> input,
             std::span<std::byte> target) const noexcept;
-  /// Of the whole text, and of how samples are cut from it.
+  /// The fingerprint of the whole text, and of how samples are cut from it.
   std::uint64_t fingerprint() const;
 
  private:

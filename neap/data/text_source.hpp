@@ -29,7 +29,7 @@ class TextSource final : public files::ByteSource {
 Result<void> walk_symbols(files::ByteSource& source, Symbols symbols,
                           base::FunctionRef<bool(char32_t)> each);
 
-/// Which code points occurred: a bit each, 136 KiB in all.
+/// The code points that occurred: a bit each, 136 KiB in all.
 class CharacterSet {
  public:
   CharacterSet();

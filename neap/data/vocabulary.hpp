@@ -22,7 +22,7 @@ class NEAP_API Vocabulary {
 
   /// All bytes.
   Vocabulary() = default;
-  /// Those characters that occur in `text`. Failures: kCorrupt where it is not
+  /// The characters that occur in `text`. Failures: kCorrupt where it is not
   /// UTF-8, kUnsupported for more than kMost. THROWS: OutOfMemory.
   static Result<Vocabulary> of_characters(std::string_view text);
   /// THROWS: ValueError unless the code points ascend, none twice, and are at

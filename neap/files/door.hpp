@@ -24,7 +24,7 @@ namespace neap::files {
 
 enum class PathKind { kNothing, kFile, kDirectory, kOther };
 
-/// What is at a path, symbolic links followed.
+/// The thing at a path, symbolic links followed.
 struct PathFacts {
   PathKind kind = PathKind::kNothing;  // kOther: a device, pipe or socket
   /// The path behind the links: the file's own, there or yet to be made. The

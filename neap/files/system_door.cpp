@@ -18,7 +18,7 @@
 namespace neap::files {
 namespace {
 
-// One call moves at most this much: the system's own bound is near 2 GiB.
+// A call moves at most this much: the system's own bound is near 2 GiB.
 constexpr std::size_t kLargestTransfer = std::size_t{1} << 30U;
 
 constexpr int kMostLinks = 40;  // one after the other: as the system's bound

@@ -16,7 +16,7 @@ namespace neap::files {
 [[nodiscard]] NEAP_API Result<void> read_exact(File& file,
                                                std::span<std::byte> into);
 
-/// As read_exact, from `offset`; the current position stays.
+/// Like read_exact, from `offset`; the current position stays.
 [[nodiscard]] NEAP_API Result<void> read_exact_at(File& file, Bytes offset,
                                                   std::span<std::byte> into);
 

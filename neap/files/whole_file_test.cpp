@@ -211,7 +211,7 @@ TEST(WriteAtomicallyTest, WritesADeviceOrPipeStraight) {
   EXPECT_TRUE(replace_text(system_door(), "/dev/null").has_value());
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
   EXPECT_FALSE(replace_text(system_door(), "/dev/full").has_value());
-  // As /dev/stdout: a link to what stands for an open pipe.
+  // Like /dev/stdout: a link to what stands for an open pipe.
   const TemporaryFolder folder;
   std::array<int, 2> pipe{};
   ASSERT_EQ(::pipe(pipe.data()), 0);

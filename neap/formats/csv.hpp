@@ -41,10 +41,10 @@ class NEAP_API CsvReader {
   /// those of the source. THROWS: UseAfterRelease when moved from.
   [[nodiscard]] Result<bool> next();
 
-  /// Of the record: its fields without their quotes, until the next next().
+  /// The fields of the record, without their quotes, until the next next().
   std::int64_t size() const noexcept;
   std::string_view operator[](std::int64_t field) const noexcept;
-  /// Where it began, from 1.
+  /// The line where it began, from 1.
   std::int64_t line() const noexcept { return line_; }
   /// For messages; empty when moved from.
   std::string_view name() const noexcept {

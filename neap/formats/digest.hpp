@@ -20,7 +20,7 @@ class NEAP_API Digest {
   void reset() noexcept;
   void update(std::span<const std::byte> bytes) noexcept;
   void update(std::string_view text) noexcept;
-  /// Of all bytes since the last reset; more may follow.
+  /// The digest of all bytes since the last reset; more may follow.
   std::uint64_t value() const noexcept;
 
  private:

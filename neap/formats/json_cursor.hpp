@@ -23,7 +23,7 @@ class NEAP_API JsonCursor {
 
   /// Goes past `token` where it comes next, after white space.
   bool accept(char token) noexcept;
-  /// As accept; a fault where something else comes.
+  /// Like accept; a fault where something else comes.
   bool expect(char token) noexcept;
   /// A string with its escapes resolved. A fault unless it is UTF-8 without
   /// unpaired surrogates. THROWS: OutOfMemory.

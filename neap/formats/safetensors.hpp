@@ -34,7 +34,7 @@ inline constexpr Bytes kMaxSafetensorsHeader = 100'000'000;
 /// Whether checksums are compared, where a file has them.
 enum class Verify : bool { kOff = false, kOn = true };
 
-/// What a file says of one tensor.
+/// A file's entry of a tensor.
 struct SafetensorsEntry {
   memory::String name{};  // UTF-8
   DType dtype = f32;

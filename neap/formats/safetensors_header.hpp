@@ -32,7 +32,7 @@ struct SafetensorsHeader {
       // indices of entries
       memory::Allocator<std::uint32_t>(memory::Category::kData)};
   Metadata metadata{memory::Allocator<MetadataItem>(memory::Category::kData)};
-  /// Where the digits of the header's own checksum end in the text; 0: none.
+  /// The end of the digits of the header's own checksum in the text; 0: none.
   std::size_t header_digest_end = 0;
 };
 

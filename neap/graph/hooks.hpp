@@ -29,7 +29,7 @@ class HookBody {
   HookBody& operator=(const HookBody&) = delete;
   /// Undefined: the gradient stays as it is.
   virtual Tensor call(const Tensor& grad) = 0;
-  /// What the closure holds, for reports that look for handles in it.
+  /// The bytes of the closure, for reports that look for handles in it.
   virtual std::span<const std::byte> bytes() const noexcept = 0;
 };
 
@@ -42,7 +42,7 @@ class NEAP_API Hook : public memory::Counted<Hook> {
        base::SiteId site) noexcept
       : body_(std::move(body)), when_(when), output_(output), site_(site) {}
 
-  /// What the closure gives; undefined when the hook was removed.
+  /// The closure's result; undefined when the hook was removed.
   Tensor call(const Tensor& grad);
   /// Calls visit(const HookBody&), unless the hook was removed.
   template <class Visit>
@@ -95,7 +95,7 @@ class NEAP_API Hook : public memory::Counted<Hook> {
   std::uint64_t number_ = 0;  // set once, when it is listed
 };
 
-/// What few vertices have: hooks, and gradients kept of a node's results.
+/// Rare parts of a vertex: hooks, and gradients kept of a node's results.
 class NEAP_API Extras : public memory::Counted<Extras> {
  public:
   Extras(memory::Domain& domain, const memory::Tag& tag) noexcept
@@ -103,7 +103,7 @@ class NEAP_API Extras : public memory::Counted<Extras> {
         kept_(memory::Allocator<Kept>(domain, tag)),
         tag_(tag) {}
 
-  /// Those that are registered now. THROWS: OutOfMemory.
+  /// The hooks that are registered now. THROWS: OutOfMemory.
   memory::Vector<base::Ref<Hook>> hooks() const;
   /// THROWS: OutOfMemory, with nothing changed.
   void add(base::Ref<Hook> hook);
@@ -204,7 +204,7 @@ class HookOf final : public HookBody {
 
 namespace neap {
 
-/// What register_hook gives: it may be dropped; the hook stays.
+/// The result of register_hook: it may be dropped; the hook stays.
 class NEAP_API HookHandle {
  public:
   HookHandle() = default;

@@ -46,7 +46,7 @@ struct VertexInfo {
       0;  // of a node: larger than of what it was made from
 };
 
-/// What made one input of an op.
+/// The origin of an op's input.
 struct InputInfo {
   Standing standing = Standing::kUntracked;  // or kLeaf, or kAvailable
   VertexInfo made_by;                        // empty when untracked
@@ -86,7 +86,7 @@ struct NodeInfo {
   base::SiteId cause_site{};  // of the backward or release
 };
 
-/// What stands behind `t`. Users of a leaf are not known: leaves have no list
+/// The graph behind `t`. Users of a leaf are not known: leaves have no list
 /// of them. THROWS: OutOfMemory; UseAfterRelease for an undefined tensor.
 NEAP_API NodeInfo inspect(const Tensor& t);
 

@@ -26,7 +26,7 @@ class Listing {
   const Node& node(std::size_t place) const noexcept {
     return *nodes_[place].node;
   }
-  /// One an input; null where no derivative flows. None of a retired node.
+  /// A source for each input; null: no derivative flows. None: a retired node.
   std::span<const Node::Source> sources(std::size_t place) const noexcept;
   /// References of this listing, beside the node's own.
   std::span<const Residual> residuals(std::size_t place) const noexcept;

@@ -41,7 +41,7 @@ enum class State : std::uint8_t {
   kUnavailable,  // something it was made from was consumed or released
 };
 
-/// What retired a node: itself, or a node that it was made from.
+/// The node that retired a node: itself, or one that it was made from.
 struct Cause {
   const Op* op = nullptr;   // of the consumed or released node
   base::SiteId recorded{};  // where that one was recorded
@@ -57,7 +57,7 @@ class NEAP_API Node final : public Vertex {
   static base::Ref<Node> create(const OpCall& call,
                                 std::span<const Spec> outputs,
                                 memory::Domain& domain);
-  /// One that is retired from the start. THROWS: OutOfMemory.
+  /// A node that is retired from the start. THROWS: OutOfMemory.
   static base::Ref<Node> create_retired(const Op& op, base::SiteId site,
                                         State state, const Cause& cause,
                                         memory::Domain& domain);
@@ -101,7 +101,7 @@ class NEAP_API Node final : public Vertex {
   /// recorded before `floor`. THROWS: GraphError when it is retired, or claimed
   /// by another walk (of this thread too).
   bool claim(std::uint32_t mark, std::uint64_t floor);
-  /// As given last. Whose it is, a walk knows by its own list.
+  /// The mark given last. A walk knows by its own list whether it is its own.
   std::uint32_t mark() const noexcept {
     return mark_.load(std::memory_order_relaxed);
   }
@@ -126,7 +126,7 @@ class NEAP_API Node final : public Vertex {
 
   // --- looking, from any thread ---------------------------------------------
 
-  /// What made an input; null where no derivative flows.
+  /// The origin of an input; null where no derivative flows.
   struct Source {
     base::Ref<tensor::GraphLink> link;
     std::uint32_t output = 0;
@@ -191,7 +191,7 @@ class NEAP_API Node final : public Vertex {
   std::atomic<bool> is_cleared_{false};  // edges and residuals are gone
 };
 
-// What follows the node in its block.
+// The parts that follow the node in its block.
 
 inline constexpr std::size_t kNodeHeader = sizeof(Node);
 static_assert(kNodeHeader % alignof(Edge) == 0);

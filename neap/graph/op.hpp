@@ -56,14 +56,14 @@ class Attrs {
   std::uint32_t size_ = 0;
 };
 
-/// What a shape rule and a cost see of a call.
+/// The part of a call that a shape rule and a cost see.
 struct OpArgs {
   std::string_view name;  // of the op, for messages
   std::span<const Spec> inputs;
   Attrs attrs;
 };
 
-/// What the vjp reads in order to make the cotangent of one input. Bit i of a
+/// The values that the vjp reads for the cotangent of an input. Bit i of a
 /// mask stands for input (or output) i.
 struct Reads {
   std::uint32_t inputs = 0;
@@ -98,7 +98,7 @@ struct Facts {
   /// Inputs whose memory output 0 may take over, element by element.
   std::uint32_t donates = 0;
   Effect effect = Effect::kPure;
-  /// Of a random op: where in its attributes the base::DrawKey stands.
+  /// The place of a random op's base::DrawKey in its attributes.
   std::int32_t draw_at = -1;
   SampleAxis sample_axis = SampleAxis::kMapped;
   /// nullptr: one flop an output element, every operand moved once.

@@ -42,10 +42,10 @@ class NEAP_API Replay {
   virtual ~Replay();
 };
 
-/// Of one recorder; nullptr: the eager one.
+/// Whether a recorder runs again; nullptr: the eager one.
 NEAP_API bool runs_again(const Recorder* recorder) noexcept;
 
-/// Of the current thread's.
+/// Whether the current thread's recorder does.
 inline bool runs_again() noexcept {
   return runs_again(memory::context().recorder);
 }

@@ -37,7 +37,7 @@ class NEAP_API VjpContext {
   const Tensor& cotangent(int k = 0) const noexcept {
     return cotangents_[static_cast<std::size_t>(k)];
   }
-  /// As cotangent(), for its last use in a rule: an op that is given it may
+  /// Like cotangent(), for its last use in a rule: an op that is given it may
   /// take over its memory. cotangent(k) is undefined afterwards.
   Tensor take_cotangent(int k = 0) noexcept;
   /// For a rule whose cotangent of input i is zero but for a part: what other

@@ -19,7 +19,7 @@ namespace neap::graph {
 class Hook;
 class Leaf;
 
-/// What goes along with every run of a traced step: an optimizer, whose updates
+/// A part of every run of a traced step: an optimizer, whose updates
 /// depend on the step's number. LIFETIME: the program's.
 class NEAP_API RunListener {
  public:
@@ -125,7 +125,7 @@ class NEAP_API Trace {
   /// will fail.
   virtual void on_hook_removal(const Hook& hook) noexcept = 0;
   static constexpr std::uint32_t kAnew = ~0U;
-  /// What is recorded from now on belongs to `segment`, or (kAnew) to one that
+  /// Calls recorded from now on belong to `segment`, or (kAnew) to one that
   /// was not there before. RETURNS: the segment until now.
   virtual std::uint32_t enter_segment(std::uint32_t segment) noexcept = 0;
 
@@ -146,7 +146,7 @@ NEAP_API void run_check(const Check& check);
 /// eager recorder. A recorder that stands before it passes calls on.
 NEAP_API Recorder& base_recorder() noexcept;
 
-/// What is recorded inside the block is not to be merged with what is outside:
+/// Calls recorded inside the block are not to be merged with those outside:
 /// a rematerialised segment runs again on purpose.
 class NEAP_API AnewSegment {
  public:

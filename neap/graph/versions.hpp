@@ -26,7 +26,7 @@ class NEAP_API TracedWrites {
   virtual Seen writes_to(const tensor::Storage& storage) const noexcept = 0;
 };
 
-/// Of the current thread's trace; none outside one.
+/// The writes of the current thread's trace; none outside one.
 NEAP_API TracedWrites::Seen traced_writes(
     const tensor::Storage& storage) noexcept;
 
@@ -36,7 +36,7 @@ inline std::uint32_t version_of(const tensor::Storage& storage) noexcept {
          (trace() != nullptr ? traced_writes(storage).count : 0);
 }
 
-/// Where it was written last.
+/// The line of the last write.
 inline base::SiteId written_at(const tensor::Storage& storage) noexcept {
   const TracedWrites::Seen seen =
       trace() != nullptr ? traced_writes(storage) : TracedWrites::Seen{};

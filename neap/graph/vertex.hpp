@@ -23,7 +23,7 @@ namespace neap::graph {
 
 class Node;
 
-/// What a backward walk needs of either end.
+/// The part of a node or a leaf that a backward walk needs.
 class Vertex : public tensor::GraphLink {
  public:
   bool is_leaf() const noexcept final { return op_ == nullptr; }
@@ -32,7 +32,7 @@ class Vertex : public tensor::GraphLink {
   /// REQUIRES: not retired.
   std::uint64_t sequence() const noexcept { return sequence_; }
 
-  /// Of domain().
+  /// The owner, by domain()'s numbers.
   memory::OwnerId owner() const noexcept { return owner_; }
   memory::Domain& domain() const noexcept { return *domain_; }
   void set_owner(memory::OwnerId owner) noexcept { owner_ = owner; }
@@ -42,7 +42,7 @@ class Vertex : public tensor::GraphLink {
   Extras* extras() const noexcept {
     return extras_.load(std::memory_order_acquire);
   }
-  /// As extras(), made when there are none. THROWS: OutOfMemory.
+  /// The same as extras(), made when there are none. THROWS: OutOfMemory.
   NEAP_API Extras& need_extras();
 
  protected:

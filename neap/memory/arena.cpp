@@ -17,7 +17,7 @@ extern "C" void __asan_unpoison_memory_region(const volatile void* from,
 namespace neap::memory {
 namespace {
 
-// What the arena has not given out is out of bounds to AddressSanitizer.
+// Bytes that the arena has not given out are out of bounds to AddressSanitizer.
 void close_range(const Block& block, Bytes from) noexcept {
   if constexpr (base::kAddressSanitizer) {
     __asan_poison_memory_region(static_cast<std::byte*>(block.data) + from,

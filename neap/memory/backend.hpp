@@ -21,7 +21,7 @@ class Backend {
   /// `alignment` is a power of two, at most 4096.
   virtual void* allocate(Bytes size, Bytes alignment) noexcept = 0;
 
-  /// As allocate, counted in the same way, but nobody will touch the block: an
+  /// Like allocate, and counted like it, but nobody will touch the block: an
   /// address, with or without memory behind it. Given back by release.
   virtual void* reserve(Bytes size, Bytes alignment) noexcept {
     return allocate(size, alignment);

@@ -99,7 +99,7 @@ TEST(BudgetTest, TrimsIdlePagesBeforeItRefuses) {
   domain->release(large);
 }
 
-// What the process has beside the domain counts as much as what it holds.
+// The process's own bytes beside the domain count as much as those it holds.
 TEST(BudgetTest, GivesIdlePagesBackAtOnceWhereTheyAreOverANewBudget) {
   const auto domain = pooled();
   domain->release(domain->allocate(8 * kMiB, tag()));

@@ -90,7 +90,7 @@ class OwnedDeleter {
   Bytes alignment_ = 0;
 };
 
-/// As std::unique_ptr; T needs a virtual destructor where it is a base.
+/// Like std::unique_ptr; T needs a virtual destructor where it is a base.
 template <class T>
 using Owned = std::unique_ptr<T, OwnedDeleter>;
 

@@ -35,7 +35,7 @@ struct BudgetLink {
   Bytes bytes = kUnlimited;
 };
 
-/// Which host allocator a domain uses.
+/// The host allocator of a domain.
 enum class HostAllocator : std::uint8_t {
   kAuto,    // NEAP_ALLOCATOR=pooled|system, else pooled (system under ASan)
   kPooled,  // size classes over pages that are kept for reuse
@@ -72,7 +72,7 @@ struct Stats {
   std::int64_t system_calls = 0;  // maps and unmaps (or mallocs) by backends
 };
 
-/// One line of a listing: live bytes and blocks under one tag.
+/// A line of a listing: live bytes and blocks under one tag.
 struct Row {
   Tag tag;
   Bytes bytes = 0;
@@ -129,7 +129,7 @@ class NEAP_API Domain {
   /// up to 4096), DeviceError for a space without a backend.
   Block allocate(Bytes size, const Tag& tag, Bytes alignment = kAlignment);
   void release(const Block& block, Bytes alignment = kAlignment) noexcept;
-  /// As allocate, for the elements of a tensor: in a rehearsal the block may
+  /// Like allocate, for the elements of a tensor: in a rehearsal the block may
   /// not be touched.
   Block allocate_elements(Bytes size, const Tag& tag);
   bool is_rehearsal() const noexcept { return is_rehearsal_; }

@@ -161,7 +161,7 @@ struct Domain::Impl {
     return bucket;
   }
 
-  // What a block is for: only a rehearsal tells them apart.
+  // The purpose of a block: only a rehearsal tells them apart.
   enum class Use : std::uint8_t { kAny, kElements };
 
   Block grant(Bytes size, const Tag& tag, Bytes alignment, Use use) {

@@ -5,7 +5,7 @@
 
 namespace neap::memory {
 
-/// Where the current thread's kernels get their threads from: the context's
+/// The threads that the current thread's kernels run on: those of the context's
 /// executor, or the default pool.
 NEAP_API threads::Executor& executor();
 

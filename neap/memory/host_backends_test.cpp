@@ -10,7 +10,7 @@
 namespace neap::memory {
 namespace {
 
-// What a backend of the process's own choice holds for 100 bytes, with
+// The bytes that a backend of the process's choice holds for 100 bytes, with
 // NEAP_ALLOCATOR set so.
 Bytes held_with(const char* allocator, HostAllocator host) {
   const char* before = std::getenv("NEAP_ALLOCATOR");

@@ -39,13 +39,13 @@ class Ledger {
   BucketId find(const Tag& tag) const noexcept;
   /// Bytes that open(tag) would take from the system.
   Bytes growth_for(const Tag& tag) noexcept;
-  /// As find, opening a row. RETURNS: 0 when the system refuses.
+  /// Like find, opening a row. RETURNS: 0 when the system refuses.
   BucketId open(const Tag& tag) noexcept;
 
-  /// One more block, and one less.
+  /// Adds a block to a row, and takes one away.
   void charge(BucketId bucket, Bytes bytes) noexcept;
   void credit(BucketId bucket, Bytes bytes) noexcept;
-  /// One block from one row to another.
+  /// Takes a block from a row to another.
   void move(BucketId from, BucketId to, Bytes bytes) noexcept;
 
   Tag tag_of(BucketId bucket) const noexcept;
@@ -95,7 +95,7 @@ class Ledger {
   bool reserve_index(std::uint32_t rows) noexcept;
   std::uint32_t growth_target() const noexcept;
 
-  // Where a row that was found lately may stand again.
+  // The place of a row that was found lately, which may be asked for again.
   std::uint32_t& recent(const Tag& tag) const noexcept {
     return recent_[(tag.site.value * 16 +
                     static_cast<std::uint32_t>(tag.category) +

@@ -110,7 +110,7 @@ struct Held {
   Bytes bytes;
 };
 
-// One random step on both; the seeds differ in how much they favour growth.
+// A random step on both; the seeds differ in how much they favour growth.
 void step(TestRandom& random, Ledger& ledger, NaiveLedger& naive,
           std::vector<Held>& held, unsigned growth) {
   const Tag t =

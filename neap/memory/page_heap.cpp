@@ -30,7 +30,7 @@ std::uint32_t skip_to(std::uintptr_t address, Bytes alignment) noexcept {
 }  // namespace
 
 PageHeap::~PageHeap() {
-  // What a user leaked goes with the heap, which only goes when nothing is
+  // Leaked blocks go with the heap, which only goes when nothing is
   // live; so this is the idle part.
   trim();
 }

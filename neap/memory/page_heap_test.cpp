@@ -164,7 +164,7 @@ TEST(PageHeapTest, OfEqualFitsTakesTheOldestMappings) {
   heap.release(newer);
 }
 
-// Of a mapping, free and live by turns:
+// A mapping whose pages are free and live by turns:
 //
 //   page   0   1 2 3 4   5 6 7   8 ... 11   12 ...
 //          .   free      .       free       .

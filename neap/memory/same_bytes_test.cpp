@@ -140,7 +140,7 @@ class RandomUse {
         digest_.add(domain_->is_consistent() ? 1 : 0);
     }
   }
-  // Of `count` rows there were, those that found a place.
+  // The rows that found a place, of `count` that there were.
   void add_rows(std::span<const Row> rows, int count) {
     digest_.add(count);
     rows = rows.first(std::min(rows.size(), static_cast<std::size_t>(count)));

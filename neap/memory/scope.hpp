@@ -72,7 +72,7 @@ class NEAP_API Scope {
       return std::tuple<T...>(items...);
     }
   }
-  /// As keep, at once.
+  /// Like keep, at once.
   template <Scoped... T>
   void move_to_outer(const T&... items) {
     apply([this](ScopeMember& m) { move_member_to_outer(m); }, items...);
@@ -193,7 +193,7 @@ class NEAP_API Scope {
   ContextGuard guard_;
 };
 
-/// What is made inside the block belongs to no scope.
+/// Tensors made inside the block belong to no scope.
 class NEAP_API OutsideScopes : public ContextGuard {
  public:
   OutsideScopes() : ContextGuard([](Context& c) { c.scope = nullptr; }) {}

@@ -44,7 +44,7 @@ class NEAP_API ScopeMember : public MemberLink {
   /// the bytes that were counted for it. REQUIRES: in no list, not revoked.
   virtual Bytes revoke(base::SiteId scope) noexcept = 0;
   virtual bool is_revoked() const noexcept = 0;
-  /// Of a composite; others have none.
+  /// The parts of a composite; others have none.
   virtual std::span<const MemberRef> parts() const noexcept;
 
  protected:
@@ -112,7 +112,7 @@ class MemberVisitor {
   /// Forgets what it was shown, and makes room for `count` members. It may be
   /// called several times. THROWS: OutOfMemory.
   virtual void prepare(std::size_t count) = 0;
-  /// Of a part of a composite, `scope` is nullptr. Must not allocate, nor end
+  /// The scope of a composite's part is nullptr. Must not allocate, nor end
   /// anything, nor wait.
   virtual void see(ScopeMember& member, const Scope* scope) noexcept = 0;
 };

@@ -33,20 +33,20 @@ struct ScopeStats {
   Bytes live_bytes = 0;
   std::int64_t peak_live = 0;  // since the last reset
 
-  /// What came on top since the last reset.
+  /// The members that came on top since the last reset.
   std::int64_t growth() const noexcept {
     return created_in_scope + created_outside - released_in_scope -
            released_outside - absorbed;
   }
   Bytes growth_bytes() const noexcept { return created_bytes - released_bytes; }
 
-  /// One line. THROWS: OutOfMemory.
+  /// All counts on a line. THROWS: OutOfMemory.
   NEAP_API String format() const;
 };
 
-/// What the current thread did.
+/// The counts of the current thread.
 NEAP_API ScopeStats scope_stats() noexcept;
-/// What all threads did.
+/// The counts of all threads together.
 NEAP_API ScopeStats process_scope_stats() noexcept;
 /// Starts the current thread's counts anew, and its peak from what is live.
 NEAP_API void reset_scope_stats() noexcept;
@@ -61,7 +61,7 @@ void count_released(bool in_scope, Bytes bytes) noexcept;
 void count_part_released(Bytes bytes) noexcept;
 void count_attached() noexcept;
 void count_detached() noexcept;
-/// One more thing, or (-1) one less, is counted with a composite.
+/// A thing more, or (-1) one less, is counted with a composite.
 void count_absorbed(int change) noexcept;
 /// A member means other elements from now on.
 NEAP_API void count_rebound(Bytes before, Bytes after) noexcept;

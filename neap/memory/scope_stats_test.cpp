@@ -11,7 +11,7 @@
 namespace neap::memory {
 namespace {
 
-// What all threads did since it was made.
+// The counts of all threads since it was made.
 class Growth {
  public:
   std::int64_t created() const {

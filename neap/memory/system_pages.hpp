@@ -14,7 +14,7 @@ namespace neap::memory {
 inline constexpr Bytes kPage = 4096;
 inline constexpr Bytes kHugePage = 2 * kMiB;
 
-/// What is behind the pages.
+/// The memory behind the pages, if any.
 enum class Backing : std::uint8_t {
   kMemory,
   kNothing,  // a rehearsal: addresses that no program can touch, counted alike
@@ -31,7 +31,7 @@ class SystemPages {
   /// multiple of kPage, `alignment` a power of two of at least kPage.
   void* map(Bytes size, Bytes alignment = kPage) noexcept;
 
-  /// As map, at a huge-page boundary where that costs nothing, with huge pages
+  /// Like map, at a huge page's boundary where that is free, with huge pages
   /// advised.
   void* map_huge(Bytes size) noexcept;
 

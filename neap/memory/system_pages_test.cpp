@@ -39,7 +39,7 @@ TEST(SystemPagesTest, AlignsLargeMappingsToHugePages) {
   EXPECT_TRUE(is_aligned(dense, kHugePage));
   EXPECT_EQ(pages.held(), 5 * kMiB);
   pages.unmap(dense, 5 * kMiB);
-  // Where it maps once, the advice and the unmapping make three calls; each
+  // A single mapping, the advice and the unmapping make three calls; each
   // further try is an unmapping and a mapping.
   EXPECT_EQ(pages.calls() % 2, 1);
 }

@@ -18,7 +18,7 @@ class NEAP_API GptMlp final : public nn::Cloneable<GptMlp> {
   GptMlp(const GptMlp& other, nn::Cloning& cloning);
 
   Tensor forward(const Tensor& x) override;
-  /// As CausalAttention::after.
+  /// The same as CausalAttention::after.
   Tensor after(const GptNorm& norm, const Tensor& x,
                CallSite site = CallSite::here());
 

@@ -10,7 +10,7 @@
 
 namespace neap::models {
 
-/// What each block keeps for the backward. Whatever it does not keep it
+/// The values that a block keeps for backward. Whatever it does not keep it
 /// computes again there, to the same bits.
 enum class GptKeep : std::uint8_t {
   kEverything,  // but weights of attention, and gelu
@@ -18,7 +18,7 @@ enum class GptKeep : std::uint8_t {
   kNothing,     // but what goes in
 };
 
-/// What each block's parts are given, and the last layer.
+/// The norm in front of each block's parts, and of the last layer.
 enum class GptNormalise : std::uint8_t {
   kLayerNorm,  // with a weight, and a bias where layers have one
   kRmsNorm,    // with a weight
@@ -30,7 +30,7 @@ enum class GptPositions : std::uint8_t {
   kRotary,   // rotary_embedding of queries and keys
 };
 
-/// What stands between the layers of attention.
+/// The layers between those of attention.
 enum class GptFeedForward : std::uint8_t {
   kGelu,    // GptMlp
   kSwiglu,  // nn::SwiGlu, as wide as keeps the number of weights

@@ -32,7 +32,7 @@ struct RecurrentLmOptions {
   DType dtype = f32;
 };
 
-/// What Net carries from step to step, of all layers: (layers, b, hidden).
+/// The state that Net carries on, of all layers: (layers, b, hidden).
 template <class Net>
 struct NetState;
 template <>
@@ -71,7 +71,7 @@ class NEAP_API RecurrentLm final : public nn::Cloneable<RecurrentLm<Net>> {
   /// Tokens (b, t), i32 or i64 -> scores (b, t, vocab) of what follows each.
   /// THROWS: ShapeError; ValueError for no such token.
   Tensor forward(const Tensor& tokens) override;
-  /// As forward, from a state (undefined: zeros) to the next.
+  /// Like forward, from a state (undefined: zeros) to the next.
   Scored run(const Tensor& tokens, const State& state,
              CallSite site = CallSite::here());
 
@@ -79,7 +79,7 @@ class NEAP_API RecurrentLm final : public nn::Cloneable<RecurrentLm<Net>> {
   /// THROWS: as forward and cross_entropy.
   Tensor loss(const Tensor& tokens, const Tensor& targets,
               CallSite site = CallSite::here());
-  /// As loss, from a state to the next.
+  /// Like loss, from a state to the next.
   Loss loss_from(const Tensor& tokens, const Tensor& targets,
                  const State& state, CallSite site = CallSite::here());
 

@@ -12,9 +12,9 @@ struct MultiheadAttentionOptions {
   DType dtype = f32;
 };
 
-/// What a position sees.
+/// The positions that a position sees.
 struct AttentionMask {
-  /// As scaled_dot_product_attention's: bool, true where it sees (PyTorch's
+  /// A mask of attention: bool, true where a position sees (PyTorch's
   /// layer says true where it does not); or added to the scores. It broadcasts
   /// to (b, heads, t, s). Undefined: none.
   Tensor mask{};

@@ -27,7 +27,7 @@
 
 namespace neap::nn {
 
-/// One copying of a whole model: sees to it that what is one tensor in the
+/// A copying of a whole model: sees to it that what is one tensor in the
 /// model is one in the copy.
 class NEAP_API Cloning {
  public:
@@ -37,7 +37,7 @@ class NEAP_API Cloning {
 
   // For Module's constructor.
 
-  /// What stands for an entry's tensor. THROWS: OutOfMemory.
+  /// The copy of an entry's tensor. THROWS: OutOfMemory.
   Tensor copy_of(const Entry& entry);
   /// True where another entry gives the copy its name.
   bool is_tied(const Entry& entry) const noexcept;

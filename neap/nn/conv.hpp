@@ -17,7 +17,7 @@ namespace neap::nn {
 template <template <int> class Options, int kAxes>
 class NEAP_API ConvLayer : public Cloneable<ConvLayer<Options, kAxes>> {
  public:
-  /// One draw of the generator for each parameter; a constructor that throws
+  /// Draws once from the generator for a parameter; a constructor that throws
   /// has drawn nothing. THROWS: ValueError unless channels and kernel are
   /// positive, groups divide both channels, and the options make sense;
   /// DTypeError unless f32 or f64; OutOfMemory.

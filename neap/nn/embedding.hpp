@@ -13,7 +13,7 @@ namespace neap::nn {
 /// (negative: from the end) begins as zeros and has no gradient.
 class NEAP_API Embedding : public Cloneable<Embedding> {
  public:
-  /// One draw of the generator; a constructor that throws has drawn nothing.
+  /// Draws once from the generator; a constructor that throws, not at all.
   /// THROWS: ValueError unless both extents are positive and the padding is a
   /// row; DTypeError unless f32 or f64; OutOfMemory.
   Embedding(std::int64_t rows, std::int64_t width,

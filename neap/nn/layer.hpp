@@ -48,7 +48,7 @@ class Cloneable : public Layer {
   }
 };
 
-/// As nn::clone, for a layer of any type. THROWS: as copy_layer.
+/// Like nn::clone, for a layer of any type. THROWS: as copy_layer.
 NEAP_API memory::Owned<Layer> clone_layer(const Layer& layer,
                                           CallSite site = CallSite::here());
 

@@ -11,7 +11,7 @@ namespace neap::nn {
 /// default. Takes (..., in), gives (..., out).
 class NEAP_API Linear : public Cloneable<Linear> {
  public:
-  /// One draw of the generator for each parameter; a constructor that throws
+  /// Draws once from the generator for a parameter; a constructor that throws
   /// has drawn nothing. THROWS: ValueError unless both extents are positive;
   /// DTypeError unless f32 or f64; OutOfMemory.
   Linear(std::int64_t in, std::int64_t out, bool has_bias = true,

@@ -53,7 +53,7 @@ enum class MapList : std::uint8_t {
 inline constexpr int kMapLists = 7;
 NEAP_API std::string_view name_of(MapList list) noexcept;
 
-/// One thing that a model has in memory.
+/// A thing that a model has in memory.
 struct NEAP_API MapEntry {
   memory::String name{};
   memory::Vector<memory::String> aliases{};  // further names, where tied
@@ -67,7 +67,7 @@ struct NEAP_API MapEntry {
   /// The elements. Undefined for a cache that is no longer kept.
   /// THROWS: OutOfMemory, for a cache's handle.
   Tensor data() const;
-  /// What backward has accumulated; undefined where nothing was.
+  /// The gradient that backward has accumulated; undefined where nothing was.
   Tensor grad() const { return handle.defined() ? handle.grad() : Tensor(); }
   bool is_shared() const noexcept { return !held_by.empty(); }
 
@@ -76,7 +76,7 @@ struct NEAP_API MapEntry {
   std::uint16_t position = 0;  // at this position
 };
 
-/// What the tape keeps for one layer.
+/// The bytes that the tape keeps for a layer.
 struct LayerCache {
   memory::String layer{};
   std::int64_t depth = 0;  // residuals
@@ -137,7 +137,7 @@ class NEAP_API MemoryMap {
   std::span<const MapEntry> optimizer_state() const {
     return entries(MapList::kOptimizerState);
   }
-  /// One line for each layer that keeps something, in the order of caches().
+  /// A line for each layer that keeps something, in the order of caches().
   memory::Vector<LayerCache> layer_caches() const;
 
   // --- by name, O(1) --------------------------------------------------------
@@ -152,7 +152,7 @@ class NEAP_API MemoryMap {
 
   /// Bytes of a list that no earlier entry has.
   Bytes bytes(MapList list) const;
-  /// Of all lists: every byte once.
+  /// The bytes of all lists: every byte once.
   Bytes bytes() const;
   /// A line for every entry, lists with their totals; exact bytes.
   std::string format() const;
@@ -165,7 +165,7 @@ class NEAP_API MemoryMap {
       return std::hash<std::string_view>()(text);
     }
   };
-  /// Where bytes lie, for finding the entry that has them already.
+  /// The place of bytes, for finding the entry that has them already.
   struct Place {
     const tensor::Storage* storage = nullptr;
     Bytes begin = 0;

@@ -38,7 +38,7 @@ class NEAP_API Module {
   /// Every parameter once: a module's own before its children's, each in the
   /// order of registration. A tied one stands where it is at home.
   ParameterList parameters() const;
-  /// As parameters(), but one for every name: a tied parameter several times.
+  /// Like parameters(), but one for every name: a tied parameter several times.
   ParameterList named_parameters() const;
   ParameterList buffers() const;
   /// THROWS: NameError that lists the nearest names.
@@ -109,7 +109,7 @@ class NEAP_API ModuleScope : public memory::ContextGuard {
  public:
   explicit ModuleScope(const Module& module, CallSite site = CallSite::here())
       : ModuleScope(module.registry(), site) {}
-  /// Of a module that may be gone.
+  /// The scope of a module that may be gone.
   explicit ModuleScope(const Registry& registry,
                        CallSite site = CallSite::here());
 

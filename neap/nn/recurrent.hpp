@@ -80,7 +80,7 @@ class NEAP_API GRU final : public Cloneable<GRU> {
   GRU(const GRU& other, Cloning& cloning);
 
   Tensor forward(const Tensor& x) override;
-  /// As RNN's.
+  /// The same as RNN's.
   RecurrentResult run(const Tensor& x, const Tensor& h0 = {},
                       CallSite site = CallSite::here());
 

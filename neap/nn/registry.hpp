@@ -83,7 +83,7 @@ class NEAP_API Registry : public memory::Counted<Registry> {
 
   // --- the watch ------------------------------------------------------------
 
-  /// Where calls of the module are noted; null: nowhere. What is added below
+  /// The log of the module's calls; null: there is none. What is added below
   /// here is watched with it.
   const base::Ref<CallBook>& book() const noexcept { return book_; }
   /// Another one is a change that steps which use the module notice.
@@ -101,7 +101,7 @@ class NEAP_API Registry : public memory::Counted<Registry> {
   void note_use() const noexcept;
   /// Likewise on this one and on all below, as a search for a name does.
   void note_use_of_all() const noexcept;
-  /// That has become another: programs that depend on it hold no longer.
+  /// Makes it another one: programs that depend on it hold no longer.
   void renew() noexcept { ++generation_; }
   /// Its module is assigned over: likewise, and its children have no parent.
   void retire() noexcept;
@@ -154,7 +154,7 @@ class NEAP_API Registry : public memory::Counted<Registry> {
   base::Ref<CallBook> book_;
   bool is_training_ = true;
   std::uint32_t generation_ = 0;
-  // Of all names, where they are many: entry i is 2 i, child i is 2 i + 1.
+  // An index of names, where they are many: entry i is 2 i, child i is 2 i + 1.
   memory::SlotIndex index_;
 };
 

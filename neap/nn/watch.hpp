@@ -43,7 +43,7 @@ struct WatchOptions {
   bool gradients = true;
 };
 
-/// One call of a layer.
+/// A call of a layer.
 struct LayerCall {
   memory::String path;        // from the watched model; "": the model itself
   bool is_outermost = false;  // no other watched layer called it
@@ -76,7 +76,7 @@ class NEAP_API CallBook : public memory::Counted<CallBook> {
 
   /// The watched model; nullptr once it has gone, or its watch has.
   const Registry* top() const noexcept { return top_; }
-  /// From here on no call is seen; the handles stay.
+  /// Sees no call any more; the handles stay.
   void lose_top() noexcept { top_ = nullptr; }
   void close() noexcept;
 
@@ -120,7 +120,7 @@ class NEAP_API Watch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  /// Of the last forward, in the order in which they began.
+  /// The calls of the last forward, in the order in which they began.
   const memory::Vector<LayerCall>& calls() const noexcept {
     return book_->calls();
   }

@@ -70,7 +70,7 @@ struct AdamWOptions {
   }
 };
 
-/// As Adam, with the weight decay apart from the gradient. Settings in braces
+/// Like Adam, with the weight decay apart from the gradient. Settings in braces
 /// are AdamWOptions: AdamW(parameters, {.lr = 1e-4}) decays by 0.01. An
 /// AdamOptions object means what it says.
 class NEAP_API AdamW final : public Adam {

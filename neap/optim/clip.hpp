@@ -8,7 +8,7 @@
 namespace neap::optim {
 
 struct ClipOptions {
-  /// What to do about a norm that is not finite: throw ValueError, or leave
+  /// The answer to a norm that is not finite: throw ValueError, or leave
   /// the gradients as they are and return it.
   bool throw_if_not_finite = false;
 };

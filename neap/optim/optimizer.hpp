@@ -68,7 +68,7 @@ class NEAP_API Optimizer : public graph::RunListener {
     return step_count_;
   }
 
-  /// Of all groups, in the order given. Of a program of a step that asks for
+  /// Counted over all groups, in order. For a program of a step that asks for
   /// either, add_group is the end. THROW: OutOfMemory while a step is traced.
   const ParameterList& parameters() const {
     note_groups_read();
@@ -84,14 +84,14 @@ class NEAP_API Optimizer : public graph::RunListener {
   /// not in each run.
   double lr(int group = 0) const;
   void set_lr(int group, double lr);
-  /// Of all groups.
+  /// Sets the rate of all groups.
   void set_lr(double lr);
 
   /// The rate of each step is schedule(step_count()) from now on, whatever
   /// set_lr says; an empty schedule ends that. THROW: ValueError for a bad
   /// group; TraceError while a step is traced.
   void set_schedule(int group, const Schedule& schedule);
-  /// Of all groups.
+  /// Sets the schedule of all groups.
   void set_schedule(const Schedule& schedule);
   /// Empty: none. THROWS: ValueError for a bad group; TraceError while a step
   /// is traced.
@@ -100,7 +100,7 @@ class NEAP_API Optimizer : public graph::RunListener {
   /// Bytes of all state made so far.
   Bytes state_bytes() const noexcept;
 
-  /// What a group is, but for its rate: "Adam(beta1=0.9, ...)", for comparing
+  /// A group but for its rate as a text: "Adam(beta1=0.9, ...)", for comparing
   /// and for people; empty where an optimizer does not say. THROWS: ValueError
   /// for a bad group.
   virtual std::string describe(int group) const;
@@ -108,7 +108,7 @@ class NEAP_API Optimizer : public graph::RunListener {
   /// Everything that steps have changed. THROWS: TraceError while a step is
   /// traced; OutOfMemory.
   OptimizerState state() const;
-  /// As before the first step, with all tensors made: to be filled and given to
+  /// The state before the first step, with all tensors, to be filled for
   /// set_state(). THROWS: OutOfMemory.
   OptimizerState zero_state(CallSite site = CallSite::here()) const;
   /// Goes on as an optimizer in that state would. Tensors that nobody else
@@ -144,7 +144,7 @@ class NEAP_API Optimizer : public graph::RunListener {
   struct AttrBytes {
     alignas(16) std::array<std::byte, 128> bytes{};
   };
-  /// What an optimizer says of one update.
+  /// An update, as the optimizer tells it.
   struct Update {
     int group = 0;
     std::int64_t step = 1;  // of this parameter, counted from 1
@@ -209,7 +209,7 @@ class NEAP_API Optimizer : public graph::RunListener {
   };
   struct Operands;
   class Programs;
-  // What updates of one traced call of step() have in common.
+  // The common part of the updates of a traced call of step().
   struct Traced {
     std::int32_t step = 0;    // which call of the trace
     std::int32_t update = 0;  // which update of the parameter in the trace
@@ -245,7 +245,7 @@ class NEAP_API Optimizer : public graph::RunListener {
   std::uint32_t write_index(std::size_t index, const Traced& traced);
   Update update_of(std::uint32_t write_index) const noexcept;
 
-  // Of a program's runs.
+  // Told by a program's runs.
   void before_run() override;
   void write_attrs(std::uint32_t index, void* attrs) const noexcept override;
   void after_run(std::uint32_t calls) noexcept override;
@@ -284,7 +284,7 @@ class Grouped : public Optimizer {
     check_group(group);
     return at(group);
   }
-  /// From the next step on. THROWS: ValueError for a bad group or option;
+  /// Holds from the next step on. THROWS: ValueError for a bad group or option;
   /// TraceError while a step is traced.
   void set_options(int group, const Options& options) {
     check_not_traced("set_options");

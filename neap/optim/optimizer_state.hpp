@@ -30,7 +30,7 @@ struct OptimizerState {
 
   std::int64_t step_count = 0;
   memory::Vector<double> rates{};  // of each group
-  /// Of the tensors of a slot: "exp_avg", ...
+  /// The names of a slot's tensors: "exp_avg", ...
   std::array<std::string_view, kMaxTensors> names{};
   memory::Vector<Slot> slots{};  // as Optimizer::parameters()
 };

@@ -24,7 +24,7 @@ class Schedule {
   /// None: to be asked for nothing but whether it is one.
   Schedule() = default;
 
-  /// From any small, trivially copyable function of the step.
+  /// A schedule by any small, trivially copyable function of the step.
   // NOLINTBEGIN(google-explicit-constructor): a lambda is a schedule
   template <class Rate>
   requires(std::is_trivially_copyable_v<Rate> && sizeof(Rate) <= kCapacity &&

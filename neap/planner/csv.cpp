@@ -108,7 +108,7 @@ auto line_failure(const Lines& lines, fmt::format_string<Args...> format,
                              fmt::format(format, std::forward<Args>(args)...)));
 }
 
-// Where the head looks like one of another separator.
+// A hint for a head that looks like one of another separator.
 std::string_view hint_of(std::string_view head) noexcept {
   if (head.find(',') != head.npos) {
     return "";

@@ -44,7 +44,7 @@ TEST(CsvTest, ToleratesOtherLineEndsEmptyLinesAndBlanks) {
   EXPECT_EQ(csv->problem.buffers.size(), 2U);
 }
 
-// What is written with offsets is read as what it was made from: no mark that
+// A file written with offsets is read as the one it was made from: no mark that
 // stood further in becomes the one in front.
 TEST(CsvTest, DropsEveryByteOrderMarkBeforeTheHead) {
   for (const std::string_view text :

@@ -24,7 +24,7 @@ class Effort {
     }
     return !is_over();
   }
-  /// One of so many equal parts of what is left.
+  /// A part of what is left, of so many equal ones.
   Effort share(std::int64_t parts) const noexcept {
     return Effort(left() / parts, seconds_left() / static_cast<double>(parts));
   }
@@ -35,7 +35,7 @@ class Effort {
   double elapsed() const noexcept {
     return std::chrono::duration<double>(Clock::now() - start_).count();
   }
-  /// What is left of the time; 0: it does not count.
+  /// The seconds that are left; 0: time does not count.
   double seconds_left() const noexcept {
     if (seconds_ <= 0) {
       return 0;

@@ -51,7 +51,7 @@ class ExactSolver {
     const auto parts = static_cast<std::int64_t>(left);
     Effort share((effort_.left() + parts - 1) / parts,
                  effort_.seconds_left() / static_cast<double>(parts));
-    // One timeline needs to be no lower than another.
+    // No timeline needs to be lower than another.
     const std::int64_t enough = std::max(
         {options_.good_enough, solution_.lower_bound, solution_.height});
     ExactLadder ladder(timeline, share);

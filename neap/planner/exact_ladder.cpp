@@ -59,7 +59,7 @@ Plan ExactLadder::climb(const Bounds& bounds) {
   return std::move(best_);
 }
 
-// One way down: every rung that stays undecided counts as refuted until the
+// A way down: every rung that stays undecided counts as refuted until the
 // round is over.
 void ExactLadder::round(std::int64_t enough, std::int64_t steps) {
   std::int64_t low = enough;

@@ -19,7 +19,7 @@ namespace neap::planner {
 
 class Skyline {
  public:
-  /// What the rest of a search hangs on: what is placed, and the floors.
+  /// The state that the rest of a search hangs on: what is placed, the floors.
   struct Print {
     std::uint64_t low = 1;
     std::uint64_t high = 1;
@@ -48,7 +48,7 @@ class Skyline {
   bool is_placed(std::int32_t piece) const noexcept {
     return is_placed_[static_cast<std::size_t>(piece)] != 0;
   }
-  /// Where a piece was placed, or the lowest offset that is left to it.
+  /// The offset of a placed piece, or the lowest that is left to another.
   std::int64_t offset(std::int32_t piece) const noexcept {
     return offset_[static_cast<std::size_t>(piece)];
   }

@@ -11,7 +11,7 @@
 
 namespace neap::planner {
 
-/// Which of the pieces that may come next is tried first.
+/// The order in which pieces that may come next are tried.
 enum class PieceOrder : std::uint8_t {
   kLongest,  // the most sections, then the largest
   kLargest,  // the largest, then the most sections
@@ -19,7 +19,7 @@ enum class PieceOrder : std::uint8_t {
   kWidest,   // sections squared times size
 };
 
-/// Where the search goes on.
+/// The section in which the search goes on.
 enum class Focus : std::uint8_t {
   kFewest,  // the fewest choices; a section that has little slack is better
   kLow,     // the fewest choices; one that lies low is better

@@ -78,7 +78,7 @@ TEST(ExactTest, FindsTheOptimumOfTinyProblems) {
   }
 }
 
-// Those among thousands whose optimum is above the bound, and their neighbours.
+// Problems, among thousands, with an optimum above the bound, and neighbours.
 TEST(ExactTest, ProvesTheOptimumAboveTheBound) {
   int above = 0;
   for (std::uint32_t seed = 0; seed < 400; ++seed) {

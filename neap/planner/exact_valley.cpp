@@ -19,7 +19,7 @@ bool fits(const Skyline& skyline, std::int32_t piece, Range valley,
   return valley.holds(p.range) && (p.fixed < 0 || p.fixed == floor);
 }
 
-// What a piece that lives in a valley cannot lie lower than, by what the
+// The offset that a piece of a valley cannot lie below, by what the
 // valley and the sections next to it show.
 std::int64_t lowest_offset(const Skyline& skyline, std::int32_t piece,
                            Range valley) noexcept {
@@ -37,7 +37,7 @@ std::int64_t lowest_offset(const Skyline& skyline, std::int32_t piece,
   return offset;
 }
 
-// What a piece that fits into a valley cannot lie lower than if it lies on
+// The offset that a piece of the valley cannot lie below where it lies on
 // another one that is yet to come and does not live in the valley's section.
 std::int64_t raised_floor(const Skyline& skyline,
                           const Valley& valley) noexcept {
@@ -179,7 +179,7 @@ Range walls(const Skyline& skyline, const Valley& valley) noexcept {
                std::min(valley.range.end + 1, skyline.sections().count())};
   const std::int64_t floor = skyline.floor(valley.section);
   skyline.for_each_to_come(valley.section, [&](std::int32_t piece) {
-    // Where the piece lies within the range, so does its witness.
+    // A piece within the range has its witness there, too.
     if (!result.holds(skyline.sections().piece(piece).range) &&
         !fits(skyline, piece, valley.range, floor)) {
       result.widen(Range::at(skyline.witness(piece)));

@@ -15,7 +15,7 @@ struct Try {
   const char* method;
 };
 
-// What is best where lives are nested, as in a training step, comes first.
+// The best order for nested lives, as of a training step, comes first.
 constexpr std::array kTries = {
     Try{Order::kDuration, Way::kLowest, "lowest by duration"},
     Try{Order::kDuration, Way::kTwoEnded, "two-ended by duration"},
@@ -66,7 +66,7 @@ Plan greedy(const Timeline& timeline, const Orders& orders, std::int64_t enough,
     const bool is_two_ended = each.way == Way::kTwoEnded;
     std::fill(same.begin(), same.end(),
               each.way == Way::kTightest ? Fit::kTightest : Fit::kLowest);
-    // What hangs from the ceiling wants one as low as can be.
+    // Items that hang from the ceiling want one as low as can be.
     const std::int64_t limit =
         is_two_ended ? std::min(enough, best.height - 1) : best.height - 1;
     if (limit >= placer.fixed_height() &&

@@ -24,7 +24,7 @@ class Random {
   std::uint64_t state_;
 };
 
-// Where an episode begins.
+// The order that an episode begins with.
 struct Start {
   Order order;
   bool is_two_ended;
@@ -62,7 +62,7 @@ class Search {
       if (round % kStarts.size() == kStarts.size() - 1) {
         patience *= 2;
       }
-      // What was too steep for one start may be for all.
+      // A step too steep for one start may be too steep for all.
       share_ = best_.height < height ? std::min(1.0, 2 * share_) : share_ / 2;
     }
     return std::move(best_);

@@ -8,7 +8,7 @@
 namespace neap::planner {
 namespace {
 
-// What an order is by; the largest comes first.
+// The key that an order is by; the largest comes first.
 using Key = double (*)(const Item&, std::int64_t crowd) noexcept;
 
 double duration(const Item& i, std::int64_t /*crowd*/) noexcept {

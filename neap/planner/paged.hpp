@@ -31,7 +31,7 @@ struct Paging {
   memory::Vector<PageView> views;          // by `at`
 };
 
-/// Which of the free pages a buffer gets.
+/// The choice among free pages for a buffer.
 enum class PageChoice : std::uint8_t {
   kTogether,   // in as few runs as can be
   kScattered,  // one by one, backward: for tests of what runs on them

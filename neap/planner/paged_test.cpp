@@ -74,7 +74,7 @@ TEST(PagedTest, SmallBuffersSharePages) {
   EXPECT_TRUE(validate(problem, paging).is_good());
 }
 
-// Where lifetimes are so far apart that a common page would only be in the way.
+// Lifetimes are so far apart that a common page would only be in the way.
 TEST(PagedTest, SmallBuffersStayApartWhereThatTakesFewerPages) {
   Problem problem;
   problem.buffers = {{.lower = 0, .upper = 2, .size = 1},
@@ -125,7 +125,7 @@ TEST(PagedTest, TheValidatorSeesPlantedFaults) {
   EXPECT_EQ(fault_of([](Paging& p) { p.addresses[0] = -4; }), Fault::kRange);
   EXPECT_EQ(fault_of([](Paging& p) { p.addresses[0] = p.address_pages * 4; }),
             Fault::kRange);
-  // One view that shows what another one does.
+  // A view that shows what another one does.
   EXPECT_EQ(fault_of([](Paging& p) { p.views[1].from = p.views[0].from; }),
             Fault::kOverlap);
 }

@@ -37,7 +37,7 @@ class Placer {
 
   /// The highest end of what is placed.
   std::int64_t height() const noexcept;
-  /// Where the placed items are; one place an item of the timeline.
+  /// The offsets of placed items; one place an item of the timeline.
   void write_offsets(std::span<std::int64_t> offsets) const noexcept;
   /// Steps since the last question: one a placement, and one a hundred items
   /// looked at on the way.

@@ -16,7 +16,7 @@ std::int64_t saturated_sum(std::int64_t a, std::int64_t b) noexcept {
   return a > kNoLimit - b ? kNoLimit : a + b;
 }
 
-// What holds of a buffer by itself.
+// The conditions of a buffer by itself.
 void check_buffer(const Buffer& b, std::size_t i, std::int64_t capacity) {
   if (b.lower >= b.upper) {
     raise<ValueError>("plan: buffer {} lives from {} to {}, which is no time",

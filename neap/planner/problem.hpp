@@ -51,7 +51,7 @@ struct Merged {
 /// THROWS: ValueError as check(); OutOfMemory.
 NEAP_API Merged merge_aliases(const Problem& problem);
 
-/// What a solver answers.
+/// The answer of a solver.
 struct Solution {
   memory::Vector<std::int64_t> offsets;  // one a buffer; empty: none was found
   std::int64_t height = 0;

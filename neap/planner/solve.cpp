@@ -88,7 +88,7 @@ class Solver {
     }
   }
 
-  // Of small problems the exact solver makes more than local search does, so
+  // For small problems the exact solver does better than local search, so
   // that a short one is enough; of large ones it makes little.
   Effort effort_of_search() const noexcept {
     constexpr std::size_t kSmall = 600;
@@ -182,7 +182,7 @@ class Solver {
   Solution solution_;
 };
 
-// From a plan of the groups to one of all buffers.
+// A plan of all buffers from one of the groups.
 void spread_aliases(const Problem& problem, const Merged& merged,
                     Solution& solution) {
   if (solution.offsets.empty()) {

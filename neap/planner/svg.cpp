@@ -12,7 +12,7 @@ namespace {
 constexpr double kWidth = 1000;
 constexpr double kHeight = 600;
 
-// From a range of integers to one of the picture.
+// A map from a range of integers to one of the picture.
 class Scale {
  public:
   Scale(std::int64_t from, std::int64_t to, double length) noexcept

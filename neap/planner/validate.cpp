@@ -7,7 +7,7 @@
 namespace neap::planner {
 namespace {
 
-// What an unaliased buffer takes: a rectangle of time and memory.
+// An unaliased buffer takes a rectangle of time and memory.
 struct Rectangle {
   std::int64_t lower;
   std::int64_t upper;
@@ -45,7 +45,7 @@ Verdict check_each(const Problem& problem, const Solution& solution) {
   return worst;
 }
 
-// One rectangle a group of aliases: it lives from the first's begin to the
+// A rectangle for each group of aliases: it lives from the first's begin to the
 // last's end, since what is written early is read late.
 memory::Vector<Rectangle> rectangles(const Problem& problem,
                                      const Solution& solution) {

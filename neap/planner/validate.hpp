@@ -33,7 +33,7 @@ struct Verdict {
 /// THROWS: ValueError as check(); OutOfMemory.
 NEAP_API Verdict validate(const Problem& problem, const Solution& solution);
 
-/// As above, of pages: kRange for an address that is no page's (or that a view
+/// The same for pages: kRange for an address that is no page's (or that a view
 /// shows as none), kOverlap for bytes of one page, kHeight for other than
 /// `pages` or views that do not follow one another.
 NEAP_API Verdict validate(const Problem& problem, const Paging& paging);

@@ -8,7 +8,7 @@
 
 namespace neap::compiler {
 
-// What the bytes stand for is counted once all that may throw is done.
+// Things that the bytes stand for are counted once all that may throw is done.
 AttrPool::AttrPool(const AttrPool& other)
     : units_(other.units_), kept_(other.kept_) {
   for (const Kept& kept : kept_) {

@@ -8,7 +8,7 @@
 namespace neap::compiler {
 namespace {
 
-// What attributes of the op below own.
+// A thing that attributes of the op below own.
 struct Owned {
   int references = 0;
 };

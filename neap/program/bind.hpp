@@ -18,7 +18,7 @@ struct Binding {
   std::shared_ptr<const kernels::FusedCall> fused;
 };
 
-/// One a call; Call::scratch is set. Scratch hangs on `executor`'s number of
+/// A binding a call; Call::scratch is set. It hangs on `executor`'s number of
 /// threads. THROWS: DTypeError where there is no kernel; DeviceError where a
 /// space has no runtime; OutOfMemory.
 NEAP_API memory::Vector<Binding> bind(Program& program,

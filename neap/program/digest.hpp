@@ -10,7 +10,7 @@ namespace neap::compiler {
 
 using Digests = memory::Vector<std::uint64_t>;
 
-/// One of each call, and a last one of results and gradients.
+/// A digest of each call, and a last one of results and gradients.
 /// REQUIRES: no pass has changed the program. THROWS: OutOfMemory.
 NEAP_API Digests digests_of(const Program& program);
 

@@ -46,7 +46,7 @@ bool lay_out(const Program& program, std::span<const Call> members,
              std::span<const Operand> in, std::span<const Operand> out,
              kernels::FusedCall& fused);
 
-/// What Args::attrs of kernels::fused_kernel points to for `call`, a fused one;
+/// The value of Args::attrs of kernels::fused_kernel for `call`, a fused one;
 /// the views are its inputs and outputs. THROWS: InternalError where it does
 /// not fit.
 NEAP_API kernels::FusedCall fused_call(const Program& program,

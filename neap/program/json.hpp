@@ -6,7 +6,7 @@
 
 namespace neap::compiler {
 
-/// One object:
+/// A program as an object:
 ///   arguments  [{dtype, shape, space}]
 ///   values     [{dtype, shape, space, bytes, category, owner, site, origin
 ///               ("argument", "external", "call"), index, over (or null)}]

@@ -22,7 +22,7 @@ Order hoisted(const Order& order, const Lists& before, Chosen is_chosen);
 /// same way; a call that none depends on stays. THROWS: OutOfMemory.
 Order sunk(const Order& order, const Lists& after, Chosen is_chosen);
 
-/// What an order needs: of the memory that lives within one run.
+/// The memory that an order needs, of that which lives within a run.
 struct Peak {
   Bytes bytes = 0;
   std::uint32_t place = 0;  // the first in the order at which it is needed

@@ -10,7 +10,7 @@
 
 namespace neap::compiler {
 
-/// Which passes run.
+/// The passes that run.
 struct Passes {
   bool dead_code = true;
   bool common_subexpressions = true;
@@ -44,7 +44,7 @@ NEAP_API void run_passes(Program& program, const Passes& passes = {});
 /// behind, writes into what exists, checks and calls with an effect need.
 NEAP_API void remove_dead_code(Program& program);
 
-/// Of two calls that compute the same from the same, the later one goes, unless
+/// The later of two calls that compute the same from the same goes, unless
 /// what the earlier made would have to be kept for it at an instant at which
 /// there is no room below the peak.
 NEAP_API void merge_common(Program& program);

@@ -12,7 +12,7 @@ namespace neap::compiler {
 
 struct PrintOptions {
   std::int64_t max_calls = 100'000;  // the rest is only counted
-  /// Where every value begins in its space's arena (below 0: in none), as
+  /// The offset of every value in its space's arena (below 0: in none), as
   /// value_offsets(plan) says; where it is given, calls show it.
   std::span<const Bytes> offsets{};
 };
@@ -36,7 +36,7 @@ NEAP_API memory::String print(const Program& program,
 /// A value's or a call's layer, "" where there is none. LIFETIME: the domain's.
 std::string_view owner_path(const Program& program, memory::OwnerId owner);
 
-/// What the ledger has of an external's storage; of a leaf's gradient that the
+/// The ledger's tag of an external's storage; of a leaf's gradient that the
 /// program holds in no storage between two runs, what it was when traced.
 struct Counted {
   memory::Category category;

@@ -50,7 +50,7 @@ struct Value {
   ValueId over = kNoValue;
 };
 
-/// What a call reads or writes: a view of a value's storage.
+/// An operand of a call, read or written: a view of a value's storage.
 struct Operand {
   ValueId value = kNoValue;
   tensor::Layout layout;
@@ -122,14 +122,14 @@ enum class ResultScope : std::uint8_t {
   kNone,
 };
 
-/// What the step returns, in order.
+/// A result of the step, in order.
 struct Result {
   Operand operand;
   bool is_kept = false;  // in a block of its own
   ResultScope scope = ResultScope::kCallers;
 };
 
-/// What the step leaves as the gradient of a leaf.
+/// The gradient that the step leaves at a leaf.
 struct LeafGrad {
   base::Ref<tensor::GraphLink> leaf;  // a graph::Leaf
   bool is_read = false;               // as it was before the step,
@@ -166,14 +166,14 @@ struct Flag {
   bool set_to = false;     // to this value, after every run
 };
 
-/// What the step used has become another when its count has gone on.
+/// A thing that the step used, which is another when its count has gone on.
 struct Generation {
   const std::uint32_t* count = nullptr;
   std::uint32_t value = 0;
   base::AnyRef owner{};  // keeps the count
 };
 
-/// What goes along with every run, and how often the step told so.
+/// A listener to every run, and how often the step told it so.
 struct Listening {
   graph::RunListener* listener = nullptr;
   std::uint32_t calls = 0;
@@ -193,7 +193,7 @@ struct ReboundHandle {
   static constexpr std::uint32_t kNone = ~0U;
 
   Tensor* handle = nullptr;
-  /// What it means when a run begins matters; with is_fixed it is always the
+  /// Its meaning when a run begins matters; with is_fixed it is always the
   /// same array.
   bool is_read = false;
   bool was_defined = false;

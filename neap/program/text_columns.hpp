@@ -19,7 +19,7 @@ class TextColumns {
   };
   explicit TextColumns(std::initializer_list<Column> columns);
 
-  /// One line; as many cells as columns.
+  /// Adds a line; as many cells as columns.
   void add(std::initializer_list<std::string_view> cells);
   std::size_t rows() const noexcept { return ends_.size() / columns_.size(); }
 

@@ -25,7 +25,7 @@ NEAP_API std::string fault_of(const Program& program);
 /// THROWS: InternalError with the fault and `when`, "after pass in_place".
 NEAP_API void verify(const Program& program, const char* when);
 
-/// What a program does that the values do not show, in order: its checks and
+/// The effects of a program that its values do not show, in order: checks and
 /// calls with an effect, and for each write into what exists how many of those
 /// come before it.
 class NEAP_API EffectOrder {

@@ -49,7 +49,7 @@ class NEAP_API Growth {
     std::int64_t grown = 0;   // steps in which it grew
     std::int64_t last = 0;    // the latest of them, counted from 1
   };
-  /// What grows steadily, largest first.
+  /// The rows that grow steadily, largest first.
   memory::Vector<Row> rows() const;
   bool has_grown() const { return !rows().empty(); }
 

@@ -34,7 +34,7 @@
 
 namespace neap::report {
 
-/// One link of a chain: what holds the one before.
+/// A link of a chain: it holds the one before.
 struct Holder {
   enum class Kind : std::uint8_t {
     kHandles,     // `count` handles of the program, to a tensor made at `site`
@@ -62,7 +62,7 @@ NEAP_API std::string format(const Holder& holder);
 
 class NEAP_API Holders {
  public:
-  /// Of all handles that are known. THROWS: OutOfMemory.
+  /// Finds the holders of all handles that are known. THROWS: OutOfMemory.
   Holders();
 
   /// A value or a part of the graph that something holds.
@@ -140,7 +140,7 @@ class NEAP_API Holders {
   Holder describe(const Hold& hold) const;
   Holder outside(std::uint32_t i) const;
 
-  // What keeps everything that was seen.
+  // References to everything that was seen.
   memory::Vector<memory::MemberRef> members_;
   memory::Vector<base::Ref<tensor::Array>> arrays_;
   memory::Vector<base::Ref<tensor::GraphLink>> links_;

@@ -32,7 +32,7 @@ class LeakText {
   /// Up to `blocks` values counted under `tag`, or, where they are not values,
   /// parts of the graph; empty when none is known.
   std::string explain(const memory::Tag& tag, std::int64_t blocks) const;
-  /// One value or part of the graph, with its chain.
+  /// A value or part of the graph, with its chain.
   std::string explain(const Holders::Held& held) const;
 
  private:

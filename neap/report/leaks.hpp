@@ -17,7 +17,7 @@
 
 namespace neap::report {
 
-/// What is live at one instant. Taking it changes nothing in the domain.
+/// The live blocks of an instant. Taking it changes nothing in the domain.
 class NEAP_API Baseline {
  public:
   explicit Baseline(const memory::Domain& domain = memory::domain());
@@ -29,7 +29,7 @@ class NEAP_API Baseline {
   };
   /// Rows that have more bytes or blocks than at the baseline, largest first.
   memory::Vector<Leak> leaks() const;
-  /// One line a leak; empty when there is none:
+  /// A line for each leak; empty when there is none:
   /// "leak: 4 000 B in 1 block of other, owner '', made at a.cpp:12 (f)".
   std::string format() const;
 

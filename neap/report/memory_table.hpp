@@ -25,7 +25,7 @@ struct Breakdown {
   memory::Vector<Line>
       by_category;                // in the enumeration's order, none left out
   memory::Vector<Line> by_owner;  // largest first; "" is no owner
-  /// As by_owner, with a layer's parameters, gradients and state joined to it:
+  /// By owner, with a layer's parameters, gradients and state joined to it:
   /// "fc1.weight" counts for "fc1".
   memory::Vector<Line> by_layer;
 };

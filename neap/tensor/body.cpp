@@ -99,7 +99,7 @@ void Body::revive(base::Ref<Array> array, base::Ref<GraphLink> link) noexcept {
   enter(bytes());
 }
 
-// What the body lies in outlives it.
+// The block that the body lies in outlives it.
 void Body::end() noexcept {
   if (array_) {
     leave(bytes());

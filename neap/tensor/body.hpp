@@ -43,7 +43,7 @@ class Body final : public memory::ScopeMember, public memory::Counted<Body> {
   /// Means what `other` means from now on. The elements that it meant go with
   /// whoever else holds them.
   void rebind(const Body& other) noexcept;
-  /// As if made anew: it leaves its scope and joins the current one.
+  /// Leaves its scope and joins the current one, as if made anew.
   void renew() noexcept;
 
   void release() noexcept {

@@ -16,7 +16,7 @@ namespace {
 
 using tensor::Creation;
 
-// What the context's creator has instead of a new tensor, if it has.
+// The tensor that the context's creator has instead of a new one, if it has.
 Tensor asked(const Creation& what) {
   tensor::Creator* creator = memory::context().creator;
   return creator != nullptr ? creator->create(what) : Tensor();

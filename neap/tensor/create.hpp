@@ -41,7 +41,7 @@ NEAP_API Tensor arange(std::int64_t count, DType dtype = f32,
 NEAP_API Tensor eye(std::int64_t n, DType dtype = f32,
                     CallSite site = CallSite::here());
 
-/// From numbers in row-major order. THROWS: ShapeError when counts differ.
+/// A tensor of numbers in row-major order. THROWS: ShapeError for other counts.
 NEAP_API Tensor from_values(std::span<const double> values, const Shape& shape,
                             DType dtype = f32,
                             CallSite site = CallSite::here());

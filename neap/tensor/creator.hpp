@@ -8,7 +8,7 @@
 
 namespace neap::tensor {
 
-/// What a creation function is about to make.
+/// The tensor that a creation function is about to make.
 struct Creation {
   enum class Kind : std::uint8_t {
     kElements,  // empty, or values that the host computes
@@ -42,7 +42,7 @@ class NEAP_API Creator {
   virtual void on_host_access(const Tensor& tensor, const char* what,
                               bool is_write, const CallSite& site) = 0;
 
-  // What happens to handle objects in the thread that traces; temporaries and
+  // Events of handle objects in the thread that traces; temporaries and
   // locals of the step are among them. A failure is kept, and refuses the
   // trace.
 
@@ -52,7 +52,7 @@ class NEAP_API Creator {
   virtual void on_handle_filled(const Tensor& handle) noexcept = 0;
   /// `handle` is about to mean something else.
   virtual void on_handle_change(const Tensor& handle) noexcept = 0;
-  /// What `handle` means is about to go over to another one.
+  /// The tensor that `handle` means is about to go over to another handle.
   virtual void on_handle_taken(const Tensor& handle) noexcept = 0;
   /// The step copies it, or asks what it means.
   virtual void on_handle_asked(const Tensor& handle,

@@ -49,7 +49,7 @@ NEAP_API void handle_is_filled(const Tensor& handle) noexcept;
 /// The handle is about to mean something else. What fails is kept by the
 /// context's creator, which refuses the trace.
 NEAP_API void handle_changes(const Tensor& handle) noexcept;
-/// What the handle means is about to go over to another one.
+/// The tensor that the handle means is about to go over to another handle.
 NEAP_API void handle_is_taken(const Tensor& handle) noexcept;
 /// The handle is read: copied, or asked what it means.
 NEAP_API void handle_is_asked(const Tensor& handle, Question question) noexcept;

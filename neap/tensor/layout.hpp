@@ -13,7 +13,7 @@ namespace neap::tensor {
 
 using memory::SpaceId;
 
-/// What a shape rule sees of a tensor.
+/// Dtype, shape and space of a tensor: all that a shape rule sees of it.
 struct Spec {
   DType dtype = DType::kF32;
   Shape shape;
@@ -55,7 +55,7 @@ NEAP_API Range cut_range(std::int64_t extent, std::int64_t start,
 
 /// REQUIRES: the axis, counted from the start, has all of the range.
 NEAP_API Layout sliced(const Layout& layout, int axis, const Range& range);
-/// As Python. THROWS: ShapeError for a bad axis, ValueError as cut_range.
+/// Python's slices. THROWS: ShapeError for a bad axis, ValueError as cut_range.
 NEAP_API Layout sliced(const Layout& layout, int axis, std::int64_t start,
                        std::int64_t stop, std::int64_t step);
 

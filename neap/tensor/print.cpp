@@ -17,7 +17,7 @@ namespace {
 
 using Text = std::back_insert_iterator<std::string>;
 
-// Which positions of an axis are printed, and where the gap is.
+// The positions of an axis that are printed, and where the gap is.
 struct Kept {
   std::int64_t extent;
   std::int64_t edge;  // items at each end; extent when all are printed
@@ -86,7 +86,7 @@ class Printer {
     }
   }
 
-  // As NumPy: scientific when the finite magnitudes span too much.
+  // NumPy's choice: scientific when the finite magnitudes span too much.
   void choose_style() {
     if (!is_floating(view_.dtype)) {
       return;
@@ -167,7 +167,7 @@ class Printer {
     return text;
   }
 
-  // One element after another; brackets open and close where axes do.
+  // Prints element after element; brackets open and close where axes do.
   void print_axes(std::string& out) const {
     const int rank = view_.shape.rank();
     if (view_.shape.element_count() == 0) {

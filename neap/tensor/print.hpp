@@ -22,7 +22,7 @@ NEAP_API std::string format(const Tensor& tensor,
                             const PrintOptions& options = {},
                             CallSite site = CallSite::here());
 
-/// As format(); "undefined" for a tensor that is.
+/// The same as format(); "undefined" for a tensor that is.
 NEAP_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
 }  // namespace neap

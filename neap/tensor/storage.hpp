@@ -14,7 +14,7 @@
 
 namespace neap::tensor {
 
-/// What to do when a lent storage goes: only once armed, that is, once the
+/// Told when a lent storage goes: only once armed, that is, once the
 /// borrowing has succeeded; until then the memory is the caller's business.
 class LentOwner {
  public:
@@ -38,7 +38,7 @@ enum class Absence : std::uint8_t {
   kRevoked,    // a compiled step used the memory for its next call
 };
 
-/// Which storages a thread made in some time: those with numbers above `after`
+/// The storages that a thread made in some time: with numbers above `after`
 /// up to `last`.
 struct MadeBetween {
   std::uint64_t after = 0;
@@ -89,7 +89,7 @@ class NEAP_API Storage : public memory::Counted<Storage>, public Lodging {
   /// Unlike that of any other storage of the process, also of those that are
   /// gone; numbers of one thread rise.
   std::uint64_t number() const noexcept { return number_; }
-  /// Of the storage that this thread made last.
+  /// The number of the storage that this thread made last.
   static std::uint64_t latest_number() noexcept;
 
   std::byte* data() const noexcept {
@@ -101,7 +101,7 @@ class NEAP_API Storage : public memory::Counted<Storage>, public Lodging {
   /// False: data() means nothing.
   bool has_elements() const noexcept { return absence_ == Absence::kNone; }
   Absence absence() const noexcept { return absence_; }
-  /// Of a lent storage or a stand-in, else nullptr.
+  /// The owner of a lent storage or a stand-in, else nullptr.
   LentOwner* lent_owner() const noexcept { return lent_owner_.get(); }
   /// The elements are no longer this storage's; `site`: whose they are now.
   /// The bytes go back, if they were its own.
@@ -111,7 +111,7 @@ class NEAP_API Storage : public memory::Counted<Storage>, public Lodging {
   /// A compiled step's run gave it as a result, without a graph.
   bool is_of_step() const noexcept { return is_of_step_; }
   void mark_of_step() noexcept { is_of_step_ = true; }
-  /// What headers are counted under: bookkeeping, which lives in host memory
+  /// The tag that headers are counted under: bookkeeping, in host memory
   /// whatever the space of the bytes.
   memory::Tag header_tag() const noexcept { return header_of(tag_); }
   /// Counts the bytes under another category and owner from now on.

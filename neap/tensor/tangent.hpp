@@ -30,7 +30,7 @@ struct TangentDeleter {
 /// A tangent that is on no list.
 using LooseTangent = std::unique_ptr<Tangent, TangentDeleter>;
 
-/// One pass of forward mode. Its end takes the tangents that are left.
+/// A pass of forward mode. Its end takes the tangents that are left.
 class NEAP_API TangentLevel {
  public:
   TangentLevel() = default;

@@ -89,7 +89,7 @@ class NEAP_API Tensor {
     return {static_cast<T*>(writable_elements(dtype_of<T>, site)),
             static_cast<std::size_t>(element_count())};
   }
-  /// One element, converted. THROWS: ShapeError for a bad index.
+  /// The element at an index, converted. THROWS: ShapeError for a bad index.
   double at(std::initializer_list<std::int64_t> index,
             CallSite site = CallSite::here()) const;
   /// The only element. THROWS: ShapeError unless there is exactly one.
@@ -108,7 +108,7 @@ class NEAP_API Tensor {
   }
   /// True when no recorded op made it.
   bool is_leaf() const;
-  /// What backward accumulated into this leaf; undefined where nothing was.
+  /// The gradient that backward accumulated into this leaf, or undefined.
   Tensor grad() const;
   /// The same elements, cut off from the graph and from forward mode.
   Tensor detach() const;
@@ -143,7 +143,7 @@ class NEAP_API Tensor {
   const void* identity() const { return &body(); }
   /// True when no other handle shares this body.
   bool has_sole_handle() const { return body().is_unique(); }
-  /// What all copies share; null: default-made or moved-from. A trace does not
+  /// The body of all copies; null: default-made or moved-from. A trace does not
   /// count either function as a question or an assignment.
   const base::Ref<tensor::Body>& shared() const noexcept { return body_; }
   void exchange_shared(base::Ref<tensor::Body>& other) noexcept {

@@ -25,7 +25,7 @@ struct DeclaredRead {
   friend auto operator<=>(const DeclaredRead&, const DeclaredRead&) = default;
 };
 
-/// What all runs of a check share.
+/// The common part of all runs of a check.
 struct Fixture {
   const OpTable& table;
   Report& report;
@@ -63,14 +63,14 @@ class OpRun {
 
   std::vector<Tensor> make_inputs(LayoutKind layout = LayoutKind::kContiguous,
                                   memory::SpaceId space = memory::kHost) const;
-  /// As make_inputs, with other values.
+  /// Like make_inputs, with other values.
   std::vector<Tensor> make_inputs_of(
       std::span<const HostArray> values,
       LayoutKind layout = LayoutKind::kContiguous,
       memory::SpaceId space = memory::kHost) const;
   /// The row's function, with its generator started anew.
   Tensor call(Inputs inputs) const;
-  /// One of the fixed random arrays of the row, as a tensor like `like`.
+  /// A fixed random array of the row, as a tensor like `like`.
   Tensor direction_like(const Tensor& like, std::size_t index) const;
   /// Cotangents of `wanted` inputs for cotangent `w` of the result. Makes the
   /// inputs leaves. THROWS: GraphError where the result depends on none.

@@ -58,7 +58,7 @@ struct InputSpec {
   std::optional<DType> dtype{};   // nothing: the dtype under test
   bool differentiable = true;
 
-  /// Of this dtype in every run; without derivative unless floating.
+  /// An input of this dtype in every run; without derivative unless floating.
   InputSpec as(DType fixed) const;
   /// Without derivative: a mask, a target.
   InputSpec constant() const;

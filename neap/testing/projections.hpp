@@ -31,7 +31,7 @@ void expect_number(const OpRun& run, double got, double wanted, double scale,
 std::vector<HostArray> fetch_all(const OpRun& run,
                                  std::span<const Tensor> tensors);
 
-/// One random direction for each differentiable input.
+/// A random direction for each differentiable input.
 std::vector<Tensor> tangents_for(const OpRun& run,
                                  const std::vector<Tensor>& inputs,
                                  std::size_t seed);

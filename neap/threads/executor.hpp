@@ -16,7 +16,7 @@
 
 namespace neap::threads {
 
-/// One part of a job. It never throws: an exception has no thread to go to.
+/// A part of a job. It never throws: an exception has no thread to go to.
 using PartFunction = void (*)(void* context, int part) noexcept;
 
 class NEAP_API Executor {

@@ -35,7 +35,7 @@ namespace neap::threads {
 inline constexpr int kMaxThreads = 256;
 
 struct Options {
-  /// Of each worker; its guard page and the program's thread-local variables
+  /// The stack of a worker; its guard page and the program's thread-locals
   /// come on top.
   Bytes stack_bytes = 256 * kKiB;
   /// How long a waiting thread spins before it sleeps. Taken as 0 where the
@@ -73,7 +73,7 @@ class NEAP_API Pool final : public Executor {
     int parts = 0;
     int stride = 1;
   };
-  // One cache line each: a worker polls its own mailbox only.
+  // A cache line each: a worker polls its own mailbox only.
   struct alignas(64) Worker {
     std::atomic<std::int32_t> mailbox{0};  // +1: a job, or the word to stop
     std::atomic<bool> is_claimed{true};    // its share of the job, by whom ever

@@ -193,7 +193,7 @@ TEST(PoolTest, GivesTheSameBitsForAnyThreadCountBesideABusyNeighbour) {
   neighbour.join();
 }
 
-// Of the first worker, as the system sees it.
+// The stack of the first worker, as the system sees it.
 Bytes stack_bytes_of_a_worker(Pool& pool) {
   std::size_t stack = 0;
   Meeting meeting(2);

@@ -15,7 +15,7 @@ namespace neap::threads {
 namespace {
 
 constexpr const char* kName = "thread stacks";
-// What kernels may use of a stack. A thread may get its first share late, and
+// The bytes of a stack for kernels. A thread may get its first share late, and
 // must not ask the system for a page then.
 constexpr Bytes kTouched = 256 * kKiB;
 

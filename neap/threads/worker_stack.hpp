@@ -11,12 +11,12 @@
 
 namespace neap::threads {
 
-/// What a worker that may use `bytes` needs: the system puts the program's
+/// The stack that a worker with `bytes` of its own needs: the system puts its
 /// thread-local variables on the same stack, and under a sanitizer they alone
 /// are larger than that.
 Bytes stack_bytes_for(Bytes bytes) noexcept;
 
-/// One page that nobody may touch: what an overflow meets.
+/// A page that nobody may touch: an overflow meets it.
 Bytes guard_bytes() noexcept;
 
 /// Maps guard_bytes() and above them `bytes`; returns where the guard begins,

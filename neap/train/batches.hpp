@@ -9,7 +9,7 @@
 
 namespace neap::train {
 
-/// What the loader's batches ask of a plan.
+/// The options that the loader's batches ask of a plan.
 inline CompileOptions options_for(const data::Loader& loader,
                                   CompileOptions options) {
   options.max_batch = std::min(loader.batch_size(), loader.samples());

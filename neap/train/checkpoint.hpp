@@ -32,7 +32,7 @@
 
 namespace neap::train {
 
-/// Where a run goes on.
+/// The place where a run goes on.
 struct Position {
   std::int64_t step = 0;   // steps done
   std::int64_t epoch = 0;  // of the next batch, from 0
@@ -40,11 +40,11 @@ struct Position {
   friend bool operator==(const Position&, const Position&) = default;
 };
 
-/// What a run must have in common with the file that it goes on from, as texts
+/// Facts that a run must share with the file that it goes on from, as texts
 /// by key: ("batch", "128").
 using Facts = formats::Metadata;
 
-/// What the file of a checkpoint has as a fact, or nullptr. THROWS:
+/// A fact in the file of a checkpoint, or nullptr. THROWS:
 /// OutOfMemory.
 NEAP_API const memory::String* find_fact(const formats::SafetensorsFile& file,
                                          std::string_view key);

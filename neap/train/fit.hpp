@@ -53,7 +53,7 @@ struct FitResult {
   bool is_stopped = false;  // by the callback
   /// Nothing was done, and everything is as before.
   std::optional<Failure> resume_failure{};
-  /// Of the latest save; the file has an earlier state, or is not there.
+  /// A failure of the latest save; the file is an earlier one, or not there.
   std::optional<Failure> save_failure{};
 };
 
@@ -76,7 +76,7 @@ struct EvaluateOptions {
   CompileOptions compile_options{};  // the batches are the loader's to say
 };
 
-/// One pass without gradients, in evaluation mode; every module's mode is put
+/// A pass without gradients, in evaluation mode; every module's mode is put
 /// back. A loader without a batch gives NaN, over 0 samples. THROWS: whatever a
 /// layer, the loss or the door throws; compiled, as neap::compile.
 NEAP_API Evaluation evaluate(nn::Layer& model, data::Loader& loader,

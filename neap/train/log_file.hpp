@@ -12,7 +12,7 @@ namespace neap::train {
 
 class LogFile {
  public:
-  /// One that takes everything and writes nothing.
+  /// A log that takes everything and writes nothing.
   LogFile() = default;
   explicit LogFile(files::File file);
   /// The buffer without the file.

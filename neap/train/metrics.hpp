@@ -55,7 +55,7 @@ class NEAP_API MetricsLog {
   MetricsLog& operator=(MetricsLog&&) noexcept;
 
   [[nodiscard]] Result<void> step(const StepReport& report);
-  /// Of a part of the data, after so many steps: "test" gives test_loss and
+  /// Logs a part of the data, after so many steps: "test" gives test_loss and
   /// test_accuracy, in TensorBoard test/loss and test/accuracy.
   [[nodiscard]] Result<void> evaluation(std::int64_t step,
                                         std::string_view part,

@@ -10,7 +10,7 @@ namespace neap::train {
 
 using ParameterNames = memory::Vector<memory::String>;
 
-/// One for each of optimizer.parameters(); a parameter that `tensors`, those of
+/// Names of optimizer.parameters(); a parameter that `tensors`, those of
 /// the model, do not have gets an empty name. THROWS: OutOfMemory.
 ParameterNames names_in_model(const ParameterList& tensors,
                               const optim::Optimizer& optimizer);

@@ -31,7 +31,7 @@ struct Plan;
 
 namespace neap::train {
 
-/// What is known after a step.
+/// The figures of a step.
 struct StepReport {
   std::int64_t step = 0;     // done so far, this one included
   std::int64_t steps = 0;    // of the whole run; 0 where that is not known
@@ -51,7 +51,7 @@ using Loss = std::function<Tensor(const Tensor&, const Tensor&)>;
 
 struct TrainerOptions {
   double clip_norm = 0.0;  // > 0: largest norm of all gradients together
-  /// Of all groups, from now on (Optimizer::set_schedule); empty: the
+  /// For all groups, from now on (Optimizer::set_schedule); empty: the
   /// optimizer's own.
   optim::Schedule learning_rate{};
   Loss loss{};                       // empty: cross_entropy
@@ -90,7 +90,7 @@ class NEAP_API Trainer {
                                   const Facts& facts = {},
                                   files::Door& door = files::system_door(),
                                   CallSite site = CallSite::here()) const;
-  /// As Checkpoint::rehearse_save.
+  /// The same as Checkpoint::rehearse_save.
   void rehearse_save(const Facts& facts = {}) const;
   /// Goes on where the run that saved the file was: the steps from here on have
   /// its bits. Best before prepare(), while no state is made. Failures, THROWS:
@@ -101,7 +101,7 @@ class NEAP_API Trainer {
       formats::Verify verify = formats::Verify::kOn,
       CallSite site = CallSite::here());
   bool is_compiled() const noexcept { return planned_ != nullptr; }
-  /// Of the plan; 0 before it is made, and without `compile`.
+  /// The arena of the plan; 0 before it is made, and without `compile`.
   Bytes arena_bytes() const noexcept;
   /// How often the step was traced, and why the latest time, in one line.
   /// THROW: ValueError without `compile`.
