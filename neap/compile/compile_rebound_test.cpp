@@ -27,7 +27,7 @@ struct Pair : nn::Module {
   Tensor operator()(const Tensor& x) { return b(tanh(a(x))); }
 };
 
-// One step of plain descent, without an optimizer.
+// A step of plain descent, without an optimizer.
 template <class Net>
 auto descent(Net& net) {
   return [&net](const Tensor& x) {

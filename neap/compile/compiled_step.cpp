@@ -35,7 +35,7 @@ void check_handles(const Program& program,
 
 }  // namespace
 
-// One call at a time; what it held of the caller's goes at its end.
+// Only one call at a time; what it held of the caller's goes at its end.
 class CompiledStep::Turn {
  public:
   explicit Turn(CompiledStep& step) : step_(step) {

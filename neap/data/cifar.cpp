@@ -54,7 +54,7 @@ Result<Part> open_part(files::Door& door, const std::string& path,
   return Part{std::move(*file), *size / record};
 }
 
-// One set, as it is filled.
+// A set, as it is filled.
 struct Filling {
   Tensor images;  // (n, 3, 32, 32)
   Tensor labels;  // (n)

@@ -9,7 +9,7 @@
 
 namespace neap::formats {
 
-/// One gzip member.
+/// A gzip member.
 inline std::string gzip(std::string text) {
   z_stream stream{};
   constexpr int kGzip = 15 + 16;

@@ -26,7 +26,7 @@ std::string file_of(const std::string& header, std::size_t data_bytes = 0) {
   return with_length(header.size(), header + std::string(data_bytes, '\1'));
 }
 
-// One tensor "a" of a dtype, a shape and offsets.
+// A tensor "a" of a dtype, a shape and offsets.
 std::string tensor(const std::string& dtype, const std::string& shape,
                    const std::string& offsets) {
   return R"({"a":{"dtype":")" + dtype + R"(","shape":)" + shape +

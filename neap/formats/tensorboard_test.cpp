@@ -142,7 +142,7 @@ TEST_F(TensorboardTest, BeginsWithItsVersion) {
   EXPECT_EQ(event.version, "brain.Event:2");
   EXPECT_EQ(event.wall_time, 1.5);
   EXPECT_TRUE(reader.is_at_end());
-  // As tensorboard's own writer has it, for wall time 1.5.
+  // An event as tensorboard's own writer has it, for wall time 1.5.
   constexpr std::string_view kWhole(
       "\x18\0\0\0\0\0\0\0\xA3\x7F\x4B\x22"
       "\x09\0\0\0\0\0\0\xF8\x3F\x1A\x0D"

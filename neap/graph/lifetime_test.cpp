@@ -103,7 +103,7 @@ TEST_F(NodeLifetimeTest, ANodeIsRetiredWhenTheWalkThatHoldsItLetsGo) {
   EXPECT_TRUE(node.residuals().empty());
 }
 
-// One thread retires b, and another, which has joined a, waits for b's lock
+// A thread retires b, and another, which has joined a, waits for b's lock
 // while a third one consumes a.
 TEST_F(NodeLifetimeTest, NobodyEndsANodeBeforeAllItsSourcesKnowIt) {
   const Operand inputs[] = {a_, b_};

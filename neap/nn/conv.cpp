@@ -86,7 +86,7 @@ Shape weight_shape(const Channels& channels, const PerAxis<kAxes>& kernel,
   return shape;
 }
 
-// One draw each.
+// Each takes a draw.
 void initialise(const Tensor& weight, const Tensor& bias,
                 const CallSite& site) {
   const double bound =

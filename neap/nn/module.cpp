@@ -32,7 +32,7 @@ memory::String path_of(const Registry& top, const Registry& at,
   return path;
 }
 
-// One line for each name, of parameters or of buffers.
+// A line for each name, of parameters or of buffers.
 ParameterList list(const Registry& top, bool parameters) {
   ParameterList out;
   top.walk([&](const Registry& at) {

@@ -26,7 +26,7 @@ static_assert(!std::is_copy_constructible_v<Linear>);
 static_assert(!std::is_copy_assignable_v<Linear>);
 static_assert(std::is_nothrow_move_constructible_v<Linear>);
 
-// One parameter, "w", of three numbers.
+// A parameter, "w", of three numbers.
 class Part : public Module {
  public:
   Part() : w_(register_parameter("w", ones({3}))) {}

@@ -25,7 +25,7 @@ void append(memory::String& path, std::string_view name) {
 
 }  // namespace
 
-// One change of labels in the ledger: what it was, and what it becomes.
+// A change of labels in the ledger: what it was, and what it becomes.
 struct Registry::Relabel {
   base::Ref<tensor::Storage> storage;  // null: only the leaf changes
   Category category = Category::kOther;

@@ -30,7 +30,7 @@ using Figures = std::array<std::array<double, kWidth>, kSteps>;
 
 class OptimizerTest : public DoorTest {};
 
-// One case of the figures: an optimizer for one parameter, and what PyTorch
+// A case of the figures: an optimizer for one parameter, and what PyTorch
 // makes of it.
 struct Case {
   const char* name;

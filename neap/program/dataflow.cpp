@@ -104,7 +104,7 @@ void Dataflow::note_readers() {
 
 namespace {
 
-// One walk of a program; `pair(call, earlier)` is told of each dependence.
+// A walk of a program; `pair(call, earlier)` is told of each dependence.
 template <class Pair>
 class DependenceWalk {
  public:

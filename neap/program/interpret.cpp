@@ -66,7 +66,7 @@ void run_call(const Program& program, const Call& call,
 
 namespace {
 
-// One run: where each value's elements are.
+// A run: where each value's elements are.
 class Run {
  public:
   Run(const Program& program, std::span<const Tensor> arguments)

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kRounds = 8;  // peaks that are looked at, one after another
 
-// One round: what lies idle at the program's peak as it is now.
+// A round: what lies idle at the program's peak as it is now.
 class Round {
  public:
   explicit Round(Program& program)

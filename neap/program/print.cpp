@@ -134,7 +134,7 @@ class Printer {
     }
   }
 
-  // One line a call; further outputs get lines of their own.
+  // A line a call; further outputs get lines of their own.
   void add_call(TextColumns& table, std::uint32_t i, const Call& call) {
     const std::span<const Operand> out = program_.out(call);
     const auto value_cell = [&](std::size_t k) {

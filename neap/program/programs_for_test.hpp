@@ -87,7 +87,7 @@ class ProgramMaker {
     return call(ops::kFill, {}, attrs);
   }
 
-  /// One step of plain descent: a write over `parameter` that reads `gradient`.
+  /// A step of plain descent: a write over `parameter` that reads `gradient`.
   ValueId update(ValueId parameter, ValueId gradient) {
     kernels::SgdAttrs attrs;
     attrs.lr = 0.5;

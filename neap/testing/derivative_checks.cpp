@@ -18,7 +18,7 @@ namespace {
 constexpr int kRounds = 2;        // random directions tried
 constexpr double kExact = 1e-11;  // relative, between two exact derivatives
 
-// One input alone: its cotangent has the bits that it has among others, and
+// An input alone: its cotangent has the bits that it has among others, and
 // agrees with its tangent and with differences.
 void check_one_input(const OpRun& run, std::size_t i,
                      const HostArray& cotangent, const Tensor& w,

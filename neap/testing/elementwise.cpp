@@ -16,7 +16,7 @@ const Shape& large() {
   return shape;
 }
 
-// One member of every item.
+// A member of every item.
 template <class Item>
 std::vector<double> column(const std::vector<Item>& items,
                            double Item::*member) {

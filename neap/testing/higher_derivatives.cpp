@@ -26,7 +26,7 @@ constexpr Tolerance kExact{1e-9, 1e-10};  // between two exact derivatives
 constexpr double kThird = 1e-5;           // of differences, at least
 constexpr std::size_t kThirdSeed = 3000;
 
-// One evaluation: leaves, directions and the cotangent, made anew.
+// An evaluation: leaves, directions and the cotangent, made anew.
 class Point {
  public:
   Point(const OpRun& run, const Tensor& w) : Point(run, w, run.values()) {}

@@ -18,7 +18,7 @@
 namespace neap::train {
 namespace {
 
-// One number under its two names.
+// A number under its two names.
 struct Field {
   std::string_view key;  // of JSON
   std::string_view tag;  // of TensorBoard; empty: not written there

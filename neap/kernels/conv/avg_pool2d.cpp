@@ -13,7 +13,7 @@
 #define NEAP_KERNELS_AVG_POOL2D_LAYOUT_
 namespace neap::kernels {
 
-// One thread's scratch of the forward: the sums down the columns of a row of
+// A thread's scratch of the forward: the sums down the columns of a row of
 // windows, cut by phases, and what windows divide by along w.
 struct AvgPoolLayout {
   AvgPoolLayout(const PoolAttrs& attrs, Bytes element) noexcept {

@@ -64,7 +64,7 @@ extern const KernelList conv2d_weight_kernels;
 /// Which of the three operands is made.
 enum class ConvMakes : std::uint8_t { kY, kX, kW };
 
-/// One call, whichever of the three.
+/// A call, whichever of the three.
 struct Conv {
   Strided x;        // (n, c, h, w)
   Strided w;        // (o, c / groups, kh, kw)

@@ -41,7 +41,7 @@ struct PairFrom {
   }
 };
 
-/// As ConvPlain; a factor is a pair.
+/// Like ConvPlain; a factor is a pair.
 struct ConvBf16 {
   using Element = float;
   using Factor = Bf16Pair;

@@ -80,7 +80,7 @@ std::int64_t lanes_of() noexcept {
          static_cast<std::int64_t>(sizeof(T));
 }
 
-/// One row has no stride down, so that it may be what it is along.
+/// A single row has no stride down, so that it may be what it is along.
 Conv even_strides(const Conv& conv) noexcept {
   Conv even = conv;
   ConvAttrs& a = even.attrs;

@@ -448,7 +448,7 @@ class ConvDirectPart {
     }
   }
 
-  /// One step of slots whose places follow each other.
+  /// A step of slots whose places follow each other.
   HWY_INLINE void copy_slots(const T* from, const ConvLanes* lanes,
                              std::int64_t count, std::int64_t at,
                              std::int64_t step) const {

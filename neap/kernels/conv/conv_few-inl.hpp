@@ -74,7 +74,7 @@ struct FewSums {
     }
   }
 
-  /// One place. `lanes` has those of each row; none: all take part.
+  /// A place. `lanes` has those of each row; none: all take part.
   template <bool kSome>
   HWY_INLINE void add(const T* const* row_at, std::int64_t place,
                       const ConvFewLanes* lanes, const T* y) {

@@ -46,7 +46,7 @@ class ConvWindow {
   const ConvRange& rows() const noexcept { return rows_; }
   const ConvRange& columns() const noexcept { return columns_; }
 
-  /// One panel of channels from the first, side by side; zeros behind them.
+  /// A panel of channels from the first, side by side; zeros behind them.
   void copy_by_lane(std::int64_t first_sample, std::int64_t samples,
                     std::int64_t first_channel, std::int64_t width,
                     Factor* to) const noexcept {

@@ -99,7 +99,7 @@ void pack_vector_apart(const T* from, std::int64_t across, std::int64_t depth,
   }
 }
 
-/// As pack_panel(), but a vector of channels at a time; what there is behind
+/// Like pack_panel(), but a vector of channels at a time; what there is behind
 /// the last one stays as it is.
 template <std::int64_t kWidth, class T>
 void pack_lanes(const T* from, std::int64_t across, std::int64_t along,

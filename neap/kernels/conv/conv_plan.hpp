@@ -35,7 +35,7 @@ struct ConvRange {
   std::int64_t size() const noexcept { return end - begin; }
 };
 
-/// One axis of the places of one residue (conv2d has one), numbered from 0:
+/// An axis of the places of one residue (conv2d has one), numbered from 0:
 /// where they are in the result and in the source.
 struct ConvAxis {
   std::int64_t taps = 1;      // of the kernel
@@ -122,7 +122,7 @@ ConvImage conv_image(std::int64_t channels, std::int64_t rows,
 ConvImage conv_image_by_lane(std::int64_t panel, std::int64_t rows,
                              std::int64_t columns) noexcept;
 
-/// One step of a tile: which element each of its rows takes, counted from where
+/// A step of a tile: which element each of its rows takes, counted from where
 /// the row begins, and the vectors that it is multiplied by.
 struct ConvStep {
   std::int32_t at;

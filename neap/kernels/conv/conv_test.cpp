@@ -119,7 +119,7 @@ std::vector<Problem> problems_of_each_channel() {
                     .kernel = {2, 5}}),
       each_channel(1, 5,
                    {.padding = {4, 4}, .x_extent = {1, 1}, .kernel = {9, 9}}),
-      // One row.
+      // A single row.
       each_channel(2, 8,
                    {.padding = {0, 4}, .x_extent = {1, 40}, .kernel = {1, 9}}),
       each_channel(2, 8,

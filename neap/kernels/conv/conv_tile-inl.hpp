@@ -32,7 +32,7 @@ inline constexpr int kConvTileRows = 14;  // 28 sums, two vectors, one element
 inline constexpr int kConvTileRows = kTileRows;
 #endif
 
-/// One tile: its rows' sums are whole panels of kTileColumns in scratch. A
+/// A tile: its rows' sums are whole panels of kTileColumns in scratch. A
 /// Factor is what a sum takes in one step: an element, or a pair of them
 /// (conv_bf16-inl.hpp).
 template <class T, class Factor = T>

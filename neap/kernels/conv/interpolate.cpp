@@ -15,7 +15,7 @@
 #define NEAP_KERNELS_INTERPOLATE_LAYOUT_
 namespace neap::kernels {
 
-// One thread's scratch: what each element of a row is made from, a row of x's
+// A thread's scratch: what each element of a row is made from, a row of x's
 // width, and one of y's as it comes or in halves.
 struct InterpolateLayout {
   InterpolateLayout(const InterpolateAttrs& attrs, Bytes element) noexcept {

@@ -19,7 +19,7 @@
 #define NEAP_KERNELS_MAX_POOL2D_LAYOUT_
 namespace neap::kernels {
 
-// One thread's scratch. Codes of a row have a vector's lane each; those of a
+// A thread's scratch. Codes of a row have a vector's lane each; those of a
 // plane have a byte each, where they are packed then.
 struct MaxPoolLayout {
   MaxPoolLayout(const PoolAttrs& attrs, Bytes element) noexcept {

@@ -15,7 +15,7 @@
 #define NEAP_KERNELS_MAX_POOL2D_GRAD_LAYOUT_
 namespace neap::kernels {
 
-// One thread's scratch. Rows of g and of codes (a vector's lane each) have
+// A thread's scratch. Rows of g and of codes (a vector's lane each) have
 // room before and behind them, where no code is that of an element.
 struct MaxPoolGradLayout {
   MaxPoolGradLayout(const PoolAttrs& attrs, Bytes element) noexcept {

@@ -107,7 +107,7 @@ struct LogTimes {
   }
 };
 
-// As log_times, where a plain f64 logarithm is far better than the result.
+// Like log_times, where a plain f64 logarithm is far better than the result.
 template <const Wide& kFactor>
 struct PlainLogTimes {
   template <class D, class V>

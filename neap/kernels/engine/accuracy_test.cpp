@@ -23,7 +23,7 @@ using testing::ulps;
 using testing::worst_error;
 using testing::worst_error_by_scale;
 
-// One function. x goes evenly from `low` to `high`, and through +-2^e for e
+// A function. x goes evenly from `low` to `high`, and through +-2^e for e
 // up to `top`; the second number of each is f64's.
 struct Function {
   const KernelList* list;

@@ -152,7 +152,7 @@ void update_piece(const Piece& piece) noexcept {
                          std::make_index_sequence<kOutputs>());
 }
 
-/// As float_piece, for updates in place. Op<T> is made from the piece (its
+/// Like float_piece, for updates in place. Op<T> is made from the piece (its
 /// attributes) and called as op(d, inputs..., outputs&...).
 template <template <class> class Op, std::size_t kInputs, std::size_t kOutputs>
 HWY_MAYBE_UNUSED PieceFunction float_update(DType dtype) {

@@ -18,7 +18,7 @@ namespace neap::kernels {
 
 using tensor::Strided;
 
-/// One call. Outputs never overlap inputs, but for an output that is exactly
+/// A call. Outputs never overlap inputs, but for an output that is exactly
 /// an input it took over (same data, shape and strides).
 struct Args {
   std::span<const Strided> in;

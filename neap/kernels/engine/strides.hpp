@@ -39,7 +39,7 @@ T& element(const Strided& view, std::int64_t index) noexcept {
   return view.as<T>()[offset_at(view.shape, view.strides, index)];
 }
 
-/// As memcpy. From 2 KiB on glibc 2.36 copies by the processor's string
+/// Like memcpy. From 2 KiB on glibc 2.36 copies by the processor's string
 /// instruction, which takes 15 times as long on Zen 3 and 4 where `dst` lies
 /// just behind `src` within a page, as rows do that are moved along by a few
 /// elements.
@@ -74,7 +74,7 @@ void move_run(const std::byte* src, std::int64_t src_stride, std::byte* dst,
   }
 }
 
-/// As above for elements of `size` bytes.
+/// The same for elements of `size` bytes.
 inline void move_run(int size, const std::byte* src, std::int64_t src_stride,
                      std::byte* dst, std::int64_t dst_stride,
                      std::int64_t count) noexcept {

@@ -49,7 +49,7 @@ enum class GemmEnd : std::uint8_t {
   kRelu,  // max(0, sum), NaN for NaN
 };
 
-/// One product, or a batch of products of one shape. C is dense: rows of n
+/// A product, or a batch of products of one shape. C is dense: rows of n
 /// elements, one after the other, one product after the other.
 template <class T>
 struct Gemm {

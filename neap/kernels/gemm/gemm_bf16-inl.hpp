@@ -215,7 +215,7 @@ HWY_NOINLINE void pack_pairs(const float* from, std::int64_t across,
   }
 }
 
-/// As run_tile(), with pairs as factors.
+/// Like run_tile(), with pairs as factors.
 template <Walk kWalk, int kRows, int kVectors>
 void run_bf16_tile(const TileArgs<float, Bf16Pair>& args) {
   constexpr int kGroup = 3;  // rows that one pointer and its step can name

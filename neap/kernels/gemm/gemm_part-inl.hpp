@@ -21,7 +21,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace neap::kernels::HWY_NAMESPACE {
 
-/// One part of one product of the batch, and where it packs.
+/// A part of one product of the batch, and where it packs.
 template <class Kit>
 class GemmPart {
   using T = typename Kit::Element;

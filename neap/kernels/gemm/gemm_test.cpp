@@ -71,7 +71,7 @@ struct Bf16 {
   static constexpr Precision kPrecision = Precision::kBf16;
 };
 
-// One product with operands of its own.
+// A product with operands of its own.
 template <class Kind>
 struct Case {
   using T = typename Kind::Type;

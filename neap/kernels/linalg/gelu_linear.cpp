@@ -23,7 +23,7 @@ const Kernel& choose(const KernelList& list, DType dtype, Choice choice) {
                              is_for);
 }
 
-// One block of rows: its operands and those of the two calls.
+// A block of rows: its operands and those of the two calls.
 class GeluLinear {
  public:
   GeluLinear(const Args& args, Choice choice)

@@ -190,7 +190,7 @@ HWY_INLINE void for_each_block(std::int64_t length, const Body& body) {
   }
 }
 
-/// One row of an operand, in blocks that are dense.
+/// A row of an operand, in blocks that are dense.
 template <class T>
 class RowIn {
  public:

@@ -15,7 +15,7 @@
 
 namespace neap::kernels {
 
-/// One update. LIFETIME: the operands and the attributes stay where they are.
+/// An update. LIFETIME: the operands and the attributes stay where they are.
 struct UpdateMember {
   PieceFunction function = nullptr;
   const void* attrs = nullptr;

@@ -17,7 +17,7 @@ namespace neap::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-/// One block: join over map(x[0]), .., map(x[size - 1]), in elements of R. The
+/// A block: join over map(x[0]), .., map(x[size - 1]), in elements of R. The
 /// watch sees what is joined.
 template <class Join, class Map, class T, class R, class Watch>
 HWY_INLINE R reduce_watched_block(const Map& map, const T* x, std::int64_t size,

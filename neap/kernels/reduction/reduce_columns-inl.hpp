@@ -121,7 +121,7 @@ HWY_INLINE bool reduce_few_columns(const Map& map, const Tile& tile,
   }
 }
 
-/// One block of columns: totals[c] = join over map of column c, in elements of
+/// A block of columns: totals[c] = join over map of column c, in elements of
 /// R. `totals` is aligned and has room for kReduceColumns.
 template <class Join, class T, class Map, class R>
 HWY_INLINE void reduce_columns(const Map& map, const Tile& tile, R* totals) {

@@ -227,7 +227,7 @@ HWY_INLINE T exp_of_one(T x) {
   return hn::GetLane(exp_of(d, hn::Set(d, x)));
 }
 
-/// One row's mask on its scores for keys [first, first + count).
+/// A row's mask on its scores for keys [first, first + count).
 template <class T>
 void add_mask(const Strided& mask, std::int64_t batch, std::int64_t head,
               std::int64_t row, std::int64_t first, std::int64_t count,

@@ -106,7 +106,7 @@ class AttentionRows {
     const std::int64_t whole =
         parts_of(width, kLanes<T>) * kLanes<T>;  // the rest is of zeros
     if constexpr (HWY_TARGET == HWY_SCALAR) {
-      // One lane skips what no row sees, and the next product reads it, without
+      // A lane skips what no row sees, and the next product reads it, without
       // effect.
       for (std::int64_t i = 0; i < count; ++i) {
         std::fill_n(room_.scores + i * room_.score_step, whole, T{0});

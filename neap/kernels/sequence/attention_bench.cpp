@@ -18,7 +18,7 @@
 namespace neap::kernels {
 namespace {
 
-// One call of a kernel, with its scratch.
+// A call of a kernel, with its scratch.
 void run(const KernelList& list, std::vector<Strided> in,
          std::vector<Strided> out, const void* attrs,
          threads::Executor& executor, std::vector<std::byte>& scratch) {

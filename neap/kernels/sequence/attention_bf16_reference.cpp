@@ -61,7 +61,7 @@ float sum_of(std::int64_t count, const Element& element) noexcept {
   return partials[0];
 }
 
-/// One row of one head.
+/// A row of one head.
 class Bf16Row {
  public:
   Bf16Row(const Args& args, const Strided& q, const Strided& k,

@@ -16,7 +16,7 @@ namespace neap::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-/// One row of scores s and what their weights were given, g: p = e^(s - lse)
+/// A row of scores s and what their weights were given, g: p = e^(s - lse)
 /// and ds = p (f g - mean) of the first `count`, p times f, with f the factors
 /// of dropout. Zeros up to whole vectors.
 template <bool kDerives, bool kDrops, class T>

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// One row of one head.
+// A row of one head.
 template <class T>
 class ReferenceRow {
  public:

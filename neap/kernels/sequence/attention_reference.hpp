@@ -13,7 +13,7 @@ void attention_reference(const Args& args) noexcept;
 template <class T>
 void attention_grad_reference(const Args& args) noexcept;
 
-/// One row of weights; of the gradient in bf16, two of weights and slopes.
+/// A row of weights; of the gradient in bf16, two of weights and slopes.
 Bytes attention_reference_scratch(const Args& args) noexcept;
 Bytes attention_grad_reference_scratch(const Args& args) noexcept;
 

@@ -17,7 +17,7 @@ inline constexpr std::int64_t kTaskRows = 768;  // of one task, at most
 /// Of a block of scores of the gradient, at most; even.
 inline constexpr std::int64_t kGradBlock = 96;
 
-/// One head's rows [begin, end) at a time.
+/// A head's rows [begin, end) at a time.
 struct AttentionTasks {
   AttentionTasks(const AttentionSizes& sizes, int threads) noexcept {
     const std::int64_t heads = sizes.batch * sizes.heads;

@@ -58,7 +58,7 @@ Array mask_of(const Problem& p, Lay lay) {
   return noise_array<T>(shape, lay, 4);
 }
 
-// One call of both kernels, on operands that lie so.
+// A call of both kernels, on operands that lie so.
 template <class T>
 class Call {
  public:

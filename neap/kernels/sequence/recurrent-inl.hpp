@@ -256,7 +256,7 @@ RecurrentParts<float, Bf16Pair> bf16_parts_of() {
 #endif
 }
 
-/// One vector's place in a loop over units; kTail: the last, masked.
+/// A vector's place in a loop over units; kTail: the last, masked.
 template <class T, bool kTail>
 struct Lanes {
   std::size_t count;

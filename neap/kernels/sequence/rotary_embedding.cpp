@@ -48,7 +48,7 @@ struct PairsOfRow {
   std::int64_t apart;
 };
 
-// One row. Pairs are read before they are written: y may be x.
+// A row. Pairs are read before they are written: y may be x.
 template <class T>
 HWY_INLINE void rotate(const PairsOfRow<const T>& x, const PairsOfRow<T>& y,
                        std::int64_t pairs, const T* cosines, const T* sines) {
