@@ -46,7 +46,7 @@ class NEAP_API MetricsLog {
   /// THROWS: OutOfMemory; ValueError unless every > 0.
   [[nodiscard]] static Result<MetricsLog> open(files::Door& door,
                                                const MetricsOptions& options);
-  /// A log with the memory of the log that open() would give, and no files: what
+  /// A log with the memory that open() would take, and no files: what
   /// comes is left out. THROWS: as open.
   [[nodiscard]] static MetricsLog rehearse(const MetricsOptions& options);
   /// Writes what is left; close() tells whether that went well.
