@@ -68,6 +68,29 @@ TEST(PageHeapTest, CutsAlignedBlocksOutOfTheMiddle) {
   EXPECT_EQ(heap.growth_for(16 * kPage), 0);
 }
 
+// Descriptors are reused, the one dropped last first: the first of all ends up
+// to the right of two others, which then merge.
+TEST(PageHeapTest, TellsTheRightNeighbourOfAMerge) {
+  PageHeap heap;
+  void* first = heap.allocate(kPage);
+  void* second = heap.allocate(kPage);
+  void* blocks[] = {heap.allocate(4 * kPage), nullptr, nullptr};
+  for (void* block : {first, second}) {
+    heap.release(block);
+    heap.trim();
+  }
+  heap.release(blocks[0]);
+  blocks[0] = heap.allocate(kPage);
+  blocks[1] = heap.allocate(kPage);
+  blocks[2] = heap.allocate(2 * kPage);
+  heap.release(blocks[0]);
+  heap.release(blocks[1]);
+  EXPECT_TRUE(heap.is_consistent());
+  heap.release(blocks[2]);
+  EXPECT_TRUE(heap.is_consistent());
+  EXPECT_EQ(heap.growth_for(4 * kPage), 0);
+}
+
 // Also where its books grow: the index at 512 live blocks, then the extents.
 TEST(PageHeapTest, TakesExactlyWhatItSaidBeforehandOfManyBlocks) {
   PageHeap heap;
