@@ -66,7 +66,9 @@ class RecomputedStep {
   RecomputedStep(std::uint32_t seed, int layers, int kept)
       : random_(seed), made_(static_cast<std::size_t>(layers), kNone) {
     for (int i = 0; i < layers; ++i) {
-      sizes_.push_back((1 + below(9)) * (std::int64_t{1} << below(10)) * 64);
+      // In this order, which the operands of one expression have not.
+      const std::int64_t units = 1 + below(9);
+      sizes_.push_back(units * (std::int64_t{1} << below(10)) * 64);
     }
     for (std::int64_t i = 0; i < layers; ++i) {
       make(i);
