@@ -69,6 +69,12 @@ TEST(CsvTest, ReadsWhatElseABufferMayHave) {
   EXPECT_EQ(csv->offsets, (memory::Vector<std::int64_t>{64, 64}));
 }
 
+TEST(CsvTest, FixesABufferAtZero) {
+  const auto csv = parse_csv("lower,upper,size,fixed\n0,1,8,0\n");
+  ASSERT_TRUE(csv) << csv.error().message;
+  EXPECT_EQ(csv->problem.buffers[0].fixed, 0);
+}
+
 TEST(CsvTest, SaysWhereAnotherSeparatorStands) {
   const auto complaint = [](std::string_view text) {
     return std::string(parse_csv(text).error().message);

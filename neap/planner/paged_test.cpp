@@ -194,6 +194,8 @@ TEST(PagedTest, RefusesWhatPagesCannotGive) {
   problem.buffers = {{.upper = 1, .size = 4, .fixed = 0}};
   EXPECT_THROW(assign_pages(problem, 8), ValueError);
   EXPECT_EQ(assign_pages({}, 8).pages, 0);
+  problem.buffers = {{.upper = 1, .size = 4}};
+  EXPECT_EQ(assign_pages(problem, 1).pages, 4);
 }
 
 }  // namespace

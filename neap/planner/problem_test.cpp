@@ -35,6 +35,11 @@ TEST(ProblemTest, AcceptsWhatIsWhole) {
       "");
 }
 
+TEST(ProblemTest, AcceptsACapacityOfNothing) {
+  EXPECT_EQ(complaint_about(of({{.upper = 1, .size = 0}}, 0)), "");
+  EXPECT_EQ(complaint_about(of({}, -1)), "plan: the capacity -1 is negative");
+}
+
 TEST(ProblemTest, NamesTheBufferThatIsWrong) {
   const Buffer good = {.lower = 0, .upper = 1, .size = 8};
   const auto second = [&](Buffer b) { return complaint_about(of({good, b})); };
