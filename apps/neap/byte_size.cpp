@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cmath>
 
 #include "numbers.hpp"
 
@@ -63,13 +62,13 @@ std::optional<Bytes> parse_bytes(std::string_view text) noexcept {
                : std::nullopt;
   }
   double share = 0;
+  if (*each == 1 || !parse_number(number, share)) {
+    return {};
+  }
   constexpr double kMost = 0x1p53;  // above it not every number is a double
-  const bool is_good = *each > 1 && parse_number(number, share) &&
-                       share * static_cast<double>(*each) >= 1 &&
-                       share * static_cast<double>(*each) < kMost;
-  return is_good ? std::optional(static_cast<Bytes>(
-                       std::floor(share * static_cast<double>(*each))))
-                 : std::nullopt;
+  const double bytes = share * static_cast<double>(*each);
+  return bytes >= 1 && bytes < kMost ? std::optional(static_cast<Bytes>(bytes))
+                                     : std::nullopt;
 }
 
 }  // namespace neap::app

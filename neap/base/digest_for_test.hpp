@@ -2,8 +2,11 @@
 // One number for many, for tests of what must not change (FNV-1a).
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <ostream>
+#include <string>
 #include <string_view>
 
 namespace neap::base {
@@ -49,10 +52,17 @@ inline std::ostream& operator<<(std::ostream& out, const DigestRow& row) {
   return out << row.name;
 }
 
-inline std::uint64_t digest_of(const DigestRow& row) {
+/// Fails where the row's digest is another by now, and prints it.
+inline void expect_as_written(const DigestRow& row) {
   Digest digest;
   row.add(digest);
-  return digest.value();
+  EXPECT_EQ(digest.value(), row.expected)
+      << std::hex << "the row's digest is now 0x" << digest.value();
+}
+
+/// The row's name, for INSTANTIATE_TEST_SUITE_P.
+inline std::string name_of_row(const testing::TestParamInfo<DigestRow>& row) {
+  return row.param.name;
 }
 
 }  // namespace neap::base

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Numbers: the values of a traced step that stand for plain numbers of the
-// caller's: arguments of rank 0 in f64, and what is computed of such alone. As
+// caller's: arguments that are numbers, and what is computed of such alone. As
 // a plain number does, they take part in an op in the dtype of its other
 // operands:
 //
