@@ -43,7 +43,7 @@ foreach(room IN LISTS rooms)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/neap/${room}"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/neap"
     FILES_MATCHING PATTERN "*.hpp" PATTERN "*.inc"
-    PATTERN "*figures.inc" EXCLUDE)
+    PATTERN "*figures.inc" EXCLUDE PATTERN "*_for_test.hpp" EXCLUDE)
 endforeach()
 
 set(cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/neap")
