@@ -66,8 +66,10 @@ class Mutant:
     after: str
 
     @property
-    def key(self):
-        return f"{self.path} | {self.before.strip()} | {self.after.strip()}"
+    def keys(self):
+        """As the list of known ones may name it."""
+        line = f"{self.path} | {self.before.strip()}"
+        return f"{line} | {self.after.strip()}", f"{line} | *"
 
     def __str__(self):
         return (f"{self.path}:{self.line}\n    - {self.before.strip()}\n"
@@ -88,7 +90,8 @@ def mutants_of(path):
 
 
 def known_reasons():
-    """key -> reason, from lines "PATH | BEFORE | AFTER | REASON"."""
+    """key -> reason, from lines "PATH | BEFORE | AFTER | REASON", where AFTER
+    may be *, any change."""
     reasons = {}
     for line in (ROOT / KNOWN).read_text().splitlines():
         if line and not line.startswith("#"):
@@ -275,9 +278,10 @@ def main():
     known = known_reasons()
     counts = {"killed": 0, "survived": 0, "known": 0, "unbuildable": 0}
     for mutant, verdict in judge_all(mutants, arguments):
-        if verdict == "SURVIVED" and mutant.key in known:
+        reason = next((known[key] for key in mutant.keys if key in known), None)
+        if verdict == "SURVIVED" and reason:
             counts["known"] += 1
-            verdict = f"survives: {known[mutant.key]}"
+            verdict = f"survives: {reason}"
         else:
             counts[{"SURVIVED": "survived", "unbuildable": "unbuildable"}.get(
                 verdict, "killed")] += 1

@@ -70,7 +70,10 @@ def changes_of(line, shown):
         digits = found.group(1).replace("'", "")
         is_octal = len(digits) > 1 and digits[0] == "0"
         value = int(digits, 8 if is_octal else 10)
-        for changed in (value + 1, value - 1):
+        # -1 says that there is none, and so would -2.
+        is_none = value == 1 and re.search(r"(?<![\w)\]] )-$",
+                                           shown[:found.start()])
+        for changed in (0,) if is_none else (value + 1, value - 1):
             if changed >= 0:
                 text = f"0{changed:o}" if is_octal else str(changed)
                 yield (line[:found.start()] + text + found.group(2)

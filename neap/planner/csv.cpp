@@ -121,8 +121,8 @@ std::string_view hint_of(std::string_view head) noexcept {
 }
 
 struct Head {
-  std::array<std::int32_t, kColumns> cell_of;  // -1: there is no such column
-  memory::Vector<std::int8_t> column_of;       // of a cell; -1: passed over
+  std::array<std::optional<std::size_t>, kColumns> cell_of;
+  memory::Vector<std::optional<Column>> column_of;  // of a cell, if it has one
 };
 
 Result<Head> parse_head(Lines& lines) {
@@ -131,15 +131,14 @@ Result<Head> parse_head(Lines& lines) {
     return failure(FailureKind::kTruncated, "line 1: there is no head");
   }
   Head head;
-  head.cell_of.fill(-1);
   std::string_view twice;
   for_each_cell(*line, [&](std::size_t index, std::string_view cell) {
-    head.column_of.push_back(-1);
+    head.column_of.emplace_back();
     for (std::size_t c = 0; c < kColumns; ++c) {
       if (trimmed(cell) == kNames[c]) {
-        twice = head.cell_of[c] >= 0 ? kNames[c] : twice;
-        head.cell_of[c] = static_cast<std::int32_t>(index);
-        head.column_of.back() = static_cast<std::int8_t>(c);
+        twice = head.cell_of[c] ? kNames[c] : twice;
+        head.cell_of[c] = index;
+        head.column_of.back() = static_cast<Column>(c);
       }
     }
   });
@@ -147,7 +146,7 @@ Result<Head> parse_head(Lines& lines) {
     return line_failure(lines, "two columns are named {}", twice);
   }
   for (std::size_t c = 0; c < kNeeded; ++c) {
-    if (head.cell_of[c] < 0) {
+    if (!head.cell_of[c]) {
       return line_failure(lines, "no column is named {}{}", kNames[c],
                           hint_of(*line));
     }
@@ -158,19 +157,20 @@ Result<Head> parse_head(Lines& lines) {
 Result<Cells> parse_row(const Head& head, const Lines& lines,
                         std::string_view line) {
   Cells cells = kDefaults;
-  int wrong = -1;
+  std::optional<Column> wrong;
   std::string_view wrong_cell;
   const std::size_t count =
       for_each_cell(line, [&](std::size_t index, std::string_view cell) {
-        const int column =
-            index < head.column_of.size() ? head.column_of[index] : -1;
+        const auto column = index < head.column_of.size()
+                                ? head.column_of[index]
+                                : std::nullopt;
         cell = trimmed(cell);
-        if (column < 0 || (column >= kNeeded && cell.empty())) {
+        if (!column || (*column >= kNeeded && cell.empty())) {
           return;
         }
         const char* end = cell.data() + cell.size();
-        const auto [rest, error] = std::from_chars(
-            cell.data(), end, cells[static_cast<std::size_t>(column)]);
+        const auto [rest, error] =
+            std::from_chars(cell.data(), end, cells[*column]);
         if (error != std::errc() || rest != end) {
           wrong = column;
           wrong_cell = cell;
@@ -180,10 +180,9 @@ Result<Cells> parse_row(const Head& head, const Lines& lines,
     return line_failure(lines, "{} cells, the head has {}", count,
                         head.column_of.size());
   }
-  if (wrong >= 0) {
+  if (wrong) {
     return line_failure(lines, "{} is '{}', no integer of 64 bits",
-                        kNames[static_cast<std::size_t>(wrong)],
-                        base::shown(wrong_cell));
+                        kNames[*wrong], base::shown(wrong_cell));
   }
   return cells;
 }
@@ -219,7 +218,7 @@ Result<CsvProblem> parse_csv(std::string_view text) {
     return tl::unexpected(head.error());
   }
   CsvProblem csv;
-  const bool has_offsets = head->cell_of[kOffset] >= 0;
+  const bool has_offsets = head->cell_of[kOffset].has_value();
   while (const auto line = lines.next()) {
     const auto cells = parse_row(*head, lines, *line);
     if (!cells) {
@@ -248,13 +247,13 @@ memory::String add_offsets(std::string_view text,
   memory::String out;
   out.reserve(text.size() + offsets.size() * 12);
   const Head head = parse_head(lines).value();
-  const std::int32_t place = head.cell_of[kOffset];
+  const std::optional<std::size_t> place = head.cell_of[kOffset];
   const auto append = [&](std::string_view line, std::string_view offset) {
     for_each_cell(line, [&](std::size_t index, std::string_view cell) {
       out += index == 0 ? "" : ",";
-      out += static_cast<std::int32_t>(index) == place ? offset : cell;
+      out += index == place ? offset : cell;
     });
-    if (place < 0) {
+    if (!place) {
       out += ',';
       out += offset;
     }

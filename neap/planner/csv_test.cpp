@@ -69,6 +69,12 @@ TEST(CsvTest, ReadsWhatElseABufferMayHave) {
   EXPECT_EQ(csv->offsets, (memory::Vector<std::int64_t>{64, 64}));
 }
 
+TEST(CsvTest, ReadsOffsetsFromTheFirstColumn) {
+  const auto csv = parse_csv("offset,lower,upper,size\n8,0,2,16\n,3,5,16\n");
+  ASSERT_TRUE(csv) << csv.error().message;
+  EXPECT_EQ(csv->offsets, (memory::Vector<std::int64_t>{8, 0}));
+}
+
 TEST(CsvTest, FixesABufferAtZero) {
   const auto csv = parse_csv("lower,upper,size,fixed\n0,1,8,0\n");
   ASSERT_TRUE(csv) << csv.error().message;
@@ -102,6 +108,10 @@ TEST(CsvTest, NamesTheLineThatIsWrong) {
             "line 3: 5 cells, the head has 4");
   EXPECT_EQ(complaint_about(head + "a,0,1,2x\n"),
             "line 2: size is '2x', no integer of 64 bits");
+  EXPECT_EQ(complaint_about("lower,upper,size\nx,1,2\n"),
+            "line 2: lower is 'x', no integer of 64 bits");
+  EXPECT_EQ(complaint_about("lower,upper,size,alignment\n0,1,2,0\n"),
+            "line 2: size 2 or alignment 0 is too small");
   EXPECT_EQ(complaint_about(head + "a,0,,2\n"),
             "line 2: upper is '', no integer of 64 bits");
   EXPECT_EQ(complaint_about(head + "a,0,1,9223372036854775808\n"),
