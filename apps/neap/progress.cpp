@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <string_view>
 
+#include "neap/base/append.hpp"
+
 namespace neap::app {
 namespace {
 
@@ -74,9 +76,10 @@ void Progress::draw(const train::StepReport& report) {
   char* const end = line.data() + line.size() - 1;
   const auto put = [&]<class... Args>(fmt::format_string<Args...> format,
                                       Args&&... args) {
-    out = fmt::format_to_n(out, static_cast<std::size_t>(end - out), format,
-                           std::forward<Args>(args)...)
-              .out;
+    const std::span<char> room(out, end);
+    out +=
+        std::min(base::format_into(room, format, std::forward<Args>(args)...),
+                 room.size());
   };
   const double done =
       static_cast<double>(report.step) /

@@ -1,16 +1,16 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/base/raise.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include "neap/base/append.hpp"
 
 namespace neap::base {
 
 Message::Message(fmt::string_view format, fmt::format_args args)
     : text_{},
       size_(std::min(
-          fmt::vformat_to_n(text_.data(), text_.size() - 1, format, args).size,
+          vformat_into(std::span(text_).first(text_.size() - 1), format, args),
           text_.size() - 1)) {}
 
 }  // namespace neap::base

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
+#include "neap/base/append.hpp"
 #include "neap/base/bytes.hpp"
 #include "neap/compile/prediction.hpp"
 #include "neap/program/json_text.hpp"
@@ -33,7 +33,7 @@ class Report {
  private:
   template <class... Args>
   void add(fmt::format_string<Args...> text, Args&&... args) {
-    fmt::format_to(std::back_inserter(out_), text, std::forward<Args>(args)...);
+    base::append(out_, text, std::forward<Args>(args)...);
   }
 
   void add_sums() {

@@ -1,10 +1,11 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/graph/dot.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 
+#include "neap/base/append.hpp"
 #include "neap/base/bytes.hpp"
 #include "neap/graph/dot_text.hpp"
 #include "neap/graph/inspect_impl.hpp"
@@ -42,7 +43,7 @@ class Drawer {
  private:
   template <class... Args>
   void add(fmt::format_string<Args...> text, Args&&... args) {
-    fmt::format_to(std::back_inserter(out_), text, std::forward<Args>(args)...);
+    base::append(out_, text, std::forward<Args>(args)...);
   }
 
   void add_node(std::size_t place) {

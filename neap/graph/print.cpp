@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "neap/base/append.hpp"
 #include "neap/base/bytes.hpp"
 #include "neap/graph/inspect_impl.hpp"
 
@@ -48,7 +49,7 @@ class Printer {
  private:
   template <class... Args>
   void add(fmt::format_string<Args...> text, Args&&... args) {
-    fmt::format_to(std::back_inserter(out_), text, std::forward<Args>(args)...);
+    base::append(out_, text, std::forward<Args>(args)...);
   }
 
   void add_rest(std::size_t count, std::string_view word) {

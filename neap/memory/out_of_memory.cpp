@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
+
+#include "neap/base/append.hpp"
 
 namespace neap {
 namespace {
@@ -14,10 +17,10 @@ class Text {
  public:
   template <class... Args>
   void add(fmt::format_string<Args...> format, Args&&... args) noexcept {
-    const std::size_t room = text_.size() - length_;
-    const auto end = fmt::format_to_n(text_.data() + length_, room, format,
-                                      std::forward<Args>(args)...);
-    length_ = static_cast<std::size_t>(end.out - text_.data());
+    const auto room = std::span(text_).subspan(length_);
+    length_ +=
+        std::min(base::format_into(room, format, std::forward<Args>(args)...),
+                 room.size());
   }
 
   // "1.5 MiB (1 572 864 B)"

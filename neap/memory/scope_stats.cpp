@@ -3,13 +3,13 @@
 // slots up. When a thread ends, its slot is folded into a total.
 #include "neap/memory/scope_stats.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <pthread.h>
 
 #include <array>
-#include <iterator>
 #include <mutex>
 
+#include "neap/base/append.hpp"
 #include "neap/base/spin_lock.hpp"
 
 namespace neap::memory {
@@ -295,8 +295,8 @@ void reset_process_scope_stats() noexcept {
 
 String ScopeStats::format() const {
   String text((Allocator<char>()));
-  fmt::format_to(
-      std::back_inserter(text),
+  base::append(
+      text,
       "created {} in scopes + {} outside, released {} + {}, attached {}, "
       "detached {}, absorbed {}, growth {} ({} B), live {} ({} B), peak {}",
       created_in_scope, created_outside, released_in_scope, released_outside,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "neap/base/append.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/nn/nearest.hpp"
 
@@ -201,10 +202,9 @@ std::string MemoryMap::format() const {
   const auto line = [&](std::string_view name, std::string_view dtype,
                         std::string_view shape, Bytes bytes,
                         std::string_view remark) {
-    fmt::format_to(std::back_inserter(out),
-                   "{:<{}}  {:<4}  {:<{}}  {:>{}} B{}\n", name, name_width,
-                   dtype, shape, shape_width, format_grouped(bytes),
-                   bytes_width, remark);
+    base::append(out, "{:<{}}  {:<4}  {:<{}}  {:>{}} B{}\n", name, name_width,
+                 dtype, shape, shape_width, format_grouped(bytes), bytes_width,
+                 remark);
   };
   for (int i = 0; i < kMapLists; ++i) {
     const auto list = static_cast<MapList>(i);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "neap/base/append.hpp"
 #include "neap/nn/memory_map.hpp"
 #include "neap/nn/watch.hpp"
 
@@ -142,7 +143,7 @@ class MemoryMap::Builder {
 
   static memory::String with_turn(memory::String name, std::size_t turn) {
     if (turn > 1) {
-      fmt::format_to(std::back_inserter(name), "#{}", turn);
+      base::append(name, "#{}", turn);
     }
     return name;
   }

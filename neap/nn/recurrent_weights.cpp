@@ -1,10 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/nn/recurrent_weights.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
-#include <iterator>
-
+#include "neap/base/append.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/ops/elementwise/dropout.hpp"
 #include "neap/ops/shape/concat.hpp"
@@ -48,7 +47,7 @@ RecurrentLayers::RecurrentLayers(const RecurrentSizes& sizes,
     const char* suffix = index % directions() == 1 ? "_reverse" : "";
     const auto parameter = [&](const char* kind, const Shape& shape) {
       memory::String name;
-      fmt::format_to(std::back_inserter(name), "{}_l{}{}", kind, layer, suffix);
+      base::append(name, "{}_l{}{}", kind, layer, suffix);
       return parameters(name, shape);
     };
     const std::int64_t inputs =

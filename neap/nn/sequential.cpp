@@ -7,6 +7,7 @@
 #include <typeinfo>
 #include <utility>
 
+#include "neap/base/append.hpp"
 #include "neap/base/raise.hpp"
 
 namespace neap::nn {
@@ -26,9 +27,7 @@ auto plain_sequential(L& layer) noexcept {
 void Sequential::append(std::string_view name, memory::Owned<Layer> layer) {
   std::array<char, 24> digits{};
   if (name.empty()) {
-    const auto end =
-        fmt::format_to_n(digits.data(), digits.size(), "{}", layers_.size());
-    name = {digits.data(), end.size};
+    name = {digits.data(), base::format_into(digits, "{}", layers_.size())};
   }
   registry().renew();
   layers_.push_back(std::move(layer));

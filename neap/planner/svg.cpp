@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+
+#include "neap/base/append.hpp"
 
 namespace neap::planner {
 namespace {
@@ -39,25 +40,24 @@ memory::String to_svg(const Problem& problem, const Solution& solution) {
   const Scale x(begin, end, kWidth);
   const Scale y(0, solution.height, kHeight);
   memory::String out;
-  const auto into = std::back_inserter(out);
-  fmt::format_to(into,
-                 "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} "
-                 "{}\" stroke=\"#333\" stroke-width=\"0.3\">\n",
-                 kWidth, kHeight);
+  base::append(out,
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} "
+               "{}\" stroke=\"#333\" stroke-width=\"0.3\">\n",
+               kWidth, kHeight);
   for (std::size_t i = 0; i < problem.buffers.size(); ++i) {
     const Buffer& b = problem.buffers[i];
     const std::int64_t offset = solution.offsets[i];
     if (b.size == 0 || b.alias_of >= 0) {
       continue;
     }
-    fmt::format_to(into,
-                   "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" "
-                   "height=\"{:.2f}\" fill=\"hsl({}, 60%, 75%)\"><title>{}: "
-                   "[{}, {}), size {}, offset {}</title></rect>\n",
-                   x(b.lower), kHeight - y(offset + b.size),
-                   x(b.upper) - x(b.lower), y(b.size),
-                   i * 47 % 360,  // neighbours look different
-                   i, b.lower, b.upper, b.size, offset);
+    base::append(out,
+                 "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" "
+                 "height=\"{:.2f}\" fill=\"hsl({}, 60%, 75%)\"><title>{}: "
+                 "[{}, {}), size {}, offset {}</title></rect>\n",
+                 x(b.lower), kHeight - y(offset + b.size),
+                 x(b.upper) - x(b.lower), y(b.size),
+                 i * 47 % 360,  // neighbours look different
+                 i, b.lower, b.upper, b.size, offset);
   }
   out += "</svg>\n";
   return out;

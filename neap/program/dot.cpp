@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
+#include "neap/base/append.hpp"
 #include "neap/base/bytes.hpp"
 #include "neap/graph/dot_text.hpp"
 #include "neap/program/print.hpp"
@@ -41,7 +41,7 @@ class Drawer {
  private:
   template <class... Args>
   void add(fmt::format_string<Args...> text, Args&&... args) {
-    fmt::format_to(std::back_inserter(out_), text, std::forward<Args>(args)...);
+    base::append(out_, text, std::forward<Args>(args)...);
   }
 
   void add_call(std::uint32_t i, const Call& call) {

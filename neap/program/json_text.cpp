@@ -1,10 +1,10 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/program/json_text.hpp"
+#include "neap/base/append.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
-#include <iterator>
 
 namespace neap::compiler {
 
@@ -44,7 +44,7 @@ JsonText& JsonText::text(std::string_view value) {
 
 JsonText& JsonText::number(std::int64_t value) {
   separate();
-  fmt::format_to(std::back_inserter(out_), "{}", value);
+  base::append(out_, "{}", value);
   return *this;
 }
 
@@ -53,7 +53,7 @@ JsonText& JsonText::number(double value) {
     return null();
   }
   separate();
-  fmt::format_to(std::back_inserter(out_), "{}", value);
+  base::append(out_, "{}", value);
   return *this;
 }
 
@@ -77,8 +77,7 @@ void JsonText::quote(std::string_view value) {
       out_ += '\\';
       out_ += c;
     } else if (static_cast<unsigned char>(c) < 0x20) {
-      fmt::format_to(std::back_inserter(out_), "\\u{:04x}",
-                     static_cast<unsigned>(c));
+      base::append(out_, "\\u{:04x}", static_cast<unsigned>(c));
     } else {
       out_ += c;
     }

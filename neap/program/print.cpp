@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
+#include "neap/base/append.hpp"
 #include "neap/base/bytes.hpp"
 #include "neap/ops/precision.hpp"
 #include "neap/program/dataflow.hpp"
@@ -32,7 +32,7 @@ class Printer {
  private:
   template <class... Args>
   void add(fmt::format_string<Args...> text, Args&&... args) {
-    fmt::format_to(std::back_inserter(out_), text, std::forward<Args>(args)...);
+    base::append(out_, text, std::forward<Args>(args)...);
   }
 
   static std::string number(std::int64_t value) {
@@ -180,21 +180,20 @@ class Printer {
     }
     const std::span<const Call> members = program_.members_of(call);
     for (const Call& member : members) {
-      fmt::format_to(std::back_inserter(text), "{}{}",
-                     &member == members.data() ? ": " : ", ", member.name);
+      base::append(text, "{}{}", &member == members.data() ? ": " : ", ",
+                   member.name);
     }
     text += '(';
     std::string_view between;
     const std::span<const Operand> in = program_.in(call);
     const std::size_t shown = in.size() > kMaxInputs ? kMaxInputs : in.size();
     for (const Operand& operand : in.first(shown)) {
-      fmt::format_to(std::back_inserter(text), "{}%{}{}", between,
-                     operand.value.value, format_view(operand));
+      base::append(text, "{}%{}{}", between, operand.value.value,
+                   format_view(operand));
       between = ", ";
     }
     if (shown != in.size()) {
-      fmt::format_to(std::back_inserter(text), ", and {} more",
-                     in.size() - shown);
+      base::append(text, ", and {} more", in.size() - shown);
     }
     return text + ')';
   }
@@ -203,7 +202,7 @@ class Printer {
     const bool is_dense = tensor::is_contiguous(operand.layout);
     std::string text = format_shape(operand.layout.shape);
     if (operand.layout.offset != 0) {
-      fmt::format_to(std::back_inserter(text), "+{}", operand.layout.offset);
+      base::append(text, "+{}", operand.layout.offset);
     }
     return text + (is_dense ? "" : "'");
   }

@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "neap/base/append.hpp"
 #include "neap/report/ledger_rows.hpp"
 
 namespace neap::report {
@@ -117,28 +118,25 @@ std::size_t width_of(std::string_view title) noexcept {
 
 void append_row(std::string& out, std::string_view name, const Line& line,
                 const Columns& columns) {
-  fmt::format_to(std::back_inserter(out), "  {:<{}}", name, columns.name_width);
+  base::append(out, "  {:<{}}", name, columns.name_width);
   for (std::size_t c = 0; c < columns.used.size(); ++c) {
     if (columns.used[c]) {
-      fmt::format_to(std::back_inserter(out), "{:>{}}",
-                     format_bytes_short(line.by_category[c]),
-                     width_of(name_of(static_cast<Category>(c))));
+      base::append(out, "{:>{}}", format_bytes_short(line.by_category[c]),
+                   width_of(name_of(static_cast<Category>(c))));
     }
   }
-  fmt::format_to(std::back_inserter(out), "{:>{}}\n",
-                 format_bytes_short(line.bytes), kNumberWidth);
+  base::append(out, "{:>{}}\n", format_bytes_short(line.bytes), kNumberWidth);
 }
 
 void append_titles(std::string& out, const Columns& columns) {
-  fmt::format_to(std::back_inserter(out), "  {:<{}}", "layer",
-                 columns.name_width);
+  base::append(out, "  {:<{}}", "layer", columns.name_width);
   for (std::size_t c = 0; c < columns.used.size(); ++c) {
     if (columns.used[c]) {
       const std::string_view title = name_of(static_cast<Category>(c));
-      fmt::format_to(std::back_inserter(out), "{:>{}}", title, width_of(title));
+      base::append(out, "{:>{}}", title, width_of(title));
     }
   }
-  fmt::format_to(std::back_inserter(out), "{:>{}}\n", "total", kNumberWidth);
+  base::append(out, "{:>{}}\n", "total", kNumberWidth);
 }
 
 std::string title_of(const Line& line) {

@@ -5,17 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <ostream>
 
+#include "neap/base/append.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/tensor/element.hpp"
 #include "neap/tensor/host_access.hpp"
 
 namespace neap {
 namespace {
-
-using Text = std::back_insert_iterator<std::string>;
 
 // The positions of an axis that are printed, and where the gap is.
 struct Kept {
@@ -36,7 +34,7 @@ class Printer {
   std::string text() {
     std::string out;
     if (view_.shape.rank() == 0) {
-      write(std::back_inserter(out), 0, 0);
+      write(out, 0, 0);
       return out;
     }
     print_axes(out);
@@ -130,21 +128,21 @@ class Printer {
     std::string one;
     for_each_printed([&](std::int64_t offset) {
       one.clear();
-      write(std::back_inserter(one), offset, 0);
+      write(one, offset, 0);
       width_ = std::max(width_, static_cast<int>(one.size()));
     });
   }
 
-  void write(Text out, std::int64_t offset, int width) const {
+  void write(std::string& out, std::int64_t offset, int width) const {
     tensor::with_type(view_.dtype, [&]<class T>(T*) {
       const T value = view_.as<T>()[offset];
       if constexpr (std::is_same_v<T, bool>) {
-        fmt::format_to(out, "{:>{}}", value ? "True" : "False", width);
+        base::append(out, "{:>{}}", value ? "True" : "False", width);
       } else if constexpr (std::is_integral_v<T>) {
-        fmt::format_to(out, "{:>{}d}", value, width);
+        base::append(out, "{:>{}d}", value, width);
       } else {
-        fmt::format_to(out, "{:>{}}",
-                       number(tensor::element_as_double(view_, offset)), width);
+        base::append(out, "{:>{}}",
+                     number(tensor::element_as_double(view_, offset)), width);
       }
     });
   }
@@ -183,7 +181,7 @@ class Printer {
     const std::int64_t count = extents.element_count();
     out.append(static_cast<std::size_t>(rank), '[');
     for (std::int64_t i = 0; i < count; ++i) {
-      write(std::back_inserter(out), offset_of(at, extents), width_);
+      write(out, offset_of(at, extents), width_);
       advance(at, extents);
       if (i + 1 < count) {
         separate(out, at);

@@ -2,8 +2,9 @@
 // How a checkpoint names what it holds. Of this room alone.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include "neap/base/append.hpp"
 #include "neap/train/module_state.hpp"
 
 namespace neap::train {
@@ -29,7 +30,7 @@ inline constexpr std::string_view kDataFact = "loader.data";
 template <class... Args>
 memory::String text_of(fmt::format_string<Args...> format, Args&&... args) {
   memory::String out;
-  fmt::format_to(std::back_inserter(out), format, std::forward<Args>(args)...);
+  base::append(out, format, std::forward<Args>(args)...);
   return out;
 }
 

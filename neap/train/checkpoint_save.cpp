@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <iterator>
 
+#include "neap/base/append.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/base/version.hpp"
 #include "neap/train/checkpoint.hpp"
@@ -56,7 +56,7 @@ template <class T>
 memory::String figure_of(const T& value) {
   memory::String out;
   out.reserve(kLongestFigure);
-  fmt::format_to(std::back_inserter(out), "{}", value);
+  base::append(out, "{}", value);
   return out;
 }
 

@@ -7,9 +7,9 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <iterator>
 #include <utility>
 
+#include "neap/base/append.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/formats/tensorboard.hpp"
 #include "neap/memory/domain.hpp"
@@ -46,14 +46,17 @@ void append_text(memory::Vector<std::byte>& out, std::string_view text) {
 void append_json_text(memory::Vector<std::byte>& out, std::string_view text) {
   append_text(out, "\"");
   for (const char c : text) {
-    std::array<char, 8> escaped{};
     const bool is_plain =
         c != '"' && c != '\\' && static_cast<unsigned char>(c) >= ' ';
-    const auto end =
-        fmt::format_to_n(escaped.data(), escaped.size(),
-                         fmt::runtime(is_plain ? "{:c}" : "\\u{:04x}"),
-                         static_cast<int>(static_cast<unsigned char>(c)));
-    append_text(out, {escaped.data(), end.size});
+    if (is_plain) {
+      append_text(out, {&c, 1});
+      continue;
+    }
+    std::array<char, 8> escaped{};
+    append_text(out, {escaped.data(),
+                      base::format_into(
+                          escaped, "\\u{:04x}",
+                          static_cast<int>(static_cast<unsigned char>(c)))});
   }
   append_text(out, "\"");
 }
@@ -65,9 +68,8 @@ void append_json_number(memory::Vector<std::byte>& out, const Field& field) {
   }
   // The shortest digits that read back as the same number.
   std::array<char, 32> digits{};
-  const auto end =
-      fmt::format_to_n(digits.data(), digits.size(), "{}", field.value);
-  append_text(out, {digits.data(), end.size});
+  append_text(out,
+              {digits.data(), base::format_into(digits, "{}", field.value)});
 }
 
 void append_line(memory::Vector<std::byte>& out,
