@@ -1,6 +1,9 @@
 # Flags that every target of this project has. -ffp-contract=off is a law:
 # multiply-add is fused only where the source says so by name.
 add_library(neap_options INTERFACE)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # for ccache, with precompiled headers
+  target_compile_options(neap_options INTERFACE -fpch-preprocess)
+endif()
 target_compile_options(neap_options INTERFACE
   -ffp-contract=off -fno-math-errno -ffunction-sections -fdata-sections
   -Wall -Wextra -Wpedantic -Wconversion

@@ -7,6 +7,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 jobs=${NEAP_JOBS:-$(nproc)}
 readonly MOST_UNITS=60  # for clang-tidy, without --all
+readonly COMMANDS=build/lint  # of the build, as clang-tidy takes them
 
 # The commit that changes are counted from; empty when there is none.
 base_commit() {
@@ -53,6 +54,14 @@ existing() {
   done | sort -u
 }
 
+# clang reads no header that g++ compiled beforehand. Without them it also sees
+# what a source uses and does not include.
+write_commands() {
+  mkdir -p "$COMMANDS"
+  sed -E 's/ -Winvalid-pch -include [^ ]*cmake_pch\.hxx//; s/ -fpch-preprocess//' \
+    build/release/compile_commands.json >"$COMMANDS/compile_commands.json"
+}
+
 # Translation units of the build among the files, in their order; a header counts
 # as the source of its name.
 units_of() {
@@ -60,7 +69,7 @@ units_of() {
   for file in "$@"; do
     file=${file%.hpp}
     file=${file%.cpp}.cpp
-    if grep -qF "\"file\": \"$PWD/$file\"" build/release/compile_commands.json
+    if grep -qF "\"file\": \"$PWD/$file\"" "$COMMANDS/compile_commands.json"
     then
       echo "$file"
     fi
@@ -83,7 +92,7 @@ check_format() {
 
 # tidy FILE: prints findings only; clang-tidy's own counts are noise.
 tidy() {
-  local -a options=(-p build/release --quiet)
+  local -a options=(-p "$COMMANDS" --quiet)
   if [[ $1 == *_test.cpp || $1 == *_bench.cpp || $1 == tests/* ]]; then
     options+=('--checks=-clang-analyzer-*,-performance-*')
   fi
@@ -93,6 +102,7 @@ tidy() {
   return "$status"
 }
 export -f tidy
+export COMMANDS
 
 check_tidy() {
   printf '%s\0' "${units[@]}" |
@@ -102,6 +112,7 @@ check_tidy() {
 main() {
   local -a files units changed failed=()
   local of=""
+  write_commands
   if [[ ${1:-} == --all ]]; then
     mapfile -t files < <(sources | existing)
     mapfile -t units < <(units_of "${files[@]}")
