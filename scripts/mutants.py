@@ -96,8 +96,17 @@ def known_reasons():
     for line in (ROOT / KNOWN).read_text().splitlines():
         if line and not line.startswith("#"):
             key, _, reason = line.rpartition(" | ")
+            expect_line(key)
             reasons[key] = reason
     return reasons
+
+
+def expect_line(key):
+    """Ends where the source has no such line any more."""
+    path, _, rest = key.partition(" | ")
+    lines = {line.strip() for line in (ROOT / path).read_text().splitlines()}
+    if not any(rest.startswith(f"{line} | ") for line in lines if line):
+        raise SystemExit(f"{KNOWN}: {path} has no such line: {rest}")
 
 
 def limit_memory():

@@ -36,6 +36,13 @@ TEST_F(ArenaTest, GivesBytesInOrderAndAligned) {
   EXPECT_EQ(arena.take(0, 1) - a, 90);
 }
 
+TEST_F(ArenaTest, GivesNothingAtItsVeryEnd) {
+  Arena arena(128, tag_, *domain_);
+  std::byte* a = arena.take(100);
+  EXPECT_EQ(arena.take(0, 64) - a, 128);
+  EXPECT_EQ(arena.used(), 128);
+}
+
 TEST_F(ArenaTest, RefusesWhatDoesNotFitAndStaysAsBefore) {
   Arena arena(100, tag_, *domain_);
   arena.take(60);

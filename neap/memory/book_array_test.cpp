@@ -36,6 +36,13 @@ TEST(BookArrayTest, StaysAsItIsWhereTheSystemRefuses) {
   EXPECT_EQ(array[9], 7U);
 }
 
+TEST(BookIndexTest, SaysWhereTheSystemRefuses) {
+  SystemPages pages;
+  BookIndex index(pages);
+  EXPECT_FALSE(index.reserve(std::size_t{1} << 50U, [](auto) {}));
+  EXPECT_EQ(pages.held(), 0);
+}
+
 TEST(BookArrayTest, GivesItsPagesBack) {
   SystemPages pages;
   {

@@ -238,6 +238,9 @@ TEST(DomainTest, AllocatesInASpaceOfItsOwnBackend) {
   EXPECT_FALSE(domain->has_space(SpaceId{2}));
   EXPECT_THROW(domain->add_space(SpaceId{1}, std::make_unique<SystemBackend>()),
                ValueError);
+  EXPECT_THROW(
+      domain->add_space(SpaceId{kMaxSpaces}, std::make_unique<SystemBackend>()),
+      ValueError);
   Tag there = tag();
   there.space = SpaceId{1};
   const Block block = domain->allocate(100, there);

@@ -33,6 +33,13 @@ TEST(ExternalRoomTest, EndsWithTheBudgetToTheByte) {
   domain->release(block);
 }
 
+TEST(ExternalRoomTest, HoldsNothingInAFullBudget) {
+  const auto domain = Domain::create();
+  domain->set_budget(domain->stats().held + base::external_bytes());
+  EXPECT_NO_THROW(expect_external_room(0, kTag, *domain));
+  EXPECT_THROW(expect_external_room(1, kTag, *domain), OutOfMemory);
+}
+
 TEST(ExternalRoomTest, IsMadeByGivingIdlePagesBack) {
   const auto domain = Domain::create({.host = HostAllocator::kPooled});
   domain->release(domain->allocate(kMiB, kTag));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "neap/base/sanitizer.hpp"
 
@@ -36,14 +37,9 @@ bool wants_system(HostAllocator host) noexcept {
   if (host != HostAllocator::kAuto) {
     return host == HostAllocator::kSystem;
   }
-  const char* chosen = std::getenv("NEAP_ALLOCATOR");
-  if (chosen != nullptr && std::strcmp(chosen, "system") == 0) {
-    return true;
-  }
-  if (chosen != nullptr && std::strcmp(chosen, "pooled") == 0) {
-    return false;
-  }
-  return base::kAddressSanitizer;
+  const char* variable = std::getenv("NEAP_ALLOCATOR");
+  const std::string_view chosen = variable != nullptr ? variable : "";
+  return chosen == "system" || (base::kAddressSanitizer && chosen != "pooled");
 }
 
 }  // namespace
@@ -108,7 +104,7 @@ void PooledBackend::release(void* block, Bytes size, Bytes alignment) noexcept {
   }
   if (idle() > idle_limit_) {
     slab_pages_.shrink_idle(std::max<Bytes>(idle_limit_ - pages_.idle(), 0));
-    pages_.shrink_idle(std::max<Bytes>(idle_limit_ - slab_pages_.idle(), 0));
+    pages_.shrink_idle(idle_limit_);  // more than that, and no slab is idle
   }
 }
 

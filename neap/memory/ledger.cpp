@@ -33,7 +33,7 @@ BucketId Ledger::find(const Tag& tag) const noexcept {
 
 // Rows that open() wants to have room for.
 std::uint32_t Ledger::growth_target() const noexcept {
-  return std::max(used_ + (may_grow() ? 1U : 0U), kFoldRows + 1);
+  return used_ + 1;
 }
 
 Bytes Ledger::growth_for(const Tag& tag) noexcept {

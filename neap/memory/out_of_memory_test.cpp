@@ -34,6 +34,19 @@ TEST(OutOfMemoryTest, SaysWhatWasAskedByWhomAndWhatThereIs) {
       "MiB (5 000 000 B)");
 }
 
+TEST(OutOfMemoryTest, GroupsDigitsFromAThousandOn) {
+  OutOfMemory::Details d = details();
+  d.requested = 999'000;
+  d.held = 1024;
+  d.live = 999'999;
+  d.peak = 1'000'000;
+  const std::string text = OutOfMemory(d).what();
+  EXPECT_NE(text.find("975.6 KiB (999 000 B) asked"), text.npos) << text;
+  EXPECT_NE(text.find("live 976.6 KiB (999 999 B)"), text.npos) << text;
+  EXPECT_NE(text.find("held 1.0 KiB (1 024 B)"), text.npos) << text;
+  EXPECT_NE(text.find("peak 976.6 KiB (1 000 000 B)"), text.npos) << text;
+}
+
 TEST(OutOfMemoryTest, NamesOwnersOfOneLetter) {
   OutOfMemory::Details d = details();
   memory::copy_path("w", d.owner);

@@ -115,6 +115,19 @@ TEST(OwnerBookTest, ListsTheLargestHoldersFirst) {
   EXPECT_STREQ(largest[2].owner.data(), "a");
 }
 
+TEST(OwnerBookTest, ListsNoHolderOfNothing) {
+  SystemPages pages;
+  OwnerBook book(pages);
+  const OwnerId a = intern(book, "a");
+  intern(book, "b");
+  book.add({.category = Category::kData, .owner = a, .site = {}}, 10);
+  std::array<OutOfMemory::Holder, 3> largest;
+  book.largest(largest);
+  EXPECT_EQ(largest[0].bytes, 10);
+  EXPECT_STREQ(largest[1].owner.data(), "");
+  EXPECT_STREQ(largest[2].owner.data(), "");
+}
+
 TEST(OwnerBookTest, CutsLongPathsToFit) {
   std::array<char, 64> text{};
   copy_path(std::string(100, 'x'), text);

@@ -5,9 +5,9 @@
 
 #include <array>
 #include <charconv>
-#include <iterator>
 #include <optional>
 
+#include "neap/base/append.hpp"
 #include "neap/base/shown.hpp"
 
 namespace neap::planner {
@@ -271,9 +271,8 @@ memory::String to_csv(const Problem& problem) {
   memory::String out("id,lower,upper,size,alignment,fixed,alias_of,alias_at\n");
   for (std::size_t i = 0; i < problem.buffers.size(); ++i) {
     const Buffer& b = problem.buffers[i];
-    fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{}\n", i,
-                   b.lower, b.upper, b.size, b.alignment, b.fixed, b.alias_of,
-                   b.alias_at);
+    base::append(out, "{},{},{},{},{},{},{},{}\n", i, b.lower, b.upper, b.size,
+                 b.alignment, b.fixed, b.alias_of, b.alias_at);
   }
   return out;
 }

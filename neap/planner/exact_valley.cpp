@@ -74,7 +74,7 @@ ValleyFinder::Answer ValleyFinder::find(const Style& style, Valley& valley,
   double best = std::numeric_limits<double>::max();
   std::int64_t lowest = kNoLimit;
   Answer answer = Answer::kDone;
-  Range run{0, 0};
+  Range run{};
   std::size_t looked = 0;
   for (std::int32_t s = 0; s < count && looked < kMostLooks; s = run.end) {
     run = {s, end_of_run(s)};

@@ -50,6 +50,12 @@ TEST(LowerBoundTest, RoundsAllButTheTopmostUpToTheCommonAlignment) {
   EXPECT_EQ(lower_bound(problem).height, 36);
 }
 
+TEST(LowerBoundTest, IsNothingForBuffersWithoutRoom) {
+  Problem problem;
+  problem.buffers = {{.upper = 1, .size = 0, .alignment = 16}};
+  EXPECT_EQ(lower_bound(problem).height, 0);
+}
+
 TEST(LowerBoundTest, SeesTheEndOfAFixedBuffer) {
   Problem problem;
   problem.buffers = {{.upper = 1, .size = 10, .fixed = 90},

@@ -32,17 +32,8 @@ TEST(PagedTest, ReachesTheLowerBoundOfEveryProblem) {
   EXPECT_GT(views, 0U);
 }
 
-// Seven buffers of which never more than six pages live, and which no plan puts
-// into less than seven.
 TEST(PagedTest, ReachesABoundThatNoPlanReaches) {
-  Problem problem;
-  problem.buffers = {{.lower = 0, .upper = 2, .size = 2 * 64},
-                     {.lower = 0, .upper = 1, .size = 4 * 64},
-                     {.lower = 1, .upper = 4, .size = 1 * 64},
-                     {.lower = 1, .upper = 3, .size = 3 * 64},
-                     {.lower = 2, .upper = 6, .size = 1 * 64},
-                     {.lower = 3, .upper = 8, .size = 4 * 64},
-                     {.lower = 6, .upper = 8, .size = 2 * 64}};
+  const Problem problem = seven_over_six();
   const Solution best = solve(problem);
   EXPECT_TRUE(best.is_proven);
   EXPECT_EQ(best.height, 7 * 64);
@@ -50,6 +41,20 @@ TEST(PagedTest, ReachesABoundThatNoPlanReaches) {
   EXPECT_EQ(paging.pages, 6);
   EXPECT_FALSE(paging.views.empty());
   EXPECT_TRUE(validate(problem, paging).is_good());
+}
+
+TEST(PagedTest, PlansASinglePage) {
+  Problem problem;
+  problem.buffers = {{.lower = 0, .upper = 2, .size = 16},
+                     {.lower = 2, .upper = 3, .size = 16}};
+  const Paging paging = assign_pages(problem, 16);
+  EXPECT_EQ(paging.pages, 1);
+  EXPECT_TRUE(validate(problem, paging).is_good());
+}
+
+TEST(PagedTest, PlansPagesOfOneUnit) {
+  const Problem problem = random_problem(3, {.buffers = 20, .largest = 9});
+  EXPECT_TRUE(validate(problem, assign_pages(problem, 1)).is_good());
 }
 
 TEST(PagedTest, ScattersPagesWhereItIsAskedTo) {

@@ -40,6 +40,17 @@ TEST(ProblemTest, AcceptsACapacityOfNothing) {
   EXPECT_EQ(complaint_about(of({}, -1)), "plan: the capacity -1 is negative");
 }
 
+TEST(ProblemTest, AcceptsSumsThat64BitsHold) {
+  EXPECT_EQ(complaint_about(of({{.upper = 1, .size = kNoLimit - 2}})), "");
+  const std::string refusal =
+      "plan: the sizes add up to more than 64 bits hold";
+  EXPECT_EQ(complaint_about(of({{.upper = 1, .size = kNoLimit - 1}})), refusal);
+  // What is fixed may lie below all the others, or beside them.
+  EXPECT_EQ(
+      complaint_about(of({{.upper = 1, .size = kNoLimit / 2 + 1, .fixed = 0}})),
+      refusal);
+}
+
 TEST(ProblemTest, NamesTheBufferThatIsWrong) {
   const Buffer good = {.lower = 0, .upper = 1, .size = 8};
   const auto second = [&](Buffer b) { return complaint_about(of({good, b})); };

@@ -32,6 +32,20 @@ inline Problem random_problem(std::uint32_t seed, const RandomShape& shape) {
   return problem;
 }
 
+/// Seven buffers of which never more than six pages of 64 live, and which no
+/// plan puts into less than seven.
+inline Problem seven_over_six() {
+  Problem problem;
+  problem.buffers = {{.lower = 0, .upper = 2, .size = 2 * 64},
+                     {.lower = 0, .upper = 1, .size = 4 * 64},
+                     {.lower = 1, .upper = 4, .size = 1 * 64},
+                     {.lower = 1, .upper = 3, .size = 3 * 64},
+                     {.lower = 2, .upper = 6, .size = 1 * 64},
+                     {.lower = 3, .upper = 8, .size = 4 * 64},
+                     {.lower = 6, .upper = 8, .size = 2 * 64}};
+  return problem;
+}
+
 /// The lifetimes of a training step of `layers` layers: what forward keeps goes
 /// in the reverse order in backward, beside short-lived temporaries and
 /// gradients that live to the end when `keeps_gradients`.

@@ -279,6 +279,19 @@ const base::DigestRow kRows[] = {
        add(digest, solve(recomputation_problem(1, 300, 40), {.work = 600'000}));
      },
      0x1522B76DB9284C2A},
+    {"SolveOfLongLived",  // too long for the exact solver's tables
+     [](Digest& digest) {
+       Problem problem = random_problem(1, {.buffers = 2400,
+                                            .instants = 3000,
+                                            .longest = 2000,
+                                            .largest = 1000});
+       for (std::size_t i = 0; i < problem.buffers.size(); i += 2) {
+         Buffer& b = problem.buffers[i];
+         b.upper = b.lower + 1 + static_cast<std::int64_t>(i % 50);
+       }
+       add(digest, solve(problem, {.work = 1'000'000}));
+     },
+     0x0F8C948D41E14FF4},
     {"Pages",
      [](Digest& digest) {
        for_seeds(20, [&](std::uint32_t seed) {

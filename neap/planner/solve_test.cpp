@@ -58,6 +58,16 @@ TEST(SolveTest, SaysThatNoneFits) {
   EXPECT_EQ(solution.lower_bound, 12);
 }
 
+// The sums fit, no plan does: what is proven is more than the capacity.
+TEST(SolveTest, SaysThatNoneFitsThoughTheSumsDo) {
+  Problem problem = seven_over_six();
+  problem.capacity = 6 * 64 + 32;
+  const Solution solution = solve(problem);
+  EXPECT_TRUE(solution.offsets.empty());
+  EXPECT_TRUE(solution.is_proven);
+  EXPECT_EQ(solution.lower_bound, problem.capacity + 1);
+}
+
 TEST(SolveTest, SaysThatFixedBuffersOverlap) {
   Problem problem;
   problem.buffers = {{.upper = 2, .size = 6, .fixed = 0},

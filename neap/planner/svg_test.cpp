@@ -14,9 +14,10 @@ TEST(SvgTest, DrawsARectangleForEachBufferThatTakesRoom) {
   Problem problem;
   problem.buffers = {{.lower = 10, .upper = 15, .size = 30},
                      {.lower = 10, .upper = 20, .size = 0},
-                     {.lower = 15, .upper = 20, .size = 60}};
+                     {.lower = 15, .upper = 20, .size = 60},
+                     {.lower = 11, .upper = 12, .size = 5, .alias_of = 0}};
   Solution solution;
-  solution.offsets = {30, 0, 0};
+  solution.offsets = {30, 0, 0, 30};
   solution.height = 60;
   const memory::String svg = to_svg(problem, solution);
   EXPECT_THAT(svg, HasSubstr("<rect x=\"0.00\" y=\"0.00\" width=\"500.00\" "
@@ -25,6 +26,7 @@ TEST(SvgTest, DrawsARectangleForEachBufferThatTakesRoom) {
                              "height=\"600.00\""));
   EXPECT_THAT(svg, HasSubstr("0: [10, 15), size 30, offset 30"));
   EXPECT_THAT(svg, Not(HasSubstr("<title>1:")));
+  EXPECT_THAT(svg, Not(HasSubstr("<title>3:")));  // inside buffer 0
 }
 
 TEST(SvgTest, DrawsNothing) {

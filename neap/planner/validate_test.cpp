@@ -66,6 +66,15 @@ TEST(ValidateTest, NamesEachWayToBeWrong) {
             Fault::kCapacity);
 }
 
+TEST(ValidateTest, KnowsABufferFixedAtZero) {
+  Problem problem;
+  problem.buffers = {{.upper = 1, .size = 4, .fixed = 0}};
+  Solution solution;
+  solution.offsets = {4};
+  solution.height = 8;
+  EXPECT_EQ(validate(problem, solution).fault, Fault::kFixed);
+}
+
 TEST(ValidateTest, NamesTheTwoThatOverlap) {
   Solution solution = good();
   solution.offsets[0] = 1;
@@ -82,6 +91,17 @@ TEST(ValidateTest, KeepsABufferAliveAsLongAsItsAlias) {
   EXPECT_EQ(verdict.fault, Fault::kOverlap);
   EXPECT_EQ(verdict.first, 1);
   EXPECT_EQ(verdict.second, 4);
+}
+
+TEST(ValidateTest, KeepsTheFirstBufferAliveAsLongAsItsAlias) {
+  Problem problem;
+  problem.buffers = {{.lower = 0, .upper = 2, .size = 4},
+                     {.lower = 3, .upper = 6, .size = 4, .alias_of = 0},
+                     {.lower = 4, .upper = 5, .size = 4}};
+  Solution solution;
+  solution.offsets = {0, 0, 0};
+  solution.height = 4;
+  EXPECT_EQ(validate(problem, solution).fault, Fault::kOverlap);
 }
 
 TEST(ValidateTest, LetsEmptyBuffersLieAnywhere) {

@@ -88,6 +88,7 @@ TEST_F(ScopeStatsTest, TwoCompositesMayShareAPart) {
   }
   EXPECT_EQ(scope_stats().live, before);
   EXPECT_EQ(scope_stats().growth(), 0);
+  EXPECT_EQ(scope_stats().growth_bytes(), 0);
 }
 
 // --- statistics ---

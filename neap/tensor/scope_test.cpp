@@ -101,7 +101,11 @@ TEST_F(ScopeTest, KeepHandsTheResultOut) {
     Scope scope;
     const Tensor scratch = zeros({100});
     const Tensor y = ones({2});
-    return scope.keep(y);
+    EXPECT_FALSE(scope.keeps(y.scope_member()));
+    scope.keep(y);
+    EXPECT_TRUE(scope.keeps(y.scope_member()));
+    EXPECT_FALSE(scope.keeps(scratch.scope_member()));
+    return y;
   };
   const Tensor y = make();
   EXPECT_EQ(y.at({1}), 1.0);
