@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Format, clang-tidy, layers, doors, sizes and docs. Looks at the files that differ from
+# Format, clang-tidy, layers, doors, sizes, docs and messages of commits. Looks at the files that differ from
 # origin/main (or from the commit before), or with --all at every file. clang-tidy
 # takes some seconds a file: of a change that is larger it sees the files that
 # changed most. Needs a configured build/release; ./dev lint sees to that.
@@ -111,7 +111,7 @@ check_tidy() {
 
 main() {
   local -a files units changed failed=()
-  local of=""
+  local of="" base
   write_commands
   if [[ ${1:-} == --all ]]; then
     mapfile -t files < <(sources | existing)
@@ -137,6 +137,8 @@ main() {
   step "noexcept" scripts/check_noexcept.py
   step "sizes" scripts/check_sizes.py
   step "docs" scripts/check_docs.py
+  base=$(base_commit)
+  if [[ -n $base ]]; then step "commits" scripts/check_commits.py "$base"; fi
   if ((${#failed[@]})); then
     printf 'lint: failed: %s\n' "${failed[@]}" >&2
     exit 1
