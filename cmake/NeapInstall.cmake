@@ -1,5 +1,5 @@
-# One library of all rooms, neap::neap: static, or shared with
-# BUILD_SHARED_LIBS. Installed with its headers, a CMake package and neap.pc.
+# One library of all rooms, neap::neap: static, or shared with BUILD_SHARED_LIBS.
+# Installed with its public headers, a CMake package and neap.pc.
 include(CMakePackageConfigHelpers)
 
 get_property(rooms GLOBAL PROPERTY NEAP_ROOMS)
@@ -36,22 +36,19 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/neap/neap.hpp")
   file(MAKE_DIRECTORY "${NEAP_WALLS}/umbrella/neap")
   file(CREATE_LINK "${PROJECT_SOURCE_DIR}/neap/neap.hpp"
     "${NEAP_WALLS}/umbrella/neap/neap.hpp" SYMBOLIC)
-  install(FILES "${PROJECT_SOURCE_DIR}/neap/neap.hpp"
-    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/neap")
 endif()
-foreach(room IN LISTS rooms)
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/neap/${room}"
-    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/neap"
-    FILES_MATCHING PATTERN "*.hpp" PATTERN "*.inc"
-    PATTERN "*figures.inc" EXCLUDE PATTERN "*_for_test.hpp" EXCLUDE)
+# scripts/check_public_headers.py makes the list.
+file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/public_headers.txt" public_headers)
+foreach(header IN LISTS public_headers)
+  get_filename_component(folder "${header}" DIRECTORY)
+  install(FILES "${PROJECT_SOURCE_DIR}/${header}"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/${folder}")
 endforeach()
 
 set(cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/neap")
 install(TARGETS neap EXPORT neapTargets
   INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(EXPORT neapTargets NAMESPACE neap:: DESTINATION "${cmake_dir}")
-configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/neapConfig.cmake.in"
-  "${PROJECT_BINARY_DIR}/neapConfig.cmake" INSTALL_DESTINATION "${cmake_dir}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/neapConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/neapConfig.cmake"
@@ -74,9 +71,13 @@ list(JOIN pc_requires ", " pc_requires)
 get_target_property(neap_type neap TYPE)
 if(neap_type STREQUAL "STATIC_LIBRARY")
   set(pc_requires_field "Requires")
+  set(neap_is_static ON)
 else()
   set(pc_requires_field "Requires.private")
+  set(neap_is_static OFF)
 endif()
+configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/neapConfig.cmake.in"
+  "${PROJECT_BINARY_DIR}/neapConfig.cmake" INSTALL_DESTINATION "${cmake_dir}")
 set(pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 file(RELATIVE_PATH pc_up "/${pc_dir}" "/")
 string(REGEX REPLACE "/$" "" pc_up "${pc_up}")

@@ -135,6 +135,7 @@ main() {
   step "doors" scripts/check_doors.py
   step "surroundings" scripts/check_surroundings.py
   step "noexcept" scripts/check_noexcept.py
+  step "public headers" scripts/check_public_headers.py
   step "sizes" scripts/check_sizes.py
   step "docs" scripts/check_docs.py
   base=$(base_commit)
