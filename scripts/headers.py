@@ -55,7 +55,7 @@ class Function:
         self.comment = " ".join(line.strip().removeprefix("///").strip()
                                 for line in comment.splitlines())
         tensors = [part for part in split(parameters)
-                   if re.search(r"\b(?:Operand|Tensor)\b", part)]
+                   if re.search(r"\b(?:Operand|Tensor|TensorOperand)\b", part)]
         self.operands = [PARAMETER.search(part).group(1) for part in tensors]
         # The last one stands for any number.
         self.takes_many = bool(tensors) and "<" in tensors[-1]

@@ -1,8 +1,11 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Operand: how an op's public function takes an argument. It converts from a
 // tensor or a plain number, notes the call site, and knows whether it was given
-// a temporary (which the op may take over when nothing else needs it).
+// a temporary (which the op may take over when nothing else needs it). An op of
+// one tensor takes a TensorOperand, which is never a number.
 #pragma once
+
+#include <utility>
 
 #include "neap/tensor/number.hpp"
 #include "neap/tensor/tensor.hpp"
@@ -38,6 +41,24 @@ class Operand {
   Tensor* temporary_ = nullptr;
   double number_ = 0.0;
   CallSite site_;
+};
+
+/// exp(2.0) does not compile: a number's exponential is std::exp's business.
+class TensorOperand : public Operand {
+ public:
+  // Implicit on purpose: exp(x).
+  // NOLINTBEGIN(google-explicit-constructor)
+  TensorOperand(const Tensor& tensor, CallSite site = CallSite::here()) noexcept
+      : Operand(tensor, site) {}
+  TensorOperand(Tensor& tensor, CallSite site = CallSite::here()) noexcept
+      : Operand(tensor, site) {}
+  TensorOperand(Tensor&& tensor, CallSite site = CallSite::here()) noexcept
+      : Operand(std::move(tensor), site) {}
+  /// What a rule is given; the op refuses a number.
+  TensorOperand(const Operand& operand) noexcept : Operand(operand) {}
+  template <tensor::PlainNumber T>
+  TensorOperand(T number) = delete;
+  // NOLINTEND(google-explicit-constructor)
 };
 
 }  // namespace neap

@@ -342,10 +342,21 @@ TEST(OpsTest, RefusesLabelsOutOfRange) {
   EXPECT_THROW(one_hot(bad, 4), ValueError);
 }
 
+template <class T>
+concept TakenByOpsOfOneTensor = requires(T x) {
+  exp(x);
+  reshape(x, {1});
+  sum(x, {0});
+};
+static_assert(TakenByOpsOfOneTensor<Tensor>);
+static_assert(TakenByOpsOfOneTensor<Operand>);
+static_assert(!TakenByOpsOfOneTensor<int>);
+static_assert(!TakenByOpsOfOneTensor<double>);
+
 TEST(OpsTest, RefusesPlainNumbersAlone) {
   EXPECT_THROW(add(1, 2), DTypeError);
-  EXPECT_THROW(relu(1), DTypeError);
-  EXPECT_THROW(reshape(1, {1}), DTypeError);
+  EXPECT_THROW(relu(Operand(1)), DTypeError);
+  EXPECT_THROW(reshape(Operand(1), {1}), DTypeError);
 }
 
 TEST(OpsTest, TakesOverATemporary) {

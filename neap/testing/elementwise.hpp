@@ -26,7 +26,7 @@ struct UnaryOp {
 
   std::string name{};
   const graph::Op* op = nullptr;
-  Tensor (*fn)(const Operand&) = nullptr;
+  Tensor (*fn)(const TensorOperand&) = nullptr;
   double (*reference)(double) = nullptr;
   InputSpec domain{};
   bool takes_integers = false;  // else integers must throw DTypeError

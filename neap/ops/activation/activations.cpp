@@ -179,33 +179,33 @@ Tensor gelu_tanh_grad(const Operand& g, const Operand& x) {
 
 }  // namespace ops
 
-Tensor sigmoid(const Operand& x) {
+Tensor sigmoid(const TensorOperand& x) {
   return graph::apply(ops::kSigmoid, {x});
 }
 
-Tensor tanh(const Operand& x) {
+Tensor tanh(const TensorOperand& x) {
   return graph::apply(ops::kTanh, {x});
 }
 
-Tensor log_sigmoid(const Operand& x) {
+Tensor log_sigmoid(const TensorOperand& x) {
   return graph::apply(ops::kLogSigmoid, {x});
 }
 
-Tensor silu(const Operand& x) {
+Tensor silu(const TensorOperand& x) {
   return graph::apply(ops::kSilu, {x});
 }
 
-Tensor mish(const Operand& x) {
+Tensor mish(const TensorOperand& x) {
   return graph::apply(ops::kMish, {x});
 }
 
-Tensor softsign(const Operand& x) {
+Tensor softsign(const TensorOperand& x) {
   const ops::AtSite here(x);
   const Tensor& value = ops::tensor_of("softsign", x);
   return div(value, add(abs(value), 1));
 }
 
-Tensor gelu(const Operand& x, GeluForm form) {
+Tensor gelu(const TensorOperand& x, GeluForm form) {
   return graph::apply(form == GeluForm::kExact ? ops::kGelu : ops::kGeluTanh,
                       {x});
 }

@@ -18,29 +18,29 @@ NEAP_API extern const graph::Op kGeluTanh;
 }  // namespace ops
 
 /// Logistic function; f32, f64.
-NEAP_API Tensor sigmoid(const Operand& x);
+NEAP_API Tensor sigmoid(const TensorOperand& x);
 
 /// Hyperbolic tangent; f32, f64.
-NEAP_API Tensor tanh(const Operand& x);
+NEAP_API Tensor tanh(const TensorOperand& x);
 
 /// ln(sigmoid(x)), without overflow and with its small values; f32, f64. Keeps
 /// the result for the derivative.
-NEAP_API Tensor log_sigmoid(const Operand& x);
+NEAP_API Tensor log_sigmoid(const TensorOperand& x);
 
 /// x / (1 + |x|); f32, f64. The derivative at 0 is 1.
-NEAP_API Tensor softsign(const Operand& x);
+NEAP_API Tensor softsign(const TensorOperand& x);
 
 /// x sigmoid(x), also named swish; f32, f64. Keeps x for the derivative.
-NEAP_API Tensor silu(const Operand& x);
+NEAP_API Tensor silu(const TensorOperand& x);
 
 /// x tanh(softplus(x)); f32, f64. Keeps x for the derivative.
-NEAP_API Tensor mish(const Operand& x);
+NEAP_API Tensor mish(const TensorOperand& x);
 
 enum class GeluForm : std::uint8_t { kExact, kTanh };
 
 /// x times the share of a normal distribution below x, or nearly that by tanh
 /// (PyTorch's approximate='tanh'; Hendrycks and Gimpel, 2016); f32, f64. Keeps
 /// x for the derivative.
-NEAP_API Tensor gelu(const Operand& x, GeluForm form = GeluForm::kExact);
+NEAP_API Tensor gelu(const TensorOperand& x, GeluForm form = GeluForm::kExact);
 
 }  // namespace neap

@@ -63,7 +63,7 @@ std::vector<OpTable> activations_unary() {
                  {kNaN, kNaN}}},
       {.name = "gelu",
        .op = &ops::kGelu,
-       .fn = [](const Operand& x) { return gelu(x); },
+       .fn = [](const TensorOperand& x) { return gelu(x); },
        .reference =
            [](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); },
        .domain = uniform({}, -3, 3),
@@ -75,7 +75,7 @@ std::vector<OpTable> activations_unary() {
                  {kNaN, kNaN}}},
       {.name = "gelu_tanh",
        .op = &ops::kGeluTanh,
-       .fn = [](const Operand& x) { return gelu(x, GeluForm::kTanh); },
+       .fn = [](const TensorOperand& x) { return gelu(x, GeluForm::kTanh); },
        .reference =
            [](double x) {
              const double u = std::sqrt(2.0 / kPi) * (x + 0.044715 * x * x * x);

@@ -113,14 +113,14 @@ Tensor softplus_grad(const Operand& g, const Operand& x,
 
 }  // namespace ops
 
-Tensor elu(const Operand& x, double alpha) {
+Tensor elu(const TensorOperand& x, double alpha) {
   if (!(alpha >= 0.0)) {
     base::raise<ValueError>("elu: alpha is {}, expected alpha >= 0", alpha);
   }
   return graph::apply(ops::kElu, {x}, ops::EluAttrs{alpha});
 }
 
-Tensor softplus(const Operand& x, double beta, double threshold) {
+Tensor softplus(const TensorOperand& x, double beta, double threshold) {
   if (!(beta > 0.0)) {
     base::raise<ValueError>("softplus: beta is {}, expected beta > 0", beta);
   }

@@ -15,12 +15,12 @@ NEAP_API extern const graph::Op kSoftplus;
 /// x where x > 0, else alpha (e^x - 1) (Clevert et al., ICLR 2016); f32, f64.
 /// The derivative at 0 is alpha. Keeps the result for it.
 /// THROWS: ValueError unless alpha >= 0.
-NEAP_API Tensor elu(const Operand& x, double alpha = 1.0);
+NEAP_API Tensor elu(const TensorOperand& x, double alpha = 1.0);
 
 /// ln(1 + e^(beta x)) / beta, and x itself where beta x > threshold; f32, f64.
 /// Keeps x for the derivative, which is sigmoid(beta x), and 1 there.
 /// THROWS: ValueError unless beta > 0.
-NEAP_API Tensor softplus(const Operand& x, double beta = 1.0,
+NEAP_API Tensor softplus(const TensorOperand& x, double beta = 1.0,
                          double threshold = 20.0);
 
 }  // namespace neap

@@ -16,7 +16,7 @@ OpTable elu_table() {
   OpTable table = unary_table(
       {.name = "elu",
        .op = &ops::kElu,
-       .fn = [](const Operand& x) { return elu(x); },
+       .fn = [](const TensorOperand& x) { return elu(x); },
        .reference = [](double x) { return x > 0.0 ? x : std::expm1(x); },
        .domain = away_from({}, {0.0})});
   OpRow scaled = table.rows[0];
@@ -44,7 +44,7 @@ OpTable softplus_table() {
   OpTable table = unary_table(
       {.name = "softplus",
        .op = &ops::kSoftplus,
-       .fn = [](const Operand& x) { return softplus(x); },
+       .fn = [](const TensorOperand& x) { return softplus(x); },
        .reference = [](double x) { return std::log1p(std::exp(x)); },
        .domain = uniform({}, -3, 3)});
   InputSpec around = uniform({3, 5}, -3, 3);

@@ -136,14 +136,14 @@ Tensor relu_grad(const Operand& g, const Operand& bits, double slope) {
 
 }  // namespace ops
 
-Tensor relu(const Operand& x) {
+Tensor relu(const TensorOperand& x) {
   if (ops::will_be_recorded(ops::tensor_of("relu", x))) {
     return ops::relu_bits(x, 0.0);
   }
   return graph::apply(ops::kRelu, {x});
 }
 
-Tensor leaky_relu(const Operand& x, double negative_slope) {
+Tensor leaky_relu(const TensorOperand& x, double negative_slope) {
   const Tensor& value = ops::tensor_of("leaky_relu", x);
   if (negative_slope == 0.0) {
     return relu(x);

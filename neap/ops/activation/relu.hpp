@@ -16,11 +16,12 @@ NEAP_API extern const graph::Op kReluGrad;
 /// max(x, 0); f32, f64. NaN stays. The derivative at 0 is 0, at NaN it is 1 (as
 /// in PyTorch). Keeps one bit an element for
 /// it, neither x nor the result.
-NEAP_API Tensor relu(const Operand& x);
+NEAP_API Tensor relu(const TensorOperand& x);
 
 /// x where x > 0, else negative_slope x; f32, f64. The derivative at 0 is
 /// negative_slope. Keeps one bit an element for it. A slope of 0 is relu.
-NEAP_API Tensor leaky_relu(const Operand& x, double negative_slope = 0.01);
+NEAP_API Tensor leaky_relu(const TensorOperand& x,
+                           double negative_slope = 0.01);
 
 namespace ops {
 

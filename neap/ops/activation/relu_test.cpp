@@ -53,7 +53,7 @@ OpTable leaky_relu_table() {
   OpTable table =
       unary_table({.name = "leaky_relu",
                    .op = &ops::kLeakyRelu,
-                   .fn = [](const Operand& x) { return leaky_relu(x); },
+                   .fn = [](const TensorOperand& x) { return leaky_relu(x); },
                    .reference = usual,
                    .domain = away_from({}, {0.0})});
   // The plain form, recorded too: leaky_relu() itself never does that.
@@ -80,11 +80,11 @@ OpTable leaky_relu_table() {
 
 const Listed kLeakyReluListed(leaky_relu_table);
 
-Tensor as_relu(const Operand& x) {
+Tensor as_relu(const TensorOperand& x) {
   return ops::relu_bits(x, 0.0);
 }
 
-Tensor as_leaky(const Operand& x) {
+Tensor as_leaky(const TensorOperand& x) {
   return ops::relu_bits(x, 0.25);
 }
 

@@ -66,15 +66,16 @@ Tensor average(std::string_view op, const Operand& x,
 }  // namespace
 }  // namespace ops
 
-Tensor avg_pool2d(const Operand& x, const AvgPoolOptions<2>& options) {
+Tensor avg_pool2d(const TensorOperand& x, const AvgPoolOptions<2>& options) {
   return ops::average("avg_pool2d", x, options);
 }
 
-Tensor avg_pool1d(const Operand& x, const AvgPoolOptions<1>& options) {
+Tensor avg_pool1d(const TensorOperand& x, const AvgPoolOptions<1>& options) {
   return ops::average("avg_pool1d", x, options);
 }
 
-Tensor adaptive_avg_pool2d(const Operand& x, const PerAxis<2>& output_size) {
+Tensor adaptive_avg_pool2d(const TensorOperand& x,
+                           const PerAxis<2>& output_size) {
   constexpr const char* kName = "adaptive_avg_pool2d";
   const ops::AtSite here(x);
   const Tensor images = ops::images_of(kName, x, 2);
@@ -91,7 +92,7 @@ Tensor adaptive_avg_pool2d(const Operand& x, const PerAxis<2>& output_size) {
       x.tensor(), 2);
 }
 
-Tensor adaptive_avg_pool1d(const Operand& x, std::int64_t output_size) {
+Tensor adaptive_avg_pool1d(const TensorOperand& x, std::int64_t output_size) {
   constexpr const char* kName = "adaptive_avg_pool1d";
   const ops::AtSite here(x);
   const Tensor images = ops::images_of(kName, x, 1);

@@ -33,19 +33,22 @@ struct AvgPoolOptions {
 /// y = the mean of each window: (n, c, h, w) or (c, h, w); f32, f64. Keeps
 /// nothing. THROWS: ShapeError, DTypeError; ValueError for options that say no
 /// window, and a divisor of 0.
-NEAP_API Tensor avg_pool2d(const Operand& x, const AvgPoolOptions<2>& options);
+NEAP_API Tensor avg_pool2d(const TensorOperand& x,
+                           const AvgPoolOptions<2>& options);
 
 /// The same along one axis: (n, c, l) or (c, l).
-NEAP_API Tensor avg_pool1d(const Operand& x, const AvgPoolOptions<1>& options);
+NEAP_API Tensor avg_pool1d(const TensorOperand& x,
+                           const AvgPoolOptions<1>& options);
 
 /// The means of windows that divide h and w in so many parts, from
 /// floor(o in / out) to ceil((o + 1) in / out); -1: as many as there are
 /// elements. THROWS: as avg_pool2d.
-NEAP_API Tensor adaptive_avg_pool2d(const Operand& x,
+NEAP_API Tensor adaptive_avg_pool2d(const TensorOperand& x,
                                     const PerAxis<2>& output_size);
 
 /// The same along one axis: (n, c, l) or (c, l).
-NEAP_API Tensor adaptive_avg_pool1d(const Operand& x, std::int64_t output_size);
+NEAP_API Tensor adaptive_avg_pool1d(const TensorOperand& x,
+                                    std::int64_t output_size);
 
 namespace ops {
 

@@ -87,7 +87,7 @@ ResizeAxis resize_axis(std::int64_t in, const InterpolateOptions& options,
 }  // namespace
 }  // namespace ops
 
-Tensor interpolate(const Operand& x, const InterpolateOptions& options) {
+Tensor interpolate(const TensorOperand& x, const InterpolateOptions& options) {
   const ops::AtSite here(x);
   const bool has_size = options.size[0] != 0 || options.size[1] != 0;
   const bool has_scale = options.scale != 0.0;

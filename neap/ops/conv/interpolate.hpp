@@ -34,7 +34,7 @@ struct InterpolateOptions {
 /// Images (n, c, h, w) of another size, by PyTorch's rules; f32, f64. Keeps
 /// nothing. THROWS: ShapeError, DTypeError; ValueError unless one of size and
 /// scale is given, and for align_corners without kBilinear.
-NEAP_API Tensor interpolate(const Operand& x,
+NEAP_API Tensor interpolate(const TensorOperand& x,
                             const InterpolateOptions& options);
 
 namespace ops {

@@ -71,7 +71,7 @@ WindowOptions window_at(const MaxPoolOptions<kAxes>& options, int axis) {
 }  // namespace
 }  // namespace ops
 
-Tensor max_pool2d(const Operand& x, const MaxPoolOptions<2>& options) {
+Tensor max_pool2d(const TensorOperand& x, const MaxPoolOptions<2>& options) {
   constexpr const char* kName = "max_pool2d";
   const ops::AtSite here(x);
   const Tensor images = ops::images_of(kName, x, 2);
@@ -84,7 +84,7 @@ Tensor max_pool2d(const Operand& x, const MaxPoolOptions<2>& options) {
       x.tensor(), 2);
 }
 
-Tensor max_pool1d(const Operand& x, const MaxPoolOptions<1>& options) {
+Tensor max_pool1d(const TensorOperand& x, const MaxPoolOptions<1>& options) {
   constexpr const char* kName = "max_pool1d";
   const ops::AtSite here(x);
   const Tensor images = ops::images_of(kName, x, 1);
@@ -94,7 +94,8 @@ Tensor max_pool1d(const Operand& x, const MaxPoolOptions<1>& options) {
                          x.tensor(), 1);
 }
 
-Tensor adaptive_max_pool2d(const Operand& x, const PerAxis<2>& output_size) {
+Tensor adaptive_max_pool2d(const TensorOperand& x,
+                           const PerAxis<2>& output_size) {
   constexpr const char* kName = "adaptive_max_pool2d";
   const ops::AtSite here(x);
   const Tensor images = ops::images_of(kName, x, 2);

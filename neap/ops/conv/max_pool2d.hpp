@@ -37,15 +37,17 @@ struct MaxPoolOptions {
 /// the derivative; a NaN wins. Keeps which element it was, in as few
 /// bits as the window allows (2 for 2 x 2, 4 for 3 x 3).
 /// THROWS: ShapeError, DTypeError; ValueError for options that say no window.
-NEAP_API Tensor max_pool2d(const Operand& x, const MaxPoolOptions<2>& options);
+NEAP_API Tensor max_pool2d(const TensorOperand& x,
+                           const MaxPoolOptions<2>& options);
 
 /// The same along one axis: (n, c, l) or (c, l).
-NEAP_API Tensor max_pool1d(const Operand& x, const MaxPoolOptions<1>& options);
+NEAP_API Tensor max_pool1d(const TensorOperand& x,
+                           const MaxPoolOptions<1>& options);
 
 /// The largest elements of windows that divide h and w in so many parts, from
 /// floor(o in / out) to ceil((o + 1) in / out); -1: as many as there are
 /// elements. THROWS: as max_pool2d.
-NEAP_API Tensor adaptive_max_pool2d(const Operand& x,
+NEAP_API Tensor adaptive_max_pool2d(const TensorOperand& x,
                                     const PerAxis<2>& output_size);
 
 namespace ops {

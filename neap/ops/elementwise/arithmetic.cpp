@@ -197,31 +197,31 @@ Tensor div(const Operand& a, const Operand& b) {
   return ops::apply_pair(ops::kDiv, a, b);
 }
 
-Tensor neg(const Operand& x) {
+Tensor neg(const TensorOperand& x) {
   return graph::apply(ops::kNeg, {x});
 }
 
-Tensor abs(const Operand& x) {
+Tensor abs(const TensorOperand& x) {
   return graph::apply(ops::kAbs, {x});
 }
 
-Tensor sign(const Operand& x) {
+Tensor sign(const TensorOperand& x) {
   return graph::apply(ops::kSign, {x});
 }
 
-Tensor square(const Operand& x) {
+Tensor square(const TensorOperand& x) {
   return graph::apply(ops::kSquare, {x});
 }
 
-Tensor sqrt(const Operand& x) {
+Tensor sqrt(const TensorOperand& x) {
   return graph::apply(ops::kSqrt, {x});
 }
 
-Tensor rsqrt(const Operand& x) {
+Tensor rsqrt(const TensorOperand& x) {
   return graph::apply(ops::kRsqrt, {x});
 }
 
-Tensor reciprocal(const Operand& x) {
+Tensor reciprocal(const TensorOperand& x) {
   return graph::apply(ops::kReciprocal, {x});
 }
 

@@ -42,24 +42,24 @@ NEAP_API Tensor mul(const Operand& a, const Operand& b);
 NEAP_API Tensor div(const Operand& a, const Operand& b);
 
 /// -x; f32, f64, i32, i64.
-NEAP_API Tensor neg(const Operand& x);
+NEAP_API Tensor neg(const TensorOperand& x);
 
 /// |x|; f32, f64, i32, i64. The derivative at 0 is 0.
-NEAP_API Tensor abs(const Operand& x);
+NEAP_API Tensor abs(const TensorOperand& x);
 
 /// -1, 0 or 1; NaN of NaN; f32, f64, i32, i64. Its derivative is 0 everywhere.
-NEAP_API Tensor sign(const Operand& x);
+NEAP_API Tensor sign(const TensorOperand& x);
 
 /// x * x; f32, f64, i32, i64.
-NEAP_API Tensor square(const Operand& x);
+NEAP_API Tensor square(const TensorOperand& x);
 
 /// Square root; f32, f64. NaN below 0.
-NEAP_API Tensor sqrt(const Operand& x);
+NEAP_API Tensor sqrt(const TensorOperand& x);
 
 /// 1 / sqrt x; f32, f64. Infinity at 0, NaN below.
-NEAP_API Tensor rsqrt(const Operand& x);
+NEAP_API Tensor rsqrt(const TensorOperand& x);
 
 /// 1 / x; f32, f64.
-NEAP_API Tensor reciprocal(const Operand& x);
+NEAP_API Tensor reciprocal(const TensorOperand& x);
 
 }  // namespace neap

@@ -28,7 +28,7 @@ const Op kCast{.name = "cast",
 
 }  // namespace ops
 
-Tensor cast(const Operand& x, DType dtype) {
+Tensor cast(const TensorOperand& x, DType dtype) {
   const Tensor& from = ops::tensor_of("cast", x);
   if (from.dtype() == dtype) {
     return from;

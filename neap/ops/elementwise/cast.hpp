@@ -17,6 +17,6 @@ struct CastAttrs {
 
 /// x in another dtype; x itself when it has that one. To an integer: toward
 /// zero; to bool: not zero. Differentiable between floating dtypes.
-NEAP_API Tensor cast(const Operand& x, DType dtype);
+NEAP_API Tensor cast(const TensorOperand& x, DType dtype);
 
 }  // namespace neap

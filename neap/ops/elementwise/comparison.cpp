@@ -87,19 +87,19 @@ Tensor ge(const Operand& a, const Operand& b) {
   return ops::apply_pair(ops::kGe, a, b);
 }
 
-Tensor isnan(const Operand& x) {
+Tensor isnan(const TensorOperand& x) {
   ops::check_computes("isnan", ops::tensor_of("isnan", x).dtype());
   const ops::AtSite site(x);
   return ne(x, x);
 }
 
-Tensor isinf(const Operand& x) {
+Tensor isinf(const TensorOperand& x) {
   ops::check_computes("isinf", ops::tensor_of("isinf", x).dtype());
   const ops::AtSite site(x);
   return eq(abs(x), kInfinity);
 }
 
-Tensor isfinite(const Operand& x) {
+Tensor isfinite(const TensorOperand& x) {
   ops::check_computes("isfinite", ops::tensor_of("isfinite", x).dtype());
   const ops::AtSite site(x);
   return lt(abs(x), kInfinity);
@@ -117,7 +117,7 @@ Tensor logical_xor(const Operand& a, const Operand& b) {
   return ops::apply_pair(ops::kLogicalXor, a, b);
 }
 
-Tensor logical_not(const Operand& x) {
+Tensor logical_not(const TensorOperand& x) {
   ops::check_dtype("logical_not", ops::tensor_of("logical_not", x).dtype(),
                    boolean);
   return eq(x, 0);

@@ -44,15 +44,15 @@ NEAP_API Tensor ge(const Operand& a, const Operand& b);
 
 /// Whether x is not a number, as bool; f32, f64. Not differentiable.
 /// THROWS: DTypeError.
-NEAP_API Tensor isnan(const Operand& x);
+NEAP_API Tensor isnan(const TensorOperand& x);
 
 /// Whether x is infinite, as bool; f32, f64. Not differentiable.
 /// THROWS: DTypeError.
-NEAP_API Tensor isinf(const Operand& x);
+NEAP_API Tensor isinf(const TensorOperand& x);
 
 /// Whether x is neither infinite nor NaN, as bool; f32, f64. Not
 /// differentiable. THROWS: DTypeError.
-NEAP_API Tensor isfinite(const Operand& x);
+NEAP_API Tensor isfinite(const TensorOperand& x);
 
 /// True where both are.
 NEAP_API Tensor logical_and(const Operand& a, const Operand& b);
@@ -64,6 +64,6 @@ NEAP_API Tensor logical_or(const Operand& a, const Operand& b);
 NEAP_API Tensor logical_xor(const Operand& a, const Operand& b);
 
 /// true where x is false; bool. THROWS: DTypeError.
-NEAP_API Tensor logical_not(const Operand& x);
+NEAP_API Tensor logical_not(const TensorOperand& x);
 
 }  // namespace neap

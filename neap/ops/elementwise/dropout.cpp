@@ -39,7 +39,7 @@ const Op kDropout{
 
 }  // namespace ops
 
-Tensor dropout(const Operand& x, double p, bool training) {
+Tensor dropout(const TensorOperand& x, double p, bool training) {
   const Tensor& value = ops::tensor_of("dropout", x);
   if (!(p >= 0.0 && p < 1.0)) {
     base::raise<ValueError>("dropout: p is {}, expected 0 <= p < 1", p);

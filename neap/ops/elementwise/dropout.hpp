@@ -14,6 +14,6 @@ NEAP_API extern const graph::Op kDropout;
 /// Keeps nothing for the derivative: the key of the draw and the element's
 /// index say again which elements dropped. THROWS: ValueError unless 0 <= p
 /// < 1.
-NEAP_API Tensor dropout(const Operand& x, double p, bool training = true);
+NEAP_API Tensor dropout(const TensorOperand& x, double p, bool training = true);
 
 }  // namespace neap

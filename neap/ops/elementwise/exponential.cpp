@@ -152,27 +152,27 @@ const Op kGaussian{
 
 }  // namespace ops
 
-Tensor exp(const Operand& x) {
+Tensor exp(const TensorOperand& x) {
   return graph::apply(ops::kExp, {x});
 }
 
-Tensor expm1(const Operand& x) {
+Tensor expm1(const TensorOperand& x) {
   return graph::apply(ops::kExpm1, {x});
 }
 
-Tensor log(const Operand& x) {
+Tensor log(const TensorOperand& x) {
   return graph::apply(ops::kLog, {x});
 }
 
-Tensor log1p(const Operand& x) {
+Tensor log1p(const TensorOperand& x) {
   return graph::apply(ops::kLog1p, {x});
 }
 
-Tensor log2(const Operand& x) {
+Tensor log2(const TensorOperand& x) {
   return graph::apply(ops::kLog2, {x});
 }
 
-Tensor log10(const Operand& x) {
+Tensor log10(const TensorOperand& x) {
   return graph::apply(ops::kLog10, {x});
 }
 
@@ -196,15 +196,15 @@ Tensor pow(const Operand& a, const Operand& b) {
   return graph::apply(ops::kPow, {both.a(), both.b()});
 }
 
-Tensor erf(const Operand& x) {
+Tensor erf(const TensorOperand& x) {
   return graph::apply(ops::kErf, {x});
 }
 
-Tensor erfc(const Operand& x) {
+Tensor erfc(const TensorOperand& x) {
   return graph::apply(ops::kErfc, {x});
 }
 
-Tensor gaussian(const Operand& x) {
+Tensor gaussian(const TensorOperand& x) {
   return graph::apply(ops::kGaussian, {x});
 }
 

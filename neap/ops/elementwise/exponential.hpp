@@ -21,24 +21,24 @@ NEAP_API extern const graph::Op kGaussian;
 }  // namespace ops
 
 /// e^x; f32, f64.
-NEAP_API Tensor exp(const Operand& x);
+NEAP_API Tensor exp(const TensorOperand& x);
 
 /// e^x - 1, exact near 0 too; f32, f64.
-NEAP_API Tensor expm1(const Operand& x);
+NEAP_API Tensor expm1(const TensorOperand& x);
 
 /// Natural logarithm; f32, f64. -inf at 0, NaN below.
-NEAP_API Tensor log(const Operand& x);
+NEAP_API Tensor log(const TensorOperand& x);
 
 /// ln(1 + x), exact near 0 too; f32, f64. -infinity at -1, NaN below.
-NEAP_API Tensor log1p(const Operand& x);
+NEAP_API Tensor log1p(const TensorOperand& x);
 
 /// Logarithm to base 2, exact for whole powers; f32, f64. -infinity at 0, NaN
 /// below.
-NEAP_API Tensor log2(const Operand& x);
+NEAP_API Tensor log2(const TensorOperand& x);
 
 /// Logarithm to base 10, exact for whole powers; f32, f64. -infinity at 0, NaN
 /// below.
-NEAP_API Tensor log10(const Operand& x);
+NEAP_API Tensor log10(const TensorOperand& x);
 
 /// a^b element by element, broadcast; f32, f64. By the rules of std::pow: 1
 /// where b = 0 or a = 1, NaN where a < 0 and b is no whole number. The
@@ -50,13 +50,13 @@ NEAP_API Tensor log10(const Operand& x);
 NEAP_API Tensor pow(const Operand& a, const Operand& b);
 
 /// Error function; f32, f64.
-NEAP_API Tensor erf(const Operand& x);
+NEAP_API Tensor erf(const TensorOperand& x);
 
 /// Complementary error function, 1 - erf x without cancellation; f32, f64.
-NEAP_API Tensor erfc(const Operand& x);
+NEAP_API Tensor erfc(const TensorOperand& x);
 
 /// The bell curve e^(-x^2), not normalised; f32, f64.
-NEAP_API Tensor gaussian(const Operand& x);
+NEAP_API Tensor gaussian(const TensorOperand& x);
 
 /// The density of the normal distribution, e^(-z^2 / 2) / (d sqrt(2 pi)) with
 /// z = (x - mean) / d and d = deviation; f32, f64. Mean and deviation are

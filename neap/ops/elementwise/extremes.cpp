@@ -135,12 +135,12 @@ Tensor clip(const Operand& x, const Operand& low, const Operand& high) {
   return where(gt(raised, high), high, raised);
 }
 
-Tensor clip_min(const Operand& x, Number low) {
+Tensor clip_min(const TensorOperand& x, Number low) {
   return ops::clip_to(x,
                       {low.value(), std::numeric_limits<double>::infinity()});
 }
 
-Tensor clip_max(const Operand& x, Number high) {
+Tensor clip_max(const TensorOperand& x, Number high) {
   return ops::clip_to(x,
                       {-std::numeric_limits<double>::infinity(), high.value()});
 }

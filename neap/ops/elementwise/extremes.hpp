@@ -30,8 +30,8 @@ NEAP_API Tensor minimum(const Operand& a, const Operand& b);
 /// ValueError for two numbers of which one is NaN.
 NEAP_API Tensor clip(const Operand& x, const Operand& low, const Operand& high);
 /// With one bound.
-NEAP_API Tensor clip_min(const Operand& x, Number low);
-NEAP_API Tensor clip_max(const Operand& x, Number high);
+NEAP_API Tensor clip_min(const TensorOperand& x, Number low);
+NEAP_API Tensor clip_max(const TensorOperand& x, Number high);
 
 namespace ops {
 /// The cotangent of clip, from its input x: g strictly between the bounds, else

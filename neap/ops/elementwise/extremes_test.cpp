@@ -42,7 +42,7 @@ OpTable clip_table() {
   OpTable table = unary_table(
       {.name = "clip",
        .op = &ops::kClip,
-       .fn = [](const Operand& x) { return clip(x, -0.5, 0.75); },
+       .fn = [](const TensorOperand& x) { return clip(x, -0.5, 0.75); },
        .reference = [](double x) { return std::clamp(x, -0.5, 0.75); },
        .domain = away_from({}, {-0.5, 0.75})});
   table.errors = {{.name = "NaN as a bound",

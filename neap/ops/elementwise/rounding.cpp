@@ -12,7 +12,7 @@ namespace ops {
 namespace {
 
 // a - b q with q = round(a / b), constant but for jumps.
-using Rounding = Tensor (*)(const Operand& x);
+using Rounding = Tensor (*)(const TensorOperand& x);
 
 void remainder_vjp(VjpContext& c, Rounding round) {
   if (c.needs(0)) {
@@ -84,19 +84,19 @@ const Op kRemainder{
 
 }  // namespace ops
 
-Tensor ceil(const Operand& x) {
+Tensor ceil(const TensorOperand& x) {
   return graph::apply(ops::kCeil, {x});
 }
 
-Tensor floor(const Operand& x) {
+Tensor floor(const TensorOperand& x) {
   return graph::apply(ops::kFloor, {x});
 }
 
-Tensor round(const Operand& x) {
+Tensor round(const TensorOperand& x) {
   return graph::apply(ops::kRound, {x});
 }
 
-Tensor trunc(const Operand& x) {
+Tensor trunc(const TensorOperand& x) {
   return graph::apply(ops::kTrunc, {x});
 }
 

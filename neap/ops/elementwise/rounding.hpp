@@ -17,17 +17,17 @@ NEAP_API extern const graph::Op kRemainder;
 }  // namespace ops
 
 /// The smallest whole number that is no less; f32, f64. Its derivative is 0.
-NEAP_API Tensor ceil(const Operand& x);
+NEAP_API Tensor ceil(const TensorOperand& x);
 
 /// The largest whole number that is no more; f32, f64. Its derivative is 0.
-NEAP_API Tensor floor(const Operand& x);
+NEAP_API Tensor floor(const TensorOperand& x);
 
 /// The nearest whole number, halves to the even one; f32, f64. Its derivative
 /// is 0.
-NEAP_API Tensor round(const Operand& x);
+NEAP_API Tensor round(const TensorOperand& x);
 
 /// The whole number without the fraction; f32, f64. Its derivative is 0.
-NEAP_API Tensor trunc(const Operand& x);
+NEAP_API Tensor trunc(const TensorOperand& x);
 
 /// The rest of a / b with the sign of a, a - b trunc(a / b) exactly;
 /// broadcast; f32, f64. NaN where b = 0 or a is infinite. Where b divides a the

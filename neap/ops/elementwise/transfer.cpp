@@ -30,7 +30,7 @@ const Op kTransfer{
 
 }  // namespace ops
 
-Tensor to(const Operand& x, tensor::SpaceId space) {
+Tensor to(const TensorOperand& x, tensor::SpaceId space) {
   const Tensor& value = ops::tensor_of("to", x);
   if (value.space() == space) {
     return value;

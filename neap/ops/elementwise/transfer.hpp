@@ -18,6 +18,6 @@ struct TransferAttrs {
 /// x in another memory space; x itself when it lies there. Two spaces that are
 /// not the host's go by way of the host. THROWS: DeviceError where a space has
 /// no runtime.
-NEAP_API Tensor to(const Operand& x, tensor::SpaceId space);
+NEAP_API Tensor to(const TensorOperand& x, tensor::SpaceId space);
 
 }  // namespace neap

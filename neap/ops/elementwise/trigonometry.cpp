@@ -153,27 +153,27 @@ constinit const Op kAtanh =
 
 }  // namespace ops
 
-Tensor sin(const Operand& x) {
+Tensor sin(const TensorOperand& x) {
   return graph::apply(ops::kSin, {x});
 }
 
-Tensor cos(const Operand& x) {
+Tensor cos(const TensorOperand& x) {
   return graph::apply(ops::kCos, {x});
 }
 
-Tensor tan(const Operand& x) {
+Tensor tan(const TensorOperand& x) {
   return graph::apply(ops::kTan, {x});
 }
 
-Tensor asin(const Operand& x) {
+Tensor asin(const TensorOperand& x) {
   return graph::apply(ops::kAsin, {x});
 }
 
-Tensor acos(const Operand& x) {
+Tensor acos(const TensorOperand& x) {
   return graph::apply(ops::kAcos, {x});
 }
 
-Tensor atan(const Operand& x) {
+Tensor atan(const TensorOperand& x) {
   return graph::apply(ops::kAtan, {x});
 }
 
@@ -181,23 +181,23 @@ Tensor atan2(const Operand& a, const Operand& b) {
   return ops::apply_pair(ops::kAtan2, a, b);
 }
 
-Tensor sinh(const Operand& x) {
+Tensor sinh(const TensorOperand& x) {
   return graph::apply(ops::kSinh, {x});
 }
 
-Tensor cosh(const Operand& x) {
+Tensor cosh(const TensorOperand& x) {
   return graph::apply(ops::kCosh, {x});
 }
 
-Tensor asinh(const Operand& x) {
+Tensor asinh(const TensorOperand& x) {
   return graph::apply(ops::kAsinh, {x});
 }
 
-Tensor acosh(const Operand& x) {
+Tensor acosh(const TensorOperand& x) {
   return graph::apply(ops::kAcosh, {x});
 }
 
-Tensor atanh(const Operand& x) {
+Tensor atanh(const TensorOperand& x) {
   return graph::apply(ops::kAtanh, {x});
 }
 

@@ -23,24 +23,24 @@ NEAP_API extern const graph::Op kAtanh;
 }  // namespace ops
 
 /// Sine of an angle in radians; f32, f64. NaN for infinities.
-NEAP_API Tensor sin(const Operand& x);
+NEAP_API Tensor sin(const TensorOperand& x);
 
 /// Cosine of an angle in radians; f32, f64. NaN for infinities.
-NEAP_API Tensor cos(const Operand& x);
+NEAP_API Tensor cos(const TensorOperand& x);
 
 /// Tangent of an angle in radians; f32, f64. NaN for infinities.
-NEAP_API Tensor tan(const Operand& x);
+NEAP_API Tensor tan(const TensorOperand& x);
 
 /// Inverse sine, in [-pi / 2, pi / 2]; f32, f64. NaN beyond [-1, 1]; its
 /// derivative at the ends is infinity.
-NEAP_API Tensor asin(const Operand& x);
+NEAP_API Tensor asin(const TensorOperand& x);
 
 /// Inverse cosine, in [0, pi]; f32, f64. NaN beyond [-1, 1]; its derivative at
 /// the ends is -infinity.
-NEAP_API Tensor acos(const Operand& x);
+NEAP_API Tensor acos(const TensorOperand& x);
 
 /// Inverse tangent, in [-pi / 2, pi / 2]; f32, f64.
-NEAP_API Tensor atan(const Operand& x);
+NEAP_API Tensor atan(const TensorOperand& x);
 
 /// The angle in [-pi, pi] of the point with ordinate a and abscissa b, in
 /// radians; f32, f64. Its derivative at the origin is NaN.
@@ -49,19 +49,19 @@ NEAP_API Tensor atan(const Operand& x);
 NEAP_API Tensor atan2(const Operand& a, const Operand& b);
 
 /// Hyperbolic sine; f32, f64.
-NEAP_API Tensor sinh(const Operand& x);
+NEAP_API Tensor sinh(const TensorOperand& x);
 
 /// Hyperbolic cosine; f32, f64.
-NEAP_API Tensor cosh(const Operand& x);
+NEAP_API Tensor cosh(const TensorOperand& x);
 
 /// Inverse hyperbolic sine; f32, f64.
-NEAP_API Tensor asinh(const Operand& x);
+NEAP_API Tensor asinh(const TensorOperand& x);
 
 /// Inverse hyperbolic cosine; f32, f64. NaN below 1; its derivative at 1 is
 /// infinity.
-NEAP_API Tensor acosh(const Operand& x);
+NEAP_API Tensor acosh(const TensorOperand& x);
 
 /// Inverse hyperbolic tangent; f32, f64. Infinite at 1 and -1, NaN beyond.
-NEAP_API Tensor atanh(const Operand& x);
+NEAP_API Tensor atanh(const TensorOperand& x);
 
 }  // namespace neap

@@ -72,7 +72,7 @@ const Op kFrozenRow{
         },
     .facts = {.sample_axis = SampleAxis::kMixed}};
 
-Tensor frozen_row(const Operand& x, std::int64_t row) {
+Tensor frozen_row(const TensorOperand& x, std::int64_t row) {
   return graph::apply(kFrozenRow, {x}, RowAttrs{row});
 }
 
@@ -91,7 +91,7 @@ const Op kOneHot{.name = "one_hot",
 
 }  // namespace ops
 
-Tensor one_hot(const Operand& labels, std::int64_t classes, DType dtype) {
+Tensor one_hot(const TensorOperand& labels, std::int64_t classes, DType dtype) {
   if (classes < 0) {
     base::raise<ValueError>("one_hot: {} classes, expected 0 or more", classes);
   }

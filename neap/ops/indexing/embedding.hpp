@@ -32,7 +32,7 @@ struct RowAttrs {
 
 /// A view of all of x (rows, ..) through which row `row` counts as a constant:
 /// its cotangent and its tangent are 0. f32, f64. REQUIRES: the row exists.
-NEAP_API Tensor frozen_row(const Operand& x, std::int64_t row);
+NEAP_API Tensor frozen_row(const TensorOperand& x, std::int64_t row);
 
 /// Attributes of one_hot.
 struct OneHotAttrs {
@@ -45,7 +45,7 @@ struct OneHotAttrs {
 /// labels (...) i64 as (..., classes): 1 at the label, else 0.
 /// THROWS: DTypeError; ValueError for negative classes, or a label outside [0,
 /// classes) in host memory.
-NEAP_API Tensor one_hot(const Operand& labels, std::int64_t classes,
+NEAP_API Tensor one_hot(const TensorOperand& labels, std::int64_t classes,
                         DType dtype = f32);
 
 }  // namespace neap

@@ -74,7 +74,7 @@ Tensor positions(const char* op, const Tensor& index, int axis,
 
 }  // namespace
 
-Tensor index(const Operand& x, std::span<const Tensor> indices) {
+Tensor index(const TensorOperand& x, std::span<const Tensor> indices) {
   const ops::AtSite here(x);
   const Tensor& from = ops::tensor_of("index", x);
   const Shape& shape = from.shape();
@@ -107,7 +107,7 @@ Tensor index(const Operand& x, std::span<const Tensor> indices) {
   return reshape(y, to);
 }
 
-Tensor index(const Operand& x, std::initializer_list<Tensor> indices) {
+Tensor index(const TensorOperand& x, std::initializer_list<Tensor> indices) {
   return index(x, std::span(indices.begin(), indices.size()));
 }
 

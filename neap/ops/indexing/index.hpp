@@ -32,8 +32,9 @@ NEAP_API Tensor index_add(const Operand& x, std::int64_t axis,
 /// a place is named twice.
 /// THROWS: ShapeError where they do not broadcast or are too many; DTypeError;
 /// ValueError for an index outside of an axis in host memory.
-NEAP_API Tensor index(const Operand& x, std::span<const Tensor> indices);
-NEAP_API Tensor index(const Operand& x, std::initializer_list<Tensor> indices);
+NEAP_API Tensor index(const TensorOperand& x, std::span<const Tensor> indices);
+NEAP_API Tensor index(const TensorOperand& x,
+                      std::initializer_list<Tensor> indices);
 
 /// The elements of x, taken as one line in row-major order, at `index` (i32,
 /// i64), whose shape y has. A negative index counts from the end. THROWS: as

@@ -67,7 +67,7 @@ const Op kCholesky{
 
 }  // namespace ops
 
-Tensor cholesky(const Operand& a) {
+Tensor cholesky(const TensorOperand& a) {
   ops::tensor_of("cholesky", a);
   Tensor l = graph::apply(ops::kCholesky, {a});
   ops::check_factored("cholesky", l, "is not positive definite");

@@ -16,6 +16,6 @@ NEAP_API extern const graph::Op kCholesky;
 /// matrix that is not positive definite gives NaN in all of L.
 /// THROWS: ShapeError, DTypeError; ValueError that names the first matrix which
 /// is not positive definite.
-NEAP_API Tensor cholesky(const Operand& a);
+NEAP_API Tensor cholesky(const TensorOperand& a);
 
 }  // namespace neap

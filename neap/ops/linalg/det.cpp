@@ -48,7 +48,7 @@ const Op kDet{
 
 }  // namespace ops
 
-Tensor det(const Operand& a) {
+Tensor det(const TensorOperand& a) {
   ops::tensor_of("det", a);
   return graph::apply(ops::kDet, {a});
 }
@@ -97,14 +97,15 @@ const Op kSlogdet{
 
 }  // namespace ops
 
-Slogdet slogdet(const Operand& a) {
+Slogdet slogdet(const TensorOperand& a) {
   ops::tensor_of("slogdet", a);
+  const Operand& operand = a;
   std::array<Tensor, 2> outputs;
-  graph::dispatch(ops::kSlogdet, std::span(&a, 1), {}, a.site(), outputs);
+  graph::dispatch(ops::kSlogdet, std::span(&operand, 1), {}, a.site(), outputs);
   return {outputs[0].detach(), std::move(outputs[1])};
 }
 
-Tensor logdet(const Operand& a) {
+Tensor logdet(const TensorOperand& a) {
   const ops::AtSite here(a);
   const Slogdet both = slogdet(a);
   return where(lt(both.sign, 0.0), std::numeric_limits<double>::quiet_NaN(),

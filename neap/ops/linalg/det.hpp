@@ -15,7 +15,7 @@ NEAP_API extern const graph::Op kSlogdet;
 /// pivoting; f32, f64. 1 where n is 0. The derivative is det(a) a^-T, NaN
 /// for a singular matrix. Overflows early: slogdet does not.
 /// THROWS: ShapeError, DTypeError.
-NEAP_API Tensor det(const Operand& a);
+NEAP_API Tensor det(const TensorOperand& a);
 
 struct Slogdet {
   Tensor sign;       // -1, 0 or 1, without derivative; (...)
@@ -27,10 +27,10 @@ struct Slogdet {
 /// -infinity of a singular matrix, NaN with a NaN, 1 and 0 where n is 0. The
 /// derivative of logabsdet is a^-T, NaN for a singular matrix.
 /// THROWS: ShapeError, DTypeError.
-NEAP_API Slogdet slogdet(const Operand& a);
+NEAP_API Slogdet slogdet(const TensorOperand& a);
 
 /// The logarithm of the determinant: NaN where that is negative, -infinity
 /// where it is 0. As slogdet.
-NEAP_API Tensor logdet(const Operand& a);
+NEAP_API Tensor logdet(const TensorOperand& a);
 
 }  // namespace neap

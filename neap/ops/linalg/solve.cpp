@@ -199,7 +199,7 @@ Tensor inverse_unchecked(const Operand& a) {
 
 }  // namespace ops
 
-Tensor inverse(const Operand& a) {
+Tensor inverse(const TensorOperand& a) {
   ops::tensor_of("inverse", a);
   Tensor y = ops::inverse_unchecked(a);
   ops::check_factored("inverse", y, "is singular, or not a number");

@@ -47,6 +47,6 @@ NEAP_API Tensor inverse_unchecked(const Operand& a);
 /// memory the values are not looked at: a singular matrix gives NaN everywhere.
 /// THROWS: ShapeError, DTypeError; ValueError that names the first singular
 /// matrix (a pivot is exactly 0, or NaN).
-NEAP_API Tensor inverse(const Operand& a);
+NEAP_API Tensor inverse(const TensorOperand& a);
 
 }  // namespace neap

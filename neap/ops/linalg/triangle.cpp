@@ -45,11 +45,11 @@ const Op kTriangle{
 
 }  // namespace ops
 
-Tensor tril(const Operand& x, std::int64_t diagonal) {
+Tensor tril(const TensorOperand& x, std::int64_t diagonal) {
   return ops::side_of(x, diagonal, false);
 }
 
-Tensor triu(const Operand& x, std::int64_t diagonal) {
+Tensor triu(const TensorOperand& x, std::int64_t diagonal) {
   return ops::side_of(x, diagonal, true);
 }
 

@@ -50,7 +50,8 @@ const Op kCausalSoftmax{
 
 }  // namespace ops
 
-Tensor causal_softmax(const Operand& x, double scale, std::int64_t diagonal) {
+Tensor causal_softmax(const TensorOperand& x, double scale,
+                      std::int64_t diagonal) {
   const Shape& shape = ops::tensor_of("causal_softmax", x).shape();
   if (shape.rank() < 2) {
     base::raise<ShapeError>("causal_softmax: {}, expected scores (..., m, n)",

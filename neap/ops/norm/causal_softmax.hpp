@@ -16,7 +16,7 @@ NEAP_API extern const graph::Op kCausalSoftmax;
 /// no mask in memory. Keeps the result alone for the derivative.
 /// THROWS: ShapeError below rank 2; DTypeError; ValueError unless scale is
 /// finite and above 0.
-NEAP_API Tensor causal_softmax(const Operand& x, double scale = 1.0,
+NEAP_API Tensor causal_softmax(const TensorOperand& x, double scale = 1.0,
                                std::int64_t diagonal = 0);
 
 }  // namespace neap

@@ -48,7 +48,7 @@ const Op kSoftmax{.name = "softmax",
 
 }  // namespace ops
 
-Tensor softmax(const Operand& x, std::int64_t axis) {
+Tensor softmax(const TensorOperand& x, std::int64_t axis) {
   const int rank = ops::tensor_of("softmax", x).rank();
   return graph::apply(
       ops::kSoftmax, {x},
@@ -132,7 +132,7 @@ const Op kLogSoftmax{
 
 }  // namespace ops
 
-Tensor log_softmax(const Operand& x, std::int64_t axis) {
+Tensor log_softmax(const TensorOperand& x, std::int64_t axis) {
   const int rank = ops::tensor_of("log_softmax", x).rank();
   return graph::apply(
       ops::kLogSoftmax, {x},

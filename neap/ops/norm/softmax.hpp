@@ -16,7 +16,7 @@ NEAP_API extern const graph::Op kLogSoftmaxGrad;
 /// exp(x) / sum(exp(x)) along an axis; f32, f64. No overflow for any finite x.
 /// Keeps the result alone for the derivative. THROWS: ShapeError for a bad
 /// axis.
-NEAP_API Tensor softmax(const Operand& x, std::int64_t axis = -1);
+NEAP_API Tensor softmax(const TensorOperand& x, std::int64_t axis = -1);
 
 namespace ops {
 
@@ -29,7 +29,7 @@ NEAP_API Tensor softmax_grad(const Operand& g, const Operand& y,
 
 /// x - log(sum(exp(x))) along an axis; f32, f64. No overflow for any finite x.
 /// THROWS: ShapeError for a bad axis.
-NEAP_API Tensor log_softmax(const Operand& x, std::int64_t axis = -1);
+NEAP_API Tensor log_softmax(const TensorOperand& x, std::int64_t axis = -1);
 
 namespace ops {
 /// The cotangent of log_softmax along an axis (from the start), from its output

@@ -10,7 +10,7 @@ struct SoftmaxOp {
   std::string name{};
   const graph::Op* op = nullptr;
   OpFunction along_last{};  // no axis is given
-  Tensor (*along)(const Operand& x, std::int64_t axis) = nullptr;
+  Tensor (*along)(const TensorOperand& x, std::int64_t axis) = nullptr;
   Reference reference{};             // along the last axis
   std::vector<double> of_columns{};  // of the columns (3000, 3000), (-500, 500)
 };

@@ -17,35 +17,35 @@ Tensor is_nonzero(std::string_view op, const Operand& x) {
 
 }  // namespace
 
-Tensor any(const Operand& x) {
+Tensor any(const TensorOperand& x) {
   const ops::AtSite here(x);
   return ops::over_all("any", is_nonzero("any", x), ops::amax_axes);
 }
 
-Tensor any(const Operand& x, const Shape& axes, bool keepdim) {
+Tensor any(const TensorOperand& x, const Shape& axes, bool keepdim) {
   const ops::AtSite here(x);
   return ops::over_some("any", is_nonzero("any", x), axes, keepdim,
                         ops::amax_axes);
 }
 
-Tensor all(const Operand& x) {
+Tensor all(const TensorOperand& x) {
   const ops::AtSite here(x);
   return ops::over_all("all", is_nonzero("all", x), ops::amin_axes);
 }
 
-Tensor all(const Operand& x, const Shape& axes, bool keepdim) {
+Tensor all(const TensorOperand& x, const Shape& axes, bool keepdim) {
   const ops::AtSite here(x);
   return ops::over_some("all", is_nonzero("all", x), axes, keepdim,
                         ops::amin_axes);
 }
 
-Tensor count_nonzero(const Operand& x) {
+Tensor count_nonzero(const TensorOperand& x) {
   const ops::AtSite here(x);
   return ops::over_all("count_nonzero", is_nonzero("count_nonzero", x),
                        ops::sum_axes);
 }
 
-Tensor count_nonzero(const Operand& x, const Shape& axes, bool keepdim) {
+Tensor count_nonzero(const TensorOperand& x, const Shape& axes, bool keepdim) {
   const ops::AtSite here(x);
   return ops::over_some("count_nonzero", is_nonzero("count_nonzero", x), axes,
                         keepdim, ops::sum_axes);

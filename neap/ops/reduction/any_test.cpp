@@ -20,8 +20,8 @@ std::vector<double> counts(std::span<const HostArray> x) {
   return y;
 }
 
-using Call = Tensor (*)(const Operand&, const Shape&, bool);
-using CallAll = Tensor (*)(const Operand&);
+using Call = Tensor (*)(const TensorOperand&, const Shape&, bool);
+using CallAll = Tensor (*)(const TensorOperand&);
 
 // Rows over an axis, over all, over bool, with NaN, and errors.
 OpTable table_of(const std::string& name, Call over, CallAll over_all,

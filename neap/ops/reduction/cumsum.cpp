@@ -46,7 +46,7 @@ const Op kCumsum{
 
 }  // namespace ops
 
-Tensor cumsum(const Operand& x, std::int64_t axis, bool reverse) {
+Tensor cumsum(const TensorOperand& x, std::int64_t axis, bool reverse) {
   const int rank = ops::tensor_of("cumsum", x).rank();
   return ops::cumsum_by(x, {.axis = base::normalize_axis("cumsum", axis, rank),
                             .reverse = reverse});

@@ -13,7 +13,7 @@ NEAP_API extern const graph::Op kCumsum;
 /// or from the end, y_i = x_i + .. + x_n, where `reverse`. f32 and f64 in kind,
 /// added up in double; i32, i64, u8 and bool as i64 (wraps). THROWS: ShapeError
 /// for a bad axis.
-NEAP_API Tensor cumsum(const Operand& x, std::int64_t axis,
+NEAP_API Tensor cumsum(const TensorOperand& x, std::int64_t axis,
                        bool reverse = false);
 
 }  // namespace neap

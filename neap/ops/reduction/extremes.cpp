@@ -103,22 +103,22 @@ Tensor amin_axes(const Operand& x, std::uint64_t axes) {
 
 }  // namespace ops
 
-Tensor amax(const Operand& x) {
+Tensor amax(const TensorOperand& x) {
   const ops::AtSite here(x);
   return ops::over_all("amax", x, ops::amax_axes);
 }
 
-Tensor amax(const Operand& x, const Shape& axes, bool keepdim) {
+Tensor amax(const TensorOperand& x, const Shape& axes, bool keepdim) {
   const ops::AtSite here(x);
   return ops::over_some("amax", x, axes, keepdim, ops::amax_axes);
 }
 
-Tensor amin(const Operand& x) {
+Tensor amin(const TensorOperand& x) {
   const ops::AtSite here(x);
   return ops::over_all("amin", x, ops::amin_axes);
 }
 
-Tensor amin(const Operand& x, const Shape& axes, bool keepdim) {
+Tensor amin(const TensorOperand& x, const Shape& axes, bool keepdim) {
   const ops::AtSite here(x);
   return ops::over_some("amin", x, axes, keepdim, ops::amin_axes);
 }
@@ -145,11 +145,11 @@ ValuesAndIndices chosen(std::string_view op, const Operand& x,
 
 }  // namespace
 
-ValuesAndIndices max(const Operand& x, std::int64_t axis, bool keepdim) {
+ValuesAndIndices max(const TensorOperand& x, std::int64_t axis, bool keepdim) {
   return chosen("max", x, axis, keepdim, true);
 }
 
-ValuesAndIndices min(const Operand& x, std::int64_t axis, bool keepdim) {
+ValuesAndIndices min(const TensorOperand& x, std::int64_t axis, bool keepdim) {
   return chosen("min", x, axis, keepdim, false);
 }
 
@@ -186,22 +186,22 @@ const Op kArgmin{
 
 }  // namespace ops
 
-Tensor argmax(const Operand& x) {
+Tensor argmax(const TensorOperand& x) {
   const ops::AtSite here(x);
   return ops::over_all("argmax", x, ops::argmax_axes);
 }
 
-Tensor argmax(const Operand& x, std::int64_t axis, bool keepdim) {
+Tensor argmax(const TensorOperand& x, std::int64_t axis, bool keepdim) {
   const ops::AtSite here(x);
   return ops::over_some("argmax", x, {axis}, keepdim, ops::argmax_axes);
 }
 
-Tensor argmin(const Operand& x) {
+Tensor argmin(const TensorOperand& x) {
   const ops::AtSite here(x);
   return ops::over_all("argmin", x, ops::argmin_axes);
 }
 
-Tensor argmin(const Operand& x, std::int64_t axis, bool keepdim) {
+Tensor argmin(const TensorOperand& x, std::int64_t axis, bool keepdim) {
   const ops::AtSite here(x);
   return ops::over_some("argmin", x, {axis}, keepdim, ops::argmin_axes);
 }

@@ -21,18 +21,20 @@ NEAP_API Tensor amin_axes(const Operand& x, std::uint64_t axes);
 /// f64, i32, i64, u8, bool (of no element false, or true). NaN where there is
 /// one. Equal ones share the derivative equally. THROWS: ShapeError for a bad
 /// axis; ValueError where there is no element.
-NEAP_API Tensor amax(const Operand& x);
-NEAP_API Tensor amax(const Operand& x, const Shape& axes, bool keepdim = false);
-NEAP_API Tensor amin(const Operand& x);
-NEAP_API Tensor amin(const Operand& x, const Shape& axes, bool keepdim = false);
+NEAP_API Tensor amax(const TensorOperand& x);
+NEAP_API Tensor amax(const TensorOperand& x, const Shape& axes,
+                     bool keepdim = false);
+NEAP_API Tensor amin(const TensorOperand& x);
+NEAP_API Tensor amin(const TensorOperand& x, const Shape& axes,
+                     bool keepdim = false);
 
 /// The largest, or smallest, element along an axis and its position, the first
 /// of equal ones, the first NaN where there is one; f32, f64, i32, i64. The
 /// derivative goes to that one element (amax, amin share it among equal ones).
 /// THROWS: ShapeError for a bad axis; ValueError when the axis is empty.
-NEAP_API ValuesAndIndices max(const Operand& x, std::int64_t axis,
+NEAP_API ValuesAndIndices max(const TensorOperand& x, std::int64_t axis,
                               bool keepdim = false);
-NEAP_API ValuesAndIndices min(const Operand& x, std::int64_t axis,
+NEAP_API ValuesAndIndices min(const TensorOperand& x, std::int64_t axis,
                               bool keepdim = false);
 
 /// Position of the largest, or smallest, element along an axis, or in the
@@ -40,11 +42,11 @@ NEAP_API ValuesAndIndices min(const Operand& x, std::int64_t axis,
 /// i64; f32, f64, i32, i64, u8, bool. The first NaN where there is one. Not
 /// differentiable. THROWS: ShapeError for a bad axis; ValueError when there is
 /// no element.
-NEAP_API Tensor argmax(const Operand& x);
-NEAP_API Tensor argmax(const Operand& x, std::int64_t axis,
+NEAP_API Tensor argmax(const TensorOperand& x);
+NEAP_API Tensor argmax(const TensorOperand& x, std::int64_t axis,
                        bool keepdim = false);
-NEAP_API Tensor argmin(const Operand& x);
-NEAP_API Tensor argmin(const Operand& x, std::int64_t axis,
+NEAP_API Tensor argmin(const TensorOperand& x);
+NEAP_API Tensor argmin(const TensorOperand& x, std::int64_t axis,
                        bool keepdim = false);
 
 }  // namespace neap

@@ -147,7 +147,7 @@ OpTable amin_table() {
 const Listed kAmaxListed(amax_table);
 const Listed kAminListed(amin_table);
 
-using Call = ValuesAndIndices (*)(const Operand&, std::int64_t, bool);
+using Call = ValuesAndIndices (*)(const TensorOperand&, std::int64_t, bool);
 
 // `sign` is 1 for max, -1 for min, which sees everything mirrored.
 OpTable table_of(const std::string& name, Call call, double sign) {

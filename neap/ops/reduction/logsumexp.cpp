@@ -61,12 +61,12 @@ const Op kLogsumexp{
 
 }  // namespace ops
 
-Tensor logsumexp(const Operand& x) {
+Tensor logsumexp(const TensorOperand& x) {
   const ops::AtSite here(x);
   return ops::over_all("logsumexp", x, ops::logsumexp_axes);
 }
 
-Tensor logsumexp(const Operand& x, const Shape& axes, bool keepdim) {
+Tensor logsumexp(const TensorOperand& x, const Shape& axes, bool keepdim) {
   const ops::AtSite here(x);
   return ops::over_some("logsumexp", x, axes, keepdim, ops::logsumexp_axes);
 }

@@ -14,8 +14,8 @@ NEAP_API extern const graph::Op kLogsumexp;
 /// of 0, and where there are none; inf where one is (and NaN as its
 /// derivative). Each axis goes, or stays with extent 1 where keepdim. THROWS:
 /// ShapeError for an axis that is out of range or named twice.
-NEAP_API Tensor logsumexp(const Operand& x);
-NEAP_API Tensor logsumexp(const Operand& x, const Shape& axes,
+NEAP_API Tensor logsumexp(const TensorOperand& x);
+NEAP_API Tensor logsumexp(const TensorOperand& x, const Shape& axes,
                           bool keepdim = false);
 
 }  // namespace neap

@@ -88,13 +88,13 @@ const Op kNorm{
 
 }  // namespace ops
 
-Tensor norm(const Operand& x, double p) {
+Tensor norm(const TensorOperand& x, double p) {
   const ops::AtSite here(x);
   const std::uint64_t mask = ops::all_axes(ops::tensor_of("norm", x).rank());
   return ops::without_axes(ops::norm_axes(x, p, mask), mask);
 }
 
-Tensor norm(const Operand& x, double p, const Shape& axes, bool keepdim) {
+Tensor norm(const TensorOperand& x, double p, const Shape& axes, bool keepdim) {
   const ops::AtSite here(x);
   const std::uint64_t mask =
       ops::axes_mask("norm", axes, ops::tensor_of("norm", x).rank());

@@ -17,8 +17,8 @@ NEAP_API extern const graph::Op kNorm;
 /// equally. Each axis goes, or stays with extent 1 where keepdim. The norm of
 /// nothing is 0 (inf for -inf). THROWS: ValueError where p is NaN; ShapeError
 /// for an axis that is out of range or named twice.
-NEAP_API Tensor norm(const Operand& x, double p = 2.0);
-NEAP_API Tensor norm(const Operand& x, double p, const Shape& axes,
+NEAP_API Tensor norm(const TensorOperand& x, double p = 2.0);
+NEAP_API Tensor norm(const TensorOperand& x, double p, const Shape& axes,
                      bool keepdim = false);
 
 }  // namespace neap

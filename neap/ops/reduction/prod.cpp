@@ -143,12 +143,12 @@ const Op kProd{
 
 }  // namespace ops
 
-Tensor prod(const Operand& x) {
+Tensor prod(const TensorOperand& x) {
   const ops::AtSite here(x);
   return ops::over_all("prod", x, ops::prod_axes);
 }
 
-Tensor prod(const Operand& x, const Shape& axes, bool keepdim) {
+Tensor prod(const TensorOperand& x, const Shape& axes, bool keepdim) {
   const ops::AtSite here(x);
   return ops::over_some("prod", x, axes, keepdim, ops::prod_axes);
 }

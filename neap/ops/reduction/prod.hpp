@@ -14,7 +14,8 @@ NEAP_API extern const graph::Op kProd;
 /// or stays with extent 1 where keepdim. The product of nothing is 1. The
 /// derivative is exact where elements are zero, to any order. THROWS:
 /// ShapeError for an axis that is out of range or named twice.
-NEAP_API Tensor prod(const Operand& x);
-NEAP_API Tensor prod(const Operand& x, const Shape& axes, bool keepdim = false);
+NEAP_API Tensor prod(const TensorOperand& x);
+NEAP_API Tensor prod(const TensorOperand& x, const Shape& axes,
+                     bool keepdim = false);
 
 }  // namespace neap

@@ -98,7 +98,8 @@ const Op kTopk{
 
 }  // namespace ops
 
-ValuesAndIndices sort(const Operand& x, std::int64_t axis, bool descending) {
+ValuesAndIndices sort(const TensorOperand& x, std::int64_t axis,
+                      bool descending) {
   const Shape& shape = ops::tensor_of("sort", x).shape();
   const int along = base::normalize_axis("sort", axis, shape.rank());
   return ops::sort_by(
@@ -106,11 +107,11 @@ ValuesAndIndices sort(const Operand& x, std::int64_t axis, bool descending) {
       {.axis = along, .count = shape[along], .descending = descending});
 }
 
-Tensor argsort(const Operand& x, std::int64_t axis, bool descending) {
+Tensor argsort(const TensorOperand& x, std::int64_t axis, bool descending) {
   return sort(x, axis, descending).indices;
 }
 
-ValuesAndIndices topk(const Operand& x, std::int64_t k, std::int64_t axis,
+ValuesAndIndices topk(const TensorOperand& x, std::int64_t k, std::int64_t axis,
                       bool largest) {
   const int rank = ops::tensor_of("topk", x).rank();
   return ops::sort_by(ops::kTopk, x,

@@ -21,17 +21,17 @@ struct ValuesAndIndices {
 /// greater than every number. The derivative goes back to where an element
 /// came from. THROWS: ShapeError for a bad axis; ValueError for 2^32 elements
 /// along it.
-NEAP_API ValuesAndIndices sort(const Operand& x, std::int64_t axis = -1,
+NEAP_API ValuesAndIndices sort(const TensorOperand& x, std::int64_t axis = -1,
                                bool descending = false);
 
 /// The positions alone.
-NEAP_API Tensor argsort(const Operand& x, std::int64_t axis = -1,
+NEAP_API Tensor argsort(const TensorOperand& x, std::int64_t axis = -1,
                         bool descending = false);
 
 /// The k largest, or smallest, elements along an axis, in order, the largest or
 /// smallest first; of equal ones the first. Otherwise as sort. THROWS:
 /// ValueError unless 0 <= k <= the extent.
-NEAP_API ValuesAndIndices topk(const Operand& x, std::int64_t k,
+NEAP_API ValuesAndIndices topk(const TensorOperand& x, std::int64_t k,
                                std::int64_t axis = -1, bool largest = true);
 
 }  // namespace neap

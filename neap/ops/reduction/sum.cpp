@@ -47,24 +47,24 @@ Tensor sum_axes(const Operand& x, std::uint64_t axes) {
 
 }  // namespace ops
 
-Tensor sum(const Operand& x) {
+Tensor sum(const TensorOperand& x) {
   const ops::AtSite here(x);
   return ops::over_all("sum", x, ops::sum_axes);
 }
 
-Tensor sum(const Operand& x, const Shape& axes, bool keepdim) {
+Tensor sum(const TensorOperand& x, const Shape& axes, bool keepdim) {
   const ops::AtSite here(x);
   return ops::over_some("sum", x, axes, keepdim, ops::sum_axes);
 }
 
-Tensor mean(const Operand& x) {
+Tensor mean(const TensorOperand& x) {
   const ops::AtSite here(x);
   const double count =
       static_cast<double>(ops::tensor_of("mean", x).element_count());
   return div(sum(x), count);
 }
 
-Tensor mean(const Operand& x, const Shape& axes, bool keepdim) {
+Tensor mean(const TensorOperand& x, const Shape& axes, bool keepdim) {
   const ops::AtSite here(x);
   const Shape shape = ops::tensor_of("mean", x).shape();
   const std::uint64_t mask = ops::axes_mask("mean", axes, shape.rank());
@@ -103,7 +103,7 @@ const Op kSumOfSquares{
 
 }  // namespace ops
 
-Tensor sum_of_squares(const Operand& x) {
+Tensor sum_of_squares(const TensorOperand& x) {
   return graph::apply(ops::kSumOfSquares, {x});
 }
 

@@ -17,15 +17,17 @@ NEAP_API Tensor sum_axes(const Operand& x, std::uint64_t axes);
 /// and f64 in kind, i32, i64, u8 and bool as i64 (wraps). Each axis goes, or
 /// stays with extent 1 where keepdim. The sum of nothing is 0. THROWS:
 /// ShapeError for an axis that is out of range or named twice.
-NEAP_API Tensor sum(const Operand& x);
-NEAP_API Tensor sum(const Operand& x, const Shape& axes, bool keepdim = false);
+NEAP_API Tensor sum(const TensorOperand& x);
+NEAP_API Tensor sum(const TensorOperand& x, const Shape& axes,
+                    bool keepdim = false);
 
 /// The mean over some axes, or over all; f32, f64. As sum(x, axes, keepdim);
 /// the mean of nothing is NaN.
-NEAP_API Tensor mean(const Operand& x);
-NEAP_API Tensor mean(const Operand& x, const Shape& axes, bool keepdim = false);
+NEAP_API Tensor mean(const TensorOperand& x);
+NEAP_API Tensor mean(const TensorOperand& x, const Shape& axes,
+                     bool keepdim = false);
 
 /// Sum of the squares of all elements, rank 0, in f64; x f32 or f64.
-NEAP_API Tensor sum_of_squares(const Operand& x);
+NEAP_API Tensor sum_of_squares(const TensorOperand& x);
 
 }  // namespace neap

@@ -116,29 +116,29 @@ const Op kStd{.name = "std",
 
 }  // namespace ops
 
-Tensor var(const Operand& x) {
+Tensor var(const TensorOperand& x) {
   const int rank = ops::tensor_of("var", x).rank();
   return ops::over(ops::kVar, x, ops::all_axes(rank), false, 1.0).var;
 }
 
-Tensor var(const Operand& x, const Shape& axes, bool keepdim,
+Tensor var(const TensorOperand& x, const Shape& axes, bool keepdim,
            double correction) {
   return var_mean(x, axes, keepdim, correction).var;
 }
 
-VarMean var_mean(const Operand& x, const Shape& axes, bool keepdim,
+VarMean var_mean(const TensorOperand& x, const Shape& axes, bool keepdim,
                  double correction) {
   const int rank = ops::tensor_of("var", x).rank();
   return ops::over(ops::kVar, x, ops::axes_mask("var", axes, rank), keepdim,
                    correction);
 }
 
-Tensor std(const Operand& x) {
+Tensor std(const TensorOperand& x) {
   const int rank = ops::tensor_of("std", x).rank();
   return ops::over(ops::kStd, x, ops::all_axes(rank), false, 1.0).var;
 }
 
-Tensor std(const Operand& x, const Shape& axes, bool keepdim,
+Tensor std(const TensorOperand& x, const Shape& axes, bool keepdim,
            double correction) {
   const int rank = ops::tensor_of("std", x).rank();
   return ops::over(ops::kStd, x, ops::axes_mask("std", axes, rank), keepdim,

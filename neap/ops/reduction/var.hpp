@@ -21,17 +21,17 @@ struct VarMean {
 /// stays with extent 1 where keepdim. x and the mean are kept for the
 /// derivative. THROWS: ShapeError for an axis that is out of range or named
 /// twice.
-NEAP_API Tensor var(const Operand& x);
-NEAP_API Tensor var(const Operand& x, const Shape& axes, bool keepdim = false,
-                    double correction = 1.0);
+NEAP_API Tensor var(const TensorOperand& x);
+NEAP_API Tensor var(const TensorOperand& x, const Shape& axes,
+                    bool keepdim = false, double correction = 1.0);
 
 /// The variance with the mean, which comes with it.
-NEAP_API VarMean var_mean(const Operand& x, const Shape& axes,
+NEAP_API VarMean var_mean(const TensorOperand& x, const Shape& axes,
                           bool keepdim = false, double correction = 1.0);
 
 /// The square root of the variance. Where that is 0 so is its derivative.
-NEAP_API Tensor std(const Operand& x);
-NEAP_API Tensor std(const Operand& x, const Shape& axes, bool keepdim = false,
-                    double correction = 1.0);
+NEAP_API Tensor std(const TensorOperand& x);
+NEAP_API Tensor std(const TensorOperand& x, const Shape& axes,
+                    bool keepdim = false, double correction = 1.0);
 
 }  // namespace neap

@@ -40,7 +40,7 @@ InputSpec far_away(const Shape& shape) {
   return uniform(shape, 1000.0, 1001.0);
 }
 
-using Call = Tensor (*)(const Operand&, const Shape&, bool, double);
+using Call = Tensor (*)(const TensorOperand&, const Shape&, bool, double);
 
 OpTable table_of(const std::string& name, const graph::Op* op, Call call,
                  bool is_std) {

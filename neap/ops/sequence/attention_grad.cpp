@@ -319,7 +319,8 @@ constexpr Op random_op(Op op) {
 const Op kAttentionGrad = grad_op("attention_grad");
 const Op kAttentionDropoutGrad = random_op(grad_op("attention_dropout_grad"));
 
-std::array<Tensor, 3> attention_grad(const Operand& dy, const AttentionKept& of,
+std::array<Tensor, 3> attention_grad(const TensorOperand& dy,
+                                     const AttentionKept& of,
                                      const AttentionAttrs& wanted) {
   const Tensor nothing = of.q.detach();  // in the place of v and y
   const std::array<Operand, 7> inputs{

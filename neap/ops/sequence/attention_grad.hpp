@@ -25,7 +25,7 @@ struct AttentionKept {
 /// The cotangents of q, k and v for that of y, as far as `wanted` says; the
 /// others are of no use. Computes the weights again, block by block.
 NEAP_API std::array<Tensor, 3> attention_grad(
-    const Operand& dy, const AttentionKept& of,
+    const TensorOperand& dy, const AttentionKept& of,
     const kernels::AttentionAttrs& wanted);
 
 }  // namespace neap::ops

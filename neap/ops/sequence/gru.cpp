@@ -200,7 +200,7 @@ RecurrentResult gru(const Operand& x, const RecurrentWeights& weights,
   return {std::move(out[0]), std::move(out[1])};
 }
 
-Tensor gru_cell(const Operand& x, const Tensor& h,
+Tensor gru_cell(const TensorOperand& x, const Tensor& h,
                 const RecurrentWeights& weights) {
   const Tensor& value = ops::tensor_of("gru_cell", x);
   if (value.rank() != 2) {

@@ -25,7 +25,7 @@ NEAP_API RecurrentResult gru(const Operand& x, const RecurrentWeights& weights,
                              const Tensor& h0 = {}, bool is_reverse = false);
 
 /// A single step: x (b, features), gives h. THROWS: as gru.
-NEAP_API Tensor gru_cell(const Operand& x, const Tensor& h,
+NEAP_API Tensor gru_cell(const TensorOperand& x, const Tensor& h,
                          const RecurrentWeights& weights);
 
 }  // namespace neap

@@ -187,7 +187,7 @@ LstmResult lstm(const Operand& x, const RecurrentWeights& weights,
   return {std::move(out[0]), {std::move(out[1]), select(out[3], 0, last)}};
 }
 
-LstmState lstm_cell(const Operand& x, const LstmState& state,
+LstmState lstm_cell(const TensorOperand& x, const LstmState& state,
                     const RecurrentWeights& weights) {
   const Tensor& value = ops::tensor_of("lstm_cell", x);
   if (value.rank() != 2) {

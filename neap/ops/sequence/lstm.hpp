@@ -38,7 +38,7 @@ NEAP_API LstmResult lstm(const Operand& x, const RecurrentWeights& weights,
                          const LstmState& state = {}, bool is_reverse = false);
 
 /// A single step: x (b, features). THROWS: as lstm.
-NEAP_API LstmState lstm_cell(const Operand& x, const LstmState& state,
+NEAP_API LstmState lstm_cell(const TensorOperand& x, const LstmState& state,
                              const RecurrentWeights& weights);
 
 }  // namespace neap

@@ -121,7 +121,7 @@ RecurrentResult rnn(const Operand& x, const RecurrentWeights& weights,
   return {std::move(out[0]), std::move(out[1])};
 }
 
-Tensor rnn_cell(const Operand& x, const Tensor& h,
+Tensor rnn_cell(const TensorOperand& x, const Tensor& h,
                 const RecurrentWeights& weights, Nonlinearity nonlinearity) {
   const Tensor& value = ops::tensor_of("rnn_cell", x);
   if (value.rank() != 2) {

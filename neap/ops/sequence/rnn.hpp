@@ -31,7 +31,7 @@ NEAP_API RecurrentResult rnn(const Operand& x, const RecurrentWeights& weights,
                              const RnnOptions& options = {});
 
 /// A single step: x (b, features), gives h. THROWS: as rnn.
-NEAP_API Tensor rnn_cell(const Operand& x, const Tensor& h,
+NEAP_API Tensor rnn_cell(const TensorOperand& x, const Tensor& h,
                          const RecurrentWeights& weights,
                          Nonlinearity nonlinearity = Nonlinearity::kTanh);
 

@@ -63,7 +63,7 @@ const Op kDiagonal{
 
 }  // namespace ops
 
-Tensor diagonal(const Operand& x, std::int64_t offset, std::int64_t axis1,
+Tensor diagonal(const TensorOperand& x, std::int64_t offset, std::int64_t axis1,
                 std::int64_t axis2) {
   const Shape& shape = ops::tensor_of("diagonal", x).shape();
   const int first = base::normalize_axis("diagonal", axis1, shape.rank());
@@ -78,7 +78,7 @@ Tensor diagonal(const Operand& x, std::int64_t offset, std::int64_t axis1,
       kernels::DiagonalAttrs{at, first, second, shape[first], shape[second]});
 }
 
-Tensor diag(const Operand& x, std::int64_t offset) {
+Tensor diag(const TensorOperand& x, std::int64_t offset) {
   const Shape& shape = ops::tensor_of("diag", x).shape();
   if (shape.rank() == 2) {
     return diagonal(x, offset);

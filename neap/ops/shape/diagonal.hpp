@@ -16,12 +16,12 @@ NEAP_API extern const graph::Op kDiagonalPut;
 /// offset above 0 is so far to the right, below 0 so far down; one beyond the
 /// matrix has no elements.
 /// THROWS: ShapeError for bad axes, or the same twice.
-NEAP_API Tensor diagonal(const Operand& x, std::int64_t offset = 0,
+NEAP_API Tensor diagonal(const TensorOperand& x, std::int64_t offset = 0,
                          std::int64_t axis1 = 0, std::int64_t axis2 = 1);
 
 /// The diagonal of a matrix, a view; or the square matrix that has a vector as
 /// its diagonal. THROWS: ShapeError for other ranks.
-NEAP_API Tensor diag(const Operand& x, std::int64_t offset = 0);
+NEAP_API Tensor diag(const TensorOperand& x, std::int64_t offset = 0);
 
 namespace ops {
 

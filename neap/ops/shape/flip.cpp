@@ -41,12 +41,12 @@ const Op kFlip{
 
 }  // namespace ops
 
-Tensor flip(const Operand& x, const Shape& axes) {
+Tensor flip(const TensorOperand& x, const Shape& axes) {
   const int rank = ops::tensor_of("flip", x).rank();
   return ops::flip_of(x, {ops::axes_mask("flip", axes, rank)});
 }
 
-Tensor roll(const Operand& x, std::int64_t shift, std::int64_t axis) {
+Tensor roll(const TensorOperand& x, std::int64_t shift, std::int64_t axis) {
   const ops::AtSite here(x);
   const Tensor& from = ops::tensor_of("roll", x);
   const int along = base::normalize_axis("roll", axis, from.rank());
@@ -61,7 +61,7 @@ Tensor roll(const Operand& x, std::int64_t shift, std::int64_t axis) {
                 along);
 }
 
-Tensor roll(const Operand& x, std::int64_t shift) {
+Tensor roll(const TensorOperand& x, std::int64_t shift) {
   const ops::AtSite here(x);
   const Tensor& from = ops::tensor_of("roll", x);
   return reshape(roll(reshape(x, {from.element_count()}), shift, 0),

@@ -142,8 +142,8 @@ Tensor pad_by(const Tensor& x, const PadAttrs& pads, PadMode mode) {
 }  // namespace
 }  // namespace ops
 
-Tensor pad(const Operand& x, std::span<const std::int64_t> pads, PadMode mode,
-           Number value) {
+Tensor pad(const TensorOperand& x, std::span<const std::int64_t> pads,
+           PadMode mode, Number value) {
   const ops::AtSite here(x);
   const Tensor& from = ops::tensor_of("pad", x);
   const auto pairs = static_cast<int>(pads.size() / 2);
@@ -162,7 +162,7 @@ Tensor pad(const Operand& x, std::span<const std::int64_t> pads, PadMode mode,
   return ops::pad_by(from, attrs, mode);
 }
 
-Tensor pad(const Operand& x, std::initializer_list<std::int64_t> pads,
+Tensor pad(const TensorOperand& x, std::initializer_list<std::int64_t> pads,
            PadMode mode, Number value) {
   return pad(x, std::span(pads.begin(), pads.size()), mode, value);
 }

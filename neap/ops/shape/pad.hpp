@@ -23,9 +23,10 @@ enum class PadMode : std::uint8_t {
 /// elements away. `value` is for kConstant alone.
 /// THROWS: ShapeError for more pairs than axes, an odd number, or pads that an
 /// axis cannot have.
-NEAP_API Tensor pad(const Operand& x, std::span<const std::int64_t> pads,
+NEAP_API Tensor pad(const TensorOperand& x, std::span<const std::int64_t> pads,
                     PadMode mode = PadMode::kConstant, Number value = 0.0);
-NEAP_API Tensor pad(const Operand& x, std::initializer_list<std::int64_t> pads,
+NEAP_API Tensor pad(const TensorOperand& x,
+                    std::initializer_list<std::int64_t> pads,
                     PadMode mode = PadMode::kConstant, Number value = 0.0);
 
 }  // namespace neap

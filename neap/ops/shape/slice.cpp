@@ -50,7 +50,7 @@ Tensor slice_of(const Operand& x, const SliceAttrs& attrs) {
 
 }  // namespace ops
 
-Tensor slice(const Operand& x, std::int64_t axis, std::int64_t start,
+Tensor slice(const TensorOperand& x, std::int64_t axis, std::int64_t start,
              std::int64_t stop, std::int64_t step) {
   const Shape& shape = ops::tensor_of("slice", x).shape();
   const int along = base::normalize_axis("slice", axis, shape.rank());

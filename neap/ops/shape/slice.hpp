@@ -23,8 +23,9 @@ inline constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
 /// A view of elements start, start + step, ... before stop of one axis. As in
 /// Python, negative positions count from the end and both are cut to the axis.
 /// THROWS: ShapeError for a bad axis, ValueError unless step > 0.
-NEAP_API Tensor slice(const Operand& x, std::int64_t axis, std::int64_t start,
-                      std::int64_t stop = kEnd, std::int64_t step = 1);
+NEAP_API Tensor slice(const TensorOperand& x, std::int64_t axis,
+                      std::int64_t start, std::int64_t stop = kEnd,
+                      std::int64_t step = 1);
 
 namespace ops {
 /// Zeros of extent attrs.extent along attrs.axis, with g at the elements that

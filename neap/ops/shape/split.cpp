@@ -25,7 +25,7 @@ memory::Vector<Tensor> parts_of(const Operand& x, int axis, std::int64_t size) {
 }  // namespace
 }  // namespace ops
 
-memory::Vector<Tensor> split(const Operand& x, std::int64_t size,
+memory::Vector<Tensor> split(const TensorOperand& x, std::int64_t size,
                              std::int64_t axis) {
   const ops::AtSite here(x);
   const int rank = ops::tensor_of("split", x).rank();
@@ -36,7 +36,7 @@ memory::Vector<Tensor> split(const Operand& x, std::int64_t size,
   return ops::parts_of(x, along, size);
 }
 
-memory::Vector<Tensor> split(const Operand& x,
+memory::Vector<Tensor> split(const TensorOperand& x,
                              std::span<const std::int64_t> sizes,
                              std::int64_t axis) {
   const ops::AtSite here(x);
@@ -63,13 +63,13 @@ memory::Vector<Tensor> split(const Operand& x,
   return parts;
 }
 
-memory::Vector<Tensor> split(const Operand& x,
+memory::Vector<Tensor> split(const TensorOperand& x,
                              std::initializer_list<std::int64_t> sizes,
                              std::int64_t axis) {
   return split(x, std::span(sizes.begin(), sizes.size()), axis);
 }
 
-memory::Vector<Tensor> chunk(const Operand& x, std::int64_t count,
+memory::Vector<Tensor> chunk(const TensorOperand& x, std::int64_t count,
                              std::int64_t axis) {
   const ops::AtSite here(x);
   const Shape& shape = ops::tensor_of("chunk", x).shape();
@@ -82,7 +82,7 @@ memory::Vector<Tensor> chunk(const Operand& x, std::int64_t count,
   return ops::parts_of(x, along, size);
 }
 
-memory::Vector<Tensor> unbind(const Operand& x, std::int64_t axis) {
+memory::Vector<Tensor> unbind(const TensorOperand& x, std::int64_t axis) {
   const ops::AtSite here(x);
   const Shape& shape = ops::tensor_of("unbind", x).shape();
   const int along = base::normalize_axis("unbind", axis, shape.rank());

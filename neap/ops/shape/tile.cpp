@@ -93,15 +93,15 @@ Tensor repeat_of(std::string_view op, const Operand& x, const Shape& times,
 
 }  // namespace
 
-Tensor repeat(const Operand& x, const Shape& times) {
+Tensor repeat(const TensorOperand& x, const Shape& times) {
   return repeat_of("repeat", x, times, false);
 }
 
-Tensor tile(const Operand& x, const Shape& times) {
+Tensor tile(const TensorOperand& x, const Shape& times) {
   return repeat_of("tile", x, times, true);
 }
 
-Tensor repeat_interleave(const Operand& x, std::int64_t times,
+Tensor repeat_interleave(const TensorOperand& x, std::int64_t times,
                          std::int64_t axis) {
   const ops::AtSite here(x);
   const Tensor& from = ops::tensor_of("repeat_interleave", x);

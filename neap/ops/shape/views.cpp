@@ -63,7 +63,7 @@ const Op kReshape{.name = "reshape",
 
 }  // namespace ops
 
-Tensor reshape(const Operand& x, const Shape& shape) {
+Tensor reshape(const TensorOperand& x, const Shape& shape) {
   const Tensor& from = ops::tensor_of("reshape", x);
   const Shape wanted = ops::resolved(from.shape(), shape);
   if (wanted == from.shape()) {
@@ -77,13 +77,13 @@ Tensor reshape(const Operand& x, const Shape& shape) {
   return graph::apply(ops::kReshape, {copy(x)}, attrs);
 }
 
-Tensor unsqueeze(const Operand& x, std::int64_t axis) {
+Tensor unsqueeze(const TensorOperand& x, std::int64_t axis) {
   Shape shape = ops::tensor_of("unsqueeze", x).shape();
   shape.insert(base::normalize_axis("unsqueeze", axis, shape.rank() + 1), 1);
   return reshape(x, shape);
 }
 
-Tensor squeeze(const Operand& x) {
+Tensor squeeze(const TensorOperand& x) {
   Shape shape;
   for (const std::int64_t extent : ops::tensor_of("squeeze", x).shape()) {
     if (extent != 1) {
@@ -93,7 +93,7 @@ Tensor squeeze(const Operand& x) {
   return reshape(x, shape);
 }
 
-Tensor squeeze(const Operand& x, std::int64_t axis) {
+Tensor squeeze(const TensorOperand& x, std::int64_t axis) {
   Shape shape = ops::tensor_of("squeeze", x).shape();
   const int along = base::normalize_axis("squeeze", axis, shape.rank());
   if (shape[along] != 1) {
@@ -104,7 +104,7 @@ Tensor squeeze(const Operand& x, std::int64_t axis) {
   return reshape(x, shape);
 }
 
-Tensor flatten(const Operand& x, std::int64_t first, std::int64_t last) {
+Tensor flatten(const TensorOperand& x, std::int64_t first, std::int64_t last) {
   const Shape& from = ops::tensor_of("flatten", x).shape();
   if (from.rank() == 0) {
     return reshape(x, {1});
@@ -153,7 +153,7 @@ const Op kExpand{
 
 }  // namespace ops
 
-Tensor expand(const Operand& x, const Shape& shape) {
+Tensor expand(const TensorOperand& x, const Shape& shape) {
   const Tensor& from = ops::tensor_of("expand", x);
   return from.shape() == shape
              ? from
@@ -201,7 +201,7 @@ const Op kPermute{
 
 }  // namespace ops
 
-Tensor permute(const Operand& x, const Shape& order) {
+Tensor permute(const TensorOperand& x, const Shape& order) {
   const int rank = ops::tensor_of("permute", x).rank();
   Shape axes = order;
   for (int i = 0; i < axes.rank(); ++i) {
@@ -210,7 +210,7 @@ Tensor permute(const Operand& x, const Shape& order) {
   return graph::apply(ops::kPermute, {x}, ops::ShapeAttrs(axes));
 }
 
-Tensor transpose(const Operand& x, std::int64_t a, std::int64_t b) {
+Tensor transpose(const TensorOperand& x, std::int64_t a, std::int64_t b) {
   const int rank = ops::tensor_of("transpose", x).rank();
   Shape order = Shape::filled(rank, 0);
   for (int axis = 0; axis < rank; ++axis) {
@@ -221,7 +221,7 @@ Tensor transpose(const Operand& x, std::int64_t a, std::int64_t b) {
   return permute(x, order);
 }
 
-Tensor narrow(const Operand& x, std::int64_t axis, std::int64_t start,
+Tensor narrow(const TensorOperand& x, std::int64_t axis, std::int64_t start,
               std::int64_t length) {
   const Shape& shape = ops::tensor_of("narrow", x).shape();
   const int along = base::normalize_axis("narrow", axis, shape.rank());
@@ -234,7 +234,8 @@ Tensor narrow(const Operand& x, std::int64_t axis, std::int64_t start,
   return slice(x, along, first, first + length);
 }
 
-Tensor select(const Operand& x, std::int64_t axis, std::int64_t position) {
+Tensor select(const TensorOperand& x, std::int64_t axis,
+              std::int64_t position) {
   const ops::AtSite here(x);
   const Shape& shape = ops::tensor_of("select", x).shape();
   const int along = base::normalize_axis("select", axis, shape.rank());
@@ -247,7 +248,7 @@ Tensor select(const Operand& x, std::int64_t axis, std::int64_t position) {
   return ops::without_axes(slice(x, along, at, at + 1), ops::axis_bit(along));
 }
 
-Tensor contiguous(const Operand& x) {
+Tensor contiguous(const TensorOperand& x) {
   const Tensor& value = ops::tensor_of("contiguous", x);
   return value.is_contiguous() ? value : copy(x);
 }
@@ -267,7 +268,7 @@ const Op kCopy{
 
 }  // namespace ops
 
-Tensor copy(const Operand& x) {
+Tensor copy(const TensorOperand& x) {
   return graph::apply(ops::kCopy, {x});
 }
 
