@@ -6,6 +6,7 @@
 #include "neap/autograd/own_memory.hpp"
 #include "neap/autograd/walk.hpp"
 #include "neap/base/raise.hpp"
+#include "neap/graph/hooks.hpp"
 #include "neap/graph/replay.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/ops/elementwise/fill.hpp"
@@ -57,10 +58,37 @@ Tensor checked_cotangent(const char* op, const Tensor& root,
   return given;
 }
 
-void check_inputs(std::span<const Tensor> inputs) {
+void check_inputs(const char* op, std::span<const Tensor> inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (graph::is_inside_segment(inputs[i])) {
-      graph::refuse_inside_segment(fmt::format("grad: input {}", i), inputs[i]);
+      graph::refuse_inside_segment(fmt::format("{}: input {}", op, i),
+                                   inputs[i]);
+    }
+  }
+}
+
+bool keeps_gradient(const Tensor& tensor) {
+  const auto& vertex = static_cast<const graph::Vertex&>(*tensor.link());
+  const graph::Extras* extras = vertex.extras();
+  return vertex.is_leaf() ||
+         (extras != nullptr && extras->keeps_grad(tensor.output_index()));
+}
+
+// What backward adds to must have a place for its gradient.
+void check_have_gradients(std::span<const Tensor> inputs) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& input = inputs[i];
+    if (!input.requires_grad()) {
+      raise<GraphError>(
+          "backward: input {} of shape {} requires no grad; call "
+          "requires_grad_() on it before it is used",
+          i, format_shape(input.shape()));
+    }
+    if (!keeps_gradient(input)) {
+      raise<GraphError>(
+          "backward: input {} of shape {} is the result of an op and keeps no "
+          "gradient; call retain_grad() on it, or ask grad() for its cotangent",
+          i, format_shape(input.shape()));
     }
   }
 }
@@ -74,15 +102,30 @@ void seed_all(const char* op, autograd::Walk& walk,
   }
 }
 
-void check_used(const autograd::Walk& walk, std::span<const Tensor> inputs) {
+void check_used(const char* op, const autograd::Walk& walk,
+                std::span<const Tensor> inputs, const char* advice) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!walk.reaches(i)) {
-      raise<GraphError>(
-          "grad: input {} of shape {} is not used by the outputs; ask for "
-          "zeros with Unused::kZeros",
-          i, format_shape(inputs[i].shape()));
+      raise<GraphError>("{}: input {} of shape {} is not used by the outputs{}",
+                        op, i, format_shape(inputs[i].shape()), advice);
     }
   }
+}
+
+void backward_into(std::span<const Tensor> results,
+                   std::span<const Tensor> cotangents,
+                   const BackwardOptions& options, const CallSite& site) {
+  check_inputs("backward", options.inputs);
+  check_have_gradients(options.inputs);
+  autograd::Walk walk(results, options.inputs,
+                      {.retain_graph = options.retain_graph,
+                       .create_graph = options.create_graph,
+                       .accumulate = true},
+                      base::intern(site));
+  check_used("backward", walk, options.inputs, "");
+  seed_all("backward", walk, results, cotangents, site);
+  walk.run();
+  walk.commit();
 }
 
 // The walk is over: what it held is no other holder of a gradient any more.
@@ -127,15 +170,30 @@ void backward(const Tensor& result, const BackwardOptions& options,
            site);
 }
 
+void backward(const Tensor& result, std::initializer_list<Tensor> inputs,
+              const BackwardOptions& options, CallSite site) {
+  if (inputs.size() == 0) {
+    raise<ValueError>(
+        "backward: the list of inputs is empty; leave it out for all leaves");
+  }
+  BackwardOptions into = options;
+  into.inputs = std::span(inputs.begin(), inputs.size());
+  backward(result, into, site);
+}
+
 void backward(std::span<const Tensor> results,
               std::span<const Tensor> cotangents,
               const BackwardOptions& options, CallSite site) {
   check_roots("backward", results, cotangents);
   const memory::OutsideScopes apart;  // a walk's own tensors
-  autograd::Walk walk(
-      results,
-      {options.retain_graph || options.create_graph, options.create_graph},
-      base::intern(site));
+  if (!options.inputs.empty()) {
+    backward_into(results, cotangents, options, site);
+    return;
+  }
+  autograd::Walk walk(results,
+                      {.retain_graph = options.retain_graph,
+                       .create_graph = options.create_graph},
+                      base::intern(site));
   seed_all("backward", walk, results, cotangents, site);
   walk.run();
   walk.commit();
@@ -144,16 +202,16 @@ void backward(std::span<const Tensor> results,
 Gradients grad(std::span<const Tensor> outputs, std::span<const Tensor> inputs,
                const GradOptions& options, CallSite site) {
   check_roots("grad", outputs, options.cotangents);
-  check_inputs(inputs);
+  check_inputs("grad", inputs);
   Gradients out(inputs);
   {
     const memory::OutsideScopes apart;
-    autograd::Walk walk(
-        outputs, inputs,
-        {options.retain_graph || options.create_graph, options.create_graph},
-        base::intern(site));
+    autograd::Walk walk(outputs, inputs,
+                        {.retain_graph = options.retain_graph,
+                         .create_graph = options.create_graph},
+                        base::intern(site));
     if (options.unused == GradOptions::Unused::kError) {
-      check_used(walk, inputs);
+      check_used("grad", walk, inputs, "; ask for zeros with Unused::kZeros");
     }
     seed_all("grad", walk, outputs, options.cotangents, site);
     walk.run();

@@ -19,6 +19,11 @@ struct BackwardOptions {
   /// Records the derivative itself, for a derivative of higher order. Implies
   /// retain_graph.
   bool create_graph = false;
+  /// What gradients are added to: leaves that require one, or results of ops
+  /// that retain theirs (retain_grad); all others are left alone, and rules
+  /// that lead to none of these do not run. Empty: every leaf that requires
+  /// one.
+  std::span<const Tensor> inputs{};
 };
 
 /// Adds d(result)/d(leaf) . cotangent to the gradient of every leaf that
@@ -28,8 +33,17 @@ struct BackwardOptions {
 /// does any more, when a part of the graph is already consumed, or when a value
 /// it needs was overwritten; UseAfterRelease for a cotangent that a scope gave
 /// back (only a default-made one stands for none);
-/// ShapeError for a wrong or missing cotangent; OutOfMemory.
+/// ShapeError for a wrong or missing cotangent; OutOfMemory. With inputs, also
+/// GraphError for one that the result does not depend on, that keeps no
+/// gradient, or that a rematerialised segment computes again.
 NEAP_API void backward(const Tensor& result,
+                       const BackwardOptions& options = {},
+                       CallSite site = CallSite::here());
+
+/// The same for options.inputs = `inputs`: backward(loss, {w, b}).
+/// THROWS: as above; ValueError for no inputs.
+NEAP_API void backward(const Tensor& result,
+                       std::initializer_list<Tensor> inputs,
                        const BackwardOptions& options = {},
                        CallSite site = CallSite::here());
 

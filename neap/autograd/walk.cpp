@@ -28,8 +28,6 @@ Vertex* vertex_of(const tensor::GraphLink* link) noexcept {
   return static_cast<Vertex*>(const_cast<tensor::GraphLink*>(link));
 }
 
-// The earliest sequence among the targets; 0 when one of them is a leaf, since
-// anything may have been made from it. A retired target cannot be reached.
 // No run of a traced step could consume a graph that is there once.
 void refuse_outer(const graph::Trace& trace, const Node& node,
                   std::uint64_t floor) {
@@ -37,12 +35,14 @@ void refuse_outer(const graph::Trace& trace, const Node& node,
   if (sequence && *sequence >= floor && *sequence <= trace.since()) {
     base::raise<TraceError>(
         "backward: the step that is traced differentiates through '{}' "
-        "recorded "
-        "at {}, before it; record it in the step, or detach() its result",
+        "recorded at {}, before it; record it in the step, or detach() its "
+        "result",
         node.op().name, base::format_site(node.site()));
   }
 }
 
+// The earliest sequence among the targets; 0 when one of them is a leaf, since
+// anything may have been made from it. A retired target cannot be reached.
 std::uint64_t floor_of(std::span<const Tensor> targets) {
   std::uint64_t floor = std::numeric_limits<std::uint64_t>::max();
   for (const Tensor& target : targets) {
@@ -56,6 +56,12 @@ std::uint64_t floor_of(std::span<const Tensor> targets) {
     }
   }
   return floor;
+}
+
+// A derivative that is recorded reads the graph again.
+Walk::Options with_graph(Walk::Options options) noexcept {
+  options.retain_graph = options.retain_graph || options.create_graph;
+  return options;
 }
 
 // The gradient that the hooks make of one, which they may write to.
@@ -76,7 +82,7 @@ memory::OwnerId owner_here(const Vertex& vertex) noexcept {
 
 Walk::Walk(std::span<const Tensor> roots, const Options& options,
            base::SiteId site)
-    : options_(options), site_(site) {
+    : options_(with_graph(options)), site_(site) {
   collect(roots);
   for (Sink& sink : sinks_) {
     sink.is_target = sink.leaf().requires_grad();
@@ -87,7 +93,7 @@ Walk::Walk(std::span<const Tensor> roots, const Options& options,
 
 Walk::Walk(std::span<const Tensor> roots, std::span<const Tensor> targets,
            const Options& options, base::SiteId site)
-    : options_(options),
+    : options_(with_graph(options)),
       site_(site),
       is_aimed_(true),
       floor_(floor_of(targets)) {
@@ -344,7 +350,10 @@ void Walk::run_hooks(Step& step) {
       continue;
     }
     slot = hooked(*extras, output, std::move(slot));
-    if (!is_aimed_ && extras->keeps_grad(output)) {
+    const bool is_for_commit =
+        !is_aimed_ ||
+        (options_.accumulate && is_asked_[step.first_slot + output] != 0);
+    if (is_for_commit && extras->keeps_grad(output)) {
       kept_.push_back({step.link, output, slot});
     }
   }

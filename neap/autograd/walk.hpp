@@ -24,16 +24,18 @@ class Walk {
  public:
   struct Options {
     bool retain_graph = false;
-    bool create_graph = false;  // record the rules' own ops
+    bool create_graph = false;  // record the rules' own ops; retains the graph
+    bool accumulate = false;    // what targets are given is for commit()
   };
 
   /// Collects what the roots (tensors that require grad) reach, all of it (for
   /// the gradients of leaves), or only what was recorded after the earliest of
   /// `targets` (leaves, or results of recorded ops) and leads to one, whose
-  /// cotangents take_target() then gives. What is collected is claimed: no
-  /// other walk may enter it. THROWS: GraphError when a part is retired,
-  /// belongs to another walk, or needs a value that was overwritten, or when no
-  /// leaf wants a gradient, with nothing changed; OutOfMemory.
+  /// cotangents take_target() then gives, or commit() adds up. What is
+  /// collected is claimed: no other walk may enter it. THROWS: GraphError when
+  /// a part is retired, belongs to another walk, or needs a value that was
+  /// overwritten, or when no leaf wants a gradient, with nothing changed;
+  /// OutOfMemory.
   Walk(std::span<const Tensor> roots, const Options& options,
        base::SiteId site);
   Walk(std::span<const Tensor> roots, std::span<const Tensor> targets,
@@ -126,7 +128,7 @@ class Walk {
 
   Options options_;
   base::SiteId site_;
-  bool is_aimed_ = false;    // at targets: nothing is accumulated
+  bool is_aimed_ = false;    // at targets
   std::uint64_t floor_ = 0;  // what was recorded before is not entered
   Claimed claimed_;
   memory::Vector<Sink> sinks_;  // in the order they were found

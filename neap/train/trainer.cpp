@@ -223,7 +223,7 @@ void Trainer::run_eagerly(const data::Batch& batch, StepReport& report,
     const Tensor loss = loss_of(options_.loss, output, batch.target);
     report.loss = number_of(loss);
     report.accuracy = accuracy_of(output, batch.target);
-    backward(loss, {}, site);
+    backward(loss, BackwardOptions{}, site);
   }
   const Tensor norm = update(site);
   report.gradient_norm = norm.defined() ? number_of(norm) : 0.0;
