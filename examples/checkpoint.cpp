@@ -39,7 +39,7 @@ struct Net : neap::nn::Layer {
     add("dropout", dropout);
     add("out", out);
   }
-  Tensor forward(const Tensor& x) override {
+  Tensor forward(const Tensor& x) const override {
     return out(dropout(neap::tanh(hidden(x))));
   }
 };

@@ -32,7 +32,7 @@ struct Net : neap::nn::Layer {
     add("hidden", hidden);
     add("out", out);
   }
-  Tensor forward(const Tensor& x) override {
+  Tensor forward(const Tensor& x) const override {
     return out(dropout(relu(hidden(x)), 0.1, is_training()));
   }
 };

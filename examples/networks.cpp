@@ -84,7 +84,7 @@ struct Net : neap::nn::Layer {
     add("bn2", bn2);
     add("fc", fc);
   }
-  Tensor forward(const Tensor& x) override {
+  Tensor forward(const Tensor& x) const override {
     const Tensor y = relu(bn1(conv1(x)));
     const Tensor z = relu(bn2(conv2(y)) + y);
     return fc(flatten(max_pool2d(z, {.kernel = 2}), 1));

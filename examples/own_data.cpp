@@ -50,7 +50,9 @@ struct Net : neap::nn::Layer {
     add("hidden", hidden);
     add("out", out);
   }
-  Tensor forward(const Tensor& x) override { return out(tanh(hidden(x))); }
+  Tensor forward(const Tensor& x) const override {
+    return out(tanh(hidden(x)));
+  }
 };
 
 double train() {

@@ -31,7 +31,7 @@ struct Net : neap::nn::Layer {
     add("second", second);
     add("last", last);
   }
-  Tensor forward(const Tensor& xy) override {
+  Tensor forward(const Tensor& xy) const override {
     return last(tanh(second(tanh(first(xy)))));
   }
 };

@@ -27,7 +27,7 @@ struct Mlp : neap::nn::Cloneable<Mlp> {
     add("fc1", fc1);
     add("fc2", fc2);
   }
-  Tensor forward(const Tensor& x) override { return fc2(relu(fc1(x))); }
+  Tensor forward(const Tensor& x) const override { return fc2(relu(fc1(x))); }
 };
 
 struct Batch {

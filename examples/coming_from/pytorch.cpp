@@ -19,7 +19,7 @@ struct Net : neap::nn::Layer {
     add("norm", norm);
     add("fc2", fc2);
   }
-  Tensor forward(const Tensor& x) override {
+  Tensor forward(const Tensor& x) const override {
     return fc2(dropout(gelu(norm(fc1(x))), 0.1, is_training()));
   }
 };

@@ -33,12 +33,12 @@ void CausalAttention::name_parts() {
   add("c_proj", c_proj_);
 }
 
-Tensor CausalAttention::forward(const Tensor& x) {
+Tensor CausalAttention::forward(const Tensor& x) const {
   return attend(c_attn_(x));
 }
 
 Tensor CausalAttention::after(const GptNorm& norm, const Tensor& x,
-                              CallSite site) {
+                              CallSite site) const {
   const nn::ModuleScope scope(*this, site);
   Tensor y = attend(norm.then(c_attn_, x));
   scope.note(y, x);
@@ -46,7 +46,7 @@ Tensor CausalAttention::after(const GptNorm& norm, const Tensor& x,
 }
 
 // Queries, keys and values side by side, (b, t, 3 dim).
-Tensor CausalAttention::attend(const Tensor& projected) {
+Tensor CausalAttention::attend(const Tensor& projected) const {
   const std::int64_t b = projected.shape()[0];
   const std::int64_t t = projected.shape()[1];
   const std::int64_t dim = projected.shape()[2] / 3;
@@ -66,3 +66,7 @@ Tensor CausalAttention::attend(const Tensor& projected) {
 }
 
 }  // namespace neap::models
+
+namespace neap::nn {
+template class Cloneable<models::CausalAttention>;
+}  // namespace neap::nn

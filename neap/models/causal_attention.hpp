@@ -20,15 +20,15 @@ class NEAP_API CausalAttention final : public nn::Cloneable<CausalAttention> {
                            CallSite site = CallSite::here());
   CausalAttention(const CausalAttention& other, nn::Cloning& cloning);
 
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
   /// The same of norm(x), which is not kept but computed again for the
   /// backward.
   Tensor after(const GptNorm& norm, const Tensor& x,
-               CallSite site = CallSite::here());
+               CallSite site = CallSite::here()) const;
 
  private:
   void name_parts();
-  Tensor attend(const Tensor& projected);
+  Tensor attend(const Tensor& projected) const;
 
   std::int64_t heads_;
   double dropout_;
@@ -38,3 +38,7 @@ class NEAP_API CausalAttention final : public nn::Cloneable<CausalAttention> {
 };
 
 }  // namespace neap::models
+
+namespace neap::nn {
+extern template class Cloneable<models::CausalAttention>;
+}  // namespace neap::nn

@@ -89,7 +89,7 @@ GptHead::GptHead(const Tensor& home, CallSite site) : weight_(home) {
 GptHead::GptHead(const GptHead& other, nn::Cloning& cloning)
     : Cloneable(other, cloning), weight_(parameter("weight")) {}
 
-Tensor GptHead::forward(const Tensor& x) {
+Tensor GptHead::forward(const Tensor& x) const {
   return linear(x, weight_);
 }
 
@@ -141,7 +141,7 @@ void Gpt::initialise(const CallSite& site) {
   }
 }
 
-Tensor Gpt::forward(const Tensor& tokens) {
+Tensor Gpt::forward(const Tensor& tokens) const {
   if (tokens.rank() != 2 || tokens.shape()[1] > options_.block) {
     raise<ShapeError>("gpt: tokens {}, expected (b, t) with t at most {}",
                       format_shape(tokens.shape()), options_.block);
@@ -154,7 +154,7 @@ Tensor Gpt::forward(const Tensor& tokens) {
   return lm_head_(ln_f_(through_blocks(std::move(x))));
 }
 
-Tensor Gpt::through_blocks(Tensor x) {
+Tensor Gpt::through_blocks(Tensor x) const {
   if (options_.keep != GptKeep::kNothing) {
     return h_(x);  // the blocks see to it
   }
@@ -165,7 +165,8 @@ Tensor Gpt::through_blocks(Tensor x) {
   return x;
 }
 
-Tensor Gpt::loss(const Tensor& tokens, const Tensor& targets, CallSite site) {
+Tensor Gpt::loss(const Tensor& tokens, const Tensor& targets,
+                 CallSite site) const {
   if (targets.shape() != tokens.shape()) {
     raise<ShapeError>("gpt: targets {} for tokens {}",
                       format_shape(targets.shape()),
@@ -177,3 +178,8 @@ Tensor Gpt::loss(const Tensor& tokens, const Tensor& targets, CallSite site) {
 }
 
 }  // namespace neap::models
+
+namespace neap::nn {
+template class Cloneable<models::GptHead>;
+template class Cloneable<models::Gpt>;
+}  // namespace neap::nn

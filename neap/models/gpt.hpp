@@ -34,7 +34,7 @@ class NEAP_API GptHead final : public nn::Cloneable<GptHead> {
   explicit GptHead(const Tensor& home, CallSite site = CallSite::here());
   GptHead(const GptHead& other, nn::Cloning& cloning);
 
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 
   const Tensor& weight() const noexcept { return weight_; }
 
@@ -55,18 +55,18 @@ class NEAP_API Gpt final : public nn::Cloneable<Gpt> {
   /// what follows each. LIFETIME: where nothing is kept, a backward runs the
   /// blocks again, so the model must then be there, where it is called.
   /// THROWS: ShapeError; ValueError for no such token.
-  Tensor forward(const Tensor& tokens) override;
+  Tensor forward(const Tensor& tokens) const override;
   /// The mean cross-entropy of the scores and the targets (b, t), i64.
   /// THROWS: as forward and cross_entropy.
   Tensor loss(const Tensor& tokens, const Tensor& targets,
-              CallSite site = CallSite::here());
+              CallSite site = CallSite::here()) const;
 
   const GptOptions& options() const noexcept { return options_; }
 
  private:
   void name_parts();
   void initialise(const CallSite& site);
-  Tensor through_blocks(Tensor x);
+  Tensor through_blocks(Tensor x) const;
 
   GptOptions options_;
   nn::Embedding wte_;
@@ -77,3 +77,8 @@ class NEAP_API Gpt final : public nn::Cloneable<Gpt> {
 };
 
 }  // namespace neap::models
+
+namespace neap::nn {
+extern template class Cloneable<models::GptHead>;
+extern template class Cloneable<models::Gpt>;
+}  // namespace neap::nn

@@ -39,11 +39,12 @@ void GptMlp::name_parts() {
   add("c_proj", c_proj_);
 }
 
-Tensor GptMlp::forward(const Tensor& x) {
+Tensor GptMlp::forward(const Tensor& x) const {
   return dropout(through_gelu(c_fc_(x)), dropout_, is_training());
 }
 
-Tensor GptMlp::after(const GptNorm& norm, const Tensor& x, CallSite site) {
+Tensor GptMlp::after(const GptNorm& norm, const Tensor& x,
+                     CallSite site) const {
   const nn::ModuleScope scope(*this, site);
   Tensor y =
       dropout(through_gelu(norm.then(c_fc_, x)), dropout_, is_training());
@@ -52,7 +53,7 @@ Tensor GptMlp::after(const GptNorm& norm, const Tensor& x, CallSite site) {
 }
 
 // c_proj of gelu, which is not kept.
-Tensor GptMlp::through_gelu(const Tensor& x) {
+Tensor GptMlp::through_gelu(const Tensor& x) const {
   const nn::ModuleScope scope(c_proj_);
   const Tensor& bias = c_proj_.bias();
   Tensor y = bias.is_given() ? gelu_linear(x, c_proj_.weight(), bias, gelu_)
@@ -102,7 +103,7 @@ void GptBlock::name_parts() {
   }
 }
 
-Tensor GptBlock::forward(const Tensor& x) {
+Tensor GptBlock::forward(const Tensor& x) const {
   const bool keeps_norms = keep_ != GptKeep::kProducts;
   const Tensor y = x + (keeps_norms ? attn_(ln_1_(x)) : attn_.after(ln_1_, x));
   if (swiglu_) {
@@ -112,3 +113,8 @@ Tensor GptBlock::forward(const Tensor& x) {
 }
 
 }  // namespace neap::models
+
+namespace neap::nn {
+template class Cloneable<models::GptMlp>;
+template class Cloneable<models::GptBlock>;
+}  // namespace neap::nn

@@ -17,14 +17,14 @@ class NEAP_API GptMlp final : public nn::Cloneable<GptMlp> {
   explicit GptMlp(const GptOptions& options, CallSite site = CallSite::here());
   GptMlp(const GptMlp& other, nn::Cloning& cloning);
 
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
   /// The same as CausalAttention::after.
   Tensor after(const GptNorm& norm, const Tensor& x,
-               CallSite site = CallSite::here());
+               CallSite site = CallSite::here()) const;
 
  private:
   void name_parts();
-  Tensor through_gelu(const Tensor& x);
+  Tensor through_gelu(const Tensor& x) const;
 
   GeluForm gelu_;
   double dropout_;
@@ -40,7 +40,7 @@ class NEAP_API GptBlock final : public nn::Cloneable<GptBlock> {
   GptBlock(const GptBlock& other, nn::Cloning& cloning);
 
   /// (b, t, dim) to the same.
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 
  private:
   void name_parts();
@@ -55,3 +55,8 @@ class NEAP_API GptBlock final : public nn::Cloneable<GptBlock> {
 };
 
 }  // namespace neap::models
+
+namespace neap::nn {
+extern template class Cloneable<models::GptMlp>;
+extern template class Cloneable<models::GptBlock>;
+}  // namespace neap::nn

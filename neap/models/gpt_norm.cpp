@@ -64,7 +64,7 @@ GptNorm::GptNorm(const GptNorm& other, nn::Cloning& cloning)
       weight_(parameter("weight")),
       bias_(other.bias_.is_given() ? parameter("bias") : Tensor()) {}
 
-Tensor GptNorm::forward(const Tensor& x) {
+Tensor GptNorm::forward(const Tensor& x) const {
   return normalised(x, form_, weight_, bias_);
 }
 
@@ -85,3 +85,7 @@ Tensor GptNorm::then(const nn::Linear& layer, const Tensor& x) const {
 }
 
 }  // namespace neap::models
+
+namespace neap::nn {
+template class Cloneable<models::GptNorm>;
+}  // namespace neap::nn

@@ -16,7 +16,7 @@ class NEAP_API GptNorm final : public nn::Cloneable<GptNorm> {
   explicit GptNorm(const GptOptions& options, CallSite site = CallSite::here());
   GptNorm(const GptNorm& other, nn::Cloning& cloning);
 
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
   /// layer(this(x)), of which x and the result are kept; the norm is computed
   /// again for the backward. Both layers may be gone by then.
   Tensor then(const nn::Linear& layer, const Tensor& x) const;
@@ -28,3 +28,7 @@ class NEAP_API GptNorm final : public nn::Cloneable<GptNorm> {
 };
 
 }  // namespace neap::models
+
+namespace neap::nn {
+extern template class Cloneable<models::GptNorm>;
+}  // namespace neap::nn

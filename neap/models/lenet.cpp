@@ -46,10 +46,14 @@ void LeNet::name_parts() {
   add("fc", fc_);
 }
 
-Tensor LeNet::forward(const Tensor& x) {
+Tensor LeNet::forward(const Tensor& x) const {
   Tensor y = relu(conv2_(relu(conv1_(x))));
   y = flatten(max_pool2d(std::move(y), {.kernel = kPool}), 1);
   return fc_(dropout(std::move(y), dropout_, is_training()));
 }
 
 }  // namespace neap::models
+
+namespace neap::nn {
+template class Cloneable<models::LeNet>;
+}  // namespace neap::nn

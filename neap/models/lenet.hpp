@@ -32,7 +32,7 @@ class NEAP_API LeNet final : public nn::Cloneable<LeNet> {
   LeNet(const LeNet& other, nn::Cloning& cloning);
 
   /// (n, channels, height, width) -> (n, classes).
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 
  private:
   void name_parts();
@@ -44,3 +44,7 @@ class NEAP_API LeNet final : public nn::Cloneable<LeNet> {
 };
 
 }  // namespace neap::models
+
+namespace neap::nn {
+extern template class Cloneable<models::LeNet>;
+}  // namespace neap::nn

@@ -27,8 +27,12 @@ void Lstm::name_parts() {
   add("fc", fc_);
 }
 
-Tensor Lstm::forward(const Tensor& x) {
+Tensor Lstm::forward(const Tensor& x) const {
   return fc_(select(lstm_.run(x).state.h, 0, -1));
 }
 
 }  // namespace neap::models
+
+namespace neap::nn {
+template class Cloneable<models::Lstm>;
+}  // namespace neap::nn

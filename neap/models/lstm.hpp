@@ -24,7 +24,7 @@ class NEAP_API Lstm final : public nn::Cloneable<Lstm> {
   Lstm(const Lstm& other, nn::Cloning& cloning);
 
   /// (b, t, features) -> (b, outputs). THROWS: ShapeError, for no step too.
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 
  private:
   void name_parts();
@@ -34,3 +34,7 @@ class NEAP_API Lstm final : public nn::Cloneable<Lstm> {
 };
 
 }  // namespace neap::models
+
+namespace neap::nn {
+extern template class Cloneable<models::Lstm>;
+}  // namespace neap::nn

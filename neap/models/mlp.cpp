@@ -36,7 +36,7 @@ void Mlp::push(nn::Linear layer) {
   add(fmt::format("fc{}", layers_.size()), layers_.back());
 }
 
-Tensor Mlp::forward(const Tensor& input) {
+Tensor Mlp::forward(const Tensor& input) const {
   Tensor x = input.rank() == 2 ? input : flatten(input, 1);
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     x = layers_[i](x);
@@ -51,3 +51,7 @@ Tensor Mlp::forward(const Tensor& input) {
 }
 
 }  // namespace neap::models
+
+namespace neap::nn {
+template class Cloneable<models::Mlp>;
+}  // namespace neap::nn

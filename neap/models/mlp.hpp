@@ -26,7 +26,7 @@ class NEAP_API Mlp final : public nn::Cloneable<Mlp> {
   Mlp(const Mlp& other, nn::Cloning& cloning);
 
   /// (n, ...) with widths[0] elements a sample -> (n, widths.back()).
-  Tensor forward(const Tensor& input) override;
+  Tensor forward(const Tensor& input) const override;
 
  private:
   void push(nn::Linear layer);  // within what layers_ reserved
@@ -36,3 +36,7 @@ class NEAP_API Mlp final : public nn::Cloneable<Mlp> {
 };
 
 }  // namespace neap::models
+
+namespace neap::nn {
+extern template class Cloneable<models::Mlp>;
+}  // namespace neap::nn

@@ -27,14 +27,15 @@ Tensor detached_or_none(const Tensor& x) {
 }
 
 // What a call hands to Net and takes from it.
-LstmResult run_net(nn::LSTM& net, const Tensor& x, const LstmState& state) {
+LstmResult run_net(const nn::LSTM& net, const Tensor& x,
+                   const LstmState& state) {
   return net.run(x, state);
 }
 struct GruResult {
   Tensor output;
   Tensor state;
 };
-GruResult run_net(nn::GRU& net, const Tensor& x, const Tensor& state) {
+GruResult run_net(const nn::GRU& net, const Tensor& x, const Tensor& state) {
   RecurrentResult result = net.run(x, state);
   return {std::move(result.output), std::move(result.h)};
 }
@@ -83,7 +84,7 @@ void RecurrentLm<Net>::name_parts() {
 // Scores (t, b, vocab): time comes first all the way, so that only the tokens
 // are turned.
 template <class Net>
-auto RecurrentLm<Net>::by_time(const Tensor& tokens, const State& state)
+auto RecurrentLm<Net>::by_time(const Tensor& tokens, const State& state) const
     -> Scored {
   if (tokens.rank() != 2) {
     raise<ShapeError>("recurrent_lm: tokens {}, expected (samples, steps)",
@@ -99,13 +100,13 @@ auto RecurrentLm<Net>::by_time(const Tensor& tokens, const State& state)
 }
 
 template <class Net>
-Tensor RecurrentLm<Net>::forward(const Tensor& tokens) {
+Tensor RecurrentLm<Net>::forward(const Tensor& tokens) const {
   return transpose(by_time(tokens, {}).scores, 0, 1);
 }
 
 template <class Net>
 auto RecurrentLm<Net>::run(const Tensor& tokens, const State& state,
-                           CallSite site) -> Scored {
+                           CallSite site) const -> Scored {
   const nn::ModuleScope scope(*this, site);
   auto [scores, next] = by_time(tokens, state);
   Tensor turned = transpose(scores, 0, 1);
@@ -115,7 +116,8 @@ auto RecurrentLm<Net>::run(const Tensor& tokens, const State& state,
 
 template <class Net>
 auto RecurrentLm<Net>::loss_from(const Tensor& tokens, const Tensor& targets,
-                                 const State& state, CallSite site) -> Loss {
+                                 const State& state, CallSite site) const
+    -> Loss {
   if (targets.shape() != tokens.shape()) {
     raise<ShapeError>("recurrent_lm: targets {} for tokens {}",
                       format_shape(targets.shape()),
@@ -131,7 +133,7 @@ auto RecurrentLm<Net>::loss_from(const Tensor& tokens, const Tensor& targets,
 
 template <class Net>
 Tensor RecurrentLm<Net>::loss(const Tensor& tokens, const Tensor& targets,
-                              CallSite site) {
+                              CallSite site) const {
   return loss_from(tokens, targets, {}, site).loss;
 }
 

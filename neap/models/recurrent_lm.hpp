@@ -70,24 +70,24 @@ class NEAP_API RecurrentLm final : public nn::Cloneable<RecurrentLm<Net>> {
 
   /// Tokens (b, t), i32 or i64 -> scores (b, t, vocab) of what follows each.
   /// THROWS: ShapeError; ValueError for no such token.
-  Tensor forward(const Tensor& tokens) override;
+  Tensor forward(const Tensor& tokens) const override;
   /// Like forward, from a state (undefined: zeros) to the next.
   Scored run(const Tensor& tokens, const State& state,
-             CallSite site = CallSite::here());
+             CallSite site = CallSite::here()) const;
 
   /// The mean cross-entropy of the scores and the targets (b, t), i64.
   /// THROWS: as forward and cross_entropy.
   Tensor loss(const Tensor& tokens, const Tensor& targets,
-              CallSite site = CallSite::here());
+              CallSite site = CallSite::here()) const;
   /// Like loss, from a state to the next.
   Loss loss_from(const Tensor& tokens, const Tensor& targets,
-                 const State& state, CallSite site = CallSite::here());
+                 const State& state, CallSite site = CallSite::here()) const;
 
   const RecurrentLmOptions& options() const noexcept { return options_; }
 
  private:
   void name_parts();
-  Scored by_time(const Tensor& tokens, const State& state);
+  Scored by_time(const Tensor& tokens, const State& state) const;
 
   RecurrentLmOptions options_;
   nn::Embedding encoder_;

@@ -70,10 +70,14 @@ void ResNet::name_parts() {
   add("fc", fc_);
 }
 
-Tensor ResNet::forward(const Tensor& x) {
+Tensor ResNet::forward(const Tensor& x) const {
   Tensor y = relu(bn1_(conv1_(x)));
   y = layer4_(layer3_(layer2_(layer1_(y))));
   return fc_(mean(y, {2, 3}));
 }
 
 }  // namespace neap::models
+
+namespace neap::nn {
+template class Cloneable<models::ResNet>;
+}  // namespace neap::nn

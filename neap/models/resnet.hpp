@@ -29,7 +29,7 @@ class NEAP_API ResNet final : public nn::Cloneable<ResNet> {
   ResNet(const ResNet& other, nn::Cloning& cloning);
 
   /// (n, channels, height, width) -> (n, classes).
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 
  private:
   void name_parts();
@@ -44,3 +44,7 @@ class NEAP_API ResNet final : public nn::Cloneable<ResNet> {
 };
 
 }  // namespace neap::models
+
+namespace neap::nn {
+extern template class Cloneable<models::ResNet>;
+}  // namespace neap::nn

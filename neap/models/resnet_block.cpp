@@ -59,10 +59,14 @@ void ResNetBlock::name_parts() {
   }
 }
 
-Tensor ResNetBlock::forward(const Tensor& x) {
+Tensor ResNetBlock::forward(const Tensor& x) const {
   Tensor y = bn2_(conv2_(relu(bn1_(conv1_(x)))));
   y = std::move(y) + (downsample_.size() > 0 ? downsample_(x) : x);
   return relu(std::move(y));
 }
 
 }  // namespace neap::models
+
+namespace neap::nn {
+template class Cloneable<models::ResNetBlock>;
+}  // namespace neap::nn

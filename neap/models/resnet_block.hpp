@@ -23,7 +23,7 @@ class NEAP_API ResNetBlock final : public nn::Cloneable<ResNetBlock> {
   ResNetBlock(const ResNetBlock& other, nn::Cloning& cloning);
 
   /// (n, in, h, w) -> (n, out, h / stride, w / stride), rounded up.
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 
  private:
   void name_parts();
@@ -41,3 +41,7 @@ nn::Conv2d resnet_conv(std::int64_t in, std::int64_t out, std::int64_t kernel,
                        std::int64_t stride, DType dtype, const CallSite& site);
 
 }  // namespace neap::models
+
+namespace neap::nn {
+extern template class Cloneable<models::ResNetBlock>;
+}  // namespace neap::nn

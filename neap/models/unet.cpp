@@ -78,7 +78,7 @@ void UNetUp::name_parts() {
 }
 
 Tensor UNetUp::operator()(const Tensor& below, const Tensor& beside,
-                          CallSite site) {
+                          CallSite site) const {
   const nn::ModuleScope scope(*this, site);
   Tensor y = conv_(concat({beside, up_(below)}, 1));
   scope.note(y, below, beside);
@@ -127,7 +127,7 @@ void UNet::name_parts() {
   add("outc", outc_);
 }
 
-Tensor UNet::forward(const Tensor& x) {
+Tensor UNet::forward(const Tensor& x) const {
   const std::int64_t unit = std::int64_t{1} << downs_.size();
   if (x.rank() != 4 || x.size(2) % unit != 0 || x.size(3) % unit != 0) {
     raise<ShapeError>(
@@ -138,11 +138,11 @@ Tensor UNet::forward(const Tensor& x) {
   memory::Vector<Tensor> levels;  // what the way down leaves beside it
   levels.reserve(downs_.size());
   Tensor y = inc_(x);
-  for (nn::Sequential& down : downs_) {
+  for (const nn::Sequential& down : downs_) {
     levels.push_back(y);
     y = down(y);
   }
-  for (UNetUp& up : ups_) {
+  for (const UNetUp& up : ups_) {
     y = up(y, levels.back());
     levels.pop_back();
   }
@@ -150,3 +150,8 @@ Tensor UNet::forward(const Tensor& x) {
 }
 
 }  // namespace neap::models
+
+namespace neap::nn {
+template class Cloneable<models::DoubleConv>;
+template class Cloneable<models::UNet>;
+}  // namespace neap::nn

@@ -33,7 +33,7 @@ class NEAP_API DoubleConv final : public nn::Cloneable<DoubleConv> {
   DoubleConv(const DoubleConv& other, nn::Cloning& cloning);
 
   /// (n, in, h, w) -> (n, out, h, w).
-  Tensor forward(const Tensor& x) override { return layers_(x); }
+  Tensor forward(const Tensor& x) const override { return layers_(x); }
 
  private:
   nn::Sequential layers_;
@@ -48,7 +48,7 @@ class NEAP_API UNetUp final : public nn::Module {
 
   /// (n, in, h, w) and (n, in / 2, 2 h, 2 w) -> (n, in / 2, 2 h, 2 w).
   Tensor operator()(const Tensor& below, const Tensor& beside,
-                    CallSite site = CallSite::here());
+                    CallSite site = CallSite::here()) const;
 
  private:
   void name_parts();
@@ -69,7 +69,7 @@ class NEAP_API UNet final : public nn::Cloneable<UNet> {
 
   /// (n, channels, h, w) -> (n, classes, h, w). THROWS: ShapeError unless 2 to
   /// the power of `depth` divides h and w.
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 
  private:
   void name_parts();
@@ -81,3 +81,8 @@ class NEAP_API UNet final : public nn::Cloneable<UNet> {
 };
 
 }  // namespace neap::models
+
+namespace neap::nn {
+extern template class Cloneable<models::DoubleConv>;
+extern template class Cloneable<models::UNet>;
+}  // namespace neap::nn

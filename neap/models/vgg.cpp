@@ -72,9 +72,13 @@ void Vgg11::name_parts() {
   add("classifier", classifier_);
 }
 
-Tensor Vgg11::forward(const Tensor& x) {
+Tensor Vgg11::forward(const Tensor& x) const {
   return classifier_(
       dropout(flatten(features_(x), 1), dropout_, is_training()));
 }
 
 }  // namespace neap::models
+
+namespace neap::nn {
+template class Cloneable<models::Vgg11>;
+}  // namespace neap::nn

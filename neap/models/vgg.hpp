@@ -32,7 +32,7 @@ class NEAP_API Vgg11 final : public nn::Cloneable<Vgg11> {
   Vgg11(const Vgg11& other, nn::Cloning& cloning);
 
   /// (n, channels, height, width) -> (n, classes).
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 
  private:
   void name_parts();
@@ -43,3 +43,7 @@ class NEAP_API Vgg11 final : public nn::Cloneable<Vgg11> {
 };
 
 }  // namespace neap::models
+
+namespace neap::nn {
+extern template class Cloneable<models::Vgg11>;
+}  // namespace neap::nn

@@ -71,21 +71,21 @@ MultiheadAttention::MultiheadAttention(const MultiheadAttention& other,
 Tensor MultiheadAttention::operator()(const Tensor& query, const Tensor& key,
                                       const Tensor& value,
                                       const AttentionMask& mask,
-                                      CallSite site) {
+                                      CallSite site) const {
   const ModuleScope scope(*this, site);
   Tensor y = attend(query, key, value, mask);
   scope.note(y, query, key, value);
   return y;
 }
 
-Tensor MultiheadAttention::forward(const Tensor& x) {
+Tensor MultiheadAttention::forward(const Tensor& x) const {
   return attend(x, x, x, {});
 }
 
 // x by `count` of the three projections from `first` on: (b, t, count, heads,
 // width).
 Tensor MultiheadAttention::projected(const Tensor& x, std::int64_t first,
-                                     std::int64_t count) {
+                                     std::int64_t count) const {
   const std::int64_t dim = in_proj_weight_.shape()[1];
   if (x.rank() != 3) {
     raise<ShapeError>("MultiheadAttention: {}, expected (b, t, {})",
@@ -103,7 +103,7 @@ Tensor MultiheadAttention::projected(const Tensor& x, std::int64_t first,
 
 Tensor MultiheadAttention::attend(const Tensor& query, const Tensor& key,
                                   const Tensor& value,
-                                  const AttentionMask& mask) {
+                                  const AttentionMask& mask) const {
   const bool is_self = query.identity() == key.identity();
   const bool is_shared = key.identity() == value.identity();
   const auto part = [](const Tensor& all, std::int64_t which) {
@@ -134,5 +134,7 @@ Tensor MultiheadAttention::attend(const Tensor& query, const Tensor& key,
                                     .dropout = is_training() ? dropout_ : 0.0});
   return out_proj_(reshape(transpose(y, 1, 2), query.shape()));
 }
+
+template class Cloneable<MultiheadAttention>;
 
 }  // namespace neap::nn

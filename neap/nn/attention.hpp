@@ -41,15 +41,16 @@ class NEAP_API MultiheadAttention : public Cloneable<MultiheadAttention> {
   /// THROWS: as scaled_dot_product_attention and linear.
   Tensor operator()(const Tensor& query, const Tensor& key, const Tensor& value,
                     const AttentionMask& mask = {},
-                    CallSite site = CallSite::here());
+                    CallSite site = CallSite::here()) const;
   /// x to itself, every position to all.
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 
  private:
   void name_parts() { add("out_proj", out_proj_); }
   Tensor attend(const Tensor& query, const Tensor& key, const Tensor& value,
-                const AttentionMask& mask);
-  Tensor projected(const Tensor& x, std::int64_t first, std::int64_t count);
+                const AttentionMask& mask) const;
+  Tensor projected(const Tensor& x, std::int64_t first,
+                   std::int64_t count) const;
 
   std::int64_t heads_;
   double dropout_;
@@ -57,5 +58,7 @@ class NEAP_API MultiheadAttention : public Cloneable<MultiheadAttention> {
   Tensor in_proj_bias_;    // (3 dim); undefined where there is none
   Linear out_proj_;
 };
+
+extern template class Cloneable<MultiheadAttention>;
 
 }  // namespace neap::nn

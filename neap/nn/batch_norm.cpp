@@ -47,3 +47,10 @@ void check_rank(const char* layer, const Tensor& x, int least, int most) {
 }
 
 }  // namespace neap::nn::detail
+
+namespace neap::nn {
+
+template class Cloneable<BatchNorm1d>;
+template class Cloneable<BatchNorm2d>;
+
+}  // namespace neap::nn

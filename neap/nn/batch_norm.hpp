@@ -87,7 +87,7 @@ class BatchNorm : public Cloneable<Derived> {
   const Tensor& num_batches_tracked() const noexcept { return batches_; }
 
  protected:
-  Tensor normalise(const Tensor& x) {
+  Tensor normalise(const Tensor& x) const {
     const bool trains = this->is_training() || !config_.track_running_stats;
     return batch_norm(x, running_mean_, running_var_, weight_, bias_,
                       {.training = trains,
@@ -112,7 +112,7 @@ class NEAP_API BatchNorm1d : public BatchNorm<BatchNorm1d> {
   BatchNorm1d(const BatchNorm1d& other, Cloning& cloning)
       : BatchNorm(other, cloning) {}
   /// THROWS: as batch_norm.
-  Tensor forward(const Tensor& x) override {
+  Tensor forward(const Tensor& x) const override {
     detail::check_rank("BatchNorm1d", x, 2, 3);
     return normalise(x);
   }
@@ -125,10 +125,13 @@ class NEAP_API BatchNorm2d : public BatchNorm<BatchNorm2d> {
   BatchNorm2d(const BatchNorm2d& other, Cloning& cloning)
       : BatchNorm(other, cloning) {}
   /// THROWS: as batch_norm.
-  Tensor forward(const Tensor& x) override {
+  Tensor forward(const Tensor& x) const override {
     detail::check_rank("BatchNorm2d", x, 4, 4);
     return normalise(x);
   }
 };
+
+extern template class Cloneable<BatchNorm1d>;
+extern template class Cloneable<BatchNorm2d>;
 
 }  // namespace neap::nn

@@ -5,7 +5,9 @@
 #include <string_view>
 
 #include "neap/base/raise.hpp"
+#include "neap/graph/recorder.hpp"
 #include "neap/graph/vertex.hpp"
+#include "neap/ops/elementwise/assign.hpp"
 #include "neap/ops/shape/views.hpp"
 
 namespace neap::nn {
@@ -20,6 +22,89 @@ void check_names(const ParameterList& wanted, const ParameterList& made) {
           std::string_view(wanted[i].name));
     }
   }
+  if (made.size() > wanted.size()) {
+    base::raise<ValueError>("clone: the copy has a \"{}\", the model has none",
+                            std::string_view(made[wanted.size()].name));
+  }
+}
+
+// Of each name, the first that means the same tensor.
+memory::Vector<std::size_t> first_names(const ParameterList& names) {
+  std::unordered_map<
+      const tensor::Array*, std::size_t, std::hash<const void*>,
+      std::equal_to<>,
+      memory::Allocator<std::pair<const tensor::Array* const, std::size_t>>>
+      seen;
+  memory::Vector<std::size_t> firsts;
+  firsts.reserve(names.size());
+  for (const Parameter& name : names) {
+    const auto [at, is_new] =
+        seen.emplace(name.tensor.array().get(), firsts.size());
+    firsts.push_back(at->second);
+  }
+  return firsts;
+}
+
+void check_ties(const ParameterList& wanted, const ParameterList& made) {
+  const auto of_model = first_names(wanted);
+  const auto of_copy = first_names(made);
+  for (std::size_t i = 0; i < of_model.size(); ++i) {
+    if (of_model[i] != of_copy[i]) {
+      base::raise<ValueError>(
+          "clone: \"{}\" is tied to \"{}\" in the {} alone",
+          std::string_view(wanted[i].name),
+          std::string_view(
+              wanted[of_model[i] != i ? of_model[i] : of_copy[i]].name),
+          of_model[i] != i ? "model" : "copy");
+    }
+  }
+}
+
+void fill_values(const ParameterList& model, const ParameterList& copy,
+                 const CallSite& site) {
+  const NoGrad quiet;
+  for (std::size_t i = 0; i < model.size(); ++i) {
+    const Tensor& from = model[i].tensor;
+    const Tensor& to = copy[i].tensor;
+    if (from.spec() != to.spec()) {
+      base::raise<ValueError>(
+          "clone: \"{}\" is {} {} in the model and {} {} in the copy",
+          std::string_view(model[i].name), name_of(from.dtype()),
+          format_shape(from.shape()), name_of(to.dtype()),
+          format_shape(to.shape()));
+    }
+    copy_(to, from, site);
+  }
+}
+
+// Ties that the model got after it was made; a name is tied to the home.
+void tie_as(const Module& model, Module& copy) {
+  for (const Parameter& home : model.parameters()) {
+    for (const auto& alias : home.aliases) {
+      if (copy.parameter(alias).array() != copy.parameter(home.name).array()) {
+        copy.tie(alias, copy.parameter(home.name));
+      }
+    }
+  }
+}
+
+void freeze_as(const ParameterList& model, const ParameterList& copy) {
+  for (std::size_t i = 0; i < model.size(); ++i) {
+    if (!model[i].tensor.requires_grad()) {
+      graph::leaf_of(copy[i].tensor)->set_requires_grad(false);
+    }
+  }
+}
+
+void set_modes_as(const Registry& model, Registry& copy) {
+  memory::Vector<Registry*> parts;
+  copy.walk([&](Registry& at) { parts.push_back(&at); });
+  std::size_t i = 0;
+  model.walk([&](const Registry& at) {
+    if (i < parts.size()) {
+      parts[i++]->set_training(at.is_training());
+    }
+  });
 }
 
 }  // namespace
@@ -63,9 +148,24 @@ Tensor Cloning::copy_of(const Entry& entry) {
   return made.copy;
 }
 
+void Cloning::fill(const Module& model, Module& copy) const {
+  const ParameterList wanted = model.named_parameters();
+  check_names(wanted, copy.named_parameters());
+  check_names(model.buffers(), copy.buffers());
+  tie_as(model, copy);
+  const ParameterList made = copy.named_parameters();
+  fill_values(wanted, made, site_);
+  fill_values(model.buffers(), copy.buffers(), site_);
+  freeze_as(wanted, made);
+  set_modes_as(model.registry(), copy.registry());
+}
+
 void Cloning::check(const Module& copy) const {
-  check_names(model_.named_parameters(), copy.named_parameters());
+  const ParameterList wanted = model_.named_parameters();
+  const ParameterList made = copy.named_parameters();
+  check_names(wanted, made);
   check_names(model_.buffers(), copy.buffers());
+  check_ties(wanted, made);
 }
 
 }  // namespace neap::nn

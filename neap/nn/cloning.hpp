@@ -3,8 +3,14 @@
 // ties, frozen parameters and modes, in memory of its own at the context's
 // door. It has no gradients, and no optimizer knows it.
 //
-//   Mlp b = a.clone();            // layers and models of the library
-//   Net d = nn::clone(c);         // any module with a constructor such as
+//   Mlp b = a.clone();       // layers and models of the library
+//   Net d = nn::clone(c);    // any module that Net() makes in the same form
+//   Net e = nn::clone(c, [] { return Net(64); });    // or that a function does
+//
+// Such a module is made anew, draws nothing from the caller's generator, and is
+// given values, ties, frozen parameters and modes by name. What else it has
+// among its members (numbers, flags) is as the constructor leaves it. A module
+// that wants these copied too, or is not to be made twice, says how:
 //
 //   struct Net : nn::Module {
 //     nn::Linear fc1{784, 256}, fc2{256, 10};
@@ -24,8 +30,19 @@
 #include <unordered_map>
 
 #include "neap/nn/module.hpp"
+#include "neap/tensor/generator.hpp"
 
 namespace neap::nn {
+
+namespace detail {
+/// make(), whose random values are not the caller's draws.
+template <class Make>
+auto without_draws(Make& make) {
+  Generator apart(0);
+  const UseGenerator use(apart);
+  return make();
+}
+}  // namespace detail
 
 /// A copying of a whole model: sees to it that what is one tensor in the
 /// model is one in the copy.
@@ -35,6 +52,11 @@ class NEAP_API Cloning {
   /// derived from it; OutOfMemory.
   Cloning(const Module& model, const std::type_info& asked, CallSite site);
 
+  /// Gives `copy`, made anew, what `model` (which is copied, or a part of it)
+  /// has. THROWS: ValueError when the two have not the same names, shapes and
+  /// dtypes; OutOfMemory.
+  void fill(const Module& model, Module& copy) const;
+
   // For Module's constructor.
 
   /// The copy of an entry's tensor. THROWS: OutOfMemory.
@@ -43,7 +65,8 @@ class NEAP_API Cloning {
   bool is_tied(const Entry& entry) const noexcept;
   const CallSite& site() const noexcept { return site_; }
 
-  /// THROWS: ValueError when a name of the model is missing in the copy.
+  /// THROWS: ValueError when a name of the model is missing in the copy, or
+  /// means another tensor than there.
   void check(const Module& copy) const;
 
  private:
@@ -61,13 +84,36 @@ class NEAP_API Cloning {
   Arrays made_;
 };
 
+/// A module that says how it is copied.
+template <class M>
+concept HasCloningConstructor = std::constructible_from<M, const M&, Cloning&>;
+
+/// What `make` makes, with all that `model` has by name. THROWS: ValueError as
+/// Cloning and Cloning::fill; OutOfMemory.
+template <std::derived_from<Module> M, std::invocable<> Make>
+M clone(const M& model, Make make, CallSite site = CallSite::here()) {
+  Cloning cloning(model, typeid(M), site);
+  M copy = detail::without_draws(make);
+  cloning.fill(model, copy);
+  cloning.check(copy);
+  return copy;
+}
+
 /// THROWS: ValueError as Cloning; OutOfMemory.
 template <std::derived_from<Module> M>
 M clone(const M& model, CallSite site = CallSite::here()) {
-  Cloning cloning(model, typeid(M), site);
-  M copy(model, cloning);
-  cloning.check(copy);
-  return copy;
+  static_assert(HasCloningConstructor<M> || std::default_initializable<M>,
+                "clone(model, [] { return M(...); }), or give M a constructor "
+                "M(const M&, Cloning&)");
+  if constexpr (HasCloningConstructor<M>) {
+    Cloning cloning(model, typeid(M), site);
+    M copy(model, cloning);
+    cloning.check(copy);
+    return copy;
+  } else {
+    return clone(
+        model, [] { return M(); }, site);
+  }
 }
 
 }  // namespace neap::nn

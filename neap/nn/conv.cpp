@@ -147,7 +147,7 @@ ConvLayer<Options, kAxes>::ConvLayer(const ConvLayer& other, Cloning& cloning)
       bias_(other.bias_.is_given() ? this->parameter("bias") : Tensor()) {}
 
 template <template <int> class Options, int kAxes>
-Tensor ConvLayer<Options, kAxes>::forward(const Tensor& x) {
+Tensor ConvLayer<Options, kAxes>::forward(const Tensor& x) const {
   return bias_.is_given() ? convolve(options_, x, weight_, bias_)
                           : convolve(options_, x, weight_);
 }

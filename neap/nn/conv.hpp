@@ -27,7 +27,7 @@ class NEAP_API ConvLayer : public Cloneable<ConvLayer<Options, kAxes>> {
             DType dtype = f32, CallSite site = CallSite::here());
   ConvLayer(const ConvLayer& other, Cloning& cloning);
 
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 
   const Tensor& weight() const noexcept { return weight_; }
   /// Undefined where there is none.

@@ -47,8 +47,10 @@ Embedding::Embedding(const Embedding& other, Cloning& cloning)
       weight_(parameter("weight")),
       padding_(other.padding_) {}
 
-Tensor Embedding::forward(const Tensor& ids) {
+Tensor Embedding::forward(const Tensor& ids) const {
   return embedding(weight_, ids, padding_);
 }
+
+template class Cloneable<Embedding>;
 
 }  // namespace neap::nn

@@ -21,7 +21,7 @@ class NEAP_API Embedding : public Cloneable<Embedding> {
             DType dtype = f32, CallSite site = CallSite::here());
   Embedding(const Embedding& other, Cloning& cloning);
 
-  Tensor forward(const Tensor& ids) override;
+  Tensor forward(const Tensor& ids) const override;
 
   const Tensor& weight() const noexcept { return weight_; }
   /// Counted from the start.
@@ -31,5 +31,7 @@ class NEAP_API Embedding : public Cloneable<Embedding> {
   Tensor weight_;  // (rows, width)
   std::optional<std::int64_t> padding_;
 };
+
+extern template class Cloneable<Embedding>;
 
 }  // namespace neap::nn

@@ -39,8 +39,10 @@ GroupNorm::GroupNorm(const GroupNorm& other, Cloning& cloning)
       weight_(other.weight_.is_given() ? parameter("weight") : Tensor()),
       bias_(other.bias_.is_given() ? parameter("bias") : Tensor()) {}
 
-Tensor GroupNorm::forward(const Tensor& x) {
+Tensor GroupNorm::forward(const Tensor& x) const {
   return group_norm(x, groups_, weight_, bias_, eps_);
 }
+
+template class Cloneable<GroupNorm>;
 
 }  // namespace neap::nn

@@ -18,7 +18,7 @@ class NEAP_API GroupNorm : public Cloneable<GroupNorm> {
             CallSite site = CallSite::here());
   GroupNorm(const GroupNorm& other, Cloning& cloning);
 
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 
   /// Undefined where there is none.
   const Tensor& weight() const noexcept { return weight_; }
@@ -30,5 +30,7 @@ class NEAP_API GroupNorm : public Cloneable<GroupNorm> {
   Tensor weight_;
   Tensor bias_;
 };
+
+extern template class Cloneable<GroupNorm>;
 
 }  // namespace neap::nn

@@ -9,9 +9,9 @@ namespace neap::nn {
 
 class NEAP_API Layer : public Module {
  public:
-  virtual Tensor forward(const Tensor& x) = 0;
+  virtual Tensor forward(const Tensor& x) const = 0;
 
-  Tensor operator()(const Tensor& x, CallSite site = CallSite::here()) {
+  Tensor operator()(const Tensor& x, CallSite site = CallSite::here()) const {
     const ModuleScope scope(*this, site);
     Tensor y = forward(x);
     scope.note(y, x);
@@ -27,10 +27,12 @@ class NEAP_API Layer : public Module {
   Layer(const Layer& other, Cloning& cloning) : Module(other, cloning) {}
 };
 
-/// Base of a layer that can be cloned: `class Scale : public Cloneable<Scale>`,
-/// with a constructor Scale(const Scale&, Cloning&) as cloning.hpp says.
+/// Base of a layer that can be cloned, also within a Sequential: `class Scale :
+/// public Cloneable<Scale>`, with a constructor Scale() or, as cloning.hpp
+/// says, Scale(const Scale&, Cloning&). The library's own are instantiated in
+/// its sources, which spares who includes them the work.
 template <class Derived>
-class Cloneable : public Layer {
+class NEAP_API Cloneable : public Layer {
  public:
   Cloneable() = default;
   Cloneable(const Cloneable& other, Cloning& cloning) : Layer(other, cloning) {}
@@ -43,8 +45,16 @@ class Cloneable : public Layer {
     if (typeid(*this) != typeid(Derived)) {
       return Layer::copy_layer(cloning);
     }
-    return memory::make_owned<Derived>(
-        memory::Category::kGraph, static_cast<const Derived&>(*this), cloning);
+    constexpr auto kGraph = memory::Category::kGraph;
+    if constexpr (HasCloningConstructor<Derived>) {
+      return memory::make_owned<Derived>(
+          kGraph, static_cast<const Derived&>(*this), cloning);
+    } else {
+      const auto make = [] { return memory::make_owned<Derived>(kGraph); };
+      auto copy = detail::without_draws(make);
+      cloning.fill(*this, *copy);
+      return copy;
+    }
   }
 };
 

@@ -23,27 +23,27 @@ using ::testing::ElementsAre;
 // Keeps what the context says inside its forward.
 class Witness : public Layer {
  public:
-  Tensor forward(const Tensor& x) override {
+  Tensor forward(const Tensor& x) const override {
     owner = memory::domain().path_of(memory::context().owner);
     line = base::site_of(memory::context().site).line;
     return x;
   }
-  std::string owner;
-  int line = 0;
+  mutable std::string owner;
+  mutable int line = 0;
 };
 
 class Pair : public Layer {
  public:
   Witness inner;
   Pair() { add("inner", inner); }
-  Tensor forward(const Tensor& x) override { return inner(x); }
+  Tensor forward(const Tensor& x) const override { return inner(x); }
 };
 
 class Holder : public Layer {
  public:
   Pair pair;
   Holder() { add("pair", pair); }
-  Tensor forward(const Tensor& x) override { return pair(x); }
+  Tensor forward(const Tensor& x) const override { return pair(x); }
 };
 
 class LayerTest : public DoorTest {};

@@ -12,31 +12,31 @@ namespace neap::nn {
 
 using base::raise;
 
-Tensor ReLU::forward(const Tensor& x) {
+Tensor ReLU::forward(const Tensor& x) const {
   return relu(x);
 }
 
-Tensor Tanh::forward(const Tensor& x) {
+Tensor Tanh::forward(const Tensor& x) const {
   return neap::tanh(x);
 }
 
-Tensor Sigmoid::forward(const Tensor& x) {
+Tensor Sigmoid::forward(const Tensor& x) const {
   return sigmoid(x);
 }
 
-Tensor GELU::forward(const Tensor& x) {
+Tensor GELU::forward(const Tensor& x) const {
   return gelu(x, form_);
 }
 
-Tensor SiLU::forward(const Tensor& x) {
+Tensor SiLU::forward(const Tensor& x) const {
   return silu(x);
 }
 
-Tensor Mish::forward(const Tensor& x) {
+Tensor Mish::forward(const Tensor& x) const {
   return mish(x);
 }
 
-Tensor LeakyReLU::forward(const Tensor& x) {
+Tensor LeakyReLU::forward(const Tensor& x) const {
   return leaky_relu(x, slope_);
 }
 
@@ -46,7 +46,7 @@ ELU::ELU(double alpha) : alpha_(alpha) {
   }
 }
 
-Tensor ELU::forward(const Tensor& x) {
+Tensor ELU::forward(const Tensor& x) const {
   return elu(x, alpha_);
 }
 
@@ -57,7 +57,7 @@ Softplus::Softplus(double beta, double threshold)
   }
 }
 
-Tensor Softplus::forward(const Tensor& x) {
+Tensor Softplus::forward(const Tensor& x) const {
   return softplus(x, beta_, threshold_);
 }
 
@@ -67,11 +67,11 @@ Dropout::Dropout(double p) : p_(p) {
   }
 }
 
-Tensor Dropout::forward(const Tensor& x) {
+Tensor Dropout::forward(const Tensor& x) const {
   return dropout(x, p_, is_training());
 }
 
-Tensor Flatten::forward(const Tensor& x) {
+Tensor Flatten::forward(const Tensor& x) const {
   if (x.rank() == 0) {
     raise<ShapeError>("Flatten: a rank-0 tensor has no sample axis");
   }
@@ -81,5 +81,17 @@ Tensor Flatten::forward(const Tensor& x) {
   }
   return reshape(x, {x.shape()[0], features});
 }
+
+template class Cloneable<ReLU>;
+template class Cloneable<Tanh>;
+template class Cloneable<Sigmoid>;
+template class Cloneable<GELU>;
+template class Cloneable<SiLU>;
+template class Cloneable<Mish>;
+template class Cloneable<LeakyReLU>;
+template class Cloneable<ELU>;
+template class Cloneable<Softplus>;
+template class Cloneable<Dropout>;
+template class Cloneable<Flatten>;
 
 }  // namespace neap::nn

@@ -10,19 +10,19 @@ namespace neap::nn {
 class NEAP_API ReLU : public Cloneable<ReLU> {
  public:
   using Cloneable::Cloneable;
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 };
 
 class NEAP_API Tanh : public Cloneable<Tanh> {
  public:
   using Cloneable::Cloneable;
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 };
 
 class NEAP_API Sigmoid : public Cloneable<Sigmoid> {
  public:
   using Cloneable::Cloneable;
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 };
 
 class NEAP_API GELU : public Cloneable<GELU> {
@@ -30,7 +30,7 @@ class NEAP_API GELU : public Cloneable<GELU> {
   explicit GELU(GeluForm form = GeluForm::kExact) : form_(form) {}
   GELU(const GELU& other, Cloning& cloning)
       : Cloneable(other, cloning), form_(other.form_) {}
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 
  private:
   GeluForm form_;
@@ -39,13 +39,13 @@ class NEAP_API GELU : public Cloneable<GELU> {
 class NEAP_API SiLU : public Cloneable<SiLU> {
  public:
   using Cloneable::Cloneable;
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 };
 
 class NEAP_API Mish : public Cloneable<Mish> {
  public:
   using Cloneable::Cloneable;
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 };
 
 class NEAP_API LeakyReLU : public Cloneable<LeakyReLU> {
@@ -53,7 +53,7 @@ class NEAP_API LeakyReLU : public Cloneable<LeakyReLU> {
   explicit LeakyReLU(double negative_slope = 0.01) : slope_(negative_slope) {}
   LeakyReLU(const LeakyReLU& other, Cloning& cloning)
       : Cloneable(other, cloning), slope_(other.slope_) {}
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 
  private:
   double slope_;
@@ -65,7 +65,7 @@ class NEAP_API ELU : public Cloneable<ELU> {
   explicit ELU(double alpha = 1.0);
   ELU(const ELU& other, Cloning& cloning)
       : Cloneable(other, cloning), alpha_(other.alpha_) {}
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 
  private:
   double alpha_;
@@ -79,7 +79,7 @@ class NEAP_API Softplus : public Cloneable<Softplus> {
       : Cloneable(other, cloning),
         beta_(other.beta_),
         threshold_(other.threshold_) {}
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 
  private:
   double beta_;
@@ -94,7 +94,7 @@ class NEAP_API Dropout : public Cloneable<Dropout> {
   explicit Dropout(double p = 0.5);
   Dropout(const Dropout& other, Cloning& cloning)
       : Cloneable(other, cloning), p_(other.p_) {}
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
   double p() const noexcept { return p_; }
 
  private:
@@ -106,7 +106,19 @@ class NEAP_API Flatten : public Cloneable<Flatten> {
  public:
   using Cloneable::Cloneable;
   /// THROWS: ShapeError for rank 0.
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 };
+
+extern template class Cloneable<ReLU>;
+extern template class Cloneable<Tanh>;
+extern template class Cloneable<Sigmoid>;
+extern template class Cloneable<GELU>;
+extern template class Cloneable<SiLU>;
+extern template class Cloneable<Mish>;
+extern template class Cloneable<LeakyReLU>;
+extern template class Cloneable<ELU>;
+extern template class Cloneable<Softplus>;
+extern template class Cloneable<Dropout>;
+extern template class Cloneable<Flatten>;
 
 }  // namespace neap::nn

@@ -51,8 +51,10 @@ Linear::Linear(const Linear& other, Cloning& cloning)
       weight_(parameter("weight")),
       bias_(other.bias_.is_given() ? parameter("bias") : Tensor()) {}
 
-Tensor Linear::forward(const Tensor& x) {
+Tensor Linear::forward(const Tensor& x) const {
   return bias_.is_given() ? linear(x, weight_, bias_) : linear(x, weight_);
 }
+
+template class Cloneable<Linear>;
 
 }  // namespace neap::nn

@@ -18,7 +18,7 @@ class NEAP_API Linear : public Cloneable<Linear> {
          DType dtype = f32, CallSite site = CallSite::here());
   Linear(const Linear& other, Cloning& cloning);
 
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 
   const Tensor& weight() const noexcept { return weight_; }
   /// Undefined where there is none.
@@ -28,5 +28,7 @@ class NEAP_API Linear : public Cloneable<Linear> {
   Tensor weight_;  // (out, in)
   Tensor bias_;    // (out)
 };
+
+extern template class Cloneable<Linear>;
 
 }  // namespace neap::nn

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <ostream>
 
 #include "neap/base/append.hpp"
 #include "neap/base/raise.hpp"
@@ -220,6 +221,10 @@ std::string MemoryMap::format() const {
   }
   line("all", "", "", bytes(), "");
   return out;
+}
+
+std::ostream& operator<<(std::ostream& out, const MemoryMap& map) {
+  return out << map.format();
 }
 
 }  // namespace neap::nn

@@ -30,6 +30,7 @@
 #pragma once
 
 #include <array>
+#include <iosfwd>
 #include <span>
 #include <string>
 #include <string_view>
@@ -211,5 +212,7 @@ class NEAP_API MemoryMap {
   std::array<std::size_t, kMapLists + 1> starts_{};  // of each list
   Presence presence_;
 };
+
+NEAP_API std::ostream& operator<<(std::ostream& out, const MemoryMap& map);
 
 }  // namespace neap::nn

@@ -44,7 +44,7 @@ class Twice : public Layer {
  public:
   Linear fc{2, 2};
   Twice() { add("fc", fc); }
-  Tensor forward(const Tensor& x) override { return fc(fc(x)); }
+  Tensor forward(const Tensor& x) const override { return fc(fc(x)); }
 };
 
 // A module of another form.

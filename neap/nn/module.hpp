@@ -7,7 +7,7 @@
 //   struct Net : nn::Module {
 //     nn::Linear fc1{784, 256}, fc2{256, 10};
 //     Net() { add("fc1", fc1); add("fc2", fc2); }
-//     Tensor forward(const Tensor& x) { return fc2(relu(fc1(x))); }
+//     Tensor forward(const Tensor& x) const { return fc2(relu(fc1(x))); }
 //   };
 //
 // Assigning over a child puts the new one in its place under the same name.

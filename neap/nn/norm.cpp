@@ -61,7 +61,7 @@ LayerNorm::LayerNorm(const LayerNorm& other, Cloning& cloning)
       weight_(other.weight_.is_given() ? parameter("weight") : Tensor()),
       bias_(other.bias_.is_given() ? parameter("bias") : Tensor()) {}
 
-Tensor LayerNorm::forward(const Tensor& x) {
+Tensor LayerNorm::forward(const Tensor& x) const {
   return layer_norm(x, normalized_shape_, weight_, bias_, eps_);
 }
 
@@ -81,8 +81,11 @@ RMSNorm::RMSNorm(const RMSNorm& other, Cloning& cloning)
       eps_(other.eps_),
       weight_(other.weight_.is_given() ? parameter("weight") : Tensor()) {}
 
-Tensor RMSNorm::forward(const Tensor& x) {
+Tensor RMSNorm::forward(const Tensor& x) const {
   return rms_norm(x, normalized_shape_, weight_, eps_);
 }
+
+template class Cloneable<LayerNorm>;
+template class Cloneable<RMSNorm>;
 
 }  // namespace neap::nn

@@ -21,7 +21,7 @@ class NEAP_API LayerNorm : public Cloneable<LayerNorm> {
                      DType dtype = f32, CallSite site = CallSite::here());
   LayerNorm(const LayerNorm& other, Cloning& cloning);
 
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 
   /// Undefined where there is none.
   const Tensor& weight() const noexcept { return weight_; }
@@ -43,7 +43,7 @@ class NEAP_API RMSNorm : public Cloneable<RMSNorm> {
                    DType dtype = f32, CallSite site = CallSite::here());
   RMSNorm(const RMSNorm& other, Cloning& cloning);
 
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 
   /// Undefined where there is none.
   const Tensor& weight() const noexcept { return weight_; }
@@ -53,5 +53,8 @@ class NEAP_API RMSNorm : public Cloneable<RMSNorm> {
   std::optional<double> eps_;
   Tensor weight_;
 };
+
+extern template class Cloneable<LayerNorm>;
+extern template class Cloneable<RMSNorm>;
 
 }  // namespace neap::nn

@@ -28,7 +28,9 @@ class NEAP_API MaxPool1d : public PoolLayer<MaxPool1d, MaxPoolOptions<1>> {
   using PoolLayer::PoolLayer;
   MaxPool1d(const MaxPool1d& other, Cloning& cloning)
       : PoolLayer(other, cloning) {}
-  Tensor forward(const Tensor& x) override { return max_pool1d(x, options()); }
+  Tensor forward(const Tensor& x) const override {
+    return max_pool1d(x, options());
+  }
 };
 
 class NEAP_API MaxPool2d : public PoolLayer<MaxPool2d, MaxPoolOptions<2>> {
@@ -36,7 +38,9 @@ class NEAP_API MaxPool2d : public PoolLayer<MaxPool2d, MaxPoolOptions<2>> {
   using PoolLayer::PoolLayer;
   MaxPool2d(const MaxPool2d& other, Cloning& cloning)
       : PoolLayer(other, cloning) {}
-  Tensor forward(const Tensor& x) override { return max_pool2d(x, options()); }
+  Tensor forward(const Tensor& x) const override {
+    return max_pool2d(x, options());
+  }
 };
 
 class NEAP_API AvgPool1d : public PoolLayer<AvgPool1d, AvgPoolOptions<1>> {
@@ -44,7 +48,9 @@ class NEAP_API AvgPool1d : public PoolLayer<AvgPool1d, AvgPoolOptions<1>> {
   using PoolLayer::PoolLayer;
   AvgPool1d(const AvgPool1d& other, Cloning& cloning)
       : PoolLayer(other, cloning) {}
-  Tensor forward(const Tensor& x) override { return avg_pool1d(x, options()); }
+  Tensor forward(const Tensor& x) const override {
+    return avg_pool1d(x, options());
+  }
 };
 
 class NEAP_API AvgPool2d : public PoolLayer<AvgPool2d, AvgPoolOptions<2>> {
@@ -52,7 +58,9 @@ class NEAP_API AvgPool2d : public PoolLayer<AvgPool2d, AvgPoolOptions<2>> {
   using PoolLayer::PoolLayer;
   AvgPool2d(const AvgPool2d& other, Cloning& cloning)
       : PoolLayer(other, cloning) {}
-  Tensor forward(const Tensor& x) override { return avg_pool2d(x, options()); }
+  Tensor forward(const Tensor& x) const override {
+    return avg_pool2d(x, options());
+  }
 };
 
 /// The output size is the option: AdaptiveAvgPool2d pool(1).
@@ -62,7 +70,7 @@ class NEAP_API AdaptiveAvgPool2d
   using PoolLayer::PoolLayer;
   AdaptiveAvgPool2d(const AdaptiveAvgPool2d& other, Cloning& cloning)
       : PoolLayer(other, cloning) {}
-  Tensor forward(const Tensor& x) override {
+  Tensor forward(const Tensor& x) const override {
     return adaptive_avg_pool2d(x, options());
   }
 };
@@ -73,7 +81,7 @@ class NEAP_API AdaptiveMaxPool2d
   using PoolLayer::PoolLayer;
   AdaptiveMaxPool2d(const AdaptiveMaxPool2d& other, Cloning& cloning)
       : PoolLayer(other, cloning) {}
-  Tensor forward(const Tensor& x) override {
+  Tensor forward(const Tensor& x) const override {
     return adaptive_max_pool2d(x, options());
   }
 };
@@ -83,7 +91,17 @@ class NEAP_API Upsample : public PoolLayer<Upsample, InterpolateOptions> {
   using PoolLayer::PoolLayer;
   Upsample(const Upsample& other, Cloning& cloning)
       : PoolLayer(other, cloning) {}
-  Tensor forward(const Tensor& x) override { return interpolate(x, options()); }
+  Tensor forward(const Tensor& x) const override {
+    return interpolate(x, options());
+  }
 };
+
+extern template class Cloneable<MaxPool1d>;
+extern template class Cloneable<MaxPool2d>;
+extern template class Cloneable<AvgPool1d>;
+extern template class Cloneable<AvgPool2d>;
+extern template class Cloneable<Upsample>;
+extern template class Cloneable<AdaptiveAvgPool2d>;
+extern template class Cloneable<AdaptiveMaxPool2d>;
 
 }  // namespace neap::nn

@@ -62,7 +62,7 @@ RNN::RNN(const RNN& other, Cloning& cloning)
       nonlinearity_(other.nonlinearity_) {}
 
 Tensor RNN::run_layers(const Tensor& x, const Tensor& h0,
-                       memory::Vector<Tensor>* last) {
+                       memory::Vector<Tensor>* last) const {
   return layers_.run(
       "RNN", x, is_training(),
       [&](const Tensor& in, const RecurrentWeights& weights, std::int64_t index,
@@ -77,11 +77,12 @@ Tensor RNN::run_layers(const Tensor& x, const Tensor& h0,
       });
 }
 
-Tensor RNN::forward(const Tensor& x) {
+Tensor RNN::forward(const Tensor& x) const {
   return run_layers(x, {}, nullptr);
 }
 
-RecurrentResult RNN::run(const Tensor& x, const Tensor& h0, CallSite site) {
+RecurrentResult RNN::run(const Tensor& x, const Tensor& h0,
+                         CallSite site) const {
   const ModuleScope scope(*this, site);
   memory::Vector<Tensor> last;
   Tensor y = run_layers(x, h0, &last);
@@ -106,7 +107,7 @@ LSTM::LSTM(const LSTM& other, Cloning& cloning)
       })) {}
 
 Tensor LSTM::run_layers(const Tensor& x, const LstmState& state,
-                        memory::Vector<LstmState>* last) {
+                        memory::Vector<LstmState>* last) const {
   return layers_.run("LSTM", x, is_training(),
                      [&](const Tensor& in, const RecurrentWeights& weights,
                          std::int64_t index, bool is_reverse) {
@@ -122,11 +123,12 @@ Tensor LSTM::run_layers(const Tensor& x, const LstmState& state,
                      });
 }
 
-Tensor LSTM::forward(const Tensor& x) {
+Tensor LSTM::forward(const Tensor& x) const {
   return run_layers(x, {}, nullptr);
 }
 
-LstmResult LSTM::run(const Tensor& x, const LstmState& state, CallSite site) {
+LstmResult LSTM::run(const Tensor& x, const LstmState& state,
+                     CallSite site) const {
   const ModuleScope scope(*this, site);
   memory::Vector<LstmState> last;
   Tensor y = run_layers(x, state, &last);
@@ -157,7 +159,7 @@ GRU::GRU(const GRU& other, Cloning& cloning)
       })) {}
 
 Tensor GRU::run_layers(const Tensor& x, const Tensor& h0,
-                       memory::Vector<Tensor>* last) {
+                       memory::Vector<Tensor>* last) const {
   return layers_.run("GRU", x, is_training(),
                      [&](const Tensor& in, const RecurrentWeights& weights,
                          std::int64_t index, bool is_reverse) {
@@ -171,16 +173,21 @@ Tensor GRU::run_layers(const Tensor& x, const Tensor& h0,
                      });
 }
 
-Tensor GRU::forward(const Tensor& x) {
+Tensor GRU::forward(const Tensor& x) const {
   return run_layers(x, {}, nullptr);
 }
 
-RecurrentResult GRU::run(const Tensor& x, const Tensor& h0, CallSite site) {
+RecurrentResult GRU::run(const Tensor& x, const Tensor& h0,
+                         CallSite site) const {
   const ModuleScope scope(*this, site);
   memory::Vector<Tensor> last;
   Tensor y = run_layers(x, h0, &last);
   scope.note(y, x);
   return {std::move(y), stack(last)};
 }
+
+template class Cloneable<RNN>;
+template class Cloneable<LSTM>;
+template class Cloneable<GRU>;
 
 }  // namespace neap::nn

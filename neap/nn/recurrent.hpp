@@ -37,14 +37,14 @@ class NEAP_API RNN final : public Cloneable<RNN> {
       CallSite site = CallSite::here());
   RNN(const RNN& other, Cloning& cloning);
 
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
   /// The output, and h of every layer and direction after its last step.
   RecurrentResult run(const Tensor& x, const Tensor& h0 = {},
-                      CallSite site = CallSite::here());
+                      CallSite site = CallSite::here()) const;
 
  private:
   Tensor run_layers(const Tensor& x, const Tensor& h0,
-                    memory::Vector<Tensor>* last);
+                    memory::Vector<Tensor>* last) const;
 
   RecurrentLayers layers_;
   Nonlinearity nonlinearity_;
@@ -58,15 +58,15 @@ class NEAP_API LSTM final : public Cloneable<LSTM> {
        CallSite site = CallSite::here());
   LSTM(const LSTM& other, Cloning& cloning);
 
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
   /// The output, and the state of every layer and direction after its last
   /// step. THROW also: ValueError for half a state.
   LstmResult run(const Tensor& x, const LstmState& state = {},
-                 CallSite site = CallSite::here());
+                 CallSite site = CallSite::here()) const;
 
  private:
   Tensor run_layers(const Tensor& x, const LstmState& state,
-                    memory::Vector<LstmState>* last);
+                    memory::Vector<LstmState>* last) const;
 
   RecurrentLayers layers_;
 };
@@ -79,16 +79,20 @@ class NEAP_API GRU final : public Cloneable<GRU> {
       CallSite site = CallSite::here());
   GRU(const GRU& other, Cloning& cloning);
 
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
   /// The same as RNN's.
   RecurrentResult run(const Tensor& x, const Tensor& h0 = {},
-                      CallSite site = CallSite::here());
+                      CallSite site = CallSite::here()) const;
 
  private:
   Tensor run_layers(const Tensor& x, const Tensor& h0,
-                    memory::Vector<Tensor>* last);
+                    memory::Vector<Tensor>* last) const;
 
   RecurrentLayers layers_;
 };
+
+extern template class Cloneable<RNN>;
+extern template class Cloneable<LSTM>;
+extern template class Cloneable<GRU>;
 
 }  // namespace neap::nn

@@ -65,11 +65,11 @@ RNNCell::RNNCell(const RNNCell& other, Cloning& cloning)
                       [this](const char* name) { return parameter(name); })),
       nonlinearity_(other.nonlinearity_) {}
 
-Tensor RNNCell::forward(const Tensor& x) {
+Tensor RNNCell::forward(const Tensor& x) const {
   return rnn_cell(x, {}, weights_, nonlinearity_);
 }
 
-Tensor RNNCell::step(const Tensor& x, const Tensor& h, CallSite site) {
+Tensor RNNCell::step(const Tensor& x, const Tensor& h, CallSite site) const {
   const ModuleScope scope(*this, site);
   Tensor next = rnn_cell(x, h, weights_, nonlinearity_);
   scope.note(next, x);
@@ -89,12 +89,12 @@ LSTMCell::LSTMCell(const LSTMCell& other, Cloning& cloning)
       weights_(copied(other.weights_,
                       [this](const char* name) { return parameter(name); })) {}
 
-Tensor LSTMCell::forward(const Tensor& x) {
+Tensor LSTMCell::forward(const Tensor& x) const {
   return lstm_cell(x, {}, weights_).h;
 }
 
 LstmState LSTMCell::step(const Tensor& x, const LstmState& state,
-                         CallSite site) {
+                         CallSite site) const {
   const ModuleScope scope(*this, site);
   LstmState next = lstm_cell(x, state, weights_);
   scope.note(next.h, x);
@@ -114,15 +114,19 @@ GRUCell::GRUCell(const GRUCell& other, Cloning& cloning)
       weights_(copied(other.weights_,
                       [this](const char* name) { return parameter(name); })) {}
 
-Tensor GRUCell::forward(const Tensor& x) {
+Tensor GRUCell::forward(const Tensor& x) const {
   return gru_cell(x, {}, weights_);
 }
 
-Tensor GRUCell::step(const Tensor& x, const Tensor& h, CallSite site) {
+Tensor GRUCell::step(const Tensor& x, const Tensor& h, CallSite site) const {
   const ModuleScope scope(*this, site);
   Tensor next = gru_cell(x, h, weights_);
   scope.note(next, x);
   return next;
 }
+
+template class Cloneable<RNNCell>;
+template class Cloneable<LSTMCell>;
+template class Cloneable<GRUCell>;
 
 }  // namespace neap::nn

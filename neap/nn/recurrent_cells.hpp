@@ -25,9 +25,9 @@ class NEAP_API RNNCell final : public Cloneable<RNNCell> {
           CallSite site = CallSite::here());
   RNNCell(const RNNCell& other, Cloning& cloning);
 
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
   Tensor step(const Tensor& x, const Tensor& h,
-              CallSite site = CallSite::here());
+              CallSite site = CallSite::here()) const;
 
  private:
   RecurrentWeights weights_;
@@ -40,9 +40,9 @@ class NEAP_API LSTMCell final : public Cloneable<LSTMCell> {
            DType dtype = f32, CallSite site = CallSite::here());
   LSTMCell(const LSTMCell& other, Cloning& cloning);
 
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
   LstmState step(const Tensor& x, const LstmState& state,
-                 CallSite site = CallSite::here());
+                 CallSite site = CallSite::here()) const;
 
  private:
   RecurrentWeights weights_;
@@ -54,12 +54,16 @@ class NEAP_API GRUCell final : public Cloneable<GRUCell> {
           DType dtype = f32, CallSite site = CallSite::here());
   GRUCell(const GRUCell& other, Cloning& cloning);
 
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
   Tensor step(const Tensor& x, const Tensor& h,
-              CallSite site = CallSite::here());
+              CallSite site = CallSite::here()) const;
 
  private:
   RecurrentWeights weights_;
 };
+
+extern template class Cloneable<RNNCell>;
+extern template class Cloneable<LSTMCell>;
+extern template class Cloneable<GRUCell>;
 
 }  // namespace neap::nn

@@ -132,7 +132,7 @@ Tensor Sequential::run_nested(Sequential& outermost, const Tensor& x) {
   return y;
 }
 
-Tensor Sequential::forward(const Tensor& x) {
+Tensor Sequential::forward(const Tensor& x) const {
   registry().note_use();  // its layers may be exchanged as a whole
   Tensor y = x;
   for (const memory::Owned<Layer>& layer : layers_) {
@@ -150,5 +150,7 @@ Layer& Sequential::operator[](std::int64_t position) const {
   }
   return *layers_[static_cast<std::size_t>(position)];
 }
+
+template class Cloneable<Sequential>;
 
 }  // namespace neap::nn

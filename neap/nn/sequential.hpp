@@ -60,7 +60,7 @@ class NEAP_API Sequential : public Cloneable<Sequential> {
     return push(layer.name, std::move(layer.layer));
   }
 
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 
   std::int64_t size() const noexcept {
     return static_cast<std::int64_t>(layers_.size());
@@ -83,5 +83,7 @@ class NEAP_API Sequential : public Cloneable<Sequential> {
   memory::Vector<memory::Owned<Layer>> layers_;
   memory::Owned<Layer> next_dying_;  // a Sequential; only while both die
 };
+
+extern template class Cloneable<Sequential>;
 
 }  // namespace neap::nn

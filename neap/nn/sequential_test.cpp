@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 class Residual : public Sequential {
  public:
   using Sequential::Sequential;
-  Tensor forward(const Tensor& x) override {
+  Tensor forward(const Tensor& x) const override {
     return x + Sequential::forward(x);
   }
 };

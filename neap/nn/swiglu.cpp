@@ -27,8 +27,10 @@ void SwiGlu::name_parts() {
   add("w3", w3_);
 }
 
-Tensor SwiGlu::forward(const Tensor& x) {
+Tensor SwiGlu::forward(const Tensor& x) const {
   return w2_(swiglu(w1_(x), w3_(x)));
 }
+
+template class Cloneable<SwiGlu>;
 
 }  // namespace neap::nn

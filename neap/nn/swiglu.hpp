@@ -17,7 +17,7 @@ class NEAP_API SwiGlu : public Cloneable<SwiGlu> {
          DType dtype = f32, CallSite site = CallSite::here());
   SwiGlu(const SwiGlu& other, Cloning& cloning);
 
-  Tensor forward(const Tensor& x) override;
+  Tensor forward(const Tensor& x) const override;
 
  private:
   void name_parts();
@@ -26,5 +26,7 @@ class NEAP_API SwiGlu : public Cloneable<SwiGlu> {
   Linear w2_;
   Linear w3_;
 };
+
+extern template class Cloneable<SwiGlu>;
 
 }  // namespace neap::nn

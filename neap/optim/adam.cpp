@@ -63,4 +63,6 @@ void Adam::update_attrs(const Update& update, AttrBytes& attrs) const noexcept {
                          .maximize = s.maximize};
 }
 
+template class Grouped<AdamOptions>;
+
 }  // namespace neap::optim

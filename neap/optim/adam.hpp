@@ -30,6 +30,8 @@ struct AdamOptions {
   NEAP_API void check() const;
 };
 
+extern template class Grouped<AdamOptions>;
+
 class NEAP_API Adam : public Grouped<AdamOptions> {
  public:
   explicit Adam(const ParameterList& parameters,

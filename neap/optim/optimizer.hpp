@@ -268,7 +268,7 @@ class NEAP_API Optimizer : public graph::RunListener {
 
 /// An optimizer whose groups have options of one type, with `lr` and check().
 template <class Options>
-class Grouped : public Optimizer {
+class NEAP_API Grouped : public Optimizer {
  public:
   /// THROWS: as Optimizer::add_parameters and Options::check. Strong.
   void add_group(const ParameterList& parameters, const Options& options) {

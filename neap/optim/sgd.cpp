@@ -59,4 +59,6 @@ void SGD::update_attrs(const Update& update, AttrBytes& attrs) const noexcept {
                         .is_first_step = update.is_first_state};
 }
 
+template class Grouped<SGDOptions>;
+
 }  // namespace neap::optim

@@ -27,6 +27,8 @@ struct SGDOptions {
   NEAP_API void check() const;
 };
 
+extern template class Grouped<SGDOptions>;
+
 class NEAP_API SGD final : public Grouped<SGDOptions> {
  public:
   explicit SGD(const ParameterList& parameters, const SGDOptions& options = {})

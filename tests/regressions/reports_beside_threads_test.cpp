@@ -113,7 +113,7 @@ TEST(ReportsBesideThreadsTest, FollowGrowthAndSumUpTheLedger) {
     const auto table =
         report::breakdown(memory::domain(), report::Instant::kNow);
     EXPECT_GT(table.live, 0);
-    static_cast<void>(report::format_table(table, 10));
+    static_cast<void>(report::format_table(table, {.rows = 10}));
   });
 }
 

@@ -104,7 +104,7 @@ TEST(StepModulesAreExchangedTest, ALayerThatIsAskedForByPositionOrName) {
 struct Slopes : nn::Layer {
   nn::LeakyReLU act{0.1};
   Slopes() { add("act", act); }
-  Tensor forward(const Tensor& x) override { return act.forward(x); }
+  Tensor forward(const Tensor& x) const override { return act.forward(x); }
 };
 
 TEST(StepModulesAreExchangedTest, ALayerInsideAModelThatCallsForward) {
