@@ -31,12 +31,12 @@ if(NEAP_CHECKED)
   set(pc_cflags "-DNEAP_CHECKED")
 endif()
 
-# neap/neap.hpp belongs to no room: it includes what users need of all.
-if(EXISTS "${PROJECT_SOURCE_DIR}/neap/neap.hpp")
-  file(MAKE_DIRECTORY "${NEAP_WALLS}/umbrella/neap")
-  file(CREATE_LINK "${PROJECT_SOURCE_DIR}/neap/neap.hpp"
-    "${NEAP_WALLS}/umbrella/neap/neap.hpp" SYMBOLIC)
-endif()
+# These belong to no room: they include what users need of all.
+file(MAKE_DIRECTORY "${NEAP_WALLS}/umbrella/neap")
+foreach(header fmt.hpp neap.hpp)
+  file(CREATE_LINK "${PROJECT_SOURCE_DIR}/neap/${header}"
+    "${NEAP_WALLS}/umbrella/neap/${header}" SYMBOLIC)
+endforeach()
 # scripts/check_public_headers.py makes the list.
 file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/public_headers.txt" public_headers)
 foreach(header IN LISTS public_headers)

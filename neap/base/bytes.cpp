@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <ostream>
 
 namespace neap {
 
@@ -38,6 +39,10 @@ std::string format_bytes(Bytes bytes) {
   }
   return fmt::format("{} ({} B)", format_bytes_short(bytes),
                      format_grouped(bytes));
+}
+
+std::ostream& operator<<(std::ostream& out, ByteCount count) {
+  return out << format_bytes(count.bytes());
 }
 
 }  // namespace neap

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <limits>
 #include <string>
 
@@ -26,6 +27,17 @@ NEAP_API std::string format_grouped(std::int64_t value);
 
 /// "13.4 MiB" alone, for columns and progress lines.
 NEAP_API std::string format_bytes_short(Bytes bytes);
+
+/// A size that prints as format_bytes does: out << ByteCount(n).
+class ByteCount {
+ public:
+  explicit constexpr ByteCount(Bytes bytes) noexcept : bytes_(bytes) {}
+  constexpr Bytes bytes() const noexcept { return bytes_; }
+
+ private:
+  Bytes bytes_;
+};
+NEAP_API std::ostream& operator<<(std::ostream& out, ByteCount count);
 
 namespace base {
 

@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/base/dtype.hpp"
 
+#include <ostream>
+
 namespace neap {
 
 std::string_view name_of(DType dtype) noexcept {
@@ -21,6 +23,10 @@ std::string_view name_of(DType dtype) noexcept {
       return "bool";
   }
   return "?";
+}
+
+std::ostream& operator<<(std::ostream& out, DType dtype) {
+  return out << name_of(dtype);
 }
 
 }  // namespace neap

@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <iosfwd>
 #include <string_view>
 
 #include "neap/base/api.hpp"
@@ -67,6 +68,7 @@ constexpr bool is_floating(DType dtype) noexcept {
 
 /// "f32", "bool", ...
 NEAP_API std::string_view name_of(DType dtype) noexcept;
+NEAP_API std::ostream& operator<<(std::ostream& out, DType dtype);
 
 template <class T>
 struct DTypeOf;

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <exception>
+#include <iosfwd>
 #include <string_view>
 
 #include "neap/base/api.hpp"
@@ -23,6 +24,9 @@ class NEAP_API Error : public std::exception {
  private:
   std::array<char, kCapacity> text_;
 };
+
+/// The message.
+NEAP_API std::ostream& operator<<(std::ostream& out, const Error& error);
 
 /// Shapes, ranks, axes or element counts that do not fit together.
 class NEAP_API ShapeError : public Error {

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <limits>
+#include <ostream>
 
 #include "neap/base/raise.hpp"
 
@@ -131,4 +132,9 @@ int normalize_axis(std::string_view op, std::int64_t axis, int rank) {
 }
 
 }  // namespace base
+
+std::ostream& operator<<(std::ostream& out, const Shape& shape) {
+  return out << format_shape(shape);
+}
+
 }  // namespace neap

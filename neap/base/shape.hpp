@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <span>
 #include <string>
 
@@ -120,6 +121,7 @@ class NEAP_API Shape {
 
 /// "[2, 3]"
 NEAP_API std::string format_shape(const Shape& shape);
+NEAP_API std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
 namespace base {
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <iosfwd>
 
 #include "neap/compile/plan.hpp"
 
@@ -105,6 +106,8 @@ struct PredictionOptions {
 /// THROWS: OutOfMemory.
 NEAP_API memory::String format(const Prediction& prediction,
                                const PredictionOptions& options = {});
+NEAP_API std::ostream& operator<<(std::ostream& out,
+                                  const Prediction& prediction);
 
 /// An object: peak_bytes, persistent_bytes, constants_bytes, arena_bytes,
 /// live_at_peak_bytes, workspace_bytes, largest_scratch_bytes,

@@ -9,6 +9,8 @@
 #include "neap/program/json_text.hpp"
 #include "neap/program/text_columns.hpp"
 
+#include <ostream>
+
 namespace neap::compiler {
 namespace {
 
@@ -245,6 +247,10 @@ memory::String format(const Prediction& prediction,
 memory::String to_json(const Prediction& prediction,
                        const PredictionOptions& options) {
   return Json(prediction).text(options.measured);
+}
+
+std::ostream& operator<<(std::ostream& out, const Prediction& prediction) {
+  return out << format(prediction);
 }
 
 }  // namespace neap::compiler

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <mutex>
+#include <ostream>
 
 #include "neap/base/append.hpp"
 #include "neap/base/spin_lock.hpp"
@@ -303,6 +304,10 @@ String ScopeStats::format() const {
       attached, detached, absorbed, growth(), growth_bytes(), live, live_bytes,
       peak_live);
   return text;
+}
+
+std::ostream& operator<<(std::ostream& out, const ScopeStats& stats) {
+  return out << stats.format();
 }
 
 }  // namespace neap::memory

@@ -12,6 +12,8 @@
 // something; what was made outside was never in a scope's hands.
 #pragma once
 
+#include <iosfwd>
+
 #include "neap/memory/containers.hpp"
 
 namespace neap::memory {
@@ -43,6 +45,8 @@ struct ScopeStats {
   /// All counts on a line. THROWS: OutOfMemory.
   NEAP_API String format() const;
 };
+
+NEAP_API std::ostream& operator<<(std::ostream& out, const ScopeStats& stats);
 
 /// The counts of the current thread.
 NEAP_API ScopeStats scope_stats() noexcept;

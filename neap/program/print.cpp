@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ostream>
 
 #include "neap/base/append.hpp"
 #include "neap/base/bytes.hpp"
@@ -280,6 +281,10 @@ Counted counted(const Program& program, const Value& value) {
 
 memory::String print(const Program& program, const PrintOptions& options) {
   return Printer(program, options).text();
+}
+
+std::ostream& operator<<(std::ostream& out, const Program& program) {
+  return out << print(program);
 }
 
 }  // namespace neap::compiler

@@ -3,6 +3,7 @@
 // leaves.
 #pragma once
 
+#include <iosfwd>
 #include <span>
 #include <string_view>
 
@@ -32,6 +33,7 @@ struct PrintOptions {
 /// THROWS: OutOfMemory.
 NEAP_API memory::String print(const Program& program,
                               const PrintOptions& options = {});
+NEAP_API std::ostream& operator<<(std::ostream& out, const Program& program);
 
 /// A value's or a call's layer, "" where there is none. LIFETIME: the domain's.
 std::string_view owner_path(const Program& program, memory::OwnerId owner);

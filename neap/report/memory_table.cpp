@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ostream>
 #include <span>
 #include <string_view>
 
@@ -106,24 +107,60 @@ std::string fit_name(std::string_view name) {
                      name.substr(name.size() - kTail));
 }
 
+std::size_t width_of(std::string_view title) noexcept {
+  return std::max(kNumberWidth, title.size() + 2);
+}
+
 // The columns of a table: what to leave out and how wide the rest is.
 struct Columns {
   std::array<bool, memory::kCategoryCount> used{};
+  std::array<bool, memory::kCategoryCount> is_other{};  // summed in one column
+  bool has_other = false;
   std::size_t name_width = kLeastNameWidth;
+
+  std::size_t width() const {
+    std::size_t sum = 2 + name_width + kNumberWidth;
+    for (std::size_t c = 0; c < used.size(); ++c) {
+      sum += used[c] ? width_of(name_of(static_cast<Category>(c))) : 0;
+    }
+    return has_other ? sum + kNumberWidth : sum;
+  }
 };
 
-std::size_t width_of(std::string_view title) noexcept {
-  return std::max(kNumberWidth, title.size() + 2);
+// Puts the smallest categories together until the table is as narrow.
+void narrow(Columns& columns, const Breakdown& breakdown, std::size_t width) {
+  while (width != 0 && columns.width() > width) {
+    std::size_t smallest = columns.used.size();
+    for (std::size_t c = 0; c < columns.used.size(); ++c) {
+      const bool is_smaller = smallest == columns.used.size() ||
+                              breakdown.by_category[c].bytes <
+                                  breakdown.by_category[smallest].bytes;
+      if (columns.used[c] && is_smaller) {
+        smallest = c;
+      }
+    }
+    if (smallest == columns.used.size()) {
+      return;
+    }
+    columns.used[smallest] = false;
+    columns.is_other[smallest] = true;
+    columns.has_other = true;
+  }
 }
 
 void append_row(std::string& out, std::string_view name, const Line& line,
                 const Columns& columns) {
   base::append(out, "  {:<{}}", name, columns.name_width);
+  Bytes other = 0;
   for (std::size_t c = 0; c < columns.used.size(); ++c) {
+    other += columns.is_other[c] ? line.by_category[c] : 0;
     if (columns.used[c]) {
       base::append(out, "{:>{}}", format_bytes_short(line.by_category[c]),
                    width_of(name_of(static_cast<Category>(c))));
     }
+  }
+  if (columns.has_other) {
+    base::append(out, "{:>{}}", format_bytes_short(other), kNumberWidth);
   }
   base::append(out, "{:>{}}\n", format_bytes_short(line.bytes), kNumberWidth);
 }
@@ -135,6 +172,9 @@ void append_titles(std::string& out, const Columns& columns) {
       const std::string_view title = name_of(static_cast<Category>(c));
       base::append(out, "{:>{}}", title, width_of(title));
     }
+  }
+  if (columns.has_other) {
+    base::append(out, "{:>{}}", "other", kNumberWidth);
   }
   base::append(out, "{:>{}}\n", "total", kNumberWidth);
 }
@@ -152,10 +192,10 @@ void add(Line& to, const Line& from) {
 
 }  // namespace
 
-std::string format_table(const Breakdown& breakdown, int rows) {
+std::string format_table(const Breakdown& breakdown,
+                         const TableOptions& options) {
   const std::span<const Line> layers = breakdown.by_layer;
-  const auto shown =
-      layers.first(std::min(static_cast<std::size_t>(rows), layers.size()));
+  const auto shown = layers.first(std::min(options.rows, layers.size()));
   const auto left = layers.subspan(shown.size());
   Columns columns;
   for (std::size_t c = 0; c < columns.used.size(); ++c) {
@@ -171,6 +211,7 @@ std::string format_table(const Breakdown& breakdown, int rows) {
     add(total, line);
     add(rest, line);
   }
+  narrow(columns, breakdown, options.width);
   std::string out;
   append_titles(out, columns);
   for (const Line& line : shown) {
@@ -189,4 +230,16 @@ std::string format_line(const memory::Stats& stats) {
       format_bytes_short(stats.held), format_bytes_short(stats.peak));
 }
 
+std::ostream& operator<<(std::ostream& out, const Breakdown& breakdown) {
+  return out << format_table(breakdown);
+}
+
 }  // namespace neap::report
+
+namespace neap::memory {
+
+std::ostream& operator<<(std::ostream& out, const Stats& stats) {
+  return out << report::format_line(stats);
+}
+
+}  // namespace neap::memory

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <iosfwd>
 #include <string>
 
 #include "neap/memory/containers.hpp"
@@ -33,12 +34,27 @@ struct Breakdown {
 /// THROWS: OutOfMemory (of the report's own domain).
 NEAP_API Breakdown breakdown(const memory::Domain& domain, Instant instant);
 
-/// The table that a training run ends with: one row a layer (the largest
-/// `rows`, the rest summed), one column a category in use, totals. Sizes are
-/// short ("1.5 MiB"); `breakdown` has the bytes. REQUIRES: rows >= 0.
-NEAP_API std::string format_table(const Breakdown& breakdown, int rows = 16);
+struct TableOptions {
+  std::size_t rows = 16;  // of layers, the largest; the rest are summed
+  /// Characters in a line; the smallest categories are summed under "other"
+  /// where there are too many for it. 0: any.
+  std::size_t width = 0;
+};
+
+/// The table that a training run ends with: one row a layer, one column a
+/// category in use, totals. Sizes are short ("1.5 MiB"); `breakdown` has the
+/// bytes.
+NEAP_API std::string format_table(const Breakdown& breakdown,
+                                  const TableOptions& options = {});
+NEAP_API std::ostream& operator<<(std::ostream& out,
+                                  const Breakdown& breakdown);
 
 /// "live 2.1 MiB  held 3.0 MiB  peak 12.4 MiB": for progress lines.
 NEAP_API std::string format_line(const memory::Stats& stats);
 
 }  // namespace neap::report
+
+namespace neap::memory {
+/// report::format_line of them.
+NEAP_API std::ostream& operator<<(std::ostream& out, const Stats& stats);
+}  // namespace neap::memory

@@ -57,7 +57,8 @@ TEST_F(MemoryTableTest, SumsTheLayersThatItLeavesOut) {
   const auto a = take(Category::kActivations, "a", 300);
   const auto b = take(Category::kActivations, "b", 200);
   const auto c = take(Category::kActivations, "c", 100);
-  const std::string table = format_table(breakdown(*domain_, Instant::kNow), 1);
+  const std::string table =
+      format_table(breakdown(*domain_, Instant::kNow), {.rows = 1});
   EXPECT_NE(table.find("(2 more)"), std::string::npos);
   EXPECT_NE(table.find("(2 more)            300 B       300 B\n"),
             std::string::npos)
@@ -99,6 +100,27 @@ TEST_F(MemoryTableTest, LinesItsColumnsUpWithinAHundredAndTwentyCharacters) {
   }
   EXPECT_LE(width, 120U);
   for (const auto& block : blocks) {
+    domain_->release(block);
+  }
+}
+
+TEST_F(MemoryTableTest, SumsTheSmallestCategoriesWhereALineIsTooLong) {
+  const auto a = take(Category::kParameters, "fc", 300);
+  const auto b = take(Category::kGradients, "fc", 20);
+  const auto c = take(Category::kActivations, "fc", 500);
+  const auto d = take(Category::kWorkspace, "fc", 4);
+  const Breakdown now = breakdown(*domain_, Instant::kNow);
+  EXPECT_EQ(format_table(now, {.width = 75}), format_table(now));
+  EXPECT_EQ(
+      format_table(now, {.width = 74}),
+      "  layer         parameters  activations       other       total\n"
+      "  fc                 300 B        500 B        24 B       824 B\n"
+      "  total              300 B        500 B        24 B       824 B\n");
+  EXPECT_EQ(format_table(now, {.width = 1}),
+            "  layer              other       total\n"
+            "  fc                 824 B       824 B\n"
+            "  total              824 B       824 B\n");
+  for (const auto& block : {a, b, c, d}) {
     domain_->release(block);
   }
 }
