@@ -115,9 +115,6 @@ auto as_step(F& step) {
   };
 }
 
-/// THROWS: UseAfterRelease.
-[[noreturn]] NEAP_API void refuse_moved_from();
-
 /// A compiled step. It may be moved, not copied; a call and a move at
 /// one time are the caller's mistake. All functions of one that was moved from
 /// THROW: UseAfterRelease.
@@ -125,9 +122,7 @@ template <class F>
 class Compiled {
  public:
   Compiled(F step, const CompileOptions& options, const CallSite& site)
-      : step_(std::move(step)),
-        core_(memory::make_owned<CompiledStep>(memory::Category::kGraph,
-                                               options, site)) {}
+      : step_(std::move(step)), core_(options, site) {}
 
   template <class... Args>
   auto operator()(const Args&... args) {
@@ -138,11 +133,11 @@ class Compiled {
     const std::array<Argument, sizeof...(Args)> given{argument_of(args)...};
     const auto run = plain<sizeof...(Args)>();
     if constexpr (std::is_void_v<R>) {
-      core().call(
+      core_.call(
           run, given, [](std::size_t) {}, [](std::span<Tensor> /*none*/) {});
     } else if constexpr (TensorList<R>) {
       R out;
-      core().call(
+      core_.call(
           run, given, [&](std::size_t count) { out.reserve(count); },
           [&](std::span<Tensor> results) {
             std::move(results.begin(), results.end(), std::back_inserter(out));
@@ -150,7 +145,7 @@ class Compiled {
       return out;
     } else {
       std::optional<R> out;
-      core().call(
+      core_.call(
           run, given, [](std::size_t) {},
           [&](std::span<Tensor> results) {
             out.emplace(take_results<R>(results));
@@ -162,38 +157,31 @@ class Compiled {
   /// Traces and plans for arguments of these specs, without a run.
   template <std::size_t n>
   void prepare(const std::array<tensor::Spec, n>& specs) {
-    core().prepare(plain<n>(), specs);
+    core_.prepare(plain<n>(), specs);
   }
   template <std::size_t n>
   void prepare(const tensor::Spec (&specs)[n]) {  // NOLINT(*-avoid-c-arrays)
-    core().prepare(plain<n>(), specs);
+    core_.prepare(plain<n>(), specs);
   }
 
   /// The latest program. THROWS: ValueError where nothing was traced.
-  const Program& program() const { return core().program(); }
-  const Plan& plan() const { return core().plan(); }
+  const Program& program() const { return core_.program(); }
+  const Plan& plan() const { return core_.plan(); }
   /// The needs of a run of that program, known before there was one (format()
   /// and to_json() show it), and what was seen of the same until now: the peaks
   /// are those of the context's domain.
-  Prediction prediction() const { return core().prediction(); }
-  Measured measured() const { return core().measured(); }
-  int programs() const { return core().programs(); }
-  std::int64_t traces() const { return core().traces(); }
-  Bytes arena_bytes() const { return core().arena_bytes(); }
+  Prediction prediction() const { return core_.prediction(); }
+  Measured measured() const { return core_.measured(); }
+  int programs() const { return core_.programs(); }
+  std::int64_t traces() const { return core_.traces(); }
+  Bytes arena_bytes() const { return core_.arena_bytes(); }
   /// Why the latest trace was made, in one line: which argument, mode, handle
   /// or setting was another than the program holds for. Empty: nothing was
   /// traced yet.
-  std::string why() const { return core().why(); }
-  void reset() { core().reset(); }
+  std::string why() const { return core_.why(); }
+  void reset() { core_.reset(); }
 
  private:
-  CompiledStep& core() const {
-    if (!core_) {
-      refuse_moved_from();
-    }
-    return *core_;
-  }
-
   template <std::size_t n>
   auto plain() {
     static_assert(takes<F>(std::make_index_sequence<n>()),
@@ -203,7 +191,7 @@ class Compiled {
   }
 
   F step_;
-  memory::Owned<CompiledStep> core_;
+  CompiledStep core_;
 };
 
 }  // namespace compiler

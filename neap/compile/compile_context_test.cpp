@@ -7,6 +7,7 @@
 
 #include "neap/autograd/backward.hpp"
 #include "neap/compile/compile_for_test.hpp"
+#include "neap/graph/vertex.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/testing/shadow_space.hpp"

@@ -5,6 +5,7 @@
 
 #include "neap/autograd/backward.hpp"
 #include "neap/compile/compile_for_test.hpp"
+#include "neap/graph/vertex.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/print.hpp"
 

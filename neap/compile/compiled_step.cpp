@@ -1,261 +1,71 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/compile/compiled_step.hpp"
 
-#include <utility>
-
 #include "neap/base/raise.hpp"
+#include "neap/compile/step_core.hpp"
 
 namespace neap::compiler {
-namespace {
-
-using base::raise;
-
-// The call is a part of what goes on: of a step that is traced, of jvp, of a
-// rematerialised segment. The step then is the plain function.
-bool is_part() {
-  const memory::Context& context = memory::context();
-  return context.trace != nullptr || context.recorder != nullptr;
-}
-
-// The step would see what it assigns, where its program has the value of
-// before.
-void check_handles(const Program& program,
-                   std::span<const Argument> arguments) {
-  for (const ReboundHandle& state : program.rebound_handles) {
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      if (arguments[i].tensor == state.handle) {
-        raise<ValueError>(
-            "compile: argument {} is the handle itself that the step assigns "
-            "to; give a copy of the handle",
-            i);
-      }
-    }
-  }
-}
-
-}  // namespace
-
-// Only one call at a time; what it held of the caller's goes at its end.
-class CompiledStep::Turn {
- public:
-  explicit Turn(CompiledStep& step) : step_(step) {
-    if (step.is_busy_.exchange(true, std::memory_order_acquire)) {
-      raise<ValueError>(
-          "compile: the step is running, in another thread or in itself; one "
-          "call at a time");
-    }
-  }
-  ~Turn() {
-    step_.arguments_.clear();
-    step_.is_busy_.store(false, std::memory_order_release);
-  }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-
- private:
-  CompiledStep& step_;
-};
-
-// What is made from here on goes again unless it succeeds.
-class CompiledStep::Attempt {
- public:
-  explicit Attempt(CompiledStep& step) noexcept
-      : step_(step), arena_(step.arenas_.bytes()) {}
-  ~Attempt() {
-    if (!has_succeeded_) {
-      step_.take_back(arena_);
-    }
-  }
-  Attempt(const Attempt&) = delete;
-  Attempt& operator=(const Attempt&) = delete;
-
-  void succeed() noexcept {
-    for (Entry& entry : step_.entries_) {
-      entry.is_new = false;
-    }
-    has_succeeded_ = true;
-  }
-
- private:
-  CompiledStep& step_;
-  Bytes arena_;
-  bool has_succeeded_ = false;
-};
 
 CompiledStep::CompiledStep(const CompileOptions& options, const CallSite& site)
-    : options_(options),
-      site_(base::intern(site)),
-      arenas_(memory::domain(), options.memory, options.paged) {
-  if (options.programs < 1 || options.max_batch < 0 || options.verify < 0) {
-    raise<ValueError>(
-        "compile: programs {}, max_batch {} and verify {}, at least 1, 0 and 0 "
-        "are needed",
-        options.programs, options.max_batch, options.verify);
-  }
-  if (options.paged && !options.memory.empty()) {
-    raise<ValueError>(
-        "compile: .paged and .memory together; pages are memory of the step's "
-        "own");
-  }
-  if (!options.warm.empty() && options.max_batch == 0) {
-    raise<ValueError>("compile: .warm lists batches, and needs max_batch");
-  }
-  for (const std::int64_t size : options.warm) {
-    if (size < 0) {
-      raise<ValueError>("compile: .warm lists a batch of {}", size);
-    }
-  }
-  entries_.reserve(static_cast<std::size_t>(options.programs) + 1);
-}
-
+    : core_(memory::make_owned<StepCore>(memory::Category::kGraph, options,
+                                         site)) {}
+CompiledStep::CompiledStep(CompiledStep&& other) noexcept = default;
+CompiledStep& CompiledStep::operator=(CompiledStep&& other) noexcept = default;
 CompiledStep::~CompiledStep() = default;
 
-void refuse_moved_from() {
-  raise<UseAfterRelease>(
-      "compile: the compiled step was moved from; call the one that it was "
-      "moved to");
-}
-
-const Executor& CompiledStep::latest() const {
-  if (entries_.empty()) {
-    raise<ValueError>(
-        "compile: nothing was traced yet, call the step or prepare() it");
+StepCore& CompiledStep::core() const {
+  if (!core_) {
+    base::raise<UseAfterRelease>(
+        "compile: the compiled step was moved from; call the one that it was "
+        "moved to");
   }
-  return *entries_.front().executor;
-}
-
-Prediction CompiledStep::prediction() const {
-  return predict(program(), plan());
-}
-
-Measured CompiledStep::measured() const {
-  const memory::Stats stats = memory::domain().stats();
-  return {.persistent = latest().persistent_bytes(),
-          .arena = arenas_.bytes(),
-          .peak = stats.live_peak,
-          .held_peak = stats.peak,
-          .external = stats.external,
-          .seconds = plan().seconds()};
-}
-
-void CompiledStep::reset() {
-  const Turn turn(*this);
-  let_go();
-}
-
-void CompiledStep::let_go() noexcept {
-  last_ = nullptr;
-  ready_ = nullptr;
-  entries_.clear();
-  arenas_.let_go();
-  arguments_.clear();
-  arguments_.shrink_to_fit();
-  specs_.clear();
-  specs_.shrink_to_fit();
-  is_number_.clear();
-  is_number_.shrink_to_fit();
-  numbers_.clear();
-  numbers_.shrink_to_fit();
-  results_.clear();
-  results_.shrink_to_fit();
-}
-
-// `arena`: bytes before. A larger one goes as a whole, for the next call to
-// make: it cannot shrink.
-void CompiledStep::take_back(Bytes arena) noexcept {
-  std::erase_if(entries_, [&](Entry& entry) {
-    if (entry.is_new) {
-      forget(*entry.executor);
-    }
-    return entry.is_new;
-  });
-  if (entries_.empty()) {
-    let_go();
-  } else if (arenas_.bytes() > arena) {
-    arenas_.let_go();
-  }
+  return *core_;
 }
 
 void CompiledStep::call(Step step, std::span<const Argument> arguments,
                         base::FunctionRef<void(std::size_t)> expect,
                         base::FunctionRef<void(std::span<Tensor>)> take) {
-  const Turn turn(*this);
-  if (is_part()) {
-    call_as_part(step, arguments, expect, take);
-    return;
-  }
-  Attempt attempt(*this);
-  results_.clear();
-  take_arguments(arguments);
-  Entry& entry = find(step);
-  Executor& executor = *entry.executor;
-  if (options_.verify > 0 && entry.calls++ % options_.verify == 0 &&
-      !entry.is_new) {
-    verify(step, entry);
-  }
-  check_handles(executor.program(), arguments);
-  fit(entry);
-  use(executor);
-  results_.resize(executor.results().count());
-  expect(executor.handed());
-  executor.prepare(arenas_, arguments_, site_);
-  attempt.succeed();
-  if (last_ != nullptr && last_ != &executor) {
-    last_->results().revoke(site_);
-  }
-  last_ = &executor;
-  executor.run(arguments_, results_);
-  take(std::span(results_).first(executor.handed()));
+  core().call(step, arguments, expect, take);
 }
 
 void CompiledStep::prepare(Step step, std::span<const tensor::Spec> arguments) {
-  const Turn turn(*this);
-  Attempt attempt(*this);
-  const GivenArguments given{arguments};
-  arguments_.reserve(arguments.size());
-  is_number_.clear();
-  is_number_.reserve(arguments.size());
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    is_number_.push_back(given.is_number(i) ? 1 : 0);
-    if (given.is_number(i)) {
-      number(i, 0.0);
-    }
-  }
-  specs_.assign(arguments.begin(), arguments.end());
-  const Entry& entry = find(step);
-  fit(entry);
-  use(*entry.executor);
-  results_.reserve(entry.executor->results().count());
-  for (const Entry& made : entries_) {  // of other sizes of the batch
-    if (made.is_new) {
-      made.executor->results().reserve_places(arenas_);
-    }
-  }
-  entry.executor->reserve(arenas_);
-  attempt.succeed();
-  ready_ = entry.executor.get();
+  core().prepare(step, arguments);
 }
 
-// What another has asked for ahead goes, so that no two have.
-void CompiledStep::use(const Executor& executor) noexcept {
-  if (ready_ != nullptr && ready_ != &executor) {
-    ready_->abandon();
-  }
-  ready_ = nullptr;
+const Program& CompiledStep::program() const {
+  return core().program();
 }
 
-void CompiledStep::fit(const Entry& entry) {
-  if (options_.max_batch > 0 && arenas_.bytes() == 0) {
-    for (const Entry& each : entries_) {  // others may not make it grow later
-      if (each.may_grow) {
-        arenas_.fit(each.executor->plan(), false, true);
-      }
-    }
-  }
-  const bool is_held = last_ != nullptr && last_->results().are_held();
-  if (arenas_.fit(entry.executor->plan(), is_held, entry.may_grow) && is_held) {
-    last_->results().revoke(site_);
-  }
+const Plan& CompiledStep::plan() const {
+  return core().plan();
+}
+
+Prediction CompiledStep::prediction() const {
+  return core().prediction();
+}
+
+Measured CompiledStep::measured() const {
+  return core().measured();
+}
+
+int CompiledStep::programs() const {
+  return core().programs();
+}
+
+std::int64_t CompiledStep::traces() const {
+  return core().traces();
+}
+
+Bytes CompiledStep::arena_bytes() const {
+  return core().arena_bytes();
+}
+
+const std::string& CompiledStep::why() const {
+  return core().why();
+}
+
+void CompiledStep::reset() {
+  core().reset();
 }
 
 }  // namespace neap::compiler

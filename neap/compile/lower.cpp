@@ -5,6 +5,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/memory/executor.hpp"
+#include "neap/program/bind.hpp"
 #include "neap/program/digest.hpp"
 
 namespace neap::compiler {

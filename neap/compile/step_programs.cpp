@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "neap/base/raise.hpp"
-#include "neap/compile/compiled_step.hpp"
 #include "neap/compile/lower.hpp"
+#include "neap/compile/step_core.hpp"
 #include "neap/program/digest.hpp"
 
 namespace neap::compiler {
@@ -50,7 +50,7 @@ std::int64_t batch_of(std::span<const tensor::Spec> specs) {
 
 }  // namespace
 
-CompiledStep::Entry* CompiledStep::find_traced(
+StepCore::Entry* StepCore::find_traced(
     std::span<const tensor::Spec> specs) noexcept {
   const auto found =
       std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
@@ -63,7 +63,7 @@ CompiledStep::Entry* CompiledStep::find_traced(
   return &entries_.front();
 }
 
-CompiledStep::Entry& CompiledStep::find(Step step) {
+StepCore::Entry& StepCore::find(Step step) {
   if (Entry* entry = find_traced(specs_)) {
     return *entry;
   }
@@ -81,7 +81,7 @@ CompiledStep::Entry& CompiledStep::find(Step step) {
 
 // The largest batch first, then those that are asked for ahead: the arena is
 // made for them all.
-void CompiledStep::add_sizes(Step step, std::span<const tensor::Spec> specs) {
+void StepCore::add_sizes(Step step, std::span<const tensor::Spec> specs) {
   const std::int64_t batch = batch_of(specs);
   if (batch > options_.max_batch) {
     raise<PlanError>("compile: a batch of {}, max_batch is {}", batch,
@@ -107,8 +107,8 @@ void CompiledStep::add_sizes(Step step, std::span<const tensor::Spec> specs) {
   }
 }
 
-memory::Owned<Executor> CompiledStep::make(Program program,
-                                           const Passes& passes) const {
+memory::Owned<Executor> StepCore::make(Program program,
+                                       const Passes& passes) const {
   run_passes(program, passes);
   return memory::make_owned<Executor>(memory::Category::kGraph,
                                       std::move(program), options_.debug,
@@ -116,7 +116,7 @@ memory::Owned<Executor> CompiledStep::make(Program program,
 }
 
 // Traces the step once more, for its program to be compared.
-void CompiledStep::verify(Step step, Entry& entry) {
+void StepCore::verify(Step step, Entry& entry) {
   const Program& known = entry.executor->program();
   const Program now = trace(step, given(specs_), base::site_of(site_));
   const Digests digests = digests_of(now);
@@ -140,7 +140,7 @@ void CompiledStep::verify(Step step, Entry& entry) {
       where);
 }
 
-void CompiledStep::explain(std::span<const tensor::Spec> specs) {
+void StepCore::explain(std::span<const tensor::Spec> specs) {
   if (entries_.empty()) {
     why_ = traces_ == 0 ? "the first call" : "no program is left";
     return;
@@ -153,8 +153,7 @@ void CompiledStep::explain(std::span<const tensor::Spec> specs) {
 // Passes look for a lower peak by rules of thumb, so that a smaller batch may
 // end a little higher than the one that the arena was made for. It is then
 // tried with some of them off, each time on a copy of what was traced.
-memory::Owned<Executor> CompiledStep::make_fitting(
-    const Program& traced) const {
+memory::Owned<Executor> StepCore::make_fitting(const Program& traced) const {
   constexpr std::array<bool Passes::*, 4> kMayGo{
       &Passes::fuse, &Passes::common_subexpressions, &Passes::reorder,
       &Passes::copy_again};
@@ -178,9 +177,8 @@ memory::Owned<Executor> CompiledStep::make_fitting(
   return executor;
 }
 
-CompiledStep::Entry& CompiledStep::add(Step step,
-                                       std::span<const tensor::Spec> specs,
-                                       bool may_grow) {
+StepCore::Entry& StepCore::add(Step step, std::span<const tensor::Spec> specs,
+                               bool may_grow) {
   explain(specs);
   Program traced =
       trace_for(step, given(specs), options_, base::site_of(site_));
@@ -196,7 +194,7 @@ CompiledStep::Entry& CompiledStep::add(Step step,
   return entries_.front();
 }
 
-void CompiledStep::forget(Executor& executor) noexcept {
+void StepCore::forget(Executor& executor) noexcept {
   for (Executor** user : {&last_, &ready_}) {
     if (*user == &executor) {
       *user = nullptr;
@@ -207,7 +205,7 @@ void CompiledStep::forget(Executor& executor) noexcept {
 }
 
 // What such a program holds of the caller's goes with it.
-void CompiledStep::drop_stale() {
+void StepCore::drop_stale() {
   std::erase_if(entries_, [&](Entry& entry) {
     const bool is_stale = !entry.executor->is_current();
     if (is_stale) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "neap/base/raise.hpp"
-#include "neap/compile/compiled_step.hpp"
+#include "neap/compile/step_core.hpp"
 #include "neap/graph/trace.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/tensor/create.hpp"
@@ -29,10 +29,9 @@ void check_given(std::size_t i, const Argument& argument) {
 }  // namespace
 
 // Nothing of the call outlasts it: what it is a part of may be a trace.
-void CompiledStep::call_as_part(
-    Step step, std::span<const Argument> arguments,
-    base::FunctionRef<void(std::size_t)> expect,
-    base::FunctionRef<void(std::span<Tensor>)> take) {
+void StepCore::call_as_part(Step step, std::span<const Argument> arguments,
+                            base::FunctionRef<void(std::size_t)> expect,
+                            base::FunctionRef<void(std::span<Tensor>)> take) {
   memory::Vector<Tensor> tensors;
   memory::Vector<Tensor> results;
   tensors.reserve(arguments.size());
@@ -50,7 +49,7 @@ void CompiledStep::call_as_part(
   take(results);
 }
 
-void CompiledStep::take_arguments(std::span<const Argument> arguments) {
+void StepCore::take_arguments(std::span<const Argument> arguments) {
   arguments_.clear();
   arguments_.reserve(arguments.size());
   is_number_.clear();
@@ -81,7 +80,7 @@ void CompiledStep::take_arguments(std::span<const Argument> arguments) {
 
 // The tensors are those of the running call, which has the specs; other sizes
 // of the batch are traced dense.
-GivenArguments CompiledStep::given(std::span<const tensor::Spec> specs) const {
+GivenArguments StepCore::given(std::span<const tensor::Spec> specs) const {
   const bool is_call = specs.data() == specs_.data() && !arguments_.empty();
   return {.specs = specs,
           .tensors = is_call ? std::span<const Tensor>(arguments_)
@@ -91,8 +90,8 @@ GivenArguments CompiledStep::given(std::span<const tensor::Spec> specs) const {
 
 // A number where the step is the plain function, which takes tensors. What
 // traces it knows numbers; elsewhere it is of the tensors' dtype.
-Tensor CompiledStep::part_number(double value,
-                                 std::span<const Argument> arguments) {
+Tensor StepCore::part_number(double value,
+                             std::span<const Argument> arguments) {
   if (graph::Trace* trace = graph::trace()) {
     Tensor number = scalar(value, f64);
     trace->on_number(number);
@@ -106,7 +105,7 @@ Tensor CompiledStep::part_number(double value,
   return scalar(value, has_f64 ? f64 : f32);
 }
 
-Tensor CompiledStep::number(std::size_t i, double value) {
+Tensor StepCore::number(std::size_t i, double value) {
   numbers_.resize(std::max(numbers_.size(), i + 1));
   Tensor& mine = numbers_[i];
   const bool is_mine_alone = mine.defined() && mine.has_sole_handle() &&

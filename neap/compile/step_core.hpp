@@ -1,0 +1,87 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// StepCore: what is inside a CompiledStep: a bounded set of programs over one
+// arena.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <string>
+
+#include "neap/compile/compiled_step.hpp"
+#include "neap/compile/executor.hpp"
+
+namespace neap::compiler {
+
+/// The contracts are those of CompiledStep.
+class StepCore {
+ public:
+  StepCore(const CompileOptions& options, const CallSite& site);
+  ~StepCore();
+  StepCore(const StepCore&) = delete;
+  StepCore& operator=(const StepCore&) = delete;
+
+  void call(Step step, std::span<const Argument> arguments,
+            base::FunctionRef<void(std::size_t)> expect,
+            base::FunctionRef<void(std::span<Tensor>)> take);
+  void prepare(Step step, std::span<const tensor::Spec> arguments);
+
+  const Program& program() const { return latest().program(); }
+  const Plan& plan() const { return latest().plan(); }
+  Prediction prediction() const;
+  Measured measured() const;
+  int programs() const noexcept { return static_cast<int>(entries_.size()); }
+  std::int64_t traces() const noexcept { return traces_; }
+  Bytes arena_bytes() const noexcept { return arenas_.bytes(); }
+  const std::string& why() const noexcept { return why_; }
+  void reset();
+
+ private:
+  struct Entry {
+    memory::Owned<Executor> executor;
+    bool may_grow = false;  // the arena is made to fit it
+    bool is_new = true;     // its call has not got to a run yet
+    std::int64_t calls = 0;
+  };
+  class Turn;
+  class Attempt;
+  const Executor& latest() const;
+  void call_as_part(Step step, std::span<const Argument> arguments,
+                    base::FunctionRef<void(std::size_t)> expect,
+                    base::FunctionRef<void(std::span<Tensor>)> take);
+  void take_arguments(std::span<const Argument> arguments);
+  GivenArguments given(std::span<const tensor::Spec> specs) const;
+  Tensor number(std::size_t i, double value);
+  static Tensor part_number(double value, std::span<const Argument> arguments);
+  void use(const Executor& executor) noexcept;
+  Entry& find(Step step);
+  Entry* find_traced(std::span<const tensor::Spec> specs) noexcept;
+  Entry& add(Step step, std::span<const tensor::Spec> specs, bool may_grow);
+  void add_sizes(Step step, std::span<const tensor::Spec> specs);
+  void verify(Step step, Entry& entry);
+  void explain(std::span<const tensor::Spec> specs);
+  memory::Owned<Executor> make(Program program, const Passes& passes) const;
+  memory::Owned<Executor> make_fitting(const Program& traced) const;
+  void forget(Executor& executor) noexcept;
+  void drop_stale();
+  void take_back(Bytes arena) noexcept;
+  void let_go() noexcept;
+  void fit(const Entry& entry);
+
+  CompileOptions options_;
+  base::SiteId site_;
+  Arenas arenas_;
+  memory::Vector<Entry> entries_;  // the latest used first
+  Executor* last_ = nullptr;       // whose results may be held
+  Executor* ready_ = nullptr;      // has asked ahead for its first run
+  std::int64_t traces_ = 0;
+  std::string why_;
+  std::atomic<bool> is_busy_{false};
+  // Parts of the running call, or waiting for the next.
+  memory::Vector<Tensor> arguments_;
+  memory::Vector<tensor::Spec> specs_;
+  memory::Vector<std::uint8_t> is_number_;  // of each
+  memory::Vector<Tensor> numbers_;          // by position
+  memory::Vector<Tensor> results_;
+};
+
+}  // namespace neap::compiler
