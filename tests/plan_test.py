@@ -11,8 +11,8 @@ import sys
 import unittest
 
 import tool_case
-from tool_case import (DATA, IMAGE_NETWORKS, OK, TEXT_NETWORKS, USAGE, ToolCase,
-                       has_bf16)
+from tool_case import (DATA, IMAGE_NETWORKS, MEMORY, OK, TEXT_NETWORKS, USAGE,
+                       ToolCase, has_bf16)
 
 KEYS = ("model batch parameters peak_bytes peak_live_bytes external_bytes "
         "arena_bytes lower_bound_bytes proven persistent_bytes "
@@ -30,6 +30,12 @@ class PlanCase(ToolCase):
         """RETURNS: the JSON object of a good plan."""
         status, output, errors = self.run_tool("plan", "--json", *arguments)
         self.assertEqual((status, errors), (OK, ""), output)
+        return json.loads(output)
+
+    def plan_over_budget(self, *arguments):
+        """RETURNS: the JSON object of a plan that its budget refuses."""
+        status, output, errors = self.run_tool("plan", "--json", *arguments)
+        self.assertEqual(status, MEMORY, errors)
         return json.loads(output)
 
 
@@ -87,7 +93,8 @@ class PlanTest(PlanCase):
                  "1")
         some = self.plan(*small, "--batch", "16")
         budget = some["external_bytes"] + some["peak_bytes"] + (1 << 20)
-        told = self.plan(*small, "--budget", str(budget))
+        told = self.plan_over_budget(*small, "--budget", str(budget))
+        self.assertFalse(told["fits_budget"])
         batch = told["max_batch_for_budget"]
         self.assertGreater(batch, 1)
         room = budget - told["external_bytes"]
@@ -95,6 +102,37 @@ class PlanTest(PlanCase):
             self.plan(*small, "--batch", batch)["peak_bytes"], room)
         self.assertGreater(
             self.plan(*small, "--batch", batch + 1)["peak_bytes"], room)
+
+    def test_a_line_of_train_is_taken_unchanged(self):
+        settings = self.folder / "run.toml"
+        settings.write_text("[train]\nbatch = 16\n")
+        line = ("--data", self.write_set(), "--config", settings, "--steps",
+                "9", "--warmup", "2", "--minutes", "5", "--threads", "1",
+                "--save", self.folder / "run.safetensors", "--save-every", "4",
+                "--progress", "none", "-v", "--json",
+                self.folder / "summary.json")
+        status, output, errors = self.run_tool("plan", *line)
+        self.assertEqual((status, errors), (OK, ""))
+        self.assertRegex(output, r"(?m)^held at most +\S")
+        told = json.loads((self.folder / "summary.json").read_text())
+        self.assertFalse((self.folder / "run.safetensors").exists())
+        status, output, errors = self.run_tool("train", *line)
+        self.assertEqual((status, errors), (OK, ""), output)
+        found = json.loads((self.folder / "summary.json").read_text())
+        if not tool_case.SANITIZER:
+            self.assertEqual(told["peak_bytes"], found["peak_bytes"])
+
+    def test_a_budget_that_does_not_suffice_ends_with_what_would(self):
+        line = ("--model", "gpt", "--layers", "1", "--dim", "64", "--threads",
+                "1")
+        needed = self.plan(*line, "--batch", "64")
+        budget = needed["external_bytes"] + needed["peak_bytes"] - 4096
+        status, output, errors = self.run_tool(
+            "plan", *line, "--batch", "64", "--budget", budget)
+        self.assertEqual(status, MEMORY)
+        self.assertIn("too little", output)
+        self.assertRegex(errors, r"\Aneap: --budget: the run needs .* more; "
+                                 r"--batch \d+ fits\n\Z")
 
     def test_a_model_larger_than_the_machine_is_planned_in_seconds(self):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -133,7 +171,9 @@ class PlanTest(PlanCase):
         self.refuse_plan(USAGE, "--model", "perceptron", says="--model")
         self.refuse_plan(USAGE, "--layers", "0", says="--layers")
         self.refuse_plan(USAGE, "--budget", "much", says="--budget")
-        self.refuse_plan(USAGE, "--epochs", "3", says="--epochs")
+        self.refuse_plan(USAGE, "--eager", says="--eager")
+        self.refuse_plan(USAGE, "--steps", "1", "--epochs", "3",
+                         says="--epochs")
         self.refuse_plan(DATA, "--data", self.folder / "none", says="none")
 
 

@@ -5,11 +5,15 @@ exit statuses and the JSON summary.
 usage: tool_test.py TOOL SANITIZER  ("", "address" or "thread")
 """
 
+import fcntl
 import json
+import os
 import pathlib
 import re
+import struct
 import subprocess
 import sys
+import termios
 import unittest
 
 import tool_case
@@ -53,9 +57,52 @@ class HelpTest(ToolCase):
         _, text, _ = self.run_tool("train", "--help")
         words = " ".join(text.split())
         for entry in text.split("\n  --")[1:]:
-            self.assertRegex(entry, r"\(default \S")
+            self.assertRegex(" ".join(entry.split()), r"\(default \S")
+        for line in text.splitlines():
+            self.assertLessEqual(len(line), 80)
         for default in ("512,256", "0.001", "128", "adam", "cosine"):
             self.assertIn(f"(default {default})", words)
+
+
+    def test_the_manual_page_has_every_option(self):
+        status, text, errors = self.run_tool("manual", "man")
+        self.assertEqual((status, errors), (OK, ""))
+        self.assertTrue(text.startswith(".TH NEAP 1 "), text[:40])
+        for option in OPTIONS:
+            name = r"\-\-" + option.replace("-", r"\-")
+            self.assertRegex(text, rf"(?m)^\.BI? (\\-v, )?{re.escape(name)}( |$)")
+        self.assertIn(".SH \"EXIT STATUS\"", text)
+
+    def completions(self, *words):
+        """RETURNS: what bash offers for the last word."""
+        _, script, _ = self.run_tool("manual", "bash")
+        quoted = " ".join(f"'{word}'" for word in words)
+        ask = (f"COMP_WORDS=({quoted}) COMP_CWORD={len(words) - 1}; _neap; "
+               "printf '%s\\n' \"${COMPREPLY[@]}\"")
+        done = subprocess.run(["bash", "-c", script + ask], cwd=self.folder,
+                              capture_output=True, text=True, check=True)
+        self.assertEqual(done.stderr, "")
+        return done.stdout.split()
+
+    def test_bash_completes_commands_options_and_values(self):
+        self.assertEqual(self.completions("neap", "tr"), ["train"])
+        self.assertEqual(self.completions("neap", "train", "--mom"),
+                         ["--momentum"])
+        self.assertEqual(self.completions("neap", "train", "--model", "res"),
+                         ["resnet18", "resnet34"])
+        self.assertEqual(self.completions("neap", "plan", "--epochs", ""), [])
+        (self.folder / "words.txt").touch()
+        self.assertEqual(self.completions("neap", "train", "--path", "wor"),
+                         ["words.txt"])
+        self.assertEqual(self.completions("neap", "pack", "wor"), ["words.txt"])
+
+    def test_other_shells_get_every_option_too(self):
+        for shell, form in (("zsh", "'--{}["), ("fish", " -l {} -d ")):
+            status, text, errors = self.run_tool("manual", shell)
+            self.assertEqual((status, errors), (OK, ""))
+            for option in OPTIONS:
+                self.assertIn(form.format(option), text)
+        self.assertEqual(self.run_tool("manual", "csh")[0], USAGE)
 
 
 class ArgumentTest(ToolCase):
@@ -132,7 +179,7 @@ class ArgumentTest(ToolCase):
         self.refuse(USAGE, "--compile", "--eager", says="--eager")
 
     def test_pages_without_a_plan_are_refused(self):
-        self.refuse(USAGE, "--paged", says="--compile")
+        self.refuse(USAGE, "--paged", "--eager", says="--eager")
 
     def test_a_warm_up_as_long_as_the_run_is_refused(self):
         self.refuse(USAGE, "--steps", "5", "--warmup", "5", says="--warmup")
@@ -181,11 +228,12 @@ class SettingsFileTest(ToolCase):
                                "'compile' takes true or false")
         self.refuse_config("eager = true\n", "unknown key 'eager'")
         data = self.write_set()
-        for text, more, wanted in (("true", (), True), ("false", (), False),
-                                   ("true", ("--eager",), False),
-                                   ("false", ("--compile",), True)):
-            path = self.config(f"compile = {text}\nsteps = 1\n")
-            found = self.train(data, "--config", path, *more)
+        for text, more, wanted in (("", (), True), ("compile = true", (), True),
+                                   ("compile = false", (), False),
+                                   ("compile = true", ("--eager",), False),
+                                   ("compile = false", ("--compile",), True)):
+            path = self.config(f"{text}\nsteps = 1\n")
+            found = self.train_as_told(data, "--config", path, *more)
             self.assertIs(found["compiled"], wanted)
 
     def test_steps_and_epochs_in_one_file_are_refused(self):
@@ -468,6 +516,26 @@ class TrainTest(ToolCase):
         for budget in ("1B", "64KiB", "0.1M"):
             self.refuse(MEMORY, "--data", self.write_set(), "--budget", budget,
                         says="over budget")
+            self.refuse(MEMORY, "--data", self.write_set(), "--budget", budget,
+                        says="more; no batch fits\n")
+
+    def test_a_refusal_says_which_batch_fits(self):
+        if tool_case.SANITIZER:
+            self.skipTest("every block is a malloc of its own, without pages")
+        run = ("--data", self.write_set(), "--hidden", "512", "--threads", "1")
+        found = self.train(run[1], *run[2:], "--steps", "1", "--compile",
+                           "--batch", "64")
+        budget = (found["predicted_peak_bytes"] + found["external_bytes"]
+                  - 65536)
+        status, _, errors = self.run_tool(
+            "train", *run, "--steps", "1", "--batch", "64", "--budget", budget,
+            "--progress", "none")
+        self.assertEqual(status, MEMORY, errors)
+        fits = re.search(r"\nneap: --budget: the run needs .* more; "
+                         r"--batch (\d+) fits\n\Z", errors)
+        self.assertTrue(fits, errors)
+        self.train(run[1], *run[2:], "--steps", "1", "--compile", "--batch",
+                   fits[1], "--budget", budget)
 
     def test_a_size_is_read_as_people_write_it(self):
         for text, size in (("512MiB", 512 << 20), ("512 mib", 512 << 20),
@@ -493,6 +561,45 @@ class TrainTest(ToolCase):
         self.assertEqual(len(lines), 2)
         for word in ("loss", "acc", "samples/s", "live", "peak", "step 2/2"):
             self.assertIn(word, lines[-1])
+
+    def on_terminal(self, columns, *arguments):
+        """RETURNS: the lines that a terminal of so many columns shows."""
+        ours, theirs = os.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ,
+                    struct.pack("HHHH", 40, columns, 0, 0))
+        with subprocess.Popen([tool_case.TOOL, *map(str, arguments)],
+                              stdin=subprocess.DEVNULL, stdout=theirs,
+                              stderr=theirs) as process:
+            os.close(theirs)
+            text = b""
+            while True:
+                try:
+                    piece = os.read(ours, 1 << 16)
+                except OSError:  # the other end is closed
+                    break
+                text += piece
+            self.assertEqual(process.wait(), OK)
+        os.close(ours)
+        return re.split(r"[\r\n]+", text.decode().replace("\x1b[K", ""))
+
+    def test_lines_fit_the_terminal(self):
+        for columns in (200, 80, 60, 40, 20, 1):
+            lines = self.on_terminal(
+                columns, "train", "--data", self.write_set(), "--steps", "30",
+                "--batch", "4", "--eager")
+            with self.subTest(columns=columns):
+                progress = [line for line in lines if "30/30" in line
+                            and "steps" not in line]
+                self.assertTrue(progress or columns < 20, lines)
+                for line in progress:
+                    self.assertLess(len(line), columns)
+                    self.assertEqual("[===" in line, columns >= 80, line)
+                    self.assertEqual("epoch" in line, columns >= 200, line)
+                table = [line for line in lines if line.startswith("  fc")
+                         or line.startswith("  layer")]
+                self.assertTrue(table, lines)
+                for line in table:
+                    self.assertLessEqual(len(line), max(columns, 38))
 
     def test_a_bad_instruction_set_is_refused(self):
         status, _, errors = self.run_tool("train", "--data", self.write_set(),

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <nlohmann/json.hpp>
+#include <optional>
 
+#include "json_object.hpp"
 #include "neap/data/loader.hpp"
 #include "neap/files/door.hpp"
 #include "neap/train/fit.hpp"
@@ -19,13 +19,13 @@ namespace neap::app {
 namespace {
 
 std::string to_json(const train::Evaluation& found, bool has_accuracy) {
-  nlohmann::ordered_json json = {{"samples", found.samples}};
-  json["loss"] = std::isfinite(found.loss) ? nlohmann::ordered_json(found.loss)
-                                           : nlohmann::ordered_json(nullptr);
-  json["accuracy"] = has_accuracy && found.samples > 0
-                         ? nlohmann::ordered_json(found.accuracy)
-                         : nlohmann::ordered_json(nullptr);
-  return json.dump(2) + "\n";
+  const bool says_accuracy = has_accuracy && found.samples > 0;
+  return JsonObject()
+      .add("samples", found.samples)
+      .add("loss", found.loss)
+      .add("accuracy",
+           says_accuracy ? std::optional(found.accuracy) : std::nullopt)
+      .text();
 }
 
 std::string to_text(const train::Evaluation& found, bool has_accuracy) {
@@ -76,15 +76,10 @@ ExitCode run(const SavedModel& saved) {
   const train::Evaluation found = train::evaluate(
       *model, loader, {.loss = (*task)->loss(), .compile = settings.compile});
   const bool has_accuracy = (*task)->has_accuracy();
-  if (settings.json.empty() || settings.json == "-") {
-    const std::string text = settings.json.empty()
-                                 ? to_text(found, has_accuracy)
-                                 : to_json(found, has_accuracy);
-    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));
-    return ExitCode::kOk;
-  }
-  const auto written = write_text(files::system_door(), settings.json,
-                                  to_json(found, has_accuracy));
+  const bool is_json = !settings.json.empty();
+  const auto written = write_report(
+      files::system_door(), is_json ? settings.json : "-",
+      is_json ? to_json(found, has_accuracy) : to_text(found, has_accuracy));
   return written ? ExitCode::kOk
                  : fail(ExitCode::kOutput, written.error().message);
 }

@@ -3,19 +3,17 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cstdio>
-#include <limits>
-#include <nlohmann/json.hpp>
+#include <optional>
 
+#include "json_object.hpp"
 #include "neap/base/bytes.hpp"
 #include "neap/base/shown.hpp"
 #include "neap/files/door.hpp"
 #include "neap/planner/csv.hpp"
 #include "neap/planner/svg.hpp"
 #include "neap/planner/validate.hpp"
-#include "number_options.hpp"
 #include "output_files.hpp"
 #include "text_file.hpp"
 
@@ -65,20 +63,20 @@ bool has_plan(const Problem& problem, const Solution& s) {
 
 std::string to_json(const Problem& problem, const Solution& s) {
   const bool fits = has_plan(problem, s);
-  const nlohmann::ordered_json json = {
-      {"buffers", problem.buffers.size()},
-      {"capacity", problem.capacity == planner::kNoLimit
-                       ? nlohmann::ordered_json(nullptr)
-                       : nlohmann::ordered_json(problem.capacity)},
-      {"fits", fits},
-      {"height", fits ? nlohmann::ordered_json(s.height)
-                      : nlohmann::ordered_json(nullptr)},
-      {"lower_bound", s.lower_bound},
-      {"proven", s.is_proven},
-      {"method", s.method},
-      {"work", s.work},
-      {"seconds", s.seconds}};
-  return json.dump(2) + "\n";
+  const auto capacity = problem.capacity == planner::kNoLimit
+                            ? std::nullopt
+                            : std::optional(problem.capacity);
+  return JsonObject()
+      .add("buffers", problem.buffers.size())
+      .add("capacity", capacity)
+      .add("fits", fits)
+      .add("height", fits ? std::optional(s.height) : std::nullopt)
+      .add("lower_bound", s.lower_bound)
+      .add("proven", s.is_proven)
+      .add("method", s.method)
+      .add("work", s.work)
+      .add("seconds", s.seconds)
+      .text();
 }
 
 const char* proof_of(bool fits, bool is_proven) {
@@ -127,37 +125,6 @@ Result<void> write_files(files::Door& door, const PackSettings& settings,
 }
 
 }  // namespace
-
-void add_pack_options(CLI::App& command, PackSettings& settings) {
-  command
-      .add_option("problem", settings.problem,
-                  "CSV with the columns lower, upper (half-open) and size; "
-                  "alignment, fixed, alias_of and alias_at may follow")
-      ->type_name("FILE")
-      ->required();
-  add_number(command, "--capacity", settings.capacity, std::int64_t{1},
-             planner::kNoLimit - 1, "a whole number from 1 to 2^63 - 2",
-             "stop at the first plan that is no higher; exit status 4 when "
-             "none is found (default none: as low as possible)")
-      ->type_name("N");
-  add_number(command, "--seconds", settings.seconds,
-             std::numeric_limits<double>::min(),
-             std::numeric_limits<double>::max(), "a finite number above 0",
-             "search for so long at most (default: a fixed amount of work, "
-             "which gives the same plan every time)")
-      ->type_name("S");
-  command
-      .add_option("--out", settings.out,
-                  "write the same rows with a column offset (default none)")
-      ->type_name("PLAN.csv");
-  command
-      .add_option("--svg", settings.svg,
-                  "draw the plan: time to the right, memory upward (default "
-                  "none)")
-      ->type_name("FILE");
-  command.add_flag("--json", settings.is_json,
-                   "print one JSON object in place of the table");
-}
 
 ExitCode pack(const PackSettings& settings) {
   files::Door& door = files::system_door();

@@ -7,10 +7,6 @@
 
 #include "exit_code.hpp"
 
-namespace CLI {
-class App;
-}
-
 namespace neap::app {
 
 struct PackSettings {
@@ -21,8 +17,6 @@ struct PackSettings {
   std::string svg;            // path of a drawing; empty: none
   bool is_json = false;
 };
-
-void add_pack_options(CLI::App& command, PackSettings& settings);
 
 /// Prints to standard output (report) and standard error (the one line of a
 /// failure).

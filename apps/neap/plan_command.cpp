@@ -5,18 +5,18 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <optional>
 
-#include "json_rows.hpp"
+#include "json_object.hpp"
+#include "neap/files/door.hpp"
 #include "neap/threads/pool.hpp"
+#include "output_files.hpp"
 #include "rehearsal.hpp"
 #include "run_parts.hpp"
+#include "text_file.hpp"
 
 namespace neap::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kMostSamples = 1 << 24;
 
@@ -84,32 +84,37 @@ class BatchSearch {
   Bytes room_;
 };
 
+bool fits(const TrainSettings& s, const Rehearsal& r) {
+  return s.budget == kUnlimited || r.peak <= s.budget - r.external;
+}
+
 std::string to_json(const TrainSettings& s, const Rehearsal& r,
                     std::optional<std::int64_t> max_batch) {
-  Json json = {{"model", s.model},
-               {"batch", s.batch},
-               {"parameters", r.parameters},
-               {"peak_bytes", r.peak},
-               {"peak_live_bytes", r.live_peak},
-               {"external_bytes", r.external},
-               {"arena_bytes", r.arena},
-               {"lower_bound_bytes", r.lower_bound},
-               {"proven", r.is_proven},
-               {"persistent_bytes", r.persistent},
-               {"workspace_bytes", r.workspace},
-               {"data_set_bytes", r.data_set},
-               {"by_category", object_of(r.by_category)},
-               {"by_layer", object_of(r.by_layer)},
-               {"peak_step", r.peak_step},
-               {"peak_call", r.peak_call},
-               {"ops", r.calls},
-               {"plan_seconds", r.plan_seconds}};
+  JsonObject json;
+  json.add("model", s.model)
+      .add("batch", s.batch)
+      .add("parameters", r.parameters)
+      .add("peak_bytes", r.peak)
+      .add("peak_live_bytes", r.live_peak)
+      .add("external_bytes", r.external)
+      .add("arena_bytes", r.arena)
+      .add("lower_bound_bytes", r.lower_bound)
+      .add("proven", r.is_proven)
+      .add("persistent_bytes", r.persistent)
+      .add("workspace_bytes", r.workspace)
+      .add("data_set_bytes", r.data_set)
+      .add("by_category", r.by_category)
+      .add("by_layer", r.by_layer)
+      .add("peak_step", r.peak_step)
+      .add("peak_call", r.peak_call)
+      .add("ops", r.calls)
+      .add("plan_seconds", r.plan_seconds);
   if (max_batch) {
-    json["budget_bytes"] = s.budget;
-    json["fits_budget"] = r.peak <= s.budget - r.external;
-    json["max_batch_for_budget"] = *max_batch;
+    json.add("budget_bytes", s.budget)
+        .add("fits_budget", fits(s, r))
+        .add("max_batch_for_budget", *max_batch);
   }
-  return json.dump(2) + "\n";
+  return json.text();
 }
 
 double percent(Bytes part, Bytes whole) {
@@ -176,9 +181,49 @@ std::string to_text(const TrainSettings& s, const Rehearsal& r,
   return text;
 }
 
+// That the JSON takes the place of nothing that is read.
+Result<void> check_files(const TrainSettings& s) {
+  files::Door& door = files::system_door();
+  const NamedFile json = json_file(s);
+  return check_distinct(door, std::span(&json, 1), data_files(door, s));
+}
+
+// What would be enough.
+std::string refusal_of(const TrainSettings& s, const Rehearsal& r,
+                       std::int64_t max_batch) {
+  const Bytes needed = r.peak + r.external;
+  return fmt::format(
+      "--budget: the run needs {}, {} more; {}", format_bytes(needed),
+      format_bytes_short(needed - s.budget),
+      max_batch == 0 ? std::string("no batch fits")
+                     : fmt::format("--batch {} fits", max_batch));
+}
+
+// A budget's part of the plan.
+Result<std::int64_t> largest_batch(const TrainSettings& s, const Rehearsal& r) {
+  return BatchSearch(s, r.external).run();
+}
+
 }  // namespace
 
-ExitCode plan(const TrainSettings& settings, bool is_json) {
+std::string what_is_enough(const TrainSettings& settings) {
+  const auto precision = precision_of(settings);
+  if (!precision || settings.budget == kUnlimited || !settings.compile) {
+    return {};
+  }
+  const UsePrecision use(*precision);
+  const auto known = rehearse(settings, settings.batch);
+  if (!known || fits(settings, *known)) {
+    return {};
+  }
+  const auto batch = largest_batch(settings, *known);
+  return batch ? refusal_of(settings, *known, *batch) : std::string();
+}
+
+ExitCode plan(const TrainSettings& settings) {
+  if (auto good = check_files(settings); !good) {
+    return fail(ExitCode::kUsage, good.error().message);
+  }
   const auto precision = precision_of(settings);
   if (!precision) {
     return fail(ExitCode::kUsage, precision.error().message);
@@ -191,15 +236,26 @@ ExitCode plan(const TrainSettings& settings, bool is_json) {
   }
   std::optional<std::int64_t> max_batch;
   if (settings.budget != kUnlimited) {
-    const auto found = BatchSearch(settings, known->external).run();
+    const auto found = largest_batch(settings, *known);
     if (!found) {
       return fail(ExitCode::kData, found.error().message);
     }
     max_batch = *found;
   }
-  const std::string text = is_json ? to_json(settings, *known, max_batch)
-                                   : to_text(settings, *known, max_batch);
-  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));
+  if (!settings.json.empty()) {
+    const auto written = write_report(files::system_door(), settings.json,
+                                      to_json(settings, *known, max_batch));
+    if (!written) {
+      return fail(ExitCode::kOutput, written.error().message);
+    }
+  }
+  if (settings.json != "-") {
+    const std::string text = to_text(settings, *known, max_batch);
+    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));
+  }
+  if (!fits(settings, *known)) {
+    return fail(ExitCode::kMemory, refusal_of(settings, *known, *max_batch));
+  }
   return ExitCode::kOk;
 }
 

@@ -2,13 +2,19 @@
 // `neap plan`: what a training run will need, before anything is allocated.
 #pragma once
 
+#include <string>
+
 #include "exit_code.hpp"
 #include "settings.hpp"
 
 namespace neap::app {
 
 /// Prints to standard output (report) and standard error (the one line of a
-/// failure).
-ExitCode plan(const TrainSettings& settings, bool is_json);
+/// failure). kMemory where the budget does not suffice.
+ExitCode plan(const TrainSettings& settings);
+
+/// Of a run that its budget refused: what it needs, and the batch that fits.
+/// Empty where that is not known.
+std::string what_is_enough(const TrainSettings& settings);
 
 }  // namespace neap::app

@@ -9,13 +9,16 @@
 #include <cmath>
 #include <cstdio>
 #include <string_view>
+#include <utility>
 
 #include "neap/base/append.hpp"
+#include "terminal.hpp"
 
 namespace neap::app {
 namespace {
 
-constexpr int kBarWidth = 24;
+constexpr std::size_t kBarWidth = 24;
+constexpr int kUsualWidth = 80;  // of a terminal that does not say
 constexpr std::int64_t kPlainLinesPerRun = 20;
 constexpr auto kRedraw = std::chrono::milliseconds(100);
 
@@ -26,6 +29,89 @@ constexpr double mib(Bytes bytes) noexcept {
 void write_out(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
+
+// The pieces of a line, from left to right. Those that matter less are left out
+// where the terminal is too narrow for all.
+class Line {
+ public:
+  /// `rank`: 0 is the last to be left out.
+  template <class... Args>
+  void put(int rank, fmt::format_string<Args...> format, Args&&... args) {
+    Piece& piece = pieces_[count_++];
+    piece.rank = rank;
+    piece.size = std::min(
+        base::format_into(piece.text, format, std::forward<Args>(args)...),
+        piece.text.size());
+  }
+
+  /// All of it, ended.
+  void write() const {
+    for (std::size_t i = 0; i < count_; ++i) {
+      write_out(i == 0 ? " " : "  ");
+      write_out(pieces_[i].view());
+    }
+    write_out("\n");
+  }
+
+  /// In place of the line before, behind a bar where there is room for one.
+  void write_over(int width, double done) const {
+    const std::size_t room = static_cast<std::size_t>(width) - 1;
+    const int least = least_left_out(room);
+    std::size_t used = 0;
+    for (std::size_t i = 0; i < count_; ++i) {
+      used += pieces_[i].rank < least ? pieces_[i].size + kGap : 0;
+    }
+    write_out("\r");
+    if (least > kBarRank) {
+      write_bar(static_cast<int>(std::min(kBarWidth, room - used - 2)), done);
+    }
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (pieces_[i].rank < least) {
+        write_out("  ");
+        write_out(pieces_[i].view());
+      }
+    }
+    write_out("\x1b[K");  // what is left of the line before
+  }
+
+ private:
+  static constexpr std::size_t kGap = 2;
+  static constexpr std::size_t kShortestBar = 12;
+  static constexpr int kBarRank = 5;
+  static constexpr int kRanks = 9;
+  struct Piece {
+    std::array<char, 48> text{};
+    std::size_t size = 0;
+    int rank = 0;
+    std::string_view view() const { return {text.data(), size}; }
+  };
+
+  // The first rank for which there is no room beside all that come before.
+  int least_left_out(std::size_t room) const {
+    std::size_t used = 0;
+    for (int rank = 0; rank < kRanks; ++rank) {
+      for (std::size_t i = 0; i < count_; ++i) {
+        used += pieces_[i].rank == rank ? pieces_[i].size + kGap : 0;
+      }
+      used += rank == kBarRank ? kShortestBar : 0;
+      if (used > room) {
+        return rank;
+      }
+    }
+    return kRanks;
+  }
+
+  static void write_bar(int width, double done) {
+    std::array<char, kBarWidth + 2> bar{};
+    const int filled = static_cast<int>(done * width);
+    const std::size_t size = base::format_into(bar, "[{:=<{}}{:<{}}]", "",
+                                               filled, "", width - filled);
+    write_out({bar.data(), std::min(size, bar.size())});
+  }
+
+  std::array<Piece, 8> pieces_{};
+  std::size_t count_ = 0;
+};
 
 }  // namespace
 
@@ -71,40 +157,31 @@ bool Progress::is_due(const train::StepReport& report) {
 }
 
 void Progress::draw(const train::StepReport& report) {
-  std::array<char, 256> line;
-  char* out = line.data();
-  char* const end = line.data() + line.size() - 1;
-  const auto put = [&]<class... Args>(fmt::format_string<Args...> format,
-                                      Args&&... args) {
-    const std::span<char> room(out, end);
-    out +=
-        std::min(base::format_into(room, format, std::forward<Args>(args)...),
-                 room.size());
-  };
   const double done =
       static_cast<double>(report.step) /
       static_cast<double>(std::max<std::int64_t>(report.steps, 1));
   const double seconds =
       std::chrono::duration<double>(Clock::now() - start_).count();
   const memory::Stats stats = domain_->stats();
-  if (style_ == Style::kBar) {
-    const int filled = static_cast<int>(done * kBarWidth);
-    put("\r[{:=<{}}{:<{}}]", "", filled, "", kBarWidth - filled);
-  }
-  put(" {:3.0f}%  epoch {}/{}  step {:>{}}/{}", done * 100.0, report.epoch,
-      report.epochs, report.step, fmt::formatted_size("{}", report.steps),
-      report.steps);
-  put("  loss {:6.4f}", loss_);
+  Line line;
+  line.put(0, "{:3.0f}%", done * 100.0);
+  line.put(7, "epoch {}/{}", report.epoch, report.epochs);
+  line.put(1, "step {:>{}}/{}", report.step,
+           fmt::formatted_size("{}", report.steps), report.steps);
+  line.put(2, "loss {:6.4f}", loss_);
   if (!std::isnan(accuracy_)) {
-    put("  acc {:5.1f}%", accuracy_ * 100.0);
+    line.put(4, "acc {:5.1f}%", accuracy_ * 100.0);
   }
-  put("  {:6.0f} samples/s",
-      static_cast<double>(samples_) / std::max(seconds, 1e-9));
-  put("  live {:.1f} MiB  peak {:.1f} MiB", mib(stats.live), mib(stats.peak));
-  if (style_ == Style::kPlain) {
-    put("\n");
+  line.put(6, "{:6.0f} samples/s",
+           static_cast<double>(samples_) / std::max(seconds, 1e-9));
+  line.put(8, "live {:.1f} MiB", mib(stats.live));
+  line.put(3, "peak {:.1f} MiB", mib(stats.peak));
+  if (style_ == Style::kBar) {
+    const int width = terminal_width(STDERR_FILENO);
+    line.write_over(width > 0 ? width : kUsualWidth, done);
+  } else {
+    line.write();
   }
-  write_out({line.data(), static_cast<std::size_t>(out - line.data())});
   std::fflush(stderr);
   has_line_ = style_ == Style::kBar;
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -13,7 +12,6 @@
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/generator.hpp"
 #include "neap/threads/pool.hpp"
-#include "number_options.hpp"
 #include "saved_model.hpp"
 #include "task.hpp"
 
@@ -96,51 +94,6 @@ class Writer {
 };
 
 }  // namespace
-
-namespace {
-
-void add_numbers(CLI::App& command, SampleSettings& settings) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 31;
-  add_number(command, "--length", settings.length, std::int64_t{1}, kMost,
-             "a whole number from 1 to 2^31", "tokens to write (default 500)")
-      ->type_name("N");
-  add_number(command, "--temperature", settings.temperature, 0.0, 100.0,
-             "a number from 0 to 100",
-             "below 1: likelier tokens more often; 0: the likeliest alone "
-             "(default 0.8)")
-      ->type_name("X");
-  add_number(command, "--top-k", settings.top_k, std::int64_t{0}, kMost,
-             "a whole number from 0 to 2^31",
-             "choose among so many; 0: among all (default 0)")
-      ->type_name("N");
-  add_number(command, "--seed", settings.seed, std::uint64_t{0},
-             std::numeric_limits<std::uint64_t>::max(),
-             "a whole number from 0 to 2^64 - 1", "of the choices (default 1)")
-      ->type_name("N");
-  add_number(command, "--threads", settings.threads, std::int64_t{0},
-             std::int64_t{256}, "a whole number from 0 to 256",
-             "threads that compute; 0: every processor (default 0)")
-      ->type_name("N");
-}
-
-}  // namespace
-
-void add_sample_options(CLI::App& command, SampleSettings& settings) {
-  command
-      .add_option("--load", settings.load, "a checkpoint that neap train saved")
-      ->type_name("FILE")
-      ->required();
-  command
-      .add_option("--prompt", settings.prompt,
-                  "what comes before (default nothing)")
-      ->type_name("TEXT");
-  add_numbers(command, settings);
-  command
-      .add_option("--verify", settings.verify,
-                  "compare the checksums of the file: on or off (default on)")
-      ->type_name("on|off")
-      ->check(CLI::IsMember({"on", "off"}));
-}
 
 ExitCode sample(const SampleSettings& settings) {
   const formats::Verify verify = verify_of(settings.verify == "on");

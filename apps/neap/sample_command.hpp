@@ -2,7 +2,6 @@
 // neap sample: text from a language model that was trained and saved.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 
@@ -20,8 +19,6 @@ struct SampleSettings {
   std::int64_t threads = 0;
   std::string verify = "on";  // the file's checksums; or "off"
 };
-
-void add_sample_options(CLI::App& command, SampleSettings& settings);
 
 /// Prints the prompt and what follows, token by token.
 ExitCode sample(const SampleSettings& settings);

@@ -56,8 +56,4 @@ std::string to_json(const Summary& summary);
 Result<void> try_output(files::Door& door, const char* option,
                         const std::string& path);
 
-/// To a file (whole or not at all), or to standard output for "-".
-Result<void> write_json(files::Door& door, const std::string& path,
-                        const Summary& summary);
-
 }  // namespace neap::app

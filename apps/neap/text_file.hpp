@@ -11,11 +11,10 @@
 namespace neap::app {
 
 /// Whole or not at all.
-inline Result<void> write_text(files::Door& door, const std::string& path,
-                               std::string_view text) {
-  return files::write_atomically(door, path, [&](files::File& file) {
-    return files::write_all(file, std::as_bytes(std::span(text)));
-  });
-}
+Result<void> write_text(files::Door& door, const std::string& path,
+                        std::string_view text);
+/// The same; to standard output where the path is "-".
+Result<void> write_report(files::Door& door, const std::string& path,
+                          std::string_view text);
 
 }  // namespace neap::app

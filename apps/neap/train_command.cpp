@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <memory>
 
@@ -27,6 +29,8 @@
 #include "startup_pages.hpp"
 #include "summary.hpp"
 #include "task.hpp"
+#include "terminal.hpp"
+#include "text_file.hpp"
 
 namespace neap::app {
 namespace {
@@ -297,7 +301,9 @@ class Session {
     const auto peak = report::breakdown(domain_, report::Instant::kLivePeak);
     summary.peak_by_category = named_bytes(peak.by_category);
     summary.peak_by_owner = named_bytes(peak.by_owner);
-    report = report::format_table(peak);
+    report = report::format_table(
+        peak,
+        {.width = static_cast<std::size_t>(terminal_width(STDOUT_FILENO))});
   }
 
   const TrainSettings& settings_;
@@ -421,7 +427,7 @@ ExitCode train(const TrainSettings& settings) {
   print_report(report_of(settings), summary, table);
   if (!settings.json.empty()) {
     const auto written =
-        write_json(files::system_door(), settings.json, summary);
+        write_report(files::system_door(), settings.json, to_json(summary));
     if (!written) {
       return fail(ExitCode::kOutput, written.error().message);
     }

@@ -35,7 +35,7 @@ class ResumeCase(ToolCase):
 
     def arguments(self, *more, threads=1):
         return ("train", "--data", self.data, "--json", self.summary,
-                "--threads", threads, *self.model, *RUN, *more)
+                "--threads", threads, *self.model, *RUN, *tool_case.as_said(more))
 
     def run_part(self, *more, threads=1):
         """RETURNS: the summary of a run that ends by itself."""

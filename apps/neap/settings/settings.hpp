@@ -54,7 +54,7 @@ struct TrainSettings {
   std::int64_t warmup = 0;  // steps
   double clip_norm = 0.0;   // 0: no clipping
   Bytes budget = kUnlimited;
-  bool compile = false;         // the step runs as a plan
+  bool compile = true;          // the step runs as a plan
   bool verbose = false;         // tell when and why it is traced again
   bool paged = false;           // whose arena may be in pages
   std::string save;             // path of a checkpoint; empty: none
@@ -82,6 +82,8 @@ struct Setting {
   /// Of a flag: the key on the command line that stands for "false", if any.
   std::string opposite{};
   std::string opposite_help{};
+  std::string group{};                 // its title in the help
+  std::vector<std::string> choices{};  // where it takes one of few words
 
   bool is_flag() const { return metavar.empty(); }
 };
@@ -92,7 +94,7 @@ bool is_language_model(const std::string& model);
 bool has_task(const TrainSettings& settings);
 
 std::span<const Setting> train_settings();
-/// Those of train that bear on memory, and the sizes of every model.
+/// Those of train, and sizes that a run has from its data.
 std::span<const Setting> plan_settings();
 /// Of a model from a file, and what it is tried on.
 std::span<const Setting> eval_settings();

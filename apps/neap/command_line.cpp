@@ -1,0 +1,387 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "command_line.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "eval_command.hpp"
+#include "manual.hpp"
+#include "neap/base/shown.hpp"
+#include "neap/base/version.hpp"
+#include "neap/planner/problem.hpp"
+#include "nearest.hpp"
+#include "numbers.hpp"
+
+namespace neap::app {
+namespace {
+
+void add_flag(CLI::App& command, const Setting& setting, Arguments& arguments) {
+  const auto give = [&](const std::string& key, const char* text,
+                        const std::string& help) {
+    return command.add_flag_callback(
+        (key == "verbose" ? "-v,--" : "--") + key,
+        [&arguments, key = setting.key, text] { arguments.texts[key] = text; },
+        help);
+  };
+  const bool is_on = setting.shown == "yes";
+  CLI::Option* on =
+      give(setting.key, "true",
+           fmt::format("{} (default {})", setting.help, is_on ? "yes" : "no"));
+  on->group(setting.group);
+  if (setting.opposite.empty()) {
+    return;
+  }
+  CLI::Option* off = give(setting.opposite, "false",
+                          fmt::format("{} (default {})", setting.opposite_help,
+                                      is_on ? "no" : "yes"));
+  off->group(setting.group);
+  on->excludes(off);
+}
+
+void add_settings(CLI::App& command, std::span<const Setting> table,
+                  Arguments& arguments) {
+  for (const Setting& setting : table) {
+    if (setting.is_flag()) {
+      add_flag(command, setting, arguments);
+      continue;
+    }
+    command
+        .add_option_function<std::string>(
+            "--" + setting.key,
+            [&arguments, key = setting.key](const std::string& text) {
+              arguments.texts[key] = text;
+            },
+            fmt::format("{} (default {})", setting.help, setting.shown))
+        ->type_name(setting.metavar)
+        ->group(setting.group);
+  }
+}
+
+// Names and values of options, without what CLI11 says of them besides.
+class PlainFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const bool is_flag = option->get_items_expected_max() == 0;
+    return is_flag ? "" : " " + option->get_type_name();
+  }
+};
+
+// Lines of at most 80 columns; what an option is for goes on below itself.
+std::string wrapped(const std::string& text) {
+  constexpr std::size_t kWidth = 80;
+  constexpr std::size_t kColumn = 30;  // of the descriptions
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::string line = text.substr(at, end - at);
+    const bool is_option = line.starts_with("  -");
+    while (line.size() > kWidth) {
+      const std::size_t space = line.rfind(' ', kWidth);
+      if (space == std::string::npos || space <= kColumn) {
+        break;
+      }
+      out += line.substr(0, space) + "\n";
+      line = std::string(is_option ? kColumn : 0, ' ') + line.substr(space + 1);
+    }
+    out += line + "\n";
+    at = end + 1;
+  }
+  return out;
+}
+
+// The settings of a run, from here and from a file.
+void add_run_options(CLI::App& command, std::span<const Setting> table,
+                     Arguments& arguments) {
+  add_settings(command, table, arguments);
+  command
+      .add_option("--config", arguments.config,
+                  "TOML file with the same settings (table [train]); what the "
+                  "command line says goes before it (default none)")
+      ->type_name("FILE")
+      ->group("Files");
+  command.get_option("--steps")->excludes("--epochs");
+}
+
+// Adds an option whose text is a number from `least` to `most`, and no nan.
+// `expected` says so in the line of a refusal. LIFETIME: `into` outlives the
+// command.
+template <class T>
+CLI::Option* add_number(CLI::App& command, const std::string& name, T& into,
+                        T least, T most, const std::string& expected,
+                        const std::string& help) {
+  return command.add_option_function<std::string>(
+      name,
+      [&into, name, least, most, expected](const std::string& text) {
+        T value{};
+        if (!parse_number(text, value) || !(value >= least && value <= most)) {
+          throw CLI::ValidationError(name, "'" + text + "' is not " + expected);
+        }
+        into = value;
+      },
+      help);
+}
+
+void add_pack_options(CLI::App& command, PackSettings& settings) {
+  command
+      .add_option("problem", settings.problem,
+                  "CSV with the columns lower, upper (half-open) and size; "
+                  "alignment, fixed, alias_of and alias_at may follow")
+      ->type_name("FILE")
+      ->required();
+  add_number(command, "--capacity", settings.capacity, std::int64_t{1},
+             planner::kNoLimit - 1, "a whole number from 1 to 2^63 - 2",
+             "stop at the first plan that is no higher; exit status 4 when "
+             "none is found (default none: as low as possible)")
+      ->type_name("N");
+  add_number(command, "--seconds", settings.seconds,
+             std::numeric_limits<double>::min(),
+             std::numeric_limits<double>::max(), "a finite number above 0",
+             "search for so long at most (default: a fixed amount of work, "
+             "which gives the same plan every time)")
+      ->type_name("S");
+  command
+      .add_option("--out", settings.out,
+                  "write the same rows with a column offset (default none)")
+      ->type_name("PLAN.csv");
+  command
+      .add_option("--svg", settings.svg,
+                  "draw the plan: time to the right, memory upward (default "
+                  "none)")
+      ->type_name("FILE");
+  command.add_flag("--json", settings.is_json,
+                   "print one JSON object in place of the table");
+}
+
+void add_numbers(CLI::App& command, SampleSettings& settings) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 31;
+  add_number(command, "--length", settings.length, std::int64_t{1}, kMost,
+             "a whole number from 1 to 2^31", "tokens to write (default 500)")
+      ->type_name("N");
+  add_number(command, "--temperature", settings.temperature, 0.0, 100.0,
+             "a number from 0 to 100",
+             "below 1: likelier tokens more often; 0: the likeliest alone "
+             "(default 0.8)")
+      ->type_name("X");
+  add_number(command, "--top-k", settings.top_k, std::int64_t{0}, kMost,
+             "a whole number from 0 to 2^31",
+             "choose among so many; 0: among all (default 0)")
+      ->type_name("N");
+  add_number(command, "--seed", settings.seed, std::uint64_t{0},
+             std::numeric_limits<std::uint64_t>::max(),
+             "a whole number from 0 to 2^64 - 1", "of the choices (default 1)")
+      ->type_name("N");
+  add_number(command, "--threads", settings.threads, std::int64_t{0},
+             std::int64_t{256}, "a whole number from 0 to 256",
+             "threads that compute; 0: every processor (default 0)")
+      ->type_name("N");
+}
+
+void add_sample_options(CLI::App& command, SampleSettings& settings) {
+  command
+      .add_option("--load", settings.load, "a checkpoint that neap train saved")
+      ->type_name("FILE")
+      ->required();
+  command
+      .add_option("--prompt", settings.prompt,
+                  "what comes before (default nothing)")
+      ->type_name("TEXT");
+  add_numbers(command, settings);
+  command
+      .add_option("--verify", settings.verify,
+                  "compare the checksums of the file: on or off (default on)")
+      ->type_name("on|off")
+      ->check(CLI::IsMember({"on", "off"}));
+}
+
+CLI::App& add_command(CLI::App& cli, const char* name, const char* about,
+                      CommandLine& line, std::function<ExitCode()> run) {
+  CLI::App& command = *cli.add_subcommand(name, about);
+  command.footer(kExitCodeHelp);
+  command.callback([&line, run = std::move(run)] { line.run = run; });
+  return command;
+}
+
+void add_commands(CLI::App& cli, const Commands& commands, CommandLine& line) {
+  add_run_options(add_command(cli, "train", "train a network", line,
+                              [&] { return commands.train(line.train); }),
+                  train_settings(), line.train);
+  add_run_options(
+      add_command(cli, "plan",
+                  "say what the same line of train will need, and end with 4 "
+                  "where the budget does not suffice",
+                  line, [&] { return commands.plan(line.plan); }),
+      plan_settings(), line.plan);
+  add_pack_options(
+      add_command(cli, "pack",
+                  "give buffers with lifetimes offsets in one block of memory",
+                  line, [&line] { return pack(line.pack); }),
+      line.pack);
+  add_settings(add_command(cli, "eval", "measure a model from a file", line,
+                           [&line] { return eval(line.eval.texts); }),
+               eval_settings(), line.eval);
+  add_sample_options(
+      add_command(cli, "sample", "write text by a language model from a file",
+                  line, [&line] { return sample(line.sample); }),
+      line.sample);
+  add_command(cli, "manual",
+              "print the manual page, or the completions of a shell", line, {})
+      .add_option("form", line.manual, "man, bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"man", "bash", "zsh", "fish"}));
+}
+
+// --- the manual --------------------------------------------------------------
+
+std::vector<std::string> choices_of(const std::string& key) {
+  for (const Setting& setting : train_settings()) {
+    if ("--" + setting.key == key) {
+      return setting.choices;
+    }
+  }
+  return {};
+}
+
+OptionHelp describe(const CLI::Option& option) {
+  OptionHelp help;
+  help.name = "--" + option.get_lnames().front();
+  help.short_name =
+      option.get_snames().empty() ? "" : "-" + option.get_snames().front();
+  help.metavar =
+      option.get_items_expected_max() == 0 ? "" : option.get_type_name();
+  help.about = option.get_description();
+  help.group = option.get_group();
+  help.choices = choices_of(help.name);
+  return help;
+}
+
+CommandHelp describe(const CLI::App& command) {
+  CommandHelp help{command.get_name(), command.get_description(), "", {}};
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_lnames().empty()) {
+      help.operand = option->get_type_name();
+    } else {
+      help.options.push_back(describe(*option));
+    }
+  }
+  return help;
+}
+
+std::string manual_of(const CLI::App& cli, const std::string& form) {
+  std::vector<CommandHelp> commands;
+  for (const CLI::App* command :
+       cli.get_subcommands([](auto*) { return true; })) {
+    commands.push_back(describe(*command));
+  }
+  return manual(commands, form);
+}
+
+// --json with no file after it is --json -.
+void add_standard_output(std::vector<std::string>& words) {
+  for (auto word = words.begin(); word != words.end(); ++word) {
+    const auto next = word + 1;
+    const bool is_alone =
+        next == words.end() || (next->starts_with("-") && *next != "-");
+    if (*word == "--json" && is_alone) {
+      word = words.insert(next, "-");
+    }
+  }
+}
+
+// "help" and "version" are words, too: neap help train.
+std::vector<std::string> words_of(int argc, char** argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (words.empty()) {
+    return words;
+  }
+  if (words[0] == "version") {
+    words[0] = "--version";
+  } else if (words[0] == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  if (words[0] != "pack") {
+    add_standard_output(words);
+  }
+  return words;
+}
+
+// Why the first word is no command; "" where it is one, or an option.
+std::string refusal_of_command(const CLI::App& cli,
+                               const std::vector<std::string>& words) {
+  std::vector<std::string> names;
+  for (const CLI::App* command :
+       cli.get_subcommands([](auto*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  if (words.empty()) {
+    return fmt::format("there is no command: {}", fmt::join(names, ", "));
+  }
+  const std::string& word = words[0];
+  const bool is_known =
+      word.starts_with("-") ||
+      std::find(names.begin(), names.end(), word) != names.end();
+  return is_known ? ""
+                  : fmt::format("there is no command '{}'{}", base::shown(word),
+                                did_you_mean(word, names));
+}
+
+// The message about an option that the command does not have.
+std::string refusal_of_options(const CLI::App& cli, const std::string& what) {
+  for (const CLI::App* command : cli.get_subcommands()) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& name : option->get_lnames()) {
+        names.push_back("--" + name);
+      }
+    }
+    for (const std::string& rest : command->remaining()) {
+      if (rest.starts_with("-")) {
+        const std::string given = rest.substr(0, rest.find('='));
+        return fmt::format("{} has no option {}{}", command->get_name(),
+                           base::shown(given), did_you_mean(given, names));
+      }
+    }
+  }
+  return what;
+}
+
+}  // namespace
+
+void parse(int argc, char** argv, const Commands& commands, CommandLine& line) {
+  CLI::App cli(
+      "Neap trains neural networks with memory as a contract: every byte has "
+      "an owner,\nthe budget is never passed, everything is given back.",
+      "neap");
+  cli.set_version_flag("-V,--version", fmt::format("neap {}", version()));
+  cli.formatter(std::make_shared<PlainFormatter>());  // of its commands, too
+  cli.footer(kExitCodeHelp);
+  cli.require_subcommand(1);
+  add_commands(cli, commands, line);
+  std::vector<std::string> words = words_of(argc, argv);
+  line.refusal = refusal_of_command(cli, words);
+  if (!line.refusal.empty()) {
+    return;
+  }
+  std::reverse(words.begin(), words.end());  // the parser takes from the back
+  try {
+    cli.parse(std::move(words));
+    if (!line.manual.empty()) {
+      line.text = manual_of(cli, line.manual);
+    }
+  } catch (const CLI::CallForHelp&) {
+    line.text = wrapped(cli.help());
+  } catch (const CLI::CallForVersion& version) {
+    line.text = version.what() + std::string("\n");
+  } catch (const CLI::ExtrasError& error) {
+    line.refusal = refusal_of_options(cli, error.what());
+  } catch (const CLI::ParseError& error) {
+    line.refusal = error.what();
+  }
+}
+
+}  // namespace neap::app

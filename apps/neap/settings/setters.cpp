@@ -1,0 +1,143 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "setters.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "byte_size.hpp"
+#include "nearest.hpp"
+#include "numbers.hpp"
+
+namespace neap::app {
+
+Setter whole(std::int64_t TrainSettings::*field, std::int64_t least,
+             std::int64_t most) {
+  return [=](TrainSettings& s, const std::string& text) -> std::string {
+    std::int64_t value = 0;
+    if (!parse_number(text, value) || value < least || value > most) {
+      return fmt::format("a whole number from {} to {}", least, most);
+    }
+    s.*field = value;
+    return {};
+  };
+}
+
+Setter real(double TrainSettings::*field, double least, double below) {
+  return [=](TrainSettings& s, const std::string& text) -> std::string {
+    double value = 0.0;
+    if (!parse_number(text, value) || !(value >= least && value < below)) {
+      return std::isfinite(below)
+                 ? fmt::format("a number from {} up to, not including, {}",
+                               least, below)
+                 : fmt::format("a finite number of at least {}", least);
+    }
+    s.*field = value;
+    return {};
+  };
+}
+
+Setter one_of(std::string TrainSettings::*field,
+              const std::vector<std::string>& choices) {
+  return [=](TrainSettings& s, const std::string& text) -> std::string {
+    if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
+      return fmt::format("one of {}{}", fmt::join(choices, ", "),
+                         did_you_mean(text, choices));
+    }
+    s.*field = text;
+    return {};
+  };
+}
+
+Setter flag(bool TrainSettings::*field) {
+  return [=](TrainSettings& s, const std::string& text) -> std::string {
+    if (text != "true" && text != "false") {
+      return "true or false";
+    }
+    s.*field = text == "true";
+    return {};
+  };
+}
+
+Setter on_or_off(bool TrainSettings::*field) {
+  return [=](TrainSettings& s, const std::string& text) -> std::string {
+    if (text != "on" && text != "off") {
+      return "on or off";
+    }
+    s.*field = text == "on";
+    return {};
+  };
+}
+
+Setter any_text(std::string TrainSettings::*field) {
+  return [=](TrainSettings& s, const std::string& text) -> std::string {
+    if (text.empty()) {
+      return "a text that is not empty";
+    }
+    s.*field = text;
+    return {};
+  };
+}
+
+std::string set_seed(TrainSettings& s, const std::string& text) {
+  return parse_number(text, s.seed) ? "" : "a whole number from 0 to 2^64 - 1";
+}
+
+std::string set_hidden(TrainSettings& s, const std::string& text) {
+  constexpr std::int64_t kMost = 1 << 20;
+  std::vector<std::int64_t> sizes;
+  for (std::size_t at = 0; at <= text.size() && !text.empty();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    std::int64_t size = 0;
+    if (!parse_number(std::string_view(text).substr(at, comma - at), size) ||
+        size < 1 || size > kMost) {
+      return fmt::format("sizes from 1 to {}, like 512,256", kMost);
+    }
+    sizes.push_back(size);
+    at = comma + 1;
+  }
+  s.hidden = std::move(sizes);
+  return {};
+}
+
+std::string set_budget(TrainSettings& s, const std::string& text) {
+  constexpr Bytes kLeastWithoutUnit = kMiB;  // no process is as small
+  Bytes bare = 0;
+  if (parse_number(text, bare) && bare > 0 && bare < kLeastWithoutUnit) {
+    return fmt::format("a size with a unit: {0}MiB, or {0}B for bytes", bare);
+  }
+  const auto bytes = parse_bytes(text);
+  if (!bytes) {
+    return "a size, like 64MiB, 1.5GiB, 512K or 67108864";
+  }
+  s.budget = *bytes;
+  return {};
+}
+
+std::string set_save_every(TrainSettings& s, const std::string& text) {
+  struct Unit {
+    std::string_view name;
+    double seconds;
+  };
+  static constexpr Unit kUnits[] = {{"min", 60.0}, {"h", 3600.0}, {"s", 1.0}};
+  std::string_view number(text);
+  double seconds = 0.0;
+  for (const Unit& unit : kUnits) {
+    if (seconds == 0.0 && number.ends_with(unit.name)) {
+      number.remove_suffix(unit.name.size());
+      seconds = unit.seconds;
+    }
+  }
+  std::int64_t count = 0;
+  if (!parse_number(number, count) || count < 1 ||
+      count > std::numeric_limits<std::int32_t>::max()) {
+    return "steps, like 500, or a time, like 90s, 10min or 1h";
+  }
+  s.save_steps = seconds == 0.0 ? count : 0;
+  s.save_seconds = seconds * static_cast<double>(count);
+  return {};
+}
+
+}  // namespace neap::app

@@ -1,0 +1,29 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// What takes the text of a setting over into its field, or says in a few words
+// what was expected.
+#pragma once
+
+#include <limits>
+
+#include "settings.hpp"
+
+namespace neap::app {
+
+using Setter = std::function<std::string(TrainSettings&, const std::string&)>;
+
+Setter whole(std::int64_t TrainSettings::*field, std::int64_t least,
+             std::int64_t most = std::numeric_limits<std::int32_t>::max());
+Setter real(double TrainSettings::*field, double least, double below);
+Setter one_of(std::string TrainSettings::*field,
+              const std::vector<std::string>& choices);
+/// Of "true" and "false".
+Setter flag(bool TrainSettings::*field);
+Setter on_or_off(bool TrainSettings::*field);
+/// Any that is not empty.
+Setter any_text(std::string TrainSettings::*field);
+std::string set_seed(TrainSettings& s, const std::string& text);
+std::string set_hidden(TrainSettings& s, const std::string& text);
+std::string set_budget(TrainSettings& s, const std::string& text);
+std::string set_save_every(TrainSettings& s, const std::string& text);
+
+}  // namespace neap::app

@@ -1,0 +1,257 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// The tables of settings, group by group, as the help shows them.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "neap/data/loader.hpp"
+#include "setters.hpp"
+
+namespace neap::app {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+const std::vector<std::string> kModels = {"mlp",      "lenet",    "vgg11",
+                                          "resnet18", "resnet34", "unet",
+                                          "gpt",      "lstm",     "gru"};
+
+template <class T>
+std::string shown(const T& value) {
+  return fmt::format("{}", value);
+}
+
+Setting with_choices(Setting setting, std::vector<std::string> choices) {
+  setting.choices = std::move(choices);
+  return setting;
+}
+
+// A setting of one of few values.
+Setting chosen(const char* key, const char* metavar, std::string help,
+               std::string shown, std::string TrainSettings::*field,
+               const std::vector<std::string>& choices) {
+  return with_choices(
+      {key, metavar, std::move(help), std::move(shown), one_of(field, choices)},
+      choices);
+}
+
+// The network.
+std::vector<Setting> model_settings() {
+  using S = TrainSettings;
+  const S d;  // the defaults
+  return {
+      chosen("model", "NAME",
+             fmt::format("network: {}", fmt::join(kModels, ", ")), d.model,
+             &S::model, kModels),
+      {"hidden", "N,N,...", "widths of the mlp's hidden layers",
+       fmt::format("{}", fmt::join(d.hidden, ",")), set_hidden},
+      {"width", "N", "channels at the front of vgg11, resnet and unet",
+       shown(d.width), whole(&S::width, 1, 1 << 16)},
+      {"layers", "N", "of language models", shown(d.layers),
+       whole(&S::layers, 1, 100'000)},
+      {"dim", "N", "width of language models", shown(d.dim), whole(&S::dim, 1)},
+      {"heads", "N", "of gpt; they divide dim", shown(d.heads),
+       whole(&S::heads, 1)},
+      {"block", "N", "tokens in a sample of text", shown(d.block),
+       whole(&S::block, 1)},
+      {"dropout", "P", "probability of dropping a hidden unit",
+       shown(d.dropout), real(&S::dropout, 0.0, 1.0)},
+      chosen("keep", "WHAT",
+             "what gpt keeps for its backward: everything, products, or "
+             "nothing but "
+             "what goes into each layer",
+             d.keep, &S::keep, {"everything", "products", "nothing"}),
+  };
+}
+
+// What it is trained on.
+std::vector<Setting> data_settings() {
+  using S = TrainSettings;
+  const S d;  // the defaults
+  return {
+      {"data", "NAME|DIR",
+       "fashion-mnist, cifar10, cifar100, text, csv, or a folder with the four "
+       "IDX files of MNIST's naming, plain or gzipped",
+       d.data, any_text(&S::data)},
+      {"path", "PATH",
+       "the file of the text or table; the folder of cifar's binary files",
+       "none", any_text(&S::path)},
+      chosen("symbols", "NAME", "pieces of a text: characters or bytes",
+             d.symbols, &S::symbols, {"characters", "bytes"}),
+      {"target", "NAME", "the table's column of labels (0, 1, ...)", "the last",
+       any_text(&S::target)},
+      {"validation", "X", "share of a text or table kept for the test",
+       shown(d.validation), real(&S::validation, 0.0, 1.0)},
+      {"augment", "", "train on images cut out at random and mirrored", "no",
+       flag(&S::augment)},
+      {"batch", "N", "samples in a step", shown(d.batch), whole(&S::batch, 1)},
+      {"prefetch", "N", "batches that a reader thread fills ahead",
+       shown(d.prefetch), whole(&S::prefetch, 0, data::Loader::kMaxPrefetch)},
+  };
+}
+
+// How it is trained.
+std::vector<Setting> training_settings() {
+  using S = TrainSettings;
+  const S d;  // the defaults
+  return {
+      {"epochs", "N", "passes over the training data", shown(d.epochs),
+       whole(&S::epochs, 1)},
+      {"steps", "N", "training steps, instead of epochs", "none: by epochs",
+       whole(&S::steps, 1)},
+      {"minutes", "X", "end after this time, if the steps take longer",
+       "no limit", real(&S::minutes, 0.0, kInfinity)},
+      {"seed", "N", "of initial weights, order of samples and dropout",
+       shown(d.seed), set_seed},
+      chosen("optimizer", "NAME", "sgd, adam or adamw", d.optimizer,
+             &S::optimizer, {"sgd", "adam", "adamw"}),
+      {"lr", "X", "learning rate", shown(d.learning_rate),
+       real(&S::learning_rate, 0.0, kInfinity)},
+      chosen("schedule", "NAME",
+             "of the learning rate: cosine (to 0) or constant", d.schedule,
+             &S::schedule, {"cosine", "constant"}),
+      {"warmup", "N", "steps of linear warm-up", shown(d.warmup),
+       whole(&S::warmup, 0)},
+      {"momentum", "X", "of sgd", shown(d.momentum),
+       real(&S::momentum, 0.0, 1.0)},
+      {"weight-decay", "X", "L2 (sgd, adam) or decoupled (adamw)",
+       shown(d.weight_decay), real(&S::weight_decay, 0.0, kInfinity)},
+      {"clip", "X", "largest norm of the gradient; 0: no clipping",
+       shown(d.clip_norm), real(&S::clip_norm, 0.0, kInfinity)},
+  };
+}
+
+// What it may hold, and runs on.
+std::vector<Setting> machine_settings() {
+  using S = TrainSettings;
+  const S d;  // the defaults
+  return {
+      {"budget", "BYTES",
+       "never hold more than this, code and stacks included; like 64MiB",
+       "none", set_budget},
+      {"compile", "",
+       "lay the whole step out in one arena before the first one", "yes",
+       flag(&S::compile), "eager", "run each op by itself, at once"},
+      {"paged", "", "with the step's arena in pages where that makes it lower",
+       "no", flag(&S::paged)},
+      {"threads", "N", "threads that compute; 0: every processor there is",
+       shown(d.threads), whole(&S::threads, 0, 256)},
+      {"kernels", "NAME|FILE",
+       "neap, or a plug-in to put in front: onednn, or its file", d.kernels,
+       any_text(&S::kernels)},
+      chosen(
+          "dtype", "NAME",
+          "products of f32 or of numbers rounded to bf16; parameters, sums and "
+          "all "
+          "else are f32",
+          d.dtype, &S::dtype, {"f32", "bf16"}),
+  };
+}
+
+// What is kept of a run.
+std::vector<Setting> file_settings() {
+  using S = TrainSettings;
+  return {
+      {"save", "FILE", "write a checkpoint there, at the end and on Ctrl-C",
+       "none", any_text(&S::save)},
+      {"save-every", "N|TIME",
+       "and before: after so many steps, or a time like 90s, 10min or 1h",
+       "at the end alone", set_save_every},
+      {"resume", "FILE", "go on from a checkpoint of the same run", "none",
+       any_text(&S::resume)},
+      with_choices(
+          Setting{
+              "verify", "on|off",
+              "compare the checksums of a file that is loaded or resumed from",
+              "on", on_or_off(&S::verify)},
+          {"on", "off"}),
+      {"json", "FILE", "write a summary there; - for standard output", "none",
+       any_text(&S::json)},
+      {"metrics", "FILE", "append a line of JSON there for every step", "none",
+       any_text(&S::metrics)},
+      {"tensorboard", "DIR", "write an event file for TensorBoard there",
+       "none", any_text(&S::tensorboard)},
+  };
+}
+
+// What is seen of it meanwhile.
+std::vector<Setting> screen_settings() {
+  using S = TrainSettings;
+  const S d;  // the defaults
+  return {
+      chosen("progress", "HOW", "auto, bar, plain or none", d.progress,
+             &S::progress, {"auto", "bar", "plain", "none"}),
+      {"verbose", "", "say when a compiled step is traced again, and why", "no",
+       flag(&S::verbose)},
+  };
+}
+
+void add_group(std::vector<Setting>& settings, const char* title,
+               std::vector<Setting> group) {
+  for (Setting& setting : group) {
+    setting.group = title;
+    settings.push_back(std::move(setting));
+  }
+}
+
+std::vector<Setting> make_train_settings() {
+  std::vector<Setting> settings;
+  add_group(settings, "Model", model_settings());
+  add_group(settings, "Data", data_settings());
+  add_group(settings, "Training", training_settings());
+  add_group(settings, "Memory and machine", machine_settings());
+  add_group(settings, "Files", file_settings());
+  add_group(settings, "Screen", screen_settings());
+  return settings;
+}
+
+// A line of train serves plan unchanged.
+std::vector<Setting> make_plan_settings() {
+  std::vector<Setting> settings;
+  add_group(settings, "Plan",
+            {{"vocab", "N", "tokens of language models, where there is no text",
+              shown(TrainSettings().vocab), whole(&TrainSettings::vocab, 1)}});
+  const auto all = train_settings();
+  settings.insert(settings.end(), all.begin(), all.end());
+  return settings;
+}
+
+std::vector<Setting> make_eval_settings() {
+  std::vector<Setting> settings;
+  add_group(settings, "Model",
+            {{"load", "FILE", "a model that was saved, or a checkpoint", "none",
+              any_text(&TrainSettings::load)}});
+  constexpr std::string_view kKept[] = {
+      "model",  "data",    "path",    "symbols", "validation",
+      "width",  "layers",  "dim",     "heads",   "block",
+      "hidden", "batch",   "threads", "kernels", "dtype",
+      "budget", "compile", "json",    "target",  "verify"};
+  for (const Setting& setting : train_settings()) {
+    if (std::find(std::begin(kKept), std::end(kKept), setting.key) !=
+        std::end(kKept)) {
+      settings.push_back(setting);
+    }
+  }
+  return settings;
+}
+
+}  // namespace
+
+std::span<const Setting> train_settings() {
+  static const std::vector<Setting> settings = make_train_settings();
+  return settings;
+}
+
+std::span<const Setting> plan_settings() {
+  static const std::vector<Setting> settings = make_plan_settings();
+  return settings;
+}
+
+std::span<const Setting> eval_settings() {
+  static const std::vector<Setting> settings = make_eval_settings();
+  return settings;
+}
+
+}  // namespace neap::app
