@@ -39,7 +39,9 @@ struct Net : nn::Layer {
     add("out", out);
     scale = register_buffer("scale", ones({1}));
   }
-  Tensor forward(const Tensor& x) override { return out(dropout(hidden(x))); }
+  Tensor forward(const Tensor& x) const override {
+    return out(dropout(hidden(x)));
+  }
 };
 
 }  // namespace neap::train

@@ -86,7 +86,9 @@ struct NormedNet : nn::Layer {
     add("norm", norm);
     add("out", out);
   }
-  Tensor forward(const Tensor& x) override { return out(norm(hidden(x))); }
+  Tensor forward(const Tensor& x) const override {
+    return out(norm(hidden(x)));
+  }
 };
 
 // Its running values were moved by the time that the loss throws.
