@@ -27,7 +27,7 @@ struct AvgPoolLayout {
   Bytes sums, places, divisors, total;
 };
 
-// And of the adjoint: rows of g, divided, in a ring; their sum; a row of dx.
+// Scratch of the adjoint: rows of g, divided, in a ring; sums; a row of dx.
 struct AvgPoolGradLayout {
   AvgPoolGradLayout(const PoolAttrs& attrs, Bytes element) noexcept {
     const Phases phases(attrs.w);
@@ -66,7 +66,7 @@ void fill_divisors(const PoolAttrs& attrs, T* divisors) {
   }
 }
 
-// What a row of windows divides by: a number for all, or a factor.
+// Divisors of a vector of windows: one fixed number, or rows x columns.
 template <class T>
 HWY_INLINE auto divisor_at(const PoolAttrs& attrs, const T* divisors, T rows,
                            std::int64_t at) {

@@ -21,7 +21,7 @@ extern const KernelList avg_pool2d_kernels;
 ///   out[0] dx  (n, c, h, w)    dense
 extern const KernelList avg_pool2d_grad_kernels;
 
-/// What the sum of window (oh, ow) is divided by.
+/// The divisor of the sum of a window that counts so many rows and columns.
 template <class T>
 T pool_divisor(const PoolAttrs& attrs, std::int64_t rows,
                std::int64_t columns) noexcept {

@@ -6,11 +6,9 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "neap/kernels/conv/conv.hpp"
-#include "neap/kernels/conv/conv_depthwise.hpp"
-#include "neap/kernels/conv/conv_direct.hpp"
-#include "neap/kernels/conv/conv_few.hpp"
 #include "neap/kernels/conv/conv_part-inl.hpp"
 #include "neap/kernels/conv/conv_plan.hpp"
+#include "neap/kernels/conv/conv_ways.hpp"
 #include "neap/kernels/conv/conv_weight-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -145,33 +143,25 @@ constexpr Kernel product_entry(const char* name) {
                    conv_product_scratch<T>>(name);
 }
 
+template <class T, ConvMakes kMakes, ConvWay kWay>
+constexpr Kernel masked_entry(const char* name) {
+  return way_entry<T, kMakes, unless_bf16<conv_takes_way<T, kWay>>,
+                   conv_by_way<T, kWay>, conv_way_scratch<T, kWay>>(name);
+}
+
 template <class T, ConvMakes kMakes>
 constexpr Kernel direct_entry(const char* name) {
-  return way_entry<T, kMakes, unless_bf16<conv_is_direct<T>>, conv_direct<T>,
-                   conv_direct_scratch<T>>(name);
+  return masked_entry<T, kMakes, ConvWay::kDirect>(name);
 }
 
 template <class T, ConvMakes kMakes>
 constexpr Kernel depthwise_entry(const char* name) {
-  return way_entry<T, kMakes, unless_bf16<conv_is_depthwise<T>>,
-                   conv_depthwise<T>, conv_depthwise_scratch<T>>(name);
-}
-
-template <class T>
-void run_few(const Conv& conv, ConvMakes /* kW */, std::span<std::byte> scratch,
-             threads::Executor& executor) noexcept {
-  conv_few<T>(conv, scratch, executor);
-}
-
-template <class T>
-Bytes few_scratch(const Conv& conv, ConvMakes /* kW */, int threads) noexcept {
-  return conv_few_scratch<T>(conv, threads);
+  return masked_entry<T, kMakes, ConvWay::kDepthwise>(name);
 }
 
 template <class T>
 constexpr Kernel few_entry(const char* name) {
-  return way_entry<T, ConvMakes::kW, unless_bf16<conv_is_few<T>>, run_few<T>,
-                   few_scratch<T>>(name);
+  return masked_entry<T, ConvMakes::kW, ConvWay::kFew>(name);
 }
 
 template <class T, ConvMakes kMakes>

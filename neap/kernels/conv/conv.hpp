@@ -44,7 +44,7 @@
 
 namespace neap::kernels {
 
-/// Of all three: the whole geometry, so that each can be had from the other.
+/// Attributes of all three ops: the whole geometry of x, w and y.
 struct ConvAttrs {
   std::array<std::int64_t, 2> stride{1, 1};    // positive
   std::array<std::int64_t, 2> padding{};       // zeros on both sides of x
@@ -61,7 +61,7 @@ extern const KernelList conv2d_kernels;
 extern const KernelList conv_transpose2d_kernels;
 extern const KernelList conv2d_weight_kernels;
 
-/// Which of the three operands is made.
+/// The one of the three operands that is computed.
 enum class ConvMakes : std::uint8_t { kY, kX, kW };
 
 /// A call, whichever of the three.

@@ -117,7 +117,7 @@ inline void copy_dense(const PairFrom& from, std::int64_t count, Bf16Pair* to) {
 inline void copy_every_second(const PairFrom& from, std::int64_t count,
                               Bf16Pair* to) {
   for (std::int64_t i = 0; i < count; i += kPairLanes) {
-    // Of each plane, the low halves of 16 pairs of neighbours.
+    // From each plane, take the low halves of 16 pairs of neighbours.
     const std::int64_t span = 2 * (count - i) - 1;
     const __m512i even = pairs_along(from.even + 2 * i, span);
     const __m512i odd = from.odd == nullptr

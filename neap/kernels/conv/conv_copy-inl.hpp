@@ -22,8 +22,8 @@ HWY_BEFORE_NAMESPACE();
 namespace neap::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// What a convolution is summed from: a factor, which a tile multiplies in one
-/// step, is an element.
+/// Operands of a convolution without pairs: a factor, which a tile multiplies
+/// in one step, is an element.
 template <class T>
 struct ConvPlain {
   using Element = T;
@@ -44,8 +44,8 @@ struct ConvPlain {
 template <class Kit>
 class ConvFactors {
  public:
-  /// Of `extent` elements along the axis, from `first` elements into the view
-  /// on.
+  /// Factors of `extent` elements along the axis, starting `first` elements
+  /// into the view.
   ConvFactors(const Strided& view, int axis, std::int64_t extent,
               std::int64_t first) noexcept
       : from_(view.as<const typename Kit::Element>() + first),
@@ -106,7 +106,7 @@ HWY_INLINE void copy_steps(const T* from, std::int64_t step, std::int64_t count,
   }
 }
 
-/// Likewise for any count.
+/// to[i] = from[i * step] for i in [0, count), for any count.
 template <class T>
 HWY_INLINE void copy_row(const T* from, std::int64_t step, std::int64_t count,
                          T* to) {

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // One part of conv2d or conv_transpose2d of each channel by itself
 // (conv_depthwise.hpp), in one thread. Compiled once for each instruction set;
-// included by conv_depthwise.cpp alone.
+// included by conv_ways.cpp alone.
 //
 //   slot   a vector of columns of the result that follow each other
 //   line   a row of the result, numbered as depthwise_lines() says
@@ -50,7 +50,7 @@ struct DepthwiseTile {
   std::int64_t width = 0;  // of the lines
 };
 
-/// What the lanes take by one tap from there on.
+/// Loads the elements that one tap takes for a vector of output pixels.
 template <DepthwiseWalk kWalk, class M, class T>
 HWY_INLINE auto load_places(const T* from, const DepthwiseColumn& column,
                             const M& takes) {
@@ -133,7 +133,7 @@ struct DepthwiseSums {
     }
   }
 
-  /// What one row of the source is to all lines, by one tap along it.
+  /// Adds the products of one row of the source and one tap along to all lines.
   template <int kRow>
   HWY_INLINE void add_column(const Weights& weights, const T* from,
                              const DepthwiseColumn& column,
@@ -297,7 +297,7 @@ class ConvDepthwisePart {
     }
   }
 
-  /// Of one channel, and what its sums begin with.
+  /// Sets the weights of one channel, and the value that its sums start at.
   void set_weights(std::int64_t channel) {
     const Shape& s = conv_.w.strides;
     const T* from = conv_.w.as<const T>() + channel * s[0];

@@ -23,7 +23,7 @@ namespace neap::kernels {
 /// A bit for each lane.
 using DepthwiseLanes = std::array<std::uint8_t, 2>;
 
-/// What a vector of places takes by one tap along the columns.
+/// The elements that one tap along the columns takes for a vector of pixels.
 struct DepthwiseColumn {
   std::int64_t at = 0;     // in the source's row, of the first lane
   DepthwiseLanes takes{};  // lanes that are inside of the source
@@ -63,7 +63,7 @@ ConvDepthwisePlan plan_conv_depthwise(const Conv& conv, ConvMakes makes,
 std::int64_t depthwise_residues(const Conv& conv) noexcept;
 DepthwiseLines depthwise_lines(const Conv& conv, ConvMakes makes,
                                std::int64_t residue) noexcept;
-/// Of the vector of places that begins with `place`.
+/// The column of the vector of output pixels that begins with `place`.
 DepthwiseColumn depthwise_column(const Conv& conv, ConvMakes makes,
                                  std::int64_t place, std::int64_t tap,
                                  std::int64_t lanes) noexcept;
@@ -71,16 +71,5 @@ DepthwiseColumn depthwise_column(const Conv& conv, ConvMakes makes,
 /// Whether a call is for this way, with vectors of so many lanes.
 bool conv_is_depthwise(const Conv& conv, ConvMakes makes,
                        std::int64_t lanes) noexcept;
-
-/// T is float or double.
-template <class T>
-bool conv_is_depthwise(const Conv& conv, ConvMakes makes) noexcept;
-template <class T>
-void conv_depthwise(const Conv& conv, ConvMakes makes,
-                    std::span<std::byte> scratch,
-                    threads::Executor& executor) noexcept;
-template <class T>
-Bytes conv_depthwise_scratch(const Conv& conv, ConvMakes makes,
-                             int threads) noexcept;
 
 }  // namespace neap::kernels

@@ -42,8 +42,8 @@ bool has_lines(const Conv& conv) noexcept {
            (a.kernel[0] == 3 || a.kernel[0] == 5 || a.kernel[0] == 7)));
 }
 
-/// Of the result: narrower planes leave too much of a vector idle, the more so
-/// where lanes are spread or there are many taps (measured).
+/// Least width of the result: narrower planes leave too much of a vector idle,
+/// the more so where lanes are spread or there are many taps (measured).
 std::int64_t least_width(const Conv& conv, ConvMakes makes,
                          std::int64_t lanes) noexcept {
   const bool is_strided = conv.attrs.stride[1] > 1;

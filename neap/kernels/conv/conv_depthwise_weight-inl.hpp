@@ -2,7 +2,7 @@
 // One part of conv2d_weight of each channel by itself (conv_depthwise.hpp), in
 // one thread: some vectors of channels. Of each vector, bands of y and the rows
 // of x that they reach are copied channels side by side. Compiled once for each
-// instruction set; included by conv_depthwise.cpp alone.
+// instruction set; included by conv_ways.cpp alone.
 #if defined(NEAP_KERNELS_CONV_DEPTHWISE_WEIGHT_INL) == \
     defined(HWY_TARGET_TOGGLE)
 #ifdef NEAP_KERNELS_CONV_DEPTHWISE_WEIGHT_INL

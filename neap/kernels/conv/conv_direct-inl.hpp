@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // One part of a convolution by places (conv_direct.hpp), in one thread.
-// Compiled once for each instruction set; included by conv_direct.cpp alone.
+// Compiled once for each instruction set; included by conv_ways.cpp alone.
 //
 //   slot    a vector of places of one sample that follow each other
 //   panel   of two slots, what each channel of the source and each tap has for
@@ -212,7 +212,7 @@ class ConvDirectPart {
     }
   }
 
-  /// Which lanes take part, for each slot of a sample and each tap.
+  /// Lists the lanes that take part, for each slot of a sample and each tap.
   void list_lanes() {
     const std::int64_t taps = geometry_.taps();
     std::fill_n(lanes_, plan_.sample_slots * taps, ConvLanes{});
@@ -327,7 +327,7 @@ class ConvDirectPart {
                       along_.source_step * strides[3];
   }
 
-  /// Of a slot with this number in the panel: two share the steps.
+  /// Vectors of the slot with this number in the panel: two share the steps.
   T* panel_of(std::int64_t at) const {
     return panel_ + (at / 2 * 2 * plan_.depth + at % 2) * kLanes<T>;
   }
@@ -335,7 +335,7 @@ class ConvDirectPart {
     return step_lanes_ + at / 2 * 2 * plan_.depth + at % 2;
   }
 
-  /// Of the first channel of a tile.
+  /// The result's plane for the first channel of a tile.
   T* plane_of(std::int64_t sample, std::int64_t tile) const {
     return result_ + (sample * geometry_.channels + tile * plan_.rows) *
                          geometry_.places();

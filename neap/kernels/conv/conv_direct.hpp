@@ -47,15 +47,4 @@ ConvDirectPlan plan_conv_direct(const Conv& conv, ConvMakes makes,
 bool conv_is_direct(const Conv& conv, ConvMakes makes,
                     std::int64_t lanes) noexcept;
 
-/// T is float or double.
-template <class T>
-bool conv_is_direct(const Conv& conv, ConvMakes makes) noexcept;
-template <class T>
-void conv_direct(const Conv& conv, ConvMakes makes,
-                 std::span<std::byte> scratch,
-                 threads::Executor& executor) noexcept;
-template <class T>
-Bytes conv_direct_scratch(const Conv& conv, ConvMakes makes,
-                          int threads) noexcept;
-
 }  // namespace neap::kernels

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // One part of conv2d_weight of images with few channels (conv_few.hpp), in one
-// thread. Compiled once for each instruction set; included by conv_few.cpp
+// thread. Compiled once for each instruction set; included by conv_ways.cpp
 // alone.
 //
 //   window   rows of x, copied with room for what taps reach outside of it
@@ -233,8 +233,8 @@ class ConvFewPart {
     }
   }
 
-  /// Of all rows of y, counted from the window's first. And which rows of the
-  /// tiles take part in each class of places.
+  /// Lists the runs of all rows of y, counted from the window's first, and the
+  /// rows of the tiles that take part in each class of output pixels.
   void list_runs() {
     ConvFewRun* to = runs_;
     ConvFewLanes* lanes = lanes_;
@@ -337,8 +337,8 @@ class ConvFewPart {
     }
   }
 
-  /// What some rows of y reach of x. What is outside of it stays as it is,
-  /// since nothing takes it.
+  /// Copies the part of x that some rows of y reach. Elements of the copy that
+  /// lie outside of x stay unchanged, since no tap takes them.
   void copy(std::int64_t sample, const ConvRange& rows) const {
     const Strided& x = conv_.x;
     const std::int64_t top = down_.at(rows.begin, 0);

@@ -42,25 +42,12 @@ struct ConvFewPlan {
   Bytes image_bytes = 0;
   Bytes packed_bytes = 0;
   Bytes sum_bytes = 0;
-
-  Bytes part_bytes() const noexcept {
-    return ahead_bytes + run_bytes + lane_bytes + row_bytes + image_bytes +
-           packed_bytes + sum_bytes;
-  }
+  Bytes part_bytes = 0;  // the sum of these
 };
 
 /// Whether a call is for this way.
 bool conv_has_few(const Conv& conv, ConvMakes makes) noexcept;
 ConvFewPlan plan_conv_few(const Conv& conv, std::int64_t lanes, Bytes element,
                           int threads) noexcept;
-
-/// T is float or double.
-template <class T>
-bool conv_is_few(const Conv& conv, ConvMakes makes) noexcept;
-template <class T>
-void conv_few(const Conv& conv, std::span<std::byte> scratch,
-              threads::Executor& executor) noexcept;
-template <class T>
-Bytes conv_few_scratch(const Conv& conv, int threads) noexcept;
 
 }  // namespace neap::kernels

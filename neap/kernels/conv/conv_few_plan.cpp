@@ -17,7 +17,7 @@ constexpr std::int64_t kPartWork = 64 * 1024;  // multiply-adds worth a thread
 constexpr Bytes kWindowBytes = 64 * kKiB;      // of x at a time, about
 constexpr Bytes kLine = 64;
 
-/// Of the places of one axis, by which taps reach them.
+/// Counts the classes of pixels along one axis, by the taps that reach them.
 std::int64_t count_classes(const ConvAxis& axis) noexcept {
   std::int64_t count = 0;
   for (std::int64_t place = 0; place < axis.count; ++count) {
@@ -26,7 +26,7 @@ std::int64_t count_classes(const ConvAxis& axis) noexcept {
   return count;
 }
 
-/// Of x that so many rows of y reach, taps outside of it included.
+/// Length of x that so many pixels of y reach, taps outside of x included.
 std::int64_t reach(const ConvAxis& axis, std::int64_t places) noexcept {
   return (places - 1) * axis.source_step + (axis.taps - 1) * axis.dilation + 1;
 }
@@ -85,6 +85,9 @@ ConvFewPlan plan_conv_few(const Conv& conv, std::int64_t lanes, Bytes element,
   plan.packed_bytes = aligned(plan.band_rows * along.count * panel * element);
   plan.sum_bytes = aligned(ceil_div(plan.part_channels, panel) * plan.rows *
                            panel * element);
+  plan.part_bytes = plan.ahead_bytes + plan.run_bytes + plan.lane_bytes +
+                    plan.row_bytes + plan.image_bytes + plan.packed_bytes +
+                    plan.sum_bytes;
   return plan;
 }
 

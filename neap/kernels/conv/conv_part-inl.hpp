@@ -210,7 +210,7 @@ class ConvPart {
     return count;
   }
 
-  /// What the places of a class take: by channel, then by tap.
+  /// Lists the elements that a class of pixels takes: by channel, then by tap.
   std::int64_t list_steps(const Window& window, const Class& places,
                           std::int64_t channels) {
     const ConvAxis& down = places.down;
@@ -255,7 +255,7 @@ class ConvPart {
 
   // --- weights: panels of (channel of the source, tap) x channels ---
 
-  /// Of all channels of the source, where they are kept.
+  /// The kept weights of a panel, for all channels of the source.
   Factor* kept(std::int64_t panel) const {
     return packed_ +
            panel * geometry_.source_channels * geometry_.taps() * kPanel;

@@ -304,7 +304,7 @@ ConvGeometry conv_geometry(const Conv& conv, ConvMakes makes) noexcept {
   if (makes == ConvMakes::kX) {
     std::swap(geometry.source_channels, geometry.channels);
     std::swap(geometry.extent, geometry.source);
-    // Of those without a place there is no need to know.
+    // Residues that no output pixel has are not counted.
     geometry.residues = {std::min(a.stride[0], a.x_extent[0]),
                          std::min(a.stride[1], a.x_extent[1])};
   }

@@ -102,8 +102,8 @@ struct ConvGeometry {
 ConvGeometry conv_geometry(const Conv& conv, ConvMakes makes) noexcept;
 ConvAxis conv_axis(const Conv& conv, ConvMakes makes, int axis,
                    std::int64_t residue) noexcept;
-/// What of the source the places [begin, end) of the result need along an
-/// axis; nothing outside of it.
+/// The range of the source that the output pixels [begin, end) need along an
+/// axis; nothing outside of the source.
 ConvRange conv_source(const Conv& conv, ConvMakes makes, int axis,
                       const ConvRange& places) noexcept;
 

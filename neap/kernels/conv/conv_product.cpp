@@ -74,7 +74,7 @@ Gemm<T> image_product(const Conv& conv, ConvMakes makes) noexcept {
   return product;
 }
 
-/// What the sums begin with.
+/// Fills the result with the bias, which the sums begin with.
 template <class T>
 void put_bias(const Strided& bias, const Strided& to,
               threads::Executor& executor) noexcept {

@@ -121,14 +121,14 @@ class Loops {
     }
   }
 
-  /// Likewise, for what a sum takes: each k, or each pair of them.
+  /// Calls body(k, i, j) as in_steps(), for each k or the first of each pair.
   template <class Body>
   void in_order(std::int64_t begin, std::int64_t end, std::int64_t rows,
                 std::int64_t columns, const Body& body) const noexcept {
     in_steps(begin, end, conv_.is_bf16() ? 2 : 1, rows, columns, body);
   }
 
-  /// Of x, for row i of y and p of w.
+  /// The row of x that row p of w meets for row i of y.
   std::int64_t row(std::int64_t i, std::int64_t p) const noexcept {
     const ConvAttrs& a = conv_.attrs;
     return i * a.stride[0] + p * a.dilation[0] - a.padding[0];

@@ -257,8 +257,8 @@ class ConvWeightPart {
     }
   }
 
-  /// What a channel of x has for each place of y that a tap reaches from
-  /// inside of x, and y.
+  /// Lists the elements of a channel of x that a tap reaches inside of x, each
+  /// with its pixel of y.
   std::int64_t list_steps(const ConvBand& band, const Window& window,
                           std::int64_t p, std::int64_t q) {
     const ConvRange all = down_.reached(p);

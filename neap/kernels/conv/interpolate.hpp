@@ -34,7 +34,7 @@ struct InterpolateAttrs {
   std::array<bool, 6> padding{};
 };
 
-/// What one element of y is made from: x[low] and x[high], with their weights.
+/// The sources of one element of y: x[low] and x[high], with their weights.
 struct Between {
   std::int64_t low = 0;
   std::int64_t high = 0;

@@ -86,7 +86,7 @@ inline std::int64_t place_of(const PoolAxis& axis, std::int64_t o,
   return std::clamp<std::int64_t>(place, 0, axis.in - 1);
 }
 
-/// What a window's elements along one axis count for in an average.
+/// Number of a window's elements along one axis that an average counts.
 inline std::int64_t counted(const PoolAttrs& attrs, const PoolAxis& axis,
                             std::int64_t o) noexcept {
   const Window window = window_of(axis, o);

@@ -50,12 +50,6 @@ struct Covering {
   std::int64_t last = 0;
 };
 
-/// Of a row of outputs with room for shifts before it and a vector behind.
-HWY_MAYBE_UNUSED inline std::int64_t spread_before(const Phases& phases,
-                                                   std::int64_t kernel) {
-  return (kernel - 1) * phases.dilation / phases.count;
-}
-
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace neap::kernels
