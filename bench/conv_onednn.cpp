@@ -75,7 +75,7 @@ Layouts layouts_of(const ConvProblem& p) {
   return {x, w, y};
 }
 
-// Of the forward call that a gradient is made from.
+// Layout of a factor of the forward call that a gradient is computed from.
 memory::desc as_factor(const ConvProblem& p, memory::desc of) {
   of.data.data_type = p.is_bf16 ? dnnl_bf16 : dnnl_f32;
   return of;

@@ -148,7 +148,7 @@ struct Trace {
   }
 };
 
-// What one step of training asks for and gives back, from the door's own log.
+// Requests and releases of one step of training, from the domain's own log.
 Trace training_step() {
   const Domain::Handle domain = Domain::create({.event_capacity = 1 << 14});
   const UseDomain use(*domain);

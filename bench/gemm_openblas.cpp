@@ -22,7 +22,7 @@ using Gemm = void (*)(int order, int trans_a, int trans_b, int m, int n, int k,
                       T alpha, const T* a, int a_step, const T* b, int b_step,
                       T beta, T* c, int c_step);
 
-// What of OpenBLAS is called.
+// The functions of OpenBLAS that are called.
 struct OpenBlas {
   Gemm<float> sgemm = nullptr;
   Gemm<double> dgemm = nullptr;

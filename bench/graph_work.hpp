@@ -37,7 +37,7 @@ class Books {
 /// `times` of them one after the other, whose nodes were made beforehand.
 double seconds_of_ten(const Tensor& x, int times);
 
-/// What a chain that is longer than any stack took, in seconds.
+/// Times of a chain that is longer than any stack, in seconds.
 struct DeepTimes {
   double build = 0;
   double backward = 0;

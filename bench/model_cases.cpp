@@ -78,7 +78,7 @@ ModelCase gpt_case(const std::string& name, const models::GptOptions& o,
           .make = gpt_training(o, batch)};
 }
 
-// What keeping less costs beside the case before.
+// Names the case that keeps more, which this one is compared with.
 ModelCase beside(ModelCase which, const std::string& keeps_more) {
   which.keeps_more = keeps_more;
   return which;

@@ -36,7 +36,7 @@ long minor_faults() {
   return usage.ru_minflt;
 }
 
-// Of a model that maps a batch to scores of classes.
+// Loss of a model that maps a batch to scores of classes.
 template <class Model>
 auto classification(const std::shared_ptr<Model>& model) {
   return [model](const Tensor& x, const Tensor& y) {

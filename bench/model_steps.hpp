@@ -12,7 +12,7 @@
 
 namespace neap::bench {
 
-/// What a step trains.
+/// A model to train, and all that a step of it needs.
 struct Training {
   std::shared_ptr<nn::Module> model;
   std::unique_ptr<optim::Optimizer> optimizer;
@@ -22,7 +22,7 @@ struct Training {
   Tensor y;
 };
 
-/// What makes one.
+/// A function that makes a Training.
 using MakeTraining = std::function<Training()>;
 
 /// `optimizer`: "sgd" or "adam".
@@ -60,10 +60,10 @@ class ModelStep {
   /// the batch; what a compiled step holds (its arena, its books) counts.
   Bytes peak() const noexcept { return peak_; }
 
-  // Of the step's parts, eagerly.
+  // parts() and kept() run the step eagerly.
 
   StepParts parts(int count);
-  /// What forward leaves for backward: the tape, and all that it keeps.
+  /// Bytes that forward leaves for backward: the tape, and all that it keeps.
   Bytes kept();
 
   StepCalls calls(int count);

@@ -176,7 +176,7 @@ class Section {
     peaks_.push_back(std::move(row));
   }
 
-  // Of a process that does nothing but this step, compiled.
+  // Resident memory of a process that does nothing but this step, compiled.
   static double resident_alone(const ModelCase& which, int threads) {
     Worker worker(
         {"/proc/self/exe", "--resident", which.name, std::to_string(threads)},
@@ -214,8 +214,8 @@ class Section {
   std::vector<Row> calls_;
 };
 
-// What a process of its own has resident after some steps; it serves until its
-// stdin ends.
+// Prints the resident memory of a process of its own after some steps; serves
+// until its stdin ends.
 int serve_resident(const std::string& name, int threads) {
   threads::set_default_threads(threads);
   for (const ModelCase& which : model_cases()) {

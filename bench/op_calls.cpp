@@ -66,7 +66,7 @@ bool is_named(const Example& example, const Op& op) {
   return names.find(fmt::format(" {} ", op.name)) != std::string::npos;
 }
 
-// Which example shows which op: found by running all of them once, small.
+// Examples by the op that they show: found by running all of them once, small.
 struct Shown {
   std::map<const Op*, const Example*> by_name;
   std::map<const Op*, const Example*> in_passing;
@@ -107,7 +107,7 @@ struct AnyAttrs {
   std::array<std::uint64_t, 31> rest{};
 };
 
-// What no op accepts beside a matrix, unless it does not look.
+// A shape that no op accepts beside a matrix, unless it does not look.
 const Shape kStranger{3, 5, 7};
 
 // Equal operands, as a shape rule sees them, and maybe a stranger. A rule that
@@ -143,7 +143,7 @@ std::optional<std::vector<Spec>> infer(const Op& op, const Guess& guess,
   return is_good ? std::optional(outputs) : std::nullopt;
 }
 
-// Which first word: a set of axes where 2 (the columns) makes less of the
+// Finds the first word: a set of axes where 2 (the columns) makes less of the
 // matrix; else 1, an axis or a number that says nothing; else 0.
 std::optional<AnyAttrs> find_attrs(const Op& op, const Guess& inputs) {
   const auto plain = infer(op, inputs, {});

@@ -13,10 +13,10 @@
 #include "neap/compile/lifetimes.hpp"
 #include "neap/compile/plan.hpp"
 #include "neap/compile/trace.hpp"
-#include "neap/memory/executor.hpp"
 #include "neap/planner/csv.hpp"
 #include "neap/program/bind.hpp"
 #include "neap/program/passes.hpp"
+#include "neap/tensor/execution.hpp"
 #include "support/measure.hpp"
 #include "support/report.hpp"
 
@@ -63,9 +63,9 @@ Row row_of(const Case& which) {
   const double after_trace = now();
   compiler::run_passes(program);
   const double after_passes = now();
-  compiler::bind(program, memory::executor());
+  compiler::bind(program, tensor::executor());
   const compiler::Plan plan =
-      compiler::plan(program, memory::executor().threads());
+      compiler::plan(program, tensor::executor().threads());
   const double end = now();
   write_problem(which.name, plan);
   const compiler::SpacePlan& host = plan.space();

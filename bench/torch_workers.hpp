@@ -24,7 +24,7 @@ struct TorchWorker {
 /// The interpreter of the newest PyTorch; empty: there is none.
 std::string newest_python();
 
-/// Those that can be had; the report says which cannot, and why.
+/// Starts the workers that can be had; the report says which cannot, and why.
 std::vector<TorchWorker> start_torch_workers(int threads, Report& report);
 
 // Both below: one timing a peer, in their order.

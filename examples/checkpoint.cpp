@@ -94,7 +94,7 @@ bool model_comes_back(const std::string& path) {
          net.parameter("out.weight").to_vector();
 }
 
-// What a file holds, without reading its elements.
+// Lists the tensors of a file, without reading their elements.
 void list(const std::string& path) {
   auto file =
       neap::formats::SafetensorsFile::open(neap::files::system_door(), path);

@@ -99,7 +99,7 @@ bool is_near(double a, double b) {
   return std::abs(a - b) < 1e-9;
 }
 
-// Which reading gives a height of 5? By Newton's method, through the curve.
+// Finds the reading of a height of 5, by Newton's method through the curve.
 bool solve_for_reading(const CustomOp& curve) {
   Tensor x = neap::from_values({0.5}, {}, neap::f64);
   for (int step = 0; step < 10; ++step) {

@@ -85,7 +85,7 @@ std::string holders_of_a_cycle() {
   return report_leaks(baseline).empty() ? text : "it is still there";
 }
 
-// What a graph keeps, and where.
+// Says what a graph keeps, and where.
 std::string graph_of_a_loss() {
   const Tensor x = requires_grad_(neap::ones({64, 256}));
   const Tensor loss = mean(square(tanh(x)));

@@ -30,7 +30,7 @@ bool used_up() {
   return false;
 }
 
-// What only `loss` needs goes; what `other` needs stays.
+// Values that only `loss` needs are freed; those that `other` needs stay.
 bool released() {
   const Tensor x = requires_grad_(neap::ones({1000}));
   const Tensor hidden = tanh(x);

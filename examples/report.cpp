@@ -27,7 +27,7 @@ void where_it_went() {
   std::printf("%s", neap::report::format_table(peak).c_str());
 }
 
-// What is there at the end and was not at the start.
+// Finds the memory that is there at the end and was not at the start.
 bool what_leaks() {
   const neap::report::Baseline baseline;
   const Tensor kept = neap::zeros({1000});

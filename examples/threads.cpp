@@ -52,8 +52,8 @@ bool computes_on_own_threads() {
   neap::threads::set_default_threads(1);
   const neap::memory::Vector<double> by_one = matmul(x, x).to_vector();
   OwnThreads own;
-  const neap::memory::ContextGuard use(
-      [&own](neap::memory::Context& context) { context.executor = &own; });
+  const neap::tensor::ExecutionGuard use(
+      [&own](neap::tensor::Execution& context) { context.executor = &own; });
   const neap::memory::Vector<double> by_own = matmul(x, x).to_vector();
   std::printf("pool, one thread, own threads: the same bits\n");
   return by_pool == by_one && by_one == by_own;

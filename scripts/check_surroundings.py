@@ -2,7 +2,7 @@
 """What a traced step could read of the world outside, and what becomes of it.
 
 A compiled step must not go on with old values of what it read while it was
-traced. So every thread-local, every field of the context, every mutable global
+traced. So every thread-local, every field of the two contexts, every mutable global
 and every setting of an optimizer stands in scripts/surroundings.txt with what
 tracing does about it: a guard compares it at each call, a refusal throws, or it
 is none of a step's business, with the reason. A new one that the table does not
@@ -47,9 +47,11 @@ def found():
         for match in GLOBAL.finditer(text):
             if "thread_local" not in match.group(0):
                 yield "global", name, match.group(1)
-    name = "neap/memory/context.hpp"
-    for match in FIELD.finditer(block(plain(name), "struct Context {")):
-        yield "context", name, match.group(1)
+    for kind, name in (("context", "neap/memory/context.hpp"),
+                       ("execution", "neap/tensor/execution.hpp")):
+        head = f"struct {kind.capitalize()} {{"
+        for match in FIELD.finditer(block(plain(name), head)):
+            yield kind, name, match.group(1)
     name = "neap/optim/optimizer.hpp"
     public = block(plain(name), "class NEAP_API Optimizer")
     public = public[:public.index(" protected:")]

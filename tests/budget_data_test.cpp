@@ -71,7 +71,7 @@ struct Source {
 class DataBudgetTest
     : public ::testing::TestWithParam<std::tuple<Source, int>> {
  protected:
-  // What was there at most, and what was read.
+  // Peak bytes of a read, and the values that were read.
   struct Seen {
     Bytes held = 0;
     Bytes all = 0;  // with what is external then

@@ -13,6 +13,7 @@
 #include "neap/optim/adam.hpp"
 #include "neap/optim/clip.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/tensor/execution.hpp"
 #include "neap/threads/pool.hpp"
 #include "neap/train/state_hash.hpp"
 
@@ -33,7 +34,7 @@ class CompiledRun {
         own_(options.domain == nullptr ? Domain::create() : nullptr),
         use_(own_ ? *own_ : *options.domain),
         pool_(options.threads),
-        executor_([this](memory::Context& c) { c.executor = &pool_; }),
+        executor_([this](tensor::Execution& c) { c.executor = &pool_; }),
         generator_(7),
         use_generator_(generator_),
         model_(options.widths, {.dropout = 0.25}),
@@ -76,7 +77,7 @@ class CompiledRun {
   Domain::Handle own_;
   UseDomain use_;
   threads::Pool pool_;
-  memory::ContextGuard executor_;
+  tensor::ExecutionGuard executor_;
   Generator generator_;
   UseGenerator use_generator_;
   models::Mlp model_;

@@ -66,7 +66,7 @@ TEST(DeepChainTest, IsReleasedOnASmallStack) {
   });
 }
 
-// What was made from a value goes, however deep, when the value is consumed.
+// The graph on top of a value is freed, however deep, when it is consumed.
 TEST(DeepChainTest, BecomesUnavailableOnASmallStack) {
   run_deep([](const Tensor& x) {
     const Tensor root = neg(x);

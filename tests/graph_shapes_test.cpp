@@ -57,7 +57,7 @@ constexpr Op kSum{.name = "sum of two",
                       },
                   .facts = {}};
 
-// Of equal numbers it is the number, and half of the derivative goes to each.
+// The minimum of equal numbers: half of the derivative goes to each.
 constexpr Op kMeet{.name = "meet",
                    .formula = "y = min(a, b)",
                    .infer = infer,

@@ -20,7 +20,7 @@ json reads_of(const graph::Op& op) {
   return reads;
 }
 
-/// Of the key operand; empty: no kernel runs.
+/// Dtypes of the key operand; empty: no kernel runs.
 json dtypes_of(const graph::Op& op) {
   json dtypes = json::array();
   if (op.kernel == nullptr) {

@@ -70,7 +70,7 @@ class RecordingDoor final : public files::Door {
   std::map<int, std::string> paths_;  // of open files, by handle
 };
 
-/// What the disk kept of that which was not synced.
+/// The part of the changes since the last sync that the disk kept.
 enum class AfterCut {
   kAll,              // everything
   kTornWrite,        // all, but the last write by half

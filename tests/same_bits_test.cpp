@@ -82,7 +82,7 @@ TEST(SameBitsTest, DoNotDependOnTheBudget) {
       run.step();
     }
   }
-  // What a step needs, without the pages that a free run keeps idle.
+  // Bytes that a step needs, without the pages that a free run keeps idle.
   const memory::Stats stats = domain->stats();
   EXPECT_EQ(train_and_hash(wide(1), 12, stats.peak + stats.external), free);
 }

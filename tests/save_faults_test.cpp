@@ -54,7 +54,7 @@ class ResumeAfterFaultsTest : public ::testing::TestWithParam<ModelAndMode> {
   }
   static constexpr std::int64_t kMost = base::kAddressSanitizer ? 20 : 120;
 
-  // Of a save, all that the door can be told to do; a short write is none.
+  // All faults that a door can make in a save; a short write alone is none.
   std::vector<Faults> all_faults(std::int64_t operations) const {
     std::vector<Faults> out;
     for (const std::int64_t n : points(operations, kMost)) {
@@ -83,7 +83,7 @@ class ResumeAfterFaultsTest : public ::testing::TestWithParam<ModelAndMode> {
   Domain::Handle domain_;
 };
 
-// What a save writes is the same, eager or compiled: once for each model.
+// A save writes the same, eager or compiled: it runs once for each model.
 using SaveFaultsTest = ResumeAfterFaultsTest;
 
 TEST_P(SaveFaultsTest, LeaveTheOldFileOrTheNew) {

@@ -109,7 +109,7 @@ TEST_P(CompiledSavePeakTest, OfAResumedRunIsThatOfARehearsal) {
   EXPECT_EQ(marks_of(*rehearsal), marks_of(*domain));
 }
 
-// Of nothing but the content: a save after many steps has longer numbers.
+// The peak depends on the content alone, not on how long its numbers are.
 TEST_P(SavePeakTest, OfASaveIsTheSameAtEveryStep) {
   const auto domain = make_domain(false);
   TrainedModel run(*domain, options());

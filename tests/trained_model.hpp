@@ -16,6 +16,7 @@
 #include "neap/ops/loss/cross_entropy.hpp"
 #include "neap/ops/shape/views.hpp"
 #include "neap/optim/schedule.hpp"
+#include "neap/tensor/execution.hpp"
 #include "neap/train/state_hash.hpp"
 #include "neap/train/trainer.hpp"
 #include "support/made_up_samples.hpp"
@@ -40,7 +41,7 @@ class TrainedModel {
       : domain_(domain),
         use_(domain),
         pool_(options.threads),
-        executor_([this](memory::Context& c) { c.executor = &pool_; }),
+        executor_([this](tensor::Execution& c) { c.executor = &pool_; }),
         generator_(7),
         use_generator_(generator_),
         subject_(make_subject(options.kind)),
@@ -59,7 +60,7 @@ class TrainedModel {
       step();
     }
   }
-  /// Of everything that a step changes.
+  /// Hash of everything that a step changes.
   std::uint64_t hash() const {
     return train::state_hash(layer_, optimizer_, generator_);
   }
@@ -78,7 +79,7 @@ class TrainedModel {
     };
     return {one(specs[0]), specs[0].dtype, one(specs[1]), specs[1].dtype};
   }
-  // Of scores for each sample or pixel, or for each token.
+  // Cross entropy of scores for each sample or pixel, or for each token.
   static Tensor loss_of(const Tensor& output, const Tensor& target) {
     return output.rank() == 3
                ? cross_entropy(reshape(output, {-1, output.size(2)}),
@@ -98,7 +99,7 @@ class TrainedModel {
   memory::Domain& domain_;
   UseDomain use_;
   threads::Pool pool_;
-  memory::ContextGuard executor_;
+  tensor::ExecutionGuard executor_;
   Generator generator_;
   UseGenerator use_generator_;
   std::unique_ptr<Subject> subject_;

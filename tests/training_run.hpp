@@ -12,6 +12,7 @@
 #include "neap/data/loader.hpp"
 #include "neap/models/mlp.hpp"
 #include "neap/optim/adam.hpp"
+#include "neap/tensor/execution.hpp"
 #include "neap/threads/pool.hpp"
 #include "neap/train/state_hash.hpp"
 #include "neap/train/trainer.hpp"
@@ -61,7 +62,7 @@ class TrainingRun {
   explicit TrainingRun(memory::Domain& domain, const RunOptions& options = {})
       : use_(domain),
         pool_(options.threads),
-        executor_([this](memory::Context& c) { c.executor = &pool_; }),
+        executor_([this](tensor::Execution& c) { c.executor = &pool_; }),
         generator_(options.seed),
         use_generator_(generator_),
         data_(options.samples, options.width),
@@ -91,7 +92,7 @@ class TrainingRun {
 
   UseDomain use_;
   threads::Pool pool_;
-  memory::ContextGuard executor_;
+  tensor::ExecutionGuard executor_;
   Generator generator_;
   UseGenerator use_generator_;
   MadeUpData data_;

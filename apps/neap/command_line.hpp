@@ -18,7 +18,7 @@ struct Arguments {
   std::string config;  // path of a TOML file
 };
 
-/// What the command line says. It stays where it is: `run` refers to it.
+/// The parsed command line. It stays where it is: `run` refers to it.
 struct CommandLine {
   Arguments train;
   Arguments plan;
@@ -31,7 +31,7 @@ struct CommandLine {
   std::string manual;             // the form asked for, of neap manual
 };
 
-/// What the commands do, once their arguments are known.
+/// Functions that run the commands, once their arguments are known.
 struct Commands {
   std::function<ExitCode(const Arguments&)> train;
   std::function<ExitCode(const Arguments&)> plan;

@@ -39,7 +39,7 @@ std::string to_text(const train::Evaluation& found, bool has_accuracy) {
                      format_grouped(found.samples));
 }
 
-// That the summary takes the place of nothing that was read.
+// Checks that the summary takes the place of no file that was read.
 Result<void> check_files(const TrainSettings& s) {
   files::Door& door = files::system_door();
   const NamedFile json = json_file(s);

@@ -143,7 +143,7 @@ std::unique_ptr<nn::Layer> ImageTask::make_model() const {
                             .classes = classes});
 }
 
-// That the folder of the images is there.
+// Checks that the folder of the images is there.
 Result<void> expect_folder(files::Door& door, const TrainSettings& s) {
   const std::string folder = data_directory(s);
   const auto facts = door.inspect(folder);

@@ -126,8 +126,8 @@ ExitCode run(int argc, char** argv) {
   return ExitCode::kOk;
 }
 
-// What was printed may still be in a buffer, or be lost already: a full disk
-// must not look like success.
+// Printed text may still be in a buffer, or be lost already: a full disk must
+// not look like success.
 ExitCode after_output(ExitCode code) {
   const bool is_good = code == ExitCode::kOk ||
                        code == ExitCode::kInterrupted ||

@@ -15,8 +15,8 @@
 namespace neap::app {
 namespace {
 
-// Which file a path is; of one that is not there its folder, and its name in
-// that.
+// The file that a path means; for one that is not there, its folder and its
+// name in that.
 struct Identity {
   std::uint64_t device = 0;
   std::uint64_t number = 0;
@@ -57,7 +57,7 @@ struct Identified {
   Identity identity;
 };
 
-// Of those that are files.
+// The identities of those paths that are files.
 std::vector<Identified> identify(files::Door& door,
                                  std::span<const NamedFile> files) {
   std::vector<Identified> identified;
@@ -72,7 +72,7 @@ std::vector<Identified> identify(files::Door& door,
   return identified;
 }
 
-// That none of `others` is the output.
+// Checks that none of `others` is the output.
 Result<void> check_against(const Identified& output,
                            std::span<const Identified> others) {
   const auto same =

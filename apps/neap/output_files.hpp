@@ -33,7 +33,7 @@ Result<void> check_distinct(files::Door& door,
 /// The summary's; none where it goes to stdout.
 NamedFile json_file(const TrainSettings& settings);
 
-/// What the settings' data is read from.
+/// The files that the settings' data is read from.
 std::vector<NamedFile> data_files(files::Door& door,
                                   const TrainSettings& settings);
 

@@ -181,14 +181,14 @@ std::string to_text(const TrainSettings& s, const Rehearsal& r,
   return text;
 }
 
-// That the JSON takes the place of nothing that is read.
+// Checks that the JSON takes the place of no file that is read.
 Result<void> check_files(const TrainSettings& s) {
   files::Door& door = files::system_door();
   const NamedFile json = json_file(s);
   return check_distinct(door, std::span(&json, 1), data_files(door, s));
 }
 
-// What would be enough.
+// The message that the budget is too small, with the batch that would fit.
 std::string refusal_of(const TrainSettings& s, const Rehearsal& r,
                        std::int64_t max_batch) {
   const Bytes needed = r.peak + r.external;

@@ -13,7 +13,7 @@ namespace neap::app {
 /// failure). kMemory where the budget does not suffice.
 ExitCode plan(const TrainSettings& settings);
 
-/// Of a run that its budget refused: what it needs, and the batch that fits.
+/// Says what a run that its budget refused needs, and the batch that fits.
 /// Empty where that is not known.
 std::string what_is_enough(const TrainSettings& settings);
 

@@ -33,7 +33,7 @@ namespace {
 using tensor::Spec;
 using Clock = std::chrono::steady_clock;
 
-// What a run is made of, up to the step.
+// The parts of a run, up to the step.
 class Job {
  public:
   Job() = default;
@@ -49,8 +49,8 @@ class Job {
   }
   virtual void prepare() = 0;
   virtual void rehearse_save() const = 0;
-  /// What comes after the last step, from new peaks of the domain on; nothing
-  /// else is called after it.
+  /// Does a dry run of all after the last step, from new peaks of the domain
+  /// on; nothing else is called after it.
   virtual void rehearse_test() {}
   virtual const compiler::Program& program() const = 0;
   virtual const compiler::Plan& plan() const = 0;
@@ -124,7 +124,7 @@ std::unique_ptr<Job> loss_job(const TrainSettings& s,
                                                   target, loss_of);
 }
 
-// Of a text that there is not.
+// A language model's job, without a text.
 std::unique_ptr<Job> language_job(const TrainSettings& s, std::int64_t batch) {
   const Spec tokens{i64, {batch, s.block}};
   return loss_job(s, make_language_model(s, s.vocab), tokens, tokens,
@@ -134,7 +134,7 @@ std::unique_ptr<Job> language_job(const TrainSettings& s, std::int64_t batch) {
                   });
 }
 
-// What neap train does, with its own trainer and data.
+// The job of neap train, with its own trainer and data.
 class TaskJob final : public Job {
  public:
   TaskJob(const TrainSettings& s, std::int64_t batch,

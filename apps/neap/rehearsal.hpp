@@ -12,7 +12,7 @@
 
 namespace neap::app {
 
-/// What is known before the first step. Bytes.
+/// Results of a dry run, known before the first step. Bytes.
 struct Rehearsal {
   using Named = std::vector<std::pair<std::string, Bytes>>;
 

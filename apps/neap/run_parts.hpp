@@ -24,7 +24,7 @@ Result<void> set_up(const TrainSettings& settings);
 std::unique_ptr<optim::Optimizer> make_optimizer(
     const TrainSettings& settings, const ParameterList& parameters);
 
-/// What products are computed in. Fails where this processor cannot.
+/// The precision of products. Fails where this processor lacks it.
 Result<Precision> precision_of(const TrainSettings& settings);
 
 std::string data_directory(const TrainSettings& settings);
@@ -32,10 +32,10 @@ std::string data_directory(const TrainSettings& settings);
 std::vector<std::int64_t> mlp_widths(const TrainSettings& settings,
                                      std::int64_t pixels, std::int64_t classes);
 
-/// Of the log that a run writes; nothing where it writes none.
+/// Options of the log that a run writes; nothing where it writes none.
 std::optional<train::MetricsOptions> metrics_of(const TrainSettings& settings);
 
-/// What a resumed run must share with the one that saved it, of a run of
+/// Facts that a resumed run must share with the one that saved it, of a run of
 /// `steps`: all settings that its bits depend on; and a text's vocabulary
 /// (which may be null), for those who use the model.
 train::Facts facts_of(const TrainSettings& settings, std::int64_t steps,

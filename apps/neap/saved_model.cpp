@@ -50,7 +50,7 @@ class Apart {
   UseGenerator use_generator_{generator_};
 };
 
-// That there is a language model of the sizes that the file tells.
+// Checks that a language model of the sizes in the file can be made.
 Result<void> check_sizes(const SavedModel& saved, const std::string& path) {
   if (!is_language_model(saved.settings.model) || !saved.vocabulary) {
     return {};

@@ -52,7 +52,7 @@ void say(std::FILE* out, fmt::format_string<Args...> format, Args&&... args) {
   static_cast<void>(std::fwrite(text.data(), 1, text.size(), out));
 }
 
-// What a line says of it beside the instruction set.
+// The text about the dtype in a line with the instruction set.
 std::string shown_dtype(const std::string& dtype) {
   return dtype == "f32" ? "" : "products in " + dtype + ", ";
 }
@@ -130,8 +130,8 @@ class Session {
     return ExitCode::kOk;
   }
 
-  /// Of a run that ended well: what the latest save failed with, if it did, or
-  /// else what the metrics did.
+  /// The failure of the latest save of a run that ended well, if there was one,
+  /// or else that of the metrics.
   std::optional<Failure> output_failure() {
     if (metrics_) {
       static_cast<void>(metrics_->close());
@@ -151,7 +151,7 @@ class Session {
         .map([&](train::MetricsLog&& log) { metrics_ = std::move(log); });
   }
 
-  // Of the whole run.
+  // Number of steps of the whole run.
   std::int64_t steps() const {
     const std::int64_t each =
         (task_->train().size() + settings_.batch - 1) / settings_.batch;
@@ -257,7 +257,7 @@ class Session {
     }
   }
 
-  // What is known of a compiled run before its first step.
+  // Notes and prints the plan of a compiled run before its first step.
   void tell_plan(const train::Trainer& trainer, Summary& summary) const {
     if (!trainer.is_compiled()) {
       return;
@@ -360,7 +360,7 @@ void print_report(std::FILE* out, const Summary& s, const std::string& table) {
   say(out, "live at exit: {}\n", format_bytes(s.live_bytes_at_exit));
 }
 
-// What would fail at the end, or before the first step, asked before the data.
+// Tries, before the data is read, the files that would fail a run later.
 ExitCode try_files(const TrainSettings& settings) {
   files::Door& door = files::system_door();
   if (auto good = check_train_files(door, settings); !good) {

@@ -211,7 +211,7 @@ void* map_pages(void* hint, std::size_t size, int protection, int flags,
   const std::uintptr_t bytes = whole_pages(size);
   const auto start = reinterpret_cast<std::uintptr_t>(pages);
   if ((flags & MAP_FIXED) != 0) {
-    // What was mapped there goes. It is taken for ours: reserved or counted.
+    // The former mapping there is gone. It was ours: reserved or counted.
     add(counters.map_bytes, -reserved.release(start, bytes));
   }
   add(counters.map_bytes, static_cast<std::int64_t>(bytes));

@@ -26,8 +26,8 @@ std::string processor(const std::string& key) {
   return "?";
 }
 
-// Of the first processor's cache of that level, as the kernel sees it: within a
-// virtual machine sysconf knows the whole socket's.
+// Size of the first processor's cache of that level, as the kernel sees it:
+// within a virtual machine sysconf knows the whole socket's.
 Bytes cache_bytes(int index, Bytes usual) {
   std::ifstream file(
       fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index));

@@ -29,7 +29,7 @@ bool forward_only() {
   return neap::memory::domain().stats().live == before;
 }
 
-// What a backward has used up is refused by the next one, before any damage.
+// A graph that a backward has consumed is refused by the next one, undamaged.
 bool used_up() {
   const Tensor x = requires_grad_(neap::ones({1}));
   const Tensor shared = exp(x);

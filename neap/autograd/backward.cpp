@@ -10,6 +10,7 @@
 #include "neap/graph/replay.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/ops/elementwise/fill.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap {
 
@@ -74,7 +75,7 @@ bool keeps_gradient(const Tensor& tensor) {
          (extras != nullptr && extras->keeps_grad(tensor.output_index()));
 }
 
-// What backward adds to must have a place for its gradient.
+// Inputs that backward adds to must have a place for their gradient.
 void check_have_gradients(std::span<const Tensor> inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& input = inputs[i];
@@ -135,8 +136,8 @@ void detach_from_each_other(Gradients& gradients, const GradOptions& options,
   const memory::ContextGuard guard([&](memory::Context& c) {
     c.category = memory::Category::kGradients;
     c.site = c.site.value != 0 ? c.site : base::intern(site);
-    c.grad_enabled = options.create_graph;
   });
+  const tensor::UseGradMode mode(options.create_graph);
   memory::Vector<Tensor> all;
   all.reserve(gradients.size());
   for (std::size_t i = 0; i < gradients.size(); ++i) {

@@ -19,10 +19,10 @@ struct BackwardOptions {
   /// Records the derivative itself, for a derivative of higher order. Implies
   /// retain_graph.
   bool create_graph = false;
-  /// What gradients are added to: leaves that require one, or results of ops
-  /// that retain theirs (retain_grad); all others are left alone, and rules
-  /// that lead to none of these do not run. Empty: every leaf that requires
-  /// one.
+  /// Tensors whose gradients are added to: leaves that require one, or results
+  /// of ops that retain theirs (retain_grad); all others are left alone, and
+  /// rules that lead to none of these do not run. Empty: every leaf that
+  /// requires one.
   std::span<const Tensor> inputs{};
 };
 

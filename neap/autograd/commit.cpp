@@ -8,6 +8,7 @@
 #include "neap/memory/scope.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/shape/views.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::autograd {
 
@@ -49,8 +50,8 @@ Tensor Walk::sum_of(const Vertex& vertex, Tensor staged,
     c.owner = owner_here(vertex);
     c.site = site_;
     c.category = Category::kGradients;
-    c.grad_enabled = options_.create_graph;
   });
+  const tensor::UseGradMode mode(options_.create_graph);
   if (old.is_given()) {
     staged = add(std::move(staged), old);
   }
@@ -89,8 +90,7 @@ void Walk::commit() {
           ->set_kept_grad(kept.output, std::move(kept.cotangent));
     }
   }
-  const memory::ContextGuard guard(
-      [this](memory::Context& c) { c.grad_enabled = options_.create_graph; });
+  const tensor::UseGradMode guard(options_.create_graph);
   for (const Sink& sink : sinks_) {
     if (sink.is_committed && sink.leaf().extras() != nullptr) {
       const auto extras = base::Ref<Extras>::share(sink.leaf().extras());

@@ -12,6 +12,7 @@
 #include "neap/ops/elementwise/fill.hpp"
 #include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap {
 
@@ -59,7 +60,7 @@ Tensor result_of(const Tensor& value, bool create_graph) {
 }
 
 bool is_graph_wanted(const DerivativeOptions& options) noexcept {
-  return options.create_graph && memory::context().grad_enabled;
+  return options.create_graph && tensor::execution().grad_enabled;
 }
 
 void check_cotangent(const Tensor& cotangent, const Tensor& output) {

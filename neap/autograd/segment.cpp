@@ -10,6 +10,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/graph/rules.hpp"
 #include "neap/ops/precision.hpp"
+#include "neap/tensor/execution.hpp"
 #include "neap/tensor/generator.hpp"
 
 namespace neap::autograd {
@@ -88,7 +89,7 @@ const Op kStandIn{
 // The recorder that ops of this thread go to is a replayer that nothing but
 // the eager one or a trace's follows, or it is one of those.
 bool may_watch(Replayer** outer) {
-  graph::Recorder* recorder = memory::context().recorder;
+  graph::Recorder* recorder = tensor::execution().recorder;
   *outer = dynamic_cast<Replayer*>(recorder);
   return recorder == nullptr || recorder == &graph::base_recorder() ||
          (*outer != nullptr && (*outer)->is_at_base());
@@ -147,7 +148,7 @@ SegmentRun::SegmentRun(SegmentFunction& function,
                        std::span<const Tensor> inputs, Keep keep,
                        base::SiteId site) {
   Replayer* outer = nullptr;
-  if (memory::context().grad_enabled && may_watch(&outer)) {
+  if (tensor::execution().grad_enabled && may_watch(&outer)) {
     impl_ = memory::make_owned<Impl>(Category::kGraph, function, inputs, keep,
                                      site, outer);
   }
@@ -262,7 +263,7 @@ memory::Vector<Tensor> stand_ins_for(const graph::VjpContext& c,
 memory::Vector<Tensor> run_again(
     const Recall::Parts& recall, const memory::Vector<Tensor>& stand_ins,
     std::span<const base::Ref<tensor::Array>> kept) {
-  graph::Recorder* outer = memory::context().recorder;
+  graph::Recorder* outer = tensor::execution().recorder;
   Replayer replayer(outer != nullptr ? *outer : graph::eager(), recall.made,
                     recall.kept_calls, kept);
   for (std::size_t i = 0; i < stand_ins.size(); ++i) {
@@ -272,7 +273,7 @@ memory::Vector<Tensor> run_again(
   generator.set_state(recall.draws);
   memory::Vector<Tensor> results;
   {
-    const memory::ContextGuard guard([&](memory::Context& c) {
+    const tensor::ExecutionGuard guard([&](tensor::Execution& c) {
       c.recorder = &replayer;
       c.generator = &generator;
     });
@@ -300,7 +301,7 @@ void seed_results(Walk& walk, graph::VjpContext& c,
 }
 
 void segment_vjp(graph::VjpContext& c) {
-  const bool is_recorded = memory::context().grad_enabled;
+  const bool is_recorded = tensor::execution().grad_enabled;
   const Recall::Parts& recall = c.attrs<SegmentAttrs>().recall->parts;
   const std::size_t operands = recall.places.size();
   memory::Vector<Tensor> roots;
@@ -311,9 +312,9 @@ void segment_vjp(graph::VjpContext& c) {
     const memory::ContextGuard guard([&](memory::Context& context) {
       context.category = recall.category;
       context.site = recall.site;
-      context.grad_enabled = true;
       context.scope = nullptr;
     });
+    const EnableGrad records;
     const auto stand_ins = stand_ins_for(c, recall, is_recorded);
     memory::Vector<base::Ref<tensor::Array>> kept;
     for (int i = static_cast<int>(operands); i < c.inputs(); ++i) {

@@ -6,6 +6,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/graph/versions.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::autograd {
 
@@ -130,7 +131,7 @@ void Watcher::record(const OpCall& call, std::span<Tensor> outputs) {
         call.op.name);
   }
   const bool marks =
-      memory::context().grad_enabled && call.op.vjp != nullptr && note(call);
+      tensor::execution().grad_enabled && call.op.vjp != nullptr && note(call);
   std::optional<Balance> balance;
   if (keep_ == Keep::kComputeBound) {
     balance.emplace(call);

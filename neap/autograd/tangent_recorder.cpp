@@ -8,8 +8,10 @@
 #include "neap/base/raise.hpp"
 #include "neap/graph/rules.hpp"
 #include "neap/memory/containers.hpp"
+#include "neap/memory/scope.hpp"
 #include "neap/ops/elementwise/fill.hpp"
 #include "neap/ops/precision.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::autograd {
 namespace {
@@ -130,10 +132,9 @@ void TangentRecorder::differentiate(const graph::OpCall& call,
                             call.op.name);
   }
   // A tangent goes with its value, whatever scope that was made in.
-  const memory::ContextGuard guard([this](memory::Context& c) {
-    c.scope = nullptr;
-    c.grad_enabled = c.grad_enabled && create_graph_;
-  });
+  const memory::OutsideScopes apart;
+  const tensor::UseGradMode mode(tensor::execution().grad_enabled &&
+                                 create_graph_);
   std::array<Tensor, graph::kMaxOutputs> results;
   graph::JvpContext context(call, outputs, tangents,
                             std::span(results).first(outputs.size()));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "neap/graph/replay.hpp"
+#include "neap/tensor/execution.hpp"
 #include "neap/tensor/tangent.hpp"
 
 namespace neap::autograd {
@@ -15,7 +16,7 @@ class TangentRecorder final : public graph::Recorder, public graph::Replay {
   /// `create_graph`: the rules' ops are recorded for reverse mode wherever the
   /// values' are; false: never.
   explicit TangentRecorder(bool create_graph)
-      : outer_(memory::context().recorder), create_graph_(create_graph) {}
+      : outer_(tensor::execution().recorder), create_graph_(create_graph) {}
 
   /// Undefined: zero.
   void set(const Tensor& value, const Tensor& tangent) {

@@ -10,6 +10,7 @@
 #include "neap/graph/trace.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/precision.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::autograd {
 
@@ -285,10 +286,9 @@ void Walk::accumulate(Tensor& slot, Tensor cotangent) const {
 }
 
 void Walk::seed(const Tensor& root, Tensor cotangent) {
-  const memory::ContextGuard guard([this](memory::Context& c) {
-    c.category = Category::kGradients;
-    c.grad_enabled = options_.create_graph;
-  });
+  const memory::ContextGuard guard(
+      [](memory::Context& c) { c.category = Category::kGradients; });
+  const tensor::UseGradMode mode(options_.create_graph);
   Edge edge;
   edge.source = root.link();
   edge.output = root.output_index();
@@ -360,8 +360,7 @@ void Walk::run_hooks(Step& step) {
 }
 
 void Walk::run_leaf_hooks() {
-  const memory::ContextGuard guard(
-      [this](memory::Context& c) { c.grad_enabled = options_.create_graph; });
+  const tensor::UseGradMode guard(options_.create_graph);
   for (Sink& sink : sinks_) {
     if (sink.cotangent.defined() && sink.leaf().extras() != nullptr) {
       const auto extras = base::Ref<Extras>::share(sink.leaf().extras());
@@ -382,8 +381,8 @@ void Walk::pass(Step& step) {
       c.owner = owner_here(node);
       c.site = node.site();
       c.category = Category::kGradients;
-      c.grad_enabled = options_.create_graph;
     });
+    const tensor::UseGradMode mode(options_.create_graph);
     if (node.extras() != nullptr) {
       run_hooks(step);
     }

@@ -107,7 +107,7 @@ bool Arenas::must_grow(const Plan& plan, memory::SpaceId space,
   return true;
 }
 
-// What can fail comes first; then all changes at once.
+// Steps that can fail come first; then all changes are made at once.
 bool Arenas::fit(const Plan& plan, bool is_in_use, bool may_grow) {
   std::array<bool, memory::kMaxSpaces> grows{};
   for (std::uint8_t s = 0; s < memory::kMaxSpaces; ++s) {

@@ -10,6 +10,7 @@
 #include "neap/graph/vertex.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/tensor/execution.hpp"
 #include "neap/testing/shadow_space.hpp"
 #include "neap/threads/pool.hpp"
 
@@ -41,8 +42,8 @@ TEST(CompileContextTest, AnotherNumberOfThreadsIsBoundAnew) {
   const std::vector<float> expected = floats(doubled(x));
   for (const int threads : {1, 3, 2, 3}) {
     threads::Pool pool(threads);
-    const memory::ContextGuard use(
-        [&](memory::Context& c) { c.executor = &pool; });
+    const tensor::ExecutionGuard use(
+        [&](tensor::Execution& c) { c.executor = &pool; });
     EXPECT_EQ(floats(step(x)), expected);
     EXPECT_EQ(step.plan().threads, threads);
   }

@@ -23,7 +23,7 @@ struct Regression {
   }
 };
 
-// But for the constants that backward begins with.
+// Bytes of gradients without the constants that backward begins with.
 Bytes gradients_in(const Prediction& said) {
   return said.persistent_by_category[static_cast<std::size_t>(
              memory::Category::kGradients)] -

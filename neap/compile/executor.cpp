@@ -6,8 +6,8 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/graph/node.hpp"
-#include "neap/memory/executor.hpp"
 #include "neap/tensor/creator.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -31,7 +31,7 @@ Executor::Executor(Program program, const Debug& debug,
     : Executor(bound(std::move(program)), debug, options, is_paged) {}
 
 Executor::Bound Executor::bound(Program program) {
-  memory::Vector<Binding> bindings = bind(program, memory::executor());
+  memory::Vector<Binding> bindings = bind(program, tensor::executor());
   return {std::move(program), std::move(bindings)};
 }
 
@@ -39,7 +39,7 @@ Executor::Executor(Bound bound, const Debug& debug,
                    const planner::SolveOptions& options, bool is_paged)
     : program_(std::move(bound.program)),
       domain_(memory::domain()),
-      plan_(compiler::plan(program_, memory::executor().threads(), debug,
+      plan_(compiler::plan(program_, tensor::executor().threads(), debug,
                            options, is_paged)),
       guards_(program_, plan_.threads),
       instructions_(program_, plan_, std::move(bound.bindings)),
@@ -232,7 +232,7 @@ void Executor::run(std::span<const Tensor> arguments,
   results_.begin(site_);
   if (!domain_.is_rehearsal()) {
     write_attrs();
-    instructions_.set_executor(memory::executor());
+    instructions_.set_executor(tensor::executor());
     std::size_t at = 0;
     try {
       debug_run_ ? debug_run_->run(at) : instructions_.run(at);
@@ -275,7 +275,7 @@ void Executor::renew_places() {
   }
 }
 
-// What the step's own graph is to some results, with a retained gradient.
+// Links results to the graph of the step, with the gradients retained there.
 void Executor::link_results() noexcept {
   for (const ResultLink& own : program_.result_links) {
     const ResultLink& place = own.same_as == ResultLink::kNone
@@ -350,7 +350,7 @@ void Executor::count_writes(std::span<const Tensor> arguments) const noexcept {
   }
 }
 
-// Of a gradient that is added to in place, or in a copy.
+// True for a gradient at entry that is added to in place, or in a copy.
 bool Executor::is_entry(const Buffer& buffer) const noexcept {
   return buffer.where == Where::kExternal &&
          std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
@@ -358,7 +358,7 @@ bool Executor::is_entry(const Buffer& buffer) const noexcept {
          });
 }
 
-// What a call before body()[at] wrote that others see.
+// The first value that a call before body()[at] wrote and that others see.
 const Value* Executor::first_written(std::size_t at) const noexcept {
   for (const Instruction& done : instructions_.body().first(at)) {
     for (const Operand& operand : program_.out(program_.calls[done.call])) {

@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "neap/graph/vertex.hpp"
-#include "neap/memory/executor.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/ops/precision.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -51,7 +51,7 @@ std::string text_of(const tensor::Spec& spec) {
 Guards::Guards(const Program& program, int threads)
     : program_(program),
       domain_(memory::domain()),
-      grad_enabled_(memory::context().grad_enabled),
+      grad_enabled_(tensor::execution().grad_enabled),
       precision_(current_precision()),
       threads_(threads),
       is_in_scope_(memory::Scope::current() != nullptr),
@@ -85,13 +85,13 @@ BrokenGuard Guards::broken_context() const noexcept {
   if (&domain_ != &memory::domain()) {
     return {What::kDomain};
   }
-  if (grad_enabled_ != memory::context().grad_enabled) {
+  if (grad_enabled_ != tensor::execution().grad_enabled) {
     return {What::kGradMode};
   }
   if (precision_ != current_precision()) {
     return {What::kPrecision};
   }
-  if (threads_ != memory::executor().threads()) {
+  if (threads_ != tensor::executor().threads()) {
     return {What::kThreads};
   }
   // Without one, nobody saw which states the step takes out of a scope.
@@ -291,7 +291,7 @@ std::string Guards::describe_context(What what) const {
       return "the call is inside a scope, before it was in none";
     default:
       return fmt::format("the executor has {} threads, before {}",
-                         memory::executor().threads(), threads_);
+                         tensor::executor().threads(), threads_);
   }
 }
 

@@ -116,7 +116,7 @@ void HandleBook::on_change(const Tensor& handle) {
   }
 }
 
-// What is read later is found by its body; what is undefined is not.
+// A handle that is read later is found by its body, unless it is undefined.
 void HandleBook::on_taken(const Tensor& handle) {
   if (Entry* entry = note(handle)) {
     entry->is_assigned = true;
@@ -169,7 +169,7 @@ bool HandleBook::on_end(const Tensor& handle) noexcept {
   base::Ref<tensor::Body> before = handle.shared();
   const auto found = entries_.find(&handle);
   if (found != entries_.end()) {
-    // What it meant is let go of when the map is whole again.
+    // The entry's body and array are released when the map is whole again.
     const Entry last = std::move(found->second);
     entries_.erase(found);
     before = last.body;

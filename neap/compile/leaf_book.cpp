@@ -21,8 +21,8 @@ ValueId root_of(const Program& program, ValueId last) noexcept {
   return last;
 }
 
-// What backward does of a gradient that it puts in place: it is the leaf's, and
-// all that it was made of in place.
+// Counts a gradient that backward sets as the leaf's, together with all values
+// that it was computed from in place.
 void count_as_gradient(Program& program, ValueId last,
                        const graph::Leaf& leaf) noexcept {
   for (ValueId id = last; id != kNoValue; id = program[id].over) {
@@ -72,7 +72,7 @@ void LeafBook::on_mode_change(graph::Leaf& leaf) {
   note(leaf).is_mode_set = true;
 }
 
-// What comes first decides whether the gradient at entry matters.
+// The first access decides whether the gradient at entry matters.
 LeafBook::Entry& LeafBook::touch(graph::Leaf& leaf, bool is_read) {
   Entry& entry = note(leaf);
   if (!entry.is_touched) {

@@ -94,8 +94,8 @@ Tensor LeafGrads::entry(const LeafGrad& grad) {
     c.owner = tag.owner;
     c.site = tag.site;
     c.category = memory::Category::kGradients;
-    c.grad_enabled = false;
   });
+  const NoGrad no_grad;
   return copy(now);
 }
 

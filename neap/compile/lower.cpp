@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "neap/base/raise.hpp"
-#include "neap/memory/executor.hpp"
 #include "neap/program/bind.hpp"
 #include "neap/program/digest.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::compiler {
 
@@ -37,7 +37,7 @@ Lowered lower_step(Step step, std::span<const tensor::Spec> arguments,
   Lowered out;
   out.program = trace_for(step, GivenArguments{arguments}, options, site);
   run_passes(out.program, options.passes);
-  threads::Executor& executor = memory::executor();
+  threads::Executor& executor = tensor::executor();
   bind(out.program, executor);
   out.plan = plan(out.program, executor.threads(), options.debug,
                   options.planner, options.paged);

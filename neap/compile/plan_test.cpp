@@ -4,11 +4,11 @@
 #include <gmock/gmock.h>
 
 #include "neap/compile/lower.hpp"
-#include "neap/memory/executor.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/planner/validate.hpp"
 #include "neap/program/bind.hpp"
 #include "neap/program/programs_for_test.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::compiler {
 namespace {

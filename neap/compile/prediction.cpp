@@ -11,7 +11,7 @@ namespace {
 
 using memory::Category;
 
-// What of a model's has the path of a tensor, not of a layer.
+// True where a model's memory has the path of a tensor, not of a layer.
 bool is_named(Category category) {
   return category == Category::kParameters || category == Category::kBuffers ||
          category == Category::kGradients ||

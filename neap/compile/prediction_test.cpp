@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "neap/memory/executor.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/elementwise/exponential.hpp"
 #include "neap/ops/linalg/matmul.hpp"
@@ -13,6 +12,7 @@
 #include "neap/program/passes.hpp"
 #include "neap/program/print.hpp"
 #include "neap/program/programs_for_test.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -66,8 +66,8 @@ struct Planned {
 Planned planned() {
   Step step;
   take_over_inputs(step.program);
-  bind(step.program, memory::executor());
-  Plan made = plan(step.program, memory::executor().threads());
+  bind(step.program, tensor::executor());
+  Plan made = plan(step.program, tensor::executor().threads());
   Prediction said = predict(step.program, made);
   return {std::move(step.program), std::move(made), std::move(said)};
 }

@@ -30,8 +30,8 @@ class NEAP_API Results {
   /// arguments, which nobody knows yet. THROWS: OutOfMemory, and it is as if
   /// nothing had been asked.
   void reserve(const Arenas& arenas, const LeafGrads& grads);
-  /// Of that only what the first run will leave behind for the next: what
-  /// refers to results in the arenas. THROWS: OutOfMemory.
+  /// Does only that part of reserve() which outlasts the first run: the
+  /// storages of results in the arenas. THROWS: OutOfMemory.
   void reserve_places(const Arenas& arenas);
   /// Makes the handles of the coming run, and finds its kept blocks; those of
   /// the run before stay as they are. THROWS: OutOfMemory, and it is as if

@@ -7,6 +7,7 @@
 #include "neap/graph/trace.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::compiler {
 
@@ -63,7 +64,7 @@ void StepCore::take_arguments(std::span<const Argument> arguments) {
       continue;
     }
     const Tensor& tensor = *argument.tensor;
-    if (memory::context().grad_enabled && tensor.requires_grad()) {
+    if (tensor::execution().grad_enabled && tensor.requires_grad()) {
       raise<ValueError>(
           "compile: argument {} requires grad; let the step capture it, or "
           "detach() it",

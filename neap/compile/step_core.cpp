@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "neap/base/raise.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -13,8 +14,8 @@ using base::raise;
 // The call is a part of what goes on: of a step that is traced, of jvp, of a
 // rematerialised segment. The step then is the plain function.
 bool is_part() {
-  const memory::Context& context = memory::context();
-  return context.trace != nullptr || context.recorder != nullptr;
+  const tensor::Execution& execution = tensor::execution();
+  return execution.trace != nullptr || execution.recorder != nullptr;
 }
 
 // The step would see what it assigns, where its program has the value of
@@ -56,7 +57,7 @@ class StepCore::Turn {
   StepCore& step_;
 };
 
-// What is made from here on goes again unless it succeeds.
+// Discards the programs and arenas made from here on, unless it succeeds.
 class StepCore::Attempt {
  public:
   explicit Attempt(StepCore& step) noexcept
@@ -230,7 +231,7 @@ void StepCore::prepare(Step step, std::span<const tensor::Spec> arguments) {
   ready_ = entry.executor.get();
 }
 
-// What another has asked for ahead goes, so that no two have.
+// Frees another program's reservation, so that no two programs have one.
 void StepCore::use(const Executor& executor) noexcept {
   if (ready_ != nullptr && ready_ != &executor) {
     ready_->abandon();

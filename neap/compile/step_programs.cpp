@@ -18,7 +18,7 @@ using base::raise;
 
 namespace {
 
-// Those with another batch.
+// The specs with another batch.
 memory::Vector<tensor::Spec> with_batch(std::span<const tensor::Spec> specs,
                                         std::int64_t batch) {
   memory::Vector<tensor::Spec> out(specs.begin(), specs.end());
@@ -204,7 +204,7 @@ void StepCore::forget(Executor& executor) noexcept {
   arenas_.forget(executor.plan());
 }
 
-// What such a program holds of the caller's goes with it.
+// Drops stale programs, and with them the caller's objects that they hold.
 void StepCore::drop_stale() {
   std::erase_if(entries_, [&](Entry& entry) {
     const bool is_stale = !entry.executor->is_current();

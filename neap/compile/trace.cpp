@@ -4,6 +4,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/compile/tracer.hpp"
 #include "neap/memory/scope.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::compiler {
 
@@ -43,16 +44,16 @@ Program trace(Step step, std::span<const tensor::Spec> arguments,
 }
 
 Program trace(Step step, const GivenArguments& given, CallSite site) {
-  const memory::Context& context = memory::context();
-  const base::SiteId where =
-      context.site.value != 0 ? context.site : base::intern(site);
-  if (context.trace != nullptr || context.recorder != nullptr) {
+  const base::SiteId outer = memory::context().site;
+  const base::SiteId where = outer.value != 0 ? outer : base::intern(site);
+  const tensor::Execution& execution = tensor::execution();
+  if (execution.trace != nullptr || execution.recorder != nullptr) {
     base::raise<TraceError>(
         "trace: at {} inside {}, where no other can begin; call the plain "
         "function there",
         base::format_site(where),
-        context.trace != nullptr ? "a step that is being traced"
-                                 : "jvp or a rematerialised segment");
+        execution.trace != nullptr ? "a step that is being traced"
+                                   : "jvp or a rematerialised segment");
   }
   Tracer tracer(where);
   const Tracer::Hearing hear(tracer);

@@ -203,8 +203,8 @@ TEST(TraceWritesTest, AnotherDomainInsideIsRefused) {
                TraceError);
 }
 
-// What a traced write changes is for runs; a graph that was recorded before
-// still finds what it saved, and one of the trace's own does not.
+// A traced write takes effect in runs alone; a graph that was recorded before
+// the trace still finds the values it saved, one of the trace's own does not.
 TEST(TraceWritesTest, VersionsOutsideAreLeftAlone) {
   const Tensor w = requires_grad_(randn({3}));
   const Tensor state = full({3}, 2.0);

@@ -79,7 +79,7 @@ class TracedValues {
     ValueId first = kNoValue;  // none until a call uses it
     ValueId current = kNoValue;
     graph::TracedWrites::Seen writes;
-    // That led to it, and were there before the step.
+    // Bodies that led to the storage and were there before the step.
     std::array<const tensor::Body*, 2> bodies{};
     bool has_more_bodies = false;
   };

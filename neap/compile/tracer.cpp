@@ -10,6 +10,7 @@
 #include "neap/graph/record_result.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/ops/elementwise/cast.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::compiler {
 
@@ -24,7 +25,7 @@ Tracer::Tracer(base::SiteId site)
       generator_(kTraceSeed),
       site_(site),
       domain_(memory::domain()),
-      is_grad_enabled_(memory::context().grad_enabled) {
+      is_grad_enabled_(tensor::execution().grad_enabled) {
   program_.first_draw = generator_.state();
 }
 
@@ -58,7 +59,7 @@ memory::Vector<Tensor> Tracer::add_arguments(const GivenArguments& given) {
 }
 
 void Tracer::run(base::FunctionRef<void()> body) {
-  const memory::ContextGuard guard([this](memory::Context& c) {
+  const tensor::ExecutionGuard guard([this](tensor::Execution& c) {
     c.recorder = this;
     c.trace = this;
     c.generator = &generator_;

@@ -19,6 +19,7 @@
 #include "neap/compile/traced_values.hpp"
 #include "neap/graph/versions.hpp"
 #include "neap/tensor/creator.hpp"
+#include "neap/tensor/execution.hpp"
 #include "neap/tensor/generator.hpp"
 
 namespace neap::compiler {
@@ -38,11 +39,11 @@ class Tracer final : public graph::Recorder,
   class Hearing {
    public:
     explicit Hearing(Tracer& tracer)
-        : guard_([&](memory::Context& c) { c.creator = &tracer; }) {}
+        : guard_([&](tensor::Execution& c) { c.creator = &tracer; }) {}
 
    private:
     tensor::HearHandles hear_;
-    memory::ContextGuard guard_;
+    tensor::ExecutionGuard guard_;
   };
   /// Runs `body` with the context set to this. REQUIRES: a Hearing.
   void run(base::FunctionRef<void()> body);

@@ -6,6 +6,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/compile/tracer.hpp"
 #include "neap/graph/hooks.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::compiler {
 
@@ -200,7 +201,7 @@ void Tracer::note_question(const Tensor& handle,
 // A step called under NoGrad that enables gradients records what it does with
 // an argument, if that requires one.
 void Tracer::note_recording(const graph::OpCall& call) noexcept {
-  if (is_grad_enabled_ || !memory::context().grad_enabled) {
+  if (is_grad_enabled_ || !tensor::execution().grad_enabled) {
     return;
   }
   for (const neap::Operand& input : call.inputs) {

@@ -15,8 +15,8 @@ using base::raise;
 
 namespace {
 
-// What a result was computed by, unless its graph is consumed: nothing of it
-// may outlive the trace.
+// True if the graph that computed a result is not consumed: nothing of it may
+// outlive the trace.
 bool has_live_graph(const Tensor& tensor) {
   const auto& link = tensor.link();
   return link && !link->is_leaf() &&
@@ -105,7 +105,7 @@ ResultScope Tracer::scope_of(const Tensor& result) const {
   return ResultScope::kNone;
 }
 
-// What a handle object that outlives the step means when it has run.
+// Adds the result that a handle which outlives the step has after a run.
 std::uint32_t Tracer::exit_of(const Tensor& now) {
   const Operand operand = result_of(now);
   const base::SiteId made = program_[operand.value].site;

@@ -5,6 +5,7 @@
 #include "neap/compile/tracer.hpp"
 #include "neap/ops/shape/views.hpp"
 #include "neap/program/dataflow.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::compiler {
 
@@ -57,8 +58,8 @@ void Tracer::copy_constant(const Tensor& tensor, base::SiteId site) {
   values_.set_value(tensor, value, /*is_copy=*/true);
 }
 
-// What a write reads. Kernels take an input that is exactly an output, and none
-// that overlaps one otherwise.
+// An operand that a write reads. Kernels take an input that is exactly an
+// output, and none that overlaps one otherwise: such an input is copied.
 Operand Tracer::read_by(const graph::Write& write, const Tensor& input) {
   const Layout& layout = input.array()->layout();
   for (const Tensor& out : write.out) {
@@ -77,7 +78,7 @@ Operand Tracer::read_by(const graph::Write& write, const Tensor& input) {
 void Tracer::write(const graph::Write& write) {
   const Inside inside(*this);
   check_context(write.name, write.site);
-  if (memory::context().recorder != this) {
+  if (tensor::execution().recorder != this) {
     raise<TraceError>(
         "{}: at {} a write inside jvp or a rematerialised segment of a step "
         "that is traced; write outside of it",

@@ -7,7 +7,7 @@
 //   data::Augmented train(set.train, {.padding = 4, .random_crop = true,
 //                                     .flip = 0.5, .seed = 7});
 //
-// What is random follows from seed, epoch and the sample's index alone: it is
+// Random choices follow from seed, epoch and the sample's index alone: they are
 // the same after a resume, and whoever reads. Pixels that padding adds have the
 // value 0 and are standardised as all others.
 #pragma once
@@ -18,8 +18,8 @@ namespace neap::data {
 
 struct AugmentOptions {
   std::int64_t padding = 0;  // pixels of value 0, added on all four sides
-  /// Of what comes out; 0: of the image where the crop is random, else of the
-  /// padded image.
+  /// Size of the images that come out; 0: that of the image where the crop is
+  /// random, else of the padded image.
   std::int64_t height = 0;
   std::int64_t width = 0;
   bool random_crop =

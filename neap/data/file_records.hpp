@@ -91,8 +91,8 @@ class FileRecords {
     }
     return read;
   }
-  /// Of the sizes, and of the first record and the last; one that cannot be
-  /// read counts as none.
+  /// Fingerprint of the sizes, and of the first record and the last; one that
+  /// cannot be read counts as none.
   std::uint64_t fingerprint() const {
     const std::lock_guard lock(mutex_);
     std::uint64_t found = file_.fingerprint();

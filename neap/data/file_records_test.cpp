@@ -59,7 +59,7 @@ class FileRecordsTest : public testing::Test {
 
 constexpr double kSum = 435;  // of the numbers below 30
 
-// Of the labels that are left, which are held against the pixels.
+// Adds up the labels that are left, and compares them with the pixels.
 double sum_of(Loader& loader, double& sum) {
   while (const Batch* batch = loader.next()) {
     for (std::int64_t i = 0; i < batch->size(); ++i) {

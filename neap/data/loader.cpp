@@ -8,6 +8,7 @@
 #include "neap/data/read_error.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::data {
 namespace {
@@ -124,7 +125,7 @@ Loader::Epoch::Iterator& Loader::Epoch::Iterator::operator++() {
 }
 
 const Batch* Loader::next() {
-  if (memory::context().trace != nullptr) {
+  if (tensor::execution().trace != nullptr) {
     base::raise<TraceError>(
         "loader: a step that is traced asks for a batch, and would see that "
         "one in every run; give the step its batch as arguments");

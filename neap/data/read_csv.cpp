@@ -49,7 +49,7 @@ double number_of(std::string_view field) noexcept {
              : std::numeric_limits<double>::quiet_NaN();
 }
 
-// What a header or the first record says.
+// The columns that a header or the first record has.
 struct Table {
   std::int64_t columns = 0;
   std::int64_t target = 0;
@@ -69,7 +69,7 @@ std::string name_of(const Table& table, std::int64_t column) {
   return fmt::format("column {} ({})", column, base::shown(name));
 }
 
-// What the first record's only field may have been meant to be separated by.
+// A separator that may have been meant in the first record's only field.
 char other_separator(const CsvReader& reader) noexcept {
   for (const char separator : {';', '\t', '|', ','}) {
     if (reader[0].find(separator) != std::string_view::npos) {
@@ -115,7 +115,7 @@ Result<std::int64_t> find_target(const CsvReader& reader, const Table& table,
   return found;
 }
 
-// Of the record at hand, the first one.
+// Table of the reader's current record, which is the first one.
 Result<Table> table_of(const CsvReader& reader, const CsvSetOptions& options) {
   Table table;
   table.columns = reader.size();

@@ -34,7 +34,7 @@ constexpr Decoded decode_utf8(std::string_view text) noexcept {
   if (length < 0) {
     return {0, -1};
   }
-  // Of the second byte: what leaves out overlong forms and surrogates.
+  // Bounds of the second byte: they leave out overlong forms and surrogates.
   const std::uint32_t low = head == 0xE0 ? 0xA0 : head == 0xF0 ? 0x90 : 0x80;
   const std::uint32_t high = head == 0xED ? 0x9F : head == 0xF4 ? 0x8F : 0xBF;
   std::uint32_t value = head & (0x7FU >> static_cast<unsigned>(length));

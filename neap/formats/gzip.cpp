@@ -126,7 +126,7 @@ Result<bool> GzipSource::refill() {
   });
 }
 
-// What follows a member must look like another one.
+// The bytes that follow a member must look like another one.
 Result<void> GzipSource::begin_member() {
   if (*stream_.next_in != std::to_integer<Bytef>(kGzipMagic[0])) {
     return failure(FailureKind::kCorrupt,

@@ -34,7 +34,7 @@ class NEAP_API JsonCursor {
   bool finish() noexcept;
 
   bool is_good() const noexcept { return fault_.empty(); }
-  /// Such as "expected ':'"; empty: none so far.
+  /// The first fault, like "expected ':'"; empty: none so far.
   std::string_view fault() const noexcept { return fault_; }
   /// Bytes before what was refused, or before what comes next.
   std::size_t position() const noexcept { return at_; }

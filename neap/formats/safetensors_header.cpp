@@ -16,7 +16,7 @@
 namespace neap::formats {
 namespace {
 
-// Of a file that others have made and Neap does not read.
+// Dtypes of the format that Neap does not read.
 constexpr std::string_view kOtherDTypes[] = {
     "U64",         "U32", "U16",     "I16",     "I8",
     "F16",         "C64", "F8_E5M2", "F8_E4M3", "F8_E8M0",
@@ -109,7 +109,7 @@ class Parser {
     return json_.expect('}');
   }
 
-  // Which fields of an entry have come.
+  // The fields of an entry that have come.
   struct Seen {
     bool dtype = false;
     bool shape = false;

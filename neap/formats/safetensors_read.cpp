@@ -20,7 +20,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "elements are read and written as they lie in memory");
 
-// Of a read and its digest; a second-level cache holds it.
+// Size of a read and its digest; a second-level cache holds it.
 constexpr std::size_t kPieceBytes = 128 * kKiB;
 
 struct Length {

@@ -208,7 +208,7 @@ class Header {
     }
   }
 
-  /// Of the tensors in the file.
+  /// The order of the tensors in the file.
   const Order& order() const noexcept { return order_; }
 
   /// With the length in front and the spaces behind. Looks at all elements

@@ -19,7 +19,7 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-// What the tests read out of a digraph.
+// The nodes and edges that the tests read out of a digraph.
 struct Digraph {
   std::map<std::string, std::map<std::string, std::string>> nodes;
   std::multiset<std::pair<std::string, std::string>> edges;

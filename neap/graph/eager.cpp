@@ -12,8 +12,8 @@
 #include "neap/graph/node.hpp"
 #include "neap/graph/record_result.hpp"
 #include "neap/graph/recorder.hpp"
-#include "neap/memory/executor.hpp"
 #include "neap/tensor/creator.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::graph {
 namespace {
@@ -199,7 +199,7 @@ class Call {
       out[k] = arrays_[k]->strided();
     }
     kernels::Args args{
-        in.span(), out.span(), call_.attrs.data(), {}, &memory::executor()};
+        in.span(), out.span(), call_.attrs.data(), {}, &tensor::executor()};
     const Spec& key = call_.inputs.empty() ? output_specs_[0] : specs_[0];
     kernels::SpaceRuntime& runtime = kernels::runtime(key.space);
     const kernels::Kernel& kernel =
@@ -250,7 +250,7 @@ class Eager final : public Recorder {
 
 void run_into(const OpCall& call, const Tensor& dst) {
   Trace* current = trace();
-  if (current != nullptr && memory::context().recorder != nullptr) {
+  if (current != nullptr && tensor::execution().recorder != nullptr) {
     write_into(*current, call, dst);
   } else {
     Call(call).run_into(dst);

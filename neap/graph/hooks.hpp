@@ -16,6 +16,7 @@
 #include "neap/base/spin_lock.hpp"
 #include "neap/memory/containers.hpp"
 #include "neap/memory/counted.hpp"
+#include "neap/tensor/execution.hpp"
 #include "neap/tensor/tensor.hpp"
 
 namespace neap::graph {
@@ -87,7 +88,7 @@ class NEAP_API Hook : public memory::Counted<Hook> {
   memory::Owned<HookBody> body_;  // null: removed, and in nobody's use
   base::SpinLock lock_;           // of body_ and uses_
   std::atomic<bool> is_removed_{false};
-  const bool is_of_trace_ = memory::context().trace != nullptr;
+  const bool is_of_trace_ = tensor::execution().trace != nullptr;
   When when_;
   std::uint32_t uses_ = 0;
   std::uint32_t output_;

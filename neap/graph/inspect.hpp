@@ -30,7 +30,7 @@ enum class Standing : std::uint8_t {
 /// "available", "consumed", ...
 NEAP_API std::string_view name_of(Standing standing) noexcept;
 
-/// Who else holds the bytes that a residual lies in.
+/// Other holders of the bytes that a residual lies in.
 enum class Sharing : std::uint8_t {
   kAlone,   // nobody: they go with the residual
   kShared,  // a handle, a view, or another residual

@@ -11,8 +11,8 @@ namespace neap::graph {
 
 Standing standing_of(const Node& node) noexcept;
 VertexInfo describe(const Vertex& vertex) noexcept;
-/// Of a copy of a node's residual: what holds the array beside the two is
-/// others. REQUIRES: its array is there.
+/// Describes a copy of a node's residual: holders of the array beside the two
+/// count as others. REQUIRES: its array is there.
 ResidualInfo describe(const Residual& copy) noexcept;
 GraphSize measure(const Listing& listing);
 

@@ -4,6 +4,7 @@
 #include "neap/graph/recorder.hpp"
 #include "neap/kernels/engine/copy.hpp"
 #include "neap/memory/containers.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::graph {
 
@@ -72,7 +73,7 @@ Spec result_of(const OpCall& call) {
 void write_result(Trace& trace, const OpCall& call, const Tensor& dst) {
   const NoGrad guard;
   Tensor result;
-  memory::context().recorder->record(call, std::span(&result, 1));
+  tensor::execution().recorder->record(call, std::span(&result, 1));
   trace.write({.name = "copy_",
                .list = kernels::copy_kernels,
                .in = std::span(&result, 1),

@@ -13,6 +13,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/graph/node.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::graph {
 
@@ -265,7 +266,7 @@ std::string_view name_of(Why why) noexcept {
 }
 
 void Node::tell(Why why) const noexcept {
-  Observer* observer = memory::context().observer;
+  Observer* observer = tensor::execution().observer;
   if (observer == nullptr) {
     return;
   }

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "neap/memory/context.hpp"
+#include "neap/tensor/execution.hpp"
 #include "neap/tensor/tensor.hpp"
 
 namespace neap::graph {
@@ -49,11 +50,11 @@ class NEAP_API Observer {
 };
 
 /// Has `observer` told of what ends in this thread, inside the block.
-class NEAP_API UseObserver : public memory::ContextGuard {
+class NEAP_API UseObserver : public tensor::ExecutionGuard {
  public:
   explicit UseObserver(Observer& observer)
-      : ContextGuard(
-            [&observer](memory::Context& c) { c.observer = &observer; }) {}
+      : ExecutionGuard(
+            [&observer](tensor::Execution& c) { c.observer = &observer; }) {}
 };
 
 }  // namespace neap::graph

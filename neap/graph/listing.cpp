@@ -32,7 +32,7 @@ Listing::Listing(const Tensor& tensor) {
   }
 }
 
-// What it was made from is held by sources_ from now on.
+// Lists a node; sources_ holds its sources from now on.
 void Listing::enter(Entry entry) {
   entry.first_source = sources_.size();
   entry.first_residual = residuals_.size();

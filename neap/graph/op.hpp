@@ -114,8 +114,8 @@ struct Op {
   /// Forward: a kernel, or (a view op) a layout on the input's storage.
   const kernels::KernelList* kernel = nullptr;
   Layout (*view)(const Layout& input, const Attrs& attrs) = nullptr;
-  /// Or a copy of the elements of input 0 into the memory space that the shape
-  /// rule names; one of the two is the host's.
+  /// True: forward copies the elements of input 0 into the memory space that
+  /// the shape rule names; one of the two is the host's.
   bool transfer = false;
   /// Derivative rules, written in other ops; nullptr: not differentiable.
   void (*vjp)(VjpContext& context) = nullptr;

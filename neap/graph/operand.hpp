@@ -54,7 +54,7 @@ class TensorOperand : public Operand {
       : Operand(tensor, site) {}
   TensorOperand(Tensor&& tensor, CallSite site = CallSite::here()) noexcept
       : Operand(std::move(tensor), site) {}
-  /// What a rule is given; the op refuses a number.
+  /// Passes on the operand that a rule is given; the op refuses a number.
   TensorOperand(const Operand& operand) noexcept : Operand(operand) {}
   template <tensor::PlainNumber T>
   TensorOperand(T number) = delete;

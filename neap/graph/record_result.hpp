@@ -4,12 +4,13 @@
 #pragma once
 
 #include "neap/graph/node.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::graph {
 
 /// True when a call leaves a node on the tape.
 inline bool is_recorded(const OpCall& call) {
-  if (call.op.vjp == nullptr || !memory::context().grad_enabled) {
+  if (call.op.vjp == nullptr || !tensor::execution().grad_enabled) {
     return false;
   }
   for (const Operand& input : call.inputs) {

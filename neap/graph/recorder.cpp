@@ -2,6 +2,7 @@
 #include "neap/graph/recorder.hpp"
 
 #include "neap/base/raise.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::graph {
 
@@ -12,12 +13,11 @@ void dispatch(const Op& op, std::span<const Operand> inputs, const Attrs& attrs,
       base::raise<DTypeError>("{}: a plain number, expected a tensor", op.name);
     }
   }
-  const memory::Context& context = memory::context();
-  const base::SiteId where =
-      context.site.value != 0 ? context.site : base::intern(site);
-  Recorder& recorder =
-      context.recorder != nullptr ? *context.recorder : eager();
-  recorder.record({op, inputs, attrs, where}, outputs);
+  const base::SiteId outer = memory::context().site;
+  const base::SiteId where = outer.value != 0 ? outer : base::intern(site);
+  Recorder* recorder = tensor::execution().recorder;
+  (recorder != nullptr ? *recorder : eager())
+      .record({op, inputs, attrs, where}, outputs);
 }
 
 Tensor apply(const Op& op, std::initializer_list<Operand> inputs,

@@ -9,6 +9,7 @@
 
 #include "neap/graph/op.hpp"
 #include "neap/graph/operand.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::graph {
 
@@ -45,11 +46,11 @@ NEAP_API Tensor apply(const Op& op, std::initializer_list<Operand> inputs,
 
 /// Makes `recorder` the current thread's for a block of code; nullptr stands
 /// for the eager one.
-class NEAP_API UseRecorder : public memory::ContextGuard {
+class NEAP_API UseRecorder : public tensor::ExecutionGuard {
  public:
   explicit UseRecorder(Recorder* recorder)
-      : ContextGuard(
-            [recorder](memory::Context& c) { c.recorder = recorder; }) {}
+      : ExecutionGuard(
+            [recorder](tensor::Execution& c) { c.recorder = recorder; }) {}
 };
 
 }  // namespace neap::graph
@@ -57,16 +58,17 @@ class NEAP_API UseRecorder : public memory::ContextGuard {
 namespace neap {
 
 /// Ops inside the block leave nothing on the tape.
-class NEAP_API NoGrad : public memory::ContextGuard {
+class NEAP_API NoGrad : public tensor::ExecutionGuard {
  public:
-  NoGrad() : ContextGuard([](memory::Context& c) { c.grad_enabled = false; }) {}
+  NoGrad()
+      : ExecutionGuard([](tensor::Execution& c) { c.grad_enabled = false; }) {}
 };
 
 /// Undoes an outer NoGrad.
-class NEAP_API EnableGrad : public memory::ContextGuard {
+class NEAP_API EnableGrad : public tensor::ExecutionGuard {
  public:
   EnableGrad()
-      : ContextGuard([](memory::Context& c) { c.grad_enabled = true; }) {}
+      : ExecutionGuard([](tensor::Execution& c) { c.grad_enabled = true; }) {}
 };
 
 }  // namespace neap

@@ -3,6 +3,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/graph/node.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::graph {
 
@@ -25,7 +26,7 @@ void refuse_inside_segment(std::string_view what, const Tensor& tensor) {
 }
 
 bool runs_segment() noexcept {
-  return dynamic_cast<const Replay*>(memory::context().recorder) != nullptr;
+  return dynamic_cast<const Replay*>(tensor::execution().recorder) != nullptr;
 }
 
 Replay::~Replay() = default;

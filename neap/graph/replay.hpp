@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "neap/graph/recorder.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::graph {
 
@@ -47,7 +48,7 @@ NEAP_API bool runs_again(const Recorder* recorder) noexcept;
 
 /// Whether the current thread's recorder does.
 inline bool runs_again() noexcept {
-  return runs_again(memory::context().recorder);
+  return runs_again(tensor::execution().recorder);
 }
 
 }  // namespace neap::graph

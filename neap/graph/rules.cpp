@@ -67,7 +67,7 @@ std::uint32_t JvpContext::reads(const Op& op,
   return mask;
 }
 
-// What took an input over is of the same kind.
+// The output that took an input over has the same spec.
 Spec JvpContext::input_spec(int i) const {
   const Tensor& tensor = call_.inputs[static_cast<std::size_t>(i)].tensor();
   return tensor.defined() ? tensor.spec() : outputs_[0].spec();

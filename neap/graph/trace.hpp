@@ -13,6 +13,7 @@
 #include "neap/base/any_ref.hpp"
 #include "neap/graph/op.hpp"
 #include "neap/graph/recorder.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::graph {
 
@@ -103,7 +104,8 @@ class NEAP_API Trace {
   virtual std::optional<DType> dtype_of_numbers(const OpCall& /*call*/) const {
     return std::nullopt;
   }
-  /// Such a number in another dtype; every other tensor as it is.
+  /// A plain number of the step's caller in another dtype; every other tensor
+  /// unchanged.
   virtual Tensor number_as(DType /*dtype*/, const Tensor& tensor,
                            base::SiteId /*site*/) {
     return tensor;
@@ -136,7 +138,7 @@ class NEAP_API Trace {
 
 /// The trace of the current thread's context, or nullptr.
 inline Trace* trace() noexcept {
-  return memory::context().trace;
+  return tensor::execution().trace;
 }
 
 /// Runs a look at values: at once, or in every run of what is being traced.
@@ -171,10 +173,10 @@ NEAP_API bool is_last_reference(
     const base::Ref<tensor::GraphLink>& link) noexcept;
 
 /// Makes `trace` the current thread's for a block of code.
-class NEAP_API UseTrace : public memory::ContextGuard {
+class NEAP_API UseTrace : public tensor::ExecutionGuard {
  public:
   explicit UseTrace(Trace* trace)
-      : ContextGuard([=](memory::Context& c) { c.trace = trace; }) {}
+      : ExecutionGuard([=](tensor::Execution& c) { c.trace = trace; }) {}
 };
 
 }  // namespace neap::graph

@@ -41,13 +41,13 @@ Bytes FusedCall::scratch(int threads) const noexcept {
   return part_bytes_ == 0 ? 0 : parts * part_bytes_ + kLine;
 }
 
-// What one thread works with.
+// Working storage of one thread.
 struct FusedCall::Work {
   // Where a tile of each view begins, then the tiles.
   std::array<std::byte*, kMaxFusedViews + kMaxFusedTiles> places{};
   std::array<std::byte*, kMaxFusedViews> data{};  // of each view
   std::byte* scratch = nullptr;
-  // Of gathered inputs: the elements that lie in the buffer.
+  // Elements of each gathered input that lie in the buffer.
   std::array<std::int64_t, kMaxFusedViews> gathered_first{};
   std::array<std::int64_t, kMaxFusedViews> gathered_count{};
 };

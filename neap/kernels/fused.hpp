@@ -41,7 +41,7 @@ struct FusedOperand {
   friend bool operator==(const FusedOperand&, const FusedOperand&) = default;
 };
 
-/// What a fused call does: Args::attrs of fused_kernel. It is made once and
+/// A fused call: Args::attrs of fused_kernel points to it. It is built once and
 /// runs any number of times. Plain data; LIFETIME: the members' attributes are
 /// read at each run, where they lie.
 class NEAP_API FusedCall {

@@ -279,7 +279,7 @@ class Maker {
     graph.members.push_back({&list, attrs, std::move(in), {out}});
   }
 
-  // What nobody reads is mostly kept, and some more.
+  // Keeps most of the values that no member reads, and some of the others.
   void keep(Graph& graph) {
     std::vector<bool> is_read(graph.values.size(), false);
     for (const MemberOf& member : graph.members) {

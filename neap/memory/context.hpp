@@ -1,26 +1,11 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Context: the one thread-local of Neap. It says at which door the current
-// thread asks for memory and under which owner, category and call site; whether
-// ops are recorded for derivatives, and by whom. Higher rooms put what they
-// need here as opaque pointers. Only guards change it, and every guard puts
-// back what it found.
+// Context: for whom the current thread asks for memory: at which door, under
+// which owner, category and call site, and to which scope handles belong. It is
+// a thread-local; how ops run is another (tensor/execution.hpp). Only guards
+// change it, and every guard puts back what it found.
 #pragma once
 
 #include "neap/memory/domain.hpp"
-
-namespace neap::graph {
-class Observer;
-class Recorder;
-class Trace;
-}  // namespace neap::graph
-namespace neap::threads {
-class Executor;
-}
-namespace neap::tensor {
-class Creator;
-class DyingTangents;
-class Generator;
-}  // namespace neap::tensor
 
 namespace neap::memory {
 
@@ -31,15 +16,7 @@ struct Context {
   Category category = Category::kOther;  // kOther: the op's own choice
   OwnerId owner{};                       // of `domain`
   base::SiteId site{};                   // set: ops inherit it
-  bool grad_enabled = true;
-  graph::Recorder* recorder = nullptr;     // nullptr: the eager one
-  threads::Executor* executor = nullptr;   // nullptr: the default pool
-  tensor::Generator* generator = nullptr;  // nullptr: the default one
-  Scope* scope = nullptr;                  // nullptr: handles belong to none
-  graph::Observer* observer = nullptr;     // told of nodes that are freed
-  graph::Trace* trace = nullptr;           // set while a step is traced
-  tensor::Creator* creator = nullptr;      // asked when tensors are created
-  tensor::DyingTangents* dying_tangents = nullptr;  // set while some are freed
+  Scope* scope = nullptr;                // nullptr: handles belong to none
 };
 
 /// The current thread's context, read-only.

@@ -8,40 +8,37 @@
 #include <fstream>
 #include <thread>
 
-#include "neap/memory/executor.hpp"
-#include "neap/threads/pool.hpp"
-
 namespace neap::memory {
 namespace {
 
 TEST(ContextTest, StartsAtTheDefaultDomainWithoutAnOwner) {
   EXPECT_EQ(&domain(), &default_domain());
   EXPECT_EQ(context().owner, OwnerId{});
-  EXPECT_TRUE(context().grad_enabled);
+  EXPECT_EQ(context().category, Category::kOther);
 }
 
 TEST(ContextTest, GuardsPutBackWhatTheyFound) {
   {
-    const ContextGuard outer([](Context& c) { c.grad_enabled = false; });
+    const ContextGuard outer([](Context& c) { c.owner = OwnerId{3}; });
     {
       const ContextGuard inner([](Context& c) {
-        c.grad_enabled = true;
+        c.category = Category::kData;
         c.owner = OwnerId{4};
       });
-      EXPECT_TRUE(context().grad_enabled);
+      EXPECT_EQ(context().owner, OwnerId{4});
     }
-    EXPECT_FALSE(context().grad_enabled);
-    EXPECT_EQ(context().owner, OwnerId{});
+    EXPECT_EQ(context().category, Category::kOther);
+    EXPECT_EQ(context().owner, OwnerId{3});
   }
-  EXPECT_TRUE(context().grad_enabled);
+  EXPECT_EQ(context().owner, OwnerId{});
 }
 
 TEST(ContextTest, GuardsPutBackWhenAnExceptionPasses) {
   try {
-    const ContextGuard guard([](Context& c) { c.grad_enabled = false; });
+    const ContextGuard guard([](Context& c) { c.owner = OwnerId{3}; });
     throw 1;
   } catch (int) {
-    EXPECT_TRUE(context().grad_enabled);
+    EXPECT_EQ(context().owner, OwnerId{});
   }
 }
 
@@ -54,10 +51,10 @@ TEST(ContextTest, UseDomainStartsTheOwnerPathAnew) {
 }
 
 TEST(ContextTest, IsOnePerThread) {
-  const ContextGuard guard([](Context& c) { c.grad_enabled = false; });
-  bool there = false;
-  std::thread([&] { there = context().grad_enabled; }).join();
-  EXPECT_TRUE(there);
+  const ContextGuard guard([](Context& c) { c.owner = OwnerId{3}; });
+  OwnerId there{9};
+  std::thread([&] { there = context().owner; }).join();
+  EXPECT_EQ(there, OwnerId{});
 }
 
 TEST(ContextTest, TagsPreferWhatTheContextSays) {
@@ -73,13 +70,6 @@ TEST(ContextTest, TagsPreferWhatTheContextSays) {
   EXPECT_EQ(tag.owner, OwnerId{2});
   EXPECT_EQ(tag.site, base::SiteId{9});
   EXPECT_EQ(tag.space, SpaceId{1});
-}
-
-TEST(ContextTest, LendsItsExecutorWhereItHasOne) {
-  EXPECT_EQ(&executor(), &threads::default_pool());
-  threads::Pool own(2);
-  const ContextGuard guard([&](Context& c) { c.executor = &own; });
-  EXPECT_EQ(&executor(), &own);
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -8,8 +8,8 @@
 //   step();
 //   print(neap::memory::scope_stats().format());  // growth other than 0?
 //
-// What was made in scopes and is still there was attached to or kept by
-// something; what was made outside was never in a scope's hands.
+// Objects that were made in scopes and are still there were attached to or kept
+// by something; those made outside were never in a scope's hands.
 #pragma once
 
 #include <iosfwd>

@@ -27,7 +27,7 @@ struct Projection {
   double value;  // of its gradient
 };
 
-/// Of a figure, or of 1 where it is smaller.
+/// Tolerance relative to a golden value, or to 1 where that is smaller.
 inline double tolerance_of(DType dtype) {
   return dtype == f64 ? 1e-11 : 1e-4;
 }

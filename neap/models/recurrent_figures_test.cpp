@@ -18,7 +18,7 @@ namespace {
 using testing::Projection;
 using testing::wave;
 
-// Of the result, then the loss itself, then of each parameter's gradient.
+// Golden values: of the result, the loss, then each parameter's gradient.
 #include "neap/models/recurrent_figures.inc"
 
 void expect(const nn::Module& model, const Tensor& result, const Tensor& loss,

@@ -26,7 +26,7 @@ Tensor detached_or_none(const Tensor& x) {
   return x.is_given() ? x.detach() : x;
 }
 
-// What a call hands to Net and takes from it.
+// Runs the recurrent net; both forms return its output and its state.
 LstmResult run_net(const nn::LSTM& net, const Tensor& x,
                    const LstmState& state) {
   return net.run(x, state);

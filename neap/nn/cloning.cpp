@@ -28,7 +28,7 @@ void check_names(const ParameterList& wanted, const ParameterList& made) {
   }
 }
 
-// Of each name, the first that means the same tensor.
+// Index, for each name, of the first name that means the same tensor.
 memory::Vector<std::size_t> first_names(const ParameterList& names) {
   std::unordered_map<
       const tensor::Array*, std::size_t, std::hash<const void*>,
@@ -141,8 +141,8 @@ Tensor Cloning::copy_of(const Entry& entry) {
     const memory::ContextGuard guard([&entry](memory::Context& c) {
       c.category = entry.is_parameter ? memory::Category::kParameters
                                       : memory::Category::kBuffers;
-      c.grad_enabled = false;
     });
+    const NoGrad no_grad;
     made.copy = copy(Operand(entry.tensor, site_));
   }
   return made.copy;

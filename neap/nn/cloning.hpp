@@ -7,10 +7,10 @@
 //   Net d = nn::clone(c);    // any module that Net() makes in the same form
 //   Net e = nn::clone(c, [] { return Net(64); });    // or that a function does
 //
-// Such a module is made anew, draws nothing from the caller's generator, and is
-// given values, ties, frozen parameters and modes by name. What else it has
-// among its members (numbers, flags) is as the constructor leaves it. A module
-// that wants these copied too, or is not to be made twice, says how:
+// A module of one's own is made anew, draws nothing from the caller's
+// generator, and is given values, ties, frozen parameters and modes by name.
+// Its other members (numbers, flags) are as the constructor leaves them. A
+// module that wants these copied too, or is not to be made twice, says how:
 //
 //   struct Net : nn::Module {
 //     nn::Linear fc1{784, 256}, fc2{256, 10};
@@ -88,8 +88,8 @@ class NEAP_API Cloning {
 template <class M>
 concept HasCloningConstructor = std::constructible_from<M, const M&, Cloning&>;
 
-/// What `make` makes, with all that `model` has by name. THROWS: ValueError as
-/// Cloning and Cloning::fill; OutOfMemory.
+/// The module that `make` makes, with all that `model` has by name. THROWS:
+/// ValueError as Cloning and Cloning::fill; OutOfMemory.
 template <std::derived_from<Module> M, std::invocable<> Make>
 M clone(const M& model, Make make, CallSite site = CallSite::here()) {
   Cloning cloning(model, typeid(M), site);

@@ -55,7 +55,7 @@ Tensor for_parameter(const Shape& shape, DType dtype, const CallSite& site) {
   return empty(shape, dtype, site);
 }
 
-// Of the four layers by what they are told.
+// Name of the layer, one of four, to which options of this type belong.
 template <int kAxes>
 constexpr const char* name_of_layer(const ConvOptions<kAxes>& /*options*/) {
   return kAxes == 1 ? "Conv1d" : "Conv2d";

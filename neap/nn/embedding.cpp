@@ -26,10 +26,9 @@ Embedding::Embedding(std::int64_t rows, std::int64_t width,
     raise<DTypeError>("Embedding: computes in f32 and f64, not in {}",
                       name_of(dtype));
   }
-  const memory::ContextGuard guard([](memory::Context& c) {
-    c.category = memory::Category::kParameters;
-    c.grad_enabled = false;
-  });
+  const memory::ContextGuard guard(
+      [](memory::Context& c) { c.category = memory::Category::kParameters; });
+  const NoGrad no_grad;
   weight_ =
       register_parameter("weight", empty({rows, width}, dtype, site), site);
   if (!padding) {

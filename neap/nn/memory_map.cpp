@@ -176,7 +176,7 @@ Bytes MemoryMap::bytes() const {
 
 namespace {
 
-// What stands behind the bytes of an entry.
+// The text after the bytes of an entry: their holder and the aliases.
 std::string remark_of(const MapEntry& entry) {
   std::string remark;
   if (entry.is_shared()) {

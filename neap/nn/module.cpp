@@ -46,7 +46,7 @@ ParameterList list(const Registry& top, bool parameters) {
   return out;
 }
 
-// Which names mean one tensor: its leaf, and where the name stands. Home names
+// A name of a tensor: the tensor's leaf, and where the name stands. Home names
 // come before tied ones, and earlier ones before later ones.
 struct Name {
   const tensor::GraphLink* leaf;

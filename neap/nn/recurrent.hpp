@@ -12,10 +12,11 @@
 
 namespace neap::nn {
 
-// Of layer k and, with "_reverse" behind the name, of its second direction, the
-// parameters "weight_ih_l<k>" (gates h, inputs), "weight_hh_l<k>" (gates h, h)
-// and, unless told otherwise, "bias_ih_l<k>" and "bias_hh_l<k>" (gates h), all
-// uniform in +-1 / sqrt(h). Layers above the first take h of both directions.
+// Layer k has the parameters "weight_ih_l<k>" (gates h, inputs),
+// "weight_hh_l<k>" (gates h, h) and, unless told otherwise, "bias_ih_l<k>" and
+// "bias_hh_l<k>" (gates h); its second direction has them too, with "_reverse"
+// behind the name. All are uniform in +-1 / sqrt(h). Layers above the first
+// take h of both directions.
 //
 // x is (t, b, input), or (b, t, input) if `batch_first`; sequences may differ
 // in length from call to call. The output has h of the last layer at every

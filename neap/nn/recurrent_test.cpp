@@ -10,6 +10,7 @@
 #include "neap/ops/shape/flip.hpp"
 #include "neap/ops/shape/views.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/tensor/execution.hpp"
 #include "neap/tensor/generator.hpp"
 
 namespace neap::nn {
@@ -180,8 +181,7 @@ TEST_F(RecurrentTest, IsLightInInference) {
   LSTM net(8, 32);
   const Tensor x = rand({400, 4, 8});
   const auto peak_of = [&](bool records) {
-    const memory::ContextGuard guard(
-        [&](memory::Context& c) { c.grad_enabled = records; });
+    const tensor::UseGradMode guard(records);
     const Bytes before = domain_->stats().live;
     domain_->reset_peak();
     const Tensor y = net(x);

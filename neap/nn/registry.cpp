@@ -209,7 +209,7 @@ void Registry::set_place(Registry* parent, std::size_t position) noexcept {
   position_ = position;
 }
 
-// Of this registry and all below that have `from`.
+// Replaces the book `from` in this registry and in all below that have it.
 void Registry::exchange_book(const base::Ref<CallBook>& from,
                              const base::Ref<CallBook>& to) noexcept {
   walk([&](Registry& at) {

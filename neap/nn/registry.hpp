@@ -99,7 +99,7 @@ class NEAP_API Registry : public memory::Counted<Registry> {
   void set_training(bool value) noexcept;
   /// A step that is traced depends on what this is the registry of.
   void note_use() const noexcept;
-  /// Likewise on this one and on all below, as a search for a name does.
+  /// Notes a use of this one and of all below, as a search for a name does.
   void note_use_of_all() const noexcept;
   /// Makes it another one: programs that depend on it hold no longer.
   void renew() noexcept { ++generation_; }

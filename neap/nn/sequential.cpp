@@ -65,7 +65,7 @@ Sequential::Sequential(const Sequential& other, Cloning& cloning)
   }
 }
 
-// Those that lose their owner queue up through themselves.
+// Inner Sequentials that lose their owner queue up through themselves.
 Sequential::~Sequential() {
   memory::Owned<Layer> dying;
   const auto orphan = [&dying](Sequential& at) {

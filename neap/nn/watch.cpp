@@ -109,7 +109,7 @@ void CallBook::close() noexcept {
   memory::Vector<LayerCall>(calls_.get_allocator()).swap(calls_);
 }
 
-// What is called inside by forward(), and not as a layer, says nothing itself.
+// A module that forward() calls inside, not as a layer, notes no use itself.
 WatchedCall::WatchedCall(const Registry& registry) {
   registry.note_use_of_all();
   const base::Ref<CallBook>& book = registry.book();

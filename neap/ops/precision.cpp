@@ -20,22 +20,13 @@
 #include "neap/ops/sequence/lstm.hpp"
 #include "neap/ops/sequence/recurrent_grads.hpp"
 #include "neap/ops/sequence/rnn.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap {
 namespace {
 
-Precision& current() noexcept {
-  static constinit thread_local Precision precision = Precision::kF32;
-  return precision;
-}
-
-}  // namespace
-
-Precision current_precision() noexcept {
-  return current();
-}
-
-UsePrecision::UsePrecision(Precision precision) : outer_(current()) {
+// Nothing falls back to f32 silently.
+Precision checked(Precision precision) {
   if (precision == Precision::kBf16) {
     const char* level = kernels::isa();  // as NEAP_ISA says, before the look
     if (!kernels::has_bf16_dot()) {
@@ -45,17 +36,24 @@ UsePrecision::UsePrecision(Precision precision) : outer_(current()) {
           level);
     }
   }
-  current() = precision;
+  return precision;
 }
 
-UsePrecision::~UsePrecision() {
-  current() = outer_;
+}  // namespace
+
+Precision current_precision() noexcept {
+  return tensor::execution().precision;
 }
+
+UsePrecision::UsePrecision(Precision precision)
+    : ExecutionGuard([precision = checked(precision)](tensor::Execution& e) {
+        e.precision = precision;
+      }) {}
 
 namespace ops {
 
 kernels::ProductAttrs product_attrs() noexcept {
-  return {.precision = current()};
+  return {.precision = current_precision()};
 }
 
 Precision precision_of(const graph::Op& op, const void* attrs) noexcept {

@@ -15,11 +15,10 @@
 // Gates, cells, softmax and matrix factorisations are in f32 always.
 #pragma once
 
-#include <cstddef>
-
 #include "neap/base/api.hpp"
 #include "neap/graph/op.hpp"
 #include "neap/kernels/engine/precision.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap {
 
@@ -31,18 +30,11 @@ NEAP_API Precision current_precision() noexcept;
 
 /// Sets it for a block of code, for the current thread. Guards nest, and each
 /// puts back what it found. Products of f64 are not concerned.
-class NEAP_API UsePrecision {
+class NEAP_API UsePrecision : public tensor::ExecutionGuard {
  public:
   /// THROWS: DeviceError for kBf16 where the processor has no dot products of
   /// bf16 (or NEAP_ISA forbids them): nothing falls back to f32 silently.
   explicit UsePrecision(Precision precision);
-  ~UsePrecision();
-  UsePrecision(const UsePrecision&) = delete;
-  UsePrecision& operator=(const UsePrecision&) = delete;
-  static void* operator new(std::size_t) = delete;
-
- private:
-  Precision outer_;
 };
 
 namespace ops {

@@ -23,8 +23,8 @@ Tensor own(Tensor grad, const graph::Leaf& leaf) {
   const memory::ContextGuard guard([&](memory::Context& c) {
     c.category = memory::Category::kGradients;
     c.owner = &leaf.domain() == &memory::domain() ? leaf.owner() : c.owner;
-    c.grad_enabled = false;
   });
+  const NoGrad no_grad;
   return copy(grad);
 }
 

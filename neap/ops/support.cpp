@@ -7,6 +7,7 @@
 #include "neap/ops/reduction/sum.hpp"
 #include "neap/ops/shape/views.hpp"
 #include "neap/tensor/element.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::ops {
 
@@ -121,8 +122,7 @@ Tensor apply_pair(const Op& op, const Operand& a, const Operand& b) {
 
 Tensor constant(double value, DType dtype, tensor::SpaceId space,
                 const CallSite& site) {
-  const memory::Context& context = memory::context();
-  if (context.recorder != nullptr || space != memory::kHost) {
+  if (tensor::execution().recorder != nullptr || space != memory::kHost) {
     return filled({dtype, Shape(), space}, value, site);
   }
   // The same tensor, without the way through the dispatch point.

@@ -8,7 +8,6 @@
 #include "neap/kernels/elementwise/clip.hpp"
 #include "neap/kernels/elementwise/scale.hpp"
 #include "neap/kernels/engine/attrs.hpp"
-#include "neap/memory/executor.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/elementwise/comparison.hpp"
 #include "neap/ops/elementwise/extremes.hpp"
@@ -18,6 +17,7 @@
 #include "neap/optim/check.hpp"
 #include "neap/optim/launch.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::optim {
 
@@ -32,8 +32,10 @@ class Clipping : public memory::ContextGuard {
       : ContextGuard([&](memory::Context& c) {
           c.site = site_or_context(site);
           c.category = memory::Category::kWorkspace;
-          c.grad_enabled = false;
         }) {}
+
+ private:
+  NoGrad no_grad_;
 };
 
 memory::Vector<Tensor> gradients_of(const ParameterList& parameters) {
@@ -93,7 +95,7 @@ struct Rewrite {
                        std::span(&to, 1),
                        attrs.data(),
                        {},
-                       &memory::executor()};
+                       &tensor::executor()};
     if (scratch) {
       args.scratch = {scratch->data(),
                       static_cast<std::size_t>(scratch->size())};

@@ -13,6 +13,7 @@
 #include "neap/optim/parameters_test.hpp"
 #include "neap/optim/sgd.hpp"
 #include "neap/tensor/door_test.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::optim {
 namespace {
@@ -24,8 +25,8 @@ constexpr std::int64_t kLong = 40000;  // several threads divide it
 // Parts of what kernels do run last to first.
 class JointUpdateTest : public DoorTest {
   kernels::testing::BackwardExecutor executor_{3};
-  const memory::ContextGuard guard_{
-      [this](memory::Context& c) { c.executor = &executor_; }};
+  const tensor::ExecutionGuard guard_{
+      [this](tensor::Execution& c) { c.executor = &executor_; }};
 };
 
 // Another tensor of the same elements, of no graph.

@@ -6,10 +6,10 @@
 #include "neap/base/raise.hpp"
 #include "neap/graph/trace.hpp"
 #include "neap/graph/vertex.hpp"
-#include "neap/memory/executor.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/optim/check.hpp"
 #include "neap/optim/launch.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::optim {
 
@@ -222,7 +222,7 @@ void Optimizer::take_rates(std::int64_t step) noexcept {
   }
 }
 
-// Of the state of a parameter.
+// The tag of a parameter's state.
 memory::Tag Optimizer::state_tag(std::size_t index,
                                  base::SiteId site) const noexcept {
   const Tensor& parameter = parameters_[index].tensor;
@@ -294,7 +294,7 @@ void Optimizer::step(const StepOptions& options, CallSite site) {
     record(*trace, options, where);
     return;
   }
-  threads::Executor& executor = memory::executor();
+  threads::Executor& executor = tensor::executor();
   try {
     fill_rates(1);
     for (std::size_t i = 0; i < parameters_.size(); ++i) {

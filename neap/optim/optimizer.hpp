@@ -163,7 +163,7 @@ class NEAP_API Optimizer : public graph::RunListener {
   static void check_lr(double lr);
   /// THROWS: TraceError while a step is traced.
   static void check_not_traced(const char* function);
-  /// Likewise.
+  /// THROWS: TraceError while a step is traced: it would keep the value read.
   static void check_not_read(const char* function);
   void note_groups_read() const;
   /// To be called when options of a group have changed.

@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "neap/base/raise.hpp"
-#include "neap/memory/executor.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/optim/check.hpp"
 #include "neap/optim/launch.hpp"
 #include "neap/optim/optimizer.hpp"
+#include "neap/tensor/execution.hpp"
 #include "neap/tensor/host_access.hpp"
 
 namespace neap::optim {
@@ -31,7 +31,7 @@ std::span<std::byte> bytes_of(const Tensor& tensor) noexcept {
 // At the door of the parameter.
 Tensor copy_of(const Tensor& given, const Tensor& parameter,
                const memory::Tag& tag) {
-  Tensor copy = zeros_for(parameter, tag, memory::executor());
+  Tensor copy = zeros_for(parameter, tag, tensor::executor());
   if (!is_rehearsed(copy)) {
     std::ranges::copy(bytes_of(given), bytes_of(copy).begin());
   }
@@ -97,7 +97,7 @@ OptimizerState Optimizer::zero_state(CallSite site) const {
     for (std::size_t k = 0; k < out.slots[i].tensor_count; ++k) {
       out.slots[i].tensors[k] =
           zeros_for(parameters_[i].tensor, state_tag(i, base::intern(site)),
-                    memory::executor());
+                    tensor::executor());
     }
     out.slots[i].steps = 0;
   }

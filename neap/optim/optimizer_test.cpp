@@ -298,7 +298,7 @@ TEST_F(OptimizerTest, RefusesOptionsOutsideTheirRange) {
   EXPECT_EQ(sgd.lr(), 0.01);
 }
 
-// What a step may change: the numbers, the state, and the counts.
+// All that a step may change: the numbers, the state, and the counts.
 struct Snapshot {
   std::vector<double> a, b;
   Bytes state = 0;

@@ -8,9 +8,9 @@
 #include "neap/base/raise.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/memory/counted.hpp"
-#include "neap/memory/executor.hpp"
 #include "neap/optim/launch.hpp"
 #include "neap/optim/optimizer.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::optim {
 
@@ -129,7 +129,7 @@ void Optimizer::record_update(graph::Trace& trace, std::size_t index,
     if (!slot.state[k].shared()) {
       // The optimizer's own: no state of the step's that a run would set.
       base::Ref<tensor::Body> zeros =
-          zeros_for(parameter, state_tag(index, site), memory::executor())
+          zeros_for(parameter, state_tag(index, site), tensor::executor())
               .shared();
       slot.state[k].exchange_shared(zeros);
     }
@@ -199,7 +199,7 @@ void Optimizer::write_attrs(std::uint32_t index, void* attrs) const noexcept {
   slot.in_this_run = std::max(slot.in_this_run, traced.update + 1);
 }
 
-// What was asked for in this run has been done.
+// Adds the updates and calls of the run that has ended to the counts.
 void Optimizer::after_run(std::uint32_t calls) noexcept {
   for (Slot& slot : slots_) {
     if (slot.in_this_run > 0) {

@@ -46,7 +46,7 @@ struct Net {
 };
 
 using Make = std::function<std::unique_ptr<Optimizer>(const Net&)>;
-/// What a step does after its backward; gives a number to compare.
+/// The part of a step after its backward; gives a number to compare.
 using Update = std::function<Tensor(const Net&, Optimizer&)>;
 
 struct World {

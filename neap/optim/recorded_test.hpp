@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "neap/graph/trace.hpp"
-#include "neap/memory/executor.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::optim {
 
@@ -107,7 +107,7 @@ class RecordedWrites final : public graph::Trace {
       out.push_back(tensor.array()->strided());
     }
     const kernels::Args args{
-        in, out, write.attrs.data(), {}, &memory::executor()};
+        in, out, write.attrs.data(), {}, &tensor::executor()};
     const Tensor& key = write.in.empty() ? write.out[0] : write.in[0];
     kernels::runtime(key.space())
         .launch(kernels::find(*write.list, key.space(), key.dtype(), args),

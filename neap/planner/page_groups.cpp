@@ -73,7 +73,7 @@ class Small {
     return i;
   }
 
-  // Who lives on a page at one instant is of one group.
+  // Unites the groups of buffers that are on a page at the same instant.
   void unite() {
     memory::Vector<Touch> touches;
     for (std::size_t i = 0; i < count(); ++i) {

@@ -45,7 +45,7 @@ TEST(ProblemTest, AcceptsSumsThat64BitsHold) {
   const std::string refusal =
       "plan: the sizes add up to more than 64 bits hold";
   EXPECT_EQ(complaint_about(of({{.upper = 1, .size = kNoLimit - 1}})), refusal);
-  // What is fixed may lie below all the others, or beside them.
+  // A fixed buffer may lie below all the others, or beside them.
   EXPECT_EQ(
       complaint_about(of({{.upper = 1, .size = kNoLimit / 2 + 1, .fixed = 0}})),
       refusal);

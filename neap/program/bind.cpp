@@ -51,7 +51,7 @@ class Binder {
     call.scratch = out.fused->scratch(executor_.threads());
     return out;
   }
-  // What is unrolled over time consists of the same few.
+  // Shares equal calls: a step unrolled over time repeats the same few.
   std::shared_ptr<const kernels::FusedCall> shared(
       const kernels::FusedCall& fused) {
     for (const auto& known : known_) {

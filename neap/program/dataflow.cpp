@@ -156,7 +156,7 @@ class DependenceWalk {
     }
   }
 
-  // What a stateful call does unseen stays behind the writes before it.
+  // Keeps a stateful call, whose effects are unseen, behind earlier writes.
   void after_writes(std::uint32_t call) {
     if (program_.calls[call].kind == CallKind::kCheck) {
       return;

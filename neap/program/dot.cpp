@@ -67,7 +67,7 @@ class Drawer {
     }
   }
 
-  // Those that a call which is shown has to do with.
+  // Adds the values from outside that calls which are shown use.
   void add_given() {
     memory::Vector<std::uint8_t> is_named(program_.values.size(), 0);
     for (std::uint32_t i = 0; i < shown_; ++i) {

@@ -61,8 +61,8 @@ kernels::PieceFunction piece_of(const Program& program, const Call& call) {
                                                        : nullptr;
 }
 
-// Which operand of the fused call, or which inner value, each operand of the
-// members is.
+// Maps each operand of the members to an operand of the fused call or to an
+// inner value.
 class Places {
  public:
   Places(const Program& program, std::span<const Call> members,

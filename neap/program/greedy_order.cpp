@@ -90,7 +90,7 @@ class Greedy {
     for (const std::uint32_t m : memories_.of_call[call]) {
       const bool begins = !has_begun(m);
       --left_[m];
-      // Who comes next to it gains by what this call did.
+      // The next call on this memory gains by what this call did.
       if (begins || left_[m] == 1) {
         push_ready(memories_.calls_of[m]);
       }

@@ -5,9 +5,9 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/graph/vertex.hpp"
-#include "neap/memory/executor.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/ops/shape/views.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::compiler {
 
@@ -30,7 +30,7 @@ void transfer(const Program& program, const Call& call, const Strided& from,
 
 void launch(const Call& call, std::span<const Strided> in,
             std::span<const Strided> out, const void* attrs) {
-  kernels::Args args{in, out, attrs, {}, &memory::executor()};
+  kernels::Args args{in, out, attrs, {}, &tensor::executor()};
   kernels::SpaceRuntime& runtime = kernels::runtime(call.space);
   const DType key = in.empty() ? out[0].dtype : in[0].dtype;
   const kernels::Kernel& kernel =

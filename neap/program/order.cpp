@@ -93,8 +93,8 @@ Peak Meter::measure(std::span<const std::uint32_t> order,
   return peak;
 }
 
-// What is live after a call, and at it. A memory begins with the call that
-// touches it first, which is the one that makes it.
+// Returns the bytes live after a call; `needed` are those at it. A memory
+// begins with the call that touches it first, which is the one that makes it.
 Bytes Meter::step(std::uint32_t call, Bytes live, Bytes& needed) {
   Bytes freed = 0;
   for (const std::uint32_t m : memories_.of_call[call]) {

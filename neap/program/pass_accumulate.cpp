@@ -37,8 +37,8 @@ class Accumulator {
     ValueId made;
   };
 
-  // What the caller gets, or writes into, is a tensor apart from the next
-  // run's; one that is two leaves' stays as it is.
+  // A gradient that the step returns, or writes into, is a tensor apart from
+  // the next run's; one that two leaves share stays unchanged.
   bool may_be_added_to(const LeafGrad& grad) const {
     if (grad.entry == kNoValue || !grad.is_set || grad.last.value == kNoValue ||
         !is_whole(grad.last.layout, program_[grad.entry].size) ||

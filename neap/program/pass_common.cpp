@@ -4,12 +4,12 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "neap/memory/executor.hpp"
 #include "neap/program/bind.hpp"
 #include "neap/program/order.hpp"
 #include "neap/program/passes.hpp"
 #include "neap/program/rewrite.hpp"
 #include "neap/program/takeover.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -38,9 +38,9 @@ class Hash {
   std::uint64_t value_ = 0xcbf29ce484222325U;
 };
 
-// What may be kept for longer, so that nowhere more is needed than is at the
-// peak of the program as it came. What the merged calls no longer need counts
-// for nothing, so that this is on the safe side.
+// Headroom for keeping values longer, so that nowhere more is needed than at
+// the peak of the program as it came. Memory that the merged calls no longer
+// need is not subtracted, so that this is on the safe side.
 class Room {
  public:
   Room(const Program& program, const Dataflow& flow)
@@ -72,8 +72,8 @@ class Room {
         bytes += memories_.sizes[out.value.value];
       }
     }
-    // What ends at a call is still there as it runs, but for what it may take
-    // over.
+    // A value that ends at a call is still there as the call runs, unless the
+    // call may take it over.
     if (from < until &&
         takeover_mask(program_, flow_, program_.calls[from]) == 0) {
       ++from;
@@ -270,7 +270,7 @@ class Common {
 }  // namespace
 
 void merge_common(Program& program) {
-  bind(program, memory::executor());  // scratch takes part in the peak
+  bind(program, tensor::executor());  // scratch takes part in the peak
   Common(program).run();
 }
 

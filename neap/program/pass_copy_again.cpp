@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <numeric>
 
-#include "neap/memory/executor.hpp"
 #include "neap/ops/shape/views.hpp"
 #include "neap/program/bind.hpp"
 #include "neap/program/order.hpp"
 #include "neap/program/passes.hpp"
 #include "neap/program/rewrite.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -47,7 +47,7 @@ class Round {
     std::uint32_t before;  // the reader that it is made once more for
   };
 
-  // What nobody writes may be read at any instant.
+  // A source that no call writes may be read at any instant.
   bool is_copy_of_what_stays(const Call& call) const {
     if (call.kind != CallKind::kKernel || call.op != &ops::kCopy) {
       return false;
@@ -130,7 +130,7 @@ class Round {
 }  // namespace
 
 void copy_again(Program& program) {
-  bind(program, memory::executor());  // scratch takes part in the peak
+  bind(program, tensor::executor());  // scratch takes part in the peak
   for (int round = 0; round < kRounds; ++round) {
     if (!Round(program).run()) {
       break;

@@ -65,8 +65,8 @@ class DeadCode {
     }
   }
 
-  // What took over a value that is no longer made takes over what that had
-  // taken over, or nothing.
+  // A value that took over a removed one takes over what that one had taken
+  // over, or nothing.
   void close_chains() {
     for (std::size_t i = 0; i < program_.calls.size(); ++i) {
       for (const Operand& out : program_.out(program_.calls[i])) {

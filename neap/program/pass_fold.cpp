@@ -61,8 +61,8 @@ class Folder {
     for (const Operand& out : program_.out(call)) {
       const Value& value = program_[out.value];
       sum += value.size;
-      // What is written over, or given away to be written into, must be made
-      // anew in every run.
+      // A value that is written over, or given away to be written into, must be
+      // computed anew in every run.
       if (value.size > kMostEach || sum > kMostTogether ||
           value.over != kNoValue || flow_.heir(out.value) != kNoValue ||
           flow_.outlives(out.value) || !is_whole(out.layout, value.size)) {

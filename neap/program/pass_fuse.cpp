@@ -236,8 +236,8 @@ class Fuser {
     return lay_out(program_, parts.members, parts.in, parts.out, fused);
   }
 
-  // Of call i, which stays where it is: groups whose values it reads, or writes
-  // over what they read, end before it.
+  // Closes groups before call i, which stays where it is: those whose values it
+  // reads, or that compute or read a value which it writes over.
   void close_groups(std::uint32_t i) {
     const Call& call = program_.calls[i];
     std::erase_if(open_, [&](std::uint32_t group) {
@@ -316,7 +316,7 @@ class Fuser {
     return call;
   }
 
-  // What only members see is no value of any call.
+  // Values that only members see are values of no call.
   void forget_inner(const Call& call) {
     const auto outs = program_.out(call);
     for (const Call& member : program_.members_of(call)) {

@@ -12,7 +12,7 @@
 namespace neap::compiler {
 namespace {
 
-// What the value made last takes over, after the pass.
+// The value that the last value takes over, after the pass.
 ValueId taken(ProgramMaker& maker) {
   take_over_inputs(maker.program);
   EXPECT_EQ(fault_of(maker.program), "");

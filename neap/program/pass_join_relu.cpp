@@ -26,7 +26,7 @@ bool is_host_call(const Call& call, const graph::Op& op) {
          call.space == memory::kHost;
 }
 
-// What a convolution is that ends in this call, or nullptr.
+// The op of a convolution that ends in this call, or nullptr.
 const graph::Op* joined_op(const Program& program, const Call& relu) {
   if (is_host_call(relu, ops::kRelu)) {
     return &ops::kConv2dRelu;

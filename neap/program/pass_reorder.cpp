@@ -2,11 +2,11 @@
 #include <numeric>
 #include <utility>
 
-#include "neap/memory/executor.hpp"
 #include "neap/program/bind.hpp"
 #include "neap/program/order.hpp"
 #include "neap/program/passes.hpp"
 #include "neap/program/rewrite.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -79,7 +79,7 @@ class Reorder {
 }  // namespace
 
 void reorder_for_peak(Program& program) {
-  bind(program, memory::executor());  // scratch takes part in the peak
+  bind(program, tensor::executor());  // scratch takes part in the peak
   Reorder reorder(program);
   keep_calls(program, reorder.run());
 }

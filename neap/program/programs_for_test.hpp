@@ -46,7 +46,7 @@ class ProgramMaker {
     return {id, tensor::dense_layout(spec.dtype, spec.shape)};
   }
 
-  /// What the op makes of whole values.
+  /// Adds a call of the op on whole values; returns its first output.
   ValueId call(const graph::Op& op, std::initializer_list<ValueId> inputs,
                const graph::Attrs& attrs = {}) {
     memory::Vector<Operand> in;

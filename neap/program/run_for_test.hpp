@@ -7,11 +7,11 @@
 #include <map>
 #include <vector>
 
-#include "neap/memory/executor.hpp"
 #include "neap/program/fused_call.hpp"
 #include "neap/program/interpret.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/element.hpp"
+#include "neap/tensor/execution.hpp"
 #include "neap/tensor/generator.hpp"
 
 namespace neap::compiler {
@@ -109,7 +109,7 @@ class TestRun {
     const kernels::FusedCall fused = fused_call(program_, call);
     const auto in = views(program_.in(call));
     const auto out = views(program_.out(call));
-    kernels::Args args{in, out, &fused, {}, &memory::executor()};
+    kernels::Args args{in, out, &fused, {}, &tensor::executor()};
     std::vector<std::byte> scratch(static_cast<std::size_t>(
         kernels::scratch_bytes(kernels::fused_kernel, args)));
     args.scratch = scratch;

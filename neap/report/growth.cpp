@@ -48,8 +48,8 @@ Growth::Growth(const memory::Domain& domain, const GrowthOptions& options)
       options_(options),
       seen_(memory::Allocator<Seen>(report_domain(), memory::Tag{})) {}
 
-// What was seen and what is there now, both ordered by tag. A row that is not
-// there now has nothing; one that was not there had nothing.
+// Merges what was seen with what is there now, both ordered by tag. A row that
+// is not there now has nothing; one that was not there had nothing.
 memory::Vector<Growth::Seen> Growth::merge(
     const memory::Vector<memory::Row>& now) const {
   memory::Vector<Seen> out;

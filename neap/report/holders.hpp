@@ -9,8 +9,9 @@
 //                      v
 //                    nodes and leaves it was made from -> gradients -> bodies
 //
-// What a body's references do not come from inside is handles of the program:
-// there chains end. What nothing outside leads to, but is there, is a cycle.
+// References to a body that do not come from inside are handles of the program:
+// there chains end. Objects that are there although nothing outside leads to
+// them are a cycle.
 //
 // Closures of hooks, and attributes of ops, are looked through word by word for
 // addresses of known bodies. That is conservative: a number that happens to

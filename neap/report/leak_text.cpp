@@ -12,7 +12,7 @@
 namespace neap::report {
 namespace {
 
-// What a value or a part of the graph is counted under.
+// The tag that a value or a part of the graph is counted under.
 memory::Tag tag_of(const Holders::Held& held) noexcept {
   if (held.storage != nullptr) {
     return tensor::tag_of(*held.storage);

@@ -7,6 +7,7 @@
 #include "neap/memory/membership.hpp"
 #include "neap/memory/scope_stats.hpp"
 #include "neap/tensor/creator.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::tensor {
 namespace {
@@ -38,7 +39,7 @@ base::Ref<Body> Body::create(base::Ref<Array> array, base::Ref<GraphLink> link,
     body = Counted<Body>::create(domain, tag, 0, std::move(array),
                                  std::move(link), output);
   }
-  body->is_of_trace_ = memory::context().creator != nullptr;
+  body->is_of_trace_ = tensor::execution().creator != nullptr;
   body->enter(body->bytes());
   return body;
 }
@@ -82,7 +83,7 @@ void Body::renew() noexcept {
 }
 
 Bytes Body::revoke(base::SiteId scope) noexcept {
-  if (Creator* creator = memory::context().creator) {
+  if (Creator* creator = tensor::execution().creator) {
     creator->on_revoke(*this);
   }
   const Bytes counted = bytes();

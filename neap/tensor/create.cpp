@@ -7,6 +7,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/tensor/creator.hpp"
 #include "neap/tensor/element.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap {
 
@@ -18,7 +19,7 @@ using tensor::Creation;
 
 // The tensor that the context's creator has instead of a new one, if it has.
 Tensor asked(const Creation& what) {
-  tensor::Creator* creator = memory::context().creator;
+  tensor::Creator* creator = tensor::execution().creator;
   return creator != nullptr ? creator->create(what) : Tensor();
 }
 
@@ -28,7 +29,7 @@ Tensor allocate(const Shape& shape, DType dtype, const CallSite& site) {
       memory::current_tag(memory::Category::kOther, base::intern(site));
   Tensor out(tensor::Array::allocate({dtype, shape, memory::kHost}, tag,
                                      memory::domain()));
-  if (tensor::Creator* creator = memory::context().creator) {
+  if (tensor::Creator* creator = tensor::execution().creator) {
     creator->made(out);
   }
   return out;

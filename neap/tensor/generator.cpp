@@ -1,11 +1,13 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/tensor/generator.hpp"
 
+#include "neap/tensor/execution.hpp"
+
 namespace neap::tensor {
 
 Generator& generator() noexcept {
   static Generator process_default;
-  Generator* chosen = memory::context().generator;
+  Generator* chosen = tensor::execution().generator;
   return chosen != nullptr ? *chosen : process_default;
 }
 

@@ -6,6 +6,7 @@
 
 #include "neap/base/philox.hpp"
 #include "neap/memory/context.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::tensor {
 
@@ -31,10 +32,11 @@ class NEAP_API Generator {
 NEAP_API Generator& generator() noexcept;
 
 /// Makes `generator` the current thread's for a block of code.
-class NEAP_API UseGenerator : public memory::ContextGuard {
+class NEAP_API UseGenerator : public tensor::ExecutionGuard {
  public:
   explicit UseGenerator(Generator& generator)
-      : ContextGuard([&](memory::Context& c) { c.generator = &generator; }) {}
+      : ExecutionGuard(
+            [&](tensor::Execution& c) { c.generator = &generator; }) {}
 };
 
 }  // namespace neap::tensor

@@ -8,6 +8,7 @@
 #include "neap/base/spin_lock.hpp"
 #include "neap/memory/context.hpp"
 #include "neap/tensor/creator.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::tensor {
 
@@ -86,37 +87,37 @@ void HandleWatch::end(const Tensor& handle) noexcept {
 }
 
 void handle_begins(const Tensor& handle) noexcept {
-  if (Creator* creator = memory::context().creator) {
+  if (Creator* creator = tensor::execution().creator) {
     creator->on_handle_begin(handle);
   }
 }
 
 void handle_is_filled(const Tensor& handle) noexcept {
-  if (Creator* creator = memory::context().creator) {
+  if (Creator* creator = tensor::execution().creator) {
     creator->on_handle_filled(handle);
   }
 }
 
 void handle_changes(const Tensor& handle) noexcept {
-  if (Creator* creator = memory::context().creator) {
+  if (Creator* creator = tensor::execution().creator) {
     creator->on_handle_change(handle);
   }
 }
 
 void handle_is_taken(const Tensor& handle) noexcept {
-  if (Creator* creator = memory::context().creator) {
+  if (Creator* creator = tensor::execution().creator) {
     creator->on_handle_taken(handle);
   }
 }
 
 void handle_is_asked(const Tensor& handle, Question question) noexcept {
-  if (Creator* creator = memory::context().creator) {
+  if (Creator* creator = tensor::execution().creator) {
     creator->on_handle_asked(handle, question);
   }
 }
 
 void handle_ends(const Tensor& handle) noexcept {
-  if (Creator* creator = memory::context().creator) {
+  if (Creator* creator = tensor::execution().creator) {
     creator->on_handle_end(handle);
   }
   HandleWatch::end(handle);

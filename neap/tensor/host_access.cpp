@@ -3,6 +3,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/tensor/creator.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::tensor {
 
@@ -12,7 +13,7 @@ void check_host_access(const Tensor& tensor, const char* what,
   if (!storage.has_elements()) {
     refuse_elements(storage, what, base::intern(site));
   }
-  if (Creator* creator = memory::context().creator) {
+  if (Creator* creator = tensor::execution().creator) {
     creator->on_host_access(tensor, what, is_write, site);
   }
   if (tensor.space() != memory::kHost) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "neap/base/spin_lock.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::tensor {
 
@@ -48,13 +49,13 @@ class DyingTangents {
     if (chain == nullptr) {
       return;
     }
-    if (DyingTangents* running = memory::context().dying_tangents) {
+    if (DyingTangents* running = tensor::execution().dying_tangents) {
       running->join(chain);
       return;
     }
     DyingTangents dying;
-    const memory::ContextGuard guard(
-        [&](memory::Context& c) { c.dying_tangents = &dying; });
+    const tensor::ExecutionGuard guard(
+        [&](tensor::Execution& c) { c.dying_tangents = &dying; });
     dying.join(chain);
     while (dying.first_ != nullptr) {
       Tangent::destroy(std::exchange(dying.first_, dying.first_->next));

@@ -4,6 +4,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/tensor/creator.hpp"
 #include "neap/tensor/element.hpp"
+#include "neap/tensor/execution.hpp"
 #include "neap/tensor/host_access.hpp"
 #include "neap/tensor/tangent.hpp"
 
@@ -155,7 +156,7 @@ Tensor Tensor::alias() const {
 }
 
 bool Tensor::is_alias_of(const Tensor& other) const {
-  if (tensor::Creator* creator = memory::context().creator) {
+  if (tensor::Creator* creator = tensor::execution().creator) {
     creator->on_alias_asked(*this, other);
   }
   return asked()->storage() == other.asked()->storage();
@@ -183,7 +184,7 @@ Tensor Tensor::borrow_bytes(void* data, std::int64_t count, DType dtype,
       tensor::Storage::borrow(data, tensor::extent_bytes(layout),
                               std::move(owner), tag, memory::domain());
   Tensor out(Array::make(std::move(storage), layout));
-  if (tensor::Creator* creator = memory::context().creator) {
+  if (tensor::Creator* creator = tensor::execution().creator) {
     creator->made(out);
   }
   lender.arm();  // from here on nothing can fail

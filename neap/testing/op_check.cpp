@@ -7,6 +7,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/graph/node.hpp"
+#include "neap/tensor/execution.hpp"
 #include "neap/testing/op_run.hpp"
 
 namespace neap::testing {
@@ -159,7 +160,10 @@ Report check(const OpTable& table) {
   const memory::ContextGuard guard([&](memory::Context& c) {
     c = {};
     c.domain = domain.get();
-    c.executor = &threads::serial_executor();
+  });
+  const tensor::ExecutionGuard serially([](tensor::Execution& e) {
+    e = {};
+    e.executor = &threads::serial_executor();
   });
   ShadowSpace shadow(*domain);
   threads::Pool one(1);

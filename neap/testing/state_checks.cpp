@@ -197,7 +197,7 @@ struct State {
   }
 };
 
-// What is wrong with how a row throws; empty: nothing.
+// The fault in how a row throws; empty: none.
 std::string wrong_error(const ErrorRow& row, const std::string& says,
                         Inputs inputs) {
   try {

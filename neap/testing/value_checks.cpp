@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "neap/graph/recorder.hpp"
+#include "neap/tensor/execution.hpp"
 #include "neap/testing/op_run.hpp"
 
 namespace neap::testing {
@@ -149,8 +150,8 @@ void check_threads(const OpRun& run) {
   run.stage("threads", [&] {
     std::vector<Outcome> outcomes;
     for (threads::Executor* executor : run.fixture().executors) {
-      const memory::ContextGuard guard(
-          [executor](memory::Context& c) { c.executor = executor; });
+      const tensor::ExecutionGuard guard(
+          [executor](tensor::Execution& c) { c.executor = executor; });
       outcomes.push_back(run.evaluate());
     }
     run.expect_same_bits(outcomes[1], outcomes[0], "2 threads against 1");

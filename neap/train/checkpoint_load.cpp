@@ -94,7 +94,7 @@ Result<void> check_version(const SafetensorsFile& file) {
   return {};
 }
 
-// Of one run, as a file and this program have it.
+// Compares a fact about the run in the file with the same fact here.
 void compare(std::string_view what, const memory::String* there,
              std::string_view here, Differences& differences) {
   if (there == nullptr) {
@@ -143,8 +143,8 @@ void compare_facts(const Checkpoint& checkpoint, const SafetensorsFile& file,
   }
 }
 
-// What an optimizer's state is to become: its tensors are made, those that no
-// update has used yet are left out, and each knows its entry.
+// Reads an optimizer's state: its tensors are made, those that no update has
+// used yet are left out, and each knows its entry.
 class StateReader {
  public:
   StateReader(const Checkpoint& checkpoint, SafetensorsFile& file,

@@ -33,7 +33,7 @@ void check_names(const ParameterList& tensors) {
   }
 }
 
-// What the optimizer updates must be there to be updated.
+// Tensors that the optimizer updates must be parameters of the model.
 ParameterNames checked_names(const ParameterList& tensors,
                              const optim::Optimizer& optimizer) {
   ParameterNames names = names_in_model(tensors, optimizer);
@@ -83,7 +83,7 @@ void add_figures(const Checkpoint& checkpoint,
   }
 }
 
-// What the file is to hold.
+// Tensors and metadata that the file is to hold.
 class Content {
  public:
   // `is_rehearsal`: with all of the optimizer's state, made and used or not.

@@ -19,8 +19,8 @@ class LogFile {
   static LogFile unwritten();
 
   bool is_open() const noexcept { return file_.is_open(); }
-  /// What is appended to, between one flush_if_full() and the next: a record at
-  /// a time, which is written whole or, at a failure, in part.
+  /// The buffer to append to, between one flush_if_full() and the next: a
+  /// record at a time, which is written whole or, at a failure, in part.
   memory::Vector<std::byte>& buffer() noexcept { return buffer_; }
 
   Result<void> flush_if_full();

@@ -89,7 +89,7 @@ Result<LogFile> open_lines(files::Door& door, const std::string& path) {
   if (path.empty()) {
     return LogFile();
   }
-  // What a killed run left of a line must not swallow ours.
+  // A partial line that a killed run left must not swallow ours.
   bool is_cut = false;
   const auto facts = door.inspect(path);
   if (facts && facts->kind == files::PathKind::kFile) {
@@ -178,7 +178,7 @@ class MetricsLog::State {
     return both(&LogFile::flush_if_full);
   }
 
-  // Of both files, whatever becomes of the first; keeps the first failure.
+  // Calls `act` on both files, whatever happens; keeps the first failure.
   Result<void> both(Result<void> (LogFile::*act)()) {
     auto of_lines = (lines_.*act)();
     auto of_events = (events_.*act)();

@@ -46,7 +46,7 @@ std::vector<Kind> kinds() {
            }}};
 }
 
-// What a program does that trains: everything is made anew each time. 20
+// Outcome of a program that trains: everything is made anew each time. 20
 // samples in batches of 6 are four steps an epoch.
 struct Outcome {
   FitResult result;

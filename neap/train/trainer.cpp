@@ -47,7 +47,7 @@ struct Trainer::Planned {
 
 namespace {
 
-// What is traced is noted at the line that asked for the step.
+// Notes traced calls at the line that asked for the step.
 class AtSite : public memory::ContextGuard {
  public:
   explicit AtSite(const CallSite& site)

@@ -107,8 +107,8 @@ class NEAP_API Trainer {
   /// THROW: ValueError without `compile`.
   std::int64_t traces() const;
   std::string why() const;
-  /// Of the latest batch. THROW: ValueError before they are made, and without
-  /// `compile`.
+  /// The program and the plan of the latest batch. THROW: ValueError before
+  /// they are made, and without `compile`.
   const compiler::Program& program() const;
   const compiler::Plan& plan() const;
 

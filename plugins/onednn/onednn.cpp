@@ -76,8 +76,8 @@ Product linear_of(const Args& args) {
   return x;
 }
 
-// What oneDNN has fast code for: no broadcast inside an operand, no empty one,
-// and in each operand neighbours along one of the last two axes.
+// True where oneDNN has fast code: no broadcast inside an operand, no empty
+// one, and in each operand neighbours along one of the last two axes.
 bool is_plain(const View& x) {
   const std::size_t rank = x.extents.size();
   const bool has_stride =

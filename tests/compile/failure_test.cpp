@@ -24,7 +24,7 @@ class CompiledFailureTest : public ::testing::TestWithParam<Kind> {
   }
   static TrainingOptions options() { return {.kind = GetParam(), .batch = 3}; }
 
-  // What must be as before after a refusal.
+  // Expects everything that a refusal must leave unchanged to be so.
   static void expect_untouched(Training& training, std::uint64_t hash,
                                std::int64_t steps, std::int64_t n) {
     ASSERT_EQ(training.hash(), hash) << n;

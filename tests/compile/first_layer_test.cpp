@@ -58,7 +58,7 @@ Products products_of(const Counts& counts) {
 
 class FirstLayerTest : public ::testing::TestWithParam<Kind> {
  protected:
-  // What a step needs, by the parameters: a matrix or an image of weights each.
+  // Products of a step, from the parameters: matrices or images of weights.
   static Products needed(const nn::Module& module) {
     int convs = 0;
     int transposed = 0;

@@ -79,7 +79,7 @@ TEST_P(CompiledPeakTest, OnPagesIsSaidToTheByteToo) {
   }
 }
 
-// Of tensors: they have owners, but for those that no model has.
+// Live bytes of tensors: a parameter has an owner, its bookkeeping has none.
 Bytes live_of(const memory::Domain& domain, Category category) {
   std::vector<memory::Row> rows(static_cast<std::size_t>(domain.live_rows({})));
   domain.live_rows(rows);

@@ -12,14 +12,14 @@
 namespace neap::tests {
 namespace {
 
-// Of all threads.
+// Page faults of all threads.
 std::int64_t page_faults() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return usage.ru_minflt + usage.ru_majflt;
 }
 
-// What `run` asked for while it was called ten times.
+// Requests that `run` made while it was called ten times.
 struct Asked {
   std::int64_t heap_calls = 0;
   std::int64_t frees = 0;

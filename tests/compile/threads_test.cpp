@@ -9,6 +9,7 @@
 
 #include "neap/ops/ops.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/tensor/execution.hpp"
 #include "training.hpp"
 
 namespace neap::tests {
@@ -26,8 +27,11 @@ TEST_P(CompiledTurnsTest, TwoStepsShareAModelTurnByTurn) {
   std::array<std::binary_semaphore, 2> turns{std::binary_semaphore(1),
                                              std::binary_semaphore(0)};
   const memory::Context mine = memory::context();
+  const tensor::Execution running = tensor::execution();
   const auto body = [&](std::size_t me) {
     const memory::ContextGuard same([&](memory::Context& c) { c = mine; });
+    const tensor::ExecutionGuard alike(
+        [&](tensor::Execution& e) { e = running; });
     for (std::uint64_t i = 0; i < kTurns; ++i) {
       turns[me].acquire();
       const auto batch = training.batch(2 * i + me);

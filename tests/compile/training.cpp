@@ -6,6 +6,7 @@
 #include "neap/optim/clip.hpp"
 #include "neap/optim/schedule.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/tensor/execution.hpp"
 #include "neap/train/state_hash.hpp"
 
 namespace neap::tests {
@@ -35,7 +36,7 @@ Training::Training(const TrainingOptions& options)
           {.host = options.host, .is_rehearsal = options.is_rehearsal})),
       use_(*domain_),
       pool_(options.threads),
-      executor_([this](memory::Context& c) { c.executor = &pool_; }),
+      executor_([this](tensor::Execution& c) { c.executor = &pool_; }),
       generator_(7),
       use_generator_(generator_),
       subject_(make_subject(options.kind)),

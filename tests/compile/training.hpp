@@ -14,6 +14,7 @@
 
 #include "neap/compile/compile.hpp"
 #include "neap/optim/adam.hpp"
+#include "neap/tensor/execution.hpp"
 #include "neap/threads/pool.hpp"
 #include "subject.hpp"
 
@@ -46,7 +47,7 @@ class Training {
       std::uint64_t i, const std::array<tensor::Spec, 2>& specs) const;
   /// Specs of a batch.
   std::array<tensor::Spec, 2> specs(std::int64_t size = 0) const;
-  /// Of everything that a step changes.
+  /// Hash of everything that a step changes.
   std::uint64_t hash() const;
   Subject& subject() { return *subject_; }
   memory::Domain& domain() const { return *domain_; }
@@ -57,7 +58,7 @@ class Training {
   Domain::Handle domain_;
   UseDomain use_;
   threads::Pool pool_;
-  memory::ContextGuard executor_;
+  tensor::ExecutionGuard executor_;
   Generator generator_;
   UseGenerator use_generator_;
   std::unique_ptr<Subject> subject_;
@@ -81,8 +82,8 @@ inline CompileOptions on_scattered_pages() {
   return how;
 }
 
-/// What a run leaves: the loss that the host read after each step, and the bits
-/// of the state.
+/// The outcome of a run: the loss that the host read after each step, and the
+/// bits of the state.
 struct Trace {
   std::vector<double> losses;
   std::uint64_t hash = 0;

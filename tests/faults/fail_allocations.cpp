@@ -31,7 +31,7 @@
 
 namespace {
 
-// What sweep.py reads; eight-byte integers in this order.
+// Counts that sweep.py reads; eight-byte integers in this order.
 struct Tally {
   std::atomic<std::int64_t> calls;   // counted so far
   std::atomic<std::int64_t> failed;  // of these

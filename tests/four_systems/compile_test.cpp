@@ -161,7 +161,7 @@ TEST(FourSystemsTest, A7_ScratchIsAFactThatThePlanHasRoomFor) {
 
 // --- N1: the peak of a step, exact, before the first one --------------------
 
-// What a program does up to the first step, or with five steps.
+// Statistics of a program up to the first step, or after some steps.
 memory::Stats stats_of(bool is_rehearsal, int steps) {
   Learner learner(
       {.host = memory::HostAllocator::kPooled, .is_rehearsal = is_rehearsal});
@@ -177,7 +177,7 @@ memory::Stats stats_of(bool is_rehearsal, int steps) {
 TEST(FourSystemsTest, N1_ThePeakIsKnownToTheByteBeforeTheFirstStep) {
   const memory::Stats measured = stats_of(false, 5);
   EXPECT_EQ(stats_of(false, 0).peak, measured.peak);
-  // And before any tensor has memory.
+  // The peak is known even before any tensor has memory.
   EXPECT_EQ(stats_of(true, 0).peak, measured.peak);
 }
 

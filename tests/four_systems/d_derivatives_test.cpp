@@ -281,7 +281,7 @@ std::vector<Operation> operations() {
   return all;
 }
 
-// What `f` gives, multiplied by fixed numbers and added up, so that every
+// Sum of the elements of y, each multiplied by a fixed number, so that every
 // element counts.
 Tensor mixed(const Tensor& y) {
   const Tensor weights = arange(y.element_count(), f64) * 0.3 + 0.7;

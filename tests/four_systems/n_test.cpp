@@ -8,7 +8,7 @@
 namespace neap::four_systems {
 namespace {
 
-// What one thread does with a graph: it is built, differentiated twice over,
+// The work of one thread with a graph: it is built, differentiated twice over,
 // released part by part.
 void use_a_graph(const Tensor& x) {
   const Tensor hidden = tanh(x * 2.0);

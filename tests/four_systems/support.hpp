@@ -45,7 +45,7 @@ inline std::vector<double> numbers(const Tensor& x) {
   return {values.begin(), values.end()};
 }
 
-/// What an action throws as E says; "" when it throws nothing.
+/// The message of the E that an action throws; "" when it throws nothing.
 template <class E, class Action>
 std::string refusal(const Action& action) {
   try {

@@ -172,7 +172,7 @@ TEST(FourSystemsTest, T9_BatchesComeInARingInsideTheBudget) {
   EXPECT_GE(with_ring - before, data::Loader::kRing * 8 * (50 * 4 + 8));
 }
 
-// Of this process, as the system counts it.
+// Resident memory of this process, as the system counts it.
 Bytes resident() {
   Bytes total = 0;
   Bytes pages = 0;

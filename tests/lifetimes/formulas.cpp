@@ -87,8 +87,8 @@ Slope slope_of_two(OpKind op, int input, double a, double b) noexcept {
   return {op == OpKind::kSub && input == 1 ? -1.0 : 1.0, 1.0};
 }
 
-// Which element of the only output a sum puts an element of its input into, and
-// which element of its input a slice takes.
+// sum_target: the element of the only output that an element of the input is
+// added to. slice_source: the element of the input that a slice takes.
 std::size_t sum_target(const Call& call, std::size_t r, std::size_t c) {
   return (call.reduces[0] ? 0 : r) * columns(call.out[0]) +
          (call.reduces[1] ? 0 : c);

@@ -34,7 +34,7 @@ enum class OpKind : std::uint8_t {
   kCount
 };
 
-/// What an op keeps and may take over: bit i stands for input or output i.
+/// Values that an op keeps or may take over: bit i is input or output i.
 struct OpFacts {
   std::string_view name;  // as error messages call the recorded op
   int inputs;

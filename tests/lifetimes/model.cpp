@@ -138,7 +138,7 @@ void Model::reach_body(int i) {
   }
 }
 
-// What a revoked body lies in stays until the last handle to it goes.
+// The block that a revoked body lies in stays until its last handle goes.
 void Model::reach_lodging(int i) {
   Array& array = arrays[static_cast<std::size_t>(body(i).array)];
   if (array.is_view) {

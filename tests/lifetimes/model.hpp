@@ -23,12 +23,12 @@ namespace neap::lifetimes {
 
 inline constexpr int kNone = -1;
 
-/// What headers take, as measured at the real one before the first program.
+/// Bytes of headers, as measured at the real one before the first program.
 struct HeaderBytes {
   Bytes fresh = 0;  // of a tensor with elements of its own
   Bytes view = 0;   // of an alias or a view
   Bytes leaf = 0;   // of a place on the graph that has a gradient
-  /// Of a node that keeps the gradients of none, one or two of its results.
+  /// Bytes of a node that keeps the gradients of 0, 1 or 2 of its results.
   std::array<Bytes, 3> kept_grads{};
 };
 
@@ -97,7 +97,7 @@ struct Vertex {
   std::array<int, 2> grad = {kNone, kNone};
   CotangentPair grad_value{};
   std::array<bool, 2> keeps_grad{};
-  // What happened to it.
+  // The state that the latest action on it left.
   State mark = State::kAvailable;  // or consumed, or released
   int marked_by = kNone;           // action
   /// Where the real one lies, as long as it is alive.
@@ -157,7 +157,7 @@ class Model {
 
   /// States and survivors, from scratch.
   void work_out();
-  /// What the survivors take. Valid after work_out().
+  /// Bytes that the survivors take. Valid after work_out().
   Bytes work_out_bytes() const;
 
   /// How many live things refer to these. Valid after work_out().

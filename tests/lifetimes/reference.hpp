@@ -46,9 +46,9 @@ struct WalkResult {
 /// Differentiates: consumes what it walks, and (to leaves) adds to gradients.
 WalkResult walk(Model& model, const WalkRequest& request);
 
-/// What only this body's place on the graph needs goes. RETURNS: the vertex
-/// that stands for the released place where others need the old one, whose
-/// bytes are yet to be told; else kNone.
+/// Releases all that only this body's place on the graph needs. RETURNS: the
+/// vertex that stands for the released place where others need the old one,
+/// whose bytes are yet to be told; else kNone.
 int release(Model& model, int body, int action);
 
 }  // namespace neap::lifetimes

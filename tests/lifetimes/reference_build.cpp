@@ -12,7 +12,7 @@ constexpr std::size_t at(int i) {
   return static_cast<std::size_t>(i);
 }
 
-// What the recorded call keeps of its inputs, its outputs, and beside them.
+// Arrays that the recorded call keeps: inputs, outputs, and others.
 std::vector<Kept> kept_by(Model& model, const Call& call,
                           const std::array<int, 2>& operands,
                           const std::array<bool, 2>& needs,

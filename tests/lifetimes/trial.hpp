@@ -24,7 +24,7 @@ class Mismatch : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What was done in all programs.
+/// Counts of what was done in all programs.
 struct Mix {
   std::int64_t programs = 0;
   std::array<std::int64_t, kKinds> actions{};

@@ -13,6 +13,7 @@
 #include "neap/ops/shape/slice.hpp"
 #include "neap/ops/shape/views.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/tensor/execution.hpp"
 #include "trial_note.hpp"
 
 namespace neap::lifetimes {
@@ -113,7 +114,7 @@ Trial::Handle* Trial::find_second(OpKind op, const Handle& a,
   return nullptr;
 }
 
-// What was drawn, or what can be done instead where shapes or sizes forbid it.
+// The call that was drawn, or another where shapes or sizes forbid it.
 Call Trial::choose_call(const Action& action, Handle& a, Handle** b) {
   Call call;
   const Shape& shape = model_.shape_of(a.body);
@@ -247,10 +248,9 @@ bool Trial::build(const Action& action, bool is_moved, bool is_grad_enabled) {
       model_, call, operands, is_moved ? 0 : kNone, is_grad_enabled, action_);
   std::array<Tensor, 2> results;
   {
-    const memory::ContextGuard guard([&](memory::Context& c) {
-      c.grad_enabled = is_grad_enabled;
-      c.site = base::intern(site());
-    });
+    const memory::ContextGuard guard(
+        [&](memory::Context& c) { c.site = base::intern(site()); });
+    const tensor::UseGradMode mode(is_grad_enabled);
     const Tensor& other = b != nullptr ? b->real : a.real;
     results = is_moved ? call_real(call, std::move(a.real), other)
                        : call_real(call, a.real, other);

@@ -107,8 +107,8 @@ void Trial::check_handle(const Handle& handle) const {
   }
 }
 
-// What lost its residuals in this action, and why. A node that nothing needs
-// any more and that is cut off as well may be told as either.
+// Checks which nodes lost their residuals in this action, and why. A node that
+// nothing needs any more and that is cut off as well may be told as either.
 void Trial::check_freed() {
   std::size_t count = 0;
   for (const Vertex& v : model_.vertices) {

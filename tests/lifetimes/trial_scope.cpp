@@ -63,7 +63,7 @@ void Trial::pop_closed_scopes() {
   }
 }
 
-// What was revoked says so, and stays as a handle that means nothing.
+// A revoked handle says so, and stays as a handle that means nothing.
 void Trial::retire_revoked() {
   for (std::size_t i = 0; i < handles_.size();) {
     const int body = handles_[i].body;

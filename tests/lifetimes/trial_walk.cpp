@@ -123,7 +123,7 @@ void Trial::check_cotangent(const Tensor& real, const Cotangent& expected) {
   }
 }
 
-// What grad() gives may share memory with other cotangents, or be one that it
+// A result of grad() may share memory with other cotangents, or be one that it
 // was given: a copy is neither.
 void Trial::keep_copy(const Tensor& cotangent) {
   const int body = model_.make_fresh(cotangent.shape(), numbers_of(cotangent));

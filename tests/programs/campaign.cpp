@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "neap/compile/lower.hpp"
+#include "neap/tensor/execution.hpp"
 #include "neap/threads/pool.hpp"
 #include "random_step.hpp"
 
@@ -21,7 +22,7 @@ std::int64_t scale_of(std::uint64_t seed) {
   return seed % 10 == 0 ? 256 : 1;
 }
 
-// What is seen after each call, results first.
+// Hashes of all that is seen after each call, results first.
 using Trail = std::vector<std::uint64_t>;
 
 template <class Call>
@@ -129,8 +130,8 @@ int count_paged(std::uint64_t first, int count) {
 std::string run_campaign(const Variant& variant, std::uint64_t first,
                          int count) {
   threads::Pool pool(variant.threads);
-  const memory::ContextGuard guard(
-      [&](memory::Context& c) { c.executor = &pool; });
+  const tensor::ExecutionGuard guard(
+      [&](tensor::Execution& c) { c.executor = &pool; });
   for (int i = 0; i < count; ++i) {
     const std::uint64_t seed = first + static_cast<std::uint64_t>(i);
     if (difference(variant, seed, kActions).empty()) {

@@ -224,7 +224,7 @@ class Run {
         .tangent;
   }
 
-  // What no graph keeps, since a backward refuses a value that was overwritten.
+  // Writes tensors that no graph keeps: backward refuses overwritten values.
   void write() {
     const NoGrad guard;
     const Tensor row = mean(any(), {0});

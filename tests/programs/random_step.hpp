@@ -32,7 +32,7 @@ class Choices {
   std::uint64_t state_;
 };
 
-/// What a step reads and changes.
+/// Tensors and state that a step reads and changes.
 struct World {
   explicit World(std::uint64_t seed);
 
@@ -43,14 +43,14 @@ struct World {
   Generator generator;
   std::unique_ptr<optim::Optimizer> optimizer;
 
-  /// Of everything above, elements and state, and of gradients.
+  /// Hash of everything above, elements and state, and of gradients.
   std::uint64_t hash() const;
 };
 
-/// What a batch of a call looks like: (batch, 6), the same for the same number.
+/// A batch for a call: (batch, 6), the same for the same `seed`.
 Tensor made_up(std::uint64_t seed, std::int64_t batch);
 
-/// Of elements, dtypes and shapes. THROWS: as to_vector.
+/// Hash of elements, dtypes and shapes. THROWS: as to_vector.
 std::uint64_t hash_of(const Tensor& tensor, std::uint64_t before = 0);
 
 class RandomStep {

@@ -17,6 +17,7 @@
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/reduction/sum.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap {
 namespace {
@@ -179,7 +180,7 @@ TEST(HooksTest, TheGradModeOfAHookIsThatOfThePass) {
   std::vector<bool> modes;
   std::vector<bool> recorded;
   const auto note = [&](const Tensor&) {
-    modes.push_back(memory::context().grad_enabled);
+    modes.push_back(tensor::execution().grad_enabled);
     recorded.push_back(mul(x, x).requires_grad());
   };
   register_hook(x, note);

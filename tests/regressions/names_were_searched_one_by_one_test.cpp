@@ -23,7 +23,7 @@ std::string numbered(const char* text, int number) {
   return name;
 }
 
-// Of the processor, the least of some runs.
+// Processor time, the least of some runs.
 template <class F>
 double seconds(const F& f) {
   double least = 1e9;

@@ -52,7 +52,7 @@ TEST_F(StepAssignsCapturedHandlesTest, TheHandleMayBeMovedIntoTheOp) {
   EXPECT_LE(step.traces(), 2);
 }
 
-// What the user keeps of the state between calls stays as it was.
+// Copies of the state that the user keeps between calls stay unchanged.
 TEST_F(StepAssignsCapturedHandlesTest, CopiesOfTheStateKeepTheirValues) {
   Tensor h = zeros({2});
   auto step = neap::compile([&](const Tensor& x) {

@@ -164,7 +164,7 @@ TEST_F(StepTakesAwayTest, ACapturedTensorOfAScopeMayBeReadInOne) {
   EXPECT_EQ(step.traces(), 1);
 }
 
-// What the step itself makes, and what the library makes in it, may end there.
+// Handles that the step or the library makes inside a step may end there.
 TEST_F(StepTakesAwayTest, WhatTheStepMakesMayEnd) {
   const Tensor w = requires_grad_(full({2}, 3.0));
   const Tensor captured = full({2}, 2.0);

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "neap/compile/compile.hpp"
-#include "neap/memory/executor.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/tensor/execution.hpp"
 #include "neap/threads/pool.hpp"
 
 namespace neap {
@@ -19,8 +19,8 @@ TEST(ThreadsPageTest, AStepPlansAnewForAnotherNumberOfThreads) {
   const memory::Vector<double> expected = step(x).to_vector();
   for (const int count : {2, 1, 3}) {
     threads::Pool pool(count);
-    const memory::ContextGuard use(
-        [&pool](memory::Context& c) { c.executor = &pool; });
+    const tensor::ExecutionGuard use(
+        [&pool](tensor::Execution& c) { c.executor = &pool; });
     EXPECT_EQ(step(x).to_vector(), expected);
   }
 }

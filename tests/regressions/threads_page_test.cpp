@@ -18,10 +18,10 @@
 #include "neap/graph/recorder.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/memory/containers.hpp"
-#include "neap/memory/executor.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/tensor/execution.hpp"
 #include "neap/tensor/generator.hpp"
 #include "neap/threads/pool.hpp"
 
@@ -47,14 +47,14 @@ TEST(ThreadsPageTest, ANewThreadStartsWithTheDefaults) {
   Generator generator(5);
   const UseGenerator use_generator(generator);
   threads::Pool pool(1);
-  const memory::ContextGuard use_pool(
-      [&pool](memory::Context& c) { c.executor = &pool; });
+  const tensor::ExecutionGuard use_pool(
+      [&pool](tensor::Execution& c) { c.executor = &pool; });
   const Scope scope;
   in_threads(1, [&](int) {
     EXPECT_EQ(&memory::domain(), &memory::default_domain());
-    EXPECT_TRUE(memory::context().grad_enabled);
+    EXPECT_TRUE(tensor::execution().grad_enabled);
     EXPECT_NE(&tensor::generator(), &generator);
-    EXPECT_EQ(&memory::executor(), &threads::default_pool());
+    EXPECT_EQ(&tensor::executor(), &threads::default_pool());
     EXPECT_EQ(Scope::current(), nullptr);
     const Tensor w = requires_grad_(ones({2}));
     backward(sum(w * w));
@@ -68,8 +68,8 @@ TEST(ThreadsPageTest, OpsOfSeveralThreadsShareThePool) {
   const Tensor x = full({200, 200}, 0.125);
   const memory::Vector<double> expected = matmul(x, x).to_vector();
   in_threads(3, [&](int) {
-    const memory::ContextGuard use(
-        [&pool](memory::Context& c) { c.executor = &pool; });
+    const tensor::ExecutionGuard use(
+        [&pool](tensor::Execution& c) { c.executor = &pool; });
     for (int i = 0; i < 20; ++i) {
       ASSERT_EQ(matmul(x, x).to_vector(), expected);
     }
@@ -171,8 +171,8 @@ TEST(ThreadsPageTest, AForkedChildGoesOnWithWorkersOfItsOwn) {
   GTEST_SKIP() << "ThreadSanitizer starts no threads in a forked child";
 #endif
   threads::Pool pool(2);
-  const memory::ContextGuard use(
-      [&pool](memory::Context& c) { c.executor = &pool; });
+  const tensor::ExecutionGuard use(
+      [&pool](tensor::Execution& c) { c.executor = &pool; });
   const Tensor x = full({300, 300}, 0.125);
   const memory::Vector<double> expected = matmul(x, x).to_vector();
   const pid_t child = ::fork();

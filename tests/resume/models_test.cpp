@@ -73,7 +73,7 @@ std::vector<Row> rows() {
            {{4, 3}, f32, {}, i64}}};
 }
 
-// Of scores for each sample, or for each token of it.
+// Cross entropy of the scores for each sample, or for each token of it.
 Tensor loss_of(const Tensor& output, const Tensor& target) {
   return cross_entropy(reshape(output, {-1, kClasses}), reshape(target, {-1}));
 }

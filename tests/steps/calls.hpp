@@ -7,6 +7,7 @@
 #include "neap/compile/options.hpp"
 #include "neap/graph/recorder.hpp"
 #include "neap/ops/precision.hpp"
+#include "neap/tensor/execution.hpp"
 #include "scene.hpp"
 
 namespace neap::steps {
@@ -30,7 +31,7 @@ bool is_free_result(const World& world);
 /// False where what the action writes is shared with a result or a gradient in
 /// ways that no contract settles.
 bool may_take_place(const World& world, const Action& action);
-/// What plain_call and second_call call with.
+/// The call that the actions plain_call and second_call make.
 Call call_between();
 /// One action between calls of a program's step.
 void act(World& world, const Action& action, const StepProgram& program);
@@ -48,9 +49,8 @@ class Run {
     const UseGenerator use(world.generator());
     const UsePrecision precision(world.is_bf16 ? Precision::kBf16
                                                : Precision::kF32);
-    const memory::ContextGuard mode([&](memory::Context& c) {
-      c.grad_enabled = c.grad_enabled && !world.is_no_grad;
-    });
+    const tensor::UseGradMode mode(tensor::execution().grad_enabled &&
+                                   !world.is_no_grad);
     const memory::Vector<Tensor> made =
         step(arguments_[0], arguments_[1], number_);
     world.results.assign(made.begin(), made.end());
@@ -67,7 +67,7 @@ class Run {
   double number_;
 };
 
-/// What is thrown, in words; "" for nothing.
+/// The message of an Error that is thrown; "" for none.
 template <class F>
 std::string error_of(const F& run) {
   try {

@@ -59,7 +59,7 @@ class Maker {
     themes_[one] = themes_[one] || themes[one];
     has(Theme::kLayouts) =
         themes[static_cast<std::size_t>(Theme::kLayouts)] && choices_.one_in(2);
-    // What these change shows in gradients and updates alone.
+    // Effects of these themes show in gradients and updates alone.
     if (has(Theme::kHooks) || has(Theme::kModes) || has(Theme::kOptimizer)) {
       has(Theme::kGradients) = true;
     }

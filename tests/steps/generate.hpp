@@ -24,8 +24,8 @@ StepProgram generate(std::uint64_t seed, const Themes& themes = all_themes());
 StepProgram shrink(StepProgram program,
                    const std::function<bool(const StepProgram&)>& has_fault);
 
-/// Which known fault of tracing a shrunk program shows, by what it is about:
-/// "rebound handle", "hooks", ...
+/// The class of known faults of tracing that a shrunk program shows, by what it
+/// is about: "rebound handle", "hooks", ...
 std::string class_of(const StepProgram& shrunk, const Verdict& verdict);
 
 }  // namespace neap::steps

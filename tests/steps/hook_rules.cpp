@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kHookKinds = 6;
 
-// What a hook gives for a gradient.
+// The result of a hook for a gradient.
 Tensor run_hook(World& world, int kind, const Tensor& grad) {
   const NoGrad guard;
   switch (kind) {

@@ -3,6 +3,7 @@
 #include "neap/graph/vertex.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/ops/precision.hpp"
+#include "neap/tensor/execution.hpp"
 #include "scene.hpp"
 
 namespace neap::steps {
@@ -14,7 +15,7 @@ const Tensor& leaf_of(Scene& scene, const Action& action, std::size_t i) {
                 leaves.size()];
 }
 
-// What a block of the step sets, and puts back however it ends.
+// Undoes a setting at the end of a block of the step, however it ends.
 template <class Undo>
 class Undone {
  public:
@@ -131,7 +132,7 @@ constexpr Rule kQuestions[] = {
      }},
     {"if_grad_mode", "r rahsv", Theme::kQuestions, 2, 0,
      [](Scene& s, const Action& a) {
-       take_turn(s, a, memory::context().grad_enabled);
+       take_turn(s, a, tensor::execution().grad_enabled);
      }},
     {"if_rows", "r rahsv rahsv", Theme::kQuestions, 3, 0,
      [](Scene& s, const Action& a) {

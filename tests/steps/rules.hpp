@@ -13,7 +13,7 @@ namespace neap::steps {
 
 class Scene;
 
-/// What an action is about. Programs are drawn over some of them.
+/// The subject of an action. Programs are drawn over some of them.
 enum class Theme : std::uint8_t {
   kValues,     // ops on values, and what is returned
   kViews,      // views of values, as results too

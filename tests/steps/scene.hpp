@@ -44,7 +44,7 @@ class Scene {
   const Tensor& host_number() const { return number_; }
 
   void give(Tensor result) { results_.push_back(std::move(result)); }
-  /// What the step returns: register 0 where it says nothing.
+  /// The results of the step: register 0 where it gave none.
   memory::Vector<Tensor> take_results();
 
  private:

@@ -58,8 +58,8 @@ struct World {
   World& operator=(const World&) = delete;
 
   std::vector<Seen> seen() const;
-  /// What the host's own code changed in a call that was refused: no library
-  /// can take it back.
+  /// State that the host's own code changed in a call that was refused: no
+  /// library can take it back.
   struct HostState {
     std::array<double, 2> numbers;
     int counter;

@@ -16,7 +16,7 @@ Setter whole(std::int64_t TrainSettings::*field, std::int64_t least,
 Setter real(double TrainSettings::*field, double least, double below);
 Setter one_of(std::string TrainSettings::*field,
               const std::vector<std::string>& choices);
-/// Of "true" and "false".
+/// Sets a flag from "true" or "false".
 Setter flag(bool TrainSettings::*field);
 Setter on_or_off(bool TrainSettings::*field);
 /// Any that is not empty.

@@ -79,7 +79,7 @@ struct Setting {
   std::string shown;  // its default, as the help prints it
   /// Takes the text over, or says in a few words what was expected.
   std::function<std::string(TrainSettings&, const std::string&)> set;
-  /// Of a flag: the key on the command line that stands for "false", if any.
+  /// The key that stands for a flag's "false" on the command line, if any.
   std::string opposite{};
   std::string opposite_help{};
   std::string group{};                 // its title in the help
@@ -94,9 +94,9 @@ bool is_language_model(const std::string& model);
 bool has_task(const TrainSettings& settings);
 
 std::span<const Setting> train_settings();
-/// Those of train, and sizes that a run has from its data.
+/// The settings of train, and sizes that a run has from its data.
 std::span<const Setting> plan_settings();
-/// Of a model from a file, and what it is tried on.
+/// Settings of a model from a file, and of the data that it is tried on.
 std::span<const Setting> eval_settings();
 
 /// Texts by key, as given in one place.
@@ -112,11 +112,11 @@ Result<Texts> parse_toml(std::string_view text, const std::string& path);
 Result<void> apply(std::span<const Setting> table, const Texts& texts,
                    const std::string& where, TrainSettings& settings);
 
-/// That the model works on the data, and that its files are named. Failure
-/// kMismatch, as below.
+/// Checks that the model works on the data, and that its files are named.
+/// Failure kMismatch, as below.
 Result<void> check_task(const TrainSettings& settings);
-/// What only all settings together can show, the task aside. `steps`: of the
-/// whole run; 0 while that is not known.
+/// Checks what only all settings together can show, the task aside. `steps`: of
+/// the whole run; 0 while that is not known.
 Result<void> check(const TrainSettings& settings, std::int64_t steps);
 
 }  // namespace neap::app

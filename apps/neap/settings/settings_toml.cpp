@@ -115,7 +115,7 @@ Result<Texts> texts_of(const toml::table& table, const std::string& path) {
   return texts;
 }
 
-// Of a table with more than [train].
+// Refuses a table with more than [train].
 Result<Texts> refuse_others(const toml::table& whole, const std::string& path) {
   const auto other = std::find_if(
       whole.begin(), whole.end(),

@@ -66,7 +66,7 @@ std::vector<Setting> model_settings() {
   };
 }
 
-// What it is trained on.
+// Settings of the data that a model is trained on.
 std::vector<Setting> data_settings() {
   using S = TrainSettings;
   const S d;  // the defaults
@@ -123,7 +123,7 @@ std::vector<Setting> training_settings() {
   };
 }
 
-// What it may hold, and runs on.
+// Settings of the memory that a run may hold, and of its processor.
 std::vector<Setting> machine_settings() {
   using S = TrainSettings;
   const S d;  // the defaults
@@ -150,7 +150,7 @@ std::vector<Setting> machine_settings() {
   };
 }
 
-// What is kept of a run.
+// Settings of the files that a run writes, or goes on from.
 std::vector<Setting> file_settings() {
   using S = TrainSettings;
   return {
@@ -176,7 +176,7 @@ std::vector<Setting> file_settings() {
   };
 }
 
-// What is seen of it meanwhile.
+// Settings of the text that a run shows meanwhile.
 std::vector<Setting> screen_settings() {
   using S = TrainSettings;
   const S d;  // the defaults

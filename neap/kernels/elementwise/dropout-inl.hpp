@@ -56,7 +56,7 @@ inline void draw_words(const base::DrawKey& key, std::uint64_t first_block,
   }
 }
 
-/// What word >> 8 (uniform_f32 times 2^24) reaches where an element is kept.
+/// Least word >> 8 (uniform_f32 times 2^24) with which an element is kept.
 inline std::uint32_t keep_threshold(double p) noexcept {
   return static_cast<std::uint32_t>(std::ceil(p * 0x1.0p24));
 }

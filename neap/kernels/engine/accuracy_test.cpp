@@ -179,7 +179,7 @@ class AccuracyTest : public ::testing::TestWithParam<Function> {
           << "by scale, " << sign;
     }
   }
-  // Of the exponent: the smallest subnormal number.
+  // Exponent of the smallest subnormal number.
   template <class T>
   static constexpr double kLowest = sizeof(T) == 4 ? -149.0 : -1074.0;
 };

@@ -86,7 +86,7 @@ Result<void*> open_first(const std::string& which) {
                              base::shown_path(which), tried));
 }
 
-/// What it exports, if it was built for this program.
+/// The descriptor that the library exports, if it was built for this program.
 Result<const Plugin*> plugin_of(void* library, const std::string& which) {
   const auto get =
       reinterpret_cast<PluginFunction>(dlsym(library, kPluginSymbol));

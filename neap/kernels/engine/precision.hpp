@@ -9,8 +9,8 @@
 
 namespace neap::kernels {
 
-/// What the factors of a product of f32 tensors are rounded to before they are
-/// multiplied. Sums are f32 always. f64 is not concerned.
+/// The format to which the factors of a product of f32 tensors are rounded
+/// before they are multiplied. Sums are f32 always. f64 is not concerned.
 enum class Precision : std::uint8_t {
   kF32,   // not rounded
   kBf16,  // to bfloat16, to nearest even (gemm.hpp says exactly how)
@@ -30,7 +30,7 @@ struct ProductAttrs {
   std::array<std::uint8_t, 7> padding{};
 };
 
-/// Of what Args::attrs of such an op points to.
+/// Precision in the ProductAttrs that `attrs` (Args::attrs) points to.
 inline Precision precision_of(const void* attrs) noexcept {
   return attrs != nullptr ? static_cast<const ProductAttrs*>(attrs)->precision
                           : Precision::kF32;

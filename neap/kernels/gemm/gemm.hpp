@@ -36,14 +36,14 @@ struct GemmOperand {
   std::int64_t column_stride = 0;
 };
 
-/// What the accumulators begin with.
+/// The values that the accumulators begin with.
 enum class GemmStart : std::uint8_t {
   kZero,
   kBias,  // element j of a row of n, the same for all rows
   kC,     // what C holds
 };
 
-/// What becomes of a finished sum.
+/// The operation on a finished sum.
 enum class GemmEnd : std::uint8_t {
   kPlain,
   kRelu,  // max(0, sum), NaN for NaN

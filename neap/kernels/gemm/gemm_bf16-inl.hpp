@@ -27,7 +27,7 @@
 HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR ",avx512bf16")
 namespace neap::kernels::HWY_NAMESPACE {
 
-// Of a vector of 32 bits.
+// Lanes of 32 bits in a vector.
 inline constexpr std::int64_t kPairLanes = 16;
 
 /// The first `count` lanes, for a count that may exceed all or be below 0.

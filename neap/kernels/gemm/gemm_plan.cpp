@@ -116,7 +116,7 @@ void choose_blocks(GemmPlan& plan, const GemmExtents& x,
   plan.source_of_a = source_of_a(plan, x, tile);
   plan.packs_b = x.converts || x.b_column_stride != 1 ||
                  plan.part_rows > kMostPanelsInPlace * tile.rows;
-  // What is packed of B fills the cache; what is not serves all rows in turn.
+  // A packed block of B fills the cache; an unpacked one serves all rows.
   plan.block_rows =
       plan.packs_b ? plan.tile_rows : round_to(plan.part_rows, plan.tile_rows);
   const std::int64_t limit_k =

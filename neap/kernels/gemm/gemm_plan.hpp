@@ -31,7 +31,7 @@ struct GemmTile {
   std::int64_t columns() const noexcept { return 2 * lanes; }
 };
 
-/// What a plan is made from.
+/// The extents and strides that a plan is computed from.
 struct GemmExtents {
   std::int64_t batch = 1;
   std::int64_t m = 0;
@@ -44,7 +44,7 @@ struct GemmExtents {
   Bytes element_bytes = 4;  // of a factor: two neighbours along k, if converted
   bool converts = false;    // k counts pairs; packing makes them of both
 
-  /// Those of C^T = B^T A^T.
+  /// Extents of the transposed product C^T = B^T A^T.
   GemmExtents swapped() const noexcept;
 };
 

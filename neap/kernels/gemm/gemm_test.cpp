@@ -57,7 +57,7 @@ std::vector<T> random_elements(std::int64_t count, std::uint64_t seed) {
   return elements;
 }
 
-// What is multiplied, and in which precision.
+// The element type and the precision of a product.
 struct F32 {
   using Type = float;
   static constexpr Precision kPrecision = Precision::kF32;

@@ -78,7 +78,7 @@ HWY_INLINE V add_square(const GemvProblem<T>& p, const T* const* rows,
   return sum;
 }
 
-// What the elements of C from `at` on begin with.
+// Sets `sums` to the values that the elements of C from `at` on begin with.
 template <class T>
 HWY_INLINE void begin(const GemvProblem<T>& p, std::int64_t at,
                       std::int64_t count, T* sums) {

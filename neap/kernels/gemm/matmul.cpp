@@ -43,7 +43,7 @@ void fold_batch_into_rows(Gemm<T>& x) noexcept {
   }
 }
 
-// Of the last two operands.
+// The product of the last two operands.
 template <class T>
 Gemm<T> product_of(const Args& args) noexcept {
   const Strided& a = args.in[args.in.size() - 2];  // (..., M, K)

@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kGrain = 16384;  // elements of src; a range of a thread
 constexpr std::int64_t kLines = 32;     // of one thread at least, side by side
 
-// What one thread does: indices in [first, first + slots) alone.
+// The share of one thread: indices in [first, first + slots) alone.
 struct Scattering {
   const IndexedLoops* loops = nullptr;
   std::byte* y = nullptr;

@@ -20,7 +20,7 @@ struct Triangle {
   bool has_ones;  // on the diagonal, whatever stands there
 };
 
-/// What a triangle is applied to: rows of `count` elements, `stride` apart.
+/// A matrix to apply a triangle to: rows of `count` elements, `stride` apart.
 template <class T>
 struct Columns {
   T* data;

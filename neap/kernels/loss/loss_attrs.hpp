@@ -6,7 +6,7 @@
 
 namespace neap::kernels {
 
-/// What becomes of the losses of the samples or elements.
+/// How the losses of the samples or elements are reduced.
 enum class LossReduction : std::int64_t {
   kMean,
   kSum,

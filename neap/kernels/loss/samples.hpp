@@ -48,8 +48,8 @@ class Samples {
   const CrossEntropyAttrs& attrs_;
 };
 
-/// What the derivative of sample i's loss is multiplied by, for a cotangent
-/// `g` of the reduced loss. NaN for a label that there is not.
+/// Factor of the derivative of sample i's loss, for a cotangent `g` of the
+/// reduced loss. NaN for an invalid label.
 template <class T>
 class SampleFactors {
  public:

@@ -29,7 +29,7 @@ struct AddGradient {
   T near;
 };
 
-// What a cell was normalised with: xhat = (x - near) scale + rest.
+// The normalisation of a cell: xhat = (x - near) scale + rest.
 template <class T>
 struct CellNormal {
   CellNormal() = default;

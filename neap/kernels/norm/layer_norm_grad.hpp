@@ -27,8 +27,8 @@ struct NormGradAttrs {
   std::array<bool, 5> padding{};
 };
 
-/// What is compiled for each instruction set: dx of rows [begin, end), and what
-/// they add to the columns [first, last) of dw and db.
+/// Functions compiled for each instruction set: dx of rows [begin, end), and
+/// the sums of these rows for the columns [first, last) of dw and db.
 struct NormGradParts {
   void (*dx)(const Args& args, std::int64_t begin, std::int64_t end);
   void (*columns)(const Args& args, std::int64_t begin, std::int64_t end,

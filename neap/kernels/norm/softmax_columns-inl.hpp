@@ -22,7 +22,7 @@ namespace neap::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-/// What a strip of columns needs beside its elements: one number a column.
+/// State of a strip of columns beside its elements: one number a column.
 template <class T>
 struct Strip {
   static constexpr std::int64_t kColumns = 128;

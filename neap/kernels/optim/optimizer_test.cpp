@@ -148,7 +148,7 @@ struct Model {
                                  : states<float>(shape, 4, Lay::kDense));
     }
   }
-  // Of one parameter.
+  // Views of the operands of one parameter.
   std::vector<Strided> views(std::size_t i) {
     std::vector<Strided> views;
     for (Array& array : operands[i]) {

@@ -58,7 +58,7 @@ std::int64_t position_of(T value, const T* x, std::int64_t size) {
   return static_cast<std::int64_t>(i);
 }
 
-// What rows and columns of floats and integers share.
+// Common base of searches in rows and columns of floats and integers.
 template <class T, bool kIsMax>
 struct Search {
   using In = T;

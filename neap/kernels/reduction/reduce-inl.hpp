@@ -147,7 +147,7 @@ struct AddStates {
   static State join(State a, State b) { return a + b; }
 };
 
-/// Of T, or of a byte for bool.
+/// States of minima and maxima: elements of T, or bytes for bool.
 template <class T, bool kIsMax>
 struct ExtremeStates {
   using State = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;

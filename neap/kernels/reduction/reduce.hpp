@@ -53,7 +53,7 @@ struct Tile {
   }
 };
 
-/// What the last step is given.
+/// Arguments of the last step of a reduction.
 struct ReduceFinish {
   std::int64_t length = 0;  // elements that each output is made of
   const void* attrs = nullptr;

@@ -165,7 +165,7 @@ class AttentionRows {
     close_row(count, width, x);
   }
 
-  /// Of the row's first weight among all (B, H, T, S).
+  /// Index of the row's first weight among all (B, H, T, S).
   std::int64_t index_of(std::int64_t row) const {
     return ((batch_ * sizes_.heads + head_) * sizes_.rows + row) * sizes_.keys;
   }

@@ -105,7 +105,7 @@ class Bf16Row {
   }
 
   bool drops() const noexcept { return attrs_.dropout > 0.0; }
-  /// What dropout multiplies the weight of key j with.
+  /// The factor by which dropout multiplies the weight of key j.
   float drop_factor(std::int64_t j) const noexcept {
     const auto word =
         attrs_.key.word(static_cast<std::uint64_t>(number_ * sizes_.keys + j));
@@ -211,8 +211,8 @@ void derive(const Args& args, const Bf16Row& row, const AttentionSizes& sizes,
   }
 }
 
-/// What two neighbouring rows give to the gradients of the keys; `second` may
-/// be the first again, with zeros for weights and slopes.
+/// Adds the terms of two neighbouring rows to the gradients of the keys;
+/// `second` may be the first again, with zeros for weights and slopes.
 void add_to_keys(const Args& args, const AttentionSizes& sizes,
                  const Bf16Row& first, const Bf16Row& second,
                  const float* weights, const float* slopes) noexcept {

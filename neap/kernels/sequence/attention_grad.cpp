@@ -59,7 +59,7 @@ class AttentionBack {
         sizes_(grad_sizes(args)),
         room_(sizes_, attrs_, scratch) {}
 
-  /// Which of the wanted gradients, too.
+  /// Computes the wanted gradients of the keys, of the rows or of both.
   void run(std::int64_t batch, std::int64_t key_head, Range keys, Range rows,
            bool of_keys, bool of_rows) {
     batch_ = batch;
@@ -102,7 +102,7 @@ class AttentionBack {
     }
   }
 
-  /// What no block begins.
+  /// Sets to zero the rows of the gradients that no block begins.
   void clear(Range keys, Range rows) {
     const Range unseen{attrs_.is_causal
                            ? std::max(keys.begin, std::min(keys.end, rows.end))

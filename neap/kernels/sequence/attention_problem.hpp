@@ -49,7 +49,7 @@ struct AttentionSizes {
   std::int64_t value_width = 0;  // E
 
   AttentionSizes() = default;
-  /// Of q, k and the (B, T, H, E) one of the call.
+  /// Sizes from q, k and the (B, T, H, E) operand of the call.
   AttentionSizes(const Strided& q, const Strided& k, const Strided& y) noexcept
       : batch(q.shape[0]),
         rows(q.shape[1]),
@@ -107,7 +107,7 @@ HeadView<const T> mask_of(const Strided& mask, std::int64_t batch,
           stride(3)};
 }
 
-/// Of a call of the gradient.
+/// Sizes of a call of the gradient.
 inline AttentionSizes grad_sizes(const Args& args) noexcept {
   return {args.in[2], args.in[3], args.in[0]};
 }

@@ -66,7 +66,7 @@ class ReferenceRow {
     return scaled + static_cast<double>(at<T>(mask, j));
   }
 
-  /// What dropout multiplies the weight of key j with.
+  /// The factor by which dropout multiplies the weight of key j.
   double drop_factor(std::int64_t j) const {
     if (attrs_.dropout == 0.0) {
       return 1.0;

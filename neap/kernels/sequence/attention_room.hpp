@@ -14,7 +14,7 @@ namespace neap::kernels {
 
 inline constexpr std::int64_t kRowBlock = 36;   // rows of scores in hand
 inline constexpr std::int64_t kTaskRows = 768;  // of one task, at most
-/// Of a block of scores of the gradient, at most; even.
+/// Rows or keys of a block of the gradient's scores, at most; even.
 inline constexpr std::int64_t kGradBlock = 96;
 
 /// A head's rows [begin, end) at a time.
@@ -66,7 +66,7 @@ struct AttentionGradTasks {
   std::int64_t parts;  // of the executor's
 };
 
-/// What both rooms are furnished by.
+/// Counts of factors that both scratch layouts are computed from.
 template <class T, class Factor>
 struct AttentionFactors {
   static constexpr bool kConverts = !std::is_same_v<T, Factor>;
@@ -82,7 +82,7 @@ struct AttentionFactors {
   }
 };
 
-/// What one part of attention works with.
+/// Scratch layout of one task of attention.
 template <class T, class Factor = T>
 struct AttentionRoom {
   using Factors = AttentionFactors<T, Factor>;
@@ -128,7 +128,7 @@ struct AttentionRoom {
   Bytes bytes;
 };
 
-/// What one part of the gradient works with.
+/// Scratch layout of one task of the gradient.
 template <class T, class Factor = T>
 struct AttentionGradRoom {
   using Factors = AttentionFactors<T, Factor>;

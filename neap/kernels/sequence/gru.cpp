@@ -16,8 +16,8 @@ namespace neap::kernels {
 namespace HWY_NAMESPACE {
 
 struct GruCells {
-  // Of the weights' gates r, z and n the products become the kept columns 1, 2
-  // and 0.
+  // The products with the weights' gates r, z and n become the kept columns 1,
+  // 2 and 0.
   template <class Kit>
   static void products(const ForwardStepOf<Kit>& step,
                        const RecurrentBlock& block) {

@@ -7,9 +7,9 @@
 //   n = tanh(x w_in^T + b_n + r (h w_hn^T + b_hn))
 //   h_t = (1 - z) n + z h_(t-1)
 //
-// What h gives to n, h w_hn^T + b_hn, is kept too. It stands first among the
-// kept columns, so that what x gives to (r, z, n) and what h gives to (n, r, z)
-// are each one block of columns.
+// The term of n that comes from h, h w_hn^T + b_hn, is kept too. It stands
+// first among the kept columns, so that the terms of x for (r, z, n) and those
+// of h for (n, r, z) are each one block of columns.
 //
 // RecurrentAttrs:
 //   in[0]  x      (T, b, f)   any strides

@@ -138,7 +138,7 @@ class Forward {
     return gemm_scratch_bytes(product_of(0, steps), args_.executor->threads());
   }
 
-  // Of a chunk that begins at time `lowest`.
+  // The gates at `time`, in a chunk that begins at time `lowest`.
   T* gates_at(std::int64_t time, std::int64_t lowest) const noexcept {
     const std::int64_t columns = cells_ * form_.kept;
     if (form_.kept == 0) {
@@ -310,7 +310,7 @@ class Backward {
     return attrs_.is_reverse ? sizes_.steps - 1 - s : s;
   }
 
-  // What the product before step s is made of.
+  // Arguments of the product before step s.
   BackwardStep<T, Factor> product_of(std::int64_t s) const noexcept {
     BackwardStep<T, Factor> step;
     step.sizes = sizes_;

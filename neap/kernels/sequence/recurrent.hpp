@@ -28,7 +28,7 @@
 
 namespace neap::kernels {
 
-/// Of the ops lstm, gru and rnn.
+/// Attributes of the ops lstm, gru and rnn.
 struct RecurrentAttrs {
   bool has_state = false;  // h0 (and c0) are given; else 0
   bool is_reverse = false;
@@ -38,7 +38,7 @@ struct RecurrentAttrs {
   std::array<bool, 3> padding{};
 };
 
-/// Of their gradients.
+/// Attributes of the gradients of lstm, gru and rnn.
 struct RecurrentGradAttrs {
   bool has_state = false;
   bool is_reverse = false;
@@ -56,7 +56,7 @@ struct RecurrentSizes {
   std::int64_t hidden = 0;
 };
 
-/// What one part of a step is about. Units begin at a panel.
+/// Rows and units of one task of a step. Units begin at a panel.
 struct RecurrentBlock {
   std::int64_t row_begin = 0;
   std::int64_t row_end = 0;
@@ -83,8 +83,8 @@ struct RecurrentForm {
   }
 };
 
-/// What the cells of a step forward read and make. Matrices are dense, (batch,
-/// ...), unless they have a step from row to row.
+/// Operands and results of the cells of a forward step. Matrices are dense,
+/// (batch, ...), unless they have a step from row to row.
 template <class T>
 struct ForwardCells {
   RecurrentSizes sizes;
@@ -111,7 +111,7 @@ struct ForwardStep : ForwardCells<T> {
   std::int64_t depth = 0;  // hidden, in factors; 0 where h is 0
 };
 
-/// What the cells of a step backward read and make.
+/// Operands and results of the cells of a backward step.
 template <class T>
 struct BackwardCells {
   RecurrentSizes sizes;
@@ -141,7 +141,7 @@ struct BackwardStep : BackwardCells<T> {
   std::int64_t depth = 0;       // of the product; 0 for the last step
 };
 
-/// What is compiled for each instruction set and network.
+/// Functions compiled for each instruction set and network.
 template <class T, class Factor = T>
 struct RecurrentParts {
   std::int64_t panel = 0;  // units in one, a multiple of the lanes

@@ -84,7 +84,7 @@ std::vector<float> sigmoid_of(std::vector<float> x) {
   return x;
 }
 
-// Of one step, whose first gate is a sigmoid of sums that start at the bias.
+// Runs one step, whose first gate is a sigmoid of sums starting at the bias.
 TEST_F(RecurrentBf16Test, GatesAreThoseOfItsProducts) {
   for (const Net net : {Net::kLstm, Net::kGru}) {
     for (Case c : cases_in_bf16(net)) {
@@ -112,7 +112,7 @@ TEST_F(RecurrentBf16Test, GatesAreThoseOfItsProducts) {
   }
 }
 
-// What a cell lets pass to the cotangent of its h: nothing, or dh z.
+// The part that a cell passes to the cotangent of its h: nothing, or dh z.
 std::vector<float> passed(const Case& c, Results& got) {
   if (c.net == Net::kLstm) {
     return std::vector<float>(static_cast<std::size_t>(c.batch * c.hidden));
@@ -127,7 +127,7 @@ std::vector<float> passed(const Case& c, Results& got) {
   return sums;
 }
 
-// Of one step: the cotangent of h0 is that product, onto what passes.
+// Runs one step: the cotangent of h0 is dgates w_hh, added to the passed part.
 TEST_F(RecurrentBf16Test, GradientsAreThoseOfItsProducts) {
   for (const Net net : {Net::kLstm, Net::kGru}) {
     for (Case c : cases_in_bf16(net)) {
@@ -149,7 +149,7 @@ TEST_F(RecurrentBf16Test, GradientsAreThoseOfItsProducts) {
   }
 }
 
-// Of all results together, relative to their norm.
+// Expects all results together to be near, relative to their norm.
 void expect_near_in_norm(std::vector<Array>& got, std::vector<Array>& want,
                          double tolerance, const std::string& what) {
   double apart = 0.0;

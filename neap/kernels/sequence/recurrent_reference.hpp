@@ -88,7 +88,7 @@ class ReferenceForward : public ReferenceSteps {
 
   bool is_relu() const noexcept { return attrs_.is_relu; }
 
-  /// What x gives to a gate, with the bias.
+  /// The term of a gate that comes from x, with the bias.
   T x_part(std::int64_t row, std::int64_t gate,
            std::int64_t unit) const noexcept {
     const Strided& x = args_.in[0];

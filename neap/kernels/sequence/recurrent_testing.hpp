@@ -166,7 +166,7 @@ void expect_near(std::vector<Array>& got, std::vector<Array>& want,
   }
 }
 
-/// Those that can be tested here.
+/// The precisions that can be tested here.
 inline std::vector<Precision> precisions() {
   isa();
   return has_bf16_dot()

@@ -9,6 +9,7 @@
 #include "neap/ops/elementwise/comparison.hpp"
 #include "neap/ops/elementwise/where.hpp"
 #include "neap/ops/support.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap {
 namespace ops {
@@ -127,7 +128,7 @@ Tensor relu_bits(const Operand& x, double slope) {
 }
 
 bool will_be_recorded(const Tensor& x) {
-  return memory::context().grad_enabled && x.requires_grad();
+  return tensor::execution().grad_enabled && x.requires_grad();
 }
 
 Tensor relu_grad(const Operand& g, const Operand& bits, double slope) {

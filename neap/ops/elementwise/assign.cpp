@@ -7,11 +7,11 @@
 #include "neap/kernels/engine/attrs.hpp"
 #include "neap/kernels/engine/copy.hpp"
 #include "neap/kernels/engine/fill.hpp"
-#include "neap/memory/executor.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
 #include "neap/tensor/creator.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap {
 namespace {
@@ -27,8 +27,8 @@ void check_untracked(std::string_view op, const char* instead,
         "{}: the tensor is the result of a recorded op, use {} instead", op,
         instead);
   }
-  const memory::Context& context = memory::context();
-  if (link && link->requires_grad() && context.grad_enabled) {
+  const tensor::Execution& execution = tensor::execution();
+  if (link && link->requires_grad() && execution.grad_enabled) {
     raise<GraphError>(
         "{}: the tensor is a leaf that requires grad, write under NoGrad or "
         "use {} instead",
@@ -36,9 +36,9 @@ void check_untracked(std::string_view op, const char* instead,
   }
   // A trace records the write; whatever else records ops could not.
   const bool is_traced =
-      context.trace != nullptr &&
-      dynamic_cast<graph::Trace*>(context.recorder) == context.trace;
-  if (context.recorder != nullptr && !is_traced) {
+      execution.trace != nullptr &&
+      dynamic_cast<graph::Trace*>(execution.recorder) == execution.trace;
+  if (execution.recorder != nullptr && !is_traced) {
     raise<GraphError>(
         "{}: inside jvp or a rematerialised segment, use {} "
         "instead",
@@ -88,7 +88,7 @@ void run_over(std::string_view op, const kernels::KernelList& list,
                            std::span(&out, 1),
                            attrs.data(),
                            {},
-                           &memory::executor()};
+                           &tensor::executor()};
   const kernels::Kernel& kernel =
       kernels::find(list, dst.space(), dst.dtype(), args);
   dst.array()->storage()->bump_version(where);

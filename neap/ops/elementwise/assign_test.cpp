@@ -16,6 +16,7 @@
 #include "neap/ops/shape/slice.hpp"
 #include "neap/ops/shape/views.hpp"
 #include "neap/tensor/create.hpp"
+#include "neap/tensor/execution.hpp"
 #include "neap/testing/fail_sweep.hpp"
 
 namespace neap {
@@ -131,7 +132,7 @@ class Listing final : public graph::Trace, public graph::Recorder {
 class TracedWriteTest : public ::testing::Test {
  protected:
   Listing trace_;
-  memory::ContextGuard use_{[&](memory::Context& c) {
+  tensor::ExecutionGuard use_{[&](tensor::Execution& c) {
     c.trace = &trace_;
     c.recorder = &trace_;
   }};

@@ -3,10 +3,10 @@
 
 #include "neap/graph/trace.hpp"
 #include "neap/kernels/indexing/pack.hpp"
-#include "neap/memory/executor.hpp"
 #include "neap/ops/elementwise/where.hpp"
 #include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap {
 namespace ops {
@@ -69,7 +69,7 @@ void check_mask_space(const char* op, const Tensor& mask) {
 void look_at_count(const char* op, std::span<const tensor::Strided> values,
                    const Attrs& attrs) {
   const auto have = attrs.as<std::int64_t>();
-  const std::int64_t count = kernels::count_true(values[0], memory::executor());
+  const std::int64_t count = kernels::count_true(values[0], tensor::executor());
   if (have != count) {
     raise<ValueError>("{}: {} values for a mask of {}, expected as many", op,
                       have, count);
@@ -87,7 +87,7 @@ std::int64_t count_of_mask(const char* op, const Tensor& mask) {
         "cannot know; use where(), or call it outside",
         op);
   }
-  return kernels::count_true(mask.array()->strided(), memory::executor());
+  return kernels::count_true(mask.array()->strided(), tensor::executor());
 }
 
 void check_mask_count(const char* op, const Tensor& mask, std::int64_t have) {

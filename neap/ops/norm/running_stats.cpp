@@ -6,7 +6,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/graph/replay.hpp"
 #include "neap/graph/trace.hpp"
-#include "neap/memory/executor.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::ops {
 
@@ -58,7 +58,7 @@ void write_now(std::span<const Tensor> outputs, const Tensor& stats,
                            std::span(out).first(outputs.size()),
                            attrs.data(),
                            {},
-                           &memory::executor()};
+                           &tensor::executor()};
   const kernels::Kernel& kernel =
       kernels::find(kernels::running_stats_kernels, stats.space(), f64, args);
   for (const Tensor& output : outputs) {

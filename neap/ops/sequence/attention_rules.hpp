@@ -31,7 +31,7 @@ class AttentionAt {
 
   /// W (B, G, H / G, T, S). A row that sees nothing is 0.
   const Tensor& weights();
-  /// Such a matrix after dropout; itself where there is none.
+  /// A matrix shaped as the weights after dropout; itself where there is none.
   Tensor drop(const Tensor& x) const;
   /// T; undefined where all are.
   Tensor score_tangent(const Tensor& tq, const Tensor& tk, const Tensor& tmask);

@@ -8,11 +8,12 @@
 #include "neap/ops/reduction/sum.hpp"
 #include "neap/ops/shape/concat.hpp"
 #include "neap/ops/shape/views.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::ops {
 
 bool is_differentiated(std::initializer_list<const Tensor*> tensors) {
-  const bool records = memory::context().grad_enabled;
+  const bool records = tensor::execution().grad_enabled;
   return std::any_of(tensors.begin(), tensors.end(), [&](const Tensor* x) {
     return x->defined() &&
            ((records && x->requires_grad()) || x->array()->has_tangents());
