@@ -289,7 +289,7 @@ void expect_error(const F& f, std::string_view says) {
   }
 }
 
-TEST_F(CustomOpStateTest, D15_DifferentiatesToAnyOrder) {
+TEST_F(CustomOpStateTest, DifferentiatesToAnyOrder_D15) {
   const CustomOp op(Scaled{.a = 3.0});
   const Tensor x = leaf(2.0);
   const Tensor y = op(op(x));  // 27 x^4

@@ -54,6 +54,13 @@ HWY_INLINE V mish_of(D d, V x) {
 }
 
 template <class D, class V>
+HWY_INLINE V hard_swish_of(D d, V x) {
+  const V share = hn::Min(hn::Add(x, constant(d, 3)), constant(d, 6));
+  const V y = hn::Mul(x, hn::Mul(share, constant(d, 1.0 / 6)));
+  return hn::IfThenZeroElse(hn::Le(x, constant(d, -3)), y);
+}
+
+template <class D, class V>
 HWY_INLINE V mish_grad_of(D d, V g, V x) {
   // w = n / (n + 2), dw/dx = 4 e (e + 1) / (n + 2)^2
   const V safe = within(d, x, -kFar<D>);
@@ -89,6 +96,14 @@ template <class T>
 T silu_grad_at(T g, T x) {
   const T s = sigmoid_at(x);
   return g * s * (T(1) + x * (T(1) - s));
+}
+
+template <class T>
+T hard_swish_at(T x) {
+  if (x <= T(-3)) {
+    return T(0);
+  }
+  return x < T(3) ? x * (x + T(3)) / T(6) : x;
 }
 
 template <class T>

@@ -13,6 +13,7 @@
 //   log_sigmoid  -ln(1 + e^-x)           log_sigmoid_grad  g (1 - e^y)
 //   silu         x / (1 + e^-x)          silu_grad         g s (1 + x (1 - s))
 //   mish         x w                     mish_grad         g (w + x w')
+//   hard_swish   x min(x + 3, 6) / 6, and 0 where x <= -3
 //
 // where s = sigmoid(x) and w = tanh(ln(1 + e^x)).
 #pragma once

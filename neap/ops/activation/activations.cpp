@@ -6,8 +6,10 @@
 #include "neap/ops/activation/activation_grads.hpp"
 #include "neap/ops/activation/parametric.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/elementwise/comparison.hpp"
 #include "neap/ops/elementwise/exponential.hpp"
 #include "neap/ops/elementwise/rules.hpp"
+#include "neap/ops/elementwise/where.hpp"
 
 namespace neap {
 namespace ops {
@@ -118,6 +120,17 @@ constinit const Op kMishGrad =
               .slope = mish_grad,
               .curvature = mish_curvature});
 
+constinit const Op kHardSwish = from_input(
+    {.name = "hard_swish",
+     .formula = "y = x clip(x + 3, 0, 6) / 6, dy/dx = 0 at -3 and 1 at 3 "
+                "(Howard et al., ICCV 2019)",
+     .infer = infer_floating,
+     .kernel = &kernels::hard_swish_kernels,
+     .slope = [](const Operand& dy, const Operand& x) {
+       return mul(dy,
+                  where(ge(x, 3), 1, where(le(x, -3), 0, add(div(x, 3), 0.5))));
+     }});
+
 constinit const Op kGelu =
     from_input({.name = "gelu",
                 .formula = "y = x (1 + erf(x / sqrt 2)) / 2",
@@ -197,6 +210,10 @@ Tensor silu(const TensorOperand& x) {
 
 Tensor mish(const TensorOperand& x) {
   return graph::apply(ops::kMish, {x});
+}
+
+Tensor hard_swish(const TensorOperand& x) {
+  return graph::apply(ops::kHardSwish, {x});
 }
 
 Tensor softsign(const TensorOperand& x) {

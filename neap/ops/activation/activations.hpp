@@ -13,6 +13,7 @@ NEAP_API extern const graph::Op kTanh;
 NEAP_API extern const graph::Op kLogSigmoid;
 NEAP_API extern const graph::Op kSilu;
 NEAP_API extern const graph::Op kMish;
+NEAP_API extern const graph::Op kHardSwish;
 NEAP_API extern const graph::Op kGelu;
 NEAP_API extern const graph::Op kGeluTanh;
 }  // namespace ops
@@ -35,6 +36,12 @@ NEAP_API Tensor silu(const TensorOperand& x);
 
 /// x tanh(softplus(x)); f32, f64. Keeps x for the derivative.
 NEAP_API Tensor mish(const TensorOperand& x);
+
+/// x clip(x + 3, 0, 6) / 6: 0 where x <= -3, x where x >= 3; f32, f64. 0 at
+/// minus infinity too, where PyTorch's hardswish is NaN. NaN stays. The
+/// derivative at -3 is 0, at 3 it is 1 (as in PyTorch). Keeps x for the
+/// derivative.
+NEAP_API Tensor hard_swish(const TensorOperand& x);
 
 enum class GeluForm : std::uint8_t { kExact, kTanh };
 

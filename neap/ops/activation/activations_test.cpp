@@ -61,6 +61,22 @@ std::vector<OpTable> activations_unary() {
                  {1000, 1000},
                  {kInf, kInf},
                  {kNaN, kNaN}}},
+      {.name = "hard_swish",
+       .op = &ops::kHardSwish,
+       .fn = hard_swish,
+       .reference =
+           [](double x) {
+             return x <= -3.0 ? 0.0 : x >= 3.0 ? x : x * (x + 3.0) / 6.0;
+           },
+       .domain = {.low = -5, .high = 5, .avoided = {-3, 3}},
+       .kinks = {{-4, 0, 0}, {-3, 0, 0}, {0, 0, 0.5}, {3, 3, 1}, {4, 4, 1}},
+       .edges = {{-kInf, 0},
+                 {-1000, 0},
+                 {-0.0, 0},
+                 {0, 0},
+                 {1e38, 1e38},
+                 {kInf, kInf},
+                 {kNaN, kNaN}}},
       {.name = "gelu",
        .op = &ops::kGelu,
        .fn = [](const TensorOperand& x) { return gelu(x); },
