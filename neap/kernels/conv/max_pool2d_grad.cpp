@@ -256,12 +256,12 @@ class MaxPoolGrad {
               ? hn::LoadU(d, g_row + i)
               : load_some(d, g_row + i, static_cast<std::size_t>(outputs - i));
       const auto codes = promote(codes_row + i);
-      const auto of = [&](Lane tap) HWY_ATTR {
-        const auto is_it = hn::Eq(codes, hn::Set(du, tap));
+      const auto of = [&](std::int64_t tap) HWY_ATTR {
+        const auto is_it = hn::Eq(codes, hn::Set(du, static_cast<Lane>(tap)));
         return hn::Add(hn::Zero(d),  // no -0, as where a sum begins with 0
                        hn::IfThenElseZero(hn::RebindMask(d, is_it), g));
       };
-      for (Lane row = 0; row < 2; ++row) {
+      for (std::int64_t row = 0; row < 2; ++row) {
         store_pairs(d, of(2 * row), of(2 * row + 1),
                     2 * std::min(lanes, outputs - i),
                     dx + row * attrs_.w.in + 2 * i);

@@ -96,15 +96,7 @@ struct GruCells {
   }
 };
 
-RecurrentParts<float> gru_parts_f32() {
-  return parts_of<GruCells, PlainKit<float>>();
-}
-RecurrentParts<double> gru_parts_f64() {
-  return parts_of<GruCells, PlainKit<double>>();
-}
-RecurrentParts<float, Bf16Pair> gru_parts_bf16() {
-  return bf16_parts_of<GruCells>();
-}
+NEAP_RECURRENT_PARTS(gru, GruCells)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace neap::kernels
@@ -114,23 +106,11 @@ HWY_AFTER_NAMESPACE();
 namespace neap::kernels {
 namespace {
 
-HWY_EXPORT(gru_parts_f32);
-HWY_EXPORT(gru_parts_f64);
-HWY_EXPORT(gru_parts_bf16);
+NEAP_RECURRENT_DISPATCH(gru)
 
-struct Gru {
+struct Gru : gru_dispatch {
   static constexpr RecurrentForm kForm{
       .gates = 3, .kept = 4, .bias_start = 1, .is_made_in_place = false};
-
-  static RecurrentParts<float> parts(float /* factor */) {
-    return HWY_DYNAMIC_DISPATCH(gru_parts_f32)();
-  }
-  static RecurrentParts<double> parts(double /* factor */) {
-    return HWY_DYNAMIC_DISPATCH(gru_parts_f64)();
-  }
-  static RecurrentParts<float, Bf16Pair> parts(Bf16Pair /* factor */) {
-    return HWY_DYNAMIC_DISPATCH(gru_parts_bf16)();
-  }
 
   template <class T>
   static void forward(const ReferenceForward<T>& x, std::int64_t row,

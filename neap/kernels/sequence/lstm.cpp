@@ -92,15 +92,7 @@ struct LstmCells {
   }
 };
 
-RecurrentParts<float> lstm_parts_f32() {
-  return parts_of<LstmCells, PlainKit<float>>();
-}
-RecurrentParts<double> lstm_parts_f64() {
-  return parts_of<LstmCells, PlainKit<double>>();
-}
-RecurrentParts<float, Bf16Pair> lstm_parts_bf16() {
-  return bf16_parts_of<LstmCells>();
-}
+NEAP_RECURRENT_PARTS(lstm, LstmCells)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace neap::kernels
@@ -110,22 +102,10 @@ HWY_AFTER_NAMESPACE();
 namespace neap::kernels {
 namespace {
 
-HWY_EXPORT(lstm_parts_f32);
-HWY_EXPORT(lstm_parts_f64);
-HWY_EXPORT(lstm_parts_bf16);
+NEAP_RECURRENT_DISPATCH(lstm)
 
-struct Lstm {
+struct Lstm : lstm_dispatch {
   static constexpr RecurrentForm kForm{.gates = 4, .kept = 4, .has_c = true};
-
-  static RecurrentParts<float> parts(float /* factor */) {
-    return HWY_DYNAMIC_DISPATCH(lstm_parts_f32)();
-  }
-  static RecurrentParts<double> parts(double /* factor */) {
-    return HWY_DYNAMIC_DISPATCH(lstm_parts_f64)();
-  }
-  static RecurrentParts<float, Bf16Pair> parts(Bf16Pair /* factor */) {
-    return HWY_DYNAMIC_DISPATCH(lstm_parts_bf16)();
-  }
 
   template <class T>
   static void forward(const ReferenceForward<T>& x, std::int64_t row,

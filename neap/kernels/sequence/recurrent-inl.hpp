@@ -16,6 +16,36 @@
 #include "neap/kernels/gemm/gemm_kit-inl.hpp"
 #include "neap/kernels/sequence/recurrent.hpp"
 
+// A kind of network names its cells' loops, once for each instruction set, and
+// chooses among them when it runs: `struct Rnn : rnn_dispatch`.
+#ifndef NEAP_RECURRENT_PARTS
+#define NEAP_RECURRENT_PARTS(name, Cells)               \
+  RecurrentParts<float> name##_parts_f32() {            \
+    return parts_of<Cells, PlainKit<float>>();          \
+  }                                                     \
+  RecurrentParts<double> name##_parts_f64() {           \
+    return parts_of<Cells, PlainKit<double>>();         \
+  }                                                     \
+  RecurrentParts<float, Bf16Pair> name##_parts_bf16() { \
+    return bf16_parts_of<Cells>();                      \
+  }
+#define NEAP_RECURRENT_DISPATCH(name)                                     \
+  HWY_EXPORT(name##_parts_f32);                                           \
+  HWY_EXPORT(name##_parts_f64);                                           \
+  HWY_EXPORT(name##_parts_bf16);                                          \
+  struct name##_dispatch {                                                \
+    static RecurrentParts<float> parts(float /* factor */) {              \
+      return HWY_DYNAMIC_DISPATCH(name##_parts_f32)();                    \
+    }                                                                     \
+    static RecurrentParts<double> parts(double /* factor */) {            \
+      return HWY_DYNAMIC_DISPATCH(name##_parts_f64)();                    \
+    }                                                                     \
+    static RecurrentParts<float, Bf16Pair> parts(Bf16Pair /* factor */) { \
+      return HWY_DYNAMIC_DISPATCH(name##_parts_bf16)();                   \
+    }                                                                     \
+  };
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace neap::kernels {
 namespace HWY_NAMESPACE {

@@ -61,15 +61,7 @@ struct RnnCells {
   }
 };
 
-RecurrentParts<float> rnn_parts_f32() {
-  return parts_of<RnnCells, PlainKit<float>>();
-}
-RecurrentParts<double> rnn_parts_f64() {
-  return parts_of<RnnCells, PlainKit<double>>();
-}
-RecurrentParts<float, Bf16Pair> rnn_parts_bf16() {
-  return bf16_parts_of<RnnCells>();
-}
+NEAP_RECURRENT_PARTS(rnn, RnnCells)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace neap::kernels
@@ -79,22 +71,10 @@ HWY_AFTER_NAMESPACE();
 namespace neap::kernels {
 namespace {
 
-HWY_EXPORT(rnn_parts_f32);
-HWY_EXPORT(rnn_parts_f64);
-HWY_EXPORT(rnn_parts_bf16);
+NEAP_RECURRENT_DISPATCH(rnn)
 
-struct Rnn {
+struct Rnn : rnn_dispatch {
   static constexpr RecurrentForm kForm{};
-
-  static RecurrentParts<float> parts(float /* factor */) {
-    return HWY_DYNAMIC_DISPATCH(rnn_parts_f32)();
-  }
-  static RecurrentParts<double> parts(double /* factor */) {
-    return HWY_DYNAMIC_DISPATCH(rnn_parts_f64)();
-  }
-  static RecurrentParts<float, Bf16Pair> parts(Bf16Pair /* factor */) {
-    return HWY_DYNAMIC_DISPATCH(rnn_parts_bf16)();
-  }
 
   template <class T>
   static void forward(const ReferenceForward<T>& x, std::int64_t row,
