@@ -263,7 +263,7 @@ TEST_F(FunctionalTest, DirectionalDerivativesHaveAnyOrder) {
 }
 
 // D4: mixed partials, seeded by directions.
-TEST_F(FunctionalTest, D4_MixedPartialsOfSeveralInputs) {
+TEST_F(FunctionalTest, MixedPartialsOfSeveralInputs_D4) {
   const std::array in = {number(2.0), number(3.0)};
   const std::array by_x = {number(1.0), Tensor()};
   const std::array by_t = {Tensor(), number(1.0)};
@@ -306,7 +306,7 @@ TEST_F(FunctionalTest, OuterTangentsPassThroughInnerPrimals) {
 }
 
 // D5: reverse over a forward-built derivative.
-TEST_F(FunctionalTest, D5_ReverseOverForwardTrainsOnAResidual) {
+TEST_F(FunctionalTest, ReverseOverForwardTrainsOnAResidual_D5) {
   // u(x) = tanh(w x); the loss is (u'')^2 with u'' = -2 w^2 t (1 - t^2).
   const Tensor w = leaf(0.7);
   const Tensor x = number(0.3);

@@ -23,7 +23,7 @@ class GradientsTest : public testing::Test {
 };
 
 // B8: get, remove, replace.
-TEST_F(GradientsTest, B8_AreFoundTakenAndReplacedByTensor) {
+TEST_F(GradientsTest, AreFoundTakenAndReplacedByTensor_B8) {
   const Tensor x = requires_grad_(scalar(2.0, f64));
   const Tensor w = requires_grad_(scalar(5.0, f64));
   const Tensor y = mul(x, w);

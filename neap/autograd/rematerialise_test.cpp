@@ -104,7 +104,7 @@ std::vector<double> train(Form form) {
   return out;
 }
 
-TEST_F(RematerialiseTest, B9_TheBitsAreThoseWithoutSegments) {
+TEST_F(RematerialiseTest, TheBitsAreThoseWithoutSegments_B9) {
   const std::vector<double> wanted = train(Form::kPlain);
   EXPECT_EQ(train(Form::kSegments), wanted);
   EXPECT_EQ(train(Form::kNested), wanted);
@@ -136,7 +136,7 @@ Bytes arrays_at_peak(memory::Domain& domain, const Block& block) {
   return (domain.stats().live_peak - before) / kArray;
 }
 
-TEST_F(RematerialiseTest, B9_OnlyOneSegmentsInnerValuesAreLiveAtATime) {
+TEST_F(RematerialiseTest, OnlyOneSegmentsInnerValuesAreLiveAtATime_B9) {
   // Every tanh keeps its result: 32, a cotangent and one that is being made.
   EXPECT_EQ(arrays_at_peak(*domain_, four_tanh), 34);
   // A segment keeps its input: 8 results of segments (the last is y), the

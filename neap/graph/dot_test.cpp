@@ -127,7 +127,7 @@ Tensor leaf(std::string_view owner) {
   return requires_grad_(ones({3, 4}));
 }
 
-TEST(DotTest, D1_DrawsNodesLeavesAndWhatFlowsWhere) {
+TEST(DotTest, DrawsNodesLeavesAndWhatFlowsWhere_D1) {
   const Tensor x = leaf("fc1.weight");
   const Digraph graph = drawn(-tanh(x * x));
   ASSERT_THAT(graph.nodes, SizeIs(4));

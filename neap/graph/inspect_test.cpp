@@ -31,7 +31,7 @@ int line_of(base::SiteId site) {
   return base::site_of(site).line;
 }
 
-TEST(InspectTest, D1_TellsOpInputsResidualsAndUsers) {
+TEST(InspectTest, TellsOpInputsResidualsAndUsers_D1) {
   const Tensor x = leaf("fc1.weight");
   const Tensor w = leaf("fc2.weight");
   const Tensor y = x * w;
@@ -172,7 +172,7 @@ std::string site(int line) {
   return "inspect_test.cpp:" + std::to_string(line) + " (TestBody)";
 }
 
-TEST(PrintTest, D14_IsALineANodeALineAResidualAndALineALeaf) {
+TEST(PrintTest, IsALineANodeALineAResidualAndALineALeaf_D14) {
   const Tensor x = leaf("fc1.weight");
   const int line = __LINE__ + 1;
   Tensor y = x * x;

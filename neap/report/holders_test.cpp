@@ -40,7 +40,7 @@ class HoldersTest : public testing::Test {
   memory::TrackHandles tracking_;
 };
 
-TEST_F(HoldersTest, N5_NamesTheResidualTheNodesAndTheHandle) {
+TEST_F(HoldersTest, NamesTheResidualTheNodesAndTheHandle_N5) {
   const Tensor w = leaf("fc1.weight");
   const Baseline baseline;
   const Tensor loss = sum(exp(w));  // a sum and a reshape
@@ -57,7 +57,7 @@ TEST_F(HoldersTest, N5_NamesTheResidualTheNodesAndTheHandle) {
                 "\n    f32 [], 4 B, made by 'reshape'\n"));
 }
 
-TEST_F(HoldersTest, D10_NamesTheLineOfHandlesKeptInAVector) {
+TEST_F(HoldersTest, NamesTheLineOfHandlesKeptInAVector_D10) {
   std::vector<Tensor> kept;
   const Baseline baseline;
   for (int i = 0; i < 5; ++i) {
@@ -74,7 +74,7 @@ TEST_F(HoldersTest, D10_NamesTheLineOfHandlesKeptInAVector) {
   EXPECT_THAT(text, HasSubstr("    ... and 2 more\n"));
 }
 
-TEST_F(HoldersTest, D10_NamesWhatALossHistoryKeeps) {
+TEST_F(HoldersTest, NamesWhatALossHistoryKeeps_D10) {
   const Tensor w = leaf("fc1.weight");
   std::vector<Tensor> history;
   const Baseline baseline;
@@ -89,7 +89,7 @@ TEST_F(HoldersTest, D10_NamesWhatALossHistoryKeeps) {
   EXPECT_THAT(text, HasSubstr("made at " + at(line + 1) + "\n"));
 }
 
-TEST_F(HoldersTest, D10_NamesTheCycleThroughAHookThatHoldsItsOwnTensor) {
+TEST_F(HoldersTest, NamesTheCycleThroughAHookThatHoldsItsOwnTensor_D10) {
   const Tensor w = leaf("fc1.weight");
   const Baseline baseline;
   HookHandle hook;
@@ -110,7 +110,7 @@ TEST_F(HoldersTest, D10_NamesTheCycleThroughAHookThatHoldsItsOwnTensor) {
   EXPECT_EQ(report_leaks(baseline), "");
 }
 
-TEST_F(HoldersTest, D10_NamesWhatAHookHoldsOfAnotherTensor) {
+TEST_F(HoldersTest, NamesWhatAHookHoldsOfAnotherTensor_D10) {
   const Tensor w = leaf("fc1.weight");
   const Baseline baseline;
   {
@@ -125,7 +125,7 @@ TEST_F(HoldersTest, D10_NamesWhatAHookHoldsOfAnotherTensor) {
                 "      <- 1 handle of parameters 'fc1.weight'\n"));
 }
 
-TEST_F(HoldersTest, D10_NamesTheCycleOfAGradientThatHasAGraph) {
+TEST_F(HoldersTest, NamesTheCycleOfAGradientThatHasAGraph_D10) {
   const Baseline baseline;
   base::Ref<tensor::GraphLink> link;  // no handle, but it lets us end the test
   {
@@ -141,7 +141,7 @@ TEST_F(HoldersTest, D10_NamesTheCycleOfAGradientThatHasAGraph) {
   static_cast<graph::Leaf&>(*link).set_grad({});
 }
 
-TEST_F(HoldersTest, D10_NamesGradientResultsThatWereForgotten) {
+TEST_F(HoldersTest, NamesGradientResultsThatWereForgotten_D10) {
   const Tensor w = leaf("fc1.weight");
   const Baseline baseline;
   std::vector<Tensor> forgotten;
@@ -162,7 +162,7 @@ TEST_F(HoldersTest, FindsThePartsOfCompositesInComposites) {
                               at(__LINE__ - 5) + "\n"));
 }
 
-TEST_F(HoldersTest, N5_GrowthNamesWhoHoldsWhatGrew) {
+TEST_F(HoldersTest, GrowthNamesWhoHoldsWhatGrew_N5) {
   const Tensor w = leaf("fc1.weight");
   std::vector<Tensor> history;
   Growth growth;

@@ -62,7 +62,7 @@ CompileOptions up_to_64() {
   return options;
 }
 
-TEST(FourSystemsTest, A2_OneArenaForTheLargestBatchIsThereBeforeAnythingRuns) {
+TEST(FourSystemsTest, OneArenaForTheLargestBatchIsThereBeforeAnythingRuns_A2) {
   Learner learner;
   auto step = learner.compiled(up_to_64());
   step.prepare(Learner::specs(64));
@@ -76,7 +76,7 @@ TEST(FourSystemsTest, A2_OneArenaForTheLargestBatchIsThereBeforeAnythingRuns) {
   }
 }
 
-TEST(FourSystemsTest, A2_ASmallerBatchIsTracedOnceAndThenAsksNobody) {
+TEST(FourSystemsTest, ASmallerBatchIsTracedOnceAndThenAsksNobody_A2) {
   Learner learner;
   auto step = learner.compiled(up_to_64());
   const Batch large(64);
@@ -97,7 +97,7 @@ TEST(FourSystemsTest, A2_ASmallerBatchIsTracedOnceAndThenAsksNobody) {
   EXPECT_GT(sum, 0);
 }
 
-TEST(FourSystemsTest, A2_SizesAskedForAheadAreTracedAhead) {
+TEST(FourSystemsTest, SizesAskedForAheadAreTracedAhead_A2) {
   Learner learner;
   CompileOptions options = up_to_64();
   for (const std::int64_t size : {1, 7}) {
@@ -113,7 +113,7 @@ TEST(FourSystemsTest, A2_SizesAskedForAheadAreTracedAhead) {
   EXPECT_EQ(step.traces(), 3);
 }
 
-TEST(FourSystemsTest, A2_WhatDoesNotFitIsATypedErrorAndNothingHasChanged) {
+TEST(FourSystemsTest, WhatDoesNotFitIsATypedErrorAndNothingHasChanged_A2) {
   Learner learner;
   auto step = learner.compiled(up_to_64());
   const Batch fits(64);
@@ -138,7 +138,7 @@ TEST(FourSystemsTest, A2_WhatDoesNotFitIsATypedErrorAndNothingHasChanged) {
 
 // --- A7: shapes and scratch are facts ---------------------------------------
 
-TEST(FourSystemsTest, A7_ScratchIsAFactThatThePlanHasRoomFor) {
+TEST(FourSystemsTest, ScratchIsAFactThatThePlanHasRoomFor_A7) {
   const auto domain = Domain::create();
   const UseDomain use(*domain);
   auto step = neap::compile(
@@ -174,14 +174,14 @@ memory::Stats stats_of(bool is_rehearsal, int steps) {
   return learner.domain->stats();
 }
 
-TEST(FourSystemsTest, N1_ThePeakIsKnownToTheByteBeforeTheFirstStep) {
+TEST(FourSystemsTest, ThePeakIsKnownToTheByteBeforeTheFirstStep_N1) {
   const memory::Stats measured = stats_of(false, 5);
   EXPECT_EQ(stats_of(false, 0).peak, measured.peak);
   // The peak is known even before any tensor has memory.
   EXPECT_EQ(stats_of(true, 0).peak, measured.peak);
 }
 
-TEST(FourSystemsTest, N1_ThePeakIsSaidByCategoryByLayerAndWithItsInstant) {
+TEST(FourSystemsTest, ThePeakIsSaidByCategoryByLayerAndWithItsInstant_N1) {
   Learner learner({.is_rehearsal = true});
   const compiler::Lowered lowered =
       neap::lower([&](const Tensor& x,
@@ -207,7 +207,7 @@ TEST(FourSystemsTest, N1_ThePeakIsSaidByCategoryByLayerAndWithItsInstant) {
 
 // --- N3: a bound and a proof beside every plan ------------------------------
 
-TEST(FourSystemsTest, N3_ABoundIsPrintedBesideEveryPlanAndProven) {
+TEST(FourSystemsTest, ABoundIsPrintedBesideEveryPlanAndProven_N3) {
   Learner learner({.is_rehearsal = true});
   auto step = learner.compiled();
   for (const std::int64_t batch : {1, 7, 64, 1000}) {
@@ -223,7 +223,7 @@ TEST(FourSystemsTest, N3_ABoundIsPrintedBesideEveryPlanAndProven) {
 
 // --- N4: no heap call, on any thread ----------------------------------------
 
-TEST(FourSystemsTest, N4_NoHeapCallAStepOnAnyThread) {
+TEST(FourSystemsTest, NoHeapCallAStepOnAnyThread_N4) {
   Learner learner;
   auto step = learner.compiled();
   const Batch batch(64);
@@ -265,7 +265,7 @@ std::uint64_t learnt(const CompileOptions* how) {
   return train::state_hash(learner.model, learner.adam, learner.generator);
 }
 
-TEST(FourSystemsTest, N6_TheSameBitsUnderEveryPlan) {
+TEST(FourSystemsTest, TheSameBitsUnderEveryPlan_N6) {
   const std::uint64_t eager = learnt(nullptr);
   const CompileOptions usual;
   const CompileOptions largest = up_to_64();

@@ -5,7 +5,7 @@
 namespace neap::four_systems {
 namespace {
 
-TEST(FourSystemsTest, D1_OneTensorHasValueGradientAndGraph) {
+TEST(FourSystemsTest, OneTensorHasValueGradientAndGraph_D1) {
   const Tensor x = leaf({0.5, 0.25});
   const Tensor product = x * x;
   const Tensor y = sum(product);
@@ -23,7 +23,7 @@ TEST(FourSystemsTest, D1_OneTensorHasValueGradientAndGraph) {
   EXPECT_EQ(graph::inspect(product).standing, graph::Standing::kConsumed);
 }
 
-TEST(FourSystemsTest, D1_TheGraphCanBePrintedAndDrawn) {
+TEST(FourSystemsTest, TheGraphCanBePrintedAndDrawn_D1) {
   const Tensor x = leaf({0.5});
   const Tensor y = exp(sin(x));
   EXPECT_THAT(graph::print(y), AllOf(HasSubstr("exp"), HasSubstr("sin"),
@@ -33,7 +33,7 @@ TEST(FourSystemsTest, D1_TheGraphCanBePrintedAndDrawn) {
 }
 
 // The one cycle that a user can make: a hook that holds what it hangs on.
-TEST(FourSystemsTest, D10_ACycleThroughAHookIsNamedByTheLeakReport) {
+TEST(FourSystemsTest, ACycleThroughAHookIsNamedByTheLeakReport_D10) {
   const memory::TrackHandles tracking;
   const report::Baseline baseline;
   HookHandle handle;
@@ -49,7 +49,7 @@ TEST(FourSystemsTest, D10_ACycleThroughAHookIsNamedByTheLeakReport) {
   EXPECT_THAT(report::report_leaks(baseline), Not(HasSubstr("f64 [3]")));
 }
 
-TEST(FourSystemsTest, N5_ALeakNamesTensorOpOwnerLineAndHolders) {
+TEST(FourSystemsTest, ALeakNamesTensorOpOwnerLineAndHolders_N5) {
   const memory::TrackHandles tracking;
   nn::Linear layer(3, 2, true, f64);
   const report::Baseline baseline;

@@ -22,7 +22,7 @@ void in_threads(int count, const Body& body) {
   }
 }
 
-TEST(FourSystemsTest, B6_GraphsJoinAndPartFreely) {
+TEST(FourSystemsTest, GraphsJoinAndPartFreely_B6) {
   const Tensor x = leaf({2});
   const Tensor y = leaf({3});
   const Tensor left = square(x);
@@ -38,7 +38,7 @@ TEST(FourSystemsTest, B6_GraphsJoinAndPartFreely) {
   EXPECT_DOUBLE_EQ(y.grad().item(), std::exp(9.0) * 6);
 }
 
-TEST(FourSystemsTest, B6_ManyThreadsBuildAndDropGraphsOnOneLeaf) {
+TEST(FourSystemsTest, ManyThreadsBuildAndDropGraphsOnOneLeaf_B6) {
   const Tensor x = leaf({0.5});
   in_threads(4, [&](int) {
     for (int i = 0; i < 200; ++i) {
@@ -49,7 +49,7 @@ TEST(FourSystemsTest, B6_ManyThreadsBuildAndDropGraphsOnOneLeaf) {
   });
 }
 
-TEST(FourSystemsTest, B6_NoContributionToASharedLeafIsLost) {
+TEST(FourSystemsTest, NoContributionToASharedLeafIsLost_B6) {
   constexpr int kThreads = 4;
   constexpr int kRounds = 200;
   const Tensor x = leaf({1, 1});
@@ -63,7 +63,7 @@ TEST(FourSystemsTest, B6_NoContributionToASharedLeafIsLost) {
               ElementsAre(2 * kRounds * 10, 2 * kRounds * 10));
 }
 
-TEST(FourSystemsTest, B6_BackwardReleaseAndDropRaceOverLeavesAlone) {
+TEST(FourSystemsTest, BackwardReleaseAndDropRaceOverLeavesAlone_B6) {
   const Tensor x = leaf({0.5});
   in_threads(4, [&](int i) {
     for (int round = 0; round < 200; ++round) {
@@ -83,7 +83,7 @@ TEST(FourSystemsTest, B6_BackwardReleaseAndDropRaceOverLeavesAlone) {
 
 // Before the consumption or after it: in either case the branch can never be
 // differentiated, and nobody is harmed.
-TEST(FourSystemsTest, B6_ABranchOnANodeThatAnotherThreadConsumes) {
+TEST(FourSystemsTest, ABranchOnANodeThatAnotherThreadConsumes_B6) {
   for (int round = 0; round < 200; ++round) {
     const Tensor x = leaf({2});
     const Tensor shared = square(x);
@@ -131,7 +131,7 @@ struct Nested {
   }
 };
 
-TEST(FourSystemsTest, B6_ABackwardInsideACustomOpDoesNotHang) {
+TEST(FourSystemsTest, ABackwardInsideACustomOpDoesNotHang_B6) {
   const CustomOp nested{Nested{}};
   const Tensor x = leaf({3});
   in_threads(4, [&](int) {

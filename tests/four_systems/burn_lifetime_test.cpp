@@ -32,7 +32,7 @@ std::string line(int number) {
   return "b_lifetime_test.cpp:" + std::to_string(number);
 }
 
-TEST(FourSystemsTest, B2_BackwardConsumesNodeByNode) {
+TEST(FourSystemsTest, BackwardConsumesNodeByNode_B2) {
   const Tensor x = leaf({0.5});
   const Tensor y = exp(sin(square(x)));
   Log log;
@@ -43,7 +43,7 @@ TEST(FourSystemsTest, B2_BackwardConsumesNodeByNode) {
                                       Told{"square", Why::kConsumed}));
 }
 
-TEST(FourSystemsTest, B3_DescendantsAreUnavailableAndFreedAtOnce) {
+TEST(FourSystemsTest, DescendantsAreUnavailableAndFreedAtOnce_B3) {
   const Tensor x = requires_grad_(full({1000}, 0.5, f64));
   const Tensor shared = square(x);
   Tensor late = tanh(exp(shared));
@@ -64,7 +64,7 @@ TEST(FourSystemsTest, B3_DescendantsAreUnavailableAndFreedAtOnce) {
   EXPECT_THAT(log.take(), IsEmpty());  // a node is told of once
 }
 
-TEST(FourSystemsTest, B3_WhatIsBuiltOnAConsumedNodeIsUnavailableFromBirth) {
+TEST(FourSystemsTest, WhatIsBuiltOnAConsumedNodeIsUnavailableFromBirth_B3) {
   const Tensor x = leaf({2});
   const Tensor shared = square(x);
   backward(shared * 1.0);
@@ -76,7 +76,7 @@ TEST(FourSystemsTest, B3_WhatIsBuiltOnAConsumedNodeIsUnavailableFromBirth) {
   EXPECT_DOUBLE_EQ(late.item(), std::exp(12.0));
 }
 
-TEST(FourSystemsTest, B4_NothingUsefulIsEverLost) {
+TEST(FourSystemsTest, NothingUsefulIsEverLost_B4) {
   const Tensor x = leaf({2});
   const Tensor y = leaf({3});
   const Tensor base = square(x);
@@ -90,7 +90,7 @@ TEST(FourSystemsTest, B4_NothingUsefulIsEverLost) {
   EXPECT_DOUBLE_EQ(y.grad().item(), std::cos(std::exp(3.0)) * std::exp(3.0));
 }
 
-TEST(FourSystemsTest, B7_TheRefusalNamesTheOpAndWhereItWasConsumed) {
+TEST(FourSystemsTest, TheRefusalNamesTheOpAndWhereItWasConsumed_B7) {
   const Tensor x = leaf({2});
   const Tensor other = leaf({5});
   const Tensor shared = square(x);
@@ -109,7 +109,7 @@ TEST(FourSystemsTest, B7_TheRefusalNamesTheOpAndWhereItWasConsumed) {
   EXPECT_FALSE(other.grad().defined());
 }
 
-TEST(FourSystemsTest, B11_AnObserverIsToldWhichNodeWhenAndWhy) {
+TEST(FourSystemsTest, AnObserverIsToldWhichNodeWhenAndWhy_B11) {
   const Tensor x = leaf({2});
   Log log;
   const UseObserver guard(log);

@@ -30,7 +30,7 @@ Tensor labels() {
 
 // --- A1: four lists, by name ------------------------------------------------
 
-TEST(FourSystemsTest, A1_ListsParametersOutputsInputsAndCachesByName) {
+TEST(FourSystemsTest, ListsParametersOutputsInputsAndCachesByName_A1) {
   Mlp model(kWidths);
   const nn::Watch watch(model);
   const Tensor loss = cross_entropy(model(ones({4, 6})), labels());
@@ -48,7 +48,7 @@ TEST(FourSystemsTest, A1_ListsParametersOutputsInputsAndCachesByName) {
 }
 
 TEST(FourSystemsTest,
-     A1_EntriesHaveNameShapeBytesCategoryAndViewsOfDataAndGradient) {
+     EntriesHaveNameShapeBytesCategoryAndViewsOfDataAndGradient_A1) {
   Mlp model(kWidths);
   const nn::Watch watch(model);
   backward(cross_entropy(model(ones({4, 6})), labels()));
@@ -68,7 +68,7 @@ TEST(FourSystemsTest,
   EXPECT_TRUE(map["fc1.output.grad"].data().is_alias_of(output.grad()));
 }
 
-TEST(FourSystemsTest, A1_BytesOfTheListsAreTheLedgers) {
+TEST(FourSystemsTest, BytesOfTheListsAreTheLedgers_A1) {
   Mlp model(kWidths);
   optim::Adam adam(model.parameters());
   backward(cross_entropy(model(ones({4, 6})), labels()));
@@ -84,7 +84,7 @@ TEST(FourSystemsTest, A1_BytesOfTheListsAreTheLedgers) {
   EXPECT_EQ(map["fc2.bias.exp_avg_sq"].shape, Shape({3}));
 }
 
-TEST(FourSystemsTest, A1_RefusesDuplicatesAndNamesTheNearestOfUnknownNames) {
+TEST(FourSystemsTest, RefusesDuplicatesAndNamesTheNearestOfUnknownNames_A1) {
   Mlp model(kWidths);
   MemoryMap map(model);
   EXPECT_THROW(map.add_state("fc1.weight", ones({1})), NameError);
@@ -93,7 +93,7 @@ TEST(FourSystemsTest, A1_RefusesDuplicatesAndNamesTheNearestOfUnknownNames) {
               HasSubstr("\"fc1.weight\""));
 }
 
-TEST(FourSystemsTest, A1_ATiedParameterIsOneEntryWithTwoNames) {
+TEST(FourSystemsTest, ATiedParameterIsOneEntryWithTwoNames_A1) {
   nn::Sequential model(nn::named("encode", nn::Linear(4, 4)),
                        nn::named("decode", nn::Linear(4, 4)));
   model.tie("decode.weight", model.parameter("encode.weight"));
@@ -106,7 +106,7 @@ TEST(FourSystemsTest, A1_ATiedParameterIsOneEntryWithTwoNames) {
 
 // --- A3: inputs are views of one block with one owner -----------------------
 
-TEST(FourSystemsTest, A3_AnInputIsTheOutputBelowAndHasNoBytesOfItsOwn) {
+TEST(FourSystemsTest, AnInputIsTheOutputBelowAndHasNoBytesOfItsOwn_A3) {
   nn::Sequential model(nn::named("fc1", nn::Linear(6, 5)),
                        nn::named("relu", nn::ReLU()),
                        nn::named("fc2", nn::Linear(5, 3)));
@@ -121,7 +121,7 @@ TEST(FourSystemsTest, A3_AnInputIsTheOutputBelowAndHasNoBytesOfItsOwn) {
   EXPECT_EQ(map.bytes(nn::MapList::kInputs), 4 * 6 * 4);
 }
 
-TEST(FourSystemsTest, A3_DestroyingInAnyOrderIsRight) {
+TEST(FourSystemsTest, DestroyingInAnyOrderIsRight_A3) {
   const Bytes before = live();
   for (unsigned order = 0; order < 720; ++order) {
     auto model = std::make_unique<Mlp>(kWidths);
@@ -152,7 +152,7 @@ TEST(FourSystemsTest, A3_DestroyingInAnyOrderIsRight) {
   }
 }
 
-TEST(FourSystemsTest, A3_TheFirstInputsGradientOutlivesTheModel) {
+TEST(FourSystemsTest, TheFirstInputsGradientOutlivesTheModel_A3) {
   Tensor grad;
   {
     Mlp model(kWidths);
@@ -167,7 +167,7 @@ TEST(FourSystemsTest, A3_TheFirstInputsGradientOutlivesTheModel) {
 
 // --- A4: caches are a view of the tape --------------------------------------
 
-TEST(FourSystemsTest, A4_ShowsNamesBytesAndDepthOfWhatTheTapeKeepsForALayer) {
+TEST(FourSystemsTest, ShowsNamesBytesAndDepthOfWhatTheTapeKeepsForALayer_A4) {
   nn::Sequential model(nn::named("fc1", nn::Linear(6, 5)),
                        nn::named("relu", nn::ReLU()),
                        nn::named("fc2", nn::Linear(5, 3)));
@@ -186,7 +186,7 @@ TEST(FourSystemsTest, A4_ShowsNamesBytesAndDepthOfWhatTheTapeKeepsForALayer) {
   EXPECT_EQ(MemoryMap(model)["fc2.cache.linear.input1"].held_by, "fc2.weight");
 }
 
-TEST(FourSystemsTest, A4_IsEmptyAfterBackwardUnderAMapThatIsKept) {
+TEST(FourSystemsTest, IsEmptyAfterBackwardUnderAMapThatIsKept_A4) {
   Mlp model(kWidths);
   const nn::Watch watch(model);
   const Tensor loss = cross_entropy(model(ones({4, 6})), labels());
@@ -197,7 +197,7 @@ TEST(FourSystemsTest, A4_IsEmptyAfterBackwardUnderAMapThatIsKept) {
   EXPECT_THAT(MemoryMap(model).caches(), IsEmpty());
 }
 
-TEST(FourSystemsTest, A4_InferenceLeavesNothing) {
+TEST(FourSystemsTest, InferenceLeavesNothing_A4) {
   Mlp model(kWidths);
   const nn::Watch watch(model);
   const NoGrad guard;
@@ -205,7 +205,7 @@ TEST(FourSystemsTest, A4_InferenceLeavesNothing) {
   EXPECT_THAT(MemoryMap(model).caches(), IsEmpty());
 }
 
-TEST(FourSystemsTest, A4_AnyNumberOfForwardsWithoutBackwardIsRight) {
+TEST(FourSystemsTest, AnyNumberOfForwardsWithoutBackwardIsRight_A4) {
   Mlp model(kWidths);
   const nn::Watch watch(model);
   Tensor y = model(ones({4, 6}));
@@ -219,7 +219,7 @@ TEST(FourSystemsTest, A4_AnyNumberOfForwardsWithoutBackwardIsRight) {
   EXPECT_TRUE(model.parameter("fc1.weight").grad().defined());
 }
 
-TEST(FourSystemsTest, A4_ShowsSeveralForwardsThatAreKept) {
+TEST(FourSystemsTest, ShowsSeveralForwardsThatAreKept_A4) {
   Mlp model(kWidths);
   const Tensor x = ones({4, 6});
   const std::array results{model(x), model(x), model(x)};
@@ -230,14 +230,14 @@ TEST(FourSystemsTest, A4_ShowsSeveralForwardsThatAreKept) {
 
 // --- A5: a parameter by name ------------------------------------------------
 
-TEST(FourSystemsTest, A5_GivesDataAndGradientOfAParameterByName) {
+TEST(FourSystemsTest, GivesDataAndGradientOfAParameterByName_A5) {
   Mlp model(kWidths);
   backward(cross_entropy(model(ones({4, 6})), labels()));
   EXPECT_EQ(model.parameter("fc1.weight").values<float>().size(), 30U);
   EXPECT_EQ(model.parameter("fc1.weight").grad().shape(), Shape({5, 6}));
 }
 
-TEST(FourSystemsTest, A5_NamesTheNearestWhereThereIsNone) {
+TEST(FourSystemsTest, NamesTheNearestWhereThereIsNone_A5) {
   const Mlp model(kWidths);
   EXPECT_EQ(
       refusal<NameError>([&] { (void)model.parameter("fc1.wieght"); }),
@@ -247,7 +247,7 @@ TEST(FourSystemsTest, A5_NamesTheNearestWhereThereIsNone) {
 
 // --- A9: an update leaves gradients intact, or gives them back --------------
 
-TEST(FourSystemsTest, A9_AnUpdateLeavesGradientsAsTheyWere) {
+TEST(FourSystemsTest, AnUpdateLeavesGradientsAsTheyWere_A9) {
   Mlp model(kWidths);
   optim::SGD sgd(model.parameters(), {.lr = 0.1, .weight_decay = 0.1});
   backward(cross_entropy(model(ones({4, 6})), labels()));
@@ -258,7 +258,7 @@ TEST(FourSystemsTest, A9_AnUpdateLeavesGradientsAsTheyWere) {
   EXPECT_EQ(numbers(grad), before);
 }
 
-TEST(FourSystemsTest, A9_AnUpdateGivesGradientsBackWhenTold) {
+TEST(FourSystemsTest, AnUpdateGivesGradientsBackWhenTold_A9) {
   Mlp model(kWidths);
   Mlp other = model.clone();
   const auto train = [](Mlp& net, bool release) {
@@ -287,7 +287,7 @@ Mlp make_model() {
   return model;
 }
 
-TEST(FourSystemsTest, A10_AModelThatMovesKeepsEveryNameListAndView) {
+TEST(FourSystemsTest, AModelThatMovesKeepsEveryNameListAndView_A10) {
   std::vector<Mlp> stored;
   stored.push_back(make_model());
   const Tensor weight = stored[0].parameter("fc1.weight");
@@ -307,7 +307,7 @@ TEST(FourSystemsTest, A10_AModelThatMovesKeepsEveryNameListAndView) {
   EXPECT_EQ(MemoryMap(moved)["output"].shape, Shape({2, 3}));
 }
 
-TEST(FourSystemsTest, A10_ACloneIsDeep) {
+TEST(FourSystemsTest, ACloneIsDeep_A10) {
   Mlp model(kWidths, {.dropout = 0.5});
   model.eval();
   optim::Adam adam(model.parameters());
@@ -328,7 +328,7 @@ TEST(FourSystemsTest, A10_ACloneIsDeep) {
   EXPECT_FALSE(copy.parameter("fc1.weight").grad().defined());
 }
 
-TEST(FourSystemsTest, A10_ACloneKeepsTiesAndBuffersAndGoesToTheDoorAsked) {
+TEST(FourSystemsTest, ACloneKeepsTiesAndBuffersAndGoesToTheDoorAsked_A10) {
   nn::Sequential model(nn::named("a", nn::Linear(3, 3)),
                        nn::named("inner", nn::Sequential(nn::Linear(3, 3))));
   model.tie("inner.0.weight", model.parameter("a.weight"));
@@ -346,7 +346,7 @@ TEST(FourSystemsTest, A10_ACloneKeepsTiesAndBuffersAndGoesToTheDoorAsked) {
 // --- N7, as far as models go: memory that ends is an error and nothing more -
 
 TEST(FourSystemsTest,
-     N7_MappingAndCloningFailWithATypedErrorAndLeaveEverythingAsItWas) {
+     MappingAndCloningFailWithATypedErrorAndLeaveEverythingAsItWas_N7) {
   Mlp model(kWidths);
   const Tensor x = ones({4, 6});
   const Bytes before = live();

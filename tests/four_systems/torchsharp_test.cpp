@@ -12,7 +12,7 @@
 namespace neap::four_systems {
 namespace {
 
-TEST(FourSystemsTest, T1_DestructionOfTheLastHandleFreesEveryTime) {
+TEST(FourSystemsTest, DestructionOfTheLastHandleFreesEveryTime_T1) {
   const Bytes before = live();
   for (int i = 0; i < 100; ++i) {
     Tensor x = ones({1000});
@@ -34,13 +34,13 @@ Tensor of_wrong_shapes() {
   return matmul(y, ones({4}, f64));
 }
 
-TEST(FourSystemsTest, T1_AnExceptionFreesToo) {
+TEST(FourSystemsTest, AnExceptionFreesToo_T1) {
   const Bytes before = live();
   EXPECT_THROW(of_wrong_shapes(), ShapeError);
   EXPECT_EQ(live(), before);
 }
 
-TEST(FourSystemsTest, T2_TemporariesInAnExpressionNeedNoName) {
+TEST(FourSystemsTest, TemporariesInAnExpressionNeedNoName_T2) {
   const Tensor predicted = requires_grad_(rand({64, 10}));
   const Tensor labels = randint(0, 10, {64});
   const Bytes before = live();
@@ -52,7 +52,7 @@ TEST(FourSystemsTest, T2_TemporariesInAnExpressionNeedNoName) {
   EXPECT_GE(total, 0);
 }
 
-TEST(FourSystemsTest, T2_TemporariesGoEarlierWhereTheyCan) {
+TEST(FourSystemsTest, TemporariesGoEarlierWhereTheyCan_T2) {
   const auto domain = Domain::create();
   const UseDomain use(*domain);
   const Tensor x = ones({1000}, f64);
@@ -67,7 +67,7 @@ Tensor or_itself(const Tensor& x) {
   return x.rank() == 1 ? x : flatten(x);
 }
 
-TEST(FourSystemsTest, T5_AFunctionMayReturnItsInput) {
+TEST(FourSystemsTest, AFunctionMayReturnItsInput_T5) {
   Tensor x = row({1, 2});
   Tensor same = or_itself(x);
   EXPECT_TRUE(same.is_alias_of(x));
@@ -75,7 +75,7 @@ TEST(FourSystemsTest, T5_AFunctionMayReturnItsInput) {
   EXPECT_THAT(numbers(same), ElementsAre(1, 2));
 }
 
-TEST(FourSystemsTest, T5_StorageLivesUntilTheLastAliasGoes) {
+TEST(FourSystemsTest, StorageLivesUntilTheLastAliasGoes_T5) {
   const Bytes before = live();
   Tensor last;
   {
@@ -102,7 +102,7 @@ Bytes peak_of(const Composition& run) {
   return door.stats().live_peak - before;
 }
 
-TEST(FourSystemsTest, T6_SequentialFreesIntermediates) {
+TEST(FourSystemsTest, SequentialFreesIntermediates_T6) {
   const NoGrad guard;
   nn::Sequential net(nn::Linear(256, 256), nn::Tanh(), nn::Linear(256, 256),
                      nn::Tanh(), nn::Linear(256, 256), nn::Tanh(),
@@ -113,7 +113,7 @@ TEST(FourSystemsTest, T6_SequentialFreesIntermediates) {
   EXPECT_LT(peak, 4 * one);  // two, and the packing of a matrix product
 }
 
-TEST(FourSystemsTest, T6_SoDoesEveryOtherComposition) {
+TEST(FourSystemsTest, SoDoesEveryOtherComposition_T6) {
   const NoGrad guard;
   const Tensor x = ones({256, 256});
   const Bytes one = 256 * 256 * 4;
@@ -126,7 +126,7 @@ TEST(FourSystemsTest, T6_SoDoesEveryOtherComposition) {
             3 * one);
 }
 
-TEST(FourSystemsTest, T7_AHandleThatMeansNothingRaises) {
+TEST(FourSystemsTest, AHandleThatMeansNothingRaises_T7) {
   Tensor moved = row({1});
   const Tensor taken = std::move(moved);
   const Tensor never;
@@ -155,7 +155,7 @@ class Counting {
   }
 };
 
-TEST(FourSystemsTest, T9_BatchesComeInARingInsideTheBudget) {
+TEST(FourSystemsTest, BatchesComeInARingInsideTheBudget_T9) {
   const Counting set;
   const Bytes before = live();
   data::Loader loader(set, {.batch = 8});
@@ -180,7 +180,7 @@ Bytes resident() {
   return pages * sysconf(_SC_PAGESIZE);
 }
 
-TEST(FourSystemsTest, T10_TrimGivesPagesBackToTheSystemAndProvesIt) {
+TEST(FourSystemsTest, TrimGivesPagesBackToTheSystemAndProvesIt_T10) {
   { const Tensor large = ones({1 << 22}); }
   const memory::Stats before = memory::domain().stats();
   const Bytes resident_before = resident();

@@ -14,7 +14,7 @@ using memory::reset_process_scope_stats;
 using memory::reset_scope_stats;
 using memory::scope_stats;
 
-TEST(FourSystemsTest, T3_WhatWasMadeInsideAndNotKeptGoesAtTheEnd) {
+TEST(FourSystemsTest, WhatWasMadeInsideAndNotKeptGoesAtTheEnd_T3) {
   const Bytes before = live();
   Tensor kept;
   std::vector<Tensor> smuggled;
@@ -39,13 +39,13 @@ concept OnTheHeap = requires {
   new T();
 };
 
-TEST(FourSystemsTest, T3_ScopesAreOnTheStackOnly) {
+TEST(FourSystemsTest, ScopesAreOnTheStackOnly_T3) {
   static_assert(!OnTheHeap<Scope>);
   static_assert(!std::is_copy_constructible_v<Scope>);
   static_assert(!std::is_move_constructible_v<Scope>);
 }
 
-TEST(FourSystemsTest, T3_KeepMoveDetachAndAttach) {
+TEST(FourSystemsTest, KeepMoveDetachAndAttach_T3) {
   const Tensor outside = row({1});
   Scope outer("outer");
   Scope middle("middle");
@@ -77,7 +77,7 @@ TEST(FourSystemsTest, T3_KeepMoveDetachAndAttach) {
   EXPECT_EQ(detached.item(), 4);
 }
 
-TEST(FourSystemsTest, T3_EveryCallIsIdempotent) {
+TEST(FourSystemsTest, EveryCallIsIdempotent_T3) {
   Scope outer("outer");
   Scope scope("scope");
   const Tensor x = row({1});
@@ -102,7 +102,7 @@ TEST(FourSystemsTest, T3_EveryCallIsIdempotent) {
   }
 }
 
-TEST(FourSystemsTest, T3_ReleaseAllButSome) {
+TEST(FourSystemsTest, ReleaseAllButSome_T3) {
   Scope scope("scope");
   const Tensor a = row({1});
   const Tensor b = row({2});
@@ -114,7 +114,7 @@ TEST(FourSystemsTest, T3_ReleaseAllButSome) {
   EXPECT_FALSE(b.defined());
 }
 
-TEST(FourSystemsTest, T3_ReleasesAndClosesOutOfOrder) {
+TEST(FourSystemsTest, ReleasesAndClosesOutOfOrder_T3) {
   Scope outer("outer");
   const Tensor a = row({1});
   const Tensor b = row({2});
@@ -136,7 +136,7 @@ struct Pair : Composite {
   Tensor second;
 };
 
-TEST(FourSystemsTest, T3_ACompositeCountsAsOne) {
+TEST(FourSystemsTest, ACompositeCountsAsOne_T3) {
   Scope outer("outer");
   {
     Scope scope("scope");
@@ -154,7 +154,7 @@ TEST(FourSystemsTest, T3_ACompositeCountsAsOne) {
 }
 
 // The middle of the chain is revoked as a handle; its bytes are a residual.
-TEST(FourSystemsTest, T3_AResidualThatAKeptResultNeedsStaysWithIt) {
+TEST(FourSystemsTest, AResidualThatAKeptResultNeedsStaysWithIt_T3) {
   const Tensor x = leaf({0.5});
   Tensor result;
   Tensor middle;
@@ -174,7 +174,7 @@ TEST(FourSystemsTest, T3_AResidualThatAKeptResultNeedsStaysWithIt) {
   EXPECT_EQ(live(), before);
 }
 
-TEST(FourSystemsTest, T3_GradientsOfLeavesAreNeverCaptured) {
+TEST(FourSystemsTest, GradientsOfLeavesAreNeverCaptured_T3) {
   const Tensor x = leaf({2});
   {
     const Scope scope("scope");
@@ -183,7 +183,7 @@ TEST(FourSystemsTest, T3_GradientsOfLeavesAreNeverCaptured) {
   EXPECT_EQ(x.grad().item(), 4);
 }
 
-TEST(FourSystemsTest, T7_ARevokedHandleNamesTheScope) {
+TEST(FourSystemsTest, ARevokedHandleNamesTheScope_T7) {
   Tensor x;
   const int line = __LINE__ + 2;
   {
@@ -197,7 +197,7 @@ TEST(FourSystemsTest, T7_ARevokedHandleNamesTheScope) {
   EXPECT_THROW(backward(x), UseAfterRelease);
 }
 
-TEST(FourSystemsTest, T8_ParametersAndOptimizerStateOutliveTheScope) {
+TEST(FourSystemsTest, ParametersAndOptimizerStateOutliveTheScope_T8) {
   std::optional<nn::Linear> layer;
   std::optional<optim::Adam> adam;
   {
@@ -216,7 +216,7 @@ TEST(FourSystemsTest, T8_ParametersAndOptimizerStateOutliveTheScope) {
   EXPECT_EQ((*layer)(ones({4, 3})).size(1), 2);
 }
 
-TEST(FourSystemsTest, T4_CountsWhatIsMadeAndReleasedInsideAndOutside) {
+TEST(FourSystemsTest, CountsWhatIsMadeAndReleasedInsideAndOutside_T4) {
   reset_scope_stats();
   const std::int64_t at_start = scope_stats().live;
   const Tensor outside = row({1, 2});
@@ -241,7 +241,7 @@ TEST(FourSystemsTest, T4_CountsWhatIsMadeAndReleasedInsideAndOutside) {
   EXPECT_EQ(stats.growth_bytes(), 16);
 }
 
-TEST(FourSystemsTest, T4_ResetOneStepPrintFindsALeakAndItsKind) {
+TEST(FourSystemsTest, ResetOneStepPrintFindsALeakAndItsKind_T4) {
   std::vector<Tensor> list;
   const auto step = [&list](bool leaks) {
     Scope scope("step");
@@ -261,7 +261,7 @@ TEST(FourSystemsTest, T4_ResetOneStepPrintFindsALeakAndItsKind) {
   }
 }
 
-TEST(FourSystemsTest, T4_CountsAreExactAcrossThreads) {
+TEST(FourSystemsTest, CountsAreExactAcrossThreads_T4) {
   reset_process_scope_stats();
   const std::int64_t at_start = process_scope_stats().live;
   std::array<Tensor, 4> handed;

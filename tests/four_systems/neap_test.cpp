@@ -17,7 +17,7 @@ void use_a_graph(const Tensor& x) {
   backward(sum(square(first[0])));
 }
 
-TEST(FourSystemsTest, N7_AnyAllocationMayFailAndEverythingIsAsItWas) {
+TEST(FourSystemsTest, AnyAllocationMayFailAndEverythingIsAsItWas_N7) {
   const auto domain = Domain::create();
   const UseDomain use(*domain);
   const Tensor x = leaf({0.1, 0.2, 0.3});
@@ -34,7 +34,7 @@ TEST(FourSystemsTest, N7_AnyAllocationMayFailAndEverythingIsAsItWas) {
   EXPECT_NE(numbers(x.grad()), gradient);
 }
 
-TEST(FourSystemsTest, N5_GrowthFromStepToStepIsNamed) {
+TEST(FourSystemsTest, GrowthFromStepToStepIsNamed_N5) {
   report::Growth growth;
   std::vector<Tensor> losses;
   losses.reserve(100);
@@ -49,7 +49,7 @@ TEST(FourSystemsTest, N5_GrowthFromStepToStepIsNamed) {
   EXPECT_THAT(growth.format(), HasSubstr("n_test.cpp:" + std::to_string(line)));
 }
 
-TEST(FourSystemsTest, N5_AFlatLoopDoesNotGrow) {
+TEST(FourSystemsTest, AFlatLoopDoesNotGrow_N5) {
   report::Growth growth;
   const Tensor w = leaf({1, 2});
   double total = 0;
@@ -61,7 +61,7 @@ TEST(FourSystemsTest, N5_AFlatLoopDoesNotGrow) {
   EXPECT_GT(total, 0);
 }
 
-TEST(FourSystemsTest, N7_TheErrorSaysWhoHasTheMemory) {
+TEST(FourSystemsTest, TheErrorSaysWhoHasTheMemory_N7) {
   const Tensor x = ones({1 << 16});
   memory::domain().trim();
   const Budget budget(memory::domain().stats().held +

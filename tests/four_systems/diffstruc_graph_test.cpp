@@ -9,7 +9,7 @@
 namespace neap::four_systems {
 namespace {
 
-TEST(FourSystemsTest, D3_RetainGradKeepsTheGradientOfAnIntermediate) {
+TEST(FourSystemsTest, RetainGradKeepsTheGradientOfAnIntermediate_D3) {
   const Tensor x = leaf({2});
   const Tensor inner = square(x);
   retain_grad(inner);
@@ -18,7 +18,7 @@ TEST(FourSystemsTest, D3_RetainGradKeepsTheGradientOfAnIntermediate) {
   EXPECT_DOUBLE_EQ(x.grad().item(), std::exp(4.0) * 4);
 }
 
-TEST(FourSystemsTest, D8_ReleaseGivesBackWhatOnlyItNeeded) {
+TEST(FourSystemsTest, ReleaseGivesBackWhatOnlyItNeeded_D8) {
   const Tensor x = requires_grad_(full({1000}, 0.5, f64));
   backward(sum(x));
   const Tensor shared = square(x);
@@ -39,7 +39,7 @@ TEST(FourSystemsTest, D8_ReleaseGivesBackWhatOnlyItNeeded) {
   EXPECT_DOUBLE_EQ(x.grad().at({0}), 1 + std::cos(0.25) * 1.0);
 }
 
-TEST(FourSystemsTest, D8_ReleasingALeafOrTwiceIsNothing) {
+TEST(FourSystemsTest, ReleasingALeafOrTwiceIsNothing_D8) {
   const Tensor x = leaf({2});
   graph::release(x);
   graph::release(row({1}));
@@ -50,7 +50,7 @@ TEST(FourSystemsTest, D8_ReleasingALeafOrTwiceIsNothing) {
   EXPECT_EQ(x.grad().item(), 4);
 }
 
-TEST(FourSystemsTest, D8_FunctionAndDerivativesAreReleasedInAnyOrder) {
+TEST(FourSystemsTest, FunctionAndDerivativesAreReleasedInAnyOrder_D8) {
   constexpr std::array<std::array<int, 3>, 6> kOrders = {
       {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};
   const Tensor x = leaf({2});
@@ -69,7 +69,7 @@ TEST(FourSystemsTest, D8_FunctionAndDerivativesAreReleasedInAnyOrder) {
   }
 }
 
-TEST(FourSystemsTest, D9_ReleasingOneResultNeverHarmsAnother) {
+TEST(FourSystemsTest, ReleasingOneResultNeverHarmsAnother_D9) {
   for (const bool first_goes : {true, false}) {
     const Tensor x = leaf({2});
     const Tensor shared = square(x);
@@ -82,7 +82,7 @@ TEST(FourSystemsTest, D9_ReleasingOneResultNeverHarmsAnother) {
   }
 }
 
-TEST(FourSystemsTest, D10_AHookThatHoldsNothingOfItsTensorGoesWithIt) {
+TEST(FourSystemsTest, AHookThatHoldsNothingOfItsTensorGoesWithIt_D10) {
   const Bytes before = live();
   const auto counter = std::make_shared<int>(0);
   {
@@ -128,7 +128,7 @@ struct ScaledSquare {
   }
 };
 
-TEST(FourSystemsTest, D15_ACustomOperationIsLikeAnyOther) {
+TEST(FourSystemsTest, ACustomOperationIsLikeAnyOther_D15) {
   const Bytes before = live();
   {
     const CustomOp scaled(ScaledSquare{.a = 3.0});

@@ -21,7 +21,7 @@ Tensor recorded(const Tensor& of, const Tensor& in) {
   return grad(of, {in}, {.create_graph = true})[0];
 }
 
-TEST(FourSystemsTest, D4_DerivativesOfAnyOrder) {
+TEST(FourSystemsTest, DerivativesOfAnyOrder_D4) {
   const Tensor x = leaf({2});
   Tensor f = pow(x, 5.0);
   for (const double expected : {80.0, 160.0, 240.0, 240.0, 120.0, 0.0}) {
@@ -30,7 +30,7 @@ TEST(FourSystemsTest, D4_DerivativesOfAnyOrder) {
   }
 }
 
-TEST(FourSystemsTest, D4_MixedPartialsInEitherOrder) {
+TEST(FourSystemsTest, MixedPartialsInEitherOrder_D4) {
   const Tensor x = leaf({2});
   const Tensor y = leaf({3});
   const Tensor f = square(x) * pow(y, 3.0);
@@ -39,7 +39,7 @@ TEST(FourSystemsTest, D4_MixedPartialsInEitherOrder) {
   EXPECT_DOUBLE_EQ(derivative(recorded(f, y), y), 6 * 4 * 3);
 }
 
-TEST(FourSystemsTest, D4_ADirectionForEachInput) {
+TEST(FourSystemsTest, ADirectionForEachInput_D4) {
   const std::array at = {row({1, 2}), row({3, 4})};
   const std::array along = {row({1, 0}), row({0, 1})};
   const Function f = [](std::span<const Tensor> x) { return x[0] * x[1]; };
@@ -48,7 +48,7 @@ TEST(FourSystemsTest, D4_ADirectionForEachInput) {
   EXPECT_THAT(numbers(tangent), ElementsAre(3, 2));
 }
 
-TEST(FourSystemsTest, D4_ForwardOverReverse) {
+TEST(FourSystemsTest, ForwardOverReverse_D4) {
   // The Hessian of x^2 + x y + y^2 is [2 1; 1 2].
   const Function gradient = [](std::span<const Tensor> at) {
     const Tensor x = requires_grad_(at[0]);
@@ -64,7 +64,7 @@ TEST(FourSystemsTest, D4_ForwardOverReverse) {
               ElementsAre(1, 2));
 }
 
-TEST(FourSystemsTest, D4_ForwardModeOfForwardModeOfForwardMode) {
+TEST(FourSystemsTest, ForwardModeOfForwardModeOfForwardMode_D4) {
   const std::array one = {row({1})};
   const Function f = [](std::span<const Tensor> x) { return pow(x[0], 4.0); };
   const Function first = [&](std::span<const Tensor> x) {
@@ -77,7 +77,7 @@ TEST(FourSystemsTest, D4_ForwardModeOfForwardModeOfForwardMode) {
 }
 
 // u(x; w) = w0 sin x + w1 x^3, whose second derivative is known.
-TEST(FourSystemsTest, D5_ReverseOverAForwardDerivative) {
+TEST(FourSystemsTest, ReverseOverAForwardDerivative_D5) {
   const Tensor w = leaf({2, 3});
   const std::array at = {row({0.5, 1.5})};
   const std::array one = {row({1, 1})};
@@ -100,7 +100,7 @@ TEST(FourSystemsTest, D5_ReverseOverAForwardDerivative) {
               ElementsAre(DoubleNear(by_w0, 1e-10), DoubleNear(by_w1, 1e-10)));
 }
 
-TEST(FourSystemsTest, D4_ProductsWithTheHessianByForwardOverReverse) {
+TEST(FourSystemsTest, ProductsWithTheHessianByForwardOverReverse_D4) {
   const auto f = [](const Tensor& x) { return sum(pow(x, 3.0)); };
   const HvpResult result = hvp(f, row({1, 2}), row({1, 10}));
   EXPECT_EQ(result.value.item(), 9);
@@ -108,7 +108,7 @@ TEST(FourSystemsTest, D4_ProductsWithTheHessianByForwardOverReverse) {
   EXPECT_THAT(numbers(result.product), ElementsAre(6, 120));
 }
 
-TEST(FourSystemsTest, D4_JacobiansInEitherModeAndHessians) {
+TEST(FourSystemsTest, JacobiansInEitherModeAndHessians_D4) {
   const auto polar = [](const Tensor& p) {
     const Tensor r = select(p, 0, 0);
     const Tensor t = select(p, 0, 1);
@@ -130,7 +130,7 @@ TEST(FourSystemsTest, D4_JacobiansInEitherModeAndHessians) {
   EXPECT_THAT(numbers(hessian(f, row({1, 1}))), ElementsAre(2, 1, 1, 2));
 }
 
-TEST(FourSystemsTest, D4_MixedDerivativesAlongDirections) {
+TEST(FourSystemsTest, MixedDerivativesAlongDirections_D4) {
   const auto f = [](const Tensor& x) {
     return square(select(x, 0, 0)) * pow(select(x, 0, 1), 3.0);
   };
@@ -142,7 +142,7 @@ TEST(FourSystemsTest, D4_MixedDerivativesAlongDirections) {
                    6 * 2 * 2 * 3);
 }
 
-TEST(FourSystemsTest, D5_ReverseOverForwardOverReverse) {
+TEST(FourSystemsTest, ReverseOverForwardOverReverse_D5) {
   // f = x^4: the gradient of (f')' is f'''.
   const Tensor at = leaf({2});
   const Function gradient = [](std::span<const Tensor> x) {
@@ -155,14 +155,14 @@ TEST(FourSystemsTest, D5_ReverseOverForwardOverReverse) {
   EXPECT_DOUBLE_EQ(grad(second, {at})[0].item(), 24 * 2);
 }
 
-TEST(FourSystemsTest, D6_AValueSharedBySamplesGetsTheSumOfTheirGradients) {
+TEST(FourSystemsTest, AValueSharedBySamplesGetsTheSumOfTheirGradients_D6) {
   const Tensor samples = reshape(arange(12, f64), {4, 3});
   const Tensor shared = leaf({1, 2, 3});
   backward(sum(samples * shared));
   EXPECT_THAT(numbers(shared.grad()), ElementsAre(18, 22, 26));
 }
 
-TEST(FourSystemsTest, D6_AnyAxisCanBeShared) {
+TEST(FourSystemsTest, AnyAxisCanBeShared_D6) {
   const Tensor x = reshape(arange(24, f64), {2, 3, 4});
   for (const Shape& shape :
        {Shape{2, 3, 4}, Shape{1, 3, 4}, Shape{2, 1, 4}, Shape{2, 3, 1},
@@ -339,7 +339,7 @@ std::string name_of(const ::testing::TestParamInfo<Operation>& operation) {
 INSTANTIATE_TEST_SUITE_P(FourSystemsTest, D7Operations,
                          ::testing::ValuesIn(operations()), name_of);
 
-TEST(FourSystemsTest, D7_ComparisonsGiveMasksWithoutADerivative) {
+TEST(FourSystemsTest, ComparisonsGiveMasksWithoutADerivative_D7) {
   const Tensor a = leaf({1, 2, 3});
   const Tensor b = row({2, 2, 2});
   EXPECT_THAT(numbers(a < b), ElementsAre(1, 0, 0));
@@ -350,7 +350,7 @@ TEST(FourSystemsTest, D7_ComparisonsGiveMasksWithoutADerivative) {
 }
 
 // The rules as the docstrings state them.
-TEST(FourSystemsTest, D7_TiesHaveAStatedRule) {
+TEST(FourSystemsTest, TiesHaveAStatedRule_D7) {
   const Tensor a = leaf({1, 5, 5, 5});
   backward(amax(a));
   EXPECT_THAT(
@@ -366,7 +366,7 @@ TEST(FourSystemsTest, D7_TiesHaveAStatedRule) {
   EXPECT_THAT(numbers(y.grad()), ElementsAre(0.5, 0));
 }
 
-TEST(FourSystemsTest, D7_KinksHaveAStatedRule) {
+TEST(FourSystemsTest, KinksHaveAStatedRule_D7) {
   const Tensor x = leaf({-1, 0, 1});
   backward(sum(abs(x)));
   EXPECT_THAT(numbers(x.grad()), ElementsAre(-1, 0, 1));

@@ -14,7 +14,7 @@ std::int64_t requests_of_an_op(const Tensor& x) {
 }
 
 // An op asks as often, and for as much, beside a huge live graph.
-TEST(FourSystemsTest, B1_RegisteringANodeCostsTheSameBesideAnyGraph) {
+TEST(FourSystemsTest, RegisteringANodeCostsTheSameBesideAnyGraph_B1) {
   const Tensor x = leaf({1});
   const std::int64_t alone = requests_of_an_op(x);
   const Bytes before = live();
@@ -38,7 +38,7 @@ Tensor layers(const Tensor& x, int count) {
   return y;
 }
 
-TEST(FourSystemsTest, B2_BackwardFreesResidualsAsItPassesThem) {
+TEST(FourSystemsTest, BackwardFreesResidualsAsItPassesThem_B2) {
   constexpr int kLayers = 20;
   constexpr Bytes kOne = 80'000;
   const Tensor x = requires_grad_(full({10'000}, 0.1, f64));
@@ -53,7 +53,7 @@ TEST(FourSystemsTest, B2_BackwardFreesResidualsAsItPassesThem) {
   EXPECT_LT(live() - before, 2 * kOne);  // the gradient, and the loss
 }
 
-TEST(FourSystemsTest, B5_AForwardOnlyLoopIsFlatWithNoBackwardAndNoSweep) {
+TEST(FourSystemsTest, AForwardOnlyLoopIsFlatWithNoBackwardAndNoSweep_B5) {
   const Tensor w = requires_grad_(full({4}, 0.5, f64));
   Tensor last = sum(tanh(w));
   const Bytes after_first = live();
@@ -63,7 +63,7 @@ TEST(FourSystemsTest, B5_AForwardOnlyLoopIsFlatWithNoBackwardAndNoSweep) {
   }
 }
 
-TEST(FourSystemsTest, B7_ASecondBackwardIsRefusedBeforeAnyDamage) {
+TEST(FourSystemsTest, ASecondBackwardIsRefusedBeforeAnyDamage_B7) {
   const Tensor x = leaf({2});
   const Tensor other = leaf({5});
   const Tensor shared = square(x);
@@ -78,7 +78,7 @@ TEST(FourSystemsTest, B7_ASecondBackwardIsRefusedBeforeAnyDamage) {
   EXPECT_FALSE(other.grad().defined());
 }
 
-TEST(FourSystemsTest, B7_FreshBranchesOverUnconsumedPartsStayUsable) {
+TEST(FourSystemsTest, FreshBranchesOverUnconsumedPartsStayUsable_B7) {
   const Tensor x = leaf({2});
   const Tensor shared = square(x);
   const auto first = grad(shared * 3.0, {shared});  // ends at `shared`
@@ -87,7 +87,7 @@ TEST(FourSystemsTest, B7_FreshBranchesOverUnconsumedPartsStayUsable) {
   EXPECT_DOUBLE_EQ(x.grad().item(), std::exp(4.0) * 4);
 }
 
-TEST(FourSystemsTest, B7_RetainGraphKeepsEverything) {
+TEST(FourSystemsTest, RetainGraphKeepsEverything_B7) {
   const Tensor x = leaf({2});
   const Tensor loss = pow(x, 3.0);
   const Bytes before = live();
@@ -98,7 +98,7 @@ TEST(FourSystemsTest, B7_RetainGraphKeepsEverything) {
   EXPECT_EQ(x.grad().item(), 12);
 }
 
-TEST(FourSystemsTest, B8_AContainerOfGradientsToLookUpTakeOutAndReplace) {
+TEST(FourSystemsTest, AContainerOfGradientsToLookUpTakeOutAndReplace_B8) {
   const Tensor x = leaf({1, 2});
   const Tensor w = leaf({3, 4});
   Gradients gradients = grad(sum(x * w), {x, w});
@@ -151,7 +151,7 @@ Outcome outcome_of(const Function& function, const Tensor& w) {
 }
 
 // w is captured, not given: it gets its gradient all the same.
-TEST(FourSystemsTest, B9_ARematerialisedSegmentKeepsLessAndGivesTheSameBits) {
+TEST(FourSystemsTest, ARematerialisedSegmentKeepsLessAndGivesTheSameBits_B9) {
   const Tensor w = requires_grad_(full({1000}, 0.7, f64));
   const Bytes before = live();
   {
@@ -177,7 +177,7 @@ TEST(FourSystemsTest, B9_ARematerialisedSegmentKeepsLessAndGivesTheSameBits) {
   EXPECT_EQ(live(), before);  // nothing is left over
 }
 
-TEST(FourSystemsTest, B9_CheapOpsAloneAreComputedAgainOnRequest) {
+TEST(FourSystemsTest, CheapOpsAloneAreComputedAgainOnRequest_B9) {
   const Tensor w = requires_grad_(full({40, 40}, 0.01, f64));
   const auto network = [&](const Tensor& x) {
     const Tensor wide = reshape(x, {25, 40});
@@ -194,21 +194,21 @@ const void* place_of(const Tensor& x) {
   return x.values<double>().data();
 }
 
-TEST(FourSystemsTest, B10_ATemporaryMayBeTakenOver) {
+TEST(FourSystemsTest, ATemporaryMayBeTakenOver_B10) {
   Tensor x = row({1, 2, 3});
   const void* place = place_of(x);
   const Tensor y = exp(std::move(x));
   EXPECT_EQ(place_of(y), place);
 }
 
-TEST(FourSystemsTest, B10_ANamedVariableNever) {
+TEST(FourSystemsTest, ANamedVariableNever_B10) {
   const Tensor x = row({1, 2, 3});
   const Tensor y = exp(x);
   EXPECT_NE(place_of(y), place_of(x));
   EXPECT_THAT(numbers(x), ElementsAre(1, 2, 3));
 }
 
-TEST(FourSystemsTest, B10_NorATemporaryThatSomeoneElseHolds) {
+TEST(FourSystemsTest, NorATemporaryThatSomeoneElseHolds_B10) {
   Tensor x = row({1, 2, 3});
   const Tensor also = x;
   const Tensor y = exp(std::move(x));

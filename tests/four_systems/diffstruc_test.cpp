@@ -10,7 +10,7 @@
 namespace neap::four_systems {
 namespace {
 
-TEST(FourSystemsTest, D2_NothingIsSetButRequiresGrad) {
+TEST(FourSystemsTest, NothingIsSetButRequiresGrad_D2) {
   const Tensor x = leaf({1, 2});
   const Tensor w = leaf({3, 4});
   const Bytes before = live();
@@ -21,7 +21,7 @@ TEST(FourSystemsTest, D2_NothingIsSetButRequiresGrad) {
   EXPECT_EQ(live(), before);  // every temporary went, and the graph with it
 }
 
-TEST(FourSystemsTest, D2_TemporariesOfAnUntrackedExpressionGoAtOnce) {
+TEST(FourSystemsTest, TemporariesOfAnUntrackedExpressionGoAtOnce_D2) {
   const Tensor x = ones({1000}, f64);
   const Bytes before = live();
   const Tensor y = sqrt(x * 2.0 + 1.0) - x / 3.0;
@@ -30,7 +30,7 @@ TEST(FourSystemsTest, D2_TemporariesOfAnUntrackedExpressionGoAtOnce) {
   EXPECT_EQ(with_result - before, live() - with_result);
 }
 
-TEST(FourSystemsTest, D3_BackwardAccumulatesIntoEveryLeaf) {
+TEST(FourSystemsTest, BackwardAccumulatesIntoEveryLeaf_D3) {
   const Tensor x = leaf({2});
   const Tensor y = leaf({3});
   const Tensor z = leaf({4});
@@ -42,7 +42,7 @@ TEST(FourSystemsTest, D3_BackwardAccumulatesIntoEveryLeaf) {
   }
 }
 
-TEST(FourSystemsTest, D3_GradReturnsWithoutAccumulating) {
+TEST(FourSystemsTest, GradReturnsWithoutAccumulating_D3) {
   const Tensor x = leaf({2});
   const Tensor inner = square(x);
   const auto gradients = grad(inner * x, {x, inner});
@@ -51,7 +51,7 @@ TEST(FourSystemsTest, D3_GradReturnsWithoutAccumulating) {
   EXPECT_FALSE(x.grad().defined());
 }
 
-TEST(FourSystemsTest, D3_ZeroGradGivesTheBytesBack) {
+TEST(FourSystemsTest, ZeroGradGivesTheBytesBack_D3) {
   const Tensor x = requires_grad_(ones({100}, f64));
   const Bytes before = live();
   backward(sum(square(x)));
@@ -61,7 +61,7 @@ TEST(FourSystemsTest, D3_ZeroGradGivesTheBytesBack) {
   EXPECT_EQ(live(), before);
 }
 
-TEST(FourSystemsTest, D8_DroppingTheHandleIsEnough) {
+TEST(FourSystemsTest, DroppingTheHandleIsEnough_D8) {
   const Tensor x = leaf({2});
   const Bytes before = live();
   Tensor f = pow(x, 4.0);
@@ -75,7 +75,7 @@ TEST(FourSystemsTest, D8_DroppingTheHandleIsEnough) {
   EXPECT_EQ(live(), before);
 }
 
-TEST(FourSystemsTest, D9_ADiamondIsRight) {
+TEST(FourSystemsTest, ADiamondIsRight_D9) {
   const Tensor x = leaf({3});
   const Tensor y = leaf({4});
   backward(x * y + x);
@@ -85,7 +85,7 @@ TEST(FourSystemsTest, D9_ADiamondIsRight) {
 
 // Both results stand on one temporary; whichever goes first, the other is
 // whole.
-TEST(FourSystemsTest, D9_TwoResultsOverOneTemporaryNeverHarmOneAnother) {
+TEST(FourSystemsTest, TwoResultsOverOneTemporaryNeverHarmOneAnother_D9) {
   for (const bool first_goes : {true, false}) {
     const Tensor x = leaf({2});
     const Bytes before = live();
@@ -108,7 +108,7 @@ TEST(FourSystemsTest, D9_TwoResultsOverOneTemporaryNeverHarmOneAnother) {
   }
 }
 
-TEST(FourSystemsTest, D10_LoopsWithDerivativesLeaveNothing) {
+TEST(FourSystemsTest, LoopsWithDerivativesLeaveNothing_D10) {
   const Tensor x = leaf({0.7, 1.1});
   Bytes after_first = 0;
   for (int i = 0; i < 1000; ++i) {
@@ -122,7 +122,7 @@ TEST(FourSystemsTest, D10_LoopsWithDerivativesLeaveNothing) {
   }
 }
 
-TEST(FourSystemsTest, D11_AssigningWritesIntoTheSameStorage) {
+TEST(FourSystemsTest, AssigningWritesIntoTheSameStorage_D11) {
   const Tensor workspace = zeros({3}, f64);
   const void* place = workspace.values<double>().data();
   const Tensor also = workspace.alias();
@@ -133,7 +133,7 @@ TEST(FourSystemsTest, D11_AssigningWritesIntoTheSameStorage) {
   EXPECT_THAT(numbers(also), ElementsAre(3, 6, 9));
 }
 
-TEST(FourSystemsTest, D11_ResultsGoIntoTensorsThatExist) {
+TEST(FourSystemsTest, ResultsGoIntoTensorsThatExist_D11) {
   const Tensor x = row({1, 2, 3});
   const Tensor y = row({4, 5, 6});
   const Tensor workspace = zeros({3}, f64);
@@ -147,7 +147,7 @@ TEST(FourSystemsTest, D11_ResultsGoIntoTensorsThatExist) {
   EXPECT_THAT(numbers(workspace), ElementsAre(5, 12, 21));
 }
 
-TEST(FourSystemsTest, D11_TheBackwardThatNeedsTheOldValueNamesBothPlaces) {
+TEST(FourSystemsTest, TheBackwardThatNeedsTheOldValueNamesBothPlaces_D11) {
   const Tensor x = row({1, 2});
   const Tensor w = leaf({3, 4});
   const Tensor loss = sum(x * w);
@@ -162,7 +162,7 @@ TEST(FourSystemsTest, D11_TheBackwardThatNeedsTheOldValueNamesBothPlaces) {
   EXPECT_FALSE(w.grad().defined());
 }
 
-TEST(FourSystemsTest, D11_WhatAGraphRecordsIsNotOverwritten) {
+TEST(FourSystemsTest, WhatAGraphRecordsIsNotOverwritten_D11) {
   const Tensor x = leaf({1, 2});
   const Tensor y = square(x);
   EXPECT_THAT(refusal<GraphError>([&] {
@@ -179,7 +179,7 @@ TEST(FourSystemsTest, D11_WhatAGraphRecordsIsNotOverwritten) {
 }
 
 // Their limits are 1000 levels and 32 entries.
-TEST(FourSystemsTest, D12_NoRecursionAndNoLimit) {
+TEST(FourSystemsTest, NoRecursionAndNoLimit_D12) {
   tests::on_small_stack([] {
     const Tensor x = leaf({1});
     Tensor y = x;
@@ -191,7 +191,7 @@ TEST(FourSystemsTest, D12_NoRecursionAndNoLimit) {
   });
 }
 
-TEST(FourSystemsTest, D12_AGraphOfAnyWidth) {
+TEST(FourSystemsTest, AGraphOfAnyWidth_D12) {
   const Tensor x = leaf({1});
   std::vector<Tensor> terms;
   for (int i = 0; i < 5'000; ++i) {
@@ -201,7 +201,7 @@ TEST(FourSystemsTest, D12_AGraphOfAnyWidth) {
   EXPECT_EQ(x.grad().item(), 5'000.0 * 4'999 / 2);
 }
 
-TEST(FourSystemsTest, D13_ALeakIsReportedWithItsOwnerAndLine) {
+TEST(FourSystemsTest, ALeakIsReportedWithItsOwnerAndLine_D13) {
   const report::Baseline baseline;
   {
     const Tensor goes = ones({10}, f64);
@@ -215,7 +215,7 @@ TEST(FourSystemsTest, D13_ALeakIsReportedWithItsOwnerAndLine) {
                     HasSubstr("d_test.cpp:" + std::to_string(line))));
 }
 
-TEST(FourSystemsTest, D14_CopiesDetachedHandlesAndElements) {
+TEST(FourSystemsTest, CopiesDetachedHandlesAndElements_D14) {
   const Tensor x = leaf({1, 2, 3, 4});
   const Tensor y = reshape(x, {2, 2});
   const Tensor twin = copy(y);
