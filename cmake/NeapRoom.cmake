@@ -10,6 +10,11 @@ include(GNUInstallDirs)
 
 set(NEAP_WALLS "${PROJECT_BINARY_DIR}/walls")
 
+# Which rooms a room or a test links, and the test's sources, a line each: for
+# scripts/changed_tests.py.
+set(NEAP_LINKS "${PROJECT_BINARY_DIR}/links.txt")
+file(WRITE "${NEAP_LINKS}" "")
+
 function(neap_room name)
   cmake_parse_arguments(ROOM "" ""
     "SOURCES;ROOMS;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
@@ -25,6 +30,7 @@ function(neap_room name)
     PUBLIC ${ROOM_ROOMS} ${ROOM_LIBRARIES}
     PRIVATE neap_options ${ROOM_PRIVATE_LIBRARIES})
   target_precompile_headers(neap_${name} REUSE_FROM neap_std_headers)
+  file(APPEND "${NEAP_LINKS}" "room ${name} : ${ROOM_ROOMS}\n")
   set_property(GLOBAL APPEND PROPERTY NEAP_ROOMS ${name})
   set_property(GLOBAL APPEND PROPERTY NEAP_ROOM_LIBRARIES ${ROOM_LIBRARIES})
   set_property(GLOBAL APPEND PROPERTY NEAP_ROOM_PRIVATE_LIBRARIES
@@ -92,6 +98,10 @@ function(neap_test target)
     endif()
   endif()
   add_executable(${target} ${TEST_UNPARSED_ARGUMENTS})
+  file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
+  list(TRANSFORM TEST_UNPARSED_ARGUMENTS PREPEND "${folder}/"
+    OUTPUT_VARIABLE sources)
+  file(APPEND "${NEAP_LINKS}" "test ${target} : ${TEST_ROOMS};${TEST_LIBRARIES} : ${sources}\n")
   list(TRANSFORM TEST_ROOMS PREPEND neap_)
   target_link_libraries(${target} PRIVATE ${TEST_ROOMS}
     neap_options fmt::fmt ${main} GTest::gtest GTest::gmock
