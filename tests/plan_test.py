@@ -103,6 +103,13 @@ class PlanTest(PlanCase):
         self.assertGreater(
             self.plan(*small, "--batch", batch + 1)["peak_bytes"], room)
 
+    def test_no_parameter_is_taken_for_a_layer(self):
+        for model in ("gpt", "lstm"):
+            layers = self.plan("--model", model, "--layers", "1")["by_layer"]
+            self.assertIn("(no layer)", layers)
+            for layer in layers:
+                self.assertNotRegex(layer, r"(^|\.)(weight|bias)(_|$)")
+
     def test_a_line_of_train_is_taken_unchanged(self):
         settings = self.folder / "run.toml"
         settings.write_text("[train]\nbatch = 16\n")

@@ -228,13 +228,12 @@ class Sums {
  public:
   Sums(const memory::Domain& domain, const compiler::Prediction& said) {
     const auto ledger = report::breakdown(domain, report::Instant::kNow);
-    for (const report::Line& line : ledger.by_owner) {
+    for (const report::Line& line : ledger.by_layer) {
       if (line.name == compiler::kArenaOwner) {
         continue;
       }
       for (std::size_t c = 0; c < line.by_category.size(); ++c) {
-        add(compiler::layer_of(line.name, static_cast<memory::Category>(c)), c,
-            line.by_category[c]);
+        add(line.name, c, line.by_category[c]);
       }
     }
     for (const compiler::PeakLine& line : said.at_peak) {

@@ -29,7 +29,7 @@ using Told = std::pair<std::string, Why>;
 using ::testing::UnorderedElementsAre;
 
 std::string line(int number) {
-  return "b_lifetime_test.cpp:" + std::to_string(number);
+  return "burn_lifetime_test.cpp:" + std::to_string(number);
 }
 
 TEST(FourSystemsTest, BackwardConsumesNodeByNode_B2) {

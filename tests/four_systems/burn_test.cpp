@@ -73,7 +73,7 @@ TEST(FourSystemsTest, ASecondBackwardIsRefusedBeforeAnyDamage_B7) {
   const Tensor fresh = exp(other);
   const Tensor mixed = fresh * shared;
   const std::string text = refusal<GraphError>([&] { backward(mixed); });
-  EXPECT_THAT(text, HasSubstr("b_test.cpp:" + std::to_string(consumed)));
+  EXPECT_THAT(text, HasSubstr("burn_test.cpp:" + std::to_string(consumed)));
   EXPECT_EQ(x.grad().item(), 12);
   EXPECT_FALSE(other.grad().defined());
 }

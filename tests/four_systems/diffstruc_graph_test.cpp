@@ -32,9 +32,9 @@ TEST(FourSystemsTest, ReleaseGivesBackWhatOnlyItNeeded_D8) {
   EXPECT_LT(live() - before, 1'000);
   EXPECT_EQ(t.item(), value);      // its value stays readable
   EXPECT_EQ(x.grad().at({0}), 1);  // a leaf's gradient stays
-  EXPECT_THAT(
-      refusal<GraphError>([&] { backward(t); }),
-      HasSubstr("released at d_graph_test.cpp:" + std::to_string(line)));
+  EXPECT_THAT(refusal<GraphError>([&] { backward(t); }),
+              HasSubstr("released at diffstruc_graph_test.cpp:" +
+                        std::to_string(line)));
   backward(sum(other));  // what another live result needs stays
   EXPECT_DOUBLE_EQ(x.grad().at({0}), 1 + std::cos(0.25) * 1.0);
 }

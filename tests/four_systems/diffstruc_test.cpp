@@ -157,8 +157,9 @@ TEST(FourSystemsTest, TheBackwardThatNeedsTheOldValueNamesBothPlaces_D11) {
   EXPECT_THAT(numbers(x), ElementsAre(5, 6));  // the write succeeds
   const std::string text = refusal<GraphError>([&] { backward(loss); });
   EXPECT_THAT(text, HasSubstr("'mul'"));
-  EXPECT_THAT(text, HasSubstr("d_test.cpp:" + std::to_string(recorded)));
-  EXPECT_THAT(text, HasSubstr("d_test.cpp:" + std::to_string(written)));
+  EXPECT_THAT(text,
+              HasSubstr("diffstruc_test.cpp:" + std::to_string(recorded)));
+  EXPECT_THAT(text, HasSubstr("diffstruc_test.cpp:" + std::to_string(written)));
   EXPECT_FALSE(w.grad().defined());
 }
 
@@ -212,7 +213,7 @@ TEST(FourSystemsTest, ALeakIsReportedWithItsOwnerAndLine_D13) {
   const int line = __LINE__ - 1;
   EXPECT_THAT(baseline.format(),
               AllOf(HasSubstr("8 000 B in 1 block"),
-                    HasSubstr("d_test.cpp:" + std::to_string(line))));
+                    HasSubstr("diffstruc_test.cpp:" + std::to_string(line))));
 }
 
 TEST(FourSystemsTest, CopiesDetachedHandlesAndElements_D14) {

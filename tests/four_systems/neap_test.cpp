@@ -46,7 +46,8 @@ TEST(FourSystemsTest, GrowthFromStepToStepIsNamed_N5) {
     growth.step();
   }
   EXPECT_TRUE(growth.has_grown());
-  EXPECT_THAT(growth.format(), HasSubstr("n_test.cpp:" + std::to_string(line)));
+  EXPECT_THAT(growth.format(),
+              HasSubstr("neap_test.cpp:" + std::to_string(line)));
 }
 
 TEST(FourSystemsTest, AFlatLoopDoesNotGrow_N5) {
@@ -71,7 +72,7 @@ TEST(FourSystemsTest, TheErrorSaysWhoHasTheMemory_N7) {
     FAIL() << "the budget was passed";
   } catch (const OutOfMemory& error) {
     EXPECT_EQ(error.details().requested, 4 << 16);
-    EXPECT_THAT(error.what(), HasSubstr("n_test.cpp"));
+    EXPECT_THAT(error.what(), HasSubstr("neap_test.cpp"));
   }
   EXPECT_EQ(x.at({0}), 1);
 }

@@ -192,7 +192,8 @@ TEST(FourSystemsTest, ARevokedHandleNamesTheScope_T7) {
   }
   const std::string text = refusal<UseAfterRelease>([&] { x.item(); });
   EXPECT_THAT(text, HasSubstr("the step"));
-  EXPECT_THAT(text, HasSubstr("t_scope_test.cpp:" + std::to_string(line)));
+  EXPECT_THAT(text,
+              HasSubstr("torchsharp_scope_test.cpp:" + std::to_string(line)));
   EXPECT_THROW(x * 2.0, UseAfterRelease);
   EXPECT_THROW(backward(x), UseAfterRelease);
 }

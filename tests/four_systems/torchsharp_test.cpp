@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Rows T1, T2, T5 to T7, T9 and T10: memory without a collector and without
-// disposing by name. Scopes are in t_scope_test.cpp.
+// disposing by name. Scopes are in torchsharp_scope_test.cpp.
 #include <unistd.h>
 
 #include <array>
