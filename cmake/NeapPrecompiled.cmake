@@ -23,14 +23,16 @@ target_link_libraries(neap_program_headers PRIVATE neap_options)
 target_precompile_headers(neap_program_headers PRIVATE ${NEAP_STD_HEADERS})
 
 # The umbrella header, for the examples.
-add_executable(neap_user_headers EXCLUDE_FROM_ALL
-  "${PROJECT_BINARY_DIR}/precompiled.cpp")
-target_link_libraries(neap_user_headers PRIVATE neap_options)
-target_include_directories(neap_user_headers PRIVATE
-  $<TARGET_PROPERTY:neap,INTERFACE_INCLUDE_DIRECTORIES>)
-target_compile_definitions(neap_user_headers PRIVATE
-  $<TARGET_PROPERTY:neap,INTERFACE_COMPILE_DEFINITIONS>)
-target_precompile_headers(neap_user_headers PRIVATE <neap/neap.hpp>)
+if(NOT NEAP_FUZZ)
+  add_executable(neap_user_headers EXCLUDE_FROM_ALL
+    "${PROJECT_BINARY_DIR}/precompiled.cpp")
+  target_link_libraries(neap_user_headers PRIVATE neap_options)
+  target_include_directories(neap_user_headers PRIVATE
+    $<TARGET_PROPERTY:neap,INTERFACE_INCLUDE_DIRECTORIES>)
+  target_compile_definitions(neap_user_headers PRIVATE
+    $<TARGET_PROPERTY:neap,INTERFACE_COMPILE_DEFINITIONS>)
+  target_precompile_headers(neap_user_headers PRIVATE <neap/neap.hpp>)
+endif()
 
 if(NEAP_TESTS)
   add_executable(neap_test_headers "${PROJECT_BINARY_DIR}/precompiled.cpp")

@@ -59,8 +59,10 @@ function(neap_test_options target)
   endif()
   # g++ 12 takes copies of short strings for writes beyond them (its bug 105651),
   # and says so where their header is a precompiled one.
-  target_compile_options(${target} PRIVATE
-    -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE
+      -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow)
+  endif()
   # Each access is checked by a call, which is as thorough as code in its place,
   # slower to run and much faster to compile.
   if(NEAP_SANITIZE STREQUAL "address")

@@ -54,11 +54,12 @@ existing() {
   done | sort -u
 }
 
-# clang reads no header that g++ compiled beforehand. Without them it also sees
-# what a source uses and does not include.
+# clang reads no header that g++ compiled beforehand, and knows not all of its
+# options. Without the former it also sees what a source uses and does not include.
 write_commands() {
   mkdir -p "$COMMANDS"
-  sed -E 's/ -Winvalid-pch -include [^ ]*cmake_pch\.hxx//; s/ -fpch-preprocess//' \
+  sed -E 's/ -Winvalid-pch -include [^ ]*cmake_pch\.hxx//
+    s/ -(fpch-preprocess|Wno-restrict|Wno-stringop-overflow)//g' \
     build/release/compile_commands.json >"$COMMANDS/compile_commands.json"
 }
 

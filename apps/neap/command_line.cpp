@@ -107,23 +107,32 @@ void add_run_options(CLI::App& command, std::span<const Setting> table,
   command.get_option("--steps")->excludes("--epochs");
 }
 
-// Adds an option whose text is a number from `least` to `most`, and no nan.
-// `expected` says so in the line of a refusal. LIFETIME: `into` outlives the
-// command.
+// An option whose text is a number from `least` to `most`, and no nan.
 template <class T>
-CLI::Option* add_number(CLI::App& command, const std::string& name, T& into,
-                        T least, T most, const std::string& expected,
-                        const std::string& help) {
+struct NumberOption {
+  std::string name;
+  T least;
+  T most;
+  std::string expected;  // the range in words, for a refusal
+  std::string help;
+};
+
+// LIFETIME: `into` outlives the command.
+template <class T>
+CLI::Option* add_number(CLI::App& command, T& into,
+                        const NumberOption<T>& number) {
   return command.add_option_function<std::string>(
-      name,
-      [&into, name, least, most, expected](const std::string& text) {
+      number.name,
+      [&into, number](const std::string& text) {
         T value{};
-        if (!parse_number(text, value) || !(value >= least && value <= most)) {
-          throw CLI::ValidationError(name, "'" + text + "' is not " + expected);
+        if (!parse_number(text, value) ||
+            !(value >= number.least && value <= number.most)) {
+          throw CLI::ValidationError(
+              number.name, "'" + text + "' is not " + number.expected);
         }
         into = value;
       },
-      help);
+      number.help);
 }
 
 void add_pack_options(CLI::App& command, PackSettings& settings) {
@@ -133,16 +142,17 @@ void add_pack_options(CLI::App& command, PackSettings& settings) {
                   "alignment, fixed, alias_of and alias_at may follow")
       ->type_name("FILE")
       ->required();
-  add_number(command, "--capacity", settings.capacity, std::int64_t{1},
-             planner::kNoLimit - 1, "a whole number from 1 to 2^63 - 2",
-             "stop at the first plan that is no higher; exit status 4 when "
-             "none is found (default none: as low as possible)")
+  add_number(command, settings.capacity,
+             {"--capacity", std::int64_t{1}, planner::kNoLimit - 1,
+              "a whole number from 1 to 2^63 - 2",
+              "stop at the first plan that is no higher; exit status 4 when "
+              "none is found (default none: as low as possible)"})
       ->type_name("N");
-  add_number(command, "--seconds", settings.seconds,
-             std::numeric_limits<double>::min(),
-             std::numeric_limits<double>::max(), "a finite number above 0",
-             "search for so long at most (default: a fixed amount of work, "
-             "which gives the same plan every time)")
+  add_number(command, settings.seconds,
+             {"--seconds", std::numeric_limits<double>::min(),
+              std::numeric_limits<double>::max(), "a finite number above 0",
+              "search for so long at most (default: a fixed amount of work, "
+              "which gives the same plan every time)"})
       ->type_name("S");
   command
       .add_option("--out", settings.out,
@@ -159,25 +169,29 @@ void add_pack_options(CLI::App& command, PackSettings& settings) {
 
 void add_numbers(CLI::App& command, SampleSettings& settings) {
   constexpr std::int64_t kMost = std::int64_t{1} << 31;
-  add_number(command, "--length", settings.length, std::int64_t{1}, kMost,
-             "a whole number from 1 to 2^31", "tokens to write (default 500)")
+  add_number(command, settings.length,
+             {"--length", std::int64_t{1}, kMost,
+              "a whole number from 1 to 2^31", "tokens to write (default 500)"})
       ->type_name("N");
-  add_number(command, "--temperature", settings.temperature, 0.0, 100.0,
-             "a number from 0 to 100",
-             "below 1: likelier tokens more often; 0: the likeliest alone "
-             "(default 0.8)")
+  add_number(command, settings.temperature,
+             {"--temperature", 0.0, 100.0, "a number from 0 to 100",
+              "below 1: likelier tokens more often; 0: the likeliest alone "
+              "(default 0.8)"})
       ->type_name("X");
-  add_number(command, "--top-k", settings.top_k, std::int64_t{0}, kMost,
-             "a whole number from 0 to 2^31",
-             "choose among so many; 0: among all (default 0)")
+  add_number(
+      command, settings.top_k,
+      {"--top-k", std::int64_t{0}, kMost, "a whole number from 0 to 2^31",
+       "choose among so many; 0: among all (default 0)"})
       ->type_name("N");
-  add_number(command, "--seed", settings.seed, std::uint64_t{0},
-             std::numeric_limits<std::uint64_t>::max(),
-             "a whole number from 0 to 2^64 - 1", "of the choices (default 1)")
+  add_number(
+      command, settings.seed,
+      {"--seed", std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max(),
+       "a whole number from 0 to 2^64 - 1", "of the choices (default 1)"})
       ->type_name("N");
-  add_number(command, "--threads", settings.threads, std::int64_t{0},
-             std::int64_t{256}, "a whole number from 0 to 256",
-             "threads that compute; 0: every processor (default 0)")
+  add_number(command, settings.threads,
+             {"--threads", std::int64_t{0}, std::int64_t{256},
+              "a whole number from 0 to 256",
+              "threads that compute; 0: every processor (default 0)"})
       ->type_name("N");
 }
 

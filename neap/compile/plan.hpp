@@ -71,7 +71,7 @@ struct Plan {
            offsets[buffer.value] >= space().bytes;
   }
   /// All arenas together.
-  Bytes arena_bytes() const noexcept;
+  NEAP_API Bytes arena_bytes() const noexcept;
   /// The time that the planner took, in all spaces.
   double seconds() const noexcept;
   /// Blocks that outlast a run: kept results, gradients that are left.

@@ -17,7 +17,7 @@
 
 namespace neap::optim {
 
-struct AdamOptions {
+struct NEAP_API AdamOptions {
   double lr = 1e-3;
   double beta1 = 0.9;
   double beta2 = 0.999;

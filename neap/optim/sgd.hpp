@@ -14,7 +14,7 @@
 
 namespace neap::optim {
 
-struct SGDOptions {
+struct NEAP_API SGDOptions {
   double lr = 1e-2;
   double momentum = 0.0;
   double dampening = 0.0;

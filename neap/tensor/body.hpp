@@ -64,7 +64,7 @@ class Body final : public memory::ScopeMember, public memory::Counted<Body> {
  private:
   Bytes bytes() const noexcept { return array_->storage()->size(); }
   base::Ref<Array> take_array() noexcept;
-  void end() noexcept;
+  NEAP_API void end() noexcept;
 
   Lodging* lodging_ = nullptr;  // in whose block this lies, if not array_'s
   base::Ref<Array> array_;
