@@ -90,21 +90,35 @@ void tie_as(const Module& model, Module& copy) {
 
 void freeze_as(const ParameterList& model, const ParameterList& copy) {
   for (std::size_t i = 0; i < model.size(); ++i) {
-    if (!model[i].tensor.requires_grad()) {
-      graph::leaf_of(copy[i].tensor)->set_requires_grad(false);
-    }
+    graph::leaf_of(copy[i].tensor)
+        ->set_requires_grad(model[i].tensor.requires_grad());
   }
 }
 
-void set_modes_as(const Registry& model, Registry& copy) {
-  memory::Vector<Registry*> parts;
-  copy.walk([&](Registry& at) { parts.push_back(&at); });
-  std::size_t i = 0;
-  model.walk([&](const Registry& at) {
-    if (i < parts.size()) {
-      parts[i++]->set_training(at.is_training());
+// The parts below a module by path; "" is the module itself.
+memory::Vector<std::pair<memory::String, Registry*>> parts_of(Registry& top) {
+  memory::Vector<std::pair<memory::String, Registry*>> parts;
+  top.walk([&](Registry& at) { parts.emplace_back(at.path_from(top), &at); });
+  return parts;
+}
+
+// THROWS: ValueError where one of the two has a part that the other has not.
+void set_modes_as(Registry& model, Registry& copy) {
+  const auto wanted = parts_of(model);
+  const auto made = parts_of(copy);
+  for (std::size_t i = 0; i < std::max(wanted.size(), made.size()); ++i) {
+    const bool is_in_both = i < wanted.size() && i < made.size() &&
+                            wanted[i].first == made[i].first;
+    if (!is_in_both) {
+      base::raise<ValueError>(
+          "clone: the {} has a part \"{}\" where the {} has another, or none; "
+          "the copy's constructor must add the same parts in the same order",
+          i < wanted.size() ? "model" : "copy",
+          std::string_view((i < wanted.size() ? wanted : made)[i].first),
+          i < wanted.size() ? "copy" : "model");
     }
-  });
+    made[i].second->set_training(wanted[i].second->is_training());
+  }
 }
 
 }  // namespace
@@ -154,18 +168,22 @@ void Cloning::fill(const Module& model, Module& copy) const {
   check_names(model.buffers(), copy.buffers());
   tie_as(model, copy);
   const ParameterList made = copy.named_parameters();
+  check_ties(model.buffers(), copy.buffers());
   fill_values(wanted, made, site_);
   fill_values(model.buffers(), copy.buffers(), site_);
   freeze_as(wanted, made);
   set_modes_as(model.registry(), copy.registry());
+  copy.zero_grad();  // of what the constructor did
 }
 
-void Cloning::check(const Module& copy) const {
+void Cloning::finish(Module& copy) const {
   const ParameterList wanted = model_.named_parameters();
-  const ParameterList made = copy.named_parameters();
-  check_names(wanted, made);
-  check_names(model_.buffers(), copy.buffers());
-  check_ties(wanted, made);
+  check_names(wanted, copy.named_parameters());
+  const ParameterList buffers = model_.buffers();
+  check_names(buffers, copy.buffers());
+  tie_as(model_, copy);  // parts that were made anew know their own ties alone
+  check_ties(wanted, copy.named_parameters());
+  check_ties(buffers, copy.buffers());
 }
 
 }  // namespace neap::nn

@@ -53,8 +53,8 @@ class NEAP_API Cloning {
   Cloning(const Module& model, const std::type_info& asked, CallSite site);
 
   /// Gives `copy`, made anew, what `model` (which is copied, or a part of it)
-  /// has. THROWS: ValueError when the two have not the same names, shapes and
-  /// dtypes; OutOfMemory.
+  /// has. THROWS: ValueError when the two have not the same parts, names, shapes
+  /// and dtypes; OutOfMemory.
   void fill(const Module& model, Module& copy) const;
 
   // For Module's constructor.
@@ -65,9 +65,10 @@ class NEAP_API Cloning {
   bool is_tied(const Entry& entry) const noexcept;
   const CallSite& site() const noexcept { return site_; }
 
-  /// THROWS: ValueError when a name of the model is missing in the copy, or
-  /// means another tensor than there.
-  void check(const Module& copy) const;
+  /// Ties in the whole copy what is tied in the model. THROWS: ValueError when
+  /// a name of the model is missing in the copy, or means a tensor that is
+  /// another name's too in one of the two alone.
+  void finish(Module& copy) const;
 
  private:
   struct Made {
@@ -95,7 +96,7 @@ M clone(const M& model, Make make, CallSite site = CallSite::here()) {
   Cloning cloning(model, typeid(M), site);
   M copy = detail::without_draws(make);
   cloning.fill(model, copy);
-  cloning.check(copy);
+  cloning.finish(copy);
   return copy;
 }
 
@@ -108,7 +109,7 @@ M clone(const M& model, CallSite site = CallSite::here()) {
   if constexpr (HasCloningConstructor<M>) {
     Cloning cloning(model, typeid(M), site);
     M copy(model, cloning);
-    cloning.check(copy);
+    cloning.finish(copy);
     return copy;
   } else {
     return clone(

@@ -185,6 +185,66 @@ TEST_F(CloningTest, MakesAModelAnewByAFunction) {
                ValueError);
 }
 
+// A part that a flag of the constructor adds.
+class Optional : public Module {
+ public:
+  Dropout drop{0.5};
+  Linear fc{2, 2};
+  explicit Optional(bool has_drop = false) {
+    if (has_drop) {
+      add("drop", drop);
+    }
+    add("fc", fc);
+  }
+};
+
+// Freezes a part, ties buffers, and leaves gradients behind.
+class Stubborn : public Module {
+ public:
+  Linear fc{2, 2};
+  explicit Stubborn(bool ties = false) {
+    add("fc", fc);
+    backward(sum(fc(ones({1, 2}))));
+    fc.freeze();
+    const Tensor x = register_buffer("x", zeros({1}));
+    register_buffer("y", ties ? x : zeros({1}));
+  }
+};
+
+TEST_F(CloningTest, TakesModesOverByTheNamesOfParts) {
+  Optional net(true);
+  net.drop.eval();
+  EXPECT_THROW((void)clone(net), ValueError);  // Optional() has no "drop"
+  const Optional copy = clone(net, [] { return Optional(true); });
+  EXPECT_FALSE(copy.drop.is_training());
+  EXPECT_TRUE(copy.fc.is_training());
+}
+
+TEST_F(CloningTest, UnfreezesWhatTheModelHasUnfrozenAndDropsGradients) {
+  Stubborn net;
+  net.unfreeze();
+  const Stubborn copy = clone(net);
+  EXPECT_TRUE(copy.fc.weight().requires_grad());
+  EXPECT_FALSE(copy.fc.weight().grad().defined());
+}
+
+TEST_F(CloningTest, RefusesBuffersThatAreOneTensorInOneOfTheTwo) {
+  EXPECT_THROW((void)clone(Stubborn(true)), ValueError);
+  EXPECT_THROW((void)clone(Stubborn(), [] { return Stubborn(true); }),
+               ValueError);
+}
+
+TEST_F(CloningTest, KeepsTiesBetweenALayerThatIsMadeAnewAndOthers) {
+  Sequential net(named("fc", Linear(2, 2)), named("a", Shift()),
+                 named("b", Shift()));
+  net.tie("b.by", net.parameter("a.by"));
+  net.tie("a.by", net.parameter("fc.bias"));
+  const Sequential copy = net.clone();
+  expect_equal(net, copy);
+  EXPECT_EQ(copy.parameter("a.by").identity(),
+            copy.parameter("fc.bias").identity());
+}
+
 TEST_F(CloningTest, MakesALayerOfASequentialAnew) {
   const Sequential net(Shift(), Linear(2, 2));
   const Sequential copy = net.clone();

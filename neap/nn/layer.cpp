@@ -14,7 +14,7 @@ memory::Owned<Layer> Layer::copy_layer(Cloning& /*cloning*/) const {
 memory::Owned<Layer> clone_layer(const Layer& layer, CallSite site) {
   Cloning cloning(layer, typeid(layer), site);
   memory::Owned<Layer> copy = layer.copy_layer(cloning);
-  cloning.check(*copy);
+  cloning.finish(*copy);
   return copy;
 }
 
