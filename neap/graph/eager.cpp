@@ -65,6 +65,7 @@ class Call {
       specs[i].space = array.space();
       if (!array.storage()->has_elements()) {
         check_rehearsed(*array.storage());
+        rehearsed_ = array.storage().get();
       }
       if (specs[i].space != specs[0].space) {
         base::raise<DeviceError>(
@@ -183,6 +184,8 @@ class Call {
     const bool is_real = arrays_[0]->storage()->has_elements();
     if (!is_real) {
       check_rehearsed(*arrays_[0]->storage());
+    } else if (rehearsed_ != nullptr) {  // there is nothing to compute from
+      tensor::refuse_elements(*rehearsed_, call_.op.name, call_.site);
     }
     if (call_.op.transfer) {
       if (is_real) {
@@ -237,6 +240,7 @@ class Call {
   Small<Spec, kMaxOutputs> output_specs_;
   std::array<base::Ref<Array>, kMaxOutputs> arrays_;
   Tensor* donor_ = nullptr;
+  const tensor::Storage* rehearsed_ = nullptr;  // of an input without elements
 };
 
 class Eager final : public Recorder {

@@ -81,6 +81,10 @@ void run_over(std::string_view op, const kernels::KernelList& list,
   }
   Strided from;
   if (!in.empty()) {
+    const tensor::Storage& source = *in[0].array()->storage();
+    if (storage.has_elements() && !source.has_elements()) {
+      tensor::refuse_elements(source, op, where);
+    }
     from = in[0].array()->strided();
   }
   const Strided out = dst.array()->strided();
