@@ -246,6 +246,7 @@ void add_commands(CLI::App& cli, const Commands& commands, CommandLine& line) {
               "print the manual page, or the completions of a shell", line, {})
       .add_option("form", line.manual, "man, bash, zsh or fish")
       ->required()
+      ->type_name("FORM")
       ->check(CLI::IsMember({"man", "bash", "zsh", "fish"}));
 }
 
@@ -260,13 +261,30 @@ std::vector<std::string> choices_of(const std::string& key) {
   return {};
 }
 
+// "FILE" of "FILE:{a,b}", which CLI11 makes of a type and its members.
+std::string type_of(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  return type.substr(0, type.find(':'));
+}
+
+// "a b" of the same.
+std::string member_names(const CLI::Option& option) {
+  std::string type = option.get_type_name();
+  const std::size_t open = type.find('{');
+  if (open == std::string::npos) {
+    return "";
+  }
+  type = type.substr(open + 1, type.find('}') - open - 1);
+  std::replace(type.begin(), type.end(), ',', ' ');
+  return type;
+}
+
 OptionHelp describe(const CLI::Option& option) {
   OptionHelp help;
   help.name = "--" + option.get_lnames().front();
   help.short_name =
       option.get_snames().empty() ? "" : "-" + option.get_snames().front();
-  help.metavar =
-      option.get_items_expected_max() == 0 ? "" : option.get_type_name();
+  help.metavar = option.get_items_expected_max() == 0 ? "" : type_of(option);
   help.about = option.get_description();
   help.group = option.get_group();
   help.choices = choices_of(help.name);
@@ -274,10 +292,11 @@ OptionHelp describe(const CLI::Option& option) {
 }
 
 CommandHelp describe(const CLI::App& command) {
-  CommandHelp help{command.get_name(), command.get_description(), "", {}};
+  CommandHelp help{command.get_name(), command.get_description(), "", "", {}};
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_lnames().empty()) {
-      help.operand = option->get_type_name();
+      help.operand = type_of(*option);
+      help.operand_choices = member_names(*option);
     } else {
       help.options.push_back(describe(*option));
     }

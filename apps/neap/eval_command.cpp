@@ -100,6 +100,9 @@ ExitCode eval(const Texts& given) {
     return fail(ExitCode::kData, saved.error().message);
   }
   TrainSettings& settings = saved->settings;
+  if (is_language_model(settings.model)) {
+    settings.data = "text";  // unless told otherwise
+  }
   if (auto good = apply(eval_settings(), given, "--", settings)
                       .and_then([&] { return check_task(settings); })
                       .and_then([&] { return set_up(settings); });

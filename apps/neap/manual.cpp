@@ -93,8 +93,8 @@ std::string bash(std::span<const CommandHelp> commands) {
   std::string words;
   std::vector<std::string> seen;
   for (const CommandHelp& command : commands) {
-    words += fmt::format("    {}) words='{}' ;;\n", command.name,
-                         options_of(command));
+    words += fmt::format("    {}) words='{} {}' ;;\n", command.name,
+                         options_of(command), command.operand_choices);
     for (const OptionHelp& option : command.options) {
       const bool is_new =
           std::find(seen.begin(), seen.end(), option.name) == seen.end();

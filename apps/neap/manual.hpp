@@ -25,7 +25,8 @@ struct OptionHelp {
 struct CommandHelp {
   std::string name;
   std::string about;
-  std::string operand;  // "FILE"; or ""
+  std::string operand;          // "FILE"; or ""
+  std::string operand_choices;  // "bash zsh", where it is one of few words
   std::vector<OptionHelp> options;
 };
 

@@ -181,13 +181,6 @@ std::string to_text(const TrainSettings& s, const Rehearsal& r,
   return text;
 }
 
-// Checks that the JSON takes the place of no file that is read.
-Result<void> check_files(const TrainSettings& s) {
-  files::Door& door = files::system_door();
-  const NamedFile json = json_file(s);
-  return check_distinct(door, std::span(&json, 1), data_files(door, s));
-}
-
 // The message that the budget is too small, with the batch that would fit.
 std::string refusal_of(const TrainSettings& s, const Rehearsal& r,
                        std::int64_t max_batch) {
@@ -221,7 +214,8 @@ std::string what_is_enough(const TrainSettings& settings) {
 }
 
 ExitCode plan(const TrainSettings& settings) {
-  if (auto good = check_files(settings); !good) {
+  // The line is one of train: what that refuses, this does.
+  if (auto good = check_train_files(files::system_door(), settings); !good) {
     return fail(ExitCode::kUsage, good.error().message);
   }
   const auto precision = precision_of(settings);

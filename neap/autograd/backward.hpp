@@ -22,7 +22,7 @@ struct BackwardOptions {
   /// Tensors whose gradients are added to: leaves that require one, or results
   /// of ops that retain theirs (retain_grad); all others are left alone, and
   /// rules that lead to none of these do not run. Empty: every leaf that
-  /// requires one.
+  /// requires one. LIFETIME: until backward returns.
   std::span<const Tensor> inputs{};
 };
 

@@ -82,6 +82,12 @@ class OverwriteTest(ToolCase):
         for option in ("--json", "--metrics"):
             self.same(option, "--resume", *run, "--resume", saved, option,
                       saved)
+        # A plan writes its JSON alone.
+        self.same("--json", "--config", "plan", "--config", config, *run[1:],
+                  "--json", config)
+        for names in (("--json", "--resume"), ("--save", "--json")):
+            other = (set(names) - {"--json"}).pop()
+            self.same(*names, "plan", *run[1:], other, saved, "--json", saved)
         self.same("--json", "--load", "eval", "--load", saved, "--data", "csv",
                   "--path", self.table, "--json", saved)
 
