@@ -221,14 +221,16 @@ CLI::App& add_command(CLI::App& cli, const char* name, const char* about,
 }
 
 void add_commands(CLI::App& cli, const Commands& commands, CommandLine& line) {
-  add_run_options(add_command(cli, "train", "train a network", line,
-                              [&] { return commands.train(line.train); }),
-                  train_settings(), line.train);
+  add_run_options(
+      add_command(cli, "train", "train a network", line,
+                  [&line, run = commands.train] { return run(line.train); }),
+      train_settings(), line.train);
   add_run_options(
       add_command(cli, "plan",
                   "say what the same line of train will need, and end with 4 "
                   "where the budget does not suffice",
-                  line, [&] { return commands.plan(line.plan); }),
+                  line,
+                  [&line, run = commands.plan] { return run(line.plan); }),
       plan_settings(), line.plan);
   add_pack_options(
       add_command(cli, "pack",
