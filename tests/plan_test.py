@@ -50,7 +50,7 @@ class PlanTest(PlanCase):
         found = self.plan("--model", "lstm", "--layers", "1")
         self.assertEqual(sorted(found), sorted(KEYS))
         found = self.plan("--model", "lstm", "--layers", "1", "--budget",
-                          "64MiB")
+                          "4GiB")
         self.assertEqual(sorted(found), sorted(KEYS + BUDGET_KEYS))
 
     def test_the_peak_is_that_of_training_to_the_byte(self):
