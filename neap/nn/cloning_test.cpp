@@ -116,6 +116,16 @@ void expect_equal(const Module& a, const Module& b) {
   }
 }
 
+template <class Cloner>
+bool refuses(const Cloner& cloner) {
+  try {
+    cloner();
+    return false;
+  } catch (const ValueError&) {
+    return true;
+  }
+}
+
 class CloningTest : public DoorTest {};
 
 TEST_F(CloningTest, CopiesNamesAndValuesOfEveryLayer) {
@@ -173,16 +183,13 @@ TEST_F(CloningTest, MakesAModelAnewByAFunction) {
   const Plain net(3);
   const Plain copy = clone(net, [] { return Plain(3); });
   expect_equal(net, copy);
-  EXPECT_THROW((void)clone(net), ValueError);  // Plain() has another buffer
-  Plain other(3);
-  other.tie("right.weight", other.left.weight());
-  EXPECT_THROW((void)clone(net,
-                           [] {
-                             Plain tied(3);
-                             tied.tie("right.weight", tied.left.weight());
-                             return tied;
-                           }),
-               ValueError);
+  const auto make_tied = [] {
+    Plain tied(3);
+    tied.tie("right.weight", tied.left.weight());
+    return tied;
+  };
+  EXPECT_TRUE(refuses([&] { (void)clone(net); }));  // Plain(): another buffer
+  EXPECT_TRUE(refuses([&] { (void)clone(net, make_tied); }));
 }
 
 // A part that a flag of the constructor adds.
@@ -229,9 +236,9 @@ TEST_F(CloningTest, UnfreezesWhatTheModelHasUnfrozenAndDropsGradients) {
 }
 
 TEST_F(CloningTest, RefusesBuffersThatAreOneTensorInOneOfTheTwo) {
-  EXPECT_THROW((void)clone(Stubborn(true)), ValueError);
-  EXPECT_THROW((void)clone(Stubborn(), [] { return Stubborn(true); }),
-               ValueError);
+  const auto make_tied = [] { return Stubborn(true); };
+  EXPECT_TRUE(refuses([] { (void)clone(Stubborn(true)); }));
+  EXPECT_TRUE(refuses([&] { (void)clone(Stubborn(), make_tied); }));
 }
 
 TEST_F(CloningTest, KeepsTiesBetweenALayerThatIsMadeAnewAndOthers) {
