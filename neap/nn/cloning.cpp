@@ -164,13 +164,13 @@ Tensor Cloning::copy_of(const Entry& entry) {
 
 void Cloning::fill(const Module& model, Module& copy) const {
   const ParameterList wanted = model.named_parameters();
-  check_names(wanted, copy.named_parameters());
-  check_names(model.buffers(), copy.buffers());
-  tie_as(model, copy);
   const ParameterList made = copy.named_parameters();
-  check_ties(model.buffers(), copy.buffers());
+  const ParameterList buffers = model.buffers();
+  const ParameterList made_buffers = copy.buffers();
+  check_names(wanted, made);
+  check_names(buffers, made_buffers);
   fill_values(wanted, made, site_);
-  fill_values(model.buffers(), copy.buffers(), site_);
+  fill_values(buffers, made_buffers, site_);
   freeze_as(wanted, made);
   set_modes_as(model.registry(), copy.registry());
   copy.zero_grad();  // of what the constructor did
@@ -181,7 +181,7 @@ void Cloning::finish(Module& copy) const {
   check_names(wanted, copy.named_parameters());
   const ParameterList buffers = model_.buffers();
   check_names(buffers, copy.buffers());
-  tie_as(model_, copy);  // parts that were made anew know their own ties alone
+  tie_as(model_, copy);  // parts that were made anew know nothing of ties
   check_ties(wanted, copy.named_parameters());
   check_ties(buffers, copy.buffers());
 }

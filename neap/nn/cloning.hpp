@@ -53,8 +53,8 @@ class NEAP_API Cloning {
   Cloning(const Module& model, const std::type_info& asked, CallSite site);
 
   /// Gives `copy`, made anew, what `model` (which is copied, or a part of it)
-  /// has. THROWS: ValueError when the two have not the same parts, names,
-  /// shapes and dtypes; OutOfMemory.
+  /// has, but for ties: finish(). THROWS: ValueError when the two have not the
+  /// same parts, names, shapes and dtypes; OutOfMemory.
   void fill(const Module& model, Module& copy) const;
 
   // For Module's constructor.
