@@ -68,8 +68,7 @@ std::string man_page(std::span<const CommandHelp> commands) {
   return text + ".SH \"EXIT STATUS\"\n" + roff(kExitCodeHelp);
 }
 
-// --- shells
-// --------------------------------------------------------------------
+// --- shells ------------------------------------------------------------------
 
 std::string names_of(std::span<const CommandHelp> commands) {
   std::vector<std::string_view> names;

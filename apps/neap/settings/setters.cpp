@@ -13,6 +13,21 @@
 
 namespace neap::app {
 
+namespace {
+
+// A word for true or one for false.
+Setter either(bool TrainSettings::*field, const char* yes, const char* no) {
+  return [=](TrainSettings& s, const std::string& text) -> std::string {
+    if (text != yes && text != no) {
+      return fmt::format("{} or {}", yes, no);
+    }
+    s.*field = text == yes;
+    return {};
+  };
+}
+
+}  // namespace
+
 Setter whole(std::int64_t TrainSettings::*field, std::int64_t least,
              std::int64_t most) {
   return [=](TrainSettings& s, const std::string& text) -> std::string {
@@ -52,23 +67,11 @@ Setter one_of(std::string TrainSettings::*field,
 }
 
 Setter flag(bool TrainSettings::*field) {
-  return [=](TrainSettings& s, const std::string& text) -> std::string {
-    if (text != "true" && text != "false") {
-      return "true or false";
-    }
-    s.*field = text == "true";
-    return {};
-  };
+  return either(field, "true", "false");
 }
 
 Setter on_or_off(bool TrainSettings::*field) {
-  return [=](TrainSettings& s, const std::string& text) -> std::string {
-    if (text != "on" && text != "off") {
-      return "on or off";
-    }
-    s.*field = text == "on";
-    return {};
-  };
+  return either(field, "on", "off");
 }
 
 Setter any_text(std::string TrainSettings::*field) {
