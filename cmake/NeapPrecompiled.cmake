@@ -1,8 +1,8 @@
 # Headers that most sources include, compiled once: those of the standard library
-# for the rooms, with GoogleTest's for the tests, and what users include for the
-# examples. No room's header is among them, so that the walls stay. A source
-# still includes what it uses, which clang-tidy and the shared build see, where
-# nothing is precompiled. CMAKE_DISABLE_PRECOMPILE_HEADERS turns them off.
+# for the rooms and the programs, and GoogleTest's for the tests, too. No room's
+# header is among them, so that the walls stay. A source still includes what it
+# uses, which clang-tidy and the shared build see, where nothing is precompiled.
+# CMAKE_DISABLE_PRECOMPILE_HEADERS turns them off.
 set(NEAP_STD_HEADERS
   <algorithm> <array> <atomic> <bit> <cmath> <concepts> <cstdint> <cstring>
   <functional> <initializer_list> <iterator> <limits> <memory> <mutex>
@@ -11,7 +11,7 @@ set(NEAP_STD_HEADERS
 file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/precompiled.cpp"
   CONTENT "int main() {}\n")
 
-# Of one kind of target each: g++ takes no header compiled as another kind's.
+# A target for each kind: g++ takes no header compiled as another kind's.
 add_library(neap_std_headers OBJECT "${PROJECT_BINARY_DIR}/precompiled.cpp")
 target_link_libraries(neap_std_headers PRIVATE neap_options)
 target_precompile_headers(neap_std_headers PRIVATE ${NEAP_STD_HEADERS})
@@ -21,18 +21,6 @@ add_executable(neap_program_headers EXCLUDE_FROM_ALL
   "${PROJECT_BINARY_DIR}/precompiled.cpp")
 target_link_libraries(neap_program_headers PRIVATE neap_options)
 target_precompile_headers(neap_program_headers PRIVATE ${NEAP_STD_HEADERS})
-
-# The umbrella header, for the examples.
-if(NOT NEAP_FUZZ)
-  add_executable(neap_user_headers EXCLUDE_FROM_ALL
-    "${PROJECT_BINARY_DIR}/precompiled.cpp")
-  target_link_libraries(neap_user_headers PRIVATE neap_options)
-  target_include_directories(neap_user_headers PRIVATE
-    $<TARGET_PROPERTY:neap,INTERFACE_INCLUDE_DIRECTORIES>)
-  target_compile_definitions(neap_user_headers PRIVATE
-    $<TARGET_PROPERTY:neap,INTERFACE_COMPILE_DEFINITIONS>)
-  target_precompile_headers(neap_user_headers PRIVATE <neap/neap.hpp>)
-endif()
 
 if(NEAP_TESTS)
   add_executable(neap_test_headers "${PROJECT_BINARY_DIR}/precompiled.cpp")
