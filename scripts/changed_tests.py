@@ -18,24 +18,23 @@ from sources import ROOT
 
 # Changes that concern every test, and those that concern none.
 EVERYTHING = re.compile(r"^(cmake/|CMake|dev$|\.ci/|scripts/(packages|changed)|"
-                        r"neap/CMakeLists|tests/(CMakeLists|support/)|apps/support/)")
+                        r"neap/[^/]+$|tests/(CMakeLists|support/)|apps/support/)")
 NOTHING = re.compile(r"^(docs/|scripts/|bench/|fuzz/|examples/|\.git)|\.md$|"
                      r"^LICENSE$|_bench\.cpp$")
 
 
-def git(*arguments):
-    done = subprocess.run(["git", *arguments], cwd=ROOT, check=False, text=True,
-                          capture_output=True)
-    return done.stdout.split() if done.returncode == 0 else []
+def words_of(*command):
+    return subprocess.run(command, cwd=ROOT, check=True, text=True,
+                          capture_output=True).stdout.split()
 
 
 def changed_files():
     """RETURNS: paths; None where there is nothing to compare with."""
-    base = git("merge-base", "HEAD", "origin/main")
-    if not base or base == git("rev-parse", "HEAD"):
+    base = words_of("scripts/base_commit.sh")
+    if not base:
         return None
-    return (git("diff", "--name-only", base[0])
-            + git("ls-files", "--others", "--exclude-standard"))
+    return (words_of("git", "diff", "--name-only", *base)
+            + words_of("git", "ls-files", "--others", "--exclude-standard"))
 
 
 def read_links(build):

@@ -36,10 +36,7 @@ g++ -std=c++20 tests/consumer/main.cpp $(pkg-config --cflags --libs neap) \
 # A library that exports too little shows only where programs are linked.
 if [[ $(find "$prefix" -name 'libneap.so') ]]; then
   echo "-- examples"
-  # shellcheck disable=SC2046
-  for example in examples/*.cpp; do
-    printf '%s\0' "$example"
-  done | xargs -0 -n 1 -P "$(nproc)" sh -c '
+  printf '%s\0' examples/*.cpp | xargs -0 -n 1 -P "$(nproc)" sh -c '
     g++ -std=c++20 -O0 "$0" $(pkg-config --cflags --libs neap) -o /dev/null'
 fi
 echo "neap.pc says version $(pkg-config --modversion neap)"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Format, clang-tidy, layers, doors, sizes, docs and messages of commits. Looks at the files that differ from
-# origin/main (or from the commit before), or with --all at every file. clang-tidy
-# takes some seconds a file: of a change that is larger it sees the files that
-# changed most. Needs a configured build/release; ./dev lint sees to that.
+# Format, clang-tidy, layers, doors, sizes, docs and messages of commits. Looks at
+# the files that differ from origin/main (or from the commit before), or with --all
+# at every file. clang-tidy takes some seconds a file: of a change that is larger it
+# sees the files that changed most. Needs a configured build/release; ./dev lint sees
+# to that.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 jobs=${NEAP_JOBS:-$(nproc)}
@@ -11,13 +12,7 @@ readonly COMMANDS=build/lint  # of the build, as clang-tidy takes them
 
 # The commit that changes are counted from; empty when there is none.
 base_commit() {
-  local main
-  main=$(git rev-parse --verify --quiet origin/main) || main=
-  if [[ -n $main && $main != "$(git rev-parse HEAD)" ]]; then
-    git merge-base HEAD origin/main
-  else
-    git rev-parse --verify --quiet HEAD~1 || true
-  fi
+  scripts/base_commit.sh --or-before
 }
 
 sources() {
