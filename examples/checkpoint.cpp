@@ -35,9 +35,9 @@ struct Net : neap::nn::Layer {
   neap::nn::Linear out{16, 1};
 
   Net() {
-    add("hidden", hidden);
-    add("dropout", dropout);
-    add("out", out);
+    register_module("hidden", hidden);
+    register_module("dropout", dropout);
+    register_module("out", out);
   }
   Tensor forward(const Tensor& x) const override {
     return out(dropout(neap::tanh(hidden(x))));

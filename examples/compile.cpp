@@ -29,8 +29,8 @@ struct Net : neap::nn::Layer {
   neap::nn::Linear out{128, 2};
 
   Net() {
-    add("hidden", hidden);
-    add("out", out);
+    register_module("hidden", hidden);
+    register_module("out", out);
   }
   Tensor forward(const Tensor& x) const override {
     return out(dropout(relu(hidden(x)), 0.1, is_training()));

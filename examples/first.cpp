@@ -12,8 +12,8 @@ struct Net : neap::nn::Layer {
   neap::nn::Linear out{32, 2};
 
   Net() {
-    add("hidden", hidden);
-    add("out", out);
+    register_module("hidden", hidden);
+    register_module("out", out);
   }
   Tensor forward(const Tensor& x) const override {
     return out(tanh(hidden(x)));

@@ -78,11 +78,11 @@ struct Net : neap::nn::Layer {
   neap::nn::Linear fc{8 * 4 * 4, 10};
 
   Net() {
-    add("conv1", conv1);
-    add("bn1", bn1);
-    add("conv2", conv2);
-    add("bn2", bn2);
-    add("fc", fc);
+    register_module("conv1", conv1);
+    register_module("bn1", bn1);
+    register_module("conv2", conv2);
+    register_module("bn2", bn2);
+    register_module("fc", fc);
   }
   Tensor forward(const Tensor& x) const override {
     const Tensor y = relu(bn1(conv1(x)));

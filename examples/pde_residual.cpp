@@ -27,9 +27,9 @@ struct Net : neap::nn::Layer {
   Linear last{16, 1, true, neap::f64};
 
   Net() {
-    add("first", first);
-    add("second", second);
-    add("last", last);
+    register_module("first", first);
+    register_module("second", second);
+    register_module("last", last);
   }
   Tensor forward(const Tensor& xy) const override {
     return last(tanh(second(tanh(first(xy)))));

@@ -178,11 +178,33 @@ class TableTest(ToolCase):
                          compiled["peak_bytes"])
         self.assertEqual(eager["data_set_bytes"], 200 * (2 * 4 + 4))
         status, text, errors = self.run_tool(
-            "eval", "--load", file, "--data", "csv", "--path", self.table,
-            "--target", "side", "--batch", "10", "--json", "-")
+            "eval", "--load", file, "--batch", "10", "--json", "-")
         self.assertEqual((status, errors), (OK, ""))
         self.assertEqual(json.loads(text), {"samples": 20, "accuracy": 1.0,
                                             "loss": eager["test_loss"]})
+        status, _, errors = self.run_tool("eval", "--load", file, "--target",
+                                          "x")
+        self.assertEqual(status, DATA)
+        self.assertIn("x", errors)
+        status, _, errors = self.run_tool("eval", "--load", file, "--data",
+                                          "text")
+        self.assertEqual(status, USAGE)
+        self.assertIn("--path", errors)
+
+    def test_a_model_is_resumed_where_its_data_have_moved(self):
+        file = self.folder / "table.safetensors"
+        run = (*self.options[2:], "--schedule", "constant")
+        self.train("csv", "--path", self.table, *run, "--steps", "3", "--save",
+                   file)
+        moved = self.table.rename(self.folder / "moved.csv")
+        status, _, errors = self.run_tool("eval", "--load", file)
+        self.assertEqual(status, DATA)
+        self.assertIn("points.csv", errors)
+        status, _, errors = self.run_tool("eval", "--load", file, "--path",
+                                          moved)
+        self.assertEqual((status, errors), (OK, ""))
+        self.train("csv", "--path", moved, *run, "--steps", "6", "--resume",
+                   file)
 
     def test_a_plan_says_the_peak_to_the_byte(self):
         if tool_case.SANITIZER:
@@ -255,8 +277,7 @@ class TextTest(PlannedCase):
                 trained = self.train("text", *self.data, *network, *STEPS,
                                      "--save", self.file)
                 status, text, errors = self.run_tool(
-                    "eval", "--load", self.file, "--data", "text", *self.data,
-                    "--batch", "5", "--json", "-")
+                    "eval", "--load", self.file, "--batch", "5", "--json", "-")
                 self.assertEqual((status, errors), (OK, ""))
                 self.assertEqual(json.loads(text)["loss"],
                                  trained["test_loss"])

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "json_object.hpp"
+#include "neap/base/shown.hpp"
 #include "neap/data/loader.hpp"
 #include "neap/files/door.hpp"
 #include "neap/train/fit.hpp"
@@ -46,6 +47,21 @@ Result<void> check_files(const TrainSettings& s) {
   std::vector<NamedFile> inputs = data_files(door, s);
   inputs.push_back({"--load", s.load});
   return check_distinct(door, std::span(&json, 1), inputs);
+}
+
+// The data that the model was trained on, unless others are named.
+Result<void> choose_data(const Texts& given, SavedModel& saved) {
+  if (is_language_model(saved.settings.model)) {
+    saved.settings.data = "text";
+  }
+  const auto named = given.find("data");
+  const auto noted = saved.data.find("data");
+  if (named != given.end() &&
+      (noted == saved.data.end() || noted->second != named->second)) {
+    return {};
+  }
+  return apply(eval_settings(), saved.data,
+               base::shown_path(given.at("load")) + ": ", saved.settings);
 }
 
 ExitCode run(const SavedModel& saved) {
@@ -99,10 +115,10 @@ ExitCode eval(const Texts& given) {
   if (!saved) {
     return fail(ExitCode::kData, saved.error().message);
   }
-  TrainSettings& settings = saved->settings;
-  if (is_language_model(settings.model)) {
-    settings.data = "text";  // unless told otherwise
+  if (auto good = choose_data(given, *saved); !good) {
+    return fail(ExitCode::kData, good.error().message);
   }
+  TrainSettings& settings = saved->settings;
   if (auto good = apply(eval_settings(), given, "--", settings)
                       .and_then([&] { return check_task(settings); })
                       .and_then([&] { return set_up(settings); });

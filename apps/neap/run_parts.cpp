@@ -121,6 +121,14 @@ train::Facts facts_of(const TrainSettings& s, std::int64_t steps,
   if (s.schedule == "cosine") {
     add("steps", steps);  // the rate depends on the end
   }
+  add("note.data", s.data);
+  if (!s.path.empty()) {
+    add("note.path", s.path);
+  }
+  add("note.validation", s.validation);
+  if (!s.target.empty()) {
+    add("note.target", s.target);
+  }
   return facts;
 }
 

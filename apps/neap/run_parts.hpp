@@ -37,7 +37,8 @@ std::optional<train::MetricsOptions> metrics_of(const TrainSettings& settings);
 
 /// Facts that a resumed run must share with the one that saved it, of a run of
 /// `steps`: all settings that its bits depend on; and a text's vocabulary
-/// (which may be null), for those who use the model.
+/// (which may be null), for those who use the model; notes of its data, for
+/// `eval`.
 train::Facts facts_of(const TrainSettings& settings, std::int64_t steps,
                       const data::Vocabulary* vocabulary);
 

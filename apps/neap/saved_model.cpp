@@ -20,6 +20,21 @@ constexpr std::array<const char*, 9> kModelFacts{
     "model", "hidden", "width",   "layers", "dim",
     "heads", "block",  "symbols", "dropout"};
 
+// Settings of the data that it was trained on, which a checkpoint notes.
+constexpr std::array<const char*, 4> kDataNotes{"data", "path", "validation",
+                                                "target"};
+
+Texts data_notes(const formats::SafetensorsFile& file) {
+  Texts notes;
+  for (const char* key : kDataNotes) {
+    const std::string noted = std::string("note.") + key;
+    if (const memory::String* value = train::find_fact(file, noted)) {
+      notes.emplace(key, std::string(*value));
+    }
+  }
+  return notes;
+}
+
 Result<std::optional<data::Vocabulary>> vocabulary_of(
     const formats::SafetensorsFile& file) {
   const memory::String* symbols = train::find_fact(file, "symbols");
@@ -86,6 +101,7 @@ Result<SavedModel> describe_saved(const std::string& path,
     }
   }
   SavedModel saved;
+  saved.data = data_notes(*file);
   if (auto good = apply(train_settings(), texts, base::shown_path(path) + ": ",
                         saved.settings);
       !good) {

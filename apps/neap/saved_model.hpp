@@ -19,6 +19,7 @@ namespace neap::app {
 struct SavedModel {
   TrainSettings settings;  // those that the file has, of its model
   std::optional<data::Vocabulary> vocabulary{};
+  Texts data{};  // settings of the data that it was trained on
 };
 
 /// As formats::SafetensorsFile wants it said.

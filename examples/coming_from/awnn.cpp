@@ -17,15 +17,15 @@ struct Mlp : neap::nn::Cloneable<Mlp> {
   Linear fc2{32, 4};
 
   Mlp() {
-    add("fc1", fc1);
-    add("fc2", fc2);
+    register_module("fc1", fc1);
+    register_module("fc2", fc2);
   }
   Mlp(const Mlp& other, neap::nn::Cloning& cloning)
       : Cloneable(other, cloning),
         fc1(other.fc1, cloning),
         fc2(other.fc2, cloning) {
-    add("fc1", fc1);
-    add("fc2", fc2);
+    register_module("fc1", fc1);
+    register_module("fc2", fc2);
   }
   Tensor forward(const Tensor& x) const override { return fc2(relu(fc1(x))); }
 };

@@ -15,9 +15,9 @@ struct Net : neap::nn::Layer {
   neap::nn::Linear fc2{32, 3};
 
   Net() {
-    add("fc1", fc1);
-    add("norm", norm);
-    add("fc2", fc2);
+    register_module("fc1", fc1);
+    register_module("norm", norm);
+    register_module("fc2", fc2);
   }
   Tensor forward(const Tensor& x) const override {
     return fc2(dropout(gelu(norm(fc1(x))), 0.1, is_training()));

@@ -21,8 +21,8 @@ struct Pair : nn::Module {
   nn::Linear a{3, 3, false};
   nn::Linear b{3, 3, false};
   Pair() {
-    add("a", a);
-    add("b", b);
+    register_module("a", a);
+    register_module("b", b);
   }
   Tensor operator()(const Tensor& x) { return b(tanh(a(x))); }
 };
@@ -75,7 +75,7 @@ TEST(CompileReboundTest, ALayerThatWasAssignedOverIsNoticed) {
 TEST(CompileReboundTest, ALayerWithAModeThatWasAssignedOverIsNoticed) {
   struct Net : nn::Module {
     nn::Dropout drop{0.25};
-    Net() { add("drop", drop); }
+    Net() { register_module("drop", drop); }
   } net;
   auto step = neap::compile([&](const Tensor& x) { return net.drop(x); });
   const Tensor x = ones({64});

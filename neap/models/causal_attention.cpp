@@ -29,8 +29,8 @@ CausalAttention::CausalAttention(const CausalAttention& other,
 }
 
 void CausalAttention::name_parts() {
-  add("c_attn", c_attn_);
-  add("c_proj", c_proj_);
+  register_module("c_attn", c_attn_);
+  register_module("c_proj", c_proj_);
 }
 
 Tensor CausalAttention::forward(const Tensor& x) const {

@@ -116,13 +116,13 @@ Gpt::Gpt(const Gpt& other, nn::Cloning& cloning)
 }
 
 void Gpt::name_parts() {
-  add("wte", wte_);
+  register_module("wte", wte_);
   if (wpe_) {
-    add("wpe", *wpe_);
+    register_module("wpe", *wpe_);
   }
-  add("h", h_);
-  add("ln_f", ln_f_);
-  add("lm_head", lm_head_);
+  register_module("h", h_);
+  register_module("ln_f", ln_f_);
+  register_module("lm_head", lm_head_);
 }
 
 void Gpt::initialise(const CallSite& site) {

@@ -35,8 +35,8 @@ GptMlp::GptMlp(const GptMlp& other, nn::Cloning& cloning)
 }
 
 void GptMlp::name_parts() {
-  add("c_fc", c_fc_);
-  add("c_proj", c_proj_);
+  register_module("c_fc", c_fc_);
+  register_module("c_proj", c_proj_);
 }
 
 Tensor GptMlp::forward(const Tensor& x) const {
@@ -93,13 +93,13 @@ GptBlock::GptBlock(const GptBlock& other, nn::Cloning& cloning)
 }
 
 void GptBlock::name_parts() {
-  add("ln_1", ln_1_);
-  add("attn", attn_);
-  add("ln_2", ln_2_);
+  register_module("ln_1", ln_1_);
+  register_module("attn", attn_);
+  register_module("ln_2", ln_2_);
   if (mlp_) {
-    add("mlp", *mlp_);
+    register_module("mlp", *mlp_);
   } else {
-    add("mlp", *swiglu_);
+    register_module("mlp", *swiglu_);
   }
 }
 

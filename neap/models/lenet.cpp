@@ -41,9 +41,9 @@ LeNet::LeNet(const LeNet& other, nn::Cloning& cloning)
 }
 
 void LeNet::name_parts() {
-  add("conv1", conv1_);
-  add("conv2", conv2_);
-  add("fc", fc_);
+  register_module("conv1", conv1_);
+  register_module("conv2", conv2_);
+  register_module("fc", fc_);
 }
 
 Tensor LeNet::forward(const Tensor& x) const {

@@ -23,8 +23,8 @@ Lstm::Lstm(const Lstm& other, nn::Cloning& cloning)
 }
 
 void Lstm::name_parts() {
-  add("lstm", lstm_);
-  add("fc", fc_);
+  register_module("lstm", lstm_);
+  register_module("fc", fc_);
 }
 
 Tensor Lstm::forward(const Tensor& x) const {

@@ -33,7 +33,7 @@ Mlp::Mlp(const Mlp& other, nn::Cloning& cloning)
 
 void Mlp::push(nn::Linear layer) {
   layers_.push_back(std::move(layer));
-  add(fmt::format("fc{}", layers_.size()), layers_.back());
+  register_module(fmt::format("fc{}", layers_.size()), layers_.back());
 }
 
 Tensor Mlp::forward(const Tensor& input) const {

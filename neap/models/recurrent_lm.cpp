@@ -76,9 +76,9 @@ RecurrentLm<Net>::RecurrentLm(const RecurrentLm& other, nn::Cloning& cloning)
 
 template <class Net>
 void RecurrentLm<Net>::name_parts() {
-  this->add("encoder", encoder_);
-  this->add("rnn", rnn_);
-  this->add("decoder", decoder_);
+  this->register_module("encoder", encoder_);
+  this->register_module("rnn", rnn_);
+  this->register_module("decoder", decoder_);
 }
 
 // Scores (t, b, vocab): time comes first all the way, so that only the tokens

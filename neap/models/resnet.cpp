@@ -61,13 +61,13 @@ ResNet::ResNet(const ResNet& other, nn::Cloning& cloning)
 }
 
 void ResNet::name_parts() {
-  add("conv1", conv1_);
-  add("bn1", bn1_);
-  add("layer1", layer1_);
-  add("layer2", layer2_);
-  add("layer3", layer3_);
-  add("layer4", layer4_);
-  add("fc", fc_);
+  register_module("conv1", conv1_);
+  register_module("bn1", bn1_);
+  register_module("layer1", layer1_);
+  register_module("layer2", layer2_);
+  register_module("layer3", layer3_);
+  register_module("layer4", layer4_);
+  register_module("fc", fc_);
 }
 
 Tensor ResNet::forward(const Tensor& x) const {

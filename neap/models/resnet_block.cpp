@@ -50,12 +50,12 @@ ResNetBlock::ResNetBlock(const ResNetBlock& other, nn::Cloning& cloning)
 }
 
 void ResNetBlock::name_parts() {
-  add("conv1", conv1_);
-  add("bn1", bn1_);
-  add("conv2", conv2_);
-  add("bn2", bn2_);
+  register_module("conv1", conv1_);
+  register_module("bn1", bn1_);
+  register_module("conv2", conv2_);
+  register_module("bn2", bn2_);
   if (downsample_.size() > 0) {
-    add("downsample", downsample_);
+    register_module("downsample", downsample_);
   }
 }
 

@@ -51,12 +51,12 @@ const UNetOptions& checked(const UNetOptions& options) {
 DoubleConv::DoubleConv(std::int64_t in, std::int64_t out, DType dtype,
                        CallSite site)
     : layers_(two_convs(in, out, dtype, site)) {
-  add("double_conv", layers_);
+  register_module("double_conv", layers_);
 }
 
 DoubleConv::DoubleConv(const DoubleConv& other, nn::Cloning& cloning)
     : Cloneable(other, cloning), layers_(other.layers_, cloning) {
-  add("double_conv", layers_);
+  register_module("double_conv", layers_);
 }
 
 UNetUp::UNetUp(std::int64_t in, DType dtype, CallSite site)
@@ -73,8 +73,8 @@ UNetUp::UNetUp(const UNetUp& other, nn::Cloning& cloning)
 }
 
 void UNetUp::name_parts() {
-  add("up", up_);
-  add("conv", conv_);
+  register_module("up", up_);
+  register_module("conv", conv_);
 }
 
 Tensor UNetUp::operator()(const Tensor& below, const Tensor& beside,
@@ -117,14 +117,14 @@ UNet::UNet(const UNet& other, nn::Cloning& cloning)
 }
 
 void UNet::name_parts() {
-  add("inc", inc_);
+  register_module("inc", inc_);
   for (std::size_t k = 0; k < downs_.size(); ++k) {
-    add(fmt::format("down{}", k + 1), downs_[k]);
+    register_module(fmt::format("down{}", k + 1), downs_[k]);
   }
   for (std::size_t k = 0; k < ups_.size(); ++k) {
-    add(fmt::format("up{}", k + 1), ups_[k]);
+    register_module(fmt::format("up{}", k + 1), ups_[k]);
   }
-  add("outc", outc_);
+  register_module("outc", outc_);
 }
 
 Tensor UNet::forward(const Tensor& x) const {

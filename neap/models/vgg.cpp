@@ -68,8 +68,8 @@ Vgg11::Vgg11(const Vgg11& other, nn::Cloning& cloning)
 }
 
 void Vgg11::name_parts() {
-  add("features", features_);
-  add("classifier", classifier_);
+  register_module("features", features_);
+  register_module("classifier", classifier_);
 }
 
 Tensor Vgg11::forward(const Tensor& x) const {

@@ -46,7 +46,7 @@ class NEAP_API MultiheadAttention : public Cloneable<MultiheadAttention> {
   Tensor forward(const Tensor& x) const override;
 
  private:
-  void name_parts() { add("out_proj", out_proj_); }
+  void name_parts() { register_module("out_proj", out_proj_); }
   Tensor attend(const Tensor& query, const Tensor& key, const Tensor& value,
                 const AttentionMask& mask) const;
   Tensor projected(const Tensor& x, std::int64_t first,

@@ -18,7 +18,8 @@
 //     Net(const Net& other, nn::Cloning& cloning)
 //         : Module(other, cloning),  // copies parameters and buffers
 //           fc1(other.fc1, cloning), fc2(other.fc2, cloning) { name_parts(); }
-//     void name_parts() { add("fc1", fc1); add("fc2", fc2); }
+//     void name_parts() { register_module("fc1", fc1); register_module("fc2",
+//     fc2); }
 //   };
 //
 // A module that holds handles to its own parameters takes them anew, as

@@ -52,8 +52,8 @@ class Net : public Module {
 
  private:
   void name_parts() {
-    add("left", left);
-    add("right", right);
+    register_module("left", left);
+    register_module("right", right);
   }
   Tensor scale_;
 };
@@ -62,7 +62,7 @@ class Net : public Module {
 class Forgetful : public Module {
  public:
   Linear fc{2, 2};
-  Forgetful() { add("fc", fc); }
+  Forgetful() { register_module("fc", fc); }
   Forgetful(const Forgetful& other, Cloning& cloning)
       : Module(other, cloning), fc(other.fc, cloning) {}
 };
@@ -75,8 +75,8 @@ class Plain : public Module {
   explicit Plain(std::int64_t steps = 1)
       : scale_(register_parameter("scale", rand({3}))) {
     register_buffer("count", full({steps}, 7.0));
-    add("left", left);
-    add("right", right);
+    register_module("left", left);
+    register_module("right", right);
   }
   const Tensor& scale() const { return scale_; }
 
@@ -199,9 +199,9 @@ class Optional : public Module {
   Linear fc{2, 2};
   explicit Optional(bool has_drop = false) {
     if (has_drop) {
-      add("drop", drop);
+      register_module("drop", drop);
     }
-    add("fc", fc);
+    register_module("fc", fc);
   }
 };
 
@@ -210,7 +210,7 @@ class Stubborn : public Module {
  public:
   Linear fc{2, 2};
   explicit Stubborn(bool ties = false) {
-    add("fc", fc);
+    register_module("fc", fc);
     backward(sum(fc(ones({1, 2}))));
     fc.freeze();
     const Tensor x = register_buffer("x", zeros({1}));

@@ -35,14 +35,14 @@ class Witness : public Layer {
 class Pair : public Layer {
  public:
   Witness inner;
-  Pair() { add("inner", inner); }
+  Pair() { register_module("inner", inner); }
   Tensor forward(const Tensor& x) const override { return inner(x); }
 };
 
 class Holder : public Layer {
  public:
   Pair pair;
-  Holder() { add("pair", pair); }
+  Holder() { register_module("pair", pair); }
   Tensor forward(const Tensor& x) const override { return pair(x); }
 };
 

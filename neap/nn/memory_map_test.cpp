@@ -43,7 +43,7 @@ Sequential small_net() {
 class Twice : public Layer {
  public:
   Linear fc{2, 2};
-  Twice() { add("fc", fc); }
+  Twice() { register_module("fc", fc); }
   Tensor forward(const Tensor& x) const override { return fc(fc(x)); }
 };
 
@@ -51,7 +51,7 @@ class Twice : public Layer {
 class Pair : public Module {
  public:
   Linear fc{2, 2};
-  Pair() { add("fc", fc); }
+  Pair() { register_module("fc", fc); }
   Tensor forward(const Tensor& a, const Tensor& b,
                  CallSite site = CallSite::here()) {
     const ModuleScope scope(*this, site);

@@ -219,7 +219,7 @@ Tensor Module::register_buffer(std::string_view name, const Tensor& init,
   return init;
 }
 
-void Module::add(std::string_view name, const Module& child) {
+void Module::register_module(std::string_view name, const Module& child) {
   registry().add_child(name, base::Ref<Registry>::share(&child.registry()));
 }
 

@@ -6,7 +6,7 @@
 //
 //   struct Net : nn::Module {
 //     nn::Linear fc1{784, 256}, fc2{256, 10};
-//     Net() { add("fc1", fc1); add("fc2", fc2); }
+//     Net() { register_module("fc1", fc1); register_module("fc2", fc2); }
 //     Tensor forward(const Tensor& x) const { return fc2(relu(fc1(x))); }
 //   };
 //
@@ -88,7 +88,7 @@ class NEAP_API Module {
   /// Makes `child` a part of this module. Its bytes are counted under its full
   /// path from now on. THROWS: NameError; ValueError when it already is part of
   /// one; OutOfMemory.
-  void add(std::string_view name, const Module& child);
+  void register_module(std::string_view name, const Module& child);
 
  private:
   base::Ref<Registry> registry_;

@@ -30,8 +30,8 @@ static_assert(std::is_nothrow_move_constructible_v<Linear>);
 class Part : public Module {
  public:
   Part() : w_(register_parameter("w", ones({3}))) {}
-  using Module::add;
   using Module::register_buffer;
+  using Module::register_module;
   using Module::register_parameter;
   const Tensor& w() const { return w_; }
 
@@ -43,8 +43,8 @@ struct Net : Part {
   Part left;
   Part right;
   Net() {
-    add("left", left);
-    add("right", right);
+    register_module("left", left);
+    register_module("right", right);
   }
 };
 
@@ -134,7 +134,7 @@ TEST_F(ModuleTest, RefusesNamesThatAreTakenEmptyOrHaveADot) {
   Part child;
   EXPECT_THROW(part.register_parameter("w", ones({1})), NameError);
   EXPECT_THROW(part.register_buffer("w", ones({1})), NameError);
-  EXPECT_THROW(part.add("w", child), NameError);
+  EXPECT_THROW(part.register_module("w", child), NameError);
   EXPECT_THROW(part.register_parameter("", ones({1})), NameError);
   EXPECT_THROW(part.register_parameter("a.b", ones({1})), NameError);
   EXPECT_THAT(names_of(part.parameters()), ElementsAre("w"));
@@ -144,10 +144,10 @@ TEST_F(ModuleTest, RefusesToHoldItselfOrAChildOfAnother) {
   Part top;
   Part middle;
   Part other;
-  top.add("middle", middle);
-  EXPECT_THROW(top.add("self", top), ValueError);
-  EXPECT_THROW(middle.add("top", top), ValueError);
-  EXPECT_THROW(other.add("middle", middle), ValueError);
+  top.register_module("middle", middle);
+  EXPECT_THROW(top.register_module("self", top), ValueError);
+  EXPECT_THROW(middle.register_module("top", top), ValueError);
+  EXPECT_THROW(other.register_module("middle", middle), ValueError);
 }
 
 TEST_F(ModuleTest, NamesTheNearestParametersWhenOneIsUnknown) {
@@ -195,7 +195,7 @@ TEST_F(ModuleTest, CountsBytesUnderFullPathsOnceAdded) {
   Part top;
   Net net = make_net();
   EXPECT_EQ(live(Category::kParameters, "left.w"), 12);
-  top.add("net", net);
+  top.register_module("net", net);
   EXPECT_EQ(live(Category::kParameters, "left.w"), 0);
   EXPECT_EQ(live(Category::kParameters, "net.left.w"), 12);
   EXPECT_EQ(live(Category::kBuffers, "net.count"), 16);
@@ -207,7 +207,7 @@ TEST_F(ModuleTest, CountsATiedParameterUnderItsHomeWhenAdded) {
   Part top;
   Net net;
   net.tie("right.w", net.left.w());
-  top.add("net", net);
+  top.register_module("net", net);
   EXPECT_EQ(live(Category::kParameters, "net.left.w"), 12);
   EXPECT_EQ(live(Category::kParameters, "net.right.w"), 0);
 }
@@ -262,7 +262,7 @@ TEST_F(ModuleTest, IsAsBeforeWhereverAddingFails) {
   for (int n = 1;; ++n) {
     domain_->fail_at(n);
     try {
-      top.add("net", net);
+      top.register_module("net", net);
       domain_->fail_at(0);
       EXPECT_GT(n, 5);
       break;

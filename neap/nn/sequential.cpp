@@ -32,7 +32,7 @@ void Sequential::append(std::string_view name, memory::Owned<Layer> layer) {
   registry().renew();
   layers_.push_back(std::move(layer));
   try {
-    add(name, *layers_.back());
+    register_module(name, *layers_.back());
   } catch (...) {
     layers_.pop_back();
     throw;

@@ -22,9 +22,9 @@ SwiGlu::SwiGlu(const SwiGlu& other, Cloning& cloning)
 }
 
 void SwiGlu::name_parts() {
-  add("w1", w1_);
-  add("w2", w2_);
-  add("w3", w3_);
+  register_module("w1", w1_);
+  register_module("w2", w2_);
+  register_module("w3", w3_);
 }
 
 Tensor SwiGlu::forward(const Tensor& x) const {

@@ -41,7 +41,8 @@ struct Position {
 };
 
 /// Facts that a run must share with the file that it goes on from, as texts
-/// by key: ("batch", "128").
+/// by key: ("batch", "128"). A fact whose key begins with "note." is kept for
+/// readers of the file and never compared: ("note.path", "kjv.txt").
 using Facts = formats::Metadata;
 
 /// A fact in the file of a checkpoint, or nullptr. THROWS:

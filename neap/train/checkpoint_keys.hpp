@@ -23,6 +23,8 @@ inline constexpr std::string_view kGroupPrefix = "neap.optimizer.group.";
 inline constexpr std::string_view kUpdatesPrefix = "neap.optimizer.updates.";
 /// Before the key of a fact.
 inline constexpr std::string_view kFactPrefix = "run.";
+/// Begins the key of a fact that is not compared.
+inline constexpr std::string_view kNotePrefix = "note.";
 
 /// The fact that is XXH3 of what the data hold.
 inline constexpr std::string_view kDataFact = "loader.data";

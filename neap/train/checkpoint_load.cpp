@@ -121,6 +121,9 @@ void compare_facts(const Checkpoint& checkpoint, const SafetensorsFile& file,
   for (const MetadataItem& fact : checkpoint.facts) {
     const memory::String key =
         text_of("{}{}", kFactPrefix, std::string_view(fact.key));
+    if (fact.key.starts_with(kNotePrefix)) {
+      continue;
+    }
     if (fact.key == kDataFact) {
       compare_data(file.find_text(key), fact.value, differences);
     } else {
@@ -130,7 +133,8 @@ void compare_facts(const Checkpoint& checkpoint, const SafetensorsFile& file,
   for (const MetadataItem& item : file.metadata()) {
     if (item.key.starts_with(kFactPrefix)) {
       const auto key = std::string_view(item.key).substr(kFactPrefix.size());
-      if (formats::find_key(checkpoint.facts, key) == nullptr) {
+      if (!key.starts_with(kNotePrefix) &&
+          formats::find_key(checkpoint.facts, key) == nullptr) {
         differences.add("{} is {} there, not said here", base::shown(key),
                         base::shown(item.value));
       }

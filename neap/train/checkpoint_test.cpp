@@ -182,6 +182,25 @@ TEST_F(CheckpointTest, WhatDiffersIsNamed) {
   EXPECT_THAT(failure.message, HasSubstr("weight_decay=0.5"));
 }
 
+TEST_F(CheckpointTest, NotesAreKeptAndNotCompared) {
+  Training saved;
+  saved.steps(1);
+  const Facts facts = {{"note.path", "a.txt"}, {"batch", "16"}};
+  ASSERT_TRUE(saved.checkpoint(facts).save(path()).has_value());
+  for (const Facts& here :
+       {Facts{{"batch", "16"}}, Facts{{"note.path", "b.txt"}, {"batch", "16"}},
+        Facts{{"batch", "16"}, {"note.target", "price"}}}) {
+    Training run(8);
+    EXPECT_TRUE(run.checkpoint(here).load(path()).has_value());
+  }
+  const auto file = formats::SafetensorsFile::open(files::system_door(), path(),
+                                                   formats::Verify::kOn);
+  ASSERT_TRUE(file.has_value());
+  const memory::String* note = find_fact(*file, "note.path");
+  ASSERT_NE(note, nullptr);
+  EXPECT_EQ(*note, "a.txt");
+}
+
 TEST_F(CheckpointTest, AnotherModelAndAnotherOptimizerAreRefused) {
   Training saved;
   saved.steps(1);
@@ -293,7 +312,7 @@ TEST_F(CheckpointTest, TheOptimizersOwnNamesAreNotTakenForTheModels) {
 TEST_F(CheckpointTest, AModelWhoseNamesWouldBeTheOptimizersIsRefused) {
   struct Clash : nn::Module {
     nn::Linear part{2, 2};
-    Clash() { add("optimizer", part); }
+    Clash() { register_module("optimizer", part); }
   };
   Clash clash;
   optim::Adam adam(clash.parameters());

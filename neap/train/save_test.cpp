@@ -26,8 +26,8 @@ struct Tied : nn::Module {
   nn::Linear encoder{3, 3};
   nn::Linear decoder{3, 3};
   Tied() {
-    add("encoder", encoder);
-    add("decoder", decoder);
+    register_module("encoder", encoder);
+    register_module("decoder", decoder);
     tie("decoder.weight", encoder.parameter("weight"));
   }
 };

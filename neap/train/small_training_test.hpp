@@ -34,9 +34,9 @@ struct Net : nn::Layer {
   Tensor scale;
 
   Net() {
-    add("hidden", hidden);
-    add("dropout", dropout);
-    add("out", out);
+    register_module("hidden", hidden);
+    register_module("dropout", dropout);
+    register_module("out", out);
     scale = register_buffer("scale", ones({1}));
   }
   Tensor forward(const Tensor& x) const override {

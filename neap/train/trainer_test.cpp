@@ -82,9 +82,9 @@ struct NormedNet : nn::Layer {
   nn::Linear out{8, 2};
 
   NormedNet() {
-    add("hidden", hidden);
-    add("norm", norm);
-    add("out", out);
+    register_module("hidden", hidden);
+    register_module("norm", norm);
+    register_module("out", out);
   }
   Tensor forward(const Tensor& x) const override {
     return out(norm(hidden(x)));

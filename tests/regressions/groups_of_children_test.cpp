@@ -20,8 +20,8 @@ struct Pair : nn::Module {
   nn::Linear a{2, 3};
   nn::Linear b{2, 3};
   Pair() {
-    add("a", a);
-    add("b", b);
+    register_module("a", a);
+    register_module("b", b);
   }
 };
 
@@ -106,7 +106,7 @@ TEST_F(GroupsOfChildrenTest, AStateGoesToItsParameterWhateverTheOrder) {
 TEST_F(GroupsOfChildrenTest, AnOldFileHasTheNamesOfTheOptimizer) {
   struct One : nn::Module {
     nn::Linear part{2, 3};
-    One() { add("part", part); }
+    One() { register_module("part", part); }
   };
   One net;
   optim::SGD sgd(net.part.parameters(), {.lr = 0.5});

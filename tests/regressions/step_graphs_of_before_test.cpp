@@ -103,7 +103,7 @@ TEST(StepModulesAreExchangedTest, ALayerThatIsAskedForByPositionOrName) {
 
 struct Slopes : nn::Layer {
   nn::LeakyReLU act{0.1};
-  Slopes() { add("act", act); }
+  Slopes() { register_module("act", act); }
   Tensor forward(const Tensor& x) const override { return act.forward(x); }
 };
 
@@ -150,8 +150,8 @@ TEST(StepModulesAreExchangedTest, ASwapOfContainersIsNoticed) {
 
 struct Two : nn::Module {
   Two() {
-    add("drop", drop);
-    add("fc", fc);
+    register_module("drop", drop);
+    register_module("fc", fc);
   }
   nn::Dropout drop{0.5};
   nn::Linear fc{2, 2};

@@ -21,9 +21,9 @@ struct Net : nn::Module {
   nn::Linear head{2, 2, false};
   nn::Dropout drop{0.5};
   Net() {
-    add("body", body);
-    add("head", head);
-    add("drop", drop);
+    register_module("body", body);
+    register_module("head", head);
+    register_module("drop", drop);
   }
   Tensor operator()(const Tensor& x) { return drop(head(tanh(body(x)))); }
 };

@@ -31,9 +31,9 @@ Tensor made_up(int seed, const Shape& shape);
 class Net : public nn::Module {
  public:
   Net() {
-    add("fc", fc_);
-    add("norm", norm_);
-    add("drop", drop_);
+    register_module("fc", fc_);
+    register_module("norm", norm_);
+    register_module("drop", drop_);
   }
   Tensor operator()(const Tensor& x) { return drop_(norm_(fc_(x))); }
 
