@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "neap/kernels/activation/activations.hpp"
-#include "neap/kernels/activation/relu.hpp"
+#include "neap/kernels/activation/rectifiers.hpp"
 #include "neap/kernels/elementwise/arithmetic.hpp"
 #include "neap/kernels/fused.hpp"
 

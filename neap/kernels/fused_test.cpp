@@ -8,7 +8,7 @@
 
 #include "neap/kernels/activation/activation_attrs.hpp"
 #include "neap/kernels/activation/activations.hpp"
-#include "neap/kernels/activation/relu.hpp"
+#include "neap/kernels/activation/rectifiers.hpp"
 #include "neap/kernels/activation/relu_bits.hpp"
 #include "neap/kernels/elementwise/arithmetic.hpp"
 #include "neap/kernels/elementwise/cast.hpp"

@@ -6,6 +6,7 @@
 #include "neap/kernels/activation/activation_attrs.hpp"
 #include "neap/kernels/engine/bits.hpp"
 #include "neap/kernels/engine/elementwise.hpp"
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/strides.hpp"
 #include "neap/kernels/engine/targets.hpp"
 
@@ -174,39 +175,13 @@ void relu_grad_reference(const Args& args) noexcept {
   }
 }
 
-constexpr std::array kForward{
-    Kernel{.name = "relu_bits.f32",
-           .dtype = f32,
-           .run = relu_bits,
-           .piece = part_of_bits},
-    Kernel{.name = "relu_bits.f64",
-           .dtype = f64,
-           .run = relu_bits,
-           .piece = part_of_bits},
-    Kernel{.name = "relu_bits.reference.f32",
-           .dtype = f32,
-           .run = relu_bits_reference<float>},
-    Kernel{.name = "relu_bits.reference.f64",
-           .dtype = f64,
-           .run = relu_bits_reference<double>},
-};
+constexpr std::array kForward = float_rows<"relu_bits">(
+    {.run = relu_bits, .piece = part_of_bits}, {relu_bits_reference<float>},
+    {relu_bits_reference<double>});
 
-constexpr std::array kBackward{
-    Kernel{.name = "relu_grad.f32",
-           .dtype = f32,
-           .run = relu_grad,
-           .piece = part_of_grad},
-    Kernel{.name = "relu_grad.f64",
-           .dtype = f64,
-           .run = relu_grad,
-           .piece = part_of_grad},
-    Kernel{.name = "relu_grad.reference.f32",
-           .dtype = f32,
-           .run = relu_grad_reference<float>},
-    Kernel{.name = "relu_grad.reference.f64",
-           .dtype = f64,
-           .run = relu_grad_reference<double>},
-};
+constexpr std::array kBackward = float_rows<"relu_grad">(
+    {.run = relu_grad, .piece = part_of_grad}, {relu_grad_reference<float>},
+    {relu_grad_reference<double>});
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/conv/avg_pool2d.hpp"
 
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/strides.hpp"
 #include "neap/kernels/engine/targets.hpp"
 
@@ -387,43 +388,17 @@ void avg_pool_grad_reference(const Args& args) noexcept {
   run_planes(args, plane_elements(args), body);
 }
 
-constexpr std::array kForward{
-    Kernel{.name = "avg_pool2d.f32",
-           .dtype = f32,
-           .run = avg_pool,
-           .accepts = is_regular,
-           .scratch = scratch_of<AvgPoolLayout>},
-    Kernel{.name = "avg_pool2d.f64",
-           .dtype = f64,
-           .run = avg_pool,
-           .accepts = is_regular,
-           .scratch = scratch_of<AvgPoolLayout>},
-    Kernel{.name = "avg_pool2d.reference.f32",
-           .dtype = f32,
-           .run = avg_pool_reference<float>},
-    Kernel{.name = "avg_pool2d.reference.f64",
-           .dtype = f64,
-           .run = avg_pool_reference<double>},
-};
+constexpr std::array kForward = float_rows<"avg_pool2d">(
+    {.run = avg_pool,
+     .accepts = is_regular,
+     .scratch = scratch_of<AvgPoolLayout>},
+    {avg_pool_reference<float>}, {avg_pool_reference<double>});
 
-constexpr std::array kBackward{
-    Kernel{.name = "avg_pool2d_grad.f32",
-           .dtype = f32,
-           .run = avg_pool_grad,
-           .accepts = is_regular,
-           .scratch = scratch_of<AvgPoolGradLayout>},
-    Kernel{.name = "avg_pool2d_grad.f64",
-           .dtype = f64,
-           .run = avg_pool_grad,
-           .accepts = is_regular,
-           .scratch = scratch_of<AvgPoolGradLayout>},
-    Kernel{.name = "avg_pool2d_grad.reference.f32",
-           .dtype = f32,
-           .run = avg_pool_grad_reference<float>},
-    Kernel{.name = "avg_pool2d_grad.reference.f64",
-           .dtype = f64,
-           .run = avg_pool_grad_reference<double>},
-};
+constexpr std::array kBackward = float_rows<"avg_pool2d_grad">(
+    {.run = avg_pool_grad,
+     .accepts = is_regular,
+     .scratch = scratch_of<AvgPoolGradLayout>},
+    {avg_pool_grad_reference<float>}, {avg_pool_grad_reference<double>});
 
 }  // namespace
 

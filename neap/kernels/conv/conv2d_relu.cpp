@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "neap/kernels/activation/activation_attrs.hpp"
-#include "neap/kernels/activation/relu.hpp"
+#include "neap/kernels/activation/rectifiers.hpp"
 #include "neap/kernels/activation/relu_bits.hpp"
 #include "neap/kernels/conv/conv.hpp"
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "neap/kernels/engine/float_list.hpp"
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/strides.hpp"
 #include "neap/kernels/engine/targets.hpp"
 
@@ -398,24 +398,9 @@ void take_reference(const Args& args) noexcept {
   run_planes(args, plane_elements(args), body);
 }
 
-constexpr std::array kMax{
-    Kernel{.name = "max_pool2d.f32",
-           .dtype = f32,
-           .run = max_pool,
-           .accepts = is_regular,
-           .scratch = scratch_of},
-    Kernel{.name = "max_pool2d.f64",
-           .dtype = f64,
-           .run = max_pool,
-           .accepts = is_regular,
-           .scratch = scratch_of},
-    Kernel{.name = "max_pool2d.reference.f32",
-           .dtype = f32,
-           .run = max_pool_reference<float>},
-    Kernel{.name = "max_pool2d.reference.f64",
-           .dtype = f64,
-           .run = max_pool_reference<double>},
-};
+constexpr std::array kMax = float_rows<"max_pool2d">(
+    {.run = max_pool, .accepts = is_regular, .scratch = scratch_of},
+    {max_pool_reference<float>}, {max_pool_reference<double>});
 
 constexpr std::array kTake{
     Kernel{.name = "max_pool2d_take.reference.f32",

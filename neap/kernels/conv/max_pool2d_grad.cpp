@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/strides.hpp"
 #include "neap/kernels/engine/targets.hpp"
 
@@ -366,24 +367,9 @@ void grad_reference(const Args& args) noexcept {
   run_planes(args, plane_elements(args), body);
 }
 
-constexpr std::array kGrad{
-    Kernel{.name = "max_pool2d_grad.f32",
-           .dtype = f32,
-           .run = max_pool_grad,
-           .accepts = is_regular,
-           .scratch = scratch_of},
-    Kernel{.name = "max_pool2d_grad.f64",
-           .dtype = f64,
-           .run = max_pool_grad,
-           .accepts = is_regular,
-           .scratch = scratch_of},
-    Kernel{.name = "max_pool2d_grad.reference.f32",
-           .dtype = f32,
-           .run = grad_reference<float>},
-    Kernel{.name = "max_pool2d_grad.reference.f64",
-           .dtype = f64,
-           .run = grad_reference<double>},
-};
+constexpr std::array kGrad = float_rows<"max_pool2d_grad">(
+    {.run = max_pool_grad, .accepts = is_regular, .scratch = scratch_of},
+    {grad_reference<float>}, {grad_reference<double>});
 
 }  // namespace
 

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "neap/kernels/engine/attrs.hpp"
-#include "neap/kernels/engine/float_list.hpp"
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/strides.hpp"
 #include "neap/kernels/engine/targets.hpp"
 
@@ -78,11 +78,13 @@ void dropout_reference(const Args& args) noexcept {
   }
 }
 
+constexpr std::array kKernels = float_rows<"dropout">(
+    {.run = dropout, .piece = piece_of}, {dropout_reference<float>},
+    {dropout_reference<double>});
+
 }  // namespace
 
-constinit const KernelList dropout_kernels{
-    "dropout", kFloatList<"dropout", dropout, dropout_reference<float>,
-                          dropout_reference<double>, piece_of>};
+constinit const KernelList dropout_kernels{"dropout", kKernels};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

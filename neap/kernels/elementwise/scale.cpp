@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "neap/kernels/engine/attrs.hpp"
-#include "neap/kernels/engine/float_list.hpp"
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/strides.hpp"
 #include "neap/kernels/engine/targets.hpp"
 
@@ -77,10 +77,12 @@ void scale_reference(const Args& args) noexcept {
   }
 }
 
+constexpr std::array kKernels =
+    float_rows<"scale">({scale}, {scale_reference}, {scale_reference});
+
 }  // namespace
 
-constinit const KernelList scale_kernels{
-    "scale", kFloatList<"scale", scale, scale_reference, scale_reference>};
+constinit const KernelList scale_kernels{"scale", kKernels};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

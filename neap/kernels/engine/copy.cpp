@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "hwy/cache_control.h"
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/strides.hpp"
 #include "neap/kernels/engine/transpose.hpp"
 #include "neap/kernels/engine/words.hpp"
@@ -219,15 +220,7 @@ void copy(const Args& args) noexcept {
   copy_elements(args.in[0], args.out[0], *args.executor);
 }
 
-constexpr std::array kKernels{
-    Kernel{.name = "copy.f32", .dtype = f32, .run = copy},
-    Kernel{.name = "copy.f64", .dtype = f64, .run = copy},
-    Kernel{.name = "copy.bf16", .dtype = bf16, .run = copy},
-    Kernel{.name = "copy.i32", .dtype = i32, .run = copy},
-    Kernel{.name = "copy.i64", .dtype = i64, .run = copy},
-    Kernel{.name = "copy.u8", .dtype = u8, .run = copy},
-    Kernel{.name = "copy.bool", .dtype = boolean, .run = copy},
-};
+constexpr std::array kKernels = rows_of_every_dtype<"copy">({.run = copy});
 
 }  // namespace
 

@@ -50,7 +50,7 @@ struct Piece {
 ///   };
 template <class Op>
 Op make_op([[maybe_unused]] const void* attrs) noexcept {
-  if constexpr (requires { typename Op::Attrs; }) {
+  if constexpr (requires { requires !std::is_empty_v<typename Op::Attrs>; }) {
     return Op{*static_cast<const typename Op::Attrs*>(attrs)};
   } else {
     return Op{};

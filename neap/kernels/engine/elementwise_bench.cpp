@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "neap/kernels/activation/activation_attrs.hpp"
-#include "neap/kernels/activation/relu.hpp"
+#include "neap/kernels/activation/rectifiers.hpp"
 #include "neap/kernels/activation/relu_bits.hpp"
 #include "neap/kernels/elementwise/arithmetic.hpp"
 #include "neap/kernels/elementwise/dropout.hpp"

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "neap/kernels/activation/activations.hpp"
-#include "neap/kernels/activation/relu.hpp"
+#include "neap/kernels/activation/rectifiers.hpp"
 #include "neap/kernels/elementwise/arithmetic.hpp"
 #include "neap/kernels/elementwise/exponential.hpp"
 #include "neap/kernels/engine/math_testing.hpp"

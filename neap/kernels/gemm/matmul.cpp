@@ -4,6 +4,7 @@
 #include <array>
 
 #include "neap/kernels/engine/copy.hpp"
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/precision.hpp"
 #include "neap/kernels/gemm/gemm.hpp"
 
@@ -99,39 +100,15 @@ void matmul_add_reference(const Args& args) noexcept {
   matmul_reference<T>(args);
 }
 
-constexpr std::array kKernels{
-    Kernel{.name = "matmul.f32",
-           .dtype = f32,
-           .run = matmul<float>,
-           .scratch = matmul_scratch<float>},
-    Kernel{.name = "matmul.f64",
-           .dtype = f64,
-           .run = matmul<double>,
-           .scratch = matmul_scratch<double>},
-    Kernel{.name = "matmul.reference.f32",
-           .dtype = f32,
-           .run = matmul_reference<float>},
-    Kernel{.name = "matmul.reference.f64",
-           .dtype = f64,
-           .run = matmul_reference<double>},
-};
+constexpr std::array kKernels = float_rows<"matmul">(
+    {.run = matmul<float>, .scratch = matmul_scratch<float>},
+    {.run = matmul<double>, .scratch = matmul_scratch<double>},
+    {matmul_reference<float>}, {matmul_reference<double>});
 
-constexpr std::array kAdds{
-    Kernel{.name = "matmul_add.f32",
-           .dtype = f32,
-           .run = matmul_add<float>,
-           .scratch = matmul_scratch<float>},
-    Kernel{.name = "matmul_add.f64",
-           .dtype = f64,
-           .run = matmul_add<double>,
-           .scratch = matmul_scratch<double>},
-    Kernel{.name = "matmul_add.reference.f32",
-           .dtype = f32,
-           .run = matmul_add_reference<float>},
-    Kernel{.name = "matmul_add.reference.f64",
-           .dtype = f64,
-           .run = matmul_add_reference<double>},
-};
+constexpr std::array kAdds = float_rows<"matmul_add">(
+    {.run = matmul_add<float>, .scratch = matmul_scratch<float>},
+    {.run = matmul_add<double>, .scratch = matmul_scratch<double>},
+    {matmul_add_reference<float>}, {matmul_add_reference<double>});
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 
 #include "hwy/cache_control.h"
 #include "neap/kernels/engine/attrs.hpp"
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/strides.hpp"
 #include "neap/kernels/engine/words.hpp"
 #include "neap/kernels/indexing/indexed.hpp"
@@ -122,15 +123,8 @@ void gather_elements(const Args& args) noexcept {
                         });
 }
 
-constexpr std::array kKernels{
-    Kernel{.name = "gather.f32", .dtype = f32, .run = gather_elements},
-    Kernel{.name = "gather.f64", .dtype = f64, .run = gather_elements},
-    Kernel{.name = "gather.bf16", .dtype = bf16, .run = gather_elements},
-    Kernel{.name = "gather.i32", .dtype = i32, .run = gather_elements},
-    Kernel{.name = "gather.i64", .dtype = i64, .run = gather_elements},
-    Kernel{.name = "gather.u8", .dtype = u8, .run = gather_elements},
-    Kernel{.name = "gather.bool", .dtype = boolean, .run = gather_elements},
-};
+constexpr std::array kKernels =
+    rows_of_every_dtype<"gather">({.run = gather_elements});
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/strides.hpp"
 #include "neap/kernels/engine/words.hpp"
 
@@ -140,25 +141,9 @@ void unpack(const Args& args) noexcept {
           [&]<class T>(T*) noexcept { unpack_words<T>(args); });
 }
 
-constexpr std::array kPacks{
-    Kernel{.name = "pack.f32", .dtype = f32, .run = pack},
-    Kernel{.name = "pack.f64", .dtype = f64, .run = pack},
-    Kernel{.name = "pack.bf16", .dtype = bf16, .run = pack},
-    Kernel{.name = "pack.i32", .dtype = i32, .run = pack},
-    Kernel{.name = "pack.i64", .dtype = i64, .run = pack},
-    Kernel{.name = "pack.u8", .dtype = u8, .run = pack},
-    Kernel{.name = "pack.bool", .dtype = boolean, .run = pack},
-};
+constexpr std::array kPacks = rows_of_every_dtype<"pack">({.run = pack});
 
-constexpr std::array kUnpacks{
-    Kernel{.name = "unpack.f32", .dtype = f32, .run = unpack},
-    Kernel{.name = "unpack.f64", .dtype = f64, .run = unpack},
-    Kernel{.name = "unpack.bf16", .dtype = bf16, .run = unpack},
-    Kernel{.name = "unpack.i32", .dtype = i32, .run = unpack},
-    Kernel{.name = "unpack.i64", .dtype = i64, .run = unpack},
-    Kernel{.name = "unpack.u8", .dtype = u8, .run = unpack},
-    Kernel{.name = "unpack.bool", .dtype = boolean, .run = unpack},
-};
+constexpr std::array kUnpacks = rows_of_every_dtype<"unpack">({.run = unpack});
 
 }  // namespace
 

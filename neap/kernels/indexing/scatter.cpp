@@ -7,6 +7,7 @@
 
 #include "neap/kernels/engine/attrs.hpp"
 #include "neap/kernels/engine/copy.hpp"
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/strides.hpp"
 #include "neap/kernels/engine/words.hpp"
 #include "neap/kernels/indexing/indexed.hpp"
@@ -171,15 +172,8 @@ void scatter_take(const Args& args) noexcept {
   });
 }
 
-constexpr std::array kPuts{
-    Kernel{.name = "scatter.f32", .dtype = f32, .run = scatter_put},
-    Kernel{.name = "scatter.f64", .dtype = f64, .run = scatter_put},
-    Kernel{.name = "scatter.bf16", .dtype = bf16, .run = scatter_put},
-    Kernel{.name = "scatter.i32", .dtype = i32, .run = scatter_put},
-    Kernel{.name = "scatter.i64", .dtype = i64, .run = scatter_put},
-    Kernel{.name = "scatter.u8", .dtype = u8, .run = scatter_put},
-    Kernel{.name = "scatter.bool", .dtype = boolean, .run = scatter_put},
-};
+constexpr std::array kPuts =
+    rows_of_every_dtype<"scatter">({.run = scatter_put});
 
 constexpr std::array kAdds{
     Kernel{.name = "scatter_add.f32", .dtype = f32, .run = scatter_add<float>},

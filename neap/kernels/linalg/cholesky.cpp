@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/linalg/matrices.hpp"
 #include "neap/kernels/linalg/small_matrix.hpp"
 
@@ -87,16 +88,9 @@ void cholesky_reference(const Args& args) noexcept {
   factor_all<T>(args, plain_factor<T>);
 }
 
-constexpr std::array kKernels{
-    Kernel{.name = "cholesky.f32", .dtype = f32, .run = cholesky<float>},
-    Kernel{.name = "cholesky.f64", .dtype = f64, .run = cholesky<double>},
-    Kernel{.name = "cholesky.reference.f32",
-           .dtype = f32,
-           .run = cholesky_reference<float>},
-    Kernel{.name = "cholesky.reference.f64",
-           .dtype = f64,
-           .run = cholesky_reference<double>},
-};
+constexpr std::array kKernels = float_rows<"cholesky">(
+    {.run = cholesky<float>}, {.run = cholesky<double>},
+    {cholesky_reference<float>}, {cholesky_reference<double>});
 
 }  // namespace
 

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "neap/kernels/activation/gelu.hpp"
+#include "neap/kernels/activation/rectifiers.hpp"
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/linalg/linear.hpp"
 
 namespace neap::kernels {
@@ -119,24 +120,10 @@ Bytes reference_scratch(const Args& args) noexcept {
   return GeluLinear(args, Choice::kReference).scratch();
 }
 
-constexpr std::array kKernels{
-    Kernel{.name = "gelu_linear.f32",
-           .dtype = f32,
-           .run = gelu_linear,
-           .scratch = gelu_linear_scratch},
-    Kernel{.name = "gelu_linear.f64",
-           .dtype = f64,
-           .run = gelu_linear,
-           .scratch = gelu_linear_scratch},
-    Kernel{.name = "gelu_linear.reference.f32",
-           .dtype = f32,
-           .run = gelu_linear_reference,
-           .scratch = reference_scratch},
-    Kernel{.name = "gelu_linear.reference.f64",
-           .dtype = f64,
-           .run = gelu_linear_reference,
-           .scratch = reference_scratch},
-};
+constexpr std::array kKernels = float_rows<"gelu_linear">(
+    {.run = gelu_linear, .scratch = gelu_linear_scratch},
+    {.run = gelu_linear_reference, .scratch = reference_scratch},
+    {.run = gelu_linear_reference, .scratch = reference_scratch});
 
 }  // namespace
 

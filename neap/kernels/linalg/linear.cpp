@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/precision.hpp"
 #include "neap/kernels/gemm/gemm.hpp"
 
@@ -46,22 +47,10 @@ void linear_reference(const Args& args) noexcept {
   gemm_reference(product_of<T>(args));
 }
 
-constexpr std::array kKernels{
-    Kernel{.name = "linear.f32",
-           .dtype = f32,
-           .run = linear<float>,
-           .scratch = linear_scratch<float>},
-    Kernel{.name = "linear.f64",
-           .dtype = f64,
-           .run = linear<double>,
-           .scratch = linear_scratch<double>},
-    Kernel{.name = "linear.reference.f32",
-           .dtype = f32,
-           .run = linear_reference<float>},
-    Kernel{.name = "linear.reference.f64",
-           .dtype = f64,
-           .run = linear_reference<double>},
-};
+constexpr std::array kKernels = float_rows<"linear">(
+    {.run = linear<float>, .scratch = linear_scratch<float>},
+    {.run = linear<double>, .scratch = linear_scratch<double>},
+    {linear_reference<float>}, {linear_reference<double>});
 
 }  // namespace
 

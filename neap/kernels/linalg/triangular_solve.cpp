@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/linalg/matrices.hpp"
 #include "neap/kernels/linalg/small_matrix.hpp"
 
@@ -88,20 +89,9 @@ void triangular_solve_reference(const Args& args) noexcept {
   }
 }
 
-constexpr std::array kKernels{
-    Kernel{.name = "triangular_solve.f32",
-           .dtype = f32,
-           .run = triangular_solve<float>},
-    Kernel{.name = "triangular_solve.f64",
-           .dtype = f64,
-           .run = triangular_solve<double>},
-    Kernel{.name = "triangular_solve.reference.f32",
-           .dtype = f32,
-           .run = triangular_solve_reference<float>},
-    Kernel{.name = "triangular_solve.reference.f64",
-           .dtype = f64,
-           .run = triangular_solve_reference<double>},
-};
+constexpr std::array kKernels = float_rows<"triangular_solve">(
+    {.run = triangular_solve<float>}, {.run = triangular_solve<double>},
+    {triangular_solve_reference<float>}, {triangular_solve_reference<double>});
 
 }  // namespace
 

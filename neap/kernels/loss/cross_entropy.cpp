@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/targets.hpp"
 #include "neap/kernels/loss/samples.hpp"
 #include "neap/kernels/reduction/rows.hpp"
@@ -314,39 +315,15 @@ void cross_entropy_grad_reference(const Args& args) noexcept {
   }
 }
 
-constexpr std::array kForward{
-    Kernel{.name = "cross_entropy.f32",
-           .dtype = f32,
-           .run = cross_entropy<float>,
-           .scratch = means_bytes},
-    Kernel{.name = "cross_entropy.f64",
-           .dtype = f64,
-           .run = cross_entropy<double>,
-           .scratch = means_bytes},
-    Kernel{.name = "cross_entropy.reference.f32",
-           .dtype = f32,
-           .run = cross_entropy_reference<float>,
-           .scratch = means_bytes},
-    Kernel{.name = "cross_entropy.reference.f64",
-           .dtype = f64,
-           .run = cross_entropy_reference<double>,
-           .scratch = means_bytes},
-};
+constexpr std::array kForward = float_rows<"cross_entropy">(
+    {.run = cross_entropy<float>, .scratch = means_bytes},
+    {.run = cross_entropy<double>, .scratch = means_bytes},
+    {.run = cross_entropy_reference<float>, .scratch = means_bytes},
+    {.run = cross_entropy_reference<double>, .scratch = means_bytes});
 
-constexpr std::array kGrad{
-    Kernel{.name = "cross_entropy_grad.f32",
-           .dtype = f32,
-           .run = cross_entropy_grad},
-    Kernel{.name = "cross_entropy_grad.f64",
-           .dtype = f64,
-           .run = cross_entropy_grad},
-    Kernel{.name = "cross_entropy_grad.reference.f32",
-           .dtype = f32,
-           .run = cross_entropy_grad_reference<float>},
-    Kernel{.name = "cross_entropy_grad.reference.f64",
-           .dtype = f64,
-           .run = cross_entropy_grad_reference<double>},
-};
+constexpr std::array kGrad = float_rows<"cross_entropy_grad">(
+    {.run = cross_entropy_grad}, {cross_entropy_grad_reference<float>},
+    {cross_entropy_grad_reference<double>});
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "neap/kernels/engine/float_kernels.hpp"
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/targets.hpp"
 #include "neap/kernels/reduction/rows.hpp"
 
@@ -134,16 +135,9 @@ void causal_softmax_reference(const Args& args) noexcept {
   }
 }
 
-constexpr std::array kKernels{
-    Kernel{.name = "causal_softmax.f32", .dtype = f32, .run = causal_softmax},
-    Kernel{.name = "causal_softmax.f64", .dtype = f64, .run = causal_softmax},
-    Kernel{.name = "causal_softmax.reference.f32",
-           .dtype = f32,
-           .run = causal_softmax_reference<float>},
-    Kernel{.name = "causal_softmax.reference.f64",
-           .dtype = f64,
-           .run = causal_softmax_reference<double>},
-};
+constexpr std::array kKernels = float_rows<"causal_softmax">(
+    {.run = causal_softmax}, {causal_softmax_reference<float>},
+    {causal_softmax_reference<double>});
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/targets.hpp"
 #include "neap/kernels/norm/channel_norm_split.hpp"
 #include "neap/kernels/reduction/rows.hpp"
@@ -390,27 +391,13 @@ void group_norm_reference(const Args& args) noexcept {
                     });
 }
 
-constexpr std::array kBatch{
-    Kernel{.name = "batch_norm.f32", .dtype = f32, .run = batch_norm},
-    Kernel{.name = "batch_norm.f64", .dtype = f64, .run = batch_norm},
-    Kernel{.name = "batch_norm.reference.f32",
-           .dtype = f32,
-           .run = batch_norm_reference<float>},
-    Kernel{.name = "batch_norm.reference.f64",
-           .dtype = f64,
-           .run = batch_norm_reference<double>},
-};
+constexpr std::array kBatch =
+    float_rows<"batch_norm">({.run = batch_norm}, {batch_norm_reference<float>},
+                             {batch_norm_reference<double>});
 
-constexpr std::array kGroup{
-    Kernel{.name = "group_norm.f32", .dtype = f32, .run = group_norm},
-    Kernel{.name = "group_norm.f64", .dtype = f64, .run = group_norm},
-    Kernel{.name = "group_norm.reference.f32",
-           .dtype = f32,
-           .run = group_norm_reference<float>},
-    Kernel{.name = "group_norm.reference.f64",
-           .dtype = f64,
-           .run = group_norm_reference<double>},
-};
+constexpr std::array kGroup =
+    float_rows<"group_norm">({.run = group_norm}, {group_norm_reference<float>},
+                             {group_norm_reference<double>});
 
 }  // namespace
 

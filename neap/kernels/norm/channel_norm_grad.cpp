@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/targets.hpp"
 #include "neap/kernels/norm/channel_norm_grad_reference.hpp"
 #include "neap/kernels/norm/channel_norm_split.hpp"
@@ -381,33 +382,13 @@ void grad_reference(const Args& args) noexcept {
   GradReference<T>(args).run();
 }
 
-constexpr std::array kBatch{
-    Kernel{.name = "batch_norm_grad.f32", .dtype = f32, .run = batch_norm_grad},
-    Kernel{.name = "batch_norm_grad.f64", .dtype = f64, .run = batch_norm_grad},
-    Kernel{.name = "batch_norm_grad.reference.f32",
-           .dtype = f32,
-           .run = grad_reference<float>},
-    Kernel{.name = "batch_norm_grad.reference.f64",
-           .dtype = f64,
-           .run = grad_reference<double>},
-};
+constexpr std::array kBatch = float_rows<"batch_norm_grad">(
+    {.run = batch_norm_grad}, {grad_reference<float>},
+    {grad_reference<double>});
 
-constexpr std::array kGroup{
-    Kernel{.name = "group_norm_grad.f32",
-           .dtype = f32,
-           .run = group_norm_grad,
-           .scratch = group_scratch},
-    Kernel{.name = "group_norm_grad.f64",
-           .dtype = f64,
-           .run = group_norm_grad,
-           .scratch = group_scratch},
-    Kernel{.name = "group_norm_grad.reference.f32",
-           .dtype = f32,
-           .run = grad_reference<float>},
-    Kernel{.name = "group_norm_grad.reference.f64",
-           .dtype = f64,
-           .run = grad_reference<double>},
-};
+constexpr std::array kGroup = float_rows<"group_norm_grad">(
+    {.run = group_norm_grad, .scratch = group_scratch}, {grad_reference<float>},
+    {grad_reference<double>});
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/targets.hpp"
 #include "neap/kernels/reduction/rows.hpp"
 
@@ -244,27 +245,13 @@ void norm_reference(const Args& args) noexcept {
   }
 }
 
-constexpr std::array kLayer{
-    Kernel{.name = "layer_norm.f32", .dtype = f32, .run = layer_norm},
-    Kernel{.name = "layer_norm.f64", .dtype = f64, .run = layer_norm},
-    Kernel{.name = "layer_norm.reference.f32",
-           .dtype = f32,
-           .run = norm_reference<float, true>},
-    Kernel{.name = "layer_norm.reference.f64",
-           .dtype = f64,
-           .run = norm_reference<double, true>},
-};
+constexpr std::array kLayer =
+    float_rows<"layer_norm">({.run = layer_norm}, {norm_reference<float, true>},
+                             {norm_reference<double, true>});
 
-constexpr std::array kRms{
-    Kernel{.name = "rms_norm.f32", .dtype = f32, .run = rms_norm},
-    Kernel{.name = "rms_norm.f64", .dtype = f64, .run = rms_norm},
-    Kernel{.name = "rms_norm.reference.f32",
-           .dtype = f32,
-           .run = norm_reference<float, false>},
-    Kernel{.name = "rms_norm.reference.f64",
-           .dtype = f64,
-           .run = norm_reference<double, false>},
-};
+constexpr std::array kRms =
+    float_rows<"rms_norm">({.run = rms_norm}, {norm_reference<float, false>},
+                           {norm_reference<double, false>});
 
 }  // namespace
 

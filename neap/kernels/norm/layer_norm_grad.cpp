@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/targets.hpp"
 #include "neap/kernels/reduction/rows.hpp"
 
@@ -302,27 +303,13 @@ void grad_reference(const Args& args) noexcept {
   }
 }
 
-constexpr std::array kLayer{
-    Kernel{.name = "layer_norm_grad.f32", .dtype = f32, .run = layer_norm_grad},
-    Kernel{.name = "layer_norm_grad.f64", .dtype = f64, .run = layer_norm_grad},
-    Kernel{.name = "layer_norm_grad.reference.f32",
-           .dtype = f32,
-           .run = grad_reference<float, true>},
-    Kernel{.name = "layer_norm_grad.reference.f64",
-           .dtype = f64,
-           .run = grad_reference<double, true>},
-};
+constexpr std::array kLayer = float_rows<"layer_norm_grad">(
+    {.run = layer_norm_grad}, {grad_reference<float, true>},
+    {grad_reference<double, true>});
 
-constexpr std::array kRms{
-    Kernel{.name = "rms_norm_grad.f32", .dtype = f32, .run = rms_norm_grad},
-    Kernel{.name = "rms_norm_grad.f64", .dtype = f64, .run = rms_norm_grad},
-    Kernel{.name = "rms_norm_grad.reference.f32",
-           .dtype = f32,
-           .run = grad_reference<float, false>},
-    Kernel{.name = "rms_norm_grad.reference.f64",
-           .dtype = f64,
-           .run = grad_reference<double, false>},
-};
+constexpr std::array kRms = float_rows<"rms_norm_grad">(
+    {.run = rms_norm_grad}, {grad_reference<float, false>},
+    {grad_reference<double, false>});
 
 }  // namespace
 

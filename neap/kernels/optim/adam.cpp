@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "neap/kernels/engine/attrs.hpp"
-#include "neap/kernels/engine/float_list.hpp"
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/strides.hpp"
 #include "neap/kernels/engine/targets.hpp"
 
@@ -106,11 +106,13 @@ void adam_reference(const Args& args) noexcept {
   }
 }
 
+constexpr std::array kKernels =
+    float_rows<"adam">({.run = adam, .piece = piece}, {adam_reference<float>},
+                       {adam_reference<double>});
+
 }  // namespace
 
-constinit const KernelList adam_kernels{
-    "adam", kFloatList<"adam", adam, adam_reference<float>,
-                       adam_reference<double>, piece>};
+constinit const KernelList adam_kernels{"adam", kKernels};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "neap/kernels/engine/attrs.hpp"
-#include "neap/kernels/engine/float_list.hpp"
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/strides.hpp"
 #include "neap/kernels/engine/targets.hpp"
 
@@ -117,11 +117,13 @@ void sgd_reference(const Args& args) noexcept {
   }
 }
 
+constexpr std::array kKernels =
+    float_rows<"sgd">({.run = sgd, .piece = piece}, {sgd_reference<float>},
+                      {sgd_reference<double>});
+
 }  // namespace
 
-constinit const KernelList sgd_kernels{
-    "sgd",
-    kFloatList<"sgd", sgd, sgd_reference<float>, sgd_reference<double>, piece>};
+constinit const KernelList sgd_kernels{"sgd", kKernels};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

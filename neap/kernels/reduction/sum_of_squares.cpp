@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/targets.hpp"
 #include "neap/kernels/reduction/reduce_kernels.hpp"
 #include "neap/kernels/reduction/reduce_reference.hpp"
@@ -110,22 +111,9 @@ void sum_of_squares_reference(const Args& args) noexcept {
   *args.out[0].as<double>() = total;
 }
 
-constexpr std::array kKernels{
-    Kernel{.name = "sum_of_squares.f32",
-           .dtype = f32,
-           .run = sum_of_squares,
-           .scratch = scratch},
-    Kernel{.name = "sum_of_squares.f64",
-           .dtype = f64,
-           .run = sum_of_squares,
-           .scratch = scratch},
-    Kernel{.name = "sum_of_squares.reference.f32",
-           .dtype = f32,
-           .run = sum_of_squares_reference<float>},
-    Kernel{.name = "sum_of_squares.reference.f64",
-           .dtype = f64,
-           .run = sum_of_squares_reference<double>},
-};
+constexpr std::array kKernels = float_rows<"sum_of_squares">(
+    {.run = sum_of_squares, .scratch = scratch},
+    {sum_of_squares_reference<float>}, {sum_of_squares_reference<double>});
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/targets.hpp"
 #include "neap/kernels/sequence/attention_reference.hpp"
 #include "neap/kernels/sequence/attention_room.hpp"
@@ -282,25 +283,14 @@ void attention(const Args& args) noexcept {
                           args.in[0].dtype, is_attention_in_bf16(args)));
 }
 
-constexpr std::array kKernels{
-    Kernel{.name = "attention.f32",
-           .dtype = f32,
-           .run = attention,
-           .accepts = has_dot_of_attention,
-           .scratch = attention_scratch},
-    Kernel{.name = "attention.f64",
-           .dtype = f64,
-           .run = attention,
-           .scratch = attention_scratch},
-    Kernel{.name = "attention.reference.f32",
-           .dtype = f32,
-           .run = attention_reference<float>,
-           .scratch = attention_reference_scratch},
-    Kernel{.name = "attention.reference.f64",
-           .dtype = f64,
-           .run = attention_reference<double>,
-           .scratch = attention_reference_scratch},
-};
+constexpr std::array kKernels = float_rows<"attention">(
+    {.run = attention,
+     .accepts = has_dot_of_attention,
+     .scratch = attention_scratch},
+    {.run = attention, .scratch = attention_scratch},
+    {.run = attention_reference<float>, .scratch = attention_reference_scratch},
+    {.run = attention_reference<double>,
+     .scratch = attention_reference_scratch});
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include <array>
 
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/targets.hpp"
 #include "neap/kernels/sequence/attention.hpp"
 #include "neap/kernels/sequence/attention_reference.hpp"
@@ -421,24 +422,14 @@ void attention_grad(const Args& args) noexcept {
                           args.in[0].dtype, is_attention_in_bf16(args)));
 }
 
-constexpr std::array kKernels{
-    Kernel{.name = "attention_grad.f32",
-           .dtype = f32,
-           .run = attention_grad,
-           .accepts = has_dot_of_attention,
-           .scratch = grad_scratch},
-    Kernel{.name = "attention_grad.f64",
-           .dtype = f64,
-           .run = attention_grad,
-           .scratch = grad_scratch},
-    Kernel{.name = "attention_grad.reference.f32",
-           .dtype = f32,
-           .run = attention_grad_reference<float>,
-           .scratch = attention_grad_reference_scratch},
-    Kernel{.name = "attention_grad.reference.f64",
-           .dtype = f64,
-           .run = attention_grad_reference<double>},
-};
+constexpr std::array kKernels = float_rows<"attention_grad">(
+    {.run = attention_grad,
+     .accepts = has_dot_of_attention,
+     .scratch = grad_scratch},
+    {.run = attention_grad, .scratch = grad_scratch},
+    {.run = attention_grad_reference<float>,
+     .scratch = attention_grad_reference_scratch},
+    {attention_grad_reference<double>});
 
 }  // namespace
 

@@ -17,7 +17,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "neap/kernels/engine/float_list.hpp"
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/sequence/recurrent.hpp"
 
 namespace neap::kernels {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/strides.hpp"
 #include "neap/kernels/engine/targets.hpp"
 
@@ -204,22 +205,9 @@ void rotary_reference(const Args& args) noexcept {
   }
 }
 
-constexpr std::array kKernels{
-    Kernel{.name = "rotary_embedding.f32",
-           .dtype = f32,
-           .run = rotary_embedding,
-           .scratch = rotary_scratch},
-    Kernel{.name = "rotary_embedding.f64",
-           .dtype = f64,
-           .run = rotary_embedding,
-           .scratch = rotary_scratch},
-    Kernel{.name = "rotary_embedding.reference.f32",
-           .dtype = f32,
-           .run = rotary_reference<float>},
-    Kernel{.name = "rotary_embedding.reference.f64",
-           .dtype = f64,
-           .run = rotary_reference<double>},
-};
+constexpr std::array kKernels = float_rows<"rotary_embedding">(
+    {.run = rotary_embedding, .scratch = rotary_scratch},
+    {rotary_reference<float>}, {rotary_reference<double>});
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 
 #include "neap/kernels/engine/attrs.hpp"
 #include "neap/kernels/engine/copy.hpp"
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/strides.hpp"
 #include "neap/kernels/engine/words.hpp"
 
@@ -135,15 +136,7 @@ void concat(const Args& args) noexcept {
   }
 }
 
-constexpr std::array kKernels{
-    Kernel{.name = "concat.f32", .dtype = f32, .run = concat},
-    Kernel{.name = "concat.f64", .dtype = f64, .run = concat},
-    Kernel{.name = "concat.bf16", .dtype = bf16, .run = concat},
-    Kernel{.name = "concat.i32", .dtype = i32, .run = concat},
-    Kernel{.name = "concat.i64", .dtype = i64, .run = concat},
-    Kernel{.name = "concat.u8", .dtype = u8, .run = concat},
-    Kernel{.name = "concat.bool", .dtype = boolean, .run = concat},
-};
+constexpr std::array kKernels = rows_of_every_dtype<"concat">({.run = concat});
 
 }  // namespace
 

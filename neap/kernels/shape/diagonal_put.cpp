@@ -7,6 +7,7 @@
 #include "neap/kernels/engine/attrs.hpp"
 #include "neap/kernels/engine/copy.hpp"
 #include "neap/kernels/engine/fill.hpp"
+#include "neap/kernels/engine/kernel_rows.hpp"
 
 namespace neap::kernels {
 namespace {
@@ -39,15 +40,8 @@ void diagonal_put(const Args& args) noexcept {
   copy_elements(x, y, *args.executor);
 }
 
-constexpr std::array kKernels{
-    Kernel{.name = "diagonal_put.f32", .dtype = f32, .run = diagonal_put},
-    Kernel{.name = "diagonal_put.f64", .dtype = f64, .run = diagonal_put},
-    Kernel{.name = "diagonal_put.bf16", .dtype = bf16, .run = diagonal_put},
-    Kernel{.name = "diagonal_put.i32", .dtype = i32, .run = diagonal_put},
-    Kernel{.name = "diagonal_put.i64", .dtype = i64, .run = diagonal_put},
-    Kernel{.name = "diagonal_put.u8", .dtype = u8, .run = diagonal_put},
-    Kernel{.name = "diagonal_put.bool", .dtype = boolean, .run = diagonal_put},
-};
+constexpr std::array kKernels =
+    rows_of_every_dtype<"diagonal_put">({.run = diagonal_put});
 
 }  // namespace
 

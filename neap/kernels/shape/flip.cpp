@@ -5,6 +5,7 @@
 
 #include "neap/kernels/engine/attrs.hpp"
 #include "neap/kernels/engine/copy.hpp"
+#include "neap/kernels/engine/kernel_rows.hpp"
 
 namespace neap::kernels {
 namespace {
@@ -25,15 +26,7 @@ void flip(const Args& args) noexcept {
   copy_elements(x, args.out[0], *args.executor);
 }
 
-constexpr std::array kKernels{
-    Kernel{.name = "flip.f32", .dtype = f32, .run = flip},
-    Kernel{.name = "flip.f64", .dtype = f64, .run = flip},
-    Kernel{.name = "flip.bf16", .dtype = bf16, .run = flip},
-    Kernel{.name = "flip.i32", .dtype = i32, .run = flip},
-    Kernel{.name = "flip.i64", .dtype = i64, .run = flip},
-    Kernel{.name = "flip.u8", .dtype = u8, .run = flip},
-    Kernel{.name = "flip.bool", .dtype = boolean, .run = flip},
-};
+constexpr std::array kKernels = rows_of_every_dtype<"flip">({.run = flip});
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include "neap/kernels/engine/attrs.hpp"
 #include "neap/kernels/engine/copy.hpp"
 #include "neap/kernels/engine/fill.hpp"
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/strides.hpp"
 #include "neap/kernels/engine/words.hpp"
 
@@ -201,15 +202,7 @@ void pad(const Args& args) noexcept {
   copy_elements(x, y, *args.executor);
 }
 
-constexpr std::array kKernels{
-    Kernel{.name = "pad.f32", .dtype = f32, .run = pad},
-    Kernel{.name = "pad.f64", .dtype = f64, .run = pad},
-    Kernel{.name = "pad.bf16", .dtype = bf16, .run = pad},
-    Kernel{.name = "pad.i32", .dtype = i32, .run = pad},
-    Kernel{.name = "pad.i64", .dtype = i64, .run = pad},
-    Kernel{.name = "pad.u8", .dtype = u8, .run = pad},
-    Kernel{.name = "pad.bool", .dtype = boolean, .run = pad},
-};
+constexpr std::array kKernels = rows_of_every_dtype<"pad">({.run = pad});
 
 }  // namespace
 

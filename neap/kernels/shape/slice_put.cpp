@@ -7,6 +7,7 @@
 #include "neap/kernels/engine/attrs.hpp"
 #include "neap/kernels/engine/copy.hpp"
 #include "neap/kernels/engine/fill.hpp"
+#include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/shape/pad.hpp"
 
 namespace neap::kernels {
@@ -61,15 +62,8 @@ void slice_add(const Args& args) noexcept {
   }
 }
 
-constexpr std::array kKernels{
-    Kernel{.name = "slice_put.f32", .dtype = f32, .run = slice_put},
-    Kernel{.name = "slice_put.f64", .dtype = f64, .run = slice_put},
-    Kernel{.name = "slice_put.bf16", .dtype = bf16, .run = slice_put},
-    Kernel{.name = "slice_put.i32", .dtype = i32, .run = slice_put},
-    Kernel{.name = "slice_put.i64", .dtype = i64, .run = slice_put},
-    Kernel{.name = "slice_put.u8", .dtype = u8, .run = slice_put},
-    Kernel{.name = "slice_put.bool", .dtype = boolean, .run = slice_put},
-};
+constexpr std::array kKernels =
+    rows_of_every_dtype<"slice_put">({.run = slice_put});
 
 constexpr std::array kAdds{
     Kernel{.name = "slice_add.f32", .dtype = f32, .run = slice_add},

@@ -2,7 +2,7 @@
 #include "neap/ops/activation/activations.hpp"
 
 #include "neap/kernels/activation/activations.hpp"
-#include "neap/kernels/activation/gelu.hpp"
+#include "neap/kernels/activation/rectifiers.hpp"
 #include "neap/ops/activation/activation_grads.hpp"
 #include "neap/ops/activation/parametric.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"

@@ -1,8 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/activation/parametric.hpp"
 
-#include "neap/kernels/activation/elu.hpp"
-#include "neap/kernels/activation/softplus.hpp"
+#include "neap/kernels/activation/rectifiers.hpp"
 #include "neap/ops/activation/activation_grads.hpp"
 #include "neap/ops/activation/activations.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"

@@ -2,7 +2,7 @@
 #include "neap/ops/activation/relu.hpp"
 
 #include "neap/kernels/activation/activation_attrs.hpp"
-#include "neap/kernels/activation/relu.hpp"
+#include "neap/kernels/activation/rectifiers.hpp"
 #include "neap/kernels/activation/relu_bits.hpp"
 #include "neap/kernels/engine/bits.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"

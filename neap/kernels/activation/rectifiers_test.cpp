@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // relu, relu_bits and relu_grad: the bits, and that lengths, layouts and
 // threads change none.
-#include "neap/kernels/activation/relu.hpp"
+#include "neap/kernels/activation/rectifiers.hpp"
 
 #include <limits>
 
