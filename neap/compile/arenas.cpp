@@ -124,16 +124,16 @@ bool Arenas::fit(const Plan& plan, bool is_in_use, bool may_grow) {
   }
   const bool host_grows = grows[memory::kHost.value];
   const bool is_missing =
-      plan.pages.bytes != 0 && (host_grows || find(plan) == shown_.end());
+      plan.pages.bytes != 0 && (host_grows || find(plan) == mapped_.end());
   bool has_changed = false;
-  Shown shown;
+  MappedView mapped;
   if (is_missing) {
     Arena& host =
         host_grows ? grown[memory::kHost.value] : arenas_[memory::kHost.value];
     has_changed = !host.pages().is_shown();
-    shown_.reserve(shown_.size() + 1);
-    shown = {&plan, host.pages().show(plan.pages.views, plan.pages.bytes)};
-    touch(shown.views.data(), shown.views.size());
+    mapped_.reserve(mapped_.size() + 1);
+    mapped = {&plan, host.pages().show(plan.pages.views, plan.pages.bytes)};
+    touch(mapped.views.data(), mapped.views.size());
   }
   for (std::uint8_t s = 0; s < memory::kMaxSpaces; ++s) {
     if (grows[s]) {
@@ -143,7 +143,7 @@ bool Arenas::fit(const Plan& plan, bool is_in_use, bool may_grow) {
     }
   }
   if (is_missing) {
-    shown_.push_back(std::move(shown));
+    mapped_.push_back(std::move(mapped));
   }
   if (host_grows || (has_changed && is_missing)) {
     touch(base(memory::kHost), capacity());
@@ -182,15 +182,15 @@ void Arenas::drop(memory::SpaceId space) noexcept {
     return;
   }
   if (space == memory::kHost) {
-    shown_.clear();  // before what they show
+    mapped_.clear();  // before what they show
   }
   arenas_[space.value] = {};
 }
 
 void Arenas::forget(const Plan& plan) noexcept {
   const auto found = find(plan);
-  if (found != shown_.end()) {
-    shown_.erase(found);
+  if (found != mapped_.end()) {
+    mapped_.erase(found);
   }
 }
 
@@ -202,15 +202,16 @@ void Arenas::let_go() noexcept {
 
 // --- where things are ---
 
-memory::Vector<Arenas::Shown>::const_iterator Arenas::find(
+memory::Vector<Arenas::MappedView>::const_iterator Arenas::find(
     const Plan& plan) const noexcept {
-  return std::find_if(shown_.begin(), shown_.end(),
-                      [&](const Shown& shown) { return shown.plan == &plan; });
+  return std::find_if(
+      mapped_.begin(), mapped_.end(),
+      [&](const MappedView& mapped) { return mapped.plan == &plan; });
 }
 
 std::byte* Arenas::views(const Plan& plan) const noexcept {
   const auto found = find(plan);
-  return found != shown_.end() ? found->views.data() : nullptr;
+  return found != mapped_.end() ? found->views.data() : nullptr;
 }
 
 std::byte* Arenas::address_of(const Plan& plan,
@@ -238,9 +239,11 @@ bool Arenas::holds(const void* address) const noexcept {
                        return is_inside(address, arena.base(),
                                         arena.capacity());
                      }) ||
-         std::any_of(shown_.begin(), shown_.end(), [&](const Shown& shown) {
-           return is_inside(address, shown.views.data(), shown.views.size());
-         });
+         std::any_of(mapped_.begin(), mapped_.end(),
+                     [&](const MappedView& mapped) {
+                       return is_inside(address, mapped.views.data(),
+                                        mapped.views.size());
+                     });
 }
 
 }  // namespace neap::compiler

@@ -87,7 +87,7 @@ class NEAP_API Arenas {
     memory::Domain* domain_ = nullptr;
     std::optional<memory::PagedArena> pages_;
   };
-  struct Shown {
+  struct MappedView {
     const Plan* plan = nullptr;
     memory::PagedArena::Views views;
   };
@@ -100,13 +100,14 @@ class NEAP_API Arenas {
   }
   bool must_grow(const Plan& plan, memory::SpaceId space, bool may_grow) const;
   Arena make(memory::SpaceId space, Bytes bytes) const;
-  memory::Vector<Shown>::const_iterator find(const Plan& plan) const noexcept;
+  memory::Vector<MappedView>::const_iterator find(
+      const Plan& plan) const noexcept;
   void drop(memory::SpaceId space) noexcept;
   void touch(std::byte* begin, Bytes size) const noexcept;
 
   memory::Domain& domain_;
   std::array<Arena, memory::kMaxSpaces> arenas_;
-  memory::Vector<Shown> shown_;  // of the host's pages
+  memory::Vector<MappedView> mapped_;  // of the host's pages
   std::span<std::byte> lent_;
   bool is_paged_;
   memory::Tag tag_;

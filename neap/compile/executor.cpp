@@ -109,7 +109,7 @@ void Executor::note_call(const Call& call) {
     draws_.push_back({key, key->draw - program_.first_draw.draw});
   }
   if (call.listener != nullptr) {
-    heard_.push_back({call.listener, call.listener_index, attrs});
+    listeners_.push_back({call.listener, call.listener_index, attrs});
   }
 }
 
@@ -222,8 +222,8 @@ void Executor::write_attrs() const noexcept {
   for (const Draw& draw : draws_) {
     *draw.key = {next.seed, next.draw + draw.after};
   }
-  for (const Heard& heard : heard_) {
-    heard.listener->write_attrs(heard.index, heard.attrs);
+  for (const Listener& one : listeners_) {
+    one.listener->write_attrs(one.index, one.attrs);
   }
 }
 

@@ -76,7 +76,7 @@ class NEAP_API Executor {
     base::DrawKey* key = nullptr;
     std::uint64_t after = 0;  // so many draws after the first of a run
   };
-  struct Heard {
+  struct Listener {
     graph::RunListener* listener = nullptr;
     std::uint32_t index = 0;
     void* attrs = nullptr;
@@ -126,7 +126,7 @@ class NEAP_API Executor {
   Results results_;
   std::optional<DebugRun> debug_run_;
   memory::Vector<Draw> draws_;
-  memory::Vector<Heard> heard_;
+  memory::Vector<Listener> listeners_;
   memory::Vector<Entry> entries_;
   memory::Vector<std::uint32_t> written_externals_;
   memory::Vector<std::uint32_t> written_arguments_;

@@ -46,36 +46,38 @@ HandleBook::Entry* HandleBook::note(const Tensor& handle) {
               .body = body,
               .array = nullptr,
               .link = nullptr,
-              .home = {},
+              .membership = {},
               .order = ++touched_};
   if (body) {
     entry.array = body->array();
     entry.link = body->link();
     entry.output = body->output();
-    entry.home = home_of(*body);
+    entry.membership = membership_of(*body);
   }
   return &entries_.emplace(&handle, std::move(entry)).first->second;
 }
 
-HandleBook::Home HandleBook::home_of(const tensor::Body& body) noexcept {
+HandleBook::Membership HandleBook::membership_of(
+    const tensor::Body& body) noexcept {
   const memory::Scope* scope = memory::Scope::of(body);
   return {scope, scope != nullptr && scope->keeps(body)};
 }
 
 bool HandleBook::has_moved(const Entry& entry) noexcept {
   return entry.array && entry.body->array() &&
-         home_of(*entry.body) != entry.home;
+         membership_of(*entry.body) != entry.membership;
 }
 
 // Into the current scope, or out of all: another one may have ended.
-void HandleBook::put_home(const Tensor& handle, const Home& home) noexcept {
+void HandleBook::put_back(const Tensor& handle,
+                          const Membership& membership) noexcept {
   memory::Scope* current = memory::Scope::current();
   memory::Scope::detach_member(*handle.shared());
-  if (current == nullptr || home.scope != current) {
+  if (current == nullptr || membership.scope != current) {
     return;
   }
   current->attach(handle);
-  if (home.is_kept) {
+  if (membership.is_kept) {
     current->keep(handle);
   }
 }
@@ -351,7 +353,7 @@ void HandleBook::restore() noexcept {
       }
     }
     if (is_away) {
-      put_home(*entry.handle, entry.home);
+      put_back(*entry.handle, entry.membership);
     }
   }
   if (exits_.capacity() == 0) {

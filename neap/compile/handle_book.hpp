@@ -75,17 +75,17 @@ class HandleBook {
 
  private:
   // The scope that a body is a member of.
-  struct Home {
+  struct Membership {
     const memory::Scope* scope = nullptr;
     bool is_kept = false;
-    bool operator==(const Home&) const = default;
+    bool operator==(const Membership&) const = default;
   };
   struct Entry {
     Tensor* handle = nullptr;
     base::Ref<tensor::Body> body;    // null: undefined
     base::Ref<tensor::Array> array;  // of the body, before a rebind of it
     base::Ref<tensor::GraphLink> link;
-    Home home;
+    Membership membership;
     std::uint32_t output = 0;
     std::uint64_t order = 0;
     bool is_read = false;  // while it meant what it meant before the step
@@ -101,9 +101,10 @@ class HandleBook {
       memory::Allocator<std::pair<const Tensor* const, Entry>>>;
 
   Entry* note(const Tensor& handle);
-  static Home home_of(const tensor::Body& body) noexcept;
+  static Membership membership_of(const tensor::Body& body) noexcept;
   static bool has_moved(const Entry& entry) noexcept;
-  static void put_home(const Tensor& handle, const Home& home) noexcept;
+  static void put_back(const Tensor& handle,
+                       const Membership& membership) noexcept;
   bool is_spared(const Tensor& handle) const noexcept;
   memory::Vector<Entry*> in_order();
   bool is_read(const Entry& entry, const TracedValues& values) const noexcept;

@@ -32,7 +32,7 @@ Tensor handle_of(const Result& result, const base::Ref<Array>& array) {
 
 }  // namespace
 
-bool Results::Ground::is_free() const noexcept {
+bool Results::BackingStorage::is_free() const noexcept {
   return storage->references() == 1 + arrays.size() &&
          std::all_of(arrays.begin(), arrays.end(),
                      [](const auto& array) { return array->is_unique(); });
@@ -41,7 +41,7 @@ bool Results::Ground::is_free() const noexcept {
 Results::Results(const Program& program, const Plan& plan)
     : program_(program),
       plan_(plan),
-      home_of_block_(plan.lifetimes.own_blocks, kNone) {
+      buffer_of_block_(plan.lifetimes.own_blocks, kNone) {
   for (std::size_t i = 0; i < program.results.size(); ++i) {
     slots_.push_back({program.results[i].operand, i, {}});
   }
@@ -59,24 +59,24 @@ Results::Results(const Program& program, const Plan& plan)
     if (buffer == kNoBuffer) {
       continue;
     }
-    if (homes_.empty() || homes_.back().buffer != buffer) {
-      Home& home = homes_.emplace_back();
-      home.buffer = buffer;
-      home.first_slot = i;
-      home.is_of_step =
+    if (buffers_.empty() || buffers_.back().buffer != buffer) {
+      OutputBuffer& output = buffers_.emplace_back();
+      output.buffer = buffer;
+      output.first_slot = i;
+      output.is_of_step =
           program[slots_[i].operand.value].origin == Origin::kCall &&
           plan.lifetimes.at(buffer).where != Where::kExternal;
       if (plan.lifetimes.at(buffer).where == Where::kOwn) {
-        home_of_block_[plan.lifetimes.at(buffer).index] = homes_.size() - 1;
+        buffer_of_block_[plan.lifetimes.at(buffer).index] = buffers_.size() - 1;
       }
-      home.is_entry = std::any_of(
+      output.is_entry = std::any_of(
           program.grads.begin(), program.grads.end(),
           [&](const LeafGrad& grad) {
             return grad.entry != kNoValue &&
                    plan.lifetimes.buffer_of[grad.entry.value] == buffer;
           });
     }
-    ++homes_.back().slot_count;
+    ++buffers_.back().slot_count;
   }
 }
 
@@ -85,18 +85,19 @@ Results::~Results() {
 }
 
 bool Results::are_held() const noexcept {
-  return std::any_of(homes_.begin(), homes_.end(), [&](const Home& home) {
-    return plan_.lifetimes.at(home.buffer).where == Where::kArena &&
-           home.grounds[0].storage && !home.grounds[0].is_free();
-  });
+  return std::any_of(
+      buffers_.begin(), buffers_.end(), [&](const OutputBuffer& output) {
+        return plan_.lifetimes.at(output.buffer).where == Where::kArena &&
+               output.backings[0].storage && !output.backings[0].is_free();
+      });
 }
 
 Bytes Results::kept_bytes() const noexcept {
   Bytes sum = 0;
-  for (const Home& home : homes_) {
-    if (plan_.lifetimes.at(home.buffer).where == Where::kOwn) {
-      for (const Ground& ground : home.grounds) {
-        sum += ground.storage ? ground.storage->size() : 0;
+  for (const OutputBuffer& output : buffers_) {
+    if (plan_.lifetimes.at(output.buffer).where == Where::kOwn) {
+      for (const BackingStorage& backing : output.backings) {
+        sum += backing.storage ? backing.storage->size() : 0;
       }
     }
   }
@@ -106,11 +107,11 @@ Bytes Results::kept_bytes() const noexcept {
 void Results::reserve(const Arenas& arenas, const LeafGrads& grads) {
   try {
     reserve_places(arenas);
-    for (Home& home : homes_) {
-      const Where where = plan_.lifetimes.at(home.buffer).where;
-      const bool is_known = where != Where::kArgument && !home.is_entry;
+    for (OutputBuffer& output : buffers_) {
+      const Where where = plan_.lifetimes.at(output.buffer).where;
+      const bool is_known = where != Where::kArgument && !output.is_entry;
       if (is_known && where != Where::kArena) {
-        choose(home, arenas, grads, {});
+        choose(output, arenas, grads, {});
       }
     }
   } catch (...) {
@@ -120,11 +121,11 @@ void Results::reserve(const Arenas& arenas, const LeafGrads& grads) {
 }
 
 void Results::reserve_places(const Arenas& arenas) {
-  for (Home& home : homes_) {
-    if (plan_.lifetimes.at(home.buffer).where == Where::kArena &&
-        !home.is_entry && !home.grounds[0].storage) {
-      choose_in_arena(home, arenas);
-      home.grounds[0] = std::exchange(home.fresh, {});
+  for (OutputBuffer& output : buffers_) {
+    if (plan_.lifetimes.at(output.buffer).where == Where::kArena &&
+        !output.is_entry && !output.backings[0].storage) {
+      choose_in_arena(output, arenas);
+      output.backings[0] = std::exchange(output.fresh, {});
     }
   }
 }
@@ -132,11 +133,11 @@ void Results::reserve_places(const Arenas& arenas) {
 void Results::acquire(const Arenas& arenas, const LeafGrads& grads,
                       std::span<const Tensor> arguments) {
   try {
-    for (Home& home : homes_) {
-      const Ground& ground = choose(home, arenas, grads, arguments);
-      for (std::size_t k = 0; k < home.slot_count; ++k) {
-        Slot& slot = slots_[home.first_slot + k];
-        slot.next = handle_of(program_.results[slot.result], ground.arrays[k]);
+    for (OutputBuffer& output : buffers_) {
+      const BackingStorage& backing = choose(output, arenas, grads, arguments);
+      for (std::size_t k = 0; k < output.slot_count; ++k) {
+        Slot& slot = slots_[output.first_slot + k];
+        slot.next = handle_of(program_.results[slot.result], backing.arrays[k]);
       }
     }
   } catch (...) {
@@ -145,58 +146,62 @@ void Results::acquire(const Arenas& arenas, const LeafGrads& grads,
   }
 }
 
-Results::Ground& Results::choose(Home& home, const Arenas& arenas,
-                                 const LeafGrads& grads,
-                                 std::span<const Tensor> arguments) {
-  const Buffer& buffer = plan_.lifetimes.at(home.buffer);
+Results::BackingStorage& Results::choose(OutputBuffer& output,
+                                         const Arenas& arenas,
+                                         const LeafGrads& grads,
+                                         std::span<const Tensor> arguments) {
+  const Buffer& buffer = plan_.lifetimes.at(output.buffer);
   base::Ref<Storage> storage;
   switch (buffer.where) {
     case Where::kArena:
-      return choose_in_arena(home, arenas);
+      return choose_in_arena(output, arenas);
     case Where::kOwn:
       storage = base::Ref<Storage>::share(grads.own_block(buffer.index));
       if (!storage) {
-        return choose_kept(home);
+        return choose_kept(output);
       }
       break;
     case Where::kArgument: {
       const Array& argument = *arguments[buffer.index].array();
-      home.fresh = make_ground(home, argument.storage(), &argument.layout());
-      return home.fresh;
+      output.fresh =
+          make_backing(output, argument.storage(), &argument.layout());
+      return output.fresh;
     }
     case Where::kExternal:
       storage = program_.externals[buffer.index].tensor.array()->storage();
-      if (!home.is_entry) {
-        return choose_on(home, std::move(storage));
+      if (!output.is_entry) {
+        return choose_on(output, std::move(storage));
       }
       break;
   }
-  if (home.fresh.storage != storage) {
-    home.fresh = make_ground(home, std::move(storage));
+  if (output.fresh.storage != storage) {
+    output.fresh = make_backing(output, std::move(storage));
   }
-  return home.fresh;
+  return output.fresh;
 }
 
 // A storage that is there in every run.
-Results::Ground& Results::choose_on(Home& home, base::Ref<Storage> storage) {
-  Ground& last = home.grounds[0];
+Results::BackingStorage& Results::choose_on(OutputBuffer& output,
+                                            base::Ref<Storage> storage) {
+  BackingStorage& last = output.backings[0];
   const bool is_same =
       last.storage == storage &&
       std::all_of(last.arrays.begin(), last.arrays.end(),
                   [](const auto& array) { return array->is_unique(); });
   if (!is_same) {
-    last = make_ground(home, std::move(storage));
+    last = make_backing(output, std::move(storage));
   }
   return last;
 }
 
-Results::Ground& Results::choose_in_arena(Home& home, const Arenas& arenas) {
-  const Value& value = value_of(home);
+Results::BackingStorage& Results::choose_in_arena(OutputBuffer& output,
+                                                  const Arenas& arenas) {
+  const Value& value = value_of(output);
   std::byte* data = nullptr;
   if (value.size != 0) {
-    data = arenas.address_of(plan_, home.buffer);
+    data = arenas.address_of(plan_, output.buffer);
   }
-  Ground& last = home.grounds[0];
+  BackingStorage& last = output.backings[0];
   if (last.storage && last.is_free()) {
     if (last.address == data) {
       return last;
@@ -205,51 +210,52 @@ Results::Ground& Results::choose_in_arena(Home& home, const Arenas& arenas) {
   }
   memory::Domain& domain = memory::domain();
   const memory::Tag tag = tag_of(value);
-  home.fresh = make_ground(
-      home, domain.is_rehearsal()
-                ? Storage::stand_in(value.size, {}, tag, domain)
-                : Storage::borrow(data, value.size, {}, tag, domain));
-  home.fresh.address = data;
-  return home.fresh;
+  output.fresh = make_backing(
+      output, domain.is_rehearsal()
+                  ? Storage::stand_in(value.size, {}, tag, domain)
+                  : Storage::borrow(data, value.size, {}, tag, domain));
+  output.fresh.address = data;
+  return output.fresh;
 }
 
-Results::Ground& Results::choose_kept(Home& home) {
-  for (std::size_t k = 0; k < home.grounds.size(); ++k) {
-    if (home.grounds[k].storage && home.grounds[k].is_free()) {
-      home.chosen = k;
-      return home.grounds[k];
+Results::BackingStorage& Results::choose_kept(OutputBuffer& output) {
+  for (std::size_t k = 0; k < output.backings.size(); ++k) {
+    if (output.backings[k].storage && output.backings[k].is_free()) {
+      output.chosen = k;
+      return output.backings[k];
     }
   }
   // The one of the last run may well be held until this one ends; the other
   // goes with its handles.
-  const std::size_t other =
-      home.grounds[home.chosen].storage ? 1 - home.chosen : home.chosen;
-  const Value& value = value_of(home);
-  home.grounds[other] = make_ground(
-      home, Storage::allocate(value.size, tag_of(value), memory::domain()));
-  home.chosen = other;
-  return home.grounds[other];
+  const std::size_t other = output.backings[output.chosen].storage
+                                ? 1 - output.chosen
+                                : output.chosen;
+  const Value& value = value_of(output);
+  output.backings[other] = make_backing(
+      output, Storage::allocate(value.size, tag_of(value), memory::domain()));
+  output.chosen = other;
+  return output.backings[other];
 }
 
 // `seen`: how the caller sees the storage (an argument's); the program counts
 // from its first element.
-Results::Ground Results::make_ground(const Home& home,
-                                     base::Ref<Storage> storage,
-                                     const tensor::Layout* seen) const {
-  Ground ground{std::move(storage), {}, nullptr};
-  ground.arrays.reserve(home.slot_count);
-  for (std::size_t k = 0; k < home.slot_count; ++k) {
-    tensor::Layout layout = slots_[home.first_slot + k].operand.layout;
+Results::BackingStorage Results::make_backing(
+    const OutputBuffer& output, base::Ref<Storage> storage,
+    const tensor::Layout* seen) const {
+  BackingStorage backing{std::move(storage), {}, nullptr};
+  backing.arrays.reserve(output.slot_count);
+  for (std::size_t k = 0; k < output.slot_count; ++k) {
+    tensor::Layout layout = slots_[output.first_slot + k].operand.layout;
     if (seen != nullptr) {
       layout.offset +=
           seen->offset * size_of(seen->dtype) / size_of(layout.dtype);
     }
-    ground.arrays.push_back(Array::make(ground.storage, layout));
+    backing.arrays.push_back(Array::make(backing.storage, layout));
   }
-  if (seen == nullptr && home.is_of_step) {
-    ground.storage->mark_of_step();
+  if (seen == nullptr && output.is_of_step) {
+    backing.storage->mark_of_step();
   }
-  return ground;
+  return backing;
 }
 
 Tensor& Results::next(std::size_t result) noexcept {
@@ -259,28 +265,28 @@ Tensor& Results::next(std::size_t result) noexcept {
 }
 
 std::byte* Results::own_block(std::size_t index) const noexcept {
-  const Home& home = homes_[home_of_block_[index]];
-  return home.grounds[home.chosen].storage->data();
+  const OutputBuffer& output = buffers_[buffer_of_block_[index]];
+  return output.backings[output.chosen].storage->data();
 }
 
 void Results::begin(base::SiteId site) noexcept {
-  for (Home& home : homes_) {
+  for (OutputBuffer& output : buffers_) {
     const bool is_arena =
-        plan_.lifetimes.at(home.buffer).where == Where::kArena;
-    if (is_arena && home.fresh.storage) {
-      if (home.grounds[0].storage && !home.grounds[0].is_free()) {
-        home.grounds[0].storage->revoke(site);
+        plan_.lifetimes.at(output.buffer).where == Where::kArena;
+    if (is_arena && output.fresh.storage) {
+      if (output.backings[0].storage && !output.backings[0].is_free()) {
+        output.backings[0].storage->revoke(site);
       }
-      home.grounds[0] = std::move(home.fresh);
+      output.backings[0] = std::move(output.fresh);
     }
-    home.fresh = {};
+    output.fresh = {};
   }
 }
 
 void Results::revoke(base::SiteId site) noexcept {
-  for (Home& home : homes_) {
-    Ground& last = home.grounds[0];
-    if (plan_.lifetimes.at(home.buffer).where == Where::kArena &&
+  for (OutputBuffer& output : buffers_) {
+    BackingStorage& last = output.backings[0];
+    if (plan_.lifetimes.at(output.buffer).where == Where::kArena &&
         last.storage && !last.is_free()) {
       last.storage->revoke(site);
       last = {};
@@ -298,8 +304,8 @@ void Results::abandon() noexcept {
   for (Slot& slot : slots_) {
     slot.next = Tensor();
   }
-  for (Home& home : homes_) {
-    home.fresh = {};
+  for (OutputBuffer& output : buffers_) {
+    output.fresh = {};
   }
 }
 

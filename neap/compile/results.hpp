@@ -54,44 +54,47 @@ class NEAP_API Results {
  private:
   static constexpr std::size_t kNone = ~std::size_t{0};
   // A storage that results lie on, and their arrays, which outlive handles.
-  struct Ground {
+  struct BackingStorage {
     base::Ref<tensor::Storage> storage;
     memory::Vector<base::Ref<tensor::Array>> arrays;
     const std::byte* address = nullptr;
     bool is_free() const noexcept;  // nobody else has any of it
   };
   // The results that lie in a buffer.
-  struct Home {
+  struct OutputBuffer {
     BufferId buffer = kNoBuffer;
     std::size_t first_slot = 0;
     std::size_t slot_count = 0;
     bool is_entry = false;    // a gradient that a leaf has when a run begins
     bool is_of_step = false;  // computed: in the arena or a kept block
-    std::array<Ground, 2> grounds;  // in the arena: the first alone
+    std::array<BackingStorage, 2> backings;  // in the arena: the first alone
     std::size_t chosen = 0;
-    Ground fresh;  // for the coming run, where no other will do
+    BackingStorage fresh;  // for the coming run, where no other will do
   };
   struct Slot {
     Operand operand;
     std::size_t result = 0;
     Tensor next;
   };
-  Ground& choose(Home& home, const Arenas& arenas, const LeafGrads& grads,
-                 std::span<const Tensor> arguments);
-  Ground& choose_in_arena(Home& home, const Arenas& arenas);
-  Ground& choose_kept(Home& home);
-  Ground& choose_on(Home& home, base::Ref<tensor::Storage> storage);
-  Ground make_ground(const Home& home, base::Ref<tensor::Storage> storage,
-                     const tensor::Layout* seen = nullptr) const;
-  const Value& value_of(const Home& home) const noexcept {
-    return program_[slots_[home.first_slot].operand.value];
+  BackingStorage& choose(OutputBuffer& output, const Arenas& arenas,
+                         const LeafGrads& grads,
+                         std::span<const Tensor> arguments);
+  BackingStorage& choose_in_arena(OutputBuffer& output, const Arenas& arenas);
+  BackingStorage& choose_kept(OutputBuffer& output);
+  BackingStorage& choose_on(OutputBuffer& output,
+                            base::Ref<tensor::Storage> storage);
+  BackingStorage make_backing(const OutputBuffer& output,
+                              base::Ref<tensor::Storage> storage,
+                              const tensor::Layout* seen = nullptr) const;
+  const Value& value_of(const OutputBuffer& output) const noexcept {
+    return program_[slots_[output.first_slot].operand.value];
   }
 
   const Program& program_;
   const Plan& plan_;
-  memory::Vector<Slot> slots_;  // by home
-  memory::Vector<Home> homes_;
-  memory::Vector<std::size_t> home_of_block_;  // of own blocks; kNone: none
+  memory::Vector<Slot> slots_;  // by output
+  memory::Vector<OutputBuffer> buffers_;
+  memory::Vector<std::size_t> buffer_of_block_;  // of own blocks; kNone: none
 };
 
 }  // namespace neap::compiler

@@ -40,14 +40,14 @@ void Array::give_body_place() noexcept {
   has_body_.store(false, std::memory_order_release);
 }
 
-Lodging& Array::lodge() noexcept {
-  Lodging& landlord = is_placed() ? static_cast<Lodging&>(*storage_)
-                                  : static_cast<Lodging&>(*this);
-  landlord.enter();
-  return landlord;
+SharedBlock& Array::share_block() noexcept {
+  SharedBlock& block = is_placed() ? static_cast<SharedBlock&>(*storage_)
+                                   : static_cast<SharedBlock&>(*this);
+  block.share();
+  return block;
 }
 
-// All that an array holds: it must not wait for a lodger to leave.
+// Frees all that an array holds, which does not wait for a co-allocated body.
 void Array::let_go() noexcept {
   storage_ = nullptr;
 }
@@ -57,11 +57,11 @@ void Array::end() noexcept {
     drop_tangents();
   }
   if (is_placed()) {
-    destroy(this);  // a lodger is the storage's
+    destroy(this);  // a body there shares the storage's block
     return;
   }
   let_go();
-  if (owner_leaves()) {
+  if (owner_ends()) {
     destroy(this);
   }
 }

@@ -20,7 +20,7 @@ namespace neap::tensor {
 
 class Tangent;
 
-class NEAP_API Array : public memory::Counted<Array>, public Lodging {
+class NEAP_API Array : public memory::Counted<Array>, public SharedBlock {
  public:
   /// THROWS: OutOfMemory.
   static base::Ref<Array> make(base::Ref<Storage> storage,
@@ -32,16 +32,18 @@ class NEAP_API Array : public memory::Counted<Array>, public Lodging {
 
   // Made by the two above.
   Array(base::Ref<Storage> storage, const Layout& layout) noexcept
-      : Lodging(Owner::kArray), storage_(std::move(storage)), layout_(layout) {}
+      : SharedBlock(Owner::kArray),
+        storage_(std::move(storage)),
+        layout_(layout) {}
 
   void release() noexcept {
     if (drop_reference()) {
       end();
     }
   }
-  /// A body that lodged here leaves.
-  void lodger_leaves() noexcept {
-    if (Lodging::lodger_leaves()) {
+  /// The body that shares the block ends.
+  void body_ends() noexcept {
+    if (SharedBlock::body_ends()) {
       destroy(this);
     }
   }
@@ -69,10 +71,10 @@ class NEAP_API Array : public memory::Counted<Array>, public Lodging {
   /// The place for a body behind this array, or nullptr when one lies there.
   void* take_body_place() noexcept;
   void give_body_place() noexcept;
-  /// For the body in that place, which lets go of this array: it lodges in the
-  /// block, and says so to what this returns when it leaves. No other body
-  /// takes the place. REQUIRES: the caller holds a reference.
-  Lodging& lodge() noexcept;
+  /// For the body in that place, which lets go of this array: it shares the
+  /// block, and tells what this returns when it ends. No other body takes the
+  /// place. REQUIRES: the caller holds a reference.
+  SharedBlock& share_block() noexcept;
 
  private:
   void end() noexcept;

@@ -44,12 +44,12 @@ base::Ref<Body> Body::create(base::Ref<Array> array, base::Ref<GraphLink> link,
   return body;
 }
 
-// The array that this lets go of. A body that lies in its block lodges there
-// from now on.
+// Takes the array out of the body. A body that lies in its block shares that
+// block from now on.
 base::Ref<Array> Body::take_array() noexcept {
   base::Ref<Array> array = std::move(array_);
-  if (is_placed() && lodging_ == nullptr) {
-    lodging_ = &array->lodge();
+  if (is_placed() && shared_block_ == nullptr) {
+    shared_block_ = &array->share_block();
   }
   return array;
 }
@@ -107,17 +107,17 @@ void Body::end() noexcept {
   }
   if (!is_placed()) {
     destroy(this);
-  } else if (lodging_ == nullptr) {
+  } else if (shared_block_ == nullptr) {
     const base::Ref<Array> home = std::move(array_);
     std::destroy_at(this);
     home->give_body_place();
   } else {
-    Lodging* landlord = lodging_;
+    SharedBlock* block = shared_block_;
     std::destroy_at(this);
-    if (landlord->owner() == Lodging::Owner::kStorage) {
-      static_cast<Storage*>(landlord)->lodger_leaves();
+    if (block->owner() == SharedBlock::Owner::kStorage) {
+      static_cast<Storage*>(block)->body_ends();
     } else {
-      static_cast<Array*>(landlord)->lodger_leaves();
+      static_cast<Array*>(block)->body_ends();
     }
   }
 }

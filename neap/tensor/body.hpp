@@ -66,7 +66,7 @@ class Body final : public memory::ScopeMember, public memory::Counted<Body> {
   base::Ref<Array> take_array() noexcept;
   NEAP_API void end() noexcept;
 
-  Lodging* lodging_ = nullptr;  // in whose block this lies, if not array_'s
+  SharedBlock* shared_block_ = nullptr;  // where this lies, if not in array_'s
   base::Ref<Array> array_;
   base::Ref<GraphLink> link_;  // null: no derivative flows through
   std::uint16_t output_ = 0;   // which output of the linked node this is

@@ -78,7 +78,7 @@ Storage::~Storage() {
 
 void Storage::end() noexcept {
   let_go();
-  if (owner_leaves()) {
+  if (owner_ends()) {
     destroy(this);
   }
 }

@@ -10,7 +10,7 @@
 
 #include "neap/memory/containers.hpp"
 #include "neap/memory/counted.hpp"
-#include "neap/tensor/lodging.hpp"
+#include "neap/tensor/shared_block.hpp"
 
 namespace neap::tensor {
 
@@ -49,7 +49,7 @@ struct MadeBetween {
   }
 };
 
-class NEAP_API Storage : public memory::Counted<Storage>, public Lodging {
+class NEAP_API Storage : public memory::Counted<Storage>, public SharedBlock {
  public:
   /// THROWS: OutOfMemory. The bytes are not initialised. `trailing` bytes
   /// follow the header, for what ends no later than it does.
@@ -71,7 +71,7 @@ class NEAP_API Storage : public memory::Counted<Storage>, public Lodging {
                                      Bytes trailing = 0);
 
   // Made by those above.
-  Storage() noexcept : Lodging(Owner::kStorage), number_(next_number()) {}
+  Storage() noexcept : SharedBlock(Owner::kStorage), number_(next_number()) {}
   ~Storage();
 
   void release() noexcept {
@@ -79,9 +79,9 @@ class NEAP_API Storage : public memory::Counted<Storage>, public Lodging {
       end();
     }
   }
-  /// A body that lodged here leaves.
-  void lodger_leaves() noexcept {
-    if (Lodging::lodger_leaves()) {
+  /// The body that shares the block ends.
+  void body_ends() noexcept {
+    if (SharedBlock::body_ends()) {
       destroy(this);
     }
   }

@@ -19,11 +19,11 @@ namespace neap::kernels {
 struct AvgPoolLayout {
   AvgPoolLayout(const PoolAttrs& attrs, Bytes element) noexcept {
     const Phases phases(attrs.w);
-    Carver carver;
-    sums = carver.take((phases.elements() + kPoolSlack) * element);
-    places = carver.take(attrs.w.kernel * 8);
-    divisors = carver.take((attrs.w.out + kPoolSlack) * element);
-    total = carver.total();
+    BumpAllocator scratch;
+    sums = scratch.take((phases.elements() + kPoolSlack) * element);
+    places = scratch.take(attrs.w.kernel * 8);
+    divisors = scratch.take((attrs.w.out + kPoolSlack) * element);
+    total = scratch.total();
   }
   Bytes sums, places, divisors, total;
 };
@@ -35,14 +35,14 @@ struct AvgPoolGradLayout {
     before = (attrs.w.kernel - 1) * attrs.w.dilation / phases.count;
     row = before + phases.length + kPoolSlack;
     slots = (attrs.h.span() - 1) / attrs.h.stride + 1;
-    Carver carver;
-    ring = carver.take(slots * row * element);
-    sums = carver.take(row * element);
-    cut = carver.take(phases.elements() * element);
-    divisors = carver.take((attrs.w.out + kPoolSlack) * element);
-    starts = carver.take((phases.count + 1) * 8);
-    reaches = carver.take(attrs.w.kernel * 16);
-    total = carver.total();
+    BumpAllocator scratch;
+    ring = scratch.take(slots * row * element);
+    sums = scratch.take(row * element);
+    cut = scratch.take(phases.elements() * element);
+    divisors = scratch.take((attrs.w.out + kPoolSlack) * element);
+    starts = scratch.take((phases.count + 1) * 8);
+    reaches = scratch.take(attrs.w.kernel * 16);
+    total = scratch.total();
   }
   std::int64_t before, row, slots;
   Bytes ring, sums, cut, divisors, starts, reaches, total;
@@ -280,31 +280,14 @@ namespace {
 HWY_EXPORT(avg_pool_planes);
 HWY_EXPORT(avg_pool_grad_planes);
 
-std::int64_t plane_elements(const Args& args) noexcept {
-  const auto& attrs = args.attrs_as<PoolAttrs>();
-  return attrs.h.in * attrs.w.in;
-}
-
-template <class Layout>
-Bytes part_bytes(const Args& args) noexcept {
-  return Layout(args.attrs_as<PoolAttrs>(), size_of(args.in[0].dtype)).total;
-}
-
-template <class Layout>
-Bytes scratch_of(const Args& args) noexcept {
-  return plane_parts(args, plane_elements(args)) * part_bytes<Layout>(args);
-}
-
 void avg_pool(const Args& args) noexcept {
-  run_planes_with_scratch(
-      args, plane_elements(args), part_bytes<AvgPoolLayout>(args),
-      HWY_DYNAMIC_DISPATCH(avg_pool_planes)(args.in[0].dtype));
+  run_pool<AvgPoolLayout>(
+      args, HWY_DYNAMIC_DISPATCH(avg_pool_planes)(args.in[0].dtype));
 }
 
 void avg_pool_grad(const Args& args) noexcept {
-  run_planes_with_scratch(
-      args, plane_elements(args), part_bytes<AvgPoolGradLayout>(args),
-      HWY_DYNAMIC_DISPATCH(avg_pool_grad_planes)(args.in[0].dtype));
+  run_pool<AvgPoolGradLayout>(
+      args, HWY_DYNAMIC_DISPATCH(avg_pool_grad_planes)(args.in[0].dtype));
 }
 
 template <class T>
@@ -336,7 +319,7 @@ void avg_pool_reference(const Args& args) noexcept {
       }
     }
   };
-  run_planes(args, plane_elements(args), body);
+  run_planes(args, pool_plane_elements(args), body);
 }
 
 // The outputs whose windows hold `at`: adaptive or not.
@@ -385,19 +368,19 @@ void avg_pool_grad_reference(const Args& args) noexcept {
       }
     }
   };
-  run_planes(args, plane_elements(args), body);
+  run_planes(args, pool_plane_elements(args), body);
 }
 
 constexpr std::array kForward = float_rows<"avg_pool2d">(
     {.run = avg_pool,
      .accepts = is_regular,
-     .scratch = scratch_of<AvgPoolLayout>},
+     .scratch = pool_scratch<AvgPoolLayout>},
     {avg_pool_reference<float>}, {avg_pool_reference<double>});
 
 constexpr std::array kBackward = float_rows<"avg_pool2d_grad">(
     {.run = avg_pool_grad,
      .accepts = is_regular,
-     .scratch = scratch_of<AvgPoolGradLayout>},
+     .scratch = pool_scratch<AvgPoolGradLayout>},
     {avg_pool_grad_reference<float>}, {avg_pool_grad_reference<double>});
 
 }  // namespace

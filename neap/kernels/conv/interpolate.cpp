@@ -19,12 +19,12 @@ namespace neap::kernels {
 // width, and one of y's as it comes or in halves.
 struct InterpolateLayout {
   InterpolateLayout(const InterpolateAttrs& attrs, Bytes element) noexcept {
-    Carver carver;
-    columns = carver.take(attrs.w.out * static_cast<Bytes>(sizeof(Between)));
-    row = carver.take((attrs.w.in + 2 * kPoolSlack) * element);
-    even = carver.take((attrs.w.out / 2 + 1 + kPoolSlack) * element);
-    odd = carver.take((attrs.w.out / 2 + 1 + kPoolSlack) * element);
-    total = carver.total();
+    BumpAllocator scratch;
+    columns = scratch.take(attrs.w.out * static_cast<Bytes>(sizeof(Between)));
+    row = scratch.take((attrs.w.in + 2 * kPoolSlack) * element);
+    even = scratch.take((attrs.w.out / 2 + 1 + kPoolSlack) * element);
+    odd = scratch.take((attrs.w.out / 2 + 1 + kPoolSlack) * element);
+    total = scratch.total();
   }
   Bytes columns, row, even, odd, total;
 };

@@ -23,18 +23,18 @@ namespace neap::kernels {
 // plane have a byte each, where they are packed then.
 struct MaxPoolLayout {
   MaxPoolLayout(const PoolAttrs& attrs, Bytes element) noexcept {
-    Carver carver;
+    BumpAllocator scratch;
     const Phases phases(attrs.w);
-    ring = carver.take(attrs.h.span() * phases.elements() * element);
-    rows = carver.take(attrs.h.kernel * static_cast<Bytes>(sizeof(void*)));
-    places = carver.take(attrs.w.kernel * 8);
-    first = carver.take((attrs.w.out + kPoolSlack) * element);
-    codes = carver.take((attrs.w.out + kPoolSlack) * element);
+    ring = scratch.take(attrs.h.span() * phases.elements() * element);
+    rows = scratch.take(attrs.h.kernel * static_cast<Bytes>(sizeof(void*)));
+    places = scratch.take(attrs.w.kernel * 8);
+    first = scratch.take((attrs.w.out + kPoolSlack) * element);
+    codes = scratch.take((attrs.w.out + kPoolSlack) * element);
     is_packed = code_bits(attrs) <= 8;
-    plane = carver.take(attrs.keeps_codes && is_packed
-                            ? attrs.h.out * attrs.w.out + kPoolSlack
-                            : 0);
-    total = carver.total();
+    plane = scratch.take(attrs.keeps_codes && is_packed
+                             ? attrs.h.out * attrs.w.out + kPoolSlack
+                             : 0);
+    total = scratch.total();
   }
   Bytes ring, rows, places, first, codes, plane, total;
   bool is_packed;
@@ -304,23 +304,9 @@ namespace {
 
 HWY_EXPORT(max_pool_planes);
 
-std::int64_t plane_elements(const Args& args) noexcept {
-  return args.in[0].shape[2] * args.in[0].shape[3];
-}
-
-Bytes part_bytes(const Args& args) noexcept {
-  return MaxPoolLayout(args.attrs_as<PoolAttrs>(), size_of(args.in[0].dtype))
-      .total;
-}
-
-Bytes scratch_of(const Args& args) noexcept {
-  return plane_parts(args, plane_elements(args)) * part_bytes(args);
-}
-
 void max_pool(const Args& args) noexcept {
-  run_planes_with_scratch(
-      args, plane_elements(args), part_bytes(args),
-      HWY_DYNAMIC_DISPATCH(max_pool_planes)(args.in[0].dtype));
+  run_pool<MaxPoolLayout>(
+      args, HWY_DYNAMIC_DISPATCH(max_pool_planes)(args.in[0].dtype));
 }
 
 // The largest of one window, and which it is.
@@ -370,7 +356,7 @@ void max_pool_reference(const Args& args) noexcept {
       }
     }
   };
-  run_planes(args, plane_elements(args), body);
+  run_planes(args, pool_plane_elements(args), body);
 }
 
 template <class T>
@@ -395,11 +381,13 @@ void take_reference(const Args& args) noexcept {
       }
     }
   };
-  run_planes(args, plane_elements(args), body);
+  run_planes(args, pool_plane_elements(args), body);
 }
 
 constexpr std::array kMax = float_rows<"max_pool2d">(
-    {.run = max_pool, .accepts = is_regular, .scratch = scratch_of},
+    {.run = max_pool,
+     .accepts = is_regular,
+     .scratch = pool_scratch<MaxPoolLayout>},
     {max_pool_reference<float>}, {max_pool_reference<double>});
 
 constexpr std::array kTake{

@@ -24,17 +24,17 @@ struct MaxPoolGradLayout {
     before = (attrs.w.kernel - 1) * attrs.w.dilation / phases.count;
     row = before + phases.length + kPoolSlack;
     slots = (attrs.h.span() - 1) / attrs.h.stride + 1;
-    Carver carver;
-    g = carver.take(slots * row * element);
-    codes = carver.take(slots * row * element);
-    cut = carver.take(phases.elements() * element);
-    starts = carver.take((phases.count + 1) * 8);
-    reaches = carver.take(attrs.w.kernel * 16);
-    sources = carver.take(slots * 24);
-    bytes = carver.take(plane_code_bytes(attrs));
-    plane = carver.take(
+    BumpAllocator scratch;
+    g = scratch.take(slots * row * element);
+    codes = scratch.take(slots * row * element);
+    cut = scratch.take(phases.elements() * element);
+    starts = scratch.take((phases.count + 1) * 8);
+    reaches = scratch.take(attrs.w.kernel * 16);
+    sources = scratch.take(slots * 24);
+    bytes = scratch.take(plane_code_bytes(attrs));
+    plane = scratch.take(
         code_bits(attrs) <= 8 ? attrs.h.out * attrs.w.out + kPoolSlack : 0);
-    total = carver.total();
+    total = scratch.total();
   }
   std::int64_t before, row, slots;
   Bytes g, codes, cut, starts, reaches, sources, bytes, plane, total;
@@ -318,25 +318,9 @@ namespace {
 
 HWY_EXPORT(max_pool_grad_planes);
 
-std::int64_t plane_elements(const Args& args) noexcept {
-  const auto& attrs = args.attrs_as<PoolAttrs>();
-  return attrs.h.in * attrs.w.in;
-}
-
-Bytes part_bytes(const Args& args) noexcept {
-  return MaxPoolGradLayout(args.attrs_as<PoolAttrs>(),
-                           size_of(args.in[0].dtype))
-      .total;
-}
-
-Bytes scratch_of(const Args& args) noexcept {
-  return plane_parts(args, plane_elements(args)) * part_bytes(args);
-}
-
 void max_pool_grad(const Args& args) noexcept {
-  run_planes_with_scratch(
-      args, plane_elements(args), part_bytes(args),
-      HWY_DYNAMIC_DISPATCH(max_pool_grad_planes)(args.in[0].dtype));
+  run_pool<MaxPoolGradLayout>(
+      args, HWY_DYNAMIC_DISPATCH(max_pool_grad_planes)(args.in[0].dtype));
 }
 
 template <class T>
@@ -364,11 +348,13 @@ void grad_reference(const Args& args) noexcept {
       }
     }
   };
-  run_planes(args, plane_elements(args), body);
+  run_planes(args, pool_plane_elements(args), body);
 }
 
 constexpr std::array kGrad = float_rows<"max_pool2d_grad">(
-    {.run = max_pool_grad, .accepts = is_regular, .scratch = scratch_of},
+    {.run = max_pool_grad,
+     .accepts = is_regular,
+     .scratch = pool_scratch<MaxPoolGradLayout>},
     {grad_reference<float>}, {grad_reference<double>});
 
 }  // namespace

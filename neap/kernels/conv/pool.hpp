@@ -189,7 +189,7 @@ struct Phases {
 };
 
 /// Lays out parts of one block of bytes, each at the start of a cache line.
-class Carver {
+class BumpAllocator {
  public:
   Bytes take(Bytes bytes) noexcept {
     const Bytes at = total_;
@@ -288,6 +288,34 @@ void run_planes_with_scratch(const Args& args, std::int64_t elements,
                function(args, args.scratch.data() + part * part_bytes, begin,
                         end);
              });
+}
+
+// --- pooling -----------------------------------------------------------------
+
+/// Elements of a plane of x.
+inline std::int64_t pool_plane_elements(const Args& args) noexcept {
+  const auto& attrs = args.attrs_as<PoolAttrs>();
+  return attrs.h.in * attrs.w.in;
+}
+
+/// Scratch of one part, which `Layout` lays out.
+template <class Layout>
+Bytes pool_part_bytes(const Args& args) noexcept {
+  return Layout(args.attrs_as<PoolAttrs>(), size_of(args.in[0].dtype)).total;
+}
+
+/// Scratch of all parts.
+template <class Layout>
+Bytes pool_scratch(const Args& args) noexcept {
+  return plane_parts(args, pool_plane_elements(args)) *
+         pool_part_bytes<Layout>(args);
+}
+
+/// Runs `function` over all planes, each part in scratch as by `Layout`.
+template <class Layout, class Function>
+void run_pool(const Args& args, Function* function) noexcept {
+  run_planes_with_scratch(args, pool_plane_elements(args),
+                          pool_part_bytes<Layout>(args), function);
 }
 
 /// Whether all windows are of one size: none is adaptive.
