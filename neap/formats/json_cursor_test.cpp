@@ -90,6 +90,12 @@ TEST(JsonCursorTest, TakesUtf8InItsShortestFormAlone) {
   }
 }
 
+TEST(JsonCursorTest, NeverLooksForTheRestOfACharacterBehindTheText) {
+  EXPECT_FALSE(is_utf8(std::string_view("a\xC3\xA9", 2)));
+  EXPECT_EQ(string_of(std::string_view("\"a\xC3\xA9\"", 3)),
+            "fault: not UTF-8");
+}
+
 TEST(JsonCursorTest, TakesWholeNumbersThatFit) {
   EXPECT_EQ(number_of("0"), 0);
   EXPECT_EQ(number_of(" 120 "), 120);
@@ -107,6 +113,8 @@ TEST(JsonCursorTest, ReadsWhatItAppends) {
   memory::String out;
   append_json_string(out, text);
   EXPECT_EQ(string_of(out), text);
+  EXPECT_EQ(std::string_view(out),
+            "\"q\\\" b\\\\ n\\u000a z\\u0000 \\u001f \x7F \xC3\xA9\"");
   EXPECT_EQ(out.find('\n'), memory::String::npos);
 }
 
