@@ -10,7 +10,7 @@
 
 // The instruction sets of kernels/engine/targets.hpp.
 #define HWY_DISABLED_TARGETS \
-  (~(HWY_AVX3 | HWY_AVX2 | HWY_NEON | HWY_EMU128 | HWY_SCALAR))
+  (~(HWY_AVX3 | HWY_AVX2 | HWY_SSE4 | HWY_NEON | HWY_EMU128 | HWY_SCALAR))
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "neap/base/draws.cpp"
 #include "hwy/foreach_target.h"

@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Walks every failure path of an action: its n-th request at the door fails,
-// for n = 1, 2, ... until it succeeds undisturbed.
+// Walks every failure path of an action: its n-th request at the domain fails,
+// for n = 1, 2, ... until it succeeds undisturbed. Sanitized builds skip six of
+// seven requests behind the first hundred.
 #pragma once
 
 #include <cstdint>

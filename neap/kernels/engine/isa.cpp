@@ -20,7 +20,7 @@ struct Level {
 
 #if HWY_ARCH_X86
 constexpr std::array kLevels{Level{"avx512", HWY_AVX3}, Level{"avx2", HWY_AVX2},
-                             Level{"baseline", 0}};
+                             Level{"sse4", HWY_SSE4}, Level{"baseline", 0}};
 #else
 constexpr std::array kLevels{Level{"baseline", 0}};
 #endif
@@ -49,8 +49,8 @@ const Level& named_level(std::string_view name, std::int64_t supported) {
     return level;
   }
   base::raise<ValueError>(
-      "NEAP_ISA: '{}' is not an instruction set, expected avx512, avx2 or "
-      "baseline",
+      "NEAP_ISA: '{}' is not an instruction set, expected avx512, avx2, "
+      "sse4 or baseline",
       name);
 }
 

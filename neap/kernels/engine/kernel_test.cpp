@@ -86,6 +86,7 @@ TEST(IsaTest, IsTheOneThatTheEnvironmentNames) {
   } else {
     EXPECT_TRUE(std::string_view(isa()) == "avx512" ||
                 std::string_view(isa()) == "avx2" ||
+                std::string_view(isa()) == "sse4" ||
                 std::string_view(isa()) == "baseline");
   }
   EXPECT_STREQ(kernel_set(), "neap");
