@@ -12,10 +12,16 @@ declare -A PACKAGES=(
   [coverage]="gcovr python3"
   [docs]="doxygen python3"
   [bench]="libbenchmark-dev"
+  [clang]="clang-16"
+  [arm64]="g++-aarch64-linux-gnu qemu-user libfmt-dev:arm64 libhwy-dev:arm64
+    zlib1g-dev:arm64 libxxhash-dev:arm64 libtomlplusplus-dev:arm64
+    libgtest-dev:arm64 libgmock-dev:arm64"
   [peers]="python3-torch libtorch-dev libdnnl-dev ocl-icd-opencl-dev
     libopenblas-dev libopenblas0-pthread libopenblas0-openmp libblis4-openmp
     libmimalloc2.0"
 )
+# Those that ./dev setup installs; clang and arm64 are for their chores alone, of
+# which arm64 adds an architecture to the system.
 readonly -a ALL_GROUPS=(build demo test lint fuzz coverage docs bench peers)
 
 # The packages of the groups that are not installed, on one line.
@@ -29,7 +35,9 @@ missing_packages() {
     wanted+=(${PACKAGES[$group]})
   done
   while read -r package state; do
-    if [[ $state == installed ]]; then have[${package%%:*}]=1; fi
+    if [[ $state != installed ]]; then continue; fi
+    have[$package]=1
+    if [[ $package != *:arm64 ]]; then have[${package%%:*}]=1; fi
   done < <(dpkg-query -W -f '${binary:Package} ${db:Status-Status}\n' \
     "${wanted[@]}" 2>/dev/null)
   local -a missing=()
@@ -63,6 +71,16 @@ install_packages() {
     apt install -y --no-install-recommends "$@" ||
       { apt update && apt install -y --no-install-recommends "$@"; }
   fi
+}
+
+# Packages of ARM64 can be installed from now on.
+allow_arm64() {
+  if [[ -n ${NEAP_NO_INSTALL:-} ]] ||
+    dpkg --print-foreign-architectures | grep -qx arm64; then
+    return
+  fi
+  as_root dpkg --add-architecture arm64
+  apt update
 }
 
 # require GROUP...: returns when the packages of the groups are installed.

@@ -6,11 +6,10 @@
 #include <utility>
 
 #include "neap/base/raise.hpp"
+#include "neap/memory/system_pages.hpp"
 
 namespace neap::compiler {
 namespace {
-
-constexpr Bytes kPage = 4096;
 
 // The whole units of the user's memory.
 std::span<std::byte> units_of(std::span<std::byte> lent) noexcept {
@@ -170,7 +169,7 @@ Arenas::Arena Arenas::make(memory::SpaceId space, Bytes bytes) const {
 // it holds stays.
 void Arenas::touch(std::byte* begin, Bytes size) const noexcept {
   const bool is_here = !domain_.is_rehearsal() || !lent_.empty();
-  for (Bytes at = 0; is_here && at < size; at += kPage) {
+  for (Bytes at = 0; is_here && at < size; at += memory::page_bytes()) {
     auto* const byte = static_cast<volatile std::byte*>(begin + at);
     const std::byte held = *byte;
     *byte = held;

@@ -17,7 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Below this a page more or less is not worth a mapping.
-constexpr Bytes kLeastPaged = 16 * memory::kPage;
+constexpr Bytes kLeastPagedPages = 16;
 // A process may have some 65 000 mappings.
 constexpr std::size_t kMostViews = 4096;
 
@@ -75,16 +75,17 @@ class Planning {
   void use_pages(const SpaceProblem& packing, SpacePlan& result) {
     const Bytes bound = planner::lower_bound(packing.problem).height * kUnit;
     const bool must = out_.debug.scatter;
-    if (result.bytes < kLeastPaged || (result.bytes == bound && !must)) {
+    if (result.bytes < kLeastPagedPages * memory::page_bytes() ||
+        (result.bytes == bound && !must)) {
       return;
     }
     const auto begin = Clock::now();
     // Heuristics will do for what need not lie together.
     const planner::Paging paging = planner::assign_pages(
-        packing.problem, memory::kPage / kUnit, {.work = 1},
+        packing.problem, memory::page_bytes() / kUnit, {.work = 1},
         must ? planner::PageChoice::kScattered
              : planner::PageChoice::kTogether);
-    const Bytes bytes = paging.pages * memory::kPage;
+    const Bytes bytes = paging.pages * memory::page_bytes();
     result.seconds +=
         std::chrono::duration<double>(Clock::now() - begin).count();
     if ((bytes >= result.bytes && !must) || paging.views.size() > kMostViews) {
@@ -94,7 +95,7 @@ class Planning {
     take(packing, paging);
     result.bytes = bytes;
     result.lower_bound = bound;
-    result.is_proven = bytes - bound < memory::kPage;
+    result.is_proven = bytes - bound < memory::page_bytes();
     result.method = "pages";
   }
 
@@ -103,12 +104,13 @@ class Planning {
       out_.offsets[packing.buffers[i].value] = paging.addresses[i] * kUnit;
     }
     PagePlan& pages = out_.pages;
-    pages.bytes = (paging.address_pages - paging.pages) * memory::kPage;
+    pages.bytes = (paging.address_pages - paging.pages) * memory::page_bytes();
     pages.views.reserve(paging.views.size());
     for (const planner::PageView& view : paging.views) {
-      pages.views.push_back({.at = (view.at - paging.pages) * memory::kPage,
-                             .from = view.from * memory::kPage,
-                             .size = view.count * memory::kPage});
+      pages.views.push_back(
+          {.at = (view.at - paging.pages) * memory::page_bytes(),
+           .from = view.from * memory::page_bytes(),
+           .size = view.count * memory::page_bytes()});
     }
   }
 

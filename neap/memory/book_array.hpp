@@ -65,7 +65,7 @@ class BookArray {
       return 0;
     }
     const std::size_t bytes = std::bit_ceil(count * sizeof(T));
-    return std::max(static_cast<Bytes>(bytes), kPage);
+    return std::max(static_cast<Bytes>(bytes), page_bytes());
   }
 
   SystemPages& pages_;

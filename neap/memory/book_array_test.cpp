@@ -98,7 +98,7 @@ TEST(BookIndexTest, AddsItsEntriesAnewOnlyWhereItGrows) {
   reserve(1);
   reserve(512);
   EXPECT_EQ(rebuilt, 1);
-  EXPECT_EQ(pages.held(), kPage);
+  EXPECT_EQ(pages.held(), page_bytes());
   EXPECT_GT(index.growth_for(513), 0);
   reserve(513);
   EXPECT_EQ(rebuilt, 2);

@@ -57,13 +57,13 @@ void* PooledBackend::allocate_large(Bytes size) noexcept {
     return place;
   }
   void* pages = nullptr;
-  if (::posix_memalign(&pages, static_cast<std::size_t>(kPage),
-                       static_cast<std::size_t>(kPage + size)) != 0) {
+  if (::posix_memalign(&pages, static_cast<std::size_t>(page_bytes()),
+                       static_cast<std::size_t>(page_bytes() + size)) != 0) {
     pages_.release(place);
     return nullptr;
   }
   std::memcpy(pages, &place, sizeof(place));
-  return static_cast<std::byte*>(pages) + kPage;
+  return static_cast<std::byte*>(pages) + page_bytes();
 }
 
 void PooledBackend::release_large(void* block) noexcept {
@@ -72,7 +72,7 @@ void PooledBackend::release_large(void* block) noexcept {
     pages_.release(block);
     return;
   }
-  void* pages = static_cast<std::byte*>(block) - kPage;
+  void* pages = static_cast<std::byte*>(block) - page_bytes();
   void* place = nullptr;
   std::memcpy(&place, pages, sizeof(place));
   pages_.release(place);

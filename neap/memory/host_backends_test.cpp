@@ -70,10 +70,10 @@ TEST(PooledBackendTest, PutsSmallBlocksIntoSlabsAndOthersOnPages) {
     return backend.held() - before;
   };
   grown(kLargestSmall, kSlabUnit);
-  grown(kPage, kPage);
+  grown(page_bytes(), page_bytes());
   EXPECT_EQ(grown(kLargestSmall, kSlabUnit), 0);
-  EXPECT_EQ(grown(kLargestSmall + 1, kSlabUnit), kPage);
-  EXPECT_EQ(grown(kLargestSmall, 2 * kSlabUnit), kPage);
+  EXPECT_EQ(grown(kLargestSmall + 1, kSlabUnit), page_bytes());
+  EXPECT_EQ(grown(kLargestSmall, 2 * kSlabUnit), page_bytes());
 }
 
 TEST(PooledBackendTest, TrimGivesAllButItsBooksBack) {
@@ -86,7 +86,7 @@ TEST(PooledBackendTest, TrimGivesAllButItsBooksBack) {
   EXPECT_EQ(idle, 5 * kMiB + kSlabBytes);
   EXPECT_EQ(backend.trim(), idle);
   EXPECT_EQ(backend.idle(), 0);
-  EXPECT_LE(backend.held(), 4 * kPage);  // its books
+  EXPECT_LE(backend.held(), 4 * page_bytes());  // its books
 }
 
 TEST(PooledBackendTest, KeepsNoMoreIdleThanItsLimit) {

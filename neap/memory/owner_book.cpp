@@ -53,10 +53,11 @@ Bytes OwnerBook::chunk_for(std::size_t length) const noexcept {
   if (chunk_ != nullptr && chunk_->size - chunk_->used >= bytes) {
     return 0;
   }
-  const Bytes doubled =
-      chunk_ == nullptr ? kPage : std::min(2 * chunk_->size, kLargestChunk);
+  const Bytes doubled = chunk_ == nullptr
+                            ? page_bytes()
+                            : std::min(2 * chunk_->size, kLargestChunk);
   const auto header = static_cast<Bytes>(sizeof(Chunk));
-  return std::max(doubled, base::round_up(bytes + header, kPage));
+  return std::max(doubled, base::round_up(bytes + header, page_bytes()));
 }
 
 Bytes OwnerBook::growth_for(std::string_view path) const noexcept {

@@ -58,7 +58,8 @@ TEST(OwnerBookTest, FillsItsChunksToTheLastByteAndDoublesThem) {
   OwnerBook book(pages);
   intern(book, "a");
   const Bytes before = pages.held();
-  intern(book, std::string(static_cast<std::size_t>(kPage) - 24 - 1, 'b'));
+  intern(book,
+         std::string(static_cast<std::size_t>(page_bytes()) - 24 - 1, 'b'));
   EXPECT_EQ(pages.held(), before);
   std::vector<Bytes> grown;
   for (int i = 0; i < 400; ++i) {
@@ -69,21 +70,24 @@ TEST(OwnerBookTest, FillsItsChunksToTheLastByteAndDoublesThem) {
     }
     intern(book, path);
   }
-  EXPECT_EQ(grown[0], 2 * kPage);
-  EXPECT_EQ(grown[1], 4 * kPage);
-  EXPECT_EQ(grown[2], 8 * kPage);
+  EXPECT_EQ(grown[0], 2 * page_bytes());
+  EXPECT_EQ(grown[1], 4 * page_bytes());
+  EXPECT_EQ(grown[2], 8 * page_bytes());
 }
 
 TEST(OwnerBookTest, HasRoomForAPathAndItsChunksHeader) {
   SystemPages pages;
   OwnerBook book(pages);
   intern(book, "a");
-  const std::string longest(static_cast<std::size_t>(kPage) - 24, 'b');
+  const std::string longest(static_cast<std::size_t>(page_bytes()) - 24, 'b');
   const std::string longer = longest + "b";
-  EXPECT_EQ(book.growth_for(longest + std::string(8 * kPage, 'b')), 9 * kPage);
-  EXPECT_EQ(book.growth_for(longer + std::string(8 * kPage, 'b')), 10 * kPage);
-  const OwnerId owner = intern(book, longer + std::string(8 * kPage, 'b'));
-  EXPECT_EQ(book.path_of(owner).size(), longer.size() + 8 * kPage);
+  EXPECT_EQ(book.growth_for(longest + std::string(8 * page_bytes(), 'b')),
+            9 * page_bytes());
+  EXPECT_EQ(book.growth_for(longer + std::string(8 * page_bytes(), 'b')),
+            10 * page_bytes());
+  const OwnerId owner =
+      intern(book, longer + std::string(8 * page_bytes(), 'b'));
+  EXPECT_EQ(book.path_of(owner).size(), longer.size() + 8 * page_bytes());
 }
 
 TEST(OwnerBookTest, FoldsPathsBeyondItsBoundIntoTheEmptyOne) {

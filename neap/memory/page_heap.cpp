@@ -13,18 +13,19 @@ constexpr std::uint32_t kMappings = 1U << 30U;  // numbers of mappings
 constexpr int kAlignedTries = 16;  // close fits looked at for their alignment
 
 std::uint32_t pages_of(Bytes size) noexcept {
-  return static_cast<std::uint32_t>((size + kPage - 1) / kPage);
+  return static_cast<std::uint32_t>((size + page_bytes() - 1) / page_bytes());
 }
 
 Bytes bytes_of(std::uint32_t pages) noexcept {
-  return Bytes{pages} * kPage;
+  return Bytes{pages} * page_bytes();
 }
 
 // Pages to skip from `address` to the next aligned one.
 std::uint32_t skip_to(std::uintptr_t address, Bytes alignment) noexcept {
   const auto unit = static_cast<std::uintptr_t>(alignment);
   const std::uintptr_t skip = (unit - (address & (unit - 1))) & (unit - 1);
-  return static_cast<std::uint32_t>(skip / static_cast<std::uintptr_t>(kPage));
+  return static_cast<std::uint32_t>(skip /
+                                    static_cast<std::uintptr_t>(page_bytes()));
 }
 
 }  // namespace
@@ -38,7 +39,7 @@ PageHeap::~PageHeap() {
 ExtentId PageHeap::fit_for(std::uint32_t pages,
                            Bytes alignment) const noexcept {
   ExtentId id = free_.first_from({pages});
-  if (alignment <= kPage) {
+  if (alignment <= page_bytes()) {
     return id;
   }
   for (int i = 0; i < kAlignedTries && id != 0; ++i) {
@@ -100,7 +101,7 @@ void* PageHeap::allocate(Bytes size, Bytes alignment) noexcept {
 
 ExtentId PageHeap::map(std::uint32_t pages, Bytes alignment) noexcept {
   const Bytes size = bytes_of(pages);
-  void* mapped = size >= kHugeFrom && alignment <= kPage
+  void* mapped = size >= kHugeFrom && alignment <= page_bytes()
                      ? pages_.map_huge(size)
                      : pages_.map(size, alignment);
   if (mapped == nullptr) {
@@ -245,7 +246,7 @@ void PageHeap::set_free(ExtentId id) noexcept {
 }
 
 ExtentId PageHeap::find(std::uintptr_t address) const noexcept {
-  return index_.find(hash_of_key(address / kPage), [&](ExtentId id) {
+  return index_.find(hash_of_key(address / page_bytes()), [&](ExtentId id) {
     return extents_[id].address == address;
   });
 }

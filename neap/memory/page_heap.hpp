@@ -26,11 +26,12 @@ class PageHeap {
   PageHeap& operator=(const PageHeap&) = delete;
 
   /// Bytes that allocate would newly take from the system, books included.
-  Bytes growth_for(Bytes size, Bytes alignment = kPage) const noexcept;
+  Bytes growth_for(Bytes size, Bytes alignment = page_bytes()) const noexcept;
 
   /// `size` > 0 bytes rounded up to pages, aligned to a power of two of at
-  /// least kPage; nullptr when the system refuses (books may have grown).
-  void* allocate(Bytes size, Bytes alignment = kPage) noexcept;
+  /// least page_bytes(); nullptr when the system refuses (books may have
+  /// grown).
+  void* allocate(Bytes size, Bytes alignment = page_bytes()) noexcept;
   void release(void* block) noexcept;
 
   /// Gives every free extent back; returns the bytes given back.
@@ -63,7 +64,7 @@ class PageHeap {
   ExtentId find(std::uintptr_t address) const noexcept;
   ExtentId find_live(std::uintptr_t address) const;
   std::uint32_t hash_of(ExtentId id) const noexcept {
-    return hash_of_key(extents_[id].address / kPage);
+    return hash_of_key(extents_[id].address / page_bytes());
   }
 
   SystemPages pages_;                  // the mappings

@@ -17,12 +17,12 @@ struct Piece {
 
   // Every page's first word says where it is and whose.
   void mark() const {
-    for (Bytes at = 0; at < size; at += kPage) {
+    for (Bytes at = 0; at < size; at += page_bytes()) {
       words[at / 8] = expected(at);
     }
   }
   bool is_intact() const {
-    for (Bytes at = 0; at < size; at += kPage) {
+    for (Bytes at = 0; at < size; at += page_bytes()) {
       if (words[at / 8] != expected(at)) {
         return false;
       }
@@ -43,52 +43,52 @@ bool is_aligned(const void* block, Bytes alignment) {
 
 TEST(PageHeapTest, RoundsUpToPagesAndCountsThemAsHeld) {
   PageHeap heap;
-  void* block = heap.allocate(kPage + 1);
-  EXPECT_TRUE(is_aligned(block, kPage));
-  EXPECT_EQ(heap.held() - heap.books(), 2 * kPage);
+  void* block = heap.allocate(page_bytes() + 1);
+  EXPECT_TRUE(is_aligned(block, page_bytes()));
+  EXPECT_EQ(heap.held() - heap.books(), 2 * page_bytes());
   EXPECT_EQ(heap.idle(), 0);
   heap.release(block);
-  EXPECT_EQ(heap.idle(), 2 * kPage);
+  EXPECT_EQ(heap.idle(), 2 * page_bytes());
 }
 
 // An aligned block leaves a free extent on either side of it.
 TEST(PageHeapTest, CutsAlignedBlocksOutOfTheMiddle) {
   PageHeap heap;
-  heap.release(heap.allocate(16 * kPage, 16 * kPage));
-  void* first = heap.allocate(kPage);
-  void* aligned = heap.allocate(kPage, 2 * kPage);
+  heap.release(heap.allocate(16 * page_bytes(), 16 * page_bytes()));
+  void* first = heap.allocate(page_bytes());
+  void* aligned = heap.allocate(page_bytes(), 2 * page_bytes());
   EXPECT_EQ(static_cast<std::byte*>(aligned) - static_cast<std::byte*>(first),
-            2 * kPage);
+            2 * page_bytes());
   EXPECT_TRUE(heap.is_consistent());
   heap.release(first);
   EXPECT_TRUE(heap.is_consistent());
-  EXPECT_EQ(heap.idle(), 15 * kPage);
+  EXPECT_EQ(heap.idle(), 15 * page_bytes());
   heap.release(aligned);
-  EXPECT_EQ(heap.idle(), 16 * kPage);
-  EXPECT_EQ(heap.growth_for(16 * kPage), 0);
+  EXPECT_EQ(heap.idle(), 16 * page_bytes());
+  EXPECT_EQ(heap.growth_for(16 * page_bytes()), 0);
 }
 
 // Descriptors are reused, the one dropped last first: the first of all ends up
 // to the right of two others, which then merge.
 TEST(PageHeapTest, TellsTheRightNeighbourOfAMerge) {
   PageHeap heap;
-  void* first = heap.allocate(kPage);
-  void* second = heap.allocate(kPage);
-  void* blocks[] = {heap.allocate(4 * kPage), nullptr, nullptr};
+  void* first = heap.allocate(page_bytes());
+  void* second = heap.allocate(page_bytes());
+  void* blocks[] = {heap.allocate(4 * page_bytes()), nullptr, nullptr};
   for (void* block : {first, second}) {
     heap.release(block);
     heap.trim();
   }
   heap.release(blocks[0]);
-  blocks[0] = heap.allocate(kPage);
-  blocks[1] = heap.allocate(kPage);
-  blocks[2] = heap.allocate(2 * kPage);
+  blocks[0] = heap.allocate(page_bytes());
+  blocks[1] = heap.allocate(page_bytes());
+  blocks[2] = heap.allocate(2 * page_bytes());
   heap.release(blocks[0]);
   heap.release(blocks[1]);
   EXPECT_TRUE(heap.is_consistent());
   heap.release(blocks[2]);
   EXPECT_TRUE(heap.is_consistent());
-  EXPECT_EQ(heap.growth_for(4 * kPage), 0);
+  EXPECT_EQ(heap.growth_for(4 * page_bytes()), 0);
 }
 
 // Also where its books grow: the index at 512 live blocks, then the extents.
@@ -96,8 +96,8 @@ TEST(PageHeapTest, TakesExactlyWhatItSaidBeforehandOfManyBlocks) {
   PageHeap heap;
   std::vector<void*> blocks;
   for (int i = 0; i < 3000; ++i) {
-    const Bytes expected = heap.held() + heap.growth_for(kPage);
-    blocks.push_back(heap.allocate(kPage));
+    const Bytes expected = heap.held() + heap.growth_for(page_bytes());
+    blocks.push_back(heap.allocate(page_bytes()));
     ASSERT_EQ(heap.held(), expected) << i;
   }
   for (void* block : blocks) {
@@ -114,7 +114,7 @@ TEST(PageHeapTest, KeepsBlocksApartUnderRandomUse) {
       const Bytes size =
           1 +
           static_cast<Bytes>(random() % (random() % 8 == 0 ? 400'000 : 30'000));
-      const Bytes alignment = random() % 4 == 0 ? 32 * kKiB : kPage;
+      const Bytes alignment = random() % 4 == 0 ? 32 * kKiB : page_bytes();
       const Bytes expected = heap.held() + heap.growth_for(size, alignment);
       void* block = heap.allocate(size, alignment);
       ASSERT_TRUE(is_aligned(block, alignment));
@@ -146,29 +146,29 @@ TEST(PageHeapTest, KeepsBlocksApartUnderRandomUse) {
 
 TEST(PageHeapTest, MergesNeighboursOnBothSides) {
   PageHeap heap;
-  void* whole = heap.allocate(8 * kPage);
+  void* whole = heap.allocate(8 * page_bytes());
   heap.release(whole);
-  void* a = heap.allocate(2 * kPage);
-  void* b = heap.allocate(3 * kPage);
-  void* c = heap.allocate(3 * kPage);
+  void* a = heap.allocate(2 * page_bytes());
+  void* b = heap.allocate(3 * page_bytes());
+  void* c = heap.allocate(3 * page_bytes());
   EXPECT_EQ(heap.idle(), 0);
   heap.release(a);
   heap.release(c);
   heap.release(b);
-  EXPECT_EQ(heap.growth_for(8 * kPage), 0);
-  EXPECT_EQ(heap.allocate(8 * kPage), whole);
+  EXPECT_EQ(heap.growth_for(8 * page_bytes()), 0);
+  EXPECT_EQ(heap.allocate(8 * page_bytes()), whole);
   heap.release(whole);
 }
 
 TEST(PageHeapTest, TakesTheBestFitWhateverTheOrderOfReleases) {
   PageHeap heap;
-  void* small = heap.allocate(4 * kPage);
-  void* large = heap.allocate(9 * kPage);
+  void* small = heap.allocate(4 * page_bytes());
+  void* large = heap.allocate(9 * page_bytes());
   for (int i = 0; i < 2; ++i) {
     heap.release(i == 0 ? small : large);
     heap.release(i == 0 ? large : small);
-    EXPECT_EQ(heap.allocate(4 * kPage), small);
-    EXPECT_EQ(heap.allocate(8 * kPage), large);
+    EXPECT_EQ(heap.allocate(4 * page_bytes()), small);
+    EXPECT_EQ(heap.allocate(8 * page_bytes()), large);
   }
   heap.release(small);
   heap.release(large);
@@ -177,12 +177,12 @@ TEST(PageHeapTest, TakesTheBestFitWhateverTheOrderOfReleases) {
 // The system places the later mapping below the earlier one, or anywhere.
 TEST(PageHeapTest, OfEqualFitsTakesTheOldestMappings) {
   PageHeap heap;
-  void* older = heap.allocate(4 * kPage);
-  void* newer = heap.allocate(4 * kPage);
+  void* older = heap.allocate(4 * page_bytes());
+  void* newer = heap.allocate(4 * page_bytes());
   heap.release(newer);
   heap.release(older);
-  EXPECT_EQ(heap.allocate(4 * kPage), older);
-  EXPECT_EQ(heap.allocate(4 * kPage), newer);
+  EXPECT_EQ(heap.allocate(4 * page_bytes()), older);
+  EXPECT_EQ(heap.allocate(4 * page_bytes()), newer);
   heap.release(older);
   heap.release(newer);
 }
@@ -193,48 +193,49 @@ TEST(PageHeapTest, OfEqualFitsTakesTheOldestMappings) {
 //          .   free      .       free       .
 TEST(PageHeapTest, OfEqualFitsTakesTheFirstThatIsAligned) {
   PageHeap heap;
-  heap.release(heap.allocate(64 * kPage, 64 * kPage));
+  heap.release(heap.allocate(64 * page_bytes(), 64 * page_bytes()));
   std::vector<void*> blocks;
   for (const Bytes pages : {1, 4, 3, 4, 52}) {
-    blocks.push_back(heap.allocate(pages * kPage));
+    blocks.push_back(heap.allocate(pages * page_bytes()));
   }
-  ASSERT_TRUE(is_aligned(blocks[0], 64 * kPage));
+  ASSERT_TRUE(is_aligned(blocks[0], 64 * page_bytes()));
   heap.release(blocks[1]);
   heap.release(blocks[3]);
-  EXPECT_EQ(heap.growth_for(4 * kPage, 4 * kPage), 0);
-  EXPECT_EQ(heap.allocate(4 * kPage, 4 * kPage), blocks[3]);
+  EXPECT_EQ(heap.growth_for(4 * page_bytes(), 4 * page_bytes()), 0);
+  EXPECT_EQ(heap.allocate(4 * page_bytes(), 4 * page_bytes()), blocks[3]);
   for (const std::size_t i : {0U, 2U, 3U, 4U}) {
     heap.release(blocks[i]);
   }
-  EXPECT_EQ(heap.idle(), 64 * kPage);
+  EXPECT_EQ(heap.idle(), 64 * page_bytes());
 }
 
 TEST(PageHeapTest, GivesBackTheLargestUntilTheLimit) {
   PageHeap heap;
-  void* blocks[] = {heap.allocate(4 * kPage), heap.allocate(16 * kPage),
-                    heap.allocate(8 * kPage)};
+  void* blocks[] = {heap.allocate(4 * page_bytes()),
+                    heap.allocate(16 * page_bytes()),
+                    heap.allocate(8 * page_bytes())};
   for (void* block : blocks) {
     heap.release(block);
   }
-  EXPECT_EQ(heap.shrink_idle(12 * kPage), 16 * kPage);
-  EXPECT_EQ(heap.idle(), 12 * kPage);
-  EXPECT_EQ(heap.shrink_idle(12 * kPage), 0);
+  EXPECT_EQ(heap.shrink_idle(12 * page_bytes()), 16 * page_bytes());
+  EXPECT_EQ(heap.idle(), 12 * page_bytes());
+  EXPECT_EQ(heap.shrink_idle(12 * page_bytes()), 0);
 }
 
 TEST(PageHeapTest, TrimsAroundLiveBlocks) {
   PageHeap heap;
-  void* whole = heap.allocate(9 * kPage);
+  void* whole = heap.allocate(9 * page_bytes());
   heap.release(whole);
-  void* a = heap.allocate(3 * kPage);
-  void* b = heap.allocate(3 * kPage);
-  std::memset(b, 5, 3 * kPage);
+  void* a = heap.allocate(3 * page_bytes());
+  void* b = heap.allocate(3 * page_bytes());
+  std::memset(b, 5, 3 * page_bytes());
   heap.release(a);
-  EXPECT_EQ(heap.trim(), 6 * kPage);
-  EXPECT_EQ(heap.held() - heap.books(), 3 * kPage);
-  EXPECT_EQ(static_cast<char*>(b)[3 * kPage - 1], 5);
+  EXPECT_EQ(heap.trim(), 6 * page_bytes());
+  EXPECT_EQ(heap.held() - heap.books(), 3 * page_bytes());
+  EXPECT_EQ(static_cast<char*>(b)[3 * page_bytes() - 1], 5);
   EXPECT_TRUE(heap.is_consistent());
   heap.release(b);
-  EXPECT_EQ(heap.trim(), 3 * kPage);
+  EXPECT_EQ(heap.trim(), 3 * page_bytes());
 }
 
 TEST(PageHeapTest, RefusesWhatTheSystemRefuses) {

@@ -20,10 +20,10 @@ std::size_t count(Bytes bytes) noexcept {
 
 void check_views(Bytes pages, Bytes size,
                  std::span<const PagedArena::View> views) {
-  const auto is_whole = [](Bytes bytes) { return bytes % kPage == 0; };
+  const auto is_whole = [](Bytes bytes) { return bytes % page_bytes() == 0; };
   if (size < 0 || !is_whole(size)) {
     base::raise<ValueError>("paged arena: {} B are not whole pages of {} B",
-                            size, kPage);
+                            size, page_bytes());
   }
   for (const PagedArena::View& v : views) {
     if (v.size < 0 || v.from < 0 || v.from > pages - v.size || v.at < 0 ||
@@ -64,7 +64,7 @@ class NewFile {
 Block block_for(Bytes capacity, const Tag& tag, Domain& domain) {
   return domain.is_rehearsal() && capacity > kLargestSmall
              ? domain.allocate_elements(capacity, tag)
-             : domain.allocate(capacity, tag, kPage);
+             : domain.allocate(capacity, tag, page_bytes());
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ PagedArena::PagedArena(Bytes capacity, const Tag& tag, Domain& domain)
     : domain_(&domain), block_(block_for(capacity, tag, domain)) {}
 
 Bytes PagedArena::pages() const noexcept {
-  return block_.size / kPage * kPage;
+  return block_.size / page_bytes() * page_bytes();
 }
 
 // The block's pages are plain ones again before the door may give them to
@@ -107,7 +107,7 @@ PagedArena::~PagedArena() {
     static_cast<void>(plain);
     ::close(file_);
   }
-  domain_->release(block_, kPage);
+  domain_->release(block_, page_bytes());
 }
 
 PagedArena::PagedArena(PagedArena&& other) noexcept

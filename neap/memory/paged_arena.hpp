@@ -61,9 +61,9 @@ class NEAP_API PagedArena {
   /// Whether there was a show(), so that the next leaves the bytes alone.
   bool is_shown() const noexcept { return is_shown_; }
 
-  /// Everything in whole pages of kPage bytes. What lies in no view must not be
-  /// touched. The first call makes the file: the bytes of the block's whole
-  /// pages are then zeros. LIFETIME: the arena outlives the views.
+  /// Everything in whole pages of page_bytes() bytes. What lies in no view must
+  /// not be touched. The first call makes the file: the bytes of the block's
+  /// whole pages are then zeros. LIFETIME: the arena outlives the views.
   /// THROWS: ValueError for views that stick out; OutOfMemory (Reason::kSystem
   /// where the system refuses, each mapping being a request at the door, of no
   /// bytes). All is then as before.

@@ -21,7 +21,7 @@ using View = PagedArena::View;
 class PagedArenaTest : public testing::Test {
  protected:
   PagedArena make(Bytes pages) {
-    return PagedArena(pages * kPage, tag_, *domain_);
+    return PagedArena(pages * page_bytes(), tag_, *domain_);
   }
 
   Domain::Handle domain_ = Domain::create();
@@ -36,35 +36,36 @@ void fill(std::byte* at, Bytes size, int value) {
 
 // Pages 3 and 0, and page 1, of four.
 constexpr std::array<View, 3> kViews = {{
-    {.at = 0, .from = 3 * kPage, .size = kPage},
-    {.at = kPage, .from = 0, .size = kPage},
-    {.at = 2 * kPage, .from = kPage, .size = kPage},
+    {.at = 0, .from = 3 * page_bytes(), .size = page_bytes()},
+    {.at = page_bytes(), .from = 0, .size = page_bytes()},
+    {.at = 2 * page_bytes(), .from = page_bytes(), .size = page_bytes()},
 }};
-constexpr Bytes kSize = 3 * kPage;
+constexpr Bytes kSize = 3 * page_bytes();
 
 TEST_F(PagedArenaTest, ShowsPagesAtFurtherAddresses) {
   PagedArena arena = make(4);
   const auto views = arena.show(kViews, kSize);
   for (int page = 0; page < 4; ++page) {
-    fill(arena.data() + page * kPage, kPage, page + 1);
+    fill(arena.data() + page * page_bytes(), page_bytes(), page + 1);
   }
   EXPECT_EQ(views.size(), kSize);
   EXPECT_EQ(views.data()[0], std::byte{4});
-  EXPECT_EQ(views.data()[kPage], std::byte{1});
-  EXPECT_EQ(views.data()[3 * kPage - 1], std::byte{2});
-  views.data()[kPage + 7] = std::byte{99};
+  EXPECT_EQ(views.data()[page_bytes()], std::byte{1});
+  EXPECT_EQ(views.data()[3 * page_bytes() - 1], std::byte{2});
+  views.data()[page_bytes() + 7] = std::byte{99};
   EXPECT_EQ(arena.data()[7], std::byte{99});
 }
 
 TEST_F(PagedArenaTest, ShowsThemInSeveralSetsThatComeAndGo) {
   PagedArena arena = make(4);
   const auto first = arena.show(kViews, kSize);
-  arena.data()[3 * kPage] = std::byte{5};
+  arena.data()[3 * page_bytes()] = std::byte{5};
   {
-    const View whole{.at = 0, .from = 2 * kPage, .size = 2 * kPage};
-    const auto second = arena.show({&whole, 1}, 2 * kPage);
-    EXPECT_EQ(second.data()[kPage], std::byte{5});
-    second.data()[kPage] = std::byte{6};
+    const View whole{
+        .at = 0, .from = 2 * page_bytes(), .size = 2 * page_bytes()};
+    const auto second = arena.show({&whole, 1}, 2 * page_bytes());
+    EXPECT_EQ(second.data()[page_bytes()], std::byte{5});
+    second.data()[page_bytes()] = std::byte{6};
   }
   EXPECT_EQ(first.data()[0], std::byte{6});
   auto moved = arena.show(kViews, kSize);
@@ -81,9 +82,9 @@ TEST_F(PagedArenaTest, IsOneBlockOfTheDoor) {
     PagedArena arena = make(4);
     const Bytes with_pages = held_for_blocks();
     const auto views = arena.show(kViews, kSize);
-    EXPECT_EQ(domain_->stats().live, 4 * kPage);
+    EXPECT_EQ(domain_->stats().live, 4 * page_bytes());
     EXPECT_EQ(domain_->stats().live_blocks, 1);
-    EXPECT_GE(with_pages, held + 4 * kPage);
+    EXPECT_GE(with_pages, held + 4 * page_bytes());
     EXPECT_EQ(held_for_blocks(), with_pages);
   }
   EXPECT_EQ(domain_->stats().live_blocks, 0);
@@ -94,9 +95,9 @@ TEST_F(PagedArenaTest, GivesPlainPagesBackToTheDoor) {
   for (int round = 0; round < 3; ++round) {
     PagedArena arena = make(4);
     const auto views = arena.show(kViews, kSize);
-    fill(arena.data(), 4 * kPage, 7);
+    fill(arena.data(), 4 * page_bytes(), 7);
   }
-  const Block block = domain_->allocate(4 * kPage, tag_);
+  const Block block = domain_->allocate(4 * page_bytes(), tag_);
   fill(static_cast<std::byte*>(block.data), block.size, 5);
   PagedArena arena = make(4);
   const auto views = arena.show(kViews, kSize);
@@ -106,12 +107,12 @@ TEST_F(PagedArenaTest, GivesPlainPagesBackToTheDoor) {
 }
 
 TEST_F(PagedArenaTest, ShowsWholePagesOfAnySize) {
-  PagedArena arena(2 * kPage + 100, tag_, *domain_);
-  const View last{.at = 0, .from = kPage, .size = kPage};
+  PagedArena arena(2 * page_bytes() + 100, tag_, *domain_);
+  const View last{.at = 0, .from = page_bytes(), .size = page_bytes()};
   fill(arena.data(), arena.capacity(), 8);
-  const auto views = arena.show({&last, 1}, kPage);
-  EXPECT_EQ(arena.data()[2 * kPage], std::byte{8});  // in no whole page
-  arena.data()[kPage] = std::byte{9};
+  const auto views = arena.show({&last, 1}, page_bytes());
+  EXPECT_EQ(arena.data()[2 * page_bytes()], std::byte{8});  // in no whole page
+  arena.data()[page_bytes()] = std::byte{9};
   EXPECT_EQ(views.data()[0], std::byte{9});
   PagedArena empty = make(0);
   EXPECT_EQ(empty.capacity(), 0);
@@ -123,11 +124,11 @@ TEST_F(PagedArenaTest, MovesWithItsPages) {
   auto views = first.show(kViews, kSize);
   first.data()[0] = std::byte{3};
   PagedArena second = std::move(first);
-  EXPECT_EQ(views.data()[kPage], std::byte{3});
+  EXPECT_EQ(views.data()[page_bytes()], std::byte{3});
   views = {};
   second = make(2);
-  EXPECT_EQ(second.capacity(), 2 * kPage);
-  EXPECT_EQ(domain_->stats().live, 2 * kPage);
+  EXPECT_EQ(second.capacity(), 2 * page_bytes());
+  EXPECT_EQ(domain_->stats().live, 2 * page_bytes());
 }
 
 TEST_F(PagedArenaTest, RefusesViewsThatDoNotFit) {
@@ -135,17 +136,17 @@ TEST_F(PagedArenaTest, RefusesViewsThatDoNotFit) {
   const auto refuses = [&](View view) {
     EXPECT_THROW(arena.show({&view, 1}, kSize), ValueError);
   };
-  refuses({.at = -kPage, .from = 0, .size = kPage});
-  refuses({.at = 0, .from = 3 * kPage, .size = 2 * kPage});
-  refuses({.at = 2 * kPage, .from = 0, .size = 2 * kPage});
-  refuses({.at = 0, .from = 100, .size = kPage});
-  refuses({.at = 0, .from = 0, .size = -kPage});
+  refuses({.at = -page_bytes(), .from = 0, .size = page_bytes()});
+  refuses({.at = 0, .from = 3 * page_bytes(), .size = 2 * page_bytes()});
+  refuses({.at = 2 * page_bytes(), .from = 0, .size = 2 * page_bytes()});
+  refuses({.at = 0, .from = 100, .size = page_bytes()});
+  refuses({.at = 0, .from = 0, .size = -page_bytes()});
   EXPECT_THROW(arena.show({}, 100), ValueError);
 }
 
 TEST_F(PagedArenaTest, KeepsTheBudget) {
   domain_->set_budget(domain_->stats().held + domain_->stats().external +
-                      kPage);
+                      page_bytes());
   EXPECT_THROW(make(1 << 20), OutOfMemory);
   EXPECT_EQ(domain_->stats().live, 0);
 }
@@ -154,18 +155,18 @@ TEST_F(PagedArenaTest, SaysThatTheSystemRefuses) {
   PagedArena arena = make(4);
   try {
     // More addresses than a process has.
-    arena.show(kViews, (Bytes{1} << 40) * kPage);
+    arena.show(kViews, (Bytes{1} << 40) * page_bytes());
     FAIL();
   } catch (const OutOfMemory& error) {
     EXPECT_EQ(error.details().reason, OutOfMemory::Reason::kSystem);
     EXPECT_STREQ(error.details().owner.data(), "step");
   }
-  EXPECT_EQ(domain_->stats().live, 4 * kPage);
+  EXPECT_EQ(domain_->stats().live, 4 * page_bytes());
 }
 
 TEST_F(PagedArenaTest, ARehearsalAsksForTheSameAndMapsNothing) {
   const auto requests = [&](Domain& domain) {
-    PagedArena arena(4 * kPage, Tag{}, domain);
+    PagedArena arena(4 * page_bytes(), Tag{}, domain);
     const auto one = arena.show(kViews, kSize);
     const auto two = arena.show(kViews, kSize);
     EXPECT_EQ(one.data() == nullptr, domain.is_rehearsal());
@@ -184,7 +185,7 @@ TEST_F(PagedArenaTest, AnyRequestMayBeRefusedAndNothingHasChanged) {
   const Taken before = taken_by_process();
   {
     PagedArena arena = make(4);
-    fill(arena.data(), 4 * kPage, 3);
+    fill(arena.data(), 4 * page_bytes(), 3);
     PagedArena::Views views;
     std::int64_t n = 0;
     for (bool is_done = false; !is_done;) {
@@ -205,7 +206,7 @@ TEST_F(PagedArenaTest, AnyRequestMayBeRefusedAndNothingHasChanged) {
     domain_->fail_at(3);
     EXPECT_THROW(arena.show(kViews, kSize), OutOfMemory);
     EXPECT_EQ(taken_by_process(), shown);
-    EXPECT_EQ(domain_->stats().live, 4 * kPage);
+    EXPECT_EQ(domain_->stats().live, 4 * page_bytes());
   }
   EXPECT_EQ(taken_by_process(), before);
   EXPECT_EQ(domain_->stats().live_blocks, 0);
@@ -227,7 +228,7 @@ TEST_F(PagedArenaTest, ASystemWithoutFilesLeavesThePagesPlain) {
   setrlimit(RLIMIT_NOFILE, &limit);
   const auto views = arena.show(kViews, kSize);
   arena.data()[0] = std::byte{1};
-  EXPECT_EQ(views.data()[kPage], std::byte{1});
+  EXPECT_EQ(views.data()[page_bytes()], std::byte{1});
 }
 
 // Without a view there is no file, whose number would be another's.
@@ -235,7 +236,7 @@ TEST_F(PagedArenaTest, ClosesNoFileOfTheProgramsOwn) {
   const Taken before = taken_by_process();
   const int standard_input = ::fcntl(0, F_GETFD);
   {
-    PagedArena arena(4 * kPage, Tag{}, default_domain());
+    PagedArena arena(4 * page_bytes(), Tag{}, default_domain());
     const PagedArena moved(std::move(arena));
   }
   EXPECT_EQ(taken_by_process(), before);
@@ -243,12 +244,12 @@ TEST_F(PagedArenaTest, ClosesNoFileOfTheProgramsOwn) {
 }
 
 TEST_F(PagedArenaTest, AViewMayShowNothing) {
-  PagedArena arena(4 * kPage, Tag{}, default_domain());
+  PagedArena arena(4 * page_bytes(), Tag{}, default_domain());
   const std::array views{
       PagedArena::View{.at = 0, .from = 0, .size = 0},
-      PagedArena::View{.at = 0, .from = kPage, .size = kPage}};
-  const PagedArena::Views shown = arena.show(views, kPage);
-  arena.data()[kPage] = std::byte{7};
+      PagedArena::View{.at = 0, .from = page_bytes(), .size = page_bytes()}};
+  const PagedArena::Views shown = arena.show(views, page_bytes());
+  arena.data()[page_bytes()] = std::byte{7};
   EXPECT_EQ(shown.data()[0], std::byte{7});
 }
 

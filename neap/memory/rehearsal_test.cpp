@@ -34,12 +34,13 @@ TEST(RehearsalTest, ElementsHaveAPlaceAndNothingBehindIt) {
 TEST(RehearsalTest, PlacesAreAlignedAndApart) {
   SystemPages pages(Backing::kNothing);
   std::uintptr_t above = 0;
-  for (const Bytes alignment : {kPage, 64 * kKiB, kHugePage, kPage}) {
-    const auto at =
-        reinterpret_cast<std::uintptr_t>(pages.map(3 * kPage, alignment));
+  for (const Bytes alignment :
+       {page_bytes(), 64 * kKiB, kHugePage, page_bytes()}) {
+    const auto at = reinterpret_cast<std::uintptr_t>(
+        pages.map(3 * page_bytes(), alignment));
     EXPECT_EQ(at % static_cast<std::uintptr_t>(alignment), 0U);
     EXPECT_TRUE(above == 0 ||
-                at + static_cast<std::uintptr_t>(3 * kPage) <= above);
+                at + static_cast<std::uintptr_t>(3 * page_bytes()) <= above);
     above = at;
   }
 }

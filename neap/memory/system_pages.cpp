@@ -2,6 +2,7 @@
 #include "neap/memory/system_pages.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstddef>
 
@@ -20,6 +21,13 @@ void* aligned_below(void* pages, Bytes alignment) noexcept {
 }
 
 }  // namespace
+
+#if !defined(__x86_64__)
+Bytes page_bytes() noexcept {
+  static const Bytes bytes = ::sysconf(_SC_PAGESIZE);
+  return bytes;
+}
+#endif
 
 // Downward, as the system places mappings.
 void* SystemPages::imagine(Bytes size, Bytes alignment) noexcept {
@@ -68,7 +76,7 @@ void* SystemPages::map_near(Bytes size, Bytes alignment) noexcept {
 
 // The certain way, which maps more for an instant.
 void* SystemPages::map_wide(Bytes size, Bytes alignment) noexcept {
-  const Bytes slack = alignment - kPage;
+  const Bytes slack = alignment - page_bytes();
   auto* wide = static_cast<std::byte*>(map_at(nullptr, size + slack));
   if (wide == nullptr) {
     return nullptr;

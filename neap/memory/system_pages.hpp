@@ -11,7 +11,16 @@
 
 namespace neap::memory {
 
-inline constexpr Bytes kPage = 4096;
+/// Bytes of the system's pages: 4 KiB on x86; elsewhere what the kernel says,
+/// 4, 16 or 64 KiB on ARM.
+#if defined(__x86_64__)
+constexpr Bytes page_bytes() noexcept {
+  return 4096;
+}
+#else
+Bytes page_bytes() noexcept;
+#endif
+
 inline constexpr Bytes kHugePage = 2 * kMiB;
 
 /// The memory behind the pages, if any.
@@ -28,8 +37,8 @@ class SystemPages {
   SystemPages& operator=(const SystemPages&) = delete;
 
   /// Fresh zeroed pages, or nullptr when the system refuses. `size` is a
-  /// multiple of kPage, `alignment` a power of two of at least kPage.
-  void* map(Bytes size, Bytes alignment = kPage) noexcept;
+  /// multiple of page_bytes(), `alignment` a power of two of at least that.
+  void* map(Bytes size, Bytes alignment = page_bytes()) noexcept;
 
   /// Like map, at a huge page's boundary where that is free, with huge pages
   /// advised.

@@ -14,9 +14,9 @@ bool is_aligned(const void* pages, Bytes alignment) {
 
 TEST(SystemPagesTest, HoldsExactlyWhatWasMapped) {
   SystemPages pages;
-  void* a = pages.map(3 * kPage);
-  EXPECT_EQ(pages.held(), 3 * kPage);
-  EXPECT_TRUE(pages.unmap(a, 3 * kPage));
+  void* a = pages.map(3 * page_bytes());
+  EXPECT_EQ(pages.held(), 3 * page_bytes());
+  EXPECT_TRUE(pages.unmap(a, 3 * page_bytes()));
   EXPECT_EQ(pages.held(), 0);
   EXPECT_EQ(pages.calls(), 2);
 }
@@ -25,7 +25,7 @@ TEST(SystemPagesTest, AlignsWithoutHoldingMore) {
   SystemPages pages;
   // Pages of odd sizes in between keep the next place from being aligned.
   for (int i = 0; i < 20; ++i) {
-    ASSERT_NE(pages.map(kPage), nullptr);
+    ASSERT_NE(pages.map(page_bytes()), nullptr);
     const Bytes before = pages.held();
     void* aligned = pages.map(32 * kKiB, 32 * kKiB);
     ASSERT_TRUE(is_aligned(aligned, 32 * kKiB));
@@ -46,13 +46,14 @@ TEST(SystemPagesTest, AlignsLargeMappingsToHugePages) {
 
 TEST(SystemPagesTest, GrowsKeepingContentsAndZeroingTheRest) {
   SystemPages pages;
-  auto* bytes = static_cast<unsigned char*>(pages.map(kPage));
-  bytes[kPage - 1] = 7;
-  bytes = static_cast<unsigned char*>(pages.grow(bytes, kPage, 4 * kPage));
-  EXPECT_EQ(bytes[kPage - 1], 7);
-  EXPECT_EQ(bytes[4 * kPage - 1], 0);
-  EXPECT_EQ(pages.held(), 4 * kPage);
-  pages.unmap(bytes, 4 * kPage);
+  auto* bytes = static_cast<unsigned char*>(pages.map(page_bytes()));
+  bytes[page_bytes() - 1] = 7;
+  bytes = static_cast<unsigned char*>(
+      pages.grow(bytes, page_bytes(), 4 * page_bytes()));
+  EXPECT_EQ(bytes[page_bytes() - 1], 7);
+  EXPECT_EQ(bytes[4 * page_bytes() - 1], 0);
+  EXPECT_EQ(pages.held(), 4 * page_bytes());
+  pages.unmap(bytes, 4 * page_bytes());
 }
 
 TEST(SystemPagesTest, RefusesWhatTheSystemRefuses) {

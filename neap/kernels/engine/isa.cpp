@@ -21,6 +21,8 @@ struct Level {
 #if HWY_ARCH_X86
 constexpr std::array kLevels{Level{"avx512", HWY_AVX3}, Level{"avx2", HWY_AVX2},
                              Level{"sse4", HWY_SSE4}, Level{"baseline", 0}};
+#elif HWY_STATIC_TARGET == HWY_NEON
+constexpr std::array kLevels{Level{"neon", 0}};
 #else
 constexpr std::array kLevels{Level{"baseline", 0}};
 #endif
