@@ -99,10 +99,9 @@ inline Bytes scratch_bytes(const Kernel& kernel, const Args& args) noexcept {
   return kernel.scratch != nullptr ? kernel.scratch(args) : 0;
 }
 
-/// The vector instruction set in use, "avx512", "avx2", "sse4", "neon" or
-/// "baseline": the best that the processor has, or the lower one that NEAP_ISA
-/// names. Fixed at the first call. THROWS: ValueError for an unknown or
-/// unavailable NEAP_ISA.
+/// The instruction set in use, "avx512", "avx2", "sse4", "neon" or "baseline":
+/// the best one here, or the lower one that NEAP_ISA names. Fixed at the first
+/// call. THROWS: ValueError for an unknown or unavailable NEAP_ISA.
 NEAP_API const char* isa();
 
 /// The set of kernels, to print beside hashes: "neap", or "neap+onednn".
