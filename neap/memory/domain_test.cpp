@@ -129,6 +129,17 @@ TEST(DomainTest, LeavesABlockWhereItIsWhenRetaggingFails) {
   domain->release(block);
 }
 
+TEST(DomainTest, RetagsWithinABudgetThatIsUsedUp) {
+  const auto domain = pooled();
+  Block block = domain->allocate(100, tag());
+  domain->retag(block, Category::kGradients, {});  // all rows are there
+  domain->retag(block, tag().category, {});
+  domain->set_budget(domain->stats().held);
+  domain->retag(block, Category::kData, {});
+  EXPECT_EQ(domain->tag_of(block.bucket).category, Category::kData);
+  domain->release(block);
+}
+
 TEST(DomainTest, CountsLentMemoryApart) {
   const auto domain = pooled();
   domain->lend(5000, tag());

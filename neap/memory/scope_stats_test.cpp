@@ -165,5 +165,16 @@ TEST(ScopeStatsTest, AResetStartsAnewAndLeavesWhatIsLive) {
   EXPECT_EQ(scope_stats().growth(), -1);
 }
 
+TEST(ScopeStatsTest, AllCountsBeginAtZero) {
+  const ScopeStats none;
+  for (const std::int64_t count :
+       {none.created_in_scope, none.created_outside, none.released_in_scope,
+        none.released_outside, none.attached, none.detached, none.absorbed,
+        none.created_bytes, none.released_bytes, none.live, none.live_bytes,
+        none.peak_live}) {
+    EXPECT_EQ(count, 0);
+  }
+}
+
 }  // namespace
 }  // namespace neap::memory

@@ -5,6 +5,7 @@
 
 #include "neap/base/error.hpp"
 #include "neap/memory/context.hpp"
+#include "neap/planner/exact_sections.hpp"
 #include "neap/planner/lower_bound.hpp"
 #include "neap/planner/optimum_for_test.hpp"
 #include "neap/planner/problems_for_test.hpp"
@@ -207,6 +208,12 @@ TEST(ExactTest, SearchesOnlyWhereSumsOfHeightsAreNumbers) {
   const Solution none = exact(problem);
   EXPECT_TRUE(none.offsets.empty());
   EXPECT_FALSE(none.is_proven);
+}
+
+TEST(SectionsTest, AreThoseOfTheTimeline) {
+  for (const Timeline& timeline : split_by_time(hard_problem())) {
+    EXPECT_EQ(Sections(timeline).count(), timeline.sections);
+  }
 }
 
 TEST(ExactTest, RefusesWhatItCannotRead) {

@@ -80,6 +80,10 @@ TEST(ProblemTest, NamesTheAliasThatIsWrong) {
   EXPECT_EQ(second({.upper = 1, .size = 4, .alias_of = 0, .alias_at = 5}),
             "plan: buffer 1 of size 4 sticks out of buffer 0 of size 8, where "
             "it lies at 5");
+  EXPECT_EQ(second({.upper = 1, .size = 0, .alias_of = 0, .alias_at = 8}), "");
+  EXPECT_EQ(second({.upper = 1, .size = 0, .alias_of = 0, .alias_at = 9}),
+            "plan: buffer 1 of size 0 sticks out of buffer 0 of size 8, where "
+            "it lies at 9");
   EXPECT_EQ(second({.upper = 1, .size = 1, .fixed = 0, .alias_of = 0}),
             "plan: buffer 1 is fixed, fix buffer 0 it lies in");
   EXPECT_EQ(second({.upper = 1,
