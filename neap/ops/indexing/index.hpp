@@ -6,8 +6,9 @@
 
 namespace neap {
 
-namespace ops {  /// index_select without a look at the indices, which must be
-                 /// in range.
+namespace ops {
+
+/// index_select without a check of the indices, which must be in range.
 Tensor select_checked(const Operand& x, int axis, const Tensor& index);
 }  // namespace ops
 

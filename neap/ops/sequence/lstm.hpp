@@ -16,7 +16,7 @@ struct LstmState {
   Tensor c{};
 };
 
-/// h of every step, (T, b, h), and the state after the last that was made.
+/// h of every step, (T, b, h), and the state after the last step computed.
 struct LstmResult {
   Tensor output;
   LstmState state;
