@@ -14,7 +14,7 @@ class NEAP_API Sampler {
   /// ValueError for a negative size or 2^32 samples and more.
   Sampler(std::int64_t size, bool shuffle, std::uint64_t seed);
 
-  /// Makes the order of an epoch (Fisher and Yates over Philox words).
+  /// Computes the order of an epoch (Fisher and Yates over Philox words).
   void start(std::int64_t epoch) noexcept;
 
   std::int64_t size() const noexcept { return size_; }
