@@ -61,8 +61,9 @@ struct BlockOptions {
   std::int64_t end = -1;     // likewise; -1: the text's end
   /// Tokens from a sample's start to the next one's; 0: block.
   std::int64_t stride = 0;
-  /// Each sample starts anywhere, every start as likely as the others, anew in
-  /// each epoch: a function of seed, epoch and the sample's index alone.
+  /// Each sample starts anywhere, every start as likely as the others, and
+  /// drawn again in each epoch: a function of seed, epoch and the sample's
+  /// index alone.
   bool random = false;
   std::uint64_t seed = 0;
   /// In an epoch, where random; 0: as many as there are without.

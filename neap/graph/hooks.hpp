@@ -169,10 +169,10 @@ NEAP_API memory::Vector<base::Ref<Hook>> hooks_of(const Vertex& vertex);
 /// Whether the hooks are these. Allocates nothing.
 NEAP_API bool has_hooks(const Vertex& vertex,
                         std::span<const base::Ref<Hook>> hooks) noexcept;
-/// Whether there is a hook that is none of these. Allocates nothing.
+/// Whether there is a hook other than these. Allocates nothing.
 NEAP_API bool has_other_hooks(const Vertex& vertex,
                               std::span<const base::Ref<Hook>> hooks) noexcept;
-/// Removes hooks that are none of these.
+/// Removes all hooks but these.
 NEAP_API void keep_hooks(const Vertex& vertex,
                          std::span<const base::Ref<Hook>> hooks) noexcept;
 

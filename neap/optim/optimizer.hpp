@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Optimizer: base of those that update parameters in place from their
+// Optimizer: base of classes that update parameters in place from their
 // gradients. It holds handles to the parameters, in groups of one set of
 // options, and owns their state, which is created when a parameter first has a
 // gradient.
@@ -253,7 +253,7 @@ class NEAP_API Optimizer : public graph::RunListener {
   ParameterList parameters_;
   memory::Vector<Slot> slots_;  // one a parameter
   memory::Vector<base::Ref<Group>> groups_;
-  memory::Vector<Planned> plan_;  // empty between steps; room for all slots
+  memory::Vector<Planned> plan_;  // empty between steps; capacity for all slots
   JointUpdate joint_;             // likewise
   memory::Vector<double> rates_;  // of steps to come, group by group
   int group_count_ = 0;

@@ -72,7 +72,7 @@ class NEAP_API Tensor {
   bool is_contiguous() const;
 
   // --- elements; THROW: DeviceError outside host memory, DTypeError,
-  // --- TraceError where a trace may not look or elements are not there,
+  // --- TraceError where a trace may not read or elements are not there,
   // --- UseAfterRelease when a compiled step reused their memory -----------
 
   /// The elements of a contiguous tensor. LIFETIME: as the storage.
@@ -177,7 +177,7 @@ class NEAP_API Tensor {
     }
     return *this;
   }
-  // This handle, whose meaning goes over to another one.
+  // This handle, whose meaning is moved to another one.
   Tensor& taken() noexcept {
     if (tensor::are_handles_heard()) [[unlikely]] {
       tensor::handle_is_taken(*this);

@@ -21,7 +21,7 @@
 //
 // A failure (a full disk) is returned once, by the call that meets it; the file
 // gets no more, the other one continues, and so may the training: the caller
-// decides. Steps ask for no memory. One thread at a time. Every use of a log
+// decides. Steps allocate nothing. One thread at a time. Every use of a log
 // that was moved from, but to assign to it, THROWS UseAfterRelease.
 #pragma once
 
