@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Formatters for programs that use fmt (9 or later), which Neap's other headers
-// do not ask for: fmt::print("{}\n", tensor). Each prints what operator<< does.
+// do not need: fmt::print("{}\n", tensor). Each prints what operator<< does.
 #pragma once
 
 #include <fmt/ostream.h>

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What users name, in one include.
+// The names that users need, in one include.
 #pragma once
 
 #include "neap/autograd/backward.hpp"

@@ -1,7 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Reverse mode. backward() accumulates into the gradients of leaves; grad()
 // returns cotangents and accumulates nothing. Both consume the part of the
-// graph they walk (residuals go as they are used) unless told to retain it.
+// graph they walk (residuals are freed as they are used) unless told to retain
+// it.
 #pragma once
 
 #include <initializer_list>
@@ -27,15 +28,15 @@ struct BackwardOptions {
 };
 
 /// Adds d(result)/d(leaf) . cotangent to the gradient of every leaf that
-/// requires one. Strong: a throw leaves all gradients as before; the graph
-/// entered is consumed, or, with retain_graph, as before.
+/// requires one. Strong: a throw leaves all gradients unchanged; the graph
+/// entered is consumed, or, with retain_graph, unchanged.
 /// THROWS: GraphError when the result requires no grad, when none of its leaves
 /// does any more, when a part of the graph is already consumed, or when a value
-/// it needs was overwritten; UseAfterRelease for a cotangent that a scope gave
-/// back (only a default-made one stands for none);
-/// ShapeError for a wrong or missing cotangent; OutOfMemory. With inputs, also
-/// GraphError for one that the result does not depend on, that keeps no
-/// gradient, or that a rematerialised segment computes again.
+/// it needs was overwritten; UseAfterRelease for a cotangent that a scope
+/// released (only a default-made one stands for none); ShapeError for a wrong
+/// or missing cotangent; OutOfMemory. With inputs, also GraphError for one that
+/// the result does not depend on, that keeps no gradient, or that a
+/// rematerialised segment recomputes.
 NEAP_API void backward(const Tensor& result,
                        const BackwardOptions& options = {},
                        CallSite site = CallSite::here());
@@ -70,7 +71,7 @@ struct GradOptions {
 /// a cotangent that was given. (With create_graph they are results on the
 /// graph, and may not be written at all.)
 /// THROWS: as backward; GraphError for an unused input unless kZeros, and for
-/// a value inside a rematerialised segment, which computes it again.
+/// a value inside a rematerialised segment, which recomputes it.
 NEAP_API Gradients grad(std::span<const Tensor> outputs,
                         std::span<const Tensor> inputs,
                         const GradOptions& options = {},

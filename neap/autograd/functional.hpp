@@ -2,7 +2,7 @@
 // Derivatives of functions, as torch.autograd.functional and torch.func have
 // them: products with the Jacobian's transpose (vjp) and with the Hessian
 // (hvp), and both matrices in full. The primals need not require grad, and no
-// gradient is accumulated anywhere. A result is cut off from reverse mode
+// gradient is accumulated anywhere. A result is detached from reverse mode
 // unless create_graph is given; forward mode passes through in any case, so
 // that jvp of each of these needs nothing.
 #pragma once
@@ -28,8 +28,8 @@ class NEAP_API Pullback {
   /// <cotangent, df/dx_i> for each primal i, of its shape; zeros where f does
   /// not use it. An undefined cotangent is zero. THROWS: ShapeError for a
   /// cotangent unlike its result (also in dtype or space), or when there are
-  /// not as many as results; GraphError when made by default, or when a value
-  /// that the tape needs was overwritten; OutOfMemory.
+  /// not as many as results; GraphError when default-made, or when a value that
+  /// the tape needs was overwritten; OutOfMemory.
   Gradients operator()(const Tensor& cotangent) const {
     return (*this)(std::span(&cotangent, 1));
   }
@@ -37,7 +37,7 @@ class NEAP_API Pullback {
 
  private:
   friend struct PullbackMaker;
-  Tensors outputs_;  // with their place on the tape
+  Tensors outputs_;  // with their nodes on the tape
   Tensors inputs_;   // what f was given
   Tensors primals_;  // by whose identity gradients are asked for
   bool create_graph_ = false;
@@ -102,7 +102,7 @@ struct JacobianOptions {
 
 /// All of df/dx: shape f(x).shape + x.shape, [i..., j...] = d f_i / d x_j. Of
 /// several primals: one such tensor each. With kAuto, f is called once to learn
-/// the result's size. A function that draws random numbers draws anew each
+/// the result's size. A function that draws random numbers draws again each
 /// time that it is called. THROWS: as vjp, and as jvp in forward mode.
 NEAP_API Tensor jacobian(autograd::Function f, const Tensor& primal,
                          const JacobianOptions& options = {});

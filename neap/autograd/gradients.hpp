@@ -1,8 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Gradients: what grad() returns, one a tensor that was asked for, in order.
-// It is a value: nothing was accumulated anywhere, and each gradient can be
-// looked at, taken out or replaced before an optimizer sees it. Of the tensors
-// asked for it holds the place on the graph, not the elements.
+// Gradients: the result of grad(), one for each tensor asked for, in order. It
+// is a value: nothing was accumulated anywhere, and each gradient can be looked
+// at, taken out or replaced before an optimizer sees it. It holds the graph
+// nodes of the tensors asked for, not their elements.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@ namespace neap {
 class NEAP_API Gradients {
  public:
   Gradients() = default;
-  /// Places for the gradients of `inputs`, undefined so far.
+  /// Slots for the gradients of `inputs`, undefined so far.
   /// THROWS: OutOfMemory.
   explicit Gradients(std::span<const Tensor> inputs);
 
@@ -28,28 +28,28 @@ class NEAP_API Gradients {
   /// The gradient of the i-th tensor; undefined once it was taken.
   /// THROWS: ValueError when there are not as many.
   const Tensor& operator[](std::size_t i) const;
-  /// The gradient of one of the tensors (or of a handle to the same place in
-  /// the graph), in time that does not depend on how many there are. THROWS:
+  /// The gradient of one of the tensors (or of a handle to the same node of the
+  /// graph), in time that does not depend on how many there are. THROWS:
   /// ValueError when it was not asked for.
   const Tensor& get(const Tensor& input) const { return values_[find(input)]; }
   bool contains(const Tensor& input) const noexcept;
 
-  /// Moves a gradient out, so that whoever takes it decides when it goes.
+  /// Moves a gradient out, so that whoever takes it decides when it is freed.
   /// THROWS: ValueError as operator[] and get().
   Tensor take(std::size_t i);
   Tensor take(const Tensor& input) { return take(find(input)); }
 
-  /// Puts another gradient in place. THROWS: ShapeError, DTypeError when it
-  /// cannot be a gradient of that tensor; ValueError as operator[] and get().
+  /// Replaces a gradient. THROWS: ShapeError, DTypeError when it cannot be a
+  /// gradient of that tensor; ValueError as operator[] and get().
   void replace(std::size_t i, Tensor gradient);
   void replace(const Tensor& input, Tensor gradient) {
     replace(find(input), std::move(gradient));
   }
 
  private:
-  // A tensor is known by its place on the graph. Holding a leaf's, or that of a
+  // A tensor is identified by its vertex of the graph. Holding a leaf, or a
   // node that was consumed, costs next to nothing; a node that was retained
-  // keeps what it keeps.
+  // keeps its residuals.
   struct Key {
     base::Ref<tensor::GraphLink> link;
     std::uint32_t output = 0;

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Forward mode: a function is run once, its tangent beside it, from each op's
-// jvp rule. No tape is needed or made; a tangent goes with its value. Calls
-// nest to any order, and in any order with reverse mode.
+// jvp rule. No tape is needed or recorded; a tangent is freed with its value.
+// Calls nest to any order, and in any order with reverse mode.
 #pragma once
 
 #include <initializer_list>
@@ -28,8 +28,9 @@ using FunctionToMany = base::FunctionRef<Tensors(std::span<const Tensor>)>;
 
 struct JvpOptions {
   /// The tangent is recorded for reverse mode where the value is (because a
-  /// parameter that requires grad was used): a loss made of derivatives can
-  /// then be differentiated. False: the tangent is a constant to reverse mode.
+  /// parameter that requires grad was used): a loss computed from derivatives
+  /// can then be differentiated. False: the tangent is a constant to reverse
+  /// mode.
   bool create_graph = true;
 };
 
@@ -47,7 +48,7 @@ struct JvpResults {
 /// and space; default-made: zero), both of f(x)'s shape. The tangent has memory
 /// of its own. THROWS: ShapeError, DTypeError, DeviceError for a tangent unlike
 /// its primal; DTypeError for a primal that is not floating, as vjp;
-/// UseAfterRelease for a tangent that a scope gave back; GraphError for an op
+/// UseAfterRelease for a tangent that a scope released; GraphError for an op
 /// without a forward rule; whatever f throws; OutOfMemory.
 NEAP_API JvpResult jvp(autograd::Function f, const Tensor& primal,
                        const Tensor& tangent, const JvpOptions& options = {});

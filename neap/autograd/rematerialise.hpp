@@ -1,7 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Rematerialised segments: a function whose inner values are not kept for the
-// backward pass but computed again in it. A chain of segments keeps what goes
-// from one to the next, and the inner values of one at a time:
+// Rematerialised segments (activation checkpointing): a function whose inner
+// values are not kept for the backward pass but recomputed in it. A chain of
+// segments keeps the values between them, and the inner values of one at a
+// time:
 //
 //   forward    x --[ segment ]-- h --[ segment ]-- y      kept: x, h
 //   backward                     h --[ again ]-- y        then dh
@@ -14,8 +15,9 @@
 // The bits are those of the same calls without the segment: the function runs
 // again on the same values, with the same draws of the generator, and every
 // cotangent is added in the same order. Second derivatives are an exception:
-// with create_graph, what a value collects inside of a segment is summed before
-// it joins the rest, so that the last bits may differ (docs/numerics.md).
+// with create_graph, the cotangents of a value inside of a segment are summed
+// before they join the rest, so that the last bits may differ
+// (docs/numerics.md).
 #pragma once
 
 #include <array>
@@ -27,9 +29,9 @@
 
 namespace neap::autograd {
 
-/// A function that is a segment; made by rematerialise(). Copies share it. It
-/// takes and gives what the function takes and gives: some tensors, or a span
-/// of them; a tensor, or a tuple, pair, array or vector of some (at most
+/// A function that is a segment, from rematerialise(). Copies share it. It
+/// takes and returns what the function takes and returns: some tensors, or a
+/// span of them; a tensor, or a tuple, pair, array or vector of some (at most
 /// graph::kMaxOutputs that depend on what requires grad).
 template <class F>
 class Segment {
@@ -38,9 +40,9 @@ class Segment {
           base::SiteId site) noexcept
       : function_(std::move(function)), keep_(keep), site_(site) {}
 
-  /// THROWS: what the function throws, with the generator as before;
-  /// GraphError for a stateful op inside; ValueError for too many results;
-  /// UseAfterRelease when this was moved from; OutOfMemory.
+  /// THROWS: what the function throws, with the generator unchanged; GraphError
+  /// for a stateful op inside; ValueError for too many results; UseAfterRelease
+  /// when this was moved from; OutOfMemory.
   template <std::same_as<Tensor>... Inputs>
   requires std::invocable<const F&, const Inputs&...>
   auto operator()(const Inputs&... inputs) const {
@@ -63,7 +65,7 @@ class Segment {
     if (segment.is_active()) {
       memory::Vector<Tensor> results;
       append_tensors(value, results);
-      segment.finish(results);  // the handles in `value` share their places
+      segment.finish(results);  // the handles in `value` share their nodes
     }
     return value;
   }
@@ -80,7 +82,7 @@ class Segment {
 ///    their gradients as always. They must still be the same, unwritten, when
 ///    the backward runs, which refuses where a captured handle was bound to
 ///    another tensor or a captured tensor was written (tensors that the
-///    function makes itself, in its own thread, are new each time);
+///    function creates itself, in its own thread, are new each time);
 ///  - may hold segments, take draws of the generator that is current when it
 ///    is called, and use jvp; it may not run backward or grad over its own
 ///    values;

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a rematerialised segment is made of; see rematerialise.hpp.
+// The parts of a rematerialised segment; see rematerialise.hpp.
 //
-//   SegmentFunction   the user's function at the door, counted
+//   SegmentFunction   the user's function in the domain's memory, counted
 //   SegmentRun        one forward call of it, a guard
 //   Recall            what a node keeps of that call: the function, where its
 //                     draws begin, which tensors it captured
@@ -21,10 +21,10 @@ namespace neap::autograd {
 
 /// The part of a segment that is kept from its forward.
 enum class Keep : std::uint8_t {
-  kNothing,  // nothing but what goes in and out
+  kNothing,  // nothing but inputs and results
   /// The results of compute-bound ops, those that do more than 4 flops for
   /// each byte that they move (a core's own balance): products of matrices.
-  /// Results that are cheap to compute again are computed again.
+  /// Results that are cheap to recompute are recomputed.
   kComputeBound,
 };
 
@@ -32,7 +32,7 @@ struct RematerialiseOptions {
   Keep keep = Keep::kNothing;
 };
 
-/// Puts the tensors that a value is made of behind one another.
+/// Appends the tensors that a value consists of.
 inline void append_tensors(const Tensor& value, memory::Vector<Tensor>& out) {
   out.push_back(value);
 }
@@ -69,7 +69,7 @@ class HeldFunction final : public SegmentFunction,
                            public memory::Counted<HeldFunction<F>> {
  public:
   static_assert(std::is_nothrow_move_constructible_v<F>,
-                "a function moves to the door without throwing");
+                "a function must move without throwing");
 
   static base::Ref<HeldFunction> make(F function, const CallSite& site) {
     return Count::create(
@@ -97,7 +97,7 @@ class HeldFunction final : public SegmentFunction,
   using Count = memory::Counted<HeldFunction<F>>;
   static constexpr std::size_t kMostInputs = 8;
 
-  // The one, of the numbers of inputs that F takes, that is given.
+  // The number of inputs that F takes.
   template <std::size_t... kCounts>
   void call_with(std::span<const Tensor> inputs,
                  memory::Vector<Tensor>& results,
@@ -123,10 +123,10 @@ class HeldFunction final : public SegmentFunction,
 
 /// The forward call of a segment, from the moment before the function runs to
 /// finish(), which puts its results on the tape. A run that ends without
-/// finish() (the function threw) leaves the generator as it was.
+/// finish() (the function threw) leaves the generator unchanged.
 class NEAP_API SegmentRun {
  public:
-  /// `site`: where the segment was made.
+  /// `site`: where the segment was created.
   SegmentRun(SegmentFunction& function, std::span<const Tensor> inputs,
              Keep keep, base::SiteId site);
   ~SegmentRun();

@@ -1,8 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Where in the user's program something was asked for. A CallSite is captured
-// by default arguments (no std::source_location: clang 14 lacks it with this
-// standard library) and interned to 32 bits in a fixed process-wide table, so
-// that every block and node can afford to carry one.
+// CallSite: the line of the user's program that asked for something. It is
+// captured by default arguments (no std::source_location: clang 14 lacks it
+// with this standard library) and interned to 32 bits in a fixed process-wide
+// table, so that every block and node can afford to carry one.
 #pragma once
 
 #include <string>

@@ -63,8 +63,8 @@ class NEAP_API NameError : public Error {
   using Error::Error;
 };
 
-/// A step that cannot be traced: it looks at elements that are not there while
-/// it is, or does what a program cannot repeat.
+/// A step that cannot be traced: it reads elements that do not exist during
+/// tracing, or does what a program cannot repeat.
 class NEAP_API TraceError : public Error {
   using Error::Error;
 };
@@ -75,7 +75,7 @@ class NEAP_API PlanError : public Error {
 };
 
 /// A compiled step failed after it had begun to write: the message names what
-/// has moved.
+/// was written first.
 class NEAP_API TornStep : public Error {
   using Error::Error;
 };

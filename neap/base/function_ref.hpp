@@ -1,8 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// FunctionRef<R(Args...)>: how a function is taken as an argument that is only
-// called during the call. It owns nothing and asks for no memory, where a
+// FunctionRef<R(Args...)>: a reference to a function, for an argument that is
+// only called during the call. It owns nothing and allocates nothing, where a
 // std::function copies what it is given, on the heap when that is large.
-// LIFETIME: as what it was made of.
+// LIFETIME: as the function's.
 #pragma once
 
 #include <functional>

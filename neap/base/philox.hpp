@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Philox4x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw,
 // "Parallel random numbers: as easy as 1, 2, 3" (SC 2011). A draw is a pure
-// function of (key, counter), so any thread may make any part of it.
+// function of (key, counter), so any thread may compute any part of it.
 #pragma once
 
 #include <array>

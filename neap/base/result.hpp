@@ -34,7 +34,7 @@ struct Failure {
 namespace base {
 
 /// Result<void>: tl::expected<void, Failure> with the value() that the others
-/// have, so that a failure can be made an exception in all of them.
+/// have, so that a failure can be turned into an exception in all of them.
 class VoidResult : public tl::expected<void, Failure> {
  public:
   using Base = tl::expected<void, Failure>;
@@ -43,7 +43,7 @@ class VoidResult : public tl::expected<void, Failure> {
   // NOLINTNEXTLINE(google-explicit-constructor): they mean the same
   VoidResult(Base other) : Base(std::move(other)) {}
 
-  /// Nothing where all went well.
+  /// Nothing on success.
   /// THROWS: tl::bad_expected_access<Failure>, as of every Result.
   void value() const& {
     if (!has_value()) {

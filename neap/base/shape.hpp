@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Shapes and strides: at most kMaxRank extents, held in place, so that shape
+// Shapes and strides: at most kMaxRank extents, held inline, so that shape
 // arithmetic never allocates. All products are checked.
 #pragma once
 

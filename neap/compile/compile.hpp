@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// compile: makes a step (any function over tensors, with the modules and
-// optimizers that it captures) into one that runs as a plan: traced once,
-// laid out in one arena, its peak known before it runs.
+// compile: turns a step (any function over tensors, with the modules and
+// optimizers that it captures) into one that runs as a plan: traced once, laid
+// out in one arena, its peak known before it runs.
 //
 //   auto step = neap::compile([&](const Tensor& x, const Tensor& y) {
 //     Tensor loss = cross_entropy(model(x), y);
@@ -17,13 +17,13 @@
 // results a Tensor, a tuple, pair or array of them, a memory::Vector, or
 // nothing. A result may be read until the next call; one that is still held
 // then throws UseAfterRelease, unless it was asked to be kept; inside a
-// memory::Scope handles go with the scope, as others do. Another shape, or
-// another turn that the function takes by a flag of the host's, is traced once
-// more, as is a step whose captured tensor was tied, or assigned another; where
-// an optimizer still holds the old one, reset(). Inside a traced step, jvp or a
-// rematerialised segment the call is the plain function, a part of what goes on
-// there. A call that throws leaves everything as it was; a TornStep says that a
-// check failed after the step had begun to write.
+// memory::Scope handles are released with the scope, as others are. Another
+// shape, or other control flow by a host flag, is traced again, as is a step
+// whose captured tensor was tied, or assigned another; where an optimizer still
+// holds the old one, reset(). Inside a traced step, jvp or a rematerialised
+// segment the call is the plain function (a nested call). A call that throws
+// leaves everything unchanged; a TornStep says that a check failed after the
+// step had begun to write.
 #pragma once
 
 #include <array>
@@ -68,7 +68,7 @@ void put_results(R&& results, memory::Vector<Tensor>& out) {
   }
 }
 
-/// Not of a list, which is made before the run: it may ask for memory.
+/// Not for a list, which is created before the run: it may allocate.
 template <class R>
 R take_results(std::span<Tensor> in) {
   if constexpr (std::is_same_v<R, Tensor>) {
@@ -167,17 +167,17 @@ class Compiled {
   /// The latest program. THROWS: ValueError where nothing was traced.
   const Program& program() const { return core_.program(); }
   const Plan& plan() const { return core_.plan(); }
-  /// The needs of a run of that program, known before there was one (format()
-  /// and to_json() show it), and what was seen of the same until now: the peaks
-  /// are those of the context's domain.
+  /// The memory that a run of that program needs, known before the first run
+  /// (format() and to_json() show it), and the measurements of it until now:
+  /// the peaks are those of the context's domain.
   Prediction prediction() const { return core_.prediction(); }
   Measured measured() const { return core_.measured(); }
   int programs() const { return core_.programs(); }
   std::int64_t traces() const { return core_.traces(); }
   Bytes arena_bytes() const { return core_.arena_bytes(); }
-  /// Why the latest trace was made, in one line: which argument, mode, handle
-  /// or setting was another than the program holds for. Empty: nothing was
-  /// traced yet.
+  /// The reason of the latest trace, in one line: which argument, mode, handle
+  /// or setting differed from the one that the program holds for. Empty:
+  /// nothing was traced yet.
   std::string why() const { return core_.why(); }
   void reset() { core_.reset(); }
 

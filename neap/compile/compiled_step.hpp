@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// CompiledStep: what is behind neap::compile's callable, whatever its types.
-// Calls may come from any thread, one at a time; a call and a move at one time
-// are the caller's mistake.
+// CompiledStep: the implementation of neap::compile's callable, whatever its
+// types. Calls may come from any thread, one at a time; a call and a move at
+// one time are the caller's mistake.
 #pragma once
 
 #include <string>
@@ -32,8 +32,8 @@ class NEAP_API CompiledStep {
 
   /// Runs the program for these arguments, traced first where there is none.
   /// `expect` is told how many results there will be before a run, and may
-  /// throw; `take` is given them before another call may begin. What a call
-  /// that throws has made goes with it, but for what a run needs that began.
+  /// throw; `take` is given them before another call may begin. A call that
+  /// throws frees what it allocated, but for what a run needs that began.
   /// THROWS: as trace() and a run; PlanError; ValueError for arguments that a
   /// step cannot take, and while another call runs.
   void call(Step step, std::span<const Argument> arguments,
@@ -45,16 +45,16 @@ class NEAP_API CompiledStep {
   /// The latest program. THROWS: ValueError where there is none.
   const Program& program() const;
   const Plan& plan() const;
-  /// The needs of a run of it, and what was seen of them.
+  /// The memory that a run of it needs, and the measurements of it.
   Prediction prediction() const;
   Measured measured() const;
   int programs() const;
   /// How often the step was traced.
   std::int64_t traces() const;
   Bytes arena_bytes() const;
-  /// Why the latest trace was made, in one line; empty: there was none.
+  /// The reason of the latest trace, in one line; empty: there was none.
   const std::string& why() const;
-  /// Gives everything back; the next call begins anew.
+  /// Frees everything; the next call traces again.
   void reset();
 
  private:

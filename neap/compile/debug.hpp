@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Ways to find who writes where it must not, or reads what is gone. All give
-// the same results, more slowly.
+// Debug modes that find writes out of bounds and reads of freed memory. All
+// give the same results, more slowly.
 #pragma once
 
 #include "neap/memory/domain.hpp"
@@ -8,9 +8,9 @@
 namespace neap::compiler {
 
 struct Debug {
-  bool poison = false;  // what ended is filled with NaNs at once
-  bool guards = false;  // bands around every buffer, looked at after each call
-  bool no_reuse = false;  // every value has a place of its own
+  bool poison = false;    // ended values are filled with NaNs at once
+  bool guards = false;    // bands around every buffer, checked after each call
+  bool no_reuse = false;  // every value has a range of its own
   bool scatter = false;   // with .paged: always pages, and in no order
 };
 

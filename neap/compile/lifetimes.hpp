@@ -1,8 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Lifetimes: the buffers that a program's values lie in, and from which call to
 // which each is needed. A buffer holds a value and all that take its memory
-// over, one after the other. What lies outside (arguments, externals, blocks
-// that outlast a run) has a buffer too, but no place in the arena.
+// over, one after the other. Memory outside (arguments, externals, blocks that
+// outlast a run) has a buffer too, but no offset in the arena.
 //
 //   call          0   1   2   3
 //   %2 = exp      |-------|           first 0, last 1

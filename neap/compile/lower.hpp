@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// lower: what compile would make of a step, without making it: the program and
-// its plan. No tensor is allocated, so that a model larger than the machine can
-// be planned (its parameters come from a rehearsal).
+// lower: the program of a step and its plan, as compile would create them,
+// without running anything. No tensor is allocated, so that a model larger than
+// the machine can be planned (its parameters come from a dry run).
 #pragma once
 
 #include "neap/compile/compile.hpp"

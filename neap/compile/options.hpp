@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What may be asked of a compiled step.
+// Options of a compiled step.
 #pragma once
 
 #include <cstddef>
@@ -25,16 +25,16 @@ struct CompileOptions {
   /// costs). Not together with `memory`.
   bool paged = false;
   /// Results (all, or those with these numbers) in blocks of their own, which
-  /// go with the last handle; others mean nothing after the next call.
+  /// are freed with the last handle; others are invalid after the next call.
   bool keep_all = false;
   memory::Vector<int> keep{};
-  /// Programs at most, for other shapes and other turns; beyond them the least
-  /// recently used one goes.
+  /// The most programs, for other shapes and other control flow; beyond them
+  /// the least recently used one is freed.
   int programs = 8;
-  /// n > 0: every n-th call of a program traces the step once more and compares
-  /// what it did, so that a number or a branch of the host's which changed is
-  /// found: a TraceError then names the first call that differs, and the next
-  /// call traces anew. The step's own host code runs in such calls.
+  /// n > 0: every n-th call of a program traces the step again and compares
+  /// what it did, so that a changed host value or branch is found: a TraceError
+  /// then names the first call that differs, and the next call traces again.
+  /// The step's own host code runs in such calls.
   int verify = 0;
   compiler::Passes passes{};
   compiler::Debug debug{};

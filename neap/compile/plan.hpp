@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Plan: where every value of a program lies, and how high the arenas are, known
-// before anything runs. One packing problem a memory space.
+// Plan: the address of every value of a program, and the size of the arenas,
+// known before anything runs. One packing problem a memory space.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ struct SpacePlan {
 /// A buffer that lives at its space's peak.
 struct Live {
   ValueId value = kNoValue;  // in it at that instant; kNoValue: scratch
-  std::uint32_t call = 0;    // that made it, or whose scratch it is
+  std::uint32_t call = 0;    // that computed it, or whose scratch it is
   Bytes bytes = 0;           // in whole units
   Bytes offset = 0;
   memory::Category category = memory::Category::kActivations;
@@ -47,7 +47,7 @@ struct PagePlan {
 
 struct Plan {
   Lifetimes lifetimes;
-  /// Places of arena buffers, else 0. From the arena's bytes on: in views.
+  /// Offsets of arena buffers, else 0. From the arena's bytes on: in views.
   memory::Vector<Bytes> offsets;
   PagePlan pages;
   std::array<SpacePlan, memory::kMaxSpaces> spaces;
@@ -61,11 +61,11 @@ struct Plan {
   const SpacePlan& space(memory::SpaceId id = memory::kHost) const {
     return spaces[id.value];
   }
-  /// The begin of a buffer's values in its arena.
+  /// The offset of a buffer's values in its arena.
   Bytes address_of(BufferId buffer) const noexcept {
     return offsets[buffer.value] + (debug.guards ? kBand : 0);
   }
-  /// Its offset then counts on from the arena's bytes.
+  /// Whether it is in views: its offset then counts on from the arena's bytes.
   bool is_in_views(BufferId buffer) const noexcept {
     return pages.bytes != 0 && lifetimes.at(buffer).space == memory::kHost &&
            offsets[buffer.value] >= space().bytes;
@@ -76,19 +76,19 @@ struct Plan {
   double seconds() const noexcept;
   /// Blocks that outlast a run: kept results, gradients that are left.
   Bytes own_bytes() const noexcept;
-  /// Bytes of the plan's own books.
+  /// Bytes of the plan's own bookkeeping.
   Bytes bytes() const noexcept;
 };
 
 /// REQUIRES: a bound program. The same program gives the same plan, but for
 /// the seconds. THROWS: OutOfMemory; InternalError where the planner's answer
-/// is found wrong (looked at in checked builds).
-/// `is_paged`: the host's arena may be in pages (CompileOptions::paged).
+/// is found wrong (checked in checked builds). `is_paged`: the host's arena may
+/// be in pages (CompileOptions::paged).
 NEAP_API Plan plan(const Program& program, int threads, const Debug& debug = {},
                    const planner::SolveOptions& options = {},
                    bool is_paged = false);
 
-/// The begin of each value in its space's arena, by its number; -1: in none;
+/// The offset of each value in its space's arena, by its number; -1: in none;
 /// from the arena's bytes on: in views of its pages.
 /// THROWS: OutOfMemory.
 NEAP_API memory::Vector<Bytes> value_offsets(const Plan& plan);

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Prediction: what a planned step will need, said before it runs, and beside it
-// what was measured. All bytes are live bytes, as asked for at the door: blocks
-// as the program names them, without the door's rounding.
+// Prediction: the memory that a planned step will need, known before it runs,
+// and beside it the measurements. All bytes are live bytes, as requested:
+// blocks as the program names them, without the allocator's rounding.
 //
 //   held by the step   persistent | arena | program
 //                                   '-- of it live at the peak: values, scratch
@@ -15,17 +15,17 @@
 
 namespace neap::compiler {
 
-/// The layer of what the ledger counts under a path: "encoder.fc1" of the
-/// parameter "encoder.fc1.weight", and of its gradient and state; of other
-/// things the path itself. LIFETIME: as the path's.
+/// The layer of an owner path of the ledger: "encoder.fc1" of the parameter
+/// "encoder.fc1.weight", and of its gradient and state; of other things the
+/// path itself. LIFETIME: as the path's.
 NEAP_API std::string_view layer_of(std::string_view path,
                                    memory::Category category) noexcept;
 
-/// A part of what lies in the arenas at the peak.
+/// A part of the arenas' contents at the peak.
 struct PeakLine {
   Bytes bytes = 0;
   ValueId value = kNoValue;  // kNoValue: scratch
-  memory::String op;         // that made it, or whose scratch it is
+  memory::String op;         // that computed it, or whose scratch it is
   memory::String layer;
   memory::Category category = memory::Category::kActivations;
   base::SiteId site{};
@@ -44,7 +44,7 @@ struct Prediction {
   /// optimizer state, gradients that are left, results that are kept (as
   /// activations) and other tensors that the step captured.
   std::array<Bytes, memory::kCategoryCount> persistent_by_category{};
-  Bytes constants = 0;  // part of those: made while tracing, or folded
+  Bytes constants = 0;  // part of those: created while tracing, or folded
   Bytes persistent = 0;
 
   // --- what lives within a run --------------------------------------------
@@ -61,7 +61,7 @@ struct Prediction {
 
   Bytes arguments = 0;  // the caller's
   Bytes program = 0;    // the program and the plan themselves
-  Bytes external = 0;   // of this process, when this was made
+  Bytes external = 0;   // of this process, at the time of the prediction
 
   // --- when and who ----------------------------------------------------------
 
@@ -76,7 +76,7 @@ struct Prediction {
   double seconds = 0.0;  // of planning
 
   Bytes gap() const noexcept { return arena - lower_bound; }
-  /// At the highest: what the step holds, the caller's arguments left out.
+  /// The peak of what the step holds, the caller's arguments left out.
   Bytes peak() const noexcept { return persistent + arena + program; }
   /// The same by category; what the arena does not use at its peak is under
   /// none of them.
@@ -86,8 +86,8 @@ struct Prediction {
 /// THROWS: OutOfMemory.
 NEAP_API Prediction predict(const Program& program, const Plan& plan);
 
-/// Measurements of the same. -1: not looked at. The peaks are the door's, of
-/// all that there is in the domain.
+/// Measurements of the same. -1: not measured. The peaks are those of the whole
+/// domain.
 struct Measured {
   Bytes persistent = -1;
   Bytes arena = -1;
@@ -114,8 +114,8 @@ NEAP_API std::ostream& operator<<(std::ostream& out,
 /// lower_bound_bytes, gap_bytes, proven, arguments_bytes, program_bytes,
 /// external_bytes, peak_step {call, op, layer, site}, by_category and by_layer
 /// {name: bytes}, live [{bytes, value, op, category, layer, site}], ops,
-/// plan_seconds; with `measured`, an object of the same names for what was.
-/// All lines, whatever max_lines. THROWS: OutOfMemory.
+/// plan_seconds; with `measured`, an object of the same names for the
+/// measurements. All lines, whatever max_lines. THROWS: OutOfMemory.
 NEAP_API memory::String to_json(const Prediction& prediction,
                                 const PredictionOptions& options = {});
 

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// trace: runs a step on tensors without elements, and gives what it did as a
+// trace: runs a step on tensors without elements, and returns what it did as a
 // program. The step is the user's own code: ops, modules, backward, optimizers.
 //
 //   const Program program = trace(
@@ -8,10 +8,10 @@
 //       },
 //       std::array{Spec{f32, {64, 784}}});
 //
-// The step runs once, now; what it decides by the host's state (numbers, flags
-// that it does not note) holds for every run of the program. What a program
-// cannot repeat is refused at its line: a look at elements, a write by the
-// host, a draw of another generator.
+// The step runs once, now; its control flow by host state (numbers, flags that
+// it does not note) holds for every run of the program. Actions that a program
+// cannot repeat are refused at their line: a host read of elements, a write by
+// the host, a draw of another generator.
 #pragma once
 
 #include "neap/base/function_ref.hpp"
@@ -38,8 +38,8 @@ struct GivenArguments {
   }
 };
 
-/// The program of a step for arguments of these specs. Nothing of the user's
-/// changes: elements, gradients of leaves, the generator's state are as before,
+/// The program of a step for arguments of these specs. The user's state is
+/// unchanged, elements, gradients of leaves and the generator's state included,
 /// also after a throw; a storage that the step writes counts as written.
 /// THROWS: TraceError for what a program cannot repeat, and inside another
 /// trace, jvp or segment; whatever the step throws; OutOfMemory.

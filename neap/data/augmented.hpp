@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Augmented: images on their way into a batch, padded, cropped and mirrored.
+// Augmented: images padded, cropped and mirrored as a batch is filled.
 //
 //   // 28x28 to 32x32, for a network that wants that
 //   data::Augmented test(set.test, {.padding = 2});
@@ -8,8 +8,8 @@
 //                                     .flip = 0.5, .seed = 7});
 //
 // Random choices follow from seed, epoch and the sample's index alone: they are
-// the same after a resume, and whoever reads. Pixels that padding adds have the
-// value 0 and are standardised as all others.
+// the same after a resume, and in whichever thread reads. Pixels that padding
+// adds have the value 0 and are standardised as all others.
 #pragma once
 
 #include "neap/data/image_set.hpp"
@@ -46,7 +46,7 @@ class NEAP_API Augmented {
   std::uint64_t fingerprint() const;
 
  private:
-  // The place of the window in the image (negative: in the padding).
+  // The position of the window in the image (negative: in the padding).
   struct Window {
     std::int64_t top = 0;
     std::int64_t left = 0;

@@ -8,8 +8,8 @@
 //
 // Images are (3, 32, 32), both parts standardised channel by channel with the
 // training part's statistics. A file that is not a whole number of records, has
-// none, or holds a label out of range is refused; sizes are looked at before
-// memory is asked for.
+// none, or holds a label out of range is refused; sizes are checked before
+// memory is allocated.
 #pragma once
 
 #include "neap/data/image_set.hpp"
@@ -17,14 +17,14 @@
 namespace neap::data {
 
 /// data_batch_1.bin .. data_batch_5.bin and test_batch.bin: ten classes.
-/// Failures: kNotFound, kTruncated, kCorrupt; those of the door. THROWS:
+/// Failures: kNotFound, kTruncated, kCorrupt; file-system failures. THROWS:
 /// OutOfMemory.
 [[nodiscard]] NEAP_API Result<TrainAndTest> read_cifar10(
     files::Door& door, std::string_view directory);
 
 enum class Cifar100Labels : std::uint8_t { kFine, kCoarse };  // 100, or 20
 
-/// train.bin and test.bin. As above.
+/// train.bin and test.bin. Failures, THROWS: as read_cifar10.
 [[nodiscard]] NEAP_API Result<TrainAndTest> read_cifar100(
     files::Door& door, std::string_view directory,
     Cifar100Labels labels = Cifar100Labels::kFine);

@@ -47,8 +47,8 @@ class NEAP_API CsvSet {
 
   const Tensor& features() const noexcept { return features_; }
   const Tensor& targets() const noexcept { return targets_; }
-  /// The largest label and 1, or as many as were said; 0 where the target is a
-  /// value.
+  /// The largest label plus 1, or as many as were given; 0 where the target is
+  /// a value.
   std::int64_t classes() const noexcept { return classes_; }
   /// The names of the features; empty without a header.
   const memory::Vector<memory::String>& names() const noexcept {
@@ -57,8 +57,8 @@ class NEAP_API CsvSet {
   Bytes bytes() const;
 
   memory::Vector<ColumnStatistics> statistics() const;
-  /// Makes (x - mean) / deviation of each feature, once and for all. THROWS:
-  /// ShapeError for another number of columns.
+  /// Replaces each feature by (x - mean) / deviation. THROWS: ShapeError for
+  /// another number of columns.
   void standardise(std::span<const ColumnStatistics> statistics);
 
   // Dataset: input f32 (k); target i64 of rank 0 for labels, f32 (1) for
@@ -77,11 +77,11 @@ class NEAP_API CsvSet {
   std::int64_t size_ = 0;
 };
 
-/// A file, plain or gzipped. It is gone through twice: everything is checked,
-/// and counted, before memory for it is asked for. Failures: kCorrupt (no
-/// number; a label that is none, or beyond 2^31 - 1; records of different
-/// lengths; no record; what CSV is not), kMismatch (no such column, or no other
-/// one), kTooLarge, those of the door. THROWS: OutOfMemory.
+/// Reads a file, plain or gzipped, in two passes: everything is checked, and
+/// counted, before memory for it is allocated. Failures: kCorrupt (no number;
+/// an invalid label, or one beyond 2^31 - 1; records of different lengths; no
+/// record; invalid CSV), kMismatch (no such column, or no other one),
+/// kTooLarge, file-system failures. THROWS: OutOfMemory.
 [[nodiscard]] NEAP_API Result<CsvSet> read_csv(
     files::Door& door, const std::string& path,
     const CsvSetOptions& options = {});

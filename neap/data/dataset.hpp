@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Dataset: what a user's own data must offer to be batched. Samples are written
-// straight into the rows of a batch buffer, so no sample is ever a tensor.
+// Dataset: the concept that a user's own data must satisfy to be batched.
+// Samples are written straight into the rows of a batch buffer, so no sample is
+// ever a tensor.
 //
 //   struct Points {
 //     std::int64_t size() const;                  // samples
@@ -14,7 +15,7 @@
 // Result<void>, where it can fail (a file). The loader calls it from one thread
 // at a time: the user's, or the reader thread that it was told to start.
 //
-// A set may say what it holds, for checkpoints to know it again
+// A set may identify its contents, for checkpoints to recognise it
 // (fingerprint.hpp): `std::uint64_t fingerprint() const`, which differs where
 // samples do, and may be called while the reader loads.
 #pragma once
@@ -39,8 +40,8 @@ struct SampleSpec {
   friend bool operator==(const SampleSpec&, const SampleSpec&) = default;
 };
 
-/// A sample in an epoch. What is random about a sample follows from
-/// these two and a seed alone, whoever asks, and when.
+/// A sample in an epoch. Everything random about a sample follows from these
+/// two and a seed alone.
 struct SampleId {
   std::int64_t epoch = 0;
   std::int64_t index = 0;
@@ -111,10 +112,10 @@ class AnyDataset {
                     std::span<std::byte> target) const {
     return load_(object_, id, input, target);
   }
-  /// False: the data set has other samples by now than when this was made. (It
-  /// was assigned over, or grew.) THROWS: what size() and spec() do.
+  /// False: the data set has other samples by now than when this was created.
+  /// (It was assigned over, or grew.) THROWS: what size() and spec() do.
   bool is_as_it_was() const { return is_same_(*this); }
-  /// Nothing where the set does not say what it holds.
+  /// Nothing where the set does not identify its contents.
   std::optional<std::uint64_t> fingerprint() const {
     return fingerprint_ != nullptr ? std::optional(fingerprint_(object_))
                                    : std::nullopt;

@@ -2,7 +2,7 @@
 // FileRecords: samples that stay in their file, which may be larger than the
 // memory there is. A file of records of one size is read a record at a time,
 // straight before it is needed: by the loader's reader thread, where it has
-// one. What a record means is the user's to say.
+// one. The user defines what a record means.
 //
 //   // Tokens of two bytes: blocks of 256 and the next token each.
 //   auto file = data::RecordFile::open(door, "tokens.bin",
@@ -33,7 +33,7 @@ struct RecordLayout {
 class NEAP_API RecordFile {
  public:
   /// Failures: kTruncated where the header or the first record is not whole,
-  /// or, records standing side by side, the last one; those of the door.
+  /// or, records standing side by side, the last one; file-system failures.
   /// THROWS: ValueError unless record > 0, stride >= 0 and header >= 0.
   /// LIFETIME: `door` outlives it.
   [[nodiscard]] static Result<RecordFile> open(files::Door& door,

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a data set holds, as one number: XXH3 of its bytes and of whatever else
-// its samples are made from. A run that is resumed goes on with no other.
+// A data set's contents as one number: XXH3 of its bytes and of whatever else
+// its samples are computed from. A resumed run accepts no other set.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // ImageSet: labelled 8-bit images, kept as the bytes they are (one block each
-// for images and labels) and standardised on their way into a batch:
-// (pixel / 255 - mean) / deviation, in f32, for all pixels or channel by
-// channel.
+// for images and labels) and standardised as a batch is filled: (pixel / 255 -
+// mean) / deviation, in f32, for all pixels or channel by channel.
 #pragma once
 
 #include <string_view>
@@ -44,14 +43,15 @@ class NEAP_API ImageSet {
   /// A mean for each channel. THROWS: ShapeError for another number of them.
   void standardise_channels(std::span<const PixelStatistics> statistics);
 
-  /// The value that load() gives for each of the 256 pixel values of a channel.
+  /// The value that load() writes for each of the 256 pixel values of a
+  /// channel.
   std::span<const float, 256> values_of(std::int64_t channel) const noexcept;
 
   // Dataset: input f32 of the images' shape, target i64 of rank 0.
   SampleSpec spec() const;
   void load(std::int64_t index, std::span<std::byte> input,
             std::span<std::byte> target) const noexcept;
-  /// The fingerprint of what load() makes of all images.
+  /// The fingerprint of all images as load() writes them.
   std::uint64_t fingerprint() const;
   /// The target alone.
   void load_label(std::int64_t index,
@@ -68,8 +68,8 @@ class NEAP_API ImageSet {
 };
 
 /// Reads one pair of IDX files, plain or gzipped (with or without ".gz").
-/// Refuses wrong magic numbers, truncated or overlong data, sizes that lie,
-/// counts that differ, an empty set, and labels >= classes.
+/// Refuses wrong magic numbers, truncated or overlong data, sizes that are
+/// wrong, counts that differ, an empty set, and labels >= classes.
 NEAP_API Result<ImageSet> read_idx_pair(files::Door& door,
                                         std::string_view directory,
                                         std::string_view images_name,

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Loader: batches from a data set, through a fixed ring of buffers that are
-// made once and reused for ever.
+// allocated once and reused.
 //
 //   data::Loader loader(dataset, {.batch = 128, .shuffle = true, .seed = 7});
 //   for (const data::Batch& batch : loader.epoch(e)) { ... }
@@ -40,7 +40,7 @@ struct LoaderOptions {
 };
 
 /// LIFETIME: the data set outlives the loader. A batch's tensors keep their
-/// values until kRing further batches were asked for, or the loader goes; a
+/// values until kRing further batches were asked for, or the loader ends; a
 /// graph that still needs them after that refuses its backward rather than
 /// compute with others. One thread at a time.
 class NEAP_API Loader {
@@ -48,16 +48,16 @@ class NEAP_API Loader {
   static constexpr int kRing = 2;
   static constexpr int kMaxPrefetch = 6;
 
-  /// The ring is made here, within the budget, and the reader's stack.
+  /// Allocates the ring, within the budget, and the reader's stack.
   /// THROWS: OutOfMemory; ValueError unless batch > 0 and prefetch is in
-  /// [0, kMaxPrefetch]; Error where the system gives no thread.
+  /// [0, kMaxPrefetch]; Error where the system starts no thread.
   Loader(const AnyDataset& dataset, const LoaderOptions& options,
          CallSite site = CallSite::here());
   ~Loader();
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
-  /// A data set that would be gone by then is refused.
+  /// A temporary data set is refused.
   template <Dataset D>
   requires(!std::is_reference_v<D> && !std::is_same_v<D, AnyDataset>)
       Loader(D&& gone, const LoaderOptions& options,
@@ -70,8 +70,8 @@ class NEAP_API Loader {
   class Epoch;
   Epoch epoch(std::int64_t number, std::int64_t first_batch = 0) & noexcept;
   Epoch epoch(std::int64_t number, std::int64_t first_batch = 0) && = delete;
-  /// The same by hand. Begins an epoch; `first_batch` skips ahead (for
-  /// resuming), at most to the epoch's end.
+  /// Begins an epoch by hand; `first_batch` skips ahead (for resuming), at most
+  /// to the epoch's end.
   void start(std::int64_t epoch, std::int64_t first_batch = 0) noexcept;
   /// The next batch of the epoch, or nullptr at its end. THROWS: ReadError
   /// where the data set failed, or what it threw; the next call tries the same
@@ -82,20 +82,20 @@ class NEAP_API Loader {
 
   std::int64_t batches_per_epoch() const noexcept;
   std::int64_t samples() const noexcept { return dataset_.size(); }
-  /// The fingerprint of what the data set holds, where it says so.
+  /// The data set's fingerprint, where it has one.
   std::optional<std::uint64_t> fingerprint() const {
     return dataset_.fingerprint();
   }
   const LoaderOptions& options() const noexcept { return options_; }
   /// The batch asked for; an epoch of fewer samples is one smaller batch.
   std::int64_t batch_size() const noexcept { return options_.batch; }
-  /// The place where a resumed run goes on: start(epoch(), next_batch()).
+  /// The position at which a resumed run continues: start(epoch(),
+  /// next_batch()).
   std::int64_t epoch() const noexcept { return epoch_; }
   std::int64_t next_batch() const noexcept { return next_ - first_; }
 
  private:
-  // Batches are numbered through all epochs; number b stands in slot
-  // b % slots().
+  // Batches are numbered through all epochs; number b is in slot b % slots().
   int slots() const noexcept { return kRing + options_.prefetch; }
   std::size_t slot_of(std::int64_t number) const noexcept;
   void check() const;
@@ -114,7 +114,7 @@ class NEAP_API Loader {
   std::int64_t epoch_ = 0;
   std::int64_t first_ = 0;        // number of the epoch's batch 0
   std::int64_t end_ = 0;          // beyond the epoch's last; 0 before start()
-  std::int64_t next_ = 0;         // what next() gives
+  std::int64_t next_ = 0;         // what next() returns
   std::int64_t handed_over_ = 0;  // slots of batches below it may be filled
   memory::Owned<ReadAhead> reader_;  // last: its thread reads all the others
 };

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// ReadError: a sample that could not be read, where a value has no place to go:
-// out of Loader::next().
+// ReadError: a sample that could not be read, thrown where a failure cannot be
+// returned as a value: by Loader::next().
 #pragma once
 
 #include "neap/base/error.hpp"

@@ -9,12 +9,12 @@ namespace neap::data {
 
 class NEAP_API Sampler {
  public:
-  /// `size` samples; in order, or shuffled by `seed` anew for each epoch. The
-  /// order takes 4 B a sample (category data). THROWS: OutOfMemory;
-  /// ValueError for a negative size or 2^32 samples and more.
+  /// `size` samples; in order, or shuffled by `seed` for each epoch. The order
+  /// takes 4 B a sample (category data). THROWS: OutOfMemory; ValueError for a
+  /// negative size or 2^32 samples and more.
   Sampler(std::int64_t size, bool shuffle, std::uint64_t seed);
 
-  /// Makes the order of an epoch (Fisher and Yates over Philox words).
+  /// Computes the order of an epoch (Fisher and Yates over Philox words).
   void start(std::int64_t epoch) noexcept;
 
   std::int64_t size() const noexcept { return size_; }

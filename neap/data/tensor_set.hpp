@@ -12,8 +12,8 @@
 namespace neap::data {
 
 /// Inputs (n, sample shape...) and targets (n, target shape...) of any dtype,
-/// dense and in host memory. The set is of no scope and on no graph. What is
-/// written into the tensors afterwards shows in later batches; not while a
+/// dense and in host memory. The set is of no scope and on no graph. Later
+/// writes into the tensors show in later batches; they are not allowed while a
 /// reader thread loads. LIFETIME: of memory that was borrowed, as long as the
 /// set.
 class NEAP_API TensorSet {

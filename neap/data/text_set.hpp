@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// TextSet: a text as training data for a model that tells the next token. A
+// TextSet: a text as training data for a model that predicts the next token. A
 // sample is a block of tokens and the block one token on, both i64 (block):
 //
 //   tokens   | t0 | t1 | t2 | t3 | t4 | ...      block = 3, stride = 3
@@ -44,11 +44,11 @@ class NEAP_API Text {
   std::int64_t width_;  // of a token
 };
 
-/// The text of a file, plain or gzipped, or of memory. It is gone through
-/// twice, so that nothing but its tokens and small buffers is ever held.
-/// Failures: kCorrupt where characters are asked for and it is not UTF-8 (the
-/// message names the byte), or where the file changes meanwhile; kUnsupported
-/// for more than 65 536 characters; those of the door. THROWS: OutOfMemory.
+/// The text of a file, plain or gzipped, or of memory. It is read twice, so
+/// that only its tokens and small buffers are ever held. Failures: kCorrupt
+/// where characters are asked for and it is not UTF-8 (the message names the
+/// byte), or where the file changes meanwhile; kUnsupported for more than 65
+/// 536 characters; file-system failures. THROWS: OutOfMemory.
 [[nodiscard]] NEAP_API Result<Text> tokenise_file(files::Door& door,
                                                   const std::string& path,
                                                   Symbols symbols);
@@ -57,12 +57,13 @@ class NEAP_API Text {
 
 struct BlockOptions {
   std::int64_t block = 256;  // tokens in a sample's input
-  std::int64_t begin = 0;    // of the text's part that samples are made of
+  std::int64_t begin = 0;    // of the text's part that samples are cut from
   std::int64_t end = -1;     // likewise; -1: the text's end
   /// Tokens from a sample's start to the next one's; 0: block.
   std::int64_t stride = 0;
-  /// Each sample starts anywhere, every start as likely as the others, anew in
-  /// each epoch: a function of seed, epoch and the sample's index alone.
+  /// Each sample starts anywhere, every start as likely as the others, and
+  /// drawn again in each epoch: a function of seed, epoch and the sample's
+  /// index alone.
   bool random = false;
   std::uint64_t seed = 0;
   /// In an epoch, where random; 0: as many as there are without.
@@ -79,7 +80,7 @@ class NEAP_API TextSet {
   const BlockOptions& options() const noexcept { return options_; }
   /// The bytes of the whole text, which copies share.
   Bytes bytes() const { return text_.bytes(); }
-  /// In the part that samples are made of.
+  /// The tokens of the part that samples are cut from.
   std::int64_t tokens() const noexcept { return options_.end - options_.begin; }
 
   // Dataset: input and target i64 (block).
@@ -95,7 +96,7 @@ class NEAP_API TextSet {
 
   Text text_;
   BlockOptions options_;
-  std::int64_t starts_;  // how many places a block can start at
+  std::int64_t starts_;  // how many positions a block can start at
   std::int64_t size_;
 };
 

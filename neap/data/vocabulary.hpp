@@ -1,8 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Vocabulary: which number stands for which piece of text. Two kinds: all 256
-// bytes, token b being byte b, which can hold any text; or the characters
-// (code points of UTF-8) of some text, in ascending order, so that the same
-// characters give the same tokens wherever they stood.
+// Vocabulary: the numbers (tokens) of pieces of text. Two kinds: all 256 bytes,
+// token b being byte b, which can hold any text; or the characters (code points
+// of UTF-8) of some text, in ascending order, so that the same characters have
+// the same tokens wherever they occurred.
 #pragma once
 
 #include <span>
@@ -44,8 +44,8 @@ class NEAP_API Vocabulary {
   /// THROWS: ValueError for a token outside [0, size()); OutOfMemory.
   memory::String decode(std::span<const std::int64_t> tokens) const;
 
-  /// All characters in the order of their tokens, as UTF-8: what
-  /// of_characters() makes the same vocabulary of. Empty for bytes.
+  /// All characters in the order of their tokens, as UTF-8, from which
+  /// of_characters() restores the vocabulary. Empty for bytes.
   memory::String characters() const;
 
   friend bool operator==(const Vocabulary&, const Vocabulary&) = default;

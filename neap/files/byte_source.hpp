@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// ByteSource: bytes that come in order, whatever stands behind them (a plain
-// file here; a compressed one in formats/). One thread at a time.
+// ByteSource: bytes in order, from any origin (a plain file here; a compressed
+// one in formats/). One thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@
 
 namespace neap::files {
 
-/// How many bytes a source can still give: known before any is read, so that a
-/// header that lies about its size is refused before memory is asked for.
+/// How many bytes a source still has: known before any is read, so that a
+/// header with a wrong size is refused before memory is allocated.
 struct Remaining {
   Bytes at_most = 0;
   bool is_exact = false;

@@ -1,11 +1,12 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Door: the one way to files. Everything that Neap reads or writes goes through
-// an object of this class, so that a test can make any step fail. User files
-// are read, never memory-mapped: a mapped file that shrinks ends the process.
+// Door: the file system as Neap uses it. Everything that Neap reads or writes
+// goes through an object of this class, so that a test can make any step fail.
+// User files are read, never memory-mapped: a mapped file that shrinks ends the
+// process.
 //
 // All failures are values; a message names the path, the fact and what to do.
-// The system's door refuses a path with a zero byte (kUnsupported).
-// A door may be used by any number of threads; a File by one at a time.
+// system_door() refuses a path with a zero byte (kUnsupported). A Door may be
+// used by any number of threads; a File by one at a time.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +33,7 @@ struct PathFacts {
   std::string target;
   std::uint32_t mode = 0;  // permission bits, of a file
   /// Both together are the same for every name of one file or folder, and for
-  /// no other; 0 where there is none, or the door keeps none.
+  /// no other; 0 where there is none, or the file system keeps none.
   std::uint64_t device = 0;
   std::uint64_t number = 0;
 };
@@ -65,14 +66,14 @@ class NEAP_API Door {
   [[nodiscard]] virtual Result<void> set_mode(File& file,
                                               std::uint32_t mode) = 0;
   [[nodiscard]] virtual Result<void> close(File& file) = 0;
-  /// Gives back an open file that nobody wants to know more about.
+  /// Closes an open file, ignoring errors.
   virtual void abandon(File& file) noexcept = 0;
 
   /// Replaces `to` if it is there: at any instant `to` is the old or the new.
   [[nodiscard]] virtual Result<void> rename(const std::string& from,
                                             const std::string& to) = 0;
   [[nodiscard]] virtual Result<void> remove(const std::string& path) = 0;
-  /// Makes a folder, and those above it; nothing where there is one.
+  /// Creates a folder, and those above it; nothing where there is one.
   [[nodiscard]] virtual Result<void> make_directory(
       const std::string& path) = 0;
   /// Makes renames and removals in a folder survive a loss of power.

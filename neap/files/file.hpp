@@ -1,8 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// File: an open file of some Door, owned by whoever holds this handle. A handle
-// holds a number and a name for messages; it takes no heap. One thread at a
-// time may use it.
-// LIFETIME: the door outlives its files.
+// File: an open file of some Door, owned by this handle. A handle holds a
+// number and a name for messages; it uses no heap. One thread at a time may use
+// it. LIFETIME: the Door outlives its files.
 #pragma once
 
 #include <array>
@@ -22,7 +21,7 @@ class Door;
 class NEAP_API File {
  public:
   File() = default;
-  /// For doors: takes over `handle`, which `door` understands.
+  /// For a Door: takes over `handle`, which `door` understands.
   File(Door& door, int handle, std::string_view path) noexcept;
   File(File&& other) noexcept
       : door_(std::exchange(other.door_, nullptr)),
@@ -34,7 +33,7 @@ class NEAP_API File {
     std::swap(name_, other.name_);
     return *this;
   }
-  /// Gives the file back without syncing it; use close() to learn of errors.
+  /// Closes the file without syncing it; use close() to learn of errors.
   ~File();
 
   /// Reads at the current position; may be short, 0 at the end.
@@ -54,11 +53,11 @@ class NEAP_API File {
   /// The path for messages: escaped, its head cut off where it is long.
   std::string_view name() const noexcept { return name_.data(); }
 
-  // For doors.
+  // For a Door.
   int handle() const noexcept { return handle_; }
-  /// Lets a door that wraps another take part in the file's calls.
+  /// Lets a Door that wraps another take part in the file's calls.
   void set_door(Door& door) noexcept { door_ = &door; }
-  /// Empties the handle without giving the file back.
+  /// Empties the handle without closing the file.
   void forget() noexcept { door_ = nullptr; }
 
  private:

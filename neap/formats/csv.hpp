@@ -2,12 +2,12 @@
 // CSV as RFC 4180 has it: records of fields, lines ended by LF or CR LF, fields
 // in double quotes where they hold a separator, a quote (doubled) or an end of
 // line. The separator may be another; a byte order mark in front and empty
-// lines are skipped. What is not that (a quote within a plain field, text after
-// a closing one, a carriage return alone, quotes without end) is refused with
-// its line.
+// lines are skipped. Anything else (a quote within a plain field, text after a
+// closing one, a carriage return alone, quotes without end) is refused with its
+// line.
 //
-// A record is read into one buffer, made once and no longer than is allowed. A
-// reader is used by one thread at a time.
+// A record is read into one buffer, allocated once and no longer than is
+// allowed. A reader is used by one thread at a time.
 #pragma once
 
 #include <span>
@@ -37,8 +37,8 @@ class NEAP_API CsvReader {
                                               const CsvOptions& options = {});
   CsvReader(memory::Owned<files::ByteSource> source, const CsvOptions& options);
 
-  /// Goes to the next record; false at the end. Failures: kCorrupt, kTooLarge,
-  /// those of the source. THROWS: UseAfterRelease when moved from.
+  /// Advances to the next record; false at the end. Failures: kCorrupt,
+  /// kTooLarge, those of the source. THROWS: UseAfterRelease when moved from.
   [[nodiscard]] Result<bool> next();
 
   /// The fields of the record, without their quotes, until the next next().

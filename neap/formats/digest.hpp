@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Digest: XXH3 (64 bits, seed 0) of bytes that come in pieces, as the files of
-// formats/ carry it. It lies where its owner does and never asks for memory.
+// formats/ carry it. It is a plain member of its owner and allocates nothing.
 #pragma once
 
 #include <array>

@@ -18,7 +18,7 @@ inline constexpr std::array<std::byte, 2> kGzipMagic{std::byte{0x1f},
 
 /// A source over a gzip file, at its start, of `size` bytes. zlib's memory and
 /// the input buffer are part of it, about 80 KiB: one block of the current
-/// domain (Category::kData) holds all there is, and reading allocates nothing.
+/// domain (Category::kData) holds everything, and reading allocates nothing.
 /// Failures of read(): kTruncated where the file ends within a member; kCorrupt
 /// for damaged data, a wrong CRC or length, or bytes after the last member;
 /// every further call then fails in the same way. remaining() is an upper

@@ -7,8 +7,8 @@
 //
 // Types: 08 u8, 09 i8, 0B i16, 0C i32, 0D f32, 0E f64; i8 and i16 have no DType
 // and are refused as unsupported. A file must hold what its header says,
-// exactly; one that cannot is refused before any memory for it is asked for.
-// A reader is used by one thread at a time.
+// exactly; one that cannot is refused before any memory for it is allocated. A
+// reader is used by one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -30,17 +30,17 @@ struct IdxHeader {
   Bytes data_bytes = 0;  // of all elements
 };
 
-/// Reads the header and holds it against what the source can still give.
-/// Failures: kTruncated, kCorrupt (wrong magic, rank 0, bytes too many),
-/// kUnsupported (i8, i16, rank above kMaxRank), kTooLarge (a size beyond 63
-/// bits), and those of the source.
+/// Reads the header and compares it with what the source still has. Failures:
+/// kTruncated, kCorrupt (wrong magic, rank 0, bytes too many), kUnsupported
+/// (i8, i16, rank above kMaxRank), kTooLarge (a size beyond 63 bits), and those
+/// of the source.
 [[nodiscard]] NEAP_API Result<IdxHeader> read_idx_header(
     files::ByteSource& source);
 
 class NEAP_API IdxReader {
  public:
-  /// Opens a file, plain or gzipped, and reads its header. Takes one block of
-  /// the current domain, at most about 80 KiB. THROWS: OutOfMemory.
+  /// Opens a file, plain or gzipped, and reads its header. Allocates one block
+  /// of the current domain, at most about 80 KiB. THROWS: OutOfMemory.
   /// LIFETIME: `door` outlives the reader.
   [[nodiscard]] static Result<IdxReader> open(files::Door& door,
                                               const std::string& path);

@@ -61,12 +61,12 @@ struct NamedTensor {
 };
 
 /// An open file, its header read and checked. It holds the header's content
-/// (Category::kData); elements are read where the caller wants them.
-/// LIFETIME: the door outlives it.
+/// (Category::kData); elements are read into the caller's memory. LIFETIME: the
+/// files::Door outlives it.
 class NEAP_API SafetensorsFile {
  public:
-  /// Failures: what the door says; kTruncated where the file is shorter than
-  /// its header says, kTooLarge for a header or a shape beyond bounds,
+  /// Failures: those of the file system; kTruncated where the file is shorter
+  /// than its header says, kTooLarge for a header or a shape beyond bounds,
   /// kUnsupported for a dtype or a rank that Neap has not, kCorrupt for all
   /// else, a header unlike its checksum included. THROWS: OutOfMemory.
   static Result<SafetensorsFile> open(files::Door& door,
@@ -91,10 +91,10 @@ class NEAP_API SafetensorsFile {
   /// Reads elements [first, ...) of an entry, in row-major order, until `into`
   /// is full. An entry that is read from its start to its end, at once or in
   /// one piece after the other, is compared with its checksum when its last
-  /// element is read; other pieces are not. Failures: what the door says,
-  /// kTruncated for a file that has become shorter, kCorrupt for a bool that
-  /// is neither 0 nor 1 and for elements unlike their checksum. THROWS:
-  /// ValueError unless `into` is whole elements of the entry.
+  /// element is read; other pieces are not. Failures: those of the file system,
+  /// kTruncated for a file that has become shorter, kCorrupt for a bool that is
+  /// neither 0 nor 1 and for elements unlike their checksum. THROWS: ValueError
+  /// unless `into` is whole elements of the entry.
   Result<void> read_elements(const SafetensorsEntry& entry, std::int64_t first,
                              std::span<std::byte> into);
   /// Reads an entry straight into a tensor of any strides; after a failure it
@@ -130,8 +130,8 @@ class NEAP_API SafetensorsFile {
 /// Reads every tensor given, each under its name: all names, dtypes and shapes
 /// are checked before the first element is read. Failures: as
 /// SafetensorsFile::read, some tensors are then read and others are not
-/// (neap::load leaves all as they were); kMismatch for a name that is not
-/// there. Names of the file that nobody asks for are left alone.
+/// (neap::load leaves all unchanged); kMismatch for a name that is not there.
+/// Other names of the file are left alone.
 [[nodiscard]] NEAP_API Result<void> read_safetensors(
     files::Door& door, const std::string& path,
     std::span<const NamedTensor> into, Verify verify = Verify::kOn,
@@ -141,7 +141,7 @@ class NEAP_API SafetensorsFile {
 /// the reference implementation's, larger elements first and then by name, so
 /// that every tensor is aligned and the same content gives the same bytes,
 /// whatever the order given. Checksums are added to the metadata; for them,
-/// elements are looked at once more than they are written. Tensors may have any
+/// elements are read once more than they are written. Tensors may have any
 /// strides. THROWS: NameError for a name or key that is used twice,
 /// "__metadata__", a key that begins with "neap.xxh3.", or text that is not
 /// UTF-8; ValueError for a header beyond kMaxSafetensorsHeader; DeviceError off
@@ -151,9 +151,9 @@ class NEAP_API SafetensorsFile {
     std::span<const NamedTensor> tensors, const Metadata& metadata = {},
     CallSite site = CallSite::here());
 
-/// Asks the door for what write_safetensors() asks for, gives it back and
-/// writes nothing. It looks at no elements, so there may be none. Metadata of
-/// the same count and keys take the same, if no value is beyond 256 bytes.
+/// Allocates what write_safetensors() allocates, frees it and writes nothing.
+/// It reads no elements, so there may be none. Metadata of the same count and
+/// keys need the same, if no value is beyond 256 bytes.
 /// THROWS: as write_safetensors, but for DeviceError and TraceError.
 NEAP_API void rehearse_safetensors(std::span<const NamedTensor> tensors,
                                    const Metadata& metadata = {});

@@ -21,7 +21,7 @@
 namespace neap::formats {
 
 struct Scalar {
-  std::string_view tag;  // "train/loss": groups are told by the slash
+  std::string_view tag;  // "train/loss": the slash separates groups
   double value = 0.0;    // written as a float
 };
 

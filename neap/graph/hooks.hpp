@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Hooks: functions of the user's that a backward calls on a gradient; and
-// gradients that are kept of results. They belong to the tensor's place on the
-// graph and go with it; closures lie at the door.
+// gradients that are kept of results. They belong to the tensor's vertex of the
+// graph and end with it; closures are in the domain's memory.
 //
 // Thread rule: hooks may be registered and removed in any thread, while others
 // differentiate through the same tensor. A pass calls the hooks that were
@@ -38,7 +38,7 @@ class NEAP_API Hook : public memory::Counted<Hook> {
  public:
   enum class When : std::uint8_t { kOnGrad, kAfterAccumulate };
 
-  // Made by register_hook.
+  // Created by register_hook.
   Hook(memory::Owned<HookBody> body, When when, std::uint32_t output,
        base::SiteId site) noexcept
       : body_(std::move(body)), when_(when), output_(output), site_(site) {}
@@ -117,8 +117,8 @@ class NEAP_API Extras : public memory::Counted<Extras> {
   /// The gradient after all hooks. THROWS: ShapeError when one gives another
   /// shape or dtype; what a hook throws.
   Tensor run_hooks(Hook::When when, std::uint32_t output, Tensor grad) const;
-  /// The vertex ends: hooks and kept gradients go, whoever still refers to
-  /// this.
+  /// The vertex ends: hooks and kept gradients are freed, whoever still refers
+  /// to this.
   void close() noexcept;
 
   /// Asks that backward keep the gradient of an output. THROWS: OutOfMemory.
@@ -166,13 +166,13 @@ class Vertex;
 /// The hooks that are there, in the order in which they are called.
 /// THROWS: OutOfMemory.
 NEAP_API memory::Vector<base::Ref<Hook>> hooks_of(const Vertex& vertex);
-/// Whether they are these. Asks for no memory.
+/// Whether the hooks are these. Allocates nothing.
 NEAP_API bool has_hooks(const Vertex& vertex,
                         std::span<const base::Ref<Hook>> hooks) noexcept;
-/// Whether there is one that is none of these. Likewise.
+/// Whether there is a hook other than these. Allocates nothing.
 NEAP_API bool has_other_hooks(const Vertex& vertex,
                               std::span<const base::Ref<Hook>> hooks) noexcept;
-/// Removes those that are none of these.
+/// Removes all hooks but these.
 NEAP_API void keep_hooks(const Vertex& vertex,
                          std::span<const base::Ref<Hook>> hooks) noexcept;
 
@@ -211,10 +211,10 @@ class NEAP_API HookHandle {
   HookHandle() = default;
   explicit HookHandle(graph::RegisteredHook registered) noexcept
       : registered_(std::move(registered)) {}
-  /// No call of the hook begins from now on, in any thread, and its closure
-  /// goes (where it runs: at the end of the last call). A step that is compiled
-  /// may remove the hooks that it registers; the call that finds it removing
-  /// another is refused, and the hook stays.
+  /// No call of the hook begins from now on, in any thread, and its closure is
+  /// destroyed (where it runs: at the end of the last call). A step that is
+  /// compiled may remove the hooks that it registers; the call that finds it
+  /// removing another is refused, and the hook stays.
   void remove() noexcept {
     if (registered_.hook) {
       graph::remove_hook(registered_);
@@ -228,14 +228,13 @@ class NEAP_API HookHandle {
 /// Calls fn(gradient) in every backward or grad that passes `t`: for a leaf on
 /// what this pass gives it, before that is added to its gradient; for a result
 /// when its cotangent is complete, before the rule of its op. What fn returns
-/// takes the gradient's place, unless it is undefined or fn returns nothing.
-/// Several are called in the order of registration. What fn throws comes out of
-/// the backward, which then leaves every gradient as it was.
-/// fn runs in the thread of the backward, with the grad mode that the pass has:
-/// ops in it are recorded when create_graph was asked for, and never otherwise
-/// (an EnableGrad in fn records them all the same). The gradient that it is
-/// given is no other tensor's memory: writing to it changes what goes on, and
-/// nothing else.
+/// replaces the gradient, unless it is undefined or fn returns nothing. Several
+/// are called in the order of registration. What fn throws comes out of the
+/// backward, which then leaves every gradient unchanged. fn runs in the thread
+/// of the backward, with the grad mode that the pass has: ops in it are
+/// recorded when create_graph was asked for, and never otherwise (an EnableGrad
+/// in fn records them all the same). The gradient that it is given is no other
+/// tensor's memory: writing to it changes what is passed on, and nothing else.
 /// A closure that holds `t` itself keeps it alive for ever: capture what it
 /// needs instead.
 /// THROWS: GraphError when `t` requires no grad; OutOfMemory.
@@ -249,10 +248,10 @@ HookHandle register_hook(const Tensor& t, F fn,
                       site));
 }
 
-/// Calls fn(gradient) after a backward has put a leaf's gradient in place, so
-/// that an update may use it and give it back. It runs with the grad mode of
-/// the pass, as register_hook says: an update in it is not recorded. What it
-/// throws comes out of the backward, when all gradients are in place.
+/// Calls fn(gradient) after a backward has completed a leaf's gradient, so that
+/// an update may use it and free it. It runs with the grad mode of the pass, as
+/// register_hook says: an update in it is not recorded. What it throws comes
+/// out of the backward, when all gradients are complete.
 /// THROWS: GraphError unless `leaf` is a leaf that requires grad; OutOfMemory.
 template <std::invocable<const Tensor&> F>
 HookHandle register_post_accumulate_hook(const Tensor& leaf, F fn,

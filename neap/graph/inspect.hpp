@@ -1,14 +1,14 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Looking at the graph behind a tensor: what made it, what that keeps, who
+// Looking at the graph behind a tensor: what computed it, what that keeps, who
 // needs it, and the size of the graph in nodes and bytes. print.hpp and dot.hpp
 // make text of it. Looking changes nothing: references are held while it lasts,
-// nothing is marked. Lists, and the books while looking, are memory of the
-// context's door.
+// nothing is marked. Lists, and the bookkeeping while looking, are memory of
+// the context's domain.
 //
-// Thread rule, of all functions here and there: other threads may build on this
-// part of the graph, walk it and drop it meanwhile; each node is shown as it
-// was at one instant, and what is retired before its turn is left out. The
-// tensor itself must not be changed meanwhile.
+// Thread rule of all functions here and in those headers: other threads may
+// build on this part of the graph, walk it and drop it meanwhile; each node is
+// shown as it was at one instant, and a node that is retired before it is
+// reached is left out. The tensor itself must not be changed meanwhile.
 #pragma once
 
 #include <string_view>
@@ -20,11 +20,11 @@ namespace neap::graph {
 
 enum class Standing : std::uint8_t {
   kUntracked,    // no derivative flows through it
-  kLeaf,         // made by no recorded op; gradients accumulate there
+  kLeaf,         // result of no recorded op; gradients accumulate there
   kAvailable,    // the result of a recorded op that a backward can run
   kConsumed,     // a backward has run it
-  kReleased,     // graph::release gave its part of the graph back
-  kUnavailable,  // something it was made from was consumed or released
+  kReleased,     // graph::release freed its part of the graph
+  kUnavailable,  // something it was computed from was consumed or released
 };
 
 /// "available", "consumed", ...
@@ -32,18 +32,17 @@ NEAP_API std::string_view name_of(Standing standing) noexcept;
 
 /// Other holders of the bytes that a residual lies in.
 enum class Sharing : std::uint8_t {
-  kAlone,   // nobody: they go with the residual
+  kAlone,   // nobody: they are freed with the residual
   kShared,  // a handle, a view, or another residual
   kLent,    // they are the user's own
 };
 
-/// A vertex of the graph, as others see it.
+/// A vertex of the graph, for reports.
 struct VertexInfo {
-  std::string_view op;     // empty for a leaf, and where there is no vertex
-  std::string_view owner;  // path; LIFETIME: of the domain
-  base::SiteId site{};     // where it was recorded, or made a leaf
-  std::uint64_t sequence =
-      0;  // of a node: larger than of what it was made from
+  std::string_view op;         // empty for a leaf, and where there is no vertex
+  std::string_view owner;      // path; LIFETIME: of the domain
+  base::SiteId site{};         // where it was recorded, or made a leaf
+  std::uint64_t sequence = 0;  // of a node: larger than those of its inputs
 };
 
 /// The origin of an op's input.
@@ -76,11 +75,11 @@ struct NodeInfo {
   Bytes residual_bytes = 0;  // each storage once
   memory::Vector<InputInfo> inputs;
   memory::Vector<ResidualInfo> residuals;
-  memory::Vector<VertexInfo> users;  // nodes made from it; handles do not count
+  memory::Vector<VertexInfo> users;  // nodes computed from it, not handles
 
   bool has_grad = false;  // of a leaf, or kept of a result
 
-  // Once consumed, released or unavailable: what did it, and where.
+  // The cause, once consumed, released or unavailable, and where.
   std::string_view cause_op;
   base::SiteId cause_recorded{};
   base::SiteId cause_site{};  // of the backward or release

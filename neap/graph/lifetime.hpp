@@ -10,19 +10,19 @@
 
 namespace neap::graph {
 
-/// Gives back, now, what the graph keeps for `t` alone; what another live
-/// result needs stays, so do the gradients of leaves, and the value of `t`
-/// stays readable. From then on a backward from `t`, or from what is made of
-/// it, refuses and names this line. Nothing happens to a leaf, to a tensor that
-/// no graph records, or to one that was released. All copies of the handle are
-/// meant.
+/// Frees, now, what the graph keeps for `t` alone; what another live result
+/// needs stays, so do the gradients of leaves, and the value of `t` stays
+/// readable. From then on a backward from `t`, or from a result of it, refuses
+/// and names this line. Nothing happens to a leaf, to a tensor that no graph
+/// records, or to one that was released. It applies to all copies of the
+/// handle.
 /// THROWS: UseAfterRelease when undefined. Never fails for want of memory.
 NEAP_API void release(const Tensor& t, CallSite site = CallSite::here());
 
-/// Why a node gave its residuals back.
+/// Why a node freed its residuals.
 enum class Why : std::uint8_t {
   kConsumed,      // a backward passed it
-  kUnavailable,   // something it was made from was consumed or released
+  kUnavailable,   // something it was computed from was consumed or released
   kUnreferenced,  // nothing needed it any more
   kReleased,      // graph::release
 };
@@ -38,8 +38,8 @@ struct FreedNode {
   Why why;
 };
 
-/// Is told of each node when its residuals go: once, in the thread that ends
-/// them. It must not throw, and must not touch the graph.
+/// Is told of each node when its residuals are freed: once, in the thread that
+/// frees them. It must not throw, and must not touch the graph.
 class NEAP_API Observer {
  public:
   Observer() = default;

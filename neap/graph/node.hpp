@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Node: one recorded op call on the tape, in one block at the door:
+// Node: one recorded op call on the tape, in one block of memory:
 //
 //   | Node | edges, one an input | residuals | shapes | attributes |
 //
@@ -7,9 +7,9 @@
 // need a cotangent; "shapes" are extents of inputs whose data is not kept.
 //
 // A node is available until it is retired: by a backward that consumed it, by a
-// release, or because something that it was made from was retired, which is
-// known at once (lifetime.cpp). Its residuals, edges and attributes go then; it
-// stays, empty, only while a handle refers to it, and says why.
+// release, or because something that it was computed from was retired, which is
+// known at once (lifetime.cpp). Its residuals, edges and attributes are freed
+// then; it stays, empty, only while a handle refers to it, and says why.
 //
 // Thread rule: as Vertex's, and whoever holds a node may look at it from any
 // thread (look, users). A walk claims the nodes that it enters; what it
@@ -38,10 +38,10 @@ enum class State : std::uint8_t {
   kAvailable,
   kConsumed,     // by a backward
   kReleased,     // by graph::release
-  kUnavailable,  // something it was made from was consumed or released
+  kUnavailable,  // something it was computed from was consumed or released
 };
 
-/// The node that retired a node: itself, or one that it was made from.
+/// The node that retired a node: itself, or one that it was computed from.
 struct Cause {
   const Op* op = nullptr;   // of the consumed or released node
   base::SiteId recorded{};  // where that one was recorded
@@ -52,7 +52,7 @@ struct Cause {
 class NEAP_API Node final : public Vertex {
  public:
   /// A node for `call` that nothing knows of yet: finish() makes it part of the
-  /// graph. When an input's own node is retired, one that keeps nothing.
+  /// graph. It keeps nothing when an input's own node is retired.
   /// THROWS: OutOfMemory.
   static base::Ref<Node> create(const OpCall& call,
                                 std::span<const Spec> outputs,
@@ -65,8 +65,8 @@ class NEAP_API Node final : public Vertex {
   /// Keeps those of the outputs that the vjp reads. Called once, before any
   /// other thread can see the node.
   void keep(std::span<const base::Ref<tensor::Array>> outputs) noexcept;
-  /// Puts the node among the uses of what it was made from. Called once, when
-  /// the outputs are there.
+  /// Adds the node to the uses of its inputs. Called once, when the outputs are
+  /// there.
   void finish() noexcept;
 
   const Op& op() const noexcept { return *op_; }
@@ -79,7 +79,7 @@ class NEAP_API Node final : public Vertex {
   Attrs attrs() const noexcept;
 
   /// Shape of input i: as kept, or `fallback` (output 0's) when they are equal.
-  /// `cursor`, 0 at first, remembers the place, so that asking for one after
+  /// `cursor`, 0 at first, remembers the position, so that asking for one after
   /// the other takes one pass over them all.
   Shape input_shape(int i, const Shape& fallback,
                     std::uint16_t& cursor) const noexcept;
@@ -111,13 +111,13 @@ class NEAP_API Node final : public Vertex {
   }
   void unclaim() noexcept;
 
-  /// Retires a claimed node, and all that was made from it.
+  /// Retires a claimed node, and all that was computed from it.
   void consume(base::SiteId site) noexcept;
   /// True when nothing but one handle (and its copies) refers to the node.
   bool has_sole_reference() const noexcept { return is_unique(); }
   /// Retires a node that has a sole reference.
   void release_early(base::SiteId site) noexcept;
-  /// A retired node that stands for this one where this one lives on.
+  /// A retired node that stands for this one where this one stays alive.
   base::Ref<Node> create_released(base::SiteId at) const noexcept;
 
   /// THROWS: GraphError naming op and call sites when a kept array was written
@@ -142,7 +142,7 @@ class NEAP_API Node final : public Vertex {
   /// The bytes of attrs() at one instant; none once retired.
   /// THROWS: OutOfMemory.
   memory::Vector<std::byte> look_at_attrs() const;
-  /// The nodes that were made from results of this one. THROWS: OutOfMemory.
+  /// The nodes computed from results of this one. THROWS: OutOfMemory.
   memory::Vector<base::Ref<Node>> users() const;
 
   /// Bytes of the node's own block.
@@ -188,7 +188,7 @@ class NEAP_API Node final : public Vertex {
   std::atomic<State> state_{State::kAvailable};
   bool is_claimed_ : 1 = false;
   bool is_doomed_ : 1 = false;  // retired as soon as it is no longer claimed
-  std::atomic<bool> is_cleared_{false};  // edges and residuals are gone
+  std::atomic<bool> is_cleared_{false};  // edges and residuals are freed
 };
 
 // The parts that follow the node in its block.

@@ -98,7 +98,7 @@ struct Facts {
   /// Inputs whose memory output 0 may take over, element by element.
   std::uint32_t donates = 0;
   Effect effect = Effect::kPure;
-  /// The place of a random op's base::DrawKey in its attributes.
+  /// The offset of a random op's base::DrawKey in its attributes.
   std::int32_t draw_at = -1;
   SampleAxis sample_axis = SampleAxis::kMapped;
   /// nullptr: one flop an output element, every operand moved once.
@@ -127,13 +127,13 @@ struct Op {
   Tensor (*curvature)(const Operand& v) = nullptr;
   Facts facts{};
 
-  // --- for ops that are made at run time, or whose attributes own something
+  // --- for ops that are created at run time, or whose attributes own something
   // ---
 
-  /// `by` more refer to this descriptor; with the last one it ends. nullptr: a
-  /// constant of the program.
+  /// `by` more refer to this descriptor; with the last one it is freed.
+  /// nullptr: a constant of the program.
   void (*count)(const Op& op, int by) noexcept = nullptr;
-  /// Called for each copy of the attributes that is made to stay ...
+  /// Called for each copy of the attributes that is kept ...
   void (*copy_attrs)(void* to, const void* from) noexcept = nullptr;
   /// ... and once at its end. Both nullptr: plain bytes.
   void (*drop_attrs)(void* attrs) noexcept = nullptr;

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Operand: how an op's public function takes an argument. It converts from a
-// tensor or a plain number, notes the call site, and knows whether it was given
-// a temporary (which the op may take over when nothing else needs it). An op of
+// Operand: an argument of an op's public function. It converts from a tensor or
+// a plain number, notes the call site, and knows whether it was given a
+// temporary (which the op may take over when nothing else needs it). An op of
 // one tensor takes a TensorOperand, which is never a number.
 #pragma once
 
@@ -32,7 +32,7 @@ class Operand {
   double number() const noexcept { return number_; }
   /// REQUIRES: !is_number().
   const Tensor& tensor() const noexcept { return *tensor_; }
-  /// The tensor again when it was given as an rvalue, else nullptr.
+  /// The tensor when it was given as an rvalue, else nullptr.
   Tensor* temporary() const noexcept { return temporary_; }
   const CallSite& site() const noexcept { return site_; }
 

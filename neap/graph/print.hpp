@@ -14,7 +14,7 @@ struct ListOptions {
 
 /// The graph below `t`, latest node first: for each its inputs by number ("-":
 /// no derivative flows there), call site and bytes, and a line for each value
-/// it keeps; then the leaves by owner path. What several need stands there
+/// it keeps; then the leaves by owner path. A node that several need is listed
 /// once. Ends with "... and 12 345 more nodes" where it is cut.
 ///
 ///   2 nodes and 1 leaf of 448 B, 1 residual of 16 B, nothing else holds 16 B

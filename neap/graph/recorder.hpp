@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// The dispatch point. Every op call of every room passes here and goes to the
-// current recorder: the eager one runs it at once and, where a derivative is
-// wanted, puts a node on the tape; another may trace it, or carry tangents.
+// The dispatch point. Every op call of every room is passed to the current
+// recorder: the eager one runs it at once and, where a derivative is wanted,
+// puts a node on the tape; another may trace it, or carry tangents.
 #pragma once
 
 #include <initializer_list>
@@ -27,8 +27,8 @@ class NEAP_API Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// Makes the outputs of one call. Strong: it either fills all of `outputs`
-  /// (undefined before) or throws and leaves everything as it was.
+  /// Creates the outputs of one call. Strong: it either fills all of `outputs`
+  /// (undefined before) or throws and leaves everything unchanged.
   virtual void record(const OpCall& call, std::span<Tensor> outputs) = 0;
 };
 

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What derivative rules are given. A rule is a function over tensors, written
-// in other ops; these two classes hand it its operands and take its results.
+// The contexts of derivative rules. A rule is a function over tensors, written
+// in other ops; these two classes pass it its operands and take its results.
 #pragma once
 
 #include <cstring>
@@ -18,7 +18,7 @@ class NEAP_API VjpContext {
   /// cotangent is wanted itself and stays), `wanted` and `results` (one an
   /// input) outlive the context, and so do `sums`: for each input that is
   /// wanted, the sum of the cotangents that it was given before. With
-  /// `keep_graph` the residuals carry their place on the tape, so that the
+  /// `keep_graph` the residuals carry their nodes on the tape, so that the
   /// rule's own ops are recorded through them.
   VjpContext(const Node& node, std::span<Tensor> cotangents,
              std::span<const std::uint8_t> asked,
@@ -43,7 +43,8 @@ class NEAP_API VjpContext {
   /// For a rule whose cotangent of input i is zero but for a part: what other
   /// calls have given that input so far, undefined where none has. The rule
   /// adds its part to it and sets the sum, at a cost that is the part's, where
-  /// all the input's zeros would else be made and added. REQUIRES: needs(i).
+  /// all the input's zeros would otherwise be created and added. REQUIRES:
+  /// needs(i).
   Tensor take_sum(int i) noexcept {
     return std::move(*sums_[static_cast<std::size_t>(i)]);
   }
@@ -65,7 +66,7 @@ class NEAP_API VjpContext {
     std::memcpy(&value, node_.attrs().data(), sizeof(T));
     return value;
   }
-  /// Gives the cotangent of input i (at most once; undefined: zero).
+  /// Sets the cotangent of input i (at most once; undefined: zero).
   void set(int i, Tensor cotangent) noexcept {
     results_[static_cast<std::size_t>(i)] = std::move(cotangent);
   }
@@ -86,8 +87,8 @@ class NEAP_API VjpContext {
 /// the outputs out.
 class NEAP_API JvpContext {
  public:
-  /// `call` with the inputs that the rule may read; the others may be gone by
-  /// now, taken over by an output. `tangents` has one an input.
+  /// `call` with the inputs that the rule may read; the others may be
+  /// overwritten by now, taken over by an output. `tangents` has one an input.
   JvpContext(const OpCall& call, std::span<const Tensor> outputs,
              std::span<const Tensor> tangents,
              std::span<Tensor> results) noexcept

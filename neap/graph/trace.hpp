@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Trace: what a step that is being traced says besides its op calls: writes
+// Trace: what a step that is being traced reports besides its op calls: writes
 // into tensors that exist, checks of values, what of the host's state it
 // depends on. It is part of the context; outside a trace everything is done at
 // once, and nobody is told.
@@ -56,11 +56,11 @@ struct Write {
   base::SiteId site{};
 };
 
-/// Values that one look sees at most.
+/// The most values that one host read sees.
 inline constexpr std::size_t kMostChecked = 4;
 
-/// A look at values that a kernel could not refuse. `look` throws a typed error
-/// that names `op`.
+/// A host read of values that a kernel could not refuse. `look` throws a typed
+/// error that names `op`.
 struct Check {
   const char* op;
   void (*look)(const char* op, std::span<const tensor::Strided> values,
@@ -77,21 +77,21 @@ class NEAP_API Trace {
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
-  /// Unlike that of any other trace of the process.
+  /// A number unlike that of any other trace of the process.
   std::uint64_t number() const noexcept { return number_; }
-  /// Nodes with this sequence or a lower one were there before it.
+  /// Nodes with this sequence or a lower one were there before the trace.
   std::uint64_t since() const noexcept { return since_; }
 
   /// THROWS: TraceError where a write cannot be traced (inside jvp or a
   /// rematerialised segment); OutOfMemory.
   virtual void write(const Write& write) = 0;
   virtual void check(const Check& check) = 0;
-  /// The step took a turn by `flag`: a program holds for one value of it.
-  /// LIFETIME of the flag: the program's, which keeps `owner` for that.
+  /// The step branched on `flag`: a program holds for one value of it. LIFETIME
+  /// of the flag: the program's, which keeps `owner` for that.
   virtual void depends_on(const bool& flag, base::AnyRef owner) = 0;
-  /// The step used what counts `generation` up when it becomes another (a
-  /// module that is assigned over, swapped, extended): a program holds for one.
-  /// Where there is no memory to note it, the trace will fail.
+  /// The step used an object whose `generation` is incremented when it changes
+  /// (a module that is assigned over, swapped, extended): a program holds for
+  /// one. Where there is no memory to note it, the trace will fail.
   virtual void depends_on_generation(const std::uint32_t& generation,
                                      base::AnyRef owner) noexcept = 0;
   /// The step is about to set `flag`, which is set again after every run. It is
@@ -118,8 +118,7 @@ class NEAP_API Trace {
   /// memory to note it, the gradient is to stay, and the trace will fail.
   virtual void on_grad_read(Leaf& leaf) = 0;
   virtual bool on_grad_change(Leaf& leaf) noexcept = 0;
-  /// Whether it requires a gradient is about to be set. RETURNS: as
-  /// on_grad_change.
+  /// The leaf's requires_grad is about to be set. RETURNS: as on_grad_change.
   virtual bool on_mode_change(Leaf& leaf) noexcept = 0;
   /// The leaf's hooks are about to be read, or one is added.
   virtual void on_hooks(Leaf& leaf) = 0;
@@ -127,8 +126,8 @@ class NEAP_API Trace {
   /// will fail.
   virtual void on_hook_removal(const Hook& hook) noexcept = 0;
   static constexpr std::uint32_t kAnew = ~0U;
-  /// Calls recorded from now on belong to `segment`, or (kAnew) to one that
-  /// was not there before. RETURNS: the segment until now.
+  /// Calls recorded from now on belong to `segment`, or (kAnew) to a new one.
+  /// RETURNS: the segment until now.
   virtual std::uint32_t enter_segment(std::uint32_t segment) noexcept = 0;
 
  private:
@@ -141,11 +140,12 @@ inline Trace* trace() noexcept {
   return tensor::execution().trace;
 }
 
-/// Runs a look at values: at once, or in every run of what is being traced.
+/// Runs a host read of values: at once, or in every run of what is being
+/// traced.
 NEAP_API void run_check(const Check& check);
 
 /// The recorder of op calls that is part of the current trace; without one the
-/// eager recorder. A recorder that stands before it passes calls on.
+/// eager recorder. A recorder that wraps it passes calls on.
 NEAP_API Recorder& base_recorder() noexcept;
 
 /// Calls recorded inside the block are not to be merged with those outside:

@@ -1,12 +1,14 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // The two ends of a tape edge: a Node (a recorded op call) or a Leaf (a tensor
-// whose gradient is accumulated). Edges point from a result to what it was made
-// of and own it, so reference counts free whatever no handle needs, at once.
+// whose gradient is accumulated). Edges point from a result to the inputs that
+// it was computed from and own them, so reference counts free whatever no
+// handle needs, at once.
 //
 //   x (Leaf) <--- mul (Node) <--- tanh (Node) <--- handle y
 //
 // A node also knows the edges that point to it (its uses), without owning
-// anything: that is how the end of a node reaches all that was made from it.
+// anything: that is how the end of a node reaches all that was computed from
+// it.
 //
 // Thread rule: references may be taken and dropped from any thread, and results
 // built on a vertex by several; one backward at a time walks a node.
@@ -28,7 +30,7 @@ class Vertex : public tensor::GraphLink {
  public:
   bool is_leaf() const noexcept final { return op_ == nullptr; }
 
-  /// Larger than that of everything this was made of; 0 for a leaf.
+  /// Larger than that of everything this was computed from; 0 for a leaf.
   /// REQUIRES: not retired.
   std::uint64_t sequence() const noexcept { return sequence_; }
 
@@ -42,7 +44,7 @@ class Vertex : public tensor::GraphLink {
   Extras* extras() const noexcept {
     return extras_.load(std::memory_order_acquire);
   }
-  /// The same as extras(), made when there are none. THROWS: OutOfMemory.
+  /// The same as extras(), created when there are none. THROWS: OutOfMemory.
   NEAP_API Extras& need_extras();
 
  protected:
@@ -55,7 +57,7 @@ class Vertex : public tensor::GraphLink {
     }
   }
 
-  /// Ends this vertex and all that goes with it, iteratively.
+  /// Frees this vertex and all that only it needs, iteratively.
   void destroy() noexcept final;
   static void drop_into(Vertex* vertex, Vertex** dying) noexcept;
   static void bury(Vertex* dying) noexcept;
@@ -66,13 +68,13 @@ class Vertex : public tensor::GraphLink {
   const Op* op_;                        // nullptr: a leaf
 
  private:
-  // Lists of the dying and of the retired need a place only when nothing else
+  // Lists of the dying and of the retired need a member only when nothing else
   // does.
   union {
     std::uint64_t sequence_;
     Vertex* next_;
   };
-  memory::OwnerId owner_;  // layer that made it, or whose parameter it is
+  memory::OwnerId owner_;  // layer that computed it, or of the parameter
   base::SiteId site_;
 
  protected:
@@ -82,8 +84,8 @@ class Vertex : public tensor::GraphLink {
   memory::BucketId bucket_{};             // of the vertex's own block
 };
 
-/// An edge to what made an input; null where no derivative flows. Edges to one
-/// node form a list, guarded by that node's lock.
+/// An edge to the vertex of an input; null where no derivative flows. Edges to
+/// one node form a list, guarded by that node's lock.
 struct Edge {
   base::Ref<tensor::GraphLink> source;  // a Vertex
   Edge* next_use = nullptr;
@@ -104,13 +106,13 @@ class NEAP_API Leaf final : public Vertex {
                                              memory::Domain& domain);
 
   bool requires_grad() const noexcept override { return requires_grad_; }
-  /// A trace notes how it was when the step began.
+  /// A trace notes the value when the step began.
   void set_requires_grad(bool value) noexcept;
   Tensor grad(std::uint32_t output = 0) const override;
   void set_grad(Tensor grad) noexcept;
 
-  /// Held by whoever adds to the gradient, from its look at the old one until
-  /// the sum is in place.
+  /// Held by whoever adds to the gradient, from reading the old one until the
+  /// sum is stored.
   base::SpinLock& accumulation() noexcept { return accumulation_; }
 
  private:
@@ -141,14 +143,13 @@ namespace neap {
 NEAP_API Tensor requires_grad_(Tensor tensor, bool value = true,
                                CallSite site = CallSite::here());
 
-/// Puts a gradient in place (undefined: removes it). It is copied where
-/// anything else refers to its elements, unless it carries a graph. THROWS:
-/// GraphError unless a leaf that requires grad; ShapeError, DTypeError;
-/// UseAfterRelease when `tensor` is undefined, or `grad` was given back;
-/// OutOfMemory.
+/// Sets a gradient (undefined: removes it). It is copied where anything else
+/// refers to its elements, unless it carries a graph. THROWS: GraphError unless
+/// a leaf that requires grad; ShapeError, DTypeError; UseAfterRelease when
+/// `tensor` is undefined, or `grad` was released; OutOfMemory.
 NEAP_API void set_grad(const Tensor& tensor, Tensor grad);
 
-/// Removes the gradients of some tensors, giving their bytes back.
+/// Removes the gradients of some tensors, freeing their bytes.
 NEAP_API void zero_grad(std::span<const Tensor> tensors) noexcept;
 
 }  // namespace neap

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Arena: one block from the door, given out by offset or in order, all taken
-// back at once. It never grows. Not thread-safe.
+// Arena: one block from a domain, handed out by offset or in order, all reset
+// at once. It never grows. Not thread-safe.
 #pragma once
 
 #include <span>
@@ -24,10 +24,10 @@ class NEAP_API Arena {
   std::byte* at(Bytes offset, Bytes size) const;
 
   /// The next `size` bytes, aligned. THROWS: OutOfMemory when they do not fit;
-  /// the arena is then as before.
+  /// the arena is then unchanged.
   std::byte* take(Bytes size, Bytes alignment = kAlignment);
 
-  /// A mark for rewind: everything taken after it is taken back.
+  /// A mark for rewind, which frees everything taken after it.
   Bytes position() const noexcept { return used_; }
   void rewind(Bytes position) noexcept;
 

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a domain asks one memory space for bytes through. A backend keeps no
-// books on owners; it knows what it took from the system and what is idle.
-// Not thread-safe: the domain calls it under its own lock.
+// Backend: the interface through which a domain allocates in one memory space.
+// A backend knows no owners; it knows what it took from the system and what is
+// idle. Not thread-safe: the domain calls it under its own lock.
 #pragma once
 
 #include "neap/base/bytes.hpp"
@@ -22,19 +22,20 @@ class Backend {
   virtual void* allocate(Bytes size, Bytes alignment) noexcept = 0;
 
   /// Like allocate, and counted like it, but nobody will touch the block: an
-  /// address, with or without memory behind it. Given back by release.
+  /// address, with or without memory behind it. Freed by release.
   virtual void* reserve(Bytes size, Bytes alignment) noexcept {
     return allocate(size, alignment);
   }
 
-  /// Takes back what allocate(size, alignment) gave. Cannot fail.
+  /// Frees a block of allocate(size, alignment). Cannot fail.
   virtual void release(void* block, Bytes size, Bytes alignment) noexcept = 0;
 
-  /// Gives idle pages back to the system; returns how many bytes `held` fell.
+  /// Returns idle pages to the system; the result is how many bytes `held`
+  /// fell.
   virtual Bytes trim() noexcept = 0;
 
-  /// All that the system gave and has not got back: live + rounding + idle +
-  /// the backend's own books.
+  /// All bytes reserved from the system: live + rounding + idle + the backend's
+  /// own bookkeeping.
   virtual Bytes held() const noexcept = 0;
 
   /// Part of held that no block uses and that waits for reuse.
@@ -43,7 +44,7 @@ class Backend {
   /// Calls made to the system, ever; 0 where a backend does not count them.
   virtual std::int64_t system_calls() const noexcept { return 0; }
 
-  /// Walks its own books and says whether they agree; for tests.
+  /// Walks its own bookkeeping and says whether it is consistent; for tests.
   virtual bool is_consistent() const noexcept { return true; }
 };
 

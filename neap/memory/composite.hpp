@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Composite: several tensors (or composites) that scopes take for one thing. It
-// is a value, as a tensor is: copies share what it means. Derive from it, or
-// hold one:
+// Composite: several tensors (or composites) that scopes treat as one. It is a
+// value, as a tensor is: copies share what it means. Derive from it, or hold
+// one:
 //
 //   struct Frame : neap::Composite {
 //     Frame(Tensor image, Tensor mask) : image(image), mask(mask) {
@@ -14,9 +14,9 @@
 //
 // The parts leave their scopes, and the composite joins the current one: it
 // counts as one, is kept and moved as one, and when it is revoked, all of its
-// parts are. A part that outlives the composite takes its place in the scope,
-// and counts by itself again; one that several composites had is of no scope.
-// The gradient of a leaf stays with its leaf: a composite has none as a part.
+// parts are. A part that outlives the composite replaces it in the scope, and
+// counts by itself again; one that several composites had is of no scope. The
+// gradient of a leaf stays with its leaf: a composite has none as a part.
 #pragma once
 
 #include "neap/memory/counted.hpp"
@@ -29,7 +29,7 @@ class CompositeBody final : public ScopeMember, public Counted<CompositeBody> {
   /// A member of the context's scope. THROWS: OutOfMemory.
   static base::Ref<CompositeBody> make();
 
-  // Made by the one above.
+  // Created by make().
   CompositeBody(Domain& domain, const Tag& tag) noexcept
       : parts_(Allocator<MemberRef>(domain, tag)) {}
   ~CompositeBody();
@@ -37,10 +37,10 @@ class CompositeBody final : public ScopeMember, public Counted<CompositeBody> {
   base::SiteId revoked_by() const noexcept { return revoked_by_; }
   /// For other threads: under the lock of the lists.
   std::span<const MemberRef> parts() const noexcept override { return parts_; }
-  /// Room for `count` parts more. THROWS: OutOfMemory.
+  /// Reserves capacity for `count` more parts. THROWS: OutOfMemory.
   void reserve(std::size_t count);
-  /// Leaves gradients of leaves alone. REQUIRES: room, a part that the caller
-  /// holds.
+  /// Adds a part; gradients of leaves are left alone. REQUIRES: capacity, a
+  /// part that the caller holds.
   void absorb(ScopeMember& part) noexcept;
 
   bool try_hold() noexcept override { return try_acquire(); }
@@ -59,7 +59,7 @@ class CompositeBody final : public ScopeMember, public Counted<CompositeBody> {
 
 class NEAP_API Composite {
  public:
-  Composite() = default;  // of nothing, and a member of no scope
+  Composite() = default;  // without parts, a member of no scope
   template <Scoped... T>
   requires(sizeof...(T) > 0) explicit Composite(const T&... parts) {
     absorb(parts...);
@@ -77,7 +77,7 @@ class NEAP_API Composite {
     (for_each(parts, [&body](ScopeMember& part) { body.absorb(part); }), ...);
   }
 
-  /// False before the first part, and once a scope gave it back.
+  /// False before the first part, and once a scope released it.
   bool defined() const noexcept { return body_ && !body_->is_revoked(); }
   /// THROWS: UseAfterRelease unless defined.
   ScopeMember& scope_member() const;

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Standard containers and owning pointers whose memory comes through the door.
-// Each remembers the domain and tag that it was made with.
+// Standard containers and owning pointers whose memory comes from a domain.
+// Each remembers the domain and tag that it was created with.
 #pragma once
 
 #include <memory>
@@ -63,7 +63,7 @@ template <class T>
 using Vector = std::vector<T, Allocator<T>>;
 using String = std::basic_string<char, std::char_traits<char>, Allocator<char>>;
 
-/// Destroys an object made by make_owned and gives its bytes back. `bytes` and
+/// Destroys an object created by make_owned and frees its bytes. `bytes` and
 /// the original address are kept, so that Owned<Derived> converts to
 /// Owned<Base> even where the base is not first.
 class OwnedDeleter {

@@ -1,8 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Context: for whom the current thread asks for memory: at which door, under
-// which owner, category and call site, and to which scope handles belong. It is
-// a thread-local; how ops run is another (tensor/execution.hpp). Only guards
-// change it, and every guard puts back what it found.
+// Context: for whom the current thread allocates: in which domain, under which
+// owner, category and call site, and to which scope handles belong. It is a
+// thread-local; how ops run is another (tensor/execution.hpp). Only guards
+// change it, and every guard restores what it found.
 #pragma once
 
 #include "neap/memory/domain.hpp"
@@ -40,20 +40,20 @@ class NEAP_API ContextGuard {
   Context outer_;
 };
 
-/// The domain that the current thread asks.
+/// The domain that the current thread allocates from.
 NEAP_API Domain& domain() noexcept;
 
-/// Gives all idle pages of that domain back to the system, in every space;
-/// returns how many bytes. stats().held is less by as much.
+/// Returns all idle pages of that domain to the system, in every space; the
+/// result is how many bytes. stats().held is less by as much.
 NEAP_API Bytes trim() noexcept;
 
-/// A tag made of the context: its owner, its site or else `site`, and its
-/// category or else `category`.
+/// A tag from the context: its owner, its site or else `site`, and its category
+/// or else `category`.
 NEAP_API Tag current_tag(Category category, base::SiteId site = {},
                          SpaceId space = kHost) noexcept;
 
-/// Makes `domain` the current thread's door for a block of code. The owner
-/// path starts anew, since owners are numbered per domain.
+/// Makes `domain` the current thread's for a block of code. The owner path is
+/// empty at first, since owners are numbered per domain.
 class NEAP_API UseDomain : public ContextGuard {
  public:
   explicit UseDomain(Domain& domain)

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Counted<T>: base of reference-counted objects that live at the door. The
+// Counted<T>: base of reference-counted objects in memory of a domain. The
 // object remembers its domain, ledger row and size, so that trailing data may
 // follow it in the same block. References may be taken and dropped from any
 // thread.
@@ -36,8 +36,8 @@ class Counted {
     return base::Ref<T>::adopt(object);
   }
 
-  /// A new object with one reference at a place inside another block, whose
-  /// owner sees to it that the block outlives the object.
+  /// A new object with one reference at an address inside another block, whose
+  /// owner ensures that the block outlives the object.
   template <class... Args>
   static base::Ref<T> place_at(void* place, Domain& domain, Args&&... args) {
     static_assert(noexcept(T(std::declval<Args>()...)));
@@ -55,8 +55,8 @@ class Counted {
       destroy(static_cast<T*>(this));
     }
   }
-  /// Takes a reference unless the last one is gone already. For those who found
-  /// the object in a list that it leaves when it ends.
+  /// Takes a reference unless the last one was dropped already. For callers who
+  /// found the object in a list that it leaves when it ends.
   bool try_acquire() noexcept {
     std::uint32_t count = refs_.load(std::memory_order_relaxed);
     while (count != 0 && !refs_.compare_exchange_weak(
@@ -73,7 +73,7 @@ class Counted {
     return refs_.load(std::memory_order_relaxed);
   }
   Domain& domain() const noexcept { return *domain_; }
-  /// True for what place_at made: it has no block of its own.
+  /// True for an object of place_at, which has no block of its own.
   bool is_placed() const noexcept { return bytes_ == 0; }
 
  protected:
@@ -84,12 +84,12 @@ class Counted {
   bool drop_reference() noexcept {
     return refs_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
-  /// Ends the object and gives its block back.
+  /// Destroys the object and frees its block.
   static void destroy(T* object) noexcept {
     auto* counted = static_cast<Counted*>(object);
     Domain& domain = *counted->domain_;
     const Block block{object, counted->bytes_, counted->bucket_};
-    object->~T();  // of a placed object, this may end its block
+    object->~T();  // of a placed object, this may free its block
     if (block.size != 0) {
       domain.release(block, kAlignment);
     }

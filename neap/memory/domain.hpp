@@ -1,13 +1,13 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Domain: the allocation door. Every byte that Neap causes is asked for at a
-// domain, with a tag, and given back to it. A domain owns its ledger (who has
-// how much), its budget, its backends (one per memory space), its event log
-// and its fault switch. There is a default one; a program may have more.
+// Domain: the allocator. Every byte that Neap causes is allocated from a
+// domain, with a tag, and freed to it. A domain owns its ledger (who has how
+// much), its budget, its backends (one per memory space), its event log and its
+// fault switch. There is a default one; a program may have more.
 //
 // Thread rule: every member function may be called from any thread; counts are
 // exact at every instant (one lock orders them).
 // LIFETIME: a domain outlives its handle while blocks of it are live or budgets
-// of it are open; it goes with the last of them.
+// of it are open; it is freed with the last of them.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class Budget;
 
 namespace neap::memory {
 
-/// An open budget block's place in the list of its domain; for Budget alone.
+/// An open budget block's link in the list of its domain; for Budget alone.
 struct BudgetLink {
   BudgetLink* next = nullptr;
   BudgetLink* previous = nullptr;
@@ -82,7 +82,7 @@ struct Row {
 enum class EventKind : std::uint8_t { kAllocate, kRelease, kRetag, kRefuse };
 
 struct Event {
-  std::uint64_t time;  // count of events since the domain was made
+  std::uint64_t time;  // count of events since the domain was created
   EventKind kind;
   Tag tag;
   Bytes bytes;
@@ -100,14 +100,15 @@ class NEAP_API Domain {
   struct Options {
     std::string_view name = "neap";
     Bytes budget = kUnlimited;
-    /// Bound on idle bytes kept per space; beyond it pages go back at once.
-    /// kUnlimited stands for a quarter of the machine's memory.
+    /// Bound on idle bytes kept per space; beyond it pages return to the system
+    /// at once. kUnlimited stands for a quarter of the machine's memory.
     Bytes idle_limit = kUnlimited;
     HostAllocator host = HostAllocator::kAuto;
     /// Events kept (the latest); 0 keeps none. 48 B each, taken at once.
     int event_capacity = 0;
-    /// A rehearsal: elements of tensors are counted, placed and held as ever,
-    /// but there is no memory behind them. Everything else is real.
+    /// A dry run (rehearsal): elements of tensors are counted, allocated and
+    /// held as ever, but there is no memory behind them. Everything else is
+    /// real.
     bool is_rehearsal = false;
   };
   struct Closer {
@@ -121,7 +122,7 @@ class NEAP_API Domain {
   Domain(const Domain&) = delete;
   Domain& operator=(const Domain&) = delete;
 
-  // --- the door -----------------------------------------------------------
+  // --- allocation ---------------------------------------------------------
 
   /// THROWS: OutOfMemory (budget, system or injected); nothing has changed.
   /// Zero bytes give a null block that still counts as one.
@@ -129,8 +130,8 @@ class NEAP_API Domain {
   /// up to 4096), DeviceError for a space without a backend.
   Block allocate(Bytes size, const Tag& tag, Bytes alignment = kAlignment);
   void release(const Block& block, Bytes alignment = kAlignment) noexcept;
-  /// Like allocate, for the elements of a tensor: in a rehearsal the block may
-  /// not be touched.
+  /// Like allocate, for the elements of a tensor: in a dry run (rehearsal) the
+  /// block may not be touched.
   Block allocate_elements(Bytes size, const Tag& tag);
   bool is_rehearsal() const noexcept { return is_rehearsal_; }
 
@@ -141,7 +142,7 @@ class NEAP_API Domain {
                    Bytes alignment = kAlignment) noexcept;
 
   /// Moves a live block to another category and owner. THROWS: OutOfMemory
-  /// when the ledger cannot grow; the block is then as before.
+  /// when the ledger cannot grow; the block is then unchanged.
   void retag(Block& block, Category category, OwnerId owner);
 
   /// Memory of the user's that Neap borrows: counted, not owned.
@@ -155,12 +156,12 @@ class NEAP_API Domain {
   /// LIFETIME: the text lives as long as the domain.
   std::string_view path_of(OwnerId owner) const noexcept;
 
-  // --- what is where ------------------------------------------------------
+  // --- listings -----------------------------------------------------------
 
   Stats stats() const noexcept;
   /// Live rows now; fills at most rows.size() and returns how many there are.
   int live_rows(std::span<Row> rows) const noexcept;
-  /// Rows as they were at the instant of the live peak: their bytes add up to
+  /// Rows at the instant of the live peak: their bytes add up to
   /// stats().live_peak.
   int peak_rows(std::span<Row> rows) const noexcept;
   Tag tag_of(BucketId bucket) const noexcept;
@@ -174,12 +175,14 @@ class NEAP_API Domain {
   /// The bound that holds now: the least of the domain's own and of those of
   /// all open Budget blocks, of whatever thread.
   Bytes budget() const noexcept;
-  /// Sets the domain's own bound on held + external. What is held already
-  /// stays, even beyond it. Bounds of open Budget blocks stay as they are.
+  /// Sets the domain's own bound on held + external. Bytes that are held
+  /// already stay, even beyond it. Bounds of open Budget blocks stay as they
+  /// are.
   void set_budget(Bytes budget) noexcept;
-  /// Gives every idle page of every space back; returns the bytes given back.
+  /// Returns every idle page of every space to the system; the result is their
+  /// bytes.
   Bytes trim() noexcept;
-  /// Counts down on every request at this door: the n-th from now (1: the
+  /// Counts down on every request to this domain: the n-th from now (1: the
   /// next) throws OutOfMemory with Reason::kInjected. 0 switches it off.
   void fail_at(std::int64_t n) noexcept;
   /// Requests since fail_at was last set (or ever): how a sweep knows its end.
@@ -191,9 +194,9 @@ class NEAP_API Domain {
   void remove_space(SpaceId space) noexcept;
   bool has_space(SpaceId space) const noexcept;
 
-  /// The name it was made with, cut to 32 bytes.
+  /// The name it was created with, cut to 32 bytes.
   std::string_view name() const noexcept;
-  /// Walks all books of the door and says whether they agree; for tests.
+  /// Walks all bookkeeping and says whether it is consistent; for tests.
   bool is_consistent() const noexcept;
 
  private:

@@ -45,7 +45,7 @@ class MemberList {
     member.member_of.store(this, std::memory_order_release);
   }
 
-  /// Last of all the member's home is cleared: its own thread may end it then.
+  /// The member's `member_of` is cleared last: its own thread may end it then.
   void remove(ScopeMember& member) noexcept {
     --size_;
     if (has_ring()) {

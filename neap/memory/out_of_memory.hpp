@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// The error of a request that cannot be met. It carries the whole picture in
-// place (no heap: there may be none left). The request changed nothing.
+// The error of a request that cannot be met. It carries all numbers inline (no
+// heap: there may be none left). The request changed nothing.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace neap {
 class NEAP_API OutOfMemory : public Error {
  public:
   enum class Reason {
-    kBudget,    // it would pass the domain's budget
+    kBudget,    // it would exceed the domain's budget
     kSystem,    // the system refuses
     kInjected,  // the fault switch (Domain::fail_at)
     kArena,     // it does not fit its arena; live, held: of the arena

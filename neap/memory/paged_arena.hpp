@@ -7,12 +7,12 @@
 //   views    0 .. size, as many sets as are asked for, each with addresses of
 //            its own, of pages in any order
 //
-// The block is one of the door's. Its whole pages become those of a file in
-// memory when they are first shown, and are plain ones again before it goes
-// back; the file costs a descriptor. Views take address space and page tables
-// (1/512 of their size) but no memory of their own. In a rehearsal the same is
-// asked for, and nothing is mapped.
-// A child of fork() shares the pages with its parent: it must not use them.
+// The block is the domain's. Its whole pages become those of a file in memory
+// when they are first shown, and are plain ones again before it is freed; the
+// file costs a descriptor. Views take address space and page tables (1/512 of
+// their size) but no memory of their own. In a dry run (rehearsal) the same is
+// allocated, and nothing is mapped. A child of fork() shares the pages with its
+// parent: it must not use them.
 #pragma once
 
 #include <span>
@@ -30,7 +30,7 @@ class NEAP_API PagedArena {
     Bytes size = 0;
   };
 
-  /// Addresses that show pages. They go with it.
+  /// Addresses that show pages, unmapped with this object.
   class NEAP_API Views {
    public:
     Views() = default;
@@ -38,7 +38,7 @@ class NEAP_API PagedArena {
     Views(Views&& other) noexcept;
     Views& operator=(Views&& other) noexcept;
 
-    std::byte* data() const noexcept { return data_; }  // nullptr: rehearsed
+    std::byte* data() const noexcept { return data_; }  // nullptr: dry run
     Bytes size() const noexcept { return size_; }
 
    private:
@@ -61,12 +61,12 @@ class NEAP_API PagedArena {
   /// Whether there was a show(), so that the next leaves the bytes alone.
   bool is_shown() const noexcept { return is_shown_; }
 
-  /// Everything in whole pages of page_bytes() bytes. What lies in no view must
-  /// not be touched. The first call makes the file: the bytes of the block's
-  /// whole pages are then zeros. LIFETIME: the arena outlives the views.
+  /// Everything in whole pages of page_bytes(). Pages in no view must not be
+  /// touched. The first call creates the file: the bytes of the block's whole
+  /// pages are then zeros. LIFETIME: the arena outlives the views.
   /// THROWS: ValueError for views that stick out; OutOfMemory (Reason::kSystem
-  /// where the system refuses, each mapping being a request at the door, of no
-  /// bytes). All is then as before.
+  /// where the system refuses, each mapping being a request to the domain, of
+  /// no bytes). All is then unchanged.
   Views show(std::span<const View> views, Bytes size);
 
  private:

@@ -1,24 +1,25 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Scope: a block of code whose tensors are given back at its end.
+// Scope: a block of code whose tensors are released at its end.
 //
 //   Tensor step(const Tensor& x) {
 //     neap::Scope scope("step");
 //     const Tensor hidden = relu(x), y = sum(hidden);
 //     return scope.keep(y);
-//   }  // hidden is given back, wherever a copy of its handle went; y is not
+//   }  // hidden is released, wherever a copy of its handle is; y is not
 //
-// Every tensor that this thread makes while the scope is the innermost open one
-// is a member of it. At its end each member that was not kept is revoked: all
-// copies of the handle become undefined, and any other question to one throws
-// UseAfterRelease with the scope's name and line. A scope revokes handles, not
-// bytes: elements and graph go with their last owner, so what a kept result
-// still needs stays with it. Parameters, buffers, optimizer state and gradients
-// of leaves are never members; what is made in other threads is not either.
+// Every tensor that this thread creates while the scope is the innermost open
+// one is a member of it. At its end each member that was not kept is revoked:
+// all copies of the handle become undefined, and any other question to one
+// throws UseAfterRelease with the scope's name and line. A scope revokes
+// handles, not bytes: elements and graph are freed with their last owner, so
+// what a kept result still needs stays with it. Parameters, buffers, optimizer
+// state and gradients of leaves are never members; neither are tensors of other
+// threads.
 //
 // All calls are idempotent, and take tensors, composites and ranges of them.
 // Thread rule: a scope is used by the thread that opened it. Handles to members
-// may be dropped in any thread at any moment; a handle that another thread goes
-// on to use is kept or detached first.
+// may be dropped in any thread at any moment; a handle that another thread
+// continues to use is kept or detached first.
 #pragma once
 
 #include <concepts>
@@ -30,7 +31,7 @@
 
 namespace neap::memory {
 
-/// A handle to a member: Tensor, Composite, what derives from it.
+/// A handle to a member: Tensor, Composite, or a class derived from it.
 template <class T>
 concept ScopedHandle = requires(const T& t) {
   { t.scope_member() } -> std::same_as<ScopeMember&>;
@@ -61,8 +62,8 @@ class NEAP_API Scope {
   // nothing, and then nothing has changed -----------------------------------
 
   /// Members stay counted here and move to the outer scope at the end (to none
-  /// where there is none). Returns what it was given, several as a tuple. What
-  /// is no member of this scope or of one inside it stays as it is.
+  /// where there is none). Returns what it was given, several as a tuple. Other
+  /// tensors than members of this scope or of one inside it are unchanged.
   template <Scoped... T>
   auto keep(const T&... items) {
     apply([this](ScopeMember& m) { keep_member(m); }, items...);
@@ -93,18 +94,18 @@ class NEAP_API Scope {
     apply([](ScopeMember& m) { detach_member(m); }, items...);
   }
 
-  // --- giving back before the end ------------------------------------------
+  // --- releasing before the end --------------------------------------------
 
-  /// Gives members of this scope (or of one inside it) back now, in whatever
-  /// order. What is no member, or undefined, is left alone.
+  /// Releases members of this scope (or of one inside it) now, in whatever
+  /// order. Other tensors, and undefined ones, are left alone.
   template <Scoped... T>
   void release(const T&... items) {
     (for_each(items, [this](const auto& item) { this->release_handle(item); }),
      ...);
   }
-  /// Gives back what was not kept.
+  /// Releases all members that were not kept.
   void release_all() noexcept;
-  /// The same, but for some, which stay members.
+  /// Releases all members but some, which stay members.
   template <Scoped... T>
   void release_all_but(const T&... items) {
     MemberList spared(MemberList::Kind::kScope, this);
@@ -113,7 +114,7 @@ class NEAP_API Scope {
     take_back(spared);
   }
   /// Ends it before its block does, also before a scope inside it: tensors that
-  /// are made from then on belong to the next outer one.
+  /// are created from then on belong to the next outer one.
   void close() noexcept;
 
   // --- what it is ----------------------------------------------------------
@@ -121,7 +122,7 @@ class NEAP_API Scope {
   bool is_open() const noexcept { return is_open_; }
   /// How many members it has, kept ones too; a composite counts as one.
   std::int64_t size() const noexcept;
-  /// Its line, and its name for a function.
+  /// Its line; the scope's name stands for the function.
   base::SiteId site() const noexcept { return site_; }
 
   /// The one that has `member`, kept or not, or nullptr.
@@ -136,14 +137,14 @@ class NEAP_API Scope {
     }
     return scope;
   }
-  /// Makes a member one of no scope; for what keeps handles of its own, such as
-  /// modules and optimizers.
+  /// Makes a member one of no scope; for owners of handles such as modules and
+  /// optimizers.
   static void detach_member(ScopeMember& member) noexcept;
   /// Makes a member the gradient of a leaf: it leaves its scope, and joins no
   /// other scope and no composite until end_gradient(). A part of a composite
   /// stays one. For leaves alone. REQUIRES: held by the caller until then.
   static void begin_gradient(ScopeMember& member) noexcept;
-  /// The end of that: the member is of no scope, as any other may be.
+  /// Undoes begin_gradient(): the member is of no scope, as any other may be.
   static void end_gradient(ScopeMember& member) noexcept;
 
  private:
@@ -160,7 +161,7 @@ class NEAP_API Scope {
       }
     }
   }
-  // First all handles are looked at, which may throw.
+  // All handles are checked first, which may throw.
   template <class Action, class... T>
   static void apply(const Action& action, const T&... items) {
     (for_each(items, [](const auto& item) { item.scope_member(); }), ...);
@@ -193,7 +194,7 @@ class NEAP_API Scope {
   ContextGuard guard_;
 };
 
-/// Tensors made inside the block belong to no scope.
+/// Tensors created inside the block belong to no scope.
 class NEAP_API OutsideScopes : public ContextGuard {
  public:
   OutsideScopes() : ContextGuard([](Context& c) { c.scope = nullptr; }) {}

@@ -1,9 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// ScopeMember: what a memory::Scope can give back: base of a tensor's body and
-// of a Composite. A member is in at most one list: that of a scope, that of the
-// gradients of leaves (which no scope has), or, while TrackHandles is on, the
-// list of all other members. Lists link the members themselves: nothing here
-// allocates or fails.
+// ScopeMember: an object that a memory::Scope can release: base of a tensor's
+// body and of a Composite. A member is in at most one list: that of a scope,
+// that of the gradients of leaves (which no scope has), or, while TrackHandles
+// is on, the list of all other members. Lists link the members themselves:
+// nothing here allocates or fails.
 //
 // Thread rule: one lock guards all lists, so that members may die in any thread
 // at any moment. A member that no list has takes no lock.
@@ -21,7 +21,7 @@ class MemberList;
 class MemberRef;
 class Scope;
 
-/// A member's place in a list; for MemberList alone.
+/// A member's link in a list; for MemberList alone.
 struct MemberLink {
   MemberLink* next = nullptr;
   MemberLink* previous = nullptr;
@@ -35,13 +35,13 @@ class NEAP_API ScopeMember : public MemberLink {
 
   // --- for scopes, composites and reports ----------------------------------
 
-  /// Takes a reference unless the member is dying; drop() gives it back.
+  /// Takes a reference unless the member is dying; drop() releases it.
   virtual bool try_hold() noexcept = 0;
   virtual void drop() noexcept = 0;
   /// True when one reference is left.
   virtual bool is_held_once() const noexcept = 0;
-  /// Lets go of what the handles mean; they are undefined from now on. Returns
-  /// the bytes that were counted for it. REQUIRES: in no list, not revoked.
+  /// Drops what the handles mean; they are undefined from now on. Returns the
+  /// bytes that were counted for it. REQUIRES: in no list, not revoked.
   virtual Bytes revoke(base::SiteId scope) noexcept = 0;
   virtual bool is_revoked() const noexcept = 0;
   /// The parts of a composite; others have none.
@@ -60,7 +60,7 @@ class NEAP_API ScopeMember : public MemberLink {
 /// A reference to a member.
 class MemberRef {
  public:
-  /// Takes over a reference that try_hold() gave.
+  /// Takes over a reference from try_hold().
   static MemberRef adopt(ScopeMember& member) noexcept {
     MemberRef ref;
     ref.member_ = &member;
@@ -91,7 +91,7 @@ inline std::span<const MemberRef> ScopeMember::parts() const noexcept {
   return {};
 }
 
-/// While one of these is there, tensors that are made outside of any scope are
+/// While one of these lives, tensors that are created outside of any scope are
 /// listed too (in every thread), so that a report can name what is alive.
 class NEAP_API TrackHandles {
  public:
@@ -109,8 +109,8 @@ class MemberVisitor {
   virtual ~MemberVisitor() = default;
   MemberVisitor(const MemberVisitor&) = delete;
   MemberVisitor& operator=(const MemberVisitor&) = delete;
-  /// Forgets what it was shown, and makes room for `count` members. It may be
-  /// called several times. THROWS: OutOfMemory.
+  /// Forgets what it was shown, and reserves capacity for `count` members. It
+  /// may be called several times. THROWS: OutOfMemory.
   virtual void prepare(std::size_t count) = 0;
   /// The scope of a composite's part is nullptr. Must not allocate, nor end
   /// anything, nor wait.
@@ -118,9 +118,9 @@ class MemberVisitor {
 };
 
 /// The members of all open scopes of all threads, latest scope first, then
-/// those that TrackHandles lists. Each is held until the list goes, so that an
-/// op given such a tensor as a temporary takes none over meanwhile.
-/// With a visitor, which sees them all, the parts of composites follow.
+/// those that TrackHandles lists. Each is held until the list ends, so that an
+/// op given such a tensor as a temporary takes none over meanwhile. With a
+/// visitor, which sees them all, the parts of composites follow.
 /// THROWS: OutOfMemory.
 NEAP_API Vector<MemberRef> live_members(MemberVisitor* visitor = nullptr);
 

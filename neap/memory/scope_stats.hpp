@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Counts of what scopes look after: tensors (handles that share elements and a
-// graph position are one) and composites. Each thread counts for itself; the
+// Counts of scope members: tensors (handles that share elements and a graph
+// position are one) and composites. Each thread counts for itself; the
 // process's counts are the sum over all threads, ended ones too, and are exact
 // when nobody is in the middle of an op. How a leak is found:
 //
@@ -8,8 +8,8 @@
 //   step();
 //   print(neap::memory::scope_stats().format());  // growth other than 0?
 //
-// Objects that were made in scopes and are still there were attached to or kept
-// by something; those made outside were never in a scope's hands.
+// Objects created in scopes that are still live were attached to or kept by
+// something; objects created outside were never members of a scope.
 #pragma once
 
 #include <iosfwd>
@@ -31,11 +31,11 @@ struct ScopeStats {
   Bytes created_bytes = 0;    // of the storages behind tensors; tensors that
   Bytes released_bytes = 0;   // share one count it each
   // --- now ---
-  std::int64_t live = 0;  // of a thread: made minus released by this thread
+  std::int64_t live = 0;  // of a thread: created minus released by this thread
   Bytes live_bytes = 0;
   std::int64_t peak_live = 0;  // since the last reset
 
-  /// The members that came on top since the last reset.
+  /// The members added since the last reset.
   std::int64_t growth() const noexcept {
     return created_in_scope + created_outside - released_in_scope -
            released_outside - absorbed;
@@ -52,9 +52,9 @@ NEAP_API std::ostream& operator<<(std::ostream& out, const ScopeStats& stats);
 NEAP_API ScopeStats scope_stats() noexcept;
 /// The counts of all threads together.
 NEAP_API ScopeStats process_scope_stats() noexcept;
-/// Starts the current thread's counts anew, and its peak from what is live.
+/// Restarts the current thread's counts at zero, and its peak at what is live.
 NEAP_API void reset_scope_stats() noexcept;
-/// Starts the process's counts anew; those of threads stay.
+/// Restarts the process's counts at zero; those of threads stay.
 NEAP_API void reset_process_scope_stats() noexcept;
 
 // --- for members and scopes ------------------------------------------------
@@ -65,7 +65,7 @@ void count_released(bool in_scope, Bytes bytes) noexcept;
 void count_part_released(Bytes bytes) noexcept;
 void count_attached() noexcept;
 void count_detached() noexcept;
-/// A thing more, or (-1) one less, is counted with a composite.
+/// One part more, or (-1) one less, is counted with a composite.
 void count_absorbed(int change) noexcept;
 /// A member means other elements from now on.
 NEAP_API void count_rebound(Bytes before, Bytes after) noexcept;

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// SlotIndex: finds positions in a list by the hashes of what stands there. Open
-// addressing, at most half full, at the door; the list stays the caller's. Of
-// equal things the one that was added first is found.
+// SlotIndex: finds positions in a list by the hashes of its elements. Open
+// addressing, at most half full, in memory of a domain; the list stays the
+// caller's. The first added of equal elements is found.
 #pragma once
 
 #include <bit>
@@ -24,9 +24,9 @@ class SlotIndex {
   /// False: nothing is indexed.
   bool is_in_use() const noexcept { return !slots_.empty(); }
 
-  /// Room for `count` positions. RETURNS: true where the index had to grow: it
-  /// is empty then, and all positions are to be added anew. THROWS:
-  /// OutOfMemory, with nothing changed.
+  /// Reserves capacity for `count` positions. RETURNS: true where the index had
+  /// to grow: it is empty then, and all positions are to be added again.
+  /// THROWS: OutOfMemory, with nothing changed.
   bool reserve(std::size_t count) {
     if (2 * count <= slots_.size()) {
       return false;
@@ -36,7 +36,7 @@ class SlotIndex {
     slots_.swap(room);
     return true;
   }
-  /// REQUIRES: room.
+  /// REQUIRES: capacity.
   void add(std::size_t hash, std::size_t position) noexcept {
     std::size_t slot = start(hash);
     while (slots_[slot] != 0) {

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What every request at the door says about itself: where (space), what for
-// (category), whose (owner, a path such as "encoder.fc1.weight") and from
-// which line of the user's program (call site).
+// Tag: the description of every request to a domain: where (space), what for
+// (category), whose (owner, a path such as "encoder.fc1.weight") and from which
+// line of the user's program (call site).
 #pragma once
 
 #include <cstdint>

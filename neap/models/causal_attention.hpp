@@ -9,10 +9,10 @@
 namespace neap::models {
 
 /// Children "c_attn" (dim to queries, keys and values, side by side) and
-/// "c_proj" (dim to dim). Takes (b, t, dim), gives (b, t, dim). Keeps x, the
-/// queries, keys and values, what attention makes of them (b, t, dim) and a
-/// number a row and head; the weights are computed again for the backward, and
-/// with dropout drawn again.
+/// "c_proj" (dim to dim). Maps (b, t, dim) to (b, t, dim). Keeps x, the
+/// queries, keys and values, the result of attention (b, t, dim) and a number a
+/// row and head; the weights are recomputed for the backward, and with dropout
+/// drawn again.
 class NEAP_API CausalAttention final : public nn::Cloneable<CausalAttention> {
  public:
   /// THROWS: ValueError unless `heads` divides `dim`; as nn::Linear.
@@ -21,8 +21,7 @@ class NEAP_API CausalAttention final : public nn::Cloneable<CausalAttention> {
   CausalAttention(const CausalAttention& other, nn::Cloning& cloning);
 
   Tensor forward(const Tensor& x) const override;
-  /// The same of norm(x), which is not kept but computed again for the
-  /// backward.
+  /// The same of norm(x), which is not kept but recomputed for the backward.
   Tensor after(const GptNorm& norm, const Tensor& x,
                CallSite site = CallSite::here()) const;
 
@@ -32,7 +31,7 @@ class NEAP_API CausalAttention final : public nn::Cloneable<CausalAttention> {
 
   std::int64_t heads_;
   double dropout_;
-  bool turns_;  // queries and keys, by their positions
+  bool turns_;  // rotates queries and keys by their positions
   nn::Linear c_attn_;
   nn::Linear c_proj_;
 };

@@ -25,8 +25,8 @@
 
 namespace neap::models {
 
-/// A linear layer without bias: "weight" (vocab, dim), its own or one that is
-/// at home elsewhere.
+/// A linear layer without bias: "weight" (vocab, dim), its own or one that it
+/// is tied to.
 class NEAP_API GptHead final : public nn::Cloneable<GptHead> {
  public:
   GptHead(std::int64_t vocab, std::int64_t dim, DType dtype,

@@ -50,7 +50,7 @@ class NEAP_API GptBlock final : public nn::Cloneable<GptBlock> {
   CausalAttention attn_;
   GptNorm ln_2_;
   std::optional<GptMlp> mlp_;
-  std::optional<nn::SwiGlu> swiglu_;  // in its place
+  std::optional<nn::SwiGlu> swiglu_;  // instead of mlp_
   double dropout_;                    // behind it
 };
 

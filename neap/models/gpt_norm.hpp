@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // GptNorm: the norm in front of a part of a transformer, and that part's first
-// product behind it.
+// product after it.
 #pragma once
 
 #include "neap/models/gpt_options.hpp"
@@ -17,8 +17,8 @@ class NEAP_API GptNorm final : public nn::Cloneable<GptNorm> {
   GptNorm(const GptNorm& other, nn::Cloning& cloning);
 
   Tensor forward(const Tensor& x) const override;
-  /// layer(this(x)), of which x and the result are kept; the norm is computed
-  /// again for the backward. Both layers may be gone by then.
+  /// layer(this(x)), of which x and the result are kept; the norm is recomputed
+  /// for the backward. Both layers may be destroyed by then.
   Tensor then(const nn::Linear& layer, const Tensor& x) const;
 
  private:

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the parts of a Gpt share: its sizes.
+// The sizes of a Gpt, shared by its parts.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace neap::models {
 
-/// The values that a block keeps for backward. Whatever it does not keep it
-/// computes again there, to the same bits.
+/// The values that a block keeps for backward. The others are recomputed there,
+/// to the same bits.
 enum class GptKeep : std::uint8_t {
   kEverything,  // but weights of attention, and gelu
   kProducts,    // nor the norms before attention and gelu, which are cheap
-  kNothing,     // but what goes in
+  kNothing,     // but the input
 };
 
 /// The norm in front of each block's parts, and of the last layer.
@@ -24,9 +24,9 @@ enum class GptNormalise : std::uint8_t {
   kRmsNorm,    // with a weight
 };
 
-/// How a token knows its place.
+/// How a token's position is encoded.
 enum class GptPositions : std::uint8_t {
-  kLearned,  // "wpe", a row for each place, added to the token's
+  kLearned,  // "wpe", a row for each position, added to the token's
   kRotary,   // rotary_embedding of queries and keys
 };
 

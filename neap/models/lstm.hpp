@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Lstm: what an nn::LSTM has made of a sequence after its last step, through a
+// Lstm: the result of an nn::LSTM after a sequence's last step, through a
 // linear layer. Children "lstm" and "fc".
 #pragma once
 

@@ -7,9 +7,9 @@
 //   rnn      nn::LSTM or nn::GRU
 //   decoder  to a score for every token; its weight is the encoder's if tied
 //
-// Dropout acts on the embeddings, between the layers and on what the last
-// gives. A sequence may have any length; one too long for memory is taken in
-// pieces, each from the state that the one before left:
+// Dropout acts on the embeddings, between the layers and on the last one's
+// output. A sequence may have any length; one too long for memory is processed
+// in pieces, each from the state that the one before left:
 //
 //   auto [loss, state] = model.loss_from(tokens, targets, state);
 //   backward(loss);
@@ -32,7 +32,7 @@ struct RecurrentLmOptions {
   DType dtype = f32;
 };
 
-/// The state that Net carries on, of all layers: (layers, b, hidden).
+/// The state of Net, of all layers: (layers, b, hidden).
 template <class Net>
 struct NetState;
 template <>
@@ -44,7 +44,7 @@ struct NetState<nn::GRU> {
   using Type = Tensor;
 };
 
-/// The values of a state, without what they were made from.
+/// The values of a state, without their graph.
 NEAP_API LstmState detached(const LstmState& state);
 NEAP_API Tensor detached(const Tensor& state);
 
@@ -61,8 +61,8 @@ class NEAP_API RecurrentLm final : public nn::Cloneable<RecurrentLm<Net>> {
     State state;
   };
 
-  /// Weights as the layers make them. THROWS: ValueError for a size below 1, a
-  /// dropout outside [0, 1), or a tie where hidden is not dim; DTypeError
+  /// Weights as the layers initialise them. THROWS: ValueError for a size below
+  /// 1, a dropout outside [0, 1), or a tie where hidden is not dim; DTypeError
   /// unless f32 or f64; OutOfMemory.
   explicit RecurrentLm(const RecurrentLmOptions& options,
                        CallSite site = CallSite::here());

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// The block that residual networks are made of:
+// The block of residual networks:
 //
 //   y = relu(bn2(conv2(relu(bn1(conv1(x))))) + shortcut(x))
 #pragma once

@@ -4,7 +4,7 @@
 // norms, as it is mostly written today: a class for every pixel.
 //
 //   down: two convolutions, then half the size and twice the channels, again
-//   up:   twice the size by a transposed convolution, beside what the way down
+//   up:   twice the size by a transposed convolution, beside what the down path
 //         had at that size; two convolutions, again
 #pragma once
 

@@ -37,7 +37,7 @@ class NEAP_API MultiheadAttention : public Cloneable<MultiheadAttention> {
 
   using Layer::operator();
   /// Queries (b, t, dim) of keys and values (b, s, dim) to (b, t, dim). The
-  /// same handle in several places is projected at once.
+  /// same handle as several arguments is projected at once.
   /// THROWS: as scaled_dot_product_attention and linear.
   Tensor operator()(const Tensor& query, const Tensor& key, const Tensor& value,
                     const AttentionMask& mask = {},

@@ -1,16 +1,17 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Cloning: deep copies of models. A clone has the same names, shapes, values,
-// ties, frozen parameters and modes, in memory of its own at the context's
-// door. It has no gradients, and no optimizer knows it.
+// ties, frozen parameters and modes, in memory of its own from the context's
+// domain. It has no gradients, and no optimizer knows it.
 //
 //   Mlp b = a.clone();       // layers and models of the library
-//   Net d = nn::clone(c);    // any module that Net() makes in the same form
+//   Net d = nn::clone(c);    // any module that Net() creates in the same form
 //   Net e = nn::clone(c, [] { return Net(64); });    // or that a function does
 //
-// A module of one's own is made anew, draws nothing from the caller's
+// A module of one's own is constructed again, draws nothing from the caller's
 // generator, and is given values, ties, frozen parameters and modes by name.
 // Its other members (numbers, flags) are as the constructor leaves them. A
-// module that wants these copied too, or is not to be made twice, says how:
+// module that wants these copied too, or must not be constructed twice, says
+// how:
 //
 //   struct Net : nn::Module {
 //     nn::Linear fc1{784, 256}, fc2{256, 10};
@@ -22,8 +23,8 @@
 //     fc2); }
 //   };
 //
-// A module that holds handles to its own parameters takes them anew, as
-// weight_ = parameter("weight").
+// A module that holds handles to its own parameters sets them again, as weight_
+// = parameter("weight").
 #pragma once
 
 #include <functional>
@@ -45,17 +46,17 @@ auto without_draws(Make& make) {
 }
 }  // namespace detail
 
-/// A copying of a whole model: sees to it that what is one tensor in the
-/// model is one in the copy.
+/// A copying of a whole model, which makes sure that one tensor in the model is
+/// one in the copy.
 class NEAP_API Cloning {
  public:
   /// THROWS: ValueError unless `model` is of the type asked for, not of one
   /// derived from it; OutOfMemory.
   Cloning(const Module& model, const std::type_info& asked, CallSite site);
 
-  /// Gives `copy`, made anew, what `model` (which is copied, or a part of it)
-  /// has, but for ties: finish(). THROWS: ValueError when the two have not the
-  /// same parts, names, shapes and dtypes; OutOfMemory.
+  /// Gives `copy`, newly constructed, the state of `model` (which is copied, or
+  /// a part of it), but for ties: finish(). THROWS: ValueError when the two
+  /// have not the same parts, names, shapes and dtypes; OutOfMemory.
   void fill(const Module& model, Module& copy) const;
 
   // For Module's constructor.
@@ -90,7 +91,7 @@ class NEAP_API Cloning {
 template <class M>
 concept HasCloningConstructor = std::constructible_from<M, const M&, Cloning&>;
 
-/// The module that `make` makes, with all that `model` has by name. THROWS:
+/// The module that `make` returns, with all that `model` has by name. THROWS:
 /// ValueError as Cloning and Cloning::fill; OutOfMemory.
 template <std::derived_from<Module> M, std::invocable<> Make>
 M clone(const M& model, Make make, CallSite site = CallSite::here()) {

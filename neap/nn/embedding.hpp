@@ -9,7 +9,7 @@
 namespace neap::nn {
 
 /// Parameter "weight" (rows, width), normal with mean 0 and variance 1, as
-/// PyTorch's. Takes ids (...), i32 or i64, gives (..., width). Row `padding`
+/// PyTorch's. Maps ids (...), i32 or i64, to (..., width). Row `padding`
 /// (negative: from the end) begins as zeros and has no gradient.
 class NEAP_API Embedding : public Cloneable<Embedding> {
  public:

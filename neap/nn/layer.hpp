@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Layer: a module that maps one tensor to one. Calling it (not forward
-// directly) counts what it makes under its own path and its caller's line.
+// directly) counts its allocations under its own path and its caller's line.
 #pragma once
 
 #include "neap/nn/cloning.hpp"

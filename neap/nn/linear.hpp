@@ -8,7 +8,7 @@ namespace neap::nn {
 
 /// Parameters "weight" (out, in) and, unless told otherwise, "bias" (out), both
 /// uniform in +-1 / sqrt(in): kaiming_uniform_ with slope sqrt(5), PyTorch's
-/// default. Takes (..., in), gives (..., out).
+/// default. Maps (..., in) to (..., out).
 class NEAP_API Linear : public Cloneable<Linear> {
  public:
   /// Draws once from the generator for a parameter; a constructor that throws

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a training loop compares results with: the losses (functions, since they
-// have no parameters: cross_entropy, mse_loss and so on) and accuracy.
+// Measures of a model's results: the losses (functions, since they have no
+// parameters: cross_entropy, mse_loss and so on) and accuracy.
 #pragma once
 
 #include "neap/ops/loss/binary_cross_entropy.hpp"

@@ -20,12 +20,12 @@
 // parameter that it is. Totals count every byte once (views that overlap in
 // part are each counted whole).
 //
-// LIFETIME: a map keeps what it lists, but for the caches: a backward gives
-// them back under any number of maps, and data() is then undefined. So take a
-// map, look, and let it go.
+// LIFETIME: a map keeps what it lists, but for the caches: a backward frees
+// them under any number of maps, and data() is then undefined. So take a map,
+// read it, and drop it.
 //
-// Thread rule: reading from any thread; made while no other thread changes the
-// model or runs a backward over its tape. Every use of a map that was moved
+// Thread rule: reading from any thread; created while no other thread changes
+// the model or runs a backward over its tape. Every use of a map that was moved
 // from, but to assign to it, THROWS UseAfterRelease.
 #pragma once
 
@@ -124,13 +124,13 @@ class NEAP_API MemoryMap {
   std::span<const MapEntry> buffers() const {
     return entries(MapList::kBuffers);
   }
-  /// In the order in which the layers were done.
+  /// Outputs in the order in which the layers finished.
   std::span<const MapEntry> outputs() const {
     return entries(MapList::kOutputs);
   }
-  /// In the order in which the layers began.
+  /// Inputs in the order in which the layers began.
   std::span<const MapEntry> inputs() const { return entries(MapList::kInputs); }
-  /// In the order in which the ops were recorded.
+  /// Caches in the order in which the ops were recorded.
   std::span<const MapEntry> caches() const { return entries(MapList::kCaches); }
   std::span<const MapEntry> gradients() const {
     return entries(MapList::kGradients);
@@ -166,7 +166,7 @@ class NEAP_API MemoryMap {
       return std::hash<std::string_view>()(text);
     }
   };
-  /// The place of bytes, for finding the entry that has them already.
+  /// The address of bytes, for finding the entry that has them already.
   struct Place {
     const tensor::Storage* storage = nullptr;
     Bytes begin = 0;

@@ -10,8 +10,8 @@
 //     Tensor forward(const Tensor& x) const { return fc2(relu(fc1(x))); }
 //   };
 //
-// Assigning over a child puts the new one in its place under the same name.
-// Thread rule: as its registry's.
+// Assigning over a child replaces it under the same name. Thread rule: as its
+// registry's.
 #pragma once
 
 #include <array>
@@ -36,7 +36,8 @@ class NEAP_API Module {
   // --- names; THROW: OutOfMemory -------------------------------------------
 
   /// Every parameter once: a module's own before its children's, each in the
-  /// order of registration. A tied one stands where it is at home.
+  /// order of registration. A tied one is listed under the name that it is tied
+  /// to.
   ParameterList parameters() const;
   /// Like parameters(), but one for every name: a tied parameter several times.
   ParameterList named_parameters() const;
@@ -47,7 +48,8 @@ class NEAP_API Module {
   bool has_parameter(std::string_view path) const noexcept;
 
   /// Makes the parameter at `path` the same tensor as `home`, whose bytes (and
-  /// gradient) then serve both; its own go. Tie before making an optimizer.
+  /// gradient) then serve both; its own are freed. Tie before constructing an
+  /// optimizer.
   /// THROWS: NameError, ShapeError, DTypeError; GraphError unless a parameter.
   void tie(std::string_view path, const Tensor& home);
 
@@ -56,10 +58,10 @@ class NEAP_API Module {
   void train(bool is_training = true) noexcept;
   void eval() noexcept { train(false); }
   bool is_training() const { return registry().is_training(); }
-  /// Parameters no longer get gradients, and those that are there go.
+  /// Parameters no longer get gradients, and existing ones are freed.
   void freeze() noexcept;
   void unfreeze() noexcept;
-  /// Gives every gradient back.
+  /// Frees every gradient.
   void zero_grad() noexcept;
 
   /// Elements and bytes of parameters(); a tied one counts once.
@@ -94,10 +96,10 @@ class NEAP_API Module {
   base::Ref<Registry> registry_;
 };
 
-/// Inside the block, what ops make is counted as activations of `module`, at
+/// Inside the block, results of ops are counted as activations of `module`, at
 /// the call site of the outermost module's caller. Layers do this by
 /// themselves; a module with a forward of another form may begin it with one,
-/// and show a watch what it is given and gives:
+/// and report its inputs and outputs to a watch:
 ///
 ///   Tensor forward(const Tensor& a, const Tensor& b,
 ///                  CallSite site = CallSite::here()) {
@@ -109,7 +111,7 @@ class NEAP_API ModuleScope : public memory::ContextGuard {
  public:
   explicit ModuleScope(const Module& module, CallSite site = CallSite::here())
       : ModuleScope(module.registry(), site) {}
-  /// The scope of a module that may be gone.
+  /// The scope of a module that may be destroyed.
   explicit ModuleScope(const Registry& registry,
                        CallSite site = CallSite::here());
 

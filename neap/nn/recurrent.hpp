@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // RNN, LSTM, GRU: recurrent layers over whole sequences, in one or two
-// directions, layer on layer, with PyTorch's parameters. Formulas and what is
-// kept: rnn.hpp, lstm.hpp and gru.hpp of ops/sequence/.
+// directions, layer on layer, with PyTorch's parameters. Formulas and
+// residuals: rnn.hpp, lstm.hpp and gru.hpp of ops/sequence/.
 #pragma once
 
 #include "neap/nn/layer.hpp"

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// RecurrentLayers: what nn::RNN, LSTM and GRU share: the weights of layers and
-// directions under PyTorch's names, and the way of a sequence through them. For
-// sources of layers only.
+// RecurrentLayers: the common part of nn::RNN, LSTM and GRU: the weights of
+// layers and directions under PyTorch's names, and running a sequence through
+// them. For sources of layers only.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct RecurrentSizes {
 
 class RecurrentLayers {
  public:
-  /// Gives the parameter of this name, new or not.
+  /// Returns the parameter of this name, new or not.
   using Parameters =
       base::FunctionRef<Tensor(const memory::String& name, const Shape& shape)>;
   /// Runs one layer in one direction over (t, b, ..); `index` counts layers,

@@ -1,8 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Registry: what a module knows of itself by name: its parameters, its buffers
-// (state that is not trained) and the registries of its child modules, each in
-// the order of registration. Modules hold it by reference, so it stays where it
-// is when they move. A registry has at most one parent, so registries form
+// Registry: the named contents of a module: its parameters, its buffers (state
+// that is not trained) and the registries of its child modules, each in the
+// order of registration. Modules hold it by reference, so its address stays the
+// same when they move. A registry has at most one parent, so registries form
 // trees, and every walk goes through the tree without recursion and without a
 // stack of its own.
 //
@@ -32,15 +32,15 @@ struct Entry {
   memory::String name;
   Tensor tensor;
   bool is_parameter = true;
-  bool is_tied = false;  // its tensor is at home under another name
+  bool is_tied = false;  // its tensor belongs to another name
 };
 
 class NEAP_API Registry : public memory::Counted<Registry> {
  public:
-  /// An empty one at the context's door. THROWS: OutOfMemory.
+  /// An empty one in the context's domain. THROWS: OutOfMemory.
   static base::Ref<Registry> make();
 
-  // Made by the one above.
+  // Created by make().
   Registry(memory::Domain& domain, const memory::Tag& tag) noexcept
       : tag_(tag),
         entries_(memory::Allocator<Entry>(domain, tag)),
@@ -54,13 +54,13 @@ class NEAP_API Registry : public memory::Counted<Registry> {
   /// becomes a leaf that requires grad. THROWS: NameError for a name that is
   /// empty, has a '.' or is taken; UseAfterRelease when undefined; DTypeError
   /// and GraphError as requires_grad_; OutOfMemory. A tied one is counted under
-  /// the path of its home.
+  /// the path that it is tied to.
   void add_entry(std::string_view name, const Tensor& tensor, bool is_parameter,
                  const CallSite& site, bool is_tied = false);
   /// THROWS: NameError as add_entry; ValueError when `child` has a parent or
   /// holds this registry; OutOfMemory.
   void add_child(std::string_view name, const base::Ref<Registry>& child);
-  /// Puts `other` in the place and under the name of this one.
+  /// Replaces this one by `other`, under the same name.
   /// REQUIRES: parent() != nullptr. THROWS: as add_child.
   void replace_by(const base::Ref<Registry>& other);
   /// Makes the parameter at `path` the same tensor as `home`. THROWS:
@@ -86,7 +86,7 @@ class NEAP_API Registry : public memory::Counted<Registry> {
   /// The log of the module's calls; null: there is none. What is added below
   /// here is watched with it.
   const base::Ref<CallBook>& book() const noexcept { return book_; }
-  /// Another one is a change that steps which use the module notice.
+  /// Sets another log, a change that steps which use the module notice.
   void set_book(base::Ref<CallBook> book) noexcept {
     book_ = std::move(book);
     renew();
@@ -94,16 +94,17 @@ class NEAP_API Registry : public memory::Counted<Registry> {
 
   // --- mode ----------------------------------------------------------------
 
-  /// A step that is traced depends on it.
+  /// Whether training is on; a step that is traced depends on it.
   bool is_training() const;
   void set_training(bool value) noexcept;
-  /// A step that is traced depends on what this is the registry of.
+  /// Notes that a step which is traced depends on this module.
   void note_use() const noexcept;
   /// Notes a use of this one and of all below, as a search for a name does.
   void note_use_of_all() const noexcept;
-  /// Makes it another one: programs that depend on it hold no longer.
+  /// Counts the generation up: programs that depend on it hold no longer.
   void renew() noexcept { ++generation_; }
-  /// Its module is assigned over: likewise, and its children have no parent.
+  /// Like renew(), when the module is assigned over; its children then have no
+  /// parent.
   void retire() noexcept;
 
   /// Calls visit(registry) for this one and all below: parents before

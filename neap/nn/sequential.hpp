@@ -1,13 +1,13 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Sequential: layers one after the other. It owns them; each is called with
-// what the one before gave, which goes as soon as nothing needs it.
+// Sequential: layers one after the other. It owns them; each is called with the
+// result of the one before, which is freed as soon as nothing needs it.
 //
 //   nn::Sequential net(nn::Linear(784, 256), nn::ReLU(), nn::Linear(256, 10));
 //   nn::Sequential net(nn::named("fc1", nn::Linear(784, 256)), nn::ReLU());
 //
 // Layers that are given no name are called by their position, "0", "1", ...
-// Sequentials in Sequentials may nest to any depth: calling, cloning and ending
-// them takes no more stack than one.
+// Sequentials in Sequentials may nest to any depth: calling, cloning and
+// destroying them takes no more stack than one.
 #pragma once
 
 #include <concepts>

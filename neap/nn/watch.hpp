@@ -1,28 +1,28 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Watch: sees every call of a model's layers and keeps handles to what each
-// was given and what it gave, for a memory map to show. Only the last forward
-// is kept: the next one begins by giving the handles back. What is watched
-// lives as long as it is shown, so a watched program needs more memory (an op
-// takes over no memory that a handle refers to); its numbers are the same.
+// Watch: sees every call of a model's layers and keeps handles to the inputs
+// and outputs of each, for a memory map to show. Only the last forward is kept:
+// the next one begins by dropping the handles. Watched tensors live as long as
+// they are shown, so a watched program needs more memory (an op takes over no
+// memory that a handle refers to); its numbers are the same.
 //
 //   const nn::Watch watch(model);
 //   const Tensor loss = cross_entropy(model(x), y);
 //   std::puts(nn::MemoryMap(model).format().c_str());
 //
 // A forward begins when the watched model is called. Where a program calls the
-// model's parts instead, each call takes the place of the part's last one.
+// model's parts instead, each call replaces the part's last one.
 //
-// Backward fills the gradients of all these, unless told otherwise. What a
-// scope gives back is shown no more.
+// Backward fills the gradients of all these, unless told otherwise. Tensors
+// that a scope released are no longer shown.
 //
-// Watch, model and handles may go in any order. Without a watch nothing is
-// kept, and a call of a layer costs one comparison more.
+// Watch, model and handles may be destroyed in any order. Without a watch
+// nothing is kept, and a call of a layer costs one comparison more.
 //
 // A compiled step that uses the model is refused while it is watched: its runs
 // call no layers.
 //
-// Thread rule: calls in the thread that made the watch are seen, others are
-// not. Making and ending a watch is a change of the model.
+// Thread rule: calls in the thread that created the watch are seen, others are
+// not. Creating and ending a watch is a change of the model.
 #pragma once
 
 #include <optional>
@@ -39,7 +39,7 @@ class Module;
 class Registry;
 
 struct WatchOptions {
-  /// Backward fills the gradients of what layers give, too.
+  /// Backward fills the gradients of layer outputs, too.
   bool gradients = true;
 };
 
@@ -56,7 +56,7 @@ struct LayerCall {
 /// it; calls write it.
 class NEAP_API CallBook : public memory::Counted<CallBook> {
  public:
-  // Made by Watch.
+  // Created by Watch.
   CallBook(Registry& top, const WatchOptions& options,
            const memory::Tag& tag) noexcept;
 
@@ -64,7 +64,7 @@ class NEAP_API CallBook : public memory::Counted<CallBook> {
   /// it is not seen. THROWS: OutOfMemory, TraceError in a step that is traced;
   /// nothing is noted then.
   std::optional<std::size_t> begin(const Registry& layer);
-  /// Notes what it was given and gives. THROWS: OutOfMemory.
+  /// Notes a call's inputs and output. THROWS: OutOfMemory.
   void note(std::size_t call, std::span<const Tensor* const> inputs,
             const Tensor& output);
   /// The call is over. One that failed leaves nothing, nor do those inside it.
@@ -74,7 +74,7 @@ class NEAP_API CallBook : public memory::Counted<CallBook> {
   const memory::Vector<LayerCall>& calls() const noexcept { return calls_; }
   void forget() noexcept;
 
-  /// The watched model; nullptr once it has gone, or its watch has.
+  /// The watched model; nullptr once it, or its watch, was destroyed.
   const Registry* top() const noexcept { return top_; }
   /// Sees no call any more; the handles stay.
   void lose_top() noexcept { top_ = nullptr; }
@@ -107,7 +107,7 @@ class NEAP_API WatchedCall {
 
  private:
   base::Ref<CallBook> book_;
-  std::size_t call_ = 0;  // its number in the book
+  std::size_t call_ = 0;  // its number in the log
   int exceptions_ = 0;    // in flight when it began
 };
 
@@ -124,7 +124,7 @@ class NEAP_API Watch {
   const memory::Vector<LayerCall>& calls() const noexcept {
     return book_->calls();
   }
-  /// Gives the handles back; the watch goes on.
+  /// Drops the handles; the watch continues.
   void forget() noexcept { book_->forget(); }
 
  private:

@@ -1,10 +1,10 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // CustomOp: an operation of the user's own, equal to those of the library. A
-// call of it goes the same way as theirs: it is recorded, differentiated in
-// both modes and to any order that its rules allow, checked by OpTable, and
-// its memory is counted.
+// call of it is handled as theirs: it is recorded, differentiated in both modes
+// and to any order that its rules allow, checked by OpTable, and its memory is
+// counted.
 //
-// An op is made of a rule, a struct. What is not marked may be left out:
+// An op is constructed from a rule, a struct. Unmarked members may be left out:
 //
 //   struct SoftClip {
 //     static constexpr std::string_view name = "soft_clip";   // needed
@@ -16,7 +16,7 @@
 //     static constexpr CustomOp::Facts facts{...};   // what vjp reads, ...
 //     double a;                              // state
 //
-//     // needed; may throw typed errors: the place to refuse a call
+//     // needed; refuses a call by throwing a typed error
 //     void shape(CustomOp::Specs in, CustomOp::OutSpecs out) const;
 //     // needed; writes all outputs
 //     void forward(const CustomOp::Forward& c) const noexcept;
@@ -30,12 +30,13 @@
 //   Tensor y = soft_clip(x);
 //
 // Members that are the same for every op of the rule are static; the others
-// (tables, tensors, numbers) are its state. The state lives at the door, is
-// counted under the owner and the line that made the op, and ends with the last
-// of the op's handles and of the recorded calls that still need it.
+// (tables, tensors, numbers) are its state. The state's memory is counted by
+// the domain under the owner and the line that created the op, and is freed
+// with the last of the op's handles and of the recorded calls that still need
+// it.
 //
-// forward cannot throw (it has no one to throw to once memory is taken): shape
-// refuses what specs show, and a function around the op what values show.
+// forward cannot throw: shape refuses what specs show, and a function around
+// the op what values show.
 //
 // Thread rule: as Tensor's; forward may be run by several threads at once.
 #pragma once

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the parts of a custom op's rule are given, and how a rule is held. See
-// custom_op.hpp for how to write one.
+// The contexts of a custom op's rule, and how a rule is held. See custom_op.hpp
+// for how to write one.
 #pragma once
 
 #include <concepts>
@@ -90,8 +90,8 @@ class NEAP_API CustomVjp {
   Shape input_shape(int i) const;
   const base::DrawKey& draw() const noexcept { return draw_; }
 
-  /// Gives the cotangent of input i, once; what is never given is zero.
-  /// THROWS: ValueError for an index out of range or given before; ShapeError,
+  /// Sets the cotangent of input i, once; one that is never set is zero.
+  /// THROWS: ValueError for an index out of range or set before; ShapeError,
   /// DTypeError unless it is like the input.
   void set(int i, Tensor cotangent);
 
@@ -121,7 +121,7 @@ class NEAP_API CustomJvp {
   const Tensor& output(int k = 0) const;
   const base::DrawKey& draw() const noexcept { return draw_; }
 
-  /// Gives the tangent of output k; what is never given is zero.
+  /// Sets the tangent of output k; one that is never set is zero.
   /// THROWS: ValueError, ShapeError, DTypeError as CustomVjp::set.
   void set(int k, Tensor tangent);
 
@@ -176,7 +176,7 @@ class DescriptorRef {
   const graph::Op* op_;
 };
 
-/// A rule at the door, counted.
+/// A rule in memory of the domain, counted.
 class NEAP_API CustomState {
  public:
   virtual void acquire() noexcept = 0;
@@ -222,7 +222,7 @@ class CustomHolder final : public CustomState,
                            public memory::Counted<CustomHolder<R>> {
  public:
   static_assert(std::is_nothrow_move_constructible_v<R>,
-                "a rule moves to the door without throwing");
+                "a rule must move without throwing");
   static_assert(noexcept(std::declval<const R&>().forward(
                     std::declval<const CustomForward&>())),
                 "a rule's forward is noexcept");

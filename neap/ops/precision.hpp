@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// In which precision the products of f32 tensors are computed: the user's
+// The precision in which products of f32 tensors are computed: the user's
 // choice for a block of code, as torch.autocast or JAX's
 // default_matmul_precision are.
 //
@@ -9,7 +9,7 @@
 // Parameters, activations, sums and everything that is no product stay f32.
 // An op takes the precision that is current at its call; its derivatives have
 // the same, whatever is current when they are computed. Products are linear,
-// matmul, matmul_add, gelu_linear, what is made of them (einsum, dot, bilinear
+// matmul, matmul_add, gelu_linear, ops composed of them (einsum, dot, bilinear
 // forms), convolutions and their transposes, those of rnn, lstm and gru with
 // their input and with their state, and those of scaled_dot_product_attention.
 // Gates, cells, softmax and matrix factorisations are in f32 always.
@@ -29,7 +29,7 @@ using kernels::Precision;
 NEAP_API Precision current_precision() noexcept;
 
 /// Sets it for a block of code, for the current thread. Guards nest, and each
-/// puts back what it found. Products of f64 are not concerned.
+/// restores what it found. Products of f64 are not concerned.
 class NEAP_API UsePrecision : public tensor::ExecutionGuard {
  public:
   /// THROWS: DeviceError for kBf16 where the processor has no dot products of

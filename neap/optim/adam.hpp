@@ -65,7 +65,7 @@ struct AdamWOptions {
   double weight_decay = 1e-2;
   bool maximize = false;  // climbs instead
 
-  // Implicit on purpose: what an AdamW keeps.
+  // Implicit on purpose: an AdamW keeps AdamOptions.
   // NOLINTNEXTLINE(google-explicit-constructor)
   operator AdamOptions() const noexcept {
     return {lr, beta1, beta2, eps, weight_decay, maximize};
@@ -74,7 +74,7 @@ struct AdamWOptions {
 
 /// Like Adam, with the weight decay apart from the gradient. Settings in braces
 /// are AdamWOptions: AdamW(parameters, {.lr = 1e-4}) decays by 0.01. An
-/// AdamOptions object means what it says.
+/// AdamOptions object is used unchanged.
 class NEAP_API AdamW final : public Adam {
  public:
   explicit AdamW(const ParameterList& parameters,

@@ -10,11 +10,11 @@ namespace neap::optim {
 
 class JointUpdate {
  public:
-  /// Room for so many updates. THROWS: OutOfMemory. Strong.
+  /// Reserves capacity for so many updates. THROWS: OutOfMemory. Strong.
   void reserve(std::size_t count);
 
   /// Adds an update of tensors of the host. False where it must be launched on
-  /// its own. REQUIRES: room.
+  /// its own. REQUIRES: capacity.
   [[nodiscard]] bool add(const kernels::Kernel& kernel,
                          const kernels::Args& args) noexcept;
 

@@ -1,21 +1,21 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Optimizer: base of those that update parameters in place from their
+// Optimizer: base of classes that update parameters in place from their
 // gradients. It holds handles to the parameters, in groups of one set of
-// options, and owns their state, which is made when a parameter first has a
+// options, and owns their state, which is created when a parameter first has a
 // gradient.
 //
 // A step has two halves. First everything is acquired: state that is missing,
 // the kernel of every update, scratch. Then one fused kernel writes, in one
 // call for all parameters that lie dense in the host's memory and a call for
 // each of the others, and nothing can fail. So a step that throws leaves
-// everything as it was, and a step in a settled loop asks the door for nothing.
+// everything unchanged, and a step in a warm loop allocates nothing.
 //
-// In a step that is traced nothing moves: state that is missing is made (zeros,
-// which mean the same as none), the updates are recorded, and the optimizer
-// goes along with every run of the program, which it gives its rates and
-// counts. State that no run has used goes with the last program. So a program
-// holds for the groups and the state that it was traced with; settings may be
-// others in every run.
+// In a step that is traced nothing is updated: state that is missing is created
+// (zeros, which mean the same as none), the updates are recorded, and the
+// optimizer takes part in every run of the program, to which it gives its rates
+// and counts. State that no run has used is freed with the last program. So a
+// program holds for the groups and the state that it was traced with; settings
+// may differ from run to run.
 //
 // Thread rule: one thread at a time; kernels run on the context's executor.
 #pragma once
@@ -38,8 +38,8 @@ namespace neap::optim {
 struct StepOptions {
   /// Multiplies every gradient as it is read (clipping without a write).
   double grad_scale = 1.0;
-  /// Gives the gradients back once their parameters are updated; otherwise
-  /// gradients stay, as they were. A step that throws gives none.
+  /// Frees the gradients once their parameters are updated; otherwise gradients
+  /// stay, unchanged. A step that throws frees none.
   bool release_gradients = false;
 };
 
@@ -56,13 +56,13 @@ class NEAP_API Optimizer : public graph::RunListener {
   void step(CallSite site = CallSite::here()) { step(StepOptions{}, site); }
   void step(const StepOptions& options, CallSite site = CallSite::here());
 
-  /// Gives all gradients of the parameters back.
+  /// Frees all gradients of the parameters.
   void zero_grad() noexcept;
 
   /// Calls of step() that succeeded; those of a program count in its runs. As
   /// lr(), schedule(), options(), state() and the visits below it is refused
-  /// inside a step that is traced: the program would go on with the number of
-  /// its first call. THROWS: TraceError there.
+  /// inside a step that is traced: the program would keep the number of its
+  /// first call. THROWS: TraceError there.
   std::int64_t step_count() const {
     check_not_read("step_count");
     return step_count_;
@@ -97,7 +97,7 @@ class NEAP_API Optimizer : public graph::RunListener {
   /// is traced.
   const Schedule& schedule(int group = 0) const;
 
-  /// Bytes of all state made so far.
+  /// Bytes of all state created so far.
   Bytes state_bytes() const noexcept;
 
   /// A group but for its rate as a text: "Adam(beta1=0.9, ...)", for comparing
@@ -111,11 +111,11 @@ class NEAP_API Optimizer : public graph::RunListener {
   /// The state before the first step, with all tensors, to be filled for
   /// set_state(). THROWS: OutOfMemory.
   OptimizerState zero_state(CallSite site = CallSite::here()) const;
-  /// Goes on as an optimizer in that state would. Tensors that nobody else
-  /// holds are taken over, others copied; what programs refer to stays where it
-  /// is. Strong. THROWS: ValueError, ShapeError, DTypeError for the state of
-  /// other parameters or options; DeviceError off the host; TraceError while a
-  /// step is traced; OutOfMemory.
+  /// Continues as an optimizer in that state would. Tensors that nobody else
+  /// holds are taken over, others copied; tensors that programs refer to keep
+  /// their address. Strong. THROWS: ValueError, ShapeError, DTypeError for the
+  /// state of other parameters or options; DeviceError off the host; TraceError
+  /// while a step is traced; OutOfMemory.
   void set_state(OptimizerState state, CallSite site = CallSite::here());
 
   /// visit(name, tensor) for all state that an update has used, in a fixed
@@ -140,7 +140,7 @@ class NEAP_API Optimizer : public graph::RunListener {
 
  protected:
   static constexpr std::size_t kMaxState = OptimizerState::kMaxTensors;
-  /// Room for the attributes of a kernel.
+  /// Bytes for the attributes of a kernel.
   struct AttrBytes {
     alignas(16) std::array<std::byte, 128> bytes{};
   };
@@ -182,7 +182,7 @@ class NEAP_API Optimizer : public graph::RunListener {
  private:
   using State = std::array<Tensor, kMaxState>;
   struct Slot {
-    State state;  // undefined until made
+    State state;  // undefined until created
     int group = 0;
     std::int64_t steps = 0;
     std::size_t states_used = 0;           // by updates so far
@@ -253,7 +253,7 @@ class NEAP_API Optimizer : public graph::RunListener {
   ParameterList parameters_;
   memory::Vector<Slot> slots_;  // one a parameter
   memory::Vector<base::Ref<Group>> groups_;
-  memory::Vector<Planned> plan_;  // empty between steps; room for all slots
+  memory::Vector<Planned> plan_;  // empty between steps; capacity for all slots
   JointUpdate joint_;             // likewise
   memory::Vector<double> rates_;  // of steps to come, group by group
   int group_count_ = 0;

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // OptimizerState: everything that an optimizer's steps have changed apart from
-// the parameters, as a value whose tensors are the optimizer's own (handles,
-// no copies). It is what a checkpoint keeps.
+// the parameters, as a value whose tensors are the optimizer's own (handles, no
+// copies). A checkpoint keeps it.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ struct OptimizerState {
 
   struct Slot {
     std::int64_t steps = 0;  // updates of the parameter so far
-    /// How many tensors an update takes.
+    /// How many state tensors an update uses.
     std::size_t tensor_count = 0;
     /// All of them are defined once an update has used them, none before.
     std::array<Tensor, kMaxTensors> tensors{};

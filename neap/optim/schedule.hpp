@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Schedule: the learning rate as a pure function of the step, counted from 0.
-// A value that holds its numbers in place and is defined for every step, so a
-// run that starts again finds its rate.
+// A value that holds its numbers inline and is defined for every step, so a
+// resumed run finds its rate.
 //
 //   adam.set_schedule(optim::cosine(1e-3, steps));
 #pragma once
@@ -21,7 +21,7 @@ class Schedule {
  public:
   static constexpr std::size_t kCapacity = 48;  // bytes of a function's own
 
-  /// None: to be asked for nothing but whether it is one.
+  /// Empty: only operator bool may be used.
   Schedule() = default;
 
   /// A schedule by any small, trivially copyable function of the step.

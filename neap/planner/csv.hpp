@@ -6,8 +6,8 @@
 //   b,2,5,8
 //
 // Needed: lower, upper, size. Known: alignment, fixed, alias_of (the row, from
-// 0), alias_at, offset; an empty cell there means what a Buffer begins with.
-// Every other column is passed over. No cell is quoted.
+// 0), alias_at, offset; an empty cell there means a Buffer's default. Every
+// other column is ignored. No cell is quoted.
 #pragma once
 
 #include <span>

@@ -5,7 +5,8 @@
 // The problem falls into timelines that never meet (timeline.hpp). For each a
 // ladder of target heights (exact_ladder.hpp) asks a branch and bound
 // (exact_search.hpp) whether a plan so low exists. Memory: a fixed table of
-// failures, and of the order of the sum over sections of what lives in them.
+// failures, and of the order of the sum over sections of the buffers that live
+// in them.
 #pragma once
 
 #include "neap/planner/problem.hpp"

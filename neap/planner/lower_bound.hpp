@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What no plan can go below: at every instant all that lives then lies side by
-// side.
+// The bound below which no plan can be: at every instant all live buffers lie
+// side by side.
 #pragma once
 
 #include "neap/planner/problem.hpp"

@@ -39,8 +39,8 @@ enum class PageChoice : std::uint8_t {
 
 /// A buffer of a page or more takes whole pages; smaller ones share them where
 /// that makes fewer. `pages` is the largest sum of live pages at an instant,
-/// exactly. A plan of solve() comes first; what sticks out of it takes what is
-/// free, in as few runs as it then can.
+/// exactly. A plan of solve() comes first; buffers that exceed it take free
+/// pages, in as few runs as possible then.
 /// THROWS: ValueError as check(), for a fixed buffer, and where the page size
 /// is no multiple of an alignment; OutOfMemory.
 NEAP_API Paging assign_pages(const Problem& problem, std::int64_t page_size,

@@ -1,8 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// A packing problem: buffers with lifetimes and sizes go to offsets in one
-// block of memory, so that no two that live at the same instant overlap and the
-// block is as low as may be. Time and memory are plain integers here; nobody in
-// this room knows what a buffer is for.
+// A packing problem: buffers with lifetimes and sizes get offsets in one block
+// of memory, so that no two that live at the same instant overlap and the block
+// is as small as possible. Time and memory are plain integers here; nothing in
+// this room (module) knows what a buffer is for.
 //
 //   offset ^        +-----+
 //          |  +-----+  b  |        a: lower 0, upper 2
@@ -24,7 +24,7 @@ inline constexpr std::int64_t kNoLimit =
 struct Buffer {
   std::int64_t lower = 0;      // first instant at which it lives
   std::int64_t upper = 0;      // first instant at which it lives no more
-  std::int64_t size = 0;       // 0: takes no room
+  std::int64_t size = 0;       // 0: takes no space
   std::int64_t alignment = 1;  // its offset is a multiple
   std::int64_t fixed = -1;     // >= 0: its offset is given
   std::int32_t alias_of = -1;  // >= 0: lies inside that buffer, ...
@@ -43,7 +43,8 @@ struct Problem {
 NEAP_API void check(const Problem& problem);
 
 /// A problem without aliases: each group became one buffer that lives while any
-/// of it does. `owner[i]` is the position there of what buffer i lies in.
+/// of it does. `owner[i]` is the position there of the buffer that buffer i
+/// lies in.
 struct Merged {
   Problem problem;
   memory::Vector<std::int32_t> owner;

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Says whether a plan keeps what a problem asks for. It shares no code with
-// what makes plans, so that a mistake there cannot hide here.
+// Says whether a plan solves its problem. It shares no code with the solvers,
+// so that a mistake there cannot hide here.
 #pragma once
 
 #include "neap/planner/paged.hpp"

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// AttrPool: the attributes of a program's calls, one after the other. What
-// they own, and the ops that are counted, are kept for as long as the pool is.
+// AttrPool: the attributes of a program's calls, one after the other. It keeps
+// what they own, and the ops that are counted.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class AttrPool {
   AttrPool& operator=(AttrPool&& other) noexcept;
 
   /// Copies attributes (by the op's own rule, where it has one; nullptr: of no
-  /// op) and gives their offset. THROWS: OutOfMemory.
+  /// op) and returns their offset. THROWS: OutOfMemory.
   std::uint32_t keep(const graph::Op* op, const graph::Attrs& attrs);
 
   void* at(std::uint32_t offset) noexcept { return units_.data() + offset; }

@@ -10,9 +10,9 @@ struct DotOptions {
   std::int64_t max_calls = 1'000;  // the rest is only counted
 };
 
-/// Calls are boxes from top to bottom, by layer; arguments and what lies
-/// outside are round. An arrow is a value and shows its elements; a dotted one
-/// says that a memory is taken over. THROWS: OutOfMemory.
+/// Calls are boxes from top to bottom, by layer; arguments and externals are
+/// round. An arrow is a value and shows its elements; a dotted one says that
+/// memory is taken over. THROWS: OutOfMemory.
 NEAP_API memory::String to_dot(const Program& program,
                                const DotOptions& options = {});
 

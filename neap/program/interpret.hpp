@@ -9,12 +9,12 @@
 
 namespace neap::compiler {
 
-/// Runs a program once and gives its results. What a run does beside (listeners
-/// told, the current generator moved, gradients given to leaves) is done.
+/// Runs a program once and returns its results. Its side effects take place:
+/// listeners are told, the current generator advances, leaves get gradients.
 /// THROWS: ShapeError, DTypeError, DeviceError for arguments unlike the
 /// program's; TraceError where the program does not hold (flags, gradients that
-/// are or are not there); what checks and listeners throw; OutOfMemory. What
-/// the program has written until then stays written.
+/// are or are not there); what checks and listeners throw; OutOfMemory. Values
+/// written until then stay written.
 NEAP_API memory::Vector<Tensor> interpret(const Program& program,
                                           std::span<const Tensor> arguments);
 

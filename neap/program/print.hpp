@@ -1,6 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// A program as text for people: what it is given, one line a call, what it
-// leaves.
+// A program as text for people: its arguments, one line a call, its results.
 #pragma once
 
 #include <iosfwd>
@@ -39,7 +38,7 @@ NEAP_API std::ostream& operator<<(std::ostream& out, const Program& program);
 std::string_view owner_path(const Program& program, memory::OwnerId owner);
 
 /// The ledger's tag of an external's storage; of a leaf's gradient that the
-/// program holds in no storage between two runs, what it was when traced.
+/// program holds in no storage between two runs, the tag when traced.
 struct Counted {
   memory::Category category;
   std::string_view owner;  // LIFETIME: the domain's

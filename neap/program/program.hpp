@@ -1,8 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Program: one straight line of calls that a traced step became: forward,
-// backward and update. A value is set once, by one call; it is no buffer: where
-// it lies is decided later, and a value may come to lie in several places. What
-// writes into memory that exists makes a new value `over` the old one.
+// backward and update. A value is set once, by one call; it is no buffer: its
+// address is decided later, and a value may get several. A write into memory
+// that exists creates a new value `over` the old one.
 //
 //   %3 = matmul(%0[64,784], %1[784,512]')     %0: argument, %1: a parameter
 //   %4 = relu_bits(%3)
@@ -31,14 +31,14 @@ using ValueId = base::StrongId<struct ValueTag>;
 inline constexpr ValueId kNoValue{~0U};
 
 enum class Origin : std::uint8_t {
-  kArgument,  // given at each call; `index`: which one
+  kArgument,  // passed at each call; `index`: which one
   kExternal,  // in a storage that exists; `index`: of Program::externals
-  kCall,      // made by the call `index`
+  kCall,      // computed by the call `index`
 };
 
 /// The elements of one storage, from one write to the next.
 struct Value {
-  tensor::Spec spec;  // of the tensor it was made as
+  tensor::Spec spec;  // of the tensor it was created as
   Bytes size = 0;     // of the storage
   memory::Category category = memory::Category::kActivations;
   memory::OwnerId owner{};
@@ -46,7 +46,7 @@ struct Value {
   Origin origin = Origin::kCall;
   std::uint32_t index = 0;
   /// The value whose memory this one takes over, which ends as this one begins:
-  /// always for a write into what exists, elsewhere by the in-place pass.
+  /// always for a write into external storage, elsewhere by the in-place pass.
   ValueId over = kNoValue;
 };
 
@@ -61,10 +61,10 @@ struct Operand {
 struct External {
   Tensor tensor;             // holds it
   bool is_written = false;   // by some call
-  bool is_constant = false;  // made while the step was traced, or folded
+  bool is_constant = false;  // created while the step was traced, or folded
   bool is_leaf = false;      // the tensor that it was met as
   /// The handle that the step met it by, where somebody else holds it, too: it
-  /// may come to mean another tensor (tied parameters), or go (a guard).
+  /// may come to mean another tensor (tied parameters), or end (a guard).
   bool is_watched = false;
   Tensor met{};
 
@@ -84,7 +84,7 @@ struct Range {
 enum class CallKind : std::uint8_t {
   kKernel,    // an op or a write
   kTransfer,  // a copy between memory spaces
-  kCheck,     // a look at values, which may throw
+  kCheck,     // a host read of values, which may throw
   kFused,     // several kernels as one, a tile at a time
 };
 
@@ -102,7 +102,7 @@ struct Call {
   std::uint32_t attrs_size = 0;
   graph::RunListener* listener = nullptr;  // gives the attributes of each run
   std::uint32_t listener_index = 0;
-  std::int32_t draw_at = -1;  // where the draw stands in the attributes
+  std::int32_t draw_at = -1;  // offset of the draw in the attributes
   base::SiteId site{};
   memory::OwnerId owner{};                                     // the layer
   memory::Category category = memory::Category::kActivations;  // of the context
@@ -115,7 +115,7 @@ struct Call {
   Range members;      // of Program::members, for kFused
 };
 
-/// The scope that a handle made by a run belongs to.
+/// The scope that a handle created by a run belongs to.
 enum class ResultScope : std::uint8_t {
   kCallers,
   kCallersKept,  // and the step told it to keep the handle
@@ -137,7 +137,7 @@ struct LeafGrad {
   bool had_graph = false;             // of its own (likewise)
   /// The value that stands for that gradient, if the step used its elements.
   /// Its external holds the one that was there when the step was traced; the
-  /// next run may find another in its place.
+  /// next run may find another there.
   ValueId entry = kNoValue;
   bool is_set = false;  // by the step: to `last`,
   Operand last;         // or, where it has no value, to none
@@ -156,8 +156,8 @@ struct LeafMode {
   std::uint32_t hooks = 0;  // so many of Program::hooks, in order
 };
 
-/// A flag of the host's that the step read or set, as it was at the step's
-/// entry (a guard).
+/// A host flag that the step read or set, with its value at the step's entry (a
+/// guard).
 struct Flag {
   const bool* flag = nullptr;
   bool value = false;
@@ -166,7 +166,7 @@ struct Flag {
   bool set_to = false;     // to this value, after every run
 };
 
-/// A thing that the step used, which is another when its count has gone on.
+/// An object that the step used, whose count increases when it changes.
 struct Generation {
   const std::uint32_t* count = nullptr;
   std::uint32_t value = 0;
@@ -188,7 +188,7 @@ struct HeldHandle {
 };
 
 /// A handle object that outlives the step and that the step assigns to: a state
-/// which one run leaves to the next. Every run sets it anew.
+/// which one run leaves to the next. Every run sets it again.
 struct ReboundHandle {
   static constexpr std::uint32_t kNone = ~0U;
 
@@ -198,20 +198,20 @@ struct ReboundHandle {
   bool is_read = false;
   bool was_defined = false;
   bool is_fixed = false;
-  bool is_placed = false;             // its place in the graph matters
+  bool is_placed = false;             // its position in the graph matters
   base::Ref<tensor::Array> array;     // of an entry that is fixed
   base::Ref<tensor::GraphLink> link;  // of one that is fixed or placed
   tensor::Spec spec;                  // of an entry that is not
   tensor::Layout layout;
   std::uint32_t external = kNone;  // that the entry is; none: never read
-  /// Another handle, whose storage the entry lies on, too; of rebound_handles.
+  /// Another handle with the entry's storage, too; of rebound_handles.
   std::uint32_t partner = kNone;
   /// Position in Program::results of what it means after a run; none: it is
   /// undefined then.
   std::uint32_t result = kNone;
 };
 
-/// A result that keeps a place on a graph: at a leaf, or at a node that the
+/// A result that keeps a position on a graph: at a leaf, or at a node that the
 /// step itself consumed, with the gradient that was asked to be retained.
 struct ResultLink {
   static constexpr std::uint32_t kNone = ~0U;
@@ -230,8 +230,8 @@ struct GappedArgument {
   tensor::Layout layout;  // with offset 0
 };
 
-/// The step's questions about an argument's place in the graph. It was traced
-/// with arguments that have none, so that other arguments are refused.
+/// The step's questions about an argument's position in the graph. It was
+/// traced with arguments that have none, so that other arguments are refused.
 struct GraphQuestions {
   bool requires_grad = false;
   bool is_leaf = false;
@@ -244,7 +244,7 @@ class NEAP_API Program {
   ~Program();
   Program(Program&& other) noexcept;
   Program& operator=(Program&& other) noexcept;
-  /// The same once more, for other passes than these. THROWS: OutOfMemory.
+  /// A copy, for other passes. THROWS: OutOfMemory.
   Program copy() const { return *this; }
 
   memory::Vector<Value> values;
@@ -281,7 +281,7 @@ class NEAP_API Program {
   /// Copies operands into the pool. THROWS: OutOfMemory.
   Range add(std::span<const Operand> more);
   /// Copies attributes into the pool (by the op's own rule, where it has one)
-  /// and gives their offset. THROWS: OutOfMemory.
+  /// and returns their offset. THROWS: OutOfMemory.
   std::uint32_t keep_attrs(const graph::Op* op, const graph::Attrs& attrs);
   /// Appends a call; its op is counted, once it is there. THROWS: OutOfMemory.
   void add(const Call& call);

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Says whether a program is whole. It shares no code with the passes, so that a
+// Says whether a program is valid. It shares no code with the passes, so that a
 // mistake there cannot hide here.
 #pragma once
 
@@ -12,12 +12,13 @@ namespace neap::compiler {
 /// The first fault of a program as a sentence, or "":
 /// - a value is set once, by the call that it names, before it is read;
 /// - nobody reads a value once another has taken its memory over, but the call
-///   that makes the new one, and that only element by element where its op
-///   says that it may; what takes over is of the same size and space, and a
+///   that computes the new one, and that only element by element where its op
+///   says that it may; a value that takes over has the same size and space, and
 ///   memory is handed on to one value at a time;
-/// - a value that takes nothing over is set as a whole;
+/// - a value that takes no memory over is set as a whole;
 /// - operands lie inside their values, and in the call's memory space;
-/// - what exists is written only where the tables say so, and never a constant;
+/// - external storage is written only where the tables say so, and never a
+///   constant;
 /// - results and gradients are there at the end.
 /// THROWS: OutOfMemory.
 NEAP_API std::string fault_of(const Program& program);
@@ -34,18 +35,18 @@ class NEAP_API EffectOrder {
   explicit EffectOrder(const Program& program);
 
   /// How the same program after a pass broke it, or "": a check or an effect
-  /// is missing, new or elsewhere in line, or a write is missing or came
-  /// before a check that it followed. THROWS: OutOfMemory.
+  /// is missing, new or out of order, or a write is missing or came before a
+  /// check that it followed. THROWS: OutOfMemory.
   std::string fault_of(const Program& program) const;
 
  private:
   struct Seen {
     const void* what;     // which check or op
-    std::uint32_t attrs;  // where its own stand in the program's pool
+    std::uint32_t attrs;  // offset of its own in the program's pool
     bool operator==(const Seen&) const = default;
   };
   struct Write {
-    const void* memory;  // the storage, or the argument's place
+    const void* memory;  // the storage, or the argument's index
     std::uint32_t nth;   // of the writes into it
     std::size_t effects_before;
   };

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Growth: what becomes more from step to step of a loop that should be flat.
+// Growth: memory that grows from step to step of a loop that should be flat.
 //
 //   report::Growth growth;
 //   for (...) {
@@ -8,14 +8,14 @@
 //   }
 //   std::puts(growth.format().c_str());  // nothing, when nothing grows
 //
-// After some steps of warm-up, in which caches and state are made, each step is
-// compared with the one before, row by row of the ledger (category, owner, call
-// site). A row grows steadily when its bytes, or its blocks, have not become
-// less since the warm-up, became more in every step or in three at least, and
-// have not been at rest for longer than they grew. So a leak in every hundredth
+// After some steps of warm-up, in which caches and state are created, each step
+// is compared with the one before, row by row of the ledger (category, owner,
+// call site). A row grows steadily when its bytes, or its blocks, have not
+// shrunk since the warm-up, grew in every step or in three at least, and have
+// not been constant for longer than they grew. So a leak in every hundredth
 // step is found, and a cache that fills up once is not.
 //
-// Looking changes nothing in the domain looked at; a step costs a copy of the
+// Reports change nothing in the observed domain; a step costs a copy of the
 // ledger's rows.
 #pragma once
 
@@ -38,7 +38,7 @@ class NEAP_API Growth {
   explicit Growth(const memory::Domain& domain = memory::domain(),
                   const GrowthOptions& options = {});
 
-  /// To be called after every step, at the same place of the loop.
+  /// To be called after every step, at the same point of the loop.
   /// THROWS: OutOfMemory (of the report's own domain); nothing is counted then.
   void step();
 
@@ -74,11 +74,11 @@ class NEAP_API Growth {
   std::string format() const;
 
  private:
-  // How one number went, from step to step.
+  // The course of one number, from step to step.
   struct Trend {
     std::int64_t first = 0;  // after the warm-up
     std::int64_t now = 0;
-    std::int64_t grown = 0;  // steps in which it became more
+    std::int64_t grown = 0;  // steps in which it grew
     std::int64_t last = 0;   // the latest of them
     bool has_shrunk = false;
 

@@ -1,30 +1,30 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Holders: who keeps what alive, worked out when it is asked for. Starting from
-// the handles that are known (memory::for_each_member: those of scopes, and all
-// that were made while a memory::TrackHandles was there), it walks everything
-// they own, and turns the arrows round:
+// Holders: who keeps what alive, computed on demand. Starting from the handles
+// that are known (memory::for_each_member: those of scopes, and all that were
+// created while a memory::TrackHandles lived), it walks everything they own,
+// and reverses the arrows:
 //
 //   handle -> body -> node -> residuals' storages        owns
 //                      |  `-> hooks' closures -> bodies
 //                      v
-//                    nodes and leaves it was made from -> gradients -> bodies
+//                    nodes and leaves of its inputs -> gradients -> bodies
 //
 // References to a body that do not come from inside are handles of the program:
 // there chains end. Objects that are there although nothing outside leads to
 // them are a cycle.
 //
-// Closures of hooks, and attributes of ops, are looked through word by word for
+// Closures of hooks, and attributes of ops, are searched word by word for
 // addresses of known bodies. That is conservative: a number that happens to
 // look like an address counts as a handle, and a handle behind a pointer (in a
 // vector that a closure owns) is not seen, so that its owner counts as outside.
 //
-// Books lie at the report's door; nothing else changes.
+// The bookkeeping is in the report's domain; nothing else changes.
 //
-// Thread rule: other threads may go on. The handles are those of one instant,
-// with what they meant then; each node is seen at one instant, too, a little
-// later. What was seen is held until the holders go, so it stays readable, but
-// counts of handles may be old. A closure of a hook that writes to its own
-// captures in another thread meanwhile is a race.
+// Thread rule: other threads may continue. The handles are those of one
+// instant, with what they meant then; each node is seen at one instant, too, a
+// little later. Everything seen is held until the holders end, so it stays
+// readable, but counts of handles may be old. A closure of a hook that writes
+// to its own captures in another thread meanwhile is a race.
 #pragma once
 
 #include <unordered_map>
@@ -38,9 +38,10 @@ namespace neap::report {
 /// A link of a chain: it holds the one before.
 struct Holder {
   enum class Kind : std::uint8_t {
-    kHandles,     // `count` handles of the program, to a tensor made at `site`
+    kHandles,     // `count` handles of the program, to a tensor created at
+                  // `site`
     kResidual,    // `op` keeps it: output or input `index`
-    kMadeFrom,    // `op` was made from it: input `index`
+    kMadeFrom,    // `op` was computed from it: input `index`
     kGradient,    // it is the gradient of a leaf, or kept of a result
     kHook,        // a closure registered at `site`
     kAttributes,  // `op` holds it in its attributes
@@ -73,7 +74,7 @@ class NEAP_API Holders {
     std::uint32_t thing = 0;
     Shape shape;
     DType dtype{};
-    std::string_view op;  // that made it; empty when not known
+    std::string_view op;  // that computed it; empty when not known
   };
   /// visit(held) for each storage and each vertex, once.
   template <class Visit>
@@ -98,7 +99,7 @@ class NEAP_API Holders {
   enum class Kind : std::uint8_t { kBody, kVertex, kStorage };
   static constexpr std::uint32_t kNobody = ~0U;
 
-  // How one thing holds another.
+  // An object's hold on another.
   struct Hold {
     std::uint32_t by = kNobody;
     std::uint32_t what = kNobody;

@@ -1,11 +1,12 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Leaks: what is live now and was not at a baseline, by category, owner and the
-// line of the program that asked for it; and, where handles are tracked, each
-// tensor among it, the op that made it, and the chain of who holds it.
+// Leaks: memory that is live now and was not at a baseline, by category, owner
+// and the line of the program that allocated it; and, where handles are
+// tracked, each tensor among it, the op that computed it, and the chain of who
+// holds it.
 //
 //   const memory::TrackHandles tracking;    // for chains; may be left out
 //   const report::Baseline baseline;
-//   ... what should leave nothing behind ...
+//   ... code that should leave nothing behind ...
 //   std::puts(report::report_leaks(baseline).c_str());
 #pragma once
 
@@ -58,15 +59,15 @@ struct LeakOptions {
 ///       <- needed by 'sum' (a.cpp:14 (f))
 ///       <- 1 handle of the 'sum' made at a.cpp:14 (f)
 ///
-/// Chains are known for what was made while a memory::TrackHandles was there;
+/// Chains are known for tensors created while a memory::TrackHandles lived;
 /// without one, the last line says so. Empty when nothing leaks. Holders::
 /// says what a chain may get wrong.
 /// THROWS: OutOfMemory (of the report's own domain).
 NEAP_API std::string report_leaks(const Baseline& baseline,
                                   const LeakOptions& options = {});
 
-/// Every tensor that a scope still has, whom it would be taken from at the end
-/// of the scope, and the chain of who holds it. Needs no tracking.
+/// Every tensor that a scope still has, who would lose it at the end of the
+/// scope, and the chain of who holds it. Needs no tracking.
 NEAP_API std::string report_leaks(const memory::Scope& scope,
                                   const LeakOptions& options = {});
 

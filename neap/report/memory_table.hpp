@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Views of a domain's ledger for people: bytes by category and by layer, now or
-// at the high-water mark. What the views themselves need comes from a domain of
-// their own, so that looking changes nothing.
+// at the high-water mark. The views' own memory comes from a domain of their
+// own, so that looking changes nothing.
 #pragma once
 
 #include <array>

@@ -6,10 +6,11 @@
 //
 // Headers share blocks, since a small tensor costs little else:
 //
-//   a fresh tensor     | Storage | Array | place for a Body |   | elements |
-//   a view of it       | Array | place for a Body |
+//   a fresh tensor     | Storage | Array | slot for a Body |   | elements |
+//   a view of it       | Array | slot for a Body |
 //
-// The storage owns the first kind of block: it goes with the last array on it.
+// The storage owns the first kind of block: it is freed with the last array on
+// it.
 #pragma once
 
 #include "neap/tensor/layout.hpp"
@@ -30,7 +31,7 @@ class NEAP_API Array : public memory::Counted<Array>, public SharedBlock {
   static base::Ref<Array> allocate(const Spec& spec, memory::Tag tag,
                                    memory::Domain& domain);
 
-  // Made by the two above.
+  // Created by make() and allocate().
   Array(base::Ref<Storage> storage, const Layout& layout) noexcept
       : SharedBlock(Owner::kArray),
         storage_(std::move(storage)),
@@ -68,12 +69,12 @@ class NEAP_API Array : public memory::Counted<Array>, public SharedBlock {
     return tangents_.load(std::memory_order_acquire) != nullptr;
   }
 
-  /// The place for a body behind this array, or nullptr when one lies there.
+  /// The slot for a body behind this array, or nullptr when it is taken.
   void* take_body_place() noexcept;
   void give_body_place() noexcept;
-  /// For the body in that place, which lets go of this array: it shares the
-  /// block, and tells what this returns when it ends. No other body takes the
-  /// place. REQUIRES: the caller holds a reference.
+  /// For the body in that slot, which drops its reference to this array: it
+  /// shares the block, and tells what this returns when it ends. No other body
+  /// takes the slot. REQUIRES: the caller holds a reference.
   SharedBlock& share_block() noexcept;
 
  private:

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Body: what copies of a handle share: an array and a place on the graph. A
-// body lies in the place that every array's block has for one; a second body
-// of the same array (a residual's handle beside the user's) has a block of its
+// Body: what copies of a handle share: an array and a position on the graph. A
+// body lies in the slot that every array's block has for one; a second body of
+// the same array (a residual's handle beside the user's) has a block of its
 // own. It is what a scope revokes: it means nothing then, and holds nothing.
 //
 // Thread rule: one thread at a time changes what a body means. While the body
@@ -18,12 +18,12 @@ namespace neap::tensor {
 class Body final : public memory::ScopeMember, public memory::Counted<Body> {
  public:
   /// A member of the context's scope. THROWS: OutOfMemory, never when the
-  /// array's own place is free.
+  /// array's own slot is free.
   static base::Ref<Body> create(base::Ref<Array> array,
                                 base::Ref<GraphLink> link,
                                 std::uint32_t output);
 
-  // Made by create().
+  // Constructed by create().
   Body(base::Ref<Array> array, base::Ref<GraphLink> link,
        std::uint32_t output) noexcept
       : array_(std::move(array)),
@@ -34,16 +34,16 @@ class Body final : public memory::ScopeMember, public memory::Counted<Body> {
   const base::Ref<Array>& array() const noexcept { return array_; }
   const base::Ref<GraphLink>& link() const noexcept { return link_; }
   std::uint32_t output() const noexcept { return output_; }
-  /// Made while a step was traced, by the step.
+  /// Created while a step was traced, by the step.
   bool is_of_trace() const noexcept { return is_of_trace_; }
-  /// The scope that gave this back; unknown before.
+  /// The scope that released this; unknown before.
   base::SiteId revoked_by() const noexcept { return revoked_by_; }
 
   void set_link(base::Ref<GraphLink> link, std::uint32_t output) noexcept;
-  /// Means what `other` means from now on. The elements that it meant go with
-  /// whoever else holds them.
+  /// Means what `other` means from now on. The elements that it meant are freed
+  /// with their last other holder.
   void rebind(const Body& other) noexcept;
-  /// Leaves its scope and joins the current one, as if made anew.
+  /// Leaves its scope and joins the current one, as if newly created.
   void renew() noexcept;
 
   void release() noexcept {

@@ -3,7 +3,7 @@
 // which threads and with which generator they compute, and whether a step is
 // traced. The rooms above put what they need here as opaque pointers. It is a
 // thread-local of its own beside memory::Context, which says for whom memory is
-// asked for. Only guards change it, and every guard puts back what it found.
+// allocated. Only guards change it, and every guard restores what it found.
 #pragma once
 
 #include <cstddef>

@@ -45,6 +45,6 @@ namespace neap {
 using tensor::Generator;
 using tensor::UseGenerator;
 
-/// Starts the current generator anew.
+/// Restarts the current generator.
 NEAP_API void seed(std::uint64_t value) noexcept;
 }  // namespace neap

@@ -36,7 +36,7 @@ class GraphLink {
   bool drop_reference() noexcept {
     return refs_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
-  /// Takes a reference unless the last one is gone already.
+  /// Takes a reference unless the last one was dropped already.
   bool try_acquire() noexcept {
     std::uint32_t count = refs_.load(std::memory_order_relaxed);
     while (count != 0 && !refs_.compare_exchange_weak(

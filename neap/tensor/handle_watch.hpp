@@ -5,7 +5,7 @@
 // so handles tell when they change or end, while somebody listens.
 //
 // Nobody listens outside of traces and of programs that depend on handles: the
-// price is then one load and one branch.
+// cost is then one load and one branch.
 #pragma once
 
 #include <atomic>
@@ -37,26 +37,26 @@ inline bool are_ends_heard() noexcept {
 /// The property that a read of a handle asks for.
 enum class Question : std::uint8_t {
   kMeaning,       // all but the following
-  kRequiresGrad,  // its place in the graph
+  kRequiresGrad,  // its vertex of the graph
   kIsLeaf,
   kGrad,
 };
 
-/// The handle object was made, with a meaning or undefined.
+/// The handle object was created, with a meaning or undefined.
 NEAP_API void handle_begins(const Tensor& handle) noexcept;
 /// The library has filled a handle of its own.
 NEAP_API void handle_is_filled(const Tensor& handle) noexcept;
 /// The handle is about to mean something else. What fails is kept by the
 /// context's creator, which refuses the trace.
 NEAP_API void handle_changes(const Tensor& handle) noexcept;
-/// The tensor that the handle means is about to go over to another handle.
+/// The tensor that the handle means is about to be moved to another handle.
 NEAP_API void handle_is_taken(const Tensor& handle) noexcept;
 /// The handle is read: copied, or asked what it means.
 NEAP_API void handle_is_asked(const Tensor& handle, Question question) noexcept;
 /// The handle object is being destroyed.
 NEAP_API void handle_ends(const Tensor& handle) noexcept;
 
-/// Keeps handles talking for as long as it lives.
+/// Keeps handles reporting for as long as it lives.
 class NEAP_API HearHandles {
  public:
   HearHandles() noexcept {

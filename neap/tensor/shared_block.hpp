@@ -1,9 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // SharedBlock: how a body may outlast its co-allocated owner. A body lies in
 // the block of an array or of a storage. Once it means another array, or none
-// (a scope revoked it, or it was bound anew), it holds no reference to that
-// owner, so that the elements are freed with the last who uses them, but the
-// block stays until both owner and body have ended: the second one frees it.
+// (a scope revoked it, or it was rebound), it holds no reference to that owner,
+// so that the elements are freed with the last who uses them, but the block
+// stays until both owner and body have ended: the second one frees it.
 #pragma once
 
 #include <atomic>

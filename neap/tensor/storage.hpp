@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Storage: the bytes under one or more tensors, owned (asked for at the door)
-// or lent by the user, with a version that counts writes. It goes with the
+// Storage: the bytes under one or more tensors, owned (allocated from a domain)
+// or lent by the user, with a version that counts writes. It is freed with the
 // last array that refers to it. One thread writes at a time; counting
 // references is safe from any.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace neap::tensor {
 
-/// Told when a lent storage goes: only once armed, that is, once the
+/// Told when a lent storage is freed: only once armed, that is, once the
 /// borrowing has succeeded; until then the memory is the caller's business.
 class LentOwner {
  public:
@@ -32,18 +32,18 @@ class LentOwner {
 
 /// Why a storage has no elements to read or write.
 enum class Absence : std::uint8_t {
-  kNone,       // it has
+  kNone,       // it has elements
   kTraced,     // it stands for a value of a trace
-  kRehearsed,  // its domain is a rehearsal
+  kRehearsed,  // its domain is a dry run (rehearsal)
   kRevoked,    // a compiled step used the memory for its next call
 };
 
-/// The storages that a thread made in some time: with numbers above `after`
+/// The storages that a thread created in some time: with numbers above `after`
 /// up to `last`.
 struct MadeBetween {
   std::uint64_t after = 0;
   std::uint64_t last = 0;
-  /// False for what another thread made.
+  /// False for a storage of another thread.
   bool has(std::uint64_t number) const noexcept {
     return after < number && number <= last;
   }
@@ -70,7 +70,7 @@ class NEAP_API Storage : public memory::Counted<Storage>, public SharedBlock {
                                      memory::Domain& domain,
                                      Bytes trailing = 0);
 
-  // Made by those above.
+  // Created by allocate(), borrow() and stand_in().
   Storage() noexcept : SharedBlock(Owner::kStorage), number_(next_number()) {}
   ~Storage();
 
@@ -86,10 +86,10 @@ class NEAP_API Storage : public memory::Counted<Storage>, public SharedBlock {
     }
   }
 
-  /// Unlike that of any other storage of the process, also of those that are
-  /// gone; numbers of one thread rise.
+  /// A number unlike that of any other storage of the process, freed ones too;
+  /// numbers of one thread rise.
   std::uint64_t number() const noexcept { return number_; }
-  /// The number of the storage that this thread made last.
+  /// The number of the storage that this thread created last.
   static std::uint64_t latest_number() noexcept;
 
   std::byte* data() const noexcept {
@@ -104,11 +104,11 @@ class NEAP_API Storage : public memory::Counted<Storage>, public SharedBlock {
   /// The owner of a lent storage or a stand-in, else nullptr.
   LentOwner* lent_owner() const noexcept { return lent_owner_.get(); }
   /// The elements are no longer this storage's; `site`: whose they are now.
-  /// The bytes go back, if they were its own.
+  /// The bytes are freed, if they were its own.
   void revoke(base::SiteId site) noexcept;
   /// Category, owner and call site that the bytes are counted under.
   const memory::Tag& tag() const noexcept { return tag_; }
-  /// A compiled step's run gave it as a result, without a graph.
+  /// A compiled step's run returned it as a result, without a graph.
   bool is_of_step() const noexcept { return is_of_step_; }
   void mark_of_step() noexcept { is_of_step_ = true; }
   /// The tag that headers are counted under: bookkeeping, in host memory
@@ -118,8 +118,8 @@ class NEAP_API Storage : public memory::Counted<Storage>, public SharedBlock {
   /// THROWS: OutOfMemory (only when the ledger cannot grow).
   void retag(memory::Category category, memory::OwnerId owner);
 
-  /// Gives the bytes back before their time; size() is 0 then. REQUIRES: nobody
-  /// reads or writes them any more.
+  /// Frees the bytes early; size() is 0 then. REQUIRES: nobody reads or writes
+  /// them any more.
   void let_go() noexcept;
 
   /// How often the bytes were written since they were first filled.

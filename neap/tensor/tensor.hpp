@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Tensor: a value handle. Copies share one body (elements, gradient link);
-// what only a handle needs goes when its last copy goes. Copying and dropping
+// what only a handle needs is freed with its last copy. Copying and dropping
 // handles is safe from any thread; one handle object is not to be used by two
 // threads at once.
 #pragma once
@@ -39,20 +39,20 @@ class NEAP_API Tensor {
     }
   }
 
-  /// For rooms that make tensors. THROWS: OutOfMemory.
+  /// For rooms (modules) that create tensors. THROWS: OutOfMemory.
   explicit Tensor(base::Ref<tensor::Array> array,
                   base::Ref<tensor::GraphLink> link = nullptr,
                   std::uint32_t output = 0);
 
   /// False for a default-made or moved-from handle, and for one that a
-  /// memory::Scope gave back.
+  /// memory::Scope released.
   bool defined() const noexcept {
     tell_of_question();
     return is_there();
   }
   /// For an optional argument: false for a default-made (or moved-from) handle,
   /// which stands for "none". THROWS: UseAfterRelease for a handle that a
-  /// memory::Scope gave back, which was meant to be something.
+  /// memory::Scope released, which was meant to be something.
   bool is_given() const {
     tell_of_question();
     return body_ && array();
@@ -72,8 +72,8 @@ class NEAP_API Tensor {
   bool is_contiguous() const;
 
   // --- elements; THROW: DeviceError outside host memory, DTypeError,
-  // --- TraceError where a trace may not look or elements are not there,
-  // --- UseAfterRelease when a compiled step took their memory back ---------
+  // --- TraceError where a trace may not read or elements are not there,
+  // --- UseAfterRelease when a compiled step reused their memory -----------
 
   /// The elements of a contiguous tensor. LIFETIME: as the storage.
   template <class T>
@@ -106,11 +106,11 @@ class NEAP_API Tensor {
     const base::Ref<tensor::GraphLink>& position = link();
     return position && position->requires_grad();
   }
-  /// True when no recorded op made it.
+  /// True when it is not the result of a recorded op.
   bool is_leaf() const;
   /// The gradient that backward accumulated into this leaf, or undefined.
   Tensor grad() const;
-  /// The same elements, cut off from the graph and from forward mode.
+  /// The same elements, detached from the graph and from forward mode.
   Tensor detach() const;
 
   // --- identity ------------------------------------------------------------
@@ -128,7 +128,7 @@ class NEAP_API Tensor {
   const base::Ref<tensor::GraphLink>& link() const { return body().link(); }
   std::uint32_t output_index() const { return body().output(); }
   memory::ScopeMember& scope_member() const { return read().body(); }
-  /// Puts the body shared by all copies onto another link.
+  /// Sets another link of the body shared by all copies.
   void set_link(base::Ref<tensor::GraphLink> link, std::uint32_t output = 0);
   /// Makes this handle that of a new result: on another link, of the current
   /// scope, whatever it was of.
@@ -154,9 +154,10 @@ class NEAP_API Tensor {
   }
 
   /// Borrows the user's memory: `data` must stay valid until `deleter()` is
-  /// called, exactly once, when the last tensor on it goes. It must not throw.
-  /// Counted as lent. THROWS: ShapeError when the sizes differ, OutOfMemory;
-  /// `deleter` is not called then, and the memory is the caller's as before.
+  /// called, exactly once, when the last tensor on it is freed. It must not
+  /// throw. Counted as lent. THROWS: ShapeError when the sizes differ,
+  /// OutOfMemory; `deleter` is not called then, and the memory stays the
+  /// caller's.
   template <class T, std::invocable Deleter>
   static Tensor borrow(std::span<T> data, const Shape& shape, Deleter deleter,
                        CallSite site = CallSite::here());
@@ -176,7 +177,7 @@ class NEAP_API Tensor {
     }
     return *this;
   }
-  // This handle, whose meaning goes over to another one.
+  // This handle, whose meaning is moved to another one.
   Tensor& taken() noexcept {
     if (tensor::are_handles_heard()) [[unlikely]] {
       tensor::handle_is_taken(*this);

@@ -1,8 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Where kernels get their threads from. An Executor runs numbered parts of one
-// job; who owns the threads behind it (our Pool, or the program that lends its
-// own) is not the kernel's business. The caller owns the executor, and any
-// thread may call it.
+// Executor: the source of kernels' threads. It runs numbered parts of one job;
+// a kernel does not know who owns the threads behind it (our Pool, or the
+// program that lends its own). The caller owns the executor, and any thread may
+// call it.
 //
 // A job is split into parts by its size, its grain and the thread count alone,
 // so the same call always gives the same split. Results must not depend on it.
@@ -16,7 +16,7 @@
 
 namespace neap::threads {
 
-/// A part of a job. It never throws: an exception has no thread to go to.
+/// A part of a job. It never throws: no thread could catch the exception.
 using PartFunction = void (*)(void* context, int part) noexcept;
 
 class NEAP_API Executor {
@@ -51,7 +51,7 @@ void parallel_parts(Executor& executor, int parts, const Body& body) {
   executor.run(parts, call, const_cast<Body*>(&body));
 }
 
-/// How many contiguous ranges parallel_for makes of [0, n).
+/// How many contiguous ranges parallel_for divides [0, n) into.
 inline int range_count(const Executor& executor, std::int64_t n,
                        std::int64_t grain) noexcept {
   const std::int64_t blocks = n > 0 ? (n - 1) / grain + 1 : 0;

@@ -3,7 +3,7 @@
 // run() is the n-th and does its share. Part p is of share p % n (0 is the
 // caller's). A share runs on its own worker; one that its worker has not begun
 // when the caller is done with its own, the caller takes, so that a worker that
-// waits for a processor (a busy neighbour has it) holds nothing up. Nothing is
+// waits for a processor (taken by another process) delays nothing. Nothing is
 // allocated after construction.
 //
 // Any thread may call run(). While one job runs, a second caller, or a call
@@ -63,7 +63,7 @@ class NEAP_API Pool final : public Executor {
 
   /// Stops the workers and starts as many as asked for; references to the pool
   /// stay good. THROWS: as the constructor; ValueError while a job runs. After
-  /// a throw the pool is as before, or has one thread if that too was refused.
+  /// a throw the pool is unchanged, or has one thread if that too was refused.
   void resize(int threads);
 
  private:
@@ -109,7 +109,7 @@ class NEAP_API Pool final : public Executor {
   std::array<Worker, kMaxThreads> workers_;  // [0] stands for the caller
 };
 
-/// The pool of the process: made at the first call, joined at exit.
+/// The pool of the process: created at the first call, joined at exit.
 NEAP_API Pool& default_pool();
 
 /// Sets the thread count of default_pool(); 0 means usable_processors().

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // BufferSnapshot: the buffers of a model as they were before a step. Layers
 // write theirs in the forward (the running values of a batch norm), long before
-// a step may fail; its values are then put back.
+// a step may fail; its values are then restored.
 #pragma once
 
 #include "neap/memory/containers.hpp"
@@ -11,12 +11,12 @@ namespace neap::train {
 
 class BufferSnapshot {
  public:
-  /// Room for all buffers that the model has. THROWS: OutOfMemory.
+  /// Allocates copies of all buffers that the model has. THROWS: OutOfMemory.
   explicit BufferSnapshot(const nn::Module& model);
 
   /// Copies those that were written since the last time.
   void keep();
-  /// Puts back those that were written since keep().
+  /// Restores those that were written since keep().
   void restore() noexcept;
 
  private:

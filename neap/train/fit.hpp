@@ -17,12 +17,12 @@ using OnStep = std::function<Next(const StepReport&)>;
 
 /// Called before the first step. With TrainerOptions::compile everything that
 /// the steps need is there by then, and they ask for no more; what a save will
-/// ask for was asked for once, so that the peak is known.
+/// allocate was allocated once, so that the peak is known.
 using OnReady = std::function<void(const Trainer&)>;
 
 /// When a run is saved as a checkpoint: at its end (a stop by the callback is
 /// one), and now and then before. A save that fails is tried again with the
-/// next one; the run goes on.
+/// next one; the run continues.
 struct SavePlan {
   std::string path{};            // empty: never
   std::int64_t every_steps = 0;  // 0: not by steps
@@ -32,7 +32,7 @@ struct SavePlan {
 struct FitOptions {
   std::int64_t epochs = 1;
   std::int64_t steps = 0;  // > 0: this many steps instead of epochs
-  /// A checkpoint to go on from, to the same end as the run that saved it;
+  /// A checkpoint to resume from, to the same end as the run that saved it;
   /// empty: none.
   std::string resume{};
   formats::Verify verify = formats::Verify::kOn;  // of that checkpoint
@@ -51,14 +51,14 @@ struct FitResult {
   /// NaN where no step was left to do.
   double last_loss = std::numeric_limits<double>::quiet_NaN();
   bool is_stopped = false;  // by the callback
-  /// Nothing was done, and everything is as before.
+  /// The resume failed: nothing was done, and everything is unchanged.
   std::optional<Failure> resume_failure{};
   /// A failure of the latest save; the file is an earlier one, or not there.
   std::optional<Failure> save_failure{};
 };
 
-/// Trains `model` in training mode; every module's mode is put back. THROWS: as
-/// Trainer::step, with the state as before the step that failed.
+/// Trains `model` in training mode; every module's mode is restored. THROWS: as
+/// Trainer::step, with the state of before the step that failed.
 NEAP_API FitResult fit(nn::Layer& model, optim::Optimizer& optimizer,
                        data::Loader& loader, const FitOptions& options,
                        CallSite site = CallSite::here());
@@ -73,12 +73,13 @@ struct Evaluation {
 struct EvaluateOptions {
   Loss loss{};           // a mean over samples; empty: cross_entropy
   bool compile = false;  // the pass runs as a plan, with the same bits
-  CompileOptions compile_options{};  // the batches are the loader's to say
+  CompileOptions compile_options{};  // the loader sets the batches
 };
 
-/// A pass without gradients, in evaluation mode; every module's mode is put
-/// back. A loader without a batch gives NaN, over 0 samples. THROWS: whatever a
-/// layer, the loss or the door throws; compiled, as neap::compile.
+/// A pass without gradients, in evaluation mode; every module's mode is
+/// restored. A loader without a batch gives NaN, over 0 samples. THROWS:
+/// whatever a layer, the loss or the allocator throws; compiled, as
+/// neap::compile.
 NEAP_API Evaluation evaluate(nn::Layer& model, data::Loader& loader,
                              const EvaluateOptions& options = {},
                              CallSite site = CallSite::here());

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// MetricsLog: what a run measures, step by step, in files for programs: JSON
-// lines, and event files for TensorBoard.
+// MetricsLog: the measurements of a run, step by step, in files for programs:
+// JSON lines, and event files for TensorBoard.
 //
 //   auto log = train::MetricsLog::open(door, {.jsonl = "run.jsonl",
 //                                             .tensorboard = "runs/first"});
@@ -14,14 +14,14 @@
 //    "live_bytes":65536,"held_bytes":131072}
 //   {"step":469,"test_loss":0.4,"test_accuracy":0.86}
 //
-// Files are appended to: a run that is resumed goes on in its file, and writes
+// Files are appended to: a run that is resumed continues its file, and writes
 // the steps between its checkpoint and its end again; the later line counts. A
 // line that a killed run left unfinished stays, on a line of its own. Each log
 // has an event file of its own, as TensorBoard wants it.
 //
 // A failure (a full disk) is returned once, by the call that meets it; the file
-// gets no more, the other one goes on, and so may the training: the caller
-// decides. Steps ask for no memory. One thread at a time. Every use of a log
+// gets no more, the other one continues, and so may the training: the caller
+// decides. Steps allocate nothing. One thread at a time. Every use of a log
 // that was moved from, but to assign to it, THROWS UseAfterRelease.
 #pragma once
 
@@ -34,8 +34,9 @@
 namespace neap::train {
 
 struct MetricsOptions {
-  std::string jsonl{};        // a file; empty: none
-  std::string tensorboard{};  // a folder, made where there is none; empty: none
+  std::string jsonl{};         // a file; empty: none
+  std::string tensorboard{};   // a folder, created where there is none; empty:
+                               // none
   double flush_seconds = 5.0;  // what is not yet written is no older
   std::int64_t every = 1;      // steps; the others are left out
 };
@@ -46,8 +47,8 @@ class NEAP_API MetricsLog {
   /// THROWS: OutOfMemory; ValueError unless every > 0.
   [[nodiscard]] static Result<MetricsLog> open(files::Door& door,
                                                const MetricsOptions& options);
-  /// A log with the memory that open() would take, and no files: what
-  /// comes is left out. THROWS: as open.
+  /// A log with the memory that open() would allocate, and no files: calls
+  /// write nothing. THROWS: as open.
   [[nodiscard]] static MetricsLog rehearse(const MetricsOptions& options);
   /// Writes what is left; close() tells whether that went well.
   ~MetricsLog();
@@ -66,7 +67,7 @@ class NEAP_API MetricsLog {
 
   /// Writes what is buffered.
   [[nodiscard]] Result<void> flush();
-  /// The same, and closes the files: whatever comes after is left out.
+  /// Writes what is buffered and closes the files; later calls write nothing.
   [[nodiscard]] Result<void> close();
   /// The first failure, if there was one.
   const std::optional<Failure>& failure() const;

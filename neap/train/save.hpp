@@ -9,9 +9,10 @@
 //     report(loaded.error().message);
 //   }
 //
-// A tied parameter is stored once, where it is at home; the metadata have its
-// other names as safetensors.torch.save_model writes them (other name -> home).
-// Loading takes any of the names, or several with the same elements.
+// A tied parameter is stored once, under the name that it is tied to; the
+// metadata have its other names as safetensors.torch.save_model writes them
+// (other name -> home). Loading takes any of the names, or several with the
+// same elements.
 #pragma once
 
 #include <string>
@@ -27,8 +28,9 @@ struct SaveOptions {
   files::Door* door = nullptr;   // null: the system's
 };
 
-/// Whole or not at all: after a failure the old file is as it was. Failures:
-/// what the door says. THROWS: as formats::write_safetensors.
+/// Writes the file whole or not at all: after a failure the old file is
+/// unchanged. Failures: those of the file system. THROWS: as
+/// formats::write_safetensors.
 [[nodiscard]] NEAP_API Result<void> save(const nn::Module& module,
                                          const std::string& path,
                                          const SaveOptions& options = {},
@@ -49,13 +51,13 @@ struct LoadReport {
 
 /// Reads every parameter and buffer that the file has, or, after a failure or
 /// an exception, none: elements are read into memory of their own first, so a
-/// load takes as many bytes as it reads until it ends. Gradients stay, and so
-/// do addresses, so compiled steps go on with the new values. Of a checkpoint
-/// (checkpoint.hpp) only the model is read. Failures: as SafetensorsFile,
-/// kCorrupt where a tensor is not what its checksum says included;
-/// kMismatch for a tensor of another dtype or shape, for two unlike tensors
-/// that are tied here, and, if strict, for names that only one has. THROWS:
-/// DeviceError off the host; TraceError; OutOfMemory.
+/// load allocates as many bytes as it reads until it ends. Gradients stay, and
+/// so do addresses, so compiled steps continue with the new values. Of a
+/// checkpoint (checkpoint.hpp) only the model is read. Failures: as
+/// SafetensorsFile, kCorrupt where a tensor is not what its checksum says
+/// included; kMismatch for a tensor of another dtype or shape, for two unlike
+/// tensors that are tied here, and, if strict, for names that only one has.
+/// THROWS: DeviceError off the host; TraceError; OutOfMemory.
 [[nodiscard]] NEAP_API Result<LoadReport> load(
     nn::Module& module, const std::string& path,
     const LoadOptions& options = {}, CallSite site = CallSite::here());

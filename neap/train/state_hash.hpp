@@ -14,7 +14,7 @@
 namespace neap::train {
 
 /// THROWS: ShapeError unless every tensor is dense; DeviceError off the host;
-/// TraceError in a rehearsal, and in a step that is traced.
+/// TraceError in a dry run (rehearsal), and in a step that is traced.
 NEAP_API std::uint64_t state_hash(const nn::Module& model,
                                   const optim::Optimizer& optimizer,
                                   const Generator& generator,

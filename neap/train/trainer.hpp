@@ -2,15 +2,16 @@
 // Trainer: one training step after another over a loader's epochs: batch,
 // forward, loss, backward, update. Gradients live only from a step's backward
 // to its update, activations only to its backward: gradients are undefined
-// before and after a step, and those that are there when one begins are given
-// back first.
+// before and after a step, and those that are there when one begins are freed
+// first.
 //
 // A step is strong: when anything in it throws, parameters, buffers, optimizer,
-// learning rates and random state are as before it, no gradient is left, and
-// the next call repeats it on the same batch.
+// learning rates and random state are unchanged, no gradient is left, and the
+// next call repeats it on the same batch.
 //
 // With `compile` the whole step is traced once and runs as a plan (compile.hpp)
-// whose arena is made for the loader's largest batch. The bits are the same.
+// whose arena is allocated for the loader's largest batch. The bits are the
+// same.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ struct Plan;
 
 namespace neap::train {
 
-/// The figures of a step.
+/// The measurements of a step.
 struct StepReport {
   std::int64_t step = 0;     // done so far, this one included
   std::int64_t steps = 0;    // of the whole run; 0 where that is not known
@@ -56,7 +57,7 @@ struct TrainerOptions {
   optim::Schedule learning_rate{};
   Loss loss{};                       // empty: cross_entropy
   bool compile = false;              // the step runs as a plan
-  CompileOptions compile_options{};  // the batches are the trainer's to say
+  CompileOptions compile_options{};  // the trainer sets the batches
 };
 
 /// LIFETIME: model, optimizer and loader outlive it.
@@ -75,7 +76,7 @@ class NEAP_API Trainer {
   /// a step that is traced may throw; PlanError; OutOfMemory.
   void prepare(CallSite site = CallSite::here());
 
-  /// THROWS: whatever a layer, the loss or the door throws; compiled, as
+  /// THROWS: whatever a layer, the loss or the allocator throws; compiled, as
   /// neap::compile.
   StepReport step(CallSite site = CallSite::here());
 
@@ -83,32 +84,32 @@ class NEAP_API Trainer {
   Position position() const noexcept;
 
   /// A checkpoint of this run: model, optimizer, the context's generator, the
-  /// place in the data. `facts` are further things that a run which goes on
-  /// from it must have in common; those of the loader are among them anyway.
-  /// Failures, THROWS: as Checkpoint::save.
+  /// position in the data. `facts` are further facts that a run which resumes
+  /// from it must share; those of the loader are among them anyway. Failures,
+  /// THROWS: as Checkpoint::save.
   [[nodiscard]] Result<void> save(const std::string& path,
                                   const Facts& facts = {},
                                   files::Door& door = files::system_door(),
                                   CallSite site = CallSite::here()) const;
   /// The same as Checkpoint::rehearse_save.
   void rehearse_save(const Facts& facts = {}) const;
-  /// Goes on where the run that saved the file was: the steps from here on have
-  /// its bits. Best before prepare(), while no state is made. Failures, THROWS:
-  /// as Checkpoint::load; everything is then as before.
+  /// Continues where the run that saved the file was: the steps from here on
+  /// have its bits. Best before prepare(), while no state is created. Failures,
+  /// THROWS: as Checkpoint::load; everything is then unchanged.
   [[nodiscard]] Result<void> resume(
       const std::string& path, const Facts& facts = {},
       files::Door& door = files::system_door(),
       formats::Verify verify = formats::Verify::kOn,
       CallSite site = CallSite::here());
   bool is_compiled() const noexcept { return planned_ != nullptr; }
-  /// The arena of the plan; 0 before it is made, and without `compile`.
+  /// The arena of the plan; 0 before it is planned, and without `compile`.
   Bytes arena_bytes() const noexcept;
   /// How often the step was traced, and why the latest time, in one line.
   /// THROW: ValueError without `compile`.
   std::int64_t traces() const;
   std::string why() const;
   /// The program and the plan of the latest batch. THROW: ValueError before
-  /// they are made, and without `compile`.
+  /// they exist, and without `compile`.
   const compiler::Program& program() const;
   const compiler::Plan& plan() const;
 

@@ -7,8 +7,8 @@
 //                                 j s + q d - pad]
 //
 // where g is o's group, s the stride, d the dilation, each one an axis, and x
-// is 0 outside of its extents. Each kernel makes the derivative by one of the
-// three:
+// is 0 outside of its extents. Each kernel computes the derivative by one of
+// the three:
 //
 //   conv2d            by y: the sum over k, p, q
 //   conv_transpose2d  by x: the sum over the o of x's group, then p, q
@@ -16,18 +16,18 @@
 //
 // Every element is one accumulator. It begins with 0 or the bias, takes its
 // products in that order, the last index fastest, each by one multiply-add, and
-// is rounded nowhere else. Products with what lies outside of x or y take no
+// is rounded nowhere else. Products with elements outside of x or y take no
 // part, so an infinite weight does no harm at a border. So bits depend on
 // neither blocks, threads, layout nor the batch.
 //
-// With Precision::kBf16 (of f32 alone) what is multiplied is rounded to bf16
-// first, and an accumulator takes its products in pairs of what would be the
-// first index of its sum: k, o or n, even and odd, of the same p, q or i, j.
-// Pairs come in that order too, the last index fastest; how one of them is
-// added, and what denormals count for, bf16_dot.hpp says. Beside an odd last k,
-// o or n stand zeros; a pair with a place outside takes no part as a whole. A
-// sum without pairs (of one channel, of one sample) has nothing to gain and is
-// f32's, and so are all three of convolutions of each channel by itself.
+// With Precision::kBf16 (of f32 alone) factors are rounded to bf16 first, and
+// an accumulator takes its products in pairs of what would be the first index
+// of its sum: k, o or n, even and odd, of the same p, q or i, j. Pairs come in
+// that order too, the last index fastest; bf16_dot.hpp says how one of them is
+// added, and how denormals count. An odd last k, o or n is paired with zeros; a
+// pair with a position outside takes no part as a whole. A sum without pairs
+// (of one channel, of one sample) has nothing to gain and is f32's, and so are
+// all three of convolutions of each channel by itself.
 //
 //   conv2d            in x, w, [bias (o)]  out y
 //   conv_transpose2d  in y, w, [bias (c)]  out x
@@ -83,8 +83,8 @@ struct Conv {
 Conv conv_of(const Args& args, ConvMakes makes) noexcept;
 
 /// Whether a call is a matrix product, as it is where the kernel has one
-/// element and there is neither stride nor padding; and it as such. In bf16, by
-/// w it is none: pairs are of samples, not of places.
+/// element and there is neither stride nor padding; and that product. In bf16,
+/// by w it is none: pairs are of samples, not of pixels.
 bool conv_is_product(const Conv& conv, ConvMakes makes) noexcept;
 template <class T>
 void conv_product(const Conv& conv, ConvMakes makes,

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // interpolate: images of another size, and its adjoint. f32, f64. Element o of
-// an axis is made from the element at s of x, PyTorch's rules:
+// an axis is computed from the element at s of x, by PyTorch's rules:
 //
 //   nearest                  s = floor(o scale), at most in - 1
 //   bilinear                 s = max(0, (o + 1/2) scale - 1/2)

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the pooling kernels share: windows, the codes of maxima, and rows cut
-// by phases.
+// The common parts of the pooling kernels: windows, the codes of maxima, and
+// rows cut by phases.
 //
 // x is (n, c, h, w). Output o of an axis looks at the elements
 // o stride - padding + k dilation, k in [0, kernel), of which those that are
@@ -36,7 +36,7 @@ struct PoolAxis {
   std::int64_t width() const noexcept {
     return is_adaptive() ? std::min((in + out - 1) / out + 1, in) : kernel;
   }
-  /// From the first element of a window to its last, both included.
+  /// Extent from the first element of a window to its last, both included.
   std::int64_t span() const noexcept { return (kernel - 1) * dilation + 1; }
   /// Windows of two elements that share none and are all there.
   bool is_by_pairs() const noexcept {
@@ -76,8 +76,8 @@ inline Window window_of(const PoolAxis& axis, std::int64_t o) noexcept {
           .skipped = skipped};
 }
 
-/// The element number k of the window, counted from its start. A number that
-/// no pooling gave leads to some element, too.
+/// The element number k of the window, counted from its start. An invalid
+/// number leads to some element, too.
 inline std::int64_t place_of(const PoolAxis& axis, std::int64_t o,
                              std::int64_t k) noexcept {
   const std::int64_t place =
@@ -129,7 +129,7 @@ inline std::int64_t code_at(const std::byte* plane, std::int64_t stride,
   return code;
 }
 
-/// Sets it. REQUIRES: the plane's bytes were 0.
+/// Sets a code. REQUIRES: the plane's bytes were 0.
 inline void set_code(std::byte* plane, std::int64_t bits, std::int64_t i,
                      std::int64_t code) noexcept {
   if (bits < 8) {
@@ -174,7 +174,8 @@ struct Phases {
         used(std::min(axis.in, (axis.out - 1) * axis.stride + axis.span() -
                                    axis.padding)) {}
 
-  /// Where element k of the first window lies; that of the next is beside it.
+  /// The offset of element k of the first window; that of the next is beside
+  /// it.
   std::int64_t at(std::int64_t k) const noexcept {
     return k * dilation % count * length + k * dilation / count;
   }
@@ -185,7 +186,7 @@ struct Phases {
   std::int64_t padding;
   std::int64_t width;
   std::int64_t length;  // elements of a phase
-  std::int64_t used;    // elements of the row that some window looks at
+  std::int64_t used;    // elements of the row that some window reads
 };
 
 /// Lays out parts of one block of bytes, each at the start of a cache line.
@@ -245,7 +246,7 @@ class CodePlanes {
   const std::byte* at(std::int64_t index) const noexcept {
     return data_ + index / channels_ * sample_ + index % channels_ * plane_;
   }
-  /// From one byte to the next.
+  /// The distance of one byte to the next.
   std::int64_t step() const noexcept { return step_; }
 
  private:

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// draw: element i becomes what drawn.hpp makes of the draw's words for i, the
+// draw: element i is computed by drawn.hpp from the draw's words for i, the
 // logical row-major index. No inputs; the key operand is out[0]. Uniform and
 // normal in f32 and f64; integers in i32 and i64.
 //   out[0] y  (...)  any strides

@@ -20,7 +20,7 @@ struct ReduceAttrs {
   std::uint64_t axes = 0;
 };
 
-/// var, std: what is divided by is the count less `correction`.
+/// var, std: the divisor is the count less `correction`.
 struct VarAttrs {
   std::uint64_t axes = 0;
   double correction = 1.0;

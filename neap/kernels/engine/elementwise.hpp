@@ -1,8 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // The strided elementwise engine. It cuts the operands of a call into pieces
 // that are dense in every operand and hands them to one function, so that the
-// arithmetic is written once, for plain arrays. What is not dense (strides,
-// broadcasts) is gathered into small buffers on the stack first, and scattered
+// arithmetic is written once, for plain arrays. Other operands (strides,
+// broadcasts) are gathered into small buffers on the stack first, and scattered
 // from them afterwards: the same code computes every element. An operand that
 // lies transposed is gathered by tiles, so that each of its cache lines is read
 // once.

@@ -1,8 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a kernel is: a noexcept function over plain views that allocates
-// nothing, listed by name. A list is in order of preference and ends in a
-// readable reference; the first entry of the right dtype that accepts the
-// operands runs.
+// Kernel: a noexcept function over plain views that allocates nothing, listed
+// by name. A list is in order of preference and ends in a readable reference;
+// the first entry of the right dtype that accepts the operands runs.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a product of f32 tensors is computed with.
+// The precision with which a product of f32 tensors is computed.
 #pragma once
 
 #include <array>

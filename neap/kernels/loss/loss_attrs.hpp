@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// The attributes of losses; see attrs.hpp for what holds of all.
+// The attributes of losses; attrs.hpp has the rules for all attributes.
 #pragma once
 
 #include <cstdint>

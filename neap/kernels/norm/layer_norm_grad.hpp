@@ -6,7 +6,7 @@
 //   rms_norm    dx = scale (g - xhat mean(g xhat))
 //   dw = sum over rows of dy xhat, db = sum over rows of dy
 //
-// xhat is made again from x and the statistics. The sums over rows run in the
+// xhat is recomputed from x and the statistics. The sums over rows run in the
 // order of the rows, in the row's dtype and beginning with 0, as those of sum
 // do (reduce.hpp, columns). Threads divide the rows for dx and the columns for
 // dw and db, some rows at a time, so that both find them in the cache.

@@ -15,14 +15,14 @@
 
 namespace neap::kernels {
 
-/// An update. LIFETIME: the operands and the attributes stay where they are.
+/// An update. LIFETIME: the operands and the attributes keep their addresses.
 struct UpdateMember {
   PieceFunction function = nullptr;
   const void* attrs = nullptr;
   std::array<std::byte*, kMaxOperands> data{};  // inputs, then outputs
   int size = 0;                                 // bytes of an element
   std::int64_t count = 0;
-  std::int64_t first = 0;  // where it begins in a run; set there
+  std::int64_t first = 0;  // its offset in a run; set there
 
   /// Bytes of each operand.
   Bytes bytes() const noexcept { return count * size; }

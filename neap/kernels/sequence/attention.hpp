@@ -20,8 +20,8 @@
 //   last   mask  as above
 //   out[0] dq, out[1] dk, out[2] dv    as q, k and v, dense row-major
 //
-// No matrix (T, S) is ever whole: rows and keys go by in blocks, of which the
-// scratch has room for one (Dao et al., "FlashAttention: fast and memory-
+// No matrix (T, S) is ever whole: rows and keys are processed in blocks, of
+// which the scratch holds one (Dao et al., "FlashAttention: fast and memory-
 // efficient exact attention with IO-awareness", NeurIPS 2022; Dao,
 // "FlashAttention-2", 2023). Blocks that no row of theirs sees are skipped.
 //
@@ -36,13 +36,13 @@
 // Of dropout, element i of the whole (B, H, T, S) is kept as dropout.hpp says.
 //
 // With Precision::kBf16 (of float alone) the five products are as gemm.hpp says
-// of it. What is rounded as it is multiplied: q and k times the scale where the
-// scale is a factor (of scores, dk: q; of dq: k), k, v, dy, the weights behind
-// dropout and the slopes of the scores. Pairs run along D, along E, along keys
-// (0, 1), (2, 3), ... and along one head's rows likewise; what is not there or
-// not seen stands beside as zero. Scores, exponentials, their sums, lse, the
-// sums of dy y and all results are f32. (Where a sum underflows to zero, its
-// sign may depend on what is computed side by side.)
+// of it. The factors are rounded: q and k times the scale where the scale is a
+// factor (of scores, dk: q; of dq: k), k, v, dy, the weights after dropout and
+// the derivatives by the scores. Pairs run along D, along E, along keys (0, 1),
+// (2, 3), ... and along one head's rows likewise; elements that are not there
+// or not seen count as zero. Scores, exponentials, their sums, lse, the sums of
+// dy y and all results are f32. (Where a sum underflows to zero, its sign may
+// depend on what is computed side by side.)
 #pragma once
 
 #include <array>

@@ -29,7 +29,7 @@ namespace ops {
 /// leaky_relu for calls that are recorded. f32, f64.
 NEAP_API Tensor relu_bits(const Operand& x, double slope);
 
-/// Whether an op of x that has derivative rules goes on the tape.
+/// Whether an op of x that has derivative rules is recorded on the tape.
 bool will_be_recorded(const Tensor& x);
 
 /// The cotangent of relu_bits, from its bits (ceil(n / 8), u8): g where the

@@ -13,7 +13,7 @@ namespace neap {
 namespace ops {
 NEAP_API extern const graph::Op kAvgPool2d;
 NEAP_API extern const graph::Op kAvgPool2dGrad;
-/// avg_pool2d with windows that were found before, of (n, c, h, w).
+/// avg_pool2d with windows that were computed before, of (n, c, h, w).
 NEAP_API Tensor average_images(const Operand& x,
                                const kernels::PoolAttrs& attrs);
 }  // namespace ops

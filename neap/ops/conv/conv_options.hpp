@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What conv1d, conv2d and their transposes are told besides their operands.
+// Options of conv1d, conv2d and their transposes.
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@ struct ConvOptions {
 template <int kAxes>
 struct ConvTransposeOptions {
   PerAxis<kAxes> stride = 1;
-  PerAxis<kAxes> padding = 0;         // taken away on both sides of the result
+  PerAxis<kAxes> padding = 0;         // removed on both sides of the result
   PerAxis<kAxes> output_padding = 0;  // more at the end of each axis
   PerAxis<kAxes> dilation = 1;
   std::int64_t groups = 1;

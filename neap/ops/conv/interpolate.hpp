@@ -11,13 +11,13 @@ namespace neap {
 namespace ops {
 NEAP_API extern const graph::Op kInterpolate;
 NEAP_API extern const graph::Op kInterpolateGrad;
-/// interpolate with places that were found before.
+/// interpolate with positions that were computed before.
 NEAP_API Tensor resize_images(const Operand& x,
                               const kernels::InterpolateAttrs& attrs);
 }  // namespace ops
 
 enum class Interpolation : std::uint8_t {
-  kNearest,   // the element before the place that a new one has
+  kNearest,   // the element before the position of a new one
   kBilinear,  // the four around it, by their distance
 };
 

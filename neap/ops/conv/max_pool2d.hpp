@@ -16,7 +16,7 @@ NEAP_API extern const graph::Op kMaxPool2dGrad;
 /// The largest elements, and where they were (empty unless keeps_codes).
 NEAP_API std::array<Tensor, 2> max_pool2d_of(const Operand& x,
                                              const kernels::PoolAttrs& attrs);
-/// max_pool2d with windows that were found before; keeps what the derivative
+/// max_pool2d with windows that were computed before; keeps what the derivative
 /// needs where there will be one.
 Tensor pool_images(const Tensor& x, kernels::PoolAttrs attrs,
                    const CallSite& site);

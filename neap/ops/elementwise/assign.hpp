@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Writing into tensors that exist. In-place forms are for what no graph
+// Writing into tensors that exist. In-place forms are for tensors that no graph
 // records: untracked tensors, and leaves under NoGrad. Where a recorded op
 // still needs the old values, the write succeeds and its backward refuses,
 // naming both call sites. In a step that is traced, a write is recorded, and

@@ -16,8 +16,8 @@ struct TransferAttrs {
 }  // namespace ops
 
 /// x in another memory space; x itself when it lies there. Two spaces that are
-/// not the host's go by way of the host. THROWS: DeviceError where a space has
-/// no runtime.
+/// not the host's transfer through the host. THROWS: DeviceError where a space
+/// has no runtime.
 NEAP_API Tensor to(const TensorOperand& x, tensor::SpaceId space);
 
 }  // namespace neap

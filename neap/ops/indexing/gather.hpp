@@ -8,7 +8,7 @@ namespace neap {
 namespace ops {
 NEAP_API extern const graph::Op kGather;
 
-/// gather without a look at the indices, which must be in range.
+/// gather without a check of the indices, which must be in range.
 Tensor gather_checked(const Operand& x, int axis, const Operand& index);
 }  // namespace ops
 

@@ -6,8 +6,9 @@
 
 namespace neap {
 
-namespace ops {  /// index_select without a look at the indices, which must be
-                 /// in range.
+namespace ops {
+
+/// index_select without a check of the indices, which must be in range.
 Tensor select_checked(const Operand& x, int axis, const Tensor& index);
 }  // namespace ops
 
@@ -29,7 +30,7 @@ NEAP_API Tensor index_add(const Operand& x, std::int64_t axis,
 /// x[i, j, ..], as NumPy's and PyTorch's: one index tensor (i32, i64) for each
 /// of the leading axes of x, broadcast together. y has their shape, followed by
 /// x's further axes. A negative index counts from the end. dx adds up dy where
-/// a place is named twice.
+/// a position is named twice.
 /// THROWS: ShapeError where they do not broadcast or are too many; DTypeError;
 /// ValueError for an index outside of an axis in host memory.
 NEAP_API Tensor index(const TensorOperand& x, std::span<const Tensor> indices);

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// The elements that a mask names, and their way back.
+// The elements that a mask names, and the inverse.
 #pragma once
 
 #include "neap/graph/recorder.hpp"

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Elements put, or added, at the places that an index tensor names, and what
-// the derivative of putting takes away.
+// Elements written, or added, at the positions that an index tensor names, and
+// the adjoint of writing them.
 #pragma once
 
 #include <utility>
@@ -13,7 +13,7 @@ namespace ops {
 NEAP_API extern const graph::Op kScatter;
 NEAP_API extern const graph::Op kScatterAdd;
 NEAP_API extern const graph::Op kScatterTake;
-/// scatter without a look at the indices, which must be in range; src has the
+/// scatter without a check of the indices, which must be in range; src has the
 /// index's shape.
 Tensor scatter_checked(const Operand& x, int axis, const Operand& index,
                        const Operand& src);
@@ -30,7 +30,7 @@ NEAP_API Tensor scatter(const Operand& x, std::int64_t axis,
                         const Operand& index, const Operand& src);
 
 namespace ops {
-/// scatter_add without a look at the indices, which must be in range; src has
+/// scatter_add without a check of the indices, which must be in range; src has
 /// the index's shape.
 Tensor scatter_add_checked(const Operand& x, int axis, const Operand& index,
                            const Operand& src);
@@ -49,9 +49,9 @@ NEAP_API Tensor scatter_add(const Operand& x, std::int64_t axis,
 namespace ops {
 
 /// The adjoint of scatter, linear in g. RETURNS: g with 0 where the index says
-/// that something is put, and what of g was there: for each index the element,
-/// if it is the last in row-major order that names it, else 0. f32, f64. The
-/// indices must be in range.
+/// that something is written, and the elements of g there: for each index the
+/// element, if it is the last in row-major order that names it, else 0. f32,
+/// f64. The indices must be in range.
 NEAP_API std::pair<Tensor, Tensor> scatter_take(const Operand& g, int axis,
                                                 const Operand& index);
 

@@ -15,8 +15,8 @@ namespace neap {
 /// term takes the diagonal. "..." stands for any further axes of a term, which
 /// broadcast from their end. Without "->" the result has the axes of "...",
 /// then the labels that occur once, in alphabetical order (A to Z first). An
-/// extent of 1 broadcasts. f32, f64; any number of operands; no result on the
-/// way may have more than kMaxRank axes.
+/// extent of 1 broadcasts. f32, f64; any number of operands; no intermediate
+/// result may have more than kMaxRank axes.
 ///
 /// Labels of one operand alone are summed first. Then the pair whose product
 /// takes the fewest multiplications is contracted, the first of equals, until

@@ -14,8 +14,8 @@ NEAP_API extern const graph::Op kMatmulAdd;
 /// The matrix product over the last two axes, leading axes broadcast; f32, f64.
 /// Products of f32 are computed in current_precision() (precision.hpp). A
 /// rank-1 operand is a row (left) or a column (right), and the axis that this
-/// adds goes again, as in NumPy. THROWS: ShapeError when extents do not fit or
-/// an operand has rank 0.
+/// adds is removed again, as in NumPy. THROWS: ShapeError when extents do not
+/// fit or an operand has rank 0.
 NEAP_API Tensor matmul(const Operand& a, const Operand& b);
 
 namespace ops {

@@ -10,8 +10,8 @@ namespace ops {
 NEAP_API extern const graph::Op kTriangularSolve;
 NEAP_API extern const graph::Op kSolve;
 NEAP_API extern const graph::Op kInverse;
-/// solve for b (..., n, k), whose values nobody looks at: NaN where a is
-/// singular. What derivative rules use.
+/// solve for b (..., n, k) without a check of the values, for derivative rules:
+/// NaN where a is singular.
 NEAP_API Tensor solve_unchecked(const Operand& a, const Operand& b);
 }  // namespace ops
 
@@ -37,8 +37,8 @@ NEAP_API Tensor triangular_solve(const Operand& a, const Operand& b,
                                  const TriangleOptions& options = {});
 
 namespace ops {
-/// inverse, but nobody looks at the values: NaN where a is singular. What
-/// derivative rules use.
+/// inverse without a check of the values, for derivative rules: NaN where a is
+/// singular.
 NEAP_API Tensor inverse_unchecked(const Operand& a);
 }  // namespace ops
 

@@ -25,7 +25,8 @@ struct CrossEntropyOptions {
 /// -log_softmax(logits)[label] of every sample, reduced: logits (N, C) f32 or
 /// f64, labels (N) i64; rank 0, or (N) for kNone. The mean is over the samples
 /// that count, 0 where there is none. Logits (N, C, ...) with labels (N, ...)
-/// have a sample at every place of the further axes, as the pixels of images.
+/// have a sample at every position of the further axes, as the pixels of
+/// images.
 /// THROWS: ShapeError, DTypeError; ValueError for label_smoothing outside [0,
 /// 1], and for a label outside [0, C) in host memory (labels in another space
 /// are the caller's care).

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Losses that are made of other ops. Prediction and target broadcast unless
+// Losses that are composed of other ops. Prediction and target broadcast unless
 // said otherwise; f32, f64. With kMean and kSum the result has rank 0.
 #pragma once
 

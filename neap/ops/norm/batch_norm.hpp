@@ -36,8 +36,8 @@ struct BatchNormOptions {
 /// that is traced. A batch without elements leaves them as they are.
 /// THROWS: ShapeError, DTypeError; ValueError for options that make no sense,
 /// and in training for a single element a channel; GraphError for a running
-/// value that requires grad or is a recorded op's result. All is then as
-/// before.
+/// value that requires grad or is a recorded op's result. All is then
+/// unchanged.
 NEAP_API Tensor batch_norm(const Operand& x, const Tensor& running_mean,
                            const Tensor& running_var, const Tensor& weight = {},
                            const Tensor& bias = {},

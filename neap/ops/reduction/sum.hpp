@@ -14,8 +14,8 @@ NEAP_API Tensor sum_axes(const Operand& x, std::uint64_t axes);
 }  // namespace ops
 
 /// The sum over some axes (negative ones count from the end), or over all: f32
-/// and f64 in kind, i32, i64, u8 and bool as i64 (wraps). Each axis goes, or
-/// stays with extent 1 where keepdim. The sum of nothing is 0. THROWS:
+/// and f64 in kind, i32, i64, u8 and bool as i64 (wraps). Each axis is removed,
+/// or stays with extent 1 where keepdim. The sum of nothing is 0. THROWS:
 /// ShapeError for an axis that is out of range or named twice.
 NEAP_API Tensor sum(const TensorOperand& x);
 NEAP_API Tensor sum(const TensorOperand& x, const Shape& axes,

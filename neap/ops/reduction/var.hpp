@@ -17,8 +17,8 @@ struct VarMean {
 
 /// The variance over some axes (negative ones count from the end), or over
 /// all; f32, f64: the sum of (x - mean)^2 by n - correction, or by 0 where that
-/// is negative, so that one element has the variance NaN. Each axis goes, or
-/// stays with extent 1 where keepdim. x and the mean are kept for the
+/// is negative, so that one element has the variance NaN. Each axis is removed,
+/// or stays with extent 1 where keepdim. x and the mean are kept for the
 /// derivative. THROWS: ShapeError for an axis that is out of range or named
 /// twice.
 NEAP_API Tensor var(const TensorOperand& x);

@@ -16,7 +16,7 @@ struct LstmState {
   Tensor c{};
 };
 
-/// h of every step, (T, b, h), and the state after the last that was made.
+/// h of every step, (T, b, h), and the state after the last step computed.
 struct LstmResult {
   Tensor output;
   LstmState state;
@@ -31,9 +31,10 @@ struct LstmResult {
 ///   h = sigmoid(o) tanh(c)
 ///
 /// Keeps the gates after sigmoid and tanh, c and h of every step for the
-/// backward, which makes the cotangents of the gates in the gates' memory where
-/// it may. Nothing is kept where there is no derivative. THROWS: ShapeError
-/// (for no step too), DTypeError; ValueError for one bias or half a state.
+/// backward, which computes the cotangents of the gates in the gates' memory
+/// where it may. Nothing is kept where there is no derivative. THROWS:
+/// ShapeError (for no step too), DTypeError; ValueError for one bias or half a
+/// state.
 NEAP_API LstmResult lstm(const Operand& x, const RecurrentWeights& weights,
                          const LstmState& state = {}, bool is_reverse = false);
 

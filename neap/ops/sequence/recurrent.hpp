@@ -1,10 +1,10 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the recurrent ops (lstm, gru, rnn) share. Each is one primitive for a
-// layer in one direction over a whole sequence, time-major, with a fused
-// primitive for its gradient. That one has no rules of its own: where a
-// derivative is itself differentiated, the rule is written in plain ops, step
-// by step, and every order follows from theirs. A cell is a sequence of one
-// step.
+// The parts that the recurrent ops (lstm, gru, rnn) share. Each is one
+// primitive for a layer in one direction over a whole sequence, time-major,
+// with a fused primitive for its gradient. That one has no rules of its own:
+// where a derivative is itself differentiated, the rule is written in plain
+// ops, step by step, and every order follows from theirs. A cell is a sequence
+// of one step.
 #pragma once
 
 #include "neap/graph/recorder.hpp"
@@ -21,7 +21,7 @@ struct RecurrentWeights {
   Tensor b_hh{};
 };
 
-/// h of every step, (T, b, h), and of the last that was made, (b, h).
+/// h of every step, (T, b, h), and of the last step computed, (b, h).
 struct RecurrentResult {
   Tensor output;
   Tensor h;

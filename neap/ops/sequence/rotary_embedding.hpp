@@ -16,19 +16,19 @@ struct RotaryOptions {
   double base = 10000.0;
   RotaryPairs pairs = RotaryPairs::kHalves;
   std::int64_t first = 0;  // position of the first row
-  Tensor positions{};      // (t) i64, in the place of first, first + 1, ..
+  Tensor positions{};      // (t) i64, instead of first, first + 1, ..
 };
 
 namespace ops {
 NEAP_API extern const graph::Op kRotaryEmbedding;
 }  // namespace ops
 
-/// x (..., t, d) with pair j of each row turned by the angle p base^(-2 j / d),
-/// p the row's position, so that products of two rows depend on the distance of
-/// their positions alone (Su et al., "RoFormer", arXiv 2104.09864); f32, f64.
-/// The derivative turns back. Keeps nothing but given positions. THROWS:
-/// ShapeError below rank 2, for an odd d, and unless there is a position a row;
-/// DTypeError; ValueError unless base is finite and above 0.
+/// x (..., t, d) with pair j of each row rotated by the angle p base^(-2 j /
+/// d), p the row's position, so that products of two rows depend on the
+/// distance of their positions alone (Su et al., "RoFormer", arXiv 2104.09864);
+/// f32, f64. The derivative turns back. Keeps nothing but given positions.
+/// THROWS: ShapeError below rank 2, for an odd d, and unless there is a
+/// position a row; DTypeError; ValueError unless base is finite and above 0.
 NEAP_API Tensor rotary_embedding(const Operand& x,
                                  const RotaryOptions& options = {});
 

@@ -12,9 +12,9 @@ NEAP_API extern const graph::Op kDiagonal;
 NEAP_API extern const graph::Op kDiagonalPut;
 }  // namespace ops
 
-/// A view of a diagonal of two axes, which go; it becomes the last axis. An
-/// offset above 0 is so far to the right, below 0 so far down; one beyond the
-/// matrix has no elements.
+/// A view of a diagonal of two axes, which are removed; it becomes the last
+/// axis. An offset above 0 is so far to the right, below 0 so far down; one
+/// beyond the matrix has no elements.
 /// THROWS: ShapeError for bad axes, or the same twice.
 NEAP_API Tensor diagonal(const TensorOperand& x, std::int64_t offset = 0,
                          std::int64_t axis1 = 0, std::int64_t axis2 = 1);

@@ -19,8 +19,8 @@ enum class PadMode : std::uint8_t {
 };
 
 /// x made longer: `pads` are pairs (before, after), as PyTorch's from the last
-/// axis backwards, so that {l, r, t, b} pads images. A negative one takes
-/// elements away. `value` is for kConstant alone.
+/// axis backwards, so that {l, r, t, b} pads images. A negative one removes
+/// elements. `value` is for kConstant alone.
 /// THROWS: ShapeError for more pairs than axes, an odd number, or pads that an
 /// axis cannot have.
 NEAP_API Tensor pad(const TensorOperand& x, std::span<const std::int64_t> pads,

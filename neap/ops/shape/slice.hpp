@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Parts of one axis, and the two ops that slice and its derivative are made of.
+// Parts of one axis, and the two ops behind slice and its derivative.
 #pragma once
 
 #include <limits>
