@@ -22,7 +22,7 @@ bool used_up() {
   const Tensor other = sum(exp(hidden));
   backward(loss);
   try {
-    backward(other);  // `hidden` is used up; so is all that was made of it
+    backward(other);  // `hidden` is used up; so is all computed from it
   } catch (const neap::GraphError& error) {
     std::printf("%s\n", error.what());
     return true;

@@ -100,8 +100,8 @@ void add_run_options(CLI::App& command, std::span<const Setting> table,
   add_settings(command, table, arguments);
   command
       .add_option("--config", arguments.config,
-                  "TOML file with the same settings (table [train]); what the "
-                  "command line says goes before it (default none)")
+                  "TOML file with the same settings (table [train]); the "
+                  "command line takes precedence over it (default none)")
       ->type_name("FILE")
       ->group("Files");
   command.get_option("--steps")->excludes("--epochs");
@@ -164,7 +164,7 @@ void add_pack_options(CLI::App& command, PackSettings& settings) {
                   "none)")
       ->type_name("FILE");
   command.add_flag("--json", settings.is_json,
-                   "print one JSON object in place of the table");
+                   "print one JSON object instead of the table");
 }
 
 void add_numbers(CLI::App& command, SampleSettings& settings) {
@@ -202,7 +202,7 @@ void add_sample_options(CLI::App& command, SampleSettings& settings) {
       ->required();
   command
       .add_option("--prompt", settings.prompt,
-                  "what comes before (default nothing)")
+                  "the text to continue (default nothing)")
       ->type_name("TEXT");
   add_numbers(command, settings);
   command
@@ -390,7 +390,7 @@ std::string refusal_of_options(const CLI::App& cli, const std::string& what) {
 void parse(int argc, char** argv, const Commands& commands, CommandLine& line) {
   CLI::App cli(
       "Neap trains neural networks with memory as a contract: every byte has "
-      "an owner,\nthe budget is never passed, everything is given back.",
+      "an owner,\nthe budget is never exceeded, everything is freed.",
       "neap");
   cli.set_version_flag("-V,--version", fmt::format("neap {}", version()));
   cli.formatter(std::make_shared<PlainFormatter>());  // of its commands, too

@@ -29,8 +29,8 @@ void check_roots(const char* op, std::span<const Tensor> roots,
     }
     if (!root.requires_grad()) {
       raise<GraphError>(
-          "{}: the result depends on no tensor that requires grad (made under "
-          "NoGrad, detached, or of plain tensors only)",
+          "{}: the result depends on no tensor that requires grad (computed "
+          "under NoGrad, detached, or from plain tensors only)",
           op);
     }
   }

@@ -65,7 +65,7 @@ void segment_vjp(graph::VjpContext& context);
 
 constexpr Op segment_op(int outputs) {
   Op op{.name = "rematerialised",
-        .formula = "what its function gives, made again in the backward",
+        .formula = "what its function returns, recomputed in the backward",
         .outputs = outputs,
         .vjp = segment_vjp,
         .facts = {.sample_axis = graph::SampleAxis::kMixed},
@@ -286,7 +286,7 @@ memory::Vector<Tensor> run_again(
     raise<GraphError>(
         "rematerialise: the function did other things when it ran again than "
         "in its forward, or a value that it uses was overwritten since, or is "
-        "another tensor now (a captured handle that was bound anew)");
+        "another tensor now (a captured handle that was rebound)");
   }
   return results;
 }

@@ -219,7 +219,7 @@ void Walk::check_wanted() const {
       });
   if (!any) {
     base::raise<GraphError>(
-        "backward: none of the {} leaves that the result was made from "
+        "backward: none of the {} leaves that the result was computed from "
         "requires grad any more (requires_grad_(leaf, false) since)",
         sinks_.size());
   }

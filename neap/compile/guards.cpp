@@ -327,7 +327,7 @@ std::string Guards::describe_object(const BrokenGuard& guard) const {
                              ? "requires"
                              : "does not require");
     case What::kLeafHooks:
-      return fmt::format("the hooks of {} are others",
+      return fmt::format("the hooks of {} have changed",
                          name_of_leaf(program_.leaves[i].leaf));
     default:
       return fmt::format(

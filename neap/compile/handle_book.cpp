@@ -296,13 +296,13 @@ void HandleBook::note_exits(
     if (has_moved(*entry)) {
       raise<TraceError>(
           "scope: the step moves a tensor that was there before into a scope "
-          "or out of one, which a run would not do again; do it outside");
+          "or out of one, which a run would not repeat; do it outside");
     }
     const base::Ref<tensor::Body>& now = entry->handle->shared();
     if (now == entry->body && now && now->link() != entry->link) {
       raise<TraceError>(
           "requires_grad_: the step makes a tensor that was there before a "
-          "leaf, which a run would not do again; do it outside");
+          "leaf, which a run would not repeat; do it outside");
     }
     entry->is_rebound =
         now != entry->body ||

@@ -101,8 +101,8 @@ void LeafBook::finish(Program& program, TracedValues& values, base::SiteId site,
     if (graph::has_other_hooks(entry.get(), entry.hooks)) {
       base::raise<TraceError>(
           "register_hook: the step traced at {} adds a hook to '{}' and leaves "
-          "it there, which a run would not do again; add it outside, or "
-          "remove() it in the step",
+          "it there, which a run would not repeat; add it outside, or remove() "
+          "it in the step",
           base::format_site(site),
           entry.get().domain().path_of(entry.get().owner()));
     }
@@ -113,8 +113,8 @@ void LeafBook::finish(Program& program, TracedValues& values, base::SiteId site,
     if (entry.grad.is_set && last.defined() && last.link()) {
       base::raise<TraceError>(
           "backward: the step traced at {} leaves '{}' a gradient with the "
-          "graph that it was recorded on, which no run could go on with; "
-          "leave what detach() gives",
+          "graph that it was recorded on, which no run could continue; leave "
+          "what detach() gives",
           base::format_site(site),
           entry.get().domain().path_of(entry.get().owner()));
     }

@@ -134,9 +134,9 @@ void StepCore::verify(Step step, Entry& entry) {
               : std::string("what it returns or leaves");
   entry.is_new = true;  // goes with this attempt
   raise<TraceError>(
-      "compile: the step does not do any more what it did when it was traced: "
-      "{} is another; a number or a branch of the host's has changed, give it "
-      "to the step as an argument",
+      "compile: the step no longer does what it did when it was traced: {} "
+      "differs; a number or a branch of the host has changed, give it to the "
+      "step as an argument",
       where);
 }
 

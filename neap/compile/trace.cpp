@@ -15,7 +15,7 @@ void check_leaves(std::span<const Tensor> arguments, base::SiteId where) {
     if (arguments[i].defined() && arguments[i].link()) {
       base::raise<TraceError>(
           "requires_grad_: the step traced at {} makes argument {} a leaf, "
-          "which a run would not do again; let it use detach() of the argument",
+          "which a run would not repeat; let it use detach() of the argument",
           base::format_site(where), i);
     }
   }

@@ -70,14 +70,14 @@ void Tracer::on_host_access(const Tensor& tensor, const char* what,
     raise<TraceError>(
         "{}: at {} the step being traced {} a tensor that was there before it, "
         "which each run may find with other elements; {}",
-        what, where, is_write ? "writes into" : "looks at elements of",
+        what, where, is_write ? "writes into" : "reads elements of",
         is_write ? "write by copy_ or fill_, or outside of the step"
-                 : "look outside of the step");
+                 : "read it outside of the step");
   }
   if (values_.is_written(tensor)) {
     raise<TraceError>(
-        "{}: at {} the step being traced looks at elements that an earlier "
-        "line of it writes when it runs",
+        "{}: at {} the step being traced reads elements that an earlier line "
+        "of it writes when it runs",
         what, where);
   }
   if (is_write && values_.is_used(tensor)) {

@@ -17,21 +17,21 @@ namespace {
 void refuse_removal(const graph::Hook& hook, base::SiteId step) {
   raise<TraceError>(
       "remove: the step traced at {} removes the hook registered at {}, which "
-      "a run would not do again; remove it outside",
+      "a run would not repeat; remove it outside",
       base::format_site(step), base::format_site(hook.site()));
 }
 
 void refuse_revoke(base::SiteId step) {
   raise<TraceError>(
       "scope: the step traced at {} releases a tensor that was there before, "
-      "which a run would not do again; release it outside",
+      "which a run would not repeat; release it outside",
       base::format_site(step));
 }
 
 void refuse_end(base::SiteId step) {
   raise<TraceError>(
       "trace: the step traced at {} destroys a tensor that was there before "
-      "(in a container that shrinks), which a run would not do again; do it "
+      "(in a container that shrinks), which a run would not repeat; do it "
       "outside, or assign to the handle",
       base::format_site(step));
 }

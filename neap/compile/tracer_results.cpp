@@ -99,7 +99,7 @@ ResultScope Tracer::scope_of(const Tensor& result) const {
   if (scope != nullptr && result.shared()->is_of_trace()) {
     raise<TraceError>(
         "scope: the step traced at {} moves a tensor to the scope at {}, which "
-        "a run would not do again; return it, and move it outside",
+        "a run would not repeat; return it, and move it outside",
         base::format_site(site_), base::format_site(scope->site()));
   }
   return ResultScope::kNone;
@@ -120,8 +120,8 @@ std::uint32_t Tracer::exit_of(const Tensor& now) {
   if (has_live_graph(now) || is_leaf_of_step) {
     raise<TraceError>(
         "trace: a tensor made at {} outlives the step in a handle, with the "
-        "graph that it was recorded on, which no run could go on with; keep "
-        "what detach() gives",
+        "graph that it was recorded on, which no run could continue; keep what "
+        "detach() gives",
         base::format_site(made));
   }
   const auto at = static_cast<std::uint32_t>(program_.results.size());
@@ -178,7 +178,7 @@ void Tracer::check_kept() const {
   }
   raise<TraceError>(
       "trace: at {} the step puts a tensor ({}) where it outlives the step (a "
-      "container that grows, a new handle); a run would not do that again. "
+      "container that grows, a new handle); a run would not repeat that. "
       "Return it, or assign it to a handle that is there before",
       base::format_site(made), what);
 }

@@ -35,7 +35,7 @@ Result<RecordFile> RecordFile::open(files::Door& door, const std::string& path,
     return failure(
         FailureKind::kTruncated,
         fmt::format("{}: {} bytes are no header of {} and whole records of {}; "
-                    "fetch it again, or mend the sizes",
+                    "fetch it again, or correct the sizes",
                     base::shown_path(path), *size, whole.header, whole.record));
   }
   return RecordFile(std::move(*file), whole, spare / whole.stride + 1);

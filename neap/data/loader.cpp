@@ -115,9 +115,9 @@ Loader::Epoch::Iterator::Iterator(Loader& loader)
 Loader::Epoch::Iterator& Loader::Epoch::Iterator::operator++() {
   if (loader_->starts_ != start_ || loader_->next_ != number_) {
     base::raise<ValueError>(
-        "loader: a loop over the batches of an epoch goes on after others were "
-        "asked for (by start(), next(), or a second loop or evaluate() inside "
-        "it); give each its own loader");
+        "loader: a loop over the batches of an epoch continues after others "
+        "were asked for (by start(), next(), or a second loop or evaluate() "
+        "inside it); give each its own loader");
   }
   batch_ = loader_->next();
   number_ = loader_->next_;

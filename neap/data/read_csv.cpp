@@ -151,7 +151,7 @@ Result<void> read_row(const CsvReader& reader, const Table& table,
         (!is_label || (value >= 0.0 && value == std::trunc(value)));
     if (!is_good) {
       return refuse(FailureKind::kCorrupt, reader,
-                    "{}: '{}' is not a {}; mend it or leave the line out",
+                    "{}: '{}' is not a {}; correct it or leave the line out",
                     name_of(table, column), base::shown(reader[column]),
                     is_label ? "label (0, 1, ...)" : "finite number of f32");
     }

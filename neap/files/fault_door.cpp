@@ -147,7 +147,7 @@ Result<bool> FaultDoor::exists(const std::string& path) {
 }
 
 Result<PathFacts> FaultDoor::inspect(const std::string& path) {
-  return step("look at", path).and_then([&] { return inner_.inspect(path); });
+  return step("inspect", path).and_then([&] { return inner_.inspect(path); });
 }
 
 Result<std::vector<std::string>> FaultDoor::list(const std::string& directory) {

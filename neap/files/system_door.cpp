@@ -33,7 +33,7 @@ std::string_view advice(int error) noexcept {
     case EPERM:
       return "; check the permissions";
     case EROFS:
-      return "; choose another place";
+      return "; choose another folder";
     case ENOSPC:
     case EDQUOT:
       return "; free some space";
@@ -242,7 +242,7 @@ class SystemDoor final : public Door {
   }
 
   Result<PathFacts> inspect(const std::string& path) override {
-    if (auto whole = expect_whole("look at", path); !whole) {
+    if (auto whole = expect_whole("inspect", path); !whole) {
       return tl::make_unexpected(std::move(whole.error()));
     }
     PathFacts facts{.target = path};
@@ -263,7 +263,7 @@ class SystemDoor final : public Door {
         if (errno == ENOENT) {
           return facts;
         }
-        return refused("look at", path, errno);
+        return refused("inspect", path, errno);
       }
       if (!S_ISLNK(found.st_mode)) {
         facts.kind = PathKind::kFile;
@@ -276,11 +276,11 @@ class SystemDoor final : public Door {
       const std::filesystem::path link(facts.target);
       const auto next = std::filesystem::read_symlink(link, error);
       if (error) {
-        return refused("look at", path, error.value());
+        return refused("inspect", path, error.value());
       }
       facts.target = (link.parent_path() / next).string();
     }
-    return refused("look at", path, ELOOP);
+    return refused("inspect", path, ELOOP);
   }
 
   Result<std::vector<std::string>> list(const std::string& directory) override {

@@ -118,7 +118,7 @@ void Node::refuse_retired() const {
   }
   base::raise<GraphError>(
       "backward: '{}' recorded at {} cannot be differentiated: '{}' recorded "
-      "at {}, which it was made from, was {} {} {}{}",
+      "at {}, which it was computed from, was {} {} {}{}",
       op_->name, base::format_site(site()), why.op->name,
       base::format_site(why.recorded), how,
       why.is_release ? "at" : "by the backward at", base::format_site(why.at),

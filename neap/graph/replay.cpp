@@ -20,8 +20,8 @@ bool is_inside_segment(const Tensor& tensor) {
 void refuse_inside_segment(std::string_view what, const Tensor& tensor) {
   base::raise<GraphError>(
       "{} is a value inside the rematerialised segment made at {}, which "
-      "computes the value again in the backward and has no gradient of this "
-      "one; return it from the function, and ask for that of the result",
+      "recomputes the value in the backward and has no gradient of this one; "
+      "return it from the function, and ask for the gradient of the result",
       what, base::format_site(static_cast<const Node&>(*tensor.link()).site()));
 }
 

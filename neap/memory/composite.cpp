@@ -126,7 +126,7 @@ ScopeMember& Composite::scope_member() const {
   }
   if (body_->is_revoked()) {
     base::raise<UseAfterRelease>(
-        "composite: used after it was given back by the scope opened at {}",
+        "composite: used after it was released by the scope opened at {}",
         base::format_site(body_->revoked_by()));
   }
   return *body_;

@@ -26,7 +26,7 @@ void check(const GptOptions& o) {
         o.vocab, o.block, o.layers, o.heads, o.dim);
   }
   if (o.positions == GptPositions::kRotary && o.dim / o.heads % 2 != 0) {
-    raise<ValueError>("gpt: heads of {}, expected an even width to turn",
+    raise<ValueError>("gpt: heads of {}, expected an even width to rotate",
                       o.dim / o.heads);
   }
   if (!(o.dropout >= 0.0 && o.dropout < 1.0)) {

@@ -460,7 +460,7 @@ void Registry::replace_by(const base::Ref<Registry>& other) {
 void Registry::tie(std::string_view path, const Tensor& home) {
   if (graph::trace() != nullptr) {
     raise<TraceError>(
-        "tie: \"{}\" in a step that is traced, which each run would do again; "
+        "tie: \"{}\" in a step that is traced, which each run would repeat; "
         "tie it outside",
         path);
   }

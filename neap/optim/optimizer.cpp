@@ -140,9 +140,9 @@ void Optimizer::check_not_traced(const char* function) {
 void Optimizer::check_not_read(const char* function) {
   if (graph::trace() != nullptr) {
     raise<TraceError>(
-        "{}: read inside a step that is traced, whose program would go on with "
-        "the value of its first call; read it outside and give it to the step "
-        "as an argument",
+        "{}: read inside a step that is traced, whose program would keep the "
+        "value of its first call; read it outside and give it to the step as "
+        "an argument",
         function);
   }
 }

@@ -125,7 +125,7 @@ void check_pages(const Problem& merged, std::int64_t page_size) {
   for (const Buffer& b : merged.buffers) {
     if (b.fixed >= 0) {
       base::raise<ValueError>(
-          "pages: a buffer is fixed at {}, but addresses are made here",
+          "pages: a buffer is fixed at {}, but addresses are assigned here",
           b.fixed);
     }
     if (page_size % b.alignment != 0) {

@@ -334,7 +334,7 @@ EffectOrder::EffectOrder(const Program& program) {
 std::string EffectOrder::fault_of(const Program& program) const {
   const EffectOrder after(program);
   if (after.effects_ != effects_) {
-    return fmt::format("{} checks and effects became {}, or changed places",
+    return fmt::format("{} checks and effects became {}, or changed order",
                        effects_.size(), after.effects_.size());
   }
   if (after.writes_.size() != writes_.size()) {

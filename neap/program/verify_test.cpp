@@ -140,7 +140,7 @@ TEST(EffectOrderTest, ChecksAndWritesKeepTheirOrder) {
   calls = own;
   calls.erase(calls.begin() + 1);
   EXPECT_EQ(order.fault_of(small.program),
-            "1 checks and effects became 0, or changed places");
+            "1 checks and effects became 0, or changed order");
   calls = own;
   calls.pop_back();
   EXPECT_EQ(order.fault_of(small.program),

@@ -97,8 +97,8 @@ std::string report_leaks(const Baseline& baseline, const LeakOptions& options) {
   }
   if (!out.empty() && !is_tracking()) {
     out +=
-        "who holds them is known for what is made while a "
-        "memory::TrackHandles is there\n";
+        "holders are known for tensors created while a memory::TrackHandles "
+        "lives\n";
   }
   return out;
 }

@@ -20,14 +20,14 @@ void refuse_elements(const Storage& storage, std::string_view what,
             what, base::format_site(site));
       }
       raise<TraceError>(
-          "{}: at {} the step being traced looks at elements that are not "
-          "known before it runs; return the tensor and look at it after the "
-          "call, or choose between values with where()",
+          "{}: at {} the step being traced reads elements that are not known "
+          "before it runs; return the tensor and read it after the call, or "
+          "choose between values with where()",
           what, base::format_site(site));
     case Absence::kRehearsed:
       raise<TraceError>(
-          "{}: at {} the tensor has a shape and no elements, since its door is "
-          "a rehearsal",
+          "{}: at {} the tensor has a shape and no elements, since its domain "
+          "is a dry run (rehearsal)",
           what, base::format_site(site));
     case Absence::kRevoked:
       raise<UseAfterRelease>(

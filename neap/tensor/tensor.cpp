@@ -23,8 +23,8 @@ Tensor::Tensor(base::Ref<Array> array, base::Ref<tensor::GraphLink> link,
 void Tensor::refuse_undefined() const {
   if (body_) {
     raise<UseAfterRelease>(
-        "tensor: used after it was given back by the scope opened at {}, "
-        "keep() or detach() there what is needed later",
+        "tensor: used after it was released by the scope opened at {}, keep() "
+        "or detach() there what is needed later",
         base::format_site(body_->revoked_by()));
   }
   raise<UseAfterRelease>(

@@ -153,7 +153,7 @@ class Walker {
       all.push_back(cause == v
                         ? fmt::format("{} was {}", recorded(v), end)
                         : fmt::format("{} cannot be differentiated: {}, which "
-                                      "it was made from, was {}",
+                                      "it was computed from, was {}",
                                       recorded(v), recorded(cause), end));
     }
   }

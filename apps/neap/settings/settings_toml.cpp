@@ -122,8 +122,8 @@ Result<Texts> refuse_others(const toml::table& whole, const std::string& path) {
       [](const auto& entry) { return entry.first.str() != "train"; });
   return failure(
       FailureKind::kCorrupt,
-      fmt::format("{}:{}: '{}' stands outside of [train]",
-                  base::shown_path(path), other->second.source().begin.line,
+      fmt::format("{}:{}: '{}' is outside of [train]", base::shown_path(path),
+                  other->second.source().begin.line,
                   base::shown(other->first.str())));
 }
 

@@ -59,9 +59,8 @@ std::vector<Setting> model_settings() {
       {"dropout", "P", "probability of dropping a hidden unit",
        shown(d.dropout), real(&S::dropout, 0.0, 1.0)},
       chosen("keep", "WHAT",
-             "what gpt keeps for its backward: everything, products, or "
-             "nothing but "
-             "what goes into each layer",
+             "what gpt keeps for backward: everything, products, or nothing "
+             "but the input of each layer",
              d.keep, &S::keep, {"everything", "products", "nothing"}),
   };
 }
@@ -159,7 +158,7 @@ std::vector<Setting> file_settings() {
       {"save-every", "N|TIME",
        "and before: after so many steps, or a time like 90s, 10min or 1h",
        "at the end alone", set_save_every},
-      {"resume", "FILE", "go on from a checkpoint of the same run", "none",
+      {"resume", "FILE", "continue from a checkpoint of the same run", "none",
        any_text(&S::resume)},
       with_choices(
           Setting{

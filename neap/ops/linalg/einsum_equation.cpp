@@ -140,8 +140,7 @@ void check_output(const EinsumEquation& equation) {
 void Labels::push_back(Label label) {
   if (rank_ == kMaxRank) {
     raise<ShapeError>(
-        "einsum: a term or a result on the way has more than {} "
-        "axes",
+        "einsum: a term or an intermediate result has more than {} axes",
         kMaxRank);
   }
   labels_[static_cast<std::size_t>(rank_++)] = label;
