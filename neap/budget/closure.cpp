@@ -1,0 +1,61 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/budget/closure.hpp"
+
+#include <algorithm>
+
+namespace neap::budget {
+
+Closure::Closure(const Problem& problem, const Uses& uses)
+    : problem_(&problem),
+      uses_(&uses),
+      call_stamp_(problem.calls.size(), 0),
+      value_stamp_(problem.values.size(), 0) {
+  calls_.reserve(problem.calls.size());
+  reads_.reserve(problem.values.size());
+}
+
+void Closure::begin() noexcept {
+  if (++stamp_ == 0) {
+    std::fill(call_stamp_.begin(), call_stamp_.end(), 0U);
+    std::fill(value_stamp_.begin(), value_stamp_.end(), 0U);
+    stamp_ = 1;
+  }
+  calls_.clear();
+  reads_.clear();
+  price_ = 0;
+}
+
+bool Closure::add_call(std::int32_t call, std::int32_t position) noexcept {
+  const auto index = static_cast<std::size_t>(call);
+  if (call_stamp_[index] == stamp_) {
+    return true;
+  }
+  call_stamp_[index] = stamp_;
+  calls_.push_back(call);
+  price_ += problem_->calls[index].price;
+  return position <= problem_->calls[index].again_until;
+}
+
+// What is collected is the queue of what is still to be looked at.
+bool Closure::collect(std::int32_t value, std::int32_t position,
+                      std::span<const std::uint8_t> is_there) noexcept {
+  std::size_t next = calls_.size();
+  bool may_run = add_call(uses_->maker(value), position);
+  for (; may_run && next < calls_.size(); ++next) {
+    const Call& call = problem_->calls[static_cast<std::size_t>(calls_[next])];
+    for (const std::int32_t v : call.reads) {
+      const auto at = static_cast<std::size_t>(v);
+      if (value_stamp_[at] == stamp_) {
+        continue;
+      }
+      value_stamp_[at] = stamp_;
+      reads_.push_back(v);
+      if (is_there[at] == 0) {
+        may_run = add_call(uses_->maker(v), position) && may_run;
+      }
+    }
+  }
+  return may_run;
+}
+
+}  // namespace neap::budget

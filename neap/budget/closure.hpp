@@ -1,0 +1,41 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// The closure of a value: the calls that must run, in order, to have it back
+// from what is in memory.
+#pragma once
+
+#include "neap/budget/uses.hpp"
+
+namespace neap::budget {
+
+class Closure {
+ public:
+  /// LIFETIME: problem and uses outlive it. THROWS: OutOfMemory.
+  Closure(const Problem& problem, const Uses& uses);
+
+  /// Forgets what was collected.
+  void begin() noexcept;
+  /// Adds the calls that bring `value` back at a position, and what they read.
+  /// RETURNS: false where one of them may not run again then.
+  bool collect(std::int32_t value, std::int32_t position,
+               std::span<const std::uint8_t> is_there) noexcept;
+
+  /// The calls so far, in the order of collecting.
+  std::span<const std::int32_t> calls() const noexcept { return calls_; }
+  /// The values that they read, each once: there or not.
+  std::span<const std::int32_t> reads() const noexcept { return reads_; }
+  std::int64_t price() const noexcept { return price_; }
+
+ private:
+  bool add_call(std::int32_t call, std::int32_t position) noexcept;
+
+  const Problem* problem_;
+  const Uses* uses_;
+  memory::Vector<std::uint32_t> call_stamp_;
+  memory::Vector<std::uint32_t> value_stamp_;
+  std::uint32_t stamp_ = 0;
+  memory::Vector<std::int32_t> calls_;
+  memory::Vector<std::int32_t> reads_;
+  std::int64_t price_ = 0;
+};
+
+}  // namespace neap::budget

@@ -1,0 +1,108 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// A greedy walk over the calls that makes a schedule within a target of memory:
+// values that a call reads and that are not there are brought back by the calls
+// of their closure; room is made by dropping the value that is cheap to bring
+// back, large, and needed late. Unlike an eviction while a program runs (DTR,
+// Kirisame et al., ICLR 2021), it knows all reads that are to come.
+#pragma once
+
+#include <optional>
+
+#include "neap/budget/closure.hpp"
+
+namespace neap::budget {
+
+/// What a value's rank is computed from: the lower, the sooner it is dropped.
+/// rank = price^(g/2) / (size^(a/2) * time to its next read^(b/2)) * 2^bias
+struct Ranking {
+  int price = 2;  // g
+  int size = 2;   // a
+  int time = 2;   // b
+  /// In 1 / kOctave octaves, one a value; empty: 0.
+  std::span<const std::int32_t> bias{};
+  /// A value is not dropped before the walk is at this position, unless nothing
+  /// else is left; one a value; empty: 0.
+  std::span<const std::int32_t> kept_until{};
+};
+
+struct Decoded {
+  Schedule schedule;
+  std::int64_t price = 0;
+};
+
+class Decoder {
+ public:
+  /// REQUIRES: check(problem). LIFETIME: problem outlives it.
+  /// THROWS: OutOfMemory.
+  explicit Decoder(const Problem& problem);
+
+  /// A schedule whose peak is at most `target` and whose price is below
+  /// `below`, or nothing where the walk finds none. THROWS: OutOfMemory.
+  const Decoded* decode(std::int64_t target, const Ranking& ranking,
+                        std::int64_t below);
+
+  const Uses& uses() const noexcept { return uses_; }
+
+ private:
+  static std::size_t at(std::int32_t i) noexcept {
+    return static_cast<std::size_t>(i);
+  }
+  const Call& call(std::int32_t c) const noexcept {
+    return problem_->calls[at(c)];
+  }
+  std::int64_t size(std::int32_t v) const noexcept {
+    return problem_->values[at(v)].size;
+  }
+  void begin(std::int64_t target, const Ranking& ranking, std::int64_t below);
+  bool visit(std::int32_t position);
+  bool find_runs(std::span<const std::int32_t> reads);
+  bool can_run(std::int32_t c) const noexcept;
+  bool are_there(std::span<const std::int32_t> values) const noexcept;
+  void expect_no_more(std::span<const std::int32_t> reads,
+                      std::size_t done) noexcept;
+  void count_reads(std::span<const std::int32_t> values,
+                   std::int32_t more) noexcept;
+  bool run(std::int32_t c);
+  std::int64_t needed_by(std::int32_t c) const noexcept;
+  bool ends_here(std::int32_t v) const noexcept;
+  bool is_needed(std::int32_t v) const noexcept;
+  std::int32_t needed_at(std::int32_t v) const noexcept;
+
+  // What is dropped only where nothing else is left.
+  enum class Reluctance : std::uint8_t {
+    kNone,
+    kPinned,   // what the ranking wants kept
+    kPending,  // what a run that is to come reads
+  };
+  bool make_room(std::int32_t c);
+  bool take_input(std::int32_t c);
+  bool drop_one(std::int32_t c, std::int64_t least_size, Reluctance reluctance);
+  bool may_drop(std::int32_t v, std::int32_t c,
+                Reluctance reluctance) const noexcept;
+  std::optional<std::int64_t> rank_of(std::int32_t v);
+  void drop_for_now(std::int32_t v);
+  void drop(std::int32_t v);
+  void add(std::int32_t v);
+
+  const Problem* problem_;
+  Uses uses_;
+  Closure pending_;  // the runs before the call at position_
+  Closure probe_;
+  memory::Vector<std::uint8_t> is_there_;
+  memory::Vector<std::int32_t> present_;        // values, in no order
+  memory::Vector<std::int32_t> place_;          // in present_
+  memory::Vector<std::int32_t> held_until_;     // for closures of absent values
+  memory::Vector<std::int32_t> pending_reads_;  // runs to come that read it
+  memory::Vector<std::int32_t> runs_;
+  memory::Vector<std::int32_t> outliving_;
+  std::int32_t taken_ =
+      kNever;  // an input that is dropped when its reader ends
+  std::int64_t live_ = 0;
+  std::int32_t position_ = 0;
+  std::int64_t target_ = 0;
+  std::int64_t below_ = 0;
+  Ranking ranking_;
+  Decoded out_;
+};
+
+}  // namespace neap::budget

@@ -1,0 +1,39 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Says whether a schedule computes what its problem asks for, the memory that
+// it needs and what its further runs cost. It shares no code with those who
+// make schedules, so that a mistake there cannot hide here.
+#pragma once
+
+#include "neap/budget/problem.hpp"
+
+namespace neap::budget {
+
+enum class Fault : std::uint8_t {
+  kNone,
+  kOrder,    // first runs in another order, or calls that never run
+  kAbsent,   // a value is read, or is to outlive the calls, and is not there
+  kTooLate,  // a call runs again behind its again_until
+  kDrop,     // what is not there is dropped
+};
+
+struct Evaluation {
+  Fault fault = Fault::kNone;
+  std::int32_t run = -1;       // of the fault; the number of runs: at the end
+  std::int32_t value = -1;     // of the fault
+  std::int64_t peak = 0;       // the most memory while a call runs
+  std::int32_t peak_run = -1;  // the first with so much
+  std::int64_t price = 0;      // of all runs but the first of each call
+  bool is_good() const noexcept { return fault == Fault::kNone; }
+};
+
+/// The first fault, or the peak and the price. While a call runs, there is in
+/// memory: what was made and not dropped, its outputs (those of another run
+/// beside the ones that are still there) and its scratch, less the outputs that
+/// take over an input that is dropped when it ends. THROWS: ValueError as
+/// check(); OutOfMemory.
+NEAP_API Evaluation evaluate(const Problem& problem, const Schedule& schedule);
+
+/// "none", "order", "absent", ...
+NEAP_API const char* name_of(Fault fault) noexcept;
+
+}  // namespace neap::budget

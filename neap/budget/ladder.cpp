@@ -1,0 +1,78 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/budget/ladder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "neap/budget/evaluate.hpp"
+
+namespace neap::budget {
+namespace {
+
+// A walk that fails at so many rungs one below the other is at the floor.
+constexpr int kMostFailures = 4;
+
+// 2^(30 - k/32)
+constexpr std::array<std::int64_t, 32> kParts = {
+    1073741824, 1050733751, 1028218693, 1006186087, 984625594, 963527098,
+    942880699,  922676710,  902905651,  883558244,  864625413, 846098274,
+    827968132,  810226483,  792865000,  775875538,  759250125, 742980960,
+    727060411,  711481005,  696235434,  681316545,  666717336, 652430958,
+    638450708,  624770026,  611382493,  598281827,  585461881, 572916640,
+    560640218,  548626854};
+
+}  // namespace
+
+std::int64_t rung_of(std::int64_t full, std::int32_t k) noexcept {
+  const auto part = static_cast<std::size_t>(k % 32);
+  const auto scaled = static_cast<unsigned __int128>(full) *
+                      static_cast<unsigned __int128>(kParts[part]);
+  return static_cast<std::int64_t>(scaled >> 30U) >> (k / 32);
+}
+
+std::int64_t full_memory(const Problem& problem) {
+  check(problem);
+  Decoder decoder(problem);
+  constexpr std::int64_t kAnything = std::int64_t{1} << 62U;
+  const Decoded* decoded = decoder.decode(kAnything, {}, kAnything);
+  return decoded == nullptr ? 0 : evaluate(problem, decoded->schedule).peak;
+}
+
+memory::Vector<Rung> ladder(const Problem& problem,
+                            const LadderOptions& options) {
+  const std::int64_t full = full_memory(problem);
+  memory::Vector<Rung> rungs;
+  // Down, by a few walks each, to where nothing is found any more.
+  int failures = 0;
+  std::int64_t last = full + 1;
+  for (std::int32_t k = 0; failures < kMostFailures; k += options.step) {
+    const std::int64_t target = rung_of(full, k);
+    if (target < std::max<std::int64_t>(options.least, 1)) {
+      break;
+    }
+    if (std::exchange(last, target) == target) {
+      continue;  // so small are they
+    }
+    std::optional<Found> found =
+        search(problem, target,
+               {.walks = std::min<std::int64_t>(options.search.walks, 50)});
+    failures = found ? 0 : failures + 1;
+    if (found) {
+      rungs.push_back({target, std::move(*found)});
+    }
+  }
+  std::reverse(rungs.begin(), rungs.end());
+  // Up, each from the one below.
+  for (std::size_t i = 0; i < rungs.size(); ++i) {
+    Found* const below = i == 0 ? nullptr : &rungs[i - 1].found;
+    if (below != nullptr && below->price <= rungs[i].found.price) {
+      rungs[i].found = *below;
+    }
+    rungs[i].found =
+        *search(problem, rungs[i].target, options.search, &rungs[i].found);
+  }
+  return rungs;
+}
+
+}  // namespace neap::budget

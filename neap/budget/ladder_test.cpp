@@ -1,0 +1,60 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/budget/ladder.hpp"
+
+#include <gtest/gtest.h>
+
+#include "neap/budget/bound.hpp"
+#include "neap/budget/evaluate.hpp"
+#include "neap/budget/optimum_for_test.hpp"
+#include "neap/budget/problems_for_test.hpp"
+
+namespace neap::budget {
+namespace {
+
+TEST(LadderTest, RungsHalveInThirtyTwoSteps) {
+  constexpr std::int64_t kFull = std::int64_t{1} << 40U;
+  EXPECT_EQ(rung_of(kFull, 0), kFull);
+  EXPECT_EQ(rung_of(kFull, 32), kFull / 2);
+  EXPECT_EQ(rung_of(kFull, 64), kFull / 4);
+  for (std::int32_t k = 0; k < 100; ++k) {
+    const double ratio = static_cast<double>(rung_of(kFull, k + 1)) /
+                         static_cast<double>(rung_of(kFull, k));
+    EXPECT_NEAR(ratio, 0.97857, 1e-5) << k;
+  }
+}
+
+TEST(LadderTest, ALargerBudgetNeverCostsMore) {
+  for (std::uint32_t seed = 0; seed < 30; ++seed) {
+    const Problem problem = random_problem(seed, {.calls = 40});
+    const std::int64_t full = full_memory(problem);
+    const memory::Vector<Rung> rungs =
+        ladder(problem, {.search = {.walks = 100}});
+    ASSERT_FALSE(rungs.empty());
+    EXPECT_EQ(rungs.back().target, full);
+    EXPECT_EQ(rungs.back().found.price, 0);
+    for (std::size_t i = 0; i < rungs.size(); ++i) {
+      const Evaluation found = evaluate(problem, rungs[i].found.schedule);
+      EXPECT_TRUE(found.is_good()) << seed;
+      EXPECT_EQ(found.price, rungs[i].found.price) << seed;
+      EXPECT_LE(found.peak, rungs[i].target) << seed;
+      EXPECT_GE(found.price, lower_bound(problem, rungs[i].target).price);
+      if (i > 0) {
+        EXPECT_GT(rungs[i].target, rungs[i - 1].target);
+        EXPECT_LE(rungs[i].found.price, rungs[i - 1].found.price) << seed;
+      }
+    }
+  }
+}
+
+TEST(LadderTest, StepsAndTheLeastRungAreThoseAskedFor) {
+  const Problem problem = chain(40);
+  const auto all = ladder(problem, {.search = {.walks = 50}});
+  const auto some = ladder(problem, {.search = {.walks = 50}, .step = 8});
+  EXPECT_GT(all.size(), 2 * some.size());
+  const auto high = ladder(problem, {.search = {.walks = 50}, .least = 30});
+  EXPECT_GE(high.front().target, 30);
+  EXPECT_TRUE(ladder({}).empty());
+}
+
+}  // namespace
+}  // namespace neap::budget

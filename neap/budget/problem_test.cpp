@@ -1,0 +1,73 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/budget/problem.hpp"
+
+#include <gtest/gtest.h>
+
+#include "neap/base/error.hpp"
+
+namespace neap::budget {
+namespace {
+
+Call call(memory::Vector<std::int32_t> reads,
+          memory::Vector<std::int32_t> makes) {
+  return {
+      .reads = std::move(reads), .makes = std::move(makes), .take_overs = {}};
+}
+
+std::string complaint_about(memory::Vector<Call> calls, std::size_t values) {
+  Problem problem{.calls = std::move(calls), .values = {}};
+  problem.values.resize(values, {.size = 1});
+  try {
+    check(problem);
+  } catch (const ValueError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ProblemTest, WhatIsWrongIsNamed) {
+  EXPECT_EQ(complaint_about({call({}, {0}), call({0}, {1})}, 2), "");
+  EXPECT_EQ(complaint_about({call({0}, {0})}, 1),
+            "budget: call 0 reads value 0, which no call before it makes");
+  EXPECT_EQ(complaint_about({call({}, {0}), call({0, 0}, {1})}, 2),
+            "budget: call 1 reads value 0 twice");
+  EXPECT_EQ(complaint_about({call({}, {0}), call({}, {0})}, 1),
+            "budget: calls 0 and 1 make value 0");
+  EXPECT_EQ(complaint_about({call({}, {0, 0})}, 1),
+            "budget: calls 0 and 0 make value 0");
+  EXPECT_EQ(complaint_about({call({}, {0})}, 2),
+            "budget: no call makes value 1");
+  EXPECT_EQ(complaint_about({call({}, {1})}, 1),
+            "budget: call 0 names value 1, there are 1");
+  EXPECT_EQ(complaint_about({call({-1}, {0})}, 1),
+            "budget: call 0 names value -1, there are 1");
+}
+
+TEST(ProblemTest, AmountsAreNotNegativeAndTheirSumIsBounded) {
+  Call dear = call({}, {0});
+  dear.price = -1;
+  EXPECT_EQ(complaint_about({dear}, 1),
+            "budget: call 0 has the negative amount -1");
+  dear.price = std::int64_t{1} << 62U;
+  EXPECT_EQ(complaint_about({dear}, 1), "");
+  Call other = call({}, {1});
+  other.price = 1;
+  EXPECT_EQ(complaint_about({dear, other}, 2),
+            "budget: the amounts add up to more than 2^62");
+  Call wide = call({}, {0});
+  wide.scratch = std::int64_t{1} << 62U;
+  EXPECT_EQ(complaint_about({wide}, 1),
+            "budget: the amounts add up to more than 2^62");
+}
+
+TEST(ProblemTest, TakeOversAreOfTheCallsOwnValues) {
+  Call second = call({0}, {1});
+  second.take_overs = {{.made = 1, .read = 0}};
+  EXPECT_EQ(complaint_about({call({}, {0}), second}, 2), "");
+  second.take_overs = {{.made = 0, .read = 0}};
+  EXPECT_EQ(complaint_about({call({}, {0}), second}, 2),
+            "budget: call 1 does not make value 0 from value 0");
+}
+
+}  // namespace
+}  // namespace neap::budget

@@ -1,0 +1,137 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/budget/search.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <random>
+
+#include "neap/budget/log2.hpp"
+
+namespace neap::budget {
+namespace {
+
+constexpr std::int64_t kNoPrice = std::numeric_limits<std::int64_t>::max();
+
+class Search {
+ public:
+  Search(const Problem& problem, std::int64_t target,
+         const SearchOptions& options, const Found* incumbent)
+      : problem_(problem),
+        decoder_(problem),
+        target_(target),
+        options_(options) {
+    if (incumbent != nullptr) {
+      best_ = *incumbent;
+      best_->walks = 0;
+    }
+  }
+
+  void try_rankings() {
+    for (int price = 1; price <= 2; ++price) {
+      for (int size = 0; size <= 4; ++size) {
+        for (int time = 0; time <= 4 && !is_over(); ++time) {
+          const Ranking ranking{.price = price, .size = size, .time = time};
+          const std::int64_t found = walk(ranking, best_price());
+          if (found < base_price_) {
+            base_price_ = found;
+            base_ = ranking;
+          }
+        }
+      }
+    }
+  }
+
+  // Ranks of some values change by up to some octaves; what costs a little more
+  // is taken, too, less and less.
+  void anneal() {
+    if (base_price_ == kNoPrice) {
+      return;
+    }
+    bias_.assign(problem_.values.size(), 0);
+    std::int64_t current = base_price_;
+    const std::int64_t all = options_.walks - walks_;
+    while (!is_over()) {
+      const std::int64_t left = options_.walks - walks_;
+      change();
+      Ranking ranking = base_;
+      ranking.bias = bias_;
+      const std::int64_t spare =
+          current / 50 * left / std::max<std::int64_t>(all, 1);
+      const std::int64_t found = walk(ranking, current + spare + 1);
+      if (found != kNoPrice) {
+        current = found;
+      } else {
+        take_back();
+      }
+    }
+  }
+
+  std::optional<Found> best() {
+    if (best_) {
+      best_->walks = walks_;
+    }
+    return std::move(best_);
+  }
+
+ private:
+  std::int64_t best_price() const { return best_ ? best_->price : kNoPrice; }
+  bool is_over() const {
+    return walks_ >= options_.walks || best_price() <= options_.good_enough;
+  }
+
+  // RETURNS: the price of the schedule, or kNoPrice.
+  std::int64_t walk(const Ranking& ranking, std::int64_t below) {
+    ++walks_;
+    const Decoded* decoded = decoder_.decode(target_, ranking, below);
+    if (decoded == nullptr) {
+      return kNoPrice;
+    }
+    if (decoded->price < best_price()) {
+      best_ = Found{.schedule = decoded->schedule, .price = decoded->price};
+    }
+    return decoded->price;
+  }
+
+  void change() {
+    changed_.clear();
+    const auto count = static_cast<std::uint32_t>(bias_.size());
+    for (std::uint32_t k = 1 + random_() % 4; k > 0; --k) {
+      const std::size_t v = random_() % count;
+      changed_.emplace_back(v, bias_[v]);
+      const auto octaves = static_cast<std::int32_t>(random_() % 9) - 4;
+      bias_[v] = octaves * static_cast<std::int32_t>(kOctave);
+    }
+  }
+
+  void take_back() {
+    for (auto change = changed_.rbegin(); change != changed_.rend(); ++change) {
+      bias_[change->first] = change->second;
+    }
+  }
+
+  const Problem& problem_;
+  Decoder decoder_;
+  std::int64_t target_;
+  SearchOptions options_;
+  std::optional<Found> best_;
+  Ranking base_;
+  std::int64_t base_price_ = kNoPrice;
+  memory::Vector<std::int32_t> bias_;
+  memory::Vector<std::pair<std::size_t, std::int32_t>> changed_;
+  std::mt19937 random_{1};
+  std::int64_t walks_ = 0;
+};
+
+}  // namespace
+
+std::optional<Found> search(const Problem& problem, std::int64_t target,
+                            const SearchOptions& options,
+                            const Found* incumbent) {
+  check(problem);
+  Search all(problem, target, options, incumbent);
+  all.try_rankings();
+  all.anneal();
+  return all.best();
+}
+
+}  // namespace neap::budget
