@@ -25,7 +25,7 @@ void Closure::begin() noexcept {
   price_ = 0;
 }
 
-bool Closure::add_call(std::int32_t call, std::int32_t position) noexcept {
+bool Closure::add_call(std::int32_t call, std::int32_t position) {
   const auto index = static_cast<std::size_t>(call);
   if (call_stamp_[index] == stamp_) {
     return true;
@@ -38,7 +38,7 @@ bool Closure::add_call(std::int32_t call, std::int32_t position) noexcept {
 
 // What is collected is the queue of what is still to be looked at.
 bool Closure::collect(std::int32_t value, std::int32_t position,
-                      std::span<const std::uint8_t> is_there) noexcept {
+                      std::span<const std::uint8_t> is_there) {
   std::size_t next = calls_.size();
   bool may_run = add_call(uses_->maker(value), position);
   for (; may_run && next < calls_.size(); ++next) {

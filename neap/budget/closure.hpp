@@ -17,7 +17,7 @@ class Closure {
   /// Adds the calls that bring `value` back at a position, and what they read.
   /// RETURNS: false where one of them may not run again then.
   bool collect(std::int32_t value, std::int32_t position,
-               std::span<const std::uint8_t> is_there) noexcept;
+               std::span<const std::uint8_t> is_there);
 
   /// The calls so far, in the order of collecting.
   std::span<const std::int32_t> calls() const noexcept { return calls_; }
@@ -26,7 +26,7 @@ class Closure {
   std::int64_t price() const noexcept { return price_; }
 
  private:
-  bool add_call(std::int32_t call, std::int32_t position) noexcept;
+  bool add_call(std::int32_t call, std::int32_t position);
 
   const Problem* problem_;
   const Uses* uses_;
