@@ -189,11 +189,12 @@ class TableTest(ToolCase):
         status, _, errors = self.run_tool("eval", "--load", file, "--data",
                                           "text")
         self.assertEqual(status, USAGE)
-        self.assertIn("--path", errors)
+        self.assertIn("--data text", errors)
 
     def test_a_model_is_resumed_where_its_data_have_moved(self):
         file = self.folder / "table.safetensors"
-        run = (*self.options[2:], "--schedule", "constant")
+        run = ("--target", "side", "--hidden", "16", "--batch", "10",
+               "--schedule", "constant")
         self.train("csv", "--path", self.table, *run, "--steps", "3", "--save",
                    file)
         moved = self.table.rename(self.folder / "moved.csv")

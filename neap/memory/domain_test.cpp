@@ -134,7 +134,8 @@ TEST(DomainTest, RetagsWithinABudgetThatIsUsedUp) {
   Block block = domain->allocate(100, tag());
   domain->retag(block, Category::kGradients, {});  // all rows are there
   domain->retag(block, tag().category, {});
-  domain->set_budget(domain->stats().held);
+  const Stats stats = domain->stats();
+  domain->set_budget(stats.held + stats.external);
   domain->retag(block, Category::kData, {});
   EXPECT_EQ(domain->tag_of(block.bucket).category, Category::kData);
   domain->release(block);

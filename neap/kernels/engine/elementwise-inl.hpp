@@ -38,10 +38,15 @@ constexpr bool is_light() {
   }
 }
 
+/// Whether a masked load or store touches nothing that is masked: SSE4 loads
+/// and stores whole vectors (aligned ones), and so does NEON.
+inline constexpr bool kMasksAreExact =
+    HWY_TARGET <= HWY_AVX2 || HWY_TARGET == HWY_SCALAR;
+
 /// The first elements of a vector, the others 0: never reads beyond `count`.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load_some(D d, const T* from, std::size_t count) {
-  if constexpr (sizeof(T) >= 4) {  // masked moves touch nothing that is masked
+  if constexpr (sizeof(T) >= 4 && kMasksAreExact) {
     return hn::MaskedLoad(hn::FirstN(d, count), d, from);
   } else {
     HWY_ALIGN T padded[hn::MaxLanes(d)] = {};
@@ -52,7 +57,7 @@ HWY_INLINE hn::Vec<D> load_some(D d, const T* from, std::size_t count) {
 
 template <class D, class V, class T>
 HWY_INLINE void store_some(D d, V v, T* to, std::size_t count) {
-  if constexpr (sizeof(T) >= 4) {
+  if constexpr (sizeof(T) >= 4 && kMasksAreExact) {
     hn::BlendedStore(v, hn::FirstN(d, count), d, to);
   } else {
     HWY_ALIGN T padded[hn::MaxLanes(d)];
