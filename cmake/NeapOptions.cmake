@@ -8,6 +8,11 @@ target_compile_options(neap_options INTERFACE
   -ffp-contract=off -fno-math-errno -ffunction-sections -fdata-sections
   -Wall -Wextra -Wpedantic -Wconversion
   -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
+# Highway's NEON takes the instructions for AES along, which is a mismatch
+# wherever it is inlined into what does not.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+  target_compile_options(neap_options INTERFACE -march=armv8-a+crypto)
+endif()
 if(NEAP_STRICT)
   target_compile_options(neap_options INTERFACE -Werror)
 endif()

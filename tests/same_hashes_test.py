@@ -5,8 +5,8 @@ at all that do not.
 
 usage: same_hashes_test.py TOOL [COMMAND...]
 
-COMMAND is another build of the tool, which fuses too: "qemu-aarch64 PATH". A
-level that this processor lacks is passed over.
+COMMAND is another build of the tool, which fuses too: "qemu-aarch64 PATH"; an
+empty one is none. A level that this processor lacks is passed over.
 """
 
 import os
@@ -68,5 +68,5 @@ class SameHashesTest(ToolCase):
 
 if __name__ == "__main__":
     tool_case.TOOL = sys.argv[1]
-    OTHERS = sys.argv[2:]
+    OTHERS = [command for command in sys.argv[2:] if command]
     unittest.main(argv=sys.argv[:1])

@@ -122,7 +122,7 @@ void causal_softmax_reference(const Args& args) noexcept {
     };
     double m = -std::numeric_limits<double>::infinity();
     for (std::int64_t i = 0; i < seen; ++i) {
-      m = std::fmax(m, at(i));
+      m = at(i) > m ? at(i) : m;  // std::fmax ends g++ 12 for ARM64
     }
     double sum = 0.0;
     for (std::int64_t i = 0; i < seen; ++i) {

@@ -21,7 +21,8 @@ inline Tensor identity_like(const Tensor& x) {
 
 /// 0.3 x + 2 I, for |x| <= 1 and few rows far from singular.
 inline Tensor regular(const Tensor& x) {
-  return add(mul(x, 0.3), mul(identity_like(x), 2.0));
+  const Tensor identity = identity_like(x);  // before x may be donated
+  return add(mul(x, 0.3), mul(identity, 2.0));
 }
 
 /// x x^T + I
