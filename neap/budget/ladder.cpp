@@ -25,10 +25,10 @@ constexpr std::array<std::int64_t, 32> kParts = {
 }  // namespace
 
 std::int64_t rung_of(std::int64_t full, std::int32_t k) noexcept {
-  const auto part = static_cast<std::size_t>(k % 32);
-  const auto scaled = static_cast<unsigned __int128>(full) *
-                      static_cast<unsigned __int128>(kParts[part]);
-  return static_cast<std::int64_t>(scaled >> 30U) >> (k / 32);
+  const std::int64_t part = kParts[static_cast<std::size_t>(k % 32)];
+  const std::int64_t low = full % kParts[0];
+  const std::int64_t scaled = full / kParts[0] * part + low * part / kParts[0];
+  return scaled >> (k / 32);
 }
 
 std::int64_t full_memory(const Problem& problem) {

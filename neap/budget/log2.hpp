@@ -14,7 +14,7 @@ inline constexpr std::int64_t kOctave = 256;
 /// as for 1.
 constexpr std::int64_t log2_of(std::int64_t x) noexcept {
   const auto bits = static_cast<std::uint64_t>(x < 1 ? 1 : x);
-  const int whole = std::bit_width(bits) - 1;
+  const int whole = static_cast<int>(std::bit_width(bits)) - 1;
   const std::uint64_t rest = bits - (std::uint64_t{1} << whole);
   const std::uint64_t part =
       whole <= 8 ? rest << (8 - whole) : rest >> (whole - 8);
