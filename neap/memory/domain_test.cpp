@@ -194,6 +194,7 @@ void use(Domain& domain) {
 
 TEST(DomainTest, FailsEachRequestInTurnUntilNoneIsLeft) {
   int failures = 0;
+  EXPECT_EQ(pooled()->requests(), 0);
   for (std::int64_t n = 1;; ++n) {
     const auto domain = pooled();
     domain->fail_at(n);

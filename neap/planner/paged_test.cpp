@@ -127,6 +127,10 @@ TEST(PagedTest, TheValidatorSeesPlantedFaults) {
   EXPECT_EQ(fault_of([](Paging& p) { p.views[3].from = p.pages; }),
             Fault::kHeight);
   EXPECT_EQ(fault_of([](Paging& p) { p.views.pop_back(); }), Fault::kHeight);
+  EXPECT_EQ(fault_of([](Paging& p) {
+              p.views.push_back({.at = p.address_pages, .from = 0, .count = 0});
+            }),
+            Fault::kHeight);
   EXPECT_EQ(fault_of([](Paging& p) { p.addresses[0] = -4; }), Fault::kRange);
   EXPECT_EQ(fault_of([](Paging& p) { p.addresses[0] = p.address_pages * 4; }),
             Fault::kRange);
@@ -151,7 +155,13 @@ TEST(PagedTest, TheValidatorNamesBuffersAndSeesTheirLastBytes) {
   EXPECT_EQ(verdict.fault, Fault::kOverlap);
   EXPECT_EQ(verdict.first, 0);
   EXPECT_EQ(verdict.second, 1);
-  paging.addresses[1] = 5;
+  std::swap(problem.buffers[0], problem.buffers[1]);
+  std::swap(paging.addresses[0], paging.addresses[1]);
+  const Verdict swapped = validate(problem, paging);
+  EXPECT_EQ(swapped.fault, Fault::kOverlap);
+  EXPECT_EQ(swapped.first, 0);
+  EXPECT_EQ(swapped.second, 1);
+  paging.addresses[0] = 5;
   EXPECT_TRUE(validate(problem, paging).is_good());
 }
 
