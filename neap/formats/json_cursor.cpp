@@ -51,7 +51,7 @@ std::size_t character_bytes(std::string_view text, std::size_t at) noexcept {
   }
   // Where the first byte leaves room, the second tells long forms, surrogates
   // and what lies beyond U+10FFFF.
-  std::size_t count = 0;
+  std::size_t count = 0;  // stays so for what begins no sequence
   unsigned char least = 0x80;
   unsigned char most = 0xBF;
   if (first >= 0xC2 && first <= 0xDF) {
@@ -65,7 +65,7 @@ std::size_t character_bytes(std::string_view text, std::size_t at) noexcept {
     least = first == 0xF0 ? 0x90 : least;
     most = first == 0xF4 ? 0x8F : most;
   }
-  if (count == 0 || count > text.size() - at) {
+  if (count > text.size() - at) {
     return 0;
   }
   for (std::size_t i = 1; i < count; ++i) {

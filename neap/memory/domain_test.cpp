@@ -129,6 +129,23 @@ TEST(DomainTest, LeavesABlockWhereItIsWhenRetaggingFails) {
   domain->release(block);
 }
 
+// A row more of the books is asked for, and no bytes for elements.
+TEST(DomainTest, RefusesToRetagAboveTheBudgetAndAsksForNoBytes) {
+  const auto domain = pooled();
+  Block block = domain->allocate(100, tag());
+  const Tag before = domain->tag_of(block.bucket);
+  domain->set_budget(1);
+  try {
+    domain->retag(block, Category::kData, {});
+    ADD_FAILURE() << "a row above the budget";
+  } catch (const OutOfMemory& error) {
+    EXPECT_EQ(error.details().reason, OutOfMemory::Reason::kBudget);
+    EXPECT_EQ(error.details().requested, 0);
+  }
+  EXPECT_EQ(domain->tag_of(block.bucket), before);
+  domain->release(block);
+}
+
 TEST(DomainTest, RetagsWithinABudgetThatIsUsedUp) {
   const auto domain = pooled();
   Block block = domain->allocate(100, tag());

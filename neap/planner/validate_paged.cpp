@@ -104,13 +104,12 @@ class Pieces {
                    where_.offsets[k] + problem_of_pieces_.buffers[k].size);
     }
     Verdict verdict = validate(problem_of_pieces_, where_);
+    // Pieces are in the order of their buffers, so the lower number stays
+    // first.
     for (std::int32_t* piece : {&verdict.first, &verdict.second}) {
       if (*piece >= 0) {
         *piece = whose_[static_cast<std::size_t>(*piece)];
       }
-    }
-    if (verdict.first > verdict.second && verdict.second >= 0) {
-      std::swap(verdict.first, verdict.second);
     }
     return verdict;
   }
