@@ -151,7 +151,7 @@ std::optional<AnyAttrs> find_attrs(const Op& op, const Guess& inputs) {
   if (plain && reduced && (*plain)[0].shape != (*reduced)[0].shape) {
     return AnyAttrs{.first = 2};
   }
-  for (const std::uint64_t first : {1, 0}) {
+  for (const std::uint64_t first : {1U, 0U}) {
     if (infer(op, inputs, {.first = first})) {
       return AnyAttrs{.first = first};
     }
@@ -166,7 +166,7 @@ std::size_t find_count(const Op& op, const Spec& spec) {
   if (find_attrs(op, Guess(spec, 1))) {
     return find_attrs(op, Guess(spec, 1, true)) ? 1 : 2;
   }
-  for (const std::size_t count : {2, 3}) {
+  for (const std::size_t count : {2U, 3U}) {
     if (find_attrs(op, Guess(spec, count))) {
       return count;
     }

@@ -12,7 +12,7 @@ declare -A PACKAGES=(
   [coverage]="gcovr python3"
   [docs]="doxygen python3"
   [bench]="libbenchmark-dev"
-  [clang]="clang-16"
+  [clang]="clang-19"
   [arm64]="g++-aarch64-linux-gnu qemu-user libfmt-dev:arm64 libhwy-dev:arm64
     zlib1g-dev:arm64 libxxhash-dev:arm64 libtomlplusplus-dev:arm64
     libgtest-dev:arm64 libgmock-dev:arm64"

@@ -320,7 +320,7 @@ TEST_F(CheckpointTest, AModelWhoseNamesWouldBeTheOptimizersIsRefused) {
       .model = clash, .optimizer = adam, .generator = generator_};
   EXPECT_THROW(static_cast<void>(checkpoint.save(path())), NameError);
   nn::Linear other(2, 2);
-  for (const std::size_t strange : {0, 1}) {
+  for (const std::size_t strange : {0U, 1U}) {
     ParameterList updated = other.parameters();
     updated[strange] = clash.part.parameters()[strange];
     optim::Adam mixed(updated);

@@ -159,7 +159,7 @@ struct AttentionGradRoom {
   /// Made of the matrices of the same names, as left and as right operands.
   struct Pairs {
     void take(ScratchBook& book, const AttentionSizes& sizes, std::int64_t rows,
-              std::int64_t keys, std::int64_t score_step) noexcept {
+              std::int64_t keys, std::int64_t padded_keys) noexcept {
       const std::int64_t row_pairs = parts_of(rows, 2);
       const std::int64_t width = padded(sizes.width);
       const std::int64_t value_width = padded(sizes.value_width);
@@ -168,9 +168,9 @@ struct AttentionGradRoom {
       right_q = book.take<Factor>(row_pairs * width);
       right_dy = book.take<Factor>(row_pairs * value_width);
       right_k = book.take<Factor>(keys / 2 * width);
-      weights = book.take<Factor>(row_pairs * score_step);
-      slopes = book.take<Factor>(row_pairs * score_step);
-      left_slopes = book.take<Factor>(rows * score_step / 2);
+      weights = book.take<Factor>(row_pairs * padded_keys);
+      slopes = book.take<Factor>(row_pairs * padded_keys);
+      left_slopes = book.take<Factor>(rows * padded_keys / 2);
     }
     Factor* left_q;       // (rows, width / 2)
     Factor* left_dy;      // (rows, value_width / 2)
