@@ -51,8 +51,8 @@ memory::Vector<Rung> ladder(const Problem& problem,
     if (target < std::max<std::int64_t>(options.least, 1)) {
       break;
     }
-    if (std::exchange(last, target) == target) {
-      continue;  // so small are they
+    if (target > options.most || std::exchange(last, target) == target) {
+      continue;  // the latter where they are small
     }
     std::optional<Found> found =
         search(problem, target,

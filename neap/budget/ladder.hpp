@@ -15,7 +15,8 @@ struct Rung {
 struct LadderOptions {
   SearchOptions search{};  // of each rung
   std::int32_t step = 1;   // 1: every rung, 2: every other one, ...
-  std::int64_t least = 0;  // no rung below it
+  std::int64_t least = 0;  // no rung below it, nor above `most`
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
 };
 
 /// The target of rung k: the full memory times 2^(-k/32), rounded down.
@@ -25,7 +26,7 @@ std::int64_t rung_of(std::int64_t full, std::int32_t k) noexcept;
 /// THROWS: ValueError as check(); OutOfMemory.
 NEAP_API std::int64_t full_memory(const Problem& problem);
 
-/// Rungs from the smallest target for which there is a schedule to the full
+/// Rungs from the smallest target for which a schedule is found to the full
 /// memory, with falling prices. THROWS: ValueError as check(); OutOfMemory.
 NEAP_API memory::Vector<Rung> ladder(const Problem& problem,
                                      const LadderOptions& options = {});

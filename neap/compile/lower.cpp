@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "neap/base/raise.hpp"
+#include "neap/compile/fitting.hpp"
 #include "neap/program/bind.hpp"
 #include "neap/program/digest.hpp"
 #include "neap/tensor/execution.hpp"
@@ -36,7 +37,11 @@ Lowered lower_step(Step step, std::span<const tensor::Spec> arguments,
                    const CompileOptions& options, const CallSite& site) {
   Lowered out;
   out.program = trace_for(step, GivenArguments{arguments}, options, site);
-  run_passes(out.program, options.passes);
+  if (options.arena_limit == kUnlimited) {
+    run_passes(out.program, options.passes);
+  } else {
+    out.program = fitted(out.program, options, options.arena_limit);
+  }
   threads::Executor& executor = tensor::executor();
   bind(out.program, executor);
   out.plan = plan(out.program, executor.threads(), options.debug,

@@ -24,6 +24,11 @@ struct CompileOptions {
   /// lie on pages that do not lie together (docs/compile.md says what it
   /// costs). Not together with `memory`.
   bool paged = false;
+  /// The most bytes of the host's arena. Where the step needs more, some of its
+  /// calls run again, so that their values need not be kept: the same bits, for
+  /// more time (Prediction::fitting says how much). A PlanError where that does
+  /// not suffice. All programs of the step keep to it.
+  Bytes arena_limit = kUnlimited;
   /// Results (all, or those with these numbers) in blocks of their own, which
   /// are freed with the last handle; others are invalid after the next call.
   bool keep_all = false;

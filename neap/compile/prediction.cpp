@@ -36,6 +36,7 @@ class Predictor {
     out_.external = base::external_bytes();
     out_.ops = static_cast<std::int64_t>(program_.calls.size());
     out_.seconds = plan_.seconds();
+    out_.fitting = program_.fitting;
     return std::move(out_);
   }
 

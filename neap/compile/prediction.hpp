@@ -75,6 +75,8 @@ struct Prediction {
   std::int64_t ops = 0;
   double seconds = 0.0;  // of planning
 
+  Fitting fitting{};  // into CompileOptions::arena_limit
+
   Bytes gap() const noexcept { return arena - lower_bound; }
   /// The peak of what the step holds, the caller's arguments left out.
   Bytes peak() const noexcept { return persistent + arena + program; }
@@ -114,8 +116,10 @@ NEAP_API std::ostream& operator<<(std::ostream& out,
 /// lower_bound_bytes, gap_bytes, proven, arguments_bytes, program_bytes,
 /// external_bytes, peak_step {call, op, layer, site}, by_category and by_layer
 /// {name: bytes}, live [{bytes, value, op, category, layer, site}], ops,
-/// plan_seconds; with `measured`, an object of the same names for the
-/// measurements. All lines, whatever max_lines. THROWS: OutOfMemory.
+/// plan_seconds, fitting {limit_bytes, price_ns, extra_ns, bound_ns,
+/// calls_again}, or null without a limit; with `measured`, an object of the
+/// same names for the measurements. All lines, whatever max_lines. THROWS:
+/// OutOfMemory.
 NEAP_API memory::String to_json(const Prediction& prediction,
                                 const PredictionOptions& options = {});
 

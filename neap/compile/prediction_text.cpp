@@ -80,6 +80,13 @@ class Report {
         "B{}; planned in {:.3f} s\n",
         format_grouped(p_.lower_bound), format_grouped(p_.gap()),
         p_.is_proven ? ", the least there is" : "", p_.seconds);
+    if (p_.fitting.is_met()) {
+      add("made to fit {} B: {} calls run again, extra time {:.1f} %, and not "
+          "below {:.1f} % in this order of calls\n",
+          format_grouped(p_.fitting.limit), p_.fitting.again,
+          p_.fitting.percent(p_.fitting.extra),
+          p_.fitting.percent(p_.fitting.bound));
+    }
   }
 
   void add_rest(std::size_t all, std::size_t shown) {
@@ -145,6 +152,7 @@ class Json {
     add_live();
     json_.key("ops").number(p_.ops);
     json_.key("plan_seconds").number(p_.seconds);
+    add_fitting();
     if (measured != nullptr) {
       add_measured(*measured);
     }
@@ -170,6 +178,21 @@ class Json {
     number("arguments_bytes", p_.arguments);
     number("program_bytes", p_.program);
     number("external_bytes", p_.external);
+  }
+
+  void add_fitting() {
+    json_.key("fitting");
+    if (!p_.fitting.is_met()) {
+      json_.null();
+      return;
+    }
+    json_.begin_object();
+    number("limit_bytes", p_.fitting.limit);
+    number("price_ns", p_.fitting.price);
+    number("extra_ns", p_.fitting.extra);
+    number("bound_ns", p_.fitting.bound);
+    number("calls_again", p_.fitting.again);
+    json_.end_object();
   }
 
   void add_peak_step() {

@@ -93,6 +93,10 @@ StepCore::StepCore(const CompileOptions& options, const CallSite& site)
         "are needed",
         options.programs, options.max_batch, options.verify);
   }
+  if (options.arena_limit < 0) {
+    raise<ValueError>("compile: an .arena_limit of {} bytes",
+                      options.arena_limit);
+  }
   if (options.paged && !options.memory.empty()) {
     raise<ValueError>(
         "compile: .paged and .memory together; pages are memory of the step's "

@@ -59,7 +59,8 @@ class StepCore {
   void add_sizes(Step step, std::span<const tensor::Spec> specs);
   void verify(Step step, Entry& entry);
   void explain(std::span<const tensor::Spec> specs);
-  memory::Owned<Executor> make(Program program, const Passes& passes) const;
+  memory::Owned<Executor> make(Program program, const Passes& passes,
+                               Bytes limit) const;
   memory::Owned<Executor> make_fitting(const Program& traced) const;
   void forget(Executor& executor) noexcept;
   void drop_stale();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "neap/base/raise.hpp"
+#include "neap/compile/fitting.hpp"
 #include "neap/compile/lower.hpp"
 #include "neap/compile/step_core.hpp"
 #include "neap/program/digest.hpp"
@@ -107,9 +108,13 @@ void StepCore::add_sizes(Step step, std::span<const tensor::Spec> specs) {
   }
 }
 
-memory::Owned<Executor> StepCore::make(Program program,
-                                       const Passes& passes) const {
-  run_passes(program, passes);
+memory::Owned<Executor> StepCore::make(Program program, const Passes& passes,
+                                       Bytes limit) const {
+  if (limit == kUnlimited) {
+    run_passes(program, passes);
+  } else {
+    program = fitted(program, options_, limit);
+  }
   return memory::make_owned<Executor>(memory::Category::kGraph,
                                       std::move(program), options_.debug,
                                       options_.planner, options_.paged);
@@ -154,10 +159,16 @@ void StepCore::explain(std::span<const tensor::Spec> specs) {
 // end a little higher than the one that the arena was made for. It is then
 // tried with some of them off, each time on a copy of what was traced.
 memory::Owned<Executor> StepCore::make_fitting(const Program& traced) const {
+  if (options_.arena_limit != kUnlimited) {
+    const Bytes there = arenas_.capacity();
+    const Bytes limit = options_.arena_limit;
+    return make(traced.copy(), options_.passes,
+                arenas_.bytes() == 0 ? limit : std::min(limit, there));
+  }
   constexpr std::array<bool Passes::*, 4> kMayGo{
       &Passes::fuse, &Passes::common_subexpressions, &Passes::reorder,
       &Passes::copy_again};
-  auto executor = make(traced.copy(), options_.passes);
+  auto executor = make(traced.copy(), options_.passes, kUnlimited);
   for (unsigned off = 1; off < 1U << kMayGo.size(); ++off) {
     if (arenas_.has_room(executor->plan())) {
       break;
@@ -171,7 +182,7 @@ memory::Owned<Executor> StepCore::make_fitting(const Program& traced) const {
       }
     }
     if (is_new) {
-      executor = make(traced.copy(), fewer);
+      executor = make(traced.copy(), fewer, kUnlimited);
     }
   }
   return executor;
@@ -182,8 +193,9 @@ StepCore::Entry& StepCore::add(Step step, std::span<const tensor::Spec> specs,
   explain(specs);
   Program traced =
       trace_for(step, given(specs), options_, base::site_of(site_));
-  auto executor = may_grow ? make(std::move(traced), options_.passes)
-                           : make_fitting(traced);
+  auto executor =
+      may_grow ? make(std::move(traced), options_.passes, options_.arena_limit)
+               : make_fitting(traced);
   ++traces_;
   drop_stale();
   if (entries_.size() == static_cast<std::size_t>(options_.programs)) {

@@ -33,9 +33,14 @@ void checked(Program& program, void (*pass)(Program&), const char* /*when*/) {
 }  // namespace
 
 void run_passes(Program& program, const Passes& passes) {
+  run_order_passes(program, passes);
+  run_memory_passes(program, passes);
+}
+
+void run_order_passes(Program& program, const Passes& passes) {
   checked(program, tidy, "as traced");
   // First what makes the program shorter, so that the rest has less to look
-  // at; then orders; last memory, which any other order would spoil.
+  // at; then orders.
   if (passes.dead_code) {
     checked(program, remove_dead_code, "after dead_code");
   }
@@ -68,6 +73,9 @@ void run_passes(Program& program, const Passes& passes) {
   if (passes.copy_again) {
     checked(program, copy_again, "after copy_again");
   }
+}
+
+void run_memory_passes(Program& program, const Passes& passes) {
   if (passes.in_place) {
     checked(program, take_over_inputs, "after in_place");
   }

@@ -39,6 +39,11 @@ struct Passes {
 /// followed by verify().
 NEAP_API void run_passes(Program& program, const Passes& passes = {});
 
+/// Its two halves: what chooses the calls and their order, and what lets them
+/// share memory, which any other order would spoil.
+NEAP_API void run_order_passes(Program& program, const Passes& passes);
+NEAP_API void run_memory_passes(Program& program, const Passes& passes);
+
 /// Removes calls whose values nobody needs. Results, gradients left behind,
 /// writes into external storage, checks and calls with an effect need values.
 NEAP_API void remove_dead_code(Program& program);

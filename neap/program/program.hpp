@@ -238,6 +238,23 @@ struct GraphQuestions {
   bool grad = false;
 };
 
+/// How a program was made to fit a limit of memory: some of its calls run
+/// again (compile/fitting.hpp). Times are what a table of prices says.
+struct Fitting {
+  Bytes limit = kUnlimited;  // of the host's arena
+  std::int64_t price = 0;    // of a run without a limit, in nanoseconds
+  std::int64_t extra = 0;    // of the calls that run again, and of others
+  std::int64_t bound = 0;    // no schedule of this order costs less than that
+  std::uint32_t again = 0;   // calls that run again
+  bool is_met() const noexcept { return limit != kUnlimited; }
+  /// Of the price without a limit.
+  double percent(std::int64_t nanoseconds) const noexcept {
+    return price == 0 ? 0.0
+                      : 100.0 * static_cast<double>(nanoseconds) /
+                            static_cast<double>(price);
+  }
+};
+
 class NEAP_API Program {
  public:
   Program();
@@ -271,6 +288,7 @@ class NEAP_API Program {
   memory::Vector<ResultLink> result_links;
   memory::Vector<std::uint64_t> digests;  // as traced; where it is verified
   memory::Vector<Listening> listeners;
+  Fitting fitting;
   /// The generator's position when the trace began, and how many draws a run
   /// takes: a draw n of the trace is the (n - first)th of each run.
   base::DrawKey first_draw;

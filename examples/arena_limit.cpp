@@ -1,0 +1,70 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// A training step that is made to fit: with half of its arena some calls run
+// again in the backward pass, to the same bits, and what that costs is known
+// before the first step.
+#include <cstdio>
+#include <iostream>
+#include <vector>
+
+#include "neap/neap.hpp"
+
+namespace {
+
+using neap::Tensor;
+using neap::tensor::Spec;
+
+// Twelve layers; their values are kept for backward.
+neap::nn::Sequential deep() {
+  neap::seed(7);
+  neap::nn::Sequential net;
+  for (int i = 0; i < 12; ++i) {
+    net.push(neap::nn::Linear(64, 64));
+    net.push(neap::nn::Tanh());
+  }
+  return net;
+}
+
+// Two steps with an arena of at most `limit` bytes. RETURNS: the last loss.
+double train(neap::Bytes limit, bool is_told) {
+  const neap::nn::Sequential net = deep();
+  neap::optim::SGD optimizer(net.parameters(), {.lr = 0.1});
+  const auto plain = [&](const Tensor& x) {
+    const Tensor loss = mean(square(net(x)));
+    backward(loss);
+    optimizer.step();
+    optimizer.zero_grad();
+    return loss;
+  };
+  auto step = neap::compile(plain, {.arena_limit = limit});
+  step.prepare({Spec{neap::f32, {256, 64}}});
+  if (is_told) {
+    std::cout << step.prediction();
+  }
+  const Tensor x = neap::randn({256, 64});
+  step(x);
+  return step(x).item();
+}
+
+bool run() {
+  const neap::nn::Sequential net = deep();
+  const auto plain = [&](const Tensor& x) {
+    const Tensor loss = mean(square(net(x)));
+    backward(loss);
+    return loss;
+  };
+  const auto lowered = neap::lower(plain, {Spec{neap::f32, {256, 64}}});
+  const neap::Bytes whole = lowered.plan.arena_bytes();
+  const double kept = train(neap::kUnlimited, false);
+  const double fitted = train(whole / 2, true);
+  std::printf("losses %.9g and %.9g\n", kept, fitted);
+  return kept == fitted;
+}
+
+}  // namespace
+
+int main() {
+  const bool is_right = run();
+  const neap::Bytes live = neap::memory::domain().stats().live;
+  std::printf("live at exit: %s\n", neap::format_bytes(live).c_str());
+  return is_right && live == 0 ? 0 : 1;
+}

@@ -1,0 +1,74 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/compile/costs.hpp"
+
+#include "neap/graph/op.hpp"
+
+namespace neap::compiler {
+namespace {
+
+// One core with 512-bit registers: products at the rate of its arithmetic, all
+// else at the rate of its memory.
+constexpr std::int64_t kFlopsPerNanosecond = 100;
+constexpr std::int64_t kBytesPerNanosecond = 15;
+constexpr std::int64_t kCallNanoseconds = 200;
+
+Bytes bytes_of(std::span<const Operand> operands) {
+  Bytes sum = 0;
+  for (const Operand& operand : operands) {
+    sum += operand.layout.shape.element_count() * size_of(operand.layout.dtype);
+  }
+  return sum;
+}
+
+class Pricing {
+ public:
+  explicit Pricing(const Program& program) : program_(program) {}
+
+  std::int64_t price_of(const Call& call) {
+    std::int64_t flops = flops_of(call);
+    for (const Call& member : program_.members_of(call)) {
+      flops += flops_of(member);
+    }
+    const Bytes moved =
+        bytes_of(program_.in(call)) + bytes_of(program_.out(call));
+    return kCallNanoseconds + flops / kFlopsPerNanosecond +
+           moved / kBytesPerNanosecond;
+  }
+
+ private:
+  std::int64_t flops_of(const Call& call) {
+    if (call.op == nullptr) {
+      return 0;
+    }
+    specs_of(program_.in(call), in_);
+    specs_of(program_.out(call), out_);
+    const graph::Attrs attrs(program_.attrs_of(call), call.attrs_size);
+    return graph::cost_of(*call.op, {call.op->name, in_, attrs}, out_).flops;
+  }
+
+  static void specs_of(std::span<const Operand> operands,
+                       memory::Vector<tensor::Spec>& specs) {
+    specs.clear();
+    for (const Operand& operand : operands) {
+      specs.push_back({operand.layout.dtype, operand.layout.shape});
+    }
+  }
+
+  const Program& program_;
+  memory::Vector<tensor::Spec> in_;
+  memory::Vector<tensor::Spec> out_;
+};
+
+}  // namespace
+
+memory::Vector<std::int64_t> prices_of(const Program& program) {
+  Pricing pricing(program);
+  memory::Vector<std::int64_t> prices;
+  prices.reserve(program.calls.size());
+  for (const Call& call : program.calls) {
+    prices.push_back(pricing.price_of(call));
+  }
+  return prices;
+}
+
+}  // namespace neap::compiler

@@ -1,0 +1,26 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Fits a step into a limit of memory: some calls run again, so that their
+// values need not be kept (rematerialisation, as in Chen et al., "Training Deep
+// Nets with Sublinear Memory Cost", 2016, with the choice left to budget/).
+//
+// Orders of the calls are candidates, as are fused and single calls; each gets
+// a ladder of schedules (budget/ladder.hpp). The program is that of the highest
+// rung whose packed arena is within the limit, so that a larger limit never
+// costs more time, and the cheapest of all candidates.
+#pragma once
+
+#include "neap/compile/options.hpp"
+#include "neap/program/program.hpp"
+
+namespace neap::compiler {
+
+/// The traced program after its passes, bound, with a host arena of at most
+/// `limit` bytes. `fitting` of it says how; without calls that run again it is
+/// the program that run_passes() gives.
+/// THROWS: PlanError where no schedule is found: names the least arena that one
+/// was found for, and the call that needs most at once; as run_passes(), bind()
+/// and plan().
+NEAP_API Program fitted(const Program& traced, const CompileOptions& options,
+                        Bytes limit);
+
+}  // namespace neap::compiler

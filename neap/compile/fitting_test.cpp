@@ -1,0 +1,148 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// A limited arena is met by calls that run again, to the same bits.
+#include "neap/compile/fitting.hpp"
+
+#include <gmock/gmock.h>
+
+#include "neap/autograd/backward.hpp"
+#include "neap/compile/compile_for_test.hpp"
+#include "neap/compile/lower.hpp"
+#include "neap/graph/vertex.hpp"
+#include "neap/tensor/create.hpp"
+
+namespace neap::compiler {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr int kLayers = 24;
+
+// A deep chain: tanh keeps its output for backward.
+struct Net {
+  Net() {
+    seed(1);
+    for (int i = 0; i < kLayers; ++i) {
+      weights.push_back(requires_grad_(randn({32, 32}) * 0.2));
+    }
+  }
+  Tensor loss(const Tensor& x) const {
+    Tensor y = x;
+    for (const Tensor& w : weights) {
+      y = dropout(tanh(matmul(y, w)), 0.1);
+    }
+    return sum(square(y));
+  }
+  // Plain descent, so that weights change behind their last use.
+  auto step() {
+    return [this](const Tensor& x) {
+      const Tensor out = loss(x);
+      backward(out);
+      const NoGrad no_grad;
+      for (const Tensor& w : weights) {
+        copy_(w, w - w.grad() * 0.01);
+        set_grad(w, Tensor());
+      }
+      return out;
+    };
+  }
+  std::vector<std::vector<float>> state() const {
+    std::vector<std::vector<float>> out;
+    for (const Tensor& w : weights) {
+      out.push_back(floats(w));
+    }
+    return out;
+  }
+  std::vector<Tensor> weights;
+};
+
+constexpr std::int64_t kBatch = 256;
+
+struct Trained {
+  std::vector<double> losses;
+  std::vector<std::vector<float>> state;
+  Bytes arena = 0;
+  Fitting fitting{};
+};
+
+Trained train(const CompileOptions& options) {
+  Net net;
+  auto step = neap::compile(net.step(), options);
+  Trained out;
+  seed(2);
+  for (int i = 0; i < 3; ++i) {
+    out.losses.push_back(step(randn({kBatch, 32})).item());
+  }
+  out.state = net.state();
+  out.arena = step.arena_bytes();
+  out.fitting = step.program().fitting;
+  return out;
+}
+
+TEST(FittingTest, TheSameBitsAtEveryLimit) {
+  const Trained whole = train({});
+  std::int64_t extra = 0;
+  for (const int percent : {95, 80, 65, 50, 40}) {
+    const Bytes limit = whole.arena * percent / 100;
+    const Trained some = train({.arena_limit = limit});
+    EXPECT_LE(some.arena, limit) << percent;
+    EXPECT_EQ(some.losses, whole.losses) << percent;
+    EXPECT_EQ(some.state, whole.state) << percent;
+    EXPECT_EQ(some.fitting.limit, limit);
+    EXPECT_GT(some.fitting.again, 0U) << percent;
+    EXPECT_GE(some.fitting.extra, extra) << percent;  // never falls
+    EXPECT_LE(some.fitting.bound, some.fitting.extra) << percent;
+    extra = some.fitting.extra;
+  }
+}
+
+TEST(FittingTest, ALimitThatIsNoneChangesNothing) {
+  const Trained whole = train({});
+  const Trained same = train({.arena_limit = whole.arena});
+  EXPECT_EQ(same.arena, whole.arena);
+  EXPECT_EQ(same.fitting.again, 0U);
+  EXPECT_EQ(same.fitting.extra, 0);
+  EXPECT_GT(same.fitting.price, 0);
+}
+
+TEST(FittingTest, WhatDoesNotFitIsRefusedAndNothingHasChanged) {
+  Net net;
+  const auto before = net.state();
+  auto step = neap::compile(net.step(), {.arena_limit = 40 * kKiB});
+  const Tensor x = ones({kBatch, 32});
+  const std::string message = message_of([&] { step(x); });
+  EXPECT_THAT(message, AllOf(HasSubstr("an arena of 40.0 KiB"),
+                             HasSubstr("the least that a plan was found for"),
+                             HasSubstr("alone needs 132.0 KiB")));
+  EXPECT_EQ(net.state(), before);
+  EXPECT_EQ(step.arena_bytes(), 0);
+  EXPECT_THROW(neap::compile(net.step(), {.arena_limit = -1}), ValueError);
+}
+
+TEST(FittingTest, EveryProgramKeepsToTheLimit) {
+  Net net;
+  auto whole =
+      neap::lower(net.step(), {tensor::Spec{DType::kF32, {kBatch, 32}}});
+  const Bytes limit = whole.plan.arena_bytes() / 2;
+  auto step =
+      neap::compile(net.step(), {.max_batch = kBatch, .arena_limit = limit});
+  for (const std::int64_t batch : {kBatch, kBatch / 2, kBatch - 1, kBatch}) {
+    step(ones({batch, 32}));
+    EXPECT_LE(step.arena_bytes(), limit) << batch;
+  }
+  EXPECT_EQ(step.traces(), 3);
+}
+
+TEST(FittingTest, APlanIsTheSameEveryTime) {
+  Net net;
+  const std::array specs{tensor::Spec{DType::kF32, {kBatch, 32}}};
+  const CompileOptions options{.arena_limit = 400 * kKiB};
+  const auto first = neap::lower(net.step(), specs, options);
+  const auto second = neap::lower(net.step(), specs, options);
+  EXPECT_EQ(value_offsets(first.plan), value_offsets(second.plan));
+  EXPECT_EQ(first.program.fitting.extra, second.program.fitting.extra);
+  EXPECT_LE(first.plan.arena_bytes(), 400 * kKiB);
+}
+
+}  // namespace
+}  // namespace neap::compiler
