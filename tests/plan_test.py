@@ -18,7 +18,9 @@ KEYS = ("model batch parameters peak_bytes peak_live_bytes external_bytes "
         "arena_bytes lower_bound_bytes proven persistent_bytes "
         "workspace_bytes data_set_bytes by_category by_layer peak_step "
         "peak_call ops plan_seconds").split()
-BUDGET_KEYS = ["budget_bytes", "fits_budget", "max_batch_for_budget"]
+BUDGET_KEYS = ("budget_bytes fits_budget max_batch_for_budget "
+               "arena_bytes_all_kept calls_again extra_time_percent "
+               "extra_time_bound_percent").split()
 VARYING = {"plan_seconds"}
 # 80 blocks: 65 thousand million parameters.
 LARGE = ("--model", "gpt", "--layers", "80", "--dim", "8192", "--heads", "64",
@@ -129,17 +131,44 @@ class PlanTest(PlanCase):
         if not tool_case.SANITIZER:
             self.assertEqual(told["peak_bytes"], found["peak_bytes"])
 
+    def test_a_budget_is_met_by_calls_that_run_again(self):
+        line = ("--model", "gpt", "--layers", "4", "--dim", "64", "--threads",
+                "1", "--batch", "32")
+        needed = self.plan(*line)
+        extra = 0.0
+        for share in (0.9, 0.6, 0.4):
+            budget = (needed["external_bytes"] + needed["peak_bytes"]
+                      - int(needed["arena_bytes"] * (1 - share)))
+            told = self.plan(*line, "--budget", budget)
+            self.assertTrue(told["fits_budget"])
+            self.assertLessEqual(told["peak_bytes"] + told["external_bytes"],
+                                 budget)
+            self.assertEqual(told["arena_bytes_all_kept"],
+                             needed["arena_bytes"])
+            self.assertGreater(told["calls_again"], 0)
+            self.assertGreaterEqual(told["extra_time_percent"], extra)
+            self.assertLessEqual(told["extra_time_bound_percent"],
+                                 told["extra_time_percent"])
+            extra = told["extra_time_percent"]
+        status, output, _ = self.run_tool("plan", *line, "--budget", budget)
+        self.assertEqual(status, OK)
+        self.assertRegex(output, r"\nextra time +\d+[.]\d % predicted: \d+ calls")
+
     def test_a_budget_that_does_not_suffice_ends_with_what_would(self):
         line = ("--model", "gpt", "--layers", "1", "--dim", "64", "--threads",
                 "1")
         needed = self.plan(*line, "--batch", "64")
-        budget = needed["external_bytes"] + needed["peak_bytes"] - 4096
+        budget = (needed["external_bytes"] + needed["peak_bytes"]
+                  - int(needed["arena_bytes"] * 0.9))
         status, output, errors = self.run_tool(
             "plan", *line, "--batch", "64", "--budget", budget)
         self.assertEqual(status, MEMORY)
         self.assertIn("too little", output)
-        self.assertRegex(errors, r"\Aneap: --budget: the run needs .* more; "
-                                 r"--batch \d+ fits\n\Z")
+        self.assertRegex(
+            errors,
+            r"\Aneap: compile: the step does not fit into an arena of .*\n"
+            r"neap: --budget: the run needs .* with all values kept, .* more; "
+            r"--batch \d+ fits\n\Z")
 
     def test_a_model_larger_than_the_machine_is_planned_in_seconds(self):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -515,7 +515,7 @@ class TrainTest(ToolCase):
     def test_a_budget_too_small_has_a_status_of_its_own(self):
         for budget in ("1B", "64KiB", "0.1M"):
             self.refuse(MEMORY, "--data", self.write_set(), "--budget", budget,
-                        says="over budget")
+                        says="beside the arena of its step")
             self.refuse(MEMORY, "--data", self.write_set(), "--budget", budget,
                         says="more; no batch fits\n")
 
@@ -536,6 +536,25 @@ class TrainTest(ToolCase):
         self.assertTrue(fits, errors)
         self.train(run[1], *run[2:], "--steps", "1", "--compile", "--batch",
                    fits[1], "--budget", budget)
+
+    def test_a_budget_is_met_with_the_same_bits(self):
+        if tool_case.SANITIZER:
+            self.skipTest("every block is a malloc of its own, without pages")
+        run = ("text", "--model", "gpt", "--path", self.write_text(), "--layers",
+               "3", "--dim", "64", "--block", "32", "--batch", "32", "--steps",
+               "3", "--threads", "1", "--compile")
+        whole = self.train(*run)
+        budget = (whole["peak_bytes"] + whole["external_bytes"]
+                  - whole["arena_bytes"] // 2)
+        some = self.train(*run, "--budget", budget)
+        self.assertEqual(some["state_hash"], whole["state_hash"])
+        self.assertGreater(some["calls_again"], 0)
+        self.assertGreater(some["extra_time_percent"], 0)
+        self.assertEqual(whole["calls_again"], 0)
+        self.assertLessEqual(some["peak_bytes"] + some["external_bytes"],
+                             budget)
+        self.assertLessEqual(some["max_rss_bytes"], budget)
+        self.assertEqual(some["predicted_peak_bytes"], some["peak_bytes"])
 
     def test_a_size_is_read_as_people_write_it(self):
         for text, size in (("512MiB", 512 << 20), ("512 mib", 512 << 20),

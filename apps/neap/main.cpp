@@ -20,6 +20,7 @@
 #include "settings.hpp"
 #include "startup_pages.hpp"
 #include "train_command.hpp"
+#include "within_budget.hpp"
 
 namespace neap::app {
 namespace {

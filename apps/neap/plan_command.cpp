@@ -11,85 +11,16 @@
 #include "neap/files/door.hpp"
 #include "neap/threads/pool.hpp"
 #include "output_files.hpp"
-#include "rehearsal.hpp"
 #include "run_parts.hpp"
 #include "text_file.hpp"
+#include "within_budget.hpp"
 
 namespace neap::app {
 namespace {
 
-constexpr std::int64_t kMostSamples = 1 << 24;
-
-// The largest batch of which a run holds no more than the budget; 0: none.
-// What a run holds grows with the batch, nearly along a line.
-class BatchSearch {
- public:
-  BatchSearch(const TrainSettings& settings, Bytes external)
-      : settings_(settings), room_(settings.budget - external) {}
-
-  Result<std::int64_t> run() {
-    std::int64_t fits = 0;
-    std::int64_t fails = 1;
-    Bytes at_fits = 0;
-    for (;;) {
-      const auto held = peak(fails);
-      if (!held) {
-        return tl::unexpected(held.error());
-      }
-      if (*held > room_ || fails >= kMostSamples) {
-        return narrow(fits, at_fits, fails, *held);
-      }
-      fits = fails;
-      at_fits = *held;
-      fails *= 4;
-    }
-  }
-
- private:
-  Result<Bytes> peak(std::int64_t batch) const {
-    const auto known = rehearse(settings_, batch);
-    if (!known) {
-      return tl::unexpected(known.error());
-    }
-    return known->peak;
-  }
-
-  Result<std::int64_t> narrow(std::int64_t fits, Bytes at_fits,
-                              std::int64_t fails, Bytes at_fails) const {
-    for (int i = 0; fails - fits > 1; ++i) {
-      const double share = static_cast<double>(room_ - at_fits) /
-                           static_cast<double>(at_fails - at_fits);
-      std::int64_t middle =
-          fits +
-          static_cast<std::int64_t>(static_cast<double>(fails - fits) * share);
-      // A line that bends would be followed step by step: halve now and then.
-      middle = i % 3 == 2 ? fits + (fails - fits) / 2 : middle;
-      middle = std::clamp(middle, fits + 1, fails - 1);
-      const auto held = peak(middle);
-      if (!held) {
-        return tl::unexpected(held.error());
-      }
-      if (*held > room_) {
-        fails = middle;
-        at_fails = *held;
-      } else {
-        fits = middle;
-        at_fits = *held;
-      }
-    }
-    return fits;
-  }
-
-  const TrainSettings& settings_;
-  Bytes room_;
-};
-
-bool fits(const TrainSettings& s, const Rehearsal& r) {
-  return s.budget == kUnlimited || r.peak <= s.budget - r.external;
-}
-
-std::string to_json(const TrainSettings& s, const Rehearsal& r,
+std::string to_json(const TrainSettings& s, const WithinBudget& found,
                     std::optional<std::int64_t> max_batch) {
+  const Rehearsal& r = found.rehearsal;
   JsonObject json;
   json.add("model", s.model)
       .add("batch", s.batch)
@@ -111,8 +42,12 @@ std::string to_json(const TrainSettings& s, const Rehearsal& r,
       .add("plan_seconds", r.plan_seconds);
   if (max_batch) {
     json.add("budget_bytes", s.budget)
-        .add("fits_budget", fits(s, r))
-        .add("max_batch_for_budget", *max_batch);
+        .add("fits_budget", found.is_met())
+        .add("max_batch_for_budget", *max_batch)
+        .add("arena_bytes_all_kept", found.all_kept.arena)
+        .add("calls_again", std::int64_t{r.fitting.again})
+        .add("extra_time_percent", r.fitting.percent(r.fitting.extra))
+        .add("extra_time_bound_percent", r.fitting.percent(r.fitting.bound));
   }
   return json.text();
 }
@@ -141,8 +76,21 @@ std::string list(std::string_view title, const Rehearsal::Named& rows,
   return text;
 }
 
-std::string to_text(const TrainSettings& s, const Rehearsal& r,
+// What it costs to meet the budget.
+template <class Row>
+void add_price(const WithinBudget& found, const Row& row) {
+  const compiler::Fitting& fitting = found.rehearsal.fitting;
+  row("extra time", fmt::format("{:.1f} % predicted: {} calls run again",
+                                fitting.percent(fitting.extra), fitting.again));
+  row("", fmt::format("no plan of this order of calls costs less than {:.1f} %",
+                      fitting.percent(fitting.bound)));
+  row("all kept",
+      fmt::format("an arena of {}", format_bytes(found.all_kept.arena)));
+}
+
+std::string to_text(const TrainSettings& s, const WithinBudget& found,
                     std::optional<std::int64_t> max_batch) {
+  const Rehearsal& r = found.rehearsal;
   std::string text;
   const auto row = [&](std::string_view name, const std::string& value) {
     text += fmt::format("{:<14}{}\n", name, value);
@@ -172,8 +120,12 @@ std::string to_text(const TrainSettings& s, const Rehearsal& r,
                     r.peak <= room
                         ? format_bytes(room - r.peak) + " to spare"
                         : format_bytes(r.peak - room) + " too little"));
+    if (r.fitting.again != 0) {
+      add_price(found, row);
+    }
     row("largest batch",
-        *max_batch == 0 ? "none fits" : format_grouped(*max_batch));
+        (*max_batch == 0 ? "none fits" : format_grouped(*max_batch)) +
+            "  (with all values kept)");
   }
   text += list("by category", r.by_category, 16);
   text += list("by layer", r.by_layer, 12);
@@ -181,37 +133,7 @@ std::string to_text(const TrainSettings& s, const Rehearsal& r,
   return text;
 }
 
-// The message that the budget is too small, with the batch that would fit.
-std::string refusal_of(const TrainSettings& s, const Rehearsal& r,
-                       std::int64_t max_batch) {
-  const Bytes needed = r.peak + r.external;
-  return fmt::format(
-      "--budget: the run needs {}, {} more; {}", format_bytes(needed),
-      format_bytes_short(needed - s.budget),
-      max_batch == 0 ? std::string("no batch fits")
-                     : fmt::format("--batch {} fits", max_batch));
-}
-
-// A budget's part of the plan.
-Result<std::int64_t> largest_batch(const TrainSettings& s, const Rehearsal& r) {
-  return BatchSearch(s, r.external).run();
-}
-
 }  // namespace
-
-std::string what_is_enough(const TrainSettings& settings) {
-  const auto precision = precision_of(settings);
-  if (!precision || settings.budget == kUnlimited || !settings.compile) {
-    return {};
-  }
-  const UsePrecision use(*precision);
-  const auto known = rehearse(settings, settings.batch);
-  if (!known || fits(settings, *known)) {
-    return {};
-  }
-  const auto batch = largest_batch(settings, *known);
-  return batch ? refusal_of(settings, *known, *batch) : std::string();
-}
 
 ExitCode plan(const TrainSettings& settings) {
   // The line is one of train: what that refuses, this does.
@@ -224,33 +146,31 @@ ExitCode plan(const TrainSettings& settings) {
   }
   const UsePrecision use(*precision);
   threads::set_default_threads(static_cast<int>(settings.threads));
-  const auto known = rehearse(settings, settings.batch);
-  if (!known) {
-    return fail(ExitCode::kData, known.error().message);
+  const auto found = meet_budget(settings);
+  if (!found) {
+    return fail(ExitCode::kData, found.error().message);
   }
   std::optional<std::int64_t> max_batch;
   if (settings.budget != kUnlimited) {
-    const auto found = largest_batch(settings, *known);
-    if (!found) {
-      return fail(ExitCode::kData, found.error().message);
+    const auto batch = largest_batch(settings, found->all_kept.external);
+    if (!batch) {
+      return fail(ExitCode::kData, batch.error().message);
     }
-    max_batch = *found;
+    max_batch = *batch;
   }
   if (!settings.json.empty()) {
     const auto written = write_report(files::system_door(), settings.json,
-                                      to_json(settings, *known, max_batch));
+                                      to_json(settings, *found, max_batch));
     if (!written) {
       return fail(ExitCode::kOutput, written.error().message);
     }
   }
   if (settings.json != "-") {
-    const std::string text = to_text(settings, *known, max_batch);
+    const std::string text = to_text(settings, *found, max_batch);
     static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));
   }
-  if (!fits(settings, *known)) {
-    return fail(ExitCode::kMemory, refusal_of(settings, *known, *max_batch));
-  }
-  return ExitCode::kOk;
+  return found->is_met() ? ExitCode::kOk
+                         : refuse_budget(settings, *found, *max_batch);
 }
 
 }  // namespace neap::app

@@ -2,8 +2,6 @@
 // `neap plan`: what a training run will need, before anything is allocated.
 #pragma once
 
-#include <string>
-
 #include "exit_code.hpp"
 #include "settings.hpp"
 
@@ -12,9 +10,5 @@ namespace neap::app {
 /// Prints to standard output (report) and standard error (the one line of a
 /// failure). kMemory where the budget does not suffice.
 ExitCode plan(const TrainSettings& settings);
-
-/// Says what a run that its budget refused needs, and the batch that fits.
-/// Empty where that is not known.
-std::string what_is_enough(const TrainSettings& settings);
 
 }  // namespace neap::app

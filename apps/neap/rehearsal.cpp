@@ -71,7 +71,7 @@ class LossJob final : public Job {
         specs_{input, target},
         input_(batch_of(input)),
         target_(batch_of(target)),
-        step_(compile(Step{this, loss_of}, {.paged = s.paged})) {}
+        step_(compile(Step{this, loss_of}, compile_options(s))) {}
 
   nn::Module& model() override { return *model_; }
   void prepare() override { step_.prepare(specs_); }
@@ -156,7 +156,7 @@ class TaskJob final : public Job {
                  train::TrainerOptions{.clip_norm = s.clip_norm,
                                        .loss = task_->loss(),
                                        .compile = true,
-                                       .compile_options = {.paged = s.paged}}) {
+                                       .compile_options = compile_options(s)}) {
   }
 
   nn::Module& model() override { return *model_; }
@@ -169,19 +169,23 @@ class TaskJob final : public Job {
   // Where the training part has fewer sizes of batches than the test part, the
   // pass may need more than the steps did.
   void rehearse_test() override {
+    memory::Domain& domain = memory::domain();
+    const Bytes budget = domain.budget();
+    domain.set_budget(kUnlimited);  // the state is there twice for a moment
     // As a step has it, which is not rehearsed: else it goes with the plan.
     optimizer_->set_state(optimizer_->zero_state());
     trainer_.reset();
     mode_.reset();
     facts_ = {};
     loader_.reset();
-    memory::domain().trim();
-    memory::domain().reset_peak();
+    domain.trim();
+    domain.reset_peak();
+    domain.set_budget(budget);
     data::Loader loader(task_->test(), {.batch = test_batch(batch_, *task_)});
     train::evaluate(*model_, loader,
                     {.loss = task_->loss(),
                      .compile = true,
-                     .compile_options = {.paged = settings_.paged}});
+                     .compile_options = compile_options(settings_)});
   }
   const compiler::Program& program() const override {
     return trainer_->program();
@@ -313,6 +317,7 @@ Rehearsal describe(Job& job, const memory::Domain& domain) {
   r.by_layer = sums.layers();
   r.live = lines_of(said, job.program());
   r.calls = said.ops;
+  r.fitting = said.fitting;
   r.peak_call = said.peak_call;
   if (!said.peak_op.empty()) {
     r.peak_step = fmt::format("{} {} {}", said.peak_op,
@@ -363,6 +368,9 @@ Result<Rehearsal> rehearse(const TrainSettings& settings, std::int64_t batch) {
   const auto start = Clock::now();
   const auto domain =
       memory::Domain::create({.name = "rehearsal", .is_rehearsal = true});
+  if (settings.arena_limit != kUnlimited) {  // idle pages go as in the run
+    domain->set_budget(settings.budget);
+  }
   const UseDomain use_domain(*domain);
   Generator generator(settings.seed);
   const UseGenerator use_generator(generator);

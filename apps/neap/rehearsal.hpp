@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "neap/base/result.hpp"
+#include "neap/program/program.hpp"
 #include "settings.hpp"
 
 namespace neap::app {
@@ -22,10 +23,11 @@ struct Rehearsal {
   Bytes arena = 0;
   Bytes lower_bound = 0;  // of the arena
   bool is_proven = false;
-  Bytes persistent = 0;  // parameters, buffers, optimizer state
-  Bytes workspace = 0;   // in the arena, at its peak
-  Bytes data_set = 0;    // part of the peak
-  Named by_category;     // of all that lives at the peak
+  Bytes persistent = 0;       // parameters, buffers, optimizer state
+  Bytes workspace = 0;        // in the arena, at its peak
+  Bytes data_set = 0;         // part of the peak
+  compiler::Fitting fitting;  // of the step into its arena
+  Named by_category;          // of all that lives at the peak
   Named by_layer;
   Named live;  // what lies in the arena at its peak, largest first
   std::string peak_step;
@@ -39,7 +41,8 @@ struct Rehearsal {
 /// it goes on from is loaded, and after it the run is saved, where the settings
 /// say so. REQUIRES: check_task(settings) where has_task(settings). Fails where
 /// the data set or the checkpoint cannot be read, or the checkpoint is of
-/// another model or optimizer. THROWS: PlanError, OutOfMemory.
+/// another model or optimizer. With a limit of the arena it keeps to the
+/// budget, too. THROWS: PlanError, OutOfMemory.
 Result<Rehearsal> rehearse(const TrainSettings& settings, std::int64_t batch);
 
 }  // namespace neap::app

@@ -39,6 +39,13 @@ std::unique_ptr<optim::Optimizer> make_optimizer(
   return std::make_unique<optim::Adam>(parameters, options);
 }
 
+CompileOptions compile_options(const TrainSettings& settings) {
+  CompileOptions options;
+  options.paged = settings.paged;
+  options.arena_limit = settings.arena_limit;
+  return options;
+}
+
 std::string data_directory(const TrainSettings& s) {
   return s.data == "fashion-mnist" ? std::string(data::kFashionMnistDirectory)
                                    : s.data;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "neap/compile/options.hpp"
 #include "neap/data/image_set.hpp"
 #include "neap/data/vocabulary.hpp"
 #include "neap/ops/precision.hpp"
@@ -26,6 +27,9 @@ std::unique_ptr<optim::Optimizer> make_optimizer(
 
 /// The precision of products. Fails where this processor lacks it.
 Result<Precision> precision_of(const TrainSettings& settings);
+
+/// How the steps are compiled: pages, and the limit of the arena.
+CompileOptions compile_options(const TrainSettings& settings);
 
 std::string data_directory(const TrainSettings& settings);
 

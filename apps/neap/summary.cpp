@@ -27,6 +27,8 @@ std::string to_json(const Summary& s) {
       .add("compiled", s.is_compiled)
       .add("arena_bytes", s.arena_bytes)
       .add("predicted_peak_bytes", s.predicted_peak_bytes)
+      .add("calls_again", s.calls_again)
+      .add("extra_time_percent", s.extra_time_percent)
       .add("peak_bytes", s.stats.peak)
       .add("peak_live_bytes", s.stats.live_peak)
       .add("peak_by_category", s.peak_by_category)

@@ -29,6 +29,8 @@ struct Summary {
   bool is_compiled = false;
   Bytes arena_bytes = 0;                      // 0: not compiled
   std::optional<Bytes> predicted_peak_bytes;  // held; before the first step
+  std::int64_t calls_again = 0;               // for the budget to be met
+  std::optional<double> extra_time_percent;   // of them; predicted
   std::optional<double> step_ms_median;
   double images_per_second = 0.0;
   memory::Stats stats;  // at the end of training

@@ -31,6 +31,7 @@
 #include "task.hpp"
 #include "terminal.hpp"
 #include "text_file.hpp"
+#include "within_budget.hpp"
 
 namespace neap::app {
 namespace {
@@ -186,7 +187,7 @@ class Session {
     options.trainer.clip_norm = settings_.clip_norm;
     options.trainer.learning_rate = make_schedule(settings_, steps());
     options.trainer.compile = settings_.compile;
-    options.trainer.compile_options.paged = settings_.paged;
+    options.trainer.compile_options = compile_options(settings_);
     return options;
   }
 
@@ -270,7 +271,21 @@ class Session {
             static_cast<std::int64_t>(trainer.program().calls.size())),
         format_bytes(summary.arena_bytes),
         format_bytes(*summary.predicted_peak_bytes));
+    tell_fitting(trainer.program().fitting, summary);
     std::fflush(stdout);
+  }
+
+  // What it costs that the step fits its budget.
+  void tell_fitting(const compiler::Fitting& fitting, Summary& summary) const {
+    summary.calls_again = fitting.again;
+    summary.extra_time_percent = fitting.percent(fitting.extra);
+    if (fitting.again != 0) {
+      say(report_of(settings_),
+          "budget   {}: met, {} calls run again, extra time {:.1f} % "
+          "predicted\n",
+          format_bytes(settings_.budget), fitting.again,
+          *summary.extra_time_percent);
+    }
   }
 
   void test(nn::Layer& model, Summary& summary) {
@@ -284,7 +299,7 @@ class Session {
         train::evaluate(model, loader,
                         {.loss = task_->loss(),
                          .compile = settings_.compile,
-                         .compile_options = {.paged = settings_.paged}});
+                         .compile_options = compile_options(settings_)});
     if (result.samples == 0) {
       return;  // there is no test part, and nothing to say of it
     }
@@ -387,6 +402,23 @@ ExitCode try_files(const TrainSettings& settings) {
   return ExitCode::kOk;
 }
 
+// Fits the step into the budget, where the run would hold more.
+ExitCode limit_arena(TrainSettings& settings) {
+  if (settings.budget == kUnlimited || !settings.compile) {
+    return ExitCode::kOk;
+  }
+  const auto found = meet_budget(settings);
+  if (!found) {
+    return fail(ExitCode::kData, found.error().message);
+  }
+  if (!found->is_met()) {
+    const auto batch = largest_batch(settings, found->all_kept.external);
+    return refuse_budget(settings, *found, batch.value_or(0));
+  }
+  settings.arena_limit = found->arena_limit;
+  return ExitCode::kOk;
+}
+
 }  // namespace
 
 ExitCode train(const TrainSettings& settings) {
@@ -409,11 +441,15 @@ ExitCode train(const TrainSettings& settings) {
   if (const ExitCode good = try_files(settings); good != ExitCode::kOk) {
     return good;
   }
+  TrainSettings limited = settings;
+  if (const ExitCode good = limit_arena(limited); good != ExitCode::kOk) {
+    return good;
+  }
   std::string table;
   ExitCode end = ExitCode::kOk;
   std::optional<Failure> output_failure;
   {
-    Session session(settings, domain);
+    Session session(limited, domain);
     const ExitCode done = session.run(summary, table);
     if (done != ExitCode::kOk) {
       return done;

@@ -54,6 +54,7 @@ struct TrainSettings {
   std::int64_t warmup = 0;  // steps
   double clip_norm = 0.0;   // 0: no clipping
   Bytes budget = kUnlimited;
+  Bytes arena_limit = kUnlimited;  // found for the budget, not set by users
   bool compile = true;          // the step runs as a plan
   bool verbose = false;         // tell when and why it is traced again
   bool paged = false;           // whose arena may be in pages

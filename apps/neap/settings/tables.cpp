@@ -128,7 +128,8 @@ std::vector<Setting> machine_settings() {
   const S d;  // the defaults
   return {
       {"budget", "BYTES",
-       "never hold more than this, code and stacks included; like 64MiB",
+       "never hold more than this, code and stacks included; like 64MiB; calls "
+       "run again where that makes the run fit",
        "none", set_budget},
       {"compile", "",
        "lay the whole step out in one arena before the first one", "yes",

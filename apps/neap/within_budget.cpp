@@ -1,0 +1,206 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "within_budget.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "neap/base/bytes.hpp"
+#include "neap/base/error.hpp"
+#include "neap/memory/out_of_memory.hpp"
+#include "run_parts.hpp"
+
+namespace neap::app {
+namespace {
+
+// Rehearsals after one another: with calls that run again the books grow, and
+// the arena is to be lower by as much.
+constexpr int kMostRounds = 12;
+
+constexpr std::int64_t kMostSamples = 1 << 24;
+
+// The largest batch of which a run holds no more than the budget; 0: none.
+// What a run holds grows with the batch, nearly along a line.
+class BatchSearch {
+ public:
+  BatchSearch(const TrainSettings& settings, Bytes external)
+      : settings_(settings), room_(settings.budget - external) {}
+
+  Result<std::int64_t> run() {
+    std::int64_t fits = 0;
+    std::int64_t fails = 1;
+    Bytes at_fits = 0;
+    for (;;) {
+      const auto held = peak(fails);
+      if (!held) {
+        return tl::unexpected(held.error());
+      }
+      if (*held > room_ || fails >= kMostSamples) {
+        return narrow(fits, at_fits, fails, *held);
+      }
+      fits = fails;
+      at_fits = *held;
+      fails *= 4;
+    }
+  }
+
+ private:
+  Result<Bytes> peak(std::int64_t batch) const {
+    const auto known = rehearse(settings_, batch);
+    if (!known) {
+      return tl::unexpected(known.error());
+    }
+    return known->peak;
+  }
+
+  Result<std::int64_t> narrow(std::int64_t fits, Bytes at_fits,
+                              std::int64_t fails, Bytes at_fails) const {
+    for (int i = 0; fails - fits > 1; ++i) {
+      const double share = static_cast<double>(room_ - at_fits) /
+                           static_cast<double>(at_fails - at_fits);
+      std::int64_t middle =
+          fits +
+          static_cast<std::int64_t>(static_cast<double>(fails - fits) * share);
+      // A line that bends would be followed step by step: halve now and then.
+      middle = i % 3 == 2 ? fits + (fails - fits) / 2 : middle;
+      middle = std::clamp(middle, fits + 1, fails - 1);
+      const auto held = peak(middle);
+      if (!held) {
+        return tl::unexpected(held.error());
+      }
+      if (*held > room_) {
+        fails = middle;
+        at_fails = *held;
+      } else {
+        fits = middle;
+        at_fits = *held;
+      }
+    }
+    return fits;
+  }
+
+  const TrainSettings& settings_;
+  Bytes room_;
+};
+
+// What a run holds beyond its budget.
+Bytes excess(const TrainSettings& s, const Rehearsal& r) {
+  return r.peak - (s.budget - r.external);
+}
+
+// The message that the budget is too small, with the batch that would fit.
+std::string refusal_of(const TrainSettings& s, const Rehearsal& r,
+                       std::int64_t max_batch) {
+  const Bytes needed = r.peak + r.external;
+  return fmt::format(
+      "--budget: the run needs {} with all values kept, {} more; {}",
+      format_bytes(needed), format_bytes_short(needed - s.budget),
+      max_batch == 0 ? std::string("no batch fits")
+                     : fmt::format("--batch {} fits", max_batch));
+}
+
+std::string too_little(const TrainSettings& s, const Rehearsal& r) {
+  return fmt::format(
+      "--budget {}: the run needs {}, and the process {}, beside the arena of "
+      "its step",
+      format_bytes(s.budget), format_bytes(r.peak - r.arena),
+      format_bytes(r.external));
+}
+
+// One rehearsal within the budget. Negative: it fits; else what it lacks.
+Result<Bytes> lacking(const TrainSettings& limited, Rehearsal& now) {
+  try {
+    auto next = rehearse(limited, limited.batch);
+    if (!next) {
+      return tl::unexpected(next.error());
+    }
+    now = std::move(*next);
+    return excess(limited, now);
+  } catch (const OutOfMemory& error) {
+    const OutOfMemory::Details& asked = error.details();
+    return asked.held + asked.requested + asked.external - asked.budget;
+  }
+}
+
+Result<void> lower_arena(const TrainSettings& settings, WithinBudget& out) {
+  TrainSettings limited = settings;
+  limited.arena_limit = out.all_kept.arena;
+  Bytes lacks = excess(settings, out.all_kept);
+  // What is refused may be the first of many requests.
+  Bytes least = limited.arena_limit / 256;
+  for (int round = 0; round < kMostRounds; ++round) {
+    limited.arena_limit -= lacks;
+    if (limited.arena_limit <= 0) {
+      break;
+    }
+    Rehearsal now;
+    const auto left = lacking(limited, now);
+    if (!left) {
+      return tl::unexpected(left.error());
+    }
+    if (*left <= 0) {
+      out.arena_limit = limited.arena_limit;
+      out.rehearsal = std::move(now);
+      out.why_not.clear();
+      break;
+    }
+    lacks = std::max(*left, least);
+    least *= 2;
+  }
+  return {};
+}
+
+}  // namespace
+
+bool fits(const TrainSettings& s, const Rehearsal& r) {
+  return s.budget == kUnlimited || r.peak <= s.budget - r.external;
+}
+
+Result<WithinBudget> meet_budget(const TrainSettings& settings) {
+  const auto all_kept = rehearse(settings, settings.batch);
+  if (!all_kept) {
+    return tl::unexpected(all_kept.error());
+  }
+  WithinBudget out{.all_kept = *all_kept, .rehearsal = *all_kept};
+  if (!fits(settings, *all_kept)) {
+    out.why_not = too_little(settings, *all_kept);
+    if (settings.compile) {
+      try {
+        if (auto done = lower_arena(settings, out); !done) {
+          return tl::unexpected(done.error());
+        }
+      } catch (const PlanError& error) {
+        out.why_not = error.what();
+      }
+    }
+  }
+  return out;
+}
+
+ExitCode refuse_budget(const TrainSettings& settings, const WithinBudget& found,
+                       std::int64_t max_batch) {
+  const ExitCode code = fail(ExitCode::kMemory, found.why_not);
+  write_failure(refusal_of(settings, found.all_kept, max_batch));
+  return code;
+}
+
+Result<std::int64_t> largest_batch(const TrainSettings& s, Bytes external) {
+  return BatchSearch(s, external).run();
+}
+
+std::string what_is_enough(const TrainSettings& settings) {
+  const auto precision = precision_of(settings);
+  if (!precision || settings.budget == kUnlimited || !settings.compile) {
+    return {};
+  }
+  const UsePrecision use(*precision);
+  const auto known = rehearse(settings, settings.batch);
+  if (!known || fits(settings, *known)) {
+    return {};
+  }
+  const auto batch = largest_batch(settings, known->external);
+  return batch ? refusal_of(settings, *known, *batch) : std::string();
+}
+
+}  // namespace neap::app

@@ -1,0 +1,41 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// A run made to fit its budget: how large the arena of its step may be, so that
+// the run holds no more than that, found by rehearsals.
+#pragma once
+
+#include "exit_code.hpp"
+#include "rehearsal.hpp"
+
+namespace neap::app {
+
+struct WithinBudget {
+  Bytes arena_limit = kUnlimited;  // as CompileOptions::arena_limit
+  Rehearsal all_kept;              // with all values kept
+  Rehearsal rehearsal;             // with the limit
+  std::string why_not{};           // empty: the budget is met
+  bool is_met() const { return why_not.empty(); }
+};
+
+/// True where the run holds no more than the settings' budget.
+bool fits(const TrainSettings& settings, const Rehearsal& rehearsal);
+
+/// There is no limit where there is no budget, or the run keeps it as it is; of
+/// an eager run nothing can be recomputed. Fails as rehearse().
+/// THROWS: OutOfMemory.
+Result<WithinBudget> meet_budget(const TrainSettings& settings);
+
+/// The failure of a budget that is not met: why, and in a second line what
+/// would be enough. RETURNS: kMemory.
+ExitCode refuse_budget(const TrainSettings& settings, const WithinBudget& found,
+                       std::int64_t max_batch);
+
+/// Says what a run that does not fit its budget needs with all values kept, and
+/// the batch that fits; "" where that is not known.
+std::string what_is_enough(const TrainSettings& settings);
+
+/// The largest batch of which a run holds no more than the budget with all
+/// values kept; 0: none.
+Result<std::int64_t> largest_batch(const TrainSettings& settings,
+                                   Bytes external);
+
+}  // namespace neap::app
