@@ -70,6 +70,35 @@ TEST_P(CompiledBitsTest, AreThoseOfEagerStepsOnPagesFromAnywhere) {
   EXPECT_FALSE(step.plan().pages.views.empty());
 }
 
+// Where a limit can be met: a tenth less by all but small networks, whose arena
+// is little more than their largest call.
+TEST_P(CompiledBitsTest, AreThoseOfEagerStepsInALimitedArena) {
+  TrainingOptions options{.kind = GetParam(), .batch = 16};
+  const Trace eager = train_eagerly(options, kSteps);
+  Bytes whole = 0;
+  std::int64_t extra = 0;
+  for (const int percent : {100, 90, 50, 25}) {
+    CompileOptions how;
+    how.arena_limit = percent == 100 ? kUnlimited : whole * percent / 100;
+    Training training(options);
+    auto step = training.compile(how);
+    try {
+      step.prepare(training.specs());
+    } catch (const PlanError&) {
+      EXPECT_TRUE(percent < 90 || GetParam() == Kind::kMlp ||
+                  GetParam() == Kind::kLeNet);
+      continue;
+    }
+    whole = percent == 100 ? step.arena_bytes() : whole;
+    EXPECT_LE(step.arena_bytes(), how.arena_limit);
+    const compiler::Fitting& fitting = step.program().fitting;
+    EXPECT_GE(fitting.extra, extra) << percent;  // a larger arena costs less
+    EXPECT_LE(fitting.bound, fitting.extra) << percent;
+    extra = fitting.extra;
+    EXPECT_EQ(train_compiled(options, kSteps, how), eager) << percent;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, CompiledBitsTest, ::testing::ValuesIn(kAllKinds),
                          kind_of);
 

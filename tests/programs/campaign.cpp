@@ -22,6 +22,34 @@ std::int64_t scale_of(std::uint64_t seed) {
   return seed % 10 == 0 ? 256 : 1;
 }
 
+compiler::Lowered lowered(std::uint64_t seed, int actions, std::int64_t batch,
+                          const CompileOptions& options) {
+  World world(seed);
+  const UseGenerator use(world.generator);
+  const tensor::Spec spec{f32, {batch * scale_of(seed), World::kWidth}};
+  return lower(RandomStep(seed, world, actions), {spec, spec}, options);
+}
+
+// A part of the arena, where every batch can be made to fit that.
+void set_limit(CompileOptions& options, int percent, std::uint64_t seed,
+               int actions) {
+  CompileOptions limited = options;
+  limited.arena_limit =
+      lowered(seed, actions, kBatches[0], options).plan.space().bytes *
+      percent / 100;
+  try {
+    for (const std::int64_t batch : kBatches) {
+      const auto fits = lowered(seed, actions, batch, limited);
+      if (fits.plan.space().bytes > limited.arena_limit) {
+        throw InternalError("above the limit of the arena");
+      }
+    }
+    options = limited;
+  } catch (const PlanError&) {
+    // no schedule of it is within that
+  }
+}
+
 // Hashes of all that is seen after each call, results first.
 using Trail = std::vector<std::uint64_t>;
 
@@ -55,6 +83,9 @@ Trail run_compiled(const Variant& variant, std::uint64_t seed, int actions) {
   CompileOptions options;
   variant.set(options);
   options.max_batch *= scale_of(seed);
+  if (variant.arena_percent < 100) {
+    set_limit(options, variant.arena_percent, seed, actions);
+  }
   auto step = compile(RandomStep(seed, world, actions), options);
   return trail_of(world, seed,
                   [&](const Tensor& x, const Tensor& y) { return step(x, y); });
@@ -77,6 +108,9 @@ std::string difference(const Variant& variant, std::uint64_t seed,
                            i % 2 == 0 ? "results" : "parameters or state");
       }
     }
+  } catch (const PlanError& error) {
+    // Another program of the step, in another mode, may need more.
+    return variant.arena_percent < 100 ? std::string() : error.what();
   } catch (const Error& error) {
     return error.what();
   }
@@ -108,6 +142,13 @@ std::vector<Variant> variants() {
          o.passes.reorder = false;
          o.passes.gradient_release = false;
        }},
+      {"fitted", [](CompileOptions&) {}, 1, 98},
+      {"fitted_tightly",
+       [](CompileOptions& o) {
+         o.debug.poison = true;
+         o.debug.guards = true;
+       },
+       2, 90},
   };
 }
 
@@ -115,14 +156,24 @@ int count_paged(std::uint64_t first, int count) {
   int found = 0;
   for (int i = 0; i < count; ++i) {
     const std::uint64_t seed = first + static_cast<std::uint64_t>(i);
-    World world(seed);
-    const UseGenerator use(world.generator);
-    const tensor::Spec batch{f32, {3 * scale_of(seed), World::kWidth}};
     CompileOptions options;
     set_paged(options);
-    const auto lowered =
-        lower(RandomStep(seed, world, kActions), {batch, batch}, options);
-    found += lowered.plan.pages.views.empty() ? 0 : 1;
+    const auto paged = lowered(seed, kActions, kBatches[0], options);
+    found += paged.plan.pages.views.empty() ? 0 : 1;
+  }
+  return found;
+}
+
+int count_fitted(std::uint64_t first, int count, int arena_percent) {
+  int found = 0;
+  for (int i = 0; i < count; ++i) {
+    const std::uint64_t seed = first + static_cast<std::uint64_t>(i);
+    CompileOptions options;
+    set_limit(options, arena_percent, seed, kActions);
+    found +=
+        lowered(seed, kActions, kBatches[0], options).program.fitting.again != 0
+            ? 1
+            : 0;
   }
   return found;
 }

@@ -16,6 +16,7 @@ struct Variant {
   const char* name;
   void (*set)(CompileOptions& options);
   int threads = 1;
+  int arena_percent = 100;  // less: of the arena that a step takes, if it can
 };
 
 inline void PrintTo(const Variant& variant, std::ostream* out) {
@@ -26,6 +27,9 @@ std::vector<Variant> variants();
 
 /// How many of the steps have buffers in views of pages under "paged".
 int count_paged(std::uint64_t first, int count);
+
+/// How many of the steps have calls that run again with so much of their arena.
+int count_fitted(std::uint64_t first, int count, int arena_percent);
 
 /// Runs steps `first`, `first` + 1, ... eagerly and compiled; empty, or what
 /// the first one that differs did, cut to its shortest form.

@@ -11,13 +11,18 @@ namespace {
 class ProgramsTest : public ::testing::TestWithParam<Variant> {};
 
 TEST_P(ProgramsTest, AreTheSameBitsAsEager) {
-  constexpr int kPrograms = 400;
-  const std::string failure = run_campaign(GetParam(), 1, kPrograms);
+  // To look for schedules takes longest.
+  const int programs = GetParam().arena_percent < 100 ? 120 : 400;
+  const std::string failure = run_campaign(GetParam(), 1, programs);
   EXPECT_TRUE(failure.empty()) << failure;
 }
 
 TEST(PagedProgramsTest, ManyHaveBuffersOnPagesFromAnywhere) {
   EXPECT_GE(count_paged(1, 400), 20);
+}
+
+TEST(FittedProgramsTest, ManyHaveCallsThatRunAgain) {
+  EXPECT_GE(count_fitted(1, 120, 98), 30);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ProgramsTest, ::testing::ValuesIn(variants()),
