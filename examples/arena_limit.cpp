@@ -29,7 +29,7 @@ double train(neap::Bytes limit, bool is_told) {
   const neap::nn::Sequential net = deep();
   neap::optim::SGD optimizer(net.parameters(), {.lr = 0.1});
   const auto plain = [&](const Tensor& x) {
-    const Tensor loss = mean(square(net(x)));
+    Tensor loss = mean(square(net(x)));
     backward(loss);
     optimizer.step();
     optimizer.zero_grad();
@@ -48,7 +48,7 @@ double train(neap::Bytes limit, bool is_told) {
 bool run() {
   const neap::nn::Sequential net = deep();
   const auto plain = [&](const Tensor& x) {
-    const Tensor loss = mean(square(net(x)));
+    Tensor loss = mean(square(net(x)));
     backward(loss);
     return loss;
   };

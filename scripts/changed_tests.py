@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Which tests have to do with what differs from origin/main.
+"""Which tests have to do with what differs from origin/main, or, where there is
+none, from the commit that .ci/checked names.
 
 usage: changed_tests.py BUILD_DIR
 
 Prints the executables of tests on one line, "none", or "all" where that is not
-known: without an origin/main that differs, or after a change of how things are
+known: without a commit to compare with, or after a change of how things are
 built. A room's tests depend on the rooms that it links, as BUILD_DIR/links.txt
 tells; scripts run programs that have all rooms.
 """
@@ -17,10 +18,10 @@ import sys
 from sources import ROOT
 
 # Changes that concern every test, and those that concern none.
-EVERYTHING = re.compile(r"^(cmake/|CMake|dev$|\.ci/|scripts/(packages|changed)|"
+EVERYTHING = re.compile(r"^(cmake/|CMake|dev$|\.ci/(?!checked$)|scripts/(packages|changed)|"
                         r"neap/[^/]+$|tests/(CMakeLists|support/)|apps/support/)")
 NOTHING = re.compile(r"^(docs/|scripts/|bench/|fuzz/|examples/|\.git)|\.md$|"
-                     r"^LICENSE$|_bench\.cpp$")
+                     r"^LICENSE$|^\.ci/checked$|_bench\.cpp$")
 
 
 def words_of(*command):
@@ -30,7 +31,7 @@ def words_of(*command):
 
 def changed_files():
     """RETURNS: paths; None where there is nothing to compare with."""
-    base = words_of("scripts/base_commit.sh")
+    base = words_of("scripts/base_commit.sh", "--or-checked")
     if not base:
         return None
     return (words_of("git", "diff", "--name-only", *base)

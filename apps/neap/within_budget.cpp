@@ -163,19 +163,19 @@ Result<WithinBudget> meet_budget(const TrainSettings& settings) {
     return tl::unexpected(all_kept.error());
   }
   WithinBudget out{.all_kept = *all_kept, .rehearsal = *all_kept};
-  if (!fits(settings, *all_kept)) {
-    out.why_not = too_little(settings, *all_kept);
-    if (settings.compile) {
-      try {
-        if (auto done = lower_arena(settings, out); !done) {
-          return tl::unexpected(done.error());
-        }
-      } catch (const PlanError& error) {
-        out.why_not = error.what();
-      }
+  if (fits(settings, *all_kept)) {
+    return out;
+  }
+  out.why_not = too_little(settings, *all_kept);
+  Result<void> done;
+  if (settings.compile) {
+    try {
+      done = lower_arena(settings, out);
+    } catch (const PlanError& error) {
+      out.why_not = error.what();
     }
   }
-  return out;
+  return done.map([&] { return out; });
 }
 
 ExitCode refuse_budget(const TrainSettings& settings, const WithinBudget& found,
