@@ -17,7 +17,7 @@ class TextColumns {
     std::string_view title;
     bool is_number = false;  // aligned to the right
   };
-  explicit TextColumns(std::initializer_list<Column> columns);
+  TextColumns(std::initializer_list<Column> columns);
 
   /// Adds a line; as many cells as columns.
   void add(std::initializer_list<std::string_view> cells);
