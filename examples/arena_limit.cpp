@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// A training step that is made to fit: with half of its arena some calls run
-// again in the backward pass, to the same bits, and what that costs is known
-// before the first step.
+// A training step that is made to fit, into half of its arena or into a budget
+// for the process: some calls run again in the backward pass, to the same bits,
+// and what that costs is known before the first step.
 #include <cstdio>
 #include <iostream>
 #include <vector>
@@ -24,8 +24,14 @@ neap::nn::Sequential deep() {
   return net;
 }
 
-// Two steps with an arena of at most `limit` bytes. RETURNS: the last loss.
-double train(neap::Bytes limit, bool is_told) {
+// Held by the library and by the process: what budgets bound.
+neap::Bytes in_use() {
+  const auto stats = neap::memory::domain().stats();
+  return stats.held + stats.external;
+}
+
+// Two steps of a compiled step. RETURNS: the last loss.
+double train(const neap::CompileOptions& options, bool is_told) {
   const neap::nn::Sequential net = deep();
   neap::optim::SGD optimizer(net.parameters(), {.lr = 0.1});
   const auto plain = [&](const Tensor& x) {
@@ -35,7 +41,7 @@ double train(neap::Bytes limit, bool is_told) {
     optimizer.zero_grad();
     return loss;
   };
-  auto step = neap::compile(plain, {.arena_limit = limit});
+  auto step = neap::compile(plain, options);
   step.prepare({Spec{neap::f32, {256, 64}}});
   if (is_told) {
     std::cout << step.prediction();
@@ -54,10 +60,11 @@ bool run() {
   };
   const auto lowered = neap::lower(plain, {Spec{neap::f32, {256, 64}}});
   const neap::Bytes whole = lowered.plan.arena_bytes();
-  const double kept = train(neap::kUnlimited, false);
-  const double fitted = train(whole / 2, true);
-  std::printf("losses %.9g and %.9g\n", kept, fitted);
-  return kept == fitted;
+  const double kept = train({}, false);
+  const double fitted = train({.arena_limit = whole / 2}, true);
+  const double within = train({.budget = in_use() + 1280 * neap::kKiB}, false);
+  std::printf("losses %.9g, %.9g and %.9g\n", kept, fitted, within);
+  return kept == fitted && kept == within;
 }
 
 }  // namespace

@@ -39,11 +39,14 @@ std::int64_t full_memory(const Problem& problem) {
   return decoded == nullptr ? 0 : evaluate(problem, decoded->schedule).peak;
 }
 
-memory::Vector<Rung> ladder(const Problem& problem,
-                            const LadderOptions& options) {
+namespace {
+
+// Down, by a few walks each, to where nothing is found any more.
+memory::Vector<Rung> climb_down(const Problem& problem,
+                                const LadderOptions& options) {
   const std::int64_t full = full_memory(problem);
   memory::Vector<Rung> rungs;
-  // Down, by a few walks each, to where nothing is found any more.
+  std::int64_t lowest_peak = full;  // of the schedule of the latest rung
   int failures = 0;
   std::int64_t last = full + 1;
   for (std::int32_t k = 0; failures < kMostFailures; k += options.step) {
@@ -57,12 +60,27 @@ memory::Vector<Rung> ladder(const Problem& problem,
     std::optional<Found> found =
         search(problem, target,
                {.walks = std::min<std::int64_t>(options.search.walks, 50)});
+    if (!found && !rungs.empty() && lowest_peak <= target) {
+      found = rungs.back().found;
+    }
     failures = found ? 0 : failures + 1;
     if (found) {
+      lowest_peak = evaluate(problem, found->schedule).peak;
       rungs.push_back({target, std::move(*found)});
     }
   }
+  return rungs;
+}
+
+}  // namespace
+
+memory::Vector<Rung> ladder(const Problem& problem,
+                            const LadderOptions& options) {
+  memory::Vector<Rung> rungs = climb_down(problem, options);
   std::reverse(rungs.begin(), rungs.end());
+  if (options.lowest_only && !rungs.empty()) {
+    rungs.resize(1);
+  }
   // Up, each from the one below.
   for (std::size_t i = 0; i < rungs.size(); ++i) {
     Found* const below = i == 0 ? nullptr : &rungs[i - 1].found;

@@ -17,6 +17,7 @@ struct LadderOptions {
   std::int32_t step = 1;   // 1: every rung, 2: every other one, ...
   std::int64_t least = 0;  // no rung below it, nor above `most`
   std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  bool lowest_only = false;  // the smallest target of them alone
 };
 
 /// The target of rung k: the full memory times 2^(-k/32), rounded down.

@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/compile/fitting.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -56,12 +58,9 @@ class Ordered {
 
   /// The cheapest within the limit, where there is one.
   std::optional<Candidate> best(Bytes limit) {
-    const auto count = static_cast<std::int64_t>(program_.calls.size());
-    const std::int64_t walks = std::clamp(
-        kEffort / std::max<std::int64_t>(count, 1), kLeastWalks, kMostWalks);
     auto rungs = budget::ladder(
         problem_,
-        {.search = {.walks = walks}, .step = kRungStep, .most = limit});
+        {.search = effort(), .step = kRungStep, .most = limit + limit / 16});
     for (auto rung = rungs.rbegin(); rung != rungs.rend(); ++rung) {
       Candidate found = packed(rung->found);
       if (found.arena <= limit) {
@@ -76,11 +75,17 @@ class Ordered {
   /// The least arena that a schedule is found for.
   Bytes least() {
     const auto rungs = budget::ladder(
-        problem_, {.search = {.walks = kLeastWalks}, .step = kRungStep});
+        problem_, {.search = effort(), .step = kRungStep, .lowest_only = true});
     return rungs.empty() ? kUnlimited : packed(rungs.front().found).arena;
   }
 
  private:
+  budget::SearchOptions effort() const {
+    const auto count = static_cast<std::int64_t>(program_.calls.size());
+    return {.walks = std::clamp(kEffort / std::max<std::int64_t>(count, 1),
+                                kLeastWalks, kMostWalks)};
+  }
+
   Candidate packed(const budget::Found& found) {
     const budget::Evaluation checked =
         budget::evaluate(problem_, found.schedule);
@@ -151,8 +156,23 @@ memory::Vector<Passes> candidates(const Passes& passes) {
   return out;
 }
 
+// What does not suffice, and what would.
+std::string why_not(const ArenaLimit& limit, Bytes least) {
+  if (limit.budget == kUnlimited) {
+    return fmt::format(
+        "an arena of {}: the least that a plan was found for is {}",
+        format_bytes(limit.bytes), format_bytes(least));
+  }
+  return fmt::format(
+      "a budget of {}: it leaves {} for the arena, and the least that a plan "
+      "was found for is {}; give about {}",
+      format_bytes(limit.budget), format_bytes(limit.bytes),
+      format_bytes(least), format_bytes(limit.budget - limit.bytes + least));
+}
+
 [[noreturn]] void refuse(const Program& traced, const Program& whole,
-                         const CompileOptions& options, Bytes limit) {
+                         const CompileOptions& options,
+                         const ArenaLimit& limit) {
   Bytes least = kUnlimited;
   for (const Passes& passes : candidates(options.passes)) {
     least = std::min(least, Ordered(traced, options, passes).least());
@@ -161,10 +181,8 @@ memory::Vector<Passes> candidates(const Passes& passes) {
   const Call& call = whole.calls[widest.call];
   const std::string_view layer = owner_path(whole, call.owner);
   base::raise<PlanError>(
-      "compile: the step does not fit into an arena of {}: the least that a "
-      "plan was found for is {}; {} {} {} alone needs {}",
-      format_bytes(limit), format_bytes(least), call.name,
-      layer.empty() ? "at" : "of",
+      "compile: the step does not fit into {}; {} {} {} alone needs {}",
+      why_not(limit, least), call.name, layer.empty() ? "at" : "of",
       layer.empty() ? base::format_site(call.site) : std::string(layer),
       format_bytes(widest.bytes));
 }
@@ -172,7 +190,7 @@ memory::Vector<Passes> candidates(const Passes& passes) {
 }  // namespace
 
 Program fitted(const Program& traced, const CompileOptions& options,
-               Bytes limit) {
+               const ArenaLimit& limit) {
   Program whole = traced.copy();
   run_passes(whole, options.passes);
   threads::Executor& executor = tensor::executor();
@@ -182,14 +200,14 @@ Program fitted(const Program& traced, const CompileOptions& options,
                           .space()
                           .bytes;
   const std::int64_t price = sum_of(prices_of(whole));
-  if (arena <= limit) {
-    whole.fitting = {.limit = limit, .price = price};
+  if (arena <= limit.bytes) {
+    whole.fitting = {.limit = limit.bytes, .price = price};
     return whole;
   }
   std::optional<Candidate> best;
   for (const Passes& passes : candidates(options.passes)) {
     std::optional<Candidate> found =
-        Ordered(traced, options, passes).best(limit);
+        Ordered(traced, options, passes).best(limit.bytes);
     if (found && (!best || found->price < best->price)) {
       best = std::move(found);
     }
@@ -198,7 +216,7 @@ Program fitted(const Program& traced, const CompileOptions& options,
     refuse(traced, whole, options, limit);
   }
   Fitting& fitting = best->program.fitting;
-  fitting.limit = limit;
+  fitting.limit = limit.bytes;
   fitting.price = price;
   fitting.extra = std::max<std::int64_t>(best->price - price, 0);
   fitting.bound = std::max<std::int64_t>(best->bound - price, 0);

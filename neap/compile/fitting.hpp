@@ -14,13 +14,19 @@
 
 namespace neap::compiler {
 
+struct ArenaLimit {
+  Bytes bytes = kUnlimited;
+  /// For the message of a refusal: the limit is what this budget leaves.
+  Bytes budget = kUnlimited;
+};
+
 /// The traced program after its passes, bound, with a host arena of at most
-/// `limit` bytes. `fitting` of it says how; without calls that run again it is
+/// `limit.bytes`. `fitting` of it says how; without calls that run again it is
 /// the program that run_passes() gives.
 /// THROWS: PlanError where no schedule is found: names the least arena that one
 /// was found for, and the call that needs most at once; as run_passes(), bind()
 /// and plan().
 NEAP_API Program fitted(const Program& traced, const CompileOptions& options,
-                        Bytes limit);
+                        const ArenaLimit& limit);
 
 }  // namespace neap::compiler

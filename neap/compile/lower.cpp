@@ -35,12 +35,17 @@ Program trace_for(Step step, const GivenArguments& given,
 
 Lowered lower_step(Step step, std::span<const tensor::Spec> arguments,
                    const CompileOptions& options, const CallSite& site) {
+  if (options.budget != kUnlimited) {
+    base::raise<ValueError>(
+        "lower: what a .budget leaves is known where the step runs; give an "
+        ".arena_limit, or prepare() a compiled step, in a dry run too");
+  }
   Lowered out;
   out.program = trace_for(step, GivenArguments{arguments}, options, site);
   if (options.arena_limit == kUnlimited) {
     run_passes(out.program, options.passes);
   } else {
-    out.program = fitted(out.program, options, options.arena_limit);
+    out.program = fitted(out.program, options, {.bytes = options.arena_limit});
   }
   threads::Executor& executor = tensor::executor();
   bind(out.program, executor);

@@ -29,6 +29,13 @@ struct CompileOptions {
   /// more time (Prediction::fitting says how much). A PlanError where that does
   /// not suffice. All programs of the step keep to it.
   Bytes arena_limit = kUnlimited;
+  /// The most bytes that may be held, by whatever code, beside those of the
+  /// process (neap::Budget) while the step is traced, planned and run. Where
+  /// the step needs more, its arena is limited to what is left; what the step
+  /// makes besides (its books, gradients, kept results) is counted. Where a
+  /// Budget with less is open, that one counts. A PlanError where no plan
+  /// suffices.
+  Bytes budget = kUnlimited;
   /// Results (all, or those with these numbers) in blocks of their own, which
   /// are freed with the last handle; others are invalid after the next call.
   bool keep_all = false;

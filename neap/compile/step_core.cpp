@@ -36,7 +36,8 @@ void check_handles(const Program& program,
 
 }  // namespace
 
-// Only one call at a time; what it held of the caller's goes at its end.
+// Only one call at a time, within the step's budget; what it held of the
+// caller's goes at its end.
 class StepCore::Turn {
  public:
   explicit Turn(StepCore& step) : step_(step) {
@@ -44,6 +45,9 @@ class StepCore::Turn {
       raise<ValueError>(
           "compile: the step is running, in another thread or in itself; one "
           "call at a time");
+    }
+    if (step.options_.budget != kUnlimited) {
+      budget_.emplace(step.options_.budget);
     }
   }
   ~Turn() {
@@ -55,6 +59,7 @@ class StepCore::Turn {
 
  private:
   StepCore& step_;
+  std::optional<Budget> budget_;
 };
 
 // Discards the programs and arenas made from here on, unless it succeeds.
@@ -93,9 +98,11 @@ StepCore::StepCore(const CompileOptions& options, const CallSite& site)
         "are needed",
         options.programs, options.max_batch, options.verify);
   }
-  if (options.arena_limit < 0) {
-    raise<ValueError>("compile: an .arena_limit of {} bytes",
-                      options.arena_limit);
+  if (options.arena_limit < 0 || options.budget < 0) {
+    raise<ValueError>(
+        "compile: an .arena_limit of {} bytes and a .budget of {}, neither "
+        "can be below 0",
+        options.arena_limit, options.budget);
   }
   if (options.paged && !options.memory.empty()) {
     raise<ValueError>(
@@ -163,7 +170,7 @@ void StepCore::let_go() noexcept {
 // make: it cannot shrink.
 void StepCore::take_back(Bytes arena) noexcept {
   std::erase_if(entries_, [&](Entry& entry) {
-    if (entry.is_new) {
+    if (entry.is_new && entry.executor) {
       forget(*entry.executor);
     }
     return entry.is_new;
@@ -187,18 +194,20 @@ void StepCore::call(Step step, std::span<const Argument> arguments,
   results_.clear();
   take_arguments(arguments);
   Entry& entry = find(step);
-  Executor& executor = *entry.executor;
   if (options_.verify > 0 && entry.calls++ % options_.verify == 0 &&
       !entry.is_new) {
     verify(step, entry);
   }
-  check_handles(executor.program(), arguments);
-  fit(entry);
-  use(executor);
-  results_.resize(executor.results().count());
-  expect(executor.handed());
-  executor.prepare(arenas_, arguments_, site_);
+  check_handles(entry.executor->program(), arguments);
+  within_budget(entry, [&] {
+    fit(entry);
+    use(*entry.executor);
+    results_.resize(entry.executor->results().count());
+    expect(entry.executor->handed());
+    entry.executor->prepare(arenas_, arguments_, site_);
+  });
   attempt.succeed();
+  Executor& executor = *entry.executor;
   if (last_ != nullptr && last_ != &executor) {
     last_->results().revoke(site_);
   }
@@ -221,16 +230,18 @@ void StepCore::prepare(Step step, std::span<const tensor::Spec> arguments) {
     }
   }
   specs_.assign(arguments.begin(), arguments.end());
-  const Entry& entry = find(step);
-  fit(entry);
-  use(*entry.executor);
-  results_.reserve(entry.executor->results().count());
-  for (const Entry& made : entries_) {  // of other sizes of the batch
-    if (made.is_new) {
-      made.executor->results().reserve_places(arenas_);
+  Entry& entry = find(step);
+  within_budget(entry, [&] {
+    fit(entry);
+    use(*entry.executor);
+    results_.reserve(entry.executor->results().count());
+    for (const Entry& made : entries_) {  // of other sizes of the batch
+      if (made.is_new) {
+        made.executor->results().reserve_places(arenas_);
+      }
     }
-  }
-  entry.executor->reserve(arenas_);
+    entry.executor->reserve(arenas_);
+  });
   attempt.succeed();
   ready_ = entry.executor.get();
 }

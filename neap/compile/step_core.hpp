@@ -5,10 +5,14 @@
 
 #include <array>
 #include <atomic>
+#include <optional>
 #include <string>
 
 #include "neap/compile/compiled_step.hpp"
 #include "neap/compile/executor.hpp"
+#include "neap/compile/fitting.hpp"
+#include "neap/memory/budget.hpp"
+#include "neap/memory/out_of_memory.hpp"
 
 namespace neap::compiler {
 
@@ -41,6 +45,8 @@ class StepCore {
     bool may_grow = false;  // the arena is made to fit it
     bool is_new = true;     // its call has not got to a run yet
     std::int64_t calls = 0;
+    /// As traced, until it is known to fit into the budget.
+    std::optional<Program> traced{};
   };
   class Turn;
   class Attempt;
@@ -60,13 +66,17 @@ class StepCore {
   void verify(Step step, Entry& entry);
   void explain(std::span<const tensor::Spec> specs);
   memory::Owned<Executor> make(Program program, const Passes& passes,
-                               Bytes limit) const;
+                               const ArenaLimit& limit) const;
   memory::Owned<Executor> make_fitting(const Program& traced) const;
   void forget(Executor& executor) noexcept;
   void drop_stale();
   void take_back(Bytes arena) noexcept;
   void let_go() noexcept;
   void fit(const Entry& entry);
+  void fit_ahead(Entry& entry);
+  void within_budget(Entry& entry, base::FunctionRef<void()> place);
+  void lower_arena(Entry& entry, Bytes limit,
+                   const OutOfMemory::Details& asked);
 
   CompileOptions options_;
   base::SiteId site_;

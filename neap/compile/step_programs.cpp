@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "neap/base/raise.hpp"
-#include "neap/compile/fitting.hpp"
 #include "neap/compile/lower.hpp"
 #include "neap/compile/step_core.hpp"
 #include "neap/program/digest.hpp"
@@ -91,7 +90,7 @@ void StepCore::add_sizes(Step step, std::span<const tensor::Spec> specs) {
   const bool is_first = entries_.empty();
   const auto largest = with_batch(specs, options_.max_batch);
   if (find_traced(largest) == nullptr) {
-    fit(add(step, largest, true));
+    fit_ahead(add(step, largest, true));
   }
   if (is_first) {
     for (const std::int64_t size : options_.warm) {
@@ -102,15 +101,15 @@ void StepCore::add_sizes(Step step, std::span<const tensor::Spec> specs) {
             options_.max_batch);
       }
       if (find_traced(warm) == nullptr) {
-        fit(add(step, warm, true));  // it may need more scratch
+        fit_ahead(add(step, warm, true));  // it may need more scratch
       }
     }
   }
 }
 
 memory::Owned<Executor> StepCore::make(Program program, const Passes& passes,
-                                       Bytes limit) const {
-  if (limit == kUnlimited) {
+                                       const ArenaLimit& limit) const {
+  if (limit.bytes == kUnlimited) {
     run_passes(program, passes);
   } else {
     program = fitted(program, options_, limit);
@@ -162,13 +161,14 @@ memory::Owned<Executor> StepCore::make_fitting(const Program& traced) const {
   if (options_.arena_limit != kUnlimited) {
     const Bytes there = arenas_.capacity();
     const Bytes limit = options_.arena_limit;
-    return make(traced.copy(), options_.passes,
-                arenas_.bytes() == 0 ? limit : std::min(limit, there));
+    return make(
+        traced.copy(), options_.passes,
+        {.bytes = arenas_.bytes() == 0 ? limit : std::min(limit, there)});
   }
   constexpr std::array<bool Passes::*, 4> kMayGo{
       &Passes::fuse, &Passes::common_subexpressions, &Passes::reorder,
       &Passes::copy_again};
-  auto executor = make(traced.copy(), options_.passes, kUnlimited);
+  auto executor = make(traced.copy(), options_.passes, {});
   for (unsigned off = 1; off < 1U << kMayGo.size(); ++off) {
     if (arenas_.has_room(executor->plan())) {
       break;
@@ -182,7 +182,7 @@ memory::Owned<Executor> StepCore::make_fitting(const Program& traced) const {
       }
     }
     if (is_new) {
-      executor = make(traced.copy(), fewer, kUnlimited);
+      executor = make(traced.copy(), fewer, {});
     }
   }
   return executor;
@@ -191,18 +191,22 @@ memory::Owned<Executor> StepCore::make_fitting(const Program& traced) const {
 StepCore::Entry& StepCore::add(Step step, std::span<const tensor::Spec> specs,
                                bool may_grow) {
   explain(specs);
+  Entry made{.executor = {}, .may_grow = may_grow};
   Program traced =
       trace_for(step, given(specs), options_, base::site_of(site_));
-  auto executor =
-      may_grow ? make(std::move(traced), options_.passes, options_.arena_limit)
-               : make_fitting(traced);
+  if (may_grow && options_.budget != kUnlimited) {
+    made.traced = traced.copy();
+  }
+  made.executor = may_grow ? make(std::move(traced), options_.passes,
+                                  {.bytes = options_.arena_limit})
+                           : make_fitting(traced);
   ++traces_;
   drop_stale();
   if (entries_.size() == static_cast<std::size_t>(options_.programs)) {
     forget(*entries_.back().executor);
     entries_.pop_back();
   }
-  entries_.insert(entries_.begin(), Entry{std::move(executor), may_grow});
+  entries_.insert(entries_.begin(), std::move(made));
   return entries_.front();
 }
 
