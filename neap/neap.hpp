@@ -11,6 +11,7 @@
 #include "neap/base/shape.hpp"
 #include "neap/base/version.hpp"
 #include "neap/compile/compile.hpp"
+#include "neap/compile/fit.hpp"
 #include "neap/compile/lower.hpp"
 #include "neap/compile/prediction.hpp"
 #include "neap/data/augmented.hpp"

@@ -232,6 +232,12 @@ void add_commands(CLI::App& cli, const Commands& commands, CommandLine& line) {
                   line,
                   [&line, run = commands.plan] { return run(line.plan); }),
       plan_settings(), line.plan);
+  add_run_options(
+      add_command(cli, "fit",
+                  "say what each budget costs that the same line of train can "
+                  "be made to fit",
+                  line, [&line, run = commands.fit] { return run(line.fit); }),
+      fit_settings(), line.fit);
   add_pack_options(
       add_command(cli, "pack",
                   "give buffers with lifetimes offsets in one block of memory",

@@ -22,6 +22,7 @@ struct Arguments {
 struct CommandLine {
   Arguments train;
   Arguments plan;
+  Arguments fit;
   PackSettings pack;
   Arguments eval;
   SampleSettings sample;
@@ -35,6 +36,7 @@ struct CommandLine {
 struct Commands {
   std::function<ExitCode(const Arguments&)> train;
   std::function<ExitCode(const Arguments&)> plan;
+  std::function<ExitCode(const Arguments&)> fit;
 };
 
 /// The parser's memory goes before this returns.

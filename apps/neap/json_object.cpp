@@ -37,6 +37,16 @@ JsonObject& JsonObject::add(
   return *this;
 }
 
+JsonObject& JsonObject::add(const char* key,
+                            const std::vector<JsonObject>& objects) {
+  Json list = Json::array();
+  for (const JsonObject& object : objects) {
+    list.push_back(object.impl_->json);
+  }
+  impl_->json[key] = std::move(list);
+  return *this;
+}
+
 JsonObject& JsonObject::add_bool(const char* key, bool value) {
   impl_->json[key] = value;
   return *this;

@@ -49,6 +49,9 @@ class JsonObject {
   JsonObject& add(const char* key,
                   const std::vector<std::pair<std::string, Bytes>>& rows);
 
+  /// [object, ...].
+  JsonObject& add(const char* key, const std::vector<JsonObject>& objects);
+
   /// In lines, the last one ended. What is not UTF-8 in a text is replaced.
   std::string text() const;
 

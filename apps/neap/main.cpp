@@ -10,6 +10,7 @@
 
 #include "command_line.hpp"
 #include "exit_code.hpp"
+#include "fit_command.hpp"
 #include "neap/base/external.hpp"
 #include "neap/base/shown.hpp"
 #include "neap/files/door.hpp"
@@ -87,8 +88,10 @@ ExitCode run_train(const Arguments& arguments) {
   return train_within_budget(*settings);
 }
 
-ExitCode run_plan(const Arguments& arguments) {
-  const auto settings = settings_of(plan_settings(), arguments);
+// A command that says beforehand what a run will be like.
+ExitCode run_ahead(std::span<const Setting> table, const Arguments& arguments,
+                   ExitCode (*command)(const TrainSettings&)) {
+  const auto settings = settings_of(table, arguments);
   if (is_memory_short()) {
     return fail(ExitCode::kMemory, kNoMemory);
   }
@@ -106,12 +109,20 @@ ExitCode run_plan(const Arguments& arguments) {
   }
   base::external_at_start();
   drop_startup_pages();
-  return plan(*settings);
+  return command(*settings);
+}
+
+ExitCode run_plan(const Arguments& arguments) {
+  return run_ahead(plan_settings(), arguments, plan);
+}
+
+ExitCode run_fit(const Arguments& arguments) {
+  return run_ahead(fit_settings(), arguments, fit);
 }
 
 ExitCode run(int argc, char** argv) {
   CommandLine line;
-  parse(argc, argv, {run_train, run_plan}, line);
+  parse(argc, argv, {run_train, run_plan, run_fit}, line);
   if (is_memory_short()) {  // the parser writes its texts through streams
     return fail(ExitCode::kMemory, kNoMemory);
   }

@@ -48,6 +48,7 @@ class Job {
     return {};
   }
   virtual void prepare() = 0;
+  virtual compiler::FitCurve fit_curve() = 0;
   virtual void rehearse_save() const = 0;
   /// Does a dry run of all after the last step, from new peaks of the domain
   /// on; nothing else is called after it.
@@ -71,10 +72,15 @@ class LossJob final : public Job {
         specs_{input, target},
         input_(batch_of(input)),
         target_(batch_of(target)),
-        step_(compile(Step{this, loss_of}, compile_options(s))) {}
+        step_of_{this, loss_of},
+        options_(compile_options(s)),
+        step_(compile(step_of_, options_)) {}
 
   nn::Module& model() override { return *model_; }
   void prepare() override { step_.prepare(specs_); }
+  compiler::FitCurve fit_curve() override {
+    return compiler::fit(step_of_, specs_, options_);
+  }
   void rehearse_save() const override {
     train::Checkpoint{.model = *model_,
                       .optimizer = *optimizer_,
@@ -113,6 +119,8 @@ class LossJob final : public Job {
   std::array<Spec, 2> specs_;
   Tensor input_;
   Tensor target_;
+  Step step_of_;
+  CompileOptions options_;
   compiler::Compiled<Step> step_;
 };
 
@@ -165,6 +173,7 @@ class TaskJob final : public Job {
     return trainer_->resume(path, facts_, files::system_door(), verify);
   }
   void prepare() override { trainer_->prepare(); }
+  compiler::FitCurve fit_curve() override { return trainer_->fit_curve(); }
   void rehearse_save() const override { trainer_->rehearse_save(facts_); }
   // Where the training part has fewer sizes of batches than the test part, the
   // pass may need more than the steps did.
@@ -362,18 +371,44 @@ Result<void> look_at_checkpoint(const TrainSettings& settings) {
   return file ? Result<void>() : tl::unexpected(file.error());
 }
 
+// A domain without memory, and the run's generator.
+class Dry {
+ public:
+  explicit Dry(const TrainSettings& settings)
+      : domain_(memory::Domain::create(
+            {.name = "rehearsal", .is_rehearsal = true})),
+        generator_(settings.seed),
+        use_domain_(*domain_),
+        use_generator_(generator_) {}
+  memory::Domain& domain() { return *domain_; }
+
+ private:
+  memory::Domain::Handle domain_;
+  Generator generator_;
+  UseDomain use_domain_;
+  UseGenerator use_generator_;
+};
+
 }  // namespace
+
+Result<FitCurve> fit_curve(const TrainSettings& settings, std::int64_t batch) {
+  const Dry dry(settings);
+  if (auto good = look_at_checkpoint(settings); !good) {
+    return tl::unexpected(good.error());
+  }
+  return make_job(settings, batch).map([](const std::unique_ptr<Job>& job) {
+    const compiler::FitCurve found = job->fit_curve();
+    return FitCurve(found.begin(), found.end());
+  });
+}
 
 Result<Rehearsal> rehearse(const TrainSettings& settings, std::int64_t batch) {
   const auto start = Clock::now();
-  const auto domain =
-      memory::Domain::create({.name = "rehearsal", .is_rehearsal = true});
+  Dry dry(settings);
+  memory::Domain& domain = dry.domain();
   if (settings.arena_limit != kUnlimited) {  // idle pages go as in the run
-    domain->set_budget(settings.budget);
+    domain.set_budget(settings.budget);
   }
-  const UseDomain use_domain(*domain);
-  Generator generator(settings.seed);
-  const UseGenerator use_generator(generator);
   Rehearsal result;
   {
     if (auto good = look_at_checkpoint(settings); !good) {
@@ -388,11 +423,11 @@ Result<Rehearsal> rehearse(const TrainSettings& settings, std::int64_t batch) {
       return tl::unexpected(job.error());
     }
     const memory::Stats stats =
-        domain->stats();  // what is said of the run takes memory, too
-    result = describe(**job, *domain);
+        domain.stats();  // what is said of the run takes memory, too
+    result = describe(**job, domain);
     result.plan_seconds = seconds_since(start);
     (*job)->rehearse_test();
-    const memory::Stats after = domain->stats();
+    const memory::Stats after = domain.stats();
     result.peak = std::max(stats.peak, after.peak);
     result.live_peak = std::max(stats.live_peak, after.live_peak);
     result.external = stats.external;  // with a reader of batches

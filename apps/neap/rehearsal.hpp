@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "neap/base/result.hpp"
+#include "neap/compile/fit.hpp"
 #include "neap/program/program.hpp"
 #include "settings.hpp"
 
@@ -44,5 +45,11 @@ struct Rehearsal {
 /// another model or optimizer. With a limit of the arena it keeps to the
 /// budget, too. THROWS: PlanError, OutOfMemory.
 Result<Rehearsal> rehearse(const TrainSettings& settings, std::int64_t batch);
+
+using FitCurve = std::vector<compiler::FitPoint>;
+
+/// All arenas that the step of `batch` samples can be made to fit, as
+/// compiler::fit. Fails as rehearse(). THROWS: OutOfMemory.
+Result<FitCurve> fit_curve(const TrainSettings& settings, std::int64_t batch);
 
 }  // namespace neap::app

@@ -123,33 +123,64 @@ Result<Bytes> lacking(const TrainSettings& limited, Rehearsal& now) {
   }
 }
 
-Result<void> lower_arena(const TrainSettings& settings, WithinBudget& out) {
-  TrainSettings limited = settings;
-  limited.arena_limit = out.all_kept.arena;
-  Bytes lacks = excess(settings, out.all_kept);
-  // What is refused may be the first of many requests.
-  Bytes least = limited.arena_limit / 256;
-  for (int round = 0; round < kMostRounds; ++round) {
-    limited.arena_limit -= lacks;
-    if (limited.arena_limit <= 0) {
-      break;
+// A limit of the arena with which the run is within the budget: below those
+// that leave too little for the rest of it, above those that no plan meets.
+class ArenaSearch {
+ public:
+  ArenaSearch(const TrainSettings& settings, WithinBudget& out)
+      : settings_(settings), out_(out), too_high_(out.all_kept.arena) {}
+
+  Result<void> run() {
+    Bytes next = too_high_ - excess(settings_, out_.all_kept);
+    const Bytes near = too_high_ / 256;
+    for (int round = 0; round < kMostRounds && next > too_low_; ++round) {
+      const auto lacks = look_at(next);
+      if (!lacks) {
+        return tl::unexpected(lacks.error());
+      }
+      if (*lacks <= 0) {
+        out_.arena_limit = next;
+        out_.why_not.clear();
+        break;
+      }
+      if (too_high_ - too_low_ <= near) {
+        break;
+      }
+      // What is refused may be the first of many requests.
+      const Bytes lower = too_high_ - std::max(*lacks, near << round);
+      next = *lacks != kUnlimited && lower > too_low_
+                 ? lower
+                 : too_low_ + (too_high_ - too_low_) / 2;
     }
-    Rehearsal now;
-    const auto left = lacking(limited, now);
-    if (!left) {
-      return tl::unexpected(left.error());
-    }
-    if (*left <= 0) {
-      out.arena_limit = limited.arena_limit;
-      out.rehearsal = std::move(now);
-      out.why_not.clear();
-      break;
-    }
-    lacks = std::max(*left, least);
-    least *= 2;
+    return {};
   }
-  return {};
-}
+
+ private:
+  // What the run lacks; kUnlimited where no plan has so small an arena.
+  Result<Bytes> look_at(Bytes limit) {
+    TrainSettings limited = settings_;
+    limited.arena_limit = limit;
+    try {
+      Rehearsal now;
+      const auto lacks = lacking(limited, now);
+      if (lacks && *lacks > 0) {
+        too_high_ = limit;
+      } else if (lacks) {
+        out_.rehearsal = std::move(now);
+      }
+      return lacks;
+    } catch (const PlanError& error) {
+      out_.why_not = error.what();
+      too_low_ = limit;
+      return kUnlimited;
+    }
+  }
+
+  const TrainSettings& settings_;
+  WithinBudget& out_;
+  Bytes too_high_;
+  Bytes too_low_ = 0;
+};
 
 }  // namespace
 
@@ -169,11 +200,7 @@ Result<WithinBudget> meet_budget(const TrainSettings& settings) {
   out.why_not = too_little(settings, *all_kept);
   Result<void> done;
   if (settings.compile) {
-    try {
-      done = lower_arena(settings, out);
-    } catch (const PlanError& error) {
-      out.why_not = error.what();
-    }
+    done = ArenaSearch(settings, out).run();
   }
   return done.map([&] { return out; });
 }

@@ -6,6 +6,7 @@
 
 #include "neap/autograd/backward.hpp"
 #include "neap/compile/compile_for_test.hpp"
+#include "neap/compile/fit.hpp"
 #include "neap/compile/lower.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/tensor/create.hpp"
@@ -131,6 +132,30 @@ TEST(FittingTest, EveryProgramKeepsToTheLimit) {
     EXPECT_LE(step.arena_bytes(), limit) << batch;
   }
   EXPECT_EQ(step.traces(), 3);
+}
+
+TEST(FittingTest, TheCurveIsWhatEachLimitGives) {
+  Net net;
+  const std::array specs{tensor::Spec{DType::kF32, {kBatch, 32}}};
+  const FitCurve curve = fit(net.step(), specs);
+  ASSERT_GT(curve.size(), 8U);
+  EXPECT_EQ(curve.front().arena,
+            neap::lower(net.step(), specs).plan.arena_bytes());
+  EXPECT_EQ(curve.front().fitting.extra, 0);
+  for (std::size_t i = 1; i < curve.size(); ++i) {
+    EXPECT_LT(curve[i].arena, curve[i - 1].arena);
+    EXPECT_GE(curve[i].fitting.extra, curve[i - 1].fitting.extra);
+  }
+  for (const std::size_t i : {curve.size() / 2, curve.size() - 1}) {
+    const auto limited =
+        neap::lower(net.step(), specs, {.arena_limit = curve[i].arena});
+    EXPECT_EQ(limited.plan.arena_bytes(), curve[i].arena);
+    EXPECT_EQ(limited.program.fitting.extra, curve[i].fitting.extra);
+    EXPECT_EQ(limited.program.fitting.again, curve[i].fitting.again);
+  }
+  EXPECT_THROW(
+      neap::lower(net.step(), specs, {.arena_limit = curve.back().arena - 1}),
+      PlanError);
 }
 
 TEST(FittingTest, APlanIsTheSameEveryTime) {

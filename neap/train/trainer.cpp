@@ -10,6 +10,7 @@
 #include "neap/autograd/backward.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/compile/compile.hpp"
+#include "neap/compile/fit.hpp"
 #include "neap/optim/clip.hpp"
 #include "neap/tensor/generator.hpp"
 #include "neap/train/batches.hpp"
@@ -184,6 +185,18 @@ void Trainer::prepare(CallSite site) {
     const AtSite guard(site);
     planned_->step.prepare(std::array{batch.input.spec(), batch.target.spec()});
   }
+}
+
+compiler::FitCurve Trainer::fit_curve(CallSite site) {
+  const data::Batch& batch = fetch();
+  drop_gradients();
+  const AtSite guard(site);
+  const CompileOptions options = options_for(loader_, options_.compile_options);
+  std::array specs{batch.input.spec(), batch.target.spec()};
+  for (tensor::Spec& spec : specs) {
+    spec.shape[0] = options.max_batch;
+  }
+  return compiler::fit(Planned::Step{this}, specs, options, site);
 }
 
 StepReport Trainer::step(CallSite site) {

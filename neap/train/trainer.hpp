@@ -27,6 +27,7 @@
 
 namespace neap::compiler {
 class Program;
+struct FitPoint;
 struct Plan;
 }  // namespace neap::compiler
 
@@ -75,6 +76,12 @@ class NEAP_API Trainer {
   /// the first step is as the others. Nothing without `compile`. THROWS: what
   /// a step that is traced may throw; PlanError; OutOfMemory.
   void prepare(CallSite site = CallSite::here());
+
+  /// All arenas that the step of the loader's largest batch can be made to fit,
+  /// and what each costs (compile/fit.hpp). Traces the step, which is not
+  /// kept. THROWS: as prepare().
+  memory::Vector<compiler::FitPoint> fit_curve(
+      CallSite site = CallSite::here());
 
   /// THROWS: whatever a layer, the loss or the allocator throws; compiled, as
   /// neap::compile.

@@ -64,6 +64,8 @@ struct TrainSettings {
   std::string resume;              // path of a checkpoint; empty: none
   std::string load;                // path of a model or checkpoint
   bool verify = true;              // the checksums of a file that is loaded
+  std::string grow;                // of fit: "batch"; empty: nothing
+  std::string svg;                 // of fit: path; empty: none
   std::string json;                // path; "-": standard output
   std::string config;       // path of the TOML file with these; empty: none
   std::string metrics;      // path of JSON lines; empty: none
@@ -97,6 +99,8 @@ bool has_task(const TrainSettings& settings);
 std::span<const Setting> train_settings();
 /// The settings of train, and sizes that a run has from its data.
 std::span<const Setting> plan_settings();
+/// The settings of plan, and what else neap fit can do.
+std::span<const Setting> fit_settings();
 /// Settings of a model from a file, and of the data that it is tried on.
 std::span<const Setting> eval_settings();
 

@@ -218,6 +218,21 @@ std::vector<Setting> make_plan_settings() {
   return settings;
 }
 
+std::vector<Setting> make_fit_settings() {
+  std::vector<Setting> settings;
+  add_group(
+      settings, "Fit",
+      {chosen("grow", "WHAT",
+              "find the largest batch that the budget can be made to hold",
+              "none", &TrainSettings::grow, {"batch"}),
+       {"svg", "FILE",
+        "draw the curve: budgets to the right, extra time upward", "none",
+        any_text(&TrainSettings::svg)}});
+  const auto all = plan_settings();
+  settings.insert(settings.end(), all.begin(), all.end());
+  return settings;
+}
+
 std::vector<Setting> make_eval_settings() {
   std::vector<Setting> settings;
   add_group(settings, "Model",
@@ -246,6 +261,11 @@ std::span<const Setting> train_settings() {
 
 std::span<const Setting> plan_settings() {
   static const std::vector<Setting> settings = make_plan_settings();
+  return settings;
+}
+
+std::span<const Setting> fit_settings() {
+  static const std::vector<Setting> settings = make_fit_settings();
   return settings;
 }
 

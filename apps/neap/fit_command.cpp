@@ -1,0 +1,296 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "fit_command.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <vector>
+
+#include "fit_picture.hpp"
+#include "json_object.hpp"
+#include "neap/files/door.hpp"
+#include "neap/threads/pool.hpp"
+#include "output_files.hpp"
+#include "progress.hpp"
+#include "run_parts.hpp"
+#include "text_file.hpp"
+#include "within_budget.hpp"
+
+namespace neap::app {
+namespace {
+
+constexpr std::size_t kMostRows = 12;
+
+// A line on a terminal that says how far the work is, and goes at its end.
+class Doing {
+ public:
+  explicit Doing(const TrainSettings& settings)
+      : is_shown_(Progress::style_of(settings.progress) ==
+                  Progress::Style::kBar) {}
+  ~Doing() { say(""); }
+  Doing(const Doing&) = delete;
+  Doing& operator=(const Doing&) = delete;
+
+  void say(const std::string& what) const {
+    if (is_shown_) {
+      fmt::print(stderr, "\r\033[K{}", what);
+      static_cast<void>(std::fflush(stderr));
+    }
+  }
+
+ private:
+  bool is_shown_;
+};
+
+// The ends, and between them those nearest to equal steps of the arena.
+FitCurve some_of(const FitCurve& all) {
+  if (all.size() <= kMostRows) {
+    return all;
+  }
+  FitCurve some{all.front()};
+  const double step =
+      static_cast<double>(all.front().arena - all.back().arena) /
+      static_cast<double>(kMostRows - 1);
+  for (const compiler::FitPoint& point : all) {
+    const double passed = static_cast<double>(some.back().arena - point.arena);
+    if (passed >= step * 0.9) {
+      some.push_back(point);
+    }
+  }
+  if (some.back().arena != all.back().arena) {
+    some.push_back(all.back());
+  }
+  return some;
+}
+
+// What a run with each arena holds: so much is a budget that suffices.
+Result<std::vector<FitRow>> rows_of(const TrainSettings& settings,
+                                    const Doing& doing) {
+  doing.say("tracing the step, and planning it for every arena");
+  const auto all = fit_curve(settings, settings.batch);
+  if (!all) {
+    return tl::unexpected(all.error());
+  }
+  std::vector<FitRow> rows;
+  const FitCurve points = some_of(*all);
+  for (const compiler::FitPoint& point : points) {
+    doing.say(fmt::format("rehearsing plan {} of {}", rows.size() + 1,
+                          points.size()));
+    TrainSettings limited = settings;
+    limited.budget = kUnlimited;
+    limited.arena_limit = point.arena;
+    const auto known = rehearse(limited, settings.batch);
+    if (!known) {
+      return tl::unexpected(known.error());
+    }
+    rows.push_back({.budget = known->peak + known->external, .plan = point});
+  }
+  return rows;
+}
+
+// The largest batch that the budget can be made to hold, and its price.
+struct Grown {
+  std::int64_t batch = 0;  // 0: not one sample fits
+  compiler::Fitting fitting{};
+};
+
+class BatchGrowth {
+ public:
+  BatchGrowth(const TrainSettings& settings, const Doing& doing)
+      : settings_(settings), doing_(doing) {}
+
+  /// From a batch on that fits with all values kept. To two per cent.
+  Result<Grown> run(std::int64_t fits) {
+    std::int64_t fails = 0;
+    while (fails == 0 || fails - fits > std::max<std::int64_t>(fits / 50, 1)) {
+      const std::int64_t next =
+          fails == 0 ? std::max<std::int64_t>(fits + 1, fits * 3 / 2)
+                     : fits + (fails - fits) / 2;
+      const auto is_met = try_batch(next);
+      if (!is_met) {
+        return tl::unexpected(is_met.error());
+      }
+      (*is_met ? fits : fails) = next;
+    }
+    best_.batch = fits;
+    return best_;
+  }
+
+ private:
+  Result<bool> try_batch(std::int64_t batch) {
+    doing_.say(fmt::format("trying a batch of {}", batch));
+    TrainSettings grown = settings_;
+    grown.batch = batch;
+    return meet_budget(grown).map([&](const WithinBudget& found) {
+      if (found.is_met()) {
+        best_.fitting = found.rehearsal.fitting;
+      }
+      return found.is_met();
+    });
+  }
+
+  const TrainSettings& settings_;
+  const Doing& doing_;
+  Grown best_;
+};
+
+struct Report {
+  std::vector<FitRow> rows;
+  std::optional<WithinBudget> found;  // for the budget, where there is one
+  std::optional<Grown> grown;
+};
+
+Result<Report> report_of(const TrainSettings& settings) {
+  const Doing doing(settings);
+  Report report;
+  auto rows = rows_of(settings, doing);
+  if (!rows) {
+    return tl::unexpected(rows.error());
+  }
+  report.rows = std::move(*rows);
+  if (settings.budget == kUnlimited) {
+    return report;
+  }
+  doing.say("meeting the budget");
+  auto found = meet_budget(settings);
+  if (!found) {
+    return tl::unexpected(found.error());
+  }
+  report.found = std::move(*found);
+  if (settings.grow.empty()) {
+    return report;
+  }
+  const auto kept = largest_batch(settings, report.found->all_kept.external);
+  if (!kept) {
+    return tl::unexpected(kept.error());
+  }
+  return BatchGrowth(settings, doing).run(*kept).map([&](const Grown& grown) {
+    report.grown = grown;
+    return report;
+  });
+}
+
+std::string price_of(const compiler::Fitting& fitting) {
+  return fitting.again == 0 ? "all values kept"
+                            : fmt::format("extra time {:.1f} % predicted",
+                                          fitting.percent(fitting.extra));
+}
+
+std::string to_text(const TrainSettings& s, const Report& report) {
+  std::string text = fmt::format(
+      "{}, batch {}, {}\n\n{:>12} {:>12} {:>7} {:>11} {:>10} {:>12}\n", s.model,
+      s.batch, s.optimizer, "budget", "arena", "of it", "extra time",
+      "at least", "calls again");
+  const auto whole = static_cast<double>(report.rows.front().plan.arena);
+  for (const FitRow& row : report.rows) {
+    const compiler::Fitting& fitting = row.plan.fitting;
+    text += fmt::format(
+        "{:>12} {:>12} {:>5.0f} % {:>9.1f} % {:>8.1f} % {:>12}\n",
+        format_bytes_short(row.budget), format_bytes_short(row.plan.arena),
+        100.0 * static_cast<double>(row.plan.arena) / whole,
+        fitting.percent(fitting.extra), fitting.percent(fitting.bound),
+        fitting.again);
+  }
+  if (report.found) {
+    const WithinBudget& found = *report.found;
+    text +=
+        fmt::format("\nbudget {}: {}\n", format_bytes(s.budget),
+                    found.is_met() ? "met, " + price_of(found.rehearsal.fitting)
+                                   : "not met");
+  }
+  if (report.grown) {
+    text += fmt::format(
+        "largest batch about {}: {}\n", format_grouped(report.grown->batch),
+        report.grown->batch == 0 ? "none fits"
+                                 : price_of(report.grown->fitting));
+  }
+  return text;
+}
+
+std::string to_json(const TrainSettings& s, const Report& report) {
+  JsonObject json;
+  json.add("model", s.model).add("batch", s.batch);
+  std::vector<JsonObject> points;
+  for (const FitRow& row : report.rows) {
+    const compiler::Fitting& fitting = row.plan.fitting;
+    JsonObject point;
+    point.add("budget_bytes", row.budget)
+        .add("arena_bytes", row.plan.arena)
+        .add("extra_time_percent", fitting.percent(fitting.extra))
+        .add("extra_time_bound_percent", fitting.percent(fitting.bound))
+        .add("calls_again", fitting.again);
+    points.push_back(std::move(point));
+  }
+  json.add("points", points);
+  if (report.found) {
+    const compiler::Fitting& fitting = report.found->rehearsal.fitting;
+    json.add("budget_bytes", s.budget)
+        .add("fits_budget", report.found->is_met())
+        .add("extra_time_percent", fitting.percent(fitting.extra));
+  }
+  if (report.grown) {
+    const compiler::Fitting& fitting = report.grown->fitting;
+    json.add("largest_batch", report.grown->batch)
+        .add("largest_batch_extra_time_percent",
+             fitting.percent(fitting.extra));
+  }
+  return json.text();
+}
+
+Result<void> write(const TrainSettings& settings, const Report& report) {
+  files::Door& door = files::system_door();
+  if (!settings.svg.empty()) {
+    const std::string title =
+        fmt::format("{}, batch {}", settings.model, settings.batch);
+    if (auto done =
+            write_text(door, settings.svg,
+                       fit_picture(title, report.rows, settings.budget));
+        !done) {
+      return done;
+    }
+  }
+  if (!settings.json.empty()) {
+    if (auto done =
+            write_report(door, settings.json, to_json(settings, report));
+        !done) {
+      return done;
+    }
+  }
+  if (settings.json != "-") {
+    const std::string text = to_text(settings, report);
+    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));
+  }
+  return {};
+}
+
+}  // namespace
+
+ExitCode fit(const TrainSettings& settings) {
+  if (!settings.grow.empty() && settings.budget == kUnlimited) {
+    return fail(ExitCode::kUsage,
+                "--grow: give the budget that the batch is to fit, --budget");
+  }
+  if (auto good = check_train_files(files::system_door(), settings); !good) {
+    return fail(ExitCode::kUsage, good.error().message);
+  }
+  const auto precision = precision_of(settings);
+  if (!precision) {
+    return fail(ExitCode::kUsage, precision.error().message);
+  }
+  const UsePrecision use(*precision);
+  threads::set_default_threads(static_cast<int>(settings.threads));
+  const auto report = report_of(settings);
+  if (!report) {
+    return fail(ExitCode::kData, report.error().message);
+  }
+  if (auto written = write(settings, *report); !written) {
+    return fail(ExitCode::kOutput, written.error().message);
+  }
+  const bool is_met = !report->found || report->found->is_met();
+  return is_met ? ExitCode::kOk
+                : fail(ExitCode::kMemory, report->found->why_not);
+}
+
+}  // namespace neap::app

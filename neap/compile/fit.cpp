@@ -1,0 +1,53 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/compile/fit.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "neap/compile/lower.hpp"
+#include "neap/compile/orders.hpp"
+
+namespace neap::compiler {
+namespace {
+
+// Of what is there, arenas falling: those that are cheaper than every smaller
+// one.
+void keep_best(FitCurve& points) {
+  std::ranges::sort(points, [](const FitPoint& a, const FitPoint& b) {
+    return std::pair(a.arena, a.fitting.extra) <
+           std::pair(b.arena, b.fitting.extra);
+  });
+  std::int64_t cheapest = std::numeric_limits<std::int64_t>::max();
+  std::erase_if(points, [&](const FitPoint& point) {
+    const bool is_better = point.fitting.extra < cheapest;
+    cheapest = std::min(cheapest, point.fitting.extra);
+    return !is_better;
+  });
+  std::ranges::reverse(points);
+}
+
+}  // namespace
+
+FitCurve fit_curve(const Program& traced, const CompileOptions& options) {
+  const Candidate whole = all_kept(traced, options);
+  FitCurve points;
+  for (const Passes& passes : candidate_passes(options.passes)) {
+    Ordered(traced, options, passes).for_each([&](const Candidate& found) {
+      if (found.arena < whole.arena) {
+        points.push_back(
+            {found.arena, fitting_of(found, whole.price, found.arena)});
+      }
+    });
+  }
+  keep_best(points);
+  points.insert(points.begin(), {whole.arena, whole.program.fitting});
+  return points;
+}
+
+FitCurve fit_step(Step step, std::span<const tensor::Spec> arguments,
+                  const CompileOptions& options, const CallSite& site) {
+  return fit_curve(trace_for(step, GivenArguments{arguments}, options, site),
+                   options);
+}
+
+}  // namespace neap::compiler

@@ -1,0 +1,143 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/compile/orders.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "neap/base/raise.hpp"
+#include "neap/budget/bound.hpp"
+#include "neap/budget/evaluate.hpp"
+#include "neap/compile/costs.hpp"
+#include "neap/compile/plan.hpp"
+#include "neap/program/bind.hpp"
+#include "neap/program/passes.hpp"
+#include "neap/program/scheduling.hpp"
+#include "neap/program/verify.hpp"
+#include "neap/tensor/execution.hpp"
+
+namespace neap::compiler {
+namespace {
+
+constexpr std::int32_t kRungStep = 2;  // 2^(-1/16) from one to the next
+// Calls that the walks of one rung visit, about.
+constexpr std::int64_t kEffort = 100'000;
+constexpr std::int64_t kLeastWalks = 60;  // all rankings, and some more
+constexpr std::int64_t kMostWalks = 400;
+
+std::int64_t price_of(const Program& program) {
+  const auto prices = prices_of(program);
+  return std::accumulate(prices.begin(), prices.end(), std::int64_t{0});
+}
+
+Bytes arena_of(const Program& program, const CompileOptions& options) {
+  return plan(program, tensor::executor().threads(), options.debug,
+              options.planner, options.paged)
+      .space()
+      .bytes;
+}
+
+}  // namespace
+
+Candidate all_kept(const Program& traced, const CompileOptions& options) {
+  Candidate out;
+  out.program = traced.copy();
+  run_passes(out.program, options.passes);
+  bind(out.program, tensor::executor());
+  out.arena = arena_of(out.program, options);
+  out.price = price_of(out.program);
+  out.program.fitting = {.limit = out.arena, .price = out.price};
+  return out;
+}
+
+Fitting fitting_of(const Candidate& found, std::int64_t price, Bytes limit) {
+  return {.limit = limit,
+          .price = price,
+          .extra = std::max<std::int64_t>(found.price - price, 0),
+          .bound = std::max<std::int64_t>(found.bound - price, 0),
+          .again = found.program.fitting.again};
+}
+
+memory::Vector<Passes> candidate_passes(const Passes& passes) {
+  memory::Vector<Passes> out;
+  for (const bool fuse : {true, false}) {
+    for (const bool reorder : {true, false}) {
+      Passes some = passes;
+      some.copy_again = false;  // schedules do the same
+      some.fuse = fuse && passes.fuse;
+      some.reorder = reorder && passes.reorder;
+      if (std::ranges::find(out, some) == out.end()) {
+        out.push_back(some);
+      }
+    }
+  }
+  return out;
+}
+
+Ordered::Ordered(const Program& traced, const CompileOptions& options,
+                 const Passes& passes)
+    : options_(options), passes_(passes), program_(traced.copy()) {
+  run_order_passes(program_, passes_);
+  bind(program_, tensor::executor());
+  const memory::Vector<std::int64_t> prices = prices_of(program_);
+  price_ = std::accumulate(prices.begin(), prices.end(), std::int64_t{0});
+  problem_ = scheduling_problem(program_, prices);
+}
+
+budget::LadderOptions Ordered::effort() const {
+  const auto count = static_cast<std::int64_t>(program_.calls.size());
+  return {
+      .search = {.walks = std::clamp(kEffort / std::max<std::int64_t>(count, 1),
+                                     kLeastWalks, kMostWalks)},
+      .step = kRungStep};
+}
+
+// A packed arena may be a little lower than the target of its rung.
+std::optional<Candidate> Ordered::best(Bytes limit) const {
+  budget::LadderOptions options = effort();
+  options.most = limit + limit / 16;
+  const auto rungs = budget::ladder(problem_, options);
+  for (auto rung = rungs.rbegin(); rung != rungs.rend(); ++rung) {
+    Candidate found = packed(*rung);
+    if (found.arena <= limit) {
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
+Bytes Ordered::least() const {
+  budget::LadderOptions options = effort();
+  options.lowest_only = true;
+  const auto rungs = budget::ladder(problem_, options);
+  return rungs.empty() ? kUnlimited : packed(rungs.front()).arena;
+}
+
+void Ordered::for_each(base::FunctionRef<void(const Candidate&)> look) const {
+  for (const budget::Rung& rung : budget::ladder(problem_, effort())) {
+    look(packed(rung));
+  }
+}
+
+Candidate Ordered::packed(const budget::Rung& rung) const {
+  const budget::Found& found = rung.found;
+  const budget::Evaluation checked = budget::evaluate(problem_, found.schedule);
+  if (!checked.is_good()) {
+    base::raise<InternalError>("compile: a schedule is wrong, {} at run {}",
+                               budget::name_of(checked.fault), checked.run);
+  }
+  Candidate out;
+  out.program = program_.copy();
+  materialise(out.program, found.schedule);
+  run_memory_passes(out.program, passes_);
+  verify(out.program, "after materialise");
+  bind(out.program, tensor::executor());
+  out.arena = arena_of(out.program, options_);
+  out.price = price_ + found.price;
+  out.bound = price_ + budget::lower_bound(problem_, rung.target).price;
+  out.program.fitting.again = static_cast<std::uint32_t>(
+      found.schedule.runs.size() - problem_.calls.size());
+  return out;
+}
+
+}  // namespace neap::compiler

@@ -1,0 +1,58 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Orders of a step's calls, and in each of them the schedules that need less
+// memory for more time.
+#pragma once
+
+#include <optional>
+
+#include "neap/base/function_ref.hpp"
+#include "neap/budget/ladder.hpp"
+#include "neap/compile/options.hpp"
+#include "neap/program/program.hpp"
+
+namespace neap::compiler {
+
+/// A plan of the step in one order of its calls.
+struct Candidate {
+  Program program;
+  Bytes arena = 0;
+  std::int64_t price = 0;  // of a run, and below what none in this order costs
+  std::int64_t bound = 0;
+};
+
+/// The step as it is without a limit, `fitting.price` set.
+/// THROWS: as run_passes(), bind() and plan().
+Candidate all_kept(const Program& traced, const CompileOptions& options);
+
+/// What a candidate costs beside a price of all kept.
+Fitting fitting_of(const Candidate& found, std::int64_t price, Bytes limit);
+
+/// With and without what makes calls wide, or values long-lived.
+memory::Vector<Passes> candidate_passes(const Passes& passes);
+
+/// One order of the calls, and its schedules. LIFETIME: options outlive it.
+class Ordered {
+ public:
+  /// THROWS: as run_passes() and bind().
+  Ordered(const Program& traced, const CompileOptions& options,
+          const Passes& passes);
+
+  /// The cheapest within the limit, where there is one.
+  std::optional<Candidate> best(Bytes limit) const;
+  /// The least arena that a schedule is found for.
+  Bytes least() const;
+  /// One after the other, from the least arena on.
+  void for_each(base::FunctionRef<void(const Candidate&)> look) const;
+
+ private:
+  budget::LadderOptions effort() const;
+  Candidate packed(const budget::Rung& rung) const;
+
+  const CompileOptions& options_;
+  Passes passes_;
+  Program program_;
+  std::int64_t price_ = 0;
+  budget::Problem problem_;
+};
+
+}  // namespace neap::compiler
