@@ -2,6 +2,7 @@
 // A training step that is made to fit, into half of its arena or into a budget
 // for the process: some calls run again in the backward pass, to the same bits,
 // and what that costs is known before the first step.
+#include <array>
 #include <cstdio>
 #include <iostream>
 #include <vector>
@@ -58,8 +59,14 @@ bool run() {
     backward(loss);
     return loss;
   };
-  const auto lowered = neap::lower(plain, {Spec{neap::f32, {256, 64}}});
-  const neap::Bytes whole = lowered.plan.arena_bytes();
+  const std::array specs{Spec{neap::f32, {256, 64}}};
+  for (const auto& point : neap::compiler::fit(plain, specs)) {
+    const neap::compiler::Fitting& fitting = point.fitting;
+    std::printf("%9s B  %+5.1f %%  %2u calls again\n",
+                neap::format_grouped(point.arena).c_str(),
+                fitting.percent(fitting.extra), fitting.again);
+  }
+  const neap::Bytes whole = neap::lower(plain, specs).plan.arena_bytes();
   const double kept = train({}, false);
   const double fitted = train({.arena_limit = whole / 2}, true);
   const double within = train({.budget = in_use() + 1280 * neap::kKiB}, false);

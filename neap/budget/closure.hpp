@@ -24,6 +24,8 @@ class Closure {
   /// The values that they read, each once: there or not.
   std::span<const std::int32_t> reads() const noexcept { return reads_; }
   std::int64_t price() const noexcept { return price_; }
+  /// The last position at which they all may run.
+  std::int32_t again_until() const noexcept { return again_until_; }
 
  private:
   bool add_call(std::int32_t call, std::int32_t position);
@@ -36,6 +38,7 @@ class Closure {
   memory::Vector<std::int32_t> calls_;
   memory::Vector<std::int32_t> reads_;
   std::int64_t price_ = 0;
+  std::int32_t again_until_ = kAlways;
 };
 
 }  // namespace neap::budget

@@ -12,12 +12,15 @@ Decoder::Decoder(const Problem& problem)
       uses_(problem),
       pending_(problem, uses_),
       probe_(problem, uses_),
+      restores_(problem, uses_),
       is_there_(problem.values.size(), 0),
       place_(problem.values.size(), 0),
       held_until_(problem.values.size(), kNever),
       pending_reads_(problem.values.size(), 0) {
   present_.reserve(problem.values.size());
+  log_size_.reserve(problem.values.size());
   for (std::size_t v = 0; v < problem.values.size(); ++v) {
+    log_size_.push_back(log2_of(problem.values[v].size));
     if (problem.values[v].outlives) {
       outliving_.push_back(static_cast<std::int32_t>(v));
     }
@@ -30,6 +33,7 @@ void Decoder::begin(std::int64_t target, const Ranking& ranking,
   ranking_ = ranking;
   below_ = below;
   live_ = 0;
+  restores_.begin();
   std::fill(is_there_.begin(), is_there_.end(), std::uint8_t{0});
   std::fill(held_until_.begin(), held_until_.end(), kNever);
   std::fill(pending_reads_.begin(), pending_reads_.end(), 0);
@@ -274,19 +278,16 @@ std::optional<std::int64_t> Decoder::rank_of(std::int32_t v) {
   if (until <= position_ && pending_reads_[at(v)] == 0) {
     return std::numeric_limits<std::int64_t>::min();  // needed no more
   }
-  is_there_[at(v)] = 0;
-  probe_.begin();
-  const bool may_run = probe_.collect(v, until, is_there_);
-  is_there_[at(v)] = 1;
-  if (!may_run) {
+  const auto log_price = restores_.log_price(v, until, is_there_);
+  if (!log_price) {
     return std::nullopt;
   }
   const std::int64_t time =
       uses_.price_before(until) - uses_.price_before(position_);
   const std::int64_t bias =
       ranking_.bias.empty() ? 0 : std::int64_t{ranking_.bias[at(v)]};
-  return 2 * bias + ranking_.price * log2_of(probe_.price()) -
-         ranking_.size * log2_of(size(v)) - ranking_.time * log2_of(time);
+  return 2 * bias + ranking_.price * *log_price -
+         ranking_.size * log_size_[at(v)] - ranking_.time * log2_of(time);
 }
 
 // What brings it back is held until then.
@@ -306,6 +307,7 @@ void Decoder::drop_for_now(std::int32_t v) {
 
 void Decoder::drop(std::int32_t v) {
   is_there_[at(v)] = 0;
+  restores_.changed(v);
   live_ -= size(v);
   const std::int32_t last = present_.back();
   present_[at(place_[at(v)])] = last;
@@ -318,6 +320,7 @@ void Decoder::drop(std::int32_t v) {
 
 void Decoder::add(std::int32_t v) {
   is_there_[at(v)] = 1;
+  restores_.changed(v);
   live_ += size(v);
   place_[at(v)] = static_cast<std::int32_t>(present_.size());
   present_.push_back(v);

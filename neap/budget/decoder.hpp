@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "neap/budget/closure.hpp"
+#include "neap/budget/restores.hpp"
 
 namespace neap::budget {
 
@@ -88,7 +89,9 @@ class Decoder {
   Uses uses_;
   Closure pending_;  // the runs before the call at position_
   Closure probe_;
+  Restores restores_;
   memory::Vector<std::uint8_t> is_there_;
+  memory::Vector<std::int64_t> log_size_;
   memory::Vector<std::int32_t> present_;        // values, in no order
   memory::Vector<std::int32_t> place_;          // in present_
   memory::Vector<std::int32_t> held_until_;     // for closures of absent values

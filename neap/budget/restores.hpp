@@ -1,0 +1,43 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// What it costs to bring back each value if it were dropped now. A cost is kept
+// until something that its closure reads is dropped or made: the walk asks for
+// the costs of all values at each drop, and few of them change.
+#pragma once
+
+#include <optional>
+
+#include "neap/budget/closure.hpp"
+
+namespace neap::budget {
+
+class Restores {
+ public:
+  /// LIFETIME: problem and uses outlive it. THROWS: OutOfMemory.
+  Restores(const Problem& problem, const Uses& uses);
+
+  /// Forgets all costs.
+  void begin() noexcept;
+  /// The price of the value's closure at a position, as log2_of(); nothing
+  /// where one of its calls may not run then. `is_there`: of all values, as
+  /// changed() told. THROWS: OutOfMemory.
+  std::optional<std::int64_t> log_price(std::int32_t value,
+                                        std::int32_t position,
+                                        std::span<const std::uint8_t> is_there);
+  /// The value was dropped, or made.
+  void changed(std::int32_t value) noexcept;
+
+ private:
+  struct Cost {
+    std::int64_t log_price = 0;
+    std::int32_t position = 0;  // that it was asked for
+    std::int32_t again_until = 0;
+    bool is_known = false;
+  };
+
+  Closure closure_;
+  memory::Vector<Cost> costs_;
+  // By value: those whose cost was computed from whether it is there.
+  memory::Vector<memory::Vector<std::int32_t>> dependants_;
+};
+
+}  // namespace neap::budget
