@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "neap/base/raise.hpp"
 #include "neap/kernels/engine/attrs.hpp"
@@ -53,11 +54,12 @@ DebugRun::DebugRun(const Program& program, const Plan& plan,
   by_last_ = by_first_;
   const auto by = [&](auto member) {
     return [&buffers, member](BufferId a, BufferId b) {
-      return buffers[a.value].*member < buffers[b.value].*member;
+      return std::pair(buffers[a.value].*member, a.value) <
+             std::pair(buffers[b.value].*member, b.value);
     };
   };
-  std::stable_sort(by_first_.begin(), by_first_.end(), by(&Buffer::first));
-  std::stable_sort(by_last_.begin(), by_last_.end(), by(&Buffer::last));
+  std::sort(by_first_.begin(), by_first_.end(), by(&Buffer::first));
+  std::sort(by_last_.begin(), by_last_.end(), by(&Buffer::last));
   live_.reserve(by_first_.size());
 }
 

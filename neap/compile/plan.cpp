@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <tuple>
+#include <utility>
 
 #include "neap/base/raise.hpp"
 #include "neap/memory/system_pages.hpp"
@@ -51,9 +53,9 @@ class Planning {
   }
 
   void sum_up() {
-    std::stable_sort(
-        out_.at_peak.begin(), out_.at_peak.end(),
-        [](const Live& a, const Live& b) { return a.bytes > b.bytes; });
+    std::ranges::sort(out_.at_peak, {}, [](const Live& live) {
+      return std::tuple(-live.bytes, live.space.value, live.value, live.call);
+    });
     for (const Live& live : out_.at_peak) {
       out_.by_category[static_cast<std::size_t>(live.category)] += live.bytes;
       auto row = std::find_if(
@@ -64,10 +66,9 @@ class Planning {
       }
       row->bytes += live.bytes;
     }
-    std::stable_sort(out_.by_owner.begin(), out_.by_owner.end(),
-                     [](const OwnerBytes& a, const OwnerBytes& b) {
-                       return a.bytes > b.bytes;
-                     });
+    std::ranges::sort(out_.by_owner, {}, [](const OwnerBytes& row) {
+      return std::pair(-row.bytes, row.owner);
+    });
   }
 
  private:

@@ -50,10 +50,10 @@ Results::Results(const Program& program, const Plan& plan)
     return value != kNoValue ? plan.lifetimes.buffer_of[value.value]
                              : kNoBuffer;
   };
-  std::stable_sort(slots_.begin(), slots_.end(),
-                   [&](const Slot& a, const Slot& b) {
-                     return buffer_of(a) < buffer_of(b);
-                   });
+  std::sort(slots_.begin(), slots_.end(), [&](const Slot& a, const Slot& b) {
+    return std::pair(buffer_of(a), a.result) <
+           std::pair(buffer_of(b), b.result);
+  });
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     const BufferId buffer = buffer_of(slots_[i]);
     if (buffer == kNoBuffer) {

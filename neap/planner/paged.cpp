@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "neap/base/raise.hpp"
 #include "neap/planner/lower_bound.hpp"
@@ -83,8 +84,8 @@ class FreePages {
     if (tightest != nullptr) {
       taken.push_back({tightest->first, count});
     } else {
-      std::stable_sort(all.begin(), all.end(), [](const Run& a, const Run& b) {
-        return a.count > b.count;
+      std::sort(all.begin(), all.end(), [](const Run& a, const Run& b) {
+        return a.count != b.count ? a.count > b.count : a.first < b.first;
       });
       for (std::size_t i = 0; count > 0; ++i) {
         taken.push_back({all[i].first, std::min(all[i].count, count)});
@@ -150,10 +151,10 @@ class Assigner {
     const auto by = [&](auto key) {
       memory::Vector<std::int32_t> order(problem_.buffers.size());
       std::iota(order.begin(), order.end(), 0);
-      std::stable_sort(order.begin(), order.end(),
-                       [&](std::int32_t a, std::int32_t b) {
-                         return buffer(a).*key < buffer(b).*key;
-                       });
+      std::sort(
+          order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+            return std::pair(buffer(a).*key, a) < std::pair(buffer(b).*key, b);
+          });
       return order;
     };
     const auto comers = by(&Buffer::lower);

@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "neap/ops/shape/views.hpp"
 #include "neap/program/bind.hpp"
@@ -72,7 +73,9 @@ class Round {
   }
 
   void insert() {
-    std::ranges::stable_sort(again_, {}, &Again::before);
+    std::ranges::sort(again_, {}, [](const Again& again) {
+      return std::pair(again.before, again.call);
+    });
     const auto count = static_cast<std::uint32_t>(program_.calls.size());
     Order order;
     order.reserve(count + again_.size());
