@@ -8,6 +8,10 @@ target_compile_options(neap_options INTERFACE
   -ffp-contract=off -fno-math-errno -ffunction-sections -fdata-sections
   -Wall -Wextra -Wpedantic -Wconversion
   -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
+# std::stable_sort of libstdc++ 12 calls what libstdc++ 12 calls deprecated.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  target_compile_options(neap_options INTERFACE -Wno-deprecated-declarations)
+endif()
 # Highway's NEON takes the instructions for AES along, which is a mismatch
 # wherever it is inlined into what does not.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")

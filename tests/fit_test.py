@@ -12,7 +12,7 @@ import xml.etree.ElementTree
 import tool_case
 from tool_case import MEMORY, OK, OUTPUT, USAGE, ToolCase
 
-LINE = ("--model", "gpt", "--layers", "3", "--dim", "64", "--threads", "1",
+LINE = ("--model", "gpt", "--layers", "2", "--dim", "64", "--threads", "1",
         "--batch")
 BATCH = LINE + ("16",)
 

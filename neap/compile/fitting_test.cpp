@@ -17,7 +17,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr int kLayers = 24;
+constexpr int kLayers = 14;
 
 // A deep chain: tanh keeps its output for backward.
 struct Net {

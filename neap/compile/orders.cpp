@@ -19,11 +19,18 @@
 namespace neap::compiler {
 namespace {
 
-constexpr std::int32_t kRungStep = 2;  // 2^(-1/16) from one to the next
 // Calls that the walks of one rung visit, about.
 constexpr std::int64_t kEffort = 100'000;
 constexpr std::int64_t kLeastWalks = 60;  // all rankings, and some more
 constexpr std::int64_t kMostWalks = 400;
+
+// From one rung to the next it is 2^(-step/32): fewer where walks are longer.
+std::int32_t rung_step(std::int64_t calls) {
+  if (calls <= 600) {
+    return 1;
+  }
+  return calls <= 2000 ? 2 : 4;
+}
 
 std::int64_t price_of(const Program& program) {
   const auto prices = prices_of(program);
@@ -89,13 +96,13 @@ budget::LadderOptions Ordered::effort() const {
   return {
       .search = {.walks = std::clamp(kEffort / std::max<std::int64_t>(count, 1),
                                      kLeastWalks, kMostWalks)},
-      .step = kRungStep};
+      .step = rung_step(count)};
 }
 
 // A packed arena may be a little lower than the target of its rung.
 std::optional<Candidate> Ordered::best(Bytes limit) const {
   budget::LadderOptions options = effort();
-  options.most = limit + limit / 16;
+  options.most = limit + limit / 8;
   const auto rungs = budget::ladder(problem_, options);
   for (auto rung = rungs.rbegin(); rung != rungs.rend(); ++rung) {
     Candidate found = packed(*rung);
