@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/compile/step_core.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "neap/base/raise.hpp"

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <atomic>
-#include <optional>
 #include <string>
 
 #include "neap/compile/compiled_step.hpp"
@@ -46,7 +45,7 @@ class StepCore {
     bool is_new = true;     // its call has not got to a run yet
     std::int64_t calls = 0;
     /// As traced, until it is known to fit into the budget.
-    std::optional<Program> traced{};
+    memory::Owned<Program> traced{};
   };
   class Turn;
   class Attempt;

@@ -195,7 +195,8 @@ StepCore::Entry& StepCore::add(Step step, std::span<const tensor::Spec> specs,
   Program traced =
       trace_for(step, given(specs), options_, base::site_of(site_));
   if (may_grow && options_.budget != kUnlimited) {
-    made.traced = traced.copy();
+    made.traced =
+        memory::make_owned<Program>(memory::Category::kGraph, traced.copy());
   }
   made.executor = may_grow ? make(std::move(traced), options_.passes,
                                   {.bytes = options_.arena_limit})
