@@ -26,7 +26,7 @@ struct Case {
 class Run {
  public:
   Run(const MakeTraining& make, Bytes arena_limit)
-      : training_(make()),
+      : training_(made(make)),
         step_(neap::compile(Step{&training_}, {.arena_limit = arena_limit})) {
     const double begin = now();
     step_.prepare({training_.x.spec(), training_.y.spec()});
@@ -49,6 +49,12 @@ class Run {
       return loss;
     }
   };
+
+  // With the same weights each time.
+  static Training made(const MakeTraining& make) {
+    seed(1);
+    return make();
+  }
 
   Training training_;
   compiler::Compiled<Step> step_;
