@@ -110,26 +110,30 @@ std::vector<Case> cases(bool is_quick) {
       {"cnn b64", cnn_training(64)}};
 }
 
+// Rows of one model.
+void add_rows(const Case& which, int threads, bool is_quick,
+              std::vector<Row>& rows) {
+  Run kept(which.make, kUnlimited);
+  for (const int percent : {80, 50, 30, 20}) {
+    try {
+      rows.push_back(row_of(which, percent, kept, threads, is_quick));
+    } catch (const PlanError&) {
+      rows.push_back({.name = fmt::format("{}, {} %", which.name, percent),
+                      .threads = threads,
+                      .unit = "s",
+                      .peer_name = "no plan is found"});
+    }
+  }
+}
+
 void run(const Arguments& arguments) {
   Report report("fit", arguments);
   for (const int threads : arguments.threads) {
     threads::set_default_threads(threads);
     std::vector<Row> rows;
     for (const Case& which : cases(arguments.quick)) {
-      if (!arguments.selects(which.name)) {
-        continue;
-      }
-      Run kept(which.make, kUnlimited);
-      for (const int percent : {80, 50, 30, 20}) {
-        try {
-          rows.push_back(
-              row_of(which, percent, kept, threads, arguments.quick));
-        } catch (const PlanError&) {
-          rows.push_back({.name = fmt::format("{}, {} %", which.name, percent),
-                          .threads = threads,
-                          .unit = "s",
-                          .peer_name = "no plan is found"});
-        }
+      if (arguments.selects(which.name)) {
+        add_rows(which, threads, arguments.quick, rows);
       }
     }
     report.table("steps made to fit a part of their arena, s", rows);

@@ -83,12 +83,14 @@ class Picture {
 
   void axes() {
     const double time = step_for(most_time_);
-    for (double at = 0.0; at <= most_time_; at += time) {
+    for (int i = 0; i * time <= most_time_; ++i) {
+      const double at = i * time;
       line(kLeft, y(at), kLeft + kWidth, y(at), "stroke=\"#ddd\"");
       text(kLeft - 8, y(at) + 4, "end", fmt::format("+{:g} %", at));
     }
     const double bytes = step_for(most_bytes_ / kMiB) * kMiB;
-    for (double at = 0.0; at <= most_bytes_; at += bytes) {
+    for (int i = 0; i * bytes <= most_bytes_; ++i) {
+      const double at = i * bytes;
       text(x(at), kTop + kHeight + 18, "middle",
            fmt::format("{:g}", at / kMiB));
     }

@@ -162,7 +162,7 @@ class ArenaSearch {
     limited.arena_limit = limit;
     try {
       Rehearsal now;
-      const auto lacks = lacking(limited, now);
+      auto lacks = lacking(limited, now);
       if (lacks && *lacks > 0) {
         too_high_ = limit;
       } else if (lacks) {
