@@ -42,7 +42,7 @@ class Run {
   struct Step {
     Training* training;
     Tensor operator()(const Tensor& x, const Tensor& y) const {
-      const Tensor loss = training->loss(x, y);
+      Tensor loss = training->loss(x, y);
       backward(loss);
       training->optimizer->step();
       training->optimizer->zero_grad();
