@@ -11,10 +11,7 @@
 #include "fit_picture.hpp"
 #include "json_object.hpp"
 #include "neap/files/door.hpp"
-#include "neap/threads/pool.hpp"
-#include "output_files.hpp"
 #include "progress.hpp"
-#include "run_parts.hpp"
 #include "text_file.hpp"
 #include "within_budget.hpp"
 
@@ -107,11 +104,11 @@ class BatchGrowth {
 
   /// From a batch on that fits with all values kept. To two per cent.
   Result<Grown> run(std::int64_t fits) {
-    std::int64_t fails = 0;
-    while (fails == 0 || fails - fits > std::max<std::int64_t>(fits / 50, 1)) {
+    std::int64_t fails = kMostSamples;
+    while (fails - fits > std::max<std::int64_t>(fits / 50, 1)) {
       const std::int64_t next =
-          fails == 0 ? std::max<std::int64_t>(fits + 1, fits * 3 / 2)
-                     : fits + (fails - fits) / 2;
+          std::min(std::max<std::int64_t>(fits + 1, fits * 3 / 2),
+                   fits + (fails - fits) / 2);
       const auto is_met = try_batch(next);
       if (!is_met) {
         return tl::unexpected(is_met.error());
@@ -276,15 +273,6 @@ ExitCode fit(const TrainSettings& settings) {
     return fail(ExitCode::kUsage,
                 "--grow: give the budget that the batch is to fit, --budget");
   }
-  if (auto good = check_train_files(files::system_door(), settings); !good) {
-    return fail(ExitCode::kUsage, good.error().message);
-  }
-  const auto precision = precision_of(settings);
-  if (!precision) {
-    return fail(ExitCode::kUsage, precision.error().message);
-  }
-  const UsePrecision use(*precision);
-  threads::set_default_threads(static_cast<int>(settings.threads));
   const auto report = report_of(settings);
   if (!report) {
     return fail(ExitCode::kData, report.error().message);

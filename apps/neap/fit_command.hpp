@@ -8,8 +8,10 @@
 
 namespace neap::app {
 
-/// Prints to standard output (report) and standard error (how far it is, and
-/// the lines of a failure). kMemory where no plan meets the budget.
+/// With check_train_files() passed, and the precision and threads of the
+/// settings in use. Prints to standard output (report) and standard error (how
+/// far it is, and the lines of a failure). kMemory where no plan meets the
+/// budget.
 ExitCode fit(const TrainSettings& settings);
 
 }  // namespace neap::app

@@ -15,9 +15,12 @@
 #include "neap/base/shown.hpp"
 #include "neap/files/door.hpp"
 #include "neap/memory/out_of_memory.hpp"
+#include "neap/threads/pool.hpp"
 #include "neap/threads/thread_error.hpp"
+#include "output_files.hpp"
 #include "plan_command.hpp"
 #include "process.hpp"
+#include "run_parts.hpp"
 #include "settings.hpp"
 #include "startup_pages.hpp"
 #include "train_command.hpp"
@@ -109,6 +112,17 @@ ExitCode run_ahead(std::span<const Setting> table, const Arguments& arguments,
   }
   base::external_at_start();
   drop_startup_pages();
+  // The line is one of train: what that refuses, this does.
+  good = check_train_files(files::system_door(), *settings);
+  if (!good) {
+    return fail(ExitCode::kUsage, good.error().message);
+  }
+  const auto precision = precision_of(*settings);
+  if (!precision) {
+    return fail(ExitCode::kUsage, precision.error().message);
+  }
+  const UsePrecision use(*precision);
+  threads::set_default_threads(static_cast<int>(settings->threads));
   return command(*settings);
 }
 

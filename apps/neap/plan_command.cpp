@@ -9,9 +9,6 @@
 
 #include "json_object.hpp"
 #include "neap/files/door.hpp"
-#include "neap/threads/pool.hpp"
-#include "output_files.hpp"
-#include "run_parts.hpp"
 #include "text_file.hpp"
 #include "within_budget.hpp"
 
@@ -136,16 +133,6 @@ std::string to_text(const TrainSettings& s, const WithinBudget& found,
 }  // namespace
 
 ExitCode plan(const TrainSettings& settings) {
-  // The line is one of train: what that refuses, this does.
-  if (auto good = check_train_files(files::system_door(), settings); !good) {
-    return fail(ExitCode::kUsage, good.error().message);
-  }
-  const auto precision = precision_of(settings);
-  if (!precision) {
-    return fail(ExitCode::kUsage, precision.error().message);
-  }
-  const UsePrecision use(*precision);
-  threads::set_default_threads(static_cast<int>(settings.threads));
   const auto found = meet_budget(settings);
   if (!found) {
     return fail(ExitCode::kData, found.error().message);

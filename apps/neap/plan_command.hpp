@@ -7,8 +7,9 @@
 
 namespace neap::app {
 
-/// Prints to standard output (report) and standard error (the one line of a
-/// failure). kMemory where the budget does not suffice.
+/// With check_train_files() passed, and the precision and threads of the
+/// settings in use. Prints to standard output (report) and standard error (the
+/// one line of a failure). kMemory where the budget does not suffice.
 ExitCode plan(const TrainSettings& settings);
 
 }  // namespace neap::app

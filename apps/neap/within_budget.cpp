@@ -18,8 +18,6 @@ namespace {
 // the arena is to be lower by as much.
 constexpr int kMostRounds = 12;
 
-constexpr std::int64_t kMostSamples = 1 << 24;
-
 // The largest batch of which a run holds no more than the budget; 0: none.
 // What a run holds grows with the batch, nearly along a line.
 class BatchSearch {

@@ -16,6 +16,9 @@ struct WithinBudget {
   bool is_met() const { return why_not.empty(); }
 };
 
+/// No batch beyond this is looked at: a data set may have fewer samples.
+inline constexpr std::int64_t kMostSamples = 1 << 24;
+
 /// True where the run holds no more than the settings' budget.
 bool fits(const TrainSettings& settings, const Rehearsal& rehearsal);
 

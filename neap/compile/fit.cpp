@@ -32,11 +32,10 @@ FitCurve fit_curve(const Program& traced, const CompileOptions& options) {
   const Candidate whole = all_kept(traced, options);
   FitCurve points;
   for (const Passes& passes : candidate_passes(options.passes)) {
-    Ordered(traced, options, passes).for_each([&](const Candidate& found) {
-      if (found.arena < whole.arena) {
-        points.push_back(
-            {found.arena, fitting_of(found, whole.price, found.arena)});
-      }
+    const Ordered ordered(traced, options, passes);
+    ordered.for_each_below(whole.arena, [&](const Candidate& found) {
+      points.push_back(
+          {found.arena, fitting_of(found, whole.price, found.arena)});
     });
   }
   keep_best(points);

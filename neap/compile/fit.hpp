@@ -22,12 +22,13 @@ struct FitPoint {
 /// for: arenas fall, and predicted times rise.
 using FitCurve = memory::Vector<FitPoint>;
 
-/// `traced` as from trace_for().
+/// `traced` as from trace_for(). Limits among the options do not matter.
 /// THROWS: as run_passes(), bind() and plan().
 NEAP_API FitCurve fit_curve(const Program& traced,
                             const CompileOptions& options);
 
-/// The step over lists, for arguments of these specs. THROWS: as lower_step().
+/// The step over lists, for arguments of these specs. THROWS: as lower_step(),
+/// but not for a .budget.
 NEAP_API FitCurve fit_step(Step step, std::span<const tensor::Spec> arguments,
                            const CompileOptions& options, const CallSite& site);
 

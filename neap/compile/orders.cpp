@@ -32,8 +32,7 @@ std::int32_t rung_step(std::int64_t calls) {
   return calls <= 2000 ? 2 : 4;
 }
 
-std::int64_t price_of(const Program& program) {
-  const auto prices = prices_of(program);
+std::int64_t sum_of(const memory::Vector<std::int64_t>& prices) {
   return std::accumulate(prices.begin(), prices.end(), std::int64_t{0});
 }
 
@@ -52,7 +51,7 @@ Candidate all_kept(const Program& traced, const CompileOptions& options) {
   run_passes(out.program, options.passes);
   bind(out.program, tensor::executor());
   out.arena = arena_of(out.program, options);
-  out.price = price_of(out.program);
+  out.price = sum_of(prices_of(out.program));
   out.program.fitting = {.limit = out.arena, .price = out.price};
   return out;
 }
@@ -87,7 +86,7 @@ Ordered::Ordered(const Program& traced, const CompileOptions& options,
   run_order_passes(program_, passes_);
   bind(program_, tensor::executor());
   const memory::Vector<std::int64_t> prices = prices_of(program_);
-  price_ = std::accumulate(prices.begin(), prices.end(), std::int64_t{0});
+  price_ = sum_of(prices);
   problem_ = scheduling_problem(program_, prices);
 }
 
@@ -107,6 +106,7 @@ std::optional<Candidate> Ordered::best(Bytes limit) const {
   for (auto rung = rungs.rbegin(); rung != rungs.rend(); ++rung) {
     Candidate found = packed(*rung);
     if (found.arena <= limit) {
+      found.bound = bound(*rung);
       return found;
     }
   }
@@ -120,10 +120,19 @@ Bytes Ordered::least() const {
   return rungs.empty() ? kUnlimited : packed(rungs.front()).arena;
 }
 
-void Ordered::for_each(base::FunctionRef<void(const Candidate&)> look) const {
+void Ordered::for_each_below(
+    Bytes arena, base::FunctionRef<void(const Candidate&)> look) const {
   for (const budget::Rung& rung : budget::ladder(problem_, effort())) {
-    look(packed(rung));
+    Candidate found = packed(rung);
+    if (found.arena < arena) {
+      found.bound = bound(rung);
+      look(found);
+    }
   }
+}
+
+std::int64_t Ordered::bound(const budget::Rung& rung) const {
+  return price_ + budget::lower_bound(problem_, rung.target).price;
 }
 
 Candidate Ordered::packed(const budget::Rung& rung) const {
@@ -141,7 +150,6 @@ Candidate Ordered::packed(const budget::Rung& rung) const {
   bind(out.program, tensor::executor());
   out.arena = arena_of(out.program, options_);
   out.price = price_ + found.price;
-  out.bound = price_ + budget::lower_bound(problem_, rung.target).price;
   out.program.fitting.again = static_cast<std::uint32_t>(
       found.schedule.runs.size() - problem_.calls.size());
   return out;

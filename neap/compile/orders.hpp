@@ -41,12 +41,14 @@ class Ordered {
   std::optional<Candidate> best(Bytes limit) const;
   /// The least arena that a schedule is found for.
   Bytes least() const;
-  /// One after the other, from the least arena on.
-  void for_each(base::FunctionRef<void(const Candidate&)> look) const;
+  /// Those with an arena below `arena`, one after the other, from the least on.
+  void for_each_below(Bytes arena,
+                      base::FunctionRef<void(const Candidate&)> look) const;
 
  private:
   budget::LadderOptions effort() const;
   Candidate packed(const budget::Rung& rung) const;
+  std::int64_t bound(const budget::Rung& rung) const;
 
   const CompileOptions& options_;
   Passes passes_;

@@ -29,6 +29,13 @@ Bytes in_use() {
   return stats().held + stats().external;
 }
 
+// A budget of so much more than is in use now; its peak counts from here on.
+Bytes budget_of(Bytes room) {
+  memory::domain().trim();
+  memory::domain().reset_peak();
+  return in_use() + room;
+}
+
 // A deep chain, and a second result that may be kept.
 class Net {
  public:
@@ -102,13 +109,19 @@ Trained train(Bytes room, CompileOptions options = {}) {
   return out;
 }
 
+// What the net needs with all values kept, beyond what is in use before.
+Bytes needed() {
+  const Trained whole = train(kUnlimited);
+  return whole.most - whole.before;
+}
+
 TEST(StepBudgetTest, IsMetWithTheSameBits) {
   for (const bool keep_all : {false, true}) {
     const Trained whole = train(kUnlimited, {.keep_all = keep_all});
     EXPECT_EQ(whole.again, 0U);
-    const Bytes needed = whole.most - whole.before;
+    const Bytes all = whole.most - whole.before;
     for (const int percent : {200, 90, 75, 60}) {
-      const Bytes room = needed * percent / 100;
+      const Bytes room = all * percent / 100;
       const Trained some = train(room, {.keep_all = keep_all});
       EXPECT_LE(some.most, some.before + room) << percent;
       EXPECT_EQ(some.losses, whole.losses) << percent;
@@ -119,15 +132,12 @@ TEST(StepBudgetTest, IsMetWithTheSameBits) {
 }
 
 TEST(StepBudgetTest, TheLeastOfAllOpenBudgetsCounts) {
-  const Trained whole = train(kUnlimited);
-  const Bytes needed = whole.most - whole.before;
+  const Bytes all = needed();
   Net net;
   const Tensor x = randn({kBatch, 32});
-  memory::domain().trim();
-  const Bytes bound = in_use() + needed * 3 / 4;
-  memory::domain().reset_peak();
+  const Bytes bound = budget_of(all * 3 / 4);
   const Budget budget(bound);
-  auto step = neap::compile(net.step(), {.budget = bound + needed});
+  auto step = neap::compile(net.step(), {.budget = bound + all});
   step(x);
   EXPECT_GT(step.program().fitting.again, 0U);
   EXPECT_LE(stats().peak + stats().external, bound);
@@ -147,9 +157,8 @@ TEST(StepBudgetTest, WhatDoesNotFitIsRefusedAndNothingHasChanged) {
   Net net;
   const auto state = net.state();
   const Tensor x = randn({kBatch, 32});
-  memory::domain().trim();
+  const Bytes budget = budget_of(2 * kMiB);
   const Bytes before = stats().live;
-  const Bytes budget = in_use() + 2 * kMiB;
   {
     auto step = neap::compile(net.step(), {.budget = budget});
     const Bytes made = stats().live;
@@ -179,8 +188,7 @@ Bytes advised(const std::string& message) {
 TEST(StepBudgetTest, TheAdviceOfRefusalsLeadsToWhatSuffices) {
   Net net;
   const Tensor x = randn({kBatch, 32});
-  memory::domain().trim();
-  Bytes budget = in_use() + 2 * kMiB;
+  Bytes budget = budget_of(2 * kMiB);
   for (int refusals = 0;; ++refusals) {
     ASSERT_LT(refusals, 4);
     auto step = neap::compile(net.step(), {.budget = budget});
@@ -195,14 +203,11 @@ TEST(StepBudgetTest, TheAdviceOfRefusalsLeadsToWhatSuffices) {
 }
 
 TEST(StepBudgetTest, ASecondShapeGrowsTheArenaWithinTheBudget) {
-  const Trained whole = train(kUnlimited);
-  const Bytes needed = whole.most - whole.before;
+  const Bytes all = needed();
   Net net;
   const Tensor half = randn({kBatch / 2, 32});
   const Tensor full = randn({kBatch, 32});
-  memory::domain().trim();
-  memory::domain().reset_peak();
-  const Bytes budget = in_use() + needed * 9 / 10;
+  const Bytes budget = budget_of(all * 9 / 10);
   auto step = neap::compile(net.step(), {.budget = budget});
   const auto [loss, y] = step(half);
   EXPECT_EQ(y.shape()[0], kBatch / 2);
@@ -214,14 +219,11 @@ TEST(StepBudgetTest, ASecondShapeGrowsTheArenaWithinTheBudget) {
 }
 
 TEST(StepBudgetTest, TheLargestBatchIsMadeToFitAndSmallerOnesFollow) {
-  const Trained whole = train(kUnlimited);
-  const Bytes needed = whole.most - whole.before;
+  const Bytes all = needed();
   Net net;
   const Tensor some = randn({kBatch / 4, 32});
   const Tensor full = randn({kBatch, 32});
-  memory::domain().trim();
-  memory::domain().reset_peak();
-  const Bytes budget = in_use() + needed * 9 / 10;
+  const Bytes budget = budget_of(all * 9 / 10);
   auto step =
       neap::compile(net.step(), {.max_batch = kBatch, .budget = budget});
   step(some);
@@ -229,6 +231,27 @@ TEST(StepBudgetTest, TheLargestBatchIsMadeToFitAndSmallerOnesFollow) {
   step(full);
   EXPECT_EQ(step.arena_bytes(), arena);
   EXPECT_LE(stats().peak + stats().external, budget);
+}
+
+// Its program would be higher than the arena that the largest was fitted into.
+TEST(StepBudgetTest, ABatchThatIsHardlySmallerFitsTheSameArena) {
+  const Bytes all = needed();
+  Net net;
+  const Tensor full = randn({kBatch, 32});
+  const Tensor fewer = randn({kBatch - 1, 32});
+  const Bytes budget = budget_of(all * 6 / 10);
+  const Bytes room = 4 * kMiB;  // for the books of the other program
+  auto step =
+      neap::compile(net.step(), {.max_batch = kBatch, .budget = budget + room});
+  {
+    const Budget less(budget);
+    step(full);
+  }
+  const Bytes arena = step.arena_bytes();
+  step(fewer);
+  EXPECT_GT(step.program().fitting.again, 0U);
+  EXPECT_EQ(step.arena_bytes(), arena);
+  EXPECT_LE(stats().peak + stats().external, budget + room);
 }
 
 TEST(StepBudgetTest, OptionsThatMeanNothingAreRefused) {

@@ -41,16 +41,8 @@ void check_handles(const Program& program,
 // caller's goes at its end.
 class StepCore::Turn {
  public:
-  explicit Turn(StepCore& step) : step_(step) {
-    if (step.is_busy_.exchange(true, std::memory_order_acquire)) {
-      raise<ValueError>(
-          "compile: the step is running, in another thread or in itself; one "
-          "call at a time");
-    }
-    if (step.options_.budget != kUnlimited) {
-      budget_.emplace(step.options_.budget);
-    }
-  }
+  explicit Turn(StepCore& step)
+      : step_(taken(step)), budget_(opened(step.options_.budget)) {}
   ~Turn() {
     step_.arguments_.clear();
     step_.is_busy_.store(false, std::memory_order_release);
@@ -59,6 +51,19 @@ class StepCore::Turn {
   Turn& operator=(const Turn&) = delete;
 
  private:
+  static StepCore& taken(StepCore& step) {
+    if (step.is_busy_.exchange(true, std::memory_order_acquire)) {
+      raise<ValueError>(
+          "compile: the step is running, in another thread or in itself; one "
+          "call at a time");
+    }
+    return step;
+  }
+  static std::optional<Budget> opened(Bytes budget) {
+    return budget == kUnlimited ? std::optional<Budget>()
+                                : std::optional<Budget>(std::in_place, budget);
+  }
+
   StepCore& step_;
   std::optional<Budget> budget_;
 };

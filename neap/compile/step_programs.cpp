@@ -158,7 +158,7 @@ void StepCore::explain(std::span<const tensor::Spec> specs) {
 // end a little higher than the one that the arena was made for. It is then
 // tried with some of them off, each time on a copy of what was traced.
 memory::Owned<Executor> StepCore::make_fitting(const Program& traced) const {
-  if (options_.arena_limit != kUnlimited) {
+  if (options_.arena_limit != kUnlimited || options_.budget != kUnlimited) {
     const Bytes there = arenas_.capacity();
     const Bytes limit = options_.arena_limit;
     return make(
