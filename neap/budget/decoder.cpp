@@ -143,7 +143,7 @@ bool Decoder::run(std::int32_t c) {
   }
   out_.price += c == position_ ? 0 : call(c).price;
   out_.schedule.runs.push_back(
-      {.call = c,
+      {.index = c,
        .drops_end = static_cast<std::uint32_t>(out_.schedule.drops.size())});
   for (const std::int32_t v : call(c).makes) {
     if (is_there_[at(v)] == 0) {

@@ -151,7 +151,7 @@ class Materialiser {
     memory::Vector<std::uint8_t> has_run(program_.calls.size(), 0);
     calls_.reserve(schedule.runs.size());
     for (const budget::Run& run : schedule.runs) {
-      const auto i = static_cast<std::size_t>(run.call);
+      const auto i = static_cast<std::size_t>(run.index);
       add(program_.calls[i], std::exchange(has_run[i], 1) != 0);
     }
     program_.calls = std::move(calls_);

@@ -45,11 +45,11 @@ struct Step {
 budget::Schedule again_before_the_last() {
   budget::Schedule schedule;
   schedule.drops = {0, 1, 2, 0};
-  schedule.runs = {{.call = 0, .drops_end = 0},
-                   {.call = 1, .drops_end = 1},
-                   {.call = 2, .drops_end = 2},
-                   {.call = 0, .drops_end = 2},
-                   {.call = 3, .drops_end = 4}};
+  schedule.runs = {{.index = 0, .drops_end = 0},
+                   {.index = 1, .drops_end = 1},
+                   {.index = 2, .drops_end = 2},
+                   {.index = 0, .drops_end = 2},
+                   {.index = 3, .drops_end = 4}};
   return schedule;
 }
 
