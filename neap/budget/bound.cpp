@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "neap/budget/channel.hpp"
 #include "neap/budget/flow.hpp"
 
 namespace neap::budget {
@@ -23,8 +24,9 @@ std::int64_t product(std::int64_t a, std::int64_t b) noexcept {
 //   source -inf-> value -memory-> its maker -price-> sink
 //                                 its maker -inf-> each value that it reads
 //
-// A value on the source's side whose maker is on the sink's is kept; a maker on
-// the source's side runs again.
+// A value on the source's side whose maker is on the sink's is kept, or written
+// once and fetched, whichever is cheaper: their capacities are the lesser of
+// the memory and of the bus both ways. A maker on the source's side runs again.
 class Instant {
  public:
   Instant(const Problem& problem, const Uses& uses, std::int32_t position)
@@ -130,20 +132,38 @@ class Instant {
   // Cuts, and notes the bound.
   bool keeps_more(std::int64_t price, std::int64_t room, Bound& best) {
     for (const auto& [edge, v] : kept_edges_) {
-      flow_.set_capacity(edge, product(price, problem_.values[at(v)].size));
+      flow_.set_capacity(edge, std::min(product(price, size(v)),
+                                        product(file_price(v), kParts)));
     }
     const std::int64_t cut = flow_.cut(source(), sink());
     std::int64_t kept = 0;
     for (const auto& [edge, v] : kept_edges_) {
       const bool is_kept = flow_.is_with_source(node_of_value(v)) &&
                            !flow_.is_with_source(node_of_call(uses_.maker(v)));
-      kept += is_kept ? problem_.values[at(v)].size : 0;
+      const bool is_spilled =
+          file_price(v) < Flow::kInfinite &&
+          product(price, size(v)) > product(file_price(v), kParts);
+      kept += is_kept && !is_spilled ? size(v) : 0;
     }
     const std::int64_t free = product(price, room);
     if (cut < Flow::kInfinite && free < Flow::kInfinite && cut > free) {
       best.price = std::max(best.price, (cut - free + kParts - 1) / kParts);
     }
     return kept > room;
+  }
+
+  std::int64_t size(std::int32_t v) const {
+    return problem_.values[at(v)].size;
+  }
+
+  // The least that it takes to have a value behind the call that was not in
+  // memory there and did not run again: stalls may be hidden.
+  std::int64_t file_price(std::int32_t v) const {
+    const bool may_spill = problem_.channel &&
+                           problem_.values[at(v)].may_spill &&
+                           size(v) <= problem_.channel->most_written;
+    return may_spill ? 2 * bus_price_of(size(v), *problem_.channel)
+                     : Flow::kInfinite;
   }
 
   struct KeptEdge {
