@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "neap/budget/bound.hpp"
 #include "neap/budget/decoder.hpp"
 #include "neap/budget/evaluate.hpp"
 #include "neap/budget/ladder.hpp"
@@ -24,6 +25,7 @@ TEST(DecoderChannelTest, EveryScheduleIsWhatItSaysItIs) {
     const std::int64_t full = full_memory(problem);
     for (std::int64_t target = full; target > full / 4;
          target -= 1 + full / 40) {
+      const Bound bound = lower_bound(problem, target, 3);
       for (int size = 0; size <= 4; ++size) {
         const Decoded* decoded = decoder.decode(target,
                                                 {.price = 1 + size % 2,
@@ -40,6 +42,7 @@ TEST(DecoderChannelTest, EveryScheduleIsWhatItSaysItIs) {
             << found.run << ' ' << found.value;
         ASSERT_LE(found.peak, target) << seed;
         ASSERT_EQ(found.price, decoded->price) << seed;
+        ASSERT_GE(found.price, bound.price) << seed;
         ASSERT_LE(found.written, problem.channel->most_written);
         ++decoded_count;
         spilled_count += found.fetched > 0 ? 1 : 0;

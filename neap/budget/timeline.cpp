@@ -9,6 +9,16 @@ namespace neap::budget {
 
 Timeline::Timeline(const Problem& problem) : problem_(&problem) {
   if (has_channel()) {
+    const Channel& channel = *problem.channel;
+    costs_.reserve(problem.values.size());
+    for (const auto& [value_size, outlives, may_spill] : problem.values) {
+      costs_.push_back(
+          may_spill
+              ? Cost{.write_time = time_to_move(value_size, channel.write_rate),
+                     .read_time = time_to_move(value_size, channel.read_rate),
+                     .bus_price = bus_price_of(value_size, channel)}
+              : Cost{});
+    }
     is_on_file_.resize(problem.values.size(), 0);
     made_at_.resize(problem.values.size(), 0);
     moved_until_.resize(problem.values.size(), 0);
@@ -36,18 +46,6 @@ bool Timeline::may_spill(std::int32_t v) const noexcept {
   return problem_->values[at(v)].may_spill && size(v) > 0 &&
          (is_on_file(v) ||
           size(v) <= problem_->channel->most_written - written_);
-}
-
-std::int64_t Timeline::write_time(std::int32_t v) const noexcept {
-  return time_to_move(size(v), problem_->channel->write_rate);
-}
-
-std::int64_t Timeline::read_time(std::int32_t v) const noexcept {
-  return time_to_move(size(v), problem_->channel->read_rate);
-}
-
-std::int64_t Timeline::bus_price(std::int32_t v) const noexcept {
-  return bus_price_of(size(v), *problem_->channel);
 }
 
 std::int64_t Timeline::write_stall(std::int32_t v) const noexcept {

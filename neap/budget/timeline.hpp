@@ -34,9 +34,15 @@ class Timeline {
   bool is_on_file(std::int32_t v) const noexcept {
     return is_on_file_[at(v)] != 0;
   }
-  std::int64_t write_time(std::int32_t v) const noexcept;
-  std::int64_t read_time(std::int32_t v) const noexcept;
-  std::int64_t bus_price(std::int32_t v) const noexcept;
+  std::int64_t write_time(std::int32_t v) const noexcept {
+    return costs_[at(v)].write_time;
+  }
+  std::int64_t read_time(std::int32_t v) const noexcept {
+    return costs_[at(v)].read_time;
+  }
+  std::int64_t bus_price(std::int32_t v) const noexcept {
+    return costs_[at(v)].bus_price;
+  }
   /// What is still to be waited for if the value were written, or fetched, now.
   std::int64_t write_stall(std::int32_t v) const noexcept;
   std::int64_t fetch_stall(std::int32_t v) const noexcept;
@@ -62,6 +68,11 @@ class Timeline {
   std::int64_t finish(Schedule& schedule);
 
  private:
+  struct Cost {
+    std::int64_t write_time = 0;
+    std::int64_t read_time = 0;
+    std::int64_t bus_price = 0;  // of one move
+  };
   struct Item {
     std::size_t gap = 0;
     std::int64_t time = 0;
@@ -100,7 +111,8 @@ class Timeline {
   memory::Vector<std::int64_t> begins_;
   memory::Vector<std::int64_t> ends_;
   memory::Vector<std::int64_t> usage_;  // or of the gap before it
-  // By value:
+  // By value; empty without a channel:
+  memory::Vector<Cost> costs_;  // zeros where it may not be spilled
   memory::Vector<std::uint8_t> is_on_file_;
   memory::Vector<std::int64_t> made_at_;
   memory::Vector<std::int64_t> moved_until_;
