@@ -114,20 +114,12 @@ TEST(EvaluateChannelTest, AFetchTakesItsMemoryWhenItBegins) {
   ASSERT_TRUE(early.is_good()) << name_of(early.fault);
   EXPECT_EQ(early.peak, 4 + 2 + 4);
   EXPECT_EQ(early.peak_run, 5);
-  // The fetch itself is the highest.
-  problem.calls[1].scratch = 0;
-  problem.values[0].size = 1;
-  problem.values[1].size = 9;
-  const Evaluation fetch = evaluation(problem, {{kRun, 0},
-                                                {kRun, 1},
-                                                {kWrite, 1},
-                                                {kAwait, 1, {1}},
-                                                {kRun, 0, {}},
-                                                {kFetch, 1, {0}},
-                                                {kRun, 0},
-                                                {kRun, 2}});
+  // Value 2 took the memory of value 0: the fetch itself is the highest.
+  const Evaluation fetch = evaluation(
+      {{kRun, 0}, {kWrite, 0}, {kRun, 1}, {kRun, 2, {0}}, {kFetch, 0}});
   ASSERT_TRUE(fetch.is_good()) << name_of(fetch.fault);
-  EXPECT_EQ(fetch.peak, 1 + 9 + 3);
+  EXPECT_EQ(fetch.peak, 4 + 2 + 3);
+  EXPECT_EQ(fetch.peak_run, 4);
 }
 
 TEST(EvaluateChannelTest, OneMoveFollowsTheOther) {
