@@ -84,21 +84,20 @@ class Search {
   }
 
   void try_grid(int channel, Grid grid) {
-    for (int price = 1; price <= 2; ++price) {
-      for (int size = 0; size <= 4; ++size) {
-        for (int time = 0; time <= 4 && !is_over(); ++time) {
-          Ranking ranking{.price = price, .size = size, .time = time};
-          ranking.channel = channel;
-          if (!is_in(grid, ranking)) {
-            continue;
-          }
-          const std::int64_t found = walk(ranking, best_price());
-          if (found < base_price_) {
-            base_price_ = found;
-            base_ = ranking;
-          }
-        }
+    for (int k = 0; k < 2 * 5 * 5 && !is_over(); ++k) {
+      Ranking ranking{.price = 1 + k / 25, .size = k / 5 % 5, .time = k % 5};
+      ranking.channel = channel;
+      if (is_in(grid, ranking)) {
+        try_ranking(ranking);
       }
+    }
+  }
+
+  void try_ranking(const Ranking& ranking) {
+    const std::int64_t found = walk(ranking, best_price());
+    if (found < base_price_) {
+      base_price_ = found;
+      base_ = ranking;
     }
   }
 
