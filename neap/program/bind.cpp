@@ -24,6 +24,9 @@ class Binder {
     call.scratch = 0;
     switch (call.kind) {
       case CallKind::kCheck:
+      case CallKind::kSpill:
+      case CallKind::kFetch:
+      case CallKind::kAwait:
         return {};
       case CallKind::kTransfer:
         return {nullptr, &kernels::runtime(other_space(call)), {}};

@@ -174,6 +174,9 @@ class Printer {
       text += "check ";
     }
     text += call.name;
+    if (is_move(call)) {
+      base::append(text, " slot {}", call.slot);
+    }
     if (call.op != nullptr && call.attrs_size != 0 &&
         ops::precision_of(*call.op, program_.attrs_of(call)) ==
             Precision::kBf16) {

@@ -45,7 +45,7 @@ Bytes Program::bytes() const noexcept {
   return pool_bytes(values, calls, operands, members, externals, arguments,
                     numbers, gapped, results, grads, leaves, hooks, flags,
                     generations, held_handles, rebound_handles, result_links,
-                    digests, listeners) +
+                    digests, listeners, slots) +
          attrs_.bytes();
 }
 

@@ -132,6 +132,30 @@ class ProgramMaker {
     finish(call, in, {}, {});
   }
 
+  /// A move of all of a value, to or from the one slot that there is.
+  void move(CallKind kind, ValueId id) {
+    if (program.slots.empty()) {
+      program.slots.push_back({0, kSpillUnit});
+    }
+    Call call;
+    call.kind = kind;
+    call.name = "move";
+    const std::array bytes{
+        Operand{id, tensor::dense_layout(DType::kU8, Shape{program[id].size})}};
+    if (kind == CallKind::kFetch) {
+      finish(call, {}, bytes, {});
+    } else {
+      finish(call, bytes, {}, {});
+    }
+  }
+  /// The value once more, from the file.
+  ValueId fetch(ValueId id) {
+    const ValueId made =
+        add(program[id].spec, Origin::kCall, program.calls.size());
+    move(CallKind::kFetch, made);
+    return made;
+  }
+
   void result(ValueId id, bool is_kept = false) {
     program.results.push_back({all_of(id), is_kept});
   }
