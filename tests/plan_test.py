@@ -19,7 +19,8 @@ KEYS = ("model batch parameters peak_bytes peak_live_bytes external_bytes "
         "workspace_bytes data_set_bytes by_category by_layer peak_step "
         "peak_call ops plan_seconds").split()
 BUDGET_KEYS = ("budget_bytes fits_budget max_batch_for_budget "
-               "arena_bytes_all_kept calls_again extra_time_percent "
+               "arena_bytes_all_kept calls_again values_spilled "
+               "spill_written_bytes spill_fetched_bytes extra_time_percent "
                "extra_time_bound_percent").split()
 VARYING = {"plan_seconds"}
 # 80 blocks: 65 thousand million parameters.
