@@ -199,7 +199,7 @@ void Instructions::run_special(const Instruction& instruction) const {
     const tensor::Strided& from = instruction.args.in[0];
     const tensor::Strided& to = instruction.args.out[0];
     const ValueId target = program_.out(call)[0].value;
-    if (program_[target].spec.space == memory::kHost) {
+    if (program_[target].spec->space == memory::kHost) {
       binding.runtime->copy_to_host(from, to);
     } else {
       binding.runtime->copy_from_host(from, to);

@@ -94,7 +94,7 @@ class Builder {
       at(mine).size = std::max(at(mine).size, value.size);
       return;
     }
-    Buffer buffer{.space = value.spec.space,
+    Buffer buffer{.space = value.spec->space,
                   .size = value.size,
                   .first = out_.calls,
                   .last = 0,

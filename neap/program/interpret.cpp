@@ -20,8 +20,9 @@ namespace {
 
 void transfer(const Program& program, const Call& call, const Strided& from,
               const Strided& to) {
-  const memory::SpaceId source = program[program.in(call)[0].value].spec.space;
-  const memory::SpaceId target = program[program.out(call)[0].value].spec.space;
+  const memory::SpaceId source = program[program.in(call)[0].value].spec->space;
+  const memory::SpaceId target =
+      program[program.out(call)[0].value].spec->space;
   if (target == memory::kHost) {
     kernels::runtime(source).copy_to_host(from, to);
   } else {
@@ -177,7 +178,7 @@ class Run {
         raise<ShapeError>(
             "interpret: argument {} is {} {}, expected {} {}", value.index,
             name_of(given.dtype()), format_shape(given.shape()),
-            name_of(value.spec.dtype), format_shape(value.spec.shape));
+            name_of(value.spec->dtype), format_shape(value.spec->shape));
       }
       cells_[v] = {given.array()->storage(),
                    given.array()->layout().offset * size_of(given.dtype())};
@@ -217,7 +218,7 @@ class Run {
       found = cells_[value.over.value];
     } else if (!found.storage) {
       const memory::Tag tag{.category = value.category,
-                            .space = value.spec.space,
+                            .space = value.spec->space,
                             .owner = value.owner,
                             .site = value.site};
       found.storage = Storage::allocate(value.size, tag, memory::domain());

@@ -117,10 +117,10 @@ class Writer {
   void add_operand(const Operand& operand) {
     json_.begin_object();
     number("value", operand.value.value);
-    text("dtype", name_of(operand.layout.dtype));
-    numbers("shape", operand.layout.shape);
-    numbers("strides", operand.layout.strides);
-    number("offset", operand.layout.offset);
+    text("dtype", name_of(operand.layout->dtype));
+    numbers("shape", operand.layout->shape);
+    numbers("strides", operand.layout->strides);
+    number("offset", operand.layout->offset);
     json_.end_object();
   }
 

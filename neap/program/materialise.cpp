@@ -182,8 +182,8 @@ class Materialiser {
   // Its bytes, as it is now.
   Range all_of(std::int32_t v) {
     const ValueId id = now_[first(v).value];
-    const Operand bytes{
-        id, tensor::dense_layout(DType::kU8, Shape{program_[id].size})};
+    const Operand bytes{id, program_.keep(tensor::dense_layout(
+                                DType::kU8, Shape{program_[id].size}))};
     return program_.add(std::span(&bytes, 1));
   }
 

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -22,6 +23,7 @@
 #include "neap/graph/trace.hpp"
 #include "neap/memory/containers.hpp"
 #include "neap/program/attr_pool.hpp"
+#include "neap/program/interned.hpp"
 #include "neap/tensor/generator.hpp"
 
 namespace neap::compiler {
@@ -38,8 +40,8 @@ enum class Origin : std::uint8_t {
 
 /// The elements of one storage, from one write to the next.
 struct Value {
-  tensor::Spec spec;  // of the tensor it was created as
-  Bytes size = 0;     // of the storage
+  Interned<tensor::Spec> spec;  // of the tensor it was created as
+  Bytes size = 0;               // of the storage
   memory::Category category = memory::Category::kActivations;
   memory::OwnerId owner{};
   base::SiteId site{};
@@ -53,7 +55,7 @@ struct Value {
 /// An operand of a call, read or written: a view of a value's storage.
 struct Operand {
   ValueId value = kNoValue;
-  tensor::Layout layout;
+  Interned<tensor::Layout> layout;  // of the program's pool
 };
 
 /// A storage outside the program: a parameter, a buffer, optimizer state, a
@@ -289,7 +291,8 @@ class NEAP_API Program {
   ~Program();
   Program(Program&& other) noexcept;
   Program& operator=(Program&& other) noexcept;
-  /// A copy, for other passes. THROWS: OutOfMemory.
+  /// A copy, for other passes; the pools of layouts are shared. THROWS:
+  /// OutOfMemory.
   Program copy() const { return *this; }
 
   memory::Vector<Value> values;
@@ -323,6 +326,14 @@ class NEAP_API Program {
   base::DrawKey first_draw;
   std::uint64_t draws = 0;
 
+  /// Handles of layouts and specs in this program and its copies.
+  /// THROWS: OutOfMemory.
+  Interned<tensor::Layout> keep(const tensor::Layout& layout) {
+    return pools().layouts.keep(layout);
+  }
+  Interned<tensor::Spec> keep(const tensor::Spec& spec) {
+    return pools().specs.keep(spec);
+  }
   /// A new value. THROWS: OutOfMemory.
   ValueId add(const Value& value);
   /// Copies operands into the pool. THROWS: OutOfMemory.
@@ -363,8 +374,10 @@ class NEAP_API Program {
 
  private:
   Program(const Program& other);
+  Pools& pools();
 
   AttrPool attrs_;
+  std::shared_ptr<Pools> pools_;  // none until something is kept
 };
 
 }  // namespace neap::compiler

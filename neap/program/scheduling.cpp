@@ -37,7 +37,7 @@ class Converter {
 
  private:
   bool is_on_host(ValueId id) const {
-    return program_[id].spec.space == memory::kHost;
+    return program_[id].spec->space == memory::kHost;
   }
 
   // The number of the memory that a value is in; kNever: none of the problem's.
@@ -152,7 +152,7 @@ memory::Vector<ValueId> scheduled_values(const Program& program,
   for (const Call& call : program.calls) {
     for (const Operand& made : program.out(call)) {
       const Value& value = program[made.value];
-      if (value.over == kNoValue && value.spec.space == memory::kHost &&
+      if (value.over == kNoValue && value.spec->space == memory::kHost &&
           memories.sizes[made.value.value] != 0) {
         out.push_back(made.value);
       }

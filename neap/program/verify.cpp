@@ -231,14 +231,14 @@ class Checker {
       return;
     }
     const Value& value = program_[operand.value];
-    if (operand.layout.offset < 0 ||
+    if (operand.layout->offset < 0 ||
         tensor::extent_bytes(operand.layout) > value.size) {
       fail("call {} ({}) reaches beyond %{}", i, call.name,
            operand.value.value);
     }
-    if (!may_cross && value.spec.space != call.space) {
+    if (!may_cross && value.spec->space != call.space) {
       fail("call {} ({}) of space {} reaches for %{} in space {}", i, call.name,
-           call.space.value, operand.value.value, value.spec.space.value);
+           call.space.value, operand.value.value, value.spec->space.value);
     }
   }
 
@@ -253,7 +253,7 @@ class Checker {
       check_takeover(i, call, out);
     } else if (call.reads_outputs) {
       fail("call {} ({}) reads %{} before it is set", i, call.name, v);
-    } else if (out.layout.offset != 0 || !tensor::is_contiguous(out.layout) ||
+    } else if (out.layout->offset != 0 || !tensor::is_contiguous(out.layout) ||
                tensor::extent_bytes(out.layout) != value.size) {
       fail("call {} ({}) sets only a part of %{}", i, call.name, v);
     }
@@ -272,7 +272,7 @@ class Checker {
            call.name, v, value.over.value);
     }
     const Value& old = program_[value.over];
-    if (old.size != value.size || old.spec.space != value.spec.space) {
+    if (old.size != value.size || old.spec->space != value.spec->space) {
       fail("call {} ({}): %{} takes over %{} of another size or space", i,
            call.name, v, value.over.value);
     }

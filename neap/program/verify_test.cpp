@@ -98,7 +98,8 @@ TEST(VerifyTest, TakesOverElementByElementOnlyWhereTheOpMay) {
   EXPECT_EQ(after([](Small& s) { s.program.values[4].over = {2}; }), "");
   EXPECT_EQ(after([](Small& s) {
               s.program.values[4].over = {2};
-              s.input(3, 1).layout.strides = Shape{0};
+              s.relayout(s.input(3, 1),
+                         [](auto& layout) { layout.strides = Shape{0}; });
             }),
             "call 3 (add) reads %2 while %4 takes its memory over");
   ProgramMaker maker;
@@ -118,11 +119,19 @@ TEST(VerifyTest, WhatExistsIsWrittenWhereTheTablesSaySo) {
 }
 
 TEST(VerifyTest, OperandsLieInsideTheirValues) {
-  EXPECT_EQ(after([](Small& s) { s.input(2, 0).layout.offset = 1; }),
+  EXPECT_EQ(after([](Small& s) {
+              s.relayout(s.input(2, 0), [](auto& at) { at.offset = 1; });
+            }),
             "call 2 (relu) reaches beyond %2");
-  EXPECT_EQ(after([](Small& s) { s.output(2).layout.shape = Shape{2}; }),
+  EXPECT_EQ(after([](Small& s) {
+              s.relayout(s.output(2), [](auto& at) { at.shape = Shape{2}; });
+            }),
             "call 2 (relu) sets only a part of %3");
-  EXPECT_EQ(after([](Small& s) { s.program.values[3].spec.space = {1}; }),
+  EXPECT_EQ(after([](Small& s) {
+              tensor::Spec spec = s.program.values[3].spec;
+              spec.space = {1};
+              s.program.values[3].spec = s.program.keep(spec);
+            }),
             "call 2 (relu) of space 0 reaches for %3 in space 1");
 }
 
