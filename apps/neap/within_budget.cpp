@@ -14,6 +14,7 @@
 #include "neap/files/io_error.hpp"
 #include "neap/files/scratch_file.hpp"
 #include "neap/memory/out_of_memory.hpp"
+#include "remedies.hpp"
 #include "run_parts.hpp"
 
 namespace neap::app {
@@ -279,7 +280,13 @@ ExitCode refuse_budget(const TrainSettings& settings, const WithinBudget& found,
                                "with all values kept"))
       .add("why", found.why_not);
   if (max_batch) {
-    refusal.add_batch(*max_batch).add_curve();
+    refusal.add_batch(*max_batch);
+    for (const Remedy& remedy :
+         settings.compile ? remedies_for(settings) : std::vector<Remedy>()) {
+      refusal.add("or", fmt::format("{}: extra time {:+.1f} %{}", remedy.change,
+                                    remedy.percent, remedy.note));
+    }
+    refusal.add_curve();
   }
   write_failure(refusal.text());
   return ExitCode::kMemory;
