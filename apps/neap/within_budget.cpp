@@ -146,7 +146,9 @@ Result<Bytes> lacking(const TrainSettings& limited, Rehearsal& now) {
     return excess(limited, now);
   } catch (const OutOfMemory& error) {
     const OutOfMemory::Details& asked = error.details();
-    return asked.held + asked.requested + asked.external - asked.budget;
+    // A request takes whole pages, which may be what is too much.
+    return std::max<Bytes>(
+        asked.held + asked.requested + asked.external - asked.budget, 1);
   }
 }
 
