@@ -42,7 +42,7 @@ bool is_band(std::span<const std::byte> bytes) noexcept {
 }  // namespace
 
 DebugRun::DebugRun(const Program& program, const Plan& plan,
-                   const Instructions& instructions)
+                   Instructions& instructions)
     : program_(program), plan_(plan), instructions_(instructions) {
   const memory::Vector<Buffer>& buffers = plan.lifetimes.buffers;
   for (std::uint32_t i = 0; i < buffers.size(); ++i) {

@@ -13,7 +13,7 @@ class DebugRun {
  public:
   /// LIFETIME: of all, beyond this. THROWS: OutOfMemory.
   DebugRun(const Program& program, const Plan& plan,
-           const Instructions& instructions);
+           Instructions& instructions);
 
   /// Like Instructions::run. THROWS also: InternalError naming the call that
   /// wrote into a band.
@@ -33,7 +33,7 @@ class DebugRun {
 
   const Program& program_;
   const Plan& plan_;
-  const Instructions& instructions_;
+  Instructions& instructions_;
   memory::Vector<BufferId> by_first_;  // buffers in arenas
   memory::Vector<BufferId> by_last_;
   memory::Vector<BufferId> live_;

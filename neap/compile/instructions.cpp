@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/compile/instructions.hpp"
 
+#include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "neap/compile/spill_queue.hpp"
@@ -19,29 +21,53 @@ bool is_there_before(const Program& program, std::span<const Operand> values) {
   return true;
 }
 
+// FNV-1a over words.
+void add_to(std::uint64_t& hash, std::uint64_t word) noexcept {
+  hash = (hash ^ word) * 0x100000001b3U;
+  hash ^= hash >> 29U;
+}
+
+void add_to(std::uint64_t& hash, const Shape& shape) noexcept {
+  for (const std::int64_t extent : shape) {
+    add_to(hash, static_cast<std::uint64_t>(extent));
+  }
+}
+
+// Kernels see no offset: it is part of the address.
+bool look_alike(const tensor::Layout& a, const tensor::Layout& b) noexcept {
+  return a.dtype == b.dtype && a.shape == b.shape && a.strides == b.strides;
+}
+
 }  // namespace
 
 class Instructions::Builder {
  public:
-  Builder(Instructions& out, const Plan& plan) : out_(out), plan_(plan) {
-    std::size_t views = 0;
-    for (const Call& call : out.program_.calls) {
-      views += call.inputs.count + call.outputs.count;
-    }
-    out.views_.reserve(views);  // they are pointed to
-    out.all_.reserve(out.program_.calls.size());
+  Builder(Instructions& out, const Plan& plan, memory::Vector<Binding> bindings)
+      : out_(out),
+        program_(out.program_),
+        plan_(plan),
+        bindings_(std::move(bindings)) {
     const std::size_t bases = out.own(std::size_t{plan.lifetimes.own_blocks});
     out.bases_.assign(bases, nullptr);
-    out.first_patch_.assign(bases + 1, 0);
+    out.first_moved_.assign(bases + 1, 0);
   }
 
   void run() {
-    const Program& program = out_.program_;
+    find_forms();
+    make_forms();
+    std::size_t places = 0;
+    for (const Call& call : program_.calls) {
+      places += call.inputs.count + call.outputs.count +
+                (call.scratch != 0 ? 1U : 0U);
+    }
+    out_.places_.reserve(places);
+    base_of_.reserve(places);
+    out_.all_.reserve(program_.calls.size());
     for (const bool is_front : {true, false}) {
-      for (std::uint32_t i = 0; i < program.calls.size(); ++i) {
-        const Call& call = program.calls[i];
+      for (std::uint32_t i = 0; i < program_.calls.size(); ++i) {
+        const Call& call = program_.calls[i];
         if (is_front == (call.kind == CallKind::kCheck &&
-                         is_there_before(program, program.in(call)))) {
+                         is_there_before(program_, program_.in(call)))) {
           add(i);
         }
       }
@@ -49,63 +75,141 @@ class Instructions::Builder {
         out_.front_ = out_.all_.size();
       }
     }
-    sort_patches();
+    sort_moved();
   }
 
  private:
-  struct Placed {
-    std::size_t base;
-    Patch patch;
-  };
+  // --- forms -----------------------------------------------------------------
 
-  void add(std::uint32_t i) {
-    Call& call = out_.program_.calls[i];
-    const kernels::Kernel* kernel = out_.bindings_[i].kernel;
-    Instruction instruction;
-    instruction.call = i;
-    if (kernel != nullptr && call.space == memory::kHost) {
-      instruction.run = kernel->run;
-    }
-    instruction.args.in = add_views(out_.program_.in(call));
-    instruction.args.out = add_views(out_.program_.out(call));
-    const auto& fused = out_.bindings_[i].fused;
-    instruction.args.attrs =
-        fused == nullptr ? out_.program_.attrs_of(call) : fused.get();
-    instruction.args.executor = &threads::serial_executor();
-    const auto index = static_cast<std::uint32_t>(out_.all_.size());
-    out_.all_.push_back(instruction);
-    const BufferId scratch = plan_.lifetimes.scratch_of[i];
-    if (scratch != kNoBuffer) {
-      place(scratch, {.index = index, .is_scratch = true, .offset = 0});
-    }
-  }
-
-  std::span<const tensor::Strided> add_views(
-      std::span<const Operand> operands) {
-    const std::size_t first = out_.views_.size();
-    for (const Operand& operand : operands) {
-      const auto index = static_cast<std::uint32_t>(out_.views_.size());
-      out_.views_.push_back(view_of(operand, nullptr));
-      if (out_.program_[operand.value].size != 0) {
-        const tensor::Layout& layout = operand.layout;
-        place(plan_.lifetimes.buffer_of[operand.value.value],
-              {.index = index,
-               .is_scratch = false,
-               .offset = layout.offset * size_of(layout.dtype)});
+  std::uint64_t hash_of(std::uint32_t i) const {
+    const Call& call = program_.calls[i];
+    std::uint64_t hash = 0xcbf29ce484222325U;
+    add_to(hash, reinterpret_cast<std::uintptr_t>(bindings_[i].kernel));
+    add_to(hash, reinterpret_cast<std::uintptr_t>(bindings_[i].fused.get()));
+    add_to(hash, static_cast<std::uint64_t>(call.scratch));
+    for (const auto operands : {program_.in(call), program_.out(call)}) {
+      add_to(hash, operands.size());
+      for (const Operand& operand : operands) {
+        add_to(hash, operand.layout->shape);
+        add_to(hash, operand.layout->strides);
       }
     }
-    return std::span(out_.views_).subspan(first);
+    return hash;
   }
 
-  void place(BufferId id, Patch patch) {
+  bool are_alike(std::uint32_t i, std::uint32_t k) const {
+    const Call& a = program_.calls[i];
+    const Call& b = program_.calls[k];
+    const auto alike = [&](std::span<const Operand> x,
+                           std::span<const Operand> y) {
+      return std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                        [](const Operand& one, const Operand& other) {
+                          return look_alike(one.layout, other.layout);
+                        });
+    };
+    return a.kind == b.kind && a.space == b.space && a.scratch == b.scratch &&
+           (a.attrs_size == 0) == (b.attrs_size == 0) &&
+           bindings_[i].kernel == bindings_[k].kernel &&
+           bindings_[i].runtime == bindings_[k].runtime &&
+           bindings_[i].fused == bindings_[k].fused &&
+           alike(program_.in(a), program_.in(b)) &&
+           alike(program_.out(a), program_.out(b));
+  }
+
+  // Numbers the forms in the order in which calls bring them.
+  void find_forms() {
+    using Known = std::unordered_multimap<
+        std::uint64_t, std::uint32_t, std::hash<std::uint64_t>, std::equal_to<>,
+        memory::Allocator<std::pair<const std::uint64_t, std::uint32_t>>>;
+    Known known;
+    const auto count = static_cast<std::uint32_t>(program_.calls.size());
+    form_of_.reserve(count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::uint64_t hash = hash_of(i);
+      const auto [begin, end] = known.equal_range(hash);
+      const auto same = std::find_if(begin, end, [&](const auto& entry) {
+        return are_alike(i, first_of_[entry.second]);
+      });
+      if (same != end) {
+        form_of_.push_back(same->second);
+        continue;
+      }
+      form_of_.push_back(static_cast<std::uint32_t>(first_of_.size()));
+      known.emplace(hash, form_of_.back());
+      first_of_.push_back(i);
+    }
+  }
+
+  void make_forms() {
+    std::size_t views = 0;
+    for (const std::uint32_t i : first_of_) {
+      const Call& call = program_.calls[i];
+      views += call.inputs.count + call.outputs.count;
+    }
+    out_.views_.reserve(views);  // they are pointed to
+    out_.forms_.reserve(first_of_.size());
+    for (const std::uint32_t i : first_of_) {
+      add_form(program_.calls[i], bindings_[i]);
+    }
+  }
+
+  void add_form(const Call& call, const Binding& binding) {
+    Form& form = out_.forms_.emplace_back();
+    form.binding = binding;
+    if (binding.kernel != nullptr && call.space == memory::kHost) {
+      form.run = binding.kernel->run;
+    }
+    form.count = call.inputs.count + call.outputs.count;
+    form.views = out_.views_.data() + out_.views_.size();
+    for (const auto operands : {program_.in(call), program_.out(call)}) {
+      for (const Operand& operand : operands) {
+        out_.views_.push_back(view_of(operand, nullptr));
+      }
+    }
+    form.args.in = {form.views, call.inputs.count};
+    form.args.out = {form.views + call.inputs.count, call.outputs.count};
+    form.args.scratch = {static_cast<std::byte*>(nullptr),
+                         static_cast<std::size_t>(call.scratch)};
+    form.args.attrs = binding.fused.get();
+    form.is_plain = call.scratch == 0 && call.attrs_size == 0;
+    form.args.executor = &threads::serial_executor();
+  }
+
+  // --- instructions ----------------------------------------------------------
+
+  void add(std::uint32_t i) {
+    const Call& call = program_.calls[i];
+    out_.all_.push_back(
+        {.form = form_of_[i],
+         .attrs = call.attrs_size != 0 ? call.attrs : kNoAttrs,
+         .first = static_cast<std::uint32_t>(out_.places_.size()),
+         .call = i});
+    for (const auto operands : {program_.in(call), program_.out(call)}) {
+      for (const Operand& operand : operands) {
+        const tensor::Layout& layout = operand.layout;
+        if (program_[operand.value].size == 0) {
+          out_.places_.push_back(0);  // an empty view's address is null
+          base_of_.push_back(kNowhere);
+        } else {
+          place(plan_.lifetimes.buffer_of[operand.value.value],
+                layout.offset * size_of(layout.dtype));
+        }
+      }
+    }
+    if (call.scratch != 0) {
+      place(plan_.lifetimes.scratch_of[i], 0);
+    }
+  }
+
+  void place(BufferId id, Bytes offset) {
     const Buffer& buffer = plan_.lifetimes.buffers[id.value];
     std::size_t base = out_.arena(buffer.space);
     switch (buffer.where) {
       case Where::kArena:
-        patch.offset += plan_.address_of(id);
+        offset += plan_.address_of(id);
         if (plan_.is_in_views(id)) {
           base = out_.views();
-          patch.offset -= plan_.space().bytes;
+          offset -= plan_.space().bytes;
         }
         break;
       case Where::kArgument:
@@ -118,86 +222,86 @@ class Instructions::Builder {
         base = out_.own(buffer.index);
         break;
     }
-    placed_.push_back({base, patch});
-    ++out_.first_patch_[base + 1];
+    out_.places_.push_back(static_cast<Place>(offset));
+    base_of_.push_back(static_cast<std::uint32_t>(base));
+    ++out_.first_moved_[base + 1];
   }
 
   // By base, the order within one kept.
-  void sort_patches() {
-    for (std::size_t b = 1; b < out_.first_patch_.size(); ++b) {
-      out_.first_patch_[b] += out_.first_patch_[b - 1];
+  void sort_moved() {
+    auto& first = out_.first_moved_;
+    for (std::size_t b = 1; b < first.size(); ++b) {
+      first[b] += first[b - 1];
     }
-    memory::Vector<std::uint32_t> next(out_.first_patch_);
-    out_.patches_.resize(placed_.size());
-    for (const Placed& placed : placed_) {
-      out_.patches_[next[placed.base]++] = placed.patch;
+    memory::Vector<std::uint32_t> next(first);
+    out_.moved_.resize(first.back());
+    for (std::uint32_t p = 0; p < base_of_.size(); ++p) {
+      if (base_of_[p] != kNowhere) {
+        out_.moved_[next[base_of_[p]]++] = p;
+      }
     }
   }
 
+  static constexpr std::uint32_t kNowhere = ~0U;
+
   Instructions& out_;
+  const Program& program_;
   const Plan& plan_;
-  memory::Vector<Placed> placed_;
+  memory::Vector<Binding> bindings_;
+  memory::Vector<std::uint32_t> form_of_;   // of each call
+  memory::Vector<std::uint32_t> first_of_;  // a call of each form
+  memory::Vector<std::uint32_t> base_of_;   // of each place
 };
 
 Instructions::Instructions(Program& program, const Plan& plan,
                            memory::Vector<Binding> bindings)
     : program_(program),
-      plan_(plan),
-      bindings_(std::move(bindings)),
+      has_guards_(plan.debug.guards),
       arguments_(program.arguments.size()),
       externals_(program.externals.size()) {
-  Builder(*this, plan).run();
+  Builder(*this, plan, std::move(bindings)).run();
 }
 
 void Instructions::move_base(std::size_t i, std::byte* address) noexcept {
-  bases_[i] = address;
-  for (std::uint32_t p = first_patch_[i]; p < first_patch_[i + 1]; ++p) {
-    const Patch& patch = patches_[p];
-    std::byte* place = address != nullptr ? address + patch.offset : nullptr;
-    if (patch.is_scratch) {
-      Instruction& instruction = all_[patch.index];
-      instruction.args.scratch = {
-          place,
-          static_cast<std::size_t>(program_.calls[instruction.call].scratch)};
-    } else {
-      views_[patch.index].data = place;
-    }
+  const Place way = reinterpret_cast<Place>(address) -
+                    reinterpret_cast<Place>(std::exchange(bases_[i], address));
+  for (std::uint32_t m = first_moved_[i]; m < first_moved_[i + 1]; ++m) {
+    places_[moved_[m]] += way;
   }
 }
 
 void Instructions::set_executor(threads::Executor& executor) noexcept {
-  if (all_.empty() || all_[0].args.executor == &executor) {
-    return;
-  }
-  for (Instruction& instruction : all_) {
-    instruction.args.executor = &executor;
+  for (Form& form : forms_) {
+    form.args.executor = &executor;
   }
 }
 
-void Instructions::check_front() const {
+void Instructions::check_front() {
   for (const Instruction& instruction : std::span(all_).first(front_)) {
-    run_special(instruction);
+    run_one(instruction);
   }
 }
 
-void Instructions::run(std::size_t& at) const {
+void Instructions::run(std::size_t& at) {
   const std::span<const Instruction> instructions = body();
+  const Tables all = tables();
   for (at = 0; at < instructions.size(); ++at) {
-    run_one(instructions[at]);
+    run_one(all, instructions[at]);
   }
 }
 
-void Instructions::run_special(const Instruction& instruction) const {
+void Instructions::run_special(const Form& form,
+                               const Instruction& instruction) const {
   const Call& call = program_.calls[instruction.call];
-  const Binding& binding = bindings_[instruction.call];
+  const Binding& binding = form.binding;
   if (call.kind == CallKind::kCheck) {
-    call.look(call.name.data(), instruction.args.in,
-              {instruction.args.attrs, call.attrs_size});
+    call.look(call.name.data(), form.args.in,
+              {form.args.attrs, call.attrs_size});
   } else if (is_move(call)) {
-    move(instruction, call);
+    move(form, call);
   } else if (call.kind == CallKind::kTransfer) {
-    const tensor::Strided& from = instruction.args.in[0];
-    const tensor::Strided& to = instruction.args.out[0];
+    const tensor::Strided& from = form.args.in[0];
+    const tensor::Strided& to = form.args.out[0];
     const ValueId target = program_.out(call)[0].value;
     if (program_[target].spec->space == memory::kHost) {
       binding.runtime->copy_to_host(from, to);
@@ -205,26 +309,22 @@ void Instructions::run_special(const Instruction& instruction) const {
       binding.runtime->copy_from_host(from, to);
     }
   } else {
-    binding.runtime->launch(*binding.kernel, instruction.args);
+    binding.runtime->launch(*binding.kernel, form.args);
   }
 }
 
 // A value's buffer has whole pages of the file, but for guard bands.
-void Instructions::move(const Instruction& instruction,
-                        const Call& call) const {
+void Instructions::move(const Form& form, const Call& call) const {
   const SpillSlot& slot = program_.slots[call.slot];
-  const Bytes size = plan_.debug.guards
-                         ? program_[program_.moved(call).value].size
-                         : slot.size;
-  const auto bytes_of = [&](std::span<const tensor::Strided> views) {
-    return std::span(views[0].data, static_cast<std::size_t>(size));
-  };
+  const ValueId id = program_.moved(call).value;
+  const auto size =
+      static_cast<std::size_t>(has_guards_ ? program_[id].size : slot.size);
   switch (call.kind) {
     case CallKind::kSpill:
-      spill_->write(call.slot, slot.offset, bytes_of(instruction.args.in));
+      spill_->write(call.slot, slot.offset, {form.args.in[0].data, size});
       break;
     case CallKind::kFetch:
-      spill_->fetch(call.slot, slot.offset, bytes_of(instruction.args.out));
+      spill_->fetch(call.slot, slot.offset, {form.args.out[0].data, size});
       break;
     default:
       spill_->await(call.slot);
@@ -232,7 +332,14 @@ void Instructions::move(const Instruction& instruction,
 }
 
 Bytes Instructions::bytes() const noexcept {
-  return pool_bytes(bindings_, all_, views_, bases_, patches_, first_patch_);
+  Bytes sum =
+      pool_bytes(all_, places_, forms_, views_, bases_, moved_, first_moved_);
+  for (const Form& form : forms_) {
+    sum += form.binding.fused != nullptr
+               ? static_cast<Bytes>(sizeof(kernels::FusedCall))
+               : 0;
+  }
+  return sum;
 }
 
 }  // namespace neap::compiler

@@ -1,8 +1,14 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Instructions: a program made flat for running. Every view, attribute and
-// scratch block is found once; what may move between two runs (arguments, the
-// arena, ...) is a base, and the views that lie on it are known, so that a move
-// costs those views alone.
+// Instructions: a program made flat for running. What may move between two runs
+// (arguments, the arena, ...) is a base, and an operand is its place on one.
+//
+//   form          mul.f32, [4] [4] -> [4]     kernel and views, of many calls
+//   instruction   form, attributes            16 bytes
+//   places        arena+0, arena+64, ...      12 bytes an operand
+//
+// Calls that differ in addresses and attributes alone share a form: a step
+// unrolled over time repeats the same few. Its views are told the addresses of
+// a call right before the kernel runs, while they are in the first level cache.
 #pragma once
 
 #include "neap/compile/plan.hpp"
@@ -13,16 +19,15 @@ namespace neap::compiler {
 class SpillQueue;
 
 struct Instruction {
-  /// The kernel's function; nullptr: look at the call (instructions.cpp).
-  void (*run)(const kernels::Args&) noexcept = nullptr;
-  kernels::Args args;
-  std::uint32_t call = 0;  // position in Program::calls
+  std::uint32_t form = 0;   // position in the forms
+  std::uint32_t attrs = 0;  // in Program's pool; kNoAttrs: those of the form
+  std::uint32_t first = 0;  // of its places: inputs, outputs, scratch
+  std::uint32_t call = 0;   // position in Program::calls
 };
 
 class NEAP_API Instructions {
  public:
-  /// LIFETIME: `program` and `plan` outlive this, and do not move.
-  /// THROWS: OutOfMemory.
+  /// LIFETIME: `program` outlives this, and does not move. THROWS: OutOfMemory.
   Instructions(Program& program, const Plan& plan,
                memory::Vector<Binding> bindings);
   Instructions(const Instructions&) = delete;
@@ -56,46 +61,104 @@ class NEAP_API Instructions {
   // --- running -------------------------------------------------------------
 
   /// Checks of what is there before the run. THROWS: what they throw.
-  void check_front() const;
+  void check_front();
   /// All the others, in order. THROWS: what a check throws; `at` is then the
   /// position of it in body().
-  void run(std::size_t& at) const;
+  void run(std::size_t& at);
   /// Runs an instruction.
-  void run_one(const Instruction& instruction) const {
-    if (instruction.run != nullptr) [[likely]] {
-      instruction.run(instruction.args);
-    } else {
-      run_special(instruction);
-    }
+  void run_one(const Instruction& instruction) {
+    run_one(tables(), instruction);
   }
   std::span<const Instruction> body() const noexcept {
     return std::span(all_).subspan(front_);
   }
+  /// Different forms of calls.
+  std::size_t forms() const noexcept { return forms_.size(); }
   Bytes bytes() const noexcept;
 
  private:
-  struct Patch {
-    std::uint32_t index = 0;  // of a view, or of a call with scratch in all_
-    bool is_scratch = false;
-    Bytes offset = 0;  // from the base
+  static constexpr std::uint32_t kNoAttrs = ~0U;
+
+  // An address as a number: bytes from the base where that is not known yet.
+  using Place = std::uintptr_t;
+
+  struct Form {
+    /// The kernel's function; nullptr: a check, a transfer, another space's.
+    void (*run)(const kernels::Args&) noexcept = nullptr;
+    tensor::Strided* views = nullptr;  // inputs, then outputs: those of args
+    std::uint32_t count = 0;           // of views
+    bool is_plain = true;  // no scratch, no attributes of the call's own
+    kernels::Args args;
+    Binding binding;
   };
   class Builder;
+  // What a run reads, in registers from kernel to kernel.
+  struct Tables {
+    Form* forms;
+    const Place* places;
+  };
+  Tables tables() noexcept { return {forms_.data(), places_.data()}; }
+  void run_one(const Tables& tables, const Instruction& instruction) {
+    Form& form = tables.forms[instruction.form];
+    const Place* place = tables.places + instruction.first;
+    tensor::Strided* const view = form.views;
+    std::uint32_t k = form.count;
+    switch (k) {  // a loop of so few turns would cost more than they do
+      default:
+        for (; k > 3; --k) {
+          view[k - 1].data = to_address(place[k - 1]);
+        }
+        [[fallthrough]];
+      case 3:
+        view[2].data = to_address(place[2]);
+        [[fallthrough]];
+      case 2:
+        view[1].data = to_address(place[1]);
+        [[fallthrough]];
+      case 1:
+        view[0].data = to_address(place[0]);
+        [[fallthrough]];
+      case 0:
+        break;
+    }
+    if (!form.is_plain) {
+      set_others(form, instruction, place + form.count);
+    }
+    if (form.run != nullptr) [[likely]] {
+      form.run(form.args);
+    } else {
+      run_special(form, instruction);
+    }
+  }
+  static std::byte* to_address(Place place) noexcept {
+    return reinterpret_cast<std::byte*>(place);  // NOLINT(*-no-int-to-ptr)
+  }
+  void set_others(Form& form, const Instruction& instruction,
+                  const Place* scratch) const noexcept {
+    if (!form.args.scratch.empty()) {
+      form.args.scratch = {to_address(*scratch), form.args.scratch.size()};
+    }
+    if (instruction.attrs != kNoAttrs) {
+      form.args.attrs = program_.attrs_at(instruction.attrs);
+    }
+  }
   void move_base(std::size_t i, std::byte* address) noexcept;
-  void run_special(const Instruction& instruction) const;
-  void move(const Instruction& instruction, const Call& call) const;
+  void run_special(const Form& form, const Instruction& instruction) const;
+  void move(const Form& form, const Call& call) const;
 
   Program& program_;
-  const Plan& plan_;
   SpillQueue* spill_ = nullptr;
-  memory::Vector<Binding> bindings_;
+  bool has_guards_;  // bands, beside the values
   std::size_t arguments_;
   std::size_t externals_;
   memory::Vector<Instruction> all_;  // checks of the front, then the body
   std::size_t front_ = 0;
-  memory::Vector<tensor::Strided> views_;
+  memory::Vector<Place> places_;
+  memory::Vector<Form> forms_;
+  memory::Vector<tensor::Strided> views_;  // of forms
   memory::Vector<std::byte*> bases_;
-  memory::Vector<Patch> patches_;              // those of base i are
-  memory::Vector<std::uint32_t> first_patch_;  // [first[i], first[i + 1])
+  memory::Vector<std::uint32_t> moved_;        // places: those on base i are
+  memory::Vector<std::uint32_t> first_moved_;  // [first[i], first[i + 1])
 };
 
 }  // namespace neap::compiler

@@ -364,6 +364,10 @@ class NEAP_API Program {
   /// before each run.
   void* attrs_of(const Call& call) noexcept;
   const void* attrs_of(const Call& call) const noexcept;
+  /// The attributes at an offset in the pool. LIFETIME: until more are kept.
+  const void* attrs_at(std::uint32_t offset) const noexcept {
+    return attrs_.at(offset);
+  }
 
   /// What its spill file takes on the disk.
   Bytes file_bytes() const noexcept {
