@@ -72,7 +72,7 @@ TEST(LifetimesTest, WithoutReuseWhatWasTakenOverIsNot) {
 
 TEST(LifetimesTest, ScratchLivesForItsCall) {
   Chain chain;
-  chain.program.calls[1].scratch = 100;
+  chain.program.calls.change(1, [](Call& call) { call.scratch = 100; });
   const Lifetimes all = lifetimes(chain.program);
   const Buffer& scratch = all.at(all.scratch_of[1]);
   EXPECT_EQ(scratch.first, 1U);
@@ -134,15 +134,16 @@ TEST(LifetimesTest, AGradientThatIsSetOutlastsTheRun) {
 TEST(LifetimesTest, WithoutReuseWritesStayWhereTheyWrite) {
   Chain chain;
   chain.program[chain.b].over = chain.a;
-  chain.program.calls[1].reads_outputs = true;
+  chain.program.calls.change(1, [](Call& call) { call.reads_outputs = true; });
   EXPECT_EQ(
       buffer_of(lifetimes(chain.program, {.no_reuse = true}), chain.b).value,
       chain.a);
-  chain.program.calls[1].kind = CallKind::kFused;
+  chain.program.calls.change(1,
+                             [](Call& call) { call.kind = CallKind::kFused; });
   EXPECT_EQ(
       buffer_of(lifetimes(chain.program, {.no_reuse = true}), chain.b).value,
       chain.b);
-  chain.program.calls[1] = {};  // a write has no op
+  chain.program.calls.set(1, {});  // a write has no op
   EXPECT_EQ(
       buffer_of(lifetimes(chain.program, {.no_reuse = true}), chain.b).value,
       chain.a);

@@ -112,7 +112,7 @@ TEST(FusePassTest, OtherLengthsAndSegmentsStayApart) {
   const ValueId row = maker.call(ops::kExp, {maker.argument({4})});
   const ValueId y = maker.call(ops::kAdd, {row, maker.argument({3, 4})});
   maker.result(maker.call(ops::kRelu, {y}));
-  maker.program.calls[2].segment = 1;
+  maker.program.calls.change(2, [](Call& call) { call.segment = 1; });
   EXPECT_EQ(fused(maker), "exp add relu");
 }
 

@@ -202,8 +202,8 @@ TEST(PassesTest, EverySetOfPassesKeepsTheBits) {
 
 // Without scratch, which hangs on the machine.
 Bytes peak_of(Program& program) {
-  for (Call& call : program.calls) {
-    call.scratch = 0;
+  for (std::size_t i = 0; i < program.calls.size(); ++i) {
+    program.calls.change(i, [](Call& call) { call.scratch = 0; });
   }
   const Dataflow flow(program);
   const Memories memories(program, flow);

@@ -45,8 +45,8 @@ struct Step : ProgramMaker {
     LeafGrad& grad = program.grads.emplace_back();
     grad.is_set = true;
     grad.last = all_of(dw);
-    for (Call& each : program.calls) {
-      each.owner = layer;
+    for (std::size_t i = 0; i < program.calls.size(); ++i) {
+      program.calls.change(i, [&](Call& each) { each.owner = layer; });
     }
     for (Value& value : program.values) {
       value.owner = layer;

@@ -52,15 +52,28 @@ class Placer {
     std::int32_t item;
     std::int32_t position;  // in the order; -1: fixed
   };
-  std::int64_t lowest(const Item& item) const noexcept;
-  std::int64_t tightest(const Item& item) const noexcept;
-  std::int64_t highest(const Item& item, std::int64_t limit) const noexcept;
+  using PlacedItems = memory::Vector<Placed>;
+  static std::int64_t lowest(const PlacedItems& among,
+                             const Item& item) noexcept;
+  static std::int64_t tightest(const PlacedItems& among,
+                               const Item& item) noexcept;
+  static std::int64_t highest(const PlacedItems& among, const Item& item,
+                              std::int64_t limit) noexcept;
+  void make_blocks();
+  std::size_t block_at(std::int32_t section) const noexcept {
+    return static_cast<std::size_t>(section / block_sections_);
+  }
+  const PlacedItems& near(const Item& item) const noexcept;
   void add(std::int32_t item, std::int64_t offset,
            std::size_t position) noexcept;
   void add_fixed();
 
   const Timeline* timeline_;
-  memory::Vector<Placed> placed_;  // by offset; room for all
+  PlacedItems placed_;  // by offset; capacity for all
+  /// Of many items: those that live in each block of sections, in the same
+  /// order. Whoever lives in one block alone meets nobody outside it.
+  memory::Vector<PlacedItems> blocks_;
+  std::int32_t block_sections_ = 1;
   bool is_possible_ = true;
   std::int64_t fixed_height_ = 0;
   std::int64_t steps_ = 0;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 #include <utility>
@@ -194,6 +195,55 @@ TEST(PlacerTest, SeesFixedItemsThatOverlap) {
   EXPECT_FALSE(Placer(timeline).is_possible());
   timeline.items[1].fixed = 3;
   EXPECT_TRUE(Placer(timeline).is_possible());
+}
+
+// Many items are found by blocks of time. What comes later meets none of the
+// first, so that these lie where they do when they are few.
+TEST(PlacerTest, ManyItemsLieWhereFewWould) {
+  constexpr std::int32_t kFew = 3000;
+  std::uint32_t random = 7;
+  const auto below = [&random](std::uint32_t n) {
+    random = random * 1664525U + 1013904223U;
+    return static_cast<std::int32_t>((random >> 8U) % n);
+  };
+  Timeline few;
+  few.sections = 400;
+  for (std::int32_t i = 0; i < kFew; ++i) {
+    const std::int32_t begin = below(399);
+    const std::int32_t length = 1 + below(i % 8 == 0 ? 200 : 5);
+    few.items.push_back({.begin = begin,
+                         .end = std::min(begin + length, few.sections),
+                         .size = 1 + below(9),
+                         .alignment = 1 + below(2)});
+  }
+  Timeline many = few;
+  for (const Item& item : few.items) {
+    many.items.push_back({.begin = item.begin + 400,
+                          .end = item.end + 400,
+                          .size = item.size,
+                          .alignment = item.alignment});
+  }
+  many.sections = 800;
+  std::vector<std::int32_t> order(2 * kFew);
+  std::iota(order.begin(), order.end(), 0);
+  for (const Fit fit : {Fit::kLowest, Fit::kTightest, Fit::kHighest}) {
+    const std::vector<Fit> fits(2 * kFew, fit);
+    const std::int64_t limit = 100'000;
+    std::vector<std::int64_t> alone(kFew);
+    std::vector<std::int64_t> together(2 * kFew);
+    Placer small(few);
+    Placer large(many);
+    const std::span<const std::int32_t> all(order);
+    EXPECT_EQ(small.place(all.first(kFew), fits, limit, 0), kFew);
+    for (const std::size_t kept : {std::size_t{0}, std::size_t{1000}}) {
+      EXPECT_EQ(large.place(all, fits, limit, kept), 2U * kFew);
+      small.write_offsets(alone);
+      large.write_offsets(together);
+      EXPECT_TRUE(std::equal(alone.begin(), alone.end(), together.begin()));
+      EXPECT_TRUE(
+          std::equal(alone.begin(), alone.end(), together.begin() + kFew));
+    }
+  }
 }
 
 }  // namespace

@@ -105,8 +105,13 @@ memory::Vector<Binding> bind(Program& program, threads::Executor& executor) {
   memory::Vector<Binding> out;
   out.reserve(program.calls.size());
   Binder binder(program, executor);
-  for (Call& call : program.calls) {
+  for (std::size_t i = 0; i < program.calls.size(); ++i) {
+    Call call = program.calls[i];
+    const Bytes scratch = call.scratch;
     out.push_back(binder.bind(call));
+    if (call.scratch != scratch) {
+      program.calls.set(i, call);
+    }
   }
   return out;
 }

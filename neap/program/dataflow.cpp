@@ -38,7 +38,7 @@ class OncePerCall {
   memory::Vector<std::uint32_t> latest_;
 };
 
-std::uint32_t count_of(const memory::Vector<Call>& calls) {
+std::uint32_t count_of(const CallTable& calls) {
   return static_cast<std::uint32_t>(calls.size());
 }
 

@@ -204,7 +204,8 @@ bool lay_out(const Program& program, std::span<const Call> members,
 }
 
 kernels::FusedCall fused_call(const Program& program, const Call& call) {
-  const std::span<const Call> members = program.members_of(call);
+  const CallRange parts = program.members_of(call);
+  const memory::Vector<Call> members(parts.begin(), parts.end());
   kernels::FusedCall fused(fused_count(program, members[0]));
   if (!lay_out(program, members, program.in(call), program.out(call), fused)) {
     base::raise<InternalError>("fused: {} calls do not fit into one",

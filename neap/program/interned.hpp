@@ -6,10 +6,12 @@
 // ever had. Not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
-#include "neap/memory/containers.hpp"
+#include "neap/program/pool_bytes.hpp"
 #include "neap/tensor/layout.hpp"
 
 namespace neap::compiler {
@@ -45,6 +47,37 @@ class alignas(4) Interned {
   [[gnu::packed]] const T* at_;
 };
 
+// FNV-1a over words.
+class WordHash {
+ public:
+  void add(std::int64_t word) noexcept {
+    value_ = (value_ ^ static_cast<std::uint64_t>(word)) * 0x100000001b3U;
+    value_ ^= value_ >> 29U;
+  }
+  void add(const Shape& shape) noexcept {
+    add(shape.rank());
+    for (const std::int64_t extent : shape) {
+      add(extent);
+    }
+  }
+  std::size_t value() const noexcept { return value_; }
+
+ private:
+  std::uint64_t value_ = 0xcbf29ce484222325U;
+};
+
+/// The hash of what a pool keeps.
+template <class T>
+struct InternHash;
+template <>
+struct InternHash<tensor::Layout> {
+  static std::size_t of(const tensor::Layout& layout) noexcept;
+};
+template <>
+struct InternHash<tensor::Spec> {
+  static std::size_t of(const tensor::Spec& spec) noexcept;
+};
+
 /// Equal values get handles of one. Values keep their place until the pool
 /// goes, in blocks that double in size; a table with open addressing finds
 /// them.
@@ -62,6 +95,9 @@ class InternPool {
   Bytes bytes() const noexcept;
 
  private:
+  static constexpr std::size_t kFirstBlock = 4;
+  static constexpr std::size_t kLargestBlock = 256;
+  static constexpr std::size_t kFirstTable = 16;
   std::size_t place_of(const T& value) const noexcept;
   void grow();
 
@@ -69,6 +105,58 @@ class InternPool {
   memory::Vector<const T*> table_;  // nullptr: free; at most half is taken
   std::size_t size_ = 0;
 };
+
+// The value's own place, or the free one that it would have.
+template <class T>
+std::size_t InternPool<T>::place_of(const T& value) const noexcept {
+  const std::size_t mask = table_.size() - 1;
+  std::size_t place = InternHash<T>::of(value) & mask;
+  while (table_[place] != nullptr && !(*table_[place] == value)) {
+    place = (place + 1) & mask;
+  }
+  return place;
+}
+
+template <class T>
+void InternPool<T>::grow() {
+  memory::Vector<const T*> old(std::max(kFirstTable, table_.size() * 2),
+                               nullptr);
+  old.swap(table_);
+  for (const T* value : old) {
+    if (value != nullptr) {
+      table_[place_of(*value)] = value;
+    }
+  }
+}
+
+template <class T>
+Interned<T> InternPool<T>::keep(const T& value) {
+  if (2 * (size_ + 1) > table_.size()) {
+    grow();
+  }
+  const T*& known = table_[place_of(value)];
+  if (known == nullptr) {
+    if (blocks_.empty() || blocks_.back().size() == blocks_.back().capacity()) {
+      memory::Vector<T> block;
+      block.reserve(blocks_.empty() ? kFirstBlock
+                                    : std::min(blocks_.back().capacity() * 2,
+                                               kLargestBlock));
+      blocks_.push_back(std::move(block));
+    }
+    known = &blocks_.back().emplace_back(value);
+    ++size_;
+  }
+  return Interned<T>(known);
+}
+
+template <class T>
+Bytes InternPool<T>::bytes() const noexcept {
+  Bytes sum = pool_bytes(blocks_, table_);
+  for (const memory::Vector<T>& block : blocks_) {
+    sum += pool_bytes(block);
+  }
+  return sum;
+}
 
 extern template class NEAP_API InternPool<tensor::Layout>;
 extern template class NEAP_API InternPool<tensor::Spec>;

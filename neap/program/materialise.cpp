@@ -11,7 +11,8 @@ class Materialiser {
   explicit Materialiser(Program& program)
       : program_(program),
         now_(program.values.size()),
-        numbers_(program.values.size(), budget::kNever) {
+        numbers_(program.values.size(), budget::kNever),
+        calls_(program.calls.like()) {
     const Dataflow flow(program);
     roots_.reserve(program.values.size());
     for (std::uint32_t v = 0; v < now_.size(); ++v) {
@@ -197,7 +198,7 @@ class Materialiser {
   memory::Vector<ValueId> first_;         // by number in the problem
   memory::Vector<std::uint32_t> slots_;   // likewise
   memory::Vector<std::uint8_t> is_moving_;
-  memory::Vector<Call> calls_;
+  CallTable calls_;
   memory::Vector<Operand> operands_;
 };
 

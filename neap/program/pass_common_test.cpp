@@ -59,9 +59,11 @@ TEST(CommonPassTest, OtherLayoutsAndOperandsAreOthers) {
 }
 
 TEST(CommonPassTest, ASegmentThatRunsAgainDoesSo) {
-  EXPECT_EQ(
-      merged([](ProgramMaker& maker) { maker.program.calls[1].segment = 1; }),
-      "exp exp add");
+  EXPECT_EQ(merged([](ProgramMaker& maker) {
+              maker.program.calls.change(1,
+                                         [](Call& call) { call.segment = 1; });
+            }),
+            "exp exp add");
 }
 
 TEST(CommonPassTest, WhatIsWrittenOverLaterIsNotShared) {

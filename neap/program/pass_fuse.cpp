@@ -270,7 +270,7 @@ class Fuser {
   // --- the program afterwards ------------------------------------------------
 
   void rewrite() {
-    memory::Vector<Call> calls;
+    CallTable calls = program_.calls.like();
     calls.reserve(program_.calls.size());
     memory::Vector<std::uint32_t> place(program_.calls.size(), kNoCall);
     for (std::uint32_t i = 0; i < place.size(); ++i) {
@@ -313,8 +313,9 @@ class Fuser {
     call.outputs = program_.add(parts.out);
     call.members = {static_cast<std::uint32_t>(program_.members.size()),
                     static_cast<std::uint32_t>(parts.members.size())};
-    program_.members.insert(program_.members.end(), parts.members.begin(),
-                            parts.members.end());
+    for (const Call& member : parts.members) {
+      program_.members.push_back(member);
+    }
     return call;
   }
 

@@ -68,14 +68,14 @@ void join_relu(Program& program) {
   memory::Vector<std::uint32_t> order(program.calls.size());
   std::iota(order.begin(), order.end(), 0U);
   for (std::uint32_t i = 0; i < program.calls.size(); ++i) {
-    Call& relu = program.calls[i];
+    Call relu = program.calls[i];
     const graph::Op* joined = joined_op(program, relu);
     const std::uint32_t at =
         joined != nullptr ? convolution_of(program, flow, relu) : kNoCall;
     if (at == kNoCall) {
       continue;
     }
-    Call& conv = program.calls[at];
+    Call conv = program.calls[at];
     for (const Operand& out : program.out(relu)) {
       program[out.value].index = at;
     }
@@ -83,6 +83,8 @@ void join_relu(Program& program) {
     conv.op = joined;
     conv.name = conv.op->name;
     conv.kernels = conv.op->kernel;
+    program.calls.set(at, conv);
+    program.calls.set(i, relu);
     program[program.out(relu)[0].value].index = i;
     std::erase(order, i);
   }

@@ -67,7 +67,7 @@ TEST(JoinReluPassTest, ALeakyReluStaysApart) {
 
 TEST(JoinReluPassTest, ASegmentThatRunsAgainKeepsItsOwn) {
   Net net;
-  net.maker.program.calls[1].segment = 1;
+  net.maker.program.calls.change(1, [](Call& call) { call.segment = 1; });
   EXPECT_EQ(net.joined(), "conv2d relu_bits");
 }
 

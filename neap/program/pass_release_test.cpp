@@ -54,7 +54,7 @@ TEST(ReleasePassTest, AReaderOfTheOldParameterMovedBehindIsSeen) {
   maker.result(maker.call(ops::kMul, {x, w}));
   maker.update(w, dw);
   auto& calls = maker.program.calls;
-  std::swap(calls[1], calls[2]);
+  calls.swap(1, 2);
   maker.program.values[3].index = 2;
   maker.program.values[4].index = 1;
   EXPECT_EQ(fault_of(maker.program),

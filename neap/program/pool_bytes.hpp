@@ -2,7 +2,10 @@
 // For sources of this room.
 #pragma once
 
-#include "neap/base/bytes.hpp"
+#include <iterator>
+#include <utility>
+
+#include "neap/memory/containers.hpp"
 
 namespace neap::compiler {
 
@@ -11,6 +14,18 @@ template <class... Pools>
 Bytes pool_bytes(const Pools&... pools) noexcept {
   return (Bytes{0} + ... +
           static_cast<Bytes>(pools.capacity() * sizeof(pools[0])));
+}
+
+/// A table lives as long as the step: no capacity to grow. THROWS: OutOfMemory.
+template <class T>
+void trim(memory::Vector<T>& table) {
+  if (table.capacity() != table.size()) {
+    memory::Vector<T> exact;
+    exact.reserve(table.size());
+    exact.assign(std::make_move_iterator(table.begin()),
+                 std::make_move_iterator(table.end()));
+    table = std::move(exact);
+  }
 }
 
 }  // namespace neap::compiler

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <utility>
 
 #include "neap/base/append.hpp"
 #include "neap/base/bytes.hpp"
@@ -182,13 +183,12 @@ class Printer {
             Precision::kBf16) {
       text += " in bf16";
     }
-    const std::span<const Call> members = program_.members_of(call);
-    for (const Call& member : members) {
-      base::append(text, "{}{}", &member == members.data() ? ": " : ", ",
-                   member.name);
+    std::string_view between = ": ";
+    for (const Call& member : program_.members_of(call)) {
+      base::append(text, "{}{}", std::exchange(between, ", "), member.name);
     }
     text += '(';
-    std::string_view between;
+    between = "";
     const std::span<const Operand> in = program_.in(call);
     const std::size_t shown = in.size() > kMaxInputs ? kMaxInputs : in.size();
     for (const Operand& operand : in.first(shown)) {

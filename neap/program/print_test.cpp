@@ -26,8 +26,8 @@ struct Step : ProgramMaker {
     result(call(ops::kRelu, {y}));
     const ValueId dw = call_on(ops::kMatmul, std::array{turned(x), all_of(y)});
     update(w, dw);
-    program.calls[0].scratch = 2048;
-    program.calls[1].name = "labels";
+    program.calls.change(0, [](Call& call) { call.scratch = 2048; });
+    program.calls.change(1, [](Call& call) { call.name = "labels"; });
   }
 };
 
@@ -119,7 +119,8 @@ TEST(JsonTest, HoldsWhatTheProgramHolds) {
 
 TEST(JsonTest, NamesOfUsersEndNothing) {
   Step step;
-  step.program.calls[0].name = "a \"quoted\\\n\x01 name";
+  step.program.calls.change(
+      0, [](Call& call) { call.name = "a \"quoted\\\n\x01 name"; });
   const auto json = nlohmann::json::parse(to_json(step.program));
   EXPECT_EQ(json["calls"][0]["name"], "a \"quoted\\\n\x01 name");
   EXPECT_NE(to_dot(step.program).find("a \\\"quoted\\\\ "),

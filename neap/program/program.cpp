@@ -49,10 +49,11 @@ const void* Program::attrs_of(const Call& call) const noexcept {
 }
 
 Bytes Program::bytes() const noexcept {
-  return pool_bytes(values, calls, operands, members, externals, arguments,
-                    numbers, gapped, results, grads, leaves, hooks, flags,
-                    generations, held_handles, rebound_handles, result_links,
-                    digests, listeners, slots) +
+  return calls.bytes() + members.bytes() +
+         pool_bytes(values, operands, externals, arguments, numbers, gapped,
+                    results, grads, leaves, hooks, flags, generations,
+                    held_handles, rebound_handles, result_links, digests,
+                    listeners, slots) +
          attrs_.bytes() + (pools_ != nullptr ? pools_->bytes() : 0);
 }
 

@@ -17,12 +17,11 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string_view>
 
 #include "neap/graph/hooks.hpp"
-#include "neap/graph/trace.hpp"
 #include "neap/memory/containers.hpp"
 #include "neap/program/attr_pool.hpp"
+#include "neap/program/call_table.hpp"
 #include "neap/program/interned.hpp"
 #include "neap/tensor/generator.hpp"
 
@@ -76,60 +75,6 @@ struct External {
                            met.array() == tensor.array());
   }
 };
-
-/// A part of one of the program's pools.
-struct Range {
-  std::uint32_t first = 0;
-  std::uint32_t count = 0;
-};
-
-enum class CallKind : std::uint8_t {
-  kKernel,    // an op or a write
-  kTransfer,  // a copy between memory spaces
-  kCheck,     // a host read of values, which may throw
-  kFused,     // several kernels as one, a tile at a time
-  kSpill,     // begins to write its input to the spill file
-  kFetch,     // begins to read its output from there
-  kAwait,     // its input is whole, and may be read or written over, after it
-};
-
-struct Call {
-  CallKind kind = CallKind::kKernel;
-  std::string_view name;          // LIFETIME: of the op, or a literal
-  const graph::Op* op = nullptr;  // counted; nullptr: a write, a check, fused
-  const kernels::KernelList* kernels = nullptr;
-  void (*look)(const char*, std::span<const tensor::Strided>,
-               const graph::Attrs&) = nullptr;  // of a check
-  Range inputs;                                 // of Program::operands
-  Range outputs;               // of Program::operands; each sets its value
-  bool reads_outputs = false;  // and reads what was there (updates)
-  std::uint32_t attrs = 0;     // offset in the pool of attributes
-  std::uint32_t attrs_size = 0;
-  graph::RunListener* listener = nullptr;  // gives the attributes of each run
-  std::uint32_t listener_index = 0;
-  std::int32_t draw_at = -1;  // offset of the draw in the attributes
-  base::SiteId site{};
-  memory::OwnerId owner{};                                     // the layer
-  memory::Category category = memory::Category::kActivations;  // of the context
-  memory::SpaceId space = memory::kHost;
-  std::uint8_t stream = 0;
-  /// Calls of different segments are never one: a rematerialised segment runs
-  /// again on purpose.
-  std::uint32_t segment = 0;
-  Bytes scratch = 0;       // once bound; lives for this call alone
-  Range members;           // of Program::members, for kFused
-  std::uint32_t slot = 0;  // of Program::slots, for kSpill, kFetch, kAwait
-};
-
-/// True for a call that moves a value to the spill file or back, or waits.
-inline bool is_move(const Call& call) noexcept {
-  return call.kind == CallKind::kSpill || call.kind == CallKind::kFetch ||
-         call.kind == CallKind::kAwait;
-}
-
-/// Offsets in a spill file, and sizes of what is written there, are multiples
-/// of it: what a disk takes without a copy by the system.
-inline constexpr Bytes kSpillUnit = 4 * kKiB;
 
 /// The part of the spill file that a value is written to.
 struct SpillSlot {
@@ -296,9 +241,9 @@ class NEAP_API Program {
   Program copy() const { return *this; }
 
   memory::Vector<Value> values;
-  memory::Vector<Call> calls;        // in the order in which they run
+  CallTable calls;                   // in the order in which they run
   memory::Vector<Operand> operands;  // pool of calls' inputs and outputs
-  memory::Vector<Call> members;      // pool of fused calls' parts
+  CallTable members;                 // pool of fused calls' parts
   memory::Vector<External> externals;
   memory::Vector<tensor::Spec> arguments;  // dense, as given at each call
   memory::Vector<std::uint8_t> numbers;    // 1: that argument is a number
@@ -353,8 +298,8 @@ class NEAP_API Program {
     return std::span(operands).subspan(call.outputs.first, call.outputs.count);
   }
   /// The parts of a fused call, none of any other.
-  std::span<const Call> members_of(const Call& call) const {
-    return std::span(members).subspan(call.members.first, call.members.count);
+  CallRange members_of(const Call& call) const {
+    return {members, call.members.first, call.members.count};
   }
   /// What a call of a move moves.
   const Operand& moved(const Call& call) const {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "neap/program/dataflow.hpp"
+#include "neap/program/pool_bytes.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -25,7 +26,7 @@ void for_each_operand(Program& program, const Visit& visit) {
 // The pool with the operands of the calls alone, in their order.
 void tidy_operands(Program& program) {
   memory::Vector<Operand> operands;
-  memory::Vector<Call> members;
+  CallTable members = program.members.like();
   operands.reserve(program.operands.size());
   members.reserve(program.members.size());
   const auto move_to = [&](Range& range) {
@@ -34,31 +35,21 @@ void tidy_operands(Program& program) {
     range.first = static_cast<std::uint32_t>(operands.size());
     operands.insert(operands.end(), from.begin(), from.end());
   };
-  for (Call& call : program.calls) {
+  for (std::size_t i = 0; i < program.calls.size(); ++i) {
+    Call call = program.calls[i];
     move_to(call.inputs);
     move_to(call.outputs);
-    const std::span<const Call> parts = program.members_of(call);
+    const CallRange parts = program.members_of(call);
     call.members.first = static_cast<std::uint32_t>(members.size());
     for (Call part : parts) {
       move_to(part.inputs);
       move_to(part.outputs);
       members.push_back(part);
     }
+    program.calls.set(i, call);
   }
   program.operands = std::move(operands);
   program.members = std::move(members);
-}
-
-// A table lives as long as the step: no room to grow.
-template <class T>
-void trim(memory::Vector<T>& table) {
-  if (table.capacity() != table.size()) {
-    memory::Vector<T> exact;
-    exact.reserve(table.size());
-    exact.assign(std::make_move_iterator(table.begin()),
-                 std::make_move_iterator(table.end()));
-    table = std::move(exact);
-  }
 }
 
 // Constants that no call reads and no result names; the rest close ranks.
@@ -134,7 +125,7 @@ void tidy_values(Program& program, memory::Vector<std::uint8_t>& is_named) {
 }  // namespace
 
 void keep_calls(Program& program, std::span<const std::uint32_t> order) {
-  memory::Vector<Call> calls;
+  CallTable calls = program.calls.like();
   calls.reserve(order.size());
   memory::Vector<std::uint32_t> place(program.calls.size(), kNoCall);
   for (const std::uint32_t i : order) {
@@ -167,7 +158,8 @@ void tidy(Program& program) {
   tidy_values(program, is_named);
   trim(program.values);
   trim(program.operands);
-  trim(program.members);
+  program.calls.trim();
+  program.members.trim();
   trim(program.externals);
   trim(program.grads);
   trim(program.leaves);

@@ -51,9 +51,7 @@ TEST(VerifyTest, AcceptsAWholeProgram) {
 TEST(VerifyTest, AValueIsSetBeforeItIsRead) {
   EXPECT_EQ(after([](Small& s) { s.input(2, 0).value = {4}; }),
             "call 2 (relu) reads %4 before it is set");
-  EXPECT_EQ(after([](Small& s) {
-              std::swap(s.program.calls[2], s.program.calls[3]);
-            }),
+  EXPECT_EQ(after([](Small& s) { s.program.calls.swap(2, 3); }),
             "call 2 (add) reads %3 before it is set");
 }
 
@@ -145,16 +143,16 @@ TEST(EffectOrderTest, ChecksAndWritesKeepTheirOrder) {
   const EffectOrder order(small.program);
   EXPECT_EQ(order.fault_of(small.program), "");
   auto& calls = small.program.calls;
-  const memory::Vector<Call> own = calls;
-  std::swap(calls[1], calls[4]);
+  const CallTable own = calls;
+  calls.swap(1, 4);
   EXPECT_EQ(order.fault_of(small.program),
             "write 0 came before a check that it followed");
   calls = own;
-  calls.erase(calls.begin() + 1);
+  calls.erase(1);
   EXPECT_EQ(order.fault_of(small.program),
             "1 checks and effects became 0, or changed order");
   calls = own;
-  calls.pop_back();
+  calls.erase(calls.size() - 1);
   EXPECT_EQ(order.fault_of(small.program),
             "1 writes into what exists became 0");
 }
