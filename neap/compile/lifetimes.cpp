@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "neap/base/raise.hpp"
+#include "neap/program/pool_bytes.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -14,7 +15,6 @@ class Builder {
       : program_(program), debug_(debug) {
     out_.calls = static_cast<std::uint32_t>(program.calls.size());
     out_.buffer_of.assign(program.values.size(), kNoBuffer);
-    out_.scratch_of.assign(program.calls.size(), kNoBuffer);
     out_.buffers.reserve(program.values.size());
   }
 
@@ -37,6 +37,7 @@ class Builder {
         buffer.last = out_.calls;
       }
     }
+    trim(out_.buffers);
     return std::move(out_);
   }
 
@@ -126,6 +127,7 @@ class Builder {
       at(out_.buffer_of[program_.moved(call).value.value]).is_moved = true;
     }
     if (call.scratch != 0) {
+      out_.scratch_of.resize(out_.calls, kNoBuffer);
       out_.scratch_of[i] = {static_cast<std::uint32_t>(out_.buffers.size())};
       out_.buffers.push_back({.space = call.space,
                               .size = call.scratch,

@@ -43,7 +43,8 @@ struct Buffer {
 struct Lifetimes {
   memory::Vector<Buffer> buffers;
   memory::Vector<BufferId> buffer_of;   // of each value
-  memory::Vector<BufferId> scratch_of;  // of each call; kNoBuffer: none
+  memory::Vector<BufferId> scratch_of;  // of each call; kNoBuffer: none;
+                                        // empty where none has any
   std::uint32_t calls = 0;
   std::uint32_t own_blocks = 0;
 

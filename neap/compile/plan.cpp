@@ -53,6 +53,7 @@ class Planning {
   }
 
   void sum_up() {
+    trim(out_.at_peak);
     std::ranges::sort(out_.at_peak, {}, [](const Live& live) {
       return std::tuple(-live.bytes, live.space.value, live.value, live.call);
     });

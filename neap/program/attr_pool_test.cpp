@@ -74,6 +74,29 @@ TEST(AttrPoolTest, ACopyOwnsAsMuchOnceMore) {
   EXPECT_EQ(owned.references, 0);
 }
 
+TEST(AttrPoolTest, EqualAttributesOfAnOpAreThereOnce) {
+  const graph::Op plain{.name = "plain", .formula = {}};
+  AttrPool pool;
+  const std::uint32_t first = pool.keep(&plain, graph::Attrs(2.5));
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_NE(pool.keep(&plain, graph::Attrs(100.0 + i)), first);
+  }
+  EXPECT_EQ(pool.keep(&plain, graph::Attrs(2.5)), first);
+  AttrPool copy = pool;
+  EXPECT_EQ(copy.keep(&plain, graph::Attrs(2.5)), first);
+  EXPECT_EQ(*static_cast<const double*>(copy.at(first)), 2.5);
+}
+
+TEST(AttrPoolTest, AttributesThatARunRewritesAreEachCallsOwn) {
+  graph::Op random{.name = "random", .formula = {}};
+  random.facts.effect = graph::Effect::kRandom;
+  AttrPool pool;
+  const std::uint32_t first = pool.keep(&random, graph::Attrs(2.5));
+  EXPECT_NE(pool.keep(&random, graph::Attrs(2.5)), first);
+  EXPECT_NE(pool.keep(nullptr, graph::Attrs(2.5)),
+            pool.keep(nullptr, graph::Attrs(2.5)));
+}
+
 TEST(AttrPoolTest, ACopyThatFindsNoMemoryCountsNothing) {
   const auto domain = memory::Domain::create();
   const memory::UseDomain use(*domain);

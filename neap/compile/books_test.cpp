@@ -1,0 +1,76 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// What a compiled step keeps about itself, in bytes a call: an unrolled
+// recurrent cell on very few elements, at two lengths, so that what does not
+// grow with the calls does not count.
+#include <gtest/gtest.h>
+
+#include "neap/autograd/backward.hpp"
+#include "neap/compile/compile_for_test.hpp"
+#include "neap/graph/vertex.hpp"
+#include "neap/ops/ops.hpp"
+#include "neap/tensor/create.hpp"
+
+namespace neap::compiler {
+namespace {
+
+struct Recurrent {
+  explicit Recurrent(std::int64_t count) : cells(count) {}
+  std::int64_t cells;
+  Tensor w = requires_grad_(full({4, 4}, 0.1));
+  Tensor u = requires_grad_(full({4, 4}, 0.1));
+  Tensor b = requires_grad_(full({4}, 0.1));
+
+  Tensor operator()(const Tensor& x) const {
+    Tensor h = zeros({2, 4});
+    for (std::int64_t i = 0; i < cells; ++i) {
+      h = tanh(matmul(select(x, 0, i), w) + matmul(h, u) + b);
+    }
+    const Tensor loss = sum(h);
+    const std::array leaves{w, u, b};
+    const auto grads = grad(std::span(&loss, 1), leaves);
+    return loss + sum(grads[0]) + sum(grads[1]) + sum(grads[2]);
+  }
+};
+
+struct Books {
+  Bytes traced = 0;  // at the most, while it is traced and planned
+  Bytes steady = 0;
+  std::int64_t calls_traced = 0;
+  std::int64_t calls = 0;
+};
+
+Books books_of(std::int64_t cells) {
+  const auto domain = Domain::create();
+  const UseDomain use(*domain);
+  const Recurrent body(cells);
+  const std::array specs{tensor::Spec{f32, {cells, 2, 4}}};
+  Books out;
+  out.calls_traced =
+      static_cast<std::int64_t>(trace(as_step<1>(body), specs).calls.size());
+  const Bytes before = domain->stats().live;
+  auto step = neap::compile(body);
+  domain->reset_peak();
+  step.prepare({specs[0]});
+  const memory::Stats stats = domain->stats();
+  out.traced = stats.live_peak - before;
+  out.steady = stats.live - before - step.arena_bytes();
+  out.calls = static_cast<std::int64_t>(step.program().calls.size());
+  return out;
+}
+
+TEST(BooksTest, ACallOfAnUnrolledStepTakesFewBytes) {
+  const Books few = books_of(500);
+  const Books many = books_of(1000);
+  const std::int64_t calls = many.calls - few.calls;
+  const std::int64_t traced = many.calls_traced - few.calls_traced;
+  RecordProperty("steady", static_cast<int>((many.steady - few.steady) / calls));
+  RecordProperty("traced", static_cast<int>((many.traced - few.traced) / traced));
+  std::printf("steady %ld a call, traced %ld; %ld of %ld calls\n",
+              (many.steady - few.steady) / calls,
+              (many.traced - few.traced) / traced, calls, traced);
+  EXPECT_LE((many.steady - few.steady) / calls, 256);
+  EXPECT_LE((many.traced - few.traced) / traced, 1024);
+}
+
+}  // namespace
+}  // namespace neap::compiler
