@@ -119,15 +119,14 @@ void DebugRun::check_bands(std::uint32_t call) const {
 }
 
 void DebugRun::run(std::size_t& at) {
-  const std::span<const Instruction> body = instructions_.body();
   live_.clear();
   if (plan_.debug.poison) {
     poison_all();
   }
   std::size_t begun = 0;
   std::size_t ended = 0;
-  for (at = 0; at < body.size(); ++at) {
-    const std::uint32_t call = body[at].call;
+  for (at = 0; at < instructions_.size(); ++at) {
+    const std::uint32_t call = instructions_.call(at);
     const auto& lifetimes = plan_.lifetimes;
     for (; plan_.debug.guards && begun < by_first_.size() &&
            lifetimes.at(by_first_[begun]).first <= call;
@@ -137,7 +136,7 @@ void DebugRun::run(std::size_t& at) {
         live_.push_back(by_first_[begun]);
       }
     }
-    instructions_.run_one(body[at]);
+    instructions_.run_one(at);
     check_bands(call);
     std::erase_if(live_,
                   [&](BufferId id) { return lifetimes.at(id).last <= call; });

@@ -362,10 +362,12 @@ bool Executor::is_entry(const Buffer& buffer) const noexcept {
          });
 }
 
-// The first value that a call before body()[at] wrote and that others see.
+// The first value that a call before the body's instruction `at` wrote and that
+// others see.
 const Value* Executor::first_written(std::size_t at) const noexcept {
-  for (const Instruction& done : instructions_.body().first(at)) {
-    for (const Operand& operand : program_.out(program_.calls[done.call])) {
+  for (std::size_t done = 0; done < at; ++done) {
+    const Call call = program_.calls[instructions_.call(done)];
+    for (const Operand& operand : program_.out(call)) {
       const Buffer& buffer = plan_.lifetimes.at(operand.value);
       const bool is_gradient = buffer.where == Where::kOwn || is_entry(buffer);
       if (is_gradient ? grads_.is_in_place(buffer)

@@ -63,6 +63,7 @@ class Instructions::Builder {
     out_.places_.reserve(places);
     base_of_.reserve(places);
     out_.all_.reserve(program_.calls.size());
+    calls_.reserve(program_.calls.size());
     for (const bool is_front : {true, false}) {
       for (std::uint32_t i = 0; i < program_.calls.size(); ++i) {
         const Call& call = program_.calls[i];
@@ -74,6 +75,9 @@ class Instructions::Builder {
       if (is_front) {
         out_.front_ = out_.all_.size();
       }
+    }
+    if (out_.front_ != 0) {
+      out_.calls_ = std::move(calls_);
     }
     sort_moved();
   }
@@ -171,7 +175,8 @@ class Instructions::Builder {
     form.args.scratch = {static_cast<std::byte*>(nullptr),
                          static_cast<std::size_t>(call.scratch)};
     form.args.attrs = binding.fused.get();
-    form.is_plain = call.scratch == 0 && call.attrs_size == 0;
+    form.has_attrs = call.attrs_size != 0;
+    form.is_plain = call.scratch == 0 && !form.has_attrs;
     form.args.executor = &threads::serial_executor();
   }
 
@@ -181,9 +186,8 @@ class Instructions::Builder {
     const Call& call = program_.calls[i];
     out_.all_.push_back(
         {.form = form_of_[i],
-         .attrs = call.attrs_size != 0 ? call.attrs : kNoAttrs,
-         .first = static_cast<std::uint32_t>(out_.places_.size()),
-         .call = i});
+         .first = static_cast<std::uint32_t>(out_.places_.size())});
+    calls_.push_back(i);
     for (const auto operands : {program_.in(call), program_.out(call)}) {
       for (const Operand& operand : operands) {
         const tensor::Layout& layout = operand.layout;
@@ -224,7 +228,9 @@ class Instructions::Builder {
     }
     out_.places_.push_back(static_cast<Place>(offset));
     base_of_.push_back(static_cast<std::uint32_t>(base));
-    ++out_.first_moved_[base + 1];
+    if (base != out_.arena(memory::kHost)) {
+      ++out_.first_moved_[base + 1];
+    }
   }
 
   // By base, the order within one kept.
@@ -235,8 +241,11 @@ class Instructions::Builder {
     }
     memory::Vector<std::uint32_t> next(first);
     out_.moved_.resize(first.back());
+    out_.is_in_arena_.assign(base_of_.size() / 64 + 1, 0);
     for (std::uint32_t p = 0; p < base_of_.size(); ++p) {
-      if (base_of_[p] != kNowhere) {
+      if (base_of_[p] == out_.arena(memory::kHost)) {
+        out_.is_in_arena_[p / 64] |= std::uint64_t{1} << p % 64;
+      } else if (base_of_[p] != kNowhere) {
         out_.moved_[next[base_of_[p]]++] = p;
       }
     }
@@ -251,6 +260,7 @@ class Instructions::Builder {
   memory::Vector<std::uint32_t> form_of_;   // of each call
   memory::Vector<std::uint32_t> first_of_;  // a call of each form
   memory::Vector<std::uint32_t> base_of_;   // of each place
+  memory::Vector<std::uint32_t> calls_;     // of each instruction
 };
 
 Instructions::Instructions(Program& program, const Plan& plan,
@@ -265,6 +275,11 @@ Instructions::Instructions(Program& program, const Plan& plan,
 void Instructions::move_base(std::size_t i, std::byte* address) noexcept {
   const Place way = reinterpret_cast<Place>(address) -
                     reinterpret_cast<Place>(std::exchange(bases_[i], address));
+  if (i == arena(memory::kHost)) {
+    for (std::size_t p = 0; p < places_.size(); ++p) {
+      places_[p] += (is_in_arena_[p / 64] >> p % 64 & 1U) != 0 ? way : 0;
+    }
+  }
   for (std::uint32_t m = first_moved_[i]; m < first_moved_[i + 1]; ++m) {
     places_[moved_[m]] += way;
   }
@@ -277,22 +292,22 @@ void Instructions::set_executor(threads::Executor& executor) noexcept {
 }
 
 void Instructions::check_front() {
-  for (const Instruction& instruction : std::span(all_).first(front_)) {
-    run_one(instruction);
+  const Tables all = tables();
+  for (std::size_t i = 0; i < front_; ++i) {
+    run_one(all, i);
   }
 }
 
 void Instructions::run(std::size_t& at) {
-  const std::span<const Instruction> instructions = body();
   const Tables all = tables();
-  for (at = 0; at < instructions.size(); ++at) {
-    run_one(all, instructions[at]);
+  const std::size_t count = size();
+  for (at = 0; at < count; ++at) {
+    run_one(all, front_ + at);
   }
 }
 
-void Instructions::run_special(const Form& form,
-                               const Instruction& instruction) const {
-  const Call& call = program_.calls[instruction.call];
+void Instructions::run_special(const Form& form, std::size_t i) const {
+  const Call& call = program_.calls[call_at(i)];
   const Binding& binding = form.binding;
   if (call.kind == CallKind::kCheck) {
     call.look(call.name.data(), form.args.in,
@@ -332,8 +347,8 @@ void Instructions::move(const Form& form, const Call& call) const {
 }
 
 Bytes Instructions::bytes() const noexcept {
-  Bytes sum =
-      pool_bytes(all_, places_, forms_, views_, bases_, moved_, first_moved_);
+  Bytes sum = pool_bytes(all_, calls_, is_in_arena_, places_, forms_, views_,
+                         bases_, moved_, first_moved_);
   for (const Form& form : forms_) {
     sum += form.binding.fused != nullptr
                ? static_cast<Bytes>(sizeof(kernels::FusedCall))

@@ -3,8 +3,8 @@
 // (arguments, the arena, ...) is a base, and an operand is its place on one.
 //
 //   form          mul.f32, [4] [4] -> [4]     kernel and views, of many calls
-//   instruction   form, attributes            16 bytes
-//   places        arena+0, arena+64, ...      12 bytes an operand
+//   instruction   form, first place           8 bytes
+//   places        arena+0, arena+64, ...      8 bytes an operand
 //
 // Calls that differ in addresses and attributes alone share a form: a step
 // unrolled over time repeats the same few. Its views are told the addresses of
@@ -20,9 +20,7 @@ class SpillQueue;
 
 struct Instruction {
   std::uint32_t form = 0;   // position in the forms
-  std::uint32_t attrs = 0;  // in Program's pool; kNoAttrs: those of the form
   std::uint32_t first = 0;  // of its places: inputs, outputs, scratch
-  std::uint32_t call = 0;   // position in Program::calls
 };
 
 class NEAP_API Instructions {
@@ -63,22 +61,21 @@ class NEAP_API Instructions {
   /// Checks of what is there before the run. THROWS: what they throw.
   void check_front();
   /// All the others, in order. THROWS: what a check throws; `at` is then the
-  /// position of it in body().
+  /// position of it in the body.
   void run(std::size_t& at);
-  /// Runs an instruction.
-  void run_one(const Instruction& instruction) {
-    run_one(tables(), instruction);
-  }
-  std::span<const Instruction> body() const noexcept {
-    return std::span(all_).subspan(front_);
+  /// Runs the instruction at a position in the body.
+  void run_one(std::size_t at) { run_one(tables(), front_ + at); }
+  /// Instructions of the body.
+  std::size_t size() const noexcept { return all_.size() - front_; }
+  /// The position in Program::calls of an instruction of the body.
+  std::uint32_t call(std::size_t at) const noexcept {
+    return call_at(front_ + at);
   }
   /// Different forms of calls.
   std::size_t forms() const noexcept { return forms_.size(); }
   Bytes bytes() const noexcept;
 
  private:
-  static constexpr std::uint32_t kNoAttrs = ~0U;
-
   // An address as a number: bytes from the base where that is not known yet.
   using Place = std::uintptr_t;
 
@@ -87,18 +84,26 @@ class NEAP_API Instructions {
     void (*run)(const kernels::Args&) noexcept = nullptr;
     tensor::Strided* views = nullptr;  // inputs, then outputs: those of args
     std::uint32_t count = 0;           // of views
-    bool is_plain = true;  // no scratch, no attributes of the call's own
+    bool has_attrs = false;            // of each call's own
+    bool is_plain = true;              // no such attributes, and no scratch
     kernels::Args args;
     Binding binding;
   };
   class Builder;
   // What a run reads, in registers from kernel to kernel.
   struct Tables {
+    const Instruction* all;
     Form* forms;
     const Place* places;
   };
-  Tables tables() noexcept { return {forms_.data(), places_.data()}; }
-  void run_one(const Tables& tables, const Instruction& instruction) {
+  Tables tables() noexcept {
+    return {all_.data(), forms_.data(), places_.data()};
+  }
+  std::uint32_t call_at(std::size_t i) const noexcept {
+    return calls_.empty() ? static_cast<std::uint32_t>(i) : calls_[i];
+  }
+  void run_one(const Tables& tables, std::size_t i) {
+    const Instruction instruction = tables.all[i];
     Form& form = tables.forms[instruction.form];
     const Place* place = tables.places + instruction.first;
     tensor::Strided* const view = form.views;
@@ -122,28 +127,28 @@ class NEAP_API Instructions {
         break;
     }
     if (!form.is_plain) {
-      set_others(form, instruction, place + form.count);
+      set_others(form, i, place + form.count);
     }
     if (form.run != nullptr) [[likely]] {
       form.run(form.args);
     } else {
-      run_special(form, instruction);
+      run_special(form, i);
     }
   }
   static std::byte* to_address(Place place) noexcept {
     return reinterpret_cast<std::byte*>(place);  // NOLINT(*-no-int-to-ptr)
   }
-  void set_others(Form& form, const Instruction& instruction,
+  void set_others(Form& form, std::size_t i,
                   const Place* scratch) const noexcept {
     if (!form.args.scratch.empty()) {
       form.args.scratch = {to_address(*scratch), form.args.scratch.size()};
     }
-    if (instruction.attrs != kNoAttrs) {
-      form.args.attrs = program_.attrs_at(instruction.attrs);
+    if (form.has_attrs) {
+      form.args.attrs = program_.attrs_at(program_.calls.attrs_at(call_at(i)));
     }
   }
   void move_base(std::size_t i, std::byte* address) noexcept;
-  void run_special(const Form& form, const Instruction& instruction) const;
+  void run_special(const Form& form, std::size_t i) const;
   void move(const Form& form, const Call& call) const;
 
   Program& program_;
@@ -151,14 +156,18 @@ class NEAP_API Instructions {
   bool has_guards_;  // bands, beside the values
   std::size_t arguments_;
   std::size_t externals_;
-  memory::Vector<Instruction> all_;  // checks of the front, then the body
+  memory::Vector<Instruction> all_;      // checks of the front, then the body
+  memory::Vector<std::uint32_t> calls_;  // theirs; empty: in the same order
   std::size_t front_ = 0;
   memory::Vector<Place> places_;
   memory::Vector<Form> forms_;
   memory::Vector<tensor::Strided> views_;  // of forms
   memory::Vector<std::byte*> bases_;
-  memory::Vector<std::uint32_t> moved_;        // places: those on base i are
-  memory::Vector<std::uint32_t> first_moved_;  // [first[i], first[i + 1])
+  /// Nearly all places are in the host's arena: a bit each, places on further
+  /// bases in lists, those of base i at [first[i], first[i + 1]).
+  memory::Vector<std::uint64_t> is_in_arena_;
+  memory::Vector<std::uint32_t> moved_;
+  memory::Vector<std::uint32_t> first_moved_;
 };
 
 }  // namespace neap::compiler

@@ -82,6 +82,10 @@ class NEAP_API CallTable {
     last_of(call) = row.last;
     return call;
   }
+  /// Of one call, quickly. REQUIRES: it is not fused.
+  std::uint32_t attrs_at(std::size_t i) const noexcept {
+    return rows_[i].attrs;
+  }
   const Call back() const {  // NOLINT(*-const-return-type)
     return (*this)[size() - 1];
   }
