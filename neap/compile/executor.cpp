@@ -51,6 +51,8 @@ Executor::Executor(Bound bound, const Debug& debug,
   }
   note_entries();
   note_calls();
+  // Instructions know by now where scratch is.
+  plan_.lifetimes.scratch_of = memory::Vector<BufferId>();
 }
 
 void Executor::note_entries() {
@@ -250,7 +252,7 @@ void Executor::run(std::span<const Tensor> arguments,
         base::raise<TornStep>(
             "compile: {}; after the step had begun to write ('{}' and what "
             "follows it in the program)",
-            error.what(), domain_.path_of(written->owner));
+            error.what(), domain_.path_of(written->spec->owner));
       }
       throw;
     }

@@ -191,7 +191,7 @@ class Instructions::Builder {
     for (const auto operands : {program_.in(call), program_.out(call)}) {
       for (const Operand& operand : operands) {
         const tensor::Layout& layout = operand.layout;
-        if (program_[operand.value].size == 0) {
+        if (program_[operand.value].spec->size == 0) {
           out_.places_.push_back(0);  // an empty view's address is null
           base_of_.push_back(kNowhere);
         } else {

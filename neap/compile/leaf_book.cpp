@@ -24,16 +24,17 @@ ValueId root_of(const Program& program, ValueId last) noexcept {
 // Counts a gradient that backward sets as the leaf's, together with all values
 // that it was computed from in place.
 void count_as_gradient(Program& program, ValueId last,
-                       const graph::Leaf& leaf) noexcept {
+                       const graph::Leaf& leaf) {
   for (ValueId id = last; id != kNoValue; id = program[id].over) {
-    Value& value = program[id];
-    if (value.origin != Origin::kCall) {
+    if (program[id].origin != Origin::kCall) {
       return;
     }
-    value.category = memory::Category::kGradients;
-    if (&leaf.domain() == &memory::domain()) {
-      value.owner = leaf.owner();
-    }
+    program.respec(id, [&](ValueSpec& spec) {
+      spec.category = memory::Category::kGradients;
+      if (&leaf.domain() == &memory::domain()) {
+        spec.owner = leaf.owner();
+      }
+    });
   }
 }
 

@@ -74,7 +74,7 @@ Tensor LeafGrads::reusable(const Slot& slot) const {
   if (!old.defined() || !is_leafs_alone(old) ||
       old.array()->layout() != grad.last.layout ||
       old.space() != program_[grad.last.value].spec->space ||
-      old.array()->storage()->size() < program_[grad.last.value].size) {
+      old.array()->storage()->size() < program_[grad.last.value].spec->size) {
     return {};
   }
   return old;
@@ -112,14 +112,14 @@ Tensor LeafGrads::make(const Slot& slot) const {
   }
   if (!storage) {
     const memory::Tag tag{memory::Category::kGradients, value.spec->space,
-                          value.owner, value.site};
+                          value.spec->owner, value.site};
     const tensor::Layout& layout = last.layout;
-    if (is_whole(layout, value.size)) {
+    if (is_whole(layout, value.spec->size)) {
       return Tensor(
           Array::allocate({layout.dtype, layout.shape, value.spec->space}, tag,
                           memory::domain()));
     }
-    storage = Storage::allocate(value.size, tag, memory::domain());
+    storage = Storage::allocate(value.spec->size, tag, memory::domain());
   }
   return Tensor(Array::make(std::move(storage), last.layout));
 }

@@ -92,11 +92,11 @@ class Builder {
     BufferId& mine = out_.buffer_of[id.value];
     if (shares(value)) {
       mine = out_.buffer_of[value.over.value];
-      at(mine).size = std::max(at(mine).size, value.size);
+      at(mine).size = std::max(at(mine).size, value.spec->size);
       return;
     }
     Buffer buffer{.space = value.spec->space,
-                  .size = value.size,
+                  .size = value.spec->size,
                   .first = out_.calls,
                   .last = 0,
                   .value = id};

@@ -19,6 +19,9 @@ struct Chain : ProgramMaker {
   ValueId a = call(ops::kExp, {x});
   ValueId b = call(ops::kExp, {a});
   Chain() { program.results.push_back({all_of(b), false}); }
+  void resize(ValueId id, Bytes size) {
+    program.respec(id, [&](ValueSpec& spec) { spec.size = size; });
+  }
 };
 
 TEST(LifetimesTest, AValueLivesFromItsCallToItsLastUse) {
@@ -97,8 +100,8 @@ TEST(LifetimesTest, ABufferIsAsLargeAsItsLargestValue) {
   for (const bool is_first_larger : {false, true}) {
     Chain chain;
     chain.program[chain.b].over = chain.a;
-    chain.program[chain.a].size = is_first_larger ? 400 : 16;
-    chain.program[chain.b].size = is_first_larger ? 16 : 400;
+    chain.resize(chain.a, is_first_larger ? 400 : 16);
+    chain.resize(chain.b, is_first_larger ? 16 : 400);
     EXPECT_EQ(buffer_of(lifetimes(chain.program), chain.a).size, 400);
   }
 }
@@ -187,8 +190,8 @@ TEST(LifetimesTest, TheProblemBeginsWithTheFirstBuffer) {
 
 TEST(LifetimesTest, TheProblemRoundsUpAndLeavesEmptyBuffersEmpty) {
   Chain chain;
-  chain.program[chain.a].size = 0;
-  chain.program[chain.b].size = kUnit + 1;
+  chain.resize(chain.a, 0);
+  chain.resize(chain.b, kUnit + 1);
   const Lifetimes all = lifetimes(chain.program);
   for (const bool guards : {false, true}) {
     const SpaceProblem found =
@@ -196,7 +199,7 @@ TEST(LifetimesTest, TheProblemRoundsUpAndLeavesEmptyBuffersEmpty) {
     EXPECT_EQ(found.problem.buffers[0].size, 0);
     EXPECT_EQ(found.problem.buffers[1].size, guards ? 4 : 2);
   }
-  chain.program[chain.b].size = 2 * kUnit;
+  chain.resize(chain.b, 2 * kUnit);
   EXPECT_EQ(problem_of(lifetimes(chain.program), memory::kHost)
                 .problem.buffers[1]
                 .size,

@@ -202,8 +202,8 @@ class Planning {
     if (id != kNoValue) {
       const Value& value = program_[id];
       live.call = value.index;
-      live.category = value.category;
-      live.owner = value.owner;
+      live.category = value.spec->category;
+      live.owner = value.spec->owner;
       live.site = value.site;
     } else {
       const Call& call = program_.calls[buffer.first];

@@ -37,7 +37,9 @@ TEST(PlanTest, AChainNeedsTwoPlaces) {
 
 TEST(PlanTest, TellsWhatLivesAtThePeak) {
   Chain chain;
-  chain.program[chain.a].category = memory::Category::kGradients;
+  chain.program.respec(chain.a, [](ValueSpec& spec) {
+    spec.category = memory::Category::kGradients;
+  });
   const Plan made = plan(chain.program, 1);
   ASSERT_EQ(made.at_peak.size(), 2U);
   EXPECT_EQ(made.at_peak[0].value, chain.a);

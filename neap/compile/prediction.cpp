@@ -61,7 +61,7 @@ class Predictor {
       const Counted what = counted(program_, value);
       add_persistent(what.category, what.owner, what.bytes);
       out_.constants +=
-          program_.externals[value.index].is_constant ? value.size : 0;
+          program_.externals[value.index].is_constant ? value.spec->size : 0;
     }
   }
 
@@ -72,7 +72,7 @@ class Predictor {
       const BufferId buffer = plan_.lifetimes.buffer_of[id.value];
       const Buffer& block = plan_.lifetimes.buffers[buffer.value];
       if (block.where == Where::kOwn && is_counted[buffer.value]++ == 0) {
-        add_persistent(category, owner_path(program_, program_[id].owner),
+        add_persistent(category, owner_path(program_, program_[id].spec->owner),
                        block.size);
       }
     };
@@ -82,7 +82,7 @@ class Predictor {
       }
     }
     for (const Result& result : program_.results) {
-      add(result.operand.value, program_[result.operand.value].category);
+      add(result.operand.value, program_[result.operand.value].spec->category);
     }
   }
 

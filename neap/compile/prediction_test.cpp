@@ -29,6 +29,9 @@ Tensor tensor_of(Category category, const char* path, const Shape& shape) {
 // exp(x w) with an update of w by x^T x, a gradient that is left, a result
 // that is kept and a constant.
 struct Step : ProgramMaker {
+  void own(ValueId id, memory::OwnerId owner) {
+    program.respec(id, [&](ValueSpec& spec) { spec.owner = owner; });
+  }
   Step() {
     const memory::OwnerId layer = memory::domain().owner("fc");
     const ValueId x = argument({16, 16});
@@ -48,10 +51,10 @@ struct Step : ProgramMaker {
     for (std::size_t i = 0; i < program.calls.size(); ++i) {
       program.calls.change(i, [&](Call& each) { each.owner = layer; });
     }
-    for (Value& value : program.values) {
-      value.owner = layer;
+    for (std::uint32_t v = 0; v < program.values.size(); ++v) {
+      own({v}, layer);
     }
-    program[dw].owner = memory::domain().owner("fc.weight");
+    own(dw, memory::domain().owner("fc.weight"));
   }
 };
 

@@ -13,7 +13,8 @@ using tensor::Array;
 using tensor::Storage;
 
 memory::Tag tag_of(const Value& value) {
-  return {value.category, value.spec->space, value.owner, value.site};
+  return {value.spec->category, value.spec->space, value.spec->owner,
+          value.site};
 }
 
 Tensor handle_of(const Result& result, const base::Ref<Array>& array) {
@@ -198,7 +199,7 @@ Results::BackingStorage& Results::choose_in_arena(OutputBuffer& output,
                                                   const Arenas& arenas) {
   const Value& value = value_of(output);
   std::byte* data = nullptr;
-  if (value.size != 0) {
+  if (value.spec->size != 0) {
     data = arenas.address_of(plan_, output.buffer);
   }
   BackingStorage& last = output.backings[0];
@@ -212,8 +213,8 @@ Results::BackingStorage& Results::choose_in_arena(OutputBuffer& output,
   const memory::Tag tag = tag_of(value);
   output.fresh = make_backing(
       output, domain.is_rehearsal()
-                  ? Storage::stand_in(value.size, {}, tag, domain)
-                  : Storage::borrow(data, value.size, {}, tag, domain));
+                  ? Storage::stand_in(value.spec->size, {}, tag, domain)
+                  : Storage::borrow(data, value.spec->size, {}, tag, domain));
   output.fresh.address = data;
   return output.fresh;
 }
@@ -232,7 +233,8 @@ Results::BackingStorage& Results::choose_kept(OutputBuffer& output) {
                                 : output.chosen;
   const Value& value = value_of(output);
   output.backings[other] = make_backing(
-      output, Storage::allocate(value.size, tag_of(value), memory::domain()));
+      output,
+      Storage::allocate(value.spec->size, tag_of(value), memory::domain()));
   output.chosen = other;
   return output.backings[other];
 }

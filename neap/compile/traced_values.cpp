@@ -114,15 +114,13 @@ void TracedValues::add_external(const Tensor& tensor, Known& known) {
                                 .met = known.is_made ? Tensor() : tensor});
   try {
     const auto index = program_.externals.size() - 1;
-    known.first =
-        program_.add({.spec = program_.keep(tensor.spec()),
-                      .size = storage.size(),
-                      .category = tag.category,
-                      .owner = is_home ? tag.owner : memory::OwnerId{},
-                      .site = tag.site,
-                      .origin = Origin::kExternal,
-                      .index = static_cast<std::uint32_t>(index),
-                      .over = kNoValue});
+    known.first = program_.add(
+        {.spec = program_.keep({tensor.spec(), storage.size(), tag.category,
+                                is_home ? tag.owner : memory::OwnerId{}}),
+         .site = tag.site,
+         .origin = Origin::kExternal,
+         .index = static_cast<std::uint32_t>(index),
+         .over = kNoValue});
   } catch (...) {
     program_.externals.pop_back();
     throw;
@@ -142,16 +140,16 @@ Tensor TracedValues::add_argument(const tensor::Spec& spec,
   if (layout != nullptr) {
     program_.gapped.push_back({index, *layout});
   }
-  const ValueId value =
-      program_.add({.spec = program_.keep(spec),
-                    .size = layout != nullptr ? tensor::extent_bytes(*layout)
-                                              : dense_bytes(spec),
-                    .category = tag.category,
-                    .owner = {},
-                    .site = site,
-                    .origin = Origin::kArgument,
-                    .index = index,
-                    .over = kNoValue});
+  const ValueId value = program_.add(
+      {.spec = program_.keep({spec,
+                              layout != nullptr ? tensor::extent_bytes(*layout)
+                                                : dense_bytes(spec),
+                              tag.category,
+                              {}}),
+       .site = site,
+       .origin = Origin::kArgument,
+       .index = index,
+       .over = kNoValue});
   return StandIn::make(spec, layout, tag, number_, value, stand_ins_);
 }
 

@@ -226,10 +226,8 @@ void Tracer::emit_call(const OpCall& from, std::span<const Spec> specs,
   std::array<Tensor, graph::kMaxOutputs> handles;
   for (std::size_t k = 0; k < specs.size(); ++k) {
     const ValueId value = program_.add(
-        {.spec = program_.keep(specs[k]),
-         .size = dense_bytes(specs[k]),
-         .category = tag.category,
-         .owner = tag.owner,
+        {.spec = program_.keep(
+             {specs[k], dense_bytes(specs[k]), tag.category, tag.owner}),
          .site = tag.site,
          .origin = Origin::kCall,
          .index = static_cast<std::uint32_t>(program_.calls.size()),

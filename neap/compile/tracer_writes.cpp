@@ -42,11 +42,11 @@ void Tracer::copy_constant(const Tensor& tensor, base::SiteId site) {
   call.space = tensor.space();
   call.inputs = program_.add({&from, 1});
   const ValueId value =
-      program_.add({.spec = program_.keep(tensor::Spec{
-                        tensor.dtype(), from.layout->shape, tensor.space()}),
-                    .size = constant.size,
-                    .category = constant.category,
-                    .owner = constant.owner,
+      program_.add({.spec = program_.keep(
+                        {{tensor.dtype(), from.layout->shape, tensor.space()},
+                         constant.spec->size,
+                         constant.spec->category,
+                         constant.spec->owner}),
                     .site = site,
                     .origin = Origin::kCall,
                     .index = static_cast<std::uint32_t>(program_.calls.size()),
@@ -129,7 +129,8 @@ void Tracer::set_outputs(const graph::Write& write, Call& call) {
     value.index = static_cast<std::uint32_t>(program_.calls.size());
     value.over = over;
     const Layout& layout = out.array()->layout();
-    call.reads_outputs = call.reads_outputs || !is_whole(layout, value.size);
+    call.reads_outputs =
+        call.reads_outputs || !is_whole(layout, value.spec->size);
     outputs.push_back({program_.add(value), program_.keep(layout)});
   }
   call.outputs = program_.add(outputs);

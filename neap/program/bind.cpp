@@ -71,7 +71,7 @@ class Binder {
             memory::Vector<tensor::Strided>& views) const {
     views.clear();
     for (const Operand& operand : operands) {
-      const bool is_empty = program_[operand.value].size == 0;
+      const bool is_empty = program_[operand.value].spec->size == 0;
       views.push_back(view_of(operand, is_empty ? nullptr : some_address()));
     }
   }

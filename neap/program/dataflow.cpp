@@ -190,7 +190,8 @@ Memories::Memories(const Program& program, const Dataflow& flow)
   for (std::uint32_t v = 0; v < sizes.size(); ++v) {
     const ValueId root = flow.root({v});
     if (root.value == v && !flow.exists_before(root)) {
-      sizes[v] = base::round_up(program.values[v].size, memory::kAlignment);
+      sizes[v] =
+          base::round_up(program.values[v].spec->size, memory::kAlignment);
     }
     if (flow.outlives({v})) {
       outlives[root.value] = 1;

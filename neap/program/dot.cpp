@@ -52,7 +52,7 @@ class Drawer {
     }
     for (const Operand& out : program_.out(call)) {
       add("\\n%{} {} B", out.value.value,
-          format_grouped(program_[out.value].size));
+          format_grouped(program_[out.value].spec->size));
     }
     add("\\n{}\"];\n", quoted(base::format_site(call.site)));
     for (const Operand& in : program_.in(call)) {
@@ -88,7 +88,7 @@ class Drawer {
         continue;
       }
       add("  v{} [label=\"%{} {}\\n{} B\", shape=ellipse];\n", v, v,
-          quoted(name_of(value)), format_grouped(value.size));
+          quoted(name_of(value)), format_grouped(value.spec->size));
     }
   }
 

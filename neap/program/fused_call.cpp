@@ -125,7 +125,7 @@ std::int64_t fused_count(const Program& program, const Call& member) {
 
 bool follows_index(const Program& program, const Call& reader,
                    const Operand& operand) {
-  return is_whole(operand.layout, program[operand.value].size) &&
+  return is_whole(operand.layout, program[operand.value].spec->size) &&
          (is_bits(reader, operand) || operand.layout->shape.element_count() ==
                                           fused_count(program, reader));
 }

@@ -13,15 +13,18 @@ std::size_t InternHash<tensor::Layout>::of(
   return hash.value();
 }
 
-std::size_t InternHash<tensor::Spec>::of(const tensor::Spec& spec) noexcept {
+std::size_t InternHash<ValueSpec>::of(const ValueSpec& spec) noexcept {
   WordHash hash;
   hash.add(static_cast<std::int64_t>(spec.dtype));
   hash.add(spec.shape);
   hash.add(spec.space.value);
+  hash.add(spec.size);
+  hash.add(static_cast<std::int64_t>(spec.category));
+  hash.add(spec.owner.value);
   return hash.value();
 }
 
 template class InternPool<tensor::Layout>;
-template class InternPool<tensor::Spec>;
+template class InternPool<ValueSpec>;
 
 }  // namespace neap::compiler

@@ -16,6 +16,15 @@
 
 namespace neap::compiler {
 
+/// What the values of a program have in common with many others: the tensor
+/// that a value was created as, and the tag of its memory.
+struct ValueSpec : tensor::Spec {
+  Bytes size = 0;  // of the storage
+  memory::Category category = memory::Category::kActivations;
+  memory::OwnerId owner{};
+  friend bool operator==(const ValueSpec&, const ValueSpec&) = default;
+};
+
 /// Reads like a reference to a constant. LIFETIME: the pool's that made it; a
 /// default one means a value by default.
 template <class T>
@@ -74,8 +83,8 @@ struct InternHash<tensor::Layout> {
   static std::size_t of(const tensor::Layout& layout) noexcept;
 };
 template <>
-struct InternHash<tensor::Spec> {
-  static std::size_t of(const tensor::Spec& spec) noexcept;
+struct InternHash<ValueSpec> {
+  static std::size_t of(const ValueSpec& spec) noexcept;
 };
 
 /// Equal values get handles of one. Values keep their place until the pool
@@ -159,12 +168,12 @@ Bytes InternPool<T>::bytes() const noexcept {
 }
 
 extern template class NEAP_API InternPool<tensor::Layout>;
-extern template class NEAP_API InternPool<tensor::Spec>;
+extern template class NEAP_API InternPool<ValueSpec>;
 
 /// The pools of a program and its copies.
 struct Pools {
   InternPool<tensor::Layout> layouts;
-  InternPool<tensor::Spec> specs;
+  InternPool<ValueSpec> specs;
   Bytes bytes() const noexcept {
     return layouts.bytes() + specs.bytes() + static_cast<Bytes>(sizeof(*this));
   }

@@ -204,7 +204,7 @@ class Run {
   void bind_gradient(const LeafGrad& grad) {
     const Tensor now = leaf_of(grad).grad();
     const Value& value = program_[grad.entry];
-    if (now.array()->storage()->size() != value.size ||
+    if (now.array()->storage()->size() != value.spec->size ||
         now.spec() != value.spec || !now.is_contiguous()) {
       raise<TraceError>("interpret: a gradient of another form than before");
     }
@@ -217,11 +217,12 @@ class Run {
     if (!found.storage && value.over != kNoValue) {
       found = cells_[value.over.value];
     } else if (!found.storage) {
-      const memory::Tag tag{.category = value.category,
+      const memory::Tag tag{.category = value.spec->category,
                             .space = value.spec->space,
-                            .owner = value.owner,
+                            .owner = value.spec->owner,
                             .site = value.site};
-      found.storage = Storage::allocate(value.size, tag, memory::domain());
+      found.storage =
+          Storage::allocate(value.spec->size, tag, memory::domain());
     }
     return found;
   }

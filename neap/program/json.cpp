@@ -76,9 +76,9 @@ class Writer {
   void add_value(const Value& value) {
     json_.begin_object();
     add_spec(value.spec);
-    number("bytes", value.size);
-    text("category", memory::name_of(value.category));
-    text("owner", owner_path(program_, value.owner));
+    number("bytes", value.spec->size);
+    text("category", memory::name_of(value.spec->category));
+    text("owner", owner_path(program_, value.spec->owner));
     text("site", base::format_site(value.site));
     text("origin", kOrigins[static_cast<std::size_t>(value.origin)]);
     number("index", value.index);

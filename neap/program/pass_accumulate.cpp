@@ -41,7 +41,7 @@ class Accumulator {
   // the next run's; one that two leaves share stays unchanged.
   bool may_be_added_to(const LeafGrad& grad) const {
     if (grad.entry == kNoValue || !grad.is_set || grad.last.value == kNoValue ||
-        !is_whole(grad.last.layout, program_[grad.entry].size) ||
+        !is_whole(grad.last.layout, program_[grad.entry].spec->size) ||
         flow_.heir(grad.entry) != kNoValue) {
       return false;
     }
@@ -94,7 +94,7 @@ class Accumulator {
     const Value& value = program_[made.value];
     const std::span<const Operand> in = program_.in(call);
     bool may = made.layout == layout && value.over == kNoValue &&
-               value.size == program_[old].size &&
+               value.spec->size == program_[old].spec->size &&
                value.spec->space == program_[old].spec->space;
     for (std::size_t k = 0; k < in.size(); ++k) {
       may = may && (in[k].value != old ||

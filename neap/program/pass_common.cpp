@@ -225,8 +225,9 @@ class Common {
       }
     }
     for (std::uint32_t k = 0; k < a.outputs.count; ++k) {
-      if (!(program_[program_.out(a)[k].value].spec ==
-            program_[program_.out(b)[k].value].spec)) {
+      const tensor::Spec& x = program_[program_.out(a)[k].value].spec;
+      const tensor::Spec& y = program_[program_.out(b)[k].value].spec;
+      if (x != y) {
         return false;
       }
     }

@@ -40,7 +40,7 @@ class DeadCode {
   // Whether the old elements matter to what the call makes of them.
   bool reads_old(const Call& call, const Operand& out) const {
     return call.reads_outputs ||
-           !is_whole(out.layout, program_[out.value].size);
+           !is_whole(out.layout, program_[out.value].spec->size);
   }
 
   void visit(std::size_t i) {

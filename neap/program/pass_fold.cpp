@@ -60,12 +60,13 @@ class Folder {
     Bytes sum = together_;
     for (const Operand& out : program_.out(call)) {
       const Value& value = program_[out.value];
-      sum += value.size;
+      sum += value.spec->size;
       // A value that is written over, or given away to be written into, must be
       // computed anew in every run.
-      if (value.size > kMostEach || sum > kMostTogether ||
+      if (value.spec->size > kMostEach || sum > kMostTogether ||
           value.over != kNoValue || flow_.heir(out.value) != kNoValue ||
-          flow_.outlives(out.value) || !is_whole(out.layout, value.size)) {
+          flow_.outlives(out.value) ||
+          !is_whole(out.layout, value.spec->size)) {
         return false;
       }
     }
@@ -84,8 +85,8 @@ class Folder {
     std::array<tensor::Strided, graph::kMaxOutputs> out;
     for (std::uint32_t k = 0; k < call.outputs.count; ++k) {
       const Value& value = program_[program_.out(call)[k].value];
-      const memory::Tag tag{value.category, value.spec->space, value.owner,
-                            value.site};
+      const memory::Tag tag{value.spec->category, value.spec->space,
+                            value.spec->owner, value.site};
       made[k] =
           Tensor(tensor::Array::allocate(value.spec, tag, memory::domain()));
       out[k] = made[k].array()->strided();
@@ -98,7 +99,7 @@ class Folder {
       Value& value = program_[program_.out(call)[k].value];
       value.origin = Origin::kExternal;
       value.index = static_cast<std::uint32_t>(program_.externals.size());
-      together_ += value.size;
+      together_ += value.spec->size;
       program_.externals.push_back(
           {.tensor = std::move(made[k]), .is_constant = true});
     }

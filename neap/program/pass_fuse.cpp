@@ -169,7 +169,7 @@ class Fuser {
     memory::Vector<ValueId> seen;
     for (const std::uint32_t c : calls.first(calls.size() - 1)) {
       for (const Operand& out : program_.out(program_.calls[c])) {
-        saved += program_[out.value].size;
+        saved += program_[out.value].spec->size;
       }
       for (const Operand& in : program_.in(program_.calls[c])) {
         const bool ends_before = !flow_.exists_before(in.value) &&
@@ -178,7 +178,7 @@ class Fuser {
                                  flow_.readers(in.value).back() < calls.back();
         if (ends_before && std::ranges::find(seen, in.value) == seen.end()) {
           seen.push_back(in.value);
-          held += program_[in.value].size;
+          held += program_[in.value].spec->size;
         }
       }
     }

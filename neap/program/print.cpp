@@ -66,7 +66,7 @@ class Printer {
       if (value.origin != Origin::kCall) {
         table.add({fmt::format("%{}", v), what_of(value),
                    format_spec(value.spec->dtype, value.spec->shape),
-                   number(value.size), notes_of(value), owner_of(value),
+                   number(value.spec->size), notes_of(value), owner_of(value),
                    in_space(value.spec->space)});
       }
     }
@@ -142,7 +142,7 @@ class Printer {
     const auto value_cell = [&](std::size_t k) {
       const Value& value = program_[out[k].value];
       return format_spec(value.spec->dtype, value.spec->shape) +
-             (is_whole(out[k].layout, value.size)
+             (is_whole(out[k].layout, value.spec->size)
                   ? ""
                   : " at " + format_view(out[k]));
     };
@@ -150,7 +150,7 @@ class Printer {
       return value != 0 ? number(value) : std::string();
     };
     table.add({number(i), call_text(call), out.empty() ? "" : value_cell(0),
-               out.empty() ? "" : number(program_[out[0].value].size),
+               out.empty() ? "" : number(program_[out[0].value].spec->size),
                out.empty() ? "" : lifetime(i, out[0].value),
                out.empty() ? "" : over(out[0].value),
                out.empty() ? "" : offset(out[0].value), nonzero(call.scratch),
@@ -159,9 +159,9 @@ class Printer {
                base::format_site(call.site)});
     for (std::size_t k = 1; k < out.size(); ++k) {
       table.add({"", fmt::format("%{}", out[k].value.value), value_cell(k),
-                 number(program_[out[k].value].size), lifetime(i, out[k].value),
-                 over(out[k].value), offset(out[k].value), "", "", "", "", "",
-                 ""});
+                 number(program_[out[k].value].spec->size),
+                 lifetime(i, out[k].value), over(out[k].value),
+                 offset(out[k].value), "", "", "", "", "", ""});
     }
   }
 
@@ -249,7 +249,7 @@ class Printer {
         ++gone;
       } else {
         const std::string_view owner =
-            owner_path(program_, program_[grad.last.value].owner);
+            owner_path(program_, program_[grad.last.value].spec->owner);
         add("gradient %{}{}{}{}\n", grad.last.value.value,
             format_view(grad.last), owner.empty() ? "" : " of ", owner);
       }
@@ -275,7 +275,8 @@ std::string_view owner_path(const Program& program, memory::OwnerId owner) {
 Counted counted(const Program& program, const Value& value) {
   const Tensor& tensor = program.externals[value.index].tensor;
   if (!tensor.defined()) {
-    return {value.category, owner_path(program, value.owner), value.size};
+    return {value.spec->category, owner_path(program, value.spec->owner),
+            value.spec->size};
   }
   const tensor::Storage& storage = *tensor.array()->storage();
   return {storage.tag().category, storage.domain().path_of(storage.tag().owner),

@@ -39,10 +39,7 @@ enum class Origin : std::uint8_t {
 
 /// The elements of one storage, from one write to the next.
 struct Value {
-  Interned<tensor::Spec> spec;  // of the tensor it was created as
-  Bytes size = 0;               // of the storage
-  memory::Category category = memory::Category::kActivations;
-  memory::OwnerId owner{};
+  Interned<ValueSpec> spec;  // of the program's pool
   base::SiteId site{};
   Origin origin = Origin::kCall;
   std::uint32_t index = 0;
@@ -276,8 +273,15 @@ class NEAP_API Program {
   Interned<tensor::Layout> keep(const tensor::Layout& layout) {
     return pools().layouts.keep(layout);
   }
-  Interned<tensor::Spec> keep(const tensor::Spec& spec) {
+  Interned<ValueSpec> keep(const ValueSpec& spec) {
     return pools().specs.keep(spec);
+  }
+  /// Changes what a value has in common with others. THROWS: OutOfMemory.
+  template <class Change>
+  void respec(ValueId id, const Change& change) {
+    ValueSpec spec = (*this)[id].spec;
+    change(spec);
+    (*this)[id].spec = keep(spec);
   }
   /// A new value. THROWS: OutOfMemory.
   ValueId add(const Value& value);

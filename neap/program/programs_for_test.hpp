@@ -179,8 +179,8 @@ class ProgramMaker {
  private:
   ValueId add(const tensor::Spec& spec, Origin origin, std::size_t index) {
     Value value;
-    value.spec = program.keep(spec);
-    value.size = spec.shape.element_count() * size_of(spec.dtype);
+    value.spec =
+        program.keep({spec, spec.shape.element_count() * size_of(spec.dtype)});
     value.origin = origin;
     value.index = static_cast<std::uint32_t>(index);
     return program.add(value);

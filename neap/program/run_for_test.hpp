@@ -79,7 +79,7 @@ class TestRun {
 
   tensor::Strided view_of(const Operand& operand) {
     std::vector<std::byte>& memory = memories_[root(operand.value)];
-    memory.resize(static_cast<std::size_t>(program_[operand.value].size));
+    memory.resize(static_cast<std::size_t>(program_[operand.value].spec->size));
     const tensor::Layout& layout = operand.layout;
     return {memory.data() + layout.offset * size_of(layout.dtype), layout.dtype,
             layout.shape, layout.strides};

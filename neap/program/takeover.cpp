@@ -31,15 +31,16 @@ std::uint32_t takeover_mask(const Program& program, const Dataflow& flow,
   }
   const Operand& out = program.out(call)[k];
   const Value& made = program[out.value];
-  if (made.over != kNoValue || made.size == 0 ||
-      !is_whole(out.layout, made.size)) {
+  if (made.over != kNoValue || made.spec->size == 0 ||
+      !is_whole(out.layout, made.spec->size)) {
     return 0;
   }
   const std::span<const Operand> in = program.in(call);
   const auto fits = [&](std::size_t i) {
     const Value& value = program[in[i].value];
     return i < 32 && (donates >> i & 1U) != 0 && in[i].layout == out.layout &&
-           value.size == made.size && value.spec->space == made.spec->space;
+           value.spec->size == made.spec->size &&
+           value.spec->space == made.spec->space;
   };
   std::uint32_t mask = 0;
   for (std::size_t i = 0; i < std::min<std::size_t>(in.size(), 32); ++i) {

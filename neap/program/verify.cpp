@@ -67,8 +67,8 @@ class Checker {
         if (value.index >= program_.arguments.size() ||
             !(program_.arguments[value.index] == value.spec)) {
           fail("value %{} is no argument", v);
-        } else if (value.size != size_of_argument(value.index)) {
-          fail("value %{}, an argument, has {} bytes", v, value.size);
+        } else if (value.spec->size != size_of_argument(value.index)) {
+          fail("value %{}, an argument, has {} bytes", v, value.spec->size);
         }
         continue;
       }
@@ -78,7 +78,7 @@ class Checker {
       } else if (program_.externals[value.index]
                      .tensor.array()
                      ->storage()
-                     ->size() != value.size) {
+                     ->size() != value.spec->size) {
         fail("value %{} has not the size of its storage", v);
       }
     }
@@ -232,7 +232,7 @@ class Checker {
     }
     const Value& value = program_[operand.value];
     if (operand.layout->offset < 0 ||
-        tensor::extent_bytes(operand.layout) > value.size) {
+        tensor::extent_bytes(operand.layout) > value.spec->size) {
       fail("call {} ({}) reaches beyond %{}", i, call.name,
            operand.value.value);
     }
@@ -254,7 +254,7 @@ class Checker {
     } else if (call.reads_outputs) {
       fail("call {} ({}) reads %{} before it is set", i, call.name, v);
     } else if (out.layout->offset != 0 || !tensor::is_contiguous(out.layout) ||
-               tensor::extent_bytes(out.layout) != value.size) {
+               tensor::extent_bytes(out.layout) != value.spec->size) {
       fail("call {} ({}) sets only a part of %{}", i, call.name, v);
     }
     state(out.value) = State::kSet;
@@ -272,7 +272,8 @@ class Checker {
            call.name, v, value.over.value);
     }
     const Value& old = program_[value.over];
-    if (old.size != value.size || old.spec->space != value.spec->space) {
+    if (old.spec->size != value.spec->size ||
+        old.spec->space != value.spec->space) {
       fail("call {} ({}): %{} takes over %{} of another size or space", i,
            call.name, v, value.over.value);
     }
@@ -301,7 +302,7 @@ class Checker {
       if (!is_known(operand.value) || state(operand.value) != State::kSet) {
         fail("a {} is not there at the end", what);
       } else if (tensor::extent_bytes(operand.layout) >
-                 program_[operand.value].size) {
+                 program_[operand.value].spec->size) {
         fail("a {} reaches beyond %{}", what, operand.value.value);
       }
     };

@@ -126,9 +126,7 @@ TEST(VerifyTest, OperandsLieInsideTheirValues) {
             }),
             "call 2 (relu) sets only a part of %3");
   EXPECT_EQ(after([](Small& s) {
-              tensor::Spec spec = s.program.values[3].spec;
-              spec.space = {1};
-              s.program.values[3].spec = s.program.keep(spec);
+              s.program.respec({3}, [](auto& spec) { spec.space = {1}; });
             }),
             "call 2 (relu) of space 0 reaches for %3 in space 1");
 }
