@@ -58,18 +58,35 @@ Books books_of(std::int64_t cells) {
   return out;
 }
 
-TEST(BooksTest, ACallOfAnUnrolledStepTakesFewBytes) {
+// Bytes that so many cells more take, for each of the calls that they add.
+struct BytesPerCall {
+  std::int64_t steady;
+  std::int64_t traced;
+};
+
+BytesPerCall bytes_per_call() {
   const Books few = books_of(500);
   const Books many = books_of(1000);
-  const std::int64_t calls = many.calls - few.calls;
-  const std::int64_t traced = many.calls_traced - few.calls_traced;
-  RecordProperty("steady", static_cast<int>((many.steady - few.steady) / calls));
-  RecordProperty("traced", static_cast<int>((many.traced - few.traced) / traced));
-  std::printf("steady %ld a call, traced %ld; %ld of %ld calls\n",
-              (many.steady - few.steady) / calls,
-              (many.traced - few.traced) / traced, calls, traced);
-  EXPECT_LE((many.steady - few.steady) / calls, 256);
-  EXPECT_LE((many.traced - few.traced) / traced, 1024);
+  return {(many.steady - few.steady) / (many.calls - few.calls),
+          (many.traced - few.traced) / (many.calls_traced - few.calls_traced)};
+}
+
+TEST(BooksTest, ACallTakesAtMost256BytesAsLongAsTheStepIsThere) {
+  EXPECT_LE(bytes_per_call().steady, 256);
+}
+
+TEST(BooksTest, ACallTakesAtMost640BytesWhileItIsTracedAndPlanned) {
+  EXPECT_LE(bytes_per_call().traced, 640);
+}
+
+TEST(BooksTest, CallsThatAreAlikeAreThereOnce) {
+  const Recurrent body(100);
+  auto step = neap::compile(body);
+  step.prepare({tensor::Spec{f32, {100, 2, 4}}});
+  const Program& program = step.program();
+  EXPECT_GT(program.calls.size(), 1000U);
+  EXPECT_LT(program.calls.bytes(),
+            static_cast<Bytes>(40 * program.calls.size()));
 }
 
 }  // namespace
