@@ -332,8 +332,8 @@ void Instructions::run_special(const Form& form, std::size_t i) const {
 void Instructions::move(const Form& form, const Call& call) const {
   const SpillSlot& slot = program_.slots[call.slot];
   const ValueId id = program_.moved(call).value;
-  const auto size =
-      static_cast<std::size_t>(has_guards_ ? program_[id].size : slot.size);
+  const auto size = static_cast<std::size_t>(
+      has_guards_ ? program_[id].spec->size : slot.size);
   switch (call.kind) {
     case CallKind::kSpill:
       spill_->write(call.slot, slot.offset, {form.args.in[0].data, size});

@@ -84,7 +84,7 @@ class NEAP_API CallTable {
   }
   /// Of one call, quickly. REQUIRES: it is not fused.
   std::uint32_t attrs_at(std::size_t i) const noexcept {
-    return rows_[i].attrs;
+    return rows_[i].last;
   }
   const Call back() const {  // NOLINT(*-const-return-type)
     return (*this)[size() - 1];

@@ -272,8 +272,9 @@ class Run {
     }
     if (is_move(call)) {
       const Operand& moved = program_.moved(call);
-      slots_.move(call, {view(moved).data,
-                         static_cast<std::size_t>(program_[moved.value].size)});
+      slots_.move(call,
+                  {view(moved).data,
+                   static_cast<std::size_t>(program_[moved.value].spec->size)});
       return;
     }
     memory::Vector<Strided> in;

@@ -143,7 +143,8 @@ class Materialiser {
   }
 
   void spill(std::int32_t v) {
-    const Bytes size = base::round_up(program_[first(v)].size, kSpillUnit);
+    const Bytes size =
+        base::round_up(program_[first(v)].spec->size, kSpillUnit);
     if (slots_[static_cast<std::size_t>(v)] == kNoSlot) {
       const Bytes offset = program_.file_bytes();
       slots_[static_cast<std::size_t>(v)] =
@@ -174,8 +175,8 @@ class Materialiser {
     call.kind = kind;
     call.name = name;
     call.site = value.site;
-    call.owner = value.owner;
-    call.category = value.category;
+    call.owner = value.spec->owner;
+    call.category = value.spec->category;
     call.slot = slots_[static_cast<std::size_t>(v)];
     return call;
   }
@@ -184,7 +185,7 @@ class Materialiser {
   Range all_of(std::int32_t v) {
     const ValueId id = now_[first(v).value];
     const Operand bytes{id, program_.keep(tensor::dense_layout(
-                                DType::kU8, Shape{program_[id].size}))};
+                                DType::kU8, Shape{program_[id].spec->size}))};
     return program_.add(std::span(&bytes, 1));
   }
 

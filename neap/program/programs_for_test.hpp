@@ -157,7 +157,7 @@ class ProgramMaker {
     call.kind = kind;
     call.name = "move";
     const std::array bytes{
-        view(id, tensor::dense_layout(DType::kU8, Shape{program[id].size}))};
+        view(id, tensor::dense_layout(DType::kU8, Shape{program[id].spec->size}))};
     if (kind == CallKind::kFetch) {
       finish(call, {}, bytes, {});
     } else {

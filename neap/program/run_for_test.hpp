@@ -106,8 +106,9 @@ class TestRun {
 
   void move(const Call& call) {
     const Operand& moved = program_.moved(call);
-    slots_.move(call, {view_of(moved).data,
-                       static_cast<std::size_t>(program_[moved.value].size)});
+    slots_.move(call,
+                {view_of(moved).data,
+                 static_cast<std::size_t>(program_[moved.value].spec->size)});
   }
 
   void run_fused(const Call& call) {

@@ -153,8 +153,8 @@ class Checker {
       fail("call {} ({}) of %{}, which is {}", i, call.name, id.value,
            move == Move::kNone ? "not moved" : "still moved");
     }
-    if (program_[id].size > program_.slots[call.slot].size ||
-        !is_whole(moved.layout, program_[id].size)) {
+    if (program_[id].spec->size > program_.slots[call.slot].size ||
+        !is_whole(moved.layout, program_[id].spec->size)) {
       fail("call {} ({}) moves only a part of %{}", i, call.name, id.value);
     }
     if (fetches && is_written_[call.slot] == 0) {
