@@ -19,8 +19,8 @@
 
 namespace neap::compiler {
 
-/// The path that arenas are counted under.
-inline constexpr std::string_view kArenaOwner = "compile.arena";
+/// The owner that arenas are counted under: brackets tell it from the layers.
+inline constexpr std::string_view kArenaOwner = "(step's arena)";
 
 class NEAP_API Arenas {
  public:

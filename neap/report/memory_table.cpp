@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <ostream>
-#include <span>
 #include <string_view>
 
 #include "neap/base/append.hpp"
@@ -183,6 +182,11 @@ std::string title_of(const Line& line) {
   return line.name.empty() ? "(no layer)" : fit_name(line.name);
 }
 
+// Owners in brackets are the library's own: the arena of a compiled step.
+bool is_layer(const Line& line) noexcept {
+  return !line.name.empty() && line.name.front() != '(';
+}
+
 void add(Line& to, const Line& from) {
   to.bytes += from.bytes;
   for (std::size_t c = 0; c < to.by_category.size(); ++c) {
@@ -194,31 +198,38 @@ void add(Line& to, const Line& from) {
 
 std::string format_table(const Breakdown& breakdown,
                          const TableOptions& options) {
-  const std::span<const Line> layers = breakdown.by_layer;
-  const auto shown = layers.first(std::min(options.rows, layers.size()));
-  const auto left = layers.subspan(shown.size());
   Columns columns;
   for (std::size_t c = 0; c < columns.used.size(); ++c) {
     columns.used[c] = breakdown.by_category[c].bytes != 0;
   }
   Line total;
-  for (const Line& line : shown) {
+  Line rest;  // of the layers that are left out
+  std::size_t layers = 0;
+  for (const Line& line : breakdown.by_layer) {
     add(total, line);
-    columns.name_width = std::max(columns.name_width, title_of(line).size());
-  }
-  Line rest;
-  for (const Line& line : left) {
-    add(total, line);
-    add(rest, line);
+    if (is_layer(line) && ++layers > options.rows) {
+      add(rest, line);
+    } else {
+      columns.name_width = std::max(columns.name_width, title_of(line).size());
+    }
   }
   narrow(columns, breakdown, options.width);
   std::string out;
   append_titles(out, columns);
-  for (const Line& line : shown) {
-    append_row(out, title_of(line), line, columns);
+  std::size_t shown = 0;
+  for (const Line& line : breakdown.by_layer) {
+    if (is_layer(line) && shown++ < options.rows) {
+      append_row(out, title_of(line), line, columns);
+    }
   }
-  if (!left.empty()) {
-    append_row(out, fmt::format("({} more)", left.size()), rest, columns);
+  if (layers > options.rows) {
+    append_row(out, fmt::format("({} more)", layers - options.rows), rest,
+               columns);
+  }
+  for (const Line& line : breakdown.by_layer) {
+    if (!is_layer(line)) {
+      append_row(out, title_of(line), line, columns);
+    }
   }
   append_row(out, "total", total, columns);
   return out;

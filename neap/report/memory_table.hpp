@@ -41,9 +41,10 @@ struct TableOptions {
   std::size_t width = 0;
 };
 
-/// The table that a training run ends with: one row a layer, one column a
-/// category in use, totals. Sizes are short ("1.5 MiB"); `breakdown` has the
-/// bytes.
+/// The table that a training run ends with: one row a layer, the largest
+/// first, below them what belongs to no layer and the arena of a compiled step,
+/// then totals; one column a category in use. Sizes are short ("1.5 MiB");
+/// `breakdown` has the bytes.
 NEAP_API std::string format_table(const Breakdown& breakdown,
                                   const TableOptions& options = {});
 NEAP_API std::ostream& operator<<(std::ostream& out,

@@ -69,6 +69,23 @@ TEST_F(MemoryTableTest, SumsTheLayersThatItLeavesOut) {
   domain_->release(c);
 }
 
+TEST_F(MemoryTableTest, ShowsWhatIsNoLayerBelowTheLayers) {
+  const auto a = take(Category::kActivations, "(step's arena)", 900);
+  const auto b = take(Category::kParameters, "fc1", 200);
+  const auto c = take(Category::kActivations, "", 300);
+  const auto d = take(Category::kParameters, "fc2", 100);
+  EXPECT_EQ(format_table(breakdown(*domain_, Instant::kNow), {.rows = 1}),
+            "  layer           parameters  activations       total\n"
+            "  fc1                  200 B          0 B       200 B\n"
+            "  (1 more)             100 B          0 B       100 B\n"
+            "  (step's arena)         0 B        900 B       900 B\n"
+            "  (no layer)             0 B        300 B       300 B\n"
+            "  total                300 B      1.2 KiB     1.5 KiB\n");
+  for (const auto& block : {a, b, c, d}) {
+    domain_->release(block);
+  }
+}
+
 TEST_F(MemoryTableTest, TellsLongNamesApart) {
   const std::string stem(50, 'x');
   const auto a = take(Category::kActivations, "encoder." + stem + ".fc1", 300);
