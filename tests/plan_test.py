@@ -112,6 +112,13 @@ class PlanTest(PlanCase):
             for layer in layers:
                 self.assertNotRegex(layer, r"(^|\.)(weight|bias)(_|$)")
 
+    def test_no_line_of_the_tool_is_taken_for_a_layer(self):
+        status, output, errors = self.run_tool(
+            "plan", "--data", self.write_set(), "--batch", "64")
+        self.assertEqual((status, errors), (OK, ""))
+        self.assertNotRegex(output, r"[.]cpp")
+        self.assertRegex(output, r"(?m)^ +\S+ \w+ +cross_entropy.* [(]no layer[)]$")
+
     def test_a_line_of_train_is_taken_unchanged(self):
         settings = self.folder / "run.toml"
         settings.write_text("[train]\nbatch = 16\n")
@@ -164,11 +171,12 @@ class PlanTest(PlanCase):
             "plan", *line, "--batch", "64", "--budget", budget)
         self.assertEqual(status, MEMORY)
         self.assertIn("too little", output)
+        self.check_budget_refusal(errors)
         self.assertRegex(
-            errors,
-            r"\Aneap: compile: the step does not fit into an arena of .*\n"
-            r"neap: --budget: the run needs .* with all values kept, .* more; "
-            r"--batch \d+ fits\n\Z")
+            errors, r"\n  needed     .* with all values kept, .* more\n"
+            r"  why        no plan fits an arena of .*\n"
+            r"  would fit  --batch \d+, all values kept\n"
+            r"  see        neap fit,.*\n\Z")
 
     def test_a_model_larger_than_the_machine_is_planned_in_seconds(self):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -517,9 +517,9 @@ class TrainTest(ToolCase):
     def test_a_budget_too_small_has_a_status_of_its_own(self):
         for budget in ("1B", "64KiB", "0.1M"):
             self.refuse(MEMORY, "--data", self.write_set(), "--budget", budget,
-                        says="beside the arena of its step")
+                        says="beside the step's arena")
             self.refuse(MEMORY, "--data", self.write_set(), "--budget", budget,
-                        says="more; no batch fits\n")
+                        says="would fit  no batch")
 
     def test_a_refusal_says_which_batch_fits(self):
         if tool_case.SANITIZER:
@@ -533,11 +533,45 @@ class TrainTest(ToolCase):
             "train", *run, "--steps", "1", "--batch", "64", "--budget", budget,
             "--progress", "none")
         self.assertEqual(status, MEMORY, errors)
-        fits = re.search(r"\nneap: --budget: the run needs .* more; "
-                         r"--batch (\d+) fits\n\Z", errors)
+        self.check_budget_refusal(errors)
+        self.assertRegex(errors, r"\n  needed     .* with all values kept, .* more")
+        fits = re.search(r"\n  would fit  --batch (\d+), all values kept\n",
+                         errors)
         self.assertTrue(fits, errors)
         self.train(run[1], *run[2:], "--steps", "1", "--compile", "--batch",
                    fits[1], "--budget", budget)
+
+    def test_an_eager_run_is_told_what_is_enough(self):
+        if tool_case.SANITIZER:
+            self.skipTest("every block is a malloc of its own, without pages")
+        run = ("--data", self.write_set(), "--hidden", "512", "--threads", "1",
+               "--steps", "4", "--batch", "32")
+        found = self.train(run[1], *run[2:])
+        whole = found["peak_bytes"] + found["external_bytes"]
+        status, _, errors = self.run_tool(
+            "train", *run, "--eager", "--budget", whole * 3 // 4,
+            "--progress", "none")
+        self.assertEqual(status, MEMORY, errors)
+        self.check_budget_refusal(errors)
+        enough = re.search(r"\n  enough .*[(]([\d ]+) B[)] for an eager run",
+                           errors)
+        self.assertTrue(enough, errors)
+        self.assertEqual(int(enough[1].replace(" ", "")), whole)
+        self.assertRegex(errors, r"\n  compiled   \S")
+
+    def test_an_eager_run_is_told_that_a_plan_fits(self):
+        if tool_case.SANITIZER:
+            self.skipTest("every block is a malloc of its own, without pages")
+        run = ("--data", "text", "--path", self.write_text(), "--model", "gpt",
+               "--layers", "3", "--dim", "64", "--block", "32", "--batch", "32",
+               "--steps", "2", "--threads", "1")
+        found = self.train_as_told(*run[1:], "--compile")
+        budget = found["peak_bytes"] + found["external_bytes"]
+        status, _, errors = self.run_tool(
+            "train", *run, "--eager", "--budget", budget, "--progress", "none")
+        self.assertEqual(status, MEMORY, errors)
+        self.check_budget_refusal(errors)
+        self.assertRegex(errors, r"\n  compiled   the run fits without --eager")
 
     def test_a_budget_is_met_with_the_same_bits(self):
         if tool_case.SANITIZER:

@@ -282,7 +282,7 @@ ExitCode fit(const TrainSettings& settings) {
   }
   const bool is_met = !report->found || report->found->is_met();
   return is_met ? ExitCode::kOk
-                : fail(ExitCode::kMemory, report->found->why_not);
+                : refuse_budget(settings, *report->found, std::nullopt);
 }
 
 }  // namespace neap::app

@@ -58,18 +58,16 @@ Result<TrainSettings> settings_of(std::span<const Setting> table,
   return settings;
 }
 
-// A refusal by the budget says in a second line what would be enough.
+// A refusal by the budget says what would be enough.
 ExitCode train_within_budget(const TrainSettings& settings) {
   try {
     return train(settings);
   } catch (const OutOfMemory& error) {
-    const ExitCode code = fail(ExitCode::kMemory, error.what());
-    if (!is_memory_short()) {
-      if (const std::string line = what_is_enough(settings); !line.empty()) {
-        write_failure(line);
-      }
-    }
-    return code;
+    const bool is_budget =
+        error.details().reason == OutOfMemory::Reason::kBudget;
+    return is_budget && !is_memory_short()
+               ? refuse_request(settings, error)
+               : fail(ExitCode::kMemory, error.what());
   }
 }
 

@@ -33,6 +33,10 @@ namespace {
 using tensor::Spec;
 using Clock = std::chrono::steady_clock;
 
+// The first step of an eager run makes the optimizer's state, the second frees
+// gradients, and the third is as the others.
+constexpr int kEagerSteps = 3;
+
 // The parts of a run, up to the step.
 class Job {
  public:
@@ -163,7 +167,7 @@ class TaskJob final : public Job {
         trainer_(std::in_place, *model_, *optimizer_, *loader_,
                  train::TrainerOptions{.clip_norm = s.clip_norm,
                                        .loss = task_->loss(),
-                                       .compile = true,
+                                       .compile = s.compile,
                                        .compile_options = compile_options(s)}) {
   }
 
@@ -172,7 +176,12 @@ class TaskJob final : public Job {
                       formats::Verify verify) override {
     return trainer_->resume(path, facts_, files::system_door(), verify);
   }
-  void prepare() override { trainer_->prepare(); }
+  void prepare() override {
+    trainer_->prepare();
+    for (int step = 0; !settings_.compile && step < kEagerSteps; ++step) {
+      trainer_->step();
+    }
+  }
   compiler::FitCurve fit_curve() override { return trainer_->fit_curve(); }
   void rehearse_save() const override { trainer_->rehearse_save(facts_); }
   // Where the training part has fewer sizes of batches than the test part, the
@@ -193,7 +202,7 @@ class TaskJob final : public Job {
     data::Loader loader(task_->test(), {.batch = test_batch(batch_, *task_)});
     train::evaluate(*model_, loader,
                     {.loss = task_->loss(),
-                     .compile = true,
+                     .compile = settings_.compile,
                      .compile_options = compile_options(settings_)});
   }
   const compiler::Program& program() const override {
@@ -234,6 +243,14 @@ Result<std::unique_ptr<Job>> make_job(const TrainSettings& s,
 }
 
 // --- what is reported ------------------------------------------------------
+
+constexpr std::string_view kNoLayer = "(no layer)";
+
+// The layer. A line of source would be one of the tool's own, which made the
+// model and calls it.
+std::string_view place_of(std::string_view layer) {
+  return layer.empty() ? kNoLayer : layer;
+}
 
 // Bytes by category and by layer: the ledger's rows, with what lies in the
 // arena at its peak in the place of the arena's own row.
@@ -280,19 +297,13 @@ class Sums {
   void add(std::string_view layer, std::size_t category, Bytes bytes) {
     if (bytes != 0) {
       by_category_[category] += bytes;
-      by_layer_[std::string(layer.empty() ? "(no layer)" : layer)] += bytes;
+      by_layer_[std::string(place_of(layer))] += bytes;
     }
   }
 
   std::array<Bytes, memory::kCategoryCount> by_category_{};
   std::map<std::string, Bytes> by_layer_;
 };
-
-// The layer; of what belongs to none the line of source. A layer's own line
-// would be this file's, which made the model and calls it.
-std::string place_of(std::string_view layer, base::SiteId site) {
-  return layer.empty() ? base::format_site(site) : std::string(layer);
-}
 
 Rehearsal::Named lines_of(const compiler::Prediction& said,
                           const compiler::Program& program) {
@@ -303,7 +314,7 @@ Rehearsal::Named lines_of(const compiler::Prediction& said,
                     line.value == compiler::kNoValue
                         ? "scratch"
                         : format_shape(program[line.value].spec.shape),
-                    place_of(line.layer, line.site)),
+                    place_of(line.layer)),
         line.bytes);
   }
   return lines;
@@ -329,9 +340,9 @@ Rehearsal describe(Job& job, const memory::Domain& domain) {
   r.fitting = said.fitting;
   r.peak_call = said.peak_call;
   if (!said.peak_op.empty()) {
-    r.peak_step = fmt::format("{} {} {}", said.peak_op,
-                              said.peak_layer.empty() ? "at" : "of",
-                              place_of(said.peak_layer, said.peak_site));
+    r.peak_step = said.peak_layer.empty()
+                      ? fmt::format("{} outside the layers", said.peak_op)
+                      : fmt::format("{} of {}", said.peak_op, said.peak_layer);
   }
   r.parameters = job.model().parameter_count();
   return r;
@@ -400,6 +411,20 @@ Result<FitCurve> fit_curve(const TrainSettings& settings, std::int64_t batch) {
     const compiler::FitCurve found = job->fit_curve();
     return FitCurve(found.begin(), found.end());
   });
+}
+
+Result<Bytes> eager_need(TrainSettings settings) {
+  settings.compile = false;
+  Dry dry(settings);
+  memory::Domain& domain = dry.domain();
+  const auto job = run_job(settings, settings.batch);
+  if (!job) {
+    return tl::unexpected(job.error());
+  }
+  const Bytes peak = domain.stats().peak;
+  (*job)->rehearse_test();
+  const memory::Stats after = domain.stats();
+  return std::max(peak, after.peak) + after.external;
 }
 
 Result<Rehearsal> rehearse(const TrainSettings& settings, std::int64_t batch) {

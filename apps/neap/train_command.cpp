@@ -413,7 +413,9 @@ ExitCode limit_arena(TrainSettings& settings) {
   }
   if (!found->is_met()) {
     const auto batch = largest_batch(settings, found->all_kept.external);
-    return refuse_budget(settings, *found, batch.value_or(0));
+    return refuse_budget(
+        settings, *found,
+        batch ? std::optional<std::int64_t>(*batch) : std::nullopt);
   }
   settings.arena_limit = found->arena_limit;
   return ExitCode::kOk;

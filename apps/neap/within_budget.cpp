@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "neap/base/bytes.hpp"
@@ -87,23 +88,46 @@ Bytes excess(const TrainSettings& s, const Rehearsal& r) {
   return r.peak - (s.budget - r.external);
 }
 
-// The message that the budget is too small, with the batch that would fit.
-std::string refusal_of(const TrainSettings& s, const Rehearsal& r,
-                       std::int64_t max_batch) {
-  const Bytes needed = r.peak + r.external;
-  return fmt::format(
-      "--budget: the run needs {} with all values kept, {} more; {}",
-      format_bytes(needed), format_bytes_short(needed - s.budget),
-      max_batch == 0 ? std::string("no batch fits")
-                     : fmt::format("--batch {} fits", max_batch));
+// A few lines, none longer than a terminal's: the failure, and facts below it.
+class Refusal {
+ public:
+  explicit Refusal(const TrainSettings& s)
+      : text_(fmt::format("the budget of {} is too small for this run",
+                          format_bytes(s.budget))) {}
+
+  Refusal& add(std::string_view name, std::string_view fact) {
+    text_ += fmt::format("\n  {:<11}{}", name, fact);
+    return *this;
+  }
+  Refusal& add_batch(std::int64_t most) {
+    return add("would fit",
+               most == 0 ? std::string("no batch with all values kept")
+                         : fmt::format("--batch {}, all values kept", most));
+  }
+  Refusal& add_curve() {
+    return add("see", "neap fit, same options: what each budget costs");
+  }
+  const std::string& text() const noexcept { return text_; }
+
+ private:
+  std::string text_;
+};
+
+std::string needed_by(const TrainSettings& s, Bytes bytes,
+                      std::string_view which) {
+  return fmt::format("{} {}, {} more", format_bytes(bytes), which,
+                     format_bytes_short(bytes - s.budget));
 }
 
-std::string too_little(const TrainSettings& s, const Rehearsal& r) {
-  return fmt::format(
-      "--budget {}: the run needs {}, and the process {}, beside the arena of "
-      "its step",
-      format_bytes(s.budget), format_bytes(r.peak - r.arena),
-      format_bytes(r.external));
+std::string too_little(const Rehearsal& r) {
+  return fmt::format("{} beside the step's arena, {} the process itself",
+                     format_bytes_short(r.peak - r.arena),
+                     format_bytes_short(r.external));
+}
+
+std::string no_plan(Bytes arena) {
+  return fmt::format("no plan fits an arena of {}, whatever calls run again",
+                     format_bytes_short(arena));
 }
 
 // One rehearsal within the budget. Negative: it fits; else what it lacks.
@@ -167,8 +191,8 @@ class ArenaSearch {
         out_.rehearsal = std::move(now);
       }
       return lacks;
-    } catch (const PlanError& error) {
-      out_.why_not = error.what();
+    } catch (const PlanError&) {
+      out_.why_not = no_plan(limit);
       too_low_ = limit;
       return kUnlimited;
     }
@@ -195,7 +219,7 @@ Result<WithinBudget> meet_budget(const TrainSettings& settings) {
   if (fits(settings, *all_kept)) {
     return out;
   }
-  out.why_not = too_little(settings, *all_kept);
+  out.why_not = too_little(*all_kept);
   Result<void> done;
   if (settings.compile) {
     done = ArenaSearch(settings, out).run();
@@ -204,28 +228,75 @@ Result<WithinBudget> meet_budget(const TrainSettings& settings) {
 }
 
 ExitCode refuse_budget(const TrainSettings& settings, const WithinBudget& found,
-                       std::int64_t max_batch) {
-  const ExitCode code = fail(ExitCode::kMemory, found.why_not);
-  write_failure(refusal_of(settings, found.all_kept, max_batch));
-  return code;
+                       std::optional<std::int64_t> max_batch) {
+  const Rehearsal& kept = found.all_kept;
+  Refusal refusal(settings);
+  refusal
+      .add("needed", needed_by(settings, kept.peak + kept.external,
+                               "with all values kept"))
+      .add("why", found.why_not);
+  if (max_batch) {
+    refusal.add_batch(*max_batch).add_curve();
+  }
+  write_failure(refusal.text());
+  return ExitCode::kMemory;
 }
 
 Result<std::int64_t> largest_batch(const TrainSettings& s, Bytes external) {
   return BatchSearch(s, external).run();
 }
 
-std::string what_is_enough(const TrainSettings& settings) {
-  const auto precision = precision_of(settings);
-  if (!precision || settings.budget == kUnlimited || !settings.compile) {
+namespace {
+
+// What a run without a plan would need, and what one with a plan.
+Result<void> add_enough(const TrainSettings& settings, Refusal& refusal) {
+  if (!settings.compile) {
+    if (const auto eager = eager_need(settings); !eager) {
+      return tl::unexpected(eager.error());
+    } else if (*eager > settings.budget) {
+      refusal.add("enough", needed_by(settings, *eager, "for an eager run"));
+    }
+  }
+  TrainSettings compiled = settings;
+  compiled.compile = true;
+  const auto found = meet_budget(compiled);
+  if (!found) {
+    return tl::unexpected(found.error());
+  }
+  if (!settings.compile && found->is_met()) {
+    const compiler::Fitting& fitting = found->rehearsal.fitting;
+    refusal.add("compiled",
+                fmt::format("the run fits without --eager, {:.1f} % extra time",
+                            fitting.percent(fitting.extra)));
     return {};
   }
-  const UsePrecision use(*precision);
-  const auto known = rehearse(settings, settings.batch);
-  if (!known || fits(settings, *known)) {
-    return {};
+  const Rehearsal& kept = found->all_kept;
+  if (const Bytes need = kept.peak + kept.external; need > settings.budget) {
+    refusal.add("compiled", needed_by(settings, need, "with all values kept"));
   }
-  const auto batch = largest_batch(settings, known->external);
-  return batch ? refusal_of(settings, *known, *batch) : std::string();
+  return largest_batch(compiled, kept.external).map([&](std::int64_t most) {
+    refusal.add_batch(most).add_curve();
+  });
+}
+
+}  // namespace
+
+ExitCode refuse_request(const TrainSettings& settings,
+                        const OutOfMemory& error) {
+  const OutOfMemory::Details& asked = error.details();
+  Refusal refusal(settings);
+  refusal
+      .add("asked for", fmt::format("{}, for {}", format_bytes(asked.requested),
+                                    memory::name_of(asked.tag.category)))
+      .add("held", fmt::format("{}, and {} the process itself",
+                               format_bytes_short(asked.held),
+                               format_bytes_short(asked.external)));
+  if (const auto precision = precision_of(settings)) {
+    const UsePrecision use(*precision);
+    static_cast<void>(add_enough(settings, refusal));
+  }
+  write_failure(refusal.text());
+  return ExitCode::kMemory;
 }
 
 }  // namespace neap::app

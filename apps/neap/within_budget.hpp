@@ -3,7 +3,12 @@
 // the run holds no more than that, found by rehearsals.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+
 #include "exit_code.hpp"
+#include "neap/memory/out_of_memory.hpp"
 #include "rehearsal.hpp"
 
 namespace neap::app {
@@ -12,7 +17,7 @@ struct WithinBudget {
   Bytes arena_limit = kUnlimited;  // as CompileOptions::arena_limit
   Rehearsal all_kept;              // with all values kept
   Rehearsal rehearsal;             // with the limit
-  std::string why_not{};           // empty: the budget is met
+  std::string why_not{};           // in one line; empty: the budget is met
   bool is_met() const { return why_not.empty(); }
 };
 
@@ -27,14 +32,16 @@ bool fits(const TrainSettings& settings, const Rehearsal& rehearsal);
 /// THROWS: OutOfMemory.
 Result<WithinBudget> meet_budget(const TrainSettings& settings);
 
-/// The failure of a budget that is not met: why, and in a second line what
-/// would be enough. RETURNS: kMemory.
+/// Tells of a budget that is not met, in a few lines: what is needed, why it
+/// cannot be less, and, where it is known, the batch that fits (0: none).
+/// RETURNS: kMemory.
 ExitCode refuse_budget(const TrainSettings& settings, const WithinBudget& found,
-                       std::int64_t max_batch);
+                       std::optional<std::int64_t> max_batch);
 
-/// Says what a run that does not fit its budget needs with all values kept, and
-/// the batch that fits; "" where that is not known.
-std::string what_is_enough(const TrainSettings& settings);
+/// The same of a run that began, where a request was over its budget: what
+/// would be enough, eager and compiled. RETURNS: kMemory.
+ExitCode refuse_request(const TrainSettings& settings,
+                        const OutOfMemory& error);
 
 /// The largest batch of which a run holds no more than the budget with all
 /// values kept; 0: none.
