@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Tokens are read whatever their order, to the first fault; each string that is
 // read is written and read again.
+#include "neap/base/json_string.hpp"
 #include "neap/formats/json_cursor.hpp"
 
 #include "target.hpp"
@@ -24,7 +25,7 @@ void one_input(std::string_view bytes) {
       }
       expect(formats::is_utf8(text));
       memory::String written;
-      formats::append_json_string(written, text);
+      base::append_json_string(written, text);
       formats::JsonCursor again(written);
       memory::String same;
       expect(again.string(same) && again.finish() && same == text);

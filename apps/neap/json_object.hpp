@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// JsonObject: what the tool's reports are as JSON. The JSON library stands
-// behind it, in one source.
+// JsonObject: the tool's reports as JSON, indented for people. The JSON library
+// stands behind it, in one source, since names of a user's that are not UTF-8
+// are replaced there; the library's own compact writer (program/json_text.hpp)
+// is for texts as long as a program.
 #pragma once
 
 #include <concepts>

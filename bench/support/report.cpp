@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "neap/base/text_table.hpp"
 #include "neap/kernels/engine/kernel.hpp"
 #include "support/machine.hpp"
 #include "support/measure.hpp"
@@ -33,12 +34,15 @@ std::string ratio_text(double ratio) {
   return std::isnan(ratio) ? "-" : fmt::format("{:.2f}", ratio);
 }
 
-Line heading(const Row& row) {
-  Line line{"name", "t", "unit", "ours", "peer", "ratio", "reps", "beside"};
+std::vector<base::TextColumn> columns_of(const Row& row) {
+  std::vector<base::TextColumn> columns{
+      {"name"},       {"t", true},     {"unit", true}, {"ours", true},
+      {"peer", true}, {"ratio", true}, {"reps", true}};
   for (const Figure& figure : row.figures) {
-    line.insert(line.end() - 1, figure.name);
+    columns.push_back({figure.name, true});
   }
-  return line;
+  columns.push_back({"beside"});
+  return columns;
 }
 
 Line line_of(const Row& row) {
@@ -54,26 +58,6 @@ Line line_of(const Row& row) {
   }
   line.push_back(row.peer_name);
   return line;
-}
-
-// Names stand to the left, numbers to the right.
-void print(const std::vector<Line>& lines) {
-  std::vector<std::size_t> widths(lines[0].size(), 0);
-  for (const Line& line : lines) {
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      widths[i] = std::max(widths[i], line[i].size());
-    }
-  }
-  for (const Line& line : lines) {
-    for (std::size_t i = 0; i + 1 < line.size(); ++i) {
-      if (i == 0) {
-        fmt::print("{:<{}}", line[i], widths[i]);
-      } else {
-        fmt::print("  {:>{}}", line[i], widths[i]);
-      }
-    }
-    fmt::print("  {}\n", line.back());
-  }
 }
 
 void print_means(const std::vector<Row>& rows) {
@@ -114,10 +98,13 @@ void Report::table(std::string_view title, const std::vector<Row>& rows,
   if (json_) {
     return;
   }
-  std::vector<Line> lines{heading(rows[0])};
-  std::ranges::transform(rows, std::back_inserter(lines), line_of);
-  fmt::print("\n{}\n", title);
-  print(lines);
+  base::TextTable<> lines(columns_of(rows[0]));
+  for (const Row& row : rows) {
+    lines.add(line_of(row));
+  }
+  std::string text;
+  lines.append_to(text);
+  fmt::print("\n{}\n{}", title, text);
   if (with_mean) {
     print_means(rows);
   }

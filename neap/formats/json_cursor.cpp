@@ -270,23 +270,4 @@ bool JsonCursor::finish() noexcept {
   return at_ == text_.size() || fail("text after the end");
 }
 
-void append_json_string(memory::String& out, std::string_view text) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  out.push_back('"');
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out.push_back('\\');
-      out.push_back(c);
-    } else if (byte < kFirstPrintable) {
-      out.append("\\u00");
-      out.push_back(kHex[byte >> 4U]);
-      out.push_back(kHex[byte & 0xFU]);
-    } else {
-      out.push_back(c);
-    }
-  }
-  out.push_back('"');
-}
-
 }  // namespace neap::formats

@@ -51,10 +51,6 @@ class NEAP_API JsonCursor {
   std::string_view fault_;
 };
 
-/// Appends `text` as a JSON string, in quotes. REQUIRES: is_utf8(text).
-/// THROWS: OutOfMemory.
-NEAP_API void append_json_string(memory::String& out, std::string_view text);
-
 /// Well-formed by RFC 3629: shortest forms, no surrogates, up to U+10FFFF.
 NEAP_API bool is_utf8(std::string_view text) noexcept;
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "neap/base/json_string.hpp"
+
 namespace neap::formats {
 namespace {
 
@@ -108,10 +110,10 @@ TEST(JsonCursorTest, TakesWholeNumbersThatFit) {
   }
 }
 
-TEST(JsonCursorTest, ReadsWhatItAppends) {
+TEST(JsonCursorTest, ReadsWhatIsWrittenAsJson) {
   const std::string text("q\" b\\ n\n z\0 \x1F \x7F \xC3\xA9", 18);
   memory::String out;
-  append_json_string(out, text);
+  base::append_json_string(out, text);
   EXPECT_EQ(string_of(out), text);
   EXPECT_EQ(std::string_view(out),
             "\"q\\\" b\\\\ n\\u000a z\\u0000 \\u001f \x7F \xC3\xA9\"");

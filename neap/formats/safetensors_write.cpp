@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "neap/base/json_string.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/files/whole_file.hpp"
 #include "neap/formats/elements.hpp"
@@ -126,7 +127,7 @@ class TextFile {
   }
   void put_string(std::string_view text) {  // of JSON
     piece_.clear();
-    append_json_string(piece_, text);
+    base::append_json_string(piece_, text);
     put(piece_);
   }
   void put_number(std::int64_t number) {

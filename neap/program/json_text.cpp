@@ -1,10 +1,12 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/program/json_text.hpp"
-#include "neap/base/append.hpp"
 
 #include <fmt/core.h>
 
 #include <cmath>
+
+#include "neap/base/append.hpp"
+#include "neap/base/json_string.hpp"
 
 namespace neap::compiler {
 
@@ -30,7 +32,7 @@ JsonText& JsonText::close(char bracket) {
 
 JsonText& JsonText::key(std::string_view name) {
   separate();
-  quote(name);
+  base::append_json_string(out_, name);
   out_ += ':';
   is_first_ = true;
   return *this;
@@ -38,7 +40,7 @@ JsonText& JsonText::key(std::string_view name) {
 
 JsonText& JsonText::text(std::string_view value) {
   separate();
-  quote(value);
+  base::append_json_string(out_, value);
   return *this;
 }
 
@@ -67,22 +69,6 @@ JsonText& JsonText::null() {
   separate();
   out_ += "null";
   return *this;
-}
-
-// Names of users' may hold anything; bytes above 127 go as they are.
-void JsonText::quote(std::string_view value) {
-  out_ += '"';
-  for (const char c : value) {
-    if (c == '"' || c == '\\') {
-      out_ += '\\';
-      out_ += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      base::append(out_, "\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      out_ += c;
-    }
-  }
-  out_ += '"';
 }
 
 }  // namespace neap::compiler

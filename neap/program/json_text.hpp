@@ -38,7 +38,6 @@ class JsonText {
   JsonText& open(char bracket);
   JsonText& close(char bracket);
   void separate();
-  void quote(std::string_view value);
 
   memory::String out_;
   bool is_first_ = true;  // in its bracket, or after its key

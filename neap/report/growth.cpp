@@ -7,10 +7,10 @@
 #include <array>
 #include <tuple>
 
+#include "neap/base/text_table.hpp"
 #include "neap/memory/scope_stats.hpp"
 #include "neap/report/leak_text.hpp"
 #include "neap/report/ledger_rows.hpp"
-#include "neap/report/text_table.hpp"
 
 namespace neap::report {
 namespace {
@@ -113,26 +113,31 @@ std::string Growth::format() const {
   }
   Bytes bytes = 0;
   std::int64_t blocks = 0;
-  TextTable table(
-      {"bytes", "blocks", "steps", "last", "category", "owner", "made at"}, 4);
+  base::TextTable<> table({{"bytes", true},
+                           {"blocks", true},
+                           {"steps", true},
+                           {"last", true},
+                           {"category"},
+                           {"owner"},
+                           {"made at"}});
   for (const Row& row : found) {
     bytes += row.bytes;
     blocks += row.blocks;
-    if (table.rows() < options_.max_rows) {
+    if (static_cast<int>(table.rows()) < options_.max_rows) {
       table.add({format_grouped(row.bytes), format_grouped(row.blocks),
                  format_grouped(row.grown), format_grouped(row.last),
-                 std::string(name_of(row.tag.category)),
+                 name_of(row.tag.category),
                  fmt::format("'{}'", domain_->path_of(row.tag.owner)),
                  base::format_site(row.tag.site)});
     }
   }
   std::string out = fmt::format(
-      "growth: {} B and {} blocks in {} steps after {} of warm-up\n{}",
+      "growth: {} B and {} blocks in {} steps after {} of warm-up\n",
       format_grouped(bytes), format_grouped(blocks), format_grouped(compared()),
-      options_.warm_up, table.text());
-  if (table.rows() < std::ssize(found)) {
-    out += fmt::format("  ... and {} rows more\n",
-                       std::ssize(found) - table.rows());
+      options_.warm_up);
+  table.append_to(out, 2);
+  if (table.rows() < found.size()) {
+    out += fmt::format("  ... and {} rows more\n", found.size() - table.rows());
   }
   out += fmt::format("  {} tensors more in the whole program\n",
                      format_grouped(tensors()));

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "neap/base/append.hpp"
+#include "neap/base/json_string.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/formats/tensorboard.hpp"
 #include "neap/memory/domain.hpp"
@@ -43,24 +44,6 @@ void append_text(memory::Vector<std::byte>& out, std::string_view text) {
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
-void append_json_text(memory::Vector<std::byte>& out, std::string_view text) {
-  append_text(out, "\"");
-  for (const char c : text) {
-    const bool is_plain =
-        c != '"' && c != '\\' && static_cast<unsigned char>(c) >= ' ';
-    if (is_plain) {
-      append_text(out, {&c, 1});
-      continue;
-    }
-    std::array<char, 8> escaped{};
-    append_text(out, {escaped.data(),
-                      base::format_into(
-                          escaped, "\\u{:04x}",
-                          static_cast<int>(static_cast<unsigned char>(c)))});
-  }
-  append_text(out, "\"");
-}
-
 void append_json_number(memory::Vector<std::byte>& out, const Field& field) {
   if (!field.is_measured || !std::isfinite(field.value)) {
     append_text(out, "null");
@@ -77,7 +60,7 @@ void append_line(memory::Vector<std::byte>& out,
   std::string_view before = "{";
   for (const Field& field : fields) {
     append_text(out, before);
-    append_json_text(out, field.key);
+    base::append_json_string(out, field.key);
     append_text(out, ":");
     append_json_number(out, field);
     before = ",";

@@ -76,7 +76,7 @@ TEST_F(MetricsTest, WritesEvaluationsAndWhateverElseThereIs) {
   EXPECT_TRUE(log.close().has_value());
   EXPECT_EQ(text(),
             "{\"step\":7,\"test_loss\":0.5,\"test_accuracy\":0.75}\n"
-            "{\"step\":8,\"a \\u0022b\\u0022\\u000a\":2}\n");
+            "{\"step\":8,\"a \\\"b\\\"\\u000a\":2}\n");
   const std::string event = folder_.get("runs/a/" + events().at(0));
   EXPECT_THAT(event, AllOf(HasSubstr("test/loss"), HasSubstr("test/accuracy"),
                            HasSubstr("a \"b\"\n")));
