@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "interrupt.hpp"
+#include "neap/base/ceil_div.hpp"
 #include "neap/base/shown.hpp"
 #include "neap/base/version.hpp"
 #include "neap/files/door.hpp"
@@ -155,7 +156,7 @@ class Session {
   // Number of steps of the whole run.
   std::int64_t steps() const {
     const std::int64_t each =
-        (task_->train().size() + settings_.batch - 1) / settings_.batch;
+        base::ceil_div(task_->train().size(), settings_.batch);
     return settings_.steps > 0 ? settings_.steps : settings_.epochs * each;
   }
 

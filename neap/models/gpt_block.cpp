@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/models/gpt_block.hpp"
 
+#include "neap/base/ceil_div.hpp"
 #include "neap/ops/elementwise/dropout.hpp"
 #include "neap/ops/linalg/gelu_linear.hpp"
 #include "neap/ops/operators.hpp"
@@ -12,7 +13,7 @@ namespace {
 // vectors.
 std::int64_t gated_width(std::int64_t dim) {
   constexpr std::int64_t kUnit = 16;
-  return (8 * dim / 3 + kUnit - 1) / kUnit * kUnit;
+  return base::ceil_div(8 * dim / 3, kUnit) * kUnit;
 }
 
 }  // namespace

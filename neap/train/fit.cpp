@@ -4,6 +4,7 @@
 #include <chrono>
 #include <limits>
 
+#include "neap/base/ceil_div.hpp"
 #include "neap/compile/compile.hpp"
 #include "neap/graph/recorder.hpp"
 #include "neap/train/batches.hpp"
@@ -102,7 +103,7 @@ FitResult fit(nn::Layer& model, optim::Optimizer& optimizer,
   while (result.steps < steps && !result.is_stopped) {
     StepReport report = trainer.step(site);
     report.steps = steps;
-    report.epochs = (steps + each - 1) / each;
+    report.epochs = base::ceil_div(steps, each);
     result.steps = report.step;
     result.seconds += report.seconds;
     result.last_loss = report.loss;
