@@ -71,7 +71,8 @@ class PlainFormatter : public CLI::Formatter {
   }
 };
 
-// Lines of at most 80 columns; what an option is for goes on below itself.
+// Lines of at most 80 columns; the description of an option or a command goes
+// on below itself.
 std::string wrapped(const std::string& text) {
   constexpr std::size_t kWidth = 80;
   constexpr std::size_t kColumn = 30;  // of the descriptions
@@ -79,14 +80,14 @@ std::string wrapped(const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     std::string line = text.substr(at, end - at);
-    const bool is_option = line.starts_with("  -");
+    const bool is_entry = line.starts_with("  ");
     while (line.size() > kWidth) {
       const std::size_t space = line.rfind(' ', kWidth);
       if (space == std::string::npos || space <= kColumn) {
         break;
       }
       out += line.substr(0, space) + "\n";
-      line = std::string(is_option ? kColumn : 0, ' ') + line.substr(space + 1);
+      line = std::string(is_entry ? kColumn : 0, ' ') + line.substr(space + 1);
     }
     out += line + "\n";
     at = end + 1;
