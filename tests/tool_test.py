@@ -65,6 +65,16 @@ class HelpTest(ToolCase):
         for default in ("512,256", "0.001", "128", "adam", "cosine"):
             self.assertIn(f"(default {default})", words)
 
+    def test_descriptions_hang_below_what_they_describe(self):
+        for command in ((), ("train",), ("fit",), ("pack",), ("sample",)):
+            with self.subTest(command=command):
+                _, text, _ = self.run_tool("help", *command)
+                self.assertLessEqual(max(map(len, text.splitlines())), 80)
+                entries = False
+                for line in text.split("Exit status")[0].splitlines():
+                    if entries and line and not line.endswith(":"):
+                        self.assertRegex(line, r"^(  |  -\S.*| {30})\S")
+                    entries = entries or line.endswith(":")
 
     def test_the_manual_page_has_every_option(self):
         status, text, errors = self.run_tool("manual", "man")
@@ -403,10 +413,24 @@ class TrainTest(ToolCase):
         self.assertIsNone(eager["predicted_peak_bytes"])
         self.assertEqual(eager["arena_bytes"], 0)
 
+    def test_the_weight_decay_is_the_optimizers_own_unless_told(self):
+        def state_hash(optimizer, *more):
+            return self.train(data, "--steps", "3", "--threads", "1",
+                              "--optimizer", optimizer, *more)["state_hash"]
+
+        data = self.write_set()
+        for optimizer, own in (("sgd", "0"), ("adam", "0"), ("adamw", "0.01")):
+            with self.subTest(optimizer=optimizer):
+                found = state_hash(optimizer)
+                self.assertEqual(
+                    found, state_hash(optimizer, "--weight-decay", own))
+                self.assertNotEqual(
+                    found, state_hash(optimizer, "--weight-decay", "0.5"))
+
     def test_every_optimizer_and_schedule_trains(self):
         data = self.write_set()
         for more in (("--optimizer", "sgd", "--lr", "0.1"),
-                     ("--optimizer", "adamw", "--weight-decay", "0.01"),
+                     ("--optimizer", "adamw"),
                      ("--schedule", "constant", "--warmup", "5")):
             with self.subTest(more=more):
                 options = dict(zip(SMALL[::2], SMALL[1::2]))

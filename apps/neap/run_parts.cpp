@@ -23,16 +23,25 @@ Result<void> set_up(const TrainSettings& s) {
   return loaded ? Result<void>() : tl::unexpected(loaded.error());
 }
 
+double weight_decay_of(const TrainSettings& s) {
+  const double own = s.optimizer == "sgd" ? optim::SGDOptions{}.weight_decay
+                     : s.optimizer == "adamw"
+                         ? optim::AdamWOptions{}.weight_decay
+                         : optim::AdamOptions{}.weight_decay;
+  return s.weight_decay.value_or(own);
+}
+
 std::unique_ptr<optim::Optimizer> make_optimizer(
     const TrainSettings& s, const ParameterList& parameters) {
+  const double decay = weight_decay_of(s);
   if (s.optimizer == "sgd") {
     return std::make_unique<optim::SGD>(
         parameters, optim::SGDOptions{.lr = s.learning_rate,
                                       .momentum = s.momentum,
-                                      .weight_decay = s.weight_decay});
+                                      .weight_decay = decay});
   }
   const optim::AdamOptions options{.lr = s.learning_rate,
-                                   .weight_decay = s.weight_decay};
+                                   .weight_decay = decay};
   if (s.optimizer == "adamw") {
     return std::make_unique<optim::AdamW>(parameters, options);
   }
@@ -121,7 +130,7 @@ train::Facts facts_of(const TrainSettings& s, std::int64_t steps,
   add("schedule", s.schedule);
   add("warmup", s.warmup);
   add("clip", s.clip_norm);
-  add("weight-decay", s.weight_decay);
+  add("weight-decay", weight_decay_of(s));
   if (s.optimizer == "sgd") {
     add("momentum", s.momentum);
   }

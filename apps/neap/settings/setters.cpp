@@ -54,6 +54,17 @@ Setter real(double TrainSettings::*field, double least, double below) {
   };
 }
 
+Setter maybe_real(std::optional<double> TrainSettings::*field) {
+  return [=](TrainSettings& s, const std::string& text) -> std::string {
+    double value = 0.0;
+    if (!parse_number(text, value) || !(value >= 0.0 && std::isfinite(value))) {
+      return "a finite number of at least 0";
+    }
+    s.*field = value;
+    return {};
+  };
+}
+
 Setter one_of(std::string TrainSettings::*field,
               const std::vector<std::string>& choices) {
   return [=](TrainSettings& s, const std::string& text) -> std::string {

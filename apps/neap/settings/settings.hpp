@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,8 +49,8 @@ struct TrainSettings {
   std::string dtype = "f32";     // of the factors of products
   std::string optimizer = "adam";
   double learning_rate = 1e-3;
-  double momentum = 0.9;  // sgd only
-  double weight_decay = 0.0;
+  double momentum = 0.9;                 // sgd only
+  std::optional<double> weight_decay{};  // none: the optimizer's own
   std::string schedule = "cosine";
   std::int64_t warmup = 0;  // steps
   double clip_norm = 0.0;   // 0: no clipping

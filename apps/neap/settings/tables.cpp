@@ -116,7 +116,7 @@ std::vector<Setting> training_settings() {
       {"momentum", "X", "of sgd", shown(d.momentum),
        real(&S::momentum, 0.0, 1.0)},
       {"weight-decay", "X", "L2 (sgd, adam) or decoupled (adamw)",
-       shown(d.weight_decay), real(&S::weight_decay, 0.0, kInfinity)},
+       "adamw: 0.01, else 0", maybe_real(&S::weight_decay)},
       {"clip", "X", "largest norm of the gradient; 0: no clipping",
        shown(d.clip_norm), real(&S::clip_norm, 0.0, kInfinity)},
   };
