@@ -43,6 +43,26 @@ TEST(HostBackendTest, KeepsAQuarterOfTheMachineIdleUnlessItIsTold) {
             Bytes{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE) / 4);
 }
 
+// The reason for the default bound of idle pages (docs/memory.md).
+TEST(PooledBackendTest, SizesInTurnNeedMoreIdlePagesThanAreEverInUse) {
+  const auto calls_of_a_turn = [](PooledBackend& backend) {
+    const std::int64_t before = backend.system_calls();
+    for (const Bytes size : {kMiB, kMiB * 3 / 2}) {
+      void* block = backend.allocate(size, 64);
+      EXPECT_NE(block, nullptr);
+      backend.release(block, size, 64);
+    }
+    return backend.system_calls() - before;
+  };
+  PooledBackend kept(kUnlimited);
+  EXPECT_GT(calls_of_a_turn(kept), 0);
+  EXPECT_EQ(calls_of_a_turn(kept), 0);
+  EXPECT_GT(kept.idle(), kMiB * 3 / 2 + 64 * kKiB);
+  PooledBackend bounded(kMiB * 3 / 2 + 64 * kKiB);
+  calls_of_a_turn(bounded);
+  EXPECT_GT(calls_of_a_turn(bounded), 0);
+}
+
 TEST(PooledBackendTest, HoldsWhatItSaidBeforehandForEverySize) {
   PooledBackend backend(kUnlimited);
   for (Bytes size = 1; size < 10 * kMiB; size = size * 5 / 3 + 1) {
