@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
+#include "neap/autograd/cotangents.hpp"
 #include "neap/autograd/own_memory.hpp"
 #include "neap/autograd/walk.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/graph/hooks.hpp"
 #include "neap/graph/replay.hpp"
 #include "neap/memory/scope.hpp"
-#include "neap/ops/elementwise/fill.hpp"
 #include "neap/tensor/execution.hpp"
 
 namespace neap {
@@ -49,7 +49,7 @@ Tensor checked_cotangent(const char* op, const Tensor& root,
     }
     const memory::ContextGuard guard(
         [](memory::Context& c) { c.category = memory::Category::kGradients; });
-    return ops::filled(root.spec(), 1.0, site);
+    return autograd::ones_of(root.spec(), site);
   }
   if (given.spec() != root.spec()) {
     raise<ShapeError>("{}: cotangent {} {} for a result {} {}", op,
@@ -220,7 +220,7 @@ Gradients grad(std::span<const Tensor> outputs, std::span<const Tensor> inputs,
       Tensor cotangent = walk.take_target(i);
       out.replace(i, cotangent.defined()
                          ? std::move(cotangent)
-                         : ops::filled(inputs[i].spec(), 0.0, site));
+                         : autograd::zeros_of(inputs[i].spec(), site));
     }
   }
   detach_from_each_other(out, options, site);

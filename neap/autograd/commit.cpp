@@ -3,11 +3,10 @@
 // first, since they may find no memory; then they are put in place.
 #include <algorithm>
 
+#include "neap/autograd/cotangents.hpp"
 #include "neap/autograd/own_memory.hpp"
 #include "neap/autograd/walk.hpp"
 #include "neap/memory/scope.hpp"
-#include "neap/ops/elementwise/arithmetic.hpp"
-#include "neap/ops/shape/views.hpp"
 #include "neap/tensor/execution.hpp"
 
 namespace neap::autograd {
@@ -53,11 +52,11 @@ Tensor Walk::sum_of(const Vertex& vertex, Tensor staged,
   });
   const tensor::UseGradMode mode(options_.create_graph);
   if (old.is_given()) {
-    staged = add(std::move(staged), old);
+    staged = plus(std::move(staged), old);
   }
   // A gradient is nobody else's memory, so that it may be changed in place.
   if (!owns_all_of_its_storage(staged)) {
-    staged = copy(staged);
+    staged = duplicate(staged);
   }
   memory::detach_from_scope(staged);  // a hook may give what a scope has
   staged.array()->storage()->retag(Category::kGradients, owner_here(vertex));

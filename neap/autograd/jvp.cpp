@@ -6,7 +6,6 @@
 #include "neap/autograd/own_memory.hpp"
 #include "neap/autograd/tangent_recorder.hpp"
 #include "neap/base/raise.hpp"
-#include "neap/ops/elementwise/fill.hpp"
 
 namespace neap {
 

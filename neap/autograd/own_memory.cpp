@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "neap/autograd/cotangents.hpp"
 #include "neap/memory/containers.hpp"
-#include "neap/ops/shape/views.hpp"
 
 namespace neap::autograd {
 namespace {
@@ -51,7 +51,7 @@ Tensor in_own_memory(Tensor t) {
   if (t.requires_grad() || owns_all_of_its_storage(t)) {
     return t;
   }
-  return copy(t);
+  return duplicate(t);
 }
 
 void put_in_own_memory(std::span<Tensor> results,
@@ -67,7 +67,7 @@ void put_in_own_memory(std::span<Tensor> results,
     if (!result.requires_grad()) {
       result = in_own_memory(std::move(result));
     } else if (!fills_its_storage(result) || shared.has(result)) {
-      result = copy(result);
+      result = duplicate(result);
     }
   }
 }

@@ -5,11 +5,11 @@
 #include <array>
 #include <optional>
 
+#include "neap/autograd/cotangents.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/graph/rules.hpp"
 #include "neap/memory/containers.hpp"
 #include "neap/memory/scope.hpp"
-#include "neap/ops/elementwise/fill.hpp"
 #include "neap/ops/precision.hpp"
 #include "neap/tensor/execution.hpp"
 
@@ -153,7 +153,7 @@ Tensor TangentRecorder::tangent_or_zeros(const Tensor& value) const {
   const Tensor tangent = level_.of(value);
   return tangent.defined()
              ? Tensor(tangent.array(), tangent.link(), tangent.output_index())
-             : ops::filled(value.spec(), 0.0, CallSite::here());
+             : zeros_of(value.spec(), CallSite::here());
 }
 
 void check_tangents(const char* op, std::span<const Tensor> primals,

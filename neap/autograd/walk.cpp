@@ -5,10 +5,10 @@
 #include <array>
 #include <limits>
 
+#include "neap/autograd/cotangents.hpp"
 #include "neap/autograd/own_memory.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/graph/trace.hpp"
-#include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/precision.hpp"
 #include "neap/tensor/execution.hpp"
 
@@ -282,7 +282,7 @@ void Walk::aim_at(std::span<const Tensor> targets) {
 // The sum is made in the memory of a cotangent that nothing else needs.
 void Walk::accumulate(Tensor& slot, Tensor cotangent) const {
   slot =
-      slot.defined() ? add(std::move(slot), cotangent) : std::move(cotangent);
+      slot.defined() ? plus(std::move(slot), cotangent) : std::move(cotangent);
 }
 
 void Walk::seed(const Tensor& root, Tensor cotangent) {
