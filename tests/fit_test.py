@@ -61,13 +61,6 @@ class FitTest(ToolCase):
                                           "--budget", whole)
         self.assertEqual(status, OK, output)
 
-    def test_a_batch_beyond_all_samples_ends_the_growth(self):
-        told = self.fit("--data", self.write_set(), "--hidden", "8",
-                        "--threads", "1", "--batch", "8", "--budget", "1GiB",
-                        "--grow", "batch")
-        self.assertTrue(told["fits_budget"])
-        self.assertGreaterEqual(told["largest_batch"], 64)
-
     def test_text_and_picture(self):
         picture = self.folder / "fit.svg"
         status, output, errors = self.run_tool("fit", *BATCH, "--svg", picture)

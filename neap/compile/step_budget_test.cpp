@@ -233,27 +233,6 @@ TEST(StepBudgetTest, TheLargestBatchIsMadeToFitAndSmallerOnesFollow) {
   EXPECT_LE(stats().peak + stats().external, budget);
 }
 
-// Its program would be higher than the arena that the largest was fitted into.
-TEST(StepBudgetTest, ABatchThatIsHardlySmallerFitsTheSameArena) {
-  const Bytes all = needed();
-  Net net;
-  const Tensor full = randn({kBatch, 32});
-  const Tensor fewer = randn({kBatch - 1, 32});
-  const Bytes budget = budget_of(all * 6 / 10);
-  const Bytes room = 4 * kMiB;  // for the books of the other program
-  auto step =
-      neap::compile(net.step(), {.max_batch = kBatch, .budget = budget + room});
-  {
-    const Budget less(budget);
-    step(full);
-  }
-  const Bytes arena = step.arena_bytes();
-  step(fewer);
-  EXPECT_GT(step.program().fitting.again, 0U);
-  EXPECT_EQ(step.arena_bytes(), arena);
-  EXPECT_LE(stats().peak + stats().external, budget + room);
-}
-
 TEST(StepBudgetTest, OptionsThatMeanNothingAreRefused) {
   Net net;
   EXPECT_THROW(neap::compile(net.step(), {.budget = -1}), ValueError);
