@@ -3,6 +3,7 @@
 // masks, products of matrices, attributes with a meaning, or are gradients.
 #include <algorithm>
 
+#include "neap/kernels/conv/conv.hpp"
 #include "neap/neap.hpp"
 #include "neap/ops/conv/conv2d_relu.hpp"
 #include "op_calls.hpp"

@@ -2,6 +2,7 @@
 #include "neap/ops/conv/avg_pool2d.hpp"
 
 #include "neap/kernels/conv/avg_pool2d.hpp"
+#include "neap/kernels/conv/pool.hpp"
 #include "neap/ops/conv/pool.hpp"
 #include "neap/ops/reduction/sum.hpp"
 

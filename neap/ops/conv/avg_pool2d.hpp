@@ -5,10 +5,13 @@
 #include <optional>
 
 #include "neap/graph/recorder.hpp"
-#include "neap/kernels/conv/pool.hpp"
 #include "neap/ops/conv/conv_options.hpp"
 
 namespace neap {
+
+namespace kernels {
+struct PoolAttrs;
+}  // namespace kernels
 
 namespace ops {
 NEAP_API extern const graph::Op kAvgPool2d;

@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/conv/avg_pool2d.hpp"
 
+#include "neap/kernels/conv/pool.hpp"
 #include "neap/ops/conv/pool.hpp"
 #include "neap/ops/conv/pool_for_test.hpp"
 

@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/conv/conv2d_relu.hpp"
 
+#include "neap/kernels/conv/conv.hpp"
 #include "neap/kernels/conv/conv2d_relu.hpp"
 #include "neap/kernels/engine/bits.hpp"
 #include "neap/ops/activation/relu.hpp"

@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/conv/conv2d_weight.hpp"
 
+#include "neap/kernels/conv/conv.hpp"
 #include "neap/ops/conv/conv_test.hpp"
 
 namespace neap::testing {

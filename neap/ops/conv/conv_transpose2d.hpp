@@ -2,10 +2,13 @@
 #pragma once
 
 #include "neap/graph/recorder.hpp"
-#include "neap/kernels/conv/conv.hpp"
 #include "neap/ops/conv/conv_options.hpp"
 
 namespace neap {
+
+namespace kernels {
+struct ConvAttrs;
+}  // namespace kernels
 
 namespace ops {
 NEAP_API extern const graph::Op kConvTranspose2d;

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "neap/kernels/conv/interpolate.hpp"
 #include "neap/ops/support.hpp"
 
 namespace neap {

@@ -3,10 +3,13 @@
 #pragma once
 
 #include "neap/graph/recorder.hpp"
-#include "neap/kernels/conv/interpolate.hpp"
 #include "neap/ops/conv/conv_options.hpp"
 
 namespace neap {
+
+namespace kernels {
+struct InterpolateAttrs;
+}  // namespace kernels
 
 namespace ops {
 NEAP_API extern const graph::Op kInterpolate;

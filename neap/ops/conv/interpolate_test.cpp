@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "neap/kernels/conv/interpolate.hpp"
 #include "neap/testing/op_table.hpp"
 
 namespace neap::testing {

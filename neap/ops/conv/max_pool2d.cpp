@@ -3,6 +3,7 @@
 
 #include "neap/kernels/conv/max_pool2d.hpp"
 #include "neap/kernels/conv/max_pool2d_grad.hpp"
+#include "neap/kernels/conv/pool.hpp"
 #include "neap/ops/activation/relu.hpp"
 #include "neap/ops/conv/pool.hpp"
 

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "neap/graph/vertex.hpp"
+#include "neap/kernels/conv/pool.hpp"
 #include "neap/ops/conv/pool.hpp"
 #include "neap/ops/conv/pool_for_test.hpp"
 #include "neap/tensor/create.hpp"

@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/conv/pool.hpp"
 
+#include "neap/kernels/conv/pool.hpp"
 #include "neap/ops/shape/views.hpp"
 
 namespace neap::ops {

@@ -5,9 +5,12 @@
 #include <array>
 
 #include "neap/graph/recorder.hpp"
-#include "neap/kernels/norm/layer_norm_grad.hpp"
 
 namespace neap {
+
+namespace kernels {
+struct NormGradAttrs;
+}  // namespace kernels
 
 namespace ops {
 NEAP_API extern const graph::Op kLayerNorm;

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "neap/kernels/norm/layer_norm_grad.hpp"
 #include "neap/testing/op_table.hpp"
 
 namespace neap::testing {

@@ -2,6 +2,7 @@
 #include "neap/ops/norm/norm_rules.hpp"
 
 #include "neap/kernels/norm/layer_norm.hpp"
+#include "neap/kernels/norm/layer_norm_grad.hpp"
 #include "neap/ops/norm/layer_norm.hpp"
 #include "neap/ops/norm/norm_derivatives.hpp"
 #include "neap/ops/norm/rms_norm.hpp"

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "neap/kernels/norm/layer_norm.hpp"
+#include "neap/kernels/norm/layer_norm_grad.hpp"
 #include "neap/ops/norm/norm_rules.hpp"
 #include "neap/ops/shape/views.hpp"
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "neap/kernels/sequence/attention.hpp"
 #include "neap/ops/linalg/matmul.hpp"
 #include "neap/ops/precision.hpp"
 #include "neap/ops/sequence/attention_grad.hpp"

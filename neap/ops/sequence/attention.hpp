@@ -5,9 +5,12 @@
 #include <optional>
 
 #include "neap/graph/recorder.hpp"
-#include "neap/kernels/sequence/attention.hpp"
 
 namespace neap {
+
+namespace kernels {
+struct AttentionAttrs;
+}  // namespace kernels
 
 /// The options of scaled_dot_product_attention.
 struct AttentionOptions {

@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/sequence/attention_grad.hpp"
 
+#include "neap/kernels/sequence/attention.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/linalg/matmul.hpp"
 #include "neap/ops/precision.hpp"

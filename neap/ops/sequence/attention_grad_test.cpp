@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/sequence/attention_grad.hpp"
 
+#include "neap/kernels/sequence/attention.hpp"
 #include "neap/ops/sequence/attention.hpp"
 #include "neap/ops/sequence/attention_test.hpp"
 #include "neap/tensor/generator.hpp"

@@ -3,9 +3,12 @@
 #pragma once
 
 #include "neap/graph/recorder.hpp"
-#include "neap/kernels/shape/diagonal_put.hpp"
 
 namespace neap {
+
+namespace kernels {
+struct DiagonalAttrs;
+}  // namespace kernels
 
 namespace ops {
 NEAP_API extern const graph::Op kDiagonal;
