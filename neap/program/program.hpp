@@ -247,7 +247,7 @@ struct Fitting {
   std::int64_t bound = 0;    // no schedule of this order costs less than that
   std::uint32_t again = 0;   // calls that run again
   bool is_met() const noexcept { return limit != kUnlimited; }
-  /// Of the price without a limit.
+  /// A share of the price without a limit.
   double percent(std::int64_t nanoseconds) const noexcept {
     return price == 0 ? 0.0
                       : 100.0 * static_cast<double>(nanoseconds) /
