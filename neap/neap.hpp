@@ -24,6 +24,7 @@
 #include "neap/data/read_error.hpp"
 #include "neap/data/tensor_set.hpp"
 #include "neap/data/text_set.hpp"
+#include "neap/files/io_error.hpp"
 #include "neap/formats/safetensors.hpp"
 #include "neap/graph/dot.hpp"
 #include "neap/graph/hooks.hpp"

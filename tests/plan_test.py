@@ -19,7 +19,8 @@ KEYS = ("model batch parameters peak_bytes peak_live_bytes external_bytes "
         "workspace_bytes data_set_bytes by_category by_layer peak_step "
         "peak_call ops plan_seconds").split()
 BUDGET_KEYS = ("budget_bytes fits_budget max_batch_for_budget "
-               "arena_bytes_all_kept calls_again extra_time_percent "
+               "arena_bytes_all_kept calls_again values_spilled "
+               "spill_written_bytes spill_fetched_bytes extra_time_percent "
                "extra_time_bound_percent").split()
 VARYING = {"plan_seconds"}
 # 80 blocks: 65 thousand million parameters.
@@ -176,7 +177,22 @@ class PlanTest(PlanCase):
             errors, r"\n  needed     .* with all values kept, .* more\n"
             r"  why        no plan fits an arena of .*\n"
             r"  would fit  --batch \d+, all values kept\n"
+            r"(  or         --.*: extra time [+-]\d+[.]\d %.*\n)+"
             r"  see        neap fit,.*\n\Z")
+        prices = [float(p) for p in re.findall(r"extra time ([+-].*?) %",
+                                               errors)]
+        self.assertEqual(prices, sorted(prices))
+        remedies = re.findall(r"  or         (--\S+) (\S+):", errors)
+        self.assertIn("--budget", dict(remedies))
+        self.assertIn("--batch", dict(remedies))
+        for option, value in remedies:
+            options = {"--batch": "64", "--budget": budget, option: value}
+            if option == "--spill":
+                options.update({"--spill": self.folder,
+                                "--spill-rate": "500MiB"})
+            words = [word for pair in options.items() for word in pair]
+            status, output, errors = self.run_tool("plan", *line, *words)
+            self.assertEqual(status, OK, (option, value, output, errors))
 
     def test_a_model_larger_than_the_machine_is_planned_in_seconds(self):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -25,7 +25,8 @@ from tool_case import (DATA, MEMORY, OK, OUTPUT, SIDE, USAGE, ToolCase, idx,
 FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
 OPTIONS = ("model data path symbols validation augment width layers dim heads "
            "block hidden dropout epochs steps minutes batch seed threads optimizer "
-           "lr momentum weight-decay schedule warmup clip budget kernels dtype compile "
+           "lr momentum weight-decay schedule warmup clip budget spill spill-rate "
+           "kernels dtype compile "
            "keep prefetch target "
            "eager paged save save-every resume verify json metrics tensorboard progress "
            "config").split()
@@ -166,6 +167,7 @@ class ArgumentTest(ToolCase):
                "tensorboard": [""],
                "budget": ["0", "-1MiB", "64", "1.5", "64XiB", "64MiBs", "1e3MiB",
                           "1.5.5GiB", "GiB", "9999999999999GiB", "9000000T", "lots"],
+               "spill": [""], "spill-rate": ["0", "fast", "1KiB", "-1MiB"],
                "kernels": [""], "dtype": ["f64", ""], "progress": ["loud"], "save": [""], "verify": ["yes", ""],
                "save-every": ["0", "-5", "1.5min", "5m", "min", "x"],
                "resume": [""], "path": [""], "symbols": ["words"],
@@ -615,6 +617,26 @@ class TrainTest(ToolCase):
                              budget)
         self.assertLessEqual(some["max_rss_bytes"], budget)
         self.assertEqual(some["predicted_peak_bytes"], some["peak_bytes"])
+        self.assertEqual(some["values_spilled"], 0)
+        filed = self.train(*run, "--budget", budget, "--spill", self.folder,
+                           "--spill-rate", "4GiB")
+        self.assertEqual(filed["state_hash"], whole["state_hash"])
+        self.assertGreater(filed["values_spilled"], 0)
+        self.assertGreater(filed["spill_written_bytes"], 0)
+        self.assertLessEqual(filed["extra_time_percent"],
+                             some["extra_time_percent"])
+        self.assertLessEqual(filed["peak_bytes"] + filed["external_bytes"],
+                             budget)
+        self.assertEqual(filed["predicted_peak_bytes"], filed["peak_bytes"])
+
+    def test_a_spill_file_needs_a_folder_on_a_disk_and_a_budget(self):
+        run = ("--data", self.write_set(), "--steps", "1")
+        for folder in ("/dev/shm", "/nowhere"):
+            self.refuse(OUTPUT, *run, "--budget", "64MiB", "--spill", folder,
+                        says="--spill: ")
+        self.refuse(USAGE, *run, "--spill", self.folder, says="--budget")
+        self.refuse(USAGE, *run, "--budget", "64MiB", "--eager", "--spill",
+                    self.folder, says="--eager")
 
     def test_a_size_is_read_as_people_write_it(self):
         for text, size in (("512MiB", 512 << 20), ("512 mib", 512 << 20),

@@ -174,25 +174,29 @@ Result<Report> report_of(const TrainSettings& settings) {
 }
 
 std::string price_of(const compiler::Fitting& fitting) {
-  return fitting.again == 0 ? "all values kept"
-                            : fmt::format("extra time {:.1f} % predicted",
-                                          fitting.percent(fitting.extra));
+  return fitting.is_changed()
+             ? fmt::format("{}, extra time {:.1f} % predicted", how_of(fitting),
+                           fitting.percent(fitting.extra))
+             : "all values kept";
 }
 
 std::string to_text(const TrainSettings& s, const Report& report) {
   std::string text = fmt::format(
-      "{}, batch {}, {}\n\n{:>12} {:>12} {:>7} {:>11} {:>10} {:>12}\n", s.model,
-      s.batch, s.optimizer, "budget", "arena", "of it", "extra time",
-      "at least", "calls again");
+      "{}, batch {}, {}\n\n{:>12} {:>12} {:>7} {:>11} {:>10} {:>12}{}\n",
+      s.model, s.batch, s.optimizer, "budget", "arena", "of it", "extra time",
+      "at least", "calls again", s.spill.empty() ? "" : "    spilled");
   const auto whole = static_cast<double>(report.rows.front().plan.arena);
   for (const FitRow& row : report.rows) {
     const compiler::Fitting& fitting = row.plan.fitting;
     text += fmt::format(
-        "{:>12} {:>12} {:>5.0f} % {:>9.1f} % {:>8.1f} % {:>12}\n",
+        "{:>12} {:>12} {:>5.0f} % {:>9.1f} % {:>8.1f} % {:>12}{}\n",
         format_bytes_short(row.budget), format_bytes_short(row.plan.arena),
         100.0 * static_cast<double>(row.plan.arena) / whole,
         fitting.percent(fitting.extra), fitting.percent(fitting.bound),
-        fitting.again);
+        fitting.again,
+        s.spill.empty()
+            ? std::string()
+            : fmt::format(" {:>10}", format_bytes_short(fitting.written)));
   }
   if (report.found) {
     const WithinBudget& found = *report.found;
@@ -221,7 +225,9 @@ std::string to_json(const TrainSettings& s, const Report& report) {
         .add("arena_bytes", row.plan.arena)
         .add("extra_time_percent", fitting.percent(fitting.extra))
         .add("extra_time_bound_percent", fitting.percent(fitting.bound))
-        .add("calls_again", fitting.again);
+        .add("calls_again", fitting.again)
+        .add("values_spilled", fitting.spilled)
+        .add("spill_written_bytes", fitting.written);
     points.push_back(std::move(point));
   }
   json.add("points", points);
@@ -268,10 +274,14 @@ Result<void> write(const TrainSettings& settings, const Report& report) {
 
 }  // namespace
 
-ExitCode fit(const TrainSettings& settings) {
+ExitCode fit(const TrainSettings& given) {
+  TrainSettings settings = given;
   if (!settings.grow.empty() && settings.budget == kUnlimited) {
     return fail(ExitCode::kUsage,
                 "--grow: give the budget that the batch is to fit, --budget");
+  }
+  if (const ExitCode code = measure_spill(settings); code != ExitCode::kOk) {
+    return code;
   }
   const auto report = report_of(settings);
   if (!report) {

@@ -43,6 +43,9 @@ std::string to_json(const TrainSettings& s, const WithinBudget& found,
         .add("max_batch_for_budget", *max_batch)
         .add("arena_bytes_all_kept", found.all_kept.arena)
         .add("calls_again", std::int64_t{r.fitting.again})
+        .add("values_spilled", std::int64_t{r.fitting.spilled})
+        .add("spill_written_bytes", r.fitting.written)
+        .add("spill_fetched_bytes", r.fitting.fetched)
         .add("extra_time_percent", r.fitting.percent(r.fitting.extra))
         .add("extra_time_bound_percent", r.fitting.percent(r.fitting.bound));
   }
@@ -75,12 +78,21 @@ std::string list(std::string_view title, const Rehearsal::Named& rows,
 
 // What it costs to meet the budget.
 template <class Row>
-void add_price(const WithinBudget& found, const Row& row) {
+void add_price(const TrainSettings& s, const WithinBudget& found,
+               const Row& row) {
   const compiler::Fitting& fitting = found.rehearsal.fitting;
-  row("extra time", fmt::format("{:.1f} % predicted: {} calls run again",
-                                fitting.percent(fitting.extra), fitting.again));
+  row("extra time",
+      fmt::format("{:.1f} % predicted: {}", fitting.percent(fitting.extra),
+                  how_of(fitting)));
   row("", fmt::format("no plan of this order of calls costs less than {:.1f} %",
                       fitting.percent(fitting.bound)));
+  if (fitting.spilled != 0) {
+    row("spill file",
+        fmt::format("{}, counted on: {} a second written, {} read",
+                    format_bytes_short(fitting.file),
+                    format_bytes_short(s.spill_write_rate),
+                    format_bytes_short(s.spill_fetch_rate)));
+  }
   row("all kept",
       fmt::format("an arena of {}", format_bytes(found.all_kept.arena)));
 }
@@ -117,8 +129,8 @@ std::string to_text(const TrainSettings& s, const WithinBudget& found,
                     r.peak <= room
                         ? format_bytes(room - r.peak) + " to spare"
                         : format_bytes(r.peak - room) + " too little"));
-    if (r.fitting.again != 0) {
-      add_price(found, row);
+    if (r.fitting.is_changed()) {
+      add_price(s, found, row);
     }
     row("largest batch",
         (*max_batch == 0 ? "none fits" : format_grouped(*max_batch)) +
@@ -132,7 +144,11 @@ std::string to_text(const TrainSettings& s, const WithinBudget& found,
 
 }  // namespace
 
-ExitCode plan(const TrainSettings& settings) {
+ExitCode plan(const TrainSettings& given) {
+  TrainSettings settings = given;
+  if (const ExitCode code = measure_spill(settings); code != ExitCode::kOk) {
+    return code;
+  }
   const auto found = meet_budget(settings);
   if (!found) {
     return fail(ExitCode::kData, found.error().message);

@@ -313,7 +313,7 @@ Rehearsal::Named lines_of(const compiler::Prediction& said,
         fmt::format("{:<18} {:<16} {}", line.op,
                     line.value == compiler::kNoValue
                         ? "scratch"
-                        : format_shape(program[line.value].spec.shape),
+                        : format_shape(program[line.value].spec->shape),
                     place_of(line.layer)),
         line.bytes);
   }

@@ -28,6 +28,8 @@ std::string to_json(const Summary& s) {
       .add("arena_bytes", s.arena_bytes)
       .add("predicted_peak_bytes", s.predicted_peak_bytes)
       .add("calls_again", s.calls_again)
+      .add("values_spilled", s.values_spilled)
+      .add("spill_written_bytes", s.spill_written_bytes)
       .add("extra_time_percent", s.extra_time_percent)
       .add("peak_bytes", s.stats.peak)
       .add("peak_live_bytes", s.stats.live_peak)

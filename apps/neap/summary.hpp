@@ -30,7 +30,9 @@ struct Summary {
   Bytes arena_bytes = 0;                      // 0: not compiled
   std::optional<Bytes> predicted_peak_bytes;  // held; before the first step
   std::int64_t calls_again = 0;               // for the budget to be met
-  std::optional<double> extra_time_percent;   // of them; predicted
+  std::int64_t values_spilled = 0;            // likewise, in a step
+  Bytes spill_written_bytes = 0;              // in a step
+  std::optional<double> extra_time_percent;   // of all that; predicted
   std::optional<double> step_ms_median;
   double images_per_second = 0.0;
   memory::Stats stats;  // at the end of training

@@ -280,11 +280,12 @@ class Session {
   void tell_fitting(const compiler::Fitting& fitting, Summary& summary) const {
     summary.calls_again = fitting.again;
     summary.extra_time_percent = fitting.percent(fitting.extra);
-    if (fitting.again != 0) {
+    summary.values_spilled = fitting.spilled;
+    summary.spill_written_bytes = fitting.written;
+    if (fitting.is_changed()) {
       say(report_of(settings_),
-          "budget   {}: met, {} calls run again, extra time {:.1f} % "
-          "predicted\n",
-          format_bytes(settings_.budget), fitting.again,
+          "budget   {}: met, {}, extra time {:.1f} % predicted\n",
+          format_bytes(settings_.budget), how_of(fitting),
           *summary.extra_time_percent);
     }
   }
@@ -405,6 +406,13 @@ ExitCode try_files(const TrainSettings& settings) {
 
 // Fits the step into the budget, where the run would hold more.
 ExitCode limit_arena(TrainSettings& settings) {
+  if (settings.budget == kUnlimited && !settings.spill.empty()) {
+    return fail(ExitCode::kUsage,
+                "--spill: give the budget that it is to help meet, --budget");
+  }
+  if (const ExitCode code = measure_spill(settings); code != ExitCode::kOk) {
+    return code;
+  }
   if (settings.budget == kUnlimited || !settings.compile) {
     return ExitCode::kOk;
   }

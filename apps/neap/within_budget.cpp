@@ -9,7 +9,12 @@
 
 #include "neap/base/bytes.hpp"
 #include "neap/base/error.hpp"
+#include "neap/compile/channel.hpp"
+#include "neap/files/door.hpp"
+#include "neap/files/io_error.hpp"
+#include "neap/files/scratch_file.hpp"
 #include "neap/memory/out_of_memory.hpp"
+#include "remedies.hpp"
 #include "run_parts.hpp"
 
 namespace neap::app {
@@ -141,7 +146,9 @@ Result<Bytes> lacking(const TrainSettings& limited, Rehearsal& now) {
     return excess(limited, now);
   } catch (const OutOfMemory& error) {
     const OutOfMemory::Details& asked = error.details();
-    return asked.held + asked.requested + asked.external - asked.budget;
+    // A request takes whole pages, which may be what is too much.
+    return std::max<Bytes>(
+        asked.held + asked.requested + asked.external - asked.budget, 1);
   }
 }
 
@@ -210,6 +217,45 @@ bool fits(const TrainSettings& s, const Rehearsal& r) {
   return s.budget == kUnlimited || r.peak <= s.budget - r.external;
 }
 
+ExitCode measure_spill(TrainSettings& settings) {
+  if (settings.spill.empty()) {
+    return ExitCode::kOk;
+  }
+  if (!settings.compile) {
+    return fail(ExitCode::kUsage,
+                "--spill: an eager run has no plan; leave out --eager");
+  }
+  files::Door& door = files::system_door();
+  if (const auto file = files::ScratchFile::create(door, settings.spill, 0);
+      !file) {
+    return fail(ExitCode::kOutput, "--spill: " + file.error().message);
+  }
+  try {
+    const SpillOptions known =
+        compiler::with_rates({.folder = settings.spill,
+                              .write_rate = settings.spill_write_rate,
+                              .fetch_rate = settings.spill_fetch_rate});
+    settings.spill_write_rate = known.write_rate;
+    settings.spill_fetch_rate = known.fetch_rate;
+  } catch (const IoError& error) {
+    return fail(ExitCode::kOutput, error.what());
+  }
+  return ExitCode::kOk;
+}
+
+std::string how_of(const compiler::Fitting& fitting) {
+  std::string how;
+  if (fitting.again != 0 || fitting.spilled == 0) {
+    how = fmt::format("{} calls run again", fitting.again);
+  }
+  if (fitting.spilled != 0) {
+    how += fmt::format("{}{} values spilled, {} written a step",
+                       how.empty() ? "" : ", ", fitting.spilled,
+                       format_bytes_short(fitting.written));
+  }
+  return how;
+}
+
 Result<WithinBudget> meet_budget(const TrainSettings& settings) {
   const auto all_kept = rehearse(settings, settings.batch);
   if (!all_kept) {
@@ -236,7 +282,13 @@ ExitCode refuse_budget(const TrainSettings& settings, const WithinBudget& found,
                                "with all values kept"))
       .add("why", found.why_not);
   if (max_batch) {
-    refusal.add_batch(*max_batch).add_curve();
+    refusal.add_batch(*max_batch);
+    for (const Remedy& remedy :
+         settings.compile ? remedies_for(settings) : std::vector<Remedy>()) {
+      refusal.add("or", fmt::format("{}: extra time {:+.1f} %{}", remedy.change,
+                                    remedy.percent, remedy.note));
+    }
+    refusal.add_curve();
   }
   write_failure(refusal.text());
   return ExitCode::kMemory;

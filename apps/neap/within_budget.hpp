@@ -27,6 +27,13 @@ inline constexpr std::int64_t kMostSamples = 1 << 24;
 /// True where the run holds no more than the settings' budget.
 bool fits(const TrainSettings& settings, const Rehearsal& rehearsal);
 
+/// Measures the spill file that `--spill` asks for, once for all plans.
+/// Failures: the run is eager; the folder does not do.
+ExitCode measure_spill(TrainSettings& settings);
+
+/// How a budget is met: "18 calls run again, 5 values spilled".
+std::string how_of(const compiler::Fitting& fitting);
+
 /// There is no limit where there is no budget, or the run keeps it as it is; of
 /// an eager run nothing can be recomputed. Fails as rehearse().
 /// THROWS: OutOfMemory.

@@ -2,7 +2,9 @@
 #include "neap/budget/bound.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "neap/budget/channel.hpp"
 #include "neap/budget/flow.hpp"
 
 namespace neap::budget {
@@ -18,13 +20,30 @@ std::int64_t product(std::int64_t a, std::int64_t b) noexcept {
                                             : std::min(out, Flow::kInfinite);
 }
 
+std::int64_t sum_of(std::int64_t a, std::int64_t b) noexcept {
+  return std::min(a + b, Flow::kInfinite);
+}
+
+// Shares of the channel's time that count as stalls, in 1 / kParts. What is
+// written before a call takes at most the time before it, with the stalls there
+// and the calls that run again; so some share of a stall, of up to one, may be
+// counted for each nanosecond of writing, less the same share of that time. As
+// for fetches behind the call; there, a call that runs again hides a fetch, and
+// counts for less by that share.
+struct Shares {
+  std::int64_t write = 0;
+  std::int64_t fetch = 0;
+};
+
 // The choices at the first run of a call.
 //
 //   source -inf-> value -memory-> its maker -price-> sink
 //                                 its maker -inf-> each value that it reads
 //
-// A value on the source's side whose maker is on the sink's is kept; a maker on
-// the source's side runs again.
+// A maker on the source's side runs again. A value on the source's side whose
+// maker is on the sink's is kept, or it is written before the call and fetched
+// behind it, whichever is cheaper: its capacity is the lesser of its memory and
+// of its price by file, the bus both ways and the shares of its moves.
 class Instant {
  public:
   Instant(const Problem& problem, const Uses& uses, std::int32_t position)
@@ -45,30 +64,25 @@ class Instant {
     }
   }
 
-  // The greatest of a concave function of the price of memory, by bisection on
-  // where the cut keeps more than there is room for.
   Bound bound(std::int64_t target) {
     const std::int64_t room = target - needed();
     Bound best{.position = position_};
-    if (room < 0) {
-      best.is_impossible = true;
+    best.is_impossible = room < 0 || !raise(room, {}, best);
+    if (best.is_impossible || !problem_.channel) {
       return best;
     }
-    std::int64_t low = 0;
-    std::int64_t high = 1;
-    int cuts = 0;
-    while (cuts < kMostCuts / 2 && keeps_more(high, room, best)) {
-      low = high;
-      high *= 4;
-      ++cuts;
-    }
-    if (cuts == kMostCuts / 2) {
-      best.is_impossible = true;  // more is kept at any price
-      return best;
-    }
-    for (; cuts < kMostCuts && high - low > 1; ++cuts) {
-      const std::int64_t middle = low + (high - low) / 2;
-      (keeps_more(middle, room, best) ? low : high) = middle;
+    const auto [writes, fetches] = channel_times();
+    const bool may_write_long = writes > time_before();
+    const bool may_fetch_long = fetches > time_behind();
+    for (const std::int64_t quarters : {1, 2, 3, 4}) {
+      const std::int64_t share = quarters * kParts / 4;
+      if (may_write_long) {
+        static_cast<void>(raise(room, {.write = share}, best));
+      }
+      if (may_fetch_long && quarters < 3) {
+        static_cast<void>(raise(
+            room, {.write = may_write_long ? share : 0, .fetch = share}, best));
+      }
     }
     return best;
   }
@@ -114,7 +128,7 @@ class Instant {
     for (const std::int32_t v : call.makes) {
       if (is_there_[at(v)] == 0) {
         kept_edges_.push_back(
-            {flow_.add_edge(node_of_value(v), node_of_call(c), 0), v});
+            {flow_.add_edge(node_of_value(v), node_of_call(c), 0), v, 0});
       }
     }
     for (const std::int32_t v : call.reads) {
@@ -122,33 +136,118 @@ class Instant {
         flow_.add_edge(node_of_call(c), node_of_value(v), Flow::kInfinite);
       }
     }
-    flow_.add_edge(node_of_call(c), sink(),
-                   position_ <= call.again_until ? product(call.price, kParts)
-                                                 : Flow::kInfinite);
+    const std::size_t edge =
+        flow_.add_edge(node_of_call(c), sink(), Flow::kInfinite);
+    if (position_ <= call.again_until) {
+      run_edges_.push_back({edge, c});
+    }
+  }
+
+  // The greatest of a concave function of the price of memory, by bisection on
+  // where the cut keeps more than there is room for. RETURNS: false where more
+  // is kept at any price.
+  bool raise(std::int64_t room, const Shares& shares, Bound& best) {
+    set_shares(shares);
+    std::int64_t low = 0;
+    std::int64_t high = 1;
+    int cuts = 0;
+    while (cuts < kMostCuts / 2 && keeps_more(high, room, best)) {
+      low = high;
+      high *= 4;
+      ++cuts;
+    }
+    if (cuts == kMostCuts / 2) {
+      return false;
+    }
+    for (; cuts < kMostCuts && high - low > 1; ++cuts) {
+      const std::int64_t middle = low + (high - low) / 2;
+      (keeps_more(middle, room, best) ? low : high) = middle;
+    }
+    return true;
+  }
+
+  void set_shares(const Shares& shares) {
+    for (KeptEdge& edge : kept_edges_) {
+      edge.file_price = file_price(edge.value, shares);
+    }
+    for (const auto& [edge, call] : run_edges_) {
+      flow_.set_capacity(
+          edge, product(problem_.calls[at(call)].price, kParts - shares.fetch));
+    }
+    hidden_ = sum_of(product(time_before(), shares.write),
+                     product(time_behind(), shares.fetch));
+  }
+
+  // The times of the calls before this one, and behind it.
+  std::int64_t time_before() const { return uses_.price_before(position_); }
+  std::int64_t time_behind() const {
+    return uses_.price_before(uses_.calls()) -
+           uses_.price_before(position_ + 1);
+  }
+
+  // Of all that may be written before, and fetched behind: where it is no more
+  // than those, shares raise nothing.
+  std::pair<std::int64_t, std::int64_t> channel_times() const {
+    std::int64_t writes = 0;
+    std::int64_t fetches = 0;
+    for (const KeptEdge& edge : kept_edges_) {
+      if (edge.file_price < Flow::kInfinite) {
+        writes += time_to_move(size(edge.value), problem_.channel->write_rate);
+        fetches += time_to_move(size(edge.value), problem_.channel->read_rate);
+      }
+    }
+    return {writes, fetches};
   }
 
   // Cuts, and notes the bound.
   bool keeps_more(std::int64_t price, std::int64_t room, Bound& best) {
-    for (const auto& [edge, v] : kept_edges_) {
-      flow_.set_capacity(edge, product(price, problem_.values[at(v)].size));
+    for (const KeptEdge& edge : kept_edges_) {
+      flow_.set_capacity(edge.edge, std::min(product(price, size(edge.value)),
+                                             edge.file_price));
     }
     const std::int64_t cut = flow_.cut(source(), sink());
     std::int64_t kept = 0;
-    for (const auto& [edge, v] : kept_edges_) {
+    for (const auto& [edge, v, file_price] : kept_edges_) {
       const bool is_kept = flow_.is_with_source(node_of_value(v)) &&
                            !flow_.is_with_source(node_of_call(uses_.maker(v)));
-      kept += is_kept ? problem_.values[at(v)].size : 0;
+      const bool is_spilled =
+          file_price < Flow::kInfinite && product(price, size(v)) > file_price;
+      kept += is_kept && !is_spilled ? size(v) : 0;
     }
-    const std::int64_t free = product(price, room);
+    const std::int64_t free = sum_of(product(price, room), hidden_);
     if (cut < Flow::kInfinite && free < Flow::kInfinite && cut > free) {
       best.price = std::max(best.price, (cut - free + kParts - 1) / kParts);
     }
     return kept > room;
   }
 
+  std::int64_t size(std::int32_t v) const {
+    return problem_.values[at(v)].size;
+  }
+
+  // The least that it takes to have a value behind the call that was not in
+  // memory there and did not run again.
+  std::int64_t file_price(std::int32_t v, const Shares& shares) const {
+    if (!problem_.channel || !problem_.values[at(v)].may_spill ||
+        size(v) > problem_.channel->most_written) {
+      return Flow::kInfinite;
+    }
+    const Channel& channel = *problem_.channel;
+    return sum_of(
+        product(2 * bus_price_of(size(v), channel), kParts),
+        sum_of(
+            product(time_to_move(size(v), channel.write_rate), shares.write),
+            product(time_to_move(size(v), channel.read_rate), shares.fetch)));
+  }
+
   struct KeptEdge {
     std::size_t edge;
     std::int32_t value;
+    std::int64_t file_price;  // in 1 / kParts
+  };
+  struct RunEdge {
+    std::size_t edge;
+    std::int32_t call;
   };
 
   const Problem& problem_;
@@ -157,6 +256,8 @@ class Instant {
   Flow flow_;
   memory::Vector<std::uint8_t> is_there_;
   memory::Vector<KeptEdge> kept_edges_;
+  memory::Vector<RunEdge> run_edges_;
+  std::int64_t hidden_ = 0;  // what the shares take away, in 1 / kParts
 };
 
 // The calls by the memory that they need when nothing is dropped.

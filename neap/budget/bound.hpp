@@ -1,9 +1,10 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // A price below which no schedule within a target can be: at the first run of a
 // call, what was made before and is read later is either in memory or brought
-// back afterwards. For a price of memory, the cheapest such choice is a minimum
-// cut; what it costs beyond the memory that there is, is a bound (a Lagrangian
-// relaxation). It holds for the order of the problem's calls.
+// back afterwards, by runs or from the file. For a price of memory, the
+// cheapest such choice is a minimum cut; what it costs beyond the memory that
+// there is, is a bound (a Lagrangian relaxation). It holds for the order of the
+// problem's calls.
 #pragma once
 
 #include <optional>

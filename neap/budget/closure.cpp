@@ -22,7 +22,8 @@ void Closure::begin() noexcept {
   }
   calls_.clear();
   reads_.clear();
-  price_ = 0;
+  run_price_ = 0;
+  fetch_price_ = 0;
   again_until_ = kAlways;
 }
 
@@ -33,14 +34,14 @@ bool Closure::add_call(std::int32_t call, std::int32_t position) {
   }
   call_stamp_[index] = stamp_;
   calls_.push_back(call);
-  price_ += problem_->calls[index].price;
+  run_price_ += problem_->calls[index].price;
   again_until_ = std::min(again_until_, problem_->calls[index].again_until);
   return position <= problem_->calls[index].again_until;
 }
 
 // What is collected is the queue of what is still to be looked at.
 bool Closure::collect(std::int32_t value, std::int32_t position,
-                      std::span<const std::uint8_t> is_there) {
+                      std::span<const Place> places) {
   std::size_t next = calls_.size();
   bool may_run = add_call(uses_->maker(value), position);
   for (; may_run && next < calls_.size(); ++next) {
@@ -52,7 +53,9 @@ bool Closure::collect(std::int32_t value, std::int32_t position,
       }
       value_stamp_[at] = stamp_;
       reads_.push_back(v);
-      if (is_there[at] == 0) {
+      if (places[at] == Place::kFile) {
+        fetch_price_ += fetch_prices_[at];
+      } else if (places[at] == Place::kNowhere) {
         may_run = add_call(uses_->maker(v), position) && may_run;
       }
     }

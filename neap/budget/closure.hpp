@@ -1,29 +1,42 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // The closure of a value: the calls that must run, in order, to have it back
-// from what is in memory.
+// from what is in memory or on the file.
 #pragma once
 
 #include "neap/budget/uses.hpp"
 
 namespace neap::budget {
 
+/// Where the walk has a value.
+enum class Place : std::uint8_t {
+  kNowhere,
+  kMemory,
+  kFile,  // not in memory; it is to be fetched
+};
+
 class Closure {
  public:
   /// LIFETIME: problem and uses outlive it. THROWS: OutOfMemory.
   Closure(const Problem& problem, const Uses& uses);
 
+  /// What it costs to fetch each value; they stay those of the caller, and are
+  /// looked at only where a value's place is the file.
+  void set_fetch_prices(std::span<const std::int64_t> prices) noexcept {
+    fetch_prices_ = prices;
+  }
   /// Forgets what was collected.
   void begin() noexcept;
   /// Adds the calls that bring `value` back at a position, and what they read.
   /// RETURNS: false where one of them may not run again then.
   bool collect(std::int32_t value, std::int32_t position,
-               std::span<const std::uint8_t> is_there);
+               std::span<const Place> places);
 
   /// The calls so far, in the order of collecting.
   std::span<const std::int32_t> calls() const noexcept { return calls_; }
   /// The values that they read, each once: there or not.
   std::span<const std::int32_t> reads() const noexcept { return reads_; }
-  std::int64_t price() const noexcept { return price_; }
+  std::int64_t price() const noexcept { return run_price_ + fetch_price_; }
+  std::int64_t run_price() const noexcept { return run_price_; }
   /// The last position at which they all may run.
   std::int32_t again_until() const noexcept { return again_until_; }
 
@@ -37,7 +50,9 @@ class Closure {
   std::uint32_t stamp_ = 0;
   memory::Vector<std::int32_t> calls_;
   memory::Vector<std::int32_t> reads_;
-  std::int64_t price_ = 0;
+  std::span<const std::int64_t> fetch_prices_;
+  std::int64_t run_price_ = 0;
+  std::int64_t fetch_price_ = 0;
   std::int32_t again_until_ = kAlways;
 };
 

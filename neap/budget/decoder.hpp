@@ -1,17 +1,25 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // A greedy walk over the calls that makes a schedule within a target of memory:
 // values that a call reads and that are not there are brought back by the calls
-// of their closure; room is made by dropping the value that is cheap to bring
-// back, large, and needed late. Unlike an eviction while a program runs (DTR,
-// Kirisame et al., ICLR 2021), it knows all reads that are to come.
+// of their closure, or fetched from the file; room is made by dropping the
+// value that is cheap to bring back, large, and needed late. Unlike an eviction
+// while a program runs (DTR, Kirisame et al., ICLR 2021), it knows all reads
+// that are to come.
 #pragma once
 
 #include <optional>
 
 #include "neap/budget/closure.hpp"
 #include "neap/budget/restores.hpp"
+#include "neap/budget/timeline.hpp"
 
 namespace neap::budget {
+
+/// How a value comes back.
+enum class Means : std::uint8_t { kCheaper, kRuns, kFile };
+
+/// Ranking::channel where the file is not used.
+inline constexpr int kNoFile = -1;
 
 /// What a value's rank is computed from: the lower, the sooner it is dropped.
 /// rank = price^(g/2) / (size^(a/2) * time to its next read^(b/2)) * 2^bias
@@ -24,6 +32,11 @@ struct Ranking {
   /// A value is not dropped before the walk is at this position, unless nothing
   /// else is left; one a value; empty: 0.
   std::span<const std::int32_t> kept_until{};
+  /// How much of the time in which the channel moves a value is taken for a
+  /// price, in quarters: nobody knows how much of it can be hidden; or kNoFile.
+  int channel = 1;
+  /// One a value, where it has them; empty: kCheaper.
+  std::span<const Means> means{};
 };
 
 struct Decoded {
@@ -54,9 +67,14 @@ class Decoder {
   std::int64_t size(std::int32_t v) const noexcept {
     return problem_->values[at(v)].size;
   }
+  bool is_there(std::int32_t v) const noexcept {
+    return places_[at(v)] == Place::kMemory;
+  }
   void begin(std::int64_t target, const Ranking& ranking, std::int64_t below);
+  void begin_channel();
   bool visit(std::int32_t position);
   bool find_runs(std::span<const std::int32_t> reads);
+  bool is_fetched(std::int32_t v);
   bool can_run(std::int32_t c) const noexcept;
   bool are_there(std::span<const std::int32_t> values) const noexcept;
   void expect_no_more(std::span<const std::int32_t> reads,
@@ -64,6 +82,9 @@ class Decoder {
   void count_reads(std::span<const std::int32_t> values,
                    std::int32_t more) noexcept;
   bool run(std::int32_t c);
+  void end_run(std::int32_t c, bool is_taken_from_file);
+  bool fetch(std::span<const std::int32_t> values, std::int32_t reader);
+  void write(std::int32_t v);
   std::int64_t needed_by(std::int32_t c) const noexcept;
   bool ends_here(std::int32_t v) const noexcept;
   bool is_needed(std::int32_t v) const noexcept;
@@ -75,14 +96,23 @@ class Decoder {
     kPinned,   // what the ranking wants kept
     kPending,  // what a run that is to come reads
   };
+  struct WayBack {
+    std::int64_t log_price = 0;
+    bool is_from_file = false;
+  };
   bool make_room(std::int32_t c);
   bool take_input(std::int32_t c);
+  bool drop_some(std::int32_t c, std::int64_t missing, Reluctance most);
   bool drop_one(std::int32_t c, std::int64_t least_size, Reluctance reluctance);
   bool may_drop(std::int32_t v, std::int32_t c,
                 Reluctance reluctance) const noexcept;
+  std::int64_t time_until(std::int32_t position) const noexcept;
+  std::optional<WayBack> way_back(std::int32_t v, std::int32_t until);
+  std::optional<std::int64_t> spill_price(std::int32_t v,
+                                          std::int32_t until) const noexcept;
   std::optional<std::int64_t> rank_of(std::int32_t v);
-  void drop_for_now(std::int32_t v);
-  void drop(std::int32_t v);
+  void drop_for_now(std::int32_t v, bool is_from_file);
+  void drop(std::int32_t v, bool is_to_be_fetched);
   void add(std::int32_t v);
 
   const Problem* problem_;
@@ -90,7 +120,10 @@ class Decoder {
   Closure pending_;  // the runs before the call at position_
   Closure probe_;
   Restores restores_;
-  memory::Vector<std::uint8_t> is_there_;
+  Timeline timeline_;
+  bool has_file_ = false;  // in this walk
+  memory::Vector<std::int64_t> fetch_prices_;
+  memory::Vector<Place> places_;
   memory::Vector<std::int64_t> log_size_;
   memory::Vector<std::int32_t> present_;        // values, in no order
   memory::Vector<std::int32_t> place_;          // in present_

@@ -87,7 +87,7 @@ TEST(DecoderTest, BiasAndPinsSteerIt) {
   Decoder decoder(problem);
   const auto again = [&](const Ranking& ranking) {
     const Decoded* decoded = decoder.decode(10, ranking, kAnything);
-    return decoded == nullptr ? -1 : decoded->schedule.runs[4].call;
+    return decoded == nullptr ? -1 : decoded->schedule.runs[4].index;
   };
   const std::vector<std::int32_t> first = {-2560, 0, 0, 0, 0};
   const std::vector<std::int32_t> second = {0, -2560, 0, 0, 0};

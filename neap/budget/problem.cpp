@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "neap/base/raise.hpp"
+#include "neap/budget/channel.hpp"
 
 namespace neap::budget {
 namespace {
@@ -17,9 +18,31 @@ class Checking {
         maker_(problem.values.size(), kNever),
         last_reader_(problem.values.size(), kNever) {}
 
+  void channel() const {
+    const Channel& c = *problem_.channel;
+    const auto is_rate = [](std::int64_t rate) {
+      return rate > 0 && rate <= Channel::kMostRate;
+    };
+    if (!is_rate(c.write_rate) || !is_rate(c.read_rate)) {
+      base::raise<ValueError>(
+          "budget: the channel moves {} and {} bytes a second, it may move 1 "
+          "to {}",
+          c.write_rate, c.read_rate, Channel::kMostRate);
+    }
+    if (c.bus_price < 0 || c.bus_price > kMostBusPrice || c.most_written < 0) {
+      base::raise<ValueError>(
+          "budget: the channel has a price of {} ns a MiB, it may be 0 to {}; "
+          "it may write {} bytes, not below 0",
+          c.bus_price, kMostBusPrice, c.most_written);
+    }
+  }
+
   void values() {
     for (std::size_t v = 0; v < problem_.values.size(); ++v) {
       add(problem_.values[v].size, size_sum_, "value", v);
+      if (problem_.channel && problem_.values[v].may_spill) {
+        add_moves(*problem_.channel, v);
+      }
     }
   }
 
@@ -83,6 +106,19 @@ class Checking {
     return maker_[at(v)];
   }
 
+  void add_moves(const Channel& channel, std::size_t v) {
+    const std::int64_t size = problem_.values[v].size;
+    if (size / channel.write_rate > kMostSum / kSecond ||
+        size / channel.read_rate > kMostSum / kSecond ||
+        (size >> 20U) > kMostSum / (channel.bus_price + 1)) {
+      base::raise<ValueError>("budget: the amounts add up to more than 2^62");
+    }
+    add(time_to_move(size, channel.write_rate), price_sum_, "value", v);
+    add(time_to_move(size, channel.read_rate), price_sum_, "value", v);
+    add(bus_price_of(size, channel), price_sum_, "value", v);
+    add(bus_price_of(size, channel), price_sum_, "value", v);
+  }
+
   static void add(std::int64_t amount, std::int64_t& sum, const char* what,
                   std::size_t index) {
     if (amount < 0) {
@@ -106,6 +142,9 @@ class Checking {
 
 void check(const Problem& problem) {
   Checking checking(problem);
+  if (problem.channel) {
+    checking.channel();
+  }
   checking.values();
   for (std::size_t i = 0; i < problem.calls.size(); ++i) {
     checking.call(i);

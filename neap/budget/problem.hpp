@@ -1,13 +1,15 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // A scheduling problem: calls in an order read values that earlier calls made.
-// A schedule drops values to stay within a target of memory and runs calls
-// again to have them back (rematerialisation). Sizes are whole units and prices
-// whole nanoseconds: no floating point decides, so that a problem has one
-// schedule on every machine. Nothing in this room knows what a call computes.
+// A schedule drops values to stay within a target of memory; to have them back,
+// it runs calls again (rematerialisation), or it writes values to a file and
+// fetches them. Sizes are whole units and prices whole nanoseconds: no floating
+// point decides, so that a problem has one schedule on every machine. Nothing
+// in this room knows what a call computes, or what the file is.
 #pragma once
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 
 #include "neap/memory/containers.hpp"
@@ -38,24 +40,60 @@ struct Call {
 struct Value {
   std::int64_t size = 0;
   bool outlives = false;  // is there after the last call
+  /// It may be written to the file, once it is made: nobody overwrites it.
+  bool may_spill = false;
+};
+
+/// The way to the file and back. It moves one value at a time, in the order of
+/// the schedule, while calls run.
+struct Channel {
+  std::int64_t write_rate = 1;  // bytes a second, 1 to kMostRate
+  std::int64_t read_rate = 1;   // bytes a second, 1 to kMostRate
+  /// Nanoseconds that computing takes longer for each MiB moved.
+  std::int64_t bus_price = 0;
+  /// Bytes that a schedule may write in all.
+  std::int64_t most_written = std::numeric_limits<std::int64_t>::max();
+
+  static constexpr std::int64_t kMostRate = std::int64_t{1} << 50U;
 };
 
 struct Problem {
   memory::Vector<Call> calls;  // in the order of their first runs
   memory::Vector<Value> values;
+  std::optional<Channel> channel{};  // without one, sizes need not be bytes
 };
 
 /// THROWS: ValueError naming the call or the value: a value that does not
 /// exist, that no call or several make, that is read before it is made or twice
 /// by one call; negative sizes and prices; a take-over of what the call does
-/// not make or read; sums beyond 2^62.
+/// not make or read; a channel's rate or price out of range; sums beyond 2^62,
+/// of sizes, and of prices and the times of moving each value once.
 NEAP_API void check(const Problem& problem);
 
-/// One run of a call, and what is dropped when it has ended.
+enum class Action : std::uint8_t {
+  kRun,    // a call runs
+  kWrite,  // the writing of a value that is there begins
+  /// The fetching of a value that is not there and was written before begins;
+  /// it takes its memory from here on.
+  kFetch,
+  kAwait,  // waits for the end of what was begun with a value that is there
+};
+
+/// One run of a call, or one step of a value on its way to the file and back,
+/// and what is dropped when it has ended. Moves take no time of their own; what
+/// waits for one is a run or a kAwait:
+///
+///  - a run that reads a value waits until it is fetched;
+///  - whatever drops a value, or makes it again, waits before it begins until
+///    the value is written, or fetched: its memory may be taken over;
+///  - at the end of a schedule, what outlives the calls has been fetched.
+///
+/// What was written stays on the file: it may be fetched any number of times.
 struct Run {
-  std::int32_t call = 0;
+  std::int32_t index = 0;  // of the call; of the value unless it is a kRun
   std::uint32_t drops_end =
       0;  // in Schedule::drops; begins where the last ends
+  Action action = Action::kRun;
 };
 
 struct Schedule {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "neap/base/error.hpp"
+#include "neap/budget/channel.hpp"
 
 namespace neap::budget {
 namespace {
@@ -58,6 +59,52 @@ TEST(ProblemTest, AmountsAreNotNegativeAndTheirSumIsBounded) {
   wide.scratch = std::int64_t{1} << 62U;
   EXPECT_EQ(complaint_about({wide}, 1),
             "budget: the amounts add up to more than 2^62");
+}
+
+std::string complaint_about_channel(const Channel& channel, std::int64_t size) {
+  Problem problem{.calls = {call({}, {0})}, .values = {}};
+  problem.values = {{.size = size, .may_spill = true}};
+  problem.channel = channel;
+  try {
+    check(problem);
+  } catch (const ValueError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ProblemTest, AChannelMovesSomethingAtANonNegativePrice) {
+  const Channel good{.write_rate = 1, .read_rate = 1};
+  EXPECT_EQ(complaint_about_channel(good, 1 << 20), "");
+  const std::string rates =
+      "budget: the channel moves 0 and 1 bytes a second, it may move 1 to "
+      "1125899906842624";
+  EXPECT_EQ(complaint_about_channel({.write_rate = 0}, 1), rates);
+  EXPECT_NE(complaint_about_channel({.read_rate = -1}, 1), "");
+  EXPECT_NE(complaint_about_channel({.read_rate = Channel::kMostRate + 1}, 1),
+            "");
+  EXPECT_NE(complaint_about_channel({.bus_price = -1}, 1), "");
+  EXPECT_NE(complaint_about_channel({.most_written = -1}, 1), "");
+  // Times and prices of moves are bounded together with those of calls.
+  const std::string sum = "budget: the amounts add up to more than 2^62";
+  EXPECT_EQ(complaint_about_channel(good, std::int64_t{1} << 40U), sum);
+  EXPECT_EQ(complaint_about_channel({.write_rate = Channel::kMostRate,
+                                     .read_rate = Channel::kMostRate,
+                                     .bus_price = std::int64_t{1} << 40U},
+                                    std::int64_t{1} << 50U),
+            sum);
+}
+
+TEST(ProblemTest, TimesAndPricesOfMovesAreRoundedUp) {
+  EXPECT_EQ(time_to_move(1, 1), kSecond);
+  EXPECT_EQ(time_to_move(3, 2 * kSecond), 2);
+  EXPECT_EQ(time_to_move(4, 2 * kSecond), 2);
+  EXPECT_EQ(time_to_move(0, 7), 0);
+  EXPECT_EQ(time_to_move(1, Channel::kMostRate), 1);
+  const Channel channel{.bus_price = 3};
+  EXPECT_EQ(bus_price_of(1 << 20, channel), 3);
+  EXPECT_EQ(bus_price_of((1 << 20) + 1, channel), 4);
+  EXPECT_EQ(bus_price_of(0, channel), 0);
 }
 
 TEST(ProblemTest, TakeOversAreOfTheCallsOwnValues) {

@@ -2,7 +2,9 @@
 // Problems in the form of a training step.
 #pragma once
 
-#include "neap/budget/problem.hpp"
+#include <random>
+
+#include "neap/budget/channel.hpp"
 
 namespace neap::budget {
 
@@ -33,6 +35,24 @@ inline Problem chain(std::int32_t layers) {
   }
   problem.values.back().outlives = true;
   return problem;
+}
+
+/// Gives a problem a channel, and lets some of its values be spilled. A byte
+/// takes a few nanoseconds, as the random calls do.
+inline void add_random_channel(Problem& problem, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto below = [&](std::uint32_t n) {
+    return static_cast<std::int64_t>(random() % n);
+  };
+  problem.channel = {.write_rate = kSecond / (1 + below(4)),
+                     .read_rate = kSecond * (1 + below(3)) / (1 + below(3)),
+                     .bus_price = (below(3) << 20U) / 2};
+  if (below(4) == 0) {
+    problem.channel->most_written = below(30);
+  }
+  for (Value& value : problem.values) {
+    value.may_spill = below(4) > 0;
+  }
 }
 
 }  // namespace neap::budget

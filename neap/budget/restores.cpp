@@ -12,22 +12,23 @@ Restores::Restores(const Problem& problem, const Uses& uses)
       costs_(problem.values.size()),
       dependants_(problem.values.size()) {}
 
-void Restores::begin() noexcept {
+void Restores::begin(std::span<const std::int64_t> fetch_prices) noexcept {
+  closure_.set_fetch_prices(fetch_prices);
   std::fill(costs_.begin(), costs_.end(), Cost());
   for (auto& list : dependants_) {
     list.clear();
   }
 }
 
-std::optional<std::int64_t> Restores::log_price(
-    std::int32_t value, std::int32_t position,
-    std::span<const std::uint8_t> is_there) {
+std::optional<std::int64_t> Restores::log_price(std::int32_t value,
+                                                std::int32_t position,
+                                                std::span<const Place> places) {
   Cost& cost = costs_[static_cast<std::size_t>(value)];
   // Of a closure that had a call which may not run, the rest is not known.
   const bool is_partial = cost.position > cost.again_until;
   if (!cost.is_known || (is_partial && position <= cost.again_until)) {
     closure_.begin();
-    static_cast<void>(closure_.collect(value, position, is_there));
+    static_cast<void>(closure_.collect(value, position, places));
     for (const std::int32_t read : closure_.reads()) {
       dependants_[static_cast<std::size_t>(read)].push_back(value);
     }

@@ -15,15 +15,15 @@ class Restores {
   /// LIFETIME: problem and uses outlive it. THROWS: OutOfMemory.
   Restores(const Problem& problem, const Uses& uses);
 
-  /// Forgets all costs.
-  void begin() noexcept;
+  /// Forgets all costs. `fetch_prices`: as Closure's.
+  void begin(std::span<const std::int64_t> fetch_prices) noexcept;
   /// The price of the value's closure at a position, as log2_of(); nothing
-  /// where one of its calls may not run then. `is_there`: of all values, as
+  /// where one of its calls may not run then. `places`: of all values, as
   /// changed() told. THROWS: OutOfMemory.
   std::optional<std::int64_t> log_price(std::int32_t value,
                                         std::int32_t position,
-                                        std::span<const std::uint8_t> is_there);
-  /// The value was dropped, or made.
+                                        std::span<const Place> places);
+  /// The value's place changed.
   void changed(std::int32_t value) noexcept;
 
  private:
@@ -36,7 +36,7 @@ class Restores {
 
   Closure closure_;
   memory::Vector<Cost> costs_;
-  // By value: those whose cost was computed from whether it is there.
+  // By value: those whose cost was computed from its place.
   memory::Vector<memory::Vector<std::int32_t>> dependants_;
 };
 

@@ -26,17 +26,16 @@ class Search {
     }
   }
 
+  // With a channel, a coarse grid comes first: few walks are to see all uses
+  // of the file.
   void try_rankings() {
-    for (int price = 1; price <= 2; ++price) {
-      for (int size = 0; size <= 4; ++size) {
-        for (int time = 0; time <= 4 && !is_over(); ++time) {
-          const Ranking ranking{.price = price, .size = size, .time = time};
-          const std::int64_t found = walk(ranking, best_price());
-          if (found < base_price_) {
-            base_price_ = found;
-            base_ = ranking;
-          }
-        }
+    if (!problem_.channel) {
+      try_grid(base_.channel, Grid::kAll);
+      return;
+    }
+    for (const Grid grid : {Grid::kCoarse, Grid::kFine}) {
+      for (const int channel : {1, 0, 4, kNoFile}) {
+        try_grid(channel, grid);
       }
     }
   }
@@ -48,6 +47,7 @@ class Search {
       return;
     }
     bias_.assign(problem_.values.size(), 0);
+    means_.assign(problem_.channel ? bias_.size() : 0, Means::kCheaper);
     std::int64_t current = base_price_;
     const std::int64_t all = options_.walks - walks_;
     while (!is_over()) {
@@ -55,6 +55,7 @@ class Search {
       change();
       Ranking ranking = base_;
       ranking.bias = bias_;
+      ranking.means = means_;
       const std::int64_t spare =
           current / 50 * left / std::max<std::int64_t>(all, 1);
       const std::int64_t found = walk(ranking, current + spare + 1);
@@ -74,6 +75,32 @@ class Search {
   }
 
  private:
+  enum class Grid : std::uint8_t { kAll, kCoarse, kFine };
+
+  static bool is_in(Grid grid, const Ranking& ranking) {
+    const bool is_coarse =
+        ranking.price == 2 && ranking.size % 2 == 0 && ranking.time % 2 == 0;
+    return grid == Grid::kAll || is_coarse == (grid == Grid::kCoarse);
+  }
+
+  void try_grid(int channel, Grid grid) {
+    for (int k = 0; k < 2 * 5 * 5 && !is_over(); ++k) {
+      Ranking ranking{.price = 1 + k / 25, .size = k / 5 % 5, .time = k % 5};
+      ranking.channel = channel;
+      if (is_in(grid, ranking)) {
+        try_ranking(ranking);
+      }
+    }
+  }
+
+  void try_ranking(const Ranking& ranking) {
+    const std::int64_t found = walk(ranking, best_price());
+    if (found < base_price_) {
+      base_price_ = found;
+      base_ = ranking;
+    }
+  }
+
   std::int64_t best_price() const { return best_ ? best_->price : kNoPrice; }
   bool is_over() const {
     return walks_ >= options_.walks || best_price() <= options_.good_enough;
@@ -97,7 +124,14 @@ class Search {
     const auto count = static_cast<std::uint32_t>(bias_.size());
     for (std::uint32_t k = 1 + random_() % 4; k > 0; --k) {
       const std::size_t v = random_() % count;
-      changed_.emplace_back(v, bias_[v]);
+      changed_.push_back({v, bias_[v], Means::kCheaper});
+      if (!means_.empty()) {
+        changed_.back().means = means_[v];
+        if (random_() % 2 == 0) {
+          means_[v] = static_cast<Means>(random_() % 3);
+          continue;
+        }
+      }
       const auto octaves = static_cast<std::int32_t>(random_() % 9) - 4;
       bias_[v] = octaves * static_cast<std::int32_t>(kOctave);
     }
@@ -105,7 +139,10 @@ class Search {
 
   void take_back() {
     for (auto change = changed_.rbegin(); change != changed_.rend(); ++change) {
-      bias_[change->first] = change->second;
+      bias_[change->value] = change->bias;
+      if (!means_.empty()) {
+        means_[change->value] = change->means;
+      }
     }
   }
 
@@ -117,7 +154,13 @@ class Search {
   Ranking base_;
   std::int64_t base_price_ = kNoPrice;
   memory::Vector<std::int32_t> bias_;
-  memory::Vector<std::pair<std::size_t, std::int32_t>> changed_;
+  memory::Vector<Means> means_;  // empty without a channel
+  struct Change {                // of one value: what it had
+    std::size_t value;
+    std::int32_t bias;
+    Means means;
+  };
+  memory::Vector<Change> changed_;
   std::mt19937 random_{1};
   std::int64_t walks_ = 0;
 };

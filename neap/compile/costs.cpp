@@ -15,7 +15,8 @@ constexpr std::int64_t kCallNanoseconds = 200;
 Bytes bytes_of(std::span<const Operand> operands) {
   Bytes sum = 0;
   for (const Operand& operand : operands) {
-    sum += operand.layout.shape.element_count() * size_of(operand.layout.dtype);
+    sum +=
+        operand.layout->shape.element_count() * size_of(operand.layout->dtype);
   }
   return sum;
 }
@@ -50,7 +51,7 @@ class Pricing {
                        memory::Vector<tensor::Spec>& specs) {
     specs.clear();
     for (const Operand& operand : operands) {
-      specs.push_back({operand.layout.dtype, operand.layout.shape});
+      specs.push_back({operand.layout->dtype, operand.layout->shape});
     }
   }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "neap/base/raise.hpp"
+#include "neap/compile/spill_queue.hpp"
 #include "neap/graph/node.hpp"
 #include "neap/tensor/creator.hpp"
 #include "neap/tensor/execution.hpp"
@@ -237,6 +238,9 @@ void Executor::run(std::span<const Tensor> arguments,
     try {
       debug_run_ ? debug_run_->run(at) : instructions_.run(at);
     } catch (const Error& error) {
+      if (instructions_.spill() != nullptr) {
+        instructions_.spill()->drain();
+      }
       const Value* written = first_written(at);
       if (written != nullptr) {
         count_writes(arguments);

@@ -35,6 +35,8 @@ class NEAP_API Executor {
     return guards_.describe(guard, given);
   }
 
+  /// Where moved values go. LIFETIME: beyond the runs.
+  void set_spill(SpillQueue* spill) noexcept { instructions_.set_spill(spill); }
   /// Asks ahead for what the first run will need. THROWS: OutOfMemory.
   void reserve(const Arenas& arenas);
   /// False: a tensor that the step captured was tied, or assigned over, and

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "neap/compile/channel.hpp"
 #include "neap/compile/lower.hpp"
 #include "neap/compile/orders.hpp"
 
@@ -30,9 +31,10 @@ void keep_best(FitCurve& points) {
 
 FitCurve fit_curve(const Program& traced, const CompileOptions& options) {
   const Candidate whole = all_kept(traced, options);
+  const std::optional<budget::Channel> channel = channel_of(options.spill);
   FitCurve points;
   for (const Passes& passes : candidate_passes(options.passes)) {
-    const Ordered ordered(traced, options, passes);
+    const Ordered ordered(traced, options, passes, channel);
     ordered.for_each_below(whole.arena, [&](const Candidate& found) {
       points.push_back(
           {found.arena, fitting_of(found, whole.price, found.arena)});

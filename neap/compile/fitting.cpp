@@ -9,6 +9,7 @@
 
 #include "neap/base/bytes.hpp"
 #include "neap/base/raise.hpp"
+#include "neap/compile/channel.hpp"
 #include "neap/compile/costs.hpp"
 #include "neap/compile/orders.hpp"
 #include "neap/program/print.hpp"
@@ -56,11 +57,11 @@ std::string why_not(const ArenaLimit& limit, Bytes least) {
 }
 
 [[noreturn]] void refuse(const Program& traced, const Program& whole,
-                         const CompileOptions& options,
-                         const ArenaLimit& limit) {
+                         const CompileOptions& options, const ArenaLimit& limit,
+                         const std::optional<budget::Channel>& channel) {
   Bytes least = kUnlimited;
   for (const Passes& passes : candidate_passes(options.passes)) {
-    least = std::min(least, Ordered(traced, options, passes).least());
+    least = std::min(least, Ordered(traced, options, passes, channel).least());
   }
   const Widest widest = widest_of(scheduling_problem(whole, prices_of(whole)));
   const Call& call = whole.calls[widest.call];
@@ -81,16 +82,17 @@ Program fitted(const Program& traced, const CompileOptions& options,
     whole.program.fitting.limit = limit.bytes;
     return std::move(whole.program);
   }
+  const std::optional<budget::Channel> channel = channel_of(options.spill);
   std::optional<Candidate> best;
   for (const Passes& passes : candidate_passes(options.passes)) {
     std::optional<Candidate> found =
-        Ordered(traced, options, passes).best(limit.bytes);
+        Ordered(traced, options, passes, channel).best(limit.bytes);
     if (found && (!best || found->price < best->price)) {
       best = std::move(found);
     }
   }
   if (!best) {
-    refuse(traced, whole.program, options, limit);
+    refuse(traced, whole.program, options, limit, channel);
   }
   best->program.fitting = fitting_of(*best, whole.price, limit.bytes);
   return std::move(best->program);

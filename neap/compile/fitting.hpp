@@ -1,7 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Fits a step into a limit of memory: some calls run again, so that their
 // values need not be kept (rematerialisation, as in Chen et al., "Training Deep
-// Nets with Sublinear Memory Cost", 2016, with the choice left to budget/).
+// Nets with Sublinear Memory Cost", 2016, with the choice left to budget/), and
+// where there is a spill file, some values wait in it.
 //
 // Orders of the calls are candidates, as are fused and single calls; each gets
 // a ladder of schedules (budget/ladder.hpp). The program is that of the highest

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "neap/compile/spill_queue.hpp"
 #include "neap/program/pool_bytes.hpp"
 #include "neap/threads/executor.hpp"
 
@@ -141,6 +142,7 @@ class Instructions::Builder {
 Instructions::Instructions(Program& program, const Plan& plan,
                            memory::Vector<Binding> bindings)
     : program_(program),
+      plan_(plan),
       bindings_(std::move(bindings)),
       arguments_(program.arguments.size()),
       externals_(program.externals.size()) {
@@ -191,17 +193,41 @@ void Instructions::run_special(const Instruction& instruction) const {
   if (call.kind == CallKind::kCheck) {
     call.look(call.name.data(), instruction.args.in,
               {instruction.args.attrs, call.attrs_size});
+  } else if (is_move(call)) {
+    move(instruction, call);
   } else if (call.kind == CallKind::kTransfer) {
     const tensor::Strided& from = instruction.args.in[0];
     const tensor::Strided& to = instruction.args.out[0];
     const ValueId target = program_.out(call)[0].value;
-    if (program_[target].spec.space == memory::kHost) {
+    if (program_[target].spec->space == memory::kHost) {
       binding.runtime->copy_to_host(from, to);
     } else {
       binding.runtime->copy_from_host(from, to);
     }
   } else {
     binding.runtime->launch(*binding.kernel, instruction.args);
+  }
+}
+
+// A value's buffer has whole pages of the file, but for guard bands.
+void Instructions::move(const Instruction& instruction,
+                        const Call& call) const {
+  const SpillSlot& slot = program_.slots[call.slot];
+  const Bytes size = plan_.debug.guards
+                         ? program_[program_.moved(call).value].size
+                         : slot.size;
+  const auto bytes_of = [&](std::span<const tensor::Strided> views) {
+    return std::span(views[0].data, static_cast<std::size_t>(size));
+  };
+  switch (call.kind) {
+    case CallKind::kSpill:
+      spill_->write(call.slot, slot.offset, bytes_of(instruction.args.in));
+      break;
+    case CallKind::kFetch:
+      spill_->fetch(call.slot, slot.offset, bytes_of(instruction.args.out));
+      break;
+    default:
+      spill_->await(call.slot);
   }
 }
 

@@ -10,6 +10,8 @@
 
 namespace neap::compiler {
 
+class SpillQueue;
+
 struct Instruction {
   /// The kernel's function; nullptr: look at the call (instructions.cpp).
   void (*run)(const kernels::Args&) noexcept = nullptr;
@@ -47,6 +49,9 @@ class NEAP_API Instructions {
     }
   }
   void set_executor(threads::Executor& executor) noexcept;
+  /// Where moved values go. LIFETIME: beyond the runs.
+  void set_spill(SpillQueue* spill) noexcept { spill_ = spill; }
+  SpillQueue* spill() const noexcept { return spill_; }
 
   // --- running -------------------------------------------------------------
 
@@ -77,8 +82,11 @@ class NEAP_API Instructions {
   class Builder;
   void move_base(std::size_t i, std::byte* address) noexcept;
   void run_special(const Instruction& instruction) const;
+  void move(const Instruction& instruction, const Call& call) const;
 
   Program& program_;
+  const Plan& plan_;
+  SpillQueue* spill_ = nullptr;
   memory::Vector<Binding> bindings_;
   std::size_t arguments_;
   std::size_t externals_;

@@ -73,7 +73,7 @@ Tensor LeafGrads::reusable(const Slot& slot) const {
   Tensor old = slot.leaf->grad();
   if (!old.defined() || !is_leafs_alone(old) ||
       old.array()->layout() != grad.last.layout ||
-      old.space() != program_[grad.last.value].spec.space ||
+      old.space() != program_[grad.last.value].spec->space ||
       old.array()->storage()->size() < program_[grad.last.value].size) {
     return {};
   }
@@ -111,12 +111,12 @@ Tensor LeafGrads::make(const Slot& slot) const {
     storage = first.array()->storage();
   }
   if (!storage) {
-    const memory::Tag tag{memory::Category::kGradients, value.spec.space,
+    const memory::Tag tag{memory::Category::kGradients, value.spec->space,
                           value.owner, value.site};
     const tensor::Layout& layout = last.layout;
     if (is_whole(layout, value.size)) {
       return Tensor(
-          Array::allocate({layout.dtype, layout.shape, value.spec.space}, tag,
+          Array::allocate({layout.dtype, layout.shape, value.spec->space}, tag,
                           memory::domain()));
     }
     storage = Storage::allocate(value.size, tag, memory::domain());

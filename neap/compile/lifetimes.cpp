@@ -94,7 +94,7 @@ class Builder {
       at(mine).size = std::max(at(mine).size, value.size);
       return;
     }
-    Buffer buffer{.space = value.spec.space,
+    Buffer buffer{.space = value.spec->space,
                   .size = value.size,
                   .first = out_.calls,
                   .last = 0,
@@ -121,6 +121,9 @@ class Builder {
     }
     for (const Operand& operand : program_.out(call)) {
       touch(operand.value, i);
+    }
+    if (is_move(call)) {
+      at(out_.buffer_of[program_.moved(call).value.value]).is_moved = true;
     }
     if (call.scratch != 0) {
       out_.scratch_of[i] = {static_cast<std::uint32_t>(out_.buffers.size())};
@@ -166,9 +169,12 @@ SpaceProblem problem_of(const Lifetimes& lifetimes, memory::SpaceId space,
       continue;
     }
     const Bytes size = buffer.size == 0 ? 0 : buffer.size + bands;
+    const bool in_pages = buffer.is_moved && bands == 0;
+    const Bytes unit = in_pages ? kSpillUnit : kUnit;
     out.problem.buffers.push_back({.lower = buffer.first,
                                    .upper = std::int64_t{buffer.last} + 1,
-                                   .size = (size + kUnit - 1) / kUnit});
+                                   .size = base::round_up(size, unit) / kUnit,
+                                   .alignment = unit / kUnit});
     out.buffers.push_back({i});
   }
   return out;

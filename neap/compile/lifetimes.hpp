@@ -37,6 +37,7 @@ struct Buffer {
   std::uint32_t first = 0;   // call that begins it
   std::uint32_t last = 0;    // last call that needs it; #calls: after the run
   ValueId value = kNoValue;  // the first in it; kNoValue: scratch of `first`
+  bool is_moved = false;     // to the spill file, or from it: in whole pages
 };
 
 struct Lifetimes {

@@ -4,12 +4,35 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 
 #include "neap/compile/debug.hpp"
 #include "neap/planner/problem.hpp"
 #include "neap/program/passes.hpp"
 
 namespace neap {
+
+namespace files {
+class Door;
+}
+
+/// A file that a step may keep values in while they are not needed, where
+/// memory is limited: nameless, in this folder, gone with the step.
+struct SpillOptions {
+  /// Empty: values stay in memory. A folder in memory (tmpfs) is refused.
+  std::string folder{};
+  /// What the file is taken to move, in bytes a second; 0: measured in the
+  /// folder when a plan first needs it, and a plan counts on a part of that
+  /// (compile/channel.hpp). With rates given, the same step has the same plan at every start.
+  std::int64_t write_rate = 0;
+  std::int64_t fetch_rate = 0;
+  /// The most bytes that a run may write: it wears a disk.
+  Bytes most_written = kUnlimited;
+  /// Smaller values stay in memory: each move takes the disk a while.
+  Bytes least = 64 * kKiB;
+  /// The file system; null: the system's. LIFETIME: beyond the step's.
+  files::Door* door = nullptr;
+};
 
 struct CompileOptions {
   /// > 0: every tensor argument of rank >= 1 has the batch as its axis 0, at
@@ -36,6 +59,8 @@ struct CompileOptions {
   /// Budget with less is open, that one counts. A PlanError where no plan
   /// suffices.
   Bytes budget = kUnlimited;
+  /// Where values may go, too, when memory is limited by one of the two.
+  SpillOptions spill{};
   /// Results (all, or those with these numbers) in blocks of their own, which
   /// are freed with the last handle; others are invalid after the next call.
   bool keep_all = false;

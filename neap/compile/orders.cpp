@@ -61,7 +61,12 @@ Fitting fitting_of(const Candidate& found, std::int64_t price, Bytes limit) {
           .price = price,
           .extra = std::max<std::int64_t>(found.price - price, 0),
           .bound = std::max<std::int64_t>(found.bound - price, 0),
-          .again = found.program.fitting.again};
+          .again = found.program.fitting.again,
+          .spilled = found.program.fitting.spilled,
+          .stalls = found.program.fitting.stalls,
+          .written = found.program.fitting.written,
+          .fetched = found.program.fitting.fetched,
+          .file = found.program.fitting.file};
 }
 
 memory::Vector<Passes> candidate_passes(const Passes& passes) {
@@ -81,13 +86,14 @@ memory::Vector<Passes> candidate_passes(const Passes& passes) {
 }
 
 Ordered::Ordered(const Program& traced, const CompileOptions& options,
-                 const Passes& passes)
+                 const Passes& passes,
+                 const std::optional<budget::Channel>& channel)
     : options_(options), passes_(passes), program_(traced.copy()) {
   run_order_passes(program_, passes_);
   bind(program_, tensor::executor());
   const memory::Vector<std::int64_t> prices = prices_of(program_);
   price_ = sum_of(prices);
-  problem_ = scheduling_problem(program_, prices);
+  problem_ = scheduling_problem(program_, prices, channel, options.spill.least);
 }
 
 budget::LadderOptions Ordered::effort() const {
@@ -150,8 +156,18 @@ Candidate Ordered::packed(const budget::Rung& rung) const {
   bind(out.program, tensor::executor());
   out.arena = arena_of(out.program, options_);
   out.price = price_ + found.price;
-  out.program.fitting.again = static_cast<std::uint32_t>(
-      found.schedule.runs.size() - problem_.calls.size());
+  const auto count = [&](budget::Action action) {
+    return static_cast<std::uint32_t>(
+        std::ranges::count(found.schedule.runs, action, &budget::Run::action));
+  };
+  out.program.fitting = {
+      .again = count(budget::Action::kRun) -
+               static_cast<std::uint32_t>(problem_.calls.size()),
+      .spilled = count(budget::Action::kWrite),
+      .stalls = checked.stalls,
+      .written = checked.written,
+      .fetched = checked.fetched,
+      .file = out.program.file_bytes()};
   return out;
 }
 

@@ -33,9 +33,10 @@ memory::Vector<Passes> candidate_passes(const Passes& passes);
 /// One order of the calls, and its schedules. LIFETIME: options outlive it.
 class Ordered {
  public:
+  /// `channel`: of the spill file, where there is one.
   /// THROWS: as run_passes() and bind().
   Ordered(const Program& traced, const CompileOptions& options,
-          const Passes& passes);
+          const Passes& passes, const std::optional<budget::Channel>& channel);
 
   /// The cheapest within the limit, where there is one.
   std::optional<Candidate> best(Bytes limit) const;

@@ -30,7 +30,7 @@ TEST(FusePassTest, AChainIsOneCall) {
   const Call& call = maker.program.calls[0];
   EXPECT_EQ(call.members.count, 3U);
   ASSERT_EQ(call.inputs.count, 2U);
-  EXPECT_EQ(maker.program.in(call)[1].layout.strides, (Shape{0, 1}));
+  EXPECT_EQ(maker.program.in(call)[1].layout->strides, (Shape{0, 1}));
   EXPECT_EQ(call.outputs.count, 1U);
 }
 

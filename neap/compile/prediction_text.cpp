@@ -87,6 +87,14 @@ class Report {
           p_.fitting.percent(p_.fitting.extra),
           p_.fitting.percent(p_.fitting.bound));
     }
+    if (p_.fitting.spilled != 0) {
+      add("spilled {} values into a file of {} B: {} B written and {} B "
+          "fetched in a run, {:.1f} % of the time waits for it\n",
+          p_.fitting.spilled, format_grouped(p_.fitting.file),
+          format_grouped(p_.fitting.written),
+          format_grouped(p_.fitting.fetched),
+          p_.fitting.percent(p_.fitting.stalls));
+    }
   }
 
   void add_rest(std::size_t all, std::size_t shown) {
@@ -192,6 +200,11 @@ class Json {
     number("extra_ns", p_.fitting.extra);
     number("bound_ns", p_.fitting.bound);
     number("calls_again", p_.fitting.again);
+    number("values_spilled", p_.fitting.spilled);
+    number("stall_ns", p_.fitting.stalls);
+    number("written_bytes", p_.fitting.written);
+    number("fetched_bytes", p_.fitting.fetched);
+    number("spill_file_bytes", p_.fitting.file);
     json_.end_object();
   }
 

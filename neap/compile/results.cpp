@@ -13,7 +13,7 @@ using tensor::Array;
 using tensor::Storage;
 
 memory::Tag tag_of(const Value& value) {
-  return {value.category, value.spec.space, value.owner, value.site};
+  return {value.category, value.spec->space, value.owner, value.site};
 }
 
 Tensor handle_of(const Result& result, const base::Ref<Array>& array) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "neap/base/raise.hpp"
+#include "neap/compile/channel.hpp"
 #include "neap/tensor/execution.hpp"
 
 namespace neap::compiler {
@@ -159,6 +160,7 @@ void StepCore::let_go() noexcept {
   last_ = nullptr;
   ready_ = nullptr;
   entries_.clear();
+  spill_.reset();
   arenas_.let_go();
   arguments_.clear();
   arguments_.shrink_to_fit();
@@ -272,6 +274,36 @@ void StepCore::fit(const Entry& entry) {
   if (arenas_.fit(entry.executor->plan(), is_held, entry.may_grow) && is_held) {
     last_->results().revoke(site_);
   }
+  open_spill(*entry.executor);
+}
+
+// The file and its thread, before a run needs them. A dry run moves nothing.
+void StepCore::open_spill(Executor& executor) {
+  const Program& program = executor.program();
+  if (program.slots.empty()) {
+    return;
+  }
+  const bool may_be_direct = moves_whole_pages();
+  if (!spill_ || (spill_->is_direct() && !may_be_direct)) {
+    spill_.reset();
+    spill_ = memory::make_owned<SpillQueue>(
+        memory::Category::kGraph, door_of(options_.spill),
+        options_.spill.folder, arenas_.domain(),
+        SpillQueue::Options{.may_be_direct = may_be_direct});
+    for (Entry& entry : entries_) {
+      entry.executor->set_spill(nullptr);
+    }
+  }
+  spill_->reserve(arenas_.domain().is_rehearsal() ? 0 : program.file_bytes(),
+                  program.slots.size());
+  executor.set_spill(spill_.get());
+}
+
+// Whether what is moved lies on pages of the system, and nothing beside it.
+bool StepCore::moves_whole_pages() const noexcept {
+  const auto base =
+      reinterpret_cast<std::uintptr_t>(arenas_.base(memory::kHost));
+  return base % kSpillUnit == 0 && !options_.paged && !options_.debug.guards;
 }
 
 }  // namespace neap::compiler

@@ -10,6 +10,7 @@
 #include "neap/compile/compiled_step.hpp"
 #include "neap/compile/executor.hpp"
 #include "neap/compile/fitting.hpp"
+#include "neap/compile/spill_queue.hpp"
 #include "neap/memory/budget.hpp"
 #include "neap/memory/out_of_memory.hpp"
 
@@ -72,6 +73,8 @@ class StepCore {
   void take_back(Bytes arena) noexcept;
   void let_go() noexcept;
   void fit(const Entry& entry);
+  void open_spill(Executor& executor);
+  bool moves_whole_pages() const noexcept;
   void fit_ahead(Entry& entry);
   void within_budget(Entry& entry, base::FunctionRef<void()> place);
   void lower_arena(Entry& entry, Bytes limit,
@@ -80,9 +83,10 @@ class StepCore {
   CompileOptions options_;
   base::SiteId site_;
   Arenas arenas_;
-  memory::Vector<Entry> entries_;  // the latest used first
-  Executor* last_ = nullptr;       // whose results may be held
-  Executor* ready_ = nullptr;      // has asked ahead for its first run
+  memory::Owned<SpillQueue> spill_;  // before the programs that use it
+  memory::Vector<Entry> entries_;    // the latest used first
+  Executor* last_ = nullptr;         // whose results may be held
+  Executor* ready_ = nullptr;        // has asked ahead for its first run
   std::int64_t traces_ = 0;
   std::string why_;
   std::atomic<bool> is_busy_{false};

@@ -33,7 +33,7 @@ TEST(TraceTest, OpsAndViewsBecomeCallsAndLayouts) {
   EXPECT_EQ(program.results.size(), 2U);
   // matmul, relu, the number 1, add: a view is no call.
   EXPECT_EQ(program.calls.size(), 4U);
-  EXPECT_EQ(program.in(program.calls[0])[1].layout.strides, (Shape{1, 3}));
+  EXPECT_EQ(program.in(program.calls[0])[1].layout->strides, (Shape{1, 3}));
 }
 
 TEST(TraceTest, WhatTheStepCapturesIsAnExternal) {

@@ -29,7 +29,8 @@ TracedValues::TracedValues(Program& program, TraceNumber trace)
 
 Operand TracedValues::operand(const Tensor& tensor, std::string_view what,
                               base::SiteId site) {
-  return {value_of(tensor, what, site), tensor.array()->layout()};
+  return {value_of(tensor, what, site),
+          program_.keep(tensor.array()->layout())};
 }
 
 ValueId TracedValues::value_of(const Tensor& tensor, std::string_view what,
@@ -114,7 +115,7 @@ void TracedValues::add_external(const Tensor& tensor, Known& known) {
   try {
     const auto index = program_.externals.size() - 1;
     known.first =
-        program_.add({.spec = tensor.spec(),
+        program_.add({.spec = program_.keep(tensor.spec()),
                       .size = storage.size(),
                       .category = tag.category,
                       .owner = is_home ? tag.owner : memory::OwnerId{},
@@ -142,7 +143,7 @@ Tensor TracedValues::add_argument(const tensor::Spec& spec,
     program_.gapped.push_back({index, *layout});
   }
   const ValueId value =
-      program_.add({.spec = spec,
+      program_.add({.spec = program_.keep(spec),
                     .size = layout != nullptr ? tensor::extent_bytes(*layout)
                                               : dense_bytes(spec),
                     .category = tag.category,

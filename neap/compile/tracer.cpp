@@ -226,7 +226,7 @@ void Tracer::emit_call(const OpCall& from, std::span<const Spec> specs,
   std::array<Tensor, graph::kMaxOutputs> handles;
   for (std::size_t k = 0; k < specs.size(); ++k) {
     const ValueId value = program_.add(
-        {.spec = specs[k],
+        {.spec = program_.keep(specs[k]),
          .size = dense_bytes(specs[k]),
          .category = tag.category,
          .owner = tag.owner,
@@ -236,7 +236,7 @@ void Tracer::emit_call(const OpCall& from, std::span<const Spec> specs,
          .over = kNoValue});
     handles[k] = StandIn::make(specs[k], nullptr, tag, values_.trace(), value,
                                values_.stand_ins());
-    operands.push_back({value, handles[k].array()->layout()});
+    operands.push_back({value, program_.keep(handles[k].array()->layout())});
   }
   call.outputs = program_.add(operands);
   call.attrs = program_.keep_attrs(&from.op, from.attrs);

@@ -33,8 +33,8 @@ bool may_overlap(const Layout& a, const Layout& b) {
 // A constant is the same in every run, so that what changes is a copy.
 void Tracer::copy_constant(const Tensor& tensor, base::SiteId site) {
   const Operand from{values_.operand(tensor, "copy", site).value,
-                     whole(tensor)};
-  const Value& constant = program_[from.value];
+                     program_.keep(whole(tensor))};
+  const Value constant = program_[from.value];
   Rollback rollback(program_);
   Call call = new_call(ops::kCopy.name, site);
   call.op = &ops::kCopy;
@@ -42,7 +42,8 @@ void Tracer::copy_constant(const Tensor& tensor, base::SiteId site) {
   call.space = tensor.space();
   call.inputs = program_.add({&from, 1});
   const ValueId value =
-      program_.add({.spec = {tensor.dtype(), from.layout.shape, tensor.space()},
+      program_.add({.spec = program_.keep(tensor::Spec{
+                        tensor.dtype(), from.layout->shape, tensor.space()}),
                     .size = constant.size,
                     .category = constant.category,
                     .owner = constant.owner,
@@ -129,7 +130,7 @@ void Tracer::set_outputs(const graph::Write& write, Call& call) {
     value.over = over;
     const Layout& layout = out.array()->layout();
     call.reads_outputs = call.reads_outputs || !is_whole(layout, value.size);
-    outputs.push_back({program_.add(value), layout});
+    outputs.push_back({program_.add(value), program_.keep(layout)});
   }
   call.outputs = program_.add(outputs);
   program_.add(call);

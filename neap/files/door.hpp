@@ -38,6 +38,15 @@ struct PathFacts {
   std::uint64_t number = 0;
 };
 
+/// A file without a name, for what is written and read by one process alone.
+struct Scratch {
+  File file;
+  /// Transfers go past the system's cache of pages; then memory, offsets and
+  /// sizes are multiples of kDirectAlignment.
+  bool is_direct = false;
+};
+inline constexpr Bytes kDirectAlignment = 4096;
+
 class NEAP_API Door {
  public:
   Door() = default;
@@ -60,6 +69,36 @@ class NEAP_API Door {
                                               std::span<std::byte> into) = 0;
   [[nodiscard]] virtual Result<Bytes> write(
       File& file, std::span<const std::byte> from) = 0;
+  // --- scratch files; a Door without them refuses (kUnsupported) ---
+
+  /// Opens an empty file in a folder, for reading and writing; it goes with its
+  /// handle, and nothing of it is left where the process is killed. A folder in
+  /// memory (tmpfs) is refused: what is written there frees no memory.
+  [[nodiscard]] virtual Result<Scratch> open_scratch(const std::string& folder,
+                                                     bool may_be_direct);
+  /// Writes from `offset` on; may be short, never 0 but for an empty span.
+  [[nodiscard]] virtual Result<Bytes> write_at(File& file, Bytes offset,
+                                               std::span<const std::byte> from);
+  /// Writes bytes without a meaning, which no file system stores as a gap; may
+  /// be short.
+  [[nodiscard]] virtual Result<Bytes> fill_at(File& file, Bytes offset,
+                                              Bytes bytes);
+  /// Takes space on the disk for a range, and makes the file as long; no effect
+  /// where the file system cannot.
+  [[nodiscard]] virtual Result<void> preallocate(File& file, Bytes offset,
+                                                 Bytes bytes);
+  /// Cuts the file off, or lengthens it, without taking space.
+  [[nodiscard]] virtual Result<void> truncate(File& file, Bytes bytes);
+  /// Begins to move a range that was written from the system's cache of pages
+  /// to the disk, and does not wait for the end.
+  [[nodiscard]] virtual Result<void> begin_writeback(File& file, Bytes offset,
+                                                     Bytes bytes);
+  /// Returns when a range is on the disk, and no longer in the cache of pages.
+  [[nodiscard]] virtual Result<void> drop_cached(File& file, Bytes offset,
+                                                 Bytes bytes);
+  /// The bytes that may still be taken on the file's disk.
+  [[nodiscard]] virtual Result<Bytes> free_bytes(File& file);
+
   [[nodiscard]] virtual Result<void> sync(File& file) = 0;
   [[nodiscard]] virtual Result<Bytes> size(File& file) = 0;
   /// Sets the permission bits; no effect where the file system keeps none.

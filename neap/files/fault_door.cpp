@@ -27,7 +27,8 @@ Result<void> FaultDoor::step(std::string_view what, std::string_view path) {
                                "{}",
                                what, base::shown_path(path), faults_.stop_at));
   }
-  if (number == faults_.fail_at) {
+  if (faults_.fail_at != 0 && number >= faults_.fail_at &&
+      number - faults_.fail_at < faults_.failures) {
     return failure(FailureKind::kIo,
                    fmt::format("cannot {} {}: failed on purpose at operation "
                                "{}",
@@ -63,14 +64,15 @@ Result<File> FaultDoor::open_append(const std::string& path) {
 
 Result<Bytes> FaultDoor::read(File& file, std::span<std::byte> into) {
   return step("read", file.name()).and_then([&] {
-    return inner_.read(file, cut(into, faults_.longest_read));
+    return lie(inner_.read(file, cut(into, faults_.longest_read)), into);
   });
 }
 
 Result<Bytes> FaultDoor::read_at(File& file, Bytes offset,
                                  std::span<std::byte> into) {
   return step("read", file.name()).and_then([&] {
-    return inner_.read_at(file, offset, cut(into, faults_.longest_read));
+    return lie(inner_.read_at(file, offset, cut(into, faults_.longest_read)),
+               into);
   });
 }
 
@@ -84,15 +86,110 @@ Result<Bytes> FaultDoor::write(File& file, std::span<const std::byte> from) {
   }
   const Bytes left = space_left_.load();
   if (left == 0 && !from.empty()) {
-    return failure(FailureKind::kIo,
-                   fmt::format("cannot write {}: no space left on device; free "
-                               "some space",
-                               file.name()));
+    return full(file);
   }
   auto written =
       inner_.write(file, cut(from, std::min(left, faults_.longest_write)));
   space_left_ -= written.value_or(0);
   return written;
+}
+
+tl::unexpected<Failure> FaultDoor::full(const File& file) const {
+  return failure(FailureKind::kIo,
+                 fmt::format("cannot write {}: no space left on device; free "
+                             "some space",
+                             file.name()));
+}
+
+Result<Bytes> FaultDoor::lie(Result<Bytes> count,
+                             std::span<std::byte> into) noexcept {
+  constexpr std::byte kBit{0x10};
+  if (count && *count > 0) {
+    const std::int64_t number = reads_.fetch_add(1) + 1;
+    if (faults_.lie_at != 0 && number >= faults_.lie_at &&
+        number - faults_.lie_at < faults_.lies) {
+      into[static_cast<std::size_t>(*count / 2)] ^= kBit;
+    }
+  }
+  return count;
+}
+
+Result<void> FaultDoor::take_space(File& file, Bytes offset, Bytes bytes) {
+  if (faults_.space == kUnlimited) {
+    return {};
+  }
+  return inner_.size(file).and_then([&](Bytes size) -> Result<void> {
+    const Bytes more = std::max<Bytes>(offset + bytes - size, 0);
+    if (more > space_left_.load()) {
+      return full(file);
+    }
+    space_left_ -= more;
+    return {};
+  });
+}
+
+Result<Scratch> FaultDoor::open_scratch(const std::string& folder,
+                                        bool may_be_direct) {
+  return step("spill to", folder).and_then([&] {
+    auto scratch = inner_.open_scratch(folder, may_be_direct);
+    if (scratch) {
+      scratch->file.set_door(*this);
+    }
+    return scratch;
+  });
+}
+
+Result<Bytes> FaultDoor::write_at(File& file, Bytes offset,
+                                  std::span<const std::byte> from) {
+  const auto part = cut(from, faults_.longest_write);
+  return step("write", file.name())
+      .and_then([&] {
+        return take_space(file, offset, static_cast<Bytes>(part.size()));
+      })
+      .and_then([&] { return inner_.write_at(file, offset, part); });
+}
+
+Result<Bytes> FaultDoor::fill_at(File& file, Bytes offset, Bytes bytes) {
+  const Bytes part = std::min(bytes, faults_.longest_write);
+  return step("write", file.name())
+      .and_then([&] { return take_space(file, offset, part); })
+      .and_then([&] { return inner_.fill_at(file, offset, part); });
+}
+
+Result<void> FaultDoor::preallocate(File& file, Bytes offset, Bytes bytes) {
+  return step("take space for", file.name())
+      .and_then([&] { return take_space(file, offset, bytes); })
+      .and_then([&] { return inner_.preallocate(file, offset, bytes); });
+}
+
+Result<void> FaultDoor::truncate(File& file, Bytes bytes) {
+  return step("cut", file.name())
+      .and_then([&] { return inner_.size(file); })
+      .and_then([&](Bytes size) -> Result<void> {
+        auto cut = inner_.truncate(file, bytes);
+        if (cut && faults_.space != kUnlimited) {
+          space_left_ += std::max<Bytes>(size - bytes, 0);
+        }
+        return cut;
+      });
+}
+
+Result<void> FaultDoor::begin_writeback(File& file, Bytes offset, Bytes bytes) {
+  return step("write", file.name()).and_then([&] {
+    return inner_.begin_writeback(file, offset, bytes);
+  });
+}
+
+Result<void> FaultDoor::drop_cached(File& file, Bytes offset, Bytes bytes) {
+  return step("write", file.name()).and_then([&] {
+    return inner_.drop_cached(file, offset, bytes);
+  });
+}
+
+Result<Bytes> FaultDoor::free_bytes(File& file) {
+  return step("measure the disk of", file.name()).and_then([&] {
+    return inner_.free_bytes(file);
+  });
 }
 
 Result<void> FaultDoor::sync(File& file) {

@@ -21,6 +21,13 @@ struct Faults {
   Bytes longest_write = kUnlimited;  // of one call
   /// Room on the disk: what goes beyond fails as a full disk does.
   Bytes space = kUnlimited;
+  /// So many operations from fail_at on fail.
+  std::int64_t failures = 1;
+  /// This read (of those that end well, counted from 1) gives one bit that is
+  /// not in the file; 0: none.
+  std::int64_t lie_at = 0;
+  /// So many reads from lie_at on give a wrong bit.
+  std::int64_t lies = 1;
 };
 
 class NEAP_API FaultDoor final : public Door {
@@ -39,6 +46,16 @@ class NEAP_API FaultDoor final : public Door {
   Result<Bytes> read_at(File& file, Bytes offset,
                         std::span<std::byte> into) override;
   Result<Bytes> write(File& file, std::span<const std::byte> from) override;
+  Result<Scratch> open_scratch(const std::string& folder,
+                               bool may_be_direct) override;
+  Result<Bytes> write_at(File& file, Bytes offset,
+                         std::span<const std::byte> from) override;
+  Result<Bytes> fill_at(File& file, Bytes offset, Bytes bytes) override;
+  Result<void> preallocate(File& file, Bytes offset, Bytes bytes) override;
+  Result<void> truncate(File& file, Bytes bytes) override;
+  Result<void> begin_writeback(File& file, Bytes offset, Bytes bytes) override;
+  Result<void> drop_cached(File& file, Bytes offset, Bytes bytes) override;
+  Result<Bytes> free_bytes(File& file) override;
   Result<void> sync(File& file) override;
   Result<Bytes> size(File& file) override;
   Result<void> set_mode(File& file, std::uint32_t mode) override;
@@ -56,10 +73,15 @@ class NEAP_API FaultDoor final : public Door {
   // Counts an operation; a failure where this one is to fail.
   Result<void> step(std::string_view what, std::string_view path);
   Result<File> adopt(Result<File> file) noexcept;
+  // A failure where a range that lengthens the file does not fit the disk.
+  Result<void> take_space(File& file, Bytes offset, Bytes bytes);
+  tl::unexpected<Failure> full(const File& file) const;
+  Result<Bytes> lie(Result<Bytes> count, std::span<std::byte> into) noexcept;
 
   Door& inner_;
   const Faults faults_;
   std::atomic<std::int64_t> operations_{0};
+  std::atomic<std::int64_t> reads_{0};
   std::atomic<Bytes> space_left_;
 };
 

@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <bit>
+#include <vector>
+
 #include "neap/files/temporary_folder.hpp"
 #include "neap/files/whole_file.hpp"
 
@@ -94,6 +98,50 @@ TEST(FaultDoorTest, IsFullAfterTheBytesAskedFor) {
   ASSERT_FALSE(written.has_value());
   EXPECT_THAT(written.error().message, HasSubstr("no space left"));
   EXPECT_EQ(folder.get("a"), "abcde");
+}
+
+TEST(FaultDoorTest, FailsSoManyOperationsInARow) {
+  const TemporaryFolder folder;
+  FaultDoor door(system_door(), {.fail_at = 2, .failures = 3});
+  std::vector<bool> results;
+  for (int i = 0; i < 6; ++i) {
+    results.push_back(door.exists(folder.path()).has_value());
+  }
+  EXPECT_THAT(results,
+              testing::ElementsAre(true, false, false, false, true, true));
+}
+
+TEST(FaultDoorTest, LiesByABitInTheReadsAskedFor) {
+  const TemporaryFolder folder;
+  const std::string path = folder.put("a", "text");
+  FaultDoor door(system_door(), {.lie_at = 2, .lies = 2});
+  auto file = door.open_read(path).value();
+  std::array<std::byte, 4> into{};
+  std::vector<int> wrong_bits;
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(file.read_at(0, into).value(), 4);
+    int count = 0;
+    for (std::size_t k = 0; k < into.size(); ++k) {
+      count += std::popcount(
+          std::to_integer<unsigned>(into[k] ^ bytes_of("text")[k]));
+    }
+    wrong_bits.push_back(count);
+  }
+  EXPECT_THAT(wrong_bits, testing::ElementsAre(0, 1, 1, 0));
+}
+
+TEST(FaultDoorTest, TakesSpaceOnlyWhereAScratchFileBecomesLonger) {
+  const TemporaryFolder folder;
+  FaultDoor door(system_door(), {.space = 10});
+  File file = std::move(door.open_scratch(folder.path(), false)->file);
+  EXPECT_TRUE(door.preallocate(file, 0, 8).has_value());
+  EXPECT_EQ(door.write_at(file, 0, bytes_of("abcdefgh")).value(), 8);
+  EXPECT_EQ(door.fill_at(file, 0, 8).value(), 8);
+  EXPECT_FALSE(door.write_at(file, 4, bytes_of("abcdefgh")).has_value());
+  EXPECT_FALSE(door.preallocate(file, 8, 3).has_value());
+  EXPECT_TRUE(door.truncate(file, 0).has_value());
+  EXPECT_EQ(door.fill_at(file, 0, 10).value(), 10);
+  EXPECT_FALSE(door.fill_at(file, 10, 1).has_value());
 }
 
 TEST(FaultDoorTest, StandsBeforeAnotherFaultDoor) {

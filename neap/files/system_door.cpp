@@ -14,6 +14,8 @@
 
 #include "neap/base/shown.hpp"
 #include "neap/files/door.hpp"
+#include "neap/files/system_calls.hpp"
+#include "neap/files/system_scratch.hpp"
 
 namespace neap::files {
 namespace {
@@ -23,58 +25,6 @@ constexpr std::size_t kLargestTransfer = std::size_t{1} << 30U;
 
 constexpr int kMostLinks = 40;  // one after the other: as the system's bound
 constexpr mode_t kPermissions = 0777;
-
-std::string_view advice(int error) noexcept {
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-      return "; check the path";
-    case EACCES:
-    case EPERM:
-      return "; check the permissions";
-    case EROFS:
-      return "; choose another folder";
-    case ENOSPC:
-    case EDQUOT:
-      return "; free some space";
-    case EISDIR:
-      return "; give a file";
-    case EMFILE:
-    case ENFILE:
-      return "; close files or raise the limit (ulimit -n)";
-    default:
-      return "";
-  }
-}
-
-tl::unexpected<Failure> refused(std::string_view what, std::string_view path,
-                                int error) {
-  const bool is_missing = error == ENOENT || error == ENOTDIR;
-  return failure(
-      is_missing ? FailureKind::kNotFound : FailureKind::kIo,
-      fmt::format("cannot {} {}: {}{}", what, base::shown_path(path),
-                  std::generic_category().message(error), advice(error)));
-}
-
-// The system would take such a path for the part before the zero byte.
-Result<void> expect_whole(std::string_view what, const std::string& path) {
-  if (path.find('\0') == std::string::npos) {
-    return {};
-  }
-  return failure(FailureKind::kUnsupported,
-                 fmt::format("cannot {} {}: a path with a zero byte; give one "
-                             "without",
-                             what, base::shown_path(path)));
-}
-
-template <class Call>
-auto repeat_if_interrupted(const Call& call) {
-  auto result = call();
-  while (result < 0 && errno == EINTR) {
-    result = call();
-  }
-  return result;
-}
 
 class SystemDoor final : public Door {
  public:
@@ -137,6 +87,51 @@ class SystemDoor final : public Door {
       return refused("write", file.name(), errno);
     }
     return Bytes{count};
+  }
+
+  Result<Scratch> open_scratch(const std::string& folder,
+                               bool may_be_direct) override {
+    const auto opened = scratch::open_in(folder, may_be_direct);
+    if (!opened) {
+      return tl::make_unexpected(opened.error());
+    }
+    return Scratch{File(*this, opened->descriptor, scratch::name_in(folder)),
+                   opened->is_direct};
+  }
+
+  Result<Bytes> write_at(File& file, Bytes offset,
+                         std::span<const std::byte> from) override {
+    const std::size_t size = std::min(from.size(), kLargestTransfer);
+    const auto count = repeat_if_interrupted(
+        [&] { return ::pwrite(file.handle(), from.data(), size, offset); });
+    if (count < 0) {
+      return refused("write", file.name(), errno);
+    }
+    return Bytes{count};
+  }
+
+  Result<Bytes> fill_at(File& file, Bytes offset, Bytes bytes) override {
+    return scratch::fill_at(file, offset, bytes);
+  }
+
+  Result<void> preallocate(File& file, Bytes offset, Bytes bytes) override {
+    return scratch::preallocate(file, offset, bytes);
+  }
+
+  Result<void> truncate(File& file, Bytes bytes) override {
+    return scratch::truncate(file, bytes);
+  }
+
+  Result<void> begin_writeback(File& file, Bytes offset, Bytes bytes) override {
+    return scratch::begin_writeback(file, offset, bytes);
+  }
+
+  Result<void> drop_cached(File& file, Bytes offset, Bytes bytes) override {
+    return scratch::drop_cached(file, offset, bytes);
+  }
+
+  Result<Bytes> free_bytes(File& file) override {
+    return scratch::free_bytes(file);
   }
 
   Result<void> sync(File& file) override {

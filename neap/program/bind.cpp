@@ -24,6 +24,9 @@ class Binder {
     call.scratch = 0;
     switch (call.kind) {
       case CallKind::kCheck:
+      case CallKind::kSpill:
+      case CallKind::kFetch:
+      case CallKind::kAwait:
         return {};
       case CallKind::kTransfer:
         return {nullptr, &kernels::runtime(other_space(call)), {}};
@@ -73,10 +76,11 @@ class Binder {
     }
   }
   memory::SpaceId other_space(const Call& call) const {
-    const memory::SpaceId to = program_[program_.out(call)[0].value].spec.space;
+    const memory::SpaceId to =
+        program_[program_.out(call)[0].value].spec->space;
     return to != memory::kHost
                ? to
-               : program_[program_.in(call)[0].value].spec.space;
+               : program_[program_.in(call)[0].value].spec->space;
   }
 
   Program& program_;

@@ -11,7 +11,8 @@
 namespace neap::compiler {
 
 struct Binding {
-  const kernels::Kernel* kernel = nullptr;   // nullptr: a check or a transfer
+  const kernels::Kernel* kernel =
+      nullptr;  // nullptr: a check, a move, a transfer
   kernels::SpaceRuntime* runtime = nullptr;  // of the call's space; of a
                                              // transfer: of the other space
   /// Of a fused call. Calls that do the same share one.

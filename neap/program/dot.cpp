@@ -57,7 +57,7 @@ class Drawer {
     add("\\n{}\"];\n", quoted(base::format_site(call.site)));
     for (const Operand& in : program_.in(call)) {
       add("  {} -> c{} [label=\"%{} {}\"];\n", source_of(in.value), i,
-          in.value.value, format_shape(in.layout.shape));
+          in.value.value, format_shape(in.layout->shape));
     }
     for (const Operand& out : program_.out(call)) {
       const ValueId over = program_[out.value].over;

@@ -18,12 +18,12 @@ using tensor::Strided;
 constexpr std::size_t kMaxSmall = kernels::kMaxOperands;
 
 Strided shape_of(const Operand& operand) noexcept {
-  return {nullptr, operand.layout.dtype, operand.layout.shape,
-          operand.layout.strides};
+  return {nullptr, operand.layout->dtype, operand.layout->shape,
+          operand.layout->strides};
 }
 
 bool is_bits(const Call& member, const Operand& operand) noexcept {
-  return operand.layout.dtype == DType::kU8 &&
+  return operand.layout->dtype == DType::kU8 &&
          kernels::has_packed_bits(*member.kernels);
 }
 
@@ -85,7 +85,7 @@ class Places {
 
   FusedOperand of(const Call& member, const Operand& operand) const {
     FusedOperand place;
-    place.dtype = operand.layout.dtype;
+    place.dtype = operand.layout->dtype;
     place.is_bits = is_bits(member, operand);
     const auto inner = std::ranges::find(inner_, operand.value);
     const auto made = std::ranges::find(out_, operand.value, &Operand::value);
@@ -96,11 +96,9 @@ class Places {
       place.place = FusedOperand::Place::kInner;
       place.index = static_cast<std::uint8_t>(inner - inner_.begin());
     } else {
-      const Operand seen = seen_outside(program_, first_, member, operand);
-      [[maybe_unused]] const auto at =
-          std::ranges::find_if(in_, [&](const Operand& input) {
-            return input.value == seen.value && input.layout == seen.layout;
-          });
+      const SeenOperand seen = seen_outside(program_, first_, member, operand);
+      [[maybe_unused]] const auto at = std::ranges::find_if(
+          in_, [&](const Operand& input) { return input == seen; });
       NEAP_ASSERT(at != in_.end(), "an input of a fused call is not listed");
       place.index = static_cast<std::uint8_t>(at - in_.begin());
     }
@@ -122,14 +120,14 @@ class Places {
 }  // namespace
 
 std::int64_t fused_count(const Program& program, const Call& member) {
-  return program.out(member)[0].layout.shape.element_count();
+  return program.out(member)[0].layout->shape.element_count();
 }
 
 bool follows_index(const Program& program, const Call& reader,
                    const Operand& operand) {
   return is_whole(operand.layout, program[operand.value].size) &&
-         (is_bits(reader, operand) ||
-          operand.layout.shape.element_count() == fused_count(program, reader));
+         (is_bits(reader, operand) || operand.layout->shape.element_count() ==
+                                          fused_count(program, reader));
 }
 
 bool may_fuse(const Program& program, const Call& call) {
@@ -153,18 +151,18 @@ bool may_fuse(const Program& program, const Call& call) {
          piece_of(program, call) != nullptr;
 }
 
-Operand seen_outside(const Program& program, const Call& first,
-                     const Call& member, const Operand& operand) {
+SeenOperand seen_outside(const Program& program, const Call& first,
+                         const Call& member, const Operand& operand) {
+  SeenOperand seen{operand.value, operand.layout};
   if (is_bits(member, operand)) {
-    return operand;
+    return seen;
   }
-  Operand seen = operand;
   const tensor::Layout& made = program.out(member)[0].layout;
   seen.layout.shape = made.shape;
   seen.layout.strides =
       kernels::broadcast_strides(shape_of(operand), made.shape);
   if (tensor::is_contiguous(seen.layout)) {
-    seen.layout.shape = program.out(first)[0].layout.shape;
+    seen.layout.shape = program.out(first)[0].layout->shape;
     seen.layout.strides = base::row_major_strides(seen.layout.shape);
   }
   return seen;

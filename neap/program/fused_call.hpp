@@ -34,10 +34,19 @@ std::int64_t fused_count(const Program& program, const Call& member);
 bool follows_index(const Program& program, const Call& reader,
                    const Operand& operand);
 
+/// An operand with a layout that no pool keeps yet.
+struct SeenOperand {
+  ValueId value = kNoValue;
+  tensor::Layout layout;
+  friend bool operator==(const Operand& a, const SeenOperand& b) noexcept {
+    return a.value == b.value && a.layout == b.layout;
+  }
+};
+
 /// How an operand of `member` that lies outside is seen by the fused call that
 /// begins with `first`.
-Operand seen_outside(const Program& program, const Call& first,
-                     const Call& member, const Operand& operand);
+SeenOperand seen_outside(const Program& program, const Call& first,
+                         const Call& member, const Operand& operand);
 
 /// Fills `fused` for these parts. False: they are too many.
 /// REQUIRES: may_fuse of each. THROWS: DeviceError.

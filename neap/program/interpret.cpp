@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/program/interpret.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "neap/base/raise.hpp"
@@ -19,8 +20,9 @@ namespace {
 
 void transfer(const Program& program, const Call& call, const Strided& from,
               const Strided& to) {
-  const memory::SpaceId source = program[program.in(call)[0].value].spec.space;
-  const memory::SpaceId target = program[program.out(call)[0].value].spec.space;
+  const memory::SpaceId source = program[program.in(call)[0].value].spec->space;
+  const memory::SpaceId target =
+      program[program.out(call)[0].value].spec->space;
   if (target == memory::kHost) {
     kernels::runtime(source).copy_to_host(from, to);
   } else {
@@ -61,6 +63,23 @@ void run_call(const Program& program, const Call& call,
       return call.look(call.name.data(), in, {attrs, call.attrs_size});
     case CallKind::kFused:
       raise<InternalError>("{}: a fused call run as one", call.name);
+    case CallKind::kSpill:
+    case CallKind::kFetch:
+    case CallKind::kAwait:
+      raise<InternalError>("{}: a move without a spill file", call.name);
+  }
+}
+
+void SlotMemory::move(const Call& call, std::span<std::byte> bytes) {
+  if (call.kind == CallKind::kAwait) {
+    return;
+  }
+  slots_.resize(std::max<std::size_t>(slots_.size(), call.slot + 1));
+  memory::Vector<std::byte>& slot = slots_[call.slot];
+  if (call.kind == CallKind::kSpill) {
+    slot.assign(bytes.begin(), bytes.end());
+  } else {
+    std::copy_n(slot.begin(), bytes.size(), bytes.begin());
   }
 }
 
@@ -159,7 +178,7 @@ class Run {
         raise<ShapeError>(
             "interpret: argument {} is {} {}, expected {} {}", value.index,
             name_of(given.dtype()), format_shape(given.shape()),
-            name_of(value.spec.dtype), format_shape(value.spec.shape));
+            name_of(value.spec->dtype), format_shape(value.spec->shape));
       }
       cells_[v] = {given.array()->storage(),
                    given.array()->layout().offset * size_of(given.dtype())};
@@ -199,7 +218,7 @@ class Run {
       found = cells_[value.over.value];
     } else if (!found.storage) {
       const memory::Tag tag{.category = value.category,
-                            .space = value.spec.space,
+                            .space = value.spec->space,
                             .owner = value.owner,
                             .site = value.site};
       found.storage = Storage::allocate(value.size, tag, memory::domain());
@@ -250,6 +269,12 @@ class Run {
       }
       return;
     }
+    if (is_move(call)) {
+      const Operand& moved = program_.moved(call);
+      slots_.move(call, {view(moved).data,
+                         static_cast<std::size_t>(program_[moved.value].size)});
+      return;
+    }
     memory::Vector<Strided> in;
     memory::Vector<Strided> out;
     for (const Operand& operand : program_.in(call)) {
@@ -269,6 +294,7 @@ class Run {
   const Program& program_;
   memory::Vector<Cell> cells_;
   memory::Vector<Unit> attrs_;
+  SlotMemory slots_;
 };
 
 }  // namespace

@@ -24,4 +24,14 @@ NEAP_API void run_call(const Program& program, const Call& call,
                        std::span<const tensor::Strided> in,
                        std::span<const tensor::Strided> out, const void* attrs);
 
+/// A spill file in memory.
+class SlotMemory {
+ public:
+  /// Moves the bytes of a call of a move; awaits nothing. THROWS: OutOfMemory.
+  NEAP_API void move(const Call& call, std::span<std::byte> bytes);
+
+ private:
+  memory::Vector<memory::Vector<std::byte>> slots_;
+};
+
 }  // namespace neap::compiler

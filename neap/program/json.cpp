@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kOrigins = {"argument", "external",
                                                       "call"};
-constexpr std::array<std::string_view, 4> kKinds = {"kernel", "transfer",
-                                                    "check", "fused"};
+constexpr std::array<std::string_view, 7> kKinds = {
+    "kernel", "transfer", "check", "fused", "spill", "fetch", "await"};
 
 class Writer {
  public:
@@ -117,10 +117,10 @@ class Writer {
   void add_operand(const Operand& operand) {
     json_.begin_object();
     number("value", operand.value.value);
-    text("dtype", name_of(operand.layout.dtype));
-    numbers("shape", operand.layout.shape);
-    numbers("strides", operand.layout.strides);
-    number("offset", operand.layout.offset);
+    text("dtype", name_of(operand.layout->dtype));
+    numbers("shape", operand.layout->shape);
+    numbers("strides", operand.layout->strides);
+    number("offset", operand.layout->offset);
     json_.end_object();
   }
 
@@ -138,6 +138,9 @@ class Writer {
     number("stream", call.stream);
     number("segment", call.segment);
     number("scratch", call.scratch);
+    if (is_move(call)) {
+      number("slot", call.slot);
+    }
     if (call.members.count != 0) {
       list("members", program_.members_of(call),
            [&](const Call& member) { json_.text(member.name); });

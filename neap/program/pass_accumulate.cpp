@@ -95,7 +95,7 @@ class Accumulator {
     const std::span<const Operand> in = program_.in(call);
     bool may = made.layout == layout && value.over == kNoValue &&
                value.size == program_[old].size &&
-               value.spec.space == program_[old].spec.space;
+               value.spec->space == program_[old].spec->space;
     for (std::size_t k = 0; k < in.size(); ++k) {
       may = may && (in[k].value != old ||
                     (k < 32 && (call.op->facts.donates >> k & 1U) != 0 &&

@@ -200,9 +200,9 @@ class Common {
     hash.add(program_.attrs_of(call), call.attrs_size);
     for (const Operand& in : program_.in(call)) {
       hash.add(in.value.value);
-      hash.add(static_cast<std::uint64_t>(in.layout.offset));
-      hash.add(in.layout.shape);
-      hash.add(in.layout.strides);
+      hash.add(static_cast<std::uint64_t>(in.layout->offset));
+      hash.add(in.layout->shape);
+      hash.add(in.layout->strides);
     }
     return hash.value();
   }

@@ -48,7 +48,8 @@ TEST(CommonPassTest, WhatFollowsFromEqualsIsEqual) {
 
 TEST(CommonPassTest, OtherLayoutsAndOperandsAreOthers) {
   EXPECT_EQ(merged([](ProgramMaker& maker) {
-              maker.program.operands[2].layout.strides = Shape{0};
+              maker.relayout(maker.program.operands[2],
+                             [](auto& layout) { layout.strides = Shape{0}; });
             }),
             "exp exp add");
   EXPECT_EQ(merged([](ProgramMaker& maker) {

@@ -14,16 +14,10 @@
 namespace neap::compiler {
 namespace {
 
-Operand turned(const ProgramMaker& maker, ValueId id) {
-  Operand operand = maker.all_of(id);
-  operand.layout = tensor::permuted(operand.layout, {1, 0});
-  return operand;
-}
-
 // A copy read first and last; the peak lies between.
 struct Step {
   Step() : source(maker.argument({16, 16})) {
-    const std::array in{turned(maker, source)};
+    const std::array in{maker.turned(source)};
     copied = maker.call_on(ops::kCopy, in);
     const ValueId first = maker.call(ops::kMatmul, {copied, copied});
     const ValueId wide = maker.call(ops::kExp, {first});
@@ -68,7 +62,7 @@ TEST(CopyAgainPassTest, WhatIsAResultIsCopiedOnce) {
 TEST(CopyAgainPassTest, WhatTheStepMadeIsCopiedOnce) {
   ProgramMaker maker;
   const ValueId made = maker.call(ops::kExp, {maker.argument({16, 16})});
-  const std::array in{turned(maker, made)};
+  const std::array in{maker.turned(made)};
   const ValueId copied = maker.call_on(ops::kCopy, in);
   const ValueId first = maker.call(ops::kMatmul, {copied, copied});
   const ValueId wide = maker.call(ops::kExp, {first});

@@ -65,8 +65,10 @@ TEST(DeadCodePassTest, AWriteIntoAPartNeedsTheRest) {
   const ValueId y = maker.call(ops::kExp, {x});
   const ValueId made = overwrite(maker, y, x);
   const Call& call = maker.program.calls.back();
-  maker.program.operands[call.outputs.first].layout.shape = Shape{2};
-  maker.program.operands[call.inputs.first].layout.shape = Shape{2};
+  for (const std::uint32_t at : {call.outputs.first, call.inputs.first}) {
+    maker.relayout(maker.program.operands[at],
+                   [](auto& layout) { layout.shape = Shape{2}; });
+  }
   maker.result(made);
   remove_dead_code(maker.program);
   EXPECT_EQ(names_of(maker.program), "exp copy");

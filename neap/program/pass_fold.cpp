@@ -84,7 +84,7 @@ class Folder {
     std::array<tensor::Strided, graph::kMaxOutputs> out;
     for (std::uint32_t k = 0; k < call.outputs.count; ++k) {
       const Value& value = program_[program_.out(call)[k].value];
-      const memory::Tag tag{value.category, value.spec.space, value.owner,
+      const memory::Tag tag{value.category, value.spec->space, value.owner,
                             value.site};
       made[k] =
           Tensor(tensor::Array::allocate(value.spec, tag, memory::domain()));

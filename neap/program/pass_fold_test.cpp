@@ -29,7 +29,7 @@ TEST(FoldPassTest, WhatHangsOnConstantsAloneIsComputedOnce) {
 TEST(FoldPassTest, ViewsOfConstantsAreRead) {
   ProgramMaker maker;
   const ValueId pair = maker.external(from_values({1.0, 2.0}, {2}), true);
-  Operand second{pair, {DType::kF32, {}, {}, 1}};
+  const Operand second = maker.view(pair, {DType::kF32, {}, {}, 1});
   const ValueId sum = maker.call_on(ops::kAdd, std::array{second, second});
   const ValueId x = maker.argument({});
   maker.result(maker.call(ops::kMul, {x, sum}));

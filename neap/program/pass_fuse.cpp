@@ -199,7 +199,7 @@ class Fuser {
            });
   }
 
-  FusedParts parts_of(std::span<const std::uint32_t> calls) const {
+  FusedParts parts_of(std::span<const std::uint32_t> calls) {
     FusedParts parts;
     const Call& first = program_.calls[calls[0]];
     for (const std::uint32_t c : calls) {
@@ -209,25 +209,27 @@ class Fuser {
         if (is_made_by(calls, in.value)) {
           continue;
         }
-        const Operand seen = seen_outside(program_, first, member, in);
-        const bool is_new =
-            std::ranges::none_of(parts.in, [&](const Operand& other) {
-              return other.value == seen.value && other.layout == seen.layout;
-            });
-        if (is_new) {
-          parts.in.push_back(seen);
+        const SeenOperand seen = seen_outside(program_, first, member, in);
+        if (std::ranges::none_of(parts.in, [&](const Operand& other) {
+              return other == seen;
+            })) {
+          parts.in.push_back(kept(seen));
         }
       }
       for (const Operand& out : program_.out(member)) {
         if (is_needed_outside(calls, out.value)) {
-          parts.out.push_back(seen_outside(program_, first, member, out));
+          parts.out.push_back(kept(seen_outside(program_, first, member, out)));
         }
       }
     }
     return parts;
   }
 
-  bool fits(std::span<const std::uint32_t> calls) const {
+  Operand kept(const SeenOperand& seen) {
+    return {seen.value, program_.keep(seen.layout)};
+  }
+
+  bool fits(std::span<const std::uint32_t> calls) {
     if (calls.size() > kernels::kMaxFusedMembers) {
       return false;
     }

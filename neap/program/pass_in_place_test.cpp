@@ -76,18 +76,15 @@ TEST(InPlacePassTest, ArgumentsParametersConstantsAndResultsAreNot) {
 TEST(InPlacePassTest, AViewIsNot) {
   ProgramMaker maker;
   const ValueId y = maker.call(ops::kExp, {maker.argument({2, 2})});
-  Operand turned = maker.all_of(y);
-  turned.layout = tensor::permuted(turned.layout, {1, 0});
-  maker.result(maker.call_on(ops::kRelu, std::array{turned}));
+  maker.result(maker.call_on(ops::kRelu, std::array{maker.turned(y)}));
   EXPECT_EQ(taken(maker), kNoValue);
 }
 
 TEST(InPlacePassTest, AnotherWayToReadTheSameForbidsIt) {
   ProgramMaker maker;
   const ValueId y = maker.call(ops::kExp, {maker.argument({2, 2})});
-  Operand turned = maker.all_of(y);
-  turned.layout = tensor::permuted(turned.layout, {1, 0});
-  maker.result(maker.call_on(ops::kAdd, std::array{maker.all_of(y), turned}));
+  maker.result(
+      maker.call_on(ops::kAdd, std::array{maker.all_of(y), maker.turned(y)}));
   EXPECT_EQ(taken(maker), kNoValue);
   // The checker sees it, if it is done all the same.
   maker.program.values.back().over = y;

@@ -46,7 +46,7 @@ std::uint32_t convolution_of(const Program& program, const Dataflow& flow,
   const Value& value = program[sums.value];
   if (value.origin != Origin::kCall || value.index == kNoCall ||
       value.over != kNoValue || !is_whole(sums.layout, value.size) ||
-      sums.layout.shape != value.spec.shape || flow.outlives(sums.value) ||
+      sums.layout->shape != value.spec->shape || flow.outlives(sums.value) ||
       flow.heir(sums.value) != kNoValue ||
       flow.readers(sums.value).size() != 1) {
     return kNoCall;

@@ -64,9 +64,9 @@ class Printer {
       const Value& value = program_.values[v];
       if (value.origin != Origin::kCall) {
         table.add({fmt::format("%{}", v), what_of(value),
-                   format_spec(value.spec.dtype, value.spec.shape),
+                   format_spec(value.spec->dtype, value.spec->shape),
                    number(value.size), notes_of(value), owner_of(value),
-                   in_space(value.spec.space)});
+                   in_space(value.spec->space)});
       }
     }
     if (table.rows() != 0) {
@@ -140,7 +140,7 @@ class Printer {
     const std::span<const Operand> out = program_.out(call);
     const auto value_cell = [&](std::size_t k) {
       const Value& value = program_[out[k].value];
-      return format_spec(value.spec.dtype, value.spec.shape) +
+      return format_spec(value.spec->dtype, value.spec->shape) +
              (is_whole(out[k].layout, value.size)
                   ? ""
                   : " at " + format_view(out[k]));
@@ -174,6 +174,9 @@ class Printer {
       text += "check ";
     }
     text += call.name;
+    if (is_move(call)) {
+      base::append(text, " slot {}", call.slot);
+    }
     if (call.op != nullptr && call.attrs_size != 0 &&
         ops::precision_of(*call.op, program_.attrs_of(call)) ==
             Precision::kBf16) {
@@ -201,9 +204,9 @@ class Printer {
 
   static std::string format_view(const Operand& operand) {
     const bool is_dense = tensor::is_contiguous(operand.layout);
-    std::string text = format_shape(operand.layout.shape);
-    if (operand.layout.offset != 0) {
-      base::append(text, "+{}", operand.layout.offset);
+    std::string text = format_shape(operand.layout->shape);
+    if (operand.layout->offset != 0) {
+      base::append(text, "+{}", operand.layout->offset);
     }
     return text + (is_dense ? "" : "'");
   }
@@ -234,7 +237,7 @@ class Printer {
   void add_left() {
     for (const Result& result : program_.results) {
       add("result %{}{} {}{}\n", result.operand.value.value,
-          format_view(result.operand), name_of(result.operand.layout.dtype),
+          format_view(result.operand), name_of(result.operand.layout->dtype),
           result.is_kept ? ", kept" : "");
     }
     int gone = 0;

@@ -24,9 +24,7 @@ struct Step : ProgramMaker {
     const ValueId y = call(ops::kMatmul, {x, w});
     check(y);
     result(call(ops::kRelu, {y}));
-    Operand turned = all_of(x);
-    turned.layout = tensor::permuted(turned.layout, {1, 0});
-    const ValueId dw = call_on(ops::kMatmul, std::array{turned, all_of(y)});
+    const ValueId dw = call_on(ops::kMatmul, std::array{turned(x), all_of(y)});
     update(w, dw);
     program.calls[0].scratch = 2048;
     program.calls[1].name = "labels";

@@ -12,6 +12,13 @@ Program::Program(const Program& other) = default;
 Program::Program(Program&& other) noexcept = default;
 Program& Program::operator=(Program&& other) noexcept = default;
 
+Pools& Program::pools() {
+  if (pools_ == nullptr) {
+    pools_ = std::allocate_shared<Pools>(memory::Allocator<Pools>());
+  }
+  return *pools_;
+}
+
 ValueId Program::add(const Value& value) {
   values.push_back(value);
   return {static_cast<std::uint32_t>(values.size() - 1)};
@@ -45,8 +52,8 @@ Bytes Program::bytes() const noexcept {
   return pool_bytes(values, calls, operands, members, externals, arguments,
                     numbers, gapped, results, grads, leaves, hooks, flags,
                     generations, held_handles, rebound_handles, result_links,
-                    digests, listeners) +
-         attrs_.bytes();
+                    digests, listeners, slots) +
+         attrs_.bytes() + (pools_ != nullptr ? pools_->bytes() : 0);
 }
 
 }  // namespace neap::compiler

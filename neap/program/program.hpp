@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -22,6 +23,7 @@
 #include "neap/graph/trace.hpp"
 #include "neap/memory/containers.hpp"
 #include "neap/program/attr_pool.hpp"
+#include "neap/program/interned.hpp"
 #include "neap/tensor/generator.hpp"
 
 namespace neap::compiler {
@@ -38,8 +40,8 @@ enum class Origin : std::uint8_t {
 
 /// The elements of one storage, from one write to the next.
 struct Value {
-  tensor::Spec spec;  // of the tensor it was created as
-  Bytes size = 0;     // of the storage
+  Interned<tensor::Spec> spec;  // of the tensor it was created as
+  Bytes size = 0;               // of the storage
   memory::Category category = memory::Category::kActivations;
   memory::OwnerId owner{};
   base::SiteId site{};
@@ -53,7 +55,7 @@ struct Value {
 /// An operand of a call, read or written: a view of a value's storage.
 struct Operand {
   ValueId value = kNoValue;
-  tensor::Layout layout;
+  Interned<tensor::Layout> layout;  // of the program's pool
 };
 
 /// A storage outside the program: a parameter, a buffer, optimizer state, a
@@ -86,6 +88,9 @@ enum class CallKind : std::uint8_t {
   kTransfer,  // a copy between memory spaces
   kCheck,     // a host read of values, which may throw
   kFused,     // several kernels as one, a tile at a time
+  kSpill,     // begins to write its input to the spill file
+  kFetch,     // begins to read its output from there
+  kAwait,     // its input is whole, and may be read or written over, after it
 };
 
 struct Call {
@@ -111,8 +116,25 @@ struct Call {
   /// Calls of different segments are never one: a rematerialised segment runs
   /// again on purpose.
   std::uint32_t segment = 0;
-  Bytes scratch = 0;  // once bound; lives for this call alone
-  Range members;      // of Program::members, for kFused
+  Bytes scratch = 0;       // once bound; lives for this call alone
+  Range members;           // of Program::members, for kFused
+  std::uint32_t slot = 0;  // of Program::slots, for kSpill, kFetch, kAwait
+};
+
+/// True for a call that moves a value to the spill file or back, or waits.
+inline bool is_move(const Call& call) noexcept {
+  return call.kind == CallKind::kSpill || call.kind == CallKind::kFetch ||
+         call.kind == CallKind::kAwait;
+}
+
+/// Offsets in a spill file, and sizes of what is written there, are multiples
+/// of it: what a disk takes without a copy by the system.
+inline constexpr Bytes kSpillUnit = 4 * kKiB;
+
+/// The part of the spill file that a value is written to.
+struct SpillSlot {
+  Bytes offset = 0;
+  Bytes size = 0;
 };
 
 /// The scope that a handle created by a run belongs to.
@@ -239,14 +261,22 @@ struct GraphQuestions {
 };
 
 /// How a program was made to fit a limit of memory: some of its calls run
-/// again (compile/fitting.hpp). Times are what a table of prices says.
+/// again, some values wait in a file (compile/fitting.hpp). Times are what a
+/// table of prices says.
 struct Fitting {
-  Bytes limit = kUnlimited;  // of the host's arena
-  std::int64_t price = 0;    // of a run without a limit, in nanoseconds
-  std::int64_t extra = 0;    // of the calls that run again, and of others
-  std::int64_t bound = 0;    // no schedule of this order costs less than that
-  std::uint32_t again = 0;   // calls that run again
+  Bytes limit = kUnlimited;   // of the host's arena
+  std::int64_t price = 0;     // of a run without a limit, in nanoseconds
+  std::int64_t extra = 0;     // of the calls that run again, and of others
+  std::int64_t bound = 0;     // no schedule of this order costs less than that
+  std::uint32_t again = 0;    // calls that run again
+  std::uint32_t spilled = 0;  // writes to the spill file in a run
+  std::int64_t stalls = 0;    // part of `extra`: a run waits for the file
+  Bytes written = 0;          // to the file in a run
+  Bytes fetched = 0;          // from it
+  Bytes file = 0;             // what it takes on the disk
   bool is_met() const noexcept { return limit != kUnlimited; }
+  /// The limit takes something that the program would not do otherwise.
+  bool is_changed() const noexcept { return again != 0 || spilled != 0; }
   /// A share of the price without a limit.
   double percent(std::int64_t nanoseconds) const noexcept {
     return price == 0 ? 0.0
@@ -261,7 +291,8 @@ class NEAP_API Program {
   ~Program();
   Program(Program&& other) noexcept;
   Program& operator=(Program&& other) noexcept;
-  /// A copy, for other passes. THROWS: OutOfMemory.
+  /// A copy, for other passes; the pools of layouts are shared. THROWS:
+  /// OutOfMemory.
   Program copy() const { return *this; }
 
   memory::Vector<Value> values;
@@ -288,12 +319,21 @@ class NEAP_API Program {
   memory::Vector<ResultLink> result_links;
   memory::Vector<std::uint64_t> digests;  // as traced; where it is verified
   memory::Vector<Listening> listeners;
+  memory::Vector<SpillSlot> slots;  // of the spill file
   Fitting fitting;
   /// The generator's position when the trace began, and how many draws a run
   /// takes: a draw n of the trace is the (n - first)th of each run.
   base::DrawKey first_draw;
   std::uint64_t draws = 0;
 
+  /// Handles of layouts and specs in this program and its copies.
+  /// THROWS: OutOfMemory.
+  Interned<tensor::Layout> keep(const tensor::Layout& layout) {
+    return pools().layouts.keep(layout);
+  }
+  Interned<tensor::Spec> keep(const tensor::Spec& spec) {
+    return pools().specs.keep(spec);
+  }
   /// A new value. THROWS: OutOfMemory.
   ValueId add(const Value& value);
   /// Copies operands into the pool. THROWS: OutOfMemory.
@@ -316,18 +356,28 @@ class NEAP_API Program {
   std::span<const Call> members_of(const Call& call) const {
     return std::span(members).subspan(call.members.first, call.members.count);
   }
+  /// What a call of a move moves.
+  const Operand& moved(const Call& call) const {
+    return call.kind == CallKind::kFetch ? out(call)[0] : in(call)[0];
+  }
   /// The attributes of a call; null when it has none. They may be rewritten
   /// before each run.
   void* attrs_of(const Call& call) noexcept;
   const void* attrs_of(const Call& call) const noexcept;
 
+  /// What its spill file takes on the disk.
+  Bytes file_bytes() const noexcept {
+    return slots.empty() ? 0 : slots.back().offset + slots.back().size;
+  }
   /// Bytes of the program itself.
   Bytes bytes() const noexcept;
 
  private:
   Program(const Program& other);
+  Pools& pools();
 
   AttrPool attrs_;
+  std::shared_ptr<Pools> pools_;  // none until something is kept
 };
 
 }  // namespace neap::compiler

@@ -41,9 +41,25 @@ class ProgramMaker {
   ValueId parameter(const Shape& shape) { return external(ones(shape)); }
   ValueId constant(double value) { return external(scalar(value), true); }
 
-  Operand all_of(ValueId id) const {
+  Operand all_of(ValueId id) {
     const tensor::Spec& spec = program[id].spec;
-    return {id, tensor::dense_layout(spec.dtype, spec.shape)};
+    return view(id, tensor::dense_layout(spec.dtype, spec.shape));
+  }
+  Operand view(ValueId id, const tensor::Layout& layout) {
+    return {id, program.keep(layout)};
+  }
+
+  /// Lets an operand be another view of its value.
+  template <class Change>
+  void relayout(Operand& operand, const Change& change) {
+    tensor::Layout layout = operand.layout;
+    change(layout);
+    operand.layout = program.keep(layout);
+  }
+  Operand turned(ValueId id) {
+    Operand operand = all_of(id);
+    operand.layout = program.keep(tensor::permuted(operand.layout, {1, 0}));
+    return operand;
   }
 
   /// Adds a call of the op on whole values; returns its first output.
@@ -59,8 +75,8 @@ class ProgramMaker {
                   const graph::Attrs& attrs = {}) {
     memory::Vector<tensor::Spec> specs;
     for (const Operand& operand : in) {
-      specs.push_back({operand.layout.dtype, operand.layout.shape,
-                       program[operand.value].spec.space});
+      specs.push_back({operand.layout->dtype, operand.layout->shape,
+                       program[operand.value].spec->space});
     }
     std::array<tensor::Spec, graph::kMaxOutputs> made;
     op.infer({op.name, specs, attrs},
@@ -132,6 +148,30 @@ class ProgramMaker {
     finish(call, in, {}, {});
   }
 
+  /// A move of all of a value, to or from the one slot that there is.
+  void move(CallKind kind, ValueId id) {
+    if (program.slots.empty()) {
+      program.slots.push_back({0, kSpillUnit});
+    }
+    Call call;
+    call.kind = kind;
+    call.name = "move";
+    const std::array bytes{
+        view(id, tensor::dense_layout(DType::kU8, Shape{program[id].size}))};
+    if (kind == CallKind::kFetch) {
+      finish(call, {}, bytes, {});
+    } else {
+      finish(call, bytes, {}, {});
+    }
+  }
+  /// The value once more, from the file.
+  ValueId fetch(ValueId id) {
+    const ValueId made =
+        add(program[id].spec, Origin::kCall, program.calls.size());
+    move(CallKind::kFetch, made);
+    return made;
+  }
+
   void result(ValueId id, bool is_kept = false) {
     program.results.push_back({all_of(id), is_kept});
   }
@@ -139,7 +179,7 @@ class ProgramMaker {
  private:
   ValueId add(const tensor::Spec& spec, Origin origin, std::size_t index) {
     Value value;
-    value.spec = spec;
+    value.spec = program.keep(spec);
     value.size = spec.shape.element_count() * size_of(spec.dtype);
     value.origin = origin;
     value.index = static_cast<std::uint32_t>(index);

@@ -49,6 +49,8 @@ class TestRun {
     for (const Call& call : program_.calls) {
       if (call.kind == CallKind::kFused) {
         run_fused(call);
+      } else if (is_move(call)) {
+        move(call);
       } else {
         set_draw(call);
         run_call(program_, call, views(program_.in(call)),
@@ -102,6 +104,12 @@ class TestRun {
     std::memcpy(at, &key, sizeof(key));
   }
 
+  void move(const Call& call) {
+    const Operand& moved = program_.moved(call);
+    slots_.move(call, {view_of(moved).data,
+                       static_cast<std::size_t>(program_[moved.value].size)});
+  }
+
   void run_fused(const Call& call) {
     for (const Call& member : program_.members_of(call)) {
       set_draw(member);
@@ -118,6 +126,7 @@ class TestRun {
 
   Program& program_;
   std::vector<std::vector<std::byte>> memories_;
+  SlotMemory slots_;
 };
 
 }  // namespace neap::compiler

@@ -5,7 +5,6 @@
 #include <bit>
 #include <utility>
 
-#include "neap/program/dataflow.hpp"
 #include "neap/program/takeover.hpp"
 
 namespace neap::compiler {
@@ -13,14 +12,22 @@ namespace {
 
 class Converter {
  public:
-  Converter(const Program& program, std::span<const std::int64_t> prices)
+  Converter(const Program& program, std::span<const std::int64_t> prices,
+            Bytes least_spilled)
       : program_(program),
         prices_(prices),
+        least_spilled_(least_spilled),
         flow_(program),
         memories_(program, flow_),
         numbers_(program.values.size(), budget::kNever) {}
 
   budget::Problem run() {
+    for (const ValueId id : scheduled_values(program_, memories_)) {
+      numbers_[id.value] = static_cast<std::int32_t>(out_.values.size());
+      out_.values.push_back({.size = memories_.sizes[id.value],
+                             .outlives = memories_.outlives[id.value] != 0,
+                             .may_spill = may_spill(id)});
+    }
     out_.calls.reserve(program_.calls.size());
     for (std::uint32_t i = 0; i < program_.calls.size(); ++i) {
       convert(i);
@@ -30,7 +37,7 @@ class Converter {
 
  private:
   bool is_on_host(ValueId id) const {
-    return program_[id].spec.space == memory::kHost;
+    return program_[id].spec->space == memory::kHost;
   }
 
   // The number of the memory that a value is in; kNever: none of the problem's.
@@ -47,11 +54,14 @@ class Converter {
     }
     out.again_until = again_until(call);
     for (const Operand& operand : program_.out(call)) {
+      const std::int32_t v = number(operand.value);
+      if (v == budget::kNever) {
+        continue;
+      }
       if (program_[operand.value].over == kNoValue) {
-        make(operand.value, out);
-      } else if (number(operand.value) != budget::kNever) {
-        // What is written over is the same memory as before.
-        add_once(out.reads, number(operand.value));
+        out.makes.push_back(v);
+      } else {  // what is written over is the same memory as before
+        add_once(out.reads, v);
       }
     }
     for (const Operand& operand : program_.in(call)) {
@@ -64,14 +74,9 @@ class Converter {
     out_.calls.push_back(std::move(out));
   }
 
-  void make(ValueId id, budget::Call& out) {
-    if (memories_.sizes[id.value] != 0 && is_on_host(id)) {
-      const auto v = static_cast<std::int32_t>(out_.values.size());
-      numbers_[id.value] = v;
-      out_.values.push_back({.size = memories_.sizes[id.value],
-                             .outlives = memories_.outlives[id.value] != 0});
-      out.makes.push_back(v);
-    }
+  // Small ones are not worth the file's time for each access.
+  bool may_spill(ValueId id) const {
+    return is_only_value(id) && memories_.sizes[id.value] >= least_spilled_;
   }
 
   static void add_once(memory::Vector<std::int32_t>& list, std::int32_t v) {
@@ -132,97 +137,36 @@ class Converter {
 
   const Program& program_;
   std::span<const std::int64_t> prices_;
+  Bytes least_spilled_;
   const Dataflow flow_;
   const Memories memories_;
   memory::Vector<std::int32_t> numbers_;  // in the problem, by value
   budget::Problem out_;
 };
 
-class Materialiser {
- public:
-  explicit Materialiser(Program& program)
-      : program_(program), now_(program.values.size()) {
-    for (std::uint32_t v = 0; v < now_.size(); ++v) {
-      now_[v] = {v};
-    }
-  }
-
-  void run(const budget::Schedule& schedule) {
-    memory::Vector<std::uint8_t> has_run(program_.calls.size(), 0);
-    calls_.reserve(schedule.runs.size());
-    for (const budget::Run& run : schedule.runs) {
-      const auto i = static_cast<std::size_t>(run.call);
-      add(program_.calls[i], std::exchange(has_run[i], 1) != 0);
-    }
-    program_.calls = std::move(calls_);
-    for (Result& result : program_.results) {
-      rename(result.operand);
-    }
-    for (LeafGrad& grad : program_.grads) {
-      rename(grad.last);
-    }
-  }
-
- private:
-  void rename(Operand& operand) const {
-    if (operand.value != kNoValue) {
-      operand.value = now_[operand.value.value];
-    }
-  }
-
-  // Operands of the calls as they were stay where they are: they are read once
-  // more for each clone.
-  Range renamed(const Range& range) {
-    const auto from = program_.operands.begin() + range.first;
-    operands_.assign(from, from + range.count);
-    for (Operand& operand : operands_) {
-      rename(operand);
-    }
-    return program_.add(operands_);
-  }
-
-  void add(Call call, bool is_clone) {
-    const auto place = static_cast<std::uint32_t>(calls_.size());
-    call.inputs = renamed(call.inputs);
-    for (const Operand& out : memory::Vector<Operand>(
-             program_.out(call).begin(), program_.out(call).end())) {
-      make(out.value, place, is_clone);
-    }
-    call.outputs = renamed(call.outputs);
-    const Range parts = call.members;
-    call.members.first = static_cast<std::uint32_t>(program_.members.size());
-    for (std::uint32_t k = 0; k < parts.count; ++k) {
-      Call part = program_.members[parts.first + k];
-      part.inputs = renamed(part.inputs);
-      part.outputs = renamed(part.outputs);
-      program_.members.push_back(part);
-    }
-    calls_.push_back(call);
-  }
-
-  void make(ValueId id, std::uint32_t place, bool is_clone) {
-    if (is_clone) {
-      const Value again = program_[id];
-      now_[id.value] = program_.add(again);
-    }
-    program_[now_[id.value]].index = place;
-  }
-
-  Program& program_;
-  memory::Vector<ValueId> now_;  // the latest materialisation of each value
-  memory::Vector<Call> calls_;
-  memory::Vector<Operand> operands_;
-};
-
 }  // namespace
 
-budget::Problem scheduling_problem(const Program& program,
-                                   std::span<const std::int64_t> prices) {
-  return Converter(program, prices).run();
+memory::Vector<ValueId> scheduled_values(const Program& program,
+                                         const Memories& memories) {
+  memory::Vector<ValueId> out;
+  for (const Call& call : program.calls) {
+    for (const Operand& made : program.out(call)) {
+      const Value& value = program[made.value];
+      if (value.over == kNoValue && value.spec->space == memory::kHost &&
+          memories.sizes[made.value.value] != 0) {
+        out.push_back(made.value);
+      }
+    }
+  }
+  return out;
 }
 
-void materialise(Program& program, const budget::Schedule& schedule) {
-  Materialiser(program).run(schedule);
+budget::Problem scheduling_problem(
+    const Program& program, std::span<const std::int64_t> prices,
+    const std::optional<budget::Channel>& channel, Bytes least_spilled) {
+  budget::Problem out = Converter(program, prices, least_spilled).run();
+  out.channel = channel;
+  return out;
 }
 
 }  // namespace neap::compiler

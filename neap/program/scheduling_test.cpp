@@ -45,11 +45,11 @@ struct Step {
 budget::Schedule again_before_the_last() {
   budget::Schedule schedule;
   schedule.drops = {0, 1, 2, 0};
-  schedule.runs = {{.call = 0, .drops_end = 0},
-                   {.call = 1, .drops_end = 1},
-                   {.call = 2, .drops_end = 2},
-                   {.call = 0, .drops_end = 2},
-                   {.call = 3, .drops_end = 4}};
+  schedule.runs = {{.index = 0, .drops_end = 0},
+                   {.index = 1, .drops_end = 1},
+                   {.index = 2, .drops_end = 2},
+                   {.index = 0, .drops_end = 2},
+                   {.index = 3, .drops_end = 4}};
   return schedule;
 }
 
@@ -150,6 +150,62 @@ TEST(SchedulingTest, ResultsAreThoseOfTheLatestRun) {
   EXPECT_NE(step.maker.program.results[0].operand.value, step.kept);
   TestRun after(step.maker.program, x);
   EXPECT_EQ(after.run(), expected);
+}
+
+// exp(x) waits in the file while the products are made.
+budget::Schedule spilled_meanwhile() {
+  using budget::Action;
+  budget::Schedule schedule;
+  schedule.drops = {0, 1, 2, 0};
+  schedule.runs = {{.index = 0, .drops_end = 0},
+                   {.index = 0, .drops_end = 0, .action = Action::kWrite},
+                   {.index = 1, .drops_end = 1},
+                   {.index = 2, .drops_end = 2},
+                   {.index = 0, .drops_end = 2, .action = Action::kFetch},
+                   {.index = 3, .drops_end = 4}};
+  return schedule;
+}
+
+TEST(SchedulingTest, WhatIsSpilledIsAwaitedBeforeItGoesAndBeforeItIsRead) {
+  Step step;
+  step.maker.result(step.last);
+  const std::array x{full({16, 16}, 0.01)};
+  TestRun before(step.maker.program, x);
+  const auto expected = before.run();
+  const budget::Schedule schedule = spilled_meanwhile();
+  const memory::Vector<std::int64_t> prices(step.maker.program.calls.size(),
+                                            10);
+  const budget::Channel channel{.write_rate = 1'000'000,
+                                .read_rate = 1'000'000};
+  const budget::Problem problem =
+      scheduling_problem(step.maker.program, prices, channel);
+  EXPECT_TRUE(problem.values[0].may_spill);
+  EXPECT_TRUE(budget::evaluate(problem, schedule).is_good());
+  materialise(step.maker.program, schedule);
+  EXPECT_EQ(fault_of(step.maker.program), "");
+  EXPECT_EQ(names_of(step.maker.program),
+            "exp spill await matmul matmul fetch await mul");
+  EXPECT_EQ(step.maker.program.slots.size(), 1U);
+  EXPECT_EQ(step.maker.program.slots[0].size, kSpillUnit);
+  run_memory_passes(step.maker.program, {});
+  EXPECT_EQ(fault_of(step.maker.program), "");
+  TestRun after(step.maker.program, x);
+  EXPECT_EQ(after.run(), expected);
+}
+
+TEST(SchedulingTest, SmallValuesAndBlocksOfTheirOwnAreNotSpilled) {
+  Step step;
+  step.maker.result(step.last, true);
+  const memory::Vector<std::int64_t> prices(4, 10);
+  const budget::Channel channel{.write_rate = 1, .read_rate = 1};
+  for (const Bytes least : {kSize, kSize + 1}) {
+    const budget::Problem problem =
+        scheduling_problem(step.maker.program, prices, channel, least);
+    EXPECT_EQ(problem.values.size(), 3U);
+    for (const budget::Value& value : problem.values) {
+      EXPECT_EQ(value.may_spill, least == kSize);
+    }
+  }
 }
 
 TEST(SchedulingTest, FusedCallsRunAgainWithPartsOfTheirOwn) {

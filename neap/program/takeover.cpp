@@ -39,7 +39,7 @@ std::uint32_t takeover_mask(const Program& program, const Dataflow& flow,
   const auto fits = [&](std::size_t i) {
     const Value& value = program[in[i].value];
     return i < 32 && (donates >> i & 1U) != 0 && in[i].layout == out.layout &&
-           value.size == made.size && value.spec.space == made.spec.space;
+           value.size == made.size && value.spec->space == made.spec->space;
   };
   std::uint32_t mask = 0;
   for (std::size_t i = 0; i < std::min<std::size_t>(in.size(), 32); ++i) {

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "neap/base/error.hpp"
+#include "neap/program/dataflow.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -14,7 +15,10 @@ namespace {
 class Checker {
  public:
   explicit Checker(const Program& program)
-      : program_(program), states_(program.values.size(), State::kUnset) {}
+      : program_(program),
+        states_(program.values.size(), State::kUnset),
+        moves_(program.values.size(), Move::kNone),
+        is_written_(program.slots.size(), 0) {}
 
   std::string run() {
     check_tables();
@@ -28,6 +32,7 @@ class Checker {
 
  private:
   enum class State : std::uint8_t { kUnset, kSet, kGone };
+  enum class Move : std::uint8_t { kNone, kSpilled, kFetched };
 
   template <class... Args>
   void fail(fmt::format_string<Args...> text, Args&&... args) {
@@ -88,6 +93,9 @@ class Checker {
   void check_call(std::uint32_t i) {
     const Call& call = program_.calls[i];
     check_kind(i, call);
+    if (is_move(call)) {
+      check_move(i, call);
+    }
     for (const Operand& in : program_.in(call)) {
       check_operand(i, call, in, call.kind == CallKind::kTransfer);
       if (is_known(in.value) && state(in.value) != State::kSet) {
@@ -95,6 +103,10 @@ class Checker {
              state(in.value) == State::kGone
                  ? "after another value took its memory over"
                  : "before it is set");
+      }
+      if (is_known(in.value) && moves_[in.value.value] == Move::kFetched) {
+        fail("call {} ({}) reads %{} before it is fetched", i, call.name,
+             in.value.value);
       }
     }
     check_members(i, call);
@@ -120,6 +132,40 @@ class Checker {
         static_cast<std::size_t>(call.draw_at) + sizeof(base::DrawKey) >
             call.attrs_size) {
       fail("call {} ({}) has no draw in its attributes", i, call.name);
+    }
+  }
+
+  // A value is moved by one call at a time, and is fetched from where one of
+  // its size was written.
+  void check_move(std::uint32_t i, const Call& call) {
+    const bool fetches = call.kind == CallKind::kFetch;
+    if (call.inputs.count != (fetches ? 0U : 1U) ||
+        call.outputs.count != (fetches ? 1U : 0U) ||
+        call.slot >= program_.slots.size() ||
+        !is_known(program_.moved(call).value)) {
+      fail("call {} ({}) moves nothing", i, call.name);
+      return;
+    }
+    const Operand& moved = program_.moved(call);
+    const ValueId id = moved.value;
+    Move& move = moves_[id.value];
+    if ((call.kind == CallKind::kAwait) == (move == Move::kNone)) {
+      fail("call {} ({}) of %{}, which is {}", i, call.name, id.value,
+           move == Move::kNone ? "not moved" : "still moved");
+    }
+    if (program_[id].size > program_.slots[call.slot].size ||
+        !is_whole(moved.layout, program_[id].size)) {
+      fail("call {} ({}) moves only a part of %{}", i, call.name, id.value);
+    }
+    if (fetches && is_written_[call.slot] == 0) {
+      fail("call {} ({}) fetches %{}, which was not written", i, call.name,
+           id.value);
+    }
+    if (call.kind == CallKind::kAwait) {
+      move = Move::kNone;
+    } else {
+      move = fetches ? Move::kFetched : Move::kSpilled;
+      is_written_[call.slot] |= fetches ? 0U : 1U;
     }
   }
 
@@ -185,14 +231,14 @@ class Checker {
       return;
     }
     const Value& value = program_[operand.value];
-    if (operand.layout.offset < 0 ||
+    if (operand.layout->offset < 0 ||
         tensor::extent_bytes(operand.layout) > value.size) {
       fail("call {} ({}) reaches beyond %{}", i, call.name,
            operand.value.value);
     }
-    if (!may_cross && value.spec.space != call.space) {
+    if (!may_cross && value.spec->space != call.space) {
       fail("call {} ({}) of space {} reaches for %{} in space {}", i, call.name,
-           call.space.value, operand.value.value, value.spec.space.value);
+           call.space.value, operand.value.value, value.spec->space.value);
     }
   }
 
@@ -207,7 +253,7 @@ class Checker {
       check_takeover(i, call, out);
     } else if (call.reads_outputs) {
       fail("call {} ({}) reads %{} before it is set", i, call.name, v);
-    } else if (out.layout.offset != 0 || !tensor::is_contiguous(out.layout) ||
+    } else if (out.layout->offset != 0 || !tensor::is_contiguous(out.layout) ||
                tensor::extent_bytes(out.layout) != value.size) {
       fail("call {} ({}) sets only a part of %{}", i, call.name, v);
     }
@@ -221,8 +267,12 @@ class Checker {
       fail("call {} ({}): %{} takes over what is not there", i, call.name, v);
       return;
     }
+    if (moves_[value.over.value] != Move::kNone) {
+      fail("call {} ({}): %{} takes over %{}, which is still moved", i,
+           call.name, v, value.over.value);
+    }
     const Value& old = program_[value.over];
-    if (old.size != value.size || old.spec.space != value.spec.space) {
+    if (old.size != value.size || old.spec->space != value.spec->space) {
       fail("call {} ({}): %{} takes over %{} of another size or space", i,
            call.name, v, value.over.value);
     }
@@ -265,6 +315,9 @@ class Checker {
     }
     for (std::uint32_t v = 0; v < states_.size(); ++v) {
       const Value& value = program_.values[v];
+      if (moves_[v] != Move::kNone) {
+        fail("%{} is still moved at the end", v);
+      }
       if (states_[v] == State::kUnset && value.index < program_.calls.size()) {
         fail("value %{} names a call that does not set it", v);
       }
@@ -273,6 +326,8 @@ class Checker {
 
   const Program& program_;
   memory::Vector<State> states_;
+  memory::Vector<Move> moves_;
+  memory::Vector<std::uint8_t> is_written_;  // by slot
   std::string fault_;
 };
 

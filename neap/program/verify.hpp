@@ -19,6 +19,8 @@ namespace neap::compiler {
 /// - operands lie inside their values, and in the call's memory space;
 /// - external storage is written only where the tables say so, and never a
 ///   constant;
+/// - a value that is moved to the spill file, or from it, is awaited before its
+///   memory is written over or what is fetched is read, and before the end;
 /// - results and gradients are there at the end.
 /// THROWS: OutOfMemory.
 NEAP_API std::string fault_of(const Program& program);

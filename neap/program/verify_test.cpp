@@ -1,18 +1,21 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/program/verify.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <functional>
 #include <utility>
 
 #include "neap/ops/activation/relu.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/elementwise/exponential.hpp"
 #include "neap/ops/reduction/sum.hpp"
 #include "neap/program/programs_for_test.hpp"
 
 namespace neap::compiler {
 namespace {
+
+using testing::HasSubstr;
 
 // %0: argument, %1: a parameter; %2 = mul(%0, %1); %3 = relu(%2);
 // %4 = add(%3, %2); %5 over %1 = sgd(%4); result %4.
@@ -95,7 +98,8 @@ TEST(VerifyTest, TakesOverElementByElementOnlyWhereTheOpMay) {
   EXPECT_EQ(after([](Small& s) { s.program.values[4].over = {2}; }), "");
   EXPECT_EQ(after([](Small& s) {
               s.program.values[4].over = {2};
-              s.input(3, 1).layout.strides = Shape{0};
+              s.relayout(s.input(3, 1),
+                         [](auto& layout) { layout.strides = Shape{0}; });
             }),
             "call 3 (add) reads %2 while %4 takes its memory over");
   ProgramMaker maker;
@@ -115,11 +119,19 @@ TEST(VerifyTest, WhatExistsIsWrittenWhereTheTablesSaySo) {
 }
 
 TEST(VerifyTest, OperandsLieInsideTheirValues) {
-  EXPECT_EQ(after([](Small& s) { s.input(2, 0).layout.offset = 1; }),
+  EXPECT_EQ(after([](Small& s) {
+              s.relayout(s.input(2, 0), [](auto& at) { at.offset = 1; });
+            }),
             "call 2 (relu) reaches beyond %2");
-  EXPECT_EQ(after([](Small& s) { s.output(2).layout.shape = Shape{2}; }),
+  EXPECT_EQ(after([](Small& s) {
+              s.relayout(s.output(2), [](auto& at) { at.shape = Shape{2}; });
+            }),
             "call 2 (relu) sets only a part of %3");
-  EXPECT_EQ(after([](Small& s) { s.program.values[3].spec.space = {1}; }),
+  EXPECT_EQ(after([](Small& s) {
+              tensor::Spec spec = s.program.values[3].spec;
+              spec.space = {1};
+              s.program.values[3].spec = s.program.keep(spec);
+            }),
             "call 2 (relu) of space 0 reaches for %3 in space 1");
 }
 
@@ -145,6 +157,67 @@ TEST(EffectOrderTest, ChecksAndWritesKeepTheirOrder) {
   calls.pop_back();
   EXPECT_EQ(order.fault_of(small.program),
             "1 writes into what exists became 0");
+}
+
+// %1 = exp(%0), moved as `moves` does; the result is exp of what that gives.
+std::string after_moves(
+    const std::function<ValueId(ProgramMaker&, ValueId)>& moves) {
+  ProgramMaker maker;
+  const ValueId kept = maker.call(ops::kExp, {maker.argument({16, 16})});
+  maker.result(maker.call(ops::kExp, {moves(maker, kept)}));
+  return fault_of(maker.program);
+}
+
+TEST(VerifyTest, MovesAreAwaited) {
+  const auto good = [](ProgramMaker& maker, ValueId kept) {
+    maker.move(CallKind::kSpill, kept);
+    maker.move(CallKind::kAwait, kept);
+    const ValueId fetched = maker.fetch(kept);
+    maker.move(CallKind::kAwait, fetched);
+    return fetched;
+  };
+  EXPECT_EQ(after_moves(good), "");
+  EXPECT_THAT(after_moves([](ProgramMaker& maker, ValueId kept) {
+                maker.move(CallKind::kSpill, kept);
+                maker.move(CallKind::kAwait, kept);
+                return maker.fetch(kept);
+              }),
+              HasSubstr("before it is fetched"));
+  EXPECT_THAT(after_moves([](ProgramMaker& maker, ValueId kept) {
+                maker.move(CallKind::kSpill, kept);
+                return kept;
+              }),
+              HasSubstr("still moved at the end"));
+  EXPECT_THAT(after_moves([](ProgramMaker& maker, ValueId kept) {
+                maker.move(CallKind::kAwait, kept);
+                return kept;
+              }),
+              HasSubstr("not moved"));
+  EXPECT_THAT(after_moves([](ProgramMaker& maker, ValueId kept) {
+                maker.move(CallKind::kSpill, kept);
+                maker.move(CallKind::kSpill, kept);
+                return kept;
+              }),
+              HasSubstr("still moved"));
+}
+
+TEST(VerifyTest, WhatIsFetchedWasWrittenAndIsWhole) {
+  EXPECT_THAT(after_moves([](ProgramMaker& maker, ValueId kept) {
+                const ValueId fetched = maker.fetch(kept);
+                maker.move(CallKind::kAwait, fetched);
+                return fetched;
+              }),
+              HasSubstr("was not written"));
+  const auto spills = [](Bytes slot) {
+    return [slot](ProgramMaker& maker, ValueId kept) {
+      maker.program.slots.push_back({0, slot});
+      maker.move(CallKind::kSpill, kept);
+      maker.move(CallKind::kAwait, kept);
+      return kept;
+    };
+  };
+  EXPECT_EQ(after_moves(spills(kSpillUnit)), "");
+  EXPECT_THAT(after_moves(spills(64)), HasSubstr("only a part"));
 }
 
 }  // namespace

@@ -99,6 +99,30 @@ TEST_P(CompiledBitsTest, AreThoseOfEagerStepsInALimitedArena) {
   }
 }
 
+// A file holds what the arena does not; what that cannot meet is refused.
+TEST_P(CompiledBitsTest, AreThoseOfEagerStepsWhereValuesWaitInAFile) {
+  TrainingOptions options{.kind = GetParam(), .batch = 16};
+  const Trace eager = train_eagerly(options, kSteps);
+  Training whole(options);
+  auto all_kept = whole.compile();
+  all_kept.prepare(whole.specs());
+  for (const int threads : {1, 2}) {
+    options.threads = threads;
+    for (const int percent : {80, 50, 30, 20}) {
+      CompileOptions how{.arena_limit = all_kept.arena_bytes() * percent / 100,
+                         .spill = {.folder = ".",
+                                   .write_rate = 1'000'000'000,
+                                   .fetch_rate = 1'000'000'000,
+                                   .least = 4 * kKiB}};
+      try {
+        EXPECT_EQ(train_compiled(options, kSteps, how), eager) << percent;
+      } catch (const PlanError&) {
+        EXPECT_LT(percent, 80) << "the largest call needs most of the arena";
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, CompiledBitsTest, ::testing::ValuesIn(kAllKinds),
                          kind_of);
 

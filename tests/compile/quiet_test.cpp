@@ -110,6 +110,32 @@ TEST_P(CompiledQuietTest, OnPagesThatDoNotLieTogether) {
   EXPECT_FALSE(step.plan().pages.views.empty());
 }
 
+// The thread that moves values asks for nothing either.
+TEST_P(CompiledQuietTest, WithValuesInAFile) {
+  Bytes whole = 0;
+  {
+    Training training(options(2));
+    auto step = training.compile();
+    step.prepare(training.specs());
+    whole = step.arena_bytes();
+  }
+  Training training(options(2));
+  auto step = training.compile({.arena_limit = whole * 3 / 5,
+                                .spill = {.folder = ".",
+                                          .write_rate = 1'000'000'000,
+                                          .fetch_rate = 1'000'000'000,
+                                          .least = 4 * kKiB}});
+  try {
+    step.prepare(training.specs());
+  } catch (const PlanError&) {
+    GTEST_SKIP() << "the largest call needs most of the arena";
+  }
+  const auto batch = training.batch(0);
+  const auto run = [&] { step(batch.first, batch.second).item(); };
+  EXPECT_EQ(asked_by(training.domain(), run), Asked());
+  EXPECT_TRUE(step.program().fitting.is_changed());
+}
+
 TEST_P(CompiledQuietTest, OnAnotherThread) {
   Training training(options(2));
   auto step = training.compile();

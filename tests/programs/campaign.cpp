@@ -96,6 +96,13 @@ void set_paged(CompileOptions& options) {
   options.debug.scatter = true;
 }
 
+void set_spill(CompileOptions& options) {
+  options.spill = {.folder = ".",
+                   .write_rate = 4'000'000'000,
+                   .fetch_rate = 4'000'000'000,
+                   .least = 64};
+}
+
 // Empty where both ways agree.
 std::string difference(const Variant& variant, std::uint64_t seed,
                        int actions) {
@@ -149,6 +156,13 @@ std::vector<Variant> variants() {
          o.debug.guards = true;
        },
        2, 90},
+      {"spilled", set_spill, 1, 80},
+      {"spilled_poisoned",
+       [](CompileOptions& o) {
+         set_spill(o);
+         o.debug.poison = true;
+       },
+       2, 60},
   };
 }
 
@@ -164,18 +178,36 @@ int count_paged(std::uint64_t first, int count) {
   return found;
 }
 
-int count_fitted(std::uint64_t first, int count, int arena_percent) {
+namespace {
+
+template <class IsCounted>
+int count_limited(std::uint64_t first, int count, int arena_percent,
+                  const CompileOptions& given, const IsCounted& is_counted) {
   int found = 0;
   for (int i = 0; i < count; ++i) {
     const std::uint64_t seed = first + static_cast<std::uint64_t>(i);
-    CompileOptions options;
+    CompileOptions options = given;
     set_limit(options, arena_percent, seed, kActions);
-    found +=
-        lowered(seed, kActions, kBatches[0], options).program.fitting.again != 0
-            ? 1
-            : 0;
+    const auto fitted = lowered(seed, kActions, kBatches[0], options);
+    found += is_counted(fitted.program.fitting) ? 1 : 0;
   }
   return found;
+}
+
+}  // namespace
+
+int count_fitted(std::uint64_t first, int count, int arena_percent) {
+  return count_limited(
+      first, count, arena_percent, {},
+      [](const compiler::Fitting& fitting) { return fitting.again != 0; });
+}
+
+int count_spilled(std::uint64_t first, int count, int arena_percent) {
+  CompileOptions options;
+  set_spill(options);
+  return count_limited(
+      first, count, arena_percent, options,
+      [](const compiler::Fitting& fitting) { return fitting.spilled != 0; });
 }
 
 std::string run_campaign(const Variant& variant, std::uint64_t first,

@@ -31,6 +31,9 @@ int count_paged(std::uint64_t first, int count);
 /// How many of the steps have calls that run again with so much of their arena.
 int count_fitted(std::uint64_t first, int count, int arena_percent);
 
+/// How many have values that wait in a file.
+int count_spilled(std::uint64_t first, int count, int arena_percent);
+
 /// Runs steps `first`, `first` + 1, ... eagerly and compiled; empty, or what
 /// the first one that differs did, cut to its shortest form.
 std::string run_campaign(const Variant& variant, std::uint64_t first,

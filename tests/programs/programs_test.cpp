@@ -25,6 +25,10 @@ TEST(FittedProgramsTest, ManyHaveCallsThatRunAgain) {
   EXPECT_GE(count_fitted(1, 120, 98), 30);
 }
 
+TEST(FittedProgramsTest, ManyHaveValuesInAFile) {
+  EXPECT_GE(count_spilled(1, 120, 80), 30);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, ProgramsTest, ::testing::ValuesIn(variants()),
                          [](const auto& way) {
                            return std::string(way.param.name);

@@ -130,6 +130,16 @@ std::string set_budget(TrainSettings& s, const std::string& text) {
   return {};
 }
 
+std::string set_spill_rate(TrainSettings& s, const std::string& text) {
+  const auto bytes = parse_bytes(text);
+  if (!bytes || *bytes < kMiB || *bytes > (Bytes{1} << 50U)) {
+    return "bytes a second, 1MiB or more, like 500MiB";
+  }
+  s.spill_write_rate = *bytes;
+  s.spill_fetch_rate = *bytes;
+  return {};
+}
+
 std::string set_save_every(TrainSettings& s, const std::string& text) {
   struct Unit {
     std::string_view name;

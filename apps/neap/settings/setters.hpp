@@ -26,6 +26,7 @@ Setter any_text(std::string TrainSettings::*field);
 std::string set_seed(TrainSettings& s, const std::string& text);
 std::string set_hidden(TrainSettings& s, const std::string& text);
 std::string set_budget(TrainSettings& s, const std::string& text);
+std::string set_spill_rate(TrainSettings& s, const std::string& text);
 std::string set_save_every(TrainSettings& s, const std::string& text);
 
 }  // namespace neap::app

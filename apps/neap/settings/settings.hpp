@@ -56,6 +56,9 @@ struct TrainSettings {
   double clip_norm = 0.0;   // 0: no clipping
   Bytes budget = kUnlimited;
   Bytes arena_limit = kUnlimited;  // found for the budget, not set by users
+  std::string spill;               // folder of the spill file; empty: none
+  std::int64_t spill_write_rate = 0;  // bytes a second, measured there
+  std::int64_t spill_fetch_rate = 0;  // likewise
   bool compile = true;             // the step runs as a plan
   bool verbose = false;            // tell when and why it is traced again
   bool paged = false;              // whose arena may be in pages

@@ -131,6 +131,14 @@ std::vector<Setting> machine_settings() {
        "never hold more than this, code and stacks included; like 64MiB; calls "
        "run again where that makes the run fit",
        "none", set_budget},
+      {"spill", "DIR",
+       "to meet the budget, let values wait in a file there, too, where that "
+       "is quicker; it is written at every step, which wears a disk",
+       "none", any_text(&S::spill)},
+      {"spill-rate", "BYTES",
+       "what that file moves in a second, each way, like 500MiB; given, a run "
+       "has the same plan at every start",
+       "a part of what is measured", set_spill_rate},
       {"compile", "",
        "lay the whole step out in one arena before the first one", "yes",
        flag(&S::compile), "eager", "run each op by itself, at once"},

@@ -1,0 +1,138 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "remedies.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "neap/base/bytes.hpp"
+#include "neap/base/error.hpp"
+#include "neap/files/io_error.hpp"
+
+namespace neap::app {
+namespace {
+
+// What a modest disk moves, for a file in a folder that is not known yet.
+constexpr Bytes kModestRate = 500 * kMiB;
+
+class Remedies {
+ public:
+  explicit Remedies(const TrainSettings& settings) : settings_(settings) {}
+
+  std::vector<Remedy> run() {
+    price_ = price_of(settings_);
+    if (price_ <= 0) {
+      return {};
+    }
+    try_file();
+    try_optimizer();
+    try_batches();
+    try_budget();
+    std::ranges::stable_sort(remedies_, {}, &Remedy::percent);
+    return std::move(remedies_);
+  }
+
+ private:
+  // Nothing where the run does not fit with these settings either.
+  static std::optional<Rehearsal> met(const TrainSettings& changed) {
+    try {
+      const auto found = meet_budget(changed);
+      return found && found->is_met() ? std::optional(found->rehearsal)
+                                      : std::nullopt;
+    } catch (const IoError&) {  // no file can be made here
+      return std::nullopt;
+    }
+  }
+
+  // The predicted nanoseconds of a sample with all values kept; 0: not known.
+  static double price_of(const TrainSettings& settings) {
+    TrainSettings kept = settings;
+    kept.budget = kUnlimited;
+    kept.arena_limit = kUnlimited - 1;  // any limit has its step priced
+    const auto r = rehearse(kept, kept.batch);
+    return r ? static_cast<double>(r->fitting.price) /
+                   static_cast<double>(kept.batch)
+             : 0.0;
+  }
+
+  // The predicted time of a sample beside that of the run as it was asked for.
+  double extra_of(const Rehearsal& r, const TrainSettings& changed) const {
+    const double extra = static_cast<double>(r.fitting.extra) /
+                         static_cast<double>(changed.batch);
+    return 100.0 * ((price_of(changed) + extra) / price_ - 1.0);
+  }
+
+  void try_file() {
+    if (!settings_.spill.empty()) {
+      return;
+    }
+    TrainSettings changed = settings_;
+    changed.spill.assign(1, '.');  // this folder
+    changed.spill_write_rate = kModestRate;
+    changed.spill_fetch_rate = kModestRate;
+    if (const auto r = met(changed)) {
+      add("--spill DIR", *r, changed);
+      remedies_.back().note = fmt::format(
+          ", {} written a step", format_bytes_short(r->fitting.written));
+    }
+  }
+
+  void try_optimizer() {
+    const std::string_view plain = "sgd";
+    if (settings_.optimizer == plain) {
+      return;
+    }
+    TrainSettings changed = settings_;
+    changed.optimizer.assign(plain);
+    if (const auto r = met(changed)) {
+      add("--optimizer sgd", *r, changed);
+    }
+  }
+
+  void try_batches() {
+    TrainSettings changed = settings_;
+    for (changed.batch /= 2; changed.batch > 0; changed.batch /= 2) {
+      if (const auto r = met(changed)) {
+        add(fmt::format("--batch {}", changed.batch), *r, changed);
+        return;
+      }
+    }
+  }
+
+  // With the least arena that a plan is found for.
+  void try_budget() {
+    const auto curve = fit_curve(settings_, settings_.batch);
+    if (!curve || curve->empty()) {
+      return;
+    }
+    TrainSettings changed = settings_;
+    changed.budget = kUnlimited;
+    changed.arena_limit = curve->back().arena;
+    if (const auto r = rehearse(changed, changed.batch)) {
+      const Bytes enough = base::round_up(r->peak + r->external, kMiB);
+      add(fmt::format("--budget {}MiB", enough / kMiB), *r, changed);
+    }
+  }
+
+  void add(std::string change, const Rehearsal& r,
+           const TrainSettings& changed) {
+    Remedy& made = remedies_.emplace_back();
+    made.change = std::move(change);
+    made.percent = extra_of(r, changed);
+  }
+
+  const TrainSettings& settings_;
+  double price_ = 0.0;
+  std::vector<Remedy> remedies_;
+};
+
+}  // namespace
+
+std::vector<Remedy> remedies_for(const TrainSettings& settings) {
+  return Remedies(settings).run();
+}
+
+}  // namespace neap::app

@@ -1,0 +1,23 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// What would make a run fit a budget that it does not fit: single settings
+// changed, each tried by a dry run and the same planner, and priced.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "within_budget.hpp"
+
+namespace neap::app {
+
+struct Remedy {
+  std::string change;    // as on the command line: "--batch 16"
+  double percent = 0.0;  // of extra time a sample, predicted
+  std::string note{};    // what else it costs
+};
+
+/// The remedies that are known to fit, cheapest first. REQUIRES: a compiled run
+/// that meet_budget() does not make fit. THROWS: OutOfMemory.
+std::vector<Remedy> remedies_for(const TrainSettings& settings);
+
+}  // namespace neap::app

@@ -1,0 +1,25 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// What a spill file is taken to move, for schedules to count on.
+#pragma once
+
+#include <optional>
+
+#include "neap/budget/problem.hpp"
+#include "neap/compile/options.hpp"
+
+namespace neap::compiler {
+
+/// The options with rates: those that are not given are measured, in a file of
+/// their own in the folder, and 40 % of writes and 60 % of reads, rounded down
+/// to a quarter of an octave, are counted on, so that noise seldom changes a
+/// plan.
+/// Unchanged without a folder. THROWS: IoError; OutOfMemory.
+NEAP_API SpillOptions with_rates(const SpillOptions& options);
+
+/// The file system of the folder.
+files::Door& door_of(const SpillOptions& options);
+
+/// Nothing without a folder. THROWS: as with_rates().
+std::optional<budget::Channel> channel_of(const SpillOptions& options);
+
+}  // namespace neap::compiler

@@ -1,0 +1,270 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// A limited arena is met by values that wait in a file, to the same bits.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "neap/autograd/backward.hpp"
+#include "neap/compile/compile_for_test.hpp"
+#include "neap/compile/lower.hpp"
+#include "neap/files/door.hpp"
+#include "neap/files/fault_door.hpp"
+#include "neap/files/io_error.hpp"
+#include "neap/files/temporary_folder.hpp"
+#include "neap/graph/vertex.hpp"
+#include "neap/memory/budget.hpp"
+#include "neap/program/print.hpp"
+#include "neap/tensor/create.hpp"
+
+namespace neap::compiler {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr int kLayers = 10;
+constexpr std::int64_t kBatch = 512;
+constexpr std::int64_t kWidth = 32;
+
+// A deep chain: each product is kept for backward.
+struct Net {
+  explicit Net(int layers = kLayers) {
+    seed(1);
+    for (int i = 0; i < layers; ++i) {
+      weights.push_back(requires_grad_(randn({kWidth, kWidth}) * 0.2));
+    }
+  }
+  auto step() {
+    return [this](const Tensor& x) {
+      Tensor y = x;
+      for (const Tensor& w : weights) {
+        y = dropout(tanh(matmul(y, w)), 0.1);
+      }
+      const Tensor loss = sum(square(y));
+      backward(loss);
+      const NoGrad no_grad;
+      for (const Tensor& w : weights) {
+        copy_(w, w - w.grad() * 0.01);
+        set_grad(w, Tensor());
+      }
+      return loss;
+    };
+  }
+  std::vector<std::vector<float>> state() const {
+    std::vector<std::vector<float>> out;
+    for (const Tensor& w : weights) {
+      out.push_back(floats(w));
+    }
+    return out;
+  }
+  std::vector<Tensor> weights;
+};
+
+class SpillTest : public ::testing::Test {
+ protected:
+  SpillOptions spill() const {
+    return {.folder = folder.path(),
+            .write_rate = 4'000'000'000,
+            .fetch_rate = 4'000'000'000,
+            .least = 4 * kKiB};
+  }
+  CompileOptions limited(Bytes limit) const {
+    return {.arena_limit = limit, .spill = spill()};
+  }
+  files::TemporaryFolder folder;
+};
+
+struct Trained {
+  std::vector<double> losses;
+  std::vector<std::vector<float>> state;
+  Bytes arena = 0;
+  Fitting fitting{};
+};
+
+Trained train(const CompileOptions& options, int layers = kLayers) {
+  Net net(layers);
+  auto step = neap::compile(net.step(), options);
+  Trained out;
+  seed(2);
+  for (int i = 0; i < 3; ++i) {
+    out.losses.push_back(step(randn({kBatch, kWidth})).item());
+  }
+  out.state = net.state();
+  out.arena = step.arena_bytes();
+  out.fitting = step.program().fitting;
+  return out;
+}
+
+TEST_F(SpillTest, TheSameBitsAtEveryLimit) {
+  const Trained whole = train({});
+  std::int64_t extra = 0;
+  Bytes written = 0;
+  for (const int percent : {95, 80, 65, 50, 40, 30}) {
+    const Bytes limit = whole.arena * percent / 100;
+    const Trained some = train(limited(limit));
+    EXPECT_LE(some.arena, limit) << percent;
+    EXPECT_EQ(some.losses, whole.losses) << percent;
+    EXPECT_EQ(some.state, whole.state) << percent;
+    EXPECT_TRUE(some.fitting.is_changed()) << percent;
+    EXPECT_GE(some.fitting.extra, extra) << percent;  // never falls
+    EXPECT_LE(some.fitting.bound, some.fitting.extra) << percent;
+    EXPECT_LE(some.fitting.stalls, some.fitting.extra) << percent;
+    extra = some.fitting.extra;
+    written = std::max(written, some.fitting.written);
+  }
+  EXPECT_GT(written, 0);
+}
+
+TEST_F(SpillTest, AFileCostsNoMoreThanCallsThatRunAgain) {
+  const Bytes limit = train({}).arena / 2;
+  const Trained again = train({.arena_limit = limit});
+  const Trained spilled = train(limited(limit));
+  EXPECT_LE(spilled.fitting.extra, again.fitting.extra);
+  EXPECT_GT(spilled.fitting.spilled, 0U);
+}
+
+TEST_F(SpillTest, NoMoreIsWrittenThanMayBe) {
+  const Bytes limit = train({}).arena / 2;
+  CompileOptions none = limited(limit);
+  none.spill.most_written = 0;
+  EXPECT_EQ(train(none).fitting.spilled, 0U);
+  CompileOptions some = limited(limit);
+  some.spill.most_written = 2 * kBatch * kWidth * 4;
+  EXPECT_LE(train(some).fitting.written, some.spill.most_written);
+}
+
+TEST_F(SpillTest, PoisonGuardsPagesAndLentMemoryKeepTheBits) {
+  const Trained whole = train({});
+  const Bytes limit = whole.arena / 2;
+  CompileOptions checked = limited(limit);
+  checked.debug.poison = true;
+  CompileOptions guarded = limited(limit + limit / 4);
+  guarded.debug.poison = true;
+  guarded.debug.guards = true;
+  CompileOptions paged = limited(limit);
+  paged.paged = true;
+  std::vector<std::byte> memory(static_cast<std::size_t>(limit) + 100);
+  CompileOptions lent = limited(limit);
+  lent.memory = std::span(memory).subspan(1);
+  for (const CompileOptions& options : {checked, guarded, paged, lent}) {
+    const Trained some = train(options);
+    EXPECT_GT(some.fitting.spilled, 0U);
+    EXPECT_EQ(some.losses, whole.losses);
+    EXPECT_EQ(some.state, whole.state);
+  }
+}
+
+TEST_F(SpillTest, NothingIsLeftInTheFolder) {
+  const Bytes limit = train({}).arena / 2;
+  Net net;
+  auto step = neap::compile(net.step(), limited(limit));
+  step(ones({kBatch, kWidth}));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_F(SpillTest, AFolderThatDoesNotDoIsRefusedAndNothingHasChanged) {
+  const Bytes limit = train({}).arena / 2;
+  for (const char* path : {"/dev/shm", "/nowhere/at/all"}) {
+    Net net;
+    const auto before = net.state();
+    CompileOptions options = limited(limit);
+    options.spill.folder = path;
+    auto step = neap::compile(net.step(), options);
+    EXPECT_THROW(step(ones({kBatch, kWidth})), IoError) << path;
+    EXPECT_EQ(net.state(), before);
+    EXPECT_EQ(step.arena_bytes(), 0);
+  }
+}
+
+TEST_F(SpillTest, RatesAreMeasuredWhereTheyAreNotGiven) {
+  const Bytes limit = train({}).arena / 2;
+  CompileOptions options = limited(limit);
+  options.spill.write_rate = 0;
+  options.spill.fetch_rate = 0;
+  EXPECT_EQ(train(options).losses, train({}).losses);
+}
+
+// Few layers, since each of these tests plans many times.
+constexpr int kFew = 3;
+
+// Every operation of the file fails from the n-th on, as on a disk that is
+// gone: an error, with the state of before.
+TEST_F(SpillTest, ADiskThatGoesIsATypedErrorAtEveryOperation) {
+  CompileOptions options = limited(train({}, kFew).arena * 2 / 3);
+  int refused = 0;
+  for (std::int64_t n = 1;; ++n) {
+    files::FaultDoor door(files::system_door(), {.stop_at = n});
+    options.spill.door = &door;
+    Net net(kFew);
+    const auto before = net.state();
+    auto step = neap::compile(net.step(), options);
+    try {
+      step(ones({kBatch, kWidth}));
+      break;
+    } catch (const IoError&) {
+      EXPECT_EQ(net.state(), before) << n;
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 5);
+}
+
+TEST_F(SpillTest, AnOperationThatFailsOnceIsDoneAgain) {
+  const Trained whole = train({}, kFew);
+  CompileOptions options = limited(whole.arena * 2 / 3);
+  files::FaultDoor quiet(files::system_door());
+  options.spill.door = &quiet;
+  EXPECT_GT(train(options, kFew).fitting.spilled, 0U);
+  Net net(kFew);
+  const std::int64_t before = quiet.operations();
+  auto step = neap::compile(net.step(), options);
+  step.prepare({tensor::Spec{DType::kF32, {kBatch, kWidth}}});
+  const std::int64_t prepared = quiet.operations() - before;
+  for (std::int64_t n = prepared + 1; n < prepared + 12; ++n) {
+    files::FaultDoor door(files::system_door(), {.fail_at = n});
+    options.spill.door = &door;
+    const Trained some = train(options, kFew);
+    EXPECT_EQ(some.losses, whole.losses) << n;
+    EXPECT_EQ(some.state, whole.state) << n;
+  }
+}
+
+TEST_F(SpillTest, ABudgetIsMetWithAFile) {
+  Net plain;
+  auto whole = neap::compile(plain.step());
+  whole(ones({kBatch, kWidth}));
+  const Trained unlimited = train({});
+  memory::Domain& domain = memory::domain();
+  const auto held = [&] {
+    const memory::Stats stats = domain.stats();
+    return stats.held + stats.external;
+  };
+  const Bytes budget = held() + unlimited.arena * 3 / 5 + 600 * kKiB;
+  whole.reset();
+  Net net;
+  auto step = neap::compile(net.step(), {.budget = budget, .spill = spill()});
+  seed(2);
+  std::vector<double> losses;
+  for (int i = 0; i < 3; ++i) {
+    losses.push_back(step(randn({kBatch, kWidth})).item());
+    EXPECT_LE(held(), budget);
+  }
+  EXPECT_EQ(losses, unlimited.losses);
+}
+
+TEST_F(SpillTest, TheProgramAndThePredictionSayWhatIsMoved) {
+  const Bytes limit = train({}).arena / 2;
+  Net net;
+  auto step = neap::compile(net.step(), limited(limit));
+  step.prepare({tensor::Spec{DType::kF32, {kBatch, kWidth}}});
+  EXPECT_THAT(std::string(print(step.program())),
+              AllOf(HasSubstr("spill slot 0(%"), HasSubstr("= fetch slot"),
+                    HasSubstr("await slot")));
+  EXPECT_THAT(std::string(format(step.prediction())),
+              AllOf(HasSubstr("spilled "), HasSubstr("B written")));
+  EXPECT_THAT(std::string(to_json(step.prediction())),
+              HasSubstr("\"written_bytes\""));
+}
+
+}  // namespace
+}  // namespace neap::compiler

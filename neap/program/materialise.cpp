@@ -1,0 +1,210 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "neap/program/scheduling.hpp"
+
+namespace neap::compiler {
+namespace {
+
+class Materialiser {
+ public:
+  explicit Materialiser(Program& program)
+      : program_(program),
+        now_(program.values.size()),
+        numbers_(program.values.size(), budget::kNever) {
+    const Dataflow flow(program);
+    roots_.reserve(program.values.size());
+    for (std::uint32_t v = 0; v < now_.size(); ++v) {
+      now_[v] = {v};
+      roots_.push_back(flow.root({v}));
+    }
+    first_ = scheduled_values(program, Memories(program, flow));
+    for (std::size_t i = 0; i < first_.size(); ++i) {
+      numbers_[first_[i].value] = static_cast<std::int32_t>(i);
+    }
+    slots_.assign(first_.size(), kNoSlot);
+    is_moving_.assign(first_.size(), 0);
+  }
+
+  void run(const budget::Schedule& schedule) {
+    memory::Vector<std::uint8_t> has_run(program_.calls.size(), 0);
+    calls_.reserve(schedule.runs.size());
+    for (std::size_t r = 0; r < schedule.runs.size(); ++r) {
+      const budget::Run& run = schedule.runs[r];
+      const auto i = static_cast<std::size_t>(run.index);
+      for (const std::int32_t v : schedule.drops_of(r)) {
+        await(v);
+      }
+      switch (run.action) {
+        case budget::Action::kRun:
+          await_operands(program_.calls[i]);
+          add(program_.calls[i], std::exchange(has_run[i], 1) != 0);
+          break;
+        case budget::Action::kWrite:
+          spill(run.index);
+          break;
+        case budget::Action::kFetch:
+          fetch(run.index);
+          break;
+        case budget::Action::kAwait:
+          await(run.index);
+          break;
+      }
+    }
+    for (std::size_t v = 0; v < first_.size(); ++v) {
+      await(static_cast<std::int32_t>(v));
+    }
+    program_.calls = std::move(calls_);
+    for (Result& result : program_.results) {
+      rename(result.operand);
+    }
+    for (LeafGrad& grad : program_.grads) {
+      rename(grad.last);
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kNoSlot = ~0U;
+
+  void rename(Operand& operand) const {
+    if (operand.value != kNoValue) {
+      operand.value = now_[operand.value.value];
+    }
+  }
+
+  // Operands of the calls as they were stay where they are: they are read once
+  // more for each clone.
+  Range renamed(const Range& range) {
+    const auto from = program_.operands.begin() + range.first;
+    operands_.assign(from, from + range.count);
+    for (Operand& operand : operands_) {
+      rename(operand);
+    }
+    return program_.add(operands_);
+  }
+
+  void add(Call call, bool is_clone) {
+    const auto place = static_cast<std::uint32_t>(calls_.size());
+    call.inputs = renamed(call.inputs);
+    for (const Operand& out : memory::Vector<Operand>(
+             program_.out(call).begin(), program_.out(call).end())) {
+      make(out.value, place, is_clone);
+    }
+    call.outputs = renamed(call.outputs);
+    const Range parts = call.members;
+    call.members.first = static_cast<std::uint32_t>(program_.members.size());
+    for (std::uint32_t k = 0; k < parts.count; ++k) {
+      Call part = program_.members[parts.first + k];
+      part.inputs = renamed(part.inputs);
+      part.outputs = renamed(part.outputs);
+      program_.members.push_back(part);
+    }
+    calls_.push_back(call);
+  }
+
+  void make(ValueId id, std::uint32_t place, bool is_new) {
+    if (is_new) {
+      const Value again = program_[id];
+      now_[id.value] = program_.add(again);
+    }
+    program_[now_[id.value]].index = place;
+  }
+
+  // --- moves ---------------------------------------------------------------
+
+  // What is fetched is read when it is there; what is computed again may be on
+  // its way still.
+  void await_operands(const Call& call) {
+    for (const Operand& in : program_.in(call)) {
+      const std::int32_t v = numbers_[roots_[in.value.value].value];
+      if (v != budget::kNever && is_fetched(v)) {
+        await(v);
+      }
+    }
+    for (const Operand& out : program_.out(call)) {
+      const std::int32_t v = numbers_[roots_[out.value.value].value];
+      if (v != budget::kNever) {
+        await(v);
+      }
+    }
+  }
+
+  bool is_fetched(std::int32_t v) const {
+    return is_moving_[static_cast<std::size_t>(v)] == kFetching;
+  }
+
+  void await(std::int32_t v) {
+    if (std::exchange(is_moving_[static_cast<std::size_t>(v)], 0) != 0) {
+      Call call = move_of(v, CallKind::kAwait, "await");
+      call.inputs = all_of(v);
+      calls_.push_back(call);
+    }
+  }
+
+  void spill(std::int32_t v) {
+    const Bytes size = base::round_up(program_[first(v)].size, kSpillUnit);
+    if (slots_[static_cast<std::size_t>(v)] == kNoSlot) {
+      const Bytes offset = program_.file_bytes();
+      slots_[static_cast<std::size_t>(v)] =
+          static_cast<std::uint32_t>(program_.slots.size());
+      program_.slots.push_back({offset, size});
+    }
+    Call call = move_of(v, CallKind::kSpill, "spill");
+    call.inputs = all_of(v);
+    calls_.push_back(call);
+    is_moving_[static_cast<std::size_t>(v)] = kSpilling;
+  }
+
+  void fetch(std::int32_t v) {
+    Call call = move_of(v, CallKind::kFetch, "fetch");
+    make(first(v), static_cast<std::uint32_t>(calls_.size()), true);
+    call.outputs = all_of(v);
+    calls_.push_back(call);
+    is_moving_[static_cast<std::size_t>(v)] = kFetching;
+  }
+
+  ValueId first(std::int32_t v) const {
+    return first_[static_cast<std::size_t>(v)];
+  }
+
+  Call move_of(std::int32_t v, CallKind kind, std::string_view name) const {
+    const Value& value = program_[first(v)];
+    Call call;
+    call.kind = kind;
+    call.name = name;
+    call.site = value.site;
+    call.owner = value.owner;
+    call.category = value.category;
+    call.slot = slots_[static_cast<std::size_t>(v)];
+    return call;
+  }
+
+  // Its bytes, as it is now.
+  Range all_of(std::int32_t v) {
+    const ValueId id = now_[first(v).value];
+    const Operand bytes{id, program_.keep(tensor::dense_layout(
+                                DType::kU8, Shape{program_[id].size}))};
+    return program_.add(std::span(&bytes, 1));
+  }
+
+  static constexpr std::uint8_t kSpilling = 1;
+  static constexpr std::uint8_t kFetching = 2;
+
+  Program& program_;
+  memory::Vector<ValueId> now_;  // the latest materialisation of each value
+  memory::Vector<ValueId> roots_;
+  memory::Vector<std::int32_t> numbers_;  // in the problem, by value
+  memory::Vector<ValueId> first_;         // by number in the problem
+  memory::Vector<std::uint32_t> slots_;   // likewise
+  memory::Vector<std::uint8_t> is_moving_;
+  memory::Vector<Call> calls_;
+  memory::Vector<Operand> operands_;
+};
+
+}  // namespace
+
+void materialise(Program& program, const budget::Schedule& schedule) {
+  Materialiser(program).run(schedule);
+}
+
+}  // namespace neap::compiler
