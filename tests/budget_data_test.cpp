@@ -121,7 +121,7 @@ TEST_P(DataBudgetTest, OfTheMeasuredPeakIsEnough) {
   EXPECT_EQ(found.held, whole.held);
 }
 
-TEST_P(DataBudgetTest, OfAnyLessIsRefusedAndEverythingGivenBack) {
+TEST_P(DataBudgetTest, OfAnyLessIsRefusedAndEverythingFreed) {
   const Seen whole = read(prefetch());
   const Bytes least = base::external_bytes();
   for (Bytes budget = whole.all - 1; budget > least; budget -= 4099) {

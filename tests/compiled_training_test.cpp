@@ -75,7 +75,7 @@ TEST(CompiledTrainingTest, LeavesTheSameBitsInEveryDebugMode) {
   }
 }
 
-TEST(CompiledTrainingTest, AsksTheDoorForNothingFromTheThirdStep) {
+TEST(CompiledTrainingTest, AllocatesNothingFromTheThirdStep) {
   CompiledRun run;
   auto step = run.compile();
   const auto [x, y] = run.batch(0);
@@ -125,7 +125,7 @@ memory::Stats measure(bool is_rehearsal, std::int64_t batch) {
   return domain->stats();
 }
 
-TEST(CompiledTrainingTest, ARehearsalTellsThePeakToTheByte) {
+TEST(CompiledTrainingTest, ADryRunTellsThePeakToTheByte) {
   for (const std::int64_t batch : {1, 7, 64}) {
     const memory::Stats told = measure(true, batch);
     const memory::Stats measured = measure(false, batch);

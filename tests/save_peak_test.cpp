@@ -69,7 +69,7 @@ TEST_P(CompiledSavePeakTest, IsKnownBeforeTheFirstStep) {
   EXPECT_EQ(marks_of(*domain), said);
 }
 
-TEST_P(CompiledSavePeakTest, IsThatOfARehearsal) {
+TEST_P(CompiledSavePeakTest, IsThatOfADryRun) {
   const auto domain = make_domain(false);
   const auto rehearsal = make_domain(true);
   {
@@ -86,7 +86,7 @@ TEST_P(CompiledSavePeakTest, IsThatOfARehearsal) {
   EXPECT_EQ(marks_of(*rehearsal), marks_of(*domain));
 }
 
-TEST_P(CompiledSavePeakTest, OfAResumedRunIsThatOfARehearsal) {
+TEST_P(CompiledSavePeakTest, OfAResumedRunIsThatOfADryRun) {
   {
     const auto domain = make_domain(false);
     TrainedModel first(*domain, options());

@@ -81,7 +81,7 @@ TEST_F(BackwardTest, WalksARetainedGraphAgain) {
   EXPECT_EQ(x.grad().item(), 8.0);
 }
 
-TEST_F(BackwardTest, GivesResidualsBackWhileTheResultIsStillHeld) {
+TEST_F(BackwardTest, FreesResidualsWhileTheResultIsStillHeld) {
   const Tensor x = requires_grad_(ones({1000}, f64));
   const Tensor y = sum(tanh(x));
   const Bytes before = domain_->stats().live;
@@ -200,7 +200,7 @@ TEST_F(BackwardTest, WalksSeparateGraphsOverSharedLeavesInManyThreads) {
   two.join();
 }
 
-TEST_F(BackwardTest, GradGivesCotangentsOfLeavesAndOfIntermediates) {
+TEST_F(BackwardTest, GradReturnsCotangentsOfLeavesAndOfIntermediates) {
   const Tensor x = leaf(2.0);
   const Tensor y = mul(x, x);
   const auto found = grad(mul(y, y), {x, y});

@@ -37,9 +37,9 @@ class NEAP_API Pullback {
 
  private:
   friend struct PullbackMaker;
-  Tensors outputs_;  // with their nodes on the tape
-  Tensors inputs_;   // what f was given
-  Tensors primals_;  // by whose identity gradients are asked for
+  Tensors outputs_;  // results, with their nodes on the tape
+  Tensors inputs_;   // inputs that f was given
+  Tensors primals_;  // the inputs by whose identity gradients are asked for
   bool create_graph_ = false;
 };
 
@@ -65,14 +65,14 @@ NEAP_API VjpResults vjp(autograd::FunctionToMany f,
                         const DerivativeOptions& options = {});
 
 struct HvpResult {
-  Tensor value;     // of one element
-  Tensor gradient;  // of the primal's shape
-  Tensor product;   // of the Hessian with the direction; of the primal's shape
+  Tensor value;     // has one element
+  Tensor gradient;  // has the primal's shape
+  Tensor product;   // the Hessian times the direction, of the primal's shape
 };
 
 struct HvpResults {
   Tensor value;
-  Gradients gradients;  // one a primal
+  Gradients gradients;  // a gradient for each primal
   Gradients products;
 };
 
@@ -97,7 +97,7 @@ enum class JacobianMode {
 
 struct JacobianOptions {
   JacobianMode mode = JacobianMode::kAuto;
-  bool create_graph = false;  // as DerivativeOptions
+  bool create_graph = false;  // the same as in DerivativeOptions
 };
 
 /// All of df/dx: shape f(x).shape + x.shape, [i..., j...] = d f_i / d x_j. Of

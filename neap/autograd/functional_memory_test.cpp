@@ -211,7 +211,7 @@ TEST_F(FunctionalMemoryTest, MatricesThatFailLeaveNothing) {
                                                [&] { hessian(energy, x); }));
 }
 
-TEST_F(FunctionalMemoryTest, AGradOfAGradThatFailsLeavesTheGraphAsItWas) {
+TEST_F(FunctionalMemoryTest, AGradOfAGradThatFailsLeavesTheGraphUnchanged) {
   const Tensor x = requires_grad_(ones({4}, f64));
   const Tensor y = energy(x);
   expect_ok(testing::sweep_allocation_failures(*domain_, [&] {

@@ -50,7 +50,7 @@ Tensor cubes(const Tensor& x) {
   return sum(mul(x, square(x)));
 }
 
-TEST_F(FunctionalTest, JvpGivesValueAndTangentOfOneInput) {
+TEST_F(FunctionalTest, JvpReturnsValueAndTangentOfOneInput) {
   const auto [value, tangent] = jvp(cubes, vector({1, 2}), vector({1, 10}));
   EXPECT_EQ(value.item(), 9.0);
   EXPECT_EQ(tangent.item(), 3.0 + 120.0);

@@ -64,7 +64,7 @@ class NEAP_API Gradients {
 
   memory::Vector<Tensor> values_;
   memory::Vector<Key> keys_;
-  memory::SlotIndex index_;  // of keys_, where they are many
+  memory::SlotIndex index_;  // finds keys_ where they are many
 };
 
 }  // namespace neap

@@ -41,7 +41,7 @@ struct JvpResult {
 
 struct JvpResults {
   Tensors values;
-  Tensors tangents;  // one a value
+  Tensors tangents;  // a tangent for each value
 };
 
 /// f(x) and its derivative at x in the direction `tangent` (x's shape, dtype

@@ -158,7 +158,7 @@ TEST_F(LifetimeTest, ReleaseNeedsNoMemory) {
   backward(outer);
 }
 
-TEST_F(LifetimeTest, ReleaseGivesTheBytesBack) {
+TEST_F(LifetimeTest, ReleaseFreesTheBytes) {
   const Tensor x = leaf(2.0);
   const Bytes bare = live();
   Tensor y = x;
@@ -219,7 +219,7 @@ TEST_F(LifetimeTest, SeveralResultsAreDifferentiatedInOnePass) {
   EXPECT_EQ(x.grad().item(), 4 * 6.0);
 }
 
-TEST_F(LifetimeTest, WhatGradGivesBelongsToTheScope) {
+TEST_F(LifetimeTest, WhatGradReturnsBelongsToTheScope) {
   const Tensor x = leaf(3.0);
   const Tensor seed = scalar(2.0, f64);
   Tensor kept;

@@ -43,7 +43,7 @@ TEST_F(RematerialiseTest, RefusesAFunctionThatDoesOtherThingsTheSecondTime) {
   EXPECT_FALSE(x.grad().defined());
 }
 
-TEST_F(RematerialiseTest, RefusesInnerValuesThatWereNotGivenBack) {
+TEST_F(RematerialiseTest, RefusesInnerValuesThatWereNotReturned) {
   const Tensor x = leaf(3.0);
   Tensor leaked;
   const Tensor y = rematerialise([&leaked](const Tensor& in) {
@@ -74,7 +74,7 @@ TEST_F(RematerialiseTest, RefusesStatefulOps) {
       "'stateful' is stateful");
 }
 
-TEST_F(RematerialiseTest, AThrowLeavesEverythingAsItWas) {
+TEST_F(RematerialiseTest, AThrowLeavesEverythingUnchanged) {
   Generator generator(9);
   const UseGenerator use(generator);
   const Tensor x = requires_grad_(ones({100}, f64));

@@ -217,7 +217,7 @@ TEST_F(RematerialiseTest, GradAsksForResultsOnBothSidesOfASegment) {
   EXPECT_FALSE(x.grad().defined());
 }
 
-TEST_F(RematerialiseTest, AnInputOrACapturedTensorMayBeGivenBack) {
+TEST_F(RematerialiseTest, AnInputOrACapturedTensorMayBeReturned) {
   const Tensor w = leaf(2.0);
   const Tensor x = leaf(3.0);
   const auto segment = rematerialise([&w](const Tensor& in) {
@@ -231,7 +231,7 @@ TEST_F(RematerialiseTest, AnInputOrACapturedTensorMayBeGivenBack) {
   EXPECT_EQ(w.grad().item(), 36.0);
 }
 
-TEST_F(RematerialiseTest, TakesAndGivesWhatTheFunctionDoes) {
+TEST_F(RematerialiseTest, TakesAndReturnsWhatTheFunctionDoes) {
   const Tensor a = leaf(2.0);
   const Tensor b = leaf(3.0);
   const auto pair = rematerialise([](const Tensor& p, const Tensor& q) {
@@ -416,7 +416,7 @@ TEST_F(RematerialiseTest, NeedsNoGradientAtAll) {
   EXPECT_FALSE(y.requires_grad());
 }
 
-TEST_F(RematerialiseTest, SurvivesEveryFailureOfTheDoor) {
+TEST_F(RematerialiseTest, SurvivesEveryFailedAllocation) {
   const Network network;
   const Tensor x = zeros({16, 24});
   for (const Form form : {Form::kKept, Form::kNested}) {

@@ -21,7 +21,7 @@ TEST(CallSiteTest, NamesTheFileFunctionAndLineOfTheCaller) {
   EXPECT_TRUE(std::string(site.file).ends_with("call_site_test.cpp"));
 }
 
-TEST(CallSiteTest, GivesOneIdToOneSiteAndItsFieldsBack) {
+TEST(CallSiteTest, HasOneIdForOneSiteAndReturnsItsFields) {
   const SiteId id = intern({"a.cpp", "step", 41});
   EXPECT_NE(id, SiteId{});
   EXPECT_EQ(intern(site_of(id)), id);

@@ -11,17 +11,17 @@ namespace {
 constexpr std::uint32_t kOnes = 0xFFFFFFFFU;
 
 // The known answers that the generator's authors publish for 10 rounds.
-TEST(PhiloxTest, GivesTheKnownAnswerForZeros) {
+TEST(PhiloxTest, HasTheKnownAnswerForZeros) {
   EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}),
             (PhiloxBlock{0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8}));
 }
 
-TEST(PhiloxTest, GivesTheKnownAnswerForOnes) {
+TEST(PhiloxTest, HasTheKnownAnswerForOnes) {
   EXPECT_EQ(philox({kOnes, kOnes, kOnes, kOnes}, {kOnes, kOnes}),
             (PhiloxBlock{0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD}));
 }
 
-TEST(PhiloxTest, GivesTheKnownAnswerForTheDigitsOfPi) {
+TEST(PhiloxTest, HasTheKnownAnswerForTheDigitsOfPi) {
   EXPECT_EQ(philox({0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344},
                    {0xA4093822, 0x299F31D0}),
             (PhiloxBlock{0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1}));

@@ -69,7 +69,7 @@ TEST(RefTest, AssigningToItselfKeepsTheObject) {
   EXPECT_FALSE(object.destroyed);
 }
 
-TEST(RefTest, LeakGivesTheReferenceToTheCaller) {
+TEST(RefTest, LeakPassesTheReferenceToTheCaller) {
   Counted object;
   {
     auto ref = Ref<Counted>::adopt(&object);
@@ -79,7 +79,7 @@ TEST(RefTest, LeakGivesTheReferenceToTheCaller) {
   EXPECT_EQ(object.references, 1);
 }
 
-TEST(RefTest, AReferenceOfAnyTypeKeepsAndGivesBack) {
+TEST(RefTest, AReferenceOfAnyTypeKeepsAndReleases) {
   Counted object;
   {
     AnyRef any(Ref<Counted>::share(&object));

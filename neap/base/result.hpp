@@ -23,12 +23,13 @@ enum class FailureKind : std::uint8_t {
   kTooLarge,     // a size beyond what the format or the caller allows
   kUnsupported,  // well formed, but a variant that is not read here
   kMismatch,     // two things that must agree do not
-  kInterrupted,  // a stop was asked for (fault injection, Ctrl-C)
+  kInterrupted,  // someone asked for a stop (fault injection, Ctrl-C)
 };
 
 struct Failure {
   FailureKind kind;
-  std::string message;  // one line: the file or thing, the fact, what to do
+  /// A single line: the file or thing, the fact, what to do.
+  std::string message;
 };
 
 namespace base {

@@ -139,7 +139,7 @@ TEST(CompileArenaTest, TheSetOfProgramsHasABound) {
   EXPECT_EQ(step.traces(), 4);
 }
 
-TEST(CompileArenaTest, ResetGivesEverythingBack) {
+TEST(CompileArenaTest, ResetFreesEverything) {
   const auto domain = Domain::create();
   const UseDomain use(*domain);
   auto step = neap::compile(doubled);

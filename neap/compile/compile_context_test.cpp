@@ -57,7 +57,7 @@ TEST(CompileContextTest, ACompiledStepInsideATraceIsAPartOfIt) {
   EXPECT_EQ(inner.traces(), 0);
 }
 
-TEST(CompileContextTest, AScopeGivesResultsBackAndTheNextCallMakesThemAnew) {
+TEST(CompileContextTest, AScopeFreesResultsAndTheNextCallCreatesThemAnew) {
   auto step = neap::compile(doubled);
   const Tensor x = zeros({1});
   Tensor held;

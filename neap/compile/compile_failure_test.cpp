@@ -50,7 +50,7 @@ TEST(CompileFailureTest, AViewWithGapsIsCopied) {
   EXPECT_EQ(floats(step(view)), floats(contiguous(doubled(view))));
 }
 
-TEST(CompileFailureTest, AFailedTraceLeavesTheStepAsItWas) {
+TEST(CompileFailureTest, AFailedTraceLeavesTheStepUnchanged) {
   bool is_bad = true;
   auto step = neap::compile([&](const Tensor& x) {
     const Tensor y = x + 1.0;

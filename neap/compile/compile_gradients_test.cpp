@@ -53,7 +53,7 @@ TEST(CompileGradientsTest, AreAddedToWhereTheyLie) {
   EXPECT_EQ(step.traces(), 2);  // without a gradient, and with one
 }
 
-TEST(CompileGradientsTest, ASettledLoopAsksTheDoorForNothing) {
+TEST(CompileGradientsTest, ASettledLoopAllocatesNothing) {
   const auto domain = Domain::create();
   const UseDomain use(*domain);
   const Sums sums;

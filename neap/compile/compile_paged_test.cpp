@@ -271,7 +271,7 @@ TEST(CompilePagedTest, AnyRequestMayBeRefusedAndNothingIsLeft) {
   EXPECT_EQ(taken_by_process(), before);
 }
 
-TEST(CompilePagedTest, ARehearsalHoldsTheSame) {
+TEST(CompilePagedTest, ADryRunHoldsTheSame) {
   const auto peak = [](bool is_rehearsal) {
     const auto domain = Domain::create(
         {.host = memory::HostAllocator::kPooled, .is_rehearsal = is_rehearsal});

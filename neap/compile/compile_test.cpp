@@ -14,7 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(CompileTest, AStepGivesWhatThePlainFunctionGives) {
+TEST(CompileTest, AStepReturnsWhatThePlainFunctionReturns) {
   const Tensor w = randn({3, 2});
   const auto plain = [&](const Tensor& x) { return relu(matmul(x, w)) + 1.0; };
   auto step = neap::compile(plain);

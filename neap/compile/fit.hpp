@@ -18,8 +18,8 @@ struct FitPoint {
   Fitting fitting{};
 };
 
-/// From the plan with all values kept to the least arena that a plan was found
-/// for: arenas fall, and predicted times rise.
+/// Points from the plan with all values kept to the least arena that a plan was
+/// found for: arenas fall, and predicted times rise.
 using FitCurve = memory::Vector<FitPoint>;
 
 /// `traced` as from trace_for(). Limits among the options do not matter.

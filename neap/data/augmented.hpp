@@ -23,7 +23,7 @@ struct AugmentOptions {
   std::int64_t height = 0;
   std::int64_t width = 0;
   bool random_crop =
-      false;          // from anywhere in the padded image; else its middle
+      false;          // true: anywhere in the padded image; else its middle
   double flip = 0.0;  // probability of left and right being exchanged
   std::uint64_t seed = 0;
 };
@@ -59,8 +59,8 @@ class NEAP_API Augmented {
 
   const ImageSet* images_;
   AugmentOptions options_;
-  std::int64_t rows_;     // of an image
-  std::int64_t columns_;  // likewise
+  std::int64_t rows_;     // rows of an image
+  std::int64_t columns_;  // columns of the same image
 };
 
 }  // namespace neap::data

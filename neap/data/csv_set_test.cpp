@@ -61,7 +61,7 @@ TEST(CsvSetTest, TakesAnyColumnForItsTarget) {
   EXPECT_TRUE(read("1;2;3", from_the_end)->names().empty());
 }
 
-TEST(CsvSetTest, GivesValuesAColumnOfTheirOwn) {
+TEST(CsvSetTest, PutsValuesInAColumnOfTheirOwn) {
   const auto set =
       read("x,y\n1,-0.5\n2,7\n", {.kind = CsvTarget::kValue}).value();
   EXPECT_EQ(set.classes(), 0);
@@ -73,7 +73,7 @@ TEST(CsvSetTest, GivesValuesAColumnOfTheirOwn) {
   EXPECT_THAT(batch->input.to_vector(), ElementsAre(1, 2));
 }
 
-TEST(CsvSetTest, GivesLabelsOfRankZero) {
+TEST(CsvSetTest, ReturnsLabelsOfRankZero) {
   const auto set = read("1,5\n2,7\n", {.header = false}).value();
   Loader loader(set, {.batch = 2});
   loader.start(0);

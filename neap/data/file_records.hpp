@@ -25,9 +25,10 @@
 namespace neap::data {
 
 struct RecordLayout {
-  Bytes header = 0;  // in front of the first record
+  Bytes header = 0;  // bytes in front of the first record
   Bytes record = 0;
-  Bytes stride = 0;  // from one record's start to the next one's; 0: record
+  /// Bytes from one record's start to the next one's; 0: record.
+  Bytes stride = 0;
 };
 
 class NEAP_API RecordFile {
@@ -105,7 +106,7 @@ class FileRecords {
   }
 
  private:
-  mutable std::mutex mutex_;  // of file and buffer
+  mutable std::mutex mutex_;  // guards file and buffer
   mutable RecordFile file_;
   SampleSpec spec_;
   Decode decode_;

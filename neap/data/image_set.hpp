@@ -61,7 +61,7 @@ class NEAP_API ImageSet {
   Tensor images_;
   Tensor labels_;
   std::int64_t size_;
-  std::int64_t pixels_;  // of one image
+  std::int64_t pixels_;  // pixels of one image
   std::int64_t channels_;
   int classes_;
   memory::Vector<float> values_;  // (channels, 256): of each pixel value

@@ -32,7 +32,7 @@ TEST(ImageSetTest, StandardisesPixels) {
   EXPECT_EQ(label, 1);
 }
 
-TEST(ImageSetTest, GivesConstantImagesADeviationOfOne) {
+TEST(ImageSetTest, ScalesConstantImagesByOne) {
   const ImageSet set(zeros({2, 3}, u8), zeros({2}, u8), 2);
   EXPECT_EQ(set.statistics().deviation, 1.0);
 }

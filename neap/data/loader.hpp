@@ -114,9 +114,10 @@ class NEAP_API Loader {
   std::int64_t epoch_ = 0;
   std::int64_t first_ = 0;        // number of the epoch's batch 0
   std::int64_t end_ = 0;          // beyond the epoch's last; 0 before start()
-  std::int64_t next_ = 0;         // what next() returns
+  std::int64_t next_ = 0;         // number of the batch that next() returns
   std::int64_t handed_over_ = 0;  // slots of batches below it may be filled
-  memory::Owned<ReadAhead> reader_;  // last: its thread reads all the others
+  // Declared last: its thread reads all the others.
+  memory::Owned<ReadAhead> reader_;
 };
 
 /// LIFETIME: the loader's.
@@ -143,7 +144,7 @@ class Loader::Epoch {
     Loader* loader_;
     const Batch* batch_ = nullptr;
     std::int64_t start_;   // the loader's count of starts,
-    std::int64_t number_;  // and its next batch, as this loop left them
+    std::int64_t number_;  // number of its next batch, as this loop left it
   };
 
   Epoch(Loader& loader, std::int64_t number, std::int64_t first_batch) noexcept

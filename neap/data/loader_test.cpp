@@ -26,7 +26,7 @@ struct Counting {
   }
 };
 
-TEST(LoaderTest, GivesEverySampleOnceAnEpochAndALastSmallerBatch) {
+TEST(LoaderTest, ReturnsEverySampleOnceAnEpochAndALastSmallerBatch) {
   const Counting data{10};
   Loader loader(data, {.batch = 4, .shuffle = true, .seed = 3});
   EXPECT_EQ(loader.batches_per_epoch(), 3);
@@ -72,7 +72,7 @@ TEST(LoaderTest, LeavesTheLastSmallerBatchOutWhereAsked) {
   EXPECT_EQ(loader.next(), nullptr);
 }
 
-TEST(LoaderTest, GivesNothingBeforeStartAndOfAnEmptySet) {
+TEST(LoaderTest, ReturnsNothingBeforeStartAndOfAnEmptySet) {
   const Counting data{3};
   Loader loader(data, {.batch = 2});
   EXPECT_EQ(loader.next(), nullptr);

@@ -55,7 +55,7 @@ class PrefetchTest : public testing::TestWithParam<int> {
 
 INSTANTIATE_TEST_SUITE_P(, PrefetchTest, testing::Values(1, 2, 6));
 
-TEST_P(PrefetchTest, GivesTheSameBatchesInTheSameOrder) {
+TEST_P(PrefetchTest, ReturnsTheSameBatchesInTheSameOrder) {
   const Counting data{103};
   const LoaderOptions options{.batch = 4, .shuffle = true, .seed = 3};
   Loader plain(data, options);

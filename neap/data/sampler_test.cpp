@@ -23,7 +23,7 @@ TEST(SamplerTest, GoesInOrderUnlessShuffled) {
   EXPECT_EQ(order_of(sampler, 3), (std::vector<std::int64_t>{0, 1, 2, 3}));
 }
 
-TEST(SamplerTest, GivesEverySampleOnce) {
+TEST(SamplerTest, ReturnsEverySampleOnce) {
   Sampler sampler(1000, true, 7);
   const auto order = order_of(sampler, 0);
   EXPECT_EQ(std::set<std::int64_t>(order.begin(), order.end()).size(), 1000U);

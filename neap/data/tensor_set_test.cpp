@@ -21,7 +21,7 @@ Tensor numbers(const Shape& shape, DType dtype = f32) {
                                     tensor::dense_layout(dtype, shape)));
 }
 
-TEST(TensorSetTest, GivesRowsAsSamples) {
+TEST(TensorSetTest, ReturnsRowsAsSamples) {
   const TensorSet points(numbers({3, 2}), numbers({3}, i64));
   EXPECT_EQ(points.size(), 3);
   EXPECT_EQ(points.spec().input, (Shape{2}));
@@ -110,7 +110,7 @@ TEST(TensorSetTest, HasNoSamplesButItsOwn) {
                 !std::is_move_assignable_v<TensorSet>);
 }
 
-TEST(TensorSetTest, MayBeRehearsed) {
+TEST(TensorSetTest, MayBeUsedInADryRun) {
   const auto rehearsal = memory::Domain::create({.is_rehearsal = true});
   const memory::UseDomain use(*rehearsal);
   const TensorSet points(numbers({6, 2}), zeros({6}, i64));
@@ -123,7 +123,7 @@ TEST(TensorSetTest, MayBeRehearsed) {
   EXPECT_EQ(points.fingerprint(), points.fingerprint());
 }
 
-TEST(TensorSetTest, OfNoRowsGivesNoBatches) {
+TEST(TensorSetTest, OfNoRowsHasNoBatches) {
   const TensorSet points(zeros({0, 3}), zeros({0}));
   Loader loader(points, {.batch = 2});
   for (const Batch& batch : loader.epoch(0)) {

@@ -41,7 +41,7 @@ class NEAP_API Text {
   Tensor tokens_;
   Vocabulary vocabulary_;
   std::int64_t size_;
-  std::int64_t width_;  // of a token
+  std::int64_t width_;  // bytes of a token
 };
 
 /// The text of a file, plain or gzipped, or of memory. It is read twice, so
@@ -57,8 +57,8 @@ class NEAP_API Text {
 
 struct BlockOptions {
   std::int64_t block = 256;  // tokens in a sample's input
-  std::int64_t begin = 0;    // of the text's part that samples are cut from
-  std::int64_t end = -1;     // likewise; -1: the text's end
+  std::int64_t begin = 0;  // begin of the text's part that samples are cut from
+  std::int64_t end = -1;   // end of that part; -1: the text's end
   /// Tokens from a sample's start to the next one's; 0: block.
   std::int64_t stride = 0;
   /// Each sample starts anywhere, every start as likely as the others, and
@@ -96,7 +96,7 @@ class NEAP_API TextSet {
 
   Text text_;
   BlockOptions options_;
-  std::int64_t starts_;  // how many positions a block can start at
+  std::int64_t starts_;  // number of positions that a block can start at
   std::int64_t size_;
 };
 
@@ -105,8 +105,8 @@ struct TextOptions {
   std::int64_t block = 256;
   /// Share of the text kept for validation: its end.
   double validation = 0.1;
-  std::uint64_t seed = 0;    // of the blocks' starts
-  std::int64_t samples = 0;  // of an epoch; 0: as many as blocks fit
+  std::uint64_t seed = 0;    // seed of the blocks' starts
+  std::int64_t samples = 0;  // samples of an epoch; 0: as many as blocks fit
 };
 
 /// Both over one text and vocabulary.

@@ -39,7 +39,7 @@ Text text_of(std::string_view text, Symbols symbols = Symbols::kCharacters) {
   return tokenise(text, symbols).value();
 }
 
-TEST(TextSetTest, GivesBlocksAndTheNextTokens) {
+TEST(TextSetTest, ReturnsBlocksAndTheNextTokens) {
   const TextSet set(text_of("abcdefgh"), {.block = 3});
   EXPECT_EQ(set.size(), 2);
   EXPECT_EQ(sample(set, 0), Sample("abc", "bcd"));

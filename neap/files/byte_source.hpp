@@ -48,7 +48,7 @@ class NEAP_API PlainSource final : public ByteSource {
 
  private:
   File file_;
-  Bytes left_;  // by the size at the start; never below 0
+  Bytes left_;  // bytes left by the size at the start; never below 0
 };
 
 /// Reads until `into` is full or the source ends; returns how much it read.

@@ -61,7 +61,7 @@ class NEAP_API File {
   void forget() noexcept { door_ = nullptr; }
 
  private:
-  static constexpr std::size_t kNameCapacity = 112;  // with NUL
+  static constexpr std::size_t kNameCapacity = 112;  // bytes, the NUL included
   Door* door_ = nullptr;
   int handle_ = -1;
   std::array<char, kNameCapacity> name_{};

@@ -23,8 +23,8 @@ namespace neap::formats {
 
 struct CsvOptions {
   char separator = ',';
-  Bytes longest_record = kMiB;        // of the text of its fields
-  std::int64_t most_fields = 65'536;  // of a record
+  Bytes longest_record = kMiB;        // bytes of the text of its fields
+  std::int64_t most_fields = 65'536;  // largest number of fields of a record
 };
 
 class NEAP_API CsvReader {
@@ -64,14 +64,14 @@ class NEAP_API CsvReader {
 
   memory::Owned<files::ByteSource> source_;
   CsvOptions options_;
-  memory::Vector<char> input_;        // what was read
-  std::size_t at_ = 0;                // of it, what comes next
+  memory::Vector<char> input_;        // text that was read
+  std::size_t at_ = 0;                // offset in input_ of what comes next
   std::size_t end_ = 0;               // beyond what was read
   bool is_first_ = true;              // nothing was read yet
-  memory::Vector<char> text_;         // of the record's fields, one by one
-  memory::Vector<std::size_t> ends_;  // of each field in it
-  std::int64_t line_ = 0;             // where the record begins
-  std::int64_t next_line_ = 1;        // where reading is
+  memory::Vector<char> text_;         // fields of the record, one by one
+  memory::Vector<std::size_t> ends_;  // end of each field in the line
+  std::int64_t line_ = 0;             // line that the record begins in
+  std::int64_t next_line_ = 1;        // line that reading has reached
   bool is_quoted_ = false;            // some field of the record was
 };
 

@@ -58,7 +58,7 @@ std::string long_text() {
   return text;
 }
 
-TEST(GzipTest, GivesBackWhatWasCompressed) {
+TEST(GzipTest, ReadsWhatWasCompressed) {
   const std::string text = long_text();
   const std::string compressed = gzip(text);
   for (const std::size_t step : {7U, 1000U, 65536U, 1'000'000U}) {
@@ -204,7 +204,7 @@ TEST(GzipTest, RefusesDataInAnotherWrapping) {
   EXPECT_EQ(result.error().kind, FailureKind::kCorrupt);
 }
 
-TEST(GzipTest, TakesOneBlockOfTheDomainAndGivesItBack) {
+TEST(GzipTest, AllocatesOneBlockOfTheDomainAndFreesIt) {
   const auto domain = memory::Domain::create();
   const memory::UseDomain use(*domain);
   EXPECT_EQ(inflate(gzip(long_text())).value(), long_text());

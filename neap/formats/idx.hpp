@@ -27,7 +27,7 @@ namespace neap::formats {
 struct IdxHeader {
   DType dtype = DType::kU8;
   Shape shape;           // rank 1 .. kMaxRank; extents may be 0
-  Bytes data_bytes = 0;  // of all elements
+  Bytes data_bytes = 0;  // bytes of all elements
 };
 
 /// Reads the header and compares it with what the source still has. Failures:
@@ -68,7 +68,7 @@ class NEAP_API IdxReader {
 
   memory::Owned<files::ByteSource> source_;
   IdxHeader header_;
-  Bytes bytes_read_ = 0;  // of elements
+  Bytes bytes_read_ = 0;  // bytes of elements that were read
 };
 
 /// Writes an IDX file atomically. THROWS: DTypeError for a dtype that IDX has

@@ -77,7 +77,7 @@ TEST(IdxTest, StoresNumbersBigEndian) {
   EXPECT_EQ(read_values<std::int32_t>(system_door(), folder.at("a")), values);
 }
 
-TEST(IdxTest, GivesFloatingNumbersBackBitForBit) {
+TEST(IdxTest, ReadsFloatingNumbersBackBitForBit) {
   const TemporaryFolder folder;
   const std::vector<float> singles{1.5F, -0.0F, 3.0e-40F, 1.0e38F};
   ASSERT_TRUE(write_values(folder.at("a"), {2, 2}, singles).has_value());

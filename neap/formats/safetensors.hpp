@@ -39,7 +39,7 @@ struct SafetensorsEntry {
   memory::String name{};  // UTF-8
   DType dtype = f32;
   Shape shape{};
-  Bytes begin = 0;  // of the elements, from the end of the header
+  Bytes begin = 0;  // offset of the elements from the end of the header
   Bytes end = 0;
 };
 
@@ -115,7 +115,7 @@ class NEAP_API SafetensorsFile {
   Result<void> compare_digest(const SafetensorsEntry& entry) const;
 
   files::File file_;
-  Bytes data_start_;  // in the file
+  Bytes data_start_;  // offset in the file
   memory::Vector<SafetensorsEntry> entries_{
       memory::Allocator<SafetensorsEntry>(memory::Category::kData)};
   memory::Vector<std::uint32_t> by_name_{
@@ -123,8 +123,9 @@ class NEAP_API SafetensorsFile {
   Metadata metadata_{memory::Allocator<MetadataItem>(memory::Category::kData)};
   memory::String digests_{// kDigestDigits of each entry; empty: no checksums
                           memory::Allocator<char>(memory::Category::kData)};
-  Digest digest_;           // of the data before digested_to_
-  Bytes digested_to_ = -1;  // from data_start_; -1: no entry is being read
+  Digest digest_;  // digest of the data before digested_to_
+  // Offset from data_start_; -1: no entry is being read.
+  Bytes digested_to_ = -1;
 };
 
 /// Reads every tensor given, each under its name: all names, dtypes and shapes

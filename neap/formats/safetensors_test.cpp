@@ -316,7 +316,7 @@ TEST_F(SafetensorsTest, ABoolThatIsNeitherZeroNorOneIsRefused) {
 }
 
 // Nor does the length of a number matter.
-TEST_F(SafetensorsTest, WritingTakesWhatItsRehearsalDoes) {
+TEST_F(SafetensorsTest, WritingAllocatesWhatItsDryRunDoes) {
   const std::array tensors = {NamedTensor{"x", ones({5})},
                               NamedTensor{"y", ones({3, 7})}};
   const auto most_of = [&](const auto& act) {

@@ -25,7 +25,7 @@ Result<std::string> read_start(files::Door& door, const std::string& path) {
       });
 }
 
-TEST(OpenSourceTest, GivesPlainAndCompressedContentAlike) {
+TEST(OpenSourceTest, ReadsPlainAndCompressedContentAlike) {
   const TemporaryFolder folder;
   files::Door& door = files::system_door();
   EXPECT_EQ(read_start(door, folder.put("a", "text")).value(), "text");

@@ -28,7 +28,7 @@ std::uint32_t slow_crc32c(std::string_view text) {
   return ~value;
 }
 
-TEST(Crc32cTest, GivesTheValuesOfTheRfc) {
+TEST(Crc32cTest, HasTheValuesOfTheRfc) {
   EXPECT_EQ(crc32c(bytes_of("123456789")), 0xE3069283U);
   EXPECT_EQ(crc32c(bytes_of(std::string(32, '\0'))), 0x8A9136AAU);
   EXPECT_EQ(crc32c(bytes_of(std::string(32, '\xFF'))), 0x62A8AB43U);

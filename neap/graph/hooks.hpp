@@ -86,13 +86,13 @@ class NEAP_API Hook : public memory::Counted<Hook> {
   };
 
   memory::Owned<HookBody> body_;  // null: removed, and in nobody's use
-  base::SpinLock lock_;           // of body_ and uses_
+  base::SpinLock lock_;           // guards body_ and uses_
   std::atomic<bool> is_removed_{false};
   const bool is_of_trace_ = tensor::execution().trace != nullptr;
   When when_;
   std::uint32_t uses_ = 0;
   std::uint32_t output_;
-  base::SiteId site_;         // where it was registered
+  base::SiteId site_;         // line that registered it
   std::uint64_t number_ = 0;  // set once, when it is listed
 };
 
@@ -130,7 +130,7 @@ class NEAP_API Extras : public memory::Counted<Extras> {
  private:
   struct Kept {
     std::uint32_t output;
-    base::Ref<tensor::Body> grad;  // no handle, of which a trace would hear
+    base::Ref<tensor::Body> grad;  // not a handle, of which a trace would hear
   };
   memory::Vector<base::Ref<Hook>> no_hooks() const {
     return memory::Vector<base::Ref<Hook>>(
@@ -142,12 +142,12 @@ class NEAP_API Extras : public memory::Counted<Extras> {
   base::Ref<Hook> next(std::uint64_t after, std::uint64_t last, Hook::When when,
                        std::uint32_t output) const noexcept;
 
-  mutable base::SpinLock lock_;            // of all below
-  memory::Vector<base::Ref<Hook>> hooks_;  // by number
-  std::size_t removed_ = 0;                // of them
+  mutable base::SpinLock lock_;            // guards all below
+  memory::Vector<base::Ref<Hook>> hooks_;  // hooks ordered by number
+  std::size_t removed_ = 0;                // number of removed hooks
   std::uint64_t last_number_ = 0;
   memory::Vector<Kept> kept_;
-  const memory::Tag tag_;  // of both lists; read without the lock
+  const memory::Tag tag_;  // tag of both lists; read without the lock
 };
 
 /// A hook, and the list that it is in.

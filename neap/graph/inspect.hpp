@@ -33,23 +33,24 @@ NEAP_API std::string_view name_of(Standing standing) noexcept;
 /// Other holders of the bytes that a residual lies in.
 enum class Sharing : std::uint8_t {
   kAlone,   // nobody: they are freed with the residual
-  kShared,  // a handle, a view, or another residual
-  kLent,    // they are the user's own
+  kShared,  // another owner: a handle, a view, or another residual
+  kLent,    // memory is the user's own
 };
 
 /// A vertex of the graph, for reports.
 struct VertexInfo {
-  std::string_view op;         // empty for a leaf, and where there is no vertex
-  std::string_view owner;      // path; LIFETIME: of the domain
-  base::SiteId site{};         // where it was recorded, or made a leaf
-  std::uint64_t sequence = 0;  // of a node: larger than those of its inputs
+  std::string_view op;     // empty for a leaf, and where there is no vertex
+  std::string_view owner;  // path; LIFETIME: of the domain
+  base::SiteId site{};     // line that recorded it, or made it a leaf
+  /// Number of a node: larger than those of its inputs.
+  std::uint64_t sequence = 0;
 };
 
 /// The origin of an op's input.
 struct InputInfo {
-  Standing standing = Standing::kUntracked;  // or kLeaf, or kAvailable
+  Standing standing = Standing::kUntracked;  // kUntracked, kLeaf or kAvailable
   VertexInfo made_by;                        // empty when untracked
-  int output = 0;                            // which output of it
+  int output = 0;                            // number of its output
 };
 
 /// A value kept for the vjp.
@@ -58,9 +59,9 @@ struct ResidualInfo {
   int index = 0;
   Shape shape;
   DType dtype{};
-  Bytes bytes = 0;  // of the storage it keeps, which may be more than it reads
+  Bytes bytes = 0;  // bytes of the storage it keeps, maybe more than it reads
   Sharing sharing = Sharing::kAlone;
-  memory::Category category{};  // of the storage: kParameters, ...
+  memory::Category category{};  // category of the storage: kParameters, ...
   std::string_view owner;       // path; LIFETIME: of the domain
   bool is_stale = false;        // written since: the backward will refuse
 };
@@ -69,20 +70,21 @@ struct NodeInfo {
   Standing standing = Standing::kUntracked;
   VertexInfo made_by;  // empty when untracked
   std::string_view formula;
-  int output = 0;  // which output of the op the tensor is
+  int output = 0;  // number of the op's output that the tensor is
 
-  Bytes bytes = 0;           // of the vertex itself
-  Bytes residual_bytes = 0;  // each storage once
+  Bytes bytes = 0;           // bytes of the vertex itself
+  Bytes residual_bytes = 0;  // bytes; each storage counts once
   memory::Vector<InputInfo> inputs;
   memory::Vector<ResidualInfo> residuals;
   memory::Vector<VertexInfo> users;  // nodes computed from it, not handles
 
-  bool has_grad = false;  // of a leaf, or kept of a result
+  /// True for a leaf's gradient and for one kept of a result.
+  bool has_grad = false;
 
   // The cause, once consumed, released or unavailable, and where.
   std::string_view cause_op;
   base::SiteId cause_recorded{};
-  base::SiteId cause_site{};  // of the backward or release
+  base::SiteId cause_site{};  // line of the backward or release
 };
 
 /// The graph behind `t`. Users of a leaf are not known: leaves have no list
@@ -94,9 +96,9 @@ struct GraphSize {
   std::int64_t nodes = 0;
   std::int64_t leaves = 0;
   std::int64_t residuals = 0;
-  Bytes node_bytes = 0;      // of nodes and leaves
-  Bytes residual_bytes = 0;  // of storages that residuals keep, each once
-  Bytes alone_bytes = 0;     // of these, what nothing but this graph holds
+  Bytes node_bytes = 0;      // bytes of nodes and leaves
+  Bytes residual_bytes = 0;  // bytes of storages that residuals keep, each once
+  Bytes alone_bytes = 0;  // bytes among these that nothing but this graph holds
 
   friend bool operator==(const GraphSize&, const GraphSize&) = default;
 };

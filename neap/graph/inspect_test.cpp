@@ -154,7 +154,7 @@ TEST(MeasureTest, IsTheBytesThatTheGraphTakes) {
   EXPECT_GE(size.alone_bytes + size.node_bytes + 2048, taken);
 }
 
-TEST(InspectTest, ChangesNothingAtTheDoor) {
+TEST(InspectTest, ChangesNothingInTheDomain) {
   const Tensor x = leaf("weight");
   const Tensor loss = sum(tanh(x * x));
   const memory::Stats before = memory::domain().stats();

@@ -30,10 +30,10 @@ NEAP_API std::string_view name_of(Why why) noexcept;
 
 struct FreedNode {
   std::string_view op;
-  base::SiteId site;      // where it was recorded
-  memory::OwnerId owner;  // of `domain`
+  base::SiteId site;      // line that recorded it
+  memory::OwnerId owner;  // owner in `domain`
   memory::Domain* domain;
-  std::uint64_t sequence;  // of all nodes of the process
+  std::uint64_t sequence;  // number among all nodes of the process
   Bytes residual_bytes;    // under the arrays it kept; others may hold them too
   Why why;
 };

@@ -36,16 +36,16 @@ struct Residual {
 
 enum class State : std::uint8_t {
   kAvailable,
-  kConsumed,     // by a backward
-  kReleased,     // by graph::release
+  kConsumed,     // a backward passed it
+  kReleased,     // graph::release released it
   kUnavailable,  // something it was computed from was consumed or released
 };
 
 /// The node that retired a node: itself, or one that it was computed from.
 struct Cause {
-  const Op* op = nullptr;   // of the consumed or released node
-  base::SiteId recorded{};  // where that one was recorded
-  base::SiteId at{};        // of the backward or release
+  const Op* op = nullptr;   // op of the consumed or released node
+  base::SiteId recorded{};  // line where that one was recorded
+  base::SiteId at{};        // line of the backward or release
   bool is_release = false;
 };
 
@@ -180,7 +180,7 @@ class NEAP_API Node final : public Vertex {
   std::uint16_t input_count_ = 0;
   std::uint16_t residual_count_ = 0;
   Edge* uses_ = nullptr;           // edges to this node
-  std::uint16_t shape_words_ = 0;  // of kept shapes, with their headers
+  std::uint16_t shape_words_ = 0;  // words of kept shapes, headers included
   std::uint16_t attr_bytes_ = 0;
   // lock_ guards uses_, state_, the flags below and, of a claimed node, mark_.
   // Locks nest from a node to its users only.

@@ -58,7 +58,7 @@ class Attrs {
 
 /// The part of a call that a shape rule and a cost see.
 struct OpArgs {
-  std::string_view name;  // of the op, for messages
+  std::string_view name;  // name of the op, for messages
   std::span<const Spec> inputs;
   Attrs attrs;
 };
@@ -107,7 +107,7 @@ struct Facts {
 
 struct Op {
   std::string_view name;
-  std::string_view formula;  // with its source where not textbook
+  std::string_view formula;  // states its source where it is not textbook
   int outputs = 1;
   /// Shape rule. THROWS: ShapeError, DTypeError, ValueError naming the op.
   void (*infer)(const OpArgs& args, std::span<Spec> outputs) = nullptr;

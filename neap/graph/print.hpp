@@ -9,7 +9,8 @@
 namespace neap::graph {
 
 struct ListOptions {
-  std::int64_t max_nodes = 200;  // and leaves; the rest is only counted
+  /// Limit of nodes and leaves; the rest is only counted.
+  std::int64_t max_nodes = 200;
 };
 
 /// The graph below `t`, latest node first: for each its inputs by number ("-":

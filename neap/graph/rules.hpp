@@ -78,7 +78,7 @@ class NEAP_API VjpContext {
   std::span<const std::uint8_t> wanted_;
   std::span<Tensor> results_;
   std::span<Tensor* const> sums_;
-  Shape taken_shape_;  // of output 0, once its cotangent was taken
+  Shape taken_shape_;  // shape of output 0, once its cotangent was taken
   mutable std::uint16_t shape_cursor_ = 0;
   bool keep_graph_;
 };

@@ -43,11 +43,11 @@ class NEAP_API RunListener {
 
 /// A kernel that writes into tensors that exist (parameters, state).
 struct Write {
-  std::string_view name;  // as shown in programs, "adam"
+  std::string_view name;  // name shown in programs: "adam"
   const kernels::KernelList& list;
   std::span<const Tensor> in;
   std::span<const Tensor> out;
-  Attrs attrs;  // of a first run; plain bytes
+  Attrs attrs;  // attributes of a first run; plain bytes
   /// Not nullptr: gives the attributes of each run, under this index.
   RunListener* listener = nullptr;
   std::uint32_t index = 0;
@@ -65,7 +65,7 @@ struct Check {
   const char* op;
   void (*look)(const char* op, std::span<const tensor::Strided> values,
                const Attrs& attrs);
-  std::span<const Tensor> values;  // in host memory; up to kMostChecked
+  std::span<const Tensor> values;  // values in host memory; up to kMostChecked
   Attrs attrs;                     // plain bytes
   base::SiteId site{};
 };

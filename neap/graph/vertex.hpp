@@ -81,17 +81,17 @@ class Vertex : public tensor::GraphLink {
   friend class Node;
   memory::Domain* domain_ = nullptr;
   std::atomic<Extras*> extras_{nullptr};  // owned; set once
-  memory::BucketId bucket_{};             // of the vertex's own block
+  memory::BucketId bucket_{};             // bucket of the vertex's own block
 };
 
 /// An edge to the vertex of an input; null where no derivative flows. Edges to
 /// one node form a list, guarded by that node's lock.
 struct Edge {
-  base::Ref<tensor::GraphLink> source;  // a Vertex
+  base::Ref<tensor::GraphLink> source;  // always a Vertex
   Edge* next_use = nullptr;
-  Edge** back = nullptr;     // what points at this edge; null: in no list
-  std::uint32_t output = 0;  // which output of the source
-  std::uint32_t index = 0;   // which edge of its node
+  Edge** back = nullptr;     // pointer to this edge; null: in no list
+  std::uint32_t output = 0;  // number of the source's output
+  std::uint32_t index = 0;   // number of the edge at its node
 
   Vertex* vertex() const noexcept { return static_cast<Vertex*>(source.get()); }
   inline Node* node_source() const noexcept;  // nullptr: none, or a leaf
@@ -123,7 +123,7 @@ class NEAP_API Leaf final : public Vertex {
   void end() noexcept;
 
   Tensor grad_;
-  mutable base::SpinLock lock_;  // of grad_
+  mutable base::SpinLock lock_;  // guards grad_
   base::SpinLock accumulation_;
   bool requires_grad_ = true;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "neap/base/ceil_div.hpp"
 #include "neap/kernels/activation/relu_bits.hpp"
 #include "neap/kernels/engine/strides.hpp"
 
@@ -36,7 +37,7 @@ void gather_run(int size, const std::byte* from, std::int64_t stride,
 }  // namespace
 
 Bytes FusedCall::scratch(int threads) const noexcept {
-  const std::int64_t blocks = (count_ + kGrain - 1) / kGrain;
+  const std::int64_t blocks = base::ceil_div(count_, kGrain);
   const Bytes parts = std::min<std::int64_t>(blocks, threads);
   return part_bytes_ == 0 ? 0 : parts * part_bytes_ + kLine;
 }

@@ -14,7 +14,7 @@ class ArenaTest : public testing::Test {
            .site = {}};
 };
 
-TEST_F(ArenaTest, IsOneBlockOfTheDoor) {
+TEST_F(ArenaTest, IsOneBlockOfTheDomain) {
   {
     const Arena arena(1000, tag_, *domain_);
     EXPECT_EQ(domain_->stats().live, 1000);
@@ -23,7 +23,7 @@ TEST_F(ArenaTest, IsOneBlockOfTheDoor) {
   EXPECT_EQ(domain_->stats().live_blocks, 0);
 }
 
-TEST_F(ArenaTest, GivesBytesInOrderAndAligned) {
+TEST_F(ArenaTest, AllocatesBytesInOrderAndAligned) {
   Arena arena(1000, tag_, *domain_);
   std::byte* a = arena.take(10);
   std::byte* b = arena.take(10, 16);
@@ -36,7 +36,7 @@ TEST_F(ArenaTest, GivesBytesInOrderAndAligned) {
   EXPECT_EQ(arena.take(0, 1) - a, 90);
 }
 
-TEST_F(ArenaTest, GivesNothingAtItsVeryEnd) {
+TEST_F(ArenaTest, AllocatesNothingAtItsVeryEnd) {
   Arena arena(128, tag_, *domain_);
   std::byte* a = arena.take(100);
   EXPECT_EQ(arena.take(0, 64) - a, 128);
@@ -70,7 +70,7 @@ TEST_F(ArenaTest, TakesBackEverythingAfterAMark) {
   EXPECT_EQ(arena.used(), 0);
 }
 
-TEST_F(ArenaTest, GivesPlannedOffsetsInsideItsCapacityOnly) {
+TEST_F(ArenaTest, HasPlannedOffsetsInsideItsCapacityOnly) {
   const Arena arena(128, tag_, *domain_);
   EXPECT_EQ(arena.at(64, 64) - arena.at(0, 1), 64);
   EXPECT_EQ(arena.at(128, 0) - arena.at(0, 1), 128);

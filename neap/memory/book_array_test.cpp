@@ -43,7 +43,7 @@ TEST(BookIndexTest, SaysWhereTheSystemRefuses) {
   EXPECT_EQ(pages.held(), 0);
 }
 
-TEST(BookArrayTest, GivesItsPagesBack) {
+TEST(BookArrayTest, ReturnsItsPages) {
   SystemPages pages;
   {
     BookArray<int> array(pages);

@@ -100,7 +100,7 @@ TEST(BudgetTest, TrimsIdlePagesBeforeItRefuses) {
 }
 
 // The process's own bytes beside the domain count as much as those it holds.
-TEST(BudgetTest, GivesIdlePagesBackAtOnceWhereTheyAreOverANewBudget) {
+TEST(BudgetTest, ReturnsIdlePagesAtOnceWhereTheyAreOverANewBudget) {
   const auto domain = pooled();
   domain->release(domain->allocate(8 * kMiB, tag()));
   const Stats before = domain->stats();

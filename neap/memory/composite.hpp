@@ -59,7 +59,7 @@ class CompositeBody final : public ScopeMember, public Counted<CompositeBody> {
 
 class NEAP_API Composite {
  public:
-  Composite() = default;  // without parts, a member of no scope
+  Composite() = default;  // has no parts, and is a member of no scope
   template <Scoped... T>
   requires(sizeof...(T) > 0) explicit Composite(const T&... parts) {
     absorb(parts...);

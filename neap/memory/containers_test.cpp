@@ -14,7 +14,7 @@ class ContainersTest : public testing::Test {
   UseDomain use_{*domain_};
 };
 
-TEST_F(ContainersTest, VectorsCountAtTheDoorTheyWereMadeWith) {
+TEST_F(ContainersTest, VectorsCountInTheDomainTheyWereCreatedWith) {
   Vector<int> numbers;
   const auto other = Domain::create();
   const UseDomain elsewhere(*other);

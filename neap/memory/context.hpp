@@ -14,7 +14,7 @@ class Scope;
 struct Context {
   Domain* domain = nullptr;              // nullptr: the default domain
   Category category = Category::kOther;  // kOther: the op's own choice
-  OwnerId owner{};                       // of `domain`
+  OwnerId owner{};                       // owner in `domain`
   base::SiteId site{};                   // set: ops inherit it
   Scope* scope = nullptr;                // nullptr: handles belong to none
 };

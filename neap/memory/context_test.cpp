@@ -86,7 +86,7 @@ Bytes resident() {
   return pages * ::sysconf(_SC_PAGESIZE);
 }
 
-TEST(ContextTest, TrimGivesIdlePagesBackToTheSystem) {
+TEST(ContextTest, TrimReturnsIdlePagesToTheSystem) {
   constexpr Bytes kBlock = 64 * kMiB;
   const Domain::Handle own = Domain::create({.host = HostAllocator::kPooled});
   const UseDomain use(*own);

@@ -47,7 +47,7 @@ using BucketId = base::StrongId<struct BucketTag>;
 
 struct Block {
   void* data = nullptr;  // nullptr exactly when size is 0
-  Bytes size = 0;        // as asked for
+  Bytes size = 0;        // bytes asked for
   BucketId bucket{};
 };
 
@@ -60,7 +60,7 @@ struct Stats {
   Bytes held = 0;
   Bytes idle = 0;      // part of held
   Bytes books = 0;     // part of held: the ledger's own tables
-  Bytes external = 0;  // of the process
+  Bytes external = 0;  // bytes of the process outside of the domain
   Bytes lent = 0;
   Bytes peak = 0;       // highest held
   Bytes live_peak = 0;  // highest live

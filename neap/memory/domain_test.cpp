@@ -22,7 +22,7 @@ Tag tag(Category category = Category::kActivations, OwnerId owner = {}) {
   return {.category = category, .owner = owner, .site = base::SiteId{1}};
 }
 
-TEST(DomainTest, CountsWhatIsAskedForAndGivenBack) {
+TEST(DomainTest, CountsWhatIsAllocatedAndFreed) {
   const auto domain = pooled();
   const Block a = domain->allocate(1000, tag());
   const Block b = domain->allocate(kMiB, tag());

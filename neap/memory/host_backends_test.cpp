@@ -96,7 +96,7 @@ TEST(PooledBackendTest, PutsSmallBlocksIntoSlabsAndOthersOnPages) {
   EXPECT_EQ(grown(kLargestSmall, 2 * kSlabUnit), page_bytes());
 }
 
-TEST(PooledBackendTest, TrimGivesAllButItsBooksBack) {
+TEST(PooledBackendTest, TrimReturnsAllButItsBookkeeping) {
   PooledBackend backend(kUnlimited);
   void* small = backend.allocate(100, 64);
   void* large = backend.allocate(5 * kMiB, 64);

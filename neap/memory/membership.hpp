@@ -15,10 +15,10 @@ class MemberList {
  public:
   enum class Kind : std::uint8_t {
     kScope,
-    kLoose,           // of no scope, listed by TrackHandles
-    kParts,           // of a composite: counted with it; the ring stays empty
-    kGradients,       // of leaves: never in a scope; the ring stays empty
-    kLooseGradients,  // the same, listed by TrackHandles
+    kLoose,      // members of no scope, listed by TrackHandles
+    kParts,      // parts of a composite, counted with it; its ring stays empty
+    kGradients,  // gradients of leaves: never in a scope; its ring stays empty
+    kLooseGradients,  // loose gradients, listed by TrackHandles
   };
 
   constexpr explicit MemberList(Kind kind, Scope* scope = nullptr) noexcept
@@ -120,10 +120,12 @@ struct Membership {
   base::SpinLock lock;
   MemberList loose{MemberList::Kind::kLoose};
   MemberList parts{MemberList::Kind::kParts};
-  MemberList shared_parts{MemberList::Kind::kParts};  // of several composites
+  /// Parts of several composites.
+  MemberList shared_parts{MemberList::Kind::kParts};
   MemberList gradients{MemberList::Kind::kGradients};
   MemberList loose_gradients{MemberList::Kind::kLooseGradients};
-  Scope* newest = nullptr;  // of all open scopes, linked by Scope::older_
+  /// Newest of all open scopes, linked by Scope::older_.
+  Scope* newest = nullptr;
   std::atomic<int> trackers{0};
 };
 

@@ -29,8 +29,8 @@ class NEAP_API OutOfMemory : public Error {
   struct Details {
     Reason reason{};
     std::array<char, 64> owner{};  // path of the request, as in Holder
-    memory::Tag tag{};             // of the request
-    Bytes requested = 0;           // as asked for, before rounding
+    memory::Tag tag{};             // tag of the request
+    Bytes requested = 0;           // bytes asked for, before rounding
     Bytes live = 0;
     Bytes held = 0;
     Bytes external = 0;

@@ -15,7 +15,7 @@ OwnerId intern(OwnerBook& book, std::string_view path) {
   return owner;
 }
 
-TEST(OwnerBookTest, GivesOnePathOneNumber) {
+TEST(OwnerBookTest, HasOneNumberForOnePath) {
   SystemPages pages;
   OwnerBook book(pages);
   const OwnerId first = intern(book, "fc1.weight");

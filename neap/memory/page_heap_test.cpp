@@ -209,7 +209,7 @@ TEST(PageHeapTest, OfEqualFitsTakesTheFirstThatIsAligned) {
   EXPECT_EQ(heap.idle(), 64 * page_bytes());
 }
 
-TEST(PageHeapTest, GivesBackTheLargestUntilTheLimit) {
+TEST(PageHeapTest, ReturnsTheLargestUntilTheLimit) {
   PageHeap heap;
   void* blocks[] = {heap.allocate(4 * page_bytes()),
                     heap.allocate(16 * page_bytes()),

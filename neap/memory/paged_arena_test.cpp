@@ -73,7 +73,7 @@ TEST_F(PagedArenaTest, ShowsThemInSeveralSetsThatComeAndGo) {
   EXPECT_EQ(moved.data()[0], std::byte{6});
 }
 
-TEST_F(PagedArenaTest, IsOneBlockOfTheDoor) {
+TEST_F(PagedArenaTest, IsOneBlockOfTheDomain) {
   const auto held_for_blocks = [&] {
     return domain_->stats().held - domain_->stats().books;
   };
@@ -91,7 +91,7 @@ TEST_F(PagedArenaTest, IsOneBlockOfTheDoor) {
   EXPECT_TRUE(domain_->is_consistent());
 }
 
-TEST_F(PagedArenaTest, GivesPlainPagesBackToTheDoor) {
+TEST_F(PagedArenaTest, ReturnsPlainPagesToTheDomain) {
   for (int round = 0; round < 3; ++round) {
     PagedArena arena = make(4);
     const auto views = arena.show(kViews, kSize);
@@ -164,7 +164,7 @@ TEST_F(PagedArenaTest, SaysThatTheSystemRefuses) {
   EXPECT_EQ(domain_->stats().live, 4 * page_bytes());
 }
 
-TEST_F(PagedArenaTest, ARehearsalAsksForTheSameAndMapsNothing) {
+TEST_F(PagedArenaTest, ADryRunAllocatesTheSameAndMapsNothing) {
   const auto requests = [&](Domain& domain) {
     PagedArena arena(4 * page_bytes(), Tag{}, domain);
     const auto one = arena.show(kViews, kSize);

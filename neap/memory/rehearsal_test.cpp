@@ -62,7 +62,7 @@ TEST(RehearsalTest, EverythingElseIsReal) {
   }
 }
 
-TEST(RehearsalTest, AnotherDomainGivesRealElements) {
+TEST(RehearsalTest, AnotherDomainHasRealElements) {
   const auto domain = pooled();
   EXPECT_FALSE(domain->is_rehearsal());
   const Block block = domain->allocate_elements(kMiB, Tag{});
@@ -76,7 +76,7 @@ struct Live {
 };
 
 // The same requests: the same figures at every instant.
-TEST(RehearsalTest, CountsAndHoldsAsThePooledDoor) {
+TEST(RehearsalTest, CountsAndHoldsAsThePooledDomain) {
   for (std::uint32_t seed = 1; seed <= 20; ++seed) {
     TestRandom random(seed);
     const auto real = pooled();

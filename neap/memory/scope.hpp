@@ -187,8 +187,8 @@ class NEAP_API Scope {
 
   MemberList members_{MemberList::Kind::kScope, this};
   MemberList kept_{MemberList::Kind::kScope, this};
-  Scope* outer_;            // of the same thread
-  Scope* older_ = nullptr;  // of all open ones, of any thread
+  Scope* outer_;            // outer scope of the same thread
+  Scope* older_ = nullptr;  // the next older of all open ones, of any thread
   base::SiteId site_;
   bool is_open_ = true;
   ContextGuard guard_;

@@ -22,18 +22,21 @@ struct ScopeStats {
   // --- since the last reset ---
   std::int64_t created_in_scope = 0;
   std::int64_t created_outside = 0;
-  std::int64_t released_in_scope = 0;  // as a member: revoked, or dropped
+  std::int64_t released_in_scope = 0;  // members released: revoked, or dropped
   std::int64_t released_outside = 0;
-  std::int64_t attached = 0;  // from no scope to one
-  std::int64_t detached =
-      0;  // from a scope to none, also kept without an outer
-  std::int64_t absorbed = 0;  // counted with a composite from now on, net
-  Bytes created_bytes = 0;    // of the storages behind tensors; tensors that
-  Bytes released_bytes = 0;   // share one count it each
+  std::int64_t attached = 0;  // moves from no scope to one
+  /// Moves from a scope to none, also kept without an outer.
+  std::int64_t detached = 0;
+  /// Handles counted with a composite from now on, net.
+  std::int64_t absorbed = 0;
+  /// Bytes of the storages behind tensors; tensors that share one count it
+  /// each.
+  Bytes created_bytes = 0;
+  Bytes released_bytes = 0;
   // --- now ---
-  std::int64_t live = 0;  // of a thread: created minus released by this thread
+  std::int64_t live = 0;  // number created less those released by this thread
   Bytes live_bytes = 0;
-  std::int64_t peak_live = 0;  // since the last reset
+  std::int64_t peak_live = 0;  // largest since the last reset
 
   /// The members added since the last reset.
   std::int64_t growth() const noexcept {
@@ -65,7 +68,7 @@ void count_released(bool in_scope, Bytes bytes) noexcept;
 void count_part_released(Bytes bytes) noexcept;
 void count_attached() noexcept;
 void count_detached() noexcept;
-/// One part more, or (-1) one less, is counted with a composite.
+/// Counts a part more, or (-1) one less, with a composite.
 void count_absorbed(int change) noexcept;
 /// A member means other elements from now on.
 NEAP_API void count_rebound(Bytes before, Bytes after) noexcept;

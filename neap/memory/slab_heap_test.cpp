@@ -81,7 +81,7 @@ TEST(SlabHeapTest, FillsASlabToItsLastBlockBeforeTheNext) {
   }
 }
 
-TEST(SlabHeapTest, GivesTheLowestFreeBlockOfASlab) {
+TEST(SlabHeapTest, AllocatesTheLowestFreeBlockOfASlab) {
   PageHeap pages;
   SlabHeap slabs(pages);
   void* a = slabs.allocate(100);
@@ -96,7 +96,7 @@ TEST(SlabHeapTest, GivesTheLowestFreeBlockOfASlab) {
   }
 }
 
-TEST(SlabHeapTest, GivesEmptySlabsBackAtOnce) {
+TEST(SlabHeapTest, ReturnsEmptySlabsAtOnce) {
   PageHeap pages;
   SlabHeap slabs(pages);
   std::vector<void*> blocks;

@@ -20,8 +20,8 @@ enum class GptKeep : std::uint8_t {
 
 /// The norm in front of each block's parts, and of the last layer.
 enum class GptNormalise : std::uint8_t {
-  kLayerNorm,  // with a weight, and a bias where layers have one
-  kRmsNorm,    // with a weight
+  kLayerNorm,  // layer norm: a weight, and a bias where layers have one
+  kRmsNorm,    // RMS norm: a weight
 };
 
 /// How a token's position is encoded.
@@ -42,9 +42,9 @@ struct GptOptions {
   std::int64_t block = 1024;   // tokens in a row, at most
   std::int64_t layers = 12;
   std::int64_t heads = 12;
-  std::int64_t dim = 768;  // a multiple of heads
+  std::int64_t dim = 768;  // must be a multiple of heads
   double dropout = 0.0;    // probability, in [0, 1)
-  bool bias = true;        // of linear layers and norms
+  bool bias = true;        // true: linear layers and norms have one
   bool tie = true;         // lm_head.weight is wte.weight
   GeluForm gelu = GeluForm::kTanh;
   GptPositions positions = GptPositions::kLearned;

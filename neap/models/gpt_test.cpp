@@ -79,7 +79,7 @@ TEST_F(GptTest, TiesHeadAndEmbeddingAsOneParameterWithTwoNames) {
             home.grad().array());
 }
 
-TEST_F(GptTest, GivesAScoreForEveryTokenAfterEach) {
+TEST_F(GptTest, ReturnsAScoreForEveryTokenAfterEach) {
   Gpt model(kTiny);
   EXPECT_EQ(model(tokens_).shape(), Shape({3, 6, kTiny.vocab}));
   EXPECT_EQ(model(zeros({2, 4}, i64)).shape(), Shape({2, 4, kTiny.vocab}));
@@ -186,7 +186,7 @@ TEST_F(GptTest, DropsInTrainingOnly) {
   EXPECT_NE(model(tokens_).to_vector(), model(tokens_).to_vector());
 }
 
-TEST_F(GptTest, GivesTheSameBitsForAnyNumberOfThreads) {
+TEST_F(GptTest, HasTheSameBitsForAnyNumberOfThreads) {
   const Tensor tokens = randint(0, 300, {4, 32});
   const Tensor targets = randint(0, 300, {4, 32});
   testing::expect_same_bits(

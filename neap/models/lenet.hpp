@@ -16,9 +16,9 @@ namespace neap::models {
 
 struct LeNetOptions {
   Shape image{1, 28, 28};                        // channels, height, width
-  std::array<std::int64_t, 2> channels{32, 64};  // of conv1 and conv2
+  std::array<std::int64_t, 2> channels{32, 64};  // channels of conv1 and conv2
   std::int64_t classes = 10;
-  double dropout = 0.0;  // before fc; probability, in [0, 1)
+  double dropout = 0.0;  // probability in [0, 1), before fc
   DType dtype = f32;
 };
 

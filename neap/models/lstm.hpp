@@ -9,11 +9,11 @@
 namespace neap::models {
 
 struct LstmOptions {
-  std::int64_t features = 1;  // of a step
+  std::int64_t features = 1;  // numbers of a step
   std::int64_t hidden = 1;
   std::int64_t layers = 1;
   std::int64_t outputs = 1;
-  double dropout = 0.0;  // between layers; probability, in [0, 1)
+  double dropout = 0.0;  // probability in [0, 1), between layers
   DType dtype = f32;
 };
 

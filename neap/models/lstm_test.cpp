@@ -42,7 +42,7 @@ TEST_F(LstmTest, HasAsManyParametersAsTheFormulaSays) {
   EXPECT_EQ(Lstm(kTiny).parameter_count(), first + second + 5 * 2 + 2);
 }
 
-TEST_F(LstmTest, GivesOneRowASequence) {
+TEST_F(LstmTest, ReturnsOneRowASequence) {
   Lstm model(kTiny);
   EXPECT_EQ(model(zeros({4, 7, 3})).shape(), Shape({4, 2}));
   EXPECT_EQ(model(zeros({4, 1, 3})).shape(), Shape({4, 2}));
@@ -67,7 +67,7 @@ TEST_F(LstmTest, DropsBetweenLayersInTrainingOnly) {
   EXPECT_NE(model(x).to_vector(), model(x).to_vector());
 }
 
-TEST_F(LstmTest, GivesTheSameBitsForAnyNumberOfThreads) {
+TEST_F(LstmTest, HasTheSameBitsForAnyNumberOfThreads) {
   const Tensor x = rand({16, 9, 40});
   testing::expect_same_bits(
       [] {

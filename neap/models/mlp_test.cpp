@@ -33,7 +33,7 @@ TEST_F(MlpTest, HasOneNamedLayerBetweenTwoWidths) {
   EXPECT_EQ(model.parameter_count(), 6 * 5 + 5 + 5 * 3 + 3);
 }
 
-TEST_F(MlpTest, FlattensSamplesAndGivesOneRowEach) {
+TEST_F(MlpTest, FlattensSamplesAndReturnsOneRowEach) {
   Mlp model(Widths{6, 4, 3});
   EXPECT_EQ(model(zeros({2, 2, 3})).shape(), Shape({2, 3}));
   EXPECT_EQ(model(zeros({2, 6})).shape(), Shape({2, 3}));

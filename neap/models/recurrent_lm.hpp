@@ -24,7 +24,7 @@ namespace neap::models {
 
 struct RecurrentLmOptions {
   std::int64_t vocab = 256;
-  std::int64_t dim = 128;     // of an embedding
+  std::int64_t dim = 128;     // width of an embedding
   std::int64_t hidden = 128;  // dim, if tied
   std::int64_t layers = 1;
   double dropout = 0.0;  // probability, in [0, 1)

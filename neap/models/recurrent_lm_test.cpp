@@ -90,7 +90,7 @@ TYPED_TEST(RecurrentLmTest, HasTheGradientsOfItsLoss) {
       model, [&] { return model.loss(this->tokens_, this->targets_); });
 }
 
-TYPED_TEST(RecurrentLmTest, GivesTheSameBitsForAnyNumberOfThreads) {
+TYPED_TEST(RecurrentLmTest, HasTheSameBitsForAnyNumberOfThreads) {
   const Tensor tokens = randint(0, 50, {16, 9});
   const Tensor targets = randint(0, 50, {16, 9});
   testing::expect_same_bits(

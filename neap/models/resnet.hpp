@@ -12,8 +12,8 @@
 namespace neap::models {
 
 struct ResNetOptions {
-  std::int64_t layers = 18;   // or 34
-  std::int64_t channels = 3;  // of the images
+  std::int64_t layers = 18;   // 18 or 34
+  std::int64_t channels = 3;  // channels of the images
   std::int64_t width = 64;    // channels of layer1; 8 of it in layer4
   std::int64_t classes = 10;
   DType dtype = f32;

@@ -17,7 +17,7 @@
 namespace neap::models {
 
 struct UNetOptions {
-  std::int64_t channels = 1;  // of the images
+  std::int64_t channels = 1;  // channels of the images
   std::int64_t classes = 2;
   std::int64_t width = 64;  // channels at full size
   std::int64_t depth = 4;   // halvings
@@ -75,8 +75,8 @@ class NEAP_API UNet final : public nn::Cloneable<UNet> {
   void name_parts();
 
   DoubleConv inc_;
-  memory::Vector<nn::Sequential> downs_;  // from full size
-  memory::Vector<UNetUp> ups_;            // from the smallest
+  memory::Vector<nn::Sequential> downs_;  // the way down, full size first
+  memory::Vector<UNetUp> ups_;            // the way up, smallest first
   nn::Sequential outc_;
 };
 

@@ -15,8 +15,8 @@ struct VggOptions {
   Shape image{3, 32, 32};   // channels, height, width
   std::int64_t width = 64;  // channels of the first layer; 8 of it at the end
   std::int64_t classes = 10;
-  bool batch_norm = false;  // after every convolution
-  double dropout = 0.0;     // before the classifier; probability, in [0, 1)
+  bool batch_norm = false;  // true: one after every convolution
+  double dropout = 0.0;     // probability in [0, 1), before the classifier
   DType dtype = f32;
 };
 

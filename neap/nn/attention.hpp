@@ -7,7 +7,7 @@
 namespace neap::nn {
 
 struct MultiheadAttentionOptions {
-  double dropout = 0.0;  // of the weights, while training; in [0, 1)
+  double dropout = 0.0;  // probability in [0, 1) for a weight, while training
   bool bias = true;
   DType dtype = f32;
 };
@@ -36,7 +36,7 @@ class NEAP_API MultiheadAttention : public Cloneable<MultiheadAttention> {
   MultiheadAttention(const MultiheadAttention& other, Cloning& cloning);
 
   using Layer::operator();
-  /// Queries (b, t, dim) of keys and values (b, s, dim) to (b, t, dim). The
+  /// Maps queries (b, t, dim), keys and values (b, s, dim) to (b, t, dim). The
   /// same handle as several arguments is projected at once.
   /// THROWS: as scaled_dot_product_attention and linear.
   Tensor operator()(const Tensor& query, const Tensor& key, const Tensor& value,

@@ -15,7 +15,7 @@ struct BatchNormConfig {
   /// How far the running values move towards those of a batch; nothing: they
   /// are the mean over all batches.
   std::optional<double> momentum = 0.1;
-  bool affine = true;               // has weight and bias
+  bool affine = true;               // true: it has weight and bias
   bool track_running_stats = true;  // false: the batch's own, always
 };
 

@@ -347,7 +347,7 @@ TEST_F(CloningTest, CopiesALayerOfUnknownType) {
   expect_equal(fc, *copy);
 }
 
-TEST_F(CloningTest, GoesToTheDoorOfTheContext) {
+TEST_F(CloningTest, AllocatesInTheDomainOfTheContext) {
   const Linear fc(2, 2);
   const memory::Domain::Handle other = memory::Domain::create();
   const Bytes before = domain_->stats().live;

@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 
 class EmbeddingTest : public DoorTest {};
 
-TEST_F(EmbeddingTest, GivesARowForEachId) {
+TEST_F(EmbeddingTest, ReturnsARowForEachId) {
   Embedding table(4, 2);
   const Tensor y = table(from_values({3, 0, 3}, {1, 3}, i64));
   EXPECT_EQ(y.shape(), (Shape{1, 3, 2}));
@@ -24,7 +24,7 @@ TEST_F(EmbeddingTest, GivesARowForEachId) {
   EXPECT_EQ(y.at({0, 1, 0}), table.weight().at({0, 0}));
 }
 
-TEST_F(EmbeddingTest, GivesGradientsToTheRowsThatWereUsed) {
+TEST_F(EmbeddingTest, HasGradientsOfTheRowsThatWereUsed) {
   Embedding table(4, 2, -1);
   backward(sum(table(from_values({3, 0, 0}, {3}, i64))));
   EXPECT_THAT(table.weight().grad().to_vector(),

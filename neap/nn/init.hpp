@@ -39,7 +39,7 @@ NEAP_API Tensor xavier_normal_(Tensor weight, double gain = 1.0,
 
 struct KaimingOptions {
   enum class Fan { kIn, kOut };
-  double negative_slope = 0.0;  // of the leaky relu that follows; 0: relu
+  double negative_slope = 0.0;  // slope of the leaky relu that follows; 0: relu
   Fan fan = Fan::kIn;
 };
 

@@ -78,7 +78,7 @@ TEST_F(LayerTest, LinearComputesXTimesWeightTransposedPlusBias) {
   EXPECT_THAT(y.to_vector(), ElementsAre(13, 27, 41, 12, 26, 40));
 }
 
-TEST_F(LayerTest, LinearGivesGradientsToWeightAndBias) {
+TEST_F(LayerTest, LinearHasGradientsOfWeightAndBias) {
   Linear fc(2, 2);
   backward(sum(fc(from_values({1, 2}, {1, 2}))));
   EXPECT_THAT(fc.weight().grad().to_vector(), ElementsAre(1, 2, 1, 2));
@@ -197,7 +197,7 @@ TEST_F(LayerTest, SequentialNestsAndMoves) {
   EXPECT_EQ(live(Category::kParameters, "block.0.weight"), 64);
 }
 
-TEST_F(LayerTest, SequentialStaysAsItWasWhenAPushFails) {
+TEST_F(LayerTest, SequentialIsUnchangedWhenAPushFails) {
   Sequential net(named("a", ReLU()));
   EXPECT_THROW(net.push("a", Linear(2, 2)), NameError);
   EXPECT_EQ(net.size(), 1);

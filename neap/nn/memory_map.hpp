@@ -59,10 +59,11 @@ struct NEAP_API MapEntry {
   memory::String name{};
   memory::Vector<memory::String> aliases{};  // further names, where tied
   MapList list = MapList::kParameters;
-  memory::Category category{};  // that the ledger counts the bytes under
+  /// Category that the ledger counts the bytes under.
+  memory::Category category{};
   Shape shape{};
   DType dtype = f32;
-  Bytes bytes = 0;           // from the first element to the end of the last
+  Bytes bytes = 0;  // bytes from the first element to the end of the last
   memory::String held_by{};  // the entry whose bytes these are; "": its own
 
   /// The elements. Undefined for a cache that is no longer kept.
@@ -74,15 +75,15 @@ struct NEAP_API MapEntry {
 
   Tensor handle{};             // undefined for a cache, which is the
   NodeRef node{};              // node's residual
-  std::uint16_t position = 0;  // at this position
+  std::uint16_t position = 0;  // position in that list
 };
 
 /// The bytes that the tape keeps for a layer.
 struct LayerCache {
   memory::String layer{};
   std::int64_t depth = 0;  // residuals
-  Bytes bytes = 0;         // of all of them
-  Bytes own_bytes = 0;     // of those that share no other entry's
+  Bytes bytes = 0;         // bytes of all of them
+  Bytes own_bytes = 0;     // bytes of those that share no other entry's
 };
 
 struct MapOptions {
@@ -208,8 +209,8 @@ class NEAP_API MemoryMap {
 
   memory::Vector<MapEntry> entries_;  // list by list
   Table<memory::String, Hash, std::equal_to<>> names_;
-  Table<Place, PlaceHash, std::equal_to<>> places_;  // of own bytes
-  std::array<std::size_t, kMapLists + 1> starts_{};  // of each list
+  Table<Place, PlaceHash, std::equal_to<>> places_;  // places of own bytes
+  std::array<std::size_t, kMapLists + 1> starts_{};  // start of each list
   Presence presence_;
 };
 

@@ -172,7 +172,7 @@ TEST_F(ModuleTest, ListsATiedParameterOnceWithAllItsNames) {
   EXPECT_EQ(net.parameter_bytes(), 24);
 }
 
-TEST_F(ModuleTest, GivesTheBytesOfATiedParameterBackAndSharesTheOthers) {
+TEST_F(ModuleTest, FreesTheBytesOfATiedParameterAndSharesTheOthers) {
   Net net;
   net.tie("left.w", net.right.w());
   EXPECT_EQ(live(Category::kParameters, "left.w"), 0);
@@ -233,7 +233,7 @@ TEST_F(ModuleTest, SwitchesModeOfTheWholeTree) {
   EXPECT_TRUE(net.left.is_training());
 }
 
-TEST_F(ModuleTest, FreezesAndUnfreezesAndGivesGradientsBack) {
+TEST_F(ModuleTest, FreezesAndUnfreezesAndFreesGradients) {
   Net net;
   set_grad(net.left.w(), ones({3}));
   net.freeze();

@@ -69,7 +69,7 @@ TEST_F(RecurrentTest, BeginsWithinABound) {
   EXPECT_GT(largest, 0.124);
 }
 
-TEST_F(RecurrentTest, GivesTheOutputAndTheStates) {
+TEST_F(RecurrentTest, ReturnsTheOutputAndTheStates) {
   LSTM net(3, 5, {.num_layers = 2, .bidirectional = true});
   const LstmResult r = net.run(rand({7, 4, 3}));
   EXPECT_EQ(r.output.shape(), Shape({7, 4, 10}));
@@ -104,7 +104,7 @@ TEST_F(RecurrentTest, GoesOnFromAState) {
   expect_equal(whole.state.c, rest.state.c);
 }
 
-TEST_F(RecurrentTest, GoesBackInTheSecondDirection) {
+TEST_F(RecurrentTest, RunsBackwardInTheSecondDirection) {
   RNN net(3, 5, {.bidirectional = true});
   RNN plain(3, 5);
   {
@@ -127,7 +127,7 @@ void copy_weights(const Module& from, const Module& to) {
   }
 }
 
-TEST_F(RecurrentTest, GivesWhatItsCellGivesStepByStep) {
+TEST_F(RecurrentTest, EqualsItsCellStepByStep) {
   const Tensor x = rand({6, 33, 3});
   LSTM lstm(3, 40);
   LSTMCell lstm_cell(3, 40);
@@ -155,7 +155,7 @@ TEST_F(RecurrentTest, GivesWhatItsCellGivesStepByStep) {
 }
 
 // However many steps' inputs are multiplied at once.
-TEST_F(RecurrentTest, GivesASequenceTheSameInABatchOfAnySize) {
+TEST_F(RecurrentTest, ComputesASequenceTheSameInABatchOfAnySize) {
   LSTM net(3, 5, {.num_layers = 2, .batch_first = true});
   const Tensor x = rand({600, 5, 3});
   const Tensor all = net(x);

@@ -17,7 +17,7 @@ struct RecurrentOptions {
   std::int64_t num_layers = 1;
   bool bias = true;
   bool batch_first = false;  // x and the output are (b, t, ..), not (t, b, ..)
-  double dropout = 0.0;      // between layers; probability, in [0, 1)
+  double dropout = 0.0;      // probability in [0, 1), between layers
   bool bidirectional = false;
 };
 

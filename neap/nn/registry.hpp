@@ -32,7 +32,7 @@ struct Entry {
   memory::String name;
   Tensor tensor;
   bool is_parameter = true;
-  bool is_tied = false;  // its tensor belongs to another name
+  bool is_tied = false;  // true: its tensor belongs to another name
 };
 
 class NEAP_API Registry : public memory::Counted<Registry> {
@@ -146,10 +146,10 @@ class NEAP_API Registry : public memory::Counted<Registry> {
   void make_room_for_name();
   void index_name(std::string_view name, std::size_t id) noexcept;
 
-  memory::Tag tag_;  // of everything this registry allocates
+  memory::Tag tag_;  // tag of everything this registry allocates
   memory::Vector<Entry> entries_;
   memory::Vector<Child> children_;
-  Registry* parent_ = nullptr;  // while dying: the next of the dying
+  Registry* parent_ = nullptr;  // parent; the next of the dying while it dies
   std::size_t position_ = 0;    // among the parent's children
   memory::OwnerId owner_{};
   base::Ref<CallBook> book_;

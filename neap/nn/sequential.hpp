@@ -81,7 +81,7 @@ class NEAP_API Sequential : public Cloneable<Sequential> {
   void append(std::string_view name, memory::Owned<Layer> layer);
 
   memory::Vector<memory::Owned<Layer>> layers_;
-  memory::Owned<Layer> next_dying_;  // a Sequential; only while both die
+  memory::Owned<Layer> next_dying_;  // a Sequential, and only while both die
 };
 
 extern template class Cloneable<Sequential>;

@@ -45,8 +45,8 @@ struct WatchOptions {
 
 /// A call of a layer.
 struct LayerCall {
-  memory::String path;        // from the watched model; "": the model itself
-  bool is_outermost = false;  // no other watched layer called it
+  memory::String path;  // path from the watched model; "": the model itself
+  bool is_outermost = false;  // true: no other watched layer called it
   memory::Vector<Tensor> inputs;
   Tensor output;         // undefined until the call has ended
   std::int64_t end = 0;  // position among the ends of the forward's calls
@@ -107,8 +107,8 @@ class NEAP_API WatchedCall {
 
  private:
   base::Ref<CallBook> book_;
-  std::size_t call_ = 0;  // its number in the log
-  int exceptions_ = 0;    // in flight when it began
+  std::size_t call_ = 0;  // number of the call in the log
+  int exceptions_ = 0;    // number of exceptions in flight when it began
 };
 
 class NEAP_API Watch {

@@ -58,7 +58,7 @@ class NEAP_API CustomOp {
   using Spec = tensor::Spec;
   using Specs = std::span<const Spec>;
   using OutSpecs = std::span<Spec>;
-  using Facts = graph::Facts;  // without any: nothing read, no donation, kMixed
+  using Facts = graph::Facts;  // default: nothing read, no donation, kMixed
   using Cost = graph::Cost;
   using Effect = graph::Effect;
   using SampleAxis = graph::SampleAxis;

@@ -300,7 +300,7 @@ TEST_F(CustomOpStateTest, DifferentiatesToAnyOrder_D15) {
   EXPECT_EQ(second[0].item(), 1296.0);
 }
 
-TEST_F(CustomOpStateTest, GivesSeveralResults) {
+TEST_F(CustomOpStateTest, ReturnsSeveralResults) {
   const CustomOp op(Squares{});
   const Tensor x = leaf(3.0);
   const auto both = op.all({x});
@@ -417,7 +417,7 @@ TEST_F(CustomOpStateTest, WithoutADerivativeRuleItSaysSo) {
   EXPECT_EQ(op(x).item(), 2.0);
 }
 
-TEST_F(CustomOpStateTest, ChecksWhatAVjpGives) {
+TEST_F(CustomOpStateTest, ChecksWhatAVjpReturns) {
   const auto fails = [](void (*rule)(Vjp&)) {
     return [rule] {
       const Tensor x = requires_grad_(ones({2}, f64));
@@ -463,7 +463,7 @@ TEST_F(CustomOpStateTest, RefusesRulesThatMakeNoSense) {
   expect_error<ValueError>([] { CustomOp op(Many{}); }, "5 outputs");
 }
 
-TEST_F(CustomOpStateTest, SurvivesEveryFailureOfTheDoor) {
+TEST_F(CustomOpStateTest, SurvivesEveryFailedAllocation) {
   const auto result = testing::sweep_allocation_failures(*domain_, [] {
     const Tensor x = requires_grad_(ones({2, 3}, f64));
     const CustomOp op(RunningProduct{});

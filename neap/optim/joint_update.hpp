@@ -31,8 +31,8 @@ class JointUpdate {
   };
   bool are_apart() noexcept;
 
-  memory::Vector<kernels::UpdateMember> members_;  // in the order added
-  memory::Vector<Range> ranges_;  // of gradients and parameters
+  memory::Vector<kernels::UpdateMember> members_;  // members in the order added
+  memory::Vector<Range> ranges_;  // ranges of gradients and parameters
 };
 
 }  // namespace neap::optim

@@ -147,9 +147,9 @@ class NEAP_API Optimizer : public graph::RunListener {
   /// An update, as the optimizer tells it.
   struct Update {
     int group = 0;
-    std::int64_t step = 1;  // of this parameter, counted from 1
+    std::int64_t step = 1;  // number of this parameter's update, from 1
     double lr = 0.0;
-    bool is_first_state = false;  // no update has used its state yet
+    bool is_first_state = false;  // true: no update has used its state yet
     double grad_scale = 1.0;
   };
 
@@ -185,8 +185,8 @@ class NEAP_API Optimizer : public graph::RunListener {
     State state;  // undefined until created
     int group = 0;
     std::int64_t steps = 0;
-    std::size_t states_used = 0;           // by updates so far
-    std::int32_t traced = 0;               // updates in the trace `traced_in_`
+    std::size_t states_used = 0;  // states that updates have used so far
+    std::int32_t traced = 0;      // updates in the trace `traced_in_`
     mutable std::int32_t in_this_run = 0;  // updates, as far as asked for
   };
   // Programs depend on the flags, and keep the group for that.
@@ -196,23 +196,23 @@ class NEAP_API Optimizer : public graph::RunListener {
     bool is_last = true;
   };
   struct Planned {
-    std::size_t index = 0;  // of the parameter and its slot
+    std::size_t index = 0;  // index of the parameter and its slot
     Tensor grad;
     State state;
     std::size_t state_count = 0;
     AttrBytes attrs;
-    std::int64_t step = 0;  // of this parameter, after the update
+    std::int64_t step = 0;  // steps of this parameter, after the update
     base::Ref<tensor::Storage> scratch;
     const kernels::Kernel* kernel = nullptr;
     kernels::SpaceRuntime* runtime = nullptr;
-    bool is_joint = false;  // with others, in one call
+    bool is_joint = false;  // true: updated with others, in one call
   };
   struct Operands;
   class Programs;
   // The common part of the updates of a traced call of step().
   struct Traced {
-    std::int32_t step = 0;    // which call of the trace
-    std::int32_t update = 0;  // which update of the parameter in the trace
+    std::int32_t step = 0;    // number of the call in the trace
+    std::int32_t update = 0;  // number of the parameter's update in the trace
     double grad_scale = 1.0;
     bool operator==(const Traced&) const = default;
   };
@@ -251,19 +251,19 @@ class NEAP_API Optimizer : public graph::RunListener {
   void after_run(std::uint32_t calls) noexcept override;
 
   ParameterList parameters_;
-  memory::Vector<Slot> slots_;  // one a parameter
+  memory::Vector<Slot> slots_;  // a slot for each parameter
   memory::Vector<base::Ref<Group>> groups_;
   memory::Vector<Planned> plan_;  // empty between steps; capacity for all slots
-  JointUpdate joint_;             // likewise
-  memory::Vector<double> rates_;  // of steps to come, group by group
+  JointUpdate joint_;             // updates that run as one call
+  memory::Vector<double> rates_;  // rates of steps to come, group by group
   int group_count_ = 0;
   std::int64_t step_count_ = 0;
 
-  Programs* programs_ = nullptr;   // that it takes part in; null: none
+  Programs* programs_ = nullptr;   // programs that it takes part in; null: none
   memory::Vector<Traced> traced_;  // kinds of updates that writes refer to
   std::uint64_t traced_in_ = 0;    // number of the latest trace
   std::int32_t traced_steps_ = 0;  // calls of step() in it
-  std::int32_t most_steps_ = 1;    // of any trace
+  std::int32_t most_steps_ = 1;    // largest number of steps in a trace
 };
 
 /// An optimizer whose groups have options of one type, with `lr` and check().
@@ -307,7 +307,7 @@ class NEAP_API Grouped : public Optimizer {
   }
 
  private:
-  memory::Vector<Options> options_;  // of each group
+  memory::Vector<Options> options_;  // options of each group
 };
 
 }  // namespace neap::optim

@@ -29,10 +29,11 @@ struct OptimizerState {
   };
 
   std::int64_t step_count = 0;
-  memory::Vector<double> rates{};  // of each group
+  memory::Vector<double> rates{};  // learning rate of each group
   /// The names of a slot's tensors: "exp_avg", ...
   std::array<std::string_view, kMaxTensors> names{};
-  memory::Vector<Slot> slots{};  // as Optimizer::parameters()
+  /// Slots in the order of Optimizer::parameters().
+  memory::Vector<Slot> slots{};
 };
 
 }  // namespace neap::optim

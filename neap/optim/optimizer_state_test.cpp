@@ -80,7 +80,7 @@ TEST_F(OptimizerStateTest, AnotherOptimizerGoesOnFromAnyStep) {
   }
 }
 
-TEST_F(OptimizerStateTest, AnOptimizerGoesBackToWhatItWas) {
+TEST_F(OptimizerStateTest, AnOptimizerRestoresAnEarlierState) {
   Descent run(kAdam);
   run.step();
   run.step();

@@ -172,7 +172,7 @@ TEST_F(OptimizerTest, LeavesGradientsAsTheyAre) {
   EXPECT_FALSE(a.grad().defined());
 }
 
-TEST_F(OptimizerTest, GivesGradientsBackWhenTold) {
+TEST_F(OptimizerTest, FreesGradientsWhenTold) {
   const Tensor a = parameter({1, 2, 3, 4});
   const Tensor b = parameter({1, 2});
   const Tensor idle = parameter({1});
@@ -190,7 +190,7 @@ TEST_F(OptimizerTest, GivesGradientsBackWhenTold) {
   EXPECT_LE(domain_->stats().live, before - 24);
 }
 
-TEST_F(OptimizerTest, GivesNoGradientBackWhenAStepFails) {
+TEST_F(OptimizerTest, FreesNoGradientWhenAStepFails) {
   const Tensor a = parameter({1, 2, 3, 4});
   set_grad(a, ones({4}));
   Adam adam(named({{"a", a}}));
@@ -356,7 +356,7 @@ TEST_F(OptimizerTest, IsAsBeforeWhenALaterGradientDoesNotFit) {
   EXPECT_EQ(adam.state_bytes(), 0);
 }
 
-TEST_F(OptimizerTest, AsksTheDoorForNothingOnceSettled) {
+TEST_F(OptimizerTest, AllocatesNothingOnceSettled) {
   const Tensor a = parameter({1, 2});
   Adam adam(named({{"a", a}}));
   set_grad(a, ones({2}));

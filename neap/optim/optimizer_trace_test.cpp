@@ -257,7 +257,7 @@ TEST_F(OptimizerTraceTest, RefusesGradientsUnlikeTheirParameters) {
 
 class OptimizerScheduleTest : public DoorTest {};
 
-TEST_F(OptimizerScheduleTest, GivesTheRateOfEachStep) {
+TEST_F(OptimizerScheduleTest, ReturnsTheRateOfEachStep) {
   const Tensor a = parameter({1});
   set_grad(a, ones({1}));
   SGD sgd(named({{"a", a}}), {.lr = 0.1});

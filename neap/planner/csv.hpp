@@ -19,8 +19,8 @@
 namespace neap::planner {
 
 struct CsvProblem {
-  Problem problem;                       // as check() wants it
-  memory::Vector<std::int64_t> offsets;  // of the column `offset`, or empty
+  Problem problem;  // problem in the form that check() wants
+  memory::Vector<std::int64_t> offsets;  // the column `offset`, or empty
 };
 
 /// A failure names the line, from 1. THROWS: OutOfMemory.

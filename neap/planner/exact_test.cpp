@@ -187,7 +187,7 @@ TEST(ExactTest, SolvesPartsThatNeverMeetEachByItself) {
   EXPECT_EQ(solution.height, optimum(hard_problem()));
 }
 
-TEST(ExactTest, GivesTheSamePlanAgain) {
+TEST(ExactTest, FindsTheSamePlanAgain) {
   const Problem problem = random_problem(
       3, {.buffers = 100, .instants = 50, .longest = 20, .largest = 100});
   const Solution once = exact(problem, {.work = 20000});
@@ -224,7 +224,7 @@ TEST(ExactTest, RefusesWhatItCannotRead) {
   EXPECT_THROW(exact(problem), ValueError);
 }
 
-TEST(ExactTest, GivesAllBackWhereverMemoryEnds) {
+TEST(ExactTest, FreesAllWhereverMemoryEnds) {
   const auto domain = memory::Domain::create();
   const memory::UseDomain use(*domain);
   Problem problem = hard_problem();

@@ -46,7 +46,7 @@ TEST_F(LocalSearchTest, LowersTheFirstPlan) {
   EXPECT_LT(plan.height - bound_, (first_.height - bound_) / 2);
 }
 
-TEST_F(LocalSearchTest, GivesTheSamePlanForTheSameSeed) {
+TEST_F(LocalSearchTest, FindsTheSamePlanForTheSameSeed) {
   EXPECT_EQ(improved(3, 50'000).offsets, improved(3, 50'000).offsets);
 }
 

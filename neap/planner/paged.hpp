@@ -19,22 +19,23 @@ namespace neap::planner {
 /// `count` pages from `at` on show those from `from` on.
 struct PageView {
   std::int64_t at = 0;    // address, in pages; at least Paging::pages
-  std::int64_t from = 0;  // below Paging::pages
+  std::int64_t from = 0;  // first page, below Paging::pages
   std::int64_t count = 0;
 };
 
 struct Paging {
   std::int64_t page_size = 0;
-  std::int64_t pages = 0;                  // there are so many
-  std::int64_t address_pages = 0;          // pages and views together
-  memory::Vector<std::int64_t> addresses;  // of each buffer, in units of size
-  memory::Vector<PageView> views;          // by `at`
+  std::int64_t pages = 0;          // number of pages
+  std::int64_t address_pages = 0;  // pages and views together
+  /// Address of each buffer, in units of size.
+  memory::Vector<std::int64_t> addresses;
+  memory::Vector<PageView> views;  // views ordered by `at`
 };
 
 /// The choice among free pages for a buffer.
 enum class PageChoice : std::uint8_t {
-  kTogether,   // in as few runs as can be
-  kScattered,  // one by one, backward: for tests of what runs on them
+  kTogether,   // pages in as few runs as can be
+  kScattered,  // pages one by one, backward: for tests of what runs on them
 };
 
 /// A buffer of a page or more takes whole pages; smaller ones share them where

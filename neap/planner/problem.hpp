@@ -25,7 +25,7 @@ struct Buffer {
   std::int64_t lower = 0;      // first instant at which it lives
   std::int64_t upper = 0;      // first instant at which it lives no more
   std::int64_t size = 0;       // 0: takes no space
-  std::int64_t alignment = 1;  // its offset is a multiple
+  std::int64_t alignment = 1;  // divides the buffer's offset
   std::int64_t fixed = -1;     // >= 0: its offset is given
   std::int32_t alias_of = -1;  // >= 0: lies inside that buffer, ...
   std::int64_t alias_at = 0;   // ... so many units from its begin
@@ -33,7 +33,7 @@ struct Buffer {
 
 struct Problem {
   memory::Vector<Buffer> buffers;
-  std::int64_t capacity = kNoLimit;  // a height beyond it does not count
+  std::int64_t capacity = kNoLimit;  // plans that are higher do not count
 };
 
 /// THROWS: ValueError naming the buffer: an empty lifetime, a negative size, an
@@ -54,11 +54,12 @@ NEAP_API Merged merge_aliases(const Problem& problem);
 
 /// The answer of a solver.
 struct Solution {
-  memory::Vector<std::int64_t> offsets;  // one a buffer; empty: none was found
+  /// An offset for each buffer; empty: none was found.
+  memory::Vector<std::int64_t> offsets;
   std::int64_t height = 0;
-  std::int64_t lower_bound = 0;  // no plan can be lower
+  std::int64_t lower_bound = 0;  // height below which there is no plan
   bool is_proven = false;        // none lower exists, or none at all fits
-  const char* method = "";       // which of the solvers found it
+  const char* method = "";       // name of the solver that found it
   std::int64_t work = 0;         // steps of search spent
   double seconds = 0.0;
 };

@@ -146,7 +146,7 @@ TEST(SolveTest, ReachesTheBoundOfTrainingSteps) {
   EXPECT_GE(proven, 9);
 }
 
-TEST(SolveTest, GivesTheSamePlanAgain) {
+TEST(SolveTest, FindsTheSamePlanAgain) {
   const Problem problem = random_problem(
       3, {.buffers = 100, .instants = 50, .longest = 20, .largest = 100});
   EXPECT_EQ(solve(problem, {.work = 20000}).offsets,
@@ -162,7 +162,7 @@ TEST(SolveTest, StopsAtWhatIsGoodEnough) {
   EXPECT_LT(quick.work, best.work);
 }
 
-TEST(SolveTest, GivesEverythingBackWhenMemoryRunsOut) {
+TEST(SolveTest, FreesEverythingWhenMemoryRunsOut) {
   const auto domain = memory::Domain::create();
   memory::ContextGuard guard(
       [&](memory::Context& c) { c.domain = domain.get(); });

@@ -10,11 +10,11 @@ namespace neap::planner {
 
 enum class Fault : std::uint8_t {
   kNone,
-  kCount,      // not one offset a buffer
+  kCount,      // offsets are more or fewer than buffers
   kRange,      // an offset below 0, or an end beyond 64 bits
-  kAlignment,  // an offset that is no multiple of the alignment
-  kFixed,      // not where it was fixed
-  kAlias,      // not where it lies in its buffer
+  kAlignment,  // an offset is no multiple of the alignment
+  kFixed,      // a fixed buffer lies elsewhere
+  kAlias,      // an alias lies elsewhere in its buffer
   kOverlap,    // two that live at one instant share bytes
   kHeight,     // the height is not the highest end
   kBound,      // the lower bound is above the height

@@ -219,7 +219,7 @@ struct Fitting {
   bool is_met() const noexcept { return limit != kUnlimited; }
   /// The limit takes something that the program would not do otherwise.
   bool is_changed() const noexcept { return again != 0 || spilled != 0; }
-  /// Of the price without a limit.
+  /// A share of the price without a limit.
   double percent(std::int64_t nanoseconds) const noexcept {
     return price == 0 ? 0.0
                       : 100.0 * static_cast<double>(nanoseconds) /

@@ -28,7 +28,7 @@ namespace neap::report {
 
 struct GrowthOptions {
   std::int64_t warm_up = 3;  // steps that are not compared
-  int max_rows = 16;         // of format(); the rest is summed
+  int max_rows = 16;         // rows of format(); the rest is summed
   int max_holders = 3;       // rows that chains are shown for
 };
 
@@ -45,7 +45,7 @@ class NEAP_API Growth {
   struct Row {
     memory::Tag tag;
     Bytes bytes = 0;          // more than after the warm-up
-    std::int64_t blocks = 0;  // the same
+    std::int64_t blocks = 0;  // blocks more than after the warm-up
     std::int64_t grown = 0;   // steps in which it grew
     std::int64_t last = 0;    // the latest of them, counted from 1
   };
@@ -76,7 +76,7 @@ class NEAP_API Growth {
  private:
   // The course of one number, from step to step.
   struct Trend {
-    std::int64_t first = 0;  // after the warm-up
+    std::int64_t first = 0;  // value after the warm-up
     std::int64_t now = 0;
     std::int64_t grown = 0;  // steps in which it grew
     std::int64_t last = 0;   // the latest of them

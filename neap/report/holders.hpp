@@ -42,8 +42,8 @@ struct Holder {
                   // `site`
     kResidual,    // `op` keeps it: output or input `index`
     kMadeFrom,    // `op` was computed from it: input `index`
-    kGradient,    // it is the gradient of a leaf, or kept of a result
-    kHook,        // a closure registered at `site`
+    kGradient,    // gradient of a leaf, or kept of a result
+    kHook,        // closure registered at `site`
     kAttributes,  // `op` holds it in its attributes
     kUnknown,     // something that is no handle
     kCycle,       // the chain has come back to where it was
@@ -56,7 +56,7 @@ struct Holder {
   std::string_view owner;  // path; LIFETIME: of the domain
   memory::Category category{};
   base::SiteId site{};
-  base::SiteId registered{};  // of a hook
+  base::SiteId registered{};  // line of a hook
 };
 
 /// "residual 'input 1' of 'mul' (train.cpp:42 (step))".
@@ -69,12 +69,12 @@ class NEAP_API Holders {
 
   /// A value or a part of the graph that something holds.
   struct Held {
-    const tensor::Storage* storage = nullptr;  // of a value
-    const graph::Vertex* vertex = nullptr;     // of a part of the graph
+    const tensor::Storage* storage = nullptr;  // storage of a value
+    const graph::Vertex* vertex = nullptr;     // vertex of a part of the graph
     std::uint32_t thing = 0;
     Shape shape;
     DType dtype{};
-    std::string_view op;  // that computed it; empty when not known
+    std::string_view op;  // name of the op that computed it; empty: not known
   };
   /// visit(held) for each storage and each vertex, once.
   template <class Visit>
@@ -104,21 +104,22 @@ class NEAP_API Holders {
     std::uint32_t by = kNobody;
     std::uint32_t what = kNobody;
     Holder::Kind how = Holder::Kind::kUnknown;
-    std::uint16_t position = 0;  // of a residual or an edge
-    base::SiteId registered{};   // of a hook
+    std::uint16_t position = 0;  // position of a residual or an edge
+    base::SiteId registered{};   // line of a hook
   };
   struct Thing {
     Kind kind;
-    bool is_reached = false;     // from outside
-    const void* address;         // of a Body, Vertex or Storage
+    bool is_reached = false;     // true: something outside reaches it
+    const void* address;         // address of a Body, Vertex or Storage
     std::uint32_t inside = 0;    // references to a body that were found
     std::uint32_t outside = 0;   // the others, when the last was found
-    std::uint32_t holds = 0;     // of holds_, the first that is its own
-    std::uint32_t by = kNobody;  // of holds_: the one that holds it
-    const tensor::Array* array = nullptr;   // of a body, or found a storage
-    const graph::Vertex* vertex = nullptr;  // of a body
-    const memory::Scope* scope = nullptr;   // that has a body
-    const graph::Op* maker = nullptr;       // of a storage, where known
+    std::uint32_t holds = 0;     // index in holds_ of the first that is its own
+    std::uint32_t by = kNobody;  // index in holds_ of the one that holds it
+    /// Array of a body, or one that found a storage.
+    const tensor::Array* array = nullptr;
+    const graph::Vertex* vertex = nullptr;  // vertex of a body
+    const memory::Scope* scope = nullptr;   // scope that has a body
+    const graph::Op* maker = nullptr;  // op that made a storage, where known
   };
 
   const tensor::Body& body(std::uint32_t i) const noexcept;
@@ -150,7 +151,7 @@ class NEAP_API Holders {
   memory::Vector<graph::Residual> residuals_;
   memory::Vector<Tensor> gradients_;
   memory::Vector<Thing> things_;
-  memory::Vector<Hold> holds_;  // of one thing after the other
+  memory::Vector<Hold> holds_;  // holds of one thing after the other
   memory::Vector<std::uint32_t> queue_;
   std::unordered_map<
       const void*, std::uint32_t, std::hash<const void*>, std::equal_to<>,

@@ -45,9 +45,9 @@ class NEAP_API Baseline {
 };
 
 struct LeakOptions {
-  int max_rows = 16;    // of the ledger; the rest is counted
+  int max_rows = 16;    // rows of the ledger; the rest is counted
   int max_tensors = 3;  // written out for each; the rest is counted
-  int max_links = 8;    // of a chain; the middle of a longer one is counted
+  int max_links = 8;  // links of a chain; the middle of a longer one is counted
 };
 
 /// The lines of Baseline::format(), those of graphs and handles last, and under

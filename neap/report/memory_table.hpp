@@ -24,7 +24,7 @@ struct Line {
 struct Breakdown {
   Bytes live = 0;  // the sum of either list
   memory::Vector<Line>
-      by_category;                // in the enumeration's order, none left out
+      by_category;  // categories in the enumeration's order, none left out
   memory::Vector<Line> by_owner;  // largest first; "" is no owner
   /// By owner, with a layer's parameters, gradients and state joined to it:
   /// "fc1.weight" counts for "fc1".
@@ -35,7 +35,7 @@ struct Breakdown {
 NEAP_API Breakdown breakdown(const memory::Domain& domain, Instant instant);
 
 struct TableOptions {
-  std::size_t rows = 16;  // of layers, the largest; the rest are summed
+  std::size_t rows = 16;  // largest layers shown; the rest are summed
   /// Characters in a line; the smallest categories are summed under "other"
   /// where there are too many for it. 0: any.
   std::size_t width = 0;

@@ -142,7 +142,7 @@ TEST_F(MemoryTableTest, SumsTheSmallestCategoriesWhereALineIsTooLong) {
   }
 }
 
-TEST_F(MemoryTableTest, GivesBackWhatLookingTook) {
+TEST_F(MemoryTableTest, FreesWhatLookingAllocated) {
   report_domain().reset_peak();  // other reports may have gone before
   const auto a = take(Category::kActivations, "a", 300);
   {

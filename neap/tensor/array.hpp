@@ -86,7 +86,7 @@ class NEAP_API Array : public memory::Counted<Array>, public SharedBlock {
   // A list, one for each pass; no part of the value.
   mutable std::atomic<Tangent*> tangents_{nullptr};
   std::atomic<bool> has_body_{false};
-  base::Ref<Storage> storage_;  // first to come: it may own this array's block
+  base::Ref<Storage> storage_;  // declared first: it may own this array's block
   Layout layout_;
 };
 

@@ -66,10 +66,11 @@ class Body final : public memory::ScopeMember, public memory::Counted<Body> {
   base::Ref<Array> take_array() noexcept;
   NEAP_API void end() noexcept;
 
-  SharedBlock* shared_block_ = nullptr;  // where this lies, if not in array_'s
+  // Block that this lies in, if not array_'s.
+  SharedBlock* shared_block_ = nullptr;
   base::Ref<Array> array_;
   base::Ref<GraphLink> link_;  // null: no derivative flows through
-  std::uint16_t output_ = 0;   // which output of the linked node this is
+  std::uint16_t output_ = 0;   // number of the linked node's output
   bool is_of_trace_ = false;
   base::SiteId revoked_by_{};
 };

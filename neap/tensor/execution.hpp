@@ -31,7 +31,7 @@ class Generator;
 
 struct Execution {
   bool grad_enabled = true;
-  kernels::Precision precision{};           // of products; f32
+  kernels::Precision precision{};           // precision of products: f32
   graph::Recorder* recorder = nullptr;      // nullptr: the eager one
   threads::Executor* executor = nullptr;    // nullptr: the default pool
   Generator* generator = nullptr;           // nullptr: the default one

@@ -37,7 +37,7 @@ inline bool are_ends_heard() noexcept {
 /// The property that a read of a handle asks for.
 enum class Question : std::uint8_t {
   kMeaning,       // all but the following
-  kRequiresGrad,  // its vertex of the graph
+  kRequiresGrad,  // requires_grad of its vertex
   kIsLeaf,
   kGrad,
 };
@@ -95,7 +95,7 @@ class NEAP_API HandleWatch {
 
   std::atomic<Tensor*> handle_{nullptr};
   const Tensor* key_ = nullptr;  // nullptr: not started
-  HandleWatch* next_ = nullptr;  // in its bucket
+  HandleWatch* next_ = nullptr;  // next in its bucket
 };
 
 }  // namespace neap::tensor

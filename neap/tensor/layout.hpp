@@ -24,8 +24,8 @@ struct Spec {
 struct Layout {
   DType dtype = DType::kF32;
   Shape shape;
-  Shape strides;            // in elements; 0 where an axis is broadcast
-  std::int64_t offset = 0;  // in elements, of the first one
+  Shape strides;            // strides in elements; 0 where an axis is broadcast
+  std::int64_t offset = 0;  // index of the first element
 
   friend bool operator==(const Layout&, const Layout&) = default;
 };

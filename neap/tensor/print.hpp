@@ -12,7 +12,8 @@ namespace neap {
 struct PrintOptions {
   int precision = 4;              // digits after the point
   std::int64_t threshold = 1000;  // more elements than this: edges only
-  std::int64_t edge_items = 3;    // kept at each end of a summarised axis
+  /// Elements kept at each end of a summarised axis.
+  std::int64_t edge_items = 3;
 };
 
 /// The elements alone: "[[1. 2.]\n [3. 4.]]". THROWS: as Tensor::at for

@@ -93,7 +93,7 @@ TEST_F(ScopeStatsTest, TwoCompositesMayShareAPart) {
 
 // --- statistics ---
 
-TEST_F(ScopeStatsTest, CountsWhatWasMadeAndWhatWasGivenBack) {
+TEST_F(ScopeStatsTest, CountsWhatWasCreatedAndWhatWasFreed) {
   reset_scope_stats();
   const ScopeStats start = scope_stats();
   const Tensor outside = zeros({10});

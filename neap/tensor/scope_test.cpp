@@ -36,7 +36,7 @@ std::string message_of(const Tensor& t) {
   return "no error";
 }
 
-TEST_F(ScopeTest, GivesBackAtItsEndWhatWasMadeInside) {
+TEST_F(ScopeTest, FreesAtItsEndWhatWasCreatedInside) {
   Tensor copy;
   {
     const Scope scope;
@@ -48,7 +48,7 @@ TEST_F(ScopeTest, GivesBackAtItsEndWhatWasMadeInside) {
   EXPECT_FALSE(copy.defined());
 }
 
-TEST_F(ScopeTest, GivesBackTheElementsOfARevokedHandleAtOnce) {
+TEST_F(ScopeTest, FreesTheElementsOfARevokedHandleAtOnce) {
   Tensor copy;
   {
     const Scope scope;

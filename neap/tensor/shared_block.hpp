@@ -19,7 +19,7 @@ class SharedBlock {
   SharedBlock& operator=(const SharedBlock&) = delete;
 
   Owner owner() const noexcept { return owner_; }
-  /// From now on the body no longer keeps the owner alive.
+  /// Makes the body keep the owner alive no longer.
   /// REQUIRES: the caller holds a reference to the owner.
   void share() noexcept {
     state_.store(State::kShared, std::memory_order_relaxed);

@@ -34,7 +34,7 @@ class LentOwner {
 enum class Absence : std::uint8_t {
   kNone,       // it has elements
   kTraced,     // it stands for a value of a trace
-  kRehearsed,  // its domain is a dry run (rehearsal)
+  kRehearsed,  // elements of a domain that is a dry run (rehearsal)
   kRevoked,    // a compiled step used the memory for its next call
 };
 

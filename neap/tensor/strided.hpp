@@ -9,10 +9,10 @@
 namespace neap::tensor {
 
 struct Strided {
-  std::byte* data = nullptr;  // of the first element; nullptr when empty
+  std::byte* data = nullptr;  // the first element; nullptr when empty
   DType dtype = DType::kF32;
   Shape shape;
-  Shape strides;  // in elements
+  Shape strides;  // strides in elements
 
   template <class T>
   T* as() const noexcept {

@@ -36,7 +36,7 @@ TEST_F(TensorTest, SharesElementsAmongCopies) {
   EXPECT_TRUE(b.is_alias_of(a));
 }
 
-TEST_F(TensorTest, GivesItsBytesBackWithTheLastHandle) {
+TEST_F(TensorTest, FreesItsBytesWithTheLastHandle) {
   Tensor a = zeros({1000});
   EXPECT_GE(domain_->stats().live, 4000);
   const Tensor b = a;
@@ -74,7 +74,7 @@ TEST_F(TensorTest, RefusesPositionsOutOfRange) {
   EXPECT_EQ(a.at({-1, -3}), 0.0);
 }
 
-TEST_F(TensorTest, BorrowsTheUsersMemoryAndGivesItBack) {
+TEST_F(TensorTest, BorrowsTheUsersMemoryAndReturnsIt) {
   std::array<float, 4> mine = {1, 2, 3, 4};
   bool is_returned = false;
   {

@@ -53,7 +53,7 @@ TEST_F(ShadowSpaceTest, RunsOpsThere) {
               ::testing::ElementsAre(3, 6, 9, 12, 15, 18));
 }
 
-TEST_F(ShadowSpaceTest, GivesScratchOfItsOwnToKernels) {
+TEST_F(ShadowSpaceTest, HasScratchOfItsOwnForKernels) {
   const Tensor a = rand({65, 70});
   const Tensor b = rand({70, 67});
   const Tensor there = matmul(shadow_.from_host(a), shadow_.from_host(b));
@@ -122,7 +122,7 @@ TEST_F(ShadowSpaceTest, CountsHostMemoryGivenToItsKernelsAndDoesNotRunThem) {
   EXPECT_EQ(shadow_.launches(), 0);
 }
 
-TEST_F(ShadowSpaceTest, CountsItsBytesAtTheDoor) {
+TEST_F(ShadowSpaceTest, CountsItsBytesInTheDomain) {
   const Bytes before = domain_->stats().live;
   const Tensor there = shadow_.from_host(x_);
   EXPECT_GE(domain_->stats().live, before + 24);

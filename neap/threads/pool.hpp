@@ -76,11 +76,12 @@ class NEAP_API Pool final : public Executor {
   // A cache line each: a worker polls its own mailbox only.
   struct alignas(64) Worker {
     std::atomic<std::int32_t> mailbox{0};  // +1: a job, or the word to stop
-    std::atomic<bool> is_claimed{true};    // its share of the job, by whom ever
-    std::int32_t seen = 0;                 // mailbox value dealt with
-    int number = 0;                        // 1 .. threads-1
+    /// True: somebody has its share of the job.
+    std::atomic<bool> is_claimed{true};
+    std::int32_t seen = 0;  // mailbox value dealt with
+    int number = 0;         // 1 .. threads-1
     Pool* pool = nullptr;
-    void* stack = nullptr;  // its guard page first
+    void* stack = nullptr;  // mapping that begins with the guard page
     pthread_t thread{};
   };
 
@@ -97,12 +98,13 @@ class NEAP_API Pool final : public Executor {
   bool is_stale() const noexcept;
 
   Options options_;
-  Bytes stack_bytes_;            // of each worker, without its guard page
+  Bytes stack_bytes_;            // stack of each worker, without its guard page
   std::atomic<int> threads_{1};  // asked for
   int running_ = 0;              // workers that exist, numbers 1 .. running_
-  std::int64_t spin_ns_ = 0;     // in effect
+  std::int64_t spin_ns_ = 0;     // nanoseconds in effect
   std::atomic<bool> stopping_{false};
-  std::atomic<std::uint32_t> generation_;  // of forks, when workers started
+  // Number of forks when workers started.
+  std::atomic<std::uint32_t> generation_;
   std::atomic<bool> busy_{false};
   Job job_;  // published by is_claimed; fixed while shares are unfinished
   alignas(64) std::atomic<std::int32_t> unfinished_{0};  // shares

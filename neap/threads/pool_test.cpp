@@ -176,7 +176,7 @@ TEST(PoolTest, ServesSecondCallersInTheirOwnThread) {
   EXPECT_EQ(total.load(), 3 * 500 * 6);
 }
 
-TEST(PoolTest, GivesTheSameBitsForAnyThreadCountBesideABusyNeighbour) {
+TEST(PoolTest, HasTheSameBitsForAnyThreadCountBesideABusyNeighbour) {
   std::atomic<bool> stop{false};
   std::thread neighbour([&] {
     while (!stop.load(std::memory_order_relaxed)) {
@@ -221,7 +221,7 @@ TEST(PoolTest, StatesItsStacksAndTakesThemBack) {
   EXPECT_EQ(stack_bytes_listed(), before);
 }
 
-TEST(PoolTest, GivesWorkersTheStackAskedFor) {
+TEST(PoolTest, StartsWorkersWithTheStackAskedFor) {
   Pool large(2, {.stack_bytes = 320 * kKiB});
   Pool small(2, {.stack_bytes = 192 * kKiB});
   EXPECT_GE(stack_bytes_of_a_worker(small), 192 * kKiB);
@@ -282,7 +282,7 @@ TEST(PoolTest, RefusesThreadCountsAndStacksOutOfRange) {
   EXPECT_EQ(pool.threads(), 2);
 }
 
-TEST(PoolTest, ReportsThatTheSystemGivesNoThreadsAndLeavesNothingBehind) {
+TEST(PoolTest, ReportsThatTheSystemHasNoThreadsAndLeavesNothingBehind) {
   const Bytes before = stack_bytes_listed();
   constexpr Bytes kMoreThanAnAddressSpace = Bytes{1} << 50U;
   EXPECT_THROW(Pool(3, {.stack_bytes = kMoreThanAnAddressSpace}), ThreadError);

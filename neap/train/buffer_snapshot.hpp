@@ -23,7 +23,7 @@ class BufferSnapshot {
   struct Kept {
     Tensor buffer{};
     Tensor copy{};
-    std::uint32_t version = 0;  // of the buffer when it was copied
+    std::uint32_t version = 0;  // version of the buffer when it was copied
     bool is_copied = false;
   };
   memory::Vector<Kept> kept_;

@@ -36,7 +36,7 @@ namespace neap::train {
 /// The position at which a run continues.
 struct Position {
   std::int64_t step = 0;   // steps done
-  std::int64_t epoch = 0;  // of the next batch, from 0
+  std::int64_t epoch = 0;  // epoch of the next batch, from 0
   std::int64_t batch = 0;  // the next one's number in its epoch, from 0
   friend bool operator==(const Position&, const Position&) = default;
 };
@@ -58,7 +58,8 @@ struct NEAP_API Checkpoint {
   Generator& generator;
   Position position{};
   Facts facts{};
-  formats::Verify verify = formats::Verify::kOn;  // of load()
+  /// Whether load() compares checksums.
+  formats::Verify verify = formats::Verify::kOn;
 
   /// Writes the file whole or not at all: after a failure the old file is
   /// unchanged. Failures: those of the file system. THROWS: NameError for a

@@ -221,7 +221,7 @@ TEST_F(CheckpointTest, AnotherModelAndAnotherOptimizerAreRefused) {
   EXPECT_THAT(loaded.error().message, HasSubstr("SGD(momentum=0.9"));
 }
 
-TEST_F(CheckpointTest, FiguresThatCannotBeAreRefused) {
+TEST_F(CheckpointTest, NumbersThatCannotBeAreRefused) {
   Training run;
   run.steps(2);
   for (const char* key :
@@ -243,7 +243,7 @@ TEST_F(CheckpointTest, FiguresThatCannotBeAreRefused) {
   }
 }
 
-TEST_F(CheckpointTest, FiguresAtTheirBoundsAreTaken) {
+TEST_F(CheckpointTest, NumbersAtTheirBoundsAreAccepted) {
   Training run;
   run.steps(2);
   ASSERT_TRUE(run.checkpoint().save(path()).has_value());
@@ -354,7 +354,7 @@ TEST_F(CheckpointTest, EveryFaultOfASaveLeavesAWholeFile) {
   }
 }
 
-TEST_F(CheckpointTest, EveryFaultOfALoadLeavesTheRunAsItWas) {
+TEST_F(CheckpointTest, EveryFaultOfALoadLeavesTheRunUnchanged) {
   Training saved;
   saved.steps(3);
   ASSERT_TRUE(saved.checkpoint().save(path()).has_value());

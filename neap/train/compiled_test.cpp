@@ -195,7 +195,7 @@ TEST(CompiledTrainerTest, ShowsItsProgramAndPlan) {
 }
 
 // Steps without memory behind their tensors ask the door for the very same.
-TEST(CompiledTrainerTest, ARehearsalHasThePeakOfTheRun) {
+TEST(CompiledTrainerTest, ADryRunHasThePeakOfTheRun) {
   Training real(options_with(true), {.host = memory::HostAllocator::kPooled});
   Training rehearsed(options_with(true), {.is_rehearsal = true});
   for (Training* training : {&real, &rehearsed}) {
@@ -215,7 +215,7 @@ TEST(CompiledTrainerTest, ARehearsalHasThePeakOfTheRun) {
   EXPECT_EQ(found.held, wanted.held);
 }
 
-TEST(CompiledTrainerTest, ARehearsalHasNoElementsToLookAt) {
+TEST(CompiledTrainerTest, ADryRunHasNoElementsToRead) {
   Training training({}, {.is_rehearsal = true});
   EXPECT_THROW(training.hash(), TraceError);
   const Tensor scores = training.net(zeros({3, 2}));

@@ -35,22 +35,23 @@ struct FitOptions {
   /// A checkpoint to resume from, to the same end as the run that saved it;
   /// empty: none.
   std::string resume{};
-  formats::Verify verify = formats::Verify::kOn;  // of that checkpoint
+  /// Whether that checkpoint's checksums are compared.
+  formats::Verify verify = formats::Verify::kOn;
   SavePlan save{};
-  Facts facts{};                // of both (Trainer::save)
-  files::Door* door = nullptr;  // of both; null: the system's
+  Facts facts{};                // facts of both (Trainer::save)
+  files::Door* door = nullptr;  // door for both; null: the system's
   TrainerOptions trainer{};
   OnStep on_step{};    // empty: none
-  OnReady on_ready{};  // likewise
+  OnReady on_ready{};  // empty: nobody is told
 };
 
 struct FitResult {
   std::int64_t steps = 0;    // done; with those before a resume
-  std::int64_t resumed = 0;  // of these, before
+  std::int64_t resumed = 0;  // steps done before this run, among `steps`
   double seconds = 0.0;
   /// NaN where no step was left to do.
   double last_loss = std::numeric_limits<double>::quiet_NaN();
-  bool is_stopped = false;  // by the callback
+  bool is_stopped = false;  // true: a callback stopped it
   /// The resume failed: nothing was done, and everything is unchanged.
   std::optional<Failure> resume_failure{};
   /// A failure of the latest save; the file is an earlier one, or not there.
@@ -64,14 +65,13 @@ NEAP_API FitResult fit(nn::Layer& model, optim::Optimizer& optimizer,
                        CallSite site = CallSite::here());
 
 struct Evaluation {
-  double loss = 0.0;      // mean over samples; NaN of none
-  double accuracy = 0.0;  // in [0, 1]; NaN likewise, and of other targets
-                          // than labels
+  double loss = 0.0;      // mean over samples; NaN where there are none
+  double accuracy = 0.0;  // in [0, 1]; NaN without samples or labels
   std::int64_t samples = 0;
 };
 
 struct EvaluateOptions {
-  Loss loss{};           // a mean over samples; empty: cross_entropy
+  Loss loss{};           // mean over samples; empty: cross_entropy
   bool compile = false;  // the pass runs as a plan, with the same bits
   CompileOptions compile_options{};  // the loader sets the batches
 };

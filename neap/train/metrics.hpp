@@ -34,10 +34,10 @@
 namespace neap::train {
 
 struct MetricsOptions {
-  std::string jsonl{};         // a file; empty: none
-  std::string tensorboard{};   // a folder, created where there is none; empty:
-                               // none
-  double flush_seconds = 5.0;  // what is not yet written is no older
+  std::string jsonl{};  // name of a file; empty: none
+  /// Name of a folder, created if need be; empty: none.
+  std::string tensorboard{};
+  double flush_seconds = 5.0;  // largest age of what is not yet written
   std::int64_t every = 1;      // steps; the others are left out
 };
 

@@ -82,7 +82,7 @@ TEST_F(MetricsTest, WritesEvaluationsAndWhateverElseThereIs) {
                            HasSubstr("a \"b\"\n")));
 }
 
-TEST_F(MetricsTest, GivesEveryLogAnEventFileOfItsOwn) {
+TEST_F(MetricsTest, WritesAnEventFileForEveryLog) {
   const std::string folder = folder_.at("runs/a");
   for (int i = 0; i < 2; ++i) {
     MetricsLog log = open({.tensorboard = folder});

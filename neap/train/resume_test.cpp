@@ -134,7 +134,7 @@ TEST_F(ResumeTest, ARateSetByHandGoesOn) {
   EXPECT_EQ(run(resumed(false)), whole);
 }
 
-TEST_F(ResumeTest, ATrainerThatHasBegunGoesBackWhereTheFileIs) {
+TEST_F(ResumeTest, ATrainerThatHasBegunContinuesWhereTheFileIs) {
   for (const bool compile : {false, true}) {
     Generator generator(7);
     const UseGenerator use(generator);

@@ -24,8 +24,9 @@
 namespace neap::train {
 
 struct SaveOptions {
-  formats::Metadata metadata{};  // beside "format": "pt" and the tied names
-  files::Door* door = nullptr;   // null: the system's
+  /// Entries beside "format": "pt" and the tied names.
+  formats::Metadata metadata{};
+  files::Door* door = nullptr;  // null: the system's
 };
 
 /// Writes the file whole or not at all: after a failure the old file is
@@ -39,14 +40,15 @@ struct SaveOptions {
 struct LoadOptions {
   /// Names that only one of file and module has are a failure.
   bool strict = true;
-  formats::Verify verify = formats::Verify::kOn;  // by the file's checksums
-  files::Door* door = nullptr;                    // null: the system's
+  /// Whether the file's checksums are compared.
+  formats::Verify verify = formats::Verify::kOn;
+  files::Door* door = nullptr;  // null: the system's
 };
 
 /// Names that only one of the two has; empty after a strict load.
 struct LoadReport {
-  memory::Vector<memory::String> missing;     // in the file
-  memory::Vector<memory::String> unexpected;  // in the module
+  memory::Vector<memory::String> missing;     // names that the file has not
+  memory::Vector<memory::String> unexpected;  // names that the module has not
 };
 
 /// Reads every parameter and buffer that the file has, or, after a failure or

@@ -163,7 +163,7 @@ TEST_F(SaveTest, ATensorOfAnotherShapeOrDTypeIsRefusedStrictOrNot) {
   }
 }
 
-TEST_F(SaveTest, EveryFaultOfALoadLeavesTheModelAsItWas) {
+TEST_F(SaveTest, EveryFaultOfALoadLeavesTheModelUnchanged) {
   const Net saved;
   ASSERT_TRUE(save(saved, path()).has_value());
   Net net;
@@ -180,7 +180,7 @@ TEST_F(SaveTest, EveryFaultOfALoadLeavesTheModelAsItWas) {
   EXPECT_EQ(values(net), values(saved));
 }
 
-TEST_F(SaveTest, AFileThatEndsEarlyLeavesTheModelAsItWas) {
+TEST_F(SaveTest, AFileThatEndsEarlyLeavesTheModelUnchanged) {
   const Net saved;
   ASSERT_TRUE(save(saved, path()).has_value());
   const std::string whole = folder_.get("net.safetensors");
@@ -194,7 +194,7 @@ TEST_F(SaveTest, AFileThatEndsEarlyLeavesTheModelAsItWas) {
   }
 }
 
-TEST_F(SaveTest, EveryRefusalOfMemoryLeavesTheModelAsItWas) {
+TEST_F(SaveTest, EveryFailedAllocationLeavesTheModelUnchanged) {
   const Net saved;
   const auto written = testing::sweep_allocation_failures(
       *domain_, [&] { EXPECT_TRUE(save(saved, path()).has_value()); });

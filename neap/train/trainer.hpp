@@ -36,16 +36,15 @@ namespace neap::train {
 /// The measurements of a step.
 struct StepReport {
   std::int64_t step = 0;     // done so far, this one included
-  std::int64_t steps = 0;    // of the whole run; 0 where that is not known
-  std::int64_t epoch = 0;    // from 1
-  std::int64_t epochs = 0;   // as steps
-  std::int64_t samples = 0;  // in this step
+  std::int64_t steps = 0;    // steps of the whole run; 0: not known
+  std::int64_t epoch = 0;    // number of the epoch, from 1
+  std::int64_t epochs = 0;   // epochs of the whole run; 0: not known
+  std::int64_t samples = 0;  // samples in this step
   double loss = 0.0;         // mean over this step's samples
-  double accuracy = 0.0;     // of this step's samples, in [0, 1]; NaN where
-                             // the target is not labels
+  double accuracy = 0.0;     // in [0, 1]; NaN where targets are not labels
   double learning_rate = 0.0;
-  double gradient_norm = 0.0;  // before clipping; 0 without it
-  double seconds = 0.0;        // from fetching the batch to the update's end
+  double gradient_norm = 0.0;  // norm before clipping; 0 without clipping
+  double seconds = 0.0;  // seconds from fetching the batch to the update's end
 };
 
 /// loss(output, target): rank 0.
@@ -137,7 +136,7 @@ class NEAP_API Trainer {
   optim::Optimizer& optimizer_;
   data::Loader& loader_;
   TrainerOptions options_;
-  ParameterList parameters_;  // for clipping
+  ParameterList parameters_;  // parameters whose gradients are clipped
   BufferSnapshot buffers_;
   memory::Owned<Planned> planned_;      // null: eager
   const data::Batch* batch_ = nullptr;  // fetched, its step not yet done

@@ -45,7 +45,7 @@ memory::Stats measured(const TrainingOptions& options,
   return training.domain().stats();
 }
 
-TEST_P(CompiledPeakTest, OfARehearsalWithoutAStepIsThatOfTrainingToTheByte) {
+TEST_P(CompiledPeakTest, OfADryRunWithoutAStepIsThatOfTrainingToTheByte) {
   for (const std::int64_t batch : {1, 7, 64}) {
     const memory::Stats told = rehearsed(options(batch, true));
     const memory::Stats found = measured(options(batch, false));
@@ -96,7 +96,7 @@ Bytes persistent_of(const Prediction& prediction, Category category) {
   return prediction.persistent_by_category[static_cast<std::size_t>(category)];
 }
 
-TEST_P(CompiledPeakTest, OfEachCategoryIsWhatTheDoorHas) {
+TEST_P(CompiledPeakTest, OfEachCategoryIsWhatTheDomainHas) {
   Training training(options(64, false));
   auto step = training.compile();
   step.prepare(training.specs());

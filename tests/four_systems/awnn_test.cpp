@@ -230,7 +230,7 @@ TEST(FourSystemsTest, ShowsSeveralForwardsThatAreKept_A4) {
 
 // --- A5: a parameter by name ------------------------------------------------
 
-TEST(FourSystemsTest, GivesDataAndGradientOfAParameterByName_A5) {
+TEST(FourSystemsTest, ReturnsDataAndGradientOfAParameterByName_A5) {
   Mlp model(kWidths);
   backward(cross_entropy(model(ones({4, 6})), labels()));
   EXPECT_EQ(model.parameter("fc1.weight").values<float>().size(), 30U);
@@ -258,7 +258,7 @@ TEST(FourSystemsTest, AnUpdateLeavesGradientsAsTheyWere_A9) {
   EXPECT_EQ(numbers(grad), before);
 }
 
-TEST(FourSystemsTest, AnUpdateGivesGradientsBackWhenTold_A9) {
+TEST(FourSystemsTest, AnUpdateFreesGradientsWhenTold_A9) {
   Mlp model(kWidths);
   Mlp other = model.clone();
   const auto train = [](Mlp& net, bool release) {
@@ -328,7 +328,7 @@ TEST(FourSystemsTest, ACloneIsDeep_A10) {
   EXPECT_FALSE(copy.parameter("fc1.weight").grad().defined());
 }
 
-TEST(FourSystemsTest, ACloneKeepsTiesAndBuffersAndGoesToTheDoorAsked_A10) {
+TEST(FourSystemsTest, ACloneKeepsTiesAndBuffersInTheDomainAsked_A10) {
   nn::Sequential model(nn::named("a", nn::Linear(3, 3)),
                        nn::named("inner", nn::Sequential(nn::Linear(3, 3))));
   model.tie("inner.0.weight", model.parameter("a.weight"));

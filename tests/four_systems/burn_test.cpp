@@ -151,7 +151,7 @@ Outcome outcome_of(const Function& function, const Tensor& w) {
 }
 
 // w is captured, not given: it gets its gradient all the same.
-TEST(FourSystemsTest, ARematerialisedSegmentKeepsLessAndGivesTheSameBits_B9) {
+TEST(FourSystemsTest, ARematerialisedSegmentKeepsLessAndHasTheSameBits_B9) {
   const Tensor w = requires_grad_(full({1000}, 0.7, f64));
   const Bytes before = live();
   {

@@ -18,7 +18,7 @@ TEST(FourSystemsTest, RetainGradKeepsTheGradientOfAnIntermediate_D3) {
   EXPECT_DOUBLE_EQ(x.grad().item(), std::exp(4.0) * 4);
 }
 
-TEST(FourSystemsTest, ReleaseGivesBackWhatOnlyItNeeded_D8) {
+TEST(FourSystemsTest, ReleaseFreesWhatOnlyItNeeded_D8) {
   const Tensor x = requires_grad_(full({1000}, 0.5, f64));
   backward(sum(x));
   const Tensor shared = square(x);

@@ -51,7 +51,7 @@ TEST(FourSystemsTest, GradReturnsWithoutAccumulating_D3) {
   EXPECT_FALSE(x.grad().defined());
 }
 
-TEST(FourSystemsTest, ZeroGradGivesTheBytesBack_D3) {
+TEST(FourSystemsTest, ZeroGradFreesTheBytes_D3) {
   const Tensor x = requires_grad_(ones({100}, f64));
   const Bytes before = live();
   backward(sum(square(x)));

@@ -17,7 +17,7 @@ void use_a_graph(const Tensor& x) {
   backward(sum(square(first[0])));
 }
 
-TEST(FourSystemsTest, AnyAllocationMayFailAndEverythingIsAsItWas_N7) {
+TEST(FourSystemsTest, AnyAllocationMayFailAndEverythingIsUnchanged_N7) {
   const auto domain = Domain::create();
   const UseDomain use(*domain);
   const Tensor x = leaf({0.1, 0.2, 0.3});

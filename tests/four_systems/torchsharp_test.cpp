@@ -180,7 +180,7 @@ Bytes resident() {
   return pages * sysconf(_SC_PAGESIZE);
 }
 
-TEST(FourSystemsTest, TrimGivesPagesBackToTheSystemAndProvesIt_T10) {
+TEST(FourSystemsTest, TrimReturnsPagesToTheSystemAndProvesIt_T10) {
   { const Tensor large = ones({1 << 22}); }
   const memory::Stats before = memory::domain().stats();
   const Bytes resident_before = resident();

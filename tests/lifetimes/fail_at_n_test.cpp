@@ -93,7 +93,7 @@ TEST_F(LifetimesFailAtN, AFailedCallLeavesItsRvalueAlone) {
   FAIL() << "the op never succeeded";
 }
 
-TEST_F(LifetimesFailAtN, ABackwardChangesNoGradientAndGivesItsGraphBack) {
+TEST_F(LifetimesFailAtN, ABackwardChangesNoGradientAndFreesItsGraph) {
   backward(made());
   const double grad = x_.grad().at({0});
   const Tensor old = x_.grad();
@@ -126,7 +126,7 @@ TEST_F(LifetimesFailAtN, ABackwardChangesNoGradientAndGivesItsGraphBack) {
   EXPECT_GT(failures, 10);
 }
 
-TEST_F(LifetimesFailAtN, ABackwardThatRetainsLeavesAllAsItWas) {
+TEST_F(LifetimesFailAtN, ABackwardThatRetainsLeavesAllUnchanged) {
   backward(made());
   const double once = x_.grad().at({0});
   zero_grad(std::span(&x_, 1));
@@ -149,7 +149,7 @@ TEST_F(LifetimesFailAtN, ABackwardThatRetainsLeavesAllAsItWas) {
   EXPECT_GT(failures, 10);
 }
 
-TEST_F(LifetimesFailAtN, GradThatRetainsLeavesAllAsItWas) {
+TEST_F(LifetimesFailAtN, GradThatRetainsLeavesAllUnchanged) {
   Bytes before = 0;
   const Tensor unused = requires_grad_(ones({2}, f64));
   const int failures = sweep(

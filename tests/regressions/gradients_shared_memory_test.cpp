@@ -46,7 +46,7 @@ void expect_own_memory(std::vector<Tensor> all) {
   }
 }
 
-TEST(GradientMemoryTest, GradGivesTensorsThatShareNothing) {
+TEST(GradientMemoryTest, GradReturnsTensorsThatShareNothing) {
   const Tensor a = leaf({2, 3});
   const Tensor b = leaf({2, 3});
   const Tensor c = leaf({6});
@@ -57,7 +57,7 @@ TEST(GradientMemoryTest, GradGivesTensorsThatShareNothing) {
   expect_own_memory({g.take(0), g.take(1), g.take(2), g.take(3), cotangent});
 }
 
-TEST(GradientMemoryTest, GradGivesNoStrideOfZero) {
+TEST(GradientMemoryTest, GradReturnsNoStrideOfZero) {
   const Tensor a = leaf({2, 3});
   const Tensor b = leaf({3, 2});
   Gradients g = grad(sum(add(a, transpose(b, 0, 1))), {a, b});
@@ -147,7 +147,7 @@ TEST(GradientMemoryTest, PullbacksGiveTensorsThatShareNothing) {
   expect_own_memory({g.take(0), g.take(1), cotangent});
 }
 
-TEST(GradientMemoryTest, HvpGivesTensorsThatShareNothing) {
+TEST(GradientMemoryTest, HvpReturnsTensorsThatShareNothing) {
   const Tensor x = full({4}, 0.5);
   const auto value = [](std::span<const Tensor> in) {
     return sum(mul(in[0], in[1]));

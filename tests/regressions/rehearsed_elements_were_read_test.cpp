@@ -13,7 +13,7 @@
 namespace neap {
 namespace {
 
-TEST(RehearsedElementsTest, AreNotReadAtARealDoor) {
+TEST(RehearsedElementsTest, AreNotReadInARealDomain) {
   const memory::Domain::Handle rehearsal =
       memory::Domain::create({.is_rehearsal = true});
   Tensor hollow;

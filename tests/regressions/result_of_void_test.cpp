@@ -18,7 +18,7 @@ Result<void> outcome(bool is_good) {
   return failure(FailureKind::kIo, "a.bin: the disk is full");
 }
 
-TEST(ResultOfVoidTest, GivesNothingWhereAllWentWell) {
+TEST(ResultOfVoidTest, HasNothingWhereAllWentWell) {
   EXPECT_NO_THROW(outcome(true).value());
   const Result<void> kept = outcome(true);
   EXPECT_NO_THROW(kept.value());

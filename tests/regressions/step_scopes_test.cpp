@@ -95,7 +95,7 @@ TEST_F(StepScopesTest, AResultKeptByTheCallersScopeMovesToItsOuterOne) {
   }
 }
 
-TEST_F(StepScopesTest, TensorsOfTheCallersAreNotGivenBack) {
+TEST_F(StepScopesTest, TensorsOfTheCallersAreNotFreed) {
   Scope epoch;
   const Tensor temporary = x_ * 3.0;
   auto step = neap::compile([&](const Tensor& x) {

@@ -34,7 +34,7 @@ TEST(StepFuzzTest, EachThemeAloneIsTheSameBitsAsEagerOrIsRefused) {
   }
 }
 
-TEST(StepFuzzTest, AProgramIsReadBackAsItWasPrinted) {
+TEST(StepFuzzTest, AProgramIsReadBackAsPrinted) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const std::string text = to_text(generate(seed));
     EXPECT_EQ(to_text(from_text(text)), text);

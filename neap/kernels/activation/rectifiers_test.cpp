@@ -86,7 +86,7 @@ TEST(ReluBitsKernelTest, LayoutsAndThreadsDoNotChangeBits) {
   }
 }
 
-TEST(ReluBitsKernelTest, GivesWhatReluAndLeakyReluGive) {
+TEST(ReluBitsKernelTest, EqualsReluAndLeakyRelu) {
   const Shape shape{131, 17};
   const SlopeAttrs leaky{0.25};
   Array x = noise_array<float>(shape, Lay::kDense);

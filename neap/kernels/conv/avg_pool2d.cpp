@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/kernels/conv/avg_pool2d.hpp"
 
+#include "neap/base/ceil_div.hpp"
 #include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/strides.hpp"
 #include "neap/kernels/engine/targets.hpp"
@@ -327,11 +328,11 @@ struct Holding {
   Holding(const PoolAxis& axis, std::int64_t at) noexcept {
     if (axis.is_adaptive()) {
       first = at * axis.out / axis.in;
-      last = ((at + 1) * axis.out + axis.in - 1) / axis.in - 1;
+      last = base::ceil_div((at + 1) * axis.out, axis.in) - 1;
       return;
     }
     const std::int64_t before = at + axis.padding - axis.span() + 1;
-    first = before <= 0 ? 0 : (before + axis.stride - 1) / axis.stride;
+    first = before <= 0 ? 0 : base::ceil_div(before, axis.stride);
     last = std::min((at + axis.padding) / axis.stride, axis.out - 1);
   }
   std::int64_t first = 0;

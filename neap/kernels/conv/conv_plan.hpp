@@ -23,6 +23,7 @@
 #include <array>
 #include <cstdint>
 
+#include "neap/base/ceil_div.hpp"
 #include "neap/kernels/conv/conv.hpp"
 #include "neap/kernels/gemm/gemm_plan.hpp"
 
@@ -73,7 +74,7 @@ struct ConvAxis {
                           std::int64_t limit) const noexcept;
   /// The first place that is at `result` or behind it.
   std::int64_t place_from(std::int64_t result) const noexcept {
-    return result <= first ? 0 : (result - first + step - 1) / step;
+    return result <= first ? 0 : base::ceil_div(result - first, step);
   }
   /// The places among [begin, end) of the result.
   ConvRange among(const ConvRange& result) const noexcept;
@@ -157,7 +158,7 @@ struct ConvPlan {
   }
   /// Bands of one sample; 1 where a band has several.
   std::int64_t sample_bands(std::int64_t rows) const noexcept {
-    return band_samples > 1 ? 1 : (rows + band_rows - 1) / band_rows;
+    return band_samples > 1 ? 1 : base::ceil_div(rows, band_rows);
   }
 };
 

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "hwy/highway.h"
+#include "neap/base/ceil_div.hpp"
 #include "neap/kernels/conv/conv_bf16-inl.hpp"
 #include "neap/kernels/conv/conv_plan.hpp"
 #include "neap/kernels/gemm/gemm_tile-inl.hpp"
@@ -183,8 +184,8 @@ inline std::int64_t next_conv_rows(std::int64_t left) {
              ? kNext[static_cast<std::size_t>(left)]
              : kConvTileRows;
 #else
-  const std::int64_t tiles = (left + kConvTileRows - 1) / kConvTileRows;
-  return (left + tiles - 1) / tiles;
+  const std::int64_t tiles = base::ceil_div(left, kConvTileRows);
+  return base::ceil_div(left, tiles);
 #endif
 }
 

@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include "hwy/highway.h"
+#include "neap/base/ceil_div.hpp"
 #include "neap/kernels/conv/conv_image-inl.hpp"
 #include "neap/kernels/conv/conv_plan.hpp"
 #include "neap/kernels/conv/conv_tile-inl.hpp"
@@ -93,7 +94,7 @@ class ConvWeightPart {
 
   void run_block() {
     if (plan_.bands == 0) {
-      const std::int64_t panels = (panels_.size() + kPanel - 1) / kPanel;
+      const std::int64_t panels = base::ceil_div(panels_.size(), kPanel);
       std::fill_n(sums_, panels * kPanel * sums_of_panel(), T{0});
     }
     for (std::int64_t band = 0; band < plan_.bands; ++band) {

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "neap/base/ceil_div.hpp"
 #include "neap/kernels/engine/kernel.hpp"
 
 namespace neap::kernels {
@@ -34,7 +35,7 @@ struct PoolAxis {
   bool is_adaptive() const noexcept { return kernel == 0; }
   /// Elements of the largest window.
   std::int64_t width() const noexcept {
-    return is_adaptive() ? std::min((in + out - 1) / out + 1, in) : kernel;
+    return is_adaptive() ? std::min(base::ceil_div(in, out) + 1, in) : kernel;
   }
   /// Extent from the first element of a window to its last, both included.
   std::int64_t span() const noexcept { return (kernel - 1) * dilation + 1; }
@@ -65,7 +66,7 @@ struct Window {
 inline Window window_of(const PoolAxis& axis, std::int64_t o) noexcept {
   if (axis.is_adaptive()) {
     return {.begin = o * axis.in / axis.out,
-            .end = ((o + 1) * axis.in + axis.out - 1) / axis.out};
+            .end = base::ceil_div((o + 1) * axis.in, axis.out)};
   }
   const std::int64_t start = o * axis.stride - axis.padding;
   const std::int64_t skipped =

@@ -8,6 +8,7 @@
 #define NEAP_KERNELS_POOL_SPREAD_INL_HPP_
 #endif
 
+#include "neap/base/ceil_div.hpp"
 #include "neap/kernels/conv/pool_rows-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -43,7 +44,7 @@ struct Covering {
   Covering(const PoolAxis& axis, std::int64_t h) noexcept {
     const std::int64_t at = h + axis.padding;
     const std::int64_t before = at - axis.span() + 1;
-    first = before <= 0 ? 0 : (before + axis.stride - 1) / axis.stride;
+    first = before <= 0 ? 0 : base::ceil_div(before, axis.stride);
     last = std::min(at / axis.stride, axis.out - 1);
   }
   std::int64_t first = 0;

@@ -16,7 +16,7 @@ enum class Draw : std::int32_t { kUniform, kNormal, kInteger };
 
 struct DrawAttrs {
   base::DrawKey key;
-  std::int64_t low = 0;  // of integers: the range [low, high)
+  std::int64_t low = 0;  // the range [low, high) of integers
   std::int64_t high = 1;
   Draw draw = Draw::kUniform;
   std::int32_t padding = 0;

@@ -68,7 +68,7 @@ struct SliceAttrs {
   std::int64_t start = 0;
   std::int64_t step = 1;
   std::int64_t count = 0;
-  std::int64_t extent = 0;  // of the whole axis
+  std::int64_t extent = 0;  // extent of the whole axis
 };
 
 /// fill: every element gets `value`.

@@ -23,7 +23,7 @@ struct Args {
   std::span<const Strided> in;
   std::span<const Strided> out;
   const void* attrs = nullptr;  // the op's attributes; type known by the kernel
-  std::span<std::byte> scratch;  // as many bytes as Kernel::scratch said
+  std::span<std::byte> scratch;  // has as many bytes as Kernel::scratch said
   threads::Executor* executor = nullptr;  // never null in run()
 
   template <class T>
@@ -37,7 +37,7 @@ using PieceFunction = void (*)(const Piece&) noexcept;
 
 struct Kernel {
   const char* name;  // "relu.f32", shown in listings
-  DType dtype;       // of the key operand (in[0]; out[0] where there is none)
+  DType dtype;  // dtype of the key operand (in[0]; out[0] where there is none)
   void (*run)(const Args&) noexcept;
   /// nullptr: anything of the dtype. May look at shapes, strides, attributes
   /// and the presence of data, never at elements.
@@ -51,7 +51,7 @@ struct Kernel {
 };
 
 struct KernelList {
-  const char* name;  // as the op's, "relu"
+  const char* name;  // the op's name: "relu"
   std::span<const Kernel> kernels;
 };
 

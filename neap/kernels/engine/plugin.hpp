@@ -27,7 +27,7 @@ inline constexpr std::uint32_t kPluginAbi = 1;
 
 /// The kernels that are put in front of one list.
 struct PluginKernels {
-  const char* list;  // as KernelList::name, "matmul"
+  const char* list;  // the same as KernelList::name: "matmul"
   std::span<const Kernel> kernels;
 };
 

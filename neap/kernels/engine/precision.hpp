@@ -12,8 +12,8 @@ namespace neap::kernels {
 /// The format to which the factors of a product of f32 tensors are rounded
 /// before they are multiplied. Sums are f32 always. f64 is not concerned.
 enum class Precision : std::uint8_t {
-  kF32,   // not rounded
-  kBf16,  // to bfloat16, to nearest even (gemm.hpp says exactly how)
+  kF32,   // factors stay f32
+  kBf16,  // factors rounded to the nearest bfloat16 (gemm.hpp)
 };
 
 /// "f32", "bf16".

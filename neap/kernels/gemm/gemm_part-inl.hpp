@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "hwy/highway.h"
+#include "neap/base/ceil_div.hpp"
 #include "neap/kernels/gemm/gemm.hpp"
 #include "neap/kernels/gemm/gemm_kit-inl.hpp"
 #include "neap/kernels/gemm/gemm_plan.hpp"
@@ -38,7 +39,7 @@ class GemmPart {
         row_end_(std::min(row_begin_ + plan.part_rows, product.m)),
         column_begin_(column_part * plan.part_columns),
         column_end_(std::min(column_begin_ + plan.part_columns, product.n)),
-        depth_((product.k + Kit::kElements - 1) / Kit::kElements),
+        depth_(base::ceil_div(product.k, Kit::kElements)),
         packed_a_(reinterpret_cast<Factor*>(scratch)),
         packed_b_(reinterpret_cast<Factor*>(scratch + plan.a_bytes)),
         walk_(plan.source_of_a == GemmSourceOfA::kAlong ||
@@ -117,7 +118,7 @@ class GemmPart {
 
   /// From one packed row of pairs along k to the next: whole lines.
   static std::int64_t row_step(std::int64_t depth) {
-    return (depth + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
+    return base::ceil_div(depth, kLanes<T>) * kLanes<T>;
   }
 
   /// Packs the rows [begin, end), panel after panel. All panels take a few

@@ -199,7 +199,7 @@ TEST(PadTest, FillsAroundInEveryLayout) {
   }
 }
 
-TEST(PackTest, TakesAndGivesBackInEveryLayout) {
+TEST(PackTest, PacksAndUnpacksInEveryLayout) {
   const Shape shape{130, 300};
   for (const Lay lay : kLays) {
     Array x = noise_of(shape, lay);

@@ -10,12 +10,12 @@ namespace neap::kernels {
 enum class LossReduction : std::int64_t {
   kMean,
   kSum,
-  kNone,  // they stay as they are
+  kNone,  // losses stay as they are
 };
 
 /// cross_entropy: samples labelled `ignore_index` do not count.
 struct CrossEntropyAttrs {
-  double label_smoothing = 0.0;  // in [0, 1]: spread over all classes
+  double label_smoothing = 0.0;  // share in [0, 1] spread over all classes
   std::int64_t ignore_index = -100;
   LossReduction reduction = LossReduction::kMean;
 };

@@ -15,6 +15,7 @@
 
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
+#include "neap/base/ceil_div.hpp"
 #include "neap/kernels/engine/strides.hpp"
 #include "neap/kernels/norm/channel_norm.hpp"
 #include "neap/kernels/norm/norm-inl.hpp"
@@ -182,8 +183,7 @@ HWY_MAYBE_UNUSED inline std::int64_t channels_in_hand(const Args& args,
   const Shape& shape = args.in[0].shape;
   const std::int64_t channel = std::max<std::int64_t>(
       shape[0] * shape[2] * size_of(args.in[0].dtype) * operands, 1);
-  const std::int64_t share =
-      (shape[1] + args.executor->threads() - 1) / args.executor->threads();
+  const std::int64_t share = base::ceil_div(shape[1], args.executor->threads());
   return std::clamp<std::int64_t>(
       kCache / channel, 1,
       std::min(kChannelsInHand, std::max<std::int64_t>(share, 1)));

@@ -263,7 +263,7 @@ TEST(CrossEntropyTest, OfNoSamplesIsZero) {
   EXPECT_EQ(got.loss.at<float>(0), 0.0F);
 }
 
-TEST(CrossEntropyTest, ALabelOutOfRangeGivesNan) {
+TEST(CrossEntropyTest, ALabelOutOfRangeIsNan) {
   Array x = noise_array<float>({2, 3});
   for (std::int64_t bad : {-1, 3}) {
     Array labels = Array::of<std::int64_t>(

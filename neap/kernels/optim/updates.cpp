@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "neap/base/ceil_div.hpp"
 #include "neap/kernels/engine/strides.hpp"
 
 namespace neap::kernels {
@@ -70,7 +71,7 @@ void run_updates(std::span<UpdateMember> members,
   std::int64_t total = 0;
   for (UpdateMember& member : members) {
     member.first = total;
-    total += (member.count + kLine - 1) / kLine * kLine;
+    total += base::ceil_div(member.count, kLine) * kLine;
   }
   threads::parallel_for(
       executor, total, kGrain,

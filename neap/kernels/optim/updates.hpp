@@ -22,7 +22,7 @@ struct UpdateMember {
   std::array<std::byte*, kMaxOperands> data{};  // inputs, then outputs
   int size = 0;                                 // bytes of an element
   std::int64_t count = 0;
-  std::int64_t first = 0;  // its offset in a run; set there
+  std::int64_t first = 0;  // offset in a run; set there
 
   /// Bytes of each operand.
   Bytes bytes() const noexcept { return count * size; }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "neap/base/ceil_div.hpp"
 #include "neap/kernels/engine/reduce_axes.hpp"
 #include "neap/kernels/engine/transpose.hpp"
 
@@ -24,7 +25,7 @@ struct Job {
         width(parts.columns.count()),
         size(size_of(call.in[0].dtype)) {
     block = parts.by_rows ? kReduceBlock : how.block_rows;
-    blocks = (length + block - 1) / block;
+    blocks = base::ceil_div(length, block);
   }
 
   std::int64_t outputs() const noexcept { return parts.kept.count() * width; }

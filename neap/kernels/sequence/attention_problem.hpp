@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "neap/base/ceil_div.hpp"
 #include "neap/kernels/engine/strides.hpp"
 #include "neap/kernels/sequence/attention.hpp"
 
@@ -19,17 +20,17 @@ inline constexpr std::int64_t kAttentionPad = 32;
 inline constexpr std::int64_t kKeyBlock = 512;
 
 inline std::int64_t padded(std::int64_t extent) noexcept {
-  return (extent + kAttentionPad - 1) / kAttentionPad * kAttentionPad;
+  return base::ceil_div(extent, kAttentionPad) * kAttentionPad;
 }
 
 /// Elements of a row that is read in whole vectors.
 inline std::int64_t whole_vectors(std::int64_t extent) noexcept {
   constexpr std::int64_t kMostLanes = 16;
-  return (extent + kMostLanes - 1) / kMostLanes * kMostLanes;
+  return base::ceil_div(extent, kMostLanes) * kMostLanes;
 }
 
 inline std::int64_t parts_of(std::int64_t extent, std::int64_t most) noexcept {
-  return (extent + most - 1) / most;
+  return base::ceil_div(extent, most);
 }
 
 /// `extent` in equal pieces of at most `most`; 1 or more.
@@ -161,8 +162,7 @@ class ScratchBook {
   template <class T>
   T* take(std::int64_t count) noexcept {
     std::byte* at = from_ == nullptr ? nullptr : from_ + used_;
-    used_ +=
-        (count * static_cast<Bytes>(sizeof(T)) + kLine - 1) / kLine * kLine;
+    used_ += base::round_up(count * static_cast<Bytes>(sizeof(T)), kLine);
     return reinterpret_cast<T*>(at);
   }
   Bytes used() const noexcept { return used_; }

@@ -292,7 +292,7 @@ TEST(AttentionTest, RunsTheReferenceInBf16WhereTheProcessorCannot) {
   }
 }
 
-TEST(AttentionTest, GivesZerosWhereNothingIsSeen) {
+TEST(AttentionTest, ReturnsZerosWhereNothingIsSeen) {
   const Problem p{
       .rows = 3, .keys = 5, .width = 4, .value_width = 4, .mask = Mask::kBool};
   Call<float> attention(p);

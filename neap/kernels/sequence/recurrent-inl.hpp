@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "hwy/highway.h"
+#include "neap/base/ceil_div.hpp"
 #include "neap/kernels/engine/elementwise-inl.hpp"
 #include "neap/kernels/engine/math-inl.hpp"
 #include "neap/kernels/gemm/gemm_kit-inl.hpp"
@@ -58,7 +59,7 @@ inline constexpr std::int64_t kPanelUnits = kTileColumns<T>;
 /// Steps of k that so many elements are.
 template <class Kit>
 constexpr std::int64_t factors_of(std::int64_t elements) {
-  return (elements + Kit::kElements - 1) / Kit::kElements;
+  return base::ceil_div(elements, Kit::kElements);
 }
 
 template <class Kit>
@@ -85,7 +86,7 @@ void pack_forward(const Strided& w, std::int64_t index,
                   typename Kit::Factor* packed) {
   using T = typename Kit::Element;
   const std::int64_t hidden = w.shape[1];
-  const std::int64_t panels = (hidden + kPanelUnits<T> - 1) / kPanelUnits<T>;
+  const std::int64_t panels = base::ceil_div(hidden, kPanelUnits<T>);
   const std::int64_t unit = index % panels * kPanelUnits<T>;
   const std::int64_t row = index / panels * hidden + unit;
   pack_units<Kit>(w.as<const T>() + row * w.strides[0], w.strides[0],
@@ -136,8 +137,8 @@ void multiply(const StepProduct<Kit>& x, std::int64_t hidden,
               const RecurrentBlock& block) {
   using T = typename Kit::Element;
   const std::int64_t rows = block.row_end - block.row_begin;
-  const std::int64_t panels = (rows + kTileRows - 1) / kTileRows;
-  const std::int64_t most = (rows + panels - 1) / panels;
+  const std::int64_t panels = base::ceil_div(rows, kTileRows);
+  const std::int64_t most = base::ceil_div(rows, panels);
   for (std::int64_t unit = block.unit_begin; unit < block.unit_end;
        unit += kPanelUnits<T>) {
     const std::int64_t width = std::min(kPanelUnits<T>, block.unit_end - unit);
@@ -178,7 +179,7 @@ StepProduct<Kit> forward_product(const ForwardStepOf<Kit>& step,
   constexpr std::int64_t kPanel = kPanelUnits<typename Kit::Element>;
   const std::int64_t hidden = step.sizes.hidden;
   const std::int64_t depth = factors_of<Kit>(hidden);
-  const std::int64_t panels = (hidden + kPanel - 1) / kPanel;
+  const std::int64_t panels = base::ceil_div(hidden, kPanel);
   return {.a = step.h,
           .a_step = step.h_step,
           .depth = step.depth,

@@ -17,7 +17,7 @@ void expect_reference(const Case& c, const std::string& what) {
   expect_near<T>(got.backward, want.backward, kTolerance, what + " backward");
 }
 
-TEST(RecurrentTest, GivesWhatTheReferenceGives) {
+TEST(RecurrentTest, EqualsTheReference) {
   for (const Net net : kNets) {
     for (const std::int64_t hidden : {1, 5, 16, 17, 33, 64}) {
       for (const std::int64_t batch : {1, 13, 30}) {
@@ -45,7 +45,7 @@ TEST(RecurrentTest, BeginsWithZerosWhereThereIsNoState) {
   }
 }
 
-TEST(RecurrentTest, GivesTheSameWhereNothingIsKept) {
+TEST(RecurrentTest, ComputesTheSameWhereNothingIsKept) {
   for (const Net net : kNets) {
     Case c{.net = net, .steps = 700, .batch = 3};
     Results kept = run<float>(c);
@@ -60,7 +60,7 @@ TEST(RecurrentTest, GivesTheSameWhereNothingIsKept) {
 }
 
 // Rows that lie unevenly go through a copy, some steps at a time.
-TEST(RecurrentTest, GivesTheSameBitsHoweverItsOperandsLie) {
+TEST(RecurrentTest, HasTheSameBitsHoweverItsOperandsLie) {
   for (const Net net : kNets) {
     for (const Precision precision : precisions()) {
       Case c{.net = net,
@@ -92,7 +92,7 @@ void expect_same_for_threads(Case c) {
   }
 }
 
-TEST(RecurrentTest, GivesTheSameBitsForAnyNumberOfThreads) {
+TEST(RecurrentTest, HasTheSameBitsForAnyNumberOfThreads) {
   for (const Net net : kNets) {
     for (const std::int64_t hidden : {24, 40, 100}) {
       for (const std::int64_t batch : {3, 40}) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "neap/base/ceil_div.hpp"
 #include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/strides.hpp"
 #include "neap/kernels/engine/targets.hpp"
@@ -152,8 +153,7 @@ std::int64_t grain_of(const Args& args) noexcept {
 }
 
 std::int64_t parts_of(const Args& args) noexcept {
-  const std::int64_t grains =
-      (rows_of(args) + grain_of(args) - 1) / grain_of(args);
+  const std::int64_t grains = base::ceil_div(rows_of(args), grain_of(args));
   return std::min<std::int64_t>(grains, args.executor->threads());
 }
 

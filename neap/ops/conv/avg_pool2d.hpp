@@ -24,10 +24,10 @@ NEAP_API Tensor average_images(const Operand& x,
 /// avg_pool1d, avg_pool2d.
 template <int kAxes>
 struct AvgPoolOptions {
-  PerAxis<kAxes> kernel;          // elements of a window
-  PerAxis<kAxes> stride = 0;      // 0: the kernel
-  PerAxis<kAxes> padding = 0;     // zeros at both ends; at most half a kernel
-  bool ceil_mode = false;         // also windows that only begin inside
+  PerAxis<kAxes> kernel;       // elements of a window
+  PerAxis<kAxes> stride = 0;   // 0: the kernel
+  PerAxis<kAxes> padding = 0;  // zeros at both ends; at most half a kernel
+  bool ceil_mode = false;      // true: windows that only begin inside count too
   bool count_include_pad = true;  // the padding's zeros count as elements
   /// The divisor of each sum; nothing: the number of elements.
   std::optional<std::int64_t> divisor_override{};

@@ -36,7 +36,7 @@ struct ConvOptions {
   PerAxis<kAxes> stride = 1;
   PerAxis<kAxes> padding = 0;  // zeros on both sides of an axis
   PerAxis<kAxes> dilation = 1;
-  std::int64_t groups = 1;  // of channels, each by itself
+  std::int64_t groups = 1;  // number of groups of channels, each by itself
 };
 
 /// conv_transpose1d, conv_transpose2d.

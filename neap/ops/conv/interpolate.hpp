@@ -27,7 +27,7 @@ enum class Interpolation : std::uint8_t {
 /// Either size or scale is given.
 struct InterpolateOptions {
   PerAxis<2> size = 0;  // height and width of the result
-  double scale = 0.0;   // how many times as large as x, rounded down
+  double scale = 0.0;   // extents are so many times x's, rounded down
   Interpolation mode = Interpolation::kNearest;
   /// With kBilinear: the outermost elements' centres are those of x, instead of
   /// the images' edges.

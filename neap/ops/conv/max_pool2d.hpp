@@ -28,11 +28,12 @@ Tensor pool_images(const Tensor& x, kernels::PoolAttrs attrs,
 /// max_pool1d, max_pool2d.
 template <int kAxes>
 struct MaxPoolOptions {
-  PerAxis<kAxes> kernel;       // elements of a window
-  PerAxis<kAxes> stride = 0;   // 0: the kernel
-  PerAxis<kAxes> padding = 0;  // at both ends; at most half of the kernel
+  PerAxis<kAxes> kernel;      // elements of a window
+  PerAxis<kAxes> stride = 0;  // 0: the kernel
+  /// Elements at both ends; at most half of the kernel.
+  PerAxis<kAxes> padding = 0;
   PerAxis<kAxes> dilation = 1;
-  bool ceil_mode = false;  // also windows that only begin inside
+  bool ceil_mode = false;  // true: windows that only begin inside count too
 };
 
 /// y = the largest element of each window: (n, c, h, w) or (c, h, w); f32, f64.

@@ -77,7 +77,7 @@ TEST(InPlaceTest, RefusesOtherShapesViewsAndTrackedTensors) {
   EXPECT_EQ(sum(leaf).item(), 4.0);
 }
 
-TEST(InPlaceTest, AFailureLeavesTheTensorAsItWas) {
+TEST(InPlaceTest, AFailureLeavesTheTensorUnchanged) {
   const auto domain = Domain::create();
   const UseDomain use(*domain);
   const Tensor a = ones({64, 64});

@@ -127,7 +127,7 @@ TEST(BatchNormTest, RefusesRunningValuesThatCannotBeWritten) {
                ValueError);
 }
 
-TEST(BatchNormTest, AFailureAtTheDoorLeavesTheRunningValues) {
+TEST(BatchNormTest, AFailedAllocationLeavesTheRunningValues) {
   const auto domain = memory::Domain::create();
   const memory::ContextGuard guard(
       [&](memory::Context& c) { c.domain = domain.get(); });

@@ -18,7 +18,7 @@ struct AttentionOptions {
   /// sees; or of q's dtype, added to the scores. Undefined: none.
   Tensor mask{};
   bool is_causal = false;  // row i sees keys j <= i alone, of what mask leaves
-  double dropout = 0.0;    // of the weights, in [0, 1)
+  double dropout = 0.0;    // probability in [0, 1) for a weight
   std::optional<double> scale{};  // 1 / sqrt(d) unless said
   bool enable_gqa = false;  // heads of k and v may each serve several of q
 };

@@ -14,7 +14,7 @@ NEAP_API extern const graph::Op kPad;
 enum class PadMode : std::uint8_t {
   kConstant,   // v v a b c d v v
   kReflect,    // c b a b c d c b  at most the extent - 1
-  kReplicate,  // a a a b c d d d
+  kReplicate,  // repeats the edge: a a a b c d d d
   kCircular,   // c d a b c d a b  at most the extent
 };
 
