@@ -82,12 +82,17 @@ void HandleBook::put_back(const Tensor& handle,
   }
 }
 
+// A handle that was assigned to and means its first tensor again may have that
+// of another handle, which meant the same one: it is a read of both.
 void HandleBook::on_read(const Tensor& handle) {
   Entry* entry = note(handle);
   const tensor::Body* body = handle.shared().get();
-  if (entry != nullptr && body == entry->body.get()) {
+  const bool is_own = entry != nullptr && body == entry->body.get();
+  if (is_own) {
     entry->is_read = true;
-  } else if (body != nullptr && !body->is_of_trace()) {
+  }
+  if ((!is_own || entry->is_assigned) && body != nullptr &&
+      !body->is_of_trace()) {
     asked_.insert(body);
   }
 }

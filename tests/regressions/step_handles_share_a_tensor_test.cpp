@@ -119,6 +119,80 @@ TEST_F(StepHandlesShareATensorTest, AnUndefinedOneMovesOn) {
       3);
 }
 
+// A handle that was assigned to got its first tensor back, from the other one:
+// the read was taken for one of what it meant itself.
+TEST_F(StepHandlesShareATensorTest, ASwapBackToTheFirstTensorReadsTheOther) {
+  const auto share_at_first = [](Handles& h, int call) {
+    if (call == 0) {
+      h.b = h.a;
+    }
+  };
+  compare(
+      [](Handles& h, const Tensor& x) {
+        h.a = x * 2.0;
+        std::swap(h.b, h.a);
+        h.a = h.a.detach() * 0.5 + x;
+        return x * 1.0;
+      },
+      share_at_first, 2);
+  compare(
+      [](Handles& h, const Tensor& x) {
+        h.a = x * 2.0;
+        std::swap(h.b, h.a);
+        h.a = h.a.alias() * 0.5 + x;
+        return x * 1.0;
+      },
+      share_at_first, 2);
+  compare(
+      [](Handles& h, const Tensor& x) {
+        h.a = x * 2.0;
+        h.a = h.b;
+        h.a = slice(h.a.detach(), 0, 0, 2) * 0.5 + x;
+        h.b = x * 3.0;
+        return h.a + h.b;
+      },
+      share_at_first, 2);
+}
+
+TEST_F(StepHandlesShareATensorTest, AVectorOfOneTensorIsSwapped) {
+  std::vector<Tensor> plain(2, full({2}, 10.0));
+  std::vector<Tensor> states(2, full({2}, 10.0));
+  const auto run = [](std::vector<Tensor>& d, const Tensor& x) {
+    d[0] = x * 2.0;
+    std::swap(d[0], d[1]);
+    d[0] = d[0].detach() * 0.5 + x;
+  };
+  auto step = neap::compile([&](const Tensor& x) { run(states, x); });
+  for (int i = 0; i < 4; ++i) {
+    const Tensor x = full({2}, 1.0 + i);
+    run(plain, x);
+    step(x);
+    EXPECT_EQ(floats(states[0]), floats(plain[0])) << i;
+    EXPECT_EQ(floats(states[1]), floats(plain[1])) << i;
+  }
+}
+
+// What decides is the handle, not only its elements: only a spec is asked for.
+TEST_F(StepHandlesShareATensorTest, AShapeIsThatOfTheOther) {
+  const auto run = [](Tensor& a, Tensor& b, const Tensor& x) {
+    a = x * 2.0;
+    std::swap(b, a);
+    const double rows = static_cast<double>(a.size(0));
+    a = x * 3.0;
+    b = slice(x, 0, 0, 1);
+    return x * rows;
+  };
+  Tensor a = full({2}, 1.0);
+  Tensor b = a;
+  Tensor plain_a = full({2}, 1.0);
+  Tensor plain_b = plain_a;
+  auto step = neap::compile([&](const Tensor& x) { return run(a, b, x); });
+  for (int i = 0; i < 3; ++i) {
+    const Tensor x = full({2}, 1.0 + i);
+    EXPECT_EQ(floats(step(x)), floats(run(plain_a, plain_b, x))) << i;
+  }
+}
+
 // States that lie on one storage in every call settle, too.
 TEST_F(StepHandlesShareATensorTest, AViewOfAnotherStateSettles) {
   compare(

@@ -329,6 +329,18 @@ between
   revoke h3
 call dense:3:1 dense:3:1 0.5
 )"},
+    {"ASwapBackToTheFirstTensor", kNever, R"(
+step
+  rebind_detached h1 r1
+  swap h0 h1
+  detach r0 h1
+  rebind_detached h1 r0
+between
+  rebind_other h0 h1
+call dense:3:1 dense:3:2 0.5
+call dense:3:3 dense:3:4 0.5
+call dense:3:5 dense:3:6 0.5
+)"},
     {"AnUndefinedHandleThatIsSwapped", kNever, R"(
 step
   swap h1 h2
