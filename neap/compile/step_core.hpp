@@ -63,6 +63,8 @@ class StepCore {
   Entry* find_traced(std::span<const tensor::Spec> specs) noexcept;
   Entry& add(Step step, std::span<const tensor::Spec> specs, bool may_grow);
   void add_sizes(Step step, std::span<const tensor::Spec> specs);
+  void add_ahead(Step step, std::span<const tensor::Spec> specs,
+                 std::int64_t batch);
   void verify(Step step, Entry& entry);
   void explain(std::span<const tensor::Spec> specs);
   memory::Owned<Executor> make(Program program, const Passes& passes,

@@ -90,7 +90,7 @@ void StepCore::add_sizes(Step step, std::span<const tensor::Spec> specs) {
   const bool is_first = entries_.empty();
   const auto largest = with_batch(specs, options_.max_batch);
   if (find_traced(largest) == nullptr) {
-    fit_ahead(add(step, largest, true));
+    add_ahead(step, largest, options_.max_batch);
   }
   if (is_first) {
     for (const std::int64_t size : options_.warm) {
@@ -101,10 +101,34 @@ void StepCore::add_sizes(Step step, std::span<const tensor::Spec> specs) {
             options_.max_batch);
       }
       if (find_traced(warm) == nullptr) {
-        fit_ahead(add(step, warm, true));  // it may need more scratch
+        add_ahead(step, warm, size);  // it may need more scratch
       }
     }
   }
+}
+
+// A program for another batch than that of the call. Where shapes do not suit
+// that one, and the call's own do, the step's tensors have the batch of the
+// call.
+void StepCore::add_ahead(Step step, std::span<const tensor::Spec> specs,
+                         std::int64_t batch) {
+  std::string what;
+  try {
+    fit_ahead(add(step, specs, true));
+    return;
+  } catch (const ShapeError& error) {
+    if (batch == batch_of(specs_)) {
+      throw;
+    }
+    what = error.what();
+  }
+  const Program own = trace(step, given(specs_), base::site_of(site_));
+  raise<PlanError>(
+      "compile: with max_batch {} the step is traced for a batch of {} ahead "
+      "of the call's own, which fails: {}; a tensor that it captures or leaves "
+      "in a state has the call's batch in its shape: compile it without "
+      "max_batch, or make its shape independent of the batch",
+      options_.max_batch, batch, what);
 }
 
 memory::Owned<Executor> StepCore::make(Program program, const Passes& passes,
