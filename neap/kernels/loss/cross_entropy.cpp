@@ -7,6 +7,8 @@
 
 #include "neap/kernels/engine/kernel_rows.hpp"
 #include "neap/kernels/engine/targets.hpp"
+#include "neap/kernels/loss/cross_entropy_rows.hpp"
+#include "neap/kernels/loss/row_losses.hpp"
 #include "neap/kernels/loss/samples.hpp"
 #include "neap/kernels/reduction/rows.hpp"
 
@@ -210,53 +212,29 @@ HWY_EXPORT(cross_entropy_grad_rows);
 // The losses of the samples from lse and the rows' means; reduced in double and
 // in index order.
 template <class T>
-void reduce_losses(const Args& args, const double* means) noexcept {
-  const Strided& x = args.in[0];  // (N, C)
-  const Samples samples(args.in[1], x.shape[1],
+void reduce_losses(const Args& args) noexcept {
+  const Samples samples(args.in[1], args.in[0].shape[1],
                         args.attrs_as<CrossEntropyAttrs>());
-  double total = 0.0;
-  std::int64_t counted = 0;
+  const RowLosses<T> losses(args.in[0], args.out[1], samples,
+                            means_of_rows(args));
+  const LossReduction reduction = samples.reduction();
+  LossSum sum;
   for (std::int64_t i = 0; i < samples.size(); ++i) {
-    double loss = 0.0;
-    if (samples.is_known(i) && !samples.is_ignored(i)) {
-      const T own =
-          x.as<T>()[i * x.strides[0] + samples.label(i) * x.strides[1]];
-      loss =
-          static_cast<double>(element<T>(args.out[1], i)) -
-          (means == nullptr ? static_cast<double>(own)
-                            : samples.own_share() * static_cast<double>(own) +
-                                  (1.0 - samples.own_share()) * means[i]);
-    } else if (!samples.is_ignored(i)) {
-      loss = std::numeric_limits<double>::quiet_NaN();
-    }
-    counted += samples.is_ignored(i) ? 0 : 1;
-    total += loss;
-    if (samples.reduction() == LossReduction::kNone) {
+    const double loss = losses(i);
+    sum.add(loss, samples.is_ignored(i));
+    if (reduction == LossReduction::kNone) {
       element<T>(args.out[0], i) = static_cast<T>(loss);
     }
   }
-  if (samples.reduction() == LossReduction::kMean) {
-    total = counted == 0 ? 0.0 : total / static_cast<double>(counted);
+  if (reduction != LossReduction::kNone) {
+    *args.out[0].as<T>() = static_cast<T>(sum.reduced(reduction));
   }
-  if (samples.reduction() != LossReduction::kNone) {
-    *args.out[0].as<T>() = static_cast<T>(total);
-  }
-}
-
-Bytes means_bytes(const Args& args) noexcept {
-  const bool smooths =
-      args.attrs_as<CrossEntropyAttrs>().label_smoothing != 0.0;
-  return smooths ? args.in[0].shape[0] * static_cast<Bytes>(sizeof(double)) : 0;
 }
 
 template <class T>
 void cross_entropy(const Args& args) noexcept {
-  run_rows(args, Rows(args.in[0], 1),
-           HWY_DYNAMIC_DISPATCH(cross_entropy_rows)(args.in[0].dtype));
-  reduce_losses<T>(args,
-                   means_bytes(args) == 0
-                       ? nullptr
-                       : reinterpret_cast<const double*>(args.scratch.data()));
+  lse_of_rows(args);
+  reduce_losses<T>(args);
 }
 
 void cross_entropy_grad(const Args& args) noexcept {
@@ -265,9 +243,9 @@ void cross_entropy_grad(const Args& args) noexcept {
 }
 
 template <class T>
-void cross_entropy_reference(const Args& args) noexcept {
+void plain_lse_of_rows(const Args& args) noexcept {
   const Strided& x = args.in[0];
-  auto* means = means_bytes(args) == 0
+  auto* means = bytes_of_means(args) == 0
                     ? nullptr
                     : reinterpret_cast<double*>(args.scratch.data());
   for (std::int64_t i = 0; i < x.shape[0]; ++i) {
@@ -290,7 +268,12 @@ void cross_entropy_reference(const Args& args) noexcept {
       means[i] = plain / static_cast<double>(x.shape[1]);
     }
   }
-  reduce_losses<T>(args, means);
+}
+
+template <class T>
+void cross_entropy_reference(const Args& args) noexcept {
+  lse_of_rows_reference(args);
+  reduce_losses<T>(args);
 }
 
 template <class T>
@@ -316,16 +299,38 @@ void cross_entropy_grad_reference(const Args& args) noexcept {
 }
 
 constexpr std::array kForward = float_rows<"cross_entropy">(
-    {.run = cross_entropy<float>, .scratch = means_bytes},
-    {.run = cross_entropy<double>, .scratch = means_bytes},
-    {.run = cross_entropy_reference<float>, .scratch = means_bytes},
-    {.run = cross_entropy_reference<double>, .scratch = means_bytes});
+    {.run = cross_entropy<float>, .scratch = bytes_of_means},
+    {.run = cross_entropy<double>, .scratch = bytes_of_means},
+    {.run = cross_entropy_reference<float>, .scratch = bytes_of_means},
+    {.run = cross_entropy_reference<double>, .scratch = bytes_of_means});
 
 constexpr std::array kGrad = float_rows<"cross_entropy_grad">(
     {.run = cross_entropy_grad}, {cross_entropy_grad_reference<float>},
     {cross_entropy_grad_reference<double>});
 
 }  // namespace
+
+void lse_of_rows(const Args& args) noexcept {
+  run_rows(args, Rows(args.in[0], 1),
+           HWY_DYNAMIC_DISPATCH(cross_entropy_rows)(args.in[0].dtype));
+}
+
+void lse_of_rows_reference(const Args& args) noexcept {
+  args.in[0].dtype == f32 ? plain_lse_of_rows<float>(args)
+                          : plain_lse_of_rows<double>(args);
+}
+
+Bytes bytes_of_means(const Args& args) noexcept {
+  const bool smooths =
+      args.attrs_as<CrossEntropyAttrs>().label_smoothing != 0.0;
+  return smooths ? args.in[0].shape[0] * static_cast<Bytes>(sizeof(double)) : 0;
+}
+
+const double* means_of_rows(const Args& args) noexcept {
+  return bytes_of_means(args) == 0
+             ? nullptr
+             : reinterpret_cast<const double*>(args.scratch.data());
+}
 
 constinit const KernelList cross_entropy_kernels{"cross_entropy", kForward};
 constinit const KernelList cross_entropy_grad_kernels{"cross_entropy_grad",
