@@ -51,6 +51,10 @@ void run_order_passes(Program& program, const Passes& passes) {
     accumulate_in_place(program);
     check(program, "after accumulate");
   }
+  if (passes.pieces > 1) {
+    cut_into_pieces(program, passes.pieces);
+    check(program, "after pieces");
+  }
   if (passes.common_subexpressions) {
     if (passes.gradient_release) {  // as low as the peak will be, about
       checked(program, release_gradients, "after gradient_release");

@@ -5,6 +5,9 @@
 // leave an invalid program, which can only be dropped. Not thread-safe.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #include "neap/program/program.hpp"
 
 namespace neap::compiler {
@@ -19,6 +22,9 @@ struct Passes {
   bool gradient_release = true;
   bool reorder = true;
   bool copy_again = true;
+  /// Of heads (cut_into_pieces()). 0: whole, but in pieces where an arena_limit
+  /// or a budget is not met else; 1: whole.
+  std::uint32_t pieces = 0;
 
   static constexpr Passes none() noexcept {
     return {.dead_code = false,
@@ -56,6 +62,14 @@ NEAP_API void merge_common(Program& program);
 /// Runs calls that depend on constants alone now, where their values are small
 /// (4 KiB each, 64 KiB together).
 NEAP_API void fold_constants(Program& program);
+
+/// Heads (logits, their cross_entropy and its gradient, and the products that
+/// read it) run for a share of their rows at a time, to the same bits, so that
+/// there never are logits of all rows; `fitting.pieces` says in how many.
+/// Returns how many heads were cut: none where a head is no such chain, where
+/// others read its logits, or where its cotangent depends on its loss.
+/// Not where a plug-in's kernels have precedence.
+NEAP_API std::size_t cut_into_pieces(Program& program, std::uint32_t pieces);
 
 /// Elementwise calls over as many elements become one (kernels/fused.hpp),
 /// where one reads the other's value, or both read the same side by side;

@@ -216,9 +216,12 @@ struct Fitting {
   Bytes written = 0;          // to the file in a run
   Bytes fetched = 0;          // from it
   Bytes file = 0;             // what it takes on the disk
+  std::uint32_t pieces = 0;   // of a head (cut_into_pieces()); 0: whole
   bool is_met() const noexcept { return limit != kUnlimited; }
   /// The limit takes something that the program would not do otherwise.
-  bool is_changed() const noexcept { return again != 0 || spilled != 0; }
+  bool is_changed() const noexcept {
+    return again != 0 || spilled != 0 || pieces != 0;
+  }
   /// A share of the price without a limit.
   double percent(std::int64_t nanoseconds) const noexcept {
     return price == 0 ? 0.0
