@@ -19,7 +19,7 @@ KEYS = ("model batch parameters peak_bytes peak_live_bytes external_bytes "
         "workspace_bytes data_set_bytes by_category by_layer peak_step "
         "peak_call ops plan_seconds").split()
 BUDGET_KEYS = ("budget_bytes fits_budget max_batch_for_budget "
-               "arena_bytes_all_kept calls_again values_spilled "
+               "arena_bytes_all_kept calls_again pieces values_spilled "
                "spill_written_bytes spill_fetched_bytes extra_time_percent "
                "extra_time_bound_percent").split()
 VARYING = {"plan_seconds"}
@@ -161,6 +161,21 @@ class PlanTest(PlanCase):
         status, output, _ = self.run_tool("plan", *line, "--budget", budget)
         self.assertEqual(status, OK)
         self.assertRegex(output, r"\nextra time +\d+[.]\d % predicted: \d+ calls")
+
+    def test_large_logits_run_in_pieces(self):
+        line = ("--model", "gpt", "--layers", "1", "--dim", "32", "--vocab",
+                "4000", "--threads", "1", "--batch", "16")
+        needed = self.plan(*line)
+        budget = (needed["external_bytes"] + needed["peak_bytes"]
+                  - needed["arena_bytes"] // 3)
+        told = self.plan(*line, "--budget", budget)
+        self.assertTrue(told["fits_budget"])
+        self.assertGreaterEqual(told["pieces"], 2)
+        self.assertEqual(told["calls_again"], 0)
+        status, output, _ = self.run_tool("plan", *line, "--budget", budget)
+        self.assertEqual(status, OK)
+        self.assertRegex(output, r"\nextra time +\d+[.]\d % predicted: "
+                         r"cross_entropy in \d+ pieces\n")
 
     def test_a_budget_that_does_not_suffice_ends_with_what_would(self):
         line = ("--model", "gpt", "--layers", "1", "--dim", "64", "--threads",

@@ -174,10 +174,10 @@ Result<Report> report_of(const TrainSettings& settings) {
 }
 
 std::string price_of(const compiler::Fitting& fitting) {
-  return fitting.is_changed()
-             ? fmt::format("{}, extra time {:.1f} % predicted", how_of(fitting),
-                           fitting.percent(fitting.extra))
-             : "all values kept";
+  return fitting.is_changed() ? fmt::format("{}, extra time {:.1f} % predicted",
+                                            compiler::ways_of(fitting),
+                                            fitting.percent(fitting.extra))
+                              : "all values kept";
 }
 
 std::string to_text(const TrainSettings& s, const Report& report) {
@@ -189,14 +189,17 @@ std::string to_text(const TrainSettings& s, const Report& report) {
   for (const FitRow& row : report.rows) {
     const compiler::Fitting& fitting = row.plan.fitting;
     text += fmt::format(
-        "{:>12} {:>12} {:>5.0f} % {:>9.1f} % {:>8.1f} % {:>12}{}\n",
+        "{:>12} {:>12} {:>5.0f} % {:>9.1f} % {:>8.1f} % {:>12}{}{}\n",
         format_bytes_short(row.budget), format_bytes_short(row.plan.arena),
         100.0 * static_cast<double>(row.plan.arena) / whole,
         fitting.percent(fitting.extra), fitting.percent(fitting.bound),
         fitting.again,
         s.spill.empty()
             ? std::string()
-            : fmt::format(" {:>10}", format_bytes_short(fitting.written)));
+            : fmt::format(" {:>10}", format_bytes_short(fitting.written)),
+        fitting.pieces == 0
+            ? ""
+            : fmt::format(", cross_entropy in {} pieces", fitting.pieces));
   }
   if (report.found) {
     const WithinBudget& found = *report.found;
@@ -226,6 +229,7 @@ std::string to_json(const TrainSettings& s, const Report& report) {
         .add("extra_time_percent", fitting.percent(fitting.extra))
         .add("extra_time_bound_percent", fitting.percent(fitting.bound))
         .add("calls_again", fitting.again)
+        .add("pieces", fitting.pieces)
         .add("values_spilled", fitting.spilled)
         .add("spill_written_bytes", fitting.written);
     points.push_back(std::move(point));

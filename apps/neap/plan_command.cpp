@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "json_object.hpp"
+#include "neap/compile/fitting.hpp"
 #include "neap/files/door.hpp"
 #include "text_file.hpp"
 #include "within_budget.hpp"
@@ -43,6 +44,7 @@ std::string to_json(const TrainSettings& s, const WithinBudget& found,
         .add("max_batch_for_budget", *max_batch)
         .add("arena_bytes_all_kept", found.all_kept.arena)
         .add("calls_again", std::int64_t{r.fitting.again})
+        .add("pieces", std::int64_t{r.fitting.pieces})
         .add("values_spilled", std::int64_t{r.fitting.spilled})
         .add("spill_written_bytes", r.fitting.written)
         .add("spill_fetched_bytes", r.fitting.fetched)
@@ -83,7 +85,7 @@ void add_price(const TrainSettings& s, const WithinBudget& found,
   const compiler::Fitting& fitting = found.rehearsal.fitting;
   row("extra time",
       fmt::format("{:.1f} % predicted: {}", fitting.percent(fitting.extra),
-                  how_of(fitting)));
+                  compiler::ways_of(fitting)));
   row("", fmt::format("no plan of this order of calls costs less than {:.1f} %",
                       fitting.percent(fitting.bound)));
   if (fitting.spilled != 0) {

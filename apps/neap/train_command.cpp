@@ -12,6 +12,7 @@
 #include "neap/base/ceil_div.hpp"
 #include "neap/base/shown.hpp"
 #include "neap/base/version.hpp"
+#include "neap/compile/fitting.hpp"
 #include "neap/files/door.hpp"
 #include "neap/formats/safetensors.hpp"
 #include "neap/kernels/engine/plugin.hpp"
@@ -285,7 +286,7 @@ class Session {
     if (fitting.is_changed()) {
       say(report_of(settings_),
           "budget   {}: met, {}, extra time {:.1f} % predicted\n",
-          format_bytes(settings_.budget), how_of(fitting),
+          format_bytes(settings_.budget), compiler::ways_of(fitting),
           *summary.extra_time_percent);
     }
   }

@@ -243,19 +243,6 @@ ExitCode measure_spill(TrainSettings& settings) {
   return ExitCode::kOk;
 }
 
-std::string how_of(const compiler::Fitting& fitting) {
-  std::string how;
-  if (fitting.again != 0 || fitting.spilled == 0) {
-    how = fmt::format("{} calls run again", fitting.again);
-  }
-  if (fitting.spilled != 0) {
-    how += fmt::format("{}{} values spilled, {} written a step",
-                       how.empty() ? "" : ", ", fitting.spilled,
-                       format_bytes_short(fitting.written));
-  }
-  return how;
-}
-
 Result<WithinBudget> meet_budget(const TrainSettings& settings) {
   const auto all_kept = rehearse(settings, settings.batch);
   if (!all_kept) {

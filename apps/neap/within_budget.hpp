@@ -31,9 +31,6 @@ bool fits(const TrainSettings& settings, const Rehearsal& rehearsal);
 /// Failures: the run is eager; the folder does not do.
 ExitCode measure_spill(TrainSettings& settings);
 
-/// How a budget is met: "18 calls run again, 5 values spilled".
-std::string how_of(const compiler::Fitting& fitting);
-
 /// There is no limit where there is no budget, or the run keeps it as it is; of
 /// an eager run nothing can be recomputed. Fails as rehearse().
 /// THROWS: OutOfMemory.

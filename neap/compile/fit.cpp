@@ -30,15 +30,24 @@ void keep_best(FitCurve& points) {
 }  // namespace
 
 FitCurve fit_curve(const Program& traced, const CompileOptions& options) {
-  const Candidate whole = all_kept(traced, options);
+  const Candidate whole = all_kept(traced, options, options.passes);
   const std::optional<budget::Channel> channel = channel_of(options.spill);
+  const HeadPieces pieces = head_pieces(traced, options.passes, whole.arena);
   FitCurve points;
-  for (const Passes& passes : candidate_passes(options.passes)) {
-    const Ordered ordered(traced, options, passes, channel);
-    ordered.for_each_below(whole.arena, [&](const Candidate& found) {
-      points.push_back(
-          {found.arena, fitting_of(found, whole.price, found.arena)});
-    });
+  const auto add = [&](const Candidate& found) {
+    points.push_back(
+        {found.arena, fitting_of(found, whole.price, found.arena)});
+  };
+  for (const std::uint32_t count : pieces.kept) {
+    Passes passes = options.passes;
+    passes.pieces = count;
+    const Candidate found = all_kept(traced, options, passes);
+    if (found.arena < whole.arena) {
+      add(found);
+    }
+  }
+  for (const Passes& passes : candidate_passes(options.passes, pieces)) {
+    Ordered(traced, options, passes, channel).for_each_below(whole.arena, add);
   }
   keep_best(points);
   points.insert(points.begin(), {whole.arena, whole.program.fitting});

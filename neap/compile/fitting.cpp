@@ -10,37 +10,10 @@
 #include "neap/base/bytes.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/compile/channel.hpp"
-#include "neap/compile/costs.hpp"
 #include "neap/compile/orders.hpp"
-#include "neap/program/print.hpp"
-#include "neap/program/scheduling.hpp"
-#include "neap/tensor/execution.hpp"
 
 namespace neap::compiler {
 namespace {
-
-// The call that needs most memory at once: what it reads, makes and works in.
-struct Widest {
-  std::uint32_t call = 0;
-  std::int64_t bytes = 0;
-};
-
-Widest widest_of(const budget::Problem& problem) {
-  Widest widest;
-  for (std::uint32_t i = 0; i < problem.calls.size(); ++i) {
-    const budget::Call& call = problem.calls[i];
-    std::int64_t bytes = call.scratch;
-    for (const auto* list : {&call.reads, &call.makes}) {
-      for (const std::int32_t v : *list) {
-        bytes += problem.values[static_cast<std::size_t>(v)].size;
-      }
-    }
-    if (bytes > widest.bytes) {
-      widest = {i, bytes};
-    }
-  }
-  return widest;
-}
 
 // What does not suffice, and what would.
 std::string why_not(const ArenaLimit& limit, Bytes least) {
@@ -56,43 +29,81 @@ std::string why_not(const ArenaLimit& limit, Bytes least) {
       format_bytes(least), format_bytes(limit.budget - limit.bytes + least));
 }
 
-[[noreturn]] void refuse(const Program& traced, const Program& whole,
-                         const CompileOptions& options, const ArenaLimit& limit,
+[[noreturn]] void refuse(const Program& traced, const CompileOptions& options,
+                         const HeadPieces& pieces, const ArenaLimit& limit,
                          const std::optional<budget::Channel>& channel) {
   Bytes least = kUnlimited;
-  for (const Passes& passes : candidate_passes(options.passes)) {
-    least = std::min(least, Ordered(traced, options, passes, channel).least());
+  Widest widest;
+  for (const Passes& passes : candidate_passes(options.passes, pieces)) {
+    const Ordered ordered(traced, options, passes, channel);
+    const Bytes some = ordered.least();
+    if (some < least || widest.bytes == 0) {
+      least = some;
+      widest = ordered.widest();
+    }
   }
-  const Widest widest = widest_of(scheduling_problem(whole, prices_of(whole)));
-  const Call& call = whole.calls[widest.call];
-  const std::string_view layer = owner_path(whole, call.owner);
   base::raise<PlanError>(
-      "compile: the step does not fit into {}; {} {} {} alone needs {}",
-      why_not(limit, least), call.name, layer.empty() ? "at" : "of",
-      layer.empty() ? base::format_site(call.site) : std::string(layer),
-      format_bytes(widest.bytes));
+      "compile: the step does not fit into {}; {} alone needs {}",
+      why_not(limit, least), widest.call, format_bytes(widest.bytes));
+}
+
+// Heads in the fewest pieces with which it fits, no call running again.
+std::optional<Candidate> in_pieces(const Program& traced,
+                                   const CompileOptions& options,
+                                   const HeadPieces& pieces, Bytes limit) {
+  Passes passes = options.passes;
+  for (const std::uint32_t count : pieces.kept) {
+    passes.pieces = count;
+    Candidate found = all_kept(traced, options, passes);
+    if (found.arena <= limit) {
+      return found;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
+std::string ways_of(const Fitting& fitting) {
+  std::string ways;
+  if (fitting.pieces != 0) {
+    ways = fmt::format("cross_entropy in {} pieces", fitting.pieces);
+  }
+  if (fitting.again != 0) {
+    ways += fmt::format("{}{} calls run again", ways.empty() ? "" : ", ",
+                        fitting.again);
+  }
+  if (fitting.spilled != 0) {
+    ways += fmt::format("{}{} values spilled, {} written a step",
+                        ways.empty() ? "" : ", ", fitting.spilled,
+                        format_bytes_short(fitting.written));
+  }
+  return ways.empty() ? "all values kept" : ways;
+}
+
 Program fitted(const Program& traced, const CompileOptions& options,
                const ArenaLimit& limit) {
-  Candidate whole = all_kept(traced, options);
+  Candidate whole = all_kept(traced, options, options.passes);
   if (whole.arena <= limit.bytes) {
     whole.program.fitting.limit = limit.bytes;
     return std::move(whole.program);
   }
+  const HeadPieces pieces = head_pieces(traced, options.passes, whole.arena);
   const std::optional<budget::Channel> channel = channel_of(options.spill);
-  std::optional<Candidate> best;
-  for (const Passes& passes : candidate_passes(options.passes)) {
-    std::optional<Candidate> found =
-        Ordered(traced, options, passes, channel).best(limit.bytes);
+  std::optional<Candidate> best =
+      in_pieces(traced, options, pieces, limit.bytes);
+  for (const Passes& passes : candidate_passes(options.passes, pieces)) {
+    const Ordered ordered(traced, options, passes, channel);
+    if (best && best->price <= ordered.price()) {
+      continue;
+    }
+    std::optional<Candidate> found = ordered.best(limit.bytes);
     if (found && (!best || found->price < best->price)) {
       best = std::move(found);
     }
   }
   if (!best) {
-    refuse(traced, whole.program, options, limit, channel);
+    refuse(traced, options, pieces, limit, channel);
   }
   best->program.fitting = fitting_of(*best, whole.price, limit.bytes);
   return std::move(best->program);

@@ -7,8 +7,11 @@
 // Orders of the calls are candidates, as are fused and single calls; each gets
 // a ladder of schedules (budget/ladder.hpp). The program is that of the highest
 // rung whose packed arena is within the limit, so that a larger limit never
-// costs more time, and the cheapest of all candidates.
+// costs more time, and the cheapest of all candidates. Heads of large logits
+// run in pieces of rows where that helps (head_pieces.hpp).
 #pragma once
+
+#include <string>
 
 #include "neap/compile/options.hpp"
 #include "neap/program/program.hpp"
@@ -20,6 +23,11 @@ struct ArenaLimit {
   /// For the message of a refusal: the limit is what this budget leaves.
   Bytes budget = kUnlimited;
 };
+
+/// "all values kept", "cross_entropy in 8 pieces, 12 calls run again, 5 values
+/// spilled, 12.0 MiB written a step".
+/// THROWS: OutOfMemory.
+NEAP_API std::string ways_of(const Fitting& fitting);
 
 /// The traced program after its passes, bound, with a host arena of at most
 /// `limit.bytes`. `fitting` of it says how; without calls that run again it is

@@ -23,7 +23,8 @@ struct SpillOptions {
   std::string folder{};
   /// What the file is taken to move, in bytes a second; 0: measured in the
   /// folder when a plan first needs it, and a plan counts on a part of that
-  /// (compile/channel.hpp). With rates given, the same step has the same plan at every start.
+  /// (compile/channel.hpp). With rates given, the same step has the same plan
+  /// at every start.
   std::int64_t write_rate = 0;
   std::int64_t fetch_rate = 0;
   /// The most bytes that a run may write: it wears a disk.

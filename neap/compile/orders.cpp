@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/compile/orders.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -12,6 +14,7 @@
 #include "neap/compile/plan.hpp"
 #include "neap/program/bind.hpp"
 #include "neap/program/passes.hpp"
+#include "neap/program/print.hpp"
 #include "neap/program/scheduling.hpp"
 #include "neap/program/verify.hpp"
 #include "neap/tensor/execution.hpp"
@@ -36,6 +39,20 @@ std::int64_t sum_of(const memory::Vector<std::int64_t>& prices) {
   return std::accumulate(prices.begin(), prices.end(), std::int64_t{0});
 }
 
+// A packed arena may be lower than the target of its rung: a schedule may keep
+// values longer than anybody reads them.
+Bytes most_target(Bytes limit) {
+  return limit + limit / 4;
+}
+
+// "matmul of fc1", or where it was called.
+std::string place_of(const Program& program, const Call& call) {
+  const std::string_view layer = owner_path(program, call.owner);
+  return layer.empty()
+             ? fmt::format("{} at {}", call.name, base::format_site(call.site))
+             : fmt::format("{} of {}", call.name, layer);
+}
+
 Bytes arena_of(const Program& program, const CompileOptions& options) {
   return plan(program, tensor::executor().threads(), options.debug,
               options.planner, options.paged)
@@ -45,14 +62,17 @@ Bytes arena_of(const Program& program, const CompileOptions& options) {
 
 }  // namespace
 
-Candidate all_kept(const Program& traced, const CompileOptions& options) {
+Candidate all_kept(const Program& traced, const CompileOptions& options,
+                   const Passes& passes) {
   Candidate out;
   out.program = traced.copy();
-  run_passes(out.program, options.passes);
+  run_passes(out.program, passes);
   bind(out.program, tensor::executor());
   out.arena = arena_of(out.program, options);
-  out.price = sum_of(prices_of(out.program));
-  out.program.fitting = {.limit = out.arena, .price = out.price};
+  out.price = out.bound = sum_of(prices_of(out.program));
+  out.program.fitting = {.limit = out.arena,
+                         .price = out.price,
+                         .pieces = out.program.fitting.pieces};
   return out;
 }
 
@@ -62,6 +82,7 @@ Fitting fitting_of(const Candidate& found, std::int64_t price, Bytes limit) {
           .extra = std::max<std::int64_t>(found.price - price, 0),
           .bound = std::max<std::int64_t>(found.bound - price, 0),
           .again = found.program.fitting.again,
+          .pieces = found.program.fitting.pieces,
           .spilled = found.program.fitting.spilled,
           .stalls = found.program.fitting.stalls,
           .written = found.program.fitting.written,
@@ -69,18 +90,29 @@ Fitting fitting_of(const Candidate& found, std::int64_t price, Bytes limit) {
           .file = found.program.fitting.file};
 }
 
-memory::Vector<Passes> candidate_passes(const Passes& passes) {
+memory::Vector<Passes> candidate_passes(const Passes& passes,
+                                        const HeadPieces& pieces) {
   memory::Vector<Passes> out;
+  const auto add = [&](bool fuse, bool reorder, std::uint32_t count) {
+    Passes some = passes;
+    some.copy_again = false;  // schedules do the same
+    some.fuse = fuse && passes.fuse;
+    some.reorder = reorder && passes.reorder;
+    some.pieces = count;
+    if (std::ranges::find(out, some) == out.end()) {
+      out.push_back(some);
+    }
+  };
   for (const bool fuse : {true, false}) {
     for (const bool reorder : {true, false}) {
-      Passes some = passes;
-      some.copy_again = false;  // schedules do the same
-      some.fuse = fuse && passes.fuse;
-      some.reorder = reorder && passes.reorder;
-      if (std::ranges::find(out, some) == out.end()) {
-        out.push_back(some);
-      }
+      add(fuse, reorder, passes.pieces);
     }
+  }
+  if (!pieces.scheduled.empty()) {
+    add(true, false, pieces.scheduled.front());
+  }
+  for (const std::uint32_t count : pieces.scheduled) {
+    add(true, true, count);
   }
   return out;
 }
@@ -104,10 +136,9 @@ budget::LadderOptions Ordered::effort() const {
       .step = rung_step(count)};
 }
 
-// A packed arena may be a little lower than the target of its rung.
 std::optional<Candidate> Ordered::best(Bytes limit) const {
   budget::LadderOptions options = effort();
-  options.most = limit + limit / 8;
+  options.most = most_target(limit);
   const auto rungs = budget::ladder(problem_, options);
   for (auto rung = rungs.rbegin(); rung != rungs.rend(); ++rung) {
     Candidate found = packed(*rung);
@@ -126,11 +157,34 @@ Bytes Ordered::least() const {
   return rungs.empty() ? kUnlimited : packed(rungs.front()).arena;
 }
 
+Widest Ordered::widest() const {
+  Program program = program_.copy();
+  run_memory_passes(program, passes_);
+  bind(program, tensor::executor());
+  const budget::Problem problem =
+      scheduling_problem(program, prices_of(program));
+  Widest out;
+  for (std::size_t i = 0; i < problem.calls.size(); ++i) {
+    const budget::Call& call = problem.calls[i];
+    Bytes bytes = call.scratch;
+    for (const auto* list : {&call.reads, &call.makes}) {
+      for (const std::int32_t v : *list) {
+        bytes += problem.values[static_cast<std::size_t>(v)].size;
+      }
+    }
+    if (bytes > out.bytes) {
+      out = {place_of(program, program.calls[i]), bytes};
+    }
+  }
+  return out;
+}
+
 void Ordered::for_each_below(
     Bytes arena, base::FunctionRef<void(const Candidate&)> look) const {
   for (const budget::Rung& rung : budget::ladder(problem_, effort())) {
     Candidate found = packed(rung);
-    if (found.arena < arena) {
+    // best() would not look at a rung so much higher.
+    if (found.arena < arena && rung.target <= most_target(found.arena)) {
       found.bound = bound(rung);
       look(found);
     }
@@ -160,14 +214,14 @@ Candidate Ordered::packed(const budget::Rung& rung) const {
     return static_cast<std::uint32_t>(
         std::ranges::count(found.schedule.runs, action, &budget::Run::action));
   };
-  out.program.fitting = {
-      .again = count(budget::Action::kRun) -
-               static_cast<std::uint32_t>(problem_.calls.size()),
-      .spilled = count(budget::Action::kWrite),
-      .stalls = checked.stalls,
-      .written = checked.written,
-      .fetched = checked.fetched,
-      .file = out.program.file_bytes()};
+  Fitting& how = out.program.fitting;
+  how.again = count(budget::Action::kRun) -
+              static_cast<std::uint32_t>(problem_.calls.size());
+  how.spilled = count(budget::Action::kWrite);
+  how.stalls = checked.stalls;
+  how.written = checked.written;
+  how.fetched = checked.fetched;
+  how.file = out.program.file_bytes();
   return out;
 }
 

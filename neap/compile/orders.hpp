@@ -4,9 +4,11 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "neap/base/function_ref.hpp"
 #include "neap/budget/ladder.hpp"
+#include "neap/compile/head_pieces.hpp"
 #include "neap/compile/options.hpp"
 #include "neap/program/program.hpp"
 
@@ -20,15 +22,24 @@ struct Candidate {
   std::int64_t bound = 0;
 };
 
-/// The step as it is without a limit, `fitting.price` set.
+/// The step after these passes, each call once, `fitting.price` set.
 /// THROWS: as run_passes(), bind() and plan().
-Candidate all_kept(const Program& traced, const CompileOptions& options);
+Candidate all_kept(const Program& traced, const CompileOptions& options,
+                   const Passes& passes);
 
 /// What a candidate costs beside a price of all kept.
 Fitting fitting_of(const Candidate& found, std::int64_t price, Bytes limit);
 
-/// With and without what makes calls wide, or values long-lived.
-memory::Vector<Passes> candidate_passes(const Passes& passes);
+/// With and without what makes calls wide, or values long-lived, and with heads
+/// in pieces.
+memory::Vector<Passes> candidate_passes(const Passes& passes,
+                                        const HeadPieces& pieces);
+
+/// The call that needs most memory at once: what it reads, makes and works in.
+struct Widest {
+  std::string call;  // "matmul of fc1"
+  Bytes bytes = 0;
+};
 
 /// One order of the calls, and its schedules. LIFETIME: options outlive it.
 class Ordered {
@@ -38,10 +49,14 @@ class Ordered {
   Ordered(const Program& traced, const CompileOptions& options,
           const Passes& passes, const std::optional<budget::Channel>& channel);
 
+  /// Of all calls once: no schedule costs less.
+  std::int64_t price() const noexcept { return price_; }
   /// The cheapest within the limit, where there is one.
   std::optional<Candidate> best(Bytes limit) const;
   /// The least arena that a schedule is found for.
   Bytes least() const;
+  /// The call that needs most at once.
+  Widest widest() const;
   /// Those with an arena below `arena`, one after the other, from the least on.
   void for_each_below(Bytes arena,
                       base::FunctionRef<void(const Candidate&)> look) const;

@@ -5,6 +5,7 @@
 
 #include "neap/base/append.hpp"
 #include "neap/base/bytes.hpp"
+#include "neap/compile/fitting.hpp"
 #include "neap/compile/prediction.hpp"
 #include "neap/program/json_text.hpp"
 #include "neap/program/text_columns.hpp"
@@ -81,17 +82,18 @@ class Report {
         format_grouped(p_.lower_bound), format_grouped(p_.gap()),
         p_.is_proven ? ", the least there is" : "", p_.seconds);
     if (p_.fitting.is_met()) {
-      add("made to fit {} B: {} calls run again, extra time {:.1f} %, and not "
-          "below {:.1f} % in this order of calls\n",
-          format_grouped(p_.fitting.limit), p_.fitting.again,
+      add("made to fit {} B: {}, extra time {:.1f} %, and not below {:.1f} % "
+          "in this order of calls\n",
+          format_grouped(p_.fitting.limit), ways_of(p_.fitting),
           p_.fitting.percent(p_.fitting.extra),
           p_.fitting.percent(p_.fitting.bound));
+    } else if (p_.fitting.pieces != 0) {
+      add("{}\n", ways_of(p_.fitting));
     }
     if (p_.fitting.spilled != 0) {
-      add("spilled {} values into a file of {} B: {} B written and {} B "
-          "fetched in a run, {:.1f} % of the time waits for it\n",
-          p_.fitting.spilled, format_grouped(p_.fitting.file),
-          format_grouped(p_.fitting.written),
+      add("spill file of {} B: {} B written and {} B fetched in a run, {:.1f} "
+          "% of the time waits for it\n",
+          format_grouped(p_.fitting.file), format_grouped(p_.fitting.written),
           format_grouped(p_.fitting.fetched),
           p_.fitting.percent(p_.fitting.stalls));
     }
@@ -200,6 +202,7 @@ class Json {
     number("extra_ns", p_.fitting.extra);
     number("bound_ns", p_.fitting.bound);
     number("calls_again", p_.fitting.again);
+    number("pieces", p_.fitting.pieces);
     number("values_spilled", p_.fitting.spilled);
     number("stall_ns", p_.fitting.stalls);
     number("written_bytes", p_.fitting.written);

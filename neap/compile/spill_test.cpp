@@ -261,7 +261,8 @@ TEST_F(SpillTest, TheProgramAndThePredictionSayWhatIsMoved) {
               AllOf(HasSubstr("spill slot 0(%"), HasSubstr("= fetch slot"),
                     HasSubstr("await slot")));
   EXPECT_THAT(std::string(format(step.prediction())),
-              AllOf(HasSubstr("spilled "), HasSubstr("B written")));
+              AllOf(HasSubstr("values spilled"), HasSubstr("spill file of "),
+                    HasSubstr("B written")));
   EXPECT_THAT(std::string(to_json(step.prediction())),
               HasSubstr("\"written_bytes\""));
 }
