@@ -10,6 +10,7 @@
 
 #include "fit_picture.hpp"
 #include "json_object.hpp"
+#include "neap/compile/fitting.hpp"
 #include "neap/files/door.hpp"
 #include "progress.hpp"
 #include "text_file.hpp"

@@ -207,7 +207,7 @@ TEST(PiecesStepTest, TheHeadOfALargeModelIsTheWidestNoMore) {
       trace_for(as_step<2>(step), GivenArguments{specs}, {}, CallSite::here());
   const auto widest = [&](const Passes& passes) {
     const CompileOptions options;
-    return Ordered(traced, options, passes).widest().bytes / kMiB;
+    return Ordered(traced, options, passes, {}).widest().bytes / kMiB;
   };
   EXPECT_NEAR(static_cast<double>(widest({})), 945, 8);  // scratch varies
   EXPECT_NEAR(static_cast<double>(widest({.pieces = 8})), 258, 8);

@@ -194,7 +194,7 @@ TEST(PiecesTest, NoValueHasTheLogitsOfAllRows) {
   const auto largest = [](const Program& some) {
     Bytes bytes = 0;
     for (const Value& value : some.values) {
-      bytes = std::max(bytes, value.size);
+      bytes = std::max(bytes, value.spec->size);
     }
     return bytes;
   };
@@ -426,13 +426,12 @@ TEST(PiecesTest, PlantedFaultsAreFound) {
               testing::HasSubstr("takes over what is not there"));
   // A product that goes on with a piece to come.
   EXPECT_THAT(fault_after([](Program& p) {
-                std::swap(p.calls[nth(p, "matmul_add", 0)],
-                          p.calls[nth(p, "matmul_add", 1)]);
+                p.calls.swap(nth(p, "matmul_add", 0), nth(p, "matmul_add", 1));
               }),
               testing::HasSubstr("before it is set"));
   // A sum that is read while it is still added to.
   EXPECT_THAT(fault_after([](Program& p) {
-                const Call& end = p.calls[nth(p, "sum_rows_end", 0)];
+                const Call end = p.calls[nth(p, "sum_rows_end", 0)];
                 Operand& state = p.operands[end.inputs.first];
                 state.value = p[state.value].over;
               }),

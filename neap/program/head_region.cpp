@@ -87,7 +87,7 @@ class Finder {
   }
 
  private:
-  const Call& call(std::uint32_t i) const { return program_.calls[i]; }
+  Call call(std::uint32_t i) const { return program_.calls[i]; }
   const Operand& in(std::uint32_t i, std::size_t k) const {
     return program_.in(call(i))[k];
   }
@@ -103,11 +103,11 @@ class Finder {
   }
 
   bool find(std::uint32_t loss, Bytes least, Head& head) const {
-    const Shape& shape = in(loss, 0).layout.shape;
+    const Shape& shape = in(loss, 0).layout->shape;
     head.loss = loss;
     head.rows = shape[0];
     head.classes = shape[1];
-    head.logits = program_[in(loss, 0).value].size;
+    head.logits = program_[in(loss, 0).value].spec->size;
     BesideHead unused;
     return head.logits >= least && finds_forward(head) &&
            finds_backward(head) && reads_only_what_is_outside(head) &&
@@ -130,7 +130,7 @@ class Finder {
     const tensor::Layout& layout = operand.layout;
     return layout.offset == 0 && layout.shape == shape &&
            layout.strides == strides &&
-           program_[operand.value].size ==
+           program_[operand.value].spec->size ==
                shape.element_count() * size_of(layout.dtype);
   }
 
@@ -147,7 +147,7 @@ class Finder {
   // What the call makes as a whole, for anybody.
   bool is_given(const Operand& operand) const {
     const Value& value = program_[operand.value];
-    return value.over == kNoValue && is_whole(operand.layout, value.size);
+    return value.over == kNoValue && is_whole(operand.layout, value.spec->size);
   }
 
   bool finds_forward(Head& head) const {
@@ -162,8 +162,8 @@ class Finder {
     if (!(is_host_call(head.product, ops::kLinear) ||
           is_host_call(head.product, ops::kMatmul)) ||
         !are_rows(out(head.product), head) ||
-        in(head.product, 0).layout.shape.rank() != 2 ||
-        in(head.product, 1).layout.shape.rank() != 2) {
+        in(head.product, 0).layout->shape.rank() != 2 ||
+        in(head.product, 1).layout->shape.rank() != 2) {
       return false;
     }
     for (const std::uint32_t reader : flow_.readers(logits.value)) {
@@ -222,7 +222,7 @@ class Finder {
                      ->axes == 1;
     }
     if (!(is_host_call(i, ops::kMatmul) || is_host_call(i, ops::kMatmulAdd)) ||
-        out(i).layout.shape.rank() != 2) {
+        out(i).layout->shape.rank() != 2) {
       return false;
     }
     const Operand& a = read[read.size() - 2];
@@ -235,8 +235,7 @@ class Finder {
     return b.value == gradient && are_rows(b, head);
   }
 
-  // --- its place
-  // ---------------------------------------------------------------
+  // --- its place -------------------------------------------------------------
 
   memory::Vector<std::uint32_t> calls_of(const Head& head) const {
     memory::Vector<std::uint32_t> calls{head.product, head.loss};

@@ -68,8 +68,7 @@ class Cutter {
   using Order = memory::Vector<std::uint32_t>;
   using Operands = memory::Vector<Operand>;
 
-  // --- calls and values
-  // --------------------------------------------------------
+  // --- calls and values -----------------------------------------------------
 
   // Copies, since the tables grow.
   Call call(std::uint32_t i) const { return program_.calls[i]; }
@@ -82,20 +81,22 @@ class Cutter {
   }
 
   // The one place that makes an operand.
-  static Operand view(ValueId id, const tensor::Layout& layout) {
-    return {id, layout};
+  Operand view(ValueId id, const tensor::Layout& layout) {
+    return {id, program_.keep(layout)};
   }
-  Operand whole(ValueId id) const {
-    const tensor::Spec& spec = program_[id].spec;
+  Operand whole(ValueId id) {
+    const tensor::Spec& spec = *program_[id].spec;
     return view(id, tensor::dense_layout(spec.dtype, spec.shape));
   }
 
   // Named like another, of another shape.
   Operand fresh(ValueId like, DType dtype, const Shape& shape) {
     Value value = program_[like];
-    value.spec.dtype = dtype;
-    value.spec.shape = shape;
-    value.size = shape.element_count() * size_of(dtype);
+    ValueSpec spec = *value.spec;
+    spec.dtype = dtype;
+    spec.shape = shape;
+    spec.size = shape.element_count() * size_of(dtype);
+    value.spec = program_.keep(spec);
     value.over = kNoValue;
     return whole(program_.add(value));
   }
@@ -107,7 +108,7 @@ class Cutter {
     return program_.add(value);
   }
 
-  static Operand sliced(const Operand& operand, int axis, const Rows& rows) {
+  Operand sliced(const Operand& operand, int axis, const Rows& rows) {
     return view(operand.value,
                 tensor::sliced(operand.layout, axis,
                                tensor::Range{rows.first, 1, rows.count}));
@@ -149,8 +150,7 @@ class Cutter {
     return operand.value;
   }
 
-  // --- around the pieces
-  // -------------------------------------------------------
+  // --- around the pieces ----------------------------------------------------
 
   const kernels::CrossEntropyAttrs& loss_attrs() const {
     return *static_cast<const kernels::CrossEntropyAttrs*>(
@@ -166,8 +166,8 @@ class Cutter {
     for (const HeadUse& use : head_.uses) {
       const Operand made = out(use.call);
       if (use.kind == RowUse::kMapped) {
-        sums_.push_back(zeros(
-            use.call, fresh(made.value, made.layout.dtype, made.layout.shape)));
+        sums_.push_back(zeros(use.call, fresh(made.value, made.layout->dtype,
+                                              made.layout->shape)));
       } else if (use.kind == RowUse::kAdded) {
         sums_.push_back(zeros(
             use.call, fresh(made.value, DType::kF64, Shape{2, head_.classes})));
@@ -184,7 +184,7 @@ class Cutter {
     if (loss_attrs().reduction != kernels::LossReduction::kMean) {
       return read[0];
     }
-    Operand made = fresh(out(head_.grad).value, read[0].layout.dtype, Shape{});
+    Operand made = fresh(out(head_.grad).value, read[0].layout->dtype, Shape{});
     add(kernel_like(head_.grad, kernels::cross_entropy_share_kernels),
         std::array{read[0], read[2]}, std::array{made});
     return made;
@@ -203,8 +203,7 @@ class Cutter {
     }
   }
 
-  // --- a piece
-  // -----------------------------------------------------------------
+  // --- a piece --------------------------------------------------------------
 
   void piece(const Rows& rows) {
     const Operand logits = product(rows);
@@ -227,7 +226,7 @@ class Cutter {
     read[0] = sliced(read[0], 0, rows);
     const Operand old = out(head_.product);
     Operand made =
-        fresh(old.value, old.layout.dtype, Shape{rows.count, head_.classes});
+        fresh(old.value, old.layout->dtype, Shape{rows.count, head_.classes});
     add(call(head_.product), read, std::array{made});
     return made;
   }
@@ -235,7 +234,7 @@ class Cutter {
   Operand losses(const Rows& rows, const Operand& logits) {
     losses_ = next_of(losses_);
     const Operand old = out(head_.loss, 1);
-    Operand lse = fresh(old.value, old.layout.dtype, Shape{rows.count});
+    Operand lse = fresh(old.value, old.layout->dtype, Shape{rows.count});
     add(kernel_like(head_.loss, kernels::cross_entropy_rows_kernels),
         std::array{logits, sliced(in(head_.loss)[1], 0, rows)},
         std::array{sliced(whole(losses_), 0, rows), lse});
@@ -247,8 +246,8 @@ class Cutter {
     kernels::CrossEntropyAttrs attrs = loss_attrs();
     attrs.reduction = kernels::LossReduction::kSum;
     set_attrs(grad, attrs);
-    Operand made =
-        fresh(out(head_.grad).value, logits.layout.dtype, logits.layout.shape);
+    Operand made = fresh(out(head_.grad).value, logits.layout->dtype,
+                         logits.layout->shape);
     add(grad,
         std::array{share_, logits, sliced(in(head_.grad)[2], 0, rows), lse},
         std::array{made});
@@ -271,8 +270,8 @@ class Cutter {
   ValueId next_sum(std::size_t u, const Rows& rows) {
     const ValueId made = out(head_.uses[u].call).value;
     if (!is_last(rows)) {
-      return sums_[u] == kNoValue ? fresh(made, program_[made].spec.dtype,
-                                          program_[made].spec.shape)
+      return sums_[u] == kNoValue ? fresh(made, program_[made].spec->dtype,
+                                          program_[made].spec->shape)
                                         .value
                                   : next_of(sums_[u]);
     }

@@ -211,12 +211,12 @@ struct Fitting {
   std::int64_t extra = 0;     // of the calls that run again, and of others
   std::int64_t bound = 0;     // no schedule of this order costs less than that
   std::uint32_t again = 0;    // calls that run again
+  std::uint32_t pieces = 0;   // of a head (cut_into_pieces()); 0: whole
   std::uint32_t spilled = 0;  // writes to the spill file in a run
   std::int64_t stalls = 0;    // part of `extra`: a run waits for the file
   Bytes written = 0;          // to the file in a run
   Bytes fetched = 0;          // from it
   Bytes file = 0;             // what it takes on the disk
-  std::uint32_t pieces = 0;   // of a head (cut_into_pieces()); 0: whole
   bool is_met() const noexcept { return limit != kUnlimited; }
   /// The limit takes something that the program would not do otherwise.
   bool is_changed() const noexcept {
