@@ -20,7 +20,7 @@ namespace {
 
 using Step = std::function<Tensor(const Tensor&)>;
 
-// Forward alone: a product and a sum in turns.
+// Forward alone: a product and a tanh in turns.
 Step chain(int calls) {
   const Tensor w = full({4, 4}, 0.1);
   return [=](const Tensor& x) {
@@ -96,13 +96,11 @@ Row row_of(const std::string& name, const Shape& shape,
           .figures = {
               {"calls traced", static_cast<double>(traced)},
               {"calls", static_cast<double>(calls)},
-              {"peak B a traced call", per(after.live_peak - before, traced)},
-              {"steady B a traced call", per(after.live - before - arena,
-                                             traced)},
-              {"steady B a call", per(after.live - before - arena, calls)},
-              {"program", per(step.program().bytes(), calls)},
-              {"plan", per(step.plan().bytes(), calls)},
-              {"arena kB", static_cast<double>(arena) / 1e3},
+              {"peak, B a traced call", per(after.live_peak - before, traced)},
+              {"then, B a call", per(after.live - before - arena, calls)},
+              {"program, B a call", per(step.program().bytes(), calls)},
+              {"plan, B a call", per(step.plan().bytes(), calls)},
+              {"arena, kB", static_cast<double>(arena) / 1e3},
               {"trace", after_trace - begin},
               {"passes", after_passes - after_trace},
               {"bind", after_bind - after_passes},
@@ -123,7 +121,8 @@ void run(const Arguments& arguments) {
     const int count = calls / 16;
     name = fmt::format("recurrent, {} cells", count);
     if (arguments.selects(name)) {
-      rows.push_back(row_of(name, {count, 2, 4}, [=] { return recurrent(count); }));
+      rows.push_back(
+          row_of(name, {count, 2, 4}, [=] { return recurrent(count); }));
     }
   }
   report.table("a compiled step's own books, s: trace, passes, planning", rows);
