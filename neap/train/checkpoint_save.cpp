@@ -130,14 +130,12 @@ class Content {
 
 Result<void> Checkpoint::save(const std::string& path, files::Door& door,
                               CallSite site) const {
-  memory::trim();  // as the rehearsal: which pages are idle is an accident
   const Content content(*this, false);
   return formats::write_safetensors(door, path, content.named(),
                                     content.metadata(), site);
 }
 
 void Checkpoint::rehearse_save() const {
-  memory::trim();
   const Content content(*this, true);
   formats::rehearse_safetensors(content.named(), content.metadata());
 }

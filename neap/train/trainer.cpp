@@ -141,10 +141,12 @@ Checkpoint Trainer::checkpoint(const Facts& facts) const {
 
 Result<void> Trainer::save(const std::string& path, const Facts& facts,
                            files::Door& door, CallSite site) const {
+  memory::trim();  // as the rehearsal: which pages are idle is an accident
   return checkpoint(facts).save(path, door, site);
 }
 
 void Trainer::rehearse_save(const Facts& facts) const {
+  memory::trim();
   checkpoint(facts).rehearse_save();
 }
 
