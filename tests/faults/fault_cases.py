@@ -1,6 +1,7 @@
 """Runs of the neap tool, small ones of every command, and the files they need."""
 
 import dataclasses
+import json
 import pathlib
 import shutil
 import subprocess
@@ -16,6 +17,10 @@ MLP = ("--hidden", "8", "--batch", "16", "--steps", "2", "--threads", "1",
        "--progress", "none")
 GPT = (*SMALL_GPT, "--data", "text", "--batch", "4", "--steps", "2",
        "--threads", "1", "--progress", "none")
+FITTED = ("--model", "gpt", "--layers", "2", "--heads", "2", "--dim", "16",
+          "--block", "16", "--keep", "everything", "--data", "text", "--batch",
+          "32", "--steps", "2", "--threads", "1", "--progress", "none")
+SMALL_FIT = ("--hidden", "8", "--batch", "16", "--threads", "1")
 
 
 @dataclasses.dataclass
@@ -25,6 +30,7 @@ class Description:
     old: dict = dataclasses.field(default_factory=dict)
     exact: bool = False  # figures too are the same in every run
     between: bytes = None  # what is saved on the way
+    says: str = ""  # in the output of a good run
 
 
 class Fixture:
@@ -52,6 +58,9 @@ class Fixture:
         self.between = self.made("between.safetensors", "--data", self.data,
                                  *MLP, "--minutes", "1e-9")
         self.gpt = self.made("gpt.safetensors", "--path", self.text, *GPT)
+        fitted = ("--path", self.text, *FITTED)
+        self.fitted = self.made("fitted.safetensors", *fitted, "--seed", "1")
+        self.budget = self.peak(*fitted) - (128 << 10)
 
     def file(self, name, text):
         path = self.folder / name
@@ -69,6 +78,13 @@ class Fixture:
         subprocess.run([self.tool, "train", *arguments, "--save", str(path)],
                        check=True, stdout=subprocess.DEVNULL)
         return path
+
+    def peak(self, *arguments):
+        """RETURNS: the least budget that `neap plan` needs to change nothing."""
+        done = subprocess.run([self.tool, "plan", *map(str, arguments),
+                               "--json"], check=True, stdout=subprocess.PIPE)
+        plan = json.loads(done.stdout)
+        return plan["peak_bytes"] + plan["external_bytes"]
 
     def train(self, *arguments):
         return ("train", "--data", str(self.data), *MLP, *arguments)
@@ -93,6 +109,8 @@ class Fixture:
             "train compiled": Description(
                 self.train(*save, "--compile", "--save-every", "1"), saved,
                 old, between=self.between.read_bytes()),
+            "train eager": Description(
+                self.train(*save, "--eager"), saved, old),
             "train threads": Description(
                 ("train", "--data", str(self.data), "--hidden", "8", "--batch",
                  "16", "--steps", "2", "--threads", "2", "--prefetch", "1",
@@ -111,6 +129,11 @@ class Fixture:
             "gpt": Description(
                 ("train", "--path", str(self.text), *GPT, *save), saved,
                 {"saved.safetensors": self.gpt.read_bytes()}),
+            "train fitted": Description(
+                ("train", "--path", str(self.text), *FITTED, "--budget",
+                 str(self.budget), *save), saved,
+                {"saved.safetensors": self.fitted.read_bytes()},
+                says="calls run again"),
             "eval": Description(
                 ("eval", "--load", str(self.old), "--data", str(self.data),
                  "--threads", "1", "--json", "-"), exact=True),
@@ -126,4 +149,12 @@ class Fixture:
             "plan gpt": Description(
                 ("plan", *SMALL_GPT, "--batch", "4", "--threads", "1",
                  "--budget", "64MiB")),
+            "manual": Description(("manual", "man"), exact=True),
+            "manual bash": Description(("manual", "bash"), exact=True),
+            "fit": Description(
+                ("fit", *SMALL_FIT, "--data", str(self.data))),
+            "fit svg": Description(
+                ("fit", *SMALL_FIT, "--data", str(self.data), "--svg",
+                 "curve.svg", "--json", "fit.json"),
+                writes={"curve.svg": False, "fit.json": False}),
         }

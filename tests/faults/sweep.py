@@ -71,6 +71,7 @@ class Case:
         self.old = {file: content for file, content in description.old.items()}
         self.exact = description.exact
         self.between = description.between
+        self.says = description.says
         self.good = None
 
     def run(self, at=0, count="1", trace=False):
@@ -108,6 +109,9 @@ class Case:
         if found != expected:
             raise SystemExit(f"{self.name}: wrote {sorted(found)}, "
                              f"not {sorted(expected)}: {self.good.errors}")
+        if self.says not in self.good.output:
+            raise SystemExit(f"{self.name}: does not say '{self.says}': "
+                             f"{self.good.output}{self.good.errors}")
         if self.good.tally.calls == 0:
             raise SystemExit(f"{self.name}: no call was counted; is the tool "
                              "built with its counting malloc?")
