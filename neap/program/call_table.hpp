@@ -83,9 +83,7 @@ class NEAP_API CallTable {
     return call;
   }
   /// Of one call, quickly. REQUIRES: it is not fused.
-  std::uint32_t attrs_at(std::size_t i) const noexcept {
-    return rows_[i].last;
-  }
+  std::uint32_t attrs_at(std::size_t i) const noexcept { return rows_[i].last; }
   const Call back() const {  // NOLINT(*-const-return-type)
     return (*this)[size() - 1];
   }

@@ -156,8 +156,8 @@ class ProgramMaker {
     Call call;
     call.kind = kind;
     call.name = "move";
-    const std::array bytes{
-        view(id, tensor::dense_layout(DType::kU8, Shape{program[id].spec->size}))};
+    const std::array bytes{view(
+        id, tensor::dense_layout(DType::kU8, Shape{program[id].spec->size}))};
     if (kind == CallKind::kFetch) {
       finish(call, {}, bytes, {});
     } else {

@@ -55,25 +55,25 @@ struct TrainSettings {
   std::int64_t warmup = 0;  // steps
   double clip_norm = 0.0;   // 0: no clipping
   Bytes budget = kUnlimited;
-  Bytes arena_limit = kUnlimited;  // found for the budget, not set by users
-  std::string spill;               // folder of the spill file; empty: none
+  Bytes arena_limit = kUnlimited;     // found for the budget, not set by users
+  std::string spill;                  // folder of the spill file; empty: none
   std::int64_t spill_write_rate = 0;  // bytes a second, measured there
   std::int64_t spill_fetch_rate = 0;  // likewise
-  bool compile = true;             // the step runs as a plan
-  bool verbose = false;            // tell when and why it is traced again
-  bool paged = false;              // whose arena may be in pages
-  std::string save;                // path of a checkpoint; empty: none
-  std::int64_t save_steps = 0;     // between two of them; 0: at the end alone
-  double save_seconds = 0.0;       // likewise
-  std::string resume;              // path of a checkpoint; empty: none
-  std::string load;                // path of a model or checkpoint
-  bool verify = true;              // the checksums of a file that is loaded
-  std::string grow;                // of fit: "batch"; empty: nothing
-  std::string svg;                 // of fit: path; empty: none
-  std::string json;                // path; "-": standard output
-  std::string config;       // path of the TOML file with these; empty: none
-  std::string metrics;      // path of JSON lines; empty: none
-  std::string tensorboard;  // folder of event files; empty: none
+  bool compile = true;                // the step runs as a plan
+  bool verbose = false;               // tell when and why it is traced again
+  bool paged = false;                 // whose arena may be in pages
+  std::string save;                   // path of a checkpoint; empty: none
+  std::int64_t save_steps = 0;  // between two of them; 0: at the end alone
+  double save_seconds = 0.0;    // likewise
+  std::string resume;           // path of a checkpoint; empty: none
+  std::string load;             // path of a model or checkpoint
+  bool verify = true;           // the checksums of a file that is loaded
+  std::string grow;             // of fit: "batch"; empty: nothing
+  std::string svg;              // of fit: path; empty: none
+  std::string json;             // path; "-": standard output
+  std::string config;           // path of the TOML file with these; empty: none
+  std::string metrics;          // path of JSON lines; empty: none
+  std::string tensorboard;      // folder of event files; empty: none
   std::string progress = "auto";
 };
 
