@@ -69,7 +69,7 @@ std::size_t AttrPool::place_of(const void* data,
 std::uint32_t AttrPool::share(const graph::Attrs& attrs) {
   if (2 * (std::size_t{shared_count_} + 1) > shared_.size()) {
     memory::Vector<Shared> old(std::max(std::size_t{16}, shared_.size() * 2),
-                               Shared{0, 0});
+                               Shared{0, 0}, shared_.get_allocator());
     old.swap(shared_);
     for (const Shared& one : old) {
       if (one.size != 0) {

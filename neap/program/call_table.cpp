@@ -34,7 +34,8 @@ CallTable::Row CallTable::row_of(const Call& call) {
       "fused calls and moves have no attributes of their own");
   if (forms_ == nullptr) {
     using Pool = InternPool<Call>;
-    forms_ = std::allocate_shared<Pool>(memory::Allocator<Pool>());
+    const memory::Allocator<Pool> allocator(rows_.get_allocator());
+    forms_ = std::allocate_shared<Pool>(allocator, allocator);
   }
   Call form = call;
   form.inputs.first = 0;

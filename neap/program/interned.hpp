@@ -94,6 +94,9 @@ template <class T>
 class InternPool {
  public:
   InternPool() = default;
+  /// All memory is asked for by this allocator, whatever the context is then.
+  explicit InternPool(const memory::Allocator<T>& allocator)
+      : blocks_(allocator), table_(allocator) {}
   InternPool(const InternPool&) = delete;
   InternPool& operator=(const InternPool&) = delete;
 
@@ -129,7 +132,7 @@ std::size_t InternPool<T>::place_of(const T& value) const noexcept {
 template <class T>
 void InternPool<T>::grow() {
   memory::Vector<const T*> old(std::max(kFirstTable, table_.size() * 2),
-                               nullptr);
+                               nullptr, table_.get_allocator());
   old.swap(table_);
   for (const T* value : old) {
     if (value != nullptr) {
@@ -146,7 +149,7 @@ Interned<T> InternPool<T>::keep(const T& value) {
   const T*& known = table_[place_of(value)];
   if (known == nullptr) {
     if (blocks_.empty() || blocks_.back().size() == blocks_.back().capacity()) {
-      memory::Vector<T> block;
+      memory::Vector<T> block(blocks_.get_allocator());
       block.reserve(blocks_.empty() ? kFirstBlock
                                     : std::min(blocks_.back().capacity() * 2,
                                                kLargestBlock));
@@ -172,6 +175,9 @@ extern template class NEAP_API InternPool<ValueSpec>;
 
 /// The pools of a program and its copies.
 struct Pools {
+  Pools() = default;
+  explicit Pools(const memory::Allocator<Pools>& allocator)
+      : layouts(allocator), specs(allocator) {}
   InternPool<tensor::Layout> layouts;
   InternPool<ValueSpec> specs;
   Bytes bytes() const noexcept {

@@ -20,7 +20,7 @@ Bytes pool_bytes(const Pools&... pools) noexcept {
 template <class T>
 void trim(memory::Vector<T>& table) {
   if (table.capacity() != table.size()) {
-    memory::Vector<T> exact;
+    memory::Vector<T> exact(table.get_allocator());
     exact.reserve(table.size());
     exact.assign(std::make_move_iterator(table.begin()),
                  std::make_move_iterator(table.end()));

@@ -14,7 +14,8 @@ Program& Program::operator=(Program&& other) noexcept = default;
 
 Pools& Program::pools() {
   if (pools_ == nullptr) {
-    pools_ = std::allocate_shared<Pools>(memory::Allocator<Pools>());
+    const memory::Allocator<Pools> allocator(values.get_allocator());
+    pools_ = std::allocate_shared<Pools>(allocator, allocator);
   }
   return *pools_;
 }
