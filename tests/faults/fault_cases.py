@@ -60,7 +60,7 @@ class Fixture:
         self.gpt = self.made("gpt.safetensors", "--path", self.text, *GPT)
         fitted = ("--path", self.text, *FITTED)
         self.fitted = self.made("fitted.safetensors", *fitted, "--seed", "1")
-        self.budget = self.peak(*fitted) - (128 << 10)
+        self.budget = self.peak(*fitted) - (64 << 10)
 
     def file(self, name, text):
         path = self.folder / name
