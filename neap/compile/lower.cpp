@@ -16,6 +16,7 @@ Program trace_for(Step step, const GivenArguments& given,
   Program program = trace(step, given, site);
   if (options.verify > 0) {
     program.digests = digests_of(program);
+    program.state_reads = state_reads_of(program);
   }
   for (const int kept : options.keep) {
     if (kept < 0 || static_cast<std::size_t>(kept) >= program.handed) {

@@ -152,7 +152,14 @@ void StepCore::verify(Step step, Entry& entry) {
       std::mismatch(digests.begin(), digests.end(), known.digests.begin(),
                     known.digests.end());
   if (differs == digests.end() && other == known.digests.end()) {
-    return;
+    if (are_covered(state_reads_of(now), known.state_reads)) {
+      return;
+    }
+    entry.is_new = true;  // goes with this attempt
+    raise<TraceError>(
+        "compile: the step does the same as when it was traced, to another of "
+        "the handles that it captured: one that it assigns to is read in place "
+        "of another; reset() it where handles are exchanged");
   }
   const auto at = static_cast<std::size_t>(differs - digests.begin());
   const bool is_call = at < now.calls.size();

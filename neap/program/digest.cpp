@@ -3,6 +3,8 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
+#include <functional>
 #include <type_traits>
 
 namespace neap::compiler {
@@ -96,6 +98,37 @@ class Digester {
 };
 
 }  // namespace
+
+memory::Vector<StateRead> state_reads_of(const Program& program) {
+  memory::Vector<StateRead> out;
+  out.reserve(program.rebound_handles.size() + program.held_handles.size());
+  for (const ReboundHandle& handle : program.rebound_handles) {
+    if (handle.is_read) {
+      out.push_back({handle.handle, handle.external});
+    }
+  }
+  for (const HeldHandle& handle : program.held_handles) {
+    out.push_back({handle.handle});
+  }
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
+    return std::less<>()(a.handle, b.handle);
+  });
+  return out;
+}
+
+bool are_covered(std::span<const StateRead> now,
+                 std::span<const StateRead> known) {
+  constexpr std::uint32_t kAny = ReboundHandle::kNone;
+  auto at = known.begin();
+  return std::all_of(now.begin(), now.end(), [&](const StateRead& read) {
+    at = std::find_if(at, known.end(), [&](const StateRead& other) {
+      return other.handle == read.handle;
+    });
+    return at != known.end() &&
+           (read.external == kAny || at->external == kAny ||
+            read.external == at->external);
+  });
+}
 
 Digests digests_of(const Program& program) {
   const Digester digester(program);

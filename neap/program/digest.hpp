@@ -14,4 +14,14 @@ using Digests = memory::Vector<std::uint64_t>;
 /// REQUIRES: no pass has changed the program. THROWS: OutOfMemory.
 NEAP_API Digests digests_of(const Program& program);
 
+/// The handles that the step reads at its entry, those that it assigns to with
+/// the external which they are. REQUIRES: no pass has changed the program.
+/// THROWS: OutOfMemory.
+NEAP_API memory::Vector<StateRead> state_reads_of(const Program& program);
+
+/// Whether a run that reads `now` is one of a program that reads `known`: which
+/// may read more, where several handles meant one tensor.
+NEAP_API bool are_covered(std::span<const StateRead> now,
+                          std::span<const StateRead> known);
+
 }  // namespace neap::compiler

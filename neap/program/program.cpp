@@ -54,7 +54,7 @@ Bytes Program::bytes() const noexcept {
          pool_bytes(values, operands, externals, arguments, numbers, gapped,
                     results, grads, leaves, hooks, flags, generations,
                     held_handles, rebound_handles, result_links, digests,
-                    listeners, slots) +
+                    state_reads, listeners, slots) +
          attrs_.bytes() + (pools_ != nullptr ? pools_->bytes() : 0);
 }
 

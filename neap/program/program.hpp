@@ -175,6 +175,13 @@ struct ReboundHandle {
   std::uint32_t result = kNone;
 };
 
+/// A handle whose meaning at the step's entry the step reads, and the external
+/// that this was as traced; kNone: any.
+struct StateRead {
+  const Tensor* handle = nullptr;
+  std::uint32_t external = ReboundHandle::kNone;
+};
+
 /// A result that keeps a position on a graph: at a leaf, or at a node that the
 /// step itself consumed, with the gradient that was asked to be retained.
 struct ResultLink {
@@ -263,6 +270,7 @@ class NEAP_API Program {
   memory::Vector<ReboundHandle> rebound_handles;
   memory::Vector<ResultLink> result_links;
   memory::Vector<std::uint64_t> digests;  // as traced; where it is verified
+  memory::Vector<StateRead> state_reads;  // likewise
   memory::Vector<Listening> listeners;
   memory::Vector<SpillSlot> slots;  // of the spill file
   Fitting fitting;
