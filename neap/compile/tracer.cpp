@@ -64,6 +64,7 @@ void Tracer::run(base::FunctionRef<void()> body) {
     c.trace = this;
     c.generator = &generator_;
   });
+  const memory::HearScopes hear(*this);
   body();
 }
 

@@ -18,6 +18,7 @@
 #include "neap/compile/trace.hpp"
 #include "neap/compile/traced_values.hpp"
 #include "neap/graph/versions.hpp"
+#include "neap/memory/scope_listener.hpp"
 #include "neap/tensor/creator.hpp"
 #include "neap/tensor/execution.hpp"
 #include "neap/tensor/generator.hpp"
@@ -27,7 +28,8 @@ namespace neap::compiler {
 class Tracer final : public graph::Recorder,
                      public graph::Trace,
                      public graph::TracedWrites,
-                     public tensor::Creator {
+                     public tensor::Creator,
+                     public memory::ScopeListener {
  public:
   explicit Tracer(base::SiteId site);
   ~Tracer() override;
@@ -99,6 +101,10 @@ class Tracer final : public graph::Recorder,
   void on_handle_end(const Tensor& handle) noexcept override;
   void on_revoke(tensor::Body& body) noexcept override;
   void on_alias_asked(const Tensor& a, const Tensor& b) noexcept override;
+  // --- memory::ScopeListener
+  void on_release() noexcept override;
+  void on_move() noexcept override;
+  void on_close(const memory::Scope& scope) noexcept override;
 
  private:
   void restore() noexcept;

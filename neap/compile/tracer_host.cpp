@@ -6,6 +6,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/compile/tracer.hpp"
 #include "neap/graph/hooks.hpp"
+#include "neap/memory/scope.hpp"
 #include "neap/tensor/execution.hpp"
 
 namespace neap::compiler {
@@ -26,6 +27,20 @@ void refuse_revoke(base::SiteId step) {
       "scope: the step traced at {} releases a tensor that was there before, "
       "which a run would not repeat; release it outside",
       base::format_site(step));
+}
+
+void refuse_move(base::SiteId step) {
+  raise<TraceError>(
+      "scope: the step traced at {} moves a composite that was there before "
+      "into a scope or out of one, which a run would not repeat; do it outside",
+      base::format_site(step));
+}
+
+void refuse_close(const memory::Scope& scope, base::SiteId step) {
+  raise<TraceError>(
+      "scope: the step traced at {} closes the scope opened at {}, which was "
+      "there before, and a run would not; do it outside",
+      base::format_site(step), base::format_site(scope.site()));
 }
 
 void refuse_end(base::SiteId step) {
@@ -224,6 +239,18 @@ void Tracer::on_revoke(tensor::Body& body) noexcept {
     handles_.on_revoke(body);
     refuse_revoke(site_);
   });
+}
+
+void Tracer::on_release() noexcept {
+  note_quietly([&] { refuse_revoke(site_); });
+}
+
+void Tracer::on_move() noexcept {
+  note_quietly([&] { refuse_move(site_); });
+}
+
+void Tracer::on_close(const memory::Scope& scope) noexcept {
+  note_quietly([&] { refuse_close(scope, site_); });
 }
 
 // An argument has a storage of its own in the trace, and may share one with

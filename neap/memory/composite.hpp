@@ -48,6 +48,7 @@ class CompositeBody final : public ScopeMember, public Counted<CompositeBody> {
   bool is_held_once() const noexcept override { return is_unique(); }
   Bytes revoke(base::SiteId scope) noexcept override;
   bool is_revoked() const noexcept override { return is_revoked_; }
+  bool is_of_trace() const noexcept override { return is_of_trace_; }
 
  private:
   void give_parts_back() noexcept;
@@ -55,6 +56,7 @@ class CompositeBody final : public ScopeMember, public Counted<CompositeBody> {
   Vector<MemberRef> parts_;
   base::SiteId revoked_by_{};
   bool is_revoked_ = false;
+  bool is_of_trace_ = ScopeListener::current() != nullptr;
 };
 
 class NEAP_API Composite {

@@ -8,6 +8,28 @@
 namespace neap::memory {
 namespace {
 
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a guard's
+constinit thread_local ScopeListener* scope_listener = nullptr;
+
+// Tells who traces a step that it releases what was there before.
+bool is_refused(const ScopeMember& member) noexcept {
+  if (scope_listener == nullptr || member.is_of_trace()) {
+    return false;
+  }
+  scope_listener->on_release();
+  return true;
+}
+
+// The same of a composite that moves. Who traces sees where tensors are.
+bool is_move_refused(const ScopeMember& member) noexcept {
+  if (scope_listener == nullptr || member.is_of_trace() ||
+      member.parts().empty()) {
+    return false;
+  }
+  scope_listener->on_move();
+  return true;
+}
+
 // Moves a member that the caller holds, and counts what that means.
 void move_to_list(Membership& all, ScopeMember& member,
                   MemberList* to) noexcept {
@@ -25,6 +47,17 @@ void move_to_list(Membership& all, ScopeMember& member,
 
 }  // namespace
 
+ScopeListener* ScopeListener::current() noexcept {
+  return scope_listener;
+}
+
+HearScopes::HearScopes(ScopeListener& listener) noexcept
+    : outer_(std::exchange(scope_listener, &listener)) {}
+
+HearScopes::~HearScopes() {
+  scope_listener = outer_;
+}
+
 Scope::Scope(CallSite site) noexcept
     : outer_(context().scope),
       site_(base::intern(site)),
@@ -35,10 +68,21 @@ Scope::Scope(CallSite site) noexcept
 }
 
 Scope::~Scope() {
-  close();
+  if (is_open_ && scope_listener != nullptr && !is_of_trace_) {
+    scope_listener->on_close(*this);
+  }
+  end();
 }
 
 void Scope::close() noexcept {
+  if (is_open_ && scope_listener != nullptr && !is_of_trace_) {
+    scope_listener->on_close(*this);
+    return;
+  }
+  end();
+}
+
+void Scope::end() noexcept {
   if (!is_open_) {
     return;
   }
@@ -47,8 +91,10 @@ void Scope::close() noexcept {
   Scope* outer = open_outer();
   Membership& all = Membership::instance();
   const std::lock_guard lock(all.lock);
-  while (ScopeMember* member = kept_.newest()) {
-    move_to_list(all, *member, outer != nullptr ? &outer->members_ : nullptr);
+  for (MemberList* left : {&kept_, &members_}) {  // members: those refused
+    while (ScopeMember* member = left->newest()) {
+      move_to_list(all, *member, outer != nullptr ? &outer->members_ : nullptr);
+    }
   }
   Scope** link = &all.newest;
   while (*link != this) {
@@ -58,13 +104,17 @@ void Scope::close() noexcept {
 }
 
 void Scope::release_all() noexcept {
-  while (revoke_newest()) {
+  MemberList refused(MemberList::Kind::kScope, this);
+  while (revoke_newest(refused)) {
+  }
+  if (scope_listener != nullptr) {
+    take_back(refused);
   }
 }
 
 // The lock is not held while a member is revoked: that may end graphs, other
 // members, and memory that a user lent.
-bool Scope::revoke_newest() noexcept {
+bool Scope::revoke_newest(MemberList& refused) noexcept {
   MemberRef held;
   {
     const std::lock_guard lock(Membership::instance().lock);
@@ -78,6 +128,11 @@ bool Scope::revoke_newest() noexcept {
       return true;
     }
     held = MemberRef::adopt(*member);
+  }
+  if (is_refused(*held)) {
+    const std::lock_guard lock(Membership::instance().lock);
+    refused.append(*held);
+    return true;
   }
   count_released(true, held->revoke(site_));
   return true;
@@ -116,6 +171,10 @@ bool Scope::has(const MemberList* home) const noexcept {
 }
 
 void Scope::keep_member(ScopeMember& member) noexcept {
+  const MemberList* at = Membership::home_of(member);
+  if (!has(at) || (at != &kept_ && is_move_refused(member))) {
+    return;
+  }
   Membership& all = Membership::instance();
   const std::lock_guard lock(all.lock);
   if (has(Membership::home_of(member))) {
@@ -124,6 +183,9 @@ void Scope::keep_member(ScopeMember& member) noexcept {
 }
 
 void Scope::move_member_to_outer(ScopeMember& member) noexcept {
+  if (!has(Membership::home_of(member)) || is_move_refused(member)) {
+    return;
+  }
   Scope* outer = open_outer();
   Membership& all = Membership::instance();
   const std::lock_guard lock(all.lock);
@@ -134,6 +196,9 @@ void Scope::move_member_to_outer(ScopeMember& member) noexcept {
 
 void Scope::attach_member(ScopeMember& member) noexcept {
   Scope* target = is_open_ ? this : open_outer();
+  if (Scope::of(member) != target && is_move_refused(member)) {
+    return;
+  }
   Membership& all = Membership::instance();
   const std::lock_guard lock(all.lock);
   const MemberList* home = Membership::home_of(member);
@@ -145,6 +210,9 @@ void Scope::attach_member(ScopeMember& member) noexcept {
 void Scope::detach_member(ScopeMember& member) noexcept {
   if (Membership::home_of(member) == nullptr) {
     return;  // what modules and optimizers mostly see
+  }
+  if (is_move_refused(member)) {
+    return;
   }
   Membership& all = Membership::instance();
   const std::lock_guard lock(all.lock);
@@ -175,6 +243,9 @@ void Scope::end_gradient(ScopeMember& member) noexcept {
 
 void Scope::release_member(ScopeMember& member) noexcept {
   Membership& all = Membership::instance();
+  if (!has(Membership::home_of(member)) || is_refused(member)) {
+    return;
+  }
   {
     const std::lock_guard lock(all.lock);
     MemberList* home = Membership::home_of(member);

@@ -28,6 +28,7 @@
 #include <type_traits>
 
 #include "neap/memory/membership.hpp"
+#include "neap/memory/scope_listener.hpp"
 
 namespace neap::memory {
 
@@ -183,7 +184,8 @@ class NEAP_API Scope {
   void release_member(ScopeMember& member) noexcept;
   void spare(ScopeMember& member, MemberList& spared) noexcept;
   void take_back(MemberList& spared) noexcept;
-  bool revoke_newest() noexcept;
+  bool revoke_newest(MemberList& refused) noexcept;
+  void end() noexcept;
 
   MemberList members_{MemberList::Kind::kScope, this};
   MemberList kept_{MemberList::Kind::kScope, this};
@@ -191,6 +193,7 @@ class NEAP_API Scope {
   Scope* older_ = nullptr;  // the next older of all open ones, of any thread
   base::SiteId site_;
   bool is_open_ = true;
+  bool is_of_trace_ = ScopeListener::current() != nullptr;
   ContextGuard guard_;
 };
 

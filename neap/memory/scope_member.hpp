@@ -44,6 +44,8 @@ class NEAP_API ScopeMember : public MemberLink {
   /// bytes that were counted for it. REQUIRES: in no list, not revoked.
   virtual Bytes revoke(base::SiteId scope) noexcept = 0;
   virtual bool is_revoked() const noexcept = 0;
+  /// Created while a step was traced, by the step.
+  virtual bool is_of_trace() const noexcept = 0;
   /// The parts of a composite; others have none.
   virtual std::span<const MemberRef> parts() const noexcept;
 

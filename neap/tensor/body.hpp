@@ -34,8 +34,7 @@ class Body final : public memory::ScopeMember, public memory::Counted<Body> {
   const base::Ref<Array>& array() const noexcept { return array_; }
   const base::Ref<GraphLink>& link() const noexcept { return link_; }
   std::uint32_t output() const noexcept { return output_; }
-  /// Created while a step was traced, by the step.
-  bool is_of_trace() const noexcept { return is_of_trace_; }
+  bool is_of_trace() const noexcept override { return is_of_trace_; }
   /// The scope that released this; unknown before.
   base::SiteId revoked_by() const noexcept { return revoked_by_; }
 

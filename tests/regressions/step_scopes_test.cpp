@@ -7,6 +7,7 @@
 #include "neap/compile/compile_for_test.hpp"
 #include "neap/graph/hooks.hpp"
 #include "neap/graph/vertex.hpp"
+#include "neap/memory/composite.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/tensor/create.hpp"
 
@@ -147,6 +148,118 @@ TEST_F(StepScopesTest, WhatIsOfNoScopeMayBeTakenOutOfScopes) {
   for (int i = 0; i < 2; ++i) {
     const Scope scope;
     EXPECT_THAT(floats(step(x_)), Each(2.0F));
+  }
+}
+
+// It was closed for good by a call that was refused, or by the trace alone.
+TEST_F(StepScopesTest, AScopeThatTheStepClosesStaysOpen) {
+  for (const bool has_member : {false, true}) {
+    Scope outer;
+    Scope scope;
+    const Tensor member = has_member ? x_ * 3.0 : Tensor();
+    auto step = neap::compile([&](const Tensor& x) {
+      scope.close();
+      return x * 2.0;
+    });
+    EXPECT_THAT([&] { step(x_); },
+                ThrowsMessage<TraceError>(HasSubstr("closes the scope")));
+    EXPECT_TRUE(scope.is_open());
+    EXPECT_EQ(Scope::current(), &scope);
+    EXPECT_EQ(member.defined(), has_member);
+    const Tensor next = x_ * 1.0;
+    EXPECT_EQ(scope.size(), has_member ? 2 : 1);
+    scope.close();
+    EXPECT_FALSE(next.defined());
+    EXPECT_EQ(Scope::current(), &outer);
+  }
+}
+
+struct Pair : Composite {
+  Pair(const Tensor& a, const Tensor& b) : one(a), other(b) { absorb(a, b); }
+  Tensor one;
+  Tensor other;
+};
+
+// Its parts came back, and it did not.
+TEST_F(StepScopesTest, ACompositeThatTheStepReleasesIsStillThere) {
+  Scope scope;
+  const Pair pair(x_ * 2.0, x_ * 3.0);
+  EXPECT_EQ(scope.size(), 1);
+  const auto refuses = [&](auto act) {
+    auto step = neap::compile([&](const Tensor& /*x*/) {
+      act();
+      return full({2}, 2.0);
+    });
+    EXPECT_THAT([&] { step(x_); },
+                ThrowsMessage<TraceError>(HasSubstr("releases")));
+    EXPECT_TRUE(pair.defined());
+    EXPECT_THAT(floats(pair.one), Each(2.0F));
+    EXPECT_THAT(floats(pair.other), Each(3.0F));
+    EXPECT_EQ(scope.size(), 1);
+  };
+  refuses([&] { scope.release(pair); });
+  refuses([&] { scope.release_all(); });
+  scope.close();
+  EXPECT_FALSE(pair.defined());
+  EXPECT_FALSE(pair.one.defined());
+}
+
+TEST_F(StepScopesTest, ACompositeThatTheStepMovesStaysInItsScope) {
+  Scope outer;
+  Scope scope;
+  const Pair pair(x_ * 2.0, x_ * 3.0);
+  const auto refuses = [&](auto act) {
+    auto step = neap::compile([&](const Tensor& x) {
+      act();
+      return x * 2.0;
+    });
+    EXPECT_THAT([&] { step(x_); },
+                ThrowsMessage<TraceError>(HasSubstr("moves a composite")));
+    EXPECT_EQ(Scope::of(pair.scope_member()), &scope);
+    EXPECT_FALSE(scope.keeps(pair.scope_member()));
+  };
+  refuses([&] { scope.keep(pair); });
+  refuses([&] { scope.move_to_outer(pair); });
+  refuses([&] { scope.detach(pair); });
+  refuses([&] {
+    Scope inner;
+    inner.attach(pair);
+  });
+}
+
+// It was of no scope afterwards where another one than its own was current.
+TEST_F(StepScopesTest, ATensorThatTheStepReleasesStaysInItsScope) {
+  Scope epoch;
+  const Tensor first = x_ * 3.0;
+  const Tensor second = x_ * 4.0;
+  auto step = neap::compile([&](const Tensor& x) {
+    epoch.release(first);
+    epoch.release_all();
+    return x * 2.0;
+  });
+  {
+    const Scope iteration;
+    EXPECT_THAT([&] { step(x_); },
+                ThrowsMessage<TraceError>(HasSubstr("releases")));
+  }
+  EXPECT_EQ(epoch.size(), 2);
+  EXPECT_THAT(floats(second), Each(4.0F));
+  epoch.close();
+  EXPECT_FALSE(first.defined());
+  EXPECT_FALSE(second.defined());
+}
+
+TEST_F(StepScopesTest, TheStepsOwnTensorsAreReleasedInACapturedScope) {
+  for (int i = 0; i < 3; ++i) {
+    Scope iteration;
+    auto step = neap::compile([&](const Tensor& x) {
+      Tensor y = x * 2.0;
+      const Pair pair(x * 3.0, x * 4.0);
+      iteration.release(pair);
+      iteration.release(x * 5.0, pair.one);
+      return y + 1.0;
+    });
+    EXPECT_THAT(floats(step(x_)), Each(3.0F));
   }
 }
 
