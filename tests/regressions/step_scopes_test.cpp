@@ -3,6 +3,9 @@
 // traced, and by no run; prepare() alone gave back tensors of the caller's.
 #include <gmock/gmock.h>
 
+#include <optional>
+#include <utility>
+
 #include "neap/autograd/backward.hpp"
 #include "neap/compile/compile_for_test.hpp"
 #include "neap/graph/hooks.hpp"
@@ -172,6 +175,16 @@ TEST_F(StepScopesTest, AScopeThatTheStepClosesStaysOpen) {
     EXPECT_FALSE(next.defined());
     EXPECT_EQ(Scope::current(), &outer);
   }
+}
+
+TEST_F(StepScopesTest, AScopeThatTheStepEndsIsNoticed) {
+  std::optional<Scope> scope(std::in_place);
+  auto step = neap::compile([&] {
+    scope.reset();
+    return x_ * 2.0;
+  });
+  EXPECT_THAT([&] { step(); },
+              ThrowsMessage<TraceError>(HasSubstr("closes the scope")));
 }
 
 struct Pair : Composite {
