@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/shape/diagonal.hpp"
 
+#include "neap/kernels/shape/diagonal_put.hpp"
 #include "neap/testing/op_table.hpp"
 
 namespace neap::testing {
