@@ -24,7 +24,7 @@ std::string name_of(const Lowered& lowered, const Buffer& buffer) {
   const auto& value = program[buffer.value];
   return value.origin == neap::compiler::Origin::kCall
              ? std::string(program.calls[value.index].name)
-             : std::string(neap::memory::domain().path_of(value.owner));
+             : std::string(neap::memory::domain().path_of(value.spec->owner));
 }
 
 // A line a buffer: where, its name, category, first and last call, offset in
@@ -39,7 +39,7 @@ neap::Bytes print_table(const Lowered& lowered) {
     const neap::Bytes offset = is_in_arena ? lowered.plan.offsets[i] : 0;
     const auto category = buffer.value == neap::compiler::kNoValue
                               ? neap::memory::Category::kWorkspace
-                              : lowered.program[buffer.value].category;
+                              : lowered.program[buffer.value].spec->category;
     std::printf("%s,%s,%s,%u,%u,%lld,%lld\n",
                 is_in_arena                        ? "arena"
                 : buffer.where == Where::kArgument ? "argument"

@@ -14,6 +14,7 @@
 #include "neap/base/external.hpp"
 #include "neap/base/shown.hpp"
 #include "neap/files/door.hpp"
+#include "neap/files/io_error.hpp"
 #include "neap/memory/out_of_memory.hpp"
 #include "neap/threads/pool.hpp"
 #include "neap/threads/thread_error.hpp"
@@ -168,6 +169,8 @@ ExitCode guarded_run(int argc, char** argv) {
     return run(argc, argv);
   } catch (const OutOfMemory& error) {
     return fail(ExitCode::kMemory, error.what());
+  } catch (const IoError& error) {  // of the spill file
+    return fail(ExitCode::kOutput, error.what());
   } catch (const ThreadError& error) {
     return fail(ExitCode::kMemory, error.what());
   } catch (const std::bad_alloc&) {

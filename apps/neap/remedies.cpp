@@ -20,7 +20,8 @@ constexpr Bytes kModestRate = 500 * kMiB;
 
 class Remedies {
  public:
-  explicit Remedies(const TrainSettings& settings) : settings_(settings) {}
+  Remedies(const TrainSettings& settings, std::int64_t kept_batch)
+      : settings_(settings), kept_batch_(kept_batch) {}
 
   std::vector<Remedy> run() {
     price_ = price_of(settings_);
@@ -92,9 +93,10 @@ class Remedies {
     }
   }
 
+  // Above the batch that fits as it is.
   void try_batches() {
     TrainSettings changed = settings_;
-    for (changed.batch /= 2; changed.batch > 0; changed.batch /= 2) {
+    for (changed.batch /= 2; changed.batch > kept_batch_; changed.batch /= 2) {
       if (const auto r = met(changed)) {
         add(fmt::format("--batch {}", changed.batch), *r, changed);
         return;
@@ -111,9 +113,15 @@ class Remedies {
     TrainSettings changed = settings_;
     changed.budget = kUnlimited;
     changed.arena_limit = curve->back().arena;
-    if (const auto r = rehearse(changed, changed.batch)) {
-      const Bytes enough = base::round_up(r->peak + r->external, kMiB);
-      add(fmt::format("--budget {}MiB", enough / kMiB), *r, changed);
+    const auto least = rehearse(changed, changed.batch);
+    if (!least) {
+      return;
+    }
+    // What whole MiB leave may be a cheaper plan.
+    changed.arena_limit = kUnlimited;
+    changed.budget = base::round_up(least->peak + least->external, kMiB);
+    if (const auto r = met(changed)) {
+      add(fmt::format("--budget {}MiB", changed.budget / kMiB), *r, changed);
     }
   }
 
@@ -125,14 +133,16 @@ class Remedies {
   }
 
   const TrainSettings& settings_;
+  std::int64_t kept_batch_;
   double price_ = 0.0;
   std::vector<Remedy> remedies_;
 };
 
 }  // namespace
 
-std::vector<Remedy> remedies_for(const TrainSettings& settings) {
-  return Remedies(settings).run();
+std::vector<Remedy> remedies_for(const TrainSettings& settings,
+                                 std::int64_t kept_batch) {
+  return Remedies(settings, kept_batch).run();
 }
 
 }  // namespace neap::app

@@ -17,7 +17,9 @@ struct Remedy {
 };
 
 /// The remedies that are known to fit, cheapest first. REQUIRES: a compiled run
-/// that meet_budget() does not make fit. THROWS: OutOfMemory.
-std::vector<Remedy> remedies_for(const TrainSettings& settings);
+/// that meet_budget() does not make fit. `kept_batch`: the largest that fits
+/// with all values kept; 0: none. THROWS: OutOfMemory.
+std::vector<Remedy> remedies_for(const TrainSettings& settings,
+                                 std::int64_t kept_batch);
 
 }  // namespace neap::app

@@ -181,10 +181,36 @@ class ArenaSearch {
                  ? lower
                  : too_low_ + (too_high_ - too_low_) / 2;
     }
-    return {};
+    return out_.is_met() ? Result<void>() : try_curve();
   }
 
  private:
+  // What a run holds beside its arena changes with the plan, for small steps by
+  // as much as the arena: the arenas that there are plans for, one by one.
+  Result<void> try_curve() {
+    constexpr std::size_t kMostPoints = 24;
+    const auto curve = fit_curve(settings_, settings_.batch);
+    if (!curve) {
+      return tl::unexpected(curve.error());
+    }
+    const std::string why_not = out_.why_not;
+    const std::size_t step = curve->size() / kMostPoints + 1;
+    for (std::size_t i = 1; i < curve->size(); i += step) {
+      const Bytes arena = (*curve)[i].arena;
+      const auto lacks = look_at(arena);
+      if (!lacks) {
+        return tl::unexpected(lacks.error());
+      }
+      if (*lacks <= 0) {
+        out_.arena_limit = arena;
+        out_.why_not.clear();
+        return {};
+      }
+    }
+    out_.why_not = why_not;
+    return {};
+  }
+
   // What the run lacks; kUnlimited where no plan has so small an arena.
   Result<Bytes> look_at(Bytes limit) {
     TrainSettings limited = settings_;
@@ -270,8 +296,9 @@ ExitCode refuse_budget(const TrainSettings& settings, const WithinBudget& found,
       .add("why", found.why_not);
   if (max_batch) {
     refusal.add_batch(*max_batch);
-    for (const Remedy& remedy :
-         settings.compile ? remedies_for(settings) : std::vector<Remedy>()) {
+    for (const Remedy& remedy : settings.compile
+                                    ? remedies_for(settings, *max_batch)
+                                    : std::vector<Remedy>()) {
       refusal.add("or", fmt::format("{}: extra time {:+.1f} %{}", remedy.change,
                                     remedy.percent, remedy.note));
     }

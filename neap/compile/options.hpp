@@ -58,7 +58,8 @@ struct CompileOptions {
   /// the step needs more, its arena is limited to what is left; what the step
   /// makes besides (its books, gradients, kept results) is counted. Where a
   /// Budget with less is open, that one counts. A PlanError where no plan
-  /// suffices.
+  /// suffices, OutOfMemory where tracing or planning does not. What the caller
+  /// asks for between calls is refused nothing, and takes from what is left.
   Bytes budget = kUnlimited;
   /// Where values may go, too, when memory is limited by one of the two.
   SpillOptions spill{};
