@@ -181,7 +181,7 @@ class ArenaSearch {
                  ? lower
                  : too_low_ + (too_high_ - too_low_) / 2;
     }
-    return out_.is_met() ? Result<void>() : try_curve();
+    return out_.is_met() ? try_cheaper() : try_curve();
   }
 
  private:
@@ -196,19 +196,49 @@ class ArenaSearch {
     const std::string why_not = out_.why_not;
     const std::size_t step = curve->size() / kMostPoints + 1;
     for (std::size_t i = 1; i < curve->size(); i += step) {
-      const Bytes arena = (*curve)[i].arena;
-      const auto lacks = look_at(arena);
-      if (!lacks) {
-        return tl::unexpected(lacks.error());
-      }
-      if (*lacks <= 0) {
-        out_.arena_limit = arena;
-        out_.why_not.clear();
-        return {};
+      const auto is_met = try_arena((*curve)[i].arena);
+      if (!is_met || *is_met) {
+        return is_met.map([](bool) {});
       }
     }
     out_.why_not = why_not;
     return {};
+  }
+
+  // Where much is left, a higher arena may fit, too.
+  Result<void> try_cheaper() {
+    const Rehearsal& r = out_.rehearsal;
+    const Bytes spare = settings_.budget - r.external - r.peak;
+    const Bytes found = r.arena;
+    if (spare <= found / 32) {
+      return {};
+    }
+    const auto curve = fit_curve(settings_, settings_.batch);
+    if (!curve) {
+      return tl::unexpected(curve.error());
+    }
+    for (const compiler::FitPoint& point : *curve) {
+      if (point.arena > found && point.arena <= found + 2 * spare &&
+          point.fitting.extra < out_.rehearsal.fitting.extra) {
+        const auto is_met = try_arena(point.arena);
+        if (!is_met || *is_met) {
+          return is_met.map([](bool) {});
+        }
+      }
+    }
+    out_.why_not.clear();
+    return {};
+  }
+
+  // True where the run fits with such an arena.
+  Result<bool> try_arena(Bytes arena) {
+    return look_at(arena).map([&](Bytes lacks) {
+      if (lacks <= 0) {
+        out_.arena_limit = arena;
+        out_.why_not.clear();
+      }
+      return lacks <= 0;
+    });
   }
 
   // What the run lacks; kUnlimited where no plan has so small an arena.

@@ -45,7 +45,8 @@ std::vector<base::TextColumn> columns_of(const Row& row) {
   return columns;
 }
 
-Line line_of(const Row& row) {
+// A row that was not measured has no figures.
+Line line_of(const Row& row, std::size_t columns) {
   Line line{row.name,
             std::to_string(row.threads),
             row.unit,
@@ -56,6 +57,7 @@ Line line_of(const Row& row) {
   for (const Figure& figure : row.figures) {
     line.push_back(number(figure.value));
   }
+  line.resize(columns - 1);
   line.push_back(row.peer_name);
   return line;
 }
@@ -98,9 +100,11 @@ void Report::table(std::string_view title, const std::vector<Row>& rows,
   if (json_) {
     return;
   }
-  base::TextTable<> lines(columns_of(rows[0]));
+  const auto columns = columns_of(*std::ranges::max_element(
+      rows, {}, [](const Row& row) { return row.figures.size(); }));
+  base::TextTable<> lines(columns);
   for (const Row& row : rows) {
-    lines.add(line_of(row));
+    lines.add(line_of(row, columns.size()));
   }
   std::string text;
   lines.append_to(text);

@@ -63,6 +63,8 @@ struct CompileOptions {
   Bytes budget = kUnlimited;
   /// Where values may go, too, when memory is limited by one of the two.
   SpillOptions spill{};
+  /// To meet a limit, calls may run again.
+  bool recompute = true;
   /// Results (all, or those with these numbers) in blocks of their own, which
   /// are freed with the last handle; others are invalid after the next call.
   bool keep_all = false;

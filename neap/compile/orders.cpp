@@ -126,6 +126,11 @@ Ordered::Ordered(const Program& traced, const CompileOptions& options,
   const memory::Vector<std::int64_t> prices = prices_of(program_);
   price_ = sum_of(prices);
   problem_ = scheduling_problem(program_, prices, channel, options.spill.least);
+  if (!options.recompute) {
+    for (budget::Call& call : problem_.calls) {
+      call.again_until = budget::kNever;
+    }
+  }
 }
 
 budget::LadderOptions Ordered::effort() const {

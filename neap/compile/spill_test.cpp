@@ -123,6 +123,17 @@ TEST_F(SpillTest, AFileCostsNoMoreThanCallsThatRunAgain) {
   EXPECT_GT(spilled.fitting.spilled, 0U);
 }
 
+TEST_F(SpillTest, WithoutCallsThatRunAgain) {
+  const Trained whole = train({});
+  CompileOptions options = limited(whole.arena / 2);
+  options.recompute = false;
+  const Trained some = train(options);
+  EXPECT_EQ(some.fitting.again, 0U);
+  EXPECT_GT(some.fitting.spilled, 0U);
+  EXPECT_EQ(some.losses, whole.losses);
+  EXPECT_EQ(some.state, whole.state);
+}
+
 TEST_F(SpillTest, NoMoreIsWrittenThanMayBe) {
   const Bytes limit = train({}).arena / 2;
   CompileOptions none = limited(limit);

@@ -98,9 +98,10 @@ void set_paged(CompileOptions& options) {
 
 void set_spill(CompileOptions& options) {
   options.spill = {.folder = ".",
-                   .write_rate = 4'000'000'000,
-                   .fetch_rate = 4'000'000'000,
+                   .write_rate = 1'000'000'000'000,
+                   .fetch_rate = 1'000'000'000'000,
                    .least = 64};
+  options.recompute = false;
 }
 
 // Empty where both ways agree.
