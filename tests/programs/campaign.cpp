@@ -181,12 +181,14 @@ int count_paged(std::uint64_t first, int count) {
 
 namespace {
 
+// Of steps `first`, `first` + `by`, ...
 template <class IsCounted>
-int count_limited(std::uint64_t first, int count, int arena_percent,
-                  const CompileOptions& given, const IsCounted& is_counted) {
+int count_limited(std::uint64_t first, std::uint64_t by, int count,
+                  int arena_percent, const CompileOptions& given,
+                  const IsCounted& is_counted) {
   int found = 0;
   for (int i = 0; i < count; ++i) {
-    const std::uint64_t seed = first + static_cast<std::uint64_t>(i);
+    const std::uint64_t seed = first + by * static_cast<std::uint64_t>(i);
     CompileOptions options = given;
     set_limit(options, arena_percent, seed, kActions);
     const auto fitted = lowered(seed, kActions, kBatches[0], options);
@@ -199,7 +201,7 @@ int count_limited(std::uint64_t first, int count, int arena_percent,
 
 int count_fitted(std::uint64_t first, int count, int arena_percent) {
   return count_limited(
-      first, count, arena_percent, {},
+      first, 1, count, arena_percent, {},
       [](const compiler::Fitting& fitting) { return fitting.again != 0; });
 }
 
@@ -207,7 +209,7 @@ int count_spilled(std::uint64_t first, int count, int arena_percent) {
   CompileOptions options;
   set_spill(options);
   return count_limited(
-      first, count, arena_percent, options,
+      10 * first, 10, count, arena_percent, options,
       [](const compiler::Fitting& fitting) { return fitting.spilled != 0; });
 }
 

@@ -31,7 +31,8 @@ int count_paged(std::uint64_t first, int count);
 /// How many of the steps have calls that run again with so much of their arena.
 int count_fitted(std::uint64_t first, int count, int arena_percent);
 
-/// How many have values that wait in a file.
+/// How many of steps 10 `first`, 10 `first` + 10, ..., whose values are large,
+/// have some that wait in a file.
 int count_spilled(std::uint64_t first, int count, int arena_percent);
 
 /// Runs steps `first`, `first` + 1, ... eagerly and compiled; empty, or what
