@@ -186,48 +186,52 @@ class ArenaSearch {
 
  private:
   // What a run holds beside its arena changes with the plan, for small steps by
-  // as much as the arena: the arenas that there are plans for, one by one.
+  // as much as the arena: arenas that there are plans for, one by one.
   Result<void> try_curve() {
     constexpr std::size_t kMostPoints = 24;
-    const auto curve = fit_curve(settings_, settings_.batch);
-    if (!curve) {
-      return tl::unexpected(curve.error());
-    }
     const std::string why_not = out_.why_not;
-    const std::size_t step = curve->size() / kMostPoints + 1;
-    for (std::size_t i = 1; i < curve->size(); i += step) {
-      const auto is_met = try_arena((*curve)[i].arena);
-      if (!is_met || *is_met) {
-        return is_met.map([](bool) {});
-      }
-    }
-    out_.why_not = why_not;
-    return {};
+    std::size_t number = 0;
+    return try_points([&](const compiler::FitPoint&, std::size_t count) {
+             return number++ % (count / kMostPoints + 1) == 0;
+           })
+        .map([&](bool is_met) {
+          out_.why_not = is_met ? std::string() : why_not;
+        });
   }
 
   // Where much is left, a higher arena may fit, too.
   Result<void> try_cheaper() {
-    const Rehearsal& r = out_.rehearsal;
-    const Bytes spare = settings_.budget - r.external - r.peak;
-    const Bytes found = r.arena;
+    const Bytes found = out_.rehearsal.arena;
+    const Bytes spare =
+        settings_.budget - out_.rehearsal.external - out_.rehearsal.peak;
+    const std::int64_t extra = out_.rehearsal.fitting.extra;
     if (spare <= found / 32) {
       return {};
     }
+    return try_points([&](const compiler::FitPoint& point, std::size_t) {
+             return point.arena > found && point.arena <= found + 2 * spare &&
+                    point.fitting.extra < extra;
+           })
+        .map([&](bool) { out_.why_not.clear(); });
+  }
+
+  // True where the run fits with an arena of the wanted points: the first.
+  template <class IsWanted>
+  Result<bool> try_points(const IsWanted& is_wanted) {
     const auto curve = fit_curve(settings_, settings_.batch);
     if (!curve) {
       return tl::unexpected(curve.error());
     }
     for (const compiler::FitPoint& point : *curve) {
-      if (point.arena > found && point.arena <= found + 2 * spare &&
-          point.fitting.extra < out_.rehearsal.fitting.extra) {
-        const auto is_met = try_arena(point.arena);
-        if (!is_met || *is_met) {
-          return is_met.map([](bool) {});
-        }
+      if (!is_wanted(point, curve->size())) {
+        continue;
+      }
+      auto is_met = try_arena(point.arena);
+      if (!is_met || *is_met) {
+        return is_met;
       }
     }
-    out_.why_not.clear();
-    return {};
+    return false;
   }
 
   // True where the run fits with such an arena.
