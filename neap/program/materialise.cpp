@@ -114,20 +114,27 @@ class Materialiser {
   // --- moves ---------------------------------------------------------------
 
   // What is fetched is read when it is there; what is computed again may be on
-  // its way still.
+  // its way still. Each await adds to the program's operands, so that those of
+  // the call are reached by their places.
   void await_operands(const Call& call) {
-    for (const Operand& in : program_.in(call)) {
-      const std::int32_t v = numbers_[roots_[in.value.value].value];
+    for (std::uint32_t k = 0; k < call.inputs.count; ++k) {
+      const std::int32_t v = number_at(call.inputs.first + k);
       if (v != budget::kNever && is_fetched(v)) {
         await(v);
       }
     }
-    for (const Operand& out : program_.out(call)) {
-      const std::int32_t v = numbers_[roots_[out.value.value].value];
+    for (std::uint32_t k = 0; k < call.outputs.count; ++k) {
+      const std::int32_t v = number_at(call.outputs.first + k);
       if (v != budget::kNever) {
         await(v);
       }
     }
+  }
+
+  // The problem's number of what an operand belongs to, or kNever.
+  std::int32_t number_at(std::uint32_t operand) const {
+    const ValueId value = program_.operands[operand].value;
+    return numbers_[roots_[value.value].value];
   }
 
   bool is_fetched(std::int32_t v) const {
