@@ -95,7 +95,8 @@ TEST_P(CompiledBitsTest, AreThoseOfEagerStepsInALimitedArena) {
     EXPECT_GE(fitting.extra, extra) << percent;  // a larger arena costs less
     EXPECT_LE(fitting.bound, fitting.extra) << percent;
     extra = fitting.extra;
-    EXPECT_EQ(train_compiled(options, kSteps, how), eager) << percent;
+    EXPECT_EQ(train(training, step, kSteps), eager) << percent;
+    EXPECT_EQ(step.traces(), 1);
   }
 }
 

@@ -17,17 +17,6 @@ Tensor random(const tensor::Spec& spec, std::int64_t classes) {
                            : randn(spec.shape, spec.dtype);
 }
 
-template <class Step>
-Trace train(Training& training, Step&& step, int steps) {
-  Trace trace;
-  for (int i = 0; i < steps; ++i) {
-    const auto [x, y] = training.batch(static_cast<std::uint64_t>(i));
-    trace.losses.push_back(step(x, y).item());
-  }
-  trace.hash = training.hash();
-  return trace;
-}
-
 }  // namespace
 
 Training::Training(const TrainingOptions& options)

@@ -90,6 +90,18 @@ struct Trace {
   friend bool operator==(const Trace&, const Trace&) = default;
 };
 
+/// What `steps` calls of `step`, a step of `training`, come to.
+template <class Step>
+Trace train(Training& training, Step&& step, int steps) {
+  Trace trace;
+  for (int i = 0; i < steps; ++i) {
+    const auto [x, y] = training.batch(static_cast<std::uint64_t>(i));
+    trace.losses.push_back(step(x, y).item());
+  }
+  trace.hash = training.hash();
+  return trace;
+}
+
 Trace train_eagerly(const TrainingOptions& options, int steps);
 Trace train_compiled(const TrainingOptions& options, int steps,
                      const CompileOptions& how = {});
