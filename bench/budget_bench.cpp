@@ -1,0 +1,160 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Networks trained for real within bytes that they do not fit into: what a
+// process holds at most, and the time of a step beside the time that the plan
+// said and that the step takes with all values kept. Both begin with the same
+// weights and give the same losses, to the bit. Each is alone in memory while
+// it is measured, so that they do not take turns.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "model_steps.hpp"
+#include "neap/compile/compile.hpp"
+#include "neap/compile/lower.hpp"
+#include "neap/threads/pool.hpp"
+#include "support/measure.hpp"
+#include "support/report.hpp"
+
+namespace neap::bench {
+namespace {
+
+struct Case {
+  std::string name;
+  MakeTraining make;
+  Bytes budget = kUnlimited;  // of the process
+  int percent = 0;            // > 0: of the arena, instead
+  std::string folder{};       // of a file; empty: none
+};
+
+/// What came of some steps.
+struct Outcome {
+  std::vector<std::uint64_t> losses;  // their bits
+  double seconds = 0;                 // the least of the steps after the first
+  Bytes most = 0;                     // held and external
+  Bytes arena = 0;
+  compiler::Fitting fitting;
+};
+
+Outcome outcome(const MakeTraining& make, const CompileOptions& how,
+                int steps) {
+  memory::Domain& domain = memory::default_domain();
+  domain.trim();
+  domain.reset_peak();
+  seed(1);
+  Training training = make();
+  auto step = neap::compile(
+      [&](const Tensor& x, const Tensor& y) {
+        Tensor loss = training.loss(x, y);
+        backward(loss);
+        training.optimizer->step();
+        training.optimizer->zero_grad();
+        return loss;
+      },
+      how);
+  Outcome out;
+  for (int i = 0; i < steps; ++i) {
+    const double begin = now();
+    const double loss = step(training.x, training.y).item();
+    const double seconds = now() - begin;
+    out.losses.push_back(std::bit_cast<std::uint64_t>(loss));
+    if (i > 0) {
+      out.seconds = i == 1 ? seconds : std::min(out.seconds, seconds);
+    }
+  }
+  const memory::Stats stats = domain.stats();
+  out.most = stats.peak + stats.external;
+  out.arena = step.arena_bytes();
+  out.fitting = step.program().fitting;
+  return out;
+}
+
+CompileOptions options_of(const Case& which, const Outcome& whole) {
+  CompileOptions how;
+  if (which.percent > 0) {
+    how.arena_limit = whole.arena * which.percent / 100;
+  } else {
+    how.budget = which.budget;
+  }
+  how.spill.folder = which.folder;
+  return how;
+}
+
+double mib(Bytes bytes) {
+  return static_cast<double>(bytes) / static_cast<double>(kMiB);
+}
+
+Row row_of(const Case& which, int threads, int steps) {
+  Row row{.name = which.name,
+          .threads = threads,
+          .unit = "s",
+          .peer_name = "as predicted"};
+  const Outcome whole = outcome(which.make, {}, steps);
+  Outcome some;
+  try {
+    some = outcome(which.make, options_of(which, whole), steps);
+  } catch (const PlanError&) {
+    row.peer_name = "no plan is found";
+    return row;
+  }
+  const compiler::Fitting& fitting = some.fitting;
+  const double predicted = fitting.percent(fitting.extra);
+  row.ours = some.seconds;
+  row.peer = whole.seconds * (1 + predicted / 100);
+  row.reps = steps - 1;
+  row.figures = {{"needs, MiB", mib(whole.most)},
+                 {"at most, MiB", mib(some.most)},
+                 {"arena, MiB", mib(whole.arena)},
+                 {"within, MiB", mib(some.arena)},
+                 {"predicted, %", predicted},
+                 {"measured, %", 100 * (some.seconds / whole.seconds - 1)},
+                 {"again", static_cast<double>(fitting.again)},
+                 {"pieces", static_cast<double>(fitting.pieces)},
+                 {"written a step, MiB", mib(fitting.written)},
+                 {"same bits", some.losses == whole.losses ? 1.0 : 0.0}};
+  return row;
+}
+
+std::vector<Case> cases(bool is_quick) {
+  if (is_quick) {
+    return {
+        {.name = "gpt of 2 layers, 60 %",
+         .make = gpt_training(
+             {.vocab = 64, .block = 64, .layers = 2, .heads = 2, .dim = 64}, 8),
+         .percent = 60}};
+  }
+  const MakeTraining gpt2 = gpt_training(
+      {.vocab = 50257, .block = 1024, .layers = 12, .heads = 12, .dim = 768},
+      4);
+  return {
+      {.name = "ResNet-18 b374, 1 GiB",
+       .make = resnet_training(374),
+       .budget = kGiB},
+      {.name = "GPT-2 small 4 x 1024, 2 GiB", .make = gpt2, .budget = 2 * kGiB},
+      {.name = "GPT-2 small 4 x 1024, 2 GiB and a file",
+       .make = gpt2,
+       .budget = 2 * kGiB,
+       .folder = "."}};
+}
+
+void run(const Arguments& arguments) {
+  Report report("budget", arguments);
+  for (const int threads : arguments.threads) {
+    threads::set_default_threads(threads);
+    std::vector<Row> rows;
+    for (const Case& which : cases(arguments.quick)) {
+      if (arguments.selects(which.name)) {
+        rows.push_back(row_of(which, threads, arguments.quick ? 2 : 4));
+      }
+    }
+    report.table("networks trained within a budget, s", rows);
+  }
+}
+
+}  // namespace
+}  // namespace neap::bench
+
+int main(int argc, char** argv) {
+  neap::bench::run(neap::bench::read_arguments(
+      argc, argv, "Networks trained within bytes that they do not fit into."));
+}
