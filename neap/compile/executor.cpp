@@ -6,7 +6,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/compile/spill_queue.hpp"
-#include "neap/graph/node.hpp"
+#include "neap/graph/vertex.hpp"
 #include "neap/tensor/creator.hpp"
 #include "neap/tensor/execution.hpp"
 
@@ -258,49 +258,13 @@ void Executor::run(std::span<const Tensor> arguments,
     }
   }
   count_writes(arguments);
+  take_shared(arguments, results);
   finish();
   link_results();
   results_.give(results);
+  share_results(results);
   set_states(results);
   set_host_state();
-}
-
-// A retained gradient stays with the handles of its run: where they still hold
-// their place on the graph, the coming run has one of its own.
-void Executor::renew_places() {
-  for (ResultLink& place : program_.result_links) {
-    if (place.grad == ResultLink::kNone ||
-        graph::is_last_reference(place.link)) {
-      continue;
-    }
-    const auto& last = static_cast<const graph::Node&>(*place.link);
-    base::Ref<graph::Node> next = graph::Node::create_retired(
-        last.op(), last.site(), last.state(), last.cause(), last.domain());
-    next->need_extras().keep_grad(place.output);
-    place.link = base::Ref<tensor::GraphLink>::share(next.get());
-  }
-}
-
-// Links results to the graph of the step, with the gradients retained there.
-void Executor::link_results() noexcept {
-  for (const ResultLink& own : program_.result_links) {
-    const ResultLink& place = own.same_as == ResultLink::kNone
-                                  ? own
-                                  : program_.result_links[own.same_as];
-    results_.next(own.result).set_link(place.link, place.output);
-    if (own.grad != ResultLink::kNone) {
-      static_cast<graph::Vertex&>(*own.link).extras()->set_kept_grad(
-          own.output, results_.next(own.grad));
-    }
-  }
-}
-
-void Executor::set_states(std::span<Tensor> results) const noexcept {
-  for (std::size_t i = 0; i < program_.rebound_handles.size(); ++i) {
-    const std::uint32_t result = program_.rebound_handles[i].result;
-    guards_.state(i) =
-        result != ReboundHandle::kNone ? std::move(results[result]) : Tensor();
-  }
 }
 
 // Modes that the step sets, as it left them.

@@ -104,6 +104,10 @@ class NEAP_API Executor {
                      std::uint32_t external) const;
   void set_host_state() const noexcept;
   void set_states(std::span<Tensor> results) const noexcept;
+  Tensor gradient(std::size_t i) const noexcept;
+  void take_shared(std::span<const Tensor> arguments,
+                   std::span<Tensor> results) const noexcept;
+  void share_results(std::span<Tensor> results) const noexcept;
   void find_bases(const Arenas& arenas, std::span<const Tensor> arguments);
   void find_own_bases();
   void check_arguments(const Arenas& arenas,

@@ -172,7 +172,21 @@ BrokenGuard Guards::broken_objects() const {
       return {What::kState, i};
     }
   }
+  for (std::size_t i = 0; i < program_.twins.size(); ++i) {
+    if (!are_one(program_.twins[i])) {
+      return {What::kTwins, i};
+    }
+  }
   return {};
+}
+
+bool Guards::are_one(const Twins& twins) const noexcept {
+  const auto body = [&](const HandlePlace& place) {
+    const Tensor& handle =
+        place.is_rebound ? state(place.index) : held(place.index);
+    return handle.shared().get();
+  };
+  return body(twins.one) == body(twins.other);
 }
 
 bool Guards::does_state_hold(std::size_t i) const {
@@ -320,6 +334,8 @@ std::string Guards::describe_object(const BrokenGuard& guard) const {
     case What::kState:
       return "a handle that the step assigns to means a tensor of another "
              "shape, dtype or origin";
+    case What::kTwins:
+      return "two handles that the step reads are no longer one tensor";
     case What::kLeafMode:
       return fmt::format("{} {} a gradient, before it was the other way",
                          name_of_leaf(program_.leaves[i].leaf),

@@ -40,6 +40,7 @@ struct BrokenGuard {
     kTensor,      // of Program::externals
     kHandle,      // of Program::held_handles
     kState,       // of Program::rebound_handles
+    kTwins,       // of Program::twins
     kLeafMode,    // of Program::leaves
     kLeafHooks,   // likewise
     kGradient,    // of Program::grads
@@ -65,8 +66,12 @@ class Guards {
   std::string describe(const BrokenGuard& guard,
                        const GivenArguments& given) const;
 
-  /// The handle object of a rebound handle. REQUIRES: guards hold.
+  /// The handle object of a rebound or of a held handle. REQUIRES: guards
+  /// hold.
   Tensor& state(std::size_t i) const noexcept { return *states_[i].handle(); }
+  const Tensor& held(std::size_t i) const noexcept {
+    return *held_[i].handle();
+  }
 
  private:
   BrokenGuard broken_context() const noexcept;
@@ -74,6 +79,7 @@ class Guards {
   BrokenGuard broken_objects() const;
   BrokenGuard broken_leaves() const;
   bool does_state_hold(std::size_t i) const;
+  bool are_one(const Twins& twins) const noexcept;
   bool fits_gaps(const Tensor& tensor, std::size_t i) const;
   std::string text_of_strides(std::size_t i) const;
   std::string describe_argument(std::size_t i,

@@ -17,6 +17,27 @@ const tensor::Storage* storage_of(const tensor::Array* array) noexcept {
   return array != nullptr ? array->storage().get() : nullptr;
 }
 
+template <class Handle>
+std::uint32_t last_of(const memory::Vector<Handle>& handles) noexcept {
+  return static_cast<std::uint32_t>(handles.size() - 1);
+}
+
+// The result is the tensor of the handle. Where it is that of several, nobody
+// knows which one the step took: they must go on to share it.
+void share(Program& program, Result* result, const HandlePlace& handle) {
+  if (result == nullptr) {
+    return;
+  }
+  if (result->shared == SharedWith::kNothing) {
+    result->shared = handle.is_rebound ? SharedWith::kReboundHandle
+                                       : SharedWith::kHeldHandle;
+    result->index = handle.index;
+    return;
+  }
+  const bool is_rebound = result->shared == SharedWith::kReboundHandle;
+  program.twins.push_back({{is_rebound, result->index}, handle});
+}
+
 // Handles that meant one storage must go on to.
 void find_partners(Program& program) {
   memory::Vector<std::uint32_t> first(program.externals.size(),
@@ -46,53 +67,29 @@ HandleBook::Entry* HandleBook::note(const Tensor& handle) {
               .body = body,
               .array = nullptr,
               .link = nullptr,
-              .membership = {},
               .order = ++touched_};
   if (body) {
     entry.array = body->array();
     entry.link = body->link();
     entry.output = body->output();
-    entry.membership = membership_of(*body);
+    entry.home = memory::Scope::home_of(*body);
   }
   return &entries_.emplace(&handle, std::move(entry)).first->second;
 }
 
-HandleBook::Membership HandleBook::membership_of(
-    const tensor::Body& body) noexcept {
-  const memory::Scope* scope = memory::Scope::of(body);
-  return {scope, scope != nullptr && scope->keeps(body)};
-}
-
 bool HandleBook::has_moved(const Entry& entry) noexcept {
   return entry.array && entry.body->array() &&
-         membership_of(*entry.body) != entry.membership;
+         memory::Scope::home_of(*entry.body) != entry.home;
 }
 
-// Into the current scope, or out of all: another one may have ended.
-void HandleBook::put_back(const Tensor& handle,
-                          const Membership& membership) noexcept {
-  memory::Scope* current = memory::Scope::current();
-  memory::Scope::detach_member(*handle.shared());
-  if (current == nullptr || membership.scope != current) {
-    return;
-  }
-  current->attach(handle);
-  if (membership.is_kept) {
-    current->keep(handle);
-  }
-}
-
-// A handle that was assigned to and means its first tensor again may have that
-// of another handle, which meant the same one: it is a read of both.
+// A handle that was assigned to and means its first tensor again has it from
+// the step: it was read when it was copied, or is when it was moved.
 void HandleBook::on_read(const Tensor& handle) {
   Entry* entry = note(handle);
   const tensor::Body* body = handle.shared().get();
-  const bool is_own = entry != nullptr && body == entry->body.get();
-  if (is_own) {
+  if (entry != nullptr && !entry->is_assigned && body == entry->body.get()) {
     entry->is_read = true;
-  }
-  if ((!is_own || entry->is_assigned) && body != nullptr &&
-      !body->is_of_trace()) {
+  } else if (body != nullptr && !body->is_of_trace()) {
     asked_.insert(body);
   }
 }
@@ -126,9 +123,10 @@ void HandleBook::on_change(const Tensor& handle) {
 // A handle that is read later is found by its body, unless it is undefined.
 void HandleBook::on_taken(const Tensor& handle) {
   if (Entry* entry = note(handle)) {
+    const bool is_own = handle.shared() == entry->body;
     entry->is_assigned = true;
-    entry->is_read =
-        entry->is_read || (!entry->array && handle.shared() == entry->body);
+    entry->is_taken = entry->is_taken || is_own;
+    entry->is_read = entry->is_read || (!entry->array && is_own);
   }
 }
 
@@ -198,9 +196,11 @@ memory::Vector<HandleBook::Entry*> HandleBook::in_order() {
 // A handle may be moved from, and what it meant be read then.
 bool HandleBook::is_read(const Entry& entry,
                          const TracedValues& values) const noexcept {
-  return entry.is_read || asked_.contains(entry.body.get()) ||
-         (entry.array &&
-          values.is_met_by(*entry.array->storage(), entry.body.get()));
+  return entry.is_read ||
+         (entry.is_taken &&
+          (asked_.contains(entry.body.get()) ||
+           (entry.array &&
+            values.is_met_by(*entry.array->storage(), entry.body.get()))));
 }
 
 // Storages that rebound handles mean at the entry and that the program cannot
@@ -304,7 +304,8 @@ void HandleBook::note_exits(
           "or out of one, which a run would not repeat; do it outside");
     }
     const base::Ref<tensor::Body>& now = entry->handle->shared();
-    if (now == entry->body && now && now->link() != entry->link) {
+    if (entry->array && entry->body->array() &&
+        entry->body->link() != entry->link) {
       raise<TraceError>(
           "requires_grad_: the step makes a tensor that was there before a "
           "leaf, which a run would not repeat; do it outside");
@@ -358,7 +359,7 @@ void HandleBook::restore() noexcept {
       }
     }
     if (is_away) {
-      put_back(*entry.handle, entry.membership);
+      memory::Scope::put_back(*entry.handle->shared(), entry.home);
     }
   }
   if (exits_.capacity() == 0) {
@@ -369,17 +370,29 @@ void HandleBook::restore() noexcept {
 }
 
 void HandleBook::write_to(Program& program, const TracedValues& values,
-                          const LeafBook& leaves) {
+                          const LeafBook& leaves, const GivenHandles& given) {
   const memory::Vector<Entry*> all = in_order();
   const auto fixed = find_fixed(program, values, leaves);
   for (const Entry* entry : all) {
-    stop_watching(*entry, program, values);
+    const bool is_entry_read = is_read(*entry, values);
+    if (is_entry_read) {
+      stop_watching(*entry, program, values);
+    }
+    if (!entry->is_rebound && !entry->is_assigned && !is_entry_read) {
+      continue;
+    }
     if (entry->is_rebound) {
       add_rebound(*entry, program, values,
                   fixed.contains(storage_of(entry->array.get())));
-    } else if (entry->is_assigned || is_read(*entry, values)) {
+    } else {
       program.held_handles.push_back(
           {entry->handle, entry->array, entry->link});
+    }
+    if (is_entry_read) {
+      share(program, given.find(program, entry->body.get()),
+            entry->is_rebound
+                ? HandlePlace{true, last_of(program.rebound_handles)}
+                : HandlePlace{false, last_of(program.held_handles)});
     }
   }
   find_partners(program);

@@ -18,6 +18,7 @@
 #include <unordered_set>
 
 #include "neap/base/function_ref.hpp"
+#include "neap/compile/given_handles.hpp"
 #include "neap/compile/leaf_book.hpp"
 #include "neap/compile/traced_values.hpp"
 #include "neap/tensor/handle_watch.hpp"
@@ -64,32 +65,27 @@ class HandleBook {
   /// what is let go of (a graph's closures) end with it.
   void restore() noexcept;
   /// Tells the program of the handles that are there, in the order in which
-  /// they were first touched. REQUIRES: note_exits(), restore().
-  /// THROWS: OutOfMemory.
+  /// they were first touched, and of the results that are their tensors.
+  /// REQUIRES: note_exits(), restore(). THROWS: OutOfMemory.
   void write_to(Program& program, const TracedValues& values,
-                const LeafBook& leaves);
+                const LeafBook& leaves, const GivenHandles& given);
   /// A handle that the step made and that is still there, or nullptr.
   const Tensor* first_kept() const noexcept {
     return made_.empty() ? nullptr : *made_.begin();
   }
 
  private:
-  // The scope that a body is a member of.
-  struct Membership {
-    const memory::Scope* scope = nullptr;
-    bool is_kept = false;
-    bool operator==(const Membership&) const = default;
-  };
   struct Entry {
     Tensor* handle = nullptr;
     base::Ref<tensor::Body> body;    // null: undefined
     base::Ref<tensor::Array> array;  // of the body, before a rebind of it
     base::Ref<tensor::GraphLink> link;
-    Membership membership;
+    const memory::MemberList* home = nullptr;  // that the body is a member of
     std::uint32_t output = 0;
     std::uint64_t order = 0;
     bool is_read = false;  // while it meant what it meant before the step
     bool is_assigned = false;
+    bool is_taken = false;  // what it meant was moved to another handle
     bool is_rebound = false;
     std::uint32_t result = ReboundHandle::kNone;
   };
@@ -101,10 +97,7 @@ class HandleBook {
       memory::Allocator<std::pair<const Tensor* const, Entry>>>;
 
   Entry* note(const Tensor& handle);
-  static Membership membership_of(const tensor::Body& body) noexcept;
   static bool has_moved(const Entry& entry) noexcept;
-  static void put_back(const Tensor& handle,
-                       const Membership& membership) noexcept;
   bool is_spared(const Tensor& handle) const noexcept;
   memory::Vector<Entry*> in_order();
   bool is_read(const Entry& entry, const TracedValues& values) const noexcept;
@@ -121,7 +114,7 @@ class HandleBook {
   Set<const Tensor*> made_;
   Set<const Tensor*> blank_;  // made by the step too, and undefined so far
   Set<const Tensor*> filled_;
-  Set<const tensor::Body*> asked_;  // by handles of the step that they moved to
+  Set<const tensor::Body*> asked_;   // by handles that they went over to
   Set<const tensor::Body*> placed_;  // their places in the graph were asked for
   Set<const tensor::Body*> compared_;  // their storages were asked for
   struct Revoked {

@@ -111,6 +111,8 @@ void LeafBook::finish(Program& program, TracedValues& values, base::SiteId site,
       grad.entry = values.entry_of(entry.before);
     }
     const Tensor last = gradient_of(entry.get());
+    entry.entry_body = entry.before.shared().get();
+    entry.last_body = last.shared().get();
     if (entry.grad.is_set && last.defined() && last.link()) {
       base::raise<TraceError>(
           "backward: the step traced at {} leaves '{}' a gradient with the "
@@ -147,7 +149,14 @@ void LeafBook::restore() noexcept {
   is_restored_ = true;
 }
 
-void LeafBook::write_to(Program& program) {
+void LeafBook::write_to(Program& program, const GivenHandles& given) {
+  const auto share = [&](const tensor::Body* body, SharedWith with) {
+    Result* result = body != nullptr ? given.find(program, body) : nullptr;
+    if (result != nullptr && result->shared == SharedWith::kNothing) {
+      result->shared = with;
+      result->index = static_cast<std::uint32_t>(program.grads.size() - 1);
+    }
+  };
   program.grads.reserve(entries_.size());
   program.leaves.reserve(entries_.size());
   for (Entry& entry : entries_) {
@@ -165,6 +174,12 @@ void LeafBook::write_to(Program& program) {
     if (entry.is_touched) {
       program.grads.push_back(entry.grad);
       program.grads.back().leaf = entry.leaf;
+      if (entry.grad.is_read) {
+        share(entry.entry_body, SharedWith::kEntryGradient);
+      }
+      if (entry.grad.is_set) {
+        share(entry.last_body, SharedWith::kLastGradient);
+      }
     }
   }
 }

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "neap/base/function_ref.hpp"
+#include "neap/compile/given_handles.hpp"
 #include "neap/compile/traced_values.hpp"
 #include "neap/graph/vertex.hpp"
 
@@ -48,8 +49,9 @@ class LeafBook {
   }
   /// Tells the program of the leaves, in the order in which they were met, but
   /// for those that nothing else refers to any more: the step made them for
-  /// itself. REQUIRES: finish(), restore().
-  void write_to(Program& program);
+  /// itself. Also of the results that are their gradients.
+  /// REQUIRES: finish(), restore().
+  void write_to(Program& program, const GivenHandles& given);
 
  private:
   struct Entry {
@@ -61,6 +63,9 @@ class LeafBook {
     memory::Vector<base::Ref<graph::Hook>> hooks;  // when the step began
     bool is_touched = false;  // its gradient: `grad` says how
     LeafGrad grad;            // `leaf` is left out
+    // Of the gradients at the entry and at the end; to be compared.
+    const tensor::Body* entry_body = nullptr;
+    const tensor::Body* last_body = nullptr;
     graph::Leaf& get() const noexcept;
   };
   Entry& note(graph::Leaf& leaf);

@@ -44,7 +44,9 @@ Results::Results(const Program& program, const Plan& plan)
       plan_(plan),
       buffer_of_block_(plan.lifetimes.own_blocks, kNone) {
   for (std::size_t i = 0; i < program.results.size(); ++i) {
-    slots_.push_back({program.results[i].operand, i, {}});
+    if (program.results[i].shared == SharedWith::kNothing) {
+      slots_.push_back({program.results[i].operand, i, {}});
+    }
   }
   const auto buffer_of = [&](const Slot& slot) {
     const ValueId value = slot.operand.value;

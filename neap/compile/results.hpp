@@ -19,7 +19,7 @@ class NEAP_API Results {
   Results(const Results&) = delete;
   Results& operator=(const Results&) = delete;
 
-  std::size_t count() const noexcept { return slots_.size(); }
+  std::size_t count() const noexcept { return program_.results.size(); }
   /// True while a handle to elements in the arena is held.
   bool are_held() const noexcept;
 

@@ -52,6 +52,8 @@ memory::Vector<Tensor> Tracer::add_arguments(const GivenArguments& given) {
     program_.numbers.push_back(given.is_number(i) ? 1 : 0);
     if (given.is_number(i)) {
       numbers_.add(arguments.back());
+    } else {
+      given_.add_argument(arguments.back(), static_cast<std::uint32_t>(i));
     }
     arguments_.push_back(arguments.back().array().get());
   }
@@ -81,7 +83,7 @@ void Tracer::restore() noexcept {
 
 Program Tracer::take() {
   check_kept();
-  handles_.write_to(program_, values_, leaves_);
+  handles_.write_to(program_, values_, leaves_, given_);
   // A handle that the step made for itself is gone; who holds it says nothing.
   // A handle object that is known says more than who else holds the body.
   for (External& external : program_.externals) {
@@ -91,7 +93,7 @@ Program Tracer::take() {
       external.met = Tensor();
     }
   }
-  leaves_.write_to(program_);
+  leaves_.write_to(program_, given_);
   return std::move(program_);
 }
 

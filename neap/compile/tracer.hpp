@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "neap/base/function_ref.hpp"
+#include "neap/compile/given_handles.hpp"
 #include "neap/compile/handle_book.hpp"
 #include "neap/compile/leaf_book.hpp"
 #include "neap/compile/numbers.hpp"
@@ -105,6 +106,8 @@ class Tracer final : public graph::Recorder,
   void on_release() noexcept override;
   void on_move() noexcept override;
   void on_close(const memory::Scope& scope) noexcept override;
+  void on_composite_change() noexcept override;
+  void count_composites(int change) noexcept override { composites_ += change; }
 
  private:
   void restore() noexcept;
@@ -153,6 +156,7 @@ class Tracer final : public graph::Recorder,
   Operand own_copy(const Tensor& tensor, std::string_view what);
   Operand result_of(const Tensor& tensor);
   ResultScope scope_of(const Tensor& result) const;
+  std::uint32_t add_result(const Tensor& tensor, bool is_kept);
   std::uint32_t exit_of(const Tensor& now);
   void link_result(const Tensor& tensor, std::uint32_t result);
   void check_kept() const;
@@ -161,6 +165,7 @@ class Tracer final : public graph::Recorder,
   TracedValues values_;
   LeafBook leaves_;
   HandleBook handles_;
+  GivenHandles given_;
   Places flag_places_;  // among the program's
   Places generation_places_;
   Numbers numbers_;
@@ -171,6 +176,7 @@ class Tracer final : public graph::Recorder,
   std::uint32_t segment_ = 0;
   std::uint32_t last_segment_ = 0;
   std::uint32_t inside_ = 0;
+  int composites_ = 0;  // of the step's own that are there
   bool is_restored_ = false;
   bool is_grad_enabled_;        // at the step's entry
   std::exception_ptr failure_;  // of a place that may not throw

@@ -36,6 +36,14 @@ void refuse_move(base::SiteId step) {
       base::format_site(step));
 }
 
+void refuse_composite_change(base::SiteId step) {
+  raise<TraceError>(
+      "scope: the step traced at {} changes a composite that was there before "
+      "(gives it a part, assigns to it, moves from it or destroys it), which a "
+      "run would not repeat; do it outside",
+      base::format_site(step));
+}
+
 void refuse_close(const memory::Scope& scope, base::SiteId step) {
   raise<TraceError>(
       "scope: the step traced at {} closes the scope opened at {}, which was "
@@ -251,6 +259,10 @@ void Tracer::on_move() noexcept {
 
 void Tracer::on_close(const memory::Scope& scope) noexcept {
   note_quietly([&] { refuse_close(scope, site_); });
+}
+
+void Tracer::on_composite_change() noexcept {
+  note_quietly([&] { refuse_composite_change(site_); });
 }
 
 // An argument has a storage of its own in the trace, and may share one with

@@ -46,8 +46,7 @@ void Tracer::finish(std::span<const Tensor> results) {
           "trace: result {} of the step traced at {} is undefined", i,
           base::format_site(site_));
     }
-    program_.results.push_back(
-        {result_of(results[i]), false, scope_of(results[i])});
+    add_result(results[i], /*is_kept=*/false);
   }
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!has_live_graph(results[i])) {
@@ -79,10 +78,15 @@ Operand Tracer::own_copy(const Tensor& tensor, std::string_view what) {
   return values_.operand(apart, what, site_);
 }
 
-// A constant is the program's, and whoever gets a result may write into it.
+// A constant is the program's, and whoever gets a result may write into it. It
+// is copied as a whole: results on one storage stay on one.
 Operand Tracer::result_of(const Tensor& tensor) {
   const Operand operand = values_.operand(tensor, "trace", site_);
-  return values_.is_constant(tensor) ? own_copy(tensor, "trace") : operand;
+  if (!values_.is_constant(tensor)) {
+    return operand;
+  }
+  copy_constant(tensor, site_);
+  return values_.operand(tensor, "trace", site_);
 }
 
 // The scope of a handle that the step leaves, beside the one that is open
@@ -124,9 +128,15 @@ std::uint32_t Tracer::exit_of(const Tensor& now) {
         "detach() gives",
         base::format_site(made));
   }
-  const auto at = static_cast<std::uint32_t>(program_.results.size());
-  program_.results.push_back({operand, true, scope_of(now)});
+  const std::uint32_t at = add_result(now, /*is_kept=*/true);
   link_result(now, at);
+  return at;
+}
+
+std::uint32_t Tracer::add_result(const Tensor& tensor, bool is_kept) {
+  const auto at = static_cast<std::uint32_t>(program_.results.size());
+  program_.results.push_back({result_of(tensor), is_kept, scope_of(tensor)});
+  given_.note(program_, at, tensor);
   return at;
 }
 
@@ -164,11 +174,12 @@ void Tracer::link_result(const Tensor& tensor, std::uint32_t result) {
 void Tracer::check_kept() const {
   const Tensor* handle = handles_.first_kept();
   const StandIn* kept = values_.first_kept();
-  if (handle == nullptr && kept == nullptr) {
+  if (handle == nullptr && kept == nullptr && composites_ == 0) {
     return;
   }
   base::SiteId made = site_;
-  std::string_view what = "a captured tensor";
+  std::string_view what =
+      handle == nullptr ? "a composite" : "a captured tensor";
   if (kept != nullptr) {
     const Value& value = program_[kept->value()];
     made = value.site;

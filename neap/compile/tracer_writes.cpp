@@ -88,12 +88,14 @@ void Tracer::write(const graph::Write& write) {
   memory::Vector<Operand> inputs;
   inputs.reserve(write.in.size());
   for (const Tensor& out : write.out) {
+    handles_.on_read(out);
     values_.operand(out, write.name, write.site);
     if (values_.is_constant(out)) {
       copy_constant(out, write.site);
     }
   }
   for (const Tensor& input : write.in) {
+    handles_.on_read(input);
     inputs.push_back(read_by(write, input));
   }
   Rollback rollback(program_);
@@ -147,6 +149,7 @@ void Tracer::check(const graph::Check& check) {
   memory::Vector<Operand> operands;
   operands.reserve(check.values.size());
   for (const Tensor& value : check.values) {
+    handles_.on_read(value);
     operands.push_back(values_.operand(value, check.op, check.site));
   }
   Rollback rollback(program_);

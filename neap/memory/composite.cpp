@@ -76,6 +76,14 @@ void CompositeBody::reserve(std::size_t count) {
 }
 
 void CompositeBody::absorb(ScopeMember& part) noexcept {
+  ScopeListener* listener = ScopeListener::current();
+  if (listener != nullptr && !is_of_trace_) {
+    listener->on_composite_change();
+    return;
+  }
+  if (is_move_refused(part)) {
+    return;
+  }
   Membership& all = Membership::instance();
   if (!part.try_hold()) {
     return;

@@ -62,6 +62,20 @@ class CompositeBody final : public ScopeMember, public Counted<CompositeBody> {
 class NEAP_API Composite {
  public:
   Composite() = default;  // has no parts, and is a member of no scope
+  Composite(const Composite& other) noexcept : body_(other.body_) {}
+  Composite(Composite&& other) noexcept : body_(other.taken()) {}
+  Composite& operator=(const Composite& other) noexcept {
+    if (may_change()) {
+      body_ = other.body_;
+    }
+    return *this;
+  }
+  Composite& operator=(Composite&& other) noexcept {
+    if (may_change()) {
+      body_ = other.taken();
+    }
+    return *this;
+  }
   template <Scoped... T>
   requires(sizeof...(T) > 0) explicit Composite(const T&... parts) {
     absorb(parts...);
@@ -75,6 +89,9 @@ class NEAP_API Composite {
   void absorb(const T&... parts) {
     std::size_t count = 0;
     (for_each(parts, [&count](ScopeMember&) { ++count; }), ...);
+    if (!may_change()) {
+      return;
+    }
     CompositeBody& body = body_with_room(count);
     (for_each(parts, [&body](ScopeMember& part) { body.absorb(part); }), ...);
   }
@@ -96,8 +113,14 @@ class NEAP_API Composite {
     }
   }
   CompositeBody& body_with_room(std::size_t count);
+  bool may_change() const noexcept { return origin_.may_change(); }
+  // The meaning, moved on where this may lose it.
+  base::Ref<CompositeBody> taken() noexcept {
+    return may_change() ? std::move(body_) : body_;
+  }
 
   base::Ref<CompositeBody> body_;
+  CompositeOrigin origin_;
 };
 
 }  // namespace neap::memory

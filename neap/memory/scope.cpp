@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/memory/scope.hpp"
 
+#include <atomic>
 #include <mutex>
 
 #include "neap/memory/scope_stats.hpp"
@@ -10,6 +11,13 @@ namespace {
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a guard's
 constinit thread_local ScopeListener* scope_listener = nullptr;
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): likewise
+constinit thread_local std::uint64_t listening = 0;
+
+std::uint64_t next_number() noexcept {
+  static constinit std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
 
 // Tells who traces a step that it releases what was there before.
 bool is_refused(const ScopeMember& member) noexcept {
@@ -17,16 +25,6 @@ bool is_refused(const ScopeMember& member) noexcept {
     return false;
   }
   scope_listener->on_release();
-  return true;
-}
-
-// The same of a composite that moves. Who traces sees where tensors are.
-bool is_move_refused(const ScopeMember& member) noexcept {
-  if (scope_listener == nullptr || member.is_of_trace() ||
-      member.parts().empty()) {
-    return false;
-  }
-  scope_listener->on_move();
   return true;
 }
 
@@ -51,11 +49,27 @@ ScopeListener* ScopeListener::current() noexcept {
   return scope_listener;
 }
 
+std::uint64_t ScopeListener::trace_number() noexcept {
+  return listening;
+}
+
+// Who traces sees where tensors are.
+bool is_move_refused(const ScopeMember& member) noexcept {
+  if (scope_listener == nullptr || member.is_of_trace() ||
+      member.parts().empty()) {
+    return false;
+  }
+  scope_listener->on_move();
+  return true;
+}
+
 HearScopes::HearScopes(ScopeListener& listener) noexcept
-    : outer_(std::exchange(scope_listener, &listener)) {}
+    : outer_(std::exchange(scope_listener, &listener)),
+      outer_number_(std::exchange(listening, next_number())) {}
 
 HearScopes::~HearScopes() {
   scope_listener = outer_;
+  listening = outer_number_;
 }
 
 Scope::Scope(CallSite site) noexcept
@@ -217,6 +231,47 @@ void Scope::detach_member(ScopeMember& member) noexcept {
   Membership& all = Membership::instance();
   const std::lock_guard lock(all.lock);
   move_to_list(all, member, nullptr);
+}
+
+const MemberList* Scope::home_of(const ScopeMember& member) noexcept {
+  const std::lock_guard lock(Membership::instance().lock);
+  const MemberList* home = Membership::home_of(member);
+  return Membership::is_in_scope(home) || Membership::is_part(home) ? home
+                                                                    : nullptr;
+}
+
+// The list, if it is there; scopes may have ended.
+MemberList* Scope::find_list(const MemberList* home) noexcept {
+  Membership& all = Membership::instance();
+  for (MemberList* parts : {&all.parts, &all.shared_parts}) {
+    if (parts == home) {
+      return parts;
+    }
+  }
+  for (Scope* scope = all.newest; scope != nullptr; scope = scope->older_) {
+    for (MemberList* own : {&scope->members_, &scope->kept_}) {
+      if (own == home) {
+        return own;
+      }
+    }
+  }
+  return nullptr;
+}
+
+void Scope::put_back(ScopeMember& member, const MemberList* home) noexcept {
+  Membership& all = Membership::instance();
+  const std::lock_guard lock(all.lock);
+  MemberList* to = find_list(home);
+  const MemberList* from = Membership::home_of(member);
+  const bool was_inside = Membership::is_in_scope(from);
+  const bool was_part = Membership::is_part(from);
+  all.place(member, to);
+  if (was_inside != Membership::is_in_scope(to)) {
+    (was_inside ? count_detached : count_attached)();
+  }
+  if (was_part != Membership::is_part(to)) {
+    count_absorbed(was_part ? -1 : 1);
+  }
 }
 
 void Scope::begin_gradient(ScopeMember& member) noexcept {

@@ -141,6 +141,12 @@ class NEAP_API Scope {
   /// Makes a member one of no scope; for owners of handles such as modules and
   /// optimizers.
   static void detach_member(ScopeMember& member) noexcept;
+  /// The list that a member is in, if it is one of a scope or that of parts of
+  /// composites; nullptr: another, or none.
+  static const MemberList* home_of(const ScopeMember& member) noexcept;
+  /// Puts a member that has moved into `home` again, or into none where that is
+  /// the list of a scope which has ended.
+  static void put_back(ScopeMember& member, const MemberList* home) noexcept;
   /// Makes a member the gradient of a leaf: it leaves its scope, and joins no
   /// other scope and no composite until end_gradient(). A part of a composite
   /// stays one. For leaves alone. REQUIRES: held by the caller until then.
@@ -177,6 +183,7 @@ class NEAP_API Scope {
   }
 
   Scope* open_outer() const noexcept;
+  static MemberList* find_list(const MemberList* home) noexcept;
   bool has(const MemberList* home) const noexcept;
   void keep_member(ScopeMember& member) noexcept;
   void move_member_to_outer(ScopeMember& member) noexcept;

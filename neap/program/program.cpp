@@ -53,7 +53,7 @@ Bytes Program::bytes() const noexcept {
   return calls.bytes() + members.bytes() +
          pool_bytes(values, operands, externals, arguments, numbers, gapped,
                     results, grads, leaves, hooks, flags, generations,
-                    held_handles, rebound_handles, result_links, digests,
+                    held_handles, rebound_handles, twins, result_links, digests,
                     state_reads, listeners, slots) +
          attrs_.bytes() + (pools_ != nullptr ? pools_->bytes() : 0);
 }

@@ -86,11 +86,24 @@ enum class ResultScope : std::uint8_t {
   kNone,
 };
 
+/// The tensor that a result is a copy of the handle to.
+enum class SharedWith : std::uint8_t {
+  kNothing,        // a new one
+  kResult,         // an earlier result
+  kArgument,       // an argument
+  kHeldHandle,     // the meaning of one of Program::held_handles at the entry
+  kReboundHandle,  // of one of Program::rebound_handles
+  kEntryGradient,  // the gradient of one of Program::grads at the entry
+  kLastGradient,   // and the one that the run leaves there
+};
+
 /// A result of the step, in order.
 struct Result {
   Operand operand;
   bool is_kept = false;  // in a block of its own
   ResultScope scope = ResultScope::kCallers;
+  SharedWith shared = SharedWith::kNothing;
+  std::uint32_t index = 0;  // of what it is shared with
 };
 
 /// The gradient that the step leaves at a leaf.
@@ -173,6 +186,19 @@ struct ReboundHandle {
   /// Position in Program::results of what it means after a run; none: it is
   /// undefined then.
   std::uint32_t result = kNone;
+};
+
+/// A handle of held_handles or of rebound_handles.
+struct HandlePlace {
+  bool is_rebound = false;
+  std::uint32_t index = 0;
+};
+
+/// Two handles that are one tensor when the step begins, which it gives as a
+/// result (a guard).
+struct Twins {
+  HandlePlace one;
+  HandlePlace other;
 };
 
 /// A handle whose meaning at the step's entry the step reads, and the external
@@ -268,6 +294,7 @@ class NEAP_API Program {
   memory::Vector<Generation> generations;
   memory::Vector<HeldHandle> held_handles;
   memory::Vector<ReboundHandle> rebound_handles;
+  memory::Vector<Twins> twins;
   memory::Vector<ResultLink> result_links;
   memory::Vector<std::uint64_t> digests;  // as traced; where it is verified
   memory::Vector<StateRead> state_reads;  // likewise
