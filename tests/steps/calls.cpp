@@ -154,6 +154,10 @@ bool may_take_place(const World& world, const Action& action) {
   const auto index = static_cast<std::size_t>(target.index);
   if (target.where == 'o') {
     const auto& results = world.results;
+    if (action.rule->theme == Theme::kModes) {  // a result has no graph
+      return index < results.size() &&
+             results[results.size() - 1 - index].is_leaf();
+    }
     return world.has_free_results && index < results.size() &&
            is_free(world, results[results.size() - 1 - index]);
   }
@@ -209,6 +213,9 @@ void Run::call_plainly(const StepProgram& program) {
 std::vector<Seen> Run::seen() const {
   std::vector<Seen> out = see("argument ", arguments_);
   for (Seen& seen : see("result ", world_.results)) {
+    out.push_back(std::move(seen));
+  }
+  for (Seen& seen : world_.sharing(arguments_)) {
     out.push_back(std::move(seen));
   }
   return out;

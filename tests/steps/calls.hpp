@@ -57,7 +57,7 @@ class Run {
   }
   void call_plainly(const StepProgram& program);
 
-  /// Arguments, and the world's latest results.
+  /// Arguments, the world's latest results, and what is one tensor.
   std::vector<Seen> seen() const;
   bool shares(const Tensor& tensor) const;
 

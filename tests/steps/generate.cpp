@@ -147,6 +147,10 @@ class Maker {
     }
     action.operands[0] = choices_.one_in(2) ? Operand{'r', choices_.below(4)}
                                             : draw_operand("rahlsvg", true);
+    if (choices_.one_in(3)) {
+      action.rule = find_rule("return_itself");
+      return action;
+    }
     const bool has_view =
         themes_[static_cast<std::size_t>(Theme::kViews)] && choices_.one_in(2);
     action.operands[1] = {'#', has_view ? choices_.below(kViewKinds) : 0};

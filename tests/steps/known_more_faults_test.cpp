@@ -383,6 +383,42 @@ call dense:3:7 dense:3:8 0.75
 )"},
 };
 
+// --- handles that are one tensor after a call
+
+constexpr Known kOneTensor[] = {
+    {"AHandleThatIsACapturedTensor", kNever, R"(
+step
+  rebind h3 s0
+call dense:3:1 dense:3:2 0.5
+between
+  track h3 1
+  backward s0
+call dense:3:7 dense:3:8 0.5
+)"},
+    {"AHandleThatIsAnArgumentOfTheCaller", kAllowed, R"(
+step
+  rebind h1 a1
+  backward r1
+call view:3:1 same:3:2 1
+between
+  track h1 1
+call dense:3:7 view:3:8 0.75
+)"},
+    {"AHandleThatIsACapturedView", kNever, R"(
+step
+  if_tracked r2 r2 h3
+  rebind h0 v1
+  if_requires_grad r1 r2 l2
+  return r1 0
+call dense:3:1 dense:3:2 0.25
+between
+  track h0 1
+call dense:3:5 dense:3:6 1
+)"},
+};
+
+INSTANTIATE_TEST_SUITE_P(OneTensor, KnownFaultsTest,
+                         ::testing::ValuesIn(kOneTensor), name_of);
 INSTANTIATE_TEST_SUITE_P(Shared, KnownFaultsTest, ::testing::ValuesIn(kShared),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(Assigned, KnownFaultsTest,

@@ -64,6 +64,10 @@ constexpr Rule kModes[] = {
          requires_grad_(tensor, s.number(a, 1) != 0);
        }
      }},
+    {"track_result", "o #2", Theme::kModes, 0, 2,
+     [](Scene& s, const Action& a) {
+       requires_grad_(s.get(a, 0), s.number(a, 1) != 0);
+     }},
     {"grad_off", "", Theme::kModes, 0, 1,
      [](Scene& s, const Action& /*a*/) { s.world().is_no_grad = true; }},
     {"grad_on", "", Theme::kModes, 0, 2,

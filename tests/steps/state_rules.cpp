@@ -70,6 +70,14 @@ constexpr Rule kRebinding[] = {
      [](Scene& s, const Action& a) {
        s.put(a, 0, full({kRows, kWidth}, 0.1 * s.number(a, 1)));
      }},
+    {"rebind_leaf", "h l", Theme::kRebinding, 1, 1,
+     [](Scene& s, const Action& a) { s.put(a, 0, s.get(a, 1)); }},
+    {"rebind_gradient", "h g", Theme::kRebinding, 2, 1,
+     [](Scene& s, const Action& a) {
+       if (s.has(a, 1)) {
+         s.put(a, 0, s.get(a, 1));
+       }
+     }},
     {"rebind_other", "h hsvk", Theme::kRebinding, 0, 3,
      [](Scene& s, const Action& a) {
        const Tensor value = s.get(a, 1);

@@ -84,6 +84,12 @@ constexpr Rule kRules[] = {
          s.give(view_of(s.get(a, 0).detach(), s.number(a, 1)));
        }
      }},
+    {"return_itself", "rahlsvg", Theme::kValues, 0, 0,
+     [](Scene& s, const Action& a) {
+       if (s.has(a, 0)) {
+         s.give(s.get(a, 0));
+       }
+     }},
     {"return_graph", "r", Theme::kValues, 0, 0,
      [](Scene& s, const Action& a) { s.give(s.get(a, 0)); }},
     {"drop_results", "", Theme::kValues, 0, 2,

@@ -186,6 +186,42 @@ std::vector<Seen> World::seen() const {
   return out;
 }
 
+std::vector<Seen> World::sharing(std::span<const Tensor> arguments) const {
+  std::vector<std::pair<std::string, Tensor>> all;
+  const auto add = [&](std::string_view name, const auto& list) {
+    for (std::size_t i = 0; i < std::size(list); ++i) {
+      all.emplace_back(fmt::format("{}{}", name, i), list[i]);
+    }
+  };
+  add("leaf ", leaves);
+  add("state ", states);
+  add("view ", views);
+  add("handle ", handles);
+  add("gradient of leaf ", gradients_of(leaves));
+  add("gradient of state ", gradients_of(states));
+  add("gradient of handle ", gradients_of(handles));
+  add("retained ", std::span(&retained, 1));
+  add("kept ", kept);
+  add("argument ", arguments);
+  add("result ", results);
+  std::erase_if(all, [](const auto& each) { return !each.second.defined(); });
+  std::vector<Seen> out;
+  for (const auto& [name, tensor] : all) {
+    const auto is_same = [&](const auto& other) {
+      return other.second.identity() == tensor.identity();
+    };
+    const auto is_beside = [&](const auto& other) {
+      return other.second.is_alias_of(tensor);
+    };
+    out.push_back(
+        {name + " is one with",
+         fmt::format("{}, on the storage of {}",
+                     std::find_if(all.begin(), all.end(), is_same)->first,
+                     std::find_if(all.begin(), all.end(), is_beside)->first)});
+  }
+  return out;
+}
+
 World::HostState World::host_state() const {
   return {numbers, counter, kept.size(), hooks.size()};
 }

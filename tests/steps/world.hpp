@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,9 @@ struct World {
   World& operator=(const World&) = delete;
 
   std::vector<Seen> seen() const;
+  /// Which tensors are copies of one handle, and which lie on one storage:
+  /// those of the world, a call's arguments and its results.
+  std::vector<Seen> sharing(std::span<const Tensor> arguments) const;
   /// State that the host's own code changed in a call that was refused: no
   /// library can take it back.
   struct HostState {
