@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <type_traits>
 
@@ -33,9 +34,34 @@ class Hash {
   std::uint64_t state_ = 0;
 };
 
+// An object that the program holds, or that its guards compare: no other one
+// has the address meanwhile.
+template <class T>
+std::uint64_t address_of(const T* object) noexcept {
+  return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(object));
+}
+
 class Digester {
  public:
-  explicit Digester(const Program& program) noexcept : program_(program) {}
+  explicit Digester(const Program& program)
+      : program_(program), lasting_(program.externals.size()) {
+    for (std::size_t i = 0; i < lasting_.size(); ++i) {
+      const External& external = program.externals[i];
+      lasting_[i] = external.is_constant
+                        ? 0
+                        : address_of(external.tensor.array()->storage().get());
+    }
+    for (const LeafGrad& grad : program.grads) {
+      if (grad.entry != kNoValue) {
+        lasting_[program[grad.entry].index] = address_of(grad.leaf.get());
+      }
+    }
+    for (const ReboundHandle& handle : program.rebound_handles) {
+      if (handle.external != ReboundHandle::kNone) {
+        lasting_[handle.external] = 0;  // state_reads_of() has it
+      }
+    }
+  }
 
   std::uint64_t of(const Call& call) const {
     Hash hash;
@@ -55,10 +81,20 @@ class Digester {
     Hash hash;
     for (const Result& result : program_.results) {
       add(result.operand, hash);
+      hash.add(result.scope);
+    }
+    for (const ReboundHandle& handle : program_.rebound_handles) {
+      hash.add(address_of(handle.handle));
+      hash.add(handle.result);
     }
     for (const LeafGrad& grad : program_.grads) {
+      hash.add(address_of(grad.leaf.get()));
       hash.add(grad.is_set);
       add(grad.last, hash);
+    }
+    for (const LeafMode& leaf : program_.leaves) {
+      hash.add(address_of(leaf.leaf.get()));
+      hash.add(leaf.is_set && leaf.set_to);
     }
     hash.add(program_.draws);
     return hash.get();
@@ -73,12 +109,15 @@ class Digester {
     hash.add(operand.layout);
     const Value& value = program_[operand.value];
     hash.add(value.origin);
-    if (value.origin != Origin::kExternal ||
-        !program_.externals[value.index].is_constant) {
+    if (value.origin != Origin::kExternal) {
       return;
     }
-    const tensor::Storage& storage =
-        *program_.externals[value.index].tensor.array()->storage();
+    const External& external = program_.externals[value.index];
+    if (!external.is_constant) {
+      hash.add(lasting_[value.index]);
+      return;
+    }
+    const tensor::Storage& storage = *external.tensor.array()->storage();
     if (storage.has_elements() && storage.space() == memory::kHost) {
       hash.add(storage.data(), static_cast<std::size_t>(storage.size()));
     }
@@ -95,6 +134,8 @@ class Digester {
   }
 
   const Program& program_;
+  // Of each external what is the same in every run; 0: nothing.
+  memory::Vector<std::uint64_t> lasting_;
 };
 
 }  // namespace

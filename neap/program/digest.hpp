@@ -1,7 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Digests of a traced program, one a call: two traces of a step that did the
 // same have the same ones. What every run writes anew (an optimizer's rates) is
-// left out; constants count with their elements.
+// left out; constants count with their elements, and tensors, leaves and
+// handles that are the same in every run as the objects that they are.
 #pragma once
 
 #include "neap/program/program.hpp"
@@ -10,7 +11,8 @@ namespace neap::compiler {
 
 using Digests = memory::Vector<std::uint64_t>;
 
-/// A digest of each call, and a last one of results and gradients.
+/// A digest of each call, and a last one of results, and of what handles and
+/// leaves get.
 /// REQUIRES: no pass has changed the program. THROWS: OutOfMemory.
 NEAP_API Digests digests_of(const Program& program);
 
