@@ -4,7 +4,8 @@
 // User files are read, never memory-mapped: a mapped file that shrinks ends the
 // process.
 //
-// All failures are values; a message names the path, the fact and what to do.
+// All failures are values; a message names the path, the fact and what to do. A
+// write beyond the process's limit (ulimit -f) is one, and sends no signal.
 // system_door() refuses a path with a zero byte (kUnsupported). A Door may be
 // used by any number of threads; a File by one at a time.
 #pragma once

@@ -23,6 +23,8 @@ std::string_view advice(int error) noexcept {
     case ENOSPC:
     case EDQUOT:
       return "; free some space";
+    case EFBIG:
+      return "; raise the limit of a file's size (ulimit -f)";
     case EISDIR:
       return "; give a file";
     case EMFILE:

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "neap/base/result.hpp"
+#include "neap/base/size_signal.hpp"
 
 namespace neap::files {
 
@@ -27,6 +28,14 @@ auto repeat_if_interrupted(const Call& call) {
     result = call();
   }
   return result;
+}
+
+/// The same of calls that may lengthen a file: beyond the limit of its size
+/// they are refused (EFBIG), and no signal ends the process.
+template <class Call>
+auto repeat_within_limit(const Call& call) {
+  const base::NoSizeSignal guard;
+  return repeat_if_interrupted(call);
 }
 
 }  // namespace neap::files

@@ -81,7 +81,7 @@ class SystemDoor final : public Door {
 
   Result<Bytes> write(File& file, std::span<const std::byte> from) override {
     const std::size_t size = std::min(from.size(), kLargestTransfer);
-    const auto count = repeat_if_interrupted(
+    const auto count = repeat_within_limit(
         [&] { return ::write(file.handle(), from.data(), size); });
     if (count < 0) {
       return refused("write", file.name(), errno);
@@ -102,7 +102,7 @@ class SystemDoor final : public Door {
   Result<Bytes> write_at(File& file, Bytes offset,
                          std::span<const std::byte> from) override {
     const std::size_t size = std::min(from.size(), kLargestTransfer);
-    const auto count = repeat_if_interrupted(
+    const auto count = repeat_within_limit(
         [&] { return ::pwrite(file.handle(), from.data(), size, offset); });
     if (count < 0) {
       return refused("write", file.name(), errno);

@@ -198,7 +198,7 @@ Result<Bytes> fill_at(File& file, Bytes offset, Bytes bytes) {
     left -= size;
     ++count;
   }
-  const auto written = repeat_if_interrupted(
+  const auto written = repeat_within_limit(
       [&] { return ::pwritev(file.handle(), parts.data(), count, offset); });
   if (written < 0) {
     return refused("write", file.name(), errno);
@@ -207,7 +207,7 @@ Result<Bytes> fill_at(File& file, Bytes offset, Bytes bytes) {
 }
 
 Result<void> preallocate(File& file, Bytes offset, Bytes bytes) {
-  if (bytes > 0 && repeat_if_interrupted([&] {
+  if (bytes > 0 && repeat_within_limit([&] {
                      return ::fallocate(file.handle(), 0, offset, bytes);
                    }) != 0 &&
       errno != EOPNOTSUPP && errno != ENOSYS) {
@@ -217,8 +217,8 @@ Result<void> preallocate(File& file, Bytes offset, Bytes bytes) {
 }
 
 Result<void> truncate(File& file, Bytes bytes) {
-  if (repeat_if_interrupted(
-          [&] { return ::ftruncate(file.handle(), bytes); }) != 0) {
+  if (repeat_within_limit([&] { return ::ftruncate(file.handle(), bytes); }) !=
+      0) {
     return refused("cut", file.name(), errno);
   }
   return {};

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "neap/base/raise.hpp"
+#include "neap/base/size_signal.hpp"
 #include "neap/memory/refusal.hpp"
 #include "neap/memory/slab_heap.hpp"
 #include "neap/memory/system_pages.hpp"
@@ -50,6 +51,7 @@ class NewFile {
   NewFile& operator=(const NewFile&) = delete;
 
   bool make(Bytes size) noexcept {
+    const base::NoSizeSignal guard;  // limits of files count for it, too
     file_ = ::memfd_create("neap arena", MFD_CLOEXEC);
     return file_ >= 0 && ::ftruncate(file_, size) == 0;
   }

@@ -231,6 +231,20 @@ TEST_F(PagedArenaTest, ASystemWithoutFilesLeavesThePagesPlain) {
   EXPECT_EQ(views.data()[page_bytes()], std::byte{1});
 }
 
+// The signal that the system sends as well would end the process.
+TEST_F(PagedArenaTest, ALimitOfFileSizesLeavesThePagesPlain) {
+  PagedArena arena = make(4);
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const rlimit small{1, limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  EXPECT_THROW(arena.show(kViews, kSize), OutOfMemory);
+  setrlimit(RLIMIT_FSIZE, &limit);
+  const auto views = arena.show(kViews, kSize);
+  arena.data()[0] = std::byte{1};
+  EXPECT_EQ(views.data()[page_bytes()], std::byte{1});
+}
+
 // Without a view there is no file, whose number would be another's.
 TEST_F(PagedArenaTest, ClosesNoFileOfTheProgramsOwn) {
   const Taken before = taken_by_process();
