@@ -149,6 +149,26 @@ TEST_F(CompileVerifyTest, HandlesThatMeantOneTensorAreNoDifference) {
   EXPECT_THAT(floats(handles_[1]), Each(1.0F));
 }
 
+// A step that reads one of them may have read the other.
+TEST_F(CompileVerifyTest, HandlesThatMeanOneTensorNowAreNoDifference) {
+  auto step = neap::compile([&](const Tensor& x) { handles_[1] = x * 2.0; },
+                            {.verify = 1});
+  auto other = neap::compile(
+      [&](const Tensor& x) {
+        handles_[2] = handles_[0] + x;
+        handles_[1] = x * 2.0;
+      },
+      {.verify = 1});
+  step(x_);
+  other(x_);
+  handles_[1] = handles_[0];
+  step(x_);
+  handles_[1] = handles_[0];
+  other(x_);
+  EXPECT_THAT(floats(handles_[2]), Each(1.5F));
+  EXPECT_EQ(other.traces(), 1);
+}
+
 TEST_F(CompileVerifyTest, StatesThatTheStepExchangesAreNoDifference) {
   auto step = neap::compile(
       [&](const Tensor& x) {

@@ -42,6 +42,14 @@ bool is_on(const Tensor* handle, const tensor::Array& array) noexcept {
   return body && body->array() && body->array()->storage() == array.storage();
 }
 
+// An argument, written or not.
+bool is_argument(const Program& program, ValueId value) noexcept {
+  while (value != kNoValue && program[value].over != kNoValue) {
+    value = program[value].over;
+  }
+  return value != kNoValue && program[value].origin == Origin::kArgument;
+}
+
 std::string text_of(const tensor::Spec& spec) {
   return fmt::format("{} {}", name_of(spec.dtype), format_shape(spec.shape));
 }
@@ -54,7 +62,13 @@ Guards::Guards(const Program& program, int threads)
       grad_enabled_(tensor::execution().grad_enabled),
       precision_(current_precision()),
       threads_(threads),
-      is_in_scope_(memory::Scope::current() != nullptr),
+      is_in_scope_(memory::Scope::innermost() != nullptr),
+      asks_where_arguments_are_(
+          program.asks_scopes ||
+          std::any_of(program.results.begin(), program.results.end(),
+                      [&](const Result& result) {
+                        return is_argument(program, result.operand.value);
+                      })),
       held_(program.held_handles.size()),
       states_(program.rebound_handles.size()) {
   for (std::size_t i = 0; i < held_.size(); ++i) {
@@ -95,8 +109,9 @@ BrokenGuard Guards::broken_context() const noexcept {
     return {What::kThreads};
   }
   // Without one, nobody saw which states the step takes out of a scope.
-  if (!is_in_scope_ && !states_.empty() &&
-      memory::Scope::current() != nullptr) {
+  const bool is_in_scope = memory::Scope::innermost() != nullptr;
+  if (is_in_scope != is_in_scope_ &&
+      (program_.asks_scopes || (is_in_scope && !states_.empty()))) {
     return {What::kScope};
   }
   return {};
@@ -115,6 +130,10 @@ BrokenGuard Guards::broken_arguments(const GivenArguments& given) const {
     }
     if (i < given.tensors.size() && !fits_gaps(given.tensors[i], i)) {
       return {What::kGaps, i};
+    }
+    if (asks_where_arguments_are_ &&
+        is_outside(given, i) != (program_.outside[i] != 0)) {
+      return {What::kArgumentScope, i};
     }
   }
   if (given.tensors.empty() && !program_.gapped.empty()) {
@@ -258,6 +277,9 @@ std::string Guards::describe(const BrokenGuard& guard,
                          program_.arguments.size());
     case What::kArgument:
       return describe_argument(guard.index, given);
+    case What::kArgumentScope:
+      return fmt::format("argument {} is in another scope than before",
+                         guard.index);
     case What::kNumber:
       return given.is_number(guard.index)
                  ? fmt::format("argument {} is a number, before a tensor",
@@ -302,7 +324,8 @@ std::string Guards::describe_context(What what) const {
                          name_of_precision(current_precision()),
                          name_of_precision(precision_));
     case What::kScope:
-      return "the call is inside a scope, before it was in none";
+      return is_in_scope_ ? "the call is in no scope, before it was inside one"
+                          : "the call is inside a scope, before it was in none";
     default:
       return fmt::format("the executor has {} threads, before {}",
                          tensor::executor().threads(), threads_);

@@ -32,9 +32,10 @@ struct BrokenGuard {
     kThreads,
     kScope,
     kArgumentCount,
-    kArgument,    // its spec
-    kNumber,      // given as a plain number, or as a tensor of f64
-    kGaps,        // of an argument's view
+    kArgument,  // its spec
+    kNumber,    // given as a plain number, or as a tensor of f64
+    kGaps,      // of an argument's view
+    kArgumentScope,
     kFlag,        // of Program::flags
     kGeneration,  // of Program::generations
     kTensor,      // of Program::externals
@@ -93,6 +94,7 @@ class Guards {
   kernels::Precision precision_;
   int threads_;
   bool is_in_scope_;
+  bool asks_where_arguments_are_;
   memory::Vector<tensor::HandleWatch> held_;
   memory::Vector<tensor::HandleWatch> states_;
 };

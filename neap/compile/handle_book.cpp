@@ -326,7 +326,7 @@ void HandleBook::revive(Revoked& revoked) noexcept {
   if (body.array()) {
     return;
   }
-  const memory::Scope* current = memory::Scope::current();
+  const memory::Scope* current = memory::Scope::innermost();
   const bool is_back =
       current != nullptr && current->site() == body.revoked_by();
   const memory::ContextGuard guard(

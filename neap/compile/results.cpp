@@ -24,7 +24,7 @@ Tensor handle_of(const Result& result, const base::Ref<Array>& array) {
   }
   Tensor handle(array);
   if (result.scope == ResultScope::kCallersKept) {
-    if (memory::Scope* current = memory::Scope::current()) {
+    if (memory::Scope* current = memory::Scope::innermost()) {
       current->keep(handle);
     }
   }

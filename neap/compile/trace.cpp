@@ -22,10 +22,12 @@ void check_leaves(std::span<const Tensor> arguments, base::SiteId where) {
 }
 
 // A stand-in moves in place of the argument.
-void check_scopes(std::span<const Tensor> arguments, const memory::Scope* scope,
-                  base::SiteId where) {
+void check_scopes(std::span<const Tensor> arguments,
+                  std::span<const std::uint8_t> outside, base::SiteId where) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const bool is_there = arguments[i].defined();
+    const memory::Scope* scope =
+        outside[i] != 0 ? nullptr : memory::Scope::innermost();
     if (!is_there || memory::Scope::of(arguments[i].scope_member()) != scope ||
         (scope != nullptr && scope->keeps(arguments[i].scope_member()))) {
       base::raise<TraceError>(
@@ -37,6 +39,12 @@ void check_scopes(std::span<const Tensor> arguments, const memory::Scope* scope,
 }
 
 }  // namespace
+
+bool is_outside(const GivenArguments& given, std::size_t i) {
+  return i < given.tensors.size() && !given.is_number(i) &&
+         memory::Scope::of(given.tensors[i].scope_member()) !=
+             memory::Scope::innermost();
+}
 
 Program trace(Step step, std::span<const tensor::Spec> arguments,
               CallSite site) {
@@ -60,8 +68,13 @@ Program trace(Step step, const GivenArguments& given, CallSite site) {
   {
     const memory::Vector<Tensor> in = tracer.add_arguments(given);
     memory::Vector<Tensor> results;
-    tracer.run([&] { step(in, results); });
-    check_scopes(in, memory::Scope::current(), where);
+    try {
+      tracer.run([&] { step(in, results); });
+    } catch (const UseAfterRelease&) {
+      check_scopes(in, tracer.outside(), where);  // an argument's may be why
+      throw;
+    }
+    check_scopes(in, tracer.outside(), where);
     check_leaves(in, where);
     tracer.finish(results);
   }

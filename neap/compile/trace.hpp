@@ -38,6 +38,10 @@ struct GivenArguments {
   }
 };
 
+/// Whether argument i is a tensor of another scope than the current one, or of
+/// none while there is one.
+bool is_outside(const GivenArguments& given, std::size_t i);
+
 /// The program of a step for arguments of these specs. The user's state is
 /// unchanged, elements, gradients of leaves and the generator's state included,
 /// also after a throw; a storage that the step writes counts as written.

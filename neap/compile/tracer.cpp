@@ -9,6 +9,7 @@
 #include "neap/compile/rollback.hpp"
 #include "neap/graph/record_result.hpp"
 #include "neap/graph/vertex.hpp"
+#include "neap/memory/scope.hpp"
 #include "neap/ops/elementwise/cast.hpp"
 #include "neap/tensor/execution.hpp"
 
@@ -38,6 +39,8 @@ memory::Vector<Tensor> Tracer::add_arguments(const GivenArguments& given) {
   memory::Vector<Tensor> arguments;
   arguments.reserve(given.specs.size());
   arguments_.reserve(given.specs.size());
+  argument_members_.reserve(given.specs.size());
+  program_.outside.reserve(given.specs.size());
   program_.numbers.reserve(given.specs.size());
   for (std::size_t i = 0; i < given.specs.size(); ++i) {
     tensor::Layout layout;
@@ -56,6 +59,11 @@ memory::Vector<Tensor> Tracer::add_arguments(const GivenArguments& given) {
       given_.add_argument(arguments.back(), static_cast<std::uint32_t>(i));
     }
     arguments_.push_back(arguments.back().array().get());
+    argument_members_.push_back(&arguments.back().scope_member());
+    program_.outside.push_back(is_outside(given, i) ? 1 : 0);
+    if (program_.outside.back() != 0) {
+      memory::detach_from_scope(arguments.back());
+    }
   }
   return arguments;
 }

@@ -53,6 +53,10 @@ class Tracer final : public graph::Recorder,
   /// Takes the results. THROWS: TraceError where a draw cannot be repeated,
   /// or for an undefined result; what failed before in a noexcept place.
   void finish(std::span<const Tensor> results);
+  /// 1 for each argument that is_outside().
+  std::span<const std::uint8_t> outside() const noexcept {
+    return program_.outside;
+  }
   /// Notes what the step leaves to handles, leaves and flags, which then mean
   /// what they meant before. REQUIRES: finish(), and results are no longer
   /// held. THROWS: TraceError for what no run could leave; OutOfMemory.
@@ -108,6 +112,7 @@ class Tracer final : public graph::Recorder,
   void on_close(const memory::Scope& scope) noexcept override;
   void on_composite_change() noexcept override;
   void count_composites(int change) noexcept override { composites_ += change; }
+  void on_asked(const memory::ScopeMember* member) noexcept override;
 
  private:
   void restore() noexcept;
@@ -170,6 +175,7 @@ class Tracer final : public graph::Recorder,
   Places generation_places_;
   Numbers numbers_;
   memory::Vector<const tensor::Array*> arguments_;  // of their stand-ins
+  memory::Vector<const memory::ScopeMember*> argument_members_;  // likewise
   Generator generator_;
   base::SiteId site_;
   memory::Domain& domain_;

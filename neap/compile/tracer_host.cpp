@@ -265,6 +265,16 @@ void Tracer::on_composite_change() noexcept {
   note_quietly([&] { refuse_composite_change(site_); });
 }
 
+void Tracer::on_asked(const memory::ScopeMember* member) noexcept {
+  if (inside_ != 0 || is_restored_) {
+    return;
+  }
+  program_.asks_scopes =
+      program_.asks_scopes || member == nullptr ||
+      std::find(argument_members_.begin(), argument_members_.end(), member) !=
+          argument_members_.end();
+}
+
 // An argument has a storage of its own in the trace, and may share one with
 // whatever else was there before in a call.
 void Tracer::on_alias_asked(const Tensor& a, const Tensor& b) noexcept {

@@ -92,7 +92,7 @@ Operand Tracer::result_of(const Tensor& tensor) {
 // The scope of a handle that the step leaves, beside the one that is open
 // around the call.
 ResultScope Tracer::scope_of(const Tensor& result) const {
-  const memory::Scope* current = memory::Scope::current();
+  const memory::Scope* current = memory::Scope::innermost();
   const memory::ScopeMember& member = result.scope_member();
   const memory::Scope* scope = memory::Scope::of(member);
   if (current == nullptr || scope == current) {

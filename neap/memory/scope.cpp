@@ -72,6 +72,21 @@ HearScopes::~HearScopes() {
   listening = outer_number_;
 }
 
+Scope* Scope::current() noexcept {
+  if (scope_listener != nullptr) {
+    scope_listener->on_asked(nullptr);
+  }
+  return innermost();
+}
+
+// A scope of the step's own does the same to what is in none of its own,
+// wherever that is.
+void Scope::tell(const ScopeMember& member) const noexcept {
+  if (scope_listener != nullptr && !is_of_trace_) {
+    scope_listener->on_asked(&member);
+  }
+}
+
 Scope::Scope(CallSite site) noexcept
     : outer_(context().scope),
       site_(base::intern(site)),
@@ -185,6 +200,7 @@ bool Scope::has(const MemberList* home) const noexcept {
 }
 
 void Scope::keep_member(ScopeMember& member) noexcept {
+  tell(member);
   const MemberList* at = Membership::home_of(member);
   if (!has(at) || (at != &kept_ && is_move_refused(member))) {
     return;
@@ -197,6 +213,7 @@ void Scope::keep_member(ScopeMember& member) noexcept {
 }
 
 void Scope::move_member_to_outer(ScopeMember& member) noexcept {
+  tell(member);
   if (!has(Membership::home_of(member)) || is_move_refused(member)) {
     return;
   }
@@ -209,6 +226,7 @@ void Scope::move_member_to_outer(ScopeMember& member) noexcept {
 }
 
 void Scope::attach_member(ScopeMember& member) noexcept {
+  tell(member);
   Scope* target = is_open_ ? this : open_outer();
   if (Scope::of(member) != target && is_move_refused(member)) {
     return;
@@ -222,6 +240,9 @@ void Scope::attach_member(ScopeMember& member) noexcept {
 }
 
 void Scope::detach_member(ScopeMember& member) noexcept {
+  if (scope_listener != nullptr) {
+    scope_listener->on_asked(&member);
+  }
   if (Membership::home_of(member) == nullptr) {
     return;  // what modules and optimizers mostly see
   }
@@ -297,6 +318,7 @@ void Scope::end_gradient(ScopeMember& member) noexcept {
 }
 
 void Scope::release_member(ScopeMember& member) noexcept {
+  tell(member);
   Membership& all = Membership::instance();
   if (!has(Membership::home_of(member)) || is_refused(member)) {
     return;

@@ -131,7 +131,9 @@ class NEAP_API Scope {
   /// Whether `member` is kept here.
   bool keeps(const ScopeMember& member) const noexcept;
   /// The innermost open one of this thread, or nullptr.
-  static Scope* current() noexcept {
+  static Scope* current() noexcept;
+  /// The same for the library, which is no question of a step's.
+  static Scope* innermost() noexcept {
     Scope* scope = context().scope;
     while (scope != nullptr && !scope->is_open_) {
       scope = scope->outer_;
@@ -182,6 +184,7 @@ class NEAP_API Scope {
     }
   }
 
+  void tell(const ScopeMember& member) const noexcept;
   Scope* open_outer() const noexcept;
   static MemberList* find_list(const MemberList* home) noexcept;
   bool has(const MemberList* home) const noexcept;

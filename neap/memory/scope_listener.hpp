@@ -31,6 +31,9 @@ class NEAP_API ScopeListener {
   virtual void on_composite_change() noexcept = 0;
   /// So many composites were created, or less destroyed, of the trace's own.
   virtual void count_composites(int change) noexcept = 0;
+  /// The step asks which scope is current; or does something to `member` that
+  /// depends on whether it is in a scope of before.
+  virtual void on_asked(const ScopeMember* member) noexcept = 0;
 
   /// That of the current thread, or nullptr.
   static ScopeListener* current() noexcept;

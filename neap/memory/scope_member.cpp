@@ -16,7 +16,7 @@ Membership& Membership::instance() noexcept {
 
 void ScopeMember::enter(Bytes bytes) noexcept {
   Membership& all = Membership::instance();
-  Scope* scope = Scope::current();
+  Scope* scope = Scope::innermost();
   if (scope != nullptr || all.is_tracking()) {
     const std::lock_guard lock(all.lock);
     (scope != nullptr ? scope->members_ : all.loose).append(*this);

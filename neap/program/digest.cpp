@@ -160,14 +160,25 @@ memory::Vector<StateRead> state_reads_of(const Program& program) {
 bool are_covered(std::span<const StateRead> now,
                  std::span<const StateRead> known) {
   constexpr std::uint32_t kAny = ReboundHandle::kNone;
-  auto at = known.begin();
+  const auto is_one = [&](const StateRead& a, const StateRead& b) {
+    return a.external == kAny || b.external == kAny || a.external == b.external;
+  };
+  const auto knows = [&](const auto& is_it) {
+    return std::any_of(known.begin(), known.end(), is_it);
+  };
   return std::all_of(now.begin(), now.end(), [&](const StateRead& read) {
-    at = std::find_if(at, known.end(), [&](const StateRead& other) {
+    const auto is_same = [&](const StateRead& other) {
       return other.handle == read.handle;
+    };
+    if (knows(is_same)) {
+      return knows([&](const StateRead& other) {
+        return is_same(other) && is_one(read, other);
+      });
+    }
+    return knows([&](const StateRead& other) {
+      return read.handle->shared() &&
+             other.handle->shared() == read.handle->shared();
     });
-    return at != known.end() &&
-           (read.external == kAny || at->external == kAny ||
-            read.external == at->external);
   });
 }
 

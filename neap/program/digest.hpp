@@ -21,8 +21,9 @@ NEAP_API Digests digests_of(const Program& program);
 /// THROWS: OutOfMemory.
 NEAP_API memory::Vector<StateRead> state_reads_of(const Program& program);
 
-/// Whether a run that reads `now` is one of a program that reads `known`: which
-/// may read more, where several handles meant one tensor.
+/// Whether a run that reads `now` is one of a program that reads `known`:
+/// either may read more, where several handles meant one tensor. REQUIRES: the
+/// handles are there.
 NEAP_API bool are_covered(std::span<const StateRead> now,
                           std::span<const StateRead> known);
 

@@ -52,7 +52,7 @@ const void* Program::attrs_of(const Call& call) const noexcept {
 Bytes Program::bytes() const noexcept {
   return calls.bytes() + members.bytes() +
          pool_bytes(values, operands, externals, arguments, numbers, gapped,
-                    results, grads, leaves, hooks, flags, generations,
+                    outside, results, grads, leaves, hooks, flags, generations,
                     held_handles, rebound_handles, twins, result_links, digests,
                     state_reads, listeners, slots) +
          attrs_.bytes() + (pools_ != nullptr ? pools_->bytes() : 0);

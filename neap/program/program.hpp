@@ -287,6 +287,10 @@ class NEAP_API Program {
   /// traced with arguments that share none.
   bool asks_aliases = false;
   GraphQuestions asked_of_arguments;
+  /// 1: that argument was in another scope than the call's, or in none.
+  memory::Vector<std::uint8_t> outside;
+  /// The step asks which scope is current, or where an argument is.
+  bool asks_scopes = false;
   memory::Vector<LeafGrad> grads;
   memory::Vector<LeafMode> leaves;
   memory::Vector<base::Ref<graph::Hook>> hooks;  // of the leaves, in order
