@@ -89,6 +89,15 @@ bool is_on_world(const World& world, const Tensor& tensor,
          (world.retained.defined() && world.retained.is_alias_of(tensor));
 }
 
+// Outside of scopes no trace sees which results the step takes out of one.
+bool leaves_scopes(const StepProgram& program) {
+  return std::any_of(program.step.begin(), program.step.end(),
+                     [](const Action& action) {
+                       return action.rule->name == "outside" ||
+                              action.rule->name == "leave_scopes";
+                     });
+}
+
 }  // namespace
 
 bool reads_numbers(const StepProgram& program) {
@@ -98,7 +107,9 @@ bool reads_numbers(const StepProgram& program) {
             action.operands.begin(), action.operands.end(),
             [](const auto& operand) { return operand.where == 'k'; });
         return reads_kept || action.rule->theme == Theme::kNumbers ||
-               action.rule->name == "forget" || action.rule->name == "unhook";
+               action.rule->name == "forget" || action.rule->name == "unhook" ||
+               action.rule->name == "layer" || action.rule->name == "item" ||
+               action.rule->name == "carry_item";
       });
 }
 
@@ -130,6 +141,8 @@ CompileOptions options_of(const StepProgram& program) {
       options.paged = true;
     } else if (name == "programs_2") {
       options.programs = 2;
+    } else if (name == "verify") {
+      options.verify = 1;
     } else if (name == "prepared") {
       continue;  // not the compiler's
     } else {
@@ -149,7 +162,14 @@ bool is_free_result(const World& world) {
          is_free(world, world.results[0]);
 }
 
-bool may_take_place(const World& world, const Action& action) {
+bool may_take_place(const World& world, const Action& action,
+                    const StepProgram& program) {
+  if ((action.rule->name == "open_scope" ||
+       action.rule->name == "scope_calls") &&
+      (world.calls > 0 || has_option(program, "prepared")) &&
+      leaves_scopes(program)) {
+    return false;
+  }
   const Operand& target = action.operands[0];
   const auto index = static_cast<std::size_t>(target.index);
   if (target.where == 'o') {
@@ -184,6 +204,7 @@ void act(World& world, const Action& action, const StepProgram& program) {
     return;
   }
   const UseGenerator use(world.generator());
+  const World::Inside inside(world);
   Scene(world).run({&action, 1});
 }
 
@@ -199,6 +220,30 @@ Run::Run(World& world, const Call& call, bool may_feed_back)
     : world_(world),
       arguments_(arguments_of(world, call, may_feed_back)),
       number_(call.number) {}
+
+void Run::keep(Scope& scope, const World& world) {
+  const bool has_all = world.around_calls != World::Around::kFirst;
+  const bool has_handles = world.around_calls == World::Around::kHandles;
+  const auto keep_all = [&](const auto& list) {
+    for (const Tensor& tensor : list) {
+      if (tensor.defined()) {
+        scope.keep(tensor);
+      }
+    }
+  };
+  // A tensor that is a result twice is one tensor to the plain step, and two to
+  // the compiled one: no contract says which.
+  for (const Tensor& result : world.results) {
+    const Tensor& first = world.results[0];
+    if (result.defined() && (has_all || result.is_alias_of(first))) {
+      scope.keep(result);
+    }
+  }
+  if (has_handles) {
+    keep_all(world.handles);
+    keep_all(world.pool);
+  }
+}
 
 void Run::call_plainly(const StepProgram& program) {
   const StepFunction step(world_, program);
@@ -226,11 +271,26 @@ bool Run::shares(const Tensor& tensor) const {
 }
 
 bool is_refusal(const Error& error) {
-  return dynamic_cast<const TraceError*>(&error) != nullptr ||
-         dynamic_cast<const ValueError*>(&error) != nullptr ||
-         dynamic_cast<const PlanError*>(&error) != nullptr ||
-         std::string_view(error.what()).find("a result of the compiled step") !=
-             std::string_view::npos;
+  const std::string type = type_of(error);
+  const std::string_view words = error.what();
+  if (type == "TraceError" || type == "PlanError") {
+    return true;
+  }
+  // Arguments and states that no program takes; results of a call before.
+  return (type == "ValueError" &&
+          (words.starts_with("compile: argument") ||
+           words.starts_with("compile: a handle that the step assigns to"))) ||
+         (type == "UseAfterRelease" &&
+          words.find("a result of the compiled step") != words.npos);
+}
+
+bool is_of_verify(const Error& error) {
+  return std::string_view(error.what()).find("it was traced") !=
+         std::string_view::npos;
+}
+
+Caught caught(const Error& error) {
+  return {type_of(error), error.what()};
 }
 
 std::string type_of(const Error& error) {

@@ -3,6 +3,8 @@
 // may take place between calls.
 #pragma once
 
+#include <optional>
+
 #include "neap/base/error.hpp"
 #include "neap/compile/options.hpp"
 #include "neap/graph/recorder.hpp"
@@ -17,11 +19,11 @@ bool has_option(const StepProgram& program, std::string_view name);
 /// How many tensors are kept is one: they are counted from the end.
 bool reads_numbers(const StepProgram& program);
 /// keep_all, keep_0, plain, poison, guards, no_reuse, max_batch, paged,
-/// programs_2, prepared. THROWS: ValueError for another name.
+/// programs_2, prepared, verify. THROWS: ValueError for another name.
 CompileOptions options_of(const StepProgram& program);
 inline constexpr std::array kOptionNames{
-    "keep_all", "keep_0",    "plain", "poison",     "guards",
-    "no_reuse", "max_batch", "paged", "programs_2", "prepared"};
+    "keep_all",  "keep_0", "plain",      "poison",   "guards", "no_reuse",
+    "max_batch", "paged",  "programs_2", "prepared", "verify"};
 
 /// No other tensor of the world lies on its elements, and no graph records it.
 bool is_free(const World& world, const Tensor& tensor);
@@ -30,7 +32,8 @@ bool is_free_result(const World& world);
 
 /// False where what the action writes is shared with a result or a gradient in
 /// ways that no contract settles.
-bool may_take_place(const World& world, const Action& action);
+bool may_take_place(const World& world, const Action& action,
+                    const StepProgram& program);
 /// The call that the actions plain_call and second_call make.
 Call call_between();
 /// One action between calls of a program's step.
@@ -51,9 +54,18 @@ class Run {
                                                : Precision::kF32);
     const tensor::UseGradMode mode(tensor::execution().grad_enabled &&
                                    !world.is_no_grad);
+    ++world.calls;
+    const World::Inside inside(world);
+    std::optional<Scope> around;
+    if (world.around_calls != World::Around::kNone) {
+      around.emplace("around a call");
+    }
     const memory::Vector<Tensor> made =
         step(arguments_[0], arguments_[1], number_);
     world.results.assign(made.begin(), made.end());
+    if (around) {
+      keep(*around, world);
+    }
   }
   void call_plainly(const StepProgram& program);
 
@@ -62,24 +74,40 @@ class Run {
   bool shares(const Tensor& tensor) const;
 
  private:
+  // In the scope around the call: what is needed after it.
+  static void keep(Scope& scope, const World& world);
+
   World& world_;
   std::vector<Tensor> arguments_;
   double number_;
 };
 
-/// The message of an Error that is thrown; "" for none.
+/// An Error that was thrown, by its class and its words; or none.
+struct Caught {
+  std::string type;  // type_of()
+  std::string message;
+
+  explicit operator bool() const { return !type.empty(); }
+};
+
+Caught caught(const Error& error);
+
 template <class F>
-std::string error_of(const F& run) {
+Caught caught_of(const F& run) {
   try {
     run();
     return {};
   } catch (const Error& error) {
-    return error.what();
+    return caught(error);
   }
 }
 
-/// The error is one that says that a step cannot be compiled as it is.
+/// The few errors that a compiled step may throw whatever the plain one does,
+/// an error of another class included: the step cannot be compiled as it is, or
+/// not be called with these arguments.
 bool is_refusal(const Error& error);
+/// A trace that was made to compare it with an earlier one is another.
+bool is_of_verify(const Error& error);
 /// Type and words, without numbers and places.
 std::string refusal_of(const Error& error);
 

@@ -17,6 +17,11 @@ constexpr int kMostActions = 10;
 constexpr int kCalls = 4;
 constexpr int kMostRepairs = 24;
 
+bool has_rule(const StepProgram& program, std::string_view name) {
+  return std::any_of(program.step.begin(), program.step.end(),
+                     [&](const Action& a) { return a.rule->name == name; });
+}
+
 class Maker {
  public:
   Maker(std::uint64_t seed, const Themes& themes) : choices_(seed) {
@@ -159,14 +164,23 @@ class Maker {
 
   // A handle means nothing in a last call.
   Call draw_end() {
+    constexpr std::array kEnds{"undefine", "revoke",   "undefine",
+                               "revoke",   "misshape", "retype"};
+    // The plain step is given its number as a tensor, which has a dtype.
+    const bool has_number = has_rule(program_, "scale");
+    const auto which = static_cast<std::size_t>(
+        choices_.below(static_cast<int>(kEnds.size()) - (has_number ? 1 : 0)));
     Call call;
-    call.before.push_back(with_operands(
-        *find_rule(choices_.one_in(2) ? "undefine" : "revoke"), false));
+    call.before.push_back(with_operands(*find_rule(kEnds[which]), false));
     return call;
   }
 
   Call draw_call(int number) {
     Call call;
+    if (number == 0 && has(Theme::kScopes) && choices_.one_in(2)) {
+      const char* name = choices_.one_in(2) ? "open_scope" : "scope_calls";
+      call.before.push_back(with_operands(*find_rule(name), false));
+    }
     if (number > 0) {
       const int changes = choices_.below(4);
       for (int i = 0; i < changes; ++i) {
@@ -252,11 +266,6 @@ bool has_theme(const StepProgram& program, Theme theme, bool in_step_only) {
   return has;
 }
 
-bool has_rule(const StepProgram& program, std::string_view name) {
-  return std::any_of(program.step.begin(), program.step.end(),
-                     [&](const Action& a) { return a.rule->name == name; });
-}
-
 bool differs_in(const Verdict& verdict, std::string_view name) {
   return std::any_of(verdict.names.begin(), verdict.names.end(),
                      [&](const std::string& n) { return n.starts_with(name); });
@@ -312,11 +321,14 @@ std::string class_of(const StepProgram& shrunk, const Verdict& verdict) {
       {Theme::kReadings, "lr, step_count, options read"},
       {Theme::kNumbers, "host numbers"},
       {Theme::kKeeping, "kept outside"},
+      {Theme::kScopes, "scopes"},
+      {Theme::kModules, "modules"},
   };
   for (const auto& [theme, name] : kAnywhere) {
     if (has_theme(shrunk, theme, true) ||
-        (theme == Theme::kHooks && has_theme(shrunk, theme, false)) ||
-        (theme == Theme::kPrecision && has_theme(shrunk, theme, false))) {
+        ((theme == Theme::kHooks || theme == Theme::kPrecision ||
+          theme == Theme::kScopes || theme == Theme::kModules) &&
+         has_theme(shrunk, theme, false))) {
       return name;
     }
   }

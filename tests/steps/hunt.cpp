@@ -72,6 +72,9 @@ Findings hunt(const Hunt& what) {
     for (const auto& [kind, count] : verdict.refusals) {
       findings.refusals[kind] += count;
     }
+    for (const auto& [type, count] : verdict.thrown) {
+      findings.thrown[type] += count;
+    }
     if (!verdict.is_good()) {
       ++findings.faults;
       const double seconds = clock.seconds();
@@ -109,6 +112,9 @@ std::string to_text(const Findings& findings) {
       findings.faults, findings.found.size());
   for (const auto& [kind, count] : findings.refusals) {
     text += fmt::format("{:8} {}\n", count, kind);
+  }
+  for (const auto& [type, count] : findings.thrown) {
+    text += fmt::format("{:8} thrown by both: {}\n", count, type);
   }
   return text;
 }

@@ -34,6 +34,7 @@ struct Findings {
   std::int64_t faults = 0;
   double seconds = 0.0;
   std::map<std::string, std::int64_t> refusals;  // by kind
+  std::map<std::string, std::int64_t> thrown;    // both threw, by type
   std::vector<Fault> found;                      // one a class
 };
 

@@ -30,12 +30,14 @@ enum class Theme : std::uint8_t {
   kKeeping,    // tensors of the step that are kept outside
   kChance,
   kUndefined,  // handles that mean nothing any more, in a last call
+  kScopes,     // blocks, calls, stretches of the program that are one
+  kModules,    // layers, pointers and lists that are exchanged
   kLayouts,    // arguments that do not lie dense, alone, at the start
 };
 inline constexpr std::array kThemeNames{
     "values",  "views",     "rebinding", "writes",    "gradients", "hooks",
     "modes",   "questions", "precision", "optimizer", "readings",  "numbers",
-    "keeping", "chance",    "undefined", "layouts"};
+    "keeping", "chance",    "undefined", "scopes",    "modules",   "layouts"};
 inline constexpr std::size_t kThemes = kThemeNames.size();
 
 using Body = std::function<void()>;
@@ -62,6 +64,8 @@ std::span<const Rule> state_rules();
 std::span<const Rule> gradient_rules();
 std::span<const Rule> hook_rules();
 std::span<const Rule> mode_rules();
+std::span<const Rule> scope_rules();
+std::span<const Rule> module_rules();
 
 /// All of them.
 std::span<const Rule* const> rules();

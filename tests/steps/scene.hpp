@@ -42,6 +42,7 @@ class Scene {
   /// Puts a value where operand i says: a register, or a handle.
   void put(const Action& action, std::size_t i, Tensor value);
   const Tensor& host_number() const { return number_; }
+  std::span<const Tensor> registers() const { return registers_; }
 
   void give(Tensor result) { results_.push_back(std::move(result)); }
   /// The results of the step: register 0 where it gave none.

@@ -130,6 +130,15 @@ constexpr Rule kWrites[] = {
        const memory::Scope scope;
        handle_of(s, a, 0) = zeros({kRows, kWidth});
      }},
+    // The step then throws in another way.
+    {"misshape", "h", Theme::kUndefined, 0, 1,
+     [](Scene& s, const Action& a) {
+       handle_of(s, a, 0) = zeros({kRows + 4, kWidth + 1});
+     }},
+    {"retype", "h", Theme::kUndefined, 0, 1,
+     [](Scene& s, const Action& a) {
+       handle_of(s, a, 0) = zeros({kRows, kWidth}, f64);
+     }},
     {"keep", "rahsv", Theme::kKeeping, 4, 1,
      [](Scene& s, const Action& a) { keep(s, s.get(a, 0).detach()); }},
     {"keep_gradient", "g", Theme::kKeeping, 2, 2,

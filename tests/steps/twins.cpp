@@ -23,10 +23,12 @@ bool changes_by_itself(const StepProgram& program) {
     const Theme theme = action.rule->theme;
     return theme == Theme::kNumbers || theme == Theme::kKeeping ||
            theme == Theme::kReadings || theme == Theme::kHooks ||
+           (theme == Theme::kModules && action.rule->between > 0) ||
            action.rule->name == "rebind_view";  // its strides may grow
   };
   return std::any_of(program.step.begin(), program.step.end(), is_changing) ||
-         has_option(program, "programs_2") || reads_numbers(program);
+         has_option(program, "programs_2") || has_option(program, "verify") ||
+         reads_numbers(program);
 }
 
 class Twins {
@@ -76,12 +78,12 @@ class Twins {
     const auto before = compiled_.seen();
     const World::HostState host = compiled_.host_state();
     const tensor::Spec batch{f32, {kRows, kWidth}};
-    const std::string error = error_of([&] {
+    const Caught error = caught_of([&] {
       step_.prepare({batch, batch, tensor::Spec{f64, {}}});
     });
     compiled_.restore(host);
     auto names = differences(before, compiled_.seen());
-    return names.empty() || fail("prepared, and changed", names, error);
+    return names.empty() || fail("prepared, and changed", names, error.message);
   }
 
   // Between calls; false after a fault.
@@ -96,15 +98,13 @@ class Twins {
         }
         continue;
       }
-      if (!may_take_place(eager_, action)) {
+      if (!may_take_place(eager_, action, program_)) {
         continue;
       }
-      const std::string plain =
-          error_of([&] { act(eager_, action, program_); });
-      const std::string other =
-          error_of([&] { act(compiled_, action, program_); });
-      if (plain.empty() != other.empty()) {
-        return fail("fails between calls", {}, plain + other);
+      const Caught plain = caught_of([&] { act(eager_, action, program_); });
+      const Caught other = caught_of([&] { act(compiled_, action, program_); });
+      if (plain.type != other.type) {
+        return fail("fails between calls", {}, plain.message + other.message);
       }
     }
     return true;
@@ -133,14 +133,16 @@ class Twins {
       if (call.throws) {
         verdict_.calls -= 1;  // it is no refusal
       }
-      return take_refusal(error, host, other, world_before, arguments_before,
-                          call.throws) &&
-             (call.throws || is_refusal(error) || throws_too(error, plain));
+      if (!take_refusal(error, host, other, world_before, arguments_before,
+                        call.throws)) {
+        return false;
+      }
+      return is_refusal(error) ? !call.throws : throws_too(error, plain);
     }
     // After calls that were refused, one that was to throw may be good.
-    const std::string error = error_of([&] { plain.call_plainly(program_); });
-    if (!error.empty()) {
-      return fail("runs where the plain step throws", {}, error);
+    const Caught error = caught_of([&] { plain.call_plainly(program_); });
+    if (error) {
+      return fail("runs where the plain step throws", {}, error.message);
     }
     return compare(plain, other);
   }
@@ -151,6 +153,9 @@ class Twins {
     if (!throws) {
       ++verdict_.refused;
       ++verdict_.refusals[refusal_of(error)];
+    }
+    if (is_of_verify(error) && !reads_numbers(program_)) {
+      return fail("verify finds what is not there", {}, error.what());
     }
     compiled_.restore(host);
     drop_what_ended();
@@ -171,12 +176,19 @@ class Twins {
     return true;
   }
 
-  // After calls that were refused, the plain step may throw as well; it then
-  // leaves what no comparison can go on with. RETURNS: false.
+  // After calls that were refused, the plain step may throw as well: the same
+  // error. It then leaves what no comparison can go on with. RETURNS: false.
   bool throws_too(const Error& error, Run& plain) {
-    const std::string own = error_of([&] { plain.call_plainly(program_); });
-    return own.empty() &&
-           fail("refused by " + type_of(error), {}, error.what());
+    const Caught own = caught(error);
+    const Caught theirs = caught_of([&] { plain.call_plainly(program_); });
+    if (!theirs) {
+      return fail("refused by " + own.type, {}, own.message);
+    }
+    ++verdict_.thrown[own.type];
+    return own.type == theirs.type
+               ? false
+               : fail(own.type + " for " + theirs.type, {},
+                      own.message + "\n  for " + theirs.message);
   }
 
   // A call ends the results of the one before it, and its trace may take from
@@ -281,7 +293,7 @@ std::optional<std::size_t> index_of(const StepProgram& program,
 void run_plainly(const StepProgram& program, World& world, bool& is_at_end) {
   for (const Call& call : program.calls) {
     for (const Action& action : call.before) {
-      if (may_take_place(world, action)) {
+      if (may_take_place(world, action, program)) {
         act(world, action, program);
       }
     }

@@ -26,6 +26,7 @@ struct Verdict {
   int refused = 0;
   int executions = 0;  // of the step's code by the compiled step
   std::map<std::string, int> refusals;  // by kind
+  std::map<std::string, int> thrown;    // calls in which both threw, by type
 
   bool is_good() const { return fault.empty(); }
 };

@@ -28,6 +28,11 @@ std::string message_start(const Error& error) {
 
 ParameterList parameters_of(const World& world) {
   ParameterList list = world.net.parameters();
+  for (Parameter& parameter : world.pair.parameters()) {
+    parameter.name = memory::String(
+        fmt::format("pair.{}", std::string_view(parameter.name)));
+    list.push_back(std::move(parameter));
+  }
   for (std::size_t i = 0; i + 1 < world.leaves.size(); ++i) {
     list.push_back(
         {memory::String(fmt::format("l{}", i)), world.leaves[i], {}});
@@ -72,19 +77,21 @@ std::vector<Tensor> gradients_of(std::span<const Tensor> tensors) {
   return gradients;
 }
 
-void look_at_net(Looker& looker, const Net& net) {
+void look_at_net(Looker& looker, std::string_view of, const nn::Module& net) {
   for (const Parameter& parameter : net.parameters()) {
-    const std::string name(parameter.name);
+    const std::string name =
+        fmt::format("{}{}", of, std::string_view(parameter.name));
     looker.look("net " + name, parameter.tensor);
     looker.look("gradient of net " + name, parameter.tensor.grad());
     looker.say("requires_grad of net " + name,
                std::to_string(parameter.tensor.requires_grad()));
   }
   for (const Parameter& buffer : net.buffers()) {
-    looker.look(fmt::format("net {}", std::string_view(buffer.name)),
+    looker.look(fmt::format("net {}{}", of, std::string_view(buffer.name)),
                 buffer.tensor);
   }
-  looker.say("mode of the net", std::to_string(net.is_training()));
+  looker.say(fmt::format("mode of the net {}", of),
+             std::to_string(net.is_training()));
 }
 
 void look_at_optimizer(Looker& looker, const optim::Optimizer& optimizer) {
@@ -130,11 +137,49 @@ std::string bits_of(const Tensor& tensor) {
   }
 }
 
+nn::Linear drawn_layer(int seed) {
+  const Drawn drawn(static_cast<std::uint64_t>(seed) + 300);
+  return nn::Linear(kWidth, kWidth);
+}
+
+Pair drawn_pair(int seed) {
+  const Drawn drawn(static_cast<std::uint64_t>(seed) + 400);
+  return Pair();
+}
+
+void World::open_scope() {
+  if (!scope) {
+    const memory::OutsideScopes apart;  // puts back what it is found in, too
+    scope.emplace("over calls");
+  }
+}
+
+void World::close_scope(bool is_kept) {
+  if (!scope) {
+    return;
+  }
+  const Inside inside(*this);
+  const auto keep = [&](const auto& list) {
+    for (const Tensor& tensor : list) {
+      if (is_kept && tensor.defined()) {
+        scope->keep(tensor);
+      }
+    }
+  };
+  keep(handles);
+  keep(results);
+  keep(pool);
+  keep(other_pool);
+  scope.reset();
+}
+
 World::World(std::uint64_t seed)
-    : generators{Generator(seed), Generator(seed + 9)}, net([&] {
+    : generators{Generator(seed), Generator(seed + 9)},
+      net([&] {
         const Drawn drawn(seed + 1);
         return Net();
-      }()) {
+      }()),
+      pair(drawn_pair(static_cast<int>(seed % 100))) {
   const Shape whole{kRows, kWidth};
   leaves = {
       requires_grad_(made_up(1, {kWidth, kWidth}) * 0.5),
@@ -146,6 +191,9 @@ World::World(std::uint64_t seed)
   views = {slice(states[1], 1, 0, kEnd, 2), slice(states[1], 1, kWidth),
            transpose(states[2]), slice(states[0], 0, 1, 2)};
   handles = {made_up(8, whole), made_up(9, whole), made_up(10, {kWidth})};
+  pool = {full({kWidth}, 0.5), full({kWidth}, -0.25), made_up(12, {kWidth})};
+  other_pool = {made_up(13, {kWidth}), full({kWidth}, 0.75),
+                full({kWidth}, 0.125)};
   is_adam = seed % 3 == 0;
   if (is_adam) {
     optimizer = std::make_unique<optim::Adam>(parameters_of(*this),
@@ -171,7 +219,10 @@ std::vector<Seen> World::seen() const {
   looker.look_all("view ", views);
   looker.look_all("handle ", handles);
   looker.look_all("gradient of handle ", gradients_of(handles));
-  look_at_net(looker, net);
+  look_at_net(looker, "", net);
+  look_at_net(looker, "pair ", pair);
+  looker.look_all("item ", pool);
+  looker.look_all("other item ", other_pool);
   look_at_optimizer(looker, *optimizer);
   looker.say("count of kept", std::to_string(kept.size()));
   looker.look_all("kept ", kept);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "neap/graph/hooks.hpp"
+#include "neap/memory/scope.hpp"
 #include "neap/nn/batch_norm.hpp"
 #include "neap/nn/layers.hpp"
 #include "neap/nn/linear.hpp"
@@ -44,6 +45,23 @@ class Net : public nn::Module {
   nn::Dropout drop_{0.25};
 };
 
+/// Two layers of one form, which may be exchanged, and one without tensors.
+struct Pair : nn::Module {
+  nn::Linear a{kWidth, kWidth};
+  nn::Linear b{kWidth, kWidth};
+  nn::Dropout drop{0.25};
+
+  Pair() {
+    register_module("a", a);
+    register_module("b", b);
+    register_module("drop", drop);
+  }
+  Tensor operator()(const Tensor& x) { return drop(b(tanh(a(x)))); }
+};
+/// Of draws of their own, whatever generator is current.
+nn::Linear drawn_layer(int seed);
+Pair drawn_pair(int seed);
+
 /// A thing that can be seen: equal in two worlds where the text is.
 struct Seen {
   std::string name;
@@ -57,6 +75,7 @@ struct World {
   explicit World(std::uint64_t seed);
   World(const World&) = delete;
   World& operator=(const World&) = delete;
+  ~World() { close_scope(false); }
 
   std::vector<Seen> seen() const;
   /// Which tensors are copies of one handle, and which lie on one storage:
@@ -72,6 +91,20 @@ struct World {
   };
   HostState host_state() const;
   void restore(const HostState& state);
+
+  /// Opens the scope in which calls, and what is between them, take place;
+  /// nothing where it is open.
+  void open_scope();
+  /// Ends it, with what the world holds kept or not.
+  void close_scope(bool is_kept);
+  /// For as long as it lives, the world's scope is the current one.
+  class Inside : public memory::ContextGuard {
+   public:
+    explicit Inside(World& world)
+        : ContextGuard([&](memory::Context& c) {
+            c.scope = world.scope ? &*world.scope : nullptr;
+          }) {}
+  };
 
   /// The one that calls draw from.
   Generator& generator() { return generators[has_other_generator ? 1 : 0]; }
@@ -95,9 +128,18 @@ struct World {
   Tensor retained;                // an intermediate whose gradient is kept
   std::vector<Tensor> results;    // of the latest call
   bool has_free_results = false;  // none lies on an argument's elements
+  Pair pair;
+  nn::Linear* layer = &pair.a;  // or &pair.b
+  std::vector<Tensor> pool;     // each (4)
+  std::vector<Tensor> other_pool;
   // Around each call.
   bool is_bf16 = false;
   bool is_no_grad = false;
+  /// A scope, and what is kept of it: results, the first one, or those and what
+  /// handles mean.
+  enum class Around { kNone, kAll, kFirst, kHandles } around_calls{};
+  std::optional<Scope> scope;
+  int calls = 0;
   int executions = 0;               // of the step's code
   const Action* current = nullptr;  // the one that runs, or has thrown
 };

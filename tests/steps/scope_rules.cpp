@@ -1,0 +1,91 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Rules about scopes: blocks of the step that are one, scopes around each call,
+// and one that is open over several calls; and what escapes them.
+#include "neap/memory/scope.hpp"
+
+#include "scene.hpp"
+
+namespace neap::steps {
+namespace {
+
+// The current scope, for what is kept in it; null for a tensor that means
+// nothing.
+Scope* scope_for(const Tensor& tensor) {
+  return tensor.defined() ? Scope::current() : nullptr;
+}
+
+constexpr Rule kRules[] = {
+    {"scope", "#4", Theme::kScopes, 2, 0, nullptr,
+     [](Scene& /*s*/, const Action& /*a*/, const Body& body) {
+       const Scope scope("in a step");
+       body();
+     }},
+    {"scope_kept", "#4", Theme::kScopes, 5, 0, nullptr,
+     [](Scene& s, const Action& /*a*/, const Body& body) {
+       Scope scope("in a step");
+       body();
+       for (const Tensor& value : s.registers()) {
+         if (value.defined()) {
+           scope.keep(value);
+         }
+       }
+     }},
+    {"scope_released", "#4 r", Theme::kScopes, 3, 0, nullptr,
+     [](Scene& s, const Action& a, const Body& body) {
+       Scope scope("in a step");
+       body();
+       if (s.get(a, 1).defined()) {
+         scope.release_all_but(s.get(a, 1));
+         scope.move_to_outer(s.get(a, 1));
+       }
+     }},
+    {"outside", "#4", Theme::kScopes, 2, 0, nullptr,
+     [](Scene& /*s*/, const Action& /*a*/, const Body& body) {
+       const memory::OutsideScopes apart;
+       body();
+     }},
+    {"keep_in_scope", "rahsv", Theme::kScopes, 3, 2,
+     [](Scene& s, const Action& a) {
+       if (Scope* scope = scope_for(s.get(a, 0))) {
+         scope->keep(s.get(a, 0));
+       }
+     }},
+    {"move_out", "rahsv", Theme::kScopes, 2, 1,
+     [](Scene& s, const Action& a) {
+       if (Scope* scope = scope_for(s.get(a, 0))) {
+         scope->move_to_outer(s.get(a, 0));
+       }
+     }},
+    {"leave_scopes", "rahsv", Theme::kScopes, 3, 2,
+     [](Scene& s, const Action& a) { memory::detach_from_scope(s.get(a, 0)); }},
+    {"enter_scope", "rh", Theme::kScopes, 1, 2,
+     [](Scene& s, const Action& a) {
+       if (Scope* scope = scope_for(s.get(a, 0))) {
+         scope->attach(s.get(a, 0));
+       }
+     }},
+    {"release", "r", Theme::kScopes, 1, 0,
+     [](Scene& s, const Action& a) {
+       if (Scope* scope = scope_for(s.get(a, 0))) {
+         scope->release(s.get(a, 0));
+       }
+     }},
+    {"open_scope", "", Theme::kScopes, 0, 4,
+     [](Scene& s, const Action& /*a*/) { s.world().open_scope(); }},
+    {"close_scope", "", Theme::kScopes, 0, 2,
+     [](Scene& s, const Action& /*a*/) { s.world().close_scope(false); }},
+    {"close_scope_kept", "", Theme::kScopes, 0, 3,
+     [](Scene& s, const Action& /*a*/) { s.world().close_scope(true); }},
+    {"scope_calls", "#4", Theme::kScopes, 0, 5,
+     [](Scene& s, const Action& a) {
+       s.world().around_calls = static_cast<World::Around>(s.number(a, 0));
+     }},
+};
+
+}  // namespace
+
+std::span<const Rule> scope_rules() {
+  return kRules;
+}
+
+}  // namespace neap::steps
