@@ -67,6 +67,9 @@ void Optimizer::check_new(const ParameterList& parameters) const {
   for (const Parameter& parameter : parameters_) {
     leaves.push_back(parameter.tensor.link().get());
   }
+  // Two of them may have been tied since.
+  std::ranges::sort(leaves);
+  leaves.erase(std::unique(leaves.begin(), leaves.end()), leaves.end());
   for (const Parameter& parameter : parameters) {
     check_parameter(parameter);
     leaves.push_back(parameter.tensor.link().get());
