@@ -221,9 +221,9 @@ Run::Run(World& world, const Call& call, bool may_feed_back)
       arguments_(arguments_of(world, call, may_feed_back)),
       number_(call.number) {}
 
+// What handles mean is kept: where a step lets one handle mean what another
+// meant, the plain one's stays in the scope that it was in.
 void Run::keep(Scope& scope, const World& world) {
-  const bool has_all = world.around_calls != World::Around::kFirst;
-  const bool has_handles = world.around_calls == World::Around::kHandles;
   const auto keep_all = [&](const auto& list) {
     for (const Tensor& tensor : list) {
       if (tensor.defined()) {
@@ -231,17 +231,10 @@ void Run::keep(Scope& scope, const World& world) {
       }
     }
   };
-  // A tensor that is a result twice is one tensor to the plain step, and two to
-  // the compiled one: no contract says which.
-  for (const Tensor& result : world.results) {
-    const Tensor& first = world.results[0];
-    if (result.defined() && (has_all || result.is_alias_of(first))) {
-      scope.keep(result);
-    }
-  }
-  if (has_handles) {
-    keep_all(world.handles);
-    keep_all(world.pool);
+  keep_all(world.handles);
+  keep_all(world.pool);
+  if (world.around_calls == World::Around::kKept) {
+    keep_all(world.results);
   }
 }
 

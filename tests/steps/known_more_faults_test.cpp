@@ -448,7 +448,7 @@ call dense:3:7 dense:3:8 0.5
 step
   enter_scope r3
 between
-  scope_calls 3
+  scope_calls 2
 call dense:5:7 dense:5:8 0.5
 )"},
     {"AWrittenArgumentThatIsReturnedFromAScope", kNever, R"(

@@ -76,7 +76,7 @@ constexpr Rule kRules[] = {
      [](Scene& s, const Action& /*a*/) { s.world().close_scope(false); }},
     {"close_scope_kept", "", Theme::kScopes, 0, 3,
      [](Scene& s, const Action& /*a*/) { s.world().close_scope(true); }},
-    {"scope_calls", "#4", Theme::kScopes, 0, 5,
+    {"scope_calls", "#3", Theme::kScopes, 0, 5,
      [](Scene& s, const Action& a) {
        s.world().around_calls = static_cast<World::Around>(s.number(a, 0));
      }},

@@ -154,22 +154,24 @@ void World::open_scope() {
   }
 }
 
-void World::close_scope(bool is_kept) {
+void World::close_scope(bool has_results) {
   if (!scope) {
     return;
   }
   const Inside inside(*this);
   const auto keep = [&](const auto& list) {
     for (const Tensor& tensor : list) {
-      if (is_kept && tensor.defined()) {
+      if (tensor.defined()) {
         scope->keep(tensor);
       }
     }
   };
   keep(handles);
-  keep(results);
   keep(pool);
   keep(other_pool);
+  if (has_results) {
+    keep(results);
+  }
   scope.reset();
 }
 

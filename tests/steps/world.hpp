@@ -95,8 +95,8 @@ struct World {
   /// Opens the scope in which calls, and what is between them, take place;
   /// nothing where it is open.
   void open_scope();
-  /// Ends it, with what the world holds kept or not.
-  void close_scope(bool is_kept);
+  /// Ends it, with results kept or not.
+  void close_scope(bool has_results);
   /// For as long as it lives, the world's scope is the current one.
   class Inside : public memory::ContextGuard {
    public:
@@ -135,9 +135,8 @@ struct World {
   // Around each call.
   bool is_bf16 = false;
   bool is_no_grad = false;
-  /// A scope, and what is kept of it: results, the first one, or those and what
-  /// handles mean.
-  enum class Around { kNone, kAll, kFirst, kHandles } around_calls{};
+  /// A scope, which results outlive or end with.
+  enum class Around { kNone, kKept, kReleased } around_calls{};
   std::optional<Scope> scope;
   int calls = 0;
   int executions = 0;               // of the step's code
