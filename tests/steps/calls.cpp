@@ -89,6 +89,14 @@ bool is_on_world(const World& world, const Tensor& tensor,
          (world.retained.defined() && world.retained.is_alias_of(tensor));
 }
 
+bool assigns_handles(const StepProgram& program) {
+  return std::any_of(program.step.begin(), program.step.end(),
+                     [](const Action& action) {
+                       return action.rule->theme == Theme::kRebinding ||
+                              action.rule->theme == Theme::kHooks;
+                     });
+}
+
 // Outside of scopes no trace sees which results the step takes out of one.
 bool leaves_scopes(const StepProgram& program) {
   return std::any_of(program.step.begin(), program.step.end(),
@@ -171,6 +179,11 @@ bool may_take_place(const World& world, const Action& action,
     return false;
   }
   const Operand& target = action.operands[0];
+  // A result that a handle means, too, is one tensor to the plain step.
+  if (action.rule->name == "scope_calls" && target.index == 2 &&
+      assigns_handles(program)) {
+    return false;
+  }
   const auto index = static_cast<std::size_t>(target.index);
   if (target.where == 'o') {
     const auto& results = world.results;
