@@ -1,0 +1,114 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// More of known_faults_test.cpp: which handles mean one tensor after a call,
+// and which scope a tensor is in.
+#include "known_faults.hpp"
+
+namespace neap::steps {
+namespace {
+
+// --- handles that are one tensor after a call
+
+constexpr Known kOneTensor[] = {
+    {"AHandleThatIsACapturedTensor", kNever, R"(
+step
+  rebind h3 s0
+call dense:3:1 dense:3:2 0.5
+between
+  track h3 1
+  backward s0
+call dense:3:7 dense:3:8 0.5
+)"},
+    {"AHandleThatIsAnArgumentOfTheCaller", kAllowed, R"(
+step
+  rebind h1 a1
+  backward r1
+call view:3:1 same:3:2 1
+between
+  track h1 1
+call dense:3:7 view:3:8 0.75
+)"},
+    {"AHandleThatIsACapturedView", kNever, R"(
+step
+  if_tracked r2 r2 h3
+  rebind h0 v1
+  if_requires_grad r1 r2 l2
+  return r1 0
+call dense:3:1 dense:3:2 0.25
+between
+  track h0 1
+call dense:3:5 dense:3:6 1
+)"},
+};
+
+INSTANTIATE_TEST_SUITE_P(OneTensor, KnownFaultsTest,
+                         ::testing::ValuesIn(kOneTensor), name_of);
+
+// --- scopes around calls and in steps
+
+constexpr Known kScopes[] = {
+    {"ATensorThatALaterCallMovesIntoItsScope", kAllowed, R"(
+step
+  enter_scope h0
+call dense:3:1 dense:3:2 0.5
+between
+  scope_calls 1
+call dense:3:5 dense:3:6 0.5
+)"},
+    {"AnArgumentOfNoScopeThatIsReleased", kNever, R"(
+step
+  release r2
+  rebind_detached h1 a2
+between
+  open_scope
+call dense:3:3 dense:3:4 1
+)"},
+    {"AStateThatIsAnArgumentInAScope", kNever, R"(
+step
+  rebind h1 r2
+between
+  scope_calls 1
+call dense:3:7 dense:3:8 0.5
+)"},
+    {"AnArgumentThatMovesIntoAScope", kAllowed, R"(
+step
+  enter_scope r3
+between
+  scope_calls 2
+call dense:5:7 dense:5:8 0.5
+)"},
+    {"AWrittenArgumentThatIsReturnedFromAScope", kNever, R"(
+step
+  copy_ r0 a3 3
+  return_graph r2
+  return_graph r0
+call dense:3:1 dense:3:2 0.75
+between
+  scope_calls 2
+call dense:3:7 dense:3:8 0.75
+)"},
+    {"AVerifiedStateThatMeansWhatAViewDoes", kNever, R"(
+options verify
+step
+  rebind h2 v3
+call dense:3:3 dense:3:4 1
+between
+  plain_call
+call dense:3:7 dense:3:8 1
+)"},
+    {"AVerifiedStateThatMeansWhatAnotherDoes", kAllowed, R"(
+options verify
+step
+  rebind_view h2 r0 0
+  carry h0 r2
+call dense:5:5 dense:5:6 0.5
+between
+  rebind_other h2 h3
+call dense:5:7 dense:5:8 0.25
+)"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Scopes, KnownFaultsTest, ::testing::ValuesIn(kScopes),
+                         name_of);
+
+}  // namespace
+}  // namespace neap::steps
