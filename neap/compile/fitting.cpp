@@ -81,7 +81,7 @@ std::string ways_of(const Fitting& fitting) {
   return ways.empty() ? "all values kept" : ways;
 }
 
-Program fitted(const Program& traced, const CompileOptions& options,
+Program fitted(const Program& traced, CompileOptions& options,
                const ArenaLimit& limit) {
   Candidate whole = all_kept(traced, options, options.passes);
   if (whole.arena <= limit.bytes) {
@@ -89,6 +89,7 @@ Program fitted(const Program& traced, const CompileOptions& options,
     return std::move(whole.program);
   }
   const HeadPieces pieces = head_pieces(traced, options.passes, whole.arena);
+  options.spill = with_rates(options.spill);
   const std::optional<budget::Channel> channel = channel_of(options.spill);
   std::optional<Candidate> best =
       in_pieces(traced, options, pieces, limit.bytes);

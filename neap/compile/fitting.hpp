@@ -31,11 +31,13 @@ NEAP_API std::string ways_of(const Fitting& fitting);
 
 /// The traced program after its passes, bound, with a host arena of at most
 /// `limit.bytes`. `fitting` of it says how; without calls that run again it is
-/// the program that run_passes() gives.
+/// the program that run_passes() gives. Rates of the spill file that a plan
+/// needs and `options` lack are measured, and are in `options` then, so that
+/// the next plan has the same.
 /// THROWS: PlanError where no schedule is found: names the least arena that one
-/// was found for, and the call that needs most at once; as run_passes(), bind()
-/// and plan().
-NEAP_API Program fitted(const Program& traced, const CompileOptions& options,
+/// was found for, and the call that needs most at once; as with_rates(),
+/// run_passes(), bind() and plan().
+NEAP_API Program fitted(const Program& traced, CompileOptions& options,
                         const ArenaLimit& limit);
 
 }  // namespace neap::compiler

@@ -46,7 +46,8 @@ Lowered lower_step(Step step, std::span<const tensor::Spec> arguments,
   if (options.arena_limit == kUnlimited) {
     run_passes(out.program, options.passes);
   } else {
-    out.program = fitted(out.program, options, {.bytes = options.arena_limit});
+    CompileOptions known = options;
+    out.program = fitted(out.program, known, {.bytes = options.arena_limit});
   }
   threads::Executor& executor = tensor::executor();
   bind(out.program, executor);

@@ -22,9 +22,9 @@ struct SpillOptions {
   /// Empty: values stay in memory. A folder in memory (tmpfs) is refused.
   std::string folder{};
   /// What the file is taken to move, in bytes a second; 0: measured in the
-  /// folder when a plan first needs it, and a plan counts on a part of that
-  /// (compile/channel.hpp). With rates given, the same step has the same plan
-  /// at every start.
+  /// folder when a plan first needs it, once in the life of a step, and plans
+  /// count on a part of that (compile/channel.hpp). With rates given, the same
+  /// step has the same plan at every start.
   std::int64_t write_rate = 0;
   std::int64_t fetch_rate = 0;
   /// The most bytes that a run may write: it wears a disk.

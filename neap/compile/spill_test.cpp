@@ -8,6 +8,7 @@
 #include "neap/compile/compile_for_test.hpp"
 #include "neap/compile/lower.hpp"
 #include "neap/files/door.hpp"
+#include "neap/files/door_for_test.hpp"
 #include "neap/files/fault_door.hpp"
 #include "neap/files/io_error.hpp"
 #include "neap/files/temporary_folder.hpp"
@@ -59,6 +60,12 @@ struct Net {
   }
   std::vector<Tensor> weights;
 };
+
+// Held and external, as budgets bound them.
+Bytes in_use() {
+  const memory::Stats stats = memory::domain().stats();
+  return stats.held + stats.external;
+}
 
 class SpillTest : public ::testing::Test {
  protected:
@@ -195,6 +202,53 @@ TEST_F(SpillTest, RatesAreMeasuredWhereTheyAreNotGiven) {
   EXPECT_EQ(train(options).losses, train({}).losses);
 }
 
+// Counts the files that are as large as the one in which rates are measured.
+class CountingDoor final : public files::ForwardingDoor {
+ public:
+  CountingDoor() : ForwardingDoor(files::system_door()) {}
+
+  int measurements() const noexcept { return measurements_; }
+  neap::Result<void> preallocate(files::File& file, Bytes offset,
+                                 Bytes bytes) override {
+    measurements_ += bytes == 64 * kMiB ? 1 : 0;
+    return ForwardingDoor::preallocate(file, offset, bytes);
+  }
+
+ private:
+  int measurements_ = 0;
+};
+
+TEST_F(SpillTest, RatesAreMeasuredOnceInTheLifeOfAStep) {
+  CountingDoor door;
+  Net net;
+  // The arena is larger than what a measurement takes.
+  const tensor::Spec large{DType::kF32, {4 * kBatch, kWidth}};
+  const Bytes whole = neap::lower(net.step(), {large}).plan.arena_bytes();
+  CompileOptions options{.spill = spill()};
+  options.spill.write_rate = 0;
+  options.spill.fetch_rate = 0;
+  options.spill.door = &door;
+  memory::domain().trim();
+  options.budget = in_use() + whole;
+  auto step = neap::compile(net.step(), options);
+  for (const std::int64_t more : {0, 8}) {
+    step(ones({4 * kBatch + more, kWidth}));  // tries several arenas
+    EXPECT_TRUE(step.program().fitting.is_changed()) << more;
+  }
+  EXPECT_EQ(door.measurements(), 1);
+}
+
+TEST_F(SpillTest, WhatNeedsNoPlanMeasuresNothing) {
+  CountingDoor door;
+  Net net;
+  CompileOptions options = limited(train({}).arena);
+  options.spill.write_rate = 0;
+  options.spill.door = &door;
+  auto step = neap::compile(net.step(), options);
+  step(ones({kBatch, kWidth}));
+  EXPECT_EQ(door.measurements(), 0);
+}
+
 // Few layers, since each of these tests plans many times.
 constexpr int kFew = 3;
 
@@ -241,25 +295,18 @@ TEST_F(SpillTest, AnOperationThatFailsOnceIsDoneAgain) {
 }
 
 TEST_F(SpillTest, ABudgetIsMetWithAFile) {
-  Net plain;
-  auto whole = neap::compile(plain.step());
-  whole(ones({kBatch, kWidth}));
   const Trained unlimited = train({});
-  memory::Domain& domain = memory::domain();
-  const auto held = [&] {
-    const memory::Stats stats = domain.stats();
-    return stats.held + stats.external;
-  };
-  const Bytes budget = held() + unlimited.arena * 3 / 5 + 600 * kKiB;
-  whole.reset();
   Net net;
+  memory::domain().trim();
+  const Bytes budget = in_use() + unlimited.arena * 3 / 5 + 600 * kKiB;
   auto step = neap::compile(net.step(), {.budget = budget, .spill = spill()});
   seed(2);
   std::vector<double> losses;
   for (int i = 0; i < 3; ++i) {
     losses.push_back(step(randn({kBatch, kWidth})).item());
-    EXPECT_LE(held(), budget);
+    EXPECT_LE(in_use(), budget);
   }
+  EXPECT_GT(step.program().fitting.spilled, 0U);
   EXPECT_EQ(losses, unlimited.losses);
 }
 

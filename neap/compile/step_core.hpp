@@ -68,8 +68,8 @@ class StepCore {
   void verify(Step step, Entry& entry);
   void explain(std::span<const tensor::Spec> specs);
   memory::Owned<Executor> make(Program program, const Passes& passes,
-                               const ArenaLimit& limit) const;
-  memory::Owned<Executor> make_fitting(const Program& traced) const;
+                               const ArenaLimit& limit);
+  memory::Owned<Executor> make_fitting(const Program& traced);
   void forget(Executor& executor) noexcept;
   void drop_stale();
   void take_back(Bytes arena) noexcept;
@@ -82,7 +82,7 @@ class StepCore {
   void lower_arena(Entry& entry, Bytes limit,
                    const OutOfMemory::Details& asked);
 
-  CompileOptions options_;
+  CompileOptions options_;  // with the rates of the spill file, once known
   base::SiteId site_;
   Arenas arenas_;
   memory::Owned<SpillQueue> spill_;  // before the programs that use it

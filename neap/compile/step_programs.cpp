@@ -132,7 +132,7 @@ void StepCore::add_ahead(Step step, std::span<const tensor::Spec> specs,
 }
 
 memory::Owned<Executor> StepCore::make(Program program, const Passes& passes,
-                                       const ArenaLimit& limit) const {
+                                       const ArenaLimit& limit) {
   if (limit.bytes == kUnlimited) {
     run_passes(program, passes);
   } else {
@@ -188,7 +188,7 @@ void StepCore::explain(std::span<const tensor::Spec> specs) {
 // Passes look for a lower peak by rules of thumb, so that a smaller batch may
 // end a little higher than the one that the arena was made for. It is then
 // tried with some of them off, each time on a copy of what was traced.
-memory::Owned<Executor> StepCore::make_fitting(const Program& traced) const {
+memory::Owned<Executor> StepCore::make_fitting(const Program& traced) {
   if (options_.arena_limit != kUnlimited || options_.budget != kUnlimited) {
     const Bytes there = arenas_.capacity();
     const Bytes limit = options_.arena_limit;
