@@ -52,7 +52,6 @@ class Remedies {
   static double price_of(const TrainSettings& settings) {
     TrainSettings kept = settings;
     kept.budget = kUnlimited;
-    kept.arena_limit = kUnlimited - 1;  // any limit has its step priced
     const auto r = rehearse(kept, kept.batch);
     return r ? static_cast<double>(r->fitting.price) /
                    static_cast<double>(kept.batch)

@@ -157,92 +157,89 @@ Result<Bytes> lacking(const TrainSettings& limited, Rehearsal& now) {
 class ArenaSearch {
  public:
   ArenaSearch(const TrainSettings& settings, WithinBudget& out)
-      : settings_(settings), out_(out), too_high_(out.all_kept.arena) {}
+      : settings_(settings),
+        out_(out),
+        room_(settings.budget - out.all_kept.external),
+        least_rest_(rest_of(out.all_kept)),
+        near_(out.all_kept.arena / 256),
+        too_high_(out.all_kept.arena) {}
 
   Result<void> run() {
-    Bytes next = too_high_ - excess(settings_, out_.all_kept);
-    const Bytes near = too_high_ / 256;
+    Bytes next = room_ - least_rest_;
     for (int round = 0; round < kMostRounds && next > too_low_; ++round) {
       const auto lacks = look_at(next);
       if (!lacks) {
         return tl::unexpected(lacks.error());
       }
-      if (*lacks <= 0) {
-        out_.arena_limit = next;
-        out_.why_not.clear();
-        break;
+      if (out_.is_met()) {
+        return try_higher();
       }
-      if (too_high_ - too_low_ <= near) {
+      if (*lacks == kUnlimited || too_high_ - too_low_ <= near_) {
         break;
       }
       // What is refused may be the first of many requests.
-      const Bytes lower = too_high_ - std::max(*lacks, near << round);
-      next = *lacks != kUnlimited && lower > too_low_
-                 ? lower
-                 : too_low_ + (too_high_ - too_low_) / 2;
+      next = too_high_ - std::max(*lacks, near_ << round);
     }
-    return out_.is_met() ? try_cheaper() : try_curve();
+    return try_curve();
   }
 
  private:
+  static Bytes rest_of(const Rehearsal& r) { return r.peak - r.arena; }
+
+  // A run with fewer calls again may leave more for the arena than was thought.
+  Result<void> try_higher() {
+    constexpr int kMostTries = 4;
+    const Bytes tried = out_.arena_limit;
+    Bytes next = std::min(room_ - rest_of(out_.rehearsal), too_high_ - near_);
+    for (int i = 0; i < kMostTries && next > tried + tried / 128; ++i) {
+      const auto lacks = look_at(next);
+      if (!lacks) {
+        return tl::unexpected(lacks.error());
+      }
+      if (*lacks <= 0) {
+        break;
+      }
+      next -= *lacks;
+    }
+    out_.why_not.clear();
+    return {};
+  }
+
   // What a run holds beside its arena changes with the plan, for small steps by
   // as much as the arena: arenas that there are plans for, one by one.
   Result<void> try_curve() {
     constexpr std::size_t kMostPoints = 24;
-    const std::string why_not = out_.why_not;
-    std::size_t number = 0;
-    return try_points([&](const compiler::FitPoint&, std::size_t count) {
-             return number++ % (count / kMostPoints + 1) == 0;
-           })
-        .map([&](bool is_met) {
-          out_.why_not = is_met ? std::string() : why_not;
-        });
-  }
-
-  // Where much is left, a higher arena may fit, too.
-  Result<void> try_cheaper() {
-    const Bytes found = out_.rehearsal.arena;
-    const Bytes spare =
-        settings_.budget - out_.rehearsal.external - out_.rehearsal.peak;
-    const std::int64_t extra = out_.rehearsal.fitting.extra;
-    if (spare <= found / 32) {
+    TrainSettings bounded = settings_;
+    bounded.arena_limit = room_ - least_rest_ + books();
+    if (bounded.arena_limit <= too_low_) {
       return {};
     }
-    return try_points([&](const compiler::FitPoint& point, std::size_t) {
-             return point.arena > found && point.arena <= found + 2 * spare &&
-                    point.fitting.extra < extra;
-           })
-        .map([&](bool) { out_.why_not.clear(); });
-  }
-
-  // True where the run fits with an arena of the wanted points: the first.
-  template <class IsWanted>
-  Result<bool> try_points(const IsWanted& is_wanted) {
-    const auto curve = fit_curve(settings_, settings_.batch);
+    const auto curve = fit_curve(bounded, settings_.batch);
     if (!curve) {
       return tl::unexpected(curve.error());
     }
-    for (const compiler::FitPoint& point : *curve) {
-      if (!is_wanted(point, curve->size())) {
-        continue;
+    const std::string why_not = out_.why_not;
+    for (std::size_t i = 1; i < curve->size();
+         i += curve->size() / kMostPoints + 1) {
+      const auto lacks = look_at((*curve)[i].arena);
+      if (!lacks) {
+        return tl::unexpected(lacks.error());
       }
-      auto is_met = try_arena(point.arena);
-      if (!is_met || *is_met) {
-        return is_met;
+      if (out_.is_met()) {
+        return {};
       }
     }
-    return false;
+    out_.why_not = why_not;
+    return {};
   }
 
-  // True where the run fits with such an arena.
-  Result<bool> try_arena(Bytes arena) {
-    return look_at(arena).map([&](Bytes lacks) {
-      if (lacks <= 0) {
-        out_.arena_limit = arena;
-        out_.why_not.clear();
-      }
-      return lacks <= 0;
-    });
+  // By so much at the most a plan may hold less beside its arena than another.
+  Bytes books() const {
+    const auto& all = out_.all_kept.by_category;
+    const auto found =
+        std::ranges::find(all, memory::name_of(memory::Category::kGraph),
+                          &Rehearsal::Named::value_type::first);
+    return found == all.end() ? 0 : found->second;
   }
 
   // What the run lacks; kUnlimited where no plan has so small an arena.
@@ -252,10 +249,15 @@ class ArenaSearch {
     try {
       Rehearsal now;
       auto lacks = lacking(limited, now);
+      if (now.peak > 0) {
+        least_rest_ = std::min(least_rest_, rest_of(now));
+      }
       if (lacks && *lacks > 0) {
-        too_high_ = limit;
+        too_high_ = now.peak > 0 ? now.arena : limit;
       } else if (lacks) {
         out_.rehearsal = std::move(now);
+        out_.arena_limit = limit;
+        out_.why_not.clear();
       }
       return lacks;
     } catch (const PlanError&) {
@@ -267,6 +269,9 @@ class ArenaSearch {
 
   const TrainSettings& settings_;
   WithinBudget& out_;
+  Bytes room_;        // for all that a run holds
+  Bytes least_rest_;  // of what runs held beside their arenas
+  Bytes near_;        // arenas do not differ by less
   Bytes too_high_;
   Bytes too_low_ = 0;
 };

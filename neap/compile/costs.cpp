@@ -72,4 +72,13 @@ memory::Vector<std::int64_t> prices_of(const Program& program) {
   return prices;
 }
 
+std::int64_t price_of(const Program& program) {
+  Pricing pricing(program);
+  std::int64_t sum = 0;
+  for (const Call& call : program.calls) {
+    sum += pricing.price_of(call);
+  }
+  return sum;
+}
+
 }  // namespace neap::compiler

@@ -13,4 +13,7 @@ namespace neap::compiler {
 /// One price a call, each at least 1. THROWS: OutOfMemory.
 NEAP_API memory::Vector<std::int64_t> prices_of(const Program& program);
 
+/// Their sum. THROWS: OutOfMemory.
+NEAP_API std::int64_t price_of(const Program& program);
+
 }  // namespace neap::compiler

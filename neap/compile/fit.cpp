@@ -33,6 +33,7 @@ FitCurve fit_curve(const Program& traced, const CompileOptions& options) {
   const Candidate whole = all_kept(traced, options, options.passes);
   const std::optional<budget::Channel> channel = channel_of(options.spill);
   const HeadPieces pieces = head_pieces(traced, options.passes, whole.arena);
+  const Bytes limit = std::min(options.arena_limit, whole.arena - 1);
   FitCurve points;
   const auto add = [&](const Candidate& found) {
     points.push_back(
@@ -42,12 +43,12 @@ FitCurve fit_curve(const Program& traced, const CompileOptions& options) {
     Passes passes = options.passes;
     passes.pieces = count;
     const Candidate found = all_kept(traced, options, passes);
-    if (found.arena < whole.arena) {
+    if (found.arena <= limit) {
       add(found);
     }
   }
   for (const Passes& passes : candidate_passes(options.passes, pieces)) {
-    Ordered(traced, options, passes, channel).for_each_below(whole.arena, add);
+    Ordered(traced, options, passes, channel).for_each_within(limit, add);
   }
   keep_best(points);
   points.insert(points.begin(), {whole.arena, whole.program.fitting});

@@ -22,7 +22,8 @@ struct FitPoint {
 /// found for: arenas fall, and predicted times rise.
 using FitCurve = memory::Vector<FitPoint>;
 
-/// `traced` as from trace_for(). Limits among the options do not matter.
+/// `traced` as from trace_for(). Beside the plan with all values kept, points
+/// have at most the options' .arena_limit; their .budget does not matter.
 /// THROWS: as run_passes(), bind() and plan().
 NEAP_API FitCurve fit_curve(const Program& traced,
                             const CompileOptions& options);

@@ -158,6 +158,32 @@ TEST(FittingTest, TheCurveIsWhatEachLimitGives) {
       PlanError);
 }
 
+TEST(FittingTest, ACurveOfALimitIsTheLowerPartOfTheWhole) {
+  Net net;
+  const std::array specs{tensor::Spec{DType::kF32, {kBatch, 32}}};
+  const FitCurve whole = fit(net.step(), specs);
+  const std::size_t middle = whole.size() / 2;
+  const FitCurve low =
+      fit(net.step(), specs, {.arena_limit = whole[middle].arena});
+  ASSERT_EQ(low.size(), 1 + whole.size() - middle);
+  EXPECT_EQ(low.front().arena, whole.front().arena);
+  for (std::size_t i = 1; i < low.size(); ++i) {
+    EXPECT_EQ(low[i].arena, whole[middle + i - 1].arena);
+    EXPECT_EQ(low[i].fitting.extra, whole[middle + i - 1].fitting.extra);
+  }
+}
+
+TEST(FittingTest, APredictionHasThePriceWithoutALimitToo) {
+  Net net;
+  const std::array specs{tensor::Spec{DType::kF32, {kBatch, 32}}};
+  const auto kept = neap::lower(net.step(), specs);
+  const auto same =
+      neap::lower(net.step(), specs, {.arena_limit = kept.plan.arena_bytes()});
+  EXPECT_FALSE(kept.prediction.fitting.is_met());
+  EXPECT_GT(kept.prediction.fitting.price, 0);
+  EXPECT_EQ(kept.prediction.fitting.price, same.prediction.fitting.price);
+}
+
 TEST(FittingTest, APlanIsTheSameEveryTime) {
   Net net;
   const std::array specs{tensor::Spec{DType::kF32, {kBatch, 32}}};

@@ -35,10 +35,6 @@ std::int32_t rung_step(std::int64_t calls) {
   return calls <= 2000 ? 2 : 4;
 }
 
-std::int64_t sum_of(const memory::Vector<std::int64_t>& prices) {
-  return std::accumulate(prices.begin(), prices.end(), std::int64_t{0});
-}
-
 // A packed arena may be lower than the target of its rung: a schedule may keep
 // values longer than anybody reads them.
 Bytes most_target(Bytes limit) {
@@ -69,7 +65,7 @@ Candidate all_kept(const Program& traced, const CompileOptions& options,
   run_passes(out.program, passes);
   bind(out.program, tensor::executor());
   out.arena = arena_of(out.program, options);
-  out.price = out.bound = sum_of(prices_of(out.program));
+  out.price = out.bound = price_of(out.program);
   out.program.fitting = {.limit = out.arena,
                          .price = out.price,
                          .pieces = out.program.fitting.pieces};
@@ -124,7 +120,7 @@ Ordered::Ordered(const Program& traced, const CompileOptions& options,
   run_order_passes(program_, passes_);
   bind(program_, tensor::executor());
   const memory::Vector<std::int64_t> prices = prices_of(program_);
-  price_ = sum_of(prices);
+  price_ = std::accumulate(prices.begin(), prices.end(), std::int64_t{0});
   problem_ = scheduling_problem(program_, prices, channel, options.spill.least);
   if (!options.recompute) {
     for (budget::Call& call : problem_.calls) {
@@ -184,12 +180,14 @@ Widest Ordered::widest() const {
   return out;
 }
 
-void Ordered::for_each_below(
-    Bytes arena, base::FunctionRef<void(const Candidate&)> look) const {
-  for (const budget::Rung& rung : budget::ladder(problem_, effort())) {
+void Ordered::for_each_within(
+    Bytes limit, base::FunctionRef<void(const Candidate&)> look) const {
+  budget::LadderOptions options = effort();
+  options.most = most_target(limit);
+  for (const budget::Rung& rung : budget::ladder(problem_, options)) {
     Candidate found = packed(rung);
     // best() would not look at a rung so much higher.
-    if (found.arena < arena && rung.target <= most_target(found.arena)) {
+    if (found.arena <= limit && rung.target <= most_target(found.arena)) {
       found.bound = bound(rung);
       look(found);
     }

@@ -57,9 +57,10 @@ class Ordered {
   Bytes least() const;
   /// The call that needs most at once.
   Widest widest() const;
-  /// Those with an arena below `arena`, one after the other, from the least on.
-  void for_each_below(Bytes arena,
-                      base::FunctionRef<void(const Candidate&)> look) const;
+  /// Those with an arena of at most `limit`, one after the other, from the
+  /// least on.
+  void for_each_within(Bytes limit,
+                       base::FunctionRef<void(const Candidate&)> look) const;
 
  private:
   budget::LadderOptions effort() const;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "neap/base/external.hpp"
+#include "neap/compile/costs.hpp"
 #include "neap/program/print.hpp"
 
 namespace neap::compiler {
@@ -37,6 +38,9 @@ class Predictor {
     out_.ops = static_cast<std::int64_t>(program_.calls.size());
     out_.seconds = plan_.seconds();
     out_.fitting = program_.fitting;
+    if (!out_.fitting.is_met()) {
+      out_.fitting.price = price_of(program_);
+    }
     return std::move(out_);
   }
 

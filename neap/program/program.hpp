@@ -239,8 +239,9 @@ struct GraphQuestions {
 /// again, some values wait in a file (compile/fitting.hpp). Times are what a
 /// table of prices says.
 struct Fitting {
-  Bytes limit = kUnlimited;   // of the host's arena
-  std::int64_t price = 0;     // of a run without a limit, in nanoseconds
+  Bytes limit = kUnlimited;  // of the host's arena
+  /// Of a run without a limit, in nanoseconds; 0 where only a prediction asks.
+  std::int64_t price = 0;
   std::int64_t extra = 0;     // of the calls that run again, and of others
   std::int64_t bound = 0;     // no schedule of this order costs less than that
   std::uint32_t again = 0;    // calls that run again
