@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "neap/budget/evaluate.hpp"
+#include "neap/budget/trim.hpp"
 
 namespace neap::budget {
 namespace {
@@ -66,7 +67,7 @@ memory::Vector<Rung> climb_down(const Problem& problem,
     failures = found ? 0 : failures + 1;
     if (found) {
       lowest_peak = evaluate(problem, found->schedule).peak;
-      rungs.push_back({target, std::move(*found)});
+      rungs.push_back({.target = target, .found = std::move(*found)});
     }
   }
   return rungs;
@@ -82,6 +83,7 @@ memory::Vector<Rung> ladder(const Problem& problem,
     rungs.resize(1);
   }
   // Up, each from the one below.
+  Reach reach(options.limit);
   for (std::size_t i = 0; i < rungs.size(); ++i) {
     Found* const below = i == 0 ? nullptr : &rungs[i - 1].found;
     if (below != nullptr && below->price <= rungs[i].found.price) {
@@ -89,6 +91,12 @@ memory::Vector<Rung> ladder(const Problem& problem,
     }
     rungs[i].found =
         *search(problem, rungs[i].target, options.search, &rungs[i].found);
+    Schedule& schedule = rungs[i].found.schedule;
+    schedule = trimmed(problem, schedule);
+    rungs[i].peak = evaluate(problem, schedule).peak;
+    if (reach.ends_with(rungs[i])) {
+      rungs.resize(i + 1);
+    }
   }
   return rungs;
 }

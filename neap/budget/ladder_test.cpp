@@ -7,6 +7,7 @@
 #include "neap/budget/evaluate.hpp"
 #include "neap/budget/optimum_for_test.hpp"
 #include "neap/budget/problems_for_test.hpp"
+#include "neap/budget/trim.hpp"
 
 namespace neap::budget {
 namespace {
@@ -37,6 +38,10 @@ TEST(LadderTest, ALargerBudgetNeverCostsMore) {
       EXPECT_TRUE(found.is_good()) << seed;
       EXPECT_EQ(found.price, rungs[i].found.price) << seed;
       EXPECT_LE(found.peak, rungs[i].target) << seed;
+      EXPECT_EQ(found.peak, rungs[i].peak) << seed;
+      EXPECT_EQ(trimmed(problem, rungs[i].found.schedule).drops,
+                rungs[i].found.schedule.drops)
+          << seed;
       EXPECT_GE(found.price, lower_bound(problem, rungs[i].target).price);
       if (i > 0) {
         EXPECT_GT(rungs[i].target, rungs[i - 1].target);
@@ -54,6 +59,29 @@ TEST(LadderTest, StepsAndTheLeastRungAreThoseAskedFor) {
   const auto high = ladder(problem, {.search = {.walks = 50}, .least = 30});
   EXPECT_GE(high.front().target, 30);
   EXPECT_TRUE(ladder({}).empty());
+}
+
+TEST(LadderTest, EndsAboveALimitWhereRungsNeedMore) {
+  const Problem problem = chain(40);
+  const auto all = ladder(problem, {.search = {.walks = 50}});
+  constexpr std::int64_t kLimit = 12;
+  const auto some = ladder(problem, {.search = {.walks = 50},
+                                     .most = Reach::most_target(kLimit),
+                                     .limit = kLimit});
+  ASSERT_LT(some.size(), all.size());
+  EXPECT_LE(some.back().target, Reach::most_target(kLimit));
+  Reach reach(kLimit);
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    EXPECT_EQ(some[i].target, all[i].target);
+    EXPECT_EQ(some[i].found.price, all[i].found.price);
+    EXPECT_EQ(some[i].peak, all[i].peak);
+    EXPECT_TRUE(!reach.ends_with(some[i]) || i + 1 == some.size());
+  }
+  for (std::int64_t limit = 1; limit < 1000; ++limit) {
+    const std::int64_t target = Reach::most_target(limit);
+    EXPECT_LE(Reach::least_limit(target), limit);
+    EXPECT_GE(Reach::most_target(Reach::least_limit(target)), target);
+  }
 }
 
 }  // namespace

@@ -35,10 +35,20 @@ std::int32_t rung_step(std::int64_t calls) {
   return calls <= 2000 ? 2 : 4;
 }
 
-// A packed arena may be lower than the target of its rung: a schedule may keep
-// values longer than anybody reads them.
-Bytes most_target(Bytes limit) {
-  return limit + limit / 4;
+// Where values are spilled, passes may lower what a schedule needs by a little.
+bool may_fit(const budget::Rung& rung, Bytes limit) {
+  return rung.peak <= limit + limit / 16;
+}
+
+// Whether best() looks at rung `i`.
+bool is_looked_at(const memory::Vector<budget::Rung>& rungs, std::size_t i,
+                  Bytes limit) {
+  budget::Reach reach(limit);
+  return may_fit(rungs[i], limit) &&
+         rungs[i].target <= budget::Reach::most_target(limit) &&
+         std::none_of(
+             rungs.begin(), rungs.begin() + static_cast<std::ptrdiff_t>(i),
+             [&](const budget::Rung& below) { return reach.ends_with(below); });
 }
 
 // "matmul of fc1", or where it was called.
@@ -139,9 +149,13 @@ budget::LadderOptions Ordered::effort() const {
 
 std::optional<Candidate> Ordered::best(Bytes limit) const {
   budget::LadderOptions options = effort();
-  options.most = most_target(limit);
+  options.most = budget::Reach::most_target(limit);
+  options.limit = limit;
   const auto rungs = budget::ladder(problem_, options);
   for (auto rung = rungs.rbegin(); rung != rungs.rend(); ++rung) {
+    if (!may_fit(*rung, limit)) {
+      continue;
+    }
     Candidate found = packed(*rung);
     if (found.arena <= limit) {
       found.bound = bound(*rung);
@@ -155,7 +169,10 @@ Bytes Ordered::least() const {
   budget::LadderOptions options = effort();
   options.lowest_only = true;
   const auto rungs = budget::ladder(problem_, options);
-  return rungs.empty() ? kUnlimited : packed(rungs.front()).arena;
+  return rungs.empty()
+             ? kUnlimited
+             : std::max(packed(rungs.front()).arena,
+                        budget::Reach::least_limit(rungs.front().target));
 }
 
 Widest Ordered::widest() const {
@@ -183,12 +200,15 @@ Widest Ordered::widest() const {
 void Ordered::for_each_within(
     Bytes limit, base::FunctionRef<void(const Candidate&)> look) const {
   budget::LadderOptions options = effort();
-  options.most = most_target(limit);
-  for (const budget::Rung& rung : budget::ladder(problem_, options)) {
-    Candidate found = packed(rung);
-    // best() would not look at a rung so much higher.
-    if (found.arena <= limit && rung.target <= most_target(found.arena)) {
-      found.bound = bound(rung);
+  options.most = budget::Reach::most_target(limit);
+  const auto rungs = budget::ladder(problem_, options);
+  for (std::size_t i = 0; i < rungs.size(); ++i) {
+    if (!may_fit(rungs[i], limit)) {
+      continue;
+    }
+    Candidate found = packed(rungs[i]);
+    if (found.arena <= limit && is_looked_at(rungs, i, found.arena)) {
+      found.bound = bound(rungs[i]);
       look(found);
     }
   }
