@@ -17,36 +17,69 @@ namespace {
 constexpr int kActions = 18;
 constexpr std::array<std::int64_t, 4> kBatches = {3, 3, 5, 3};
 
-// Some steps have batches whose values are larger than a page.
-std::int64_t scale_of(std::uint64_t seed) {
-  return seed % 10 == 0 ? 256 : 1;
+// A random step, cut short, and the size of its batches: large ones have values
+// larger than a page, and only those go to a file.
+struct Case {
+  std::uint64_t seed;
+  int actions;
+  std::int64_t scale = 1;
+  std::int64_t more = 0;
+
+  std::int64_t batch(std::int64_t samples) const {
+    return samples * scale + more;
+  }
+};
+
+// A tenth of all steps has large batches, of those that spill values nearly
+// all, and such that what one batch can do without, the others can, too.
+Case case_of(std::uint64_t seed, bool spills) {
+  if ((seed % 10 == 0) == spills) {
+    return {seed, kActions};
+  }
+  return spills ? Case{.seed = seed, .actions = kActions, .more = 765}
+                : Case{.seed = seed, .actions = kActions, .scale = 256};
 }
 
-compiler::Lowered lowered(std::uint64_t seed, int actions, std::int64_t batch,
+compiler::Lowered lowered(const Case& which, std::int64_t batch,
                           const CompileOptions& options) {
-  World world(seed);
+  World world(which.seed);
   const UseGenerator use(world.generator);
-  const tensor::Spec spec{f32, {batch * scale_of(seed), World::kWidth}};
-  return lower(RandomStep(seed, world, actions), {spec, spec}, options);
+  const tensor::Spec spec{f32, {which.batch(batch), World::kWidth}};
+  return lower(RandomStep(which.seed, world, which.actions), {spec, spec},
+               options);
 }
 
-// A part of the arena, where every batch can be made to fit that.
-void set_limit(CompileOptions& options, int percent, std::uint64_t seed,
-               int actions) {
-  CompileOptions limited = options;
-  limited.arena_limit =
-      lowered(seed, actions, kBatches[0], options).plan.space().bytes *
-      percent / 100;
+// A limit that every batch can be made to fit.
+bool is_feasible(const Case& which, const CompileOptions& limited) {
   try {
     for (const std::int64_t batch : kBatches) {
-      const auto fits = lowered(seed, actions, batch, limited);
+      const auto fits = lowered(which, batch, limited);
       if (fits.plan.space().bytes > limited.arena_limit) {
         throw InternalError("above the limit of the arena");
       }
     }
-    options = limited;
+    return true;
   } catch (const PlanError&) {
-    // no schedule of it is within that
+    return false;  // no schedule of it is within that
+  }
+}
+
+// A part of the arena, where there are plans for that; of steps that spill also
+// a larger part, since few of them can do without much.
+void set_limit(CompileOptions& options, int percent, const Case& which) {
+  constexpr int kMostPercent = 97;
+  const bool spills = !options.spill.folder.empty();
+  const Bytes whole = lowered(which, kBatches[0], options).plan.space().bytes;
+  CompileOptions limited = options;
+  for (const int some : {percent, (percent + kMostPercent) / 2, kMostPercent}) {
+    limited.arena_limit = whole * some / 100;
+    if (is_feasible(which, limited)) {
+      options = limited;
+      return;
+    }
+    if (!spills) {
+      return;
+    }
   }
 }
 
@@ -54,12 +87,12 @@ void set_limit(CompileOptions& options, int percent, std::uint64_t seed,
 using Trail = std::vector<std::uint64_t>;
 
 template <class Call>
-Trail trail_of(World& world, std::uint64_t seed, const Call& call) {
+Trail trail_of(World& world, const Case& which, const Call& call) {
   Trail trail;
   for (std::size_t i = 0; i < kBatches.size(); ++i) {
-    const std::int64_t batch = kBatches[i] * scale_of(seed);
-    const Tensor x = made_up(seed * 16 + i, batch);
-    const Tensor y = made_up(seed * 16 + i + 8, batch);
+    const std::int64_t batch = which.batch(kBatches[i]);
+    const Tensor x = made_up(which.seed * 16 + i, batch);
+    const Tensor y = made_up(which.seed * 16 + i + 8, batch);
     const UseGenerator use(world.generator);
     const Tensors results = call(x, y);
     std::uint64_t hash = 0;
@@ -72,22 +105,24 @@ Trail trail_of(World& world, std::uint64_t seed, const Call& call) {
   return trail;
 }
 
-Trail run_eagerly(std::uint64_t seed, int actions) {
-  World world(seed);
-  const RandomStep step(seed, world, actions);
-  return trail_of(world, seed, step);
+Trail run_eagerly(const Case& which) {
+  World world(which.seed);
+  const RandomStep step(which.seed, world, which.actions);
+  return trail_of(world, which, step);
 }
 
-Trail run_compiled(const Variant& variant, std::uint64_t seed, int actions) {
-  World world(seed);
+Trail run_compiled(const Variant& variant, const Case& which) {
+  World world(which.seed);
   CompileOptions options;
   variant.set(options);
-  options.max_batch *= scale_of(seed);
-  if (variant.arena_percent < 100) {
-    set_limit(options, variant.arena_percent, seed, actions);
+  if (options.max_batch > 0) {
+    options.max_batch = which.batch(options.max_batch);
   }
-  auto step = compile(RandomStep(seed, world, actions), options);
-  return trail_of(world, seed,
+  if (variant.arena_percent < 100) {
+    set_limit(options, variant.arena_percent, which);
+  }
+  auto step = compile(RandomStep(which.seed, world, which.actions), options);
+  return trail_of(world, which,
                   [&](const Tensor& x, const Tensor& y) { return step(x, y); });
 }
 
@@ -105,11 +140,10 @@ void set_spill(CompileOptions& options) {
 }
 
 // Empty where both ways agree.
-std::string difference(const Variant& variant, std::uint64_t seed,
-                       int actions) {
+std::string difference(const Variant& variant, const Case& which) {
   try {
-    const Trail eager = run_eagerly(seed, actions);
-    const Trail compiled = run_compiled(variant, seed, actions);
+    const Trail eager = run_eagerly(which);
+    const Trail compiled = run_compiled(variant, which);
     for (std::size_t i = 0; i < eager.size(); ++i) {
       if (eager[i] != compiled[i]) {
         return fmt::format("call {}: {} differ", i / 2,
@@ -167,13 +201,19 @@ std::vector<Variant> variants() {
   };
 }
 
+bool spills(const Variant& variant) {
+  CompileOptions options;
+  variant.set(options);
+  return !options.spill.folder.empty();
+}
+
 int count_paged(std::uint64_t first, int count) {
   int found = 0;
   for (int i = 0; i < count; ++i) {
     const std::uint64_t seed = first + static_cast<std::uint64_t>(i);
     CompileOptions options;
     set_paged(options);
-    const auto paged = lowered(seed, kActions, kBatches[0], options);
+    const auto paged = lowered(case_of(seed, false), kBatches[0], options);
     found += paged.plan.pages.views.empty() ? 0 : 1;
   }
   return found;
@@ -181,17 +221,16 @@ int count_paged(std::uint64_t first, int count) {
 
 namespace {
 
-// Of steps `first`, `first` + `by`, ...
 template <class IsCounted>
-int count_limited(std::uint64_t first, std::uint64_t by, int count,
-                  int arena_percent, const CompileOptions& given,
-                  const IsCounted& is_counted) {
+int count_limited(std::uint64_t first, int count, int arena_percent,
+                  const CompileOptions& given, const IsCounted& is_counted) {
   int found = 0;
   for (int i = 0; i < count; ++i) {
-    const std::uint64_t seed = first + by * static_cast<std::uint64_t>(i);
+    const Case which = case_of(first + static_cast<std::uint64_t>(i),
+                               !given.spill.folder.empty());
     CompileOptions options = given;
-    set_limit(options, arena_percent, seed, kActions);
-    const auto fitted = lowered(seed, kActions, kBatches[0], options);
+    set_limit(options, arena_percent, which);
+    const auto fitted = lowered(which, kBatches[0], options);
     found += is_counted(fitted.program.fitting) ? 1 : 0;
   }
   return found;
@@ -201,7 +240,7 @@ int count_limited(std::uint64_t first, std::uint64_t by, int count,
 
 int count_fitted(std::uint64_t first, int count, int arena_percent) {
   return count_limited(
-      first, 1, count, arena_percent, {},
+      first, count, arena_percent, {},
       [](const compiler::Fitting& fitting) { return fitting.again != 0; });
 }
 
@@ -209,7 +248,7 @@ int count_spilled(std::uint64_t first, int count, int arena_percent) {
   CompileOptions options;
   set_spill(options);
   return count_limited(
-      10 * first, 10, count, arena_percent, options,
+      first, count, arena_percent, options,
       [](const compiler::Fitting& fitting) { return fitting.spilled != 0; });
 }
 
@@ -219,16 +258,18 @@ std::string run_campaign(const Variant& variant, std::uint64_t first,
   const tensor::ExecutionGuard guard(
       [&](tensor::Execution& c) { c.executor = &pool; });
   for (int i = 0; i < count; ++i) {
-    const std::uint64_t seed = first + static_cast<std::uint64_t>(i);
-    if (difference(variant, seed, kActions).empty()) {
+    Case which =
+        case_of(first + static_cast<std::uint64_t>(i), spills(variant));
+    if (difference(variant, which).empty()) {
       continue;
     }
-    int actions = 0;
-    while (actions < kActions && difference(variant, seed, actions).empty()) {
-      ++actions;
+    which.actions = 0;
+    while (which.actions < kActions && difference(variant, which).empty()) {
+      ++which.actions;
     }
-    return fmt::format("step {}, {} actions, {}: {}", seed, actions,
-                       variant.name, difference(variant, seed, actions));
+    return fmt::format("step {}, {} actions, a batch of {}, {}: {}", which.seed,
+                       which.actions, which.batch(kBatches[0]), variant.name,
+                       difference(variant, which));
   }
   return {};
 }

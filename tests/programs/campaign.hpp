@@ -25,14 +25,17 @@ inline void PrintTo(const Variant& variant, std::ostream* out) {
 
 std::vector<Variant> variants();
 
+/// Whether values may wait in a file; nearly all batches are large then.
+bool spills(const Variant& variant);
+
 /// How many of the steps have buffers in views of pages under "paged".
 int count_paged(std::uint64_t first, int count);
 
 /// How many of the steps have calls that run again with so much of their arena.
 int count_fitted(std::uint64_t first, int count, int arena_percent);
 
-/// How many of steps 10 `first`, 10 `first` + 10, ..., whose values are large,
-/// have some that wait in a file.
+/// How many of the steps, as "spilled" runs them, have values that wait in a
+/// file with so much of their arena.
 int count_spilled(std::uint64_t first, int count, int arena_percent);
 
 /// Runs steps `first`, `first` + 1, ... eagerly and compiled; empty, or what

@@ -12,7 +12,9 @@ class ProgramsTest : public ::testing::TestWithParam<Variant> {};
 
 TEST_P(ProgramsTest, AreTheSameBitsAsEager) {
   // To look for schedules takes longest.
-  const int programs = GetParam().arena_percent < 100 ? 80 : 400;
+  const int programs = spills(GetParam())               ? 40
+                       : GetParam().arena_percent < 100 ? 80
+                                                        : 400;
   const std::string failure = run_campaign(GetParam(), 1, programs);
   EXPECT_TRUE(failure.empty()) << failure;
 }
@@ -25,8 +27,8 @@ TEST(FittedProgramsTest, ManyHaveCallsThatRunAgain) {
   EXPECT_GE(count_fitted(1, 120, 98), 30);
 }
 
-TEST(FittedProgramsTest, ManyHaveValuesInAFile) {
-  EXPECT_GE(count_spilled(1, 40, 90), 10);
+TEST(FittedProgramsTest, MostHaveValuesInAFile) {
+  EXPECT_GE(count_spilled(1, 24, 80), 12);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ProgramsTest, ::testing::ValuesIn(variants()),
