@@ -2,47 +2,22 @@
 #include <gtest/gtest.h>
 
 #include "neap/budget/channel.hpp"
-#include "neap/budget/evaluate.hpp"
+#include "neap/budget/evaluate_for_test.hpp"
 
 namespace neap::budget {
 namespace {
 
-// Values of 4, 2 and 3 bytes: 1 is made from 0, 2 from both. A byte takes 2 ns
-// to the file, 1 ns back, and 1 ns of the bus.
+// A byte takes 2 ns to the file, 1 ns back, and 1 ns of the bus.
 Problem small() {
-  Problem problem;
-  problem.values = {{.size = 4, .may_spill = true},
-                    {.size = 2, .may_spill = true},
-                    {.size = 3, .outlives = true}};
-  problem.calls = {{.reads = {},
-                    .makes = {0},
-                    .take_overs = {},
-                    .price = 7,
-                    .scratch = 0,
-                    .again_until = kAlways},
-                   {.reads = {0},
-                    .makes = {1},
-                    .take_overs = {},
-                    .price = 5,
-                    .scratch = 1,
-                    .again_until = kAlways},
-                   {.reads = {0, 1},
-                    .makes = {2},
-                    .take_overs = {{.made = 2, .read = 0}},
-                    .price = 3,
-                    .scratch = 0,
-                    .again_until = kNever}};
+  Problem problem = small_problem();
+  problem.values[0].may_spill = true;
+  problem.values[1].may_spill = true;
   problem.channel = {.write_rate = kSecond / 2,
                      .read_rate = kSecond,
                      .bus_price = std::int64_t{1} << 20U};
   return problem;
 }
 
-struct Step {
-  Action action;
-  std::int32_t index;
-  memory::Vector<std::int32_t> drops{};
-};
 constexpr Action kRun = Action::kRun;
 constexpr Action kWrite = Action::kWrite;
 constexpr Action kFetch = Action::kFetch;
@@ -50,15 +25,7 @@ constexpr Action kAwait = Action::kAwait;
 
 Evaluation evaluation(const Problem& problem,
                       std::initializer_list<Step> steps) {
-  Schedule out;
-  for (const Step& step : steps) {
-    out.drops.insert(out.drops.end(), step.drops.begin(), step.drops.end());
-    out.runs.push_back(
-        {.index = step.index,
-         .drops_end = static_cast<std::uint32_t>(out.drops.size()),
-         .action = step.action});
-  }
-  return evaluate(problem, out);
+  return evaluate(problem, schedule_of(steps));
 }
 
 Evaluation evaluation(std::initializer_list<Step> steps) {
@@ -161,13 +128,6 @@ TEST(EvaluateChannelTest, WhatOutlivesTheCallsIsWaitedFor) {
                                                 {kFetch, 2}});
   ASSERT_TRUE(found.is_good()) << name_of(found.fault);
   EXPECT_EQ(found.stalls, 6 + 3);
-}
-
-void expect_fault(const Evaluation& found, Fault fault, std::int32_t run,
-                  std::int32_t value) {
-  EXPECT_EQ(found.fault, fault) << name_of(found.fault);
-  EXPECT_EQ(found.run, run);
-  EXPECT_EQ(found.value, value);
 }
 
 TEST(EvaluateChannelTest, NamesTheFirstFault) {

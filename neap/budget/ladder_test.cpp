@@ -3,11 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "neap/budget/bound.hpp"
-#include "neap/budget/evaluate.hpp"
+#include "neap/budget/ladder_for_test.hpp"
 #include "neap/budget/optimum_for_test.hpp"
 #include "neap/budget/problems_for_test.hpp"
-#include "neap/budget/trim.hpp"
 
 namespace neap::budget {
 namespace {
@@ -27,27 +25,8 @@ TEST(LadderTest, RungsHalveInThirtyTwoSteps) {
 TEST(LadderTest, ALargerBudgetNeverCostsMore) {
   for (std::uint32_t seed = 0; seed < 30; ++seed) {
     const Problem problem = random_problem(seed, {.calls = 40});
-    const std::int64_t full = full_memory(problem);
-    const memory::Vector<Rung> rungs =
-        ladder(problem, {.search = {.walks = 100}});
-    ASSERT_FALSE(rungs.empty());
-    EXPECT_EQ(rungs.back().target, full);
-    EXPECT_EQ(rungs.back().found.price, 0);
-    for (std::size_t i = 0; i < rungs.size(); ++i) {
-      const Evaluation found = evaluate(problem, rungs[i].found.schedule);
-      EXPECT_TRUE(found.is_good()) << seed;
-      EXPECT_EQ(found.price, rungs[i].found.price) << seed;
-      EXPECT_LE(found.peak, rungs[i].target) << seed;
-      EXPECT_EQ(found.peak, rungs[i].peak) << seed;
-      EXPECT_EQ(trimmed(problem, rungs[i].found.schedule).drops,
-                rungs[i].found.schedule.drops)
-          << seed;
-      EXPECT_GE(found.price, lower_bound(problem, rungs[i].target).price);
-      if (i > 0) {
-        EXPECT_GT(rungs[i].target, rungs[i - 1].target);
-        EXPECT_LE(rungs[i].found.price, rungs[i - 1].found.price) << seed;
-      }
-    }
+    SCOPED_TRACE(seed);
+    expect_ladder(problem, ladder(problem, {.search = {.walks = 100}}));
   }
 }
 

@@ -4,12 +4,9 @@
 
 #include <gmock/gmock.h>
 
-#include "neap/autograd/backward.hpp"
-#include "neap/compile/compile_for_test.hpp"
+#include "neap/compile/deep_chain_for_test.hpp"
 #include "neap/compile/fit.hpp"
 #include "neap/compile/lower.hpp"
-#include "neap/graph/vertex.hpp"
-#include "neap/tensor/create.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -19,65 +16,14 @@ using testing::HasSubstr;
 
 constexpr int kLayers = 14;
 
-// A deep chain: tanh keeps its output for backward.
-struct Net {
-  Net() {
-    seed(1);
-    for (int i = 0; i < kLayers; ++i) {
-      weights.push_back(requires_grad_(randn({32, 32}) * 0.2));
-    }
-  }
-  Tensor loss(const Tensor& x) const {
-    Tensor y = x;
-    for (const Tensor& w : weights) {
-      y = dropout(tanh(matmul(y, w)), 0.1);
-    }
-    return sum(square(y));
-  }
-  // Plain descent, so that weights change behind their last use.
-  auto step() {
-    return [this](const Tensor& x) {
-      const Tensor out = loss(x);
-      backward(out);
-      const NoGrad no_grad;
-      for (const Tensor& w : weights) {
-        copy_(w, w - w.grad() * 0.01);
-        set_grad(w, Tensor());
-      }
-      return out;
-    };
-  }
-  std::vector<std::vector<float>> state() const {
-    std::vector<std::vector<float>> out;
-    for (const Tensor& w : weights) {
-      out.push_back(floats(w));
-    }
-    return out;
-  }
-  std::vector<Tensor> weights;
-};
-
 constexpr std::int64_t kBatch = 256;
 
-struct Trained {
-  std::vector<double> losses;
-  std::vector<std::vector<float>> state;
-  Bytes arena = 0;
-  Fitting fitting{};
+struct Net : DeepChain {
+  Net() : DeepChain(kLayers) {}
 };
 
 Trained train(const CompileOptions& options) {
-  Net net;
-  auto step = neap::compile(net.step(), options);
-  Trained out;
-  seed(2);
-  for (int i = 0; i < 3; ++i) {
-    out.losses.push_back(step(randn({kBatch, 32})).item());
-  }
-  out.state = net.state();
-  out.arena = step.arena_bytes();
-  out.fitting = step.program().fitting;
-  return out;
+  return train_chain(kLayers, kBatch, options);
 }
 
 TEST(FittingTest, TheSameBitsAtEveryLimit) {

@@ -266,7 +266,7 @@ class Instructions::Builder {
 Instructions::Instructions(Program& program, const Plan& plan,
                            memory::Vector<Binding> bindings)
     : program_(program),
-      has_guards_(plan.debug.guards),
+      plan_(plan),
       arguments_(program.arguments.size()),
       externals_(program.externals.size()) {
   Builder(*this, plan, std::move(bindings)).run();
@@ -333,7 +333,7 @@ void Instructions::move(const Form& form, const Call& call) const {
   const SpillSlot& slot = program_.slots[call.slot];
   const ValueId id = program_.moved(call).value;
   const auto size = static_cast<std::size_t>(
-      has_guards_ ? program_[id].spec->size : slot.size);
+      plan_.debug.guards ? program_[id].spec->size : slot.size);
   switch (call.kind) {
     case CallKind::kSpill:
       spill_->write(call.slot, slot.offset, {form.args.in[0].data, size});

@@ -25,7 +25,8 @@ struct Instruction {
 
 class NEAP_API Instructions {
  public:
-  /// LIFETIME: `program` outlives this, and does not move. THROWS: OutOfMemory.
+  /// LIFETIME: `program` and `plan` outlive this, and do not move. THROWS:
+  /// OutOfMemory.
   Instructions(Program& program, const Plan& plan,
                memory::Vector<Binding> bindings);
   Instructions(const Instructions&) = delete;
@@ -153,7 +154,7 @@ class NEAP_API Instructions {
 
   Program& program_;
   SpillQueue* spill_ = nullptr;
-  bool has_guards_;  // bands, beside the values
+  const Plan& plan_;
   std::size_t arguments_;
   std::size_t externals_;
   memory::Vector<Instruction> all_;      // checks of the front, then the body

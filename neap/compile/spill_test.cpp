@@ -4,18 +4,15 @@
 
 #include <filesystem>
 
-#include "neap/autograd/backward.hpp"
-#include "neap/compile/compile_for_test.hpp"
+#include "neap/compile/deep_chain_for_test.hpp"
 #include "neap/compile/lower.hpp"
 #include "neap/files/door.hpp"
 #include "neap/files/door_for_test.hpp"
 #include "neap/files/fault_door.hpp"
 #include "neap/files/io_error.hpp"
 #include "neap/files/temporary_folder.hpp"
-#include "neap/graph/vertex.hpp"
 #include "neap/memory/budget.hpp"
 #include "neap/program/print.hpp"
-#include "neap/tensor/create.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -25,40 +22,10 @@ using testing::HasSubstr;
 
 constexpr int kLayers = 10;
 constexpr std::int64_t kBatch = 512;
-constexpr std::int64_t kWidth = 32;
+constexpr std::int64_t kWidth = kChainWidth;
 
-// A deep chain: each product is kept for backward.
-struct Net {
-  explicit Net(int layers = kLayers) {
-    seed(1);
-    for (int i = 0; i < layers; ++i) {
-      weights.push_back(requires_grad_(randn({kWidth, kWidth}) * 0.2));
-    }
-  }
-  auto step() {
-    return [this](const Tensor& x) {
-      Tensor y = x;
-      for (const Tensor& w : weights) {
-        y = dropout(tanh(matmul(y, w)), 0.1);
-      }
-      const Tensor loss = sum(square(y));
-      backward(loss);
-      const NoGrad no_grad;
-      for (const Tensor& w : weights) {
-        copy_(w, w - w.grad() * 0.01);
-        set_grad(w, Tensor());
-      }
-      return loss;
-    };
-  }
-  std::vector<std::vector<float>> state() const {
-    std::vector<std::vector<float>> out;
-    for (const Tensor& w : weights) {
-      out.push_back(floats(w));
-    }
-    return out;
-  }
-  std::vector<Tensor> weights;
+struct Net : DeepChain {
+  explicit Net(int layers = kLayers) : DeepChain(layers) {}
 };
 
 // Held and external, as budgets bound them.
@@ -81,25 +48,8 @@ class SpillTest : public ::testing::Test {
   files::TemporaryFolder folder;
 };
 
-struct Trained {
-  std::vector<double> losses;
-  std::vector<std::vector<float>> state;
-  Bytes arena = 0;
-  Fitting fitting{};
-};
-
 Trained train(const CompileOptions& options, int layers = kLayers) {
-  Net net(layers);
-  auto step = neap::compile(net.step(), options);
-  Trained out;
-  seed(2);
-  for (int i = 0; i < 3; ++i) {
-    out.losses.push_back(step(randn({kBatch, kWidth})).item());
-  }
-  out.state = net.state();
-  out.arena = step.arena_bytes();
-  out.fitting = step.program().fitting;
-  return out;
+  return train_chain(layers, kBatch, options);
 }
 
 TEST_F(SpillTest, TheSameBitsAtEveryLimit) {
