@@ -83,7 +83,6 @@ memory::Vector<Rung> ladder(const Problem& problem,
     rungs.resize(1);
   }
   // Up, each from the one below.
-  Reach reach(options.limit);
   for (std::size_t i = 0; i < rungs.size(); ++i) {
     Found* const below = i == 0 ? nullptr : &rungs[i - 1].found;
     if (below != nullptr && below->price <= rungs[i].found.price) {
@@ -94,9 +93,6 @@ memory::Vector<Rung> ladder(const Problem& problem,
     Schedule& schedule = rungs[i].found.schedule;
     schedule = trimmed(problem, schedule);
     rungs[i].peak = evaluate(problem, schedule).peak;
-    if (reach.ends_with(rungs[i])) {
-      rungs.resize(i + 1);
-    }
   }
   return rungs;
 }

@@ -19,36 +19,6 @@ struct LadderOptions {
   std::int64_t least = 0;  // no rung below it, nor above `most`
   std::int64_t most = std::numeric_limits<std::int64_t>::max();
   bool lowest_only = false;  // the smallest target of them alone
-  /// A limit for what a schedule needs: above it, rungs end as Reach says.
-  std::int64_t limit = std::numeric_limits<std::int64_t>::max();
-};
-
-/// How far a ladder goes on above a limit, where a schedule may still need no
-/// more than that: to a few rungs in a row that need more, at most to a quarter
-/// above it.
-class Reach {
- public:
-  explicit Reach(std::int64_t limit) noexcept : limit_(limit) {}
-
-  /// Rungs in their order. RETURNS: whether the next one is out of reach.
-  bool ends_with(const Rung& rung) noexcept {
-    if (rung.target > limit_) {
-      misses_ = rung.peak > limit_ ? misses_ + 1 : 0;
-    }
-    return misses_ == kMostMisses;
-  }
-  static std::int64_t most_target(std::int64_t limit) noexcept {
-    return limit + limit / 4;
-  }
-  /// The least limit whose most_target() is at least this.
-  static std::int64_t least_limit(std::int64_t target) noexcept {
-    return target - target / 5;
-  }
-
- private:
-  static constexpr int kMostMisses = 3;
-  std::int64_t limit_;
-  int misses_ = 0;
 };
 
 /// The target of rung k: the full memory times 2^(-k/32), rounded down.

@@ -40,28 +40,5 @@ TEST(LadderTest, StepsAndTheLeastRungAreThoseAskedFor) {
   EXPECT_TRUE(ladder({}).empty());
 }
 
-TEST(LadderTest, EndsAboveALimitWhereRungsNeedMore) {
-  const Problem problem = chain(40);
-  const auto all = ladder(problem, {.search = {.walks = 50}});
-  constexpr std::int64_t kLimit = 12;
-  const auto some = ladder(problem, {.search = {.walks = 50},
-                                     .most = Reach::most_target(kLimit),
-                                     .limit = kLimit});
-  ASSERT_LT(some.size(), all.size());
-  EXPECT_LE(some.back().target, Reach::most_target(kLimit));
-  Reach reach(kLimit);
-  for (std::size_t i = 0; i < some.size(); ++i) {
-    EXPECT_EQ(some[i].target, all[i].target);
-    EXPECT_EQ(some[i].found.price, all[i].found.price);
-    EXPECT_EQ(some[i].peak, all[i].peak);
-    EXPECT_TRUE(!reach.ends_with(some[i]) || i + 1 == some.size());
-  }
-  for (std::int64_t limit = 1; limit < 1000; ++limit) {
-    const std::int64_t target = Reach::most_target(limit);
-    EXPECT_LE(Reach::least_limit(target), limit);
-    EXPECT_GE(Reach::most_target(Reach::least_limit(target)), target);
-  }
-}
-
 }  // namespace
 }  // namespace neap::budget

@@ -35,20 +35,21 @@ std::int32_t rung_step(std::int64_t calls) {
   return calls <= 2000 ? 2 : 4;
 }
 
+// A schedule may need less than the target of its rung: beside the way from one
+// rung to the next, what the walk kept for nobody. Rungs so much higher are
+// looked at, too.
+Bytes most_target(Bytes limit) {
+  return limit + limit / 4;
+}
+
+// The least limit for which a rung is looked at.
+Bytes least_limit(Bytes target) {
+  return target - target / 5;
+}
+
 // Where values are spilled, passes may lower what a schedule needs by a little.
 bool may_fit(const budget::Rung& rung, Bytes limit) {
   return rung.peak <= limit + limit / 16;
-}
-
-// Whether best() looks at rung `i`.
-bool is_looked_at(const memory::Vector<budget::Rung>& rungs, std::size_t i,
-                  Bytes limit) {
-  budget::Reach reach(limit);
-  return may_fit(rungs[i], limit) &&
-         rungs[i].target <= budget::Reach::most_target(limit) &&
-         std::none_of(
-             rungs.begin(), rungs.begin() + static_cast<std::ptrdiff_t>(i),
-             [&](const budget::Rung& below) { return reach.ends_with(below); });
 }
 
 // "matmul of fc1", or where it was called.
@@ -149,8 +150,7 @@ budget::LadderOptions Ordered::effort() const {
 
 std::optional<Candidate> Ordered::best(Bytes limit) const {
   budget::LadderOptions options = effort();
-  options.most = budget::Reach::most_target(limit);
-  options.limit = limit;
+  options.most = most_target(limit);
   const auto rungs = budget::ladder(problem_, options);
   for (auto rung = rungs.rbegin(); rung != rungs.rend(); ++rung) {
     if (!may_fit(*rung, limit)) {
@@ -169,10 +169,9 @@ Bytes Ordered::least() const {
   budget::LadderOptions options = effort();
   options.lowest_only = true;
   const auto rungs = budget::ladder(problem_, options);
-  return rungs.empty()
-             ? kUnlimited
-             : std::max(packed(rungs.front()).arena,
-                        budget::Reach::least_limit(rungs.front().target));
+  return rungs.empty() ? kUnlimited
+                       : std::max(packed(rungs.front()).arena,
+                                  least_limit(rungs.front().target));
 }
 
 Widest Ordered::widest() const {
@@ -200,14 +199,15 @@ Widest Ordered::widest() const {
 void Ordered::for_each_within(
     Bytes limit, base::FunctionRef<void(const Candidate&)> look) const {
   budget::LadderOptions options = effort();
-  options.most = budget::Reach::most_target(limit);
+  options.most = most_target(limit);
   const auto rungs = budget::ladder(problem_, options);
   for (std::size_t i = 0; i < rungs.size(); ++i) {
     if (!may_fit(rungs[i], limit)) {
       continue;
     }
     Candidate found = packed(rungs[i]);
-    if (found.arena <= limit && is_looked_at(rungs, i, found.arena)) {
+    if (found.arena <= limit && may_fit(rungs[i], found.arena) &&
+        rungs[i].target <= most_target(found.arena)) {
       found.bound = bound(rungs[i]);
       look(found);
     }
