@@ -254,6 +254,7 @@ void Optimizer::plan(std::size_t index, const Tensor& grad, double grad_scale,
     if (!planned.state[k].defined()) {
       planned.state[k] = zeros_for(parameter, tag, executor);
     }
+    planned.state[k].array()->storage()->fetch_elements();
   }
   const Operands operands(planned, *this, executor);
   planned.kernel = &kernels::find(update_kernels(), parameter.space(),
