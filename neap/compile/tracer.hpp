@@ -31,7 +31,7 @@ class Tracer final : public graph::Recorder,
                      public tensor::Creator,
                      public memory::ScopeListener {
  public:
-  explicit Tracer(base::SiteId site);
+  explicit Tracer(base::SiteId site, bool is_state_late = false);
   ~Tracer() override;
 
   /// Stand-ins for the arguments: dense ones, or views like those with gaps
@@ -67,6 +67,7 @@ class Tracer final : public graph::Recorder,
   void check(const graph::Check& check) override;
   void depends_on(const bool& flag, base::AnyRef owner) override;
   void listen(graph::RunListener& listener) override;
+  bool is_state_late() const noexcept override { return is_state_late_; }
   void on_grad_read(graph::Leaf& leaf) override;
   bool on_grad_change(graph::Leaf& leaf) noexcept override;
   bool on_mode_change(graph::Leaf& leaf) noexcept override;
@@ -172,7 +173,8 @@ class Tracer final : public graph::Recorder,
   std::uint32_t last_segment_ = 0;
   std::uint32_t inside_ = 0;
   bool is_restored_ = false;
-  bool is_grad_enabled_;        // at the step's entry
+  bool is_grad_enabled_;  // at the step's entry
+  bool is_state_late_;
   std::exception_ptr failure_;  // of a place that may not throw
 };
 
