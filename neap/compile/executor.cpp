@@ -171,6 +171,11 @@ void Executor::find_places() {
 }
 
 void Executor::reserve(const Arenas& arenas) {
+  for (const External& external : program_.externals) {
+    if (!external.is_away && external.tensor.defined()) {
+      external.tensor.array()->storage()->bring_home();
+    }
+  }
   try {
     grads_.reserve();
     results_.reserve(arenas, grads_);

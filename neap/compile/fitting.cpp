@@ -117,6 +117,9 @@ Program fitted(const Program& traced, const CompileOptions& options,
       in_pieces(traced, options, pieces, limit.bytes);
   const auto try_all = [&](const Away& away) {
     for (const Passes& passes : candidate_passes(options.passes, pieces)) {
+      if (away.percent != 0 && passes.fuse != options.passes.fuse) {
+        continue;  // it gains little beside what state leaves
+      }
       const Ordered ordered(traced, options, passes, channel, away);
       const Bytes arena =
           std::min(limit.bytes + ordered.away_bytes(), limit.most);

@@ -340,8 +340,12 @@ Result<void> write_safetensors(files::Door& door, const std::string& path,
 }
 
 void rehearse_safetensors(std::span<const NamedTensor> tensors,
-                          const Metadata& metadata) {
+                          const Metadata& metadata, Bytes look) {
   const Header header(tensors, metadata);
+  if (look != 0) {
+    tensor::Storage::allocate(
+        look, memory::current_tag(memory::Category::kData), memory::domain());
+  }
 }
 
 }  // namespace neap::formats

@@ -328,6 +328,19 @@ void Optimizer::zero_grad() noexcept {
   }
 }
 
+Bytes Optimizer::largest_state_away() const noexcept {
+  Bytes largest = 0;
+  for (const Slot& slot : slots_) {
+    for (const Tensor& state : slot.state) {
+      const bool is_away =
+          state.defined() && state.array()->storage()->is_away();
+      largest =
+          std::max(largest, is_away ? state.array()->storage()->size() : 0);
+    }
+  }
+  return largest;
+}
+
 Bytes Optimizer::state_bytes() const noexcept {
   Bytes bytes = 0;
   for (const Slot& slot : slots_) {
