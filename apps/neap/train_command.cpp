@@ -428,6 +428,7 @@ ExitCode limit_arena(TrainSettings& settings) {
         batch ? std::optional<std::int64_t>(*batch) : std::nullopt);
   }
   settings.arena_limit = found->arena_limit;
+  settings.step_budget = found->step_budget;
   return ExitCode::kOk;
 }
 
