@@ -235,7 +235,7 @@ TEST_F(AwayTest, TwoStepsShareAState) {
   AwayNet net;
   auto first = net.compiled(within(net, kTight));
   net.run(first);
-  auto second = net.compiled(within(net, 3 * kMiB));
+  auto second = net.compiled(within(net, kTight));
   auto third = net.compiled({});
   plain.run(whole);
   for (int i = 0; i < 2; ++i) {
