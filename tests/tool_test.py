@@ -629,6 +629,27 @@ class TrainTest(ToolCase):
                              budget)
         self.assertEqual(filed["predicted_peak_bytes"], filed["peak_bytes"])
 
+    def test_a_state_in_a_file_has_the_same_bits(self):
+        if tool_case.SANITIZER:
+            self.skipTest("every block is a malloc of its own, without pages")
+        run = ("text", "--model", "gpt", "--path", self.write_text(), "--layers",
+               "1", "--dim", "256", "--block", "32", "--batch", "8", "--steps",
+               "3", "--threads", "1", "--compile")
+        whole = self.train(*run)
+        # Without half of the state, and of the arena.
+        budget = (whole["peak_bytes"] + whole["external_bytes"]
+                  - whole["arena_bytes"] // 2
+                  - whole["peak_by_category"]["parameters"])
+        saved = self.folder / "saved.safetensors"
+        some = self.train(*run, "--budget", budget, "--spill", self.folder,
+                          "--spill-rate", "4GiB", "--save", saved)
+        self.assertEqual(some["state_hash"], whole["state_hash"])
+        self.assertGreater(some["states_away"], 0)
+        self.assertLessEqual(some["peak_bytes"] + some["external_bytes"],
+                             budget)
+        self.assertEqual(some["predicted_peak_bytes"], some["peak_bytes"])
+        self.assertEqual(some["heap_calls_per_step"], 0)
+
     def test_a_spill_file_needs_a_folder_on_a_disk_and_a_budget(self):
         run = ("--data", self.write_set(), "--steps", "1")
         for folder in ("/dev/shm", "/nowhere"):

@@ -46,6 +46,8 @@ std::string to_json(const TrainSettings& s, const WithinBudget& found,
         .add("calls_again", std::int64_t{r.fitting.again})
         .add("pieces", std::int64_t{r.fitting.pieces})
         .add("values_spilled", std::int64_t{r.fitting.spilled})
+        .add("states_away", std::int64_t{r.fitting.away})
+        .add("states_away_bytes", r.fitting.away_bytes)
         .add("spill_written_bytes", r.fitting.written)
         .add("spill_fetched_bytes", r.fitting.fetched)
         .add("extra_time_percent", r.fitting.percent(r.fitting.extra))
@@ -88,7 +90,7 @@ void add_price(const TrainSettings& s, const WithinBudget& found,
                   compiler::ways_of(fitting)));
   row("", fmt::format("no plan of this order of calls costs less than {:.1f} %",
                       fitting.percent(fitting.bound)));
-  if (fitting.spilled != 0) {
+  if (fitting.file != 0) {
     row("spill file",
         fmt::format("{}, counted on: {} a second written, {} read",
                     format_bytes_short(fitting.file),

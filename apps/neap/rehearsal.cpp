@@ -431,7 +431,8 @@ Result<Rehearsal> rehearse(const TrainSettings& settings, std::int64_t batch) {
   const auto start = Clock::now();
   Dry dry(settings);
   memory::Domain& domain = dry.domain();
-  if (settings.arena_limit != kUnlimited) {  // idle pages go as in the run
+  if (settings.arena_limit != kUnlimited ||
+      settings.step_budget != kUnlimited) {  // idle pages go as in the run
     domain.set_budget(settings.budget);
   }
   Rehearsal result;

@@ -52,6 +52,7 @@ CompileOptions compile_options(const TrainSettings& settings) {
   CompileOptions options;
   options.paged = settings.paged;
   options.arena_limit = settings.arena_limit;
+  options.budget = settings.step_budget;
   options.spill = {.folder = settings.spill,
                    .write_rate = settings.spill_write_rate,
                    .fetch_rate = settings.spill_fetch_rate};

@@ -29,6 +29,7 @@ std::string to_json(const Summary& s) {
       .add("predicted_peak_bytes", s.predicted_peak_bytes)
       .add("calls_again", s.calls_again)
       .add("values_spilled", s.values_spilled)
+      .add("states_away", s.states_away)
       .add("spill_written_bytes", s.spill_written_bytes)
       .add("extra_time_percent", s.extra_time_percent)
       .add("peak_bytes", s.stats.peak)

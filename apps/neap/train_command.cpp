@@ -282,6 +282,7 @@ class Session {
     summary.calls_again = fitting.again;
     summary.extra_time_percent = fitting.percent(fitting.extra);
     summary.values_spilled = fitting.spilled;
+    summary.states_away = fitting.away;
     summary.spill_written_bytes = fitting.written;
     if (fitting.is_changed()) {
       say(report_of(settings_),
@@ -428,6 +429,7 @@ ExitCode limit_arena(TrainSettings& settings) {
         batch ? std::optional<std::int64_t>(*batch) : std::nullopt);
   }
   settings.arena_limit = found->arena_limit;
+  settings.step_budget = found->step_budget;
   return ExitCode::kOk;
 }
 

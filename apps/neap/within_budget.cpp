@@ -16,6 +16,7 @@
 #include "neap/memory/out_of_memory.hpp"
 #include "remedies.hpp"
 #include "run_parts.hpp"
+#include "state_search.hpp"
 
 namespace neap::app {
 namespace {
@@ -321,6 +322,9 @@ Result<WithinBudget> meet_budget(const TrainSettings& settings) {
   Result<void> done;
   if (settings.compile) {
     done = ArenaSearch(settings, out).run();
+    if (done) {
+      done = try_states(settings, out);
+    }
   }
   return done.map([&] { return out; });
 }

@@ -6,6 +6,7 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/compile/spill_queue.hpp"
+#include "neap/compile/state_file.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/tensor/creator.hpp"
 #include "neap/tensor/execution.hpp"
@@ -14,7 +15,10 @@ namespace neap::compiler {
 namespace {
 
 void check_elements(const Tensor& tensor, base::SiteId site) {
-  const tensor::Storage& storage = *tensor.array()->storage();
+  tensor::Storage& storage = *tensor.array()->storage();
+  if (storage.is_away()) {  // in a rehearsal, too
+    storage.bring_home();
+  }
   if (!storage.has_elements() &&
       storage.absence() != tensor::Absence::kRehearsed) {
     tensor::refuse_elements(storage, "a compiled step", site);
@@ -97,6 +101,10 @@ void Executor::note_calls() {
   for (const Call& member : program_.members) {
     note_call(member);
   }
+  for (const AwayState& state : program_.away) {
+    written_externals_.push_back(state.external);
+  }
+  places_.assign(program_.away.size(), StateFile::kNone);
   for (auto* written : {&written_externals_, &written_arguments_}) {
     std::sort(written->begin(), written->end());
     written->erase(std::unique(written->begin(), written->end()),
@@ -143,7 +151,31 @@ BrokenGuard Executor::broken(const GivenArguments& given) const {
   return {};
 }
 
+void Executor::send_away(StateFile& file) {
+  states_ = &file;
+  for (const AwayState& state : program_.away) {
+    file.take(*program_.externals[state.external].tensor.array()->storage());
+  }
+}
+
+// A state may have come home, and gone to another place, since the last run.
+void Executor::find_places() {
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const External& state = program_.externals[program_.away[i].external];
+    places_[i] = states_->place_of(*state.tensor.array()->storage());
+    if (places_[i] == StateFile::kNone) {
+      base::raise<InternalError>("compile: a state of the step is not away");
+    }
+  }
+  instructions_.set_states(states_, places_);
+}
+
 void Executor::reserve(const Arenas& arenas) {
+  for (const External& external : program_.externals) {
+    if (!external.is_away && external.tensor.defined()) {
+      external.tensor.array()->storage()->bring_home();
+    }
+  }
   try {
     grads_.reserve();
     results_.reserve(arenas, grads_);
@@ -159,6 +191,7 @@ void Executor::prepare(const Arenas& arenas, std::span<const Tensor> arguments,
   try {
     find_states();
     find_bases(arenas, arguments);
+    find_places();
     check_arguments(arenas, arguments);
     check_captured(arenas);
     check_states();
@@ -195,6 +228,9 @@ void Executor::find_bases(const Arenas& arenas,
   }
   for (std::size_t i = 0; i < program_.externals.size(); ++i) {
     const Tensor& external = program_.externals[i].tensor;
+    if (program_.externals[i].is_away) {
+      continue;
+    }
     check_elements(external, site_);
     instructions_.set_base(instructions_.external(i),
                            external.array()->storage()->data());
@@ -238,11 +274,8 @@ void Executor::run(std::span<const Tensor> arguments,
     instructions_.set_executor(tensor::executor());
     std::size_t at = 0;
     try {
-      debug_run_ ? debug_run_->run(at) : instructions_.run(at);
+      run_body(at);
     } catch (const Error& error) {
-      if (instructions_.spill() != nullptr) {
-        instructions_.spill()->drain();
-      }
       const Value* written = first_written(at);
       if (written != nullptr) {
         count_writes(arguments);
@@ -265,6 +298,47 @@ void Executor::run(std::span<const Tensor> arguments,
   share_results(results);
   set_states(results);
   set_host_state();
+}
+
+void Executor::run_body(std::size_t& at) {
+  std::unique_lock<std::mutex> lock;
+  if (states_ != nullptr) {
+    lock = states_->held();
+  }
+  try {
+    debug_run_ ? debug_run_->run(at) : instructions_.run(at);
+  } catch (...) {
+    stop_moves();
+    if (lock) {
+      lock.unlock();
+      rescue_states(at);
+    }
+    throw;
+  }
+}
+
+// Those that were updated, and did not get to the file.
+void Executor::rescue_states(std::size_t at) noexcept {
+  for (std::size_t done = 0; done < at; ++done) {
+    const Call call = program_.calls[instructions_.call(done)];
+    if (moves_state(call) && call.kind == CallKind::kSpill) {
+      const AwayState& state = program_.away[call.slot - kFirstAway];
+      states_->rescue(
+          *program_.externals[state.external].tensor.array()->storage(),
+          {instructions_.address(done), static_cast<std::size_t>(state.size)});
+    }
+  }
+}
+
+// Nothing moves any more. What is of the run alone is dropped; states that were
+// updated have to get to the file.
+void Executor::stop_moves() noexcept {
+  if (instructions_.spill() != nullptr) {
+    instructions_.spill()->drain();
+  }
+  if (states_ != nullptr) {
+    states_->settle();
+  }
 }
 
 // Modes that the step sets, as it left them.
@@ -333,6 +407,9 @@ bool Executor::is_entry(const Buffer& buffer) const noexcept {
 const Value* Executor::first_written(std::size_t at) const noexcept {
   for (std::size_t done = 0; done < at; ++done) {
     const Call call = program_.calls[instructions_.call(done)];
+    if (moves_state(call) && call.kind == CallKind::kSpill) {
+      return &program_[program_.in(call)[0].value];
+    }
     for (const Operand& operand : program_.out(call)) {
       const Buffer& buffer = plan_.lifetimes.at(operand.value);
       const bool is_gradient = buffer.where == Where::kOwn || is_entry(buffer);
@@ -348,7 +425,7 @@ const Value* Executor::first_written(std::size_t at) const noexcept {
 Bytes Executor::persistent_bytes() const {
   memory::Vector<const tensor::Storage*> storages;
   for (const External& external : program_.externals) {
-    if (external.tensor.defined()) {
+    if (external.tensor.defined() && !external.is_away) {
       storages.push_back(external.tensor.array()->storage().get());
     }
   }

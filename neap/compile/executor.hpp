@@ -18,6 +18,8 @@
 
 namespace neap::compiler {
 
+class StateFile;
+
 class NEAP_API Executor {
  public:
   /// Binds and plans the program for the current thread's executor.
@@ -37,6 +39,10 @@ class NEAP_API Executor {
 
   /// Where moved values go. LIFETIME: beyond the runs.
   void set_spill(SpillQueue* spill) noexcept { instructions_.set_spill(spill); }
+  /// Where the states are that its program keeps away; they go there now.
+  /// LIFETIME: beyond the runs. THROWS: as StateFile::take(), and each state is
+  /// where it was, or there.
+  void send_away(StateFile& file);
   /// Asks ahead for what the first run will need. THROWS: OutOfMemory.
   void reserve(const Arenas& arenas);
   /// False: a tensor that the step captured was tied, or assigned over, and
@@ -98,6 +104,7 @@ class NEAP_API Executor {
   void note_call(const Call& call);
   void note_write(const Operand& operand);
   void find_states();
+  void find_places();
   void check_captured(const Arenas& arenas) const;
   void check_states() const;
   void check_written(const Tensor& tensor, std::string_view what,
@@ -115,6 +122,9 @@ class NEAP_API Executor {
   void check_pair(std::size_t i, std::span<const Tensor> arguments) const;
   void check_place(std::size_t i, const Tensor& argument) const;
   void write_attrs() const noexcept;
+  void run_body(std::size_t& at);
+  void stop_moves() noexcept;
+  void rescue_states(std::size_t at) noexcept;
   void finish() noexcept;
   void renew_places();
   void link_results() noexcept;
@@ -136,6 +146,8 @@ class NEAP_API Executor {
   memory::Vector<Entry> entries_;
   memory::Vector<std::uint32_t> written_externals_;
   memory::Vector<std::uint32_t> written_arguments_;
+  StateFile* states_ = nullptr;
+  memory::Vector<std::uint32_t> places_;  // there, of each of Program::away
   base::SiteId site_{};
 };
 

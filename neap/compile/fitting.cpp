@@ -16,35 +16,51 @@ namespace neap::compiler {
 namespace {
 
 // What does not suffice, and what would.
-std::string why_not(const ArenaLimit& limit, Bytes least) {
+// `away`: bytes of states in a file, with which the arena is `least`.
+std::string why_not(const ArenaLimit& limit, Bytes least, Bytes away) {
   if (limit.budget == kUnlimited) {
     return fmt::format(
         "an arena of {}: the least that a plan was found for is {}",
         format_bytes(limit.bytes), format_bytes(least));
   }
+  const Bytes left = limit.bytes + away;
   return fmt::format(
-      "a budget of {}: it leaves {} for the arena, and the least that a plan "
+      "a budget of {}: it leaves {} for the arena{}, and the least that a plan "
       "was found for is {}; give about {}",
-      format_bytes(limit.budget), format_bytes(limit.bytes),
-      format_bytes(least), format_bytes(limit.budget - limit.bytes + least));
+      format_bytes(limit.budget), format_bytes(std::max<Bytes>(left, 0)),
+      away == 0
+          ? std::string()
+          : fmt::format(" with {} of states in a file", format_bytes(away)),
+      format_bytes(least), format_bytes(limit.budget - left + least));
+}
+
+// What states that are away leave is the arena's, where the limit is what a
+// budget leaves with all of them in memory.
+bool may_send_away(const CompileOptions& options, const ArenaLimit& limit) {
+  return options.spill.states && !options.spill.folder.empty() &&
+         limit.budget != kUnlimited;
 }
 
 [[noreturn]] void refuse(const Program& traced, const CompileOptions& options,
                          const HeadPieces& pieces, const ArenaLimit& limit,
                          const std::optional<budget::Channel>& channel) {
   Bytes least = kUnlimited;
+  Bytes bytes_away = 0;
   Widest widest;
+  const Away away = may_send_away(options, limit) ? Away{100} : Away{};
   for (const Passes& passes : candidate_passes(options.passes, pieces)) {
-    const Ordered ordered(traced, options, passes, channel);
+    const Ordered ordered(traced, options, passes, channel, away);
     const Bytes some = ordered.least();
     if (some < least || widest.bytes == 0) {
       least = some;
+      bytes_away = ordered.away_bytes();
       widest = ordered.widest();
     }
   }
   base::raise<PlanError>(
       "compile: the step does not fit into {}; {} alone needs {}",
-      why_not(limit, least), widest.call, format_bytes(widest.bytes));
+      why_not(limit, least, bytes_away), widest.call,
+      format_bytes(widest.bytes));
 }
 
 // Heads in the fewest pieces with which it fits, no call running again.
@@ -73,10 +89,17 @@ std::string ways_of(const Fitting& fitting) {
     ways += fmt::format("{}{} calls run again", ways.empty() ? "" : ", ",
                         fitting.again);
   }
+  if (fitting.away != 0) {
+    ways += fmt::format("{}{} states in a file", ways.empty() ? "" : ", ",
+                        fitting.away);
+  }
   if (fitting.spilled != 0) {
-    ways += fmt::format("{}{} values spilled, {} written a step",
-                        ways.empty() ? "" : ", ", fitting.spilled,
-                        format_bytes_short(fitting.written));
+    ways += fmt::format("{}{} values spilled", ways.empty() ? "" : ", ",
+                        fitting.spilled);
+  }
+  if (fitting.written != 0) {
+    ways +=
+        fmt::format(", {} written a step", format_bytes_short(fitting.written));
   }
   return ways.empty() ? "all values kept" : ways;
 }
@@ -93,20 +116,34 @@ Program fitted(const Program& traced, CompileOptions& options,
   const std::optional<budget::Channel> channel = channel_of(options.spill);
   std::optional<Candidate> best =
       in_pieces(traced, options, pieces, limit.bytes);
-  for (const Passes& passes : candidate_passes(options.passes, pieces)) {
-    const Ordered ordered(traced, options, passes, channel);
-    if (best && best->price <= ordered.price()) {
-      continue;
+  const auto try_all = [&](const Away& away) {
+    for (const Passes& passes : candidate_passes(options.passes, pieces)) {
+      if (away.percent != 0 && passes.fuse != options.passes.fuse) {
+        continue;  // it gains little beside what state leaves
+      }
+      const Ordered ordered(traced, options, passes, channel, away);
+      const Bytes arena =
+          std::min(limit.bytes + ordered.away_bytes(), limit.most);
+      if (arena <= 0 || (best && best->price <= ordered.price()) ||
+          (channel && ordered.away_bytes() > channel->most_written)) {
+        continue;
+      }
+      std::optional<Candidate> found = ordered.best(arena);
+      if (found && (!best || found->price < best->price)) {
+        best = std::move(found);
+      }
     }
-    std::optional<Candidate> found = ordered.best(limit.bytes);
-    if (found && (!best || found->price < best->price)) {
-      best = std::move(found);
-    }
+  };
+  try_all({});
+  if (may_send_away(options, limit)) {
+    std::ranges::for_each(kAwayChoices, try_all);
   }
   if (!best) {
     refuse(traced, options, pieces, limit, channel);
   }
-  best->program.fitting = fitting_of(*best, whole.price, limit.bytes);
+  const Bytes arena =
+      std::min(limit.bytes + best->program.away_bytes(), limit.most);
+  best->program.fitting = fitting_of(*best, whole.price, arena);
   return std::move(best->program);
 }
 

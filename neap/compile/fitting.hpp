@@ -20,12 +20,15 @@ namespace neap::compiler {
 
 struct ArenaLimit {
   Bytes bytes = kUnlimited;
-  /// For the message of a refusal: the limit is what this budget leaves.
+  /// The limit is what this budget leaves where all states are in memory; it
+  /// may be below 0. Those that a program keeps away make it higher.
   Bytes budget = kUnlimited;
+  /// No arena is larger, whatever is away.
+  Bytes most = kUnlimited;
 };
 
-/// "all values kept", "cross_entropy in 8 pieces, 12 calls run again, 5 values
-/// spilled, 12.0 MiB written a step".
+/// "all values kept", "cross_entropy in 8 pieces, 12 calls run again, 4 states
+/// in a file, 5 values spilled, 12.0 MiB written a step".
 /// THROWS: OutOfMemory.
 NEAP_API std::string ways_of(const Fitting& fitting);
 

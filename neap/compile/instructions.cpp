@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "neap/compile/spill_queue.hpp"
+#include "neap/compile/state_file.hpp"
 #include "neap/program/pool_bytes.hpp"
 #include "neap/threads/executor.hpp"
 
@@ -330,6 +331,10 @@ void Instructions::run_special(const Form& form, std::size_t i) const {
 
 // A value's buffer has whole pages of the file, but for guard bands.
 void Instructions::move(const Form& form, const Call& call) const {
+  if (moves_state(call)) {
+    move_state(form, call);
+    return;
+  }
   const SpillSlot& slot = program_.slots[call.slot];
   const ValueId id = program_.moved(call).value;
   const auto size = static_cast<std::size_t>(
@@ -343,6 +348,22 @@ void Instructions::move(const Form& form, const Call& call) const {
       break;
     default:
       spill_->await(call.slot);
+  }
+}
+
+void Instructions::move_state(const Form& form, const Call& call) const {
+  const std::uint32_t state = call.slot - kFirstAway;
+  const std::uint32_t place = places_of_states_[state];
+  const auto size = static_cast<std::size_t>(program_.away[state].size);
+  switch (call.kind) {
+    case CallKind::kSpill:
+      states_->write(place, {form.args.in[0].data, size});
+      break;
+    case CallKind::kFetch:
+      states_->fetch(place, {form.args.out[0].data, size});
+      break;
+    default:
+      states_->await(place);
   }
 }
 

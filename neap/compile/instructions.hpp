@@ -17,6 +17,7 @@
 namespace neap::compiler {
 
 class SpillQueue;
+class StateFile;
 
 struct Instruction {
   std::uint32_t form = 0;   // position in the forms
@@ -56,6 +57,13 @@ class NEAP_API Instructions {
   /// Where moved values go. LIFETIME: beyond the runs.
   void set_spill(SpillQueue* spill) noexcept { spill_ = spill; }
   SpillQueue* spill() const noexcept { return spill_; }
+  /// Where states are that are away, and the place of each of Program::away.
+  /// LIFETIME: beyond the runs.
+  void set_states(StateFile* file,
+                  std::span<const std::uint32_t> places) noexcept {
+    states_ = file;
+    places_of_states_ = places;
+  }
 
   // --- running -------------------------------------------------------------
 
@@ -71,6 +79,10 @@ class NEAP_API Instructions {
   /// The position in Program::calls of an instruction of the body.
   std::uint32_t call(std::size_t at) const noexcept {
     return call_at(front_ + at);
+  }
+  /// The address of the first operand of an instruction of the body.
+  const std::byte* address(std::size_t at) const noexcept {
+    return to_address(places_[all_[front_ + at].first]);
   }
   /// Different forms of calls.
   std::size_t forms() const noexcept { return forms_.size(); }
@@ -151,9 +163,12 @@ class NEAP_API Instructions {
   void move_base(std::size_t i, std::byte* address) noexcept;
   void run_special(const Form& form, std::size_t i) const;
   void move(const Form& form, const Call& call) const;
+  void move_state(const Form& form, const Call& call) const;
 
   Program& program_;
   SpillQueue* spill_ = nullptr;
+  StateFile* states_ = nullptr;
+  std::span<const std::uint32_t> places_of_states_;
   const Plan& plan_;
   std::size_t arguments_;
   std::size_t externals_;

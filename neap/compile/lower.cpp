@@ -13,7 +13,10 @@ namespace neap::compiler {
 
 Program trace_for(Step step, const GivenArguments& given,
                   const CompileOptions& options, const CallSite& site) {
-  Program program = trace(step, given, site);
+  GivenArguments late = given;  // a plan may keep state away from the start
+  late.is_state_late = options.budget != kUnlimited && options.spill.states &&
+                       !options.spill.folder.empty();
+  Program program = trace(step, late, site);
   if (options.verify > 0) {
     program.digests = digests_of(program);
     program.state_reads = state_reads_of(program);

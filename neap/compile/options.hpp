@@ -31,6 +31,10 @@ struct SpillOptions {
   Bytes most_written = kUnlimited;
   /// Smaller values stay in memory: each move takes the disk a while.
   Bytes least = 64 * kKiB;
+  /// With a `budget`, states between runs (an optimizer's moments) may be in a
+  /// file of their own there: what only an update reads and writes. They come
+  /// home when anybody looks at them.
+  bool states = true;
   /// The file system; null: the system's. LIFETIME: beyond the step's.
   files::Door* door = nullptr;
 };

@@ -94,7 +94,9 @@ Fitting fitting_of(const Candidate& found, std::int64_t price, Bytes limit) {
           .stalls = found.program.fitting.stalls,
           .written = found.program.fitting.written,
           .fetched = found.program.fitting.fetched,
-          .file = found.program.fitting.file};
+          .file = found.program.fitting.file,
+          .away = found.program.fitting.away,
+          .away_bytes = found.program.fitting.away_bytes};
 }
 
 memory::Vector<Passes> candidate_passes(const Passes& passes,
@@ -126,13 +128,20 @@ memory::Vector<Passes> candidate_passes(const Passes& passes,
 
 Ordered::Ordered(const Program& traced, const CompileOptions& options,
                  const Passes& passes,
-                 const std::optional<budget::Channel>& channel)
+                 const std::optional<budget::Channel>& channel,
+                 const Away& away)
     : options_(options), passes_(passes), program_(traced.copy()) {
   run_order_passes(program_, passes_);
   bind(program_, tensor::executor());
-  const memory::Vector<std::int64_t> prices = prices_of(program_);
+  memory::Vector<std::int64_t> prices = prices_of(program_);
+  std::optional<budget::Channel> rest = channel;
+  if (away.percent != 0) {
+    state_stalls_ =
+        keep_away(program_, away, *channel, options.spill.least, prices);
+    rest->most_written -= std::min(rest->most_written, away_bytes());
+  }
   price_ = std::accumulate(prices.begin(), prices.end(), std::int64_t{0});
-  problem_ = scheduling_problem(program_, prices, channel, options.spill.least);
+  problem_ = scheduling_problem(program_, prices, rest, options.spill.least);
   if (!options.recompute) {
     for (budget::Call& call : problem_.calls) {
       call.again_until = budget::kNever;
@@ -241,10 +250,12 @@ Candidate Ordered::packed(const budget::Rung& rung) const {
   how.again = count(budget::Action::kRun) -
               static_cast<std::uint32_t>(problem_.calls.size());
   how.spilled = count(budget::Action::kWrite);
-  how.stalls = checked.stalls;
-  how.written = checked.written;
-  how.fetched = checked.fetched;
-  how.file = out.program.file_bytes();
+  how.away = static_cast<std::uint32_t>(program_.away.size());
+  how.away_bytes = away_bytes();
+  how.stalls = checked.stalls + state_stalls_;
+  how.written = checked.written + how.away_bytes;
+  how.fetched = checked.fetched + how.away_bytes;
+  how.file = out.program.file_bytes() + how.away_bytes;
   return out;
 }
 

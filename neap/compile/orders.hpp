@@ -8,6 +8,7 @@
 
 #include "neap/base/function_ref.hpp"
 #include "neap/budget/ladder.hpp"
+#include "neap/compile/away.hpp"
 #include "neap/compile/head_pieces.hpp"
 #include "neap/compile/options.hpp"
 #include "neap/program/program.hpp"
@@ -44,13 +45,16 @@ struct Widest {
 /// One order of the calls, and its schedules. LIFETIME: options outlive it.
 class Ordered {
  public:
-  /// `channel`: of the spill file, where there is one.
+  /// `channel`: of the spill file, where there is one. `away`: none without.
   /// THROWS: as run_passes() and bind().
   Ordered(const Program& traced, const CompileOptions& options,
-          const Passes& passes, const std::optional<budget::Channel>& channel);
+          const Passes& passes, const std::optional<budget::Channel>& channel,
+          const Away& away = {});
 
   /// Of all calls once: no schedule costs less.
   std::int64_t price() const noexcept { return price_; }
+  /// Bytes of states that are away: so much larger its arenas may be.
+  Bytes away_bytes() const noexcept { return program_.away_bytes(); }
   /// The cheapest within the limit, where there is one.
   std::optional<Candidate> best(Bytes limit) const;
   /// The least arena that a schedule is found for.
@@ -71,6 +75,7 @@ class Ordered {
   Passes passes_;
   Program program_;
   std::int64_t price_ = 0;
+  std::int64_t state_stalls_ = 0;  // part of it
   budget::Problem problem_;
 };
 

@@ -90,7 +90,11 @@ class Report {
     } else if (p_.fitting.pieces != 0) {
       add("{}\n", ways_of(p_.fitting));
     }
-    if (p_.fitting.spilled != 0) {
+    if (p_.fitting.away != 0) {
+      add("states in a file between runs: {}, {} B\n", p_.fitting.away,
+          format_grouped(p_.fitting.away_bytes));
+    }
+    if (p_.fitting.file != 0) {
       add("spill file of {} B: {} B written and {} B fetched in a run, {:.1f} "
           "% of the time waits for it\n",
           format_grouped(p_.fitting.file), format_grouped(p_.fitting.written),
@@ -204,6 +208,8 @@ class Json {
     number("calls_again", p_.fitting.again);
     number("pieces", p_.fitting.pieces);
     number("values_spilled", p_.fitting.spilled);
+    number("states_away", p_.fitting.away);
+    number("states_away_bytes", p_.fitting.away_bytes);
     number("stall_ns", p_.fitting.stalls);
     number("written_bytes", p_.fitting.written);
     number("fetched_bytes", p_.fitting.fetched);

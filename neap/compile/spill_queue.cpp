@@ -220,6 +220,12 @@ void SpillQueue::drain() noexcept {
   is_dropping_.store(false);
 }
 
+void SpillQueue::settle() noexcept {
+  if (thread_.is_here()) {
+    await_done(begun_.load(std::memory_order_relaxed));
+  }
+}
+
 SpillCounts SpillQueue::counts() const noexcept {
   return {.written = written_.load(std::memory_order_relaxed),
           .fetched = fetched_.load(std::memory_order_relaxed),

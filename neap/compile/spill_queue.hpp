@@ -85,6 +85,8 @@ class SpillQueue {
   /// Returns when nothing moves. What has not begun is dropped: a value that
   /// was to be written has to be written again.
   void drain() noexcept;
+  /// Returns when nothing moves, and drops nothing.
+  void settle() noexcept;
 
   /// In the owner's thread.
   SpillCounts counts() const noexcept;

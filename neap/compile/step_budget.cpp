@@ -6,6 +6,8 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/compile/step_core.hpp"
+#include "neap/memory/external_room.hpp"
+#include "neap/program/keep_away.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -14,6 +16,32 @@ using Details = OutOfMemory::Details;
 
 // With calls that run again the books grow, so one attempt is not enough.
 constexpr int kMostAttempts = 12;
+
+// Bytes of states that are to come home, and have not yet asked for theirs.
+Bytes still_to_come(const Program& program) {
+  Bytes sum = 0;
+  for (const External& external : program.externals) {
+    if (!external.is_away && external.tensor.defined()) {
+      const tensor::Storage& storage = *external.tensor.array()->storage();
+      sum += storage.is_away() ? storage.size() : 0;
+    }
+  }
+  return sum;
+}
+
+memory::Tag tag_of_states() noexcept {
+  return memory::current_tag(memory::Category::kOptimizerState);
+}
+
+// What a request lacks, and those that will follow it.
+Bytes lack_of(const Details& asked, const Program& program) {
+  const Bytes states = still_to_come(program);
+  const bool is_theirs =
+      asked.tag.category == memory::Category::kOptimizerState &&
+      asked.requested == states;
+  return asked.held + asked.external + asked.requested - asked.budget +
+         (is_theirs ? 0 : states);
+}
 
 [[noreturn]] void refuse(const Details& asked) {
   base::raise<PlanError>(
@@ -24,6 +52,13 @@ constexpr int kMostAttempts = 12;
 }
 
 }  // namespace
+
+bool StepCore::may_send_away(const Entry& entry) const {
+  const Program& program = entry.executor->program();
+  return options_.spill.states && !options_.spill.folder.empty() &&
+         (!program.away.empty() ||
+          !states_of(program, options_.spill.least).empty());
+}
 
 // `place` asks for the arena and for what the program needs beside it.
 void StepCore::within_budget(Entry& entry, base::FunctionRef<void()> place) {
@@ -38,35 +73,53 @@ void StepCore::within_budget(Entry& entry, base::FunctionRef<void()> place) {
     } catch (const OutOfMemory& error) {
       asked = error.details();
       if (!entry.traced || asked.reason != OutOfMemory::Reason::kBudget ||
-          entry.executor->plan().space().bytes <= before ||
+          (entry.executor->plan().space().bytes <= before &&
+           !may_send_away(entry)) ||
           attempt == kMostAttempts) {
         throw;
       }
     }
-    const Bytes lacks =
-        asked.held + asked.external + asked.requested - asked.budget;
+    const Program& program = entry.executor->program();
+    const Bytes lacks = lack_of(asked, program);
     const Bytes arena = entry.executor->plan().space().bytes;
+    const Bytes away = program.away_bytes();
     least = std::max(least * 2, arena / 256);
     if (arenas_.bytes() > before) {
       arenas_.let_go();
     }
-    // Where results are held in the arena that was there, it still is.
+    // Where results are held in the arena that was there, it still is, and a
+    // lower one gains nothing; states that go away do.
+    const Bytes there = arenas_.bytes();
+    const Bytes less = std::max(lacks, least);
     lower_arena(entry,
-                std::max(arena - std::max(lacks, least), arenas_.bytes()),
+                may_send_away(entry) ? std::max(arena, there) - less - away
+                                     : std::max(arena - less, there),
                 asked);
   }
   entry.traced.reset();
 }
 
-// The program anew, with an arena of at most `limit` bytes.
+// The program anew, with an arena of at most `limit` bytes, and of those of the
+// states that it keeps away.
 void StepCore::lower_arena(Entry& entry, Bytes limit, const Details& asked) {
   forget(*entry.executor);
   entry.executor.reset();  // its books make room for the next
-  if (limit <= 0) {
+  if (limit <= 0 && options_.spill.folder.empty()) {
     refuse(asked);
   }
-  entry.executor = make(entry.traced->copy(), options_.passes,
-                        {.bytes = limit, .budget = asked.budget});
+  entry.executor =
+      make(entry.traced->copy(), options_.passes,
+           {.bytes = limit,
+            .budget = asked.budget,
+            .most = options_.memory.empty() ? kUnlimited : arenas_.capacity()});
+}
+
+// All of them or none: those that are home already would only be in the way of
+// a plan that keeps them away.
+void StepCore::expect_room_for_states(const Program& program) const {
+  if (const Bytes bytes = still_to_come(program); bytes != 0) {
+    memory::expect_external_room(bytes, tag_of_states(), arenas_.domain());
+  }
 }
 
 // Also what the first run will ask for: what it lacks makes the arena lower.

@@ -38,33 +38,40 @@ void check_handles(const Program& program,
 
 }  // namespace
 
-// Only one call at a time, within the step's budget; what it held of the
-// caller's goes at its end.
-class StepCore::Turn {
+// Only one call at a time.
+class StepCore::Taken {
  public:
-  explicit Turn(StepCore& step)
-      : step_(taken(step)), budget_(opened(step.options_.budget)) {}
-  ~Turn() {
-    step_.arguments_.clear();
-    step_.is_busy_.store(false, std::memory_order_release);
-  }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-
- private:
-  static StepCore& taken(StepCore& step) {
+  explicit Taken(StepCore& step) : step_(step) {
     if (step.is_busy_.exchange(true, std::memory_order_acquire)) {
       raise<ValueError>(
           "compile: the step is running, in another thread or in itself; one "
           "call at a time");
     }
-    return step;
   }
-  static std::optional<Budget> opened(Bytes budget) {
-    return budget == kUnlimited ? std::optional<Budget>()
-                                : std::optional<Budget>(std::in_place, budget);
-  }
+  ~Taken() { step_.is_busy_.store(false, std::memory_order_release); }
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
 
+ private:
+  StepCore& step_;
+};
+
+// A call, within the step's budget; what it held of the caller's goes at its
+// end.
+class StepCore::Turn {
+ public:
+  explicit Turn(StepCore& step) : taken_(step), step_(step) {
+    step_.send_states_back();  // they may be more than the budget
+    if (step_.options_.budget != kUnlimited) {
+      budget_.emplace(step_.options_.budget);
+    }
+  }
+  ~Turn() { step_.arguments_.clear(); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  Taken taken_;
   StepCore& step_;
   std::optional<Budget> budget_;
 };
@@ -152,7 +159,10 @@ Measured StepCore::measured() const {
 }
 
 void StepCore::reset() {
-  const Turn turn(*this);
+  const Taken taken(*this);  // what comes home is the caller's, as ever
+  if (states_ != nullptr) {
+    states_->give_back();
+  }
   let_go();
 }
 
@@ -161,6 +171,7 @@ void StepCore::let_go() noexcept {
   ready_ = nullptr;
   entries_.clear();
   spill_.reset();
+  states_.reset();  // what is there keeps the file
   arenas_.let_go();
   arguments_.clear();
   arguments_.shrink_to_fit();
@@ -263,6 +274,7 @@ void StepCore::use(const Executor& executor) noexcept {
 }
 
 void StepCore::fit(const Entry& entry) {
+  send_states_away(*entry.executor);  // which leaves room for the arena
   if (options_.max_batch > 0 && arenas_.bytes() == 0) {
     for (const Entry& each : entries_) {  // others may not make it grow later
       if (each.may_grow) {
@@ -275,6 +287,25 @@ void StepCore::fit(const Entry& entry) {
     last_->results().revoke(site_);
   }
   open_spill(*entry.executor);
+  expect_room_for_states(entry.executor->program());
+}
+
+void StepCore::send_states_away(Executor& executor) {
+  if (executor.program().away.empty()) {
+    return;
+  }
+  if (states_ == nullptr) {
+    states_ = StateFile::create(door_of(options_.spill), options_.spill.folder,
+                                arenas_.domain());
+  }
+  executor.send_away(*states_);
+}
+
+// What came home since the last call.
+void StepCore::send_states_back() {
+  if (states_ != nullptr && !entries_.empty() && !is_part()) {
+    send_states_away(*entries_.front().executor);
+  }
 }
 
 // The file and its thread, before a run needs them. A dry run moves nothing.

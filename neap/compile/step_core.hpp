@@ -11,6 +11,7 @@
 #include "neap/compile/executor.hpp"
 #include "neap/compile/fitting.hpp"
 #include "neap/compile/spill_queue.hpp"
+#include "neap/compile/state_file.hpp"
 #include "neap/memory/budget.hpp"
 #include "neap/memory/out_of_memory.hpp"
 
@@ -48,6 +49,7 @@ class StepCore {
     /// As traced, until it is known to fit into the budget.
     memory::Owned<Program> traced{};
   };
+  class Taken;
   class Turn;
   class Attempt;
   const Executor& latest() const;
@@ -69,6 +71,7 @@ class StepCore {
   void explain(std::span<const tensor::Spec> specs);
   memory::Owned<Executor> make(Program program, const Passes& passes,
                                const ArenaLimit& limit);
+  ArenaLimit limit_of_next() const;
   memory::Owned<Executor> make_fitting(const Program& traced);
   void forget(Executor& executor) noexcept;
   void drop_stale();
@@ -76,6 +79,10 @@ class StepCore {
   void let_go() noexcept;
   void fit(const Entry& entry);
   void open_spill(Executor& executor);
+  void send_states_away(Executor& executor);
+  void send_states_back();
+  bool may_send_away(const Entry& entry) const;
+  void expect_room_for_states(const Program& program) const;
   bool moves_whole_pages() const noexcept;
   void fit_ahead(Entry& entry);
   void within_budget(Entry& entry, base::FunctionRef<void()> place);
@@ -85,10 +92,12 @@ class StepCore {
   CompileOptions options_;  // with the rates of the spill file, once known
   base::SiteId site_;
   Arenas arenas_;
-  memory::Owned<SpillQueue> spill_;  // before the programs that use it
-  memory::Vector<Entry> entries_;    // the latest used first
-  Executor* last_ = nullptr;         // whose results may be held
-  Executor* ready_ = nullptr;        // has asked ahead for its first run
+  // Before the programs that use them.
+  memory::Owned<SpillQueue> spill_;
+  std::shared_ptr<StateFile> states_;
+  memory::Vector<Entry> entries_;  // the latest used first
+  Executor* last_ = nullptr;       // whose results may be held
+  Executor* ready_ = nullptr;      // has asked ahead for its first run
   std::int64_t traces_ = 0;
   std::string why_;
   std::atomic<bool> is_busy_{false};

@@ -185,16 +185,30 @@ void StepCore::explain(std::span<const tensor::Spec> specs) {
   why_ = last.describe(last.broken(now), now);
 }
 
+// Of a program beside others: it fits into their arena, and keeps as much away.
+ArenaLimit StepCore::limit_of_next() const {
+  ArenaLimit out{.bytes = options_.arena_limit};
+  if (arenas_.bytes() != 0) {
+    out.bytes = std::min(out.bytes, arenas_.capacity());
+  }
+  Bytes away = 0;
+  for (const Entry& entry : entries_) {
+    away = std::max(away, entry.executor->program().away_bytes());
+  }
+  if (away != 0) {
+    out.most = out.bytes;
+    out.bytes -= away;
+    out.budget = options_.budget;
+  }
+  return out;
+}
+
 // Passes look for a lower peak by rules of thumb, so that a smaller batch may
 // end a little higher than the one that the arena was made for. It is then
 // tried with some of them off, each time on a copy of what was traced.
 memory::Owned<Executor> StepCore::make_fitting(const Program& traced) {
   if (options_.arena_limit != kUnlimited || options_.budget != kUnlimited) {
-    const Bytes there = arenas_.capacity();
-    const Bytes limit = options_.arena_limit;
-    return make(
-        traced.copy(), options_.passes,
-        {.bytes = arenas_.bytes() == 0 ? limit : std::min(limit, there)});
+    return make(traced.copy(), options_.passes, limit_of_next());
   }
   constexpr std::array<bool Passes::*, 4> kMayGo{
       &Passes::fuse, &Passes::common_subexpressions, &Passes::reorder,

@@ -63,7 +63,7 @@ Program trace(Step step, const GivenArguments& given, CallSite site) {
         execution.trace != nullptr ? "a step that is being traced"
                                    : "jvp or a rematerialised segment");
   }
-  Tracer tracer(where);
+  Tracer tracer(where, given.is_state_late);
   const Tracer::Hearing hear(tracer);
   {
     const memory::Vector<Tensor> in = tracer.add_arguments(given);

@@ -31,6 +31,8 @@ struct GivenArguments {
   std::span<const Tensor> tensors{};
   /// 1 for each argument that is a number; empty: all that have their spec.
   std::span<const std::uint8_t> numbers{};
+  /// State that the step makes is away until a run needs it.
+  bool is_state_late = false;
 
   bool is_number(std::size_t i) const {
     return numbers.empty() ? specs[i] == tensor::Spec{DType::kF64, {}}

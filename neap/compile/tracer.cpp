@@ -21,12 +21,13 @@ using memory::Category;
 using tensor::Array;
 using tensor::Spec;
 
-Tracer::Tracer(base::SiteId site)
+Tracer::Tracer(base::SiteId site, bool is_state_late)
     : values_(program_, {number()}),
       generator_(kTraceSeed),
       site_(site),
       domain_(memory::domain()),
-      is_grad_enabled_(tensor::execution().grad_enabled) {
+      is_grad_enabled_(tensor::execution().grad_enabled),
+      is_state_late_(is_state_late) {
   program_.first_draw = generator_.state();
 }
 

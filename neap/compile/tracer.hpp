@@ -32,7 +32,7 @@ class Tracer final : public graph::Recorder,
                      public tensor::Creator,
                      public memory::ScopeListener {
  public:
-  explicit Tracer(base::SiteId site);
+  explicit Tracer(base::SiteId site, bool is_state_late = false);
   ~Tracer() override;
 
   /// Stand-ins for the arguments: dense ones, or views like those with gaps
@@ -72,6 +72,7 @@ class Tracer final : public graph::Recorder,
   void check(const graph::Check& check) override;
   void depends_on(const bool& flag, base::AnyRef owner) override;
   void listen(graph::RunListener& listener) override;
+  bool is_state_late() const noexcept override { return is_state_late_; }
   void on_grad_read(graph::Leaf& leaf) override;
   bool on_grad_change(graph::Leaf& leaf) noexcept override;
   bool on_mode_change(graph::Leaf& leaf) noexcept override;
@@ -184,7 +185,8 @@ class Tracer final : public graph::Recorder,
   std::uint32_t inside_ = 0;
   int composites_ = 0;  // of the step's own that are there
   bool is_restored_ = false;
-  bool is_grad_enabled_;        // at the step's entry
+  bool is_grad_enabled_;  // at the step's entry
+  bool is_state_late_;
   std::exception_ptr failure_;  // of a place that may not throw
 };
 

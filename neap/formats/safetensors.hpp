@@ -154,9 +154,11 @@ class NEAP_API SafetensorsFile {
 
 /// Allocates what write_safetensors() allocates, frees it and writes nothing.
 /// It reads no elements, so there may be none. Metadata of the same count and
-/// keys need the same, if no value is beyond 256 bytes.
+/// keys need the same, if no value is beyond 256 bytes. `look`: bytes of the
+/// largest tensor that is away (Storage), and is looked at in a copy.
 /// THROWS: as write_safetensors, but for DeviceError and TraceError.
 NEAP_API void rehearse_safetensors(std::span<const NamedTensor> tensors,
-                                   const Metadata& metadata = {});
+                                   const Metadata& metadata = {},
+                                   Bytes look = 0);
 
 }  // namespace neap::formats

@@ -161,8 +161,10 @@ class TextFile {
 // visit(bytes) for all elements, piece by piece, as they lie in a file. visit
 // gives false to end.
 template <class Visit>
-void visit_elements(const Tensor& tensor, const Visit& visit) {
-  const tensor::Strided view = tensor.array()->strided();
+void visit_elements(const Tensor& tensor, const CallSite& site,
+                    const Visit& visit) {
+  const tensor::HostLook look(tensor, "write_safetensors", site);
+  const tensor::Strided view = look.strided();
   const auto total = static_cast<std::size_t>(bytes_of(tensor));
   if (tensor.is_contiguous()) {
     visit(std::span<const std::byte>(view.data, total));
@@ -180,9 +182,9 @@ void visit_elements(const Tensor& tensor, const Visit& visit) {
   }
 }
 
-std::uint64_t digest_of(const Tensor& tensor) {
+std::uint64_t digest_of(const Tensor& tensor, const CallSite& site) {
   Digest digest;
-  visit_elements(tensor, [&](std::span<const std::byte> bytes) {
+  visit_elements(tensor, site, [&](std::span<const std::byte> bytes) {
     digest.update(bytes);
     return true;
   });
@@ -214,9 +216,9 @@ class Header {
 
   /// With the length in front and the spaces behind. Looks at all elements
   /// first, for their digests.
-  Result<void> write(files::File& file) {
+  Result<void> write(files::File& file, const CallSite& site) {
     for (std::size_t i = 0; i < digests_.size(); ++i) {
-      digests_[i] = digest_of(tensors_[order_[i]].tensor);
+      digests_[i] = digest_of(tensors_[order_[i]].tensor, site);
     }
     const auto front = std::bit_cast<std::array<char, kLengthBytes>>(length_);
     const std::string_view length(front.data(), front.size());
@@ -305,9 +307,10 @@ class Header {
   std::uint64_t length_ = 0;  // of the text, with the spaces behind
 };
 
-Result<void> write_elements(files::File& file, const Tensor& tensor) {
+Result<void> write_elements(files::File& file, const Tensor& tensor,
+                            const CallSite& site) {
   Result<void> written;
-  visit_elements(tensor, [&](std::span<const std::byte> bytes) {
+  visit_elements(tensor, site, [&](std::span<const std::byte> bytes) {
     written = files::write_all(file, bytes);
     return written.has_value();
   });
@@ -320,25 +323,29 @@ Result<void> write_safetensors(files::Door& door, const std::string& path,
                                std::span<const NamedTensor> tensors,
                                const Metadata& metadata, CallSite site) {
   for (const NamedTensor& tensor : tensors) {
-    tensor::check_host_access(tensor.tensor, "write_safetensors", site);
+    tensor::check_host_look(tensor.tensor, "write_safetensors", site);
   }
   Header header(tensors, metadata);
   return files::write_atomically(
       door, path, [&](files::File& file) -> Result<void> {
-        auto written = header.write(file);
+        auto written = header.write(file, site);
         for (const std::uint32_t i : header.order()) {
           if (!written) {
             return written;
           }
-          written = write_elements(file, tensors[i].tensor);
+          written = write_elements(file, tensors[i].tensor, site);
         }
         return written;
       });
 }
 
 void rehearse_safetensors(std::span<const NamedTensor> tensors,
-                          const Metadata& metadata) {
+                          const Metadata& metadata, Bytes look) {
   const Header header(tensors, metadata);
+  if (look != 0) {
+    tensor::Storage::allocate(
+        look, memory::current_tag(memory::Category::kData), memory::domain());
+  }
 }
 
 }  // namespace neap::formats

@@ -63,7 +63,7 @@ class Call {
       specs[i].dtype = array.dtype();
       specs[i].shape = array.shape();
       specs[i].space = array.space();
-      if (!array.storage()->has_elements()) {
+      if (!array.storage()->fetch_elements()) {
         check_rehearsed(*array.storage());
         rehearsed_ = array.storage().get();
       }
@@ -181,7 +181,7 @@ class Call {
 
   // In a rehearsal scratch is asked for, too, and the kernel is not run.
   void compute() {
-    const bool is_real = arrays_[0]->storage()->has_elements();
+    const bool is_real = arrays_[0]->storage()->fetch_elements();
     if (!is_real) {
       check_rehearsed(*arrays_[0]->storage());
     } else if (rehearsed_ != nullptr) {  // there is nothing to compute from

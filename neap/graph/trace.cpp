@@ -53,7 +53,7 @@ void run_check(const Check& check) {
   std::array<tensor::Strided, kMostChecked> views;
   std::size_t count = 0;
   for (const Tensor& value : check.values) {
-    if (!value.array()->storage()->has_elements()) {
+    if (!value.array()->storage()->fetch_elements()) {
       check_absent(check, value);
       return;
     }

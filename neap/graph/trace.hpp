@@ -112,6 +112,9 @@ class NEAP_API Trace {
   }
   /// The f64 `scalar`, just made, is such a number.
   virtual void on_number(const Tensor& /*scalar*/) {}
+  /// State that the step makes may be away until a run needs it
+  /// (tensor::Storage::allocate_away).
+  virtual bool is_state_late() const noexcept { return false; }
   /// Told whenever the listener takes part, even if it writes nothing.
   virtual void listen(RunListener& listener) = 0;
   /// A leaf's gradient is about to be read, or replaced. False: there is no

@@ -40,7 +40,9 @@ void check_writable(const char* what, const Tensor& tensor) {
 // Writes value_of(i) to every element, i counting in row-major order.
 template <class ValueOf>
 void fill(const Tensor& tensor, const CallSite& site, ValueOf&& value_of) {
-  if (tensor.array()->storage()->absence() == tensor::Absence::kRehearsed) {
+  tensor::Storage& storage = *tensor.array()->storage();
+  if (!storage.fetch_elements() &&
+      storage.absence() == tensor::Absence::kRehearsed) {
     return;
   }
   const tensor::Strided view = tensor.array()->strided();

@@ -57,6 +57,12 @@ Tensor zeros_for(const Tensor& like, const memory::Tag& tag,
   return zeros;
 }
 
+Tensor late_zeros_for(const Tensor& like, const memory::Tag& tag) {
+  const memory::OutsideScopes outside;
+  return Tensor(tensor::Array::allocate_away(
+      like.spec(), tag, like.array()->storage()->domain()));
+}
+
 base::Ref<tensor::Storage> scratch_for(const kernels::Kernel& kernel,
                                        const kernels::Args& args,
                                        const Tensor& beside, memory::Tag tag) {

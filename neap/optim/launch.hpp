@@ -23,6 +23,9 @@ void check_gradient(std::string_view name, const Tensor& parameter,
 Tensor zeros_for(const Tensor& like, const memory::Tag& tag,
                  threads::Executor& executor);
 
+/// The same, without memory until it is fetched. THROWS: OutOfMemory.
+Tensor late_zeros_for(const Tensor& like, const memory::Tag& tag);
+
 /// The scratch that a kernel needs, in the space and at the door of `beside`;
 /// null where it needs none. THROWS: OutOfMemory.
 base::Ref<tensor::Storage> scratch_for(const kernels::Kernel& kernel,

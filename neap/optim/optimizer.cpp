@@ -257,6 +257,7 @@ void Optimizer::plan(std::size_t index, const Tensor& grad, double grad_scale,
     if (!planned.state[k].defined()) {
       planned.state[k] = zeros_for(parameter, tag, executor);
     }
+    planned.state[k].array()->storage()->fetch_elements();
   }
   const Operands operands(planned, *this, executor);
   planned.kernel = &kernels::find(update_kernels(), parameter.space(),
@@ -328,6 +329,19 @@ void Optimizer::zero_grad() noexcept {
   for (const Parameter& parameter : parameters_) {
     graph::leaf_of(parameter.tensor)->set_grad({});
   }
+}
+
+Bytes Optimizer::largest_state_away() const noexcept {
+  Bytes largest = 0;
+  for (const Slot& slot : slots_) {
+    for (const Tensor& state : slot.state) {
+      const bool is_away =
+          state.defined() && state.array()->storage()->is_away();
+      largest =
+          std::max(largest, is_away ? state.array()->storage()->size() : 0);
+    }
+  }
+  return largest;
 }
 
 Bytes Optimizer::state_bytes() const noexcept {

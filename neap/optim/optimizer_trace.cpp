@@ -128,8 +128,11 @@ void Optimizer::record_update(graph::Trace& trace, std::size_t index,
   for (std::size_t k = 0; k < states; ++k) {
     if (!slot.state[k].shared()) {
       // The optimizer's own: no state of the step's that a run would set.
+      const memory::Tag tag = state_tag(index, site);
       base::Ref<tensor::Body> zeros =
-          zeros_for(parameter, state_tag(index, site), tensor::executor())
+          (trace.is_state_late()
+               ? late_zeros_for(parameter, tag)
+               : zeros_for(parameter, tag, tensor::executor()))
               .shared();
       slot.state[k].exchange_shared(zeros);
     }

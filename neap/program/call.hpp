@@ -53,7 +53,7 @@ struct Call {
   std::uint32_t segment = 0;
   Bytes scratch = 0;  // once bound; lives for this call alone
   Range members;      // of Program::members, for kFused; no attributes then
-  std::uint32_t slot = 0;  // of Program::slots, for moves; likewise
+  std::uint32_t slot = 0;  // of Program::slots or, from kFirstAway, of away
   friend bool operator==(const Call&, const Call&) = default;
 };
 
@@ -61,6 +61,15 @@ struct Call {
 inline bool is_move(const Call& call) noexcept {
   return call.kind == CallKind::kSpill || call.kind == CallKind::kFetch ||
          call.kind == CallKind::kAwait;
+}
+
+/// Slots from here on are of Program::away: states that live on a file between
+/// runs.
+inline constexpr std::uint32_t kFirstAway = 1U << 31U;
+
+/// True for a move of such a state.
+inline bool moves_state(const Call& call) noexcept {
+  return is_move(call) && call.slot >= kFirstAway;
 }
 
 /// Offsets in a spill file, and sizes of what is written there, are multiples

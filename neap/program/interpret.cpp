@@ -270,6 +270,10 @@ class Run {
       }
       return;
     }
+    if (moves_state(call)) {
+      move_state(call);
+      return;
+    }
     if (is_move(call)) {
       const Operand& moved = program_.moved(call);
       slots_.move(call,
@@ -290,6 +294,21 @@ class Run {
       for (const Operand& operand : program_.out(call)) {
         cell(operand.value).storage->bump_version(call.site);
       }
+    }
+  }
+
+  // Between the state's own storage and what stands for it in this run.
+  void move_state(const Call& call) {
+    const AwayState& state = program_.away[call.slot - kFirstAway];
+    tensor::Storage& own =
+        *program_.externals[state.external].tensor.array()->storage();
+    std::byte* const here = view(program_.moved(call)).data;
+    const auto size = static_cast<std::size_t>(state.size);
+    if (call.kind == CallKind::kFetch && own.fetch_elements()) {
+      std::copy_n(own.data(), size, here);
+    } else if (call.kind == CallKind::kSpill) {
+      std::copy_n(here, size, own.data());
+      own.bump_version(call.site);
     }
   }
 

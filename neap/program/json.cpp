@@ -139,7 +139,7 @@ class Writer {
     number("segment", call.segment);
     number("scratch", call.scratch);
     if (is_move(call)) {
-      number("slot", call.slot);
+      number(moves_state(call) ? "state" : "slot", call.slot % kFirstAway);
     }
     if (call.members.count != 0) {
       list("members", program_.members_of(call),

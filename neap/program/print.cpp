@@ -179,7 +179,8 @@ class Printer {
     }
     text += call.name;
     if (is_move(call)) {
-      base::append(text, " slot {}", call.slot);
+      base::append(text, " {} {}", moves_state(call) ? "state" : "slot",
+                   call.slot % kFirstAway);
     }
     if (call.op != nullptr && call.attrs_size != 0 &&
         ops::precision_of(*call.op, program_.attrs_of(call)) ==

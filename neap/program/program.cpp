@@ -49,12 +49,20 @@ const void* Program::attrs_of(const Call& call) const noexcept {
   return call.attrs_size != 0 ? attrs_.at(call.attrs) : nullptr;
 }
 
+Bytes Program::away_bytes() const noexcept {
+  Bytes sum = 0;
+  for (const AwayState& state : away) {
+    sum += state.size;
+  }
+  return sum;
+}
+
 Bytes Program::bytes() const noexcept {
   return calls.bytes() + members.bytes() +
          pool_bytes(values, operands, externals, arguments, numbers, gapped,
                     outside, results, grads, leaves, hooks, flags, generations,
                     held_handles, rebound_handles, twins, result_links, digests,
-                    state_reads, listeners, slots) +
+                    state_reads, listeners, slots, away) +
          attrs_.bytes() + (pools_ != nullptr ? pools_->bytes() : 0);
 }
 

@@ -61,6 +61,7 @@ struct External {
   bool is_written = false;   // by some call
   bool is_constant = false;  // created while the step was traced, or folded
   bool is_leaf = false;      // the tensor that it was met as
+  bool is_away = false;      // of Program::away: no value lies in its storage
   /// The handle that the step met it by, where somebody else holds it, too: it
   /// may come to mean another tensor (tied parameters), or end (a guard).
   bool is_watched = false;
@@ -76,6 +77,13 @@ struct External {
 /// The part of the spill file that a value is written to.
 struct SpillSlot {
   Bytes offset = 0;
+  Bytes size = 0;
+};
+
+/// A state that is on a file between runs, and in the arena from its fetch to
+/// its spill (keep_away()).
+struct AwayState {
+  std::uint32_t external = 0;
   Bytes size = 0;
 };
 
@@ -251,10 +259,12 @@ struct Fitting {
   Bytes written = 0;          // to the file in a run
   Bytes fetched = 0;          // from it
   Bytes file = 0;             // what it takes on the disk
+  std::uint32_t away = 0;     // states that are on a file between runs
+  Bytes away_bytes = 0;       // theirs; part of `file`
   bool is_met() const noexcept { return limit != kUnlimited; }
   /// The limit takes something that the program would not do otherwise.
   bool is_changed() const noexcept {
-    return again != 0 || spilled != 0 || pieces != 0;
+    return again != 0 || spilled != 0 || pieces != 0 || away != 0;
   }
   /// A share of the price without a limit.
   double percent(std::int64_t nanoseconds) const noexcept {
@@ -305,6 +315,7 @@ class NEAP_API Program {
   memory::Vector<StateRead> state_reads;  // likewise
   memory::Vector<Listening> listeners;
   memory::Vector<SpillSlot> slots;  // of the spill file
+  memory::Vector<AwayState> away;
   Fitting fitting;
   /// The generator's position when the trace began, and how many draws a run
   /// takes: a draw n of the trace is the (n - first)th of each run.
@@ -365,6 +376,8 @@ class NEAP_API Program {
   Bytes file_bytes() const noexcept {
     return slots.empty() ? 0 : slots.back().offset + slots.back().size;
   }
+  /// Bytes of states that are on a file between runs.
+  Bytes away_bytes() const noexcept;
   /// Bytes of the program itself.
   Bytes bytes() const noexcept;
 

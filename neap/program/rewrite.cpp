@@ -84,6 +84,9 @@ void tidy_externals(Program& program,
       handle.external = place[handle.external];
     }
   }
+  for (AwayState& state : program.away) {
+    state.external = place[state.external];
+  }
   for (Value& value : program.values) {
     if (value.origin == Origin::kExternal) {
       value.index = place[value.index];

@@ -135,13 +135,21 @@ class Checker {
     }
   }
 
+  bool has_slot(const Call& call) const {
+    return moves_state(call) ? call.slot - kFirstAway < program_.away.size()
+                             : call.slot < program_.slots.size();
+  }
+  Bytes room_of(const Call& call) const {
+    return moves_state(call) ? program_.away[call.slot - kFirstAway].size
+                             : program_.slots[call.slot].size;
+  }
+
   // A value is moved by one call at a time, and is fetched from where one of
   // its size was written.
   void check_move(std::uint32_t i, const Call& call) {
     const bool fetches = call.kind == CallKind::kFetch;
     if (call.inputs.count != (fetches ? 0U : 1U) ||
-        call.outputs.count != (fetches ? 1U : 0U) ||
-        call.slot >= program_.slots.size() ||
+        call.outputs.count != (fetches ? 1U : 0U) || !has_slot(call) ||
         !is_known(program_.moved(call).value)) {
       fail("call {} ({}) moves nothing", i, call.name);
       return;
@@ -153,11 +161,11 @@ class Checker {
       fail("call {} ({}) of %{}, which is {}", i, call.name, id.value,
            move == Move::kNone ? "not moved" : "still moved");
     }
-    if (program_[id].spec->size > program_.slots[call.slot].size ||
+    if (program_[id].spec->size > room_of(call) ||
         !is_whole(moved.layout, program_[id].spec->size)) {
       fail("call {} ({}) moves only a part of %{}", i, call.name, id.value);
     }
-    if (fetches && is_written_[call.slot] == 0) {
+    if (fetches && !moves_state(call) && is_written_[call.slot] == 0) {
       fail("call {} ({}) fetches %{}, which was not written", i, call.name,
            id.value);
     }
@@ -165,7 +173,9 @@ class Checker {
       move = Move::kNone;
     } else {
       move = fetches ? Move::kFetched : Move::kSpilled;
-      is_written_[call.slot] |= fetches ? 0U : 1U;
+      if (!moves_state(call)) {
+        is_written_[call.slot] |= fetches ? 0U : 1U;
+      }
     }
   }
 

@@ -11,6 +11,10 @@ static_assert(alignof(Storage) == alignof(Array) &&
               alignof(Array) == alignof(Body));
 constexpr auto kArrayAndBody = static_cast<Bytes>(sizeof(Array) + sizeof(Body));
 
+Bytes bytes_of(const Spec& spec) {
+  return base::checked_mul(spec.shape.element_count(), size_of(spec.dtype));
+}
+
 }  // namespace
 
 base::Ref<Array> Array::make(base::Ref<Storage> storage, const Layout& layout) {
@@ -22,13 +26,24 @@ base::Ref<Array> Array::make(base::Ref<Storage> storage, const Layout& layout) {
 
 base::Ref<Array> Array::allocate(const Spec& spec, memory::Tag tag,
                                  memory::Domain& domain) {
-  const Bytes bytes =
-      base::checked_mul(spec.shape.element_count(), size_of(spec.dtype));
-  const Layout layout = dense_layout(spec.dtype, spec.shape);
   tag.space = spec.space;
-  auto storage = Storage::allocate(bytes, tag, domain, kArrayAndBody);
+  return in_block_of(
+      Storage::allocate(bytes_of(spec), tag, domain, kArrayAndBody), spec);
+}
+
+base::Ref<Array> Array::allocate_away(const Spec& spec, memory::Tag tag,
+                                      memory::Domain& domain) {
+  tag.space = spec.space;
+  return in_block_of(
+      Storage::allocate_away(bytes_of(spec), tag, domain, kArrayAndBody), spec);
+}
+
+base::Ref<Array> Array::in_block_of(base::Ref<Storage> storage,
+                                    const Spec& spec) {
   void* place = storage.get() + 1;
-  return place_at(place, domain, std::move(storage), layout);
+  memory::Domain& domain = storage->domain();
+  return place_at(place, domain, std::move(storage),
+                  dense_layout(spec.dtype, spec.shape));
 }
 
 void* Array::take_body_place() noexcept {

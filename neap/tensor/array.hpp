@@ -30,6 +30,9 @@ class NEAP_API Array : public memory::Counted<Array>, public SharedBlock {
   /// THROWS: OutOfMemory, ShapeError when the size does not fit 64 bits.
   static base::Ref<Array> allocate(const Spec& spec, memory::Tag tag,
                                    memory::Domain& domain);
+  /// The same, of zeros that take no memory until they are fetched.
+  static base::Ref<Array> allocate_away(const Spec& spec, memory::Tag tag,
+                                        memory::Domain& domain);
 
   // Created by make() and allocate().
   Array(base::Ref<Storage> storage, const Layout& layout) noexcept
@@ -78,6 +81,8 @@ class NEAP_API Array : public memory::Counted<Array>, public SharedBlock {
   SharedBlock& share_block() noexcept;
 
  private:
+  static base::Ref<Array> in_block_of(base::Ref<Storage> storage,
+                                      const Spec& spec);
   void end() noexcept;
   void let_go() noexcept;
   friend class TangentList;

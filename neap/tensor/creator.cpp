@@ -36,6 +36,7 @@ void refuse_elements(const Storage& storage, std::string_view what,
           "or copy() it before",
           what, base::format_site(site),
           base::format_site(storage.written_at()));
+    case Absence::kAway:  // fetch_elements() was not asked
     case Absence::kNone:
       break;
   }

@@ -7,12 +7,11 @@
 
 namespace neap::tensor {
 
-void check_host_access(const Tensor& tensor, const char* what,
-                       const CallSite& site, bool is_write) {
-  const Storage& storage = *tensor.array()->storage();
-  if (!storage.has_elements()) {
-    refuse_elements(storage, what, base::intern(site));
-  }
+namespace {
+
+// But for the elements themselves.
+void check_look(const Tensor& tensor, const char* what, const CallSite& site,
+                bool is_write) {
   if (Creator* creator = tensor::execution().creator) {
     creator->on_host_access(tensor, what, is_write, site);
   }
@@ -21,6 +20,50 @@ void check_host_access(const Tensor& tensor, const char* what,
         "{}: the tensor lies in memory space {}, copy it to the host first",
         what, tensor.space().value);
   }
+}
+
+}  // namespace
+
+void check_host_access(const Tensor& tensor, const char* what,
+                       const CallSite& site, bool is_write) {
+  Storage& storage = *tensor.array()->storage();
+  if (!storage.fetch_elements()) {
+    refuse_elements(storage, what, base::intern(site));
+  }
+  check_look(tensor, what, site, is_write);
+}
+
+void check_host_look(const Tensor& tensor, const char* what,
+                     const CallSite& site) {
+  const Storage& storage = *tensor.array()->storage();
+  if (!storage.has_elements() && storage.absence() != Absence::kAway) {
+    refuse_elements(storage, what, base::intern(site));
+  }
+  check_look(tensor, what, site, false);
+}
+
+HostLook::HostLook(const Tensor& tensor, const char* what, const CallSite& site)
+    : array_(tensor.array()) {
+  check_host_look(tensor, what, site);
+  Storage& storage = *array_->storage();
+  if (storage.absence() == Absence::kAway) {
+    copy_ = Storage::allocate(storage.size(),
+                              memory::current_tag(memory::Category::kData),
+                              storage.domain());
+    if (!storage.copy_away(
+            {copy_->data(), static_cast<std::size_t>(copy_->size())})) {
+      copy_ = nullptr;  // it has come home meanwhile
+    }
+  }
+}
+
+Strided HostLook::strided() const noexcept {
+  Strided out = array_->strided();
+  if (copy_) {
+    out.data =
+        copy_->data() + array_->layout().offset * size_of(array_->dtype());
+  }
+  return out;
 }
 
 }  // namespace neap::tensor

@@ -12,4 +12,24 @@ namespace neap::tensor {
 NEAP_API void check_host_access(const Tensor& tensor, const char* what,
                                 const CallSite& site, bool is_write = false);
 
+/// The same, of a HostLook that is to come. THROWS: as check_host_access().
+NEAP_API void check_host_look(const Tensor& tensor, const char* what,
+                              const CallSite& site);
+
+/// A tensor's elements for a host that reads all of it once, and then goes on
+/// to another (a save, a hash): what is away stays so, and is looked at in a
+/// copy that goes with this.
+class NEAP_API HostLook {
+ public:
+  /// THROWS: as check_host_access(); IoError, OutOfMemory for the copy.
+  HostLook(const Tensor& tensor, const char* what, const CallSite& site);
+
+  /// LIFETIME: this, and the tensor.
+  Strided strided() const noexcept;
+
+ private:
+  base::Ref<Array> array_;
+  base::Ref<Storage> copy_;  // null: the tensor's own elements
+};
+
 }  // namespace neap::tensor

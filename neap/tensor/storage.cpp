@@ -1,9 +1,10 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/tensor/storage.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <mutex>
 
-#include "neap/base/raise.hpp"
 #include "neap/tensor/storage_tag.hpp"
 
 namespace neap::tensor {
@@ -18,6 +19,17 @@ void begin_thread() noexcept {
   latest = (threads.fetch_add(1, std::memory_order_relaxed) + 1)
            << kThreadShift;
 }
+
+// One storage comes home at a time: several threads may read it.
+constinit std::mutex homecoming;
+
+class Zeros final : public Keeper {
+ public:
+  void put_into(std::span<std::byte> into) override {
+    std::ranges::fill(into, std::byte{0});
+  }
+  bool are_zeros() const noexcept override { return true; }
+};
 
 }  // namespace
 
@@ -72,6 +84,64 @@ base::Ref<Storage> Storage::stand_in(Bytes size, memory::Owned<LentOwner> owner,
   return storage;
 }
 
+base::Ref<Storage> Storage::allocate_away(Bytes size, const memory::Tag& tag,
+                                          memory::Domain& domain,
+                                          Bytes trailing) {
+  auto storage = create(domain, header_of(tag), trailing);
+  storage->lent_owner_ = memory::make_owned<Zeros>(memory::Category::kGraph);
+  storage->block_ = {nullptr, size, {}};
+  storage->held_ = Held::kAway;
+  storage->absence_ =
+      domain.is_rehearsal() ? Absence::kRehearsed : Absence::kAway;
+  storage->tag_ = tag;
+  return storage;
+}
+
+void Storage::send_away(memory::Owned<Keeper> keeper) noexcept {
+  const std::lock_guard lock(homecoming);
+  const Held held = std::exchange(held_, Held::kAway);
+  const memory::Block block = std::exchange(block_, {nullptr, block_.size, {}});
+  if (absence() == Absence::kNone) {
+    absence_.store(Absence::kAway, std::memory_order_release);
+  }
+  lent_owner_ = std::move(keeper);
+  if (held == Held::kOwned) {
+    domain().release(block);
+  }
+}
+
+void Storage::bring_home() {
+  const std::lock_guard lock(homecoming);
+  if (!is_away()) {
+    return;
+  }
+  const memory::Block block = domain().allocate_elements(size(), tag_);
+  if (absence() == Absence::kAway) {
+    try {
+      keeper()->put_into({static_cast<std::byte*>(block.data),
+                          static_cast<std::size_t>(block.size)});
+    } catch (...) {
+      domain().release(block);
+      throw;
+    }
+  }
+  held_ = Held::kOwned;
+  block_ = block;
+  lent_owner_ = nullptr;
+  if (absence() == Absence::kAway) {
+    absence_.store(Absence::kNone, std::memory_order_release);
+  }
+}
+
+bool Storage::copy_away(std::span<std::byte> into) {
+  const std::lock_guard lock(homecoming);
+  if (absence() != Absence::kAway) {
+    return false;
+  }
+  keeper()->put_into(into);
+  return true;
+}
+
 Storage::~Storage() {
   let_go();
 }
@@ -91,7 +161,7 @@ void Storage::let_go() noexcept {
     lent_owner_ = nullptr;
   } else if (held == Held::kOwned) {
     domain().release(block);
-  } else if (held == Held::kStandIn) {
+  } else if (held == Held::kStandIn || held == Held::kAway) {
     lent_owner_ = nullptr;
   }
 }
@@ -103,8 +173,10 @@ void Storage::revoke(base::SiteId site) noexcept {
 }
 
 void Storage::retag(memory::Category category, memory::OwnerId owner) {
-  if (held_ == Held::kOwned) {
-    domain().retag(block_, category, owner);
+  if (may_go_away()) {
+    if (held_ == Held::kOwned) {
+      domain().retag(block_, category, owner);
+    }
     std::atomic_ref(tag_.category).store(category, std::memory_order_relaxed);
     std::atomic_ref(tag_.owner).store(owner, std::memory_order_relaxed);
   }

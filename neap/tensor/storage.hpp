@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <span>
 #include <utility>
 
 #include "neap/memory/containers.hpp"
@@ -30,12 +31,23 @@ class LentOwner {
   bool is_armed_ = false;
 };
 
+/// Has the elements of a storage that is away: in a file, or zeros that nobody
+/// has touched. It goes when they are home, or with the storage.
+class Keeper : public LentOwner {
+ public:
+  /// Puts all of the elements there. THROWS: IoError; they are still kept then.
+  virtual void put_into(std::span<std::byte> into) = 0;
+  /// They are zeros, and put_into() cannot fail.
+  virtual bool are_zeros() const noexcept { return false; }
+};
+
 /// Why a storage has no elements to read or write.
 enum class Absence : std::uint8_t {
   kNone,       // it has elements
   kTraced,     // it stands for a value of a trace
   kRehearsed,  // elements of a domain that is a dry run (rehearsal)
   kRevoked,    // a compiled step used the memory for its next call
+  kAway,       // a Keeper has them; bring_home() fetches them
 };
 
 /// The storages that a thread created in some time: with numbers above `after`
@@ -70,7 +82,12 @@ class NEAP_API Storage : public memory::Counted<Storage>, public SharedBlock {
                                      memory::Domain& domain,
                                      Bytes trailing = 0);
 
-  // Created by allocate(), borrow() and stand_in().
+  /// Of zeros that take no memory until they are fetched. THROWS: OutOfMemory.
+  static base::Ref<Storage> allocate_away(Bytes size, const memory::Tag& tag,
+                                          memory::Domain& domain,
+                                          Bytes trailing = 0);
+
+  // Created by allocate(), borrow(), stand_in() and allocate_away().
   Storage() noexcept : SharedBlock(Owner::kStorage), number_(next_number()) {}
   ~Storage();
 
@@ -99,8 +116,41 @@ class NEAP_API Storage : public memory::Counted<Storage>, public SharedBlock {
   memory::SpaceId space() const noexcept { return tag_.space; }
   bool is_lent() const noexcept { return held_ == Held::kLent; }
   /// False: data() means nothing.
-  bool has_elements() const noexcept { return absence_ == Absence::kNone; }
-  Absence absence() const noexcept { return absence_; }
+  bool has_elements() const noexcept { return absence() == Absence::kNone; }
+  Absence absence() const noexcept {
+    return absence_.load(std::memory_order_acquire);
+  }
+  /// The same, once those that are away are home. Whoever is about to look at
+  /// elements asks this. THROWS: as bring_home().
+  bool fetch_elements() {
+    if (absence() == Absence::kAway) {
+      bring_home();
+    }
+    return has_elements();
+  }
+
+  // A storage that owns its bytes may give them back for a while, though
+  // tensors refer to it. In a rehearsal they are counted so, too.
+
+  /// True: it has no bytes, and a keeper has its elements.
+  bool is_away() const noexcept { return held_ == Held::kAway; }
+  bool may_go_away() const noexcept {
+    return held_ == Held::kOwned || held_ == Held::kAway;
+  }
+  /// Frees the bytes. REQUIRES: may_go_away(), and `keeper`, or in a rehearsal
+  /// nobody, has the elements.
+  void send_away(memory::Owned<Keeper> keeper) noexcept;
+  /// Fetches the elements, if they are away, into bytes of its own. Any thread
+  /// that may read the elements may call it. THROWS: OutOfMemory; IoError. It
+  /// is as before then.
+  void bring_home();
+  /// Copies the elements to `into`, as many bytes, and they stay away. False:
+  /// they are not away. THROWS: IoError.
+  bool copy_away(std::span<std::byte> into);
+  /// Who has the elements; nullptr where they are home, or nowhere.
+  Keeper* keeper() const noexcept {
+    return is_away() ? static_cast<Keeper*>(lent_owner_.get()) : nullptr;
+  }
   /// The owner of a lent storage or a stand-in, else nullptr.
   LentOwner* lent_owner() const noexcept { return lent_owner_.get(); }
   /// The elements are no longer this storage's; `site`: whose they are now.
@@ -140,11 +190,11 @@ class NEAP_API Storage : public memory::Counted<Storage>, public SharedBlock {
     return tag;
   }
   static std::uint64_t next_number() noexcept;
-  enum class Held : std::uint8_t { kNothing, kOwned, kLent, kStandIn };
+  enum class Held : std::uint8_t { kNothing, kOwned, kLent, kStandIn, kAway };
   void end() noexcept;
 
   Held held_ = Held::kNothing;
-  Absence absence_ = Absence::kNone;
+  std::atomic<Absence> absence_{Absence::kNone};
   bool is_of_step_ = false;
   std::atomic<std::uint32_t> version_{0};
   memory::Block block_{};

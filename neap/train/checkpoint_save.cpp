@@ -137,7 +137,8 @@ Result<void> Checkpoint::save(const std::string& path, files::Door& door,
 
 void Checkpoint::rehearse_save() const {
   const Content content(*this, true);
-  formats::rehearse_safetensors(content.named(), content.metadata());
+  formats::rehearse_safetensors(content.named(), content.metadata(),
+                                optimizer.largest_state_away());
 }
 
 }  // namespace neap::train

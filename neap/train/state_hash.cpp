@@ -33,11 +33,11 @@ class Hasher {
     for (const std::int64_t extent : tensor.shape()) {
       add_number(static_cast<std::uint64_t>(extent));
     }
-    tensor::check_host_access(tensor, "state_hash", site_);
+    const tensor::HostLook look(tensor, "state_hash", site_);
     if (!tensor.is_contiguous()) {
       throw ShapeError("state_hash: every tensor must be dense");
     }
-    add_bytes(tensor.array()->strided().data,
+    add_bytes(look.strided().data,
               static_cast<std::size_t>(tensor.element_count() *
                                        size_of(tensor.dtype())));
   }

@@ -74,15 +74,15 @@ void run_over(std::string_view op, const kernels::KernelList& list,
                   .site = where});
     return;
   }
-  const tensor::Storage& storage = *dst.array()->storage();
-  if (!storage.has_elements() &&
+  tensor::Storage& storage = *dst.array()->storage();
+  if (!storage.fetch_elements() &&
       storage.absence() != tensor::Absence::kRehearsed) {
     tensor::refuse_elements(storage, op, where);
   }
   Strided from;
   if (!in.empty()) {
-    const tensor::Storage& source = *in[0].array()->storage();
-    if (storage.has_elements() && !source.has_elements()) {
+    tensor::Storage& source = *in[0].array()->storage();
+    if (storage.has_elements() && !source.fetch_elements()) {
       tensor::refuse_elements(source, op, where);
     }
     from = in[0].array()->strided();

@@ -114,7 +114,7 @@ bool check_indices(const char* op, const Tensor& index, int axis,
   }
   const IndexRange range{axis, negative == Negative::kFromEnd ? extent : 0,
                          extent};
-  if (graph::trace() == nullptr && index.array()->storage()->has_elements()) {
+  if (graph::trace() == nullptr && index.array()->storage()->fetch_elements()) {
     return look_at(op, index.array()->strided(), range).has_negative;
   }
   graph::run_check({.op = op,

@@ -49,9 +49,9 @@ void write_now(std::span<const Tensor> outputs, const Tensor& stats,
   std::array<tensor::Strided, 3> out;
   bool has_elements = stats.array()->storage()->has_elements();
   for (std::size_t k = 0; k < outputs.size(); ++k) {
-    out[k] = outputs[k].array()->strided();
     has_elements =
-        has_elements && outputs[k].array()->storage()->has_elements();
+        outputs[k].array()->storage()->fetch_elements() && has_elements;
+    out[k] = outputs[k].array()->strided();
   }
   const tensor::Strided in = stats.array()->strided();
   const kernels::Args args{std::span(&in, 1),

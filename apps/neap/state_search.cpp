@@ -1,0 +1,72 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "state_search.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "neap/base/error.hpp"
+
+namespace neap::app {
+namespace {
+
+constexpr int kMostRounds = 8;
+constexpr double kLittle = 5.0;  // per cent: state stays in memory for so much
+
+// What the run lacks; 0 or less: it fits.
+Result<Bytes> lack_of(const TrainSettings& settings, Rehearsal& now) {
+  try {
+    auto next = rehearse(settings, settings.batch);
+    if (!next) {
+      return tl::unexpected(next.error());
+    }
+    now = std::move(*next);
+    return now.peak + now.external - settings.budget;
+  } catch (const OutOfMemory& error) {
+    const OutOfMemory::Details& asked = error.details();
+    return std::max<Bytes>(
+        asked.held + asked.requested + asked.external - asked.budget, 1);
+  }
+}
+
+bool is_better(const Rehearsal& now, const WithinBudget& out) {
+  return now.fitting.away != 0 &&
+         (!out.is_met() || now.fitting.extra < out.rehearsal.fitting.extra);
+}
+
+}  // namespace
+
+Result<void> try_states(const TrainSettings& settings, WithinBudget& out) {
+  const compiler::Fitting& before = out.rehearsal.fitting;
+  if (settings.spill.empty() ||
+      (out.is_met() && before.percent(before.extra) <= kLittle)) {
+    return {};
+  }
+  TrainSettings limited = settings;
+  limited.step_budget = settings.budget;
+  for (int round = 0; round < kMostRounds && limited.step_budget > 0; ++round) {
+    Rehearsal now;
+    Result<Bytes> lacks = 0;
+    try {
+      lacks = lack_of(limited, now);
+    } catch (const PlanError&) {
+      return {};  // what was found before stands
+    }
+    if (!lacks) {
+      return tl::unexpected(lacks.error());
+    }
+    if (*lacks <= 0) {
+      if (is_better(now, out)) {
+        out.step_budget = limited.step_budget;
+        out.arena_limit = kUnlimited;
+        out.rehearsal = std::move(now);
+        out.why_not.clear();
+      }
+      return {};
+    }
+    // What is held beside the step (a save) is asked for after its plan.
+    limited.step_budget -= std::max(*lacks, settings.budget / 1024 << round);
+  }
+  return {};
+}
+
+}  // namespace neap::app

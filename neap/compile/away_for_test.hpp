@@ -1,0 +1,135 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// A training whose optimizer has most of the memory, for tests of states that
+// are in a file.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "neap/autograd/backward.hpp"
+#include "neap/compile/compile_for_test.hpp"
+#include "neap/files/door.hpp"
+#include "neap/files/temporary_folder.hpp"
+#include "neap/graph/vertex.hpp"
+#include "neap/memory/budget.hpp"
+#include "neap/memory/out_of_memory.hpp"
+#include "neap/ops/ops.hpp"
+#include "neap/optim/adam.hpp"
+#include "neap/tensor/create.hpp"
+#include "neap/tensor/generator.hpp"
+
+namespace neap::compiler {
+
+using Rows = std::vector<std::vector<float>>;
+
+// Layers with AdamW: 8 bytes of state a parameter. A door and a generator of
+// its own, so that two trainings with the same calls have the same numbers.
+class AwayNet {
+ public:
+  static constexpr std::int64_t kWidth = 192;
+  static constexpr int kLayers = 8;
+  static constexpr int kMoments = 2 * kLayers;
+  static constexpr Bytes kState = kMoments * kWidth * kWidth * 4;
+
+  // While it is there, the training's door and generator are in use.
+  struct Here {
+    explicit Here(AwayNet& net)
+        : use_domain(*net.domain), use_generator(net.generator) {}
+    memory::UseDomain use_domain;
+    UseGenerator use_generator;
+  };
+
+  explicit AwayNet(bool is_rehearsal = false)
+      : domain(memory::Domain::create({.is_rehearsal = is_rehearsal})) {
+    const Here here(*this);
+    ParameterList list;
+    for (int i = 0; i < kLayers; ++i) {
+      weights.push_back(requires_grad_(randn({kWidth, kWidth}) * 0.1));
+      const std::string name = "w" + std::to_string(i);
+      list.push_back({memory::String(name.c_str()), weights.back(), {}});
+    }
+    adam.emplace(list, optim::AdamOptions{.lr = 1e-3});
+  }
+
+  auto function() {
+    return [this](const Tensor& x) {
+      Tensor y = x;
+      for (const Tensor& w : weights) {
+        y = tanh(matmul(y, w));
+      }
+      const Tensor loss = sum(square(y));
+      backward(loss);
+      adam->step({.release_gradients = true});
+      return loss;
+    };
+  }
+  auto compiled(const CompileOptions& options) {
+    const Here here(*this);
+    return neap::compile(function(), options);
+  }
+  Tensor batch(std::int64_t rows = 16) { return randn({rows, kWidth}); }
+  // A step with the next batch; its loss.
+  template <class Step>
+  double run(Step& step, std::int64_t rows = 16) {
+    const Here here(*this);
+    return step(batch(rows)).item();
+  }
+
+  // In use, as budgets bound it.
+  Bytes in_use() const {
+    const memory::Stats stats = domain->stats();
+    return stats.held + stats.external;
+  }
+  Rows values() const {
+    Rows out;
+    for (const Tensor& w : weights) {
+      out.push_back(floats(w));
+    }
+    return out;
+  }
+  // Brings them home.
+  Rows moments() const {
+    Rows out;
+    adam->visit_state([&](std::string_view, const Tensor& tensor) {
+      out.push_back(floats(tensor));
+    });
+    return out;
+  }
+  // So many moments have no memory.
+  int away() const {
+    int count = 0;
+    adam->visit_state([&](std::string_view, const Tensor& tensor) {
+      count += tensor.array()->storage()->is_away() ? 1 : 0;
+    });
+    return count;
+  }
+
+  memory::Domain::Handle domain;
+  Generator generator{7};
+  std::vector<Tensor> weights;
+  std::optional<optim::AdamW> adam;
+};
+
+// Room that all of the state has to be away for: books, threads, an arena.
+inline constexpr Bytes kTight = 1600 * kKiB;
+
+class AwayTest : public ::testing::Test {
+ protected:
+  SpillOptions spill() const {
+    return {.folder = folder.path(),
+            .write_rate = 4'000'000'000,
+            .fetch_rate = 4'000'000'000,
+            .least = 4 * kKiB};
+  }
+  // Beside what is in use now.
+  CompileOptions within(const AwayNet& net, Bytes room) const {
+    net.domain->trim();
+    return {.budget = net.in_use() + room, .spill = spill()};
+  }
+  files::TemporaryFolder folder;
+};
+
+}  // namespace neap::compiler

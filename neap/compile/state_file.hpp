@@ -1,0 +1,80 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// StateFile: a file that holds storages which are away (tensor::Storage): the
+// states of a step between its runs. It is there for as long as a step or one
+// of those storages is: a step that ends leaves what it holds to whoever
+// refers to it, and that comes home when it is touched.
+//
+//   take(s)          s goes away to a place of its own
+//   fetch, write     a run has it in the arena, and writes it back
+//   put_into()       it comes home (its keeper is told)
+//
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string_view>
+
+#include "neap/compile/spill_queue.hpp"
+#include "neap/tensor/storage.hpp"
+
+namespace neap::compiler {
+
+class StateFile : public std::enable_shared_from_this<StateFile> {
+ public:
+  /// THROWS: as SpillQueue.
+  static std::shared_ptr<StateFile> create(files::Door& door,
+                                           std::string_view folder,
+                                           memory::Domain& domain);
+  /// Of create().
+  StateFile(files::Door& door, std::string_view folder, memory::Domain& domain);
+  StateFile(const StateFile&) = delete;
+  StateFile& operator=(const StateFile&) = delete;
+
+  static constexpr std::uint32_t kNone = ~0U;
+  /// Its place here; kNone: it has none.
+  std::uint32_t place_of(const tensor::Storage& storage) const noexcept;
+  /// Sends it away to here, unless it is here. REQUIRES: it may go away.
+  /// THROWS: IoError; OutOfMemory. It is as before then.
+  void take(tensor::Storage& storage);
+  /// All that are here come home. THROWS: as tensor::Storage::bring_home(); the
+  /// others are still here then.
+  void give_back();
+
+  // --- a run: as SpillQueue's, and all the while it holds the file ----------
+
+  std::unique_lock<std::mutex> held() const { return std::unique_lock(mutex_); }
+
+  void fetch(std::uint32_t place, std::span<std::byte> into) noexcept;
+  void write(std::uint32_t place, std::span<const std::byte> from) noexcept;
+  void await(std::uint32_t place);
+  void settle() noexcept { queue_.settle(); }
+  /// After a failure: where the write of the storage failed, a copy of what it
+  /// was to be is kept in memory, if there is any for it. REQUIRES: settled,
+  /// and not held.
+  void rescue(tensor::Storage& storage,
+              std::span<const std::byte> from) noexcept;
+  SpillCounts counts() const noexcept { return queue_.counts(); }
+
+ private:
+  class Kept;
+  class Rescued;
+  struct Place {
+    Bytes offset = 0;
+    Bytes room = 0;
+    tensor::Storage* storage = nullptr;  // none: the place is free
+    bool is_zero = false;                // nothing was written there
+  };
+
+  base::Ref<tensor::Storage> storage_at(std::uint32_t place);
+  void put_into(std::uint32_t place, std::span<std::byte> into);
+  void leave(std::uint32_t place) noexcept;
+  std::uint32_t place_for(Bytes size);
+
+  memory::Domain& domain_;
+  mutable std::mutex mutex_;  // storages may come home from several threads
+  SpillQueue queue_;
+  memory::Vector<Place> places_;
+};
+
+}  // namespace neap::compiler
