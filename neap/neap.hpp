@@ -13,6 +13,7 @@
 #include "neap/compile/compile.hpp"
 #include "neap/compile/fit.hpp"
 #include "neap/compile/lower.hpp"
+#include "neap/compile/plan_file_error.hpp"
 #include "neap/compile/prediction.hpp"
 #include "neap/data/augmented.hpp"
 #include "neap/data/cifar.hpp"

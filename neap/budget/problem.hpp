@@ -55,6 +55,7 @@ struct Channel {
   std::int64_t most_written = std::numeric_limits<std::int64_t>::max();
 
   static constexpr std::int64_t kMostRate = std::int64_t{1} << 50U;
+  friend bool operator==(const Channel&, const Channel&) = default;
 };
 
 struct Problem {

@@ -23,7 +23,8 @@ struct FitPoint {
 using FitCurve = memory::Vector<FitPoint>;
 
 /// `traced` as from trace_for(). Beside the plan with all values kept, points
-/// have at most the options' .arena_limit; their .budget does not matter.
+/// have at most the options' .arena_limit; their .budget does not matter, and a
+/// plan file is neither read nor written.
 /// THROWS: as run_passes(), bind() and plan().
 NEAP_API FitCurve fit_curve(const Program& traced,
                             const CompileOptions& options);

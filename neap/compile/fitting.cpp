@@ -78,6 +78,16 @@ std::optional<Candidate> in_pieces(const Program& traced,
   return std::nullopt;
 }
 
+Fitted taken(Candidate&& found) {
+  const Fitting& how = found.program.fitting;
+  found.record.limit = how.limit;
+  found.record.arena = found.arena;
+  found.record.price = how.price;
+  found.record.extra = how.extra;
+  found.record.bound = how.bound;
+  return {std::move(found.program), std::move(found.record)};
+}
+
 }  // namespace
 
 std::string ways_of(const Fitting& fitting) {
@@ -104,12 +114,12 @@ std::string ways_of(const Fitting& fitting) {
   return ways.empty() ? "all values kept" : ways;
 }
 
-Program fitted(const Program& traced, CompileOptions& options,
-               const ArenaLimit& limit) {
+Fitted fitted(const Program& traced, CompileOptions& options,
+              const ArenaLimit& limit) {
   Candidate whole = all_kept(traced, options, options.passes);
   if (whole.arena <= limit.bytes) {
     whole.program.fitting.limit = limit.bytes;
-    return std::move(whole.program);
+    return taken(std::move(whole));
   }
   const HeadPieces pieces = head_pieces(traced, options.passes, whole.arena);
   options.spill = with_rates(options.spill);
@@ -144,7 +154,7 @@ Program fitted(const Program& traced, CompileOptions& options,
   const Bytes arena =
       std::min(limit.bytes + best->program.away_bytes(), limit.most);
   best->program.fitting = fitting_of(*best, whole.price, arena);
-  return std::move(best->program);
+  return taken(std::move(*best));
 }
 
 }  // namespace neap::compiler

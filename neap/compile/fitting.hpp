@@ -14,6 +14,7 @@
 #include <string>
 
 #include "neap/compile/options.hpp"
+#include "neap/compile/plan_file.hpp"
 #include "neap/program/program.hpp"
 
 namespace neap::compiler {
@@ -32,6 +33,12 @@ struct ArenaLimit {
 /// THROWS: OutOfMemory.
 NEAP_API std::string ways_of(const Fitting& fitting);
 
+/// A program that fits, and how it was made so.
+struct Fitted {
+  Program program;
+  PlanRecord record;  // its arena is that of the program as it is planned
+};
+
 /// The traced program after its passes, bound, with a host arena of at most
 /// `limit.bytes`. `fitting` of it says how; without calls that run again it is
 /// the program that run_passes() gives. Rates of the spill file that a plan
@@ -40,7 +47,7 @@ NEAP_API std::string ways_of(const Fitting& fitting);
 /// THROWS: PlanError where no schedule is found: names the least arena that one
 /// was found for, and the call that needs most at once; as with_rates(),
 /// run_passes(), bind() and plan().
-NEAP_API Program fitted(const Program& traced, CompileOptions& options,
-                        const ArenaLimit& limit);
+NEAP_API Fitted fitted(const Program& traced, CompileOptions& options,
+                       const ArenaLimit& limit);
 
 }  // namespace neap::compiler

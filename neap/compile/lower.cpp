@@ -2,9 +2,11 @@
 #include "neap/compile/lower.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "neap/base/raise.hpp"
 #include "neap/compile/fitting.hpp"
+#include "neap/compile/plan_book.hpp"
 #include "neap/program/bind.hpp"
 #include "neap/program/digest.hpp"
 #include "neap/tensor/execution.hpp"
@@ -46,16 +48,25 @@ Lowered lower_step(Step step, std::span<const tensor::Spec> arguments,
   }
   Lowered out;
   out.program = trace_for(step, GivenArguments{arguments}, options, site);
-  if (options.arena_limit == kUnlimited) {
+  std::optional<PlanBook> plans;
+  if (!options.plan.file.empty()) {
+    plans.emplace(options);
+    out.program = plans->planned(out.program, {.bytes = options.arena_limit});
+  } else if (options.arena_limit == kUnlimited) {
     run_passes(out.program, options.passes);
   } else {
     CompileOptions known = options;
-    out.program = fitted(out.program, known, {.bytes = options.arena_limit});
+    out.program =
+        fitted(out.program, known, {.bytes = options.arena_limit}).program;
   }
   threads::Executor& executor = tensor::executor();
   bind(out.program, executor);
   out.plan = plan(out.program, executor.threads(), options.debug,
                   options.planner, options.paged);
+  if (plans) {
+    plans->note_arena(out.plan.space().bytes);
+    plans->write();
+  }
   out.prediction = predict(out.program, out.plan);
   return out;
 }

@@ -39,6 +39,23 @@ struct SpillOptions {
   files::Door* door = nullptr;
 };
 
+/// A file that keeps how the programs of a step were made to fit their limit:
+/// with it, each start of the step has the same arena and the same schedule,
+/// without a search, and without a disk being measured. Where there is none it
+/// is written, atomically, as soon as a program is known to fit.
+struct PlanOptions {
+  /// Empty: none. A file is of one step: of another one, of other limits or
+  /// options or another number of threads, or damaged, it is refused with a
+  /// PlanFileError. Programs for further shapes are added to it. Beside one,
+  /// states stay in memory between runs (SpillOptions::states).
+  std::string file{};
+  /// The budget of the whole run that the limits were found for, if any: a file
+  /// of another one is refused.
+  Bytes run_budget = kUnlimited;
+  /// The file system; null: the system's. LIFETIME: beyond the step's.
+  files::Door* door = nullptr;
+};
+
 struct CompileOptions {
   /// > 0: every tensor argument of rank >= 1 has the batch as its axis 0, at
   /// most this many. The arena is sized for it before anything runs; other
@@ -67,6 +84,8 @@ struct CompileOptions {
   Bytes budget = kUnlimited;
   /// Where values may go, too, when memory is limited by one of the two.
   SpillOptions spill{};
+  /// Where the choice of a plan is kept from one start to the next.
+  PlanOptions plan{};
   /// To meet a limit, calls may run again.
   bool recompute = true;
   /// Results (all, or those with these numbers) in blocks of their own, which

@@ -2,8 +2,10 @@
 #include "neap/compile/orders.hpp"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 
@@ -67,7 +69,47 @@ Bytes arena_of(const Program& program, const CompileOptions& options) {
       .bytes;
 }
 
+constexpr std::array<bool Passes::*, kPassBits> kSwitches{
+    &Passes::dead_code,      &Passes::common_subexpressions,
+    &Passes::fold_constants, &Passes::in_place,
+    &Passes::fuse,           &Passes::gradient_release,
+    &Passes::reorder,        &Passes::copy_again};
+
+// One hash of numbers, fed one by one.
+class NumberHash {
+ public:
+  NumberHash& add(std::int64_t number) noexcept {
+    state_ = XXH3_64bits_withSeed(&number, sizeof(number), state_);
+    return *this;
+  }
+  void add(std::span<const std::int32_t> numbers) noexcept {
+    add(static_cast<std::int64_t>(numbers.size()));
+    state_ = XXH3_64bits_withSeed(numbers.data(), numbers.size_bytes(), state_);
+  }
+  std::uint64_t get() const noexcept { return state_; }
+
+ private:
+  std::uint64_t state_ = 0;
+};
+
 }  // namespace
+
+std::uint32_t bits_of(const Passes& passes) noexcept {
+  std::uint32_t bits = 0;
+  for (std::size_t i = 0; i < kSwitches.size(); ++i) {
+    bits |= passes.*kSwitches[i] ? 1U << i : 0U;
+  }
+  return bits;
+}
+
+Passes passes_of(std::uint32_t bits, std::uint32_t pieces) noexcept {
+  Passes passes;
+  for (std::size_t i = 0; i < kSwitches.size(); ++i) {
+    passes.*kSwitches[i] = (bits >> i & 1U) != 0;
+  }
+  passes.pieces = pieces;
+  return passes;
+}
 
 Candidate all_kept(const Program& traced, const CompileOptions& options,
                    const Passes& passes) {
@@ -80,6 +122,8 @@ Candidate all_kept(const Program& traced, const CompileOptions& options,
   out.program.fitting = {.limit = out.arena,
                          .price = out.price,
                          .pieces = out.program.fitting.pieces};
+  out.record.passes = bits_of(passes);
+  out.record.pieces = passes.pieces;
   return out;
 }
 
@@ -223,28 +267,50 @@ void Ordered::for_each_within(
   }
 }
 
+std::uint64_t Ordered::digest() const {
+  NumberHash hash;
+  for (const budget::Call& call : problem_.calls) {
+    hash.add(call.reads);
+    hash.add(call.makes);
+    hash.add(static_cast<std::int64_t>(call.take_overs.size()));
+    for (const budget::TakeOver& pair : call.take_overs) {
+      hash.add(pair.made).add(pair.read);
+    }
+    hash.add(call.price).add(call.scratch).add(call.again_until);
+  }
+  for (const budget::Value& value : problem_.values) {
+    hash.add(value.size).add(value.outlives ? 1 : 0).add(value.may_spill);
+  }
+  return hash.get();
+}
+
 std::int64_t Ordered::bound(const budget::Rung& rung) const {
   return price_ + budget::lower_bound(problem_, rung.target).price;
 }
 
 Candidate Ordered::packed(const budget::Rung& rung) const {
-  const budget::Found& found = rung.found;
-  const budget::Evaluation checked = budget::evaluate(problem_, found.schedule);
+  Candidate out = scheduled(rung.found.schedule);
+  out.price = price_ + rung.found.price;
+  out.arena = arena_of(out.program, options_);
+  return out;
+}
+
+Candidate Ordered::scheduled(const budget::Schedule& schedule) const {
+  const budget::Evaluation checked = budget::evaluate(problem_, schedule);
   if (!checked.is_good()) {
     base::raise<InternalError>("compile: a schedule is wrong, {} at run {}",
                                budget::name_of(checked.fault), checked.run);
   }
   Candidate out;
   out.program = program_.copy();
-  materialise(out.program, found.schedule);
+  materialise(out.program, schedule);
   run_memory_passes(out.program, passes_);
   verify(out.program, "after materialise");
   bind(out.program, tensor::executor());
-  out.arena = arena_of(out.program, options_);
-  out.price = price_ + found.price;
+  out.price = price_ + checked.price;
   const auto count = [&](budget::Action action) {
     return static_cast<std::uint32_t>(
-        std::ranges::count(found.schedule.runs, action, &budget::Run::action));
+        std::ranges::count(schedule.runs, action, &budget::Run::action));
   };
   Fitting& how = out.program.fitting;
   how.again = count(budget::Action::kRun) -
@@ -256,6 +322,11 @@ Candidate Ordered::packed(const budget::Rung& rung) const {
   how.written = checked.written + how.away_bytes;
   how.fetched = checked.fetched + how.away_bytes;
   how.file = out.program.file_bytes() + how.away_bytes;
+  out.record = {.problem = digest(),
+                .passes = bits_of(passes_),
+                .pieces = passes_.pieces,
+                .channel = problem_.channel,
+                .schedule = schedule};
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include "neap/compile/away.hpp"
 #include "neap/compile/head_pieces.hpp"
 #include "neap/compile/options.hpp"
+#include "neap/compile/plan_file.hpp"
 #include "neap/program/program.hpp"
 
 namespace neap::compiler {
@@ -21,7 +22,14 @@ struct Candidate {
   Bytes arena = 0;
   std::int64_t price = 0;  // of a run, and below what none in this order costs
   std::int64_t bound = 0;
+  PlanRecord record{};  // passes, and what the schedule is of
 };
+
+/// The switches of passes as bits, and back. Pieces are no part of them.
+std::uint32_t bits_of(const Passes& passes) noexcept;
+/// REQUIRES: bits_of() some passes.
+Passes passes_of(std::uint32_t bits, std::uint32_t pieces) noexcept;
+inline constexpr std::uint32_t kPassBits = 8;
 
 /// The step after these passes, each call once, `fitting.price` set.
 /// THROWS: as run_passes(), bind() and plan().
@@ -61,6 +69,13 @@ class Ordered {
   Bytes least() const;
   /// The call that needs most at once.
   Widest widest() const;
+  /// What a schedule is of: schedules of the same digest are of the same
+  /// problem, at the same prices.
+  std::uint64_t digest() const;
+  const budget::Problem& problem() const noexcept { return problem_; }
+  /// The program in the form of a schedule, its arena not planned.
+  /// THROWS: InternalError where the schedule is none of the problem's.
+  Candidate scheduled(const budget::Schedule& schedule) const;
   /// Those with an arena of at most `limit`, one after the other, from the
   /// least on.
   void for_each_within(Bytes limit,

@@ -132,6 +132,10 @@ StepCore::StepCore(const CompileOptions& options, const CallSite& site)
     }
   }
   entries_.reserve(static_cast<std::size_t>(options.programs) + 1);
+  if (!options.plan.file.empty()) {
+    options_.spill.states = false;  // no file keeps which ones are away
+    plans_ = memory::make_owned<PlanBook>(memory::Category::kGraph, options_);
+  }
 }
 
 StepCore::~StepCore() = default;
@@ -188,6 +192,9 @@ void StepCore::let_go() noexcept {
 // `arena`: bytes before. A larger one goes as a whole, for the next call to
 // make: it cannot shrink.
 void StepCore::take_back(Bytes arena) noexcept {
+  if (plans_) {
+    plans_->discard();
+  }
   std::erase_if(entries_, [&](Entry& entry) {
     if (entry.is_new && entry.executor) {
       forget(*entry.executor);
@@ -225,6 +232,7 @@ void StepCore::call(Step step, std::span<const Argument> arguments,
     expect(entry.executor->handed());
     entry.executor->prepare(arenas_, arguments_, site_);
   });
+  write_plans();
   attempt.succeed();
   Executor& executor = *entry.executor;
   if (last_ != nullptr && last_ != &executor) {
@@ -261,6 +269,7 @@ void StepCore::prepare(Step step, std::span<const tensor::Spec> arguments) {
     }
     entry.executor->reserve(arenas_);
   });
+  write_plans();
   attempt.succeed();
   ready_ = entry.executor.get();
 }
@@ -271,6 +280,13 @@ void StepCore::use(const Executor& executor) noexcept {
     ready_->abandon();
   }
   ready_ = nullptr;
+}
+
+// All programs of the attempt are known to fit.
+void StepCore::write_plans() {
+  if (plans_) {
+    plans_->write();
+  }
 }
 
 void StepCore::fit(const Entry& entry) {

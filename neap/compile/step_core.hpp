@@ -10,6 +10,7 @@
 #include "neap/compile/compiled_step.hpp"
 #include "neap/compile/executor.hpp"
 #include "neap/compile/fitting.hpp"
+#include "neap/compile/plan_book.hpp"
 #include "neap/compile/spill_queue.hpp"
 #include "neap/compile/state_file.hpp"
 #include "neap/memory/budget.hpp"
@@ -77,6 +78,7 @@ class StepCore {
   void drop_stale();
   void take_back(Bytes arena) noexcept;
   void let_go() noexcept;
+  void write_plans();
   void fit(const Entry& entry);
   void open_spill(Executor& executor);
   void send_states_away(Executor& executor);
@@ -92,6 +94,7 @@ class StepCore {
   CompileOptions options_;  // with the rates of the spill file, once known
   base::SiteId site_;
   Arenas arenas_;
+  memory::Owned<PlanBook> plans_;  // where options name a plan file
   // Before the programs that use them.
   memory::Owned<SpillQueue> spill_;
   std::shared_ptr<StateFile> states_;

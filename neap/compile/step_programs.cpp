@@ -133,14 +133,20 @@ void StepCore::add_ahead(Step step, std::span<const tensor::Spec> specs,
 
 memory::Owned<Executor> StepCore::make(Program program, const Passes& passes,
                                        const ArenaLimit& limit) {
-  if (limit.bytes == kUnlimited) {
+  if (plans_) {
+    program = plans_->planned(program, limit);
+  } else if (limit.bytes == kUnlimited) {
     run_passes(program, passes);
   } else {
-    program = fitted(program, options_, limit);
+    program = fitted(program, options_, limit).program;
   }
-  return memory::make_owned<Executor>(memory::Category::kGraph,
-                                      std::move(program), options_.debug,
-                                      options_.planner, options_.paged);
+  auto executor = memory::make_owned<Executor>(
+      memory::Category::kGraph, std::move(program), options_.debug,
+      options_.planner, options_.paged);
+  if (plans_) {
+    plans_->note_arena(executor->plan().space().bytes);
+  }
+  return executor;
 }
 
 // Traces the step once more, for its program to be compared.
@@ -207,7 +213,8 @@ ArenaLimit StepCore::limit_of_next() const {
 // end a little higher than the one that the arena was made for. It is then
 // tried with some of them off, each time on a copy of what was traced.
 memory::Owned<Executor> StepCore::make_fitting(const Program& traced) {
-  if (options_.arena_limit != kUnlimited || options_.budget != kUnlimited) {
+  if (options_.arena_limit != kUnlimited || options_.budget != kUnlimited ||
+      plans_) {
     return make(traced.copy(), options_.passes, limit_of_next());
   }
   constexpr std::array<bool Passes::*, 4> kMayGo{

@@ -16,6 +16,12 @@ using Digests = memory::Vector<std::uint64_t>;
 /// REQUIRES: no pass has changed the program. THROWS: OutOfMemory.
 NEAP_API Digests digests_of(const Program& program);
 
+/// One digest of what the memory of a run depends on: calls, their order, who
+/// reads what, shapes and results; neither the numbers in attributes nor any
+/// elements. The same in every process, and in a dry run.
+/// REQUIRES: no pass has changed the program.
+NEAP_API std::uint64_t structure_digest(const Program& program) noexcept;
+
 /// The handles that the step reads at its entry, those that it assigns to with
 /// the external which they are. REQUIRES: no pass has changed the program.
 /// THROWS: OutOfMemory.

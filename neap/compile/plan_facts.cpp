@@ -1,0 +1,112 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/compile/plan_facts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "neap/compile/orders.hpp"
+
+namespace neap::compiler {
+namespace {
+
+std::int64_t bits_of(const Debug& debug) {
+  return (debug.poison ? 1 : 0) | (debug.guards ? 2 : 0) |
+         (debug.no_reuse ? 4 : 0) | (debug.scatter ? 8 : 0);
+}
+
+// As users know it.
+std::string_view name_of(PlanFact fact) {
+  switch (fact) {
+    case PlanFact::kRunBudget:
+    case PlanFact::kBudget:
+      return "budget";
+    case PlanFact::kArenaLimit:
+      return "arena limit";
+    case PlanFact::kSpills:
+      return "spilling";
+    case PlanFact::kWriteRate:
+    case PlanFact::kFetchRate:
+      return "spill rate";
+    case PlanFact::kMostWritten:
+      return "most written";
+    case PlanFact::kLeastSpilled:
+      return "least spilled";
+    case PlanFact::kRecompute:
+      return "recomputation";
+    case PlanFact::kPaged:
+      return "paging";
+    case PlanFact::kPasses:
+      return "choice of passes";
+    case PlanFact::kPieces:
+      return "number of pieces";
+    case PlanFact::kDebug:
+      return "debug mode";
+    case PlanFact::kPlannerWork:
+      return "planner's work";
+    case PlanFact::kGoodEnough:
+      return "planner's aim";
+    case PlanFact::kThreads:
+      return "number of threads";
+  }
+  return "option";
+}
+
+std::string shown(PlanFact fact, std::int64_t value) {
+  switch (fact) {
+    case PlanFact::kRunBudget:
+    case PlanFact::kBudget:
+    case PlanFact::kArenaLimit:
+    case PlanFact::kMostWritten:
+    case PlanFact::kLeastSpilled:
+      return value == kUnlimited ? "none" : format_bytes_short(value);
+    case PlanFact::kWriteRate:
+    case PlanFact::kFetchRate:
+      return value == 0 ? "measured" : format_bytes_short(value);
+    case PlanFact::kSpills:
+    case PlanFact::kRecompute:
+    case PlanFact::kPaged:
+      return value == 0 ? "off" : "on";
+    default:
+      return fmt::format("{}", value);
+  }
+}
+
+}  // namespace
+
+PlanFacts facts_of(const CompileOptions& o) {
+  PlanFacts facts{};
+  const auto set = [&](PlanFact fact, std::int64_t value) {
+    facts[static_cast<std::size_t>(fact)] = value;
+  };
+  const bool spills = !o.spill.folder.empty();
+  set(PlanFact::kRunBudget, o.plan.run_budget);
+  set(PlanFact::kBudget, o.budget);
+  set(PlanFact::kArenaLimit, o.arena_limit);
+  set(PlanFact::kSpills, spills ? 1 : 0);
+  set(PlanFact::kWriteRate, spills ? o.spill.write_rate : 0);
+  set(PlanFact::kFetchRate, spills ? o.spill.fetch_rate : 0);
+  set(PlanFact::kMostWritten, spills ? o.spill.most_written : 0);
+  set(PlanFact::kLeastSpilled, spills ? o.spill.least : 0);
+  set(PlanFact::kRecompute, o.recompute ? 1 : 0);
+  set(PlanFact::kPaged, o.paged ? 1 : 0);
+  set(PlanFact::kPasses, compiler::bits_of(o.passes));
+  set(PlanFact::kPieces, o.passes.pieces);
+  set(PlanFact::kDebug, bits_of(o.debug));
+  set(PlanFact::kPlannerWork, o.planner.work);
+  set(PlanFact::kGoodEnough, o.planner.good_enough);
+  return facts;
+}
+
+std::string difference(const PlanFacts& there, const PlanFacts& here) {
+  const auto [a, b] = std::ranges::mismatch(there, here);
+  if (a == there.end()) {
+    return "";
+  }
+  const auto fact = static_cast<PlanFact>(a - there.begin());
+  return fmt::format("{} was {}, is {}", name_of(fact), shown(fact, *a),
+                     shown(fact, *b));
+}
+
+}  // namespace neap::compiler
