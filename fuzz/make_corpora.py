@@ -29,6 +29,28 @@ def cifar(label):
     return bytes([label]) + bytes(range(256)) * 12
 
 
+def plan_record(runs=(), drops=(), channel=(), kind=None):
+    """Runs are (index, drops, action)."""
+    has = (1 if channel else 0) | (2 if runs else 0) if kind is None else kind
+    body = struct.pack("<QII5qB", 1, 127, 0, 4096, 4032, 1000, 70, 60, has)
+    body += struct.pack(f"<{len(channel)}q", *channel)
+    if runs:
+        body += struct.pack("<II", len(runs), len(drops))
+        body += b"".join(struct.pack("<iIB", *run) for run in runs)
+        body += struct.pack(f"<{len(drops)}i", *drops)
+    return body
+
+
+def plan(*records, count=None, version=1):
+    """Its target puts the checksum in the place of the last eight bytes."""
+    body = b"NEAPPLAN" + struct.pack(
+        "<II16q", version, len(records) if count is None else count, *range(16))
+    for number, record in enumerate(records):
+        body += struct.pack("<QI", 10 + number, len(record)) + record
+    return body + bytes(8)
+
+
+RUNS = ((0, 0, 0), (0, 0, 1), (1, 2, 0), (0, 0, 2), (0, 0, 3), (2, 1, 0))
 TWO = {"__metadata__": {"format": "pt", "k": "\u00e9\n\""},
        "a": entry("I64", [], 0, 8), "b.weight": entry("F32", [2, 1], 8, 16),
        "c": entry("BOOL", [3], 16, 19), "none": entry("BF16", [0, 4], 19, 19)}
@@ -81,6 +103,13 @@ CORPORA = {
         "time": b"lower,upper,size\n2,1,4\n", "cells": b"lower,upper,size\n1,2\n",
         "large": b"lower,upper,size\n0,1,9223372036854775807\n0,1,1\n",
         "marks": b"\xef\xbb\xbf\xef\xbb\xbflower,upper,lower,size\n1,2,1,4\n"},
+    "plan": {
+        "kept": plan(plan_record()), "none": plan(),
+        "two": plan(plan_record(), plan_record(RUNS, (0, 3, 1), (9, 8, 7, 6))),
+        "record": plan_record(RUNS, (0, 3, 1)), "version": plan(version=2),
+        "count": plan(count=2**32 - 1), "short": plan(plan_record())[:-9],
+        "drops": plan(plan_record(RUNS, (0, 3))), "kind": plan_record(kind=4),
+        "action": plan_record(((0, 0, 4),)), "index": plan_record(((-1, 0, 0),))},
     "vocabulary": {
         "ascii": b"the tide was low\n", "utf8": "gr\u00f6\u00dfe \u20ac \U0001f30a".encode(),
         "cut": b"a\xc3", "surrogate": b"\xed\xa0\x80", "long": b"\xc0\xaf"},
