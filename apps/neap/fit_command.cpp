@@ -10,6 +10,8 @@
 
 #include "fit_picture.hpp"
 #include "json_object.hpp"
+#include "kept_plan.hpp"
+#include "neap/base/shown.hpp"
 #include "neap/compile/fitting.hpp"
 #include "neap/files/door.hpp"
 #include "progress.hpp"
@@ -156,7 +158,7 @@ Result<Report> report_of(const TrainSettings& settings) {
     return report;
   }
   doing.say("meeting the budget");
-  auto found = meet_budget(settings);
+  auto found = meet_budget_by_plan(settings);
   if (!found) {
     return tl::unexpected(found.error());
   }
@@ -208,6 +210,11 @@ std::string to_text(const TrainSettings& s, const Report& report) {
         fmt::format("\nbudget {}: {}\n", format_bytes(s.budget),
                     found.is_met() ? "met, " + price_of(found.rehearsal.fitting)
                                    : "not met");
+    if (!s.plan.empty() && found.is_met()) {
+      text += fmt::format("plan {} {}\n",
+                          s.plan_limit ? "taken from" : "written to",
+                          base::shown_path(s.plan));
+    }
   }
   if (report.grown) {
     text += fmt::format(
@@ -285,7 +292,7 @@ ExitCode fit(const TrainSettings& given) {
     return fail(ExitCode::kUsage,
                 "--grow: give the budget that the batch is to fit, --budget");
   }
-  if (const ExitCode code = measure_spill(settings); code != ExitCode::kOk) {
+  if (const ExitCode code = open_plan(settings); code != ExitCode::kOk) {
     return code;
   }
   const auto report = report_of(settings);

@@ -11,6 +11,7 @@
 #include "command_line.hpp"
 #include "exit_code.hpp"
 #include "fit_command.hpp"
+#include "kept_plan.hpp"
 #include "neap/base/external.hpp"
 #include "neap/base/shown.hpp"
 #include "neap/files/door.hpp"
@@ -169,7 +170,9 @@ ExitCode guarded_run(int argc, char** argv) {
     return run(argc, argv);
   } catch (const OutOfMemory& error) {
     return fail(ExitCode::kMemory, error.what());
-  } catch (const IoError& error) {  // of the spill file
+  } catch (const PlanFileError& error) {
+    return refuse_plan(error);
+  } catch (const IoError& error) {  // of the spill file, or the plan file
     return fail(ExitCode::kOutput, error.what());
   } catch (const ThreadError& error) {
     return fail(ExitCode::kMemory, error.what());

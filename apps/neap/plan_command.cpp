@@ -8,6 +8,8 @@
 #include <optional>
 
 #include "json_object.hpp"
+#include "kept_plan.hpp"
+#include "neap/base/shown.hpp"
 #include "neap/compile/fitting.hpp"
 #include "neap/files/door.hpp"
 #include "text_file.hpp"
@@ -52,6 +54,9 @@ std::string to_json(const TrainSettings& s, const WithinBudget& found,
         .add("spill_fetched_bytes", r.fitting.fetched)
         .add("extra_time_percent", r.fitting.percent(r.fitting.extra))
         .add("extra_time_bound_percent", r.fitting.percent(r.fitting.bound));
+  }
+  if (!s.plan.empty() && found.is_met()) {
+    json.add("plan_file", what_became_of_plan(s));
   }
   return json.text();
 }
@@ -136,6 +141,11 @@ std::string to_text(const TrainSettings& s, const WithinBudget& found,
     if (r.fitting.is_changed()) {
       add_price(s, found, row);
     }
+    if (!s.plan.empty() && found.is_met()) {
+      row("plan file",
+          fmt::format("{} {}", s.plan_limit ? "taken from" : "written to",
+                      base::shown_path(s.plan)));
+    }
     row("largest batch",
         (*max_batch == 0 ? "none fits" : format_grouped(*max_batch)) +
             "  (with all values kept)");
@@ -150,10 +160,10 @@ std::string to_text(const TrainSettings& s, const WithinBudget& found,
 
 ExitCode plan(const TrainSettings& given) {
   TrainSettings settings = given;
-  if (const ExitCode code = measure_spill(settings); code != ExitCode::kOk) {
+  if (const ExitCode code = open_plan(settings); code != ExitCode::kOk) {
     return code;
   }
-  const auto found = meet_budget(settings);
+  const auto found = meet_budget_by_plan(settings);
   if (!found) {
     return fail(ExitCode::kData, found.error().message);
   }

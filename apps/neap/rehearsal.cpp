@@ -77,7 +77,7 @@ class LossJob final : public Job {
         input_(batch_of(input)),
         target_(batch_of(target)),
         step_of_{this, loss_of},
-        options_(compile_options(s)),
+        options_(step_options(s)),
         step_(compile(step_of_, options_)) {}
 
   nn::Module& model() override { return *model_; }
@@ -168,8 +168,7 @@ class TaskJob final : public Job {
                  train::TrainerOptions{.clip_norm = s.clip_norm,
                                        .loss = task_->loss(),
                                        .compile = s.compile,
-                                       .compile_options = compile_options(s)}) {
-  }
+                                       .compile_options = step_options(s)}) {}
 
   nn::Module& model() override { return *model_; }
   Result<void> resume(const std::string& path,

@@ -59,6 +59,13 @@ CompileOptions compile_options(const TrainSettings& settings) {
   return options;
 }
 
+CompileOptions step_options(const TrainSettings& settings) {
+  CompileOptions options = compile_options(settings);
+  options.plan.file = settings.plan_file;
+  options.plan.run_budget = settings.plan_budget;
+  return options;
+}
+
 std::string data_directory(const TrainSettings& s) {
   return s.data == "fashion-mnist" ? std::string(data::kFashionMnistDirectory)
                                    : s.data;

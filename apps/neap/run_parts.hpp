@@ -32,6 +32,8 @@ std::unique_ptr<optim::Optimizer> make_optimizer(
 Result<Precision> precision_of(const TrainSettings& settings);
 
 /// How the steps are compiled: pages, and the limit of the arena.
+/// With the plan file, which is of the training step alone.
+CompileOptions step_options(const TrainSettings& settings);
 CompileOptions compile_options(const TrainSettings& settings);
 
 std::string data_directory(const TrainSettings& settings);

@@ -27,6 +27,7 @@ std::string to_json(const Summary& s) {
       .add("compiled", s.is_compiled)
       .add("arena_bytes", s.arena_bytes)
       .add("predicted_peak_bytes", s.predicted_peak_bytes)
+      .add("plan_file", s.plan_file)
       .add("calls_again", s.calls_again)
       .add("values_spilled", s.values_spilled)
       .add("states_away", s.states_away)

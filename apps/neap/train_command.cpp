@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "interrupt.hpp"
+#include "kept_plan.hpp"
 #include "neap/base/ceil_div.hpp"
 #include "neap/base/shown.hpp"
 #include "neap/base/version.hpp"
@@ -189,7 +190,7 @@ class Session {
     options.trainer.clip_norm = settings_.clip_norm;
     options.trainer.learning_rate = make_schedule(settings_, steps());
     options.trainer.compile = settings_.compile;
-    options.trainer.compile_options = compile_options(settings_);
+    options.trainer.compile_options = step_options(settings_);
     return options;
   }
 
@@ -273,6 +274,12 @@ class Session {
             static_cast<std::int64_t>(trainer.program().calls.size())),
         format_bytes(summary.arena_bytes),
         format_bytes(*summary.predicted_peak_bytes));
+    if (!settings_.plan.empty()) {
+      summary.plan_file = what_became_of_plan(settings_);
+      say(report_of(settings_), "plan     {} {}\n",
+          settings_.plan_limit ? "taken from" : "written to",
+          base::shown_path(settings_.plan));
+    }
     tell_fitting(trainer.program().fitting, summary);
     std::fflush(stdout);
   }
@@ -388,7 +395,8 @@ ExitCode try_files(const TrainSettings& settings) {
   const bool has_json = !settings.json.empty() && settings.json != "-";
   for (const auto& [option, path] :
        {std::pair("--json", has_json ? settings.json : std::string()),
-        std::pair("--save", settings.save)}) {
+        std::pair("--save", settings.save),
+        std::pair("--plan", settings.plan)}) {
     if (path.empty()) {
       continue;
     }
@@ -412,13 +420,13 @@ ExitCode limit_arena(TrainSettings& settings) {
     return fail(ExitCode::kUsage,
                 "--spill: give the budget that it is to help meet, --budget");
   }
-  if (const ExitCode code = measure_spill(settings); code != ExitCode::kOk) {
+  if (const ExitCode code = open_plan(settings); code != ExitCode::kOk) {
     return code;
   }
   if (settings.budget == kUnlimited || !settings.compile) {
     return ExitCode::kOk;
   }
-  const auto found = meet_budget(settings);
+  const auto found = meet_budget_by_plan(settings);
   if (!found) {
     return fail(ExitCode::kData, found.error().message);
   }
@@ -428,8 +436,7 @@ ExitCode limit_arena(TrainSettings& settings) {
         settings, *found,
         batch ? std::optional<std::int64_t>(*batch) : std::nullopt);
   }
-  settings.arena_limit = found->arena_limit;
-  settings.step_budget = found->step_budget;
+  settings = planned(settings, *found);
   return ExitCode::kOk;
 }
 

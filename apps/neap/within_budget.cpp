@@ -322,7 +322,7 @@ Result<WithinBudget> meet_budget(const TrainSettings& settings) {
   Result<void> done;
   if (settings.compile) {
     done = ArenaSearch(settings, out).run();
-    if (done) {
+    if (done && settings.plan.empty()) {  // which no plan file keeps
       done = try_states(settings, out);
     }
   }

@@ -60,6 +60,11 @@ struct TrainSettings {
   std::string spill;                  // folder of the spill file; empty: none
   std::int64_t spill_write_rate = 0;  // bytes a second, measured there
   std::int64_t spill_fetch_rate = 0;  // likewise
+  std::string plan;                   // path of a plan file; empty: none
+  std::string plan_file;              // the one that the step uses, not set
+                                      // by users
+  Bytes plan_budget = kUnlimited;     // that it is for, likewise
+  std::optional<Bytes> plan_limit;    // of the arena, by a file that was there
   bool compile = true;                // the step runs as a plan
   bool verbose = false;               // tell when and why it is traced again
   bool paged = false;                 // whose arena may be in pages

@@ -139,6 +139,11 @@ std::vector<Setting> machine_settings() {
        "what that file moves in a second, each way, like 500MiB; given, a run "
        "has the same plan at every start",
        "a part of what is measured", set_spill_rate},
+      {"plan", "FILE",
+       "take the plan that meets the budget from there; where there is no such "
+       "file, write it: a run then has the same plan at every start, and "
+       "nothing is measured or searched",
+       "none", any_text(&S::plan)},
       {"compile", "",
        "lay the whole step out in one arena before the first one", "yes",
        flag(&S::compile), "eager", "run each op by itself, at once"},
