@@ -36,8 +36,6 @@ std::shared_ptr<StateFile> StateFile::create(files::Door& door,
   return std::allocate_shared<StateFile>(allocator, door, folder, domain);
 }
 
-// Tensors lie where they lie, which is on no page of their own: through the
-// system's cache.
 // A copy in memory of what could not be written.
 class StateFile::Rescued final : public tensor::Keeper {
  public:
@@ -51,6 +49,8 @@ class StateFile::Rescued final : public tensor::Keeper {
   memory::Vector<std::byte> bytes_;
 };
 
+// Tensors lie where they lie, on no page of their own: the file is read and
+// written through the system's cache.
 StateFile::StateFile(files::Door& door, std::string_view folder,
                      memory::Domain& domain)
     : domain_(domain),
