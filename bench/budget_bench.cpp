@@ -134,6 +134,10 @@ std::vector<Case> cases(bool is_quick) {
       {.name = "GPT-2 small 4 x 1024, 2 GiB and a file",
        .make = gpt2,
        .budget = 2 * kGiB,
+       .folder = "."},
+      {.name = "GPT-2 small 4 x 1024, 1.25 GiB and a file",
+       .make = gpt2,
+       .budget = kGiB + kGiB / 4,
        .folder = "."}};
 }
 
