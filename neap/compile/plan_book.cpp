@@ -109,7 +109,6 @@ std::optional<PlanFileLimits> limits_of(const PlanOptions& plan) {
 
 PlanBook::PlanBook(const CompileOptions& options)
     : options_(options), facts_(facts_of(options)) {
-  options_.spill.states = false;
   if (options.planner.seconds > 0) {
     base::raise<ValueError>(
         "compile: .plan with .planner.seconds: a search that time ends gives "
