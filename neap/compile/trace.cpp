@@ -72,6 +72,7 @@ Program trace(Step step, const GivenArguments& given, CallSite site) {
       tracer.run([&] { step(in, results); });
     } catch (const UseAfterRelease&) {
       check_scopes(in, tracer.outside(), where);  // an argument's may be why
+      tracer.rethrow_failure();
       throw;
     }
     check_scopes(in, tracer.outside(), where);

@@ -53,6 +53,12 @@ class Tracer final : public graph::Recorder,
   /// Takes the results. THROWS: TraceError where a draw cannot be repeated,
   /// or for an undefined result; what failed before in a noexcept place.
   void finish(std::span<const Tensor> results);
+  /// THROWS: TraceError: what failed before in a noexcept place, if any.
+  void rethrow_failure() const {
+    if (failure_) {
+      std::rethrow_exception(failure_);
+    }
+  }
   /// 1 for each argument that is_outside().
   std::span<const std::uint8_t> outside() const noexcept {
     return program_.outside;
@@ -78,6 +84,7 @@ class Tracer final : public graph::Recorder,
   bool on_mode_change(graph::Leaf& leaf) noexcept override;
   void on_hooks(graph::Leaf& leaf) override;
   void on_hook_removal(const graph::Hook& hook) noexcept override;
+  void on_module_move() noexcept override;
   void depends_on_generation(const std::uint32_t& generation,
                              base::AnyRef owner) noexcept override;
   bool on_flag_change(bool& flag, base::AnyRef owner) noexcept override;

@@ -44,6 +44,14 @@ void refuse_composite_change(base::SiteId step) {
       base::format_site(step));
 }
 
+void refuse_module_move(base::SiteId step) {
+  raise<TraceError>(
+      "module: the step traced at {} moves, swaps, assigns over or destroys a "
+      "module that was there before, which a run would not repeat; do it "
+      "outside",
+      base::format_site(step));
+}
+
 void refuse_close(const memory::Scope& scope, base::SiteId step) {
   raise<TraceError>(
       "scope: the step traced at {} closes the scope opened at {}, which was "
@@ -155,6 +163,10 @@ void Tracer::on_hooks(graph::Leaf& leaf) {
 
 void Tracer::on_hook_removal(const graph::Hook& hook) noexcept {
   note_quietly([&] { refuse_removal(hook, site_); });
+}
+
+void Tracer::on_module_move() noexcept {
+  note_quietly([&] { refuse_module_move(site_); });
 }
 
 // A handle that begins while the trace is undone is not the step's. No memory

@@ -28,9 +28,7 @@ bool has_live_graph(const Tensor& tensor) {
 
 void Tracer::finish(std::span<const Tensor> results) {
   ++inside_;  // what happens to handles from here on is the tracer's doing
-  if (failure_) {
-    std::rethrow_exception(failure_);
-  }
+  rethrow_failure();
   const base::DrawKey& last = generator_.state();
   if (last.seed != kTraceSeed) {
     raise<TraceError>(
@@ -63,9 +61,7 @@ void Tracer::settle() {
   for (Flag& flag : program_.flags) {
     flag.set_to = *flag.flag;
   }
-  if (failure_) {
-    std::rethrow_exception(failure_);
-  }
+  rethrow_failure();
   restore();
 }
 

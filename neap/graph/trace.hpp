@@ -128,6 +128,9 @@ class NEAP_API Trace {
   /// The step removes a hook that was there before: it stays, and the trace
   /// will fail.
   virtual void on_hook_removal(const Hook& hook) noexcept = 0;
+  /// The step moves, assigns over or destroys a module that was there before:
+  /// it stays as it is, unless it is destroyed, and the trace will fail.
+  virtual void on_module_move() noexcept {}
   static constexpr std::uint32_t kAnew = ~0U;
   /// Calls recorded from now on belong to `segment`, or (kAnew) to a new one.
   /// RETURNS: the segment until now.

@@ -31,6 +31,25 @@ Mlp::Mlp(const Mlp& other, nn::Cloning& cloning)
   }
 }
 
+// The layers stay where the registry does.
+// NOLINTBEGIN(bugprone-use-after-move)
+Mlp::Mlp(Mlp&& other) noexcept
+    : Cloneable(std::move(other)),
+      layers_(other.is_moved_from() ? std::move(other.layers_)
+                                    : decltype(layers_)()),
+      dropout_(other.dropout_) {}
+
+// NOLINTNEXTLINE(performance-noexcept-move-constructor): as nn::Module's
+Mlp& Mlp::operator=(Mlp&& other) {
+  Cloneable::operator=(std::move(other));
+  if (other.is_moved_from()) {
+    layers_ = std::move(other.layers_);
+    dropout_ = other.dropout_;
+  }
+  return *this;
+}
+// NOLINTEND(bugprone-use-after-move)
+
 void Mlp::push(nn::Linear layer) {
   layers_.push_back(std::move(layer));
   register_module(fmt::format("fc{}", layers_.size()), layers_.back());

@@ -24,6 +24,12 @@ class NEAP_API Mlp final : public nn::Cloneable<Mlp> {
                const MlpOptions& options = {},
                CallSite site = CallSite::here());
   Mlp(const Mlp& other, nn::Cloning& cloning);
+  Mlp(Mlp&& other) noexcept;
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): as nn::Module's
+  Mlp& operator=(Mlp&& other);
+  Mlp(const Mlp&) = delete;
+  Mlp& operator=(const Mlp&) = delete;
+  ~Mlp() override = default;
 
   /// (n, ...) with widths[0] elements a sample -> (n, widths.back()).
   Tensor forward(const Tensor& input) const override;

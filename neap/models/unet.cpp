@@ -116,6 +116,29 @@ UNet::UNet(const UNet& other, nn::Cloning& cloning)
   name_parts();
 }
 
+// The parts stay where the registry does.
+// NOLINTBEGIN(bugprone-use-after-move)
+UNet::UNet(UNet&& other) noexcept
+    : Cloneable(std::move(other)),
+      inc_(std::move(other.inc_)),
+      downs_(other.is_moved_from() ? std::move(other.downs_)
+                                   : decltype(downs_)()),
+      ups_(other.is_moved_from() ? std::move(other.ups_) : decltype(ups_)()),
+      outc_(std::move(other.outc_)) {}
+
+// NOLINTNEXTLINE(performance-noexcept-move-constructor): as nn::Module's
+UNet& UNet::operator=(UNet&& other) {
+  Cloneable::operator=(std::move(other));
+  if (other.is_moved_from()) {
+    inc_ = std::move(other.inc_);
+    downs_ = std::move(other.downs_);
+    ups_ = std::move(other.ups_);
+    outc_ = std::move(other.outc_);
+  }
+  return *this;
+}
+// NOLINTEND(bugprone-use-after-move)
+
 void UNet::name_parts() {
   register_module("inc", inc_);
   for (std::size_t k = 0; k < downs_.size(); ++k) {

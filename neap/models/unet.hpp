@@ -66,6 +66,12 @@ class NEAP_API UNet final : public nn::Cloneable<UNet> {
   explicit UNet(const UNetOptions& options = {},
                 CallSite site = CallSite::here());
   UNet(const UNet& other, nn::Cloning& cloning);
+  UNet(UNet&& other) noexcept;
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): as nn::Module's
+  UNet& operator=(UNet&& other);
+  UNet(const UNet&) = delete;
+  UNet& operator=(const UNet&) = delete;
+  ~UNet() override = default;
 
   /// (n, channels, h, w) -> (n, classes, h, w). THROWS: ShapeError unless 2 to
   /// the power of `depth` divides h and w.

@@ -69,21 +69,32 @@ Module::Module(const Module& other, Cloning& cloning) : Module() {
   registry_->set_training(other.is_training());
 }
 
+// One that may not move is shared until the trace is refused: the step still
+// finds it at both places.
 Module::Module(Module&& other) noexcept
-    : registry_(std::move(other.registry_)) {
+    : registry_(other.may_move() ? std::move(other.registry_)
+                                 : other.registry_) {
   if (registry_) {
     registry_->renew();
   }
 }
 
+bool Module::may_move() const noexcept {
+  return !registry_ || registry_->may_move();
+}
+
 Module::~Module() {
   if (registry_) {
+    static_cast<void>(may_move());  // where it may not, the trace fails
     registry_->renew();
   }
 }
 
 // NOLINTNEXTLINE(performance-noexcept-move-constructor): it renames
 Module& Module::operator=(Module&& other) {
+  if (!may_move() || !other.may_move()) {
+    return *this;
+  }
   if (registry_ && other.registry_ && registry_->parent() != nullptr &&
       registry_ != other.registry_) {
     registry_->replace_by(other.registry_);

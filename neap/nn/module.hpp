@@ -25,6 +25,9 @@ class Cloning;
 
 class NEAP_API Module {
  public:
+  // A step that is traced moves, assigns over and destroys modules that it
+  // made; others stay as they are, and the trace is refused.
+
   Module(Module&& other) noexcept;
   /// THROWS: as add, when this is part of another module.
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): it renames
@@ -78,6 +81,10 @@ class NEAP_API Module {
   /// THROWS: OutOfMemory.
   Module(const Module& other, Cloning& cloning);
 
+  /// For moves of a class that keeps children in containers: they go over only
+  /// where the module did.
+  bool is_moved_from() const noexcept { return !registry_; }
+
   // For constructors. Names are not empty and have no '.'; all are strong.
 
   /// Makes `init` a parameter and returns a handle to it.
@@ -93,6 +100,8 @@ class NEAP_API Module {
   void register_module(std::string_view name, const Module& child);
 
  private:
+  bool may_move() const noexcept;
+
   base::Ref<Registry> registry_;
 };
 

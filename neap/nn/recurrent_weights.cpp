@@ -63,6 +63,22 @@ RecurrentLayers::RecurrentLayers(const RecurrentSizes& sizes,
   }
 }
 
+RecurrentLayers::RecurrentLayers(RecurrentLayers&& other) noexcept
+    : sizes_(other.sizes_),
+      options_(other.options_),
+      weights_(other.origin_.may_move() ? std::move(other.weights_)
+                                        : decltype(weights_)()) {}
+
+// NOLINTNEXTLINE(performance-noexcept-move-constructor): as Module's
+RecurrentLayers& RecurrentLayers::operator=(RecurrentLayers&& other) {
+  if (origin_.may_move() && other.origin_.may_move()) {
+    sizes_ = other.sizes_;
+    options_ = other.options_;
+    weights_ = std::move(other.weights_);
+  }
+  return *this;
+}
+
 Tensor RecurrentLayers::run(const char* name, const Tensor& x, bool is_training,
                             const Run& layer) const {
   if (x.rank() != 3 || x.size(2) != sizes_.input) {
@@ -70,6 +86,9 @@ Tensor RecurrentLayers::run(const char* name, const Tensor& x, bool is_training,
         "{}: x {}, expected ({}, {})", name, format_shape(x.shape()),
         options_.batch_first ? "samples, steps" : "steps, samples",
         sizes_.input);
+  }
+  if (weights_.empty()) {
+    raise<UseAfterRelease>("{}: used after it was moved from", name);
   }
   Tensor h = options_.batch_first ? transpose(x, 0, 1) : x;
   for (std::int64_t k = 0; k < options_.num_layers; ++k) {

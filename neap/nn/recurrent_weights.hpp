@@ -8,6 +8,7 @@
 
 #include "neap/base/function_ref.hpp"
 #include "neap/memory/containers.hpp"
+#include "neap/nn/origin.hpp"
 #include "neap/ops/sequence/recurrent.hpp"
 
 namespace neap::nn {
@@ -45,6 +46,13 @@ class RecurrentLayers {
 
   RecurrentLayers(const RecurrentSizes& sizes, const RecurrentOptions& options,
                   const Parameters& parameters);
+  /// The weights stay where the module does.
+  RecurrentLayers(RecurrentLayers&& other) noexcept;
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): as Module's
+  RecurrentLayers& operator=(RecurrentLayers&& other);
+  RecurrentLayers(const RecurrentLayers&) = delete;
+  RecurrentLayers& operator=(const RecurrentLayers&) = delete;
+  ~RecurrentLayers() = default;
 
   const RecurrentOptions& options() const noexcept { return options_; }
   const RecurrentSizes& sizes() const noexcept { return sizes_; }
@@ -53,7 +61,8 @@ class RecurrentLayers {
     return options_.num_layers * directions();
   }
 
-  /// The last layer's output. THROWS: ShapeError unless x has rank 3.
+  /// The last layer's output. THROWS: ShapeError unless x has rank 3;
+  /// UseAfterRelease when moved from.
   Tensor run(const char* name, const Tensor& x, bool is_training,
              const Run& layer) const;
   /// State `index` of (layers, b, h); undefined of nothing. THROWS: ShapeError.
@@ -68,6 +77,7 @@ class RecurrentLayers {
   RecurrentSizes sizes_;
   RecurrentOptions options_;
   memory::Vector<RecurrentWeights> weights_;
+  Origin origin_;
 };
 
 }  // namespace neap::nn

@@ -20,6 +20,7 @@
 #include "neap/graph/trace.hpp"
 #include "neap/memory/counted.hpp"
 #include "neap/memory/slot_index.hpp"
+#include "neap/nn/origin.hpp"
 #include "neap/nn/watch.hpp"
 
 namespace neap::nn {
@@ -103,6 +104,9 @@ class NEAP_API Registry : public memory::Counted<Registry> {
   void note_use_of_all() const noexcept;
   /// Counts the generation up: programs that depend on it hold no longer.
   void renew() noexcept { ++generation_; }
+  /// False while a step is traced that did not make this one: its module is
+  /// to stay, and the trace will fail.
+  bool may_move() const noexcept { return origin_.may_move(); }
   /// Like renew(), when the module is assigned over; its children then have no
   /// parent.
   void retire() noexcept;
@@ -155,6 +159,7 @@ class NEAP_API Registry : public memory::Counted<Registry> {
   base::Ref<CallBook> book_;
   bool is_training_ = true;
   std::uint32_t generation_ = 0;
+  Origin origin_;
   // An index of names, where they are many: entry i is 2 i, child i is 2 i + 1.
   memory::SlotIndex index_;
 };

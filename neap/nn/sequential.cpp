@@ -65,6 +65,23 @@ Sequential::Sequential(const Sequential& other, Cloning& cloning)
   }
 }
 
+// The layers stay where the registry does.
+// NOLINTBEGIN(bugprone-use-after-move)
+Sequential::Sequential(Sequential&& other) noexcept
+    : Cloneable(std::move(other)),
+      layers_(other.is_moved_from() ? std::move(other.layers_)
+                                    : decltype(layers_)()) {}
+
+// NOLINTNEXTLINE(performance-noexcept-move-constructor): as Module's
+Sequential& Sequential::operator=(Sequential&& other) {
+  Cloneable::operator=(std::move(other));
+  if (other.is_moved_from()) {
+    layers_ = std::move(other.layers_);
+  }
+  return *this;
+}
+// NOLINTEND(bugprone-use-after-move)
+
 // Inner Sequentials that lose their owner queue up through themselves.
 Sequential::~Sequential() {
   memory::Owned<Layer> dying;

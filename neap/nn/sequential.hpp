@@ -37,9 +37,9 @@ class NEAP_API Sequential : public Cloneable<Sequential> {
     (push(std::move(layers)), ...);
   }
   Sequential(const Sequential& other, Cloning& cloning);
-  Sequential(Sequential&&) noexcept = default;
+  Sequential(Sequential&& other) noexcept;
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): as Module's
-  Sequential& operator=(Sequential&&) = default;
+  Sequential& operator=(Sequential&& other);
   ~Sequential() override;
 
   /// Strong. THROWS: NameError for a bad or taken name; OutOfMemory.
