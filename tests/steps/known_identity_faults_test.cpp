@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // More of known_faults_test.cpp: which handles mean one tensor after a call,
-// and which scope a tensor is in.
+// which scope a tensor is in, and which module has a name.
 #include "known_faults.hpp"
 
 namespace neap::steps {
@@ -109,6 +109,33 @@ call dense:5:7 dense:5:8 0.25
 
 INSTANTIATE_TEST_SUITE_P(Scopes, KnownFaultsTest, ::testing::ValuesIn(kScopes),
                          name_of);
+
+// --- modules that the step moves
+
+constexpr Known kModules[] = {
+    {"LayersThatTheStepSwapsAfterATie", kAllowed, R"(
+step
+  swap_layers
+  pair r1 r0
+  return r1 5
+call dense:3:1 dense:3:2 0.75
+call dense:3:3 dense:3:4 0.25
+between
+  tie
+call dense:3:5 dense:3:6 0.75
+)"},
+    {"LayersThatAStepSwapsWhileItIsPrepared", kAllowed, R"(
+options prepared
+step
+  swap_layers
+between
+  new_layer 4
+call dense:3:7 dense:3:8 0.75
+)"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Modules, KnownFaultsTest,
+                         ::testing::ValuesIn(kModules), name_of);
 
 }  // namespace
 }  // namespace neap::steps

@@ -54,11 +54,11 @@ constexpr Rule kRules[] = {
      [](Scene& s, const Action& a) {
        s.world().pair = drawn_pair(s.number(a, 0));
      }},
-    {"new_drop", "#4", Theme::kModules, 0, 2,
+    {"new_drop", "#4", Theme::kModules, 1, 2,
      [](Scene& s, const Action& a) {
        s.world().pair.drop = nn::Dropout(0.25 * s.number(a, 0));
      }},
-    {"swap_layers", "", Theme::kModules, 0, 4,
+    {"swap_layers", "", Theme::kModules, 1, 4,
      [](Scene& s, const Action& /*a*/) {
        Pair& pair = s.world().pair;
        nn::Linear first = std::move(pair.a);
