@@ -158,6 +158,9 @@ class Tracer final : public graph::Recorder,
   Operand read_by(const graph::Write& write, const Tensor& input);
   void set_outputs(const graph::Write& write, Call& call);
   void note_question(const Tensor& handle, tensor::Question question) noexcept;
+  void note_left(const memory::ScopeMember& member) {
+    left_.push_back(&member);
+  }
   void note_recording(const graph::OpCall& call) noexcept;
   using Places = std::unordered_map<
       const void*, std::size_t, std::hash<const void*>, std::equal_to<>,
@@ -168,7 +171,7 @@ class Tracer final : public graph::Recorder,
   Flag& flag_of(const bool& flag, base::AnyRef owner);
   Operand own_copy(const Tensor& tensor, std::string_view what);
   Operand result_of(const Tensor& tensor);
-  ResultScope scope_of(const Tensor& result) const;
+  ResultScope scope_of(const Tensor& result);
   std::uint32_t add_result(const Tensor& tensor, bool is_kept);
   std::uint32_t exit_of(const Tensor& now);
   void link_result(const Tensor& tensor, std::uint32_t result);
@@ -184,6 +187,7 @@ class Tracer final : public graph::Recorder,
   Numbers numbers_;
   memory::Vector<const tensor::Array*> arguments_;  // of their stand-ins
   memory::Vector<const memory::ScopeMember*> argument_members_;  // likewise
+  memory::Vector<const memory::ScopeMember*> left_;  // taken out of scopes
   Generator generator_;
   base::SiteId site_;
   memory::Domain& domain_;

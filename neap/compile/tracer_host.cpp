@@ -281,6 +281,9 @@ void Tracer::on_asked(const memory::ScopeMember* member) noexcept {
   if (inside_ != 0 || is_restored_) {
     return;
   }
+  if (member != nullptr && member->is_of_trace()) {
+    note_quietly([&] { note_left(*member); });
+  }
   program_.asks_scopes =
       program_.asks_scopes || member == nullptr ||
       std::find(argument_members_.begin(), argument_members_.end(), member) !=

@@ -87,9 +87,13 @@ Operand Tracer::result_of(const Tensor& tensor) {
 
 // The scope of a handle that the step leaves, beside the one that is open
 // around the call.
-ResultScope Tracer::scope_of(const Tensor& result) const {
+ResultScope Tracer::scope_of(const Tensor& result) {
   const memory::Scope* current = memory::Scope::innermost();
   const memory::ScopeMember& member = result.scope_member();
+  if (current == nullptr) {  // within one, its place would show
+    program_.asks_scopes = program_.asks_scopes ||
+                           std::ranges::find(left_, &member) != left_.end();
+  }
   const memory::Scope* scope = memory::Scope::of(member);
   if (current == nullptr || scope == current) {
     return current != nullptr && current->keeps(member)

@@ -99,11 +99,9 @@ bool assigns_handles(const StepProgram& program) {
 
 // Outside of scopes no trace sees which results the step takes out of one.
 bool leaves_scopes(const StepProgram& program) {
-  return std::any_of(program.step.begin(), program.step.end(),
-                     [](const Action& action) {
-                       return action.rule->name == "outside" ||
-                              action.rule->name == "leave_scopes";
-                     });
+  return std::any_of(
+      program.step.begin(), program.step.end(),
+      [](const Action& action) { return action.rule->name == "outside"; });
 }
 
 }  // namespace

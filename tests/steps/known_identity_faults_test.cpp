@@ -86,6 +86,16 @@ between
   scope_calls 2
 call dense:3:7 dense:3:8 0.75
 )"},
+    {"AResultThatLeftScopesBeforeThereWasOne", kNever, R"(
+step
+  halve r1 r0
+  leave_scopes r1
+  return_graph r1
+call dense:3:1 dense:3:2 0.75
+between
+  scope_calls 2
+call dense:3:5 dense:3:6 0.75
+)"},
     {"AVerifiedStateThatMeansWhatAViewDoes", kNever, R"(
 options verify
 step
