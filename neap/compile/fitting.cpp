@@ -11,6 +11,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/compile/channel.hpp"
 #include "neap/compile/orders.hpp"
+#include "neap/program/keep_away.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -145,7 +146,8 @@ Fitted fitted(const Program& traced, CompileOptions& options,
     }
   };
   try_all({});
-  if (may_send_away(options, limit)) {
+  if (may_send_away(options, limit) &&
+      !states_of(whole.program, options.spill.least).empty()) {
     std::ranges::for_each(kAwayChoices, try_all);
   }
   if (!best) {
