@@ -5,6 +5,7 @@
 
 #include "neap/base/error.hpp"
 #include "neap/compile/away_for_test.hpp"
+#include "neap/compile/state_file.hpp"
 #include "neap/program/print.hpp"
 
 namespace neap::compiler {
@@ -88,6 +89,21 @@ TEST_F(AwayTest, FromTheThirdRunOnNothingIsAskedFor) {
   const std::int64_t before = net.domain->stats().allocations;
   step(x);
   EXPECT_EQ(net.domain->stats().allocations, before);
+}
+
+// A rule of a custom op may hold a moment that the trace does not know.
+TEST_F(AwayTest, ARunThatLooksAtAStateOfItsFileIsRefusedAndDoesNotWait) {
+  const auto file =
+      StateFile::create(files::system_door(), folder.path(), memory::domain());
+  const Tensor state = arange(1000);
+  tensor::Storage& storage = *state.array()->storage();
+  file->take(storage);
+  {
+    const StateFile::Running run(*file);
+    EXPECT_THROW(state.at({7}), ValueError);
+    EXPECT_TRUE(storage.is_away());
+  }
+  EXPECT_EQ(state.at({7}), 7.0);
 }
 
 TEST_F(AwayTest, WithRoomForItStateStaysInMemory) {

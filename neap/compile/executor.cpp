@@ -2,6 +2,7 @@
 #include "neap/compile/executor.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "neap/base/raise.hpp"
@@ -301,16 +302,16 @@ void Executor::run(std::span<const Tensor> arguments,
 }
 
 void Executor::run_body(std::size_t& at) {
-  std::unique_lock<std::mutex> lock;
+  std::optional<StateFile::Running> states;
   if (states_ != nullptr) {
-    lock = states_->held();
+    states.emplace(*states_);
   }
   try {
     debug_run_ ? debug_run_->run(at) : instructions_.run(at);
   } catch (...) {
     stop_moves();
-    if (lock) {
-      lock.unlock();
+    if (states) {
+      states->end();
       rescue_states(at);
     }
     throw;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "neap/base/raise.hpp"
 #include "neap/memory/out_of_memory.hpp"
 #include "neap/program/call.hpp"
 
@@ -28,6 +29,12 @@ class StateFile::Kept final : public tensor::Keeper {
   std::shared_ptr<StateFile> file_;
   std::uint32_t place_;
 };
+
+// A run of this thread has it already.
+std::unique_lock<std::mutex> StateFile::held() const {
+  return is_running_here() ? std::unique_lock<std::mutex>()
+                           : std::unique_lock(mutex_);
+}
 
 std::shared_ptr<StateFile> StateFile::create(files::Door& door,
                                              std::string_view folder,
@@ -133,6 +140,11 @@ base::Ref<tensor::Storage> StateFile::storage_at(std::uint32_t place) {
 }
 
 void StateFile::put_into(std::uint32_t place, std::span<std::byte> into) {
+  if (is_running_here()) {
+    base::raise<ValueError>(
+        "compile: a run looks at a state that it keeps in a file itself, by a "
+        "handle that it was not traced with; set .spill.states to false");
+  }
   const std::unique_lock lock = held();
   queue_.settle();
   fetch(place, into);

@@ -10,10 +10,12 @@
 //
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string_view>
+#include <thread>
 
 #include "neap/compile/spill_queue.hpp"
 #include "neap/tensor/storage.hpp"
@@ -43,7 +45,28 @@ class StateFile : public std::enable_shared_from_this<StateFile> {
 
   // --- a run: as SpillQueue's, and all the while it holds the file ----------
 
-  std::unique_lock<std::mutex> held() const { return std::unique_lock(mutex_); }
+  /// Held until the end of its scope. While the thread that has it looks at the
+  /// elements of a storage that is away (a rule of a custom op may), that is
+  /// refused: the run moves them itself.
+  class Running {
+   public:
+    explicit Running(StateFile& file) : file_(&file), lock_(file.mutex_) {
+      file_->runner_ = std::this_thread::get_id();
+    }
+    ~Running() { end(); }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+    void end() noexcept {
+      if (lock_) {
+        file_->runner_ = std::thread::id();
+        lock_.unlock();
+      }
+    }
+
+   private:
+    StateFile* file_;
+    std::unique_lock<std::mutex> lock_;
+  };
 
   void fetch(std::uint32_t place, std::span<std::byte> into) noexcept;
   void write(std::uint32_t place, std::span<const std::byte> from) noexcept;
@@ -66,6 +89,10 @@ class StateFile : public std::enable_shared_from_this<StateFile> {
     bool is_zero = false;                // nothing was written there
   };
 
+  std::unique_lock<std::mutex> held() const;
+  bool is_running_here() const noexcept {
+    return runner_ == std::this_thread::get_id();
+  }
   base::Ref<tensor::Storage> storage_at(std::uint32_t place);
   void put_into(std::uint32_t place, std::span<std::byte> into);
   void leave(std::uint32_t place) noexcept;
@@ -73,6 +100,7 @@ class StateFile : public std::enable_shared_from_this<StateFile> {
 
   memory::Domain& domain_;
   mutable std::mutex mutex_;  // storages may come home from several threads
+  std::atomic<std::thread::id> runner_;  // that has a run
   SpillQueue queue_;
   memory::Vector<Place> places_;
 };
