@@ -19,10 +19,6 @@ namespace {
 constexpr int kMostRounds = 4;
 constexpr Bytes kPage = 4 * kKiB;
 
-Bytes excess_of(const TrainSettings& s, const Rehearsal& r) {
-  return r.peak - (s.budget - r.external);
-}
-
 // The file's plan, with nothing searched for.
 Result<WithinBudget> by_known_plan(const TrainSettings& settings) {
   const auto all_kept = rehearse(settings, settings.batch);
@@ -41,7 +37,7 @@ Result<WithinBudget> by_known_plan(const TrainSettings& settings) {
         FailureKind::kMismatch,
         fmt::format("--plan {}: {} over the budget; delete or rename it",
                     base::shown_path(settings.plan),
-                    format_bytes_short(excess_of(settings, *known))));
+                    format_bytes_short(excess(settings, *known))));
   }
   out.rehearsal = std::move(*known);
   return out;
@@ -84,7 +80,7 @@ Result<WithinBudget> by_new_plan(const TrainSettings& settings) {
       return found;
     }
     searched.budget -=
-        base::round_up(excess_of(settings, *run), kPage) + (kPage << round);
+        base::round_up(excess(settings, *run), kPage) + (kPage << round);
   }
 }
 

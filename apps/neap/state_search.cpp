@@ -12,22 +12,6 @@ namespace {
 constexpr int kMostRounds = 8;
 constexpr double kLittle = 5.0;  // per cent: state stays in memory for so much
 
-// What the run lacks; 0 or less: it fits.
-Result<Bytes> lack_of(const TrainSettings& settings, Rehearsal& now) {
-  try {
-    auto next = rehearse(settings, settings.batch);
-    if (!next) {
-      return tl::unexpected(next.error());
-    }
-    now = std::move(*next);
-    return now.peak + now.external - settings.budget;
-  } catch (const OutOfMemory& error) {
-    const OutOfMemory::Details& asked = error.details();
-    return std::max<Bytes>(
-        asked.held + asked.requested + asked.external - asked.budget, 1);
-  }
-}
-
 bool is_better(const Rehearsal& now, const WithinBudget& out) {
   return now.fitting.away != 0 &&
          (!out.is_met() || now.fitting.extra < out.rehearsal.fitting.extra);
@@ -47,7 +31,7 @@ Result<void> try_states(const TrainSettings& settings, WithinBudget& out) {
     Rehearsal now;
     Result<Bytes> lacks = 0;
     try {
-      lacks = lack_of(limited, now);
+      lacks = lacking(limited, now);
     } catch (const PlanError&) {
       return {};  // what was found before stands
     }

@@ -89,11 +89,6 @@ class BatchSearch {
   Bytes room_;
 };
 
-// What a run holds beyond its budget.
-Bytes excess(const TrainSettings& s, const Rehearsal& r) {
-  return r.peak - (s.budget - r.external);
-}
-
 // A few lines, none longer than a terminal's: the failure, and facts below it.
 class Refusal {
  public:
@@ -134,23 +129,6 @@ std::string too_little(const Rehearsal& r) {
 std::string no_plan(Bytes arena) {
   return fmt::format("no plan fits an arena of {}, whatever calls run again",
                      format_bytes_short(arena));
-}
-
-// One rehearsal within the budget. Negative: it fits; else what it lacks.
-Result<Bytes> lacking(const TrainSettings& limited, Rehearsal& now) {
-  try {
-    auto next = rehearse(limited, limited.batch);
-    if (!next) {
-      return tl::unexpected(next.error());
-    }
-    now = std::move(*next);
-    return excess(limited, now);
-  } catch (const OutOfMemory& error) {
-    const OutOfMemory::Details& asked = error.details();
-    // A request takes whole pages, which may be what is too much.
-    return std::max<Bytes>(
-        asked.held + asked.requested + asked.external - asked.budget, 1);
-  }
 }
 
 // A limit of the arena with which the run is within the budget: below those
@@ -279,8 +257,28 @@ class ArenaSearch {
 
 }  // namespace
 
+Bytes excess(const TrainSettings& s, const Rehearsal& r) {
+  return r.peak - (s.budget - r.external);
+}
+
 bool fits(const TrainSettings& s, const Rehearsal& r) {
-  return s.budget == kUnlimited || r.peak <= s.budget - r.external;
+  return s.budget == kUnlimited || excess(s, r) <= 0;
+}
+
+Result<Bytes> lacking(const TrainSettings& settings, Rehearsal& now) {
+  try {
+    auto next = rehearse(settings, settings.batch);
+    if (!next) {
+      return tl::unexpected(next.error());
+    }
+    now = std::move(*next);
+    return excess(settings, now);
+  } catch (const OutOfMemory& error) {
+    const OutOfMemory::Details& asked = error.details();
+    // A request takes whole pages, which may be what is too much.
+    return std::max<Bytes>(
+        asked.held + asked.requested + asked.external - asked.budget, 1);
+  }
 }
 
 ExitCode measure_spill(TrainSettings& settings) {

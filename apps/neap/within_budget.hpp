@@ -28,6 +28,14 @@ inline constexpr std::int64_t kMostSamples = 1 << 24;
 /// True where the run holds no more than the settings' budget.
 bool fits(const TrainSettings& settings, const Rehearsal& rehearsal);
 
+/// What a run holds beyond the settings' budget; 0 or less: it fits.
+Bytes excess(const TrainSettings& settings, const Rehearsal& rehearsal);
+
+/// The same of a rehearsal that is made now, and is in `now` unless memory did
+/// not suffice for it: then the excess of the request that was refused, above
+/// 0. Fails as rehearse(). THROWS: PlanError.
+Result<Bytes> lacking(const TrainSettings& settings, Rehearsal& now);
+
 /// Measures the spill file that `--spill` asks for, once for all plans.
 /// Failures: the run is eager; the folder does not do.
 ExitCode measure_spill(TrainSettings& settings);
