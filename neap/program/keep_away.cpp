@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "neap/program/move_call.hpp"
+
 namespace neap::compiler {
 namespace {
 
@@ -71,11 +73,11 @@ class Inserter {
       end_spills(i);
       begin_fetches(i);
       for (const std::uint32_t s : of_update(i)) {
-        add_move(s, CallKind::kAwait, "await", before_[s]);
+        add_move(s, CallKind::kAwait, before_[s]);
       }
       add(program_.calls[i], i);
       for (const std::uint32_t s : of_update(i)) {
-        add_move(s, CallKind::kSpill, "spill", after_[s]);
+        add_move(s, CallKind::kSpill, after_[s]);
       }
     }
     end_spills(count);
@@ -130,7 +132,7 @@ class Inserter {
          ++fetched_) {
       const std::uint32_t s = by_fetch_[fetched_];
       program_[before_[s]].index = static_cast<std::uint32_t>(calls_.size());
-      add_move(s, CallKind::kFetch, "fetch", before_[s]);
+      add_move(s, CallKind::kFetch, before_[s]);
     }
   }
 
@@ -139,7 +141,7 @@ class Inserter {
            moves_[by_await_[awaited_]].await <= call;
          ++awaited_) {
       const std::uint32_t s = by_await_[awaited_];
-      add_move(s, CallKind::kAwait, "await", after_[s]);
+      add_move(s, CallKind::kAwait, after_[s]);
     }
   }
 
@@ -154,21 +156,8 @@ class Inserter {
     from_.push_back(from);
   }
 
-  void add_move(std::uint32_t s, CallKind kind, std::string_view name,
-                ValueId id) {
-    const Value& value = program_[id];
-    Call call;
-    call.kind = kind;
-    call.name = name;
-    call.site = value.site;
-    call.owner = value.spec->owner;
-    call.category = value.spec->category;
-    call.slot = kFirstAway + s;
-    const Operand bytes{id, program_.keep(tensor::dense_layout(
-                                DType::kU8, Shape{value.spec->size}))};
-    const Range range = program_.add(std::span(&bytes, 1));
-    (kind == CallKind::kFetch ? call.outputs : call.inputs) = range;
-    add(call, kNoCall);
+  void add_move(std::uint32_t s, CallKind kind, ValueId id) {
+    add(move_call(program_, kind, kFirstAway + s, id, id), kNoCall);
   }
 
   Program& program_;

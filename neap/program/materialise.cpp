@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include "neap/program/move_call.hpp"
 #include "neap/program/scheduling.hpp"
 
 namespace neap::compiler {
@@ -143,9 +144,7 @@ class Materialiser {
 
   void await(std::int32_t v) {
     if (std::exchange(is_moving_[static_cast<std::size_t>(v)], 0) != 0) {
-      Call call = move_of(v, CallKind::kAwait, "await");
-      call.inputs = all_of(v);
-      calls_.push_back(call);
+      add_move(v, CallKind::kAwait);
     }
   }
 
@@ -158,17 +157,13 @@ class Materialiser {
           static_cast<std::uint32_t>(program_.slots.size());
       program_.slots.push_back({offset, size});
     }
-    Call call = move_of(v, CallKind::kSpill, "spill");
-    call.inputs = all_of(v);
-    calls_.push_back(call);
+    add_move(v, CallKind::kSpill);
     is_moving_[static_cast<std::size_t>(v)] = kSpilling;
   }
 
   void fetch(std::int32_t v) {
-    Call call = move_of(v, CallKind::kFetch, "fetch");
     make(first(v), static_cast<std::uint32_t>(calls_.size()), true);
-    call.outputs = all_of(v);
-    calls_.push_back(call);
+    add_move(v, CallKind::kFetch);
     is_moving_[static_cast<std::size_t>(v)] = kFetching;
   }
 
@@ -176,24 +171,11 @@ class Materialiser {
     return first_[static_cast<std::size_t>(v)];
   }
 
-  Call move_of(std::int32_t v, CallKind kind, std::string_view name) const {
-    const Value& value = program_[first(v)];
-    Call call;
-    call.kind = kind;
-    call.name = name;
-    call.site = value.site;
-    call.owner = value.spec->owner;
-    call.category = value.spec->category;
-    call.slot = slots_[static_cast<std::size_t>(v)];
-    return call;
-  }
-
-  // Its bytes, as it is now.
-  Range all_of(std::int32_t v) {
-    const ValueId id = now_[first(v).value];
-    const Operand bytes{id, program_.keep(tensor::dense_layout(
-                                DType::kU8, Shape{program_[id].spec->size}))};
-    return program_.add(std::span(&bytes, 1));
+  // Of its bytes, as it is now.
+  void add_move(std::int32_t v, CallKind kind) {
+    calls_.push_back(move_call(program_, kind,
+                               slots_[static_cast<std::size_t>(v)], first(v),
+                               now_[first(v).value]));
   }
 
   static constexpr std::uint8_t kSpilling = 1;
