@@ -70,6 +70,14 @@ class AwayFaultsTest : public AwayTest {
     return out;
   }
 
+  // One without a fault.
+  std::int64_t operations_of_a_run() {
+    files::FaultDoor quiet(files::system_door());
+    const Outcome fine = run(quiet);
+    EXPECT_EQ(fine.end, End::kFine);
+    return fine.operations;
+  }
+
   void check(const AwayNet& net, Outcome& out) {
     const auto before = static_cast<std::size_t>(out.steps);
     const Rows weights = net.values();
@@ -92,13 +100,11 @@ class AwayFaultsTest : public AwayTest {
 };
 
 TEST_F(AwayFaultsTest, EveryOperationFailsForGood) {
-  files::FaultDoor quiet(files::system_door());
-  const Outcome fine = run(quiet);
-  EXPECT_EQ(fine.end, End::kFine);
+  const std::int64_t operations = operations_of_a_run();
   int before = 0;
   int torn = 0;
-  const std::int64_t stride = 1 + fine.operations / kMostRuns;
-  for (std::int64_t n = 1; n <= fine.operations; n += stride) {
+  const std::int64_t stride = 1 + operations / kMostRuns;
+  for (std::int64_t n = 1; n <= operations; n += stride) {
     SCOPED_TRACE(n);
     files::FaultDoor door(files::system_door(), {.fail_at = n, .failures = 3});
     const Outcome out = run(door);
@@ -111,12 +117,10 @@ TEST_F(AwayFaultsTest, EveryOperationFailsForGood) {
 }
 
 TEST_F(AwayFaultsTest, TheFileIsNeverThereAgain) {
-  files::FaultDoor quiet(files::system_door());
-  const Outcome fine = run(quiet);
-  EXPECT_EQ(fine.end, End::kFine);
+  const std::int64_t operations = operations_of_a_run();
   int lost = 0;
-  const std::int64_t stride = 1 + fine.operations / kMostRuns;
-  for (std::int64_t n = 1; n <= fine.operations; n += stride) {
+  const std::int64_t stride = 1 + operations / kMostRuns;
+  for (std::int64_t n = 1; n <= operations; n += stride) {
     SCOPED_TRACE(n);
     files::FaultDoor door(files::system_door(), {.stop_at = n});
     const Outcome out = run(door);
@@ -127,9 +131,7 @@ TEST_F(AwayFaultsTest, TheFileIsNeverThereAgain) {
 }
 
 TEST_F(AwayFaultsTest, ADiskThatLiesIsNotBelieved) {
-  files::FaultDoor quiet(files::system_door());
-  const Outcome fine = run(quiet);
-  EXPECT_EQ(fine.end, End::kFine);
+  operations_of_a_run();  // without a lie it is fine
   int refused = 0;
   for (std::int64_t n = 1; n <= 60; n += 3) {
     SCOPED_TRACE(n);

@@ -113,6 +113,12 @@ class AwayNet {
   std::optional<optim::AdamW> adam;
 };
 
+// The same weights and moments.
+inline void expect_same(const AwayNet& some, const AwayNet& plain) {
+  EXPECT_EQ(some.values(), plain.values());
+  EXPECT_EQ(some.moments(), plain.moments());
+}
+
 // Room that all of the state has to be away for: books, threads, an arena.
 inline constexpr Bytes kTight = 1600 * kKiB;
 

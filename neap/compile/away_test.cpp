@@ -206,8 +206,7 @@ TEST_F(AwayTest, WhoeverLooksAtAMomentSeesIt) {
   fill_(moment(here, 3), 0.5);
   EXPECT_EQ(plain.run(whole), net.run(step));
   EXPECT_EQ(net.away(), AwayNet::kMoments);
-  EXPECT_EQ(net.values(), plain.values());
-  EXPECT_EQ(net.moments(), plain.moments());
+  expect_same(net, plain);
 }
 
 TEST_F(AwayTest, AnEagerStepGoesOn) {
@@ -223,8 +222,7 @@ TEST_F(AwayTest, AnEagerStepGoesOn) {
     plain.run(eager);
     net.run(eager_too);
   }
-  EXPECT_EQ(net.values(), plain.values());
-  EXPECT_EQ(net.moments(), plain.moments());
+  expect_same(net, plain);
 }
 
 TEST_F(AwayTest, WhatSetStateGivesCounts) {
@@ -239,8 +237,7 @@ TEST_F(AwayTest, WhatSetStateGivesCounts) {
     each->adam->set_state(each->adam->zero_state());
   }
   EXPECT_EQ(net.run(step), plain.run(whole));
-  EXPECT_EQ(net.values(), plain.values());
-  EXPECT_EQ(net.moments(), plain.moments());
+  expect_same(net, plain);
 }
 
 // --- several steps -----------------------------------------------------------
@@ -259,8 +256,7 @@ TEST_F(AwayTest, TwoStepsShareAState) {
     EXPECT_EQ(net.run(second), plain.run(whole));
     EXPECT_EQ(net.run(third), plain.run(whole));
   }
-  EXPECT_EQ(net.values(), plain.values());
-  EXPECT_EQ(net.moments(), plain.moments());
+  expect_same(net, plain);
 }
 
 TEST_F(AwayTest, AnotherShapeIsTracedWhileStateIsAway) {
@@ -273,8 +269,7 @@ TEST_F(AwayTest, AnotherShapeIsTracedWhileStateIsAway) {
   }
   EXPECT_EQ(step.traces(), 3);
   EXPECT_EQ(net.away(), AwayNet::kMoments);
-  EXPECT_EQ(net.values(), plain.values());
-  EXPECT_EQ(net.moments(), plain.moments());
+  expect_same(net, plain);
 }
 
 TEST_F(AwayTest, SmallerBatchesFitTheArenaOfTheLargest) {
@@ -287,8 +282,7 @@ TEST_F(AwayTest, SmallerBatchesFitTheArenaOfTheLargest) {
   for (const std::int64_t rows : {5, 16, 5}) {
     EXPECT_EQ(net.run(step, rows), plain.run(whole, rows)) << rows;
   }
-  EXPECT_EQ(net.values(), plain.values());
-  EXPECT_EQ(net.moments(), plain.moments());
+  expect_same(net, plain);
 }
 
 // --- the end of a step -------------------------------------------------------

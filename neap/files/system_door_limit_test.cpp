@@ -3,7 +3,6 @@
 // and the signal that the system sends as well reaches nobody. Each test has a
 // process of its own, which the signal would end.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 
 #include "neap/files/door.hpp"
 #include "neap/files/scratch_file.hpp"
+#include "neap/files/size_limit_for_test.hpp"
 #include "neap/files/system_scratch.hpp"
 #include "neap/files/temporary_folder.hpp"
 #include "neap/files/whole_file.hpp"
@@ -23,25 +23,14 @@ namespace {
 
 constexpr rlim_t kLimit = 64 * 1024;
 
-void set_limit(rlim_t bytes) {
-  rlimit limit{};
-  ::getrlimit(RLIMIT_FSIZE, &limit);
-  limit.rlim_cur = bytes;
-  ::setrlimit(RLIMIT_FSIZE, &limit);
-}
-
 class SystemDoorLimitTest : public testing::Test {
  protected:
-  // Runs in a child under the limit; `run` returns whether all was well there.
   template <class Run>
-  void expect_in_a_child(const Run& run) {
-    EXPECT_EXIT(
-        {
-          ::signal(SIGXFSZ, SIG_DFL);
-          set_limit(kLimit);
-          ::_exit(run() ? 0 : 1);
-        },
-        testing::ExitedWithCode(0), "");
+  static void expect_within_limit(const Run& run) {
+    expect_in_a_child([&] {
+      set_size_limit(kLimit);
+      return run();
+    });
   }
 
   template <class Outcome>
@@ -84,14 +73,14 @@ class SystemDoorLimitTest : public testing::Test {
 
 TEST_F(SystemDoorLimitTest, AWholeFileBeyondItLeavesTheOldOne) {
   folder_.put("a", "old");
-  expect_in_a_child([&] { return write_too_much(); });
+  expect_within_limit([&] { return write_too_much(); });
   EXPECT_EQ(folder_.get("a"), "old");
   const std::filesystem::directory_iterator all(folder_.path());
   EXPECT_EQ(std::distance(begin(all), end(all)), 1);
 }
 
 TEST_F(SystemDoorLimitTest, AppendingBeyondItIsRefused) {
-  expect_in_a_child([&] {
+  expect_within_limit([&] {
     File file = system_door().open_append(folder_.at("a")).value();
     return write_all(file, std::span(bytes_).first(kLimit)).has_value() &&
            is_too_large(file.write(std::span(bytes_).first(1)));
@@ -100,7 +89,7 @@ TEST_F(SystemDoorLimitTest, AppendingBeyondItIsRefused) {
 }
 
 TEST_F(SystemDoorLimitTest, ScratchFilesDoNotGrowBeyondIt) {
-  expect_in_a_child([&] {
+  expect_within_limit([&] {
     Door& door = system_door();
     File file = scratch();
     const std::span some = std::span(bytes_).first(4096);
@@ -114,25 +103,25 @@ TEST_F(SystemDoorLimitTest, ScratchFilesDoNotGrowBeyondIt) {
 
 // Its pages are there, and the limit counts for each write all the same.
 TEST_F(SystemDoorLimitTest, WritesBelowTheEndOfALongerFileAreRefused) {
-  expect_in_a_child([&] {
-    set_limit(4 * kLimit);
+  expect_within_limit([&] {
+    set_size_limit(4 * kLimit);
     File file = scratch();
     const bool is_long = system_door().truncate(file, 4 * kLimit).has_value();
-    set_limit(kLimit);
+    set_size_limit(kLimit);
     return is_long &&
            is_too_large(system_door().write_at(file, 2 * kLimit, bytes_));
   });
 }
 
 TEST_F(SystemDoorLimitTest, NoSignalIsLeftAndNoneIsHeldBackAfterwards) {
-  expect_in_a_child(
+  expect_within_limit(
       [&] { return write_too_much() && !is_sent() && !is_held_back(); });
 }
 
 TEST_F(SystemDoorLimitTest, AProgramThatIgnoresOrHandlesItGoesOnDoingSo) {
   static int handled;
   const auto handle = [](int) { ++handled; };
-  expect_in_a_child([&] {
+  expect_within_limit([&] {
     ::signal(SIGXFSZ, handle);
     bool is_good = write_too_much() && handled == 0;
     ::raise(SIGXFSZ);
@@ -143,7 +132,7 @@ TEST_F(SystemDoorLimitTest, AProgramThatIgnoresOrHandlesItGoesOnDoingSo) {
 }
 
 TEST_F(SystemDoorLimitTest, OneThatWasHeldBackBeforeIsLeft) {
-  expect_in_a_child([&] {
+  expect_within_limit([&] {
     hold_back();
     const bool is_good = write_too_much() && !is_sent() && is_held_back();
     ::raise(SIGXFSZ);

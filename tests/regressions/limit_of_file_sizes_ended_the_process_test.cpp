@@ -3,15 +3,13 @@
 // SIGXFSZ where the library saved a model, made a file for values of a step, or
 // laid out a step in pages: an error of the caller's kind is what it gets.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
-#include <csignal>
 #include <filesystem>
 
 #include "neap/autograd/backward.hpp"
 #include "neap/compile/compile_for_test.hpp"
 #include "neap/files/io_error.hpp"
+#include "neap/files/size_limit_for_test.hpp"
 #include "neap/files/temporary_folder.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/nn/linear.hpp"
@@ -23,30 +21,8 @@ namespace {
 
 constexpr rlim_t kLimit = 4 * 1024;
 
-void set_limit(rlim_t bytes) {
-  rlimit limit{};
-  ::getrlimit(RLIMIT_FSIZE, &limit);
-  limit.rlim_cur = bytes;
-  ::setrlimit(RLIMIT_FSIZE, &limit);
-}
-
-rlim_t hard_limit() {
-  rlimit limit{};
-  ::getrlimit(RLIMIT_FSIZE, &limit);
-  return limit.rlim_max;
-}
-
-// In a process of its own, which the signal would end; `run` returns whether
-// all was well there.
-template <class Run>
-void expect_in_a_child(const Run& run) {
-  EXPECT_EXIT(
-      {
-        ::signal(SIGXFSZ, SIG_DFL);
-        ::_exit(run() ? 0 : 1);
-      },
-      testing::ExitedWithCode(0), "");
-}
+using files::expect_in_a_child;
+using files::set_size_limit;
 
 // Products that are kept for backward.
 struct Net {
@@ -102,7 +78,7 @@ TEST_F(LimitOfFileSizesTest, AModelThatIsSavedBeyondItLeavesTheOldFile) {
   const nn::Linear model(64, 64);
   folder_.put("model.safetensors", "old");
   expect_in_a_child([&] {
-    set_limit(kLimit);
+    set_size_limit(kLimit);
     const auto saved = neap::save(model, folder_.at("model.safetensors"));
     return !saved.has_value() && saved.error().kind == FailureKind::kIo;
   });
@@ -116,14 +92,14 @@ TEST_F(LimitOfFileSizesTest, AStepThatSpillsBeyondItIsRefusedAndGoesOnLater) {
     Net net;
     auto step = neap::compile(net.step(), spilling());
     const auto before = net.state();
-    set_limit(kLimit);
+    set_size_limit(kLimit);
     try {
       step(x_);
       return false;
     } catch (const IoError&) {
     }
     const bool is_as_before = net.state() == before;
-    set_limit(hard_limit());
+    set_size_limit(files::size_limits().rlim_max);
     return is_as_before && step(x_).item() == expected &&
            net.state() == plain.state();
   });
@@ -136,7 +112,7 @@ TEST_F(LimitOfFileSizesTest, AWriteOfALaterStepBeyondItIsATypedError) {
     auto step = neap::compile(net.step(), spilling());
     step(x_);
     const auto before = net.state();
-    set_limit(kLimit);
+    set_size_limit(kLimit);
     try {
       step(x_);
       return false;
@@ -155,7 +131,7 @@ TEST_F(LimitOfFileSizesTest, AStepInPagesBeyondItIsOutOfMemory) {
     options.debug.scatter = true;  // in pages, small as it is
     auto step = neap::compile(net.step(), options);
     const auto before = net.state();
-    set_limit(kLimit);
+    set_size_limit(kLimit);
     try {
       step(x_);
       return false;
