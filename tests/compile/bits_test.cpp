@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kSteps = 10;
 
-// Planning a large network within a limit takes a sanitizer minutes, and nothing
-// in it is not in the smaller one of its kind.
+// Planning a large network within a limit takes a sanitizer minutes, and
+// nothing in it is not in the smaller one of its kind.
 bool is_left_to_other_builds(Kind kind) {
   return base::kAddressSanitizer && kind == Kind::kResNet34;
 }
