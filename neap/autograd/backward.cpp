@@ -152,13 +152,12 @@ void detach_from_each_other(Gradients& gradients, const GradOptions& options,
 // The results of grad belong to the caller's scope, as those of an op; a tensor
 // of somebody else's (a cotangent that went straight through) stays his.
 void join_scope(Gradients& gradients) {
-  memory::Scope* scope = memory::Scope::innermost();
-  for (std::size_t i = 0; scope != nullptr && i < gradients.size(); ++i) {
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
     Tensor gradient = gradients.take(i);
     if (!gradient.has_sole_handle()) {
       gradient = gradient.alias();
     }
-    scope->attach(gradient);
+    memory::join_current_scope(gradient);
     gradients.replace(i, std::move(gradient));
   }
 }

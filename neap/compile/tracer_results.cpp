@@ -91,8 +91,11 @@ ResultScope Tracer::scope_of(const Tensor& result) {
   const memory::Scope* current = memory::Scope::innermost();
   const memory::ScopeMember& member = result.scope_member();
   if (current == nullptr) {  // within one, its place would show
-    program_.asks_scopes = program_.asks_scopes ||
-                           std::ranges::find(left_, &member) != left_.end();
+    const bool was_moved = std::ranges::find(left_, &member) != left_.end();
+    program_.asks_scopes = program_.asks_scopes || was_moved;
+    if (!was_moved && member.is_outside_scopes) {
+      return ResultScope::kNone;
+    }
   }
   const memory::Scope* scope = memory::Scope::of(member);
   if (current == nullptr || scope == current) {

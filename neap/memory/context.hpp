@@ -17,6 +17,7 @@ struct Context {
   OwnerId owner{};                       // owner in `domain`
   base::SiteId site{};                   // set: ops inherit it
   Scope* scope = nullptr;                // nullptr: handles belong to none
+  bool is_outside_scopes = false;        // by OutsideScopes, wherever it is
 };
 
 /// The current thread's context, read-only.

@@ -103,6 +103,7 @@ struct Membership {
   /// Returns where it was.
   MemberList* place(ScopeMember& member, MemberList* to) noexcept {
     MemberList* from = home_of(member);
+    member.is_outside_scopes = member.is_outside_scopes && to == nullptr;
     if (to == nullptr && is_tracking()) {
       to = &loose;
     }

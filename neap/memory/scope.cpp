@@ -43,6 +43,17 @@ void move_to_list(Membership& all, ScopeMember& member,
   }
 }
 
+// Moves a member on from a scope, to `outer` or to no scope; `is_outside`: the
+// block that is then left was one of OutsideScopes.
+void move_outward(Membership& all, ScopeMember& member, MemberList* outer,
+                  bool is_outside) noexcept {
+  move_to_list(all, member, outer);
+  const MemberList* home = Membership::home_of(member);
+  if (home == nullptr || home == &all.loose) {
+    member.is_outside_scopes = is_outside;
+  }
+}
+
 }  // namespace
 
 ScopeListener* ScopeListener::current() noexcept {
@@ -90,7 +101,10 @@ void Scope::tell(const ScopeMember& member) const noexcept {
 Scope::Scope(CallSite site) noexcept
     : outer_(context().scope),
       site_(base::intern(site)),
-      guard_([this](Context& c) { c.scope = this; }) {
+      guard_([this](Context& c) {
+        c.scope = this;
+        c.is_outside_scopes = false;
+      }) {
   Membership& all = Membership::instance();
   const std::lock_guard lock(all.lock);
   older_ = std::exchange(all.newest, this);
@@ -122,7 +136,8 @@ void Scope::end() noexcept {
   const std::lock_guard lock(all.lock);
   for (MemberList* left : {&kept_, &members_}) {  // members: those refused
     while (ScopeMember* member = left->newest()) {
-      move_to_list(all, *member, outer != nullptr ? &outer->members_ : nullptr);
+      move_outward(all, *member, outer != nullptr ? &outer->members_ : nullptr,
+                   is_outside_);
     }
   }
   Scope** link = &all.newest;
@@ -221,7 +236,8 @@ void Scope::move_member_to_outer(ScopeMember& member) noexcept {
   Membership& all = Membership::instance();
   const std::lock_guard lock(all.lock);
   if (has(Membership::home_of(member))) {
-    move_to_list(all, member, outer != nullptr ? &outer->members_ : nullptr);
+    move_outward(all, member, outer != nullptr ? &outer->members_ : nullptr,
+                 is_outside_);
   }
 }
 
@@ -235,8 +251,18 @@ void Scope::attach_member(ScopeMember& member) noexcept {
   const std::lock_guard lock(all.lock);
   const MemberList* home = Membership::home_of(member);
   if (home == nullptr || home->scope() == nullptr || home->scope() != target) {
-    move_to_list(all, member, target != nullptr ? &target->members_ : nullptr);
+    move_outward(all, member, target != nullptr ? &target->members_ : nullptr,
+                 is_outside_);
   }
+}
+
+void Scope::join_member(ScopeMember& member) noexcept {
+  if (Scope* scope = innermost()) {
+    scope->attach_member(member);
+    return;
+  }
+  const std::lock_guard lock(Membership::instance().lock);
+  member.is_outside_scopes = context().is_outside_scopes;
 }
 
 void Scope::detach_member(ScopeMember& member) noexcept {

@@ -143,6 +143,7 @@ class NEAP_API Scope {
   /// Makes a member one of no scope; for owners of handles such as modules and
   /// optimizers.
   static void detach_member(ScopeMember& member) noexcept;
+  static void join_member(ScopeMember& member) noexcept;
   /// The list that a member is in, if it is one of a scope or that of parts of
   /// composites; nullptr: another, or none.
   static const MemberList* home_of(const ScopeMember& member) noexcept;
@@ -203,6 +204,9 @@ class NEAP_API Scope {
   Scope* older_ = nullptr;  // the next older of all open ones, of any thread
   base::SiteId site_;
   bool is_open_ = true;
+  // The outermost scope around is in a block of OutsideScopes.
+  bool is_outside_ =
+      outer_ != nullptr ? outer_->is_outside_ : context().is_outside_scopes;
   bool is_of_trace_ = ScopeListener::current() != nullptr;
   ContextGuard guard_;
 };
@@ -210,8 +214,21 @@ class NEAP_API Scope {
 /// Tensors created inside the block belong to no scope.
 class NEAP_API OutsideScopes : public ContextGuard {
  public:
-  OutsideScopes() : ContextGuard([](Context& c) { c.scope = nullptr; }) {}
+  OutsideScopes()
+      : ContextGuard([](Context& c) {
+          c.scope = nullptr;
+          c.is_outside_scopes = true;
+        }) {}
 };
+
+/// Makes `handle` a member of the current scope, as if it were created here. In
+/// no scope it stays where it is.
+template <ScopedHandle T>
+void join_current_scope(const T& handle) {
+  if (handle.defined()) {
+    Scope::join_member(handle.scope_member());
+  }
+}
 
 /// Makes `handle` a member of no scope, if it means anything.
 template <ScopedHandle T>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "neap/memory/context.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/memory/scope_stats.hpp"
 
@@ -17,6 +18,7 @@ Membership& Membership::instance() noexcept {
 void ScopeMember::enter(Bytes bytes) noexcept {
   Membership& all = Membership::instance();
   Scope* scope = Scope::innermost();
+  is_outside_scopes = context().is_outside_scopes;
   if (scope != nullptr || all.is_tracking()) {
     const std::lock_guard lock(all.lock);
     (scope != nullptr ? scope->members_ : all.loose).append(*this);

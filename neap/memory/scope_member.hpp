@@ -21,11 +21,13 @@ class MemberList;
 class MemberRef;
 class Scope;
 
-/// A member's link in a list; for MemberList alone.
+/// A member's link in a list; for MemberList and Membership.
 struct MemberLink {
   MemberLink* next = nullptr;
   MemberLink* previous = nullptr;
   std::atomic<MemberList*> member_of{nullptr};  // the list that it is in
+  // Created within OutsideScopes, and in no scope or composite since.
+  bool is_outside_scopes = false;
 };
 
 class NEAP_API ScopeMember : public MemberLink {

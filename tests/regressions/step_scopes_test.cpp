@@ -78,6 +78,85 @@ TEST_F(StepScopesTest, AResultTakenOutOfScopesStays) {
   }
 }
 
+// The trace saw no scope that the result could have been a member of.
+TEST_F(StepScopesTest,
+       AResultMadeOutsideScopesStaysWhereTheFirstCallWasInNone) {
+  auto step = neap::compile(
+      [](const Tensor& x) {
+        const memory::OutsideScopes apart;
+        return x * 2.0;
+      },
+      {.keep_all = true});
+  step(x_);
+  Tensor y;
+  {
+    const Scope iteration;
+    y = step(x_);
+  }
+  EXPECT_THAT(floats(y), Each(2.0F));
+  EXPECT_EQ(step.traces(), 1);
+}
+
+TEST_F(StepScopesTest, AResultKeptByAScopeOutsideScopesStays) {
+  auto step = neap::compile(
+      [](const Tensor& x) {
+        const memory::OutsideScopes apart;
+        Scope scope;
+        return scope.keep(x * 2.0);
+      },
+      {.keep_all = true});
+  step(x_);
+  Tensor y;
+  {
+    const Scope iteration;
+    y = step(x_);
+  }
+  EXPECT_THAT(floats(y), Each(2.0F));
+}
+
+TEST_F(StepScopesTest, AResultMovedToTheCallersScopeIsItsMember) {
+  const auto function = [](const Tensor& x) {
+    Scope scope;
+    Tensor y;
+    {
+      const memory::OutsideScopes apart;
+      y = x * 2.0;
+    }
+    scope.attach(y);
+    scope.move_to_outer(y);
+    return y;
+  };
+  auto step = neap::compile(function, {.keep_all = true});
+  step(x_);
+  Tensor eager;
+  Tensor compiled;
+  {
+    const Scope iteration;
+    eager = function(x_);
+    compiled = step(x_);
+    EXPECT_THAT(floats(compiled), Each(2.0F));
+  }
+  EXPECT_FALSE(eager.defined());
+  EXPECT_FALSE(compiled.defined());
+}
+
+TEST_F(StepScopesTest, AGradientThatIsReturnedIsInTheScopeOfAnEagerOne) {
+  const auto function = [](const Tensor& x) {
+    Tensor w = requires_grad_(full({2}, 3.0));
+    return grad(sum(w * x), {w}).take(0);
+  };
+  auto step = neap::compile(function, {.keep_all = true});
+  step(x_);
+  Tensor eager;
+  Tensor compiled;
+  {
+    const Scope iteration;
+    eager = function(x_);
+    compiled = step(x_);
+  }
+  EXPECT_EQ(eager.defined(), compiled.defined());
+}
+
 TEST_F(StepScopesTest, AResultKeptByTheCallersScopeMovesToItsOuterOne) {
   auto step = neap::compile(
       [](const Tensor& x) {

@@ -97,13 +97,6 @@ bool assigns_handles(const StepProgram& program) {
                      });
 }
 
-// Outside of scopes no trace sees which results the step takes out of one.
-bool leaves_scopes(const StepProgram& program) {
-  return std::any_of(
-      program.step.begin(), program.step.end(),
-      [](const Action& action) { return action.rule->name == "outside"; });
-}
-
 }  // namespace
 
 bool reads_numbers(const StepProgram& program) {
@@ -170,12 +163,6 @@ bool is_free_result(const World& world) {
 
 bool may_take_place(const World& world, const Action& action,
                     const StepProgram& program) {
-  if ((action.rule->name == "open_scope" ||
-       action.rule->name == "scope_calls") &&
-      (world.calls > 0 || has_option(program, "prepared")) &&
-      leaves_scopes(program)) {
-    return false;
-  }
   const Operand& target = action.operands[0];
   // A result that a handle means, too, is one tensor to the plain step.
   if (action.rule->name == "scope_calls" && target.index == 2 &&
@@ -254,9 +241,9 @@ void Run::call_plainly(const StepProgram& program) {
   call(world_, [&](const Tensor& x, const Tensor& y, double number) {
     return step(x, y, scalar(number));
   });
-  world_.has_free_results =
-      std::none_of(world_.results.begin(), world_.results.end(),
-                   [&](const Tensor& result) { return shares(result); });
+  world_.has_free_results = std::none_of(
+      world_.results.begin(), world_.results.end(),
+      [&](const Tensor& result) { return result.defined() && shares(result); });
 }
 
 std::vector<Seen> Run::seen() const {
