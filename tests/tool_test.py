@@ -25,7 +25,7 @@ from tool_case import (DATA, MEMORY, OK, OUTPUT, SIDE, USAGE, ToolCase, idx,
 FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
 OPTIONS = ("model data path symbols validation augment width layers dim heads "
            "block hidden dropout epochs steps minutes batch seed threads optimizer "
-           "lr momentum weight-decay schedule warmup clip budget spill spill-rate plan "
+           "lr momentum weight-decay schedule warmup clip budget spill spill-rate spill-a-day plan "
            "kernels dtype compile "
            "keep prefetch target "
            "eager paged save save-every resume verify json metrics tensorboard progress "
@@ -168,6 +168,7 @@ class ArgumentTest(ToolCase):
                "budget": ["0", "-1MiB", "64", "1.5", "64XiB", "64MiBs", "1e3MiB",
                           "1.5.5GiB", "GiB", "9999999999999GiB", "9000000T", "lots"],
                "spill": [""], "spill-rate": ["0", "fast", "1KiB", "-1MiB"],
+               "spill-a-day": ["0", "much", "1KiB", "-1MiB"],
                "plan": [""],
                "kernels": [""], "dtype": ["f64", ""], "progress": ["loud"], "save": [""], "verify": ["yes", ""],
                "save-every": ["0", "-5", "1.5min", "5m", "min", "x"],

@@ -52,6 +52,7 @@ std::string to_json(const TrainSettings& s, const WithinBudget& found,
         .add("states_away_bytes", r.fitting.away_bytes)
         .add("spill_written_bytes", r.fitting.written)
         .add("spill_fetched_bytes", r.fitting.fetched)
+        .add("spill_written_a_day_bytes", compiler::written_a_day(r.fitting))
         .add("extra_time_percent", r.fitting.percent(r.fitting.extra))
         .add("extra_time_bound_percent", r.fitting.percent(r.fitting.bound));
   }
@@ -97,8 +98,10 @@ void add_price(const TrainSettings& s, const WithinBudget& found,
                       fitting.percent(fitting.bound)));
   if (fitting.file != 0) {
     row("spill file",
-        fmt::format("{}, counted on: {} a second written, {} read",
+        fmt::format("{}, {} written in a day of steps; counted on: {} a second "
+                    "written, {} read",
                     format_bytes_short(fitting.file),
+                    format_bytes_short(compiler::written_a_day(fitting)),
                     format_bytes_short(s.spill_write_rate),
                     format_bytes_short(s.spill_fetch_rate)));
   }

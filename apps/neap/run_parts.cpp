@@ -55,7 +55,8 @@ CompileOptions compile_options(const TrainSettings& settings) {
   options.budget = settings.step_budget;
   options.spill = {.folder = settings.spill,
                    .write_rate = settings.spill_write_rate,
-                   .fetch_rate = settings.spill_fetch_rate};
+                   .fetch_rate = settings.spill_fetch_rate,
+                   .most_written_a_day = settings.spill_a_day};
   return options;
 }
 

@@ -63,6 +63,18 @@ neap::Result<files::Rates> measured(const SpillOptions& options) {
   return files::measure_rates(*file, piece.bytes());
 }
 
+// In a run; a day has as many runs as fit into it one after the other.
+Bytes most_written(const SpillOptions& options, std::int64_t price) {
+  if (options.most_written_a_day == kUnlimited) {
+    return options.most_written;
+  }
+  const double share = static_cast<double>(price) / kNanosecondsOfDay;
+  return std::min(
+      options.most_written,
+      static_cast<Bytes>(static_cast<double>(options.most_written_a_day) *
+                         std::min(share, 1.0)));
+}
+
 }  // namespace
 
 files::Door& door_of(const SpillOptions& options) {
@@ -88,7 +100,8 @@ SpillOptions with_rates(const SpillOptions& options) {
   return out;
 }
 
-std::optional<budget::Channel> channel_of(const SpillOptions& options) {
+std::optional<budget::Channel> channel_of(const SpillOptions& options,
+                                          std::int64_t price) {
   if (options.folder.empty()) {
     return std::nullopt;
   }
@@ -96,7 +109,7 @@ std::optional<budget::Channel> channel_of(const SpillOptions& options) {
   return budget::Channel{.write_rate = known.write_rate,
                          .read_rate = known.fetch_rate,
                          .bus_price = kBusNanoseconds,
-                         .most_written = known.most_written};
+                         .most_written = most_written(known, price)};
 }
 
 }  // namespace neap::compiler

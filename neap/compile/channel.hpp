@@ -19,7 +19,11 @@ NEAP_API SpillOptions with_rates(const SpillOptions& options);
 /// The file system of the folder.
 files::Door& door_of(const SpillOptions& options);
 
-/// Nothing without a folder. THROWS: as with_rates().
-std::optional<budget::Channel> channel_of(const SpillOptions& options);
+inline constexpr double kNanosecondsOfDay = 24 * 3600 * 1e9;
+
+/// Nothing without a folder. `price`: nanoseconds of a run with all values
+/// kept, of which a day has so many. THROWS: as with_rates().
+std::optional<budget::Channel> channel_of(const SpillOptions& options,
+                                          std::int64_t price);
 
 }  // namespace neap::compiler

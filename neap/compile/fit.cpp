@@ -31,7 +31,8 @@ void keep_best(FitCurve& points) {
 
 FitCurve fit_curve(const Program& traced, const CompileOptions& options) {
   const Candidate whole = all_kept(traced, options, options.passes);
-  const std::optional<budget::Channel> channel = channel_of(options.spill);
+  const std::optional<budget::Channel> channel =
+      channel_of(options.spill, whole.price);
   const HeadPieces pieces = head_pieces(traced, options.passes, whole.arena);
   const Bytes limit = std::min(options.arena_limit, whole.arena - 1);
   FitCurve points;

@@ -115,6 +115,13 @@ std::string ways_of(const Fitting& fitting) {
   return ways.empty() ? "all values kept" : ways;
 }
 
+Bytes written_a_day(const Fitting& fitting) noexcept {
+  const auto run = static_cast<double>(fitting.price + fitting.extra);
+  return run <= 0 ? 0
+                  : static_cast<Bytes>(static_cast<double>(fitting.written) *
+                                       (kNanosecondsOfDay / run));
+}
+
 Fitted fitted(const Program& traced, CompileOptions& options,
               const ArenaLimit& limit) {
   Candidate whole = all_kept(traced, options, options.passes);
@@ -124,7 +131,8 @@ Fitted fitted(const Program& traced, CompileOptions& options,
   }
   const HeadPieces pieces = head_pieces(traced, options.passes, whole.arena);
   options.spill = with_rates(options.spill);
-  const std::optional<budget::Channel> channel = channel_of(options.spill);
+  const std::optional<budget::Channel> channel =
+      channel_of(options.spill, whole.price);
   std::optional<Candidate> best =
       in_pieces(traced, options, pieces, limit.bytes);
   const auto try_all = [&](const Away& away) {

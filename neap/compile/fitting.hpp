@@ -33,6 +33,10 @@ struct ArenaLimit {
 /// THROWS: OutOfMemory.
 NEAP_API std::string ways_of(const Fitting& fitting);
 
+/// Bytes that runs write to the spill file in a day, one after the other, each
+/// as long as predicted.
+NEAP_API Bytes written_a_day(const Fitting& fitting) noexcept;
+
 /// A program that fits, and how it was made so.
 struct Fitted {
   Program program;

@@ -60,7 +60,7 @@ TEST(FittingTest, WhatDoesNotFitIsRefusedAndNothingHasChanged) {
   const std::string message = message_of([&] { step(x); });
   EXPECT_THAT(message, AllOf(HasSubstr("an arena of 40.0 KiB"),
                              HasSubstr("the least that a plan was found for"),
-                             HasSubstr("alone needs 132.0 KiB")));
+                             HasSubstr("matmul at"), HasSubstr("alone needs")));
   EXPECT_EQ(net.state(), before);
   EXPECT_EQ(step.arena_bytes(), 0);
   EXPECT_THROW(neap::compile(net.step(), {.arena_limit = -1}), ValueError);

@@ -29,6 +29,9 @@ struct SpillOptions {
   std::int64_t fetch_rate = 0;
   /// The most bytes that a run may write: it wears a disk.
   Bytes most_written = kUnlimited;
+  /// The same of a day of runs, one after the other, each as long as predicted
+  /// for the step with all values kept.
+  Bytes most_written_a_day = kUnlimited;
   /// Smaller values stay in memory: each move takes the disk a while.
   Bytes least = 64 * kKiB;
   /// With a `budget`, states between runs (an optimizer's moments) may be in a

@@ -246,7 +246,7 @@ bool PlanBook::is_channel_ours() const {
   }
   spill.write_rate = there.write_rate;
   spill.fetch_rate = there.read_rate;
-  return channel_of(spill) == there;
+  return channel_of(spill, record_.price) == there;
 }
 
 Program PlanBook::scheduled(const Program& traced, const Passes& passes) const {

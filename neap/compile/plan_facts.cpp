@@ -31,6 +31,8 @@ std::string_view name_of(PlanFact fact) {
       return "spill rate";
     case PlanFact::kMostWritten:
       return "most written";
+    case PlanFact::kMostWrittenADay:
+      return "most written a day";
     case PlanFact::kLeastSpilled:
       return "least spilled";
     case PlanFact::kRecompute:
@@ -59,6 +61,7 @@ std::string shown(PlanFact fact, std::int64_t value) {
     case PlanFact::kBudget:
     case PlanFact::kArenaLimit:
     case PlanFact::kMostWritten:
+    case PlanFact::kMostWrittenADay:
     case PlanFact::kLeastSpilled:
       return value == kUnlimited ? "none" : format_bytes_short(value);
     case PlanFact::kWriteRate:
@@ -88,6 +91,7 @@ PlanFacts facts_of(const CompileOptions& o) {
   set(PlanFact::kWriteRate, spills ? o.spill.write_rate : 0);
   set(PlanFact::kFetchRate, spills ? o.spill.fetch_rate : 0);
   set(PlanFact::kMostWritten, spills ? o.spill.most_written : 0);
+  set(PlanFact::kMostWrittenADay, spills ? o.spill.most_written_a_day : 0);
   set(PlanFact::kLeastSpilled, spills ? o.spill.least : 0);
   set(PlanFact::kRecompute, o.recompute ? 1 : 0);
   set(PlanFact::kPaged, o.paged ? 1 : 0);

@@ -26,7 +26,7 @@
 
 namespace neap::compiler {
 
-inline constexpr std::uint32_t kPlanFileVersion = 1;
+inline constexpr std::uint32_t kPlanFileVersion = 2;
 /// A file that is larger is none.
 inline constexpr Bytes kMostPlanFileBytes = 64 * kMiB;
 
@@ -39,6 +39,7 @@ enum class PlanFact : std::uint8_t {
   kWriteRate,
   kFetchRate,
   kMostWritten,
+  kMostWrittenADay,
   kLeastSpilled,
   kRecompute,
   kPaged,
@@ -49,7 +50,7 @@ enum class PlanFact : std::uint8_t {
   kGoodEnough,
   kThreads,
 };
-inline constexpr std::size_t kPlanFacts = 16;
+inline constexpr std::size_t kPlanFacts = 17;
 using PlanFacts = std::array<std::int64_t, kPlanFacts>;
 
 /// How one program was made to fit.

@@ -101,6 +101,17 @@ TEST_F(SpillTest, NoMoreIsWrittenThanMayBe) {
   EXPECT_LE(train(some).fitting.written, some.spill.most_written);
 }
 
+TEST_F(SpillTest, ADayOfRunsWritesNoMoreThanItMay) {
+  const Bytes limit = train({}).arena / 2;
+  CompileOptions options = limited(limit);
+  const Bytes a_day = written_a_day(train(options).fitting);
+  ASSERT_GT(a_day, 0);
+  for (const Bytes most : {a_day / 2, Bytes{0}}) {
+    options.spill.most_written_a_day = most;
+    EXPECT_LE(written_a_day(train(options).fitting), most);
+  }
+}
+
 TEST_F(SpillTest, PoisonGuardsPagesAndLentMemoryKeepTheBits) {
   const Trained whole = train({});
   const Bytes limit = whole.arena / 2;

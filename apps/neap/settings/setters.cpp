@@ -140,6 +140,15 @@ std::string set_spill_rate(TrainSettings& s, const std::string& text) {
   return {};
 }
 
+std::string set_spill_a_day(TrainSettings& s, const std::string& text) {
+  const auto bytes = parse_bytes(text);
+  if (!bytes || *bytes < kMiB) {
+    return "bytes, 1MiB or more, like 500GiB";
+  }
+  s.spill_a_day = *bytes;
+  return {};
+}
+
 std::string set_save_every(TrainSettings& s, const std::string& text) {
   struct Unit {
     std::string_view name;

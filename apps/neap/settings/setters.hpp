@@ -27,6 +27,7 @@ std::string set_seed(TrainSettings& s, const std::string& text);
 std::string set_hidden(TrainSettings& s, const std::string& text);
 std::string set_budget(TrainSettings& s, const std::string& text);
 std::string set_spill_rate(TrainSettings& s, const std::string& text);
+std::string set_spill_a_day(TrainSettings& s, const std::string& text);
 std::string set_save_every(TrainSettings& s, const std::string& text);
 
 }  // namespace neap::app

@@ -60,6 +60,7 @@ struct TrainSettings {
   std::string spill;                  // folder of the spill file; empty: none
   std::int64_t spill_write_rate = 0;  // bytes a second, measured there
   std::int64_t spill_fetch_rate = 0;  // likewise
+  Bytes spill_a_day = kUnlimited;     // written there, at most
   std::string plan;                   // path of a plan file; empty: none
   std::string plan_file;              // the one that the step uses, not set
                                       // by users

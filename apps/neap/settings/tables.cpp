@@ -139,6 +139,10 @@ std::vector<Setting> machine_settings() {
        "what that file moves in a second, each way, like 500MiB; given, a run "
        "has the same plan at every start",
        "a part of what is measured", set_spill_rate},
+      {"spill-a-day", "BYTES",
+       "the most that may be written to that file in a day of steps, like "
+       "500GiB: values that would be more are recomputed, or stay",
+       "no limit", set_spill_a_day},
       {"plan", "FILE",
        "take the plan that meets the budget from there; where there is no such "
        "file, write it: a run then has the same plan at every start, and "
