@@ -121,7 +121,8 @@ MakeTraining lstm_training(const models::LstmOptions& options,
   };
 }
 
-ModelStep::ModelStep(const MakeTraining& make, bool is_compiled) {
+ModelStep::ModelStep(const MakeTraining& make, bool is_compiled,
+                     const CompileOptions& how) {
   memory::Domain& domain = memory::default_domain();
   const Bytes before = live();
   training_ = make();
@@ -133,7 +134,9 @@ ModelStep::ModelStep(const MakeTraining& make, bool is_compiled) {
   if (is_compiled) {
     auto plan =
         std::make_shared<compiler::Compiled<std::decay_t<decltype(step)>>>(
-            compile(step));
+            compile(step, how));
+    plan->prepare({training_.x.spec(), training_.y.spec()});
+    arena_ = plan->arena_bytes();
     run_ = [this, plan] { (*plan)(training_.x, training_.y); };
   } else {
     run_ = [this, step] { step(training_.x, training_.y); };

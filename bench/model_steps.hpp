@@ -51,7 +51,8 @@ struct StepCalls {
 class ModelStep {
  public:
   /// Runs it until it has all that it needs.
-  ModelStep(const MakeTraining& make, bool is_compiled);
+  ModelStep(const MakeTraining& make, bool is_compiled,
+            const CompileOptions& how = {});
   ModelStep(const ModelStep&) = delete;
   ModelStep& operator=(const ModelStep&) = delete;
 
@@ -59,6 +60,8 @@ class ModelStep {
   /// The most bytes live in a step above the model, the optimizer's state and
   /// the batch; what a compiled step holds (its arena, its books) counts.
   Bytes peak() const noexcept { return peak_; }
+  /// Of a compiled one.
+  Bytes arena() const noexcept { return arena_; }
 
   // parts() and kept() run the step eagerly.
 
@@ -72,6 +75,7 @@ class ModelStep {
   Training training_;
   std::function<void()> run_;
   Bytes peak_ = 0;
+  Bytes arena_ = 0;
 };
 
 struct ModelCase {

@@ -4,6 +4,8 @@ timed, the commands.
 A worker is started with THREADS and what it is to run on, writes one line about
 itself, then reads commands, a line each:
     model WORD...   makes what the words say; answers "ok"
+    budget SHARE    torch.compile keeps that share of the activations from now
+                    on (activation_memory_budget), 1: all; answers "ok"
     run N           does N steps; answers with the seconds of each
     faults N        the same; answers with minor page faults a step
     parts N         the same; answers with the medians of forward, backward
@@ -173,6 +175,11 @@ def answer(torch, make_steps, steps, words):
     if words[0] == "model":
         torch.manual_seed(1)
         return "ok", make_steps(torch, *words[1:])
+    if words[0] == "budget":
+        torch._dynamo.reset()
+        from torch._functorch import config
+        config.activation_memory_budget = float(words[1])
+        return "ok", None
     if words[0] == "peak":
         return str(steps.peak()), steps
     if words[0] == "kept":
