@@ -27,7 +27,7 @@ struct Case {
   std::string folder{};       // of a file; empty: none
 };
 
-/// What came of some steps.
+/// The result of some steps.
 struct Outcome {
   std::vector<std::uint64_t> losses;  // their bits
   double seconds = 0;                 // the least of the steps after the first

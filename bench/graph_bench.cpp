@@ -36,7 +36,7 @@ std::string count_name(std::int64_t count) {
   return fmt::format("N = {:.0e}", static_cast<double>(count));
 }
 
-/// As timed_each, in seconds of the processor.
+/// The times of timed_each, in seconds of the processor.
 template <class Body>
 Contender timed_alone(std::string name, Body body) {
   return {std::move(name), [body](int count) {

@@ -99,8 +99,8 @@ class NEAP_API Optimizer : public graph::RunListener {
 
   /// Bytes of all state created so far.
   Bytes state_bytes() const noexcept;
-  /// Of the largest state that a compiled step keeps in a file: what a look at
-  /// it takes (a save). 0: none is there.
+  /// Bytes of the largest state that a compiled step keeps in a file, which
+  /// reading it (a save) takes; 0 where none is there.
   Bytes largest_state_away() const noexcept;
 
   /// A group but for its rate as a text: "Adam(beta1=0.9, ...)", for comparing

@@ -82,7 +82,8 @@ class NEAP_API Storage : public memory::Counted<Storage>, public SharedBlock {
                                      memory::Domain& domain,
                                      Bytes trailing = 0);
 
-  /// Of zeros that take no memory until they are fetched. THROWS: OutOfMemory.
+  /// A storage of zeros that take no memory until they are fetched. THROWS:
+  /// OutOfMemory.
   static base::Ref<Storage> allocate_away(Bytes size, const memory::Tag& tag,
                                           memory::Domain& domain,
                                           Bytes trailing = 0);
@@ -147,7 +148,8 @@ class NEAP_API Storage : public memory::Counted<Storage>, public SharedBlock {
   /// Copies the elements to `into`, as many bytes, and they stay away. False:
   /// they are not away. THROWS: IoError.
   bool copy_away(std::span<std::byte> into);
-  /// Who has the elements; nullptr where they are home, or nowhere.
+  /// The keeper that has the elements; nullptr where they are in memory, or
+  /// nowhere.
   Keeper* keeper() const noexcept {
     return is_away() ? static_cast<Keeper*>(lent_owner_.get()) : nullptr;
   }

@@ -10,7 +10,7 @@
 
 namespace neap::lifetimes {
 
-/// Where actions happen, as error messages print it: every action of a program
+/// The place of actions, as error messages print it: every action of a program
 /// has a line of its own in a file that is not there.
 inline constexpr const char* kFile = "program";
 inline constexpr const char* kFunction = "action";

@@ -15,7 +15,7 @@
 namespace neap::train {
 namespace {
 
-// So many samples of zeros.
+// A set of `count` samples of zeros.
 struct Zeros {
   std::int64_t count = 0;
 

@@ -63,7 +63,7 @@ TEST_F(StepBatchInAStateTest, TheLargestBatchAloneIsServed) {
   EXPECT_THAT(floats(h), Each(1.5F));
 }
 
-// What fails with the call's own sizes is told of these.
+// A step that fails with the call's own sizes is told of these sizes.
 TEST_F(StepBatchInAStateTest, AFaultOfTheStepIsToldAsItIs) {
   const Tensor w = ones({7});
   auto step =

@@ -172,7 +172,7 @@ TEST_F(StepHandlesShareATensorTest, AVectorOfOneTensorIsSwapped) {
   }
 }
 
-// What decides is the handle, not only its elements: only a spec is asked for.
+// The handle decides, and not its elements alone: only a spec is asked for.
 TEST_F(StepHandlesShareATensorTest, AShapeIsThatOfTheOther) {
   const auto run = [](Tensor& a, Tensor& b, const Tensor& x) {
     a = x * 2.0;

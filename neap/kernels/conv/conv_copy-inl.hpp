@@ -39,8 +39,8 @@ struct ConvPlain {
   }
 };
 
-/// Where the factors of a view begin along one of its axes; where they are
-/// pairs, that is the axis that these run along.
+/// The offsets at which the factors of a view begin along one of its axes;
+/// pairs run along that axis.
 template <class Kit>
 class ConvFactors {
  public:

@@ -183,8 +183,8 @@ class ConvPart {
                        geometry_.extent[1] * kPanel;
   }
 
-  /// Where the places of a class begin in the image, seen from its first one,
-  /// and where their sums are.
+  /// Lists the offsets in the image of a class's places, counted from its first
+  /// one, and those of their sums.
   std::int64_t list_places(const ConvBand& band, const Class& places) {
     const ConvAxis& down = places.down;
     const ConvAxis& along = places.along;
@@ -303,7 +303,7 @@ class ConvPart {
     }
   }
 
-  /// Where the band's sums of one sample go.
+  /// The address for the band's sums of one sample.
   T* result_of(const ConvBand& band, std::int64_t sample,
                std::int64_t channel) const {
     const std::int64_t channels = geometry_.channels * geometry_.groups;

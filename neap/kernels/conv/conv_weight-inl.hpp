@@ -225,8 +225,8 @@ class ConvWeightPart {
     }
   }
 
-  /// Where the channels and taps that reach a place begin, counted from row 0
-  /// and column 0 of y, and then where their sums are.
+  /// Lists the offsets of the channels and taps that reach a place, counted
+  /// from row 0 and column 0 of y, and then those of their sums.
   std::int64_t list_taps(const Window& window, std::int64_t i, std::int64_t j,
                          std::int32_t* to) const {
     const std::int64_t down = down_.taken(i);

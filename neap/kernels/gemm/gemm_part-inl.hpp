@@ -77,8 +77,8 @@ class GemmPart {
     return plan_.packs_b || width % kLanes<T> != 0;
   }
 
-  /// Where the tile reads the panel of B from `column` on: packed, or where it
-  /// lies.
+  /// Sets the address at which the tile reads the panel of B from `column` on:
+  /// packed, or in place.
   void set_b(Tile& tile, std::int64_t block_begin, std::int64_t column,
              std::int64_t width, std::int64_t k) const {
     const std::int64_t vectors = vectors_of(width);
@@ -116,7 +116,7 @@ class GemmPart {
     return std::min(depth * Kit::kElements, product_.k - k * Kit::kElements);
   }
 
-  /// From one packed row of pairs along k to the next: whole lines.
+  /// The step from one packed row of pairs along k to the next: whole lines.
   static std::int64_t row_step(std::int64_t depth) {
     return base::ceil_div(depth, kLanes<T>) * kLanes<T>;
   }
@@ -145,8 +145,8 @@ class GemmPart {
     }
   }
 
-  /// Where the tile reads the panel of A from `row` on, number `panel` of
-  /// those that are packed.
+  /// Sets the address at which the tile reads the panel of A from `row` on,
+  /// number `panel` of those that are packed.
   void set_a(Tile& tile, std::int64_t row, std::int64_t panel,
              std::int64_t k) const {
     if constexpr (Kit::kConverts) {

@@ -109,7 +109,7 @@ struct Normal {
   T rest{};
 };
 
-/// As the statistics of a row say, which lie `stride` apart.
+/// The normalisation by a row's statistics, which lie `stride` apart.
 template <class T, bool kCentered>
 Normal<T, kCentered> normal_of(const double* stats, std::int64_t stride) {
   return kCentered ? Normal<T, kCentered>(stats[0], stats[stride])

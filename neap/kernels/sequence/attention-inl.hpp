@@ -261,7 +261,7 @@ void drop_factors(const AttentionAttrs& attrs, std::int64_t first,
                 });
 }
 
-/// Where what a tile of rows may read of a row ends.
+/// The end of what a tile of rows may read of a row.
 HWY_INLINE std::int64_t end_of_reads(std::int64_t seen, std::int64_t width) {
   return std::min<std::int64_t>(width, seen + kTileRows);
 }

@@ -74,7 +74,7 @@ void pack_units(const typename Kit::Element* from, std::int64_t across,
   }
 }
 
-/// From k to k + 1 of a packed panel that begins at `unit`.
+/// The step from k to k + 1 of a packed panel that begins at `unit`.
 template <class T>
 std::int64_t panel_step(std::int64_t unit, std::int64_t hidden) {
   return hidden - unit > kLanes<T> ? kTileColumns<T> : kLanes<T>;
