@@ -65,7 +65,8 @@ FitCurve some_of(const FitCurve& all) {
   return some;
 }
 
-// What a run with each arena holds: so much is a budget that suffices.
+// The rows of the curve: what a run with each arena holds, which is a budget
+// that suffices.
 Result<std::vector<FitRow>> rows_of(const TrainSettings& settings,
                                     const Doing& doing) {
   doing.say("tracing the step, and planning it for every arena");

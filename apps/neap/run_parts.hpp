@@ -22,7 +22,7 @@ namespace neap::app {
 /// those of kernels::load_plugin.
 Result<void> set_up(const TrainSettings& settings);
 
-/// What the settings say, or else the optimizer's own default.
+/// The weight decay of the settings, or else the optimizer's own default.
 double weight_decay_of(const TrainSettings& settings);
 
 std::unique_ptr<optim::Optimizer> make_optimizer(

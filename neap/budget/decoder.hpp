@@ -21,8 +21,9 @@ enum class Means : std::uint8_t { kCheaper, kRuns, kFile };
 /// Ranking::channel where the file is not used.
 inline constexpr int kNoFile = -1;
 
-/// What a value's rank is computed from: the lower, the sooner it is dropped.
-/// rank = price^(g/2) / (size^(a/2) * time to its next read^(b/2)) * 2^bias
+/// The weights that a value's rank is computed with: the lower, the sooner it
+/// is dropped. rank = price^(g/2) / (size^(a/2) * time to its next read^(b/2))
+/// * 2^bias
 struct Ranking {
   int price = 2;  // g
   int size = 2;   // a
@@ -35,7 +36,7 @@ struct Ranking {
   /// How much of the time in which the channel moves a value is taken for a
   /// price, in quarters: nobody knows how much of it can be hidden; or kNoFile.
   int channel = 1;
-  /// One a value, where it has them; empty: kCheaper.
+  /// The means of each value, where it has them; empty: kCheaper.
   std::span<const Means> means{};
 };
 
@@ -90,7 +91,7 @@ class Decoder {
   bool is_needed(std::int32_t v) const noexcept;
   std::int32_t needed_at(std::int32_t v) const noexcept;
 
-  // What is dropped only where nothing else is left.
+  // Reasons to drop a value only where nothing else is left.
   enum class Reluctance : std::uint8_t {
     kNone,
     kPinned,   // what the ranking wants kept

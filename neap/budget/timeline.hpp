@@ -43,7 +43,8 @@ class Timeline {
   std::int64_t bus_price(std::int32_t v) const noexcept {
     return costs_[at(v)].bus_price;
   }
-  /// What is still to be waited for if the value were written, or fetched, now.
+  /// The time that would still be waited if the value were written, or fetched,
+  /// now.
   std::int64_t write_stall(std::int32_t v) const noexcept;
   std::int64_t fetch_stall(std::int32_t v) const noexcept;
 
@@ -91,7 +92,7 @@ class Timeline {
   std::int64_t size(std::int32_t v) const noexcept {
     return problem_->values[at(v)].size;
   }
-  // From when on a gap's memory is that of its run.
+  // The time from which on a gap's memory is that of its run.
   std::int64_t ready(std::size_t gap) const noexcept {
     return gap < ready_.size() ? ready_[gap] : now_;
   }

@@ -20,7 +20,7 @@ constexpr std::int64_t kBusNanoseconds = 40'000;
 constexpr Bytes kPieceBytes = kMiB;
 constexpr Bytes kPieces = 64;
 
-// What 64 MiB take says less of writes, which a disk's cache takes first.
+// The time of 64 MiB says less of writes, which a disk's cache takes first.
 constexpr std::int64_t kWritePercent = 40;
 constexpr std::int64_t kFetchPercent = 60;
 

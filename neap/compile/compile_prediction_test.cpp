@@ -123,7 +123,7 @@ TEST(CompilePredictionTest, TellsOfAGradientThatIsThereWhenARunBegins) {
     step(ones({8, 16}));
   }
   EXPECT_EQ(step.traces(), 2);
-  // One: the second run adds to it where it lies.
+  // There is one gradient: the second run adds to it where it lies.
   EXPECT_EQ(gradients_in(step.prediction()), 16 * 4 * 4);
 }
 

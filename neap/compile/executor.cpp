@@ -318,7 +318,7 @@ void Executor::run_body(std::size_t& at) {
   }
 }
 
-// Those that were updated, and did not get to the file.
+// Keeps in memory the states that were updated and did not get to the file.
 void Executor::rescue_states(std::size_t at) noexcept {
   for (std::size_t done = 0; done < at; ++done) {
     const Call call = program_.calls[instructions_.call(done)];

@@ -7,7 +7,7 @@
 namespace neap::compiler {
 namespace {
 
-// As the leaf says, and no trace hears of it.
+// The leaf's gradient, of which no trace is told.
 Tensor gradient_of(const graph::Leaf& leaf) {
   const graph::UseTrace nobody(nullptr);
   return leaf.grad();

@@ -21,10 +21,10 @@ class Door;
 struct SpillOptions {
   /// Empty: values stay in memory. A folder in memory (tmpfs) is refused.
   std::string folder{};
-  /// What the file is taken to move, in bytes a second; 0: measured in the
-  /// folder when a plan first needs it, once in the life of a step, and plans
-  /// count on a part of that (compile/channel.hpp). With rates given, the same
-  /// step has the same plan at every start.
+  /// The rates of the file that plans count on, in bytes a second; 0: measured
+  /// in the folder when a plan first needs it, once in the life of a step, and
+  /// plans count on a part of that (compile/channel.hpp). With rates given, the
+  /// same step has the same plan at every start.
   std::int64_t write_rate = 0;
   std::int64_t fetch_rate = 0;
   /// The most bytes that a run may write: it wears a disk.
@@ -82,9 +82,10 @@ struct CompileOptions {
   /// suffices, OutOfMemory where tracing or planning does not. What the caller
   /// asks for between calls is refused nothing, and takes from what is left.
   Bytes budget = kUnlimited;
-  /// Where values may go, too, when memory is limited by one of the two.
+  /// A file that values may be moved to, when memory is limited by one of the
+  /// two.
   SpillOptions spill{};
-  /// Where the choice of a plan is kept from one start to the next.
+  /// A file that keeps the choice of a plan from one start to the next.
   PlanOptions plan{};
   /// To meet a limit, calls may run again.
   bool recompute = true;

@@ -189,7 +189,7 @@ Program PlanBook::planned(const Program& traced, const ArenaLimit& limit) {
   return program;
 }
 
-// As the file says, but for its arena.
+// The program that the file describes, without its arena.
 Program PlanBook::remade(const Program& traced) const {
   if (record_.passes >> kPassBits != 0 ||
       (record_.pieces != options_.passes.pieces &&

@@ -28,7 +28,7 @@ constexpr std::uint8_t kHasSchedule = 2;
 
 // --- reading -----------------------------------------------------------------
 
-// What is asked for beyond the end is 0, and the reading has failed.
+// Reads numbers in order; one beyond the end is 0, and the reading has failed.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) noexcept : left_(bytes) {}

@@ -33,7 +33,7 @@ memory::Tag tag_of_states() noexcept {
   return memory::current_tag(memory::Category::kOptimizerState);
 }
 
-// What a request lacks, and those that will follow it.
+// Bytes that a request lacks, and those that will follow it.
 Bytes lack_of(const Details& asked, const Program& program) {
   const Bytes states = still_to_come(program);
   const bool is_theirs =
@@ -63,7 +63,7 @@ bool StepCore::may_send_away(const Entry& entry) const {
 // `place` asks for the arena and for what the program needs beside it.
 void StepCore::within_budget(Entry& entry, base::FunctionRef<void()> place) {
   const Bytes before = arenas_.bytes();
-  // Of many requests the first may be refused: each attempt gives up more.
+  // The refused request may be the first of many: each attempt gives up more.
   Bytes least = kUnit;
   for (int attempt = 0;; ++attempt) {
     Details asked;

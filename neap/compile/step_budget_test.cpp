@@ -113,7 +113,7 @@ Trained train(Bytes room, CompileOptions options = {}) {
   return out;
 }
 
-// What the net needs with all values kept, beyond what is in use before.
+// Bytes that the net needs with all values kept, beyond those in use before.
 Bytes needed() {
   const Trained whole = train(kUnlimited);
   return whole.most - whole.before;

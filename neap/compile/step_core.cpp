@@ -317,7 +317,7 @@ void StepCore::send_states_away(Executor& executor) {
   executor.send_away(*states_);
 }
 
-// What came home since the last call.
+// Moves to the file the states that were read back since the last call.
 void StepCore::send_states_back() {
   if (states_ != nullptr && !entries_.empty() && !is_part()) {
     send_states_away(*entries_.front().executor);

@@ -191,7 +191,8 @@ void StepCore::explain(std::span<const tensor::Spec> specs) {
   why_ = last.describe(last.broken(now), now);
 }
 
-// Of a program beside others: it fits into their arena, and keeps as much away.
+// The limit of a program beside others: it fits into their arena, and keeps as
+// much away.
 ArenaLimit StepCore::limit_of_next() const {
   ArenaLimit out{.bytes = options_.arena_limit};
   if (arenas_.bytes() != 0) {

@@ -16,7 +16,7 @@
 
 namespace neap::compiler {
 
-/// What the values of a program have in common with many others: the tensor
+/// The part of a value that many values of a program have in common: the tensor
 /// that a value was created as, and the tag of its memory.
 struct ValueSpec : tensor::Spec {
   Bytes size = 0;  // of the storage

@@ -22,8 +22,8 @@ struct Passes {
   bool gradient_release = true;
   bool reorder = true;
   bool copy_again = true;
-  /// Of heads (cut_into_pieces()). 0: whole, but in pieces where an arena_limit
-  /// or a budget is not met else; 1: whole.
+  /// The number of pieces of a head (cut_into_pieces()). 0: whole, but in
+  /// pieces where an arena_limit or a budget is not met else; 1: whole.
   std::uint32_t pieces = 0;
 
   static constexpr Passes none() noexcept {

@@ -248,7 +248,8 @@ struct GraphQuestions {
 /// table of prices says.
 struct Fitting {
   Bytes limit = kUnlimited;  // of the host's arena
-  /// Of a run without a limit, in nanoseconds; 0 where only a prediction asks.
+  /// The price of a run without a limit, in nanoseconds; 0 where only a
+  /// prediction asks.
   std::int64_t price = 0;
   std::int64_t extra = 0;     // of the calls that run again, and of others
   std::int64_t bound = 0;     // no schedule of this order costs less than that
@@ -359,7 +360,7 @@ class NEAP_API Program {
   CallRange members_of(const Call& call) const {
     return {members, call.members.first, call.members.count};
   }
-  /// What a call of a move moves.
+  /// The operand that a call of a move moves.
   const Operand& moved(const Call& call) const {
     return call.kind == CallKind::kFetch ? out(call)[0] : in(call)[0];
   }
@@ -372,7 +373,7 @@ class NEAP_API Program {
     return attrs_.at(offset);
   }
 
-  /// What its spill file takes on the disk.
+  /// The size of its spill file on the disk.
   Bytes file_bytes() const noexcept {
     return slots.empty() ? 0 : slots.back().offset + slots.back().size;
   }
