@@ -80,7 +80,7 @@ NEAP_API void fuse_elementwise(Program& program);
 /// A convolution whose sums only a relu reads ends in it: the sums are in
 /// memory once. Part of `fuse`; not where a plug-in's kernels have precedence,
 /// which have convolutions of their own.
-NEAP_API void join_relu(Program& program);
+NEAP_API void fuse_relu(Program& program);
 
 /// A gradient that the step adds to is added to in its leaf's memory
 /// (LeafGrad::is_accumulated): the new tensor becomes a write into external
@@ -106,6 +106,6 @@ NEAP_API void reorder_for_peak(Program& program);
 /// product that reads rows, say) is copied again, where it is idle at the
 /// instant at which most memory is needed: backward has its own instead of
 /// forward's.
-NEAP_API void copy_again(Program& program);
+NEAP_API void rematerialise_copies(Program& program);
 
 }  // namespace neap::compiler
