@@ -46,7 +46,7 @@ Bytes lack_of(const Details& asked, const Program& program) {
 [[noreturn]] void refuse(const Details& asked) {
   base::raise<PlanError>(
       "compile: a budget of {} leaves nothing for the arena of the step: {} "
-      "are held, and {} are the process's",
+      "are held, and {} are the process itself (external)",
       format_bytes(asked.budget), format_bytes(asked.held),
       format_bytes(asked.external));
 }

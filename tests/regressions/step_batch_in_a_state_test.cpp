@@ -30,7 +30,7 @@ TEST_F(StepBatchInAStateTest, TheRefusalSaysWhatItIs) {
   EXPECT_THAT([&] { step(x_); },
               ThrowsMessage<PlanError>(AllOf(
                   HasSubstr("max_batch 5"), HasSubstr("shapes [3, 4] and [5"),
-                  HasSubstr("compile it without max_batch"))));
+                  HasSubstr("compile it without .max_batch"))));
   EXPECT_EQ(h.shape(), (Shape{3, 4}));
   EXPECT_THAT(floats(h), Each(1.0F));
 }

@@ -173,7 +173,7 @@ TEST_F(StepReadsOfTheWorldTest, WhyNamesTheArgument) {
   step(x_);
   EXPECT_EQ(step.why(), "the first call");
   step(ones({3}));
-  EXPECT_EQ(step.why(), "argument 0 is f32 [3], before f32 [2]");
+  EXPECT_EQ(step.why(), "argument 0 is f32 [3], was f32 [2]");
   {
     const NoGrad none;
     step(ones({3}));
