@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a long run must not add to, as seen at the door and by the process.
+// The counts that a long run must not add to, of the domain and of the process.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What several commands make of the settings in the same way.
+// Parts of a run that several commands make of the settings in the same way.
 #pragma once
 
 #include <memory>

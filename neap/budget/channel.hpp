@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What it takes to move a value to the file or back, in whole nanoseconds.
+// The time of moving a value to the file or back, in whole nanoseconds.
 #pragma once
 
 #include "neap/budget/problem.hpp"

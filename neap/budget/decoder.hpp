@@ -15,7 +15,7 @@
 
 namespace neap::budget {
 
-/// How a value comes back.
+/// The means by which a value comes back.
 enum class Means : std::uint8_t { kCheaper, kRuns, kFile };
 
 /// Ranking::channel where the file is not used.
@@ -28,13 +28,13 @@ struct Ranking {
   int price = 2;  // g
   int size = 2;   // a
   int time = 2;   // b
-  /// In 1 / kOctave octaves, one a value; empty: 0.
+  /// A term of each value's rank, in 1 / kOctave octaves; empty: 0.
   std::span<const std::int32_t> bias{};
   /// A value is not dropped before the walk is at this position, unless nothing
   /// else is left; one a value; empty: 0.
   std::span<const std::int32_t> kept_until{};
-  /// How much of the time in which the channel moves a value is taken for a
-  /// price, in quarters: nobody knows how much of it can be hidden; or kNoFile.
+  /// The share of a move's time that counts as its price, in quarters, since it
+  /// is not known how much of it can be hidden; or kNoFile.
   int channel = 1;
   /// The means of each value, where it has them; empty: kCheaper.
   std::span<const Means> means{};

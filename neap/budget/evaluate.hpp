@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Says whether a schedule computes what its problem asks for, the memory that
-// it needs and what its further runs cost. It shares no code with those who
-// make schedules, so that a mistake there cannot hide here.
+// Checks that a schedule computes what its problem asks for, and finds the
+// memory that it needs and the cost of its further runs. It shares no code with
+// what makes schedules, so that a mistake there cannot hide here.
 #pragma once
 
 #include "neap/budget/problem.hpp"

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Which states of a step leave memory between runs, and what that costs. A
-// state that is away gives its bytes to the arena, but is in the arena itself
+// The choice of states that leave memory between runs of a step, and its cost.
+// A state that is away gives its bytes to the arena, but is in the arena itself
 // from its fetch to its spill.
 #pragma once
 

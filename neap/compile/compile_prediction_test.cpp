@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a compiled step says that it will need, beside what is there then.
+// The predictions of a compiled step, beside what is there then.
 #include <gtest/gtest.h>
 
 #include "neap/autograd/backward.hpp"

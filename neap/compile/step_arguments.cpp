@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a call of a compiled step is given: tensors, numbers, their specs.
+// The arguments of a call of a compiled step: tensors, numbers, their specs.
 #include <algorithm>
 
 #include "neap/base/raise.hpp"

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What stands behind the door: the steps of granting, refusing and taking
-// back, which domain.cpp calls under the lock.
+// The inside of a domain: the steps of granting, refusing and freeing, which
+// domain.cpp calls under the lock.
 #pragma once
 
 #include <algorithm>

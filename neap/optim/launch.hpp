@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What in-place updates share: where they run, what they are noted under, and
+// Shared by in-place updates: where they run, what they are noted under, and
 // the memory they take before they write. For sources of this room only.
 #pragma once
 

@@ -25,8 +25,8 @@ struct ValueSpec : tensor::Spec {
   friend bool operator==(const ValueSpec&, const ValueSpec&) = default;
 };
 
-/// Reads like a reference to a constant. LIFETIME: the pool's that made it; a
-/// default one means a value by default.
+/// A handle that reads like a reference to a constant. LIFETIME: that of its
+/// pool; a default one refers to a default value.
 template <class T>
 class alignas(4) Interned {
  public:
@@ -102,7 +102,7 @@ class InternPool {
 
   /// O(1). THROWS: OutOfMemory, and nothing has changed.
   Interned<T> keep(const T& value);
-  /// Different values that it keeps.
+  /// The number of different values that it keeps.
   std::size_t size() const noexcept { return size_; }
   Bytes bytes() const noexcept;
 

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the reports share: their own domain, and a whole copy of a ledger.
+// Shared by the reports: their own domain, and a whole copy of a ledger.
 #pragma once
 
 #include <tuple>

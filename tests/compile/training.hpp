@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the tests of compiled training train: one of several subjects, each with
-// dropout, AdamW, a warm-up, clipping and weight decay, in a domain of its own.
+// The training of the tests of compiled training: one of several subjects, each
+// with dropout, AdamW, a warm-up, clipping and weight decay, in a domain of its
+// own.
 #pragma once
 
 #include <gtest/gtest.h>

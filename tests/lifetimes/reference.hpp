@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the model says of op calls, backward walks and releases: the results,
-// and whether they are refused, with which words.
+// The model's answers to op calls, backward walks and releases: the results, or
+// the words of the refusal.
 #pragma once
 
 #include <string>

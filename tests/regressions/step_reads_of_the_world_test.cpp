@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a compiled step reads of the world outside, and that changes between two
+// State outside a compiled step that it reads, and that changes between two
 // calls: hooks, precision, modes of leaves, settings of an optimizer.
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What convolutions in bf16 have of their own: a factor is a pair of bf16 in 32
-// bits (gemm_bf16-inl.hpp), made of two planes of an operand, those of
+// The part of convolutions that bf16 has for itself: a factor is a pair of bf16
+// in 32 bits (gemm_bf16-inl.hpp), made of two planes of an operand, those of
 // neighbouring channels or samples. Everything else is f32's walk over half as
 // many channels or samples. Compiled for AVX-512 with AVX512_BF16; run only
 // where has_bf16_dot(). Included by conv's sources alone.

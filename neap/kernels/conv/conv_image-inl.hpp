@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the tile of a convolution reads besides packed vectors: some channels of
-// an image, copied together. Compiled once for each instruction set; included
-// by conv.cpp alone.
+// The image that the tile of a convolution reads besides packed vectors: some
+// channels of an image, copied together. Compiled once for each instruction
+// set; included by conv.cpp alone.
 #if defined(NEAP_KERNELS_CONV_IMAGE_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef NEAP_KERNELS_CONV_IMAGE_INL
 #undef NEAP_KERNELS_CONV_IMAGE_INL

@@ -1,7 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the loops of a product are written for: how operands are packed and
-// which register tile takes them, with elements as factors or with pairs of
-// them that are rounded to bf16. Compiled once for each instruction set.
+// The set of micro-kernels that the loops of a product are written for: how
+// operands are packed and which register tile takes them, with elements as
+// factors or with pairs of them that are rounded to bf16. Compiled once for
+// each instruction set.
 #if defined(NEAP_KERNELS_GEMM_KIT_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef NEAP_KERNELS_GEMM_KIT_INL
 #undef NEAP_KERNELS_GEMM_KIT_INL

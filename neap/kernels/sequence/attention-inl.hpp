@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What attention and its gradient are made of: products of small matrices in
+// The parts of attention and its gradient: products of small matrices in
 // scratch by the register tile of the matrix product, copies into scratch, and
 // the work on one row of scores. Compiled once for each instruction set.
 #if defined(NEAP_KERNELS_ATTENTION_INL) == defined(HWY_TARGET_TOGGLE)
