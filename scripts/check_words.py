@@ -14,7 +14,7 @@ import re
 from sources import finish, read, tracked
 
 COMMENT = re.compile(r"\s*//[/!]?<?\s?(.*)")
-TITLE = re.compile(r"-{3}|NOLINT|clang-format|SPDX")
+TITLE = re.compile(r"-{3}|NOLINT|clang-format|Copyright ")
 CLAUSE = re.compile(r"(?:[^.;:]|[.;:](?!\s|$))*[.;:]?")  # to where the first ends
 
 # What a comment may not open with. Each pattern leaves alone what can be read
