@@ -32,6 +32,7 @@ OPENINGS = [
 # Ours once, and what the field says. Only words that mean nothing else here.
 TERMS = {
     r"campaigns?": "fuzz run",
+    r"(?:plain|bf16)?kits?": "micro-kernels",
     r"lodg(?:er|ing)s?": "co-allocated block",
     r"carvers?": "BumpAllocator",
     r"turned round": "transposed",
