@@ -67,7 +67,8 @@ class CallRange {
   std::size_t count_;
 };
 
-/// Not thread-safe; nor are a table and its copies together.
+/// The calls of a program. Not thread-safe; nor are a table and its copies
+/// together.
 class NEAP_API CallTable {
  public:
   std::size_t size() const noexcept { return rows_.size(); }

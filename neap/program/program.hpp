@@ -244,9 +244,9 @@ struct GraphQuestions {
   bool grad = false;
 };
 
-/// How a program was made to fit a limit of memory: some of its calls run
-/// again, some values wait in a file (compile/fitting.hpp). Times are those of
-/// a table of prices.
+/// The way in which a program was made to fit a limit of memory: some of its
+/// calls run again, some values wait in a file (compile/fitting.hpp). Times are
+/// those of a table of prices.
 struct Fitting {
   Bytes limit = kUnlimited;  // of the host's arena
   /// The price of a run without a limit, in nanoseconds; 0 where only a
