@@ -21,7 +21,7 @@
 namespace neap::app {
 namespace {
 
-// Rehearsals after one another: with calls that run again the books grow, and
+// Dry runs after one another: with calls that run again bookkeeping grows, and
 // the arena is to be lower by as much.
 constexpr int kMostRounds = 12;
 

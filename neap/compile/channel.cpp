@@ -32,7 +32,7 @@ std::int64_t counted_on(std::int64_t rate, std::int64_t percent) {
       static_cast<std::int64_t>(safe >> below << below), 1);
 }
 
-// A block of the door's, for the time of a measurement.
+// A block of the domain's, for the time of a measurement.
 class Piece {
  public:
   explicit Piece(Bytes size) : domain_(memory::domain()) {

@@ -69,7 +69,7 @@ class NEAP_API Executor {
   /// Bytes of storages that are there for this program and outlast a run:
   /// externals, gradients of leaves, kept results.
   Bytes persistent_bytes() const;
-  /// Bytes of all books: program, plan, instructions.
+  /// Bytes of all bookkeeping: program, plan, instructions.
   Bytes bytes() const noexcept;
 
  private:

@@ -14,7 +14,7 @@ namespace {
 
 using Details = OutOfMemory::Details;
 
-// With calls that run again the books grow, so one attempt is not enough.
+// With calls that run again bookkeeping grows, so one attempt is not enough.
 constexpr int kMostAttempts = 12;
 
 // Bytes of states that are to come home, and have not yet asked for theirs.
@@ -103,7 +103,7 @@ void StepCore::within_budget(Entry& entry, base::FunctionRef<void()> place) {
 // states that it keeps away.
 void StepCore::lower_arena(Entry& entry, Bytes limit, const Details& asked) {
   forget(*entry.executor);
-  entry.executor.reset();  // its books make room for the next
+  entry.executor.reset();  // its bookkeeping gives way to the next
   if (limit <= 0 && options_.spill.folder.empty()) {
     refuse(asked);
   }
@@ -122,7 +122,8 @@ void StepCore::expect_room_for_states(const Program& program) const {
   }
 }
 
-// Also what the first run will ask for: what it lacks makes the arena lower.
+// The first run's requests are made ahead, too: what they lack makes the arena
+// lower.
 void StepCore::fit_ahead(Entry& entry) {
   within_budget(entry, [&] {
     fit(entry);

@@ -90,7 +90,7 @@ struct Domain::Impl {
 
   [[noreturn]] void refuse(OutOfMemory::Reason reason, const Tag& tag,
                            Bytes size) {
-    note_peak();  // books may have grown on the way to the system's refusal
+    note_peak();  // tables may have grown on the way to the system's refusal
     OutOfMemory::Details details;
     details.reason = reason;
     copy_path(ledger.owners().path_of(tag.owner), details.owner);

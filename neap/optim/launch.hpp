@@ -26,7 +26,7 @@ Tensor zeros_for(const Tensor& like, const memory::Tag& tag,
 /// The same, without memory until it is fetched. THROWS: OutOfMemory.
 Tensor late_zeros_for(const Tensor& like, const memory::Tag& tag);
 
-/// The scratch that a kernel needs, in the space and at the door of `beside`;
+/// The scratch that a kernel needs, in the space and domain of `beside`;
 /// null where it needs none. THROWS: OutOfMemory.
 base::Ref<tensor::Storage> scratch_for(const kernels::Kernel& kernel,
                                        const kernels::Args& args,
