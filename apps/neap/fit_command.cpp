@@ -78,7 +78,7 @@ Result<std::vector<FitRow>> rows_of(const TrainSettings& settings,
   const FitCurve points = some_of(*all);
   int number = 0;
   for (const compiler::FitPoint& point : points) {
-    doing.say(fmt::format("rehearsing plan {} of {}", ++number, points.size()));
+    doing.say(fmt::format("dry run of plan {} of {}", ++number, points.size()));
     TrainSettings limited = settings;
     limited.budget = kUnlimited;
     limited.arena_limit = point.arena;
@@ -87,7 +87,8 @@ Result<std::vector<FitRow>> rows_of(const TrainSettings& settings,
       return tl::unexpected(known.error());
     }
     const Bytes budget = known->peak + known->external;
-    // Calls that run again have books, too: they may outweigh what they save.
+    // Calls that run again need bookkeeping, too, which may outweigh what they
+    // save.
     if (rows.empty() || budget < rows.back().budget) {
       rows.push_back({.budget = budget, .plan = point});
     }
