@@ -1,7 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a compiled step keeps about itself: bytes a call at the most while it is
-// traced and planned, and as long as it is there, and the time that this takes.
-// Steps of very many calls on very few elements, so that nothing else counts.
+// The bookkeeping of a compiled step: its bytes a call, at most while it is
+// traced and planned and then for as long as it exists, and the time that this
+// takes. Steps of very many calls on very few elements, so that nothing else
+// counts.
 #include <fmt/format.h>
 
 #include <functional>

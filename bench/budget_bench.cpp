@@ -30,7 +30,7 @@ struct Case {
 
 using Losses = std::vector<std::uint64_t>;  // their bits
 
-/// What came of some steps.
+/// The result of some steps.
 struct Outcome {
   Losses losses;
   double seconds = 0;  // the least of the steps after the first
@@ -74,7 +74,7 @@ Outcome outcome(const MakeTraining& make, const CompileOptions& how,
   return out;
 }
 
-/// What the step takes with all values kept, by a dry run.
+/// The memory of the step with all values kept, by a dry run.
 Outcome dry_outcome(const MakeTraining& make) {
   const auto rehearsal =
       memory::Domain::create({.name = "rehearsal", .is_rehearsal = true});

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What an operation costs beside its arithmetic: 1000 of them in a chain on 4
+// The cost of an operation beside its arithmetic: 1000 of them in a chain on 4
 // floats, y = y a and y = y + b in turns, beside PyTorch's C++ interface; and
 // what the parts of that cost are, each measured by itself.
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a step costs that is made to fit a part of its arena: the time that was
+// The cost of a step that is made to fit a part of its arena: the time that was
 // predicted, beside the time that it takes, in turns with the step that keeps
 // all values. Both give the same losses, to the bit.
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the tape costs by itself, and that it does not grow: per node, beside
-// many others, in depth, in bytes. The figures of other libraries are quoted
-// from elsewhere; none of them is measured here.
+// The cost of the tape by itself, which must not grow: per node, beside many
+// others, in depth, in bytes. The figures of other libraries are quoted from
+// elsewhere; none of them is measured here.
 #include <fmt/format.h>
 
 #include <array>
@@ -36,7 +36,7 @@ std::string count_name(std::int64_t count) {
   return fmt::format("N = {:.0e}", static_cast<double>(count));
 }
 
-/// As timed_each, in seconds of the processor.
+/// The times of timed_each, in seconds of the processor.
 template <class Body>
 Contender timed_alone(std::string name, Body body) {
   return {std::move(name), [body](int count) {

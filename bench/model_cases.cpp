@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Which steps are measured, and the arithmetic that each cannot do without:
+// The steps that are measured, and the arithmetic that each cannot do without:
 // forward, the gradients of the weights, and those of the inputs of all layers
 // but the first. Attention's products are counted whole, causal or not.
 #include <fmt/format.h>

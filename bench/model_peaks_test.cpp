@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// A compiled step never needs more than the same step eagerly, its books
+// A compiled step never needs more than the same step eagerly, bookkeeping
 // included.
 #include <gtest/gtest.h>
 

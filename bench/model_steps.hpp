@@ -58,9 +58,9 @@ class ModelStep {
 
   void run() { run_(); }
   /// The most bytes live in a step above the model, the optimizer's state and
-  /// the batch; what a compiled step holds (its arena, its books) counts.
+  /// the batch; what a compiled step holds (its arena, its bookkeeping) counts.
   Bytes peak() const noexcept { return peak_; }
-  /// Of a compiled one.
+  /// The arena of a compiled step.
   Bytes arena() const noexcept { return arena_; }
 
   // parts() and kept() run the step eagerly.

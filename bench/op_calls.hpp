@@ -34,7 +34,7 @@ class OpCalled {
   void run() const;
 
   const graph::Op& op() const noexcept { return *op_; }
-  /// From the op's facts.
+  /// The cost of a call, by the op's facts.
   const graph::Cost& cost() const noexcept { return cost_; }
   /// Operands that are at least a tenth of all bytes moved, and whether what is
   /// written is.

@@ -10,7 +10,7 @@ namespace {
 
 using neap::Tensor;
 
-// Bytes that a budget counts: held by the door, and the process's own.
+// Bytes that a budget counts: held by the domain, and the process's own.
 neap::Bytes counted() {
   const neap::memory::Stats now = neap::memory::domain().stats();
   return now.held + now.external;

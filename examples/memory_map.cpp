@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a model has in memory, by name: after a forward, and after the backward
-// that gives the tape's part back.
+// A model's memory by name: after a forward, and after the backward that gives
+// the tape's part back.
 #include <array>
 #include <cstdio>
 

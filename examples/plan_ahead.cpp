@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the training of a model would need, on a machine that could never hold
-// it: in a rehearsal, tensors have shapes and places but no memory behind them.
+// The memory that the training of a model would need, on a machine that could
+// never hold it: in a dry run, tensors have shapes and places but no memory
+// behind them.
 #include <cstdio>
 
 #include "neap/neap.hpp"

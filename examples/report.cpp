@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Looking at memory: where it went at the peak, what leaks, what can be given
-// back, and two models at two doors.
+// back, and two models in two domains.
 #include <cstdio>
 
 #include "neap/neap.hpp"

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Where each value of a training step will lie, and for how long, before the
-// step has run: the plan as a table that scripts/step_picture.py draws.
+// The place of each value of a training step and its lifetime, before the step
+// has run: the plan as a table that scripts/step_picture.py draws.
 #include <algorithm>
 #include <array>
 #include <cstdio>

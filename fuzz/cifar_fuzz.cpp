@@ -7,7 +7,7 @@
 namespace neap::fuzz {
 namespace {
 
-// As the binary version of CIFAR-10 has it.
+// The set's records, in the format of CIFAR-10's binary version.
 std::string records_of(const data::ImageSet& set) {
   const auto labels = set.labels().values<std::uint8_t>();
   const auto images = set.images().values<std::uint8_t>();

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Format, clang-tidy, layers, doors, sizes, docs and messages of commits. Looks at
-# the files that differ from origin/main (or from the commit before), or with --all
+# Format, clang-tidy, layers, doors, sizes, words, docs and messages of commits. Looks
+# at the files that differ from origin/main (or from the commit before), or with --all
 # at every file. clang-tidy takes some seconds a file: of a change that is larger it
 # sees the files that changed most. Needs a configured build/release; ./dev lint sees
 # to that.
@@ -133,6 +133,7 @@ main() {
   step "noexcept" scripts/check_noexcept.py
   step "public headers" scripts/check_public_headers.py
   step "sizes" scripts/check_sizes.py
+  step "words" scripts/check_words.py
   step "docs" scripts/check_docs.py
   base=$(base_commit)
   if [[ -n $base ]]; then step "commits" scripts/check_commits.py "$base"; fi

@@ -3,7 +3,7 @@
 // for it, to the same bits, and one byte less is refused, with everything as it
 // was.
 //
-// The door gives idle pages back before it refuses, so the peak of a run that
+// The domain frees idle pages before it refuses, so the peak of a run that
 // kept some is more than it needs. Where none are kept it is all that is
 // needed.
 #include <gtest/gtest.h>

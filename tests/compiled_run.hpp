@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the tests of compiled steps train: a classifier with dropout, Adam,
+// The training of the tests of compiled steps: a classifier with dropout, Adam,
 // clipping and a schedule, eagerly or compiled, in a domain of its own.
 #pragma once
 

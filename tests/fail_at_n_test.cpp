@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Every request at the door of a whole training step fails once: a typed error,
+// Every allocation of a whole training step fails once: a typed error,
 // nothing leaked, the state as before, and the retried step ends in the bits of
 // one that was never disturbed.
 #include <gtest/gtest.h>

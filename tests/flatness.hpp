@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a long run must not add to, as seen at the door and by the process.
+// The counts that a long run must not add to, of the domain and of the process.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,8 +34,8 @@ inline Level level_of(const memory::Domain& domain) {
   return {domain.stats(), base::interned_sites(), resident_bytes()};
 }
 
-/// Owners, and what else the ledger has tables of, are counted in its books;
-/// graph nodes are live blocks.
+/// Owners, and what else the ledger has tables of, are counted in its
+/// bookkeeping; graph nodes are live blocks.
 inline void expect_ledger_flat(const Level& now, const Level& before) {
   EXPECT_EQ(now.door.live, before.door.live);
   EXPECT_EQ(now.door.live_blocks, before.door.live_blocks);

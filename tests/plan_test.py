@@ -230,9 +230,10 @@ class PlanTest(PlanCase):
     def test_a_transformer_that_keeps_less_needs_less(self):
         said = [self.plan("--model", "gpt", "--layers", "6", "--threads", "1",
                           "--keep", what)["arena_bytes"]
-                for what in ("everything", "products", "nothing")]
+                for what in ("all", "products", "none", "everything", "nothing")]
         self.assertGreater(said[0], said[1])
         self.assertGreater(said[1], said[2])
+        self.assertEqual(said[3:], [said[0], said[2]])  # their second names
 
     def test_the_text_says_the_figures(self):
         status, output, errors = self.run_tool("plan", "--model", "lstm",

@@ -109,7 +109,7 @@ TEST_F(PowerCutsTest, LeaveTensorsOldOrNew) {
   });
 }
 
-// As the tool writes a summary and a plan.
+// Texts are written as the tool writes a summary and a plan.
 TEST_F(PowerCutsTest, LeaveTextsOldOrNew) {
   std::string json = "{\n";
   expect_old_or_new([&](Door& door, const std::string& path) {

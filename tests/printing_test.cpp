@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What programs print of Neap's types, to a stream and by fmt.
+// Neap's types as programs print them, to a stream and by fmt.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

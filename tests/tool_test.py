@@ -152,8 +152,22 @@ class ArgumentTest(ToolCase):
             self.assertEqual(self.run_tool(*words), self.run_tool(*flags))
 
     def test_an_option_without_a_value_or_given_twice_is_refused(self):
-        self.refuse(USAGE, "--lr", says="--lr")
-        self.refuse(USAGE, "--lr", "1", "--lr", "2", says="--lr")
+        self.refuse(USAGE, "--lr", says="--lr needs a value: X")
+        self.refuse(USAGE, "--lr", "1", "--lr", "2",
+                    says="--lr is given 2 times; give it once")
+
+    def test_what_is_missing_or_too_much_is_named(self):
+        for arguments, says in (
+                (("manual",), "manual needs FORM: man, bash, zsh or fish"),
+                (("pack",), "pack needs FILE: CSV with the columns"),
+                (("sample",), "sample needs --load FILE: "),
+                (("train", "more"), "train takes no 'more'"),
+                (("-x",), "there is no command: train, plan")):
+            with self.subTest(arguments=arguments):
+                status, _, errors = self.run_tool(*arguments)
+                self.assertEqual(status, USAGE)
+                self.assertIn(says, errors)
+        self.assertNotIn("{", self.run_tool("help", "sample")[1])
 
     def test_bad_values_are_refused_by_name(self):
         bad = {"model": ["cnn", ""], "hidden": ["", "0", "16,", "16,x", "-1"],
@@ -175,7 +189,7 @@ class ArgumentTest(ToolCase):
                "resume": [""], "path": [""], "symbols": ["words"],
                "validation": ["1", "-0.1"], "width": ["0", "x"],
                "layers": ["0"], "dim": ["0"], "heads": ["0"], "block": ["0"],
-               "target": [""], "keep": ["all", ""], "prefetch": ["-1", "7", "x"],
+               "target": [""], "keep": ["most", ""], "prefetch": ["-1", "7", "x"],
                "minutes": ["-1", "inf"]}
         flags = {"compile", "eager", "paged", "augment"}
         self.assertEqual(set(bad), set(OPTIONS) - {"config"} - flags)

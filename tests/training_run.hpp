@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the tests that cross rooms train: a small classifier with dropout on
-// made-up data, in a domain of its own.
+// The training of the tests that cross rooms: a small classifier with dropout
+// on made-up data, in a domain of its own.
 #pragma once
 
 #include <algorithm>

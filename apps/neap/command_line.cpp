@@ -62,12 +62,18 @@ void add_settings(CLI::App& command, std::span<const Setting> table,
   }
 }
 
+// "FILE" of "FILE:{a,b}", which CLI11 makes of a type and its members.
+std::string type_of(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  return type.substr(0, type.find(':'));
+}
+
 // Names and values of options, without what CLI11 says of them besides.
 class PlainFormatter : public CLI::Formatter {
  public:
   std::string make_option_opts(const CLI::Option* option) const override {
     const bool is_flag = option->get_items_expected_max() == 0;
-    return is_flag ? "" : " " + option->get_type_name();
+    return is_flag ? "" : " " + type_of(*option);
   }
 };
 
@@ -270,13 +276,7 @@ std::vector<std::string> choices_of(const std::string& key) {
   return {};
 }
 
-// "FILE" of "FILE:{a,b}", which CLI11 makes of a type and its members.
-std::string type_of(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  return type.substr(0, type.find(':'));
-}
-
-// "a b" of the same.
+// "a b" of "FILE:{a,b}".
 std::string member_names(const CLI::Option& option) {
   std::string type = option.get_type_name();
   const std::size_t open = type.find('{');
@@ -387,6 +387,41 @@ std::string refusal_of_options(const CLI::App& cli, const std::string& what) {
         return fmt::format("{} has no option {}{}", command->get_name(),
                            base::shown(given), did_you_mean(given, names));
       }
+      return fmt::format("{} takes no '{}'", command->get_name(),
+                         base::shown(rest));
+    }
+  }
+  return what;
+}
+
+// The message about what is missing: a command, or what it cannot do without.
+std::string refusal_of_missing(const CLI::App& cli, const std::string& what) {
+  const auto given = cli.get_subcommands();
+  if (given.empty()) {
+    return refusal_of_command(cli, {});
+  }
+  for (const CLI::Option* option : given.front()->get_options()) {
+    if (option->get_required() && option->count() == 0) {
+      return fmt::format("{} needs {}{}: {}", given.front()->get_name(),
+                         option->get_lnames().empty()
+                             ? ""
+                             : "--" + option->get_lnames().front() + " ",
+                         type_of(*option), option->get_description());
+    }
+  }
+  return what;
+}
+
+// The message about an option without a value, or with several.
+std::string refusal_of_count(const CLI::App& cli, const std::string& what) {
+  const std::string name = what.substr(0, what.find(':'));
+  for (const CLI::App* command : cli.get_subcommands()) {
+    const CLI::Option* option = command->get_option_no_throw(name);
+    if (option != nullptr) {
+      return option->count() > 1
+                 ? fmt::format("{} is given {} times; give it once", name,
+                               option->count())
+                 : fmt::format("{} needs a value: {}", name, type_of(*option));
     }
   }
   return what;
@@ -421,6 +456,10 @@ void parse(int argc, char** argv, const Commands& commands, CommandLine& line) {
     line.text = version.what() + std::string("\n");
   } catch (const CLI::ExtrasError& error) {
     line.refusal = refusal_of_options(cli, error.what());
+  } catch (const CLI::RequiredError& error) {
+    line.refusal = refusal_of_missing(cli, error.what());
+  } catch (const CLI::ArgumentMismatch& error) {
+    line.refusal = refusal_of_count(cli, error.what());
   } catch (const CLI::ParseError& error) {
     line.refusal = error.what();
   }

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the tool's exit status means; `neap --help` prints the same list.
+// The meanings of the tool's exit status; `neap --help` prints the same list.
 #pragma once
 
 #include <string_view>

@@ -65,7 +65,8 @@ FitCurve some_of(const FitCurve& all) {
   return some;
 }
 
-// What a run with each arena holds: so much is a budget that suffices.
+// The rows of the curve: what a run with each arena holds, which is a budget
+// that suffices.
 Result<std::vector<FitRow>> rows_of(const TrainSettings& settings,
                                     const Doing& doing) {
   doing.say("tracing the step, and planning it for every arena");
@@ -77,7 +78,7 @@ Result<std::vector<FitRow>> rows_of(const TrainSettings& settings,
   const FitCurve points = some_of(*all);
   int number = 0;
   for (const compiler::FitPoint& point : points) {
-    doing.say(fmt::format("rehearsing plan {} of {}", ++number, points.size()));
+    doing.say(fmt::format("dry run of plan {} of {}", ++number, points.size()));
     TrainSettings limited = settings;
     limited.budget = kUnlimited;
     limited.arena_limit = point.arena;
@@ -86,7 +87,8 @@ Result<std::vector<FitRow>> rows_of(const TrainSettings& settings,
       return tl::unexpected(known.error());
     }
     const Bytes budget = known->peak + known->external;
-    // Calls that run again have books, too: they may outweigh what they save.
+    // Calls that run again need bookkeeping, too, which may outweigh what they
+    // save.
     if (rows.empty() || budget < rows.back().budget) {
       rows.push_back({.budget = budget, .plan = point});
     }

@@ -98,7 +98,7 @@ class Picture {
          "budget of the process, MiB; grey: no plan costs less");
   }
 
-  // What a budget costs: the price of the largest plan within it.
+  // The cost of a budget: the price of the largest plan within it.
   template <class Height>
   void staircase(const char* colour, const Height& height) {
     out_ += "<path fill=\"none\" stroke-width=\"2\" stroke=\"";

@@ -6,7 +6,7 @@
 
 namespace neap::app {
 
-/// As make_task.
+/// Creates the task of a network for images. Fails as make_task().
 Result<std::unique_ptr<Task>> make_image_task(const TrainSettings& settings);
 
 }  // namespace neap::app

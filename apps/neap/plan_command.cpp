@@ -86,7 +86,7 @@ std::string list(std::string_view title, const Rehearsal::Named& rows,
   return text;
 }
 
-// What it costs to meet the budget.
+// Adds the cost of meeting the budget.
 template <class Row>
 void add_price(const TrainSettings& s, const WithinBudget& found,
                const Row& row) {

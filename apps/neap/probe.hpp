@@ -1,7 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Probe: what the process did outside the door, step by step: heap calls (seen
-// by the counting malloc linked into this tool) and page faults (as the kernel
-// counts them). Keeps the latest kKept steps in place and allocates nothing.
+// Probe: what the process did outside of domains, step by step: heap calls
+// (seen by the counting malloc linked into this tool) and page faults (as the
+// kernel counts them). Keeps the latest kKept steps in place and allocates
+// nothing.
 #pragma once
 
 #include <array>

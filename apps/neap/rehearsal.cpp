@@ -189,7 +189,8 @@ class TaskJob final : public Job {
     memory::Domain& domain = memory::domain();
     const Bytes budget = domain.budget();
     domain.set_budget(kUnlimited);  // the state is there twice for a moment
-    // As a step has it, which is not rehearsed: else it goes with the plan.
+    // Puts the state in memory as a step would, which the dry run leaves out:
+    // otherwise it is freed with the plan.
     optimizer_->set_state(optimizer_->zero_state());
     trainer_.reset();
     mode_.reset();
@@ -347,7 +348,7 @@ Rehearsal describe(Job& job, const memory::Domain& domain) {
   return r;
 }
 
-// As far as the first step, and a save.
+// Runs the job as far as its first step, and saves it.
 Result<std::unique_ptr<Job>> run_job(const TrainSettings& settings,
                                      std::int64_t batch) {
   auto job = make_job(settings, batch);

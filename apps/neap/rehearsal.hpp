@@ -46,9 +46,10 @@ struct Rehearsal {
 /// budget, too. THROWS: PlanError, OutOfMemory.
 Result<Rehearsal> rehearse(const TrainSettings& settings, std::int64_t batch);
 
-/// What the same run needs without a plan, and the process beside it: an eager
-/// run as far as its third step, and its pass over the test part. REQUIRES:
-/// has_task(settings). Fails as rehearse(). THROWS: OutOfMemory.
+/// The bytes that the same run needs without a plan, those of the process
+/// included: an eager dry run as far as its third step, and its pass over the
+/// test part. REQUIRES: has_task(settings). Fails as rehearse(). THROWS:
+/// OutOfMemory.
 Result<Bytes> eager_need(TrainSettings settings);
 
 using FitCurve = std::vector<compiler::FitPoint>;

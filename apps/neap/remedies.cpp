@@ -15,7 +15,7 @@
 namespace neap::app {
 namespace {
 
-// What a modest disk moves, for a file in a folder that is not known yet.
+// The rate of a modest disk, for a file in a folder that is not known yet.
 constexpr Bytes kModestRate = 500 * kMiB;
 
 class Remedies {
@@ -116,7 +116,7 @@ class Remedies {
     if (!least) {
       return;
     }
-    // What whole MiB leave may be a cheaper plan.
+    // A budget of whole MiB leaves more, and may have a cheaper plan.
     changed.arena_limit = kUnlimited;
     changed.budget = base::round_up(least->peak + least->external, kMiB);
     if (const auto r = met(changed)) {

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What would make a run fit a budget that it does not fit: single settings
-// changed, each tried by a dry run and the same planner, and priced.
+// Changes that would make a run fit its budget: single settings, each tried by
+// a dry run and the same planner, and priced.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What several commands make of the settings in the same way.
+// Parts of a run that several commands make of the settings in the same way.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ namespace neap::app {
 /// those of kernels::load_plugin.
 Result<void> set_up(const TrainSettings& settings);
 
-/// What the settings say, or else the optimizer's own default.
+/// The weight decay of the settings, or else the optimizer's own default.
 double weight_decay_of(const TrainSettings& settings);
 
 std::unique_ptr<optim::Optimizer> make_optimizer(

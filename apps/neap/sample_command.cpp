@@ -18,7 +18,8 @@
 namespace neap::app {
 namespace {
 
-// One of the likeliest, each as likely as its share of exp(score / t).
+// Chooses one of the likeliest tokens, each as likely as its share of exp(score
+// / t).
 std::int64_t choose(std::span<const double> scores, const SampleSettings& s) {
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

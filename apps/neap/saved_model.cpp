@@ -107,7 +107,8 @@ Result<SavedModel> describe_saved(const std::string& path,
       !good) {
     return tl::unexpected(good.error());
   }
-  // Layers have books of their own, whose memory a claim shall not cost either.
+  // Layers have bookkeeping of their own, whose memory a claim shall not cost
+  // either.
   const auto tensors = static_cast<std::int64_t>(file->entries().size());
   if (is_language_model(saved.settings.model) &&
       saved.settings.layers > tensors) {

@@ -22,7 +22,7 @@ struct SavedModel {
   Texts data{};  // settings of the data that it was trained on
 };
 
-/// As formats::SafetensorsFile wants it said.
+/// The setting in the form that formats::SafetensorsFile takes.
 formats::Verify verify_of(bool is_on) noexcept;
 
 /// Reads what the file says of its model. Failures: those of the file.

@@ -47,7 +47,7 @@ Result<void> try_states(const TrainSettings& settings, WithinBudget& out) {
       }
       return {};
     }
-    // What is held beside the step (a save) is asked for after its plan.
+    // Memory beside the step (of a save) is asked for after its plan.
     limited.step_budget -= std::max(*lacks, settings.budget / 1024 << round);
   }
   return {};

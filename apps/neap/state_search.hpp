@@ -8,9 +8,10 @@
 
 namespace neap::app {
 
-/// Where the settings have a spill file, and the budget was not met, or for
-/// more than 5 % of the time: takes a plan with state in the file into `out`,
-/// if the run fits so for less. Fails as rehearse(). THROWS: OutOfMemory.
+/// Takes a plan with optimizer state in the spill file into `out`, if the run
+/// fits for less time with it. Does nothing without such a file, or where the
+/// budget was met for at most 5 % of the time. Fails as rehearse(). THROWS:
+/// OutOfMemory.
 Result<void> try_states(const TrainSettings& settings, WithinBudget& out);
 
 }  // namespace neap::app

@@ -48,9 +48,9 @@ class TextTask final : public Task {
 
 models::GptKeep keep_of(const TrainSettings& s) {
   using models::GptKeep;
-  return s.keep == "everything" ? GptKeep::kEverything
-         : s.keep == "nothing"  ? GptKeep::kNothing
-                                : GptKeep::kProducts;
+  return s.keep == "all" || s.keep == "everything" ? GptKeep::kEverything
+         : s.keep == "none" || s.keep == "nothing" ? GptKeep::kNothing
+                                                   : GptKeep::kProducts;
 }
 
 Result<std::unique_ptr<Task>> make_text_task(const TrainSettings& s) {

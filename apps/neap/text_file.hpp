@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the commands write into files.
+// Text files that the commands write.
 #pragma once
 
 #include <span>

@@ -39,7 +39,7 @@
 namespace neap::app {
 namespace {
 
-// Where the report goes; nullptr: nowhere, since the summary is all that
+// The stream of the report; nullptr: none, since the summary is all that
 // standard output is to have (--json -).
 std::FILE* report_of(const TrainSettings& s) {
   return s.json == "-" ? nullptr : stdout;
@@ -284,7 +284,7 @@ class Session {
     std::fflush(stdout);
   }
 
-  // What it costs that the step fits its budget.
+  // Tells the cost of fitting the step into its budget.
   void tell_fitting(const compiler::Fitting& fitting, Summary& summary) const {
     summary.calls_again = fitting.again;
     summary.extra_time_percent = fitting.percent(fitting.extra);

@@ -21,7 +21,7 @@
 namespace neap::app {
 namespace {
 
-// Rehearsals after one another: with calls that run again the books grow, and
+// Dry runs after one another: with calls that run again bookkeeping grows, and
 // the arena is to be lower by as much.
 constexpr int kMostRounds = 12;
 
@@ -156,7 +156,7 @@ class ArenaSearch {
       if (*lacks == kUnlimited || too_high_ - too_low_ <= near_) {
         break;
       }
-      // What is refused may be the first of many requests.
+      // A refused request may be the first of many.
       next = too_high_ - std::max(*lacks, near_ << round);
     }
     return try_curve();
@@ -184,8 +184,9 @@ class ArenaSearch {
     return {};
   }
 
-  // What a run holds beside its arena changes with the plan, for small steps by
-  // as much as the arena: arenas that there are plans for, one by one.
+  // Tries arenas that there are plans for, one by one: the memory of a run
+  // beside its arena changes with the plan, for small steps by as much as the
+  // arena.
   Result<void> try_curve() {
     constexpr std::size_t kMostPoints = 24;
     TrainSettings bounded = settings_;
@@ -221,7 +222,8 @@ class ArenaSearch {
     return found == all.end() ? 0 : found->second;
   }
 
-  // What the run lacks; kUnlimited where no plan has so small an arena.
+  // The bytes that the run lacks; kUnlimited where no plan has so small an
+  // arena.
   Result<Bytes> look_at(Bytes limit) {
     TrainSettings limited = settings_;
     limited.arena_limit = limit;
@@ -355,7 +357,7 @@ Result<std::int64_t> largest_batch(const TrainSettings& s, Bytes external) {
 
 namespace {
 
-// What a run without a plan would need, and what one with a plan.
+// Adds the need of a run without a plan, and of a run with one.
 Result<void> add_enough(const TrainSettings& settings, Refusal& refusal) {
   if (!settings.compile) {
     if (const auto eager = eager_need(settings); !eager) {

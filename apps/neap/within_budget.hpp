@@ -28,7 +28,7 @@ inline constexpr std::int64_t kMostSamples = 1 << 24;
 /// True where the run holds no more than the settings' budget.
 bool fits(const TrainSettings& settings, const Rehearsal& rehearsal);
 
-/// What a run holds beyond the settings' budget; 0 or less: it fits.
+/// Bytes that a run holds beyond the settings' budget; 0 or less: it fits.
 Bytes excess(const TrainSettings& settings, const Rehearsal& rehearsal);
 
 /// The same of a rehearsal that is made now, and is in `now` unless memory did

@@ -1,7 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the whole process takes from outside the library: the malloc and mmap
-// families, counted by functions of the same names that an executable links
-// (never the library). It measures from outside what the door says of itself.
+// Counts of what the whole process takes from the system: calls of the malloc
+// and mmap families, counted by functions of the same names that an executable
+// links (never the library). It measures from outside what a domain says of
+// itself.
 //
 // Linked in by whoever calls a function below. Counts from the first call of
 // the process on; under a sanitizer, which has a malloc of its own, nothing is

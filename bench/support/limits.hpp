@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the machine can do at best, measured in the run that needs it: how fast
-// so many threads multiply and add in registers, and how fast they move bytes
-// in plain loops over memory of a given size.
+// The machine's limits, measured in the run that needs it: how fast so many
+// threads multiply and add in registers, and how fast they move bytes in plain
+// loops over memory of a given size.
 #pragma once
 
 #include "neap/base/bytes.hpp"

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the figures were taken on.
+// The machine that the figures were taken on.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the benchmarks trust: medians and means, turns that alternate, rows that
-// become JSON, and workers that answer, refuse or die.
+// Tests of what the benchmarks trust: medians and means, turns that alternate,
+// rows that become JSON, and workers that answer, refuse or die.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

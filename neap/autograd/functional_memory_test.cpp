@@ -1,5 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What derivatives hold, and what they leave behind when memory ends.
+// The memory that derivatives hold, and what they leave behind when memory
+// ends.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a consumption, a release or a dropped handle takes with it, and what it
+// Tests of what a consumption, a release or a dropped handle frees, and what it
 // leaves.
 #include "neap/graph/lifetime.hpp"
 

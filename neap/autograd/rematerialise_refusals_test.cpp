@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a rematerialised segment refuses, and what holds after a failure.
+// Refusals of a rematerialised segment, and the state after a failure.
 #include <stdexcept>
 
 #include "neap/autograd/backward.hpp"

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the tests of rematerialised segments share.
+// Shared by the tests of rematerialised segments.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -21,7 +21,7 @@ using tensor::TangentLevel;
 
 constexpr std::size_t kInPlace = 4;  // inputs of most calls
 
-// A T for each input: in place for the usual few, at the door for more.
+// A T for each input: in place for the usual few, allocated for more.
 template <class T>
 class PerInput {
  public:

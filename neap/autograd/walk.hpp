@@ -3,7 +3,7 @@
 // reach. It collects that part, checks it before anything is touched, and runs
 // the vjp rules from the latest recorded call to the earliest, so that the
 // cotangents of one value always add in the same (traced) order. Nothing
-// recurses; the books are two lists at the door, proportional to what is
+// recurses; its bookkeeping is two lists, proportional to what is
 // walked. Kept references end node by node, as the walk passes.
 #pragma once
 

@@ -35,7 +35,7 @@ NEAP_API SiteId intern(const CallSite& site) noexcept;
 
 NEAP_API CallSite site_of(SiteId id) noexcept;
 
-/// How many sites are interned, of kMaxCallSites.
+/// The number of interned sites, of kMaxCallSites.
 NEAP_API int interned_sites() noexcept;
 
 /// "train.cpp:41 (step)"; "unknown" for id 0.

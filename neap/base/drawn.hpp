@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a random tensor's elements are made of the four words that a draw has
-// for each: one place, so that eager creation and the kernel give equal bits.
+// The elements of random tensors, computed from the four words that a draw has
+// for each: in one place, so that eager creation and the kernel give equal
+// bits.
 #pragma once
 
 #include <algorithm>

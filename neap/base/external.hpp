@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // External memory: an upper bound on what the process and third parties have
-// resident behind the door. The process's own part is worked out once, at
+// resident outside of domains. The process's own part is worked out once, at
 // start-up, so that it comes out the same in every start of a program:
 //
 //   modules    all code, constants and variables of the program and its

@@ -16,7 +16,7 @@ sigset_t size_signal() noexcept {
 
 }  // namespace
 
-// One that was held back before may have been sent, too.
+// A signal that was held back before may have been sent, too.
 NoSizeSignal::NoSizeSignal() noexcept {
   const sigset_t held = size_signal();
   ::pthread_sigmask(SIG_BLOCK, &held, &outer_);

@@ -19,7 +19,8 @@ class Bookings {
   /// by `until`.
   std::optional<std::int64_t> latest(std::int64_t from, std::int64_t until,
                                      std::int64_t duration) const noexcept;
-  /// REQUIRES: it is free for so long, and duration > 0. THROWS: OutOfMemory.
+  /// Books an interval. REQUIRES: it is free for so long, and duration > 0.
+  /// THROWS: OutOfMemory.
   void book(std::int64_t start, std::int64_t duration);
 
  private:

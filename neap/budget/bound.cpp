@@ -98,7 +98,7 @@ class Instant {
   }
   std::size_t sink() const { return source() + 1; }
 
-  // What the call reads is there, whatever happens.
+  // Marks the values that the call reads: they are there whatever happens.
   void find_there() {
     is_there_.assign(problem_.values.size(), 0);
     for (const std::int32_t v : problem_.calls[at(position_)].reads) {
@@ -185,8 +185,9 @@ class Instant {
            uses_.price_before(position_ + 1);
   }
 
-  // Of all that may be written before, and fetched behind: where it is no more
-  // than those, shares raise nothing.
+  // Times to write all that may be written before the call, and to fetch all
+  // that may be fetched behind it: where they are no longer than the time
+  // there, shares raise nothing.
   std::pair<std::int64_t, std::int64_t> channel_times() const {
     std::int64_t writes = 0;
     std::int64_t fetches = 0;

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What it takes to move a value to the file or back, in whole nanoseconds.
+// The time of moving a value to the file or back, in whole nanoseconds.
 #pragma once
 
 #include "neap/budget/problem.hpp"
@@ -23,8 +23,8 @@ constexpr std::int64_t time_to_move(std::int64_t size,
   return whole + (rest > 0 ? 1 : 0);
 }
 
-/// What one move adds to the time of computing, rounded up. REQUIRES: as
-/// check() wants it.
+/// The time that one move adds to computing, rounded up. REQUIRES: as check()
+/// wants it.
 constexpr std::int64_t bus_price_of(std::int64_t size,
                                     const Channel& channel) noexcept {
   constexpr std::int64_t kPart = (std::int64_t{1} << 20U) - 1;

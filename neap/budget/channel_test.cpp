@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What search, ladder and bound make of a channel.
+// Tests of search, ladder and bound with a channel.
 #include <gtest/gtest.h>
 
 #include "neap/budget/bound.hpp"

@@ -39,7 +39,7 @@ bool Closure::add_call(std::int32_t call, std::int32_t position) {
   return position <= problem_->calls[index].again_until;
 }
 
-// What is collected is the queue of what is still to be looked at.
+// The calls collected so far are also the queue of those still to be looked at.
 bool Closure::collect(std::int32_t value, std::int32_t position,
                       std::span<const Place> places) {
   std::size_t next = calls_.size();

@@ -7,7 +7,7 @@
 
 namespace neap::budget {
 
-/// Where the walk has a value.
+/// The place at which the walk has a value.
 enum class Place : std::uint8_t {
   kNowhere,
   kMemory,
@@ -19,8 +19,8 @@ class Closure {
   /// LIFETIME: problem and uses outlive it. THROWS: OutOfMemory.
   Closure(const Problem& problem, const Uses& uses);
 
-  /// What it costs to fetch each value; they stay those of the caller, and are
-  /// looked at only where a value's place is the file.
+  /// Sets the price of fetching each value; the prices stay the caller's, and
+  /// are looked at only where a value's place is the file.
   void set_fetch_prices(std::span<const std::int64_t> prices) noexcept {
     fetch_prices_ = prices;
   }

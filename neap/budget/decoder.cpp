@@ -161,7 +161,8 @@ bool Decoder::is_fetched(std::int32_t v) {
   return !probe_.collect(v, position_, places_) || probe_.price() >= price;
 }
 
-// Those of runs that were not done are not to come either.
+// Takes the reads of runs that were not done, and `reads` at the end, off those
+// to come.
 void Decoder::expect_no_more(std::span<const std::int32_t> reads,
                              std::size_t done) noexcept {
   for (; done < runs_.size(); ++done) {
@@ -224,7 +225,8 @@ void Decoder::end_run(std::int32_t c, bool is_taken_from_file) {
   }
 }
 
-// What is on the file comes before its reader runs; kNever: the end.
+// Fetches the values that are on the file before their reader runs; kNever: at
+// the end.
 bool Decoder::fetch(std::span<const std::int32_t> values, std::int32_t reader) {
   for (const std::int32_t v : values) {
     if (places_[at(v)] != Place::kFile) {

@@ -15,27 +15,28 @@
 
 namespace neap::budget {
 
-/// How a value comes back.
+/// The means by which a value comes back.
 enum class Means : std::uint8_t { kCheaper, kRuns, kFile };
 
 /// Ranking::channel where the file is not used.
 inline constexpr int kNoFile = -1;
 
-/// What a value's rank is computed from: the lower, the sooner it is dropped.
-/// rank = price^(g/2) / (size^(a/2) * time to its next read^(b/2)) * 2^bias
+/// The weights that a value's rank is computed with: the lower, the sooner it
+/// is dropped. rank = price^(g/2) / (size^(a/2) * time to its next read^(b/2))
+/// * 2^bias
 struct Ranking {
   int price = 2;  // g
   int size = 2;   // a
   int time = 2;   // b
-  /// In 1 / kOctave octaves, one a value; empty: 0.
+  /// A term of each value's rank, in 1 / kOctave octaves; empty: 0.
   std::span<const std::int32_t> bias{};
   /// A value is not dropped before the walk is at this position, unless nothing
   /// else is left; one a value; empty: 0.
   std::span<const std::int32_t> kept_until{};
-  /// How much of the time in which the channel moves a value is taken for a
-  /// price, in quarters: nobody knows how much of it can be hidden; or kNoFile.
+  /// The share of a move's time that counts as its price, in quarters, since it
+  /// is not known how much of it can be hidden; or kNoFile.
   int channel = 1;
-  /// One a value, where it has them; empty: kCheaper.
+  /// The means of each value, where it has them; empty: kCheaper.
   std::span<const Means> means{};
 };
 
@@ -90,7 +91,7 @@ class Decoder {
   bool is_needed(std::int32_t v) const noexcept;
   std::int32_t needed_at(std::int32_t v) const noexcept;
 
-  // What is dropped only where nothing else is left.
+  // Reasons to drop a value only where nothing else is left.
   enum class Reluctance : std::uint8_t {
     kNone,
     kPinned,   // what the ranking wants kept

@@ -127,7 +127,7 @@ std::int64_t Decoder::time_until(std::int32_t position) const noexcept {
   return uses_.price_before(position) - uses_.price_before(position_);
 }
 
-// What it costs to have a value back from the file; nothing where it cannot be.
+// The price of bringing a value back from the file; none where it cannot be.
 std::optional<std::int64_t> Decoder::spill_price(
     std::int32_t v, std::int32_t until) const noexcept {
   if (!has_file_ || !timeline_.may_spill(v) ||
@@ -175,7 +175,7 @@ std::optional<std::int64_t> Decoder::rank_of(std::int32_t v) {
          ranking_.time * log2_of(time_until(until));
 }
 
-// What brings it back is held until then.
+// Drops a value until it is needed, and holds until then what brings it back.
 void Decoder::drop_for_now(std::int32_t v, bool is_from_file) {
   const bool is_pending = pending_reads_[at(v)] > 0;
   const std::int32_t until = std::max(needed_at(v), held_until_[at(v)]);
@@ -194,7 +194,7 @@ void Decoder::drop_for_now(std::int32_t v, bool is_from_file) {
   }
 }
 
-// What is on the file may be fetched, unless runs are to bring it back.
+// A value on the file may be fetched, unless runs are to bring it back.
 void Decoder::drop(std::int32_t v, bool is_to_be_fetched) {
   const bool is_on_file = has_file_ && timeline_.is_on_file(v);
   places_[at(v)] =

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Says whether a schedule computes what its problem asks for, the memory that
-// it needs and what its further runs cost. It shares no code with those who
-// make schedules, so that a mistake there cannot hide here.
+// Checks that a schedule computes what its problem asks for, and finds the
+// memory that it needs and the cost of its further runs. It shares no code with
+// what makes schedules, so that a mistake there cannot hide here.
 #pragma once
 
 #include "neap/budget/problem.hpp"
@@ -28,7 +28,8 @@ struct Evaluation {
   std::int32_t value = -1;     // of the fault
   std::int64_t peak = 0;       // the most memory while a call runs
   std::int32_t peak_run = -1;  // the first with so much
-  /// Of all runs but the first of each call, of moves on the bus, and stalls.
+  /// The price of all runs but the first of each call, of moves on the bus, and
+  /// of stalls.
   std::int64_t price = 0;
   std::int64_t stalls = 0;   // nanoseconds in which calls wait for the channel
   std::int64_t written = 0;  // bytes

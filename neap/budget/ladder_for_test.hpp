@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What holds of every ladder.
+// Properties that every ladder has.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace neap::budget {
 
-/// Schedules that are what they say they are, within their targets and above
+/// Expects schedules whose figures are right, within their targets and above
 /// their bounds; prices fall to none where all is kept.
 inline void expect_ladder(const Problem& problem,
                           const memory::Vector<Rung>& rungs) {

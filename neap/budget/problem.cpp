@@ -25,14 +25,14 @@ class Checking {
     };
     if (!is_rate(c.write_rate) || !is_rate(c.read_rate)) {
       base::raise<ValueError>(
-          "budget: the channel moves {} and {} bytes a second, it may move 1 "
-          "to {}",
+          "budget: the channel writes {} and reads {} bytes a second; both "
+          "must be 1 to {}",
           c.write_rate, c.read_rate, Channel::kMostRate);
     }
     if (c.bus_price < 0 || c.bus_price > kMostBusPrice || c.most_written < 0) {
       base::raise<ValueError>(
-          "budget: the channel has a price of {} ns a MiB, it may be 0 to {}; "
-          "it may write {} bytes, not below 0",
+          "budget: the channel has a bus price of {} ns a MiB, which must be 0 "
+          "to {}, and may write {} bytes, which must not be negative",
           c.bus_price, kMostBusPrice, c.most_written);
     }
   }

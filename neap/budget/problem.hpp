@@ -32,7 +32,7 @@ struct Call {
   memory::Vector<TakeOver> take_overs;
   std::int64_t price = 0;    // of another run, in nanoseconds
   std::int64_t scratch = 0;  // while it runs
-  /// It may run again until the call at this position runs (something that it
+  /// The position of a call until which it may run again (something that it
   /// reads is written there); kNever, or kAlways.
   std::int32_t again_until = kNever;
 };
@@ -40,7 +40,8 @@ struct Call {
 struct Value {
   std::int64_t size = 0;
   bool outlives = false;  // is there after the last call
-  /// It may be written to the file, once it is made: nobody overwrites it.
+  /// Whether it may be written to the file once it is made: no call overwrites
+  /// it.
   bool may_spill = false;
 };
 

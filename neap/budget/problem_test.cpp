@@ -77,8 +77,8 @@ TEST(ProblemTest, AChannelMovesSomethingAtANonNegativePrice) {
   const Channel good{.write_rate = 1, .read_rate = 1};
   EXPECT_EQ(complaint_about_channel(good, 1 << 20), "");
   const std::string rates =
-      "budget: the channel moves 0 and 1 bytes a second, it may move 1 to "
-      "1125899906842624";
+      "budget: the channel writes 0 and reads 1 bytes a second; both must be 1 "
+      "to 1125899906842624";
   EXPECT_EQ(complaint_about_channel({.write_rate = 0}, 1), rates);
   EXPECT_NE(complaint_about_channel({.read_rate = -1}, 1), "");
   EXPECT_NE(complaint_about_channel({.read_rate = Channel::kMostRate + 1}, 1),

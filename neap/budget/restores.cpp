@@ -24,7 +24,7 @@ std::optional<std::int64_t> Restores::log_price(std::int32_t value,
                                                 std::int32_t position,
                                                 std::span<const Place> places) {
   Cost& cost = costs_[static_cast<std::size_t>(value)];
-  // Of a closure that had a call which may not run, the rest is not known.
+  // The rest of a closure with a call that may not run is not known.
   const bool is_partial = cost.position > cost.again_until;
   if (!cost.is_known || (is_partial && position <= cost.again_until)) {
     closure_.begin();

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What it costs to bring back each value if it were dropped now. A cost is kept
+// The cost of bringing back each value if it were dropped now. A cost is kept
 // until something that its closure reads is dropped or made: the walk asks for
 // the costs of all values at each drop, and few of them change.
 #pragma once

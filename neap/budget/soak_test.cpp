@@ -23,7 +23,8 @@ struct Score {
   std::int64_t optimal = 0;
 };
 
-// From all that the problem takes down to the first target that is impossible.
+// Checks every target from all that the problem takes down to the first target
+// that is impossible.
 template <class Best>
 void check_targets(const Problem& problem, Best& optimum, Score& score) {
   for (std::int64_t target = full_memory(problem);; --target) {
@@ -49,7 +50,7 @@ void check_targets(const Problem& problem, Best& optimum, Score& score) {
   }
 }
 
-// One of kShares parts of all seeds, so that each has the time of a test.
+// Each share has one of kShares parts of all seeds, within the time of a test.
 class BudgetSoak : public ::testing::TestWithParam<std::uint32_t> {
  protected:
   static std::uint32_t seed_of(std::uint32_t i) {

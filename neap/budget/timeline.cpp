@@ -62,8 +62,8 @@ std::int64_t Timeline::fetch_stall(std::int32_t v) const noexcept {
   return std::max<std::int64_t>(end - now_, 0);
 }
 
-// As late as it can be in time, else as early as it can be. It goes back behind
-// runs as long as they have room for it.
+// A fetch is as late as it can be in time, else as early as it can be. It goes
+// back behind runs as long as they have room for it.
 Timeline::Slot Timeline::slot_of_fetch(std::int32_t v) const noexcept {
   const std::int64_t duration = read_time(v);
   const std::size_t lowest = dropped_in_[at(v)];

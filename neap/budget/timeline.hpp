@@ -27,7 +27,7 @@ class Timeline {
   /// Forgets all runs and moves.
   void begin(std::int64_t target) noexcept;
 
-  // The rest wants a channel.
+  // The members below need a channel.
 
   /// Whether a value is on the file, or may be written.
   bool may_spill(std::int32_t v) const noexcept;
@@ -43,7 +43,8 @@ class Timeline {
   std::int64_t bus_price(std::int32_t v) const noexcept {
     return costs_[at(v)].bus_price;
   }
-  /// What is still to be waited for if the value were written, or fetched, now.
+  /// The time that would still be waited if the value were written, or fetched,
+  /// now.
   std::int64_t write_stall(std::int32_t v) const noexcept;
   std::int64_t fetch_stall(std::int32_t v) const noexcept;
 
@@ -52,15 +53,15 @@ class Timeline {
   /// `live`: memory of what is there now, the value with it.
   void fetch(std::int32_t v, std::int64_t live);
 
-  /// A value goes. Where it is moved while the latest run is under way, or
+  /// Drops a value. Where it is moved while the latest run is under way, or
   /// later, the drop is an item of its own, which waits for the move.
   /// RETURNS: whether it is. THROWS: OutOfMemory.
   bool drop(std::int32_t v);
   /// Waits until a value's move is done.
   void wait_for(std::int32_t v) noexcept;
-  /// A call has run, with so much memory. THROWS: OutOfMemory.
+  /// Notes that a call has run, with so much memory. THROWS: OutOfMemory.
   void run(const Call& call, std::int64_t usage);
-  /// All that was waited for.
+  /// The sum of all waits.
   std::int64_t stalls() const noexcept { return stalls_; }
 
   /// Puts the items among the runs. RETURNS: the stalls that are left, at most
@@ -91,7 +92,7 @@ class Timeline {
   std::int64_t size(std::int32_t v) const noexcept {
     return problem_->values[at(v)].size;
   }
-  // From when on a gap's memory is that of its run.
+  // The time from which on a gap's memory is that of its run.
   std::int64_t ready(std::size_t gap) const noexcept {
     return gap < ready_.size() ? ready_[gap] : now_;
   }

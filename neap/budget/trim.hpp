@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a schedule keeps for nobody. The decoder drops a value where its memory
-// is needed; what is read no more may stay for long, so that a schedule's peak
-// is that of its target, whatever it needs.
+// Trimming: drops values that a schedule keeps for no reader. The decoder drops
+// a value where its memory is needed; what is read no more may stay for long,
+// so that a schedule's peak is that of its target, whatever it needs.
 #pragma once
 
 #include "neap/budget/problem.hpp"

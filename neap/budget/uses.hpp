@@ -1,5 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Who makes each value of a problem, and at which positions it is read.
+// The call that makes each value of a problem, and the positions at which it is
+// read.
 #pragma once
 
 #include "neap/budget/problem.hpp"

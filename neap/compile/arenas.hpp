@@ -64,7 +64,7 @@ class NEAP_API Arenas {
   void let_go() noexcept;
 
  private:
-  // The block of a space: of the door, in pages, or lent.
+  // The block of a space: of the domain, in pages, or lent.
   class Arena {
    public:
     Arena() = default;

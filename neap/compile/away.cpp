@@ -24,7 +24,8 @@ memory::Vector<UpdatedState> chosen(const Program& program, const Away& choice,
   for (const UpdatedState& state : states) {
     all += state.size;
   }
-  // Of several programs of a step the same, whatever the order of updates.
+  // The order is the same for all programs of a step, whatever the order of
+  // updates.
   memory::Vector<UpdatedState> by_size(states);
   std::ranges::stable_sort(by_size, {}, &UpdatedState::external);
   std::ranges::stable_sort(by_size, std::ranges::greater(),

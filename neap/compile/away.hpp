@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Which states of a step leave memory between runs, and what that costs. A
-// state that is away gives its bytes to the arena, but is in the arena itself
+// The choice of states that leave memory between runs of a step, and its cost.
+// A state that is away gives its bytes to the arena, but is in the arena itself
 // from its fetch to its spill.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace neap::compiler {
 
 /// A choice of states.
 struct Away {
-  /// So many percent of their bytes, the largest first; 0: none.
+  /// The share of their bytes in percent, the largest first; 0: none.
   std::int64_t percent = 0;
   /// Fetches begin before the update before, and spills end after the one that
   /// follows, so that calls hide them; else a state is in memory for its update
@@ -23,7 +23,7 @@ struct Away {
   bool is_early = false;
 };
 
-/// What is tried, beside none.
+/// The choices that are tried, beside none.
 inline constexpr std::array<Away, 3> kAwayChoices{
     {{.percent = 100, .is_early = true},
      {.percent = 100},

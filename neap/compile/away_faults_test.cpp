@@ -70,7 +70,7 @@ class AwayFaultsTest : public AwayTest {
     return out;
   }
 
-  // One without a fault.
+  // The operations of a run without a fault.
   std::int64_t operations_of_a_run() {
     files::FaultDoor quiet(files::system_door());
     const Outcome fine = run(quiet);

@@ -98,7 +98,7 @@ class AwayNet {
     });
     return out;
   }
-  // So many moments have no memory.
+  // The number of moments without memory.
   int away() const {
     int count = 0;
     adam->visit_state([&](std::string_view, const Tensor& tensor) {

@@ -201,7 +201,7 @@ TEST_F(AwayTest, WhoeverLooksAtAMomentSeesIt) {
   EXPECT_EQ(moment(here, 1).to_vector(), moment(there, 1).to_vector());
   EXPECT_EQ(sum(moment(here, 2)).item(), sum(moment(there, 2)).item());
   EXPECT_EQ(net.away(), AwayNet::kMoments - 3);
-  // What came home goes again, changed from outside or not.
+  // A moment that was read back leaves again, changed from outside or not.
   fill_(moment(there, 3), 0.5);
   fill_(moment(here, 3), 0.5);
   EXPECT_EQ(plain.run(whole), net.run(step));

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a compiled step keeps about itself, in bytes a call: an unrolled
-// recurrent cell on very few elements, at two lengths, so that what does not
-// grow with the calls does not count.
+// The bookkeeping of a compiled step, in bytes a call: an unrolled recurrent
+// cell on very few elements, at two lengths, so that what does not grow with
+// the calls does not count.
 #include <gtest/gtest.h>
 
 #include "neap/autograd/backward.hpp"

@@ -20,7 +20,7 @@ constexpr std::int64_t kBusNanoseconds = 40'000;
 constexpr Bytes kPieceBytes = kMiB;
 constexpr Bytes kPieces = 64;
 
-// What 64 MiB take says less of writes, which a disk's cache takes first.
+// The time of 64 MiB says less of writes, which a disk's cache takes first.
 constexpr std::int64_t kWritePercent = 40;
 constexpr std::int64_t kFetchPercent = 60;
 
@@ -32,7 +32,7 @@ std::int64_t counted_on(std::int64_t rate, std::int64_t percent) {
       static_cast<std::int64_t>(safe >> below << below), 1);
 }
 
-// A block of the door's, for the time of a measurement.
+// A block of the domain's, for the time of a measurement.
 class Piece {
  public:
   explicit Piece(Bytes size) : domain_(memory::domain()) {

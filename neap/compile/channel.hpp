@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a spill file is taken to move, for schedules to count on.
+// The rates of a spill file that schedules count on.
 #pragma once
 
 #include <optional>

@@ -68,7 +68,8 @@ void put_results(R&& results, memory::Vector<Tensor>& out) {
   }
 }
 
-/// Not for a list, which is created before the run: it may allocate.
+/// The results of a run, unless they are a list: that is created before the
+/// run, since it may allocate.
 template <class R>
 R take_results(std::span<Tensor> in) {
   if constexpr (std::is_same_v<R, Tensor>) {

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a compiled step takes from where it is called: threads, scopes, the
-// generator, gradients, memory spaces.
+// Tests of what a compiled step takes from where it is called: threads, scopes,
+// the generator, gradients, memory spaces.
 #include <gmock/gmock.h>
 
 #include <thread>

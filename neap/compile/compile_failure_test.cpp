@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a compiled step refuses, and what it leaves when it does.
+// Refusals of a compiled step, and the state that they leave.
 #include <gmock/gmock.h>
 
 #include <functional>

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What tests of compiled steps have in common.
+// Shared by tests of compiled steps.
 #pragma once
 
 #include <string>

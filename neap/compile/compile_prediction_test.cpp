@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a compiled step says that it will need, beside what is there then.
+// The predictions of a compiled step, beside what is there then.
 #include <gtest/gtest.h>
 
 #include "neap/autograd/backward.hpp"
@@ -123,7 +123,7 @@ TEST(CompilePredictionTest, TellsOfAGradientThatIsThereWhenARunBegins) {
     step(ones({8, 16}));
   }
   EXPECT_EQ(step.traces(), 2);
-  // One: the second run adds to it where it lies.
+  // There is one gradient: the second run adds to it where it lies.
   EXPECT_EQ(gradients_in(step.prediction()), 16 * 4 * 4);
 }
 

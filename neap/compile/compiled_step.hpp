@@ -31,9 +31,9 @@ class NEAP_API CompiledStep {
   ~CompiledStep();
 
   /// Runs the program for these arguments, traced first where there is none.
-  /// `expect` is told how many results there will be before a run, and may
-  /// throw; `take` is given them before another call may begin. A call that
-  /// throws frees what it allocated, but for what a run needs that began.
+  /// `expect` is told the number of results before a run, and may throw; `take`
+  /// is given them before another call may begin. A call that throws frees what
+  /// it allocated, except what a run that has begun needs.
   /// THROWS: as trace() and a run; PlanError; ValueError for arguments that a
   /// step cannot take, and while another call runs.
   void call(Step step, std::span<const Argument> arguments,
@@ -49,7 +49,7 @@ class NEAP_API CompiledStep {
   Prediction prediction() const;
   Measured measured() const;
   int programs() const;
-  /// How often the step was traced.
+  /// The number of times that the step was traced.
   std::int64_t traces() const;
   Bytes arena_bytes() const;
   /// The reason of the latest trace, in one line; empty: there was none.

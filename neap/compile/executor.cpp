@@ -26,7 +26,7 @@ void check_elements(const Tensor& tensor, base::SiteId site) {
   }
   if (storage.data() == nullptr && tensor.element_count() != 0) {
     base::raise<UseAfterRelease>(
-        "compile: a tensor that the step uses has no elements any more");
+        "compile: the elements of a tensor that the step uses have been freed");
   }
 }
 
@@ -69,8 +69,9 @@ void Executor::note_entries() {
                           shared_with_handle(held.tensor)});
       if (entries_.back().shared != nullptr && grad.is_set) {
         base::raise<TraceError>(
-            "compile: a handle that the step reads means the gradient of '{}', "
-            "which the step sets or adds to; let the handle mean a copy()",
+            "compile: a handle that the step reads refers to the gradient of "
+            "'{}', which the step sets or adds to; assign a copy() to the "
+            "handle",
             domain_.path_of(
                 static_cast<const graph::Leaf&>(*grad.leaf).owner()));
       }
@@ -318,7 +319,7 @@ void Executor::run_body(std::size_t& at) {
   }
 }
 
-// Those that were updated, and did not get to the file.
+// Keeps in memory the states that were updated and did not get to the file.
 void Executor::rescue_states(std::size_t at) noexcept {
   for (std::size_t done = 0; done < at; ++done) {
     const Call call = program_.calls[instructions_.call(done)];

@@ -37,9 +37,10 @@ class NEAP_API Executor {
     return guards_.describe(guard, given);
   }
 
-  /// Where moved values go. LIFETIME: beyond the runs.
+  /// Sets the queue that moves values. LIFETIME: beyond the runs.
   void set_spill(SpillQueue* spill) noexcept { instructions_.set_spill(spill); }
-  /// Where the states are that its program keeps away; they go there now.
+  /// Sets the file of the states that its program keeps away, and moves them
+  /// there.
   /// LIFETIME: beyond the runs. THROWS: as StateFile::take(), and each state is
   /// where it was, or there.
   void send_away(StateFile& file);
@@ -57,7 +58,7 @@ class NEAP_API Executor {
   /// REQUIRES: prepared. `results`: places for results().count() handles; the
   /// caller's come first. THROWS: what a check throws; TornStep.
   void run(std::span<const Tensor> arguments, std::span<Tensor> results);
-  /// So many results are the caller's.
+  /// The number of results that are the caller's.
   std::size_t handed() const noexcept { return program_.handed; }
   /// Releases what prepare() made.
   void abandon() noexcept;
@@ -68,7 +69,7 @@ class NEAP_API Executor {
   /// Bytes of storages that are there for this program and outlast a run:
   /// externals, gradients of leaves, kept results.
   Bytes persistent_bytes() const;
-  /// Bytes of all books: program, plan, instructions.
+  /// Bytes of all bookkeeping: program, plan, instructions.
   Bytes bytes() const noexcept;
 
  private:

@@ -94,7 +94,7 @@ void Executor::check_place(std::size_t i, const Tensor& argument) const {
                                                    : nullptr;
   if (what != nullptr) {
     base::raise<ValueError>(
-        "compile: argument {} {}, and the step asks for that; let the step "
+        "compile: argument {} {}, which the step asks about; let the step "
         "capture it, or detach() it",
         i, what);
   }
@@ -106,7 +106,7 @@ void Executor::check_pair(std::size_t i,
                           std::span<const Tensor> arguments) const {
   const char* const why =
       program_.asks_aliases
-          ? "and the step asks whether tensors share one; pass a copy()"
+          ? "and the step asks whether tensors share theirs; pass a copy()"
           : "which the step writes";
   for (std::size_t a = 0; a < arguments.size(); ++a) {
     if (a != i && arguments[a].is_alias_of(arguments[i])) {

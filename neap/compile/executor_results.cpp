@@ -1,5 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a run gives: results to its caller, to handle objects and to the graph.
+// The results of a run: they go to its caller, to handle objects and to the
+// graph.
 #include "neap/compile/executor.hpp"
 #include "neap/graph/node.hpp"
 

@@ -11,8 +11,7 @@
 namespace neap::compiler {
 namespace {
 
-// Of what is there, arenas falling: those that are cheaper than every smaller
-// one.
+// Keeps the points that are cheaper than every smaller arena, arenas falling.
 void keep_best(FitCurve& points) {
   std::ranges::sort(points, [](const FitPoint& a, const FitPoint& b) {
     return std::pair(a.arena, a.fitting.extra) <

@@ -11,8 +11,8 @@
 
 namespace neap::compiler {
 
-/// A plan: no other that was found needs less memory for as little time.
-/// CompileOptions{.arena_limit = arena} gives it.
+/// A plan that none beats: no other that was found needs less memory without
+/// taking more time. CompileOptions{.arena_limit = arena} gives it.
 struct FitPoint {
   Bytes arena = 0;
   Fitting fitting{};
@@ -22,15 +22,15 @@ struct FitPoint {
 /// found for: arenas fall, and predicted times rise.
 using FitCurve = memory::Vector<FitPoint>;
 
-/// `traced` as from trace_for(). Beside the plan with all values kept, points
-/// have at most the options' .arena_limit; their .budget does not matter, and a
-/// plan file is neither read nor written.
+/// The curve of a program of trace_for(). Beside the plan with all values kept,
+/// points have at most the options' .arena_limit; their .budget does not
+/// matter, and a plan file is neither read nor written.
 /// THROWS: as run_passes(), bind() and plan().
 NEAP_API FitCurve fit_curve(const Program& traced,
                             const CompileOptions& options);
 
-/// The step over lists, for arguments of these specs. THROWS: as lower_step(),
-/// but not for a .budget.
+/// The curve of a step over lists, for arguments of these specs. THROWS: as
+/// lower_step(), but not for a .budget.
 NEAP_API FitCurve fit_step(Step step, std::span<const tensor::Spec> arguments,
                            const CompileOptions& options, const CallSite& site);
 

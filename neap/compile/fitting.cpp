@@ -16,8 +16,8 @@
 namespace neap::compiler {
 namespace {
 
-// What does not suffice, and what would.
-// `away`: bytes of states in a file, with which the arena is `least`.
+// Says what does not suffice, and what would. `away`: bytes of states in a
+// file, with which the arena is `least`.
 std::string why_not(const ArenaLimit& limit, Bytes least, Bytes away) {
   if (limit.budget == kUnlimited) {
     return fmt::format(
@@ -35,7 +35,7 @@ std::string why_not(const ArenaLimit& limit, Bytes least, Bytes away) {
       format_bytes(least), format_bytes(limit.budget - left + least));
 }
 
-// What states that are away leave is the arena's, where the limit is what a
+// The arena gets the memory of states that are away, where the limit is what a
 // budget leaves with all of them in memory.
 bool may_send_away(const CompileOptions& options, const ArenaLimit& limit) {
   return options.spill.states && !options.spill.folder.empty() &&

@@ -273,7 +273,7 @@ std::string Guards::describe(const BrokenGuard& guard,
     case What::kScope:
       return describe_context(guard.what);
     case What::kArgumentCount:
-      return fmt::format("{} arguments, before {}", given.specs.size(),
+      return fmt::format("{} arguments, were {}", given.specs.size(),
                          program_.arguments.size());
     case What::kArgument:
       return describe_argument(guard.index, given);
@@ -282,12 +282,12 @@ std::string Guards::describe(const BrokenGuard& guard,
                          guard.index);
     case What::kNumber:
       return given.is_number(guard.index)
-                 ? fmt::format("argument {} is a number, before a tensor",
+                 ? fmt::format("argument {} is a number, was a tensor",
                                guard.index)
-                 : fmt::format("argument {} is a tensor, before a number",
+                 : fmt::format("argument {} is a tensor, was a number",
                                guard.index);
     case What::kGaps:
-      return fmt::format("argument {} is a view with other strides, before {}",
+      return fmt::format("argument {} is a view with other strides, was {}",
                          guard.index, text_of_strides(guard.index));
     default:
       return describe_object(guard);
@@ -305,7 +305,7 @@ std::string Guards::text_of_strides(std::size_t i) const {
 
 std::string Guards::describe_argument(std::size_t i,
                                       const GivenArguments& given) const {
-  return fmt::format("argument {} is {}, before {}", i, text_of(given.specs[i]),
+  return fmt::format("argument {} is {}, was {}", i, text_of(given.specs[i]),
                      text_of(program_.arguments[i]));
 }
 
@@ -317,17 +317,17 @@ std::string Guards::describe_context(What what) const {
     case What::kDomain:
       return "another memory domain is in use";
     case What::kGradMode:
-      return grad_enabled_ ? "NoGrad is in force, before it was not"
-                           : "NoGrad is not in force, before it was";
+      return grad_enabled_ ? "NoGrad is in force, was not"
+                           : "NoGrad is not in force, was before";
     case What::kPrecision:
-      return fmt::format("the precision of products is {}, before {}",
+      return fmt::format("the precision of products is {}, was {}",
                          name_of_precision(current_precision()),
                          name_of_precision(precision_));
     case What::kScope:
-      return is_in_scope_ ? "the call is in no scope, before it was inside one"
-                          : "the call is inside a scope, before it was in none";
+      return is_in_scope_ ? "the call is in no scope, was inside one"
+                          : "the call is inside a scope, was in none";
     default:
-      return fmt::format("the executor has {} threads, before {}",
+      return fmt::format("the executor has {} threads, had {}",
                          tensor::executor().threads(), threads_);
   }
 }
@@ -344,7 +344,7 @@ std::string Guards::describe_object(const BrokenGuard& guard) const {
   const std::size_t i = guard.index;
   switch (guard.what) {
     case What::kFlag:
-      return fmt::format("a mode (train, eval) or a setting is {}, before {}",
+      return fmt::format("a mode (train, eval) or a setting is {}, was {}",
                          *program_.flags[i].flag, program_.flags[i].value);
     case What::kGeneration:
       return "a module was assigned over, swapped, moved or extended";
@@ -353,18 +353,17 @@ std::string Guards::describe_object(const BrokenGuard& guard) const {
     case What::kHandle:
       return held_[i].handle() == nullptr
                  ? "a handle that the step reads was destroyed or moved"
-                 : "a handle that the step reads means another tensor";
+                 : "a handle that the step reads refers to another tensor";
     case What::kState:
-      return "a handle that the step assigns to means a tensor of another "
+      return "a handle that the step assigns to refers to a tensor of another "
              "shape, dtype or origin";
     case What::kTwins:
-      return "two handles that the step reads are no longer one tensor";
+      return "two handles that the step reads no longer refer to one tensor";
     case What::kLeafMode:
-      return fmt::format("{} {} a gradient, before it was the other way",
-                         name_of_leaf(program_.leaves[i].leaf),
+      return fmt::format("{} now {}", name_of_leaf(program_.leaves[i].leaf),
                          leaf_of(program_.leaves[i].leaf).requires_grad()
-                             ? "requires"
-                             : "does not require");
+                             ? "requires a gradient"
+                             : "requires no gradient");
     case What::kLeafHooks:
       return fmt::format("the hooks of {} have changed",
                          name_of_leaf(program_.leaves[i].leaf));

@@ -63,7 +63,7 @@ class Guards {
   BrokenGuard broken(const GivenArguments& given) const;
   /// Like broken(), of guards that will never hold again: the program may go.
   BrokenGuard broken_for_ever() const;
-  /// A line such as "argument 0 is f32 [3], before f32 [2]".
+  /// A line such as "argument 0 is f32 [3], was f32 [2]".
   std::string describe(const BrokenGuard& guard,
                        const GivenArguments& given) const;
 

@@ -300,15 +300,15 @@ void HandleBook::note_exits(
   for (Entry* entry : all) {
     if (has_moved(*entry)) {
       raise<TraceError>(
-          "scope: the step moves a tensor that was there before into a scope "
+          "scope: the step moves a tensor that existed before it into a scope "
           "or out of one, which a run would not repeat; do it outside");
     }
     const base::Ref<tensor::Body>& now = entry->handle->shared();
     if (entry->array && entry->body->array() &&
         entry->body->link() != entry->link) {
       raise<TraceError>(
-          "requires_grad_: the step makes a tensor that was there before a "
-          "leaf, which a run would not repeat; do it outside");
+          "requires_grad_: the step makes a leaf of a tensor that existed "
+          "before it, which a run would not repeat; do it outside");
     }
     entry->is_rebound =
         now != entry->body ||

@@ -54,10 +54,11 @@ class NEAP_API Instructions {
     }
   }
   void set_executor(threads::Executor& executor) noexcept;
-  /// Where moved values go. LIFETIME: beyond the runs.
+  /// Sets the queue that moves values. LIFETIME: beyond the runs.
   void set_spill(SpillQueue* spill) noexcept { spill_ = spill; }
   SpillQueue* spill() const noexcept { return spill_; }
-  /// Where states are that are away, and the place of each of Program::away.
+  /// Sets the file of states that are away, and the place in it of each of
+  /// Program::away.
   /// LIFETIME: beyond the runs.
   void set_states(StateFile* file,
                   std::span<const std::uint32_t> places) noexcept {
@@ -103,7 +104,7 @@ class NEAP_API Instructions {
     Binding binding;
   };
   class Builder;
-  // What a run reads, in registers from kernel to kernel.
+  // The tables that a run reads, in registers from kernel to kernel.
   struct Tables {
     const Instruction* all;
     Form* forms;

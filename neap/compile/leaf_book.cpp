@@ -7,7 +7,7 @@
 namespace neap::compiler {
 namespace {
 
-// As the leaf says, and no trace hears of it.
+// The leaf's gradient, of which no trace is told.
 Tensor gradient_of(const graph::Leaf& leaf) {
   const graph::UseTrace nobody(nullptr);
   return leaf.grad();
@@ -116,8 +116,8 @@ void LeafBook::finish(Program& program, TracedValues& values, base::SiteId site,
     if (entry.grad.is_set && last.defined() && last.link()) {
       base::raise<TraceError>(
           "backward: the step traced at {} leaves '{}' a gradient with the "
-          "graph that it was recorded on, which no run could continue; leave "
-          "what detach() gives",
+          "graph that it was recorded on, which no run could continue; set the "
+          "result of detach()",
           base::format_site(site),
           entry.get().domain().path_of(entry.get().owner()));
     }

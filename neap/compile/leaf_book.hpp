@@ -63,7 +63,7 @@ class LeafBook {
     memory::Vector<base::Ref<graph::Hook>> hooks;  // when the step began
     bool is_touched = false;  // its gradient: `grad` says how
     LeafGrad grad;            // `leaf` is left out
-    // Of the gradients at the entry and at the end; to be compared.
+    // Bodies of the gradients at the entry and at the end, to be compared.
     const tensor::Body* entry_body = nullptr;
     const tensor::Body* last_body = nullptr;
     graph::Leaf& get() const noexcept;

@@ -2,7 +2,7 @@
 // LeafGrads: the gradients that a run leaves to leaves. Each lies in a block
 // that belongs to the leaf, as after an eager backward: where the leaf's old
 // one is held by nobody else it is written over, or added to in place, and a
-// settled loop asks the door for nothing.
+// settled loop allocates nothing.
 #pragma once
 
 #include "neap/compile/plan.hpp"

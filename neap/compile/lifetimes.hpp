@@ -54,7 +54,8 @@ struct Lifetimes {
   }
 };
 
-/// O(calls + operands). REQUIRES: calls are bound (Call::scratch).
+/// The lifetimes of a program's buffers, in O(calls + operands). REQUIRES:
+/// calls are bound (Call::scratch).
 /// THROWS: OutOfMemory; InternalError for a program that makes no sense.
 NEAP_API Lifetimes lifetimes(const Program& program, const Debug& debug = {});
 

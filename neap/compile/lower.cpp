@@ -43,8 +43,9 @@ Lowered lower_step(Step step, std::span<const tensor::Spec> arguments,
                    const CompileOptions& options, const CallSite& site) {
   if (options.budget != kUnlimited) {
     base::raise<ValueError>(
-        "lower: what a .budget leaves is known where the step runs; give an "
-        ".arena_limit, or prepare() a compiled step, in a dry run too");
+        "lower: what a .budget leaves for the arena is known only where the "
+        "step runs; give an .arena_limit, or prepare() a compiled step (also "
+        "in a dry run)");
   }
   Lowered out;
   out.program = trace_for(step, GivenArguments{arguments}, options, site);

@@ -15,8 +15,8 @@ struct Lowered {
   Prediction prediction;
 };
 
-/// The step over lists, for arguments of these specs. For as many threads as
-/// the context's executor has.
+/// Lowers a step over lists, for arguments of these specs and as many threads
+/// as the context's executor has.
 /// THROWS: as trace(), bind() and plan(); ValueError for a .keep of no result
 /// and for a .budget.
 NEAP_API Lowered lower_step(Step step, std::span<const tensor::Spec> arguments,

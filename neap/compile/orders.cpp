@@ -29,7 +29,8 @@ constexpr std::int64_t kEffort = 100'000;
 constexpr std::int64_t kLeastWalks = 60;  // all rankings, and some more
 constexpr std::int64_t kMostWalks = 400;
 
-// From one rung to the next it is 2^(-step/32): fewer where walks are longer.
+// The factor from one rung to the next is 2^(-step/32): fewer where walks are
+// longer.
 std::int32_t rung_step(std::int64_t calls) {
   if (calls <= 600) {
     return 1;

@@ -36,7 +36,7 @@ inline constexpr std::uint32_t kPassBits = 8;
 Candidate all_kept(const Program& traced, const CompileOptions& options,
                    const Passes& passes);
 
-/// What a candidate costs beside a price of all kept.
+/// The cost of a candidate beside the price with all values kept.
 Fitting fitting_of(const Candidate& found, std::int64_t price, Bytes limit);
 
 /// With and without what makes calls wide, or values long-lived, and with heads
@@ -59,7 +59,7 @@ class Ordered {
           const Passes& passes, const std::optional<budget::Channel>& channel,
           const Away& away = {});
 
-  /// Of all calls once: no schedule costs less.
+  /// The price of all calls once: no schedule costs less.
   std::int64_t price() const noexcept { return price_; }
   /// Bytes of states that are away: so much larger its arenas may be.
   Bytes away_bytes() const noexcept { return program_.away_bytes(); }
@@ -69,15 +69,15 @@ class Ordered {
   Bytes least() const;
   /// The call that needs most at once.
   Widest widest() const;
-  /// What a schedule is of: schedules of the same digest are of the same
+  /// The identity of the problem: schedules of the same digest are of the same
   /// problem, at the same prices.
   std::uint64_t digest() const;
   const budget::Problem& problem() const noexcept { return problem_; }
   /// The program in the form of a schedule, its arena not planned.
   /// THROWS: InternalError where the schedule is none of the problem's.
   Candidate scheduled(const budget::Schedule& schedule) const;
-  /// Those with an arena of at most `limit`, one after the other, from the
-  /// least on.
+  /// Shows candidates with an arena of at most `limit`, one after the other,
+  /// from the least on.
   void for_each_within(Bytes limit,
                        base::FunctionRef<void(const Candidate&)> look) const;
 

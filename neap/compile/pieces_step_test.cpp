@@ -125,7 +125,7 @@ TEST(PiecesStepTest, EveryNumberOfPiecesLeavesTheSameState) {
   }
 }
 
-// What a reader of the arena would be: blocks apart, filled and watched.
+// A stray read of the arena would show: blocks are apart, filled and watched.
 TEST(PiecesStepTest, NothingIsReadBeforeItIsSetNorBeyondItsEnd) {
   const Trained whole = train({}, 1);
   const Trained watched = train(

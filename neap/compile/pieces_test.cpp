@@ -309,9 +309,9 @@ TEST(PiecesTest, EveryPassMayFollow) {
   Program program = whole.copy();
   ASSERT_EQ(cut_into_pieces(program, 5), 1U);
   for (void (*pass)(Program&) :
-       {remove_dead_code, merge_common, fold_constants, join_relu,
-        fuse_elementwise, release_gradients, reorder_for_peak, copy_again,
-        take_over_inputs}) {
+       {remove_dead_code, merge_common, fold_constants, fuse_relu,
+        fuse_elementwise, release_gradients, reorder_for_peak,
+        rematerialise_copies, take_over_inputs}) {
     run_checked(pass, program);
     expect_same(interpret(program, std::span(&world.labels, 1)), expected);
   }

@@ -47,7 +47,8 @@ struct PagePlan {
 
 struct Plan {
   Lifetimes lifetimes;
-  /// Offsets of arena buffers, else 0. From the arena's bytes on: in views.
+  /// Offsets of arena buffers, 0 for others. Those beyond the arena's bytes are
+  /// in views.
   memory::Vector<Bytes> offsets;
   PagePlan pages;
   std::array<SpacePlan, memory::kMaxSpaces> spaces;

@@ -75,7 +75,7 @@ memory::Vector<std::byte> content_of(const PlanOptions& plan) {
   files::File file = io_value_of(door.open_read(plan.file));
   const Bytes size = io_value_of(file.size());
   if (size == 0 || size > kMostPlanFileBytes) {
-    refuse(plan, "it has {} bytes, no plan file has", size);
+    refuse(plan, "it has {} bytes, more than any plan file", size);
   }
   content.resize(static_cast<std::size_t>(size));
   check_done(files::read_exact(file, content));
@@ -189,12 +189,12 @@ Program PlanBook::planned(const Program& traced, const ArenaLimit& limit) {
   return program;
 }
 
-// As the file says, but for its arena.
+// The program that the file describes, without its arena.
 Program PlanBook::remade(const Program& traced) const {
   if (record_.passes >> kPassBits != 0 ||
       (record_.pieces != options_.passes.pieces &&
        record_.pieces > kMostPieces)) {
-    refuse(options_.plan, "a plan is of no known kind");
+    refuse(options_.plan, "a plan is of an unknown kind");
   }
   const Passes passes = passes_of(record_.passes, record_.pieces);
   if (record_.schedule) {
@@ -225,7 +225,7 @@ std::int64_t PlanBook::price_of_whole(const Program& traced) const {
 void PlanBook::check_price(const Fitting& fitting) const {
   if (fitting.price != record_.price || fitting.extra != record_.extra ||
       fitting.bound > fitting.extra) {
-    refuse(options_.plan, "its price is not what it says");
+    refuse(options_.plan, "a plan's price differs from the one that it states");
   }
 }
 
@@ -251,25 +251,26 @@ bool PlanBook::is_channel_ours() const {
 
 Program PlanBook::scheduled(const Program& traced, const Passes& passes) const {
   if (!is_channel_ours()) {
-    refuse(options_.plan, "a plan counts on another spill file");
+    refuse(options_.plan, "a plan assumes another spill file");
   }
   const Ordered ordered(traced, options_, passes, record_.channel);
   if (ordered.digest() != record_.problem) {
-    refuse(options_.plan, "calls have other prices or sizes");
+    refuse(options_.plan, "the step's calls have other prices or sizes");
   }
   Candidate found;
   try {
     const budget::Evaluation checked =
         budget::evaluate(ordered.problem(), *record_.schedule);
     if (!checked.is_good()) {
-      refuse(options_.plan, "schedule wrong: {}, run {}",
+      refuse(options_.plan, "a schedule is invalid at run {1}: {0}",
              budget::name_of(checked.fault), checked.run);
     }
     found = ordered.scheduled(*record_.schedule);
   } catch (const ValueError&) {  // at such rates, times are beyond all counting
-    refuse(options_.plan, "a plan counts on another spill file");
+    refuse(options_.plan, "a plan assumes another spill file");
   } catch (const InternalError& error) {  // verify() has the last word
-    refuse(options_.plan, "its schedule gives no program: {}", error.what());
+    refuse(options_.plan, "a schedule gives no valid program: {}",
+           error.what());
   }
   Fitting fitting = fitting_of(found, price_of_whole(traced), record_.limit);
   fitting.bound = record_.bound;
@@ -286,11 +287,11 @@ void PlanBook::note_arena(Bytes arena) {
     return;
   }
   if (arena != record_.arena || arena > record_.limit) {
-    refuse(options_.plan, "its arena is {}, it says {}",
+    refuse(options_.plan, "a plan's arena is {}, and it states {}",
            format_bytes_short(arena), format_bytes_short(record_.arena));
   }
   if (arena > limit_.bytes) {
-    refuse(options_.plan, "its arena is {}, {} are left",
+    refuse(options_.plan, "a plan's arena is {}, and {} are left",
            format_bytes_short(arena), format_bytes_short(limit_.bytes));
   }
   record_ = {};

@@ -13,7 +13,7 @@
 
 namespace neap::compiler {
 
-/// What a run needs to know of a plan file before it has a step.
+/// The facts of a plan file that a run needs before it has a step.
 struct PlanFileLimits {
   Bytes arena_limit = kUnlimited;  // CompileOptions::arena_limit
   std::int64_t write_rate = 0;     // SpillOptions
@@ -67,7 +67,7 @@ class PlanBook {
   PlanRecord record_;
   ArenaLimit limit_;
   bool is_known_ = false;  // by the file
-  // What the file is to be; empty: what it is.
+  // The file's next content; empty: it stays unchanged.
   Content next_;
   bool is_ours_ = false;       // it has had a plan of this step
   bool is_ours_next_ = false;  // likewise, once next_ is written

@@ -399,7 +399,7 @@ TEST_F(PlanBookTest, SurvivesAFailureAtAnyRequest) {
 }
 
 TEST_F(PlanBookTest, ABudgetIsMetTheSameWayAgain) {
-  constexpr std::int64_t kLarge = 4096;  // beside it books are small
+  constexpr std::int64_t kLarge = 4096;  // beside it bookkeeping is small
   const Bytes large = train({}, kLarge).arena;
   const auto run = [&](Bytes budget) {
     Net net;

@@ -16,7 +16,7 @@ std::int64_t bits_of(const Debug& debug) {
          (debug.no_reuse ? 4 : 0) | (debug.scatter ? 8 : 0);
 }
 
-// As users know it.
+// The name that users know the fact by.
 std::string_view name_of(PlanFact fact) {
   switch (fact) {
     case PlanFact::kRunBudget:

@@ -1,5 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the plans of a file were made for, as the options of a step say it.
+// The facts that the plans of a file were made for, as the options of a step
+// say them.
 #pragma once
 
 #include <string>

@@ -28,7 +28,7 @@ constexpr std::uint8_t kHasSchedule = 2;
 
 // --- reading -----------------------------------------------------------------
 
-// What is asked for beyond the end is 0, and the reading has failed.
+// Reads numbers in order; one beyond the end is 0, and the reading has failed.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) noexcept : left_(bytes) {}
@@ -129,7 +129,7 @@ neap::Result<budget::Schedule> read_schedule(Reader& in) {
     const auto action = in.number<std::uint8_t>();
     if (index < 0 || count > drops - end ||
         action > static_cast<std::uint8_t>(budget::Action::kAwait)) {
-      return corrupt("a schedule has a run that is none");
+      return corrupt("a schedule has an invalid run");
     }
     end += count;
     out.runs.push_back({index, end, static_cast<budget::Action>(action)});
@@ -138,7 +138,7 @@ neap::Result<budget::Schedule> read_schedule(Reader& in) {
     out.drops.push_back(in.number<std::int32_t>());
   }
   if (end != drops) {
-    return corrupt("a schedule's drops are wrong");
+    return corrupt("a schedule has invalid drops");
   }
   return out;
 }
@@ -155,7 +155,7 @@ neap::Result<memory::Vector<PlanEntry>> read_entries(Reader& in,
     const auto program = in.number<std::uint64_t>();
     const auto bytes = in.number<std::uint32_t>();
     if (!entries.empty() && entries.back().program >= program) {
-      return corrupt("its plans are not in their order");
+      return corrupt("its plans are not in order");
     }
     entries.push_back({program, in.take(bytes)});
   }
@@ -213,12 +213,12 @@ neap::Result<PlanRecord> parse_plan_record(std::span<const std::byte> bytes) {
        {&out.limit, &out.arena, &out.price, &out.extra, &out.bound}) {
     *number = in.number<std::int64_t>();
     if (*number < 0) {
-      return corrupt("a plan has a number below 0");
+      return corrupt("a plan has a negative number");
     }
   }
   const auto has = in.number<std::uint8_t>();
   if (!in.is_good() || has > (kHasChannel | kHasSchedule)) {
-    return corrupt("a plan is of no known kind");
+    return corrupt("a plan is of an unknown kind");
   }
   if ((has & kHasChannel) != 0) {
     budget::Channel& channel = out.channel.emplace();

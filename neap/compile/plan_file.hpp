@@ -30,7 +30,7 @@ inline constexpr std::uint32_t kPlanFileVersion = 2;
 /// A file that is larger is none.
 inline constexpr Bytes kMostPlanFileBytes = 64 * kMiB;
 
-/// What all plans of a file were made for: limits and options.
+/// The limits and options that all plans of a file were made for.
 enum class PlanFact : std::uint8_t {
   kRunBudget,
   kBudget,
@@ -63,7 +63,7 @@ struct PlanRecord {
   std::int64_t price = 0;  // as of a Fitting
   std::int64_t extra = 0;
   std::int64_t bound = 0;
-  /// Of the spill file, where there is one: its rates as they were counted on.
+  /// The spill file's rates, as they were counted on; none without such a file.
   std::optional<budget::Channel> channel{};
   /// None where each call runs once, and no value is spilled.
   std::optional<budget::Schedule> schedule{};

@@ -7,7 +7,8 @@
 
 namespace neap {
 
-/// A plan file (CompileOptions::plan) that does not hold for the step.
+/// A plan file (CompileOptions::plan) that is damaged or was written for
+/// something else.
 class NEAP_API PlanFileError : public PlanError {
   using PlanError::PlanError;
 };

@@ -142,7 +142,7 @@ base::Ref<tensor::Storage> StateFile::storage_at(std::uint32_t place) {
 void StateFile::put_into(std::uint32_t place, std::span<std::byte> into) {
   if (is_running_here()) {
     base::raise<ValueError>(
-        "compile: a run looks at a state that it keeps in a file itself, by a "
+        "compile: a run reads a state that it keeps in a file, through a "
         "handle that it was not traced with; set .spill.states to false");
   }
   const std::unique_lock lock = held();

@@ -28,7 +28,7 @@ class StateFile : public std::enable_shared_from_this<StateFile> {
   static std::shared_ptr<StateFile> create(files::Door& door,
                                            std::string_view folder,
                                            memory::Domain& domain);
-  /// Of create().
+  /// For create() alone.
   StateFile(files::Door& door, std::string_view folder, memory::Domain& domain);
   StateFile(const StateFile&) = delete;
   StateFile& operator=(const StateFile&) = delete;

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a call of a compiled step is given: tensors, numbers, their specs.
+// The arguments of a call of a compiled step: tensors, numbers, their specs.
 #include <algorithm>
 
 #include "neap/base/raise.hpp"
@@ -18,8 +18,8 @@ namespace {
 void check_given(std::size_t i, const Argument& argument) {
   if (argument.tensor == nullptr && !argument.is_exact) {
     raise<ValueError>(
-        "compile: argument {} is an integer near {:.17g} that no double is; "
-        "make a tensor of it with from_span()",
+        "compile: argument {} is an integer near {:.17g}, which no double "
+        "represents exactly; make a tensor of it with from_span()",
         i, argument.number);
   }
   if (argument.tensor != nullptr && !argument.tensor->defined()) {

@@ -14,7 +14,7 @@ namespace {
 
 using Details = OutOfMemory::Details;
 
-// With calls that run again the books grow, so one attempt is not enough.
+// With calls that run again bookkeeping grows, so one attempt is not enough.
 constexpr int kMostAttempts = 12;
 
 // Bytes of states that are to come home, and have not yet asked for theirs.
@@ -33,7 +33,7 @@ memory::Tag tag_of_states() noexcept {
   return memory::current_tag(memory::Category::kOptimizerState);
 }
 
-// What a request lacks, and those that will follow it.
+// Bytes that a request lacks, and those that will follow it.
 Bytes lack_of(const Details& asked, const Program& program) {
   const Bytes states = still_to_come(program);
   const bool is_theirs =
@@ -46,7 +46,7 @@ Bytes lack_of(const Details& asked, const Program& program) {
 [[noreturn]] void refuse(const Details& asked) {
   base::raise<PlanError>(
       "compile: a budget of {} leaves nothing for the arena of the step: {} "
-      "are held, and {} are the process's",
+      "are held, and {} are the process itself (external)",
       format_bytes(asked.budget), format_bytes(asked.held),
       format_bytes(asked.external));
 }
@@ -63,7 +63,7 @@ bool StepCore::may_send_away(const Entry& entry) const {
 // `place` asks for the arena and for what the program needs beside it.
 void StepCore::within_budget(Entry& entry, base::FunctionRef<void()> place) {
   const Bytes before = arenas_.bytes();
-  // Of many requests the first may be refused: each attempt gives up more.
+  // The refused request may be the first of many: each attempt gives up more.
   Bytes least = kUnit;
   for (int attempt = 0;; ++attempt) {
     Details asked;
@@ -103,7 +103,7 @@ void StepCore::within_budget(Entry& entry, base::FunctionRef<void()> place) {
 // states that it keeps away.
 void StepCore::lower_arena(Entry& entry, Bytes limit, const Details& asked) {
   forget(*entry.executor);
-  entry.executor.reset();  // its books make room for the next
+  entry.executor.reset();  // its bookkeeping gives way to the next
   if (limit <= 0 && options_.spill.folder.empty()) {
     refuse(asked);
   }
@@ -122,7 +122,8 @@ void StepCore::expect_room_for_states(const Program& program) const {
   }
 }
 
-// Also what the first run will ask for: what it lacks makes the arena lower.
+// The first run's requests are made ahead, too: what they lack makes the arena
+// lower.
 void StepCore::fit_ahead(Entry& entry) {
   within_budget(entry, [&] {
     fit(entry);

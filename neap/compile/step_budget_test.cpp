@@ -17,7 +17,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// Beside these values the books of the step are small.
+// Beside these values the bookkeeping of the step is small.
 constexpr std::int64_t kBatch = 4096;
 
 // Below what any plan of the net needs, also where a block is held by the byte
@@ -113,7 +113,7 @@ Trained train(Bytes room, CompileOptions options = {}) {
   return out;
 }
 
-// What the net needs with all values kept, beyond what is in use before.
+// Bytes that the net needs with all values kept, beyond those in use before.
 Bytes needed() {
   const Trained whole = train(kUnlimited);
   return whole.most - whole.before;
@@ -188,7 +188,7 @@ Bytes advised(const std::string& message) {
   return out;
 }
 
-// Tighter plans have larger books, so that it takes more than one refusal.
+// Tighter plans need more bookkeeping, so that it takes more than one refusal.
 TEST(StepBudgetTest, TheAdviceOfRefusalsLeadsToWhatSuffices) {
   Net net;
   const Tensor x = randn({kBatch, 32});

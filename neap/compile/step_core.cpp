@@ -44,8 +44,8 @@ class StepCore::Taken {
   explicit Taken(StepCore& step) : step_(step) {
     if (step.is_busy_.exchange(true, std::memory_order_acquire)) {
       raise<ValueError>(
-          "compile: the step is running, in another thread or in itself; one "
-          "call at a time");
+          "compile: the step is still running, in another thread or because it "
+          "calls itself; it runs one call at a time");
     }
   }
   ~Taken() { step_.is_busy_.store(false, std::memory_order_release); }
@@ -108,27 +108,28 @@ StepCore::StepCore(const CompileOptions& options, const CallSite& site)
       arenas_(memory::domain(), options.memory, options.paged) {
   if (options.programs < 1 || options.max_batch < 0 || options.verify < 0) {
     raise<ValueError>(
-        "compile: programs {}, max_batch {} and verify {}, at least 1, 0 and 0 "
-        "are needed",
+        "compile: .programs is {}, .max_batch {} and .verify {}; they must be "
+        "at least 1, 0 and 0",
         options.programs, options.max_batch, options.verify);
   }
   if (options.arena_limit < 0 || options.budget < 0) {
     raise<ValueError>(
-        "compile: an .arena_limit of {} bytes and a .budget of {}, neither "
-        "can be below 0",
+        "compile: .arena_limit is {} bytes and .budget {}; neither may be "
+        "negative",
         options.arena_limit, options.budget);
   }
   if (options.paged && !options.memory.empty()) {
     raise<ValueError>(
-        "compile: .paged and .memory together; pages are memory of the step's "
-        "own");
+        "compile: .paged and .memory exclude each other, since pages are "
+        "memory of the step's own; leave one out");
   }
   if (!options.warm.empty() && options.max_batch == 0) {
-    raise<ValueError>("compile: .warm lists batches, and needs max_batch");
+    raise<ValueError>("compile: .warm lists batches, which needs .max_batch");
   }
   for (const std::int64_t size : options.warm) {
     if (size < 0) {
-      raise<ValueError>("compile: .warm lists a batch of {}", size);
+      raise<ValueError>(
+          "compile: .warm lists a batch of {}; a batch is at least 1", size);
     }
   }
   entries_.reserve(static_cast<std::size_t>(options.programs) + 1);
@@ -143,7 +144,7 @@ StepCore::~StepCore() = default;
 const Executor& StepCore::latest() const {
   if (entries_.empty()) {
     raise<ValueError>(
-        "compile: nothing was traced yet, call the step or prepare() it");
+        "compile: nothing was traced yet; call the step, or prepare() it");
   }
   return *entries_.front().executor;
 }
@@ -317,7 +318,7 @@ void StepCore::send_states_away(Executor& executor) {
   executor.send_away(*states_);
 }
 
-// What came home since the last call.
+// Moves to the file the states that were read back since the last call.
 void StepCore::send_states_back() {
   if (states_ != nullptr && !entries_.empty() && !is_part()) {
     send_states_away(*entries_.front().executor);

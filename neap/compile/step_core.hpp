@@ -47,7 +47,7 @@ class StepCore {
     bool may_grow = false;  // the arena is made to fit it
     bool is_new = true;     // its call has not got to a run yet
     std::int64_t calls = 0;
-    /// As traced, until it is known to fit into the budget.
+    /// The traced program, until it is known to fit into the budget.
     memory::Owned<Program> traced{};
   };
   class Taken;

@@ -124,10 +124,10 @@ void StepCore::add_ahead(Step step, std::span<const tensor::Spec> specs,
   }
   const Program own = trace(step, given(specs_), base::site_of(site_));
   raise<PlanError>(
-      "compile: with max_batch {} the step is traced for a batch of {} ahead "
-      "of the call's own, which fails: {}; a tensor that it captures or leaves "
+      "compile: with .max_batch {} the step is traced for a batch of {} before "
+      "the call's own, and that fails: {}; a tensor that it captures or leaves "
       "in a state has the call's batch in its shape: compile it without "
-      "max_batch, or make its shape independent of the batch",
+      ".max_batch, or make the shape independent of the batch",
       options_.max_batch, batch, what);
 }
 
@@ -163,9 +163,9 @@ void StepCore::verify(Step step, Entry& entry) {
     }
     entry.is_new = true;  // goes with this attempt
     raise<TraceError>(
-        "compile: the step does the same as when it was traced, to another of "
-        "the handles that it captured: one that it assigns to is read in place "
-        "of another; reset() it where handles are exchanged");
+        "compile: the step does the same as when it was traced, but to another "
+        "of the handles that it captured (one that it assigns to is read in "
+        "place of another); reset() the step after exchanging handles");
   }
   const auto at = static_cast<std::size_t>(differs - digests.begin());
   const bool is_call = at < now.calls.size();
@@ -191,7 +191,8 @@ void StepCore::explain(std::span<const tensor::Spec> specs) {
   why_ = last.describe(last.broken(now), now);
 }
 
-// Of a program beside others: it fits into their arena, and keeps as much away.
+// The limit of a program beside others: it fits into their arena, and keeps as
+// much away.
 ArenaLimit StepCore::limit_of_next() const {
   ArenaLimit out{.bytes = options_.arena_limit};
   if (arenas_.bytes() != 0) {

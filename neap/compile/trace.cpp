@@ -57,8 +57,8 @@ Program trace(Step step, const GivenArguments& given, CallSite site) {
   const tensor::Execution& execution = tensor::execution();
   if (execution.trace != nullptr || execution.recorder != nullptr) {
     base::raise<TraceError>(
-        "trace: at {} inside {}, where no other can begin; call the plain "
-        "function there",
+        "trace: at {} a trace would begin inside {}, where none can; call the "
+        "plain function there",
         base::format_site(where),
         execution.trace != nullptr ? "a step that is being traced"
                                    : "jvp or a rematerialised segment");

@@ -19,7 +19,7 @@
 
 namespace neap::compiler {
 
-/// Puts the step's results into the vector, in order.
+/// A step over lists: puts its results into the vector, in order.
 using Step = base::FunctionRef<void(std::span<const Tensor> arguments,
                                     memory::Vector<Tensor>& results)>;
 
@@ -31,7 +31,7 @@ struct GivenArguments {
   std::span<const Tensor> tensors{};
   /// 1 for each argument that is a number; empty: all that have their spec.
   std::span<const std::uint8_t> numbers{};
-  /// State that the step makes is away until a run needs it.
+  /// True: state that the step creates is away until a run needs it.
   bool is_state_late = false;
 
   bool is_number(std::size_t i) const {
@@ -51,8 +51,8 @@ bool is_outside(const GivenArguments& given, std::size_t i);
 /// trace, jvp or segment; whatever the step throws; OutOfMemory.
 NEAP_API Program trace(Step step, std::span<const tensor::Spec> arguments,
                        CallSite site = CallSite::here());
-/// Tensors that have gaps are traced as the views that they are,
-/// and the program holds for such alone.
+/// The same, with views: tensors that have gaps are traced as the views that
+/// they are, and the program holds for such views alone.
 NEAP_API Program trace(Step step, const GivenArguments& given, CallSite site);
 
 }  // namespace neap::compiler

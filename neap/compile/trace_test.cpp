@@ -149,12 +149,12 @@ TEST(TraceTest, LooksAtElementsAreRefusedAtTheirLine) {
   EXPECT_THAT(refused([](In x, Many&) { (x[0] + 1.0).to_vector(); }),
               HasSubstr("to_vector: at"));
   EXPECT_THAT(refused([&](In, Many&) { outside.item(); }),
-              HasSubstr("reads elements of a tensor that was there before"));
+              HasSubstr("reads elements of a tensor that existed before"));
   EXPECT_THAT(refused([&](In, Many&) {
                 Tensor own = outside;
                 own.mutable_values<float>()[0] = 2;
               }),
-              HasSubstr("writes into a tensor that was there before"));
+              HasSubstr("writes into a tensor that existed before"));
   EXPECT_EQ(outside.item(), 1);
 }
 

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What tests of traces share: a step is run eagerly and as a program, and both
+// Shared by tests of traces: a step is run eagerly and as a program, and both
 // must leave the same bits.
 #pragma once
 

@@ -165,8 +165,8 @@ void Tracer::check_context(std::string_view what, base::SiteId site) const {
   }
   if (&memory::domain() != &domain_) {
     raise<TraceError>(
-        "{}: at {} another domain is in use than where the trace began; a "
-        "program has one",
+        "{}: at {} the step uses another memory domain than the one that its "
+        "trace began in; choose the domain outside of the step",
         what, base::format_site(site));
   }
 }

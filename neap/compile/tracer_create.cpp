@@ -68,8 +68,8 @@ void Tracer::on_host_access(const Tensor& tensor, const char* what,
   const std::string where = base::format_site(base::intern(site));
   if (!values_.is_made(tensor)) {
     raise<TraceError>(
-        "{}: at {} the step being traced {} a tensor that was there before it, "
-        "which each run may find with other elements; {}",
+        "{}: at {} the step being traced {} a tensor that existed before it, "
+        "whose elements may differ from run to run; {}",
         what, where, is_write ? "writes into" : "reads elements of",
         is_write ? "write by copy_ or fill_, or outside of the step"
                  : "read it outside of the step");
@@ -82,7 +82,7 @@ void Tracer::on_host_access(const Tensor& tensor, const char* what,
   }
   if (is_write && values_.is_used(tensor)) {
     raise<TraceError>(
-        "{}: at {} the step being traced writes by the host into a tensor that "
+        "{}: at {} the step being traced writes on the host into a tensor that "
         "an earlier line of it reads when it runs; make another tensor",
         what, where);
   }

@@ -24,21 +24,21 @@ void refuse_removal(const graph::Hook& hook, base::SiteId step) {
 
 void refuse_revoke(base::SiteId step) {
   raise<TraceError>(
-      "scope: the step traced at {} releases a tensor that was there before, "
+      "scope: the step traced at {} releases a tensor that existed before it, "
       "which a run would not repeat; release it outside",
       base::format_site(step));
 }
 
 void refuse_move(base::SiteId step) {
   raise<TraceError>(
-      "scope: the step traced at {} moves a composite that was there before "
+      "scope: the step traced at {} moves a composite that existed before it "
       "into a scope or out of one, which a run would not repeat; do it outside",
       base::format_site(step));
 }
 
 void refuse_composite_change(base::SiteId step) {
   raise<TraceError>(
-      "scope: the step traced at {} changes a composite that was there before "
+      "scope: the step traced at {} changes a composite that existed before it "
       "(gives it a part, assigns to it, moves from it or destroys it), which a "
       "run would not repeat; do it outside",
       base::format_site(step));
@@ -47,21 +47,21 @@ void refuse_composite_change(base::SiteId step) {
 void refuse_module_move(base::SiteId step) {
   raise<TraceError>(
       "module: the step traced at {} moves, swaps, assigns over or destroys a "
-      "module that was there before, which a run would not repeat; do it "
+      "module that existed before it, which a run would not repeat; do it "
       "outside",
       base::format_site(step));
 }
 
 void refuse_close(const memory::Scope& scope, base::SiteId step) {
   raise<TraceError>(
-      "scope: the step traced at {} closes the scope opened at {}, which was "
-      "there before, and a run would not; do it outside",
+      "scope: the step traced at {} closes the scope opened before it at {}, "
+      "which a run would not repeat; do it outside",
       base::format_site(step), base::format_site(scope.site()));
 }
 
 void refuse_end(base::SiteId step) {
   raise<TraceError>(
-      "trace: the step traced at {} destroys a tensor that was there before "
+      "trace: the step traced at {} destroys a tensor that existed before it "
       "(in a container that shrinks), which a run would not repeat; do it "
       "outside, or assign to the handle",
       base::format_site(step));

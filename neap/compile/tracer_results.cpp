@@ -118,17 +118,17 @@ std::uint32_t Tracer::exit_of(const Tensor& now) {
   const base::SiteId made = program_[operand.value].site;
   if (now.array()->has_tangents()) {
     raise<TraceError>(
-        "trace: a tensor made at {} outlives the step in a handle, and forward "
-        "mode carries a derivative of it; keep what detach() gives",
+        "trace: a tensor created at {} outlives the step in a handle, and "
+        "forward mode carries a derivative of it; keep the result of detach()",
         base::format_site(made));
   }
   const bool is_leaf_of_step = now.link() && now.link()->is_leaf() &&
                                StandIn::of(*now.array()->storage()) != nullptr;
   if (has_live_graph(now) || is_leaf_of_step) {
     raise<TraceError>(
-        "trace: a tensor made at {} outlives the step in a handle, with the "
-        "graph that it was recorded on, which no run could continue; keep what "
-        "detach() gives",
+        "trace: a tensor created at {} outlives the step in a handle, with the "
+        "graph that it was recorded on, which no run could continue; keep the "
+        "result of detach()",
         base::format_site(made));
   }
   const std::uint32_t at = add_result(now, /*is_kept=*/true);
@@ -193,7 +193,7 @@ void Tracer::check_kept() const {
   raise<TraceError>(
       "trace: at {} the step puts a tensor ({}) where it outlives the step (a "
       "container that grows, a new handle); a run would not repeat that. "
-      "Return it, or assign it to a handle that is there before",
+      "Return it, or assign it to a handle that existed before",
       base::format_site(made), what);
 }
 

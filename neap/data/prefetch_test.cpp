@@ -87,7 +87,7 @@ TEST_P(PrefetchTest, StartsAnewInTheMiddleOfAnEpoch) {
   }
 }
 
-// So slow that its reader is in the middle of a batch when another epoch
+// A set so slow that its reader is in the middle of a batch when another epoch
 // starts.
 struct Slow : Counting {
   void load(SampleId id, std::span<std::byte> input,

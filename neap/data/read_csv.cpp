@@ -198,7 +198,7 @@ Result<Table> for_each_row(files::Door& door, const std::string& path,
   }
 }
 
-// Where a second pass meets what the first one did not count.
+// The failure of a second pass that meets what the first one did not count.
 tl::unexpected<Failure> changed(const std::string& path) {
   return failure(
       FailureKind::kCorrupt,

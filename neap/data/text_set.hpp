@@ -66,7 +66,7 @@ struct BlockOptions {
   /// index alone.
   bool random = false;
   std::uint64_t seed = 0;
-  /// In an epoch, where random; 0: as many as there are without.
+  /// Samples of an epoch, where random; 0: as many as there are otherwise.
   std::int64_t samples = 0;
 };
 
@@ -109,7 +109,7 @@ struct TextOptions {
   std::int64_t samples = 0;  // samples of an epoch; 0: as many as blocks fit
 };
 
-/// Both over one text and vocabulary.
+/// The two parts of one text, with one vocabulary.
 struct TextParts {
   TextSet train;       // random blocks
   TextSet validation;  // block after block, from its start

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// From bytes to tokens: a first pass finds the vocabulary and the count, a
+// Makes tokens of bytes: a first pass finds the vocabulary and the count, a
 // second one writes tokens of the smallest width into a block of just the size.
 #include <fmt/format.h>
 #include <unistd.h>

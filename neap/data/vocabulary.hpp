@@ -32,7 +32,7 @@ class NEAP_API Vocabulary {
   Symbols symbols() const noexcept {
     return is_bytes_ ? Symbols::kBytes : Symbols::kCharacters;
   }
-  /// How many tokens there are, 0 to size() - 1.
+  /// The number of tokens, which are 0 to size() - 1.
   std::int64_t size() const noexcept;
 
   /// The token of a code point (or, of bytes, of a byte); -1: it has none.

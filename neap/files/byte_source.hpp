@@ -15,8 +15,8 @@
 
 namespace neap::files {
 
-/// How many bytes a source still has: known before any is read, so that a
-/// header with a wrong size is refused before memory is allocated.
+/// The number of bytes that a source still has: known before any is read, so
+/// that a header with a wrong size is refused before memory is allocated.
 struct Remaining {
   Bytes at_most = 0;
   bool is_exact = false;
@@ -32,7 +32,7 @@ class NEAP_API ByteSource {
   /// May be short; 0 at the end only (or for an empty span).
   [[nodiscard]] virtual Result<Bytes> read(std::span<std::byte> into) = 0;
   virtual Remaining remaining() const noexcept = 0;
-  /// For messages.
+  /// The name for messages.
   virtual std::string_view name() const noexcept = 0;
 };
 

@@ -33,8 +33,8 @@ struct PathFacts {
   /// path asked about where `kind` is kDirectory or kOther.
   std::string target;
   std::uint32_t mode = 0;  // permission bits, of a file
-  /// Both together are the same for every name of one file or folder, and for
-  /// no other; 0 where there is none, or the file system keeps none.
+  /// The two numbers together identify a file or folder, whatever its name; 0
+  /// where there is none, or the file system keeps none.
   std::uint64_t device = 0;
   std::uint64_t number = 0;
 };

@@ -21,12 +21,12 @@ struct Faults {
   Bytes longest_write = kUnlimited;  // of one call
   /// Room on the disk: what goes beyond fails as a full disk does.
   Bytes space = kUnlimited;
-  /// So many operations from fail_at on fail.
+  /// The number of operations, from fail_at on, that fail.
   std::int64_t failures = 1;
   /// This read (of those that end well, counted from 1) gives one bit that is
   /// not in the file; 0: none.
   std::int64_t lie_at = 0;
-  /// So many reads from lie_at on give a wrong bit.
+  /// The number of reads, from lie_at on, that give a wrong bit.
   std::int64_t lies = 1;
 };
 

@@ -21,7 +21,7 @@ class Door;
 class NEAP_API File {
  public:
   File() = default;
-  /// For a Door: takes over `handle`, which `door` understands.
+  /// Takes over `handle`, which `door` understands; called by a Door.
   File(Door& door, int handle, std::string_view path) noexcept;
   File(File&& other) noexcept
       : door_(std::exchange(other.door_, nullptr)),
@@ -53,7 +53,7 @@ class NEAP_API File {
   /// The path for messages: escaped, its head cut off where it is long.
   std::string_view name() const noexcept { return name_.data(); }
 
-  // For a Door.
+  // The handle, for a Door.
   int handle() const noexcept { return handle_; }
   /// Lets a Door that wraps another take part in the file's calls.
   void set_door(Door& door) noexcept { door_ = &door; }

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the system refuses, at every kind of call.
+// Refusals of the system, at every kind of call.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

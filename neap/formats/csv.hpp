@@ -46,7 +46,7 @@ class NEAP_API CsvReader {
   std::string_view operator[](std::int64_t field) const noexcept;
   /// The line where it began, from 1.
   std::int64_t line() const noexcept { return line_; }
-  /// For messages; empty when moved from.
+  /// The name for messages; empty when moved from.
   std::string_view name() const noexcept {
     return source_ != nullptr ? source_->name() : std::string_view();
   }

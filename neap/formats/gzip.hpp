@@ -12,7 +12,7 @@
 
 namespace neap::formats {
 
-/// How a gzip file begins.
+/// The first bytes of a gzip file.
 inline constexpr std::array<std::byte, 2> kGzipMagic{std::byte{0x1f},
                                                      std::byte{0x8b}};
 

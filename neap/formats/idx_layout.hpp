@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What reading and writing IDX share: type codes and byte order.
+// Shared by reading and writing IDX: type codes and byte order.
 #pragma once
 
 #include <algorithm>

@@ -73,17 +73,17 @@ class NEAP_API SafetensorsFile {
                                       const std::string& path,
                                       Verify verify = Verify::kOn);
 
-  /// In the order of the file.
+  /// The entries, in the order of the file.
   std::span<const SafetensorsEntry> entries() const noexcept {
     return entries_;
   }
-  /// By key, without the checksums.
+  /// The metadata by key, without the checksums.
   const Metadata& metadata() const noexcept { return metadata_; }
   /// nullptr: there is none of that name.
   const SafetensorsEntry* find(std::string_view name) const noexcept;
   /// The metadata's value of a key, or nullptr.
   const memory::String* find_text(std::string_view key) const noexcept;
-  /// For messages.
+  /// The name for messages.
   std::string_view name() const noexcept { return file_.name(); }
   /// Whether tensors are compared with checksums of the file.
   bool has_checksums() const noexcept { return !digests_.empty(); }

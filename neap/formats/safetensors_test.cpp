@@ -315,7 +315,7 @@ TEST_F(SafetensorsTest, ABoolThatIsNeitherZeroNorOneIsRefused) {
   EXPECT_THAT(read.error().message, HasSubstr("\"x\" has a bool"));
 }
 
-// Nor does the length of a number matter.
+// The length of a number does not matter either.
 TEST_F(SafetensorsTest, WritingAllocatesWhatItsDryRunDoes) {
   const std::array tensors = {NamedTensor{"x", ones({5})},
                               NamedTensor{"y", ones({3, 7})}};

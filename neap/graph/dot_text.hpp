@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What pictures in the DOT language share.
+// Shared by pictures in the DOT language.
 #pragma once
 
 #include <string>

@@ -21,10 +21,10 @@ namespace {
 using memory::Category;
 using tensor::Array;
 
-constexpr std::size_t kInPlace = 8;  // inputs of a call held without the door
+constexpr std::size_t kInPlace = 8;  // inputs of a call, kept on the stack
 
 // Room for `count` values that are about to be written: in place for the usual
-// few, at the door for more. What is not used is never touched.
+// few, allocated for more. What is not used is never touched.
 template <class T, std::size_t kRoom = kInPlace>
 class Small {
  public:

@@ -65,7 +65,7 @@ bool Hook::remove() noexcept {
 
 // --- the list of a vertex --------------------------------------------------
 
-// Nothing is asked of the door under the lock: room is made before it, and
+// Nothing is allocated under the lock: capacity is reserved before it, and
 // again where the list has grown meanwhile.
 void Extras::add(base::Ref<Hook> hook) {
   memory::Vector<base::Ref<Hook>> room = no_hooks();

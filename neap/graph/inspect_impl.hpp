@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What print.cpp and dot.cpp share with inspect.cpp.
+// Shared by print.cpp, dot.cpp and inspect.cpp.
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@ namespace neap::graph {
 /// THROWS: UseAfterRelease when undefined. Never fails for want of memory.
 NEAP_API void release(const Tensor& t, CallSite site = CallSite::here());
 
-/// Why a node freed its residuals.
+/// The reason for which a node freed its residuals.
 enum class Why : std::uint8_t {
   kConsumed,      // a backward passed it
   kUnavailable,   // something it was computed from was consumed or released

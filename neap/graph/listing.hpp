@@ -2,7 +2,7 @@
 // Listing: the part of the graph below some tensor, as two lists. What prints
 // and measures graphs shares it. Nodes come latest first, so that each stands
 // before everything it was made from; leaves come in the order they are met.
-// Nothing recurses; the books are lists at the context's door.
+// Nothing recurses; its bookkeeping is lists in the context's domain.
 //
 // Thread rule: other threads may build on this part of the graph, walk it and
 // drop it meanwhile. Each node is listed as it was at one instant, and is held

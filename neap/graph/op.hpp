@@ -77,7 +77,8 @@ enum class Effect : std::uint8_t {
   kStateful,  // reads or writes what its operands do not show
 };
 
-/// How an op treats axis 0 of its operands when that is the sample axis.
+/// The way in which an op treats axis 0 of its operands when that is the sample
+/// axis.
 enum class SampleAxis : std::uint8_t {
   kMapped,   // output sample i depends on input samples i (and shared inputs)
   kReduced,  // the output sums over samples
@@ -120,8 +121,8 @@ struct Op {
   /// Derivative rules, written in other ops; nullptr: not differentiable.
   void (*vjp)(VjpContext& context) = nullptr;
   void (*jvp)(JvpContext& context) = nullptr;
-  /// Both of them in one function, for elementwise ops y = f(x) whose rules are
-  /// generic: dx = slope(dy, v), where v is x or y ...
+  /// The local derivative, in place of both rules, for elementwise ops y =
+  /// f(x): dx = slope(dy, v), where v is x or y ...
   Tensor (*slope)(const Operand& dy, const Operand& v) = nullptr;
   /// ... and for y = g s(v), the derivative of such an op: ds / dv.
   Tensor (*curvature)(const Operand& v) = nullptr;

@@ -31,7 +31,8 @@ Tensor VjpContext::input(int i) const {
 Tensor VjpContext::output(int k) const {
   const auto& array =
       kept(node_, static_cast<std::uint16_t>(Residual::kOutputBit | k));
-  // As the call's own handles: no derivative flows through integers and bits.
+  // Like the call's own handles, it has no link where no derivative is: none
+  // flows through integers and bits.
   const bool carries = keep_graph_ && is_floating(array->dtype());
   return carries ? Tensor(array,
                           base::Ref<tensor::GraphLink>::share(

@@ -10,8 +10,8 @@
 
 namespace neap::graph {
 
-/// For the reverse rule of one recorded call: cotangents of the outputs in,
-/// cotangents of the inputs out.
+/// The context of the reverse rule of one recorded call: cotangents of the
+/// outputs in, cotangents of the inputs out.
 class NEAP_API VjpContext {
  public:
   /// `cotangents` (one an output, undefined: zero), `asked` (one an output: its
@@ -40,11 +40,10 @@ class NEAP_API VjpContext {
   /// Like cotangent(), for its last use in a rule: an op that is given it may
   /// take over its memory. cotangent(k) is undefined afterwards.
   Tensor take_cotangent(int k = 0) noexcept;
-  /// For a rule whose cotangent of input i is zero but for a part: what other
-  /// calls have given that input so far, undefined where none has. The rule
-  /// adds its part to it and sets the sum, at a cost that is the part's, where
-  /// all the input's zeros would otherwise be created and added. REQUIRES:
-  /// needs(i).
+  /// The sum that other calls have given input i so far, undefined where none
+  /// has: for a rule whose cotangent is zero but for a part. The rule adds its
+  /// part to it and sets the sum, at a cost that is the part's, where all the
+  /// input's zeros would otherwise be created and added. REQUIRES: needs(i).
   Tensor take_sum(int i) noexcept {
     return std::move(*sums_[static_cast<std::size_t>(i)]);
   }
@@ -83,8 +82,8 @@ class NEAP_API VjpContext {
   bool keep_graph_;
 };
 
-/// For the forward rule of one call: tangents of the inputs in, tangents of
-/// the outputs out.
+/// The context of the forward rule of one call: tangents of the inputs in,
+/// tangents of the outputs out.
 class NEAP_API JvpContext {
  public:
   /// `call` with the inputs that the rule may read; the others may be

@@ -48,7 +48,8 @@ struct Write {
   std::span<const Tensor> in;
   std::span<const Tensor> out;
   Attrs attrs;  // attributes of a first run; plain bytes
-  /// Not nullptr: gives the attributes of each run, under this index.
+  /// The listener that gives the attributes of each run, under this index, or
+  /// nullptr.
   RunListener* listener = nullptr;
   std::uint32_t index = 0;
   /// False: every element of each output is set and none is read.

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Which version of a storage a node reads. While a step is traced its writes
+// Versions of storages, as nodes read them. While a step is traced its writes
 // are noted and not made: the tape of that trace must see them, and nothing
 // else may, so that a graph which was recorded before still finds what it
 // saved. A trace that keeps this book is a TracedWrites, too.

@@ -44,7 +44,7 @@ Bytes FusedCall::scratch(int threads) const noexcept {
 
 // Working storage of one thread.
 struct FusedCall::Work {
-  // Where a tile of each view begins, then the tiles.
+  // The addresses of a tile of each view, then those of the tiles.
   std::array<std::byte*, kMaxFusedViews + kMaxFusedTiles> places{};
   std::array<std::byte*, kMaxFusedViews> data{};  // of each view
   std::byte* scratch = nullptr;

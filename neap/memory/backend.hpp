@@ -21,8 +21,8 @@ class Backend {
   /// `alignment` is a power of two, at most 4096.
   virtual void* allocate(Bytes size, Bytes alignment) noexcept = 0;
 
-  /// Like allocate, and counted like it, but nobody will touch the block: an
-  /// address, with or without memory behind it. Freed by release.
+  /// Allocates, and counts so, a block that nobody will touch: an address, with
+  /// or without memory behind it. Freed by release.
   virtual void* reserve(Bytes size, Bytes alignment) noexcept {
     return allocate(size, alignment);
   }

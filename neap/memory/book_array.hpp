@@ -1,8 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the door's own books are kept in: a flat array that lives in pages
-// taken straight from the system, and an open-addressing index into such an
-// array. Both grow by doubling, say beforehand by how much, and either grow or
-// stay as they were. Not thread-safe.
+// The storage of an allocator's own bookkeeping: a flat array that lives in
+// pages taken straight from the system, and an open-addressing index into such
+// an array. Both grow by doubling, say beforehand by how much, and either grow
+// or stay as they were. Not thread-safe.
 #pragma once
 
 #include <algorithm>

@@ -47,7 +47,7 @@ TEST(BudgetTest, GrantsExactlyUpToTheBudgetAndNotOneByteMore) {
 TEST(BudgetTest, CountsItsBooksIntoTheBudget) {
   const auto domain = pooled();
   domain->set_budget(base::external_bytes() + 40 * kKiB);
-  // A slab alone would fit; with the first pages of the books it does not.
+  // A slab alone would fit; with the first pages of the ledger it does not.
   EXPECT_THROW(domain->allocate(64, tag()), OutOfMemory);
   EXPECT_EQ(domain->stats().held, 0);
 }

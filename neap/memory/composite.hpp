@@ -35,7 +35,7 @@ class CompositeBody final : public ScopeMember, public Counted<CompositeBody> {
   ~CompositeBody();
 
   base::SiteId revoked_by() const noexcept { return revoked_by_; }
-  /// For other threads: under the lock of the lists.
+  /// The parts; other threads read them under the lock of the lists.
   std::span<const MemberRef> parts() const noexcept override { return parts_; }
   /// Reserves capacity for `count` more parts. THROWS: OutOfMemory.
   void reserve(std::size_t count);

@@ -90,7 +90,8 @@ class OwnedDeleter {
   Bytes alignment_ = 0;
 };
 
-/// Like std::unique_ptr; T needs a virtual destructor where it is a base.
+/// A std::unique_ptr over a domain; T needs a virtual destructor where it is a
+/// base.
 template <class T>
 using Owned = std::unique_ptr<T, OwnedDeleter>;
 

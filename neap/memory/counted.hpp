@@ -68,7 +68,7 @@ class Counted {
   bool is_unique() const noexcept {
     return refs_.load(std::memory_order_acquire) == 1;
   }
-  /// How many references there are, for reports; it may change at once.
+  /// The number of references, for reports; it may change at once.
   std::uint32_t references() const noexcept {
     return refs_.load(std::memory_order_relaxed);
   }

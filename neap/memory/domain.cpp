@@ -64,7 +64,7 @@ void Domain::Closer::operator()(Domain* domain) const noexcept {
   }
 }
 
-// --- the door ---
+// --- requests ---
 
 Block Domain::allocate(Bytes size, const Tag& tag, Bytes alignment) {
   if (size < 0 || alignment != kAlignment) {

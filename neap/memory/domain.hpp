@@ -130,13 +130,13 @@ class NEAP_API Domain {
   /// up to 4096), DeviceError for a space without a backend.
   Block allocate(Bytes size, const Tag& tag, Bytes alignment = kAlignment);
   void release(const Block& block, Bytes alignment = kAlignment) noexcept;
-  /// Like allocate, for the elements of a tensor: in a dry run (rehearsal) the
-  /// block may not be touched.
+  /// Allocates the elements of a tensor: in a dry run (rehearsal) the block may
+  /// not be touched.
   Block allocate_elements(Bytes size, const Tag& tag);
   bool is_rehearsal() const noexcept { return is_rehearsal_; }
 
-  /// For holders that cannot keep a Block (standard containers): the tag and
-  /// size name the ledger row again.
+  /// Frees memory of holders that cannot keep a Block (standard containers):
+  /// the tag and size name the ledger row again.
   void* allocate_raw(Bytes size, const Tag& tag, Bytes alignment = kAlignment);
   void release_raw(void* data, Bytes size, const Tag& tag,
                    Bytes alignment = kAlignment) noexcept;

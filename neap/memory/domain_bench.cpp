@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What one allocation and its release cost at the door, beside malloc.
+// The cost of an allocation and its release in a domain, beside malloc.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>

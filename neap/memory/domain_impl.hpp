@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What stands behind the door: the steps of granting, refusing and taking
-// back, which domain.cpp calls under the lock.
+// The inside of a domain: the steps of granting, refusing and freeing, which
+// domain.cpp calls under the lock.
 #pragma once
 
 #include <algorithm>
@@ -90,7 +90,7 @@ struct Domain::Impl {
 
   [[noreturn]] void refuse(OutOfMemory::Reason reason, const Tag& tag,
                            Bytes size) {
-    note_peak();  // books may have grown on the way to the system's refusal
+    note_peak();  // tables may have grown on the way to the system's refusal
     OutOfMemory::Details details;
     details.reason = reason;
     copy_path(ledger.owners().path_of(tag.owner), details.owner);

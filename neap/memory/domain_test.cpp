@@ -129,7 +129,7 @@ TEST(DomainTest, LeavesABlockWhereItIsWhenRetaggingFails) {
   domain->release(block);
 }
 
-// A row more of the books is asked for, and no bytes for elements.
+// A row more of the ledger is asked for, and no bytes for elements.
 TEST(DomainTest, RefusesToRetagAboveTheBudgetAndAsksForNoBytes) {
   const auto domain = pooled();
   Block block = domain->allocate(100, tag());

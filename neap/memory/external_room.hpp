@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Room for external bytes (the stack of a thread that is to start): they count
-// against the budget, but nobody asks for them at the door.
+// against the budget, but nobody asks a domain for them.
 #pragma once
 
 #include "neap/memory/context.hpp"

@@ -106,7 +106,7 @@ TEST(PooledBackendTest, TrimReturnsAllButItsBookkeeping) {
   EXPECT_EQ(idle, 5 * kMiB + kSlabBytes);
   EXPECT_EQ(backend.trim(), idle);
   EXPECT_EQ(backend.idle(), 0);
-  EXPECT_LE(backend.held(), 4 * page_bytes());  // its books
+  EXPECT_LE(backend.held(), 4 * page_bytes());  // its tables
 }
 
 TEST(PooledBackendTest, KeepsNoMoreIdleThanItsLimit) {

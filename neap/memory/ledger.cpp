@@ -95,7 +95,7 @@ BucketId Ledger::open(const Tag& tag) noexcept {
   if (!has_room() && !prepare()) {
     return {};
   }
-  known = find(tag);  // a fold row, where the books were empty before
+  known = find(tag);  // a fold row, where the ledger was empty before
   if (known.value != 0) {
     return known;
   }

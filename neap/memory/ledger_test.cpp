@@ -198,7 +198,7 @@ TEST(LedgerTest, CountsTheRowsInUse) {
     ledger.credit(ledger.find(tag(i)), 8);
   }
   ledger.reset_peak();
-  ledger.open(tag(60));  // the books are full: what holds nothing goes
+  ledger.open(tag(60));  // the ledger is full: rows that hold nothing go
   EXPECT_EQ(ledger.rows(), first + 1);
 }
 

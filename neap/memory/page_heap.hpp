@@ -7,7 +7,7 @@
 // A request takes the best fitting free extent (of equals the lowest in the
 // oldest mapping), from its low end; what is over stays free. A release merges
 // with free neighbours at once and cannot fail. A request that nothing fits
-// maps exactly its own size. Extents are described in books of the heap's own,
+// maps exactly its own size. Extents are described in tables of the heap's own,
 // outside the pages. Not thread-safe.
 #pragma once
 
@@ -25,7 +25,7 @@ class PageHeap {
   PageHeap(const PageHeap&) = delete;
   PageHeap& operator=(const PageHeap&) = delete;
 
-  /// Bytes that allocate would newly take from the system, books included.
+  /// Bytes that allocate would newly take from the system, tables included.
   Bytes growth_for(Bytes size, Bytes alignment = page_bytes()) const noexcept;
 
   /// `size` > 0 bytes rounded up to pages, aligned to a power of two of at
@@ -47,7 +47,7 @@ class PageHeap {
     return pages_.calls() + books_.calls();
   }
 
-  /// Walks all books: neighbours, tree, index and sums agree.
+  /// Walks all tables: neighbours, tree, index and sums agree.
   bool is_consistent() const noexcept;
 
  private:

@@ -91,7 +91,8 @@ TEST(PageHeapTest, TellsTheRightNeighbourOfAMerge) {
   EXPECT_EQ(heap.growth_for(4 * page_bytes()), 0);
 }
 
-// Also where its books grow: the index at 512 live blocks, then the extents.
+// The same where its tables grow: the index at 512 live blocks, then the
+// extents.
 TEST(PageHeapTest, TakesExactlyWhatItSaidBeforehandOfManyBlocks) {
   PageHeap heap;
   std::vector<void*> blocks;

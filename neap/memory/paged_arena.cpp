@@ -99,7 +99,7 @@ Bytes PagedArena::pages() const noexcept {
   return block_.size / page_bytes() * page_bytes();
 }
 
-// The block's pages are plain ones again before the door may give them to
+// The block's pages are plain ones again before the domain may give them to
 // anybody else. Should the system refuse that, they stay the file's, which only
 // a fork would notice.
 PagedArena::~PagedArena() {
@@ -154,8 +154,8 @@ PagedArena::Views PagedArena::show(std::span<const View> views, Bytes size) {
 }
 
 // Pages of the file in place of what is at `to`; nullptr: fresh addresses, for
-// pages to come. First the door is asked for a block of no bytes, so that each
-// mapping is one of the requests that can be told to fail.
+// pages to come. First the domain is asked for a block of no bytes, so that
+// each mapping is one of the requests that can be told to fail.
 std::byte* PagedArena::map(std::byte* to, Bytes size, int file,
                            Bytes from) const {
   domain_->release(domain_->allocate(0, domain_->tag_of(block_.bucket)));

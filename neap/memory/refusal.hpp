@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the door did not refuse itself, refused as it does. For sources of this
-// room only.
+// Refusals that do not come from a domain itself, in its form. For sources of
+// this room only.
 #pragma once
 
 #include "neap/memory/domain.hpp"

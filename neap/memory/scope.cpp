@@ -64,7 +64,7 @@ std::uint64_t ScopeListener::trace_number() noexcept {
   return listening;
 }
 
-// Who traces sees where tensors are.
+// A tracer sees which scope holds a tensor, and may refuse the move.
 bool is_move_refused(const ScopeMember& member) noexcept {
   if (scope_listener == nullptr || member.is_of_trace() ||
       member.parts().empty()) {

@@ -74,7 +74,7 @@ class NEAP_API Scope {
       return std::tuple<T...>(items...);
     }
   }
-  /// Like keep, at once.
+  /// Moves items to the outer scope, as keep does, but at once.
   template <Scoped... T>
   void move_to_outer(const T&... items) {
     apply([this](ScopeMember& m) { move_member_to_outer(m); }, items...);
@@ -121,9 +121,9 @@ class NEAP_API Scope {
   // --- what it is ----------------------------------------------------------
 
   bool is_open() const noexcept { return is_open_; }
-  /// How many members it has, kept ones too; a composite counts as one.
+  /// The number of members, kept ones too; a composite counts as one.
   std::int64_t size() const noexcept;
-  /// Its line; the scope's name stands for the function.
+  /// The line of the scope; its name stands for the function.
   base::SiteId site() const noexcept { return site_; }
 
   /// The one that has `member`, kept or not, or nullptr.

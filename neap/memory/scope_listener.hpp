@@ -29,13 +29,13 @@ class NEAP_API ScopeListener {
   /// A composite of before is given a part, or another meaning; it stays as it
   /// is, unless it is destroyed.
   virtual void on_composite_change() noexcept = 0;
-  /// So many composites were created, or less destroyed, of the trace's own.
+  /// The number of the trace's own composites has changed by `change`.
   virtual void count_composites(int change) noexcept = 0;
   /// The step asks which scope is current; or does something to `member` that
   /// depends on whether it is in a scope of before.
   virtual void on_asked(const ScopeMember* member) noexcept = 0;
 
-  /// That of the current thread, or nullptr.
+  /// The listener of the current thread, or nullptr.
   static ScopeListener* current() noexcept;
   /// A number of its own for each time that one listens, and 0 for none: what
   /// was created meanwhile has it.

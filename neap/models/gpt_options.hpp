@@ -24,7 +24,7 @@ enum class GptNormalise : std::uint8_t {
   kRmsNorm,    // RMS norm: a weight
 };
 
-/// How a token's position is encoded.
+/// The encoding of a token's position.
 enum class GptPositions : std::uint8_t {
   kLearned,  // "wpe", a row for each position, added to the token's
   kRotary,   // rotary_embedding of queries and keys

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the constructors of models for images check. For sources of this room.
+// Checks of the constructors of models for images. For sources of this room.
 #pragma once
 
 #include <cstdint>

@@ -71,7 +71,7 @@ class NEAP_API RecurrentLm final : public nn::Cloneable<RecurrentLm<Net>> {
   /// Tokens (b, t), i32 or i64 -> scores (b, t, vocab) of what follows each.
   /// THROWS: ShapeError; ValueError for no such token.
   Tensor forward(const Tensor& tokens) const override;
-  /// Like forward, from a state (undefined: zeros) to the next.
+  /// The scores from a state (undefined: zeros) on, and the next state.
   Scored run(const Tensor& tokens, const State& state,
              CallSite site = CallSite::here()) const;
 
@@ -79,7 +79,7 @@ class NEAP_API RecurrentLm final : public nn::Cloneable<RecurrentLm<Net>> {
   /// THROWS: as forward and cross_entropy.
   Tensor loss(const Tensor& tokens, const Tensor& targets,
               CallSite site = CallSite::here()) const;
-  /// Like loss, from a state to the next.
+  /// The loss from a state on, and the next state.
   Loss loss_from(const Tensor& tokens, const Tensor& targets,
                  const State& state, CallSite site = CallSite::here()) const;
 

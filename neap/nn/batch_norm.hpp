@@ -12,8 +12,8 @@ namespace neap::nn {
 
 struct BatchNormConfig {
   double eps = 1e-5;
-  /// How far the running values move towards those of a batch; nothing: they
-  /// are the mean over all batches.
+  /// The fraction by which the running values move towards those of a batch;
+  /// nothing: they are the mean over all batches.
   std::optional<double> momentum = 0.1;
   bool affine = true;               // true: it has weight and bias
   bool track_running_stats = true;  // false: the batch's own, always
@@ -105,7 +105,7 @@ class BatchNorm : public Cloneable<Derived> {
   Tensor batches_;
 };
 
-/// For x of (n, features) or (n, features, length).
+/// Batch norm of x (n, features) or (n, features, length).
 class NEAP_API BatchNorm1d : public BatchNorm<BatchNorm1d> {
  public:
   using BatchNorm::BatchNorm;
@@ -118,7 +118,7 @@ class NEAP_API BatchNorm1d : public BatchNorm<BatchNorm1d> {
   }
 };
 
-/// For x of (n, features, height, width).
+/// Batch norm of x (n, features, height, width).
 class NEAP_API BatchNorm2d : public BatchNorm<BatchNorm2d> {
  public:
   using BatchNorm::BatchNorm;

@@ -59,7 +59,7 @@ class NEAP_API Cloning {
   /// have not the same parts, names, shapes and dtypes; OutOfMemory.
   void fill(const Module& model, Module& copy) const;
 
-  // For Module's constructor.
+  // --- called by the constructor of Module -----------------------------------
 
   /// The copy of an entry's tensor. THROWS: OutOfMemory.
   Tensor copy_of(const Entry& entry);

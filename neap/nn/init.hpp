@@ -13,7 +13,7 @@ namespace neap::nn {
 
 NEAP_API Tensor constant_(Tensor tensor, double value,
                           CallSite site = CallSite::here());
-/// In [low, high). THROWS: ValueError unless low <= high, both finite.
+/// Draws from [low, high). THROWS: ValueError unless low <= high, both finite.
 NEAP_API Tensor uniform_(Tensor tensor, double low = 0.0, double high = 1.0,
                          CallSite site = CallSite::here());
 /// THROWS: ValueError unless both are finite and stddev >= 0.

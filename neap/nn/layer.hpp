@@ -58,7 +58,7 @@ class NEAP_API Cloneable : public Layer {
   }
 };
 
-/// Like nn::clone, for a layer of any type. THROWS: as copy_layer.
+/// A copy by nn::clone, of a layer of any type. THROWS: as copy_layer.
 NEAP_API memory::Owned<Layer> clone_layer(const Layer& layer,
                                           CallSite site = CallSite::here());
 

@@ -69,8 +69,8 @@ Module::Module(const Module& other, Cloning& cloning) : Module() {
   registry_->set_training(other.is_training());
 }
 
-// One that may not move is shared until the trace is refused: the step still
-// finds it at both places.
+// A registry that may not move is shared until the trace is refused: the step
+// still finds it at both places.
 Module::Module(Module&& other) noexcept
     : registry_(other.may_move() ? std::move(other.registry_)
                                  : other.registry_) {

@@ -42,7 +42,7 @@ class NEAP_API Module {
   /// order of registration. A tied one is listed under the name that it is tied
   /// to.
   ParameterList parameters() const;
-  /// Like parameters(), but one for every name: a tied parameter several times.
+  /// The parameters, one for every name: a tied one several times.
   ParameterList named_parameters() const;
   ParameterList buffers() const;
   /// THROWS: NameError that lists the nearest names.
@@ -81,8 +81,8 @@ class NEAP_API Module {
   /// THROWS: OutOfMemory.
   Module(const Module& other, Cloning& cloning);
 
-  /// For moves of a class that keeps children in containers: they go over only
-  /// where the module did.
+  /// Whether the module was moved: a class that keeps children in containers
+  /// moves them only then.
   bool is_moved_from() const noexcept { return !registry_; }
 
   // For constructors. Names are not empty and have no '.'; all are strong.
@@ -124,7 +124,7 @@ class NEAP_API ModuleScope : public memory::ContextGuard {
   explicit ModuleScope(const Registry& registry,
                        CallSite site = CallSite::here());
 
-  /// For the watch of the module, if it has one. THROWS: OutOfMemory.
+  /// Tells the watch of the module, if it has one. THROWS: OutOfMemory.
   template <std::same_as<Tensor>... Inputs>
   void note(const Tensor& output, const Inputs&... inputs) const {
     if (call_.is_watched()) {

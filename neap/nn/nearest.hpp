@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Which known names are most like one that is unknown: for error messages.
+// The known names that are most like an unknown one: for error messages.
 #pragma once
 
 #include <span>

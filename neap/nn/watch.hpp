@@ -70,7 +70,7 @@ class NEAP_API CallBook : public memory::Counted<CallBook> {
   /// The call is over. One that failed leaves nothing, nor do those inside it.
   void end(std::size_t call, bool has_failed) noexcept;
 
-  /// In the order in which they began.
+  /// The calls, in the order in which they began.
   const memory::Vector<LayerCall>& calls() const noexcept { return calls_; }
   void forget() noexcept;
 

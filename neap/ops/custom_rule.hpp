@@ -50,7 +50,8 @@ class CustomForward {
     return {reinterpret_cast<T*>(args_.scratch.data()),
             args_.scratch.size() / sizeof(T)};
   }
-  /// For threads::parallel_for. The bits of a result must not depend on it.
+  /// The executor for threads::parallel_for. The bits of a result must not
+  /// depend on it.
   threads::Executor& executor() const noexcept { return *args_.executor; }
   /// The key of the one draw of a call with Effect::kRandom.
   const base::DrawKey& draw() const noexcept { return draw_; }

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What many ops share: shape rules, scalars beside tensors, and the reduction
-// of a cotangent to a broadcast operand's shape. For sources of ops only.
+// Shared by many ops: shape rules, scalars beside tensors, and the reduction of
+// a cotangent to a broadcast operand's shape. For sources of ops only.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What in-place updates share: where they run, what they are noted under, and
+// Shared by in-place updates: where they run, what they are noted under, and
 // the memory they take before they write. For sources of this room only.
 #pragma once
 
@@ -26,7 +26,7 @@ Tensor zeros_for(const Tensor& like, const memory::Tag& tag,
 /// The same, without memory until it is fetched. THROWS: OutOfMemory.
 Tensor late_zeros_for(const Tensor& like, const memory::Tag& tag);
 
-/// The scratch that a kernel needs, in the space and at the door of `beside`;
+/// The scratch that a kernel needs, in the space and domain of `beside`;
 /// null where it needs none. THROWS: OutOfMemory.
 base::Ref<tensor::Storage> scratch_for(const kernels::Kernel& kernel,
                                        const kernels::Args& args,

@@ -99,8 +99,8 @@ class NEAP_API Optimizer : public graph::RunListener {
 
   /// Bytes of all state created so far.
   Bytes state_bytes() const noexcept;
-  /// Of the largest state that a compiled step keeps in a file: what a look at
-  /// it takes (a save). 0: none is there.
+  /// Bytes of the largest state that a compiled step keeps in a file, which
+  /// reading it (a save) takes; 0 where none is there.
   Bytes largest_state_away() const noexcept;
 
   /// A group but for its rate as a text: "Adam(beta1=0.9, ...)", for comparing
@@ -169,12 +169,13 @@ class NEAP_API Optimizer : public graph::RunListener {
   /// THROWS: TraceError while a step is traced: it would keep the value read.
   static void check_not_read(const char* function);
   void note_groups_read() const;
-  /// To be called when options of a group have changed.
+  /// Notes changed options of a group; called after each change.
   void note_options(int group) noexcept;
 
   // in[0] is the gradient, out[0] the parameter, out[1...] the state.
   virtual const kernels::KernelList& update_kernels() const noexcept = 0;
-  /// How many state tensors an update in this group takes, up to kMaxState.
+  /// The number of state tensors that an update in this group takes, up to
+  /// kMaxState.
   virtual std::size_t state_count(int group) const noexcept = 0;
   virtual std::string_view state_name(std::size_t k) const noexcept = 0;
   virtual void update_attrs(const Update& update,

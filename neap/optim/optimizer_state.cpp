@@ -28,7 +28,7 @@ std::span<std::byte> bytes_of(const Tensor& tensor) noexcept {
                                    size_of(tensor.dtype()))};
 }
 
-// At the door of the parameter.
+// A tensor in the parameter's domain.
 Tensor copy_of(const Tensor& given, const Tensor& parameter,
                const memory::Tag& tag) {
   Tensor copy = zeros_for(parameter, tag, tensor::executor());

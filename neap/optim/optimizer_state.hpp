@@ -18,7 +18,7 @@ struct OptimizerState {
 
   struct Slot {
     std::int64_t steps = 0;  // updates of the parameter so far
-    /// How many state tensors an update uses.
+    /// The number of state tensors that an update uses.
     std::size_t tensor_count = 0;
     /// All of them are defined once an update has used them, none before.
     std::array<Tensor, kMaxTensors> tensors{};

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the exact search knows to fail: states by their prints, the target that
+// The states that the exact search knows to fail: their prints, the target that
 // they fail for, and a range of sections that shows it. A state that fails for
 // a target fails for all below. The table has a fixed size; what comes later
 // takes the place of what came before.

@@ -1,9 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Where the exact search goes on. A valley is a run of sections of one floor
-// between higher ones (or ends, or sections in which all is placed). In a
-// section of a valley something is the lowest of what is yet to come there:
-// either a piece that fits into the valley and starts at its floor, or room at
-// the floor is given up. That makes the choices.
+// The valley in which the exact search goes on. A valley is a run of sections
+// of one floor between higher ones (or ends, or sections in which all is
+// placed). In a section of a valley something is the lowest of what is yet to
+// come there: either a piece that fits into the valley and starts at its floor,
+// or room at the floor is given up. That makes the choices.
 #pragma once
 
 #include "neap/planner/exact_skyline.hpp"

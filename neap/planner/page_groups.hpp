@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Which buffers share pages. One of a page or more has pages of its own; those
-// below lie together in groups, each with pages for as long as any of it lives.
+// The groups of buffers that share pages. A buffer of a page or more has pages
+// of its own; those below lie together in groups, each with pages for as long
+// as any of it lives.
 //
 //   unit  +----+----+
 //         | b  | d  |  page 1     a, b and c touch in a page and in time, so

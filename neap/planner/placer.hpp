@@ -70,8 +70,9 @@ class Placer {
 
   const Timeline* timeline_;
   PlacedItems placed_;  // by offset; capacity for all
-  /// Of many items: those that live in each block of sections, in the same
-  /// order. Whoever lives in one block alone meets nobody outside it.
+  /// The items that live in each block of sections, by offset; empty where
+  /// there are few. An item that lives in one block alone meets none outside
+  /// it.
   memory::Vector<PlacedItems> blocks_;
   std::int32_t block_sections_ = 1;
   bool is_possible_ = true;

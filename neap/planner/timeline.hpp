@@ -1,8 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the heuristics work on: buffers with a size and no aliases, whose
-// lifetimes are ranges of sections. A section is a stretch of time in which
-// nothing new comes after something has gone; only those count in which as much
-// lives as can, so that there are at most as many as buffers.
+// The timeline that the heuristics work on: buffers with a size and no aliases,
+// whose lifetimes are ranges of sections. A section is a stretch of time in
+// which nothing new comes after something has gone; only those count in which
+// as much lives as can, so that there are at most as many as buffers.
 #pragma once
 
 #include "neap/planner/problem.hpp"

@@ -67,7 +67,8 @@ class CallRange {
   std::size_t count_;
 };
 
-/// Not thread-safe; nor are a table and its copies together.
+/// The calls of a program. Not thread-safe; nor are a table and its copies
+/// together.
 class NEAP_API CallTable {
  public:
   std::size_t size() const noexcept { return rows_.size(); }
@@ -82,7 +83,7 @@ class NEAP_API CallTable {
     last_of(call) = row.last;
     return call;
   }
-  /// Of one call, quickly. REQUIRES: it is not fused.
+  /// The attributes of one call, quickly. REQUIRES: it is not fused.
   std::uint32_t attrs_at(std::size_t i) const noexcept { return rows_[i].last; }
   const Call back() const {  // NOLINT(*-const-return-type)
     return (*this)[size() - 1];
@@ -116,7 +117,7 @@ class NEAP_API CallTable {
     std::uint32_t last = 0;  // last_of() the call
     base::SiteId site{};
   };
-  // What a call has of these three.
+  // The one of these three that a call has.
   static std::uint32_t& last_of(Call& call) noexcept {
     if (call.kind == CallKind::kFused) {
       return call.members.first;

@@ -134,7 +134,7 @@ class Digester {
   }
 
   const Program& program_;
-  // Of each external what is the same in every run; 0: nothing.
+  // The part of each external that is the same in every run; 0: nothing.
   memory::Vector<std::uint64_t> lasting_;
 };
 

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a fused call is in a program (CallKind::kFused), and how it is run.
+// Fused calls: what one is in a program (CallKind::kFused), and how it is run.
 //
 //   members    y = mul(x, w); z = relu(y); b = add(z, row)    as traced
 //   inputs     x, w, row    each with the layout in which its elements follow

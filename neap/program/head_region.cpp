@@ -144,7 +144,7 @@ class Finder {
            });
   }
 
-  // What the call makes as a whole, for anybody.
+  // True for a value that the call makes as a whole, for any reader.
   bool is_given(const Operand& operand) const {
     const Value& value = program_[operand.value];
     return value.over == kNoValue && is_whole(operand.layout, value.spec->size);
@@ -271,7 +271,7 @@ class Finder {
   Lists after_;
 };
 
-// What calls touch of the arena.
+// The bytes of the arena that calls touch.
 class Widths {
  public:
   explicit Widths(const Program& program)

@@ -55,9 +55,9 @@ struct BesideHead {
 /// REQUIRES: a head of heads_of(program). THROWS: OutOfMemory.
 BesideHead beside(const Program& program, const Head& head);
 
-/// What calls need of the arena at once, without scratch: the widest of a head,
-/// with `logits` for all rows and `fixed` whatever the number of pieces, and
-/// the widest of all others. No logits: no head.
+/// Bytes of the arena that calls need at once, without scratch: those of the
+/// widest call of a head, with `logits` for all rows and `fixed` whatever the
+/// number of pieces, and those of the widest of all others. No logits: no head.
 struct HeadSize {
   Bytes fixed = 0;
   Bytes logits = 0;
@@ -68,7 +68,7 @@ struct HeadSize {
   }
 };
 
-/// Of the head with the largest logits. THROWS: OutOfMemory.
+/// The size of the head with the largest logits. THROWS: OutOfMemory.
 HeadSize widest_head(const Program& program);
 
 }  // namespace neap::compiler

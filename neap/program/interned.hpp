@@ -16,7 +16,7 @@
 
 namespace neap::compiler {
 
-/// What the values of a program have in common with many others: the tensor
+/// The part of a value that many values of a program have in common: the tensor
 /// that a value was created as, and the tag of its memory.
 struct ValueSpec : tensor::Spec {
   Bytes size = 0;  // of the storage
@@ -25,8 +25,8 @@ struct ValueSpec : tensor::Spec {
   friend bool operator==(const ValueSpec&, const ValueSpec&) = default;
 };
 
-/// Reads like a reference to a constant. LIFETIME: the pool's that made it; a
-/// default one means a value by default.
+/// A handle that reads like a reference to a constant. LIFETIME: that of its
+/// pool; a default one refers to a default value.
 template <class T>
 class alignas(4) Interned {
  public:
@@ -102,7 +102,7 @@ class InternPool {
 
   /// O(1). THROWS: OutOfMemory, and nothing has changed.
   Interned<T> keep(const T& value);
-  /// Different values that it keeps.
+  /// The number of different values that it keeps.
   std::size_t size() const noexcept { return size_; }
   Bytes bytes() const noexcept;
 

@@ -27,7 +27,8 @@ NEAP_API void run_call(const Program& program, const Call& call,
 /// A spill file in memory.
 class SlotMemory {
  public:
-  /// Moves the bytes of a call of a move; awaits nothing. THROWS: OutOfMemory.
+  /// Moves the bytes of a kSpill or kFetch at once; a kAwait does nothing.
+  /// THROWS: OutOfMemory.
   NEAP_API void move(const Call& call, std::span<std::byte> bytes);
 
  private:

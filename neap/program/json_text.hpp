@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // JsonText: JSON written front to back, as long as it may become, in memory
-// that comes through the door.
+// of the domain.
 //
 //   json.begin_object();
 //   json.key("calls").number(3);

@@ -114,9 +114,9 @@ class Materialiser {
 
   // --- moves ---------------------------------------------------------------
 
-  // What is fetched is read when it is there; what is computed again may be on
-  // its way still. Each await adds to the program's operands, so that those of
-  // the call are reached by their places.
+  // Waits for the values that a call reads: fetched ones are read once they are
+  // there, recomputed ones may still be on their way. Each await adds to the
+  // program's operands, so that those of the call are reached by their places.
   void await_operands(const Call& call) {
     for (std::uint32_t k = 0; k < call.inputs.count; ++k) {
       const std::int32_t v = number_at(call.inputs.first + k);
@@ -171,7 +171,7 @@ class Materialiser {
     return first_[static_cast<std::size_t>(v)];
   }
 
-  // Of its bytes, as it is now.
+  // Adds a move of a value's bytes, in its present block.
   void add_move(std::int32_t v, CallKind kind) {
     calls_.push_back(move_call(program_, kind,
                                slots_[static_cast<std::size_t>(v)], first(v),

@@ -62,7 +62,7 @@ void run_order_passes(Program& program, const Passes& passes) {
     checked(program, merge_common, "after common_subexpressions");
   }
   if (passes.fuse) {
-    checked(program, join_relu, "after join_relu");
+    checked(program, fuse_relu, "after fuse_relu");
     checked(program, fuse_elementwise, "after fuse");
   }
   if (passes.gradient_release) {
@@ -75,7 +75,7 @@ void run_order_passes(Program& program, const Passes& passes) {
     }
   }
   if (passes.copy_again) {
-    checked(program, copy_again, "after copy_again");
+    checked(program, rematerialise_copies, "after rematerialise_copies");
   }
 }
 

@@ -12,7 +12,7 @@
 
 namespace neap::compiler {
 
-/// The passes that run.
+/// Switches of the passes that run.
 struct Passes {
   bool dead_code = true;
   bool common_subexpressions = true;
@@ -22,8 +22,8 @@ struct Passes {
   bool gradient_release = true;
   bool reorder = true;
   bool copy_again = true;
-  /// Of heads (cut_into_pieces()). 0: whole, but in pieces where an arena_limit
-  /// or a budget is not met else; 1: whole.
+  /// The number of pieces of a head (cut_into_pieces()). 0: whole, but in
+  /// pieces where an arena_limit or a budget is not met else; 1: whole.
   std::uint32_t pieces = 0;
 
   static constexpr Passes none() noexcept {
@@ -39,14 +39,16 @@ struct Passes {
   friend bool operator==(const Passes&, const Passes&) = default;
 };
 
-/// Every pass that is switched on, in an order in which they help one another;
-/// values that nothing needs any more are removed from the tables afterwards.
+/// Runs every pass that is switched on, in an order in which they help one
+/// another; values that nothing needs any more are removed from the tables
+/// afterwards.
 /// THROWS: OutOfMemory; InternalError in checked builds, where every pass is
 /// followed by verify().
 NEAP_API void run_passes(Program& program, const Passes& passes = {});
 
-/// Its two halves: what chooses the calls and their order, and what lets them
-/// share memory, which any other order would spoil.
+/// The two halves of run_passes(): the passes that choose the calls and their
+/// order, and those that let calls share memory, which another order would
+/// spoil.
 NEAP_API void run_order_passes(Program& program, const Passes& passes);
 NEAP_API void run_memory_passes(Program& program, const Passes& passes);
 
@@ -63,49 +65,49 @@ NEAP_API void merge_common(Program& program);
 /// (4 KiB each, 64 KiB together).
 NEAP_API void fold_constants(Program& program);
 
-/// Heads (logits, their cross_entropy and its gradient, and the products that
-/// read it) run for a share of their rows at a time, to the same bits, so that
-/// there never are logits of all rows; `fitting.pieces` says in how many.
-/// Returns how many heads were cut: none where a head is no such chain, where
-/// others read its logits, or where its cotangent depends on its loss.
-/// Not where a plug-in's kernels have precedence.
+/// Cuts heads into pieces: logits, their cross_entropy and its gradient, and
+/// the products that read it, run for a share of their rows at a time, to the
+/// same bits, so that logits of all rows never exist; `fitting.pieces` says in
+/// how many. A head stays whole where it is no such chain, where other calls
+/// read its logits, where its cotangent depends on its loss, and where a
+/// plug-in's kernels have precedence. RETURNS: the number of heads that were
+/// cut.
 NEAP_API std::size_t cut_into_pieces(Program& program, std::uint32_t pieces);
 
-/// Elementwise calls over as many elements become one (kernels/fused.hpp),
-/// where one reads the other's value, or both read the same side by side;
-/// values that only they read have no memory any more. Writes into external
-/// storage stay alone.
+/// Fuses elementwise calls over equally many elements (kernels/fused.hpp),
+/// where one reads the other's value, or both read the same one; values that
+/// only they read then need no memory. Writes into external storage stay alone.
 NEAP_API void fuse_elementwise(Program& program);
 
-/// A convolution whose sums only a relu reads ends in it: the sums are in
-/// memory once. Part of `fuse`; not where a plug-in's kernels have precedence,
-/// which have convolutions of their own.
-NEAP_API void join_relu(Program& program);
+/// Fuses a convolution with the relu that alone reads it, so that the sums are
+/// in memory once. Part of `fuse`; not where a plug-in's kernels have
+/// precedence, which have convolutions of their own.
+NEAP_API void fuse_relu(Program& program);
 
-/// A gradient that the step adds to is added to in its leaf's memory
+/// Adds to a gradient in its leaf's memory, where the step adds to one
 /// (LeafGrad::is_accumulated): the new tensor becomes a write into external
 /// storage, which the other passes keep behind the checks before it. Part of
 /// `in_place`.
 NEAP_API void accumulate_in_place(Program& program);
 
-/// An output takes over the memory of an input that ends there, where the op
-/// says that it may (Facts::donates).
+/// Gives an output the memory of an input that ends there, where the op allows
+/// it (Facts::donates).
 NEAP_API void take_over_inputs(Program& program);
 
-/// An update runs as soon as all that it needs is computed, so that gradients
+/// Moves each update to where all that it needs is computed, so that gradients
 /// are freed one by one: right after the last call that computes what it reads
 /// and the last that reads what it overwrites, and never before a check that it
 /// followed.
 NEAP_API void release_gradients(Program& program);
 
-/// Another order of the calls, where one is found that needs less memory at the
+/// Reorders the calls, where an order is found that needs less memory at the
 /// instant at which most is needed.
 NEAP_API void reorder_for_peak(Program& program);
 
 /// Rematerialises copies: a dense copy of an external or an argument (for a
-/// product that reads rows, say) is copied again, where it is idle at the
-/// instant at which most memory is needed: backward has its own instead of
+/// product that reads rows, say) that is idle at the instant at which most
+/// memory is needed is freed and copied again, so that backward does not keep
 /// forward's.
-NEAP_API void copy_again(Program& program);
+NEAP_API void rematerialise_copies(Program& program);
 
 }  // namespace neap::compiler

@@ -16,7 +16,8 @@ Bytes pool_bytes(const Pools&... pools) noexcept {
           static_cast<Bytes>(pools.capacity() * sizeof(pools[0])));
 }
 
-/// A table lives as long as the step: no capacity to grow. THROWS: OutOfMemory.
+/// Frees a table's capacity to grow, since it lives as long as the step.
+/// THROWS: OutOfMemory.
 template <class T>
 void trim(memory::Vector<T>& table) {
   if (table.capacity() != table.size()) {

@@ -231,7 +231,7 @@ class Printer {
     return old != kNoValue ? fmt::format("%{}", old.value) : std::string();
   }
 
-  // Where a plan puts it in its space's arena.
+  // The offset that a plan gives it in its space's arena.
   std::string offset(ValueId id) const {
     const bool is_placed =
         !options_.offsets.empty() && options_.offsets[id.value] >= 0;

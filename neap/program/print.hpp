@@ -12,8 +12,8 @@ namespace neap::compiler {
 
 struct PrintOptions {
   std::int64_t max_calls = 100'000;  // the rest is only counted
-  /// The offset of every value in its space's arena (below 0: in none), as
-  /// value_offsets(plan) says; where it is given, calls show it.
+  /// The offset of every value in its space's arena (negative: in none), as
+  /// value_offsets(plan) gives it; where it is given, calls show it.
   std::span<const Bytes> offsets{};
 };
 

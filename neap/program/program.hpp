@@ -62,12 +62,13 @@ struct External {
   bool is_constant = false;  // created while the step was traced, or folded
   bool is_leaf = false;      // the tensor that it was met as
   bool is_away = false;      // of Program::away: no value lies in its storage
-  /// The handle that the step met it by, where somebody else holds it, too: it
-  /// may come to mean another tensor (tied parameters), or end (a guard).
+  /// The handle that the step found it by, where others hold that handle too:
+  /// it may come to refer to another tensor (tied parameters), or end (a
+  /// guard).
   bool is_watched = false;
   Tensor met{};
 
-  /// Whether the step would meet the same tensor now.
+  /// Whether the step would find the same tensor now.
   bool is_current() const {
     return !is_watched || (met.defined() && !met.has_sole_handle() &&
                            met.array() == tensor.array());
@@ -165,7 +166,7 @@ struct Listening {
 };
 
 /// A handle object (a variable, a member) that the step read and that outlives
-/// it. The program holds while it means `array` and `link` (a guard).
+/// it. The program is valid while it refers to `array` and `link` (a guard).
 struct HeldHandle {
   Tensor* handle = nullptr;
   base::Ref<tensor::Array> array;     // null: undefined
@@ -178,8 +179,8 @@ struct ReboundHandle {
   static constexpr std::uint32_t kNone = ~0U;
 
   Tensor* handle = nullptr;
-  /// Its meaning when a run begins matters; with is_fixed it is always the
-  /// same array.
+  /// The tensor that it refers to when a run begins matters; with is_fixed that
+  /// is always the same array.
   bool is_read = false;
   bool was_defined = false;
   bool is_fixed = false;
@@ -191,8 +192,8 @@ struct ReboundHandle {
   std::uint32_t external = kNone;  // that the entry is; none: never read
   /// Another handle with the entry's storage, too; of rebound_handles.
   std::uint32_t partner = kNone;
-  /// Position in Program::results of what it means after a run; none: it is
-  /// undefined then.
+  /// Position in Program::results of the tensor that it refers to after a run;
+  /// none: it is undefined then.
   std::uint32_t result = kNone;
 };
 
@@ -209,8 +210,8 @@ struct Twins {
   HandlePlace other;
 };
 
-/// A handle whose meaning at the step's entry the step reads, and the external
-/// that this was as traced; kNone: any.
+/// A handle that the step reads as it is at the entry, and the external that it
+/// referred to when traced; kNone: any.
 struct StateRead {
   const Tensor* handle = nullptr;
   std::uint32_t external = ReboundHandle::kNone;
@@ -243,12 +244,13 @@ struct GraphQuestions {
   bool grad = false;
 };
 
-/// How a program was made to fit a limit of memory: some of its calls run
-/// again, some values wait in a file (compile/fitting.hpp). Times are what a
-/// table of prices says.
+/// The way in which a program was made to fit a limit of memory: some of its
+/// calls run again, some values wait in a file (compile/fitting.hpp). Times are
+/// those of a table of prices.
 struct Fitting {
   Bytes limit = kUnlimited;  // of the host's arena
-  /// Of a run without a limit, in nanoseconds; 0 where only a prediction asks.
+  /// The price of a run without a limit, in nanoseconds; 0 where only a
+  /// prediction asks.
   std::int64_t price = 0;
   std::int64_t extra = 0;     // of the calls that run again, and of others
   std::int64_t bound = 0;     // no schedule of this order costs less than that
@@ -262,11 +264,11 @@ struct Fitting {
   std::uint32_t away = 0;     // states that are on a file between runs
   Bytes away_bytes = 0;       // theirs; part of `file`
   bool is_met() const noexcept { return limit != kUnlimited; }
-  /// The limit takes something that the program would not do otherwise.
+  /// True where the limit makes the program do what it would not do otherwise.
   bool is_changed() const noexcept {
     return again != 0 || spilled != 0 || pieces != 0 || away != 0;
   }
-  /// A share of the price without a limit.
+  /// Nanoseconds as a share of the price without a limit, in percent.
   double percent(std::int64_t nanoseconds) const noexcept {
     return price == 0 ? 0.0
                       : 100.0 * static_cast<double>(nanoseconds) /
@@ -359,7 +361,7 @@ class NEAP_API Program {
   CallRange members_of(const Call& call) const {
     return {members, call.members.first, call.members.count};
   }
-  /// What a call of a move moves.
+  /// The operand that a call of a move moves.
   const Operand& moved(const Call& call) const {
     return call.kind == CallKind::kFetch ? out(call)[0] : in(call)[0];
   }
@@ -372,7 +374,7 @@ class NEAP_API Program {
     return attrs_.at(offset);
   }
 
-  /// What its spill file takes on the disk.
+  /// The size of its spill file on the disk.
   Bytes file_bytes() const noexcept {
     return slots.empty() ? 0 : slots.back().offset + slots.back().size;
   }

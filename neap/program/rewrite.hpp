@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What passes change a program with, so that its tables stay in step.
+// Changes of a program by passes, which keep its tables in step.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Which input's memory an output of a call may take over.
+// The choice of an input whose memory an output of a call may take over.
 #pragma once
 
 #include "neap/program/dataflow.hpp"

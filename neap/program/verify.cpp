@@ -289,8 +289,8 @@ class Checker {
     }
     if (old.origin == Origin::kExternal &&
         !program_.externals[old.index].is_written) {
-      fail("call {} ({}) writes into external {}, which is not to be", i,
-           call.name, old.index);
+      fail("call {} ({}) writes into external {}, which is not to be written",
+           i, call.name, old.index);
     }
     const std::span<const Operand> in = program_.in(call);
     for (std::size_t k = 0; k < in.size(); ++k) {

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Says whether a program is valid. It shares no code with the passes, so that a
-// mistake there cannot hide here.
+// Checks whether a program is valid. It shares no code with the passes, so that
+// a mistake there cannot hide here.
 #pragma once
 
 #include <string>

@@ -111,7 +111,7 @@ TEST(VerifyTest, TakesOverElementByElementOnlyWhereTheOpMay) {
 
 TEST(VerifyTest, WhatExistsIsWrittenWhereTheTablesSaySo) {
   EXPECT_EQ(after([](Small& s) { s.program.externals[0].is_written = false; }),
-            "call 4 (sgd) writes into external 0, which is not to be");
+            "call 4 (sgd) writes into external 0, which is not to be written");
   EXPECT_EQ(after([](Small& s) { s.program.externals[0].is_constant = true; }),
             "external 0 is constant and written");
 }

@@ -38,7 +38,7 @@ class NEAP_API Growth {
   explicit Growth(const memory::Domain& domain = memory::domain(),
                   const GrowthOptions& options = {});
 
-  /// To be called after every step, at the same point of the loop.
+  /// Counts a step; called after every step, at the same point of the loop.
   /// THROWS: OutOfMemory (of the report's own domain); nothing is counted then.
   void step();
 

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What memory::TrackHandles costs: small ops, whose bookkeeping is most of
+// The cost of memory::TrackHandles: small ops, whose bookkeeping is most of
 // their time, and a step of a small network, each with and without it.
 #include <benchmark/benchmark.h>
 

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the reports share: their own domain, and a whole copy of a ledger.
+// Shared by the reports: their own domain, and a whole copy of a ledger.
 #pragma once
 
 #include <tuple>
@@ -11,7 +11,7 @@ namespace neap::report {
 
 /// A domain for reports alone, so that looking at another changes nothing. It
 /// keeps no idle page: what a report took goes back with it, but for some KiB
-/// of books and one slab. Never destroyed: a report may outlive main.
+/// of bookkeeping and one slab. Never destroyed: a report may outlive main.
 NEAP_API memory::Domain& report_domain();
 
 /// An order of tags.

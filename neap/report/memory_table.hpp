@@ -26,8 +26,8 @@ struct Breakdown {
   memory::Vector<Line>
       by_category;  // categories in the enumeration's order, none left out
   memory::Vector<Line> by_owner;  // largest first; "" is no owner
-  /// By owner, with a layer's parameters, gradients and state joined to it:
-  /// "fc1.weight" counts for "fc1".
+  /// Lines by layer: an owner with its parameters, gradients and state joined
+  /// to it: "fc1.weight" counts for "fc1".
   memory::Vector<Line> by_layer;
 };
 

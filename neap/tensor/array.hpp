@@ -75,9 +75,9 @@ class NEAP_API Array : public memory::Counted<Array>, public SharedBlock {
   /// The slot for a body behind this array, or nullptr when it is taken.
   void* take_body_place() noexcept;
   void give_body_place() noexcept;
-  /// For the body in that slot, which drops its reference to this array: it
-  /// shares the block, and tells what this returns when it ends. No other body
-  /// takes the slot. REQUIRES: the caller holds a reference.
+  /// The shared block, for the body in that slot when it drops its reference to
+  /// this array; the body tells it when it ends. No other body takes the slot.
+  /// REQUIRES: the caller holds a reference.
   SharedBlock& share_block() noexcept;
 
  private:

@@ -16,7 +16,7 @@
 
 namespace neap {
 
-/// Not initialised.
+/// A tensor that is not initialised.
 NEAP_API Tensor empty(const Shape& shape, DType dtype = f32,
                       CallSite site = CallSite::here());
 NEAP_API Tensor zeros(const Shape& shape, DType dtype = f32,

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Creator: who is asked, while a step is traced, when a tensor comes from
-// nothing, from numbers or from chance, and when the host looks at elements. It
-// is part of the context; without one, tensors are made at once.
+// Creator: creates, while a step is traced, the tensors that come from nothing,
+// from numbers or from chance, and is told of host reads of elements. It is
+// part of the context; without one, tensors are created at once.
 #pragma once
 
 #include "neap/tensor/tensor.hpp"

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // For the tests of the rooms above: a door and a generator of each test's own;
-// the door must be empty when the test ends.
+// the domain must be empty when the test ends.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@ namespace neap::tensor {
 
 namespace {
 
-// But for the elements themselves.
+// Checks everything but whether the elements themselves may be read.
 void check_look(const Tensor& tensor, const char* what, const CallSite& site,
                 bool is_write) {
   if (Creator* creator = tensor::execution().creator) {

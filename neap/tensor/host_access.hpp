@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What every function does first that reads or writes elements on the host.
+// The checks of every function that reads or writes elements on the host.
 #pragma once
 
 #include "neap/tensor/tensor.hpp"

@@ -41,7 +41,7 @@ class Keeper : public LentOwner {
   virtual bool are_zeros() const noexcept { return false; }
 };
 
-/// Why a storage has no elements to read or write.
+/// The reason for which a storage has no elements to read or write.
 enum class Absence : std::uint8_t {
   kNone,       // it has elements
   kTraced,     // it stands for a value of a trace
@@ -82,7 +82,8 @@ class NEAP_API Storage : public memory::Counted<Storage>, public SharedBlock {
                                      memory::Domain& domain,
                                      Bytes trailing = 0);
 
-  /// Of zeros that take no memory until they are fetched. THROWS: OutOfMemory.
+  /// A storage of zeros that take no memory until they are fetched. THROWS:
+  /// OutOfMemory.
   static base::Ref<Storage> allocate_away(Bytes size, const memory::Tag& tag,
                                           memory::Domain& domain,
                                           Bytes trailing = 0);
@@ -147,7 +148,8 @@ class NEAP_API Storage : public memory::Counted<Storage>, public SharedBlock {
   /// Copies the elements to `into`, as many bytes, and they stay away. False:
   /// they are not away. THROWS: IoError.
   bool copy_away(std::span<std::byte> into);
-  /// Who has the elements; nullptr where they are home, or nowhere.
+  /// The keeper that has the elements; nullptr where they are in memory, or
+  /// nowhere.
   Keeper* keeper() const noexcept {
     return is_away() ? static_cast<Keeper*>(lent_owner_.get()) : nullptr;
   }
@@ -172,12 +174,13 @@ class NEAP_API Storage : public memory::Counted<Storage>, public SharedBlock {
   /// them any more.
   void let_go() noexcept;
 
-  /// How often the bytes were written since they were first filled.
+  /// The number of writes since the bytes were first filled.
   std::uint32_t version() const noexcept {
     return version_.load(std::memory_order_relaxed);
   }
   base::SiteId written_at() const noexcept { return written_at_; }
-  /// To be called by every write into a storage that others may refer to.
+  /// Counts a write; called by every write into a storage that others may refer
+  /// to.
   void bump_version(base::SiteId site) noexcept {
     version_.fetch_add(1, std::memory_order_relaxed);
     written_at_ = site;

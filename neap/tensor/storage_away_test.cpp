@@ -16,7 +16,7 @@
 namespace neap::tensor {
 namespace {
 
-// Has a copy, in no door's memory.
+// Has a copy, in no domain's memory.
 class Copy final : public Keeper {
  public:
   Copy(const Storage& storage, int& count) : count_(count) {

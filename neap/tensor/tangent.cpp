@@ -225,7 +225,7 @@ void copy_tangents(const Array& from, Array& to) {
   if (!from.has_tangents()) {
     return;
   }
-  // Nothing is asked of the door under the lock. Another thread may take
+  // Nothing is allocated under the lock. Another thread may take
   // tangents away meanwhile (its level ends), never add one.
   std::size_t room = 0;
   {

@@ -1,8 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What forward mode carries beside values. A tangent belongs to an array and
-// to a level (one pass of forward mode; an inner pass has a level of its own)
-// and goes with whichever ends first, so that a long computation holds the
-// tangents of what is alive and nothing else.
+// Tangents: the derivatives that forward mode carries beside values. A tangent
+// belongs to an array and to a level (one pass of forward mode; an inner pass
+// has a level of its own) and goes with whichever ends first, so that a long
+// computation holds the tangents of what is alive and nothing else.
 //
 //   Array y ---> Tangent of level 1 ---> Tangent of level 2
 //                        ^                       ^

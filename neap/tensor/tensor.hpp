@@ -39,7 +39,8 @@ class NEAP_API Tensor {
     }
   }
 
-  /// For rooms (modules) that create tensors. THROWS: OutOfMemory.
+  /// A handle to an array, for modules that create tensors. THROWS:
+  /// OutOfMemory.
   explicit Tensor(base::Ref<tensor::Array> array,
                   base::Ref<tensor::GraphLink> link = nullptr,
                   std::uint32_t output = 0);
@@ -50,9 +51,9 @@ class NEAP_API Tensor {
     tell_of_question();
     return is_there();
   }
-  /// For an optional argument: false for a default-made (or moved-from) handle,
-  /// which stands for "none". THROWS: UseAfterRelease for a handle that a
-  /// memory::Scope released, which was meant to be something.
+  /// Whether an optional argument was given: false for a default-made (or
+  /// moved-from) handle, which stands for "none". THROWS: UseAfterRelease for a
+  /// handle that a memory::Scope released, which was meant to be something.
   bool is_given() const {
     tell_of_question();
     return body_ && array();
@@ -81,9 +82,10 @@ class NEAP_API Tensor {
     return {static_cast<const T*>(host_elements(dtype_of<T>, site)),
             static_cast<std::size_t>(element_count())};
   }
-  /// For writing; counts as a write of the storage, so that a backward that
-  /// still needs the old values refuses. THROWS also: GraphError for a tensor
-  /// that a graph records (other than a leaf) or forward mode carries.
+  /// The elements, to be written: this counts as a write of the storage, so
+  /// that a backward that still needs the old values refuses. THROWS also:
+  /// GraphError for a tensor that a graph records (other than a leaf) or
+  /// forward mode carries.
   template <class T>
   std::span<T> mutable_values(CallSite site = CallSite::here()) {
     return {static_cast<T*>(writable_elements(dtype_of<T>, site)),
@@ -170,14 +172,14 @@ class NEAP_API Tensor {
 
  private:
   bool is_there() const noexcept { return body_ && body_->array(); }
-  // This handle, which is about to mean something else.
+  // Tells watches that this handle is about to refer to something else.
   Tensor& told() noexcept {
     if (tensor::are_handles_heard()) [[unlikely]] {
       tensor::handle_changes(*this);
     }
     return *this;
   }
-  // This handle, whose meaning is moved to another one.
+  // Tells watches that this handle is moved to another one.
   Tensor& taken() noexcept {
     if (tensor::are_handles_heard()) [[unlikely]] {
       tensor::handle_is_taken(*this);
@@ -185,7 +187,7 @@ class NEAP_API Tensor {
     return *this;
   }
   const base::Ref<tensor::Array>& asked() const { return read().array(); }
-  // This handle, which is being read.
+  // Tells watches that this handle is read.
   const Tensor& read() const noexcept {
     tell_of_question();
     return *this;

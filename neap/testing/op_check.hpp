@@ -14,7 +14,7 @@
 //   spaces       same bits in a second memory space
 //   facts        the residuals kept are those declared, and none is idle
 //   zero size    shapes without elements
-//   faults       the n-th request at the door fails, for every n
+//   faults       the n-th allocation fails, for every n
 //   errors       the declared type and message, and nothing changed
 //
 // Each runs in a domain of its own and must end with the bytes it began with.

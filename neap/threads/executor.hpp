@@ -26,7 +26,8 @@ class NEAP_API Executor {
   Executor& operator=(const Executor&) = delete;
   virtual ~Executor();
 
-  /// How many parts can run at one time, the caller's thread included; >= 1.
+  /// The number of parts that can run at one time, the caller's thread
+  /// included; >= 1.
   virtual int threads() const noexcept = 0;
 
   /// Calls function(context, part) once for each part in [0, parts) and
@@ -51,7 +52,7 @@ void parallel_parts(Executor& executor, int parts, const Body& body) {
   executor.run(parts, call, const_cast<Body*>(&body));
 }
 
-/// How many contiguous ranges parallel_for divides [0, n) into.
+/// The number of contiguous ranges that parallel_for divides [0, n) into.
 inline int range_count(const Executor& executor, std::int64_t n,
                        std::int64_t grain) noexcept {
   const std::int64_t blocks = n > 0 ? (n - 1) / grain + 1 : 0;

@@ -38,8 +38,8 @@ struct Options {
   /// The stack of a worker; its guard page and the program's thread-locals
   /// come on top.
   Bytes stack_bytes = 256 * kKiB;
-  /// How long a waiting thread spins before it sleeps. Taken as 0 where the
-  /// process may use fewer processors than the pool has threads.
+  /// The time for which a waiting thread spins before it sleeps. Taken as 0
+  /// where the process may use fewer processors than the pool has threads.
   std::chrono::nanoseconds spin = std::chrono::microseconds(20);
 };
 

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What an empty parallel region costs.
+// The cost of an empty parallel region.
 #include "neap/threads/pool.hpp"
 
 #include <benchmark/benchmark.h>

@@ -194,7 +194,7 @@ TEST(CompiledTrainerTest, ShowsItsProgramAndPlan) {
   EXPECT_THROW(Training().trainer.plan(), ValueError);
 }
 
-// Steps without memory behind their tensors ask the door for the very same.
+// Steps without memory behind their tensors make the very same requests.
 TEST(CompiledTrainerTest, ADryRunHasThePeakOfTheRun) {
   Training real(options_with(true), {.host = memory::HostAllocator::kPooled});
   Training rehearsed(options_with(true), {.is_rehearsal = true});

@@ -20,9 +20,9 @@ using OnStep = std::function<Next(const StepReport&)>;
 /// allocate was allocated once, so that the peak is known.
 using OnReady = std::function<void(const Trainer&)>;
 
-/// When a run is saved as a checkpoint: at its end (a stop by the callback is
-/// one), and now and then before. A save that fails is tried again with the
-/// next one; the run continues.
+/// The times at which a run is saved as a checkpoint: at its end (a stop by the
+/// callback is one), and now and then before. A save that fails is tried again
+/// with the next one; the run continues.
 struct SavePlan {
   std::string path{};            // empty: never
   std::int64_t every_steps = 0;  // 0: not by steps

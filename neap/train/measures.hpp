@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What training and evaluating measure in the same way. Of this room alone.
+// Measures that training and evaluating have in common. Of this room alone.
 #pragma once
 
 #include <limits>

@@ -52,8 +52,8 @@ using Loss = std::function<Tensor(const Tensor&, const Tensor&)>;
 
 struct TrainerOptions {
   double clip_norm = 0.0;  // > 0: largest norm of all gradients together
-  /// For all groups, from now on (Optimizer::set_schedule); empty: the
-  /// optimizer's own.
+  /// The schedule of all groups from now on (Optimizer::set_schedule); empty:
+  /// the optimizer's own.
   optim::Schedule learning_rate{};
   Loss loss{};                       // empty: cross_entropy
   bool compile = false;              // the step runs as a plan
@@ -110,8 +110,8 @@ class NEAP_API Trainer {
   bool is_compiled() const noexcept { return planned_ != nullptr; }
   /// The arena of the plan; 0 before it is planned, and without `compile`.
   Bytes arena_bytes() const noexcept;
-  /// How often the step was traced, and why the latest time, in one line.
-  /// THROW: ValueError without `compile`.
+  /// The number of traces of the step, and the reason of the latest, in one
+  /// line. THROW: ValueError without `compile`.
   std::int64_t traces() const;
   std::string why() const;
   /// The program and the plan of the latest batch. THROW: ValueError before

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the sources of the oneDNN plug-in share.
+// Shared by the sources of the oneDNN plug-in.
 #pragma once
 
 #include <array>

@@ -77,8 +77,8 @@ TEST_P(CompiledBitsTest, AreThoseOfEagerStepsOnPagesFromAnywhere) {
   EXPECT_FALSE(step.plan().pages.views.empty());
 }
 
-// Where a limit can be met: a tenth less by all but small networks, whose arena
-// is little more than their largest call.
+// These networks can meet a limit: a tenth less by all but small networks,
+// whose arena is little more than their largest call.
 TEST_P(CompiledBitsTest, AreThoseOfEagerStepsInALimitedArena) {
   if (is_left_to_other_builds(GetParam())) {
     GTEST_SKIP() << "the same as ResNet, longer";

@@ -67,7 +67,7 @@ TEST_P(CompiledFailureTest, OfAnyRequestLeavesEverythingAndTheNextCallWorks) {
 using CompiledPreparationTest = CompiledFailureTest;
 
 // Trace and plan alone, by a step that is made anew, so that nothing of it may
-// be left at the door.
+// be left in the domain.
 TEST_P(CompiledPreparationTest, ThatIsRefusedLeavesNothingBehind) {
   Training training(options());
   training.compile().prepare(training.specs());  // the optimizer's state

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What is said of a compiled step before it runs is what is measured.
+// The predictions of a compiled step before it runs are what is measured.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

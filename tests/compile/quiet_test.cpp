@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // From its third run on a compiled step asks nobody for anything, seen from
-// outside: no heap call, no map, no page fault, no request at the door.
+// outside: no heap call, no map, no page fault, no request to the domain.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -25,7 +25,7 @@ struct Asked {
   std::int64_t frees = 0;
   std::int64_t maps = 0;
   std::int64_t faults = 0;
-  std::int64_t requests = 0;  // at the door
+  std::int64_t requests = 0;  // to the domain
   friend bool operator==(const Asked&, const Asked&) = default;
 };
 

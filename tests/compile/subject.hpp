@@ -28,7 +28,7 @@ enum class Kind : std::uint8_t {
   kLstmLm,
 };
 
-/// One of each kind.
+/// A network of each kind.
 inline constexpr std::array kFewKinds{
     Kind::kMlp, Kind::kLeNet,   Kind::kVgg,  Kind::kResNet, Kind::kUNet,
     Kind::kGpt, Kind::kGptAnew, Kind::kLstm, Kind::kGruLm,  Kind::kNewton};

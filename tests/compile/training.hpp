@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the tests of compiled training train: one of several subjects, each with
-// dropout, AdamW, a warm-up, clipping and weight decay, in a domain of its own.
+// The training of the tests of compiled training: one of several subjects, each
+// with dropout, AdamW, a warm-up, clipping and weight decay, in a domain of its
+// own.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -42,7 +43,7 @@ class Training {
   }
   /// The batch of step `i`; `size` 0: as the options say.
   std::pair<Tensor, Tensor> batch(std::uint64_t i, std::int64_t size = 0) const;
-  /// One of these specs.
+  /// A batch of these specs.
   std::pair<Tensor, Tensor> batch(
       std::uint64_t i, const std::array<tensor::Spec, 2>& specs) const;
   /// Specs of a batch.
@@ -90,7 +91,7 @@ struct Trace {
   friend bool operator==(const Trace&, const Trace&) = default;
 };
 
-/// What `steps` calls of `step`, a step of `training`, come to.
+/// The trace of `steps` calls of `step`, a step of `training`.
 template <class Step>
 Trace train(Training& training, Step&& step, int steps) {
   Trace trace;

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the tests of the rows share: short names for making tensors and for
-// asking the door.
+// Shared by the tests of the rows: short names for creating tensors and for
+// asking the domain.
 #pragma once
 
 #include <gmock/gmock.h>

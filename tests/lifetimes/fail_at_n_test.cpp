@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a refused request at the door leaves behind, wherever in the life of a
+// The state that a refused allocation leaves behind, wherever in the life of a
 // graph it comes: while building, in a backward, in grad, in a release.
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the reference model knows of the ops that random programs are made of:
-// values and cotangents by plain loops over at most six numbers, and what each
-// op's derivative reads. Every cotangent carries a bound, the sum of the sizes
-// of what was added up in it, so that rounding can be told from an error.
+// The reference model's formulas of the ops in random programs: values and
+// cotangents by plain loops over at most six numbers, and what each op's
+// derivative reads. Every cotangent carries a bound, the sum of the sizes of
+// what was added up in it, so that rounding can be told from an error.
 #pragma once
 
 #include <array>

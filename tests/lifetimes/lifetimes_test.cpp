@@ -20,7 +20,7 @@
 
 #include <iostream>
 
-#include "campaign.hpp"
+#include "fuzz_run.hpp"
 
 namespace neap::lifetimes {
 namespace {
@@ -32,7 +32,7 @@ TEST(LifetimesTest, RandomProgramsDoAsTheReferenceModelSays) {
   constexpr std::int64_t kPrograms = 100'000;
 #endif
   Mix mix;
-  const std::string failure = run_campaign(1, kPrograms, mix);
+  const std::string failure = run_fuzz(1, kPrograms, mix);
   EXPECT_TRUE(failure.empty()) << failure;
   std::cout << mix.text();
   EXPECT_GE(mix.performed() - mix.idle, 30 * mix.programs);

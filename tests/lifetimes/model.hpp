@@ -100,7 +100,7 @@ struct Vertex {
   // The state that the latest action on it left.
   State mark = State::kAvailable;  // or consumed, or released
   int marked_by = kNone;           // action
-  /// Where the real one lies, as long as it is alive.
+  /// The address of the real node, as long as that is alive.
   const tensor::GraphLink* real = nullptr;
   // Worked out.
   State state = State::kAvailable;

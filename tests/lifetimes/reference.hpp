@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the model says of op calls, backward walks and releases: the results,
-// and whether they are refused, with which words.
+// The model's answers to op calls, backward walks and releases: the results, or
+// the words of the refusal.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace neap::lifetimes {
 
-/// Where actions happen, as error messages print it: every action of a program
+/// The place of actions, as error messages print it: every action of a program
 /// has a line of its own in a file that is not there.
 inline constexpr const char* kFile = "program";
 inline constexpr const char* kFunction = "action";

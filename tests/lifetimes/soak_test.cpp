@@ -4,7 +4,7 @@
 
 #include <iostream>
 
-#include "campaign.hpp"
+#include "fuzz_run.hpp"
 
 namespace neap::lifetimes {
 namespace {
@@ -15,8 +15,7 @@ TEST_P(LifetimesSoak, RandomProgramsDoAsTheReferenceModelSays) {
   constexpr std::int64_t kPrograms = 400'000;
   const auto part = static_cast<std::uint64_t>(GetParam());
   Mix mix;
-  const std::string failure =
-      run_campaign(1'000'000'000 * part, kPrograms, mix);
+  const std::string failure = run_fuzz(1'000'000'000 * part, kPrograms, mix);
   EXPECT_TRUE(failure.empty()) << failure;
   std::cout << mix.text();
 }

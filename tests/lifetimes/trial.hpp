@@ -2,7 +2,7 @@
 // Trial: performs programs on the real library and on the reference model side
 // by side, and compares the two after every action: values, gradients, who
 // requires a gradient, the state of every node that a handle is on, which nodes
-// gave their residuals back and why, and the bytes at the door, exactly.
+// gave their residuals back and why, and the bytes allocated, exactly.
 #pragma once
 
 #include <optional>
@@ -41,7 +41,7 @@ struct Mix {
   std::string text() const;
 };
 
-/// Measures headers at the door of `domain`.
+/// Measures headers in `domain`.
 HeaderBytes measure_headers(Domain& domain);
 
 /// Notes which nodes gave their residuals back.

@@ -3,7 +3,7 @@
 // call, in results, parameters, gradients, optimizer state and generator.
 #include <gtest/gtest.h>
 
-#include "campaign.hpp"
+#include "fuzz_run.hpp"
 
 namespace neap::programs {
 namespace {
@@ -15,7 +15,7 @@ TEST_P(ProgramsTest, AreTheSameBitsAsEager) {
   const int programs = spills(GetParam())               ? 40
                        : GetParam().arena_percent < 100 ? 80
                                                         : 400;
-  const std::string failure = run_campaign(GetParam(), 1, programs);
+  const std::string failure = run_fuzz(GetParam(), 1, programs);
   EXPECT_TRUE(failure.empty()) << failure;
 }
 

@@ -2,7 +2,7 @@
 // Many random steps, behind ./dev soak.
 #include <gtest/gtest.h>
 
-#include "campaign.hpp"
+#include "fuzz_run.hpp"
 
 namespace neap::programs {
 namespace {
@@ -12,8 +12,7 @@ class ProgramsSoak : public ::testing::TestWithParam<Variant> {};
 TEST_P(ProgramsSoak, AreTheSameBitsAsEager) {
   // A variant ends within the time that a test has, also where it is slow.
   constexpr int kPrograms = 30'000;
-  const std::string failure =
-      run_campaign(GetParam(), 1'000'000'000, kPrograms);
+  const std::string failure = run_fuzz(GetParam(), 1'000'000'000, kPrograms);
   EXPECT_TRUE(failure.empty()) << failure;
 }
 

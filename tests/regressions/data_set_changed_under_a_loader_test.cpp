@@ -10,7 +10,7 @@
 namespace neap::data {
 namespace {
 
-// So many samples of so many zeros.
+// A set of `count` samples of `width` zeros.
 struct Zeros {
   std::int64_t count = 0;
   std::int64_t width = 0;

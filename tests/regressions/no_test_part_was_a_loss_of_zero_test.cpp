@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What was measured over no samples was told as a loss of 0.
+// A measurement over no samples was told as a loss of 0.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,7 +15,7 @@
 namespace neap::train {
 namespace {
 
-// So many samples of zeros.
+// A set of `count` samples of zeros.
 struct Zeros {
   std::int64_t count = 0;
 

@@ -54,7 +54,7 @@ class Chain {
   std::vector<Tensor> weights_;
 };
 
-// What the step of the largest batch needs with all values kept.
+// The bytes that the step of the largest batch needs with all values kept.
 Bytes needed(const Tensor& x) {
   Chain chain;
   memory::domain().trim();

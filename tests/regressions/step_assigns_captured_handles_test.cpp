@@ -199,7 +199,7 @@ TEST_F(StepAssignsCapturedHandlesTest, AHandleAssignedOutsideIsNoticed) {
   EXPECT_THAT(floats(step(x_)), ElementsAre(3, 6));
   w = full({2}, 5.0);
   EXPECT_THAT(floats(step(x_)), ElementsAre(5, 10));
-  EXPECT_THAT(step.why(), ::testing::HasSubstr("means another tensor"));
+  EXPECT_THAT(step.why(), ::testing::HasSubstr("refers to another tensor"));
 }
 
 TEST_F(StepAssignsCapturedHandlesTest, AHandleThatIsClearedIsCleared) {

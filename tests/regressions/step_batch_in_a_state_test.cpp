@@ -30,7 +30,7 @@ TEST_F(StepBatchInAStateTest, TheRefusalSaysWhatItIs) {
   EXPECT_THAT([&] { step(x_); },
               ThrowsMessage<PlanError>(AllOf(
                   HasSubstr("max_batch 5"), HasSubstr("shapes [3, 4] and [5"),
-                  HasSubstr("compile it without max_batch"))));
+                  HasSubstr("compile it without .max_batch"))));
   EXPECT_EQ(h.shape(), (Shape{3, 4}));
   EXPECT_THAT(floats(h), Each(1.0F));
 }
@@ -63,7 +63,7 @@ TEST_F(StepBatchInAStateTest, TheLargestBatchAloneIsServed) {
   EXPECT_THAT(floats(h), Each(1.5F));
 }
 
-// What fails with the call's own sizes is told of these.
+// A step that fails with the call's own sizes is told of these sizes.
 TEST_F(StepBatchInAStateTest, AFaultOfTheStepIsToldAsItIs) {
   const Tensor w = ones({7});
   auto step =

@@ -171,7 +171,7 @@ TEST_F(StepGivesTheSameTensorTest, AResultThatIsAGradientIsThatOfTheLeaf) {
       });
 }
 
-// Which of two handles the step takes is known while they are one tensor.
+// The step's handle is known among two even while both are one tensor.
 TEST_F(StepGivesTheSameTensorTest, HandlesThatWereOneTensorAreToldApart) {
   compare(
       [](World& s, const Tensor& x) {

@@ -172,7 +172,7 @@ TEST_F(StepHandlesShareATensorTest, AVectorOfOneTensorIsSwapped) {
   }
 }
 
-// What decides is the handle, not only its elements: only a spec is asked for.
+// The handle decides, and not its elements alone: only a spec is asked for.
 TEST_F(StepHandlesShareATensorTest, AShapeIsThatOfTheOther) {
   const auto run = [](Tensor& a, Tensor& b, const Tensor& x) {
     a = x * 2.0;
@@ -214,8 +214,9 @@ TEST(StepHandlesShareAGradientTest, AStateThatMeansAGradientIsRefused) {
     backward(sum(y));
     h = y.detach();
   });
-  EXPECT_THAT([&] { step(full({2}, 1.0)); },
-              ThrowsMessage<TraceError>(HasSubstr("let the handle mean")));
+  EXPECT_THAT(
+      [&] { step(full({2}, 1.0)); },
+      ThrowsMessage<TraceError>(HasSubstr("assign a copy() to the handle")));
   EXPECT_THAT(floats(w.grad()), Each(6.0F));
   h = copy(h);
   step(full({2}, 1.0));

@@ -68,7 +68,7 @@ TEST(StepModesPutBackTest, EvalAndTrainIsOneProgram) {
   EXPECT_EQ(step.traces(), 2);
 }
 
-// As a training step does that begins with train(), between evaluations.
+// A training step that begins with train(), between evaluations, does so.
 TEST(StepModesPutBackTest, AModeThatTheStepLeavesSetIsSetByEveryRun) {
   Net net;
   auto step = neap::compile([&](const Tensor& x) {

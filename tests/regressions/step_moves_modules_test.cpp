@@ -46,7 +46,7 @@ struct Net : nn::Module {
 
 class StepMovesModulesTest : public ::testing::Test {
  protected:
-  // What each layer computes, and the names that its parts have.
+  // The results of each layer, and the names that its parts have.
   memory::Vector<float> seen() {
     memory::Vector<float> all;
     const auto add = [&](const Tensor& tensor) {

@@ -192,7 +192,7 @@ TEST(StepNumbersTest, ATensorAfterANumberIsAnotherProgram) {
   const Tensor x = ones({1}, f64);
   EXPECT_EQ(step(x, 2.5).item(), 2.5);
   EXPECT_EQ(step(x, scalar(3.5, f64)).item(), 3.5);
-  EXPECT_EQ(step.why(), "argument 1 is a tensor, before a number");
+  EXPECT_EQ(step.why(), "argument 1 is a tensor, was a number");
   EXPECT_EQ(step(x, 4.5).item(), 4.5);
   EXPECT_EQ(step.traces(), 2);
 }

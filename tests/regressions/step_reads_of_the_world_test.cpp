@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a compiled step reads of the world outside, and that changes between two
+// State outside a compiled step that it reads, and that changes between two
 // calls: hooks, precision, modes of leaves, settings of an optimizer.
 #include <gmock/gmock.h>
 
@@ -173,7 +173,7 @@ TEST_F(StepReadsOfTheWorldTest, WhyNamesTheArgument) {
   step(x_);
   EXPECT_EQ(step.why(), "the first call");
   step(ones({3}));
-  EXPECT_EQ(step.why(), "argument 0 is f32 [3], before f32 [2]");
+  EXPECT_EQ(step.why(), "argument 0 is f32 [3], was f32 [2]");
   {
     const NoGrad none;
     step(ones({3}));

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a step did to the scope of its results and states was done while it was
-// traced, and by no run; prepare() alone gave back tensors of the caller's.
+// A step's actions on the scope of its results and states were done while it
+// was traced, and by no run; prepare() alone released tensors of the caller's.
 #include <gmock/gmock.h>
 
 #include <optional>

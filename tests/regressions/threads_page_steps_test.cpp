@@ -1,5 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// As threads_page_test.cpp: what docs/threads.md says of compiled steps.
+// Tests of what docs/threads.md says of compiled steps, as
+// threads_page_test.cpp has them.
 #include <gtest/gtest.h>
 
 #include "neap/compile/compile.hpp"

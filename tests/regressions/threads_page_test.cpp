@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a program may do with threads was said in headers only. docs/threads.md
+// The rules for threads in a program were said in headers only. docs/threads.md
 // says it; here is a test for each statement of it that examples/threads.cpp
 // and the rooms' own tests do not make.
 #include <gtest/gtest.h>

@@ -219,7 +219,7 @@ Run::Run(World& world, const Call& call, bool may_feed_back)
       arguments_(arguments_of(world, call, may_feed_back)),
       number_(call.number) {}
 
-// What handles mean is kept: where a step lets one handle mean what another
+// Keeps what handles mean: where a step lets one handle mean what another
 // meant, the plain one's stays in the scope that it was in.
 void Run::keep(Scope& scope, const World& world) {
   const auto keep_all = [&](const auto& list) {

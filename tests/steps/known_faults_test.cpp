@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What tracing once took over in silence, each as the small program that shows
-// it: the compiled step gives the plain step's bits, or it refuses the call.
+// Faults that tracing once passed over in silence, each as the small program
+// that shows it: the compiled step gives the plain step's bits, or it refuses
+// the call.
 #include "known_faults.hpp"
 
 namespace neap::steps {

@@ -58,7 +58,7 @@ struct Pair : nn::Module {
   }
   Tensor operator()(const Tensor& x) { return drop(b(tanh(a(x)))); }
 };
-/// Of draws of their own, whatever generator is current.
+/// Layers of draws of their own, whatever generator is current.
 nn::Linear drawn_layer(int seed);
 Pair drawn_pair(int seed);
 
@@ -78,8 +78,8 @@ struct World {
   ~World() { close_scope(false); }
 
   std::vector<Seen> seen() const;
-  /// Which tensors are copies of one handle, and which lie on one storage:
-  /// those of the world, a call's arguments and its results.
+  /// Tells which tensors are copies of one handle, and which lie on one
+  /// storage, among those of the world, a call's arguments and its results.
   std::vector<Seen> sharing(std::span<const Tensor> arguments) const;
   /// State that the host's own code changed in a call that was refused: no
   /// library can take it back.

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What somebody may have meant by a name that does not exist.
+// The name that somebody may have meant by one that does not exist.
 #pragma once
 
 #include <span>

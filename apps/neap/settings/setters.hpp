@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What takes the text of a setting over into its field, or says in a few words
-// what was expected.
+// Setters: each reads the text of a setting into its field, or says in a few
+// words what was expected.
 #pragma once
 
 #include <limits>

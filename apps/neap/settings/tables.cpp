@@ -59,9 +59,10 @@ std::vector<Setting> model_settings() {
       {"dropout", "P", "probability of dropping a hidden unit",
        shown(d.dropout), real(&S::dropout, 0.0, 1.0)},
       chosen("keep", "WHAT",
-             "what gpt keeps for backward: everything, products, or nothing "
-             "but the input of each layer",
-             d.keep, &S::keep, {"everything", "products", "nothing"}),
+             "what gpt keeps for backward: all (or everything), products, or "
+             "none (or nothing) but the input of each layer",
+             d.keep, &S::keep,
+             {"all", "products", "none", "everything", "nothing"}),
   };
 }
 

@@ -61,8 +61,9 @@ class Walk {
     return brackets_ <= kDeepestToml && dots_ <= kDeepestToml;
   }
 
-  // One of a single line ends with its line in any case. One of several may end
-  // in four or five quotes, of which the first one or two are content.
+  // A string of a single line ends with its line in any case. A string of
+  // several may end in four or five quotes, of which the first one or two are
+  // content.
   void skip_string(char quote) noexcept {
     const char all[] = {quote, quote, quote};
     const std::string_view thrice(all, sizeof(all));

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the activations share: the ends of their ranges, where x times a number
+// Shared by the activations: the ends of their ranges, where x times a number
 // that is 0 there would be infinity times 0, and ln(1 + e^x).
 #if defined(NEAP_KERNELS_ACTIVATION_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NEAP_KERNELS_ACTIVATION_INL_HPP_

@@ -32,7 +32,7 @@ HWY_INLINE V silu_grad_of(D d, V g, V x) {
   return hn::Mul(hn::Mul(g, s), hn::MulAdd(safe, hn::Sub(one, s), one));
 }
 
-// Where tanh(softplus(x)) is 1 to the last bit.
+// x cut at the bound above which tanh(softplus(x)) is 1 to the last bit.
 template <class D, class V>
 HWY_INLINE V capped(D d, V x) {
   const V high = constant(d, sizeof(hn::TFromD<D>) == 4 ? 20.0 : 40.0);

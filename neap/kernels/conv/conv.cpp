@@ -14,13 +14,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace neap::kernels::HWY_NAMESPACE {
 
-template <class Kit>
+template <class MicroKernels>
 void run_part(const Conv& conv, ConvMakes makes, const ConvPlan& plan,
               std::int64_t part, std::byte* scratch) {
   if (makes == ConvMakes::kW) {
-    ConvWeightPart<Kit>(conv, plan, part, scratch).run();
+    ConvWeightPart<MicroKernels>(conv, plan, part, scratch).run();
   } else {
-    ConvPart<Kit>(conv, makes, plan, part, scratch).run();
+    ConvPart<MicroKernels>(conv, makes, plan, part, scratch).run();
   }
 }
 

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What convolutions in bf16 have of their own: a factor is a pair of bf16 in 32
-// bits (gemm_bf16-inl.hpp), made of two planes of an operand, those of
+// The part of convolutions that bf16 has for itself: a factor is a pair of bf16
+// in 32 bits (gemm_bf16-inl.hpp), made of two planes of an operand, those of
 // neighbouring channels or samples. Everything else is f32's walk over half as
 // many channels or samples. Compiled for AVX-512 with AVX512_BF16; run only
 // where has_bf16_dot(). Included by conv's sources alone.
@@ -25,8 +25,8 @@
 HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR ",avx512bf16")
 namespace neap::kernels::HWY_NAMESPACE {
 
-/// Where pairs are made from: elements of an even plane and of the odd one
-/// behind it, or zeros where there is none.
+/// The source of pairs: elements of an even plane and of the odd one behind it,
+/// or zeros where there is none.
 struct PairFrom {
   const float* even = nullptr;
   const float* odd = nullptr;
@@ -117,7 +117,7 @@ inline void copy_dense(const PairFrom& from, std::int64_t count, Bf16Pair* to) {
 inline void copy_every_second(const PairFrom& from, std::int64_t count,
                               Bf16Pair* to) {
   for (std::int64_t i = 0; i < count; i += kPairLanes) {
-    // From each plane, take the low halves of 16 pairs of neighbours.
+    // Takes, from each plane, the low halves of 16 pairs of neighbours.
     const std::int64_t span = 2 * (count - i) - 1;
     const __m512i even = pairs_along(from.even + 2 * i, span);
     const __m512i odd = from.odd == nullptr
@@ -247,7 +247,7 @@ inline void pack_conv_panel(const PairFrom& from, std::int64_t across,
   }
 }
 
-/// As the other, of pairs.
+/// The same for pairs: packs the taps of `count` channels.
 inline void pack_conv_taps(const ConvFactors<ConvBf16>& channels,
                            std::int64_t channel, std::int64_t count,
                            const ConvTaps& w, Bf16Pair* HWY_RESTRICT to) {

@@ -39,30 +39,32 @@ struct ConvPlain {
   }
 };
 
-/// Where the factors of a view begin along one of its axes; where they are
-/// pairs, that is the axis that these run along.
-template <class Kit>
+/// The offsets at which the factors of a view begin along one of its axes;
+/// pairs run along that axis.
+template <class MicroKernels>
 class ConvFactors {
  public:
   /// Factors of `extent` elements along the axis, starting `first` elements
   /// into the view.
   ConvFactors(const Strided& view, int axis, std::int64_t extent,
               std::int64_t first) noexcept
-      : from_(view.as<const typename Kit::Element>() + first),
+      : from_(view.as<const typename MicroKernels::Element>() + first),
         apart_(view.strides[axis]),
         extent_(extent) {}
 
   /// Between neighbours along the axis, and between those of a pair.
-  std::int64_t step() const noexcept { return Kit::kElements * apart_; }
+  std::int64_t step() const noexcept {
+    return MicroKernels::kElements * apart_;
+  }
   std::int64_t apart() const noexcept { return apart_; }
 
-  typename Kit::From at(std::int64_t i) const noexcept {
-    return Kit::from(from_ + i * step(), apart_,
-                     (i + 1) * Kit::kElements <= extent_);
+  typename MicroKernels::From at(std::int64_t i) const noexcept {
+    return MicroKernels::from(from_ + i * step(), apart_,
+                              (i + 1) * MicroKernels::kElements <= extent_);
   }
 
  private:
-  const typename Kit::Element* from_;
+  const typename MicroKernels::Element* from_;
   std::int64_t apart_;
   std::int64_t extent_;
 };

@@ -160,8 +160,9 @@ DepthwiseLines depthwise_lines(const Conv& conv, ConvMakes makes,
     lines.source = residue - padding;
     lines.source_step = step;
   } else {
-    // From the last row upwards, so that taps and rows of y go the same way.
-    // With a stride of 2, line 0 takes tap 0, if need be in place of a row.
+    // Rows are walked from the last one upwards, so that taps and rows of y go
+    // the same way. With a stride of 2, line 0 takes tap 0, if need be in place
+    // of a row.
     const std::int64_t last = extent - 1 - residue;
     if (a.stride[0] == 2) {
       lines.first = (last + padding) % 2;

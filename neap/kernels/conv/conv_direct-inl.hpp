@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// One part of a convolution by places (conv_direct.hpp), in one thread.
+// One part of a convolution vectorised over pixels, in one thread.
 // Compiled once for each instruction set; included by conv_ways.cpp alone.
 //
 //   slot    a vector of places of one sample that follow each other

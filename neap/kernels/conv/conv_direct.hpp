@@ -1,10 +1,11 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Convolutions by places: a vector has places of the result that follow each
-// other in memory, so that sums are stored as they are, while conv_plan.hpp's
-// way has channels side by side, which must be turned round in the end. It
-// serves where there is little else to do for each element: few channels of the
-// source, or a kernel of one element. Only where lanes can be masked for
-// nothing (AVX-512), since a border has lanes that must not take part.
+// Convolutions vectorised over pixels: a vector has output pixels that follow
+// each other in memory, so that sums are stored as they are, while
+// conv_plan.hpp's way has channels side by side, which must be transposed in
+// the end. It serves where there is little else to do for each element: few
+// channels of the source, or a kernel of one element. It needs lanes that can
+// be masked for nothing (AVX-512), since a border has lanes that must not take
+// part.
 #pragma once
 
 #include <array>

@@ -208,7 +208,7 @@ class ConvFewPart {
     }
   }
 
-  /// Where each channel and tap begins in the copy of x.
+  /// Lists the offset of each channel and tap in the copy of x.
   void list_rows() {
     std::int32_t* to = rows_;
     for (std::int64_t k = 0; k < conv_.x_channels(); ++k) {
@@ -222,8 +222,8 @@ class ConvFewPart {
     }
   }
 
-  /// Where the lines of a band of one panel are in y, a channel's first one
-  /// after the other's.
+  /// Lists the offsets in y of the lines of a band of one panel, a channel's
+  /// first one after the other's.
   void list_ahead() {
     constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(T));
     const Shape& s = conv_.y.strides;

@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the tile of a convolution reads besides packed vectors: some channels of
-// an image, copied together. Compiled once for each instruction set; included
-// by conv.cpp alone.
+// The image that the tile of a convolution reads besides packed vectors: some
+// channels of an image, copied together. Compiled once for each instruction
+// set; included by conv.cpp alone.
 #if defined(NEAP_KERNELS_CONV_IMAGE_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef NEAP_KERNELS_CONV_IMAGE_INL
 #undef NEAP_KERNELS_CONV_IMAGE_INL
@@ -25,10 +25,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 /// The rows and columns of two ranges of an image (samples, channels, rows,
 /// columns), in factors along the samples or the channels.
-template <class Kit>
+template <class MicroKernels>
 class ConvWindow {
-  using From = typename Kit::From;
-  using Factor = typename Kit::Factor;
+  using From = typename MicroKernels::From;
+  using Factor = typename MicroKernels::Factor;
 
  public:
   /// `channels` of one group from `first_channel` on, in elements.
@@ -59,7 +59,7 @@ class ConvWindow {
       for (std::int64_t i = 0; i < places; i += run) {
         pack_conv_panel(from, strides_[1], strides_[3], width, run, to);
         from += strides_[2];
-        to += run * kTileColumns<typename Kit::Element>;
+        to += run * kTileColumns<typename MicroKernels::Element>;
       }
     }
   }
@@ -115,7 +115,7 @@ class ConvWindow {
 
   const Shape& strides_;
   const int axis_;
-  const ConvFactors<Kit> factors_;
+  const ConvFactors<MicroKernels> factors_;
   const ConvRange rows_;
   const ConvRange columns_;
 };

@@ -1,8 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // One part of a planned conv2d or conv_transpose2d, in one thread: the loops
-// over bands, blocks of channels, panels and classes. A Kit says what factors
-// are: elements (ConvPlain) or pairs of channels (ConvBf16). Compiled once for
-// each instruction set; included by conv.cpp alone.
+// over bands, blocks of channels, panels and classes. The set of micro-kernels
+// says what factors are: elements (ConvPlain) or pairs of channels (ConvBf16).
+// Compiled once for each instruction set; included by conv.cpp alone.
 #if defined(NEAP_KERNELS_CONV_PART_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef NEAP_KERNELS_CONV_PART_INL
 #undef NEAP_KERNELS_CONV_PART_INL
@@ -22,12 +22,12 @@
 HWY_BEFORE_NAMESPACE();
 namespace neap::kernels::HWY_NAMESPACE {
 
-template <class Kit>
+template <class MicroKernels>
 class ConvPart {
-  using T = typename Kit::Element;
-  using Factor = typename Kit::Factor;
+  using T = typename MicroKernels::Element;
+  using Factor = typename MicroKernels::Factor;
   using Tile = ConvTile<T, Factor>;
-  using Window = ConvWindow<Kit>;
+  using Window = ConvWindow<MicroKernels>;
 
  public:
   ConvPart(const Conv& conv, ConvMakes makes, const ConvPlan& plan,
@@ -183,8 +183,8 @@ class ConvPart {
                        geometry_.extent[1] * kPanel;
   }
 
-  /// Where the places of a class begin in the image, seen from its first one,
-  /// and where their sums are.
+  /// Lists the offsets in the image of a class's places, counted from its first
+  /// one, and those of their sums.
   std::int64_t list_places(const ConvBand& band, const Class& places) {
     const ConvAxis& down = places.down;
     const ConvAxis& along = places.along;
@@ -285,7 +285,7 @@ class ConvPart {
     const Shape& s = conv_.w.strides;
     const bool is_y = makes_ == ConvMakes::kY;
     const std::int64_t across = is_y || geometry_.is_depthwise ? s[0] : s[1];
-    const ConvFactors<Kit> along(
+    const ConvFactors<MicroKernels> along(
         conv_.w, is_y ? 1 : 0, source_channels_,
         group_ * conv_.y_channels() * s[0] + first * across);
     const std::int64_t taps = geometry_.taps();
@@ -303,7 +303,7 @@ class ConvPart {
     }
   }
 
-  /// Where the band's sums of one sample go.
+  /// The address for the band's sums of one sample.
   T* result_of(const ConvBand& band, std::int64_t sample,
                std::int64_t channel) const {
     const std::int64_t channels = geometry_.channels * geometry_.groups;

@@ -55,7 +55,7 @@ struct ConvAxis {
     return is_transposed ? -((tap * dilation - residue) / stride)
                          : tap * dilation;
   }
-  /// Where in the source, or outside of it.
+  /// The position in the source that a tap of a place reads; it may be outside.
   std::int64_t at(std::int64_t place, std::int64_t tap) const noexcept {
     return place * source_step + origin + offset(tap);
   }
@@ -80,9 +80,10 @@ struct ConvAxis {
   ConvRange among(const ConvRange& result) const noexcept;
 };
 
-/// One of the three, of one group. In bf16, what pairs run along (the source's
-/// channels, or the samples of conv2d_weight) is counted in pairs: all that
-/// follows is as for elements.
+/// The geometry of one group of a convolution, a transpose or a weight
+/// gradient. In bf16, what pairs run along (the source's channels, or the
+/// samples of conv2d_weight) is counted in pairs: all that follows is as for
+/// elements.
 struct ConvGeometry {
   std::int64_t groups = 1;
   /// Groups of one channel each are as many channels side by side, and the
@@ -108,7 +109,7 @@ ConvAxis conv_axis(const Conv& conv, ConvMakes makes, int axis,
 ConvRange conv_source(const Conv& conv, ConvMakes makes, int axis,
                       const ConvRange& places) noexcept;
 
-/// Where the elements of some channels of some samples are.
+/// The strides of some channels of some samples.
 struct ConvImage {
   std::int64_t sample = 0;  // between samples, in elements
   std::int64_t plane = 0;   // between channels

@@ -230,7 +230,7 @@ Array filled(const Shape& shape, Lay lay, std::int64_t seed) {
   });
 }
 
-/// One of the three, by each kernel that accepts it and by its reference.
+/// Runs one of the three by each kernel that accepts it and by its reference.
 template <class T>
 void expect_same_bits(const KernelList& list, const Problem& p,
                       std::vector<Array> in, const Shape& out, int threads) {

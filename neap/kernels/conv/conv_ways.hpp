@@ -1,8 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// The ways to compute a convolution that are compiled where lanes can be masked
-// for nothing (AVX-512) alone: by places (conv_direct.hpp), for few channels
-// (conv_few.hpp), and channel by channel (conv_depthwise.hpp). Each plans its
-// parts from the number of lanes; one driver runs the parts of all three.
+// The algorithms of a convolution that are compiled where lanes can be masked
+// for nothing (AVX-512) alone: vectorised over pixels (conv_direct.hpp), for
+// few channels (conv_few.hpp), and channel by channel (conv_depthwise.hpp).
+// Each plans its tasks from the number of lanes; one driver runs the tasks of
+// all three.
 #pragma once
 
 #include <span>

@@ -2,9 +2,9 @@
 // One part of a planned conv2d_weight, in one thread. The rows of a tile are
 // channels of x for one tap, its vectors channels of y, and its depth the
 // places of y that the tap reaches from inside of x, so that every sum runs
-// over samples, rows and columns in order. A Kit says what factors are:
-// elements (ConvPlain) or pairs of samples (ConvBf16). Compiled once for each
-// instruction set; included by conv.cpp alone.
+// over samples, rows and columns in order. The set of micro-kernels says what
+// factors are: elements (ConvPlain) or pairs of samples (ConvBf16). Compiled
+// once for each instruction set; included by conv.cpp alone.
 #if defined(NEAP_KERNELS_CONV_WEIGHT_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef NEAP_KERNELS_CONV_WEIGHT_INL
 #undef NEAP_KERNELS_CONV_WEIGHT_INL
@@ -25,12 +25,12 @@
 HWY_BEFORE_NAMESPACE();
 namespace neap::kernels::HWY_NAMESPACE {
 
-template <class Kit>
+template <class MicroKernels>
 class ConvWeightPart {
-  using T = typename Kit::Element;
-  using Factor = typename Kit::Factor;
+  using T = typename MicroKernels::Element;
+  using Factor = typename MicroKernels::Factor;
   using Tile = ConvTile<T, Factor>;
-  using Window = ConvWindow<Kit>;
+  using Window = ConvWindow<MicroKernels>;
 
  public:
   ConvWeightPart(const Conv& conv, const ConvPlan& plan, std::int64_t part,
@@ -225,8 +225,8 @@ class ConvWeightPart {
     }
   }
 
-  /// Where the channels and taps that reach a place begin, counted from row 0
-  /// and column 0 of y, and then where their sums are.
+  /// Lists the offsets of the channels and taps that reach a place, counted
+  /// from row 0 and column 0 of y, and then those of their sums.
   std::int64_t list_taps(const Window& window, std::int64_t i, std::int64_t j,
                          std::int32_t* to) const {
     const std::int64_t down = down_.taken(i);
@@ -292,12 +292,12 @@ class ConvWeightPart {
     const std::int64_t columns = geometry_.extent[1];
     const bool is_even = s[2] == s[3] * columns;
     const std::int64_t run = is_even ? band.rows.size() * columns : columns;
-    const ConvFactors<Kit> samples(
+    const ConvFactors<MicroKernels> samples(
         y, 0, conv_.samples(),
         (group_ * geometry_.channels + first) * s[1] + band.rows.begin * s[2]);
     Factor* to = packed_;
     for (std::int64_t n = 0; n < band.samples; ++n) {
-      typename Kit::From from = samples.at(band.sample + n);
+      typename MicroKernels::From from = samples.at(band.sample + n);
       for (std::int64_t i = 0; i < band.rows.size() * columns; i += run) {
         pack_conv_panel(from, s[1], s[3], width, run, to);
         from += s[2];

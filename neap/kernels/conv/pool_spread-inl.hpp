@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Which windows reach a row, and which of their elements reach each phase of
-// it: for kernels that make a row of the input from rows of outputs.
+// The windows that reach a row, and their elements that reach each phase of it:
+// for kernels that make a row of the input from rows of outputs.
 #if defined(NEAP_KERNELS_POOL_SPREAD_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NEAP_KERNELS_POOL_SPREAD_INL_HPP_
 #undef NEAP_KERNELS_POOL_SPREAD_INL_HPP_

@@ -115,7 +115,8 @@ struct ErfcOfDouble {
     const V one = hn::Set(d, 1.0);
     const V start = hn::Set(d, 0.5);
     const V size = hn::Abs(x);
-    // From [-1, 0.5] by way of erf, else the tail, mirrored for negative x.
+    // Within [-1, 0.5] it is 1 - erf, elsewhere the tail, mirrored for negative
+    // x.
     const auto is_far = hn::Or(hn::Gt(x, start), hn::Gt(size, one));
     const V near = hn::Sub(one, erf_near_0(d, hn::IfThenZeroElse(is_far, x)));
     const V tail = erfc_tail(d, hn::IfThenElse(is_far, size, start));

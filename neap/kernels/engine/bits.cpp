@@ -19,7 +19,8 @@ class Operand {
         is_dense_(strides_are_dense(view.shape, view.strides)) {}
 
   bool is_dense() const noexcept { return is_dense_; }
-  /// Where elements from `first` on are; the buffer, filled, if not dense.
+  /// The address of elements from `first` on: in the view, or, where that is
+  /// not dense, in the buffer, which is filled with them.
   std::byte* read(std::int64_t first, std::int64_t count) noexcept {
     if (is_dense_) {
       return view_.data + first * size_;
@@ -28,7 +29,7 @@ class Operand {
            buffer_.data());
     return buffer_.data();
   }
-  /// Where to put elements, to be followed by commit().
+  /// An address to put elements at, to be followed by commit().
   std::byte* place(std::int64_t first) noexcept {
     return is_dense_ ? view_.data + first * size_ : buffer_.data();
   }

@@ -77,7 +77,7 @@ Loops plan(const Strided& x, const Strided& y) noexcept {
   return loops;
 }
 
-// Where one walks in x and y, row by row.
+// A position in x and y, which walks row by row.
 struct Place {
   Shape at;
   std::int64_t x = 0;

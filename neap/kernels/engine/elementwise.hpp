@@ -57,7 +57,7 @@ Op make_op([[maybe_unused]] const void* attrs) noexcept {
   }
 }
 
-/// How a function uses its outputs.
+/// The way in which a function uses its outputs.
 enum class OutputUse : std::uint8_t {
   kWrites,   // sets every element, reads none
   kUpdates,  // reads, then writes (optimizer steps)

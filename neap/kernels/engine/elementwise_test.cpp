@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What holds for every elementwise kernel of floats: it agrees with its
+// Properties of every elementwise kernel of floats: it agrees with its
 // reference and gives the same bits for any layout, length and thread count.
 #include "neap/kernels/engine/elementwise.hpp"
 

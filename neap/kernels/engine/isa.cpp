@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Which instruction set the kernels run with.
+// The choice of the instruction set that kernels run with.
 #include <array>
 #include <cstdlib>
 #include <string_view>

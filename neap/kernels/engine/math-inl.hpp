@@ -122,7 +122,7 @@ HWY_INLINE V exp_of(D d, V x) {
     return exp_of_floats(d, x);
   }
 #endif
-  // Where e^x leaves the finite and the positive numbers.
+  // Bounds at which e^x leaves the finite and the positive numbers.
   const V high =
       hn::Set(d, kIsF32 ? T(88.72283935546875) : T(709.782712893384));
   const V low = hn::Set(d, kIsF32 ? T(-104) : T(-746));
@@ -150,7 +150,7 @@ HWY_INLINE V log_of(D d, V x) {
 template <class D, class V>
 HWY_INLINE V tanh_of(D d, V x) {
   using T = hn::TFromD<D>;
-  // From here on tanh is 1 to the last bit. NaN fails the comparison.
+  // For larger x tanh is 1 to the last bit. NaN fails the comparison.
   const V limit = hn::Set(d, sizeof(T) == 4 ? T(10) : T(20));
   const V size = hn::Abs(x);
   const auto is_inside = hn::Lt(size, limit);

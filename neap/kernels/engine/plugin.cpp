@@ -40,7 +40,7 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
-// Where a plug-in of this name may lie, in order.
+// The paths at which a plug-in of this name is looked for, in order.
 std::vector<std::string> candidates(const std::string& which) {
   if (which.find('/') != std::string::npos) {
     return {which};

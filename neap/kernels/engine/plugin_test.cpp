@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What is refused, and that a refusal changes nothing. plugins/ tests what is
-// taken.
+// Plug-ins that are refused; a refusal changes nothing. plugins/ tests those
+// that are taken.
 #include "neap/kernels/engine/plugin.hpp"
 
 #include <gtest/gtest.h>

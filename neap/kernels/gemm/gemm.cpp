@@ -15,18 +15,18 @@ namespace neap::kernels::HWY_NAMESPACE {
 
 void run_part_f32(const Gemm<float>& product, const GemmPlan& plan,
                   std::int64_t part, std::byte* scratch) {
-  run_part<PlainKit<float>>(product, plan, part, scratch);
+  run_part<PlainMicroKernels<float>>(product, plan, part, scratch);
 }
 
 void run_part_f64(const Gemm<double>& product, const GemmPlan& plan,
                   std::int64_t part, std::byte* scratch) {
-  run_part<PlainKit<double>>(product, plan, part, scratch);
+  run_part<PlainMicroKernels<double>>(product, plan, part, scratch);
 }
 
 void run_part_bf16(const Gemm<float>& product, const GemmPlan& plan,
                    std::int64_t part, std::byte* scratch) {
 #if HWY_TARGET == HWY_AVX3 && HWY_ARCH_X86_64
-  run_part<Bf16Kit>(product, plan, part, scratch);
+  run_part<Bf16MicroKernels>(product, plan, part, scratch);
 #else
   static_cast<void>(plan);  // has_bf16_dot() is false
   static_cast<void>(part);

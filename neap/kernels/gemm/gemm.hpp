@@ -89,7 +89,7 @@ void gemm_reference(const Gemm<T>& product) noexcept;
 /// How many products a batch of these extents has; 1 for none.
 std::int64_t gemm_batch_count(const Shape& batch) noexcept;
 
-/// Where product number `index` of a batch begins, in elements.
+/// The offsets of product number `index` of a batch, in elements.
 struct GemmOffsets {
   std::int64_t a = 0;
   std::int64_t b = 0;

@@ -15,7 +15,7 @@
 #include "hwy/highway.h"
 #include "neap/base/ceil_div.hpp"
 #include "neap/kernels/gemm/gemm.hpp"
-#include "neap/kernels/gemm/gemm_kit-inl.hpp"
+#include "neap/kernels/gemm/gemm_micro_kernels-inl.hpp"
 #include "neap/kernels/gemm/gemm_plan.hpp"
 #include "neap/kernels/gemm/gemm_tile-inl.hpp"
 
@@ -23,10 +23,10 @@ HWY_BEFORE_NAMESPACE();
 namespace neap::kernels::HWY_NAMESPACE {
 
 /// A part of one product of the batch, and where it packs.
-template <class Kit>
+template <class MicroKernels>
 class GemmPart {
-  using T = typename Kit::Element;
-  using Factor = typename Kit::Factor;
+  using T = typename MicroKernels::Element;
+  using Factor = typename MicroKernels::Factor;
   using Tile = TileArgs<T, Factor>;
 
  public:
@@ -39,11 +39,11 @@ class GemmPart {
         row_end_(std::min(row_begin_ + plan.part_rows, product.m)),
         column_begin_(column_part * plan.part_columns),
         column_end_(std::min(column_begin_ + plan.part_columns, product.n)),
-        depth_(base::ceil_div(product.k, Kit::kElements)),
+        depth_(base::ceil_div(product.k, MicroKernels::kElements)),
         packed_a_(reinterpret_cast<Factor*>(scratch)),
         packed_b_(reinterpret_cast<Factor*>(scratch + plan.a_bytes)),
         walk_(plan.source_of_a == GemmSourceOfA::kAlong ||
-                      (Kit::kConverts && product.a.column_stride == 1)
+                      (MicroKernels::kConverts && product.a.column_stride == 1)
                   ? Walk::kAlong
                   : Walk::kAcross) {}
 
@@ -77,13 +77,13 @@ class GemmPart {
     return plan_.packs_b || width % kLanes<T> != 0;
   }
 
-  /// Where the tile reads the panel of B from `column` on: packed, or where it
-  /// lies.
+  /// Sets the address at which the tile reads the panel of B from `column` on:
+  /// packed, or in place.
   void set_b(Tile& tile, std::int64_t block_begin, std::int64_t column,
              std::int64_t width, std::int64_t k) const {
     const std::int64_t vectors = vectors_of(width);
     tile.last = width - (vectors - 1) * kLanes<T>;
-    if constexpr (!Kit::kConverts) {
+    if constexpr (!MicroKernels::kConverts) {
       if (!packs_panel(width)) {
         tile.b = b_at(k, column);
         tile.b_step = product_.b.row_stride;
@@ -104,8 +104,9 @@ class GemmPart {
         continue;
       }
       Factor* to = packed_b_ + (plan_.packs_b ? (column - begin) * depth : 0);
-      const auto pack = vectors_of(width) == 2 ? &Kit::template pack<kPanel>
-                                               : &Kit::template pack<kLanes<T>>;
+      const auto pack = vectors_of(width) == 2
+                            ? &MicroKernels::template pack<kPanel>
+                            : &MicroKernels::template pack<kLanes<T>>;
       pack(b_at(k, column), product_.b.column_stride, product_.b.row_stride,
            width, elements(k, depth), to);
     }
@@ -113,10 +114,11 @@ class GemmPart {
 
   /// The elements along k that `depth` factors from `k` on are made of.
   std::int64_t elements(std::int64_t k, std::int64_t depth) const {
-    return std::min(depth * Kit::kElements, product_.k - k * Kit::kElements);
+    return std::min(depth * MicroKernels::kElements,
+                    product_.k - k * MicroKernels::kElements);
   }
 
-  /// From one packed row of pairs along k to the next: whole lines.
+  /// The step from one packed row of pairs along k to the next: whole lines.
   static std::int64_t row_step(std::int64_t depth) {
     return base::ceil_div(depth, kLanes<T>) * kLanes<T>;
   }
@@ -125,7 +127,7 @@ class GemmPart {
   /// lines of k at a time, so that lines that they share are fetched once.
   void pack_a(std::int64_t begin, std::int64_t end, std::int64_t k,
               std::int64_t depth) {
-    if constexpr (Kit::kConverts) {
+    if constexpr (MicroKernels::kConverts) {
       if (walk_ == Walk::kAlong) {
         pack_pairs_along(a_at(begin, k), product_.a.row_stride, end - begin,
                          elements(k, depth), packed_a_, row_step(depth));
@@ -136,7 +138,7 @@ class GemmPart {
       const std::int64_t some = std::min(kPackedDepth, depth - done);
       Factor* to = packed_a_ + done * kPackedRows;
       for (std::int64_t row = begin; row < end; row += plan_.tile_rows) {
-        Kit::template pack<kPackedRows>(
+        MicroKernels::template pack<kPackedRows>(
             a_at(row, k + done), product_.a.row_stride,
             product_.a.column_stride, std::min(plan_.tile_rows, end - row),
             elements(k + done, some), to);
@@ -145,11 +147,11 @@ class GemmPart {
     }
   }
 
-  /// Where the tile reads the panel of A from `row` on, number `panel` of
-  /// those that are packed.
+  /// Sets the address at which the tile reads the panel of A from `row` on,
+  /// number `panel` of those that are packed.
   void set_a(Tile& tile, std::int64_t row, std::int64_t panel,
              std::int64_t k) const {
-    if constexpr (Kit::kConverts) {
+    if constexpr (MicroKernels::kConverts) {
       const bool is_along = walk_ == Walk::kAlong;
       tile.a_step = is_along ? row_step(tile.depth) : kPackedRows;
       tile.a = packed_a_ + panel * (is_along ? plan_.tile_rows * tile.a_step
@@ -221,11 +223,11 @@ class GemmPart {
     const auto rows = static_cast<std::size_t>(at.rows);
     const bool is_wide = at.columns > kLanes<T>;
     if (walk == Walk::kAlong) {
-      (is_wide ? Kit::template run<Walk::kAlong, 2>
-               : Kit::template run<Walk::kAlong, 1>)(tile, rows);
+      (is_wide ? MicroKernels::template run<Walk::kAlong, 2>
+               : MicroKernels::template run<Walk::kAlong, 1>)(tile, rows);
     } else {
-      (is_wide ? Kit::template run<Walk::kAcross, 2>
-               : Kit::template run<Walk::kAcross, 1>)(tile, rows);
+      (is_wide ? MicroKernels::template run<Walk::kAcross, 2>
+               : MicroKernels::template run<Walk::kAcross, 1>)(tile, rows);
     }
   }
 
@@ -291,10 +293,10 @@ class GemmPart {
 
   const T* a_at(std::int64_t row, std::int64_t k) const {
     return a_ + row * product_.a.row_stride +
-           k * Kit::kElements * product_.a.column_stride;
+           k * MicroKernels::kElements * product_.a.column_stride;
   }
   const T* b_at(std::int64_t k, std::int64_t column) const {
-    return b_ + k * Kit::kElements * product_.b.row_stride +
+    return b_ + k * MicroKernels::kElements * product_.b.row_stride +
            column * product_.b.column_stride;
   }
 
@@ -314,15 +316,15 @@ class GemmPart {
 };
 
 /// Part number `part` of the plan. `scratch` is this part's own.
-template <class Kit>
-void run_part(const Gemm<typename Kit::Element>& product, const GemmPlan& plan,
-              std::int64_t part, std::byte* scratch) {
+template <class MicroKernels>
+void run_part(const Gemm<typename MicroKernels::Element>& product,
+              const GemmPlan& plan, std::int64_t part, std::byte* scratch) {
   const std::int64_t grid = plan.row_parts * plan.column_parts;
   const std::int64_t batch_begin = part / grid * plan.part_batch;
   const std::int64_t batch_end =
       std::min(batch_begin + plan.part_batch, gemm_batch_count(product.batch));
-  GemmPart<Kit> worker(product, plan, part % grid / plan.column_parts,
-                       part % plan.column_parts, scratch);
+  GemmPart<MicroKernels> worker(product, plan, part % grid / plan.column_parts,
+                                part % plan.column_parts, scratch);
   for (std::int64_t i = batch_begin; i < batch_end; ++i) {
     const GemmOffsets offsets =
         gemm_offsets(product.batch, product.a_strides, product.b_strides, i);

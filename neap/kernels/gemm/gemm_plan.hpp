@@ -48,7 +48,7 @@ struct GemmExtents {
   GemmExtents swapped() const noexcept;
 };
 
-/// Where a tile reads A.
+/// The form in which a tile reads A.
 enum class GemmSourceOfA : std::uint8_t {
   kPacked,
   kAlong,   // in place: the k of one row lie together

@@ -56,7 +56,7 @@ template <class T>
 void solve_triangle(const MatrixFunctions<T>& functions, Triangle<T> a,
                     bool is_upper, Columns<T> x) noexcept {
   if (is_upper && a.n > 0) {
-    // From the last row to the first.
+    // Walks from the last row to the first.
     a.data += (a.n - 1) * (a.row_stride + a.column_stride);
     x.data += (a.n - 1) * x.stride;
     a.row_stride = -a.row_stride;

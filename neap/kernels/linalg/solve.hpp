@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What is done by P a = L U, Gaussian elimination with partial pivoting: solve,
+// Kernels by P a = L U, Gaussian elimination with partial pivoting: solve,
 // inverse, det and slogdet. f32, f64. No attributes. A matrix is taken for
 // singular where a pivot is exactly 0, and a NaN in it counts as one.
 #pragma once

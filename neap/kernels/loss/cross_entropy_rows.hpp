@@ -37,7 +37,7 @@ extern const KernelList cross_entropy_share_kernels;
 /// the scratch, in double; for these kernels alone.
 void lse_of_rows(const Args& args) noexcept;
 void lse_of_rows_reference(const Args& args) noexcept;
-/// Those means, or nullptr, and the bytes that they take.
+/// The rows' means in the scratch, or nullptr, and the bytes that they take.
 const double* means_of_rows(const Args& args) noexcept;
 Bytes bytes_of_means(const Args& args) noexcept;
 

@@ -6,7 +6,7 @@
 
 namespace neap::kernels {
 
-/// How the losses of the samples or elements are reduced.
+/// The reduction of the losses of samples or elements.
 enum class LossReduction : std::int64_t {
   kMean,
   kSum,

@@ -35,7 +35,7 @@ struct Moments {
   double var = 0.0;
 };
 
-// From the sums of x - m and of its square.
+// Mean and variance, computed from the sums of x - m and of its square.
 template <class T>
 Moments moments_from(T m, const double* sums, double count) {
   const double rest = sums[0] / count;

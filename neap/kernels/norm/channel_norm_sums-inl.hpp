@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What channel_norm and its derivative share: planes of (n, c, s), sums over
-// the planes of a cell in the order that channel_norm.hpp defines, and the
-// numbers that a cell was normalised with.
+// Shared by channel_norm and its derivative: planes of (n, c, s), sums over the
+// planes of a cell in the order that channel_norm.hpp defines, and the numbers
+// that a cell was normalised with.
 #if defined(NEAP_KERNELS_CHANNEL_NORM_SUMS_INL_HPP_) == \
     defined(HWY_TARGET_TOGGLE)
 #ifdef NEAP_KERNELS_CHANNEL_NORM_SUMS_INL_HPP_

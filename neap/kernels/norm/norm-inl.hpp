@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the norms and their derivatives share: sums along a row in the order
-// that layer_norm.hpp defines, and xhat from the statistics of a row.
+// Shared by the norms and their derivatives: sums along a row in the order that
+// layer_norm.hpp defines, and xhat from the statistics of a row.
 #if defined(NEAP_KERNELS_NORM_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NEAP_KERNELS_NORM_INL_HPP_
 #undef NEAP_KERNELS_NORM_INL_HPP_
@@ -109,7 +109,7 @@ struct Normal {
   T rest{};
 };
 
-/// As the statistics of a row say, which lie `stride` apart.
+/// The normalisation by a row's statistics, which lie `stride` apart.
 template <class T, bool kCentered>
 Normal<T, kCentered> normal_of(const double* stats, std::int64_t stride) {
   return kCentered ? Normal<T, kCentered>(stats[0], stats[stride])

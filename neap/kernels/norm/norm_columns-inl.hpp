@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What rows add to dw and db of a norm (layer_norm_grad.hpp): down the columns,
-// in the order of the rows.
+// Sums of what rows add to dw and db of a norm (layer_norm_grad.hpp): down the
+// columns, in the order of the rows.
 #if defined(NEAP_KERNELS_NORM_COLUMNS_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NEAP_KERNELS_NORM_COLUMNS_INL_HPP_
 #undef NEAP_KERNELS_NORM_COLUMNS_INL_HPP_

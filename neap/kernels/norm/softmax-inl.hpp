@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What softmax, log_softmax and cross_entropy share: rows in dense blocks, the
+// Shared by softmax, log_softmax and cross_entropy: rows in dense blocks, the
 // largest element of a row and sums along it. A sum has one order, whatever the
 // layout: blocks of kReduceBlock; in a block element j goes to partial j mod
 // 16, and partials are joined by halves (0+8, 1+9, ..; 0+4, ..); blocks are

@@ -23,7 +23,7 @@ struct Extents {
 
   Shape across() const { return {outer, length, inner}; }
   Shape along() const { return {outer, inner, length}; }
-  // Where the element at `i` of across() stands in along().
+  // The index in along() of the element at `i` of across().
   std::int64_t turned(std::int64_t i) const {
     const std::int64_t column = i % inner;
     const std::int64_t j = i / inner % length;

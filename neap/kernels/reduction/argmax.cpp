@@ -36,7 +36,7 @@ struct Found {
   std::int64_t at;  // in the block, then in the list
 };
 
-// Where an element first equals `value`, or is NaN as it is.
+// The first index at which x equals `value`, or is NaN where that is.
 template <class T>
 std::int64_t position_of(T value, const T* x, std::int64_t size) {
   const hn::ScalableTag<T> d;

@@ -59,7 +59,7 @@ constexpr Form kForms[] = {
 
 using Wide [[gnu::vector_size(64)]] = std::uint64_t;
 
-// As fast as memory comes: eight chains of the widest loads there are.
+// Reads memory as fast as it comes: eight chains of the widest loads there are.
 #if defined(__x86_64__)
 [[gnu::target_clones("avx512f", "avx2", "default")]]
 #endif

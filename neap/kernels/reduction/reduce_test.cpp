@@ -234,7 +234,7 @@ TEST(SumTest, OfATallColumnIsAccurate) {
   EXPECT_EQ(y.at<float>(0), y.at<float>(1));
 }
 
-// So what one call began another can go on with.
+// In plain order, another call can go on with what one began.
 TEST(SumTest, OfAColumnOfOneBlockIsPlainOrder) {
   Array x = noise_array<float>({kReduceBlock, 3});
   float want = 0.0F;

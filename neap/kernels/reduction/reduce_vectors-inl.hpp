@@ -152,7 +152,7 @@ class NanWatch {
   hn::Vec<D> sums_[kSums];
 };
 
-// Where NaN needs no other way.
+// A watch that sees nothing, for reductions in which NaN needs no other way.
 struct NoWatch {
   template <class V>
   HWY_INLINE void see(std::size_t /*k*/, V /*x*/) {}

@@ -66,7 +66,7 @@ class Rows {
   }
 
  private:
-  // From any row to the next; -1 where that varies or leads backward.
+  // The step from any row to the next; -1 where that varies or leads backward.
   static std::int64_t step_of(const Shape& shape,
                               const Shape& strides) noexcept {
     std::int64_t step = -1;
@@ -125,7 +125,7 @@ class RowBlock {
     return buffer_.data();
   }
 
-  /// Where to put the block, to be followed by commit().
+  /// An address to put the block at, to be followed by commit().
   T* place(T* row, std::int64_t first) noexcept {
     return stride_ == 1 ? row + first : buffer_.data();
   }

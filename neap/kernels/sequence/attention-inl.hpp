@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What attention and its gradient are made of: products of small matrices in
+// The parts of attention and its gradient: products of small matrices in
 // scratch by the register tile of the matrix product, copies into scratch, and
 // the work on one row of scores. Compiled once for each instruction set.
 #if defined(NEAP_KERNELS_ATTENTION_INL) == defined(HWY_TARGET_TOGGLE)
@@ -15,7 +15,7 @@
 
 #include "hwy/highway.h"
 #include "neap/kernels/elementwise/dropout-inl.hpp"
-#include "neap/kernels/gemm/gemm_kit-inl.hpp"
+#include "neap/kernels/gemm/gemm_micro_kernels-inl.hpp"
 #include "neap/kernels/norm/softmax-inl.hpp"
 #include "neap/kernels/sequence/attention_room.hpp"
 
@@ -53,24 +53,24 @@ enum class Onto { kNothing, kWhatIsThere };
 inline constexpr Range kSkipped{0, -1};
 
 /// The factors that hold some elements along k.
-template <class Kit>
+template <class MicroKernels>
 constexpr Range factors_of(Range k) {
-  return k.size() <= 0
-             ? Range{0, k.size()}
-             : Range{k.begin / Kit::kElements, parts_of(k.end, Kit::kElements)};
+  return k.size() <= 0 ? Range{0, k.size()}
+                       : Range{k.begin / MicroKernels::kElements,
+                               parts_of(k.end, MicroKernels::kElements)};
 }
 
-template <class Kit>
-HWY_INLINE void run_tile_of(
-    const TileArgs<typename Kit::Element, typename Kit::Factor>& tile,
-    std::int64_t rows, Walk walk, bool is_wide) {
+template <class MicroKernels>
+HWY_INLINE void run_tile_of(const TileArgs<typename MicroKernels::Element,
+                                           typename MicroKernels::Factor>& tile,
+                            std::int64_t rows, Walk walk, bool is_wide) {
   const auto count = static_cast<std::size_t>(rows);
   if (walk == Walk::kAlong) {
-    is_wide ? Kit::template run<Walk::kAlong, 2>(tile, count)
-            : Kit::template run<Walk::kAlong, 1>(tile, count);
+    is_wide ? MicroKernels::template run<Walk::kAlong, 2>(tile, count)
+            : MicroKernels::template run<Walk::kAlong, 1>(tile, count);
   } else {
-    is_wide ? Kit::template run<Walk::kAcross, 2>(tile, count)
-            : Kit::template run<Walk::kAcross, 1>(tile, count);
+    is_wide ? MicroKernels::template run<Walk::kAcross, 2>(tile, count)
+            : MicroKernels::template run<Walk::kAcross, 1>(tile, count);
   }
 }
 
@@ -78,13 +78,13 @@ HWY_INLINE void run_tile_of(
 /// columns at `column`, only the elements depth_of(row, rows, column) of k
 /// count; A is zero beside them, in the same factor. Each element is one
 /// accumulator, k in order.
-template <class Kit, class DepthOf>
+template <class MicroKernels, class DepthOf>
 HWY_INLINE void multiply(std::int64_t m, std::int64_t n,
-                         const Left<typename Kit::Factor>& a,
-                         const Right<typename Kit::Factor>& b,
-                         typename Kit::Element* c, std::int64_t c_step,
+                         const Left<typename MicroKernels::Factor>& a,
+                         const Right<typename MicroKernels::Factor>& b,
+                         typename MicroKernels::Element* c, std::int64_t c_step,
                          Onto onto, const DepthOf& depth_of) {
-  using T = typename Kit::Element;
+  using T = typename MicroKernels::Element;
   const std::int64_t tile_rows = balanced_piece(m, kTileRows);
   const bool is_along = a.walk == Walk::kAlong;
   for (std::int64_t column = 0; column < n; column += kTileColumns<T>) {
@@ -93,11 +93,11 @@ HWY_INLINE void multiply(std::int64_t m, std::int64_t n,
     const auto* panel = b.data + column / kTileColumns<T> * b.panel_step;
     for (std::int64_t row = 0; row < m; row += tile_rows) {
       const std::int64_t rows = std::min(tile_rows, m - row);
-      const Range k = factors_of<Kit>(depth_of(row, rows, column));
+      const Range k = factors_of<MicroKernels>(depth_of(row, rows, column));
       if (k.size() < 0 || (k.size() == 0 && onto == Onto::kWhatIsThere)) {
         continue;
       }
-      TileArgs<T, typename Kit::Factor> tile;
+      TileArgs<T, typename MicroKernels::Factor> tile;
       tile.depth = k.size();
       tile.a =
           a.data + (is_along ? row * a.step + k.begin : k.begin * a.step + row);
@@ -109,22 +109,22 @@ HWY_INLINE void multiply(std::int64_t m, std::int64_t n,
       tile.start = onto == Onto::kNothing ? nullptr : tile.c;
       tile.start_step = c_step;
       tile.last = is_wide ? width - kLanes<T> : width;
-      run_tile_of<Kit>(tile, rows, a.walk, is_wide);
+      run_tile_of<MicroKernels>(tile, rows, a.walk, is_wide);
     }
   }
 }
 
 /// Packs x (depth, columns) as the right operand of a product, zeros up to
 /// whole panels.
-template <class Kit>
-Right<typename Kit::Factor> pack_right(
-    const HeadView<const typename Kit::Element>& x, std::int64_t depth,
-    std::int64_t columns, typename Kit::Factor* to) {
-  using T = typename Kit::Element;
+template <class MicroKernels>
+Right<typename MicroKernels::Factor> pack_right(
+    const HeadView<const typename MicroKernels::Element>& x, std::int64_t depth,
+    std::int64_t columns, typename MicroKernels::Factor* to) {
+  using T = typename MicroKernels::Element;
   const std::int64_t panel_step =
-      parts_of(depth, Kit::kElements) * kTileColumns<T>;
+      parts_of(depth, MicroKernels::kElements) * kTileColumns<T>;
   for (std::int64_t column = 0; column < columns; column += kTileColumns<T>) {
-    Kit::template pack<kTileColumns<T>>(
+    MicroKernels::template pack<kTileColumns<T>>(
         x.data + column * x.column_stride, x.column_stride, x.row_stride,
         std::min(kTileColumns<T>, columns - column), depth,
         to + column / kTileColumns<T> * panel_step);
@@ -261,7 +261,7 @@ void drop_factors(const AttentionAttrs& attrs, std::int64_t first,
                 });
 }
 
-/// Where what a tile of rows may read of a row ends.
+/// The end of what a tile of rows may read of a row.
 HWY_INLINE std::int64_t end_of_reads(std::int64_t seen, std::int64_t width) {
   return std::min<std::int64_t>(width, seen + kTileRows);
 }

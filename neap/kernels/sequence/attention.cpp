@@ -21,10 +21,10 @@ namespace HWY_NAMESPACE {
 namespace {
 
 /// Rows [begin, end) of one head.
-template <class Kit>
+template <class MicroKernels>
 class AttentionRows {
-  using T = typename Kit::Element;
-  using Factor = typename Kit::Factor;
+  using T = typename MicroKernels::Element;
+  using Factor = typename MicroKernels::Factor;
 
  public:
   AttentionRows(const Args& args, std::byte* scratch)
@@ -46,8 +46,8 @@ class AttentionRows {
         seen_by(attrs_.is_causal, rows.end - 1, sizes_.keys);
     for (std::int64_t key = 0; key < last; key += kKeyBlock) {
       keys_ = {key, std::min(key + kKeyBlock, last)};
-      k_ = pack_right<Kit>(k.from_row(key).transposed(), sizes_.width,
-                           keys_.size(), room_.k);
+      k_ = pack_right<MicroKernels>(k.from_row(key).transposed(), sizes_.width,
+                                    keys_.size(), room_.k);
       v_ = values(v.from_row(key));
       const std::int64_t first =
           attrs_.is_causal ? std::max(rows.begin, key) : rows.begin;
@@ -72,8 +72,9 @@ class AttentionRows {
   }
 
   Right<Factor> values(const HeadView<const T>& v) const {
-    if constexpr (Kit::kConverts) {
-      return pack_right<Kit>(v, keys_.size(), sizes_.value_width, room_.v);
+    if constexpr (MicroKernels::kConverts) {
+      return pack_right<MicroKernels>(v, keys_.size(), sizes_.value_width,
+                                      room_.v);
     } else {
       copy_rows(v, keys_.size(), sizes_.value_width, room_.value_step, T{1},
                 room_.v);
@@ -85,10 +86,10 @@ class AttentionRows {
     const auto q = head_of<const T>(args_.in[0], batch_, head_);
     copy_rows(q.from_row(rows.begin), rows.size(), sizes_.width, sizes_.width,
               static_cast<T>(attrs_.scale), room_.scaled_q);
-    const std::int64_t step = parts_of(sizes_.width, Kit::kElements);
-    if constexpr (Kit::kConverts) {
-      Kit::pack_rows(room_.scaled_q, sizes_.width, rows.size(), sizes_.width,
-                     room_.q, step);
+    const std::int64_t step = parts_of(sizes_.width, MicroKernels::kElements);
+    if constexpr (MicroKernels::kConverts) {
+      MicroKernels::pack_rows(room_.scaled_q, sizes_.width, rows.size(),
+                              sizes_.width, room_.q, step);
     }
     return along(room_.q, step);
   }
@@ -113,7 +114,7 @@ class AttentionRows {
         std::fill_n(room_.scores + i * room_.score_step, whole, T{0});
       }
     }
-    multiply<Kit>(
+    multiply<MicroKernels>(
         count, whole, queries(rows), k_, room_.scores, room_.score_step,
         Onto::kNothing,
         [&](std::int64_t row, std::int64_t some, std::int64_t column) {
@@ -123,12 +124,13 @@ class AttentionRows {
     for (std::int64_t i = 0; i < count; ++i) {
       T* scores = room_.scores + i * room_.score_step;
       weigh(rows.begin + i, width, scores);
-      if constexpr (Kit::kConverts) {
-        Kit::pack_rows(scores, 0, 1, end_of_reads(seen(rows.begin + i), width),
-                       room_.weights + i * room_.weight_step, 0);
+      if constexpr (MicroKernels::kConverts) {
+        MicroKernels::pack_rows(scores, 0, 1,
+                                end_of_reads(seen(rows.begin + i), width),
+                                room_.weights + i * room_.weight_step, 0);
       }
     }
-    multiply<Kit>(
+    multiply<MicroKernels>(
         count, sizes_.value_width, along(room_.weights, room_.weight_step), v_,
         y_.from_row(rows.begin).data, y_.row_stride,
         keys_.begin == 0 ? Onto::kNothing : Onto::kWhatIsThere,
@@ -203,11 +205,11 @@ class AttentionRows {
   Right<Factor> v_;
 };
 
-template <class Kit>
+template <class MicroKernels>
 void run_tasks(const Args& args, const AttentionTasks& tasks,
                std::int64_t begin, std::int64_t end, std::byte* scratch) {
   const AttentionSizes sizes(args.in[0], args.in[1], args.out[0]);
-  AttentionRows<Kit> rows(args, scratch);
+  AttentionRows<MicroKernels> rows(args, scratch);
   for (std::int64_t task = begin; task < end; ++task) {
     const std::int64_t head = task / tasks.per_head;
     const std::int64_t first = task % tasks.per_head * tasks.task_rows;
@@ -224,13 +226,13 @@ using TasksFunction = void (*)(const Args&, const AttentionTasks&, std::int64_t,
 TasksFunction attention_tasks(DType dtype, bool is_bf16) {
 #if HWY_TARGET == HWY_AVX3 && HWY_ARCH_X86_64
   if (is_bf16) {
-    return run_tasks<Bf16Kit>;
+    return run_tasks<Bf16MicroKernels>;
   }
 #else
   static_cast<void>(is_bf16);  // has_bf16_dot() is false
 #endif
-  return dtype == f32 ? run_tasks<PlainKit<float>>
-                      : run_tasks<PlainKit<double>>;
+  return dtype == f32 ? run_tasks<PlainMicroKernels<float>>
+                      : run_tasks<PlainMicroKernels<double>>;
 }
 
 float attention_exp_of_score(float x) {

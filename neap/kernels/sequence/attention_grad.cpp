@@ -48,10 +48,10 @@ void weigh_row(std::int64_t count, T lse, T mean, const T* factors, T* weights,
 }
 
 /// The gradients of some keys and rows of one k and v.
-template <class Kit>
+template <class MicroKernels>
 class AttentionBack {
-  using T = typename Kit::Element;
-  using Factor = typename Kit::Factor;
+  using T = typename MicroKernels::Element;
+  using Factor = typename MicroKernels::Factor;
 
  public:
   AttentionBack(const Args& args, std::byte* scratch)
@@ -79,8 +79,8 @@ class AttentionBack {
             attrs_.is_causal ? std::max(rows.begin, key) : rows.begin;
         const std::int64_t step =  // pairs of rows stay together
             parts_of(balanced_piece(rows.end - first, kGradBlock),
-                     Kit::kElements) *
-            Kit::kElements;
+                     MicroKernels::kElements) *
+            MicroKernels::kElements;
         for (std::int64_t row = first; row < rows.end; row += step) {
           is_first_ = h == 0 && row == first;
           add_block({row, std::min(row + step, rows.end)});
@@ -127,7 +127,8 @@ class AttentionBack {
     const std::int64_t count = keys_.size();
     const auto k =
         head_of<const T>(args_.in[3], batch_, key_head_).from_row(keys_.begin);
-    k_ = pack_right<Kit>(k.transposed(), sizes_.width, count, room_.packed_k);
+    k_ = pack_right<MicroKernels>(k.transposed(), sizes_.width, count,
+                                  room_.packed_k);
     if (gives_dq_) {
       copy_rows(k, count, sizes_.width, room_.step, scale(), room_.k);
       scaled_k_ = as_right(room_.k, count, room_.step, sizes_.width,
@@ -136,8 +137,8 @@ class AttentionBack {
     if (derives()) {
       const auto v = head_of<const T>(args_.in[1], batch_, key_head_)
                          .from_row(keys_.begin);
-      v_ = pack_right<Kit>(v.transposed(), sizes_.value_width, count,
-                           room_.packed_v);
+      v_ = pack_right<MicroKernels>(v.transposed(), sizes_.value_width, count,
+                                    room_.packed_v);
     }
   }
 
@@ -146,8 +147,8 @@ class AttentionBack {
   static Right<Factor> as_right(const T* rows, std::int64_t count,
                                 std::int64_t step, std::int64_t columns,
                                 [[maybe_unused]] Factor* pairs) {
-    if constexpr (Kit::kConverts) {
-      return pack_right<Kit>({rows, step, 1}, count, columns, pairs);
+    if constexpr (MicroKernels::kConverts) {
+      return pack_right<MicroKernels>({rows, step, 1}, count, columns, pairs);
     } else {
       return right_of(rows, step);
     }
@@ -155,8 +156,8 @@ class AttentionBack {
   static Left<Factor> as_left(const T* rows, std::int64_t count,
                               std::int64_t step, std::int64_t columns,
                               [[maybe_unused]] Factor* pairs) {
-    if constexpr (Kit::kConverts) {
-      Kit::pack_rows(rows, step, count, columns, pairs, step / 2);
+    if constexpr (MicroKernels::kConverts) {
+      MicroKernels::pack_rows(rows, step, count, columns, pairs, step / 2);
       return along(pairs, step / 2);
     } else {
       return along(rows, step);
@@ -220,7 +221,7 @@ class AttentionBack {
                    std::int64_t depth, Range rows, T* to) {
     const std::int64_t whole = parts_of(seen(rows.end - 1), kLanes<T>) *
                                kLanes<T>;  // the rest is of zeros
-    multiply<Kit>(
+    multiply<MicroKernels>(
         rows.size(), whole, left, right, to, room_.score_step, Onto::kNothing,
         [&](std::int64_t row, std::int64_t some, std::int64_t column) {
           const bool sees = column < seen(rows.begin + row + some - 1);
@@ -232,13 +233,13 @@ class AttentionBack {
   Left<Factor> as_transpose(const T* block, [[maybe_unused]] Factor* pairs,
                             [[maybe_unused]] Range rows) const {
     const std::int64_t step = room_.score_step;
-    if constexpr (Kit::kConverts) {
+    if constexpr (MicroKernels::kConverts) {
       for (std::int64_t i = 0; i < rows.size(); i += 2) {
         const std::int64_t some = std::min<std::int64_t>(2, rows.size() - i);
         const std::int64_t seen_last = seen(rows.begin + i + some - 1);
-        Kit::pack_columns(block + i * step, step, some,
-                          end_of_reads(seen_last, keys_.size()),
-                          pairs + i / 2 * step, step);
+        MicroKernels::pack_columns(block + i * step, step, some,
+                                   end_of_reads(seen_last, keys_.size()),
+                                   pairs + i / 2 * step, step);
       }
       return across(pairs, step);
     } else {
@@ -300,7 +301,7 @@ class AttentionBack {
                    Range rows) {
     const std::int64_t past = keys_.begin - rows.begin;
     // The first block sets what it does not see too.
-    multiply<Kit>(
+    multiply<MicroKernels>(
         is_first_ ? keys_.size() : seen(rows.end - 1), columns, left, right,
         sum.from_row(keys_.begin).data, sum.row_stride,
         is_first_ ? Onto::kNothing : Onto::kWhatIsThere,
@@ -314,7 +315,7 @@ class AttentionBack {
   /// dq += slopes k, for these rows and the keys at hand.
   void add_to_rows(Range rows) {
     const HeadView<T> dq = out_of(0, head_);
-    multiply<Kit>(
+    multiply<MicroKernels>(
         rows.size(), sizes_.width,
         as_left(room_.slopes, rows.size(), room_.score_step, seen(rows.end - 1),
                 room_.pairs.left_slopes),
@@ -343,11 +344,11 @@ class AttentionBack {
   Right<Factor> v_;
 };
 
-template <class Kit>
+template <class MicroKernels>
 void run_tasks(const Args& args, const AttentionGradTasks& tasks,
                std::int64_t begin, std::int64_t end, std::byte* scratch) {
   const AttentionSizes sizes = grad_sizes(args);
-  AttentionBack<Kit> back(args, scratch);
+  AttentionBack<MicroKernels> back(args, scratch);
   const std::int64_t per_unit = tasks.of_keys + tasks.of_rows;
   for (std::int64_t task = begin; task < end; ++task) {
     const std::int64_t batch = task / per_unit / sizes.key_heads;
@@ -377,13 +378,13 @@ using GradTasksFunction = void (*)(const Args&, const AttentionGradTasks&,
 GradTasksFunction attention_grad_tasks(DType dtype, bool is_bf16) {
 #if HWY_TARGET == HWY_AVX3 && HWY_ARCH_X86_64
   if (is_bf16) {
-    return run_tasks<Bf16Kit>;
+    return run_tasks<Bf16MicroKernels>;
   }
 #else
   static_cast<void>(is_bf16);  // has_bf16_dot() is false
 #endif
-  return dtype == f32 ? run_tasks<PlainKit<float>>
-                      : run_tasks<PlainKit<double>>;
+  return dtype == f32 ? run_tasks<PlainMicroKernels<float>>
+                      : run_tasks<PlainMicroKernels<double>>;
 }
 
 }  // namespace HWY_NAMESPACE

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What attention and its gradient share for every instruction set: the extents
+// Shared by attention and its gradient for every instruction set: the extents
 // of a call, one head's matrices, and how the work is cut up. Pure integers and
 // pointers.
 #pragma once

@@ -18,12 +18,13 @@ namespace HWY_NAMESPACE {
 struct GruCells {
   // The products with the weights' gates r, z and n become the kept columns 1,
   // 2 and 0.
-  template <class Kit>
-  static void products(const ForwardStepOf<Kit>& step,
+  template <class MicroKernels>
+  static void products(const ForwardStepOf<MicroKernels>& step,
                        const RecurrentBlock& block) {
     const std::int64_t hidden = step.sizes.hidden;
     for (std::int64_t gate = 0; gate < 3; ++gate) {
-      StepProduct<Kit> product = forward_product<Kit>(step, gate);
+      StepProduct<MicroKernels> product =
+          forward_product<MicroKernels>(step, gate);
       product.c = step.gates + (gate + 1) % 3 * hidden;
       product.c_step = 4 * hidden;
       if (gate == 2) {

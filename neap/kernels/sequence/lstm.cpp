@@ -16,13 +16,13 @@ namespace neap::kernels {
 namespace HWY_NAMESPACE {
 
 struct LstmCells {
-  template <class Kit>
-  static void products(const ForwardStepOf<Kit>& step,
+  template <class MicroKernels>
+  static void products(const ForwardStepOf<MicroKernels>& step,
                        const RecurrentBlock& block) {
     const std::int64_t hidden = step.sizes.hidden;
     for (std::int64_t gate = 0; step.depth != 0 && gate < 4; ++gate) {
-      add_to_gate<Kit>(step, gate, step.gates + gate * hidden, 4 * hidden,
-                       block);
+      add_to_gate<MicroKernels>(step, gate, step.gates + gate * hidden,
+                                4 * hidden, block);
     }
   }
 

@@ -14,21 +14,21 @@
 #include "neap/base/ceil_div.hpp"
 #include "neap/kernels/engine/elementwise-inl.hpp"
 #include "neap/kernels/engine/math-inl.hpp"
-#include "neap/kernels/gemm/gemm_kit-inl.hpp"
+#include "neap/kernels/gemm/gemm_micro_kernels-inl.hpp"
 #include "neap/kernels/sequence/recurrent.hpp"
 
 // A kind of network names its cells' loops, once for each instruction set, and
 // chooses among them when it runs: `struct Rnn : rnn_dispatch`.
 #ifndef NEAP_RECURRENT_PARTS
-#define NEAP_RECURRENT_PARTS(name, Cells)               \
-  RecurrentParts<float> name##_parts_f32() {            \
-    return parts_of<Cells, PlainKit<float>>();          \
-  }                                                     \
-  RecurrentParts<double> name##_parts_f64() {           \
-    return parts_of<Cells, PlainKit<double>>();         \
-  }                                                     \
-  RecurrentParts<float, Bf16Pair> name##_parts_bf16() { \
-    return bf16_parts_of<Cells>();                      \
+#define NEAP_RECURRENT_PARTS(name, Cells)                \
+  RecurrentParts<float> name##_parts_f32() {             \
+    return parts_of<Cells, PlainMicroKernels<float>>();  \
+  }                                                      \
+  RecurrentParts<double> name##_parts_f64() {            \
+    return parts_of<Cells, PlainMicroKernels<double>>(); \
+  }                                                      \
+  RecurrentParts<float, Bf16Pair> name##_parts_bf16() {  \
+    return bf16_parts_of<Cells>();                       \
   }
 #define NEAP_RECURRENT_DISPATCH(name)                                     \
   HWY_EXPORT(name##_parts_f32);                                           \
@@ -57,74 +57,76 @@ template <class T>
 inline constexpr std::int64_t kPanelUnits = kTileColumns<T>;
 
 /// Steps of k that so many elements are.
-template <class Kit>
+template <class MicroKernels>
 constexpr std::int64_t factors_of(std::int64_t elements) {
-  return base::ceil_div(elements, Kit::kElements);
+  return base::ceil_div(elements, MicroKernels::kElements);
 }
 
-template <class Kit>
-void pack_units(const typename Kit::Element* from, std::int64_t across,
+template <class MicroKernels>
+void pack_units(const typename MicroKernels::Element* from, std::int64_t across,
                 std::int64_t along, std::int64_t width, std::int64_t depth,
-                typename Kit::Factor* to) {
-  using T = typename Kit::Element;
+                typename MicroKernels::Factor* to) {
+  using T = typename MicroKernels::Element;
   if (width > kLanes<T>) {
-    Kit::template pack<kTileColumns<T>>(from, across, along, width, depth, to);
+    MicroKernels::template pack<kTileColumns<T>>(from, across, along, width,
+                                                 depth, to);
   } else {
-    Kit::template pack<kLanes<T>>(from, across, along, width, depth, to);
+    MicroKernels::template pack<kLanes<T>>(from, across, along, width, depth,
+                                           to);
   }
 }
 
-/// From k to k + 1 of a packed panel that begins at `unit`.
+/// The step from k to k + 1 of a packed panel that begins at `unit`.
 template <class T>
 std::int64_t panel_step(std::int64_t unit, std::int64_t hidden) {
   return hidden - unit > kLanes<T> ? kTileColumns<T> : kLanes<T>;
 }
 
 /// For h w_hh^T: the panels of the first gate, of the second, ...
-template <class Kit>
+template <class MicroKernels>
 void pack_forward(const Strided& w, std::int64_t index,
-                  typename Kit::Factor* packed) {
-  using T = typename Kit::Element;
+                  typename MicroKernels::Factor* packed) {
+  using T = typename MicroKernels::Element;
   const std::int64_t hidden = w.shape[1];
   const std::int64_t panels = base::ceil_div(hidden, kPanelUnits<T>);
   const std::int64_t unit = index % panels * kPanelUnits<T>;
   const std::int64_t row = index / panels * hidden + unit;
-  pack_units<Kit>(w.as<const T>() + row * w.strides[0], w.strides[0],
-                  w.strides[1], std::min(kPanelUnits<T>, hidden - unit), hidden,
-                  packed);
+  pack_units<MicroKernels>(
+      w.as<const T>() + row * w.strides[0], w.strides[0], w.strides[1],
+      std::min(kPanelUnits<T>, hidden - unit), hidden, packed);
 }
 
 /// For d gates w_hh: the rows of each gate after those of another.
-template <class Kit>
+template <class MicroKernels>
 void pack_backward(const Strided& w, const RecurrentForm& form,
-                   std::int64_t index, typename Kit::Factor* packed) {
-  using T = typename Kit::Element;
+                   std::int64_t index, typename MicroKernels::Factor* packed) {
+  using T = typename MicroKernels::Element;
   const std::int64_t hidden = w.shape[1];
   const std::int64_t unit = index * kPanelUnits<T>;
   const T* const from = w.as<const T>() + unit * w.strides[1];
   for (std::int64_t gate = 0; gate < form.gates; ++gate) {
-    pack_units<Kit>(from + form.weights_of(gate) * hidden * w.strides[0],
-                    w.strides[1], w.strides[0],
-                    std::min(kPanelUnits<T>, hidden - unit), hidden, packed);
-    packed += factors_of<Kit>(hidden) * panel_step<T>(unit, hidden);
+    pack_units<MicroKernels>(
+        from + form.weights_of(gate) * hidden * w.strides[0], w.strides[1],
+        w.strides[0], std::min(kPanelUnits<T>, hidden - unit), hidden, packed);
+    packed += factors_of<MicroKernels>(hidden) * panel_step<T>(unit, hidden);
   }
 }
 
-template <class Kit>
-void pack_dense_rows(const typename Kit::Element* from, std::int64_t rows,
-                     std::int64_t columns, typename Kit::Factor* to,
-                     std::int64_t to_step) {
-  Kit::pack_rows(from, columns, rows, columns, to, to_step);
+template <class MicroKernels>
+void pack_dense_rows(const typename MicroKernels::Element* from,
+                     std::int64_t rows, std::int64_t columns,
+                     typename MicroKernels::Factor* to, std::int64_t to_step) {
+  MicroKernels::pack_rows(from, columns, rows, columns, to, to_step);
 }
 
 /// C = start + A W for the rows and units of a block.
-template <class Kit>
+template <class MicroKernels>
 struct StepProduct {
-  using T = typename Kit::Element;
-  const typename Kit::Factor* a = nullptr;
+  using T = typename MicroKernels::Element;
+  const typename MicroKernels::Factor* a = nullptr;
   std::int64_t a_step = 0;
   std::int64_t depth = 0;
-  const typename Kit::Factor* weights = nullptr;  // the first panel
+  const typename MicroKernels::Factor* weights = nullptr;  // the first panel
   std::int64_t panel_depth = 0;  // of a panel, however deep the product is
   const T* start = nullptr;      // of unit 0
   std::int64_t start_step = 0;
@@ -132,10 +134,10 @@ struct StepProduct {
   std::int64_t c_step = 0;
 };
 
-template <class Kit>
-void multiply(const StepProduct<Kit>& x, std::int64_t hidden,
+template <class MicroKernels>
+void multiply(const StepProduct<MicroKernels>& x, std::int64_t hidden,
               const RecurrentBlock& block) {
-  using T = typename Kit::Element;
+  using T = typename MicroKernels::Element;
   const std::int64_t rows = block.row_end - block.row_begin;
   const std::int64_t panels = base::ceil_div(rows, kTileRows);
   const std::int64_t most = base::ceil_div(rows, panels);
@@ -143,7 +145,7 @@ void multiply(const StepProduct<Kit>& x, std::int64_t hidden,
        unit += kPanelUnits<T>) {
     const std::int64_t width = std::min(kPanelUnits<T>, block.unit_end - unit);
     const bool is_wide = width > kLanes<T>;
-    TileArgs<T, typename Kit::Factor> tile;
+    TileArgs<T, typename MicroKernels::Factor> tile;
     tile.depth = x.depth;
     tile.a_step = x.a_step;
     tile.b = x.weights + unit * x.panel_depth;
@@ -158,27 +160,28 @@ void multiply(const StepProduct<Kit>& x, std::int64_t hidden,
       tile.start = x.start + row * x.start_step + unit;
       tile.c = x.c + row * x.c_step + unit;
       if (is_wide) {
-        Kit::template run<Walk::kAlong, 2>(tile, count);
+        MicroKernels::template run<Walk::kAlong, 2>(tile, count);
       } else {
-        Kit::template run<Walk::kAlong, 1>(tile, count);
+        MicroKernels::template run<Walk::kAlong, 1>(tile, count);
       }
     }
   }
 }
 
-template <class Kit>
-using ForwardStepOf = ForwardStep<typename Kit::Element, typename Kit::Factor>;
-template <class Kit>
+template <class MicroKernels>
+using ForwardStepOf =
+    ForwardStep<typename MicroKernels::Element, typename MicroKernels::Factor>;
+template <class MicroKernels>
 using BackwardStepOf =
-    BackwardStep<typename Kit::Element, typename Kit::Factor>;
+    BackwardStep<typename MicroKernels::Element, typename MicroKernels::Factor>;
 
 /// A product of a step forward, of the weights of gate `gate`.
-template <class Kit>
-StepProduct<Kit> forward_product(const ForwardStepOf<Kit>& step,
-                                 std::int64_t gate) {
-  constexpr std::int64_t kPanel = kPanelUnits<typename Kit::Element>;
+template <class MicroKernels>
+StepProduct<MicroKernels> forward_product(
+    const ForwardStepOf<MicroKernels>& step, std::int64_t gate) {
+  constexpr std::int64_t kPanel = kPanelUnits<typename MicroKernels::Element>;
   const std::int64_t hidden = step.sizes.hidden;
-  const std::int64_t depth = factors_of<Kit>(hidden);
+  const std::int64_t depth = factors_of<MicroKernels>(hidden);
   const std::int64_t panels = base::ceil_div(hidden, kPanel);
   return {.a = step.h,
           .a_step = step.h_step,
@@ -188,11 +191,11 @@ StepProduct<Kit> forward_product(const ForwardStepOf<Kit>& step,
 }
 
 /// Adds what h gives to a gate to the column of gates where it is made.
-template <class Kit>
-void add_to_gate(const ForwardStepOf<Kit>& step, std::int64_t gate,
-                 typename Kit::Element* sums, std::int64_t sums_step,
+template <class MicroKernels>
+void add_to_gate(const ForwardStepOf<MicroKernels>& step, std::int64_t gate,
+                 typename MicroKernels::Element* sums, std::int64_t sums_step,
                  const RecurrentBlock& block) {
-  StepProduct<Kit> product = forward_product<Kit>(step, gate);
+  StepProduct<MicroKernels> product = forward_product<MicroKernels>(step, gate);
   product.c = sums;
   product.c_step = sums_step;
   product.start = sums;
@@ -201,87 +204,91 @@ void add_to_gate(const ForwardStepOf<Kit>& step, std::int64_t gate,
 }
 
 /// Adds d gates_(t+1) w_hh to dh.
-template <class Kit>
-void add_product(const BackwardStepOf<Kit>& step, const RecurrentBlock& block) {
+template <class MicroKernels>
+void add_product(const BackwardStepOf<MicroKernels>& step,
+                 const RecurrentBlock& block) {
   if (step.depth == 0) {
     return;
   }
   const std::int64_t hidden = step.sizes.hidden;
-  multiply<Kit>({.a = step.after,
-                 .a_step = step.after_step,
-                 .depth = step.depth,
-                 .weights = step.weights,
-                 .panel_depth = step.depth,
-                 .start = step.dh,
-                 .start_step = hidden,
-                 .c = step.dh,
-                 .c_step = hidden},
-                hidden, block);
+  multiply<MicroKernels>({.a = step.after,
+                          .a_step = step.after_step,
+                          .depth = step.depth,
+                          .weights = step.weights,
+                          .panel_depth = step.depth,
+                          .start = step.dh,
+                          .start_step = hidden,
+                          .c = step.dh,
+                          .c_step = hidden},
+                         hidden, block);
 }
 
 /// Makes factors of the block's units of dense rows, for the step after.
-template <class Kit>
-void keep_units(const typename Kit::Element* from, std::int64_t columns,
-                typename Kit::Factor* to, std::int64_t to_step,
-                const RecurrentBlock& block) {
-  Kit::pack_rows(
-      from + block.row_begin * columns + block.unit_begin, columns,
-      block.row_end - block.row_begin, block.unit_end - block.unit_begin,
-      to + block.row_begin * to_step + block.unit_begin / Kit::kElements,
-      to_step);
+template <class MicroKernels>
+void keep_units(const typename MicroKernels::Element* from,
+                std::int64_t columns, typename MicroKernels::Factor* to,
+                std::int64_t to_step, const RecurrentBlock& block) {
+  MicroKernels::pack_rows(from + block.row_begin * columns + block.unit_begin,
+                          columns, block.row_end - block.row_begin,
+                          block.unit_end - block.unit_begin,
+                          to + block.row_begin * to_step +
+                              block.unit_begin / MicroKernels::kElements,
+                          to_step);
 }
 
 /// A whole step of some rows and units, of a network
 ///
 ///   struct Cells {
-///     template <class Kit>
-///     static void products(const ForwardStepOf<Kit>&, const RecurrentBlock&);
-///     template <class T>
-///     static void forward(const ForwardCells<T>&, const RecurrentBlock&);
-///     template <class T>
-///     static void backward(const BackwardCells<T>&, const RecurrentBlock&);
+///     template <class MicroKernels>
+///     static void products(const ForwardStepOf<MicroKernels>&, const
+///     RecurrentBlock&); template <class T> static void forward(const
+///     ForwardCells<T>&, const RecurrentBlock&); template <class T> static void
+///     backward(const BackwardCells<T>&, const RecurrentBlock&);
 ///   };
-template <class Cells, class Kit>
-void step_forward(const ForwardStepOf<Kit>& step, const RecurrentBlock& block) {
-  using T = typename Kit::Element;
-  Cells::template products<Kit>(step, block);
+template <class Cells, class MicroKernels>
+void step_forward(const ForwardStepOf<MicroKernels>& step,
+                  const RecurrentBlock& block) {
+  using T = typename MicroKernels::Element;
+  Cells::template products<MicroKernels>(step, block);
   Cells::template forward<T>(step, block);
-  if constexpr (Kit::kConverts) {
-    keep_units<Kit>(step.y, step.sizes.hidden, step.next_h, step.h_step, block);
+  if constexpr (MicroKernels::kConverts) {
+    keep_units<MicroKernels>(step.y, step.sizes.hidden, step.next_h,
+                             step.h_step, block);
   }
 }
 
-template <class Cells, class Kit>
-void step_backward(const BackwardStepOf<Kit>& step,
+template <class Cells, class MicroKernels>
+void step_backward(const BackwardStepOf<MicroKernels>& step,
                    const RecurrentBlock& block) {
-  using T = typename Kit::Element;
+  using T = typename MicroKernels::Element;
   const std::int64_t hidden = step.sizes.hidden;
-  add_product<Kit>(step, block);
+  add_product<MicroKernels>(step, block);
   Cells::template backward<T>(step, block);
-  for (std::int64_t gate = 0; Kit::kConverts && gate < step.form->gates;
-       ++gate) {
-    keep_units<Kit>(step.dgates + gate * hidden, step.form->columns() * hidden,
-                    step.next_after + gate * step.gate_depth, step.after_step,
-                    block);
+  for (std::int64_t gate = 0;
+       MicroKernels::kConverts && gate < step.form->gates; ++gate) {
+    keep_units<MicroKernels>(
+        step.dgates + gate * hidden, step.form->columns() * hidden,
+        step.next_after + gate * step.gate_depth, step.after_step, block);
   }
 }
 
-template <class Cells, class Kit>
-RecurrentParts<typename Kit::Element, typename Kit::Factor> parts_of() {
-  return {.panel = kPanelUnits<typename Kit::Element>,
-          .pack = pack_forward<Kit>,
-          .pack_back = pack_backward<Kit>,
-          .pack_rows = pack_dense_rows<Kit>,
-          .forward = step_forward<Cells, Kit>,
-          .backward = step_backward<Cells, Kit>,
-          .product = add_product<Kit>};
+template <class Cells, class MicroKernels>
+RecurrentParts<typename MicroKernels::Element, typename MicroKernels::Factor>
+parts_of() {
+  return {.panel = kPanelUnits<typename MicroKernels::Element>,
+          .pack = pack_forward<MicroKernels>,
+          .pack_back = pack_backward<MicroKernels>,
+          .pack_rows = pack_dense_rows<MicroKernels>,
+          .forward = step_forward<Cells, MicroKernels>,
+          .backward = step_backward<Cells, MicroKernels>,
+          .product = add_product<MicroKernels>};
 }
 
 /// Nothing but the panel where has_bf16_dot() is false.
 template <class Cells>
 RecurrentParts<float, Bf16Pair> bf16_parts_of() {
 #if HWY_TARGET == HWY_AVX3 && HWY_ARCH_X86_64
-  return parts_of<Cells, Bf16Kit>();
+  return parts_of<Cells, Bf16MicroKernels>();
 #else
   return {.panel = kPanelUnits<float>};
 #endif

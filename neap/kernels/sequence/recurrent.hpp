@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the recurrent kernels (lstm, gru, rnn) share: a layer in one direction
+// Shared by the recurrent kernels (lstm, gru, rnn): a layer in one direction
 // over a whole sequence, time-major. With T steps of b samples, f features, h
 // hidden units and G h gates a sample:
 //

@@ -39,7 +39,7 @@ std::string text_of(const Case& c) {
          std::to_string(c.hidden) + ", b " + std::to_string(c.batch);
 }
 
-// Where the cell rounds as the reference's does: with relu.
+// With relu the cell rounds as the reference's does.
 TEST_F(RecurrentBf16Test, HasTheBitsOfTheReference) {
   for (const Case& c : cases_in_bf16(Net::kRelu)) {
     Results got = run<float>(c);

@@ -35,8 +35,9 @@ class RecurrentRoom {
   Bytes used_ = 0;
 };
 
-/// From row to row of what a tile reads a row at a time: not a multiple of a
-/// page, where the rows would push each other out of the nearest cache.
+/// The step from row to row of what a tile reads a row at a time: not a
+/// multiple of a page, where the rows would push each other out of the nearest
+/// cache.
 template <class T>
 std::int64_t spread_step(std::int64_t columns) noexcept {
   constexpr auto kUnit = static_cast<std::int64_t>(kRecurrentLine / sizeof(T));

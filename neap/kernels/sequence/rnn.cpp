@@ -16,11 +16,11 @@ namespace neap::kernels {
 namespace HWY_NAMESPACE {
 
 struct RnnCells {
-  template <class Kit>
-  static void products(const ForwardStepOf<Kit>& step,
+  template <class MicroKernels>
+  static void products(const ForwardStepOf<MicroKernels>& step,
                        const RecurrentBlock& block) {
     if (step.depth != 0) {
-      add_to_gate<Kit>(step, 0, step.y, step.sizes.hidden, block);
+      add_to_gate<MicroKernels>(step, 0, step.y, step.sizes.hidden, block);
     }
   }
 

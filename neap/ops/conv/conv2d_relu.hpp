@@ -10,7 +10,7 @@ NEAP_API extern const graph::Op kConv2dRelu;
 NEAP_API extern const graph::Op kConv2dReluBits;
 
 /// relu(conv2d(x, w, bias)), to the same bits, as one call that a compiled step
-/// makes of the two (join_relu) where no derivative is wanted; an undefined
+/// makes of the two (fuse_relu) where no derivative is wanted; an undefined
 /// bias is none. f32, f64. THROWS: as conv2d.
 NEAP_API Tensor conv2d_relu(const Operand& x, const Operand& w,
                             const Tensor& bias,

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the sources of conv1d, conv2d, conv2d_weight and their transposes share.
+// Shared by the sources of conv1d, conv2d, conv2d_weight and their transposes.
 // The three primitives are the derivatives of one trilinear form
 // (kernels/conv/conv.hpp), so that the rules of each are written in the other
 // two. For sources of ops only.

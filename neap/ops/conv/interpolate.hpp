@@ -29,8 +29,8 @@ struct InterpolateOptions {
   PerAxis<2> size = 0;  // height and width of the result
   double scale = 0.0;   // extents are so many times x's, rounded down
   Interpolation mode = Interpolation::kNearest;
-  /// With kBilinear: the outermost elements' centres are those of x, instead of
-  /// the images' edges.
+  /// True, with kBilinear: the outermost elements' centres are aligned with
+  /// those of x, instead of the images' edges.
   bool align_corners = false;
 };
 

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the pooling ops share: from options and shapes to windows. For sources
-// of ops only.
+// Shared by the pooling ops: from options and shapes to windows. For sources of
+// ops only.
 #pragma once
 
 #include "neap/kernels/conv/pool.hpp"

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the ops that take indices share. For sources of ops only.
+// Shared by the ops that take indices. For sources of ops only.
 #pragma once
 
 #include "neap/graph/operand.hpp"

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What linear and gelu_linear share: the shapes of x (..., in), w (out, in) and
+// Shared by linear and gelu_linear: the shapes of x (..., in), w (out, in) and
 // bias (out), and x taken as rows. For sources of ops only.
 #pragma once
 

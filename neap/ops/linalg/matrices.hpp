@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the ops of linear algebra share. For sources of ops only.
+// Shared by the ops of linear algebra. For sources of ops only.
 #pragma once
 
 #include "neap/ops/support.hpp"

@@ -15,8 +15,8 @@ NEAP_API extern const graph::Op kCrossEntropyGrad;
 
 struct CrossEntropyOptions {
   Reduction reduction = Reduction::kMean;
-  /// In [0, 1]: the target is 1 - this at the label, and this spread evenly
-  /// over all classes (Szegedy et al., 2016).
+  /// The part of the target, in [0, 1], that is spread evenly over all classes;
+  /// the label has the rest (Szegedy et al., 2016).
   double label_smoothing = 0.0;
   /// Samples with this label do not count: loss and derivative 0.
   std::int64_t ignore_index = -100;

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the rules of batch_norm and group_norm share, whose cells are a channel
+// Shared by the rules of batch_norm and group_norm, whose cells are a channel
 // of the batch, or a sample's group of channels (norm_derivatives.hpp); x is
 // (n, c, s). For sources of ops only.
 #pragma once

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the rules of layer_norm and rms_norm share, whose cells are rows
+// Shared by the rules of layer_norm and rms_norm, whose cells are rows
 // (norm_derivatives.hpp). For sources of ops only.
 #pragma once
 

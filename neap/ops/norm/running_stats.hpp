@@ -1,5 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a batch_norm remembers of its batches. For sources of ops only.
+// The statistics that a batch_norm keeps of its batches. For sources of ops
+// only.
 #pragma once
 
 #include "neap/kernels/norm/running_stats.hpp"

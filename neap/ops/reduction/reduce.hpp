@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What reductions share: reduced shapes, forms over all axes or some, cost. For
+// Shared by reductions: reduced shapes, forms over all axes or some, cost. For
 // sources of ops only.
 #pragma once
 

@@ -10,6 +10,6 @@ namespace neap::lifetimes {
 
 /// Runs programs with the seeds from `first` on. RETURNS: empty, or the first
 /// program that fails, cut down, as a person reads it.
-std::string run_campaign(std::uint64_t first, std::int64_t count, Mix& mix);
+std::string run_fuzz(std::uint64_t first, std::int64_t count, Mix& mix);
 
 }  // namespace neap::lifetimes

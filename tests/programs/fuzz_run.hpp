@@ -40,7 +40,6 @@ int count_spilled(std::uint64_t first, int count, int arena_percent);
 
 /// Runs steps `first`, `first` + 1, ... eagerly and compiled; empty, or what
 /// the first one that differs did, cut to its shortest form.
-std::string run_campaign(const Variant& variant, std::uint64_t first,
-                         int count);
+std::string run_fuzz(const Variant& variant, std::uint64_t first, int count);
 
 }  // namespace neap::programs

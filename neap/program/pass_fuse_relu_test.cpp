@@ -35,7 +35,7 @@ struct Net {
     maker.result(y);
   }
   std::string joined() {
-    run_checked(join_relu, maker.program);
+    run_checked(fuse_relu, maker.program);
     return names_of(maker.program);
   }
 };

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-#include "campaign.hpp"
+#include "fuzz_run.hpp"
 
 #include <fmt/format.h>
 
@@ -252,8 +252,7 @@ int count_spilled(std::uint64_t first, int count, int arena_percent) {
       [](const compiler::Fitting& fitting) { return fitting.spilled != 0; });
 }
 
-std::string run_campaign(const Variant& variant, std::uint64_t first,
-                         int count) {
+std::string run_fuzz(const Variant& variant, std::uint64_t first, int count) {
   threads::Pool pool(variant.threads);
   const tensor::ExecutionGuard guard(
       [&](tensor::Execution& c) { c.executor = &pool; });

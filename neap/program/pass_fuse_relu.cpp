@@ -59,7 +59,7 @@ std::uint32_t convolution_of(const Program& program, const Dataflow& flow,
 
 }  // namespace
 
-void join_relu(Program& program) {
+void fuse_relu(Program& program) {
   // Another library's convolutions have bits of their own.
   if (std::string_view(kernels::kernel_set()) != "neap") {
     return;

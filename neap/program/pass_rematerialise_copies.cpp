@@ -132,7 +132,7 @@ class Round {
 
 }  // namespace
 
-void copy_again(Program& program) {
+void rematerialise_copies(Program& program) {
   bind(program, tensor::executor());  // scratch takes part in the peak
   for (int round = 0; round < kRounds; ++round) {
     if (!Round(program).run()) {

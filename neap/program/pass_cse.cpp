@@ -245,7 +245,8 @@ class Common {
     return true;
   }
 
-  // As it is by now: a value stands for those that were merged into it.
+  // Tells whether a value outlives the program by now: it stands for those that
+  // were merged into it.
   bool outlives(ValueId id) const {
     return flow_.outlives(id) || stands_for_outliving_[id.value] != 0;
   }

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-#include "campaign.hpp"
+#include "fuzz_run.hpp"
 
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ std::string described(const Program& failing, Companion& companion,
 
 }  // namespace
 
-std::string run_campaign(std::uint64_t first, std::int64_t count, Mix& mix) {
+std::string run_fuzz(std::uint64_t first, std::int64_t count, Mix& mix) {
   const auto domain = Domain::create();
   Companion companion;
   const HeaderBytes headers = measure_headers(*domain);

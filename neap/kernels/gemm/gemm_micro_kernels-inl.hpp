@@ -1,12 +1,13 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the loops of a product are written for: how operands are packed and
-// which register tile takes them, with elements as factors or with pairs of
-// them that are rounded to bf16. Compiled once for each instruction set.
-#if defined(NEAP_KERNELS_GEMM_KIT_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef NEAP_KERNELS_GEMM_KIT_INL
-#undef NEAP_KERNELS_GEMM_KIT_INL
+// The set of micro-kernels that the loops of a product are written for: how
+// operands are packed and which register tile takes them, with elements as
+// factors or with pairs of them that are rounded to bf16. Compiled once for
+// each instruction set.
+#if defined(NEAP_KERNELS_GEMM_MICRO_KERNELS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef NEAP_KERNELS_GEMM_MICRO_KERNELS_INL
+#undef NEAP_KERNELS_GEMM_MICRO_KERNELS_INL
 #else
-#define NEAP_KERNELS_GEMM_KIT_INL
+#define NEAP_KERNELS_GEMM_MICRO_KERNELS_INL
 #endif
 
 #include <algorithm>
@@ -22,7 +23,7 @@ namespace neap::kernels::HWY_NAMESPACE {
 
 /// Elements as they are.
 template <class T>
-struct PlainKit {
+struct PlainMicroKernels {
   using Element = T;
   using Factor = T;
   static constexpr std::int64_t kElements = 1;  // of a factor
@@ -52,7 +53,7 @@ struct PlainKit {
 
 #if HWY_TARGET == HWY_AVX3 && HWY_ARCH_X86_64
 /// Pairs of neighbours along k, rounded to bf16 as they are packed.
-struct Bf16Kit {
+struct Bf16MicroKernels {
   using Element = float;
   using Factor = Bf16Pair;
   static constexpr std::int64_t kElements = 2;

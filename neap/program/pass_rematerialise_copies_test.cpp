@@ -36,7 +36,7 @@ TEST(CopyAgainPassTest, BackwardHasItsOwn) {
   const std::array x{full({16, 16}, 0.01)};
   TestRun before(step.maker.program, x);
   const auto expected = before.run();
-  copy_again(step.maker.program);
+  rematerialise_copies(step.maker.program);
   EXPECT_EQ(fault_of(step.maker.program), "");
   EXPECT_EQ(names_of(step.maker.program), "copy matmul exp matmul copy matmul");
   TestRun after(step.maker.program, x);
@@ -47,7 +47,7 @@ TEST(CopyAgainPassTest, WhatIsWrittenIsCopiedOnce) {
   Step step;
   step.maker.result(step.last);
   step.maker.update(step.source, step.last);
-  copy_again(step.maker.program);
+  rematerialise_copies(step.maker.program);
   EXPECT_EQ(names_of(step.maker.program), "copy matmul exp matmul matmul sgd");
 }
 
@@ -55,7 +55,7 @@ TEST(CopyAgainPassTest, WhatIsAResultIsCopiedOnce) {
   Step step;
   step.maker.result(step.last);
   step.maker.result(step.copied);
-  copy_again(step.maker.program);
+  rematerialise_copies(step.maker.program);
   EXPECT_EQ(names_of(step.maker.program), "copy matmul exp matmul matmul");
 }
 
@@ -68,7 +68,7 @@ TEST(CopyAgainPassTest, WhatTheStepMadeIsCopiedOnce) {
   const ValueId wide = maker.call(ops::kExp, {first});
   const ValueId wider = maker.call(ops::kMatmul, {first, wide});
   maker.result(maker.call(ops::kMatmul, {wider, copied}));
-  copy_again(maker.program);
+  rematerialise_copies(maker.program);
   EXPECT_EQ(names_of(maker.program), "exp copy matmul exp matmul matmul");
 }
 
