@@ -138,7 +138,9 @@ StepCore::StepCore(const CompileOptions& options, const CallSite& site)
   }
 }
 
-StepCore::~StepCore() = default;
+StepCore::~StepCore() {
+  let_go();
+}
 
 const Executor& StepCore::latest() const {
   if (entries_.empty()) {
@@ -173,6 +175,9 @@ void StepCore::reset() {
 void StepCore::let_go() noexcept {
   last_ = nullptr;
   ready_ = nullptr;
+  if (states_ != nullptr) {
+    states_->leave_arena();
+  }
   entries_.clear();
   spill_.reset();
   states_.reset();  // what is there keeps the file
@@ -317,9 +322,14 @@ void StepCore::send_states_away(Executor& executor) {
   executor.send_away(*states_);
 }
 
-// What came home since the last call.
+// What came home since the last call, or could not be written by it: before the
+// arena is used.
 void StepCore::send_states_back() {
-  if (states_ != nullptr && !entries_.empty() && !is_part()) {
+  if (states_ == nullptr || is_part()) {
+    return;
+  }
+  states_->write_again();
+  if (!entries_.empty()) {
     send_states_away(*entries_.front().executor);
   }
 }
