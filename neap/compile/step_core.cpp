@@ -224,13 +224,14 @@ void StepCore::call(Step step, std::span<const Argument> arguments,
   Attempt attempt(*this);
   results_.clear();
   take_arguments(arguments);
-  Entry& entry = find(step);
+  Entry& entry = find_or_free(step);
   if (options_.verify > 0 && entry.calls++ % options_.verify == 0 &&
       !entry.is_new) {
     verify(step, entry);
   }
   check_handles(entry.executor->program(), arguments);
-  within_budget(entry, [&] {
+  const auto trace = [&] { return traced(step, specs_); };
+  within_budget(entry, trace, [&] {
     fit(entry);
     use(*entry.executor);
     results_.resize(entry.executor->results().count());
@@ -262,8 +263,9 @@ void StepCore::prepare(Step step, std::span<const tensor::Spec> arguments) {
     }
   }
   specs_.assign(arguments.begin(), arguments.end());
-  Entry& entry = find(step);
-  within_budget(entry, [&] {
+  Entry& entry = find_or_free(step);
+  const auto trace = [&] { return traced(step, specs_); };
+  within_budget(entry, trace, [&] {
     fit(entry);
     use(*entry.executor);
     results_.reserve(entry.executor->results().count());
@@ -303,7 +305,7 @@ void StepCore::fit(const Entry& entry) {
       }
     }
   }
-  const bool is_held = last_ != nullptr && last_->results().are_held();
+  const bool is_held = are_results_held();
   if (arenas_.fit(entry.executor->plan(), is_held, entry.may_grow) && is_held) {
     last_->results().revoke(site_);
   }
