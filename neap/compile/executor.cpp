@@ -308,27 +308,39 @@ void Executor::run_body(std::size_t& at) {
     states.emplace(*states_);
   }
   try {
+    expect_readable_states();
     debug_run_ ? debug_run_->run(at) : instructions_.run(at);
   } catch (...) {
     stop_moves();
-    if (states) {
-      states->end();
-      rescue_states(at);
-    }
+    look_after_states(at);
     throw;
   }
 }
 
-// Keeps in memory the states that were updated and did not get to the file.
-void Executor::rescue_states(std::size_t at) noexcept {
+// Checks that every state can be read, before the arena has any value: it has
+// room for each.
+void Executor::expect_readable_states() {
+  std::byte* arena = instructions_.base(instructions_.arena(memory::kHost));
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    states_->expect_readable(
+        places_[i], {arena, static_cast<std::size_t>(program_.away[i].size)});
+  }
+}
+
+// After a failure at `at`: states that were updated, and did not get to the
+// file, are in the arena; others may not be in the file.
+void Executor::look_after_states(std::size_t at) noexcept {
   for (std::size_t done = 0; done < at; ++done) {
     const Call call = program_.calls[instructions_.call(done)];
     if (moves_state(call) && call.kind == CallKind::kSpill) {
-      const AwayState& state = program_.away[call.slot - kFirstAway];
-      states_->rescue(
-          *program_.externals[state.external].tensor.array()->storage(),
-          {instructions_.address(done), static_cast<std::size_t>(state.size)});
+      const std::uint32_t s = call.slot - kFirstAway;
+      states_->look_after(places_[s],
+                          {instructions_.address(done),
+                           static_cast<std::size_t>(program_.away[s].size)});
     }
+  }
+  for (const std::uint32_t place : places_) {
+    states_->look_after(place, {});
   }
 }
 

@@ -125,7 +125,8 @@ class NEAP_API Executor {
   void write_attrs() const noexcept;
   void run_body(std::size_t& at);
   void stop_moves() noexcept;
-  void rescue_states(std::size_t at) noexcept;
+  void expect_readable_states();
+  void look_after_states(std::size_t at) noexcept;
   void finish() noexcept;
   void renew_places();
   void link_results() noexcept;

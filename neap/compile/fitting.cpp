@@ -125,7 +125,7 @@ Bytes written_a_day(const Fitting& fitting) noexcept {
 Fitted fitted(const Program& traced, CompileOptions& options,
               const ArenaLimit& limit) {
   Candidate whole = all_kept(traced, options, options.passes);
-  if (whole.arena <= limit.bytes) {
+  if (whole.arena <= limit.with_away(0)) {
     whole.program.fitting.limit = limit.bytes;
     return taken(std::move(whole));
   }
@@ -134,15 +134,14 @@ Fitted fitted(const Program& traced, CompileOptions& options,
   const std::optional<budget::Channel> channel =
       channel_of(options.spill, whole.price);
   std::optional<Candidate> best =
-      in_pieces(traced, options, pieces, limit.bytes);
+      in_pieces(traced, options, pieces, limit.with_away(0));
   const auto try_all = [&](const Away& away) {
     for (const Passes& passes : candidate_passes(options.passes, pieces)) {
       if (away.percent != 0 && passes.fuse != options.passes.fuse) {
         continue;  // it gains little beside what state leaves
       }
       const Ordered ordered(traced, options, passes, channel, away);
-      const Bytes arena =
-          std::min(limit.bytes + ordered.away_bytes(), limit.most);
+      const Bytes arena = limit.with_away(ordered.away_bytes());
       if (arena <= 0 || (best && best->price <= ordered.price()) ||
           (channel && ordered.away_bytes() > channel->most_written)) {
         continue;
@@ -161,8 +160,7 @@ Fitted fitted(const Program& traced, CompileOptions& options,
   if (!best) {
     refuse(traced, options, pieces, limit, channel);
   }
-  const Bytes arena =
-      std::min(limit.bytes + best->program.away_bytes(), limit.most);
+  const Bytes arena = limit.with_away(best->program.away_bytes());
   best->program.fitting = fitting_of(*best, whole.price, arena);
   return taken(std::move(*best));
 }

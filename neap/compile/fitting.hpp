@@ -11,6 +11,7 @@
 // run in pieces of rows where that helps (head_pieces.hpp).
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "neap/compile/options.hpp"
@@ -26,6 +27,15 @@ struct ArenaLimit {
   Bytes budget = kUnlimited;
   /// No arena is larger, whatever is away.
   Bytes most = kUnlimited;
+  /// An arena of so many bytes is there anyway: no program's takes less.
+  Bytes there = 0;
+
+  /// The bytes left for the arena where so many bytes of states are away; below
+  /// 0: they do not suffice.
+  Bytes with_away(Bytes away) const noexcept {
+    const Bytes left = bytes == kUnlimited ? bytes : bytes + away;
+    return left < there ? -1 : std::min(left, most);
+  }
 };
 
 /// "all values kept", "cross_entropy in 8 pieces, 12 calls run again, 4 states

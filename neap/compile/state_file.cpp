@@ -10,6 +10,12 @@
 
 namespace neap::compiler {
 
+namespace {
+
+constinit thread_local int runs_here = 0;
+
+}  // namespace
+
 // Keeps the file, and its place on it.
 class StateFile::Kept final : public tensor::Keeper {
  public:
@@ -19,6 +25,7 @@ class StateFile::Kept final : public tensor::Keeper {
   Kept(const Kept&) = delete;
   Kept& operator=(const Kept&) = delete;
 
+  std::shared_ptr<tensor::KeeperLock> lock() const override { return file_; }
   void put_into(std::span<std::byte> into) override {
     file_->put_into(place_, into);
   }
@@ -30,10 +37,29 @@ class StateFile::Kept final : public tensor::Keeper {
   std::uint32_t place_;
 };
 
-// A run of this thread has it already.
-std::unique_lock<std::mutex> StateFile::held() const {
-  return is_running_here() ? std::unique_lock<std::mutex>()
-                           : std::unique_lock(mutex_);
+StateFile::Running::Running(StateFile& file) : file_(file), lock_(file.mutex_) {
+  file_.runner_ = std::this_thread::get_id();
+  ++runs_here;
+}
+
+StateFile::Running::~Running() {
+  --runs_here;
+  file_.runner_ = std::thread::id();
+}
+
+void StateFile::lock() {
+  if (is_running_here()) {
+    base::raise<ValueError>(
+        "compile: a run reads a state that it keeps in a file, through a "
+        "handle that it was not traced with; set .spill.states to false");
+  }
+  if (runs_here == 0) {
+    mutex_.lock();
+  } else if (!mutex_.try_lock()) {
+    base::raise<ValueError>(
+        "compile: a run reads a state that another step keeps in a file, "
+        "which is in use; set .spill.states of that step to false");
+  }
 }
 
 std::shared_ptr<StateFile> StateFile::create(files::Door& door,
@@ -42,19 +68,6 @@ std::shared_ptr<StateFile> StateFile::create(files::Door& door,
   const memory::Allocator<StateFile> allocator(memory::Category::kGraph);
   return std::allocate_shared<StateFile>(allocator, door, folder, domain);
 }
-
-// A copy in memory of what could not be written.
-class StateFile::Rescued final : public tensor::Keeper {
- public:
-  explicit Rescued(std::span<const std::byte> bytes)
-      : bytes_(bytes.begin(), bytes.end()) {}
-  void put_into(std::span<std::byte> into) override {
-    std::ranges::copy(bytes_, into.begin());
-  }
-
- private:
-  memory::Vector<std::byte> bytes_;
-};
 
 // Tensors lie where they lie, on no page of their own: the file is read and
 // written through the system's cache.
@@ -70,20 +83,27 @@ std::uint32_t StateFile::place_of(
   return kept != nullptr && kept->file() == this ? kept->place() : kNone;
 }
 
-// A free place as large, or a new one at the end.
-std::uint32_t StateFile::place_for(Bytes size) {
-  const Bytes room = base::round_up(size, kSpillUnit);
-  for (std::uint32_t i = 0; i < places_.size(); ++i) {
-    if (places_[i].storage == nullptr && places_[i].room == room) {
-      return i;
-    }
+// A free place as large, or a new one at the end. The keeper leaves it again.
+std::uint32_t StateFile::place_for(tensor::Storage& storage) {
+  const Bytes room = base::round_up(storage.size(), kSpillUnit);
+  const std::lock_guard lock(books_);
+  std::size_t at = 0;
+  while (at < places_.size() &&
+         (places_[at].storage != nullptr || places_[at].room != room)) {
+    ++at;
   }
-  const Bytes end =
-      places_.empty() ? 0 : places_.back().offset + places_.back().room;
-  places_.reserve(places_.size() + 1);
-  queue_.reserve(domain_.is_rehearsal() ? 0 : end + room, places_.size() + 1);
-  places_.push_back({.offset = end, .room = room});
-  return static_cast<std::uint32_t>(places_.size() - 1);
+  if (at == places_.size()) {
+    const Bytes end =
+        places_.empty() ? 0 : places_.back().offset + places_.back().room;
+    places_.reserve(at + 1);
+    queue_.reserve(domain_.is_rehearsal() ? 0 : end + room, at + 1);
+    places_.push_back({.offset = end, .room = room});
+  }
+  places_[at] = {.offset = places_[at].offset,
+                 .room = room,
+                 .storage = &storage,
+                 .is_zero = true};
+  return static_cast<std::uint32_t>(at);
 }
 
 void StateFile::take(tensor::Storage& storage) {
@@ -96,10 +116,8 @@ void StateFile::take(tensor::Storage& storage) {
   }
   std::uint32_t at = kNone;
   {
-    const std::unique_lock lock = held();
-    at = place_for(storage.size());
-    places_[at].storage = &storage;  // the keeper leaves it again
-    places_[at].is_zero = true;
+    const std::lock_guard lock(mutex_);
+    at = place_for(storage);
   }
   memory::Owned<Kept> keeper;
   try {
@@ -110,15 +128,16 @@ void StateFile::take(tensor::Storage& storage) {
     throw;
   }
   if (storage.has_elements()) {
-    const std::unique_lock lock = held();
+    const std::lock_guard lock(mutex_);
     write(at, {storage.data(), static_cast<std::size_t>(storage.size())});
     await(at);
   }
   storage.send_away(std::move(keeper));
 }
 
+// Not under the file's lock: it ends in any thread, while a run goes on.
 void StateFile::leave(std::uint32_t place) noexcept {
-  const std::unique_lock lock = held();
+  const std::lock_guard lock(books_);
   places_[place].storage = nullptr;
 }
 
@@ -132,20 +151,20 @@ void StateFile::give_back() {
 
 // Null where the place is free, or its storage is ending.
 base::Ref<tensor::Storage> StateFile::storage_at(std::uint32_t place) {
-  const std::unique_lock lock = held();
+  const std::lock_guard lock(books_);
   tensor::Storage* storage = places_[place].storage;
   return storage != nullptr && storage->try_acquire()
              ? base::Ref<tensor::Storage>::adopt(storage)
              : nullptr;
 }
 
+// Its lock is held.
 void StateFile::put_into(std::uint32_t place, std::span<std::byte> into) {
-  if (is_running_here()) {
-    base::raise<ValueError>(
-        "compile: a run reads a state that it keeps in a file, through a "
-        "handle that it was not traced with; set .spill.states to false");
+  const std::span<const std::byte> unwritten = places_[place].unwritten;
+  if (!unwritten.empty()) {
+    std::ranges::copy(unwritten, into.begin());
+    return;
   }
-  const std::unique_lock lock = held();
   queue_.settle();
   fetch(place, into);
   await(place);
@@ -165,27 +184,74 @@ void StateFile::write(std::uint32_t place,
   queue_.write(place, places_[place].offset, from);
 }
 
-void StateFile::rescue(tensor::Storage& storage,
-                       std::span<const std::byte> from) noexcept {
-  const std::uint32_t place = place_of(storage);
-  try {
-    if (place != kNone) {
-      await(place);
-    }
-  } catch (const files::IoError&) {
-    try {
-      storage.send_away(
-          memory::make_owned<Rescued>(memory::Category::kOptimizerState, from));
-    } catch (const OutOfMemory&) {
-      return;  // the file says why it is not there
-    }
-  }
-}
-
 void StateFile::await(std::uint32_t place) {
   if (!places_[place].is_zero) {
     queue_.await(place);
   }
+}
+
+// --- failures ---
+
+void StateFile::look_after(std::uint32_t place,
+                           std::span<const std::byte> updated) noexcept {
+  try {
+    await(place);
+  } catch (const files::IoError&) {
+    Place& failed = places_[place];
+    if (!updated.empty()) {
+      failed.unwritten = updated;
+      has_unwritten_ = true;
+    }
+    failed.is_doubtful = failed.unwritten.empty();
+  }
+}
+
+void StateFile::expect_readable(std::uint32_t place,
+                                std::span<std::byte> into) {
+  if (places_[place].is_doubtful) {
+    fetch(place, into);
+    await(place);
+    places_[place].is_doubtful = false;
+  }
+}
+
+bool StateFile::is_unwritten(std::uint32_t place) {
+  return !places_[place].unwritten.empty() && storage_at(place);
+}
+
+void StateFile::write_unwritten(std::uint32_t place) {
+  const std::lock_guard lock(mutex_);
+  write(place, places_[place].unwritten);
+  await(place);
+  places_[place].unwritten = {};
+}
+
+void StateFile::write_again() {
+  for (std::uint32_t i = 0; has_unwritten_ && i < places_.size(); ++i) {
+    if (is_unwritten(i)) {
+      write_unwritten(i);
+    }
+  }
+  has_unwritten_ = false;
+}
+
+void StateFile::leave_arena() noexcept {
+  for (std::uint32_t i = 0; has_unwritten_ && i < places_.size(); ++i) {
+    if (!is_unwritten(i)) {
+      continue;
+    }
+    try {
+      write_unwritten(i);
+    } catch (const files::IoError&) {
+      try {
+        storage_at(i)->bring_home();
+      } catch (const Error&) {  // there is no memory for it
+      }
+      const std::lock_guard lock(mutex_);
+      places_[i].unwritten = {};  // what the file says of it stands
+    }
+  }
+  has_unwritten_ = false;
 }
 
 }  // namespace neap::compiler

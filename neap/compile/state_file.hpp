@@ -8,6 +8,12 @@
 //   fetch, write     a run has it in the arena, and writes it back
 //   put_into()       it comes home (its keeper is told)
 //
+// What could not be written lies where the run left it, in the arena, is looked
+// at there, and written again before the next run (write_again()).
+//
+// Locks: the file's, which a run holds as long as it lasts and whoever moves
+// elements for the time of that; then that of homecoming (tensor::Storage);
+// then the books'. None is waited for by somebody who has a later one.
 #pragma once
 
 #include <atomic>
@@ -22,7 +28,8 @@
 
 namespace neap::compiler {
 
-class StateFile : public std::enable_shared_from_this<StateFile> {
+class StateFile final : public tensor::KeeperLock,
+                        public std::enable_shared_from_this<StateFile> {
  public:
   /// THROWS: as SpillQueue.
   static std::shared_ptr<StateFile> create(files::Door& door,
@@ -42,67 +49,78 @@ class StateFile : public std::enable_shared_from_this<StateFile> {
   /// All that are here come home. THROWS: as tensor::Storage::bring_home(); the
   /// others are still here then.
   void give_back();
+  /// Writes now what could not be written before. THROWS: IoError; what is not
+  /// in the file then is where it was.
+  void write_again();
+  /// The arena goes: what could not be written gets to the file, or home, or is
+  /// lost; whoever looks at it then, or runs with it, gets the IoError.
+  void leave_arena() noexcept;
+
+  /// Waits for a run of another thread. THROWS: ValueError in a run of this
+  /// one: where it is of this file, which moves its states itself, and where it
+  /// is of another, and this one is in use.
+  void lock() override;
+  void unlock() noexcept override { mutex_.unlock(); }
 
   // --- a run: as SpillQueue's, and all the while it holds the file ----------
 
-  /// Held until the end of its scope. While the thread that has it looks at the
-  /// elements of a storage that is away (a rule of a custom op may), that is
-  /// refused: the run moves them itself.
+  /// Holds the file until the end of its scope. A look of the thread that has
+  /// it (of a rule of a custom op) at a storage that is away is refused.
   class Running {
    public:
-    explicit Running(StateFile& file) : file_(&file), lock_(file.mutex_) {
-      file_->runner_ = std::this_thread::get_id();
-    }
-    ~Running() { end(); }
+    explicit Running(StateFile& file);
+    ~Running();
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
-    void end() noexcept {
-      if (lock_) {
-        file_->runner_ = std::thread::id();
-        lock_.unlock();
-      }
-    }
 
    private:
-    StateFile* file_;
+    StateFile& file_;
     std::unique_lock<std::mutex> lock_;
   };
 
+  /// Where the place was not to be read last time, it is looked at now, before
+  /// the run writes anything. THROWS: IoError where it still is not.
+  void expect_readable(std::uint32_t place, std::span<std::byte> into);
   void fetch(std::uint32_t place, std::span<std::byte> into) noexcept;
   void write(std::uint32_t place, std::span<const std::byte> from) noexcept;
   void await(std::uint32_t place);
   void settle() noexcept { queue_.settle(); }
-  /// After a failure: where the write of the storage failed, a copy of what it
-  /// was to be is kept in memory, if there is any for it. REQUIRES: settled,
-  /// and not held.
-  void rescue(tensor::Storage& storage,
-              std::span<const std::byte> from) noexcept;
+  /// After a failure of the run, of each place. `updated`: its storage was, to
+  /// what lies there; else empty. REQUIRES: settled. LIFETIME: what was updated
+  /// lies there until write_again() or leave_arena().
+  void look_after(std::uint32_t place,
+                  std::span<const std::byte> updated) noexcept;
   SpillCounts counts() const noexcept { return queue_.counts(); }
 
  private:
   class Kept;
-  class Rescued;
   struct Place {
     Bytes offset = 0;
     Bytes room = 0;
-    tensor::Storage* storage = nullptr;  // none: the place is free
-    bool is_zero = false;                // nothing was written there
+    tensor::Storage* storage = nullptr;      // none: the place is free
+    bool is_zero = false;                    // nothing was written there
+    bool is_doubtful = false;                // it could not be read
+    std::span<const std::byte> unwritten{};  // in the arena: it is not here
   };
 
-  std::unique_lock<std::mutex> held() const;
   bool is_running_here() const noexcept {
     return runner_ == std::this_thread::get_id();
   }
   base::Ref<tensor::Storage> storage_at(std::uint32_t place);
   void put_into(std::uint32_t place, std::span<std::byte> into);
   void leave(std::uint32_t place) noexcept;
-  std::uint32_t place_for(Bytes size);
+  std::uint32_t place_for(tensor::Storage& storage);
+  bool is_unwritten(std::uint32_t place);
+  void write_unwritten(std::uint32_t place);
 
   memory::Domain& domain_;
-  mutable std::mutex mutex_;  // storages may come home from several threads
+  std::mutex mutex_;                     // of the queue and its moves
   std::atomic<std::thread::id> runner_;  // that has a run
   SpillQueue queue_;
+  // `storage` of each, which ends at any time, and the number of places.
+  std::mutex books_;
   memory::Vector<Place> places_;
+  bool has_unwritten_ = false;  // in the step's thread: some may be
 };
 
 }  // namespace neap::compiler

@@ -3,6 +3,8 @@
 // by asking for it: a request that the budget refuses says how much too high
 // the arena was, and the program is made anew for a lower one.
 #include <algorithm>
+#include <exception>
+#include <utility>
 
 #include "neap/base/raise.hpp"
 #include "neap/compile/step_core.hpp"
@@ -60,8 +62,143 @@ bool StepCore::may_send_away(const Entry& entry) const {
           !states_of(program, options_.spill.least).empty());
 }
 
-// `place` asks for the arena and for what the program needs beside it.
-void StepCore::within_budget(Entry& entry, base::FunctionRef<void()> place) {
+// `place` asks for the arena and for what the program needs beside it. A call
+// that fits does nothing else.
+void StepCore::within_budget(Entry& entry, base::FunctionRef<Program()> trace,
+                             base::FunctionRef<void()> place) {
+  std::exception_ptr failure;
+  for (const Resort resort : {Resort::kAsItIs, Resort::kOwnArena,
+                              Resort::kNewTrace, Resort::kAlone}) {
+    try {
+      if (take(resort, entry, trace)) {
+        lower_until_placed(entry, place);
+        entry.traced.reset();
+        return;
+      }
+    } catch (const OutOfMemory& error) {
+      if (error.details().reason != OutOfMemory::Reason::kBudget) {
+        throw;
+      }
+      failure = std::current_exception();
+    } catch (const PlanError&) {
+      failure = std::current_exception();
+    }
+  }
+  std::rethrow_exception(failure);
+}
+
+// RETURNS: false where it would be no other than before.
+bool StepCore::take(Resort resort, Entry& entry,
+                    base::FunctionRef<Program()> trace) {
+  const bool is_trace_due =
+      resort == Resort::kNewTrace && may_trace_anew(entry);
+  switch (resort) {
+    case Resort::kAsItIs:
+      return true;
+    case Resort::kOwnArena:
+      if (!free_arena_beyond(entry)) {
+        return false;
+      }
+      break;
+    case Resort::kNewTrace:
+      if (!is_trace_due) {
+        return false;
+      }
+      break;
+    case Resort::kAlone:
+      if (!free_others(&entry)) {
+        return false;
+      }
+  }
+  if (is_trace_due || entry.traced) {
+    drop(entry);
+  }
+  if (!entry.executor && !entry.traced) {
+    entry.traced =
+        memory::make_owned<Program>(memory::Category::kGraph, trace());
+    ++traces_;
+    why_ = "the budget leaves less than its plan needs";
+  }
+  if (entry.traced) {
+    entry.executor = entry.may_grow
+                         ? make(entry.traced->copy(), options_.passes,
+                                {.bytes = options_.arena_limit})
+                         : make_fitting(*entry.traced);
+  }
+  return true;
+}
+
+// Its books make room for the next.
+void StepCore::drop(Entry& entry) noexcept {
+  if (entry.executor) {
+    forget(*entry.executor);
+    entry.executor.reset();
+  }
+  entry.is_new = true;  // goes with this attempt, if that fails
+}
+
+// A call that is refused must leave the results of the one before it.
+bool StepCore::may_trace_anew(const Entry& entry) const noexcept {
+  return !entry.traced && entry.executor && options_.budget != kUnlimited &&
+         !plans_ && (entry.executor.get() != last_ || !are_results_held());
+}
+
+bool StepCore::are_results_held() const noexcept {
+  return last_ != nullptr && last_->results().are_held();
+}
+
+// The arena, where it is larger than the program needs, and holds no results.
+// RETURNS: false where it stays.
+bool StepCore::free_arena_beyond(const Entry& entry) noexcept {
+  const bool is_larger =
+      entry.may_grow && (entry.traced || entry.executor->plan().space().bytes <
+                                             arenas_.capacity());
+  const Bytes before = arenas_.bytes();
+  if (is_larger && !are_results_held()) {
+    arenas_.let_go();
+  }
+  return arenas_.bytes() < before;
+}
+
+// All programs but `kept`, and the arena, as far as no result that somebody
+// holds lies there. RETURNS: false where there was nothing.
+bool StepCore::free_others(const Entry* kept) noexcept {
+  const Executor* held = are_results_held() ? last_ : nullptr;
+  const auto count = std::erase_if(entries_, [&](Entry& entry) {
+    const bool stays =
+        &entry == kept || (held != nullptr && entry.executor.get() == held);
+    if (!stays && entry.executor) {
+      forget(*entry.executor);
+    }
+    return !stays;
+  });
+  const Bytes before = arenas_.bytes();
+  if (kept != nullptr) {
+    free_arena_beyond(*kept);
+  } else if (held == nullptr) {
+    arenas_.let_go();
+  }
+  return count != 0 || arenas_.bytes() < before;
+}
+
+// Does what find() does, and once more without the programs that are there,
+// where a trace or a plan gets no memory beside them.
+StepCore::Entry& StepCore::find_or_free(Step step) {
+  try {
+    return find(step);
+  } catch (const OutOfMemory& error) {
+    if (options_.budget == kUnlimited ||
+        error.details().reason != OutOfMemory::Reason::kBudget ||
+        !free_others(nullptr)) {
+      throw;
+    }
+  }
+  return find(step);
+}
+
+// Each time that it is refused the program, if it is new, is made lower.
+void StepCore::lower_until_placed(Entry& entry,
+                                  base::FunctionRef<void()> place) {
   const Bytes before = arenas_.bytes();
   // The refused request may be the first of many: each attempt gives up more.
   Bytes least = kUnit;
@@ -69,7 +206,7 @@ void StepCore::within_budget(Entry& entry, base::FunctionRef<void()> place) {
     Details asked;
     try {
       place();
-      break;
+      return;
     } catch (const OutOfMemory& error) {
       asked = error.details();
       if (!entry.traced || asked.reason != OutOfMemory::Reason::kBudget ||
@@ -96,7 +233,6 @@ void StepCore::within_budget(Entry& entry, base::FunctionRef<void()> place) {
                                      : std::max(arena - less, there),
                 asked);
   }
-  entry.traced.reset();
 }
 
 // The program anew, with an arena of at most `limit` bytes, and of those of the
@@ -111,7 +247,8 @@ void StepCore::lower_arena(Entry& entry, Bytes limit, const Details& asked) {
       make(entry.traced->copy(), options_.passes,
            {.bytes = limit,
             .budget = asked.budget,
-            .most = options_.memory.empty() ? kUnlimited : arenas_.capacity()});
+            .most = options_.memory.empty() ? kUnlimited : arenas_.capacity(),
+            .there = arenas_.capacity()});
 }
 
 // All of them or none: those that are home already would only be in the way of
@@ -125,13 +262,14 @@ void StepCore::expect_room_for_states(const Program& program) const {
 // The first run's requests are made ahead, too: what they lack makes the arena
 // lower.
 void StepCore::fit_ahead(Entry& entry) {
-  within_budget(entry, [&] {
+  lower_until_placed(entry, [&] {
     fit(entry);
     if (entry.traced) {
       entry.executor->reserve(arenas_);
       entry.executor->abandon();
     }
   });
+  entry.traced.reset();
 }
 
 }  // namespace neap::compiler

@@ -139,7 +139,9 @@ StepCore::StepCore(const CompileOptions& options, const CallSite& site)
   }
 }
 
-StepCore::~StepCore() = default;
+StepCore::~StepCore() {
+  let_go();
+}
 
 const Executor& StepCore::latest() const {
   if (entries_.empty()) {
@@ -174,6 +176,9 @@ void StepCore::reset() {
 void StepCore::let_go() noexcept {
   last_ = nullptr;
   ready_ = nullptr;
+  if (states_ != nullptr) {
+    states_->leave_arena();
+  }
   entries_.clear();
   spill_.reset();
   states_.reset();  // what is there keeps the file
@@ -220,13 +225,14 @@ void StepCore::call(Step step, std::span<const Argument> arguments,
   Attempt attempt(*this);
   results_.clear();
   take_arguments(arguments);
-  Entry& entry = find(step);
+  Entry& entry = find_or_free(step);
   if (options_.verify > 0 && entry.calls++ % options_.verify == 0 &&
       !entry.is_new) {
     verify(step, entry);
   }
   check_handles(entry.executor->program(), arguments);
-  within_budget(entry, [&] {
+  const auto trace = [&] { return traced(step, specs_); };
+  within_budget(entry, trace, [&] {
     fit(entry);
     use(*entry.executor);
     results_.resize(entry.executor->results().count());
@@ -258,8 +264,9 @@ void StepCore::prepare(Step step, std::span<const tensor::Spec> arguments) {
     }
   }
   specs_.assign(arguments.begin(), arguments.end());
-  Entry& entry = find(step);
-  within_budget(entry, [&] {
+  Entry& entry = find_or_free(step);
+  const auto trace = [&] { return traced(step, specs_); };
+  within_budget(entry, trace, [&] {
     fit(entry);
     use(*entry.executor);
     results_.reserve(entry.executor->results().count());
@@ -299,7 +306,7 @@ void StepCore::fit(const Entry& entry) {
       }
     }
   }
-  const bool is_held = last_ != nullptr && last_->results().are_held();
+  const bool is_held = are_results_held();
   if (arenas_.fit(entry.executor->plan(), is_held, entry.may_grow) && is_held) {
     last_->results().revoke(site_);
   }
@@ -318,9 +325,14 @@ void StepCore::send_states_away(Executor& executor) {
   executor.send_away(*states_);
 }
 
-// Moves to the file the states that were read back since the last call.
+// Moves to the file the states that were read back since the last call, and
+// those that it could not write, before the arena is used.
 void StepCore::send_states_back() {
-  if (states_ != nullptr && !entries_.empty() && !is_part()) {
+  if (states_ == nullptr || is_part()) {
+    return;
+  }
+  states_->write_again();
+  if (!entries_.empty()) {
     send_states_away(*entries_.front().executor);
   }
 }

@@ -50,6 +50,13 @@ class StepCore {
     /// The traced program, until it is known to fit into the budget.
     memory::Owned<Program> traced{};
   };
+  // The attempts where a program does not fit, one after the other.
+  enum class Resort : std::uint8_t {
+    kAsItIs,
+    kOwnArena,  // not that of a larger program
+    kNewTrace,  // and a plan for what the budget leaves now
+    kAlone,     // without the other programs
+  };
   class Taken;
   class Turn;
   class Attempt;
@@ -63,6 +70,8 @@ class StepCore {
   static Tensor part_number(double value, std::span<const Argument> arguments);
   void use(const Executor& executor) noexcept;
   Entry& find(Step step);
+  Entry& find_or_free(Step step);
+  Program traced(Step step, std::span<const tensor::Spec> specs);
   Entry* find_traced(std::span<const tensor::Spec> specs) noexcept;
   Entry& add(Step step, std::span<const tensor::Spec> specs, bool may_grow);
   void add_sizes(Step step, std::span<const tensor::Spec> specs);
@@ -87,7 +96,15 @@ class StepCore {
   void expect_room_for_states(const Program& program) const;
   bool moves_whole_pages() const noexcept;
   void fit_ahead(Entry& entry);
-  void within_budget(Entry& entry, base::FunctionRef<void()> place);
+  void within_budget(Entry& entry, base::FunctionRef<Program()> trace,
+                     base::FunctionRef<void()> place);
+  void lower_until_placed(Entry& entry, base::FunctionRef<void()> place);
+  bool may_trace_anew(const Entry& entry) const noexcept;
+  bool take(Resort resort, Entry& entry, base::FunctionRef<Program()> trace);
+  void drop(Entry& entry) noexcept;
+  bool are_results_held() const noexcept;
+  bool free_arena_beyond(const Entry& entry) noexcept;
+  bool free_others(const Entry* kept) noexcept;
   void lower_arena(Entry& entry, Bytes limit,
                    const OutOfMemory::Details& asked);
 

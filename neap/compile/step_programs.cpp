@@ -200,7 +200,9 @@ ArenaLimit StepCore::limit_of_next() const {
   }
   Bytes away = 0;
   for (const Entry& entry : entries_) {
-    away = std::max(away, entry.executor->program().away_bytes());
+    if (entry.executor) {
+      away = std::max(away, entry.executor->program().away_bytes());
+    }
   }
   if (away != 0) {
     out.most = out.bytes;
@@ -241,19 +243,22 @@ memory::Owned<Executor> StepCore::make_fitting(const Program& traced) {
   return executor;
 }
 
+Program StepCore::traced(Step step, std::span<const tensor::Spec> specs) {
+  return trace_for(step, given(specs), options_, base::site_of(site_));
+}
+
 StepCore::Entry& StepCore::add(Step step, std::span<const tensor::Spec> specs,
                                bool may_grow) {
   explain(specs);
   Entry made{.executor = {}, .may_grow = may_grow};
-  Program traced =
-      trace_for(step, given(specs), options_, base::site_of(site_));
+  Program program = traced(step, specs);
   if (may_grow && options_.budget != kUnlimited) {
     made.traced =
-        memory::make_owned<Program>(memory::Category::kGraph, traced.copy());
+        memory::make_owned<Program>(memory::Category::kGraph, program.copy());
   }
-  made.executor = may_grow ? make(std::move(traced), options_.passes,
+  made.executor = may_grow ? make(std::move(program), options_.passes,
                                   {.bytes = options_.arena_limit})
-                           : make_fitting(traced);
+                           : make_fitting(program);
   ++traces_;
   drop_stale();
   if (entries_.size() == static_cast<std::size_t>(options_.programs)) {

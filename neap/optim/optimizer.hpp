@@ -235,6 +235,7 @@ class NEAP_API Optimizer : public graph::RunListener {
 
   void check_state(const OptimizerState& state, const CallSite& site) const;
   void own_tensors(OptimizerState& state, base::SiteId site) const;
+  memory::Vector<tensor::Overwrite> overwrites() const;
   static void put_slot(Slot& slot, const OptimizerState::Slot& from,
                        base::SiteId site) noexcept;
 

@@ -134,7 +134,10 @@ void Optimizer::check_state(const OptimizerState& state,
     }
     for (const Tensor& own : slots_[i].state) {
       if (own.defined() && !is_rehearsed(own)) {
-        tensor::check_host_access(own, "set_state", site, true);
+        tensor::check_host_look(own, "set_state", site);
+        if (!tensor::is_whole(own)) {
+          own.array()->storage()->fetch_elements();
+        }
       }
     }
   }
@@ -182,11 +185,27 @@ void Optimizer::own_tensors(OptimizerState& state, base::SiteId site) const {
   }
 }
 
+// State that is away is written as a whole: it comes home without its elements.
+memory::Vector<tensor::Overwrite> Optimizer::overwrites() const {
+  memory::Vector<tensor::Overwrite> out;
+  for (const Slot& slot : slots_) {
+    for (const Tensor& own : slot.state) {
+      if (own.defined() && own.array()->storage()->is_away()) {
+        out.emplace_back(*own.array()->storage());
+      }
+    }
+  }
+  return out;
+}
+
 void Optimizer::set_state(OptimizerState state, CallSite site) {
   check_not_traced("set_state");
   check_state(state, site);
   const base::SiteId where = site_or_context(site);
   own_tensors(state, where);
+  for (tensor::Overwrite& own : overwrites()) {
+    own.begin();
+  }
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     put_slot(slots_[i], state.slots[i], where);
   }

@@ -42,6 +42,13 @@ void check_host_look(const Tensor& tensor, const char* what,
   check_look(tensor, what, site, false);
 }
 
+bool is_whole(const Tensor& tensor) noexcept {
+  const Array& array = *tensor.array();
+  return is_contiguous(array.layout()) &&
+         tensor.element_count() * size_of(array.dtype()) ==
+             array.storage()->size();
+}
+
 HostLook::HostLook(const Tensor& tensor, const char* what, const CallSite& site)
     : array_(tensor.array()) {
   check_host_look(tensor, what, site);

@@ -20,7 +20,9 @@ void begin_thread() noexcept {
            << kThreadShift;
 }
 
-// One storage comes home at a time: several threads may read it.
+// One storage comes home at a time: several threads may read it. Whoever holds
+// this takes no other lock but those of doors and of a keeper's books; that of
+// a keeper (KeeperLock), which may be a run's for long, is taken before it.
 constinit std::mutex homecoming;
 
 class Zeros final : public Keeper {
@@ -110,21 +112,32 @@ void Storage::send_away(memory::Owned<Keeper> keeper) noexcept {
   }
 }
 
-void Storage::bring_home() {
-  const std::lock_guard lock(homecoming);
-  if (!is_away()) {
-    return;
-  }
-  const memory::Block block = domain().allocate_elements(size(), tag_);
-  if (absence() == Absence::kAway) {
-    try {
-      keeper()->put_into({static_cast<std::byte*>(block.data),
-                          static_cast<std::size_t>(block.size)});
-    } catch (...) {
-      domain().release(block);
-      throw;
+// Calls it under the locks: that of the keeper, if there is one, comes before
+// `homecoming`, under which it is known which one that is.
+template <class Use>
+void Storage::use_keeper(const Use& use) {
+  std::shared_ptr<KeeperLock> held;
+  std::unique_lock<KeeperLock> keeper_lock;
+  for (;;) {
+    {
+      const std::lock_guard lock(homecoming);
+      const std::shared_ptr<KeeperLock> needed =
+          keeper() != nullptr ? keeper()->lock() : held;
+      if (needed == held) {
+        use();
+        return;
+      }
+      if (keeper_lock) {
+        keeper_lock.unlock();
+      }
+      held = needed;
     }
+    keeper_lock =
+        held ? std::unique_lock(*held) : std::unique_lock<KeeperLock>();
   }
+}
+
+void Storage::come_home(const memory::Block& block) noexcept {
   held_ = Held::kOwned;
   block_ = block;
   lent_owner_ = nullptr;
@@ -133,13 +146,62 @@ void Storage::bring_home() {
   }
 }
 
+void Storage::bring_home() {
+  use_keeper([&] {
+    if (!is_away()) {
+      return;
+    }
+    const memory::Block block = domain().allocate_elements(size(), tag_);
+    if (absence() == Absence::kAway) {
+      try {
+        keeper()->put_into({static_cast<std::byte*>(block.data),
+                            static_cast<std::size_t>(block.size)});
+      } catch (...) {
+        domain().release(block);
+        throw;
+      }
+    }
+    come_home(block);
+  });
+}
+
 bool Storage::copy_away(std::span<std::byte> into) {
-  const std::lock_guard lock(homecoming);
-  if (absence() != Absence::kAway) {
-    return false;
+  bool is_copied = false;
+  use_keeper([&] {
+    if (absence() == Absence::kAway) {
+      keeper()->put_into(into);
+      is_copied = true;
+    }
+  });
+  return is_copied;
+}
+
+Overwrite::Overwrite(Storage& storage) : storage_(nullptr) {
+  storage.use_keeper([&] {
+    if (storage.absence() == Absence::kAway) {
+      block_ =
+          storage.domain().allocate_elements(storage.size(), storage.tag());
+      storage_ = &storage;
+    }
+  });
+}
+
+Overwrite::~Overwrite() {
+  if (storage_ != nullptr) {
+    storage_->domain().release(block_);
   }
-  keeper()->put_into(into);
-  return true;
+}
+
+Overwrite::Overwrite(Overwrite&& other) noexcept
+    : storage_(std::exchange(other.storage_, nullptr)), block_(other.block_) {}
+
+void Overwrite::begin() noexcept {
+  if (storage_ != nullptr) {
+    const std::lock_guard lock(homecoming);
+    if (storage_->is_away()) {
+      std::exchange(storage_, nullptr)->come_home(block_);
+    }
+  }
 }
 
 Storage::~Storage() {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -31,11 +32,29 @@ class LentOwner {
   bool is_armed_ = false;
 };
 
+/// Held while elements leave a Keeper, where a run of a step may have them for
+/// a while. Lock order: this first, then the lock of Storage, under which a
+/// keeper is found and goes; so whoever holds the latter never waits for a run.
+class KeeperLock {
+ public:
+  /// THROWS: ValueError where this thread would wait for itself.
+  virtual void lock() = 0;
+  virtual void unlock() noexcept = 0;
+
+  KeeperLock() = default;
+  virtual ~KeeperLock() = default;
+  KeeperLock(const KeeperLock&) = delete;
+  KeeperLock& operator=(const KeeperLock&) = delete;
+};
+
 /// Has the elements of a storage that is away: in a file, or zeros that nobody
 /// has touched. It goes when they are home, or with the storage.
 class Keeper : public LentOwner {
  public:
-  /// Puts all of the elements there. THROWS: IoError; they are still kept then.
+  /// To be held for put_into(); nullptr: nothing is.
+  virtual std::shared_ptr<KeeperLock> lock() const { return nullptr; }
+  /// Puts all of the elements there. REQUIRES: lock(). THROWS: IoError; they
+  /// are still kept then.
   virtual void put_into(std::span<std::byte> into) = 0;
   /// They are zeros, and put_into() cannot fail.
   virtual bool are_zeros() const noexcept { return false; }
@@ -193,6 +212,10 @@ class NEAP_API Storage : public memory::Counted<Storage>, public SharedBlock {
     return tag;
   }
   static std::uint64_t next_number() noexcept;
+  friend class Overwrite;
+  template <class Use>
+  void use_keeper(const Use& use);
+  void come_home(const memory::Block& block) noexcept;
   enum class Held : std::uint8_t { kNothing, kOwned, kLent, kStandIn, kAway };
   void end() noexcept;
 
@@ -205,6 +228,28 @@ class NEAP_API Storage : public memory::Counted<Storage>, public SharedBlock {
   base::SiteId written_at_{};
   memory::Owned<LentOwner> lent_owner_;
   std::uint64_t number_;
+};
+
+/// Memory for a storage that is about to be written as a whole: what is away is
+/// not fetched, so that elements that are lost do not matter. Nothing changes
+/// before begin(); it does nothing for a storage that is home, or of a
+/// rehearsal.
+class NEAP_API Overwrite {
+ public:
+  /// LIFETIME: the storage outlives this. THROWS: OutOfMemory; ValueError where
+  /// the run of a step, in this thread, has the elements.
+  explicit Overwrite(Storage& storage);
+  ~Overwrite();
+  Overwrite(Overwrite&& other) noexcept;
+  Overwrite(const Overwrite&) = delete;
+  Overwrite& operator=(const Overwrite&) = delete;
+
+  /// The storage is home. REQUIRES: all of it is written now.
+  void begin() noexcept;
+
+ private:
+  Storage* storage_;  // nullptr: there is nothing to do
+  memory::Block block_{};
 };
 
 }  // namespace neap::tensor

@@ -129,6 +129,33 @@ TEST_F(StorageAwayTest, ZerosTakeNoMemoryUntilTheyAreFetched) {
   EXPECT_GT(live(), 4 * kKiB);
 }
 
+TEST_F(StorageAwayTest, WhatIsOverwrittenIsNotFetched) {
+  Tensor x = full({1024}, 4.0);
+  send_away(x).is_broken = true;
+  const Bytes before = live();
+  {
+    const Overwrite room(storage_of(x));
+    EXPECT_GT(live(), before);
+  }
+  EXPECT_EQ(live(), before);
+  EXPECT_TRUE(storage_of(x).is_away());
+  Overwrite room(storage_of(x));
+  Overwrite taken(std::move(room));
+  taken.begin();
+  EXPECT_FALSE(storage_of(x).is_away());
+  EXPECT_EQ(keepers, 0);
+  const std::span<float> elements = x.mutable_values<float>();
+  std::ranges::fill(elements, 5.0F);
+  EXPECT_EQ(x.at({1023}), 5.0);
+}
+
+TEST_F(StorageAwayTest, AnOverwriteOfWhatIsHomeDoesNothing) {
+  const Tensor x = full({1024}, 4.0);
+  Overwrite room(storage_of(x));
+  room.begin();
+  EXPECT_EQ(x.at({1023}), 4.0);
+}
+
 TEST_F(StorageAwayTest, SeveralThreadsMayFindItAway) {
   const Tensor x = full({1 << 16}, 4.0);
   for (int i = 0; i < 20; ++i) {

@@ -1,6 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/elementwise/assign.hpp"
 
+#include <optional>
+#include <utility>
+
 #include "neap/base/raise.hpp"
 #include "neap/graph/into.hpp"
 #include "neap/graph/trace.hpp"
@@ -12,6 +15,7 @@
 #include "neap/ops/support.hpp"
 #include "neap/tensor/creator.hpp"
 #include "neap/tensor/execution.hpp"
+#include "neap/tensor/host_access.hpp"
 
 namespace neap {
 namespace {
@@ -56,6 +60,21 @@ void check_distinct(std::string_view op, const Tensor& dst) {
   }
 }
 
+// Where all of its elements are written, those that are away are not fetched.
+std::optional<tensor::Overwrite> overwrite_of(std::string_view op,
+                                              const Tensor& dst,
+                                              base::SiteId site) {
+  tensor::Storage& storage = *dst.array()->storage();
+  if (storage.absence() == tensor::Absence::kAway && tensor::is_whole(dst)) {
+    return std::optional<tensor::Overwrite>(std::in_place, storage);
+  }
+  if (!storage.fetch_elements() &&
+      storage.absence() != tensor::Absence::kRehearsed) {
+    tensor::refuse_elements(storage, op, site);
+  }
+  return std::nullopt;
+}
+
 // Everything that can fail comes before the write. The kernels used here need
 // no scratch.
 void run_over(std::string_view op, const kernels::KernelList& list,
@@ -74,20 +93,18 @@ void run_over(std::string_view op, const kernels::KernelList& list,
                   .site = where});
     return;
   }
+  std::optional<tensor::Overwrite> whole = overwrite_of(op, dst, where);
   tensor::Storage& storage = *dst.array()->storage();
-  if (!storage.fetch_elements() &&
-      storage.absence() != tensor::Absence::kRehearsed) {
-    tensor::refuse_elements(storage, op, where);
-  }
+  const bool is_rehearsed = storage.absence() == tensor::Absence::kRehearsed;
   Strided from;
   if (!in.empty()) {
     tensor::Storage& source = *in[0].array()->storage();
-    if (storage.has_elements() && !source.fetch_elements()) {
+    if (!is_rehearsed && !source.fetch_elements()) {
       tensor::refuse_elements(source, op, where);
     }
     from = in[0].array()->strided();
   }
-  const Strided out = dst.array()->strided();
+  Strided out = dst.array()->strided();
   const kernels::Args args{std::span(&from, in.size()),
                            std::span(&out, 1),
                            attrs.data(),
@@ -95,8 +112,12 @@ void run_over(std::string_view op, const kernels::KernelList& list,
                            &tensor::executor()};
   const kernels::Kernel& kernel =
       kernels::find(list, dst.space(), dst.dtype(), args);
-  dst.array()->storage()->bump_version(where);
-  if (storage.has_elements()) {
+  if (whole) {
+    whole->begin();
+    out = dst.array()->strided();
+  }
+  storage.bump_version(where);
+  if (!is_rehearsed) {
     kernels::runtime(dst.space()).launch(kernel, args);
   }
 }
