@@ -254,7 +254,8 @@ TEST_F(PlanBookTest, ASignedScheduleIsRefusedOrGivesTheSameBits) {
   const auto bytes = plan_file_bytes(table.facts, std::span(&changed, 1));
   folder.put("plan",
              {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  EXPECT_THAT(refusal(options()), HasSubstr("schedule wrong: order, run 0"));
+  EXPECT_THAT(refusal(options()),
+              HasSubstr("a schedule is invalid at run 0: order"));
 }
 
 TEST_F(PlanBookTest, FurtherShapesAreAdded) {

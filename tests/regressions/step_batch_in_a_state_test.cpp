@@ -51,7 +51,7 @@ TEST_F(StepBatchInAStateTest, ASizeToWarmIsNamed) {
       [&] {
         step(ones({5, 4}));
       },
-      ThrowsMessage<PlanError>(HasSubstr("for a batch of 2 ahead")));
+      ThrowsMessage<PlanError>(HasSubstr("for a batch of 2 before")));
 }
 
 TEST_F(StepBatchInAStateTest, TheLargestBatchAloneIsServed) {
