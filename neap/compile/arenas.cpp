@@ -22,10 +22,11 @@ std::span<std::byte> units_of(std::span<std::byte> lent) noexcept {
   return {static_cast<std::byte*>(start), room / unit * unit};
 }
 
-bool is_inside(const void* address, const std::byte* begin,
-               Bytes size) noexcept {
-  const auto* byte = static_cast<const std::byte*>(address);
-  return begin != nullptr && byte >= begin && byte < begin + size;
+bool overlap(std::span<const std::byte> memory, const std::byte* begin,
+             Bytes size) noexcept {
+  const std::byte* first = memory.data();
+  return begin != nullptr && first < begin + size &&
+         begin < first + std::max<std::size_t>(memory.size(), 1);
 }
 
 }  // namespace
@@ -232,17 +233,15 @@ Bytes Arenas::bytes() const noexcept {
   return sum;
 }
 
-bool Arenas::holds(const void* address) const noexcept {
+bool Arenas::overlaps(std::span<const std::byte> memory) const noexcept {
   return std::any_of(arenas_.begin(), arenas_.end(),
                      [&](const Arena& arena) {
-                       return is_inside(address, arena.base(),
-                                        arena.capacity());
+                       return overlap(memory, arena.base(), arena.capacity());
                      }) ||
-         std::any_of(mapped_.begin(), mapped_.end(),
-                     [&](const MappedView& mapped) {
-                       return is_inside(address, mapped.views.data(),
-                                        mapped.views.size());
-                     });
+         std::any_of(
+             mapped_.begin(), mapped_.end(), [&](const MappedView& mapped) {
+               return overlap(memory, mapped.views.data(), mapped.views.size());
+             });
 }
 
 }  // namespace neap::compiler

@@ -57,8 +57,8 @@ class NEAP_API Arenas {
     return at(space).capacity();
   }
   Bytes bytes() const noexcept;
-  /// True for an address inside one of them, or of a view.
-  bool holds(const void* address) const noexcept;
+  /// True for memory with a byte inside one of them, or of a view.
+  bool overlaps(std::span<const std::byte> memory) const noexcept;
   memory::Domain& domain() const noexcept { return domain_; }
   /// Gives everything back but lent memory.
   void let_go() noexcept;

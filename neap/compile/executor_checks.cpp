@@ -8,6 +8,13 @@
 #include "neap/compile/executor.hpp"
 
 namespace neap::compiler {
+namespace {
+
+std::span<const std::byte> memory_of(const tensor::Storage& storage) noexcept {
+  return {storage.data(), static_cast<std::size_t>(storage.size())};
+}
+
+}  // namespace
 
 // `external`: the tensor's own, or none.
 void Executor::check_written(const Tensor& tensor, std::string_view what,
@@ -26,10 +33,12 @@ void Executor::check_written(const Tensor& tensor, std::string_view what,
 void Executor::check_captured(const Arenas& arenas) const {
   for (const External& external : program_.externals) {
     const Tensor& tensor = external.tensor;
-    if (tensor.defined() && arenas.holds(tensor.array()->storage()->data())) {
+    if (tensor.defined() &&
+        arenas.overlaps(memory_of(*tensor.array()->storage()))) {
       base::raise<ValueError>(
-          "compile: a tensor that the step uses is a result of an earlier "
-          "call, which lies in the step's own memory: name it in .keep");
+          "compile: a tensor that the step uses lies in the step's own memory: "
+          "name a result of an earlier call in .keep, and lend the step memory "
+          "that nothing else uses");
     }
   }
 }
@@ -61,10 +70,13 @@ void Executor::check_arguments(const Arenas& arenas,
                                std::span<const Tensor> arguments) const {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const tensor::Storage* storage = arguments[i].array()->storage().get();
-    if (arenas.holds(storage->data())) {
+    if (arenas.overlaps(memory_of(*storage))) {
       base::raise<ValueError>(
-          "compile: argument {} is a result of an earlier call, which lies in "
-          "the step's own memory: name it in .keep",
+          "compile: argument {} lies in the step's own memory: name a result "
+          "of "
+          "an earlier call in .keep, and lend the step memory that nothing "
+          "else "
+          "uses",
           i);
     }
     if (!written_externals_.empty()) {

@@ -94,7 +94,10 @@ ResultScope Tracer::scope_of(const Tensor& result) {
     const bool was_moved = std::ranges::find(left_, &member) != left_.end();
     program_.asks_scopes = program_.asks_scopes || was_moved;
     if (!was_moved && member.is_outside_scopes) {
-      return ResultScope::kNone;
+      if (!memory::context().is_outside_scopes) {
+        return ResultScope::kNone;
+      }
+      program_.asks_scopes = true;  // the caller is, and perhaps the step
     }
   }
   const memory::Scope* scope = memory::Scope::of(member);

@@ -114,6 +114,22 @@ TEST_F(StepScopesTest, AResultKeptByAScopeOutsideScopesStays) {
   EXPECT_THAT(floats(y), Each(2.0F));
 }
 
+// The first caller's block is no doing of the step.
+TEST_F(StepScopesTest, AResultIsALaterScopesWhereTheFirstCallWasOutsideScopes) {
+  auto step = neap::compile([](const Tensor& x) { return x * 2.0; },
+                            {.keep_all = true});
+  {
+    const memory::OutsideScopes apart;
+    step(x_);
+  }
+  Tensor y;
+  {
+    const Scope iteration;
+    y = step(x_);
+  }
+  EXPECT_FALSE(y.defined());
+}
+
 TEST_F(StepScopesTest, AResultMovedToTheCallersScopeIsItsMember) {
   const auto function = [](const Tensor& x) {
     Scope scope;
