@@ -1,10 +1,11 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// A training whose optimizer has most of the memory, for tests of states that
-// are in a file.
+// A training whose optimizer and weights have most of the memory, for tests of
+// those that are in a file.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,7 +33,8 @@ class AwayNet {
   static constexpr std::int64_t kWidth = 192;
   static constexpr int kLayers = 8;
   static constexpr int kMoments = 2 * kLayers;
-  static constexpr Bytes kState = kMoments * kWidth * kWidth * 4;
+  static constexpr Bytes kWeights = kLayers * kWidth * kWidth * 4;
+  static constexpr Bytes kState = 2 * kWeights;
 
   // While it is there, the training's door and generator are in use.
   struct Here {
@@ -54,13 +56,16 @@ class AwayNet {
     adam.emplace(list, optim::AdamOptions{.lr = 1e-3});
   }
 
+  Tensor forward(const Tensor& x) const {
+    Tensor y = x;
+    for (const Tensor& w : weights) {
+      y = tanh(matmul(y, w));
+    }
+    return sum(square(y));
+  }
   auto function() {
     return [this](const Tensor& x) {
-      Tensor y = x;
-      for (const Tensor& w : weights) {
-        y = tanh(matmul(y, w));
-      }
-      const Tensor loss = sum(square(y));
+      const Tensor loss = forward(x);
       backward(loss);
       adam->step({.release_gradients = true});
       return loss;
@@ -98,6 +103,12 @@ class AwayNet {
     });
     return out;
   }
+  // So many weights have no memory.
+  int weights_away() const {
+    return static_cast<int>(std::count_if(
+        weights.begin(), weights.end(),
+        [](const Tensor& w) { return w.array()->storage()->is_away(); }));
+  }
   // So many moments have no memory.
   int away() const {
     int count = 0;
@@ -121,6 +132,8 @@ inline void expect_same(const AwayNet& some, const AwayNet& plain) {
 
 // Room that all of the state has to be away for: books, threads, an arena.
 inline constexpr Bytes kTight = 1600 * kKiB;
+// Beside the weights that are in use then; they have to be away, too.
+inline constexpr Bytes kTighter = 850 * kKiB;
 
 class AwayTest : public ::testing::Test {
  protected:

@@ -21,12 +21,15 @@ namespace neap::compiler {
 
 struct ArenaLimit {
   Bytes bytes = kUnlimited;
-  /// The limit is what this budget leaves where all states are in memory; it
-  /// may be below 0. Those that a program keeps away make it higher.
+  /// The limit is what this budget leaves where all states and weights are in
+  /// memory; it may be below 0. Those that a program keeps away make it higher.
   Bytes budget = kUnlimited;
   /// No arena is larger, whatever is away.
   Bytes most = kUnlimited;
 };
+
+/// "8 weights and 16 states", "16 states". THROWS: OutOfMemory.
+NEAP_API std::string what_is_away(const Fitting& fitting);
 
 /// "all values kept", "cross_entropy in 8 pieces, 12 calls run again, 4 states
 /// in a file, 5 values spilled, 12.0 MiB written a step".
@@ -49,5 +52,9 @@ struct Fitted {
 /// run_passes(), bind() and plan().
 NEAP_API Fitted fitted(const Program& traced, CompileOptions& options,
                        const ArenaLimit& limit);
+
+/// As Debug::away says, with as large an arena as that takes. REQUIRES: a spill
+/// folder. THROWS: as fitted().
+NEAP_API Fitted all_away(const Program& traced, CompileOptions& options);
 
 }  // namespace neap::compiler

@@ -35,6 +35,9 @@ struct SpillOptions {
   /// file of their own there: what only an update reads and writes. They come
   /// home when anybody looks at them.
   bool states = true;
+  /// So may weights: parameters that a step's calls read, and that one update
+  /// writes after that, or nothing.
+  bool weights = true;
   /// The file system; null: the system's. LIFETIME: beyond the step's.
   files::Door* door = nullptr;
 };
@@ -47,7 +50,7 @@ struct PlanOptions {
   /// Empty: none. A file is of one step: of another one, of other limits or
   /// options or another number of threads, or damaged, it is refused with a
   /// PlanFileError. Programs for further shapes are added to it. Beside one,
-  /// states stay in memory between runs (SpillOptions::states).
+  /// states and weights stay in memory between runs (SpillOptions::states).
   std::string file{};
   /// The budget of the whole run that the limits were found for, if any: a file
   /// of another one is refused.

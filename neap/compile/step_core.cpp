@@ -133,7 +133,8 @@ StepCore::StepCore(const CompileOptions& options, const CallSite& site)
   }
   entries_.reserve(static_cast<std::size_t>(options.programs) + 1);
   if (!options.plan.file.empty()) {
-    options_.spill.states = false;  // no file keeps which ones are away
+    options_.spill.states = false;  // no file keeps what is away
+    options_.spill.weights = false;
     plans_ = memory::make_owned<PlanBook>(memory::Category::kGraph, options_);
   }
 }
