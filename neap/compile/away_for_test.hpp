@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "neap/autograd/backward.hpp"
+#include "neap/compile/born_away.hpp"
 #include "neap/compile/compile_for_test.hpp"
 #include "neap/files/door.hpp"
 #include "neap/files/temporary_folder.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/memory/budget.hpp"
 #include "neap/memory/out_of_memory.hpp"
+#include "neap/nn/init.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/optim/adam.hpp"
 #include "neap/tensor/create.hpp"
@@ -44,12 +46,21 @@ class AwayNet {
     UseGenerator use_generator;
   };
 
-  explicit AwayNet(bool is_rehearsal = false)
+  // `born`: weights are made in this file, in so much memory besides.
+  explicit AwayNet(bool is_rehearsal = false,
+                   const SpillOptions* born = nullptr, Bytes room = kUnlimited)
       : domain(memory::Domain::create({.is_rehearsal = is_rehearsal})) {
     const Here here(*this);
+    std::optional<Budget> budget;
+    std::optional<BornAway> away;
+    if (born != nullptr) {
+      budget.emplace(room == kUnlimited ? room : in_use() + room);
+      away.emplace(*born);
+    }
     ParameterList list;
     for (int i = 0; i < kLayers; ++i) {
-      weights.push_back(requires_grad_(randn({kWidth, kWidth}) * 0.1));
+      weights.push_back(requires_grad_(empty({kWidth, kWidth})));
+      nn::normal_(weights.back(), 0.0, 0.1);
       const std::string name = "w" + std::to_string(i);
       list.push_back({memory::String(name.c_str()), weights.back(), {}});
     }

@@ -33,6 +33,14 @@ class StateFile : public std::enable_shared_from_this<StateFile> {
   StateFile(const StateFile&) = delete;
   StateFile& operator=(const StateFile&) = delete;
 
+  /// The one that a storage is away on; nullptr: none.
+  static std::shared_ptr<StateFile> of(const tensor::Storage& storage) noexcept;
+  /// It is there, reached by that door, and for storages of that domain.
+  bool is_in(const files::Door& door, std::string_view folder,
+             const memory::Domain& domain) const noexcept {
+    return &door_ == &door && folder_ == folder && &domain_ == &domain;
+  }
+
   static constexpr std::uint32_t kNone = ~0U;
   /// Its place here; kNone: it has none.
   std::uint32_t place_of(const tensor::Storage& storage) const noexcept;
@@ -98,6 +106,8 @@ class StateFile : public std::enable_shared_from_this<StateFile> {
   void leave(std::uint32_t place) noexcept;
   std::uint32_t place_for(Bytes size);
 
+  const files::Door& door_;
+  memory::String folder_;
   memory::Domain& domain_;
   mutable std::mutex mutex_;  // storages may come home from several threads
   std::atomic<std::thread::id> runner_;  // that has a run

@@ -312,10 +312,28 @@ void StepCore::send_states_away(Executor& executor) {
     return;
   }
   if (states_ == nullptr) {
+    states_ = file_of(executor.program());
+  }
+  if (states_ == nullptr) {
     states_ = StateFile::create(door_of(options_.spill), options_.spill.folder,
                                 arenas_.domain());
   }
   executor.send_away(*states_);
+}
+
+// One in the folder that has some of it already: another step's, or where the
+// model was made.
+std::shared_ptr<StateFile> StepCore::file_of(const Program& program) const {
+  for (const AwayState& state : program.away) {
+    auto found = StateFile::of(
+        *program.externals[state.external].tensor.array()->storage());
+    if (found != nullptr &&
+        found->is_in(door_of(options_.spill), options_.spill.folder,
+                     arenas_.domain())) {
+      return found;
+    }
+  }
+  return nullptr;
 }
 
 // What came home since the last call.
