@@ -20,7 +20,7 @@ KEYS = ("model batch parameters peak_bytes peak_live_bytes external_bytes "
         "peak_call ops plan_seconds").split()
 BUDGET_KEYS = ("budget_bytes fits_budget max_batch_for_budget "
                "arena_bytes_all_kept calls_again pieces values_spilled "
-               "states_away states_away_bytes "
+               "states_away states_away_bytes weights_away weights_away_bytes "
                "spill_written_bytes spill_fetched_bytes extra_time_percent "
                "extra_time_bound_percent").split()
 VARYING = {"plan_seconds"}

@@ -666,6 +666,26 @@ class TrainTest(ToolCase):
         self.assertEqual(some["predicted_peak_bytes"], some["peak_bytes"])
         self.assertEqual(some["heap_calls_per_step"], 0)
 
+    def test_weights_beyond_the_budget_have_the_same_bits(self):
+        if tool_case.SANITIZER:
+            self.skipTest("every block is a malloc of its own, without pages")
+        run = ("text", "--model", "gpt", "--path", self.write_text(), "--layers",
+               "6", "--dim", "256", "--block", "32", "--batch", "1", "--steps",
+               "3", "--threads", "1", "--compile")
+        whole = self.train(*run)
+        weights = whole["peak_by_category"]["parameters"]
+        budget = whole["external_bytes"] + weights // 2
+        some = self.train(*run, "--budget", budget, "--spill", self.folder,
+                          "--spill-rate", "4GiB")
+        self.assertEqual(some["state_hash"], whole["state_hash"])
+        self.assertGreater(some["states_away"], 0)
+        self.assertGreater(some["weights_away"], 0)
+        self.assertLess(some["peak_bytes"], weights)
+        self.assertLessEqual(some["peak_bytes"] + some["external_bytes"],
+                             budget)
+        self.assertEqual(some["predicted_peak_bytes"], some["peak_bytes"])
+        self.assertEqual(some["heap_calls_per_step"], 0)
+
     def test_a_spill_file_needs_a_folder_on_a_disk_and_a_budget(self):
         run = ("--data", self.write_set(), "--steps", "1")
         for folder in ("/dev/shm", "/nowhere"):

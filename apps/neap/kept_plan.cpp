@@ -122,6 +122,7 @@ TrainSettings planned(const TrainSettings& settings,
   TrainSettings out = settings;
   out.arena_limit = found.arena_limit;
   out.step_budget = found.step_budget;
+  out.born_away = found.born_away;
   out.plan_file = settings.plan;
   out.plan_budget = settings.budget;
   return out;

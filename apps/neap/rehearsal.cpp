@@ -139,7 +139,10 @@ std::unique_ptr<Job> loss_job(const TrainSettings& s,
 // A language model's job, without a text.
 std::unique_ptr<Job> language_job(const TrainSettings& s, std::int64_t batch) {
   const Spec tokens{i64, {batch, s.block}};
-  return loss_job(s, make_language_model(s, s.vocab), tokens, tokens,
+  auto away = born_away(s);
+  auto made = make_language_model(s, s.vocab);
+  away.reset();
+  return loss_job(s, std::move(made), tokens, tokens,
                   [loss = language_loss()](nn::Layer& model, const Tensor& in,
                                            const Tensor& targets) {
                     return loss(model(in), targets);
@@ -153,7 +156,7 @@ class TaskJob final : public Job {
           std::unique_ptr<Task> task)
       : settings_(s),
         task_(std::move(task)),
-        model_(task_->make_model()),
+        model_(model_of(s, *task_)),
         optimizer_(make_optimizer(s, model_->parameters())),
         bytes_told_(told_of(*model_)),
         batch_(batch),
@@ -212,6 +215,11 @@ class TaskJob final : public Job {
   Bytes data_set_bytes() const override { return task_->data_bytes(); }
 
  private:
+  static std::unique_ptr<nn::Layer> model_of(const TrainSettings& s,
+                                             const Task& task) {
+    const auto away = born_away(s);
+    return task.make_model();
+  }
   // The run says how large its model is. To count takes memory for a moment,
   // and what comes later lies elsewhere for it.
   static Bytes told_of(const nn::Module& model) {

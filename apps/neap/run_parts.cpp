@@ -60,6 +60,12 @@ CompileOptions compile_options(const TrainSettings& settings) {
   return options;
 }
 
+std::unique_ptr<BornAway> born_away(const TrainSettings& settings) {
+  return settings.born_away
+             ? std::make_unique<BornAway>(compile_options(settings).spill)
+             : nullptr;
+}
+
 CompileOptions step_options(const TrainSettings& settings) {
   CompileOptions options = compile_options(settings);
   options.plan.file = settings.plan_file;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "neap/compile/options.hpp"
+#include "neap/compile/born_away.hpp"
 #include "neap/data/image_set.hpp"
 #include "neap/data/vocabulary.hpp"
 #include "neap/ops/precision.hpp"
@@ -35,6 +35,10 @@ Result<Precision> precision_of(const TrainSettings& settings);
 /// With the plan file, which is of the training step alone.
 CompileOptions step_options(const TrainSettings& settings);
 CompileOptions compile_options(const TrainSettings& settings);
+
+/// Where weights are made in the spill file, what sends them there; else null.
+/// THROWS: as BornAway.
+std::unique_ptr<BornAway> born_away(const TrainSettings& settings);
 
 std::string data_directory(const TrainSettings& settings);
 

@@ -13,20 +13,17 @@ constexpr int kMostRounds = 8;
 constexpr double kLittle = 5.0;  // per cent: state stays in memory for so much
 
 bool is_better(const Rehearsal& now, const WithinBudget& out) {
-  return now.fitting.away != 0 &&
+  return now.fitting.is_away() &&
          (!out.is_met() || now.fitting.extra < out.rehearsal.fitting.extra);
 }
 
-}  // namespace
-
-Result<void> try_states(const TrainSettings& settings, WithinBudget& out) {
-  const compiler::Fitting& before = out.rehearsal.fitting;
-  if (settings.spill.empty() ||
-      (out.is_met() && before.percent(before.extra) <= kLittle)) {
-    return {};
-  }
+// With weights that are made in memory, or in the file.
+Result<void> try_states_with(const TrainSettings& settings, bool born_away,
+                             WithinBudget& out) {
   TrainSettings limited = settings;
   limited.step_budget = settings.budget;
+  limited.born_away = born_away;
+  Bytes lacked = 0;
   for (int round = 0; round < kMostRounds && limited.step_budget > 0; ++round) {
     Rehearsal now;
     Result<Bytes> lacks = 0;
@@ -42,15 +39,31 @@ Result<void> try_states(const TrainSettings& settings, WithinBudget& out) {
       if (is_better(now, out)) {
         out.step_budget = limited.step_budget;
         out.arena_limit = kUnlimited;
+        out.born_away = born_away;
         out.rehearsal = std::move(now);
         out.why_not.clear();
       }
       return {};
     }
+    if (std::exchange(lacked, *lacks) == *lacks && now.peak == 0) {
+      return {};  // it was refused before the step was made, as the model is
+    }
     // Memory beside the step (of a save) is asked for after its plan.
     limited.step_budget -= std::max(*lacks, settings.budget / 1024 << round);
   }
   return {};
+}
+
+}  // namespace
+
+Result<void> try_states(const TrainSettings& settings, WithinBudget& out) {
+  const compiler::Fitting& before = out.rehearsal.fitting;
+  if (settings.spill.empty() ||
+      (out.is_met() && before.percent(before.extra) <= kLittle)) {
+    return {};
+  }
+  auto done = try_states_with(settings, false, out);
+  return done && !out.is_met() ? try_states_with(settings, true, out) : done;
 }
 
 }  // namespace neap::app

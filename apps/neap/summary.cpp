@@ -31,6 +31,7 @@ std::string to_json(const Summary& s) {
       .add("calls_again", s.calls_again)
       .add("values_spilled", s.values_spilled)
       .add("states_away", s.states_away)
+      .add("weights_away", s.weights_away)
       .add("spill_written_bytes", s.spill_written_bytes)
       .add("extra_time_percent", s.extra_time_percent)
       .add("peak_bytes", s.stats.peak)

@@ -33,6 +33,7 @@ struct Summary {
   std::int64_t calls_again = 0;               // for the budget to be met
   std::int64_t values_spilled = 0;            // likewise, in a step
   std::int64_t states_away = 0;               // likewise, between steps
+  std::int64_t weights_away = 0;              // likewise
   Bytes spill_written_bytes = 0;              // in a step
   std::optional<double> extra_time_percent;   // of all that; predicted
   std::optional<double> step_ms_median;

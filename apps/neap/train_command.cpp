@@ -121,7 +121,10 @@ class Session {
     }
     summary.data_set_bytes = task_->data_bytes();
     const UseGenerator use(generator_);
-    const std::unique_ptr<nn::Layer> model = task_->make_model();
+    const std::unique_ptr<nn::Layer> model = [&] {
+      const auto away = born_away(settings_);
+      return task_->make_model();
+    }();
     const auto optimizer = make_optimizer(settings_, model->parameters());
     describe(*model);
     if (const ExitCode done = train(*model, *optimizer, summary);
@@ -290,6 +293,7 @@ class Session {
     summary.extra_time_percent = fitting.percent(fitting.extra);
     summary.values_spilled = fitting.spilled;
     summary.states_away = fitting.away;
+    summary.weights_away = fitting.weights;
     summary.spill_written_bytes = fitting.written;
     if (fitting.is_changed()) {
       say(report_of(settings_),

@@ -16,6 +16,7 @@ namespace neap::app {
 struct WithinBudget {
   Bytes arena_limit = kUnlimited;  // as CompileOptions::arena_limit
   Bytes step_budget = kUnlimited;  // in its place: as CompileOptions::budget
+  bool born_away = false;          // and weights are made in the spill file
   Rehearsal all_kept;              // with all values kept
   Rehearsal rehearsal;             // with the limit
   std::string why_not{};           // in one line; empty: the budget is met

@@ -17,68 +17,182 @@ std::int64_t time_of(Bytes bytes, std::int64_t rate) {
          std::max<std::int64_t>(rate / kKiB, 1);
 }
 
-memory::Vector<UpdatedState> chosen(const Program& program, const Away& choice,
-                                    Bytes least) {
-  memory::Vector<UpdatedState> states = states_of(program, least);
+// Keeps the same ones in all programs of a step, whatever the order of updates.
+void keep_largest(memory::Vector<AwayMoves>& moves, std::int64_t percent) {
   Bytes all = 0;
-  for (const UpdatedState& state : states) {
-    all += state.size;
+  for (const AwayMoves& one : moves) {
+    all += one.what.size;
   }
-  // The order is the same for all programs of a step, whatever the order of
-  // updates.
-  memory::Vector<UpdatedState> by_size(states);
-  std::ranges::stable_sort(by_size, {}, &UpdatedState::external);
-  std::ranges::stable_sort(by_size, std::ranges::greater(),
-                           &UpdatedState::size);
-  const Bytes wanted = all / 100 * choice.percent + all % 100;
+  std::ranges::stable_sort(
+      moves, {}, [](const AwayMoves& one) { return one.what.external; });
+  std::ranges::stable_sort(moves, std::ranges::greater(),
+                           [](const AwayMoves& one) { return one.what.size; });
+  const Bytes wanted = all / 100 * percent + all % 100;
   Bytes some = 0;
   std::size_t count = 0;
-  while (count < by_size.size() && some < wanted) {
-    some += by_size[count++].size;
+  while (count < moves.size() && some < wanted) {
+    some += moves[count++].what.size;
   }
-  by_size.resize(count);
-  std::ranges::stable_sort(by_size, {}, &UpdatedState::update);
-  return by_size;
+  moves.resize(count);
+  std::ranges::stable_sort(
+      moves, {}, [](const AwayMoves& one) { return one.what.uses.back(); });
 }
 
-// When each moves: at its update, or as far from it as calls need to hide the
-// move, but not beyond the update before it or the one after it.
-memory::Vector<StateMoves> moves_of(const Program& program,
-                                    std::span<const UpdatedState> states,
-                                    bool is_early,
-                                    const budget::Channel& channel,
-                                    std::span<const std::int64_t> prices) {
-  const auto calls = static_cast<std::uint32_t>(program.calls.size());
-  memory::Vector<StateMoves> out;
-  out.reserve(states.size());
-  for (std::size_t i = 0; i < states.size();) {
-    const std::uint32_t update = states[i].update;
-    std::size_t end = i;
-    Bytes bytes = 0;
-    for (; end < states.size() && states[end].update == update; ++end) {
-      bytes += states[end].size;
-    }
-    std::uint32_t fetch = update;
-    std::uint32_t await = update + 1;
-    if (is_early) {
-      const std::uint32_t before = i == 0 ? 0 : states[i - 1].update + 1;
-      const std::uint32_t after =
-          end == states.size() ? calls : states[end].update;
-      std::int64_t time = time_of(bytes, channel.read_rate);
-      while (fetch > before && time > 0) {
-        time -= prices[--fetch];
-      }
-      time = time_of(bytes, channel.write_rate);
-      while (await < after && time > 0) {
-        time -= prices[await++];
-      }
-    }
-    for (; i < end; ++i) {
-      out.push_back({states[i], fetch, await});
+memory::Vector<AwayMoves> chosen(const Program& program, const Away& choice,
+                                 const SpillOptions& options) {
+  memory::Vector<AwayMoves> out;
+  if (options.states) {
+    for (MayGo& state : states_of(program, options.least)) {
+      out.push_back({std::move(state), false, {}, 0});
     }
   }
+  if (choice.has_weights && options.weights) {
+    for (MayGo& weight : weights_of(program, options.least)) {
+      out.push_back({std::move(weight), true, {}, 0});
+    }
+  }
+  keep_largest(out, choice.percent);
   return out;
 }
+
+// When each moves.
+class Timetable {
+ public:
+  Timetable(const Program& program, const Away& choice,
+            const budget::Channel& channel,
+            std::span<const std::int64_t> prices,
+            memory::Vector<AwayMoves>& moves)
+      : count_(static_cast<std::uint32_t>(program.calls.size())),
+        choice_(choice),
+        channel_(channel),
+        prices_(prices),
+        moves_(moves) {}
+
+  void set() {
+    note_calls();
+    for (AwayMoves& one : moves_) {
+      group(one);
+      one.await = one.what.update + 1;  // none updates it: nobody asks
+    }
+    if (choice_.is_early) {
+      begin_early();
+      end_late();
+    }
+  }
+
+ private:
+  // Sums over the calls before each: times, and uses of weights.
+  void note_calls() {
+    memory::Vector<std::uint32_t> uses(count_, 0);
+    for (const AwayMoves& one : moves_) {
+      for (const std::uint32_t use : one.what.uses) {
+        uses[use] += one.is_weight ? 1U : 0U;
+      }
+    }
+    before_.reserve(count_ + std::size_t{1});
+    weights_before_.reserve(count_ + std::size_t{1});
+    before_.push_back(0);
+    weights_before_.push_back(0);
+    for (std::uint32_t i = 0; i < count_; ++i) {
+      before_.push_back(before_.back() + prices_[i]);
+      weights_before_.push_back(weights_before_.back() + uses[i]);
+    }
+  }
+
+  // Apart where another weight is used in between, and where moves are to be
+  // hidden, a fetch may be.
+  bool are_apart(const MayGo& what, std::uint32_t use,
+                 std::uint32_t next) const {
+    const std::int64_t gap = before_[next] - before_[use + 1];
+    return weights_before_[next] != weights_before_[use + 1] &&
+           (!choice_.is_early || gap > time_of(what.size, channel_.read_rate));
+  }
+
+  void group(AwayMoves& one) const {
+    for (const std::uint32_t use : one.what.uses) {
+      if (one.groups.empty() ||
+          are_apart(one.what, one.groups.back().last, use)) {
+        one.groups.push_back({use, use, use});
+      }
+      one.groups.back().last = use;
+    }
+  }
+
+  // Values that are first used by one call come together: as far before it as
+  // other calls need to hide that. States alone do not come before the update
+  // before theirs has ended, and beside weights nothing does before that begins
+  // for which the last but one came.
+  void begin_early() {
+    struct Start {
+      UseGroup* uses;
+      std::uint32_t after;  // the group of the same value before ends
+      Bytes size;
+    };
+    memory::Vector<Start> starts;
+    for (AwayMoves& one : moves_) {
+      std::uint32_t after = 0;
+      for (UseGroup& uses : one.groups) {
+        starts.push_back({&uses, after, one.what.size});
+        after = uses.last + 1;
+      }
+    }
+    std::ranges::stable_sort(
+        starts, {}, [](const Start& start) { return start.uses->first; });
+    std::uint32_t bound = 0;  // where it may begin, and the next ones may
+    std::uint32_t next = 0;
+    for (std::size_t i = 0; i < starts.size();) {
+      const std::uint32_t first = starts[i].uses->first;
+      std::size_t end = i;
+      Bytes bytes = 0;
+      for (; end < starts.size() && starts[end].uses->first == first; ++end) {
+        bytes += starts[end].size;
+      }
+      std::uint32_t fetch = first;
+      std::int64_t time = time_of(bytes, channel_.read_rate);
+      while (fetch > bound && time > 0) {
+        time -= prices_[--fetch];
+      }
+      for (; i < end; ++i) {
+        starts[i].uses->fetch = std::max(fetch, starts[i].after);
+      }
+      bound = choice_.has_weights ? next : first + 1;
+      next = first;
+    }
+  }
+
+  // A spill ends when calls have hidden it, but before the next update.
+  void end_late() {
+    std::uint32_t after = count_;
+    for (std::size_t end = moves_.size(); end > 0;) {
+      const std::uint32_t update = moves_[end - 1].what.update;
+      std::size_t i = end;
+      Bytes bytes = 0;
+      for (; i > 0 && moves_[i - 1].what.update == update; --i) {
+        bytes += moves_[i - 1].what.size;
+      }
+      if (update != kNoCall) {
+        std::uint32_t await = update + 1;
+        std::int64_t time = time_of(bytes, channel_.write_rate);
+        while (await < after && time > 0) {
+          time -= prices_[await++];
+        }
+        for (std::size_t k = i; k < end; ++k) {
+          moves_[k].await = await;
+        }
+        after = update;
+      }
+      end = i;
+    }
+  }
+
+  std::uint32_t count_;
+  const Away& choice_;
+  const budget::Channel& channel_;
+  std::span<const std::int64_t> prices_;
+  memory::Vector<AwayMoves>& moves_;
+  memory::Vector<std::int64_t> before_;
+  memory::Vector<std::uint32_t> weights_before_;
+};
 
 // A run, as far as the file is concerned: one state at a time moves.
 class Clock {
@@ -119,11 +233,30 @@ class Clock {
 
 }  // namespace
 
+MostAway most_away(const Program& program, const SpillOptions& options) {
+  MostAway out;
+  if (options.folder.empty()) {
+    return out;
+  }
+  if (options.states) {
+    for (const MayGo& state : states_of(program, options.least)) {
+      out.states += state.size;
+    }
+  }
+  if (options.weights) {
+    for (const MayGo& weight : weights_of(program, options.least)) {
+      out.weights += weight.size;
+    }
+  }
+  return out;
+}
+
 std::int64_t keep_away(Program& program, const Away& choice,
-                       const budget::Channel& channel, Bytes least,
+                       const budget::Channel& channel,
+                       const SpillOptions& options,
                        memory::Vector<std::int64_t>& prices) {
-  const auto moves = moves_of(program, chosen(program, choice, least),
-                              choice.is_early, channel, prices);
+  memory::Vector<AwayMoves> moves = chosen(program, choice, options);
+  Timetable(program, choice, channel, prices, moves).set();
   const auto from = keep_away(program, moves);
   memory::Vector<std::int64_t> out;
   out.reserve(from.size());
@@ -134,6 +267,17 @@ std::int64_t keep_away(Program& program, const Away& choice,
   }
   prices.swap(out);
   return clock.stalls();
+}
+
+AwayTraffic away_traffic(const Program& program) noexcept {
+  AwayTraffic out;
+  for (const Call& call : program.calls) {
+    if (moves_state(call) && call.kind != CallKind::kAwait) {
+      const Bytes size = program.away[call.slot - kFirstAway].size;
+      (call.kind == CallKind::kFetch ? out.fetched : out.written) += size;
+    }
+  }
+  return out;
 }
 
 }  // namespace neap::compiler

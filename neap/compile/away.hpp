@@ -1,40 +1,62 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// The choice of states that leave memory between runs of a step, and its cost.
-// A state that is away gives its bytes to the arena, but is in the arena itself
-// from its fetch to its spill.
+// The choice of states and weights that leave memory between runs of a step,
+// and its cost. What is away gives its bytes to the arena, but is in the arena
+// itself from each of its fetches to the last use of it there, or to its spill.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <span>
 
 #include "neap/budget/problem.hpp"
+#include "neap/compile/options.hpp"
 #include "neap/program/program.hpp"
 
 namespace neap::compiler {
 
-/// A choice of states.
+/// A choice of states, and of weights.
 struct Away {
   /// The share of their bytes in percent, the largest first; 0: none.
   std::int64_t percent = 0;
-  /// Fetches begin before the update before, and spills end after the one that
-  /// follows, so that calls hide them; else a state is in memory for its update
-  /// alone.
+  /// Moves are hidden behind calls: the fetch of a state begins before the
+  /// update before its own, and its spill ends after the one that follows. Else
+  /// a state is in memory for its update alone, and a weight for such of its
+  /// uses as no other weight's is between.
   bool is_early = false;
+  /// Weights as well as states.
+  bool has_weights = false;
 };
 
 /// The choices that are tried, beside none.
-inline constexpr std::array<Away, 3> kAwayChoices{
+inline constexpr std::array<Away, 5> kAwayChoices{
     {{.percent = 100, .is_early = true},
      {.percent = 100},
-     {.percent = 50, .is_early = true}}};
+     {.percent = 50, .is_early = true},
+     {.percent = 100, .is_early = true, .has_weights = true},
+     {.percent = 100, .has_weights = true}}};
 
-/// Keeps the states of the choice away. `prices`: of the program's calls, then
-/// of the new ones: a run that waits for the file pays for it at the await, and
+/// The bytes that may leave at all.
+struct MostAway {
+  Bytes states = 0;
+  Bytes weights = 0;
+};
+/// The bytes that the options let leave: none without a folder. THROWS:
+/// OutOfMemory.
+MostAway most_away(const Program& program, const SpillOptions& options);
+
+/// Keeps what the choice says away. `prices`: of the program's calls, then of
+/// the new ones: a run that waits for the file pays for it at the await, and
 /// for the bus at the fetch and the spill. RETURNS: nanoseconds that a run
 /// waits. THROWS: OutOfMemory; the program can then only be dropped.
 std::int64_t keep_away(Program& program, const Away& choice,
-                       const budget::Channel& channel, Bytes least,
+                       const budget::Channel& channel,
+                       const SpillOptions& options,
                        memory::Vector<std::int64_t>& prices);
+
+/// Bytes that a run moves of what is away.
+struct AwayTraffic {
+  Bytes written = 0;
+  Bytes fetched = 0;
+};
+AwayTraffic away_traffic(const Program& program) noexcept;
 
 }  // namespace neap::compiler

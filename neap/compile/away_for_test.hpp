@@ -1,21 +1,24 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// A training whose optimizer has most of the memory, for tests of states that
-// are in a file.
+// A training whose optimizer and weights have most of the memory, for tests of
+// those that are in a file.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "neap/autograd/backward.hpp"
+#include "neap/compile/born_away.hpp"
 #include "neap/compile/compile_for_test.hpp"
 #include "neap/files/door.hpp"
 #include "neap/files/temporary_folder.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/memory/budget.hpp"
 #include "neap/memory/out_of_memory.hpp"
+#include "neap/nn/init.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/optim/adam.hpp"
 #include "neap/tensor/create.hpp"
@@ -32,7 +35,8 @@ class AwayNet {
   static constexpr std::int64_t kWidth = 192;
   static constexpr int kLayers = 8;
   static constexpr int kMoments = 2 * kLayers;
-  static constexpr Bytes kState = kMoments * kWidth * kWidth * 4;
+  static constexpr Bytes kWeights = kLayers * kWidth * kWidth * 4;
+  static constexpr Bytes kState = 2 * kWeights;
 
   // While it is there, the training's door and generator are in use.
   struct Here {
@@ -42,25 +46,37 @@ class AwayNet {
     UseGenerator use_generator;
   };
 
-  explicit AwayNet(bool is_rehearsal = false)
+  // `born`: weights are made in this file, in so much memory besides.
+  explicit AwayNet(bool is_rehearsal = false,
+                   const SpillOptions* born = nullptr, Bytes room = kUnlimited)
       : domain(memory::Domain::create({.is_rehearsal = is_rehearsal})) {
     const Here here(*this);
+    std::optional<Budget> budget;
+    std::optional<BornAway> away;
+    if (born != nullptr) {
+      budget.emplace(room == kUnlimited ? room : in_use() + room);
+      away.emplace(*born);
+    }
     ParameterList list;
     for (int i = 0; i < kLayers; ++i) {
-      weights.push_back(requires_grad_(randn({kWidth, kWidth}) * 0.1));
+      weights.push_back(requires_grad_(empty({kWidth, kWidth})));
+      nn::normal_(weights.back(), 0.0, 0.1);
       const std::string name = "w" + std::to_string(i);
       list.push_back({memory::String(name.c_str()), weights.back(), {}});
     }
     adam.emplace(list, optim::AdamOptions{.lr = 1e-3});
   }
 
+  Tensor forward(const Tensor& x) const {
+    Tensor y = x;
+    for (const Tensor& w : weights) {
+      y = tanh(matmul(y, w));
+    }
+    return sum(square(y));
+  }
   auto function() {
     return [this](const Tensor& x) {
-      Tensor y = x;
-      for (const Tensor& w : weights) {
-        y = tanh(matmul(y, w));
-      }
-      const Tensor loss = sum(square(y));
+      const Tensor loss = forward(x);
       backward(loss);
       adam->step({.release_gradients = true});
       return loss;
@@ -98,6 +114,12 @@ class AwayNet {
     });
     return out;
   }
+  // The number of weights without memory.
+  int weights_away() const {
+    return static_cast<int>(std::count_if(
+        weights.begin(), weights.end(),
+        [](const Tensor& w) { return w.array()->storage()->is_away(); }));
+  }
   // The number of moments without memory.
   int away() const {
     int count = 0;
@@ -121,6 +143,8 @@ inline void expect_same(const AwayNet& some, const AwayNet& plain) {
 
 // Room that all of the state has to be away for: books, threads, an arena.
 inline constexpr Bytes kTight = 1600 * kKiB;
+// Beside the weights that are in use then; they have to be away, too.
+inline constexpr Bytes kTighter = 850 * kKiB;
 
 class AwayTest : public ::testing::Test {
  protected:

@@ -144,6 +144,7 @@ TEST_F(AwayTest, AStepThatMayNotIsRefused) {
   AwayNet net;
   CompileOptions options = within(net, kTight);
   options.spill.states = false;
+  options.spill.weights = false;
   auto step = net.compiled(options);
   EXPECT_THROW(net.run(step), Error);
 }

@@ -3,6 +3,8 @@
 // give the same results, more slowly.
 #pragma once
 
+#include <cstdint>
+
 #include "neap/memory/domain.hpp"
 
 namespace neap::compiler {
@@ -12,6 +14,10 @@ struct Debug {
   bool guards = false;    // bands around every buffer, checked after each call
   bool no_reuse = false;  // every value has a range of its own
   bool scatter = false;   // with .paged: always pages, and in no order
+  /// States and weights that may be in the spill file are, whatever that costs
+  /// and whether or not memory is limited.
+  enum class Away : std::uint8_t { kByPrice, kEarly, kTight };
+  Away away = Away::kByPrice;
 };
 
 /// Bytes of a guard band, on either side of a buffer.

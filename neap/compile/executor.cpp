@@ -104,7 +104,9 @@ void Executor::note_calls() {
     note_call(member);
   }
   for (const AwayState& state : program_.away) {
-    written_externals_.push_back(state.external);
+    if (program_.externals[state.external].is_written) {
+      written_externals_.push_back(state.external);
+    }
   }
   places_.assign(program_.away.size(), StateFile::kNone);
   for (auto* written : {&written_externals_, &written_arguments_}) {
@@ -160,14 +162,17 @@ void Executor::send_away(StateFile& file) {
   }
 }
 
-// A state may have come home, and gone to another place, since the last run.
+// A state that is away may have come home, and gone to another place, since the
+// last run; a listener may look at it, too. A weight that an argument is as
+// well stays at home, if the step only reads it: the run has a copy then.
 void Executor::find_places() {
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const External& state = program_.externals[program_.away[i].external];
-    places_[i] = states_->place_of(*state.tensor.array()->storage());
-    if (places_[i] == StateFile::kNone) {
-      base::raise<InternalError>("compile: a state of the step is not away");
+    tensor::Storage& storage = *state.tensor.array()->storage();
+    if (state.is_written) {
+      states_->take(storage);
     }
+    places_[i] = states_->place_of(storage);
   }
   instructions_.set_states(states_, places_);
 }
@@ -193,7 +198,6 @@ void Executor::prepare(const Arenas& arenas, std::span<const Tensor> arguments,
   try {
     find_states();
     find_bases(arenas, arguments);
-    find_places();
     check_arguments(arenas, arguments);
     check_captured(arenas);
     check_states();
@@ -207,6 +211,7 @@ void Executor::prepare(const Arenas& arenas, std::span<const Tensor> arguments,
     for (const Listening& heard : program_.listeners) {
       heard.listener->before_run();
     }
+    find_places();
   } catch (...) {
     abandon();
     throw;
@@ -311,6 +316,7 @@ void Executor::run_body(std::size_t& at) {
     expect_readable_states();
     debug_run_ ? debug_run_->run(at) : instructions_.run(at);
   } catch (...) {
+    begin_spills(at);
     stop_moves();
     look_after_states(at);
     throw;
@@ -327,15 +333,33 @@ void Executor::expect_readable_states() {
   }
 }
 
+// The instruction writes what a call before `at` updated.
+bool Executor::is_updated(std::size_t spill, std::size_t at) const noexcept {
+  const Call call = program_.calls[instructions_.call(spill)];
+  return moves_state(call) && call.kind == CallKind::kSpill &&
+         program_[program_.moved(call).value].index < instructions_.call(at);
+}
+
+// All that one call updates gets to the file, where the run ends between
+// its spills.
+void Executor::begin_spills(std::size_t at) {
+  for (std::size_t i = at; states_ != nullptr && i < instructions_.size();
+       ++i) {
+    if (is_updated(i, at)) {
+      instructions_.run_one(i);
+    }
+  }
+}
+
 // After a failure at `at`: states that were updated, and did not get to the
 // file, are in the arena; others may not be in the file.
 void Executor::look_after_states(std::size_t at) noexcept {
-  for (std::size_t done = 0; done < at; ++done) {
-    const Call call = program_.calls[instructions_.call(done)];
-    if (moves_state(call) && call.kind == CallKind::kSpill) {
+  for (std::size_t i = 0; i < instructions_.size(); ++i) {
+    if (is_updated(i, at)) {
+      const Call call = program_.calls[instructions_.call(i)];
       const std::uint32_t s = call.slot - kFirstAway;
       states_->look_after(places_[s],
-                          {instructions_.address(done),
+                          {instructions_.address(i),
                            static_cast<std::size_t>(program_.away[s].size)});
     }
   }
@@ -421,9 +445,6 @@ bool Executor::is_entry(const Buffer& buffer) const noexcept {
 const Value* Executor::first_written(std::size_t at) const noexcept {
   for (std::size_t done = 0; done < at; ++done) {
     const Call call = program_.calls[instructions_.call(done)];
-    if (moves_state(call) && call.kind == CallKind::kSpill) {
-      return &program_[program_.in(call)[0].value];
-    }
     for (const Operand& operand : program_.out(call)) {
       const Buffer& buffer = plan_.lifetimes.at(operand.value);
       const bool is_gradient = buffer.where == Where::kOwn || is_entry(buffer);
@@ -431,6 +452,12 @@ const Value* Executor::first_written(std::size_t at) const noexcept {
                       : buffer.where != Where::kArena) {
         return &program_[operand.value];
       }
+    }
+  }
+  for (std::size_t i = 0; i < instructions_.size(); ++i) {
+    if (is_updated(i, at)) {
+      const Call call = program_.calls[instructions_.call(i)];
+      return &program_[program_.moved(call).value];
     }
   }
   return nullptr;

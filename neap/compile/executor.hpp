@@ -39,8 +39,8 @@ class NEAP_API Executor {
 
   /// Sets the queue that moves values. LIFETIME: beyond the runs.
   void set_spill(SpillQueue* spill) noexcept { instructions_.set_spill(spill); }
-  /// Sets the file of the states that its program keeps away, and moves them
-  /// there.
+  /// Sets the file of the states and weights that its program keeps away, and
+  /// moves them there.
   /// LIFETIME: beyond the runs. THROWS: as StateFile::take(), and each state is
   /// where it was, or there.
   void send_away(StateFile& file);
@@ -106,6 +106,8 @@ class NEAP_API Executor {
   void note_write(const Operand& operand);
   void find_states();
   void find_places();
+  bool is_updated(std::size_t spill, std::size_t at) const noexcept;
+  void begin_spills(std::size_t at);
   void check_captured(const Arenas& arenas) const;
   void check_states() const;
   void check_written(const Tensor& tensor, std::string_view what,

@@ -11,13 +11,12 @@
 #include "neap/base/raise.hpp"
 #include "neap/compile/channel.hpp"
 #include "neap/compile/orders.hpp"
-#include "neap/program/keep_away.hpp"
 
 namespace neap::compiler {
 namespace {
 
-// Says what does not suffice, and what would. `away`: bytes of states in a
-// file, with which the arena is `least`.
+// Says what does not suffice, and what would. `away`: bytes of states and
+// weights in a file, with which the arena is `least`.
 std::string why_not(const ArenaLimit& limit, Bytes least, Bytes away) {
   if (limit.budget == kUnlimited) {
     return fmt::format(
@@ -29,26 +28,29 @@ std::string why_not(const ArenaLimit& limit, Bytes least, Bytes away) {
       "a budget of {}: it leaves {} for the arena{}, and the least that a plan "
       "was found for is {}; give about {}",
       format_bytes(limit.budget), format_bytes(std::max<Bytes>(left, 0)),
-      away == 0
-          ? std::string()
-          : fmt::format(" with {} of states in a file", format_bytes(away)),
+      away == 0 ? std::string()
+                : fmt::format(" with {} of its state and weights in a file",
+                              format_bytes(away)),
       format_bytes(least), format_bytes(limit.budget - left + least));
 }
 
-// The arena gets the memory of states that are away, where the limit is what a
-// budget leaves with all of them in memory.
-bool may_send_away(const CompileOptions& options, const ArenaLimit& limit) {
-  return options.spill.states && !options.spill.folder.empty() &&
-         limit.budget != kUnlimited;
+// The arena gets the memory of what is away, where the limit is what a budget
+// leaves with all of it in memory.
+MostAway most_away(const Program& program, const CompileOptions& options,
+                   const ArenaLimit& limit) {
+  return limit.budget == kUnlimited ? MostAway{}
+                                    : most_away(program, options.spill);
 }
 
 [[noreturn]] void refuse(const Program& traced, const CompileOptions& options,
                          const HeadPieces& pieces, const ArenaLimit& limit,
-                         const std::optional<budget::Channel>& channel) {
+                         const std::optional<budget::Channel>& channel,
+                         const MostAway& most) {
   Bytes least = kUnlimited;
   Bytes bytes_away = 0;
   Widest widest;
-  const Away away = may_send_away(options, limit) ? Away{100} : Away{};
+  const Away away{.percent = most.states + most.weights != 0 ? 100 : 0,
+                  .has_weights = most.weights != 0};
   for (const Passes& passes : candidate_passes(options.passes, pieces)) {
     const Ordered ordered(traced, options, passes, channel, away);
     const Bytes some = ordered.least();
@@ -91,6 +93,15 @@ Fitted taken(Candidate&& found) {
 
 }  // namespace
 
+std::string what_is_away(const Fitting& fitting) {
+  if (fitting.weights == 0) {
+    return fmt::format("{} states", fitting.away);
+  }
+  return fitting.away == 0 ? fmt::format("{} weights", fitting.weights)
+                           : fmt::format("{} weights and {} states",
+                                         fitting.weights, fitting.away);
+}
+
 std::string ways_of(const Fitting& fitting) {
   std::string ways;
   if (fitting.pieces != 0) {
@@ -100,9 +111,9 @@ std::string ways_of(const Fitting& fitting) {
     ways += fmt::format("{}{} calls run again", ways.empty() ? "" : ", ",
                         fitting.again);
   }
-  if (fitting.away != 0) {
-    ways += fmt::format("{}{} states in a file", ways.empty() ? "" : ", ",
-                        fitting.away);
+  if (fitting.is_away()) {
+    ways += fmt::format("{}{} in a file", ways.empty() ? "" : ", ",
+                        what_is_away(fitting));
   }
   if (fitting.spilled != 0) {
     ways += fmt::format("{}{} values spilled", ways.empty() ? "" : ", ",
@@ -120,6 +131,25 @@ Bytes written_a_day(const Fitting& fitting) noexcept {
   return run <= 0 ? 0
                   : static_cast<Bytes>(static_cast<double>(fitting.written) *
                                        (kNanosecondsOfDay / run));
+}
+
+Fitted all_away(const Program& traced, CompileOptions& options) {
+  constexpr Bytes kMuch = Bytes{1} << 50U;
+  constexpr auto kDay = static_cast<std::int64_t>(kNanosecondsOfDay);
+  options.spill = with_rates(options.spill);
+  Passes passes = options.passes;
+  passes.copy_again = false;
+  const Away all{.percent = 100,
+                 .is_early = options.debug.away == Debug::Away::kEarly,
+                 .has_weights = true};
+  const Ordered ordered(traced, options, passes,
+                        channel_of(options.spill, kDay), all);
+  std::optional<Candidate> found = ordered.best(kMuch);
+  if (!found) {  // the ladder has no rungs for what needs no arena
+    return taken(all_kept(traced, options, options.passes));
+  }
+  found->program.fitting = fitting_of(*found, ordered.price(), found->arena);
+  return taken(std::move(*found));
 }
 
 Fitted fitted(const Program& traced, CompileOptions& options,
@@ -143,7 +173,7 @@ Fitted fitted(const Program& traced, CompileOptions& options,
       const Ordered ordered(traced, options, passes, channel, away);
       const Bytes arena = limit.with_away(ordered.away_bytes());
       if (arena <= 0 || (best && best->price <= ordered.price()) ||
-          (channel && ordered.away_bytes() > channel->most_written)) {
+          (channel && ordered.away_written() > channel->most_written)) {
         continue;
       }
       std::optional<Candidate> found = ordered.best(arena);
@@ -153,12 +183,14 @@ Fitted fitted(const Program& traced, CompileOptions& options,
     }
   };
   try_all({});
-  if (may_send_away(options, limit) &&
-      !states_of(whole.program, options.spill.least).empty()) {
-    std::ranges::for_each(kAwayChoices, try_all);
+  const MostAway most = most_away(whole.program, options, limit);
+  for (const Away& away : kAwayChoices) {
+    if (away.has_weights ? most.weights != 0 : most.states != 0) {
+      try_all(away);
+    }
   }
   if (!best) {
-    refuse(traced, options, pieces, limit, channel);
+    refuse(traced, options, pieces, limit, channel, most);
   }
   const Bytes arena = limit.with_away(best->program.away_bytes());
   best->program.fitting = fitting_of(*best, whole.price, arena);

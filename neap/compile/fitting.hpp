@@ -22,8 +22,8 @@ namespace neap::compiler {
 
 struct ArenaLimit {
   Bytes bytes = kUnlimited;
-  /// The limit is what this budget leaves where all states are in memory; it
-  /// may be below 0. Those that a program keeps away make it higher.
+  /// The limit is what this budget leaves where all states and weights are in
+  /// memory; it may be below 0. Those that a program keeps away make it higher.
   Bytes budget = kUnlimited;
   /// No arena is larger, whatever is away.
   Bytes most = kUnlimited;
@@ -37,6 +37,9 @@ struct ArenaLimit {
     return left < there ? -1 : std::min(left, most);
   }
 };
+
+/// "8 weights and 16 states", "16 states". THROWS: OutOfMemory.
+NEAP_API std::string what_is_away(const Fitting& fitting);
 
 /// "all values kept", "cross_entropy in 8 pieces, 12 calls run again, 4 states
 /// in a file, 5 values spilled, 12.0 MiB written a step".
@@ -63,5 +66,10 @@ struct Fitted {
 /// run_passes(), bind() and plan().
 NEAP_API Fitted fitted(const Program& traced, CompileOptions& options,
                        const ArenaLimit& limit);
+
+/// A program with all away that Debug::away says, and as large an arena as that
+/// takes. REQUIRES: a spill
+/// folder. THROWS: as fitted().
+NEAP_API Fitted all_away(const Program& traced, CompileOptions& options);
 
 }  // namespace neap::compiler

@@ -352,9 +352,16 @@ void Instructions::move(const Form& form, const Call& call) const {
 }
 
 void Instructions::move_state(const Form& form, const Call& call) const {
-  const std::uint32_t state = call.slot - kFirstAway;
-  const std::uint32_t place = places_of_states_[state];
-  const auto size = static_cast<std::size_t>(program_.away[state].size);
+  const AwayState& state = program_.away[call.slot - kFirstAway];
+  const std::uint32_t place = places_of_states_[call.slot - kFirstAway];
+  const auto size = static_cast<std::size_t>(state.size);
+  if (place == StateFile::kNone) {  // it is at home, and only read
+    if (call.kind == CallKind::kFetch) {
+      const Tensor& home = program_.externals[state.external].tensor;
+      std::copy_n(home.array()->storage()->data(), size, form.args.out[0].data);
+    }
+    return;
+  }
   switch (call.kind) {
     case CallKind::kSpill:
       states_->write(place, {form.args.in[0].data, size});

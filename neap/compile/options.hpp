@@ -39,6 +39,9 @@ struct SpillOptions {
   /// optimizer's moments) may be in a file of its own between runs. It is read
   /// back where anything else reads it.
   bool states = true;
+  /// The same for weights: parameters that a step's calls read, and that one
+  /// update writes after that, or nothing.
+  bool weights = true;
   /// The file system that is used; null: the system's. LIFETIME: beyond the
   /// step's.
   files::Door* door = nullptr;
@@ -52,7 +55,8 @@ struct PlanOptions {
   /// The path of the file; empty: none. A file that is damaged, or was written
   /// for another step, other limits or options or another number of threads, is
   /// refused with a PlanFileError. Programs for further shapes are added to it.
-  /// With a file, state stays in memory between runs (SpillOptions::states).
+  /// With a file, states and weights stay in memory between runs
+  /// (SpillOptions::states).
   std::string file{};
   /// The budget of the whole run that the limits were found for, if any; a file
   /// for another budget is refused.

@@ -141,7 +141,9 @@ Fitting fitting_of(const Candidate& found, std::int64_t price, Bytes limit) {
           .fetched = found.program.fitting.fetched,
           .file = found.program.fitting.file,
           .away = found.program.fitting.away,
-          .away_bytes = found.program.fitting.away_bytes};
+          .weights = found.program.fitting.weights,
+          .away_bytes = found.program.fitting.away_bytes,
+          .weight_bytes = found.program.fitting.weight_bytes};
 }
 
 memory::Vector<Passes> candidate_passes(const Passes& passes,
@@ -181,9 +183,9 @@ Ordered::Ordered(const Program& traced, const CompileOptions& options,
   memory::Vector<std::int64_t> prices = prices_of(program_);
   std::optional<budget::Channel> rest = channel;
   if (away.percent != 0) {
-    state_stalls_ =
-        keep_away(program_, away, *channel, options.spill.least, prices);
-    rest->most_written -= std::min(rest->most_written, away_bytes());
+    state_stalls_ = keep_away(program_, away, *channel, options.spill, prices);
+    traffic_ = away_traffic(program_);
+    rest->most_written -= std::min(rest->most_written, traffic_.written);
   }
   price_ = std::accumulate(prices.begin(), prices.end(), std::int64_t{0});
   problem_ = scheduling_problem(program_, prices, rest, options.spill.least);
@@ -317,11 +319,14 @@ Candidate Ordered::scheduled(const budget::Schedule& schedule) const {
   how.again = count(budget::Action::kRun) -
               static_cast<std::uint32_t>(problem_.calls.size());
   how.spilled = count(budget::Action::kWrite);
-  how.away = static_cast<std::uint32_t>(program_.away.size());
+  for (const AwayState& one : program_.away) {
+    ++(one.is_weight ? how.weights : how.away);
+    how.weight_bytes += one.is_weight ? one.size : 0;
+  }
   how.away_bytes = away_bytes();
   how.stalls = checked.stalls + state_stalls_;
-  how.written = checked.written + how.away_bytes;
-  how.fetched = checked.fetched + how.away_bytes;
+  how.written = checked.written + traffic_.written;
+  how.fetched = checked.fetched + traffic_.fetched;
   how.file = out.program.file_bytes() + how.away_bytes;
   out.record = {.problem = digest(),
                 .passes = bits_of(passes_),

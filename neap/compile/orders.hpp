@@ -61,8 +61,11 @@ class Ordered {
 
   /// The price of all calls once: no schedule costs less.
   std::int64_t price() const noexcept { return price_; }
-  /// Bytes of states that are away: so much larger its arenas may be.
+  /// Bytes of states and weights that are away: so much larger its arenas may
+  /// be.
   Bytes away_bytes() const noexcept { return program_.away_bytes(); }
+  /// Bytes of them that a run writes to the file.
+  Bytes away_written() const noexcept { return traffic_.written; }
   /// The cheapest within the limit, where there is one.
   std::optional<Candidate> best(Bytes limit) const;
   /// The least arena that a schedule is found for.
@@ -91,6 +94,7 @@ class Ordered {
   Program program_;
   std::int64_t price_ = 0;
   std::int64_t state_stalls_ = 0;  // part of it
+  AwayTraffic traffic_;
   budget::Problem problem_;
 };
 

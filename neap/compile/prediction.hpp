@@ -118,9 +118,10 @@ NEAP_API std::ostream& operator<<(std::ostream& out,
 /// {name: bytes}, live [{bytes, value, op, category, layer, site}], ops,
 /// plan_seconds, fitting {limit_bytes, price_ns, extra_ns, bound_ns,
 /// calls_again, pieces, values_spilled, states_away, states_away_bytes,
-/// stall_ns, written_bytes, fetched_bytes, spill_file_bytes}, or null without a
-/// limit; with `measured`, an object of the same names for the measurements.
-/// All lines, whatever max_lines. THROWS: OutOfMemory.
+/// weights_away, weights_away_bytes, stall_ns, written_bytes, fetched_bytes,
+/// spill_file_bytes}, or null without a limit; with `measured`, an object of
+/// the same names for the measurements. All lines, whatever max_lines. THROWS:
+/// OutOfMemory.
 NEAP_API memory::String to_json(const Prediction& prediction,
                                 const PredictionOptions& options = {});
 

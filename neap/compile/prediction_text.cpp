@@ -90,8 +90,8 @@ class Report {
     } else if (p_.fitting.pieces != 0) {
       add("{}\n", ways_of(p_.fitting));
     }
-    if (p_.fitting.away != 0) {
-      add("states in a file between runs: {}, {} B\n", p_.fitting.away,
+    if (p_.fitting.is_away()) {
+      add("in a file between runs: {}, {} B\n", what_is_away(p_.fitting),
           format_grouped(p_.fitting.away_bytes));
     }
     if (p_.fitting.file != 0) {
@@ -209,7 +209,10 @@ class Json {
     number("pieces", p_.fitting.pieces);
     number("values_spilled", p_.fitting.spilled);
     number("states_away", p_.fitting.away);
-    number("states_away_bytes", p_.fitting.away_bytes);
+    number("states_away_bytes",
+           p_.fitting.away_bytes - p_.fitting.weight_bytes);
+    number("weights_away", p_.fitting.weights);
+    number("weights_away_bytes", p_.fitting.weight_bytes);
     number("stall_ns", p_.fitting.stalls);
     number("written_bytes", p_.fitting.written);
     number("fetched_bytes", p_.fitting.fetched);

@@ -29,7 +29,7 @@ class StateFile::Kept final : public tensor::Keeper {
   void put_into(std::span<std::byte> into) override {
     file_->put_into(place_, into);
   }
-  const StateFile* file() const noexcept { return file_.get(); }
+  const std::shared_ptr<StateFile>& file() const noexcept { return file_; }
   std::uint32_t place() const noexcept { return place_; }
 
  private:
@@ -73,14 +73,22 @@ std::shared_ptr<StateFile> StateFile::create(files::Door& door,
 // written through the system's cache.
 StateFile::StateFile(files::Door& door, std::string_view folder,
                      memory::Domain& domain)
-    : domain_(domain),
+    : door_(door),
+      folder_(folder),
+      domain_(domain),
       queue_(door, folder, domain, {.may_be_direct = false}),
       places_(memory::Allocator<Place>(memory::Category::kGraph)) {}
 
 std::uint32_t StateFile::place_of(
     const tensor::Storage& storage) const noexcept {
   const auto* kept = dynamic_cast<const Kept*>(storage.keeper());
-  return kept != nullptr && kept->file() == this ? kept->place() : kNone;
+  return kept != nullptr && kept->file().get() == this ? kept->place() : kNone;
+}
+
+std::shared_ptr<StateFile> StateFile::of(
+    const tensor::Storage& storage) noexcept {
+  const auto* kept = dynamic_cast<const Kept*>(storage.keeper());
+  return kept != nullptr ? kept->file() : nullptr;
 }
 
 // A free place as large, or a new one at the end. The keeper leaves it again.

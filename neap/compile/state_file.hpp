@@ -40,6 +40,14 @@ class StateFile final : public tensor::KeeperLock,
   StateFile(const StateFile&) = delete;
   StateFile& operator=(const StateFile&) = delete;
 
+  /// The one that a storage is away on; nullptr: none.
+  static std::shared_ptr<StateFile> of(const tensor::Storage& storage) noexcept;
+  /// It is there, reached by that door, and for storages of that domain.
+  bool is_in(const files::Door& door, std::string_view folder,
+             const memory::Domain& domain) const noexcept {
+    return &door_ == &door && folder_ == folder && &domain_ == &domain;
+  }
+
   static constexpr std::uint32_t kNone = ~0U;
   /// Its place here; kNone: it has none.
   std::uint32_t place_of(const tensor::Storage& storage) const noexcept;
@@ -113,6 +121,8 @@ class StateFile final : public tensor::KeeperLock,
   bool is_unwritten(std::uint32_t place);
   void write_unwritten(std::uint32_t place);
 
+  const files::Door& door_;
+  memory::String folder_;
   memory::Domain& domain_;
   std::mutex mutex_;                     // of the queue and its moves
   std::atomic<std::thread::id> runner_;  // that has a run

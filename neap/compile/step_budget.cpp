@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "neap/base/raise.hpp"
+#include "neap/compile/away.hpp"
 #include "neap/compile/step_core.hpp"
 #include "neap/memory/external_room.hpp"
-#include "neap/program/keep_away.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -57,9 +57,11 @@ Bytes lack_of(const Details& asked, const Program& program) {
 
 bool StepCore::may_send_away(const Entry& entry) const {
   const Program& program = entry.executor->program();
-  return options_.spill.states && !options_.spill.folder.empty() &&
-         (!program.away.empty() ||
-          !states_of(program, options_.spill.least).empty());
+  if (!program.away.empty()) {
+    return true;
+  }
+  const MostAway most = most_away(program, options_.spill);
+  return most.states + most.weights != 0;
 }
 
 // `place` asks for the arena and for what the program needs beside it. A call

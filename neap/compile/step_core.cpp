@@ -134,7 +134,8 @@ StepCore::StepCore(const CompileOptions& options, const CallSite& site)
   }
   entries_.reserve(static_cast<std::size_t>(options.programs) + 1);
   if (!options.plan.file.empty()) {
-    options_.spill.states = false;  // no file keeps which ones are away
+    options_.spill.states = false;  // no file keeps what is away
+    options_.spill.weights = false;
     plans_ = memory::make_owned<PlanBook>(memory::Category::kGraph, options_);
   }
 }
@@ -319,10 +320,28 @@ void StepCore::send_states_away(Executor& executor) {
     return;
   }
   if (states_ == nullptr) {
+    states_ = file_of(executor.program());
+  }
+  if (states_ == nullptr) {
     states_ = StateFile::create(door_of(options_.spill), options_.spill.folder,
                                 arenas_.domain());
   }
   executor.send_away(*states_);
+}
+
+// A file in the folder that has some of it already: another step's, or that in
+// which the model was made.
+std::shared_ptr<StateFile> StepCore::file_of(const Program& program) const {
+  for (const AwayState& state : program.away) {
+    auto found = StateFile::of(
+        *program.externals[state.external].tensor.array()->storage());
+    if (found != nullptr &&
+        found->is_in(door_of(options_.spill), options_.spill.folder,
+                     arenas_.domain())) {
+      return found;
+    }
+  }
+  return nullptr;
 }
 
 // Moves to the file the states that were read back since the last call, and

@@ -92,6 +92,7 @@ class StepCore {
   void open_spill(Executor& executor);
   void send_states_away(Executor& executor);
   void send_states_back();
+  std::shared_ptr<StateFile> file_of(const Program& program) const;
   bool may_send_away(const Entry& entry) const;
   void expect_room_for_states(const Program& program) const;
   bool moves_whole_pages() const noexcept;

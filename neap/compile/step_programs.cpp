@@ -135,6 +135,8 @@ memory::Owned<Executor> StepCore::make(Program program, const Passes& passes,
                                        const ArenaLimit& limit) {
   if (plans_) {
     program = plans_->planned(program, limit);
+  } else if (options_.debug.away != Debug::Away::kByPrice) {
+    program = all_away(program, options_).program;
   } else if (limit.bytes == kUnlimited) {
     run_passes(program, passes);
   } else {

@@ -8,6 +8,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/graph/trace.hpp"
 #include "neap/tensor/element.hpp"
+#include "neap/tensor/element_sink.hpp"
 #include "neap/tensor/generator.hpp"
 
 namespace neap::nn {
@@ -37,12 +38,19 @@ void check_writable(const char* what, const Tensor& tensor) {
   }
 }
 
+// A rehearsal: it is home for as long, too.
+void fill_nothing(const Tensor& tensor) {
+  tensor.array()->storage()->bring_home();
+  tensor::offer_elements(tensor.array()->storage());
+}
+
 // Writes value_of(i) to every element, i counting in row-major order.
 template <class ValueOf>
 void fill(const Tensor& tensor, const CallSite& site, ValueOf&& value_of) {
   tensor::Storage& storage = *tensor.array()->storage();
   if (!storage.fetch_elements() &&
       storage.absence() == tensor::Absence::kRehearsed) {
+    fill_nothing(tensor);
     return;
   }
   const tensor::Strided view = tensor.array()->strided();
@@ -53,6 +61,7 @@ void fill(const Tensor& tensor, const CallSite& site, ValueOf&& value_of) {
     });
   });
   tensor.array()->storage()->bump_version(base::intern(site));
+  tensor::offer_elements(tensor.array()->storage());
 }
 
 // The numbers of one draw, in order, drawn many at a time. `Draw` is called as

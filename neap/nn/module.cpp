@@ -6,6 +6,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/nn/cloning.hpp"
+#include "neap/tensor/element_sink.hpp"
 
 namespace neap::nn {
 namespace {
@@ -221,6 +222,7 @@ Bytes Module::parameter_bytes() const {
 Tensor Module::register_parameter(std::string_view name, const Tensor& init,
                                   CallSite site) {
   registry().add_entry(name, init, true, site);
+  tensor::offer_elements(init.array()->storage());
   return init;
 }
 

@@ -253,6 +253,7 @@ void Optimizer::plan(std::size_t index, const Tensor& grad, double grad_scale,
                 .grad_scale = grad_scale},
                planned.attrs);
   const memory::Tag tag = state_tag(index, site);
+  parameter.array()->storage()->fetch_elements();
   for (std::size_t k = 0; k < planned.state_count; ++k) {
     if (!planned.state[k].defined()) {
       planned.state[k] = zeros_for(parameter, tag, executor);

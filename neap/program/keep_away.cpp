@@ -20,7 +20,11 @@ class Finder {
       if (handle.external != ReboundHandle::kNone) {
         is_other_[handle.external] = 1;  // another tensor in each run
       }
+      if (handle.array) {
+        rebound_.push_back(handle.array->storage().get());
+      }
     }
+    std::ranges::sort(rebound_);
     for (const LeafGrad& grad : program.grads) {
       if (grad.entry != kNoValue) {
         is_other_[program[grad.entry].index] = 1;
@@ -28,23 +32,52 @@ class Finder {
     }
   }
 
-  bool may_go(const External& external) const {
-    const tensor::Storage& storage = *external.tensor.array()->storage();
-    return external.is_written && !external.is_constant && !external.is_leaf &&
-           storage.space() == memory::kHost && storage.may_go_away();
-  }
-
-  // The call that updates it; kNoCall: something else touches it.
+  // The call that updates a state; kNoCall: something else touches it.
   std::uint32_t update_of(ValueId before) const {
-    const Value& value = program_[before];
-    if (value.origin != Origin::kExternal || is_other_[value.index] != 0 ||
-        !may_go(program_.externals[value.index])) {
+    if (!is_candidate(before) || external_of(before).is_leaf ||
+        flow_.heir(before) == kNoValue || !flow_.readers(before).empty()) {
       return kNoCall;
     }
+    return last_update(before);
+  }
+
+  bool is_weight(ValueId before) const {
+    if (!is_candidate(before) || update_of(before) != kNoCall) {
+      return false;
+    }
+    const tensor::Storage& storage = *storage_of(before);
+    const bool is_parameter =
+        external_of(before).is_leaf ||
+        storage.tag().category == memory::Category::kParameters;
+    const bool is_read_only = flow_.heir(before) == kNoValue &&
+                              !external_of(before).is_written &&
+                              !flow_.readers(before).empty();
+    return is_parameter && !std::ranges::binary_search(rebound_, &storage) &&
+           std::ranges::all_of(
+               flow_.readers(before),
+               [&](std::uint32_t i) { return reads_only(i); }) &&
+           (is_read_only || last_update(before) != kNoCall);
+  }
+
+  MayGo found(ValueId before, std::uint32_t update) const {
+    MayGo out{program_[before].index, update, program_[before].spec->size, {}};
+    for (const std::uint32_t reader : flow_.readers(before)) {
+      if (reader != update) {
+        out.uses.push_back(reader);
+      }
+    }
+    if (update != kNoCall) {
+      out.uses.push_back(update);
+    }
+    return out;
+  }
+
+  // The one call that writes it, after which nobody asks for it; else kNoCall.
+  std::uint32_t last_update(ValueId before) const {
     const ValueId after = flow_.heir(before);
     if (after == kNoValue || flow_.heir(after) != kNoValue ||
-        !flow_.readers(before).empty() || !flow_.readers(after).empty() ||
-        flow_.outlives(before) || flow_.outlives(after)) {
+        !flow_.readers(after).empty() || flow_.outlives(after) ||
+        !external_of(before).is_written) {
       return kNoCall;
     }
     const Call call = program_.calls[program_[after].index];
@@ -54,27 +87,48 @@ class Finder {
   }
 
  private:
+  const External& external_of(ValueId id) const {
+    return program_.externals[program_[id].index];
+  }
+  const tensor::Storage* storage_of(ValueId id) const {
+    return external_of(id).tensor.array()->storage().get();
+  }
+
+  bool is_candidate(ValueId before) const {
+    const Value& value = program_[before];
+    return value.origin == Origin::kExternal && is_other_[value.index] == 0 &&
+           !external_of(before).is_constant && !flow_.outlives(before) &&
+           storage_of(before)->space() == memory::kHost &&
+           storage_of(before)->may_go_away();
+  }
+
+  // Nothing of what is there before a run, as a check may.
+  bool reads_only(std::uint32_t i) const {
+    const Call call = program_.calls[i];
+    return (call.kind == CallKind::kKernel || call.kind == CallKind::kFused) &&
+           !has_effect(call);
+  }
+
   const Program& program_;
   const Dataflow flow_;
   memory::Vector<std::uint8_t> is_other_;
+  memory::Vector<const tensor::Storage*> rebound_;
 };
 
 class Inserter {
  public:
-  Inserter(Program& program, std::span<const StateMoves> moves)
+  Inserter(Program& program, std::span<const AwayMoves> moves)
       : program_(program), moves_(moves), calls_(program.calls.like()) {}
 
   memory::Vector<std::uint32_t> run() {
     note_values();
     const auto count = static_cast<std::uint32_t>(program_.calls.size());
-    calls_.reserve(count + 4 * moves_.size());
+    calls_.reserve(count + 2 * by_fetch_.size() + 2 * moves_.size());
     from_.reserve(calls_.size());
     for (std::uint32_t i = 0; i < count; ++i) {
       end_spills(i);
       begin_fetches(i);
-      for (const std::uint32_t s : of_update(i)) {
-        add_move(s, CallKind::kAwait, before_[s]);
-      }
+      begin_groups(i);
       add(program_.calls[i], i);
       for (const std::uint32_t s : of_update(i)) {
         add_move(s, CallKind::kSpill, after_[s]);
@@ -86,6 +140,13 @@ class Inserter {
   }
 
  private:
+  // A group of uses, as its value is fetched.
+  struct Group {
+    std::uint32_t move = 0;
+    ValueId value = kNoValue;
+    UseGroup uses;
+  };
+
   void note_values() {
     memory::Vector<ValueId> value_of(program_.externals.size(), kNoValue);
     for (std::uint32_t v = 0; v < program_.values.size(); ++v) {
@@ -93,24 +154,57 @@ class Inserter {
         value_of[program_.values[v].index] = {v};
       }
     }
-    for (const StateMoves& moves : moves_) {
-      const ValueId before = value_of[moves.state.external];
-      before_.push_back(before);
-      for (const Operand& out :
-           program_.out(program_.calls[moves.state.update])) {
+    for (std::uint32_t s = 0; s < moves_.size(); ++s) {
+      const AwayMoves& moves = moves_[s];
+      before_.push_back(value_of[moves.what.external]);
+      after_.push_back(value_after(moves.what.update, before_.back()));
+      program_.externals[moves.what.external].is_away = true;
+      program_.away.push_back(
+          {moves.what.external, moves.what.size, moves.is_weight});
+      by_await_.push_back(s);
+      if (moves.what.update != kNoCall) {
+        by_update_.push_back(s);
+      }
+      note_groups(s);
+    }
+    for (std::uint32_t v = 0; v < program_.values.size(); ++v) {
+      now_.push_back({v});
+    }
+    by_first_ = by_fetch_;
+    std::ranges::stable_sort(
+        by_fetch_, {}, [](const Group& group) { return group.uses.fetch; });
+    std::ranges::stable_sort(
+        by_first_, {}, [](const Group& group) { return group.uses.first; });
+    sort(by_update_, [](const AwayMoves& m) { return m.what.update; });
+    sort(by_await_, [](const AwayMoves& m) { return m.await; });
+  }
+
+  ValueId value_after(std::uint32_t update, ValueId before) const {
+    if (update != kNoCall) {
+      for (const Operand& out : program_.out(program_.calls[update])) {
         if (program_[out.value].over == before) {
-          after_.push_back(out.value);
+          return out.value;
         }
       }
-      program_[before].origin = Origin::kCall;
-      program_.externals[moves.state.external].is_away = true;
-      program_.away.push_back({moves.state.external, moves.state.size});
-      by_update_.push_back(static_cast<std::uint32_t>(by_update_.size()));
     }
-    by_fetch_ = by_await_ = by_update_;
-    sort(by_update_, [](const StateMoves& m) { return m.state.update; });
-    sort(by_fetch_, [](const StateMoves& m) { return m.fetch; });
-    sort(by_await_, [](const StateMoves& m) { return m.await; });
+    return kNoValue;
+  }
+
+  // The first group has the value that there was, the others one of their own;
+  // the update takes over that of the last.
+  void note_groups(std::uint32_t s) {
+    const Value external = program_[before_[s]];
+    ValueId value = before_[s];
+    for (const UseGroup& uses : moves_[s].groups) {
+      if (&uses != moves_[s].groups.data()) {
+        value = program_.add(external);
+      }
+      program_[value].origin = Origin::kCall;
+      by_fetch_.push_back({s, value, uses});
+    }
+    if (after_[s] != kNoValue) {
+      program_[after_[s]].over = value;
+    }
   }
 
   template <class Key>
@@ -122,17 +216,26 @@ class Inserter {
   std::span<const std::uint32_t> of_update(std::uint32_t call) const {
     const auto [begin, end] = std::ranges::equal_range(
         by_update_, call, {},
-        [&](std::uint32_t s) { return moves_[s].state.update; });
+        [&](std::uint32_t s) { return moves_[s].what.update; });
     return {begin, end};
   }
 
   void begin_fetches(std::uint32_t call) {
-    for (; fetched_ < by_fetch_.size() &&
-           moves_[by_fetch_[fetched_]].fetch <= call;
+    for (;
+         fetched_ < by_fetch_.size() && by_fetch_[fetched_].uses.fetch <= call;
          ++fetched_) {
-      const std::uint32_t s = by_fetch_[fetched_];
-      program_[before_[s]].index = static_cast<std::uint32_t>(calls_.size());
-      add_move(s, CallKind::kFetch, before_[s]);
+      const Group& group = by_fetch_[fetched_];
+      program_[group.value].index = static_cast<std::uint32_t>(calls_.size());
+      add_move(group.move, CallKind::kFetch, group.value);
+    }
+  }
+
+  void begin_groups(std::uint32_t call) {
+    for (; begun_ < by_first_.size() && by_first_[begun_].uses.first <= call;
+         ++begun_) {
+      const Group& group = by_first_[begun_];
+      now_[before_[group.move].value] = group.value;
+      add_move(group.move, CallKind::kAwait, group.value);
     }
   }
 
@@ -141,13 +244,16 @@ class Inserter {
            moves_[by_await_[awaited_]].await <= call;
          ++awaited_) {
       const std::uint32_t s = by_await_[awaited_];
-      add_move(s, CallKind::kAwait, after_[s]);
+      if (after_[s] != kNoValue) {
+        add_move(s, CallKind::kAwait, after_[s]);
+      }
     }
   }
 
-  void add(const Call& call, std::uint32_t from) {
+  void add(Call call, std::uint32_t from) {
+    rename(call);
     const auto place = static_cast<std::uint32_t>(calls_.size());
-    if (from != place && from != kNoCall) {
+    if (from != place) {
       for (const Operand& out : program_.out(call)) {
         program_[out.value].index = place;
       }
@@ -156,42 +262,90 @@ class Inserter {
     from_.push_back(from);
   }
 
+  // Operands may be those of other calls, too: where one has another name, the
+  // call gets its own.
+  bool rename(Range& range) {
+    const auto from = program_.operands.begin() + range.first;
+    renamed_.assign(from, from + range.count);
+    bool is_changed = false;
+    for (Operand& operand : renamed_) {
+      const ValueId now = operand.value.value < now_.size()
+                              ? now_[operand.value.value]
+                              : operand.value;
+      is_changed = is_changed || now != operand.value;
+      operand.value = now;
+    }
+    if (is_changed) {
+      range = program_.add(renamed_);
+    }
+    return is_changed;
+  }
+
+  void rename(Call& call) {
+    if (!rename(call.inputs) || call.members.count == 0) {
+      return;
+    }
+    const Range parts = call.members;
+    call.members.first = static_cast<std::uint32_t>(program_.members.size());
+    for (std::uint32_t k = 0; k < parts.count; ++k) {
+      Call part = program_.members[parts.first + k];
+      rename(part.inputs);
+      program_.members.push_back(part);
+    }
+  }
+
   void add_move(std::uint32_t s, CallKind kind, ValueId id) {
-    add(move_call(program_, kind, kFirstAway + s, id, id), kNoCall);
+    calls_.push_back(move_call(program_, kind, kFirstAway + s, id, id));
+    from_.push_back(kNoCall);
   }
 
   Program& program_;
-  std::span<const StateMoves> moves_;
+  std::span<const AwayMoves> moves_;
   CallTable calls_;
   memory::Vector<std::uint32_t> from_;
-  memory::Vector<ValueId> before_;  // of each move, its state's values
+  memory::Vector<ValueId> before_;  // of each move, its storage's values
   memory::Vector<ValueId> after_;
+  memory::Vector<ValueId> now_;  // that a value of the program is at present
   memory::Vector<std::uint32_t> by_update_;
-  memory::Vector<std::uint32_t> by_fetch_;
   memory::Vector<std::uint32_t> by_await_;
+  memory::Vector<Group> by_fetch_;
+  memory::Vector<Group> by_first_;
+  memory::Vector<Operand> renamed_;
   std::size_t fetched_ = 0;
+  std::size_t begun_ = 0;
   std::size_t awaited_ = 0;
 };
 
 }  // namespace
 
-memory::Vector<UpdatedState> states_of(const Program& program, Bytes least) {
+memory::Vector<MayGo> states_of(const Program& program, Bytes least) {
   const Finder finder(program);
-  memory::Vector<UpdatedState> out;
+  memory::Vector<MayGo> out;
   for (std::uint32_t v = 0; v < program.values.size(); ++v) {
-    const Value& value = program.values[v];
     const std::uint32_t update =
-        value.spec->size >= least ? finder.update_of({v}) : kNoCall;
+        program.values[v].spec->size >= least ? finder.update_of({v}) : kNoCall;
     if (update != kNoCall) {
-      out.push_back({value.index, update, value.spec->size});
+      out.push_back(finder.found({v}, update));
     }
   }
-  std::ranges::stable_sort(out, {}, &UpdatedState::update);
+  std::ranges::stable_sort(out, {}, &MayGo::update);
+  return out;
+}
+
+memory::Vector<MayGo> weights_of(const Program& program, Bytes least) {
+  const Finder finder(program);
+  memory::Vector<MayGo> out;
+  for (std::uint32_t v = 0; v < program.values.size(); ++v) {
+    if (program.values[v].spec->size >= least && finder.is_weight({v})) {
+      out.push_back(finder.found({v}, finder.last_update({v})));
+    }
+  }
+  std::ranges::stable_sort(out, {}, &MayGo::external);
   return out;
 }
 
 memory::Vector<std::uint32_t> keep_away(Program& program,
-                                        std::span<const StateMoves> moves) {
+                                        std::span<const AwayMoves> moves) {
   return Inserter(program, moves).run();
 }
 

@@ -81,11 +81,12 @@ struct SpillSlot {
   Bytes size = 0;
 };
 
-/// A state that is on a file between runs, and in the arena from its fetch to
-/// its spill (keep_away()).
+/// A state or a weight that is on a file between runs, and in the arena for its
+/// uses alone (keep_away()).
 struct AwayState {
   std::uint32_t external = 0;
   Bytes size = 0;
+  bool is_weight = false;
 };
 
 /// The scope that a handle created by a run belongs to.
@@ -261,13 +262,16 @@ struct Fitting {
   Bytes written = 0;          // to the file in a run
   Bytes fetched = 0;          // from it
   Bytes file = 0;             // what it takes on the disk
-  std::uint32_t away = 0;     // states that are on a file between runs
-  Bytes away_bytes = 0;       // theirs; part of `file`
+  std::uint32_t away = 0;     // states that are on a file between runs,
+  std::uint32_t weights = 0;  // and weights
+  Bytes away_bytes = 0;       // of both; part of `file`
+  Bytes weight_bytes = 0;     // of the weights alone
   bool is_met() const noexcept { return limit != kUnlimited; }
   /// True where the limit makes the program do what it would not do otherwise.
   bool is_changed() const noexcept {
-    return again != 0 || spilled != 0 || pieces != 0 || away != 0;
+    return again != 0 || spilled != 0 || pieces != 0 || is_away();
   }
+  bool is_away() const noexcept { return away != 0 || weights != 0; }
   /// Nanoseconds as a share of the price without a limit, in percent.
   double percent(std::int64_t nanoseconds) const noexcept {
     return price == 0 ? 0.0
@@ -378,7 +382,7 @@ class NEAP_API Program {
   Bytes file_bytes() const noexcept {
     return slots.empty() ? 0 : slots.back().offset + slots.back().size;
   }
-  /// Bytes of states that are on a file between runs.
+  /// Bytes of states and weights that are on a file between runs.
   Bytes away_bytes() const noexcept;
   /// Bytes of the program itself.
   Bytes bytes() const noexcept;

@@ -74,9 +74,11 @@ class Converter {
     out_.calls.push_back(std::move(out));
   }
 
-  // Small ones are not worth the file's time for each access.
+  // Small ones are not worth the file's time for each access. What is fetched
+  // is on a file already, and may be on its way.
   bool may_spill(ValueId id) const {
-    return is_only_value(id) && memories_.sizes[id.value] >= least_spilled_;
+    return is_only_value(id) && memories_.sizes[id.value] >= least_spilled_ &&
+           !is_move(program_.calls[program_[id].index]);
   }
 
   static void add_once(memory::Vector<std::int32_t>& list, std::int32_t v) {

@@ -139,6 +139,12 @@ void set_spill(CompileOptions& options) {
   options.recompute = false;
 }
 
+// Puts all that may be in a file between runs and between uses there.
+void set_away(CompileOptions& options, compiler::Debug::Away how) {
+  set_spill(options);
+  options.debug.away = how;
+}
+
 // Empty where both ways agree.
 std::string difference(const Variant& variant, const Case& which) {
   try {
@@ -198,6 +204,14 @@ std::vector<Variant> variants() {
          o.debug.poison = true;
        },
        2, 60},
+      {"away",
+       [](CompileOptions& o) { set_away(o, compiler::Debug::Away::kEarly); }},
+      {"away_tightly",
+       [](CompileOptions& o) {
+         set_away(o, compiler::Debug::Away::kTight);
+         o.debug.poison = true;
+       },
+       2},
   };
 }
 
@@ -205,6 +219,12 @@ bool spills(const Variant& variant) {
   CompileOptions options;
   variant.set(options);
   return !options.spill.folder.empty();
+}
+
+bool keeps_away(const Variant& variant) {
+  CompileOptions options;
+  variant.set(options);
+  return options.debug.away != compiler::Debug::Away::kByPrice;
 }
 
 int count_paged(std::uint64_t first, int count) {
@@ -242,6 +262,22 @@ int count_fitted(std::uint64_t first, int count, int arena_percent) {
   return count_limited(
       first, count, arena_percent, {},
       [](const compiler::Fitting& fitting) { return fitting.again != 0; });
+}
+
+int count_away(std::uint64_t first, int count) {
+  CompileOptions options;
+  set_away(options, compiler::Debug::Away::kEarly);
+  int found = 0;
+  for (int i = 0; i < count; ++i) {
+    const Case which = case_of(first + static_cast<std::uint64_t>(i), true);
+    World world(which.seed);
+    const UseGenerator use(world.generator);
+    auto step = compile(RandomStep(which.seed, world, which.actions), options);
+    const std::int64_t batch = which.batch(kBatches[0]);
+    step(made_up(which.seed, batch), made_up(which.seed + 1, batch));
+    found += step.program().fitting.weights != 0 ? 1 : 0;
+  }
+  return found;
 }
 
 int count_spilled(std::uint64_t first, int count, int arena_percent) {

@@ -27,6 +27,8 @@ std::vector<Variant> variants();
 
 /// Whether values may wait in a file; nearly all batches are large then.
 bool spills(const Variant& variant);
+/// It keeps all weights and states there that may be.
+bool keeps_away(const Variant& variant);
 
 /// How many of the steps have buffers in views of pages under "paged".
 int count_paged(std::uint64_t first, int count);
@@ -37,6 +39,9 @@ int count_fitted(std::uint64_t first, int count, int arena_percent);
 /// How many of the steps, as "spilled" runs them, have values that wait in a
 /// file with so much of their arena.
 int count_spilled(std::uint64_t first, int count, int arena_percent);
+
+/// How many of the steps, as "away" runs them, have weights in a file.
+int count_away(std::uint64_t first, int count);
 
 /// Runs steps `first`, `first` + 1, ... eagerly and compiled; empty, or what
 /// the first one that differs did, cut to its shortest form.

@@ -12,7 +12,8 @@ class ProgramsTest : public ::testing::TestWithParam<Variant> {};
 
 TEST_P(ProgramsTest, AreTheSameBitsAsEager) {
   // To look for schedules takes longest.
-  const int programs = spills(GetParam())               ? 40
+  const int programs = keeps_away(GetParam())           ? 200
+                       : spills(GetParam())             ? 40
                        : GetParam().arena_percent < 100 ? 80
                                                         : 400;
   const std::string failure = run_fuzz(GetParam(), 1, programs);
@@ -29,6 +30,10 @@ TEST(FittedProgramsTest, ManyHaveCallsThatRunAgain) {
 
 TEST(FittedProgramsTest, MostHaveValuesInAFile) {
   EXPECT_GE(count_spilled(1, 24, 80), 12);
+}
+
+TEST(FittedProgramsTest, ManyHaveWeightsInAFile) {
+  EXPECT_GE(count_away(1, 40), 20);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ProgramsTest, ::testing::ValuesIn(variants()),

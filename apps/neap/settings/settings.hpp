@@ -57,6 +57,7 @@ struct TrainSettings {
   Bytes budget = kUnlimited;
   Bytes arena_limit = kUnlimited;     // found for the budget, not set by users
   Bytes step_budget = kUnlimited;     // likewise, where state may be in a file
+  bool born_away = false;             // likewise: weights are made in the file
   std::string spill;                  // folder of the spill file; empty: none
   std::int64_t spill_write_rate = 0;  // bytes a second, measured there
   std::int64_t spill_fetch_rate = 0;  // likewise
