@@ -182,7 +182,9 @@ TEST_F(PlanBookTest, WhatItIsNotForIsSaid) {
   EXPECT_THAT(refusal(options(), kBatch, 9), HasSubstr("no plan of this step"));
   CompileOptions other = options();
   other.arena_limit = limit + 1;
-  EXPECT_THAT(refusal(other), HasSubstr("arena limit was"));
+  EXPECT_THAT(refusal(other),
+              HasSubstr("arena limit was " + format_bytes(limit) + ", is " +
+                        format_bytes(limit + 1)));
   other = options();
   other.budget = kGiB;
   EXPECT_THAT(refusal(other), HasSubstr("budget was none, is 1.0 GiB"));

@@ -109,8 +109,13 @@ std::string difference(const PlanFacts& there, const PlanFacts& here) {
     return "";
   }
   const auto fact = static_cast<PlanFact>(a - there.begin());
-  return fmt::format("{} was {}, is {}", name_of(fact), shown(fact, *a),
-                     shown(fact, *b));
+  std::string was = shown(fact, *a);
+  std::string is = shown(fact, *b);
+  if (was == is) {  // they are sizes, and rounded
+    was = format_bytes(*a);
+    is = format_bytes(*b);
+  }
+  return fmt::format("{} was {}, is {}", name_of(fact), was, is);
 }
 
 }  // namespace neap::compiler

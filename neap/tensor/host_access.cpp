@@ -42,7 +42,7 @@ void check_host_look(const Tensor& tensor, const char* what,
   check_look(tensor, what, site, false);
 }
 
-bool is_whole(const Tensor& tensor) noexcept {
+bool is_whole(const Tensor& tensor) {
   const Array& array = *tensor.array();
   return is_contiguous(array.layout()) &&
          tensor.element_count() * size_of(array.dtype()) ==

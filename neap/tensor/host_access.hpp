@@ -17,7 +17,7 @@ NEAP_API void check_host_look(const Tensor& tensor, const char* what,
                               const CallSite& site);
 
 /// Whoever writes its elements writes all of its storage.
-NEAP_API bool is_whole(const Tensor& tensor) noexcept;
+NEAP_API bool is_whole(const Tensor& tensor);
 
 /// A tensor's elements for a host that reads all of it once, and then goes on
 /// to another (a save, a hash): what is away stays so, and is looked at in a
