@@ -23,7 +23,10 @@ template <class Step>
 End end_of_run(AwayNet& net, Step& step) {
   try {
     net.run(step);
-  } catch (const TornStep&) {
+  } catch (const TornStep& torn) {
+    EXPECT_NE(std::string(torn.what()).find("without a name, f32 [192, 192]"),
+              std::string::npos)
+        << torn.what();
     return End::kTorn;
   } catch (const IoError&) {
     return End::kBefore;

@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/compile/executor.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -290,9 +292,9 @@ void Executor::run(std::span<const Tensor> arguments,
       abandon();
       if (written != nullptr) {
         base::raise<TornStep>(
-            "compile: {}; after the step had begun to write ('{}' and what "
+            "compile: {}; after the step had begun to write ({} and what "
             "follows it in the program)",
-            error.what(), domain_.path_of(written->spec->owner));
+            error.what(), name_of(*written));
       }
       throw;
     }
@@ -377,6 +379,15 @@ void Executor::stop_moves() noexcept {
   if (states_ != nullptr) {
     states_->settle();
   }
+}
+
+// Its layer's path, or what it is where it has none.
+std::string Executor::name_of(const Value& value) const {
+  const auto path = domain_.path_of(value.spec->owner);
+  return path.empty() ? fmt::format("a tensor without a name, {} {}",
+                                    neap::name_of(value.spec->dtype),
+                                    format_shape(value.spec->shape))
+                      : fmt::format("'{}'", path);
 }
 
 // Modes that the step sets, as it left them.

@@ -136,6 +136,7 @@ class NEAP_API Executor {
   void count_writes(std::span<const Tensor> arguments) const noexcept;
   bool is_entry(const Buffer& buffer) const noexcept;
   const Value* first_written(std::size_t at) const noexcept;
+  std::string name_of(const Value& value) const;
 
   Program program_;
   memory::Domain& domain_;
