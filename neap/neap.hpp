@@ -10,6 +10,7 @@
 #include "neap/base/error.hpp"
 #include "neap/base/shape.hpp"
 #include "neap/base/version.hpp"
+#include "neap/compile/born_away.hpp"
 #include "neap/compile/compile.hpp"
 #include "neap/compile/fit.hpp"
 #include "neap/compile/lower.hpp"

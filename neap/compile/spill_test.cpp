@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "neap/compile/deep_chain_for_test.hpp"
+#include "neap/compile/fitting.hpp"
 #include "neap/compile/lower.hpp"
 #include "neap/files/door.hpp"
 #include "neap/files/door_for_test.hpp"
