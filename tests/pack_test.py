@@ -117,7 +117,7 @@ class PackTest(ToolCase):
 
     def test_bad_arguments_are_refused(self):
         path = self.problem(SMALL)
-        self.refuse_pack(USAGE, says="problem")
+        self.refuse_pack(USAGE, says="pack needs FILE")
         self.refuse_pack(USAGE, path, "--capacity", "0", says="--capacity")
         self.refuse_pack(USAGE, path, "--seconds", "-1", says="--seconds")
         self.refuse_pack(USAGE, path, "--budget", "1", says="--budget")

@@ -21,7 +21,8 @@ KEYS = ("model batch parameters peak_bytes peak_live_bytes external_bytes "
 BUDGET_KEYS = ("budget_bytes fits_budget max_batch_for_budget "
                "arena_bytes_all_kept calls_again pieces values_spilled "
                "states_away states_away_bytes weights_away weights_away_bytes "
-               "spill_written_bytes spill_fetched_bytes extra_time_percent "
+               "spill_written_bytes spill_fetched_bytes "
+               "spill_written_a_day_bytes extra_time_percent "
                "extra_time_bound_percent").split()
 VARYING = {"plan_seconds"}
 # 80 blocks: 65 thousand million parameters.

@@ -400,6 +400,7 @@ TEST_F(AwayWeightsTest, WithoutMemoryForItAWeightIsRefusedAndStays) {
   net.run(step);
   {
     const AwayNet::Here here(net);
+    net.domain->trim();
     const Budget tight(net.in_use() + 16 * kKiB);
     EXPECT_THROW(net.weights[0].to_vector(), OutOfMemory);
   }

@@ -330,8 +330,10 @@ void Executor::run_body(std::size_t& at) {
 void Executor::expect_readable_states() {
   std::byte* arena = instructions_.base(instructions_.arena(memory::kHost));
   for (std::size_t i = 0; i < places_.size(); ++i) {
-    states_->expect_readable(
-        places_[i], {arena, static_cast<std::size_t>(program_.away[i].size)});
+    if (places_[i] != StateFile::kNone) {  // an argument that stays at home
+      states_->expect_readable(
+          places_[i], {arena, static_cast<std::size_t>(program_.away[i].size)});
+    }
   }
 }
 
@@ -366,7 +368,9 @@ void Executor::look_after_states(std::size_t at) noexcept {
     }
   }
   for (const std::uint32_t place : places_) {
-    states_->look_after(place, {});
+    if (place != StateFile::kNone) {
+      states_->look_after(place, {});
+    }
   }
 }
 

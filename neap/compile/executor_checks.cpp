@@ -37,8 +37,8 @@ void Executor::check_captured(const Arenas& arenas) const {
         arenas.overlaps(memory_of(*tensor.array()->storage()))) {
       base::raise<ValueError>(
           "compile: a tensor that the step uses lies in the step's own memory: "
-          "name a result of an earlier call in .keep, and lend the step memory "
-          "that nothing else uses");
+          "if it is a result of an earlier call, name it in .keep; if it "
+          "borrows memory, lend the step other memory");
     }
   }
 }
@@ -72,11 +72,9 @@ void Executor::check_arguments(const Arenas& arenas,
     const tensor::Storage* storage = arguments[i].array()->storage().get();
     if (arenas.overlaps(memory_of(*storage))) {
       base::raise<ValueError>(
-          "compile: argument {} lies in the step's own memory: name a result "
-          "of "
-          "an earlier call in .keep, and lend the step memory that nothing "
-          "else "
-          "uses",
+          "compile: argument {} lies in the step's own memory: if it is a "
+          "result of an earlier call, name it in .keep; if it borrows memory, "
+          "lend the step other memory",
           i);
     }
     if (!written_externals_.empty()) {

@@ -74,8 +74,11 @@ memory::Vector<std::byte> content_of(const PlanOptions& plan) {
   }
   files::File file = io_value_of(door.open_read(plan.file));
   const Bytes size = io_value_of(file.size());
-  if (size == 0 || size > kMostPlanFileBytes) {
-    refuse(plan, "it has {} bytes, more than any plan file", size);
+  if (size == 0) {
+    refuse(plan, "it is empty");
+  }
+  if (size > kMostPlanFileBytes) {
+    refuse(plan, "it is larger than any plan file");
   }
   content.resize(static_cast<std::size_t>(size));
   check_done(files::read_exact(file, content));

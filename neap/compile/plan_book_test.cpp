@@ -183,8 +183,8 @@ TEST_F(PlanBookTest, WhatItIsNotForIsSaid) {
   CompileOptions other = options();
   other.arena_limit = limit + 1;
   EXPECT_THAT(refusal(other),
-              HasSubstr("arena limit was " + format_bytes(limit) + ", is " +
-                        format_bytes(limit + 1)));
+              HasSubstr("arena limit was " + format_bytes_short(limit) +
+                        ", is 1 B more"));
   other = options();
   other.budget = kGiB;
   EXPECT_THAT(refusal(other), HasSubstr("budget was none, is 1.0 GiB"));

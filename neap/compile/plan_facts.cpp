@@ -109,11 +109,11 @@ std::string difference(const PlanFacts& there, const PlanFacts& here) {
     return "";
   }
   const auto fact = static_cast<PlanFact>(a - there.begin());
-  std::string was = shown(fact, *a);
+  const std::string was = shown(fact, *a);
   std::string is = shown(fact, *b);
   if (was == is) {  // they are sizes, and rounded
-    was = format_bytes(*a);
-    is = format_bytes(*b);
+    is = fmt::format("{} {}", format_bytes_short(*a < *b ? *b - *a : *a - *b),
+                     *a < *b ? "more" : "less");
   }
   return fmt::format("{} was {}, is {}", name_of(fact), was, is);
 }

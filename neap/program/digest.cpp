@@ -81,7 +81,9 @@ class Digester {
     Hash hash;
     for (const Result& result : program_.results) {
       add(result.operand, hash);
-      hash.add(result.scope);
+      // A tensor of before is in whatever scope it is in.
+      hash.add(result.shared == SharedWith::kNothing ? result.scope
+                                                     : ResultScope::kCallers);
     }
     for (const ReboundHandle& handle : program_.rebound_handles) {
       hash.add(address_of(handle.handle));

@@ -65,16 +65,16 @@ class BesideLargerShapeTest : public AwayTest {
 };
 
 TEST_F(BesideLargerShapeTest, ASmallOneSendsItsStatesAway) {
-  EXPECT_GT(expect_in_turn({300, 2, 300, 2}, 3800 * kKiB, 4000 * kKiB,
+  EXPECT_GT(expect_in_turn({300, 2, 300, 2}, 3800 * kKiB, 4200 * kKiB,
                            200 * kKiB, true),
             1);
 }
 
 TEST_F(BesideLargerShapeTest, ASlightlySmallerOneIsTracedAnew) {
-  EXPECT_GT(expect_in_turn({300, 200, 300, 300, 200}, 4200 * kKiB, 4300 * kKiB,
+  EXPECT_GT(expect_in_turn({300, 200, 300, 300, 200}, 4200 * kKiB, 4500 * kKiB,
                            100 * kKiB, false),
             1);
-  EXPECT_GT(expect_in_turn({300, 200, 300, 300, 200}, 4000 * kKiB, 4300 * kKiB,
+  EXPECT_GT(expect_in_turn({300, 200, 300, 300, 200}, 4000 * kKiB, 4600 * kKiB,
                            300 * kKiB, true),
             1);
 }

@@ -15,7 +15,7 @@ namespace {
 class StepMemoryOverlapsArgumentTest : public ::testing::Test {
  protected:
   static constexpr std::size_t kArgument = 1000;
-  static constexpr std::size_t kBlock = 1024;
+  static constexpr std::size_t kBlock = 8192;
 
   // The argument begins so many floats after the buffer does.
   Tensor argument_at(std::size_t begin) {
@@ -29,12 +29,12 @@ class StepMemoryOverlapsArgumentTest : public ::testing::Test {
     return how;
   }
 
-  alignas(64) std::array<float, 4096> buffer_{};
+  alignas(64) std::array<float, 12288> buffer_{};
 };
 
 TEST_F(StepMemoryOverlapsArgumentTest, IsRefused) {
   for (const std::size_t block : {1000U, 1001U, 1016U}) {
-    auto step = neap::compile([](const Tensor& x) { return tanh(x) * 2.0; },
+    auto step = neap::compile([](const Tensor& x) { return sum(tanh(x)); },
                               lent_from(block));
     EXPECT_THROW(step(argument_at(block - 8)), ValueError) << block;
     EXPECT_THROW(step(argument_at(block + kBlock - 8)), ValueError) << block;
@@ -42,10 +42,10 @@ TEST_F(StepMemoryOverlapsArgumentTest, IsRefused) {
 }
 
 TEST_F(StepMemoryOverlapsArgumentTest, BesideTheMemoryIsAllowed) {
-  auto step = neap::compile([](const Tensor& x) { return tanh(x) * 2.0; },
+  auto step = neap::compile([](const Tensor& x) { return sum(tanh(x)); },
                             lent_from(1008));
-  EXPECT_EQ(step(argument_at(0)).at({999}), 0.0);
-  EXPECT_EQ(step(argument_at(1008 + kBlock)).at({0}), 0.0);
+  EXPECT_EQ(step(argument_at(0)).item(), 0.0);
+  EXPECT_EQ(step(argument_at(1008 + kBlock)).item(), 0.0);
 }
 
 TEST_F(StepMemoryOverlapsArgumentTest, SoIsACapturedTensor) {
