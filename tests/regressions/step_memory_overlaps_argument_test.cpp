@@ -37,7 +37,7 @@ TEST_F(StepMemoryOverlapsArgumentTest, IsRefused) {
     auto step = neap::compile([](const Tensor& x) { return sum(tanh(x)); },
                               lent_from(block));
     EXPECT_THROW(step(argument_at(block - 8)), ValueError) << block;
-    EXPECT_THROW(step(argument_at(block + kBlock - 8)), ValueError) << block;
+    EXPECT_THROW(step(argument_at(block + 8)), ValueError) << block;
   }
 }
 
