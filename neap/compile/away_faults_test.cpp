@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "neap/base/error.hpp"
+#include "neap/base/sanitizer.hpp"
 #include "neap/compile/away_for_test.hpp"
 #include "neap/files/fault_door.hpp"
 #include "neap/files/io_error.hpp"
@@ -46,6 +47,11 @@ struct Outcome {
 class AwayFaultsTest : public AwayTest,
                        public testing::WithParamInterface<Bytes> {
  protected:
+  void SetUp() override {
+    if (base::kAddressSanitizer && GetParam() == kTighter) {
+      GTEST_SKIP() << "other builds have the time for weights as well";
+    }
+  }
   static const Course& whole() {
     static const Course instance = course();
     return instance;
