@@ -53,54 +53,50 @@ void check_targets(const Problem& problem, Best& optimum, Score& score) {
 // Each share has one of kShares parts of all seeds, within the time of a test.
 class BudgetSoak : public ::testing::TestWithParam<std::uint32_t> {
  protected:
-  static std::uint32_t seed_of(std::uint32_t i) {
-    return kFirstSeed + kShares * i + GetParam();
+  // Calls check(seed, i) for this share of so many seeds, until one fails.
+  template <class Check>
+  static void for_each_seed(std::uint32_t problems, const Check& check) {
+    for (std::uint32_t i = 0; i < problems / kShares && !HasFailure(); ++i) {
+      const std::uint32_t seed = kFirstSeed + kShares * i + GetParam();
+      SCOPED_TRACE(seed);
+      check(seed, static_cast<int>(kFirstSeed / kShares + i));
+    }
+  }
+  static void expect_mostly_optimal(const Score& score) {
+    EXPECT_GT(100 * score.found, 95 * score.feasible);
+    EXPECT_GT(100 * score.optimal, 80 * score.feasible);
   }
 };
 
 TEST_P(BudgetSoak, BoundAndSearchHaveTheOptimumBetweenThem) {
-  constexpr std::uint32_t kProblems = 100'000 / kShares;
   Score score;
-  for (std::uint32_t i = 0; i < kProblems && !HasFatalFailure(); ++i) {
-    const std::uint32_t seed = seed_of(i);
-    SCOPED_TRACE(seed);
-    const Problem problem = random_problem(
-        seed,
-        {.calls = 1 + static_cast<int>((seed / kShares) % 7), .outputs = 2});
+  for_each_seed(100'000, [&](std::uint32_t seed, int i) {
+    const Problem problem =
+        random_problem(seed, {.calls = 1 + i % 7, .outputs = 2});
     Optimum optimum(problem);
     check_targets(problem, optimum, score);
-  }
-  EXPECT_GT(100 * score.found, 95 * score.feasible);
-  EXPECT_GT(100 * score.optimal, 80 * score.feasible);
+  });
+  expect_mostly_optimal(score);
 }
 
 TEST_P(BudgetSoak, BoundAndSearchWithAChannelHaveTheOptimumBetweenThem) {
-  constexpr std::uint32_t kProblems = 40'000 / kShares;
   Score score;
-  for (std::uint32_t i = 0; i < kProblems && !HasFatalFailure(); ++i) {
-    const std::uint32_t seed = seed_of(i);
-    SCOPED_TRACE(seed);
-    Problem problem = random_problem(
-        seed,
-        {.calls = 1 + static_cast<int>((seed / kShares) % 5), .largest = 5});
+  for_each_seed(40'000, [&](std::uint32_t seed, int i) {
+    Problem problem = random_problem(seed, {.calls = 1 + i % 5, .largest = 5});
     add_random_channel(problem, seed);
     ChannelOptimum optimum(problem);
     check_targets(problem, optimum, score);
-  }
-  EXPECT_GT(100 * score.found, 95 * score.feasible);
-  EXPECT_GT(100 * score.optimal, 80 * score.feasible);
+  });
+  expect_mostly_optimal(score);
 }
 
 TEST_P(BudgetSoak, ALargerBudgetNeverCostsMore) {
-  constexpr std::uint32_t kProblems = 1'500 / kShares;
-  for (std::uint32_t i = 0; i < kProblems && !HasFailure(); ++i) {
-    const std::uint32_t seed = seed_of(i);
-    SCOPED_TRACE(seed);
+  for_each_seed(1'500, [](std::uint32_t seed, int /*i*/) {
     Problem problem = random_problem(seed, {.calls = 24, .outputs = 2});
     expect_ladder(problem, ladder(problem, {.search = {.walks = 80}}));
     add_random_channel(problem, seed);
     expect_ladder(problem, ladder(problem, {.search = {.walks = 80}}));
-  }
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Share, BudgetSoak, ::testing::Range(0U, kShares));

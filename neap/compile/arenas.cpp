@@ -25,7 +25,7 @@ std::span<std::byte> units_of(std::span<std::byte> lent) noexcept {
 bool overlap(std::span<const std::byte> memory, const std::byte* begin,
              Bytes size) noexcept {
   const std::byte* first = memory.data();
-  return begin != nullptr && first < begin + size &&
+  return begin != nullptr && first != nullptr && first < begin + size &&
          begin < first + std::max<std::size_t>(memory.size(), 1);
 }
 

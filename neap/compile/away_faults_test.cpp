@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 
 #include "neap/base/error.hpp"
-#include "neap/base/sanitizer.hpp"
 #include "neap/compile/away_for_test.hpp"
 #include "neap/files/fault_door.hpp"
 #include "neap/files/io_error.hpp"
@@ -42,16 +41,8 @@ struct Outcome {
   int lost = 0;                 // moments and weights that nobody can read
 };
 
-// The parameter: the room beside what is in use; in the smaller one weights are
-// in the file, too.
-class AwayFaultsTest : public AwayTest,
-                       public testing::WithParamInterface<Bytes> {
+class AwayFaultsTest : public AwayRoomsTest {
  protected:
-  void SetUp() override {
-    if (base::kAddressSanitizer && GetParam() == kTighter) {
-      GTEST_SKIP() << "other builds have the time for weights as well";
-    }
-  }
   static const Course& whole() {
     static const Course instance = course();
     return instance;
@@ -237,11 +228,7 @@ TEST_P(AwayFaultsTest, EveryRequestOfALaterStepFails) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rooms, AwayFaultsTest,
-                         testing::Values(kTight, kTighter),
-                         [](const auto& room) {
-                           return room.param == kTight ? "States"
-                                                       : "WeightsAndStates";
-                         });
+                         testing::Values(kTight, kTighter), name_of_room);
 
 }  // namespace
 }  // namespace neap::compiler

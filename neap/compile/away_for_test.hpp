@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "neap/autograd/backward.hpp"
+#include "neap/base/sanitizer.hpp"
 #include "neap/compile/born_away.hpp"
 #include "neap/compile/compile_for_test.hpp"
 #include "neap/files/door.hpp"
@@ -161,5 +162,21 @@ class AwayTest : public ::testing::Test {
   }
   files::TemporaryFolder folder;
 };
+
+/// Tests in both rooms; in the smaller one weights are in the file, too.
+class AwayRoomsTest : public AwayTest,
+                      public testing::WithParamInterface<Bytes> {
+ protected:
+  void SetUp() override {
+    if (base::kAddressSanitizer && GetParam() == kTighter) {
+      GTEST_SKIP() << "other builds have the time for weights as well";
+    }
+  }
+  static int weights() { return GetParam() == kTighter ? AwayNet::kLayers : 0; }
+};
+
+inline std::string name_of_room(const testing::TestParamInfo<Bytes>& room) {
+  return room.param == kTighter ? "WeightsAndStates" : "States";
+}
 
 }  // namespace neap::compiler

@@ -67,30 +67,6 @@ TEST_F(AwayTest, TheSameBitsAtEveryBudget) {
   EXPECT_EQ(most, AwayNet::kMoments);
 }
 
-TEST_F(AwayTest, ARunKeepsToTheBudget) {
-  AwayNet net;
-  const CompileOptions options = within(net, kTight);
-  auto step = net.compiled(options);
-  net.run(step);
-  net.domain->reset_peak();
-  net.run(step);
-  const memory::Stats stats = net.domain->stats();
-  EXPECT_LE(stats.peak + stats.external, options.budget);
-  EXPECT_EQ(net.away(), AwayNet::kMoments);
-}
-
-TEST_F(AwayTest, FromTheThirdRunOnNothingIsAskedFor) {
-  AwayNet net;
-  auto step = net.compiled(within(net, kTight));
-  const AwayNet::Here here(net);
-  const Tensor x = ones({16, AwayNet::kWidth});
-  step(x);
-  step(x);
-  const std::int64_t before = net.domain->stats().allocations;
-  step(x);
-  EXPECT_EQ(net.domain->stats().allocations, before);
-}
-
 // A rule of a custom op may hold a moment that the trace does not know.
 TEST_F(AwayTest, ARunThatLooksAtAStateOfItsFileIsRefusedAndDoesNotWait) {
   const auto file =
@@ -274,19 +250,6 @@ TEST_F(AwayTest, AnotherShapeIsTracedWhileStateIsAway) {
   expect_same(net, plain);
 }
 
-TEST_F(AwayTest, SmallerBatchesFitTheArenaOfTheLargest) {
-  AwayNet plain;
-  auto whole = plain.compiled({});
-  AwayNet net;
-  CompileOptions options = within(net, kTight);
-  options.max_batch = 16;
-  auto step = net.compiled(options);
-  for (const std::int64_t rows : {5, 16, 5}) {
-    EXPECT_EQ(net.run(step, rows), plain.run(whole, rows)) << rows;
-  }
-  expect_same(net, plain);
-}
-
 // --- the end of a step -------------------------------------------------------
 
 TEST_F(AwayTest, AStepThatEndsLosesNothing) {
@@ -342,6 +305,49 @@ TEST_F(AwayTest, WithoutMemoryForItAMomentIsRefusedAndStays) {
   EXPECT_EQ(net.away(), AwayNet::kMoments);
   EXPECT_NE(sum(abs(moment)).item(), 0.0);
 }
+
+// --- in both rooms -----------------------------------------------------------
+
+TEST_P(AwayRoomsTest, ARunKeepsToTheBudget) {
+  AwayNet net;
+  const CompileOptions options = within(net, GetParam());
+  auto step = net.compiled(options);
+  net.run(step);
+  net.domain->reset_peak();
+  net.run(step);
+  const memory::Stats stats = net.domain->stats();
+  EXPECT_LE(stats.peak + stats.external, options.budget);
+  EXPECT_EQ(net.weights_away(), weights());
+  EXPECT_EQ(net.away(), AwayNet::kMoments);
+}
+
+TEST_P(AwayRoomsTest, FromTheThirdRunOnNothingIsAskedFor) {
+  AwayNet net;
+  auto step = net.compiled(within(net, GetParam()));
+  const AwayNet::Here here(net);
+  const Tensor x = ones({16, AwayNet::kWidth});
+  step(x);
+  step(x);
+  const std::int64_t before = net.domain->stats().allocations;
+  step(x);
+  EXPECT_EQ(net.domain->stats().allocations, before);
+}
+
+TEST_P(AwayRoomsTest, SmallerBatchesFitTheArenaOfTheLargest) {
+  AwayNet plain;
+  auto whole = plain.compiled({});
+  AwayNet net;
+  CompileOptions options = within(net, GetParam());
+  options.max_batch = 16;
+  auto step = net.compiled(options);
+  for (const std::int64_t rows : {5, 16, 5}) {
+    EXPECT_EQ(net.run(step, rows), plain.run(whole, rows)) << rows;
+  }
+  expect_same(net, plain);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, AwayRoomsTest, testing::Values(kTight, kTighter),
+                         name_of_room);
 
 }  // namespace
 }  // namespace neap::compiler

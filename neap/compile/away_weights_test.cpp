@@ -81,31 +81,6 @@ TEST_F(AwayWeightsTest, TheSameBitsAtEveryBudget) {
   EXPECT_EQ(most, AwayNet::kLayers);
 }
 
-TEST_F(AwayWeightsTest, ARunKeepsToTheBudget) {
-  AwayNet net;
-  const CompileOptions options = within(net, kTighter);
-  auto step = net.compiled(options);
-  net.run(step);
-  net.domain->reset_peak();
-  net.run(step);
-  const memory::Stats stats = net.domain->stats();
-  EXPECT_LE(stats.peak + stats.external, options.budget);
-  EXPECT_EQ(net.weights_away(), AwayNet::kLayers);
-  EXPECT_EQ(net.away(), AwayNet::kMoments);
-}
-
-TEST_F(AwayWeightsTest, FromTheThirdRunOnNothingIsAskedFor) {
-  AwayNet net;
-  auto step = net.compiled(within(net, kTighter));
-  const AwayNet::Here here(net);
-  const Tensor x = ones({16, AwayNet::kWidth});
-  step(x);
-  step(x);
-  const std::int64_t before = net.domain->stats().allocations;
-  step(x);
-  EXPECT_EQ(net.domain->stats().allocations, before);
-}
-
 TEST_F(AwayWeightsTest, ThePredictionSaysIt) {
   AwayNet net;
   auto step = net.compiled(within(net, kTighter));
@@ -271,19 +246,6 @@ TEST_F(AwayWeightsTest, AnotherShapeIsTracedWhileWeightsAreAway) {
     EXPECT_EQ(net.run(step, rows), plain.run(whole, rows)) << rows;
   }
   EXPECT_EQ(net.weights_away(), AwayNet::kLayers);
-  expect_same(net, plain);
-}
-
-TEST_F(AwayWeightsTest, SmallerBatchesFitTheArenaOfTheLargest) {
-  AwayNet plain;
-  auto whole = plain.compiled({});
-  AwayNet net;
-  CompileOptions options = within(net, kTighter);
-  options.max_batch = 16;
-  auto step = net.compiled(options);
-  for (const std::int64_t rows : {5, 16, 5}) {
-    EXPECT_EQ(net.run(step, rows), plain.run(whole, rows)) << rows;
-  }
   expect_same(net, plain);
 }
 

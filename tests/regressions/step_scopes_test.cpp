@@ -23,6 +23,13 @@ using ::testing::ThrowsMessage;
 
 class StepScopesTest : public ::testing::Test {
  protected:
+  // The result of a call, after the scope around it has ended.
+  template <class Step>
+  Tensor result_after_scope(Step& step) const {
+    const Scope iteration;
+    return step(x_);
+  }
+
   Tensor x_ = full({2}, 1.0);
 };
 
@@ -88,12 +95,7 @@ TEST_F(StepScopesTest,
       },
       {.keep_all = true});
   step(x_);
-  Tensor y;
-  {
-    const Scope iteration;
-    y = step(x_);
-  }
-  EXPECT_THAT(floats(y), Each(2.0F));
+  EXPECT_THAT(floats(result_after_scope(step)), Each(2.0F));
   EXPECT_EQ(step.traces(), 1);
 }
 
@@ -106,12 +108,7 @@ TEST_F(StepScopesTest, AResultKeptByAScopeOutsideScopesStays) {
       },
       {.keep_all = true});
   step(x_);
-  Tensor y;
-  {
-    const Scope iteration;
-    y = step(x_);
-  }
-  EXPECT_THAT(floats(y), Each(2.0F));
+  EXPECT_THAT(floats(result_after_scope(step)), Each(2.0F));
 }
 
 // The first caller's block is no doing of the step.
@@ -122,12 +119,7 @@ TEST_F(StepScopesTest, AResultIsALaterScopesWhereTheFirstCallWasOutsideScopes) {
     const memory::OutsideScopes apart;
     step(x_);
   }
-  Tensor y;
-  {
-    const Scope iteration;
-    y = step(x_);
-  }
-  EXPECT_FALSE(y.defined());
+  EXPECT_FALSE(result_after_scope(step).defined());
 }
 
 TEST_F(StepScopesTest, AResultMovedToTheCallersScopeIsItsMember) {
