@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // A budget is exact: what a model's training was seen to hold at most is enough
-// for it, to the same bits, and one byte less is refused, with everything as it
-// was.
+// for it, to the same bits. Of less a step is refused, with everything as it
+// was: eagerly by the first byte.
 //
 // The domain frees idle pages before it refuses, so the peak of a run that
 // kept some is more than it needs. Where none are kept it is all that is
@@ -53,18 +53,30 @@ class BudgetTest : public ::testing::TestWithParam<ModelAndMode> {
     return {held, held + base::external_bytes(), run.hash()};
   }
 
-  // Steps that are done when `budget` refuses one; none: it refuses none of
-  // the first `kWarm`. THROWS: OutOfMemory before the first step.
-  static std::optional<int> refused_step(Bytes budget) {
-    const auto domain = make_domain(0);
-    const Budget guard(budget, *domain);
-    TrainedModel run(*domain, options());
-    for (int i = 0; i < kWarm; ++i) {
-      try {
-        run.step();
-      } catch (const OutOfMemory&) {
-        return i;
+  struct Refused {
+    Bytes budget;
+    int step;  // the first that is refused
+  };
+  // The first budget below `whole` that refuses a step. A compiled step fits
+  // less than it was seen to hold: its programs make room for one another, and
+  // give the same bits.
+  static std::optional<Refused> refused_below(const Seen& whole) {
+    for (Bytes budget = whole.all - 1; budget > whole.all - whole.held;
+         budget -= whole.held / 16) {
+      const auto domain = make_domain(0);
+      std::optional<Budget> guard(std::in_place, budget, *domain);
+      TrainedModel run(*domain, options());
+      for (int i = 0; i < kWarm; ++i) {
+        try {
+          run.step();
+        } catch (const OutOfMemory&) {
+          return Refused{budget, i};
+        }
       }
+      guard.reset();
+      EXPECT_TRUE(options().is_compiled) << budget;
+      EXPECT_LT(domain->stats().peak, whole.held);
+      EXPECT_EQ(run.hash(), whole.hash);
     }
     return {};
   }
@@ -107,18 +119,21 @@ Live live(const TrainedModel& run) {
   return out;
 }
 
-TEST_P(BudgetTest, OfOneByteLessIsRefusedAndLeavesEverything) {
+TEST_P(BudgetTest, OfLessIsRefusedAndLeavesEverything) {
   const Seen whole = train(kWarm, 0);
-  const auto at = refused_step(whole.all - 1);
+  const auto at = refused_below(whole);
   ASSERT_TRUE(at.has_value());
   const auto domain = make_domain(0);
   {
     TrainedModel run(*domain, options());
-    run.steps(*at);
+    {
+      const Budget guard(at->budget, *domain);
+      run.steps(at->step);
+    }
     const std::uint64_t hash = run.hash();
     const Live before = live(run);
     domain->reset_peak();
-    expect_refused(run, whole.all - 1);
+    expect_refused(run, at->budget);
     EXPECT_LT(domain->stats().peak, whole.held);
     EXPECT_EQ(live(run), before);
     EXPECT_TRUE(domain->is_consistent());
@@ -128,7 +143,7 @@ TEST_P(BudgetTest, OfOneByteLessIsRefusedAndLeavesEverything) {
     }
     {
       const Budget guard(whole.all, *domain);
-      run.steps(kWarm - *at);
+      run.steps(kWarm - at->step);
     }
     EXPECT_EQ(run.hash(), whole.hash);
   }

@@ -189,8 +189,7 @@ StepCore::Entry& StepCore::find_or_free(Step step) {
   try {
     return find(step);
   } catch (const OutOfMemory& error) {
-    if (options_.budget == kUnlimited ||
-        error.details().reason != OutOfMemory::Reason::kBudget ||
+    if (error.details().reason != OutOfMemory::Reason::kBudget ||
         !free_others(nullptr)) {
       throw;
     }
