@@ -42,6 +42,11 @@ void Tensor::renew(base::Ref<tensor::GraphLink> link, std::uint32_t output) {
 }
 
 void Tensor::rebind(const Tensor& other) {
+  if (tensor::execution().trace != nullptr) {
+    raise<TraceError>(
+        "tie: a compiled step cannot make copies of a handle mean another "
+        "tensor, which its runs would not repeat; tie parameters before");
+  }
   body().rebind(other.body());
 }
 

@@ -136,7 +136,8 @@ class NEAP_API Tensor {
   /// scope, whatever it was of.
   void renew(base::Ref<tensor::GraphLink> link, std::uint32_t output = 0);
   /// Makes every copy of this handle mean what `other` means: its elements and
-  /// its graph position.
+  /// its graph position. THROWS: UseAfterRelease; TraceError while a step is
+  /// traced, whose runs would not repeat it.
   void rebind(const Tensor& other);
   /// True when no other handle, residual or view shares the elements, so that
   /// an op given this as an rvalue may take them over.
