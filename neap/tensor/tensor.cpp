@@ -44,8 +44,8 @@ void Tensor::renew(base::Ref<tensor::GraphLink> link, std::uint32_t output) {
 void Tensor::rebind(const Tensor& other) {
   if (tensor::execution().trace != nullptr) {
     raise<TraceError>(
-        "tie: a compiled step cannot make copies of a handle mean another "
-        "tensor, which its runs would not repeat; tie parameters before");
+        "rebind: a step that is traced makes all copies of a handle mean "
+        "another tensor, which no run would repeat; do it outside");
   }
   body().rebind(other.body());
 }

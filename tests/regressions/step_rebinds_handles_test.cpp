@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// A step that tied a captured handle to another tensor did so while it was
-// traced alone: its runs went on without.
+// A step that made all copies of a captured handle mean another tensor did so
+// while it was traced, and in no run after.
 #include <gtest/gtest.h>
 
 #include "neap/compile/compile.hpp"
@@ -10,7 +10,7 @@
 namespace neap {
 namespace {
 
-TEST(StepTiesHandles, IsRefusedAndLeavesTheHandle) {
+TEST(StepRebindsHandles, IsRefusedAndLeavesTheHandle) {
   const Tensor one = full({2}, 1.0);
   Tensor tied = one;
   const Tensor other = full({2}, 3.0);
