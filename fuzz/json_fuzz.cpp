@@ -9,6 +9,8 @@
 namespace neap::fuzz {
 
 void one_input(std::string_view bytes) {
+  formats::JsonCursor whole(bytes);
+  expect(whole.skip() == whole.is_good());
   formats::JsonCursor cursor(bytes);
   memory::String text;
   std::size_t before = 0;
@@ -29,8 +31,8 @@ void one_input(std::string_view bytes) {
       formats::JsonCursor again(written);
       memory::String same;
       expect(again.string(same) && again.finish() && same == text);
-    } else if (!is_token && cursor.number(number)) {
-      expect(number >= 0);
+    } else if (!is_token && cursor.integer(number)) {
+      expect(number >= 0 || rest.find('-') != std::string_view::npos);
     }
     expect(!cursor.is_good() || cursor.position() > before);
     before = cursor.position();

@@ -1,12 +1,13 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// The bytes inside a gzip file (RFC 1952), member after member, inflated by
-// zlib, which checks length and CRC of each.
+// Gzip files (RFC 1952), by zlib: the bytes inside, member after member, with
+// length and CRC of each checked; and a file of one member.
 #pragma once
 
 #include <array>
 #include <cstddef>
 
 #include "neap/base/api.hpp"
+#include "neap/files/byte_sink.hpp"
 #include "neap/files/byte_source.hpp"
 #include "neap/memory/containers.hpp"
 
@@ -25,5 +26,17 @@ inline constexpr std::array<std::byte, 2> kGzipMagic{std::byte{0x1f},
 /// bound: deflate stores at most 1032 bytes in one. THROWS: OutOfMemory.
 [[nodiscard]] NEAP_API memory::Owned<files::ByteSource> open_gzip(
     files::File file, Bytes size);
+
+/// Compresses what it is given and passes it on.
+class NEAP_API GzipSink : public files::ByteSink {
+ public:
+  /// The end of the file; nothing is written after it.
+  [[nodiscard]] virtual Result<void> finish() = 0;
+};
+
+/// A gzip member without a name and a date: the same bytes and the same zlib
+/// give the same file. All its memory is one block of the current domain, about
+/// 320 KiB (Category::kData). LIFETIME: `to` outlives it. THROWS: OutOfMemory.
+[[nodiscard]] NEAP_API memory::Owned<GzipSink> gzip_into(files::ByteSink& to);
 
 }  // namespace neap::formats

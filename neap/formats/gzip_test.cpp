@@ -213,5 +213,57 @@ TEST(GzipTest, AllocatesOneBlockOfTheDomainAndFreesIt) {
   EXPECT_EQ(domain->stats().live, 0);
 }
 
+// --- writing -----------------------------------------------------------------
+
+std::string compressed(files::Door& door, const TemporaryFolder& folder,
+                       std::string_view text, std::size_t step) {
+  auto file = door.open_write(folder.at("out.gz")).value();
+  files::FileSink to(file);
+  const auto gzip = gzip_into(to);
+  for (std::size_t at = 0; at < text.size(); at += step) {
+    const std::string_view part = text.substr(at, step);
+    gzip->write(std::as_bytes(std::span(part))).value();
+  }
+  gzip->finish().value();
+  file.close().value();
+  return folder.get("out.gz");
+}
+
+TEST(GzipSinkTest, WhatIsWrittenIsReadBackAndIsTheSameEachTime) {
+  const TemporaryFolder folder;
+  std::string text;
+  for (int i = 0; i < 60'000; ++i) {
+    text += std::to_string(i * 7919 % 10'007) + ",";
+  }
+  for (const std::string& whole : {std::string(), std::string("x"), text}) {
+    const std::string one =
+        compressed(files::system_door(), folder, whole, 1 << 20);
+    const auto source = open_at(files::system_door(), folder.at("out.gz"));
+    EXPECT_EQ(read_all(*source, 4096).value(), whole);
+    EXPECT_EQ(compressed(files::system_door(), folder, whole, 1 << 20), one);
+    EXPECT_EQ(one.substr(4, 4), std::string(4, '\0'));  // no date
+  }
+  compressed(files::system_door(), folder, text, 7);
+  const auto source = open_at(files::system_door(), folder.at("out.gz"));
+  EXPECT_EQ(read_all(*source, 1000).value(), text);
+}
+
+TEST(GzipSinkTest, ADiskThatFailsIsTold) {
+  const TemporaryFolder folder;
+  std::string noise;
+  for (std::uint32_t i = 1; i < 200'000; ++i) {
+    noise += static_cast<char>(i * 2654435761U >> 24U);
+  }
+  files::FaultDoor door(files::system_door(), {.space = 1000});
+  auto file = door.open_write(folder.at("out.gz")).value();
+  files::FileSink to(file);
+  const auto gzip = gzip_into(to);
+  auto done = gzip->write(std::as_bytes(std::span(noise)));
+  if (done) {
+    done = gzip->finish();
+  }
+  EXPECT_FALSE(done);
+}
+
 }  // namespace
 }  // namespace neap::formats

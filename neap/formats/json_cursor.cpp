@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/formats/json_cursor.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -259,6 +260,78 @@ bool JsonCursor::number(std::int64_t& out) noexcept {
   }
   at_ += count;
   out = value;
+  return true;
+}
+
+bool JsonCursor::integer(std::int64_t& out) noexcept {
+  const bool is_negative = accept('-');
+  if (is_negative && at_ < text_.size() && !is_digit(text_[at_])) {
+    return fail("expected a whole number");
+  }
+  if (!number(out)) {
+    return false;
+  }
+  out = is_negative ? -out : out;
+  return true;
+}
+
+bool JsonCursor::accept_word(std::string_view word) noexcept {
+  if (!is_good()) {
+    return false;
+  }
+  skip_space();
+  if (text_.substr(at_, word.size()) != word) {
+    return false;
+  }
+  at_ += word.size();
+  return true;
+}
+
+bool JsonCursor::boolean(bool& out) noexcept {
+  const bool is_true = accept_word("true");
+  if (!is_true && !accept_word("false")) {
+    return fail("expected true or false");
+  }
+  out = is_true;
+  return true;
+}
+
+// A string, a literal, or a number of any form.
+bool JsonCursor::skip_scalar(memory::String& scratch) {
+  skip_space();
+  if (at_ < text_.size() && text_[at_] == '"') {
+    return string(scratch);
+  }
+  if (accept_word("true") || accept_word("false") || accept_word("null")) {
+    return true;
+  }
+  const std::size_t end = text_.find_first_not_of("+-.0123456789eE", at_);
+  const std::size_t count = std::min(end, text_.size()) - at_;
+  at_ += count;
+  return count != 0 || fail("expected a value");
+}
+
+bool JsonCursor::skip() {
+  constexpr int kMostLevels = 64;
+  memory::String scratch;
+  std::uint64_t objects = 0;  // bit 0: the innermost bracket is an object's
+  int level = 0;
+  do {
+    const bool is_object = accept('{');
+    if (is_object || accept('[')) {
+      if (level == kMostLevels) {
+        return fail("more than 64 levels");
+      }
+      objects = objects << 1U | (is_object ? 1U : 0U);
+      ++level;
+    } else if (level > 0 && accept((objects & 1U) != 0 ? '}' : ']')) {
+      objects >>= 1U;
+      --level;
+    } else if (!(level > 0 && (accept(',') || accept(':'))) &&
+               !skip_scalar(scratch)) {
+      return false;
+    }
+  } while (level > 0);
   return true;
 }
 

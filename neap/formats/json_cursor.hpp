@@ -30,6 +30,13 @@ class NEAP_API JsonCursor {
   bool string(memory::String& out);
   /// A whole number from 0 to 2^63 - 1, without sign, fraction and exponent.
   bool number(std::int64_t& out) noexcept;
+  /// The same with a sign, from -(2^63 - 1).
+  bool integer(std::int64_t& out) noexcept;
+  /// true or false.
+  bool boolean(bool& out) noexcept;
+  /// Goes past any value; of arrays and objects only the brackets are checked.
+  /// A fault for one of more than 64 levels. THROWS: OutOfMemory.
+  bool skip();
   /// A fault unless only white space is left.
   bool finish() noexcept;
 
@@ -42,6 +49,8 @@ class NEAP_API JsonCursor {
  private:
   bool fail(std::string_view fault) noexcept;
   void skip_space() noexcept;
+  bool accept_word(std::string_view word) noexcept;
+  bool skip_scalar(memory::String& scratch);
   bool escape(memory::String& out);
   bool hex_digits(std::uint32_t& out) noexcept;
   bool escaped_code_point(std::uint32_t& out) noexcept;

@@ -120,5 +120,55 @@ TEST(JsonCursorTest, ReadsWhatIsWrittenAsJson) {
   EXPECT_EQ(out.find('\n'), memory::String::npos);
 }
 
+std::int64_t integer_of(std::string_view text) {
+  JsonCursor json(text);
+  std::int64_t out = 0;
+  return json.integer(out) && json.finish() ? out : 77;
+}
+
+TEST(JsonCursorTest, IntegersMayBeNegative) {
+  EXPECT_EQ(integer_of("-1"), -1);
+  EXPECT_EQ(integer_of("  -0 "), 0);
+  EXPECT_EQ(integer_of("12"), 12);
+  EXPECT_EQ(integer_of("-9223372036854775807"), -9223372036854775807);
+  for (const char* text :
+       {"-", "--1", "- 1", "-01", "-1.5", "+1", "-9223372036854775808", ""}) {
+    EXPECT_EQ(integer_of(text), 77) << text;
+  }
+}
+
+TEST(JsonCursorTest, Booleans) {
+  JsonCursor json(" true,false ,True");
+  bool out = false;
+  EXPECT_TRUE(json.boolean(out));
+  EXPECT_TRUE(out);
+  EXPECT_TRUE(json.accept(',') && json.boolean(out));
+  EXPECT_FALSE(out);
+  EXPECT_TRUE(json.accept(','));
+  EXPECT_FALSE(json.boolean(out));
+  EXPECT_EQ(json.fault(), "expected true or false");
+}
+
+bool skips(std::string_view text) {
+  JsonCursor json(text);
+  return json.skip() && json.finish();
+}
+
+TEST(JsonCursorTest, SkipsAnyValue) {
+  for (const char* text :
+       {"1", "-1.5e+30", "\"]\\\"}\"", "null", "true", "[]", "{}",
+        "[1, [2, {\"a\": [\"}\"]}], {}]", "{\"a\": {\"b\": null}}"}) {
+    EXPECT_TRUE(skips(text)) << text;
+  }
+  for (const char* text :
+       {"", "[", "{", "[1", "[}", "{]", "x", "\"", "[nul]", "]", ",", "1 2"}) {
+    EXPECT_FALSE(skips(text)) << text;
+  }
+  EXPECT_TRUE(skips(std::string(64, '[') + std::string(64, ']')));
+  EXPECT_FALSE(skips(std::string(65, '[') + std::string(65, ']')));
+  JsonCursor json("[[1, 2], 3]");
+  EXPECT_TRUE(json.expect('[') && json.skip() && json.expect(','));
+}
+
 }  // namespace
 }  // namespace neap::formats
