@@ -155,6 +155,27 @@ class Compiled {
     }
   }
 
+  /// The time of each call of the program, the least of `options.runs` runs.
+  /// Each is a step like any other: what it updates is updated.
+  /// THROWS: ValueError for less than one run, or where the step is traced
+  /// again meanwhile; as a call.
+  template <class... Args>
+  Profile profile(const ProfileOptions& options, const Args&... args) {
+    check_runs(options);
+    (*this)(args...);  // traced, and warm
+    Profile out;
+    const ProfileGuard guard(core_, out);
+    for (int run = 0; run < options.runs; ++run) {
+      (*this)(args...);
+    }
+    check_whole(out, options);
+    return out;
+  }
+
+  /// Sets where the times of the calls to come go; nullptr: nowhere. Runs of
+  /// another program than the first have no times. LIFETIME: beyond the calls.
+  void set_profile(Profile* profile) { core_.set_profile(profile); }
+
   /// Traces and plans for arguments of these specs, without a run.
   template <std::size_t n>
   void prepare(const std::array<tensor::Spec, n>& specs) {

@@ -64,6 +64,10 @@ const std::string& CompiledStep::why() const {
   return core().why();
 }
 
+void CompiledStep::set_profile(Profile* profile) {
+  core().set_profile(profile);
+}
+
 void CompiledStep::reset() {
   core().reset();
 }

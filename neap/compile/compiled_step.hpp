@@ -8,6 +8,7 @@
 
 #include "neap/compile/options.hpp"
 #include "neap/compile/prediction.hpp"
+#include "neap/compile/profile.hpp"
 #include "neap/compile/trace.hpp"
 
 namespace neap::compiler {
@@ -54,6 +55,9 @@ class NEAP_API CompiledStep {
   Bytes arena_bytes() const;
   /// The reason of the latest trace, in one line; empty: there was none.
   const std::string& why() const;
+  /// Sets where the times of the calls to come go (Compiled::profile);
+  /// nullptr: nowhere.
+  void set_profile(Profile* profile);
   /// Frees everything; the next call traces again.
   void reset();
 
@@ -61,6 +65,20 @@ class NEAP_API CompiledStep {
   StepCore& core() const;
 
   memory::Owned<StepCore> core_;
+};
+
+/// The calls of a step go into a profile while this lives.
+class ProfileGuard {
+ public:
+  ProfileGuard(CompiledStep& step, Profile& profile) : step_(step) {
+    step.set_profile(&profile);
+  }
+  ~ProfileGuard() { step_.set_profile(nullptr); }
+  ProfileGuard(const ProfileGuard&) = delete;
+  ProfileGuard& operator=(const ProfileGuard&) = delete;
+
+ private:
+  CompiledStep& step_;
 };
 
 }  // namespace neap::compiler

@@ -25,15 +25,17 @@ class Pricing {
  public:
   explicit Pricing(const Program& program) : program_(program) {}
 
-  std::int64_t price_of(const Call& call) {
+  CallCost cost_of(const Call& call) {
     std::int64_t flops = flops_of(call);
     for (const Call& member : program_.members_of(call)) {
       flops += flops_of(member);
     }
-    const Bytes moved =
-        bytes_of(program_.in(call)) + bytes_of(program_.out(call));
-    return kCallNanoseconds + flops / kFlopsPerNanosecond +
-           moved / kBytesPerNanosecond;
+    return {flops, bytes_of(program_.in(call)) + bytes_of(program_.out(call))};
+  }
+  std::int64_t price_of(const Call& call) {
+    const CallCost cost = cost_of(call);
+    return kCallNanoseconds + cost.flops / kFlopsPerNanosecond +
+           cost.moved / kBytesPerNanosecond;
   }
 
  private:
@@ -70,6 +72,16 @@ memory::Vector<std::int64_t> prices_of(const Program& program) {
     prices.push_back(pricing.price_of(call));
   }
   return prices;
+}
+
+memory::Vector<CallCost> costs_of(const Program& program) {
+  Pricing pricing(program);
+  memory::Vector<CallCost> costs;
+  costs.reserve(program.calls.size());
+  for (const Call& call : program.calls) {
+    costs.push_back(pricing.cost_of(call));
+  }
+  return costs;
 }
 
 std::int64_t price_of(const Program& program) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <utility>
 
@@ -37,6 +38,11 @@ void check_elements(const Tensor& tensor, base::SiteId site) {
 Executor::Executor(Program program, const Debug& debug,
                    const planner::SolveOptions& options, bool is_paged)
     : Executor(bound(std::move(program)), debug, options, is_paged) {}
+
+std::uint64_t Executor::next_number() noexcept {
+  static std::atomic<std::uint64_t> latest{0};
+  return ++latest;
+}
 
 Executor::Bound Executor::bound(Program program) {
   memory::Vector<Binding> bindings = bind(program, tensor::executor());
@@ -294,7 +300,13 @@ void Executor::run_body(std::size_t& at) {
   }
   try {
     expect_readable_states();
-    debug_run_ ? debug_run_->run(at) : instructions_.run(at);
+    if (debug_run_) {
+      debug_run_->run(at);
+    } else if (profile_ != nullptr) {
+      profile_->run(instructions_, at);
+    } else {
+      instructions_.run(at);
+    }
   } catch (...) {
     begin_spills(at);
     stop_moves();

@@ -14,6 +14,7 @@
 
 #include "neap/compile/debug_run.hpp"
 #include "neap/compile/guards.hpp"
+#include "neap/compile/profile.hpp"
 #include "neap/compile/results.hpp"
 
 namespace neap::compiler {
@@ -39,6 +40,11 @@ class NEAP_API Executor {
 
   /// Sets the queue that moves values. LIFETIME: beyond the runs.
   void set_spill(SpillQueue* spill) noexcept { instructions_.set_spill(spill); }
+  /// Its own among all executors of the process, from 1 on.
+  std::uint64_t number() const noexcept { return number_; }
+  /// Sets where the time of each call goes; nullptr: nowhere. LIFETIME: beyond
+  /// the runs.
+  void set_profile(Profile* profile) noexcept { profile_ = profile; }
   /// Sets the file of the states and weights that its program keeps away, and
   /// moves them there.
   /// LIFETIME: beyond the runs. THROWS: as StateFile::take(), and each state is
@@ -80,6 +86,7 @@ class NEAP_API Executor {
   Executor(Bound bound, const Debug& debug,
            const planner::SolveOptions& options, bool is_paged);
   static Bound bound(Program program);
+  static std::uint64_t next_number() noexcept;
 
   struct Draw {
     base::DrawKey* key = nullptr;
@@ -151,6 +158,8 @@ class NEAP_API Executor {
   memory::Vector<Entry> entries_;
   memory::Vector<std::uint32_t> written_externals_;
   memory::Vector<std::uint32_t> written_arguments_;
+  std::uint64_t number_ = next_number();
+  Profile* profile_ = nullptr;
   StateFile* states_ = nullptr;
   memory::Vector<std::uint32_t> places_;  // there, of each of Program::away
   base::SiteId site_{};

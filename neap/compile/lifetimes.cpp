@@ -154,29 +154,37 @@ class Builder {
   Lifetimes out_;
 };
 
+Bytes unit_of(const Buffer& buffer, const Debug& debug) noexcept {
+  return buffer.is_moved && !debug.guards ? kSpillUnit : kUnit;
+}
+
 }  // namespace
 
 Lifetimes lifetimes(const Program& program, const Debug& debug) {
   return Builder(program, debug).run();
 }
 
+Bytes planned_bytes(const Buffer& buffer, const Debug& debug) noexcept {
+  const Bytes bands = debug.guards ? 2 * kBand : 0;
+  return buffer.size == 0
+             ? 0
+             : base::round_up(buffer.size + bands, unit_of(buffer, debug));
+}
+
 SpaceProblem problem_of(const Lifetimes& lifetimes, memory::SpaceId space,
                         const Debug& debug) {
   SpaceProblem out;
-  const Bytes bands = debug.guards ? 2 * kBand : 0;
   for (std::uint32_t i = 0; i < lifetimes.buffers.size(); ++i) {
     const Buffer& buffer = lifetimes.buffers[i];
     if (buffer.where != Where::kArena || buffer.space != space ||
         buffer.first > buffer.last) {  // nobody ever asks for it
       continue;
     }
-    const Bytes size = buffer.size == 0 ? 0 : buffer.size + bands;
-    const bool in_pages = buffer.is_moved && bands == 0;
-    const Bytes unit = in_pages ? kSpillUnit : kUnit;
-    out.problem.buffers.push_back({.lower = buffer.first,
-                                   .upper = std::int64_t{buffer.last} + 1,
-                                   .size = base::round_up(size, unit) / kUnit,
-                                   .alignment = unit / kUnit});
+    out.problem.buffers.push_back(
+        {.lower = buffer.first,
+         .upper = std::int64_t{buffer.last} + 1,
+         .size = planned_bytes(buffer, debug) / kUnit,
+         .alignment = unit_of(buffer, debug) / kUnit});
     out.buffers.push_back({i});
   }
   return out;

@@ -62,6 +62,11 @@ NEAP_API Lifetimes lifetimes(const Program& program, const Debug& debug = {});
 /// Sizes and offsets in a problem are counted in units of this many bytes.
 inline constexpr Bytes kUnit = memory::kAlignment;
 
+/// The bytes that the planner keeps for a buffer of the arena: its size with
+/// the bands of a debug mode, in whole units or, where it is moved, in whole
+/// pages.
+NEAP_API Bytes planned_bytes(const Buffer& buffer, const Debug& debug) noexcept;
+
 /// The packing problem of one memory space.
 struct SpaceProblem {
   planner::Problem problem;

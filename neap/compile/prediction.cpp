@@ -25,8 +25,7 @@ class Predictor {
       : program_(program), plan_(plan) {}
 
   Prediction run() {
-    add_externals();
-    add_own_blocks();
+    add_persistent();
     add_arena();
     add_peak();
     join_layers();
@@ -51,43 +50,14 @@ class Predictor {
     Bytes at_peak;
   };
 
-  void add_persistent(Category category, std::string_view path, Bytes bytes) {
-    out_.persistent_by_category[static_cast<std::size_t>(category)] += bytes;
-    out_.persistent += bytes;
-    shares_.push_back({layer_of(path, category), bytes, 0});
-  }
-
-  void add_externals() {
-    for (const Value& value : program_.values) {
-      if (value.origin != Origin::kExternal) {
-        continue;
-      }
-      const Counted what = counted(program_, value);
-      add_persistent(what.category, what.owner, what.bytes);
-      out_.constants +=
-          program_.externals[value.index].is_constant ? value.spec->size : 0;
-    }
-  }
-
-  // By the value that is in it in the end: a gradient, a kept result.
-  void add_own_blocks() {
-    memory::Vector<std::uint8_t> is_counted(plan_.lifetimes.buffers.size(), 0);
-    const auto add = [&](ValueId id, Category category) {
-      const BufferId buffer = plan_.lifetimes.buffer_of[id.value];
-      const Buffer& block = plan_.lifetimes.buffers[buffer.value];
-      if (block.where == Where::kOwn && is_counted[buffer.value]++ == 0) {
-        add_persistent(category, owner_path(program_, program_[id].spec->owner),
-                       block.size);
-      }
-    };
-    for (const LeafGrad& grad : program_.grads) {
-      if (grad.is_set && grad.last.value != kNoValue) {
-        add(grad.last.value, Category::kGradients);
-      }
-    }
-    for (const Result& result : program_.results) {
-      add(result.operand.value, program_[result.operand.value].spec->category);
-    }
+  void add_persistent() {
+    list_persistent(program_, plan_, [&](const Persistent& what) {
+      out_.persistent_by_category[static_cast<std::size_t>(what.category)] +=
+          what.bytes;
+      out_.persistent += what.bytes;
+      out_.constants += what.is_constant ? what.bytes : 0;
+      shares_.push_back({layer_of(what.owner, what.category), what.bytes, 0});
+    });
   }
 
   void add_arena() {
@@ -167,6 +137,36 @@ std::string_view layer_of(std::string_view path, Category category) noexcept {
 Bytes Prediction::peak_of(Category category) const noexcept {
   const auto c = static_cast<std::size_t>(category);
   return persistent_by_category[c] + arena_by_category[c];
+}
+
+void list_persistent(const Program& program, const Plan& plan,
+                     base::FunctionRef<void(const Persistent&)> tell) {
+  for (const Value& value : program.values) {
+    if (value.origin == Origin::kExternal) {
+      const Counted what = counted(program, value);
+      tell({what.category, what.owner, what.bytes,
+            program.externals[value.index].is_constant});
+    }
+  }
+  // By the value that is in it in the end: a gradient, a kept result.
+  memory::Vector<std::uint8_t> is_told(plan.lifetimes.buffers.size(), 0);
+  const auto tell_own = [&](ValueId id, Category category) {
+    const BufferId buffer = plan.lifetimes.buffer_of[id.value];
+    const Buffer& block = plan.lifetimes.at(buffer);
+    if (block.where == Where::kOwn && is_told[buffer.value]++ == 0) {
+      tell(
+          {category, owner_path(program, program[id].spec->owner), block.size});
+    }
+  };
+  for (const LeafGrad& grad : program.grads) {
+    if (grad.is_set && grad.last.value != kNoValue) {
+      tell_own(grad.last.value, Category::kGradients);
+    }
+  }
+  for (const Result& result : program.results) {
+    tell_own(result.operand.value,
+             program[result.operand.value].spec->category);
+  }
 }
 
 Prediction predict(const Program& program, const Plan& plan) {

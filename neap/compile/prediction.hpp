@@ -11,6 +11,7 @@
 #include <array>
 #include <iosfwd>
 
+#include "neap/base/function_ref.hpp"
 #include "neap/compile/plan.hpp"
 
 namespace neap::compiler {
@@ -84,6 +85,19 @@ struct Prediction {
   /// none of them.
   Bytes peak_of(memory::Category category) const noexcept;
 };
+
+/// Memory that stays from run to run.
+struct Persistent {
+  memory::Category category = memory::Category::kOther;
+  std::string_view owner;  // LIFETIME: the domain's
+  Bytes bytes = 0;
+  bool is_constant = false;  // created while tracing, or folded
+};
+
+/// Tells of each block that a program knows and that stays: externals, kept
+/// results, gradients that are left. THROWS: OutOfMemory; as `tell`.
+NEAP_API void list_persistent(const Program& program, const Plan& plan,
+                              base::FunctionRef<void(const Persistent&)> tell);
 
 /// THROWS: OutOfMemory.
 NEAP_API Prediction predict(const Program& program, const Plan& plan);

@@ -152,9 +152,11 @@ bool StepCore::are_results_held() const noexcept {
 // The arena, where it is larger than the program needs, and holds no results.
 // RETURNS: false where it stays.
 bool StepCore::free_arena_beyond(const Entry& entry) noexcept {
+  // Where a trace or a plan was refused, no program says what it needs.
   const bool is_larger =
-      entry.may_grow && (entry.traced || entry.executor->plan().space().bytes <
-                                             arenas_.capacity());
+      entry.may_grow &&
+      (entry.traced || !entry.executor ||
+       entry.executor->plan().space().bytes < arenas_.capacity());
   const Bytes before = arenas_.bytes();
   if (is_larger && !are_results_held()) {
     arenas_.let_go();

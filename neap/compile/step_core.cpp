@@ -1,11 +1,13 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/compile/step_core.hpp"
 
+#include <chrono>
 #include <optional>
 #include <utility>
 
 #include "neap/base/raise.hpp"
 #include "neap/compile/channel.hpp"
+#include "neap/compile/watcher.hpp"
 #include "neap/tensor/execution.hpp"
 
 namespace neap::compiler {
@@ -100,6 +102,46 @@ class StepCore::Attempt {
   StepCore& step_;
   Bytes arena_;
   bool has_succeeded_ = false;
+};
+
+// Tells the watcher of a call, if there is one when it begins.
+class StepCore::Watch {
+ public:
+  Watch() noexcept : watcher_(step_watcher()) {
+    if (watcher_ != nullptr) {
+      watcher_->begin();
+      begin_ = Clock::now();
+    }
+  }
+  ~Watch() {
+    if (watcher_ != nullptr) {
+      watcher_->end();
+    }
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  void planned(const Entry& entry) const noexcept {
+    if (watcher_ != nullptr) {
+      watcher_->planned(entry.executor->program(), entry.executor->plan());
+    }
+  }
+  void ran(Entry& entry) const noexcept {
+    if (watcher_ == nullptr) {
+      return;
+    }
+    const std::chrono::nanoseconds taken = Clock::now() - begin_;
+    if (!std::exchange(entry.is_watched, true)) {
+      planned(entry);
+    }
+    watcher_->ran(entry.executor->program(), taken.count());
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  StepWatcher* watcher_;
+  Clock::time_point begin_{};
 };
 
 StepCore::StepCore(const CompileOptions& options, const CallSite& site)
@@ -219,6 +261,7 @@ void StepCore::call(Step step, std::span<const Argument> arguments,
                     base::FunctionRef<void(std::size_t)> expect,
                     base::FunctionRef<void(std::span<Tensor>)> take) {
   const Turn turn(*this);
+  const Watch watch;
   if (is_part()) {
     call_as_part(step, arguments, expect, take);
     return;
@@ -247,12 +290,18 @@ void StepCore::call(Step step, std::span<const Argument> arguments,
     last_->results().revoke(site_);
   }
   last_ = &executor;
+  const bool is_profiled =
+      profile_ != nullptr &&
+      profile_->accepts(executor.number(), executor.program());
+  executor.set_profile(is_profiled ? profile_ : nullptr);
   executor.run(arguments_, results_);
   take(std::span(results_).first(executor.handed()));
+  watch.ran(entry);
 }
 
 void StepCore::prepare(Step step, std::span<const tensor::Spec> arguments) {
   const Turn turn(*this);
+  const Watch watch;
   Attempt attempt(*this);
   const GivenArguments given{arguments};
   arguments_.reserve(arguments.size());
@@ -281,6 +330,7 @@ void StepCore::prepare(Step step, std::span<const tensor::Spec> arguments) {
   write_plans();
   attempt.succeed();
   ready_ = entry.executor.get();
+  watch.planned(entry);
 }
 
 // Frees another program's reservation, so that no two programs have one.

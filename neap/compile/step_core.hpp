@@ -40,12 +40,15 @@ class StepCore {
   Bytes arena_bytes() const noexcept { return arenas_.bytes(); }
   const std::string& why() const noexcept { return why_; }
   void reset();
+  /// Sets where the times of the calls to come go; nullptr: nowhere.
+  void set_profile(Profile* profile) noexcept { profile_ = profile; }
 
  private:
   struct Entry {
     memory::Owned<Executor> executor;
-    bool may_grow = false;  // the arena is made to fit it
-    bool is_new = true;     // its call has not got to a run yet
+    bool may_grow = false;    // the arena is made to fit it
+    bool is_new = true;       // its call has not got to a run yet
+    bool is_watched = false;  // the watcher knows that it has run
     std::int64_t calls = 0;
     /// The traced program, until it is known to fit into the budget.
     memory::Owned<Program> traced{};
@@ -88,6 +91,7 @@ class StepCore {
   void take_back(Bytes arena) noexcept;
   void let_go() noexcept;
   void write_plans();
+  class Watch;
   void fit(const Entry& entry);
   void open_spill(Executor& executor);
   void send_states_away(Executor& executor);
@@ -121,6 +125,7 @@ class StepCore {
   Executor* ready_ = nullptr;      // has asked ahead for its first run
   std::int64_t traces_ = 0;
   std::string why_;
+  Profile* profile_ = nullptr;
   std::atomic<bool> is_busy_{false};
   // Parts of the running call, or waiting for the next.
   memory::Vector<Tensor> arguments_;

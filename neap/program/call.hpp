@@ -57,6 +57,15 @@ struct Call {
   friend bool operator==(const Call&, const Call&) = default;
 };
 
+/// The segment of a call that a schedule runs once more.
+inline constexpr std::uint32_t kScheduledAgain = ~0U;
+
+/// True for a call that computes what an earlier one has computed, to save the
+/// memory in between.
+inline bool is_again(const Call& call) noexcept {
+  return call.segment != 0;
+}
+
 /// True for a call that moves a value to the spill file or back, or waits.
 inline bool is_move(const Call& call) noexcept {
   return call.kind == CallKind::kSpill || call.kind == CallKind::kFetch ||

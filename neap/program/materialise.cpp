@@ -87,6 +87,7 @@ class Materialiser {
 
   void add(Call call, bool is_clone) {
     const auto place = static_cast<std::uint32_t>(calls_.size());
+    call.segment = is_clone ? kScheduledAgain : call.segment;
     call.inputs = renamed(call.inputs);
     for (const Operand& out : memory::Vector<Operand>(
              program_.out(call).begin(), program_.out(call).end())) {

@@ -6,6 +6,7 @@
 
 #include "neap/base/ceil_div.hpp"
 #include "neap/compile/compile.hpp"
+#include "neap/compile/profile.hpp"
 #include "neap/graph/recorder.hpp"
 #include "neap/train/batches.hpp"
 #include "neap/train/measures.hpp"
@@ -73,6 +74,16 @@ class Saver {
   bool is_saved_ = false;
 };
 
+// The first step warms up: caches, pages, the spill file.
+void set_profile(Trainer& trainer, const FitOptions& options,
+                 std::int64_t done) {
+  if (options.profile != nullptr) {
+    const bool is_on =
+        done > 0 && options.profile->runs < options.profiled_steps;
+    trainer.set_profile(is_on ? options.profile : nullptr);
+  }
+}
+
 }  // namespace
 
 FitResult fit(nn::Layer& model, optim::Optimizer& optimizer,
@@ -101,6 +112,7 @@ FitResult fit(nn::Layer& model, optim::Optimizer& optimizer,
   }
   Saver saver(trainer, options, result);
   while (result.steps < steps && !result.is_stopped) {
+    set_profile(trainer, options, result.steps - result.resumed);
     StepReport report = trainer.step(site);
     report.steps = steps;
     report.epochs = base::ceil_div(steps, each);

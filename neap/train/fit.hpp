@@ -41,6 +41,10 @@ struct FitOptions {
   Facts facts{};                // facts of both (Trainer::save)
   files::Door* door = nullptr;  // door for both; null: the system's
   TrainerOptions trainer{};
+  /// Gets the times of a compiled step's calls, the least of so many steps from
+  /// the second on; null: none are taken. LIFETIME: beyond fit().
+  compiler::Profile* profile = nullptr;
+  int profiled_steps = 5;
   OnStep on_step{};    // empty: none
   OnReady on_ready{};  // empty: nobody is told
 };

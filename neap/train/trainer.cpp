@@ -201,6 +201,12 @@ compiler::FitCurve Trainer::fit_curve(CallSite site) {
   return compiler::fit(Planned::Step{this}, specs, options, site);
 }
 
+void Trainer::set_profile(compiler::Profile* profile) {
+  if (planned_) {
+    planned_->step.set_profile(profile);
+  }
+}
+
 StepReport Trainer::step(CallSite site) {
   const auto start = std::chrono::steady_clock::now();
   const base::DrawKey random_state = tensor::generator().state();

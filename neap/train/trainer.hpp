@@ -26,6 +26,7 @@
 #include "neap/train/checkpoint.hpp"
 
 namespace neap::compiler {
+struct Profile;
 class Program;
 struct FitPoint;
 struct Plan;
@@ -118,6 +119,10 @@ class NEAP_API Trainer {
   /// they exist, and without `compile`.
   const compiler::Program& program() const;
   const compiler::Plan& plan() const;
+  /// Sets where the times of the calls of the next steps go (those of the
+  /// batch's size that comes first); nullptr: nowhere. Nothing without
+  /// `compile`. LIFETIME: beyond the steps.
+  void set_profile(compiler::Profile* profile);
 
  private:
   struct Planned;
