@@ -7,6 +7,7 @@
 
 #include "neap/base/external.hpp"
 #include "neap/base/raise.hpp"
+#include "neap/memory/default_log.hpp"
 #include "neap/memory/domain_impl.hpp"
 
 namespace neap::memory {
@@ -22,6 +23,33 @@ void check_request(Bytes size, Bytes alignment) {
         "power of two up to {}",
         size, alignment, kLargestAlignment);
   }
+}
+
+// Memory that the default domain's log will be in, until that domain is made.
+class RoomOfLog {
+ public:
+  bool offer(std::span<Event> room) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (!is_taken_) {
+      room_ = room;
+    }
+    return !is_taken_;
+  }
+  std::span<Event> take() noexcept {
+    const std::lock_guard lock(mutex_);
+    is_taken_ = true;
+    return room_;
+  }
+
+ private:
+  base::SpinLock mutex_;
+  bool is_taken_ = false;
+  std::span<Event> room_;
+};
+
+RoomOfLog& room_of_log() noexcept {
+  static constinit RoomOfLog room;
+  return room;
 }
 
 }  // namespace
@@ -47,7 +75,7 @@ Domain::Handle Domain::create(const Options& options) {
   if (!d.events.reserve(count)) {
     d.refuse(OutOfMemory::Reason::kSystem, Tag{}, bytes);
   }
-  d.event_capacity = count;
+  d.kept = count == 0 ? std::span<Event>() : std::span(&d.events[0], count);
   d.note_peak();
   return handle;
 }
@@ -234,10 +262,10 @@ int Domain::events(std::span<Event> out) const noexcept {
   const Impl& d = *impl_;
   const std::lock_guard lock(impl_->mutex);
   const std::uint64_t count =
-      std::min({d.event_count, d.event_capacity,
+      std::min({d.event_count, static_cast<std::uint64_t>(d.kept.size()),
                 static_cast<std::uint64_t>(out.size())});
   for (std::uint64_t i = 0; i < count; ++i) {
-    out[i] = d.events[(d.event_count - count + i) % d.event_capacity];
+    out[i] = d.kept[(d.event_count - count + i) % d.kept.size()];
   }
   return static_cast<int>(count);
 }
@@ -327,13 +355,20 @@ bool Domain::has_space(SpaceId space) const noexcept {
   return space.value < kMaxSpaces && impl_->backends[space.value] != nullptr;
 }
 
+bool log_default_domain(std::span<Event> room) noexcept {
+  return room_of_log().offer(room);
+}
+
 Domain& default_domain() {
   // In static storage and never destroyed: blocks may outlive every other
   // static object.
   alignas(Domain) static std::array<std::byte, sizeof(Domain)> storage;
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
-  static Domain* const instance =
-      ::new (storage.data()) Domain(Domain::Options{});
+  static Domain* const instance = [] {
+    auto* made = ::new (storage.data()) Domain(Domain::Options{});
+    made->impl_->kept = room_of_log().take();
+    return made;
+  }();
   return *instance;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <span>
 
 #include "neap/base/external.hpp"
 #include "neap/base/raise.hpp"
@@ -210,7 +211,7 @@ struct Domain::Impl {
     }
     ledger.credit(bucket, size);
     ++releases;
-    if (event_capacity != 0) {
+    if (!kept.empty()) {
       log(EventKind::kRelease, ledger.tag_of(bucket), size, data);
     } else {
       ++event_count;
@@ -221,9 +222,9 @@ struct Domain::Impl {
 
   void log(EventKind kind, const Tag& tag, Bytes size,
            const void* address) noexcept {
-    if (event_capacity != 0) {
-      events[event_count % event_capacity] = {event_count,   kind,   tag, size,
-                                              ledger.live(), address};
+    if (!kept.empty()) {
+      kept[event_count % kept.size()] = {event_count, kind,          tag,
+                                         size,        ledger.live(), address};
     }
     ++event_count;
   }
@@ -243,11 +244,11 @@ struct Domain::Impl {
   std::int64_t lent_blocks = 0;
   std::int64_t allocations = 0;
   std::int64_t releases = 0;
-  std::int64_t requests = 0;  // since fail_at was set
-  std::int64_t fault_at = 0;  // the request that fails; 0: none
-  std::uint64_t event_capacity = 0;
-  std::uint64_t event_count = 0;
-  bool is_closed = false;  // its handle is gone
+  std::int64_t requests = 0;      // since fail_at was set
+  std::int64_t fault_at = 0;      // the request that fails; 0: none
+  std::span<Event> kept;          // the latest events, as a ring
+  std::uint64_t event_count = 0;  // ever
+  bool is_closed = false;         // its handle is gone
   std::array<char, kNameBytes> name{};
   std::size_t name_length = 0;
 };
