@@ -55,6 +55,23 @@ TWO = {"__metadata__": {"format": "pt", "k": "\u00e9\n\""},
        "a": entry("I64", [], 0, 8), "b.weight": entry("F32", [2, 1], 8, 16),
        "c": entry("BOOL", [3], 16, 19), "none": entry("BF16", [0, 4], 19, 19)}
 ONES = {"neap.xxh3.header": "0" * 16, "neap.xxh3.tensors": "1" * 16}
+# Two values of two calls, one after the other in one place.
+SNAPSHOT = (
+    b'{"neapmem":1,"title":"t","eager":false,"texts":["","relu"],'
+    b'"sums":{"reserved":164,"predicted":-1,"arena":64,"stays":100,'
+    b'"program":0,"idle":0,"overhead":0,"arguments":0,"external":0,'
+    b'"budget":-1,"lower_bound":64,"proven":true,"peak_call":0,'
+    b'"live_at_peak":64,"used_at_peak":32},'
+    b'"calls":{"op":[1,1],"layer":[0,0],"line":[0,0],"phase":[0,1],'
+    b'"again":[0,1],"ns":[5,-1]},'
+    b'"blocks":{"first":[0,1],"last":[0,1],"space":[0,0],"kind":[0,2],'
+    b'"offset":[0,0],"bytes":[64,64],"used":[32,40],"category":[0,0],'
+    b'"dtype":[0,0],"shape":[0,0],"layer":[0,0],"line":[0,0],"value":[0,1],'
+    b'"over":[-1,0]},"reads":{"block":[0],"call":[1]},'
+    b'"stays":{"owner":[0],"category":[1],"bytes":[100]},'
+    b'"steps":{"live":[1],"held":[2],"ns":[-1]},'
+    b'"refusals":["no"],"leaks":[]}')
+
 CORPORA = {
     "safetensors": {
         "two": safetensors(TWO, bytes(16) + b"\0\1\0"),
@@ -110,6 +127,15 @@ CORPORA = {
         "count": plan(count=2**32 - 1), "short": plan(plan_record())[:-9],
         "drops": plan(plan_record(RUNS, (0, 3))), "kind": plan_record(kind=4),
         "action": plan_record(((0, 0, 4),)), "index": plan_record(((-1, 0, 0),))},
+    "snapshot": {
+        "small": SNAPSHOT, "empty": b'{"neapmem":1}',
+        "newer": SNAPSHOT.replace(b'"neapmem":1', b'"neapmem":2'),
+        "more": SNAPSHOT.replace(b'"eager"', b'"x":[{"y":[]}],"eager"'),
+        "text": SNAPSHOT.replace(b'"op":[1,1]', b'"op":[1,2]'),
+        "length": SNAPSHOT.replace(b'"op":[1,1]', b'"op":[1]'),
+        "over": SNAPSHOT.replace(b'"over":[-1,0]', b'"over":[1,-1]'),
+        "large": SNAPSHOT.replace(b'"offset":[0,0]',
+                                  b'"offset":[0,9007199254740991]')},
     "vocabulary": {
         "ascii": b"the tide was low\n", "utf8": "gr\u00f6\u00dfe \u20ac \U0001f30a".encode(),
         "cut": b"a\xc3", "surrogate": b"\xed\xa0\x80", "long": b"\xc0\xaf"},

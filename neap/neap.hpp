@@ -82,6 +82,7 @@
 #include "neap/program/dot.hpp"
 #include "neap/program/json.hpp"
 #include "neap/program/print.hpp"
+#include "neap/report/at_exit.hpp"
 #include "neap/report/growth.hpp"
 #include "neap/report/leaks.hpp"
 #include "neap/report/memory_table.hpp"

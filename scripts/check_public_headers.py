@@ -24,7 +24,13 @@ ENTRIES = ["neap/fmt.hpp", "neap/formats/csv.hpp", "neap/formats/gzip.hpp",
            "neap/formats/tensorboard.hpp", "neap/graph/replay.hpp",
            "neap/kernels/engine/plugin.hpp", "neap/neap.hpp",
            "neap/planner/exact.hpp", "neap/planner/lower_bound.hpp",
-           "neap/program/interpret.hpp", "neap/program/verify.hpp"]
+           "neap/program/interpret.hpp", "neap/program/verify.hpp",
+           "neap/report/folded.hpp", "neap/report/page.hpp",
+           "neap/report/pickle.hpp", "neap/report/picture.hpp",
+           "neap/report/profile_table.hpp", "neap/report/snapshot_diff.hpp",
+           "neap/report/snapshot_file.hpp",
+           "neap/report/snapshot_profile.hpp", "neap/report/snapshot_step.hpp",
+           "neap/report/snapshot_text.hpp", "neap/report/trace.hpp"]
 UMBRELLAS = ["neap/fmt.hpp", "neap/neap.hpp"]
 HIDDEN = re.compile(r"^#include <((?:fmt|hwy)/[^>]+)>", re.MULTILINE)
 

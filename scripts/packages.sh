@@ -12,6 +12,7 @@ declare -A PACKAGES=(
   [coverage]="gcovr python3"
   [docs]="doxygen python3"
   [bench]="libbenchmark-dev"
+  [browser]="chromium-headless-shell"
   [clang]="clang-19"
   [arm64]="g++-aarch64-linux-gnu qemu-user libfmt-dev:arm64 libhwy-dev:arm64
     zlib1g-dev:arm64 libxxhash-dev:arm64 libtomlplusplus-dev:arm64
@@ -20,8 +21,9 @@ declare -A PACKAGES=(
     libopenblas-dev libopenblas0-pthread libopenblas0-openmp libblis4-openmp
     libmimalloc2.0"
 )
-# Those that ./dev setup installs; clang and arm64 are for their chores alone, of
-# which arm64 adds an architecture to the system.
+# Those that ./dev setup installs. Others are asked for by name: browser (100 MB)
+# for the tests of the memory page, which are skipped without it, and clang and
+# arm64 for their chores; arm64 adds an architecture to the system.
 readonly -a ALL_GROUPS=(build demo test lint fuzz coverage docs bench peers)
 
 # The packages of the groups that are not installed, on one line.

@@ -1,7 +1,17 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Rows N5 and N7: what grows, and what is left when memory runs out.
+// Rows N5, N7 and N8: what grows, what is left when memory runs out, and memory
+// to look at.
 #include <array>
 
+#include "neap/files/temporary_folder.hpp"
+#include "neap/report/folded.hpp"
+#include "neap/report/page.hpp"
+#include "neap/report/pickle.hpp"
+#include "neap/report/picture.hpp"
+#include "neap/report/snapshot_diff.hpp"
+#include "neap/report/snapshot_file.hpp"
+#include "neap/report/snapshot_step.hpp"
+#include "neap/report/trace.hpp"
 #include "neap/testing/fail_sweep.hpp"
 #include "support.hpp"
 
@@ -75,6 +85,73 @@ TEST(FourSystemsTest, TheErrorSaysWhoHasTheMemory_N7) {
     EXPECT_THAT(error.what(), HasSubstr("neap_test.cpp"));
   }
   EXPECT_EQ(x.at({0}), 1);
+}
+
+// A step that is planned and looked at.
+report::Snapshot snapshot_of_a_step(std::int64_t batch) {
+  nn::Sequential net(nn::Linear(16, 32), nn::ReLU(), nn::Linear(32, 4));
+  optim::Adam optimizer(net.parameters());
+  auto step = compile([&](const Tensor& x) {
+    const Tensor loss = mean(square(net(x)));
+    backward(loss);
+    optimizer.step({.release_gradients = true});
+    return loss.detach();
+  });
+  step.prepare({tensor::Spec{f32, {batch, 16}}});
+  return report::snapshot(step);
+}
+
+// tests/page looks at pages of every model in a browser.
+TEST(FourSystemsTest, ThePageAddsUpToTheByteAndNeedsNoNetwork_N8) {
+  const report::Snapshot s = snapshot_of_a_step(8);
+  const auto& sums = s.sums;
+  EXPECT_EQ(sums.reserved,
+            sums.arena + sums.stays + sums.program + sums.idle + sums.overhead);
+  Bytes stays = 0;
+  for (const auto& stay : s.stays) {
+    stays += stay.bytes;
+  }
+  EXPECT_EQ(stays, sums.stays);
+  Bytes live = 0;
+  for (const auto& block : s.blocks) {
+    const bool is_there =
+        block.first <= sums.peak_call && sums.peak_call <= block.last;
+    live += is_there ? block.bytes : 0;
+  }
+  EXPECT_EQ(live, sums.live_at_peak);
+  const files::TemporaryFolder folder;
+  report::write_page(files::system_door(), folder.at("page.html"), s).value();
+  const std::string page = folder.get("page.html");
+  EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
+  EXPECT_EQ(page.find("://"), std::string::npos);
+  EXPECT_EQ(page.find("src="), std::string::npos);
+}
+
+// tests/report opens these files in their viewers.
+TEST(FourSystemsTest, ViewersReadTheSnapshot_N8) {
+  const files::TemporaryFolder folder;
+  files::Door& door = files::system_door();
+  const report::Snapshot one = snapshot_of_a_step(8);
+  report::write_snapshot(door, folder.at("s.neapmem"), one).value();
+  const report::Snapshot s =
+      report::read_snapshot(door, folder.at("s.neapmem")).value();
+  report::write_pickle(door, folder.at("s.pickle"), s).value();
+  report::write_trace(door, folder.at("s.json"), s).value();
+  report::write_folded(door, folder.at("s.folded"), s).value();
+  report::write_svg(door, folder.at("s.svg"), s).value();
+  EXPECT_THAT(folder.get("s.json"), HasSubstr("traceEvents"));
+  EXPECT_THAT(folder.get("s.folded"), HasSubstr("program"));
+  EXPECT_THAT(folder.get("s.svg"), HasSubstr("<svg"));
+  EXPECT_EQ(folder.get("s.pickle").substr(0, 1), "\x80");
+  // The rows of a difference are none, or add up.
+  EXPECT_TRUE(report::diff(one, s).rows.empty());
+  const report::Snapshot other = snapshot_of_a_step(24);
+  Bytes change = 0;
+  for (const auto& row : report::diff(one, other).rows) {
+    change += row.after - row.before;
+  }
+  EXPECT_EQ(change, other.sums.reserved - one.sums.reserved);
+  EXPECT_NE(change, 0);
 }
 
 }  // namespace

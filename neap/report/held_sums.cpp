@@ -1,0 +1,93 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/report/held_sums.hpp"
+
+#include <algorithm>
+
+#include "neap/compile/arenas.hpp"
+#include "neap/report/ledger_rows.hpp"
+
+namespace neap::report {
+
+void find_peak(Snapshot& s) {
+  struct Change {
+    Bytes live = 0;
+    Bytes used = 0;
+  };
+  memory::Vector<Change> changes(s.calls.size() + 1);
+  for (const Snapshot::Block& block : s.blocks) {
+    changes[block.first].live += block.bytes;
+    changes[block.first].used += block.used;
+    changes[block.last + 1].live -= block.bytes;
+    changes[block.last + 1].used -= block.used;
+  }
+  Change now;
+  s.sums.live_at_peak = 0;
+  for (std::uint32_t i = 0; i < s.calls.size(); ++i) {
+    now.live += changes[i].live;
+    now.used += changes[i].used;
+    if (now.live > s.sums.live_at_peak) {
+      s.sums.live_at_peak = now.live;
+      s.sums.used_at_peak = now.used;
+      s.sums.peak_call = i;
+    }
+  }
+}
+
+void StayRows::add(std::string_view owner, memory::Category category,
+                   Bytes bytes) {
+  if (bytes != 0) {
+    rows_[{texts_.id(owner), texts_.id(memory::name_of(category))}] += bytes;
+  }
+}
+
+void StayRows::put_into(Snapshot& s) const {
+  for (const auto& [key, bytes] : rows_) {
+    s.stays.push_back({key.first, key.second, bytes});
+    s.sums.stays += bytes;
+  }
+  std::stable_sort(s.stays.begin(), s.stays.end(),
+                   [](const Snapshot::Stay& a, const Snapshot::Stay& b) {
+                     return a.bytes > b.bytes;
+                   });
+}
+
+void add_held(Snapshot& s, const memory::Domain& domain, TextPool& texts) {
+  const memory::Vector<memory::Row> ledger = rows_of(domain, Instant::kNow);
+  const memory::Stats stats = domain.stats();
+  StayRows rows(texts);
+  Bytes arena = 0;
+  Bytes live = 0;
+  Bytes program = s.sums.program;  // as much of it as the ledger has
+  for (const memory::Row& row : ledger) {
+    Bytes bytes = row.bytes;
+    live += bytes;
+    const std::string_view owner = domain.path_of(row.tag.owner);
+    if (owner == compiler::kArenaOwner) {
+      arena += bytes;
+      continue;
+    }
+    if (row.tag.category == memory::Category::kGraph) {
+      const Bytes part = std::min(program, bytes);
+      program -= part;
+      bytes -= part;
+    }
+    rows.add(owner, row.tag.category, bytes);
+  }
+  s.sums.program -= program;
+  // An arena that is larger than this program's is for others, too; one that is
+  // smaller is about to grow.
+  rows.add(compiler::kArenaOwner, memory::Category::kActivations,
+           std::max<Bytes>(arena - s.sums.arena, 0));
+  rows.put_into(s);
+  s.sums.arguments = 0;  // they are among the domain's
+  s.sums.idle = stats.idle;
+  s.sums.overhead = std::max<Bytes>(stats.held - live - stats.idle, 0);
+  s.sums.external = stats.external;
+  // An arena in lent memory is beside what a budget is of.
+  s.sums.budget =
+      stats.budget == kUnlimited || stats.lent != 0 ? -1 : stats.budget;
+  s.sums.reserved = s.sums.arena + s.sums.stays + s.sums.program + s.sums.idle +
+                    s.sums.overhead;
+}
+
+}  // namespace neap::report

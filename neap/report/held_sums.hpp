@@ -1,0 +1,40 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// The sums of a snapshot that do not come from calls: when its blocks are most,
+// what stays in rows, and what a domain holds.
+#pragma once
+
+#include <map>
+#include <utility>
+
+#include "neap/memory/domain.hpp"
+#include "neap/report/snapshot.hpp"
+#include "neap/report/text_pool.hpp"
+
+namespace neap::report {
+
+/// Sums::peak_call, live_at_peak and used_at_peak, of the blocks. THROWS:
+/// OutOfMemory.
+void find_peak(Snapshot& snapshot);
+
+/// Memory that stays, joined by owner and category.
+class StayRows {
+ public:
+  explicit StayRows(TextPool& texts) : texts_(texts) {}
+  void add(std::string_view owner, memory::Category category, Bytes bytes);
+  /// The rows, largest first, and their sum.
+  void put_into(Snapshot& snapshot) const;
+
+ private:
+  using Key = std::pair<TextId, TextId>;  // owner, category
+  TextPool& texts_;
+  std::map<Key, Bytes, std::less<>,
+           memory::Allocator<std::pair<const Key, Bytes>>>
+      rows_;
+};
+
+/// All that the domain holds at this instant, beside the arena and the program
+/// in the sums: what stays, idle pages, rounding, budget. THROWS: OutOfMemory.
+void add_held(Snapshot& snapshot, const memory::Domain& domain,
+              TextPool& texts);
+
+}  // namespace neap::report

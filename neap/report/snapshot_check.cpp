@@ -1,0 +1,164 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/report/snapshot_check.hpp"
+
+#include <fmt/format.h>
+
+#include "neap/base/raise.hpp"
+#include "neap/base/shown.hpp"
+#include "neap/report/snapshot_columns.hpp"
+
+namespace neap::report {
+namespace {
+
+// Numbers of a column are at least the first and below the second.
+struct Range {
+  std::int64_t least;
+  std::int64_t end;
+};
+
+Range range_of(const Snapshot& s, Holds holds) {
+  switch (holds) {
+    case Holds::kText:
+      return {0, static_cast<std::int64_t>(s.texts.size())};
+    case Holds::kCall:
+      return {0, static_cast<std::int64_t>(s.calls.size())};
+    case Holds::kBlock:
+      return {0, static_cast<std::int64_t>(s.blocks.size())};
+    case Holds::kBlockOrNone:
+      return {-1, static_cast<std::int64_t>(s.blocks.size())};
+    case Holds::kPhase:
+      return {0, 3};
+    case Holds::kKind:
+      return {0, 4};
+    case Holds::kSpace:
+      return {0, 256};
+    case Holds::kFlag:
+    case Holds::kTruth:
+      return {0, 2};
+    case Holds::kNumberOrNone:
+      return {-1, kLargestNumber + 1};
+    case Holds::kNumber:
+      break;
+  }
+  return {0, kLargestNumber + 1};
+}
+
+class Checking {
+ public:
+  explicit Checking(const Snapshot& s) : s_(s) {}
+
+  Result<void> run() {
+    if (s_.texts.empty() || !s_.texts[0].empty()) {
+      refuse("texts: the first is not empty");
+    }
+    check_row("sums", s_.sums, 0);
+    check_table("calls", s_.calls);
+    check_table("blocks", s_.blocks);
+    check_table("reads", s_.reads);
+    check_table("stays", s_.stays);
+    check_table("steps", s_.steps);
+    if (status_) {
+      check_blocks();
+      check_sums();
+    }
+    return std::move(status_);
+  }
+
+ private:
+  void refuse(std::string fact) {
+    if (status_) {
+      status_ = failure(FailureKind::kCorrupt, std::move(fact));
+    }
+  }
+
+  template <class Row>
+  void check_row(std::string_view table, const Row& row, std::size_t at) {
+    for (const Column<Row>& column : Columns<Row>::kAll) {
+      const Range range = range_of(s_, column.holds);
+      const std::int64_t number = column.get(row);
+      if (number < range.least || number >= range.end) {
+        refuse(fmt::format("{}.{}: {} at {} is impossible", table, column.name,
+                           number, at));
+      }
+    }
+  }
+
+  template <class Row>
+  void check_table(std::string_view table, const memory::Vector<Row>& rows) {
+    for (std::size_t i = 0; i < rows.size() && status_; ++i) {
+      check_row(table, rows[i], i);
+    }
+  }
+
+  void check_blocks() {
+    Bytes ends = 0;
+    for (std::size_t i = 0; i < s_.blocks.size() && status_; ++i) {
+      const Snapshot::Block& block = s_.blocks[i];
+      const bool is_after =
+          block.over == Snapshot::kNone ||
+          (block.over < i && s_.blocks[block.over].first < block.first);
+      if (block.first > block.last || block.used > block.bytes || !is_after ||
+          (i != 0 && s_.blocks[i - 1].first > block.first)) {
+        refuse(fmt::format("blocks: number {} makes no sense", i));
+      }
+      add(ends, block.offset);
+      add(ends, block.bytes);
+    }
+    for (std::size_t i = 1; i < s_.reads.size() && status_; ++i) {
+      if (s_.reads[i - 1].block > s_.reads[i].block) {
+        refuse("reads: their blocks are not in order");
+      }
+    }
+  }
+
+  void check_sums() {
+    Bytes stays = 0;
+    for (const Snapshot::Stay& stay : s_.stays) {
+      add(stays, stay.bytes);
+    }
+    const Snapshot::Sums& sums = s_.sums;
+    Bytes parts = 0;
+    for (const Bytes part : {sums.arena, sums.stays, sums.program, sums.idle,
+                             sums.overhead, sums.external}) {
+      add(parts, part);
+    }
+    if (sums.peak_call >= s_.calls.size() && sums.peak_call != 0) {
+      refuse("sums.peak_call: there is no such call");
+    }
+  }
+
+  // Both at most the largest number, so that nothing overflows.
+  void add(Bytes& sum, Bytes more) {
+    sum += more;
+    if (sum > kLargestNumber) {
+      sum = 0;
+      refuse("sizes that add up to 2^53 bytes or more");
+    }
+  }
+
+  const Snapshot& s_;
+  Result<void> status_;
+};
+
+}  // namespace
+
+Result<void> check_snapshot(const Snapshot& snapshot) {
+  return Checking(snapshot).run();
+}
+
+Result<void> check_before(const std::string& path, const Snapshot& snapshot) {
+  auto good = check_snapshot(snapshot);
+  return good ? Result<void>{}
+              : failure(good.error().kind, fmt::format("{}: not written: {}",
+                                                       base::shown_path(path),
+                                                       good.error().message));
+}
+
+void expect_sound(const Snapshot& snapshot) {
+  if (const auto good = check_snapshot(snapshot); !good) {
+    base::raise<ValueError>("report: the snapshot makes no sense: {}",
+                            good.error().message);
+  }
+}
+
+}  // namespace neap::report

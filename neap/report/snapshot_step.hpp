@@ -1,0 +1,35 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// The snapshot of a compiled step, from its program and its plan alone: it may
+// be taken before anything runs.
+//
+//   report::Snapshot s = report::snapshot(step);
+//   report::write_page(files::system_door(), "step.html", s).value();
+#pragma once
+
+#include "neap/compile/plan.hpp"
+#include "neap/memory/domain.hpp"
+#include "neap/report/snapshot.hpp"
+
+namespace neap::report {
+
+/// Every call with its work, every value in the arena, and what stays. Without
+/// `domain` the sums are those of the step alone, as compiler::predict() gives
+/// them, and the same program and plan give the same snapshot. With it they are
+/// those of all that the domain holds at this instant (its arena, where it has
+/// none yet, as it will be; in lent memory, beside what is held, and then
+/// without the domain's budget): what is not the step's is a row of what stays.
+///
+/// A value whose pages do not lie together is several blocks, each with the
+/// number of the value. In memory of the current domain. THROWS: OutOfMemory.
+NEAP_API Snapshot snapshot(const compiler::Program& program,
+                           const compiler::Plan& plan,
+                           const memory::Domain* domain = nullptr);
+
+/// The snapshot of a compiled step or a trainer. THROWS: ValueError where
+/// nothing was traced yet; OutOfMemory.
+template <class Step>
+Snapshot snapshot(const Step& step, const memory::Domain* domain = nullptr) {
+  return snapshot(step.program(), step.plan(), domain);
+}
+
+}  // namespace neap::report

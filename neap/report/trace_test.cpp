@@ -1,0 +1,152 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/report/trace.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "neap/report/snapshot_for_test.hpp"
+#include "neap/report/written_for_test.hpp"
+
+namespace neap::report {
+namespace {
+
+using nlohmann::json;
+
+// The events of one phase, in the order of the file.
+std::vector<json> events_of(const json& file, std::string_view phase) {
+  std::vector<json> out;
+  for (const json& event : file["traceEvents"]) {
+    if (event["ph"] == phase) {
+      out.push_back(event);
+    }
+  }
+  return out;
+}
+
+std::vector<json> events_of(const Snapshot& s, std::string_view phase) {
+  return events_of(json::parse(written(write_trace, s)), phase);
+}
+
+Bytes sum_of(const json& counter) {
+  Bytes sum = 0;
+  for (const json& series : counter["args"]) {
+    sum += series.get<Bytes>();
+  }
+  return sum;
+}
+
+TEST(TraceTest, HasEachCallOnceAndInOrder) {
+  const Snapshot s = small_snapshot();
+  const auto calls = events_of(s, "X");
+  ASSERT_EQ(calls.size(), 3U);
+  EXPECT_EQ(calls[1]["name"], "relu");
+  EXPECT_EQ(calls[1]["ts"], 1.0);
+  EXPECT_EQ(calls[1]["dur"], 1.0);
+  EXPECT_EQ(calls[1]["args"]["layer"], "fc1.act");
+  EXPECT_EQ(calls[1]["args"]["line"], "net.cpp:8 (step)");
+  EXPECT_EQ(calls[2]["cat"], "backward");
+}
+
+TEST(TraceTest, CountersAreTheLiveLine) {
+  for (std::uint32_t seed = 1; seed < 8; ++seed) {
+    const Snapshot s = random_snapshot(
+        {.seed = seed, .spaces = seed % 2 + 1, .has_profile = seed % 3 == 0});
+    const auto counters = events_of(s, "C");
+    ASSERT_EQ(counters.size(), s.calls.size());
+    for (std::size_t call = 0; call < s.calls.size(); ++call) {
+      EXPECT_EQ(sum_of(counters[call]), live_at(s, call));
+    }
+  }
+}
+
+TEST(TraceTest, TimesAreThoseOfAProfile) {
+  Snapshot s = small_snapshot();
+  s.calls[0].ns = 1234567;
+  s.calls[1].ns = 8;
+  s.calls[2].ns = 5;
+  const auto calls = events_of(s, "X");
+  EXPECT_EQ(calls[0]["dur"], 1234.567);
+  EXPECT_EQ(calls[1]["ts"], 1234.567);
+  EXPECT_EQ(calls[1]["dur"], 0.008);
+}
+
+TEST(TraceTest, MarksThePeak) {
+  const Snapshot s = random_snapshot();
+  const auto peaks = events_of(s, "i");
+  ASSERT_EQ(peaks.size(), 1U);
+  EXPECT_EQ(peaks[0]["ts"], s.sums.peak_call);
+  EXPECT_EQ(peaks[0]["args"]["live bytes"], s.sums.live_at_peak);
+}
+
+TEST(TraceTest, ArrowsLeadFromTheMakerToTheLastReader) {
+  const Snapshot s = small_snapshot();
+  const auto from = events_of(s, "s");
+  const auto to = events_of(s, "f");
+  ASSERT_EQ(from.size(), 2U);
+  ASSERT_EQ(to.size(), 2U);
+  EXPECT_EQ(from[1]["id"], 1);
+  EXPECT_EQ(from[1]["ts"], 1.0);
+  EXPECT_EQ(to[1]["id"], 1);
+  EXPECT_EQ(to[1]["ts"], 2.0);
+}
+
+TEST(TraceTest, ArrowsPassOverReadersBeforeTheLast) {
+  const Snapshot s = random_snapshot();
+  std::map<std::size_t, std::uint32_t> last;
+  for (const Snapshot::Read& read : s.reads) {
+    last[read.block] = read.call;
+  }
+  const auto arrows = events_of(s, "f");
+  EXPECT_GT(arrows.size(), 20U);
+  for (const json& arrow : arrows) {
+    EXPECT_EQ(arrow["ts"], last.at(arrow["id"].get<std::size_t>()));
+  }
+}
+
+TEST(TraceTest, OnlyTheLargestBlocksHaveArrows) {
+  const Snapshot s = random_snapshot({.calls = 600});
+  EXPECT_GT(s.reads.size(), 1000U);
+  EXPECT_LE(events_of(s, "s").size(), 200U);
+}
+
+TEST(TraceTest, HostileNamesStayNames) {
+  Snapshot s = small_snapshot();
+  for (const std::string_view name : kHostileNames) {
+    s.calls[0].op = text_id(s, name);
+    s.title = name;
+    EXPECT_EQ(events_of(s, "X").size(), 3U);  // it can be parsed
+  }
+}
+
+TEST(TraceTest, ALongStepHasSlicesOfSeveralCalls) {
+  Snapshot s = small_snapshot();
+  const std::string name(1700, 'x');
+  s.calls[1].layer = text_id(s, name);
+  s.calls.insert(s.calls.begin() + 1, 40'000, s.calls[1]);
+  for (std::size_t i = 1; i < s.blocks.size(); ++i) {
+    s.blocks[i].first += 40'000;
+    s.blocks[i].last += 40'000;
+  }
+  s.reads.clear();
+  s.sums.peak_call = 40'002;
+  const std::string text = written(write_trace, s);
+  EXPECT_LE(text.size(), 50'000'000U);
+  const json file = json::parse(text);
+  const auto slices = events_of(file, "X");
+  EXPECT_LT(slices.size(), s.calls.size());
+  std::size_t calls = 0;
+  for (const json& slice : slices) {
+    calls += slice["args"].value("calls", std::size_t{1});
+  }
+  EXPECT_EQ(calls, s.calls.size());
+  Bytes most = 0;
+  for (const json& counter : events_of(file, "C")) {
+    most = std::max(most, sum_of(counter));
+  }
+  EXPECT_EQ(most, s.sums.live_at_peak);
+}
+
+}  // namespace
+}  // namespace neap::report
