@@ -28,7 +28,8 @@ OPTIONS = ("model data path symbols validation augment width layers dim heads "
            "lr momentum weight-decay schedule warmup clip budget spill spill-rate spill-a-day plan "
            "kernels dtype compile "
            "keep prefetch target "
-           "eager paged save save-every resume verify json metrics tensorboard progress "
+           "eager paged save save-every resume verify json page snapshot trace metrics "
+           "tensorboard profile progress "
            "config").split()
 KEYS = ("test_accuracy steps resumed_steps checkpoint step_ms_median images_per_second peak_bytes "
         "peak_live_bytes peak_by_category peak_by_owner live_bytes_at_exit "
@@ -178,6 +179,7 @@ class ArgumentTest(ToolCase):
                "lr": ["-1", "inf", "nan", "1e"], "momentum": ["1", "-1"],
                "weight-decay": ["-1", "inf"], "schedule": ["step"],
                "warmup": ["-1"], "clip": ["-1", "nan"], "json": [""], "metrics": [""],
+               "page": [""], "snapshot": [""], "trace": [""],
                "tensorboard": [""],
                "budget": ["0", "-1MiB", "64", "1.5", "64XiB", "64MiBs", "1e3MiB",
                           "1.5.5GiB", "GiB", "9999999999999GiB", "9000000T", "lots"],
@@ -191,7 +193,7 @@ class ArgumentTest(ToolCase):
                "layers": ["0"], "dim": ["0"], "heads": ["0"], "block": ["0"],
                "target": [""], "keep": ["most", ""], "prefetch": ["-1", "7", "x"],
                "minutes": ["-1", "inf"]}
-        flags = {"compile", "eager", "paged", "augment"}
+        flags = {"compile", "eager", "paged", "profile", "augment"}
         self.assertEqual(set(bad), set(OPTIONS) - {"config"} - flags)
         for option, values in bad.items():
             for value in values:
@@ -776,7 +778,7 @@ class FashionMnistTest(ToolCase):
 
     # Of the program's file the system maps 64 KiB around each page that is used,
     # as far as its cache has them: 0.8 MiB more right after a build than later.
-    def test_resident_memory_is_the_data_set_and_at_most_17_mib(self):
+    def test_resident_memory_is_the_data_set_and_at_most_17_5_mib(self):
         tool = shutil.copy(tool_case.TOOL, self.folder)
         with open(tool, "rb") as file:
             os.fsync(file.fileno())  # a page that is not written yet stays
@@ -785,7 +787,7 @@ class FashionMnistTest(ToolCase):
         found = self.train("fashion-mnist", "--steps", "60", "--batch", "128",
                            "--compile")  # as ./dev demo
         over = found["max_rss_bytes"] - found["data_set_bytes"]
-        self.assertLessEqual(over, 17 << 20)
+        self.assertLessEqual(over, 35 << 19)
         self.assertEqual(found["data_set_bytes"], 70000 * (28 * 28 + 1))
         self.assertGreater(found["test_accuracy"], 0.6)
         self.assertEqual(found["heap_calls_per_step"], 0)

@@ -16,6 +16,7 @@
 #include "neap/planner/problem.hpp"
 #include "nearest.hpp"
 #include "numbers.hpp"
+#include "words.hpp"
 
 namespace neap::app {
 namespace {
@@ -219,6 +220,49 @@ void add_sample_options(CLI::App& command, SampleSettings& settings) {
       ->check(CLI::IsMember({"on", "off"}));
 }
 
+void add_report_options(CLI::App& command, ReportSettings& settings) {
+  command
+      .add_option("snapshot", settings.snapshot,
+                  "what neap train or neap plan wrote with --snapshot")
+      ->type_name("FILE")
+      ->required();
+  command
+      .add_option("other", settings.other,
+                  "a later one: what changed from the first to it")
+      ->type_name("FILE");
+  const auto file = [&](const char* name, std::string& into,
+                        const char* about) {
+    command.add_option(name, into, about)->type_name("FILE");
+  };
+  file("--page", settings.page,
+       "write a page there that needs no network (default none)");
+  file("--pickle", settings.pickle,
+       "write it there for PyTorch's memory_viz (default none)");
+  file("--folded", settings.folded,
+       "write the peak there for a flame graph (default none)");
+  file(
+      "--trace", settings.trace,
+      "write it there for chrome://tracing and ui.perfetto.dev (default none)");
+  file("--svg", settings.svg, "draw the arena there (default none)");
+  command.add_flag("--markdown", settings.is_markdown,
+                   "print the tables as Markdown");
+}
+
+void add_doctor_options(CLI::App& command, DoctorSettings& settings) {
+  command
+      .add_option("program", settings.words,
+                  "a program that links Neap and its arguments, after --")
+      ->type_name("-- PROGRAM");
+  command
+      .add_option("--page", settings.page,
+                  "write a page there of what it did (default none)")
+      ->type_name("FILE");
+  command
+      .add_option("--snapshot", settings.snapshot,
+                  "write the snapshot there (default none)")
+      ->type_name("FILE");
+}
+
 CLI::App& add_command(CLI::App& cli, const char* name, const char* about,
                       CommandLine& line, std::function<ExitCode()> run) {
   CLI::App& command = *cli.add_subcommand(name, about);
@@ -250,6 +294,16 @@ void add_commands(CLI::App& cli, const Commands& commands, CommandLine& line) {
                   "give buffers with lifetimes offsets in one block of memory",
                   line, [&line] { return pack(line.pack); }),
       line.pack);
+  add_report_options(
+      add_command(cli, "report", "show what a snapshot of a step says", line,
+                  [&line] { return run_report(line.report); }),
+      line.report);
+  add_doctor_options(
+      add_command(cli, "doctor",
+                  "run a program that links Neap, and say what it leaked, what "
+                  "grew, and what its peak was",
+                  line, [&line] { return run_doctor(line.doctor); }),
+      line.doctor);
   add_settings(add_command(cli, "eval", "measure a model from a file", line,
                            [&line] { return eval(line.eval.texts); }),
                eval_settings(), line.eval);
@@ -320,36 +374,6 @@ std::string manual_of(const CLI::App& cli, const std::string& form) {
     commands.push_back(describe(*command));
   }
   return manual(commands, form);
-}
-
-// --json with no file after it is --json -.
-void add_standard_output(std::vector<std::string>& words) {
-  for (auto word = words.begin(); word != words.end(); ++word) {
-    const auto next = word + 1;
-    const bool is_alone =
-        next == words.end() || (next->starts_with("-") && *next != "-");
-    if (*word == "--json" && is_alone) {
-      word = words.insert(next, "-");
-    }
-  }
-}
-
-// "help" and "version" are words, too: neap help train.
-std::vector<std::string> words_of(int argc, char** argv) {
-  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
-  if (words.empty()) {
-    return words;
-  }
-  if (words[0] == "version") {
-    words[0] = "--version";
-  } else if (words[0] == "help") {
-    words.erase(words.begin());
-    words.emplace_back("--help");
-  }
-  if (words[0] != "pack") {
-    add_standard_output(words);
-  }
-  return words;
 }
 
 // Why the first word is no command; "" where it is one, or an option.
@@ -439,7 +463,7 @@ void parse(int argc, char** argv, const Commands& commands, CommandLine& line) {
   cli.footer(kExitCodeHelp);
   cli.require_subcommand(1);
   add_commands(cli, commands, line);
-  std::vector<std::string> words = words_of(argc, argv);
+  auto [words, program] = words_of(argc, argv);
   line.refusal = refusal_of_command(cli, words);
   if (!line.refusal.empty()) {
     return;
@@ -447,6 +471,8 @@ void parse(int argc, char** argv, const Commands& commands, CommandLine& line) {
   std::reverse(words.begin(), words.end());  // the parser takes from the back
   try {
     cli.parse(std::move(words));
+    line.doctor.words.insert(line.doctor.words.end(), program.begin(),
+                             program.end());
     if (!line.manual.empty()) {
       line.text = manual_of(cli, line.manual);
     }

@@ -6,8 +6,10 @@
 #include <functional>
 #include <string>
 
+#include "doctor_command.hpp"
 #include "exit_code.hpp"
 #include "pack_command.hpp"
+#include "report_command.hpp"
 #include "sample_command.hpp"
 #include "settings.hpp"
 
@@ -24,6 +26,8 @@ struct CommandLine {
   Arguments plan;
   Arguments fit;
   PackSettings pack;
+  ReportSettings report;
+  DoctorSettings doctor;
   Arguments eval;
   SampleSettings sample;
   std::function<ExitCode()> run;  // the command that was given

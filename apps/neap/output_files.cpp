@@ -145,12 +145,15 @@ std::vector<NamedFile> data_files(files::Door& door, const TrainSettings& s) {
 }
 
 Result<void> check_train_files(files::Door& door, const TrainSettings& s) {
-  const std::array<NamedFile, 6> outputs{{{"--save", s.save},
+  const std::array<NamedFile, 9> outputs{{{"--save", s.save},
                                           json_file(s),
                                           {"--metrics", s.metrics},
                                           {"--tensorboard", s.tensorboard},
                                           {"--svg", s.svg},
-                                          {"--plan", s.plan}}};
+                                          {"--plan", s.plan},
+                                          {"--page", s.page},
+                                          {"--snapshot", s.snapshot},
+                                          {"--trace", s.trace}}};
   std::vector<NamedFile> inputs = data_files(door, s);
   inputs.push_back({"--config", s.config});
   if (s.kernels.find('/') != std::string::npos) {

@@ -13,6 +13,7 @@
 #include "neap/compile/fitting.hpp"
 #include "neap/files/door.hpp"
 #include "text_file.hpp"
+#include "view_files.hpp"
 #include "within_budget.hpp"
 
 namespace neap::app {
@@ -161,10 +162,22 @@ std::string to_text(const TrainSettings& s, const WithinBudget& found,
   return text;
 }
 
+// Writes the files that show where the step's bytes are.
+ExitCode show_step(const TrainSettings& settings, const WithinBudget& found) {
+  const auto view = rehearsed_view(planned(settings, found), settings.batch);
+  if (!view) {
+    return fail(ExitCode::kData, view.error().message);
+  }
+  const auto written = write_views(files::system_door(), settings, *view);
+  return written ? ExitCode::kOk
+                 : fail(ExitCode::kOutput, written.error().message);
+}
+
 }  // namespace
 
 ExitCode plan(const TrainSettings& given) {
   TrainSettings settings = given;
+  const ViewReserve reserve(settings);
   if (const ExitCode code = open_plan(settings); code != ExitCode::kOk) {
     return code;
   }
@@ -185,6 +198,12 @@ ExitCode plan(const TrainSettings& given) {
                                       to_json(settings, *found, max_batch));
     if (!written) {
       return fail(ExitCode::kOutput, written.error().message);
+    }
+  }
+  if (has_views(settings)) {
+    if (const ExitCode code = show_step(settings, *found);
+        code != ExitCode::kOk) {
+      return code;
     }
   }
   if (settings.json != "-") {

@@ -26,6 +26,7 @@
 #include "run_parts.hpp"
 #include "saved_model.hpp"
 #include "task.hpp"
+#include "view_files.hpp"
 
 namespace neap::app {
 namespace {
@@ -409,6 +410,14 @@ class Dry {
 };
 
 }  // namespace
+
+Result<report::Snapshot> rehearsed_view(const TrainSettings& settings,
+                                        std::int64_t batch) {
+  Dry dry(settings);
+  return run_job(settings, batch).map([&](const std::unique_ptr<Job>& job) {
+    return view_of(settings, job->program(), job->plan(), dry.domain());
+  });
+}
 
 Result<FitCurve> fit_curve(const TrainSettings& settings, std::int64_t batch) {
   const Dry dry(settings);

@@ -10,6 +10,7 @@
 #include "neap/base/result.hpp"
 #include "neap/compile/fit.hpp"
 #include "neap/program/program.hpp"
+#include "neap/report/snapshot.hpp"
 #include "settings.hpp"
 
 namespace neap::app {
@@ -51,6 +52,11 @@ Result<Rehearsal> rehearse(const TrainSettings& settings, std::int64_t batch);
 /// test part. REQUIRES: has_task(settings). Fails as rehearse(). THROWS:
 /// OutOfMemory.
 Result<Bytes> eager_need(TrainSettings settings);
+
+/// The step of such a run as it would be before the first one (view_of()).
+/// Fails as rehearse(). THROWS: OutOfMemory, PlanError.
+Result<report::Snapshot> rehearsed_view(const TrainSettings& settings,
+                                        std::int64_t batch);
 
 using FitCurve = std::vector<compiler::FitPoint>;
 

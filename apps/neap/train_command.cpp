@@ -27,7 +27,9 @@
 #include "output_files.hpp"
 #include "probe.hpp"
 #include "progress.hpp"
+#include "retraces.hpp"
 #include "run_parts.hpp"
+#include "run_view.hpp"
 #include "saved_model.hpp"
 #include "startup_pages.hpp"
 #include "summary.hpp"
@@ -76,36 +78,15 @@ std::vector<std::pair<std::string, Bytes>> named_bytes(
   return out;
 }
 
-// Says when a compiled step is traced again, and why.
-class Retraces {
- public:
-  Retraces() = default;
-  explicit Retraces(const train::Trainer& trainer)
-      : trainer_(trainer.is_compiled() ? &trainer : nullptr),
-        traces_(trainer_ != nullptr ? trainer.traces() : 0) {}
-
-  void tell(const train::StepReport& report, Progress& progress) {
-    if (trainer_ == nullptr || trainer_->traces() == traces_) {
-      return;
-    }
-    traces_ = trainer_->traces();
-    progress.finish();
-    const std::string line = fmt::format("traced again at step {}: {}\n",
-                                         report.step, trainer_->why());
-    static_cast<void>(std::fwrite(line.data(), 1, line.size(), stderr));
-  }
-
- private:
-  const train::Trainer* trainer_ = nullptr;
-  std::int64_t traces_ = 0;
-};
-
 // Everything that lives while a run does. It goes before the last report, so
 // that "live at exit" can show that nothing stays.
 class Session {
  public:
   Session(const TrainSettings& settings, memory::Domain& domain)
-      : settings_(settings), domain_(domain), generator_(settings.seed) {}
+      : settings_(settings),
+        domain_(domain),
+        generator_(settings.seed),
+        view_(settings, domain) {}
 
   ExitCode run(Summary& summary, std::string& report) {
     if (auto opened = open_metrics(); !opened) {
@@ -133,6 +114,7 @@ class Session {
     }
     test(*model, summary);
     summary.state_hash = train::state_hash(*model, *optimizer, generator_);
+    say(report_of(settings_), "{}", view_.profile_text());
     finish(summary, report);
     return ExitCode::kOk;
   }
@@ -142,6 +124,9 @@ class Session {
   std::optional<Failure> output_failure() {
     if (metrics_) {
       static_cast<void>(metrics_->close());
+    }
+    if (view_.failure()) {
+      return view_.failure();
     }
     return save_failure_ || !metrics_ ? save_failure_ : metrics_->failure();
   }
@@ -179,7 +164,7 @@ class Session {
     std::fflush(stdout);
   }
 
-  train::FitOptions fit_options() const {
+  train::FitOptions fit_options() {
     train::FitOptions options;
     options.epochs = settings_.epochs;
     options.steps = settings_.steps;
@@ -189,6 +174,7 @@ class Session {
                     .every_steps = settings_.save_steps,
                     .every_seconds = settings_.save_seconds};
     options.facts = facts_of(settings_, steps(), task_->vocabulary());
+    options.profile = view_.profile();
     options.trainer.loss = task_->loss();
     options.trainer.clip_norm = settings_.clip_norm;
     options.trainer.learning_rate = make_schedule(settings_, steps());
@@ -223,6 +209,7 @@ class Session {
       images += report.samples;
       progress.step(report);
       retraces.tell(report, progress);
+      view_.note_step(report);
       if (metrics_) {  // a failure is told at the end; the training goes on
         static_cast<void>(metrics_->step(report));
       }
@@ -236,6 +223,7 @@ class Session {
     drop_startup_pages();  // of reading the data and making the model
     train::FitResult result = train::fit(model, optimizer, loader, options);
     progress.finish();
+    view_.finish();
     if (result.resume_failure) {
       const bool is_other =
           result.resume_failure->kind == FailureKind::kMismatch;
@@ -265,13 +253,14 @@ class Session {
   }
 
   // Notes and prints the plan of a compiled run before its first step.
-  void tell_plan(const train::Trainer& trainer, Summary& summary) const {
+  void tell_plan(const train::Trainer& trainer, Summary& summary) {
     if (!trainer.is_compiled()) {
       return;
     }
     summary.is_compiled = true;
     summary.arena_bytes = trainer.arena_bytes();
     summary.predicted_peak_bytes = domain_.stats().peak;
+    view_.note_plan(trainer);
     say(report_of(settings_), "plan     {} calls, arena {}, held at most {}\n",
         format_grouped(
             static_cast<std::int64_t>(trainer.program().calls.size())),
@@ -341,6 +330,7 @@ class Session {
   Generator generator_;
   std::unique_ptr<Task> task_;
   std::optional<Failure> save_failure_;
+  RunView view_;
   std::optional<train::MetricsLog> metrics_;
   ExitCode end_ = ExitCode::kOk;
 };
@@ -399,8 +389,10 @@ ExitCode try_files(const TrainSettings& settings) {
   const bool has_json = !settings.json.empty() && settings.json != "-";
   for (const auto& [option, path] :
        {std::pair("--json", has_json ? settings.json : std::string()),
-        std::pair("--save", settings.save),
-        std::pair("--plan", settings.plan)}) {
+        std::pair("--save", settings.save), std::pair("--plan", settings.plan),
+        std::pair("--page", settings.page),
+        std::pair("--snapshot", settings.snapshot),
+        std::pair("--trace", settings.trace)}) {
     if (path.empty()) {
       continue;
     }
@@ -466,6 +458,7 @@ ExitCode train(const TrainSettings& settings) {
   if (const ExitCode good = try_files(settings); good != ExitCode::kOk) {
     return good;
   }
+  const ViewReserve reserve(settings);
   TrainSettings limited = settings;
   if (const ExitCode good = limit_arena(limited); good != ExitCode::kOk) {
     return good;

@@ -77,6 +77,13 @@ Result<void> check(const TrainSettings& settings, std::int64_t steps) {
                    "--paged: only a step that runs as a plan (not --eager) "
                    "has an arena");
   }
+  const bool has_view =
+      !(settings.page + settings.snapshot + settings.trace).empty();
+  if (!settings.compile && (has_view || settings.profile)) {
+    return failure(FailureKind::kMismatch,
+                   "--page, --snapshot, --trace, --profile: only a step that "
+                   "runs as a plan (not --eager) can be shown");
+  }
   if (settings.warmup > 0 && steps > 0 && settings.warmup >= steps) {
     return failure(FailureKind::kMismatch,
                    fmt::format("--warmup: {} steps of warm-up leave none of {}",

@@ -78,6 +78,10 @@ struct TrainSettings {
   bool verify = true;           // the checksums of a file that is loaded
   std::string grow;             // of fit: "batch"; empty: nothing
   std::string svg;              // of fit: path; empty: none
+  std::string page;             // path of an HTML page; empty: none
+  std::string snapshot;         // path of what it shows; empty: none
+  std::string trace;            // path of a Chrome trace; empty: none
+  bool profile = false;         // take times of calls, and tell them
   std::string json;             // path; "-": standard output
   std::string config;           // path of the TOML file with these; empty: none
   std::string metrics;          // path of JSON lines; empty: none

@@ -187,6 +187,15 @@ std::vector<Setting> file_settings() {
           {"on", "off"}),
       {"json", "FILE", "write a summary there; - for standard output", "none",
        any_text(&S::json)},
+      {"page", "FILE",
+       "write a page there that shows where every byte of the planned step is; "
+       "it needs no network",
+       "none", any_text(&S::page)},
+      {"snapshot", "FILE", "write the same for neap report there", "none",
+       any_text(&S::snapshot)},
+      {"trace", "FILE",
+       "write the same there for chrome://tracing and ui.perfetto.dev", "none",
+       any_text(&S::trace)},
       {"metrics", "FILE", "append a line of JSON there for every step", "none",
        any_text(&S::metrics)},
       {"tensorboard", "DIR", "write an event file for TensorBoard there",
@@ -201,6 +210,9 @@ std::vector<Setting> screen_settings() {
   return {
       chosen("progress", "HOW", "auto, bar, plain or none", d.progress,
              &S::progress, {"auto", "bar", "plain", "none"}),
+      {"profile", "",
+       "take the times of calls in five steps, and say where they went", "no",
+       flag(&S::profile)},
       {"verbose", "", "say when a compiled step is traced again, and why", "no",
        flag(&S::verbose)},
   };

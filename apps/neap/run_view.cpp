@@ -1,0 +1,61 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "run_view.hpp"
+
+#include "neap/files/door.hpp"
+#include "neap/report/profile_table.hpp"
+#include "neap/report/snapshot_profile.hpp"
+
+namespace neap::app {
+
+void RunView::note_plan(const train::Trainer& trainer) {
+  if (!has_views(settings_) && !settings_.profile) {
+    return;
+  }
+  if (settings_.budget != kUnlimited && !is_within_view(trainer.program())) {
+    failure_ = Failure{
+        FailureKind::kTooLarge,
+        "--page, --snapshot, --trace, --profile: the plan is too large to be "
+        "shown by a run within a budget; leave them to neap plan"};
+    return;
+  }
+  view_.emplace(view_of(settings_, trainer.program(), trainer.plan(), domain_));
+  view_->steps.reserve(StepStrip::kMost);
+  write();
+}
+
+void RunView::note_step(const train::StepReport& report) {
+  if (view_) {
+    strip_.add(*view_, domain_.stats(), report.seconds);
+  }
+}
+
+void RunView::finish() {
+  if (view_ && profile_.runs > 0) {
+    report::add_times(*view_, profile_);
+  }
+  write();
+}
+
+std::string RunView::profile_text() const {
+  if (!settings_.profile || !view_) {
+    return {};
+  }
+  // The limits of the machine are measured with memory that a budget has not.
+  const report::MachineLimits limits = settings_.budget == kUnlimited
+                                           ? report::measure_limits()
+                                           : report::MachineLimits();
+  const memory::String table = report::profile_table(*view_, limits);
+  return table.empty() ? "no times: the run has fewer than two steps\n"
+                       : std::string(table);
+}
+
+void RunView::write() {
+  if (!view_ || !has_views(settings_)) {
+    return;
+  }
+  if (auto done = write_views(files::system_door(), settings_, *view_); !done) {
+    failure_ = std::move(done.error());
+  }
+}
+
+}  // namespace neap::app
