@@ -120,6 +120,20 @@ class ExitPageTest(unittest.TestCase):
                              r"\S*watched_program\.cpp:\d+ \(be_refused\) were "
                              "refused at event")
 
+    def test_one_file_for_both_has_the_page_and_a_sentence(self):
+        done = self.run_program(page="both", snapshot="./both")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("name one file", done.stderr)
+        self.assertTrue((self.folder / "both").read_bytes()
+                        .startswith(b"<!doctype html>"))
+
+    def test_a_pipe_is_not_waited_for(self):
+        os.mkfifo(self.folder / "pipe")
+        for paths in ({"page": "pipe", "snapshot": ""}, {"snapshot": "pipe"}):
+            done = self.run_program(**paths)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("a device or a pipe", done.stderr)
+
     def test_the_exit_status_stays(self):
         self.snapshot("fails", status=7)
 

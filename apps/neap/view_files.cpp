@@ -27,9 +27,12 @@ bool has_views(const TrainSettings& settings) {
                      [](const NamedFile& file) { return !file.path.empty(); });
 }
 
-ViewReserve::ViewReserve(const TrainSettings& s)
-    : bytes_((has_views(s) || s.profile) && s.budget != kUnlimited ? kViewBytes
-                                                                   : 0) {
+Bytes view_reserve(const TrainSettings& s) {
+  const bool is_shown = has_views(s) || s.profile;
+  return is_shown && s.budget != kUnlimited ? kViewBytes : 0;
+}
+
+ViewReserve::ViewReserve(const TrainSettings& s) : bytes_(view_reserve(s)) {
   base::add_external("what is shown of the plan", bytes_);
 }
 

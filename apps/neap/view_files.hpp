@@ -23,6 +23,9 @@ bool has_views(const TrainSettings& settings);
 /// external memory.
 inline constexpr Bytes kViewBytes = 8 * kMiB;
 
+/// The bytes that these settings set aside; 0: none.
+Bytes view_reserve(const TrainSettings& settings);
+
 /// Sets them aside where the settings ask for a file or a profile within a
 /// budget: from the beginning of a command, so that plans count on it.
 class ViewReserve {

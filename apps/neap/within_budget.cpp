@@ -17,6 +17,7 @@
 #include "remedies.hpp"
 #include "run_parts.hpp"
 #include "state_search.hpp"
+#include "view_files.hpp"
 
 namespace neap::app {
 namespace {
@@ -400,6 +401,11 @@ ExitCode refuse_request(const TrainSettings& settings,
       .add("held", fmt::format("{}, and {} the process itself",
                                format_bytes_short(asked.held),
                                format_bytes_short(asked.external)));
+  if (const Bytes shown = view_reserve(settings); shown != 0) {
+    refusal.add("of it", fmt::format("{} for --page, --snapshot, --trace, "
+                                     "--profile",
+                                     format_bytes_short(shown)));
+  }
   if (const auto precision = precision_of(settings)) {
     const UsePrecision use(*precision);
     static_cast<void>(add_enough(settings, refusal));

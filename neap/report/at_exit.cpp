@@ -97,11 +97,30 @@ void write(std::string_view variable, const std::string& path,
   if (path.empty()) {
     return;
   }
-  const auto done = writer(files::system_door(), path, snapshot);
+  files::Door& door = files::system_door();
+  const auto there = door.inspect(path);
+  if (there && there->kind == files::PathKind::kOther) {
+    // Nobody may ever read from a pipe, and the program is at its end.
+    say(fmt::format("{}: {} is a device or a pipe; name a file", variable,
+                    base::shown_path(path)));
+    return;
+  }
+  const auto done = writer(door, path, snapshot);
   if (!done) {
     say(fmt::format("{}: {}", variable,
                     base::shown_message(done.error().message)));
   }
+}
+
+// Once the first is written.
+bool is_one_file(const std::string& a, const std::string& b) {
+  if (a.empty() || b.empty()) {
+    return false;
+  }
+  const auto one = files::system_door().inspect(a);
+  const auto other = files::system_door().inspect(b);
+  return one && other && one->number != 0 && one->number == other->number &&
+         one->device == other->device;
 }
 
 // Called by exit(), after the destructors of the program's static objects.
@@ -118,6 +137,13 @@ void write_all() noexcept {
           [](files::Door& door, const std::string& path, const Snapshot& s) {
             return write_page(door, path, s);
           });
+    if (is_one_file(watch->page, watch->snapshot)) {
+      say(
+          fmt::format("{} and {} name one file: the page is there, and no "
+                      "snapshot",
+                      kPage, kSnapshot));
+      return;
+    }
     write(kSnapshot, watch->snapshot, snapshot, write_snapshot);
   } catch (const std::exception& error) {
     say(fmt::format("nothing is written at exit: {}", error.what()));

@@ -51,6 +51,12 @@ class Checking {
     if (s_.texts.empty() || !s_.texts[0].empty()) {
       refuse("texts: the first is not empty");
     }
+    for (const auto* texts : {&s_.texts, &s_.refusals, &s_.leaks}) {
+      if (texts->size() > kMostRows) {
+        refuse(fmt::format("more than {} texts", kMostRows),
+               FailureKind::kTooLarge);
+      }
+    }
     check_row("sums", s_.sums, 0);
     check_table("calls", s_.calls);
     check_table("blocks", s_.blocks);
@@ -65,9 +71,9 @@ class Checking {
   }
 
  private:
-  void refuse(std::string fact) {
+  void refuse(std::string fact, FailureKind kind = FailureKind::kCorrupt) {
     if (status_) {
-      status_ = failure(FailureKind::kCorrupt, std::move(fact));
+      status_ = failure(kind, std::move(fact));
     }
   }
 
@@ -85,6 +91,10 @@ class Checking {
 
   template <class Row>
   void check_table(std::string_view table, const memory::Vector<Row>& rows) {
+    if (rows.size() > kMostRows) {
+      refuse(fmt::format("{}: more than {} rows", table, kMostRows),
+             FailureKind::kTooLarge);
+    }
     for (std::size_t i = 0; i < rows.size() && status_; ++i) {
       check_row(table, rows[i], i);
     }
@@ -121,6 +131,9 @@ class Checking {
     for (const Bytes part : {sums.arena, sums.stays, sums.program, sums.idle,
                              sums.overhead, sums.external}) {
       add(parts, part);
+    }
+    if (sums.reserved != parts - sums.external) {
+      refuse("sums.reserved: it is not the sum of its parts");
     }
     if (sums.peak_call >= s_.calls.size() && sums.peak_call != 0) {
       refuse("sums.peak_call: there is no such call");

@@ -10,8 +10,12 @@
 
 namespace neap::report {
 
-/// Whether every position is within its table and every size, and each sum of
-/// them, below 2^53. A failure's message is the fact alone. What passed can be
+/// Rows of a table, and texts: a row takes more memory than its text.
+inline constexpr std::size_t kMostRows = std::size_t{1} << 22U;
+
+/// Whether there are not too many rows, every position is within its table and
+/// every size, and each sum of them, below 2^53, and what is reserved is the
+/// sum of its parts. A failure's message is the fact alone. What passed can be
 /// walked without further checks.
 [[nodiscard]] Result<void> check_snapshot(const Snapshot& snapshot);
 

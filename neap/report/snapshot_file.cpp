@@ -57,6 +57,14 @@ Result<void> write_snapshot(files::Door& door, const std::string& path,
     return good;
   }
   const memory::UseDomain use(report_domain());
+  Sink count;
+  put_snapshot(count, snapshot);
+  if (count.size() > kMostText) {
+    return failure(FailureKind::kTooLarge,
+                   fmt::format("{}: not written: it would be larger than 256 "
+                               "MiB before it is compressed",
+                               base::shown_path(path)));
+  }
   return files::write_atomically(door, path,
                                  [&](files::File& file) -> Result<void> {
                                    files::FileSink to(file);

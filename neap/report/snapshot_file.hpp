@@ -12,7 +12,8 @@ namespace neap::report {
 
 /// Whole or not at all (files::write_atomically). Takes less than 512 KiB of
 /// the reports' own domain, whatever the snapshot. A failure names the file;
-/// kCorrupt for a snapshot that makes no sense. THROWS: OutOfMemory.
+/// kCorrupt for a snapshot that makes no sense, kTooLarge for one that
+/// read_snapshot() would refuse. THROWS: OutOfMemory.
 [[nodiscard]] NEAP_API Result<void> write_snapshot(files::Door& door,
                                                    const std::string& path,
                                                    const Snapshot& snapshot);

@@ -163,6 +163,8 @@ TEST(SnapshotJsonTest, WhatMakesNoSenseIsRefused) {
            Change{"\"peak_call\":0", "\"peak_call\":2", "peak_call"},
            Change{"\"peak_call\":0", "\"peak_call\":4294967295", "peak_call"},
            Change{"\"arena\":64", "\"arena\":-1", "sums.arena"},
+           Change{"\"reserved\":164", "\"reserved\":123", "sums.reserved"},
+           Change{"\"idle\":0", "\"idle\":8", "sums.reserved"},
            Change{"\"proven\":true", "\"proven\":1", "expected true or false"},
            Change{"\"texts\":[\"\"", "\"texts\":[\"x\"", "texts"},
            Change{"\"reads\":{", "\"read\":{", "missing"},
@@ -335,6 +337,19 @@ TEST(SnapshotFileTest, AFileThatInflatesForEverIsRefused) {
     many += ",\"\"";
   }
   EXPECT_EQ(parse_snapshot(many + "]}").error().kind, FailureKind::kTooLarge);
+}
+
+TEST(SnapshotFileTest, WhatCouldNotBeReadIsNotWritten) {
+  const TemporaryFolder folder;
+  Snapshot rows = small();
+  rows.steps.resize(kMostRows + 1);
+  Snapshot text = small();
+  text.leaks.emplace_back(50'000'000, '\x01');  // six bytes each in JSON
+  for (const Snapshot* s : {&rows, &text}) {
+    const auto done = write_snapshot(files::system_door(), folder.at("s"), *s);
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().kind, FailureKind::kTooLarge);
+  }
 }
 
 TEST(SnapshotFileTest, NoMemoryLeavesWhatWasThere) {

@@ -61,7 +61,6 @@ class Parser {
   // A row takes more memory than its text.
   template <class Rows>
   bool has_room(const Rows& rows) {
-    constexpr std::size_t kMostRows = std::size_t{1} << 22;
     return rows.size() < kMostRows ||
            refuse("a table of more than 4 194 304 rows",
                   FailureKind::kTooLarge);

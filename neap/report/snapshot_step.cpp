@@ -5,6 +5,7 @@
 #include <optional>
 #include <tuple>
 
+#include "neap/base/raise.hpp"
 #include "neap/compile/costs.hpp"
 #include "neap/compile/prediction.hpp"
 #include "neap/program/dataflow.hpp"
@@ -313,6 +314,11 @@ class Maker {
     }
     find_peak(out_);
     if (domain_ != nullptr) {
+      if (domain_ != &program_.values.get_allocator().domain()) {
+        base::raise<ValueError>(
+            "snapshot: the step is in another domain than the one that is "
+            "looked at");
+      }
       add_held(out_, *domain_, texts_);
       return;
     }

@@ -27,7 +27,7 @@ class TraceFile {
     out_.put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
     out_.put("{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,");
     out_.put("\"args\":{\"name\":");
-    out_.put_json(s_.title);
+    put_name(s_.title);
     out_.put("}},\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,");
     out_.put("\"tid\":1,\"args\":{\"name\":\"calls\"}}");
     for (std::size_t first = 0; first < s_.calls.size(); first += stride_) {
@@ -41,10 +41,16 @@ class TraceFile {
   }
 
  private:
+  // Names are there once a call: longer ones would break the bound of the file.
+  void put_name(std::string_view name) {
+    constexpr std::size_t kMostOfName = 200;
+    out_.put_json(name.substr(0, kMostOfName));
+  }
+
   // An event at the start of a call, up to its own keys.
   void begin(char phase, std::size_t call, std::string_view name) {
     out_.put(",\n{\"name\":");
-    out_.put_json(name);
+    put_name(name);
     out_.format(",\"ph\":\"{}\",\"pid\":1,\"tid\":1", phase);
     put_time("ts", starts_[call]);
   }
@@ -54,7 +60,7 @@ class TraceFile {
   }
   void put_text(std::string_view key, TextId text) {
     out_.format(",\"{}\":", key);
-    out_.put_json(s_.text(text));
+    put_name(s_.text(text));
   }
 
   // The calls of [first, end), named by the first.
@@ -106,7 +112,7 @@ class TraceFile {
     out_.put(",\"args\":{");
     for (std::size_t i = 0; i < most.size(); ++i) {
       out_.put(i == 0 ? "" : ",");
-      out_.put_json(categories_.names[i]);
+      put_name(categories_.names[i]);
       out_.format(":{}", most[i]);
     }
     out_.put("}}");

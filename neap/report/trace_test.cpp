@@ -123,14 +123,14 @@ TEST(TraceTest, HostileNamesStayNames) {
 TEST(TraceTest, ALongStepHasSlicesOfSeveralCalls) {
   Snapshot s = small_snapshot();
   const std::string name(1700, 'x');
-  s.calls[1].layer = text_id(s, name);
-  s.calls.insert(s.calls.begin() + 1, 40'000, s.calls[1]);
+  s.calls[1].op = s.calls[1].layer = s.calls[1].line = text_id(s, name);
+  s.calls.insert(s.calls.begin() + 1, 100'000, s.calls[1]);
   for (std::size_t i = 1; i < s.blocks.size(); ++i) {
-    s.blocks[i].first += 40'000;
-    s.blocks[i].last += 40'000;
+    s.blocks[i].first += 100'000;
+    s.blocks[i].last += 100'000;
   }
   s.reads.clear();
-  s.sums.peak_call = 40'002;
+  s.sums.peak_call = 100'002;
   const std::string text = written(write_trace, s);
   EXPECT_LE(text.size(), 50'000'000U);
   const json file = json::parse(text);

@@ -234,6 +234,14 @@ TEST(SnapshotFactsTest, WithADomainItIsAllThatTheDomainHolds) {
   }
 }
 
+TEST(SnapshotFactsTest, AnotherDomainIsRefused) {
+  auto step = neap::compile([](const Tensor& x) { return exp(x); });
+  step(ones({4}));
+  const auto other = Domain::create();
+  EXPECT_THROW(static_cast<void>(report::snapshot(step, other.get())),
+               ValueError);
+}
+
 TEST(SnapshotFactsTest, TimesOfAnotherProgramAreRefused) {
   auto one = neap::compile([](const Tensor& x) { return matmul(x, x); });
   auto other = neap::compile([](const Tensor& x) { return exp(x); });
