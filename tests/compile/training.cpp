@@ -21,8 +21,9 @@ Tensor random(const tensor::Spec& spec, std::int64_t classes) {
 
 Training::Training(const TrainingOptions& options)
     : options_(options),
-      domain_(Domain::create(
-          {.host = options.host, .is_rehearsal = options.is_rehearsal})),
+      domain_(Domain::create({.host = options.host,
+                              .event_capacity = options.event_capacity,
+                              .is_rehearsal = options.is_rehearsal})),
       use_(*domain_),
       pool_(options.threads),
       executor_([this](tensor::Execution& c) { c.executor = &pool_; }),

@@ -27,6 +27,7 @@ struct TrainingOptions {
   int threads = 1;
   bool is_rehearsal = false;
   memory::HostAllocator host = memory::HostAllocator::kAuto;
+  int event_capacity = 0;  // of its domain
 };
 
 /// A subject in training. LIFETIME: it may not move.

@@ -9,6 +9,7 @@
 
 #include "../compile/training.hpp"
 #include "neap/report/ledger_rows.hpp"
+#include "neap/report/snapshot_domain.hpp"
 #include "neap/report/snapshot_step.hpp"
 
 namespace neap::tests {
@@ -75,6 +76,26 @@ inline Pictured pictured(Kind model, PlanKind kind) {
   Pictured out{report::snapshot(step), step.prediction(), step.plan().space()};
   out.snapshot.title =
       std::string(tests::name_of(model)) + ", " + name_of(kind);
+  return out;
+}
+
+/// The snapshot of a step that runs eagerly, from its domain's log, and the
+/// domain's highest live bytes.
+struct PicturedEagerly {
+  report::Snapshot snapshot;
+  Bytes live_peak = 0;
+};
+
+inline PicturedEagerly pictured_eagerly(Kind model) {
+  Training training({.kind = model, .event_capacity = 1 << 20});
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    const auto [x, y] = training.batch(i);
+    training.plain(x, y);
+  }
+  const memory::UseDomain use(report::report_domain());
+  PicturedEagerly out{report::snapshot(training.domain()),
+                      training.domain().stats().live_peak};
+  out.snapshot.title = std::string(tests::name_of(model)) + ", eager";
   return out;
 }
 

@@ -136,6 +136,21 @@ INSTANTIATE_TEST_SUITE_P(AllModels, SnapshotTest,
                                   "_" + name_of(std::get<1>(c.param));
                          });
 
+class EagerSnapshotTest : public ::testing::TestWithParam<Kind> {};
+
+TEST_P(EagerSnapshotTest, HasThePeakOfTheDomain) {
+  const PicturedEagerly seen = pictured_eagerly(GetParam());
+  const Snapshot& s = seen.snapshot;
+  ASSERT_TRUE(report::check_snapshot(s));
+  EXPECT_TRUE(s.is_eager);
+  EXPECT_EQ(s.sums.live_at_peak, seen.live_peak);
+  EXPECT_EQ(live_at(s, s.sums.peak_call), seen.live_peak);
+  EXPECT_EQ(overlaps(s), 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(AllModels, EagerSnapshotTest,
+                         ::testing::ValuesIn(kAllKinds), kind_of);
+
 // --- what it says ------------------------------------------------------------
 
 std::set<std::string> texts_of(const Snapshot& s, Snapshot::Phase phase) {
