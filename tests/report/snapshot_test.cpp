@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "neap/base/sanitizer.hpp"
 #include "neap/files/temporary_folder.hpp"
 #include "neap/memory/system_pages.hpp"
 #include "neap/ops/ops.hpp"
@@ -79,7 +80,18 @@ Bytes height_of(const Snapshot& s) {
 }
 
 class SnapshotTest
-    : public ::testing::TestWithParam<std::tuple<Kind, PlanKind>> {};
+    : public ::testing::TestWithParam<std::tuple<Kind, PlanKind>> {
+ protected:
+  // Searches of large programs are slow under a sanitizer, and have tests of
+  // their own there.
+  void SetUp() override {
+    const auto [model, kind] = GetParam();
+    if (base::kAddressSanitizer && kind == PlanKind::kLimited &&
+        model != Kind::kMlp && model != Kind::kLstm) {
+      GTEST_SKIP() << "left to other builds";
+    }
+  }
+};
 
 TEST_P(SnapshotTest, AddsUpToThePrediction) {
   const auto [model, kind] = GetParam();
