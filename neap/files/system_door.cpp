@@ -12,6 +12,7 @@
 #include <memory>
 #include <system_error>
 
+#include "neap/base/immortal.hpp"
 #include "neap/base/shown.hpp"
 #include "neap/files/door.hpp"
 #include "neap/files/system_calls.hpp"
@@ -324,8 +325,8 @@ class SystemDoor final : public Door {
 }  // namespace
 
 Door& system_door() noexcept {
-  static SystemDoor door;
-  return door;
+  static base::Immortal<SystemDoor> door;
+  return *door;
 }
 
 }  // namespace neap::files

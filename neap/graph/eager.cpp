@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "neap/base/immortal.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/graph/into.hpp"
 #include "neap/graph/into_impl.hpp"
@@ -262,8 +263,8 @@ void run_into(const OpCall& call, const Tensor& dst) {
 }
 
 Recorder& eager() noexcept {
-  static Eager instance;
-  return instance;
+  static base::Immortal<Eager> instance;
+  return *instance;
 }
 
 }  // namespace neap::graph

@@ -11,6 +11,7 @@
 #include "neap/program/dataflow.hpp"
 #include "neap/program/print.hpp"
 #include "neap/report/held_sums.hpp"
+#include "neap/report/ledger_rows.hpp"
 #include "neap/report/text_pool.hpp"
 
 namespace neap::report {
@@ -345,6 +346,7 @@ class Maker {
 
 Snapshot snapshot(const compiler::Program& program, const compiler::Plan& plan,
                   const memory::Domain* domain) {
+  const memory::UseDomain use(report_domain());  // looking changes nothing
   return Maker(program, plan, domain).run();
 }
 

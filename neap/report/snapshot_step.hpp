@@ -20,8 +20,9 @@ namespace neap::report {
 /// without the domain's budget): what is not the step's is a row of what stays.
 ///
 /// A value whose pages do not lie together is several blocks, each with the
-/// number of the value. In memory of the current domain. THROWS: ValueError for
-/// another domain than the step's; OutOfMemory.
+/// number of the value. All memory is the reports' domain's: looking changes
+/// nothing. THROWS: ValueError for another domain than the step's; OutOfMemory
+/// of the reports' domain.
 NEAP_API Snapshot snapshot(const compiler::Program& program,
                            const compiler::Plan& plan,
                            const memory::Domain* domain = nullptr);

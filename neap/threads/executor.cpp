@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/threads/executor.hpp"
 
+#include "neap/base/immortal.hpp"
+
 namespace neap::threads {
 namespace {
 
@@ -19,8 +21,8 @@ class SerialExecutor final : public Executor {
 Executor::~Executor() = default;
 
 Executor& serial_executor() noexcept {
-  static SerialExecutor instance;
-  return instance;
+  static base::Immortal<SerialExecutor> instance;
+  return *instance;
 }
 
 }  // namespace neap::threads

@@ -176,7 +176,7 @@ class ReportToolTest(unittest.TestCase):
     def test_within_a_budget_what_is_shown_is_counted(self):
         _, out, _ = self.run_tool("plan", *SMALL, "--json", "-")
         plain = json.loads(out)
-        self.good("plan", *SMALL, "--budget", "200M", "--page", "p.html",
+        self.good("plan", *SMALL, "--budget", "2G", "--page", "p.html",
                   "--json", "p.json")
         shown = json.loads((self.folder / "p.json").read_text())
         self.assertEqual(shown["external_bytes"] - plain["external_bytes"],

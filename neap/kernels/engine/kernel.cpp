@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 
+#include "neap/base/immortal.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/kernels/engine/copy.hpp"
 #include "neap/kernels/engine/plugin.hpp"
@@ -59,8 +60,8 @@ class HostRuntime final : public SpaceRuntime {
 using Runtimes = std::array<std::atomic<SpaceRuntime*>, memory::kMaxSpaces>;
 
 Runtimes& runtimes() noexcept {
-  static HostRuntime host;
-  static Runtimes table{&host};
+  static base::Immortal<HostRuntime> host;
+  static Runtimes table{&*host};
   return table;
 }
 
