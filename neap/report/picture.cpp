@@ -291,7 +291,8 @@ class Picture {
   void put_swatch(std::size_t entry, std::string_view fill,
                   std::string_view name) {
     const double column = static_cast<double>(entry % kLegendColumns);
-    const double line = static_cast<double>(entry / kLegendColumns);
+    const std::size_t whole_lines = entry / kLegendColumns;
+    const auto line = static_cast<double>(whole_lines);
     const double left =
         kLeft + column * (kRight - kLeft) / static_cast<double>(kLegendColumns);
     const double middle = kLegend + kLegendLine * line;

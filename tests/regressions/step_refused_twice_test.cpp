@@ -16,6 +16,23 @@
 namespace neap {
 namespace {
 
+// The number of two calls that are refused beside so many bytes.
+template <class Call>
+int refused_beside(Bytes beside, const Call& call) {
+  const Tensor more = zeros({beside / 4});
+  int refused = 0;
+  for (int i = 0; i < 2; ++i) {
+    try {
+      call(i);
+    } catch (const OutOfMemory&) {
+      ++refused;
+    } catch (const PlanError&) {
+      ++refused;
+    }
+  }
+  return refused;
+}
+
 TEST(StepRefusedTwiceTest, ItGoesOnWhereThereIsRoomAgain) {
   int refused = 0;
   for (Bytes beside = 0; beside < 140'000; beside += 28'000) {
@@ -39,22 +56,13 @@ TEST(StepRefusedTwiceTest, ItGoesOnWhereThereIsRoomAgain) {
     const Tensor x = randn({1024, 64});
     step(x);
     step(x);
-    {
-      const Tensor more = zeros({beside / 4});
-      for (int call = 0; call < 2; ++call) {
-        try {
-          if (call == 0) {
-            static_cast<void>(step.profile({.runs = 3}, x));
-          } else {
-            step(x);
-          }
-        } catch (const OutOfMemory&) {
-          ++refused;
-        } catch (const PlanError&) {
-          ++refused;
-        }
+    refused += refused_beside(beside, [&](int call) {
+      if (call == 0) {
+        static_cast<void>(step.profile({.runs = 3}, x));
+      } else {
+        step(x);
       }
-    }
+    });
     EXPECT_NO_THROW(step(x)) << beside;
   }
   EXPECT_GT(refused, 0);
