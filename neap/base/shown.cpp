@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 
+#include "neap/base/utf8.hpp"
+
 namespace neap::base {
 namespace {
 
@@ -19,39 +21,6 @@ struct Piece {
   std::size_t columns = 1;      // characters
   std::string_view view() const noexcept { return {bytes.data(), size}; }
 };
-
-// The length of the character that `text` begins with and its code point; 0:
-// the bytes are not UTF-8.
-struct Decoded {
-  std::size_t length = 0;
-  std::uint32_t code = 0;
-};
-
-Decoded decode(std::string_view text) noexcept {
-  const auto byte = [&](std::size_t i) {
-    return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i]));
-  };
-  const std::uint32_t first = byte(0);
-  if (first < 0x80) {
-    return {1, first};
-  }
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  constexpr std::array<std::uint32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) {
-    return {};
-  }
-  std::uint32_t code = first & (0x7FU >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80) {
-      return {};
-    }
-    code = code << 6U | (byte(i) & 0x3FU);
-  }
-  const bool is_surrogate = code >= 0xD800 && code <= 0xDFFF;
-  return code < kLeast[length] || code > 0x10FFFF || is_surrogate
-             ? Decoded{}
-             : Decoded{length, code};
-}
 
 // Beyond ASCII: C1 controls, separators of lines, marks and overrides of the
 // direction, and what is invisible.
@@ -84,7 +53,7 @@ Piece first_piece(std::string_view text) noexcept {
   if (const auto at = kControls.find(text.front()); at != kControls.npos) {
     return {.bytes = {'\\', kLetters[at]}, .size = 2, .columns = 2};
   }
-  const Decoded found = decode(text);
+  const Utf8Character found = first_utf8(text);
   if (found.length == 0 || byte < 0x20 || byte == 0x7F) {
     return hex(1, 'x', byte, 2);
   }

@@ -5,6 +5,8 @@
 #include <array>
 #include <charconv>
 
+#include "neap/base/utf8.hpp"
+
 namespace neap::formats {
 namespace {
 
@@ -44,47 +46,11 @@ void append_code_point(memory::String& out, std::uint32_t code) {
   put(0x80 | (code & 0x3F));
 }
 
-// The bytes of the character that begins at `at`; 0: it is not well formed.
-std::size_t character_bytes(std::string_view text, std::size_t at) noexcept {
-  const unsigned char first = byte_at(text, at);
-  if (first < 0x80) {
-    return 1;
-  }
-  // Where the first byte leaves room, the second tells long forms, surrogates
-  // and what lies beyond U+10FFFF.
-  std::size_t count = 0;  // stays so for what begins no sequence
-  unsigned char least = 0x80;
-  unsigned char most = 0xBF;
-  if (first >= 0xC2 && first <= 0xDF) {
-    count = 2;
-  } else if (first >= 0xE0 && first <= 0xEF) {
-    count = 3;
-    least = first == 0xE0 ? 0xA0 : least;
-    most = first == 0xED ? 0x9F : most;
-  } else if (first >= 0xF0 && first <= 0xF4) {
-    count = 4;
-    least = first == 0xF0 ? 0x90 : least;
-    most = first == 0xF4 ? 0x8F : most;
-  }
-  if (count > text.size() - at) {
-    return 0;
-  }
-  for (std::size_t i = 1; i < count; ++i) {
-    const unsigned char next = byte_at(text, at + i);
-    if (next < least || next > most) {
-      return 0;
-    }
-    least = 0x80;
-    most = 0xBF;
-  }
-  return count;
-}
-
 }  // namespace
 
 bool is_utf8(std::string_view text) noexcept {
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t count = character_bytes(text, at);
+    const std::size_t count = base::first_utf8(text.substr(at)).length;
     if (count == 0) {
       return false;
     }
@@ -164,7 +130,7 @@ bool JsonCursor::string(memory::String& out) {
     if (byte_at(text_, at_) < kFirstPrintable) {
       return fail("a control character in a string");
     }
-    const std::size_t count = character_bytes(text_, at_);
+    const std::size_t count = base::first_utf8(text_.substr(at_)).length;
     if (count == 0) {
       return fail("not UTF-8");
     }

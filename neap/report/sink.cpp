@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 
+#include "neap/base/utf8.hpp"
 #include "neap/report/wording.hpp"
 
 namespace neap::report {
@@ -28,11 +29,8 @@ std::string_view piece_of(std::string_view text) noexcept {
   if (text.size() <= kMost) {
     return text;
   }
-  const auto is_inside = [&](std::size_t at) {
-    return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
-  };
   std::size_t end = kMost;
-  while (end > kMost - 3 && is_inside(end)) {
+  while (end > kMost - 3 && base::is_utf8_tail(text[end])) {
     --end;
   }
   return text.substr(0, end);

@@ -3,43 +3,19 @@
 
 #include "neap/base/json_string.hpp"
 #include "neap/base/shown.hpp"
+#include "neap/base/utf8.hpp"
 
 namespace neap::report {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-constexpr unsigned at(std::string_view text, std::size_t i) noexcept {
-  return static_cast<unsigned char>(text[i]);
-}
-
-// A byte within a character, not its first.
-constexpr bool is_within(std::string_view text, std::size_t i) noexcept {
-  return i < text.size() && (at(text, i) & 0xC0U) == 0x80U;
-}
-
 // The bytes of the character that the text begins with; 0 where it begins with
-// none: bytes that are not UTF-8, surrogates, too long forms, and the two that
-// XML refuses (U+FFFE, U+FFFF). REQUIRES: a text that is not empty.
+// none, or with one of the two that XML refuses (U+FFFE, U+FFFF). REQUIRES: a
+// text that is not empty.
 std::size_t character_bytes(std::string_view text) noexcept {
-  const unsigned first = at(text, 0);
-  const std::size_t bytes = first < 0x80U   ? 1
-                            : first < 0xE0U ? 2
-                            : first < 0xF0U ? 3
-                                            : 4;
-  for (std::size_t i = 1; i < bytes; ++i) {
-    if (!is_within(text, i)) {
-      return 0;
-    }
-  }
-  const unsigned second = bytes > 1 ? at(text, 1) : 0;
-  const bool is_wrong =
-      (first >= 0x80U && first < 0xC2U) || first > 0xF4U ||
-      (first == 0xE0U && second < 0xA0U) ||
-      (first == 0xEDU && second >= 0xA0U) ||
-      (first == 0xEFU && second == 0xBFU && at(text, 2) >= 0xBEU) ||
-      (first == 0xF0U && second < 0x90U) || (first == 0xF4U && second >= 0x90U);
-  return is_wrong ? 0 : bytes;
+  const base::Utf8Character first = base::first_utf8(text);
+  return first.code == 0xFFFE || first.code == 0xFFFF ? 0 : first.length;
 }
 
 // Calls put(character) for each; a byte that is none gives U+FFFD.
@@ -53,7 +29,8 @@ void for_characters(std::string_view text, const Put& put) {
 }
 
 bool is_control(std::string_view character) noexcept {
-  return at(character, 0) < 0x20U || at(character, 0) == 0x7FU;
+  const auto byte = static_cast<unsigned char>(character.front());
+  return byte < 0x20U || byte == 0x7FU;
 }
 
 // The entity of a character that is markup in XML and HTML; of others empty.
@@ -140,10 +117,10 @@ memory::String fit_name(std::string_view text, std::size_t width) {
   const std::size_t kept = width - kCut.size();
   std::size_t head = kept - kept / 2;
   std::size_t tail = whole.size() - kept / 2;
-  while (is_within(whole, head)) {
+  while (base::is_utf8_tail(whole[head])) {
     --head;
   }
-  while (is_within(whole, tail)) {
+  while (tail < whole.size() && base::is_utf8_tail(whole[tail])) {
     ++tail;
   }
   out.append(whole, 0, head);
