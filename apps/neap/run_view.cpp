@@ -2,6 +2,8 @@
 #include "run_view.hpp"
 
 #include "neap/files/door.hpp"
+#include "neap/memory/context.hpp"
+#include "neap/report/ledger_rows.hpp"
 #include "neap/report/profile_table.hpp"
 #include "neap/report/snapshot_profile.hpp"
 
@@ -19,17 +21,24 @@ void RunView::note_plan(const train::Trainer& trainer) {
     return;
   }
   view_.emplace(view_of(settings_, trainer.program(), trainer.plan(), domain_));
-  view_->steps.reserve(StepStrip::kMost);
+  const memory::UseDomain use(report::report_domain());
+  steps_.emplace();
   write();
 }
 
 void RunView::note_step(const train::StepReport& report) {
   if (view_) {
-    strip_.add(*view_, domain_.stats(), report.seconds);
+    const memory::Stats stats = domain_.stats();
+    steps_->add({.live = stats.live,
+                 .held = stats.held,
+                 .ns = static_cast<std::int64_t>(report.seconds * 1e9)});
   }
 }
 
 void RunView::finish() {
+  if (view_) {
+    view_->steps = steps_->kept();
+  }
   if (view_ && profile_.runs > 0) {
     report::add_times(*view_, profile_);
   }

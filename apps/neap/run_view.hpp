@@ -7,6 +7,7 @@
 #include <string>
 
 #include "neap/compile/profile.hpp"
+#include "neap/report/step_log.hpp"
 #include "neap/train/trainer.hpp"
 #include "view_files.hpp"
 
@@ -40,7 +41,7 @@ class RunView {
   const memory::Domain& domain_;
   compiler::Profile profile_;
   std::optional<report::Snapshot> view_;  // none: nothing is shown
-  StepStrip strip_;
+  std::optional<report::StepLog> steps_;  // likewise
   std::optional<Failure> failure_;
 };
 

@@ -6,9 +6,7 @@
 #include <algorithm>
 
 #include "neap/base/external.hpp"
-#include "neap/memory/context.hpp"
 #include "neap/program/program.hpp"
-#include "neap/report/ledger_rows.hpp"
 #include "neap/report/page.hpp"
 #include "neap/report/snapshot_file.hpp"
 #include "neap/report/snapshot_step.hpp"
@@ -48,29 +46,10 @@ bool is_within_view(const compiler::Program& program) {
          std::size_t{kViewBytes};
 }
 
-void StepStrip::add(report::Snapshot& snapshot, const memory::Stats& stats,
-                    double seconds) {
-  if (steps_++ % stride_ != 0) {
-    return;
-  }
-  auto& steps = snapshot.steps;
-  if (steps.size() == kMost) {
-    for (std::size_t i = 0; i < kMost / 2; ++i) {
-      steps[i] = steps[2 * i];
-    }
-    steps.resize(kMost / 2);
-    stride_ *= 2;
-  }
-  steps.push_back({.live = stats.live,
-                   .held = stats.held,
-                   .ns = static_cast<std::int64_t>(seconds * 1e9)});
-}
-
 report::Snapshot view_of(const TrainSettings& s,
                          const compiler::Program& program,
                          const compiler::Plan& plan,
                          const memory::Domain& domain) {
-  const memory::UseDomain use(report::report_domain());
   report::Snapshot snapshot = report::snapshot(program, plan, &domain);
   snapshot.title =
       fmt::format("{}, batch {}, {}", s.model, s.batch, s.optimizer);
@@ -80,7 +59,6 @@ report::Snapshot view_of(const TrainSettings& s,
 
 Result<void> write_views(files::Door& door, const TrainSettings& s,
                          const report::Snapshot& snapshot) {
-  const memory::UseDomain use(report::report_domain());
   Result<void> done;
   if (!s.snapshot.empty()) {
     done = report::write_snapshot(door, s.snapshot, snapshot);

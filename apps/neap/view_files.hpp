@@ -42,19 +42,6 @@ class ViewReserve {
 /// Whether what is shown of a program takes no more than that, by a bound.
 bool is_within_view(const compiler::Program& program);
 
-/// Steps of a run in a snapshot: all of them, or of many every second, fourth
-/// ... one.
-class StepStrip {
- public:
-  static constexpr std::size_t kMost = 2048;
-  void add(report::Snapshot& snapshot, const memory::Stats& stats,
-           double seconds);
-
- private:
-  std::int64_t steps_ = 0;
-  std::int64_t stride_ = 1;
-};
-
 /// A snapshot with the run's name, budget and predicted peak, in memory of the
 /// reports. `domain`: what the run is in. THROWS: OutOfMemory.
 report::Snapshot view_of(const TrainSettings& settings,

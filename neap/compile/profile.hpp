@@ -30,8 +30,8 @@ struct Profile {
   std::uint64_t program = 0;
   std::uint64_t work = 0;  // digest of its calls (work_digest())
 
-  /// Whether a run of this program of so many calls belongs to it: the first
-  /// does. THROWS: OutOfMemory.
+  /// Whether a run of this program belongs to it: the first does. `of`: its
+  /// executor's number. THROWS: OutOfMemory.
   bool accepts(std::uint64_t of, const Program& calls);
   /// Runs the instructions as Instructions::run does. REQUIRES: `ns` has as
   /// many elements as the program has calls. THROWS: as that.

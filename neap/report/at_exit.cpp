@@ -4,15 +4,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <new>
 #include <optional>
 #include <string>
 
+#include "neap/base/immortal.hpp"
 #include "neap/base/shown.hpp"
 #include "neap/base/size_signal.hpp"
 #include "neap/files/door.hpp"
@@ -81,14 +80,6 @@ struct Watch {
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 Watch* watch = nullptr;  // set once, before main
-
-// In static storage and never destroyed: threads may call steps until the
-// process is gone.
-Watch& make_watch() {
-  alignas(Watch) static std::array<std::byte, sizeof(Watch)> storage;
-  watch = ::new (storage.data()) Watch;
-  return *watch;
-}
 
 void write(std::string_view variable, const std::string& path,
            const Snapshot& snapshot,
@@ -162,7 +153,9 @@ std::string path_of(const char* variable) {
 void start() {
   // Nothing may be of the default domain, whose log begins with it.
   const memory::UseDomain use(report_domain());
-  Watch& made = make_watch();
+  static base::Immortal<Watch> instance;  // threads may call steps at exit
+  Watch& made = *instance;
+  watch = &made;
   made.page = path_of(kPage);
   made.snapshot = path_of(kSnapshot);
   made.process = ::getpid();

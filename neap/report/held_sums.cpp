@@ -2,11 +2,42 @@
 #include "neap/report/held_sums.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
 
 #include "neap/compile/arenas.hpp"
 #include "neap/report/ledger_rows.hpp"
 
 namespace neap::report {
+
+memory::Vector<std::uint32_t> order_blocks(
+    memory::Vector<Snapshot::Block>& blocks) {
+  memory::Vector<std::uint32_t> order(blocks.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const auto key = [&](std::uint32_t i) {
+      const Snapshot::Block& block = blocks[i];
+      return std::tuple(block.first, block.space, block.offset, block.last,
+                        block.value);
+    };
+    return key(a) < key(b);
+  });
+  memory::Vector<std::uint32_t> place(blocks.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) {
+    place[order[i]] = i;
+  }
+  memory::Vector<Snapshot::Block> ordered;
+  ordered.reserve(blocks.size());
+  for (const std::uint32_t at : order) {
+    Snapshot::Block& block = ordered.emplace_back(blocks[at]);
+    if (block.over != Snapshot::kNone) {
+      block.over = place[block.over];
+    }
+  }
+  blocks = std::move(ordered);
+  return place;
+}
 
 void find_peak(Snapshot& s) {
   struct Change {

@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// The sums of a snapshot that do not come from calls: when its blocks are most,
+// Shared by the makers of snapshots: blocks in their order, when they are most,
 // what stays in rows, and what a domain holds.
 #pragma once
 
@@ -11,6 +11,12 @@
 #include "neap/report/text_pool.hpp"
 
 namespace neap::report {
+
+/// Puts blocks in the order of a snapshot: of first calls, then of places, and
+/// renumbers Block::over. RETURNS: where each of them is now. THROWS:
+/// OutOfMemory.
+memory::Vector<std::uint32_t> order_blocks(
+    memory::Vector<Snapshot::Block>& blocks);
 
 /// Sums::peak_call, live_at_peak and used_at_peak, of the blocks. THROWS:
 /// OutOfMemory.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "neap/report/snapshot_walk.hpp"
+
 namespace neap::report {
 namespace {
 
@@ -53,7 +55,7 @@ void put_rest(Sink& out, std::size_t count, int columns, Bytes bytes) {
 void put_peak(Sink& out, const Snapshot& s) {
   memory::Vector<const Snapshot::Block*> blocks;
   for (const Snapshot::Block& block : s.blocks) {
-    if (block.first <= s.sums.peak_call && s.sums.peak_call <= block.last) {
+    if (is_live(block, s.sums.peak_call)) {
       blocks.push_back(&block);
     }
   }

@@ -255,45 +255,23 @@ class Maker {
     const memory::Vector<Stretch>& all = stretches_.all();
     const PageMap pages(all);
     height_ = pages.height();
-    memory::Vector<Snapshot::Block> blocks;
-    memory::Vector<std::uint32_t> order;
-    blocks.reserve(all.size());
+    out_.blocks.reserve(all.size());
     for (const Stretch& s : all) {
-      order.push_back(static_cast<std::uint32_t>(blocks.size()));
-      blocks.push_back({.first = s.first,
-                        .last = s.last,
-                        .space = s.tag.space.value,
-                        .kind = s.tag.category == Category::kWorkspace
-                                    ? Snapshot::Kind::kWorkspace
-                                    : Snapshot::Kind::kValue,
-                        .offset = pages.offset_of(s),
-                        .bytes = s.bytes,
-                        .used = s.bytes,
-                        .category = text(memory::name_of(s.tag.category)),
-                        .layer = owner(s.tag),
-                        .line = line(s.tag),
-                        .over = s.over});
+      out_.blocks.push_back({.first = s.first,
+                             .last = s.last,
+                             .space = s.tag.space.value,
+                             .kind = s.tag.category == Category::kWorkspace
+                                         ? Snapshot::Kind::kWorkspace
+                                         : Snapshot::Kind::kValue,
+                             .offset = pages.offset_of(s),
+                             .bytes = s.bytes,
+                             .used = s.bytes,
+                             .category = text(memory::name_of(s.tag.category)),
+                             .layer = owner(s.tag),
+                             .line = line(s.tag),
+                             .over = s.over});
     }
-    std::sort(order.begin(), order.end(),
-              [&](std::uint32_t a, std::uint32_t b) {
-                const auto key = [&](std::uint32_t i) {
-                  return std::tuple(blocks[i].first, blocks[i].space,
-                                    blocks[i].offset, blocks[i].last);
-                };
-                return key(a) < key(b);
-              });
-    memory::Vector<std::uint32_t> place(blocks.size());
-    for (std::uint32_t i = 0; i < order.size(); ++i) {
-      place[order[i]] = i;
-    }
-    out_.blocks.reserve(blocks.size());
-    for (const std::uint32_t at : order) {
-      Snapshot::Block& block = blocks[at];
-      if (block.over != Snapshot::kNone) {
-        block.over = place[block.over];
-      }
-      out_.blocks.push_back(block);
-    }
+    order_blocks(out_.blocks);
   }
 
   void add_sums() {

@@ -118,7 +118,7 @@ class Maker {
     std::uint32_t last;
     ValueId value;            // kNoValue: scratch
     std::uint32_t over;       // of stretches_; kNone: none
-    std::uint32_t block = 0;  // its first one, once they are in order
+    std::uint32_t block = 0;  // its lowest one
   };
 
   bool is_in_arena(const Buffer& buffer) const {
@@ -139,34 +139,20 @@ class Maker {
 
   void add_blocks() {
     add_stretches();
-    struct Place {
-      Snapshot::Block block;
-      std::uint32_t stretch;
-    };
-    memory::Vector<Place> places;
-    for (std::uint32_t i = 0; i < stretches_.size(); ++i) {
-      const Snapshot::Block whole = block_of(stretches_[i]);
-      for_pieces(stretches_[i].buffer, whole, [&](const auto& piece) {
-        places.push_back({piece, i});
-      });
+    for (Stretch& stretch : stretches_) {
+      const auto first = static_cast<std::uint32_t>(out_.blocks.size());
+      for_pieces(
+          stretch.buffer, block_of(stretch),
+          [&](const Snapshot::Block& piece) { out_.blocks.push_back(piece); });
+      // Others know it by its lowest piece.
+      const auto lowest = std::min_element(
+          out_.blocks.begin() + first, out_.blocks.end(),
+          [](const auto& a, const auto& b) { return a.offset < b.offset; });
+      stretch.block = static_cast<std::uint32_t>(lowest - out_.blocks.begin());
     }
-    std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
-      const auto key = [](const Place& p) {
-        return std::tuple(p.block.first, p.block.space, p.block.offset,
-                          p.block.value);
-      };
-      return key(a) < key(b);
-    });
-    for (std::size_t i = places.size(); i > 0; --i) {
-      stretches_[places[i - 1].stretch].block =
-          static_cast<std::uint32_t>(i - 1);
-    }
-    out_.blocks.reserve(places.size());
-    for (Place& place : places) {
-      const std::uint32_t over = stretches_[place.stretch].over;
-      place.block.over =
-          over == Snapshot::kNone ? over : stretches_[over].block;
-      out_.blocks.push_back(place.block);
+    const auto place = order_blocks(out_.blocks);
+    for (Stretch& stretch : stretches_) {
+      stretch.block = place[stretch.block];
     }
   }
 
@@ -225,7 +211,10 @@ class Maker {
                           .space = buffer.space.value,
                           .offset = plan_.offsets[stretch.buffer.value],
                           .bytes = compiler::planned_bytes(buffer, plan_.debug),
-                          .used = buffer.size};
+                          .used = buffer.size,
+                          .over = stretch.over == Snapshot::kNone
+                                      ? Snapshot::kNone
+                                      : stretches_[stretch.over].block};
     if (stretch.value == compiler::kNoValue) {
       const Call& call = program_.calls[stretch.first];
       block.kind = Snapshot::Kind::kWorkspace;
