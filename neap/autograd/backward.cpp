@@ -154,7 +154,7 @@ void detach_from_each_other(Gradients& gradients, const GradOptions& options,
 void join_scope(Gradients& gradients) {
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     Tensor gradient = gradients.take(i);
-    if (!gradient.has_sole_handle()) {
+    if (!gradient.is_one_handle()) {
       gradient = gradient.alias();
     }
     memory::join_current_scope(gradient);

@@ -60,7 +60,7 @@ Tensor result_of(const Tensor& value, bool create_graph) {
 }
 
 bool is_graph_wanted(const DerivativeOptions& options) noexcept {
-  return options.create_graph && tensor::execution().grad_enabled;
+  return options.create_graph && tensor::thread_execution().grad_enabled;
 }
 
 void check_cotangent(const Tensor& cotangent, const Tensor& output) {

@@ -102,7 +102,7 @@ Tensors by_columns(FunctionOfMany f, std::span<const Tensor> primals,
 Tensors jacobian(FunctionOfMany f, std::span<const Tensor> primals,
                  const JacobianOptions& options) {
   const bool create_graph =
-      options.create_graph && tensor::execution().grad_enabled;
+      options.create_graph && tensor::thread_execution().grad_enabled;
   if (options.mode != JacobianMode::kForward) {
     const VjpResult result = vjp(f, primals, {.create_graph = create_graph});
     if (options.mode == JacobianMode::kReverse ||

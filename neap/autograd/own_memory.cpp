@@ -44,7 +44,7 @@ class Shared {
 }  // namespace
 
 bool owns_all_of_its_storage(const Tensor& t) {
-  return t.is_sole_owner() && fills_its_storage(t);
+  return t.owns_alone() && fills_its_storage(t);
 }
 
 Tensor in_own_memory(Tensor t) {

@@ -89,14 +89,14 @@ const Op kStandIn{
 // The recorder that ops of this thread go to is a replayer that nothing but
 // the eager one or a trace's follows, or it is one of those.
 bool may_watch(Replayer** outer) {
-  graph::Recorder* recorder = tensor::execution().recorder;
+  graph::Recorder* recorder = tensor::thread_execution().recorder;
   *outer = dynamic_cast<Replayer*>(recorder);
   return recorder == nullptr || recorder == &graph::base_recorder() ||
          (*outer != nullptr && (*outer)->is_at_base());
 }
 
 base::SiteId current_or(base::SiteId site) noexcept {
-  const base::SiteId outer = memory::context().site;
+  const base::SiteId outer = memory::thread_context().site;
   return outer.value != 0 ? outer : site;
 }
 
@@ -123,7 +123,7 @@ struct SegmentRun::Impl {
        base::SiteId where, Replayer* outer)
       : function(base::Ref<SegmentFunction>::share(&called)),
         generator(&tensor::generator()),
-        draws(generator->state()),
+        draws(generator->key()),
         site(current_or(where)),
         watcher(make_marker(site), outer, keep),
         inputs(given.size()) {
@@ -148,7 +148,7 @@ SegmentRun::SegmentRun(SegmentFunction& function,
                        std::span<const Tensor> inputs, Keep keep,
                        base::SiteId site) {
   Replayer* outer = nullptr;
-  if (tensor::execution().grad_enabled && may_watch(&outer)) {
+  if (tensor::thread_execution().grad_enabled && may_watch(&outer)) {
     impl_ = memory::make_owned<Impl>(Category::kGraph, function, inputs, keep,
                                      site, outer);
   }
@@ -157,7 +157,7 @@ SegmentRun::SegmentRun(SegmentFunction& function,
 SegmentRun::~SegmentRun() {
   if (impl_ && !impl_->is_finished) {
     impl_->recorder.reset();
-    impl_->generator->set_state(impl_->draws);
+    impl_->generator->set_key(impl_->draws);
   }
 }
 
@@ -172,8 +172,8 @@ void SegmentRun::finish(std::span<Tensor> results) {
   Recall::Parts parts{.function = run.function,
                       .draws = run.draws,
                       .precision = current_precision(),
-                      .category = memory::context().category,
-                      .site = memory::context().site,
+                      .category = memory::thread_context().category,
+                      .site = memory::thread_context().site,
                       .fingerprint = seen.fingerprint,
                       .made = seen.fingerprint.made(),
                       .inputs = run.inputs,
@@ -182,7 +182,7 @@ void SegmentRun::finish(std::span<Tensor> results) {
                       .results = results.size()};
   for (std::size_t i = 0; i < results.size(); ++i) {
     const auto is_same = [&](const Tensor& other) {
-      return other.identity() == results[i].identity();
+      return other.shared().get() == results[i].shared().get();
     };
     if (!seen.is_marked(results[i]) ||
         std::any_of(made.begin(), made.begin() + count, is_same)) {
@@ -263,14 +263,14 @@ memory::Vector<Tensor> stand_ins_for(const graph::VjpContext& c,
 memory::Vector<Tensor> run_again(
     const Recall::Parts& recall, const memory::Vector<Tensor>& stand_ins,
     std::span<const base::Ref<tensor::Array>> kept) {
-  graph::Recorder* outer = tensor::execution().recorder;
+  graph::Recorder* outer = tensor::thread_execution().recorder;
   Replayer replayer(outer != nullptr ? *outer : graph::eager(), recall.made,
                     recall.kept_calls, kept);
   for (std::size_t i = 0; i < stand_ins.size(); ++i) {
     replayer.replace(recall.places[i], stand_ins[i]);
   }
   Generator generator;
-  generator.set_state(recall.draws);
+  generator.set_key(recall.draws);
   memory::Vector<Tensor> results;
   {
     const tensor::ExecutionGuard guard([&](tensor::Execution& c) {
@@ -301,7 +301,7 @@ void seed_results(Walk& walk, graph::VjpContext& c,
 }
 
 void segment_vjp(graph::VjpContext& c) {
-  const bool is_recorded = tensor::execution().grad_enabled;
+  const bool is_recorded = tensor::thread_execution().grad_enabled;
   const Recall::Parts& recall = c.attrs<SegmentAttrs>().recall->parts;
   const std::size_t operands = recall.places.size();
   memory::Vector<Tensor> roots;
@@ -341,7 +341,8 @@ void segment_vjp(graph::VjpContext& c) {
   }
   // Sums go on where the outer walk left them, so that they have its order.
   roots.insert(roots.end(), targets.begin(), targets.end());
-  Walk walk(roots, targets, {is_recorded, is_recorded}, memory::context().site);
+  Walk walk(roots, targets, {is_recorded, is_recorded},
+            memory::thread_context().site);
   for (std::size_t t = 0; t < targets.size(); ++t) {
     if (Tensor sum = c.take_sum(wanted[t]); sum.defined()) {
       walk.seed(targets[t], std::move(sum));

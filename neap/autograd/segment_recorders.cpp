@@ -130,8 +130,8 @@ void Watcher::record(const OpCall& call, std::span<Tensor> outputs) {
         "outside",
         call.op.name);
   }
-  const bool marks =
-      tensor::execution().grad_enabled && call.op.vjp != nullptr && note(call);
+  const bool marks = tensor::thread_execution().grad_enabled &&
+                     call.op.vjp != nullptr && note(call);
   std::optional<Balance> balance;
   if (keep_ == Keep::kComputeBound) {
     balance.emplace(call);

@@ -133,7 +133,7 @@ void TangentRecorder::differentiate(const graph::OpCall& call,
   }
   // A tangent goes with its value, whatever scope that was made in.
   const memory::OutsideScopes apart;
-  const tensor::UseGradMode mode(tensor::execution().grad_enabled &&
+  const tensor::UseGradMode mode(tensor::thread_execution().grad_enabled &&
                                  create_graph_);
   std::array<Tensor, graph::kMaxOutputs> results;
   graph::JvpContext context(call, outputs, tangents,

@@ -16,7 +16,8 @@ class TangentRecorder final : public graph::Recorder, public graph::Replay {
   /// `create_graph`: the rules' ops are recorded for reverse mode wherever the
   /// values' are; false: never.
   explicit TangentRecorder(bool create_graph)
-      : outer_(tensor::execution().recorder), create_graph_(create_graph) {}
+      : outer_(tensor::thread_execution().recorder),
+        create_graph_(create_graph) {}
 
   /// Undefined: zero.
   void set(const Tensor& value, const Tensor& tangent) {

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "neap/base/outside.hpp"
+
 namespace neap::base {
 namespace {
 
@@ -85,6 +87,7 @@ CallSite site_of(SiteId id) noexcept {
 }
 
 int interned_sites() noexcept {
+  tell_of_question("interned_sites", "for figures of the whole program", {});
   return static_cast<int>(table().count.load(std::memory_order_acquire));
 }
 

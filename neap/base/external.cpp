@@ -1,5 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/base/external.hpp"
+#include "neap/base/outside.hpp"
 
 #include <fcntl.h>
 #include <link.h>
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -55,14 +57,19 @@ int add_module(dl_phdr_info* module, std::size_t, void* sum) noexcept {
 }
 
 // Steps of a MiB hide how a start differs from the next.
-Bytes bound_at_start() noexcept {
+Bytes bound_beside(Bytes held) noexcept {
   const Bytes modules = module_bytes();
-  const Resident resident = resident_now();
+  Resident resident = resident_now();
+  resident.all = std::max(resident.of_files, resident.all - held);
   const Bytes own = round_up(resident.all - resident.of_files + kMiB, kMiB);
   const Bytes bound = modules + std::max(own, kExternalAllowance);
   // Files that the program has mapped may lie behind no module.
   return std::max(bound, round_up(resident.all, kMiB));
 }
+
+// Bytes by which the process's own part was found larger than at the start.
+// NOLINTNEXTLINE(*-avoid-non-const-global-variables): one for the process
+constinit std::atomic<Bytes> recounted{0};
 
 constexpr int kBookRows = kMaxExternalRows - 1;  // one is the process's own
 
@@ -86,8 +93,15 @@ Bytes module_bytes() noexcept {
 }
 
 Bytes external_at_start() noexcept {
-  static const Bytes at_start = bound_at_start();
+  static const Bytes at_start = bound_beside(0);
   return at_start;
+}
+
+Bytes recount_external(Bytes held) noexcept {
+  const Bytes at_start = external_at_start();
+  const Bytes more = std::max<Bytes>(0, bound_beside(held) - at_start);
+  recounted.store(more, std::memory_order_relaxed);
+  return at_start + more;
 }
 
 void add_external(const char* name, Bytes bytes) noexcept {
@@ -109,19 +123,27 @@ void add_external(const char* name, Bytes bytes) noexcept {
   b.rows[static_cast<std::size_t>(b.count++)] = {name, bytes};
 }
 
-Bytes external_bytes() noexcept {
-  const Bytes at_start = external_at_start();
+Bytes external_bytes(const CallSite& site) noexcept {
+  tell_of_question("external_bytes", "for figures of the whole program", site);
+  return count_external();
+}
+
+Bytes count_external() noexcept {
+  const Bytes own =
+      external_at_start() + recounted.load(std::memory_order_relaxed);
   Book& b = book();
   const std::lock_guard lock(b.mutex);
-  Bytes total = at_start;
+  Bytes total = own;
   for (int i = 0; i < b.count; ++i) {
     total += b.rows[static_cast<std::size_t>(i)].bytes;
   }
   return total;
 }
 
-int external_rows(ExternalRow* rows) noexcept {
-  rows[0] = {"process at start", external_at_start()};
+int external_rows(ExternalRow* rows, const CallSite& site) noexcept {
+  tell_of_question("external_rows", "for figures of the whole program", site);
+  rows[0] = {"process at start",
+             external_at_start() + recounted.load(std::memory_order_relaxed)};
   Book& b = book();
   const std::lock_guard lock(b.mutex);
   int count = 1;

@@ -14,6 +14,7 @@
 
 #include "neap/base/api.hpp"
 #include "neap/base/bytes.hpp"
+#include "neap/base/call_site.hpp"
 
 namespace neap::base {
 
@@ -31,12 +32,22 @@ inline constexpr Bytes kExternalAllowance = 2 * kMiB;
 /// what is resident (no /proc), it is taken to be within the allowance.
 NEAP_API Bytes external_at_start() noexcept;
 
+/// Works the process's own part out again, after libraries were loaded or
+/// memory was taken past domains: it becomes what it is now, but never less
+/// than it was at the first call. `held`: what domains hold, which is resident
+/// too and no part of it; where pages of that were never touched, so much is
+/// found too little. RETURNS: the part as it counts from now on.
+NEAP_API Bytes recount_external(Bytes held) noexcept;
+
 /// Code, constants and variables of the program and of the libraries that are
 /// loaded now, in whole pages, resident or not.
 NEAP_API Bytes module_bytes() noexcept;
 
-/// external_at_start() plus all that was added.
-NEAP_API Bytes external_bytes() noexcept;
+/// external_at_start() plus all that was added. A step that is traced is
+/// refused where it asks for this, or for the rows.
+NEAP_API Bytes external_bytes(const CallSite& site = CallSite::here()) noexcept;
+/// The same for the library, which is no question of a step's.
+NEAP_API Bytes count_external() noexcept;
 
 struct ExternalRow {
   const char* name;
@@ -46,6 +57,7 @@ struct ExternalRow {
 inline constexpr int kMaxExternalRows = 16;
 
 /// Fills `rows` (capacity kMaxExternalRows) and returns how many there are.
-NEAP_API int external_rows(ExternalRow* rows) noexcept;
+NEAP_API int external_rows(ExternalRow* rows,
+                           const CallSite& site = CallSite::here()) noexcept;
 
 }  // namespace neap::base

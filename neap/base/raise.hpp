@@ -11,6 +11,7 @@
 
 #include <array>
 #include <string_view>
+#include <type_traits>
 
 #include "neap/base/api.hpp"
 #include "neap/base/error.hpp"
@@ -30,9 +31,17 @@ class NEAP_API Message {
   std::size_t size_;
 };
 
+/// Tells the thread's OutsideListener, so that a step cannot catch a refusal
+/// and go on.
+NEAP_API void tell_of_refusal(std::string_view message) noexcept;
+
 template <class E, class... Args>
 [[noreturn]] void raise(fmt::format_string<Args...> format, Args&&... args) {
-  throw E(Message(format, fmt::make_format_args(args...)));
+  const Message message(format, fmt::make_format_args(args...));
+  if constexpr (std::is_same_v<E, TraceError>) {
+    tell_of_refusal(message);
+  }
+  throw E(message);
 }
 
 }  // namespace neap::base

@@ -10,6 +10,7 @@
 #include <iosfwd>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "neap/base/api.hpp"
 #include "neap/base/bytes.hpp"

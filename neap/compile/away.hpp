@@ -24,6 +24,8 @@ struct Away {
   bool is_early = false;
   /// Weights as well as states.
   bool has_weights = false;
+
+  friend bool operator==(const Away&, const Away&) = default;
 };
 
 /// The choices that are tried, beside none.

@@ -6,20 +6,11 @@
 #include <iterator>
 
 #include "neap/compile/away_for_test.hpp"
-#include "neap/nn/module.hpp"
 #include "neap/train/checkpoint.hpp"
 #include "neap/train/state_hash.hpp"
 
 namespace neap::compiler {
 namespace {
-
-struct Model : nn::Module {
-  explicit Model(const AwayNet& net) {
-    for (std::size_t i = 0; i < net.weights.size(); ++i) {
-      register_parameter("w" + std::to_string(i), net.weights[i]);
-    }
-  }
-};
 
 class AwayCheckpointTest : public AwayTest {
  protected:
@@ -29,13 +20,13 @@ class AwayCheckpointTest : public AwayTest {
 
   static void save(AwayNet& net, const std::string& to) {
     const AwayNet::Here here(net);
-    Model model(net);
+    AwayModel model(net);
     const train::Checkpoint checkpoint{model, *net.adam, net.generator};
     ASSERT_TRUE(checkpoint.save(to).has_value());
   }
   static void load(AwayNet& net, const std::string& from) {
     const AwayNet::Here here(net);
-    Model model(net);
+    AwayModel model(net);
     train::Checkpoint checkpoint{model, *net.adam, net.generator};
     ASSERT_TRUE(checkpoint.load(from).has_value());
   }
@@ -72,7 +63,7 @@ TEST_F(AwayCheckpointTest, TheHashIsTheSameAndLeavesStateAway) {
   auto step = net.compiled(within(net, kTight));
   const auto hash = [](AwayNet& each) {
     const AwayNet::Here here(each);
-    return train::state_hash(Model(each), *each.adam, each.generator);
+    return train::state_hash(AwayModel(each), *each.adam, each.generator);
   };
   plain.run(whole);
   net.run(step);

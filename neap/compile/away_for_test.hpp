@@ -20,6 +20,7 @@
 #include "neap/memory/budget.hpp"
 #include "neap/memory/out_of_memory.hpp"
 #include "neap/nn/init.hpp"
+#include "neap/nn/module.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/optim/adam.hpp"
 #include "neap/tensor/create.hpp"
@@ -134,6 +135,15 @@ class AwayNet {
   Generator generator{7};
   std::vector<Tensor> weights;
   std::optional<optim::AdamW> adam;
+};
+
+// The net's weights as a module, for a save and a load.
+struct AwayModel : nn::Module {
+  explicit AwayModel(const AwayNet& net) {
+    for (std::size_t i = 0; i < net.weights.size(); ++i) {
+      register_parameter("w" + std::to_string(i), net.weights[i]);
+    }
+  }
 };
 
 // The same weights and moments.

@@ -27,8 +27,6 @@
 #pragma once
 
 #include <array>
-#include <functional>
-#include <iterator>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -89,7 +87,7 @@ template <class F, std::size_t... k>
 std::invoke_result_t<F&, AnyTensor<k>...> call_with(
     F& step, [[maybe_unused]] std::span<const Tensor> in,
     std::index_sequence<k...> /*all*/) {
-  return std::invoke(step, in[k]...);
+  return step(in[k]...);
 }
 
 template <class F, std::size_t... k>
@@ -141,7 +139,9 @@ class Compiled {
       core_.call(
           run, given, [&](std::size_t count) { out.reserve(count); },
           [&](std::span<Tensor> results) {
-            std::move(results.begin(), results.end(), std::back_inserter(out));
+            for (Tensor& result : results) {
+              out.push_back(std::move(result));
+            }
           });
       return out;
     } else {
@@ -157,8 +157,8 @@ class Compiled {
 
   /// The time of each call of the program, the least of `options.runs` runs.
   /// Each is a step like any other: what it updates is updated.
-  /// THROWS: ValueError for less than one run, or where the step is traced
-  /// again meanwhile; as a call.
+  /// THROWS: ValueError for less than one run, where the step is traced again
+  /// meanwhile, or while another thread profiles it; as a call.
   template <class... Args>
   Profile profile(const ProfileOptions& options, const Args&... args) {
     check_runs(options);
@@ -172,8 +172,9 @@ class Compiled {
     return out;
   }
 
-  /// Sets where the times of the calls to come go; nullptr: nowhere. Runs of
-  /// another program than the first have no times. LIFETIME: beyond the calls.
+  /// Sets where the times of this thread's calls to come go; nullptr: nowhere.
+  /// Runs of another program than the first have no times. LIFETIME: beyond the
+  /// calls. THROWS: ValueError while another thread profiles the step.
   void set_profile(Profile* profile) { core_.set_profile(profile); }
 
   /// Traces and plans for arguments of these specs, without a run.
@@ -186,21 +187,40 @@ class Compiled {
     core_.prepare(plain<n>(), specs);
   }
 
+  // The answers to these may be others after the next call: a step that is
+  // traced is refused where it asks.
+
   /// The latest program. THROWS: ValueError where nothing was traced.
-  const Program& program() const { return core_.program(); }
-  const Plan& plan() const { return core_.plan(); }
+  const Program& program(const CallSite& site = CallSite::here()) const {
+    return core_.program(site);
+  }
+  const Plan& plan(const CallSite& site = CallSite::here()) const {
+    return core_.plan(site);
+  }
   /// The memory that a run of that program needs, known before the first run
   /// (format() and to_json() show it), and the measurements of it until now:
   /// the peaks are those of the context's domain.
-  Prediction prediction() const { return core_.prediction(); }
-  Measured measured() const { return core_.measured(); }
-  int programs() const { return core_.programs(); }
-  std::int64_t traces() const { return core_.traces(); }
-  Bytes arena_bytes() const { return core_.arena_bytes(); }
+  Prediction prediction(const CallSite& site = CallSite::here()) const {
+    return core_.prediction(site);
+  }
+  Measured measured(const CallSite& site = CallSite::here()) const {
+    return core_.measured(site);
+  }
+  int programs(const CallSite& site = CallSite::here()) const {
+    return core_.programs(site);
+  }
+  std::int64_t traces(const CallSite& site = CallSite::here()) const {
+    return core_.traces(site);
+  }
+  Bytes arena_bytes(const CallSite& site = CallSite::here()) const {
+    return core_.arena_bytes(site);
+  }
   /// The reason of the latest trace, in one line: which argument, mode, handle
   /// or setting differed from the one that the program holds for. Empty:
   /// nothing was traced yet.
-  std::string why() const { return core_.why(); }
+  std::string why(const CallSite& site = CallSite::here()) const {
+    return core_.why(site);
+  }
   void reset() { core_.reset(); }
 
  private:

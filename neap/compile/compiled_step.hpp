@@ -43,18 +43,21 @@ class NEAP_API CompiledStep {
   /// Traces and plans ahead.
   void prepare(Step step, std::span<const tensor::Spec> arguments);
 
+  // The answers to these may be others after the next call: a step that is
+  // traced is refused where it asks.
+
   /// The latest program. THROWS: ValueError where there is none.
-  const Program& program() const;
-  const Plan& plan() const;
+  const Program& program(const CallSite& site = CallSite::here()) const;
+  const Plan& plan(const CallSite& site = CallSite::here()) const;
   /// The memory that a run of it needs, and the measurements of it.
-  Prediction prediction() const;
-  Measured measured() const;
-  int programs() const;
+  Prediction prediction(const CallSite& site = CallSite::here()) const;
+  Measured measured(const CallSite& site = CallSite::here()) const;
+  int programs(const CallSite& site = CallSite::here()) const;
   /// The number of times that the step was traced.
-  std::int64_t traces() const;
-  Bytes arena_bytes() const;
+  std::int64_t traces(const CallSite& site = CallSite::here()) const;
+  Bytes arena_bytes(const CallSite& site = CallSite::here()) const;
   /// The reason of the latest trace, in one line; empty: there was none.
-  const std::string& why() const;
+  const std::string& why(const CallSite& site = CallSite::here()) const;
   /// Sets where the times of the calls to come go (Compiled::profile);
   /// nullptr: nowhere.
   void set_profile(Profile* profile);

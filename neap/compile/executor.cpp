@@ -36,8 +36,9 @@ void check_elements(const Tensor& tensor, base::SiteId site) {
 }  // namespace
 
 Executor::Executor(Program program, const Debug& debug,
-                   const planner::SolveOptions& options, bool is_paged)
-    : Executor(bound(std::move(program)), debug, options, is_paged) {}
+                   const planner::SolveOptions& options, bool is_paged,
+                   Bytes lent)
+    : Executor(bound(std::move(program)), debug, options, is_paged, lent) {}
 
 std::uint64_t Executor::next_number() noexcept {
   static std::atomic<std::uint64_t> latest{0};
@@ -50,7 +51,8 @@ Executor::Bound Executor::bound(Program program) {
 }
 
 Executor::Executor(Bound bound, const Debug& debug,
-                   const planner::SolveOptions& options, bool is_paged)
+                   const planner::SolveOptions& options, bool is_paged,
+                   Bytes lent)
     : program_(std::move(bound.program)),
       domain_(memory::domain()),
       plan_(compiler::plan(program_, tensor::executor().threads(), debug,
@@ -64,6 +66,7 @@ Executor::Executor(Bound bound, const Debug& debug,
   }
   note_entries();
   note_calls();
+  plan_.lent = lent;
   // Instructions know by now where scratch is.
   plan_.lifetimes.scratch_of = memory::Vector<BufferId>();
 }
@@ -355,8 +358,8 @@ void Executor::finish() noexcept {
   }
   if (program_.draws != 0) {
     tensor::Generator& generator = tensor::generator();
-    const base::DrawKey& now = generator.state();
-    generator.set_state({now.seed, now.draw + program_.draws});
+    const base::DrawKey& now = generator.key();
+    generator.set_key({now.seed, now.draw + program_.draws});
   }
   grads_.give();
   let_go_of_entries();

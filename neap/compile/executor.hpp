@@ -23,10 +23,11 @@ class StateFile;
 
 class NEAP_API Executor {
  public:
-  /// Binds and plans the program for the current thread's executor.
-  /// THROWS: as bind() and plan(); OutOfMemory.
+  /// Binds and plans the program for the current thread's executor; `lent`:
+  /// Plan::lent. THROWS: as bind() and plan(); OutOfMemory.
   Executor(Program program, const Debug& debug,
-           const planner::SolveOptions& options, bool is_paged = false);
+           const planner::SolveOptions& options, bool is_paged = false,
+           Bytes lent = 0);
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
@@ -61,6 +62,9 @@ class NEAP_API Executor {
   /// gone; what checks and listeners throw; OutOfMemory. All is then as before.
   void prepare(const Arenas& arenas, std::span<const Tensor> arguments,
                base::SiteId site);
+  /// The part of prepare() that looks for states where the step writes.
+  /// THROWS: ValueError. REQUIRES: guards hold.
+  void check_states_now();
   /// REQUIRES: prepared. `results`: places for results().count() handles; the
   /// caller's come first. THROWS: what a check throws; TornStep.
   void run(std::span<const Tensor> arguments, std::span<Tensor> results);
@@ -84,7 +88,7 @@ class NEAP_API Executor {
     memory::Vector<Binding> bindings;
   };
   Executor(Bound bound, const Debug& debug,
-           const planner::SolveOptions& options, bool is_paged);
+           const planner::SolveOptions& options, bool is_paged, Bytes lent);
   static Bound bound(Program program);
   static std::uint64_t next_number() noexcept;
 

@@ -21,8 +21,9 @@ void Executor::check_written(const Tensor& tensor, std::string_view what,
                              std::uint32_t external) const {
   const tensor::Storage* storage = tensor.array()->storage().get();
   for (const std::uint32_t e : written_externals_) {
-    if (e != external &&
-        program_.externals[e].tensor.array()->storage().get() == storage) {
+    const Tensor& written = program_.externals[e].tensor;
+    if (e != external && written.defined() &&
+        written.array()->storage().get() == storage) {
       base::raise<ValueError>(
           "compile: {} shares its storage with '{}', which the step writes",
           what, domain_.path_of(storage->tag().owner));
@@ -56,7 +57,7 @@ void Executor::check_states() const {
     }
     for (std::size_t i = 0; i < program_.externals.size(); ++i) {
       const Tensor& other = program_.externals[i].tensor;
-      if (i != handle.external && other.is_alias_of(state)) {
+      if (i != handle.external && other.defined() && other.is_alias_of(state)) {
         base::raise<ValueError>(
             "compile: a handle that the step assigns to and writes into shares "
             "its storage with '{}', which the step reads",
@@ -64,6 +65,17 @@ void Executor::check_states() const {
       }
     }
   }
+}
+
+void Executor::check_states_now() {
+  try {
+    find_states();
+    check_states();
+  } catch (...) {
+    abandon();
+    throw;
+  }
+  let_go_of_entries();
 }
 
 void Executor::check_arguments(const Arenas& arenas,

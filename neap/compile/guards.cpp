@@ -59,10 +59,11 @@ std::string text_of(const tensor::Spec& spec) {
 Guards::Guards(const Program& program, int threads)
     : program_(program),
       domain_(memory::domain()),
-      grad_enabled_(tensor::execution().grad_enabled),
+      grad_enabled_(tensor::thread_execution().grad_enabled),
       precision_(current_precision()),
       threads_(threads),
       is_in_scope_(memory::Scope::innermost() != nullptr),
+      nest_(memory::Scope::nest()),
       asks_where_arguments_are_(
           program.asks_scopes ||
           std::any_of(program.results.begin(), program.results.end(),
@@ -99,7 +100,7 @@ BrokenGuard Guards::broken_context() const noexcept {
   if (&domain_ != &memory::domain()) {
     return {What::kDomain};
   }
-  if (grad_enabled_ != tensor::execution().grad_enabled) {
+  if (grad_enabled_ != tensor::thread_execution().grad_enabled) {
     return {What::kGradMode};
   }
   if (precision_ != current_precision()) {
@@ -112,6 +113,9 @@ BrokenGuard Guards::broken_context() const noexcept {
   const bool is_in_scope = memory::Scope::innermost() != nullptr;
   if (is_in_scope != is_in_scope_ &&
       (program_.asks_scopes || (is_in_scope && !states_.empty()))) {
+    return {What::kScope};
+  }
+  if (program_.asks_which_scope && nest_ != memory::Scope::nest()) {
     return {What::kScope};
   }
   return {};
@@ -132,7 +136,7 @@ BrokenGuard Guards::broken_arguments(const GivenArguments& given) const {
       return {What::kGaps, i};
     }
     if (asks_where_arguments_are_ &&
-        is_outside(given, i) != (program_.outside[i] != 0)) {
+        static_cast<std::uint8_t>(place_of(given, i)) != program_.outside[i]) {
       return {What::kArgumentScope, i};
     }
   }
@@ -189,6 +193,13 @@ BrokenGuard Guards::broken_objects() const {
   for (std::size_t i = 0; i < states_.size(); ++i) {
     if (!does_state_hold(i)) {
       return {What::kState, i};
+    }
+  }
+  for (std::size_t i = 0; i < held_.size(); ++i) {
+    const HeldHandle& handle = program_.held_handles[i];
+    if (handle.is_scope_asked &&
+        memory::Scope::home_of(*held(i).shared()) != handle.home) {
+      return {What::kHome, i};
     }
   }
   for (std::size_t i = 0; i < program_.twins.size(); ++i) {
@@ -324,6 +335,9 @@ std::string Guards::describe_context(What what) const {
                          name_of_precision(current_precision()),
                          name_of_precision(precision_));
     case What::kScope:
+      if (is_in_scope_ == (memory::Scope::innermost() != nullptr)) {
+        return "the call is inside other scopes than before";
+      }
       return is_in_scope_ ? "the call is in no scope, was inside one"
                           : "the call is inside a scope, was in none";
     default:
@@ -359,6 +373,9 @@ std::string Guards::describe_object(const BrokenGuard& guard) const {
              "shape, dtype or origin";
     case What::kTwins:
       return "two handles that the step reads no longer refer to one tensor";
+    case What::kHome:
+      return "a tensor that the step keeps, moves or releases is of another "
+             "scope";
     case What::kLeafMode:
       return fmt::format("{} now {}", name_of_leaf(program_.leaves[i].leaf),
                          leaf_of(program_.leaves[i].leaf).requires_grad()

@@ -42,6 +42,7 @@ struct BrokenGuard {
     kHandle,      // of Program::held_handles
     kState,       // of Program::rebound_handles
     kTwins,       // of Program::twins
+    kHome,        // of Program::held_handles: its scope
     kLeafMode,    // of Program::leaves
     kLeafHooks,   // likewise
     kGradient,    // of Program::grads
@@ -94,6 +95,7 @@ class Guards {
   kernels::Precision precision_;
   int threads_;
   bool is_in_scope_;
+  std::uint64_t nest_;  // of scopes
   bool asks_where_arguments_are_;
   memory::Vector<tensor::HandleWatch> held_;
   memory::Vector<tensor::HandleWatch> states_;

@@ -153,6 +153,10 @@ void HandleBook::on_alias_asked(const Tensor& a, const Tensor& b) {
   }
 }
 
+void HandleBook::on_scope_asked(const memory::ScopeMember& member) {
+  members_.insert(&member);
+}
+
 void HandleBook::on_filled(const Tensor& handle) {
   blank_.erase(&handle);
   if (!entries_.contains(&handle)) {
@@ -313,6 +317,12 @@ void HandleBook::note_exits(
     entry->is_rebound =
         now != entry->body ||
         (entry->is_assigned && shared.contains(entry->body.get()));
+    if (entry->is_rebound && members_.contains(entry->body.get())) {
+      raise<TraceError>(
+          "scope: the step keeps, moves or releases the tensor of a handle "
+          "that it then assigns to, which depends on the scope that the tensor "
+          "is of at each call; do it outside");
+    }
     if (entry->is_rebound && now && now->array()) {
       entry->result = exit_of(*entry->handle);
     }
@@ -328,7 +338,7 @@ void HandleBook::revive(Revoked& revoked) noexcept {
   }
   const memory::Scope* current = memory::Scope::innermost();
   const bool is_back =
-      current != nullptr && current->site() == body.revoked_by();
+      current != nullptr && current->opened_at() == body.revoked_by();
   const memory::ContextGuard guard(
       [&](memory::Context& c) { c.scope = is_back ? c.scope : nullptr; });
   body.revive(std::move(revoked.array), std::move(revoked.link));
@@ -385,8 +395,9 @@ void HandleBook::write_to(Program& program, const TracedValues& values,
       add_rebound(*entry, program, values,
                   fixed.contains(storage_of(entry->array.get())));
     } else {
-      program.held_handles.push_back(
-          {entry->handle, entry->array, entry->link});
+      program.held_handles.push_back({entry->handle, entry->array, entry->link,
+                                      members_.contains(entry->body.get()),
+                                      entry->home});
     }
     if (is_entry_read) {
       share(program, given.find(program, entry->body.get()),

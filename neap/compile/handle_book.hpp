@@ -55,6 +55,9 @@ class HandleBook {
   void on_revoke(tensor::Body& body);
   /// The step asks whether the two share their elements.
   void on_alias_asked(const Tensor& a, const Tensor& b);
+  /// The step does something to the tensor `member` of before that depends on
+  /// the scope it is of.
+  void on_scope_asked(const memory::ScopeMember& member);
   /// RETURNS: whether it was there before the step, as far as the trace knows.
   bool on_end(const Tensor& handle) noexcept;
 
@@ -116,7 +119,8 @@ class HandleBook {
   Set<const Tensor*> filled_;
   Set<const tensor::Body*> asked_;   // by handles that they went over to
   Set<const tensor::Body*> placed_;  // their places in the graph were asked for
-  Set<const tensor::Body*> compared_;  // their storages were asked for
+  Set<const tensor::Body*> compared_;        // their storages were asked for
+  Set<const memory::ScopeMember*> members_;  // their scopes matter
   struct Revoked {
     base::Ref<tensor::Body> body;
     base::Ref<tensor::Array> array;

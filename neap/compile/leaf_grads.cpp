@@ -16,7 +16,7 @@ using tensor::Storage;
 
 // Two handles, the leaf's and this one, and nothing else means the elements.
 bool is_leafs_alone(const Tensor& grad) {
-  const auto* body = static_cast<const tensor::Body*>(grad.identity());
+  const auto* body = static_cast<const tensor::Body*>(grad.shared().get());
   const Array& array = *grad.array();
   return body->references() == 2 && array.is_unique() &&
          array.storage()->is_unique() && !array.storage()->is_lent() &&
@@ -157,7 +157,8 @@ void LeafGrads::acquire(Slot& slot) const {
   const LeafGrad& grad = program_.grads[slot.grad];
   if (grad.is_accumulated) {
     slot.next = program_.externals[program_[grad.entry].index].tensor;
-    slot.is_reused = slot.next.identity() == slot.leaf->grad().identity();
+    slot.is_reused =
+        slot.next.shared().get() == slot.leaf->grad().shared().get();
     return;
   }
   Tensor old = reusable(slot);

@@ -8,7 +8,7 @@
 #include "neap/compile/fitting.hpp"
 #include "neap/compile/plan_book.hpp"
 #include "neap/program/bind.hpp"
-#include "neap/program/digest.hpp"
+#include "neap/program/trail.hpp"
 #include "neap/tensor/execution.hpp"
 
 namespace neap::compiler {
@@ -20,8 +20,7 @@ Program trace_for(Step step, const GivenArguments& given,
                        !options.spill.folder.empty();
   Program program = trace(step, late, site);
   if (options.verify > 0) {
-    program.digests = digests_of(program);
-    program.state_reads = state_reads_of(program);
+    program.trail = trail_of(program);
   }
   for (const int kept : options.keep) {
     if (kept < 0 || static_cast<std::size_t>(kept) >= program.handed) {

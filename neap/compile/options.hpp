@@ -55,8 +55,6 @@ struct PlanOptions {
   /// The path of the file; empty: none. A file that is damaged, or was written
   /// for another step, other limits or options or another number of threads, is
   /// refused with a PlanFileError. Programs for further shapes are added to it.
-  /// With a file, states and weights stay in memory between runs
-  /// (SpillOptions::states).
   std::string file{};
   /// The budget of the whole run that the limits were found for, if any; a file
   /// for another budget is refused.

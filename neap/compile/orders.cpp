@@ -177,7 +177,11 @@ Ordered::Ordered(const Program& traced, const CompileOptions& options,
                  const Passes& passes,
                  const std::optional<budget::Channel>& channel,
                  const Away& away)
-    : options_(options), passes_(passes), program_(traced.copy()) {
+    : options_(options),
+      passes_(passes),
+      channel_(channel),
+      away_(away),
+      program_(traced.copy()) {
   run_order_passes(program_, passes_);
   bind(program_, tensor::executor());
   memory::Vector<std::int64_t> prices = prices_of(program_);
@@ -331,7 +335,8 @@ Candidate Ordered::scheduled(const budget::Schedule& schedule) const {
   out.record = {.problem = digest(),
                 .passes = bits_of(passes_),
                 .pieces = passes_.pieces,
-                .channel = problem_.channel,
+                .away = away_,
+                .channel = channel_,
                 .schedule = schedule};
   return out;
 }

@@ -91,6 +91,8 @@ class Ordered {
 
   const CompileOptions& options_;
   Passes passes_;
+  std::optional<budget::Channel> channel_;
+  Away away_;
   Program program_;
   std::int64_t price_ = 0;
   std::int64_t state_stalls_ = 0;  // part of it

@@ -53,6 +53,7 @@ struct Plan {
   PagePlan pages;
   std::array<SpacePlan, memory::kMaxSpaces> spaces;
   int threads = 1;  // scratch is for as many
+  Bytes lent = 0;  // the caller's, as the host's arena; 0: it is the step's own
   Debug debug;
 
   memory::Vector<Live> at_peak;  // largest first, in every space

@@ -106,6 +106,7 @@ std::optional<PlanFileLimits> limits_of(const PlanOptions& plan) {
     return table.facts[static_cast<std::size_t>(fact)];
   };
   return PlanFileLimits{.arena_limit = at(PlanFact::kArenaLimit),
+                        .budget = at(PlanFact::kBudget),
                         .write_rate = at(PlanFact::kWriteRate),
                         .fetch_rate = at(PlanFact::kFetchRate)};
 }
@@ -176,7 +177,9 @@ Program PlanBook::planned(const Program& traced, const ArenaLimit& limit) {
   is_known_ = record.has_value();
   if (is_known_) {
     record_ = std::move(*record);
-    return remade(traced);
+    Program program = remade(traced);
+    away_bytes_ = program.away_bytes();
+    return program;
   }
   CompileOptions options = options_;
   options.spill = rates_of(next_.empty() ? content : next_);
@@ -256,7 +259,12 @@ Program PlanBook::scheduled(const Program& traced, const Passes& passes) const {
   if (!is_channel_ours()) {
     refuse(options_.plan, "a plan assumes another spill file");
   }
-  const Ordered ordered(traced, options_, passes, record_.channel);
+  if (record_.away.percent != 0 &&
+      std::ranges::find(kAwayChoices, record_.away) == kAwayChoices.end()) {
+    refuse(options_.plan, "a plan keeps an unknown part away");
+  }
+  const Ordered ordered(traced, options_, passes, record_.channel,
+                        record_.away);
   if (ordered.digest() != record_.problem) {
     refuse(options_.plan, "the step's calls have other prices or sizes");
   }
@@ -293,9 +301,10 @@ void PlanBook::note_arena(Bytes arena) {
     refuse(options_.plan, "a plan's arena is {}, and it states {}",
            format_bytes_short(arena), format_bytes_short(record_.arena));
   }
-  if (arena > limit_.bytes) {
+  if (const Bytes left = limit_.with_away(away_bytes_); arena > left) {
     refuse(options_.plan, "a plan's arena is {}, and {} are left",
-           format_bytes_short(arena), format_bytes_short(limit_.bytes));
+           format_bytes_short(arena),
+           format_bytes_short(std::max<Bytes>(left, 0)));
   }
   record_ = {};
 }

@@ -16,6 +16,7 @@ namespace neap::compiler {
 /// The facts of a plan file that a run needs before it has a step.
 struct PlanFileLimits {
   Bytes arena_limit = kUnlimited;  // CompileOptions::arena_limit
+  Bytes budget = kUnlimited;       // CompileOptions::budget
   std::int64_t write_rate = 0;     // SpillOptions
   std::int64_t fetch_rate = 0;
 };
@@ -66,6 +67,7 @@ class PlanBook {
   std::uint64_t program_ = 0;
   PlanRecord record_;
   ArenaLimit limit_;
+  Bytes away_bytes_ = 0;   // of it
   bool is_known_ = false;  // by the file
   // The file's next content; empty: it stays unchanged.
   Content next_;

@@ -35,6 +35,10 @@ std::string_view name_of(PlanFact fact) {
       return "most written a day";
     case PlanFact::kLeastSpilled:
       return "least spilled";
+    case PlanFact::kStates:
+      return "optimizer state in a file";
+    case PlanFact::kWeights:
+      return "weights in a file";
     case PlanFact::kRecompute:
       return "recomputation";
     case PlanFact::kPaged:
@@ -68,6 +72,8 @@ std::string shown(PlanFact fact, std::int64_t value) {
     case PlanFact::kFetchRate:
       return value == 0 ? "measured" : format_bytes_short(value);
     case PlanFact::kSpills:
+    case PlanFact::kStates:
+    case PlanFact::kWeights:
     case PlanFact::kRecompute:
     case PlanFact::kPaged:
       return value == 0 ? "off" : "on";
@@ -93,6 +99,8 @@ PlanFacts facts_of(const CompileOptions& o) {
   set(PlanFact::kMostWritten, spills ? o.spill.most_written : 0);
   set(PlanFact::kMostWrittenADay, spills ? o.spill.most_written_a_day : 0);
   set(PlanFact::kLeastSpilled, spills ? o.spill.least : 0);
+  set(PlanFact::kStates, spills && o.spill.states ? 1 : 0);
+  set(PlanFact::kWeights, spills && o.spill.weights ? 1 : 0);
   set(PlanFact::kRecompute, o.recompute ? 1 : 0);
   set(PlanFact::kPaged, o.paged ? 1 : 0);
   set(PlanFact::kPasses, compiler::bits_of(o.passes));

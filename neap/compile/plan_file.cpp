@@ -21,10 +21,16 @@ constexpr std::size_t kRunBytes = 9;
 constexpr std::size_t kDropBytes = 4;
 constexpr std::size_t kRecordBytes = 57;  // without channel and schedule
 constexpr std::size_t kChannelBytes = 32;
+constexpr std::size_t kAwayBytes = 2;
 constexpr std::size_t kCountsBytes = 8;
 
 constexpr std::uint8_t kHasChannel = 1;
 constexpr std::uint8_t kHasSchedule = 2;
+constexpr std::uint8_t kHasAway = 4;
+
+constexpr std::uint8_t kIsEarly = 1;  // of what is away
+constexpr std::uint8_t kHasWeights = 2;
+constexpr std::uint8_t kMostPercent = 100;
 
 // --- reading -----------------------------------------------------------------
 
@@ -109,6 +115,18 @@ void write(const budget::Schedule& schedule, Writer& out) {
   for (const std::int32_t drop : schedule.drops) {
     out.number(drop);
   }
+}
+
+neap::Result<Away> read_away(Reader& in) {
+  const auto percent = in.number<std::uint8_t>();
+  const auto how = in.number<std::uint8_t>();
+  if (percent == 0 || percent > kMostPercent ||
+      how > (kIsEarly | kHasWeights)) {
+    return corrupt("a plan keeps an unknown part away");
+  }
+  return Away{.percent = percent,
+              .is_early = (how & kIsEarly) != 0,
+              .has_weights = (how & kHasWeights) != 0};
 }
 
 // The rest of a record.
@@ -217,8 +235,16 @@ neap::Result<PlanRecord> parse_plan_record(std::span<const std::byte> bytes) {
     }
   }
   const auto has = in.number<std::uint8_t>();
-  if (!in.is_good() || has > (kHasChannel | kHasSchedule)) {
+  constexpr std::uint8_t kAll = kHasChannel | kHasSchedule | kHasAway;
+  if (!in.is_good() || has > kAll || ((has & kHasAway) != 0 && has != kAll)) {
     return corrupt("a plan is of an unknown kind");
+  }
+  if ((has & kHasAway) != 0) {
+    const auto away = read_away(in);
+    if (!away) {
+      return tl::make_unexpected(away.error());
+    }
+    out.away = *away;
   }
   if ((has & kHasChannel) != 0) {
     budget::Channel& channel = out.channel.emplace();
@@ -262,7 +288,9 @@ memory::Vector<std::byte> plan_file_bytes(const PlanFacts& facts,
 }
 
 memory::Vector<std::byte> plan_record_bytes(const PlanRecord& record) {
+  const bool has_away = record.away.percent != 0;
   Writer out(kRecordBytes + (record.channel ? kChannelBytes : 0) +
+             (has_away ? kAwayBytes : 0) +
              (record.schedule
                   ? kCountsBytes + record.schedule->runs.size() * kRunBytes +
                         record.schedule->drops.size() * kDropBytes
@@ -275,7 +303,14 @@ memory::Vector<std::byte> plan_record_bytes(const PlanRecord& record) {
     out.number(number);
   }
   out.number(static_cast<std::uint8_t>((record.channel ? kHasChannel : 0U) |
-                                       (record.schedule ? kHasSchedule : 0U)));
+                                       (record.schedule ? kHasSchedule : 0U) |
+                                       (has_away ? kHasAway : 0U)));
+  if (has_away) {
+    out.number(static_cast<std::uint8_t>(record.away.percent));
+    out.number(static_cast<std::uint8_t>(
+        (record.away.is_early ? kIsEarly : 0U) |
+        (record.away.has_weights ? kHasWeights : 0U)));
+  }
   if (record.channel) {
     const budget::Channel& channel = *record.channel;
     for (const std::int64_t number :

@@ -23,10 +23,11 @@
 #include "neap/base/bytes.hpp"
 #include "neap/base/result.hpp"
 #include "neap/budget/problem.hpp"
+#include "neap/compile/away.hpp"
 
 namespace neap::compiler {
 
-inline constexpr std::uint32_t kPlanFileVersion = 2;
+inline constexpr std::uint32_t kPlanFileVersion = 3;
 /// A file that is larger is none.
 inline constexpr Bytes kMostPlanFileBytes = 64 * kMiB;
 
@@ -41,6 +42,8 @@ enum class PlanFact : std::uint8_t {
   kMostWritten,
   kMostWrittenADay,
   kLeastSpilled,
+  kStates,
+  kWeights,
   kRecompute,
   kPaged,
   kPasses,
@@ -50,7 +53,7 @@ enum class PlanFact : std::uint8_t {
   kGoodEnough,
   kThreads,
 };
-inline constexpr std::size_t kPlanFacts = 17;
+inline constexpr std::size_t kPlanFacts = 19;
 using PlanFacts = std::array<std::int64_t, kPlanFacts>;
 
 /// How one program was made to fit.
@@ -63,6 +66,8 @@ struct PlanRecord {
   std::int64_t price = 0;  // as of a Fitting
   std::int64_t extra = 0;
   std::int64_t bound = 0;
+  /// The states and weights that are in a file between runs; 0 percent: none.
+  Away away{};
   /// The spill file's rates, as they were counted on; none without such a file.
   std::optional<budget::Channel> channel{};
   /// None where each call runs once, and no value is spilled.

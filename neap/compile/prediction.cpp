@@ -33,7 +33,7 @@ class Predictor {
       out_.arguments += spec.shape.element_count() * size_of(spec.dtype);
     }
     out_.program = program_.bytes() + plan_.bytes();
-    out_.external = base::external_bytes();
+    out_.external = base::count_external();
     out_.ops = static_cast<std::int64_t>(program_.calls.size());
     out_.seconds = plan_.seconds();
     out_.fitting = program_.fitting;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 
 #include "neap/base/raise.hpp"
 #include "neap/compile/costs.hpp"
@@ -19,6 +20,15 @@ std::int64_t nanoseconds(Clock::duration time) noexcept {
 
 void keep_least(std::int64_t& least, std::int64_t now) noexcept {
   least = least < 0 ? now : std::min(least, now);
+}
+
+std::uint64_t digest_of(const Program& calls, std::span<const CallCost> costs) {
+  std::uint64_t digest = 0;
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    digest = work_digest(digest, calls.calls[i].name, costs[i].flops,
+                         costs[i].moved);
+  }
+  return digest;
 }
 
 }  // namespace
@@ -39,6 +49,32 @@ void check_whole(const Profile& profile, const ProfileOptions& options) {
   }
 }
 
+double share_of(const MachineLimits& limits, std::int64_t flops, Bytes moved,
+                std::int64_t ns) noexcept {
+  if (!limits.are_known() || ns <= 0) {
+    return -1.0;
+  }
+  const double least = std::max(static_cast<double>(flops) / limits.flops,
+                                static_cast<double>(moved) / limits.bytes);
+  return 100.0 * least * 1e9 / static_cast<double>(ns);
+}
+
+memory::Vector<double> Profile::shares(const Program& calls) const {
+  const auto costs = costs_of(calls);
+  if (costs.size() != ns.size() || digest_of(calls, costs) != work) {
+    base::raise<ValueError>(
+        "profile: its times are of {} calls, and the program has {}, or others "
+        "of that number; ask with the program that the times were taken of",
+        ns.size(), costs.size());
+  }
+  memory::Vector<double> out;
+  out.reserve(ns.size());
+  for (std::size_t i = 0; i < ns.size(); ++i) {
+    out.push_back(share_of(limits, costs[i].flops, costs[i].moved, ns[i]));
+  }
+  return out;
+}
+
 std::uint64_t work_digest(std::uint64_t before, std::string_view op,
                           std::int64_t flops, Bytes moved) noexcept {
   constexpr std::uint64_t kPrime = 0x100000001b3;  // FNV-1a's
@@ -54,11 +90,7 @@ std::uint64_t work_digest(std::uint64_t before, std::string_view op,
 
 bool Profile::accepts(std::uint64_t of, const Program& calls) {
   if (program == 0) {
-    const auto costs = costs_of(calls);
-    for (std::size_t i = 0; i < costs.size(); ++i) {
-      work = work_digest(work, calls.calls[i].name, costs[i].flops,
-                         costs[i].moved);
-    }
+    work = digest_of(calls, costs_of(calls));
     ns.assign(calls.calls.size(), -1);
     program = of;
   }

@@ -95,6 +95,47 @@ TEST(ProfileTest, ADebugModeHasNoTimes) {
                ValueError);
 }
 
+TEST(ProfileTest, SharesAreOfTheLimitThatTakesLonger) {
+  const MachineLimits limits{.flops = 4e9, .bytes = 1e9};
+  EXPECT_DOUBLE_EQ(share_of(limits, 2'000'000, 0, 1'000'000), 50.0);
+  EXPECT_DOUBLE_EQ(share_of(limits, 2'000'000, 900'000, 1'000'000), 90.0);
+  EXPECT_DOUBLE_EQ(share_of(limits, 0, 0, 1'000'000), 0.0);
+  EXPECT_LT(share_of(limits, 8, 8, -1), 0.0);
+  EXPECT_LT(share_of(limits, 8, 8, 0), 0.0);
+  EXPECT_LT(share_of({}, 8, 8, 1000), 0.0);
+  EXPECT_LT(share_of({.flops = 1.0}, 8, 8, 1000), 0.0);
+}
+
+TEST(ProfileTest, EachCallHasItsShare) {
+  auto step =
+      neap::compile([](const Tensor& x) { return sum(matmul(x, x) + exp(x)); });
+  Profile profile = step.profile({.runs = 2}, rand({64, 64}));
+  for (const double share : profile.shares(step.program())) {
+    EXPECT_LT(share, 0.0);  // of nothing
+  }
+  profile.limits = {.flops = 1e9, .bytes = 1e9};
+  const auto costs = costs_of(step.program());
+  const auto shares = profile.shares(step.program());
+  ASSERT_EQ(shares.size(), costs.size());
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    EXPECT_DOUBLE_EQ(shares[i], share_of(profile.limits, costs[i].flops,
+                                         costs[i].moved, profile.ns[i]));
+  }
+  auto other = neap::compile([](const Tensor& x) { return exp(x); });
+  other(rand({8}));
+  EXPECT_THROW(static_cast<void>(profile.shares(other.program())), ValueError);
+}
+
+TEST(ProfileTest, SharesAreNotOfAsManyCallsOfAnotherProgram) {
+  const auto twice = [](const Tensor& x) { return exp(matmul(x, x)); };
+  auto small = neap::compile(twice);
+  auto large = neap::compile(twice);
+  const Profile profile = small.profile({.runs = 1}, rand({8, 8}));
+  large(rand({16, 16}));
+  ASSERT_EQ(profile.ns.size(), large.program().calls.size());
+  EXPECT_THROW(static_cast<void>(profile.shares(large.program())), ValueError);
+}
+
 TEST(CostsTest, CountTheWorkOfAProduct) {
   auto step = neap::compile([](const Tensor& x) { return matmul(x, x); });
   step(rand({8, 8}));

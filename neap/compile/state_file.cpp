@@ -12,6 +12,7 @@ namespace neap::compiler {
 
 namespace {
 
+// NOLINTNEXTLINE(*-avoid-non-const-global-variables): one for each thread
 constinit thread_local int runs_here = 0;
 
 }  // namespace
@@ -122,25 +123,43 @@ void StateFile::take(tensor::Storage& storage) {
   if (keeper_now != nullptr && !keeper_now->are_zeros()) {
     storage.bring_home();  // from another file
   }
+  memory::Owned<Kept> keeper = new_place(storage);
+  if (storage.has_elements()) {
+    const std::lock_guard lock(mutex_);
+    write(keeper->place(),
+          {storage.data(), static_cast<std::size_t>(storage.size())});
+    await(keeper->place());
+  }
+  storage.send_away(std::move(keeper));
+}
+
+memory::Owned<tensor::Keeper> StateFile::write_anew(
+    tensor::Storage& storage, std::span<const std::byte> from) {
+  {
+    const std::lock_guard<StateFile> is_free(*this);  // refused in a run
+  }
+  memory::Owned<Kept> keeper = new_place(storage);
+  if (!domain_.is_rehearsal()) {
+    const std::lock_guard lock(mutex_);
+    write(keeper->place(), from);
+    await(keeper->place());
+  }
+  return keeper;
+}
+
+memory::Owned<StateFile::Kept> StateFile::new_place(tensor::Storage& storage) {
   std::uint32_t at = kNone;
   {
     const std::lock_guard lock(mutex_);
     at = place_for(storage);
   }
-  memory::Owned<Kept> keeper;
   try {
-    keeper = memory::make_owned<Kept>(memory::Category::kGraph,
-                                      shared_from_this(), at);
+    return memory::make_owned<Kept>(memory::Category::kGraph,
+                                    shared_from_this(), at);
   } catch (...) {
     leave(at);
     throw;
   }
-  if (storage.has_elements()) {
-    const std::lock_guard lock(mutex_);
-    write(at, {storage.data(), static_cast<std::size_t>(storage.size())});
-    await(at);
-  }
-  storage.send_away(std::move(keeper));
 }
 
 // Not under the file's lock: it ends in any thread, while a run goes on.

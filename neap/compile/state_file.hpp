@@ -5,6 +5,7 @@
 // refers to it, and that comes home when it is touched.
 //
 //   take(s)          s goes away to a place of its own
+//   write_anew(s)    other elements of s get a place, beside those that it has
 //   fetch, write     a run has it in the arena, and writes it back
 //   put_into()       it comes home (its keeper is told)
 //
@@ -54,6 +55,13 @@ class StateFile final : public tensor::KeeperLock,
   /// Sends it away to here, unless it is here. REQUIRES: it may go away.
   /// THROWS: IoError; OutOfMemory. It is as before then.
   void take(tensor::Storage& storage);
+  /// Writes what all elements of the storage are to be from now on, beside
+  /// those that it has: they are its own once it is sent away with the keeper,
+  /// and leave nothing behind where the keeper ends before that. In a rehearsal
+  /// nothing is written. LIFETIME: the storage outlives the keeper. THROWS:
+  /// IoError; OutOfMemory; as lock().
+  memory::Owned<tensor::Keeper> write_anew(tensor::Storage& storage,
+                                           std::span<const std::byte> from);
   /// All that are here come home. THROWS: as tensor::Storage::bring_home(); the
   /// others are still here then.
   void give_back();
@@ -118,6 +126,7 @@ class StateFile final : public tensor::KeeperLock,
   void put_into(std::uint32_t place, std::span<std::byte> into);
   void leave(std::uint32_t place) noexcept;
   std::uint32_t place_for(tensor::Storage& storage);
+  memory::Owned<Kept> new_place(tensor::Storage& storage);
   bool is_unwritten(std::uint32_t place);
   void write_unwritten(std::uint32_t place);
 

@@ -64,7 +64,7 @@ void StepCore::take_arguments(std::span<const Argument> arguments) {
       continue;
     }
     const Tensor& tensor = *argument.tensor;
-    if (tensor::execution().grad_enabled && tensor.requires_grad()) {
+    if (tensor::thread_execution().grad_enabled && tensor.requires_grad()) {
       raise<ValueError>(
           "compile: argument {} requires grad; let the step capture it, or "
           "detach() it",
@@ -109,7 +109,7 @@ Tensor StepCore::part_number(double value,
 Tensor StepCore::number(std::size_t i, double value) {
   numbers_.resize(std::max(numbers_.size(), i + 1));
   Tensor& mine = numbers_[i];
-  const bool is_mine_alone = mine.defined() && mine.has_sole_handle() &&
+  const bool is_mine_alone = mine.defined() && mine.is_one_handle() &&
                              mine.array()->is_unique() &&
                              mine.array()->storage()->references() == 1;
   if (!is_mine_alone) {

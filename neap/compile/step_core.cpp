@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "neap/base/outside.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/compile/channel.hpp"
 #include "neap/compile/watcher.hpp"
@@ -18,7 +19,7 @@ using base::raise;
 // The call is a part of what goes on: of a step that is traced, of jvp, of a
 // rematerialised segment. The step then is the plain function.
 bool is_part() {
-  const tensor::Execution& execution = tensor::execution();
+  const tensor::Execution& execution = tensor::thread_execution();
   return execution.trace != nullptr || execution.recorder != nullptr;
 }
 
@@ -65,6 +66,7 @@ class StepCore::Turn {
   explicit Turn(StepCore& step) : taken_(step), step_(step) {
     step_.send_states_back();  // they may be more than the budget
     if (step_.options_.budget != kUnlimited) {
+      const base::HearOutside unheard(nullptr);
       budget_.emplace(step_.options_.budget);
     }
   }
@@ -176,8 +178,6 @@ StepCore::StepCore(const CompileOptions& options, const CallSite& site)
   }
   entries_.reserve(static_cast<std::size_t>(options.programs) + 1);
   if (!options.plan.file.empty()) {
-    options_.spill.states = false;  // no file keeps what is away
-    options_.spill.weights = false;
     plans_ = memory::make_owned<PlanBook>(memory::Category::kGraph, options_);
   }
 }
@@ -291,12 +291,27 @@ void StepCore::call(Step step, std::span<const Argument> arguments,
   }
   last_ = &executor;
   const bool is_profiled =
-      profile_ != nullptr &&
+      profiler_.load() == std::this_thread::get_id() &&
       profile_->accepts(executor.number(), executor.program());
   executor.set_profile(is_profiled ? profile_ : nullptr);
   executor.run(arguments_, results_);
   take(std::span(results_).first(executor.handed()));
   watch.ran(entry);
+}
+
+void StepCore::set_profile(Profile* profile) {
+  const std::thread::id self = std::this_thread::get_id();
+  std::thread::id owner;
+  if (!profiler_.compare_exchange_strong(owner, self) && owner != self) {
+    if (profile == nullptr) {
+      return;
+    }
+    base::raise<ValueError>("profile: another thread still profiles the step");
+  }
+  profile_ = profile;
+  if (profile == nullptr) {
+    profiler_.store({});
+  }
 }
 
 void StepCore::prepare(Step step, std::span<const tensor::Spec> arguments) {
@@ -358,7 +373,8 @@ void StepCore::fit(const Entry& entry) {
     }
   }
   const bool is_held = are_results_held();
-  if (arenas_.fit(entry.executor->plan(), is_held, entry.may_grow) && is_held) {
+  const bool may_grow = entry.may_grow || may_outgrow();
+  if (arenas_.fit(entry.executor->plan(), is_held, may_grow) && is_held) {
     last_->results().revoke(site_);
   }
   open_spill(*entry.executor);

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <string>
+#include <thread>
 
 #include "neap/compile/compiled_step.hpp"
 #include "neap/compile/executor.hpp"
@@ -40,8 +41,9 @@ class StepCore {
   Bytes arena_bytes() const noexcept { return arenas_.bytes(); }
   const std::string& why() const noexcept { return why_; }
   void reset();
-  /// Sets where the times of the calls to come go; nullptr: nowhere.
-  void set_profile(Profile* profile) noexcept { profile_ = profile; }
+  /// Sets where the times of this thread's calls to come go; nullptr: nowhere.
+  /// THROWS: ValueError while another thread's calls go into a profile.
+  void set_profile(Profile* profile);
 
  private:
   struct Entry {
@@ -86,6 +88,7 @@ class StepCore {
                                const ArenaLimit& limit);
   ArenaLimit limit_of_next() const;
   memory::Owned<Executor> make_fitting(const Program& traced);
+  bool may_outgrow() const noexcept;
   void forget(Executor& executor) noexcept;
   void drop_stale();
   void take_back(Bytes arena) noexcept;
@@ -125,7 +128,8 @@ class StepCore {
   Executor* ready_ = nullptr;      // has asked ahead for its first run
   std::int64_t traces_ = 0;
   std::string why_;
-  Profile* profile_ = nullptr;
+  std::atomic<std::thread::id> profiler_{};  // whose calls are profiled
+  Profile* profile_ = nullptr;               // the profiler's alone
   std::atomic<bool> is_busy_{false};
   // Parts of the running call, or waiting for the next.
   memory::Vector<Tensor> arguments_;

@@ -10,7 +10,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/compile/lower.hpp"
 #include "neap/compile/step_core.hpp"
-#include "neap/program/digest.hpp"
+#include "neap/program/trail.hpp"
 
 namespace neap::compiler {
 
@@ -144,7 +144,8 @@ memory::Owned<Executor> StepCore::make(Program program, const Passes& passes,
   }
   auto executor = memory::make_owned<Executor>(
       memory::Category::kGraph, std::move(program), options_.debug,
-      options_.planner, options_.paged);
+      options_.planner, options_.paged,
+      options_.memory.empty() ? Bytes{0} : arenas_.capacity());
   if (plans_) {
     plans_->note_arena(executor->plan().space().bytes);
   }
@@ -153,29 +154,28 @@ memory::Owned<Executor> StepCore::make(Program program, const Passes& passes,
 
 // Traces the step once more, for its program to be compared.
 void StepCore::verify(Step step, Entry& entry) {
-  const Program& known = entry.executor->program();
+  using What = Difference::What;
+  entry.executor->check_states_now();  // a trace would tell less
   const Program now = trace(step, given(specs_), base::site_of(site_));
-  const Digests digests = digests_of(now);
-  const auto [differs, other] =
-      std::mismatch(digests.begin(), digests.end(), known.digests.begin(),
-                    known.digests.end());
-  if (differs == digests.end() && other == known.digests.end()) {
-    if (are_covered(state_reads_of(now), known.state_reads)) {
-      return;
-    }
-    entry.is_new = true;  // goes with this attempt
+  const auto [what, at] =
+      difference(trail_of(now), entry.executor->program().trail);
+  if (what == What::kNone) {
+    return;
+  }
+  entry.is_new = true;  // goes with this attempt
+  const std::string where =
+      at < now.calls.size() && what != What::kEnd
+          ? fmt::format("call {}, {} at {}", at, now.calls[at].name,
+                        base::format_site(now.calls[at].site))
+          : std::string("what it returns or leaves");
+  if (what == What::kOperand || what == What::kHandles) {
     raise<TraceError>(
         "compile: the step does the same as when it was traced, but to another "
-        "of the handles that it captured (one that it assigns to is read in "
-        "place of another); reset() the step after exchanging handles");
+        "of the tensors or handles that it captured ({}; one that it assigns "
+        "to may be read in place of another); reset() the step after "
+        "exchanging handles",
+        what == What::kOperand ? where : "a handle that it did not read");
   }
-  const auto at = static_cast<std::size_t>(differs - digests.begin());
-  const bool is_call = at < now.calls.size();
-  const std::string where =
-      is_call ? fmt::format("call {}, {} at {}", at, now.calls[at].name,
-                            base::format_site(now.calls[at].site))
-              : std::string("what it returns or leaves");
-  entry.is_new = true;  // goes with this attempt
   raise<TraceError>(
       "compile: the step no longer does what it did when it was traced: {} "
       "differs; a number or a branch of the host has changed, give it to the "
@@ -216,7 +216,9 @@ ArenaLimit StepCore::limit_of_next() const {
 
 // Passes look for a lower peak by rules of thumb, so that a smaller batch may
 // end a little higher than the one that the arena was made for. It is then
-// tried with some of them off, each time on a copy of what was traced.
+// tried with some of them off, each time on a copy of what was traced, then
+// with calls that run again. What is higher still makes the arena grow, where
+// it may.
 memory::Owned<Executor> StepCore::make_fitting(const Program& traced) {
   if (options_.arena_limit != kUnlimited || options_.budget != kUnlimited ||
       plans_) {
@@ -225,11 +227,15 @@ memory::Owned<Executor> StepCore::make_fitting(const Program& traced) {
   constexpr std::array<bool Passes::*, 4> kMayGo{
       &Passes::fuse, &Passes::common_subexpressions, &Passes::reorder,
       &Passes::copy_again};
-  auto executor = make(traced.copy(), options_.passes, {});
-  for (unsigned off = 1; off < 1U << kMayGo.size(); ++off) {
-    if (arenas_.has_room(executor->plan())) {
-      break;
+  auto best = make(traced.copy(), options_.passes, {});
+  const auto is_enough = [&](memory::Owned<Executor> other) {
+    if (other->plan().space().bytes < best->plan().space().bytes) {
+      best = std::move(other);
     }
+    return arenas_.has_room(best->plan());
+  };
+  bool is_there = arenas_.has_room(best->plan());
+  for (unsigned off = 1; !is_there && off < 1U << kMayGo.size(); ++off) {
     Passes fewer = options_.passes;
     bool is_new = true;  // what is off already would be the same once more
     for (std::size_t k = 0; k < kMayGo.size(); ++k) {
@@ -238,11 +244,26 @@ memory::Owned<Executor> StepCore::make_fitting(const Program& traced) {
         fewer.*kMayGo[k] = false;
       }
     }
-    if (is_new) {
-      executor = make(traced.copy(), fewer, {});
+    is_there = is_new && is_enough(make(traced.copy(), fewer, {}));
+  }
+  if (!is_there) {
+    try {
+      auto again =
+          make(traced.copy(), options_.passes, {.bytes = arenas_.capacity()});
+      if (arenas_.has_room(again->plan())) {
+        return again;
+      }
+    } catch (const PlanError&) {  // no schedule is that low
     }
   }
-  return executor;
+  return best;
+}
+
+// A smaller batch that needs more than the largest one is no reason to stop,
+// where nobody has set a bound.
+bool StepCore::may_outgrow() const noexcept {
+  return options_.memory.empty() && options_.arena_limit == kUnlimited &&
+         options_.budget == kUnlimited && !plans_;
 }
 
 Program StepCore::traced(Step step, std::span<const tensor::Spec> specs) {

@@ -23,11 +23,12 @@ void check_leaves(std::span<const Tensor> arguments, base::SiteId where) {
 
 // A stand-in moves in place of the argument.
 void check_scopes(std::span<const Tensor> arguments,
-                  std::span<const std::uint8_t> outside, base::SiteId where) {
+                  std::span<const ArgumentPlace> places, base::SiteId where) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const bool is_there = arguments[i].defined();
-    const memory::Scope* scope =
-        outside[i] != 0 ? nullptr : memory::Scope::innermost();
+    const memory::Scope* scope = places[i] != ArgumentPlace::kInside
+                                     ? nullptr
+                                     : memory::Scope::innermost();
     if (!is_there || memory::Scope::of(arguments[i].scope_member()) != scope ||
         (scope != nullptr && scope->keeps(arguments[i].scope_member()))) {
       base::raise<TraceError>(
@@ -40,10 +41,16 @@ void check_scopes(std::span<const Tensor> arguments,
 
 }  // namespace
 
-bool is_outside(const GivenArguments& given, std::size_t i) {
-  return i < given.tensors.size() && !given.is_number(i) &&
-         memory::Scope::of(given.tensors[i].scope_member()) !=
-             memory::Scope::innermost();
+ArgumentPlace place_of(const GivenArguments& given, std::size_t i) {
+  if (i >= given.tensors.size() || given.is_number(i)) {
+    return ArgumentPlace::kInside;
+  }
+  const memory::Scope* scope =
+      memory::Scope::of(given.tensors[i].scope_member());
+  if (scope == memory::Scope::innermost()) {
+    return ArgumentPlace::kInside;
+  }
+  return scope == nullptr ? ArgumentPlace::kNowhere : ArgumentPlace::kElsewhere;
 }
 
 Program trace(Step step, std::span<const tensor::Spec> arguments,
@@ -52,9 +59,9 @@ Program trace(Step step, std::span<const tensor::Spec> arguments,
 }
 
 Program trace(Step step, const GivenArguments& given, CallSite site) {
-  const base::SiteId outer = memory::context().site;
+  const base::SiteId outer = memory::thread_context().site;
   const base::SiteId where = outer.value != 0 ? outer : base::intern(site);
-  const tensor::Execution& execution = tensor::execution();
+  const tensor::Execution& execution = tensor::thread_execution();
   if (execution.trace != nullptr || execution.recorder != nullptr) {
     base::raise<TraceError>(
         "trace: at {} a trace would begin inside {}, where none can; call the "
@@ -71,11 +78,11 @@ Program trace(Step step, const GivenArguments& given, CallSite site) {
     try {
       tracer.run([&] { step(in, results); });
     } catch (const UseAfterRelease&) {
-      check_scopes(in, tracer.outside(), where);  // an argument's may be why
+      check_scopes(in, tracer.places(), where);  // an argument's may be why
       tracer.rethrow_failure();
       throw;
     }
-    check_scopes(in, tracer.outside(), where);
+    check_scopes(in, tracer.places(), where);
     check_leaves(in, where);
     tracer.finish(results);
   }

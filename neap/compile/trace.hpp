@@ -40,9 +40,13 @@ struct GivenArguments {
   }
 };
 
-/// Whether argument i is a tensor of another scope than the current one, or of
-/// none while there is one.
-bool is_outside(const GivenArguments& given, std::size_t i);
+/// The scope that an argument is of.
+enum class ArgumentPlace : std::uint8_t {
+  kInside,    // the current one, or none where there is none
+  kNowhere,   // none, while there is a current one
+  kElsewhere  // another one
+};
+ArgumentPlace place_of(const GivenArguments& given, std::size_t i);
 
 /// The program of a step for arguments of these specs. The user's state is
 /// unchanged, elements, gradients of leaves and the generator's state included,

@@ -76,12 +76,16 @@ TEST(TraceTest, CreatedTensorsAndDrawsAreThoseOfEachRun) {
         out.push_back(rand({3, 5}));
         out.push_back(randn({7}, f64));
         out.push_back(randint(-3, 9, {4}, i32));
+        out.push_back(randperm(9, i32));
+        out.push_back(multinomial(abs(in[0]), 30));
+        out.push_back(multinomial(abs(in[0]), 60, true));
         out.push_back(dropout(in[0], 0.5));
         out.push_back(full({2}, 3.7, i64));
         out.push_back(from_values({1, 2}, {2}) + arange(2));
+        out.push_back(arange(1, 3, 0.5) + linspace(3, 9, 4));
       },
       with({randn({40})}));
-  EXPECT_EQ(program.draws, 4U);
+  EXPECT_EQ(program.draws, 7U);
 }
 
 TEST(TraceTest, BackwardIsPartOfTheProgram) {

@@ -26,9 +26,10 @@ Tracer::Tracer(base::SiteId site, bool is_state_late)
       generator_(kTraceSeed),
       site_(site),
       domain_(memory::domain()),
-      is_grad_enabled_(tensor::execution().grad_enabled),
+      around_(memory::Scope::innermost()),
+      is_grad_enabled_(tensor::thread_execution().grad_enabled),
       is_state_late_(is_state_late) {
-  program_.first_draw = generator_.state();
+  program_.first_draw = generator_.key();
 }
 
 Tracer::~Tracer() {
@@ -41,6 +42,7 @@ memory::Vector<Tensor> Tracer::add_arguments(const GivenArguments& given) {
   arguments.reserve(given.specs.size());
   arguments_.reserve(given.specs.size());
   argument_members_.reserve(given.specs.size());
+  places_.reserve(given.specs.size());
   program_.outside.reserve(given.specs.size());
   program_.numbers.reserve(given.specs.size());
   for (std::size_t i = 0; i < given.specs.size(); ++i) {
@@ -61,8 +63,9 @@ memory::Vector<Tensor> Tracer::add_arguments(const GivenArguments& given) {
     }
     arguments_.push_back(arguments.back().array().get());
     argument_members_.push_back(&arguments.back().scope_member());
-    program_.outside.push_back(is_outside(given, i) ? 1 : 0);
-    if (program_.outside.back() != 0) {
+    places_.push_back(place_of(given, i));
+    program_.outside.push_back(static_cast<std::uint8_t>(places_.back()));
+    if (places_.back() != ArgumentPlace::kInside) {
       memory::detach_from_scope(arguments.back());
     }
   }
@@ -75,8 +78,23 @@ void Tracer::run(base::FunctionRef<void()> body) {
     c.trace = this;
     c.generator = &generator_;
   });
-  const memory::HearScopes hear(*this);
-  body();
+  const memory::HearScopes hear(this);
+  const base::HearOutside hear_outside(this);
+  try {
+    body();
+  } catch (...) {
+    memory::Scope::end_those_of_trace();
+    throw;
+  }
+  refuse_asked_key();
+  if (const auto left = memory::Scope::end_those_of_trace()) {
+    rethrow_failure();
+    raise<TraceError>(
+        "scope: the step traced at {} opens a scope at {} and leaves it open, "
+        "which a run would not repeat; open it in a block of the step, or "
+        "outside",
+        base::format_site(site_), base::format_site(*left));
+  }
 }
 
 void Tracer::restore() noexcept {
@@ -97,7 +115,7 @@ Program Tracer::take() {
   // A handle object that is known says more than who else holds the body.
   for (External& external : program_.externals) {
     external.is_watched = external.is_watched && external.met.defined() &&
-                          !external.met.has_sole_handle();
+                          !external.met.is_one_handle();
     if (!external.is_watched) {
       external.met = Tensor();
     }
@@ -210,8 +228,8 @@ Call Tracer::new_call(std::string_view name, base::SiteId site) const noexcept {
   Call call;
   call.name = name;
   call.site = site;
-  call.owner = memory::context().owner;
-  call.category = memory::context().category;
+  call.owner = memory::thread_context().owner;
+  call.category = memory::thread_context().category;
   call.segment = segment_;
   return call;
 }

@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "neap/base/function_ref.hpp"
+#include "neap/base/outside.hpp"
 #include "neap/compile/given_handles.hpp"
 #include "neap/compile/handle_book.hpp"
 #include "neap/compile/leaf_book.hpp"
@@ -30,7 +31,8 @@ class Tracer final : public graph::Recorder,
                      public graph::Trace,
                      public graph::TracedWrites,
                      public tensor::Creator,
-                     public memory::ScopeListener {
+                     public memory::ScopeListener,
+                     public base::OutsideListener {
  public:
   explicit Tracer(base::SiteId site, bool is_state_late = false);
   ~Tracer() override;
@@ -59,10 +61,8 @@ class Tracer final : public graph::Recorder,
       std::rethrow_exception(failure_);
     }
   }
-  /// 1 for each argument that is_outside().
-  std::span<const std::uint8_t> outside() const noexcept {
-    return program_.outside;
-  }
+  /// The scope of each argument.
+  std::span<const ArgumentPlace> places() const noexcept { return places_; }
   /// Notes what the step leaves to handles, leaves and flags, which then mean
   /// what they meant before. REQUIRES: finish(), and results are no longer
   /// held. THROWS: TraceError for what no run could leave; OutOfMemory.
@@ -114,13 +114,25 @@ class Tracer final : public graph::Recorder,
   void on_handle_end(const Tensor& handle) noexcept override;
   void on_revoke(tensor::Body& body) noexcept override;
   void on_alias_asked(const Tensor& a, const Tensor& b) noexcept override;
+  void on_holders_asked(const Tensor& handle, const char* function,
+                        const CallSite& site) noexcept override;
+  bool on_generator_used(const Generator& generator, const char* function,
+                         const CallSite& site) noexcept override;
   // --- memory::ScopeListener
   void on_release() noexcept override;
   void on_move() noexcept override;
   void on_close(const memory::Scope& scope) noexcept override;
   void on_composite_change() noexcept override;
   void count_composites(int change) noexcept override { composites_ += change; }
-  void on_asked(const memory::ScopeMember* member) noexcept override;
+  void on_asked(const memory::ScopeMember* member,
+                bool is_by_scope) noexcept override;
+  void on_question(const memory::ScopeQuestion& question) override;
+  void on_composite_asked() noexcept override;
+  void on_figures_asked(const char* function) noexcept override;
+  // --- base::OutsideListener
+  void on_outside_asked(
+      const base::OutsideQuestion& question) noexcept override;
+  void on_refusal(std::string_view message) noexcept override;
 
  private:
   void restore() noexcept;
@@ -162,6 +174,11 @@ class Tracer final : public graph::Recorder,
     left_.push_back(&member);
   }
   void note_recording(const graph::OpCall& call) noexcept;
+  void note_place_of(const memory::ScopeMember& member) noexcept;
+  void refuse_asked_key() noexcept;
+  void note_refusal(std::string_view function, std::string_view about,
+                    const CallSite& site) noexcept;
+  bool is_answer_guarded(const memory::ScopeQuestion& question) const noexcept;
   using Places = std::unordered_map<
       const void*, std::size_t, std::hash<const void*>, std::equal_to<>,
       memory::Allocator<std::pair<const void* const, std::size_t>>>;
@@ -187,18 +204,43 @@ class Tracer final : public graph::Recorder,
   Numbers numbers_;
   memory::Vector<const tensor::Array*> arguments_;  // of their stand-ins
   memory::Vector<const memory::ScopeMember*> argument_members_;  // likewise
+  memory::Vector<ArgumentPlace> places_;
   memory::Vector<const memory::ScopeMember*> left_;  // taken out of scopes
   Generator generator_;
   base::SiteId site_;
   memory::Domain& domain_;
+  const memory::Scope* around_;  // the scope of the call
   std::uint32_t segment_ = 0;
   std::uint32_t last_segment_ = 0;
   std::uint32_t inside_ = 0;
   int composites_ = 0;  // of the step's own that are there
   bool is_restored_ = false;
-  bool is_grad_enabled_;  // at the step's entry
+  bool is_key_asked_ = false;  // and the draw was not taken yet,
+  CallSite key_asked_at_;      // at this line
+  bool is_grad_enabled_;       // at the step's entry
   bool is_state_late_;
   std::exception_ptr failure_;  // of a place that may not throw
 };
+
+// In one sentence for all questions that no guard could cover. THROWS:
+// TraceError.
+void refuse_question(std::string_view function, std::string_view about,
+                     base::SiteId site);
+
+// Runs what may throw where nothing may: the first failure refuses the trace
+// later, and others may come of it.
+template <class Note>
+bool Tracer::note_quietly(const Note& note) noexcept {
+  const Inside inside(*this);
+  try {
+    note();
+    return true;
+  } catch (...) {
+    if (!failure_) {
+      failure_ = std::current_exception();
+    }
+    return false;
+  }
+}
 
 }  // namespace neap::compiler

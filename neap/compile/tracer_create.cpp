@@ -19,6 +19,8 @@ ops::Draw kind_of(Creation::Kind kind) noexcept {
       return ops::Draw::kNormal;
     case Creation::Kind::kRandint:
       return ops::Draw::kInteger;
+    case Creation::Kind::kRandperm:
+      return ops::Draw::kPermutation;
     default:
       return ops::Draw::kUniform;
   }
@@ -29,7 +31,7 @@ ops::Draw kind_of(Creation::Kind kind) noexcept {
 // Counted as what is created eagerly is.
 Tensor Tracer::create(const Creation& what) {
   const Inside inside(*this);
-  const memory::Context& context = memory::context();
+  const memory::Context& context = memory::thread_context();
   const base::SiteId site =
       context.site.value != 0 ? context.site : base::intern(what.site);
   Tensor out;

@@ -36,6 +36,14 @@ void refuse_move(base::SiteId step) {
       base::format_site(step));
 }
 
+void refuse_argument_move(std::size_t i, base::SiteId step) {
+  raise<TraceError>(
+      "scope: the step traced at {} moves argument {}, which is of another "
+      "scope than that around the call, or keeps or releases it there; do it "
+      "outside",
+      base::format_site(step), i);
+}
+
 void refuse_composite_change(base::SiteId step) {
   raise<TraceError>(
       "scope: the step traced at {} changes a composite that existed before it "
@@ -56,7 +64,7 @@ void refuse_close(const memory::Scope& scope, base::SiteId step) {
   raise<TraceError>(
       "scope: the step traced at {} closes the scope opened before it at {}, "
       "which a run would not repeat; do it outside",
-      base::format_site(step), base::format_site(scope.site()));
+      base::format_site(step), base::format_site(scope.opened_at()));
 }
 
 void refuse_end(base::SiteId step) {
@@ -125,22 +133,6 @@ void Tracer::listen(graph::RunListener& listener) {
     }
   }
   program_.listeners.push_back({&listener, 1});
-}
-
-// Runs what may throw where nothing may: the first failure refuses the trace
-// later, and others may come of it.
-template <class Note>
-bool Tracer::note_quietly(const Note& note) noexcept {
-  const Inside inside(*this);
-  try {
-    note();
-    return true;
-  } catch (...) {
-    if (!failure_) {
-      failure_ = std::current_exception();
-    }
-    return false;
-  }
 }
 
 void Tracer::on_grad_read(graph::Leaf& leaf) {
@@ -236,7 +228,7 @@ void Tracer::note_question(const Tensor& handle,
 // A step called under NoGrad that enables gradients records what it does with
 // an argument, if that requires one.
 void Tracer::note_recording(const graph::OpCall& call) noexcept {
-  if (is_grad_enabled_ || !tensor::execution().grad_enabled) {
+  if (is_grad_enabled_ || !tensor::thread_execution().grad_enabled) {
     return;
   }
   for (const neap::Operand& input : call.inputs) {
@@ -277,17 +269,115 @@ void Tracer::on_composite_change() noexcept {
   note_quietly([&] { refuse_composite_change(site_); });
 }
 
-void Tracer::on_asked(const memory::ScopeMember* member) noexcept {
+// Something is done to `member` that depends on the scope it is of. A stand-in
+// is in none for an argument of another scope than the call's.
+void Tracer::note_place_of(const memory::ScopeMember& member) noexcept {
+  const auto place = std::ranges::find(argument_members_, &member);
+  if (place != argument_members_.end()) {
+    const auto i = static_cast<std::size_t>(place - argument_members_.begin());
+    if (places_[i] == ArgumentPlace::kElsewhere) {
+      note_quietly([&] { refuse_argument_move(i, site_); });
+    }
+    return;
+  }
+  if (member.is_of_trace()) {
+    return;
+  }
+  note_quietly([&] {
+    if (!member.parts().empty()) {
+      refuse_move(site_);
+    }
+    handles_.on_scope_asked(member);
+  });
+}
+
+void Tracer::on_asked(const memory::ScopeMember* member,
+                      bool is_by_scope) noexcept {
   if (inside_ != 0 || is_restored_) {
     return;
+  }
+  if (member != nullptr) {
+    note_place_of(*member);
   }
   if (member != nullptr && member->is_of_trace()) {
     note_quietly([&] { note_left(*member); });
   }
+  // The effect of a scope of before depends on which ones are open.
+  program_.asks_which_scope = program_.asks_which_scope || is_by_scope;
   program_.asks_scopes =
       program_.asks_scopes || member == nullptr ||
       std::find(argument_members_.begin(), argument_members_.end(), member) !=
           argument_members_.end();
+}
+
+// True for an answer that holds in all runs that guards allow: those inside the
+// same scopes.
+bool Tracer::is_answer_guarded(
+    const memory::ScopeQuestion& question) const noexcept {
+  using What = memory::ScopeQuestion::What;
+  const memory::ScopeMember* member = question.member;
+  if (member == nullptr || !member->is_of_trace()) {
+    return false;
+  }
+  const bool is_of_call = question.scope == around_;
+  const auto place = std::ranges::find(argument_members_, member);
+  if (place == argument_members_.end()) {
+    return is_of_call ||
+           (question.what == What::kOf && question.scope == nullptr);
+  }
+  // The stand-in of one of another scope is in none; and none is kept.
+  const auto i = static_cast<std::size_t>(place - argument_members_.begin());
+  return question.what == What::kOf && program_.outside[i] == 0 && is_of_call;
+}
+
+void Tracer::on_question(const memory::ScopeQuestion& question) {
+  using What = memory::ScopeQuestion::What;
+  if (inside_ != 0 || is_restored_) {
+    return;
+  }
+  if (is_answer_guarded(question)) {
+    program_.asks_scopes = true;
+    program_.asks_which_scope = true;
+    return;
+  }
+  switch (question.what) {
+    case What::kOf:
+      refuse_question("of", "which scope a tensor from outside it is of",
+                      question.site);
+      break;
+    case What::kKeeps:
+      refuse_question("keeps", "whether a scope keeps a tensor from outside it",
+                      question.site);
+      break;
+    case What::kSize:
+      refuse_question("size", "how many members a scope of before has",
+                      question.site);
+      break;
+    case What::kSite:
+      refuse_question("site", "where a scope was opened that is not around it",
+                      question.site);
+      break;
+    case What::kIsOpen:
+      refuse_question("is_open", "whether a scope of before is open",
+                      question.site);
+  }
+}
+
+void Tracer::on_composite_asked() noexcept {
+  if (inside_ == 0 && !is_restored_) {
+    note_quietly([&] {
+      refuse_question("defined", "whether a composite of before is defined",
+                      site_);
+    });
+  }
+}
+
+void Tracer::on_figures_asked(const char* function) noexcept {
+  if (inside_ == 0 && !is_restored_) {
+    note_quietly([&] {
+      refuse_question(function, "for figures of the whole program", site_);
+    });
+  }
 }
 
 // An argument has a storage of its own in the trace, and may share one with

@@ -29,7 +29,7 @@ bool has_live_graph(const Tensor& tensor) {
 void Tracer::finish(std::span<const Tensor> results) {
   ++inside_;  // what happens to handles from here on is the tracer's doing
   rethrow_failure();
-  const base::DrawKey& last = generator_.state();
+  const base::DrawKey& last = generator_.key();
   if (last.seed != kTraceSeed) {
     raise<TraceError>(
         "seed: the step traced at {} sets the generator's seed, which each run "
@@ -94,7 +94,7 @@ ResultScope Tracer::scope_of(const Tensor& result) {
     const bool was_moved = std::ranges::find(left_, &member) != left_.end();
     program_.asks_scopes = program_.asks_scopes || was_moved;
     if (!was_moved && member.is_outside_scopes) {
-      if (!memory::context().is_outside_scopes) {
+      if (!memory::thread_context().is_outside_scopes) {
         return ResultScope::kNone;
       }
       program_.asks_scopes = true;  // the caller is, and perhaps the step
@@ -110,7 +110,7 @@ ResultScope Tracer::scope_of(const Tensor& result) {
     raise<TraceError>(
         "scope: the step traced at {} moves a tensor to the scope at {}, which "
         "a run would not repeat; return it, and move it outside",
-        base::format_site(site_), base::format_site(scope->site()));
+        base::format_site(site_), base::format_site(scope->opened_at()));
   }
   return ResultScope::kNone;
 }

@@ -79,7 +79,7 @@ Operand Tracer::read_by(const graph::Write& write, const Tensor& input) {
 void Tracer::write(const graph::Write& write) {
   const Inside inside(*this);
   check_context(write.name, write.site);
-  if (tensor::execution().recorder != this) {
+  if (tensor::thread_execution().recorder != this) {
     raise<TraceError>(
         "{}: at {} a write inside jvp or a rematerialised segment of a step "
         "that is traced; write outside of it",

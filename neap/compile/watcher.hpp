@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "neap/compile/plan.hpp"
 
@@ -22,6 +23,9 @@ class NEAP_API StepWatcher {
   virtual void planned(const Program& program, const Plan& plan) noexcept = 0;
   /// A whole call, in nanoseconds, that did not throw.
   virtual void ran(const Program& program, std::int64_t ns) noexcept = 0;
+  /// There was no plan for a step, by a sentence: its budget or the memory for
+  /// its arena is too small (PlanError).
+  virtual void refused(std::string_view why) noexcept = 0;
 
  protected:
   StepWatcher() = default;

@@ -32,9 +32,16 @@ class Counter final : public StepWatcher {
     least = runs == 1 ? ns : std::min(least, ns);
   }
 
+  void refused(std::string_view why) noexcept override {
+    ++refusals;
+    is_told_why = why.find("arena") != std::string_view::npos;
+  }
+
   int running = 0;
   int plans = 0;
   int runs = 0;
+  int refusals = 0;
+  bool is_told_why = false;
   bool is_told_first = true;  // of a program before its run
   const Program* latest = nullptr;
   Bytes arena = 0;
@@ -76,6 +83,15 @@ TEST(StepWatcherTest, IsNotToldOfCallsThatThrow) {
   EXPECT_THROW(static_cast<void>(step(ones({2, 3}))), ShapeError);
   EXPECT_EQ(counter.plans + counter.runs, 0);
   EXPECT_EQ(counter.running, 0);
+}
+
+TEST(StepWatcherTest, IsToldWhyThereIsNoPlan) {
+  const Counter counter;
+  auto step = compile(doubled, {.arena_limit = 64});
+  EXPECT_THROW(static_cast<void>(step(ones({1000}))), PlanError);
+  EXPECT_EQ(counter.refusals, 1);
+  EXPECT_TRUE(counter.is_told_why);
+  EXPECT_EQ(counter.plans + counter.runs + counter.running, 0);
 }
 
 }  // namespace

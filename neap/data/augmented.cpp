@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "neap/base/outside.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/data/draw_key.hpp"
 #include "neap/data/fingerprint.hpp"
@@ -101,6 +102,7 @@ void Augmented::load_row(const Window& window, std::int64_t row,
 
 void Augmented::load(SampleId id, std::span<std::byte> input,
                      std::span<std::byte> target) const noexcept {
+  base::tell_of_question("load", "for a sample of a data set", {});
   const Window window = window_of(id);
   const std::int64_t channels = images_->channels();
   const std::int64_t pixels = rows_ * columns_;

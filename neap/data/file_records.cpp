@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "neap/base/outside.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/base/shown.hpp"
 
@@ -42,6 +43,7 @@ Result<RecordFile> RecordFile::open(files::Door& door, const std::string& path,
 }
 
 Result<void> RecordFile::read(std::int64_t index, std::span<std::byte> into) {
+  base::tell_of_question("read", "for a record of a file", {});
   Bytes at = layout_.header + index * layout_.stride;
   into = into.first(static_cast<std::size_t>(layout_.record));
   while (!into.empty()) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "neap/base/outside.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/data/fingerprint.hpp"
 #include "neap/memory/scope.hpp"
@@ -146,6 +147,7 @@ void ImageSet::standardise_channels(
 
 std::span<const float, 256> ImageSet::values_of(
     std::int64_t channel) const noexcept {
+  base::tell_of_question("values_of", "for the values of pixels", {});
   const auto at = static_cast<std::size_t>(channel) * kPixelValues;
   return std::span<const float, 256>(values_.data() + at, kPixelValues);
 }
@@ -158,6 +160,7 @@ SampleSpec ImageSet::spec() const {
 
 void ImageSet::load(std::int64_t index, std::span<std::byte> input,
                     std::span<std::byte> target) const noexcept {
+  base::tell_of_question("load", "for a sample of a data set", {});
   const auto* pixels =
       images_.array()->strided().as<const std::uint8_t>() + index * pixels_;
   auto* out = reinterpret_cast<float*>(input.data());
@@ -173,6 +176,7 @@ void ImageSet::load(std::int64_t index, std::span<std::byte> input,
 
 void ImageSet::load_label(std::int64_t index,
                           std::span<std::byte> target) const noexcept {
+  base::tell_of_question("load_label", "for a sample of a data set", {});
   const std::int64_t label =
       labels_.array()->strided().as<const std::uint8_t>()[index];
   std::memcpy(target.data(), &label, sizeof(label));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "neap/base/outside.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/data/read_ahead.hpp"
 #include "neap/data/read_error.hpp"
@@ -12,6 +13,8 @@
 
 namespace neap::data {
 namespace {
+
+constexpr const char* kAboutPosition = "which batch of a loader comes next";
 
 Shape with_batch(const Shape& sample, std::int64_t batch) {
   Shape shape = sample;
@@ -91,7 +94,22 @@ std::int64_t Loader::batches_per_epoch() const noexcept {
   return whole + (has_rest && !options_.drop_last ? 1 : 0);
 }
 
-void Loader::start(std::int64_t epoch, std::int64_t first_batch) noexcept {
+std::int64_t Loader::epoch(const CallSite& site) const noexcept {
+  base::tell_of_question("epoch", kAboutPosition, site);
+  return epoch_;
+}
+
+std::int64_t Loader::next_batch(const CallSite& site) const noexcept {
+  base::tell_of_question("next_batch", kAboutPosition, site);
+  return next_ - first_;
+}
+
+void Loader::start(std::int64_t epoch, std::int64_t first_batch,
+                   const CallSite& site) noexcept {
+  if (tensor::thread_execution().trace != nullptr) {
+    base::tell_of_question("start", "for the batches of an epoch", site);
+    return;
+  }
   ++starts_;
   const bool has_reader = reader_ && reader_->is_here();
   if (has_reader) {
@@ -125,7 +143,7 @@ Loader::Epoch::Iterator& Loader::Epoch::Iterator::operator++() {
 }
 
 const Batch* Loader::next() {
-  if (tensor::execution().trace != nullptr) {
+  if (tensor::thread_execution().trace != nullptr) {
     base::raise<TraceError>(
         "loader: a step that is traced asks for a batch, and would see that "
         "one in every run; give the step its batch as arguments");

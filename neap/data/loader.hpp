@@ -71,8 +71,10 @@ class NEAP_API Loader {
   Epoch epoch(std::int64_t number, std::int64_t first_batch = 0) & noexcept;
   Epoch epoch(std::int64_t number, std::int64_t first_batch = 0) && = delete;
   /// Begins an epoch by hand; `first_batch` skips ahead (for resuming), at most
-  /// to the epoch's end.
-  void start(std::int64_t epoch, std::int64_t first_batch = 0) noexcept;
+  /// to the epoch's end. A step that is traced is refused, and nothing is
+  /// begun.
+  void start(std::int64_t epoch, std::int64_t first_batch = 0,
+             const CallSite& site = CallSite::here()) noexcept;
   /// The next batch of the epoch, or nullptr at its end. THROWS: ReadError
   /// where the data set failed, or what it threw; the next call tries the same
   /// batch once more. TraceError inside a step that is traced, which takes a
@@ -90,9 +92,10 @@ class NEAP_API Loader {
   /// The batch asked for; an epoch of fewer samples is one smaller batch.
   std::int64_t batch_size() const noexcept { return options_.batch; }
   /// The position at which a resumed run continues: start(epoch(),
-  /// next_batch()).
-  std::int64_t epoch() const noexcept { return epoch_; }
-  std::int64_t next_batch() const noexcept { return next_ - first_; }
+  /// next_batch()). A step that is traced is refused where it asks.
+  std::int64_t epoch(const CallSite& site = CallSite::here()) const noexcept;
+  std::int64_t next_batch(
+      const CallSite& site = CallSite::here()) const noexcept;
 
  private:
   // Batches are numbered through all epochs; number b is in slot b % slots().

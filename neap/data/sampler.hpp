@@ -3,6 +3,7 @@
 // (seed, epoch) alone, so a run can be resumed anywhere.
 #pragma once
 
+#include "neap/base/outside.hpp"
 #include "neap/memory/containers.hpp"
 
 namespace neap::data {
@@ -18,7 +19,9 @@ class NEAP_API Sampler {
   void start(std::int64_t epoch) noexcept;
 
   std::int64_t size() const noexcept { return size_; }
+  /// A step that is traced is refused where it asks.
   std::int64_t operator[](std::int64_t position) const noexcept {
+    base::tell_of_question("operator[]", "for the order of samples", {});
     return order_.empty() ? position
                           : order_[static_cast<std::size_t>(position)];
   }

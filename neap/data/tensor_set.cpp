@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "neap/base/outside.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/data/fingerprint.hpp"
 #include "neap/memory/scope.hpp"
@@ -105,6 +106,7 @@ SampleSpec TensorSet::spec() const {
 
 Result<void> TensorSet::load(std::int64_t index, std::span<std::byte> input,
                              std::span<std::byte> target) const {
+  base::tell_of_question("load", "for a sample of a data set", {});
   if (!inputs_.array()->storage()->has_elements() ||
       !targets_.array()->storage()->has_elements()) {
     return tl::unexpected(

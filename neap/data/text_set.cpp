@@ -7,24 +7,27 @@
 #include <utility>
 
 #include "neap/base/drawn.hpp"
+#include "neap/base/outside.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/base/shown.hpp"
 #include "neap/data/draw_key.hpp"
 #include "neap/data/fingerprint.hpp"
 #include "neap/memory/scope.hpp"
+#include "neap/tensor/create.hpp"
 
 namespace neap::data {
 
 using base::raise;
 
-Text::Text(Tensor tokens, Vocabulary vocabulary)
-    : tokens_(std::move(tokens)),
-      vocabulary_(std::move(vocabulary)),
-      size_(0),
-      width_(0) {
-  if (tokens_.rank() != 2 || tokens_.size(1) < 1 || tokens_.size(1) > 2) {
-    raise<ShapeError>("text: tokens {}, expected (n, 1) or (n, 2)",
-                      format_shape(tokens_.shape()));
+Text::Text(Tensor tokens, Vocabulary vocabulary) : Text(std::move(tokens)) {
+  vocabulary_ = std::move(vocabulary);
+}
+
+Text::Text(Tensor tokens) : tokens_(std::move(tokens)), size_(0), width_(0) {
+  if (tokens_.rank() != 2 || tokens_.size(1) < 1 || tokens_.size(1) > 4) {
+    raise<ShapeError>(
+        "text: tokens {}, expected (n, 1), (n, 2) or up to (n, 4)",
+        format_shape(tokens_.shape()));
   }
   if (tokens_.array()->storage()->has_elements()) {
     tokens_.values<std::uint8_t>();  // throws unless u8, dense, on the host
@@ -49,6 +52,7 @@ Bytes Text::bytes() const {
 
 void Text::copy(std::int64_t first,
                 std::span<std::int64_t> tokens) const noexcept {
+  base::tell_of_question("copy", "for tokens of a text", {});
   const auto* from =
       tokens_.array()->strided().as<const std::uint8_t>() + first * width_;
   if (width_ == 1) {
@@ -56,9 +60,39 @@ void Text::copy(std::int64_t first,
     return;
   }
   for (std::int64_t& token : tokens) {
-    token = from[0] | from[1] << 8;
-    from += 2;
+    token = 0;
+    for (int i = 0; i < width_; ++i, ++from) {
+      token |= std::int64_t{*from} << (8 * i);
+    }
   }
+}
+
+Text text_of_ids(std::span<const std::int64_t> ids, std::int64_t limit) {
+  if (limit < 1 || limit > std::int64_t{1} << 32) {
+    raise<ValueError>("text: ids below {}, expected a limit from 1 to 2^32",
+                      limit);
+  }
+  for (const std::int64_t id : ids) {
+    if (id < 0 || id >= limit) {
+      raise<ValueError>("text: the id {}, expected one below {}", id, limit);
+    }
+  }
+  std::int64_t width = 1;
+  while (limit > std::int64_t{1} << (8 * width)) {
+    ++width;
+  }
+  const memory::ContextGuard guard(
+      [](memory::Context& c) { c.category = memory::Category::kData; });
+  Tensor tokens = empty({static_cast<std::int64_t>(ids.size()), width}, u8);
+  if (tokens.array()->storage()->has_elements()) {  // not in a rehearsal
+    auto* into = tokens.mutable_values<std::uint8_t>().data();
+    for (const std::int64_t id : ids) {
+      for (std::int64_t i = 0; i < width; ++i) {
+        *into++ = static_cast<std::uint8_t>(id >> (8 * i));
+      }
+    }
+  }
+  return Text(std::move(tokens));
 }
 
 TextSet::TextSet(Text text, const BlockOptions& options)
@@ -107,6 +141,7 @@ std::int64_t TextSet::start_of(SampleId id) const noexcept {
 
 void TextSet::load(SampleId id, std::span<std::byte> input,
                    std::span<std::byte> target) const noexcept {
+  base::tell_of_question("load", "for a sample of a data set", {});
   const std::int64_t start = start_of(id);
   const auto count = static_cast<std::size_t>(options_.block);
   const auto row = [&](std::span<std::byte> bytes) {

@@ -21,13 +21,17 @@
 
 namespace neap::data {
 
-/// A text as tokens, each in one byte where the vocabulary has at most 256 of
-/// them, else in two. A value: copies share the tokens.
+/// A text as tokens, each in one byte where there are at most 256 of them, else
+/// in two, three or four. A value: copies share the tokens.
 class NEAP_API Text {
  public:
   /// `tokens` (n, 1 or 2) u8: the bytes of a token, lower one first; each token
   /// is one of the vocabulary. THROWS: ShapeError, DTypeError.
   Text(Tensor tokens, Vocabulary vocabulary);
+  /// A text by a tokenizer, without a vocabulary of symbols: vocabulary() is
+  /// that of bytes, and says nothing of it. `tokens` (n, 1 to 4) u8, as above.
+  /// THROWS: ShapeError, DTypeError.
+  explicit Text(Tensor tokens);
 
   std::int64_t size() const noexcept { return size_; }
   const Vocabulary& vocabulary() const noexcept { return vocabulary_; }
@@ -43,6 +47,12 @@ class NEAP_API Text {
   std::int64_t size_;
   std::int64_t width_;  // bytes of a token
 };
+
+/// Ids of a tokenizer below `limit`, in as few bytes each as hold them.
+/// THROWS: ValueError for an id outside [0, limit), or a limit above 2^32;
+/// OutOfMemory.
+[[nodiscard]] NEAP_API Text text_of_ids(std::span<const std::int64_t> ids,
+                                        std::int64_t limit);
 
 /// The text of a file, plain or gzipped, or of memory. It is read twice, so
 /// that only its tokens and small buffers are ever held. Failures: kCorrupt

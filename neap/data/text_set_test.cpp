@@ -230,5 +230,31 @@ TEST(TextFileTest, HoldsTheTokensAndNothingElse) {
   EXPECT_LE(domain->stats().live_peak, 1'000'000 + 256 * kKiB);
 }
 
+TEST(TextOfIdsTest, IdsTakeAsFewBytesAsHoldThem) {
+  const auto width_of = [](std::int64_t limit) {
+    const std::vector<std::int64_t> ids{0, limit - 1, limit / 2};
+    const Text text = text_of_ids(ids, limit);
+    std::vector<std::int64_t> back(3);
+    text.copy(0, back);
+    EXPECT_EQ(back, ids) << limit;
+    EXPECT_EQ(text.size(), 3);
+    return text.bytes() / 3;
+  };
+  EXPECT_EQ(width_of(256), 1);
+  EXPECT_EQ(width_of(257), 2);
+  EXPECT_EQ(width_of(65'536), 2);
+  EXPECT_EQ(width_of(65'537), 3);
+  EXPECT_EQ(width_of(151'936), 3);
+  EXPECT_EQ(width_of(std::int64_t{1} << 32), 4);
+}
+
+TEST(TextOfIdsTest, IdsThatAreNoneAreRefused) {
+  const std::array<std::int64_t, 1> five{5};
+  const std::array<std::int64_t, 1> less{-1};
+  EXPECT_THROW(static_cast<void>(text_of_ids(five, 5)), ValueError);
+  EXPECT_THROW(static_cast<void>(text_of_ids(less, 5)), ValueError);
+  EXPECT_THROW(static_cast<void>(text_of_ids({}, 0)), ValueError);
+}
+
 }  // namespace
 }  // namespace neap::data

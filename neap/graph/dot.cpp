@@ -103,6 +103,7 @@ class Drawer {
 }  // namespace
 
 std::string to_dot(const Tensor& t, const ListOptions& options) {
+  check_look("to_dot", t);
   return Drawer(Listing(t), options).text();
 }
 

@@ -156,7 +156,7 @@ class Call {
       Tensor* candidate = call_.inputs[i].temporary();
       const bool may = ((call_.op.facts.donates & ~kept) >> i & 1U) != 0;
       if (may && candidate != nullptr &&
-          candidate->spec() == output_specs_[0] && candidate->is_sole_owner() &&
+          candidate->spec() == output_specs_[0] && candidate->owns_alone() &&
           candidate->is_contiguous() && !candidate->array()->has_tangents() &&
           candidate->array()->layout().offset == 0 &&
           tensor::extent_bytes(candidate->array()->layout()) ==
@@ -255,7 +255,7 @@ class Eager final : public Recorder {
 
 void run_into(const OpCall& call, const Tensor& dst) {
   Trace* current = trace();
-  if (current != nullptr && tensor::execution().recorder != nullptr) {
+  if (current != nullptr && tensor::thread_execution().recorder != nullptr) {
     write_into(*current, call, dst);
   } else {
     Call(call).run_into(dst);

@@ -88,7 +88,7 @@ class NEAP_API Hook : public memory::Counted<Hook> {
   memory::Owned<HookBody> body_;  // null: removed, and in nobody's use
   base::SpinLock lock_;           // guards body_ and uses_
   std::atomic<bool> is_removed_{false};
-  const bool is_of_trace_ = tensor::execution().trace != nullptr;
+  const bool is_of_trace_ = tensor::thread_execution().trace != nullptr;
   When when_;
   std::uint32_t uses_ = 0;
   std::uint32_t output_;

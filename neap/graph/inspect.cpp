@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "neap/base/raise.hpp"
 #include "neap/graph/inspect_impl.hpp"
 #include "neap/graph/listing.hpp"
+#include "neap/graph/trace.hpp"
 #include "neap/graph/versions.hpp"
 #include "neap/tensor/storage_tag.hpp"
 
@@ -177,7 +179,26 @@ ResidualInfo describe(const Residual& residual) noexcept {
   return info;
 }
 
+// A leaf may be looked at: the questions make guards of all that is seen.
+void check_look(const char* function, const Tensor& t) {
+  const Trace* tracing = trace();
+  if (tracing == nullptr || t.is_leaf()) {
+    return;
+  }
+  const auto sequence =
+      static_cast<const Node&>(*t.link()).sequence_if_available();
+  if (!t.shared()->is_of_trace() ||
+      (sequence && *sequence <= tracing->since())) {
+    base::raise<TraceError>(
+        "{}: the step that is traced asks about the graph of a tensor that was "
+        "recorded before it, which may be another at the next call; ask "
+        "outside of the step",
+        function);
+  }
+}
+
 NodeInfo inspect(const Tensor& t) {
+  check_look("inspect", t);
   NodeInfo info;
   const base::Ref<tensor::GraphLink> link = t.link();  // held meanwhile
   const auto* vertex = static_cast<const Vertex*>(link.get());
@@ -202,6 +223,7 @@ NodeInfo inspect(const Tensor& t) {
 }
 
 GraphSize measure(const Tensor& t) {
+  check_look("measure", t);
   return measure(Listing(t));
 }
 

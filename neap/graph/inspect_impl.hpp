@@ -15,6 +15,9 @@ VertexInfo describe(const Vertex& vertex) noexcept;
 /// count as others. REQUIRES: its array is there.
 ResidualInfo describe(const Residual& copy) noexcept;
 GraphSize measure(const Listing& listing);
+/// THROWS: TraceError where `function` looks, in a step that is traced, at a
+/// result that was recorded before it: backward walks outside change it.
+void check_look(const char* function, const Tensor& t);
 
 /// "input 0", "output 1".
 std::string format_position(const ResidualInfo& residual);

@@ -73,7 +73,7 @@ Spec result_of(const OpCall& call) {
 void write_result(Trace& trace, const OpCall& call, const Tensor& dst) {
   const NoGrad guard;
   Tensor result;
-  tensor::execution().recorder->record(call, std::span(&result, 1));
+  tensor::thread_execution().recorder->record(call, std::span(&result, 1));
   trace.write({.name = "copy_",
                .list = kernels::copy_kernels,
                .in = std::span(&result, 1),

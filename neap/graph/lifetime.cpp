@@ -266,7 +266,7 @@ std::string_view name_of(Why why) noexcept {
 }
 
 void Node::tell(Why why) const noexcept {
-  Observer* observer = tensor::execution().observer;
+  Observer* observer = tensor::thread_execution().observer;
   if (observer == nullptr) {
     return;
   }

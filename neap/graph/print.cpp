@@ -186,6 +186,7 @@ std::string format(const GraphSize& size) {
 }
 
 std::string print(const Tensor& t, const ListOptions& options) {
+  check_look("print", t);
   return Printer(Listing(t), options).text();
 }
 

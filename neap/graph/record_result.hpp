@@ -10,7 +10,7 @@ namespace neap::graph {
 
 /// True when a call leaves a node on the tape.
 inline bool is_recorded(const OpCall& call) {
-  if (call.op.vjp == nullptr || !tensor::execution().grad_enabled) {
+  if (call.op.vjp == nullptr || !tensor::thread_execution().grad_enabled) {
     return false;
   }
   for (const Operand& input : call.inputs) {

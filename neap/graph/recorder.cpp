@@ -13,9 +13,9 @@ void dispatch(const Op& op, std::span<const Operand> inputs, const Attrs& attrs,
       base::raise<DTypeError>("{}: a plain number, expected a tensor", op.name);
     }
   }
-  const base::SiteId outer = memory::context().site;
+  const base::SiteId outer = memory::thread_context().site;
   const base::SiteId where = outer.value != 0 ? outer : base::intern(site);
-  Recorder* recorder = tensor::execution().recorder;
+  Recorder* recorder = tensor::thread_execution().recorder;
   (recorder != nullptr ? *recorder : eager())
       .record({op, inputs, attrs, where}, outputs);
 }

@@ -26,7 +26,8 @@ void refuse_inside_segment(std::string_view what, const Tensor& tensor) {
 }
 
 bool runs_segment() noexcept {
-  return dynamic_cast<const Replay*>(tensor::execution().recorder) != nullptr;
+  return dynamic_cast<const Replay*>(tensor::thread_execution().recorder) !=
+         nullptr;
 }
 
 Replay::~Replay() = default;

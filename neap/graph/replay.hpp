@@ -48,7 +48,7 @@ NEAP_API bool runs_again(const Recorder* recorder) noexcept;
 
 /// Whether the current thread's recorder runs again.
 inline bool runs_again() noexcept {
-  return runs_again(tensor::execution().recorder);
+  return runs_again(tensor::thread_execution().recorder);
 }
 
 }  // namespace neap::graph

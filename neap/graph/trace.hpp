@@ -144,7 +144,7 @@ class NEAP_API Trace {
 
 /// The trace of the current thread's context, or nullptr.
 inline Trace* trace() noexcept {
-  return tensor::execution().trace;
+  return tensor::thread_execution().trace;
 }
 
 /// Runs a host read of values: at once, or in every run of what is being

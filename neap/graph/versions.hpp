@@ -32,7 +32,7 @@ NEAP_API TracedWrites::Seen traced_writes(
 
 /// How often the storage was written, as seen from here.
 inline std::uint32_t version_of(const tensor::Storage& storage) noexcept {
-  return storage.version() +
+  return storage.writes() +
          (trace() != nullptr ? traced_writes(storage).count : 0);
 }
 

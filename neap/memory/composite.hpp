@@ -97,7 +97,12 @@ class NEAP_API Composite {
   }
 
   /// False before the first part, and once a scope released it.
-  bool defined() const noexcept { return body_ && !body_->is_revoked(); }
+  bool defined() const noexcept {
+    origin_.ask(body_ && !body_->is_of_trace());
+    return has_meaning();
+  }
+  /// The same for the library, which is no question of a step's.
+  bool has_meaning() const noexcept { return body_ && !body_->is_revoked(); }
   /// THROWS: UseAfterRelease unless defined.
   ScopeMember& scope_member() const;
 

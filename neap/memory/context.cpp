@@ -15,7 +15,12 @@ Context& current_context() noexcept {
 
 }  // namespace
 
-const Context& context() noexcept {
+const Context& context(const CallSite& site) noexcept {
+  base::tell_of_question("context", "for whom the call allocates", site);
+  return current_context();
+}
+
+const Context& thread_context() noexcept {
   return current_context();
 }
 
@@ -28,7 +33,8 @@ Domain& domain() noexcept {
   return chosen != nullptr ? *chosen : default_domain();
 }
 
-Bytes trim() noexcept {
+Bytes trim(const CallSite& site) noexcept {
+  base::tell_of_question("trim", "for figures of the whole program", site);
   return domain().trim();
 }
 

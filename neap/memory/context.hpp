@@ -5,6 +5,7 @@
 // change it, and every guard restores what it found.
 #pragma once
 
+#include "neap/base/outside.hpp"
 #include "neap/memory/domain.hpp"
 
 namespace neap::memory {
@@ -20,8 +21,12 @@ struct Context {
   bool is_outside_scopes = false;        // by OutsideScopes, wherever it is
 };
 
-/// The current thread's context, read-only.
-NEAP_API const Context& context() noexcept;
+/// The current thread's context, read-only. A step that is traced is refused
+/// where it asks: the next call of its program may have another context.
+NEAP_API const Context& context(
+    const CallSite& site = CallSite::here()) noexcept;
+/// The same for the library, which is no question of a step's.
+NEAP_API const Context& thread_context() noexcept;
 
 /// Changes the context for a block of code:
 ///   ContextGuard guard([&](Context& c) { c.owner = id; });
@@ -45,8 +50,9 @@ class NEAP_API ContextGuard {
 NEAP_API Domain& domain() noexcept;
 
 /// Returns all idle pages of that domain to the system, in every space; the
-/// result is how many bytes. stats().held is less by as much.
-NEAP_API Bytes trim() noexcept;
+/// result is how many bytes. stats().held is less by as much. A step that is
+/// traced is refused.
+NEAP_API Bytes trim(const CallSite& site = CallSite::here()) noexcept;
 
 /// A tag from the context: its owner, its site or else `site`, and its category
 /// or else `category`.

@@ -6,9 +6,11 @@
 #include <new>
 
 #include "neap/base/external.hpp"
+#include "neap/base/outside.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/memory/default_log.hpp"
 #include "neap/memory/domain_impl.hpp"
+#include "neap/memory/scope_listener.hpp"
 
 namespace neap::memory {
 namespace {
@@ -214,6 +216,7 @@ std::string_view Domain::path_of(OwnerId owner) const noexcept {
 // --- what is where ---
 
 Stats Domain::stats() const noexcept {
+  ScopeListener::tell_of_figures("stats");
   const Impl& d = *impl_;
   const std::lock_guard lock(impl_->mutex);
   Stats s;
@@ -221,7 +224,7 @@ Stats Domain::stats() const noexcept {
   s.held = d.held();
   s.idle = d.idle();
   s.books = d.books.held();
-  s.external = base::external_bytes();
+  s.external = base::count_external();
   s.lent = d.lent;
   s.peak = d.peak;
   s.live_peak = d.ledger.live_peak();
@@ -238,11 +241,13 @@ Stats Domain::stats() const noexcept {
 }
 
 int Domain::live_rows(std::span<Row> rows) const noexcept {
+  ScopeListener::tell_of_figures("live_rows");
   const std::lock_guard lock(impl_->mutex);
   return impl_->ledger.live_rows(rows);
 }
 
 int Domain::peak_rows(std::span<Row> rows) const noexcept {
+  ScopeListener::tell_of_figures("peak_rows");
   const std::lock_guard lock(impl_->mutex);
   return impl_->ledger.peak_rows(rows);
 }
@@ -259,6 +264,7 @@ void Domain::reset_peak() noexcept {
 }
 
 int Domain::events(std::span<Event> out) const noexcept {
+  ScopeListener::tell_of_figures("events");
   const Impl& d = *impl_;
   const std::lock_guard lock(impl_->mutex);
   const std::uint64_t count =
@@ -287,6 +293,7 @@ bool Domain::is_consistent() const noexcept {
 // --- limits, trimming, faults ---
 
 Bytes Domain::budget() const noexcept {
+  ScopeListener::tell_of_figures("budget");
   const std::lock_guard lock(impl_->mutex);
   return impl_->budget;
 }
@@ -298,6 +305,7 @@ void Domain::set_budget(Bytes budget) noexcept {
 }
 
 void Domain::open_budget(BudgetLink& link) noexcept {
+  base::tell_of_question("Budget", "to bound what is held while it runs", {});
   const std::lock_guard lock(impl_->mutex);
   impl_->add_budget(link);
 }
@@ -315,6 +323,7 @@ void Domain::close_budget(BudgetLink& link) noexcept {
 }
 
 Bytes Domain::trim() noexcept {
+  ScopeListener::tell_of_figures("trim");
   const std::lock_guard lock(impl_->mutex);
   return impl_->trim();
 }
@@ -326,6 +335,7 @@ void Domain::fail_at(std::int64_t n) noexcept {
 }
 
 std::int64_t Domain::requests() const noexcept {
+  ScopeListener::tell_of_figures("requests");
   const std::lock_guard lock(impl_->mutex);
   return impl_->requests;
 }

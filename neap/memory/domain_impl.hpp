@@ -65,7 +65,7 @@ struct Domain::Impl {
     for (const BudgetLink* link = budgets; link != nullptr; link = link->next) {
       budget = std::min(budget, link->bytes);
     }
-    if (budget != kUnlimited && held() + base::external_bytes() > budget) {
+    if (budget != kUnlimited && held() + base::count_external() > budget) {
       trim();
     }
   }
@@ -99,7 +99,7 @@ struct Domain::Impl {
     details.requested = size;
     details.live = ledger.live();
     details.held = held();
-    details.external = base::external_bytes();
+    details.external = base::count_external();
     details.peak = peak;
     details.budget = budget;
     ledger.owners().largest(details.holders);
@@ -129,7 +129,7 @@ struct Domain::Impl {
     if (budget == kUnlimited) {
       return;
     }
-    const Bytes external = base::external_bytes();
+    const Bytes external = base::count_external();
     // A sum does not wrap; the lowest budget less something would.
     const auto is_over = [&] { return held() + growth() + external > budget; };
     if (is_over()) {

@@ -2,10 +2,12 @@
 #include "neap/memory/external_room.hpp"
 
 #include "neap/memory/refusal.hpp"
+#include "neap/memory/scope_listener.hpp"
 
 namespace neap::memory {
 
 void expect_external_room(Bytes bytes, const Tag& tag, Domain& domain) {
+  const HearScopes unheard(nullptr);
   const auto is_over = [&](const Stats& stats) {
     const Bytes used = stats.held + stats.external;
     return stats.budget != kUnlimited &&

@@ -5,6 +5,7 @@
 
 #include "neap/memory/domain.hpp"
 #include "neap/memory/owner_book.hpp"
+#include "neap/memory/scope_listener.hpp"
 
 namespace neap::memory {
 
@@ -12,6 +13,7 @@ namespace neap::memory {
 [[noreturn]] inline void refuse(const Domain& domain,
                                 OutOfMemory::Reason reason, const Tag& tag,
                                 Bytes requested) {
+  const HearScopes unheard(nullptr);
   const Stats stats = domain.stats();
   OutOfMemory::Details details;
   details.reason = reason;

@@ -74,9 +74,10 @@ bool is_move_refused(const ScopeMember& member) noexcept {
   return true;
 }
 
-HearScopes::HearScopes(ScopeListener& listener) noexcept
-    : outer_(std::exchange(scope_listener, &listener)),
-      outer_number_(std::exchange(listening, next_number())) {}
+HearScopes::HearScopes(ScopeListener* listener) noexcept
+    : outer_(std::exchange(scope_listener, listener)),
+      outer_number_(
+          std::exchange(listening, listener != nullptr ? next_number() : 0)) {}
 
 HearScopes::~HearScopes() {
   scope_listener = outer_;
@@ -85,7 +86,7 @@ HearScopes::~HearScopes() {
 
 Scope* Scope::current() noexcept {
   if (scope_listener != nullptr) {
-    scope_listener->on_asked(nullptr);
+    scope_listener->on_asked(nullptr, true);
   }
   return innermost();
 }
@@ -93,32 +94,31 @@ Scope* Scope::current() noexcept {
 // A scope of the step's own does the same to what is in none of its own,
 // wherever that is.
 void Scope::tell(const ScopeMember& member) const noexcept {
-  if (scope_listener != nullptr && !is_of_trace_) {
-    scope_listener->on_asked(&member);
+  if (scope_listener != nullptr && !is_of_trace()) {
+    scope_listener->on_asked(&member, true);
   }
 }
 
 Scope::Scope(CallSite site) noexcept
-    : outer_(context().scope),
-      site_(base::intern(site)),
-      guard_([this](Context& c) {
-        c.scope = this;
-        c.is_outside_scopes = false;
-      }) {
+    : outer_(thread_context().scope), site_(base::intern(site)) {
+  guard_.emplace([this](Context& c) {
+    c.scope = this;
+    c.is_outside_scopes = false;
+  });
   Membership& all = Membership::instance();
   const std::lock_guard lock(all.lock);
   older_ = std::exchange(all.newest, this);
 }
 
 Scope::~Scope() {
-  if (is_open_ && scope_listener != nullptr && !is_of_trace_) {
+  if (is_open_ && scope_listener != nullptr && !is_of_trace()) {
     scope_listener->on_close(*this);
   }
   end();
 }
 
 void Scope::close() noexcept {
-  if (is_open_ && scope_listener != nullptr && !is_of_trace_) {
+  if (is_open_ && scope_listener != nullptr && !is_of_trace()) {
     scope_listener->on_close(*this);
     return;
   }
@@ -147,7 +147,11 @@ void Scope::end() noexcept {
   *link = older_;
 }
 
+// Whatever else a scope of before has at the next call would be released then.
 void Scope::release_all() noexcept {
+  if (scope_listener != nullptr && !is_of_trace()) {
+    scope_listener->on_release();
+  }
   MemberList refused(MemberList::Kind::kScope, this);
   while (revoke_newest(refused)) {
   }
@@ -182,19 +186,114 @@ bool Scope::revoke_newest(MemberList& refused) noexcept {
   return true;
 }
 
-std::int64_t Scope::size() const noexcept {
+// A scope that the step opened itself has what the step puts there.
+void Scope::ask(const ScopeQuestion& question) {
+  const bool is_own =
+      question.scope != nullptr && question.scope->is_of_trace();
+  if (scope_listener != nullptr && !is_own) {
+    scope_listener->on_question(question);
+  }
+}
+
+bool Scope::is_open(const CallSite& site) const {
+  ask({ScopeQuestion::What::kIsOpen, this, nullptr, base::intern(site)});
+  return is_open_;
+}
+
+std::optional<base::SiteId> Scope::end_those_of_trace() noexcept {
+  Membership& all = Membership::instance();
+  const auto find = [&]() -> Scope* {
+    const std::lock_guard lock(all.lock);
+    Scope* scope = listening != 0 ? all.newest : nullptr;
+    while (scope != nullptr && scope->trace_ != listening) {
+      scope = scope->older_;
+    }
+    return scope;
+  };
+  const auto is_listed = [&](const Scope* wanted) {
+    const std::lock_guard lock(all.lock);
+    const Scope* scope = all.newest;
+    while (scope != nullptr && scope != wanted) {
+      scope = scope->older_;
+    }
+    return scope != nullptr;
+  };
+  std::optional<base::SiteId> last;
+  while (Scope* scope = find()) {  // the newest first
+    last = scope->site_;
+    // A scope around it that was destroyed in the meantime is in no list.
+    Scope* const outer = scope->outer_;
+    if (!is_listed(outer)) {
+      scope->outer_ = nullptr;
+    }
+    scope->end();
+    // The context is another one by now where a guard that was there when the
+    // scope was opened has ended, which has put it back already.
+    Context now = thread_context();
+    if (now.scope == scope) {
+      now.scope = outer;
+      now.is_outside_scopes = outer == nullptr && scope->is_outside_;
+    }
+    scope->guard_.reset();
+    const_cast<Context&>(thread_context()) = now;  // NOLINT: the guard's way
+  }
+  return last;
+}
+
+// True for one of the open scopes of this thread, one inside the other.
+bool Scope::is_around() const noexcept {
+  const Scope* scope = thread_context().scope;
+  while (scope != nullptr && scope != this) {
+    scope = scope->outer_;
+  }
+  return is_open_ && scope == this;
+}
+
+// A guard sees which scopes are open, and the lines where they were opened.
+base::SiteId Scope::site(const CallSite& site) const {
+  if (scope_listener != nullptr && is_around() && !is_of_trace()) {
+    scope_listener->on_asked(nullptr, true);
+  } else {
+    ask({ScopeQuestion::What::kSite, this, nullptr, base::intern(site)});
+  }
+  return site_;
+}
+
+std::int64_t Scope::size(const CallSite& site) const {
+  ask({ScopeQuestion::What::kSize, this, nullptr, base::intern(site)});
   const std::lock_guard lock(Membership::instance().lock);
   return members_.size() + kept_.size();
 }
 
-const Scope* Scope::of(const ScopeMember& member) noexcept {
+const Scope* Scope::scope_of(const ScopeMember& member) noexcept {
   const std::lock_guard lock(Membership::instance().lock);
   const MemberList* home = Membership::home_of(member);
   return home != nullptr ? home->scope() : nullptr;
 }
 
-bool Scope::keeps(const ScopeMember& member) const noexcept {
+const Scope* Scope::of(const ScopeMember& member, const CallSite& site) {
+  const Scope* scope = scope_of(member);
+  ask({ScopeQuestion::What::kOf, scope, &member, base::intern(site)});
+  return scope;
+}
+
+bool Scope::keeps(const ScopeMember& member, const CallSite& site) const {
+  ask({ScopeQuestion::What::kKeeps, this, &member, base::intern(site)});
   return Membership::home_of(member) == &kept_;
+}
+
+std::uint64_t Scope::nest() noexcept {
+  constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15U;
+  std::uint64_t number = 0;
+  for (const Scope* scope = thread_context().scope; scope != nullptr;
+       scope = scope->outer_) {
+    if (scope->is_open_) {
+      const auto address = reinterpret_cast<std::uintptr_t>(scope);
+      number = (number ^ address ^ (scope->site_.value + 1U)) * kFactor;
+      number ^= number >> 32U;
+    }
+  }
+  return number;
 }
 
 Scope* Scope::open_outer() const noexcept {
@@ -242,9 +341,15 @@ void Scope::move_member_to_outer(ScopeMember& member) noexcept {
 }
 
 void Scope::attach_member(ScopeMember& member) noexcept {
-  tell(member);
+  if (scope_listener != nullptr) {
+    scope_listener->on_asked(&member, !is_of_trace());
+  }
+  take_in(member);
+}
+
+void Scope::take_in(ScopeMember& member) noexcept {
   Scope* target = is_open_ ? this : open_outer();
-  if (Scope::of(member) != target && is_move_refused(member)) {
+  if (scope_of(member) != target && is_move_refused(member)) {
     return;
   }
   Membership& all = Membership::instance();
@@ -258,16 +363,19 @@ void Scope::attach_member(ScopeMember& member) noexcept {
 
 void Scope::join_member(ScopeMember& member) noexcept {
   if (Scope* scope = innermost()) {
-    scope->attach_member(member);
+    if (scope_listener != nullptr && !scope->is_of_trace()) {
+      scope_listener->on_asked(&member, false);
+    }
+    scope->take_in(member);
     return;
   }
   const std::lock_guard lock(Membership::instance().lock);
-  member.is_outside_scopes = context().is_outside_scopes;
+  member.is_outside_scopes = thread_context().is_outside_scopes;
 }
 
 void Scope::detach_member(ScopeMember& member) noexcept {
   if (scope_listener != nullptr) {
-    scope_listener->on_asked(&member);
+    scope_listener->on_asked(&member, false);
   }
   if (Membership::home_of(member) == nullptr) {
     return;  // what modules and optimizers mostly see
@@ -344,9 +452,13 @@ void Scope::end_gradient(ScopeMember& member) noexcept {
 }
 
 void Scope::release_member(ScopeMember& member) noexcept {
-  tell(member);
   Membership& all = Membership::instance();
-  if (!has(Membership::home_of(member)) || is_refused(member)) {
+  const bool is_here = has(Membership::home_of(member));
+  if (is_here && is_refused(member)) {
+    return;
+  }
+  tell(member);
+  if (!is_here) {
     return;
   }
   {

@@ -23,7 +23,8 @@
 #pragma once
 
 #include <concepts>
-#include <ranges>
+#include <optional>
+#include <span>
 #include <tuple>
 #include <type_traits>
 
@@ -39,11 +40,23 @@ concept ScopedHandle = requires(const T& t) {
 };
 
 template <class T>
-concept ScopedRange = std::ranges::input_range<const T&> &&
-    ScopedHandle<std::ranges::range_value_t<const T&>>;
+concept ScopedRange = requires(const T& range) {
+  std::begin(range) != std::end(range);
+  requires ScopedHandle<std::remove_cvref_t<decltype(*std::begin(range))>>;
+};
 
 template <class T>
 concept Scoped = ScopedHandle<T> || ScopedRange<T>;
+
+/// defined(), of a composite without a question of the step's.
+template <ScopedHandle T>
+bool has_meaning(const T& handle) noexcept {
+  if constexpr (requires { handle.has_meaning(); }) {
+    return handle.has_meaning();
+  } else {
+    return handle.defined();
+  }
+}
 
 class NEAP_API Scope {
  public:
@@ -118,28 +131,40 @@ class NEAP_API Scope {
   /// are created from then on belong to the next outer one.
   void close() noexcept;
 
-  // --- what it is ----------------------------------------------------------
+  // --- what it is; all with a `site` THROW: TraceError in a step that is
+  // traced, where the answer may be another in the next call of its program ---
 
-  bool is_open() const noexcept { return is_open_; }
+  bool is_open(const CallSite& site = CallSite::here()) const;
   /// The number of members, kept ones too; a composite counts as one.
-  std::int64_t size() const noexcept;
+  std::int64_t size(const CallSite& site = CallSite::here()) const;
   /// The line of the scope; its name stands for the function.
-  base::SiteId site() const noexcept { return site_; }
+  base::SiteId site(const CallSite& site = CallSite::here()) const;
+  /// The same for the library, which is no question of a step's.
+  base::SiteId opened_at() const noexcept { return site_; }
+  /// Ends every scope that the trace of this thread has opened and that is
+  /// still open, as if they had never been: the context is that of before.
+  /// RETURNS: the line of one of them, if there was any.
+  static std::optional<base::SiteId> end_those_of_trace() noexcept;
 
   /// The one that has `member`, kept or not, or nullptr.
-  static const Scope* of(const ScopeMember& member) noexcept;
+  static const Scope* of(const ScopeMember& member,
+                         const CallSite& site = CallSite::here());
   /// Whether `member` is kept here.
-  bool keeps(const ScopeMember& member) const noexcept;
+  bool keeps(const ScopeMember& member,
+             const CallSite& site = CallSite::here()) const;
   /// The innermost open one of this thread, or nullptr.
   static Scope* current() noexcept;
   /// The same for the library, which is no question of a step's.
   static Scope* innermost() noexcept {
-    Scope* scope = context().scope;
+    Scope* scope = thread_context().scope;
     while (scope != nullptr && !scope->is_open_) {
       scope = scope->outer_;
     }
     return scope;
   }
+  /// A number for the open scopes of this thread: another one where they are
+  /// others, or were opened at other lines; 0: there is none.
+  static std::uint64_t nest() noexcept;
   /// Makes a member one of no scope; for owners of handles such as modules and
   /// optimizers.
   static void detach_member(ScopeMember& member) noexcept;
@@ -180,18 +205,23 @@ class NEAP_API Scope {
   }
   template <class T>
   void release_handle(const T& item) {
-    if (item.defined()) {
+    if (has_meaning(item)) {
       release_member(item.scope_member());
     }
   }
 
+  bool is_of_trace() const noexcept { return trace_ != 0; }
+  bool is_around() const noexcept;
   void tell(const ScopeMember& member) const noexcept;
+  static const Scope* scope_of(const ScopeMember& member) noexcept;
+  static void ask(const ScopeQuestion& question);
   Scope* open_outer() const noexcept;
   static MemberList* find_list(const MemberList* home) noexcept;
   bool has(const MemberList* home) const noexcept;
   void keep_member(ScopeMember& member) noexcept;
   void move_member_to_outer(ScopeMember& member) noexcept;
   void attach_member(ScopeMember& member) noexcept;
+  void take_in(ScopeMember& member) noexcept;
   void release_member(ScopeMember& member) noexcept;
   void spare(ScopeMember& member, MemberList& spared) noexcept;
   void take_back(MemberList& spared) noexcept;
@@ -205,10 +235,10 @@ class NEAP_API Scope {
   base::SiteId site_;
   bool is_open_ = true;
   // The outermost scope around is in a block of OutsideScopes.
-  bool is_outside_ =
-      outer_ != nullptr ? outer_->is_outside_ : context().is_outside_scopes;
-  bool is_of_trace_ = ScopeListener::current() != nullptr;
-  ContextGuard guard_;
+  bool is_outside_ = outer_ != nullptr ? outer_->is_outside_
+                                       : thread_context().is_outside_scopes;
+  std::uint64_t trace_ = ScopeListener::trace_number();  // 0: of none
+  std::optional<ContextGuard> guard_;
 };
 
 /// Tensors created inside the block belong to no scope.
@@ -225,7 +255,7 @@ class NEAP_API OutsideScopes : public ContextGuard {
 /// no scope it stays where it is.
 template <ScopedHandle T>
 void join_current_scope(const T& handle) {
-  if (handle.defined()) {
+  if (has_meaning(handle)) {
     Scope::join_member(handle.scope_member());
   }
 }
@@ -233,7 +263,7 @@ void join_current_scope(const T& handle) {
 /// Makes `handle` a member of no scope, if it means anything.
 template <ScopedHandle T>
 void detach_from_scope(const T& handle) {
-  if (handle.defined()) {
+  if (has_meaning(handle)) {
     Scope::detach_member(handle.scope_member());
   }
 }

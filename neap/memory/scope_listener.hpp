@@ -7,11 +7,23 @@
 #include <cstdint>
 
 #include "neap/base/api.hpp"
+#include "neap/base/call_site.hpp"
 
 namespace neap::memory {
 
 class Scope;
 class ScopeMember;
+
+/// A question of a step's about a scope that was there before it, or about the
+/// place of a member. Scopes that the step opened itself answer the same in
+/// every run, and nobody is told.
+struct ScopeQuestion {
+  enum class What : std::uint8_t { kOf, kKeeps, kSize, kIsOpen, kSite };
+  What what{};
+  const Scope* scope = nullptr;  // that is asked, or (kOf) has the member
+  const ScopeMember* member = nullptr;
+  base::SiteId site{};
+};
 
 class NEAP_API ScopeListener {
  public:
@@ -32,14 +44,29 @@ class NEAP_API ScopeListener {
   /// The number of the trace's own composites has changed by `change`.
   virtual void count_composites(int change) noexcept = 0;
   /// The step asks which scope is current; or does something to `member` that
-  /// depends on whether it is in a scope of before.
-  virtual void on_asked(const ScopeMember* member) noexcept = 0;
+  /// depends on whether it is in a scope of before. `is_by_scope`: one of
+  /// before does it, or is asked for, so that it matters which ones are open.
+  virtual void on_asked(const ScopeMember* member,
+                        bool is_by_scope) noexcept = 0;
+  /// THROWS: TraceError where the answer may be another in a later run.
+  virtual void on_question(const ScopeQuestion& question) = 0;
+  /// The step asks whether a composite of before means anything.
+  virtual void on_composite_asked() noexcept = 0;
+  /// The step asks by `function` for what is counted beside it: figures of a
+  /// domain, numbers of members.
+  virtual void on_figures_asked(const char* function) noexcept = 0;
 
   /// The listener of the current thread, or nullptr.
   static ScopeListener* current() noexcept;
   /// A number of its own for each time that one listens, and 0 for none: what
   /// was created meanwhile has it.
   static std::uint64_t trace_number() noexcept;
+  /// Tells the thread's listener, if there is one, of on_figures_asked().
+  static void tell_of_figures(const char* function) noexcept {
+    if (ScopeListener* listener = current()) {
+      listener->on_figures_asked(function);
+    }
+  }
 };
 
 /// CompositeOrigin: the part of a Composite that knows whether it was there
@@ -59,6 +86,15 @@ class CompositeOrigin {
   CompositeOrigin(const CompositeOrigin&) = delete;
   CompositeOrigin& operator=(const CompositeOrigin&) = delete;
 
+  /// Tells a step that is traced of its question about one of before, or about
+  /// a copy of such a one.
+  void ask(bool is_copy) const noexcept {
+    ScopeListener* listener = ScopeListener::current();
+    if (listener != nullptr &&
+        (is_copy || number_ != ScopeListener::trace_number())) {
+      listener->on_composite_asked();
+    }
+  }
   /// False for one of before in a step that is traced, which is told.
   bool may_change() const noexcept {
     ScopeListener* listener = ScopeListener::current();
@@ -77,10 +113,11 @@ class CompositeOrigin {
 /// is told; it must not then.
 NEAP_API bool is_move_refused(const ScopeMember& member) noexcept;
 
-/// Lets `listener` decide in this thread, for a block of code.
+/// Lets `listener` decide in this thread, for a block of code; nullptr: nobody,
+/// where the library asks for what is no question of the step's.
 class NEAP_API HearScopes {
  public:
-  explicit HearScopes(ScopeListener& listener) noexcept;
+  explicit HearScopes(ScopeListener* listener) noexcept;
   ~HearScopes();
   HearScopes(const HearScopes&) = delete;
   HearScopes& operator=(const HearScopes&) = delete;

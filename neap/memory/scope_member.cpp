@@ -18,7 +18,7 @@ Membership& Membership::instance() noexcept {
 void ScopeMember::enter(Bytes bytes) noexcept {
   Membership& all = Membership::instance();
   Scope* scope = Scope::innermost();
-  is_outside_scopes = context().is_outside_scopes;
+  is_outside_scopes = thread_context().is_outside_scopes;
   if (scope != nullptr || all.is_tracking()) {
     const std::lock_guard lock(all.lock);
     (scope != nullptr ? scope->members_ : all.loose).append(*this);
@@ -117,6 +117,7 @@ class MemberSnapshot {
 };
 
 Vector<MemberRef> live_members(MemberVisitor* visitor) {
+  ScopeListener::tell_of_figures("live_members");
   return MemberSnapshot(visitor).take();
 }
 

@@ -12,6 +12,7 @@
 
 #include "neap/base/append.hpp"
 #include "neap/base/spin_lock.hpp"
+#include "neap/memory/scope_listener.hpp"
 
 namespace neap::memory {
 namespace {
@@ -264,6 +265,7 @@ void count_rebound(Bytes before, Bytes after) noexcept {
 }
 
 ScopeStats scope_stats() noexcept {
+  ScopeListener::tell_of_figures("scope_stats");
   const Slot& slot = own_slot();
   ScopeStats stats = stats_of(values_of(slot), slot.origin);
   stats.live = slot.live;
@@ -272,6 +274,7 @@ ScopeStats scope_stats() noexcept {
 }
 
 ScopeStats process_scope_stats() noexcept {
+  ScopeListener::tell_of_figures("process_scope_stats");
   Process& all = process();
   const std::lock_guard lock(all.lock);
   ScopeStats stats = stats_of(sum_of_threads(all), all.origin);

@@ -121,9 +121,9 @@ class Run {
       }
     }
     Generator& generator = tensor::generator();
-    base::DrawKey key = generator.state();
+    base::DrawKey key = generator.key();
     key.draw += program_.draws;
-    generator.set_state(key);
+    generator.set_key(key);
     for (const Listening& heard : program_.listeners) {
       heard.listener->after_run(heard.calls);
     }
@@ -256,7 +256,7 @@ class Run {
     if (call.draw_at >= 0) {
       base::DrawKey key;
       std::memcpy(&key, bytes + call.draw_at, sizeof(key));
-      const base::DrawKey& now = tensor::generator().state();
+      const base::DrawKey& now = tensor::generator().key();
       key = {now.seed, now.draw + (key.draw - program_.first_draw.draw)};
       std::memcpy(bytes + call.draw_at, &key, sizeof(key));
     }

@@ -61,9 +61,10 @@ Bytes Program::bytes() const noexcept {
   return calls.bytes() + members.bytes() +
          pool_bytes(values, operands, externals, arguments, numbers, gapped,
                     outside, results, grads, leaves, hooks, flags, generations,
-                    held_handles, rebound_handles, twins, result_links, digests,
-                    state_reads, listeners, slots, away) +
-         attrs_.bytes() + (pools_ != nullptr ? pools_->bytes() : 0);
+                    held_handles, rebound_handles, twins, result_links,
+                    listeners, slots, away) +
+         bytes_of(trail) + attrs_.bytes() +
+         (pools_ != nullptr ? pools_->bytes() : 0);
 }
 
 }  // namespace neap::compiler

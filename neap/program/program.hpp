@@ -23,6 +23,7 @@
 #include "neap/program/attr_pool.hpp"
 #include "neap/program/call_table.hpp"
 #include "neap/program/interned.hpp"
+#include "neap/program/trail.hpp"
 #include "neap/tensor/generator.hpp"
 
 namespace neap::compiler {
@@ -70,7 +71,7 @@ struct External {
 
   /// Whether the step would find the same tensor now.
   bool is_current() const {
-    return !is_watched || (met.defined() && !met.has_sole_handle() &&
+    return !is_watched || (met.defined() && !met.is_one_handle() &&
                            met.array() == tensor.array());
   }
 };
@@ -172,6 +173,10 @@ struct HeldHandle {
   Tensor* handle = nullptr;
   base::Ref<tensor::Array> array;     // null: undefined
   base::Ref<tensor::GraphLink> link;  // null: no derivative flows through
+  /// The step did something to it that depends on the scope it is of: the list
+  /// of that scope, at the trace (a guard).
+  bool is_scope_asked = false;
+  const memory::MemberList* home = nullptr;
 };
 
 /// A handle object that outlives the step and that the step assigns to: a state
@@ -209,13 +214,6 @@ struct HandlePlace {
 struct Twins {
   HandlePlace one;
   HandlePlace other;
-};
-
-/// A handle that the step reads as it is at the entry, and the external that it
-/// referred to when traced; kNone: any.
-struct StateRead {
-  const Tensor* handle = nullptr;
-  std::uint32_t external = ReboundHandle::kNone;
 };
 
 /// A result that keeps a position on a graph: at a leaf, or at a node that the
@@ -308,6 +306,9 @@ class NEAP_API Program {
   memory::Vector<std::uint8_t> outside;
   /// The step asks which scope is current, or where an argument is.
   bool asks_scopes = false;
+  /// It matters which scopes are open around the call, and not only whether
+  /// one is.
+  bool asks_which_scope = false;
   memory::Vector<LeafGrad> grads;
   memory::Vector<LeafMode> leaves;
   memory::Vector<base::Ref<graph::Hook>> hooks;  // of the leaves, in order
@@ -317,8 +318,7 @@ class NEAP_API Program {
   memory::Vector<ReboundHandle> rebound_handles;
   memory::Vector<Twins> twins;
   memory::Vector<ResultLink> result_links;
-  memory::Vector<std::uint64_t> digests;  // as traced; where it is verified
-  memory::Vector<StateRead> state_reads;  // likewise
+  Trail trail;  // as traced; where it is verified
   memory::Vector<Listening> listeners;
   memory::Vector<SpillSlot> slots;  // of the spill file
   memory::Vector<AwayState> away;

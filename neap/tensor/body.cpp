@@ -39,7 +39,7 @@ base::Ref<Body> Body::create(base::Ref<Array> array, base::Ref<GraphLink> link,
     body = Counted<Body>::create(domain, tag, 0, std::move(array),
                                  std::move(link), output);
   }
-  body->is_of_trace_ = tensor::execution().creator != nullptr;
+  body->is_of_trace_ = tensor::thread_execution().creator != nullptr;
   body->enter(body->bytes());
   return body;
 }
@@ -83,7 +83,7 @@ void Body::renew() noexcept {
 }
 
 Bytes Body::revoke(base::SiteId scope) noexcept {
-  if (Creator* creator = tensor::execution().creator) {
+  if (Creator* creator = tensor::thread_execution().creator) {
     creator->on_revoke(*this);
   }
   const Bytes counted = bytes();

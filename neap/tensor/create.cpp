@@ -1,9 +1,11 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/tensor/create.hpp"
 
+#include <cmath>
 #include <limits>
 
 #include "neap/base/draws.hpp"
+#include "neap/base/permutation.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/tensor/creator.hpp"
 #include "neap/tensor/element.hpp"
@@ -19,7 +21,7 @@ using tensor::Creation;
 
 // The tensor that the context's creator has instead of a new one, if it has.
 Tensor asked(const Creation& what) {
-  tensor::Creator* creator = tensor::execution().creator;
+  tensor::Creator* creator = tensor::thread_execution().creator;
   return creator != nullptr ? creator->create(what) : Tensor();
 }
 
@@ -29,7 +31,7 @@ Tensor allocate(const Shape& shape, DType dtype, const CallSite& site) {
       memory::current_tag(memory::Category::kOther, base::intern(site));
   Tensor out(tensor::Array::allocate({dtype, shape, memory::kHost}, tag,
                                      memory::domain()));
-  if (tensor::Creator* creator = tensor::execution().creator) {
+  if (tensor::Creator* creator = tensor::thread_execution().creator) {
     creator->made(out);
   }
   return out;
@@ -80,6 +82,31 @@ Tensor draw(const char* op, bool is_allowed, const Creation& what,
   return out;
 }
 
+void check_finite(const char* op, std::initializer_list<double> numbers) {
+  for (const double number : numbers) {
+    if (!std::isfinite(number)) {
+      raise<ValueError>("{}: {} given, expected a finite number", op, number);
+    }
+  }
+}
+
+// The numbers of a range; its end is not among them.
+std::int64_t range_length(double begin, double end, double step) {
+  check_finite("arange", {begin, end, step});
+  if (step == 0.0) {
+    raise<ValueError>("arange: the step is 0");
+  }
+  if (begin != end && (begin < end) != (step > 0.0)) {
+    raise<ValueError>("arange: steps of {} lead from {} away from {}", step,
+                      begin, end);
+  }
+  const double length = std::ceil((end - begin) / step);
+  if (!(length < 0x1p63)) {
+    raise<ShapeError>("arange: {} numbers from {} to {}", length, begin, end);
+  }
+  return static_cast<std::int64_t>(length);
+}
+
 bool is_drawn_float(DType dtype) noexcept {
   return dtype == f32 || dtype == f64;
 }
@@ -123,6 +150,34 @@ Tensor scalar(Number value, DType dtype, CallSite site) {
 
 Tensor arange(std::int64_t count, DType dtype, CallSite site) {
   return generate({count}, dtype, site, [](std::int64_t i) { return i; });
+}
+
+Tensor arange(Number begin, Number end, Number step, DType dtype,
+              CallSite site) {
+  const double first = begin.value();
+  const double apart = step.value();
+  const std::int64_t count = range_length(first, end.value(), apart);
+  return generate({count}, dtype, site, [=](std::int64_t i) {
+    return first + static_cast<double>(i) * apart;
+  });
+}
+
+Tensor linspace(Number begin, Number end, std::int64_t count, DType dtype,
+                CallSite site) {
+  const double first = begin.value();
+  const double last = end.value();
+  check_finite("linspace", {first, last});
+  const std::int64_t gaps = std::max<std::int64_t>(count - 1, 1);
+  const auto parts = static_cast<double>(gaps);
+  const double length = last - first;
+  // No double is the distance of ends that are too far apart; shares of it are.
+  const double apart =
+      std::isfinite(length) ? length / parts : last / parts - first / parts;
+  return generate({count}, dtype, site, [=](std::int64_t i) {
+    return i < count / 2 || count == 1
+               ? first + static_cast<double>(i) * apart
+               : last - static_cast<double>(gaps - i) * apart;
+  });
 }
 
 Tensor eye(std::int64_t n, DType dtype, CallSite site) {
@@ -187,6 +242,20 @@ Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape,
        .site = site},
       [low, high](const base::DrawnRange& range, auto* y) {
         base::draw_integers(range, low, high, y);
+      });
+}
+
+Tensor randperm(std::int64_t n, DType dtype, CallSite site) {
+  if (dtype == i32 && n - 1 > std::numeric_limits<std::int32_t>::max()) {
+    raise<ValueError>("randperm: {} numbers do not fit {}", n, name_of(dtype));
+  }
+  return draw<std::int32_t, std::int64_t>(
+      "randperm", dtype == i32 || dtype == i64,
+      {.kind = Creation::Kind::kRandperm,
+       .spec = {dtype, {n}, memory::kHost},
+       .site = site},
+      [](const base::DrawnRange& range, auto* y) {
+        base::draw_permutation(range.key, range.count, 1, y);
       });
 }
 

@@ -37,6 +37,20 @@ NEAP_API Tensor scalar(Number value, DType dtype = f32,
 NEAP_API Tensor arange(std::int64_t count, DType dtype = f32,
                        CallSite site = CallSite::here());
 
+/// begin, begin + step, begin + 2 step, ..., as long as it is before `end`:
+/// ceil((end - begin) / step) numbers, none where begin and end are equal. Each
+/// is computed in double by one product and one sum. THROWS: ValueError for a
+/// step that is 0 or leads away from the end, and numbers that are not finite.
+NEAP_API Tensor arange(Number begin, Number end, Number step = 1,
+                       DType dtype = f32, CallSite site = CallSite::here());
+
+/// `count` numbers at equal distances from `begin` to `end`, which are both
+/// among them, to the bit; of one number, `begin`. Computed in double from the
+/// nearer end. Integers are truncated. THROWS: ValueError for ends that are not
+/// finite.
+NEAP_API Tensor linspace(Number begin, Number end, std::int64_t count,
+                         DType dtype = f32, CallSite site = CallSite::here());
+
 /// The n x n identity matrix.
 NEAP_API Tensor eye(std::int64_t n, DType dtype = f32,
                     CallSite site = CallSite::here());
@@ -73,5 +87,10 @@ NEAP_API Tensor randn(const Shape& shape, DType dtype = f32,
 /// low < high and the range fits the dtype.
 NEAP_API Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape,
                         DType dtype = i64, CallSite site = CallSite::here());
+/// 0, 1, ..., n - 1 in a random order, every order as likely as any other
+/// (Durstenfeld, CACM 1964); i32 or i64. One draw. THROWS: ValueError where
+/// n - 1 does not fit the dtype.
+NEAP_API Tensor randperm(std::int64_t n, DType dtype = i64,
+                         CallSite site = CallSite::here());
 
 }  // namespace neap

@@ -12,7 +12,7 @@ void refuse_elements(const Storage& storage, std::string_view what,
                      base::SiteId site) {
   switch (storage.absence()) {
     case Absence::kTraced:
-      if (tensor::execution().trace == nullptr) {
+      if (tensor::thread_execution().trace == nullptr) {
         raise<TraceError>(
             "{}: at {} the tensor stands for a value of a step that was traced "
             "(or is, in another thread) and has no elements outside of it; let "

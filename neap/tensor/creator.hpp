@@ -8,6 +8,8 @@
 
 namespace neap::tensor {
 
+class Generator;
+
 /// The tensor that a creation function is about to make.
 struct Creation {
   enum class Kind : std::uint8_t {
@@ -16,6 +18,7 @@ struct Creation {
     kRand,      // uniform in [0, 1)
     kRandn,     // normal
     kRandint,   // integers in [low, high)
+    kRandperm,  // 0, 1, ... in a random order
   };
   Kind kind = Kind::kElements;
   Spec spec;
@@ -62,6 +65,14 @@ class NEAP_API Creator {
   virtual void on_revoke(Body& body) noexcept = 0;
   /// The step asks whether the two share a storage.
   virtual void on_alias_asked(const Tensor& a, const Tensor& b) noexcept = 0;
+  /// The step asks by `function` who holds the tensor of `handle`.
+  virtual void on_holders_asked(const Tensor& handle, const char* function,
+                                const CallSite& site) noexcept = 0;
+  /// The step asks `generator` for its state, or changes it, by `function`.
+  /// RETURNS: whether it may be changed; else the trace will fail.
+  virtual bool on_generator_used(const Generator& generator,
+                                 const char* function,
+                                 const CallSite& site) noexcept = 0;
 };
 
 /// THROWS: TraceError or UseAfterRelease, which name `what` and `site`.

@@ -13,7 +13,12 @@ Execution& current_execution() noexcept {
 
 }  // namespace
 
-const Execution& execution() noexcept {
+const Execution& execution(const base::CallSite& site) noexcept {
+  base::tell_of_question("execution", "how the call runs", site);
+  return current_execution();
+}
+
+const Execution& thread_execution() noexcept {
   return current_execution();
 }
 
@@ -22,8 +27,8 @@ Execution& ExecutionGuard::current() noexcept {
 }
 
 threads::Executor& executor() {
-  threads::Executor* chosen = execution().executor;
-  return chosen != nullptr ? *chosen : threads::default_pool();
+  threads::Executor* chosen = thread_execution().executor;
+  return chosen != nullptr ? *chosen : threads::process_pool();
 }
 
 }  // namespace neap::tensor

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "neap/base/api.hpp"
+#include "neap/base/outside.hpp"
 
 namespace neap::graph {
 class Observer;
@@ -41,8 +42,19 @@ struct Execution {
   DyingTangents* dying_tangents = nullptr;  // set while some are freed
 };
 
-/// The current thread's, read-only.
-NEAP_API const Execution& execution() noexcept;
+/// The current thread's, read-only. A step that is traced is refused where it
+/// asks, since its fields are those of the trace then; is_grad_enabled(),
+/// current_precision() and executor().threads() are guards.
+NEAP_API const Execution& execution(
+    const base::CallSite& site = base::CallSite::here()) noexcept;
+/// The same for the library, which is no question of a step's.
+NEAP_API const Execution& thread_execution() noexcept;
+
+/// Whether ops are recorded for derivatives. A step may ask: it is traced again
+/// where the mode at its entry differs.
+inline bool is_grad_enabled() noexcept {
+  return thread_execution().grad_enabled;
+}
 
 /// The threads that the current thread's kernels run on: those of the
 /// execution's executor, or the default pool.
@@ -74,3 +86,7 @@ class NEAP_API UseGradMode : public ExecutionGuard {
 };
 
 }  // namespace neap::tensor
+
+namespace neap {
+using tensor::is_grad_enabled;
+}  // namespace neap

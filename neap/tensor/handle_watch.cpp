@@ -87,37 +87,44 @@ void HandleWatch::end(const Tensor& handle) noexcept {
 }
 
 void handle_begins(const Tensor& handle) noexcept {
-  if (Creator* creator = tensor::execution().creator) {
+  if (Creator* creator = tensor::thread_execution().creator) {
     creator->on_handle_begin(handle);
   }
 }
 
 void handle_is_filled(const Tensor& handle) noexcept {
-  if (Creator* creator = tensor::execution().creator) {
+  if (Creator* creator = tensor::thread_execution().creator) {
     creator->on_handle_filled(handle);
   }
 }
 
 void handle_changes(const Tensor& handle) noexcept {
-  if (Creator* creator = tensor::execution().creator) {
+  if (Creator* creator = tensor::thread_execution().creator) {
     creator->on_handle_change(handle);
   }
 }
 
 void handle_is_taken(const Tensor& handle) noexcept {
-  if (Creator* creator = tensor::execution().creator) {
+  if (Creator* creator = tensor::thread_execution().creator) {
     creator->on_handle_taken(handle);
   }
 }
 
 void handle_is_asked(const Tensor& handle, Question question) noexcept {
-  if (Creator* creator = tensor::execution().creator) {
+  if (Creator* creator = tensor::thread_execution().creator) {
     creator->on_handle_asked(handle, question);
   }
 }
 
+void holders_are_asked(const Tensor& handle, const char* function,
+                       const base::CallSite& site) noexcept {
+  if (Creator* creator = tensor::thread_execution().creator) {
+    creator->on_holders_asked(handle, function, site);
+  }
+}
+
 void handle_ends(const Tensor& handle) noexcept {
-  if (Creator* creator = tensor::execution().creator) {
+  if (Creator* creator = tensor::thread_execution().creator) {
     creator->on_handle_end(handle);
   }
   HandleWatch::end(handle);

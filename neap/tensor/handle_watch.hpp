@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "neap/base/api.hpp"
+#include "neap/base/call_site.hpp"
 
 namespace neap {
 class Tensor;
@@ -53,6 +54,9 @@ NEAP_API void handle_changes(const Tensor& handle) noexcept;
 NEAP_API void handle_is_taken(const Tensor& handle) noexcept;
 /// The handle is read: copied, or asked what it means.
 NEAP_API void handle_is_asked(const Tensor& handle, Question question) noexcept;
+/// The step asks by `function` who holds the tensor.
+NEAP_API void holders_are_asked(const Tensor& handle, const char* function,
+                                const base::CallSite& site) noexcept;
 /// The handle object is being destroyed.
 NEAP_API void handle_ends(const Tensor& handle) noexcept;
 

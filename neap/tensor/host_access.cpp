@@ -12,7 +12,7 @@ namespace {
 // Checks everything but whether the elements themselves may be read.
 void check_look(const Tensor& tensor, const char* what, const CallSite& site,
                 bool is_write) {
-  if (Creator* creator = tensor::execution().creator) {
+  if (Creator* creator = tensor::thread_execution().creator) {
     creator->on_host_access(tensor, what, is_write, site);
   }
   if (tensor.space() != memory::kHost) {
@@ -34,12 +34,12 @@ void check_host_access(const Tensor& tensor, const char* what,
 }
 
 void check_host_look(const Tensor& tensor, const char* what,
-                     const CallSite& site) {
+                     const CallSite& site, bool is_write) {
   const Storage& storage = *tensor.array()->storage();
   if (!storage.has_elements() && storage.absence() != Absence::kAway) {
     refuse_elements(storage, what, base::intern(site));
   }
-  check_look(tensor, what, site, false);
+  check_look(tensor, what, site, is_write);
 }
 
 bool is_whole(const Tensor& tensor) {

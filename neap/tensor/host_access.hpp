@@ -12,9 +12,10 @@ namespace neap::tensor {
 NEAP_API void check_host_access(const Tensor& tensor, const char* what,
                                 const CallSite& site, bool is_write = false);
 
-/// The same, of a HostLook that is to come. THROWS: as check_host_access().
+/// The same, of a HostLook that is to come, or of a write of all elements:
+/// what is away stays so. THROWS: as check_host_access().
 NEAP_API void check_host_look(const Tensor& tensor, const char* what,
-                              const CallSite& site);
+                              const CallSite& site, bool is_write = false);
 
 /// Whoever writes its elements writes all of its storage.
 NEAP_API bool is_whole(const Tensor& tensor);

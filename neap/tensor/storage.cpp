@@ -35,6 +35,10 @@ class Zeros final : public Keeper {
 
 }  // namespace
 
+memory::Owned<Keeper> keeper_of_zeros() {
+  return memory::make_owned<Zeros>(memory::Category::kGraph);
+}
+
 std::uint64_t Storage::next_number() noexcept {
   if (latest == 0) {
     begin_thread();
@@ -90,7 +94,7 @@ base::Ref<Storage> Storage::allocate_away(Bytes size, const memory::Tag& tag,
                                           memory::Domain& domain,
                                           Bytes trailing) {
   auto storage = create(domain, header_of(tag), trailing);
-  storage->lent_owner_ = memory::make_owned<Zeros>(memory::Category::kGraph);
+  storage->lent_owner_ = keeper_of_zeros();
   storage->block_ = {nullptr, size, {}};
   storage->held_ = Held::kAway;
   storage->absence_ =
@@ -194,6 +198,12 @@ Overwrite::~Overwrite() {
 
 Overwrite::Overwrite(Overwrite&& other) noexcept
     : storage_(std::exchange(other.storage_, nullptr)), block_(other.block_) {}
+
+std::span<std::byte> Overwrite::bytes() const noexcept {
+  return storage_ == nullptr ? std::span<std::byte>()
+                             : std::span(static_cast<std::byte*>(block_.data),
+                                         static_cast<std::size_t>(block_.size));
+}
 
 void Overwrite::begin() noexcept {
   if (storage_ != nullptr) {

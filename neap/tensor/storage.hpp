@@ -60,6 +60,9 @@ class Keeper : public LentOwner {
   virtual bool are_zeros() const noexcept { return false; }
 };
 
+/// A keeper of zeros: they take no memory. THROWS: OutOfMemory.
+NEAP_API memory::Owned<Keeper> keeper_of_zeros();
+
 /// The reason for which a storage has no elements to read or write.
 enum class Absence : std::uint8_t {
   kNone,       // it has elements
@@ -157,8 +160,8 @@ class NEAP_API Storage : public memory::Counted<Storage>, public SharedBlock {
   bool may_go_away() const noexcept {
     return held_ == Held::kOwned || held_ == Held::kAway;
   }
-  /// Frees the bytes. REQUIRES: may_go_away(), and `keeper`, or in a rehearsal
-  /// nobody, has the elements.
+  /// Frees the bytes, or gives up the keeper that there was. REQUIRES:
+  /// may_go_away(), and `keeper`, or in a rehearsal nobody, has the elements.
   void send_away(memory::Owned<Keeper> keeper) noexcept;
   /// Fetches the elements, if they are away, into bytes of its own. Any thread
   /// that may read the elements may call it. THROWS: OutOfMemory; IoError. It
@@ -193,8 +196,15 @@ class NEAP_API Storage : public memory::Counted<Storage>, public SharedBlock {
   /// them any more.
   void let_go() noexcept;
 
-  /// The number of writes since the bytes were first filled.
-  std::uint32_t version() const noexcept {
+  /// The number of writes since the bytes were first filled. A step that is
+  /// traced is refused where it asks, since its own writes come in its runs.
+  std::uint32_t version(
+      const CallSite& site = CallSite::here()) const noexcept {
+    base::tell_of_question("version", "how often elements were written", site);
+    return writes();
+  }
+  /// The same for the library, which is no question of a step's.
+  std::uint32_t writes() const noexcept {
     return version_.load(std::memory_order_relaxed);
   }
   base::SiteId written_at() const noexcept { return written_at_; }
@@ -244,7 +254,10 @@ class NEAP_API Overwrite {
   Overwrite(const Overwrite&) = delete;
   Overwrite& operator=(const Overwrite&) = delete;
 
-  /// The storage is home. REQUIRES: all of it is written now.
+  /// The memory, as large as the storage, which may be filled ahead; empty:
+  /// there is none.
+  std::span<std::byte> bytes() const noexcept;
+  /// The storage is home. REQUIRES: all of it is written now, or was ahead.
   void begin() noexcept;
 
  private:

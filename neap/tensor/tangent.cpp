@@ -49,7 +49,7 @@ class DyingTangents {
     if (chain == nullptr) {
       return;
     }
-    if (DyingTangents* running = tensor::execution().dying_tangents) {
+    if (DyingTangents* running = tensor::thread_execution().dying_tangents) {
       running->join(chain);
       return;
     }

@@ -42,7 +42,7 @@ void Tensor::renew(base::Ref<tensor::GraphLink> link, std::uint32_t output) {
 }
 
 void Tensor::rebind(const Tensor& other) {
-  if (tensor::execution().trace != nullptr) {
+  if (tensor::thread_execution().trace != nullptr) {
     raise<TraceError>(
         "rebind: a step that is traced makes all copies of a handle mean "
         "another tensor, which no run would repeat; do it outside");
@@ -161,13 +161,13 @@ Tensor Tensor::alias() const {
 }
 
 bool Tensor::is_alias_of(const Tensor& other) const {
-  if (tensor::Creator* creator = tensor::execution().creator) {
+  if (tensor::Creator* creator = tensor::thread_execution().creator) {
     creator->on_alias_asked(*this, other);
   }
   return asked()->storage() == other.asked()->storage();
 }
 
-bool Tensor::is_sole_owner() const {
+bool Tensor::owns_alone() const {
   const tensor::Body& b = body();
   return b.is_unique() && b.array()->is_unique() &&
          b.array()->storage()->is_unique() && !b.array()->storage()->is_lent();
@@ -189,7 +189,7 @@ Tensor Tensor::borrow_bytes(void* data, std::int64_t count, DType dtype,
       tensor::Storage::borrow(data, tensor::extent_bytes(layout),
                               std::move(owner), tag, memory::domain());
   Tensor out(Array::make(std::move(storage), layout));
-  if (tensor::Creator* creator = tensor::execution().creator) {
+  if (tensor::Creator* creator = tensor::thread_execution().creator) {
     creator->made(out);
   }
   lender.arm();  // from here on nothing can fail

@@ -139,13 +139,29 @@ class NEAP_API Tensor {
   /// its graph position. THROWS: UseAfterRelease; TraceError while a step is
   /// traced, whose runs would not repeat it.
   void rebind(const Tensor& other);
+  // No guard notices another holder of a tensor, so that a step which is traced
+  // is refused where it asks one of these three about a tensor from outside it.
+
   /// True when no other handle, residual or view shares the elements, so that
   /// an op given this as an rvalue may take them over.
-  bool is_sole_owner() const;
+  bool is_sole_owner(const CallSite& site = CallSite::here()) const {
+    tell_of_holders("is_sole_owner", site);
+    return owns_alone();
+  }
   /// The same for all copies of a handle, different for every other one alive.
-  const void* identity() const { return &body(); }
+  const void* identity(const CallSite& site = CallSite::here()) const {
+    tell_of_holders("identity", site);
+    return &body();
+  }
   /// True when no other handle shares this body.
-  bool has_sole_handle() const { return body().is_unique(); }
+  bool has_sole_handle(const CallSite& site = CallSite::here()) const {
+    tell_of_holders("has_sole_handle", site);
+    return is_one_handle();
+  }
+  /// The same for the library, which is no question of a step's: of
+  /// is_sole_owner() and of has_sole_handle().
+  bool owns_alone() const;
+  bool is_one_handle() const { return body().is_unique(); }
   /// The body of all copies; null: default-made or moved-from. A trace does not
   /// count either function as a question or an assignment.
   const base::Ref<tensor::Body>& shared() const noexcept { return body_; }
@@ -202,6 +218,12 @@ class NEAP_API Tensor {
       tensor::Question question = tensor::Question::kMeaning) const noexcept {
     if (tensor::are_handles_heard()) [[unlikely]] {
       tensor::handle_is_asked(*this, question);
+    }
+  }
+  // Tells watches of a question about who else holds it.
+  void tell_of_holders(const char* function, const CallSite& site) const {
+    if (tensor::are_handles_heard()) [[unlikely]] {
+      tensor::holders_are_asked(*this, function, site);
     }
   }
   tensor::Body& body() const {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <typeinfo>
 
 #include "neap/autograd/backward.hpp"
@@ -141,8 +142,8 @@ bool may_poison(const Residual& residual) {
 }
 
 bool has_same_bits(const HostArray& a, const HostArray& b) {
-  return std::memcmp(a.values.data(), b.values.data(),
-                     a.values.size() * sizeof(double)) == 0;
+  return std::ranges::equal(std::as_bytes(std::span<const double>(a.values)),
+                            std::as_bytes(std::span<const double>(b.values)));
 }
 
 // For the cotangent of one input: positions kept are those declared, and notes
@@ -181,11 +182,11 @@ struct State {
 
   State(const memory::Domain& domain, const tensor::Generator& generator,
         Inputs inputs)
-      : stats(domain.stats()), draw(generator.state()) {
+      : stats(domain.stats()), draw(generator.key()) {
     for (const Tensor& input : inputs) {
       const tensor::Storage& storage = *input.array()->storage();
       bytes.emplace_back(storage.data(), storage.data() + storage.size());
-      versions.push_back(storage.version());
+      versions.push_back(storage.writes());
     }
   }
   bool operator==(const State& other) const {

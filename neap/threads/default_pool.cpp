@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "neap/base/outside.hpp"
 #include "neap/threads/pool.hpp"
 
 namespace neap::threads {
@@ -32,16 +33,21 @@ int usable_processors() noexcept {
   return static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
-Pool& default_pool() {
+Pool& process_pool() {
   static Pool pool(default_threads());
   return pool;
+}
+
+Pool& default_pool(const base::CallSite& site) {
+  base::tell_of_question("default_pool", "how the call runs", site);
+  return process_pool();
 }
 
 void set_default_threads(int threads) {
   if (threads >= 0 && threads <= kMaxThreads) {
     requested_threads.store(threads, std::memory_order_relaxed);
   }
-  default_pool().resize(threads != 0 ? threads : default_threads());
+  process_pool().resize(threads != 0 ? threads : default_threads());
 }
 
 }  // namespace neap::threads

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <new>
 #include <utility>
@@ -223,7 +224,7 @@ int Pool::start_workers(int wanted) noexcept {
 
 void Pool::start(int threads) {
   stopping_ = false;
-  spin_ns_ = threads <= usable_processors() ? options_.spin.count() : 0;
+  spin_ns_ = threads <= usable_processors() ? options_.spin_ns : 0;
   const int started = start_workers(threads - 1);
   if (started < threads - 1) {
     stop();

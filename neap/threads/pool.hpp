@@ -22,11 +22,11 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 
 #include "neap/base/api.hpp"
 #include "neap/base/bytes.hpp"
+#include "neap/base/call_site.hpp"
 #include "neap/threads/executor.hpp"
 
 namespace neap::threads {
@@ -38,9 +38,9 @@ struct Options {
   /// The stack of a worker; its guard page and the program's thread-locals
   /// come on top.
   Bytes stack_bytes = 256 * kKiB;
-  /// The time for which a waiting thread spins before it sleeps. Taken as 0
-  /// where the process may use fewer processors than the pool has threads.
-  std::chrono::nanoseconds spin = std::chrono::microseconds(20);
+  /// The nanoseconds for which a waiting thread spins before it sleeps. Taken
+  /// as 0 where the process may use fewer processors than the pool has threads.
+  std::int64_t spin_ns = 20'000;
 };
 
 /// The processors that this process may use (its affinity mask); >= 1.
@@ -112,7 +112,13 @@ class NEAP_API Pool final : public Executor {
 };
 
 /// The pool of the process: created at the first call, joined at exit.
-NEAP_API Pool& default_pool();
+/// THROWS: as Pool's constructor. In a step that is compiled it is refused
+/// (TraceError): the answer for one call need not be that for the next;
+/// tensor::executor() is a guard.
+NEAP_API Pool& default_pool(
+    const base::CallSite& site = base::CallSite::here());
+/// The same for the library's own code.
+NEAP_API Pool& process_pool();
 
 /// Sets the thread count of default_pool(); 0 means usable_processors().
 /// THROWS: as Pool::resize().

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -126,7 +127,7 @@ TEST(PoolTest, MakesTheWorkersWritesVisibleToTheCaller) {
 }
 
 TEST(PoolTest, WakesWorkersThatSleep) {
-  Pool pool(2, {.spin = std::chrono::nanoseconds(0)});
+  Pool pool(2, {.spin_ns = 0});
   std::int64_t count = 0;
   for (int round = 0; round < 200; ++round) {
     if (round % 20 == 0) {

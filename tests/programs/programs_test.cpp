@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fuzz_run.hpp"
+#include "neap/base/sanitizer.hpp"
 
 namespace neap::programs {
 namespace {
@@ -11,11 +12,13 @@ namespace {
 class ProgramsTest : public ::testing::TestWithParam<Variant> {};
 
 TEST_P(ProgramsTest, AreTheSameBitsAsEager) {
-  // To look for schedules takes longest.
-  const int programs = keeps_away(GetParam())           ? 200
-                       : spills(GetParam())             ? 40
-                       : GetParam().arena_percent < 100 ? 80
-                                                        : 400;
+  // To look for schedules takes longest; sanitizers look at a quarter.
+  const int share = base::kAddressSanitizer ? 4 : 1;
+  const int programs = (keeps_away(GetParam())           ? 200
+                        : spills(GetParam())             ? 40
+                        : GetParam().arena_percent < 100 ? 80
+                                                         : 400) /
+                       share;
   const std::string failure = run_fuzz(GetParam(), 1, programs);
   EXPECT_TRUE(failure.empty()) << failure;
 }

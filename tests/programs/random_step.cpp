@@ -9,8 +9,12 @@
 #include "neap/graph/vertex.hpp"
 #include "neap/ops/elementwise/assign.hpp"
 #include "neap/ops/ops.hpp"
+#include "neap/optim/adafactor.hpp"
 #include "neap/optim/adam.hpp"
 #include "neap/optim/clip.hpp"
+#include "neap/optim/lion.hpp"
+#include "neap/optim/muon.hpp"
+#include "neap/optim/rmsprop.hpp"
 #include "neap/optim/schedule.hpp"
 #include "neap/optim/sgd.hpp"
 #include "neap/tensor/create.hpp"
@@ -40,13 +44,33 @@ ParameterList list_of(const World& world) {
 std::unique_ptr<optim::Optimizer> random_optimizer(Choices& choices,
                                                    const ParameterList& list) {
   std::unique_ptr<optim::Optimizer> made;
-  switch (choices.below(3)) {
+  switch (choices.below(7)) {
     case 0:
       made = std::make_unique<optim::SGD>(list, optim::SGDOptions{.lr = 0.05});
       break;
     case 1:
       made = std::make_unique<optim::SGD>(
           list, optim::SGDOptions{.lr = 0.05, .momentum = 0.9});
+      break;
+    case 2:
+      made =
+          std::make_unique<optim::Lion>(list, optim::LionOptions{.lr = 0.01});
+      break;
+    case 3:
+      made = std::make_unique<optim::RMSprop>(
+          list, optim::RMSpropOptions{.lr = 0.01, .momentum = 0.9});
+      break;
+    case 4:
+      made = std::make_unique<optim::Adafactor>(
+          list, optim::AdafactorOptions{.lr = 0.02});
+      break;
+    case 5:
+      made = std::make_unique<optim::Muon>(
+          ParameterList(list.begin(), list.end() - 1),
+          optim::MuonOptions{.lr = 0.01});
+      static_cast<optim::Muon&>(*made).add_group(
+          ParameterList(list.end() - 1, list.end()),
+          {.lr = 0.01, .by_adam = true});
       break;
     default:
       made = std::make_unique<optim::AdamW>(

@@ -3,13 +3,12 @@
 // may take place between calls.
 #pragma once
 
-#include <optional>
-
 #include "neap/base/error.hpp"
 #include "neap/compile/options.hpp"
 #include "neap/graph/recorder.hpp"
 #include "neap/ops/precision.hpp"
 #include "neap/tensor/execution.hpp"
+#include "neap/threads/executor.hpp"
 #include "scene.hpp"
 
 namespace neap::steps {
@@ -52,19 +51,18 @@ class Run {
     const UseGenerator use(world.generator());
     const UsePrecision precision(world.is_bf16 ? Precision::kBf16
                                                : Precision::kF32);
-    const tensor::UseGradMode mode(tensor::execution().grad_enabled &&
-                                   !world.is_no_grad);
+    const tensor::UseGradMode mode(is_grad_enabled() && !world.is_no_grad);
+    const tensor::ExecutionGuard execution([&](tensor::Execution& e) {
+      e.executor = world.is_serial ? &threads::serial_executor() : nullptr;
+    });
     ++world.calls;
     const World::Inside inside(world);
-    std::optional<Scope> around;
-    if (world.around_calls != World::Around::kNone) {
-      around.emplace("around a call");
-    }
+    const World::AroundCall around(world);
     const memory::Vector<Tensor> made =
         step(arguments_[0], arguments_[1], number_);
     world.results.assign(made.begin(), made.end());
-    if (around) {
-      keep(*around, world);
+    if (world.around) {
+      keep(*world.around, world);
     }
   }
   void call_plainly(const StepProgram& program);

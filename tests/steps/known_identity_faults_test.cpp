@@ -105,6 +105,34 @@ between
   plain_call
 call dense:3:7 dense:3:8 1
 )"},
+    {"AVerifiedHandleThatIsUndefinedLater", kNever, R"(
+options verify
+step
+  scope_kept 3
+  swap h2 h3
+  rebind_view h2 r1 1
+call dense:3:1 dense:3:2 1
+)"},
+    {"AVerifiedHandleThatGetsTheGradientThatItIs", kNever, R"(
+options verify
+step
+  rebind_gradient h2 g2
+  backward v0
+call dense:3:1 dense:3:2 0.5
+between
+  requires_grad l2 0
+call dense:3:7 dense:3:8 0.5
+)"},
+    {"AVerifiedStateThatTheStepWrites", kAllowed, R"(
+options verify
+step
+  add_ s0 r2 0
+  carry h0 s0
+call dense:3:1 dense:3:2 0.5
+between
+  rebind_other h0 s0
+call dense:3:5 dense:3:6 1
+)"},
     {"AVerifiedStateThatMeansWhatAnotherDoes", kAllowed, R"(
 options verify
 step

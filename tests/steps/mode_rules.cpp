@@ -28,12 +28,6 @@ class Undone {
   Undo undo_;
 };
 
-// Takes one of two turns with operand 1, by the answer to a question.
-void take_turn(Scene& scene, const Action& action, bool answer) {
-  const Tensor value = scene.get(action, 1);
-  scene.put(action, 0, answer ? tanh(value) : value * 0.5);
-}
-
 constexpr Rule kModes[] = {
     {"net", "r rahsv", Theme::kModes, 5, 0,
      [](Scene& s, const Action& a) {
@@ -135,9 +129,7 @@ constexpr Rule kQuestions[] = {
        take_turn(s, a, current_precision() == Precision::kBf16);
      }},
     {"if_grad_mode", "r rahsv", Theme::kQuestions, 2, 0,
-     [](Scene& s, const Action& a) {
-       take_turn(s, a, tensor::execution().grad_enabled);
-     }},
+     [](Scene& s, const Action& a) { take_turn(s, a, is_grad_enabled()); }},
     {"if_rows", "r rahsv rahsv", Theme::kQuestions, 3, 0,
      [](Scene& s, const Action& a) {
        const Tensor asked = s.get(a, 2);

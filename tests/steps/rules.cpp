@@ -11,7 +11,7 @@ std::vector<const Rule*> all_rules() {
   std::vector<const Rule*> all;
   for (const auto list :
        {value_rules(), state_rules(), gradient_rules(), hook_rules(),
-        mode_rules(), scope_rules(), module_rules()}) {
+        mode_rules(), scope_rules(), module_rules(), outside_rules()}) {
     for (const Rule& rule : list) {
       all.push_back(&rule);
     }

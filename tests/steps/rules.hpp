@@ -66,6 +66,7 @@ std::span<const Rule> hook_rules();
 std::span<const Rule> mode_rules();
 std::span<const Rule> scope_rules();
 std::span<const Rule> module_rules();
+std::span<const Rule> outside_rules();
 
 /// All of them.
 std::span<const Rule* const> rules();

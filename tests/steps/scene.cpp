@@ -131,6 +131,11 @@ Tensor fit_into(const Tensor& value, const Tensor& target) {
   return mean(value, {0}, target.rank() == 2);
 }
 
+void take_turn(Scene& scene, const Action& action, bool answer) {
+  const Tensor value = scene.get(action, 1);
+  scene.put(action, 0, answer ? tanh(value) : value * 0.5);
+}
+
 Tensor view_of(const Tensor& value, int kind) {
   if (value.rank() != 2) {
     return value.rank() == 1 && kind != 0 ? slice(value, 0, 1) : value;

@@ -67,6 +67,10 @@ Tensor fit(const Tensor& value, const Tensor& other);
 /// `value` in a form that can be written over `target`.
 Tensor fit_into(const Tensor& value, const Tensor& target);
 
+/// Takes one of two turns with operand 1, by the answer to a question, and puts
+/// the value where operand 0 says.
+void take_turn(Scene& scene, const Action& action, bool answer);
+
 /// Kinds of views of a tensor.
 inline constexpr int kViewKinds = 7;
 Tensor view_of(const Tensor& value, int kind);

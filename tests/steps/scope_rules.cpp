@@ -3,6 +3,7 @@
 // and one that is open over several calls; and what escapes them.
 #include "neap/memory/scope.hpp"
 
+#include "neap/ops/ops.hpp"
 #include "scene.hpp"
 
 namespace neap::steps {
@@ -69,6 +70,40 @@ constexpr Rule kRules[] = {
        if (Scope* scope = scope_for(s.get(a, 0))) {
          scope->release(s.get(a, 0));
        }
+     }},
+    {"if_in_scope", "r rahsv rahsv", Theme::kScopes, 3, 0,
+     [](Scene& s, const Action& a) {
+       const Tensor& asked = s.get(a, 2);
+       take_turn(s, a,
+                 asked.defined() && Scope::of(asked.scope_member()) != nullptr);
+     }},
+    {"if_in_current", "r rahsv rahsv", Theme::kScopes, 3, 0,
+     [](Scene& s, const Action& a) {
+       const Tensor& asked = s.get(a, 2);
+       const Scope* current = scope_for(asked);
+       take_turn(
+           s, a,
+           current != nullptr && Scope::of(asked.scope_member()) == current);
+     }},
+    {"if_of_calls", "r rahsv", Theme::kScopes, 3, 0,
+     [](Scene& s, const Action& a) {
+       const auto& over_calls = s.world().scope;
+       const Scope* current = Scope::current();
+       take_turn(s, a, current == (over_calls ? &*over_calls : nullptr));
+     }},
+    {"if_kept", "r rahsv rahsv", Theme::kScopes, 3, 0,
+     [](Scene& s, const Action& a) {
+       const Tensor& asked = s.get(a, 2);
+       const Scope* current = scope_for(asked);
+       take_turn(s, a,
+                 current != nullptr && current->keeps(asked.scope_member()));
+     }},
+    {"if_many", "r rahsv #9", Theme::kScopes, 3, 0,
+     [](Scene& s, const Action& a) {
+       const Scope* current = Scope::current();
+       take_turn(s, a,
+                 current != nullptr && current->is_open() &&
+                     current->size() > 4 * s.number(a, 2));
      }},
     {"open_scope", "", Theme::kScopes, 0, 4,
      [](Scene& s, const Action& /*a*/) { s.world().open_scope(); }},

@@ -32,13 +32,9 @@ bool changes_by_itself(const StepProgram& program) {
 }
 
 // The same step may be another program when it is traced anew: what it reads of
-// the host has changed, or handles have come to mean one tensor.
+// the host has changed.
 bool may_differ(const StepProgram& program) {
-  const auto rebinds = [](const Action& action) {
-    return action.rule->theme == Theme::kRebinding;
-  };
-  return reads_numbers(program) ||
-         std::any_of(program.step.begin(), program.step.end(), rebinds);
+  return reads_numbers(program);
 }
 
 class Twins {

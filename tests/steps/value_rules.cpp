@@ -120,6 +120,24 @@ constexpr Rule kRules[] = {
      [](Scene& s, const Action& a) {
        apply_to(s, a, [](const Tensor& x) { return dropout(x, 0.25); });
      }},
+    {"randperm", "r", Theme::kChance, 1, 0,
+     [](Scene& s, const Action& a) {
+       const Tensor order = cast(randperm(kRows * kWidth), f32);
+       s.put(a, 0, reshape(order, {kRows, kWidth}) * 0.125);
+     }},
+    {"multinomial", "r rahsv", Theme::kChance, 1, 0,
+     [](Scene& s, const Action& a) {
+       apply_to(s, a, [](const Tensor& x) {
+         const Tensor weights = reshape(sigmoid(x), {x.element_count()});
+         return cast(multinomial(weights, 3, true), f32) * 0.125;
+       });
+     }},
+    {"cumprod", "r rahlsv", Theme::kValues, 1, 0,
+     [](Scene& s, const Action& a) {
+       apply_to(s, a, [](const Tensor& x) {
+         return x.rank() == 0 ? x * 0.5 : cumprod(tanh(x), -1);
+       });
+     }},
     {"rand", "r", Theme::kChance, 3, 0,
      [](Scene& s, const Action& a) {
        s.put(a, 0, rand({kRows, kWidth}));

@@ -106,6 +106,24 @@ struct World {
           }) {}
   };
 
+  /// Opens the scope around a call, if there is one. It is the same object in
+  /// every call: a guard tells scopes apart by their addresses, and
+  /// AddressSanitizer gives each local one an address of its own.
+  class AroundCall {
+   public:
+    explicit AroundCall(World& world) : scope_(world.around) {
+      if (world.around_calls != Around::kNone) {
+        scope_.emplace("around a call");
+      }
+    }
+    ~AroundCall() { scope_.reset(); }
+    AroundCall(const AroundCall&) = delete;
+    AroundCall& operator=(const AroundCall&) = delete;
+
+   private:
+    std::optional<Scope>& scope_;
+  };
+
   /// The one that calls draw from.
   Generator& generator() { return generators[has_other_generator ? 1 : 0]; }
 
@@ -135,9 +153,11 @@ struct World {
   // Around each call.
   bool is_bf16 = false;
   bool is_no_grad = false;
+  bool is_serial = false;  // on a lent executor of one thread
   /// A scope, which results outlive or end with.
   enum class Around { kNone, kKept, kReleased } around_calls{};
   std::optional<Scope> scope;
+  std::optional<Scope> around;  // see AroundCall
   int calls = 0;
   int executions = 0;               // of the step's code
   const Action* current = nullptr;  // the one that runs, or has thrown
