@@ -31,6 +31,7 @@
 #include "neap/ops/indexing/index.hpp"             // IWYU pragma: export
 #include "neap/ops/indexing/pack.hpp"              // IWYU pragma: export
 #include "neap/ops/indexing/scatter.hpp"           // IWYU pragma: export
+#include "neap/ops/indexing/scatter_extremes.hpp"  // IWYU pragma: export
 #include "neap/ops/linalg/cholesky.hpp"            // IWYU pragma: export
 #include "neap/ops/linalg/det.hpp"                 // IWYU pragma: export
 #include "neap/ops/linalg/einsum.hpp"              // IWYU pragma: export
@@ -52,11 +53,14 @@
 #include "neap/ops/operators.hpp"                  // IWYU pragma: export
 #include "neap/ops/precision.hpp"                  // IWYU pragma: export
 #include "neap/ops/reduction/any.hpp"              // IWYU pragma: export
+#include "neap/ops/reduction/cumprod.hpp"          // IWYU pragma: export
 #include "neap/ops/reduction/cumsum.hpp"           // IWYU pragma: export
 #include "neap/ops/reduction/extremes.hpp"         // IWYU pragma: export
 #include "neap/ops/reduction/logsumexp.hpp"        // IWYU pragma: export
+#include "neap/ops/reduction/multinomial.hpp"      // IWYU pragma: export
 #include "neap/ops/reduction/norm.hpp"             // IWYU pragma: export
 #include "neap/ops/reduction/prod.hpp"             // IWYU pragma: export
+#include "neap/ops/reduction/searchsorted.hpp"     // IWYU pragma: export
 #include "neap/ops/reduction/sort.hpp"             // IWYU pragma: export
 #include "neap/ops/reduction/sum.hpp"              // IWYU pragma: export
 #include "neap/ops/reduction/var.hpp"              // IWYU pragma: export

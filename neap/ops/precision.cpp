@@ -42,7 +42,7 @@ Precision checked(Precision precision) {
 }  // namespace
 
 Precision current_precision() noexcept {
-  return tensor::execution().precision;
+  return tensor::thread_execution().precision;
 }
 
 UsePrecision::UsePrecision(Precision precision)

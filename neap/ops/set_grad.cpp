@@ -13,12 +13,12 @@ namespace {
 
 // Dense, in memory of its own; what carries a graph, with a handle of its own.
 Tensor own(Tensor grad, const graph::Leaf& leaf) {
-  if (!grad.defined() || (grad.is_sole_owner() && grad.is_contiguous())) {
+  if (!grad.defined() || (grad.owns_alone() && grad.is_contiguous())) {
     return grad;
   }
   const memory::OutsideScopes apart;
   if (grad.requires_grad()) {
-    return grad.has_sole_handle() ? grad : grad.alias();
+    return grad.is_one_handle() ? grad : grad.alias();
   }
   const memory::ContextGuard guard([&](memory::Context& c) {
     c.category = memory::Category::kGradients;

@@ -122,7 +122,8 @@ Tensor apply_pair(const Op& op, const Operand& a, const Operand& b) {
 
 Tensor constant(double value, DType dtype, tensor::SpaceId space,
                 const CallSite& site) {
-  if (tensor::execution().recorder != nullptr || space != memory::kHost) {
+  if (tensor::thread_execution().recorder != nullptr ||
+      space != memory::kHost) {
     return filled({dtype, Shape(), space}, value, site);
   }
   // The same tensor, without the way through the dispatch point.

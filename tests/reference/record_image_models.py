@@ -70,23 +70,50 @@ class Block(nn.Module):
         return F.relu(y + self.downsample(x))
 
 
-class ResNet(nn.Module):
-    def __init__(self, counts, width):
+class Bottleneck(nn.Module):
+    def __init__(self, before, after, stride):
         super().__init__()
-        self.conv1 = nn.Conv2d(3, width, 3, 1, 1, bias=False)
+        width = after // 4
+        self.conv1 = nn.Conv2d(before, width, 1, bias=False)
         self.bn1 = nn.BatchNorm2d(width)
-        before = width
+        self.conv2 = nn.Conv2d(width, width, 3, stride, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(width)
+        self.conv3 = nn.Conv2d(width, after, 1, bias=False)
+        self.bn3 = nn.BatchNorm2d(after)
+        if stride != 1 or before != after:
+            self.downsample = nn.Sequential(
+                nn.Conv2d(before, after, 1, stride, bias=False),
+                nn.BatchNorm2d(after))
+        else:
+            self.downsample = nn.Identity()
+
+    def forward(self, x):
+        y = F.relu(self.bn1(self.conv1(x)))
+        y = self.bn3(self.conv3(F.relu(self.bn2(self.conv2(y)))))
+        return F.relu(y + self.downsample(x))
+
+
+class ResNet(nn.Module):
+    def __init__(self, counts, width, block=Block, is_large=False):
+        super().__init__()
+        self.conv1 = (nn.Conv2d(3, width, 7, 2, 3, bias=False) if is_large
+                      else nn.Conv2d(3, width, 3, 1, 1, bias=False))
+        self.bn1 = nn.BatchNorm2d(width)
+        self.is_large = is_large
+        before, wider = width, 4 if block is Bottleneck else 1
         for stage, count in enumerate(counts):
-            after = width << stage
-            blocks = [Block(before if i == 0 else after, after,
+            after = wider * width << stage
+            blocks = [block(before if i == 0 else after, after,
                             2 if i == 0 and stage > 0 else 1)
                       for i in range(count)]
             setattr(self, "layer%d" % (stage + 1), nn.Sequential(*blocks))
             before = after
-        self.fc = nn.Linear(8 * width, 5)
+        self.fc = nn.Linear(before, 5)
 
     def forward(self, x):
         x = F.relu(self.bn1(self.conv1(x)))
+        if self.is_large:
+            x = F.max_pool2d(x, 3, 2, 1)
         x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
         return self.fc(x.mean((2, 3)))
 
@@ -174,6 +201,8 @@ def main():
     record("Vgg11", Vgg11(2), (3, 3, 32, 32), 5)
     record("ResNet18", ResNet((2, 2, 2, 2), 2), (3, 3, 16, 16), 5)
     record("ResNet34", ResNet((3, 4, 6, 3), 1), (3, 3, 16, 16), 5)
+    record("ResNet50", ResNet((3, 4, 6, 3), 1, Bottleneck, True),
+           (3, 3, 64, 64), 5)
     record("UNet", UNet(2), (2, 1, 8, 8), 3)
 
 

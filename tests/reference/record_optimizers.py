@@ -17,6 +17,24 @@ from figures import page, text
 START = [0.5, -1.25, 2.0, 0.1]
 STEPS = 12
 
+
+class Lion(torch.optim.Optimizer):
+    """Algorithm 2 of Chen et al. (2023), written from the paper."""
+
+    def __init__(self, parameters, lr, betas=(0.9, 0.99), weight_decay=0.0):
+        super().__init__(parameters, dict(lr=lr))
+        self.betas, self.decay = betas, weight_decay
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for w in group["params"]:
+                m = self.state[w].setdefault("exp_avg", torch.zeros_like(w))
+                c = self.betas[0] * m + (1 - self.betas[0]) * w.grad
+                w -= group["lr"] * (torch.sign(c) + self.decay * w)
+                m.mul_(self.betas[1]).add_((1 - self.betas[1]) * w.grad)
+
+
 CASES = [
     ("kSgd", torch.optim.SGD, dict(lr=0.1)),
     ("kSgdDecay", torch.optim.SGD, dict(lr=0.1, weight_decay=0.05)),
@@ -35,6 +53,14 @@ CASES = [
     ("kAdamW", torch.optim.AdamW, dict(lr=0.05)),
     ("kAdamWDecay", torch.optim.AdamW,
      dict(lr=0.05, betas=(0.8, 0.95), weight_decay=0.2)),
+    ("kLion", Lion, dict(lr=0.05, weight_decay=0.1)),
+    ("kLionOwn", Lion, dict(lr=0.02, betas=(0.95, 0.98))),
+    ("kRMSprop", torch.optim.RMSprop, dict(lr=0.05)),
+    ("kRMSpropMomentum", torch.optim.RMSprop,
+     dict(lr=0.02, alpha=0.9, eps=1e-6, weight_decay=0.05, momentum=0.9)),
+    ("kRMSpropMaximize", torch.optim.RMSprop,
+     dict(lr=0.02, alpha=0.9, eps=1e-6, weight_decay=0.05, momentum=0.9,
+          maximize=True)),
 ]
 
 

@@ -2,6 +2,7 @@
 #include "neap/kernels/elementwise/draw.hpp"
 
 #include "neap/base/draws.hpp"
+#include "neap/base/permutation.hpp"
 #include "neap/kernels/engine/elementwise.hpp"
 
 namespace neap::kernels {
@@ -32,15 +33,26 @@ void draw(const Args& args) noexcept {
   run_elementwise(args, kPiece);
 }
 
+template <class T>
+void draw_whole_numbers(const Args& args) noexcept {
+  const auto& attrs = args.attrs_as<DrawAttrs>();
+  if (attrs.draw == Draw::kPermutation) {
+    const Strided& y = args.out[0];
+    base::draw_permutation(attrs.key, y.shape[0], y.strides[0], y.as<T>());
+  } else {
+    run_elementwise(args, integer_piece<T>);
+  }
+}
+
 constexpr std::array kKernels{
     Kernel{.name = "draw.f32", .dtype = f32, .run = draw<float_piece<float>>},
     Kernel{.name = "draw.f64", .dtype = f64, .run = draw<float_piece<double>>},
     Kernel{.name = "draw.i32",
            .dtype = i32,
-           .run = draw<integer_piece<std::int32_t>>},
+           .run = draw_whole_numbers<std::int32_t>},
     Kernel{.name = "draw.i64",
            .dtype = i64,
-           .run = draw<integer_piece<std::int64_t>>},
+           .run = draw_whole_numbers<std::int64_t>},
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // draw: element i is computed by drawn.hpp from the draw's words for i, the
 // logical row-major index. No inputs; the key operand is out[0]. Uniform and
-// normal in f32 and f64; integers in i32 and i64.
+// normal in f32 and f64; integers in i32 and i64. A permutation (rank 1, i32 or
+// i64) is computed as a whole, by one thread.
 //   out[0] y  (...)  any strides
 #pragma once
 
@@ -12,7 +13,7 @@
 
 namespace neap::kernels {
 
-enum class Draw : std::int32_t { kUniform, kNormal, kInteger };
+enum class Draw : std::int32_t { kUniform, kNormal, kInteger, kPermutation };
 
 struct DrawAttrs {
   base::DrawKey key;

@@ -34,7 +34,7 @@ struct NormAttrs {
   double p = 2.0;
 };
 
-/// cumsum: along one axis, from its end where `reverse`.
+/// cumsum, cumprod, linear_scan: along one axis, from its end where `reverse`.
 struct CumulateAttrs {
   std::int64_t axis = 0;
   bool reverse = false;
@@ -46,6 +46,12 @@ struct SortAttrs {
   std::int64_t axis = 0;
   std::int64_t count = 0;  // sort: the whole axis
   bool descending = false;
+  std::array<bool, 7> padding{};
+};
+
+/// searchsorted: along the last axis.
+struct SearchAttrs {
+  bool right = false;  // behind equal elements, not before them
   std::array<bool, 7> padding{};
 };
 
@@ -113,6 +119,29 @@ struct AdamAttrs {
   bool decoupled = false;         // weight decay apart from the gradient
   bool maximize = false;
   std::array<bool, 6> padding{};
+};
+
+/// lion: one step of Lion.
+struct LionAttrs {
+  double lr = 0.0;
+  double beta1 = 0.9;
+  double beta2 = 0.99;
+  double weight_decay = 0.0;
+  double grad_scale = 1.0;  // multiplies the gradient first (clipping)
+  bool maximize = false;
+  std::array<bool, 7> padding{};
+};
+
+/// rmsprop: one step of RMSprop.
+struct RmspropAttrs {
+  double lr = 0.0;
+  double alpha = 0.99;
+  double eps = 1e-8;
+  double momentum = 0.0;
+  double weight_decay = 0.0;
+  double grad_scale = 1.0;  // multiplies the gradient first (clipping)
+  bool maximize = false;
+  std::array<bool, 7> padding{};
 };
 
 }  // namespace neap::kernels

@@ -1,10 +1,11 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Blocks of a matrix times a vector, one instruction set each; included by
-// gemv.cpp alone.
+// Blocks of a matrix times a vector or a few, one instruction set each;
+// included by gemv.cpp alone.
 //
 // Where the matrix is dense along k, squares of it are turned in registers:
-// lane i of column k holds element (i, k). Where it is dense along C, its rows
-// are added to C, a few at a time, while C stays in the first cache.
+// lane i of column k holds element (i, k), for all vectors. Where it is dense
+// along C, its rows are added to C, a few at a time, while C stays in the first
+// cache.
 #if defined(NEAP_KERNELS_GEMV_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef NEAP_KERNELS_GEMV_INL
 #undef NEAP_KERNELS_GEMV_INL
@@ -34,8 +35,6 @@ HWY_INLINE V ended(D d, V sum, bool ends_in_relu) {
   return ends_in_relu ? hn::IfThenZeroElse(hn::Le(sum, hn::Zero(d)), sum) : sum;
 }
 
-// From this size on the matrix comes from memory.
-inline constexpr std::int64_t kFarBytes = 4 << 20;
 // Elements of a row that memory is asked for together, ahead of time: it gives
 // long runs faster than lines of many rows in turn.
 template <class T>
@@ -56,11 +55,12 @@ HWY_INLINE void ask_ahead(const T* const* rows, std::size_t count,
   }
 }
 
-// A square of `kCount` rows from column k on times as many elements of x; the
-// first `rest` columns of it alone where it is not whole.
-template <bool kIsWhole, class T, class V>
-HWY_INLINE V add_square(const GemvProblem<T>& p, const T* const* rows,
-                        std::int64_t k, std::size_t rest, V sum) {
+// A square of `kCount` rows from column k on times as many elements of kX
+// vectors; the first `rest` columns of it alone where it is not whole.
+template <bool kIsWhole, std::size_t kX, class T, class V>
+HWY_INLINE void add_square(const GemvProblem<T>& p, const T* const* rows,
+                           const T* x, std::int64_t k, std::size_t rest,
+                           V* sums) {
   const Lanes<T> d;
   V row[kCount<T>];
   V column[kCount<T>];
@@ -70,30 +70,34 @@ HWY_INLINE V add_square(const GemvProblem<T>& p, const T* const* rows,
                       : hn::MaskedLoad(first, d, rows[i] + k);
   }
   turn(T(), row, column);
-  const T* x = p.x + k * p.x_stride;
+  x += k * p.x_stride;
   for (std::size_t j = 0; j < kCount<T> && (kIsWhole || j < rest); ++j) {
-    const T element = x[static_cast<std::int64_t>(j) * p.x_stride];
-    sum = hn::MulAdd(column[j], hn::Set(d, element), sum);
+    for (std::size_t v = 0; v < kX; ++v) {
+      const T element = x[static_cast<std::int64_t>(j) * p.x_stride +
+                          static_cast<std::int64_t>(v) * p.x_step];
+      sums[v] = hn::MulAdd(column[j], hn::Set(d, element), sums[v]);
+    }
   }
-  return sum;
 }
 
-// Sets `sums` to the values that the elements of C from `at` on begin with.
+// Sets `sums` to the values that the elements of a row of C, from `at` on,
+// begin with.
 template <class T>
-HWY_INLINE void begin(const GemvProblem<T>& p, std::int64_t at,
+HWY_INLINE void begin(const GemvProblem<T>& p, const T* c, std::int64_t at,
                       std::int64_t count, T* sums) {
   for (std::int64_t i = 0; i < count; ++i) {
     sums[i] = p.start == GemmStart::kZero ? T(0)
-              : p.start == GemmStart::kC  ? p.c[at + i]
+              : p.start == GemmStart::kC  ? c[at + i]
                                           : p.bias[(at + i) * p.bias_stride];
   }
 }
 
-// kGroups vectors of C from `at` on, of which `count` elements are there: the
-// sums of one wait for each other, those of several do not.
-template <std::size_t kGroups, bool kIsFar, class T>
-HWY_INLINE void some_dots(const GemvProblem<T>& p, std::int64_t at,
-                          std::int64_t count) {
+// kGroups vectors of each of kX rows of C from `at` on, of which `count`
+// elements are there: the sums of one wait for each other, those of several do
+// not. `vector`: the number of the first of the rows.
+template <std::size_t kX, std::size_t kGroups, bool kIsFar, class T>
+HWY_INLINE void some_dots(const GemvProblem<T>& p, std::int64_t vector,
+                          std::int64_t at, std::int64_t count) {
   const Lanes<T> d;
   using V = hn::Vec<Lanes<T>>;
   constexpr std::size_t kRows = kGroups * kCount<T>;
@@ -103,11 +107,15 @@ HWY_INLINE void some_dots(const GemvProblem<T>& p, std::int64_t at,
     const auto lane = std::min(static_cast<std::int64_t>(i), count - 1);
     rows[i] = p.matrix + (at + lane) * p.c_step;
   }
-  HWY_ALIGN T sums[kRows] = {};
-  begin(p, at, count, sums);
-  V sum[kGroups];
-  for (std::size_t g = 0; g < kGroups; ++g) {
-    sum[g] = hn::Load(d, sums + g * kCount<T>);
+  const T* const x = p.x + vector * p.x_step;
+  T* const c = p.c + vector * p.count;
+  HWY_ALIGN T lanes[kRows] = {};
+  V sum[kGroups][kX];
+  for (std::size_t v = 0; v < kX; ++v) {
+    begin(p, c + static_cast<std::int64_t>(v) * p.count, at, count, lanes);
+    for (std::size_t g = 0; g < kGroups; ++g) {
+      sum[g][v] = hn::Load(d, lanes + g * kCount<T>);
+    }
   }
   constexpr auto kStep = static_cast<std::int64_t>(kCount<T>);
   std::int64_t k = 0;
@@ -116,34 +124,58 @@ HWY_INLINE void some_dots(const GemvProblem<T>& p, std::int64_t at,
       ask_ahead(rows, kRows, k);
     }
     for (std::size_t g = 0; g < kGroups; ++g) {
-      sum[g] = add_square<true>(p, rows + g * kCount<T>, k, 0, sum[g]);
+      add_square<true, kX>(p, rows + g * kCount<T>, x, k, 0, sum[g]);
     }
   }
   if (k < p.k) {
     const auto rest = static_cast<std::size_t>(p.k - k);
     for (std::size_t g = 0; g < kGroups; ++g) {
-      sum[g] = add_square<false>(p, rows + g * kCount<T>, k, rest, sum[g]);
+      add_square<false, kX>(p, rows + g * kCount<T>, x, k, rest, sum[g]);
     }
   }
-  for (std::size_t g = 0; g < kGroups; ++g) {
-    hn::Store(ended(d, sum[g], p.ends_in_relu), d, sums + g * kCount<T>);
+  for (std::size_t v = 0; v < kX; ++v) {
+    for (std::size_t g = 0; g < kGroups; ++g) {
+      hn::Store(ended(d, sum[g][v], p.ends_in_relu), d, lanes + g * kCount<T>);
+    }
+    std::copy_n(lanes, count, c + static_cast<std::int64_t>(v) * p.count + at);
   }
-  std::copy_n(sums, count, p.c + at);
 }
 
 template <class T>
 void dots(const GemvProblem<T>& p, std::int64_t at, std::int64_t end) {
   constexpr auto kOne = static_cast<std::int64_t>(kCount<T>);
-  const bool is_far =
-      p.count * p.k * static_cast<std::int64_t>(sizeof(T)) >= kFarBytes;
-  for (; is_far && at + kOne <= end; at += kOne) {
-    some_dots<1, true>(p, at, kOne);
+  for (; is_far(p) && at + kOne <= end; at += kOne) {
+    some_dots<1, 1, true>(p, 0, at, kOne);
   }
   for (; at + 2 * kOne <= end; at += 2 * kOne) {
-    some_dots<2, false>(p, at, 2 * kOne);
+    some_dots<1, 2, false>(p, 0, at, 2 * kOne);
   }
   for (; at < end; at += kOne) {
-    some_dots<1, false>(p, at, std::min(kOne, end - at));
+    some_dots<1, 1, false>(p, 0, at, std::min(kOne, end - at));
+  }
+}
+
+// The same of several vectors: the first ones bring the rows into the cache,
+// where the others find them.
+template <class T>
+void dots_of_few(const GemvProblem<T>& p, std::int64_t at, std::int64_t end) {
+  constexpr auto kOne = static_cast<std::int64_t>(kCount<T>);
+  for (; at < end; at += kOne) {
+    const std::int64_t count = std::min(kOne, end - at);
+    std::int64_t v = 0;
+    if (v + 4 <= p.vectors) {
+      some_dots<4, 1, true>(p, v, at, count);
+      v += 4;
+    }
+    for (; v + 4 <= p.vectors; v += 4) {
+      some_dots<4, 1, false>(p, v, at, count);
+    }
+    for (; v + 2 <= p.vectors; v += 2) {
+      some_dots<2, 1, true>(p, v, at, count);
+    }
+    for (; v < p.vectors; ++v) {
+      some_dots<1, 1, false>(p, v, at, count);
+    }
   }
 }
 
@@ -187,7 +219,7 @@ void rows(const GemvProblem<T>& p, std::int64_t at, std::int64_t end) {
   for (; at < end; at += kStretch) {
     const std::int64_t count = std::min(kStretch, end - at);
     T* c = p.c + at;
-    begin(p, at, count, c);
+    begin(p, p.c, at, count, c);
     const T* matrix = p.matrix + at;
     const T* x = p.x;
     std::int64_t k = 0;
@@ -207,7 +239,13 @@ void rows(const GemvProblem<T>& p, std::int64_t at, std::int64_t end) {
 
 template <class T>
 void part(const GemvProblem<T>& p, std::int64_t begin, std::int64_t end) {
-  p.c_step == 1 ? rows(p, begin, end) : dots(p, begin, end);
+  if (p.vectors > 1) {
+    dots_of_few(p, begin, end);
+  } else if (p.c_step == 1) {
+    rows(p, begin, end);
+  } else {
+    dots(p, begin, end);
+  }
 }
 
 #else

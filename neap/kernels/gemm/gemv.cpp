@@ -45,9 +45,12 @@ constexpr std::int64_t kLine =
     64;  // elements of C of a thread's smallest range
 constexpr std::int64_t kPartWork = 64 * 1024;  // multiply-adds worth a thread
 
+// Rows of C that a large matrix is read for at once, rather than copied.
+constexpr std::int64_t kFew = 8;
+
 template <class T>
 GemvProblem<T> problem_of(const Gemm<T>& product) noexcept {
-  const bool is_row = product.m == 1;
+  const bool is_row = product.m == 1 || product.n != 1;
   const GemmOperand<T>& matrix = is_row ? product.b : product.a;
   const GemmOperand<T>& x = is_row ? product.a : product.b;
   return {.matrix = matrix.data,
@@ -55,6 +58,8 @@ GemvProblem<T> problem_of(const Gemm<T>& product) noexcept {
           .k_step = is_row ? matrix.row_stride : matrix.column_stride,
           .x = x.data,
           .x_stride = is_row ? x.column_stride : x.row_stride,
+          .x_step = is_row ? x.row_stride : 0,
+          .vectors = is_row ? product.m : 1,
           .count = is_row ? product.n : product.m,
           .k = product.k,
           .c = product.c,
@@ -77,13 +82,14 @@ template <class T>
 bool is_gemv(const Gemm<T>& product) noexcept {
   const bool is_bf16 =
       std::is_same_v<T, float> && product.precision == Precision::kBf16;
-  if ((product.m != 1 && product.n != 1) || product.k == 0 || is_bf16 ||
+  if ((product.m > kFew && product.n != 1) || product.k == 0 || is_bf16 ||
       gemm_batch_count(product.batch) != 1) {
     return false;
   }
   const GemvProblem<T> p = problem_of(product);
-  return p.count >= kFewest && (p.c_step == 1 || p.k_step == 1) &&
-         HWY_DYNAMIC_DISPATCH(has_gemv)();
+  const bool is_good = p.vectors == 1 ? p.c_step == 1 || p.k_step == 1
+                                      : p.k_step == 1 && is_far(p);
+  return is_good && p.count >= kFewest && HWY_DYNAMIC_DISPATCH(has_gemv)();
 }
 
 template <class T>

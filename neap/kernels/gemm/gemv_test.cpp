@@ -105,6 +105,51 @@ TEST(GemvTest, HasTheBitsOfTheReference) {
   expect_bits_of_the_reference<double>(301, 1024);
 }
 
+// Several rows of C, with a gap between those of A.
+template <class T>
+void expect_bits_of_few(std::int64_t rows, std::int64_t count, std::int64_t k) {
+  Case<T> x(count, k, true, true);
+  const std::int64_t x_stride = x.product.a.column_stride;
+  const std::int64_t x_step = k * x_stride + 5;
+  x.x = Case<T>::elements(rows * x_step, 2);
+  x.c = Case<T>::elements(rows * count + 2 * kGuard, 4);
+  x.product.m = rows;
+  x.product.a = {x.x.data(), x_step, x_stride};
+  x.product.c = x.c.data() + kGuard;
+  if (!is_gemv(x.product)) {
+    return;  // an instruction set without it
+  }
+  EXPECT_EQ(gemm_scratch_bytes(x.product, 2), 0);
+  int threads = 0;
+  for (const GemmStart start :
+       {GemmStart::kZero, GemmStart::kBias, GemmStart::kC}) {
+    for (const GemmEnd end : {GemmEnd::kPlain, GemmEnd::kRelu}) {
+      x.product.start = start;
+      x.product.end = end;
+      threads = threads % 3 + 1;
+      expect_bits(x, threads);
+    }
+  }
+}
+
+TEST(GemvTest, FewRowsHaveTheBitsOfTheReference) {
+  for (std::int64_t rows = 2; rows <= 8; ++rows) {
+    expect_bits_of_few<float>(rows, 513, 519);
+    expect_bits_of_few<double>(rows, 300, 441);
+  }
+  expect_bits_of_few<float>(3, 9, 32'000);
+  expect_bits_of_few<float>(5, 90'000, 3);
+}
+
+TEST(GemvTest, FewRowsOfASmallMatrixAndManyRowsAreNotItsOwn) {
+  Case<float> x(64, 64, true, true);
+  x.product.m = 2;
+  EXPECT_FALSE(is_gemv(x.product));
+  Case<float> large(1024, 1024, true, true);
+  large.product.m = 9;
+  EXPECT_FALSE(is_gemv(large.product));
+}
+
 TEST(GemvTest, NanAndInfinityReachTheirElementsAlone) {
   Case<float> x(40, 50, false, true);
   if (!is_gemv(x.product)) {

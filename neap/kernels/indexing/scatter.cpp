@@ -55,6 +55,21 @@ struct Add {
   }
 };
 
+// A NaN stays; of equal ones the first stays.
+struct Largest {
+  template <class T>
+  static void apply(T& y, T& src) noexcept {
+    y = src > y || src != src ? src : y;
+  }
+};
+
+struct Smallest {
+  template <class T>
+  static void apply(T& y, T& src) noexcept {
+    y = src < y || src != src ? src : y;
+  }
+};
+
 template <class Combine, class T, class Index>
 void scatter_run(const void* context, const IndexedRun& run) noexcept {
   using Word [[gnu::may_alias]] = T;
@@ -140,10 +155,10 @@ IndexedRunFunction function_for(DType index) noexcept {
                       : scatter_run<Combine, T, std::int64_t>;
 }
 
-template <class T>
-void scatter_add(const Args& args) noexcept {
+template <class Combine, class T>
+void combine(const Args& args) noexcept {
   run_scatter(args, args.in[1], args.in[2],
-              function_for<Add, T>(args.in[1].dtype));
+              function_for<Combine, T>(args.in[1].dtype));
 }
 
 void scatter_put(const Args& args) noexcept {
@@ -176,15 +191,28 @@ constexpr std::array kPuts =
     rows_of_every_dtype<"scatter">({.run = scatter_put});
 
 constexpr std::array kAdds{
-    Kernel{.name = "scatter_add.f32", .dtype = f32, .run = scatter_add<float>},
-    Kernel{.name = "scatter_add.f64", .dtype = f64, .run = scatter_add<double>},
+    Kernel{.name = "scatter_add.f32", .dtype = f32, .run = combine<Add, float>},
+    Kernel{
+        .name = "scatter_add.f64", .dtype = f64, .run = combine<Add, double>},
     Kernel{.name = "scatter_add.i32",
            .dtype = i32,
-           .run = scatter_add<std::uint32_t>},
+           .run = combine<Add, std::uint32_t>},
     Kernel{.name = "scatter_add.i64",
            .dtype = i64,
-           .run = scatter_add<std::uint64_t>},
+           .run = combine<Add, std::uint64_t>},
 };
+
+template <Text kName, class Combine>
+constexpr std::array<Kernel, 4> extreme_rows() {
+  return {
+      detail::row<kName, ".f32">(f32, {.run = combine<Combine, float>}),
+      detail::row<kName, ".f64">(f64, {.run = combine<Combine, double>}),
+      detail::row<kName, ".i32">(i32, {.run = combine<Combine, std::int32_t>}),
+      detail::row<kName, ".i64">(i64, {.run = combine<Combine, std::int64_t>})};
+}
+
+constexpr std::array kLargest = extreme_rows<"scatter_amax", Largest>();
+constexpr std::array kSmallest = extreme_rows<"scatter_amin", Smallest>();
 
 constexpr std::array kTakes{
     Kernel{.name = "scatter_take.f32", .dtype = f32, .run = scatter_take},
@@ -195,6 +223,8 @@ constexpr std::array kTakes{
 
 constinit const KernelList scatter_kernels{"scatter", kPuts};
 constinit const KernelList scatter_add_kernels{"scatter_add", kAdds};
+constinit const KernelList scatter_amax_kernels{"scatter_amax", kLargest};
+constinit const KernelList scatter_amin_kernels{"scatter_amin", kSmallest};
 constinit const KernelList scatter_take_kernels{"scatter_take", kTakes};
 
 }  // namespace neap::kernels

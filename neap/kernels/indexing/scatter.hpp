@@ -2,7 +2,9 @@
 // scatter: y = x, then y[.., index[.., i, ..], ..] = src[.., i, ..] along the
 // axis of AxisAttrs; the last one in row-major order stays. scatter_add adds
 // instead, one after the other in row-major order: f32, f64, i32, i64 (which
-// wraps). scatter takes any dtype. The key operand is in[0].
+// wraps). scatter_amax and scatter_amin keep the larger, or smaller, of both,
+// and NaN; of the same dtypes. scatter takes any dtype. The key operand is
+// in[0].
 //   in[0]  x      any strides
 //   in[1]  index  i32 or i64, any strides; as many axes as x, no longer than x
 //                 along the others
@@ -21,6 +23,8 @@ namespace neap::kernels {
 
 extern const KernelList scatter_kernels;
 extern const KernelList scatter_add_kernels;
+extern const KernelList scatter_amax_kernels;
+extern const KernelList scatter_amin_kernels;
 extern const KernelList scatter_take_kernels;
 
 }  // namespace neap::kernels

@@ -1,5 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// sgd, adam and scale: against references, and by hand.
+// sgd, adam, lion, rmsprop and scale: against references, and by hand.
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -7,6 +8,8 @@
 #include "neap/kernels/engine/attrs.hpp"
 #include "neap/kernels/engine/kernel_testing.hpp"
 #include "neap/kernels/optim/adam.hpp"
+#include "neap/kernels/optim/lion.hpp"
+#include "neap/kernels/optim/rmsprop.hpp"
 #include "neap/kernels/optim/sgd.hpp"
 #include "neap/kernels/optim/updates.hpp"
 
@@ -136,6 +139,47 @@ TEST(AdamTest, FirstStepMovesByTheLearningRate) {
                 {state[0].view(), state[1].view(), state[2].view()}, &attrs);
   EXPECT_NEAR(state[0].at<double>(0), -0.01, 1e-12);
   EXPECT_NEAR(state[0].at<double>(1), 0.01, 1e-12);
+}
+
+TEST(LionTest, AgreesWithItsReference) {
+  for (const bool climbs : {false, true}) {
+    const LionAttrs attrs{
+        .lr = 0.01, .weight_decay = 0.1, .grad_scale = 0.5, .maximize = climbs};
+    expect_reference<float>(lion_kernels, &attrs, 2, 4e-6);
+    expect_reference<double>(lion_kernels, &attrs, 2, 1e-14);
+  }
+}
+
+TEST(LionTest, MovesByItsRateAndKeepsZerosAndNaN) {
+  const LionAttrs attrs{.lr = 0.25};
+  const std::array grads{2.0, -1e-300, 0.0, std::nan("")};
+  Array grad = Array::of<double>({4}, Lay::kDense, [&](std::int64_t i) {
+    return grads[static_cast<std::size_t>(i)];
+  });
+  Array param = Array::of<double>({4}, Lay::kDense, [](auto) { return 1.0; });
+  Array m = Array::of<double>({4}, Lay::kDense, [](auto) { return 0.0; });
+  testing::call(first_of(lion_kernels, f64), {grad.view()},
+                {param.view(), m.view()}, &attrs);
+  EXPECT_EQ(param.at<double>(0), 0.75);
+  EXPECT_EQ(param.at<double>(1), 1.25);
+  EXPECT_EQ(param.at<double>(2), 1.0);
+  EXPECT_TRUE(std::isnan(param.at<double>(3)));
+  EXPECT_NEAR(m.at<double>(0), 0.02, 1e-15);
+}
+
+TEST(RmspropTest, AgreesWithItsReference) {
+  for (const bool climbs : {false, true}) {
+    const RmspropAttrs attrs{.lr = 0.01,
+                             .alpha = 0.9,
+                             .momentum = 0.8,
+                             .weight_decay = 0.1,
+                             .grad_scale = 0.5,
+                             .maximize = climbs};
+    for (const int count : {2, 3}) {
+      expect_reference<float>(rmsprop_kernels, &attrs, count, 1e-5);
+      expect_reference<double>(rmsprop_kernels, &attrs, count, 1e-13);
+    }
+  }
 }
 
 // Parameters of f32 and f64, with their gradients and moments.

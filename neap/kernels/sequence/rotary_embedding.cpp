@@ -79,9 +79,7 @@ void rotary_rows(const Args& args, std::int64_t begin, std::int64_t end,
   T* cosines = reinterpret_cast<T*>(work + kMostLanes);
   T* sines = cosines + room;
   for (std::int64_t j = 0; j < room; ++j) {
-    rates[j] = j < pairs ? std::pow(attrs.base, -static_cast<double>(j) /
-                                                    static_cast<double>(pairs))
-                         : 0.0;
+    rates[j] = j < pairs ? rotary_rate(attrs, j, pairs) : 0.0;
   }
   const int leading = x.shape.rank() - 2;
   const Shape extents(x.shape.span().first(static_cast<std::size_t>(leading)));
@@ -191,8 +189,7 @@ void rotary_reference(const Args& args) noexcept {
     for (std::int64_t j = 0; j < pairs; ++j) {
       const double angle =
           static_cast<double>(attrs.inverse ? -position : position) *
-          std::pow(attrs.base,
-                   -static_cast<double>(j) / static_cast<double>(pairs));
+          rotary_rate(attrs, j, pairs);
       const std::int64_t first = i + (attrs.interleaved ? 2 * j : j);
       const std::int64_t second = first + (attrs.interleaved ? 1 : pairs);
       const auto a = static_cast<double>(element<T>(args.in[0], first));

@@ -128,7 +128,7 @@ Tensor relu_bits(const Operand& x, double slope) {
 }
 
 bool will_be_recorded(const Tensor& x) {
-  return tensor::execution().grad_enabled && x.requires_grad();
+  return tensor::thread_execution().grad_enabled && x.requires_grad();
 }
 
 Tensor relu_grad(const Operand& g, const Operand& bits, double slope) {

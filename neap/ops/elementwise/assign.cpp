@@ -31,7 +31,7 @@ void check_untracked(std::string_view op, const char* instead,
         "{}: the tensor is the result of a recorded op, use {} instead", op,
         instead);
   }
-  const tensor::Execution& execution = tensor::execution();
+  const tensor::Execution& execution = tensor::thread_execution();
   if (link && link->requires_grad() && execution.grad_enabled) {
     raise<GraphError>(
         "{}: the tensor is a leaf that requires grad, write under NoGrad or "
@@ -80,7 +80,7 @@ std::optional<tensor::Overwrite> overwrite_of(std::string_view op,
 void run_over(std::string_view op, const kernels::KernelList& list,
               std::span<const Tensor> in, const graph::Attrs& attrs,
               const Tensor& dst, const CallSite& site) {
-  const memory::Context& context = memory::context();
+  const memory::Context& context = memory::thread_context();
   const base::SiteId where =
       context.site.value != 0 ? context.site : base::intern(site);
   if (graph::Trace* trace = graph::trace()) {
@@ -171,7 +171,7 @@ void compute_into(const Tensor& dst, const graph::Op& op,
     }
     site = input.site();
   }
-  const base::SiteId outer = memory::context().site;
+  const base::SiteId outer = memory::thread_context().site;
   graph::run_into({op, std::span(inputs.begin(), inputs.size()), attrs,
                    outer.value != 0 ? outer : base::intern(site)},
                   dst);

@@ -9,16 +9,23 @@ namespace ops {
 const Op kDraw{
     .name = "draw",
     .formula =
-        "y = u(key, i): uniform in [0, 1), normal, or integers in "
-        "[low, high) (Salmon et al., SC 2011; Box and Muller, 1958)",
+        "y = u(key, i): uniform in [0, 1), normal, integers in "
+        "[low, high), or all of 0 to n - 1 in random order (Salmon et al., SC "
+        "2011; Box and Muller, 1958; Durstenfeld, 1964)",
     .infer =
         [](const OpArgs& args, std::span<Spec> out) {
           const auto& attrs = args.attrs.as<DrawAttrs>();
           const bool is_integer = attrs.dtype == i32 || attrs.dtype == i64;
           const bool is_float = attrs.dtype == f32 || attrs.dtype == f64;
-          if (attrs.drawn.draw == Draw::kInteger ? !is_integer : !is_float) {
+          const bool is_whole = attrs.drawn.draw == Draw::kInteger ||
+                                attrs.drawn.draw == Draw::kPermutation;
+          if (is_whole ? !is_integer : !is_float) {
             raise<DTypeError>("draw: {} is not a dtype it draws",
                               name_of(attrs.dtype));
+          }
+          if (attrs.drawn.draw == Draw::kPermutation && attrs.rank != 1) {
+            raise<ShapeError>("draw: a permutation of rank {}, expected 1",
+                              attrs.rank);
           }
           out[0].dtype = attrs.dtype;
           out[0].shape =

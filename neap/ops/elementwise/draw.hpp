@@ -25,9 +25,9 @@ struct DrawAttrs {
 DrawAttrs draw_attrs(Draw draw, const tensor::Spec& spec, std::int64_t low,
                      std::int64_t high, const base::DrawKey& key) noexcept;
 
-/// A dense tensor of any space that has a runtime: what rand, randn or (from
-/// `low` to below `high`) randint give for the draw `key`, to the bit.
-/// THROWS: DTypeError unless f32 or f64, and for integers i32 or i64;
+/// A dense tensor of any space that has a runtime: what rand, randn, (from
+/// `low` to below `high`) randint or randperm give for the draw `key`, to the
+/// bit. THROWS: DTypeError unless f32 or f64, and for integers i32 or i64;
 /// DeviceError, ShapeError, OutOfMemory.
 NEAP_API Tensor drawn(Draw draw, const tensor::Spec& spec, std::int64_t low,
                       std::int64_t high, const base::DrawKey& key,

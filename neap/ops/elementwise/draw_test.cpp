@@ -21,7 +21,9 @@ std::vector<double> created(DType dtype, ops::Draw draw, const Shape& shape) {
   const UseGenerator guard(generator);
   const Tensor t = draw == ops::Draw::kUniform  ? neap::rand(shape, dtype)
                    : draw == ops::Draw::kNormal ? randn(shape, dtype)
-                                                : randint(-5, 90, shape, dtype);
+                   : draw == ops::Draw::kPermutation
+                       ? randperm(shape[0], dtype)
+                       : randint(-5, 90, shape, dtype);
   const auto values = t.to_vector();
   return {values.begin(), values.end()};
 }
@@ -47,11 +49,22 @@ OpTable draw_table() {
                row_of("normal", kNormal, f32, {1201}),
                row_of("normal f64", kNormal, f64, {1201}),
                row_of("integers", kInteger, i64, {2, 3, 700}),
-               row_of("integers i32", kInteger, i32, {9})},
+               row_of("integers i32", kInteger, i32, {9}),
+               row_of("permutation", kPermutation, i64, {2000}),
+               row_of("permutation i32", kPermutation, i32, {1})},
       .errors = {{.name = "integers of f32",
                   .fn = [](Inputs x) { return draw_as(x[0], kInteger, {2}); },
                   .inputs = {uniform({1}, -1, 1)},
-                  .error = typeid(DTypeError)}},
+                  .error = typeid(DTypeError)},
+                 {.name = "a permutation of two axes",
+                  .fn =
+                      [](Inputs) {
+                        return ops::drawn(kPermutation,
+                                          {i64, {2, 3}, memory::kHost}, 0, 1,
+                                          kKey, CallSite::here());
+                      },
+                  .inputs = {uniform({1}, -1, 1)},
+                  .error = typeid(ShapeError)}},
       .no_zero_size = "it has no operands"};
 }
 

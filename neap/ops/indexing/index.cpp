@@ -1,7 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/indexing/index.hpp"
 
+#include "neap/kernels/engine/attrs.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/elementwise/assign.hpp"
 #include "neap/ops/elementwise/cast.hpp"
 #include "neap/ops/elementwise/comparison.hpp"
 #include "neap/ops/elementwise/where.hpp"
@@ -25,6 +27,26 @@ int check_line(const char* op, const Tensor& x, std::int64_t axis,
   return along;
 }
 
+// The operands of scatter_add that index_add's are.
+struct Additions {
+  int axis = 0;
+  Tensor index;
+  Tensor src;
+};
+
+Additions additions(const char* op, const Tensor& x, std::int64_t axis,
+                    const Tensor& index, const Tensor& src, Number alpha) {
+  const int along = check_line(op, x, axis, index);
+  Shape shape = x.shape();
+  shape[along] = index.element_count();
+  if (src.shape() != shape) {
+    raise<ShapeError>("{}: a source {}, expected {}", op,
+                      format_shape(src.shape()), format_shape(shape));
+  }
+  return {along, spread_index(index, shape, along),
+          alpha.value() == 1.0 ? src : mul(src, alpha.value())};
+}
+
 }  // namespace
 
 Tensor select_checked(const Operand& x, int axis, const Tensor& index) {
@@ -46,19 +68,20 @@ Tensor index_select(const Operand& x, std::int64_t axis, const Operand& index) {
 Tensor index_add(const Operand& x, std::int64_t axis, const Operand& index,
                  const Operand& src, Number alpha) {
   const ops::AtSite here(x);
-  const Tensor& onto = ops::tensor_of("index_add", x);
-  const Tensor& at = ops::tensor_of("index_add", index);
-  const Tensor& from = ops::tensor_of("index_add", src);
-  const int along = ops::check_line("index_add", onto, axis, at);
-  Shape shape = onto.shape();
-  shape[along] = at.element_count();
-  if (from.shape() != shape) {
-    base::raise<ShapeError>("index_add: a source {}, expected {}",
-                            format_shape(from.shape()), format_shape(shape));
-  }
-  return ops::scatter_add_checked(
-      x, along, ops::spread_index(at, shape, along),
-      alpha.value() == 1.0 ? from : mul(from, alpha.value()));
+  const ops::Additions added =
+      ops::additions("index_add", ops::tensor_of("index_add", x), axis,
+                     ops::tensor_of("index_add", index),
+                     ops::tensor_of("index_add", src), alpha);
+  return ops::scatter_add_checked(x, added.axis, added.index, added.src);
+}
+
+void index_add_(const Tensor& x, std::int64_t axis, const Tensor& index,
+                const Tensor& src, Number alpha, CallSite site) {
+  const ops::AtSite here(Operand(x, site));
+  const ops::Additions added =
+      ops::additions("index_add_", x, axis, index, src, alpha);
+  compute_into(x, ops::kScatterAdd, {x, added.index, added.src},
+               kernels::AxisAttrs{added.axis});
 }
 
 namespace {

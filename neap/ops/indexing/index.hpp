@@ -26,6 +26,11 @@ NEAP_API Tensor index_select(const Operand& x, std::int64_t axis,
 NEAP_API Tensor index_add(const Operand& x, std::int64_t axis,
                           const Operand& index, const Operand& src,
                           Number alpha = 1.0);
+/// The same in x's own memory; src is a tensor. THROWS: as index_add;
+/// GraphError and ShapeError as compute_into. x is then as before.
+NEAP_API void index_add_(const Tensor& x, std::int64_t axis,
+                         const Tensor& index, const Tensor& src,
+                         Number alpha = 1.0, CallSite site = CallSite::here());
 
 /// x[i, j, ..], as NumPy's and PyTorch's: one index tensor (i32, i64) for each
 /// of the leading axes of x, broadcast together. y has their shape, followed by

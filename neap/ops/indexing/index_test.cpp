@@ -1,7 +1,12 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/indexing/index.hpp"
 
+#include <gtest/gtest.h>
+
+#include "neap/graph/vertex.hpp"
 #include "neap/ops/indexing/indexing_test.hpp"
+#include "neap/ops/shape/views.hpp"
+#include "neap/tensor/create.hpp"
 #include "neap/testing/op_table.hpp"
 
 namespace neap::testing {
@@ -189,6 +194,30 @@ OpTable take_table() {
 }
 
 const Listed kTakeListed(take_table);
+
+TEST(IndexInPlaceTest, AddsWhatIndexAddGives) {
+  const Tensor y = reshape(arange(12), {2, 3, 2});
+  const Tensor at = from_values({2, 0, 2}, {3}, i32);
+  const Tensor src = reshape(arange(12), {2, 3, 2});
+  const auto expected = index_add(y, -2, at, src, 0.5).to_vector();
+  const void* data = y.values<float>().data();
+  index_add_(y, -2, at, src, 0.5);
+  EXPECT_EQ(y.to_vector(), expected);
+  EXPECT_EQ(y.at({0, 2, 0}), 4 + 0.5 * (0 + 4));
+  EXPECT_EQ(y.values<float>().data(), data);
+}
+
+TEST(IndexInPlaceTest, LeavesATensorAsItWasWhereItIsRefused) {
+  const Tensor y = zeros({2, 3});
+  const Tensor beyond = full({1}, 3, i64);
+  EXPECT_THROW(index_add_(y, 1, beyond, ones({2, 1})), ValueError);
+  const Tensor good = full({1}, 2, i64);
+  EXPECT_THROW(index_add_(y, 1, good, ones({2, 2})), ShapeError);
+  EXPECT_THROW(index_add_(y, 1, good, ones({2, 1}, f64)), DTypeError);
+  const Tensor w = requires_grad_(zeros({2, 3}));
+  EXPECT_THROW(index_add_(w, 1, good, ones({2, 1})), GraphError);
+  EXPECT_EQ(y.to_vector(), zeros({2, 3}).to_vector());
+}
 
 }  // namespace
 }  // namespace neap::testing

@@ -121,7 +121,7 @@ bool check_indices(const char* op, const Tensor& index, int axis,
                     .look = look_at_indices,
                     .values = std::span(&index, 1),
                     .attrs = range,
-                    .site = memory::context().site});
+                    .site = memory::thread_context().site});
   return true;
 }
 

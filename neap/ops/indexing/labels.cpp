@@ -51,7 +51,7 @@ void check_labels(const char* op, const Tensor& labels, std::int64_t classes,
                       .look = look_at_labels,
                       .values = std::span(&labels, 1),
                       .attrs = range,
-                      .site = memory::context().site});
+                      .site = memory::thread_context().site});
   }
 }
 

@@ -97,7 +97,7 @@ void check_mask_count(const char* op, const Tensor& mask, std::int64_t have) {
                     .look = look_at_count,
                     .values = std::span(&mask, 1),
                     .attrs = have,
-                    .site = memory::context().site});
+                    .site = memory::thread_context().site});
 }
 
 }  // namespace ops

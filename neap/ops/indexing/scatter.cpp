@@ -2,6 +2,7 @@
 #include "neap/ops/indexing/scatter.hpp"
 
 #include "neap/kernels/indexing/scatter.hpp"
+#include "neap/ops/elementwise/assign.hpp"
 #include "neap/ops/elementwise/fill.hpp"
 #include "neap/ops/indexing/gather.hpp"
 #include "neap/ops/indexing/indices.hpp"
@@ -86,6 +87,14 @@ Tensor scatter(const Operand& x, std::int64_t axis, const Operand& index,
   return ops::scatter_checked(x, along, index, ops::cut_to(from, at.shape()));
 }
 
+void scatter_(const Tensor& x, std::int64_t axis, const Tensor& index,
+              const Tensor& src, CallSite site) {
+  const ops::AtSite here(Operand(x, site));
+  const int along = ops::check_scatter("scatter_", x, axis, index, src);
+  compute_into(x, ops::kScatter, {x, index, ops::cut_to(src, index.shape())},
+               kernels::AxisAttrs{along});
+}
+
 namespace ops {
 namespace {
 
@@ -151,6 +160,14 @@ Tensor scatter_add(const Operand& x, std::int64_t axis, const Operand& index,
                          at, ops::tensor_of("scatter_add", src));
   return ops::scatter_add_checked(x, along, index,
                                   ops::cut_to(src, at.shape()));
+}
+
+void scatter_add_(const Tensor& x, std::int64_t axis, const Tensor& index,
+                  const Tensor& src, CallSite site) {
+  const ops::AtSite here(Operand(x, site));
+  const int along = ops::check_scatter("scatter_add_", x, axis, index, src);
+  compute_into(x, ops::kScatterAdd, {x, index, ops::cut_to(src, index.shape())},
+               kernels::AxisAttrs{along});
 }
 
 namespace ops {

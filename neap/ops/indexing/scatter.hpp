@@ -28,6 +28,10 @@ Tensor scatter_checked(const Operand& x, int axis, const Operand& index,
 /// in host memory.
 NEAP_API Tensor scatter(const Operand& x, std::int64_t axis,
                         const Operand& index, const Operand& src);
+/// The same in x's own memory; src is a tensor. THROWS: as scatter; GraphError
+/// and ShapeError as compute_into. x is then as before.
+NEAP_API void scatter_(const Tensor& x, std::int64_t axis, const Tensor& index,
+                       const Tensor& src, CallSite site = CallSite::here());
 
 namespace ops {
 /// scatter_add without a check of the indices, which must be in range; src has
@@ -45,6 +49,11 @@ Tensor scatter_add_checked(const Operand& x, int axis, const Operand& index,
 /// in host memory.
 NEAP_API Tensor scatter_add(const Operand& x, std::int64_t axis,
                             const Operand& index, const Operand& src);
+/// The same in x's own memory; src is a tensor. THROWS: as scatter_add;
+/// GraphError and ShapeError as compute_into. x is then as before.
+NEAP_API void scatter_add_(const Tensor& x, std::int64_t axis,
+                           const Tensor& index, const Tensor& src,
+                           CallSite site = CallSite::here());
 
 namespace ops {
 

@@ -1,7 +1,12 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/indexing/scatter.hpp"
 
+#include <gmock/gmock.h>
+
+#include "neap/graph/vertex.hpp"
 #include "neap/ops/indexing/indexing_test.hpp"
+#include "neap/ops/shape/views.hpp"
+#include "neap/tensor/create.hpp"
 
 namespace neap::testing {
 namespace {
@@ -179,6 +184,50 @@ OpTable scatter_take_table() {
 }
 
 const Listed kScatterTakeListed(scatter_take_table);
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+TEST(ScatterInPlaceTest, WritesWhatScatterGives) {
+  const Tensor x = arange(24);
+  const Tensor y = reshape(x, {2, 4, 3});
+  const Tensor at =
+      expand(reshape(from_values({3.0, 1.0}, {2}, i64), {2, 1, 1}), {2, 1, 3});
+  const Tensor src = full({2, 1, 3}, -1.0);
+  const auto expected = scatter(y, 1, at, src).to_vector();
+  const void* data = y.values<float>().data();
+  scatter_(y, 1, at, src);
+  EXPECT_EQ(y.to_vector(), expected);
+  EXPECT_EQ(y.values<float>().data(), data);
+}
+
+TEST(ScatterInPlaceTest, AddsWhatScatterAddGives) {
+  const Tensor y = arange(12);
+  const Tensor at = from_values({3, 1, 3}, {3}, i64);
+  const Tensor src = from_values({0.5, 0.25, 2}, {3});
+  const auto expected = scatter_add(y, 0, at, src).to_vector();
+  const void* data = y.values<float>().data();
+  scatter_add_(y, 0, at, src);
+  EXPECT_EQ(y.to_vector(), expected);
+  EXPECT_EQ(y.at({3}), 5.5);
+  EXPECT_EQ(y.values<float>().data(), data);
+  EXPECT_THROW(scatter_add_(y, 0, full({1}, 12, i64), ones({1})), ValueError);
+}
+
+TEST(ScatterInPlaceTest, LeavesATensorAsItWasWhereItIsRefused) {
+  const Tensor y = zeros({2, 3});
+  const Tensor src = ones({2, 1});
+  const Tensor beyond = full({2, 1}, 3, i64);
+  EXPECT_THAT([&] { scatter_(y, 1, beyond, src); },
+              ThrowsMessage<ValueError>(HasSubstr("index 3 at")));
+  const Tensor good = full({2, 1}, 2, i64);
+  EXPECT_THROW(scatter_(y, 1, good, ones({1, 1})), ShapeError);
+  EXPECT_THROW(scatter_(y, 1, good, ones({2, 1}, f64)), DTypeError);
+  EXPECT_THROW(scatter_(transpose(zeros({3, 2})), 1, good, src), ShapeError);
+  const Tensor w = requires_grad_(zeros({2, 3}));
+  EXPECT_THROW(scatter_(w, 1, good, src), GraphError);
+  EXPECT_EQ(y.to_vector(), zeros({2, 3}).to_vector());
+}
 
 }  // namespace
 }  // namespace neap::testing

@@ -69,7 +69,7 @@ void check_factored(const char* op, const Tensor& result, const char* is) {
                       .look = look_at_factored,
                       .values = std::span(&result, 1),
                       .attrs = is,
-                      .site = memory::context().site});
+                      .site = memory::thread_context().site});
   }
 }
 

@@ -10,6 +10,7 @@
 #include "neap/ops/elementwise/where.hpp"
 #include "neap/ops/indexing/embedding.hpp"
 #include "neap/ops/indexing/labels.hpp"
+#include "neap/ops/loss/composed_cross_entropy.hpp"
 #include "neap/ops/loss/reduction.hpp"
 #include "neap/ops/norm/softmax.hpp"
 #include "neap/ops/reduction/sum.hpp"
@@ -80,6 +81,7 @@ Tensor cross_entropy_at_places(const Operand& logits, const Operand& labels,
                                const CrossEntropyOptions& options) {
   const Shape& shape = logits.tensor().shape();
   const Shape& places = labels.tensor().shape();
+  const bool is_soft = is_floating(labels.tensor().dtype());
   Shape order{0};
   Shape expected{shape[0]};
   for (int axis = 2; axis < shape.rank(); ++axis) {
@@ -87,17 +89,19 @@ Tensor cross_entropy_at_places(const Operand& logits, const Operand& labels,
     expected.push_back(shape[axis]);
   }
   order.push_back(1);
-  if (places != expected) {
+  if (places != (is_soft ? shape : expected)) {
     raise<ShapeError>("cross_entropy: {} and labels {}, expected {}",
                       format_shape(shape), format_shape(places),
-                      format_shape(expected));
+                      format_shape(is_soft ? shape : expected));
   }
   const std::int64_t count = expected.element_count();
   const AtSite here(logits);
-  const Tensor each =
-      cross_entropy(reshape(permute(logits, order), {count, shape[1]}),
-                    reshape(labels, {count}), options);
-  return options.reduction == Reduction::kNone ? reshape(each, places) : each;
+  const auto rows_of = [&](const Operand& x) {
+    return reshape(permute(x, order), {count, shape[1]});
+  };
+  const Tensor truth = is_soft ? rows_of(labels) : reshape(labels, {count});
+  const Tensor each = cross_entropy(rows_of(logits), truth, options);
+  return options.reduction == Reduction::kNone ? reshape(each, expected) : each;
 }
 
 }  // namespace
@@ -115,8 +119,16 @@ Tensor cross_entropy(const Operand& logits, const Operand& labels,
   if (x.rank() > 2) {
     return ops::cross_entropy_at_places(logits, labels, options);
   }
+  if (is_floating(truth.dtype())) {
+    const ops::AtSite here(logits);
+    return ops::soft_cross_entropy(x, truth, options);
+  }
   ops::check_classification("cross_entropy", x.spec(), truth.spec());
   ops::check_labels("cross_entropy", truth, x.shape()[1], options.ignore_index);
+  if (options.weight.is_given()) {
+    const ops::AtSite here(logits);
+    return ops::weighted_cross_entropy(x, truth, options);
+  }
   const ops::CrossEntropyAttrs attrs{.label_smoothing = options.label_smoothing,
                                      .ignore_index = options.ignore_index,
                                      .reduction = options.reduction};

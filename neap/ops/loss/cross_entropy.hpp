@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Cross entropy with class labels, and its derivative.
+// Cross entropy with class labels or probabilities, and its derivative.
 #pragma once
 
 #include "neap/graph/recorder.hpp"
@@ -20,6 +20,10 @@ struct CrossEntropyOptions {
   double label_smoothing = 0.0;
   /// Samples with this label do not count: loss and derivative 0.
   std::int64_t ignore_index = -100;
+  /// A factor of each class's loss, (C) of the logits' dtype, as for classes
+  /// that are rare; undefined: 1 each. With labels the mean then divides by the
+  /// sum of the labels' weights.
+  Tensor weight{};
 };
 
 /// -log_softmax(logits)[label] of every sample, reduced: logits (N, C) f32 or
@@ -27,6 +31,11 @@ struct CrossEntropyOptions {
 /// that count, 0 where there is none. Logits (N, C, ...) with labels (N, ...)
 /// have a sample at every position of the further axes, as the pixels of
 /// images.
+///
+/// Labels of the logits' dtype and shape are probabilities t of the classes:
+/// the loss is -sum over c of t[c] log_softmax(logits)[c], all samples count,
+/// and the mean is over them. With weights, and with probabilities, the loss is
+/// composed of other ops, and keeps the logarithms of all probabilities.
 /// THROWS: ShapeError, DTypeError; ValueError for label_smoothing outside [0,
 /// 1], and for a label outside [0, C) in host memory (labels in another space
 /// are the caller's care).

@@ -115,6 +115,30 @@ TEST(LossFiguresTest, OfDistributions) {
   expect(kSoftmax, [](const Tensor& x) { return mul(softmax(x), targets()); });
 }
 
+Tensor class_weights(std::int64_t count = 4) {
+  return narrow(from_values({1, 2, 0.5, 3}, {4}, f64), 0, 0, count);
+}
+
+TEST(LossFiguresTest, OfWeightsAndProbabilities) {
+  expect(kCrossEntropyWeights, [](const Tensor& x) {
+    return cross_entropy(x, labels(), {.weight = class_weights()});
+  });
+  expect(kCrossEntropyWeightsSome, [](const Tensor& x) {
+    return cross_entropy(x, labels(-100),
+                         {.label_smoothing = 0.15, .weight = class_weights()});
+  });
+  expect(kCrossEntropySoft,
+         [](const Tensor& x) { return cross_entropy(x, targets()); });
+  expect(kCrossEntropySoftWeights, [](const Tensor& x) {
+    return cross_entropy(x, targets(),
+                         {.label_smoothing = 0.15, .weight = class_weights()});
+  });
+  expect(kCrossEntropySoftImages, [](const Tensor& x) {
+    return cross_entropy(reshape(x, {1, 3, 4}), reshape(targets(), {1, 3, 4}),
+                         {.weight = class_weights(3)});
+  });
+}
+
 TEST(LossFiguresTest, OfActivations) {
   expect(kGelu, [](const Tensor& x) { return gelu(x); });
   expect(kGeluTanh, [](const Tensor& x) { return gelu(x, GeluForm::kTanh); });

@@ -92,7 +92,7 @@ void move_running_stats(const RunningStats& running, const Tensor& stats,
   }
   const std::array all{running.mean, running.var, running.batches};
   const auto outputs = std::span(all).first(count_of(running));
-  const base::SiteId outer = memory::context().site;
+  const base::SiteId outer = memory::thread_context().site;
   const base::SiteId where = outer.value != 0 ? outer : base::intern(site);
   const Tensor from = stats.detach();
   if (graph::Trace* trace = graph::trace()) {

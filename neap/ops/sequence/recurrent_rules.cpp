@@ -13,7 +13,7 @@
 namespace neap::ops {
 
 bool is_differentiated(std::initializer_list<const Tensor*> tensors) {
-  const bool records = tensor::execution().grad_enabled;
+  const bool records = tensor::thread_execution().grad_enabled;
   return std::any_of(tensors.begin(), tensors.end(), [&](const Tensor* x) {
     return x->defined() &&
            ((records && x->requires_grad()) || x->array()->has_tangents());

@@ -38,6 +38,38 @@ Tensor turned(const Operand& x, const Tensor& positions,
   return graph::apply(kRotaryEmbedding, {x}, attrs);
 }
 
+void check_scaling(const RotaryOptions& o) {
+  const bool has_factor = std::isfinite(o.factor) && o.factor > 0.0;
+  const bool has_limits = std::isfinite(o.low) && std::isfinite(o.high);
+  if (!has_factor || !has_limits ||
+      (o.scaling == RotaryScaling::kRamp && !(o.low < o.high)) ||
+      (o.scaling == RotaryScaling::kWavelengths &&
+       !(0.0 < o.high && o.high < o.low))) {
+    raise<ValueError>(
+        "{}: a scaling by {} between {} and {}, expected a "
+        "factor above 0 and limits in their order",
+        kName, o.factor, o.low, o.high);
+  }
+}
+
+RotaryAttrs attrs_of(const RotaryOptions& options) {
+  using kernels::RotaryRates;
+  RotaryAttrs attrs{.base = options.base,
+                    .first = options.first,
+                    .interleaved = options.pairs == RotaryPairs::kInterleaved};
+  if (options.scaling == RotaryScaling::kNone) {
+    return attrs;
+  }
+  const bool is_linear = options.scaling == RotaryScaling::kLinear;
+  attrs.factor = options.factor;
+  attrs.low = is_linear ? -1.0 : options.low;  // before the first pair
+  attrs.high = is_linear ? 0.0 : options.high;
+  attrs.rates = options.scaling == RotaryScaling::kWavelengths
+                    ? RotaryRates::kWavelengths
+                    : RotaryRates::kRamp;
+  return attrs;
+}
+
 }  // namespace
 
 const Op kRotaryEmbedding{
@@ -76,11 +108,8 @@ Tensor rotary_embedding(const Operand& x, const RotaryOptions& options) {
     base::raise<ValueError>("{}: base is {}, expected a number above 0",
                             ops::kName, options.base);
   }
-  return ops::turned(
-      x, options.positions,
-      {.base = options.base,
-       .first = options.first,
-       .interleaved = options.pairs == RotaryPairs::kInterleaved});
+  ops::check_scaling(options);
+  return ops::turned(x, options.positions, ops::attrs_of(options));
 }
 
 }  // namespace neap

@@ -8,7 +8,33 @@
 namespace neap::testing {
 namespace {
 
-Reference turned(double base, RotaryPairs pairs, std::int64_t first) {
+// The rates of Hugging Face's modeling_rope_utils, in their form there.
+double scaled(double rate, std::int64_t pair, const RotaryOptions& s) {
+  const double wavelength = 2.0 * std::acos(-1.0) / rate;
+  if (s.scaling == RotaryScaling::kLinear) {
+    return rate / s.factor;
+  }
+  if (s.scaling == RotaryScaling::kRamp) {
+    const double ramp = std::min(
+        1.0,
+        std::max(0.0, (static_cast<double>(pair) - s.low) / (s.high - s.low)));
+    return rate / s.factor * ramp + rate * (1.0 - ramp);
+  }
+  if (s.scaling == RotaryScaling::kWavelengths) {
+    if (wavelength < s.high || wavelength > s.low) {
+      return wavelength < s.high ? rate : rate / s.factor;
+    }
+    const double original = 8192.0;  // any: it cancels
+    const double low_factor = original / s.low;
+    const double smooth =
+        (original / wavelength - low_factor) / (original / s.high - low_factor);
+    return (1.0 - smooth) * rate / s.factor + smooth * rate;
+  }
+  return rate;
+}
+
+Reference turned(double base, RotaryPairs pairs, std::int64_t first,
+                 const RotaryOptions& scaling = {}) {
   return [=](std::span<const HostArray> in) {
     std::vector<double> y = in[0].values;
     const std::int64_t rows = in[0].shape.back(2);
@@ -23,9 +49,9 @@ Reference turned(double base, RotaryPairs pairs, std::int64_t first) {
       const std::int64_t pair = is_halves ? column % (width / 2) : column / 2;
       const bool is_second = is_halves ? column >= width / 2 : column % 2 == 1;
       const std::int64_t apart = is_halves ? width / 2 : 1;
-      const double angle =
-          position * std::pow(base, -2.0 * static_cast<double>(pair) /
-                                        static_cast<double>(width));
+      const double rate = std::pow(
+          base, -2.0 * static_cast<double>(pair) / static_cast<double>(width));
+      const double angle = position * scaled(rate, pair, scaling);
       const auto at = [&](std::int64_t j) {
         return in[0].values[static_cast<std::size_t>(j)];
       };
@@ -38,19 +64,44 @@ Reference turned(double base, RotaryPairs pairs, std::int64_t first) {
 }
 
 OpRow row(const char* name, const Shape& shape, const RotaryOptions& options) {
-  return {.name = name,
-          .fn = [=](Inputs x) { return rotary_embedding(x[0], options); },
-          .inputs = {uniform(shape, -2, 2)},
-          .reference = turned(options.base, options.pairs, options.first)};
+  return {
+      .name = name,
+      .fn = [=](Inputs x) { return rotary_embedding(x[0], options); },
+      .inputs = {uniform(shape, -2, 2)},
+      .reference = turned(options.base, options.pairs, options.first, options)};
+}
+
+void add_bad_scalings(OpTable& table) {
+  using enum RotaryScaling;
+  for (const RotaryOptions& options :
+       {RotaryOptions{.scaling = kLinear, .factor = 0.0},
+        RotaryOptions{.scaling = kRamp, .factor = 2.0, .low = 1.0, .high = 1.0},
+        RotaryOptions{
+            .scaling = kWavelengths, .factor = 2.0, .low = 1.0, .high = 4.0}}) {
+    table.errors.push_back(
+        {.name = "scaling",
+         .fn = [options](Inputs x) { return rotary_embedding(x[0], options); },
+         .inputs = {uniform({4, 2}, 0, 1)},
+         .error = typeid(ValueError)});
+  }
 }
 
 OpTable table() {
+  using enum RotaryScaling;
   OpTable table{.name = "rotary_embedding", .op = &ops::kRotaryEmbedding};
   table.rows = {
       row("halves", {2, 3, 4}, {}),
       row("interleaved", {2, 2, 3, 6}, {.pairs = RotaryPairs::kInterleaved}),
       row("after a past", {5, 8}, {.base = 100.0, .first = 1000}),
-      row("large", {2, 70, 40}, {})};
+      row("large", {2, 70, 40}, {}),
+      row("linear", {2, 3, 4}, {.scaling = kLinear, .factor = 4.0}),
+      row("ramp", {3, 24},
+          {.scaling = kRamp, .factor = 4.0, .low = 2.5, .high = 9.0}),
+      row("wavelengths", {3, 24},
+          {.scaling = kWavelengths,
+           .factor = 8.0,
+           .low = 600.0,
+           .high = 20.0})};
   table.rows[0].zero_size = {{{0, 3, 4}}, {{2, 0, 4}}, {{2, 3, 0}}};
   table.rows[3].second_derivative = false;
   table.rows.push_back(
@@ -84,6 +135,7 @@ OpTable table() {
        .fn = [](Inputs x) { return rotary_embedding(x[0], {.base = 0.0}); },
        .inputs = {uniform({4, 2}, 0, 1)},
        .error = typeid(ValueError)}};
+  add_bad_scalings(table);
   return table;
 }
 
