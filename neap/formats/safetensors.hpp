@@ -23,6 +23,7 @@
 
 #include "neap/files/door.hpp"
 #include "neap/formats/digest.hpp"
+#include "neap/formats/stored_type.hpp"
 #include "neap/memory/containers.hpp"
 #include "neap/tensor/tensor.hpp"
 
@@ -37,10 +38,11 @@ enum class Verify : bool { kOff = false, kOn = true };
 /// A file's entry of a tensor.
 struct SafetensorsEntry {
   memory::String name{};  // UTF-8
-  DType dtype = f32;
+  DType dtype = f32;      // of `stored`, or the next that has all of its values
   Shape shape{};
   Bytes begin = 0;  // offset of the elements from the end of the header
   Bytes end = 0;
+  StoredType stored = StoredType::kF32;  // the type of the elements there
 };
 
 /// A text of the user's own: "__metadata__".
@@ -89,19 +91,26 @@ class NEAP_API SafetensorsFile {
   bool has_checksums() const noexcept { return !digests_.empty(); }
 
   /// Reads elements [first, ...) of an entry, in row-major order, until `into`
-  /// is full. An entry that is read from its start to its end, at once or in
-  /// one piece after the other, is compared with its checksum when its last
-  /// element is read; other pieces are not. Failures: those of the file system,
-  /// kTruncated for a file that has become shorter, kCorrupt for a bool that is
-  /// neither 0 nor 1 and for elements unlike their checksum. THROWS: ValueError
-  /// unless `into` is whole elements of the entry.
+  /// is full, as they are stored. An entry that is read from its start to its
+  /// end, at once or in one piece after the other, is compared with its
+  /// checksum when its last element is read; other pieces are not. Failures:
+  /// those of the file system, kTruncated for a file that has become shorter,
+  /// kCorrupt for a bool that is neither 0 nor 1 and for elements unlike their
+  /// checksum. THROWS: ValueError unless `into` is whole elements of the entry.
   Result<void> read_elements(const SafetensorsEntry& entry, std::int64_t first,
                              std::span<std::byte> into);
   /// Reads an entry straight into a tensor of any strides; after a failure it
-  /// may hold a part. Failures: as read_elements; kMismatch unless dtype and
-  /// shape are the entry's. THROWS: DeviceError off the host; TraceError.
+  /// may hold a part. A type that Neap has not is widened as it is read.
+  /// Failures: as read_elements; kMismatch unless dtype and shape are the
+  /// entry's. THROWS: DeviceError off the host; TraceError.
   Result<void> read(const SafetensorsEntry& entry, const Tensor& into,
                     CallSite site = CallSite::here());
+  /// The same into a view of any dtype that may_convert(): elements are
+  /// converted as they are read, by way of a few kilobytes. Failures: as
+  /// read_elements; kMismatch for another shape, a dtype that they cannot be
+  /// converted to, and an integer that does not fit it.
+  Result<void> read_into(const SafetensorsEntry& entry,
+                         const tensor::Strided& into);
   /// A new tensor. THROWS: OutOfMemory.
   Result<Tensor> read(const SafetensorsEntry& entry,
                       CallSite site = CallSite::here());

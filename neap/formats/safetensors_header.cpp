@@ -18,14 +18,26 @@ namespace {
 
 // Dtypes of the format that Neap does not read.
 constexpr std::string_view kOtherDTypes[] = {
-    "U64",         "U32", "U16",     "I16",     "I8",
-    "F16",         "C64", "F8_E5M2", "F8_E4M3", "F8_E8M0",
-    "F8_E4M3FNUZ", "F4",  "F6_E2M3", "F6_E3M2", "F8_E5M2FNUZ"};
+    "C64", "F8_E5M2", "F8_E4M3", "F8_E8M0",    "F8_E4M3FNUZ",
+    "F4",  "F6_E2M3", "F6_E3M2", "F8_E5M2FNUZ"};
 
-const DTypeCode* find_code(std::string_view name) noexcept {
+struct StoredCode {
+  std::string_view name;
+  StoredType type;
+};
+constexpr StoredCode kStoredCodes[] = {
+    {"F64", StoredType::kF64},  {"F32", StoredType::kF32},
+    {"F16", StoredType::kF16},  {"BF16", StoredType::kBF16},
+    {"I64", StoredType::kI64},  {"I32", StoredType::kI32},
+    {"I16", StoredType::kI16},  {"I8", StoredType::kI8},
+    {"U64", StoredType::kU64},  {"U32", StoredType::kU32},
+    {"U16", StoredType::kU16},  {"U8", StoredType::kU8},
+    {"BOOL", StoredType::kBool}};
+
+const StoredCode* find_code(std::string_view name) noexcept {
   const auto* const found =
-      std::ranges::find(kDTypeCodes, name, &DTypeCode::name);
-  return found != kDTypeCodes.end() ? found : nullptr;
+      std::ranges::find(kStoredCodes, name, &StoredCode::name);
+  return found != std::end(kStoredCodes) ? found : nullptr;
 }
 
 // Reads the text from front to back. Functions give false after a fault.
@@ -166,8 +178,9 @@ class Parser {
     if (!json_.string(code)) {
       return false;
     }
-    if (const DTypeCode* known = find_code(code)) {
-      entry.dtype = known->dtype;
+    if (const StoredCode* known = find_code(code)) {
+      entry.stored = known->type;
+      entry.dtype = widened(known->type);
       return true;
     }
     if (std::ranges::find(kOtherDTypes, std::string_view(code)) !=
@@ -250,7 +263,7 @@ class Checker {
 
   // Without a product that does not fit.
   Result<void> check_size(const SafetensorsEntry& entry) const {
-    Bytes needed = size_of(entry.dtype);
+    Bytes needed = size_of(entry.stored);
     bool fits = true;
     bool is_empty = false;
     for (const std::int64_t extent : entry.shape) {
@@ -267,7 +280,7 @@ class Checker {
       return refuse(FailureKind::kCorrupt, entry,
                     "has bytes [{}, {}), its shape {} of {} needs {}",
                     entry.begin, entry.end, format_shape(entry.shape),
-                    name_of(entry.dtype), needed);
+                    name_of(entry.stored), needed);
     }
     if (entry.end > data_bytes_) {
       return refuse(FailureKind::kTruncated, entry,

@@ -17,7 +17,8 @@ struct DTypeCode {
   DType dtype;
 };
 
-/// In the order of data in a file: larger elements first.
+/// The dtypes of tensors that are written, in the order of data in a file:
+/// larger elements first.
 inline constexpr std::array kDTypeCodes = {
     DTypeCode{"I64", DType::kI64},   DTypeCode{"F64", DType::kF64},
     DTypeCode{"F32", DType::kF32},   DTypeCode{"I32", DType::kI32},

@@ -64,19 +64,13 @@ Result<Length> read_length(files::File& file) {
 Result<void> check_bools(std::span<const std::byte> bytes,
                          std::string_view file, const SafetensorsEntry& entry) {
   const bool is_good =
-      entry.dtype != DType::kBool ||
+      entry.stored != StoredType::kBool ||
       std::ranges::all_of(bytes, [](std::byte b) { return b <= std::byte{1}; });
   return is_good ? Result<void>()
                  : failure(FailureKind::kCorrupt,
                            fmt::format("{}: {} has a bool that is neither 0 "
                                        "nor 1; fetch the file again",
                                        file, quoted(entry.name)));
-}
-
-std::span<std::byte> dense_bytes(const Tensor& tensor) noexcept {
-  return {tensor.array()->strided().data,
-          static_cast<std::size_t>(tensor.element_count() *
-                                   size_of(tensor.dtype()))};
 }
 
 }  // namespace
@@ -147,7 +141,7 @@ const memory::String* SafetensorsFile::find_text(
 Result<void> SafetensorsFile::read_elements(const SafetensorsEntry& entry,
                                             std::int64_t first,
                                             std::span<std::byte> into) {
-  const Bytes size = size_of(entry.dtype);
+  const Bytes size = size_of(entry.stored);
   const Bytes all = entry.end - entry.begin;
   const auto wanted = static_cast<Bytes>(into.size());
   if (first < 0 || first > all / size || wanted > all - first * size ||
@@ -223,20 +217,52 @@ Result<void> SafetensorsFile::read(const SafetensorsEntry& entry,
   }
   tensor::check_host_access(into, "read_safetensors", site, true);
   into.array()->storage()->bump_version(base::intern(site));
-  if (into.is_contiguous()) {
-    return read_elements(entry, 0, dense_bytes(into));
+  return read_into(entry, into.array()->strided());
+}
+
+Result<void> SafetensorsFile::read_into(const SafetensorsEntry& entry,
+                                        const tensor::Strided& into) {
+  if (entry.shape != into.shape || !may_convert(entry.stored, into.dtype)) {
+    return failure(FailureKind::kMismatch,
+                   fmt::format("{}: {} is {} {}, which does not become {} {}",
+                               name(), quoted(entry.name),
+                               name_of(entry.stored), format_shape(entry.shape),
+                               name_of(into.dtype), format_shape(into.shape)));
   }
-  std::array<std::byte, 8 * kKiB> buffer;
-  const auto size = static_cast<std::size_t>(size_of(entry.dtype));
-  const auto total = static_cast<std::size_t>(entry.end - entry.begin);
+  const bool is_same =
+      is_native(entry.stored) && widened(entry.stored) == into.dtype;
+  const bool is_dense = tensor::is_contiguous(
+      {into.dtype, into.shape, into.strides, /*offset=*/0});
+  if (is_same && is_dense) {
+    const auto bytes = static_cast<std::size_t>(entry.end - entry.begin);
+    return read_elements(entry, 0, {into.data, bytes});
+  }
+  constexpr std::size_t kElements = 4 * kKiB;  // at once
+  std::array<std::byte, 8 * kElements> stored;
+  std::array<std::byte, 8 * kElements> converted;
+  const auto size = static_cast<std::size_t>(size_of(entry.stored));
+  const auto wide = static_cast<std::size_t>(size_of(into.dtype));
+  const auto total = static_cast<std::size_t>(entry.end - entry.begin) / size;
   for (std::size_t done = 0; done < total;) {
-    const std::span part(buffer.data(), std::min(total - done, buffer.size()));
-    const auto first = static_cast<std::int64_t>(done / size);
+    const std::size_t count = std::min(total - done, kElements);
+    const auto first = static_cast<std::int64_t>(done);
+    const std::span part(stored.data(), count * size);
     if (auto read = read_elements(entry, first, part); !read) {
       return read;
     }
-    scatter(part, into.array()->strided(), first);
-    done += part.size();
+    const std::span result =
+        is_dense ? std::span(into.data + done * wide, count * wide)
+                 : std::span(converted.data(), count * wide);
+    if (is_same) {
+      scatter(part, into, first);
+    } else if (!convert(entry.stored, part, into.dtype, result)) {
+      return failure(FailureKind::kMismatch,
+                     fmt::format("{}: {} has a number that {} has not", name(),
+                                 quoted(entry.name), name_of(into.dtype)));
+    } else if (!is_dense) {
+      scatter(result, into, first);
+    }
+    done += count;
   }
   return {};
 }

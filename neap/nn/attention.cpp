@@ -2,6 +2,7 @@
 #include "neap/nn/attention.hpp"
 
 #include "neap/base/raise.hpp"
+#include "neap/nn/for_parameter.hpp"
 #include "neap/nn/init.hpp"
 #include "neap/ops/linalg/linear.hpp"
 #include "neap/ops/sequence/attention.hpp"
@@ -26,12 +27,6 @@ std::int64_t checked_dim(std::int64_t dim, std::int64_t heads, double dropout) {
                       dropout);
   }
   return dim;
-}
-
-Tensor for_parameter(const Shape& shape, DType dtype, const CallSite& site) {
-  const memory::ContextGuard guard(
-      [](memory::Context& c) { c.category = memory::Category::kParameters; });
-  return empty(shape, dtype, site);
 }
 
 }  // namespace
@@ -104,8 +99,8 @@ Tensor MultiheadAttention::projected(const Tensor& x, std::int64_t first,
 Tensor MultiheadAttention::attend(const Tensor& query, const Tensor& key,
                                   const Tensor& value,
                                   const AttentionMask& mask) const {
-  const bool is_self = query.identity() == key.identity();
-  const bool is_shared = key.identity() == value.identity();
+  const bool is_self = query.shared() == key.shared();
+  const bool is_shared = key.shared() == value.shared();
   const auto part = [](const Tensor& all, std::int64_t which) {
     return permute(select(all, 2, which), {0, 2, 1, 3});
   };

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "neap/base/raise.hpp"
+#include "neap/nn/for_parameter.hpp"
 #include "neap/nn/init.hpp"
 #include "neap/ops/conv/conv1d.hpp"
 #include "neap/ops/conv/conv2d.hpp"
@@ -45,14 +46,6 @@ void check(const char* layer, const Channels& channels,
     raise<DTypeError>("{}: computes in f32 and f64, not in {}", layer,
                       name_of(dtype));
   }
-}
-
-// Counted as parameters from the first byte on, so that a refusal says what was
-// asked for.
-Tensor for_parameter(const Shape& shape, DType dtype, const CallSite& site) {
-  const memory::ContextGuard guard(
-      [](memory::Context& c) { c.category = memory::Category::kParameters; });
-  return empty(shape, dtype, site);
 }
 
 // Name of the layer, one of four, to which options of this type belong.

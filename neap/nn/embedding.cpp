@@ -41,6 +41,18 @@ Embedding::Embedding(std::int64_t rows, std::int64_t width,
   constant_(row, 0.0, site);
 }
 
+Embedding::Embedding(const Tensor& weight, CallSite site) {
+  if (weight.rank() != 2) {
+    raise<ShapeError>("Embedding: weight {}, expected (rows, width)",
+                      format_shape(weight.shape()));
+  }
+  if (weight.dtype() != f32 && weight.dtype() != f64) {
+    raise<DTypeError>("Embedding: computes in f32 and f64, not in {}",
+                      name_of(weight.dtype()));
+  }
+  weight_ = register_parameter("weight", weight, site);
+}
+
 Embedding::Embedding(const Embedding& other, Cloning& cloning)
     : Cloneable(other, cloning),
       weight_(parameter("weight")),

@@ -9,6 +9,7 @@
 #include "neap/nn/linear.hpp"
 #include "neap/nn/losses.hpp"
 #include "neap/nn/sequential.hpp"
+#include "neap/ops/elementwise/assign.hpp"
 #include "neap/ops/reduction/sum.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/door_test.hpp"
@@ -227,6 +228,70 @@ TEST_F(LayerTest, AccuracyCountsRowsWhoseLargestIsAtTheLabel) {
   EXPECT_EQ(accuracy(logits, from_values({-1, -1, -1, -1}, {4}, i64)), 0.0);
   EXPECT_THROW(accuracy(logits, zeros({3}, i64)), ShapeError);
   EXPECT_THROW(accuracy(logits, zeros({4})), DTypeError);
+}
+
+class AdaptedLinearTest : public DoorTest {};
+
+TEST_F(AdaptedLinearTest, AddsAScaledProductOfItsFactors) {
+  Linear layer(from_values({1, 2, 3, 4}, {2, 2}));
+  layer.adapt({.rank = 1, .alpha = 3.0});
+  EXPECT_TRUE(layer.is_adapted());
+  const Tensor x = from_values({1, 1}, {1, 2});
+  EXPECT_EQ(layer(x).to_vector(), (memory::Vector<double>{3, 7}));
+  {
+    const NoGrad guard;
+    copy_(layer.parameter("lora_A.weight"), from_values({1, 2}, {1, 2}));
+    copy_(layer.parameter("lora_B.weight"), from_values({5, 7}, {2, 1}));
+  }
+  EXPECT_EQ(layer(x).to_vector(),
+            (memory::Vector<double>{3 + 3 * 15, 7 + 3 * 21}));
+  EXPECT_EQ(nn::LoraOptions({.rank = 4, .alpha = 6.0}).scale(), 1.5);
+  EXPECT_EQ(nn::LoraOptions({.rank = 4, .alpha = 6.0, .by_root = true}).scale(),
+            3.0);
+}
+
+TEST_F(AdaptedLinearTest, ClonesAndMovesWithItsAdapter) {
+  Linear layer(3, 2);
+  layer.adapt({.rank = 2});
+  {
+    const NoGrad guard;
+    copy_(layer.parameter("lora_B.weight"), ones({2, 2}));
+  }
+  const Tensor x = rand({4, 3});
+  const auto before = layer(x).to_vector();
+  const Linear copy = layer.clone();
+  EXPECT_EQ(copy(x).to_vector(), before);
+  EXPECT_NE(copy.parameter("lora_A.weight").array(),
+            layer.parameter("lora_A.weight").array());
+  const Linear moved = std::move(layer);
+  EXPECT_EQ(moved(x).to_vector(), before);
+  EXPECT_EQ(moved.parameters().size(), 4U);
+}
+
+TEST_F(AdaptedLinearTest, DropsOnlyInTraining) {
+  Linear layer(50, 2);
+  layer.adapt({.rank = 2, .dropout = 0.5});
+  {
+    const NoGrad guard;
+    copy_(layer.parameter("lora_B.weight"), ones({2, 2}));
+  }
+  const Tensor x = rand({1, 50});
+  EXPECT_NE(layer(x).to_vector(), layer(x).to_vector());
+  layer.eval();
+  EXPECT_EQ(layer(x).to_vector(), layer(x).to_vector());
+}
+
+TEST_F(AdaptedLinearTest, RefusesWhatIsNone) {
+  Linear layer(3, 2);
+  EXPECT_THROW(layer.adapt({.rank = 0}), ValueError);
+  EXPECT_THROW(layer.adapt({.dropout = 1.0}), ValueError);
+  EXPECT_FALSE(layer.is_adapted());
+  EXPECT_EQ(layer.parameters().size(), 2U);
+  layer.adapt({});
+  EXPECT_THROW(layer.adapt({}), ValueError);
+  EXPECT_THROW(Linear(ones({3})), ShapeError);
+  EXPECT_THROW(Linear(ones({3, 2}), ones({2})), ShapeError);
+  EXPECT_THROW(Linear(ones({3, 2}, i64)), DTypeError);
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 #include "neap/nn/module.hpp"
 
 #include <algorithm>
+#include <exception>
 
 #include "neap/base/raise.hpp"
+#include "neap/graph/update_watch.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/nn/cloning.hpp"
 #include "neap/tensor/element_sink.hpp"
@@ -168,6 +170,13 @@ void Module::tie(std::string_view path, const Tensor& home) {
   registry().tie(path, home);
 }
 
+bool Module::is_moved_from() const noexcept {
+  if (registry_) {
+    registry_->note_use();  // a step that asks depends on it
+  }
+  return !registry_;
+}
+
 void Module::train(bool is_training) noexcept {
   if (registry_) {
     registry_->walk([=](Registry& at) {
@@ -236,7 +245,12 @@ void Module::register_module(std::string_view name, const Module& child) {
   registry().add_child(name, base::Ref<Registry>::share(&child.registry()));
 }
 
+// The outermost one sets the call site.
 ModuleScope::ModuleScope(const Registry& registry, CallSite site)
+    : ModuleScope(registry, site, memory::thread_context().site.value == 0) {}
+
+ModuleScope::ModuleScope(const Registry& registry, CallSite site,
+                         bool is_outermost)
     : ContextGuard([&](memory::Context& c) {
         // Owners are numbered per door; a module that is no part of another
         // has no path, and leaves the owner that is there.
@@ -251,6 +265,17 @@ ModuleScope::ModuleScope(const Registry& registry, CallSite site)
         // for the nodes that record them.
         c.category = memory::Category::kOther;
       }),
-      call_(registry) {}
+      call_(registry),
+      told_(is_outermost && graph::update_watcher() != nullptr ? &registry
+                                                               : nullptr),
+      exceptions_(told_ != nullptr ? std::uncaught_exceptions() : 0) {}
+
+ModuleScope::~ModuleScope() {
+  graph::UpdateWatcher* watcher =
+      told_ != nullptr ? graph::update_watcher() : nullptr;
+  if (watcher != nullptr && std::uncaught_exceptions() == exceptions_) {
+    watcher->called(told_);
+  }
+}
 
 }  // namespace neap::nn

@@ -83,7 +83,7 @@ class NEAP_API Module {
 
   /// Whether the module was moved: a class that keeps children in containers
   /// moves them only then.
-  bool is_moved_from() const noexcept { return !registry_; }
+  bool is_moved_from() const noexcept;
 
   // For constructors. Names are not empty and have no '.'; all are strong.
 
@@ -123,6 +123,9 @@ class NEAP_API ModuleScope : public memory::ContextGuard {
   /// The scope of a module that may be destroyed.
   explicit ModuleScope(const Registry& registry,
                        CallSite site = CallSite::here());
+  ~ModuleScope();
+  ModuleScope(const ModuleScope&) = delete;
+  ModuleScope& operator=(const ModuleScope&) = delete;
 
   /// Tells the watch of the module, if it has one. THROWS: OutOfMemory.
   template <std::same_as<Tensor>... Inputs>
@@ -134,7 +137,12 @@ class NEAP_API ModuleScope : public memory::ContextGuard {
   }
 
  private:
+  // `is_outermost`: no other module's scope is around this one.
+  ModuleScope(const Registry& registry, CallSite site, bool is_outermost);
+
   WatchedCall call_;
+  const Registry* told_;  // to the update watcher, at the end; nullptr: not
+  int exceptions_ = 0;    // number of exceptions in flight when it began
 };
 
 }  // namespace neap::nn

@@ -3,19 +3,13 @@
 
 #include <cmath>
 
+#include "neap/nn/for_parameter.hpp"
 #include "neap/nn/init.hpp"
 #include "neap/ops/shape/concat.hpp"
 #include "neap/tensor/create.hpp"
 
 namespace neap::nn {
 namespace {
-
-// Counted as a parameter from the first byte on.
-Tensor for_parameter(const Shape& shape, DType dtype, const CallSite& site) {
-  const memory::ContextGuard guard(
-      [](memory::Context& c) { c.category = memory::Category::kParameters; });
-  return empty(shape, dtype, site);
-}
 
 // `enter(name, tensor)` makes one a parameter of the layer.
 template <class Enter>

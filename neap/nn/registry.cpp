@@ -409,6 +409,7 @@ void Registry::add_entry(std::string_view name, const Tensor& tensor,
     graph::leaf_of(tensor)->set_owner(labels.owner());
   }
   memory::detach_from_scope(tensor);
+  renew();
 }
 
 void Registry::add_child(std::string_view name,
@@ -431,6 +432,7 @@ void Registry::add_child(std::string_view name,
   if (book_) {
     child->exchange_book(nullptr, book_);
   }
+  renew();
 }
 
 void Registry::replace_by(const base::Ref<Registry>& other) {

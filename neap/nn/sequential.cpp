@@ -159,6 +159,11 @@ Tensor Sequential::forward(const Tensor& x) const {
   return y;
 }
 
+std::int64_t Sequential::size() const noexcept {
+  is_moved_from();  // a step that asks depends on which layers there are
+  return static_cast<std::int64_t>(layers_.size());
+}
+
 Layer& Sequential::operator[](std::int64_t position) const {
   registry().note_use();
   if (position < 0 || position >= size()) {

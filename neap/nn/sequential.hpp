@@ -62,9 +62,7 @@ class NEAP_API Sequential : public Cloneable<Sequential> {
 
   Tensor forward(const Tensor& x) const override;
 
-  std::int64_t size() const noexcept {
-    return static_cast<std::int64_t>(layers_.size());
-  }
+  std::int64_t size() const noexcept;
   /// THROWS: ValueError for a bad position.
   Layer& operator[](std::int64_t position) const;
 

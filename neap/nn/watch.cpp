@@ -34,11 +34,11 @@ CallBook::CallBook(Registry& top, const WatchOptions& options,
                    const memory::Tag& tag) noexcept
     : top_(&top),
       options_(options),
-      thread_(std::this_thread::get_id()),
+      thread_(::pthread_self()),
       calls_(memory::Allocator<LayerCall>(top.domain(), tag)) {}
 
 std::optional<std::size_t> CallBook::begin(const Registry& layer) {
-  if (top_ == nullptr || std::this_thread::get_id() != thread_) {
+  if (top_ == nullptr || ::pthread_equal(::pthread_self(), thread_) == 0) {
     return std::nullopt;
   }
   if (graph::trace() != nullptr) {

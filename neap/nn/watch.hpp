@@ -25,10 +25,12 @@
 // not. Creating and ending a watch is a change of the model.
 #pragma once
 
+#include <pthread.h>
+
 #include <optional>
 #include <span>
-#include <thread>
 
+#include "neap/base/outside.hpp"
 #include "neap/memory/containers.hpp"
 #include "neap/memory/counted.hpp"
 #include "neap/tensor/tensor.hpp"
@@ -83,7 +85,7 @@ class NEAP_API CallBook : public memory::Counted<CallBook> {
  private:
   const Registry* top_;
   WatchOptions options_;
-  std::thread::id thread_;
+  pthread_t thread_;
   memory::Vector<LayerCall> calls_;
   std::int64_t depth_ = 0;  // calls that have not ended
   std::int64_t ends_ = 0;
@@ -121,7 +123,10 @@ class NEAP_API Watch {
   Watch& operator=(const Watch&) = delete;
 
   /// The calls of the last forward, in the order in which they began.
-  const memory::Vector<LayerCall>& calls() const noexcept {
+  /// A step that is traced is refused where it asks.
+  const memory::Vector<LayerCall>& calls(
+      const CallSite& site = CallSite::here()) const noexcept {
+    base::tell_of_question("calls", "which calls of layers were seen", site);
     return book_->calls();
   }
   /// Drops the handles; the watch continues.

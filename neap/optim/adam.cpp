@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <new>
 
 #include "neap/base/raise.hpp"
 #include "neap/kernels/engine/attrs.hpp"
 #include "neap/kernels/optim/adam.hpp"
+#include "neap/optim/adam_attrs.hpp"
 #include "neap/optim/check.hpp"
 
 namespace neap::optim {
@@ -26,6 +26,7 @@ void AdamOptions::check() const {
 }
 
 std::string Adam::describe(int group) const {
+  check_not_read("describe");
   check_group(group);
   const AdamOptions& s = at(group);
   return fmt::format(
@@ -34,7 +35,7 @@ std::string Adam::describe(int group) const {
       s.maximize);
 }
 
-const kernels::KernelList& Adam::update_kernels() const noexcept {
+const kernels::KernelList& Adam::update_kernels(int /*group*/) const noexcept {
   return kernels::adam_kernels;
 }
 
@@ -49,18 +50,16 @@ std::string_view Adam::state_name(std::size_t k) const noexcept {
 void Adam::update_attrs(const Update& update, AttrBytes& attrs) const noexcept {
   static_assert(sizeof(kernels::AdamAttrs) <= sizeof(attrs.bytes));
   const AdamOptions& s = at(update.group);
-  const auto t = static_cast<double>(update.step);
   ::new (attrs.bytes.data())
-      kernels::AdamAttrs{.lr = update.lr,
-                         .beta1 = s.beta1,
-                         .beta2 = s.beta2,
-                         .eps = s.eps,
-                         .weight_decay = s.weight_decay,
-                         .bias_correction1 = 1.0 - std::pow(s.beta1, t),
-                         .bias_correction2 = 1.0 - std::pow(s.beta2, t),
-                         .grad_scale = update.grad_scale,
-                         .decoupled = is_decoupled_,
-                         .maximize = s.maximize};
+      kernels::AdamAttrs(corrected({.lr = update.lr,
+                                    .beta1 = s.beta1,
+                                    .beta2 = s.beta2,
+                                    .eps = s.eps,
+                                    .weight_decay = s.weight_decay,
+                                    .grad_scale = update.grad_scale,
+                                    .decoupled = is_decoupled_,
+                                    .maximize = s.maximize},
+                                   update.step));
 }
 
 template class Grouped<AdamOptions>;

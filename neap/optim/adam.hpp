@@ -45,7 +45,7 @@ class NEAP_API Adam : public Grouped<AdamOptions> {
        bool is_decoupled)
       : Grouped(parameters, options), is_decoupled_(is_decoupled) {}
 
-  const kernels::KernelList& update_kernels() const noexcept override;
+  const kernels::KernelList& update_kernels(int group) const noexcept override;
   std::size_t state_count(int group) const noexcept override;
   std::string_view state_name(std::size_t k) const noexcept override;
   void update_attrs(const Update& update,

@@ -67,7 +67,7 @@ struct Rewrite {
                  .out = std::span(&grad, 1),
                  .attrs = attrs,
                  .reads_out = reads_out,
-                 .site = memory::context().site});
+                 .site = memory::thread_context().site});
   }
   void prepare() {
     with_args([&](const kernels::Args& args) {
@@ -83,7 +83,7 @@ struct Rewrite {
         kernels::runtime(grad.space()).launch(*kernel, args);
       });
     }
-    grad.array()->storage()->bump_version(memory::context().site);
+    grad.array()->storage()->bump_version(memory::thread_context().site);
   }
 
  private:
@@ -161,7 +161,7 @@ Tensor clip_grad_norm(const ParameterList& parameters, double max_norm,
                       .look = refuse_not_finite,
                       .values = std::span(&norm, 1),
                       .attrs = {},
-                      .site = memory::context().site});
+                      .site = memory::thread_context().site});
   }
   const Tensor factor = factor_of(norm, max_norm);
   if (is_one(factor)) {

@@ -11,7 +11,7 @@
 namespace neap::optim {
 
 base::SiteId site_or_context(const CallSite& site) noexcept {
-  const base::SiteId outer = memory::context().site;
+  const base::SiteId outer = memory::thread_context().site;
   return outer.value != 0 ? outer : base::intern(site);
 }
 
@@ -33,10 +33,10 @@ void check_gradient(std::string_view name, const Tensor& parameter,
   }
 }
 
-Tensor zeros_for(const Tensor& like, const memory::Tag& tag,
+Tensor zeros_for(const Tensor& like, const Shape& shape, const memory::Tag& tag,
                  threads::Executor& executor) {
   const memory::OutsideScopes outside;
-  Tensor zeros(tensor::Array::allocate(like.spec(), tag,
+  Tensor zeros(tensor::Array::allocate({like.dtype(), shape, like.space()}, tag,
                                        like.array()->storage()->domain()));
   if (!zeros.array()->storage()->has_elements()) {
     return zeros;  // a rehearsal
@@ -57,10 +57,12 @@ Tensor zeros_for(const Tensor& like, const memory::Tag& tag,
   return zeros;
 }
 
-Tensor late_zeros_for(const Tensor& like, const memory::Tag& tag) {
+Tensor late_zeros_for(const Tensor& like, const Shape& shape,
+                      const memory::Tag& tag) {
   const memory::OutsideScopes outside;
-  return Tensor(tensor::Array::allocate_away(
-      like.spec(), tag, like.array()->storage()->domain()));
+  return Tensor(
+      tensor::Array::allocate_away({like.dtype(), shape, like.space()}, tag,
+                                   like.array()->storage()->domain()));
 }
 
 base::Ref<tensor::Storage> scratch_for(const kernels::Kernel& kernel,

@@ -18,13 +18,14 @@ base::SiteId site_or_context(const CallSite& site) noexcept;
 void check_gradient(std::string_view name, const Tensor& parameter,
                     const Tensor& grad);
 
-/// A dense tensor of zeros, of `like`'s dtype, shape, space and door.
+/// A dense tensor of zeros, of `like`'s dtype, space and door.
 /// THROWS: OutOfMemory; DTypeError, DeviceError as kernels::find.
-Tensor zeros_for(const Tensor& like, const memory::Tag& tag,
+Tensor zeros_for(const Tensor& like, const Shape& shape, const memory::Tag& tag,
                  threads::Executor& executor);
 
 /// The same, without memory until it is fetched. THROWS: OutOfMemory.
-Tensor late_zeros_for(const Tensor& like, const memory::Tag& tag);
+Tensor late_zeros_for(const Tensor& like, const Shape& shape,
+                      const memory::Tag& tag);
 
 /// The scratch that a kernel needs, in the space and domain of `beside`;
 /// null where it needs none. THROWS: OutOfMemory.

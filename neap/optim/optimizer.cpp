@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "neap/base/outside.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/graph/trace.hpp"
+#include "neap/graph/update_watch.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/optim/check.hpp"
@@ -16,6 +18,8 @@ namespace neap::optim {
 using base::raise;
 
 namespace {
+
+constexpr const char* kAboutState = "how much state an optimizer has";
 
 void check_parameter(const Parameter& parameter) {
   const Tensor& tensor = parameter.tensor;
@@ -244,7 +248,7 @@ void Optimizer::plan(std::size_t index, const Tensor& grad, double grad_scale,
   planned.index = index;
   planned.grad = grad;
   planned.state = slot.state;
-  planned.state_count = state_count(slot.group);
+  planned.state_count = states_at(index);
   planned.step = slot.steps + 1;
   update_attrs({.group = slot.group,
                 .step = planned.step,
@@ -256,12 +260,13 @@ void Optimizer::plan(std::size_t index, const Tensor& grad, double grad_scale,
   parameter.array()->storage()->fetch_elements();
   for (std::size_t k = 0; k < planned.state_count; ++k) {
     if (!planned.state[k].defined()) {
-      planned.state[k] = zeros_for(parameter, tag, executor);
+      planned.state[k] =
+          zeros_for(parameter, state_shape(index, k), tag, executor);
     }
     planned.state[k].array()->storage()->fetch_elements();
   }
   const Operands operands(planned, *this, executor);
-  planned.kernel = &kernels::find(update_kernels(), parameter.space(),
+  planned.kernel = &kernels::find(update_kernels(slot.group), parameter.space(),
                                   parameter.dtype(), operands.args);
   planned.runtime = &kernels::runtime(parameter.space());
   planned.scratch = scratch_for(*planned.kernel, operands.args, parameter, tag);
@@ -324,6 +329,9 @@ void Optimizer::step(const StepOptions& options, CallSite site) {
   plan_.clear();
   take_rates(0);
   ++step_count_;
+  if (graph::UpdateWatcher* watcher = graph::update_watcher()) {
+    watcher->updated(this);
+  }
 }
 
 void Optimizer::zero_grad() noexcept {
@@ -333,6 +341,7 @@ void Optimizer::zero_grad() noexcept {
 }
 
 Bytes Optimizer::largest_state_away() const noexcept {
+  base::tell_of_question("largest_state_away", kAboutState, {});
   Bytes largest = 0;
   for (const Slot& slot : slots_) {
     for (const Tensor& state : slot.state) {
@@ -346,6 +355,7 @@ Bytes Optimizer::largest_state_away() const noexcept {
 }
 
 Bytes Optimizer::state_bytes() const noexcept {
+  base::tell_of_question("state_bytes", kAboutState, {});
   Bytes bytes = 0;
   for (const Slot& slot : slots_) {
     for (const Tensor& state : slot.state) {

@@ -114,11 +114,24 @@ class NEAP_API Optimizer : public graph::RunListener {
   /// The state before the first step, with all tensors, to be filled for
   /// set_state(). THROWS: OutOfMemory.
   OptimizerState zero_state(CallSite site = CallSite::here()) const;
+  /// The state to be set in place: the optimizer's own tensors, those that no
+  /// update has used yet included, and undefined ones where it has none yet.
+  /// Whoever fills it gives the latter a new_state(), or leaves them. THROWS:
+  /// as state().
+  OptimizerState state_in_place() const;
+  /// Zeros for state k of the parameter with that index. THROWS: OutOfMemory.
+  Tensor new_state(std::size_t index, std::size_t k,
+                   CallSite site = CallSite::here()) const;
+  /// The shape of state k of the parameter with that index.
+  Shape state_shape(std::size_t index, std::size_t k) const {
+    return shape_of_state(parameters_[index].tensor.shape(), k);
+  }
   /// Continues as an optimizer in that state would. Tensors that nobody else
-  /// holds are taken over, others copied; tensors that programs refer to keep
-  /// their address. Strong. THROWS: ValueError, ShapeError, DTypeError for the
-  /// state of other parameters or options; DeviceError off the host; TraceError
-  /// while a step is traced; OutOfMemory.
+  /// holds are taken over, others copied; the optimizer's own stay as they are,
+  /// and where what is taken over is away, so it stays. Tensors that programs
+  /// refer to keep their address. Strong. THROWS: ValueError, ShapeError,
+  /// DTypeError for the state of other parameters or options; DeviceError off
+  /// the host; TraceError while a step is traced; OutOfMemory.
   void set_state(OptimizerState state, CallSite site = CallSite::here());
 
   /// visit(name, tensor) for all state that an update has used, in a fixed
@@ -173,10 +186,21 @@ class NEAP_API Optimizer : public graph::RunListener {
   void note_options(int group) noexcept;
 
   // in[0] is the gradient, out[0] the parameter, out[1...] the state.
-  virtual const kernels::KernelList& update_kernels() const noexcept = 0;
-  /// The number of state tensors that an update in this group takes, up to
-  /// kMaxState.
+  virtual const kernels::KernelList& update_kernels(
+      int group) const noexcept = 0;
+  /// The number of state tensors that an update in this group takes at most, up
+  /// to kMaxState.
   virtual std::size_t state_count(int group) const noexcept = 0;
+  /// The same of a parameter of that shape.
+  virtual std::size_t states_of(int group,
+                                const Shape& /*parameter*/) const noexcept {
+    return state_count(group);
+  }
+  /// The shape of state k of such a parameter.
+  virtual Shape shape_of_state(const Shape& parameter,
+                               std::size_t /*k*/) const noexcept {
+    return parameter;
+  }
   virtual std::string_view state_name(std::size_t k) const noexcept = 0;
   virtual void update_attrs(const Update& update,
                             AttrBytes& attrs) const noexcept = 0;
@@ -211,6 +235,11 @@ class NEAP_API Optimizer : public graph::RunListener {
     kernels::SpaceRuntime* runtime = nullptr;
     bool is_joint = false;  // true: updated with others, in one call
   };
+  // State that is away, and is to be zeros.
+  struct Blank {
+    tensor::Storage* storage = nullptr;
+    memory::Owned<tensor::Keeper> zeros;
+  };
   struct Operands;
   class Programs;
   // The common part of the updates of a traced call of step().
@@ -222,6 +251,9 @@ class NEAP_API Optimizer : public graph::RunListener {
   };
 
   memory::String state_path(std::size_t index, std::size_t k) const;
+  std::size_t states_at(std::size_t index) const noexcept {
+    return states_of(slots_[index].group, parameters_[index].tensor.shape());
+  }
   void check_new(const ParameterList& parameters) const;
   memory::Tag state_tag(std::size_t index, base::SiteId site) const noexcept;
   void fill_rates(std::int64_t steps);
@@ -235,7 +267,9 @@ class NEAP_API Optimizer : public graph::RunListener {
 
   void check_state(const OptimizerState& state, const CallSite& site) const;
   void own_tensors(OptimizerState& state, base::SiteId site) const;
-  memory::Vector<tensor::Overwrite> overwrites() const;
+  memory::Vector<tensor::Overwrite> overwrites(
+      const OptimizerState& state) const;
+  memory::Vector<Blank> blanks(const OptimizerState& state) const;
   static void put_slot(Slot& slot, const OptimizerState::Slot& from,
                        base::SiteId site) noexcept;
 

@@ -6,6 +6,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/optim/check.hpp"
+#include "neap/optim/elements.hpp"
 #include "neap/optim/launch.hpp"
 #include "neap/optim/optimizer.hpp"
 #include "neap/tensor/execution.hpp"
@@ -17,47 +18,61 @@ using base::raise;
 
 namespace {
 
-// Its elements are nowhere, and everything else is as if they were there.
-bool is_rehearsed(const Tensor& tensor) noexcept {
-  return tensor.array()->storage()->absence() == tensor::Absence::kRehearsed;
-}
-
-std::span<std::byte> bytes_of(const Tensor& tensor) noexcept {
-  return {tensor.array()->strided().data,
-          static_cast<std::size_t>(tensor.element_count() *
-                                   size_of(tensor.dtype()))};
-}
-
 // A tensor in the parameter's domain.
 Tensor copy_of(const Tensor& given, const Tensor& parameter,
                const memory::Tag& tag) {
-  Tensor copy = zeros_for(parameter, tag, tensor::executor());
+  Tensor copy = zeros_for(parameter, given.shape(), tag, tensor::executor());
   if (!is_rehearsed(copy)) {
     std::ranges::copy(bytes_of(given), bytes_of(copy).begin());
   }
   return copy;
 }
 
+// `is_touched`: the elements are needed in memory.
+void check_elements(const Tensor& tensor, bool is_touched,
+                    const CallSite& site) {
+  if (is_rehearsed(tensor)) {
+    return;
+  }
+  if (is_touched) {
+    tensor::check_host_access(tensor, "set_state", site);
+  } else {
+    tensor::check_host_look(tensor, "set_state", site);
+  }
+}
+
 void check_state_tensor(const Tensor& tensor, const Tensor& parameter,
-                        std::string_view parameter_name,
-                        std::string_view state_name, const CallSite& site) {
-  if (tensor.shape() != parameter.shape()) {
+                        const Shape& shape, std::string_view parameter_name,
+                        std::string_view state_name) {
+  if (tensor.shape() != shape) {
     raise<ShapeError>("set_state: {} of \"{}\" has shape {}, expected {}",
                       state_name, parameter_name, format_shape(tensor.shape()),
-                      format_shape(parameter.shape()));
+                      format_shape(shape));
   }
   if (tensor.dtype() != parameter.dtype()) {
     raise<DTypeError>("set_state: {} of \"{}\" is {}, expected {}", state_name,
                       parameter_name, name_of(tensor.dtype()),
                       name_of(parameter.dtype()));
   }
-  if (!is_rehearsed(tensor)) {
-    tensor::check_host_access(tensor, "set_state", site);
-  }
   if (!tensor.is_contiguous()) {
     raise<ShapeError>("set_state: {} of \"{}\" is a view with gaps", state_name,
                       parameter_name);
   }
+}
+
+// One and the same, so that nothing is to be moved.
+bool is_own(const Tensor& given, const Tensor& own) {
+  return given.defined() && own.defined() && given.array() == own.array();
+}
+
+// Its elements are copied; else it is taken over, or stays where it is.
+bool is_copied(const Tensor& given, const Tensor& own) {
+  return own.defined() ? !is_own(given, own) : !given.owns_alone();
+}
+
+bool is_whole_and_away(const Tensor& own) {
+  return own.defined() && own.array()->storage()->is_away() &&
+         tensor::is_whole(own);
 }
 
 }  // namespace
@@ -79,9 +94,9 @@ OptimizerState Optimizer::state() const {
     out.names[k] = state_name(k);
   }
   out.slots.reserve(slots_.size());
-  for (const Slot& slot : slots_) {
-    out.slots.push_back(
-        {.steps = slot.steps, .tensor_count = state_count(slot.group)});
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const Slot& slot = slots_[i];
+    out.slots.push_back({.steps = slot.steps, .tensor_count = states_at(i)});
     if (slot.states_used >= out.slots.back().tensor_count) {
       for (std::size_t k = 0; k < out.slots.back().tensor_count; ++k) {
         out.slots.back().tensors[k] = slot.state[k];
@@ -95,14 +110,28 @@ OptimizerState Optimizer::zero_state(CallSite site) const {
   OptimizerState out = state();
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     for (std::size_t k = 0; k < out.slots[i].tensor_count; ++k) {
-      out.slots[i].tensors[k] =
-          zeros_for(parameters_[i].tensor, state_tag(i, base::intern(site)),
-                    tensor::executor());
+      out.slots[i].tensors[k] = new_state(i, k, site);
     }
     out.slots[i].steps = 0;
   }
   out.step_count = 0;
   return out;
+}
+
+OptimizerState Optimizer::state_in_place() const {
+  OptimizerState out = state();
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    for (std::size_t k = 0; k < out.slots[i].tensor_count; ++k) {
+      out.slots[i].tensors[k] = slots_[i].state[k];
+    }
+  }
+  return out;
+}
+
+Tensor Optimizer::new_state(std::size_t index, std::size_t k,
+                            CallSite site) const {
+  return zeros_for(parameters_[index].tensor, state_shape(index, k),
+                   state_tag(index, base::intern(site)), tensor::executor());
 }
 
 void Optimizer::check_state(const OptimizerState& state,
@@ -122,22 +151,23 @@ void Optimizer::check_state(const OptimizerState& state,
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     const OptimizerState::Slot& from = state.slots[i];
     const std::string_view name = parameters_[i].name;
-    const std::size_t count = state_count(slots_[i].group);
+    const std::size_t count = states_at(i);
     if (from.steps < 0 || from.tensor_count != count) {
       raise<ValueError>(
           "set_state: \"{}\" with {} steps and {} tensors, expected {} tensors",
           name, from.steps, from.tensor_count, count);
     }
     for (std::size_t k = 0; from.is_used() && k < count; ++k) {
-      check_state_tensor(from.tensors[k], parameters_[i].tensor, name,
-                         state_name(k), site);
+      check_state_tensor(from.tensors[k], parameters_[i].tensor,
+                         state_shape(i, k), name, state_name(k));
+      check_elements(from.tensors[k],
+                     is_copied(from.tensors[k], slots_[i].state[k]), site);
     }
-    for (const Tensor& own : slots_[i].state) {
-      if (own.defined() && !is_rehearsed(own)) {
-        tensor::check_host_look(own, "set_state", site);
-        if (!tensor::is_whole(own)) {
-          own.array()->storage()->fetch_elements();
-        }
+    for (std::size_t k = 0; k < kMaxState; ++k) {
+      const Tensor& own = slots_[i].state[k];
+      const bool stays = from.is_used() && is_own(from.tensors[k], own);
+      if (own.defined()) {
+        check_elements(own, !stays && !tensor::is_whole(own), site);
       }
     }
   }
@@ -155,15 +185,14 @@ void Optimizer::put_slot(Slot& slot, const OptimizerState::Slot& from,
       own = is_given ? given : Tensor();
       continue;
     }
-    // A program may hold the address of what is there.
-    const std::span<std::byte> into = bytes_of(own);
-    if (is_rehearsed(own)) {
+    if (is_rehearsed(own) || (is_given && is_own(given, own))) {
       continue;
     }
-    if (!is_given) {
-      std::ranges::fill(into, std::byte{0});
-    } else if (bytes_of(given).data() != into.data()) {
-      std::ranges::copy(bytes_of(given), into.begin());
+    // A program may hold the address of what is there.
+    if (is_given && bytes_of(given).data() != bytes_of(own).data()) {
+      std::ranges::copy(bytes_of(given), bytes_of(own).begin());
+    } else if (!is_given && !own.array()->storage()->is_away()) {
+      std::ranges::fill(bytes_of(own), std::byte{0});
     }
     own.array()->storage()->bump_version(site);
   }
@@ -177,7 +206,7 @@ void Optimizer::own_tensors(OptimizerState& state, base::SiteId site) const {
       if (!given.defined() || slots_[i].state[k].defined()) {
         continue;
       }
-      if (!given.is_sole_owner()) {
+      if (!given.owns_alone()) {
         given = copy_of(given, parameters_[i].tensor, state_tag(i, site));
       }
       memory::detach_from_scope(given);
@@ -186,12 +215,33 @@ void Optimizer::own_tensors(OptimizerState& state, base::SiteId site) const {
 }
 
 // State that is away is written as a whole: it comes home without its elements.
-memory::Vector<tensor::Overwrite> Optimizer::overwrites() const {
+memory::Vector<tensor::Overwrite> Optimizer::overwrites(
+    const OptimizerState& state) const {
   memory::Vector<tensor::Overwrite> out;
-  for (const Slot& slot : slots_) {
-    for (const Tensor& own : slot.state) {
-      if (own.defined() && own.array()->storage()->is_away()) {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const OptimizerState::Slot& from = state.slots[i];
+    for (std::size_t k = 0; from.is_used() && k < from.tensor_count; ++k) {
+      const Tensor& own = slots_[i].state[k];
+      if (!is_own(from.tensors[k], own) && is_whole_and_away(own)) {
         out.emplace_back(*own.array()->storage());
+      }
+    }
+  }
+  return out;
+}
+
+// State that is to be zeros stays away.
+memory::Vector<Optimizer::Blank> Optimizer::blanks(
+    const OptimizerState& state) const {
+  memory::Vector<Blank> out;
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const OptimizerState::Slot& from = state.slots[i];
+    for (std::size_t k = from.is_used() ? from.tensor_count : 0; k < kMaxState;
+         ++k) {
+      const Tensor& own = slots_[i].state[k];
+      if (is_whole_and_away(own)) {
+        out.push_back(
+            {own.array()->storage().get(), tensor::keeper_of_zeros()});
       }
     }
   }
@@ -203,8 +253,13 @@ void Optimizer::set_state(OptimizerState state, CallSite site) {
   check_state(state, site);
   const base::SiteId where = site_or_context(site);
   own_tensors(state, where);
-  for (tensor::Overwrite& own : overwrites()) {
+  memory::Vector<tensor::Overwrite> filled = overwrites(state);
+  memory::Vector<Blank> blank = blanks(state);
+  for (tensor::Overwrite& own : filled) {
     own.begin();
+  }
+  for (Blank& own : blank) {
+    own.storage->send_away(std::move(own.zeros));
   }
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     put_slot(slots_[i], state.slots[i], where);

@@ -12,7 +12,9 @@
 #include "neap/graph/vertex.hpp"
 #include "neap/memory/scope.hpp"
 #include "neap/optim/adam.hpp"
+#include "neap/optim/lion.hpp"
 #include "neap/optim/parameters_test.hpp"
+#include "neap/optim/rmsprop.hpp"
 #include "neap/optim/sgd.hpp"
 #include "neap/tensor/door_test.hpp"
 
@@ -72,6 +74,16 @@ std::vector<Case> cases() {
   adamw.weight_decay = 0.01;
   const AdamOptions adamw_own{
       .lr = 0.05, .beta1 = 0.8, .beta2 = 0.95, .weight_decay = 0.2};
+  const LionOptions lion{.lr = 0.05, .weight_decay = 0.1};
+  const LionOptions lion_own{.lr = 0.02, .beta1 = 0.95, .beta2 = 0.98};
+  const RMSpropOptions rmsprop{.lr = 0.05};
+  const RMSpropOptions rmsprop_own{.lr = 0.02,
+                                   .alpha = 0.9,
+                                   .eps = 1e-6,
+                                   .weight_decay = 0.05,
+                                   .momentum = 0.9};
+  RMSpropOptions rmsprop_up = rmsprop_own;
+  rmsprop_up.maximize = true;
   return {{"sgd", kSgd, maker<SGD>(sgd)},
           {"sgd decay", kSgdDecay, maker<SGD>(decay)},
           {"sgd momentum", kSgdMomentum, maker<SGD>(momentum)},
@@ -82,7 +94,12 @@ std::vector<Case> cases() {
           {"adam decay", kAdamDecay, maker<Adam>(own)},
           {"adam maximize", kAdamMaximize, maker<Adam>(climbing)},
           {"adamw", kAdamW, maker<AdamW>(adamw)},
-          {"adamw decay", kAdamWDecay, maker<AdamW>(adamw_own)}};
+          {"adamw decay", kAdamWDecay, maker<AdamW>(adamw_own)},
+          {"lion", kLion, maker<Lion>(lion)},
+          {"lion own", kLionOwn, maker<Lion>(lion_own)},
+          {"rmsprop", kRMSprop, maker<RMSprop>(rmsprop)},
+          {"rmsprop momentum", kRMSpropMomentum, maker<RMSprop>(rmsprop_own)},
+          {"rmsprop maximize", kRMSpropMaximize, maker<RMSprop>(rmsprop_up)}};
 }
 
 // The gradient that the figures were recorded with: 0.5 w + sin(0.7 t + i).

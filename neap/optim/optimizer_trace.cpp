@@ -122,7 +122,7 @@ void Optimizer::record_update(graph::Trace& trace, std::size_t index,
                               base::SiteId site) {
   const Tensor& parameter = parameters_[index].tensor;
   Slot& slot = slots_[index];
-  const std::size_t states = state_count(slot.group);
+  const std::size_t states = states_at(index);
   const std::array in{grad};
   std::array<Tensor, kMaxState + 1> out{parameter};
   for (std::size_t k = 0; k < states; ++k) {
@@ -131,8 +131,9 @@ void Optimizer::record_update(graph::Trace& trace, std::size_t index,
       const memory::Tag tag = state_tag(index, site);
       base::Ref<tensor::Body> zeros =
           (trace.is_state_late()
-               ? late_zeros_for(parameter, tag)
-               : zeros_for(parameter, tag, tensor::executor()))
+               ? late_zeros_for(parameter, state_shape(index, k), tag)
+               : zeros_for(parameter, state_shape(index, k), tag,
+                           tensor::executor()))
               .shared();
       slot.state[k].exchange_shared(zeros);
     }
@@ -143,8 +144,8 @@ void Optimizer::record_update(graph::Trace& trace, std::size_t index,
                                                .grad_scale = grad_scale});
   AttrBytes attrs;
   update_attrs(update_of(at), attrs);
-  trace.write({.name = update_kernels().name,
-               .list = update_kernels(),
+  trace.write({.name = update_kernels(slot.group).name,
+               .list = update_kernels(slot.group),
                .in = in,
                .out = std::span(out).first(states + 1),
                .attrs = attrs.bytes,
@@ -182,7 +183,8 @@ Optimizer::Update Optimizer::update_of(
           .step = slot.steps + 1 + traced.update,
           .lr = rate(traced.step, slot.group),
           .is_first_state =
-              traced.update == 0 && slot.states_used < state_count(slot.group),
+              traced.update == 0 &&
+              slot.states_used < states_at(write_index % kMostIndices),
           .grad_scale = traced.grad_scale};
 }
 
@@ -204,10 +206,11 @@ void Optimizer::write_attrs(std::uint32_t index, void* attrs) const noexcept {
 
 // Adds the updates and calls of the run that has ended to the counts.
 void Optimizer::after_run(std::uint32_t calls) noexcept {
-  for (Slot& slot : slots_) {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[i];
     if (slot.in_this_run > 0) {
       slot.steps += slot.in_this_run;
-      slot.states_used = std::max(slot.states_used, state_count(slot.group));
+      slot.states_used = std::max(slot.states_used, states_at(i));
       slot.in_this_run = 0;
     }
   }

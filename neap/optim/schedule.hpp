@@ -60,6 +60,35 @@ NEAP_API Schedule warm_up(double lr, std::int64_t steps) noexcept;
 NEAP_API Schedule cosine(double lr, std::int64_t total, std::int64_t warmup = 0,
                          double min = 0.0) noexcept;
 
+/// After a warm-up, a straight line from `lr` down to `min` at step `total`;
+/// `min` from there on.
+NEAP_API Schedule linear(double lr, std::int64_t total, std::int64_t warmup = 0,
+                         double min = 0.0) noexcept;
+
+/// Warm-up, then `lr`, then over the last `decay` of `total` steps a straight
+/// line down to `min` ("WSD": Hu et al., "MiniCPM", 2024); `min` from there on.
+NEAP_API Schedule warmup_stable_decay(double lr, std::int64_t total,
+                                      std::int64_t warmup, std::int64_t decay,
+                                      double min = 0.0) noexcept;
+
+/// Half a cosine from lr / 25 up to `lr` over the first `rise` (a share) of
+/// `total` steps, then half a cosine down to lr / 250 000 at the last of them
+/// (Smith and Topin, "Super-convergence", 2018; torch.optim.lr_scheduler's
+/// OneCycleLR, which turns the momentum as well).
+NEAP_API Schedule one_cycle(double lr, std::int64_t total,
+                            double rise = 0.3) noexcept;
+
+/// Half cosines from `lr` to `min`, each `factor` times as long as the one
+/// before it; the first has `first` steps (SGDR; torch's
+/// CosineAnnealingWarmRestarts).
+NEAP_API Schedule cosine_restarts(double lr, std::int64_t first,
+                                  std::int64_t factor = 1,
+                                  double min = 0.0) noexcept;
+
+/// After a warm-up of `warmup` steps, lr sqrt(warmup / (step + 1)) (Vaswani et
+/// al., "Attention is all you need", 2017).
+NEAP_API Schedule inverse_sqrt(double lr, std::int64_t warmup) noexcept;
+
 /// lr, times `factor` after every `every` steps.
 NEAP_API Schedule step_decay(double lr, std::int64_t every,
                              double factor = 0.1) noexcept;

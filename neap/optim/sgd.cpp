@@ -25,6 +25,7 @@ void SGDOptions::check() const {
 }
 
 std::string SGD::describe(int group) const {
+  check_not_read("describe");
   check_group(group);
   const SGDOptions& s = at(group);
   return fmt::format(
@@ -33,7 +34,7 @@ std::string SGD::describe(int group) const {
       s.momentum, s.dampening, s.weight_decay, s.nesterov, s.maximize);
 }
 
-const kernels::KernelList& SGD::update_kernels() const noexcept {
+const kernels::KernelList& SGD::update_kernels(int /*group*/) const noexcept {
   return kernels::sgd_kernels;
 }
 

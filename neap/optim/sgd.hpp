@@ -37,7 +37,7 @@ class NEAP_API SGD final : public Grouped<SGDOptions> {
   std::string describe(int group) const override;
 
  protected:
-  const kernels::KernelList& update_kernels() const noexcept override;
+  const kernels::KernelList& update_kernels(int group) const noexcept override;
   std::size_t state_count(int group) const noexcept override;
   std::string_view state_name(std::size_t k) const noexcept override;
   void update_attrs(const Update& update,

@@ -5,7 +5,9 @@
 // whatever they are called in the optimizer's groups), and in the metadata the
 // counts of updates and the learning rates, the generator, and the position in
 // the data. A run that is resumed has the bits of one that was never
-// interrupted.
+// interrupted. Averages of parameters are in it as
+// "optimizer.average.fc1.weight", and the numbers of a plateau, where there are
+// such.
 //
 // A Trainer saves and resumes itself (trainer.hpp); this is for loops of one's
 // own:
@@ -25,11 +27,15 @@
 
 #include <string>
 
+#include "neap/compile/options.hpp"
 #include "neap/files/door.hpp"
 #include "neap/formats/safetensors.hpp"
 #include "neap/nn/module.hpp"
+#include "neap/optim/ema.hpp"
 #include "neap/optim/optimizer.hpp"
+#include "neap/optim/plateau.hpp"
 #include "neap/tensor/generator.hpp"
+#include "neap/train/torn_load.hpp"
 
 namespace neap::train {
 
@@ -60,11 +66,23 @@ struct NEAP_API Checkpoint {
   Facts facts{};
   /// Whether load() compares checksums.
   formats::Verify verify = formats::Verify::kOn;
+  /// With a folder, optimizer state that load() has to make goes to a file
+  /// there as it is read, if `.states` says so and it has `.least` bytes: for a
+  /// step with a budget and the same folder, which uses that file on. State of
+  /// a weight that is in such a file goes there anyway.
+  SpillOptions spill{};
+  /// Averages of tensors of the model, and what lowers the optimizer's rates:
+  /// saved and restored with the rest. nullptr: there are none. LIFETIME: they
+  /// outlive it.
+  optim::Ema* average = nullptr;
+  optim::ReduceOnPlateau* plateau = nullptr;
 
   /// Writes the file whole or not at all: after a failure the old file is
   /// unchanged. Failures: those of the file system. THROWS: NameError for a
   /// name of the model that begins with "optimizer."; ValueError unless the
-  /// optimizer's parameters are the model's; as formats::write_safetensors.
+  /// optimizer's parameters and the averaged tensors are the model's, and while
+  /// averages are in the places of their tensors; as
+  /// formats::write_safetensors.
   [[nodiscard]] Result<void> save(const std::string& path,
                                   files::Door& door = files::system_door(),
                                   CallSite site = CallSite::here()) const;
@@ -76,14 +94,19 @@ struct NEAP_API Checkpoint {
   void rehearse_save() const;
 
   /// Restores all of it, `position` included, or, after a failure or an
-  /// exception, nothing. Gradients stay, and so do addresses that programs
-  /// hold. While it reads it allocates as many bytes as model and optimizer
-  /// state have, of which the optimizer keeps those that it had not created
-  /// yet. A dry run (rehearsal) does so too; it reads no elements and compares
-  /// no facts. Failures: as SafetensorsFile; kUnsupported for a file that is no
-  /// checkpoint, or one of another form; kMismatch, naming what differs, for
-  /// another model, optimizer or facts; kCorrupt for impossible numbers.
-  /// THROWS: DeviceError off the host; TraceError; OutOfMemory.
+  /// exception, nothing (but for a TornLoad). Gradients stay, and so do
+  /// addresses that programs hold. What a step keeps in a file stays there: it
+  /// is written beside what was there before, by way of a copy of one tensor at
+  /// a time. For all else it allocates as many bytes as that has, of which the
+  /// optimizer keeps those that it had not created yet; where these do not fit,
+  /// the file is looked through first, and read straight into tensors that are
+  /// there. A dry run (rehearsal) does so too; it reads no elements and
+  /// compares no facts. Failures: as SafetensorsFile; kUnsupported for a file
+  /// that is no checkpoint, or one of another form; kMismatch, naming what
+  /// differs, for another model, optimizer or facts; kCorrupt for impossible
+  /// numbers. THROWS: DeviceError off the host; TraceError; OutOfMemory;
+  /// IoError of the file that state is kept in; TornLoad where the file could
+  /// not be read a second time, which names what is not as in the file.
   [[nodiscard]] Result<void> load(const std::string& path,
                                   files::Door& door = files::system_door(),
                                   CallSite site = CallSite::here());

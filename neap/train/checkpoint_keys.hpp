@@ -21,6 +21,14 @@ inline constexpr std::string_view kRatePrefix = "neap.optimizer.rate.";
 inline constexpr std::string_view kGroupPrefix = "neap.optimizer.group.";
 /// Before the name of a parameter.
 inline constexpr std::string_view kUpdatesPrefix = "neap.optimizer.updates.";
+/// The updates of the averages.
+inline constexpr std::string_view kAverageUpdatesKey = "neap.average.updates";
+/// The numbers of a plateau.
+inline constexpr std::string_view kBestKey = "neap.plateau.best";
+inline constexpr std::string_view kBadKey = "neap.plateau.bad";
+inline constexpr std::string_view kCoolingKey = "neap.plateau.cooling";
+/// The name of averages among the optimizer's tensors.
+inline constexpr std::string_view kAverage = "average";
 /// Before the key of a fact.
 inline constexpr std::string_view kFactPrefix = "run.";
 /// Begins the key of a fact that is not compared.

@@ -3,7 +3,10 @@
 #include <cmath>
 #include <limits>
 
+#include "neap/base/raise.hpp"
 #include "neap/base/shown.hpp"
+#include "neap/compile/channel.hpp"
+#include "neap/compile/state_file.hpp"
 #include "neap/train/checkpoint.hpp"
 #include "neap/train/checkpoint_keys.hpp"
 #include "neap/train/measures.hpp"
@@ -34,6 +37,13 @@ class Figures {
   }
   std::uint64_t word(std::string_view key) {
     return parsed<std::uint64_t>(key);
+  }
+  double number(std::string_view key) {
+    const auto value = parsed<double>(key);
+    if (std::isnan(value)) {
+      refuse(key);
+    }
+    return value;
   }
   double rate(std::string_view key) {
     const auto value = parsed<double>(key);
@@ -147,16 +157,20 @@ void compare_facts(const Checkpoint& checkpoint, const SafetensorsFile& file,
   }
 }
 
-// Reads an optimizer's state: its tensors are made, those that no update has
-// used yet are left out, and each knows its entry.
+// Reads an optimizer's state: what it has is staged, what it has not is made,
+// and goes to a file where a step may keep it in one.
 class StateReader {
  public:
   StateReader(const Checkpoint& checkpoint, SafetensorsFile& file,
-              const CallSite& site)
-      : names_(names_in(checkpoint, file)),
+              Staging& staging, const CallSite& site)
+      : checkpoint_(checkpoint),
+        names_(names_in(checkpoint, file)),
+        averaged_(averaged_names(checkpoint)),
         file_(file),
+        staging_(staging),
         site_(site),
-        state_(checkpoint.optimizer.zero_state(site)) {}
+        state_(checkpoint.optimizer.state_in_place()),
+        is_there_(names_.size(), false) {}
 
   void read_figures(Figures& figures) {
     state_.step_count = figures.count(kOptimizerStepsKey);
@@ -175,21 +189,23 @@ class StateReader {
       OptimizerState::Slot& slot = state_.slots[i];
       std::size_t used = 0;
       for (std::size_t k = 0; k < slot.tensor_count; ++k) {
-        const SafetensorsEntry* entry =
-            file_.find(state_name(state_.names[k], names_[i]));
+        const SafetensorsEntry* entry = entry_of(i, k);
         if (entry != nullptr &&
-            is_alike(*entry, slot.tensors[k], differences)) {
+            is_alike(*entry, parameter(i).dtype(),
+                     checkpoint_.optimizer.state_shape(i, k), differences)) {
           ++used;
         }
       }
       found += used;
+      is_there_[i] = used != 0 && used == slot.tensor_count;
       if (used == 0) {
         slot.tensors = {};
-      } else if (used < slot.tensor_count) {
+      } else if (!is_there_[i]) {
         differences.add("the optimizer's state of \"{}\" is in parts",
                         std::string_view(names_[i]));
       }
     }
+    found += match_averages(differences);
     std::size_t there = 0;
     for (const SafetensorsEntry& entry : file_.entries()) {
       there += entry.name.starts_with(kOptimizerPrefix) ? 1 : 0;
@@ -200,26 +216,115 @@ class StateReader {
     }
   }
 
+  // Stages what the optimizer has, and makes what it has not.
   Result<void> read() {
     for (std::size_t i = 0; i < names_.size(); ++i) {
-      const OptimizerState::Slot& slot = state_.slots[i];
-      for (std::size_t k = 0; slot.is_used() && k < slot.tensor_count; ++k) {
-        if (is_rehearsed(slot.tensors[k])) {
-          return {};
-        }
-        const SafetensorsEntry& entry =
-            *file_.find(state_name(state_.names[k], names_[i]));
-        if (auto read = file_.read(entry, slot.tensors[k], site_); !read) {
-          return read;
+      OptimizerState::Slot& slot = state_.slots[i];
+      for (std::size_t k = 0; is_there_[i] && k < slot.tensor_count; ++k) {
+        if (slot.tensors[k].defined()) {
+          staging_.add({.file = &file_, .entry = entry_of(i, k)},
+                       slot.tensors[k], false, site_);
+        } else if (auto made = make(i, k); !made) {
+          return made;
         }
       }
     }
+    stage_averages();
     return {};
   }
 
   OptimizerState take() { return std::move(state_); }
 
  private:
+  const SafetensorsEntry* average_entry(std::size_t i) const {
+    return file_.find(state_name(kAverage, averaged_[i]));
+  }
+
+  // RETURNS: how many averages are in the file as they are here.
+  std::size_t match_averages(Differences& differences) const {
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < averaged_.size(); ++i) {
+      const Parameter& average = checkpoint_.average->averages()[i];
+      const SafetensorsEntry* entry = average_entry(i);
+      if (entry == nullptr) {
+        differences.add("the average of \"{}\" is not there",
+                        std::string_view(average.name));
+      } else if (is_alike(*entry, average.tensor, differences)) {
+        ++found;
+      }
+    }
+    return found;
+  }
+
+  void stage_averages() {
+    for (std::size_t i = 0; i < averaged_.size(); ++i) {
+      staging_.add({.file = &file_, .entry = average_entry(i)},
+                   checkpoint_.average->averages()[i].tensor, false, site_);
+    }
+  }
+
+  static ParameterNames averaged_names(const Checkpoint& checkpoint) {
+    return checkpoint.average == nullptr
+               ? ParameterNames()
+               : names_in_model(tensors_of(checkpoint.model),
+                                checkpoint.average->tensors());
+  }
+
+  const SafetensorsEntry* entry_of(std::size_t i, std::size_t k) const {
+    return file_.find(state_name(state_.names[k], names_[i]));
+  }
+  const Tensor& parameter(std::size_t i) const {
+    return checkpoint_.optimizer.parameters()[i].tensor;
+  }
+
+  Result<void> make(std::size_t i, std::size_t k) {
+    Tensor made = checkpoint_.optimizer.new_state(i, k, site_);
+    if (!is_rehearsed(made)) {
+      if (auto read = file_.read(*entry_of(i, k), made, site_); !read) {
+        return read;
+      }
+    }
+    tensor::Storage& storage = *made.array()->storage();
+    if (const auto away = file_for(storage, parameter(i)); away != nullptr) {
+      away->take(storage);
+    }
+    state_.slots[i].tensors[k] = std::move(made);
+    return {};
+  }
+
+  // The file that state of the parameter goes to; nullptr: memory.
+  std::shared_ptr<compiler::StateFile> file_for(const tensor::Storage& storage,
+                                                const Tensor& parameter) {
+    const SpillOptions& spill = checkpoint_.spill;
+    auto found = compiler::StateFile::of(*parameter.array()->storage());
+    if (found != nullptr || spill.folder.empty() || !spill.states ||
+        storage.size() < spill.least || storage.space() != memory::kHost) {
+      return found;
+    }
+    if (away_ == nullptr) {
+      away_ = file_of_others(storage.domain());
+    }
+    if (away_ == nullptr) {
+      away_ = compiler::StateFile::create(compiler::door_of(spill),
+                                          spill.folder, storage.domain());
+    }
+    return away_;
+  }
+
+  // In the folder, and with a weight on it already.
+  std::shared_ptr<compiler::StateFile> file_of_others(
+      const memory::Domain& domain) const {
+    const SpillOptions& spill = checkpoint_.spill;
+    for (const Parameter& one : checkpoint_.optimizer.parameters()) {
+      auto found = compiler::StateFile::of(*one.tensor.array()->storage());
+      if (found != nullptr &&
+          found->is_in(compiler::door_of(spill), spill.folder, domain)) {
+        return found;
+      }
+    }
+    return nullptr;
+  }
+
   // Files of before there were checksums have the optimizer's own names.
   static ParameterNames names_in(const Checkpoint& checkpoint,
                                  const SafetensorsFile& file) {
@@ -239,11 +344,24 @@ class StateReader {
     return names;
   }
 
+  const Checkpoint& checkpoint_;
   ParameterNames names_;  // of the optimizer's parameters in the file
+  ParameterNames averaged_;
   SafetensorsFile& file_;
+  Staging& staging_;
   CallSite site_;
   OptimizerState state_;
+  memory::Vector<bool> is_there_;              // in the file, the whole slot
+  std::shared_ptr<compiler::StateFile> away_;  // of state that is made
 };
+
+void check_in_place(const optim::Ema& average) {
+  if (average.is_swapped()) {
+    base::raise<ValueError>(
+        "checkpoint: the averages are in the places of the model's tensors; "
+        "swap() them back first");
+  }
+}
 
 }  // namespace
 
@@ -260,10 +378,12 @@ Result<void> Checkpoint::load(const std::string& path, files::Door& door,
   if (!memory::domain().is_rehearsal()) {  // it may be of another run
     compare_facts(*this, *file, differences);
   }
-  Staging staging(*file);
-  add_names(stage_module(model, *file, staging, differences, site),
+  Staging staging;
+  const LoadOptions as_it_is;
+  const LoadSource source(std::span(&*file, 1), as_it_is, differences);
+  add_names(stage_module(model, source, as_it_is, staging, differences, site),
             differences);
-  StateReader state(*this, *file, site);
+  StateReader state(*this, *file, staging, site);
   state.match(differences);
   if (!differences.empty()) {
     return tl::unexpected<Failure>(
@@ -275,14 +395,33 @@ Result<void> Checkpoint::load(const std::string& path, files::Door& door,
                        .batch = figures.count(kBatchKey)};
   const base::DrawKey random{figures.word(kSeedKey), figures.word(kDrawKey)};
   state.read_figures(figures);
+  std::int64_t averaged = 0;
+  if (average != nullptr) {
+    check_in_place(*average);
+    averaged = figures.count(kAverageUpdatesKey);
+  }
+  optim::PlateauState measures;
+  if (plateau != nullptr) {
+    measures = {.best = figures.number(kBestKey),
+                .bad = figures.count(kBadKey),
+                .cooling = figures.count(kCoolingKey)};
+  }
+  const base::SiteId where = base::intern(site);
   return figures.result()
-      .and_then([&] { return staging.read(site); })
       .and_then([&] { return state.read(); })
+      .and_then([&] { return staging.read(site); })
       .map([&] {
         optimizer.set_state(state.take(), site);  // the last that may throw
-        staging.commit(base::intern(site));
-        generator.set_state(random);
+        staging.commit(where);
+        if (average != nullptr) {
+          average->set_update_count(averaged);
+        }
+        if (plateau != nullptr) {
+          plateau->set_state(measures);
+        }
+        generator.set_key(random);
         position = found;
+        staging.finish(where);
       });
 }
 

@@ -33,15 +33,16 @@ void check_names(const ParameterList& tensors) {
   }
 }
 
-// Tensors that the optimizer updates must be parameters of the model.
+// Tensors that the optimizer updates must be parameters of the model, those
+// that are averaged its tensors.
 ParameterNames checked_names(const ParameterList& tensors,
-                             const optim::Optimizer& optimizer) {
-  ParameterNames names = names_in_model(tensors, optimizer);
+                             const ParameterList& of, const char* whose,
+                             const char* what) {
+  ParameterNames names = names_in_model(tensors, of);
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i].empty()) {
-      base::raise<ValueError>(
-          "checkpoint: the optimizer's \"{}\" is no parameter of the model",
-          std::string_view(optimizer.parameters()[i].name));
+      base::raise<ValueError>("checkpoint: the {} \"{}\" is no {} of the model",
+                              whose, std::string_view(of[i].name), what);
     }
   }
   return names;
@@ -68,14 +69,20 @@ void add_figures(const Checkpoint& checkpoint,
   add(metadata, kStepKey, figure_of(step));
   add(metadata, kEpochKey, figure_of(epoch));
   add(metadata, kBatchKey, figure_of(batch));
-  add(metadata, kSeedKey, figure_of(checkpoint.generator.state().seed));
-  add(metadata, kDrawKey, figure_of(checkpoint.generator.state().draw));
+  add(metadata, kSeedKey, figure_of(checkpoint.generator.key().seed));
+  add(metadata, kDrawKey, figure_of(checkpoint.generator.key().draw));
   add(metadata, kOptimizerStepsKey, figure_of(state.step_count));
   for (std::size_t group = 0; group < state.rates.size(); ++group) {
     add(metadata, text_of("{}{}", kRatePrefix, group),
         figure_of(state.rates[group]));
     add(metadata, text_of("{}{}", kGroupPrefix, group),
         text_of("{}", checkpoint.optimizer.describe(static_cast<int>(group))));
+  }
+  if (checkpoint.plateau != nullptr) {
+    const optim::PlateauState& plateau = checkpoint.plateau->state();
+    add(metadata, kBestKey, figure_of(plateau.best));
+    add(metadata, kBadKey, figure_of(plateau.bad));
+    add(metadata, kCoolingKey, figure_of(plateau.cooling));
   }
   for (const formats::MetadataItem& fact : checkpoint.facts) {
     add(metadata, text_of("{}{}", kFactPrefix, std::string_view(fact.key)),
@@ -92,30 +99,70 @@ class Content {
         state_(checkpoint.optimizer.state()) {
     check_names(tensors_);
     const ParameterNames updated =
-        checked_names(tensors_, checkpoint.optimizer);
+        checked_names(tensors_, checkpoint.optimizer.parameters(),
+                      "optimizer's", "parameter");
     name_tensors(tensors_, named_, metadata_);
     add_figures(checkpoint, state_, metadata_);
-    names_.reserve(state_.slots.size() * state_.names.size());
+    const optim::Ema* average = checkpoint.average;
+    names_.reserve(state_.slots.size() * state_.names.size() +
+                   (average == nullptr ? 0 : average->averages().size()));
     for (std::size_t i = 0; i < state_.slots.size(); ++i) {
-      add_slot(state_.slots[i], updated[i],
-               checkpoint.optimizer.parameters()[i].tensor, is_rehearsal);
+      add_slot(checkpoint.optimizer, i, updated[i], is_rehearsal);
+    }
+    if (average != nullptr) {
+      add_averages(*average);
     }
   }
 
   std::span<const NamedTensor> named() const noexcept { return named_; }
+  // Bytes of the largest tensor that a save looks at in a copy.
+  Bytes largest_away() const noexcept {
+    Bytes largest = 0;
+    for (const NamedTensor& one : named_) {
+      const tensor::Storage& storage = *one.tensor.array()->storage();
+      largest = std::max(largest, storage.is_away() ? storage.size() : 0);
+    }
+    return largest;
+  }
   const Metadata& metadata() const noexcept { return metadata_; }
 
  private:
-  void add_slot(const optim::OptimizerState::Slot& slot, std::string_view name,
-                const Tensor& parameter, bool is_rehearsal) {
+  void add_slot(const optim::Optimizer& optimizer, std::size_t index,
+                std::string_view name, bool is_rehearsal) {
+    const optim::OptimizerState::Slot& slot = state_.slots[index];
     add(metadata_, text_of("{}{}", kUpdatesPrefix, name),
         figure_of(slot.steps));
     const std::size_t count =
         slot.is_used() || is_rehearsal ? slot.tensor_count : 0;
     for (std::size_t k = 0; k < count; ++k) {
       names_.push_back(state_name(state_.names[k], name));
-      named_.push_back(
-          {names_.back(), slot.is_used() ? slot.tensors[k] : parameter});
+      named_.push_back({names_.back(), slot.is_used()
+                                           ? slot.tensors[k]
+                                           : stand_in(optimizer, index, k)});
+    }
+  }
+
+  // A tensor as large as the state that is to come: the parameter, or zeros.
+  static Tensor stand_in(const optim::Optimizer& optimizer, std::size_t index,
+                         std::size_t k) {
+    const Tensor& parameter = optimizer.parameters()[index].tensor;
+    return optimizer.state_shape(index, k) == parameter.shape()
+               ? parameter
+               : optimizer.new_state(index, k);
+  }
+
+  void add_averages(const optim::Ema& average) {
+    if (average.is_swapped()) {
+      base::raise<ValueError>(
+          "checkpoint: the averages are in the places of the model's tensors; "
+          "swap() them back first");
+    }
+    const ParameterNames names =
+        checked_names(tensors_, average.tensors(), "averaged", "tensor");
+    add(metadata_, kAverageUpdatesKey, figure_of(average.update_count()));
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      names_.push_back(state_name(kAverage, names[i]));
+      named_.push_back({names_.back(), average.averages()[i].tensor});
     }
   }
 
@@ -137,8 +184,9 @@ Result<void> Checkpoint::save(const std::string& path, files::Door& door,
 
 void Checkpoint::rehearse_save() const {
   const Content content(*this, true);
-  formats::rehearse_safetensors(content.named(), content.metadata(),
-                                optimizer.largest_state_away());
+  formats::rehearse_safetensors(
+      content.named(), content.metadata(),
+      std::max(content.largest_away(), optimizer.largest_state_away()));
 }
 
 }  // namespace neap::train

@@ -11,6 +11,7 @@
 
 #include "neap/base/append.hpp"
 #include "neap/base/json_string.hpp"
+#include "neap/base/outside.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/formats/tensorboard.hpp"
 #include "neap/memory/domain.hpp"
@@ -300,6 +301,7 @@ Result<void> MetricsLog::close() {
 }
 
 const std::optional<Failure>& MetricsLog::failure() const {
+  base::tell_of_question("failure", "whether writing a log has failed", {});
   return state().failure();
 }
 

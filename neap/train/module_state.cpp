@@ -7,7 +7,6 @@ namespace neap::train {
 namespace {
 
 using formats::SafetensorsEntry;
-using formats::SafetensorsFile;
 
 // All names of a tensor, its home first.
 template <class Visit>
@@ -42,12 +41,17 @@ void name_tensors(const ParameterList& tensors,
 
 bool is_alike(const SafetensorsEntry& entry, const Tensor& tensor,
               Differences& differences) {
-  if (entry.dtype == tensor.dtype() && entry.shape == tensor.shape()) {
+  return is_alike(entry, tensor.dtype(), tensor.shape(), differences);
+}
+
+bool is_alike(const SafetensorsEntry& entry, DType dtype, const Shape& shape,
+              Differences& differences) {
+  if (entry.dtype == dtype && entry.shape == shape) {
     return true;
   }
   differences.add("\"{}\" is {} {} there, {} {} here", base::shown(entry.name),
                   name_of(entry.dtype), format_shape(entry.shape),
-                  name_of(tensor.dtype()), format_shape(tensor.shape()));
+                  name_of(dtype), format_shape(shape));
   return false;
 }
 
@@ -60,41 +64,112 @@ void add_names(const LoadReport& report, Differences& differences) {
   }
 }
 
-LoadReport stage_module(const nn::Module& module, const SafetensorsFile& file,
-                        Staging& staging, Differences& differences,
-                        const CallSite& site) {
-  LoadReport report;
-  const std::span<const SafetensorsEntry> entries = file.entries();
-  memory::Vector<bool> is_taken(entries.size());
-  for (const Parameter& parameter : tensors_of(module)) {
+namespace {
+
+// Stages the names of one tensor of the module after the other.
+class Stager {
+ public:
+  Stager(const LoadSource& source, const LoadOptions& options, Staging& staging,
+         Differences& differences, const CallSite& site)
+      : source_(source),
+        options_(options),
+        staging_(staging),
+        differences_(differences),
+        site_(site),
+        is_taken_(source.size()) {}
+
+  void stage(const Parameter& parameter) {
     int found = 0;
+    bool is_skipped = false;
     for_each_name(parameter, [&](const memory::String& name) {
-      const SafetensorsEntry* entry = file.find(name);
-      if (entry == nullptr) {
+      const Item item = source_.find(name);
+      if (item.entry == nullptr) {
         return;
       }
-      is_taken[static_cast<std::size_t>(entry - entries.data())] = true;
-      if (!is_alike(*entry, parameter.tensor, differences)) {
+      is_taken_[item.number] = true;
+      const bool is_transposed =
+          parameter.tensor.rank() == 2 && matches_any(name, options_.transpose);
+      if (may_skip(name) && !has_shape(item, parameter.tensor, is_transposed)) {
+        is_skipped = true;
+      } else if (!fits(item, name, parameter.tensor, is_transposed)) {
         ++found;  // and the load fails
       } else if (found++ == 0) {
-        staging.add(*entry, parameter.tensor, site);
+        staging_.add(item, parameter.tensor, is_transposed, site_);
       } else {
-        staging.add_name(*entry);
+        staging_.add_name(item);
       }
     });
     if (found == 0) {
-      report.missing.push_back(parameter.name);
+      (is_skipped || may_skip(parameter.name) ? report_.skipped
+                                              : report_.missing)
+          .push_back(parameter.name);
     }
   }
-  const bool has_optimizer = is_checkpoint(file);
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    const bool is_model =
-        !(has_optimizer && entries[i].name.starts_with(kOptimizerPrefix));
-    if (is_model && !is_taken[i]) {
-      report.unexpected.push_back(entries[i].name);
-    }
+
+  // With the names that nothing of the module has taken.
+  LoadReport finish() {
+    const bool has_optimizer =
+        source_.is_one_file() && is_checkpoint(source_.files().front());
+    source_.for_each([&](std::string_view name, const Item& item) {
+      const bool is_model =
+          !(has_optimizer && name.starts_with(kOptimizerPrefix));
+      if (is_model && !is_taken_[item.number]) {
+        report_.unexpected.push_back(memory::String(name));
+      }
+    });
+    return std::move(report_);
   }
-  return report;
+
+ private:
+  bool may_skip(std::string_view name) const noexcept {
+    return matches_any(name, options_.skip);
+  }
+  static Shape shape_there(const Item& item, bool is_transposed) {
+    Shape shape = item.entry->shape;
+    if (is_transposed && shape.rank() == 2) {
+      std::swap(shape[0], shape[1]);
+    }
+    return shape;
+  }
+  static bool has_shape(const Item& item, const Tensor& tensor,
+                        bool is_transposed) {
+    return shape_there(item, is_transposed) == tensor.shape();
+  }
+  bool fits(const Item& item, std::string_view name, const Tensor& tensor,
+            bool is_transposed) {
+    const bool is_good =
+        has_shape(item, tensor, is_transposed) &&
+        (item.entry->dtype == tensor.dtype() ||
+         (options_.convert &&
+          formats::may_convert(item.entry->stored, tensor.dtype())));
+    if (!is_good) {
+      differences_.add("\"{}\" is {} {} there, {} {} here", base::shown(name),
+                       formats::name_of(item.entry->stored),
+                       format_shape(shape_there(item, is_transposed)),
+                       name_of(tensor.dtype()), format_shape(tensor.shape()));
+    }
+    return is_good;
+  }
+
+  const LoadSource& source_;
+  const LoadOptions& options_;
+  Staging& staging_;
+  Differences& differences_;
+  const CallSite& site_;
+  memory::Vector<bool> is_taken_;
+  LoadReport report_;
+};
+
+}  // namespace
+
+LoadReport stage_module(const nn::Module& module, const LoadSource& source,
+                        const LoadOptions& options, Staging& staging,
+                        Differences& differences, const CallSite& site) {
+  Stager stager(source, options, staging, differences, site);
+  for (const Parameter& parameter : tensors_of(module)) {
+    stager.stage(parameter);
+  }
+  return stager.finish();
 }
 
 }  // namespace neap::train

@@ -27,10 +27,10 @@ void name_tensors(const ParameterList& tensors,
                   memory::Vector<formats::NamedTensor>& named,
                   formats::Metadata& metadata);
 
-/// Stages all of the module that the file has; `differences` gets what does not
-/// fit. THROWS: as Staging::add.
-LoadReport stage_module(const nn::Module& module,
-                        const formats::SafetensorsFile& file, Staging& staging,
+/// Stages all of the module that the source has; `differences` gets what does
+/// not fit. THROWS: as Staging::add.
+LoadReport stage_module(const nn::Module& module, const LoadSource& source,
+                        const LoadOptions& options, Staging& staging,
                         Differences& differences, const CallSite& site);
 
 /// Adds the names of a report.
@@ -40,5 +40,7 @@ void add_names(const LoadReport& report, Differences& differences);
 /// RETURNS: whether they are.
 bool is_alike(const formats::SafetensorsEntry& entry, const Tensor& tensor,
               Differences& differences);
+bool is_alike(const formats::SafetensorsEntry& entry, DType dtype,
+              const Shape& shape, Differences& differences);
 
 }  // namespace neap::train

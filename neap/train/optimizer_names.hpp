@@ -14,5 +14,8 @@ using ParameterNames = memory::Vector<memory::String>;
 /// the model, do not have gets an empty name. THROWS: OutOfMemory.
 ParameterNames names_in_model(const ParameterList& tensors,
                               const optim::Optimizer& optimizer);
+/// The same of a list of tensors. Buffers are found by their elements.
+ParameterNames names_in_model(const ParameterList& tensors,
+                              const ParameterList& of);
 
 }  // namespace neap::train

@@ -8,7 +8,9 @@
 
 #include "neap/files/fault_door.hpp"
 #include "neap/files/temporary_folder.hpp"
+#include "neap/optim/adafactor.hpp"
 #include "neap/optim/adam.hpp"
+#include "neap/optim/muon.hpp"
 #include "neap/optim/sgd.hpp"
 #include "neap/tensor/door_test.hpp"
 #include "neap/train/fit.hpp"
@@ -39,6 +41,27 @@ std::vector<Kind> kinds() {
            [](const ParameterList& list) {
              return std::make_unique<optim::Adam>(
                  list, optim::AdamOptions{.lr = 0.02});
+           }},
+          {"adafactor",
+           [](const ParameterList& list) {
+             return std::make_unique<optim::Adafactor>(
+                 list, optim::AdafactorOptions{.lr = 0.02});
+           }},
+          {"muon",
+           [](const ParameterList& list) {
+             const auto part = [&](bool is_matrix) {
+               ParameterList out;
+               for (const Parameter& one : list) {
+                 if ((one.tensor.rank() >= 2) == is_matrix) {
+                   out.push_back(one);
+                 }
+               }
+               return out;
+             };
+             auto muon = std::make_unique<optim::Muon>(
+                 part(true), optim::MuonOptions{.lr = 0.02});
+             muon->add_group(part(false), {.lr = 0.02, .by_adam = true});
+             return muon;
            }},
           {"adamw", [](const ParameterList& list) {
              return std::make_unique<optim::AdamW>(

@@ -68,8 +68,8 @@ std::uint64_t state_hash(const nn::Module& model,
   optimizer.visit_state([&](std::string_view name, const Tensor& tensor) {
     hasher.add_tensor(name, tensor);
   });
-  hasher.add_number(generator.state().seed);
-  hasher.add_number(generator.state().draw);
+  hasher.add_number(generator.key().seed);
+  hasher.add_number(generator.key().draw);
   return hasher.digest();
 }
 

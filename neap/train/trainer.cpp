@@ -8,6 +8,7 @@
 #include <chrono>
 
 #include "neap/autograd/backward.hpp"
+#include "neap/base/outside.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/compile/compile.hpp"
 #include "neap/compile/fit.hpp"
@@ -86,8 +87,8 @@ Trainer::Trainer(nn::Layer& model, optim::Optimizer& optimizer,
 
 Trainer::~Trainer() = default;
 
-Bytes Trainer::arena_bytes() const noexcept {
-  return planned_ ? planned_->step.arena_bytes() : 0;
+Bytes Trainer::arena_bytes(const CallSite& site) const noexcept {
+  return planned_ ? planned_->step.arena_bytes(site) : 0;
 }
 
 const Trainer::Planned& Trainer::planned() const {
@@ -97,23 +98,29 @@ const Trainer::Planned& Trainer::planned() const {
   return *planned_;
 }
 
-std::int64_t Trainer::traces() const {
-  return planned().step.traces();
+std::int64_t Trainer::traces(const CallSite& site) const {
+  return planned().step.traces(site);
 }
 
-std::string Trainer::why() const {
-  return planned().step.why();
+std::string Trainer::why(const CallSite& site) const {
+  return planned().step.why(site);
 }
 
-const compiler::Program& Trainer::program() const {
-  return planned().step.program();
+const compiler::Program& Trainer::program(const CallSite& site) const {
+  return planned().step.program(site);
 }
 
-const compiler::Plan& Trainer::plan() const {
-  return planned().step.plan();
+const compiler::Plan& Trainer::plan(const CallSite& site) const {
+  return planned().step.plan(site);
 }
 
-Position Trainer::position() const noexcept {
+std::int64_t Trainer::steps_done(const CallSite& site) const noexcept {
+  base::tell_of_question("steps_done", "how far a training is", site);
+  return steps_done_;
+}
+
+Position Trainer::position(const CallSite& site) const noexcept {
+  base::tell_of_question("position", "how far a training is", site);
   const std::int64_t fetched = batch_ != nullptr ? 1 : 0;
   return {steps_done_, loader_.epoch(), loader_.next_batch() - fetched};
 }
@@ -123,7 +130,9 @@ Checkpoint Trainer::checkpoint(const Facts& facts) const {
                  .optimizer = optimizer_,
                  .generator = tensor::generator(),
                  .position = position(),
-                 .facts = facts};
+                 .facts = facts,
+                 .average = options_.average,
+                 .plateau = options_.plateau};
   const data::LoaderOptions& loader = loader_.options();
   const auto add = [&](const char* key, std::uint64_t value) {
     out.facts.push_back({key, memory::String(fmt::format("{}", value))});
@@ -155,6 +164,9 @@ Result<void> Trainer::resume(const std::string& path, const Facts& facts,
                              CallSite site) {
   Checkpoint found = checkpoint(facts);
   found.verify = verify;
+  if (options_.compile && options_.compile_options.budget != kUnlimited) {
+    found.spill = options_.compile_options.spill;
+  }
   return found.load(path, door, site).map([&] {
     steps_done_ = found.position.step;
     epoch_ = found.position.epoch;
@@ -209,7 +221,7 @@ void Trainer::set_profile(compiler::Profile* profile) {
 
 StepReport Trainer::step(CallSite site) {
   const auto start = std::chrono::steady_clock::now();
-  const base::DrawKey random_state = tensor::generator().state();
+  const base::DrawKey random_state = tensor::generator().key();
   StepReport report;
   drop_gradients();
   buffers_.keep();
@@ -222,7 +234,7 @@ StepReport Trainer::step(CallSite site) {
       run_eagerly(batch, report, site);
     }
   } catch (...) {
-    tensor::generator().set_state(random_state);
+    tensor::generator().set_key(random_state);
     buffers_.restore();
     drop_gradients();
     throw;
@@ -266,6 +278,9 @@ Tensor Trainer::update(CallSite site) {
     norm = optim::clip_grad_norm(parameters_, options_.clip_norm, {}, site);
   }
   optimizer_.step({}, site);
+  if (options_.average != nullptr) {
+    options_.average->update(site);
+  }
   drop_gradients();
   return norm;
 }

@@ -56,7 +56,13 @@ struct TrainerOptions {
   /// The schedule of all groups from now on (Optimizer::set_schedule); empty:
   /// the optimizer's own.
   optim::Schedule learning_rate{};
-  Loss loss{};                       // empty: cross_entropy
+  Loss loss{};  // empty: cross_entropy
+  /// Averages that are updated after each of the optimizer's steps, and saved
+  /// with the run; nullptr: none. LIFETIME: beyond the trainer.
+  optim::Ema* average = nullptr;
+  /// Saved with the run, and told of measures by the caller; nullptr: none.
+  /// LIFETIME: beyond the trainer.
+  optim::ReduceOnPlateau* plateau = nullptr;
   bool compile = false;              // the step runs as a plan
   CompileOptions compile_options{};  // the trainer sets the batches
 };
@@ -87,8 +93,12 @@ class NEAP_API Trainer {
   /// neap::compile.
   StepReport step(CallSite site = CallSite::here());
 
-  std::int64_t steps_done() const noexcept { return steps_done_; }
-  Position position() const noexcept;
+  // The answers to these may be others after the next step: a step that is
+  // traced is refused where it asks.
+
+  std::int64_t steps_done(
+      const CallSite& site = CallSite::here()) const noexcept;
+  Position position(const CallSite& site = CallSite::here()) const noexcept;
 
   /// A checkpoint of this run: model, optimizer, the context's generator, the
   /// position in the data. `facts` are further facts that a run which resumes
@@ -101,8 +111,10 @@ class NEAP_API Trainer {
   /// The same as Checkpoint::rehearse_save.
   void rehearse_save(const Facts& facts = {}) const;
   /// Continues where the run that saved the file was: the steps from here on
-  /// have its bits. Best before prepare(), while no state is created. Failures,
-  /// THROWS: as Checkpoint::load; everything is then unchanged.
+  /// have its bits. Best before prepare(), while no state is created. With a
+  /// budget and a folder of the compiled step, state goes to a file there
+  /// (Checkpoint::spill). Failures, THROWS: as Checkpoint::load; everything is
+  /// then unchanged, but after a TornLoad.
   [[nodiscard]] Result<void> resume(
       const std::string& path, const Facts& facts = {},
       files::Door& door = files::system_door(),
@@ -110,15 +122,16 @@ class NEAP_API Trainer {
       CallSite site = CallSite::here());
   bool is_compiled() const noexcept { return planned_ != nullptr; }
   /// The arena of the plan; 0 before it is planned, and without `compile`.
-  Bytes arena_bytes() const noexcept;
+  Bytes arena_bytes(const CallSite& site = CallSite::here()) const noexcept;
   /// The number of traces of the step, and the reason of the latest, in one
   /// line. THROW: ValueError without `compile`.
-  std::int64_t traces() const;
-  std::string why() const;
+  std::int64_t traces(const CallSite& site = CallSite::here()) const;
+  std::string why(const CallSite& site = CallSite::here()) const;
   /// The program and the plan of the latest batch. THROW: ValueError before
   /// they exist, and without `compile`.
-  const compiler::Program& program() const;
-  const compiler::Plan& plan() const;
+  const compiler::Program& program(
+      const CallSite& site = CallSite::here()) const;
+  const compiler::Plan& plan(const CallSite& site = CallSite::here()) const;
   /// Sets where the times of the calls of the next steps go (those of the
   /// batch's size that comes first); nullptr: nowhere. Nothing without
   /// `compile`. LIFETIME: beyond the steps.
