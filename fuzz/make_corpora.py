@@ -72,7 +72,72 @@ SNAPSHOT = (
     b'"steps":{"live":[1],"held":[2],"ns":[-1]},'
     b'"refusals":["no"],"leaks":[]}')
 
+
+
+def nest(levels):
+    """Sequences in sequences."""
+    inner = {"type": "NFC"}
+    for _ in range(levels):
+        inner = {"type": "Sequence", "normalizers": [inner]}
+    return inner
+
+
+def tokenizer(model, **members):
+    return json.dumps({"version": "1.0", "truncation": None, "padding": None,
+                       "added_tokens": [], "normalizer": None,
+                       "pre_tokenizer": None, "post_processor": None,
+                       "decoder": None, "model": model, **members}).encode()
+
+
+def added(number, content, **flags):
+    return {"id": number, "content": content, "single_word": False,
+            "lstrip": False, "rstrip": False, "normalized": False,
+            "special": True, **flags}
+
+
+LETTERS = {letter: number for number, letter in enumerate("abcde ow")}
+BPE = {"type": "BPE", "vocab": {**LETTERS, "ab": 8, "abc": 9},
+       "merges": [["a", "b"], "ab c"]}
+PIECES = {"type": "WordPiece", "unk_token": "[UNK]", "vocab":
+          {"[UNK]": 0, "[CLS]": 1, "[SEP]": 2, "he": 3, "##llo": 4, "w": 5}}
+SPLIT = {"type": "Split", "pattern": {"Regex": "(?i:'s|'t)|\\p{L}+|\\s+(?!\\S)"},
+         "behavior": "Isolated", "invert": False}
+BYTES = {"type": "ByteLevel", "add_prefix_space": True, "use_regex": True,
+         "trim_offsets": True}
+
 CORPORA = {
+    "tokenizer": {
+        "bpe": tokenizer(BPE, pre_tokenizer=BYTES, decoder=BYTES,
+                         added_tokens=[added(10, "<s>", lstrip=True)]),
+        "fallback": tokenizer(
+            {**BPE, "byte_fallback": True, "fuse_unk": True, "unk_token": "a"},
+            normalizer={"type": "Sequence", "normalizers": [
+                {"type": "Prepend", "prepend": "\u2581"},
+                {"type": "Replace", "pattern": {"String": " "},
+                 "content": "\u2581"}, {"type": "NFKC"}]},
+            decoder={"type": "Sequence", "decoders": [
+                {"type": "Replace", "pattern": {"String": "\u2581"},
+                 "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"},
+                {"type": "Strip", "content": " ", "start": 1, "stop": 0}]}),
+        "pieces": tokenizer(
+            PIECES, normalizer={"type": "BertNormalizer", "lowercase": True},
+            pre_tokenizer={"type": "BertPreTokenizer"},
+            decoder={"type": "WordPiece", "prefix": "##", "cleanup": True},
+            post_processor={"type": "TemplateProcessing", "single": [
+                {"SpecialToken": {"id": "[CLS]", "type_id": 0}},
+                {"Sequence": {"id": "A", "type_id": 0}}], "pair": [],
+                "special_tokens": {"[CLS]": {"id": "[CLS]", "ids": [1],
+                                             "tokens": ["[CLS]"]}}}),
+        "split": tokenizer(BPE, pre_tokenizer={
+            "type": "Sequence", "pretokenizers": [
+                SPLIT, {"type": "Digits", "individual_digits": True}, BYTES,
+                {"type": "Metaspace", "replacement": "\u2581"}]}),
+        "steps": tokenizer(BPE, pre_tokenizer={
+            **SPLIT, "pattern": {"Regex": "(a*)*(a*)*(a*)*b"}}),
+        "nested": tokenizer(BPE, normalizer=nest(12)),
+        "ids": tokenizer({**BPE, "vocab": {"a": 0, "b": 16_777_215}}),
+        "twice": tokenizer({**BPE, "vocab": {"a": 0, "b": 0}}),
+        "merge": tokenizer({**BPE, "merges": ["a z"]})},
     "safetensors": {
         "two": safetensors(TWO, bytes(16) + b"\0\1\0"),
         "empty": safetensors({}),
