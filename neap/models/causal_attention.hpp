@@ -4,6 +4,8 @@
 #pragma once
 
 #include "neap/models/gpt_norm.hpp"
+#include "neap/models/kv_cache.hpp"
+#include "neap/models/linear_visit.hpp"
 #include "neap/nn/layers.hpp"
 
 namespace neap::models {
@@ -24,10 +26,15 @@ class NEAP_API CausalAttention final : public nn::Cloneable<CausalAttention> {
   /// The same of norm(x), which is not kept but recomputed for the backward.
   Tensor after(const GptNorm& norm, const Tensor& x,
                CallSite site = CallSite::here()) const;
+  /// The same of tokens that the pass places, beside those of its cache.
+  Tensor decode(const Tensor& x, KvPass& pass,
+                CallSite site = CallSite::here()) const;
+  /// Calls visit(layer) for each linear layer.
+  void each_linear(LinearVisit visit);
 
  private:
   void name_parts();
-  Tensor attend(const Tensor& projected) const;
+  Tensor attend(const Tensor& projected, KvPass* pass = nullptr) const;
 
   std::int64_t heads_;
   double dropout_;

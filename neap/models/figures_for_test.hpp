@@ -32,14 +32,15 @@ inline double tolerance_of(DType dtype) {
   return dtype == f64 ? 1e-11 : 1e-4;
 }
 
+/// `slack`: times the usual tolerance.
 inline void expect_figure(double got, double want, DType dtype,
-                          std::string_view name) {
-  EXPECT_NEAR(got, want, tolerance_of(dtype) * std::max(1.0, std::abs(want)))
-      << name;
+                          std::string_view name, double slack = 1.0) {
+  const double tolerance = slack * tolerance_of(dtype);
+  EXPECT_NEAR(got, want, tolerance * std::max(1.0, std::abs(want))) << name;
 }
 
-inline void expect_loss(const Tensor& loss, double want) {
-  expect_figure(loss.item(), want, loss.dtype(), "loss");
+inline void expect_loss(const Tensor& loss, double want, double slack = 1.0) {
+  expect_figure(loss.item(), want, loss.dtype(), "loss", slack);
 }
 
 /// For tests of figures in each dtype that models compute in.
@@ -83,14 +84,15 @@ inline double projection(const Tensor& x) {
 }
 
 inline void expect_gradients(const nn::Module& model,
-                             std::span<const Projection> wanted) {
+                             std::span<const Projection> wanted,
+                             double slack = 1.0) {
   const nn::ParameterList parameters = model.parameters();
   ASSERT_EQ(parameters.size(), wanted.size());
   for (std::size_t p = 0; p < wanted.size(); ++p) {
     EXPECT_EQ(std::string_view(parameters[p].name), wanted[p].name);
     const Tensor grad = parameters[p].tensor.grad();
     expect_figure(projection(grad), wanted[p].value, grad.dtype(),
-                  wanted[p].name);
+                  wanted[p].name, slack);
   }
 }
 

@@ -5,10 +5,11 @@
 
 #include "neap/autograd/rematerialise.hpp"
 #include "neap/base/raise.hpp"
+#include "neap/models/parts.hpp"
+#include "neap/nn/for_parameter.hpp"
 #include "neap/nn/init.hpp"
 #include "neap/ops/elementwise/dropout.hpp"
 #include "neap/ops/linalg/linear.hpp"
-#include "neap/ops/loss/cross_entropy.hpp"
 #include "neap/ops/operators.hpp"
 #include "neap/ops/shape/views.hpp"
 #include "neap/tensor/create.hpp"
@@ -40,10 +41,12 @@ void check(const GptOptions& o) {
 
 namespace {
 
-Tensor for_parameter(const Shape& shape, DType dtype, const CallSite& site) {
-  const memory::ContextGuard guard(
-      [](memory::Context& c) { c.category = memory::Category::kParameters; });
-  return empty(shape, dtype, site);
+nn::Embedding table_of(std::int64_t rows, const GptOptions& o,
+                       const CallSite& site) {
+  return o.is_drawn
+             ? nn::Embedding(rows, o.dim, std::nullopt, o.dtype, site)
+             : nn::Embedding(nn::for_parameter({rows, o.dim}, o.dtype, site),
+                             site);
 }
 
 std::optional<nn::Embedding> places_of(const GptOptions& o,
@@ -51,14 +54,7 @@ std::optional<nn::Embedding> places_of(const GptOptions& o,
   if (o.positions != GptPositions::kLearned) {
     return std::nullopt;
   }
-  return std::optional<nn::Embedding>(std::in_place, o.block, o.dim,
-                                      std::nullopt, o.dtype, site);
-}
-
-std::optional<nn::Embedding> places_of(
-    const std::optional<nn::Embedding>& other, nn::Cloning& cloning) {
-  return other ? std::optional<nn::Embedding>(std::in_place, *other, cloning)
-               : std::nullopt;
+  return table_of(o.block, o, site);
 }
 
 nn::Sequential blocks_of(const GptOptions& options, const CallSite& site) {
@@ -80,7 +76,7 @@ GptHead head_of(const GptOptions& options, const Tensor& home,
 GptHead::GptHead(std::int64_t vocab, std::int64_t dim, DType dtype,
                  CallSite site)
     : weight_(register_parameter(
-          "weight", for_parameter({vocab, dim}, dtype, site), site)) {}
+          "weight", nn::for_parameter({vocab, dim}, dtype, site), site)) {}
 
 GptHead::GptHead(const Tensor& home, CallSite site) : weight_(home) {
   registry().add_entry("weight", home, true, site, true);
@@ -95,20 +91,22 @@ Tensor GptHead::forward(const Tensor& x) const {
 
 Gpt::Gpt(const GptOptions& options, CallSite site)
     : options_((check(options), options)),
-      wte_(options.vocab, options.dim, std::nullopt, options.dtype, site),
+      wte_(table_of(options.vocab, options, site)),
       wpe_(places_of(options, site)),
       h_(blocks_of(options, site)),
       ln_f_(options, site),
       lm_head_(head_of(options, wte_.weight(), site)) {
   name_parts();
-  initialise(site);
+  if (options.is_drawn) {
+    initialise(site);
+  }
 }
 
 Gpt::Gpt(const Gpt& other, nn::Cloning& cloning)
     : Cloneable(other, cloning),
       options_(other.options_),
       wte_(other.wte_, cloning),
-      wpe_(places_of(other.wpe_, cloning)),
+      wpe_(copy_of(other.wpe_, cloning)),
       h_(other.h_, cloning),
       ln_f_(other.ln_f_, cloning),
       lm_head_(other.lm_head_, cloning) {
@@ -126,7 +124,6 @@ void Gpt::name_parts() {
 }
 
 void Gpt::initialise(const CallSite& site) {
-  constexpr double kDeviation = 0.02;
   const double onto_sum =
       kDeviation / std::sqrt(2.0 * static_cast<double>(options_.layers));
   for (const nn::Parameter& parameter : parameters()) {
@@ -141,17 +138,35 @@ void Gpt::initialise(const CallSite& site) {
   }
 }
 
-Tensor Gpt::forward(const Tensor& tokens) const {
-  if (tokens.rank() != 2 || tokens.shape()[1] > options_.block) {
-    raise<ShapeError>("gpt: tokens {}, expected (b, t) with t at most {}",
-                      format_shape(tokens.shape()), options_.block);
+void Gpt::each_linear(LinearVisit visit) {
+  for (std::int64_t i = 0; i < h_.size(); ++i) {
+    static_cast<GptBlock&>(h_[i]).each_linear(visit);
   }
+}
+
+Tensor Gpt::forward(const Tensor& tokens) const {
+  check_tokens("gpt", tokens, options_.block);
   Tensor x = wte_(tokens);
   if (wpe_) {
     x = std::move(x) + narrow(wpe_->weight(), 0, 0, tokens.shape()[1]);
   }
   x = dropout(std::move(x), options_.dropout, is_training());
   return lm_head_(ln_f_(through_blocks(std::move(x))));
+}
+
+Tensor Gpt::decode(const Tensor& tokens, KvPass& pass, CallSite site) const {
+  check_tokens("gpt", tokens, options_.block);
+  const nn::ModuleScope scope(*this, site);
+  Tensor x = wte_(tokens);
+  if (wpe_) {
+    x = std::move(x) + pass.rows_of(wpe_->weight(), tokens.shape()[1]);
+  }
+  for (std::int64_t i = 0; i < h_.size(); ++i) {
+    x = static_cast<const GptBlock&>(h_[i]).decode(x, pass);
+  }
+  Tensor scores = lm_head_(ln_f_(pass.last_of(x)));
+  scope.note(scores, tokens);
+  return scores;
 }
 
 Tensor Gpt::through_blocks(Tensor x) const {
@@ -167,14 +182,8 @@ Tensor Gpt::through_blocks(Tensor x) const {
 
 Tensor Gpt::loss(const Tensor& tokens, const Tensor& targets,
                  CallSite site) const {
-  if (targets.shape() != tokens.shape()) {
-    raise<ShapeError>("gpt: targets {} for tokens {}",
-                      format_shape(targets.shape()),
-                      format_shape(tokens.shape()));
-  }
-  const Tensor scores = (*this)(tokens, site);
-  return cross_entropy(Operand(reshape(scores, {-1, options_.vocab}), site),
-                       reshape(targets, {-1}));
+  check_targets("gpt", targets, tokens);
+  return mean_loss((*this)(tokens, site), targets, site);
 }
 
 }  // namespace neap::models

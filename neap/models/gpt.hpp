@@ -61,6 +61,16 @@ class NEAP_API Gpt final : public nn::Cloneable<Gpt> {
   Tensor loss(const Tensor& tokens, const Tensor& targets,
               CallSite site = CallSite::here()) const;
 
+  /// Tokens (b, t) that the pass places -> scores (b, vocab) of what follows
+  /// each sample's last token; models/decoder.hpp calls it. THROWS: as forward
+  /// and KvPass.
+  Tensor decode(const Tensor& tokens, KvPass& pass,
+                CallSite site = CallSite::here()) const;
+
+  /// Calls visit(layer) for each linear layer of the blocks, but for those of
+  /// an nn::SwiGlu.
+  void each_linear(LinearVisit visit);
+
   const GptOptions& options() const noexcept { return options_; }
 
  private:

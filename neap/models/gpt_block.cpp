@@ -2,8 +2,8 @@
 #include "neap/models/gpt_block.hpp"
 
 #include "neap/base/ceil_div.hpp"
+#include "neap/models/parts.hpp"
 #include "neap/ops/elementwise/dropout.hpp"
-#include "neap/ops/linalg/gelu_linear.hpp"
 #include "neap/ops/operators.hpp"
 
 namespace neap::models {
@@ -21,8 +21,10 @@ std::int64_t gated_width(std::int64_t dim) {
 GptMlp::GptMlp(const GptOptions& options, CallSite site)
     : gelu_(options.gelu),
       dropout_(options.dropout),
-      c_fc_(options.dim, 4 * options.dim, options.bias, options.dtype, site),
-      c_proj_(4 * options.dim, options.dim, options.bias, options.dtype, site) {
+      c_fc_(gpt_linear_of({options.dim, 4 * options.dim, options.bias}, options,
+                          site)),
+      c_proj_(gpt_linear_of({4 * options.dim, options.dim, options.bias},
+                            options, site)) {
   name_parts();
 }
 
@@ -40,6 +42,18 @@ void GptMlp::name_parts() {
   register_module("c_proj", c_proj_);
 }
 
+void GptMlp::each_linear(LinearVisit visit) {
+  visit(c_fc_);
+  visit(c_proj_);
+}
+
+void GptBlock::each_linear(LinearVisit visit) {
+  attn_.each_linear(visit);
+  if (mlp_) {
+    mlp_->each_linear(visit);
+  }
+}
+
 Tensor GptMlp::forward(const Tensor& x) const {
   return dropout(through_gelu(c_fc_(x)), dropout_, is_training());
 }
@@ -55,12 +69,7 @@ Tensor GptMlp::after(const GptNorm& norm, const Tensor& x,
 
 // c_proj of gelu, which is not kept.
 Tensor GptMlp::through_gelu(const Tensor& x) const {
-  const nn::ModuleScope scope(c_proj_);
-  const Tensor& bias = c_proj_.bias();
-  Tensor y = bias.is_given() ? gelu_linear(x, c_proj_.weight(), bias, gelu_)
-                             : gelu_linear(x, c_proj_.weight(), gelu_);
-  scope.note(y, x);
-  return y;
+  return gelu_through(c_proj_, x, gelu_);
 }
 
 GptBlock::GptBlock(const GptOptions& options, CallSite site)
@@ -84,12 +93,9 @@ GptBlock::GptBlock(const GptBlock& other, nn::Cloning& cloning)
       ln_1_(other.ln_1_, cloning),
       attn_(other.attn_, cloning),
       ln_2_(other.ln_2_, cloning),
+      mlp_(copy_of(other.mlp_, cloning)),
+      swiglu_(copy_of(other.swiglu_, cloning)),
       dropout_(other.dropout_) {
-  if (other.mlp_) {
-    mlp_.emplace(*other.mlp_, cloning);
-  } else {
-    swiglu_.emplace(*other.swiglu_, cloning);
-  }
   name_parts();
 }
 
@@ -106,10 +112,21 @@ void GptBlock::name_parts() {
 
 Tensor GptBlock::forward(const Tensor& x) const {
   const bool keeps_norms = keep_ != GptKeep::kProducts;
-  const Tensor y = x + (keeps_norms ? attn_(ln_1_(x)) : attn_.after(ln_1_, x));
+  return add_mlp(x + (keeps_norms ? attn_(ln_1_(x)) : attn_.after(ln_1_, x)));
+}
+
+Tensor GptBlock::decode(const Tensor& x, KvPass& pass, CallSite site) const {
+  const nn::ModuleScope scope(*this, site);
+  Tensor y = add_mlp(x + attn_.decode(ln_1_(x), pass));
+  scope.note(y, x);
+  return y;
+}
+
+Tensor GptBlock::add_mlp(const Tensor& y) const {
   if (swiglu_) {
     return y + dropout((*swiglu_)(ln_2_(y)), dropout_, is_training());
   }
+  const bool keeps_norms = keep_ != GptKeep::kProducts;
   return y + (keeps_norms ? (*mlp_)(ln_2_(y)) : mlp_->after(ln_2_, y));
 }
 

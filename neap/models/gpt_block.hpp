@@ -21,6 +21,7 @@ class NEAP_API GptMlp final : public nn::Cloneable<GptMlp> {
   /// The same as CausalAttention::after.
   Tensor after(const GptNorm& norm, const Tensor& x,
                CallSite site = CallSite::here()) const;
+  void each_linear(LinearVisit visit);
 
  private:
   void name_parts();
@@ -41,9 +42,15 @@ class NEAP_API GptBlock final : public nn::Cloneable<GptBlock> {
 
   /// (b, t, dim) to the same.
   Tensor forward(const Tensor& x) const override;
+  /// The same of tokens that the pass places, beside those of its cache.
+  Tensor decode(const Tensor& x, KvPass& pass,
+                CallSite site = CallSite::here()) const;
+  /// Calls visit(layer) for each linear layer, but for those of an nn::SwiGlu.
+  void each_linear(LinearVisit visit);
 
  private:
   void name_parts();
+  Tensor add_mlp(const Tensor& y) const;
 
   GptKeep keep_;
   GptNorm ln_1_;

@@ -16,12 +16,16 @@ Tensor filled(const GptOptions& options, double value, const CallSite& site) {
   return full({options.dim}, value, options.dtype, site);
 }
 
-Tensor normalised(const Tensor& x, GptNormalise form, const Tensor& weight,
+struct Form {
+  GptNormalise norm;
+  double eps;
+};
+
+Tensor normalised(const Tensor& x, const Form& form, const Tensor& weight,
                   const Tensor& bias) {
-  constexpr double kEps = 1e-5;
-  return form == GptNormalise::kRmsNorm
-             ? rms_norm(x, weight.shape(), weight, kEps)
-             : layer_norm(x, weight.shape(), weight, bias, kEps);
+  return form.norm == GptNormalise::kRmsNorm
+             ? rms_norm(x, weight.shape(), weight, form.eps)
+             : layer_norm(x, weight.shape(), weight, bias, form.eps);
 }
 
 Tensor product(const Tensor& x, const Tensor& weight, const Tensor& bias) {
@@ -52,6 +56,7 @@ class Call {
 
 GptNorm::GptNorm(const GptOptions& options, CallSite site)
     : form_(options.norm),
+      eps_(options.norm_eps),
       weight_(register_parameter("weight", filled(options, 1.0, site), site)) {
   if (options.bias && form_ == GptNormalise::kLayerNorm) {
     bias_ = register_parameter("bias", filled(options, 0.0, site), site);
@@ -61,18 +66,22 @@ GptNorm::GptNorm(const GptOptions& options, CallSite site)
 GptNorm::GptNorm(const GptNorm& other, nn::Cloning& cloning)
     : Cloneable(other, cloning),
       form_(other.form_),
+      eps_(other.eps_),
       weight_(parameter("weight")),
       bias_(other.bias_.is_given() ? parameter("bias") : Tensor()) {}
 
 Tensor GptNorm::forward(const Tensor& x) const {
-  return normalised(x, form_, weight_, bias_);
+  return normalised(x, {form_, eps_}, weight_, bias_);
 }
 
 Tensor GptNorm::then(const nn::Linear& layer, const Tensor& x) const {
-  Call norm(*this,
-            [form = form_, weight = weight_, bias = bias_](const Tensor& in) {
-              return normalised(in, form, weight, bias);
-            });
+  if (layer.is_adapted()) {
+    return layer((*this)(x));
+  }
+  Call norm(*this, [form = Form{form_, eps_}, weight = weight_,
+                    bias = bias_](const Tensor& in) {
+    return normalised(in, form, weight, bias);
+  });
   Call times(layer,
              [weight = layer.weight(), bias = layer.bias()](const Tensor& in) {
                return product(in, weight, bias);

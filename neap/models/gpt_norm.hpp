@@ -8,9 +8,9 @@
 
 namespace neap::models {
 
-/// layer_norm or rms_norm, as the options say, over the last axis, with eps
-/// 1e-5: "weight" (dim), ones at first, and "bias" (dim), zeros at first, of a
-/// layer_norm where layers have one.
+/// layer_norm or rms_norm, as the options say, over the last axis: "weight"
+/// (dim), ones at first, and "bias" (dim), zeros at first, of a layer_norm
+/// where layers have one.
 class NEAP_API GptNorm final : public nn::Cloneable<GptNorm> {
  public:
   explicit GptNorm(const GptOptions& options, CallSite site = CallSite::here());
@@ -18,11 +18,13 @@ class NEAP_API GptNorm final : public nn::Cloneable<GptNorm> {
 
   Tensor forward(const Tensor& x) const override;
   /// layer(this(x)), of which x and the result are kept; the norm is recomputed
-  /// for the backward. Both layers may be destroyed by then.
+  /// for the backward. Both layers may be destroyed by then. A layer with an
+  /// adapter is called as it is.
   Tensor then(const nn::Linear& layer, const Tensor& x) const;
 
  private:
   GptNormalise form_;
+  double eps_;
   Tensor weight_;
   Tensor bias_;  // undefined where there is none
 };

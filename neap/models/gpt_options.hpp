@@ -50,8 +50,12 @@ struct GptOptions {
   GptPositions positions = GptPositions::kLearned;
   GptFeedForward mlp = GptFeedForward::kGelu;
   GptNormalise norm = GptNormalise::kLayerNorm;
+  double norm_eps = 1e-5;
   GptKeep keep = GptKeep::kProducts;
   DType dtype = f32;
+  /// False: weights are left as they are allocated, for whoever reads them from
+  /// a file.
+  bool is_drawn = true;
 };
 
 /// THROWS: ValueError, DTypeError.

@@ -2,6 +2,7 @@
 #include "neap/models/recurrent_lm.hpp"
 
 #include "neap/base/raise.hpp"
+#include "neap/models/parts.hpp"
 #include "neap/ops/elementwise/dropout.hpp"
 #include "neap/ops/loss/cross_entropy.hpp"
 #include "neap/ops/shape/views.hpp"
@@ -93,10 +94,11 @@ auto RecurrentLm<Net>::by_time(const Tensor& tokens, const State& state) const
   const bool is_training = this->is_training();
   Tensor x = encoder_(transpose(tokens));
   x = dropout(std::move(x), options_.dropout, is_training);
-  auto [y, next] = run_net(rnn_, x, state);
+  auto result = run_net(rnn_, x, state);
   x = {};
-  y = dropout(std::move(y), options_.dropout, is_training);
-  return {decoder_(y), std::move(next)};
+  result.output =
+      dropout(std::move(result.output), options_.dropout, is_training);
+  return {.scores = decoder_(result.output), .state = std::move(result.state)};
 }
 
 template <class Net>
@@ -108,27 +110,24 @@ template <class Net>
 auto RecurrentLm<Net>::run(const Tensor& tokens, const State& state,
                            CallSite site) const -> Scored {
   const nn::ModuleScope scope(*this, site);
-  auto [scores, next] = by_time(tokens, state);
-  Tensor turned = transpose(scores, 0, 1);
-  scope.note(turned, tokens);
-  return {std::move(turned), std::move(next)};
+  Scored scored = by_time(tokens, state);
+  scored.scores = transpose(scored.scores, 0, 1);
+  scope.note(scored.scores, tokens);
+  return scored;
 }
 
 template <class Net>
 auto RecurrentLm<Net>::loss_from(const Tensor& tokens, const Tensor& targets,
                                  const State& state, CallSite site) const
     -> Loss {
-  if (targets.shape() != tokens.shape()) {
-    raise<ShapeError>("recurrent_lm: targets {} for tokens {}",
-                      format_shape(targets.shape()),
-                      format_shape(tokens.shape()));
-  }
+  check_targets("recurrent_lm", targets, tokens);
   const nn::ModuleScope scope(*this, site);
-  auto [scores, next] = by_time(tokens, state);
-  Tensor loss = cross_entropy(reshape(std::move(scores), {-1, options_.vocab}),
-                              reshape(transpose(targets), {-1}));
+  Scored scored = by_time(tokens, state);
+  Tensor loss =
+      cross_entropy(reshape(std::move(scored.scores), {-1, options_.vocab}),
+                    reshape(transpose(targets), {-1}));
   scope.note(loss, tokens, targets);
-  return {std::move(loss), std::move(next)};
+  return {.loss = std::move(loss), .state = std::move(scored.state)};
 }
 
 template <class Net>

@@ -1,7 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Residual networks for small images (He et al., "Deep residual learning for
-// image recognition", 2016): the blocks of ResNet-18 and ResNet-34 behind one
-// 3 x 3 convolution, without the pooling at the front that is for large images.
+// Residual networks (He et al., "Deep residual learning for image recognition",
+// 2016), for small images and large ones, with torchvision's names.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +10,26 @@
 
 namespace neap::models {
 
+/// The layers in front of the blocks.
+enum class ResNetStem : std::uint8_t {
+  kSmall,  // a convolution of 3 x 3, for images such as CIFAR's
+  kLarge,  // one of 7 x 7 and a pooling, a quarter of the size (torchvision's)
+};
+
 struct ResNetOptions {
-  std::int64_t layers = 18;   // 18 or 34
+  std::int64_t layers = 18;   // 18 or 34; 50, 101 or 152 with bottlenecks
   std::int64_t channels = 3;  // channels of the images
-  std::int64_t width = 64;    // channels of layer1; 8 of it in layer4
+  std::int64_t width = 64;    // channels of layer1, 8 times as many in layer4;
+                              // 4 times as many of bottlenecks
   std::int64_t classes = 10;
+  ResNetStem stem = ResNetStem::kSmall;
   DType dtype = f32;
 };
 
 /// The names are torchvision's: "conv1", "bn1", "layer1.0.conv1", ..., "fc".
 class NEAP_API ResNet final : public nn::Cloneable<ResNet> {
  public:
-  /// THROWS: ValueError for a size below 1, or layers other than 18 and 34;
+  /// THROWS: ValueError for a size below 1, or another number of layers;
   /// DTypeError unless f32 or f64; OutOfMemory.
   explicit ResNet(const ResNetOptions& options = {},
                   CallSite site = CallSite::here());
@@ -34,6 +41,7 @@ class NEAP_API ResNet final : public nn::Cloneable<ResNet> {
  private:
   void name_parts();
 
+  ResNetStem stem_;
   nn::Conv2d conv1_;
   nn::BatchNorm2d bn1_;
   nn::Sequential layer1_;
