@@ -69,10 +69,43 @@ class DoctorTest(unittest.TestCase):
     def test_an_eager_program_has_a_peak_of_events(self):
         status, out, _ = self.doctor(PROGRAM, "eager")
         self.assertEqual(status, 0)
-        self.assertIn("growth: not known, since no compiled step was called",
-                      out)
+        self.assertIn("\ngrowth: none from update to update\n", out)
         self.assertRegex(out, r"At the peak, event \d+ of \d+, allocate")
         self.assertRegex(out, r"\nweight +optimizer state ")
+
+    def test_an_eager_program_that_grows_is_told_where(self):
+        status, out, _ = self.doctor(PROGRAM, "eager", "grow")
+        self.assertEqual(status, 0)
+        self.assertIn("\nleaks: none\n", out)
+        self.assertRegex(out, r"\ngrowth: \d+ B a step\n  [\d ]+ B and \d+ blocks "
+                         r"in 16 steps after 3 of warm-up\n")
+        self.assertRegex(out, r"activations  ''     \S*watched_program\.cpp:\d+ "
+                         r"\((train|operator\(\))\)\n")
+
+    def test_a_step_that_is_planned_alone_hides_no_growth(self):
+        _, out, _ = self.doctor(PROGRAM, "eager", "prepared", "grow")
+        self.assertRegex(out, r"\ngrowth: \d+ B a step\n")
+
+    def test_growth_of_calls_that_were_not_compared_is_not_none(self):
+        _, out, _ = self.doctor(PROGRAM, "evaluated", "grow")
+        self.assertIn("growth: not known, since more than 6 calls of the "
+                      "compiled step with the largest arena are needed", out)
+
+    def test_few_steps_are_no_growth_and_no_sign_that_there_is_none(self):
+        for kinds, ends in ((("layers", "short"), "updates by an optimizer"),
+                            (("eager", "short"), "updates by an optimizer"),
+                            (("inference", "short", "grow"), "calls of a model"),
+                            (("short",), "calls of the compiled step")):
+            _, out, _ = self.doctor(PROGRAM, *kinds)
+            self.assertIn("\ngrowth: not known, since more than 6 " + ends, out)
+        _, out, _ = self.doctor(PROGRAM, "layers")
+        self.assertIn("\ngrowth: none from update to update\n", out)
+
+    def test_a_program_that_calls_a_model_is_compared_by_its_calls(self):
+        _, out, _ = self.doctor(PROGRAM, "inference")
+        self.assertIn("\ngrowth: none from call to call of the model\n", out)
+        _, out, _ = self.doctor(PROGRAM, "inference", "grow")
+        self.assertRegex(out, r"\ngrowth: \d+ B a step\n.* in 16 steps after 3")
 
     def test_refusals_are_told(self):
         _, out, _ = self.doctor(PROGRAM, "refused")

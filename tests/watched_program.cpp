@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <span>
 #include <string_view>
@@ -55,11 +56,51 @@ void train(int steps) {
     return loss;
   };
   auto step = neap::compile(body);
+  if (is("prepared")) {
+    step.prepare({neap::tensor::Spec{neap::f32, {8, 16}}});
+  }
+  if (is("evaluated")) {
+    step(neap::ones({64, 16}));  // a larger arena than those that follow
+  }
   const Tensor x = neap::ones({8, 16});
   for (int i = 0; i < steps; ++i) {
     const Tensor loss = is("eager") ? body(x) : step(x);
     if (is("grow")) {
       losses().push_back(loss + 1.0);  // planted growth
+    }
+  }
+}
+
+// Trains with an optimizer for each layer, which all create state at first.
+void train_by_layers(int steps) {
+  std::vector<neap::nn::Linear> layers;
+  std::deque<neap::optim::Adam> optimizers;
+  for (int i = 0; i < 5; ++i) {
+    layers.emplace_back(16, 16);
+    optimizers.emplace_back(layers.back().parameters(),
+                            neap::optim::AdamOptions{.lr = 0.001});
+  }
+  for (int i = 0; i < steps; ++i) {
+    Tensor y = neap::ones({8, 16});
+    for (const neap::nn::Linear& layer : layers) {
+      y = tanh(layer(y));
+    }
+    backward(mean(square(y)));
+    for (neap::optim::Adam& adam : optimizers) {
+      adam.step();
+      adam.zero_grad();
+    }
+  }
+}
+
+// Calls a model that nobody trains.
+void infer(int steps) {
+  const neap::NoGrad guard;
+  const neap::nn::Linear layer(16, 4);
+  for (int i = 0; i < steps; ++i) {
+    const Tensor y = layer(neap::ones({8, 16}));
+    if (is("grow")) {
+      losses().push_back(y + 1.0);  // planted growth
     }
   }
 }
@@ -109,7 +150,13 @@ void exit_in_a_child() {
 
 int main(int argc, char** argv) {
   kinds = std::span(argv, static_cast<std::size_t>(argc)).subspan(1);
-  train(is("long") ? 5000 : 20);
+  if (is("layers")) {
+    train_by_layers(is("short") ? 1 : 20);
+  } else if (is("inference")) {
+    infer(is("short") ? 5 : 20);
+  } else {
+    train(is("long") ? 5000 : is("short") ? 5 : 20);
+  }
   if (is("leak")) {
     leak();
   }

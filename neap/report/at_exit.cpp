@@ -124,6 +124,7 @@ void write_all() noexcept {
     const memory::UseDomain use(report_domain());
     const Snapshot snapshot = watch->report->finish();
     compiler::watch_steps(nullptr);
+    graph::watch_updates(nullptr);
     write(kPage, watch->page, snapshot,
           [](files::Door& door, const std::string& path, const Snapshot& s) {
             return write_page(door, path, s);
@@ -168,6 +169,7 @@ void start() {
                       ::program_invocation_short_name);
   if (std::atexit(&write_all) == 0) {
     compiler::watch_steps(&*made.report);
+    graph::watch_updates(&*made.report);
   }
 }
 

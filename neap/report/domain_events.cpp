@@ -35,26 +35,6 @@ memory::Vector<memory::Event> log_of(const memory::Domain& domain) {
   }
 }
 
-memory::String refusal_text(const memory::Domain& domain,
-                            const memory::Event& event) {
-  const std::string_view owner = domain.path_of(event.tag.owner);
-  memory::String out;
-  base::append(out, "{} of {}", format_bytes(event.bytes),
-               memory::name_of(event.tag.category));
-  if (!owner.empty()) {
-    base::append(out, " for '{}'", owner);
-  }
-  if (event.tag.site.value != 0) {
-    base::append(out, " at {}", base::format_site(event.tag.site));
-  }
-  base::append(out,
-               " were refused at event {}, when {} were live; enough would "
-               "have been room for {} live at once",
-               event.time, format_bytes(event.live_after),
-               format_bytes(event.live_after + event.bytes));
-  return out;
-}
-
 }  // namespace
 
 DomainEvents events_of(const memory::Domain& domain) {
@@ -76,6 +56,79 @@ DomainEvents events_of(const memory::Domain& domain) {
       break;
     }
   }
+  return out;
+}
+
+LivePeak::LivePeak(const memory::Domain& domain)
+    : domain_(&domain),
+      events_(memory::Allocator<memory::Event>(report_domain(), memory::Tag{})),
+      refusals_(
+          memory::Allocator<memory::Event>(report_domain(), memory::Tag{})) {
+  static_cast<void>(next());
+}
+
+Bytes LivePeak::next() {
+  const memory::UseDomain use(report_domain());
+  const memory::Stats stats = domain_->stats();
+  const std::int64_t requests = stats.allocations + stats.releases;
+  // Refusals and retags are events, too: there may be more. A log that is asked
+  // for more than it has costs the room alone.
+  constexpr std::int64_t kMostAtFirst = 128 * 1024;
+  auto room =
+      static_cast<std::size_t>(std::min(requests - requests_, kMostAtFirst)) +
+      64;
+  std::size_t count = 0;
+  for (;; room *= 2) {
+    events_.resize(room);
+    count = static_cast<std::size_t>(domain_->events(events_));
+    if (count < room || events_[0].time <= next_time_) {
+      break;
+    }
+  }
+  const bool is_whole =
+      requests == requests_ || (count != 0 && events_[0].time <= next_time_);
+  Bytes most = live_;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (events_[i].time >= next_time_) {
+      most = std::max(most, events_[i].live_after);
+      note_refusal(events_[i]);
+    }
+  }
+  if (count != 0) {
+    next_time_ = events_[count - 1].time + 1;
+  }
+  requests_ = requests;
+  live_ = stats.live;
+  return is_whole ? most : -1;
+}
+
+void LivePeak::note_refusal(const memory::Event& event) {
+  if (event.kind != memory::EventKind::kRefuse) {
+    return;
+  }
+  if (refusals_.size() == kMostRefusals) {
+    refusals_.erase(refusals_.begin());
+  }
+  refusals_.push_back(event);
+}
+
+memory::String refusal_text(const memory::Domain& domain,
+                            const memory::Event& event) {
+  const std::string_view owner = domain.path_of(event.tag.owner);
+  memory::String out;
+  base::append(out, "{} of {}", format_bytes(event.bytes),
+               memory::name_of(event.tag.category));
+  if (!owner.empty()) {
+    base::append(out, " for '{}'", owner);
+  }
+  if (event.tag.site.value != 0) {
+    base::append(out, " at {}", base::format_site(event.tag.site));
+  }
+  base::append(out,
+               " were refused at event {}, when {} were live; enough would "
+               "have been room for {} live at once",
+               event.time, format_bytes(event.live_after),
+               format_bytes(event.live_after + event.bytes));
   return out;
 }
 

@@ -24,8 +24,38 @@ struct DomainEvents {
 /// ValueError for that domain itself.
 DomainEvents events_of(const memory::Domain& domain);
 
-/// Sentences, the latest 64: who asked for how much, where, what was live, and
-/// what would have been enough. THROWS: OutOfMemory of the current domain.
+/// The most that was live in a domain from one look to the next, by its log of
+/// events: its own peaks stay as they are.
+class LivePeak {
+ public:
+  /// LIFETIME: the domain outlives this. Begins with what happens from now on.
+  explicit LivePeak(const memory::Domain& domain);
+
+  /// Since the last look; -1: the log does not reach so far back. Copies the
+  /// events since then. THROWS: OutOfMemory of the reports' domain; nothing is
+  /// looked at then.
+  Bytes next();
+  /// The refusals that were met on the way, the latest 64.
+  const memory::Vector<memory::Event>& refusals() const noexcept {
+    return refusals_;
+  }
+
+ private:
+  void note_refusal(const memory::Event& event);
+
+  const memory::Domain* domain_;
+  std::uint64_t next_time_ = 0;  // of the first event that was not looked at
+  std::int64_t requests_ = 0;    // allocations and releases until then
+  Bytes live_ = 0;               // then
+  memory::Vector<memory::Event> events_;
+  memory::Vector<memory::Event> refusals_;
+};
+
+/// A sentence: who asked for how much, where, what was live, and what would
+/// have been enough. THROWS: OutOfMemory of the current domain.
+memory::String refusal_text(const memory::Domain& domain,
+                            const memory::Event& event);
+/// The sentences of a log, the latest 64. THROWS: as above.
 memory::Vector<memory::String> refusals_in(const memory::Domain& domain,
                                            const DomainEvents& log);
 

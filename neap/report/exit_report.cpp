@@ -11,7 +11,11 @@
 namespace neap::report {
 
 ExitReport::ExitReport(const memory::Domain& domain, std::string_view name)
-    : domain_(&domain), before_(domain), name_(name), growth_(domain) {}
+    : domain_(&domain),
+      before_(domain),
+      name_(name),
+      growth_(std::in_place, domain),
+      peak_(domain) {}
 
 void ExitReport::begin() noexcept {
   const std::lock_guard lock(mutex_);
@@ -40,6 +44,7 @@ void ExitReport::planned(const compiler::Program& program,
     step_ = snapshot(program, plan, &domain);
     arena_ = arena;
     shown_ = &program;
+    shown_in_ = &domain;
   } catch (...) {  // no memory for it: the one before stays
   }
 }
@@ -50,18 +55,94 @@ void ExitReport::ran(const compiler::Program& program,
   if (domain.is_rehearsal()) {
     return;
   }
-  const memory::Stats stats = domain.stats();
   try {
     const memory::UseDomain use(report_domain());
     const std::lock_guard lock(mutex_);
     if (is_over_) {
       return;
     }
-    steps_.add({.live = stats.live, .held = stats.held, .ns = ns});
+    static_cast<void>(take_kind(StepKind::kRun));
+    add_step(domain, ns);
     if (&program == shown_) {  // two kinds of steps would seem to shrink
-      growth_.step();
+      growth_->step();
     }
   } catch (...) {  // a step that is not compared
+  }
+}
+
+// Whether steps are of this kind. One that says more takes the place of
+// another.
+bool ExitReport::take_kind(StepKind kind) {
+  if (kind > kind_) {
+    kind_ = kind;
+    mark_ = LoopMark();
+    start_again();
+  }
+  return kind == kind_;
+}
+
+void ExitReport::start_again() {
+  growth_.emplace(*domain_);
+  steps_ = StepLog();
+}
+
+void ExitReport::updated(const void* optimizer) noexcept {
+  ended(StepKind::kUpdate, optimizer);
+}
+
+void ExitReport::called(const void* module) noexcept {
+  ended(StepKind::kCall, module);
+}
+
+void ExitReport::ended(StepKind kind, const void* who) noexcept {
+  const memory::Domain& domain = memory::domain();
+  if (domain.is_rehearsal()) {
+    return;
+  }
+  try {
+    const memory::UseDomain use(report_domain());
+    const std::lock_guard lock(mutex_);
+    if (is_over_ || running_ != 0 || !take_kind(kind)) {
+      return;
+    }
+    const LoopMark::Event event = mark_.next(who);
+    if (event == LoopMark::Event::kInside) {
+      return;
+    }
+    if (event == LoopMark::Event::kOther) {
+      start_again();
+    }
+    add_step(domain, -1);
+    growth_->step();
+  } catch (...) {  // a step that is not compared
+  }
+}
+
+void ExitReport::add_step(const memory::Domain& domain, std::int64_t ns) {
+  const memory::Stats stats = domain.stats();
+  steps_.add({.live = stats.live,
+              .held = stats.held,
+              .ns = ns,
+              .peak = &domain == domain_ ? peak_.next() : -1});
+}
+
+void ExitReport::refused(std::string_view why) noexcept {
+  constexpr std::size_t kMost = 64;
+  if (memory::domain().is_rehearsal()) {
+    return;
+  }
+  try {
+    const memory::UseDomain use(report_domain());
+    const std::lock_guard lock(mutex_);
+    // A step that is a part of another is refused with it.
+    if (is_over_ || (!refused_.empty() && refused_.back() == why)) {
+      return;
+    }
+    if (refused_.size() == kMost) {
+      refused_.erase(refused_.begin());
+    }
+    refused_.emplace_back(why);
+  } catch (...) {  // no memory for a sentence
   }
 }
 
@@ -77,10 +158,18 @@ Snapshot ExitReport::finish() {
     title += out.title;
   }
   out.title = std::move(title);
-  if (!out.is_eager) {
-    out.refusals = refusals_of(*domain_);
+  static_cast<void>(peak_.next());
+  out.refusals.clear();  // a log forgets what was long ago
+  for (const memory::Event& event : peak_.refusals()) {
+    out.refusals.push_back(refusal_text(*domain_, event));
   }
+  out.refusals.insert(out.refusals.end(), refused_.begin(), refused_.end());
   out.steps = steps_.kept();
+  out.sums.compared = growth_->compared();
+  out.sums.step_kind = kind_;
+  if (shown_in_ == domain_) {
+    out.sums.held_at_most = domain_->stats().peak;
+  }
   add_leaks(out);
   return out;
 }
@@ -101,7 +190,9 @@ void ExitReport::add_leaks(Snapshot& snapshot) {
     leak.pop_back();  // its line end
     rest.remove_prefix(size);
   }
-  std::string growth = growth_.format();
+  std::string growth = growth_->compared() >= Growth::kEnough
+                           ? growth_->format()
+                           : std::string();
   if (!growth.empty()) {
     growth.pop_back();
     snapshot.leaks.emplace_back(growth);

@@ -12,15 +12,19 @@
 #include <utility>
 
 #include "neap/compile/watcher.hpp"
+#include "neap/graph/update_watch.hpp"
 #include "neap/memory/scope_member.hpp"
+#include "neap/report/domain_events.hpp"
 #include "neap/report/growth.hpp"
 #include "neap/report/leaks.hpp"
+#include "neap/report/loop_mark.hpp"
 #include "neap/report/snapshot.hpp"
 #include "neap/report/step_log.hpp"
 
 namespace neap::report {
 
-class ExitReport final : public compiler::StepWatcher {
+class ExitReport final : public compiler::StepWatcher,
+                         public graph::UpdateWatcher {
  public:
   /// Looks at a domain from now on. `name`: of the program. REQUIRES: within
   /// UseDomain(report_domain()). THROWS: OutOfMemory.
@@ -31,17 +35,29 @@ class ExitReport final : public compiler::StepWatcher {
   void planned(const compiler::Program& program,
                const compiler::Plan& plan) noexcept override;
   void ran(const compiler::Program& program, std::int64_t ns) noexcept override;
+  void refused(std::string_view why) noexcept override;
+  void updated(const void* optimizer) noexcept override;
+  void called(const void* module) noexcept override;
 
   /// The latest of the programs that have the largest arena, or, where no step
   /// was compiled, the domain's events; with what is live in the domain now and
   /// was not at the beginning, who holds that, what grew from step to step, and
-  /// the steps. Ends the report. Steps that other threads call meanwhile wait;
-  /// where one is running already, holders are left out: to hold what it holds
-  /// might end its trace. THROWS: OutOfMemory.
+  /// the steps: calls of compiled ones, or, where none was called, from update
+  /// to update of an optimizer, or, where none was called either, from call to
+  /// call of a module by the program. What grew is told where enough steps were
+  /// compared (Growth::kEnough). Ends the report. Steps that other threads call
+  /// meanwhile wait; where one is running already, holders are left out: to
+  /// hold what it holds might end its trace. THROWS: OutOfMemory.
   Snapshot finish();
 
  private:
+  using StepKind = Snapshot::StepKind;
+
+  bool take_kind(StepKind kind);
+  void start_again();
+  void ended(StepKind kind, const void* who) noexcept;
   void add_leaks(Snapshot& snapshot);
+  void add_step(const memory::Domain& domain, std::int64_t ns);
 
   const memory::Domain* domain_;
   std::optional<memory::TrackHandles> tracking_{std::in_place};
@@ -49,10 +65,15 @@ class ExitReport final : public compiler::StepWatcher {
   memory::String name_;
 
   std::mutex mutex_;  // of all below
-  Growth growth_;
+  std::optional<Growth> growth_;
+  LivePeak peak_;
   StepLog steps_;
+  StepKind kind_ = StepKind::kNone;  // what they are
+  LoopMark mark_;                    // unless they are runs
+  memory::Vector<memory::String> refused_;
   std::optional<Snapshot> step_;
   const compiler::Program* shown_ = nullptr;  // in step_, to know it again
+  const memory::Domain* shown_in_ = nullptr;  // its domain
   Bytes arena_ = -1;
   int running_ = 0;  // calls of steps
   bool is_over_ = false;

@@ -7,6 +7,7 @@
 #include <array>
 #include <tuple>
 
+#include "neap/base/outside.hpp"
 #include "neap/base/text_table.hpp"
 #include "neap/memory/scope_stats.hpp"
 #include "neap/report/leak_text.hpp"
@@ -16,6 +17,7 @@ namespace neap::report {
 namespace {
 
 constexpr std::int64_t kEnoughSteps = 3;
+constexpr const char* kAboutGrowth = "how a program's memory grows";
 
 }  // namespace
 
@@ -89,7 +91,23 @@ void Growth::step() {
   ++steps_;
 }
 
+std::int64_t Growth::steps() const noexcept {
+  base::tell_of_question("steps", kAboutGrowth, {});
+  return steps_;
+}
+
+std::int64_t Growth::compared() const noexcept {
+  base::tell_of_question("compared", kAboutGrowth, {});
+  return std::max<std::int64_t>(0, steps_ - options_.warm_up - 1);
+}
+
+std::int64_t Growth::tensors() const noexcept {
+  base::tell_of_question("tensors", kAboutGrowth, {});
+  return tensors_.growth();
+}
+
 memory::Vector<Growth::Row> Growth::rows() const {
+  base::tell_of_question("rows", kAboutGrowth, {});
   const memory::UseDomain use(report_domain());
   memory::Vector<Row> out;
   for (const Seen& seen : seen_) {

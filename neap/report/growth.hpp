@@ -34,6 +34,10 @@ struct GrowthOptions {
 
 class NEAP_API Growth {
  public:
+  /// Steps to be compared before a report that nobody asked for at this program
+  /// says what grows: what is taken once, and late, looks like growth in one.
+  static constexpr std::int64_t kEnough = 3;
+
   /// `domain` outlives this.
   explicit Growth(const memory::Domain& domain = memory::domain(),
                   const GrowthOptions& options = {});
@@ -53,14 +57,13 @@ class NEAP_API Growth {
   memory::Vector<Row> rows() const;
   bool has_grown() const { return !rows().empty(); }
 
-  /// Steps counted, and those of them that were compared.
-  std::int64_t steps() const noexcept { return steps_; }
-  std::int64_t compared() const noexcept {
-    return std::max<std::int64_t>(0, steps_ - options_.warm_up - 1);
-  }
+  /// Steps counted, and those of them that were compared. A step that is traced
+  /// is refused where it asks for these, or for rows.
+  std::int64_t steps() const noexcept;
+  std::int64_t compared() const noexcept;
 
   /// Tensors of the whole program, more than after the warm-up.
-  std::int64_t tensors() const noexcept { return tensors_.growth(); }
+  std::int64_t tensors() const noexcept;
 
   /// Some aligned lines; empty when nothing grows:
   ///

@@ -82,7 +82,8 @@ void StayRows::put_into(Snapshot& s) const {
                    });
 }
 
-void add_held(Snapshot& s, const memory::Domain& domain, TextPool& texts) {
+void add_held(Snapshot& s, const memory::Domain& domain, Bytes there,
+              TextPool& texts) {
   const memory::Vector<memory::Row> ledger = rows_of(domain, Instant::kNow);
   const memory::Stats stats = domain.stats();
   StayRows rows(texts);
@@ -105,20 +106,22 @@ void add_held(Snapshot& s, const memory::Domain& domain, TextPool& texts) {
     rows.add(owner, row.tag.category, bytes);
   }
   s.sums.program -= program;
-  // An arena that is larger than this program's is for others, too; one that is
-  // smaller is about to grow.
+  // The ledger has all arenas of the domain in one row, and none that a caller
+  // lends. An arena that is larger than this program's is for others, too; one
+  // that is smaller, or not there, is about to grow.
+  const Bytes own = s.sums.arena - std::max<Bytes>(s.sums.lent, 0);
+  const Bytes counted = std::min(own, there < 0 ? arena : there);
   rows.add(compiler::kArenaOwner, memory::Category::kActivations,
-           std::max<Bytes>(arena - s.sums.arena, 0));
+           std::max<Bytes>(arena - counted, 0));
   rows.put_into(s);
   s.sums.arguments = 0;  // they are among the domain's
   s.sums.idle = stats.idle;
   s.sums.overhead = std::max<Bytes>(stats.held - live - stats.idle, 0);
   s.sums.external = stats.external;
-  // An arena in lent memory is beside what a budget is of.
-  s.sums.budget =
-      stats.budget == kUnlimited || stats.lent != 0 ? -1 : stats.budget;
+  s.sums.budget = stats.budget == kUnlimited ? -1 : stats.budget;
   s.sums.reserved = s.sums.arena + s.sums.stays + s.sums.program + s.sums.idle +
                     s.sums.overhead;
+  s.sums.held_at_most = std::max(stats.peak, s.sums.held());
 }
 
 }  // namespace neap::report

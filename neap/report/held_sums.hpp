@@ -39,8 +39,10 @@ class StayRows {
 };
 
 /// All that the domain holds at this instant, beside the arena and the program
-/// in the sums: what stays, idle pages, rounding, budget. THROWS: OutOfMemory.
-void add_held(Snapshot& snapshot, const memory::Domain& domain,
+/// in the sums: what stays, idle pages, rounding, budget. Sums::lent is the
+/// part of the arena that is the caller's; `there`: bytes of the step's arenas
+/// that are the domain's already, -1: not known. THROWS: OutOfMemory.
+void add_held(Snapshot& snapshot, const memory::Domain& domain, Bytes there,
               TextPool& texts);
 
 }  // namespace neap::report

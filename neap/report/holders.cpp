@@ -197,8 +197,8 @@ void Holders::open_vertex(std::uint32_t i) {
     if (!grad.defined()) {
       continue;
     }
-    hold_body({.by = i, .how = Holder::Kind::kGradient}, grad.identity());
-    Thing& body = things_[index_.find(grad.identity())->second];
+    hold_body({.by = i, .how = Holder::Kind::kGradient}, grad.shared().get());
+    Thing& body = things_[index_.find(grad.shared().get())->second];
     ++body.inside;  // gradients_ holds it too
     if (body.array == nullptr) {
       body.array = grad.array().get();

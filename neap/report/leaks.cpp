@@ -122,8 +122,8 @@ std::string report_leaks(const memory::Scope& scope,
                        format_grouped(tensors - options.max_rows));
   }
   return fmt::format("scope opened at {}: {} tensor{} alive\n{}",
-                     base::format_site(scope.site()), format_grouped(tensors),
-                     tensors == 1 ? "" : "s", out);
+                     base::format_site(scope.opened_at()),
+                     format_grouped(tensors), tensors == 1 ? "" : "s", out);
 }
 
 }  // namespace neap::report

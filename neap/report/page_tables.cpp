@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "neap/report/page_map.hpp"
 #include "neap/report/snapshot_walk.hpp"
 
 namespace neap::report {
@@ -39,7 +40,14 @@ void put_sums(Sink& out, const Snapshot::Sums& sums) {
   put_sum_row(out, "the allocator's rounding", sums.overhead);
   out.put("<tr class=\"sum\"><th scope=\"row\">reserved</th>");
   put_number_cell(out, sums.reserved);
-  out.put("</tr></tbody></table>\n");
+  out.put("</tr>\n");
+  if (sums.needed() > sums.held()) {
+    put_sum_row(out, "held at most in the whole run", sums.needed());
+  }
+  if (sums.lent > 0) {
+    put_sum_row(out, "of it, lent by the caller", sums.lent);
+  }
+  out.put("</tbody></table>\n");
 }
 
 // The rows of a table that are not shown, in one.
@@ -53,26 +61,24 @@ void put_rest(Sink& out, std::size_t count, int columns, Bytes bytes) {
 }
 
 void put_peak(Sink& out, const Snapshot& s) {
-  memory::Vector<const Snapshot::Block*> blocks;
+  const auto is_there = [&](const Snapshot::Block& block) {
+    return is_live(block, s.sums.peak_call);
+  };
+  std::size_t count = 0;
+  Bytes rest = 0;
   for (const Snapshot::Block& block : s.blocks) {
-    if (is_live(block, s.sums.peak_call)) {
-      blocks.push_back(&block);
-    }
+    count += is_there(block) ? 1 : 0;
+    rest += is_there(block) ? block.bytes : 0;
   }
-  std::stable_sort(
-      blocks.begin(), blocks.end(),
-      [](const auto* a, const auto* b) { return a->bytes > b->bytes; });
   out.put(
       "<table><caption>Values at the peak</caption><thead><tr><th>op</th>"
       "<th>layer</th><th>shape</th><th>category</th><th class=\"n\">bytes</th>"
       "</tr></thead><tbody>\n");
-  Bytes rest = 0;
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const Snapshot::Block& block = *blocks[i];
-    if (i >= kMostRows) {
-      rest += block.bytes;
-      continue;
-    }
+  for (const std::uint32_t i :
+       largest_of(s, kMostRows, is_there,
+                  [](const auto& block) { return block.bytes; })) {
+    const Snapshot::Block& block = s.blocks[i];
+    rest -= block.bytes;
     out.put("<tr><th scope=\"row\">");
     out.put_xml(s.text(s.calls[block.first].op));
     out.put("</th>");
@@ -82,7 +88,7 @@ void put_peak(Sink& out, const Snapshot& s) {
     put_number_cell(out, block.bytes);
     out.put("</tr>\n");
   }
-  put_rest(out, blocks.size() - std::min(blocks.size(), kMostRows), 4, rest);
+  put_rest(out, count - std::min(count, kMostRows), 4, rest);
   out.put("</tbody></table>\n");
 }
 
@@ -112,6 +118,9 @@ void put_one(Sink& out, const Snapshot& s, std::string_view title) {
     out.format("<h2>{}</h2>\n", title);
   }
   put_sums(out, s.sums);
+  out.put("<noscript>\n");
+  put_map(out, s);
+  out.put("</noscript>\n");
   put_peak(out, s);
   if (!s.stays.empty()) {
     put_stays(out, s);

@@ -2,6 +2,7 @@
 #include "neap/report/picture.hpp"
 
 #include "neap/base/shown.hpp"
+#include "neap/report/colours.hpp"
 #include "neap/report/sink.hpp"
 #include "neap/report/snapshot_walk.hpp"
 #include "neap/report/wording.hpp"
@@ -19,11 +20,6 @@ constexpr double kLegend = 528;  // the first line's middle
 constexpr double kLegendLine = 22;
 constexpr std::size_t kLegendColumns = 4;
 constexpr double kEdge = 3;  // smaller blocks are drawn without an edge
-
-// Colours that stay apart for colour-blind readers, on light and dark ground.
-constexpr std::array<std::string_view, Categories::kMost> kColours = {
-    "#2f7fc1", "#e8a33d", "#2aa583", "#cf7fae", "#6cbcea",
-    "#d9662b", "#d6c545", "#7a63b8", "#8c6d4f", "#8b949e"};
 
 constexpr std::string_view kStyle =
     "<style>\n"

@@ -12,6 +12,7 @@
 #include "neap/ops/ops.hpp"
 #include "neap/report/ledger_rows.hpp"
 #include "neap/report/snapshot_check.hpp"
+#include "neap/report/snapshot_profile.hpp"
 #include "neap/report/wording.hpp"
 #include "neap/tensor/create.hpp"
 
@@ -61,22 +62,12 @@ double rate(std::int64_t count, std::int64_t ns) noexcept {
   return ns == 0 ? 0.0 : static_cast<double>(count) / static_cast<double>(ns);
 }
 
-// The share of the limit in percent; negative: not known.
-double share_of(const Spent& spent, const MachineLimits& limits) noexcept {
-  if (limits.flops <= 0.0 || limits.bytes <= 0.0 || spent.ns == 0) {
-    return -1.0;
-  }
-  const double least =
-      std::max(static_cast<double>(spent.flops) / limits.flops,
-               static_cast<double>(spent.moved) / limits.bytes);
-  return 100.0 * least * 1e9 / static_cast<double>(spent.ns);
-}
-
 void append_line(memory::String& out, std::string_view name, const Spent& spent,
                  std::int64_t all, const MachineLimits& limits) {
   const memory::String shown =
       fit_name(name.empty() ? std::string_view("(none)") : name, kNameWidth);
-  const double share = share_of(spent, limits);
+  const double share =
+      compiler::share_of(limits, spent.flops, spent.moved, spent.ns);
   std::array<char, 8> of_limit{};
   if (share >= 0.0) {
     base::format_into(of_limit, "{:.0f} %", share);
@@ -97,7 +88,7 @@ void append_table(memory::String& out, std::string_view title,
   }
   base::append(out, "{:<{}}{:>6}{:>10}{:>8}{:>9}{:>8}{:>8}\n", title,
                kNameWidth, "calls", "ms", "%", "GFLOP/s", "GB/s",
-               limits.flops > 0.0 ? "limit" : "");
+               limits.are_known() ? "limit" : "");
   Spent rest;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (i < kMostRows) {
@@ -133,23 +124,26 @@ double fastest(int runs, const Run& run) {
 MachineLimits measure_limits() {
   const memory::UseDomain use(report_domain());
   const NoGrad guard;
-  constexpr std::int64_t kSide = 512;
+  // Short runs: on a busy machine some of them are left alone.
+  constexpr std::int64_t kSide = 384;
   constexpr std::int64_t kCopied = 8 * 1024 * 1024;  // floats
   MachineLimits limits;
   {
     const Tensor a = ones({kSide, kSide});
-    const double seconds = fastest(8, [&] { static_cast<void>(matmul(a, a)); });
+    const double seconds =
+        fastest(40, [&] { static_cast<void>(matmul(a, a)); });
     limits.flops = 2.0 * kSide * kSide * kSide / seconds;
   }
   const Tensor from = ones({kCopied});
   const Tensor to = zeros({kCopied});
-  limits.bytes = 8.0 * kCopied / fastest(4, [&] { copy_(to, from); });
+  limits.bytes = 8.0 * kCopied / fastest(8, [&] { copy_(to, from); });
   return limits;
 }
 
-memory::String profile_table(const Snapshot& s, const MachineLimits& limits) {
+memory::String profile_table(const Snapshot& s) {
   expect_sound(s);
   const memory::UseDomain use(report_domain());
+  const MachineLimits limits = limits_of(s);
   Groups ops;
   Groups layers;
   for (const Snapshot::Call& call : s.calls) {

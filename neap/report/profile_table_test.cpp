@@ -26,12 +26,13 @@ Snapshot timed() {
   add("relu", "fc1", 500'000);
   add("check", "", -1);
   s.texts = texts.take();
+  s.sums.flops_a_second = 4'000'000'000;
+  s.sums.bytes_a_second = 1'000'000'000;
   return s;
 }
 
 TEST(ProfileTableTest, AddsUpByOpAndByLayer) {
-  const memory::String table =
-      profile_table(timed(), {.flops = 4e9, .bytes = 1e9});
+  const memory::String table = profile_table(timed());
   EXPECT_EQ(std::string(table),
             "op                           calls        ms       %  GFLOP/s"
             "    GB/s   limit\n"
@@ -63,6 +64,14 @@ TEST(ProfileTableTest, WithoutTimesThereIsNone) {
   EXPECT_EQ(profile_table(empty), "");
 }
 
+TEST(ProfileTableTest, WithoutLimitsThereIsNoShare) {
+  Snapshot s = timed();
+  s.sums.bytes_a_second = -1;
+  const memory::String table = profile_table(s);
+  EXPECT_EQ(table.find("limit"), memory::String::npos);
+  EXPECT_EQ(table.find("200 %"), memory::String::npos);
+}
+
 TEST(ProfileTableTest, ManyRowsAreSummedAndLinesFitATerminal) {
   TextPool texts;
   Snapshot s;
@@ -72,7 +81,8 @@ TEST(ProfileTableTest, ManyRowsAreSummedAndLinesFitATerminal) {
          .ns = 1000});
   }
   s.texts = texts.take();
-  const memory::String table = profile_table(s, {.flops = 1.0, .bytes = 1.0});
+  s.sums.flops_a_second = s.sums.bytes_a_second = 1;
+  const memory::String table = profile_table(s);
   EXPECT_NE(table.find("26 more"), memory::String::npos);
   std::size_t begin = 0;
   for (std::size_t end = table.find('\n'); end != memory::String::npos;

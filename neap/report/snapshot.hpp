@@ -12,6 +12,9 @@
 //   blocks' own bytes + rounding + gaps  = arena
 //   arena + stays + program + idle + overhead = reserved
 //
+// where an arena in memory that the caller lends is counted, too: what is lent
+// is not held, and no budget is of it.
+//
 // The same program and plan give the same snapshot: it has no date, no host and
 // no absolute path.
 #pragma once
@@ -40,6 +43,7 @@ struct Snapshot {
     std::int64_t ns = -1;     // of a profile; -1: none was taken
     std::int64_t flops = -1;  // arithmetic operations; -1: not known
     Bytes moved = -1;         // bytes read and written; -1: not known
+    std::int64_t share = -1;  // of the limits in Sums, in 1/1000; -1: not known
   };
 
   enum class Kind : std::uint8_t {
@@ -79,11 +83,20 @@ struct Snapshot {
     Bytes bytes = 0;
   };
 
+  /// An event that ends a step of a run.
+  enum class StepKind : std::int8_t {
+    kNone = -1,  // there are no steps, or nobody said
+    kCall,       // of a module, by the program itself
+    kUpdate,     // of parameters, by an optimizer
+    kRun,        // of a compiled step
+  };
+
   /// Several steps of a run.
   struct Step {
-    Bytes live = 0;  // highest
+    Bytes live = 0;  // at its end
     Bytes held = 0;
     std::int64_t ns = -1;
+    Bytes peak = -1;  // the most that was live in it; -1: not known
   };
 
   struct Sums {
@@ -91,17 +104,33 @@ struct Snapshot {
     Bytes predicted = -1;  // of `reserved`; -1: nobody did
     Bytes arena = 0;       // of all spaces
     Bytes stays = 0;
-    Bytes program = 0;      // the program and its plan
-    Bytes idle = 0;         // pages kept for reuse
-    Bytes overhead = 0;     // the allocator's rounding
-    Bytes arguments = 0;    // the caller's, beside `reserved`
-    Bytes external = 0;     // of the process, beside `reserved`
-    Bytes budget = -1;      // of `reserved` and `external` together; -1: none
+    Bytes program = 0;    // the program and its plan
+    Bytes idle = 0;       // pages kept for reuse
+    Bytes overhead = 0;   // the allocator's rounding
+    Bytes arguments = 0;  // the caller's, beside `reserved`
+    Bytes external = 0;   // of the process, beside `reserved`
+    Bytes budget =
+        -1;  // of `reserved` without `lent`, and `external`; -1: none
     Bytes lower_bound = 0;  // no arena for this order of calls is lower
     bool is_proven = false;
     std::uint32_t peak_call = 0;
-    Bytes live_at_peak = 0;  // blocks' bytes there, in whole units
-    Bytes used_at_peak = 0;  // without rounding
+    Bytes live_at_peak = 0;            // blocks' bytes there, in whole units
+    Bytes used_at_peak = 0;            // without rounding
+    std::int64_t flops_a_second = -1;  // the machine's limits, as measured for
+    Bytes bytes_a_second = -1;         // a profile; -1: not known
+    Bytes lent = -1;  // of `reserved`: an arena of the caller's; -1: none
+    std::int64_t compared = -1;  // steps, for growth; -1: not looked for
+    StepKind step_kind = StepKind::kNone;  // what `steps` and `compared` count
+    /// The most that the domain held, in the run so far or in a dry run,
+    /// without `lent`; -1: not known.
+    Bytes held_at_most = -1;
+
+    /// Reserved bytes that are not the caller's.
+    Bytes held() const noexcept { return reserved - (lent > 0 ? lent : 0); }
+    /// The most that a budget is to suffice for, beside `external`.
+    Bytes needed() const noexcept {
+      return held_at_most > held() ? held_at_most : held();
+    }
   };
 
   memory::String title;  // "gpt, batch 8, adamw"

@@ -3,12 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "neap/base/raise.hpp"
 #include "neap/base/shown.hpp"
 #include "neap/report/snapshot_columns.hpp"
 
 namespace neap::report {
 namespace {
+
+constexpr std::int64_t kLargestWork = (std::int64_t{1} << 62) - 1;
 
 // Numbers of a column are at least the first and below the second.
 struct Range {
@@ -30,6 +34,8 @@ Range range_of(const Snapshot& s, Holds holds) {
       return {0, 3};
     case Holds::kKind:
       return {0, 4};
+    case Holds::kStepKind:
+      return {-1, 3};
     case Holds::kSpace:
       return {0, 256};
     case Holds::kFlag:
@@ -66,6 +72,7 @@ class Checking {
     if (status_) {
       check_blocks();
       check_sums();
+      check_calls();
     }
     return std::move(status_);
   }
@@ -135,17 +142,43 @@ class Checking {
     if (sums.reserved != parts - sums.external) {
       refuse("sums.reserved: it is not the sum of its parts");
     }
+    if (sums.lent > sums.arena) {
+      refuse("sums.lent: more than the arena");
+    }
     if (sums.peak_call >= s_.calls.size() && sums.peak_call != 0) {
       refuse("sums.peak_call: there is no such call");
     }
   }
 
-  // Both at most the largest number, so that nothing overflows.
-  void add(Bytes& sum, Bytes more) {
-    sum += more;
-    if (sum > kLargestNumber) {
+  // A share is of limits that are there, and of a time. Tables and traces add
+  // up what calls took and did: a large step's flops may be more than 2^53.
+  void check_calls() {
+    const bool has_limits =
+        s_.sums.flops_a_second > 0 && s_.sums.bytes_a_second > 0;
+    std::int64_t ns = 0;
+    std::int64_t flops = 0;
+    Bytes moved = 0;
+    for (std::size_t i = 0; i < s_.calls.size() && status_; ++i) {
+      const Snapshot::Call& call = s_.calls[i];
+      if (call.share >= 0 && (!has_limits || call.ns <= 0)) {
+        refuse(fmt::format("calls.share: that of call {} is of nothing", i));
+      }
+      add(ns, call.ns, "calls.ns: times", kLargestNumber);
+      add(flops, call.flops, "calls.flops: numbers", kLargestWork);
+      add(moved, call.moved, "calls.moved: sizes", kLargestWork);
+    }
+  }
+
+  void add(Bytes& sum, Bytes more) { add(sum, more, "sizes", kLargestNumber); }
+
+  // Both at most `most`, so that nothing overflows; -1 is none.
+  void add(std::int64_t& sum, std::int64_t more, std::string_view what,
+           std::int64_t most) {
+    sum += std::max<std::int64_t>(more, 0);
+    if (sum > most) {
       sum = 0;
-      refuse("sizes that add up to 2^53 bytes or more");
+      refuse(fmt::format("{} that add up to 2^{} or more", what,
+                         most == kLargestNumber ? 53 : 62));
     }
   }
 

@@ -25,6 +25,7 @@ enum class Holds : std::uint8_t {
   kBlockOrNone,
   kPhase,
   kKind,
+  kStepKind,
   kSpace,
   kFlag,   // 0 or 1
   kTruth,  // true or false
@@ -90,7 +91,15 @@ struct Columns<Snapshot::Sums> {
       column<&Sums::is_proven>("proven", Holds::kTruth),
       column<&Sums::peak_call>("peak_call", Holds::kNumber),
       column<&Sums::live_at_peak>("live_at_peak", Holds::kNumber),
-      column<&Sums::used_at_peak>("used_at_peak", Holds::kNumber)};
+      column<&Sums::used_at_peak>("used_at_peak", Holds::kNumber),
+      column<&Sums::flops_a_second>("flops_a_second", Holds::kNumberOrNone,
+                                    true),
+      column<&Sums::bytes_a_second>("bytes_a_second", Holds::kNumberOrNone,
+                                    true),
+      column<&Sums::lent>("lent", Holds::kNumberOrNone, true),
+      column<&Sums::compared>("compared", Holds::kNumberOrNone, true),
+      column<&Sums::step_kind>("step_kind", Holds::kStepKind, true),
+      column<&Sums::held_at_most>("held_at_most", Holds::kNumberOrNone, true)};
 };
 
 template <>
@@ -104,7 +113,8 @@ struct Columns<Snapshot::Call> {
       column<&Call::is_again>("again", Holds::kFlag),
       column<&Call::ns>("ns", Holds::kNumberOrNone, true),
       column<&Call::flops>("flops", Holds::kNumberOrNone, true),
-      column<&Call::moved>("moved", Holds::kNumberOrNone, true)};
+      column<&Call::moved>("moved", Holds::kNumberOrNone, true),
+      column<&Call::share>("share", Holds::kNumberOrNone, true)};
 };
 
 template <>
@@ -149,7 +159,8 @@ struct Columns<Snapshot::Step> {
   static constexpr std::array kAll{
       column<&Step::live>("live", Holds::kNumber),
       column<&Step::held>("held", Holds::kNumber),
-      column<&Step::ns>("ns", Holds::kNumberOrNone)};
+      column<&Step::ns>("ns", Holds::kNumberOrNone),
+      column<&Step::peak>("peak", Holds::kNumberOrNone, true)};
 };
 
 }  // namespace neap::report

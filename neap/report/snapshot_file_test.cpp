@@ -23,6 +23,7 @@
 #include "neap/report/picture.hpp"
 #include "neap/report/profile_table.hpp"
 #include "neap/report/snapshot_diff.hpp"
+#include "neap/report/snapshot_for_test.hpp"
 #include "neap/report/snapshot_json.hpp"
 #include "neap/report/snapshot_text.hpp"
 #include "neap/report/text_pool.hpp"
@@ -33,6 +34,22 @@ namespace {
 
 using files::TemporaryFolder;
 using testing::HasSubstr;
+
+// A change of a text, and a part of the message that it leads to.
+struct Change {
+  std::string_view from;
+  std::string_view to;
+  std::string_view fact;
+};
+
+void expect_refused(std::string text, const Change& change) {
+  const std::size_t at = text.find(change.from);
+  ASSERT_NE(at, std::string::npos) << change.from;
+  text.replace(at, change.from.size(), change.to);
+  const auto parsed = parse_snapshot(text);
+  ASSERT_FALSE(parsed) << change.to;
+  EXPECT_THAT(parsed.error().message, HasSubstr(change.fact)) << change.to;
+}
 
 // Two blocks over two calls, one after the other in the same memory.
 Snapshot small(std::string_view layer = "fc1") {
@@ -65,21 +82,6 @@ Snapshot small(std::string_view layer = "fc1") {
   return s;
 }
 
-std::string json_of(const Snapshot& s) {
-  class Text final : public files::ByteSink {
-   public:
-    Result<void> write(std::span<const std::byte> from) override {
-      all.append(reinterpret_cast<const char*>(from.data()), from.size());
-      return {};
-    }
-    std::string all;
-  } text;
-  Sink out(text);
-  put_snapshot(out, s);
-  out.finish().value();
-  return text.all;
-}
-
 Result<void> write(files::Door& door, const std::string& path,
                    const Snapshot& s, bool is_page) {
   return is_page ? write_page(door, path, s) : write_snapshot(door, path, s);
@@ -110,6 +112,46 @@ TEST(SnapshotJsonTest, ReadsBackAsItWas) {
   EXPECT_EQ(json_of(parse_snapshot(text).value()), text);
 }
 
+// A profile's columns, and others that may miss, are there where known.
+TEST(SnapshotJsonTest, WhatMayMissIsThereWhereItIsKnown) {
+  Snapshot s = small();
+  s.calls[1].ns = 500;
+  s.calls[1].share = 432;
+  s.sums.flops_a_second = 58'000'000'000;
+  s.sums.bytes_a_second = 9'000'000'000;
+  s.sums.lent = 64;
+  s.steps.push_back({.live = 1, .held = 2, .ns = 3, .peak = 4});
+  const std::string text = json_of(s);
+  for (const std::string_view part :
+       {"\"flops_a_second\":58000000000,\"bytes_a_second\":9000000000,"
+        "\"lent\":64}",
+        "\"ns\":[-1,500]", "\"share\":[-1,432]", "\"peak\":[4]"}) {
+    EXPECT_THAT(text, HasSubstr(std::string(part)));
+  }
+  const Snapshot read = parse_snapshot(text).value();
+  EXPECT_EQ(json_of(read), text);
+  EXPECT_EQ(read.calls[1].share, 432);
+  EXPECT_EQ(read.sums.held(), 100);
+  for (const Change& change : {
+           Change{"\"share\":[-1,432]", "\"share\":[-2,432]", "calls.share"},
+           Change{"\"share\":[-1,432]", "\"share\":[7,432]", "of nothing"},
+           Change{"\"ns\":[-1,500]", "\"ns\":[-1,0]", "of nothing"},
+           Change{"\"share\":[-1,432]", "\"share\":[-1,0.5]", "not whole"},
+           Change{"\"share\":[-1,432]", "\"share\":[-1]", "length"},
+           Change{"\"share\":[-1,432]", "\"share\":[-1,9007199254740992]",
+                  "calls.share"},
+           Change{"\"flops_a_second\":58000000000,", "", "of nothing"},
+           Change{"\"bytes_a_second\":9000000000", "\"bytes_a_second\":0",
+                  "of nothing"},
+           Change{"\"bytes_a_second\":9000000000", "\"bytes_a_second\":-2",
+                  "sums.bytes_a_second"},
+           Change{"\"lent\":64", "\"lent\":65", "sums.lent"},
+           Change{"\"peak\":[4]", "\"peak\":[-2]", "steps.peak"},
+       }) {
+    expect_refused(text, change);
+  }
+}
+
 TEST(SnapshotJsonTest, UnknownKeysAreSkippedAndOtherVersionsAreNot) {
   std::string text = json_of(small());
   text.insert(1 + std::string_view("\"neapmem\":1").size(),
@@ -130,11 +172,6 @@ TEST(SnapshotJsonTest, UnknownKeysAreSkippedAndOtherVersionsAreNot) {
 // Numbers that may not be, and tables that do not fit each other.
 TEST(SnapshotJsonTest, WhatMakesNoSenseIsRefused) {
   const std::string good = json_of(small());
-  struct Change {
-    std::string_view from;
-    std::string_view to;
-    std::string_view fact;
-  };
   for (const Change& change : {
            Change{"\"op\":[1,1]", "\"op\":[1,3]", "calls.op"},
            Change{"\"op\":[1,1]", "\"op\":[1]", "differ in length"},
@@ -171,13 +208,7 @@ TEST(SnapshotJsonTest, WhatMakesNoSenseIsRefused) {
            Change{"\"title\":\"small\"", "\"title\":7", "expected a string"},
            Change{"\"fc1\"", "\"\xff\"", "not UTF-8"},
        }) {
-    std::string text = good;
-    const std::size_t at = text.find(change.from);
-    ASSERT_NE(at, std::string::npos) << change.from;
-    text.replace(at, change.from.size(), change.to);
-    const auto parsed = parse_snapshot(text);
-    ASSERT_FALSE(parsed) << change.to;
-    EXPECT_THAT(parsed.error().message, HasSubstr(change.fact)) << change.to;
+    expect_refused(good, change);
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include "neap/memory/test_random.hpp"
 #include "neap/report/snapshot.hpp"
+#include "neap/report/snapshot_json.hpp"
 
 namespace neap::report {
 
@@ -248,6 +249,22 @@ inline Snapshot random_snapshot(const RandomOptions& options = {}) {
   s.sums.overhead = random() % 1000;
   add_up(s);
   return s;
+}
+
+/// The text of the snapshot's file, before it is packed.
+inline std::string json_of(const Snapshot& s) {
+  class Text final : public files::ByteSink {
+   public:
+    Result<void> write(std::span<const std::byte> from) override {
+      all.append(reinterpret_cast<const char*>(from.data()), from.size());
+      return {};
+    }
+    std::string all;
+  } text;
+  Sink out(text);
+  put_snapshot(out, s);
+  out.finish().value();
+  return text.all;
 }
 
 }  // namespace neap::report

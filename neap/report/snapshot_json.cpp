@@ -73,6 +73,9 @@ void put_sums(Sink& out, const Snapshot::Sums& sums) {
   out.put('{');
   bool is_first = true;
   for (const auto& column : Columns<Snapshot::Sums>::kAll) {
+    if (column.may_miss && column.get(sums) == -1) {
+      continue;
+    }
     put_key(out, column.name, std::exchange(is_first, false));
     if (column.holds == Holds::kTruth) {
       out.put(column.get(sums) != 0 ? "true" : "false");

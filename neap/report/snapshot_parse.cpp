@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "neap/formats/json_cursor.hpp"
@@ -29,6 +30,8 @@ bool is_storable(Holds holds, std::int64_t number) noexcept {
     case Holds::kKind:
     case Holds::kSpace:
       return number >= 0 && number < 256;
+    case Holds::kStepKind:
+      return number >= -1 && number < 3;
     case Holds::kFlag:
     case Holds::kTruth:
       return number == 0 || number == 1;
@@ -129,7 +132,28 @@ class Parser {
                   FailureKind::kUnsupported);
   }
 
+  // A table that is there twice could hide that another is missing.
+  bool is_new(std::string_view key, std::uint32_t& seen, std::size_t at) {
+    const std::uint32_t bit = 1U << at;
+    if ((seen & bit) != 0) {
+      return refuse(fmt::format("{} is there twice", key));
+    }
+    seen |= bit;
+    return true;
+  }
+
   bool part(const memory::String& key) {
+    constexpr std::array<std::string_view, 11> kParts = {
+        "title", "eager",  "texts", "sums",  "refusals", "leaks",
+        "calls", "blocks", "reads", "stays", "steps"};
+    const auto found = std::find(kParts.begin(), kParts.end(), key);
+    if (found == kParts.end()) {
+      return json_.skip();
+    }
+    if (!is_new(key, parts_,
+                static_cast<std::size_t>(found - kParts.begin()))) {
+      return false;
+    }
     if (key == "title") {
       return json_.string(out_.title);
     }
@@ -151,12 +175,10 @@ class Parser {
     return table(key, "calls", out_.calls) &&
            table(key, "blocks", out_.blocks) &&
            table(key, "reads", out_.reads) && table(key, "stays", out_.stays) &&
-           table(key, "steps", out_.steps) &&
-           (std::exchange(is_known_, false) || json_.skip());
+           table(key, "steps", out_.steps);
   }
 
   bool texts(memory::Vector<memory::String>& out) {
-    out.clear();
     return array(
         [&] { return has_room(out) && json_.string(out.emplace_back()); });
   }
@@ -165,9 +187,9 @@ class Parser {
     std::uint32_t seen = 0;
     return object([&](const memory::String& key) {
              using Sums = Snapshot::Sums;
-             const auto* column = find<Sums>(key, seen);
+             const auto* column = find<Sums>("sums", key, seen);
              if (column == nullptr) {
-               return json_.skip();
+               return fault_.empty() && json_.skip();
              }
              std::int64_t number = 0;
              bool truth = false;
@@ -182,8 +204,10 @@ class Parser {
            has_columns<Snapshot::Sums>("sums", seen);
   }
 
+  // nullptr: a key that is skipped, or one that is there twice, which fails.
   template <class Row>
-  const Column<Row>* find(std::string_view name, std::uint32_t& seen) {
+  const Column<Row>* find(std::string_view table, std::string_view name,
+                          std::uint32_t& seen) {
     const auto& all = Columns<Row>::kAll;
     const auto found = std::find_if(
         all.begin(), all.end(),
@@ -191,8 +215,9 @@ class Parser {
     if (found == all.end()) {
       return nullptr;
     }
-    seen |= 1U << static_cast<unsigned>(found - all.begin());
-    return &*found;
+    const auto at = static_cast<std::size_t>(found - all.begin());
+    return is_new(fmt::format("{}.{}", table, name), seen, at) ? &*found
+                                                               : nullptr;
   }
 
   template <class Row>
@@ -218,20 +243,18 @@ class Parser {
     column.set(row, number);
   }
 
-  // True where the key is another's; is_known_ tells that it was this one's.
+  // True where the key is another's.
   template <class Row>
   bool table(const memory::String& key, std::string_view name,
              memory::Vector<Row>& rows) {
-    if (is_known_ || key != name) {
+    if (key != name) {
       return true;
     }
-    is_known_ = true;
-    rows.clear();
     std::uint32_t seen = 0;
     std::optional<std::size_t> length;
     return object([&](const memory::String& column_name) {
-             const Column<Row>* column = find<Row>(column_name, seen);
-             return column == nullptr ? json_.skip()
+             const Column<Row>* column = find<Row>(name, column_name, seen);
+             return column == nullptr ? fault_.empty() && json_.skip()
                                       : column_of(*column, name, rows, length);
            }) &&
            has_columns<Row>(name, seen);
@@ -271,7 +294,7 @@ class Parser {
   Snapshot out_;
   std::string fault_;
   FailureKind kind_ = FailureKind::kCorrupt;
-  bool is_known_ = false;
+  std::uint32_t parts_ = 0;  // that were read
   int tables_ = 0;
 };
 

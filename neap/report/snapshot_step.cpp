@@ -72,8 +72,8 @@ class Phases {
 class Maker {
  public:
   Maker(const compiler::Program& program, const compiler::Plan& plan,
-        const memory::Domain* domain)
-      : program_(program), plan_(plan), domain_(domain) {}
+        const memory::Domain* domain, Bytes there)
+      : program_(program), plan_(plan), domain_(domain), there_(there) {}
 
   Snapshot run() {
     add_calls();
@@ -303,13 +303,18 @@ class Maker {
       sums.arguments += spec.shape.element_count() * size_of(spec.dtype);
     }
     find_peak(out_);
+    if (plan_.lent != 0 && plan_.space().bytes != 0) {
+      sums.lent = plan_.space().bytes;
+    }
     if (domain_ != nullptr) {
       if (domain_ != &program_.values.get_allocator().domain()) {
         base::raise<ValueError>(
             "snapshot: the step is in another domain than the one that is "
             "looked at");
       }
-      add_held(out_, *domain_, texts_);
+      add_held(out_, *domain_,
+               there_ < 0 ? there_ : std::max<Bytes>(there_ - plan_.lent, 0),
+               texts_);
       return;
     }
     StayRows rows(texts_);
@@ -325,6 +330,7 @@ class Maker {
   const compiler::Program& program_;
   const compiler::Plan& plan_;
   const memory::Domain* domain_;
+  const Bytes there_;  // of the step's arenas; -1: not known
   TextPool texts_;
   memory::Vector<Stretch> stretches_;
   memory::Vector<std::uint32_t> stretch_of_;  // by value; kNone: none
@@ -334,9 +340,9 @@ class Maker {
 }  // namespace
 
 Snapshot snapshot(const compiler::Program& program, const compiler::Plan& plan,
-                  const memory::Domain* domain) {
+                  const memory::Domain* domain, Bytes there) {
   const memory::UseDomain use(report_domain());  // looking changes nothing
-  return Maker(program, plan, domain).run();
+  return Maker(program, plan, domain, there).run();
 }
 
 }  // namespace neap::report

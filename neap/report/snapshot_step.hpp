@@ -16,8 +16,13 @@ namespace neap::report {
 /// `domain` the sums are those of the step alone, as compiler::predict() gives
 /// them, and the same program and plan give the same snapshot. With it they are
 /// those of all that the domain holds at this instant (its arena, where it has
-/// none yet, as it will be; in lent memory, beside what is held, and then
-/// without the domain's budget): what is not the step's is a row of what stays.
+/// none yet, as it will be): what is not the step's is a row of what stays. An
+/// arena in memory that the caller lends (CompileOptions::memory) is part of
+/// what is reserved, and Sums::lent of that: the rest is what the domain holds.
+///
+/// `there`: bytes of the step's arenas, as its arena_bytes() says; -1: not
+/// known. Where another step of the domain has an arena, and this one does not
+/// yet, the domain alone cannot tell.
 ///
 /// A value whose pages do not lie together is several blocks, each with the
 /// number of the value. All memory is the reports' domain's: looking changes
@@ -25,13 +30,14 @@ namespace neap::report {
 /// of the reports' domain.
 NEAP_API Snapshot snapshot(const compiler::Program& program,
                            const compiler::Plan& plan,
-                           const memory::Domain* domain = nullptr);
+                           const memory::Domain* domain = nullptr,
+                           Bytes there = -1);
 
 /// The snapshot of a compiled step or a trainer. THROWS: ValueError where
 /// nothing was traced yet; OutOfMemory.
 template <class Step>
 Snapshot snapshot(const Step& step, const memory::Domain* domain = nullptr) {
-  return snapshot(step.program(), step.plan(), domain);
+  return snapshot(step.program(), step.plan(), domain, step.arena_bytes());
 }
 
 }  // namespace neap::report

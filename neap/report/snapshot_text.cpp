@@ -56,9 +56,16 @@ void add_part(SizeTable& table, const memory::Vector<PeakRow>& rows,
 }
 
 memory::String detail_of_budget(const Snapshot::Sums& sums) {
-  // Idle pages are given back where they are needed.
-  const Bytes spare = sums.budget - (sums.reserved - sums.idle) - sums.external;
-  memory::String out(format_bytes_short(spare < 0 ? -spare : spare));
+  const Bytes spare = sums.budget - sums.needed() - sums.external;
+  // Idle pages are given back where they are needed. Nobody knows how many
+  // there were when most was held, and neap plan counts on none.
+  const Bytes idle = sums.held_at_most >= 0 ? 0 : sums.idle;
+  memory::String out;
+  if (spare < 0 && spare + idle >= 0) {
+    out += "idle pages must go";
+    return out;
+  }
+  out += format_bytes_short(spare < 0 ? -spare - idle : spare);
   out += spare < 0 ? " too little" : " to spare";
   return out;
 }
@@ -87,6 +94,12 @@ void append_sums(memory::String& out, Style style, const Snapshot::Sums& sums) {
   table.add(name_of(Part::kProgram), {}, sums.program);
   table.add(name_of(Part::kIdle), {}, sums.idle);
   table.add(name_of(Part::kOverhead), {}, sums.overhead);
+  if (sums.needed() > sums.held()) {
+    table.add("held at most", "in the whole run", sums.needed());
+  }
+  if (sums.lent > 0) {
+    table.add("lent, of reserved", "by the caller", sums.lent);
+  }
   if (sums.arguments > 0) {
     table.add("arguments", "beside these", sums.arguments);
   }

@@ -40,7 +40,7 @@ what stays                                4.0 KiB  4 096
 program and plan                            500 B    500
 idle pages                                  300 B    300
 allocator's rounding                         20 B     20
-budget                2.3 KiB to spare    8.0 KiB  8 192
+budget                2.0 KiB to spare    8.0 KiB  8 192
 
 At the peak, call 2 of 3, matmul of fc2:
 layer                   category              bytes
@@ -56,6 +56,25 @@ fc1    parameters  3.9 KiB  4 000
 fc1    inputs         96 B     96
 all                4.0 KiB  4 096
 )");
+}
+
+// The most that was held goes before what is held now, as in neap plan.
+TEST(SnapshotTextTest, ToSpareIsWhatTheBudgetLeavesBesideTheMostThatWasHeld) {
+  Snapshot s = small_snapshot();
+  const Bytes held = s.sums.held();
+  const auto has = [&](Bytes budget, Bytes most, std::string_view words) {
+    s.sums.budget = budget;
+    s.sums.held_at_most = most;
+    return to_text(s).find(words) != memory::String::npos;
+  };
+  EXPECT_TRUE(has(held + 100, -1, "100 B to spare"));
+  EXPECT_TRUE(has(held - 100, -1, "idle pages must go"));
+  EXPECT_TRUE(has(held - 400, -1, "100 B too little"));
+  EXPECT_TRUE(has(held + 100, held + 60, "40 B to spare"));
+  EXPECT_TRUE(has(held + 100, held + 60, "held at most"));
+  EXPECT_TRUE(has(held + 100, held, "100 B to spare"));
+  EXPECT_FALSE(has(held + 100, held, "held at most"));
+  EXPECT_TRUE(has(held - 100, held, "100 B too little"));
 }
 
 TEST(SnapshotTextTest, RowsBeyondTheLargestAreOne) {

@@ -14,6 +14,7 @@ namespace neap::report {
 namespace {
 
 constexpr std::int64_t kNsOfACall = 1000;  // without a profile
+constexpr std::string_view kOthers = "others";
 
 using Key = std::tuple<Part, std::string_view, std::string_view>;
 
@@ -75,13 +76,20 @@ memory::Vector<std::int64_t> call_starts(const Snapshot& s) {
 
 Categories::Categories(const Snapshot& s) : series(s.texts.size(), kMost) {
   for (const Snapshot::Block& block : s.blocks) {
-    if (of(block) == kMost) {
-      if (names.size() < kMost) {
-        names.push_back(names.size() + 1 < kMost ? s.text(block.category)
-                                                 : "others");
-      }
-      series[block.category] = static_cast<std::uint32_t>(names.size()) - 1;
+    if (of(block) != kMost) {
+      continue;
     }
+    // A table of texts may have one twice.
+    const std::string_view own = s.text(block.category);
+    auto found = std::find(names.begin(), names.end(), own);
+    if (found == names.end() && names.size() < kMost) {
+      const std::string_view name = names.size() + 1 < kMost ? own : kOthers;
+      found = std::find(names.begin(), names.end(), name);
+      found = found == names.end() ? names.insert(found, name) : found;
+    }
+    const std::ptrdiff_t at = std::min<std::ptrdiff_t>(
+        found - names.begin(), static_cast<std::ptrdiff_t>(names.size()) - 1);
+    series[block.category] = static_cast<std::uint32_t>(at);
   }
 }
 

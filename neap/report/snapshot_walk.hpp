@@ -40,16 +40,42 @@ memory::Vector<std::uint32_t> blocks_by(const Snapshot& s, const Key& key) {
   return order;
 }
 
-/// Positions of the `most` blocks with the largest size_of(block), largest
-/// first.
+/// Positions of the `most` blocks with the largest size_of(block) among those
+/// with which is_one(block), largest first, then in their order. Takes memory
+/// for `most` alone.
+template <class IsOne, class SizeOf>
+memory::Vector<std::uint32_t> largest_of(const Snapshot& s, std::size_t most,
+                                         const IsOne& is_one,
+                                         const SizeOf& size_of) {
+  memory::Vector<std::uint32_t> heap;  // the least of them on top
+  heap.reserve(std::min(most, s.blocks.size()) + 1);
+  const auto precedes = [&](std::uint32_t a, std::uint32_t b) {
+    const auto left = size_of(s.blocks[a]);
+    const auto right = size_of(s.blocks[b]);
+    return left != right ? left > right : a < b;
+  };
+  for (std::uint32_t i = 0; i < s.blocks.size(); ++i) {
+    if (!is_one(s.blocks[i])) {
+      continue;
+    }
+    heap.push_back(i);
+    std::push_heap(heap.begin(), heap.end(), precedes);
+    if (heap.size() > most) {
+      std::pop_heap(heap.begin(), heap.end(), precedes);
+      heap.pop_back();
+    }
+  }
+  std::sort_heap(heap.begin(), heap.end(), precedes);
+  return heap;
+}
+
+/// The same among all blocks.
 template <class SizeOf>
 memory::Vector<std::uint32_t> largest_blocks(const Snapshot& s,
                                              std::size_t most,
                                              const SizeOf& size_of) {
-  memory::Vector<std::uint32_t> order =
-      blocks_by(s, [&](const auto& block) { return -size_of(block); });
-  order.resize(std::min(most, order.size()));
-  return order;
+  return largest_of(
+      s, most, [](const auto& /*block*/) { return true; }, size_of);
 }
 
 /// The blocks that begin and that have ended as calls go by.
@@ -85,6 +111,7 @@ class BlockWalk {
 
 /// Blocks are split into series by category: those of the first categories that
 /// blocks name, and a last one for the others where there are more than kMost.
+/// No two have the same name.
 struct Categories {
   static constexpr std::uint32_t kMost = 10;
 

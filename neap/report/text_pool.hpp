@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "neap/report/snapshot.hpp"
+#include "neap/report/wording.hpp"
 
 namespace neap::report {
 
@@ -26,11 +27,12 @@ class TextPool {
     return next;
   }
 
-  /// All texts, at their positions. THROWS: OutOfMemory.
+  /// All texts, at their positions, as UTF-8: so they are what a file gives
+  /// back. THROWS: OutOfMemory.
   memory::Vector<memory::String> take() {
     memory::Vector<memory::String> texts(ids_.size());
     for (const auto& [text, id] : ids_) {
-      texts[id] = text;
+      append_utf8(texts[id], text);
     }
     return texts;
   }

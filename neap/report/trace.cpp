@@ -1,14 +1,55 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/report/trace.hpp"
 
+#include <utility>
+
+#include "neap/base/append.hpp"
 #include "neap/report/sink.hpp"
+#include "neap/report/snapshot_profile.hpp"
 #include "neap/report/snapshot_walk.hpp"
+#include "neap/report/wording.hpp"
 
 namespace neap::report {
 namespace {
 
 constexpr Bytes kMostBytes = 50'000'000;
 constexpr std::size_t kMostArrows = 200;
+
+// Names are there once a call: longer ones would break the bound of the file.
+std::string_view cut(std::string_view name) noexcept {
+  constexpr std::size_t kMostOfName = 200;
+  return name.substr(0, kMostOfName);
+}
+
+memory::Vector<Bytes> scratch_of(const Snapshot& s) {
+  memory::Vector<Bytes> out(s.calls.size(), 0);
+  for (const Snapshot::Block& block : s.blocks) {
+    if (block.kind == Snapshot::Kind::kWorkspace) {
+      out[block.first] += block.bytes;
+    }
+  }
+  return out;
+}
+
+// Names as JSON, each another: those that are cut, or are not UTF-8, may have
+// become alike, and get a number.
+memory::Vector<memory::String> keys_of(
+    const memory::Vector<std::string_view>& names) {
+  memory::Vector<memory::String> keys;
+  for (const std::string_view name : names) {
+    memory::String key;
+    append_json(key, cut(name));
+    for (int k = 2; std::find(keys.begin(), keys.end(), key) != keys.end();
+         ++k) {
+      memory::String numbered(cut(name));
+      base::append(numbered, " ({})", k);
+      key.clear();
+      append_json(key, numbered);
+    }
+    keys.push_back(std::move(key));
+  }
+  return keys;
+}
 
 // The file, from its first byte to its last.
 class TraceFile {
@@ -20,11 +61,15 @@ class TraceFile {
         stride_(stride),
         starts_(call_starts(s)),
         categories_(s),
+        counters_(keys_of(categories_.names)),
         live_(categories_.names.size(), 0),
+        scratch_(scratch_of(s)),
         walk_(s) {}
 
   void write() {
-    out_.put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+    out_.put("{\"displayTimeUnit\":\"ns\",");
+    put_limits();
+    out_.put("\"traceEvents\":[\n");
     out_.put("{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,");
     out_.put("\"args\":{\"name\":");
     put_name(s_.title);
@@ -41,11 +86,17 @@ class TraceFile {
   }
 
  private:
-  // Names are there once a call: longer ones would break the bound of the file.
-  void put_name(std::string_view name) {
-    constexpr std::size_t kMostOfName = 200;
-    out_.put_json(name.substr(0, kMostOfName));
+  // The limits that the shares of calls are of.
+  void put_limits() {
+    if (limits_of(s_).are_known()) {
+      out_.format(
+          "\"otherData\":{{\"limit, flops a second\":{},"
+          "\"limit, bytes a second\":{}}},\n",
+          s_.sums.flops_a_second, s_.sums.bytes_a_second);
+    }
   }
+
+  void put_name(std::string_view name) { out_.put_json(cut(name)); }
 
   // An event at the start of a call, up to its own keys.
   void begin(char phase, std::size_t call, std::string_view name) {
@@ -83,8 +134,19 @@ class TraceFile {
     if (call.moved >= 0) {
       out_.format(",\"bytes read and written\":{}", call.moved);
     }
+    Bytes scratch = 0;
+    for (std::size_t i = first; i < end; ++i) {
+      scratch = std::max(scratch, scratch_[i]);
+    }
+    if (scratch > 0) {
+      out_.format(",\"scratch\":{}", scratch);
+    }
     if (call.flops >= 0) {
       out_.format(",\"flops\":{}", call.flops);
+    }
+    if (call.share >= 0) {
+      out_.format(",\"percent of the machine's limit\":{}.{}", call.share / 10,
+                  call.share % 10);
     }
     out_.put("}}");
   }
@@ -112,7 +174,7 @@ class TraceFile {
     out_.put(",\"args\":{");
     for (std::size_t i = 0; i < most.size(); ++i) {
       out_.put(i == 0 ? "" : ",");
-      put_name(categories_.names[i]);
+      out_.put(counters_[i]);
       out_.format(":{}", most[i]);
     }
     out_.put("}}");
@@ -149,7 +211,9 @@ class TraceFile {
   const std::size_t stride_;
   const memory::Vector<std::int64_t> starts_;
   const Categories categories_;
-  memory::Vector<Bytes> live_;  // of each series
+  const memory::Vector<memory::String> counters_;  // keys of the series
+  memory::Vector<Bytes> live_;                     // of each series
+  const memory::Vector<Bytes> scratch_;            // of each call
   BlockWalk walk_;
 };
 

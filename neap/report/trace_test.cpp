@@ -5,6 +5,8 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 #include "neap/report/snapshot_for_test.hpp"
 #include "neap/report/written_for_test.hpp"
@@ -61,6 +63,50 @@ TEST(TraceTest, CountersAreTheLiveLine) {
   }
 }
 
+// Viewers keep one of two equal keys, and lose the other's bytes.
+TEST(TraceTest, CountersHaveEachKeyOnce) {
+  Snapshot s = small_snapshot();
+  const std::string longer(300, 'n');
+  const auto blocks = static_cast<std::uint32_t>(s.blocks.size());
+  ASSERT_GE(blocks, 3U);
+  for (std::uint32_t i = 0; i < blocks; ++i) {  // by turns alike once cut
+    s.texts.emplace_back(longer + std::to_string(i % 2));
+    s.blocks[i].category = static_cast<TextId>(s.texts.size()) - 1;
+  }
+  const auto check = [&] {
+    const std::string text = written(write_trace, s);
+    std::set<std::string> keys;
+    const json file = json::parse(
+        text, [&](int depth, json::parse_event_t event, json& parsed) {
+          if (event == json::parse_event_t::object_start) {
+            keys.clear();
+          }
+          if (event == json::parse_event_t::key && depth == 4) {
+            EXPECT_TRUE(keys.insert(parsed.get<std::string>()).second)
+                << parsed;
+          }
+          return true;
+        });
+    const auto counters = events_of(file, "C");
+    for (std::size_t call = 0; call < s.calls.size(); ++call) {
+      EXPECT_EQ(sum_of(counters[call]), live_at(s, call));
+    }
+  };
+  check();
+  for (std::uint32_t i = 0; i < blocks; ++i) {  // the same text twice, "others"
+    s.texts[s.blocks[i].category] = i == 1 ? "others" : "data";
+  }
+  check();
+  Snapshot many = random_snapshot({.calls = 40});
+  for (std::uint32_t i = 0; i < many.blocks.size(); ++i) {
+    many.texts.emplace_back(i % 12 == 3 ? "others"
+                                        : "c" + std::to_string(i % 12));
+    many.blocks[i].category = static_cast<TextId>(many.texts.size()) - 1;
+  }
+  s = many;
+  check();
+}
+
 TEST(TraceTest, TimesAreThoseOfAProfile) {
   Snapshot s = small_snapshot();
   s.calls[0].ns = 1234567;
@@ -70,6 +116,22 @@ TEST(TraceTest, TimesAreThoseOfAProfile) {
   EXPECT_EQ(calls[0]["dur"], 1234.567);
   EXPECT_EQ(calls[1]["ts"], 1234.567);
   EXPECT_EQ(calls[1]["dur"], 0.008);
+}
+
+TEST(TraceTest, ACallHasItsShareOfTheMachinesLimit) {
+  Snapshot s = small_snapshot();
+  const json plain = json::parse(written(write_trace, s));
+  EXPECT_FALSE(plain.contains("otherData"));
+  s.sums.flops_a_second = 58'000'000'000;
+  s.sums.bytes_a_second = 9'000'000'000;
+  s.calls[1].ns = 1000;
+  s.calls[1].share = 1234;
+  const json file = json::parse(written(write_trace, s));
+  EXPECT_EQ(file["otherData"]["limit, flops a second"], 58'000'000'000);
+  EXPECT_EQ(file["otherData"]["limit, bytes a second"], 9'000'000'000);
+  const auto calls = events_of(file, "X");
+  EXPECT_EQ(calls[1]["args"]["percent of the machine's limit"], 123.4);
+  EXPECT_FALSE(calls[0]["args"].contains("percent of the machine's limit"));
 }
 
 TEST(TraceTest, MarksThePeak) {

@@ -133,6 +133,34 @@ class Browser:
         with open(path, "wb") as out:
             out.write(base64.b64decode(answer["data"]))
 
+    def colours(self, columns=64, rows=36):
+        """The mean colours of what is seen now: red, green and blue of each part of
+        a grid, line by line. Leaves the page."""
+        data = self.send("Page.captureScreenshot")["data"]
+        self.send("Page.navigate", url="about:blank")
+        return self.js("""(async () => {
+            const image = new Image();
+            image.src = 'data:image/png;base64,%s';
+            await image.decode();
+            const {width, height} = image;
+            const canvas = document.createElement('canvas');
+            Object.assign(canvas, {width, height});
+            const context = canvas.getContext('2d');
+            context.drawImage(image, 0, 0);
+            const {data} = context.getImageData(0, 0, width, height);
+            const out = [];
+            for (let row = 0; row < %d; ++row) for (let at = 0; at < %d; ++at) {
+              const [left, right] = [at, at + 1].map(n => n * width / %d | 0);
+              const [top, foot] = [row, row + 1].map(n => n * height / %d | 0);
+              const sums = [0, 0, 0];
+              for (let y = top; y < foot; ++y) for (let x = left; x < right; ++x) {
+                sums.forEach((_, k) => sums[k] += data[4 * (y * width + x) + k]);
+              }
+              out.push(...sums.map(n =>
+                Math.round(n / (right - left) / (foot - top))));
+            }
+            return out; })()""" % (data, rows, columns, columns, rows))
+
     def close(self):
         self.process.kill()
         self.process.wait()

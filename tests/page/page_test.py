@@ -37,6 +37,10 @@ BARE_COLUMNS = """(() => {
   return bare; })()"""
 
 
+PICTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pictures.json")
+WRITE_PICTURES = False
+
+
 def bytes_text(number):
     return f"{number:,}".replace(",", "\u00a0") + "\u00a0B"
 
@@ -165,7 +169,8 @@ class PageTest(unittest.TestCase):
         self.open(made)
         self.check_sums(made["sums"])
         wanted = {
-            0: ("made by\ncall 0 linear: 25 M flops, 4.0 KiB moved, 0.250 ms",
+            0: ("made by\ncall 0 linear: 25.0 M flops, 4.0 KiB moved, 0.250 ms, "
+                "43.2 % of the machine's limit (232 G flops/s, 9.3 GiB/s)",
                 "last read by\ncall 1 gelu", "handed to\ngelu f32 [8, 32]"),
             1: ("workspace of linear", "kind\nworkspace", "there until\ncall 0"),
             5: ("took over\nthe memory of linear f32", "made by\ncall 2 gelu: 5 f"),
@@ -248,6 +253,66 @@ class PageTest(unittest.TestCase):
                             ".innerText.split('\\n').join(' ')")
         self.assertEqual(legend, "Hatched: workspace recomputed fetched "
                          "Calls: forward backward update again")
+
+    def test_a_category_has_one_colour_on_every_page(self):
+        def colours(made):
+            self.open(made)
+            return dict(self.at.js("""(() => {
+                const {names} = probe.app.plans[0].model.groups('category');
+                const all = [...document.querySelectorAll('.legend li canvas')];
+                return names.map((name, k) => [name, all[k].getContext('2d')
+                  .getImageData(5, 5, 1, 1).data.join()]); })()"""))
+        many, few = sample.snapshot(), sample.snapshot()
+        b, gradients = few["blocks"], few["texts"].index("gradients")
+        other = few["texts"].index("activations")
+        b["category"] = [gradients if c == other else c for c in b["category"]]
+        many, few = colours(many), colours(few)
+        self.assertNotIn("activations", few)
+        self.assertEqual(len(set(many.values())), len(many))
+        for name in few:
+            self.assertEqual(few[name], many[name])
+        hostile = sample.snapshot()
+        for k in range(12):  # more names than there are colours
+            hostile["texts"].append(f"made up {k}")
+            hostile["blocks"]["category"][k] = len(hostile["texts"]) - 1
+        self.open(hostile)
+        self.assertEqual(self.at.faults(), [])
+        self.assertIn("others", self.at.js(
+            "document.querySelector('.legend').textContent"))
+
+    def test_lent_memory_is_the_callers(self):
+        made = sample.varied()
+        sums = made["sums"]
+        sums["lent"] = sums["arena"]
+        sums["budget"] = sums["reserved"] - sums["arena"] + 100 + 77
+        self.open(made)
+        text = self.text().replace("\u00a0", " ")
+        self.assertEqual(self.at.js("probe.faults()"), [])
+        self.assertIn("It fits, with 77 B of the budget to spare.", text)
+        self.assertIn("Lent by the caller, of it", text)
+        self.assertNotIn("budget leaves", text)
+
+    def test_the_strip_of_steps_has_the_most_of_each(self):
+        made = sample.varied()
+        made["steps"] = {"live": [100, 200], "held": [900, 900], "ns": [-1, -1]}
+        self.open(made)
+        strip = "document.querySelector('.under canvas').ariaLabel"
+        self.assertIn("live bytes after a step", self.text())
+        self.assertIn("at most 200", self.at.js(strip))
+        self.assertNotIn("what the budget leaves", self.text())
+        made["sums"]["budget"] = 1000 + made["sums"]["external"]
+        self.open(made)
+        self.assertIn("Dashes: what the budget leaves.", self.text())
+        made["steps"]["peak"] = [800, -1]
+        self.open(made)
+        self.assertIn("most live bytes of a step", self.text())
+        self.assertIn("at most 800", self.at.js(strip))
+
+    def test_a_refusal_of_several_lines_keeps_them(self):
+        made = sample.varied()
+        made["refusals"] = ["the budget is too small\n  needed     78.5 MiB"]
+        self.open(made)
+        self.assertIn("too small\n  needed     78.5", self.text())
 
     def test_tables_refusals_and_leaks(self):
         self.open(sample.varied())
@@ -341,6 +406,8 @@ class PageTest(unittest.TestCase):
                  broken(lambda m: m["sums"].pop("stays")),
                  broken(lambda m: m["calls"].update(ns=[1])),
                  broken(lambda m: m["calls"].update(flops="many")),
+                 broken(lambda m: m["calls"].update(
+                     share=[-2] * len(m["calls"]["op"]))),
                  broken(lambda m: m.pop("calls"))]
         for case in cases:
             for packed in (False, True):
@@ -358,6 +425,22 @@ class PageTest(unittest.TestCase):
         self.open(sample.snapshot(), head="<h1>A head</h1>", tables=table)
         self.assertNotIn("A head", self.text())
         self.assertNotIn("12 345 B", self.text())
+
+    def test_without_script_a_real_page_has_its_map(self):
+        for path in PAGES[::7]:
+            with self.subTest(path):
+                self.at.open(path, script=False)
+                there = self.at.js("""(() => {
+                    const paths = [...document.querySelectorAll('noscript path')];
+                    const box = document.querySelector('noscript svg')
+                      .getBoundingClientRect();
+                    return [box.width > 300, box.height, paths.length,
+                      document.querySelectorAll('noscript .swatch').length,
+                      paths.every(p => p.getTotalLength() > 0)]; })()""")
+                self.assertEqual(there[:2], [True, 400])
+                self.assertGreater(there[2], 0)
+                self.assertEqual(there[2:], [there[2], there[2], True])
+                self.assertEqual(self.at.faults(), [])
 
     def test_an_empty_step_has_a_page(self):
         made = sample.snapshot()
@@ -388,6 +471,51 @@ class PageTest(unittest.TestCase):
         self.assertIn("B: loss f32 [8, 32]\nbetween A and B\n"
                       "there for longer or shorter; in A", self.text())
 
+    def beside(self, plan, call):
+        """The calls of both plans where one shows `call`, and what is said."""
+        self.at.js(f"probe.app.turnTo(probe.app.plans[{plan}])")
+        self.at.js(f"probe.app.go({call})")
+        return [*self.at.js("probe.app.plans.map(plan => probe.app.at(plan))"),
+                self.at.js("probe.app.instant.innerText")]
+
+    def test_the_other_plan_shows_the_matching_call(self):
+        one, two = sample.snapshot(3), sample.snapshot(6)
+        self.open(one, two)
+        name = lambda made, call: [made["texts"][made["calls"][key][call]]
+                                   for key in ("op", "layer")] + [
+            made["calls"]["phase"][call]]
+        n = len(one["calls"]["op"])
+        for call in range(n):
+            a, b, text = self.beside(0, call)
+            self.assertEqual(a, call)
+            self.assertEqual(name(one, call), name(two, b))
+            self.assertIn(f"B: call {b} ", text)
+            self.assertIn("(the same op and layer)", text)
+        self.assertEqual(self.at.js("probe.app.slider.max"), str(n - 1))
+        matched = 0
+        for call in range(len(two["calls"]["op"])):
+            a, b, text = self.beside(1, call)
+            self.assertEqual(b, call)
+            matched += name(one, a) == name(two, call)
+            if name(one, a) != name(two, call):
+                self.assertIn("the last before that both have", text)
+        self.assertEqual(matched, n)
+        # From one map to the other the calls stay beside each other.
+        a, b, _ = self.beside(0, n - 1)
+        self.at.js("probe.app.turnTo(probe.app.plans[1])")
+        self.assertEqual(self.at.js("probe.state().call"), b)
+
+    def test_where_nothing_matches_the_share_of_all_calls_does(self):
+        one, two = sample.snapshot(3), sample.snapshot(6)
+        two["texts"] = [text and "x " + text for text in two["texts"]]
+        self.open(one, two)
+        n, m = (len(made["calls"]["op"]) for made in (one, two))
+        for call in (0, 7, n - 1):
+            _, b, text = self.beside(0, call)
+            self.assertEqual(b, call * m // n)
+            self.assertIn("at the same share of all", text)
+        self.assertEqual(self.at.faults(), [])
+
     def test_diff_adds_up(self):
         for layers, seed in ((6, 2), (9, 1), (3, 5)):
             one, two = sample.snapshot(6, 1), sample.snapshot(layers, seed)
@@ -415,15 +543,99 @@ class PageTest(unittest.TestCase):
             print(f"{len(made['blocks']['bytes'])} blocks: frame {frame:.1f} ms, "
                   f"script {script:.1f} ms, at most {max(times['script']):.1f}, "
                   f"checked after {ready:.0f} ms")
-            self.assertLess(frame, 60)
+            # A neighbour may take the processor for a while.
+            for _ in range(8):
+                if frame < 17.5 and script <= 12:
+                    break
+                times = self.at.js("probe.frameTimes(40)")
+                frame = min(frame, statistics.median(times["frame"]))
+                script = min(script, statistics.median(times["script"]))
+            self.assertLess(frame, 17.5)
+            self.assertLessEqual(script, 12)
             self.at.js("new Promise(done => setTimeout(done, 600))")
             self.assertEqual(self.at.js(BARE_COLUMNS), 0)
+
+    def test_a_value_of_many_parts_is_pointed_at_and_compared_quickly(self):
+        made = sample.wide(20000)
+        b = made["blocks"]
+        b["value"] = [7] * len(b["value"])
+        b["over"] = [-1] + [0] * (len(b["over"]) - 1)
+        self.open(made)
+        took = self.at.js("""(() => {
+            const start = performance.now();
+            probe.app.pinBlock(probe.app.active, 500);
+            probe.app.frame();
+            return performance.now() - start; })()""")
+        self.assertLess(took, 3000)
+        self.open(made, made)
+        self.assertTrue(self.at.js("probe.diff().empty"))
+        ready = self.at.js("performance.now()")
+        print(f"a value of {len(b['value'])} parts: pinned after {took:.0f} ms, "
+              f"two plans ready after {ready:.0f} ms")
+        self.assertLess(ready, 8000)
+
+    def test_blocks_of_before_the_log_are_not_parts_of_one(self):
+        made = sample.varied()
+        made["eager"] = True
+        b = made["blocks"]
+        b["value"] = [-1] * len(b["value"])
+        b["first"] = [0] * len(b["first"])
+        b["over"] = [-1] * len(b["over"])
+        self.open(made)
+        count = len(b["value"])
+        self.assertEqual(self.at.js("probe.app.plans[0].model.first.reduce((n, _, i)"
+                                    " => n + probe.app.plans[0].model.isHead(i), 0)"),
+                         count)
+
+    def test_what_is_to_spare_is_beside_the_most_that_was_held(self):
+        for held, words in ((0, "It fits, with 1 024 B"), (1000, "It fits, with 24 B"),
+                            (1100, "It does not fit: it needs 76 B more")):
+            made = sample.varied()
+            sums = made["sums"]
+            sums["budget"] = sums["reserved"] + sums["external"] + 1024
+            sums["held_at_most"] = sums["reserved"] + held if held else -1
+            self.open(made)
+            text = self.text().replace("\u00a0", " ").replace("1.0 KiB (1 024 B)",
+                                                               "1 024 B")
+            self.assertIn(words, text)
+            self.assertEqual("Held at most" in text, held > 0)
+        for known, words in ((False, "It fits: of the idle pages, 100 B are given"),
+                             (True, "It does not fit: it needs 100 B more")):
+            made = sample.varied()
+            sums = made["sums"]
+            sums["budget"] = sums["reserved"] + sums["external"] - 100
+            sums["held_at_most"] = sums["reserved"] if known else -1
+            self.open(made)
+            self.assertIn(words, self.text().replace("\u00a0", " "))
 
     def test_diff_of_many_calls_is_quick(self):
         self.open(sample.wide(100000), sample.wide(100000, 4), packed=True)
         print(f"two of 100 000 blocks: ready after "
               f"{self.at.js('performance.now()'):.0f} ms")
         self.assertTrue(self.at.js("probe.diff().addsUp"))
+
+    def test_pictures_are_those_that_were_looked_at(self):
+        with open(PICTURES, encoding="ascii") as stored:
+            known = json.load(stored)
+        found = {}
+        for width in (800, 1600):
+            for scheme in ("light", "dark"):
+                self.open(sample.varied())
+                self.at.size(width, 1000, scheme)
+                self.at.js("new Promise(done => setTimeout(done, 300))")
+                found[f"{width} {scheme}"] = base64.b64encode(
+                    bytes(self.at.colours())).decode()
+        if WRITE_PICTURES:
+            with open(PICTURES, "w", encoding="ascii") as out:
+                json.dump(found, out, indent=1)
+            return
+        self.assertEqual(found.keys(), known.keys())
+        for name, colours in found.items():
+            pairs = list(zip(base64.b64decode(colours),
+                             base64.b64decode(known[name])))
+            off = sum(abs(x - y) > 6 for x, y in pairs)
+            # Other fonts move the edges of texts.
+            self.assertLess(off, 0.02 * len(pairs), name)
 
     def test_code_and_style_are_small(self):
         size = sum(map(len, join.joined()))
@@ -435,8 +647,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--page", action="append", default=[])
     parser.add_argument("--samples", help="a program that writes pages")
+    parser.add_argument("--write-pictures", action="store_true",
+                        help="look at the pictures first")
     known, rest = parser.parse_known_args()
     PAGES.extend(known.page)
+    global WRITE_PICTURES
+    WRITE_PICTURES = known.write_pictures
     if not browser.find():
         print("skipped: no chromium")
         sys.exit(MISSING)

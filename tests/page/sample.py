@@ -4,7 +4,6 @@ a first-fit allocator places; by a seed, so that each is made again alike."""
 import bisect
 import random
 
-CATEGORIES = ("activations", "gradients", "weights", "workspace", "optimizer")
 PARTS = ("norm", "attn.qkv", "attn.out", "mlp.fc", "mlp.proj")
 OPS = ("layer_norm", "matmul", "softmax", "matmul", "gelu")
 HOSTILE = "</script><img src=x onerror=\"window.hurt=1\">"
@@ -105,9 +104,9 @@ def snapshot(layers=6, seed=1, title="gpt, batch 8, adamw", hostile=False,
     name = (lambda layer: HOSTILE if layer == "h.1.attn.qkv" else layer
             ) if hostile else lambda layer: layer
     rows = [blocks[i] for i in order]
-    weights = [(f"h.{k}.{part}", category, 49152 * (1 + (category != "weights")))
+    weights = [(f"h.{k}.{part}", category, 49152 * (1 + (category != "parameters")))
                for k in range(layers) for part in PARTS[1:]
-               for category in ("weights", "optimizer")]
+               for category in ("parameters", "optimizer state")]
     stays = sum(size for _, _, size in weights)
     reserved = arena + stays + 40960 + 16384 + 1024
     reads = sorted((place_of[i], call) for i, b in enumerate(blocks)
@@ -181,13 +180,16 @@ def varied():
                  "stays": 322, "program": 50, "idle": 8192, "overhead": 1,
                  "arguments": 0, "external": 100, "budget": reserved - 4000,
                  "lower_bound": 0, "proven": False, "peak_call": peak,
-                 "live_at_peak": live[peak], "used_at_peak": live[peak]},
+                 "live_at_peak": live[peak], "used_at_peak": live[peak],
+                 "flops_a_second": 231_500_000_000,
+                 "bytes_a_second": 10_000_000_000},
         "calls": {"op": [text(op) for op, _ in ops], "layer": [text("h.0")] * 8,
                   "line": [0] * 8, "phase": [phase for _, phase in ops],
                   "again": [int(c == 4) for c in range(8)],
                   "ns": [250000, 1000, 1000, 1000, 1000, 1000, 1000, 744000],
                   "flops": [25_000_000, 0, 5, 0, 0, 0, 0, 0],
-                  "moved": [4096, 1, 0, 0, 0, 0, 0, 0]},
+                  "moved": [4096, 1, 0, 0, 0, 0, 0, 0],
+                  "share": [432, 0, 0, 0, -1, 0, 0, 0]},
         "blocks": blocks,
         "reads": {"block": [0, 2, 2, 5, 6, 7, 8], "call": [1, 2, 6, 3, 7, 6, 6]},
         "stays": dict(zip(("owner", "category", "bytes"), (

@@ -58,6 +58,18 @@ class ReportToolTest(unittest.TestCase):
         text = json.dumps(self.snapshot("a.neapmem"))
         self.assertNotIn(str(self.folder), text)
 
+    def test_lines_of_the_program_may_be_left_out(self):
+        told = self.plan("a.neapmem")
+        kept = self.plan("b.neapmem", "--no-lines", "--page", "b.html")
+        self.assertRegex(json.dumps(told), r"\w\.[ch]pp:\d+")
+        for text in (json.dumps(kept), (self.folder / "b.html").read_text()):
+            self.assertNotRegex(text, r"\w\.[ch]pp:\d+ \(")
+        names = lambda made, part, key: [made["texts"][k] for k in made[part][key]]
+        for part, keys in (("calls", ("op", "layer")), ("stays", ("owner", "category")),
+                           ("blocks", ("category", "dtype", "shape", "layer"))):
+            for key in keys:
+                self.assertEqual(names(told, part, key), names(kept, part, key))
+
     def test_the_page_has_the_snapshot(self):
         made = self.plan("a.neapmem", "--page", "a.html", "--trace", "a.json")
         page = (self.folder / "a.html").read_text()
@@ -102,6 +114,15 @@ class ReportToolTest(unittest.TestCase):
         self.assertGreater(sum(ns >= 0 for ns in calls["ns"]),
                            len(calls["ns"]) // 2)
         self.assertGreater(sum(calls["flops"]), 0)
+        made = self.snapshot("s.neapmem")
+        limits = (made["sums"]["flops_a_second"], made["sums"]["bytes_a_second"])
+        for flops, moved, ns, share in zip(
+                calls["flops"], calls["moved"], calls["ns"], calls["share"]):
+            if ns > 0:
+                most = max(flops / limits[0], moved / limits[1])
+                self.assertAlmostEqual(share, most / ns * 1e12, delta=0.51)
+            else:
+                self.assertEqual(share, -1)
         # A single step has none that is not the first.
         status, out, errors = self.run_tool(
             "train", *SMALL, "--steps", "1", "--progress", "none", "--profile")
@@ -181,6 +202,31 @@ class ReportToolTest(unittest.TestCase):
         shown = json.loads((self.folder / "p.json").read_text())
         self.assertEqual(shown["external_bytes"] - plain["external_bytes"],
                          8 << 20)
+
+
+    def test_a_refused_run_shows_what_was_planned(self):
+        _, out, _ = self.run_tool("plan", *SMALL, "--json", "-")
+        # What is shown takes 8 MiB, and the parameters more than the rest.
+        budget = json.loads(out)["external_bytes"] + (8 << 20) + 10000
+        tight = ("--budget", str(budget), "--page", "p.html", "--snapshot",
+                 "s.neapmem", "--trace", "t.json")
+        for command in (("train", *SMALL, "--steps", "2"), ("plan", *SMALL)):
+            status, _, errors = self.run_tool(*command, *tight)
+            self.assertEqual(status, MEMORY)
+            made = self.snapshot("s.neapmem")
+            self.assertEqual(made["sums"]["budget"], budget)
+            self.assertGreater(made["sums"]["arena"], 0)
+            self.assertEqual(len(made["refusals"]), 1)
+            self.assertIn("is too small for this run\n", made["refusals"][0])
+            self.assertIn("\n  needed  ", made["refusals"][0])
+            self.assertEqual(errors, f"neap: {made['refusals'][0]}\n")
+            self.assertIn('id="snapshot"', (self.folder / "p.html").read_text())
+            for name in ("p.html", "s.neapmem", "t.json"):
+                (self.folder / name).unlink()
+        # A file that cannot be written is told beforehand, as ever.
+        status, _, errors = self.run_tool("train", *SMALL, *tight[:2],
+                                          "--page", "no/such/folder")
+        self.assertEqual(status, OUTPUT)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <iterator>
 #include <map>
 #include <set>
@@ -18,6 +20,7 @@
 #include "neap/report/snapshot_file.hpp"
 #include "neap/report/snapshot_json.hpp"
 #include "neap/report/snapshot_profile.hpp"
+#include "neap/report/snapshot_text.hpp"
 #include "neap/tensor/create.hpp"
 #include "pages.hpp"
 
@@ -259,6 +262,103 @@ TEST(SnapshotFactsTest, WithADomainItIsAllThatTheDomainHolds) {
       EXPECT_TRUE(has_other);
     }
   }
+}
+
+// The caller's memory is not the domain's: it is reserved, and not held.
+TEST(SnapshotFactsTest, AnArenaInLentMemoryIsTheCallers) {
+  const auto body = [](const Tensor& x) { return exp(x) * 2.0 + x; };
+  alignas(64) static std::array<std::byte, 64 * 1024> memory;
+  // Above what a sanitizer of the whole process takes beside the domain.
+  const auto domain = Domain::create({.budget = 64 * kGiB});
+  const memory::UseDomain use(*domain);
+  const Tensor x = ones({1000});
+  auto lent = neap::compile(body, {.memory = memory});
+  lent(x);
+  const Snapshot s = report::snapshot(lent, domain.get());
+  ASSERT_TRUE(report::check_snapshot(s));
+  EXPECT_GT(s.sums.arena, 0);
+  EXPECT_EQ(s.sums.lent, s.sums.arena);
+  EXPECT_EQ(s.sums.held(), domain->stats().held);
+  EXPECT_EQ(s.sums.reserved, domain->stats().held + s.sums.arena);
+  EXPECT_EQ(s.sums.budget, 64 * kGiB);
+  EXPECT_NE(report::to_text(s).find("lent, of reserved"), memory::String::npos);
+}
+
+TEST(SnapshotFactsTest, LentTensorsAreNoLentArena) {
+  const auto domain = Domain::create();
+  const memory::UseDomain use(*domain);
+  domain->lend(kMiB, {});  // as a tensor over memory of the caller's does
+  auto step = neap::compile([](const Tensor& x) { return exp(x) * 2.0 + x; });
+  step(ones({1000}));
+  const Snapshot s = report::snapshot(step, domain.get());
+  EXPECT_EQ(s.sums.lent, -1);
+  EXPECT_EQ(s.sums.reserved, domain->stats().held);
+  domain->unlend(kMiB, {});
+}
+
+// Each step knows whose its arena is, whatever else the domain borrows.
+TEST(SnapshotFactsTest, OfTwoStepsOnlyTheOneInLentMemoryIsLent) {
+  const auto body = [](const Tensor& x) { return exp(x) * 2.0 + x; };
+  alignas(64) static std::array<std::byte, 64 * 1024> memory;
+  const auto domain = Domain::create();
+  const memory::UseDomain use(*domain);
+  auto lent = neap::compile(body, {.memory = memory});
+  auto own = neap::compile(body);
+  domain->lend(kMiB, {});  // as a tensor over memory of the caller's does
+  for (const bool is_run : {false, true}) {
+    if (is_run) {
+      lent(ones({1000}));
+      own(ones({1000}));
+    } else {
+      lent.prepare({tensor::Spec{f32, {1000}}});
+      own.prepare({tensor::Spec{f32, {1000}}});
+    }
+    const Bytes held = domain->stats().held;
+    const auto check = [&](const Snapshot& s, Bytes of_caller, Bytes to_come) {
+      const auto good = report::check_snapshot(s);
+      EXPECT_TRUE(good) << (good ? "" : good.error().message);
+      EXPECT_EQ(s.sums.lent, of_caller);
+      EXPECT_EQ(s.sums.held(), held + to_come);
+      EXPECT_EQ(s.sums.reserved,
+                held + to_come + std::max<Bytes>(of_caller, 0));
+    };
+    const Bytes arena = own.plan().arena_bytes();
+    check(report::snapshot(own, domain.get()), -1, 0);
+    check(report::snapshot(own.program(), own.plan(), domain.get()), -1, 0);
+    check(report::snapshot(lent, domain.get()), arena, 0);
+    check(report::snapshot(lent.program(), lent.plan(), domain.get()), arena,
+          0);
+    // An arena beside it that is not there yet will come on top.
+    check(report::snapshot(own.program(), own.plan(), domain.get(), 0), -1,
+          arena);
+  }
+  EXPECT_EQ(report::snapshot(own).sums.lent, -1);
+  EXPECT_EQ(report::snapshot(lent).sums.lent, lent.plan().arena_bytes());
+  domain->unlend(kMiB, {});
+}
+
+TEST(SnapshotFactsTest, TimesComeWithTheirShareOfTheLimits) {
+  auto step = neap::compile([](const Tensor& x) { return matmul(x, x); });
+  compiler::Profile profile = step.profile({.runs = 2}, ones({32, 32}));
+  Snapshot s = report::snapshot(step);
+  report::add_times(s, profile);
+  EXPECT_EQ(s.calls[0].share, -1);
+  EXPECT_EQ(s.sums.flops_a_second, -1);
+  profile.limits = {.flops = 1e9, .bytes = 5e8};
+  report::add_times(s, profile);
+  ASSERT_TRUE(report::check_snapshot(s));
+  EXPECT_EQ(s.sums.flops_a_second, 1'000'000'000);
+  EXPECT_EQ(s.sums.bytes_a_second, 500'000'000);
+  const double percent = profile.shares(step.program())[0];
+  EXPECT_NEAR(static_cast<double>(s.calls[0].share), 10.0 * percent, 0.51);
+  const files::TemporaryFolder folder;
+  report::write_snapshot(files::system_door(), folder.at("s"), s).value();
+  const Snapshot read =
+      report::read_snapshot(files::system_door(), folder.at("s")).value();
+  EXPECT_EQ(read.calls[0].share, s.calls[0].share);
+  profile.limits = {};
+  report::add_times(s, profile);  // no share of what is no longer known
+  EXPECT_EQ(s.calls[0].share, -1);
 }
 
 TEST(SnapshotFactsTest, AnotherDomainIsRefused) {

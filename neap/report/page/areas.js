@@ -95,15 +95,8 @@ class Areas extends Picture {
     if (!(x >= s.left && x <= width)) return;
     const y = Math.round(s.atByte(m.peak));
     const right = x > width * 0.7;
-    const text = `peak ${brief(m.peak)}`;
-    const wide = context.measureText(text).width + 4 * ratio;
-    const at = x + (right ? -8 : 8) * ratio;
-    context.fillStyle = app.inks.card;
-    context.globalAlpha = 0.8;
-    context.fillRect(at + 2 * ratio - (right ? wide : 4 * ratio),
-                     y - 14 * ratio, wide, 14 * ratio);
-    context.globalAlpha = 1;
-    this.text(context, text, at, y, 'peak', right ? 'right' : 'left');
+    this.text(context, `peak ${brief(m.peak)}`, x + (right ? -8 : 8) * ratio, y,
+      'peak', right ? 'right' : 'left');
     context.fillRect(Math.round(x - ratio / 2), y, Math.max(1, ratio),
                      s.bottom - y);
     context.beginPath();

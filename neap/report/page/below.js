@@ -3,7 +3,7 @@
 /** The values of the call as a table, each with a button that pins it. */
 function blockTable(app, plan) {
   const m = plan.model;
-  const list = m.heads(m.calls ? m.liveAt(app.call) : [])
+  const list = m.liveAt(app.call).filter(i => m.isHead(i))
     .map(i => [i, m.whole(i)]).sort((x, y) => y[1] - x[1]);
   const b = m.raw.blocks;
   const rows = list.slice(0, 100).map(([i, bytes]) => [
@@ -53,35 +53,40 @@ function chainOf(text) {
       paddingLeft: `${4 + line.search(/\S|$/)}ch`}}, line.trim())));
 }
 
-/** A strip of steps: a bar for what was live, a line for what was held. */
-function stepsStrip(app, steps) {
+/** A strip of steps: bars for what was live, a line for what was held. */
+function stepsStrip(app, {raw: {steps: {live, held, peak}}, sums}) {
+  const mostOf = list => list.reduce((x, y) => Math.max(x, y), 1);
+  const bars = live.map((n, k) => Math.max(n, peak ? peak[k] : 0));
+  const most = mostOf(held.concat(bars));
+  const budget = sums.budget - sums.external;
+  const near = budget > 0 && budget < 2 * most;
+  const y = bytes => 148 - 146 * bytes / (near ? Math.max(most, budget) : most);
   const canvas = make('canvas', {role: 'img', width: 900, height: 150,
-    'aria-label': `${steps.live.length} steps, at most ${
-      both(steps.live.reduce((x, y) => Math.max(x, y), 0))} live.`});
+    'aria-label': `${bars.length} steps, at most ${both(mostOf(bars))} live.`});
   const draw = () => {
-    const context = canvas.getContext('2d');
-    const most = steps.held.concat(steps.live)
-      .reduce((x, y) => Math.max(x, y), 1);
-    const wide = canvas.width / steps.live.length;
+    const context = pen(canvas);
+    const rect = (ink, ...where) => {
+      context.fillStyle = ink;
+      context.fillRect(...where);
+    };
+    const wide = canvas.width / bars.length;
     context.clearRect(0, 0, 900, 150);
-    steps.live.forEach((n, k) => {
-      context.fillStyle = COLOURS[0];
-      const tall = 146 * n / most;
-      context.fillRect(k * wide, 150 - tall, Math.max(1, wide - 1), tall);
-      context.fillStyle = app.inks.budget;
-      const held = steps.held[k] || 0;
-      context.fillRect(k * wide, 148 - 146 * held / most, wide, 2);
+    bars.forEach((n, k) => {
+      rect(COLOURS[0], k * wide, y(n) + 2, Math.max(1, wide - 1), 150);
+      rect(app.inks.ink, k * wide, y(held[k]), wide, 2);
     });
+    for (let x = 0; near && x < 900; x += 18) {
+      rect(app.inks.budget, x, y(budget), 10, 2);
+    }
   };
-  return {draw, node: make('div', {}, canvas, make('p', {class: 'calm'},
-    'Bars: most live bytes of a step. Line: bytes held.'))};
+  return {draw, node: make('div', {}, canvas, calm(`Bars: ${
+    peak ? 'most live bytes of a step' : 'live bytes after a step'
+  }. Line: bytes held.${near ? ' Dashes: what the budget leaves.' : ''}`))};
 }
 
 /** The cards under the pictures. */
 function below(app) {
-  const card = (title, ...nodes) => make('section', {class: 'card'},
-    make('h2', {}, title), ...nodes);
-  const under = make('div', {class: 'under'});
+  const under = box('under');
   if (app.diff) under.append(...app.diff.nodes());
   app.listed = make('div', {});
   for (const plan of app.plans) {
@@ -101,7 +106,7 @@ function below(app) {
       under.append(card(`Blocks at this ${app.unit}`, app.listed));
     }
     if (steps && steps.live && steps.live.length) {
-      const strip = stepsStrip(app, steps);
+      const strip = stepsStrip(app, plan.model);
       app.strips.push(strip);
       more(steps.live, 'Steps', strip.node);
     }
@@ -122,9 +127,9 @@ function swatch(paint, kind) {
 function legendOf(app) {
   const item = (name, paint, kind = 0) =>
     make('li', {}, swatch(paint, kind), name);
-  const {names, few} = app.colours(app.plans[0]);
-  const list = names.slice(0, few).map((n, k) =>
-    item(n, app.paints[app.split === 'change' ? CHANGE_COLOURS[k] : k]));
+  const {names, ink} = app.colours(app.plans[0]);
+  const few = names.length > 10 ? 9 : 10;
+  const list = names.slice(0, few).map((n, k) => item(n, app.paints[ink[k]]));
   if (names.length > few) {
     list.push(item(`${names.length - few} others`, app.paints[9]));
   }

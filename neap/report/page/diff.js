@@ -41,11 +41,14 @@ function matchCalls(a, b) {
   return matched;
 }
 
+/** What the first part of each value has, for all parts of it. */
+function spread({head}, list) { return list.map((_, i) => list[head[i]]); }
+
 /** For each block of A its own in B, or -1: the same one made by the call. */
 function matchBlocks(a, b, calls) {
   const made = (model, callOf) => {
     const {value} = model.raw.blocks;
-    const list = model.heads(Array.from(model.first.keys())).sort((x, y) =>
+    const list = model.blocks(i => model.isHead(i)).sort((x, y) =>
       model.first[x] - model.first[y] || value[x] - value[y] || x - y);
     const keys = numbered(list.map(i =>
       `${callOf(model.first[i])},${model.kind[i]}`));
@@ -54,11 +57,22 @@ function matchBlocks(a, b, calls) {
   const ofB = new Map(made(b, call => call));
   const out = new Int32Array(a.count).fill(-1);
   for (const [key, i] of made(a, call => calls[call])) {
-    const other = ofB.get(key);
-    if (other === undefined) continue;
-    for (const part of a.parts(i)) out[part] = other;
+    if (ofB.has(key)) out[i] = ofB.get(key);
   }
-  return out;
+  return spread(a, out);
+}
+
+/** Rows [name, in A, in B, difference] of what is added, largest first. */
+function changes(each) {
+  const rows = new Map();
+  each((name, k, bytes) => {
+    const row = rows.get(name) || [name, 0, 0, 0];
+    row[k + 1] += bytes;
+    row[3] += k ? bytes : -bytes;
+    rows.set(name, row);
+  });
+  return [...rows.values()].sort((x, y) =>
+    Math.abs(y[3]) - Math.abs(x[3]) || y[1] - x[1]);
 }
 
 class Diff {
@@ -66,25 +80,48 @@ class Diff {
     this.a = a;
     this.b = b;
     this.calls = matchCalls(a, b);
+    this.back = new Int32Array(b.calls).fill(-1);
+    this.calls.forEach((other, c) => {
+      if (other >= 0) this.back[other] = c;
+    });
     this.toB = matchBlocks(a, b, this.calls);
-    this.toA = new Int32Array(b.count).fill(-1);
-    this.stateA = new Int32Array(a.count).fill(4);
-    this.stateB = new Int32Array(b.count).fill(5);
+    const toA = new Int32Array(b.count).fill(-1);
+    const stateA = new Int32Array(a.count).fill(4);
+    const stateB = new Int32Array(b.count).fill(5);
     this.toB.forEach((other, i) => {
-      if (other < 0) return;
+      if (other < 0 || !a.isHead(i)) return;
       let state = 0;
       if (a.whole(i) !== b.whole(other)) state = 2;
       else if (this.calls[a.last[i]] !== b.last[other]) state = 3;
-      else if (a.low[a.parts(i)[0]] !== b.low[other]) state = 1;
-      this.stateA[i] = state;
-      for (const part of b.parts(other)) {
-        this.toA[part] = i;
-        this.stateB[part] = state;
-      }
+      else if (a.low[i] !== b.low[other]) state = 1;
+      stateA[i] = stateB[other] = state;
+      toA[other] = i;
     });
+    this.toA = spread(b, toA);
+    this.stateA = spread(a, stateA);
+    this.stateB = spread(b, stateB);
     for (const name of SPLITS) this.join(name);
-    this.paint(a, this.stateA);
-    this.paint(b, this.stateB);
+    a.split.change = splitOf('change', CHANGES, this.stateA);
+    b.split.change = splitOf('change', CHANGES, this.stateB);
+  }
+
+  /** The call of `to` that is beside call `c` of the other, and why. */
+  beside(to, c) {
+    const [from, calls] = to === this.b ? [this.calls, this.a.calls] :
+      [this.back, this.b.calls];
+    let k = c;
+    while (k >= 0 && from[k] < 0) --k;
+    if (k < 0) return [Math.floor(c / calls * to.calls) || 0,
+      'at the same share of all'];
+    return [from[k], k === c ? 'the same op and layer' :
+      `beside ${k}, the last before that both have`];
+  }
+
+  /** What is compared with call `c` of a plan. */
+  compared({model}, c) {
+    const [name, to] = model === this.a ? ['B', this.b] : ['A', this.a];
+    const [call, why] = this.beside(to, c);
+    return to.calls ? `${name}: ${to.call(call)} (${why})` : '';
   }
 
   /** The same group and colour for the same name in both plans. */
@@ -93,17 +130,10 @@ class Diff {
     const two = this.b.groups(name);
     const names = [...new Set([...one.names, ...two.names])];
     const place = new Map(names.map((text, at) => [text, at]));
-    const few = names.length <= 10 ? 10 : 9;
     for (const [model, own] of [[this.a, one], [this.b, two]]) {
-      const group = own.group.map(g => place.get(own.names[g]));
-      const colour = group.map(g => (g < few ? g : 9));
-      model.split[name] = {names, group, colour, few};
+      model.split[name] = splitOf(name, names,
+        own.group.map(g => place.get(own.names[g])));
     }
-  }
-
-  paint(model, state) {
-    model.split.change = {names: CHANGES, group: state, few: 6,
-      colour: state.map(s => CHANGE_COLOURS[s])};
   }
 
   story(plan, i) {
@@ -128,36 +158,21 @@ class Diff {
     return rows;
   }
 
-  /** [name, at A's peak, at B's, difference]: these add up to the peaks. */
+  /** Changes from A's peak to B's, by group: they add up to the peaks. */
   change(name) {
-    const rows = new Map();
-    const add = (model, at) => {
+    return changes(add => [this.a, this.b].forEach((model, k) => {
       const {names, group} = model.groups(name);
-      for (const i of model.calls ? model.liveAt(model.peakCall) : []) {
-        const row = rows.get(group[i]) || [names[group[i]], 0, 0, 0];
-        row[at] += model.bytes[i];
-        row[3] += at === 1 ? -model.bytes[i] : model.bytes[i];
-        rows.set(group[i], row);
+      for (const i of model.liveAt(model.peakCall)) {
+        add(names[group[i]], k, model.bytes[i]);
       }
-    };
-    add(this.a, 1);
-    add(this.b, 2);
-    return [...rows.values()].sort((x, y) => Math.abs(y[3]) - Math.abs(x[3]) ||
-                                   y[1] - x[1]);
+    }));
   }
 
   /** The like for what stays, by layer. */
   stays() {
-    const sums = new Map();
-    [this.a, this.b].forEach((model, k) => {
-      for (const [name, row] of staysOf(model).rows) {
-        const both = sums.get(name) || [0, 0];
-        both[k] += sumOf(row);
-        sums.set(name, both);
-      }
-    });
-    return [...sums].map(([name, [a, b]]) => [name, a, b, b - a])
-      .sort((x, y) => Math.abs(y[3]) - Math.abs(x[3]) || y[1] - x[1]);
+    return changes(add => [this.a, this.b].forEach((model, k) => {
+      for (const [name, row] of staysOf(model).rows) add(name, k, sumOf(row));
+    }));
   }
 
   /** What else differs between what is reserved at the two peaks. */
@@ -191,26 +206,19 @@ class Diff {
       const shown = rows.slice(0, 60);
       const more = rows.slice(60);
       if (more.length) shown.push([`${more.length} more`, ...this.total(more)]);
-      return make('section', {class: 'card'}, make('h2', {}, title),
-        byteTable(null, [name, 'A', 'B', 'change'], shown,
-                  [last, ...this.total(rows)], (n, at) =>
-                    (n ? (at > 2 && n > 0 ? '+' : '') + exact(n) : '\u2013')));
+      return card(title, byteTable(null, [name, 'A', 'B', 'change'], shown,
+        [last, ...this.total(rows)], (n, at) =>
+          (n ? (at > 2 && n > 0 ? '+' : '') + exact(n) : '\u2013')));
     };
-    const states = byteTable(null, ['blocks', 'in A', 'bytes', 'in B', 'bytes'],
-      sum.states, null, (n, at) =>
-        (n ? (at % 2 ? grouped : exact)(n) : '\u2013'));
-    const nodes = [];
-    if (!sum.addsUp) {
-      nodes.push(make('p', {class: 'wrong'},
-        'The changes do not add up to the difference of the peaks.'));
-    }
-    return [...nodes,
+    return [sum.addsUp ? '' : make('p', {class: 'wrong'},
+      'The changes do not add up to the difference of the peaks.'),
       table('Change of the peak by category', [...sum.parts, ...this.rest()],
             'category', 'reserved'),
       table('Change of the peak by layer', sum.layers, 'layer',
             'live at the peak'),
       table('Change of what stays by layer', this.stays(), 'layer', 'stays'),
-      make('section', {class: 'card'}, make('h2', {}, 'Blocks of A and of B'),
-        states)];
+      card('Blocks of A and of B', byteTable(null,
+        ['blocks', 'in A', 'bytes', 'in B', 'bytes'], sum.states, null,
+        (n, at) => (n ? (at % 2 ? grouped : exact)(n) : '\u2013')))];
   }
 }

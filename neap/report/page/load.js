@@ -5,6 +5,9 @@ const COLOURS = ['#2f7fc1', '#e8a33d', '#2aa583', '#cf7fae', '#6cbcea',
   '#d9662b', '#d6c545', '#7a63b8', '#8c6d4f', '#8b949e'];
 const PHASES = ['forward', 'backward', 'update'];
 const KINDS = ['value', 'workspace', 'recomputed', 'fetched'];
+// Each has the colour at its place, on every page.
+const CATEGORIES = ['activations', 'gradients', 'workspace', 'parameters',
+  'optimizer state', 'buffers', 'inputs', 'graph', 'data', 'other'];
 const SPLITS = ['category', 'layer', 'op', 'line'];
 
 class Damage extends Error {}
@@ -38,14 +41,14 @@ async function readSnapshot(id) {
 
 const COLUMNS = {
   calls: {op: 't', layer: 't', line: 't', phase: 3, again: 2, ns: 'o',
-    flops: 'o', moved: 'o'},
+    flops: 'o', moved: 'o', share: 'o'},
   blocks: {first: 'c', last: 'c', space: 256, kind: 4, offset: 'n',
     bytes: 'n', used: 'n', category: 't', dtype: 't', shape: 't',
     layer: 't', line: 't', value: 'o', over: 'b'},
   reads: {block: 'r', call: 'c'},
   stays: {owner: 't', category: 't', bytes: 'n'},
 };
-const OPTIONAL = ['ns', 'flops', 'moved'];
+const OPTIONAL = ['ns', 'flops', 'moved', 'share'];
 const SUMS = ['reserved', 'predicted', 'arena', 'stays', 'program', 'idle',
   'overhead', 'arguments', 'external', 'budget', 'lower_bound', 'peak_call',
   'live_at_peak', 'used_at_peak'];
@@ -94,15 +97,15 @@ function checkSnapshot(raw) {
 
 function checkColumn(raw, column, rule, damaged) {
   const few = rule === 'o' || rule === 'b' ? -1 : 0;
-  let limit = Number.MAX_SAFE_INTEGER;
-  if (typeof rule === 'number') limit = rule;
-  if (rule === 't') limit = raw.texts.length;
-  if (rule === 'c') limit = raw.calls.op.length;
-  if (rule === 'b' || rule === 'r') limit = raw.blocks.first.length;
+  const blocks = raw.blocks.first.length;
+  const limit = {t: raw.texts.length, c: raw.calls.op.length, b: blocks,
+    r: blocks, o: 2 ** 53, n: 2 ** 53}[rule] ?? rule;
   for (const n of column) {
     if (!Number.isSafeInteger(n) || n < few || n >= limit) damaged();
   }
 }
+
+function within(n, low, high) { return Math.min(high, Math.max(low, n)); }
 
 /** "14 051 328 B", with spaces that do not break. */
 function exact(bytes) {
@@ -115,25 +118,23 @@ function grouped(number) {
     digits.replace(/\B(?=(\d{3})+$)/g, '\u00a0');
 }
 
-/** "13.4 MiB". */
-function brief(bytes) {
-  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-  let size = Math.abs(bytes);
-  let unit = 0;
-  while (size >= 1024 && unit < 4) {
-    size /= 1024;
-    ++unit;
-  }
-  const text = unit === 0 ? String(size) : size.toFixed(size < 100 ? 1 : 0);
-  return `${bytes < 0 ? '\u2212' : ''}${text}\u00a0${units[unit]}`;
+/** A number in units that are `step` times one another. */
+function inUnits(number, step, units) {
+  let size = Math.abs(number);
+  let at = 0;
+  for (; size >= step && at + 1 < units.length; ++at) size /= step;
+  return `${number < 0 ? '\u2212' : ''}${
+    size.toFixed(at && size < 100 ? 1 : 0)}\u00a0${units[at]}`;
 }
 
-/** "25 M", "1.2 G": before a name. */
-function thousands(number) {
-  const at = number < 1000 ? 0 : Math.floor(Math.log10(number) / 3);
-  const size = number / 1000 ** at;
-  return `${at && size < 10 ? size.toFixed(1) : Math.round(size)}\u00a0${
-    ['', 'k ', 'M ', 'G ', 'T ', 'P '][at]}`;
+/** "13.4 MiB". */
+function brief(bytes) {
+  return inUnits(bytes, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB']);
+}
+
+/** "25.0 M flops". */
+function work(flops) {
+  return inUnits(flops, 1000, ['', 'k ', 'M ', 'G ', 'T ', 'P ']) + 'flops';
 }
 
 /** "13.4 MiB (14 051 328 B)". */
@@ -154,6 +155,21 @@ function make(tag, attributes, ...children) {
     if (child !== null) node.append(child);
   }
   return node;
+}
+
+function box(name, ...nodes) { return make('div', {class: name}, ...nodes); }
+
+function plain(...nodes) { return make('section', {class: 'card'}, ...nodes); }
+
+function card(title, ...nodes) {
+  return plain(make('h2', {}, title), ...nodes);
+}
+
+function pen(canvas) { return canvas.getContext('2d'); }
+
+/** A sentence in passing; nothing without a text. */
+function calm(text) {
+  return text ? make('p', {class: 'calm'}, text) : '';
 }
 
 function colourOf(name) {

@@ -1,5 +1,7 @@
 // The page: its state, what the hands do, and when to draw.
 
+const DARK = matchMedia('(prefers-color-scheme: dark)');
+
 class App {
   constructor(models) {
     this.plans = models.map((model, k) => ({model, name: 'AB'[k]}));
@@ -10,11 +12,12 @@ class App {
     [this.active] = this.plans;
     this.strips = [];
     this.call = models[0].peakCall;
-    this.calls = Math.max(1, ...models.map(m => m.calls));
+    const most = of => Math.max(1, ...models.map(of));
+    this.calls = most(m => m.calls);
     this.unit = models[0].unit;
-    this.high = Math.max(1, ...models.flatMap(m => [m.arena, m.sums.arena]));
-    this.top = Math.max(1, ...models.map(m => m.peak)) * 1.08;
-    const room = Math.max(...models.map(m => m.room() || 0));
+    this.high = most(m => Math.max(m.arena, m.sums.arena));
+    this.top = most(m => m.peak) * 1.08;
+    const room = most(m => m.room() || 0);
     if (room > this.top && room < 1.8 * this.top) this.top = room * 1.08;
     this.setClock(false);
     for (const plan of this.plans) {
@@ -22,6 +25,17 @@ class App {
       plan.areas = new Areas(this, plan);
     }
     this.pictures = this.plans.flatMap(({areas, map}) => [areas, map]);
+  }
+
+  /** The call of a plan: the active one's, or that beside it. */
+  at({model}) {
+    return model === this.active.model ? this.call :
+      this.diff.beside(model, this.call)[0];
+  }
+
+  turnTo(plan) {
+    this.call = this.at(plan);
+    this.active = plan;
   }
 
   mark(plan) { return this.diff ? `${plan.name}: ` : ''; }
@@ -40,10 +54,9 @@ class App {
   }
 
   dress() {
-    const dark = matchMedia('(prefers-color-scheme: dark)').matches;
     // A sheet of paper is light.
     this.theme = (this.sheet ? 'light' : this.chosen) ||
-      (dark ? 'dark' : 'light');
+      (DARK.matches ? 'dark' : 'light');
     document.documentElement.dataset.theme = this.theme;
     this.inks = {};
     for (const name of ['ink', 'soft', 'faint', 'accent', 'peak', 'budget',
@@ -68,54 +81,58 @@ class App {
       this.toggle()}, 'dark / light');
     this.plans.forEach((plan, k) =>
       root.append(...headOf(plan.model, k ? '' : theme, this.mark(plan))));
-    this.instant = make('section', {class: 'card'});
-    this.about = make('section', {class: 'card'});
+    this.instant = plain();
+    this.about = plain();
     this.legends = [1, 2].map(() => make('ul', {class: 'legend'}));
-    this.slider = make('input', {type: 'range', min: 0, max: this.calls - 1,
-      'aria-label': this.unit, oninput: () => this.go(Number(this.slider.value))});
+    this.slider = make('input', {type: 'range', 'aria-label': this.unit,
+      oninput: () => this.go(Number(this.slider.value))});
     this.spoken = make('output', {});
     this.said = make('div', {id: 'said', class: 'tip', 'aria-live': 'polite'});
     this.time = make('button', {title: 'Microseconds', onclick: () => {
       this.setClock(!this.timed);
       this.tell();
     }}, 'time');
-    const card = make('section', {class: 'card'},
-      make('div', {class: 'bar'},
-        make('h2', {}, `Bytes over the ${this.unit}s, by`),
-        make('div', {class: 'choice', role: 'group'}, ...this.choices),
-        this.plans.every(plan => plan.model.timed) ? this.time : '',
-        make('button', {title: 'Key: p', onclick: () => this.toPeak()}, 'peak'),
-        make('button', {title: 'Key: 0', onclick: () => this.reset()}, 'whole')));
+    const main = plain(box('bar',
+      make('h2', {}, `Bytes over the ${this.unit}s, by`),
+      make('div', {class: 'choice', role: 'group'}, ...this.choices),
+      this.plans.every(plan => plan.model.timed) ? this.time : '',
+      make('button', {title: 'Key: p', onclick: () => this.toPeak()}, 'peak'),
+      make('button', {title: 'Key: 0', onclick: () => this.reset()}, 'whole')));
     for (const plan of this.plans) {
-      if (this.diff) card.append(make('h2', {}, this.mark(plan) +
-        plan.model.title));
-      card.append(plan.areas.box, plan.map.box);
+      if (this.diff) {
+        main.append(make('h2', {}, this.mark(plan) + plan.model.title));
+      }
+      main.append(plan.areas.box, plan.map.box);
     }
-    card.append(make('div', {class: 'slide'}, this.slider, this.spoken),
+    main.append(box('slide', this.slider, this.spoken),
       ...this.legends, make('p', {class: 'keys'}, 'Wheel: zoom the ' +
       `${this.unit}s. Shift and wheel: zoom the addresses. Drag: move. Arrows: ` +
       `next ${this.unit}, next block. Enter or click: pin. Esc: let go. ` +
       'p: peak. 0: whole.'), this.said);
-    root.append(make('div', {class: this.diff ? 'bench two' : 'bench'}, card,
+    root.append(box(this.diff ? 'bench two' : 'bench', main,
       make('div', {}, this.instant, this.about)), below(this));
   }
 
   /** Panels anew: the call, the grouping or the block has changed. */
   tell() {
     const plan = this.active;
-    const call = Math.min(this.call, Math.max(0, plan.model.calls - 1));
+    const {model} = plan;
+    this.slider.max = Math.max(0, model.calls - 1);
     this.slider.value = this.call;
-    this.spoken.textContent = plan.model.calls ? plan.model.call(call) : '';
-    this.instant.replaceChildren(...(this.call < plan.model.calls ||
-      !plan.model.calls ? instantPanel(this, plan) :
-      [make('p', {class: 'calm'}, `${plan.name} ended before this ${this.unit}.`)]));
-    this.about.replaceChildren(...blockPanel(this, this.shown));
+    this.spoken.textContent = model.calls ?
+      this.mark(plan) + model.call(this.call) : '';
+    this.instant.replaceChildren(...instantPanel(this, plan));
+    this.tellBlock();
     this.listed.replaceChildren(blockTable(this, plan));
     this.choices.forEach(button => button.setAttribute('aria-pressed',
       String(button.textContent === this.split)));
     this.time.setAttribute('aria-pressed', String(this.timed));
     legendOf(this).forEach((list, k) =>
       this.legends[k].replaceChildren(...list));
+  }
+
+  tellBlock() {
+    this.about.replaceChildren(...blockPanel(this, this.shown));
     this.redraw();
   }
 
@@ -131,7 +148,7 @@ class App {
   }
 
   go(call) {
-    this.call = Math.min(this.calls - 1, Math.max(0, call));
+    this.call = within(call, 0, Math.max(0, this.active.model.calls - 1));
     this.tell();
   }
 
@@ -141,19 +158,17 @@ class App {
       this.shown.plan === plan : block < 0;
     if (same) return;
     this.shown = block < 0 ? null : {plan, block};
-    this.about.replaceChildren(...blockPanel(this, this.shown));
-    this.redraw();
+    this.tellBlock();
   }
 
   pinBlock(plan, block) {
     const again = this.pin && this.pin.block === block;
-    this.pin = block < 0 || again ? null : {plan, block};
     this.shown = block < 0 ? null : {plan, block};
-    this.active = plan;
+    this.pin = again ? null : this.shown;
+    this.turnTo(plan);
     if (this.shown) {
       const {model} = plan;
-      this.call = Math.min(Math.max(this.call, model.first[block]),
-                           model.last[block]);
+      this.call = within(this.call, model.first[block], model.last[block]);
       this.said.textContent = `${model.label(block)}. ${factsOf(model, block)
         .map(fact => fact.join(': ')).join('. ')}`;
     }
@@ -165,12 +180,11 @@ class App {
   /** The view moved by a drag of so many CSS pixels. */
   pan(plan, from, dx, dy) {
     const {x, y} = plan.map.scale();
-    const within = (n, most) => Math.min(most, Math.max(0, n));
     const wide = from.t1 - from.t0;
     const tall = from.a1 - from.a0;
     const {ratio} = plan.map;
-    this.view.t0 = within(from.t0 - dx * ratio / x, this.span - wide);
-    this.view.a0 = within(from.a0 + dy * ratio / y, this.high - tall);
+    this.view.t0 = within(from.t0 - dx * ratio / x, 0, this.span - wide);
+    this.view.a0 = within(from.a0 + dy * ratio / y, 0, this.high - tall);
     this.view.t1 = this.view.t0 + wide;
     this.view.a1 = this.view.a0 + tall;
     this.redraw();
@@ -181,8 +195,7 @@ class App {
     const wide = this.view.t1 - this.view.t0;
     const [from, to] = [clock[this.call], clock[this.call + 1]];
     if (!(from < this.view.t0 || to > this.view.t1)) return;
-    this.view.t0 = Math.min(this.span - wide,
-                            Math.max(0, (from + to - wide) / 2));
+    this.view.t0 = within((from + to - wide) / 2, 0, this.span - wide);
     this.view.t1 = this.view.t0 + wide;
   }
 
@@ -190,7 +203,7 @@ class App {
     const jump = {ArrowLeft: -1, ArrowRight: 1, PageUp: -20, PageDown: 20,
       Home: -this.calls, End: this.calls}[event.key];
     const walk = {ArrowUp: 1, ArrowDown: -1}[event.key];
-    this.active = plan;
+    this.turnTo(plan);
     if (jump) {
       this.go(this.call + jump);
       this.follow(plan.model);
@@ -279,8 +292,7 @@ class App {
     app.resize();
     app.tell();
     new ResizeObserver(() => app.resize()).observe(app.plans[0].map.box);
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change',
-      () => app.turn(app.chosen));
+    DARK.addEventListener('change', () => app.turn(app.chosen));
     for (const event of ['beforeprint', 'afterprint']) {
       addEventListener(event, () => {
         app.sheet = event === 'beforeprint';

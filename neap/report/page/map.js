@@ -17,13 +17,10 @@ class ArenaMap extends Picture {
     const s = this.scale();
     const t = s.time(px);
     const a = s.byte(py);
-    if (px < LEFT) return -1;
-    const {first, last, low, bytes, count, clock} = this.model;
-    for (let i = 0; i < count; ++i) {
-      if (clock[first[i]] <= t && t < clock[last[i] + 1] && low[i] <= a &&
-          a < low[i] + bytes[i]) return i;
-    }
-    return -1;
+    const {first, last, low, bytes, clock} = this.model;
+    const there = this.model.blocks(i => clock[first[i]] <= t &&
+      t < clock[last[i] + 1] && low[i] <= a && a < low[i] + bytes[i]);
+    return px < LEFT || !there.length ? -1 : there[0];
   }
 
   /** The edges of a block in device pixels. */
@@ -95,7 +92,7 @@ class ArenaMap extends Picture {
     super.drawHigh();
     const {app, ratio, model: m} = this;
     if (!app.shown || app.shown.plan !== this.plan) return;
-    const context = this.high.getContext('2d');
+    const context = pen(this.high);
     const s = this.scale();
     const parts = m.parts(app.shown.block).map(i => {
       const [x0, y0, x1, y1] = this.edges(s, i);
@@ -141,18 +138,19 @@ class ArenaMap extends Picture {
 /** Pointer, wheel and keys over the map of a plan. */
 function handle(app, plan) {
   const canvas = plan.map.high;
+  const on = (name, act, how) => canvas.addEventListener(name, act, how);
   let drag = null;
   const zoom = (from, to, at, by, low, high) => {
-    const span = Math.min(high, Math.max(low, (to - from) * by));
+    const span = within((to - from) * by, low, high);
     const share = (at - from) / (to - from);
-    const start = Math.min(high - span, Math.max(0, at - share * span));
+    const start = within(at - share * span, 0, high - span);
     return [start, start + span];
   };
   const over = event => {
     const box = canvas.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
   };
-  canvas.addEventListener('wheel', event => {
+  on('wheel', event => {
     event.preventDefault();
     const [px, py] = over(event);
     const s = plan.map.scale();
@@ -166,11 +164,11 @@ function handle(app, plan) {
     }
     app.redraw();
   }, {passive: false});
-  canvas.addEventListener('pointerdown', event => {
+  on('pointerdown', event => {
     drag = {from: over(event), view: {...app.view}, moved: false};
     canvas.setPointerCapture(event.pointerId);
   });
-  canvas.addEventListener('pointermove', event => {
+  on('pointermove', event => {
     const [px, py] = over(event);
     if (!drag) {
       app.point(plan, plan.map.blockAt(px, py));
@@ -181,14 +179,15 @@ function handle(app, plan) {
     if (Math.abs(dx) + Math.abs(dy) > 4) drag.moved = true;
     if (drag.moved) app.pan(plan, drag.view, dx, dy);
   });
-  canvas.addEventListener('pointerup', event => {
+  on('pointerup', event => {
     const [px, py] = over(event);
     if (drag && !drag.moved) {
+      app.turnTo(plan);
       app.call = plan.model.callAt(plan.map.scale().time(px));
       app.pinBlock(plan, plan.map.blockAt(px, py));
     }
     drag = null;
   });
-  canvas.addEventListener('pointerleave', () => app.point(plan, -1));
-  canvas.addEventListener('keydown', event => app.press(plan, event));
+  on('pointerleave', () => app.point(plan, -1));
+  on('keydown', event => app.press(plan, event));
 }

@@ -16,12 +16,23 @@ function least(n, holds) {
   return from;
 }
 
+/** Groups of blocks; a colour is of a category, else of a rank. */
+function splitOf(name, names, group) {
+  const ink = name === 'change' ? CHANGE_COLOURS : names.map((text, k) =>
+    (name === 'category' ? (CATEGORIES.indexOf(text) + 10) % 10 :
+      Math.min(k, 9)));
+  return {names, group, ink, colour: group.map(g => ink[g])};
+}
+
 class Model {
   constructor(raw) {
     this.raw = raw;
     this.title = raw.title;
     this.texts = raw.texts;
     this.sums = raw.sums;
+    this.lent = Math.max(0, raw.sums.lent || 0);
+    this.held = raw.sums.reserved - this.lent;
+    this.most = Math.max(this.held, raw.sums.held_at_most || 0);
     this.eager = Boolean(raw.eager);
     this.unit = this.eager ? 'event' : 'call';
     this.calls = raw.calls.op.length;
@@ -35,12 +46,7 @@ class Model {
     this.stackSpaces(b);
     this.sumCalls(b);
     this.setClock(false);
-    this.chainParts(b);
-    this.readsFrom = new Int32Array(this.count + 1);
-    for (const block of raw.reads.block) ++this.readsFrom[block + 1];
-    for (let i = 0; i < this.count; ++i) {
-      this.readsFrom[i + 1] += this.readsFrom[i];
-    }
+    this.joinParts(b);
   }
 
   /** Places of blocks on one axis: each space lies on top of the one before. */
@@ -73,50 +79,42 @@ class Model {
   }
 
   callAt(time) {
-    return Math.max(0, least(this.calls, c => this.clock[c + 1] > time));
+    return least(this.calls, c => this.clock[c + 1] > time);
   }
 
-  /** The parts of a value that lies in pages apart, as a ring. */
-  chainParts({value}) {
+  /** A value may lie in pages apart: its first part stands for all. */
+  joinParts({value}) {
     const seen = new Map();
-    this.next = Int32Array.from(this.first.keys());
-    for (let i = 0; i < this.count; ++i) {
-      // A call has at most one workspace; an event allocates one block.
-      const key = value[i] < 0 ? -1 - this.first[i] : value[i];
-      const other = seen.get(key);
-      if (other === undefined) {
-        seen.set(key, i);
-      } else {
-        this.next[i] = this.next[other];
-        this.next[other] = i;
-      }
-    }
+    this.sizes = new Float64Array(this.count);
+    this.head = this.first.map((call, i) => {
+      // A call has at most one workspace; blocks of events are whole.
+      const other = this.eager ? `${i}` : -1 - call;
+      const key = value[i] < 0 ? other : value[i];
+      if (!seen.has(key)) seen.set(key, i);
+      this.sizes[seen.get(key)] += this.bytes[i];
+      return seen.get(key);
+    });
   }
 
-  /** All parts of the value of a block, in their order. */
-  parts(i) {
-    const list = [i];
-    for (let k = this.next[i]; k !== i; k = this.next[k]) list.push(k);
-    return list.sort((x, y) => x - y);
+  /** The blocks with which `holds`, in their order. */
+  blocks(holds) {
+    const list = [];
+    for (let i = 0; i < this.count; ++i) if (holds(i)) list.push(i);
+    return list;
   }
 
-  /** Of the parts of a value one stands for all. */
-  heads(list) { return list.filter(i => this.parts(i)[0] === i); }
+  /** All parts of the value of a block. */
+  parts(i) { return this.blocks(k => this.head[k] === this.head[i]); }
 
-  whole(i) { return sumOf(this.parts(i).map(k => this.bytes[k])); }
+  isHead(i) { return this.head[i] === i; }
+
+  whole(i) { return this.sizes[this.head[i]]; }
 
   sumCalls(b) {
-    const n = this.calls;
     this.live = this.between(i => this.bytes[i]);
     this.used = this.between(i => b.used[i]);
-    this.peak = 0;
-    this.peakCall = 0;
-    for (let c = 0; c < n; ++c) {
-      if (this.live[c] > this.peak) {
-        this.peak = this.live[c];
-        this.peakCall = c;
-      }
-    }
+    this.peak = this.live.reduce((x, y) => Math.max(x, y), 0);
+    this.peakCall = this.live.indexOf(this.peak);
   }
 
   /** For each call the sum of `amount` over the blocks that live there. */
@@ -131,18 +129,17 @@ class Model {
     return sums;
   }
 
+  isLive(i, call) { return this.first[i] <= call && call <= this.last[i]; }
+
   liveAt(call) {
-    const list = [];
-    for (let i = 0; i < this.count; ++i) {
-      if (this.first[i] <= call && call <= this.last[i]) list.push(i);
-    }
-    return list.sort((x, y) => this.low[x] - this.low[y]);
+    return this.blocks(i => this.isLive(i, call))
+      .sort((x, y) => this.low[x] - this.low[y]);
   }
 
   /** Rows that add up to what is reserved, at a call. */
   rows(call) {
-    const live = this.calls ? this.live[call] : 0;
-    const used = this.calls ? this.used[call] : 0;
+    const live = this.live[call];
+    const used = this.used[call];
     const s = this.sums;
     return [['blocks, their own bytes', used], ['rounding', live - used],
       ['gaps between blocks', s.arena - live], ['stays', s.stays],
@@ -180,33 +177,25 @@ class Model {
     return out;
   }
 
-  /** Groups by `name`, the largest at the peak first; nine have a colour. */
+  /** Groups by `name`, the largest at the peak first. */
   groups(name) {
     if (this.split[name]) return this.split[name];
     const b = this.raw.blocks;
     const {op} = this.raw.calls;
     const text = name === 'op' ? Array.from(this.first, c => op[c]) : b[name];
-    const ids = new Map();
-    const weights = [];
+    const weights = new Map();
     for (let i = 0; i < this.count; ++i) {
-      let w = weights[ids.get(text[i])];
-      if (!w) {
-        ids.set(text[i], weights.length);
-        w = {text: text[i], peak: 0, sum: 0};
-        weights.push(w);
-      }
+      const w = weights.get(text[i]) || {peak: 0, sum: 0};
+      weights.set(text[i], w);
       w.sum += this.bytes[i] * (1 + this.last[i] - this.first[i]);
-      if (this.first[i] <= this.peakCall && this.peakCall <= this.last[i]) {
-        w.peak += this.bytes[i];
-      }
+      if (this.isLive(i, this.peakCall)) w.peak += this.bytes[i];
     }
-    weights.sort((x, y) => y.peak - x.peak || y.sum - x.sum);
-    const rank = new Map(weights.map((w, at) => [w.text, at]));
-    const few = weights.length <= 10 ? 10 : 9;
-    const group = Int32Array.from(text, t => rank.get(t));
-    const colour = group.map(g => (g < few ? g : 9));
-    const names = weights.map(w => this.texts[w.text] || `(no ${name})`);
-    return this.split[name] = {names, group, colour, few};
+    const ranked = [...weights].sort(([, x], [, y]) =>
+      y.peak - x.peak || y.sum - x.sum);
+    ranked.forEach(([, w], at) => w.rank = at);
+    return this.split[name] = splitOf(name,
+      ranked.map(([t]) => this.texts[t] || `(no ${name})`),
+      Int32Array.from(text, t => weights.get(t).rank));
   }
 
   call(c) {
@@ -224,11 +213,14 @@ class Model {
 
   /** "25 M flops, 4.1 MiB moved, 0.8 ms": what is known of a call. */
   cost(c) {
-    const {flops, moved, ns} = this.raw.calls;
+    const {flops, moved, ns, share} = this.raw.calls;
     const some = (list, text) => (list && list[c] > 0 ? [text(list[c])] : []);
-    return [...some(flops, n => `${thousands(n)}flops`),
+    return [...some(flops, work),
       ...some(moved, n => `${brief(n)} moved`),
-      ...some(ns, n => `${(n / 1e6).toFixed(n < 1e6 ? 3 : 1)}\u00a0ms`)]
+      ...some(ns, n => `${(n / 1e6).toFixed(n < 1e6 ? 3 : 1)}\u00a0ms`),
+      ...some(share, n => `${n / 10}\u00a0% of the machine's limit (${
+        work(this.sums.flops_a_second)}/s, ${
+        brief(this.sums.bytes_a_second)}/s)`)]
       .join(', ');
   }
 
@@ -241,17 +233,19 @@ class Model {
       .filter(Boolean).join(' ');
   }
 
-  /** Blocks that took over the memory of one of `parts`. */
-  heirs(parts) {
+  /** Values that took over the memory of that of a block. */
+  heirs(block) {
     const {over} = this.raw.blocks;
-    const list = Array.from(this.first.keys());
-    return this.heads(list.filter(i => parts.includes(over[i])));
+    return this.blocks(i => this.isHead(i) && over[i] >= 0 &&
+      this.head[over[i]] === this.head[block]);
   }
 
   /** The calls that read the value of a block. */
   readers(block) {
-    const calls = this.parts(block).flatMap(i => this.raw.reads.call
-      .slice(this.readsFrom[i], this.readsFrom[i + 1]));
+    const {reads} = this.raw;
+    const from = i => least(reads.block.length, k => reads.block[k] >= i);
+    const calls = this.parts(block)
+      .flatMap(i => reads.call.slice(from(i), from(i + 1)));
     return [...new Set(calls)].sort((x, y) => x - y);
   }
 
@@ -260,8 +254,8 @@ class Model {
     const bytes = this.whole(block);
     let most = 0;
     for (let c = 0; c < this.calls; ++c) {
-      const inside = this.first[block] <= c && c <= this.last[block];
-      most = Math.max(most, this.live[c] - (inside ? bytes : 0));
+      most = Math.max(most,
+        this.live[c] - (this.isLive(block, c) ? bytes : 0));
     }
     return most;
   }
@@ -269,7 +263,7 @@ class Model {
   /** What a budget leaves to blocks, without idle pages; null: none is set. */
   room() {
     const s = this.sums;
-    if (s.budget < 0) return null;
+    if (s.budget < 0 || this.lent) return null;
     return s.budget - s.external - (s.reserved - s.arena - s.idle);
   }
 

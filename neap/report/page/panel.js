@@ -27,25 +27,20 @@ function truth(model) {
   if (faults.length) {
     return [`This does not add up. ${faults.join(' ')}`, true];
   }
-  const spare = s.budget - s.external - s.reserved;
-  const out = [];
-  const fits = spare + s.idle >= 0;
-  if (s.budget >= 0 && fits) {
-    out.push(spare >= 0 ?
-      `It fits, with ${both(spare)} of the budget to spare.` :
-      `It fits: of the idle pages, ${both(-spare)} are given back.`);
-  } else if (s.budget >= 0) {
-    out.push(`It does not fit: it needs ${
-      both(-spare - s.idle)} more than the budget.`);
-  } else {
-    out.push('All that is reserved is accounted for, to the byte.');
-  }
+  const spare = s.budget - s.external - model.most;
+  // Nobody knows how many pages were idle when most was held.
+  const short = -spare - (s.held_at_most >= 0 ? 0 : s.idle);
+  const out = [s.budget < 0 ?
+    'All that is reserved is accounted for, to the byte.' : spare >= 0 ?
+      `It fits, with ${both(spare)} of the budget to spare.` : short <= 0 ?
+        `It fits: of the idle pages, ${both(-spare)} are given back.` :
+        `It does not fit: it needs ${both(short)} more than the budget.`];
   if (s.predicted >= 0 && s.predicted !== s.reserved) {
     const off = s.reserved - s.predicted;
     out.push(`${both(Math.abs(off))} ${off > 0 ? 'more' : 'less'} ` +
       'than was predicted.');
   }
-  return [out.join(' '), s.budget >= 0 && !fits];
+  return [out.join(' '), s.budget >= 0 && spare < 0 && short > 0];
 }
 
 function headOf(model, buttons, letter) {
@@ -54,22 +49,24 @@ function headOf(model, buttons, letter) {
   const sum = (name, bytes, note) => make('div', {},
     make('dt', {}, name),
     make('dd', {}, brief(bytes), make('small', {}, exact(bytes)),
-      note ? make('small', {}, note) : null));
-  let bound = `lower bound ${brief(s.lower_bound)}`;
-  if (s.lower_bound === s.arena) {
+      note ? make('small', {}, note) : ''));
+  const rare = (name, bytes, note) => (bytes > 0 ? sum(name, bytes, note) : '');
+  let bound = s.lower_bound ? `lower bound ${brief(s.lower_bound)}` : '';
+  if (bound && s.lower_bound === s.arena) {
     bound = s.proven ? 'the least there is (proven)' : 'equals its lower bound';
   }
   const list = make('dl', {class: 'sums'},
     sum('Reserved', s.reserved,
-      s.predicted === s.reserved ? 'as predicted' : null),
-    sum('Arena', s.arena, s.lower_bound ? bound : null),
+      s.predicted === s.reserved ? 'as predicted' : ''),
+    sum('Arena', s.arena, bound),
     sum('Live at the peak', s.live_at_peak,
-      model.calls ? model.short(model.peakCall) : null),
+      model.calls ? model.short(model.peakCall) : ''),
     sum('Stays', s.stays),
-    sum('Program, idle, overhead', s.program + s.idle + s.overhead));
-  if (s.budget >= 0) list.append(sum('Budget', s.budget));
-  if (s.arguments) list.append(sum('Arguments, beside', s.arguments));
-  if (s.external) list.append(sum('External, beside', s.external));
+    sum('Program, idle, overhead', s.program + s.idle + s.overhead),
+    rare('Held at most', model.most > model.held ? model.most : 0,
+      'in the whole run'), rare('Lent by the caller, of it', model.lent),
+    rare('Budget', s.budget), rare('Arguments, beside', s.arguments),
+    rare('External, beside', s.external));
   return [make('header', {class: 'top'},
     make('div', {}, make('h1', {}, letter + (model.title || 'Memory of a step')),
       make('p', {class: wrong ? 'truth wrong' : 'truth', role: 'status'},
@@ -81,7 +78,7 @@ function instantPanel(app, plan) {
   const m = plan.model;
   const {names, group, colour} = app.colours(plan);
   const sums = new Map();
-  const blocks = m.calls ? m.liveAt(app.call) : [];
+  const blocks = m.liveAt(app.call);
   for (const i of blocks) {
     const sum = sums.get(group[i]) || {bytes: 0, count: 0, colour: colour[i]};
     sum.bytes += m.bytes[i];
@@ -92,20 +89,18 @@ function instantPanel(app, plan) {
   const most = rows.length ? rows[0][1].bytes : 1;
   const body = make('tbody', {}, ...rows.slice(0, 400).map(([id, sum]) =>
     groupRow(app, names[id], id, sum, most)));
-  if (rows.length > 400) {
-    body.append(make('tr', {}, make('th', {}, `and ${rows.length - 400} more`),
-      make('td', {class: 'n'},
-        brief(sumOf(rows.slice(400).map(row => row[1].bytes))))));
+  const left = rows.slice(400).map(row => row[1].bytes);
+  if (left.length) {
+    body.append(make('tr', {}, make('th', {}, `and ${left.length} more`),
+      make('td', {class: 'n'}, brief(sumOf(left)))));
   }
-  const parts = m.rows(Math.min(app.call, Math.max(0, m.calls - 1)));
+  const parts = m.rows(app.call);
   const peak = app.call === m.peakCall ? ' \u2014 the peak' : '';
-  const cost = m.calls && m.cost(app.call);
   return [
-    make('div', {class: 'name'}, app.mark(plan) + (m.calls ?
+    box('name', app.mark(plan) + (m.calls ?
       m.call(app.call) + peak : `no ${m.unit}`)),
-    cost ? make('p', {class: 'calm'}, cost) : '',
-    make('p', {class: 'calm'}, `${blocks.length} blocks, ${
-      both(m.calls ? m.live[app.call] : 0)}`),
+    calm(m.cost(app.call)), calm(app.diff && app.diff.compared(plan, app.call)),
+    calm(`${blocks.length} blocks, ${both(m.live[app.call])}`),
     make('div', {class: 'groups', tabindex: 0, role: 'region',
       'aria-label': `Groups at this ${m.unit}`}, make('table', {}, body)),
     byteTable(null, ['What is reserved', ''], parts,
@@ -113,16 +108,12 @@ function instantPanel(app, plan) {
 }
 
 function groupRow(app, name, id, sum, most) {
-  const light = () => app.light(id);
   const background = COLOURS[sum.colour];
   const width = `${Math.max(2, 100 * sum.bytes / most)}%`;
-  return make('tr', {class: app.lit === id ? 'lit' : null, onclick: light,
-    title: `${sum.count} blocks, ${exact(sum.bytes)}`},
+  return make('tr', {class: app.lit === id ? 'lit' : null,
+    onclick: () => app.light(id), title: `${sum.count} blocks, ${exact(sum.bytes)}`},
     make('th', {scope: 'row'}, make('span', {class: 'swatch', style: {background}}),
-      make('button', {'aria-pressed': String(app.lit === id), onclick: event => {
-        event.stopPropagation();
-        light();
-      }}, name)),
+      make('button', {'aria-pressed': String(app.lit === id)}, name)),
     make('td', {class: 'share'}, make('i', {style: {background, width}})),
     make('td', {class: 'n'}, brief(sum.bytes)));
 }
@@ -164,7 +155,7 @@ function factsOf(model, i) {
   if (b.over[i] >= 0) {
     facts.push(['took over', `the memory of ${model.label(b.over[i])}`]);
   }
-  const heirs = model.heirs(parts);
+  const heirs = model.heirs(i);
   if (heirs.length) {
     facts.push(['handed to', heirs.map(h => model.label(h)).join(', ')]);
   }
@@ -177,8 +168,8 @@ function factsOf(model, i) {
 
 function blockPanel(app, shown) {
   if (!shown) {
-    return [make('p', {class: 'calm'}, 'Point at a block of the map, or walk ' +
-      'to one with the arrow keys, to see what it is.')];
+    return [calm('Point at a block of the map, or walk to one with the arrow ' +
+      'keys, to see what it is.')];
   }
   const {model} = shown.plan;
   const list = make('dl', {class: 'facts'});
@@ -189,6 +180,6 @@ function blockPanel(app, shown) {
   for (const [name, text] of factsOf(model, shown.block)) {
     list.append(make('dt', {}, name), make('dd', {}, text));
   }
-  return [make('div', {class: 'name'}, app.mark(shown.plan) +
+  return [box('name', app.mark(shown.plan) +
     model.label(shown.block)), list];
 }

@@ -40,7 +40,7 @@ class Raster {
     this.canvas = canvas;
     this.image = new ImageData(canvas.width, canvas.height);
     this.data = new Int32Array(this.image.data.buffer);
-    this.size = Math.round(8 * (window.devicePixelRatio || 1));
+    this.size = Math.round(8 * (devicePixelRatio || 1));
   }
 
   rect(left, top, right, bottom, {ink, line, edge}, kind = 0) {
@@ -68,25 +68,20 @@ class Raster {
     for (let x = left | 0; x < right && x < width; ++x) {
       const wide = Math.min(right, x + 1) - Math.max(left, x);
       for (let y = from, at = from * width + x; y < end; ++y, at += width) {
-        let area = 255 * wide;
-        if (y < top) area *= y + 1 - top;
-        if (y + 1 > bottom) area -= 255 * wide * (y + 1 - bottom);
+        const tall = Math.min(bottom, y + 1) - Math.max(top, y);
+        const area = 255 * wide * tall;
         const old = data[at];
         const cover = old >>> 24;
-        if (cover === 255) {
-          data[at] = mix(old, ink, area / 255);
-        } else if (cover) {
-          data[at] = Math.min(255, cover + (area < 1 ? 1 : area | 0)) << 24 |
-            old & 0xffffff;
-        } else {
-          data[at] = (area < 10 ? 10 : area | 0) << 24 | ink & 0xffffff;
-        }
+        const more = cover ? Math.min(255, cover + Math.max(1, area)) :
+          Math.max(10, area);
+        data[at] = cover === 255 ? mix(old, ink, area / 255) :
+          more << 24 | (cover ? old : ink) & 0xffffff;
       }
     }
   }
 
   show() {
-    this.canvas.getContext('2d').putImageData(this.image, 0, 0);
+    pen(this.canvas).putImageData(this.image, 0, 0);
     this.data.fill(0);
   }
 }
@@ -97,13 +92,13 @@ class Picture {
     this.low = make('canvas', kind === 'areas' ? about : {});
     this.high = make('canvas',
       kind === 'areas' ? {'aria-hidden': 'true'} : about);
-    this.box = make('div', {class: `plot ${kind}`}, this.low, this.high);
+    this.box = box(`plot ${kind}`, this.low, this.high);
   }
 
   /** Both canvases as large as their box, in device pixels. */
   resize() {
     const {box, low, high} = this;
-    this.ratio = window.devicePixelRatio || 1;
+    this.ratio = devicePixelRatio || 1;
     this.look = '';
     this.slow = 0;
     const pixels = size => Math.max(1, Math.round(size * this.ratio));
@@ -135,6 +130,12 @@ class Picture {
     context.fillStyle = this.app.inks[ink];
     context.textAlign = align;
     context.textBaseline = baseline;
+    // The peak's name lies over the areas.
+    if (ink === 'peak') {
+      context.lineWidth = 4 * this.ratio;
+      context.strokeStyle = this.app.inks.card;
+      context.strokeText(text, x, y);
+    }
     context.fillText(text, x, y);
   }
 
@@ -147,7 +148,7 @@ class Picture {
     if (look === this.look) return;
     const s = this.scale();
     const start = performance.now();
-    const context = this.low.getContext('2d');
+    const context = pen(this.low);
     if (this.slow > 2 && style === this.style) {
       this.move(context, s);
     } else {
@@ -167,7 +168,7 @@ class Picture {
   keep(s) {
     const {width, height} = this.low;
     this.still = make('canvas', {width, height});
-    this.still.getContext('2d').drawImage(this.low, 0, 0);
+    pen(this.still).drawImage(this.low, 0, 0);
     this.stood = s;
   }
 
@@ -211,26 +212,26 @@ class Picture {
   /** The call that the panel is about, as a band. */
   drawHigh() {
     const {app, model, high, ratio} = this;
-    const context = high.getContext('2d');
+    const context = pen(high);
     const s = this.scale();
     context.clearRect(0, 0, high.width, high.height);
-    const x0 = s.atCall(app.call);
-    const x1 = s.atCall(app.call + 1);
-    // A plan that has ended has no such call.
+    const call = app.at(this.plan);
+    const x0 = s.atCall(call);
+    const x1 = s.atCall(call + 1);
     if (!(x1 >= s.left && x0 <= high.width)) return;
-    const from = Math.max(s.left, Math.round(x0));
+    const fill = (from, wide, share) => {
+      const x = Math.max(s.left, Math.round(from));
+      context.globalAlpha = share;
+      context.fillRect(x, 0, wide, s.bottom);
+    };
+    context.fillStyle = app.inks[call === model.peakCall ? 'peak' : 'ink'];
     const thin = Math.max(1, ratio);
-    context.fillStyle =
-      app.inks[app.call === model.peakCall ? 'peak' : 'ink'];
-    context.globalAlpha = 0.85;
     if (x1 - x0 < 6 * ratio) {
-      context.fillRect(Math.max(s.left, Math.round((x0 + x1 - ratio) / 2)), 0,
-                       thin, s.bottom);
+      fill((x0 + x1 - ratio) / 2, thin, 0.85);
     } else {
-      context.fillRect(from, 0, thin, s.bottom);
-      context.fillRect(Math.round(x1) - ratio, 0, thin, s.bottom);
-      context.globalAlpha = 0.06;
-      context.fillRect(from, 0, Math.round(x1) - from, s.bottom);
+      fill(x0, thin, 0.85);
+      fill(x1 - ratio, thin, 0.85);
+      fill(x0, x1 - Math.max(s.left, x0), 0.06);
     }
     context.globalAlpha = 1;
   }
