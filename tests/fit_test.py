@@ -18,6 +18,11 @@ BATCH = LINE + ("16",)
 
 
 class FitTest(ToolCase):
+    def setUp(self):
+        super().setUp()
+        if tool_case.SANITIZER and "less_memory" not in self.id():
+            self.skipTest("searches are slow there, and have tests of their own")
+
     def fit(self, *arguments):
         """RETURNS: the JSON object of `neap fit --json -`."""
         status, output, errors = self.run_tool("fit", *arguments, "--json",

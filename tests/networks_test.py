@@ -15,7 +15,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent / "resume"))
 # pylint: disable=wrong-import-position
 import checkpoint_file  # noqa: E402  (found by the line above)
 import tool_case
-from tool_case import (DATA, IMAGE_NETWORKS, OK, SMALL_GPT, TEXT, TEXT_NETWORKS,
+from tool_case import (DATA, IMAGE_NETWORKS, MEMORY, OK, SMALL_GPT, TEXT, TEXT_NETWORKS,
                        USAGE, ToolCase)
 
 STEPS = ("--steps", "3", "--batch", "5", "--threads", "2", "--lr", "1e-2")
@@ -295,6 +295,34 @@ class TextTest(PlannedCase):
         self.assertTrue(first[1].startswith("the "))
         self.assertEqual(len(first[1]), len("the ") + 40 + 1)
         self.assertLessEqual(set(first[1]), set(TEXT))
+
+    def test_a_text_ends_before_a_stop_and_within_its_budget(self):
+        self.train("text", *self.data, *SMALL_GPT, *STEPS, "--save", self.file)
+        likely = ("sample", "--load", self.file, "--prompt", "the ",
+                  "--max-tokens", "60")
+        sample = (*likely, "--temperature", "1.5")
+        status, text, errors = self.run_tool(*sample)
+        self.assertEqual((status, errors), (OK, ""))
+        new = text[len("the "):-1]
+        stop = new[20:22]
+        status, cut, _ = self.run_tool(*sample, "--stop", "@@", "--stop", stop)
+        self.assertEqual((status, cut),
+                         (OK, "the " + new[:new.index(stop)] + "\n"))
+        # What waits for the rest of a stop is written at the end.
+        _, whole, _ = self.run_tool(*sample, "--stop", new[-1] + "@")
+        self.assertEqual(whole, text)
+        _, likeliest, _ = self.run_tool(*sample, "--top-p", "0.0001")
+        _, greedy, _ = self.run_tool(*likely, "--temperature", "0")
+        self.assertEqual(likeliest, greedy)
+        status, again, errors = self.run_tool(*sample, "--report")
+        self.assertEqual((status, again), (OK, text))
+        self.assertRegex(errors, r"^needs .* B\): weights and cache .*\n"
+                         r"60 tokens in .* tokens/s; weights of ")
+        self.assertEqual(self.run_tool(*sample, "--budget", "1GiB")[:2],
+                         (OK, text))
+        status, _, errors = self.run_tool(*sample, "--budget", "2MiB")
+        self.assertEqual(status, MEMORY)
+        self.assertEqual(errors.count("\n"), 1)
 
     def test_a_prompt_of_unknown_characters_is_refused(self):
         self.train("text", *self.data, *SMALL_GPT, *STEPS, "--save", self.file)

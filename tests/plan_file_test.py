@@ -85,6 +85,45 @@ class PlanFileTest(ToolCase):
     def test_a_disk_is_measured_once(self):
         self.check_same("--spill", self.folder)  # which may be a slow one
 
+    def check_away(self, text, layers, budget_of):
+        """Plan keeps what is away, train takes it; the report of a run."""
+        run = ("--path", text, "--model", "gpt", "--layers", layers, "--dim",
+               "256", "--block", "32", "--batch", "1", "--steps", "3",
+               "--threads", "1")
+        whole = self.train("text", *run, "--compile")
+        budget = budget_of(whole)
+        run = (*run, "--budget", budget, "--spill", self.folder, "--spill-rate",
+               "4GiB", "--plan", self.file)
+        told = self.plan(*run)
+        self.assertEqual(told["plan_file"], "written")
+        content = self.file.read_bytes()
+        found = self.train_as_told("text", *run)
+        self.assertEqual(found["plan_file"], "taken")
+        self.assertEqual(found["state_hash"], whole["state_hash"])
+        self.assertEqual(found["predicted_peak_bytes"], found["peak_bytes"])
+        self.assertLessEqual(found["peak_bytes"] + found["external_bytes"],
+                             budget)
+        for key in ("arena_bytes", "states_away", "weights_away"):
+            self.assertEqual(found[key], told[key], key)
+        self.assertEqual(self.file.read_bytes(), content)
+        return found
+
+    def test_a_plan_keeps_state_away(self):
+        found = self.check_away(
+            self.write_text(), "1",
+            lambda whole: (whole["peak_bytes"] + whole["external_bytes"]
+                           - whole["arena_bytes"] // 2
+                           - whole["peak_by_category"]["parameters"]
+                           + 256 * 1024))
+        self.assertGreater(found["states_away"], 0)
+
+    def test_a_plan_keeps_weights_away(self):
+        found = self.check_away(
+            self.write_text(), "6",
+            lambda whole: (whole["external_bytes"]
+                           + whole["peak_by_category"]["parameters"] // 2))
+        self.assertGreater(found["weights_away"], 0)
+
     def test_train_writes_what_the_next_takes(self):
         first = self.train_as_told("text", *self.kept)
         content = self.file.read_bytes()

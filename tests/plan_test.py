@@ -93,6 +93,25 @@ class PlanTest(PlanCase):
                                  if key not in VARYING}))
         self.assertEqual(len(seen), 1)
 
+    def test_plan_page_and_report_say_the_same_to_spare(self):
+        small = ("--model", "gpt", "--layers", "1", "--dim", "32", "--threads",
+                 "1", "--batch", "16")
+        told = self.plan(*small)
+        whole = told["external_bytes"] + told["peak_bytes"] + (8 << 20)
+        file, page = self.folder / "plan.neapmem", self.folder / "plan.html"
+        for budget, word in ((whole + 5000, "to spare"),
+                             (whole - 300_000, "to spare"),
+                             (whole - told["arena_bytes"], "too little")):
+            status, text, _ = self.run_tool(
+                "plan", *small, "--budget", str(budget), "--snapshot", file,
+                "--page", page)
+            figure = re.search(r"\nbudget +[^\n:]*: ([\d.]+ \w+)[^\n]* " + word, text)
+            self.assertTrue(figure, text)
+            _, shown, _ = self.run_tool("report", file)
+            row = re.search(r"\nbudget +([\d.]+ \w+) " + word, shown)
+            self.assertTrue(row, shown)
+            self.assertEqual(row[1], figure[1], (status, budget))
+
     def test_a_budget_is_met_by_the_largest_batch_and_by_none_above(self):
         small = ("--model", "gpt", "--layers", "1", "--dim", "32", "--threads",
                  "1")
@@ -179,6 +198,14 @@ class PlanTest(PlanCase):
         self.assertRegex(output, r"\nextra time +\d+[.]\d % predicted: "
                          r"cross_entropy in \d+ pieces\n")
 
+    def test_a_refusal_is_told_though_a_file_fails(self):
+        status, _, errors = self.run_tool(
+            "plan", "--model", "mlp", "--threads", "1", "--budget", "12MiB",
+            "--page", self.folder / "none" / "page.html")
+        self.assertEqual(status, MEMORY)
+        self.assertIn("page.html", errors)
+        self.assertIn("is too small for this run", errors)
+
     def test_a_budget_that_does_not_suffice_ends_with_what_would(self):
         line = ("--model", "gpt", "--layers", "1", "--dim", "64", "--threads",
                 "1")
@@ -195,7 +222,7 @@ class PlanTest(PlanCase):
             r"  why        no plan fits an arena of .*\n"
             r"  would fit  --batch \d+, all values kept\n"
             r"(  or         --.*: extra time [+-]\d+[.]\d %.*\n)+"
-            r"  see        neap fit,.*\n\Z")
+            r"  see        neap fit,.*\n +neap plan,.* --page FILE: .*\n\Z")
         prices = [float(p) for p in re.findall(r"extra time ([+-].*?) %",
                                                errors)]
         self.assertEqual(prices, sorted(prices))

@@ -27,9 +27,9 @@ OPTIONS = ("model data path symbols validation augment width layers dim heads "
            "block hidden dropout epochs steps minutes batch seed threads optimizer "
            "lr momentum weight-decay schedule warmup clip budget spill spill-rate spill-a-day plan "
            "kernels dtype compile "
-           "keep prefetch target "
+           "keep prefetch target from adapter save-adapter "
            "eager paged save save-every resume verify json page snapshot trace metrics "
-           "tensorboard profile progress "
+           "tensorboard no-lines profile progress "
            "config").split()
 KEYS = ("test_accuracy steps resumed_steps checkpoint step_ms_median images_per_second peak_bytes "
         "peak_live_bytes peak_by_category peak_by_owner live_bytes_at_exit "
@@ -175,7 +175,7 @@ class ArgumentTest(ToolCase):
                "dropout": ["1", "-0.1", "nan", "half"], "data": [""],
                "epochs": ["0", "1.5", "99999999999"], "steps": ["0", "x"],
                "batch": ["0", "-1"], "seed": ["-1", "x", "1e3"],
-               "threads": ["-1", "257", "two"], "optimizer": ["lion"],
+               "threads": ["-1", "257", "two"], "optimizer": ["lbfgs"],
                "lr": ["-1", "inf", "nan", "1e"], "momentum": ["1", "-1"],
                "weight-decay": ["-1", "inf"], "schedule": ["step"],
                "warmup": ["-1"], "clip": ["-1", "nan"], "json": [""], "metrics": [""],
@@ -192,8 +192,10 @@ class ArgumentTest(ToolCase):
                "validation": ["1", "-0.1"], "width": ["0", "x"],
                "layers": ["0"], "dim": ["0"], "heads": ["0"], "block": ["0"],
                "target": [""], "keep": ["most", ""], "prefetch": ["-1", "7", "x"],
-               "minutes": ["-1", "inf"]}
-        flags = {"compile", "eager", "paged", "profile", "augment"}
+               "minutes": ["-1", "inf"], "from": [""], "save-adapter": [""],
+               "adapter": ["", "lora:", "lora:0", "lora:x", "lora:8:y", "lora:99999"]}
+        flags = {"compile", "eager", "paged", "profile", "augment",
+                 "no-lines"}
         self.assertEqual(set(bad), set(OPTIONS) - {"config"} - flags)
         for option, values in bad.items():
             for value in values:
@@ -407,6 +409,10 @@ class TrainTest(ToolCase):
         data = self.write_set()
         for more in (("--dropout", "0.2", "--clip", "1", "--warmup", "3"),
                      ("--optimizer", "sgd", "--batch", "24"),
+                     ("--optimizer", "lion", "--schedule", "wsd"),
+                     ("--optimizer", "rmsprop", "--schedule", "one-cycle"),
+                     ("--optimizer", "adafactor", "--lr", "0.05"),
+                     ("--optimizer", "muon", "--batch", "24"),
                      ("--optimizer", "adamw", "--weight-decay", "0.1")):
             with self.subTest(more=more):
                 options = dict(zip(SMALL[::2], SMALL[1::2]))
@@ -439,7 +445,9 @@ class TrainTest(ToolCase):
                               "--optimizer", optimizer, *more)["state_hash"]
 
         data = self.write_set()
-        for optimizer, own in (("sgd", "0"), ("adam", "0"), ("adamw", "0.01")):
+        for optimizer, own in (("sgd", "0"), ("adam", "0"), ("adamw", "0.01"),
+                               ("lion", "0"), ("rmsprop", "0"),
+                               ("adafactor", "0"), ("muon", "0.1")):
             with self.subTest(optimizer=optimizer):
                 found = state_hash(optimizer)
                 self.assertEqual(
@@ -451,6 +459,11 @@ class TrainTest(ToolCase):
         data = self.write_set()
         for more in (("--optimizer", "sgd", "--lr", "0.1"),
                      ("--optimizer", "adamw"),
+                     ("--optimizer", "lion", "--lr", "0.001"),
+                     ("--optimizer", "rmsprop", "--schedule", "one-cycle"),
+                     ("--optimizer", "adafactor", "--lr", "0.1"),
+                     ("--optimizer", "muon", "--lr", "0.01"),
+                     ("--schedule", "linear"), ("--schedule", "wsd"),
                      ("--schedule", "constant", "--warmup", "5")):
             with self.subTest(more=more):
                 options = dict(zip(SMALL[::2], SMALL[1::2]))
@@ -555,8 +568,8 @@ class TrainTest(ToolCase):
         self.assertLessEqual(max(map(len, output.splitlines())), 130)
         self.assertRegex(output, r"\nplan +\d+ calls, arena \d")
         self.assertRegex(
-            output, r"\nheld at most +(\S.*\))  "
-            r"\(predicted before the first step: \1\)\n")
+            output, r"\nheld at most +(\S.*\))\n"
+            r"predicted +\1  \(before the first step\)\n")
 
     def test_a_budget_too_small_has_a_status_of_its_own(self):
         for budget in ("1B", "64KiB", "0.1M"):
@@ -688,6 +701,27 @@ class TrainTest(ToolCase):
         self.assertEqual(some["predicted_peak_bytes"], some["peak_bytes"])
         self.assertEqual(some["heap_calls_per_step"], 0)
 
+    def test_a_run_beyond_its_budget_is_resumed_in_it(self):
+        if tool_case.SANITIZER:
+            self.skipTest("every block is a malloc of its own, without pages")
+        run = ("text", "--model", "gpt", "--path", self.write_text(), "--layers",
+               "6", "--dim", "256", "--block", "32", "--batch", "1",
+               "--threads", "1", "--schedule", "constant", "--compile")
+        whole = self.train(*run, "--steps", "4")
+        weights = whole["peak_by_category"]["parameters"]
+        budget = whole["external_bytes"] + weights // 2
+        saved = self.folder / "saved.safetensors"
+        within = ("--budget", budget, "--spill", self.folder, "--spill-rate",
+                  "4GiB")
+        self.train(*run, *within, "--steps", "2", "--save", saved)
+        some = self.train(*run, *within, "--steps", "4", "--resume", saved)
+        self.assertEqual(some["state_hash"], whole["state_hash"])
+        self.assertGreater(some["states_away"], 0)
+        self.assertGreater(some["weights_away"], 0)
+        self.assertLessEqual(some["peak_bytes"] + some["external_bytes"],
+                             budget)
+        self.assertEqual(some["predicted_peak_bytes"], some["peak_bytes"])
+
     def test_a_spill_file_needs_a_folder_on_a_disk_and_a_budget(self):
         run = ("--data", self.write_set(), "--steps", "1")
         for folder in ("/dev/shm", "/nowhere"):
@@ -761,6 +795,23 @@ class TrainTest(ToolCase):
                 for line in table:
                     self.assertLessEqual(len(line), max(columns, 38))
 
+    def test_a_compiled_run_within_a_budget_fits_80_columns(self):
+        if tool_case.SANITIZER:
+            self.skipTest("every block is a malloc of its own, without pages")
+        run = ("--model", "gpt", "--layers", "4", "--dim", "64", "--threads",
+               "1", "--batch", "32", "--data", "text", "--path",
+               self.write_text())
+        needed = json.loads(self.run_tool("plan", *run, "--json")[1])
+        budget = (needed["external_bytes"] + needed["peak_bytes"]
+                  - needed["arena_bytes"] // 3)
+        lines = self.on_terminal(80, "train", *run, "--steps", "2", "--budget",
+                                 budget)
+        for start in ("plan ", "budget ", "held at most ", "predicted "):
+            self.assertTrue([line for line in lines if line.startswith(start)],
+                            lines)
+        for line in lines:
+            self.assertLessEqual(len(line), 80, line)
+
     def test_a_bad_instruction_set_is_refused(self):
         status, _, errors = self.run_tool("train", "--data", self.write_set(),
                                           NEAP_ISA="mmx")
@@ -778,7 +829,7 @@ class FashionMnistTest(ToolCase):
 
     # Of the program's file the system maps 64 KiB around each page that is used,
     # as far as its cache has them: 0.8 MiB more right after a build than later.
-    def test_resident_memory_is_the_data_set_and_at_most_17_5_mib(self):
+    def test_resident_memory_is_the_data_set_and_at_most_18_mib(self):
         tool = shutil.copy(tool_case.TOOL, self.folder)
         with open(tool, "rb") as file:
             os.fsync(file.fileno())  # a page that is not written yet stays
@@ -787,7 +838,7 @@ class FashionMnistTest(ToolCase):
         found = self.train("fashion-mnist", "--steps", "60", "--batch", "128",
                            "--compile")  # as ./dev demo
         over = found["max_rss_bytes"] - found["data_set_bytes"]
-        self.assertLessEqual(over, 35 << 19)
+        self.assertLessEqual(over, 18 << 20)
         self.assertEqual(found["data_set_bytes"], 70000 * (28 * 28 + 1))
         self.assertGreater(found["test_accuracy"], 0.6)
         self.assertEqual(found["heap_calls_per_step"], 0)

@@ -15,7 +15,9 @@
 #include "neap/base/version.hpp"
 #include "neap/planner/problem.hpp"
 #include "nearest.hpp"
-#include "numbers.hpp"
+#include "number_option.hpp"
+#include "sample_options.hpp"
+#include "tokenizer_options.hpp"
 #include "words.hpp"
 
 namespace neap::app {
@@ -115,34 +117,6 @@ void add_run_options(CLI::App& command, std::span<const Setting> table,
   command.get_option("--steps")->excludes("--epochs");
 }
 
-// An option whose text is a number from `least` to `most`, and no nan.
-template <class T>
-struct NumberOption {
-  std::string name;
-  T least;
-  T most;
-  std::string expected;  // the range in words, for a refusal
-  std::string help;
-};
-
-// LIFETIME: `into` outlives the command.
-template <class T>
-CLI::Option* add_number(CLI::App& command, T& into,
-                        const NumberOption<T>& number) {
-  return command.add_option_function<std::string>(
-      number.name,
-      [&into, number](const std::string& text) {
-        T value{};
-        if (!parse_number(text, value) ||
-            !(value >= number.least && value <= number.most)) {
-          throw CLI::ValidationError(
-              number.name, "'" + text + "' is not " + number.expected);
-        }
-        into = value;
-      },
-      number.help);
-}
-
 void add_pack_options(CLI::App& command, PackSettings& settings) {
   command
       .add_option("problem", settings.problem,
@@ -173,51 +147,6 @@ void add_pack_options(CLI::App& command, PackSettings& settings) {
       ->type_name("FILE");
   command.add_flag("--json", settings.is_json,
                    "print one JSON object instead of the table");
-}
-
-void add_numbers(CLI::App& command, SampleSettings& settings) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 31;
-  add_number(command, settings.length,
-             {"--length", std::int64_t{1}, kMost,
-              "a whole number from 1 to 2^31", "tokens to write (default 500)"})
-      ->type_name("N");
-  add_number(command, settings.temperature,
-             {"--temperature", 0.0, 100.0, "a number from 0 to 100",
-              "below 1: likelier tokens more often; 0: the likeliest alone "
-              "(default 0.8)"})
-      ->type_name("X");
-  add_number(
-      command, settings.top_k,
-      {"--top-k", std::int64_t{0}, kMost, "a whole number from 0 to 2^31",
-       "choose among so many; 0: among all (default 0)"})
-      ->type_name("N");
-  add_number(
-      command, settings.seed,
-      {"--seed", std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max(),
-       "a whole number from 0 to 2^64 - 1", "of the choices (default 1)"})
-      ->type_name("N");
-  add_number(command, settings.threads,
-             {"--threads", std::int64_t{0}, std::int64_t{256},
-              "a whole number from 0 to 256",
-              "threads that compute; 0: every processor (default 0)"})
-      ->type_name("N");
-}
-
-void add_sample_options(CLI::App& command, SampleSettings& settings) {
-  command
-      .add_option("--load", settings.load, "a checkpoint that neap train saved")
-      ->type_name("FILE")
-      ->required();
-  command
-      .add_option("--prompt", settings.prompt,
-                  "the text to continue (default nothing)")
-      ->type_name("TEXT");
-  add_numbers(command, settings);
-  command
-      .add_option("--verify", settings.verify,
-                  "compare the checksums of the file: on or off (default on)")
-      ->type_name("on|off")
-      ->check(CLI::IsMember({"on", "off"}));
 }
 
 void add_report_options(CLI::App& command, ReportSettings& settings) {
@@ -311,6 +240,12 @@ void add_commands(CLI::App& cli, const Commands& commands, CommandLine& line) {
       add_command(cli, "sample", "write text by a language model from a file",
                   line, [&line] { return sample(line.sample); }),
       line.sample);
+  add_tokenizer_options(
+      add_command(cli, "tokenizer",
+                  "turn text into the ids of a tokenizer.json and back, or "
+                  "learn one from texts",
+                  line, [&line] { return run_tokenizer(line.tokenizer); }),
+      line.tokenizer);
   add_command(cli, "manual",
               "print the manual page, or the completions of a shell", line, {})
       .add_option("form", line.manual, "man, bash, zsh or fish")

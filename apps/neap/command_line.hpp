@@ -12,6 +12,7 @@
 #include "report_command.hpp"
 #include "sample_command.hpp"
 #include "settings.hpp"
+#include "tokenizer_command.hpp"
 
 namespace neap::app {
 
@@ -30,6 +31,7 @@ struct CommandLine {
   DoctorSettings doctor;
   Arguments eval;
   SampleSettings sample;
+  TokenizerSettings tokenizer;
   std::function<ExitCode()> run;  // the command that was given
   std::string text;               // or what is printed instead: --help
   std::string refusal;            // or why the arguments are bad

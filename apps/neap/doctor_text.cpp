@@ -7,6 +7,7 @@
 
 #include "neap/base/append.hpp"
 #include "neap/base/shown.hpp"
+#include "neap/report/growth.hpp"
 #include "neap/report/snapshot_text.hpp"
 
 namespace neap::app {
@@ -17,8 +18,33 @@ using report::Snapshot;
 constexpr std::string_view kGrowth = "growth: ";
 constexpr std::string_view kLeak = "leak: ";
 constexpr std::size_t kMostOfLine = 200;
-// The steps that report::Growth does not compare: its warm-up and the first.
-constexpr std::size_t kNotCompared = 4;
+// The steps after which growth is not known yet: those that report::Growth does
+// not compare, its warm-up and the first, and fewer than enough after them.
+constexpr std::int64_t kNotEnough =
+    report::GrowthOptions{}.warm_up + report::Growth::kEnough;
+
+// The ends of steps, as many things.
+std::string_view ends_of(Snapshot::StepKind kind) noexcept {
+  switch (kind) {
+    case Snapshot::StepKind::kCall:
+      return "calls of a model";
+    case Snapshot::StepKind::kUpdate:
+      return "updates by an optimizer";
+    default:
+      return "calls of the compiled step with the largest arena";
+  }
+}
+
+std::string_view between_ends_of(Snapshot::StepKind kind) noexcept {
+  switch (kind) {
+    case Snapshot::StepKind::kCall:
+      return "call to call of the model";
+    case Snapshot::StepKind::kUpdate:
+      return "update to update";
+    default:
+      return "step to step";
+  }
+}
 
 bool is_growth(std::string_view text) noexcept {
   return text.starts_with(kGrowth);
@@ -87,14 +113,15 @@ void append_growth(memory::String& out, const Snapshot& s) {
                               std::max<std::int64_t>(steps, 1)));
     append_lines(out, text.substr(kGrowth.size()));
   } else if (s.steps.empty()) {
-    out += "growth: not known, since no compiled step was called\n";
-  } else if (s.steps.size() <= kNotCompared) {
-    base::append(out,
-                 "growth: not known, since more than {} calls of a compiled "
-                 "step are needed\n",
-                 kNotCompared);
+    out +=
+        "growth: not known, since no compiled step, no optimizer and no model "
+        "was called\n";
+  } else if (s.sums.compared < report::Growth::kEnough) {
+    base::append(out, "growth: not known, since more than {} {} are needed\n",
+                 kNotEnough, ends_of(s.sums.step_kind));
   } else {
-    out += "growth: none from step to step\n";
+    base::append(out, "growth: none from {}\n",
+                 between_ends_of(s.sums.step_kind));
   }
 }
 

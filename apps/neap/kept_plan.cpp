@@ -19,6 +19,27 @@ namespace {
 constexpr int kMostRounds = 4;
 constexpr Bytes kPage = 4 * kKiB;
 
+// A plan with weights in a file may be of a run that makes them there, which no
+// plan file says: it is that if it does not fit otherwise, as when it was
+// found (state_search.cpp).
+Result<Rehearsal> rehearse_known(const TrainSettings& settings,
+                                 WithinBudget& out) {
+  if (out.step_budget != kUnlimited) {
+    try {
+      auto known = rehearse(planned(settings, out), settings.batch);
+      if (!known || fits(settings, *known)) {
+        return known;
+      }
+      out.born_away = true;
+    } catch (const OutOfMemory&) {
+      out.born_away = true;  // there is no room for the weights
+    } catch (const PlanError&) {
+      out.born_away = true;  // nor for the arena beside them
+    }
+  }
+  return rehearse(planned(settings, out), settings.batch);
+}
+
 // The file's plan, with nothing searched for.
 Result<WithinBudget> by_known_plan(const TrainSettings& settings) {
   const auto all_kept = rehearse(settings, settings.batch);
@@ -26,9 +47,10 @@ Result<WithinBudget> by_known_plan(const TrainSettings& settings) {
     return tl::unexpected(all_kept.error());
   }
   WithinBudget out{.arena_limit = *settings.plan_limit,
+                   .step_budget = settings.plan_step,
                    .all_kept = *all_kept,
                    .rehearsal = *all_kept};
-  auto known = rehearse(planned(settings, out), settings.batch);
+  auto known = rehearse_known(settings, out);
   if (!known) {
     return tl::unexpected(known.error());
   }
@@ -101,6 +123,7 @@ ExitCode open_plan(TrainSettings& settings) {
   const auto known = compiler::limits_of({.file = settings.plan});
   if (known) {
     settings.plan_limit = known->arena_limit;
+    settings.plan_step = known->budget;
     // A file without rates is refused for that; nothing is measured for it.
     if (settings.spill_write_rate == 0 && !settings.spill.empty()) {
       settings.spill_write_rate = std::max<std::int64_t>(known->write_rate, 1);

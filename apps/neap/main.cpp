@@ -14,6 +14,7 @@
 #include "kept_plan.hpp"
 #include "neap/base/external.hpp"
 #include "neap/base/shown.hpp"
+#include "neap/data/read_error.hpp"
 #include "neap/files/door.hpp"
 #include "neap/files/io_error.hpp"
 #include "neap/memory/out_of_memory.hpp"
@@ -60,19 +61,6 @@ Result<TrainSettings> settings_of(std::span<const Setting> table,
   return settings;
 }
 
-// A refusal by the budget says what would be enough.
-ExitCode train_within_budget(const TrainSettings& settings) {
-  try {
-    return train(settings);
-  } catch (const OutOfMemory& error) {
-    const bool is_budget =
-        error.details().reason == OutOfMemory::Reason::kBudget;
-    return is_budget && !is_memory_short()
-               ? refuse_request(settings, error)
-               : fail(ExitCode::kMemory, error.what());
-  }
-}
-
 ExitCode run_train(const Arguments& arguments) {
   const auto settings = settings_of(train_settings(), arguments);
   if (is_memory_short()) {  // numbers are read through streams
@@ -88,7 +76,7 @@ ExitCode run_train(const Arguments& arguments) {
   }
   base::external_at_start();  // with the pages below: an upper bound
   drop_startup_pages();
-  return train_within_budget(*settings);
+  return train(*settings);
 }
 
 // A command that says beforehand what a run will be like.
@@ -174,6 +162,8 @@ ExitCode guarded_run(int argc, char** argv) {
     return refuse_plan(error);
   } catch (const IoError& error) {  // of the spill file, or the plan file
     return fail(ExitCode::kOutput, error.what());
+  } catch (const data::ReadError& error) {  // of a file that changed meanwhile
+    return fail(ExitCode::kData, error.what());
   } catch (const ThreadError& error) {
     return fail(ExitCode::kMemory, error.what());
   } catch (const std::bad_alloc&) {

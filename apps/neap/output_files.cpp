@@ -144,6 +144,18 @@ std::vector<NamedFile> data_files(files::Door& door, const TrainSettings& s) {
   return files;
 }
 
+void add_pretrained(files::Door& door, const std::string& folder,
+                    std::vector<NamedFile>& files) {
+  const auto names =
+      folder.empty() ? std::vector<std::string>()
+                     : door.list(folder).value_or(std::vector<std::string>());
+  for (const std::string& name : names) {
+    if (name.ends_with(".json") || name.ends_with(".safetensors")) {
+      files.push_back({"--from", fmt::format("{}/{}", folder, name)});
+    }
+  }
+}
+
 Result<void> check_train_files(files::Door& door, const TrainSettings& s) {
   const std::array<NamedFile, 9> outputs{{{"--save", s.save},
                                           json_file(s),
@@ -156,6 +168,7 @@ Result<void> check_train_files(files::Door& door, const TrainSettings& s) {
                                           {"--trace", s.trace}}};
   std::vector<NamedFile> inputs = data_files(door, s);
   inputs.push_back({"--config", s.config});
+  add_pretrained(door, s.from, inputs);
   if (s.kernels.find('/') != std::string::npos) {
     inputs.push_back({"--kernels", s.kernels});
   }

@@ -37,6 +37,10 @@ NamedFile json_file(const TrainSettings& settings);
 std::vector<NamedFile> data_files(files::Door& door,
                                   const TrainSettings& settings);
 
+/// Appends the files of a pretrained model's folder; none where it is empty.
+void add_pretrained(files::Door& door, const std::string& folder,
+                    std::vector<NamedFile>& files);
+
 /// check_distinct of all that neap train writes and reads. A checkpoint may
 /// take the place of the one that the run goes on from.
 Result<void> check_train_files(files::Door& door,

@@ -12,6 +12,7 @@
 #include "neap/base/shown.hpp"
 #include "neap/compile/fitting.hpp"
 #include "neap/files/door.hpp"
+#include "plan_view.hpp"
 #include "text_file.hpp"
 #include "view_files.hpp"
 #include "within_budget.hpp"
@@ -162,17 +163,6 @@ std::string to_text(const TrainSettings& s, const WithinBudget& found,
   return text;
 }
 
-// Writes the files that show where the step's bytes are.
-ExitCode show_step(const TrainSettings& settings, const WithinBudget& found) {
-  const auto view = rehearsed_view(planned(settings, found), settings.batch);
-  if (!view) {
-    return fail(ExitCode::kData, view.error().message);
-  }
-  const auto written = write_views(files::system_door(), settings, *view);
-  return written ? ExitCode::kOk
-                 : fail(ExitCode::kOutput, written.error().message);
-}
-
 }  // namespace
 
 ExitCode plan(const TrainSettings& given) {
@@ -200,18 +190,21 @@ ExitCode plan(const TrainSettings& given) {
       return fail(ExitCode::kOutput, written.error().message);
     }
   }
-  if (has_views(settings)) {
-    if (const ExitCode code = show_step(settings, *found);
-        code != ExitCode::kOk) {
-      return code;
-    }
+  const std::string refusal =
+      found->is_met() ? "" : refusal_of(settings, *found, max_batch);
+  const ExitCode shown = show_plan(settings, *found, refusal);
+  if (shown != ExitCode::kOk && refusal.empty()) {
+    return shown;
   }
   if (settings.json != "-") {
     const std::string text = to_text(settings, *found, max_batch);
     static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));
   }
-  return found->is_met() ? ExitCode::kOk
-                         : refuse_budget(settings, *found, *max_batch);
+  if (!refusal.empty()) {
+    write_failure(refusal);
+    return ExitCode::kMemory;
+  }
+  return ExitCode::kOk;
 }
 
 }  // namespace neap::app

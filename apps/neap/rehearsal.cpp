@@ -23,6 +23,7 @@
 #include "neap/train/metrics.hpp"
 #include "neap/train/mode_guard.hpp"
 #include "neap/train/trainer.hpp"
+#include "pretrained_task.hpp"
 #include "run_parts.hpp"
 #include "saved_model.hpp"
 #include "task.hpp"
@@ -242,6 +243,11 @@ class TaskJob final : public Job {
 Result<std::unique_ptr<Job>> make_job(const TrainSettings& s,
                                       std::int64_t batch) {
   if (!has_task(s)) {
+    if (!s.from.empty()) {
+      if (auto good = look_at_pretrained(s); !good) {
+        return tl::unexpected(good.error());
+      }
+    }
     return language_job(s, batch);
   }
   auto task = make_task(s);
@@ -401,6 +407,13 @@ class Dry {
         use_domain_(*domain_),
         use_generator_(generator_) {}
   memory::Domain& domain() { return *domain_; }
+  // Idle pages go as in the run, where the step is limited.
+  void keep_budget(const TrainSettings& settings) {
+    if (settings.arena_limit != kUnlimited ||
+        settings.step_budget != kUnlimited) {
+      domain_->set_budget(settings.budget);
+    }
+  }
 
  private:
   memory::Domain::Handle domain_;
@@ -414,6 +427,7 @@ class Dry {
 Result<report::Snapshot> rehearsed_view(const TrainSettings& settings,
                                         std::int64_t batch) {
   Dry dry(settings);
+  dry.keep_budget(settings);
   return run_job(settings, batch).map([&](const std::unique_ptr<Job>& job) {
     return view_of(settings, job->program(), job->plan(), dry.domain());
   });
@@ -448,10 +462,7 @@ Result<Rehearsal> rehearse(const TrainSettings& settings, std::int64_t batch) {
   const auto start = Clock::now();
   Dry dry(settings);
   memory::Domain& domain = dry.domain();
-  if (settings.arena_limit != kUnlimited ||
-      settings.step_budget != kUnlimited) {  // idle pages go as in the run
-    domain.set_budget(settings.budget);
-  }
+  dry.keep_budget(settings);
   Rehearsal result;
   {
     if (auto good = look_at_checkpoint(settings); !good) {

@@ -4,12 +4,20 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+
 #include "neap/kernels/engine/kernel.hpp"
 #include "neap/kernels/engine/plugin.hpp"
 #include "neap/memory/domain.hpp"
+#include "neap/optim/adafactor.hpp"
 #include "neap/optim/adam.hpp"
+#include "neap/optim/lion.hpp"
+#include "neap/optim/muon.hpp"
+#include "neap/optim/rmsprop.hpp"
 #include "neap/optim/sgd.hpp"
 #include "neap/threads/pool.hpp"
+#include "pretrained_task.hpp"
 
 namespace neap::app {
 
@@ -24,15 +32,62 @@ Result<void> set_up(const TrainSettings& s) {
 }
 
 double weight_decay_of(const TrainSettings& s) {
-  const double own = s.optimizer == "sgd" ? optim::SGDOptions{}.weight_decay
-                     : s.optimizer == "adamw"
-                         ? optim::AdamWOptions{}.weight_decay
-                         : optim::AdamOptions{}.weight_decay;
+  const double own = s.optimizer == "adamw" ? optim::AdamWOptions{}.weight_decay
+                     : s.optimizer == "muon" ? optim::MuonOptions{}.weight_decay
+                                             : 0.0;
   return s.weight_decay.value_or(own);
 }
 
-std::unique_ptr<optim::Optimizer> make_optimizer(
-    const TrainSettings& s, const ParameterList& parameters) {
+namespace {
+
+bool is_embedding_or_head(std::string_view name) {
+  constexpr std::array kParts{"wte", "wpe", "embed", "lm_head"};
+  return std::ranges::any_of(kParts, [name](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  });
+}
+
+// Muon for the weights of hidden layers, AdamW for vectors, embeddings and the
+// last layer; one rate serves both, since their steps are as large.
+std::unique_ptr<optim::Optimizer> make_muon(const TrainSettings& s,
+                                            const ParameterList& parameters,
+                                            double decay) {
+  const Parameter* last = nullptr;  // matrix, which of other models is the head
+  for (const Parameter& parameter : parameters) {
+    last = parameter.tensor.rank() >= 2 ? &parameter : last;
+  }
+  const bool has_names = is_language_model(s.model);
+  ParameterList hidden;
+  ParameterList others;
+  for (const Parameter& parameter : parameters) {
+    const bool is_edge =
+        has_names ? is_embedding_or_head(parameter.name) : &parameter == last;
+    const bool is_hidden = parameter.tensor.rank() >= 2 && !is_edge;
+    (is_hidden ? hidden : others).push_back(parameter);
+  }
+  const optim::MuonOptions by_muon{.lr = s.learning_rate,
+                                   .weight_decay = decay,
+                                   .rate = optim::MuonRate::kAdamW};
+  const optim::MuonOptions by_adam{
+      .lr = s.learning_rate, .weight_decay = decay, .by_adam = true};
+  if (hidden.empty()) {
+    return std::make_unique<optim::Muon>(others, by_adam);
+  }
+  auto muon = std::make_unique<optim::Muon>(hidden, by_muon);
+  if (!others.empty()) {
+    muon->add_group(others, by_adam);
+  }
+  return muon;
+}
+
+}  // namespace
+
+std::unique_ptr<optim::Optimizer> make_optimizer(const TrainSettings& s,
+                                                 ParameterList parameters) {
+  // The model of an adapter is frozen.
+  std::erase_if(parameters, [](const Parameter& parameter) {
+    return !parameter.tensor.requires_grad();
+  });
   const double decay = weight_decay_of(s);
   if (s.optimizer == "sgd") {
     return std::make_unique<optim::SGD>(
@@ -40,12 +95,47 @@ std::unique_ptr<optim::Optimizer> make_optimizer(
                                       .momentum = s.momentum,
                                       .weight_decay = decay});
   }
+  if (s.optimizer == "lion") {
+    return std::make_unique<optim::Lion>(
+        parameters,
+        optim::LionOptions{.lr = s.learning_rate, .weight_decay = decay});
+  }
+  if (s.optimizer == "rmsprop") {
+    return std::make_unique<optim::RMSprop>(
+        parameters,
+        optim::RMSpropOptions{.lr = s.learning_rate, .weight_decay = decay});
+  }
+  if (s.optimizer == "adafactor") {
+    return std::make_unique<optim::Adafactor>(
+        parameters,
+        optim::AdafactorOptions{.lr = s.learning_rate, .weight_decay = decay});
+  }
+  if (s.optimizer == "muon") {
+    return make_muon(s, parameters, decay);
+  }
   const optim::AdamOptions options{.lr = s.learning_rate,
                                    .weight_decay = decay};
   if (s.optimizer == "adamw") {
     return std::make_unique<optim::AdamW>(parameters, options);
   }
   return std::make_unique<optim::Adam>(parameters, options);
+}
+
+optim::Schedule make_schedule(const TrainSettings& s, std::int64_t steps) {
+  const double lr = s.learning_rate;
+  if (s.schedule == "cosine") {
+    return optim::cosine(lr, steps, s.warmup);
+  }
+  if (s.schedule == "linear") {
+    return optim::linear(lr, steps, s.warmup);
+  }
+  if (s.schedule == "wsd") {
+    return optim::warmup_stable_decay(lr, steps, s.warmup, steps / 10);
+  }
+  if (s.schedule == "one-cycle") {
+    return optim::one_cycle(lr, steps);
+  }
+  return optim::warm_up(lr, s.warmup);
 }
 
 CompileOptions compile_options(const TrainSettings& settings) {
@@ -111,6 +201,25 @@ Result<Precision> precision_of(const TrainSettings& s) {
   return Precision::kBf16;
 }
 
+namespace {
+
+// Notes of the data, for `eval`.
+void add_notes(const TrainSettings& s, train::Facts& facts) {
+  const auto add = [&](const char* key, const auto& value) {
+    facts.push_back({key, memory::String(fmt::format("{}", value))});
+  };
+  add("note.data", s.data);
+  if (!s.path.empty()) {
+    add("note.path", s.path);
+  }
+  add("note.validation", s.validation);
+  if (!s.target.empty()) {
+    add("note.target", s.target);
+  }
+}
+
+}  // namespace
+
 train::Facts facts_of(const TrainSettings& s, std::int64_t steps,
                       const data::Vocabulary* vocabulary) {
   train::Facts facts;
@@ -120,6 +229,11 @@ train::Facts facts_of(const TrainSettings& s, std::int64_t steps,
   add("model", s.model);
   if (s.model == "mlp") {
     add("hidden", fmt::format("{}", fmt::join(s.hidden, ",")));
+  } else if (!s.from.empty()) {
+    add("config", config_digest(s));
+    add("block", s.block);
+    add("adapter", s.adapter.empty() ? "none" : s.adapter);
+    add("note.from", s.from);
   } else if (is_language_model(s.model)) {
     add("layers", s.layers);
     add("dim", s.dim);
@@ -152,17 +266,10 @@ train::Facts facts_of(const TrainSettings& s, std::int64_t steps,
   if (s.optimizer == "sgd") {
     add("momentum", s.momentum);
   }
-  if (s.schedule == "cosine") {
+  if (s.schedule != "constant") {
     add("steps", steps);  // the rate depends on the end
   }
-  add("note.data", s.data);
-  if (!s.path.empty()) {
-    add("note.path", s.path);
-  }
-  add("note.validation", s.validation);
-  if (!s.target.empty()) {
-    add("note.target", s.target);
-  }
+  add_notes(s, facts);
   return facts;
 }
 

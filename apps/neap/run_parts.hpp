@@ -25,8 +25,13 @@ Result<void> set_up(const TrainSettings& settings);
 /// The weight decay of the settings, or else the optimizer's own default.
 double weight_decay_of(const TrainSettings& settings);
 
-std::unique_ptr<optim::Optimizer> make_optimizer(
-    const TrainSettings& settings, const ParameterList& parameters);
+/// An optimizer of the parameters that are not frozen.
+std::unique_ptr<optim::Optimizer> make_optimizer(const TrainSettings& settings,
+                                                 ParameterList parameters);
+
+/// The rate of each step of a run of `steps`.
+optim::Schedule make_schedule(const TrainSettings& settings,
+                              std::int64_t steps);
 
 /// The precision of products. Fails where this processor lacks it.
 Result<Precision> precision_of(const TrainSettings& settings);

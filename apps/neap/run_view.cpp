@@ -35,25 +35,42 @@ void RunView::note_step(const train::StepReport& report) {
   }
 }
 
-void RunView::finish() {
+void RunView::note_end() {
   if (view_) {
     view_->steps = steps_->kept();
+    view_->sums.step_kind = report::Snapshot::StepKind::kRun;
   }
   if (view_ && profile_.runs > 0) {
+    // The limits of the machine are measured with memory that a budget has not.
+    profile_.limits = settings_.budget == kUnlimited ? report::measure_limits()
+                                                     : report::MachineLimits();
     report::add_times(*view_, profile_);
   }
+}
+
+void RunView::finish() {
+  if (view_) {
+    const memory::Stats stats = domain_.stats();
+    view_->sums.held_at_most = stats.peak;
+    view_->sums.external = stats.external;
+  }
   write();
+}
+
+void RunView::refuse(std::string_view why) {
+  if (view_) {
+    const memory::UseDomain use(report::report_domain());
+    view_->steps = steps_->kept();
+    view_->refusals.emplace_back(why);
+  }
+  finish();
 }
 
 std::string RunView::profile_text() const {
   if (!settings_.profile || !view_) {
     return {};
   }
-  // The limits of the machine are measured with memory that a budget has not.
-  const report::MachineLimits limits = settings_.budget == kUnlimited
-                                           ? report::measure_limits()
-                                           : report::MachineLimits();
-  const memory::String table = report::profile_table(*view_, limits);
+  const memory::String table = report::profile_table(*view_);
   return table.empty() ? "no times: the run has fewer than two steps\n"
                        : std::string(table);
 }

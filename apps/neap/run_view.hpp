@@ -27,9 +27,16 @@ class RunView {
   /// killed leaves them, too.
   void note_plan(const train::Trainer& trainer);
   void note_step(const train::StepReport& report);
-  /// Writes the files again, with the times and bytes of the steps.
+  /// Training has ended: steps and times of calls are known.
+  void note_end();
+  /// Writes the files again, with these and the most that was held.
   void finish();
-  /// The table of --profile; empty without it. REQUIRES: finish() was called.
+  /// The same where a request was refused after the plan: `why` is among the
+  /// refusals.
+  void refuse(std::string_view why);
+  /// The place of times is memory of the run's, which is to be freed with it.
+  void drop_profile() { profile_ = {}; }
+  /// The table of --profile; empty without it. REQUIRES: note_end() was called.
   std::string profile_text() const;
   /// A failure of a file, told at the end, as that of a save.
   const std::optional<Failure>& failure() const noexcept { return failure_; }

@@ -100,6 +100,14 @@ Result<SavedModel> describe_saved(const std::string& path,
       texts.emplace(key, std::string(*value));
     }
   }
+  if (const auto model = texts.find("model");
+      model != texts.end() && model->second == kPretrained) {
+    return tl::unexpected(Failure{
+        FailureKind::kMismatch,
+        fmt::format("{}: the weights of a model that was trained --from a "
+                    "folder; name it too: --from DIR --load FILE",
+                    base::shown_path(path))});
+  }
   SavedModel saved;
   saved.data = data_notes(*file);
   if (auto good = apply(train_settings(), texts, base::shown_path(path) + ": ",

@@ -12,6 +12,24 @@
 #include "text_file.hpp"
 
 namespace neap::app {
+namespace {
+
+std::vector<std::pair<std::string, Bytes>> named_bytes(
+    const memory::Vector<report::Line>& lines) {
+  std::vector<std::pair<std::string, Bytes>> out;
+  for (const report::Line& line : lines) {
+    out.emplace_back(line.name, line.bytes);
+  }
+  return out;
+}
+
+}  // namespace
+
+void set_peak(const report::Breakdown& peak, Summary& summary) {
+  summary.peak_by_category = named_bytes(peak.by_category);
+  summary.peak_by_owner = named_bytes(peak.by_owner);
+}
+
 std::string to_json(const Summary& s) {
   return JsonObject()
       .add("test_accuracy", s.test_accuracy)

@@ -11,6 +11,7 @@
 
 #include "neap/base/result.hpp"
 #include "neap/memory/domain.hpp"
+#include "neap/report/memory_table.hpp"
 
 namespace neap::files {
 class Door;
@@ -55,6 +56,9 @@ struct Summary {
   std::string kernels;
   std::string version;
 };
+
+/// Sets the holders of the moment when most was live.
+void set_peak(const report::Breakdown& peak, Summary& summary);
 
 std::string to_json(const Summary& summary);
 

@@ -12,6 +12,7 @@
 #include "neap/models/recurrent_lm.hpp"
 #include "neap/ops/loss/cross_entropy.hpp"
 #include "neap/ops/shape/views.hpp"
+#include "pretrained_task.hpp"
 #include "table_task.hpp"
 
 namespace neap::app {
@@ -73,6 +74,9 @@ Result<std::unique_ptr<Task>> make_task(const TrainSettings& settings) {
   if (settings.data == "csv") {
     return make_table_task(settings);
   }
+  if (!settings.from.empty()) {
+    return make_pretrained_task(settings);
+  }
   return is_language_model(settings.model) ? make_text_task(settings)
                                            : make_image_task(settings);
 }
@@ -83,6 +87,9 @@ std::int64_t test_batch(std::int64_t batch, const Task& task) {
 
 std::unique_ptr<nn::Layer> make_language_model(const TrainSettings& s,
                                                std::int64_t vocabulary) {
+  if (!s.from.empty()) {
+    return make_pretrained_model(s);
+  }
   const models::RecurrentLmOptions recurrent{.vocab = vocabulary,
                                              .dim = s.dim,
                                              .hidden = s.dim,

@@ -17,7 +17,6 @@
 #include "neap/files/door.hpp"
 #include "neap/formats/safetensors.hpp"
 #include "neap/kernels/engine/plugin.hpp"
-#include "neap/optim/schedule.hpp"
 #include "neap/program/program.hpp"
 #include "neap/report/memory_table.hpp"
 #include "neap/threads/pool.hpp"
@@ -25,10 +24,14 @@
 #include "neap/train/metrics.hpp"
 #include "neap/train/state_hash.hpp"
 #include "output_files.hpp"
+#include "plan_view.hpp"
+#include "pretrained_task.hpp"
 #include "probe.hpp"
+#include "process.hpp"
 #include "progress.hpp"
 #include "retraces.hpp"
 #include "run_parts.hpp"
+#include "run_text.hpp"
 #include "run_view.hpp"
 #include "saved_model.hpp"
 #include "startup_pages.hpp"
@@ -58,35 +61,19 @@ void say(std::FILE* out, fmt::format_string<Args...> format, Args&&... args) {
   static_cast<void>(std::fwrite(text.data(), 1, text.size(), out));
 }
 
-// The text about the dtype in a line with the instruction set.
-std::string shown_dtype(const std::string& dtype) {
-  return dtype == "f32" ? "" : "products in " + dtype + ", ";
-}
-
-optim::Schedule make_schedule(const TrainSettings& s, std::int64_t steps) {
-  return s.schedule == "cosine"
-             ? optim::cosine(s.learning_rate, steps, s.warmup)
-             : optim::warm_up(s.learning_rate, s.warmup);
-}
-
-std::vector<std::pair<std::string, Bytes>> named_bytes(
-    const memory::Vector<report::Line>& lines) {
-  std::vector<std::pair<std::string, Bytes>> out;
-  for (const report::Line& line : lines) {
-    out.emplace_back(line.name, line.bytes);
-  }
-  return out;
-}
-
 // Everything that lives while a run does. It goes before the last report, so
 // that "live at exit" can show that nothing stays.
 class Session {
  public:
-  Session(const TrainSettings& settings, memory::Domain& domain)
+  /// LIFETIME: all outlive it.
+  Session(const TrainSettings& settings, memory::Domain& domain, RunView& view)
       : settings_(settings),
         domain_(domain),
         generator_(settings.seed),
-        view_(settings, domain) {}
+        view_(view) {}
+  ~Session() { view_.drop_profile(); }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
 
   ExitCode run(Summary& summary, std::string& report) {
     if (auto opened = open_metrics(); !opened) {
@@ -110,9 +97,15 @@ class Session {
     describe(*model);
     if (const ExitCode done = train(*model, *optimizer, summary);
         done != ExitCode::kOk) {
+      view_.finish();
       return done;
     }
+    if (auto saved = save_adapter(settings_, *model);
+        !save_failure_ && !saved) {
+      save_failure_ = saved.error();
+    }
     test(*model, summary);
+    view_.finish();
     summary.state_hash = train::state_hash(*model, *optimizer, generator_);
     say(report_of(settings_), "{}", view_.profile_text());
     finish(summary, report);
@@ -223,7 +216,7 @@ class Session {
     drop_startup_pages();  // of reading the data and making the model
     train::FitResult result = train::fit(model, optimizer, loader, options);
     progress.finish();
-    view_.finish();
+    view_.note_end();
     if (result.resume_failure) {
       const bool is_other =
           result.resume_failure->kind == FailureKind::kMismatch;
@@ -261,7 +254,8 @@ class Session {
     summary.arena_bytes = trainer.arena_bytes();
     summary.predicted_peak_bytes = domain_.stats().peak;
     view_.note_plan(trainer);
-    say(report_of(settings_), "plan     {} calls, arena {}, held at most {}\n",
+    say(report_of(settings_),
+        "plan     {} calls, arena {}\n         held at most {}\n",
         format_grouped(
             static_cast<std::int64_t>(trainer.program().calls.size())),
         format_bytes(summary.arena_bytes),
@@ -286,9 +280,9 @@ class Session {
     summary.spill_written_bytes = fitting.written;
     if (fitting.is_changed()) {
       say(report_of(settings_),
-          "budget   {}: met, {}, extra time {:.1f} % predicted\n",
-          format_bytes(settings_.budget), compiler::ways_of(fitting),
-          *summary.extra_time_percent);
+          "budget   {}: met, extra time {:.1f} % predicted\n         {}\n",
+          format_bytes(settings_.budget), *summary.extra_time_percent,
+          compiler::ways_of(fitting));
     }
   }
 
@@ -318,8 +312,7 @@ class Session {
 
   void finish(Summary& summary, std::string& report) const {
     const auto peak = report::breakdown(domain_, report::Instant::kLivePeak);
-    summary.peak_by_category = named_bytes(peak.by_category);
-    summary.peak_by_owner = named_bytes(peak.by_owner);
+    set_peak(peak, summary);
     report = report::format_table(
         peak,
         {.width = static_cast<std::size_t>(terminal_width(STDOUT_FILENO))});
@@ -330,55 +323,10 @@ class Session {
   Generator generator_;
   std::unique_ptr<Task> task_;
   std::optional<Failure> save_failure_;
-  RunView view_;
+  RunView& view_;
   std::optional<train::MetricsLog> metrics_;
   ExitCode end_ = ExitCode::kOk;
 };
-
-std::string format_figure(const std::optional<double>& value) {
-  return value ? fmt::format("{:.0f}", *value) : "not counted here";
-}
-
-// "(8.55 ms a step, 12235 samples/s)", of what was done.
-std::string format_speed(const Summary& s) {
-  if (s.steps == s.resumed_steps) {
-    return "(none was left to do)";
-  }
-  const std::string step =
-      s.step_ms_median ? fmt::format("{:.2f} ms a step, ", *s.step_ms_median)
-                       : std::string();
-  return fmt::format("({}{:.0f} samples/s)", step, s.images_per_second);
-}
-
-void print_report(std::FILE* out, const Summary& s, const std::string& table) {
-  say(out, "\ntest ");
-  if (s.test_accuracy) {
-    say(out, "accuracy {:.2f} %, ", *s.test_accuracy * 100.0);
-  }
-  const std::string loss =
-      s.test_loss ? fmt::format("{:.4f}", *s.test_loss) : "none";
-  say(out, "loss {}, after {} steps {}\n", loss, format_grouped(s.steps),
-      format_speed(s));
-  say(out, "\nmemory at the high-water mark of live bytes\n{}\n", table);
-  say(out, "live at most  {}\n", format_bytes(s.stats.live_peak));
-  say(out, "held at most  {}", format_bytes(s.stats.peak));
-  if (s.predicted_peak_bytes) {
-    say(out, "  (predicted before the first step: {})",
-        format_bytes(*s.predicted_peak_bytes));
-  }
-  say(out, "\n");
-  say(out, "idle pages    {}  (held for reuse at the end of training)\n",
-      format_bytes(s.stats.idle));
-  say(out, "external      {}  (code, libraries, stacks)\n",
-      format_bytes(s.external));
-  say(out, "resident      {}\n", format_bytes(s.max_rss_bytes));
-  say(out, "a step        heap calls {}, page faults {}\n",
-      format_figure(s.heap_calls_per_step),
-      format_figure(s.page_faults_per_step));
-  say(out, "state hash    {:016x}  (seed {}, {}, {}kernels {})\n", s.state_hash,
-      s.seed, s.isa, shown_dtype(s.dtype), s.kernels);
-  say(out, "live at exit: {}\n", format_bytes(s.live_bytes_at_exit));
-}
 
 // Tries, before the data is read, the files that would fail a run later.
 ExitCode try_files(const TrainSettings& settings) {
@@ -428,7 +376,7 @@ ExitCode limit_arena(TrainSettings& settings) {
   }
   if (!found->is_met()) {
     const auto batch = largest_batch(settings, found->all_kept.external);
-    return refuse_budget(
+    return refuse_and_show(
         settings, *found,
         batch ? std::optional<std::int64_t>(*batch) : std::nullopt);
   }
@@ -436,18 +384,67 @@ ExitCode limit_arena(TrainSettings& settings) {
   return ExitCode::kOk;
 }
 
-}  // namespace
+// A run that is over, for its report.
+struct RunEnd {
+  ExitCode failure = ExitCode::kOk;  // of the run, which has no report then
+  ExitCode code = ExitCode::kOk;  // of its end, or of the signal that ended it
+  std::optional<Failure> output_failure;  // of an output, told after the report
+  std::string table;
+};
 
-ExitCode train(const TrainSettings& settings) {
-  if (auto good = set_up(settings); !good) {
-    return fail(ExitCode::kUsage, good.error().message);
+RunEnd run_session(const TrainSettings& settings, RunView& view,
+                   Summary& summary) {
+  RunEnd out;
+  Session session(settings, memory::default_domain(), view);
+  out.failure = session.run(summary, out.table);
+  if (out.failure == ExitCode::kOk) {
+    out.code = session.end();
+    out.output_failure = session.output_failure();
   }
-  const auto precision = precision_of(settings);
-  if (!precision) {
-    return fail(ExitCode::kUsage, precision.error().message);
+  return out;
+}
+
+// A refusal by the budget says what would be enough; the page has it, too.
+ExitCode refuse(const TrainSettings& settings, const OutOfMemory& error,
+                RunView* view) {
+  const bool is_budget = error.details().reason == OutOfMemory::Reason::kBudget;
+  const bool has_remedies = is_budget && !is_memory_short();
+  const std::string why =
+      has_remedies ? refusal_of(settings, error) : std::string(error.what());
+  if (has_remedies) {
+    write_failure(why);
+  } else {
+    static_cast<void>(fail(ExitCode::kMemory, why));
   }
-  const UsePrecision use(*precision);
-  memory::Domain& domain = memory::default_domain();
+  try {
+    if (view != nullptr) {
+      view->refuse(why);
+    }
+  } catch (const std::exception&) {  // the files of the plan stay
+  }
+  return ExitCode::kMemory;
+}
+
+// The report of a run that ended well, or by a signal. RETURNS: its status.
+ExitCode report_run(const TrainSettings& settings, const RunEnd& end,
+                    Summary& summary) {
+  summary.stats = memory::default_domain().stats();
+  summary.live_bytes_at_exit = summary.stats.live;
+  summary.max_rss_bytes = max_rss_bytes();
+  say(report_of(settings), "{}", run_text(summary, end.table));
+  if (!settings.json.empty()) {
+    const auto written =
+        write_report(files::system_door(), settings.json, to_json(summary));
+    if (!written) {
+      return fail(ExitCode::kOutput, written.error().message);
+    }
+  }
+  return end.output_failure
+             ? fail(ExitCode::kOutput, end.output_failure->message)
+             : end.code;
+}
+
+ExitCode train_within_budget(const TrainSettings& settings) {
   Summary summary;
   summary.seed = settings.seed;
   summary.threads = threads::default_pool().threads();
@@ -463,31 +460,33 @@ ExitCode train(const TrainSettings& settings) {
   if (const ExitCode good = limit_arena(limited); good != ExitCode::kOk) {
     return good;
   }
-  std::string table;
-  ExitCode end = ExitCode::kOk;
-  std::optional<Failure> output_failure;
-  {
-    Session session(limited, domain);
-    const ExitCode done = session.run(summary, table);
-    if (done != ExitCode::kOk) {
-      return done;
-    }
-    end = session.end();
-    output_failure = session.output_failure();
+  RunView view(limited, memory::default_domain());
+  RunEnd end;
+  try {
+    end = run_session(limited, view, summary);
+  } catch (const OutOfMemory& error) {
+    return refuse(settings, error, &view);
   }
-  summary.stats = domain.stats();
-  summary.live_bytes_at_exit = summary.stats.live;
-  summary.max_rss_bytes = max_rss_bytes();
-  print_report(report_of(settings), summary, table);
-  if (!settings.json.empty()) {
-    const auto written =
-        write_report(files::system_door(), settings.json, to_json(summary));
-    if (!written) {
-      return fail(ExitCode::kOutput, written.error().message);
-    }
+  return end.failure == ExitCode::kOk ? report_run(settings, end, summary)
+                                      : end.failure;
+}
+
+}  // namespace
+
+ExitCode train(const TrainSettings& settings) {
+  if (auto good = set_up(settings); !good) {
+    return fail(ExitCode::kUsage, good.error().message);
   }
-  return output_failure ? fail(ExitCode::kOutput, output_failure->message)
-                        : end;
+  const auto precision = precision_of(settings);
+  if (!precision) {
+    return fail(ExitCode::kUsage, precision.error().message);
+  }
+  const UsePrecision use(*precision);
+  try {
+    return train_within_budget(settings);
+  } catch (const OutOfMemory& error) {
+    return refuse(settings, error, nullptr);
+  }
 }
 
 }  // namespace neap::app

@@ -6,9 +6,12 @@
 #include <algorithm>
 
 #include "neap/base/external.hpp"
+#include "neap/memory/context.hpp"
 #include "neap/program/program.hpp"
+#include "neap/report/ledger_rows.hpp"
 #include "neap/report/page.hpp"
 #include "neap/report/snapshot_file.hpp"
+#include "neap/report/snapshot_lines.hpp"
 #include "neap/report/snapshot_step.hpp"
 #include "neap/report/trace.hpp"
 
@@ -54,6 +57,10 @@ report::Snapshot view_of(const TrainSettings& s,
   snapshot.title =
       fmt::format("{}, batch {}, {}", s.model, s.batch, s.optimizer);
   snapshot.sums.budget = s.budget == kUnlimited ? -1 : s.budget;
+  if (s.no_lines) {
+    const memory::UseDomain use(report::report_domain());
+    report::drop_lines(snapshot);
+  }
   return snapshot;
 }
 

@@ -106,8 +106,11 @@ class Refusal {
                most == 0 ? std::string("no batch with all values kept")
                          : fmt::format("--batch {}, all values kept", most));
   }
-  Refusal& add_curve() {
-    return add("see", "neap fit, same options: what each budget costs");
+  Refusal& add_curve(const TrainSettings& s) {
+    add("see", "neap fit, same options: what each budget costs");
+    return add("", s.page.empty()
+                       ? "neap plan, same options, --page FILE: every byte"
+                       : "the file of --page: every byte, and this refusal");
   }
   const std::string& text() const noexcept { return text_; }
 
@@ -323,14 +326,14 @@ Result<WithinBudget> meet_budget(const TrainSettings& settings) {
   Result<void> done;
   if (settings.compile) {
     done = ArenaSearch(settings, out).run();
-    if (done && settings.plan.empty()) {  // which no plan file keeps
+    if (done) {
       done = try_states(settings, out);
     }
   }
   return done.map([&] { return out; });
 }
 
-ExitCode refuse_budget(const TrainSettings& settings, const WithinBudget& found,
+std::string refusal_of(const TrainSettings& settings, const WithinBudget& found,
                        std::optional<std::int64_t> max_batch) {
   const Rehearsal& kept = found.all_kept;
   Refusal refusal(settings);
@@ -346,9 +349,14 @@ ExitCode refuse_budget(const TrainSettings& settings, const WithinBudget& found,
       refusal.add("or", fmt::format("{}: extra time {:+.1f} %{}", remedy.change,
                                     remedy.percent, remedy.note));
     }
-    refusal.add_curve();
+    refusal.add_curve(settings);
   }
-  write_failure(refusal.text());
+  return refusal.text();
+}
+
+ExitCode refuse_budget(const TrainSettings& settings, const WithinBudget& found,
+                       std::optional<std::int64_t> max_batch) {
+  write_failure(refusal_of(settings, found, max_batch));
   return ExitCode::kMemory;
 }
 
@@ -385,14 +393,14 @@ Result<void> add_enough(const TrainSettings& settings, Refusal& refusal) {
     refusal.add("compiled", needed_by(settings, need, "with all values kept"));
   }
   return largest_batch(compiled, kept.external).map([&](std::int64_t most) {
-    refusal.add_batch(most).add_curve();
+    refusal.add_batch(most).add_curve(settings);
   });
 }
 
 }  // namespace
 
-ExitCode refuse_request(const TrainSettings& settings,
-                        const OutOfMemory& error) {
+std::string refusal_of(const TrainSettings& settings,
+                       const OutOfMemory& error) {
   const OutOfMemory::Details& asked = error.details();
   Refusal refusal(settings);
   refusal
@@ -410,8 +418,7 @@ ExitCode refuse_request(const TrainSettings& settings,
     const UsePrecision use(*precision);
     static_cast<void>(add_enough(settings, refusal));
   }
-  write_failure(refusal.text());
-  return ExitCode::kMemory;
+  return refusal.text();
 }
 
 }  // namespace neap::app

@@ -46,16 +46,18 @@ ExitCode measure_spill(TrainSettings& settings);
 /// THROWS: OutOfMemory.
 Result<WithinBudget> meet_budget(const TrainSettings& settings);
 
-/// Tells of a budget that is not met, in a few lines: what is needed, why it
-/// cannot be less, and, where it is known, the batch that fits (0: none).
-/// RETURNS: kMemory.
+/// A few lines about a budget that is not met: what is needed, why it cannot be
+/// less, and, where it is known, the batch that fits (0: none).
+std::string refusal_of(const TrainSettings& settings, const WithinBudget& found,
+                       std::optional<std::int64_t> max_batch);
+
+/// Tells of it. RETURNS: kMemory.
 ExitCode refuse_budget(const TrainSettings& settings, const WithinBudget& found,
                        std::optional<std::int64_t> max_batch);
 
 /// The same of a run that began, where a request was over its budget: what
-/// would be enough, eager and compiled. RETURNS: kMemory.
-ExitCode refuse_request(const TrainSettings& settings,
-                        const OutOfMemory& error);
+/// would be enough, eager and compiled.
+std::string refusal_of(const TrainSettings& settings, const OutOfMemory& error);
 
 /// The largest batch of which a run holds no more than the budget with all
 /// values kept; 0: none.

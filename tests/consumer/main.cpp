@@ -4,6 +4,7 @@
 
 #include "neap/formats/idx.hpp"
 #include "neap/neap.hpp"
+#include "neap/text/tokenizer.hpp"
 
 int main() {
   const neap::Shape shape = {60000, 28, 28};
@@ -24,6 +25,11 @@ int main() {
   const double first = step(x).item();
   const double second = step(x).item();
   std::printf("loss %.3f, then %.3f\n", first, second);
+
+  const auto tokenizer = neap::text::Tokenizer::parse(
+      R"({"model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2},)"
+      R"( "merges": ["a b"]}, "normalizer": {"type": "NFC"}})");
+  std::printf("tokens of abab: %zu\n", tokenizer.value().encode("abab").size());
 
   try {
     neap::matmul(x, x);

@@ -5,6 +5,8 @@
 #include <array>
 #include <cctype>
 
+#include <fmt/format.h>
+
 #include "numbers.hpp"
 
 namespace neap::app {
@@ -69,6 +71,20 @@ std::optional<Bytes> parse_bytes(std::string_view text) noexcept {
   const double bytes = share * static_cast<double>(*each);
   return bytes >= 1 && bytes < kMost ? std::optional(static_cast<Bytes>(bytes))
                                      : std::nullopt;
+}
+
+std::string read_budget(std::string_view text, Bytes& budget) {
+  constexpr Bytes kLeastWithoutUnit = kMiB;  // no process is as small
+  Bytes bare = 0;
+  if (parse_number(text, bare) && bare > 0 && bare < kLeastWithoutUnit) {
+    return fmt::format("a size with a unit: {0}MiB, or {0}B for bytes", bare);
+  }
+  const auto bytes = parse_bytes(text);
+  if (!bytes) {
+    return "a size, like 64MiB, 1.5GiB, 512K or 67108864";
+  }
+  budget = *bytes;
+  return {};
 }
 
 }  // namespace neap::app

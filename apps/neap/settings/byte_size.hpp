@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "neap/base/bytes.hpp"
@@ -15,5 +16,9 @@ namespace neap::app {
 /// a unit it is bytes. Nothing where the text is something else, or 64 bits do
 /// not hold it.
 std::optional<Bytes> parse_bytes(std::string_view text) noexcept;
+
+/// The same for the budget of a process: a small number without a unit is asked
+/// about. RETURNS: empty, or what is expected in the text's place.
+std::string read_budget(std::string_view text, Bytes& budget);
 
 }  // namespace neap::app

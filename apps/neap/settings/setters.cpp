@@ -13,6 +13,27 @@
 
 namespace neap::app {
 
+std::optional<NewAdapter> parse_lora(std::string_view text) {
+  constexpr std::string_view kBegin = "lora:";
+  if (!text.starts_with(kBegin)) {
+    return std::nullopt;
+  }
+  text.remove_prefix(kBegin.size());
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  NewAdapter made;
+  if (!parse_number(text.substr(0, colon), made.rank) || made.rank < 1 ||
+      made.rank > 65'536) {
+    return std::nullopt;
+  }
+  made.alpha = 2.0 * static_cast<double>(made.rank);
+  if (colon < text.size() &&
+      (!parse_number(text.substr(colon + 1), made.alpha) ||
+       !std::isfinite(made.alpha))) {
+    return std::nullopt;
+  }
+  return made;
+}
+
 namespace {
 
 // A word for true or one for false.
@@ -95,6 +116,34 @@ Setter any_text(std::string TrainSettings::*field) {
   };
 }
 
+Setter set_model(const std::vector<std::string>& choices) {
+  return [set = one_of(&TrainSettings::model, choices)](
+             TrainSettings& s, const std::string& text) -> std::string {
+    std::string expected = set(s, text);
+    if (expected.empty()) {
+      s.from.clear();
+    }
+    return expected;
+  };
+}
+
+std::string set_from(TrainSettings& s, const std::string& text) {
+  if (text.empty()) {
+    return "a folder";
+  }
+  s.from = text;
+  s.model = kPretrained;
+  return {};
+}
+
+std::string set_adapter(TrainSettings& s, const std::string& text) {
+  if (text.empty() || (text.starts_with("lora:") && !parse_lora(text))) {
+    return "lora:RANK, lora:RANK:ALPHA or a folder, like lora:8";
+  }
+  s.adapter = text;
+  return {};
+}
+
 std::string set_seed(TrainSettings& s, const std::string& text) {
   return parse_number(text, s.seed) ? "" : "a whole number from 0 to 2^64 - 1";
 }
@@ -117,17 +166,7 @@ std::string set_hidden(TrainSettings& s, const std::string& text) {
 }
 
 std::string set_budget(TrainSettings& s, const std::string& text) {
-  constexpr Bytes kLeastWithoutUnit = kMiB;  // no process is as small
-  Bytes bare = 0;
-  if (parse_number(text, bare) && bare > 0 && bare < kLeastWithoutUnit) {
-    return fmt::format("a size with a unit: {0}MiB, or {0}B for bytes", bare);
-  }
-  const auto bytes = parse_bytes(text);
-  if (!bytes) {
-    return "a size, like 64MiB, 1.5GiB, 512K or 67108864";
-  }
-  s.budget = *bytes;
-  return {};
+  return read_budget(text, s.budget);
 }
 
 std::string set_spill_rate(TrainSettings& s, const std::string& text) {

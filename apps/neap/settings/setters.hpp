@@ -23,6 +23,11 @@ Setter flag(bool TrainSettings::*field);
 Setter on_or_off(bool TrainSettings::*field);
 /// Any that is not empty.
 Setter any_text(std::string TrainSettings::*field);
+/// A model by its name, or that of a folder: either takes the other's place.
+Setter set_model(const std::vector<std::string>& choices);
+std::string set_from(TrainSettings& s, const std::string& text);
+/// lora:RANK, lora:RANK:ALPHA, or a folder.
+std::string set_adapter(TrainSettings& s, const std::string& text);
 std::string set_seed(TrainSettings& s, const std::string& text);
 std::string set_hidden(TrainSettings& s, const std::string& text);
 std::string set_budget(TrainSettings& s, const std::string& text);

@@ -8,7 +8,8 @@
 namespace neap::app {
 
 bool is_language_model(const std::string& model) {
-  return model == "gpt" || model == "lstm" || model == "gru";
+  return model == "gpt" || model == "lstm" || model == "gru" ||
+         model == kPretrained;
 }
 
 bool has_task(const TrainSettings& settings) {
@@ -17,6 +18,10 @@ bool has_task(const TrainSettings& settings) {
 
 Result<void> apply(std::span<const Setting> table, const Texts& texts,
                    const std::string& where, TrainSettings& settings) {
+  if (texts.contains("from") && texts.contains("model")) {
+    return failure(FailureKind::kMismatch,
+                   where + "from and model exclude each other");
+  }
   for (const Setting& setting : table) {
     const auto given = texts.find(setting.key);
     if (given == texts.end()) {
@@ -51,11 +56,20 @@ Result<void> check_task(const TrainSettings& s) {
   if (auto good = check_table(s); !good) {
     return good;
   }
+  if (s.from.empty() && !s.adapter.empty()) {
+    return failure(FailureKind::kMismatch,
+                   "--adapter: --from must say which model it is for");
+  }
+  if (s.adapter.empty() && !s.save_adapter.empty()) {
+    return failure(FailureKind::kMismatch,
+                   "--save-adapter: there is no --adapter to save");
+  }
   const bool is_text = s.data == "text";
   if (is_text != is_language_model(s.model)) {
     return failure(FailureKind::kMismatch,
-                   fmt::format("--model {}: works on {}, not on --data {}{}",
-                               s.model, is_text ? "images" : "text", s.data,
+                   fmt::format("{}: works on {}, not on --data {}{}",
+                               s.from.empty() ? "--model " + s.model : "--from",
+                               is_text ? "images" : "text", s.data,
                                is_text ? "" : "; say --data text --path FILE"));
   }
   if (is_text && s.path.empty()) {
@@ -83,6 +97,10 @@ Result<void> check(const TrainSettings& settings, std::int64_t steps) {
     return failure(FailureKind::kMismatch,
                    "--page, --snapshot, --trace, --profile: only a step that "
                    "runs as a plan (not --eager) can be shown");
+  }
+  if (settings.warmup > 0 && settings.schedule == "one-cycle") {
+    return failure(FailureKind::kMismatch,
+                   "--warmup: the schedule one-cycle has a warm-up of its own");
   }
   if (settings.warmup > 0 && steps > 0 && settings.warmup >= steps) {
     return failure(FailureKind::kMismatch,

@@ -23,6 +23,7 @@ namespace neap::app {
 
 struct TrainSettings {
   std::string model = "mlp";
+  std::string from;  // folder of a pretrained model; then model is kPretrained
   std::string data = "fashion-mnist";
   std::string path;                               // of the data's files
   std::string symbols = "characters";             // of a text
@@ -30,13 +31,15 @@ struct TrainSettings {
   std::string target;                             // column; empty: the last
   bool augment = false;                           // images, in training
   std::vector<std::int64_t> hidden = {512, 256};  // mlp
-  std::int64_t width = 64;                        // vgg11, resnet, unet
-  std::int64_t layers = 4;                        // language models
-  std::int64_t dim = 128;                         // likewise
-  std::int64_t heads = 4;                         // gpt
-  std::string keep = "products";                  // gpt, for its backward
-  std::int64_t vocab = 256;                       // without a text
-  std::int64_t block = 64;                        // tokens
+  std::string adapter;       // of a pretrained model: lora:RANK, or a folder
+  std::string save_adapter;  // folder of an adapter; empty: none
+  std::int64_t width = 64;   // vgg11, resnet, unet
+  std::int64_t layers = 4;   // language models
+  std::int64_t dim = 128;    // likewise
+  std::int64_t heads = 4;    // gpt
+  std::string keep = "products";  // gpt, for its backward
+  std::int64_t vocab = 256;       // without a text
+  std::int64_t block = 64;        // tokens
   double dropout = 0.0;
   std::int64_t epochs = 3;
   std::int64_t steps = 0;  // 0: by epochs
@@ -67,6 +70,7 @@ struct TrainSettings {
                                       // by users
   Bytes plan_budget = kUnlimited;     // that it is for, likewise
   std::optional<Bytes> plan_limit;    // of the arena, by a file that was there
+  Bytes plan_step = kUnlimited;       // the step's budget, likewise
   bool compile = true;                // the step runs as a plan
   bool verbose = false;               // tell when and why it is traced again
   bool paged = false;                 // whose arena may be in pages
@@ -81,6 +85,7 @@ struct TrainSettings {
   std::string page;             // path of an HTML page; empty: none
   std::string snapshot;         // path of what it shows; empty: none
   std::string trace;            // path of a Chrome trace; empty: none
+  bool no_lines = false;        // lines of the program stay out of these
   bool profile = false;         // take times of calls, and tell them
   std::string json;             // path; "-": standard output
   std::string config;           // path of the TOML file with these; empty: none
@@ -88,6 +93,14 @@ struct TrainSettings {
   std::string tensorboard;      // folder of event files; empty: none
   std::string progress = "auto";
 };
+
+/// An adapter that is added: "lora:RANK:ALPHA"; alpha is 2 RANK unless said.
+struct NewAdapter {
+  std::int64_t rank = 0;
+  double alpha = 0.0;
+};
+/// Nothing for another text.
+std::optional<NewAdapter> parse_lora(std::string_view text);
 
 /// One setting: its key is "--key" on the command line and `key` in TOML. A
 /// flag has no metavar: its text is "true" or "false".
@@ -106,6 +119,9 @@ struct Setting {
 
   bool is_flag() const { return metavar.empty(); }
 };
+
+/// The name of a model that a folder describes.
+inline constexpr const char* kPretrained = "pretrained";
 
 /// Whether the model tells the next piece of a text.
 bool is_language_model(const std::string& model);

@@ -37,14 +37,32 @@ Setting chosen(const char* key, const char* metavar, std::string help,
       choices);
 }
 
+Setting from_setting() {
+  return {"from", "DIR",
+          "instead of --model, the language model of a folder of Hugging "
+          "Face's: config.json, its safetensors and tokenizer.json",
+          "none", set_from};
+}
+
+Setting adapter_setting() {
+  return {"adapter", "lora:RANK|DIR",
+          "train this alone, with the model of --from as it is: a new low-rank "
+          "adapter of a rank (lora:8, or with its alpha lora:8:16), or one of "
+          "the peft package from a folder",
+          "none", set_adapter};
+}
+
 // The network.
 std::vector<Setting> model_settings() {
   using S = TrainSettings;
   const S d;  // the defaults
   return {
-      chosen("model", "NAME",
-             fmt::format("network: {}", fmt::join(kModels, ", ")), d.model,
-             &S::model, kModels),
+      with_choices({"model", "NAME",
+                    fmt::format("network: {}", fmt::join(kModels, ", ")),
+                    d.model, set_model(kModels)},
+                   kModels),
+      from_setting(),
+      adapter_setting(),
       {"hidden", "N,N,...", "widths of the mlp's hidden layers",
        fmt::format("{}", fmt::join(d.hidden, ",")), set_hidden},
       {"width", "N", "channels at the front of vgg11, resnet and unet",
@@ -105,19 +123,25 @@ std::vector<Setting> training_settings() {
        "no limit", real(&S::minutes, 0.0, kInfinity)},
       {"seed", "N", "of initial weights, order of samples and dropout",
        shown(d.seed), set_seed},
-      chosen("optimizer", "NAME", "sgd, adam or adamw", d.optimizer,
-             &S::optimizer, {"sgd", "adam", "adamw"}),
+      chosen("optimizer", "NAME",
+             "sgd, adam, adamw, lion, rmsprop, adafactor or muon", d.optimizer,
+             &S::optimizer,
+             {"sgd", "adam", "adamw", "lion", "rmsprop", "adafactor", "muon"}),
       {"lr", "X", "learning rate", shown(d.learning_rate),
        real(&S::learning_rate, 0.0, kInfinity)},
-      chosen("schedule", "NAME",
-             "of the learning rate: cosine (to 0) or constant", d.schedule,
-             &S::schedule, {"cosine", "constant"}),
+      chosen(
+          "schedule", "NAME",
+          "of the learning rate: cosine or linear (to 0), wsd (to 0 over the "
+          "last tenth), one-cycle (up and down again) or constant",
+          d.schedule, &S::schedule,
+          {"cosine", "linear", "wsd", "one-cycle", "constant"}),
       {"warmup", "N", "steps of linear warm-up", shown(d.warmup),
        whole(&S::warmup, 0)},
       {"momentum", "X", "of sgd", shown(d.momentum),
        real(&S::momentum, 0.0, 1.0)},
-      {"weight-decay", "X", "L2 (sgd, adam) or decoupled (adamw)",
-       "adamw: 0.01, else 0", maybe_real(&S::weight_decay)},
+      {"weight-decay", "X",
+       "L2 (sgd, adam, rmsprop) or decoupled (adamw, lion, adafactor, muon)",
+       "adamw: 0.01, muon: 0.1, else 0", maybe_real(&S::weight_decay)},
       {"clip", "X", "largest norm of the gradient; 0: no clipping",
        shown(d.clip_norm), real(&S::clip_norm, 0.0, kInfinity)},
   };
@@ -177,6 +201,9 @@ std::vector<Setting> file_settings() {
       {"save-every", "N|TIME",
        "and before: after so many steps, or a time like 90s, 10min or 1h",
        "at the end alone", set_save_every},
+      {"save-adapter", "DIR",
+       "write the adapter there at the end, for the peft package too", "none",
+       any_text(&S::save_adapter)},
       {"resume", "FILE", "continue from a checkpoint of the same run", "none",
        any_text(&S::resume)},
       with_choices(
@@ -196,6 +223,10 @@ std::vector<Setting> file_settings() {
       {"trace", "FILE",
        "write the same there for chrome://tracing and ui.perfetto.dev", "none",
        any_text(&S::trace)},
+      {"no-lines", "",
+       "without lines of the program in these three, for files that are given "
+       "away",
+       "no", flag(&S::no_lines)},
       {"metrics", "FILE", "append a line of JSON there for every step", "none",
        any_text(&S::metrics)},
       {"tensorboard", "DIR", "write an event file for TensorBoard there",
@@ -267,7 +298,9 @@ std::vector<Setting> make_eval_settings() {
   std::vector<Setting> settings;
   add_group(settings, "Model",
             {{"load", "FILE", "a model that was saved, or a checkpoint", "none",
-              any_text(&TrainSettings::load)}});
+              any_text(&TrainSettings::load)},
+             from_setting(),
+             adapter_setting()});
   constexpr std::string_view kKept[] = {
       "model",  "data",    "path",    "symbols", "validation",
       "width",  "layers",  "dim",     "heads",   "block",

@@ -1,0 +1,201 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "pretrained_task.hpp"
+
+#include <fmt/format.h>
+
+#include "neap/base/shown.hpp"
+#include "neap/data/read_error.hpp"
+#include "neap/files/door.hpp"
+#include "neap/formats/digest.hpp"
+#include "neap/formats/whole_text.hpp"
+#include "saved_model.hpp"
+
+namespace neap::app {
+namespace {
+
+constexpr Bytes kMostText = 4 * kGiB;
+
+class PretrainedTask final : public Task {
+ public:
+  PretrainedTask(const TrainSettings& settings, data::TextParts parts,
+                 std::int64_t vocab)
+      : settings_(settings), parts_(std::move(parts)), vocab_(vocab) {}
+
+  data::AnyDataset train() const override { return parts_.train; }
+  data::AnyDataset test() const override { return parts_.validation; }
+  std::unique_ptr<nn::Layer> make_model() const override {
+    return make_pretrained_model(settings_);
+  }
+  train::Loss loss() const override { return language_loss(); }
+  Bytes data_bytes() const override { return parts_.train.bytes(); }
+  std::string describe_data() const override {
+    return fmt::format("{} + {} tokens of {}, {}",
+                       format_grouped(parts_.train.tokens()),
+                       format_grouped(parts_.validation.tokens()),
+                       format_grouped(vocab_), format_bytes(data_bytes()));
+  }
+  bool has_accuracy() const override { return false; }
+
+ private:
+  const TrainSettings& settings_;
+  data::TextParts parts_;
+  std::int64_t vocab_;  // tokens that the model has
+};
+
+// Adds a new adapter, or one of a folder. Failures: as models::load_adapter.
+Result<void> adapt(nn::Layer& model, const TrainSettings& s) {
+  if (s.adapter.empty()) {
+    return {};
+  }
+  if (!parse_lora(s.adapter)) {
+    return models::load_adapter(model, s.adapter).map([](auto&&) {});
+  }
+  return adapter_options(s).map([&](const models::AdapterOptions& options) {
+    models::add_adapter(model, options);
+  });
+}
+
+// The tool trains and runs models that write text.
+Result<void> check_writes(const models::PretrainedConfig& config,
+                          const TrainSettings& s) {
+  if (models::is_language_model(config)) {
+    return {};
+  }
+  return failure(
+      FailureKind::kUnsupported,
+      fmt::format("{}: its model writes no text; a program trains and runs it "
+                  "by models::from_pretrained (docs/pretrained.md)",
+                  base::shown_path(s.from)));
+}
+
+// Tries the adapter on a model without elements.
+Result<void> look_at_adapter(const models::PretrainedConfig& config,
+                             const TrainSettings& s) {
+  if (s.adapter.empty()) {
+    return {};
+  }
+  const auto domain =
+      memory::Domain::create({.name = "sizes", .is_rehearsal = true});
+  const memory::UseDomain use(*domain);
+  Generator generator(0);
+  const UseGenerator use_generator(generator);
+  const memory::Owned<nn::Layer> model = models::make_model(config);
+  return adapt(*model, s);
+}
+
+}  // namespace
+
+Result<models::AdapterOptions> adapter_options(const TrainSettings& s) {
+  if (const auto made = parse_lora(s.adapter)) {
+    return models::AdapterOptions{
+        .lora = {.rank = made->rank, .alpha = made->alpha}};
+  }
+  return models::read_adapter_config(s.adapter);
+}
+
+models::PretrainedOptions pretrained_options(const TrainSettings& s) {
+  return {.dropout = s.dropout,
+          .block = s.block,
+          .keep_layers = s.keep != "none" && s.keep != "nothing",
+          .verify = verify_of(s.verify)};
+}
+
+Result<models::PretrainedConfig> look_at_pretrained(const TrainSettings& s) {
+  const models::PretrainedOptions options = pretrained_options(s);
+  return models::read_config(s.from, options)
+      .and_then([&](models::PretrainedConfig&& config) {
+        return check_writes(config, s)
+            .and_then(
+                [&] { return models::check_weights(s.from, config, options); })
+            .and_then([&] { return look_at_adapter(config, s); })
+            .map([&] { return config; });
+      });
+}
+
+std::unique_ptr<nn::Layer> make_pretrained_model(const TrainSettings& s) {
+  const models::PretrainedOptions options = pretrained_options(s);
+  const auto config = models::read_config(s.from, options);
+  if (!config) {
+    throw data::ReadError(config.error());
+  }
+  std::unique_ptr<nn::Layer> model;
+  if (const auto* gpt = std::get_if<models::GptOptions>(&*config)) {
+    model = std::make_unique<models::Gpt>(*gpt, CallSite::here());
+  } else {
+    model = std::make_unique<models::Llama>(
+        std::get<models::LlamaOptions>(*config), CallSite::here());
+  }
+  const auto loaded =
+      train::load(*model, s.from, models::weights_of(*config, options));
+  if (!loaded) {
+    throw data::ReadError(loaded.error());
+  }
+  if (const auto adapted = adapt(*model, s); !adapted) {
+    throw data::ReadError(adapted.error());
+  }
+  return model;
+}
+
+Result<text::Tokenizer> open_tokenizer(const std::string& folder) {
+  return text::Tokenizer::open(folder + "/tokenizer.json");
+}
+
+Result<data::Text> read_ids(const TrainSettings& s,
+                            const models::PretrainedConfig& config) {
+  const auto tokenizer = open_tokenizer(s.from);
+  if (!tokenizer) {
+    return tl::unexpected(tokenizer.error());
+  }
+  const std::int64_t vocab = models::vocab_of(config);
+  if (tokenizer->id_limit() > vocab) {
+    return failure(
+        FailureKind::kMismatch,
+        fmt::format("{}: its tokenizer has ids up to {}, its model {} tokens",
+                    base::shown_path(s.from), tokenizer->id_limit() - 1,
+                    vocab));
+  }
+  return formats::read_whole_text(files::system_door(), s.path, kMostText)
+      .map([&](const memory::String& content) {
+        return data::text_of_ids(tokenizer->encode(content), vocab);
+      });
+}
+
+Result<std::unique_ptr<Task>> make_pretrained_task(const TrainSettings& s) {
+  const auto config = look_at_pretrained(s);
+  if (!config) {
+    return tl::unexpected(config.error());
+  }
+  auto parts = read_ids(s, *config).and_then([&](const data::Text& text) {
+    return data::split_text(
+        text, {.block = s.block, .validation = s.validation, .seed = s.seed});
+  });
+  if (!parts) {
+    return tl::unexpected(parts.error());
+  }
+  return std::make_unique<PretrainedTask>(s, std::move(*parts),
+                                          models::vocab_of(*config));
+}
+
+Result<void> save_adapter(const TrainSettings& s, const nn::Layer& model) {
+  if (s.save_adapter.empty()) {
+    return {};
+  }
+  return adapter_options(s).and_then(
+      [&](const models::AdapterOptions& options) {
+        return models::save_adapter(model, options, s.save_adapter, s.from);
+      });
+}
+
+std::string config_digest(const TrainSettings& s) {
+  const auto text = formats::read_whole_text(files::system_door(),
+                                             s.from + "/config.json", kMiB);
+  if (!text) {
+    return {};
+  }
+  formats::Digest digest;
+  digest.update(std::as_bytes(std::span(*text)));
+  const formats::DigestText shown = formats::digest_text(digest.value());
+  return {shown.data(), shown.size()};
+}
+
+}  // namespace neap::app
