@@ -1,0 +1,312 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Compiled steps: a function of Python's over lists of tensors, traced once and
+// run without Python.
+#include <vector>
+
+#include "binding.hpp"
+#include "failures.hpp"
+#include "neap/compile/compiled_step.hpp"
+#include "neap/files/door.hpp"
+#include "neap/report/page.hpp"
+#include "neap/report/snapshot_file.hpp"
+#include "neap/report/snapshot_step.hpp"
+#include "values.hpp"
+
+namespace neap::python {
+namespace {
+
+// The lists of what the steps that are traced in this thread keep alive.
+std::vector<nb::list*>& traced_keeps() {
+  static thread_local std::vector<nb::list*> lists;
+  return lists;
+}
+
+// A step adds to `list` what it depends on, while this lives.
+class Keeping {
+ public:
+  explicit Keeping(nb::list& list) { traced_keeps().push_back(&list); }
+  ~Keeping() { traced_keeps().pop_back(); }
+  Keeping(const Keeping&) = delete;
+  Keeping& operator=(const Keeping&) = delete;
+};
+
+// Python 3.12 begins with some objects in the frozen generation.
+std::int64_t frozen_at_import = 0;
+
+// The collector while a step is traced. A trace refuses tensors that the step
+// leaves behind, and that it destroys. Cycles that nobody refers to are not
+// meant by that: those from before stay until after the trace, and those that
+// the step made go at its end.
+class CollectedApart {
+ public:
+  static std::int64_t frozen(const nb::object& gc) {
+    return nb::cast<std::int64_t>(gc.attr("get_freeze_count")());
+  }
+
+  CollectedApart()
+      : gc_(nb::module_::import_("gc")),
+        was_enabled_(nb::cast<bool>(gc_.attr("isenabled")())),
+        is_frozen_(frozen(gc_) > frozen_at_import) {
+    gc_.attr("disable")();
+    if (!is_frozen_) {  // else it is the user's to thaw
+      gc_.attr("freeze")();
+    }
+  }
+  ~CollectedApart() {
+    try {
+      if (!is_frozen_) {
+        gc_.attr("collect")();
+        gc_.attr("unfreeze")();
+      }
+      if (was_enabled_) {
+        gc_.attr("enable")();
+      }
+    } catch (nb::python_error& error) {
+      error.discard_as_unraisable("neap: the collector after a trace");
+    }
+  }
+  CollectedApart(const CollectedApart&) = delete;
+  CollectedApart& operator=(const CollectedApart&) = delete;
+
+ private:
+  nb::object gc_;
+  bool was_enabled_;
+  bool is_frozen_;
+};
+
+struct Settings {
+  std::int64_t max_batch = 0;
+  Bytes arena_limit = kUnlimited;
+  Bytes budget = kUnlimited;
+  bool paged = false;
+  bool recompute = true;
+  bool keep_all = false;
+  std::vector<int> keep;
+  int programs = 8;
+  int verify = 0;
+  std::string plan_file;
+
+  CompileOptions options() const {
+    CompileOptions options;
+    options.max_batch = max_batch;
+    options.arena_limit = arena_limit;
+    options.budget = budget;
+    options.paged = paged;
+    options.recompute = recompute;
+    options.keep_all = keep_all;
+    options.keep.assign(keep.begin(), keep.end());
+    options.programs = programs;
+    options.verify = verify;
+    options.plan.file = plan_file;
+    return options;
+  }
+};
+
+// The core goes first, so that what its programs refer to is there until then.
+class Step {
+ public:
+  Step(nb::object function, const Settings& settings)
+      : function_(std::move(function)), core_(settings.options(), here()) {}
+
+  /// THROWS: what a signal's handler raises (Ctrl-C), before anything runs.
+  nb::list call(nb::list arguments) {
+    if (PyErr_CheckSignals() != 0) {
+      throw nb::python_error();
+    }
+    std::vector<compiler::Argument> given;
+    given.reserve(nb::len(arguments));
+    for (const nb::handle each : arguments) {
+      given.push_back(argument_of(each));
+    }
+    std::vector<Tensor> results;
+    {
+      const nb::gil_scoped_release release;
+      core_.call(
+          step(), given, [&](std::size_t count) { results.reserve(count); },
+          [&](std::span<Tensor> taken) {
+            for (Tensor& t : taken) {
+              results.push_back(std::move(t));
+            }
+          });
+    }
+    nb::list out;
+    for (Tensor& t : results) {
+      out.append(nb::cast(std::move(t)));
+    }
+    return out;
+  }
+
+  void prepare(const std::vector<tensor::Spec>& specs) {
+    const nb::gil_scoped_release release;
+    core_.prepare(step(), specs);
+  }
+
+  /// Writes the memory page of the step, or its snapshot.
+  void write(const std::string& path, bool is_page) const {
+    const nb::gil_scoped_release release;
+    const report::Snapshot snapshot = report::snapshot(core_);
+    files::Door& door = files::system_door();
+    const Result<void> written =
+        is_page ? report::write_page(door, path, snapshot)
+                : report::write_snapshot(door, path, snapshot);
+    check(written);
+  }
+
+  compiler::CompiledStep& core() noexcept { return core_; }
+  nb::object& function() noexcept { return function_; }
+  nb::list& keeps() noexcept { return keeps_; }
+
+ private:
+  static compiler::Argument argument_of(nb::handle value) {
+    if (nb::isinstance<Tensor>(value)) {
+      return {&nb::cast<const Tensor&>(value), 0.0};
+    }
+    if (PyFloat_Check(value.ptr())) {
+      return {nullptr, nb::cast<double>(value)};
+    }
+    const auto number = nb::cast<std::int64_t>(value);
+    return {nullptr, static_cast<double>(number), tensor::is_double(number)};
+  }
+
+  // Called without the GIL, while the step is traced.
+  void trace(std::span<const Tensor> in, memory::Vector<Tensor>& out) {
+    const nb::gil_scoped_acquire gil;
+    const OwnSites sites;
+    const Keeping keeping(keeps_);
+    const CollectedApart collected;
+    {
+      nb::list leaves;
+      for (const Tensor& t : in) {
+        leaves.append(nb::cast(Tensor(t)));
+      }
+      const nb::object results = function_(leaves);
+      for (const nb::handle each : results) {
+        out.push_back(nb::cast<const Tensor&>(each));
+      }
+    }
+  }
+
+  // A FunctionRef refers to it.
+  struct Tracer {
+    Step* step;
+    void operator()(std::span<const Tensor> in,
+                    memory::Vector<Tensor>& out) const {
+      step->trace(in, out);
+    }
+  };
+  compiler::Step step() noexcept { return tracer_; }
+
+  nb::object function_;
+  nb::list keeps_;
+  Tracer tracer_{this};
+  compiler::CompiledStep core_;
+};
+
+int traverse_step(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (nb::inst_ready(self)) {
+    Step* step = nb::inst_ptr<Step>(self);
+    Py_VISIT(step->function().ptr());
+    Py_VISIT(step->keeps().ptr());
+  }
+  return 0;
+}
+
+// Programs end before the objects that they refer to.
+int clear_step(PyObject* self) {
+  Step* step = nb::inst_ptr<Step>(self);
+  step->core().reset();
+  step->function() = nb::none();
+  step->keeps() = nb::list();
+  return 0;
+}
+
+PyType_Slot step_slots[] = {
+    {Py_tp_traverse, reinterpret_cast<void*>(&traverse_step)},
+    {Py_tp_clear, reinterpret_cast<void*>(&clear_step)},
+    {0, nullptr}};
+
+void bind_prediction(nb::module_& m) {
+  using compiler::Prediction;
+  nb::class_<Prediction>(m, "Prediction",
+                         "The memory that a step will need, before it runs.")
+      .def_prop_ro("peak", &Prediction::peak)
+      .def_prop_ro("gap", &Prediction::gap)
+      .def_ro("arena", &Prediction::arena)
+      .def_ro("persistent", &Prediction::persistent)
+      .def_ro("program", &Prediction::program)
+      .def_ro("arguments", &Prediction::arguments)
+      .def_ro("external", &Prediction::external)
+      .def_ro("lower_bound", &Prediction::lower_bound)
+      .def_ro("workspace", &Prediction::workspace)
+      .def_prop_ro("peak_site",
+                   [](const Prediction& self) {
+                     return base::format_site(self.peak_site);
+                   })
+      .def("to_json",
+           [](const Prediction& self) {
+             const memory::String text = compiler::to_json(self);
+             return std::string(text.data(), text.size());
+           })
+      .def("__str__", [](const Prediction& self) {
+        const memory::String text = compiler::format(self);
+        return std::string(text.data(), text.size());
+      });
+}
+
+void bind_settings(nb::module_& m) {
+  nb::class_<Settings>(m, "_Settings")
+      .def(nb::init<>())
+      .def_rw("max_batch", &Settings::max_batch)
+      .def_rw("arena_limit", &Settings::arena_limit)
+      .def_rw("budget", &Settings::budget)
+      .def_rw("paged", &Settings::paged)
+      .def_rw("recompute", &Settings::recompute)
+      .def_rw("keep_all", &Settings::keep_all)
+      .def_rw("keep", &Settings::keep)
+      .def_rw("programs", &Settings::programs)
+      .def_rw("verify", &Settings::verify)
+      .def_rw("plan_file", &Settings::plan_file);
+  nb::class_<tensor::Spec>(m, "Spec", "Shape and dtype of a tensor.")
+      .def(
+          "__init__",
+          [](tensor::Spec* self, const Shape& shape, DType dtype) {
+            new (self) tensor::Spec{dtype, shape};
+          },
+          nb::arg("shape"), nb::arg("dtype") = f32)
+      .def_prop_ro("shape", [](const tensor::Spec& s) { return s.shape; })
+      .def_prop_ro("dtype", [](const tensor::Spec& s) { return s.dtype; });
+}
+
+}  // namespace
+
+void keep_for_traces(nb::handle object) {
+  for (nb::list* list : traced_keeps()) {
+    if (PySequence_Contains(list->ptr(), object.ptr()) == 0) {
+      list->append(object);
+    }
+  }
+}
+
+void bind_compile(nb::module_& m) {
+  frozen_at_import = CollectedApart::frozen(nb::module_::import_("gc"));
+  bind_settings(m);
+  bind_prediction(m);
+  m.def("is_tracing",
+        [] { return tensor::thread_execution().trace != nullptr; });
+  m.def("_keep_for_traces", &keep_for_traces);
+  nb::class_<Step>(m, "_Step", nb::type_slots(step_slots))
+      .def(nb::init<nb::object, const Settings&>())
+      .def("call", &Step::call)
+      .def("prepare", &Step::prepare)
+      .def("write", &Step::write)
+      .def("prediction", [](Step& self) { return self.core().prediction(); })
+      .def("programs", [](Step& self) { return self.core().programs(); })
+      .def("traces", [](Step& self) { return self.core().traces(); })
+      .def("arena_bytes", [](Step& self) { return self.core().arena_bytes(); })
+      .def("why", [](Step& self) { return self.core().why(); })
+      .def("reset", [](Step& self) { self.core().reset(); })
+      .def("kept", [](Step& self) { return self.keeps().size(); });
+}
+
+}  // namespace neap::python

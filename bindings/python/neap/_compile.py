@@ -1,0 +1,263 @@
+# Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+"""Compiled steps: traced once, laid out in one arena, run without Python."""
+
+import collections
+import dataclasses
+import functools
+
+from neap import _core
+from neap._arrays import from_dlpack
+from neap._core import DType, Spec, Tensor
+from neap._errors import TraceError
+from neap._guards import Guards
+from neap.memory import parse_bytes
+
+_ONE = ("leaf",)  # the structure of a tensor alone
+_STATIC = (str, bytes, bool, type(None))
+
+
+def spec(shape, dtype=DType.f32):
+    """Shape and dtype of an argument."""
+    return Spec(shape, dtype)
+
+
+def _is_leaf(value):
+    return (isinstance(value, (Tensor, Spec, int, float)) and
+            not isinstance(value, bool))
+
+
+def flatten(value):
+    """The tensors and numbers in nested tuples, lists, dicts and dataclasses,
+    in order, and a hashable description of the rest. An explicit stack: users
+    choose the depth."""
+    leaves, described, stack = [], [], [value]
+    while stack:
+        at = stack.pop()
+        if _is_leaf(at):
+            described.append("leaf")
+            leaves.append(at)
+        elif isinstance(at, _STATIC):
+            described.append(("static", at))
+        elif isinstance(at, (tuple, list)):
+            described.append((type(at), len(at)))
+            stack.extend(reversed(at))
+        elif isinstance(at, dict):
+            described.append((dict, tuple(at)))
+            stack.extend(reversed(list(at.values())))
+        elif dataclasses.is_dataclass(at) and not isinstance(at, type):
+            names = tuple(f.name for f in dataclasses.fields(at))
+            described.append((type(at), names))
+            stack.extend(getattr(at, name) for name in reversed(names))
+        elif hasattr(at, "__dlpack__"):
+            described.append("leaf")
+            leaves.append(from_dlpack(at))
+        else:
+            raise TypeError(
+                "a compiled step takes tensors, arrays, numbers, str, bool and "
+                f"None, and tuples, lists, dicts and dataclasses of them, not "
+                f"{type(at).__name__}")
+    return leaves, tuple(described)
+
+
+def _build(kind, parts):
+    if kind is dict:
+        return None
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return kind(*parts)
+    return kind(parts)
+
+
+def unflatten(described, leaves):
+    """The inverse of flatten()."""
+    leaves = list(leaves)
+    built = []  # from the last description to the first
+    for entry in reversed(described):
+        if entry == "leaf":
+            built.append(leaves.pop())
+        elif entry[0] == "static":
+            built.append(entry[1])
+        else:
+            kind, size = entry
+            count = size if isinstance(size, int) else len(size)
+            parts = [built.pop() for _ in range(count)]
+            if kind is dict:
+                built.append(dict(zip(size, parts)))
+            elif isinstance(size, tuple):
+                built.append(kind(**dict(zip(size, parts))))
+            else:
+                built.append(_build(kind, parts))
+    return built[0]
+
+
+@functools.lru_cache
+def _of_tensors(count):
+    """The structure of a call with so many tensors: flatten() would say it."""
+    return ((tuple, 2), (tuple, count), *["leaf"] * count, (dict, ()))
+
+
+class _Function:
+    """What a step traces for arguments of one structure, and what of that its
+    program holds for. The step refers to it, and it not to the step, so that a
+    program ends when nobody uses it, without the collector."""
+
+    def __init__(self, function, structure):
+        self.function = function
+        self.structure = structure
+        self.results = None  # their structure, once traced
+        self.guards = None
+
+    def run(self, leaves):
+        """What is traced: from a list of tensors to one."""
+        arguments, keywords = unflatten(self.structure, leaves)
+        guards = Guards(self.function)
+        results, structure = flatten(self.function(*arguments, **keywords))
+        guards.leave_out_changed()
+        for each in results:
+            if not isinstance(each, Tensor):
+                raise TraceError(
+                    "a compiled step returns tensors: a number of the first "
+                    "call would be that of every call")
+        if self.results is not None and self.results != structure:
+            raise TraceError("a compiled step returns results of one "
+                             "structure; this trace has another than before")
+        self.results, self.guards = structure, guards
+        return results
+
+
+class _Entry:
+    """A step for arguments of one structure, and of guards that hold."""
+
+    def __init__(self, function, structure, settings):
+        self.traced = _Function(function, structure)
+        self.step = _core._Step(self.traced.run, settings)
+
+    def fits(self):
+        guards = self.traced.guards
+        return guards is None or guards.hold()
+
+
+class Compiled:
+    """A function that runs as a plan. See neap.compile()."""
+
+    def __init__(self, function, settings):
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._settings = settings
+        self._entries = collections.OrderedDict()  # structure -> entries
+        self._latest = None
+
+    def _entry(self, structure):
+        entries = self._entries.setdefault(structure, [])
+        for entry in entries:
+            if entry.fits():
+                if entry is not entries[0]:
+                    entries.remove(entry)
+                    entries.insert(0, entry)
+                return entry
+        entries.insert(0, _Entry(self._function, structure, self._settings))
+        del entries[self._settings.programs:]
+        self._entries.move_to_end(structure)
+        while len(self._entries) > self._settings.programs:
+            self._entries.popitem(last=False)
+        return entries[0]
+
+    def __call__(self, *arguments, **keywords):
+        if not keywords and all(type(each) is Tensor for each in arguments):
+            leaves, structure = list(arguments), _of_tensors(len(arguments))
+        else:
+            leaves, structure = flatten((arguments, keywords))
+        entry = self._latest = self._entry(structure)
+        results = entry.step.call(leaves)
+        structure = entry.traced.results
+        if structure == _ONE:
+            return results[0]
+        return unflatten(structure, results)
+
+    def prepare(self, *specs, **keywords):
+        """Traces and plans for arguments of these specs, without a run."""
+        leaves, structure = flatten((specs, keywords))
+        if not all(isinstance(leaf, Spec) for leaf in leaves):
+            raise TypeError("prepare: specs are expected: neap.spec(shape)")
+        entry = self._latest = self._entry(structure)
+        entry.step.prepare(leaves)
+        return self
+
+    def plan(self, *specs, **keywords):
+        """The memory that the step will need for arguments of these specs (or,
+        with none, needs as it was traced last), known before it runs."""
+        if specs or keywords:
+            self.prepare(*specs, **keywords)
+        return self._core_step().prediction()
+
+    def page(self, path):
+        """Writes one HTML file that shows where every byte of the step is, and
+        when. Nothing needs to have run: prepare() suffices."""
+        self._core_step().write(str(path), True)
+
+    def snapshot(self, path):
+        """The same as a file, which `neap report` shows and compares."""
+        self._core_step().write(str(path), False)
+
+    def _core_step(self):
+        if self._latest is None:
+            raise ValueError("the step was not traced yet: call it, prepare() "
+                             "it, or give plan() specs")
+        return self._latest.step
+
+    @property
+    def traces(self):
+        """The number of times that the step was traced."""
+        return sum(entry.step.traces() for entries in self._entries.values()
+                   for entry in entries)
+
+    @property
+    def why(self):
+        """The reason of the latest trace, in one line."""
+        return self._core_step().why()
+
+    @property
+    def arena_bytes(self):
+        return self._core_step().arena_bytes()
+
+    def reset(self):
+        """Frees everything; the next call traces again."""
+        self._entries.clear()
+        self._latest = None
+
+    def __reduce__(self):
+        raise TypeError("a compiled step cannot be pickled: pickle what it "
+                        "captures, and compile again")
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self
+        raise TypeError("neap.compile on a method would share one step among "
+                        "all objects: compile a bound method in __init__")
+
+
+def compile(function=None, *, max_batch=0, budget=None, arena_limit=None,
+            paged=False, recompute=True, keep=(), programs=8, verify=0,
+            plan_file=""):
+    """Turns a step, any function over tensors with the modules and optimizers
+    that it captures, into one that is traced once and runs as a plan.
+
+    keep: numbers of results (or True: all) that stay valid after the next call.
+    budget, arena_limit: sizes ("24MiB") that the step is made to fit.
+    verify: every n-th call traces again and compares.
+    """
+    if function is None:
+        return functools.partial(
+            compile, max_batch=max_batch, budget=budget,
+            arena_limit=arena_limit, paged=paged, recompute=recompute,
+            keep=keep, programs=programs, verify=verify, plan_file=plan_file)
+    settings = _core._Settings()
+    settings.max_batch, settings.paged = max_batch, paged
+    settings.recompute, settings.programs = recompute, programs
+    settings.verify, settings.plan_file = verify, str(plan_file)
+    settings.keep_all = keep is True
+    settings.keep = [] if keep is True else list(keep)
+    if budget is not None:
+        settings.budget = parse_bytes(budget)
+    if arena_limit is not None:
+        settings.arena_limit = parse_bytes(arena_limit)
+    return Compiled(function, settings)
