@@ -4,6 +4,7 @@
 // reads and writes plain images (n, c, h, w); oneDNN has its own blocked
 // layouts, and what it takes to bring images there is not counted. In bf16
 // oneDNN is given factors that are bf16 already; Neap rounds them as it copies.
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>

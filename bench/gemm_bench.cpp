@@ -6,6 +6,7 @@
 // and stands beside itself in f32.
 #include <fmt/format.h>
 
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>

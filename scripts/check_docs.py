@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the pages show is compiled, and what they point to is there.
 
-Every ```cpp block of a page follows a line "<!-- from PATH -->" and stands in
+Every ```cpp or ```python block of a page follows a line "<!-- from PATH -->" and stands in
 that file, line by line; only its indentation as a whole may differ. Links to
 files of the project lead to files. Records in docs/adr are history: free.
 """
@@ -35,11 +35,11 @@ def stands_in(block, source):
 
 
 def blocks(text):
-    """Yields (line number, line before the fence, content) of cpp blocks."""
+    """Yields (line number, line before the fence, content) of blocks of code."""
     lines = text.splitlines()
     at = 0
     while at < len(lines):
-        if lines[at].strip() == "```cpp":
+        if lines[at].strip() in ("```cpp", "```python"):
             end = at + 1
             while end < len(lines) and lines[end].strip() != "```":
                 end += 1

@@ -2,8 +2,8 @@
 
 declare -A PACKAGES=(
   [build]="g++ cmake ninja-build ccache pkg-config libfmt-dev libexpected-dev
-    libhwy-dev zlib1g-dev libxxhash-dev libcli11-dev nlohmann-json3-dev
-    libtomlplusplus-dev"
+    libhwy-dev zlib1g-dev libxxhash-dev libpcre2-dev libutf8proc-dev
+    libcli11-dev nlohmann-json3-dev libtomlplusplus-dev"
   [demo]="dataset-fashion-mnist bible-kjv bible-kjv-text"
   [test]="libgtest-dev libgmock-dev librapidcheck-dev lld valgrind python3
     dataset-fashion-mnist"
@@ -11,12 +11,14 @@ declare -A PACKAGES=(
   [fuzz]="clang clang-14 libclang-rt-14-dev lld"
   [coverage]="gcovr python3"
   [docs]="doxygen python3"
+  [python]="python3-dev python3-venv"
   [bench]="libbenchmark-dev"
   [browser]="chromium-headless-shell"
   [clang]="clang-19"
   [arm64]="g++-aarch64-linux-gnu qemu-user libfmt-dev:arm64 libhwy-dev:arm64
-    zlib1g-dev:arm64 libxxhash-dev:arm64 libtomlplusplus-dev:arm64
-    libgtest-dev:arm64 libgmock-dev:arm64"
+    zlib1g-dev:arm64 libxxhash-dev:arm64 libpcre2-dev:arm64
+    libutf8proc-dev:arm64 libtomlplusplus-dev:arm64
+    libgtest-dev:arm64 libgmock-dev:arm64 librapidcheck-dev:arm64"
   [peers]="python3-torch libtorch-dev libdnnl-dev ocl-icd-opencl-dev
     libopenblas-dev libopenblas0-pthread libopenblas0-openmp libblis4-openmp
     libmimalloc2.0"
@@ -65,24 +67,22 @@ apt() {
     -o Dpkg::Use-Pty=0 "$@" </dev/null
 }
 
+# Packages of ARM64 can be installed from now on.
+allow_arm64() {
+  if dpkg --print-foreign-architectures | grep -qx arm64; then return; fi
+  as_root dpkg --add-architecture arm64
+  apt update
+}
+
 # Installs from the package lists at hand, or else from fresh ones.
 install_packages() {
+  if [[ $* == *:arm64* ]]; then allow_arm64; fi
   if ! apt-cache show "$@" >/dev/null 2>&1; then
     apt update && apt install -y --no-install-recommends "$@"
   else
     apt install -y --no-install-recommends "$@" ||
       { apt update && apt install -y --no-install-recommends "$@"; }
   fi
-}
-
-# Packages of ARM64 can be installed from now on.
-allow_arm64() {
-  if [[ -n ${NEAP_NO_INSTALL:-} ]] ||
-    dpkg --print-foreign-architectures | grep -qx arm64; then
-    return
-  fi
-  as_root dpkg --add-architecture arm64
-  apt update
 }
 
 # require GROUP...: returns when the packages of the groups are installed.
