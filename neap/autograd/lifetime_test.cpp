@@ -383,5 +383,48 @@ TEST_F(LifetimeTest, TwoWalksOverOneNodeAreRefusedNotUndefined) {
   }
 }
 
+// The number of hooks that a collector may follow from this handle.
+int sole_hooks(const Tensor& t) {
+  int count = 0;
+  graph::visit_sole_hooks(t, [&](graph::HookBody&) { ++count; });
+  return count;
+}
+
+TEST_F(LifetimeTest, HooksAreVisitedWhereOneHandleAloneLeadsToThem) {
+  const auto nothing = [](const Tensor&) {};
+  Tensor x = leaf(2.0);
+  EXPECT_EQ(sole_hooks(x), 0);
+  EXPECT_EQ(sole_hooks(Tensor()), 0);
+  register_hook(x, nothing);
+  register_hook(x, nothing);
+  EXPECT_EQ(sole_hooks(x), 2);
+  {
+    const Tensor copy = x;  // another handle
+    EXPECT_EQ(sole_hooks(x), 0);
+  }
+  {
+    const Tensor loss = tanh(x);  // a node that was computed from it
+    EXPECT_EQ(sole_hooks(x), 0);
+    register_hook(loss, nothing);
+    EXPECT_EQ(sole_hooks(loss), 1);
+  }
+  EXPECT_EQ(sole_hooks(x), 2);
+  {
+    HookHandle handle = register_hook(x, nothing);
+    EXPECT_EQ(sole_hooks(x), 0);  // the list has another holder
+    handle.remove();
+  }
+  EXPECT_EQ(sole_hooks(x), 2);
+}
+
+TEST_F(LifetimeTest, HooksOfARunningCallAreNotVisited) {
+  Tensor x = leaf(2.0);
+  int inside = -1;
+  register_hook(x, [&](const Tensor&) { inside = sole_hooks(x); });
+  backward(tanh(x));
+  EXPECT_EQ(inside, 0);
+  EXPECT_EQ(sole_hooks(x), 1);
+}
+
 }  // namespace
 }  // namespace neap

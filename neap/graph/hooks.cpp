@@ -266,6 +266,28 @@ base::Ref<Hook> Extras::other_than(
   return nullptr;
 }
 
+void Extras::visit_sole(base::FunctionRef<void(HookBody&)> visit) const {
+  const std::lock_guard guard(lock_);
+  for (const base::Ref<Hook>& hook : hooks_) {
+    if (hook->is_unique() && !hook->is_removed()) {
+      visit(*hook->body_);
+    }
+  }
+}
+
+void visit_sole_hooks(const Tensor& t,
+                      base::FunctionRef<void(HookBody&)> visit) {
+  const base::Ref<tensor::Body>& body = t.shared();
+  if (!body || !body->is_unique() || !body->link() ||
+      !is_last_reference(body->link())) {
+    return;
+  }
+  const Extras* extras = static_cast<Vertex&>(*body->link()).extras();
+  if (extras != nullptr && extras->is_unique()) {
+    extras->visit_sole(visit);
+  }
+}
+
 memory::Vector<base::Ref<Hook>> hooks_of(const Vertex& vertex) {
   memory::Vector<base::Ref<Hook>> out;
   if (const Extras* extras = vertex.extras()) {

@@ -13,6 +13,7 @@
 #include <concepts>
 #include <span>
 
+#include "neap/base/function_ref.hpp"
 #include "neap/base/spin_lock.hpp"
 #include "neap/memory/containers.hpp"
 #include "neap/memory/counted.hpp"
@@ -114,6 +115,8 @@ class NEAP_API Extras : public memory::Counted<Extras> {
   bool holds(std::span<const base::Ref<Hook>> hooks) const noexcept;
   base::Ref<Hook> other_than(
       std::span<const base::Ref<Hook>> hooks) const noexcept;
+  /// Calls visit for each hook that nothing but this list refers to.
+  void visit_sole(base::FunctionRef<void(HookBody&)> visit) const;
   /// The gradient after all hooks. THROWS: ShapeError when one gives another
   /// shape or dtype; what a hook throws.
   Tensor run_hooks(Hook::When when, std::uint32_t output, Tensor grad) const;
@@ -176,6 +179,13 @@ NEAP_API bool has_other_hooks(const Vertex& vertex,
 NEAP_API void keep_hooks(const Vertex& vertex,
                          std::span<const base::Ref<Hook>> hooks) noexcept;
 
+/// Calls visit for the closures of hooks that are reached through `t` alone: no
+/// other handle, node, hook's handle or running call leads to them. A collector
+/// of cycles needs it: a closure may itself hold `t`. Allocates nothing, and
+/// tells a trace nothing. LOCKS: the list of hooks, while visit runs.
+NEAP_API void visit_sole_hooks(const Tensor& t,
+                               base::FunctionRef<void(HookBody&)> visit);
+
 /// THROWS: GraphError when `t` requires no grad; OutOfMemory.
 NEAP_API RegisteredHook add_hook(const Tensor& t, Hook::When when,
                                  memory::Owned<HookBody> body,
@@ -196,6 +206,7 @@ class HookOf final : public HookBody {
   std::span<const std::byte> bytes() const noexcept override {
     return std::as_bytes(std::span(&function_, 1));
   }
+  const F& function() const noexcept { return function_; }
 
  private:
   F function_;

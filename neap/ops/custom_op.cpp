@@ -429,10 +429,10 @@ Tensor CustomOp::call(std::span<const Operand> operands, CallSite site) const {
   return result;
 }
 
-memory::Vector<Tensor> CustomOp::all(std::initializer_list<Operand> operands,
+memory::Vector<Tensor> CustomOp::all(std::span<const Operand> operands,
                                      CallSite site) const {
   memory::Vector<Tensor> results(static_cast<std::size_t>(op().outputs));
-  run(std::span(operands.begin(), operands.size()), site, results);
+  run(operands, site, results);
   return results;
 }
 

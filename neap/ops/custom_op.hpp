@@ -91,8 +91,12 @@ class NEAP_API CustomOp {
   Tensor call(std::span<const Operand> operands,
               CallSite site = CallSite::here()) const;
   /// All results of an op. THROWS: as above.
-  memory::Vector<Tensor> all(std::initializer_list<Operand> operands,
+  memory::Vector<Tensor> all(std::span<const Operand> operands,
                              CallSite site = CallSite::here()) const;
+  memory::Vector<Tensor> all(std::initializer_list<Operand> operands,
+                             CallSite site = CallSite::here()) const {
+    return all(std::span(operands.begin(), operands.size()), site);
+  }
 
   /// The descriptor, for OpTable::op and for tools. LIFETIME: this handle's.
   const graph::Op& op() const;

@@ -168,7 +168,7 @@ std::string Growth::format_holders(const memory::Vector<Row>& rows) const {
     return {};
   }
   const Holders holders;
-  LeakText text(holders, {.max_tensors = 1});
+  LeakText text(holders, {.max_tensors = 1, .names = options_.names});
   text.index(*domain_, nullptr);
   std::string out;
   int shown = 0;

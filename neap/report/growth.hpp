@@ -26,10 +26,14 @@
 
 namespace neap::report {
 
+class HandleNames;
+
 struct GrowthOptions {
   std::int64_t warm_up = 3;  // steps that are not compared
   int max_rows = 16;         // rows of format(); the rest is summed
   int max_holders = 3;       // rows that chains are shown for
+  /// As LeakOptions::names. LIFETIME: of the Growth.
+  const HandleNames* names = nullptr;
 };
 
 class NEAP_API Growth {

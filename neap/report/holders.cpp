@@ -372,6 +372,7 @@ Holder Holders::outside(std::uint32_t i) const {
   const Vertex* vertex = thing.vertex;
   holder.kind = Holder::Kind::kHandles;
   holder.count = thing.outside;
+  holder.body = &body(i);
   holder.category = tag.category;
   holder.owner = body(i).domain().path_of(tag.owner);
   holder.site = tag.site;

@@ -57,6 +57,8 @@ struct Holder {
   memory::Category category{};
   base::SiteId site{};
   base::SiteId registered{};  // line of a hook
+  /// Of kHandles: what the handles share. LIFETIME: of the Holders.
+  const tensor::Body* body = nullptr;
 };
 
 /// "residual 'input 1' of 'mul' (train.cpp:42 (step))".

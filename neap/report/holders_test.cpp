@@ -200,6 +200,28 @@ TEST_F(HoldersTest, CutsALongChain) {
   EXPECT_THAT(text, HasSubstr("      <- 1 handle of the 'neg' made at"));
 }
 
+TEST_F(HoldersTest, AsksWhoHoldsTheHandlesThatAChainEndsAt) {
+  class Names final : public HandleNames {
+   public:
+    explicit Names(const Tensor& known) : known_(known.shared().get()) {}
+    std::vector<std::string> of(const tensor::Body& body) const override {
+      return &body == known_ ? std::vector<std::string>{"`history`", "`best`"}
+                             : std::vector<std::string>{};
+    }
+
+   private:
+    const tensor::Body* known_;
+  };
+  const Tensor w = leaf("fc1.weight");
+  const Baseline baseline;
+  const Tensor loss = sum(exp(w));
+  const std::string where = at(__LINE__ - 1);
+  const Names names(loss);
+  EXPECT_THAT(report_leaks(baseline, {.names = &names}),
+              HasSubstr("      <- 1 handle of the 'reshape' made at " + where +
+                        "\n      <- `history`\n      <- `best`\n"));
+}
+
 TEST_F(HoldersTest, LooksWithoutChangingTheDomain) {
   const Tensor w = leaf("fc1.weight");
   const Baseline baseline;

@@ -47,8 +47,21 @@ std::string title_of(const Holders::Held& held) {
   return out;
 }
 
+// Who holds the handles that a chain ends at, one a line.
+std::string names_text(const Holder& last, const HandleNames* names) {
+  std::string out;
+  if (names != nullptr && last.body != nullptr) {
+    for (const std::string& name : names->of(*last.body)) {
+      out += fmt::format("      <- {}\n", name);
+    }
+  }
+  return out;
+}
+
 // The links of a chain, one a line; of a long one both ends.
-std::string chain_text(std::span<const Holder> chain, std::size_t most) {
+std::string chain_text(std::span<const Holder> chain,
+                       const LeakOptions& options) {
+  const auto most = static_cast<std::size_t>(options.max_links);
   std::string out;
   const std::size_t tail = most / 2;
   const std::size_t head = most - tail;
@@ -63,7 +76,7 @@ std::string chain_text(std::span<const Holder> chain, std::size_t most) {
     const std::string_view link = i != 0 ? "<- " : is_needed ? "" : "held by ";
     out += fmt::format("      {}{}\n", link, format(chain[i]));
   }
-  return out;
+  return chain.empty() ? out : out + names_text(chain.back(), options.names);
 }
 
 }  // namespace
@@ -111,8 +124,7 @@ std::string LeakText::explain(const memory::Tag& tag,
 
 std::string LeakText::explain(const Holders::Held& held) const {
   return fmt::format("    {}\n{}", title_of(held),
-                     chain_text(holders_->chain_of(held),
-                                static_cast<std::size_t>(options_.max_links)));
+                     chain_text(holders_->chain_of(held), options_));
 }
 
 }  // namespace neap::report

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "neap/memory/containers.hpp"
 #include "neap/memory/scope.hpp"
@@ -44,10 +45,24 @@ class NEAP_API Baseline {
   memory::Vector<const tensor::Storage*> storages_;  // sorted
 };
 
+/// Says who holds handles of the program, where the report sees no further: a
+/// binding knows its language's variables.
+class HandleNames {
+ public:
+  HandleNames() = default;
+  virtual ~HandleNames() = default;
+  HandleNames(const HandleNames&) = delete;
+  HandleNames& operator=(const HandleNames&) = delete;
+  /// A line for each holder of handles to `body`; may be empty.
+  virtual std::vector<std::string> of(const tensor::Body& body) const = 0;
+};
+
 struct LeakOptions {
   int max_rows = 16;    // rows of the ledger; the rest is counted
   int max_tensors = 3;  // written out for each; the rest is counted
   int max_links = 8;  // links of a chain; the middle of a longer one is counted
+  /// Asked where a chain ends at handles; nullptr: nobody. LIFETIME: the call.
+  const HandleNames* names = nullptr;
 };
 
 /// The lines of Baseline::format(), those of graphs and handles last, and under
