@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Gradients: backward, grad, hooks.
-#include "binding.hpp"
+#include "hook.hpp"
 #include "neap/autograd/backward.hpp"
 #include "neap/graph/hooks.hpp"
 #include "neap/graph/vertex.hpp"
@@ -14,7 +14,7 @@ using Tensors = std::vector<Tensor>;
 void run_backward(const Tensor& result, const MaybeTensor& cotangent,
                   bool retain_graph, bool create_graph, const Tensors& inputs) {
   const CallSite site = here();
-  const nb::gil_scoped_release release;
+  const Unlocked release;
   backward(result,
            {.cotangent = cotangent.get(),
             .retain_graph = retain_graph,
@@ -28,7 +28,7 @@ TensorTuple run_grad(const Tensors& outputs, const Tensors& inputs,
                      bool create_graph, bool allow_unused) {
   const CallSite site = here();
   const Gradients all = [&] {
-    const nb::gil_scoped_release release;
+    const Unlocked release;
     return grad(std::span<const Tensor>(outputs),
                 std::span<const Tensor>(inputs),
                 {.cotangents = cotangents,
@@ -41,32 +41,18 @@ TensorTuple run_grad(const Tensors& outputs, const Tensors& inputs,
   return to_python_tuple(all);
 }
 
-// A function of Python's on gradients. It is called and destroyed in whatever
-// thread the backward runs in.
-class Hook {
- public:
-  explicit Hook(nb::object function) : function_(std::move(function)) {}
-
-  Tensor operator()(const Tensor& gradient) const {
-    const nb::gil_scoped_acquire gil;
-    const OwnSites sites;
-    const nb::object result = function_.get()(gradient);
-    if (result.is_none()) {
-      return {};
-    }
-    return nb::cast<Tensor>(result);
-  }
-
- private:
-  Held function_;
-};
-
-HookHandle add_hook(const Tensor& t, nb::object function) {
-  return register_hook(t, Hook(std::move(function)), here());
+HookHandle add_hook(nb::handle self, nb::object function) {
+  HookHandle handle = register_hook(nb::cast<const Tensor&>(self),
+                                    Hook(std::move(function)), here());
+  join_collector(self);
+  return handle;
 }
 
-HookHandle add_post_hook(const Tensor& t, nb::object function) {
-  return register_post_accumulate_hook(t, Hook(std::move(function)), here());
+HookHandle add_post_hook(nb::handle self, nb::object function) {
+  HookHandle handle = register_post_accumulate_hook(
+      nb::cast<const Tensor&>(self), Hook(std::move(function)), here());
+  join_collector(self);
+  return handle;
 }
 
 void bind_leaves(nb::class_<Tensor>& t) {

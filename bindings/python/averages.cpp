@@ -18,7 +18,7 @@ void update(nb::handle self) {
   auto& ema = nb::cast<Ema&>(self);
   keep_for_traces(self);
   const CallSite site = here();
-  const nb::gil_scoped_release release;
+  const Unlocked release;
   ema.update(site);
 }
 
@@ -36,7 +36,7 @@ void bind_ema(nb::module_& m) {
           "swap",
           [](Ema& self) {
             const CallSite site = here();
-            const nb::gil_scoped_release release;
+            const Unlocked release;
             self.swap(site);
           },
           "Averages and tensors change places; a second time ends that.")

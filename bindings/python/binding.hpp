@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "collect.hpp"
 #include "neap/memory/context.hpp"
 #include "neap/tensor/tensor.hpp"
 
@@ -58,6 +59,8 @@ void bind_indexing(nb::class_<Tensor>& t);
 void bind_creation(nb::module_& m);
 void bind_arrays(nb::module_& m, nb::class_<Tensor>& t);
 void bind_autograd(nb::module_& m, nb::class_<Tensor>& t);
+void bind_custom(nb::module_& m);
+void bind_data(nb::module_& m);
 void bind_functional(nb::module_& m);
 void bind_guards(nb::module_& m);
 void bind_memory(nb::module_& m);

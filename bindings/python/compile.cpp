@@ -1,15 +1,22 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Compiled steps: a function of Python's over lists of tensors, traced once and
 // run without Python.
+#include <fmt/format.h>
+
 #include <vector>
 
 #include "binding.hpp"
 #include "failures.hpp"
 #include "neap/compile/compiled_step.hpp"
 #include "neap/files/door.hpp"
+#include "neap/compile/fit.hpp"
 #include "neap/report/page.hpp"
+#include "neap/report/picture.hpp"
+#include "neap/report/profile_table.hpp"
 #include "neap/report/snapshot_file.hpp"
+#include "neap/report/snapshot_profile.hpp"
 #include "neap/report/snapshot_step.hpp"
+#include "neap/report/trace.hpp"
 #include "values.hpp"
 
 namespace neap::python {
@@ -85,6 +92,8 @@ struct Settings {
   int programs = 8;
   int verify = 0;
   std::string plan_file;
+  std::string spill;
+  Bytes most_written = kUnlimited;
 
   CompileOptions options() const {
     CompileOptions options;
@@ -98,6 +107,8 @@ struct Settings {
     options.programs = programs;
     options.verify = verify;
     options.plan.file = plan_file;
+    options.spill.folder = spill;
+    options.spill.most_written = most_written;
     return options;
   }
 };
@@ -106,7 +117,9 @@ struct Settings {
 class Step {
  public:
   Step(nb::object function, const Settings& settings)
-      : function_(std::move(function)), core_(settings.options(), here()) {}
+      : function_(std::move(function)),
+        options_(settings.options()),
+        core_(options_, here()) {}
 
   /// THROWS: what a signal's handler raises (Ctrl-C), before anything runs.
   nb::list call(nb::list arguments) {
@@ -120,7 +133,7 @@ class Step {
     }
     std::vector<Tensor> results;
     {
-      const nb::gil_scoped_release release;
+      const Unlocked release;
       core_.call(
           step(), given, [&](std::size_t count) { results.reserve(count); },
           [&](std::span<Tensor> taken) {
@@ -137,19 +150,41 @@ class Step {
   }
 
   void prepare(const std::vector<tensor::Spec>& specs) {
-    const nb::gil_scoped_release release;
+    const Unlocked release;
     core_.prepare(step(), specs);
   }
 
-  /// Writes the memory page of the step, or its snapshot.
-  void write(const std::string& path, bool is_page) const {
-    const nb::gil_scoped_release release;
-    const report::Snapshot snapshot = report::snapshot(core_);
+  /// Every arena that the step can be made to fit, and what it costs.
+  compiler::FitCurve fit(const std::vector<tensor::Spec>& specs) {
+    const CallSite site = here();
+    const Unlocked release;
+    return compiler::fit_step(step(), specs, options_, site);
+  }
+
+  /// Writes the step as `kind` says: "page", "snapshot", "svg" or "trace".
+  void write(const std::string& path, std::string_view kind,
+             const compiler::Profile* profile) const {
+    const Unlocked release;
+    report::Snapshot snapshot = report::snapshot(core_);
+    if (profile != nullptr) {
+      report::add_times(snapshot, *profile);
+    }
     files::Door& door = files::system_door();
-    const Result<void> written =
-        is_page ? report::write_page(door, path, snapshot)
-                : report::write_snapshot(door, path, snapshot);
-    check(written);
+    check(kind == "page"    ? report::write_page(door, path, snapshot)
+          : kind == "svg"   ? report::write_svg(door, path, snapshot)
+          : kind == "trace" ? report::write_trace(door, path, snapshot)
+                            : report::write_snapshot(door, path, snapshot));
+  }
+
+  /// The calls of the next runs are timed into `profile`; nullptr: no more.
+  void set_profile(compiler::Profile* profile) { core_.set_profile(profile); }
+
+  /// Where the time of a profile went, as tables.
+  std::string profile_table(const compiler::Profile& profile) const {
+    report::Snapshot snapshot = report::snapshot(core_);
+    report::add_times(snapshot, profile);
+    const memory::String text = report::profile_table(snapshot);
+    return {text.data(), text.size()};
   }
 
   compiler::CompiledStep& core() noexcept { return core_; }
@@ -199,6 +234,7 @@ class Step {
   nb::object function_;
   nb::list keeps_;
   Tracer tracer_{this};
+  CompileOptions options_;
   compiler::CompiledStep core_;
 };
 
@@ -228,7 +264,7 @@ PyType_Slot step_slots[] = {
 
 void bind_prediction(nb::module_& m) {
   using compiler::Prediction;
-  nb::class_<Prediction>(m, "Prediction",
+  nb::class_<Prediction>(m, "Prediction", nb::dynamic_attr(),
                          "The memory that a step will need, before it runs.")
       .def_prop_ro("peak", &Prediction::peak)
       .def_prop_ro("gap", &Prediction::gap)
@@ -254,6 +290,53 @@ void bind_prediction(nb::module_& m) {
       });
 }
 
+void bind_profile(nb::module_& m) {
+  using compiler::Profile;
+  nb::class_<Profile>(m, "_Profile")
+      .def(nb::init<>())
+      .def("measure_limits",
+           [](Profile& self) {
+             const Unlocked unlocked;
+             self.limits = report::measure_limits();
+           })
+      .def("check",
+           [](const Profile& self, int runs) {
+             compiler::check_whole(self, {.runs = runs});
+           })
+      .def_ro("whole", &Profile::whole)
+      .def_ro("runs", &Profile::runs)
+      .def_prop_ro("ns", [](const Profile& self) {
+        return nb::typed<nb::list, int>(nb::cast(
+            std::vector<std::int64_t>(self.ns.begin(), self.ns.end())));
+      });
+  m.def("_check_runs",
+        [](int runs) { compiler::check_runs({.runs = runs}); });
+}
+
+void bind_fit(nb::module_& m) {
+  using compiler::FitPoint;
+  nb::class_<FitPoint>(m, "FitPoint",
+                       "An arena that a step can be made to fit, and its price.")
+      .def_ro("arena", &FitPoint::arena)
+      .def_prop_ro(
+          "extra_percent",
+          [](const FitPoint& self) {
+            return self.fitting.percent(self.fitting.extra);
+          },
+          "Predicted extra time, in percent of a run without a limit.")
+      .def_prop_ro("calls_again",
+                   [](const FitPoint& self) { return self.fitting.again; })
+      .def_prop_ro("pieces",
+                   [](const FitPoint& self) { return self.fitting.pieces; })
+      .def_prop_ro("values_spilled",
+                   [](const FitPoint& self) { return self.fitting.spilled; })
+      .def("__repr__", [](const FitPoint& self) {
+        return fmt::format("FitPoint(arena={}, extra_percent={:.1f})",
+                           std::string(format_bytes(self.arena)),
+                           self.fitting.percent(self.fitting.extra));
+      });
+}
+
 void bind_settings(nb::module_& m) {
   nb::class_<Settings>(m, "_Settings")
       .def(nb::init<>())
@@ -266,7 +349,9 @@ void bind_settings(nb::module_& m) {
       .def_rw("keep", &Settings::keep)
       .def_rw("programs", &Settings::programs)
       .def_rw("verify", &Settings::verify)
-      .def_rw("plan_file", &Settings::plan_file);
+      .def_rw("plan_file", &Settings::plan_file)
+      .def_rw("spill", &Settings::spill)
+      .def_rw("most_written", &Settings::most_written);
   nb::class_<tensor::Spec>(m, "Spec", "Shape and dtype of a tensor.")
       .def(
           "__init__",
@@ -292,14 +377,25 @@ void bind_compile(nb::module_& m) {
   frozen_at_import = CollectedApart::frozen(nb::module_::import_("gc"));
   bind_settings(m);
   bind_prediction(m);
+  bind_profile(m);
+  bind_fit(m);
   m.def("is_tracing",
         [] { return tensor::thread_execution().trace != nullptr; });
   m.def("_keep_for_traces", &keep_for_traces);
-  nb::class_<Step>(m, "_Step", nb::type_slots(step_slots))
+  nb::class_<Step>(m, "_Step", nb::is_weak_referenceable(),
+                   nb::type_slots(step_slots))
       .def(nb::init<nb::object, const Settings&>())
       .def("call", &Step::call)
       .def("prepare", &Step::prepare)
-      .def("write", &Step::write)
+      .def("fit",
+           [](Step& self, const std::vector<tensor::Spec>& specs) {
+             const compiler::FitCurve curve = self.fit(specs);
+             return std::vector<compiler::FitPoint>(curve.begin(), curve.end());
+           })
+      .def("write", &Step::write, nb::arg("path"), nb::arg("kind"),
+           nb::arg("profile").none() = nb::none())
+      .def("set_profile", &Step::set_profile, nb::arg("profile").none())
+      .def("profile_table", &Step::profile_table)
       .def("prediction", [](Step& self) { return self.core().prediction(); })
       .def("programs", [](Step& self) { return self.core().programs(); })
       .def("traces", [](Step& self) { return self.core().traces(); })

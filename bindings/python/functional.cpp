@@ -58,7 +58,7 @@ class CalledForOne : public Called {
 template <class F>
 auto run_unlocked(F&& call) {
   const CallSite site = here();
-  const nb::gil_scoped_release release;
+  const Unlocked release;
   const HereGuard guard(site);
   return call();
 }

@@ -281,8 +281,7 @@ def main():
     write(folder / "ops.hpp", f"""// Made by generate_ops.py.
 #pragma once
 
-#include <nanobind/nanobind.h>
-
+#include "collect.hpp"
 #include "neap/tensor/tensor.hpp"
 
 namespace neap::python {{

@@ -68,21 +68,6 @@ namespace {
 template <class Guard>
 using Block = GuardBlock<Guard, std::function<void(std::optional<Guard>&)>>;
 
-template <class T>
-nb::class_<T> guard_class(nb::module_& m, const char* name, const char* doc) {
-  return nb::class_<T>(m, name, doc)
-      .def("__enter__",
-           [](nb::object self) {
-             nb::cast<T&>(self).enter(self);
-             return self;
-           })
-      .def(
-          "__exit__",
-          [](T& self, nb::handle, nb::handle, nb::handle) { self.exit(); },
-          nb::arg("type").none(), nb::arg("value").none(),
-          nb::arg("traceback").none());
-}
-
 // A scope, whose members may be kept while it is open.
 class ScopeBlock final : public GuardEntry {
  public:

@@ -63,4 +63,20 @@ class GuardBlock final : public GuardEntry {
   std::optional<Guard> guard_;
 };
 
+/// The class of a guard, for `with`.
+template <class T>
+nb::class_<T> guard_class(nb::module_& m, const char* name, const char* doc) {
+  return nb::class_<T>(m, name, doc)
+      .def("__enter__",
+           [](nb::object self) {
+             nb::cast<T&>(self).enter(self);
+             return self;
+           })
+      .def(
+          "__exit__",
+          [](T& self, nb::handle, nb::handle, nb::handle) { self.exit(); },
+          nb::arg("type").none(), nb::arg("value").none(),
+          nb::arg("traceback").none());
+}
+
 }  // namespace neap::python

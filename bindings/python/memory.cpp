@@ -7,12 +7,18 @@
 #include <optional>
 
 #include "binding.hpp"
+#include "failures.hpp"
+#include "guards.hpp"
 #include "neap/base/external.hpp"
+#include "neap/files/door.hpp"
 #include "neap/memory/budget.hpp"
 #include "neap/memory/scope_member.hpp"
 #include "neap/report/growth.hpp"
 #include "neap/report/leaks.hpp"
 #include "neap/report/memory_table.hpp"
+#include "neap/report/page.hpp"
+#include "neap/report/snapshot_domain.hpp"
+#include "neap/report/snapshot_file.hpp"
 #include "sites.hpp"
 #include "values.hpp"
 
@@ -23,8 +29,8 @@ nb::object limit(Bytes bytes) {
   return bytes == kUnlimited ? nb::none() : nb::cast(bytes);
 }
 
-nb::dict stats() {
-  const memory::Stats s = memory::domain().stats();
+nb::dict stats_of(const memory::Domain& domain) {
+  const memory::Stats s = domain.stats();
   nb::dict all;
   all["live"] = s.live;
   all["held"] = s.held;
@@ -65,14 +71,66 @@ class BudgetBlock {
   std::optional<Budget> budget_;
 };
 
-// Handles are tracked while any of these is open.
+// Handles are tracked while any of these is open, and their Python objects can
+// be found by the collector.
 class TrackBlock {
  public:
-  void enter() { tracking_.emplace(); }
-  void exit() { tracking_.reset(); }
+  void enter() {
+    tracking_.emplace();
+    collected_.emplace();
+  }
+  void exit() {
+    tracking_.reset();
+    collected_.reset();
+  }
 
  private:
   std::optional<memory::TrackHandles> tracking_;
+  std::optional<KeepCollected> collected_;
+};
+
+// Who holds the Python objects of a tensor, by neap/_holders.py.
+class PythonNames final : public report::HandleNames {
+ public:
+  std::vector<std::string> of(const tensor::Body& body) const override {
+    const nb::object names_of =
+        nb::module_::import_("neap._holders").attr("names_of");
+    return nb::cast<std::vector<std::string>>(
+        names_of(reinterpret_cast<std::uintptr_t>(&body)));
+  }
+};
+
+const PythonNames& python_names() {
+  static const PythonNames names;
+  return names;
+}
+
+// A domain of the program's own. It ends when nothing refers to it and all its
+// blocks are freed.
+class OwnDomain {
+ public:
+  OwnDomain(const std::string& name, Bytes budget, int events)
+      : domain_(memory::Domain::create({.name = kept_text(name),
+                                        .budget = budget,
+                                        .event_capacity = events})) {}
+  memory::Domain& get() const noexcept { return *domain_; }
+
+ private:
+  memory::Domain::Handle domain_;
+};
+
+// Makes a domain the thread's.
+class DomainBlock final : public GuardEntry {
+ public:
+  explicit DomainBlock(OwnDomain& domain) : domain_(domain) {}
+
+ protected:
+  void start() override { use_.emplace(domain_.get()); }
+  void stop() noexcept override { use_.reset(); }
+
+ private:
+  OwnDomain& domain_;
+  std::optional<memory::UseDomain> use_;
 };
 
 template <class T>
@@ -114,7 +172,7 @@ void bind_reports(nb::module_& m) {
       .def(
           "leaks",
           [](const report::Baseline& self) {
-            return report::report_leaks(self);
+            return report::report_leaks(self, {.names = &python_names()});
           },
           "Lines of what is live now and was not then; empty: nothing.");
   nb::class_<report::Growth>(m, "Growth",
@@ -122,12 +180,37 @@ void bind_reports(nb::module_& m) {
       .def(
           "__init__",
           [](report::Growth* self, std::int64_t warm_up) {
-            new (self) report::Growth(memory::domain(), {.warm_up = warm_up});
+            new (self) report::Growth(
+                memory::domain(),
+                {.warm_up = warm_up, .names = &python_names()});
           },
           nb::arg("warm_up") = 3)
       .def("step", &report::Growth::step)
       .def("has_grown", &report::Growth::has_grown)
       .def("format", &report::Growth::format);
+}
+
+void bind_domains(nb::module_& m) {
+  nb::class_<OwnDomain>(m, "_Domain")
+      .def(nb::init<const std::string&, Bytes, int>(), nb::arg("name"),
+           nb::arg("budget"), nb::arg("events"))
+      .def(
+          "stats",
+          [](const OwnDomain& self) { return stats_of(self.get()); },
+          "Counts, in bytes.");
+  guard_class<DomainBlock>(
+      m, "UseDomain", "What is asked for inside the block is the domain's.")
+      .def(nb::init<OwnDomain&>(), nb::keep_alive<1, 2>(), nb::arg("domain"));
+}
+
+// What the current domain holds, and what its log of events says, as the memory
+// page or as a snapshot.
+void write_report(const std::string& path, bool is_page) {
+  const Unlocked unlocked;
+  const report::Snapshot snapshot = report::snapshot(memory::domain());
+  files::Door& door = files::system_door();
+  check(is_page ? report::write_page(door, path, snapshot)
+                : report::write_snapshot(door, path, snapshot));
 }
 
 }  // namespace
@@ -140,7 +223,14 @@ void bind_memory(nb::module_& m) {
   block_class<TrackBlock>(m, "TrackHandles",
                           "Handles made inside have chains in leak reports.")
       .def(nb::init<>());
-  m.def("stats", &stats, "Counts of the current domain, in bytes.");
+  m.def(
+      "stats", [] { return stats_of(memory::domain()); },
+      "Counts of the current domain, in bytes.");
+  m.def("_write", &write_report);
+  m.def("_body", [](const Tensor& t) {
+    return reinterpret_cast<std::uintptr_t>(t.shared().get());
+  });
+  bind_domains(m);
   m.def("_table", &table);
   m.def("by_category", &by_category, "Live bytes of each category.");
   m.def(

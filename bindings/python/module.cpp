@@ -29,6 +29,7 @@ NB_MODULE(_core, m) {
   bind_arrays(m, tensor);
   bind_autograd(m, tensor);
   bind_functional(m);
+  bind_custom(m);
   bind_guards(m);
   bind_modules(m);
   bind_compile(m);
@@ -38,6 +39,8 @@ NB_MODULE(_core, m) {
   bind_layers(layers);
   nb::module_ optim = m.def_submodule("_optim");
   bind_optim(optim);
+  nb::module_ data = m.def_submodule("_data");
+  bind_data(data);
   nb::module_ train = m.def_submodule("_train");
   bind_train(train);
 }

@@ -95,7 +95,7 @@ void bind_files(nb::class_<nn::Module>& module) {
           "save",
           [](const nn::Module& self, const std::string& path) {
             const CallSite site = here();
-            const nb::gil_scoped_release release;
+            const Unlocked release;
             check(train::save(self, path, {}, site));
           },
           nb::arg("path"), "Writes a safetensors file, whole or not at all.")
@@ -103,7 +103,7 @@ void bind_files(nb::class_<nn::Module>& module) {
           "load",
           [](nn::Module& self, const std::string& path, bool strict) {
             const CallSite site = here();
-            const nb::gil_scoped_release release;
+            const Unlocked release;
             check(train::load(self, path, {.strict = strict}, site));
           },
           nb::arg("path"), nb::kw_only(), nb::arg("strict") = true,

@@ -20,7 +20,7 @@ void step(nb::handle self, double grad_scale, bool release_gradients) {
   auto& optimizer = nb::cast<Optimizer&>(self);
   keep_for_traces(self);
   const CallSite site = here();
-  const nb::gil_scoped_release release;
+  const Unlocked release;
   optimizer.step(
       {.grad_scale = grad_scale, .release_gradients = release_gradients}, site);
 }

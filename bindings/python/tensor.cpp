@@ -207,6 +207,7 @@ nb::class_<Tensor> bind_tensor(nb::module_& m) {
       .value("u8", DType::kU8)
       .value("bool", DType::kBool);
   nb::class_<Tensor> t(m, "Tensor", nb::is_weak_referenceable(),
+                       nb::type_slots(tensor_slots()),
                        "A handle to elements and their place on the graph.");
   t.def_prop_ro("shape", [](const Tensor& x) { return x.shape(); });
   t.def_prop_ro("ndim", [](const Tensor& x) { return x.rank(); });

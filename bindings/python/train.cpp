@@ -37,7 +37,7 @@ void save(const std::string& path, nn::Module& model,
           optim::ReduceOnPlateau* plateau, const FactTexts& facts,
           std::int64_t step, std::int64_t epoch, std::int64_t batch) {
   const CallSite site = here();
-  const nb::gil_scoped_release release;
+  const Unlocked release;
   train::Checkpoint checkpoint =
       checkpoint_of(model, optimizer, average, plateau, facts);
   checkpoint.position = {step, epoch, batch};
@@ -51,7 +51,7 @@ TupleOf<std::int64_t, std::int64_t, std::int64_t> load(
   const CallSite site = here();
   train::Position position;
   {
-    const nb::gil_scoped_release release;
+    const Unlocked release;
     train::Checkpoint checkpoint =
         checkpoint_of(model, optimizer, average, plateau, facts);
     checkpoint.verify = verify ? formats::Verify::kOn : formats::Verify::kOff;

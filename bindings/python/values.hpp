@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "collect.hpp"
 #include "neap/autograd/functional.hpp"
 #include "neap/graph/operand.hpp"
 #include "neap/memory/containers.hpp"
@@ -97,7 +98,7 @@ inline constexpr Bytes kLeastUnlocked = 64 * kKiB;
 
 template <class F, class... Arguments>
 auto run_op(F&& call, const Arguments&... arguments) {
-  std::optional<nb::gil_scoped_release> release;
+  std::optional<Unlocked> release;
   if ((bytes_of(arguments) + ... + Bytes{0}) > kLeastUnlocked) {
     release.emplace();
   }

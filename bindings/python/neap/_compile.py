@@ -4,6 +4,8 @@
 import collections
 import dataclasses
 import functools
+import os
+import weakref
 
 from neap import _core
 from neap._arrays import from_dlpack
@@ -136,6 +138,32 @@ class _Entry:
         return guards is None or guards.hold()
 
 
+def _specs(arguments, caller):
+    leaves, structure = flatten(arguments)
+    if not all(isinstance(leaf, Spec) for leaf in leaves):
+        raise TypeError(f"{caller}: specs are expected: neap.spec(shape)")
+    return leaves, structure
+
+
+class Profile:
+    """The time of each call of a step: the least of all runs. print() shows where
+    it went, by op and by layer, beside what the machine could do at most.
+
+    ns: nanoseconds of each call; -1: it needs no instruction;
+    whole: of all calls together, in one run.
+    """
+
+    def __init__(self, times, step):
+        self._times, self._table = times, step.profile_table(times)
+
+    ns = property(lambda self: self._times.ns)
+    whole = property(lambda self: self._times.whole)
+    runs = property(lambda self: self._times.runs)
+
+    def __str__(self):
+        return self._table
+
+
 class Compiled:
     """A function that runs as a plan. See neap.compile()."""
 
@@ -175,9 +203,7 @@ class Compiled:
 
     def prepare(self, *specs, **keywords):
         """Traces and plans for arguments of these specs, without a run."""
-        leaves, structure = flatten((specs, keywords))
-        if not all(isinstance(leaf, Spec) for leaf in leaves):
-            raise TypeError("prepare: specs are expected: neap.spec(shape)")
+        leaves, structure = _specs((specs, keywords), "prepare")
         entry = self._latest = self._entry(structure)
         entry.step.prepare(leaves)
         return self
@@ -187,16 +213,60 @@ class Compiled:
         with none, needs as it was traced last), known before it runs."""
         if specs or keywords:
             self.prepare(*specs, **keywords)
-        return self._core_step().prediction()
+        step = self._core_step()
+        prediction = step.prediction()
+        prediction._step = weakref.ref(step)  # for its picture
+        return prediction
 
-    def page(self, path):
+    def fit_curve(self, *specs, **keywords):
+        """Every arena that the step can be made to fit for arguments of these
+        specs, and what each costs in time: a list of points, from all values
+        kept to the least arena that was found. Nothing runs; the step is
+        traced, and what was traced is not kept."""
+        leaves, structure = _specs((specs, keywords), "fit_curve")
+        return _Entry(self._function, structure,
+                      self._settings).step.fit(leaves)
+
+    def profile(self, *arguments, runs=5, **keywords):
+        """Runs the step once, and then `runs` times more, each a step like any
+        other, and takes the time of each of its calls: a Profile."""
+        _core._check_runs(runs)
+        profile = _core._Profile()
+        profile.measure_limits()
+        self(*arguments, **keywords)  # traced, and warm
+        entry = self._latest
+        entry.step.set_profile(profile)
+        try:
+            for _ in range(runs):
+                self(*arguments, **keywords)
+        finally:
+            entry.step.set_profile(None)
+        profile.check(runs)
+        return Profile(profile, entry.step)
+
+    def page(self, path, *, profile=None):
         """Writes one HTML file that shows where every byte of the step is, and
-        when. Nothing needs to have run: prepare() suffices."""
-        self._core_step().write(str(path), True)
+        when. Nothing needs to have run: prepare() suffices.
+        profile: of this step; the page then has the times of its calls, too.
+        """
+        self._write(path, "page", profile)
 
-    def snapshot(self, path):
+    def snapshot(self, path, *, profile=None):
         """The same as a file, which `neap report` shows and compares."""
-        self._core_step().write(str(path), False)
+        self._write(path, "snapshot", profile)
+
+    def picture(self, path):
+        """The arena as a drawing (SVG): calls to the right, addresses upward."""
+        self._write(path, "svg", None)
+
+    def trace(self, path, *, profile=None):
+        """The calls, and the bytes that are live, as a trace for
+        chrome://tracing and ui.perfetto.dev."""
+        self._write(path, "trace", profile)
+
+    def _write(self, path, kind, profile):
+        self._core_step().write(os.fspath(path), kind,
+                                profile and profile._times)
 
     def _core_step(self):
         if self._latest is None:
@@ -237,23 +307,29 @@ class Compiled:
 
 def compile(function=None, *, max_batch=0, budget=None, arena_limit=None,
             paged=False, recompute=True, keep=(), programs=8, verify=0,
-            plan_file=""):
+            plan_file="", spill="", most_written=None):
     """Turns a step, any function over tensors with the modules and optimizers
     that it captures, into one that is traced once and runs as a plan.
 
     keep: numbers of results (or True: all) that stay valid after the next call.
     budget, arena_limit: sizes ("24MiB") that the step is made to fit.
+    spill: a folder on a disk, for values that the step does not need for a
+    while; most_written: the most bytes that a run may write there.
     verify: every n-th call traces again and compares.
     """
     if function is None:
         return functools.partial(
             compile, max_batch=max_batch, budget=budget,
             arena_limit=arena_limit, paged=paged, recompute=recompute,
-            keep=keep, programs=programs, verify=verify, plan_file=plan_file)
+            keep=keep, programs=programs, verify=verify, plan_file=plan_file,
+            spill=spill, most_written=most_written)
     settings = _core._Settings()
     settings.max_batch, settings.paged = max_batch, paged
     settings.recompute, settings.programs = recompute, programs
-    settings.verify, settings.plan_file = verify, str(plan_file)
+    settings.verify, settings.plan_file = verify, os.fspath(plan_file)
+    settings.spill = os.fspath(spill)
+    if most_written is not None:
+        settings.most_written = parse_bytes(most_written)
     settings.keep_all = keep is True
     settings.keep = [] if keep is True else list(keep)
     if budget is not None:

@@ -1,12 +1,13 @@
 # Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-"""Where the memory is: budgets, tables, leaks, growth."""
+"""Where the memory is: budgets, domains, tables, leaks, growth."""
 
+import os
 import re
 
 from neap._core import exported_bytes  # noqa: F401
 from neap._core import _memory
 from neap._core._memory import (Baseline, Growth, TrackHandles,  # noqa: F401
-                               by_category, format_bytes, line, recount,
+                               UseDomain, by_category, format_bytes, line, recount,
                                reset_peak, stats, trim)
 
 _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9,
@@ -40,6 +41,29 @@ class Budget(_memory._Budget):
 
     async def __aexit__(self, *_):
         return None
+
+
+class Domain(_memory._Domain):
+    """An allocator of its own: what is asked for within UseDomain(domain) is
+    counted here, and bounded by `budget`, together with the process
+    (recount()). events: of so many of its latest
+    allocations and releases the domain keeps a log, which page() shows.
+    It ends with its last block."""
+
+    def __init__(self, name="domain", *, budget=None, events=0):
+        most = 2**63 - 1 if budget is None else parse_bytes(budget)
+        super().__init__(name, most, events)
+
+
+def page(path):
+    """Writes one HTML file that shows what the current domain holds, and, where
+    it keeps a log, where each byte was and when."""
+    _memory._write(os.fspath(path), True)
+
+
+def snapshot(path):
+    """The same as a file, which `neap report` shows and compares."""
+    _memory._write(os.fspath(path), False)
 
 
 def table(*, at_peak=False, rows=16, width=0):

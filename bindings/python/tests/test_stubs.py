@@ -17,16 +17,18 @@ import neap
 
 PACKAGE = pathlib.Path(neap.__file__).parent
 PROGRAM = pathlib.Path(__file__).parent / "typed_program.py"
-MODULES = ["neap", "neap.memory", "neap.nn", "neap.optim", "neap.testing",
-           "neap.torch", "neap.train"]
+MODULES = ["neap", "neap.data", "neap.memory", "neap.nn", "neap.notebook",
+           "neap.optim", "neap.testing", "neap.torch", "neap.train"]
 # Imported by modules for themselves: public names of neap.
 USED_INSIDE = {"Tensor", "DType", "DTypeError", "InvalidValue",
                "NameNotFound", "ShapeError", "TraceError", "asarray", "memory",
-               "from_dlpack"}
+               "from_dlpack", "Compiled"}
 CLASSES = ["Tensor", "Compiled", "ParameterList", "Prediction", "Scope", "Spec",
            "OutOfMemory", "nn.Module", "nn.Sequential", "nn.Linear",
            "optim.AdamW", "optim.Optimizer", "optim.Ema", "optim.Muon",
-           "optim.ReduceOnPlateau", "train.Checkpoint", "memory.Baseline", "memory.Growth", "Budget"]
+           "optim.ReduceOnPlateau", "train.Checkpoint", "memory.Baseline",
+           "memory.Growth", "memory.Domain", "Budget", "data.Loader",
+           "data.TensorSet", "FitPoint"]
 
 
 @functools.cache

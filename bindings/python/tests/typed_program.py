@@ -73,6 +73,21 @@ def derivatives(x: neap.Tensor) -> neap.Tensor:
     return x if x.grad is None else x.grad
 
 
+def data_and_training(net: nn.Sequential) -> float:
+    points = neap.data.TensorSet(neap.randn((8, 4)), neap.randint(0, 3, (8,)))
+    loader = neap.data.Loader(points, 4, shuffle=True, seed=1)
+    for x, y in loader.epoch(0):
+        print(x.shape, y.dtype, loader.position[1])
+    history = neap.fit(net, optim.SGD(net, lr=0.1), loader, progress=False)
+    doubled = neap.custom_op(lambda x: (x * 2, None), lambda _, dy: dy * 2)
+    step = neap.compile(lambda x: net(x).sum())
+    points_of_curve = step.fit_curve(neap.spec((4, 4)))
+    print(points_of_curve[0].arena, step.profile(neap.ones((4, 4))).whole)
+    with neap.memory.UseDomain(neap.memory.Domain("mine", budget="1GiB")):
+        print(doubled(neap.ones((2,))))
+    return history[0]["loss"]
+
+
 def main() -> None:
     try:
         print(train(6))
@@ -81,6 +96,7 @@ def main() -> None:
     net = Net(2)
     net(neap.ones((2, 4)))
     print(averages(net))
+    print(data_and_training(nn.Sequential(nn.Linear(4, 3))))
     net.load_state_dict(net.state_dict(), strict=False)
     w = neap.tensor([1.0, 2.0], requires_grad=True)
     print(slope(w, w.detach()), derivatives(w), neap.memory.stats()["live"])

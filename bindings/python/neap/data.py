@@ -1,0 +1,90 @@
+# Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+"""Data sets, and loaders that make batches of them."""
+
+import functools as _functools
+import os as _os
+
+from neap._arrays import asarray
+from neap._core import Tensor, _data
+from neap._core import contiguous as _contiguous
+from neap._core._data import (Augmented, CsvSet, ImageSet,  # noqa: F401
+                              TextSet, Vocabulary, read_cifar10,
+                              read_cifar100, read_csv, read_mnist, read_text)
+
+FASHION_MNIST = "/usr/share/datasets/fashion-mnist"  # of the Debian package
+
+_SETS = (_data.TensorSet, CsvSet, ImageSet, Augmented, TextSet)
+
+
+class TensorSet(_data.TensorSet):
+    """Samples that are in memory: sample i is row i of both, which are arrays
+    or tensors of as many rows. Elements are shared, not copied."""
+
+    def __init__(self, inputs, targets):
+        super().__init__(_dense(inputs), _dense(targets))
+
+
+def _dense(values):
+    tensor = values if isinstance(values, Tensor) else asarray(values)
+    return tensor if tensor.is_contiguous() else _contiguous(tensor)
+
+
+def _sample_of(dataset, index):
+    """A sample of a Python data set as two dense tensors."""
+    sample = dataset[index]
+    if not isinstance(sample, (tuple, list)) or len(sample) != 2:
+        raise TypeError("a data set's sample is a pair: input, target")
+    return _dense(sample[0]), _dense(sample[1])
+
+
+class Loader:
+    """Batches of a data set: one of Neap's, or any object with a length and
+    samples by index, `dataset[i] -> (input, target)` of arrays, numbers or
+    tensors.
+
+        loader = neap.data.Loader(dataset, batch=64, shuffle=True, seed=7)
+        for epoch in range(10):
+            for x, y in loader.epoch(epoch): ...
+
+    The order of an epoch is a function of seed and number alone. `for x, y in
+    loader` is the epoch after the one before.
+    prefetch: batches that a thread fills ahead (at most 6).
+    reuse: a batch is in memory of the loader, which keeps its values until two
+    further ones were asked for; without it a batch is the caller's own.
+    """
+
+    def __init__(self, dataset, batch=64, *, shuffle=False, seed=0,
+                 drop_last=False, prefetch=0, reuse=False):
+        self.dataset, self.batch = dataset, batch
+        if not isinstance(dataset, _SETS):
+            dataset = _data._PythonSet(
+                _functools.partial(_sample_of, dataset), len(dataset))
+        self._batches = _data._Batches(dataset, batch, shuffle, seed, drop_last,
+                                       prefetch, reuse)
+        self._following = 0
+
+    def __len__(self):
+        """Batches of an epoch."""
+        return self._batches.batches_per_epoch()
+
+    def __iter__(self):
+        return self.epoch(self._following)
+
+    def epoch(self, number, first_batch=0):
+        """The batches of an epoch, from one of them on. Another loop that
+        begins meanwhile ends this one with an error."""
+        self._following = number + 1
+        loop = self._batches.start(number, first_batch)
+        while (batch := self._batches.next(loop)) is not None:
+            yield batch
+
+    @property
+    def position(self):
+        """The epoch, and the number of its next batch: where a run that is
+        interrupted now continues, by epoch(*position)."""
+        return self._batches.epoch(), self._batches.next_batch()
+
+
+def read_fashion_mnist(folder=FASHION_MNIST):
+    """The training and the test part of Fashion-MNIST, standardised."""
+    return read_mnist(_os.fspath(folder))

@@ -1,0 +1,6 @@
+# Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+from collections.abc import Callable
+from typing import Any
+
+def report_of(run: Callable[[], object]) -> str: ...
+def load_ipython_extension(ipython: Any) -> None: ...
