@@ -12,6 +12,7 @@
 #include "neap/files/io_error.hpp"
 #include "neap/memory/out_of_memory.hpp"
 #include "neap/threads/thread_error.hpp"
+#include "sites.hpp"
 
 namespace neap::python {
 namespace {
@@ -42,6 +43,12 @@ const char* reason_of(OutOfMemory::Reason reason) {
   return "";
 }
 
+// The line that asked; of bookkeeping without one, the Python line that runs.
+std::string site_of(const memory::Tag& tag) {
+  return base::format_site(tag.site.value != 0 ? tag.site
+                                               : base::intern(here()));
+}
+
 void raise_out_of_memory(const OutOfMemory& error) {
   const OutOfMemory::Details& d = error.details();
   nb::list holders;
@@ -56,7 +63,7 @@ void raise_out_of_memory(const OutOfMemory& error) {
       nb::handle(errors).attr("OutOfMemory")(std::string(error.what()));
   nb::setattr(value, "reason", nb::cast(reason_of(d.reason)));
   nb::setattr(value, "owner", nb::cast(std::string(d.owner.data())));
-  nb::setattr(value, "site", nb::cast(base::format_site(d.tag.site)));
+  nb::setattr(value, "site", nb::cast(site_of(d.tag)));
   nb::setattr(value, "requested", nb::cast(d.requested));
   nb::setattr(value, "live", nb::cast(d.live));
   nb::setattr(value, "held", nb::cast(d.held));

@@ -226,6 +226,8 @@ void bind_memory(nb::module_& m) {
   m.def(
       "stats", [] { return stats_of(memory::domain()); },
       "Counts of the current domain, in bytes.");
+  m.def("_fail_at", [](std::int64_t n) { memory::domain().fail_at(n); });
+  m.def("_requests", [] { return memory::domain().requests(); });
   m.def("_write", &write_report);
   m.def("_body", [](const Tensor& t) {
     return reinterpret_cast<std::uintptr_t>(t.shared().get());

@@ -2,7 +2,6 @@
 """Compiled steps: traced once, laid out in one arena, run without Python."""
 
 import collections
-import dataclasses
 import functools
 import os
 import weakref
@@ -46,8 +45,9 @@ def flatten(value):
         elif isinstance(at, dict):
             described.append((dict, tuple(at)))
             stack.extend(reversed(list(at.values())))
-        elif dataclasses.is_dataclass(at) and not isinstance(at, type):
-            names = tuple(f.name for f in dataclasses.fields(at))
+        elif hasattr(type(at), "__dataclass_fields__"):
+            from dataclasses import fields  # a slow import that few need
+            names = tuple(field.name for field in fields(at))
             described.append((type(at), names))
             stack.extend(getattr(at, name) for name in reversed(names))
         elif hasattr(at, "__dlpack__"):

@@ -1,7 +1,7 @@
 # Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 """Derivatives of functions of tensors, or of tuples, lists and dicts of them."""
 
-import typing
+import collections
 
 from neap import _core
 from neap._compile import flatten, unflatten
@@ -113,13 +113,9 @@ def directional_derivative(f, inputs, directions, *, create_graph=True):
                                          create_graph)
 
 
-class HvpResult(typing.NamedTuple):
-    """value: f's, of one element; gradient and product (the Hessian times the
-    direction): of the structure of the inputs."""
-
-    value: Tensor
-    gradient: typing.Any
-    product: typing.Any
+HvpResult = collections.namedtuple("HvpResult", "value gradient product")
+HvpResult.__doc__ = """value: f's, of one element; gradient and product (the
+Hessian times the direction): of the structure of the inputs."""
 
 
 def hvp(f, inputs, directions, *, create_graph=False):

@@ -15,17 +15,20 @@ def names_of(body):
     """A line for each holder of a tensor's Python objects, by the address of
     what its handles share. Tensors are found that were made while handles were
     tracked."""
-    found = []
-    for each in gc.get_objects():
-        if type(each) is Tensor and _memory._body(each) == body:
-            found += _holders_of(each, {id(found)})
-    return found[:_MOST_NAMES]
+    tensors = [each for each in gc.get_objects()
+               if type(each) is Tensor and _memory._body(each) == body]
+    names = []
+    while tensors:
+        names += _holders_of(tensors.pop())
+    return names[:_MOST_NAMES]
 
 
-def _holders_of(tensor, own):
+def _holders_of(tensor):
     names = _locals_of_running_frames(tensor)
+    looks = {id(frame.f_locals) for frame in _frames()  # made by looking
+             if frame.f_locals is not frame.f_globals}
     for holder in gc.get_referrers(tensor):
-        if id(holder) in own or _is_of_this_file(holder):
+        if id(holder) in looks or _is_of_this_file(holder):
             continue
         name = _name_in(holder, tensor)
         if name is not None:
@@ -48,7 +51,8 @@ def _cure(tensor, holder):
 
 
 def _frames():
-    """The frames that run now, of all threads, without the package's own."""
+    """The frames that run now, of all threads, without the package's own, whose
+    variables are not asked for: that would be one more holder."""
     package = __file__.rpartition("_holders.py")[0]
     for frame in sys._current_frames().values():
         while frame is not None:

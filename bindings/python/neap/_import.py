@@ -171,18 +171,8 @@ def _in_both_modes(module, run):
     return found
 
 
-def import_module(module, example, *, dynamic_shapes=None):
-    """A module of PyTorch's as one of Neap's, which computes the same with the
-    same parameters and buffers, under the same names, in both modes.
-
-    example: what a call gets, a tensor, a tuple of arguments, or a dict of
-    keywords. The module takes inputs of these shapes, and of others where
-    `dynamic_shapes` of torch.export says so. Its elements are copied; random
-    draws (dropout) are Neap's.
-
-    torch.export makes the program: what it refuses (branches on values) is its
-    error. Raises NameNotFound with all operations that Neap lacks for it.
-    """
+def imported(module, example, dynamic_shapes):
+    """See neap.torch.import_module()."""
     import torch
     keywords = dict(example) if isinstance(example, dict) else {}
     if isinstance(example, dict):

@@ -2,7 +2,6 @@
 """Where the memory is: budgets, domains, tables, leaks, growth."""
 
 import os
-import re
 
 from neap._core import exported_bytes  # noqa: F401
 from neap._core import _memory
@@ -18,6 +17,7 @@ def parse_bytes(size):
     """Bytes of a number, or of a text such as "1.5GiB"."""
     if isinstance(size, int):
         return size
+    import re
     match = re.fullmatch(r"\s*([0-9][0-9 _]*(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*",
                          str(size))
     unit = match and _UNITS.get(match.group(2).lower())

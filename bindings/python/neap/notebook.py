@@ -8,22 +8,26 @@
 prints what the cell left, its peak, and who holds what it left.
 """
 
-import html
-import os
-import tempfile
-
 from neap import _core, memory
 from neap._compile import Compiled
 
 
+# Imports in functions are of modules that only notebooks need.
+def _escape(text):
+    import html
+    return html.escape(text)
+
+
 def _table(text):
-    return f"<pre style='line-height:1.2'>{html.escape(text)}</pre>"
+    return f"<pre style='line-height:1.2'>{_escape(text)}</pre>"
 
 
 def _picture(step):
     """The drawing of a traced step, without a script; "" where it is gone."""
     if step is None:
         return ""
+    import os
+    import tempfile
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "step.svg")
         step.write(path, "svg")
@@ -45,12 +49,12 @@ def _step_html(step):
 
 def _module_html(module):
     rows = "".join(
-        f"<tr><td style='text-align:left'>{html.escape(name)}</td>"
+        f"<tr><td style='text-align:left'>{_escape(name)}</td>"
         f"<td>{t.dtype.name}</td><td>{list(t.shape)}</td>"
         f"<td>{memory.format_bytes(t.nbytes)}</td></tr>"
         for name, t in module.named_parameters())
     total = sum(t.nbytes for _, t in module.named_parameters())
-    return (f"<table><caption>{html.escape(type(module).__name__)}: "
+    return (f"<table><caption>{_escape(type(module).__name__)}: "
             f"{memory.format_bytes(total)} of parameters</caption>"
             f"<tr><th>name</th><th>dtype</th><th>shape</th><th>bytes</th></tr>"
             f"{rows}</table>")

@@ -4,6 +4,7 @@
 import contextlib
 
 from neap import memory
+from neap._core import _memory
 
 
 def limit_memory(size):
@@ -29,3 +30,15 @@ def no_allocations():
     yield
     count = memory.stats()["allocations"] - before
     assert count == 0, f"{count} allocations inside no_allocations()"
+
+
+@contextlib.contextmanager
+def fail_allocation(number):
+    """The number-th request for memory inside (1: the first) is refused with an
+    OutOfMemory whose reason is "injected": after it everything has to be as
+    before. The value of `with` is a function that says how many there were."""
+    _memory._fail_at(number)
+    try:
+        yield _memory._requests
+    finally:
+        _memory._fail_at(0)

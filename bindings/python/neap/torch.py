@@ -5,7 +5,6 @@ needed by import_module() alone."""
 from neap import _core
 from neap._arrays import from_dlpack
 from neap._errors import DTypeError, NameNotFound, ShapeError
-from neap._import import Imported, import_module  # noqa: F401
 
 
 def _dtype(value):
@@ -104,3 +103,19 @@ def load_torch(module, state_dict):
             if hasattr(value, "detach"):
                 value = value.detach().cpu()
             own[name].copy_(from_dlpack(value))
+
+
+def import_module(module, example, *, dynamic_shapes=None):
+    """A module of PyTorch's as one of Neap's, which computes the same with the
+    same parameters and buffers, under the same names, in both modes.
+
+    example: what a call gets, a tensor, a tuple of arguments, or a dict of
+    keywords. The module takes inputs of these shapes, and of others where
+    `dynamic_shapes` of torch.export says so. Its elements are copied; random
+    draws (dropout) are Neap's.
+
+    torch.export makes the program: what it refuses (branches on values) is its
+    error. Raises NameNotFound with all operations that Neap lacks for it.
+    """
+    from neap._import import imported  # only who imports modules pays for it
+    return imported(module, example, dynamic_shapes)

@@ -42,6 +42,7 @@ def test_a_list_of_a_module():
 def test_a_variable_of_a_function_that_runs():
     text = leaks_of(loss)
     assert "<- `kept` of leaks_of (" in text
+    assert "in a dict" not in text and "of a list" not in text  # the look's own
 
 
 def test_an_attribute():
