@@ -22,8 +22,18 @@ struct Known {
   bool is_ours = false;
 };
 
+// The line of an instruction. Python looks for it from the function's start,
+// which takes longer than a small operation.
+struct Line {
+  const Known* known = nullptr;
+  long instruction = -1;
+  int line = 0;
+};
+constexpr std::size_t kLines = 4096;  // a power of two; later ones replace
+
 struct Table {
   std::array<Known, kSlots> slots{};  // an open-addressing hash
+  std::array<Line, kLines> lines{};
   int count = 0;
   std::unordered_set<std::string> texts;  // nodes keep their address
   std::string folder;
@@ -85,6 +95,26 @@ const Known* find(PyCodeObject* code) {
   return &t.slots[slot];
 }
 
+// The number of the instruction that a frame is at; -1: not known.
+long instruction_of(PyFrameObject* frame) {
+  static PyObject* const name = PyUnicode_InternFromString("f_lasti");
+  const nb::object number =
+      nb::steal(PyObject_GetAttr(reinterpret_cast<PyObject*>(frame), name));
+  return number.is_valid() ? PyLong_AsLong(number.ptr()) : -1;
+}
+
+int line_of(PyFrameObject* frame, const Known* known) {
+  const long instruction = instruction_of(frame);
+  const auto key = (reinterpret_cast<std::uintptr_t>(known) >> 3U) * 31 +
+                   static_cast<std::uintptr_t>(instruction);
+  Line& line = table().lines[key & (kLines - 1)];
+  if (line.known != known || line.instruction != instruction ||
+      instruction < 0) {
+    line = {known, instruction, PyFrame_GetLineNumber(frame)};
+  }
+  return line.line;
+}
+
 CallSite find_site() {
   PyFrameObject* at = PyEval_GetFrame();  // borrowed
   nb::object owner;                       // of `at`, for outer frames
@@ -96,7 +126,7 @@ CallSite find_site() {
       return {};
     }
     if (!known->is_ours) {
-      return {known->file, known->function, PyFrame_GetLineNumber(at)};
+      return {known->file, known->function, line_of(at, known)};
     }
     owner = nb::steal(
         PyObject_GetAttrString(reinterpret_cast<PyObject*>(at), "f_back"));
