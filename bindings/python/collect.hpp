@@ -67,7 +67,8 @@ PyType_Slot* tensor_slots() noexcept;
 
 namespace nanobind::detail {
 
-/// As for any bound class; what it makes leaves the collector's lists.
+/// The caster of a bound class; objects that it makes leave the collector's
+/// lists.
 template <>
 struct type_caster<neap::Tensor> : type_caster_base<neap::Tensor> {
   using Base = type_caster_base<neap::Tensor>;

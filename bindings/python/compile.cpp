@@ -8,8 +8,8 @@
 #include "binding.hpp"
 #include "failures.hpp"
 #include "neap/compile/compiled_step.hpp"
-#include "neap/files/door.hpp"
 #include "neap/compile/fit.hpp"
+#include "neap/files/door.hpp"
 #include "neap/report/page.hpp"
 #include "neap/report/picture.hpp"
 #include "neap/report/profile_table.hpp"
@@ -179,7 +179,7 @@ class Step {
   /// The calls of the next runs are timed into `profile`; nullptr: no more.
   void set_profile(compiler::Profile* profile) { core_.set_profile(profile); }
 
-  /// Where the time of a profile went, as tables.
+  /// Tables of where the time of a profile went.
   std::string profile_table(const compiler::Profile& profile) const {
     report::Snapshot snapshot = report::snapshot(core_);
     report::add_times(snapshot, profile);
@@ -309,14 +309,13 @@ void bind_profile(nb::module_& m) {
         return nb::typed<nb::list, int>(nb::cast(
             std::vector<std::int64_t>(self.ns.begin(), self.ns.end())));
       });
-  m.def("_check_runs",
-        [](int runs) { compiler::check_runs({.runs = runs}); });
+  m.def("_check_runs", [](int runs) { compiler::check_runs({.runs = runs}); });
 }
 
 void bind_fit(nb::module_& m) {
   using compiler::FitPoint;
-  nb::class_<FitPoint>(m, "FitPoint",
-                       "An arena that a step can be made to fit, and its price.")
+  nb::class_<FitPoint>(
+      m, "FitPoint", "An arena that a step can be made to fit, and its price.")
       .def_ro("arena", &FitPoint::arena)
       .def_prop_ro(
           "extra_percent",

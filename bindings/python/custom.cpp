@@ -59,12 +59,12 @@ nb::object or_none(const Tensor& t) {
 // tangents beyond the usual one.
 bool is_differentiated() {
   const tensor::Execution& now = tensor::thread_execution();
-  return now.grad_enabled || (now.recorder != nullptr &&
-                              now.recorder != &graph::base_recorder());
+  return now.grad_enabled ||
+         (now.recorder != nullptr && now.recorder != &graph::base_recorder());
 }
 
-// What the forward saved, as its derivatives get it: lists of the inputs and
-// results that they read (None: the others), and of the rest.
+// The saved values as the derivatives get them: lists of the inputs and results
+// that they read (None: the others), and of the rest.
 template <class Context>
 nb::tuple saved_of(const Operands& operands, Context& c) {
   nb::list inputs;
@@ -116,8 +116,8 @@ struct Rule {
     for (int k = 0; k < operands.results; ++k) {
       cotangents.append(or_none(c.cotangent(k)));
     }
-    const nb::object given = pull.get()(saved_of(operands, c), cotangents,
-                                        is_differentiated());
+    const nb::object given =
+        pull.get()(saved_of(operands, c), cotangents, is_differentiated());
     for (int i = 0; i < operands.inputs; ++i) {
       if (nb::object each = given[i]; !each.is_none() && c.needs(i)) {
         c.set(i, nb::cast<Tensor>(each));
@@ -137,8 +137,8 @@ struct RuleWithJvp : Rule {
     for (int i = 0; i < operands.inputs; ++i) {
       tangents.append(or_none(c.tangent(i)));
     }
-    const nb::object given = push.get()(saved_of(operands, c), tangents,
-                                        is_differentiated());
+    const nb::object given =
+        push.get()(saved_of(operands, c), tangents, is_differentiated());
     for (int k = 0; k < operands.results; ++k) {
       if (nb::object each = given[k]; !each.is_none()) {
         c.set(k, nb::cast<Tensor>(each));
@@ -173,10 +173,9 @@ TensorTuple call(const std::string& name, nb::object pull, nb::object push,
   const CallSite site = here();
   Tensors made = nb::cast<Tensors>(results);
   results.clear();
-  const Operands operands{static_cast<int>(inputs.size()),
-                          static_cast<int>(made.size()),
-                          static_cast<int>(saved.size()), reads_inputs,
-                          reads_results};
+  const Operands operands{
+      static_cast<int>(inputs.size()), static_cast<int>(made.size()),
+      static_cast<int>(saved.size()), reads_inputs, reads_results};
   const CustomOp op = make_op(kept_text(name), operands, std::move(pull),
                               std::move(push), site);
   std::vector<Operand> all;

@@ -184,8 +184,7 @@ void bind_tensor_sets(nb::module_& m) {
   set_class<data::CsvSet>(m, "CsvSet", "A table of numbers with a target.")
       .def_prop_ro("features",
                    [](const data::CsvSet& s) { return s.features(); })
-      .def_prop_ro("targets",
-                   [](const data::CsvSet& s) { return s.targets(); })
+      .def_prop_ro("targets", [](const data::CsvSet& s) { return s.targets(); })
       .def_prop_ro("classes", &data::CsvSet::classes)
       .def_prop_ro("names",
                    [](const data::CsvSet& self) {
@@ -217,9 +216,8 @@ void bind_tensor_sets(nb::module_& m) {
                                      .kind = kind}));
       },
       nb::arg("path"), nb::kw_only(), nb::arg("target") = "",
-      nb::arg("target_column") = -1,
-      nb::arg("kind") = "label", nb::arg("separator") = ",",
-      nb::arg("header") = true,
+      nb::arg("target_column") = -1, nb::arg("kind") = "label",
+      nb::arg("separator") = ",", nb::arg("header") = true,
       "A table of numbers, plain or gzipped. The target's column is named, or "
       "numbered (from -1 backwards).");
 }
@@ -246,10 +244,8 @@ void bind_image_sets(nb::module_& m) {
           },
           nb::arg("images"), nb::arg("labels"), nb::arg("classes"))
       .def_prop_ro("classes", &data::ImageSet::classes)
-      .def_prop_ro("images",
-                   [](const data::ImageSet& s) { return s.images(); })
-      .def_prop_ro("labels",
-                   [](const data::ImageSet& s) { return s.labels(); })
+      .def_prop_ro("images", [](const data::ImageSet& s) { return s.images(); })
+      .def_prop_ro("labels", [](const data::ImageSet& s) { return s.labels(); })
       .def(
           "standardise",
           [](data::ImageSet& self, const data::ImageSet* like) {
@@ -278,12 +274,14 @@ void bind_image_sets(nb::module_& m) {
           nb::arg("padding") = 0, nb::arg("height") = 0, nb::arg("width") = 0,
           nb::arg("random_crop") = false, nb::arg("flip") = 0.0,
           nb::arg("seed") = 0);
+}
+
+void bind_image_files(nb::module_& m) {
   m.def(
       "read_mnist",
       [](const std::string& folder) {
-        return image_sets([&](files::Door& door) {
-          return data::read_mnist(door, folder);
-        });
+        return image_sets(
+            [&](files::Door& door) { return data::read_mnist(door, folder); });
       },
       nb::arg("folder"),
       "The training and the test part of MNIST or Fashion-MNIST: its four "
@@ -360,6 +358,7 @@ void bind_text_sets(nb::module_& m) {
 void bind_data(nb::module_& m) {
   bind_tensor_sets(m);
   bind_image_sets(m);
+  bind_image_files(m);
   bind_text_sets(m);
   set_class<PythonSet>(m, "_PythonSet", "Samples of a Python object.")
       .def(nb::init<nb::object, std::int64_t>());

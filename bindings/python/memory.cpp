@@ -89,7 +89,7 @@ class TrackBlock {
   std::optional<KeepCollected> collected_;
 };
 
-// Who holds the Python objects of a tensor, by neap/_holders.py.
+// Names of the holders of a tensor's Python objects, by neap/_holders.py.
 class PythonNames final : public report::HandleNames {
  public:
   std::vector<std::string> of(const tensor::Body& body) const override {
@@ -180,9 +180,9 @@ void bind_reports(nb::module_& m) {
       .def(
           "__init__",
           [](report::Growth* self, std::int64_t warm_up) {
-            new (self) report::Growth(
-                memory::domain(),
-                {.warm_up = warm_up, .names = &python_names()});
+            new (self)
+                report::Growth(memory::domain(),
+                               {.warm_up = warm_up, .names = &python_names()});
           },
           nb::arg("warm_up") = 3)
       .def("step", &report::Growth::step)
@@ -195,16 +195,15 @@ void bind_domains(nb::module_& m) {
       .def(nb::init<const std::string&, Bytes, int>(), nb::arg("name"),
            nb::arg("budget"), nb::arg("events"))
       .def(
-          "stats",
-          [](const OwnDomain& self) { return stats_of(self.get()); },
+          "stats", [](const OwnDomain& self) { return stats_of(self.get()); },
           "Counts, in bytes.");
   guard_class<DomainBlock>(
       m, "UseDomain", "What is asked for inside the block is the domain's.")
       .def(nb::init<OwnDomain&>(), nb::keep_alive<1, 2>(), nb::arg("domain"));
 }
 
-// What the current domain holds, and what its log of events says, as the memory
-// page or as a snapshot.
+// Writes what the current domain holds, and what its log of events says, as the
+// memory page or as a snapshot.
 void write_report(const std::string& path, bool is_page) {
   const Unlocked unlocked;
   const report::Snapshot snapshot = report::snapshot(memory::domain());

@@ -32,7 +32,7 @@ struct GrowthOptions {
   std::int64_t warm_up = 3;  // steps that are not compared
   int max_rows = 16;         // rows of format(); the rest is summed
   int max_holders = 3;       // rows that chains are shown for
-  /// As LeakOptions::names. LIFETIME: of the Growth.
+  /// The same as LeakOptions::names. LIFETIME: of the Growth.
   const HandleNames* names = nullptr;
 };
 

@@ -57,7 +57,7 @@ struct Holder {
   memory::Category category{};
   base::SiteId site{};
   base::SiteId registered{};  // line of a hook
-  /// Of kHandles: what the handles share. LIFETIME: of the Holders.
+  /// The body that the handles share, for kHandles. LIFETIME: of the Holders.
   const tensor::Body* body = nullptr;
 };
 

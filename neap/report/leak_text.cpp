@@ -47,7 +47,7 @@ std::string title_of(const Holders::Held& held) {
   return out;
 }
 
-// Who holds the handles that a chain ends at, one a line.
+// Names of the holders of the handles that a chain ends at, one a line.
 std::string names_text(const Holder& last, const HandleNames* names) {
   std::string out;
   if (names != nullptr && last.body != nullptr) {

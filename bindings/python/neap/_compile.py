@@ -14,6 +14,7 @@ from neap._guards import Guards
 from neap.memory import parse_bytes
 
 _ONE = ("leaf",)  # the structure of a tensor alone
+_TENSOR = frozenset((Tensor,))
 _STATIC = (str, bytes, bool, type(None))
 
 
@@ -190,7 +191,7 @@ class Compiled:
         return entries[0]
 
     def __call__(self, *arguments, **keywords):
-        if not keywords and all(type(each) is Tensor for each in arguments):
+        if not keywords and _TENSOR.issuperset(map(type, arguments)):
             leaves, structure = list(arguments), _of_tensors(len(arguments))
         else:
             leaves, structure = flatten((arguments, keywords))
