@@ -50,10 +50,15 @@ void extreme_jvp(JvpContext& c) {
 constexpr graph::Facts kExtremeFacts = {
     .vjp_reads = {{{.inputs = 0b11}, {.inputs = 0b11}}}, .donates = 0b11};
 
-Tensor clip_to(const Operand& x, const ClipAttrs& bounds) {
-  if (std::isnan(bounds.low) || std::isnan(bounds.high)) {
+void check_bound(double bound) {
+  if (std::isnan(bound)) {
     base::raise<ValueError>("clip: a bound is NaN, expected numbers");
   }
+}
+
+Tensor clip_to(const Operand& x, const ClipAttrs& bounds) {
+  check_bound(bounds.low);
+  check_bound(bounds.high);
   return graph::apply(kClip, {x}, bounds);
 }
 
@@ -125,14 +130,29 @@ Tensor minimum(const Operand& a, const Operand& b) {
   return ops::apply_pair(ops::kMinimum, a, b);
 }
 
+namespace {
+
+// Elements that the bound replaces: those beyond it, and where it is NaN all.
+Tensor replaced(Tensor beyond, const Operand& bound) {
+  if (bound.is_number()) {
+    ops::check_bound(bound.number());
+    return beyond;
+  }
+  return is_floating(bound.tensor().dtype())
+             ? logical_or(std::move(beyond), isnan(bound.tensor()))
+             : beyond;
+}
+
+}  // namespace
+
 Tensor clip(const Operand& x, const Operand& low, const Operand& high) {
   if (low.is_number() && high.is_number()) {
     return ops::clip_to(x, {low.number(), high.number()});
   }
   const Tensor& value = ops::tensor_of("clip", x);
   const ops::AtSite site(x);
-  const Tensor raised = where(lt(value, low), low, value);
-  return where(gt(raised, high), high, raised);
+  const Tensor raised = where(replaced(lt(value, low), low), low, value);
+  return where(replaced(gt(raised, high), high), high, raised);
 }
 
 Tensor clip_min(const TensorOperand& x, Number low) {

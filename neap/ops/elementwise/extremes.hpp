@@ -26,8 +26,8 @@ NEAP_API Tensor minimum(const Operand& a, const Operand& b);
 /// them, outside and at NaN (as in PyTorch from 2.14 on); an infinite bound is
 /// none. Where a bound is a tensor, both are broadcast: a bound has the
 /// derivative of the elements that it moved, and x that of the others, also of
-/// those that are equal to a bound, and of NaN. THROWS: ShapeError, DTypeError;
-/// ValueError for two numbers of which one is NaN.
+/// those that are equal to a bound, and of NaN; where it is NaN, so is y.
+/// THROWS: ShapeError, DTypeError; ValueError for a number that is NaN.
 NEAP_API Tensor clip(const Operand& x, const Operand& low, const Operand& high);
 /// With one bound.
 NEAP_API Tensor clip_min(const TensorOperand& x, Number low);

@@ -100,6 +100,12 @@ OpTable between_table() {
   return {
       .name = "clip, tensors as bounds",
       .rows = {plain,
+               {.name = "bounds that are NaN",
+                .fn = fn,
+                .inputs = {literal({3}, {3, 3, 3}), literal({3}, {-1, kNaN, 1}),
+                           literal({3}, {kNaN, 5, 2})},
+                .expected = {kNaN, kNaN, 2},
+                .differentiable = false},
                kink_row(fn,
                         {literal({3}, {-1, 0, 2}), literal({3}, {-1, -1, -1}),
                          literal({3}, {1, 1, 1})},

@@ -74,12 +74,12 @@ Tensor solve_unchecked(const Operand& a, const Operand& b) {
 Tensor solve(const Operand& a, const Operand& b) {
   const ops::AtSite here(a);
   const Shape& a_shape = ops::tensor_of("solve", a).shape();
-  if (ops::is_vectors(a_shape, ops::tensor_of("solve", b).shape())) {
-    return squeeze(solve(a, unsqueeze(b, -1)), -1);
-  }
-  Tensor x = ops::solve_unchecked(a, b);
+  const Shape& b_shape = ops::tensor_of("solve", b).shape();
+  const bool is_vectors = ops::is_vectors(a_shape, b_shape);
+  Tensor x = is_vectors ? ops::solve_unchecked(a, unsqueeze(b, -1))
+                        : ops::solve_unchecked(a, b);
   ops::check_factored("solve", x, "is singular, or not a number");
-  return x;
+  return is_vectors ? squeeze(x, -1) : x;
 }
 
 namespace ops {

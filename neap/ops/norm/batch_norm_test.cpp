@@ -6,6 +6,7 @@
 #include "neap/graph/vertex.hpp"
 #include "neap/ops/elementwise/assign.hpp"
 #include "neap/ops/norm/channel_norm_for_test.hpp"
+#include "neap/ops/shape/views.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/testing/fail_sweep.hpp"
 
@@ -119,6 +120,10 @@ TEST(BatchNormTest, RefusesRunningValuesThatCannotBeWritten) {
   const Tensor var = ones({2});
   EXPECT_THROW(batch_norm(x, mean, var, {}, {}, kTraining), GraphError);
   EXPECT_THROW(batch_norm(x, zeros({2}), {}, {}, {}, kTraining), ValueError);
+  const Tensor one = zeros({1});
+  EXPECT_THROW(batch_norm(x, expand(one, {2}), var, {}, {}, kTraining),
+               ShapeError);
+  EXPECT_EQ(one.item(), 0.0);
   EXPECT_THROW(batch_norm(x, zeros({2}), var, {}, {},
                           {.training = true, .momentum = {}}),
                ValueError);

@@ -31,6 +31,9 @@ void check_buffer(std::string_view op, const char* name, const Tensor& buffer,
     raise<DeviceError>("{}: {} lies in memory space {}, x in {}", op, name,
                        spec.space.value, expected.space.value);
   }
+  if (spec.shape.element_count() > 1 && buffer.strides()[0] == 0) {
+    raise<ShapeError>("{}: {} is broadcast, write to a copy", op, name);
+  }
   const auto& link = buffer.link();
   if (link && (!link->is_leaf() || link->requires_grad())) {
     raise<GraphError>(

@@ -9,6 +9,7 @@
 #include "neap/ops/elementwise/cast.hpp"
 #include "neap/ops/elementwise/comparison.hpp"
 #include "neap/ops/elementwise/exponential.hpp"
+#include "neap/ops/elementwise/where.hpp"
 #include "neap/ops/reduction/reduce.hpp"
 #include "neap/ops/reduction/sum.hpp"
 #include "neap/ops/shape/views.hpp"
@@ -37,6 +38,13 @@ Tensor slope_times(const NormAttrs& attrs, const Tensor& x, const Tensor& y,
              div(std::move(g), sum_axes(is_chosen, attrs.axes)));
 }
 
+// x^p for p > 0, with the derivative 0 where x is, as PyTorch's norms have it:
+// that of the power may be infinite there.
+Tensor power_or_zero(const Tensor& x, double p) {
+  const Tensor is_zero = eq(x, 0);
+  return where(is_zero, 0, pow(where(is_zero, 1, x), p));
+}
+
 Tensor norm_axes(const Operand& x, double p, std::uint64_t axes) {
   const bool has_kernel = p == 0.0 || p == 1.0 || p == 2.0 || std::isinf(p);
   if (has_kernel) {
@@ -45,7 +53,10 @@ Tensor norm_axes(const Operand& x, double p, std::uint64_t axes) {
   if (std::isnan(p)) {
     raise<ValueError>("norm: p is NaN, expected a number");
   }
-  return pow(sum_axes(pow(abs(x), p), axes), 1.0 / p);
+  if (p < 0.0) {
+    return pow(sum_axes(pow(abs(x), p), axes), 1.0 / p);
+  }
+  return power_or_zero(sum_axes(power_or_zero(abs(x), p), axes), 1.0 / p);
 }
 
 }  // namespace

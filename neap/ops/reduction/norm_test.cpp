@@ -114,5 +114,25 @@ OpTable norm_table() {
 
 const Listed kListed(norm_table);
 
+// By powers: any other p.
+OpTable power_norm_table() {
+  const auto at_zero = [](const char* name, double p) {
+    return OpRow{.name = name,
+                 .fn = [p](Inputs x) { return norm(x[0], p, {1}); },
+                 .inputs = {literal({2, 2}, {0, 0, 1, 0})},
+                 .expected = {0, 1},
+                 .expected_vjp = {{0, 0, 1, 0}},
+                 .expected_jvp = {0, 1},
+                 .smooth = false};
+  };
+  OpTable table{.name = "norm, other p"};
+  table.rows = {row_of("3", 3, {2, 3, 4}), row_of("1.5", 1.5, {2, 3, 4}),
+                at_zero("3 at zero", 3), at_zero("0.5 at zero", 0.5)};
+  table.rows[0].zero_size = {{{2, 0, 4}}, {{0, 3, 4}}};
+  return table;
+}
+
+const Listed kPowerListed(power_norm_table);
+
 }  // namespace
 }  // namespace neap::testing

@@ -178,10 +178,12 @@ Shape leading_of(const Shape& shape) {
   return Shape(shape.span().first(static_cast<std::size_t>(shape.rank() - 2)));
 }
 
-// The axes before the last two, as (batch, heads).
-Shape batch_and_heads(const Shape& leading) {
+// The axes before the last two, as (batch, heads). A single one is the batch,
+// but where heads are shared, of which it then is the number.
+Shape batch_and_heads(const Shape& leading, bool has_shared_heads) {
   if (leading.rank() < 2) {
-    return {leading.rank() == 0 ? 1 : leading[0], 1};
+    const std::int64_t extent = leading.rank() == 0 ? 1 : leading[0];
+    return has_shared_heads ? Shape{1, extent} : Shape{extent, 1};
   }
   std::int64_t batch = 1;
   for (int axis = 0; axis + 1 < leading.rank(); ++axis) {
@@ -197,17 +199,19 @@ Shape joined(Shape leading, std::int64_t rows, std::int64_t columns) {
 }
 
 // (..., rows, columns) with these leading extents, as (batch, heads, ...).
-Tensor as_heads(const Tensor& x, const Shape& leading) {
+Tensor as_heads(const Tensor& x, const Shape& leading, bool has_shared_heads) {
   const std::int64_t rows = x.shape().back(2);
   const std::int64_t columns = x.shape().back(1);
   const Shape whole = joined(leading, rows, columns);
-  return reshape(x.shape() == whole ? x : expand(x, whole),
-                 joined(batch_and_heads(leading), rows, columns));
+  return reshape(
+      x.shape() == whole ? x : expand(x, whole),
+      joined(batch_and_heads(leading, has_shared_heads), rows, columns));
 }
 
 // A mask likewise. Of leading axes it may lack some: those of extent 1 stay so
 // where none is put together with others.
-Tensor mask_as_heads(const Tensor& mask, const Shape& leading) {
+Tensor mask_as_heads(const Tensor& mask, const Shape& leading,
+                     bool has_shared_heads) {
   Shape own = mask.shape();
   while (own.rank() < leading.rank() + 2) {
     Shape longer{1};
@@ -223,14 +227,15 @@ Tensor mask_as_heads(const Tensor& mask, const Shape& leading) {
   const Tensor x = reshape(mask, own);
   const Shape its = leading_of(own);
   return leading.rank() <= 2 || its.element_count() == 1
-             ? reshape(x,
-                       joined(batch_and_heads(its), own.back(2), own.back(1)))
-             : as_heads(x, leading);
+             ? reshape(x, joined(batch_and_heads(its, has_shared_heads),
+                                 own.back(2), own.back(1)))
+             : as_heads(x, leading, has_shared_heads);
 }
 
 struct Leading {
   Shape of_rows;
   Shape of_keys;
+  bool has_shared_heads() const noexcept { return of_rows != of_keys; }
 };
 
 // The leading extents of all; those of k and v have fewer heads where shared.
@@ -303,16 +308,18 @@ Tensor scaled_dot_product_attention(const Operand& q, const Operand& k,
   const auto by_length = [](const Tensor& x) {
     return permute(x, {0, 2, 1, 3});
   };
-  const Tensor mask = attrs.has_mask
-                          ? ops::mask_as_heads(options.mask, leading.of_rows)
-                          : Tensor();
+  const bool shared = leading.has_shared_heads();
+  const Tensor mask =
+      attrs.has_mask ? ops::mask_as_heads(options.mask, leading.of_rows, shared)
+                     : Tensor();
   if (attrs.dropout > 0.0) {
     attrs.key = tensor::generator().next();
   }
-  const Tensor y = ops::attention(
-      by_length(ops::as_heads(rows, leading.of_rows)),
-      by_length(ops::as_heads(keys, leading.of_keys)),
-      by_length(ops::as_heads(values, leading.of_keys)), mask, attrs)[0];
+  const Tensor y =
+      ops::attention(by_length(ops::as_heads(rows, leading.of_rows, shared)),
+                     by_length(ops::as_heads(keys, leading.of_keys, shared)),
+                     by_length(ops::as_heads(values, leading.of_keys, shared)),
+                     mask, attrs)[0];
   Tensor result = by_length(y);
   if (leading.of_rows.rank() != 2) {
     result = reshape(result, ops::joined(leading.of_rows, rows.shape().back(2),

@@ -48,6 +48,8 @@ std::vector<OpRow> plain_rows() {
       row("scaled", {.scale = -1.5}, {3, 2}, {4, 2}, {4, 2}),
       row("shared heads", {.is_causal = true}, {1, 4, 3, 2}, {1, 2, 3, 2},
           {1, 2, 3, 2}),
+      row("shared heads without a batch", {.is_causal = true}, {4, 3, 2},
+          {2, 3, 2}, {2, 3, 2}),
       row("many leading axes", {}, {2, 1, 2, 2, 3}, {2, 1, 2, 3, 3},
           {2, 1, 2, 3, 2}),
       row("blocks", {.is_causal = true}, {2, 130, 9}, {2, 140, 9},

@@ -77,9 +77,12 @@ memory::Vector<Tensor> chunk(const TensorOperand& x, std::int64_t count,
   if (count <= 0) {
     base::raise<ValueError>("chunk: {} parts, expected at least 1", count);
   }
-  const std::int64_t size =
-      shape[along] == 0 ? 1 : (shape[along] - 1) / count + 1;
-  return ops::parts_of(x, along, size);
+  if (shape[along] == 0) {
+    const memory::Vector<Tensor> nothing = ops::parts_of(x, along, 1);
+    return memory::Vector<Tensor>(static_cast<std::size_t>(count),
+                                  nothing.front());
+  }
+  return ops::parts_of(x, along, (shape[along] - 1) / count + 1);
 }
 
 memory::Vector<Tensor> unbind(const TensorOperand& x, std::int64_t axis) {

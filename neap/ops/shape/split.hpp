@@ -23,8 +23,8 @@ NEAP_API memory::Vector<Tensor> split(const TensorOperand& x,
                                       std::initializer_list<std::int64_t> sizes,
                                       std::int64_t axis = 0);
 
-/// At most `count` parts, all but the last of one size, as PyTorch's.
-/// THROWS: ShapeError for a bad axis; ValueError unless count > 0.
+/// At most `count` parts (of nothing: `count`), all but the last of one size, as
+/// PyTorch's. THROWS: ShapeError for a bad axis; ValueError unless count > 0.
 NEAP_API memory::Vector<Tensor> chunk(const TensorOperand& x,
                                       std::int64_t count,
                                       std::int64_t axis = 0);

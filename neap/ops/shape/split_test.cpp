@@ -91,7 +91,7 @@ const Listed kUnbindListed(unbind_table);
 
 TEST(SplitTest, CutsNothingIntoOnePartOfNothing) {
   EXPECT_EQ(split(zeros({0, 2}), 3).size(), 1U);
-  EXPECT_EQ(chunk(zeros({0, 2}), 3).size(), 1U);
+  EXPECT_EQ(chunk(zeros({0, 2}), 3).size(), 3U);
   EXPECT_EQ(unbind(zeros({0, 2})).size(), 0U);
   EXPECT_EQ(chunk(zeros({5}), 4).size(), 3U);
 }
