@@ -5,10 +5,10 @@ usage: check_public_headers.py [--write]
 
 A program includes neap/neap.hpp, or one of the entries below beside it; public
 is what these lead to. The check fails when the list has another header or lacks
-one, when a public header (but neap/fmt.hpp) includes Highway or fmt, which a
-program need not have, and when an entry declares nothing that the shared library
-exports. --write makes
-the list anew.
+one; when the package for Python, which is built over an installed library too,
+includes one that is not public; when a public header (but neap/fmt.hpp)
+includes Highway or fmt, which a program need not have; and when an entry
+declares nothing that the shared library exports. --write makes the list anew.
 """
 
 import re
@@ -29,12 +29,13 @@ ENTRIES = ["neap/base/external.hpp", "neap/fmt.hpp",
            "neap/report/folded.hpp", "neap/report/page.hpp",
            "neap/report/pickle.hpp", "neap/report/picture.hpp",
            "neap/report/profile_table.hpp", "neap/report/snapshot_diff.hpp",
-           "neap/report/snapshot_file.hpp",
+           "neap/report/snapshot_domain.hpp", "neap/report/snapshot_file.hpp",
            "neap/report/snapshot_profile.hpp", "neap/report/snapshot_step.hpp",
            "neap/report/snapshot_text.hpp", "neap/report/trace.hpp",
            "neap/tensor/host_access.hpp", "neap/text/tokenizer.hpp",
            "neap/text/trainer.hpp"]
 UMBRELLAS = ["neap/fmt.hpp", "neap/neap.hpp"]
+OURS = re.compile(r'^#include "(neap/[^"]+)"', re.MULTILINE)
 HIDDEN = re.compile(r"^#include <((?:fmt|hwy)/[^>]+)>", re.MULTILINE)
 
 
@@ -51,6 +52,10 @@ def faults(public):
     for name in sorted(set(public) - {"neap/fmt.hpp"}):
         for library in HIDDEN.findall(read(name)):
             yield f"{name}: includes <{library}>, which programs need not have"
+    for path in sorted((ROOT / "bindings").rglob("*.[ch]pp")):
+        for name in OURS.findall(path.read_text()):
+            if name not in public and "tests" not in path.parts:
+                yield f"{path.relative_to(ROOT)}: {name} is not public"
     for name in ENTRIES:
         if name not in UMBRELLAS and "NEAP_API" not in read(name):
             yield f"{name}: exports nothing (NEAP_API)"
