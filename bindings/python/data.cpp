@@ -96,11 +96,20 @@ class Batches {
  public:
   Batches(const data::AnyDataset& set, const data::LoaderOptions& options,
           bool reuse, const CallSite& site)
-      : loader_(set, options, site), reuse_(reuse) {}
+      : reuse_(reuse) {
+    loader_.emplace(set, options, site);
+  }
+  // Its reader thread may be waiting for the GIL, to load a sample of Python's.
+  ~Batches() {
+    const Unlocked unlocked;
+    loader_.reset();
+  }
+  Batches(const Batches&) = delete;
+  Batches& operator=(const Batches&) = delete;
 
   std::int64_t start(std::int64_t epoch, std::int64_t first) {
     const Unlocked unlocked;
-    loader_.start(epoch, first, {});
+    loader_->start(epoch, first, {});
     return ++loop_;
   }
   nb::object next(std::int64_t loop) {
@@ -114,7 +123,7 @@ class Batches {
     Tensor target;
     {
       const Unlocked unlocked;
-      const data::Batch* batch = loader_.next();
+      const data::Batch* batch = loader_->next();
       if (batch != nullptr) {
         input = reuse_ ? batch->input : copy({batch->input, site});
         target = reuse_ ? batch->target : copy({batch->target, site});
@@ -125,10 +134,10 @@ class Batches {
     }
     return nb::make_tuple(std::move(input), std::move(target));
   }
-  data::Loader& loader() noexcept { return loader_; }
+  data::Loader& loader() noexcept { return *loader_; }
 
  private:
-  data::Loader loader_;
+  std::optional<data::Loader> loader_;
   bool reuse_;
   std::int64_t loop_ = 0;
 };

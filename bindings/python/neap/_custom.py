@@ -28,6 +28,10 @@ def custom_op(forward, vjp, *, jvp=None, name=None):
     A tensor that is saved and is neither an input nor a result is a constant
     of the derivatives, so that second ones through it are refused.
     """
+    for each in (forward, vjp, *([] if jvp is None else [jvp])):
+        if not callable(each):
+            raise TypeError("custom_op: forward, vjp and jvp are functions, not "
+                            f"{type(each).__name__}")
     called = name or getattr(forward, "__name__", "custom")
 
     @functools.wraps(forward)

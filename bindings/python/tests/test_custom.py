@@ -191,14 +191,19 @@ def test_an_exception_of_the_users_comes_out_unchanged():
 
 def test_wrong_forwards_are_typed_errors():
     x = neap.ones((2,))
+    def vjp(saved, dy):
+        return dy
+
+    with pytest.raises(TypeError, match="are functions"):
+        neap.custom_op(lambda x: (x, None), None)
     with pytest.raises(TypeError, match="keyword"):
-        neap.custom_op(lambda x: (x, None), None)(1.0)
+        neap.custom_op(lambda x: (x, None), vjp)(1.0)
     with pytest.raises(TypeError, match="result, saved"):
-        neap.custom_op(lambda x: x, None)(x)
+        neap.custom_op(lambda x: x, vjp)(x)
     with pytest.raises(TypeError, match="a result is a tensor"):
-        neap.custom_op(lambda x: ((x, 1), None), None)(x)
+        neap.custom_op(lambda x: ((x, 1), None), vjp)(x)
     with pytest.raises(neap.InvalidValue, match="at most"):
-        neap.custom_op(lambda *x: (x[0] + 1, None), None)(*[x] * 40)
+        neap.custom_op(lambda *x: (x[0] + 1, None), vjp)(*[x] * 40)
 
 
 def test_it_leaves_nothing():

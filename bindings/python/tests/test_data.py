@@ -116,9 +116,10 @@ def test_samples_of_another_kind_are_refused(bad, error):
 
 
 def test_a_loader_ends_with_its_data_set_and_thread(no_leak):
-    loader = data.Loader(Squares(100), 3, prefetch=4)
-    next(iter(loader))
-    del loader
+    for _ in range(40):  # whose thread may want the GIL at that moment
+        loader = data.Loader(Squares(100), 3, prefetch=4)
+        next(iter(loader))
+        del loader
 
 
 def test_wrong_options_are_typed_errors(points):
