@@ -100,16 +100,20 @@ class Batches {
     loader_.emplace(set, options, site);
   }
   // Its reader thread may be waiting for the GIL, to load a sample of Python's.
-  ~Batches() {
-    const Unlocked unlocked;
-    loader_.reset();
-  }
+  ~Batches() { close(); }
   Batches(const Batches&) = delete;
   Batches& operator=(const Batches&) = delete;
 
-  std::int64_t start(std::int64_t epoch, std::int64_t first) {
+  /// Ends the thread; what asks for a batch afterwards is refused.
+  void close() {
     const Unlocked unlocked;
-    loader_->start(epoch, first, {});
+    loader_.reset();
+  }
+
+  std::int64_t start(std::int64_t epoch, std::int64_t first) {
+    data::Loader& loader = this->loader();
+    const Unlocked unlocked;
+    loader.start(epoch, first, {});
     return ++loop_;
   }
   nb::object next(std::int64_t loop) {
@@ -119,11 +123,12 @@ class Batches {
           "was begun");
     }
     const CallSite site = here();
+    data::Loader& loader = this->loader();
     Tensor input;
     Tensor target;
     {
       const Unlocked unlocked;
-      const data::Batch* batch = loader_->next();
+      const data::Batch* batch = loader.next();
       if (batch != nullptr) {
         input = reuse_ ? batch->input : copy({batch->input, site});
         target = reuse_ ? batch->target : copy({batch->target, site});
@@ -134,7 +139,12 @@ class Batches {
     }
     return nb::make_tuple(std::move(input), std::move(target));
   }
-  data::Loader& loader() noexcept { return *loader_; }
+  data::Loader& loader() {
+    if (!loader_) {
+      throw ValueError("loader: it is closed");
+    }
+    return *loader_;
+  }
 
  private:
   std::optional<data::Loader> loader_;
@@ -380,6 +390,7 @@ void bind_data(nb::module_& m) {
   add_set<PythonSet>(batches);
   batches.def("start", &Batches::start)
       .def("next", &Batches::next)
+      .def("close", &Batches::close)
       .def("batches_per_epoch",
            [](Batches& self) { return self.loader().batches_per_epoch(); })
       .def("epoch", [](Batches& self) { return self.loader().epoch(); })

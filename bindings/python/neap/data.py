@@ -1,8 +1,10 @@
 # Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 """Data sets, and loaders that make batches of them."""
 
+import atexit as _atexit
 import functools as _functools
 import os as _os
+import weakref as _weakref
 
 from neap._arrays import asarray
 from neap._core import Tensor, _data
@@ -37,6 +39,16 @@ def _sample_of(dataset, index):
     return _dense(sample[0]), _dense(sample[1])
 
 
+_open = _weakref.WeakSet()
+
+
+@_atexit.register
+def _close_all():
+    """A thread that loads samples of Python's has to end before Python does."""
+    for loader in list(_open):
+        loader.close()
+
+
 class Loader:
     """Batches of a data set: one of Neap's, or any object with a length and
     samples by index, `dataset[i] -> (input, target)` of arrays, numbers or
@@ -62,6 +74,12 @@ class Loader:
         self._batches = _data._Batches(dataset, batch, shuffle, seed, drop_last,
                                        prefetch, reuse)
         self._following = 0
+        _open.add(self)
+
+    def close(self):
+        """Ends the loader's thread and frees its memory; it gives no further
+        batch."""
+        self._batches.close()
 
     def __len__(self):
         """Batches of an epoch."""

@@ -2,13 +2,25 @@
 """Data sets and loaders."""
 
 import gzip
+import os
+import pathlib
 import struct
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 import neap
 from neap import data
+
+
+def run_program(text):
+    package = str(pathlib.Path(neap.__file__).parents[1])
+    paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+    return subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True,
+        timeout=60, env={**os.environ, "PYTHONPATH": ":".join(paths)})
 
 
 def rows_of(loader, epoch):
@@ -120,6 +132,34 @@ def test_a_loader_ends_with_its_data_set_and_thread(no_leak):
         loader = data.Loader(Squares(100), 3, prefetch=4)
         next(iter(loader))
         del loader
+
+
+def test_a_closed_loader_refuses_further_batches(points):
+    loader = data.Loader(points, 2, prefetch=1)
+    loop = loader.epoch(0)
+    next(loop)
+    loader.close()
+    loader.close()
+    with pytest.raises(neap.InvalidValue, match="closed"):
+        next(loop)
+
+
+@pytest.mark.parametrize("holder", ["", "import sys; sys.modules['x'] = loader"])
+def test_python_may_end_while_a_thread_loads(holder):
+    program = f'''
+import numpy as np, neap
+class Slow:
+    def __len__(self): return 10_000
+    def __getitem__(self, index): return np.full((200,), index, "f4"), index
+loader = neap.data.Loader(Slow(), 64, prefetch=6)
+loop = loader.epoch(0)
+next(loop)
+{holder}
+print("end")
+'''
+    for _ in range(3):
+        done = run_program(program)
+        assert (done.returncode, done.stdout) == (0, "end\n"), done.stderr
 
 
 def test_wrong_options_are_typed_errors(points):
