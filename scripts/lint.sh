@@ -54,7 +54,8 @@ existing() {
 write_commands() {
   mkdir -p "$COMMANDS"
   sed -E 's/ -Winvalid-pch -include [^ ]*cmake_pch\.hxx//
-    s/ -(fpch-preprocess|Wno-restrict|Wno-stringop-overflow)//g' \
+    s/ -(fpch-preprocess|Wno-restrict|Wno-stringop-overflow)//g
+    s/ -DNB_BACKEND_PYPI=[^ ]*//g' \
     build/release/compile_commands.json >"$COMMANDS/compile_commands.json"
 }
 

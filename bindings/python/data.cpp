@@ -81,8 +81,9 @@ class PythonSet {
     return nb::cast<std::pair<Tensor, Tensor>>(load_.get()(index));
   }
   static void put(const Tensor& from, std::span<std::byte> to) {
-    if (!to.empty()) {
-      std::memcpy(to.data(), from.array()->strided().data, to.size());
+    const std::byte* data = from.array()->strided().data;
+    if (data != nullptr) {  // else it has no elements
+      std::memcpy(to.data(), data, to.size());
     }
   }
 
@@ -177,11 +178,11 @@ nb::class_<Set> set_class(nb::module_& m, const char* name, const char* doc) {
       .def("__len__", [](const Set& self) { return self.size(); })
       .def_prop_ro("input",
                    [](const Set& self) {
-                     const data::SampleSpec spec = self.spec();
+                     const auto& spec = self.spec();
                      return tensor::Spec{spec.input_dtype, spec.input};
                    })
       .def_prop_ro("target", [](const Set& self) {
-        const data::SampleSpec spec = self.spec();
+        const auto& spec = self.spec();
         return tensor::Spec{spec.target_dtype, spec.target};
       });
 }

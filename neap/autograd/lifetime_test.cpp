@@ -281,8 +281,8 @@ TEST_F(LifetimeTest, APostAccumulateHookMayGiveTheGradientBack) {
   backward(mul(x, x));
   backward(mul(x, x));
   EXPECT_EQ(sum, 6.0 + 12.0);
-  EXPECT_THROW(register_post_accumulate_hook(mul(x, x), [](const Tensor&) {}),
-               GraphError);
+  const auto nothing = [](const Tensor&) {};
+  EXPECT_THROW(register_post_accumulate_hook(mul(x, x), nothing), GraphError);
 }
 
 TEST_F(LifetimeTest, AHookMayRemoveItself) {
