@@ -95,6 +95,28 @@ void bind_conv_layer(nb::module_& m, const char* name) {
       nb::arg("groups") = 1, nb::arg("bias") = true, nb::arg("dtype") = f32);
 }
 
+template <class Conv, int kAxes>
+void bind_conv_transpose_layer(nb::module_& m, const char* name) {
+  using Sizes = PerAxis<kAxes>;
+  layer<Conv>(m, name).def(
+      "__init__",
+      [](Conv* self, std::int64_t in, std::int64_t out, const Sizes& kernel,
+         const Sizes& stride, const Sizes& padding, const Sizes& output_padding,
+         const Sizes& dilation, std::int64_t groups, bool bias, DType dtype) {
+        new (self) Conv(in, out, kernel,
+                        {.stride = stride,
+                         .padding = padding,
+                         .output_padding = output_padding,
+                         .dilation = dilation,
+                         .groups = groups},
+                        bias, dtype, here());
+      },
+      nb::arg("in_channels"), nb::arg("out_channels"), nb::arg("kernel_size"),
+      nb::arg("stride") = 1, nb::arg("padding") = 0,
+      nb::arg("output_padding") = 0, nb::arg("dilation") = 1,
+      nb::arg("groups") = 1, nb::arg("bias") = true, nb::arg("dtype") = f32);
+}
+
 template <class Norm>
 void bind_batch_norm(nb::module_& m, const char* name) {
   layer<Norm>(m, name).def(
@@ -242,6 +264,8 @@ void bind_layers(nb::module_& m) {
   bind_linear(m);
   bind_conv_layer<nn::Conv1d, 1>(m, "Conv1d");
   bind_conv_layer<nn::Conv2d, 2>(m, "Conv2d");
+  bind_conv_transpose_layer<nn::ConvTranspose1d, 1>(m, "ConvTranspose1d");
+  bind_conv_transpose_layer<nn::ConvTranspose2d, 2>(m, "ConvTranspose2d");
   bind_norms(m);
   bind_pools(m);
   bind_recurrent(m);

@@ -10,6 +10,14 @@
 #include "neap/train/state_hash.hpp"
 #include "values.hpp"
 
+namespace nanobind::detail {
+
+NEAP_PYTHON_CHOICE(neap::nn::KaimingOptions::Fan, "'fan_in', 'fan_out'",
+                   {"fan_in", neap::nn::KaimingOptions::Fan::kIn},
+                   {"fan_out", neap::nn::KaimingOptions::Fan::kOut})
+
+}  // namespace nanobind::detail
+
 namespace neap::python {
 namespace {
 
@@ -168,6 +176,19 @@ void bind_module(nb::module_& m) {
       .def("__call__", &call);
 }
 
+using KaimingFan = nn::KaimingOptions::Fan;
+
+template <class Fill>
+void bind_kaiming(nb::module_& init, const char* name, Fill fill) {
+  init.def(
+      name,
+      [fill](const Tensor& t, double negative_slope, KaimingFan mode) {
+        return fill(t, {.negative_slope = negative_slope, .fan = mode}, here());
+      },
+      nb::arg("tensor"), nb::arg("negative_slope") = 0.0,
+      nb::arg("mode") = "fan_in");
+}
+
 void bind_init(nb::module_& m) {
   nb::module_ init = m.def_submodule("_init", "Fills tensors in place.");
   init.def(
@@ -195,12 +216,13 @@ void bind_init(nb::module_& m) {
       },
       nb::arg("tensor"), nb::arg("gain") = 1.0);
   init.def(
-      "kaiming_uniform_",
-      [](const Tensor& t, double negative_slope) {
-        return nn::kaiming_uniform_(t, {.negative_slope = negative_slope},
-                                    here());
+      "xavier_normal_",
+      [](const Tensor& t, double gain) {
+        return nn::xavier_normal_(t, gain, here());
       },
-      nb::arg("tensor"), nb::arg("negative_slope") = 0.0);
+      nb::arg("tensor"), nb::arg("gain") = 1.0);
+  bind_kaiming(init, "kaiming_uniform_", &nn::kaiming_uniform_);
+  bind_kaiming(init, "kaiming_normal_", &nn::kaiming_normal_);
 }
 
 }  // namespace
