@@ -64,6 +64,7 @@ void bind_data(nb::module_& m);
 void bind_functional(nb::module_& m);
 void bind_guards(nb::module_& m);
 void bind_memory(nb::module_& m);
+void bind_models(nb::module_& m);
 void bind_modules(nb::module_& m);
 void bind_layers(nb::module_& m);
 void bind_optim(nb::module_& m);

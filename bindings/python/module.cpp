@@ -41,6 +41,8 @@ NB_MODULE(_core, m) {
   bind_optim(optim);
   nb::module_ data = m.def_submodule("_data");
   bind_data(data);
+  nb::module_ models = m.def_submodule("_models");
+  bind_models(models);
   nb::module_ train = m.def_submodule("_train");
   bind_train(train);
 }

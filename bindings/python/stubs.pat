@@ -120,3 +120,8 @@ neap\._core\._layers\.(RNN|GRU)\.__call__$:
 
 neap\._core\._layers\.LSTM\.__call__$:
     def __call__(self, x: neap._core.Tensor, state: tuple[neap._core.Tensor, neap._core.Tensor] | None = None) -> tuple[neap._core.Tensor, tuple[neap._core.Tensor, neap._core.Tensor]]: ...  # type: ignore[override]
+
+neap\._core\._models\.from_pretrained$:
+    \from typing import Any
+    def from_pretrained(folder: str, *, dtype: neap._core.DType = ..., dropout: float | None = None, block: int = 0, classes: int = 0, keep_layers: bool = True, pass_over: Sequence[str] = ()) -> neap._core._layers.Layer:
+        \doc

@@ -18,7 +18,7 @@ _core.set_leak_warnings(bool(_os.environ.get("NEAP_PYTHON_LEAKS")))
 f32, f64, bf16 = DType.f32, DType.f64, DType.bf16
 i32, i64, u8, bool_ = DType.i32, DType.i64, DType.u8, getattr(DType, "bool")
 
-from neap import data, memory, nn, optim, testing, torch, train  # noqa: E402,F401
+from neap import data, memory, models, nn, optim, testing, torch, train  # noqa: E402,F401
 from neap._arrays import (asarray, from_dlpack, from_numpy,  # noqa: E402,F401
                           from_torch, tensor)
 from neap._autograd import grad  # noqa: E402,F401

@@ -3,7 +3,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, Literal, NamedTuple, TextIO, TypeVar, overload
 
-from neap import data as data, memory as memory, nn as nn, notebook as notebook, optim as optim, testing as testing, torch as torch, train as train
+from neap import data as data, memory as memory, models as models, nn as nn, notebook as notebook, optim as optim, testing as testing, torch as torch, train as train
 from neap._core import *
 from neap._core import DType as DType, FitPoint as FitPoint, Prediction, Spec as Spec, Tensor as Tensor, _Module
 from neap._errors import (

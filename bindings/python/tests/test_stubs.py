@@ -17,8 +17,8 @@ import neap
 
 PACKAGE = pathlib.Path(neap.__file__).parent
 PROGRAM = pathlib.Path(__file__).parent / "typed_program.py"
-MODULES = ["neap", "neap.data", "neap.memory", "neap.nn", "neap.notebook",
-           "neap.optim", "neap.testing", "neap.torch", "neap.train"]
+MODULES = ["neap", "neap.data", "neap.memory", "neap.models", "neap.nn",
+           "neap.notebook", "neap.optim", "neap.testing", "neap.torch", "neap.train"]
 # Imported by modules for themselves: public names of neap.
 USED_INSIDE = {"Tensor", "DType", "DTypeError", "InvalidValue",
                "NameNotFound", "ShapeError", "TraceError", "asarray", "memory",
