@@ -47,7 +47,6 @@ CustomOp::Facts facts_of(const Operands& operands) {
   }
   facts.vjp_reads.fill({.inputs = read, .outputs = operands.reads_results});
   facts.donates = 1U << static_cast<unsigned>(operands.inputs);
-  facts.sample_axis = CustomOp::SampleAxis::kMixed;
   return facts;
 }
 

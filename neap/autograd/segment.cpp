@@ -68,7 +68,6 @@ constexpr Op segment_op(int outputs) {
         .formula = "what its function returns, recomputed in the backward",
         .outputs = outputs,
         .vjp = segment_vjp,
-        .facts = {.sample_axis = graph::SampleAxis::kMixed},
         .copy_attrs = copy_attrs,
         .drop_attrs = drop_attrs};
   op.facts.vjp_reads.fill({.inputs = ~0U});

@@ -156,6 +156,10 @@ StepCore::StepCore(const CompileOptions& options, const CallSite& site)
         "at least 1, 0 and 0",
         options.programs, options.max_batch, options.verify);
   }
+  if (options.shards < 1) {
+    raise<ValueError>("compile: .shards is {}; it must be at least 1",
+                      options.shards);
+  }
   if (options.arena_limit < 0 || options.budget < 0) {
     raise<ValueError>(
         "compile: .arena_limit is {} bytes and .budget {}; neither may be "

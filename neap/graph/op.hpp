@@ -11,6 +11,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "neap/graph/rows.hpp"
 #include "neap/kernels/engine/kernel.hpp"
 #include "neap/tensor/tensor.hpp"
 
@@ -77,14 +78,6 @@ enum class Effect : std::uint8_t {
   kStateful,  // reads or writes what its operands do not show
 };
 
-/// The way in which an op treats axis 0 of its operands when that is the sample
-/// axis.
-enum class SampleAxis : std::uint8_t {
-  kMapped,   // output sample i depends on input samples i (and shared inputs)
-  kReduced,  // the output sums over samples
-  kMixed,    // samples depend on one another; the call cannot be split
-};
-
 /// Work and traffic of one call.
 struct Cost {
   std::int64_t flops = 0;
@@ -101,7 +94,14 @@ struct Facts {
   Effect effect = Effect::kPure;
   /// The offset of a random op's base::DrawKey in its attributes.
   std::int32_t draw_at = -1;
-  SampleAxis sample_axis = SampleAxis::kMapped;
+  /// The offset of a number (std::int64_t) in its attributes: that of the first
+  /// of its draws, where the call is a part of a larger one. -1: there is none.
+  std::int32_t first_at = -1;
+  /// So many draws a call takes, those of its rows one after another; nullptr:
+  /// one for each element of output 0.
+  std::int64_t (*draws)(const OpArgs& args) = nullptr;
+  /// How it treats the rows of a batch; nullptr: it needs all of them at once.
+  RowRule rows = nullptr;
   /// nullptr: one flop an output element, every operand moved once.
   Cost (*cost)(const OpArgs& args, std::span<const Spec> outputs) = nullptr;
 };

@@ -58,10 +58,9 @@ class NEAP_API CustomOp {
   using Spec = tensor::Spec;
   using Specs = std::span<const Spec>;
   using OutSpecs = std::span<Spec>;
-  using Facts = graph::Facts;  // default: nothing read, no donation, kMixed
+  using Facts = graph::Facts;  // default: nothing read, no donation
   using Cost = graph::Cost;
   using Effect = graph::Effect;
-  using SampleAxis = graph::SampleAxis;
   using Forward = ops::CustomForward;
   using Vjp = ops::CustomVjp;
   using Jvp = ops::CustomJvp;

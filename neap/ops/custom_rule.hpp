@@ -298,7 +298,6 @@ class CustomHolder final : public CustomState,
 
   static CustomTraits traits_of(const R& rule) {
     CustomTraits traits{.name = rule.name, .formula = {}, .facts = {}};
-    traits.facts.sample_axis = graph::SampleAxis::kMixed;
     if constexpr (requires { rule.formula; }) {
       traits.formula = rule.formula;
     }

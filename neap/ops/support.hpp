@@ -9,6 +9,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/graph/recorder.hpp"
 #include "neap/graph/rules.hpp"
+#include "neap/ops/rows.hpp"
 
 namespace neap::ops {
 
@@ -18,7 +19,6 @@ using graph::Cost;
 using graph::JvpContext;
 using graph::Op;
 using graph::OpArgs;
-using graph::SampleAxis;
 using graph::Spec;
 using graph::VjpContext;
 using tensor::Layout;

@@ -74,6 +74,17 @@ NEAP_API void fold_constants(Program& program);
 /// cut.
 NEAP_API std::size_t cut_into_pieces(Program& program, std::uint32_t pieces);
 
+/// Makes cross entropies over all rows calls for each row and one for their
+/// sum, to the same bits.
+NEAP_API void split_losses(Program& program);
+
+/// Cuts the batch, the arguments whose axis 0 has `rows` rows, into shards, at
+/// most one a row, which run one after another; sums over rows are joined by
+/// one binary tree. Calls that need all rows at once run once. Nothing is
+/// changed where no call can run for some rows alone.
+NEAP_API void cut_into_shards(Program& program, std::int64_t rows,
+                              std::uint32_t shards);
+
 /// Fuses elementwise calls over equally many elements (kernels/fused.hpp),
 /// where one reads the other's value, or both read the same one; values that
 /// only they read then need no memory. Writes into external storage stay alone.

@@ -278,6 +278,14 @@ struct Fitting {
   }
 };
 
+/// A batch that is cut into shards (cut_into_shards()).
+struct Sharding {
+  std::uint32_t shards = 1;
+  std::int64_t rows = 0;       // of the batch
+  std::uint32_t each = 0;      // calls that run for each shard
+  std::uint32_t together = 0;  // calls that need the rows of all of them
+};
+
 class NEAP_API Program {
  public:
   Program();
@@ -323,6 +331,7 @@ class NEAP_API Program {
   memory::Vector<SpillSlot> slots;  // of the spill file
   memory::Vector<AwayState> away;
   Fitting fitting;
+  Sharding sharding;
   /// The generator's position when the trace began, and how many draws a run
   /// takes: a draw n of the trace is the (n - first)th of each run.
   base::DrawKey first_draw;

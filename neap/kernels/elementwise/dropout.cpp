@@ -32,7 +32,7 @@ void dropout_piece_of(const Piece& piece) noexcept {
   const std::uint32_t threshold = keep_threshold(attrs.p);
   // Branches on random bits would be mispredicted: the choice is a mask.
   for_each_word(
-      attrs.key, piece.first, piece.count,
+      attrs.key, attrs.first + piece.first, piece.count,
       [&](std::int64_t i, std::uint32_t word) HWY_ATTR {
         const Bits mask = word >> 8U >= threshold ? ~Bits{0} : Bits{0};
         y[i] = std::bit_cast<T>(std::bit_cast<Bits>(x[i] / keep) & mask);
@@ -70,8 +70,8 @@ void dropout_reference(const Args& args) noexcept {
   const Shape strides = broadcast_strides(args.in[0], y.shape);
   for (std::int64_t i = 0; i < y.shape.element_count(); ++i) {
     const T x = args.in[0].as<T>()[offset_at(y.shape, strides, i)];
-    const float u =
-        base::uniform_f32(attrs.key.word(static_cast<std::uint64_t>(i)));
+    const float u = base::uniform_f32(
+        attrs.key.word(static_cast<std::uint64_t>(attrs.first + i)));
     y.as<T>()[offset_at(y.shape, y.strides, i)] =
         static_cast<double>(u) >= attrs.p ? x / static_cast<T>(1.0 - attrs.p)
                                           : T(0);

@@ -62,10 +62,12 @@ struct AxisAttrs {
 
 /// cast: the target dtype is the output's; nothing else is needed.
 
-/// dropout: y = keep(key, i) ? x / (1 - p) : 0, with i the logical index.
+/// dropout: y = keep(key, first + i) ? x / (1 - p) : 0, with i the logical
+/// index.
 struct DropoutAttrs {
   double p = 0.0;  // probability of dropping, in [0, 1)
   base::DrawKey key;
+  std::int64_t first = 0;
 };
 
 /// A range of one axis: elements start, start + step, ... `count` of them.

@@ -255,7 +255,7 @@ void drop_factors(const AttentionAttrs& attrs, std::int64_t first,
                   std::int64_t count, T* factors) {
   const auto kept = static_cast<T>(1.0 / (1.0 - attrs.dropout));
   const std::uint32_t threshold = keep_threshold(attrs.dropout);
-  for_each_word(attrs.key, first, count,
+  for_each_word(attrs.key, attrs.first + first, count,
                 [&](std::int64_t j, std::uint32_t word) HWY_ATTR {
                   factors[j] = word >> 8U >= threshold ? kept : T{0};
                 });

@@ -33,7 +33,8 @@
 // joined by halves, blocks in order. y, dq, dk and dv are single accumulators
 // over keys, keys, rows and rows in order (of several heads that share k and
 // v, first all rows of the first). So nothing depends on threads or strides.
-// Of dropout, element i of the whole (B, H, T, S) is kept as dropout.hpp says.
+// Of dropout, element i of the whole (B, H, T, S) is kept as dropout.hpp says,
+// counted on from `first`.
 //
 // With Precision::kBf16 (of float alone) the five products are as gemm.hpp says
 // of it. The factors are rounded: q and k times the scale where the scale is a
@@ -57,6 +58,7 @@ struct AttentionAttrs {
   double scale = 1.0;      // finite
   double dropout = 0.0;    // probability, in [0, 1)
   base::DrawKey key;       // of dropout
+  std::int64_t first = 0;  // number of the first weight, where these are a part
   bool is_causal = false;  // row i sees keys j <= i alone
   bool has_mask = false;
   bool dq = false;  // of attention_grad: what is wanted

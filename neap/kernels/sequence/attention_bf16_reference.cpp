@@ -107,8 +107,8 @@ class Bf16Row {
   bool drops() const noexcept { return attrs_.dropout > 0.0; }
   /// The factor by which dropout multiplies the weight of key j.
   float drop_factor(std::int64_t j) const noexcept {
-    const auto word =
-        attrs_.key.word(static_cast<std::uint64_t>(number_ * sizes_.keys + j));
+    const auto word = attrs_.key.word(
+        static_cast<std::uint64_t>(attrs_.first + number_ * sizes_.keys + j));
     return static_cast<double>(base::uniform_f32(word)) >= attrs_.dropout
                ? static_cast<float>(1.0 / (1.0 - attrs_.dropout))
                : 0.0F;

@@ -74,7 +74,8 @@ class ReferenceRow {
     const std::int64_t index =
         ((batch_ * sizes_.heads + head_) * sizes_.rows + row_) * sizes_.keys +
         j;
-    const auto word = attrs_.key.word(static_cast<std::uint64_t>(index));
+    const auto word =
+        attrs_.key.word(static_cast<std::uint64_t>(attrs_.first + index));
     return static_cast<double>(base::uniform_f32(word)) >= attrs_.dropout
                ? 1.0 / (1.0 - attrs_.dropout)
                : 0.0;

@@ -65,7 +65,9 @@ const Op kElu{
         [](JvpContext& c) {
           c.set(0, elu_grad(c.tangent(), c.output(), c.attrs<EluAttrs>()));
         },
-    .facts = {.vjp_reads = {{{.outputs = 0b1}}}, .donates = 0b1}};
+    .facts = {.vjp_reads = {{{.outputs = 0b1}}},
+              .donates = 0b1,
+              .rows = rows_by_element}};
 
 const Op kEluGrad{.name = "elu_grad",
                   .formula = "dx = y > 0 ? g : g (y + alpha), for y = elu(x)",
@@ -90,7 +92,9 @@ const Op kSoftplus{
           c.set(0, softplus_grad(c.tangent(), c.input(),
                                  c.attrs<SoftplusAttrs>()));
         },
-    .facts = {.vjp_reads = {{{.inputs = 0b1}}}, .donates = 0b1}};
+    .facts = {.vjp_reads = {{{.inputs = 0b1}}},
+              .donates = 0b1,
+              .rows = rows_by_element}};
 
 const Op kSoftplusGrad{
     .name = "softplus_grad",

@@ -57,7 +57,9 @@ const Op kRelu{
         [](JvpContext& c) {
           c.set(0, gated_by_output(c.output(), c.tangent()));
         },
-    .facts = {.vjp_reads = {{{.outputs = 0b1}}}, .donates = 0b1}};
+    .facts = {.vjp_reads = {{{.outputs = 0b1}}},
+              .donates = 0b1,
+              .rows = rows_by_element}};
 
 const Op kLeakyRelu{
     .name = "leaky_relu",
@@ -75,7 +77,9 @@ const Op kLeakyRelu{
           c.set(0, gated_by_input(c.input(0), c.tangent(),
                                   c.attrs<SlopeAttrs>().slope));
         },
-    .facts = {.vjp_reads = {{{.inputs = 0b1}}}, .donates = 0b1}};
+    .facts = {.vjp_reads = {{{.inputs = 0b1}}},
+              .donates = 0b1,
+              .rows = rows_by_element}};
 
 // The second output is a residual alone, never given to the user: one bit an
 // element, set where x is positive.
@@ -100,25 +104,28 @@ const Op kReluBits{
           c.set(0, relu_grad(c.tangent(), c.output(1),
                              c.attrs<SlopeAttrs>().slope));
         },
-    .facts = {.vjp_reads = {{{.outputs = 0b10}}}, .donates = 0b1}};
+    .facts = {.vjp_reads = {{{.outputs = 0b10}}},
+              .donates = 0b1,
+              .rows = rows_with_bits}};
 
 // Linear in g, and its own transpose.
-const Op kReluGrad{
-    .name = "relu_grad",
-    .formula = "dx = bit ? g : slope g, for the bits of x > 0",
-    .infer = infer_relu_grad,
-    .kernel = &kernels::relu_grad_kernels,
-    .vjp =
-        [](VjpContext& c) {
-          c.set(0, relu_grad(c.take_cotangent(), c.input(1),
-                             c.attrs<SlopeAttrs>().slope));
-        },
-    .jvp =
-        [](JvpContext& c) {
-          c.set(0, relu_grad(c.tangent(0), c.input(1),
-                             c.attrs<SlopeAttrs>().slope));
-        },
-    .facts = {.vjp_reads = {{{.inputs = 0b10}, {}}}, .donates = 0b1}};
+const Op kReluGrad{.name = "relu_grad",
+                   .formula = "dx = bit ? g : slope g, for the bits of x > 0",
+                   .infer = infer_relu_grad,
+                   .kernel = &kernels::relu_grad_kernels,
+                   .vjp =
+                       [](VjpContext& c) {
+                         c.set(0, relu_grad(c.take_cotangent(), c.input(1),
+                                            c.attrs<SlopeAttrs>().slope));
+                       },
+                   .jvp =
+                       [](JvpContext& c) {
+                         c.set(0, relu_grad(c.tangent(0), c.input(1),
+                                            c.attrs<SlopeAttrs>().slope));
+                       },
+                   .facts = {.vjp_reads = {{{.inputs = 0b10}, {}}},
+                             .donates = 0b1,
+                             .rows = rows_by_bits}};
 
 Tensor relu_bits(const Operand& x, double slope) {
   std::array<Tensor, 2> outputs;

@@ -48,7 +48,8 @@ const Op kSwiglu{.name = "swiglu",
                  .jvp = jvp_swiglu,
                  .facts = {.vjp_reads = {{{.inputs = 0b11},
                                           {.inputs = 0b01, .shapes = 0b10}}},
-                           .donates = 0b11}};
+                           .donates = 0b11,
+                           .rows = rows_by_element}};
 
 }  // namespace ops
 

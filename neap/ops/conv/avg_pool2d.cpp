@@ -23,12 +23,13 @@ const Op kAvgPool2d{
         [](JvpContext& c) {
           c.set(0, average_images(c.tangent(), c.attrs<PoolAttrs>()));
         },
-    .facts = {.cost = [](const OpArgs& args, std::span<const Spec> outputs) {
-      const auto& attrs = args.attrs.as<PoolAttrs>();
-      return moving(args, outputs,
-                    outputs[0].shape.element_count() *
-                        (attrs.h.width() * attrs.w.width() + 1));
-    }}};
+    .facts = {.rows = rows_by_sample<0b11, 0b11>,
+              .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
+                const auto& attrs = args.attrs.as<PoolAttrs>();
+                return moving(args, outputs,
+                              outputs[0].shape.element_count() *
+                                  (attrs.h.width() * attrs.w.width() + 1));
+              }}};
 
 Tensor average_images(const Operand& x, const PoolAttrs& attrs) {
   return graph::apply(kAvgPool2d, {x}, attrs);
@@ -118,7 +119,7 @@ const Op kAvgPool2dGrad{
         [](JvpContext& c) {
           c.set(0, avg_pool2d_grad(c.tangent(), c.attrs<PoolAttrs>()));
         },
-    .facts = {}};
+    .facts = {.rows = rows_by_sample<0b11, 0b11>}};
 
 Tensor avg_pool2d_grad(const Operand& g, const PoolAttrs& attrs) {
   return graph::apply(kAvgPool2dGrad, {g}, attrs);

@@ -45,6 +45,7 @@ const Op kConv2d{
     .vjp = vjp_conv2d,
     .jvp = jvp_conv2d,
     .facts = {.vjp_reads = {{{.inputs = 0b010}, {.inputs = 0b001}}},
+              .rows = rows_by_sample<0b1, 0b1>,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return conv_cost(args, outputs, outputs[0].shape,
                                  args.inputs[1].shape);

@@ -23,6 +23,13 @@ void infer_conv2d_relu_bits(const OpArgs& args, std::span<Spec> out) {
   out[1].shape = {kernels::bit_bytes(out[0].shape.element_count())};
 }
 
+RowUse rows_of_conv_with_bits(const OpArgs& args, Specs outputs,
+                              const RowAxes& axes) {
+  const RowUse use = rows_by_sample<0b1, 0b1>(args, outputs, axes);
+  axes.outputs[1] = RowAxes::kApart;
+  return use;
+}
+
 Cost cost_of(const OpArgs& args, std::span<const Spec> outputs) {
   return conv_cost(args, outputs, outputs[0].shape, args.inputs[1].shape);
 }
@@ -66,6 +73,7 @@ const Op kConv2dRelu{
     .facts = {.vjp_reads = {{{.inputs = 0b010, .outputs = 0b1},
                              {.inputs = 0b001, .outputs = 0b1},
                              {.outputs = 0b1}}},
+              .rows = rows_by_sample<0b1, 0b1>,
               .cost = cost_of}};
 
 const Op kConv2dReluBits{
@@ -86,6 +94,7 @@ const Op kConv2dReluBits{
     .facts = {.vjp_reads = {{{.inputs = 0b010, .outputs = 0b10},
                              {.inputs = 0b001, .outputs = 0b10},
                              {.outputs = 0b10}}},
+              .rows = rows_of_conv_with_bits,
               .cost = cost_of}};
 
 Tensor conv2d_relu(const Operand& x, const Operand& w, const Tensor& bias,

@@ -62,7 +62,7 @@ const Op kConv2dWeight{
           c.set(0, std::move(d));
         },
     .facts = {.vjp_reads = {{{.inputs = 0b10}, {.inputs = 0b01}}},
-              .sample_axis = SampleAxis::kReduced,
+              .rows = rows_by_sample<0b11, 0>,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return conv_cost(args, outputs, args.inputs[1].shape,
                                  outputs[0].shape);

@@ -64,6 +64,7 @@ const Op kConvTranspose2d{
     .vjp = vjp_conv_transpose2d,
     .jvp = jvp_conv_transpose2d,
     .facts = {.vjp_reads = {{{.inputs = 0b010}, {.inputs = 0b001}}},
+              .rows = rows_by_sample<0b1, 0b1>,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return conv_cost(args, outputs, args.inputs[0].shape,
                                  args.inputs[1].shape);

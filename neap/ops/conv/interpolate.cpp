@@ -33,11 +33,14 @@ const Op kInterpolate{
         [](JvpContext& c) {
           c.set(0, resize_images(c.tangent(), c.attrs<InterpolateAttrs>()));
         },
-    .facts = {.cost = [](const OpArgs& args, std::span<const Spec> outputs) {
-      const bool is_linear = args.attrs.as<InterpolateAttrs>().is_linear;
-      return moving(args, outputs,
+    .facts = {.rows = rows_by_sample<0b11, 0b11>,
+              .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
+                const bool is_linear =
+                    args.attrs.as<InterpolateAttrs>().is_linear;
+                return moving(
+                    args, outputs,
                     outputs[0].shape.element_count() * (is_linear ? 6 : 0));
-    }}};
+              }}};
 
 void infer_resized(const OpArgs& args, std::int64_t h, std::int64_t w,
                    std::span<Spec> out) {
@@ -138,7 +141,7 @@ const Op kInterpolateGrad{
         [](JvpContext& c) {
           c.set(0, interpolate_grad(c.tangent(), c.attrs<InterpolateAttrs>()));
         },
-    .facts = {}};
+    .facts = {.rows = rows_by_sample<0b11, 0b11>}};
 
 Tensor interpolate_grad(const Operand& g, const InterpolateAttrs& attrs) {
   return graph::apply(kInterpolateGrad, {g}, attrs);

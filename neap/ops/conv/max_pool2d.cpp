@@ -40,6 +40,7 @@ const Op kMaxPool2d{
                                    c.attrs<PoolAttrs>()));
         },
     .facts = {.vjp_reads = {{{.outputs = 0b10}}},
+              .rows = rows_by_sample<0b11, 0b11>,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 const auto& attrs = args.attrs.as<PoolAttrs>();
                 return moving(args, outputs,
@@ -130,7 +131,8 @@ const Op kMaxPool2dGrad{
           c.set(0, max_pool2d_grad(c.tangent(0), c.input(1),
                                    c.attrs<PoolAttrs>()));
         },
-    .facts = {.vjp_reads = {{{.inputs = 0b10}, {}}}}};
+    .facts = {.vjp_reads = {{{.inputs = 0b10}, {}}},
+              .rows = rows_by_sample<0b11, 0b11>}};
 
 Tensor max_pool2d_grad(const Operand& g, const Operand& codes,
                        const PoolAttrs& attrs) {
@@ -157,7 +159,8 @@ const Op kMaxPool2dTake{
           c.set(0, max_pool2d_take(c.tangent(0), c.input(1),
                                    c.attrs<PoolAttrs>()));
         },
-    .facts = {.vjp_reads = {{{.inputs = 0b10}, {}}}}};
+    .facts = {.vjp_reads = {{{.inputs = 0b10}, {}}},
+              .rows = rows_by_sample<0b11, 0b11>}};
 
 Tensor max_pool2d_take(const Operand& u, const Operand& codes,
                        const PoolAttrs& attrs) {

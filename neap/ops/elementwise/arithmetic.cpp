@@ -32,7 +32,8 @@ const Op kAdd{.name = "add",
                     }
                   },
               .facts = {.vjp_reads = {{{.shapes = 0b01}, {.shapes = 0b10}}},
-                        .donates = 0b11}};
+                        .donates = 0b11,
+                        .rows = rows_by_element}};
 
 const Op kSub{
     .name = "sub",
@@ -59,7 +60,8 @@ const Op kSub{
           }
         },
     .facts = {.vjp_reads = {{{.shapes = 0b01}, {.shapes = 0b10}}},
-              .donates = 0b11}};
+              .donates = 0b11,
+              .rows = rows_by_element}};
 
 const Op kMul{.name = "mul",
               .formula = "y = a b, element by element",
@@ -87,7 +89,8 @@ const Op kMul{.name = "mul",
                   },
               .facts = {.vjp_reads = {{{.inputs = 0b10, .shapes = 0b01},
                                        {.inputs = 0b01, .shapes = 0b10}}},
-                        .donates = 0b11}};
+                        .donates = 0b11,
+                        .rows = rows_by_element}};
 
 const Op kDiv{
     .name = "div",
@@ -118,7 +121,8 @@ const Op kDiv{
         },
     .facts = {.vjp_reads = {{{.inputs = 0b10, .shapes = 0b01},
                              {.inputs = 0b10, .outputs = 0b1}}},
-              .donates = 0b11}};
+              .donates = 0b11,
+              .rows = rows_by_element}};
 
 const Op kNeg{.name = "neg",
               .formula = "y = -x",
@@ -126,7 +130,7 @@ const Op kNeg{.name = "neg",
               .kernel = &kernels::neg_kernels,
               .vjp = [](VjpContext& c) { c.set(0, neg(c.take_cotangent())); },
               .jvp = [](JvpContext& c) { c.set(0, neg(c.tangent())); },
-              .facts = {.donates = 0b1}};
+              .facts = {.donates = 0b1, .rows = rows_by_element}};
 
 constinit const Op kAbs =
     from_input({.name = "abs",

@@ -24,7 +24,7 @@ const Op kCast{.name = "cast",
                    [](JvpContext& c) {
                      c.set(0, cast(c.tangent(), c.attrs<CastAttrs>().to));
                    },
-               .facts = {}};
+               .facts = {.rows = rows_by_element}};
 
 }  // namespace ops
 

@@ -17,7 +17,8 @@ constexpr Op comparison(std::string_view name, std::string_view formula,
   return {.name = name,
           .formula = formula,
           .infer = infer_comparison,
-          .kernel = &kernel};
+          .kernel = &kernel,
+          .facts = {.rows = rows_by_element}};
 }
 
 void infer_connective(const OpArgs& args, std::span<Spec> out) {
@@ -31,7 +32,7 @@ constexpr Op connective(std::string_view name, std::string_view formula,
           .formula = formula,
           .infer = infer_connective,
           .kernel = &kernel,
-          .facts = {.donates = 0b11}};
+          .facts = {.donates = 0b11, .rows = rows_by_element}};
 }
 
 }  // namespace

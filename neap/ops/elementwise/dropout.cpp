@@ -35,7 +35,9 @@ const Op kDropout{
         },
     .facts = {.donates = 0b1,
               .effect = graph::Effect::kRandom,
-              .draw_at = offsetof(DropoutAttrs, key)}};
+              .draw_at = offsetof(DropoutAttrs, key),
+              .first_at = offsetof(DropoutAttrs, first),
+              .rows = rows_by_element}};
 
 }  // namespace ops
 

@@ -113,7 +113,8 @@ const Op kPow{.name = "pow",
                   },
               .facts = {.vjp_reads = {{{.inputs = 0b11},
                                        {.inputs = 0b11, .outputs = 0b1}}},
-                        .donates = 0b11}};
+                        .donates = 0b11,
+                        .rows = rows_by_element}};
 
 constinit const Op kErf =
     from_input({.name = "erf",
@@ -148,7 +149,8 @@ const Op kGaussian{
           c.set(0, mul(c.tangent(), mul(mul(c.input(), c.output()), -2)));
         },
     .facts = {.vjp_reads = {{{.inputs = 0b1, .outputs = 0b1}}},
-              .donates = 0b1}};
+              .donates = 0b1,
+              .rows = rows_by_element}};
 
 }  // namespace ops
 

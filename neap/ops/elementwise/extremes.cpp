@@ -48,7 +48,9 @@ void extreme_jvp(JvpContext& c) {
 }
 
 constexpr graph::Facts kExtremeFacts = {
-    .vjp_reads = {{{.inputs = 0b11}, {.inputs = 0b11}}}, .donates = 0b11};
+    .vjp_reads = {{{.inputs = 0b11}, {.inputs = 0b11}}},
+    .donates = 0b11,
+    .rows = rows_by_element};
 
 void check_bound(double bound) {
   if (std::isnan(bound)) {
@@ -94,7 +96,9 @@ const Op kClip{
         [](JvpContext& c) {
           c.set(0, clip_grad(c.tangent(), c.input(), c.attrs<ClipAttrs>()));
         },
-    .facts = {.vjp_reads = {{{.inputs = 0b1}}}, .donates = 0b1}};
+    .facts = {.vjp_reads = {{{.inputs = 0b1}}},
+              .donates = 0b1,
+              .rows = rows_by_element}};
 
 const Op kClipGrad{
     .name = "clip_grad",
@@ -114,7 +118,9 @@ const Op kClipGrad{
             c.set(0, clip_grad(c.tangent(0), c.input(1), c.attrs<ClipAttrs>()));
           }
         },
-    .facts = {.vjp_reads = {{{.inputs = 0b10}}}, .donates = 0b11}};
+    .facts = {.vjp_reads = {{{.inputs = 0b10}}},
+              .donates = 0b11,
+              .rows = rows_by_element}};
 
 Tensor clip_grad(const Operand& g, const Operand& x, const ClipAttrs& bounds) {
   return graph::apply(kClipGrad, {g, x}, bounds);

@@ -70,7 +70,8 @@ const Op kFmod{
     .vjp = [](VjpContext& c) { remainder_vjp(c, trunc); },
     .jvp = [](JvpContext& c) { remainder_jvp(c, trunc); },
     .facts = {.vjp_reads = {{{.shapes = 0b1}, {.inputs = 0b11}}},
-              .donates = 0b11}};
+              .donates = 0b11,
+              .rows = rows_by_element}};
 
 const Op kRemainder{
     .name = "remainder",
@@ -80,7 +81,8 @@ const Op kRemainder{
     .vjp = [](VjpContext& c) { remainder_vjp(c, floor); },
     .jvp = [](JvpContext& c) { remainder_jvp(c, floor); },
     .facts = {.vjp_reads = {{{.shapes = 0b1}, {.inputs = 0b11}}},
-              .donates = 0b11}};
+              .donates = 0b11,
+              .rows = rows_by_element}};
 
 }  // namespace ops
 

@@ -56,13 +56,17 @@ void set_slope_tangent(JvpContext& c, const Slope& slope,
 }
 
 inline constexpr graph::Facts kSlopeFacts{
-    .vjp_reads = {{{.inputs = 0b10}, {.inputs = 0b11}}}, .donates = 0b11};
+    .vjp_reads = {{{.inputs = 0b10}, {.inputs = 0b11}}},
+    .donates = 0b11,
+    .rows = rows_by_element};
 
 /// y = f(x), dx = slope(dy, x): x is kept.
 constexpr Op from_input(Op op) noexcept {
   op.vjp = slope_vjp_from_input;
   op.jvp = slope_jvp_from_input;
-  op.facts = {.vjp_reads = {{{.inputs = 0b1}}}, .donates = 0b1};
+  op.facts = {.vjp_reads = {{{.inputs = 0b1}}},
+              .donates = 0b1,
+              .rows = rows_by_element};
   return op;
 }
 
@@ -70,7 +74,9 @@ constexpr Op from_input(Op op) noexcept {
 constexpr Op from_output(Op op) noexcept {
   op.vjp = slope_vjp_from_output;
   op.jvp = slope_jvp_from_output;
-  op.facts = {.vjp_reads = {{{.outputs = 0b1}}}, .donates = 0b1};
+  op.facts = {.vjp_reads = {{{.outputs = 0b1}}},
+              .donates = 0b1,
+              .rows = rows_by_element};
   return op;
 }
 
@@ -78,7 +84,7 @@ constexpr Op from_output(Op op) noexcept {
 constexpr Op with_zero_slope(Op op) noexcept {
   op.vjp = [](VjpContext&) {};
   op.jvp = [](JvpContext&) {};
-  op.facts = {.donates = 0b1};
+  op.facts = {.donates = 0b1, .rows = rows_by_element};
   return op;
 }
 

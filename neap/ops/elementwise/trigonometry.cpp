@@ -104,7 +104,8 @@ const Op kAtan2{
           c.set(0, div(std::move(d), add(square(a), square(b))));
         },
     .facts = {.vjp_reads = {{{.inputs = 0b11}, {.inputs = 0b11}}},
-              .donates = 0b11}};
+              .donates = 0b11,
+              .rows = rows_by_element}};
 
 constinit const Op kSinh =
     from_input({.name = "sinh",

@@ -46,7 +46,8 @@ const Op kWhere{.name = "where",
                 .facts = {.vjp_reads = {{{},
                                          {.inputs = 0b001, .shapes = 0b010},
                                          {.inputs = 0b001, .shapes = 0b100}}},
-                          .donates = 0b110}};
+                          .donates = 0b110,
+                          .rows = rows_by_element}};
 
 }  // namespace ops
 

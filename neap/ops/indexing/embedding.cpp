@@ -70,7 +70,7 @@ const Op kFrozenRow{
         [](JvpContext& c) {
           c.set(0, without_row(c.tangent(), c.attrs<RowAttrs>().row));
         },
-    .facts = {.sample_axis = SampleAxis::kMixed}};
+    .facts = {}};
 
 Tensor frozen_row(const TensorOperand& x, std::int64_t row) {
   return graph::apply(kFrozenRow, {x}, RowAttrs{row});
@@ -87,7 +87,7 @@ const Op kOneHot{.name = "one_hot",
                        out[0].shape.push_back(attrs.classes);
                      },
                  .kernel = &kernels::one_hot_kernels,
-                 .facts = {}};
+                 .facts = {.rows = rows_before<0>}};
 
 }  // namespace ops
 

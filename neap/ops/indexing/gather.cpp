@@ -50,7 +50,7 @@ const Op kGather{
           }
         },
     .facts = {.vjp_reads = {{{.inputs = 0b10, .shapes = 0b01}, {}}},
-              .sample_axis = SampleAxis::kMixed,
+              .rows = rows_of_gather,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 Cost cost =
                     moving({args.name, args.inputs.subspan(1), {}}, outputs, 0);

@@ -46,7 +46,6 @@ const Op kPack{
           }
         },
     .facts = {.vjp_reads = {{{.inputs = 0b10}, {}}},
-              .sample_axis = SampleAxis::kMixed,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs, 0);
               }}};
@@ -172,7 +171,6 @@ const Op kUnpack{
                              {},
                              {.inputs = 0b010, .shapes = 0b100}}},
               .donates = 0b100,
-              .sample_axis = SampleAxis::kMixed,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs, 0);
               }}};

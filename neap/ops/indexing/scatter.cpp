@@ -63,7 +63,7 @@ const Op kScatter{
     .jvp = jvp_scatter,
     .facts = {.vjp_reads = {{{.inputs = 0b010}, {}, {.inputs = 0b010}}},
               .donates = 0b001,
-              .sample_axis = SampleAxis::kMixed,
+              .rows = rows_of_scatter,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs, 0);
               }}};
@@ -138,7 +138,7 @@ const Op kScatterAdd{
     .jvp = jvp_scatter_add,
     .facts = {.vjp_reads = {{{}, {}, {.inputs = 0b010}}},
               .donates = 0b001,
-              .sample_axis = SampleAxis::kMixed,
+              .rows = rows_of_scatter_add,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs,
                               args.inputs[2].shape.element_count());
@@ -217,7 +217,7 @@ const Op kScatterTake{
         },
     .facts = {.vjp_reads = {{{.inputs = 0b10, .shapes = 0b01}, {}}},
               .donates = 0b01,
-              .sample_axis = SampleAxis::kMixed,
+              .rows = rows_beside_axis,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs, 0);
               }}};

@@ -73,7 +73,7 @@ constexpr graph::Facts kFacts{
                    {},
                    {.inputs = 0b111, .outputs = 0b1}}},
     .donates = 0b001,
-    .sample_axis = SampleAxis::kMixed,
+    .rows = rows_of_scatter,
     .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
       return moving(args, outputs, args.inputs[2].shape.element_count());
     }};

@@ -58,7 +58,7 @@ const Op kCholesky{
     .jvp = jvp_cholesky,
     .facts = {.vjp_reads = {{{.outputs = 0b1}}},
               .donates = 0b1,
-              .sample_axis = SampleAxis::kMixed,
+              .rows = rows_before<2>,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs,
                               outputs[0].shape.element_count() *

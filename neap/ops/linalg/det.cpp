@@ -39,7 +39,7 @@ const Op kDet{
           c.set(0, mul(sum(mul(back, c.tangent()), {-2, -1}), c.output()));
         },
     .facts = {.vjp_reads = {{{.inputs = 0b1, .outputs = 0b1}}},
-              .sample_axis = SampleAxis::kMixed,
+              .rows = rows_before<2>,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 const Shape& a = args.inputs[0].shape;
                 return moving(args, outputs,
@@ -88,7 +88,7 @@ const Op kSlogdet{
           c.set(1, sum(mul(back, c.tangent()), {-2, -1}));
         },
     .facts = {.vjp_reads = {{{.inputs = 0b1}}},
-              .sample_axis = SampleAxis::kMixed,
+              .rows = rows_before<2>,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 const Shape& a = args.inputs[0].shape;
                 return moving(args, outputs,

@@ -80,6 +80,7 @@ const Op kGeluLinear{
     .vjp = vjp_gelu_linear,
     .jvp = jvp_gelu_linear,
     .facts = {.vjp_reads = {{{.inputs = 0b011}, {.inputs = 0b001}}},
+              .rows = rows_by_sample<0b1, 0b1>,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 const Shape& x = args.inputs[0].shape;
                 return moving(args, outputs,

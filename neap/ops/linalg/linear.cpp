@@ -62,6 +62,7 @@ const Op kLinear{
     .vjp = vjp_linear,
     .jvp = jvp_linear,
     .facts = {.vjp_reads = {{{.inputs = 0b010}, {.inputs = 0b001}}},
+              .rows = rows_by_sample<0b1, 0b1>,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs,
                               2 * outputs[0].shape.element_count() *

@@ -61,7 +61,7 @@ const Op kMatmul{
         },
     .facts = {.vjp_reads = {{{.inputs = 0b10, .shapes = 0b01},
                              {.inputs = 0b01, .shapes = 0b10}}},
-              .sample_axis = SampleAxis::kMixed,
+              .rows = rows_of_product,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs,
                               2 * outputs[0].shape.element_count() *
@@ -145,7 +145,7 @@ const Op kMatmulAdd{
                              {.inputs = 0b100, .shapes = 0b010},
                              {.inputs = 0b010, .shapes = 0b100}}},
               .donates = 0b001,
-              .sample_axis = SampleAxis::kMixed,
+              .rows = rows_of_added_product,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs,
                               2 * outputs[0].shape.element_count() *

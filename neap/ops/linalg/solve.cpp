@@ -57,7 +57,7 @@ const Op kSolve{
     .jvp = jvp_solve,
     .facts = {.vjp_reads = {{{.inputs = 0b01, .outputs = 0b1},
                              {.inputs = 0b01, .shapes = 0b10}}},
-              .sample_axis = SampleAxis::kMixed,
+              .rows = rows_of_matrices,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 const std::int64_t n = outputs[0].shape.back(2);
                 return moving(args, outputs,
@@ -142,7 +142,7 @@ const Op kTriangularSolve{
     .facts = {.vjp_reads = {{{.inputs = 0b01, .outputs = 0b1},
                              {.inputs = 0b01, .shapes = 0b10}}},
               .donates = 0b10,
-              .sample_axis = SampleAxis::kMixed,
+              .rows = rows_of_matrices,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs,
                               outputs[0].shape.element_count() *
@@ -186,7 +186,7 @@ const Op kInverse{
         },
     .facts = {.vjp_reads = {{{.outputs = 0b1}}},
               .donates = 0b1,
-              .sample_axis = SampleAxis::kMixed,
+              .rows = rows_of_matrices,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs,
                               2 * outputs[0].shape.element_count() *

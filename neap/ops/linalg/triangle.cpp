@@ -41,7 +41,7 @@ const Op kTriangle{
         [](JvpContext& c) {
           c.set(0, like(c.tangent(), c.attrs<TrilAttrs>()));
         },
-    .facts = {.donates = 0b1}};
+    .facts = {.donates = 0b1, .rows = rows_before<2>}};
 
 }  // namespace ops
 

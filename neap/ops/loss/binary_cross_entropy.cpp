@@ -55,7 +55,9 @@ void jvp_of(JvpContext& c) {
 }
 
 constexpr graph::Facts kLossFacts{
-    .vjp_reads = {{{.inputs = 0b11}, {.inputs = 0b01}}}, .donates = 0b11};
+    .vjp_reads = {{{.inputs = 0b11}, {.inputs = 0b01}}},
+    .donates = 0b11,
+    .rows = rows_by_element};
 
 }  // namespace
 

@@ -23,16 +23,43 @@ namespace {
 
 using kernels::CrossEntropyAttrs;
 
+bool is_reduced(const OpArgs& args) {
+  return args.attrs.as<CrossEntropyAttrs>().reduction != Reduction::kNone;
+}
+
 void infer_cross_entropy(const OpArgs& args, std::span<Spec> out) {
   const Spec& logits = args.inputs[0];
   check_classification("cross_entropy", logits, args.inputs[1]);
   const Shape samples{logits.shape[0]};
-  const bool is_reduced =
-      args.attrs.as<CrossEntropyAttrs>().reduction != Reduction::kNone;
   out[0].dtype = logits.dtype;
-  out[0].shape = is_reduced ? Shape() : samples;
+  out[0].shape = is_reduced(args) ? Shape() : samples;
   out[1].dtype = logits.dtype;
   out[1].shape = samples;
+}
+
+// A reduced loss is one of all rows at once (program/pass_row_losses.cpp cuts
+// it up before).
+RowUse rows_of_losses(const OpArgs& args, Specs outputs, const RowAxes& axes) {
+  return is_reduced(args) ? RowUse::kUnknown
+                          : rows_by_sample<0b11, 0b11>(args, outputs, axes);
+}
+
+// The cotangent of a sum is that of each of its rows.
+RowUse rows_of_loss_grads(const OpArgs& args, Specs outputs,
+                          const RowAxes& axes) {
+  const auto reduction = args.attrs.as<CrossEntropyAttrs>().reduction;
+  const std::int64_t rows = outputs[0].shape[0];
+  for (std::size_t i = 1; i < 4; ++i) {
+    if (!cuts(args, axes, i, 0, rows)) {
+      return RowUse::kUnknown;
+    }
+  }
+  const bool fits =
+      reduction == Reduction::kNone
+          ? cuts(args, axes, 0, 0, rows)
+          : reduction == Reduction::kSum && axes.inputs[0] == RowAxes::kWhole;
+  axes.outputs[0] = 0;
+  return fits ? RowUse::kEach : RowUse::kUnknown;
 }
 
 void jvp_cross_entropy(JvpContext& c) {
@@ -68,7 +95,7 @@ const Op kCrossEntropy{
         },
     .jvp = jvp_cross_entropy,
     .facts = {.vjp_reads = {{{.inputs = 0b11, .outputs = 0b10}, {}}},
-              .sample_axis = SampleAxis::kReduced,
+              .rows = rows_of_losses,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs,
                               4 * args.inputs[0].shape.element_count());
@@ -147,9 +174,7 @@ void infer_cross_entropy_grad(const OpArgs& args, std::span<Spec> out) {
   check_dtype("cross_entropy_grad", args.inputs[0].dtype, logits.dtype);
   check_dtype("cross_entropy_grad", args.inputs[3].dtype, logits.dtype);
   const Shape samples{logits.shape[0]};
-  const bool is_reduced =
-      args.attrs.as<CrossEntropyAttrs>().reduction != Reduction::kNone;
-  const Shape losses = is_reduced ? Shape() : samples;
+  const Shape losses = is_reduced(args) ? Shape() : samples;
   if (args.inputs[0].shape != losses || args.inputs[3].shape != samples) {
     raise<ShapeError>(
         "cross_entropy_grad: g {} and log_sum {}, expected {} and {}",
@@ -231,6 +256,7 @@ const Op kCrossEntropyGrad{
     .jvp = jvp_cross_entropy_grad,
     .facts = {.vjp_reads = {{{.inputs = 0b0110}, {.inputs = 0b0111}, {}, {}}},
               .donates = 0b0010,
+              .rows = rows_of_loss_grads,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs,
                               4 * outputs[0].shape.element_count());

@@ -26,7 +26,7 @@ const Op kBatchNorm{
                              {.inputs = 0b001, .outputs = 0b10},
                              {.shapes = 0b100}}},
               .donates = 0b1,
-              .sample_axis = SampleAxis::kMixed,
+              .rows = rows_together,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs,
                               8 * outputs[0].shape.element_count());
@@ -129,7 +129,7 @@ const Op kBatchNormGrad{
         .vjp_reads =
             {{{.inputs = 0b1110}, {.inputs = 0b1111}, {}, {.inputs = 0b0111}}},
         .donates = 0b11,
-        .sample_axis = SampleAxis::kMixed,
+        .rows = rows_together,
         .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
           return moving(args, outputs,
                         12 * args.inputs[0].shape.element_count());

@@ -43,6 +43,7 @@ const Op kCausalSoftmax{
         },
     .facts = {.vjp_reads = {{{.outputs = 0b1}}},
               .donates = 0b1,
+              .rows = rows_before<2>,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs,
                               2 * outputs[0].shape.element_count());

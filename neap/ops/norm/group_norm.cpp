@@ -25,6 +25,7 @@ const Op kGroupNorm{
                              {.inputs = 0b001, .outputs = 0b10},
                              {.shapes = 0b100}}},
               .donates = 0b1,
+              .rows = rows_by_sample<0b1, 0b11>,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs,
                               8 * outputs[0].shape.element_count());
@@ -91,7 +92,7 @@ const Op kGroupNormGrad{
         .vjp_reads =
             {{{.inputs = 0b1110}, {.inputs = 0b1111}, {}, {.inputs = 0b0111}}},
         .donates = 0b11,
-        .sample_axis = SampleAxis::kReduced,
+        .rows = rows_by_sample<0b111, 0b1>,
         .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
           return moving(args, outputs,
                         12 * args.inputs[0].shape.element_count());

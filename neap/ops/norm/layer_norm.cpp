@@ -52,6 +52,7 @@ const Op kLayerNorm{
                              {.inputs = 0b001, .outputs = 0b10},
                              {.shapes = 0b100}}},
               .donates = 0b1,
+              .rows = rows_before<1>,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs,
                               8 * outputs[0].shape.element_count());
@@ -103,7 +104,7 @@ const Op kLayerNormGrad{
                              {},
                              {.inputs = 0b0111}}},
               .donates = 0b11,
-              .sample_axis = SampleAxis::kReduced,
+              .rows = rows_of_row_norm,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs,
                               16 * args.inputs[0].shape.element_count());

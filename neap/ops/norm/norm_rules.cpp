@@ -96,6 +96,28 @@ void infer_norm_grad(const OpArgs& args, std::int64_t stats,
   }
 }
 
+RowUse rows_of_row_norm(const OpArgs& args, Specs /*outputs*/,
+                        const RowAxes& axes) {
+  const auto* const found =
+      std::find_if(axes.inputs.data(), axes.inputs.data() + 3,
+                   [](int axis) { return axis >= 0; });
+  const auto i = static_cast<std::size_t>(found - axes.inputs.data());
+  if (i == 3 || *found >= args.inputs[0].shape.rank() - 1 ||
+      (axes.inputs.size() > 3 && axes.inputs[3] != RowAxes::kWhole)) {
+    return RowUse::kUnknown;
+  }
+  const int axis = *found;
+  const std::int64_t extent = args.inputs[i].shape[axis];
+  for (std::size_t k = 0; k < 3; ++k) {
+    if (!cuts(args, axes, k, axis, extent)) {
+      return RowUse::kUnknown;
+    }
+  }
+  axes.outputs[0] = axis;
+  std::ranges::fill(axes.outputs.subspan(1), RowAxes::kSummed);
+  return RowUse::kEach;
+}
+
 void jvp_norm(JvpContext& c, Norm norm) {
   jvp_norm_by(c, [&] {
     return NormAt(norm, c.input(0), c.output(1),

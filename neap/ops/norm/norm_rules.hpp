@@ -15,6 +15,9 @@ void infer_norm(const OpArgs& args, std::int64_t stats, std::span<Spec> out);
 void infer_norm_grad(const OpArgs& args, std::int64_t stats,
                      std::span<Spec> out);
 
+/// The rows of the backward op lie along one of the leading axes.
+RowUse rows_of_row_norm(const OpArgs& args, Specs outputs, const RowAxes& axes);
+
 /// The forward rule of the forward op; w and b may be missing.
 void jvp_norm(JvpContext& c, Norm norm);
 /// The rules of the backward op.

@@ -50,6 +50,7 @@ const Op kRmsNorm{
     .facts = {.vjp_reads = {{{.inputs = 0b11, .outputs = 0b10},
                              {.inputs = 0b01, .outputs = 0b10}}},
               .donates = 0b1,
+              .rows = rows_before<1>,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs,
                               5 * outputs[0].shape.element_count());
@@ -99,7 +100,7 @@ const Op kRmsNormGrad{
                              {},
                              {.inputs = 0b0111}}},
               .donates = 0b11,
-              .sample_axis = SampleAxis::kReduced,
+              .rows = rows_of_row_norm,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs,
                               12 * args.inputs[0].shape.element_count());

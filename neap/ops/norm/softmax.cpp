@@ -44,6 +44,7 @@ const Op kSoftmax{.name = "softmax",
                       },
                   .facts = {.vjp_reads = {{{.outputs = 0b1}}},
                             .donates = 0b1,
+                            .rows = rows_beside_axis,
                             .cost = cost_of<4>}};
 
 }  // namespace ops
@@ -104,6 +105,7 @@ const Op kSoftmaxGrad{
         },
     .facts = {.vjp_reads = {{{.inputs = 0b10}, {.inputs = 0b11}}},
               .donates = 0b11,
+              .rows = rows_beside_axis,
               .cost = cost_of<4>}};
 
 Tensor softmax_grad(const Operand& g, const Operand& y, std::int64_t axis) {
@@ -128,6 +130,7 @@ const Op kLogSoftmax{
         },
     .facts = {.vjp_reads = {{{.outputs = 0b1}}},
               .donates = 0b1,
+              .rows = rows_beside_axis,
               .cost = cost_of<4>}};
 
 }  // namespace ops
@@ -182,6 +185,7 @@ const Op kLogSoftmaxGrad{
         },
     .facts = {.vjp_reads = {{{.inputs = 0b10}, {.inputs = 0b11}}},
               .donates = 0b11,
+              .rows = rows_beside_axis,
               .cost = cost_of<3>}};
 
 Tensor log_softmax_grad(const Operand& g, const Operand& y, std::int64_t axis) {

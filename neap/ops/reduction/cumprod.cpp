@@ -79,7 +79,7 @@ const Op kCumprod{
         },
     .facts = {.vjp_reads = {{{.inputs = 0b1, .outputs = 0b1}}},
               .donates = 0b1,
-              .sample_axis = SampleAxis::kMixed}};
+              .rows = rows_beside_axis}};
 
 const Op kLinearScan{
     .name = "linear_scan",
@@ -114,7 +114,7 @@ const Op kLinearScan{
     .facts = {.vjp_reads = {{{.inputs = 0b01, .outputs = 0b1},
                              {.inputs = 0b01}}},
               .donates = 0b11,
-              .sample_axis = SampleAxis::kMixed}};
+              .rows = rows_beside_axis}};
 
 }  // namespace ops
 

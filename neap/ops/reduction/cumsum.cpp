@@ -42,7 +42,7 @@ const Op kCumsum{
         [](JvpContext& c) {
           c.set(0, cumsum_by(c.tangent(), c.attrs<CumulateAttrs>()));
         },
-    .facts = {.donates = 0b1, .sample_axis = SampleAxis::kMixed}};
+    .facts = {.donates = 0b1, .rows = rows_beside_axis}};
 
 }  // namespace ops
 

@@ -61,7 +61,7 @@ void extreme_jvp(JvpContext& c) {
 
 constexpr graph::Facts kFacts = {
     .vjp_reads = {{{.inputs = 0b1, .outputs = 0b1}}},
-    .sample_axis = SampleAxis::kMixed,
+    .rows = rows_of_reduction,
     .cost = cost_of_reduction};
 
 Tensor extreme_axes(const Op& op, const Operand& x, std::uint64_t axes) {
@@ -173,7 +173,7 @@ const Op kArgmax{
         "with extent 1",
     .infer = infer_position,
     .kernel = &kernels::argmax_kernels,
-    .facts = {.sample_axis = SampleAxis::kMixed, .cost = cost_of_reduction}};
+    .facts = {.rows = rows_of_reduction, .cost = cost_of_reduction}};
 
 const Op kArgmin{
     .name = "argmin",
@@ -182,7 +182,7 @@ const Op kArgmin{
         "with extent 1",
     .infer = infer_position,
     .kernel = &kernels::argmin_kernels,
-    .facts = {.sample_axis = SampleAxis::kMixed, .cost = cost_of_reduction}};
+    .facts = {.rows = rows_of_reduction, .cost = cost_of_reduction}};
 
 }  // namespace ops
 

@@ -53,7 +53,7 @@ const Op kLogsumexp{
                             c.attrs<ReduceAttrs>().axes));
         },
     .facts = {.vjp_reads = {{{.inputs = 0b1, .outputs = 0b1}}},
-              .sample_axis = SampleAxis::kMixed,
+              .rows = rows_of_reduction,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs,
                               4 * args.inputs[0].shape.element_count());

@@ -91,7 +91,7 @@ const Op kNorm{
           }
         },
     .facts = {.vjp_reads = {{{.inputs = 0b1, .outputs = 0b1}}},
-              .sample_axis = SampleAxis::kMixed,
+              .rows = rows_of_reduction,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs,
                               2 * args.inputs[0].shape.element_count());

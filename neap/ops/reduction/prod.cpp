@@ -138,7 +138,7 @@ const Op kProd{
           c.set(0, sum_axes(mul(slopes(c.input(), axes), c.tangent()), axes));
         },
     .facts = {.vjp_reads = {{{.inputs = 0b1}}},
-              .sample_axis = SampleAxis::kMixed,
+              .rows = rows_of_reduction,
               .cost = cost_of_reduction}};
 
 }  // namespace ops

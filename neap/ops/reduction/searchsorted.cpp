@@ -36,7 +36,7 @@ const Op kSearchsorted{
     .formula = "y = how many elements of a sorted row are less than the value",
     .infer = infer_searchsorted,
     .kernel = &kernels::searchsorted_kernels,
-    .facts = {.sample_axis = SampleAxis::kMixed}};
+    .facts = {}};
 
 }  // namespace ops
 

@@ -61,7 +61,7 @@ Cost cost_of_sort(const OpArgs& args, std::span<const Spec> outputs) {
 
 constexpr graph::Facts kFacts = {
     .vjp_reads = {{{.outputs = 0b10, .shapes = 0b1}}},
-    .sample_axis = SampleAxis::kMixed,
+    .rows = rows_beside_axis,
     .cost = cost_of_sort};
 
 ValuesAndIndices sort_by(const Op& op, const Operand& x,

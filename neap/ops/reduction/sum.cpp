@@ -36,7 +36,7 @@ const Op kSum{
           c.set(0, sum_axes(c.tangent(), c.attrs<kernels::ReduceAttrs>().axes));
         },
     .facts = {.vjp_reads = {{{.shapes = 0b1}}},
-              .sample_axis = SampleAxis::kReduced,
+              .rows = rows_of_sum,
               .cost = cost_of_reduction}};
 
 Tensor sum_axes(const Operand& x, std::uint64_t axes) {
@@ -98,7 +98,7 @@ const Op kSumOfSquares{
           c.set(0, mul(cast(sum(product), f64), 2));
         },
     .facts = {.vjp_reads = {{{.inputs = 0b1}}},
-              .sample_axis = SampleAxis::kReduced,
+              .rows = rows_summed,
               .cost = cost_of_reduction}};
 
 }  // namespace ops

@@ -97,7 +97,7 @@ const Op kVar{.name = "var",
               .vjp = var_vjp,
               .jvp = var_jvp,
               .facts = {.vjp_reads = {{{.inputs = 0b1, .outputs = 0b10}}},
-                        .sample_axis = SampleAxis::kMixed,
+                        .rows = rows_of_reduction,
                         .cost = cost_of_var}};
 
 const Op kStd{.name = "std",
@@ -111,7 +111,7 @@ const Op kStd{.name = "std",
               .vjp = var_vjp,
               .jvp = var_jvp,
               .facts = {.vjp_reads = {{{.inputs = 0b1, .outputs = 0b11}}},
-                        .sample_axis = SampleAxis::kMixed,
+                        .rows = rows_of_reduction,
                         .cost = cost_of_var}};
 
 }  // namespace ops

@@ -146,13 +146,22 @@ constexpr Op attention_op(const char* name) {
                                  {.inputs = 0b1111, .outputs = 0b11},
                                  {.inputs = 0b1011, .outputs = 0b10},
                                  {.inputs = 0b1111}}},
+                  .rows = rows_of_attention,
                   .cost = cost_of_attention}};
   return op;
+}
+
+// One for each weight (B, H, T, S).
+std::int64_t draws_of_attention(const OpArgs& args) {
+  const Shape& q = args.inputs[0].shape;
+  return q[0] * q[2] * q[1] * args.inputs[1].shape[1];
 }
 
 constexpr Op random_op(Op op) {
   op.facts.effect = graph::Effect::kRandom;
   op.facts.draw_at = offsetof(AttentionAttrs, key);
+  op.facts.first_at = offsetof(AttentionAttrs, first);
+  op.facts.draws = draws_of_attention;
   return op;
 }
 

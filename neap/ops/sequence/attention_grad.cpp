@@ -305,13 +305,22 @@ constexpr Op grad_op(const char* name) {
                                  {.inputs = 0b1001101},
                                  {.inputs = 0b1001111},
                                  {.inputs = 0b1001111}}},
+                  .rows = rows_of_attention,
                   .cost = cost_of_grad}};
   return op;
+}
+
+// One for each weight (B, H, T, S).
+std::int64_t draws_of_grad(const OpArgs& args) {
+  const Shape& q = args.inputs[2].shape;
+  return q[0] * q[2] * q[1] * args.inputs[3].shape[1];
 }
 
 constexpr Op random_op(Op op) {
   op.facts.effect = graph::Effect::kRandom;
   op.facts.draw_at = offsetof(AttentionAttrs, key);
+  op.facts.first_at = offsetof(AttentionAttrs, first);
+  op.facts.draws = draws_of_grad;
   return op;
 }
 

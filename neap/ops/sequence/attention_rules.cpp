@@ -18,6 +18,26 @@
 #include "neap/ops/shape/views.hpp"
 
 namespace neap::ops {
+
+RowUse rows_of_attention(const OpArgs& args, Specs outputs,
+                         const RowAxes& axes) {
+  std::size_t samples = axes.inputs.size();
+  if (args.attrs.as<kernels::AttentionAttrs>().has_mask) {
+    const std::size_t mask = --samples;
+    const bool is_one = args.inputs[mask].shape[0] == 1;
+    if (is_one ? axes.inputs[mask] != RowAxes::kWhole
+               : !cuts(args, axes, mask, 0, args.inputs[0].shape[0])) {
+      return RowUse::kUnknown;
+    }
+  }
+  for (std::size_t i = 0; i < samples; ++i) {
+    if (!cuts(args, axes, i, 0, args.inputs[0].shape[0])) {
+      return RowUse::kUnknown;
+    }
+  }
+  std::ranges::fill(axes.outputs.first(outputs.size()), 0);
+  return RowUse::kEach;
+}
 namespace {
 
 constexpr double kHidden = -std::numeric_limits<double>::infinity();
@@ -114,7 +134,8 @@ Tensor AttentionAt::drop(const Tensor& x) const {
   return attrs_.dropout == 0.0
              ? x
              : graph::apply(kDropout, {x},
-                            kernels::DropoutAttrs{attrs_.dropout, attrs_.key});
+                            kernels::DropoutAttrs{attrs_.dropout, attrs_.key,
+                                                  attrs_.first});
 }
 
 // --- derivatives -----------------------------------------------------------

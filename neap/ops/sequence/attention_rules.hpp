@@ -21,6 +21,10 @@
 
 namespace neap::ops {
 
+/// Axis 0 of all operands holds samples; a mask may be one for all.
+RowUse rows_of_attention(const OpArgs& args, Specs outputs,
+                         const RowAxes& axes);
+
 /// Attention at one q, k and mask.
 class AttentionAt {
  public:

@@ -176,7 +176,7 @@ const Op kGru{
                              {.inputs = 0b10101, .outputs = 0b101},
                              {.inputs = 0b10100, .outputs = 0b101},
                              {.inputs = 0b10100, .outputs = 0b101}}},
-              .sample_axis = SampleAxis::kMixed,
+              .rows = rows_of_recurrence,
               .cost = recurrent_cost}};
 
 }  // namespace ops
@@ -226,7 +226,7 @@ const Op kGruGrad{
         },
     .kernel = &kernels::gru_grad_kernels,
     .facts = {.donates = 0b1,
-              .sample_axis = SampleAxis::kMixed,
+              .rows = rows_of_recurrence_grad,
               .cost = recurrent_grad_cost}};
 
 std::array<Tensor, 2> gru_grad(RecurrentGradInputs in,

@@ -102,6 +102,43 @@ void infer_recurrent_grad(const OpArgs& args, const RecurrentCounts& counts,
   }
 }
 
+namespace {
+
+// `is_weight(i)`: input i is one of the weights.
+template <class IsWeight>
+RowUse rows_in_time(const OpArgs& args, Specs outputs, const RowAxes& axes,
+                    const IsWeight& is_weight) {
+  const auto axis_of = [](const Shape& shape) { return shape.rank() - 2; };
+  const Shape& first = args.inputs[0].shape;
+  for (std::size_t i = 0; i < axes.inputs.size(); ++i) {
+    const Shape& shape = args.inputs[i].shape;
+    const bool fits = is_weight(i)
+                          ? axes.inputs[i] == RowAxes::kWhole
+                          : cuts(args, axes, i, axis_of(shape), first[1]);
+    if (!fits) {
+      return RowUse::kUnknown;
+    }
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    axes.outputs[i] = std::max(axis_of(outputs[i].shape), 0);
+  }
+  return RowUse::kEach;
+}
+
+}  // namespace
+
+RowUse rows_of_recurrence(const OpArgs& args, Specs outputs,
+                          const RowAxes& axes) {
+  return rows_in_time(args, outputs, axes,
+                      [](std::size_t i) { return i >= 1 && i <= 3; });
+}
+
+RowUse rows_of_recurrence_grad(const OpArgs& args, Specs outputs,
+                               const RowAxes& axes) {
+  return rows_in_time(args, outputs, axes,
+                      [](std::size_t i) { return i == 1; });
+}
+
 Cost recurrent_cost(const OpArgs& args, std::span<const Spec> outputs) {
   const Shape& x = args.inputs[0].shape;
   const Shape& w_ih = args.inputs[1].shape;

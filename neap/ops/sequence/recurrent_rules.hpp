@@ -34,6 +34,12 @@ void infer_recurrent(const OpArgs& args, const RecurrentCounts& counts,
 void infer_recurrent_grad(const OpArgs& args, const RecurrentCounts& counts,
                           std::span<Spec> out);
 
+/// Axis 1 of operands over time holds samples, axis 0 of states.
+RowUse rows_of_recurrence(const OpArgs& args, Specs outputs,
+                          const RowAxes& axes);
+RowUse rows_of_recurrence_grad(const OpArgs& args, Specs outputs,
+                               const RowAxes& axes);
+
 /// The cost of the products.
 Cost recurrent_cost(const OpArgs& args, std::span<const Spec> outputs);
 Cost recurrent_grad_cost(const OpArgs& args, std::span<const Spec> outputs);

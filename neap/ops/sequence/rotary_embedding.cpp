@@ -93,7 +93,7 @@ const Op kRotaryEmbedding{
         },
     .facts = {.vjp_reads = {{{.inputs = 0b10}}},
               .donates = 0b1,
-              .sample_axis = SampleAxis::kMixed,  // a row's place matters
+              .rows = rows_before<2>,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs,
                               3 * outputs[0].shape.element_count());

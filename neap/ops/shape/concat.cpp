@@ -114,7 +114,7 @@ const Op kConcat{
                              {.shapes = ~0U},
                              {.shapes = ~0U},
                              {.shapes = ~0U}}},
-              .sample_axis = SampleAxis::kMixed,
+              .rows = rows_beside_axis,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs, 0);
               }}};

@@ -60,7 +60,7 @@ const Op kDiagonal{
           c.set(0, graph::apply(kDiagonal, {c.tangent()},
                                 c.attrs<DiagonalAttrs>()));
         },
-    .facts = {.sample_axis = SampleAxis::kMixed}};
+    .facts = {}};
 
 }  // namespace ops
 
@@ -130,10 +130,9 @@ const Op kDiagonalPut{
         [](JvpContext& c) {
           c.set(0, diagonal_put(c.tangent(), c.attrs<DiagonalAttrs>()));
         },
-    .facts = {.sample_axis = SampleAxis::kMixed,
-              .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
-                return moving(args, outputs, 0);
-              }}};
+    .facts = {.cost = [](const OpArgs& args, std::span<const Spec> outputs) {
+      return moving(args, outputs, 0);
+    }}};
 
 Tensor diagonal_put(const Operand& g, const DiagonalAttrs& attrs) {
   return graph::apply(kDiagonalPut, {g}, attrs);

@@ -34,7 +34,7 @@ const Op kFlip{
         [](JvpContext& c) {
           c.set(0, flip_of(c.tangent(), c.attrs<ReduceAttrs>()));
         },
-    .facts = {.sample_axis = SampleAxis::kMixed,
+    .facts = {.rows = rows_beside_axes,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs, 0);
               }}};

@@ -91,6 +91,17 @@ Tensor bordered(const Tensor& x, int axis, std::int64_t before,
   return concat(std::span<const Tensor>(parts).first(count), axis);
 }
 
+RowUse rows_of_pad(const OpArgs& args, Specs /*outputs*/, const RowAxes& axes) {
+  const int axis = axes.inputs[0];
+  const auto& attrs = args.attrs.as<PadAttrs>();
+  const auto a = static_cast<std::size_t>(std::max(axis, 0));
+  if (axis < 0 || attrs.before[a] != 0 || attrs.after[a] != 0) {
+    return RowUse::kUnknown;
+  }
+  axes.outputs[0] = axis;
+  return RowUse::kEach;
+}
+
 }  // namespace
 
 const Op kPad{
@@ -100,7 +111,7 @@ const Op kPad{
     .kernel = &kernels::pad_kernels,
     .vjp = vjp_pad,
     .jvp = jvp_pad,
-    .facts = {.sample_axis = SampleAxis::kMixed,
+    .facts = {.rows = rows_of_pad,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs, 0);
               }}};

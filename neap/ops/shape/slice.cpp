@@ -42,7 +42,7 @@ const Op kSlice{
         [](JvpContext& c) {
           c.set(0, slice_of(c.tangent(), c.attrs<SliceAttrs>()));
         },
-    .facts = {.sample_axis = SampleAxis::kMixed}};
+    .facts = {}};
 
 Tensor slice_of(const Operand& x, const SliceAttrs& attrs) {
   return graph::apply(kSlice, {x}, attrs);
@@ -80,7 +80,7 @@ const Op kSlicePut{
         [](JvpContext& c) {
           c.set(0, slice_put(c.tangent(), c.attrs<SliceAttrs>()));
         },
-    .facts = {.sample_axis = SampleAxis::kMixed,
+    .facts = {.rows = rows_beside_axis,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs, 0);
               }}};
@@ -130,7 +130,7 @@ const Op kSliceAdd{
     .vjp = vjp_slice_add,
     .jvp = jvp_slice_add,
     .facts = {.donates = 0b01,
-              .sample_axis = SampleAxis::kMixed,
+              .rows = rows_beside_axis,
               .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
                 return moving(args, outputs,
                               args.inputs[1].shape.element_count());

@@ -58,8 +58,7 @@ const Op kReshape{.name = "reshape",
                       [](JvpContext& c) {
                         c.set(0, reshape(c.tangent(), c.output().shape()));
                       },
-                  .facts = {.vjp_reads = {{{.shapes = 0b1}}},
-                            .sample_axis = SampleAxis::kMixed}};
+                  .facts = {.vjp_reads = {{{.shapes = 0b1}}}}};
 
 }  // namespace ops
 
@@ -148,8 +147,7 @@ const Op kExpand{
         [](JvpContext& c) {
           c.set(0, expand(c.tangent(), c.output().shape()));
         },
-    .facts = {.vjp_reads = {{{.shapes = 0b1}}},
-              .sample_axis = SampleAxis::kMixed}};
+    .facts = {.vjp_reads = {{{.shapes = 0b1}}}}};
 
 }  // namespace ops
 
@@ -197,7 +195,7 @@ const Op kPermute{
         [](JvpContext& c) {
           c.set(0, permute(c.tangent(), c.attrs<ShapeAttrs>().shape()));
         },
-    .facts = {.sample_axis = SampleAxis::kMixed}};
+    .facts = {}};
 
 }  // namespace ops
 
@@ -262,9 +260,10 @@ const Op kCopy{
     .kernel = &kernels::copy_kernels,
     .vjp = [](VjpContext& c) { c.set(0, c.take_cotangent()); },
     .jvp = [](JvpContext& c) { c.set(0, copy(c.tangent())); },
-    .facts = {.cost = [](const OpArgs& args, std::span<const Spec> outputs) {
-      return moving(args, outputs, 0);
-    }}};
+    .facts = {.rows = rows_by_element,
+              .cost = [](const OpArgs& args, std::span<const Spec> outputs) {
+                return moving(args, outputs, 0);
+              }}};
 
 }  // namespace ops
 

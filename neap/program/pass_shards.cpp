@@ -1,0 +1,348 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// The calls of a step whose batch is cut into shards (shard_roles.hpp):
+//
+//   for each stage: calls that run once, then for each shard
+//     %3.s  = linear(rows of %0, %1)           a part of its own
+//     %9    = softmax(%3.s)    over rows of %9    where a call needs all of %9
+//     %12.s = matmul(%9', %3.s)                a term of %12
+//     %t    = add(%t, %12.s)                   as soon as both terms are there
+//
+// Terms are joined by one binary tree in the order of the shards, ((0 + 1) + (2
+// + 3)) + ..., so that a step's bits are a function of the number of shards
+// alone.
+#include <algorithm>
+#include <array>
+
+#include "neap/base/raise.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/elementwise/fill.hpp"
+#include "neap/ops/shape/views.hpp"
+#include "neap/program/passes.hpp"
+#include "neap/program/rewrite.hpp"
+#include "neap/program/shard_roles.hpp"
+
+namespace neap::compiler {
+namespace {
+
+using graph::RowAxes;
+
+// Terms of a sum, joined in pairs of equal size from the left.
+struct Terms {
+  struct Term {
+    ValueId value = kNoValue;
+    std::uint32_t size = 1;  // shards that it is of
+  };
+  memory::Vector<Term> open;
+};
+
+class Sharder {
+ public:
+  Sharder(Program& program, std::int64_t rows, std::uint32_t shards)
+      : program_(program),
+        roles_(roles_of(program, rows)),
+        rows_(rows),
+        shards_(shards),
+        count_(static_cast<std::uint32_t>(program.calls.size())),
+        latest_(program.values.size(), kNoValue),
+        terms_(program.values.size()) {
+    for (auto shard = 0U; shard < shards; ++shard) {
+      parts_.emplace_back(program.values.size(), kNoValue);
+    }
+  }
+
+  void run() {
+    for (std::uint32_t stage = 0; stage < roles_.stages; ++stage) {
+      for_each_call(stage, false,
+                    [&](std::uint32_t i) { order_.push_back(i); });
+      for (shard_ = 0; shard_ < shards_; ++shard_) {
+        now_ = range_of(shard_);
+        for_each_call(stage, true, [&](std::uint32_t i) { add_part(i); });
+      }
+    }
+    keep_calls(program_, order_);
+    tidy(program_);
+    program_.sharding = {.shards = shards_,
+                         .rows = rows_,
+                         .each = roles_.each,
+                         .together = roles_.together};
+  }
+
+  bool is_worth_it() const { return roles_.each != 0; }
+
+ private:
+  // The first shards have one row more where they cannot be of one size.
+  RowRange range_of(std::int64_t shard) const {
+    const std::int64_t least = rows_ / shards_;
+    const std::int64_t longer = rows_ % shards_;
+    return {shard * least + std::min(shard, longer),
+            least + (shard < longer ? 1 : 0)};
+  }
+
+  template <class Visit>
+  void for_each_call(std::uint32_t stage, bool is_each, const Visit& visit) {
+    for (std::uint32_t i = 0; i < count_; ++i) {
+      const CallRole& role = roles_.calls[i];
+      if (role.stage == stage && role.is_each == is_each) {
+        visit(i);
+      }
+    }
+  }
+
+  const ValueRole& role_of(ValueId id) const { return roles_.values[id.value]; }
+
+  // --- calls and values ------------------------------------------------------
+
+  Operand whole(ValueId id) {
+    const tensor::Spec& spec = *program_[id].spec;
+    return {id, program_.keep(tensor::dense_layout(spec.dtype, spec.shape))};
+  }
+
+  // A value like another, of another shape.
+  ValueId fresh(ValueId like, const Shape& shape) {
+    Value value = program_[like];
+    ValueSpec spec = *value.spec;
+    spec.shape = shape;
+    spec.size = shape.element_count() * size_of(spec.dtype);
+    value.spec = program_.keep(spec);
+    value.over = kNoValue;
+    return program_.add(value);
+  }
+
+  void add(Call call, std::span<const Operand> read,
+           std::span<const Operand> made) {
+    const auto place = static_cast<std::uint32_t>(program_.calls.size());
+    call.inputs = program_.add(read);
+    call.outputs = program_.add(made);
+    for (const Operand& operand : made) {
+      program_[operand.value].index = place;
+    }
+    program_.add(call);
+    order_.push_back(place);
+  }
+
+  // A call of another op where this one is.
+  template <class Attributes>
+  Call call_of(const graph::Op& op, const Call& near, const Attributes& attrs) {
+    Call call = call_of(op, near);
+    call.attrs = program_.keep_attrs(&op, attrs);
+    call.attrs_size = sizeof(attrs);
+    return call;
+  }
+  static Call call_of(const graph::Op& op, const Call& near) {
+    Call call = near;
+    call.op = &op;
+    call.name = op.name;
+    call.kernels = op.kernel;
+    call.reads_outputs = false;
+    call.attrs = 0;
+    call.attrs_size = 0;
+    call.draw_at = -1;
+    return call;
+  }
+
+  // Zeros in the memory of a value.
+  void add_zeros(const Call& near, ValueId id) {
+    add(call_of(ops::kFill, near, ops::filled_attrs(*program_[id].spec, 0.0)),
+        {}, std::array{whole(id)});
+  }
+
+  // --- a call for one shard --------------------------------------------------
+
+  void add_part(std::uint32_t i) {
+    const Call call = program_.calls[i];
+    const CallRole& role = roles_.calls[i];
+    const memory::Vector<Operand> read(program_.in(call).begin(),
+                                       program_.in(call).end());
+    const memory::Vector<Operand> made(program_.out(call).begin(),
+                                       program_.out(call).end());
+    const auto axes = roles_.axes_of(role, read.size() + made.size());
+    memory::Vector<Operand> in;
+    for (std::size_t k = 0; k < read.size(); ++k) {
+      in.push_back(input(read[k], axes[k], role.form));
+    }
+    if (role.is_onto && shard_ != 0) {
+      in[0] = whole(fresh(read[0].value, read[0].layout->shape));
+      add_zeros(call, in[0].value);
+    }
+    memory::Vector<Operand> out;
+    bool fills = false;
+    for (std::size_t k = 0; k < made.size(); ++k) {
+      out.push_back(output(call, role, made[k], k));
+      fills = fills || fills_directly(made[k].value);
+    }
+    Call part = call;
+    part.reads_outputs = fills;  // other rows stay
+    count_draws_on(part, call, axes[read.size()] >= 0);
+    add(part, in, out);
+    for (std::size_t k = 0; k < made.size(); ++k) {
+      finish(call, made[k], out[k]);
+    }
+  }
+
+  Operand input(const Operand& read, int axis, const RowForm& form) {
+    const ValueRole& from = role_of(read.value);
+    const RowAxis along{axis, form};
+    if (from.held == Held::kApart) {
+      return whole(parts_[shard_][read.value.value]);
+    }
+    if (from.held == Held::kParts) {
+      return {parts_[shard_][read.value.value],
+              program_.keep(view_of_part(read.layout, from.rows, along, rows_,
+                                         now_.count))};
+    }
+    const ValueId filled = latest_[read.value.value];
+    const ValueId id = filled == kNoValue ? read.value : filled;
+    return axis < 0
+               ? Operand{id, read.layout}
+               : Operand{id,
+                         program_.keep(part_of_view(read.layout, along, now_))};
+  }
+
+  // A call writes rows of the whole itself where these are one piece of it;
+  // elsewhere its part is copied there.
+  bool fills_directly(ValueId id) const {
+    return role_of(id).held == Held::kFilled && role_of(id).rows.outer == 1;
+  }
+
+  Operand output(const Call& call, const CallRole& role, const Operand& made,
+                 std::size_t k) {
+    const ValueRole& to = role_of(made.value);
+    if (to.held == Held::kSummed) {
+      return whole(fresh(made.value, made.layout->shape));
+    }
+    if (to.held == Held::kApart) {
+      return whole(fresh(made.value, apart_shape(call, role, k)));
+    }
+    if (fills_directly(made.value)) {
+      return {next_filled(call, made.value),
+              program_.keep(part_of_view(made.layout, to.axis, now_))};
+    }
+    return whole(
+        fresh(made.value, cut_shape(made.layout->shape, to.axis, now_.count)));
+  }
+
+  Shape apart_shape(const Call& call, const CallRole& role, std::size_t k) {
+    const auto read = program_.in(call);
+    const auto axes = roles_.axes_of(role, read.size());
+    CallSpecs specs(program_, call, role, axes, now_.count);
+    for (std::size_t i = 0; i < read.size(); ++i) {
+      if (axes[i] == RowAxes::kApart) {
+        const ValueId part = parts_[shard_][read[i].value.value];
+        specs.set_input(i, program_[part].spec->shape);
+      }
+    }
+    std::array<tensor::Spec, graph::kMaxOutputs> out;
+    if (!specs.infer(std::span(out).first(call.outputs.count))) {
+      base::raise<InternalError>("shards: {} refuses a part of its rows",
+                                 call.name);
+    }
+    return out[k].shape;
+  }
+
+  // The whole, with the rows of this shard. The last shard makes the value that
+  // others know.
+  ValueId next_filled(const Call& near, ValueId id) {
+    ValueId& latest = latest_[id.value];
+    if (latest == kNoValue) {
+      latest = fresh(id, program_[id].spec->shape);
+      add_zeros(near, latest);
+    }
+    ValueId next = id;
+    if (shard_ + 1 != shards_) {
+      const Value copy = program_[id];
+      next = program_.add(copy);
+    }
+    program_[next].over = latest;
+    return latest = next;
+  }
+
+  // A random call draws for its elements by their number in the whole batch.
+  void count_draws_on(Call& part, const Call& call, bool is_cut) {
+    if (call.draw_at < 0 || call.op == nullptr || !is_cut) {
+      return;
+    }
+    const graph::Facts& facts = call.op->facts;
+    const CallSpecs specs(program_, call);
+    const std::int64_t draws = facts.draws != nullptr
+                                   ? facts.draws(specs.args())
+                                   : specs.outputs()[0].shape.element_count();
+    memory::Vector<std::uint64_t> attrs((call.attrs_size + 7) / 8);
+    auto* bytes = reinterpret_cast<std::byte*>(attrs.data());
+    const auto* from = static_cast<const std::byte*>(program_.attrs_of(call));
+    std::copy_n(from, call.attrs_size, bytes);
+    std::int64_t first = 0;
+    std::memcpy(&first, bytes + facts.first_at, sizeof(first));
+    first += draws / rows_ * now_.first;
+    std::memcpy(bytes + facts.first_at, &first, sizeof(first));
+    part.attrs =
+        program_.keep_attrs(call.op, graph::Attrs(bytes, call.attrs_size));
+  }
+
+  // Takes what a part has made to where others look for it.
+  void finish(const Call& call, const Operand& made, const Operand& out) {
+    const ValueRole& to = role_of(made.value);
+    if (to.held == Held::kSummed) {
+      join(call, made.value, out.value);
+    } else if (to.held != Held::kFilled) {
+      parts_[shard_][made.value.value] = out.value;
+    } else if (!fills_directly(made.value)) {
+      Call copy = call_of(ops::kCopy, call);
+      copy.reads_outputs = true;
+      const ValueId next = next_filled(call, made.value);
+      add(copy, std::array{out},
+          std::array{Operand{
+              next, program_.keep(part_of_view(made.layout, to.axis, now_))}});
+    }
+  }
+
+  // --- the tree of a sum -----------------------------------------------------
+
+  void join(const Call& near, ValueId sum, ValueId term) {
+    auto& open = terms_[sum.value].open;
+    open.push_back({term});
+    const bool is_last = shard_ + 1 == shards_;
+    while (open.size() > 1 &&
+           (is_last || open.back().size == open[open.size() - 2].size)) {
+      const Terms::Term right = open.back();
+      open.pop_back();
+      const Terms::Term left = open.back();
+      const bool is_root = is_last && open.size() == 1;
+      const ValueId both =
+          is_root ? sum : fresh(sum, program_[sum].spec->shape);
+      add(call_of(ops::kAdd, near),
+          std::array{whole(left.value), whole(right.value)},
+          std::array{whole(both)});
+      open.back() = {both, left.size + right.size};
+    }
+  }
+
+  Program& program_;
+  Roles roles_;
+  std::int64_t rows_;
+  std::uint32_t shards_;
+  std::uint32_t count_;  // calls of the step as it was
+  memory::Vector<std::uint32_t> order_;
+  memory::Vector<memory::Vector<ValueId>> parts_;  // by shard, by value
+  memory::Vector<ValueId> latest_;                 // of what shards fill
+  memory::Vector<Terms> terms_;
+  std::uint32_t shard_ = 0;
+  RowRange now_;
+};
+
+}  // namespace
+
+void cut_into_shards(Program& program, std::int64_t rows,
+                     std::uint32_t shards) {
+  const auto most =
+      static_cast<std::uint32_t>(std::min<std::int64_t>(rows, shards));
+  if (most < 2) {
+    return;
+  }
+  split_losses(program);
+  Sharder sharder(program, rows, most);
+  if (sharder.is_worth_it()) {
+    sharder.run();
+  }
+}
+
+}  // namespace neap::compiler

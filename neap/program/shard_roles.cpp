@@ -1,0 +1,435 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/program/shard_roles.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "neap/base/error.hpp"
+#include "neap/kernels/loss/cross_entropy_rows.hpp"
+#include "neap/ops/rows.hpp"
+#include "neap/program/dataflow.hpp"
+
+namespace neap::compiler {
+namespace {
+
+using graph::RowAxes;
+using graph::RowUse;
+
+// Some of a step's calls are found not to run by shards only when their
+// readers are known; each round finds at least one. Steps of layers need two.
+constexpr int kMostRounds = 64;
+
+graph::RowRule rule_of(const Call& call) {
+  if (call.op != nullptr) {
+    return call.op->facts.rows;
+  }
+  return call.kernels == &kernels::cross_entropy_rows_kernels
+             ? ops::rows_by_sample<0b11, 0b11>
+             : nullptr;
+}
+
+bool is_empty(const tensor::Spec& spec) {
+  return spec.shape.element_count() == 0;
+}
+
+// What a tree of additions joins.
+bool is_addable(DType dtype) {
+  return dtype == f32 || dtype == f64 || dtype == i32 || dtype == i64;
+}
+
+class Analysis {
+ public:
+  Analysis(const Program& program, std::int64_t rows)
+      : program_(program),
+        rows_(rows),
+        flow_(program),
+        must_run_once_(program.calls.size(), 0),
+        must_be_whole_(program.values.size(), 0) {}
+
+  Roles run() {
+    for (int round = 0; round < kMostRounds; ++round) {
+      classify();
+      if (!require_whole()) {
+        set_stages();
+        return std::move(roles_);
+      }
+    }
+    std::ranges::fill(must_run_once_, 1);
+    classify();
+    return std::move(roles_);
+  }
+
+ private:
+  ValueRole& value(ValueId id) { return roles_.values[id.value]; }
+
+  // --- which calls run for each shard ----------------------------------------
+
+  void classify() {
+    roles_ = {};
+    roles_.values.resize(program_.values.size());
+    roles_.calls.resize(program_.calls.size());
+    for (std::uint32_t v = 0; v < program_.values.size(); ++v) {
+      mark_argument({v});
+    }
+    for (std::uint32_t i = 0; i < program_.calls.size(); ++i) {
+      classify(i);
+    }
+  }
+
+  void mark_argument(ValueId id) {
+    const Value& value = program_[id];
+    if (value.origin != Origin::kArgument) {
+      return;
+    }
+    const tensor::Spec& spec = program_.arguments[value.index];
+    const bool is_gapped =
+        std::ranges::any_of(program_.gapped, [&](const GappedArgument& gapped) {
+          return gapped.argument == value.index;
+        });
+    if (spec.shape.rank() > 0 && spec.shape[0] == rows_ && !is_empty(spec) &&
+        !is_gapped) {
+      this->value(id).rows = rows_in(spec.shape, RowAxis{0, {}});
+    }
+  }
+
+  void classify(std::uint32_t i) {
+    const Call& call = program_.calls[i];
+    const auto read = program_.in(call);
+    const auto made = program_.out(call);
+    CallRole& role = roles_.calls[i];
+    role.axes = static_cast<std::uint32_t>(roles_.axes.size());
+    roles_.axes.resize(role.axes + read.size() + made.size(), RowAxes::kWhole);
+    const auto axes = std::span(roles_.axes).subspan(role.axes);
+    const RowAxes rule{axes.first(read.size()), axes.subspan(read.size())};
+    bool sees_rows = false;
+    const bool is_seen = see(call, rule.inputs, role.form, sees_rows);
+    if (!sees_rows) {
+      return;
+    }
+    const RowUse use = is_seen ? use_of(i, call, rule) : RowUse::kUnknown;
+    if (use == RowUse::kTogether) {
+      note_outputs(made, rule.outputs);
+    }
+    role.is_each = (use == RowUse::kEach || use == RowUse::kOnto) &&
+                   is_cut_well(call, role, rule);
+    role.is_onto = use == RowUse::kOnto;
+    if (role.is_each) {
+      ++roles_.each;
+      note_parts(i, made, rule.outputs, role.form);
+    } else {
+      ++roles_.together;
+    }
+  }
+
+  // The axes of a call's inputs that hold rows, all of one form. False: one has
+  // rows in another way, or they are of several forms.
+  bool see(const Call& call, std::span<int> axes, RowForm& form,
+           bool& sees_rows) {
+    bool is_good = true;
+    bool is_first = true;
+    const auto read = program_.in(call);
+    for (std::size_t k = 0; k < read.size(); ++k) {
+      const ValueRole& role = value(read[k].value);
+      if (role.held == Held::kApart) {
+        axes[k] = RowAxes::kApart;
+        sees_rows = true;
+        continue;
+      }
+      if (role.rows.inner == 0) {
+        continue;
+      }
+      sees_rows = true;
+      const auto found = row_axis(read[k].layout, role.rows, rows_);
+      if (!found || (role.held != Held::kParts && found->form.outer != 1)) {
+        is_good = is_good && role.held != Held::kParts;
+        continue;
+      }
+      axes[k] = found->axis;
+      is_good = is_good && (is_first || found->form == form);
+      form = found->form;
+      is_first = false;
+    }
+    return is_good;
+  }
+
+  RowUse use_of(std::uint32_t i, const Call& call, const RowAxes& axes) {
+    const graph::RowRule rule = rule_of(call);
+    const bool may_be_cut = rule != nullptr && call.kind == CallKind::kKernel &&
+                            call.space == memory::kHost &&
+                            call.listener == nullptr && !call.reads_outputs &&
+                            makes_whole(call);
+    if (!may_be_cut || (must_run_once_[i] != 0 && call.op == nullptr)) {
+      return RowUse::kUnknown;
+    }
+    const CallSpecs specs(program_, call);
+    const RowUse use = rule(specs.args(), specs.outputs(), axes);
+    return must_run_once_[i] != 0 && use != RowUse::kTogether ? RowUse::kUnknown
+                                                              : use;
+  }
+
+  // Each output is all of a new memory.
+  bool makes_whole(const Call& call) const {
+    return std::ranges::all_of(program_.out(call), [&](const Operand& out) {
+      const Value& value = program_[out.value];
+      return value.over == kNoValue && is_whole(out.layout, value.spec->size);
+    });
+  }
+
+  // The rule's answer, against what it cannot know.
+  bool is_cut_well(const Call& call, CallRole& role, const RowAxes& axes) {
+    return fits_inputs(call, role, axes.inputs) &&
+           fits_outputs(call, role, axes.outputs) &&
+           draws_in_order(call, role, axes.outputs) &&
+           agrees_with_shape_rule(call, role, axes);
+  }
+
+  bool fits_inputs(const Call& call, CallRole& role,
+                   std::span<const int> axes) {
+    const auto read = program_.in(call);
+    for (std::size_t k = 0; k < read.size(); ++k) {
+      const ValueRole& from = value(read[k].value);
+      if (axes[k] < 0) {
+        const bool is_there =
+            from.held != Held::kParts || axes[k] == RowAxes::kApart;
+        if (!is_there) {
+          return false;  // the rule needs all of it
+        }
+        continue;
+      }
+      const std::int64_t extent = read[k].layout->shape[axes[k]];
+      if (extent != role.form.outer * rows_ * role.form.each ||
+          (from.held != Held::kParts && role.form.outer != 1)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool fits_outputs(const Call& call, const CallRole& role,
+                    std::span<int> axes) {
+    const auto made = program_.out(call);
+    for (std::size_t k = 0; k < made.size(); ++k) {
+      const tensor::Layout& layout = made[k].layout;
+      if (layout.shape.element_count() == 0) {
+        axes[k] = RowAxes::kApart;  // one for each, of no bytes
+      } else if (axes[k] == RowAxes::kSummed) {
+        if (!is_addable(layout.dtype)) {
+          return false;
+        }
+      } else if (axes[k] >= 0 && layout.shape[axes[k]] !=
+                                     role.form.outer * rows_ * role.form.each) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // A random call draws for its elements by their number, which a part has to
+  // count on from.
+  bool draws_in_order(const Call& call, const CallRole& role,
+                      std::span<const int> axes) const {
+    if (call.op == nullptr ||
+        (call.op->facts.effect == graph::Effect::kPure && call.draw_at < 0)) {
+      return true;
+    }
+    const tensor::Layout& out = program_.out(call)[0].layout;
+    return call.op->facts.effect == graph::Effect::kRandom &&
+           call.op->facts.first_at >= 0 && axes[0] >= 0 &&
+           rows_in(out.shape, {axes[0], role.form}).outer == 1;
+  }
+
+  bool agrees_with_shape_rule(const Call& call, const CallRole& role,
+                              const RowAxes& axes) {
+    if (call.op == nullptr) {
+      return true;
+    }
+    CallSpecs part(program_, call, role, axes.inputs, 1);
+    const auto read = program_.in(call);
+    for (std::size_t k = 0; k < read.size(); ++k) {
+      if (axes.inputs[k] == RowAxes::kApart) {
+        part.set_input(k, value(read[k].value).one);
+      }
+    }
+    std::array<tensor::Spec, graph::kMaxOutputs> out;
+    const auto made = program_.out(call);
+    if (!part.infer(std::span(out).first(made.size()))) {
+      return false;
+    }
+    for (std::size_t k = 0; k < made.size(); ++k) {
+      const Shape& whole = made[k].layout->shape;
+      const int axis = axes.outputs[k];
+      if (axis == RowAxes::kApart) {
+        value(made[k].value).one = out[k].shape;
+      } else if (out[k].shape !=
+                 (axis < 0 ? whole : cut_shape(whole, {axis, role.form}, 1))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void note_outputs(std::span<const Operand> made, std::span<const int> axes) {
+    for (std::size_t k = 0; k < made.size(); ++k) {
+      const Value& value = program_[made[k].value];
+      if (axes[k] < 0 || value.over != kNoValue ||
+          !is_whole(made[k].layout, value.spec->size)) {
+        continue;
+      }
+      const Shape& shape = made[k].layout->shape;
+      if (const auto form = form_of(shape[axes[k]], rows_)) {
+        this->value(made[k].value).rows = rows_in(shape, {axes[k], *form});
+      }
+    }
+  }
+
+  void note_parts(std::uint32_t call, std::span<const Operand> made,
+                  std::span<const int> axes, const RowForm& form) {
+    for (std::size_t k = 0; k < made.size(); ++k) {
+      ValueRole& role = value(made[k].value);
+      role.maker = call;
+      if (axes[k] == RowAxes::kSummed) {
+        role.held = Held::kSummed;
+      } else if (axes[k] == RowAxes::kApart) {
+        role.held = Held::kApart;
+      } else {
+        role.held = must_be_whole_[made[k].value.value] != 0 ? Held::kFilled
+                                                             : Held::kParts;
+        role.axis = {axes[k], form};
+        role.rows = rows_in(made[k].layout->shape, role.axis);
+      }
+    }
+  }
+
+  // --- what has to be whole --------------------------------------------------
+
+  // RETURNS: whether something is that was not.
+  bool require_whole() {
+    bool is_new = false;
+    for (std::uint32_t i = 0; i < program_.calls.size(); ++i) {
+      if (!roles_.calls[i].is_each) {
+        for (const Operand& in : program_.in(program_.calls[i])) {
+          is_new = require_whole(in.value) || is_new;
+        }
+        for (const Operand& out : program_.out(program_.calls[i])) {
+          const ValueId over = program_[out.value].over;
+          is_new = (over != kNoValue && require_whole(over)) || is_new;
+        }
+      }
+    }
+    for (const Result& result : program_.results) {
+      is_new = require_whole(result.operand.value) || is_new;
+    }
+    for (const LeafGrad& grad : program_.grads) {
+      is_new =
+          (grad.last.value != kNoValue && require_whole(grad.last.value)) ||
+          is_new;
+    }
+    return is_new;
+  }
+
+  bool require_whole(ValueId id) {
+    if (id == kNoValue) {
+      return false;
+    }
+    const ValueRole& role = value(id);
+    if (role.held == Held::kParts) {
+      must_be_whole_[id.value] = 1;
+      return true;
+    }
+    if (role.held == Held::kApart && program_[id].spec->size != 0) {
+      must_run_once_[role.maker] = 1;
+      return true;
+    }
+    return false;
+  }
+
+  // --- stages ----------------------------------------------------------------
+
+  void set_stages() {
+    const Lists before = dependences(program_, flow_);
+    for (std::uint32_t i = 0; i < program_.calls.size(); ++i) {
+      CallRole& role = roles_.calls[i];
+      for (const std::uint32_t earlier : before[i]) {
+        const CallRole& other = roles_.calls[earlier];
+        const bool needs_all = other.is_each && !role.is_each;
+        role.stage = std::max(role.stage, other.stage + (needs_all ? 1U : 0U));
+      }
+      if (role.is_each) {
+        role.stage = std::max(role.stage, stage_of_inputs(i, role));
+      }
+      roles_.stages = std::max(roles_.stages, role.stage + 1);
+    }
+  }
+
+  // What all shards make together is there in the stage after.
+  std::uint32_t stage_of_inputs(std::uint32_t i, const CallRole& role) {
+    std::uint32_t stage = 0;
+    const auto read = program_.in(program_.calls[i]);
+    const auto axes = roles_.axes_of(role, read.size());
+    for (std::size_t k = 0; k < read.size(); ++k) {
+      const ValueRole& from = value(read[k].value);
+      const bool is_of_all =
+          from.held == Held::kSummed ||
+          (from.held == Held::kFilled && axes[k] == RowAxes::kWhole);
+      if (is_of_all) {
+        stage = std::max(stage, roles_.calls[from.maker].stage + 1);
+      }
+    }
+    return stage;
+  }
+
+  const Program& program_;
+  std::int64_t rows_;
+  Dataflow flow_;
+  memory::Vector<std::uint8_t> must_run_once_;  // by call
+  memory::Vector<std::uint8_t> must_be_whole_;  // by value
+  Roles roles_;
+};
+
+tensor::Spec spec_of(const Program& program, const Operand& operand) {
+  return {operand.layout->dtype, operand.layout->shape,
+          program[operand.value].spec->space};
+}
+
+}  // namespace
+
+Roles roles_of(const Program& program, std::int64_t rows) {
+  return Analysis(program, rows).run();
+}
+
+CallSpecs::CallSpecs(const Program& program, const Call& call)
+    : op_(call.op), attrs_(program.attrs_of(call), call.attrs_size) {
+  for (const Operand& in : program.in(call)) {
+    inputs_.push_back(spec_of(program, in));
+  }
+  for (const Operand& out : program.out(call)) {
+    outputs_.push_back(spec_of(program, out));
+  }
+}
+
+CallSpecs::CallSpecs(const Program& program, const Call& call,
+                     const CallRole& role, std::span<const int> axes,
+                     std::int64_t count)
+    : CallSpecs(program, call) {
+  for (std::size_t k = 0; k < inputs_.size(); ++k) {
+    if (axes[k] >= 0) {
+      inputs_[k].shape =
+          cut_shape(inputs_[k].shape, {axes[k], role.form}, count);
+    }
+  }
+}
+
+graph::OpArgs CallSpecs::args() const {
+  return {op_ == nullptr ? std::string_view() : op_->name, inputs_, attrs_};
+}
+
+bool CallSpecs::infer(std::span<tensor::Spec> out) const {
+  try {
+    op_->infer(args(), out);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace neap::compiler

@@ -1,0 +1,91 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// How each call of a step takes part where its batch is cut into shards
+// (cut_into_shards()): it runs once for each shard, on the rows of that shard,
+// or once, when all that it reads is there.
+//
+// Nothing is assumed of the step. Rows begin at the arguments, and an op's rule
+// (graph::RowRule) says where they go; a call without a rule, and one that sees
+// rows in a way that no rule allows, runs once, on all rows. So a step's result
+// is the same whatever is cut, but for the order of sums.
+#pragma once
+
+#include <span>
+
+#include "neap/graph/rows.hpp"
+#include "neap/program/program.hpp"
+#include "neap/program/rows.hpp"
+
+namespace neap::compiler {
+
+/// Where a value is while the shards run.
+enum class Held : std::uint8_t {
+  kWhole,   // made once
+  kParts,   // each shard has its own, and it ends with the shard's calls
+  kApart,   // the same, of a shape that the op's rule gives
+  kFilled,  // one memory for all rows, which each shard fills a part of
+  kSummed,  // each shard makes a term of it
+};
+
+struct ValueRole {
+  Held held = Held::kWhole;
+  ValueRows rows;           // in it, where they are known
+  RowAxis axis;             // of kParts and kFilled, in the maker's output
+  std::uint32_t maker = 0;  // the call, of what shards make
+  Shape one;                // of kApart: its shape for one row
+};
+
+struct CallRole {
+  bool is_each = false;  // once for each shard
+  bool is_onto = false;  // it adds to input 0 (graph::RowUse::kOnto)
+  /// Calls of a stage run before those of the next: first those that run once,
+  /// then each shard's.
+  std::uint32_t stage = 0;
+  RowForm form{};
+  std::uint32_t axes = 0;  // of Roles::axes: its inputs', then its outputs'
+};
+
+struct Roles {
+  memory::Vector<CallRole> calls;
+  memory::Vector<ValueRole> values;
+  memory::Vector<int> axes;
+  std::uint32_t stages = 0;
+  std::uint32_t each = 0;      // calls for each shard
+  std::uint32_t together = 0;  // calls that run once although rows reach them
+
+  std::span<const int> axes_of(const CallRole& role, std::size_t count) const {
+    return std::span(axes).subspan(role.axes, count);
+  }
+};
+
+/// The roles of a step whose arguments hold so many rows along their axis 0.
+/// THROWS: OutOfMemory.
+Roles roles_of(const Program& program, std::int64_t rows);
+
+/// The arguments of an op's rules for a call, or for a part of its rows. Keeps
+/// the specs that they refer to.
+class CallSpecs {
+ public:
+  CallSpecs(const Program& program, const Call& call);
+  /// The inputs for `count` rows.
+  CallSpecs(const Program& program, const Call& call, const CallRole& role,
+            std::span<const int> axes, std::int64_t count);
+
+  /// For an input of another shape (Held::kApart).
+  void set_input(std::size_t k, const Shape& shape) {
+    inputs_[k].shape = shape;
+  }
+
+  graph::OpArgs args() const;
+  std::span<const tensor::Spec> outputs() const { return outputs_; }
+  /// The outputs that the op's shape rule gives for these inputs; false where
+  /// it refuses them.
+  bool infer(std::span<tensor::Spec> out) const;
+
+ private:
+  const graph::Op* op_;
+  graph::Attrs attrs_;
+  memory::Vector<tensor::Spec> inputs_;
+  memory::Vector<tensor::Spec> outputs_;
+};
+
+}  // namespace neap::compiler
