@@ -16,8 +16,8 @@ bool has_rows(int axis) noexcept {
 
 // All inputs are whole, or cut along a known axis.
 bool are_plain(const RowAxes& axes) {
-  return std::ranges::all_of(
-      axes.inputs, [](int axis) { return axis >= RowAxes::kWhole; });
+  return std::ranges::all_of(axes.inputs,
+                             [](int axis) { return axis >= RowAxes::kWhole; });
 }
 
 const Shape& shape_of(const OpArgs& args, std::size_t i) {
@@ -195,10 +195,32 @@ RowUse rows_of_product(const OpArgs& args, Specs outputs, const RowAxes& axes) {
   return Product(args, outputs, axes, 0).use();
 }
 
+namespace {
+
+// Rows of the sum that a product is added to are rows of the product.
+RowUse rows_of_sum_alone(const OpArgs& args, const RowAxes& axes) {
+  const int axis = axes.inputs[0];
+  const Shape& sum = shape_of(args, 0);
+  const int from_end = sum.rank() - axis;
+  const auto cuts_one = [&](std::size_t i) {
+    return cuts_broadcast(args, axes, i, from_end, sum[axis]);
+  };
+  const bool fits = from_end == 2   ? cuts_one(1)
+                    : from_end == 1 ? cuts_one(2)
+                                    : cuts_one(1) && cuts_one(2);
+  axes.outputs[0] = axis;
+  return fits ? RowUse::kEach : RowUse::kUnknown;
+}
+
+}  // namespace
+
 RowUse rows_of_added_product(const OpArgs& args, Specs outputs,
                              const RowAxes& axes) {
+  if (!are_plain(axes)) {
+    return RowUse::kUnknown;
+  }
   if (axes.inputs[1] == RowAxes::kWhole && axes.inputs[2] == RowAxes::kWhole) {
-    return RowUse::kUnknown;  // only the sum that it is added to has rows
+    return rows_of_sum_alone(args, axes);
   }
   const RowUse use = Product(args, outputs, axes, 1).use();
   if (use != RowUse::kEach) {
@@ -214,8 +236,7 @@ RowUse rows_of_added_product(const OpArgs& args, Specs outputs,
 
 RowUse rows_of_sum(const OpArgs& args, Specs outputs, const RowAxes& axes) {
   const int axis = axes.inputs[0];
-  if (axis >= 0 &&
-      has_axis(args.attrs.as<kernels::ReduceAttrs>().axes, axis)) {
+  if (axis >= 0 && has_axis(args.attrs.as<kernels::ReduceAttrs>().axes, axis)) {
     return rows_summed(args, outputs, axes);
   }
   return rows_of_reduction(args, outputs, axes);
@@ -306,10 +327,9 @@ RowUse rows_of_samples(const OpArgs& args, Specs outputs, const RowAxes& axes,
     return (mask >> std::min<std::size_t>(i, 31) & 1U) != 0;
   };
   for (std::size_t i = 0; i < axes.inputs.size(); ++i) {
-    const bool fits =
-        is_in(inputs_by_sample, i)
-            ? cuts(args, axes, i, 0, shape_of(args, 0)[0])
-            : axes.inputs[i] == RowAxes::kWhole;
+    const bool fits = is_in(inputs_by_sample, i)
+                          ? cuts(args, axes, i, 0, shape_of(args, 0)[0])
+                          : axes.inputs[i] == RowAxes::kWhole;
     if (!fits) {
       return RowUse::kUnknown;
     }

@@ -165,14 +165,12 @@ class Sharder {
       add_zeros(call, in[0].value);
     }
     memory::Vector<Operand> out;
-    bool fills = false;
     for (std::size_t k = 0; k < made.size(); ++k) {
       out.push_back(output(call, role, made[k], k));
-      fills = fills || fills_directly(made[k].value);
     }
     Call part = call;
-    part.reads_outputs = fills;  // other rows stay
-    count_draws_on(part, call, axes[read.size()] >= 0);
+    part.reads_outputs = fills_directly(call);  // other rows stay
+    count_draws_on(part, call);
     add(part, in, out);
     for (std::size_t k = 0; k < made.size(); ++k) {
       finish(call, made[k], out[k]);
@@ -198,10 +196,13 @@ class Sharder {
                          program_.keep(part_of_view(read.layout, along, now_))};
   }
 
-  // A call writes rows of the whole itself where these are one piece of it;
-  // elsewhere its part is copied there.
-  bool fills_directly(ValueId id) const {
-    return role_of(id).held == Held::kFilled && role_of(id).rows.outer == 1;
+  // A call writes rows of the whole itself where these are one piece of it, and
+  // all its outputs are such; elsewhere its part is copied there.
+  bool fills_directly(const Call& call) const {
+    return std::ranges::all_of(program_.out(call), [&](const Operand& made) {
+      const ValueRole& role = role_of(made.value);
+      return role.held == Held::kFilled && role.rows.outer == 1;
+    });
   }
 
   Operand output(const Call& call, const CallRole& role, const Operand& made,
@@ -213,7 +214,7 @@ class Sharder {
     if (to.held == Held::kApart) {
       return whole(fresh(made.value, apart_shape(call, role, k)));
     }
-    if (fills_directly(made.value)) {
+    if (fills_directly(call)) {
       return {next_filled(call, made.value),
               program_.keep(part_of_view(made.layout, to.axis, now_))};
     }
@@ -257,8 +258,8 @@ class Sharder {
   }
 
   // A random call draws for its elements by their number in the whole batch.
-  void count_draws_on(Call& part, const Call& call, bool is_cut) {
-    if (call.draw_at < 0 || call.op == nullptr || !is_cut) {
+  void count_draws_on(Call& part, const Call& call) {
+    if (call.draw_at < 0) {
       return;
     }
     const graph::Facts& facts = call.op->facts;
@@ -285,7 +286,7 @@ class Sharder {
       join(call, made.value, out.value);
     } else if (to.held != Held::kFilled) {
       parts_[shard_][made.value.value] = out.value;
-    } else if (!fills_directly(made.value)) {
+    } else if (!fills_directly(call)) {
       Call copy = call_of(ops::kCopy, call);
       copy.reads_outputs = true;
       const ValueId next = next_filled(call, made.value);

@@ -283,7 +283,7 @@ struct Sharding {
   std::uint32_t shards = 1;
   std::int64_t rows = 0;       // of the batch
   std::uint32_t each = 0;      // calls that run for each shard
-  std::uint32_t together = 0;  // calls that need the rows of all of them
+  std::uint32_t together = 0;  // ops that need the rows of all of them
 };
 
 class NEAP_API Program {

@@ -116,7 +116,7 @@ class Analysis {
     if (role.is_each) {
       ++roles_.each;
       note_parts(i, made, rule.outputs, role.form);
-    } else {
+    } else if (call.op != nullptr) {
       ++roles_.together;
     }
   }
@@ -232,10 +232,14 @@ class Analysis {
         (call.op->facts.effect == graph::Effect::kPure && call.draw_at < 0)) {
       return true;
     }
-    const tensor::Layout& out = program_.out(call)[0].layout;
-    return call.op->facts.effect == graph::Effect::kRandom &&
-           call.op->facts.first_at >= 0 && axes[0] >= 0 &&
-           rows_in(out.shape, {axes[0], role.form}).outer == 1;
+    const graph::Facts& facts = call.op->facts;
+    if (facts.effect != graph::Effect::kRandom || facts.first_at < 0 ||
+        role.form.outer != 1) {
+      return false;
+    }
+    const Shape& shape = program_.out(call)[0].layout->shape;
+    return facts.draws != nullptr ||
+           (axes[0] >= 0 && rows_in(shape, {axes[0], role.form}).outer == 1);
   }
 
   bool agrees_with_shape_rule(const Call& call, const CallRole& role,

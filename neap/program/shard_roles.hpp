@@ -50,7 +50,7 @@ struct Roles {
   memory::Vector<int> axes;
   std::uint32_t stages = 0;
   std::uint32_t each = 0;      // calls for each shard
-  std::uint32_t together = 0;  // calls that run once although rows reach them
+  std::uint32_t together = 0;  // ops that run once although rows reach them
 
   std::span<const int> axes_of(const CallRole& role, std::size_t count) const {
     return std::span(axes).subspan(role.axes, count);

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 
 #include "neap/compile/lower.hpp"
@@ -105,6 +107,65 @@ Trail trail_of(World& world, const Case& which, const Call& call) {
   return trail;
 }
 
+// Elements of the results of the first call and of the gradients that it
+// leaves.
+using Elements = std::vector<std::vector<double>>;
+
+template <class Call>
+Elements first_call(World& world, const Case& which, const Call& call) {
+  const std::int64_t batch = which.batch(kBatches[0]);
+  const Tensor x = made_up(which.seed * 16, batch);
+  const Tensor y = made_up(which.seed * 16 + 8, batch);
+  const UseGenerator use(world.generator);
+  Elements out;
+  const auto add = [&out](const Tensor& tensor) {
+    const auto elements = tensor.to_vector();
+    out.emplace_back(elements.begin(), elements.end());
+  };
+  for (const Tensor& result : call(x, y)) {
+    add(result);
+  }
+  for (const Tensor& weight : world.weights) {
+    if (weight.grad().defined()) {
+      add(weight.grad());
+    }
+  }
+  return out;
+}
+
+// Sums of f32 in another order.
+bool are_near(const Elements& a, const Elements& b) {
+  constexpr double kShare = 2e-3;
+  bool is_near = a.size() == b.size();
+  for (std::size_t i = 0; is_near && i < a.size(); ++i) {
+    double largest = 1e-3;
+    for (const double element : a[i]) {
+      largest = std::max(largest, std::abs(element));
+    }
+    is_near = a[i].size() == b[i].size();
+    for (std::size_t k = 0; is_near && k < a[i].size(); ++k) {
+      is_near = std::abs(a[i][k] - b[i][k]) <= kShare * largest;
+    }
+  }
+  return is_near;
+}
+
+// Empty where a step in shards gives what the whole batch gives, but for
+// rounding.
+std::string difference_of_shards(const CompileOptions& options,
+                                 const Case& which) {
+  World whole(which.seed);
+  const Elements eager =
+      first_call(whole, which, RandomStep(which.seed, whole, which.actions));
+  World world(which.seed);
+  auto step = compile(RandomStep(which.seed, world, which.actions), options);
+  const Elements cut =
+      first_call(world, which,
+                 [&](const Tensor& x, const Tensor& y) { return step(x, y); });
+  return are_near(eager, cut) ? std::string()
+                              : "the shards' result is not the batch's";
+}
+
 Trail run_eagerly(const Case& which) {
   World world(which.seed);
   const RandomStep step(which.seed, world, which.actions);
@@ -145,10 +206,33 @@ void set_away(CompileOptions& options, compiler::Debug::Away how) {
   options.debug.away = how;
 }
 
+// What a way has to agree with: a step in shards has bits of its own.
+Trail reference(const Variant& variant, const Case& which) {
+  CompileOptions options;
+  variant.set(options);
+  if (options.shards == 1) {
+    return run_eagerly(which);
+  }
+  World world(which.seed);
+  auto step =
+      compile(RandomStep(which.seed, world, which.actions),
+              {.shards = options.shards, .passes = compiler::Passes::none()});
+  return trail_of(world, which,
+                  [&](const Tensor& x, const Tensor& y) { return step(x, y); });
+}
+
 // Empty where both ways agree.
 std::string difference(const Variant& variant, const Case& which) {
   try {
-    const Trail eager = run_eagerly(which);
+    CompileOptions options;
+    variant.set(options);
+    if (options.shards > 1) {
+      if (std::string found = difference_of_shards(options, which);
+          !found.empty()) {
+        return found;
+      }
+    }
+    const Trail eager = reference(variant, which);
     const Trail compiled = run_compiled(variant, which);
     for (std::size_t i = 0; i < eager.size(); ++i) {
       if (eager[i] != compiled[i]) {
@@ -190,6 +274,15 @@ std::vector<Variant> variants() {
          o.passes.reorder = false;
          o.passes.gradient_release = false;
        }},
+      {"two_shards", [](CompileOptions& o) { o.shards = 2; }},
+      {"shards_poisoned",
+       [](CompileOptions& o) {
+         o.shards = 3;
+         o.debug.poison = true;
+         o.debug.guards = true;
+       },
+       2},
+      {"shards_fitted", [](CompileOptions& o) { o.shards = 4; }, 1, 90},
       {"fitted", [](CompileOptions&) {}, 1, 98},
       {"fitted_tightly",
        [](CompileOptions& o) {

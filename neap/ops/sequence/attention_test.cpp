@@ -151,7 +151,7 @@ const Listed kListed(table);
 OpTable dropout_table() {
   OpTable table{.name = "attention_dropout", .op = &ops::kAttentionDropout};
   table.rows = {
-      row("plain", {.dropout = 0.4}, {1, 2, 3, 2}, {1, 2, 4, 2}, {1, 2, 4, 3}),
+      row("plain", {.dropout = 0.4}, {3, 2, 3, 2}, {3, 2, 4, 2}, {3, 2, 4, 3}),
       row("causal", {.is_causal = true, .dropout = 0.3}, {5, 2}, {5, 2},
           {5, 2}),
       masked_row("added mask", {.dropout = 0.3}, {3, 2}, {4, 2},
