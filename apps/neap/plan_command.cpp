@@ -41,7 +41,10 @@ std::string to_json(const TrainSettings& s, const WithinBudget& found,
       .add("peak_step", r.peak_step)
       .add("peak_call", r.peak_call)
       .add("ops", r.calls)
-      .add("plan_seconds", r.plan_seconds);
+      .add("plan_seconds", r.plan_seconds)
+      .add("shards", std::int64_t{r.sharding.shards})
+      .add("calls_of_each_shard", std::int64_t{r.sharding.each})
+      .add("ops_of_all_rows", std::int64_t{r.sharding.together});
   if (max_batch) {
     json.add("budget_bytes", s.budget)
         .add("fits_budget", found.is_met())
@@ -124,6 +127,9 @@ std::string to_text(const TrainSettings& s, const WithinBudget& found,
                            format_grouped(r.parameters), s.batch, s.optimizer));
   row("program", fmt::format("{} calls, planned in {:.2f} s",
                              format_grouped(r.calls), r.plan_seconds));
+  if (r.sharding.shards > 1) {
+    row("shards", compiler::parts_of(r.sharding));
+  }
   row("held at most", format_bytes(r.peak));
   row("external", format_bytes(r.external) + "  (code, libraries, stacks)");
   row("persistent",

@@ -353,6 +353,7 @@ Rehearsal describe(Job& job, const memory::Domain& domain) {
   r.live = lines_of(said, job.program());
   r.calls = said.ops;
   r.fitting = said.fitting;
+  r.sharding = said.sharding;
   r.peak_call = said.peak_call;
   if (!said.peak_op.empty()) {
     r.peak_step = said.peak_layer.empty()

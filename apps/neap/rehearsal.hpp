@@ -29,7 +29,8 @@ struct Rehearsal {
   Bytes workspace = 0;        // in the arena, at its peak
   Bytes data_set = 0;         // part of the peak
   compiler::Fitting fitting;  // of the step into its arena
-  Named by_category;          // of all that lives at the peak
+  compiler::Sharding sharding;
+  Named by_category;  // of all that lives at the peak
   Named by_layer;
   Named live;  // what lies in the arena at its peak, largest first
   std::string peak_step;

@@ -30,6 +30,7 @@ class Remedies {
     }
     try_file();
     try_optimizer();
+    try_shards();
     try_batches();
     try_budget();
     std::ranges::stable_sort(remedies_, {}, &Remedy::percent);
@@ -89,6 +90,19 @@ class Remedies {
     changed.optimizer.assign(plain);
     if (const auto r = met(changed)) {
       add("--optimizer sgd", *r, changed);
+    }
+  }
+
+  // In the fewest parts of a batch, each twice as many.
+  void try_shards() {
+    TrainSettings changed = settings_;
+    while (changed.compile && changed.shards * 2 <= settings_.batch) {
+      changed.shards *= 2;
+      if (const auto r = met(changed)) {
+        add(fmt::format("--shards {}", changed.shards), *r, changed);
+        remedies_.back().note = ", with other bits";
+        return;
+      }
     }
   }
 

@@ -141,6 +141,7 @@ optim::Schedule make_schedule(const TrainSettings& s, std::int64_t steps) {
 CompileOptions compile_options(const TrainSettings& settings) {
   CompileOptions options;
   options.paged = settings.paged;
+  options.shards = static_cast<int>(settings.shards);
   options.arena_limit = settings.arena_limit;
   options.budget = settings.step_budget;
   options.spill = {.folder = settings.spill,
@@ -256,6 +257,9 @@ train::Facts facts_of(const TrainSettings& s, std::int64_t steps,
   }
   add("dropout", s.dropout);
   add("batch", s.batch);
+  if (s.shards != 1) {
+    add("shards", s.shards);
+  }
   add("seed", s.seed);
   add("optimizer", s.optimizer);
   add("lr", s.learning_rate);

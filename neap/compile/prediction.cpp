@@ -37,6 +37,7 @@ class Predictor {
     out_.ops = static_cast<std::int64_t>(program_.calls.size());
     out_.seconds = plan_.seconds();
     out_.fitting = program_.fitting;
+    out_.sharding = program_.sharding;
     if (!out_.fitting.is_met()) {
       out_.fitting.price = price_of(program_);
     }

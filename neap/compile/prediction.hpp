@@ -76,7 +76,8 @@ struct Prediction {
   std::int64_t ops = 0;
   double seconds = 0.0;  // of planning
 
-  Fitting fitting{};  // into CompileOptions::arena_limit
+  Fitting fitting{};    // into CompileOptions::arena_limit
+  Sharding sharding{};  // of the batch, by CompileOptions::shards
 
   Bytes gap() const noexcept { return arena - lower_bound; }
   /// The peak of what the step holds, the caller's arguments left out.

@@ -81,6 +81,9 @@ class Report {
         "B{}; planned in {:.3f} s\n",
         format_grouped(p_.lower_bound), format_grouped(p_.gap()),
         p_.is_proven ? ", the least there is" : "", p_.seconds);
+    if (p_.sharding.shards > 1) {
+      add("{}\n", parts_of(p_.sharding));
+    }
     if (p_.fitting.is_met()) {
       add("made to fit {} B: {}, extra time {:.1f} %, and not below {:.1f} % "
           "in this order of calls\n",

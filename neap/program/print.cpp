@@ -51,6 +51,9 @@ class Printer {
         counts(program_.values.size(), "value"),
         counts(program_.arguments.size(), "argument"),
         counts(program_.externals.size(), "tensor"), number(program_.bytes()));
+    if (program_.sharding.shards > 1) {
+      add("{}\n", parts_of(program_.sharding));
+    }
     if (program_.fitting.pieces != 0) {
       add("cross_entropy in {} pieces\n", program_.fitting.pieces);
     }

@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/program/shard_roles.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -396,6 +398,17 @@ tensor::Spec spec_of(const Program& program, const Operand& operand) {
 }
 
 }  // namespace
+
+std::string parts_of(const Sharding& sharding) {
+  const auto counted = [](std::uint32_t count, const char* one) {
+    return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+  };
+  return fmt::format(
+      "a batch of {} in {} shards: {} for each, {} for all rows "
+      "at once",
+      sharding.rows, sharding.shards, counted(sharding.each, "call"),
+      counted(sharding.together, "op"));
+}
 
 Roles roles_of(const Program& program, std::int64_t rows) {
   return Analysis(program, rows).run();

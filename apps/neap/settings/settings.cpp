@@ -91,6 +91,11 @@ Result<void> check(const TrainSettings& settings, std::int64_t steps) {
                    "--paged: only a step that runs as a plan (not --eager) "
                    "has an arena");
   }
+  if (settings.shards > 1 && !settings.compile) {
+    return failure(FailureKind::kMismatch,
+                   "--shards: only a step that runs as a plan (not --eager) is "
+                   "cut into shards");
+  }
   const bool has_view =
       !(settings.page + settings.snapshot + settings.trace).empty();
   if (!settings.compile && (has_view || settings.profile)) {

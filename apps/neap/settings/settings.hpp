@@ -74,6 +74,7 @@ struct TrainSettings {
   bool compile = true;                // the step runs as a plan
   bool verbose = false;               // tell when and why it is traced again
   bool paged = false;                 // whose arena may be in pages
+  std::int64_t shards = 1;            // that each batch is cut into
   std::string save;                   // path of a checkpoint; empty: none
   std::int64_t save_steps = 0;  // between two of them; 0: at the end alone
   double save_seconds = 0.0;    // likewise
