@@ -13,23 +13,6 @@
 
 namespace neap::compiler {
 
-namespace {
-
-// The rows of the first tensor among the arguments.
-std::int64_t rows_of_batch(const Program& program, int shards) {
-  for (const tensor::Spec& spec : program.arguments) {
-    if (spec.shape.rank() > 0) {
-      return spec.shape[0];
-    }
-  }
-  base::raise<ValueError>(
-      "compile: .shards is {}, and the step has no argument with rows; pass it "
-      "the batch",
-      shards);
-}
-
-}  // namespace
-
 Program trace_for(Step step, const GivenArguments& given,
                   const CompileOptions& options, const CallSite& site) {
   GivenArguments late = given;  // a plan may keep state away from the start
@@ -40,8 +23,15 @@ Program trace_for(Step step, const GivenArguments& given,
     program.trail = trail_of(program);
   }
   if (options.shards > 1) {
-    cut_into_shards(program, rows_of_batch(program, options.shards),
-                    static_cast<std::uint32_t>(options.shards));
+    const std::int64_t rows = rows_of_batch(program);
+    if (rows == 0 && program.arguments.empty()) {
+      base::raise<ValueError>(
+          "compile: .shards is {}, and the step has no argument with rows; "
+          "pass "
+          "it the batch",
+          options.shards);
+    }
+    cut_into_shards(program, rows, static_cast<std::uint32_t>(options.shards));
   }
   for (const int kept : options.keep) {
     if (kept < 0 || static_cast<std::size_t>(kept) >= program.handed) {

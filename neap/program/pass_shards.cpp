@@ -12,10 +12,14 @@
 // alone.
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <string_view>
 
 #include "neap/base/raise.hpp"
+#include "neap/kernels/reduction/sum_rows.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/elementwise/fill.hpp"
+#include "neap/ops/linalg/matmul.hpp"
 #include "neap/ops/shape/views.hpp"
 #include "neap/program/passes.hpp"
 #include "neap/program/rewrite.hpp"
@@ -37,9 +41,10 @@ struct Terms {
 
 class Sharder {
  public:
-  Sharder(Program& program, std::int64_t rows, std::uint32_t shards)
+  Sharder(Program& program, std::int64_t rows, std::uint32_t shards, Join join)
       : program_(program),
-        roles_(roles_of(program, rows)),
+        roles_(roles_of(program, rows, join)),
+        join_(join),
         rows_(rows),
         shards_(shards),
         count_(static_cast<std::uint32_t>(program.calls.size())),
@@ -61,10 +66,13 @@ class Sharder {
     }
     keep_calls(program_, order_);
     tidy(program_);
-    program_.sharding = {.shards = shards_,
-                         .rows = rows_,
-                         .each = roles_.each,
-                         .together = roles_.together};
+  }
+
+  Sharding sharding() const {
+    return {.shards = shards_,
+            .rows = rows_,
+            .each = roles_.each,
+            .together = roles_.together};
   }
 
   bool is_worth_it() const { return roles_.each != 0; }
@@ -161,16 +169,22 @@ class Sharder {
       in.push_back(input(read[k], axes[k], role.form));
     }
     if (role.is_onto && shard_ != 0) {
-      in[0] = whole(fresh(read[0].value, read[0].layout->shape));
-      add_zeros(call, in[0].value);
+      in[0] = onto(call, read[0], made[0].value);
     }
     memory::Vector<Operand> out;
     for (std::size_t k = 0; k < made.size(); ++k) {
       out.push_back(output(call, role, made[k], k));
     }
     Call part = call;
-    part.reads_outputs = fills_directly(call);  // other rows stay
-    count_draws_on(part, call);
+    part.reads_outputs = role.is_adder || fills_directly(call);  // they stay
+    count_on(part, role);
+    if (join_ == Join::kChain && part.op == &ops::kMatmul &&
+        role_of(made[0].value).held == Held::kSummed && shard_ != 0) {
+      in.insert(in.begin(), whole(latest_[made[0].value.value]));
+      part.op = &ops::kMatmulAdd;
+      part.name = part.op->name;
+      part.kernels = part.op->kernel;
+    }
     add(part, in, out);
     for (std::size_t k = 0; k < made.size(); ++k) {
       finish(call, made[k], out[k]);
@@ -196,6 +210,16 @@ class Sharder {
                          program_.keep(part_of_view(read.layout, along, now_))};
   }
 
+  // What a sum goes on from: in a tree each shard's begins with zeros.
+  Operand onto(const Call& near, const Operand& first, ValueId sum) {
+    if (join_ == Join::kChain) {
+      return whole(latest_[sum.value]);
+    }
+    const Operand zeros = whole(fresh(first.value, first.layout->shape));
+    add_zeros(near, zeros.value);
+    return zeros;
+  }
+
   // A call writes rows of the whole itself where these are one piece of it, and
   // all its outputs are such; elsewhere its part is copied there.
   bool fills_directly(const Call& call) const {
@@ -209,7 +233,12 @@ class Sharder {
                  std::size_t k) {
     const ValueRole& to = role_of(made.value);
     if (to.held == Held::kSummed) {
-      return whole(fresh(made.value, made.layout->shape));
+      return role.is_adder ? next_added(made.value)
+             : join_ == Join::kTree
+                 ? whole(fresh(made.value, made.layout->shape))
+             : shard_ + 1 == shards_
+                 ? made
+                 : whole(fresh(made.value, made.layout->shape));
     }
     if (to.held == Held::kApart) {
       return whole(fresh(made.value, apart_shape(call, role, k)));
@@ -257,8 +286,35 @@ class Sharder {
     return latest = next;
   }
 
+  // The sum in the memory that it goes on from.
+  Operand next_added(ValueId id) {
+    ValueId& latest = latest_[id.value];
+    if (latest == kNoValue) {
+      latest = program_[id].over;
+    }
+    ValueId next = id;
+    if (shard_ + 1 != shards_) {
+      const Value copy = program_[id];
+      next = program_.add(copy);
+    }
+    program_[next].over = latest;
+    latest = next;
+    return whole(next);
+  }
+
+  // A part counts on from the rows before it.
+  void count_on(Call& part, const CallRole& role) {
+    if (part.kernels == &kernels::sum_rows_kernels) {
+      const kernels::SumRowsAttrs attrs{.first = now_.first * role.form.each};
+      part.attrs = program_.keep_attrs(nullptr, attrs);
+      return;
+    }
+    count_draws_on(part);
+  }
+
   // A random call draws for its elements by their number in the whole batch.
-  void count_draws_on(Call& part, const Call& call) {
+  void count_draws_on(Call& part) {
+    const Call call = part;
     if (call.draw_at < 0) {
       return;
     }
@@ -283,7 +339,11 @@ class Sharder {
   void finish(const Call& call, const Operand& made, const Operand& out) {
     const ValueRole& to = role_of(made.value);
     if (to.held == Held::kSummed) {
-      join(call, made.value, out.value);
+      if (join_ == Join::kTree) {
+        join(call, made.value, out.value);
+      } else {
+        latest_[made.value.value] = out.value;
+      }
     } else if (to.held != Held::kFilled) {
       parts_[shard_][made.value.value] = out.value;
     } else if (!fills_directly(call)) {
@@ -319,6 +379,7 @@ class Sharder {
 
   Program& program_;
   Roles roles_;
+  Join join_;
   std::int64_t rows_;
   std::uint32_t shards_;
   std::uint32_t count_;  // calls of the step as it was
@@ -340,10 +401,38 @@ void cut_into_shards(Program& program, std::int64_t rows,
     return;
   }
   split_losses(program);
-  Sharder sharder(program, rows, most);
+  Sharder sharder(program, rows, most, Join::kTree);
   if (sharder.is_worth_it()) {
     sharder.run();
+    program.sharding = sharder.sharding();
   }
+}
+
+void cut_into_micro_batches(Program& program, std::uint32_t count) {
+  const std::int64_t rows = rows_of_batch(program);
+  const auto most =
+      static_cast<std::uint32_t>(std::min<std::int64_t>(rows, count));
+  // Another library's products have bits of their own.
+  if (most < 2 || program.sharding.shards > 1 ||
+      std::string_view(kernels::kernel_set()) != "neap") {
+    return;
+  }
+  split_losses(program);
+  split_sums(program, rows);
+  Sharder sharder(program, rows, most, Join::kChain);
+  if (sharder.is_worth_it()) {
+    sharder.run();
+    program.fitting.micro_batches = most;
+  }
+}
+
+std::int64_t rows_of_batch(const Program& program) noexcept {
+  for (const tensor::Spec& spec : program.arguments) {
+    if (spec.shape.rank() > 0) {
+      return spec.shape[0];
+    }
+  }
+  return 0;
 }
 
 }  // namespace neap::compiler

@@ -47,6 +47,10 @@ void run_order_passes(Program& program, const Passes& passes) {
   if (passes.fold_constants) {
     checked(program, fold_constants, "after fold_constants");
   }
+  if (passes.micro_batches > 1) {
+    cut_into_micro_batches(program, passes.micro_batches);
+    check(program, "after micro_batches");
+  }
   if (passes.in_place) {
     accumulate_in_place(program);
     check(program, "after accumulate");

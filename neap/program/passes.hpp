@@ -25,6 +25,9 @@ struct Passes {
   /// The number of pieces of a head (cut_into_pieces()). 0: whole, but in
   /// pieces where an arena_limit or a budget is not met else; 1: whole.
   std::uint32_t pieces = 0;
+  /// The number of micro-batches (cut_into_micro_batches()), chosen where an
+  /// arena_limit or a budget is not met else; 0, 1: whole.
+  std::uint32_t micro_batches = 0;
 
   static constexpr Passes none() noexcept {
     return {.dead_code = false,
@@ -74,9 +77,23 @@ NEAP_API void fold_constants(Program& program);
 /// cut.
 NEAP_API std::size_t cut_into_pieces(Program& program, std::uint32_t pieces);
 
+/// The rows of the first tensor among the arguments; 0: there is none.
+NEAP_API std::int64_t rows_of_batch(const Program& program) noexcept;
+
 /// Makes cross entropies over all rows calls for each row and one for their
 /// sum, to the same bits.
 NEAP_API void split_losses(Program& program);
+
+/// Makes sums over `rows` rows of the arguments' axis 0 sums that go on from
+/// zeros, to the same bits.
+NEAP_API void split_sums(Program& program, std::int64_t rows);
+
+/// Cuts the batch into so many micro-batches (at most one a row), which run one
+/// after another, to the same bits as the whole: sums over rows go on from one
+/// to the next, and calls whose sums cannot, or that need all rows at once, run
+/// once; `fitting.micro_batches` says in how many. Nothing is changed where no
+/// call can run for some rows alone.
+NEAP_API void cut_into_micro_batches(Program& program, std::uint32_t count);
 
 /// Cuts the batch, the arguments whose axis 0 has `rows` rows, into shards, at
 /// most one a row, which run one after another; sums over rows are joined by

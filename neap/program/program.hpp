@@ -252,23 +252,25 @@ struct Fitting {
   /// The price of a run without a limit, in nanoseconds; 0 where only a
   /// prediction asks.
   std::int64_t price = 0;
-  std::int64_t extra = 0;     // of the calls that run again, and of others
-  std::int64_t bound = 0;     // no schedule of this order costs less than that
-  std::uint32_t again = 0;    // calls that run again
-  std::uint32_t pieces = 0;   // of a head (cut_into_pieces()); 0: whole
-  std::uint32_t spilled = 0;  // writes to the spill file in a run
-  std::int64_t stalls = 0;    // part of `extra`: a run waits for the file
-  Bytes written = 0;          // to the file in a run
-  Bytes fetched = 0;          // from it
-  Bytes file = 0;             // what it takes on the disk
-  std::uint32_t away = 0;     // states that are on a file between runs,
-  std::uint32_t weights = 0;  // and weights
-  Bytes away_bytes = 0;       // of both; part of `file`
-  Bytes weight_bytes = 0;     // of the weights alone
+  std::int64_t extra = 0;    // of the calls that run again, and of others
+  std::int64_t bound = 0;    // no schedule of this order costs less than that
+  std::uint32_t again = 0;   // calls that run again
+  std::uint32_t pieces = 0;  // of a head (cut_into_pieces()); 0: whole
+  std::uint32_t micro_batches = 0;  // (cut_into_micro_batches()); 0: whole
+  std::uint32_t spilled = 0;        // writes to the spill file in a run
+  std::int64_t stalls = 0;          // part of `extra`: a run waits for the file
+  Bytes written = 0;                // to the file in a run
+  Bytes fetched = 0;                // from it
+  Bytes file = 0;                   // what it takes on the disk
+  std::uint32_t away = 0;           // states that are on a file between runs,
+  std::uint32_t weights = 0;        // and weights
+  Bytes away_bytes = 0;             // of both; part of `file`
+  Bytes weight_bytes = 0;           // of the weights alone
   bool is_met() const noexcept { return limit != kUnlimited; }
   /// True where the limit makes the program do what it would not do otherwise.
   bool is_changed() const noexcept {
-    return again != 0 || spilled != 0 || pieces != 0 || is_away();
+    return again != 0 || spilled != 0 || pieces != 0 || micro_batches != 0 ||
+           is_away();
   }
   bool is_away() const noexcept { return away != 0 || weights != 0; }
   /// Nanoseconds as a share of the price without a limit, in percent.

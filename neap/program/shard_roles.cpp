@@ -7,7 +7,12 @@
 #include <array>
 
 #include "neap/base/error.hpp"
+#include "neap/kernels/engine/precision.hpp"
 #include "neap/kernels/loss/cross_entropy_rows.hpp"
+#include "neap/kernels/norm/layer_norm_grad.hpp"
+#include "neap/kernels/reduction/sum_rows.hpp"
+#include "neap/ops/indexing/scatter.hpp"
+#include "neap/ops/linalg/matmul.hpp"
 #include "neap/ops/rows.hpp"
 #include "neap/program/dataflow.hpp"
 
@@ -21,13 +26,37 @@ using graph::RowUse;
 // readers are known; each round finds at least one. Steps of layers need two.
 constexpr int kMostRounds = 64;
 
-graph::RowRule rule_of(const Call& call) {
+// Kernels of calls that are no op's.
+struct KernelRule {
+  const kernels::KernelList* kernels;
+  graph::RowRule rule;
+  bool is_adder = false;
+};
+
+constexpr std::array kKernelRules{
+    KernelRule{&kernels::cross_entropy_rows_kernels,
+               ops::rows_by_sample<0b11, 0b11>},
+    KernelRule{&kernels::sum_rows_kernels, ops::rows_by_sample<0b1, 0>, true},
+    KernelRule{&kernels::layer_norm_sums_kernels, ops::rows_by_sample<0b111, 0>,
+               true},
+    KernelRule{&kernels::rms_norm_sums_kernels, ops::rows_by_sample<0b111, 0>,
+               true}};
+
+KernelRule rule_of(const Call& call) {
   if (call.op != nullptr) {
-    return call.op->facts.rows;
+    return {call.kernels, call.op->facts.rows};
   }
-  return call.kernels == &kernels::cross_entropy_rows_kernels
-             ? ops::rows_by_sample<0b11, 0b11>
-             : nullptr;
+  const auto found =
+      std::ranges::find(kKernelRules, call.kernels, &KernelRule::kernels);
+  return found == kKernelRules.end() ? KernelRule{} : *found;
+}
+
+// Products of bf16 take pairs of rows.
+bool has_pairs(const Call& call, const Program& program) {
+  const void* attrs = program.attrs_of(call);
+  return attrs != nullptr &&
+         static_cast<const kernels::ProductAttrs*>(attrs)->precision ==
+             kernels::Precision::kBf16;
 }
 
 bool is_empty(const tensor::Spec& spec) {
@@ -41,9 +70,10 @@ bool is_addable(DType dtype) {
 
 class Analysis {
  public:
-  Analysis(const Program& program, std::int64_t rows)
+  Analysis(const Program& program, std::int64_t rows, Join join)
       : program_(program),
         rows_(rows),
+        join_(join),
         flow_(program),
         must_run_once_(program.calls.size(), 0),
         must_be_whole_(program.values.size(), 0) {}
@@ -115,6 +145,7 @@ class Analysis {
     role.is_each = (use == RowUse::kEach || use == RowUse::kOnto) &&
                    is_cut_well(call, role, rule);
     role.is_onto = use == RowUse::kOnto;
+    role.is_adder = rule_of(call).is_adder;
     if (role.is_each) {
       ++roles_.each;
       note_parts(i, made, rule.outputs, role.form);
@@ -155,11 +186,12 @@ class Analysis {
   }
 
   RowUse use_of(std::uint32_t i, const Call& call, const RowAxes& axes) {
-    const graph::RowRule rule = rule_of(call);
-    const bool may_be_cut = rule != nullptr && call.kind == CallKind::kKernel &&
-                            call.space == memory::kHost &&
-                            call.listener == nullptr && !call.reads_outputs &&
-                            makes_whole(call);
+    const auto [kernels, rule, is_adder] = rule_of(call);
+    const bool may_be_cut =
+        rule != nullptr && call.kind == CallKind::kKernel &&
+        call.space == memory::kHost && call.listener == nullptr &&
+        (is_adder ? adds_to_own(call)
+                  : !call.reads_outputs && makes_whole(call));
     if (!may_be_cut || (must_run_once_[i] != 0 && call.op == nullptr)) {
       return RowUse::kUnknown;
     }
@@ -167,6 +199,19 @@ class Analysis {
     const RowUse use = rule(specs.args(), specs.outputs(), axes);
     return must_run_once_[i] != 0 && use != RowUse::kTogether ? RowUse::kUnknown
                                                               : use;
+  }
+
+  // Each output goes on from a value that is made in the step for it alone.
+  bool adds_to_own(const Call& call) const {
+    return call.reads_outputs &&
+           std::ranges::all_of(program_.out(call), [&](const Operand& out) {
+             const ValueId from = program_[out.value].over;
+             return from != kNoValue &&
+                    program_[from].origin == Origin::kCall &&
+                    program_[from].over == kNoValue &&
+                    flow_.readers(from).empty() &&
+                    is_whole(out.layout, program_[out.value].spec->size);
+           });
   }
 
   // Each output is all of a new memory.
@@ -182,6 +227,7 @@ class Analysis {
     return fits_inputs(call, role, axes.inputs) &&
            fits_outputs(call, role, axes.outputs) &&
            draws_in_order(call, role, axes.outputs) &&
+           joins_terms(call, role, axes.outputs) &&
            agrees_with_shape_rule(call, role, axes);
   }
 
@@ -224,6 +270,22 @@ class Analysis {
       }
     }
     return true;
+  }
+
+  // Sums go on from shard to shard, where they have to.
+  bool joins_terms(const Call& call, const CallRole& role,
+                   std::span<const int> axes) const {
+    const bool is_sum = std::ranges::find(axes, RowAxes::kSummed) != axes.end();
+    if (!is_sum || join_ == Join::kTree) {
+      return true;
+    }
+    const bool is_product =
+        call.op == &ops::kMatmul || call.op == &ops::kMatmulAdd;
+    const bool goes_on =
+        is_product || call.op == &ops::kScatterAdd || rule_of(call).is_adder;
+    return goes_on && role.form.outer == 1 &&
+           !(is_product && role.form.each % 2 != 0 &&
+             has_pairs(call, program_));
   }
 
   // A random call draws for its elements by their number, which a part has to
@@ -386,6 +448,7 @@ class Analysis {
 
   const Program& program_;
   std::int64_t rows_;
+  Join join_;
   Dataflow flow_;
   memory::Vector<std::uint8_t> must_run_once_;  // by call
   memory::Vector<std::uint8_t> must_be_whole_;  // by value
@@ -410,8 +473,8 @@ std::string parts_of(const Sharding& sharding) {
       counted(sharding.together, "op"));
 }
 
-Roles roles_of(const Program& program, std::int64_t rows) {
-  return Analysis(program, rows).run();
+Roles roles_of(const Program& program, std::int64_t rows, Join join) {
+  return Analysis(program, rows, join).run();
 }
 
 CallSpecs::CallSpecs(const Program& program, const Call& call)

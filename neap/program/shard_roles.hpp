@@ -17,6 +17,12 @@
 
 namespace neap::compiler {
 
+/// How the terms of a sum over rows are joined.
+enum class Join : std::uint8_t {
+  kTree,   // each shard's from zero, by one binary tree
+  kChain,  // each goes on where the one before ended, to the bits of the whole
+};
+
 /// Where a value is while the shards run.
 enum class Held : std::uint8_t {
   kWhole,   // made once
@@ -35,8 +41,9 @@ struct ValueRole {
 };
 
 struct CallRole {
-  bool is_each = false;  // once for each shard
-  bool is_onto = false;  // it adds to input 0 (graph::RowUse::kOnto)
+  bool is_each = false;   // once for each shard
+  bool is_onto = false;   // it adds to input 0 (graph::RowUse::kOnto)
+  bool is_adder = false;  // it adds to what its outputs are over
   /// Calls of a stage run before those of the next: first those that run once,
   /// then each shard's.
   std::uint32_t stage = 0;
@@ -57,9 +64,11 @@ struct Roles {
   }
 };
 
-/// The roles of a step whose arguments hold so many rows along their axis 0.
-/// THROWS: OutOfMemory.
-Roles roles_of(const Program& program, std::int64_t rows);
+/// The roles of a step whose arguments hold so many rows along their axis 0. In
+/// a chain, sums that cannot go on run once, as do bf16 products of parts whose
+/// rows are not even. THROWS: OutOfMemory.
+Roles roles_of(const Program& program, std::int64_t rows,
+               Join join = Join::kTree);
 
 /// The arguments of an op's rules for a call, or for a part of its rows. Keeps
 /// the specs that they refer to.

@@ -274,6 +274,19 @@ std::vector<Variant> variants() {
          o.passes.reorder = false;
          o.passes.gradient_release = false;
        }},
+      {"micro_batches", [](CompileOptions& o) { o.passes.micro_batches = 2; }},
+      {"micro_batches_poisoned",
+       [](CompileOptions& o) {
+         o.passes.micro_batches = 3;
+         o.debug.poison = true;
+         o.debug.guards = true;
+       },
+       2},
+      {"micro_batches_plain",
+       [](CompileOptions& o) {
+         o.passes = compiler::Passes::none();
+         o.passes.micro_batches = 8;
+       }},
       {"two_shards", [](CompileOptions& o) { o.shards = 2; }},
       {"shards_poisoned",
        [](CompileOptions& o) {

@@ -218,9 +218,6 @@ void run_grad(const Args& args, const NormGradParts& parts) noexcept {
   constexpr std::int64_t kWork = 4096;  // elements; a range of one thread
   const auto& wanted = args.attrs_as<NormGradAttrs>();
   const Rows x(args.in[1], args.in[1].shape.rank() - 1);
-  for (const Strided& sums : args.out.subspan(1)) {
-    clear(sums);
-  }
   const std::int64_t length = x.length();
   const std::int64_t count = length == 0 ? 0 : x.count();
   const std::int64_t step = rows_at_once(args, length);
@@ -243,12 +240,44 @@ void run_grad(const Args& args, const NormGradParts& parts) noexcept {
   }
 }
 
+void clear_sums(const Args& args) noexcept {
+  for (const Strided& sums : args.out.subspan(1)) {
+    clear(sums);
+  }
+}
+
 void layer_norm_grad(const Args& args) noexcept {
+  clear_sums(args);
   run_grad(args, HWY_DYNAMIC_DISPATCH(layer_norm_grad_parts)(args.in[0].dtype));
 }
 
 void rms_norm_grad(const Args& args) noexcept {
+  clear_sums(args);
   run_grad(args, HWY_DYNAMIC_DISPATCH(rms_norm_grad_parts)(args.in[0].dtype));
+}
+
+// The sums that are wanted, as outputs of the gradient that has no dx.
+void run_sums(const Args& args, const NormGradParts& parts) noexcept {
+  const auto& wanted = args.attrs_as<NormGradAttrs>();
+  std::array<Strided, 3> out{};
+  std::size_t next = 0;
+  if (wanted.dw) {
+    out[1] = args.out[next++];
+  }
+  if (wanted.db) {
+    out[2] = args.out[next];
+  }
+  Args all = args;
+  all.out = out;
+  run_grad(all, parts);
+}
+
+void layer_norm_sums(const Args& args) noexcept {
+  run_sums(args, HWY_DYNAMIC_DISPATCH(layer_norm_grad_parts)(args.in[0].dtype));
+}
+
+void rms_norm_sums(const Args& args) noexcept {
+  run_sums(args, HWY_DYNAMIC_DISPATCH(rms_norm_grad_parts)(args.in[0].dtype));
 }
 
 // In double, rounded once; dw and db as they are added up.
@@ -294,9 +323,7 @@ void reference_row(const Args& args, std::int64_t row) noexcept {
 
 template <class T, bool kCentered>
 void grad_reference(const Args& args) noexcept {
-  for (const Strided& sums : args.out.subspan(1)) {
-    clear(sums);
-  }
+  clear_sums(args);
   const Rows x(args.in[1], args.in[1].shape.rank() - 1);
   for (std::int64_t row = 0; x.length() > 0 && row < x.count(); ++row) {
     reference_row<T, kCentered>(args, row);
@@ -311,8 +338,24 @@ constexpr std::array kRms = float_rows<"rms_norm_grad">(
     {.run = rms_norm_grad}, {grad_reference<float, false>},
     {grad_reference<double, false>});
 
+template <void (*run)(const Args&) noexcept>
+constexpr std::array<Kernel, 2> sums_rows(const char* of_f32,
+                                          const char* of_f64) {
+  return {Kernel{.name = of_f32, .dtype = f32, .run = run},
+          Kernel{.name = of_f64, .dtype = f64, .run = run}};
+}
+
+constexpr std::array kLayerSums =
+    sums_rows<layer_norm_sums>("layer_norm_sums.f32", "layer_norm_sums.f64");
+
+constexpr std::array kRmsSums =
+    sums_rows<rms_norm_sums>("rms_norm_sums.f32", "rms_norm_sums.f64");
+
 }  // namespace
 
+constinit const KernelList layer_norm_sums_kernels{"layer_norm_sums",
+                                                   kLayerSums};
+constinit const KernelList rms_norm_sums_kernels{"rms_norm_sums", kRmsSums};
 constinit const KernelList layer_norm_grad_kernels{"layer_norm_grad", kLayer};
 constinit const KernelList rms_norm_grad_kernels{"rms_norm_grad", kRms};
 

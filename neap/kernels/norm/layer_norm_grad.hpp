@@ -47,4 +47,11 @@ extern const KernelList layer_norm_grad_kernels;
 /// The same with stats (..., 1) and without db.
 extern const KernelList rms_norm_grad_kernels;
 
+/// The sums over rows alone, onto what is there: dw and db of some rows go on
+/// from those of the rows before, to the bits of all rows at once.
+///   in[0..2]  dy, x and stats, as above
+///   out[..]   dw where wanted, db where wanted: read and written
+extern const KernelList layer_norm_sums_kernels;
+extern const KernelList rms_norm_sums_kernels;
+
 }  // namespace neap::kernels
