@@ -65,6 +65,17 @@ FitCurve some_of(const FitCurve& all) {
   return some;
 }
 
+std::string cuts_of(const compiler::Fitting& fitting) {
+  std::string text;
+  if (fitting.pieces != 0) {
+    text = fmt::format(", cross_entropy in {} pieces", fitting.pieces);
+  }
+  if (fitting.micro_batches != 0) {
+    text += fmt::format(", {} micro-batches", fitting.micro_batches);
+  }
+  return text;
+}
+
 // The rows of the curve: what a run with each arena holds, which is a budget
 // that suffices.
 Result<std::vector<FitRow>> rows_of(const TrainSettings& settings,
@@ -202,9 +213,7 @@ std::string to_text(const TrainSettings& s, const Report& report) {
         s.spill.empty()
             ? std::string()
             : fmt::format(" {:>10}", format_bytes_short(fitting.written)),
-        fitting.pieces == 0
-            ? ""
-            : fmt::format(", cross_entropy in {} pieces", fitting.pieces));
+        cuts_of(fitting));
   }
   if (report.found) {
     const WithinBudget& found = *report.found;
@@ -240,6 +249,7 @@ std::string to_json(const TrainSettings& s, const Report& report) {
         .add("extra_time_bound_percent", fitting.percent(fitting.bound))
         .add("calls_again", fitting.again)
         .add("pieces", fitting.pieces)
+        .add("micro_batches", fitting.micro_batches)
         .add("values_spilled", fitting.spilled)
         .add("spill_written_bytes", fitting.written);
     points.push_back(std::move(point));

@@ -52,6 +52,7 @@ std::string to_json(const TrainSettings& s, const WithinBudget& found,
         .add("arena_bytes_all_kept", found.all_kept.arena)
         .add("calls_again", std::int64_t{r.fitting.again})
         .add("pieces", std::int64_t{r.fitting.pieces})
+        .add("micro_batches", std::int64_t{r.fitting.micro_batches})
         .add("values_spilled", std::int64_t{r.fitting.spilled})
         .add("states_away", std::int64_t{r.fitting.away})
         .add("states_away_bytes", r.fitting.away_bytes - r.fitting.weight_bytes)

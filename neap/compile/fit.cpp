@@ -32,22 +32,20 @@ FitCurve fit_curve(const Program& traced, const CompileOptions& options) {
   const Candidate whole = all_kept(traced, options, options.passes);
   const std::optional<budget::Channel> channel =
       channel_of(options.spill, whole.price);
-  const HeadPieces pieces = head_pieces(traced, options.passes, whole.arena);
+  const Cuts cuts = cuts_of(traced, options, whole.arena);
   const Bytes limit = std::min(options.arena_limit, whole.arena - 1);
   FitCurve points;
   const auto add = [&](const Candidate& found) {
     points.push_back(
         {found.arena, fitting_of(found, whole.price, found.arena)});
   };
-  for (const std::uint32_t count : pieces.kept) {
-    Passes passes = options.passes;
-    passes.pieces = count;
+  for (const Passes& passes : cuts.kept(options.passes)) {
     const Candidate found = all_kept(traced, options, passes);
     if (found.arena <= limit) {
       add(found);
     }
   }
-  for (const Passes& passes : candidate_passes(options.passes, pieces)) {
+  for (const Passes& passes : candidate_passes(options.passes, cuts)) {
     Ordered(traced, options, passes, channel).for_each_within(limit, add);
   }
   keep_best(points);

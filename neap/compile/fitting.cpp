@@ -43,7 +43,7 @@ MostAway most_away(const Program& program, const CompileOptions& options,
 }
 
 [[noreturn]] void refuse(const Program& traced, const CompileOptions& options,
-                         const HeadPieces& pieces, const ArenaLimit& limit,
+                         const Cuts& cuts, const ArenaLimit& limit,
                          const std::optional<budget::Channel>& channel,
                          const MostAway& most) {
   Bytes least = kUnlimited;
@@ -51,7 +51,7 @@ MostAway most_away(const Program& program, const CompileOptions& options,
   Widest widest;
   const Away away{.percent = most.states + most.weights != 0 ? 100 : 0,
                   .has_weights = most.weights != 0};
-  for (const Passes& passes : candidate_passes(options.passes, pieces)) {
+  for (const Passes& passes : candidate_passes(options.passes, cuts)) {
     const Ordered ordered(traced, options, passes, channel, away);
     const Bytes some = ordered.least();
     if (some < least || widest.bytes == 0) {
@@ -66,19 +66,18 @@ MostAway most_away(const Program& program, const CompileOptions& options,
       format_bytes(widest.bytes));
 }
 
-// Heads in the fewest pieces with which it fits, no call running again.
-std::optional<Candidate> in_pieces(const Program& traced,
-                                   const CompileOptions& options,
-                                   const HeadPieces& pieces, Bytes limit) {
-  Passes passes = options.passes;
-  for (const std::uint32_t count : pieces.kept) {
-    passes.pieces = count;
+// The cheapest cut with which it fits, no call running again.
+std::optional<Candidate> cut_once(const Program& traced,
+                                  const CompileOptions& options,
+                                  const Cuts& cuts, Bytes limit) {
+  std::optional<Candidate> best;
+  for (const Passes& passes : cuts.kept(options.passes)) {
     Candidate found = all_kept(traced, options, passes);
-    if (found.arena <= limit) {
-      return found;
+    if (found.arena <= limit && (!best || found.price < best->price)) {
+      best = std::move(found);
     }
   }
-  return std::nullopt;
+  return best;
 }
 
 Fitted taken(Candidate&& found) {
@@ -106,6 +105,10 @@ std::string ways_of(const Fitting& fitting) {
   std::string ways;
   if (fitting.pieces != 0) {
     ways = fmt::format("cross_entropy in {} pieces", fitting.pieces);
+  }
+  if (fitting.micro_batches != 0) {
+    ways += fmt::format("{}{} micro-batches", ways.empty() ? "" : ", ",
+                        fitting.micro_batches);
   }
   if (fitting.again != 0) {
     ways += fmt::format("{}{} calls run again", ways.empty() ? "" : ", ",
@@ -159,14 +162,14 @@ Fitted fitted(const Program& traced, CompileOptions& options,
     whole.program.fitting.limit = limit.bytes;
     return taken(std::move(whole));
   }
-  const HeadPieces pieces = head_pieces(traced, options.passes, whole.arena);
+  const Cuts cuts = cuts_of(traced, options, whole.arena);
   options.spill = with_rates(options.spill);
   const std::optional<budget::Channel> channel =
       channel_of(options.spill, whole.price);
   std::optional<Candidate> best =
-      in_pieces(traced, options, pieces, limit.with_away(0));
+      cut_once(traced, options, cuts, limit.with_away(0));
   const auto try_all = [&](const Away& away) {
-    for (const Passes& passes : candidate_passes(options.passes, pieces)) {
+    for (const Passes& passes : candidate_passes(options.passes, cuts)) {
       if (away.percent != 0 && passes.fuse != options.passes.fuse) {
         continue;  // it gains little beside what state leaves
       }
@@ -190,7 +193,7 @@ Fitted fitted(const Program& traced, CompileOptions& options,
     }
   }
   if (!best) {
-    refuse(traced, options, pieces, limit, channel, most);
+    refuse(traced, options, cuts, limit, channel, most);
   }
   const Bytes arena = limit.with_away(best->program.away_bytes());
   best->program.fitting = fitting_of(*best, whole.price, arena);

@@ -41,8 +41,8 @@ struct ArenaLimit {
 /// "8 weights and 16 states", "16 states". THROWS: OutOfMemory.
 NEAP_API std::string what_is_away(const Fitting& fitting);
 
-/// "all values kept", "cross_entropy in 8 pieces, 12 calls run again, 4 states
-/// in a file, 5 values spilled, 12.0 MiB written a step".
+/// "all values kept", "cross_entropy in 8 pieces, 4 micro-batches, 12 calls run
+/// again, 4 states in a file, 5 values spilled, 12.0 MiB written a step".
 /// THROWS: OutOfMemory.
 NEAP_API std::string ways_of(const Fitting& fitting);
 

@@ -101,9 +101,9 @@ struct CompileOptions {
   /// shards, at most one a row, which run one after another: what waits for
   /// the backward pass is a shard's. Sums over rows (gradients of weights, a
   /// mean loss) are joined by one binary tree over the shards, so that the bits
-  /// of a step depend on this number, and on no other choice. Draws are those of
-  /// the whole batch. Calls that need all rows at once (batch_norm) run once,
-  /// on all of them; Program::sharding counts them. 1: whole.
+  /// of a step depend on this number, and on no other choice. Draws are those
+  /// of the whole batch. Calls that need all rows at once (batch_norm) run
+  /// once, on all of them; Program::sharding counts them. 1: whole.
   int shards = 1;
   /// Whether calls may run again to meet a limit.
   bool recompute = true;

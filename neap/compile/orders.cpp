@@ -103,12 +103,11 @@ std::uint32_t bits_of(const Passes& passes) noexcept {
   return bits;
 }
 
-Passes passes_of(std::uint32_t bits, std::uint32_t pieces) noexcept {
+Passes passes_of(std::uint32_t bits) noexcept {
   Passes passes;
   for (std::size_t i = 0; i < kSwitches.size(); ++i) {
     passes.*kSwitches[i] = (bits >> i & 1U) != 0;
   }
-  passes.pieces = pieces;
   return passes;
 }
 
@@ -122,9 +121,11 @@ Candidate all_kept(const Program& traced, const CompileOptions& options,
   out.price = out.bound = price_of(out.program);
   out.program.fitting = {.limit = out.arena,
                          .price = out.price,
-                         .pieces = out.program.fitting.pieces};
+                         .pieces = out.program.fitting.pieces,
+                         .micro_batches = out.program.fitting.micro_batches};
   out.record.passes = bits_of(passes);
   out.record.pieces = passes.pieces;
+  out.record.micro_batches = passes.micro_batches;
   return out;
 }
 
@@ -135,6 +136,7 @@ Fitting fitting_of(const Candidate& found, std::int64_t price, Bytes limit) {
           .bound = std::max<std::int64_t>(found.bound - price, 0),
           .again = found.program.fitting.again,
           .pieces = found.program.fitting.pieces,
+          .micro_batches = found.program.fitting.micro_batches,
           .spilled = found.program.fitting.spilled,
           .stalls = found.program.fitting.stalls,
           .written = found.program.fitting.written,
@@ -147,28 +149,37 @@ Fitting fitting_of(const Candidate& found, std::int64_t price, Bytes limit) {
 }
 
 memory::Vector<Passes> candidate_passes(const Passes& passes,
-                                        const HeadPieces& pieces) {
+                                        const Cuts& cuts) {
   memory::Vector<Passes> out;
-  const auto add = [&](bool fuse, bool reorder, std::uint32_t count) {
+  const auto add = [&](bool fuse, bool reorder, std::uint32_t pieces,
+                       std::uint32_t micro_batches) {
     Passes some = passes;
     some.copy_again = false;  // schedules do the same
     some.fuse = fuse && passes.fuse;
     some.reorder = reorder && passes.reorder;
-    some.pieces = count;
+    some.pieces = pieces;
+    some.micro_batches = micro_batches;
     if (std::ranges::find(out, some) == out.end()) {
       out.push_back(some);
     }
   };
   for (const bool fuse : {true, false}) {
     for (const bool reorder : {true, false}) {
-      add(fuse, reorder, passes.pieces);
+      add(fuse, reorder, passes.pieces, passes.micro_batches);
     }
   }
-  if (!pieces.scheduled.empty()) {
-    add(true, false, pieces.scheduled.front());
+  const auto& pieces = cuts.heads.scheduled;
+  if (!pieces.empty()) {
+    add(true, false, pieces.front(), passes.micro_batches);
   }
-  for (const std::uint32_t count : pieces.scheduled) {
-    add(true, true, count);
+  for (const std::uint32_t count : pieces) {
+    add(true, true, count, passes.micro_batches);
+  }
+  // The last two: more of them, or more that runs again.
+  const auto& micro = cuts.micro_batches;
+  for (std::size_t i = micro.size() - std::min<std::size_t>(micro.size(), 2);
+       i < micro.size(); ++i) {
+    add(true, true, passes.pieces, micro[i]);
   }
   return out;
 }
@@ -335,6 +346,7 @@ Candidate Ordered::scheduled(const budget::Schedule& schedule) const {
   out.record = {.problem = digest(),
                 .passes = bits_of(passes_),
                 .pieces = passes_.pieces,
+                .micro_batches = passes_.micro_batches,
                 .away = away_,
                 .channel = channel_,
                 .schedule = schedule};

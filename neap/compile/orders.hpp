@@ -9,7 +9,7 @@
 #include "neap/base/function_ref.hpp"
 #include "neap/budget/ladder.hpp"
 #include "neap/compile/away.hpp"
-#include "neap/compile/head_pieces.hpp"
+#include "neap/compile/cuts.hpp"
 #include "neap/compile/options.hpp"
 #include "neap/compile/plan_file.hpp"
 #include "neap/program/program.hpp"
@@ -25,10 +25,11 @@ struct Candidate {
   PlanRecord record{};  // passes, and what the schedule is of
 };
 
-/// The switches of passes as bits, and back. Pieces are no part of them.
+/// The switches of passes as bits, and back. Pieces and micro-batches are no
+/// part of them.
 std::uint32_t bits_of(const Passes& passes) noexcept;
 /// REQUIRES: bits_of() some passes.
-Passes passes_of(std::uint32_t bits, std::uint32_t pieces) noexcept;
+Passes passes_of(std::uint32_t bits) noexcept;
 inline constexpr std::uint32_t kPassBits = 8;
 
 /// The step after these passes, each call once, `fitting.price` set.
@@ -39,10 +40,9 @@ Candidate all_kept(const Program& traced, const CompileOptions& options,
 /// The cost of a candidate beside the price with all values kept.
 Fitting fitting_of(const Candidate& found, std::int64_t price, Bytes limit);
 
-/// With and without what makes calls wide, or values long-lived, and with heads
-/// in pieces.
-memory::Vector<Passes> candidate_passes(const Passes& passes,
-                                        const HeadPieces& pieces);
+/// With and without what makes calls wide, or values long-lived, with heads in
+/// pieces, and in micro-batches.
+memory::Vector<Passes> candidate_passes(const Passes& passes, const Cuts& cuts);
 
 /// The call that needs most memory at once: what it reads, makes and works in.
 struct Widest {

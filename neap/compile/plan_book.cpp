@@ -28,7 +28,7 @@ namespace {
 // A step has at most CompileOptions::programs at a time; a file may have those
 // of shapes that came later.
 constexpr std::size_t kMostPlans = 1024;
-// No search cuts a head into more (head_pieces.cpp).
+// No search cuts a head or a batch into more (head_pieces.cpp, cuts.cpp).
 constexpr std::uint32_t kMostPieces = 64;
 
 files::Door& door_of(const PlanOptions& plan) {
@@ -189,7 +189,8 @@ Program PlanBook::planned(const Program& traced, const ArenaLimit& limit) {
     return std::move(found.program);
   }
   record_ = {.passes = bits_of(options.passes),
-             .pieces = options.passes.pieces};
+             .pieces = options.passes.pieces,
+             .micro_batches = options.passes.micro_batches};
   Program program = traced.copy();
   run_passes(program, options.passes);
   return program;
@@ -197,12 +198,17 @@ Program PlanBook::planned(const Program& traced, const ArenaLimit& limit) {
 
 // The program that the file describes, without its arena.
 Program PlanBook::remade(const Program& traced) const {
+  const auto is_known = [](std::uint32_t cut, std::uint32_t given) {
+    return cut == given || cut <= kMostPieces;
+  };
   if (record_.passes >> kPassBits != 0 ||
-      (record_.pieces != options_.passes.pieces &&
-       record_.pieces > kMostPieces)) {
+      !is_known(record_.pieces, options_.passes.pieces) ||
+      !is_known(record_.micro_batches, options_.passes.micro_batches)) {
     refuse(options_.plan, "a plan is of an unknown kind");
   }
-  const Passes passes = passes_of(record_.passes, record_.pieces);
+  Passes passes = passes_of(record_.passes);
+  passes.pieces = record_.pieces;
+  passes.micro_batches = record_.micro_batches;
   if (record_.schedule) {
     return scheduled(traced, passes);
   }
@@ -215,7 +221,8 @@ Program PlanBook::remade(const Program& traced) const {
                        .extra = std::max<std::int64_t>(
                            price_once_bound(program.copy()) - price, 0),
                        .bound = record_.bound,
-                       .pieces = program.fitting.pieces};
+                       .pieces = program.fitting.pieces,
+                       .micro_batches = program.fitting.micro_batches};
     check_price(program.fitting);
   }
   return program;

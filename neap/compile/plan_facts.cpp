@@ -47,6 +47,10 @@ std::string_view name_of(PlanFact fact) {
       return "choice of passes";
     case PlanFact::kPieces:
       return "number of pieces";
+    case PlanFact::kMicroBatches:
+      return "number of micro-batches";
+    case PlanFact::kShards:
+      return "number of shards";
     case PlanFact::kDebug:
       return "debug mode";
     case PlanFact::kPlannerWork:
@@ -105,6 +109,8 @@ PlanFacts facts_of(const CompileOptions& o) {
   set(PlanFact::kPaged, o.paged ? 1 : 0);
   set(PlanFact::kPasses, compiler::bits_of(o.passes));
   set(PlanFact::kPieces, o.passes.pieces);
+  set(PlanFact::kMicroBatches, o.passes.micro_batches);
+  set(PlanFact::kShards, o.shards);
   set(PlanFact::kDebug, bits_of(o.debug));
   set(PlanFact::kPlannerWork, o.planner.work);
   set(PlanFact::kGoodEnough, o.planner.good_enough);

@@ -19,7 +19,7 @@ constexpr std::size_t kHeadBytes =
 constexpr std::size_t kEntryBytes = 12;  // before a record
 constexpr std::size_t kRunBytes = 9;
 constexpr std::size_t kDropBytes = 4;
-constexpr std::size_t kRecordBytes = 57;  // without channel and schedule
+constexpr std::size_t kRecordBytes = 61;  // without channel and schedule
 constexpr std::size_t kChannelBytes = 32;
 constexpr std::size_t kAwayBytes = 2;
 constexpr std::size_t kCountsBytes = 8;
@@ -227,6 +227,7 @@ neap::Result<PlanRecord> parse_plan_record(std::span<const std::byte> bytes) {
   out.problem = in.number<std::uint64_t>();
   out.passes = in.number<std::uint32_t>();
   out.pieces = in.number<std::uint32_t>();
+  out.micro_batches = in.number<std::uint32_t>();
   for (std::int64_t* number :
        {&out.limit, &out.arena, &out.price, &out.extra, &out.bound}) {
     *number = in.number<std::int64_t>();
@@ -298,6 +299,7 @@ memory::Vector<std::byte> plan_record_bytes(const PlanRecord& record) {
   out.number(record.problem);
   out.number(record.passes);
   out.number(record.pieces);
+  out.number(record.micro_batches);
   for (const std::int64_t number :
        {record.limit, record.arena, record.price, record.extra, record.bound}) {
     out.number(number);

@@ -27,7 +27,7 @@
 
 namespace neap::compiler {
 
-inline constexpr std::uint32_t kPlanFileVersion = 3;
+inline constexpr std::uint32_t kPlanFileVersion = 4;
 /// A file that is larger is none.
 inline constexpr Bytes kMostPlanFileBytes = 64 * kMiB;
 
@@ -48,20 +48,23 @@ enum class PlanFact : std::uint8_t {
   kPaged,
   kPasses,
   kPieces,
+  kMicroBatches,
+  kShards,
   kDebug,
   kPlannerWork,
   kGoodEnough,
   kThreads,
 };
-inline constexpr std::size_t kPlanFacts = 19;
+inline constexpr std::size_t kPlanFacts = 21;
 using PlanFacts = std::array<std::int64_t, kPlanFacts>;
 
 /// How one program was made to fit.
 struct PlanRecord {
-  std::uint64_t problem = 0;  // digest of what the schedule is of
-  std::uint32_t passes = 0;   // bits
-  std::uint32_t pieces = 0;   // as Passes::pieces
-  Bytes limit = kUnlimited;   // of the arena
+  std::uint64_t problem = 0;        // digest of what the schedule is of
+  std::uint32_t passes = 0;         // bits
+  std::uint32_t pieces = 0;         // as Passes::pieces
+  std::uint32_t micro_batches = 0;  // as Passes::micro_batches
+  Bytes limit = kUnlimited;         // of the arena
   Bytes arena = 0;
   std::int64_t price = 0;  // as of a Fitting
   std::int64_t extra = 0;

@@ -54,6 +54,9 @@ class Printer {
     if (program_.sharding.shards > 1) {
       add("{}\n", parts_of(program_.sharding));
     }
+    if (program_.fitting.micro_batches != 0) {
+      add("{} micro-batches\n", program_.fitting.micro_batches);
+    }
     if (program_.fitting.pieces != 0) {
       add("cross_entropy in {} pieces\n", program_.fitting.pieces);
     }
