@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::int64_t kMostMicroBatches = 64;
 constexpr std::int64_t kMostCalls = 20'000;  // of the step that they make
-constexpr Bytes kLeastGain = 20;             // of an arena: a twentieth
+constexpr std::size_t kMostScheduledCalls = 1'200;
+constexpr Bytes kLeastGain = 20;  // of an arena: a twentieth
 
 }  // namespace
 
@@ -30,7 +31,8 @@ memory::Vector<Passes> Cuts::kept(const Passes& passes) const {
 Cuts cuts_of(const Program& traced, const CompileOptions& options,
              Bytes arena) {
   Cuts out{.heads = head_pieces(traced, options.passes, arena),
-           .micro_batches = {}};
+           .micro_batches = {},
+           .scheduled = 0};
   if (options.passes.micro_batches != 0) {
     return out;
   }
@@ -48,6 +50,9 @@ Cuts cuts_of(const Program& traced, const CompileOptions& options,
     }
     arena = found.arena;
     out.micro_batches.push_back(passes.micro_batches);
+    if (found.program.calls.size() <= kMostScheduledCalls) {
+      out.scheduled = passes.micro_batches;
+    }
   }
   return out;
 }

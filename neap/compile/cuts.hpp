@@ -14,6 +14,9 @@ struct Cuts {
   /// Numbers of micro-batches, each twice the one before, of which each needs a
   /// smaller arena than the one before.
   memory::Vector<std::uint32_t> micro_batches;
+  /// The largest of them in which calls may run again as well: a search for
+  /// those takes long in long programs. 0: none.
+  std::uint32_t scheduled = 0;
 
   /// The passes for each of them, each call once.
   memory::Vector<Passes> kept(const Passes& passes) const;

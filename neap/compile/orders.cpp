@@ -29,6 +29,10 @@ constexpr std::int64_t kEffort = 100'000;
 constexpr std::int64_t kLeastWalks = 60;  // all rankings, and some more
 constexpr std::int64_t kMostWalks = 400;
 
+// Micro-batches need less memory by themselves; below this share of it, calls
+// that run again in fewer of them are as good.
+constexpr std::int64_t kLeastShareOfMicroBatches = 2;
+
 // The factor from one rung to the next is 2^(-step/32): fewer where walks are
 // longer.
 std::int32_t rung_step(std::int64_t calls) {
@@ -175,11 +179,8 @@ memory::Vector<Passes> candidate_passes(const Passes& passes,
   for (const std::uint32_t count : pieces) {
     add(true, true, count, passes.micro_batches);
   }
-  // The last two: more of them, or more that runs again.
-  const auto& micro = cuts.micro_batches;
-  for (std::size_t i = micro.size() - std::min<std::size_t>(micro.size(), 2);
-       i < micro.size(); ++i) {
-    add(true, true, passes.pieces, micro[i]);
+  if (cuts.scheduled != 0) {
+    add(true, true, passes.pieces, cuts.scheduled);
   }
   return out;
 }
@@ -213,10 +214,14 @@ Ordered::Ordered(const Program& traced, const CompileOptions& options,
 
 budget::LadderOptions Ordered::effort() const {
   const auto count = static_cast<std::int64_t>(program_.calls.size());
-  return {
+  budget::LadderOptions out{
       .search = {.walks = std::clamp(kEffort / std::max<std::int64_t>(count, 1),
                                      kLeastWalks, kMostWalks)},
       .step = rung_step(count)};
+  if (passes_.micro_batches > 1) {  // long programs, whose gradients stay
+    out.least = budget::full_memory(problem_) / kLeastShareOfMicroBatches;
+  }
+  return out;
 }
 
 std::optional<Candidate> Ordered::best(Bytes limit) const {
