@@ -93,10 +93,11 @@ class Remedies {
     }
   }
 
-  // In the fewest parts of a batch, each twice as many.
+  // In the fewest parts of a batch, each twice as many; each is a search.
   void try_shards() {
     TrainSettings changed = settings_;
-    while (changed.compile && changed.shards * 2 <= settings_.batch) {
+    const std::int64_t most = std::min<std::int64_t>(settings_.batch, 8);
+    while (changed.compile && changed.shards * 2 <= most) {
       changed.shards *= 2;
       if (const auto r = met(changed)) {
         add(fmt::format("--shards {}", changed.shards), *r, changed);

@@ -89,6 +89,7 @@ struct Settings {
   bool recompute = true;
   bool keep_all = false;
   std::vector<int> keep;
+  int shards = 1;
   int programs = 8;
   int verify = 0;
   std::string plan_file;
@@ -104,6 +105,7 @@ struct Settings {
     options.recompute = recompute;
     options.keep_all = keep_all;
     options.keep.assign(keep.begin(), keep.end());
+    options.shards = shards;
     options.programs = programs;
     options.verify = verify;
     options.plan.file = plan_file;
@@ -327,6 +329,9 @@ void bind_fit(nb::module_& m) {
                    [](const FitPoint& self) { return self.fitting.again; })
       .def_prop_ro("pieces",
                    [](const FitPoint& self) { return self.fitting.pieces; })
+      .def_prop_ro(
+          "micro_batches",
+          [](const FitPoint& self) { return self.fitting.micro_batches; })
       .def_prop_ro("values_spilled",
                    [](const FitPoint& self) { return self.fitting.spilled; })
       .def("__repr__", [](const FitPoint& self) {
@@ -346,6 +351,7 @@ void bind_settings(nb::module_& m) {
       .def_rw("recompute", &Settings::recompute)
       .def_rw("keep_all", &Settings::keep_all)
       .def_rw("keep", &Settings::keep)
+      .def_rw("shards", &Settings::shards)
       .def_rw("programs", &Settings::programs)
       .def_rw("verify", &Settings::verify)
       .def_rw("plan_file", &Settings::plan_file)

@@ -96,20 +96,22 @@ Bytes least_arena(Passes passes) {
 }
 
 TEST(PiecesStepTest, ALimitBelowTheWholeHeadsFloorIsMetWithTheSameState) {
-  const Bytes whole_least = least_arena({.pieces = 1});
-  const Bytes least = least_arena({});
+  const Bytes whole_least = least_arena({.pieces = 1, .micro_batches = 1});
+  const Bytes least = least_arena({.micro_batches = 1});
   EXPECT_LT(least, whole_least * 2 / 3);
   const Bytes limit = (least + whole_least) / 2;
   for (const int threads : {1, 2}) {
     const Trained free = train({}, threads);
     EXPECT_EQ(free.fitting.pieces, 0U);
-    const Trained limited = train({.arena_limit = limit}, threads);
+    const Trained limited =
+        train({.arena_limit = limit, .passes = {.micro_batches = 1}}, threads);
     EXPECT_EQ(limited.hash, free.hash) << threads;
     EXPECT_LE(limited.arena, limit);
     EXPECT_GE(limited.fitting.pieces, 2U);
-    EXPECT_THROW(
-        train({.arena_limit = limit, .passes = {.pieces = 1}}, threads),
-        PlanError);
+    EXPECT_THROW(train({.arena_limit = limit,
+                        .passes = {.pieces = 1, .micro_batches = 1}},
+                       threads),
+                 PlanError);
   }
 }
 

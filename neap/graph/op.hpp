@@ -97,8 +97,8 @@ struct Facts {
   /// The offset of a number (std::int64_t) in its attributes: that of the first
   /// of its draws, where the call is a part of a larger one. -1: there is none.
   std::int32_t first_at = -1;
-  /// So many draws a call takes, those of its rows one after another; nullptr:
-  /// one for each element of output 0.
+  /// The number of draws of a call, those of its rows one after another;
+  /// nullptr: one for each element of output 0.
   std::int64_t (*draws)(const OpArgs& args) = nullptr;
   /// How it treats the rows of a batch; nullptr: it needs all of them at once.
   RowRule rows = nullptr;

@@ -21,6 +21,7 @@
 #include "neap/ops/elementwise/fill.hpp"
 #include "neap/ops/linalg/matmul.hpp"
 #include "neap/ops/shape/views.hpp"
+#include "neap/program/call_specs.hpp"
 #include "neap/program/passes.hpp"
 #include "neap/program/rewrite.hpp"
 #include "neap/program/shard_roles.hpp"
@@ -210,7 +211,8 @@ class Sharder {
                          program_.keep(part_of_view(read.layout, along, now_))};
   }
 
-  // What a sum goes on from: in a tree each shard's begins with zeros.
+  // The memory that a sum goes on from: each shard's begins with zeros in a
+  // tree.
   Operand onto(const Call& near, const Operand& first, ValueId sum) {
     if (join_ == Join::kChain) {
       return whole(latest_[sum.value]);
@@ -254,7 +256,8 @@ class Sharder {
   Shape apart_shape(const Call& call, const CallRole& role, std::size_t k) {
     const auto read = program_.in(call);
     const auto axes = roles_.axes_of(role, read.size());
-    CallSpecs specs(program_, call, role, axes, now_.count);
+    CallSpecs specs(program_, call);
+    specs.cut(role.form, axes, now_.count);
     for (std::size_t i = 0; i < read.size(); ++i) {
       if (axes[i] == RowAxes::kApart) {
         const ValueId part = parts_[shard_][read[i].value.value];

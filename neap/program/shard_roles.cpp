@@ -14,6 +14,7 @@
 #include "neap/ops/indexing/scatter.hpp"
 #include "neap/ops/linalg/matmul.hpp"
 #include "neap/ops/rows.hpp"
+#include "neap/program/call_specs.hpp"
 #include "neap/program/dataflow.hpp"
 
 namespace neap::compiler {
@@ -63,7 +64,7 @@ bool is_empty(const tensor::Spec& spec) {
   return spec.shape.element_count() == 0;
 }
 
-// What a tree of additions joins.
+// A tree of additions joins terms of these.
 bool is_addable(DType dtype) {
   return dtype == f32 || dtype == f64 || dtype == i32 || dtype == i64;
 }
@@ -311,7 +312,8 @@ class Analysis {
     if (call.op == nullptr) {
       return true;
     }
-    CallSpecs part(program_, call, role, axes.inputs, 1);
+    CallSpecs part(program_, call);
+    part.cut(role.form, axes.inputs, 1);
     const auto read = program_.in(call);
     for (std::size_t k = 0; k < read.size(); ++k) {
       if (axes.inputs[k] == RowAxes::kApart) {
@@ -429,7 +431,7 @@ class Analysis {
     }
   }
 
-  // What all shards make together is there in the stage after.
+  // A value that all shards make together is there in the stage after.
   std::uint32_t stage_of_inputs(std::uint32_t i, const CallRole& role) {
     std::uint32_t stage = 0;
     const auto read = program_.in(program_.calls[i]);
@@ -455,11 +457,6 @@ class Analysis {
   Roles roles_;
 };
 
-tensor::Spec spec_of(const Program& program, const Operand& operand) {
-  return {operand.layout->dtype, operand.layout->shape,
-          program[operand.value].spec->space};
-}
-
 }  // namespace
 
 std::string parts_of(const Sharding& sharding) {
@@ -475,41 +472,6 @@ std::string parts_of(const Sharding& sharding) {
 
 Roles roles_of(const Program& program, std::int64_t rows, Join join) {
   return Analysis(program, rows, join).run();
-}
-
-CallSpecs::CallSpecs(const Program& program, const Call& call)
-    : op_(call.op), attrs_(program.attrs_of(call), call.attrs_size) {
-  for (const Operand& in : program.in(call)) {
-    inputs_.push_back(spec_of(program, in));
-  }
-  for (const Operand& out : program.out(call)) {
-    outputs_.push_back(spec_of(program, out));
-  }
-}
-
-CallSpecs::CallSpecs(const Program& program, const Call& call,
-                     const CallRole& role, std::span<const int> axes,
-                     std::int64_t count)
-    : CallSpecs(program, call) {
-  for (std::size_t k = 0; k < inputs_.size(); ++k) {
-    if (axes[k] >= 0) {
-      inputs_[k].shape =
-          cut_shape(inputs_[k].shape, {axes[k], role.form}, count);
-    }
-  }
-}
-
-graph::OpArgs CallSpecs::args() const {
-  return {op_ == nullptr ? std::string_view() : op_->name, inputs_, attrs_};
-}
-
-bool CallSpecs::infer(std::span<tensor::Spec> out) const {
-  try {
-    op_->infer(args(), out);
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
 }
 
 }  // namespace neap::compiler

@@ -23,7 +23,7 @@ enum class Join : std::uint8_t {
   kChain,  // each goes on where the one before ended, to the bits of the whole
 };
 
-/// Where a value is while the shards run.
+/// How a value is held while the shards run.
 enum class Held : std::uint8_t {
   kWhole,   // made once
   kParts,   // each shard has its own, and it ends with the shard's calls
@@ -69,32 +69,5 @@ struct Roles {
 /// rows are not even. THROWS: OutOfMemory.
 Roles roles_of(const Program& program, std::int64_t rows,
                Join join = Join::kTree);
-
-/// The arguments of an op's rules for a call, or for a part of its rows. Keeps
-/// the specs that they refer to.
-class CallSpecs {
- public:
-  CallSpecs(const Program& program, const Call& call);
-  /// The inputs for `count` rows.
-  CallSpecs(const Program& program, const Call& call, const CallRole& role,
-            std::span<const int> axes, std::int64_t count);
-
-  /// For an input of another shape (Held::kApart).
-  void set_input(std::size_t k, const Shape& shape) {
-    inputs_[k].shape = shape;
-  }
-
-  graph::OpArgs args() const;
-  std::span<const tensor::Spec> outputs() const { return outputs_; }
-  /// The outputs that the op's shape rule gives for these inputs; false where
-  /// it refuses them.
-  bool infer(std::span<tensor::Spec> out) const;
-
- private:
-  const graph::Op* op_;
-  graph::Attrs attrs_;
-  memory::Vector<tensor::Spec> inputs_;
-  memory::Vector<tensor::Spec> outputs_;
-};
 
 }  // namespace neap::compiler

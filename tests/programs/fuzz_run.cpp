@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <memory>
 
 #include "neap/compile/lower.hpp"
@@ -206,7 +207,7 @@ void set_away(CompileOptions& options, compiler::Debug::Away how) {
   options.debug.away = how;
 }
 
-// What a way has to agree with: a step in shards has bits of its own.
+// The run that a way has to agree with: a step in shards has bits of its own.
 Trail reference(const Variant& variant, const Case& which) {
   CompileOptions options;
   variant.set(options);
@@ -249,31 +250,9 @@ std::string difference(const Variant& variant, const Case& which) {
   return {};
 }
 
-}  // namespace
-
-std::vector<Variant> variants() {
+// Steps whose batch is cut, to the same bits or (shards) to bits of their own.
+std::vector<Variant> cut_variants() {
   return {
-      {"planned", [](CompileOptions&) {}},
-      {"plain", [](CompileOptions& o) { o.passes = compiler::Passes::none(); }},
-      {"no_reuse", [](CompileOptions& o) { o.debug.no_reuse = true; }},
-      {"poisoned", [](CompileOptions& o) { o.debug.poison = true; }},
-      {"guarded", [](CompileOptions& o) { o.debug.guards = true; }},
-      {"threaded", [](CompileOptions&) {}, 3},
-      {"paged", set_paged},
-      {"paged_threads",
-       [](CompileOptions& o) {
-         set_paged(o);
-         o.debug.poison = true;
-       },
-       2},
-      {"max_batch", [](CompileOptions& o) { o.max_batch = 5; }},
-      {"kept", [](CompileOptions& o) { o.keep_all = true; }},
-      {"unfused", [](CompileOptions& o) { o.passes.fuse = false; }},
-      {"traced_order",
-       [](CompileOptions& o) {
-         o.passes.reorder = false;
-         o.passes.gradient_release = false;
-       }},
       {"micro_batches", [](CompileOptions& o) { o.passes.micro_batches = 2; }},
       {"micro_batches_poisoned",
        [](CompileOptions& o) {
@@ -296,6 +275,34 @@ std::vector<Variant> variants() {
        },
        2},
       {"shards_fitted", [](CompileOptions& o) { o.shards = 4; }, 1, 90},
+  };
+}
+
+}  // namespace
+
+std::vector<Variant> variants() {
+  std::vector<Variant> all = {
+      {"planned", [](CompileOptions&) {}},
+      {"plain", [](CompileOptions& o) { o.passes = compiler::Passes::none(); }},
+      {"no_reuse", [](CompileOptions& o) { o.debug.no_reuse = true; }},
+      {"poisoned", [](CompileOptions& o) { o.debug.poison = true; }},
+      {"guarded", [](CompileOptions& o) { o.debug.guards = true; }},
+      {"threaded", [](CompileOptions&) {}, 3},
+      {"paged", set_paged},
+      {"paged_threads",
+       [](CompileOptions& o) {
+         set_paged(o);
+         o.debug.poison = true;
+       },
+       2},
+      {"max_batch", [](CompileOptions& o) { o.max_batch = 5; }},
+      {"kept", [](CompileOptions& o) { o.keep_all = true; }},
+      {"unfused", [](CompileOptions& o) { o.passes.fuse = false; }},
+      {"traced_order",
+       [](CompileOptions& o) {
+         o.passes.reorder = false;
+         o.passes.gradient_release = false;
+       }},
       {"fitted", [](CompileOptions&) {}, 1, 98},
       {"fitted_tightly",
        [](CompileOptions& o) {
@@ -319,6 +326,8 @@ std::vector<Variant> variants() {
        },
        2},
   };
+  std::ranges::move(cut_variants(), std::back_inserter(all));
+  return all;
 }
 
 bool spills(const Variant& variant) {

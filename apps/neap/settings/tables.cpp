@@ -180,8 +180,7 @@ std::vector<Setting> machine_settings() {
        "no", flag(&S::paged)},
       {"shards", "N",
        "cut each batch into so many parts, which run one after another, so "
-       "that "
-       "activations are those of a part; the bits of a run depend on it",
+       "that activations are those of a part; the bits of a run depend on it",
        shown(d.shards), whole(&S::shards, 1, 4096)},
       {"threads", "N", "threads that compute; 0: every processor there is",
        shown(d.threads), whole(&S::threads, 0, 256)},

@@ -307,13 +307,15 @@ class Compiled:
 
 
 def compile(function=None, *, max_batch=0, budget=None, arena_limit=None,
-            paged=False, recompute=True, keep=(), programs=8, verify=0,
-            plan_file="", spill="", most_written=None):
+            shards=1, paged=False, recompute=True, keep=(), programs=8,
+            verify=0, plan_file="", spill="", most_written=None):
     """Turns a step, any function over tensors with the modules and optimizers
     that it captures, into one that is traced once and runs as a plan.
 
     keep: numbers of results (or True: all) that stay valid after the next call.
     budget, arena_limit: sizes ("24MiB") that the step is made to fit.
+    shards: parts that the batch is cut into, which run one after another; the
+    bits of the step depend on their number (accumulation of gradients).
     spill: a folder on a disk, for values that the step does not need for a
     while; most_written: the most bytes that a run may write there.
     verify: every n-th call traces again and compares.
@@ -321,11 +323,12 @@ def compile(function=None, *, max_batch=0, budget=None, arena_limit=None,
     if function is None:
         return functools.partial(
             compile, max_batch=max_batch, budget=budget,
-            arena_limit=arena_limit, paged=paged, recompute=recompute,
-            keep=keep, programs=programs, verify=verify, plan_file=plan_file,
+            arena_limit=arena_limit, shards=shards, paged=paged,
+            recompute=recompute, keep=keep, programs=programs, verify=verify, plan_file=plan_file,
             spill=spill, most_written=most_written)
     settings = _core._Settings()
     settings.max_batch, settings.paged = max_batch, paged
+    settings.shards = shards
     settings.recompute, settings.programs = recompute, programs
     settings.verify, settings.plan_file = verify, os.fspath(plan_file)
     settings.spill = os.fspath(spill)

@@ -151,7 +151,7 @@ constexpr Op attention_op(const char* name) {
   return op;
 }
 
-// One for each weight (B, H, T, S).
+// One draw for each weight (B, H, T, S).
 std::int64_t draws_of_attention(const OpArgs& args) {
   const Shape& q = args.inputs[0].shape;
   return q[0] * q[2] * q[1] * args.inputs[1].shape[1];

@@ -310,7 +310,7 @@ constexpr Op grad_op(const char* name) {
   return op;
 }
 
-// One for each weight (B, H, T, S).
+// One draw for each weight (B, H, T, S).
 std::int64_t draws_of_grad(const OpArgs& args) {
   const Shape& q = args.inputs[2].shape;
   return q[0] * q[2] * q[1] * args.inputs[3].shape[1];
