@@ -41,10 +41,10 @@ bool Closure::add_call(std::int32_t call, std::int32_t position) {
 
 // The calls collected so far are also the queue of those still to be looked at.
 bool Closure::collect(std::int32_t value, std::int32_t position,
-                      std::span<const Place> places) {
+                      std::span<const Place> places, std::int64_t most) {
   std::size_t next = calls_.size();
   bool may_run = add_call(uses_->maker(value), position);
-  for (; may_run && next < calls_.size(); ++next) {
+  for (; may_run && next < calls_.size() && price() <= most; ++next) {
     const Call& call = problem_->calls[static_cast<std::size_t>(calls_[next])];
     for (const std::int32_t v : call.reads) {
       const auto at = static_cast<std::size_t>(v);

@@ -26,10 +26,12 @@ class Closure {
   }
   /// Forgets what was collected.
   void begin() noexcept;
-  /// Adds the calls that bring `value` back at a position, and what they read.
-  /// RETURNS: false where one of them may not run again then.
+  /// Adds the calls that bring `value` back at a position, and what they read,
+  /// until they cost more than `most`. RETURNS: false where one of them may not
+  /// run again then.
   bool collect(std::int32_t value, std::int32_t position,
-               std::span<const Place> places);
+               std::span<const Place> places,
+               std::int64_t most = std::numeric_limits<std::int64_t>::max());
 
   /// The calls so far, in the order of collecting.
   std::span<const std::int32_t> calls() const noexcept { return calls_; }

@@ -97,6 +97,8 @@ class Decoder {
     kPinned,   // what the ranking wants kept
     kPending,  // what a run that is to come reads
   };
+  static constexpr std::int64_t kAnyRank =
+      std::numeric_limits<std::int64_t>::max();
   struct WayBack {
     std::int64_t log_price = 0;
     bool is_from_file = false;
@@ -108,10 +110,12 @@ class Decoder {
   bool may_drop(std::int32_t v, std::int32_t c,
                 Reluctance reluctance) const noexcept;
   std::int64_t time_until(std::int32_t position) const noexcept;
-  std::optional<WayBack> way_back(std::int32_t v, std::int32_t until);
+  std::optional<WayBack> way_back(std::int32_t v, std::int32_t until,
+                                  std::int64_t most_log = kAnyRank);
   std::optional<std::int64_t> spill_price(std::int32_t v,
                                           std::int32_t until) const noexcept;
-  std::optional<std::int64_t> rank_of(std::int32_t v);
+  std::optional<std::int64_t> rank_of(std::int32_t v,
+                                      std::int64_t most = kAnyRank);
   void drop_for_now(std::int32_t v, bool is_from_file);
   void drop(std::int32_t v, bool is_to_be_fetched);
   void add(std::int32_t v);

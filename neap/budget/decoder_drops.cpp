@@ -80,16 +80,20 @@ bool Decoder::take_input(std::int32_t c) {
 bool Decoder::drop_one(std::int32_t c, std::int64_t least_size,
                        Reluctance reluctance) {
   std::int32_t best = kNever;
-  std::int64_t best_rank = 0;
-  for (const std::int32_t v : present_) {
-    if (size(v) == 0 || size(v) < least_size || !may_drop(v, c, reluctance)) {
-      continue;
-    }
-    const std::optional<std::int64_t> rank = rank_of(v);
-    if (rank && (best == kNever || *rank < best_rank ||
-                 (*rank == best_rank && v < best))) {
-      best = v;
-      best_rank = *rank;
+  std::int64_t best_rank = kAnyRank;
+  // Known prices come first, so that few others are asked for to their end.
+  for (const bool is_known : {true, false}) {
+    for (const std::int32_t v : present_) {
+      if (size(v) == 0 || size(v) < least_size ||
+          restores_.is_known(v) != is_known || !may_drop(v, c, reluctance)) {
+        continue;
+      }
+      const std::optional<std::int64_t> rank = rank_of(v, best_rank);
+      if (rank && (best == kNever || *rank < best_rank ||
+                   (*rank == best_rank && v < best))) {
+        best = v;
+        best_rank = *rank;
+      }
     }
   }
   if (best == kNever) {
@@ -143,36 +147,42 @@ std::optional<std::int64_t> Decoder::spill_price(
   return price + std::max<std::int64_t>(late, 0);
 }
 
-// Nothing where the value could not be brought back.
+// Nothing where the value could not be brought back, or for more than that.
 std::optional<Decoder::WayBack> Decoder::way_back(std::int32_t v,
-                                                  std::int32_t until) {
+                                                  std::int32_t until,
+                                                  std::int64_t most_log) {
   const auto spilled = spill_price(v, until);
   if (spilled && !ranking_.means.empty() &&
       ranking_.means[at(v)] == Means::kFile) {
     return WayBack{log2_of(*spilled), true};
   }
-  const auto run = restores_.log_price(v, until, places_);
-  if (spilled && (!run || log2_of(*spilled) <= *run)) {
-    return WayBack{log2_of(*spilled), true};
+  const std::int64_t by_file = spilled ? log2_of(*spilled) : kAnyRank;
+  const auto run =
+      restores_.log_price(v, until, places_, std::min(most_log, by_file));
+  if (spilled && (!run || by_file <= *run)) {
+    return WayBack{by_file, true};
   }
   return run ? std::optional(WayBack{*run, false}) : std::nullopt;
 }
 
-// The same, or where it is needed no more: the lowest.
-std::optional<std::int64_t> Decoder::rank_of(std::int32_t v) {
+// Where a value is needed no more: the lowest. Nothing where it could not be
+// brought back; a rank above `most` may be nothing, too.
+std::optional<std::int64_t> Decoder::rank_of(std::int32_t v,
+                                             std::int64_t most) {
   const std::int32_t until = needed_at(v);
   if (until <= position_ && pending_reads_[at(v)] == 0) {
     return std::numeric_limits<std::int64_t>::min();
   }
-  const auto way = way_back(v, until);
-  if (!way) {
-    return std::nullopt;
-  }
   const std::int64_t bias =
       ranking_.bias.empty() ? 0 : std::int64_t{ranking_.bias[at(v)]};
-  return 2 * bias + ranking_.price * way->log_price -
-         ranking_.size * log_size_[at(v)] -
-         ranking_.time * log2_of(time_until(until));
+  const std::int64_t rest = 2 * bias - ranking_.size * log_size_[at(v)] -
+                            ranking_.time * log2_of(time_until(until));
+  const std::int64_t most_log = most == kAnyRank || ranking_.price <= 0
+                                    ? kAnyRank
+                                    : (most - rest) / ranking_.price;
+  const auto way = way_back(v, until, most_log);
+  return way ? std::optional(rest + ranking_.price * way->log_price)
+             : std::nullopt;
 }
 
 // Drops a value until it is needed, and holds until then what brings it back.

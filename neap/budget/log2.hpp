@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 namespace neap::budget {
 
@@ -19,6 +20,21 @@ constexpr std::int64_t log2_of(std::int64_t x) noexcept {
   const std::uint64_t part =
       whole <= 8 ? rest << (8 - whole) : rest >> (whole - 8);
   return whole * kOctave + static_cast<std::int64_t>(part);
+}
+
+/// The largest number whose log2_of() is at most `log`; 0: there is none.
+constexpr std::int64_t most_with_log2(std::int64_t log) noexcept {
+  if (log < 0) {
+    return 0;
+  }
+  const std::int64_t whole = log / kOctave;
+  const std::int64_t part = log % kOctave;
+  if (whole >= 62) {
+    return std::numeric_limits<std::int64_t>::max();
+  }
+  const std::int64_t one = std::int64_t{1} << whole;
+  return whole < 8 ? one + (part >> (8 - whole))
+                   : one + ((part + 1) << (whole - 8)) - 1;
 }
 
 }  // namespace neap::budget

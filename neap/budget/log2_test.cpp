@@ -22,5 +22,16 @@ TEST(Log2Test, RisesAndIsExactAtPowersOfTwo) {
             63 * kOctave - 1);
 }
 
+TEST(Log2Test, HasAnInverse) {
+  for (std::int64_t log = 0; log < 62 * kOctave; ++log) {
+    const std::int64_t most = most_with_log2(log);
+    EXPECT_LE(log2_of(most), log) << log;
+    EXPECT_GT(log2_of(most + 1), log) << log;
+  }
+  EXPECT_EQ(most_with_log2(-1), 0);
+  EXPECT_EQ(most_with_log2(62 * kOctave),
+            std::numeric_limits<std::int64_t>::max());
+}
+
 }  // namespace
 }  // namespace neap::budget

@@ -18,21 +18,32 @@ class Restores {
   /// Forgets all costs. `fetch_prices`: as Closure's.
   void begin(std::span<const std::int64_t> fetch_prices) noexcept;
   /// The price of the value's closure at a position, as log2_of(); nothing
-  /// where one of its calls may not run then. `places`: of all values, as
-  /// changed() told. THROWS: OutOfMemory.
+  /// where one of its calls may not run then, or where it is above `most_log`:
+  /// a long closure is then not collected to its end. `places`: of all values,
+  /// as changed() told. THROWS: OutOfMemory.
   std::optional<std::int64_t> log_price(std::int32_t value,
                                         std::int32_t position,
-                                        std::span<const Place> places);
+                                        std::span<const Place> places,
+                                        std::int64_t most_log);
+  /// Whether the whole price is known.
+  bool is_known(std::int32_t value) const noexcept {
+    return costs_[static_cast<std::size_t>(value)].known == Known::kAll;
+  }
   /// The value's place changed.
   void changed(std::int32_t value) noexcept;
 
  private:
+  enum class Known : std::uint8_t { kNothing, kAtLeast, kAll };
   struct Cost {
+    std::int64_t price = 0;
     std::int64_t log_price = 0;
     std::int32_t position = 0;  // that it was asked for
     std::int32_t again_until = 0;
-    bool is_known = false;
+    Known known = Known::kNothing;
   };
+
+  bool is_enough(const Cost& cost, std::int32_t position,
+                 std::int64_t most) const noexcept;
 
   Closure closure_;
   memory::Vector<Cost> costs_;

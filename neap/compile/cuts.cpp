@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "neap/compile/orders.hpp"
+#include "neap/memory/out_of_memory.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -43,15 +44,22 @@ Cuts cuts_of(const Program& traced, const CompileOptions& options,
   Passes passes = options.passes;
   for (std::int64_t count = 2; count <= most; count *= 2) {
     passes.micro_batches = static_cast<std::uint32_t>(count);
-    const Candidate found = all_kept(traced, options, passes);
-    if (found.program.fitting.micro_batches == 0 ||
-        found.arena > arena - arena / kLeastGain) {
-      break;
-    }
-    arena = found.arena;
-    out.micro_batches.push_back(passes.micro_batches);
-    if (found.program.calls.size() <= kMostScheduledCalls) {
-      out.scheduled = passes.micro_batches;
+    try {
+      const Candidate found = all_kept(traced, options, passes);
+      if (found.program.fitting.micro_batches == 0 ||
+          found.arena > arena - arena / kLeastGain) {
+        break;
+      }
+      arena = found.arena;
+      out.micro_batches.push_back(passes.micro_batches);
+      if (found.program.calls.size() <= kMostScheduledCalls) {
+        out.scheduled = passes.micro_batches;
+      }
+    } catch (const OutOfMemory& error) {
+      if (error.details().reason != OutOfMemory::Reason::kBudget) {
+        throw;
+      }
+      break;  // what is planned within has no memory for so many calls
     }
   }
   return out;

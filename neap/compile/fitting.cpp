@@ -8,22 +8,25 @@
 #include <utility>
 
 #include "neap/base/bytes.hpp"
+#include "neap/base/function_ref.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/compile/channel.hpp"
 #include "neap/compile/orders.hpp"
+#include "neap/memory/out_of_memory.hpp"
 
 namespace neap::compiler {
 namespace {
 
 // Says what does not suffice, and what would. `away`: bytes of states and
 // weights in a file, with which the arena is `least`.
-std::string why_not(const ArenaLimit& limit, Bytes least, Bytes away) {
+// `left`: of a budget, for the arena of the program with the least.
+std::string why_not(const ArenaLimit& limit, Bytes left, Bytes least,
+                    Bytes away) {
   if (limit.budget == kUnlimited) {
     return fmt::format(
         "an arena of {}: the least that a plan was found for is {}",
         format_bytes(limit.bytes), format_bytes(least));
   }
-  const Bytes left = limit.bytes + away;
   return fmt::format(
       "a budget of {}: it leaves {} for the arena{}, and the least that a plan "
       "was found for is {}; give about {}",
@@ -42,40 +45,76 @@ MostAway most_away(const Program& program, const CompileOptions& options,
                                     : most_away(program, options.spill);
 }
 
+// Cuts make long programs, for which a budget may have no memory. It may have
+// it for the whole batch, which is always tried.
+void within_memory(bool is_optional, base::FunctionRef<void()> attempt) {
+  try {
+    attempt();
+  } catch (const OutOfMemory& error) {
+    if (!is_optional ||
+        error.details().reason != OutOfMemory::Reason::kBudget) {
+      throw;
+    }
+  }
+}
+
+bool is_own_choice(const Passes& passes, const CompileOptions& options) {
+  return passes.micro_batches != options.passes.micro_batches;
+}
+
 [[noreturn]] void refuse(const Program& traced, const CompileOptions& options,
                          const Cuts& cuts, const ArenaLimit& limit,
                          const std::optional<budget::Channel>& channel,
                          const MostAway& most) {
   Bytes least = kUnlimited;
+  Bytes left = 0;
   Bytes bytes_away = 0;
   Widest widest;
+  const auto look = [&](const Program& program, Bytes arena) {
+    const Bytes some = limit.without_bounds(program);
+    const bool is_less = widest.bytes == 0 || arena - some < least - left;
+    if (is_less) {
+      least = arena;
+      left = some;
+      bytes_away = program.away_bytes();
+    }
+    return is_less;
+  };
   const Away away{.percent = most.states + most.weights != 0 ? 100 : 0,
                   .has_weights = most.weights != 0};
   for (const Passes& passes : candidate_passes(options.passes, cuts)) {
-    const Ordered ordered(traced, options, passes, channel, away);
-    const Bytes some = ordered.least();
-    if (some < least || widest.bytes == 0) {
-      least = some;
-      bytes_away = ordered.away_bytes();
-      widest = ordered.widest();
-    }
+    within_memory(is_own_choice(passes, options), [&] {
+      const Ordered ordered(traced, options, passes, channel, away);
+      if (look(ordered.program(), ordered.least())) {
+        widest = ordered.widest();
+      }
+    });
+  }
+  for (const Passes& passes : cuts.kept(options.passes)) {
+    within_memory(is_own_choice(passes, options), [&] {
+      const Candidate found = all_kept(traced, options, passes);
+      look(found.program, found.arena);
+    });
   }
   base::raise<PlanError>(
       "compile: the step does not fit into {}; {} alone needs {}",
-      why_not(limit, least, bytes_away), widest.call,
+      why_not(limit, left, least, bytes_away), widest.call,
       format_bytes(widest.bytes));
 }
 
 // The cheapest cut with which it fits, no call running again.
 std::optional<Candidate> cut_once(const Program& traced,
                                   const CompileOptions& options,
-                                  const Cuts& cuts, Bytes limit) {
+                                  const Cuts& cuts, const ArenaLimit& limit) {
   std::optional<Candidate> best;
   for (const Passes& passes : cuts.kept(options.passes)) {
-    Candidate found = all_kept(traced, options, passes);
-    if (found.arena <= limit && (!best || found.price < best->price)) {
-      best = std::move(found);
-    }
+    within_memory(is_own_choice(passes, options), [&] {
+      Candidate found = all_kept(traced, options, passes);
+      if (found.arena <= limit.beside(found.program) &&
+          (!best || found.price < best->price)) {
+        best = std::move(found);
+      }
+    });
   }
   return best;
 }
@@ -158,7 +197,7 @@ Fitted all_away(const Program& traced, CompileOptions& options) {
 Fitted fitted(const Program& traced, CompileOptions& options,
               const ArenaLimit& limit) {
   Candidate whole = all_kept(traced, options, options.passes);
-  if (whole.arena <= limit.with_away(0)) {
+  if (whole.arena <= limit.beside(whole.program)) {
     whole.program.fitting.limit = limit.bytes;
     return taken(std::move(whole));
   }
@@ -166,23 +205,24 @@ Fitted fitted(const Program& traced, CompileOptions& options,
   options.spill = with_rates(options.spill);
   const std::optional<budget::Channel> channel =
       channel_of(options.spill, whole.price);
-  std::optional<Candidate> best =
-      cut_once(traced, options, cuts, limit.with_away(0));
+  std::optional<Candidate> best = cut_once(traced, options, cuts, limit);
   const auto try_all = [&](const Away& away) {
     for (const Passes& passes : candidate_passes(options.passes, cuts)) {
       if (away.percent != 0 && passes.fuse != options.passes.fuse) {
         continue;  // it gains little beside what state leaves
       }
-      const Ordered ordered(traced, options, passes, channel, away);
-      const Bytes arena = limit.with_away(ordered.away_bytes());
-      if (arena <= 0 || (best && best->price <= ordered.price()) ||
-          (channel && ordered.away_written() > channel->most_written)) {
-        continue;
-      }
-      std::optional<Candidate> found = ordered.best(arena);
-      if (found && (!best || found->price < best->price)) {
-        best = std::move(found);
-      }
+      within_memory(is_own_choice(passes, options), [&] {
+        const Ordered ordered(traced, options, passes, channel, away);
+        const Bytes arena = limit.beside(ordered.program());
+        if (arena <= 0 || (best && best->price <= ordered.price()) ||
+            (channel && ordered.away_written() > channel->most_written)) {
+          return;
+        }
+        std::optional<Candidate> found = ordered.best(arena);
+        if (found && (!best || found->price < best->price)) {
+          best = std::move(found);
+        }
+      });
     }
   };
   try_all({});
@@ -195,8 +235,8 @@ Fitted fitted(const Program& traced, CompileOptions& options,
   if (!best) {
     refuse(traced, options, cuts, limit, channel, most);
   }
-  const Bytes arena = limit.with_away(best->program.away_bytes());
-  best->program.fitting = fitting_of(*best, whole.price, arena);
+  best->program.fitting =
+      fitting_of(*best, whole.price, limit.beside(best->program));
   return taken(std::move(*best));
 }
 

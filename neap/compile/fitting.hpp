@@ -29,12 +29,23 @@ struct ArenaLimit {
   Bytes most = kUnlimited;
   /// An arena of so many bytes is there anyway: no program's takes less.
   Bytes there = 0;
+  /// The limit is what is left beside a program of so many calls, each with so
+  /// many bytes of bookkeeping: beside a shorter one there is more. 0: it is
+  /// the arena's alone.
+  std::size_t calls = 0;
+  Bytes bytes_a_call = 0;
 
-  /// The bytes left for the arena where so many bytes of states are away; below
-  /// 0: they do not suffice.
-  Bytes with_away(Bytes away) const noexcept {
-    const Bytes left = bytes == kUnlimited ? bytes : bytes + away;
+  /// The bytes left for the arena of a program; below 0: they do not suffice.
+  Bytes beside(const Program& program) const noexcept {
+    const Bytes left = without_bounds(program);
     return left < there ? -1 : std::min(left, most);
+  }
+  Bytes without_bounds(const Program& program) const noexcept {
+    const Bytes fewer =
+        static_cast<Bytes>(calls) - static_cast<Bytes>(program.calls.size());
+    return bytes == kUnlimited
+               ? bytes
+               : bytes + program.away_bytes() + bytes_a_call * fewer;
   }
 };
 

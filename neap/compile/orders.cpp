@@ -33,13 +33,15 @@ constexpr std::int64_t kMostWalks = 400;
 // that run again in fewer of them are as good.
 constexpr std::int64_t kLeastShareOfMicroBatches = 2;
 
+constexpr std::int32_t kLongestStep = 4;
+
 // The factor from one rung to the next is 2^(-step/32): fewer where walks are
 // longer.
 std::int32_t rung_step(std::int64_t calls) {
   if (calls <= 600) {
     return 1;
   }
-  return calls <= 2000 ? 2 : 4;
+  return calls <= 2000 ? 2 : kLongestStep;
 }
 
 // A schedule may need less than the target of its rung: beside the way from one
@@ -219,6 +221,7 @@ budget::LadderOptions Ordered::effort() const {
                                      kLeastWalks, kMostWalks)},
       .step = rung_step(count)};
   if (passes_.micro_batches > 1) {  // long programs, whose gradients stay
+    out.step = kLongestStep;
     out.least = budget::full_memory(problem_) / kLeastShareOfMicroBatches;
   }
   return out;

@@ -61,6 +61,8 @@ class Ordered {
 
   /// The price of all calls once: no schedule costs less.
   std::int64_t price() const noexcept { return price_; }
+  /// Each call once.
+  const Program& program() const noexcept { return program_; }
   /// Bytes of states and weights that are away: so much larger its arenas may
   /// be.
   Bytes away_bytes() const noexcept { return program_.away_bytes(); }

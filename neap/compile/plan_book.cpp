@@ -170,7 +170,6 @@ Program PlanBook::planned(const Program& traced, const ArenaLimit& limit) {
   facts_[static_cast<std::size_t>(PlanFact::kThreads)] =
       tensor::executor().threads();
   program_ = structure_digest(traced);
-  limit_ = limit;
   const Content content = read();
   auto record = known(content);
   is_ours_next_ = true;
@@ -178,7 +177,7 @@ Program PlanBook::planned(const Program& traced, const ArenaLimit& limit) {
   if (is_known_) {
     record_ = std::move(*record);
     Program program = remade(traced);
-    away_bytes_ = program.away_bytes();
+    left_ = limit.beside(program);
     return program;
   }
   CompileOptions options = options_;
@@ -308,10 +307,10 @@ void PlanBook::note_arena(Bytes arena) {
     refuse(options_.plan, "a plan's arena is {}, and it states {}",
            format_bytes_short(arena), format_bytes_short(record_.arena));
   }
-  if (const Bytes left = limit_.with_away(away_bytes_); arena > left) {
+  if (arena > left_) {
     refuse(options_.plan, "a plan's arena is {}, and {} are left",
            format_bytes_short(arena),
-           format_bytes_short(std::max<Bytes>(left, 0)));
+           format_bytes_short(std::max<Bytes>(left_, 0)));
   }
   record_ = {};
 }

@@ -66,8 +66,7 @@ class PlanBook {
   // The program that planned() gave last.
   std::uint64_t program_ = 0;
   PlanRecord record_;
-  ArenaLimit limit_;
-  Bytes away_bytes_ = 0;   // of it
+  Bytes left_ = 0;         // for the arena of a known plan
   bool is_known_ = false;  // by the file
   // The file's next content; empty: it stays unchanged.
   Content next_;

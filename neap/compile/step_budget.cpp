@@ -241,9 +241,11 @@ void StepCore::lower_until_placed(Entry& entry,
 // The program anew, with an arena of at most `limit` bytes, and of those of the
 // states that it keeps away.
 void StepCore::lower_arena(Entry& entry, Bytes limit, const Details& asked) {
+  const std::size_t calls = entry.executor->program().calls.size();
+  const Bytes books = entry.executor->bytes();
   forget(*entry.executor);
   entry.executor.reset();  // its bookkeeping gives way to the next
-  if (limit <= 0 && options_.spill.folder.empty()) {
+  if (limit + books <= 0 && options_.spill.folder.empty()) {
     refuse(asked);
   }
   entry.executor =
@@ -251,7 +253,10 @@ void StepCore::lower_arena(Entry& entry, Bytes limit, const Details& asked) {
            {.bytes = limit,
             .budget = asked.budget,
             .most = options_.memory.empty() ? kUnlimited : arenas_.capacity(),
-            .there = arenas_.capacity()});
+            .there = arenas_.capacity(),
+            .calls = calls,
+            .bytes_a_call =
+                books / static_cast<Bytes>(std::max<std::size_t>(calls, 1))});
 }
 
 // All of them or none: those that are home already would only be in the way of
