@@ -41,7 +41,8 @@ class FitTest(ToolCase):
                                     more["extra_time_percent"])
             self.assertLessEqual(less["extra_time_bound_percent"],
                                  less["extra_time_percent"])
-            self.assertGreater(less["calls_again"] + less["pieces"], 0)
+            self.assertGreater(less["calls_again"] + less["pieces"]
+                               + less["micro_batches"], 0)
 
     def test_each_budget_suffices(self):
         for point in self.fit(*BATCH)["points"]:

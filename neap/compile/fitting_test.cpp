@@ -26,20 +26,27 @@ Trained train(const CompileOptions& options) {
   return train_chain(kLayers, kBatch, options);
 }
 
+// With and without micro-batches.
 TEST(FittingTest, TheSameBitsAtEveryLimit) {
   const Trained whole = train({});
-  std::int64_t extra = 0;
-  for (const int percent : {95, 80, 65, 50, 40}) {
-    const Bytes limit = whole.arena * percent / 100;
-    const Trained some = train({.arena_limit = limit});
-    EXPECT_LE(some.arena, limit) << percent;
-    EXPECT_EQ(some.losses, whole.losses) << percent;
-    EXPECT_EQ(some.state, whole.state) << percent;
-    EXPECT_EQ(some.fitting.limit, limit);
-    EXPECT_GT(some.fitting.again, 0U) << percent;
-    EXPECT_GE(some.fitting.extra, extra) << percent;  // never falls
-    EXPECT_LE(some.fitting.bound, some.fitting.extra) << percent;
-    extra = some.fitting.extra;
+  for (const std::uint32_t micro_batches : {0U, 1U}) {
+    std::int64_t extra = 0;
+    for (const int percent : {95, 80, 65, 50, 40}) {
+      const Bytes limit = whole.arena * percent / 100;
+      const Trained some = train(
+          {.arena_limit = limit, .passes = {.micro_batches = micro_batches}});
+      EXPECT_LE(some.arena, limit) << percent;
+      EXPECT_EQ(some.losses, whole.losses) << percent;
+      EXPECT_EQ(some.state, whole.state) << percent;
+      EXPECT_EQ(some.fitting.limit, limit);
+      EXPECT_GT(some.fitting.again + some.fitting.micro_batches, 0U) << percent;
+      if (micro_batches == 1) {
+        EXPECT_EQ(some.fitting.micro_batches, 0U) << percent;
+      }
+      EXPECT_GE(some.fitting.extra, extra) << percent;  // never falls
+      EXPECT_LE(some.fitting.bound, some.fitting.extra) << percent;
+      extra = some.fitting.extra;
+    }
   }
 }
 
@@ -55,7 +62,8 @@ TEST(FittingTest, ALimitThatIsNoneChangesNothing) {
 TEST(FittingTest, WhatDoesNotFitIsRefusedAndNothingHasChanged) {
   Net net;
   const auto before = net.state();
-  auto step = neap::compile(net.step(), {.arena_limit = 40 * kKiB});
+  auto step = neap::compile(
+      net.step(), {.arena_limit = 40 * kKiB, .passes = {.micro_batches = 1}});
   const Tensor x = ones({kBatch, 32});
   const std::string message = message_of([&] { step(x); });
   EXPECT_THAT(message, AllOf(HasSubstr("an arena of 40.0 KiB"),

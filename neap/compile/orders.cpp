@@ -222,6 +222,7 @@ budget::LadderOptions Ordered::effort() const {
       .step = rung_step(count)};
   if (passes_.micro_batches > 1) {  // long programs, whose gradients stay
     out.step = kLongestStep;
+    out.search.walks = kLeastWalks;
     out.least = budget::full_memory(problem_) / kLeastShareOfMicroBatches;
   }
   return out;

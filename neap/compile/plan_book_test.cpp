@@ -89,7 +89,9 @@ class PlanBookTest : public ::testing::Test {
  protected:
   // Half of the arena, met by calls that run again.
   CompileOptions options() const {
-    return {.arena_limit = limit, .plan = {.file = folder.at("plan")}};
+    return {.arena_limit = limit,
+            .plan = {.file = folder.at("plan")},
+            .passes = {.micro_batches = 1}};
   }
   // All values kept: nothing is searched.
   CompileOptions kept() const { return {.plan = {.file = folder.at("plan")}}; }
@@ -131,7 +133,8 @@ TEST_F(PlanBookTest, TheSecondStartIsThatOfTheFirst) {
   std::filesystem::remove(folder.at("plan"));
   train(options());
   EXPECT_EQ(content(), file);
-  const Trained plain = train({.arena_limit = limit});
+  const Trained plain =
+      train({.arena_limit = limit, .passes = {.micro_batches = 1}});
   EXPECT_EQ(plain.losses, first.losses);
   EXPECT_EQ(plain.arena, first.arena);
 }
@@ -141,7 +144,9 @@ TEST_F(PlanBookTest, APlanIsTakenAndNotSearchedFor) {
   CompileOptions narrow = options();
   narrow.arena_limit = whole * 35 / 100;
   const Trained found = train(narrow);
-  ASSERT_GT(found.fitting.extra, train({.arena_limit = limit}).fitting.extra);
+  ASSERT_GT(found.fitting.extra,
+            train({.arena_limit = limit, .passes = {.micro_batches = 1}})
+                .fitting.extra);
   std::string file = content();
   const auto bytes = std::as_bytes(std::span(file));
   PlanTable table = *parse_plan_file(bytes);
@@ -153,6 +158,23 @@ TEST_F(PlanBookTest, APlanIsTakenAndNotSearchedFor) {
   EXPECT_EQ(taken.listing, found.listing);
   EXPECT_EQ(taken.arena, found.arena);
   EXPECT_EQ(taken.losses, found.losses);
+}
+
+TEST_F(PlanBookTest, MicroBatchesAreTaken) {
+  CompileOptions given = options();
+  given.passes.micro_batches = 0;
+  const Trained first = train(given);
+  const std::string file = content();
+  EXPECT_GE(first.fitting.micro_batches, 2U);
+  EXPECT_EQ(first.losses, train({}).losses);
+  const Trained second = train(given);
+  EXPECT_EQ(second.listing, first.listing);
+  EXPECT_EQ(second.arena, first.arena);
+  EXPECT_EQ(second.losses, first.losses);
+  EXPECT_EQ(second.fitting.micro_batches, first.fitting.micro_batches);
+  EXPECT_EQ(second.fitting.extra, first.fitting.extra);
+  EXPECT_EQ(content(), file);
+  EXPECT_THAT(refusal(options()), HasSubstr("number of micro-batches"));
 }
 
 TEST_F(PlanBookTest, ADiskIsMeasuredOnce) {

@@ -136,7 +136,7 @@ TEST(MicroBatchesTest, HaveTheBitsOfTheWholeBatch) {
 
 TEST(MicroBatchesTest, MeetALimitWithoutCallsThatRunAgain) {
   const Outcome whole = train({});
-  const Bytes limit = whole.arena * 6 / 10;
+  const Bytes limit = whole.arena * 65 / 100;
   const Outcome some = train({.arena_limit = limit, .recompute = false});
   EXPECT_GE(some.fitting.micro_batches, 2U);
   EXPECT_EQ(some.fitting.again, 0U);

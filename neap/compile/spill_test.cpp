@@ -44,7 +44,9 @@ class SpillTest : public ::testing::Test {
             .least = 4 * kKiB};
   }
   CompileOptions limited(Bytes limit) const {
-    return {.arena_limit = limit, .spill = spill()};
+    return {.arena_limit = limit,
+            .spill = spill(),
+            .passes = {.micro_batches = 1}};
   }
   files::TemporaryFolder folder;
 };

@@ -85,7 +85,7 @@ struct Trained {
   std::vector<std::vector<float>> state;
   Bytes most = 0;  // of held and external
   Bytes before = 0;
-  std::uint32_t again = 0;
+  bool is_fitted = false;
 };
 
 // `room`: of the budget beyond what is held before the first call.
@@ -109,7 +109,7 @@ Trained train(Bytes room, CompileOptions options = {}) {
   out.most = stats().peak + stats().external;
   EXPECT_EQ(net.runs(), 1);
   out.state = net.state();
-  out.again = step.program().fitting.again;
+  out.is_fitted = step.program().fitting.is_changed();
   return out;
 }
 
@@ -122,7 +122,7 @@ Bytes needed() {
 TEST(StepBudgetTest, IsMetWithTheSameBits) {
   for (const bool keep_all : {false, true}) {
     const Trained whole = train(kUnlimited, {.keep_all = keep_all});
-    EXPECT_EQ(whole.again, 0U);
+    EXPECT_FALSE(whole.is_fitted);
     const Bytes all = whole.most - whole.before;
     for (const int percent : {200, 90, 75, 60}) {
       const Bytes room = all * percent / 100;
@@ -130,7 +130,7 @@ TEST(StepBudgetTest, IsMetWithTheSameBits) {
       EXPECT_LE(some.most, some.before + room) << percent;
       EXPECT_EQ(some.losses, whole.losses) << percent;
       EXPECT_TRUE(some.state == whole.state) << percent;
-      EXPECT_EQ(some.again > 0, percent < 100) << percent;
+      EXPECT_EQ(some.is_fitted, percent < 100) << percent;
     }
   }
 }
@@ -143,7 +143,7 @@ TEST(StepBudgetTest, TheLeastOfAllOpenBudgetsCounts) {
   const Budget budget(bound);
   auto step = neap::compile(net.step(), {.budget = bound + all});
   step(x);
-  EXPECT_GT(step.program().fitting.again, 0U);
+  EXPECT_TRUE(step.program().fitting.is_changed());
   EXPECT_LE(stats().peak + stats().external, bound);
 }
 

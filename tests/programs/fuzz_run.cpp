@@ -398,6 +398,7 @@ int count_away(std::uint64_t first, int count) {
 int count_spilled(std::uint64_t first, int count, int arena_percent) {
   CompileOptions options;
   set_spill(options);
+  options.passes.micro_batches = 1;  // which need no file
   return count_limited(
       first, count, arena_percent, options,
       [](const compiler::Fitting& fitting) { return fitting.spilled != 0; });

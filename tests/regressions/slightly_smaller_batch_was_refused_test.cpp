@@ -76,8 +76,9 @@ TEST(SmallerBatchTest, FitsTheArenaOfTheLargest) {
   memory::domain().reset_peak();
   const Bytes budget = in_use() + all * 6 / 10;
   const Bytes room = 4 * kMiB;  // bookkeeping of the other program
-  auto step =
-      compile(chain.step(), {.max_batch = kBatch, .budget = budget + room});
+  auto step = compile(chain.step(), {.max_batch = kBatch,
+                                     .budget = budget + room,
+                                     .passes = {.micro_batches = 1}});
   {
     const Budget less(budget);
     step(full);
