@@ -128,7 +128,7 @@ std::string to_text(const TrainSettings& s, const WithinBudget& found,
                            format_grouped(r.parameters), s.batch, s.optimizer));
   row("program", fmt::format("{} calls, planned in {:.2f} s",
                              format_grouped(r.calls), r.plan_seconds));
-  if (r.sharding.shards > 1) {
+  if (r.sharding.rows > 0) {
     row("shards", compiler::parts_of(r.sharding));
   }
   row("held at most", format_bytes(r.peak));

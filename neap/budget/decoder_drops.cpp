@@ -165,8 +165,8 @@ std::optional<Decoder::WayBack> Decoder::way_back(std::int32_t v,
   return run ? std::optional(WayBack{*run, false}) : std::nullopt;
 }
 
-// Where a value is needed no more: the lowest. Nothing where it could not be
-// brought back; a rank above `most` may be nothing, too.
+// A rank: the lowest of a value that is needed no more. Nothing where it could
+// not be brought back; a rank above `most` may be nothing, too.
 std::optional<std::int64_t> Decoder::rank_of(std::int32_t v,
                                              std::int64_t most) {
   const std::int32_t until = needed_at(v);

@@ -13,6 +13,8 @@ namespace {
 
 // A walk that fails at so many rungs one below the other is at the floor.
 constexpr int kMostFailures = 4;
+// The walks of a rung on the way down: all rankings.
+constexpr std::int64_t kWalksDown = 50;
 
 // 2^(30 - k/32)
 constexpr std::array<std::int64_t, 32> kParts = {
@@ -58,9 +60,8 @@ memory::Vector<Rung> climb_down(const Problem& problem,
     if (target > options.most || std::exchange(last, target) == target) {
       continue;  // the latter where they are small
     }
-    std::optional<Found> found =
-        search(problem, target,
-               {.walks = std::min<std::int64_t>(options.search.walks, 50)});
+    std::optional<Found> found = search(
+        problem, target, {.walks = std::min(options.search.walks, kWalksDown)});
     if (!found && !rungs.empty() && lowest_peak <= target) {
       found = rungs.back().found;
     }
@@ -88,8 +89,10 @@ memory::Vector<Rung> ladder(const Problem& problem,
     if (below != nullptr && below->price <= rungs[i].found.price) {
       rungs[i].found = *below;
     }
-    rungs[i].found =
-        *search(problem, rungs[i].target, options.search, &rungs[i].found);
+    if (options.search.walks > kWalksDown) {  // else the same ones once more
+      rungs[i].found =
+          *search(problem, rungs[i].target, options.search, &rungs[i].found);
+    }
     Schedule& schedule = rungs[i].found.schedule;
     schedule = trimmed(problem, schedule);
     rungs[i].peak = evaluate(problem, schedule).peak;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kMostMicroBatches = 64;
 constexpr std::int64_t kMostCalls = 20'000;  // of the step that they make
-constexpr std::size_t kMostScheduledCalls = 1'200;
+constexpr std::size_t kMostSearchedCalls = 1'200;
 constexpr Bytes kLeastGain = 20;  // of an arena: a twentieth
 
 }  // namespace
@@ -22,18 +22,27 @@ memory::Vector<Passes> Cuts::kept(const Passes& passes) const {
     out.push_back(passes);
     out.back().pieces = count;
   }
-  for (const std::uint32_t count : micro_batches) {
+  for (const MicroBatches& some : micro_batches) {
     out.push_back(passes);
-    out.back().micro_batches = count;
+    out.back().micro_batches = some.count;
   }
   return out;
+}
+
+const MicroBatches* Cuts::above(Bytes limit) const noexcept {
+  const MicroBatches* found = nullptr;
+  for (const MicroBatches& some : micro_batches) {
+    if (some.is_searched && some.arena > limit) {
+      found = &some;
+    }
+  }
+  return found;
 }
 
 Cuts cuts_of(const Program& traced, const CompileOptions& options,
              Bytes arena) {
   Cuts out{.heads = head_pieces(traced, options.passes, arena),
-           .micro_batches = {},
-           .scheduled = 0};
+           .micro_batches = {}};
   if (options.passes.micro_batches != 0) {
     return out;
   }
@@ -51,10 +60,10 @@ Cuts cuts_of(const Program& traced, const CompileOptions& options,
         break;
       }
       arena = found.arena;
-      out.micro_batches.push_back(passes.micro_batches);
-      if (found.program.calls.size() <= kMostScheduledCalls) {
-        out.scheduled = passes.micro_batches;
-      }
+      out.micro_batches.push_back(
+          {.count = passes.micro_batches,
+           .arena = arena,
+           .is_searched = found.program.calls.size() <= kMostSearchedCalls});
     } catch (const OutOfMemory& error) {
       if (error.details().reason != OutOfMemory::Reason::kBudget) {
         throw;

@@ -9,15 +9,22 @@
 
 namespace neap::compiler {
 
+struct MicroBatches {
+  std::uint32_t count = 0;
+  Bytes arena = 0;  // each call once
+  /// Whether calls may run again in them: a search for those takes long in long
+  /// programs.
+  bool is_searched = false;
+};
+
 struct Cuts {
   HeadPieces heads;
-  /// Numbers of micro-batches, each twice the one before, of which each needs a
-  /// smaller arena than the one before.
-  memory::Vector<std::uint32_t> micro_batches;
-  /// The largest of them in which calls may run again as well: a search for
-  /// those takes long in long programs. 0: none.
-  std::uint32_t scheduled = 0;
+  /// Each twice as many as before, in a smaller arena.
+  memory::Vector<MicroBatches> micro_batches;
 
+  /// The micro-batches in which calls run again to meet a limit: the most of
+  /// them that are above it, so that few calls have to. nullptr: none.
+  const MicroBatches* above(Bytes limit) const noexcept;
   /// The passes for each of them, each call once.
   memory::Vector<Passes> kept(const Passes& passes) const;
 };

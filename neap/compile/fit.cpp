@@ -45,8 +45,23 @@ FitCurve fit_curve(const Program& traced, const CompileOptions& options) {
       add(found);
     }
   }
-  for (const Passes& passes : candidate_passes(options.passes, cuts)) {
+  for (const Passes& passes :
+       candidate_passes(options.passes, cuts, kUnlimited)) {
     Ordered(traced, options, passes, channel).for_each_within(limit, add);
+  }
+  for (const MicroBatches& some : cuts.micro_batches) {
+    Passes passes = options.passes;
+    passes.copy_again = false;
+    passes.micro_batches = some.count;
+    const auto add_if_taken = [&](const Candidate& found) {
+      if (cuts.above(found.arena) == &some) {
+        add(found);
+      }
+    };
+    if (some.is_searched) {
+      Ordered(traced, options, passes, channel)
+          .for_each_within(limit, add_if_taken);
+    }
   }
   keep_best(points);
   points.insert(points.begin(), {whole.arena, whole.program.fitting});

@@ -82,7 +82,8 @@ bool is_own_choice(const Passes& passes, const CompileOptions& options) {
   };
   const Away away{.percent = most.states + most.weights != 0 ? 100 : 0,
                   .has_weights = most.weights != 0};
-  for (const Passes& passes : candidate_passes(options.passes, cuts)) {
+  for (const Passes& passes :
+       candidate_passes(options.passes, cuts, limit.bytes)) {
     within_memory(is_own_choice(passes, options), [&] {
       const Ordered ordered(traced, options, passes, channel, away);
       if (look(ordered.program(), ordered.least())) {
@@ -207,7 +208,8 @@ Fitted fitted(const Program& traced, CompileOptions& options,
       channel_of(options.spill, whole.price);
   std::optional<Candidate> best = cut_once(traced, options, cuts, limit);
   const auto try_all = [&](const Away& away) {
-    for (const Passes& passes : candidate_passes(options.passes, cuts)) {
+    for (const Passes& passes : candidate_passes(
+             options.passes, cuts, limit.without_bounds(whole.program))) {
       if (away.percent != 0 && passes.fuse != options.passes.fuse) {
         continue;  // it gains little beside what state leaves
       }

@@ -12,6 +12,31 @@
 #include "neap/tensor/execution.hpp"
 
 namespace neap::compiler {
+namespace {
+
+// Shards need arguments with rows, which are dense in memory.
+void check_batch(const Program& program, int shards) {
+  const auto has_rows = [](const tensor::Spec& spec) {
+    return spec.shape.rank() > 0;
+  };
+  if (std::ranges::none_of(program.arguments, has_rows)) {
+    base::raise<ValueError>(
+        "compile: .shards is {}, and the step has no argument with rows; pass "
+        "it the batch",
+        shards);
+  }
+  for (const GappedArgument& gapped : program.gapped) {
+    const Shape& shape = gapped.layout.shape;
+    if (shape.rank() > 0 && shape[0] == rows_of_batch(program)) {
+      base::raise<ValueError>(
+          "compile: .shards is {}, and argument {} of the batch, {}, is a view "
+          "with gaps; pass contiguous() of it",
+          shards, gapped.argument, format_shape(shape));
+    }
+  }
+}
+
+}  // namespace
 
 Program trace_for(Step step, const GivenArguments& given,
                   const CompileOptions& options, const CallSite& site) {
@@ -23,15 +48,9 @@ Program trace_for(Step step, const GivenArguments& given,
     program.trail = trail_of(program);
   }
   if (options.shards > 1) {
-    const std::int64_t rows = rows_of_batch(program);
-    if (rows == 0 && program.arguments.empty()) {
-      base::raise<ValueError>(
-          "compile: .shards is {}, and the step has no argument with rows; "
-          "pass "
-          "it the batch",
-          options.shards);
-    }
-    cut_into_shards(program, rows, static_cast<std::uint32_t>(options.shards));
+    check_batch(program, options.shards);
+    cut_into_shards(program, rows_of_batch(program),
+                    static_cast<std::uint32_t>(options.shards));
   }
   for (const int kept : options.keep) {
     if (kept < 0 || static_cast<std::size_t>(kept) >= program.handed) {

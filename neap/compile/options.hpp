@@ -97,13 +97,14 @@ struct CompileOptions {
   SpillOptions spill{};
   /// A file that keeps the choice of a plan from one start to the next.
   PlanOptions plan{};
-  /// Cuts the batch, the tensor arguments of one extent of axis 0, into so many
-  /// shards, at most one a row, which run one after another: what waits for
-  /// the backward pass is a shard's. Sums over rows (gradients of weights, a
-  /// mean loss) are joined by one binary tree over the shards, so that the bits
-  /// of a step depend on this number, and on no other choice. Draws are those
-  /// of the whole batch. Calls that need all rows at once (batch_norm) run
-  /// once, on all of them; Program::sharding counts them. 1: whole.
+  /// Cuts the batch, all arguments with as many rows (axis 0) as the first
+  /// tensor among them, into so many shards, at most one a row, which run one
+  /// after another: what waits for the backward pass is a shard's. Sums over
+  /// rows (gradients of weights, a mean loss) are joined by one binary tree
+  /// over the shards, so that the bits of a step depend on this number, and on
+  /// no other choice. Draws are those of the whole batch. Calls that need all
+  /// rows at once (batch_norm) run once, on all of them; Program::sharding
+  /// counts them. 1: whole.
   int shards = 1;
   /// Whether calls may run again to meet a limit.
   bool recompute = true;

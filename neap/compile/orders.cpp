@@ -26,7 +26,8 @@ namespace {
 
 // Calls that the walks of one rung visit, about.
 constexpr std::int64_t kEffort = 100'000;
-constexpr std::int64_t kLeastWalks = 60;  // all rankings, and some more
+constexpr std::int64_t kFewWalks = 50;    // all rankings
+constexpr std::int64_t kLeastWalks = 60;  // and some more
 constexpr std::int64_t kMostWalks = 400;
 
 // Micro-batches need less memory by themselves; below this share of it, calls
@@ -154,8 +155,8 @@ Fitting fitting_of(const Candidate& found, std::int64_t price, Bytes limit) {
           .weight_bytes = found.program.fitting.weight_bytes};
 }
 
-memory::Vector<Passes> candidate_passes(const Passes& passes,
-                                        const Cuts& cuts) {
+memory::Vector<Passes> candidate_passes(const Passes& passes, const Cuts& cuts,
+                                        Bytes limit) {
   memory::Vector<Passes> out;
   const auto add = [&](bool fuse, bool reorder, std::uint32_t pieces,
                        std::uint32_t micro_batches) {
@@ -181,8 +182,8 @@ memory::Vector<Passes> candidate_passes(const Passes& passes,
   for (const std::uint32_t count : pieces) {
     add(true, true, count, passes.micro_batches);
   }
-  if (cuts.scheduled != 0) {
-    add(true, true, passes.pieces, cuts.scheduled);
+  if (const MicroBatches* some = cuts.above(limit)) {
+    add(true, true, passes.pieces, some->count);
   }
   return out;
 }
@@ -222,7 +223,7 @@ budget::LadderOptions Ordered::effort() const {
       .step = rung_step(count)};
   if (passes_.micro_batches > 1) {  // long programs, whose gradients stay
     out.step = kLongestStep;
-    out.search.walks = kLeastWalks;
+    out.search.walks = kFewWalks;
     out.least = budget::full_memory(problem_) / kLeastShareOfMicroBatches;
   }
   return out;

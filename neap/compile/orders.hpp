@@ -41,8 +41,9 @@ Candidate all_kept(const Program& traced, const CompileOptions& options,
 Fitting fitting_of(const Candidate& found, std::int64_t price, Bytes limit);
 
 /// With and without what makes calls wide, or values long-lived, with heads in
-/// pieces, and in micro-batches.
-memory::Vector<Passes> candidate_passes(const Passes& passes, const Cuts& cuts);
+/// pieces, and in micro-batches that are above the limit.
+memory::Vector<Passes> candidate_passes(const Passes& passes, const Cuts& cuts,
+                                        Bytes limit);
 
 /// The call that needs most memory at once: what it reads, makes and works in.
 struct Widest {

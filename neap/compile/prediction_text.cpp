@@ -81,7 +81,7 @@ class Report {
         "B{}; planned in {:.3f} s\n",
         format_grouped(p_.lower_bound), format_grouped(p_.gap()),
         p_.is_proven ? ", the least there is" : "", p_.seconds);
-    if (p_.sharding.shards > 1) {
+    if (p_.sharding.rows > 0) {
       add("{}\n", parts_of(p_.sharding));
     }
     if (p_.fitting.is_met()) {

@@ -100,6 +100,8 @@ struct Facts {
   /// The number of draws of a call, those of its rows one after another;
   /// nullptr: one for each element of output 0.
   std::int64_t (*draws)(const OpArgs& args) = nullptr;
+  /// Its kernels take every input for dense: whoever calls it makes them so.
+  bool takes_dense = false;
   /// How it treats the rows of a batch; nullptr: it needs all of them at once.
   RowRule rows = nullptr;
   /// nullptr: one flop an output element, every operand moved once.

@@ -200,6 +200,9 @@ namespace {
 // Rows of the sum that a product is added to are rows of the product.
 RowUse rows_of_sum_alone(const OpArgs& args, const RowAxes& axes) {
   const int axis = axes.inputs[0];
+  if (axis < 0) {
+    return RowUse::kUnknown;
+  }
   const Shape& sum = shape_of(args, 0);
   const int from_end = sum.rank() - axis;
   const auto cuts_one = [&](std::size_t i) {

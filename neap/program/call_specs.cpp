@@ -1,12 +1,27 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/program/call_specs.hpp"
 
+#include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "neap/base/error.hpp"
+#include "neap/kernels/loss/cross_entropy_rows.hpp"
+#include "neap/kernels/norm/layer_norm_grad.hpp"
+#include "neap/kernels/reduction/sum_rows.hpp"
+#include "neap/ops/rows.hpp"
 
 namespace neap::compiler {
 namespace {
+
+constexpr std::array kKernelRules{
+    KernelRule{&kernels::cross_entropy_rows_kernels,
+               ops::rows_by_sample<0b11, 0b11>},
+    KernelRule{&kernels::sum_rows_kernels, ops::rows_by_sample<0b1, 0>, true},
+    KernelRule{&kernels::layer_norm_sums_kernels, ops::rows_by_sample<0b111, 0>,
+               true},
+    KernelRule{&kernels::rms_norm_sums_kernels, ops::rows_by_sample<0b111, 0>,
+               true}};
 
 tensor::Spec spec_of(const Program& program, const Operand& operand) {
   return {operand.layout->dtype, operand.layout->shape,
@@ -14,6 +29,15 @@ tensor::Spec spec_of(const Program& program, const Operand& operand) {
 }
 
 }  // namespace
+
+KernelRule rule_of(const Call& call) {
+  if (call.op != nullptr) {
+    return {call.kernels, call.op->facts.rows};
+  }
+  const auto found =
+      std::ranges::find(kKernelRules, call.kernels, &KernelRule::kernels);
+  return found == kKernelRules.end() ? KernelRule{} : *found;
+}
 
 CallSpecs::CallSpecs(const Program& program, const Call& call)
     : op_(call.op), attrs_(program.attrs_of(call), call.attrs_size) {

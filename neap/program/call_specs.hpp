@@ -4,10 +4,19 @@
 
 #include <span>
 
+#include "neap/graph/rows.hpp"
 #include "neap/program/program.hpp"
 #include "neap/program/rows.hpp"
 
 namespace neap::compiler {
+
+/// How a call treats rows: the rule of its op, or of a kernel that is no op's.
+struct KernelRule {
+  const kernels::KernelList* kernels;
+  graph::RowRule rule;
+  bool is_adder = false;  // adds to what its outputs are over
+};
+KernelRule rule_of(const Call& call);
 
 /// The arguments of an op's rules for a call, or for a part of its rows. Keeps
 /// the specs that they refer to.

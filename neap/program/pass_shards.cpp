@@ -400,14 +400,15 @@ void cut_into_shards(Program& program, std::int64_t rows,
                      std::uint32_t shards) {
   const auto most =
       static_cast<std::uint32_t>(std::min<std::int64_t>(rows, shards));
+  program.sharding = {.shards = std::max(most, 1U), .rows = rows};
   if (most < 2) {
     return;
   }
   split_losses(program);
   Sharder sharder(program, rows, most, Join::kTree);
+  program.sharding = sharder.sharding();
   if (sharder.is_worth_it()) {
     sharder.run();
-    program.sharding = sharder.sharding();
   }
 }
 

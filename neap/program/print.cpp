@@ -51,7 +51,7 @@ class Printer {
         counts(program_.values.size(), "value"),
         counts(program_.arguments.size(), "argument"),
         counts(program_.externals.size(), "tensor"), number(program_.bytes()));
-    if (program_.sharding.shards > 1) {
+    if (program_.sharding.rows > 0) {
       add("{}\n", parts_of(program_.sharding));
     }
     if (program_.fitting.micro_batches != 0) {

@@ -5,15 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "neap/base/error.hpp"
 #include "neap/kernels/engine/precision.hpp"
-#include "neap/kernels/loss/cross_entropy_rows.hpp"
-#include "neap/kernels/norm/layer_norm_grad.hpp"
-#include "neap/kernels/reduction/sum_rows.hpp"
 #include "neap/ops/indexing/scatter.hpp"
 #include "neap/ops/linalg/matmul.hpp"
-#include "neap/ops/rows.hpp"
 #include "neap/program/call_specs.hpp"
 #include "neap/program/dataflow.hpp"
 
@@ -25,32 +22,9 @@ using graph::RowUse;
 
 // Some of a step's calls are found not to run by shards only when their
 // readers are known; each round finds at least one. Steps of layers need two.
-constexpr int kMostRounds = 64;
-
-// Kernels of calls that are no op's.
-struct KernelRule {
-  const kernels::KernelList* kernels;
-  graph::RowRule rule;
-  bool is_adder = false;
-};
-
-constexpr std::array kKernelRules{
-    KernelRule{&kernels::cross_entropy_rows_kernels,
-               ops::rows_by_sample<0b11, 0b11>},
-    KernelRule{&kernels::sum_rows_kernels, ops::rows_by_sample<0b1, 0>, true},
-    KernelRule{&kernels::layer_norm_sums_kernels, ops::rows_by_sample<0b111, 0>,
-               true},
-    KernelRule{&kernels::rms_norm_sums_kernels, ops::rows_by_sample<0b111, 0>,
-               true}};
-
-KernelRule rule_of(const Call& call) {
-  if (call.op != nullptr) {
-    return {call.kernels, call.op->facts.rows};
-  }
-  const auto found =
-      std::ranges::find(kKernelRules, call.kernels, &KernelRule::kernels);
-  return found == kKernelRules.end() ? KernelRule{} : *found;
-}
+// So many calls are looked at in all, and as many rounds in short steps.
+constexpr std::size_t kMostLooks = 20'000'000;
+constexpr std::size_t kLeastRounds = 64;
 
 // Products of bf16 take pairs of rows.
 bool has_pairs(const Call& call, const Program& program) {
@@ -80,7 +54,10 @@ class Analysis {
         must_be_whole_(program.values.size(), 0) {}
 
   Roles run() {
-    for (int round = 0; round < kMostRounds; ++round) {
+    const std::size_t rounds =
+        std::max(kLeastRounds,
+                 kMostLooks / std::max<std::size_t>(program_.calls.size(), 1));
+    for (std::size_t round = 0; round < rounds; ++round) {
       classify();
       if (!require_whole()) {
         set_stages();
@@ -167,6 +144,9 @@ class Analysis {
       if (role.held == Held::kApart) {
         axes[k] = RowAxes::kApart;
         sees_rows = true;
+        is_good = is_good && (is_first || role.axis.form == form);
+        form = role.axis.form;
+        is_first = false;
         continue;
       }
       if (role.rows.inner == 0) {
@@ -246,12 +226,28 @@ class Analysis {
         continue;
       }
       const std::int64_t extent = read[k].layout->shape[axes[k]];
-      if (extent != role.form.outer * rows_ * role.form.each ||
-          (from.held != Held::kParts && role.form.outer != 1)) {
+      if (extent != role.form.outer * rows_ * role.form.each) {
+        return false;
+      }
+      const bool is_part_of_whole = from.held != Held::kParts;
+      if (is_part_of_whole &&
+          (role.form.outer != 1 ||
+           (takes_dense(call) && !is_dense_part(read[k].layout, axes[k])))) {
         return false;
       }
     }
     return true;
+  }
+
+  static bool takes_dense(const Call& call) {
+    return call.op != nullptr && call.op->facts.takes_dense;
+  }
+
+  // Whether rows along an axis are one piece of a memory.
+  static bool is_dense_part(const tensor::Layout& layout, int axis) {
+    const Shape& shape = layout.shape;
+    return std::all_of(shape.begin(), shape.begin() + axis,
+                       [](std::int64_t extent) { return extent == 1; });
   }
 
   bool fits_outputs(const Call& call, const CallRole& role,
@@ -265,8 +261,10 @@ class Analysis {
         if (!is_addable(layout.dtype)) {
           return false;
         }
-      } else if (axes[k] >= 0 && layout.shape[axes[k]] !=
-                                     role.form.outer * rows_ * role.form.each) {
+      } else if (axes[k] == RowAxes::kWhole ||
+                 (axes[k] >= 0 &&
+                  layout.shape[axes[k]] !=
+                      role.form.outer * rows_ * role.form.each)) {
         return false;
       }
     }
@@ -361,9 +359,11 @@ class Analysis {
         role.held = Held::kSummed;
       } else if (axes[k] == RowAxes::kApart) {
         role.held = Held::kApart;
+        role.axis.form = form;
       } else {
-        role.held = must_be_whole_[made[k].value.value] != 0 ? Held::kFilled
-                                                             : Held::kParts;
+        const bool is_filled =
+            must_be_whole_[made[k].value.value] != 0 && form.outer == 1;
+        role.held = is_filled ? Held::kFilled : Held::kParts;
         role.axis = {axes[k], form};
         role.rows = rows_in(made[k].layout->shape, role.axis);
       }
@@ -375,8 +375,17 @@ class Analysis {
   // RETURNS: whether something is that was not.
   bool require_whole() {
     bool is_new = false;
-    for (std::uint32_t i = 0; i < program_.calls.size(); ++i) {
-      if (!roles_.calls[i].is_each) {
+    for (const Result& result : program_.results) {
+      is_new = require_whole(result.operand.value) || is_new;
+    }
+    for (const LeafGrad& grad : program_.grads) {
+      is_new =
+          (grad.last.value != kNoValue && require_whole(grad.last.value)) ||
+          is_new;
+    }
+    // Backwards, since what has to run once needs its inputs whole.
+    for (std::size_t i = program_.calls.size(); i-- > 0;) {
+      if (!roles_.calls[i].is_each || must_run_once_[i] != 0) {
         for (const Operand& in : program_.in(program_.calls[i])) {
           is_new = require_whole(in.value) || is_new;
         }
@@ -386,31 +395,23 @@ class Analysis {
         }
       }
     }
-    for (const Result& result : program_.results) {
-      is_new = require_whole(result.operand.value) || is_new;
-    }
-    for (const LeafGrad& grad : program_.grads) {
-      is_new =
-          (grad.last.value != kNoValue && require_whole(grad.last.value)) ||
-          is_new;
-    }
     return is_new;
   }
 
+  // A memory is filled with rows that are each one piece of it.
   bool require_whole(ValueId id) {
     if (id == kNoValue) {
       return false;
     }
     const ValueRole& role = value(id);
-    if (role.held == Held::kParts) {
-      must_be_whole_[id.value] = 1;
-      return true;
+    const bool is_filled =
+        role.held == Held::kParts && role.axis.form.outer == 1;
+    if (!is_filled && role.held != Held::kParts && role.held != Held::kApart) {
+      return false;
     }
-    if (role.held == Held::kApart && program_[id].spec->size != 0) {
-      must_run_once_[role.maker] = 1;
-      return true;
-    }
-    return false;
+    std::uint8_t& must =
+        is_filled ? must_be_whole_[id.value] : must_run_once_[role.maker];
+    return std::exchange(must, 1) == 0;
   }
 
   // --- stages ----------------------------------------------------------------
@@ -431,6 +432,13 @@ class Analysis {
     }
   }
 
+  // Whether a shard reads the rows that it has made itself, not some that are
+  // at the same positions of another extent.
+  bool reads_own_rows(const Operand& in, int axis) {
+    const auto found = row_axis(in.layout, value(in.value).rows, rows_);
+    return found && found->axis == axis && found->form.outer == 1;
+  }
+
   // A value that all shards make together is there in the stage after.
   std::uint32_t stage_of_inputs(std::uint32_t i, const CallRole& role) {
     std::uint32_t stage = 0;
@@ -440,7 +448,7 @@ class Analysis {
       const ValueRole& from = value(read[k].value);
       const bool is_of_all =
           from.held == Held::kSummed ||
-          (from.held == Held::kFilled && axes[k] == RowAxes::kWhole);
+          (from.held == Held::kFilled && !reads_own_rows(read[k], axes[k]));
       if (is_of_all) {
         stage = std::max(stage, roles_.calls[from.maker].stage + 1);
       }
@@ -464,10 +472,9 @@ std::string parts_of(const Sharding& sharding) {
     return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
   };
   return fmt::format(
-      "a batch of {} in {} shards: {} for each, {} for all rows "
-      "at once",
-      sharding.rows, sharding.shards, counted(sharding.each, "call"),
-      counted(sharding.together, "op"));
+      "a batch of {} in {}: {} for each, {} for all rows at once",
+      sharding.rows, counted(sharding.shards, "shard"),
+      counted(sharding.each, "call"), counted(sharding.together, "op"));
 }
 
 Roles roles_of(const Program& program, std::int64_t rows, Join join) {

@@ -176,6 +176,7 @@ const Op kGru{
                              {.inputs = 0b10101, .outputs = 0b101},
                              {.inputs = 0b10100, .outputs = 0b101},
                              {.inputs = 0b10100, .outputs = 0b101}}},
+              .takes_dense = true,
               .rows = rows_of_recurrence,
               .cost = recurrent_cost}};
 
@@ -226,6 +227,7 @@ const Op kGruGrad{
         },
     .kernel = &kernels::gru_grad_kernels,
     .facts = {.donates = 0b1,
+              .takes_dense = true,
               .rows = rows_of_recurrence_grad,
               .cost = recurrent_grad_cost}};
 

@@ -154,6 +154,7 @@ const Op kLstm{
                              {.inputs = 0b100101, .outputs = 0b1100},
                              {.inputs = 0b110100, .outputs = 0b1101},
                              {.inputs = 0b100100, .outputs = 0b1100}}},
+              .takes_dense = true,
               .rows = rows_of_recurrence,
               .cost = recurrent_cost}};
 
@@ -215,6 +216,7 @@ const Op kLstmGrad{
         },
     .kernel = &kernels::lstm_grad_kernels,
     .facts = {.donates = 0b1,
+              .takes_dense = true,
               .rows = rows_of_recurrence_grad,
               .cost = recurrent_grad_cost}};
 

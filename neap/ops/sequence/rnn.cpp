@@ -95,6 +95,7 @@ const Op kRnn{
                              {.inputs = 0b00101, .outputs = 0b1},
                              {.inputs = 0b10100, .outputs = 0b1},
                              {.inputs = 0b00100, .outputs = 0b1}}},
+              .takes_dense = true,
               .rows = rows_of_recurrence,
               .cost = recurrent_cost}};
 
@@ -145,6 +146,7 @@ const Op kRnnGrad{
                 std::span<Spec> out) { infer_recurrent_grad(args, {}, out); },
     .kernel = &kernels::rnn_grad_kernels,
     .facts = {.donates = 0b100,
+              .takes_dense = true,
               .rows = rows_of_recurrence_grad,
               .cost = recurrent_grad_cost}};
 
