@@ -167,6 +167,12 @@ const Example kExamples[] = {
      [](const Extents& e) {
        gelu_linear(square_matrix(e), square_matrix(e), numbers({e.side}));
      }},
+    {"linear_cross_entropy linear_cross_entropy_grad",
+     [](const Extents& e) {
+       backward(linear_cross_entropy(with_grad(matrix(e)),
+                                     with_grad(numbers({e.side, e.columns})),
+                                     {}, labels({e.rows}, e.side)));
+     }},
     {"gru gru_grad",
      [](const Extents& e) {
        recur(e, 3, [](const Tensor& x, const RecurrentWeights& w) {

@@ -31,7 +31,8 @@ FAMILIES = ("activation", "conv", "elementwise", "indexing", "linalg", "loss",
 LEFT_OUT = {"compute_into", "drawn", "filled", "to", "frozen_row",
             "current_precision"}
 NO_METHODS = {"where", "embedding", "concat", "stack", "einsum", "linear",
-              "gelu_linear", "one_hot", "normal_pdf"}
+              "gelu_linear", "linear_cross_entropy", "one_hot",
+              "normal_pdf"}
 METHOD_FAMILIES = {"activation", "elementwise", "indexing", "linalg",
                    "reduction", "shape"}
 METHODS = {"softmax", "log_softmax", "causal_softmax"}
@@ -54,6 +55,8 @@ SIMPLE = {
     "std::optional<double>": ("std::optional<double>", "{0}"),
 }
 MAYBE = ("const MaybeTensor&", "{0}.get()")
+# Tensors in front of others that must be given: None where there is none.
+MAY_BE_NONE = {("linear_cross_entropy", "bias")}
 CHOICES = {"GeluForm", "Reduction", "Interpolation", "Nonlinearity", "PadMode",
            "RotaryPairs", "RotaryScaling"}
 OPERANDS = {"const Value&", "const Tensor&", "const MaybeTensor&",
@@ -85,6 +88,8 @@ class Parameter:
         if kind in ("const Tensor&", "Tensor") and default == "{}":
             return Parameter(name, MAYBE[0], MAYBE[1].format(name),
                              "nb::none()")
+        if (function, name) in MAY_BE_NONE:
+            return Parameter(name, MAYBE[0], MAYBE[1].format(name))
         if kind == "Tensor":
             return Parameter(name, "const Tensor&", name)
         if re.fullmatch(r"(const )?PerAxis<\d>&?", kind):

@@ -3,6 +3,7 @@
 // parameters: cross_entropy, mse_loss and so on) and accuracy.
 #pragma once
 
+#include "neap/ops/linalg/linear_cross_entropy.hpp"
 #include "neap/ops/loss/binary_cross_entropy.hpp"
 #include "neap/ops/loss/cross_entropy.hpp"
 #include "neap/ops/loss/losses.hpp"

@@ -13,6 +13,8 @@
 #include "neap/ops/conv/conv_transpose2d.hpp"
 #include "neap/ops/linalg/gelu_linear.hpp"
 #include "neap/ops/linalg/linear.hpp"
+#include "neap/ops/linalg/linear_cross_entropy.hpp"
+#include "neap/ops/linalg/linear_cross_entropy_grad.hpp"
 #include "neap/ops/linalg/matmul.hpp"
 #include "neap/ops/sequence/attention.hpp"
 #include "neap/ops/sequence/attention_grad.hpp"
@@ -73,6 +75,10 @@ Precision precision_of(const graph::Op& op, const void* attrs) noexcept {
   if (&op == &kAttention || &op == &kAttentionDropout ||
       &op == &kAttentionGrad || &op == &kAttentionDropoutGrad) {
     return static_cast<const kernels::AttentionAttrs*>(attrs)->precision;
+  }
+  if (&op == &kLinearCrossEntropy || &op == &kLinearCrossEntropyGrad) {
+    return static_cast<const kernels::LinearCrossEntropyAttrs*>(attrs)
+        ->precision;
   }
   if (&op == &kRnn || &op == &kLstm || &op == &kGru) {
     return static_cast<const kernels::RecurrentAttrs*>(attrs)->precision;

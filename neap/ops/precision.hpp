@@ -9,10 +9,11 @@
 // Parameters, activations, sums and everything that is no product stay f32.
 // An op takes the precision that is current at its call; its derivatives have
 // the same, whatever is current when they are computed. Products are linear,
-// matmul, matmul_add, gelu_linear, ops composed of them (einsum, dot, bilinear
-// forms), convolutions and their transposes, those of rnn, lstm and gru with
-// their input and with their state, and those of scaled_dot_product_attention.
-// Gates, cells, softmax and matrix factorisations are in f32 always.
+// matmul, matmul_add, gelu_linear, linear_cross_entropy, ops composed of them
+// (einsum, dot, bilinear forms), convolutions and their transposes, those of
+// rnn, lstm and gru with their input and with their state, and those of
+// scaled_dot_product_attention. Gates, cells, softmax and matrix factorisations
+// are in f32 always.
 #pragma once
 
 #include "neap/base/api.hpp"

@@ -14,6 +14,7 @@
 #include "neap/kernels/sequence/recurrent.hpp"
 #include "neap/ops/conv/conv2d_relu.hpp"
 #include "neap/ops/conv/conv2d_weight.hpp"
+#include "neap/ops/linalg/linear_cross_entropy_grad.hpp"
 #include "neap/ops/linalg/matmul.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/ops/sequence/attention_grad.hpp"
@@ -203,6 +204,9 @@ TEST(PrecisionTest, IsKnownOfCallsOfGradients) {
   kernels::AttentionAttrs attention;
   attention.precision = Precision::kBf16;
   EXPECT_EQ(ops::precision_of(ops::kAttentionGrad, &attention),
+            Precision::kBf16);
+  const kernels::LinearCrossEntropyAttrs head{.precision = Precision::kBf16};
+  EXPECT_EQ(ops::precision_of(ops::kLinearCrossEntropyGrad, &head),
             Precision::kBf16);
 }
 

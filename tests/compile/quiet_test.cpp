@@ -6,6 +6,10 @@
 
 #include <thread>
 
+#include "neap/autograd/backward.hpp"
+#include "neap/graph/vertex.hpp"
+#include "neap/ops/linalg/linear_cross_entropy.hpp"
+#include "neap/tensor/create.hpp"
 #include "support/counting_malloc.hpp"
 #include "training.hpp"
 
@@ -149,6 +153,28 @@ TEST_P(CompiledQuietTest, OnAnotherThread) {
                      [&] { step(batch.first, batch.second).item(); });
   }).join();
   EXPECT_EQ(asked, Asked());
+}
+
+// Its logits come in three blocks of scratch.
+TEST(CompiledQuietHeadTest, WithALastLayerInBlocksOfRows) {
+  if (!support::is_counting()) {
+    GTEST_SKIP() << "a sanitizer counts here";
+  }
+  const auto domain =
+      Domain::create({.name = "head", .host = memory::HostAllocator::kPooled});
+  const UseDomain use(*domain);
+  const Tensor w = requires_grad_(randn({8192, 4}));
+  const Tensor x = randn({600, 4});
+  const Tensor labels = randint(0, 8192, {600});
+  auto step = neap::compile([&](const Tensor& rows, const Tensor& y) {
+    const Tensor loss = linear_cross_entropy(rows, w, {}, y);
+    backward(loss);
+    return loss;
+  });
+  double sum = 0;
+  const Asked asked = asked_by(*domain, [&] { sum += step(x, labels).item(); });
+  EXPECT_EQ(asked, Asked());
+  EXPECT_GT(sum, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CompiledQuietTest, ::testing::ValuesIn(kAllKinds),

@@ -1731,8 +1731,25 @@ def nll_loss(logits, labels, **options):
     return torch.where(loss.isnan(), 0.0, loss)
 
 
+def head_arguments(d):
+    """Features, the last layer and labels."""
+    n, c, width = d.whole(0, 4), d.whole(1, 6), d.whole(1, 5)
+    labels = d.index([n], c)
+    labels.array = labels.array.astype(np.int64)
+    bias = d.tensor([c]) if d.chance(0.5) else None
+    options = d.some(reduction=reduction(d), label_smoothing=d.of((0.1, 0.5)))
+    return (d.tensor([n, width]), d.tensor([c, width]), bias, labels), options
+
+
+def linear_cross_entropy(x, w, bias, labels, **options):
+    return cross_entropy(torch.nn.functional.linear(x, w, bias), labels,
+                         **options)
+
+
 def class_rows():
     yield Row("cross_entropy", class_arguments, cross_entropy, loose=3)
+    yield Row("linear_cross_entropy", head_arguments, linear_cross_entropy,
+              loose=5)
     yield Row("nll_loss", log_probable, nll_loss)
 
 

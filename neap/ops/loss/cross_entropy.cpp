@@ -11,6 +11,7 @@
 #include "neap/ops/indexing/embedding.hpp"
 #include "neap/ops/indexing/labels.hpp"
 #include "neap/ops/loss/composed_cross_entropy.hpp"
+#include "neap/ops/loss/cross_entropy_rules.hpp"
 #include "neap/ops/loss/reduction.hpp"
 #include "neap/ops/norm/softmax.hpp"
 #include "neap/ops/reduction/sum.hpp"
@@ -205,13 +206,6 @@ Tensor slope(const Tensor& x, const Tensor& labels,
   return mul(sub(sub(softmax(x, 1), own), each), weights(x, labels, attrs));
 }
 
-// p * d - p * sum(p * d) in rows times their weights, p = softmax(x): the
-// derivative of the slope in the direction d, and its own transpose.
-Tensor along_softmax(const Tensor& x, const Tensor& labels, const Tensor& d,
-                     const CrossEntropyAttrs& attrs) {
-  return mul(softmax_grad(d, softmax(x, 1), 1), weights(x, labels, attrs));
-}
-
 // g beside rows: rank 0, or (N) as (N, 1).
 Tensor as_rows(const Tensor& g) {
   return g.rank() == 0 ? g : reshape(g, {g.shape()[0], 1});
@@ -225,8 +219,8 @@ void vjp_cross_entropy_grad(VjpContext& c) {
     c.set(0, attrs.reduction == Reduction::kNone ? sum(each, {1}) : sum(each));
   }
   if (c.needs(1)) {
-    c.set(1, mul(along_softmax(c.input(1), c.input(2), u, attrs),
-                 as_rows(c.input(0))));
+    c.set(1, cross_entropy_curvature(c.input(0), c.input(1), c.input(2), u,
+                                     attrs));
   }
 }
 
@@ -237,14 +231,22 @@ void jvp_cross_entropy_grad(JvpContext& c) {
     d = mul(slope(c.input(1), c.input(2), attrs), as_rows(c.tangent(0)));
   }
   if (c.tangent(1).defined()) {
-    d = add_defined(std::move(d), mul(along_softmax(c.input(1), c.input(2),
-                                                    c.tangent(1), attrs),
-                                      as_rows(c.input(0))));
+    d = add_defined(std::move(d),
+                    cross_entropy_curvature(c.input(0), c.input(1), c.input(2),
+                                            c.tangent(1), attrs));
   }
   c.set(0, std::move(d));
 }
 
 }  // namespace
+
+// p * d - p * sum(p * d) in rows times their weights and g, p = softmax(x).
+Tensor cross_entropy_curvature(const Tensor& g, const Tensor& x,
+                               const Tensor& labels, const Tensor& d,
+                               const CrossEntropyAttrs& attrs) {
+  return mul(mul(softmax_grad(d, softmax(x, 1), 1), weights(x, labels, attrs)),
+             as_rows(g));
+}
 
 // Its rules take log_sum for the function of the logits that it is.
 const Op kCrossEntropyGrad{

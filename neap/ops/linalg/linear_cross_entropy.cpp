@@ -1,0 +1,186 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "neap/ops/linalg/linear_cross_entropy.hpp"
+
+#include "neap/kernels/linalg/linear_cross_entropy.hpp"
+#include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/indexing/labels.hpp"
+#include "neap/ops/linalg/linear_cross_entropy_grad.hpp"
+#include "neap/ops/linalg/linear_cross_entropy_rules.hpp"
+#include "neap/ops/linalg/linear_rules.hpp"
+#include "neap/ops/precision.hpp"
+#include "neap/ops/shape/views.hpp"
+#include "neap/ops/support.hpp"
+
+namespace neap {
+namespace ops {
+namespace {
+
+using kernels::LinearCrossEntropyAttrs;
+
+constexpr const char* kName = "linear_cross_entropy";
+constexpr const char* kInstead =
+    "use cross_entropy(linear(x, w, bias), labels, options)";
+
+void vjp_linear_cross_entropy(VjpContext& c) {
+  auto wanted = c.attrs<LinearCrossEntropyAttrs>();
+  wanted.dx = c.needs(0);
+  wanted.dw = c.needs(1);
+  wanted.db = wanted.has_bias && c.needs(3);
+  if (!wanted.dx && !wanted.dw && !wanted.db) {
+    return;
+  }
+  const LinearCrossEntropyKept of{
+      .x = c.input(0),
+      .weight = c.input(1),
+      .bias = wanted.has_bias ? c.input(3) : Tensor(),
+      .labels = c.input(2),
+      .log_sum = c.output(1).detach()};
+  LinearCrossEntropySums sums;
+  if (wanted.dx) {
+    sums.dx = c.take_sum(0);
+  }
+  if (wanted.dw) {
+    sums.dw = c.take_sum(1);
+  }
+  std::array<Tensor, 3> d =
+      linear_cross_entropy_grad(c.take_cotangent(), of, wanted, sums);
+  if (wanted.dx) {
+    c.set(0, std::move(d[0]));
+  }
+  if (wanted.dw) {
+    c.set(1, std::move(d[1]));
+  }
+  if (wanted.db) {
+    c.set(3, std::move(d[2]));
+  }
+}
+
+// By whole logits, as cross_entropy and linear do.
+void jvp_linear_cross_entropy(JvpContext& c) {
+  const auto& attrs = c.attrs<LinearCrossEntropyAttrs>();
+  const LogitsMove move{.x = c.tangent(0),
+                        .w = c.tangent(1),
+                        .bias = attrs.has_bias ? c.tangent(3) : Tensor()};
+  if (!move.x.defined() && !move.w.defined() && !move.bias.defined()) {
+    return;
+  }
+  const UsePrecision same(attrs.precision);
+  const Tensor& log_sum = c.output(1);
+  const Tensor logits =
+      logits_of(c.input(0), c.input(1), attrs.has_bias ? c.input(3) : Tensor());
+  const Tensor slope =
+      cross_entropy_grad(ones_of_losses(log_sum, attrs.loss), logits,
+                         c.input(2), log_sum, attrs.loss);
+  c.set(0, along_losses(mul(slope, moved_logits(c.input(0), c.input(1), move)),
+                        attrs.loss));
+}
+
+// A reduced loss is one of all rows at once.
+RowUse rows_of_losses(const OpArgs& args, Specs outputs, const RowAxes& axes) {
+  return args.attrs.as<LinearCrossEntropyAttrs>().loss.reduction ==
+                 Reduction::kNone
+             ? rows_by_sample<0b101, 0b11>(args, outputs, axes)
+             : RowUse::kUnknown;
+}
+
+Cost cost_of_losses(const OpArgs& args, std::span<const Spec> outputs) {
+  const Shape& x = args.inputs[0].shape;
+  const std::int64_t logits = x[0] * args.inputs[1].shape[0];
+  return moving(args, outputs, logits * (2 * x[1] + 4));
+}
+
+void check_options(const CrossEntropyOptions& options) {
+  if (!(options.label_smoothing >= 0.0 && options.label_smoothing <= 1.0)) {
+    raise<ValueError>("{}: label_smoothing is {}, expected 0 to 1", kName,
+                      options.label_smoothing);
+  }
+  if (options.weight.is_given()) {
+    raise<ValueError>("{}: weights of classes are not taken, {}", kName,
+                      kInstead);
+  }
+}
+
+// The extents that x (..., in) and its labels share.
+Shape places_of(const Tensor& x, const Tensor& labels) {
+  const Shape& shape = x.shape();
+  if (is_floating(labels.dtype())) {
+    raise<DTypeError>("{}: labels are {}, expected i64; for probabilities {}",
+                      kName, name_of(labels.dtype()), kInstead);
+  }
+  if (shape.rank() < 2) {
+    raise<ShapeError>("{}: x {}, expected (..., in) with a row or more", kName,
+                      format_shape(shape));
+  }
+  const Shape places(
+      shape.span().first(static_cast<std::size_t>(shape.rank() - 1)));
+  if (labels.shape() != places) {
+    raise<ShapeError>("{}: labels {} for x {}, expected {}", kName,
+                      format_shape(labels.shape()), format_shape(shape),
+                      format_shape(places));
+  }
+  return places;
+}
+
+Tensor losses_of_rows(const Operand& x, const Operand& w, const Tensor& bias,
+                      const Operand& labels,
+                      const CrossEntropyOptions& options) {
+  const LinearCrossEntropyAttrs attrs{
+      .loss = {.label_smoothing = options.label_smoothing,
+               .ignore_index = options.ignore_index,
+               .reduction = options.reduction},
+      .has_bias = bias.is_given(),
+      .precision = current_precision()};
+  const std::array<Operand, 4> inputs{x, w, labels, Operand(bias, x.site())};
+  std::array<Tensor, 2> outputs;
+  graph::dispatch(kLinearCrossEntropy,
+                  std::span(inputs).first(attrs.has_bias ? 4 : 3), attrs,
+                  x.site(), outputs);
+  return std::move(outputs[0]);
+}
+
+}  // namespace
+
+// The second output is a residual alone, never given to the user: the
+// logarithm of each row's sum of e^z, (N). No derivative flows through it.
+const Op kLinearCrossEntropy{
+    .name = kName,
+    .formula =
+        "y = mean over rows of (log sum e^z - z[label]), z = x w^T + b "
+        "of a block of rows at a time",
+    .outputs = 2,
+    .infer = infer_losses,
+    .kernel = &kernels::linear_cross_entropy_kernels,
+    .vjp = vjp_linear_cross_entropy,
+    .jvp = jvp_linear_cross_entropy,
+    .facts = {.vjp_reads = {{{.inputs = 0b1111, .outputs = 0b10},
+                             {.inputs = 0b1111, .outputs = 0b10},
+                             {},
+                             {.inputs = 0b1111, .outputs = 0b10}}},
+              .rows = rows_of_losses,
+              .cost = cost_of_losses}};
+
+}  // namespace ops
+
+Tensor linear_cross_entropy(const Operand& x, const Operand& w,
+                            const Tensor& bias, const Operand& labels,
+                            const CrossEntropyOptions& options) {
+  const Tensor& features = ops::tensor_of(ops::kName, x);
+  const Tensor& matrix = ops::tensor_of(ops::kName, w);
+  const Tensor& truth = ops::tensor_of(ops::kName, labels);
+  ops::check_options(options);
+  const Shape places = ops::places_of(features, truth);
+  if (matrix.rank() == 2) {  // else the shape rule refuses it
+    ops::check_labels(ops::kName, truth, matrix.shape()[0],
+                      options.ignore_index);
+  }
+  if (features.rank() == 2) {
+    return ops::losses_of_rows(x, w, bias, labels, options);
+  }
+  const ops::AtSite here(x);
+  const Tensor each =
+      ops::losses_of_rows(ops::as_rows(x), w, bias,
+                          reshape(labels, {places.element_count()}), options);
+  return options.reduction == Reduction::kNone ? reshape(each, places) : each;
+}
+
+}  // namespace neap
