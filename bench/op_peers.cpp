@@ -144,6 +144,10 @@ const PeerOp kOthers[] = {
      }},
     {"cross_entropy", "F.cross_entropy(x,labels)",
      [](Operands& o) { return cross_entropy(o.x(), o.labels()); }},
+    {"linear_cross_entropy", "F.cross_entropy(F.linear(x,w,column),labels)",
+     [](Operands& o) {
+       return linear_cross_entropy(o.x(), o.weight(), o.column(), o.labels());
+     }},
     {"matmul", "x@w", [](Operands& o) { return matmul(o.x(), o.weight()); }},
     {"matrix times vector", "x@column",
      [](Operands& o) { return matmul(o.x(), o.column()); }},

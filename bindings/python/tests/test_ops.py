@@ -170,3 +170,21 @@ def test_large_and_random_calls_equal_numpys():
                                       BINARY[name](a, b))
     big = rng.normal(size=(300, 300))
     np.testing.assert_array_equal((t(big) + t(big)).numpy(), big + big)
+
+
+def test_a_last_layer_with_its_loss_has_the_bits_of_both():
+    x = t(rng.normal(size=(6, 4))).requires_grad_()
+    w = t(rng.normal(size=(9, 4))).requires_grad_()
+    labels = neap.tensor(np.array([0, 1, -100, 8, 3, 2]))
+    for bias in None, t(rng.normal(size=9)):
+        def both(loss):
+            return [loss, *neap.grad([loss], [x, w])]
+        here = both(neap.linear_cross_entropy(x, w, bias, labels,
+                                              label_smoothing=0.1))
+        there = both(neap.cross_entropy(neap.linear(x, w, bias), labels,
+                                        label_smoothing=0.1))
+        for a, b in zip(here, there):
+            np.testing.assert_array_equal(a.detach().numpy(),
+                                          b.detach().numpy())
+    with pytest.raises(ValueError, match="use cross_entropy"):
+        neap.linear_cross_entropy(x, w, None, labels, weight=bias)
