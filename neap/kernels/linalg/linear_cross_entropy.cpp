@@ -50,12 +50,14 @@ Strided transposed(const Strided& matrix) noexcept {
   return x;
 }
 
-// The list's first kernel of a dtype, or its last: the reference.
+// The list's first kernel that takes anything of a dtype, or its last: the
+// reference.
 const Kernel& kernel_of(const KernelList& list, DType dtype,
                         bool is_reference) noexcept {
   const Kernel* found = nullptr;
   for (const Kernel& kernel : list.kernels) {
-    if (kernel.dtype == dtype && (found == nullptr || is_reference)) {
+    if (kernel.dtype == dtype && kernel.accepts == nullptr &&
+        (found == nullptr || is_reference)) {
       found = &kernel;
     }
   }
@@ -112,7 +114,7 @@ class Blockwise {
   }
 
   Strided logits(std::int64_t first, std::int64_t count) noexcept {
-    const Strided z = buffer(logits_, dtype_, {count, head_.classes()});
+    Strided z = buffer(logits_, dtype_, {count, head_.classes()});
     const Strided x = rows_of(head_.x, first, count);
     const ProductAttrs product{.precision = attrs_.precision};
     if (attrs_.has_bias) {
