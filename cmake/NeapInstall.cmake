@@ -57,8 +57,8 @@ install(FILES "${PROJECT_BINARY_DIR}/neapConfig.cmake"
 # A static library is of no use without what it links, so that neap.pc names it
 # as required; of a shared one it is nobody's business.
 set(pc_names "fmt::fmt=fmt" "hwy::hwy=libhwy" "ZLIB::ZLIB=zlib"
-  "PkgConfig::xxhash=libxxhash" "PkgConfig::pcre2=libpcre2-8"
-  "PkgConfig::utf8proc=libutf8proc")
+  "PNG::PNG=libpng" "JPEG::JPEG=libjpeg" "PkgConfig::xxhash=libxxhash"
+  "PkgConfig::pcre2=libpcre2-8" "PkgConfig::utf8proc=libutf8proc")
 set(pc_requires "")
 foreach(pair IN LISTS pc_names)
   string(REPLACE "=" ";" pair "${pair}")

@@ -1,6 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Data from files: a table in CSV, a text, images that are cropped and mirrored
-// on their way, and records that stay on the disk.
+// on their way, folders of images, and records that stay on the disk.
 #include <unistd.h>
 
 #include <cmath>
@@ -126,6 +126,41 @@ void images() {
          "28x28 becomes 32x32");
 }
 
+// A PNG of one pixel.
+std::string small_png() {
+  std::string bytes;
+  for (const int byte :
+       {0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d,
+        0x49, 0x48, 0x44, 0x52, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x01,
+        0x08, 0x02, 0x00, 0x00, 0x01, 0xe7, 0x70, 0x63, 0x48, 0x00, 0x00, 0x00,
+        0x0c, 0x49, 0x44, 0x41, 0x54, 0x78, 0xda, 0x63, 0xd0, 0xf6, 0x2b, 0x04,
+        0x00, 0x01, 0x92, 0x00, 0xeb, 0xb5, 0x01, 0x5d, 0xc6, 0x00, 0x00, 0x00,
+        0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82}) {
+    bytes += static_cast<char>(byte);
+  }
+  return bytes;
+}
+
+void image_folder(const Folder& folder) {
+  const std::filesystem::path flowers = folder.path / "flowers";
+  for (const char* name : {"daisy", "tulip"}) {
+    std::filesystem::create_directories(flowers / name);
+    folder.put(std::string("flowers/") + name + "/1.png", small_png());
+  }
+  const std::string path = flowers.string();
+  // A sub-folder for each class, PNG and JPEG in it.
+  const auto found =
+      neap::data::ImageFolder::open(neap::files::system_door(), path);
+  if (!found) {
+    std::printf("%s\n", found.error().message.c_str());
+    throw std::runtime_error("the folder is not read");
+  }
+  const auto image = found->read(1);  // decoded now, and the caller's
+  expect(image->height == 1 && image->pixels.size() == 3 &&
+             found->class_name(found->label(1)) == "tulip",
+         "an image has three bytes a pixel");
+}
+
 void records(const Folder& folder) {
   // A label and four pixels each.
   const std::string path = folder.put(
@@ -171,6 +206,7 @@ int main() {
     table(folder);
     text(folder);
     images();
+    image_folder(folder);
     records(folder);
     rows();
   } catch (const std::exception&) {

@@ -8,6 +8,7 @@ import pathlib
 import struct
 
 HERE = pathlib.Path(__file__).resolve().parent / "corpora"
+IMAGES = HERE.parents[1] / "neap" / "data" / "images" / "golden"
 
 
 def safetensors(header, data=b"", length=None):
@@ -27,6 +28,12 @@ def idx(dtype, extents, elements):
 
 def cifar(label):
     return bytes([label]) + bytes(range(256)) * 12
+
+
+def images(ending, *names):
+    """Those that the tests read, and the first of them cut off."""
+    found = {name: (IMAGES / f"{name}.{ending}").read_bytes() for name in names}
+    return found | {"cut": found[names[0]][:-40]}
 
 
 def plan_record(runs=(), drops=(), channel=(), kind=None):
@@ -159,6 +166,9 @@ CORPORA = {
     "cifar": {
         "one": cifar(3), "two": cifar(0) + cifar(9), "label": cifar(10),
         "short": cifar(1)[:-1], "fine": bytes([19]) + cifar(99)},
+    "jpeg": images("jpg", "sampled", "full", "restarts", "progressive", "grey", "cmyk"),
+    "png": images("png", "rgb8", "rgba16_interlaced", "grey1", "grey2_interlaced",
+                  "grey_alpha16", "palette4", "chunks"),
     "csv": {
         "table": b"a,b,label\n1,2.5,0\n-3e4,inf,1\n",
         "quotes": b'"a ""b""","c\nd",e\r\n1,2,0\r\n', "empty": b"\n\n",

@@ -22,6 +22,8 @@
 #include "neap/data/dataset.hpp"
 #include "neap/data/file_records.hpp"
 #include "neap/data/image_set.hpp"
+#include "neap/data/images/image.hpp"
+#include "neap/data/images/image_folder.hpp"
 #include "neap/data/loader.hpp"
 #include "neap/data/read_error.hpp"
 #include "neap/data/tensor_set.hpp"

@@ -2,8 +2,8 @@
 
 declare -A PACKAGES=(
   [build]="g++ cmake ninja-build ccache pkg-config libfmt-dev libexpected-dev
-    libhwy-dev zlib1g-dev libxxhash-dev libpcre2-dev libutf8proc-dev
-    libcli11-dev nlohmann-json3-dev libtomlplusplus-dev"
+    libhwy-dev zlib1g-dev libpng-dev libjpeg62-turbo-dev libxxhash-dev
+    libpcre2-dev libutf8proc-dev libcli11-dev nlohmann-json3-dev libtomlplusplus-dev"
   [demo]="dataset-fashion-mnist bible-kjv bible-kjv-text"
   [test]="libgtest-dev libgmock-dev librapidcheck-dev lld valgrind python3
     dataset-fashion-mnist"
@@ -16,8 +16,8 @@ declare -A PACKAGES=(
   [browser]="chromium-headless-shell"
   [clang]="clang-19"
   [arm64]="g++-aarch64-linux-gnu qemu-user libfmt-dev:arm64 libhwy-dev:arm64
-    zlib1g-dev:arm64 libxxhash-dev:arm64 libpcre2-dev:arm64
-    libutf8proc-dev:arm64 libtomlplusplus-dev:arm64
+    zlib1g-dev:arm64 libpng-dev:arm64 libjpeg62-turbo-dev:arm64
+    libxxhash-dev:arm64 libpcre2-dev:arm64 libutf8proc-dev:arm64 libtomlplusplus-dev:arm64
     libgtest-dev:arm64 libgmock-dev:arm64 librapidcheck-dev:arm64"
   [peers]="python3-torch libtorch-dev libdnnl-dev ocl-icd-opencl-dev
     libopenblas-dev libopenblas0-pthread libopenblas0-openmp libblis4-openmp
