@@ -159,6 +159,21 @@ void image_folder(const Folder& folder) {
   expect(image->height == 1 && image->pixels.size() == 3 &&
              found->class_name(found->label(1)) == "tulip",
          "an image has three bytes a pixel");
+
+  // RandomResizedCrop(224), RandomHorizontalFlip(), ColorJitter(0.4, 0.4, 0.4).
+  const neap::data::TransformedImages train(*found,
+                                            {.random_resized_crop = true,
+                                             .flip = 0.5,
+                                             .jitter = {0.4, 0.4, 0.4},
+                                             .seed = 7});
+  // Resize(256), CenterCrop(224).
+  const neap::data::TransformedImages test(*found, {.shorter_side = 256});
+  neap::data::Loader loader(train,
+                            {.batch = 2, .shuffle = true, .prefetch = 1});
+  loader.start(0);
+  expect(loader.next()->input.shape() == neap::Shape{2, 3, 224, 224} &&
+             test.spec().input == neap::Shape{3, 224, 224},
+         "images of any size become samples of one");
 }
 
 void records(const Folder& folder) {

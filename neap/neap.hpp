@@ -24,6 +24,8 @@
 #include "neap/data/image_set.hpp"
 #include "neap/data/images/image.hpp"
 #include "neap/data/images/image_folder.hpp"
+#include "neap/data/images/image_transform.hpp"
+#include "neap/data/images/resize.hpp"
 #include "neap/data/loader.hpp"
 #include "neap/data/read_error.hpp"
 #include "neap/data/tensor_set.hpp"

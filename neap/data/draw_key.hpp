@@ -10,7 +10,12 @@
 
 namespace neap::data {
 
-enum class Purpose : std::uint64_t { kShuffle = 8, kAugment = 9, kText = 10 };
+enum class Purpose : std::uint64_t {
+  kShuffle = 8,
+  kAugment = 9,
+  kText = 10,
+  kTransform = 11,
+};
 
 constexpr base::DrawKey draw_key(std::uint64_t seed, Purpose purpose,
                                  std::int64_t epoch) noexcept {

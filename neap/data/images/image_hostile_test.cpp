@@ -196,10 +196,12 @@ TEST_F(HostileImageTest, InflatesToMuchMoreThanItShould) {
   // Texts and profiles are passed over, whatever they inflate to.
   const std::string bomb = deflated(std::string(30'000'000, 'x'));
   const std::string pixels = deflated(std::string(4 * 3 + 1, '\0'));
-  const std::string whole = header(4, 1, 8, 2) +
-                            chunk("iCCP", std::string("name\0\0", 6) + bomb) +
-                            chunk("zTXt", std::string("name\0\0", 6) + bomb) +
-                            chunk("IDAT", pixels) + chunk("IEND", "");
+  const std::string whole =
+      header(4, 1, 8, 2) + chunk("iCCP", std::string("name\0\0", 6) + bomb) +
+      chunk("zTXt", std::string("name\0\0", 6) + bomb) +
+      chunk("zTXt", std::string("name\0\0", 6) +
+                        deflated(std::string(1'000'000, 'x'))) +
+      chunk("IDAT", pixels) + chunk("IEND", "");
   EXPECT_EQ(kind(whole), FailureKind::kInterrupted);
   EXPECT_LT(peak_, 200 * kKiB);
   // Pixels that no row has room for are passed over, too.

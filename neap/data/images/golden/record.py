@@ -3,16 +3,19 @@
 the pixels that they hold (NAME.rgb: row-major red, green, blue).
 
 PNGs are encoded here, byte by byte, and their pixels are computed by the format's
-definition. JPEGs are encoded and decoded by PIL (over libjpeg-turbo), the package
-pillow, which tests do without.
+definition. JPEGs are encoded and decoded by PIL (over libjpeg-turbo), which also
+resizes, blends and enhances: needs the package pillow, which tests do without, in
+version 12 at most (13 resizes columns first where that is less work, which may round
+by one step in another way).
 """
 
 import io
+import math
 import pathlib
 import struct
 import zlib
 
-from PIL import Image
+from PIL import Image, ImageEnhance
 
 HERE = pathlib.Path(__file__).resolve().parent
 GREY, RGB, PALETTE, GREY_ALPHA, RGBA = 0, 2, 3, 4, 6
@@ -157,7 +160,104 @@ def record_grey():
     write("luma.grey", picture(11, 13).convert("L").tobytes())
 
 
+BILINEAR = Image.Resampling.BILINEAR
+SIZES = [(16, 10), (50, 61), (37, 10), (80, 23), (1, 1), (36, 22), (5, 90)]
+
+
+def record_resized():
+    """NAME_HEIGHTxWIDTH: a picture of 37 rows and 23 columns, whole or in part."""
+    image = picture(37, 23)
+    for height, width in SIZES:
+        write(f"resized_{height}x{width}.rgb",
+              image.resize((width, height), BILINEAR).tobytes())
+    write("resized_9x14.grey", image.convert("L").resize((14, 9), BILINEAR).tobytes())
+    part = image.crop((3, 5, 3 + 11, 5 + 29))  # left, top, right, bottom
+    write("part_12x13.rgb", part.resize((13, 12), BILINEAR).tobytes())
+    pixel = picture(1, 1)
+    write("pixel_3x4.rgb", pixel.resize((4, 3), BILINEAR).tobytes())
+
+
+def record_middle(name, image, shorter, height, width):
+    """torchvision's Resize(shorter) and CenterCrop((height, width))."""
+    w, h = image.size
+    short, long = min(w, h), max(w, h)
+    size = (shorter, int(shorter * long / short))
+    image = image.resize(size if w <= h else size[::-1], BILINEAR)
+    w, h = image.size
+    top, left = int(round((h - height) / 2.0)), int(round((w - width) / 2.0))
+    write(f"{name}.rgb", image.crop((left, top, left + width, top + height)).tobytes())
+
+
+def record_enhanced():
+    image = picture(13, 17)
+    for kind, factors in (("Brightness", (0.0, 0.6, 1.7)), ("Contrast", (0.0, 0.3, 1.9)),
+                          ("Color", (0.0, 0.45, 1.8))):
+        for factor in factors:
+            changed = getattr(ImageEnhance, kind)(image).enhance(factor)
+            write(f"{kind.lower()}_{int(100 * factor + 0.5)}.rgb", changed.tobytes())
+
+
+def philox(counter, key):
+    for _ in range(10):
+        p0, p1 = 0xD2511F53 * counter[0], 0xCD9E8D57 * counter[2]
+        counter = [(p1 >> 32) ^ counter[1] ^ key[0], p1 & 0xffffffff,
+                   (p0 >> 32) ^ counter[3] ^ key[1], p0 & 0xffffffff]
+        key = [(key[0] + 0x9E3779B9) & 0xffffffff, (key[1] + 0xBB67AE85) & 0xffffffff]
+    return counter
+
+
+def words(seed, epoch, index, block):
+    """Four of a sample: 32 blocks each, of the draw 11 * 2^60 + epoch."""
+    count, draw = 32 * index + block, (11 << 60) + epoch
+    return philox([count & 0xffffffff, count >> 32, draw & 0xffffffff, draw >> 32],
+                  [seed & 0xffffffff, seed >> 32])
+
+
+def uniform(high, low):
+    return ((high << 21) ^ (low >> 11)) * 2.0 ** -53
+
+
+def crop(height, width, area, ratio, seed, epoch, index):
+    """torchvision's RandomResizedCrop.get_params, over numbers of ours."""
+    for block in range(10):
+        w = words(seed, epoch, index, block)
+        target = height * width * (area[0] + (area[1] - area[0]) * uniform(w[0], w[1]))
+        logs = math.log(ratio[0]), math.log(ratio[1])
+        aspect = math.exp(logs[0] + (logs[1] - logs[0]) * uniform(w[2], w[3]))
+        across, down = round(math.sqrt(target * aspect)), round(math.sqrt(target / aspect))
+        if 0 < across <= width and 0 < down <= height:
+            place = words(seed, epoch, index, 10)
+            return ((place[0] * (height - down + 1)) >> 32,
+                    (place[1] * (width - across + 1)) >> 32, down, across)
+    own, across, down = width / height, width, height
+    if own < min(ratio):
+        down = round(width / min(ratio))
+    elif own > max(ratio):
+        across = round(height * max(ratio))
+    return (height - down) // 2, (width - across) // 2, down, across
+
+
+def record_crops():
+    """Lines of: height width low high (of area) low high (of ratio) seed epoch index,
+    and top left height width of the part."""
+    lines = []
+    for height, width, area, ratio in (
+            (375, 500, (0.08, 1.0), (0.75, 4 / 3)), (64, 48, (0.5, 1.0), (0.9, 1.1)),
+            (20, 300, (0.9, 1.0), (0.75, 4 / 3)), (300, 20, (0.9, 1.0), (0.75, 4 / 3)),
+            (7, 7, (1e-4, 1e-3), (0.5, 2.0))):
+        for seed, epoch, index in ((7, 0, 0), (7, 0, 1), (7, 1, 0), (2 ** 40 + 3, 5, 90000),
+                                   (0, 123, 4000000000)):
+            part = crop(height, width, area, ratio, seed, epoch, index)
+            lines.append([height, width, *area, *ratio, seed, epoch, index, *part])
+    write("crops.txt", "".join(" ".join(map(repr, line)) + "\n" for line in lines).encode())
+
+
 if __name__ == "__main__":
     record_pngs()
     record_jpegs()
     record_grey()
+    record_resized()
+    record_middle("middle_24", picture(37, 23), 24, 20, 17)
+    record_middle("middle_31", picture(23, 40), 31, 30, 31)
+    record_enhanced()
+    record_crops()
