@@ -174,6 +174,13 @@ void image_folder(const Folder& folder) {
   expect(loader.next()->input.shape() == neap::Shape{2, 3, 224, 224} &&
              test.spec().input == neap::Shape{3, 224, 224},
          "images of any size become samples of one");
+
+  neap::data::Loader mixed(train,
+                           {.batch = 2, .mixup = {.alpha = 0.2, .classes = 2}});
+  mixed.start(0);
+  const Tensor chances = mixed.next()->target;  // (2, 2): of each class
+  expect(std::abs(sum(chances).item() - 2.0) < 1e-6,
+         "a mixed target has probabilities");
 }
 
 void records(const Folder& folder) {

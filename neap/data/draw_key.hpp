@@ -15,6 +15,7 @@ enum class Purpose : std::uint64_t {
   kAugment = 9,
   kText = 10,
   kTransform = 11,
+  kMixup = 12,
 };
 
 constexpr base::DrawKey draw_key(std::uint64_t seed, Purpose purpose,

@@ -2,6 +2,7 @@
 #include "neap/data/loader.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "neap/base/outside.hpp"
 #include "neap/base/raise.hpp"
@@ -66,6 +67,28 @@ void Loader::check() const {
     base::raise<ValueError>("loader: prefetch of {} batches, expected 0 to {}",
                             options_.prefetch, kMaxPrefetch);
   }
+  if (!is_mixing()) {
+    return;
+  }
+  constexpr double kLeastAlpha = 1e-3;
+  constexpr double kMostAlpha = 1e3;
+  const MixupOptions& mixup = options_.mixup;
+  if (!(mixup.alpha >= kLeastAlpha && mixup.alpha <= kMostAlpha) ||
+      mixup.classes < 1) {
+    base::raise<ValueError>(
+        "loader: mixup with alpha {} and {} classes, expected alpha in [{}, "
+        "{}] and at least one class",
+        mixup.alpha, mixup.classes, kLeastAlpha, kMostAlpha);
+  }
+  const SampleSpec& spec = dataset_.spec();
+  if (spec.input_dtype != f32 || spec.target_dtype != i64 ||
+      spec.target.rank() != 0) {
+    base::raise<DTypeError>(
+        "loader: mixup of samples of {} with targets of {} and rank {}, "
+        "expected f32 and labels of i64",
+        name_of(spec.input_dtype), name_of(spec.target_dtype),
+        spec.target.rank());
+  }
 }
 
 void Loader::make_ring(CallSite site) {
@@ -77,10 +100,18 @@ void Loader::make_ring(CallSite site) {
   const std::int64_t rows =
       std::max<std::int64_t>(1, std::min(options_.batch, dataset_.size()));
   const std::int64_t rest = dataset_.size() % options_.batch;
+  Shape target = with_batch(spec.target, rows);
+  DType target_dtype = spec.target_dtype;
+  if (is_mixing()) {
+    target = {rows, options_.mixup.classes};
+    target_dtype = f32;
+    labels_.resize(static_cast<std::size_t>(rows));
+    spare_.resize(static_cast<std::size_t>(spec.input.element_count()));
+  }
   for (std::size_t i = 0; i < static_cast<std::size_t>(slots()); ++i) {
     Batch& slot = ring_[i];
     slot.input = empty(with_batch(spec.input, rows), spec.input_dtype, site);
-    slot.target = empty(with_batch(spec.target, rows), spec.target_dtype, site);
+    slot.target = empty(target, target_dtype, site);
     if (rest != 0 && !options_.drop_last) {
       partial_[i] = {first_rows(slot.input, rest),
                      first_rows(slot.target, rest)};
@@ -195,20 +226,61 @@ void Loader::fill(std::int64_t number) const {
         "others now; make another loader",
         dataset_.size());
   }
-  const Batch& slot = ring_[slot_of(number)];
-  if (!slot.input.array()->storage()->has_elements()) {
+  if (!ring_[slot_of(number)].input.array()->storage()->has_elements()) {
     return;  // a rehearsal
   }
+  load_rows(number);
+  if (is_mixing()) {
+    mix(number);
+  }
+}
+
+void Loader::load_rows(std::int64_t number) const {
+  const Batch& slot = ring_[slot_of(number)];
   const std::int64_t position = (number - first_) * options_.batch;
   const std::int64_t count = count_of(number);
   for (std::int64_t row = 0; row < count; ++row) {
-    const auto loaded =
-        dataset_.load({epoch_, sampler_[position + row]},
-                      row_bytes(slot.input, row), row_bytes(slot.target, row));
+    const auto target = is_mixing()
+                            ? std::as_writable_bytes(std::span(labels_).subspan(
+                                  static_cast<std::size_t>(row), 1))
+                            : row_bytes(slot.target, row);
+    const auto loaded = dataset_.load({epoch_, sampler_[position + row]},
+                                      row_bytes(slot.input, row), target);
     if (!loaded) {
       throw ReadError(loaded.error());
     }
   }
+}
+
+void Loader::mix(std::int64_t number) const {
+  const auto count = static_cast<std::size_t>(count_of(number));
+  const std::int64_t classes = options_.mixup.classes;
+  const auto labels = std::span<const std::int64_t>(labels_).first(count);
+  for (const std::int64_t label : labels) {
+    if (label < 0 || label >= classes) {
+      base::raise<ValueError>(
+          "loader: label {} is out of range for mixup's {} classes", label,
+          classes);
+    }
+  }
+  const double share =
+      mixup_share(options_.mixup.alpha, options_.seed, epoch_, number - first_);
+  const Batch& slot = ring_[slot_of(number)];
+  mix_rows({slot.input.array()->strided().as<float>(), count * spare_.size()},
+           spare_, share);
+  mix_labels(labels, classes, share,
+             {slot.target.array()->strided().as<float>(),
+              count * static_cast<std::size_t>(classes)});
+}
+
+std::optional<std::uint64_t> Loader::fingerprint() const {
+  const auto held = dataset_.fingerprint();
+  if (!held || !is_mixing()) {
+    return held;
+  }
+  return data::fingerprint({std::bit_cast<std::int64_t>(options_.mixup.alpha),
+                            options_.mixup.classes},
+                           *held);
 }
 
 }  // namespace neap::data

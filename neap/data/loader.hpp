@@ -17,6 +17,8 @@
 #include <iterator>
 
 #include "neap/data/dataset.hpp"
+#include "neap/data/fingerprint.hpp"
+#include "neap/data/mixup.hpp"
 #include "neap/data/sampler.hpp"
 
 namespace neap::data {
@@ -25,7 +27,7 @@ class ReadAhead;
 
 struct Batch {
   Tensor input;   // (n, sample shape...)
-  Tensor target;  // (n, target shape...)
+  Tensor target;  // (n, target shape...); with mixup (n, classes) f32
   std::int64_t size() const { return input.size(0); }
 };
 
@@ -37,6 +39,9 @@ struct LoaderOptions {
   /// Batches that a reader thread fills ahead, at most Loader::kMaxPrefetch;
   /// 0: no such thread, next() fills its batch itself.
   int prefetch = 0;
+  /// Mixes the samples of each batch, and gives probabilities as targets, which
+  /// cross_entropy takes as it takes labels.
+  MixupOptions mixup{};
 };
 
 /// LIFETIME: the data set outlives the loader. A batch's tensors keep their
@@ -50,7 +55,9 @@ class NEAP_API Loader {
 
   /// Allocates the ring, within the budget, and the reader's stack.
   /// THROWS: OutOfMemory; ValueError unless batch > 0 and prefetch is in
-  /// [0, kMaxPrefetch]; Error where the system starts no thread.
+  /// [0, kMaxPrefetch], and, with mixup, alpha in [1e-3, 1e3] and classes > 0;
+  /// DTypeError where that is asked of samples other than f32 with labels of
+  /// i64; Error where the system starts no thread.
   Loader(const AnyDataset& dataset, const LoaderOptions& options,
          CallSite site = CallSite::here());
   ~Loader();
@@ -77,17 +84,16 @@ class NEAP_API Loader {
              const CallSite& site = CallSite::here()) noexcept;
   /// The next batch of the epoch, or nullptr at its end. THROWS: ReadError
   /// where the data set failed, or what it threw; the next call tries the same
-  /// batch once more. TraceError inside a step that is traced, which takes a
+  /// batch once more. ValueError for a label that mixup has no class for.
+  /// TraceError inside a step that is traced, which takes a
   /// batch as its arguments. ValueError in a forked child, where no reader is,
   /// and where the data set has another size or spec by now.
   const Batch* next();
 
   std::int64_t batches_per_epoch() const noexcept;
   std::int64_t samples() const noexcept { return dataset_.size(); }
-  /// The data set's fingerprint, where it has one.
-  std::optional<std::uint64_t> fingerprint() const {
-    return dataset_.fingerprint();
-  }
+  /// The data set's fingerprint, where it has one; with mixup, of that too.
+  std::optional<std::uint64_t> fingerprint() const;
   const LoaderOptions& options() const noexcept { return options_; }
   /// The batch asked for; an epoch of fewer samples is one smaller batch.
   std::int64_t batch_size() const noexcept { return options_.batch; }
@@ -106,6 +112,9 @@ class NEAP_API Loader {
   void hand_over(std::int64_t number) noexcept;
   std::int64_t count_of(std::int64_t number) const noexcept;
   void fill(std::int64_t number) const;
+  void load_rows(std::int64_t number) const;
+  void mix(std::int64_t number) const;
+  bool is_mixing() const noexcept { return options_.mixup.alpha != 0.0; }
 
   AnyDataset dataset_;
   LoaderOptions options_;
@@ -119,6 +128,12 @@ class NEAP_API Loader {
   std::int64_t end_ = 0;          // beyond the epoch's last; 0 before start()
   std::int64_t next_ = 0;         // number of the batch that next() returns
   std::int64_t handed_over_ = 0;  // slots of batches below it may be filled
+  // With mixup: the labels of the batch that is filled, and a row of its
+  // inputs.
+  mutable memory::Vector<std::int64_t> labels_{
+      memory::Allocator<std::int64_t>(memory::Category::kInputs)};
+  mutable memory::Vector<float> spare_{
+      memory::Allocator<float>(memory::Category::kInputs)};
   // Declared last: its thread reads all the others.
   memory::Owned<ReadAhead> reader_;
 };

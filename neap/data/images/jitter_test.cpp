@@ -47,13 +47,16 @@ TEST(JitterTest, TakesAGreyImageForItsOwnGreys) {
   image.height = 1;
   image.width = 3;
   image.channels = 1;
-  image.pixels.assign({10, 20, 60});
+  image.pixels.assign({10, 20, 62});
   change_saturation(image, 0.0F);
-  EXPECT_EQ(image.pixels[2], 60);
-  change_contrast(image, 0.5F);  // about 30
-  EXPECT_EQ(image.pixels[0], 20);
-  EXPECT_EQ(image.pixels[1], 25);
-  EXPECT_EQ(image.pixels[2], 45);
+  EXPECT_EQ(image.pixels[2], 62);
+  Image mean = image;
+  change_contrast(mean, 0.0F);
+  EXPECT_EQ(mean.pixels[0], 31);  // of 92 / 3
+  change_contrast(image, 2.0F);
+  EXPECT_EQ(image.pixels[0], 0);  // 31 - 42 is out of range
+  EXPECT_EQ(image.pixels[1], 9);
+  EXPECT_EQ(image.pixels[2], 93);
 }
 
 }  // namespace
