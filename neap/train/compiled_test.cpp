@@ -2,6 +2,7 @@
 // Trainers whose steps run as plans: the same bits, and law 8.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -72,6 +73,36 @@ TEST(CompiledTrainerTest, LeavesTheBitsOfEagerStepsOverEpochs) {
   TrainerOptions plain;
   plain.compile = true;
   EXPECT_EQ(run(plain, 12), run({}, 12));
+}
+
+// Losses of two epochs whose batches are mixed: targets are probabilities.
+std::vector<double> mixed_losses(bool compile, int prefetch) {
+  Generator generator{7};
+  const UseGenerator use_generator{generator};
+  const Sides data;
+  Net net;
+  optim::AdamW adam{net.parameters(), {.lr = 1e-2}};
+  data::Loader loader{data,
+                      {.batch = 6,
+                       .shuffle = true,
+                       .seed = 1,
+                       .prefetch = prefetch,
+                       .mixup = {.alpha = 0.4, .classes = 2}}};
+  Trainer trainer(net, adam, loader, options_with(compile));
+  std::vector<double> losses;
+  for (int step = 0; step < 8; ++step) {
+    const StepReport report = trainer.step();
+    EXPECT_TRUE(std::isnan(report.accuracy));
+    losses.push_back(report.loss);
+  }
+  return losses;
+}
+
+TEST(CompiledTrainerTest, LeavesTheBitsOfEagerStepsOnMixedBatches) {
+  const auto eager = mixed_losses(false, 0);
+  EXPECT_GT(eager[0], 0.0);
+  EXPECT_EQ(mixed_losses(true, 0), eager);
+  EXPECT_EQ(mixed_losses(true, 2), eager);
 }
 
 TEST(CompiledTrainerTest, LeavesThemWithoutAnyPassAndWithPoison) {
