@@ -1,8 +1,10 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Data from files: a table in CSV, a text, images that are cropped and mirrored
-// on their way, folders of images, and records that stay on the disk.
+// on their way, folders of images, records that stay on the disk, and sentences
+// of different lengths.
 #include <unistd.h>
 
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -206,6 +208,51 @@ void records(const Folder& folder) {
   expect(loader.next()->target.at({1}) == 2.0, "records are read as they come");
 }
 
+// Sentences of different lengths, each with a label.
+class Sentences {
+ public:
+  std::int64_t size() const { return std::ssize(texts_); }
+  std::span<const neap::data::FieldSpec> fields() const { return fields_; }
+  // Items of the sample's longest field, of those whose length varies.
+  std::int64_t length(std::int64_t index) const noexcept {
+    return std::ssize(text(index));
+  }
+  // The rows have their padding already.
+  void load(neap::data::SampleId id,
+            std::span<neap::data::FieldRow> rows) const noexcept {
+    const auto& tokens = text(id.index);
+    std::memcpy(rows[0].bytes.data(), tokens.data(),
+                tokens.size() * sizeof(tokens[0]));
+    const std::int64_t label = tokens[0] % 2;
+    std::memcpy(rows[1].bytes.data(), &label, sizeof(label));
+  }
+
+ private:
+  const std::vector<std::int64_t>& text(std::int64_t index) const noexcept {
+    return texts_[static_cast<std::size_t>(index)];
+  }
+  std::vector<std::vector<std::int64_t>> texts_ = {
+      {3, 1}, {2, 7, 1, 8, 2, 8}, {4}, {1, 4, 1, 4, 2}, {5, 5}, {9}};
+  std::array<neap::data::FieldSpec, 2> fields_ = {
+      {{.dtype = neap::i64, .is_variable = true}, {.dtype = neap::i64}}};
+};
+
+void sentences() {
+  const Sentences texts;
+  neap::data::FieldLoader loader(texts,
+                                 {.batch = 2, .buckets = 2, .shuffle = true});
+  std::int64_t tokens = 0;
+  std::int64_t padded = 0;
+  loader.start(0);
+  while (const neap::data::FieldBatch* batch = loader.next()) {
+    const Tensor& x = batch->fields[0];   // (n, length)
+    const Tensor& own = batch->masks[0];  // (n, length), true: no padding
+    tokens += static_cast<std::int64_t>(sum(cast(own, neap::f32)).item());
+    padded += x.element_count();
+  }
+  expect(tokens == 17 && padded == 20, "sentences of a length come together");
+}
+
 // Samples that are in memory already.
 void rows() {
   const Tensor x = neap::rand({100, 3});
@@ -230,6 +277,7 @@ int main() {
     images();
     image_folder(folder);
     records(folder);
+    sentences();
     rows();
   } catch (const std::exception&) {
     return 1;

@@ -36,12 +36,14 @@ FUNCTION = re.compile(r"^(?:NEAP_API|inline)\s+(?!void\b)[\w:<>&*, ]+?[ &*](\w+)
                       r"\(\s*\)\s*(?:noexcept)?\s*[;{]", re.MULTILINE)
 # Public classes whose objects change: each const member has a row.
 STATEFUL = {
+    "BucketSampler": "neap/data/fields/bucket_sampler.hpp",
     "Compiled": "neap/compile/compile.hpp",
     "CompiledStep": "neap/compile/compiled_step.hpp",
     "Composite": "neap/memory/composite.hpp",
     "Decoder": "neap/models/decoder.hpp",
     "Domain": "neap/memory/domain.hpp",
     "Ema": "neap/optim/ema.hpp",
+    "FieldLoader": "neap/data/fields/field_loader.hpp",
     "Generator": "neap/tensor/generator.hpp",
     "Growth": "neap/report/growth.hpp",
     "ImageSet": "neap/data/image_set.hpp",

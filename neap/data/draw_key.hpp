@@ -16,6 +16,7 @@ enum class Purpose : std::uint64_t {
   kText = 10,
   kTransform = 11,
   kMixup = 12,
+  kBuckets = 13,
 };
 
 constexpr base::DrawKey draw_key(std::uint64_t seed, Purpose purpose,
