@@ -161,6 +161,32 @@ TEST(FieldLoaderTest, AllocatesItsRingOnce) {
   EXPECT_LT(live, 2 * batch + 3000 * 9 + 12'000);
 }
 
+// Who still needs a batch then learns of it by the versions of its storages.
+TEST(FieldLoaderTest, CountsAWriteWhereABatchIsWrittenOver) {
+  const Texts texts;
+  FieldLoader loader(texts, {.batch = 4});
+  loader.start(0);
+  const FieldBatch first = *loader.next();
+  std::vector<std::uint64_t> versions;
+  const auto now = [&] {
+    std::vector<std::uint64_t> all;
+    for (const Tensor& tensor :
+         {first.fields[0], first.fields[2], first.masks[1]}) {
+      all.push_back(tensor.array()->storage()->version());
+    }
+    return all;
+  };
+  versions = now();
+  const auto values = first.fields[0].to_vector();
+  loader.next();
+  EXPECT_EQ(now(), versions);
+  EXPECT_EQ(first.fields[0].to_vector(), values);
+  loader.next();
+  for (std::size_t i = 0; i < versions.size(); ++i) {
+    EXPECT_NE(now()[i], versions[i]) << i;
+  }
+}
+
 TEST(FieldLoaderTest, TakesAShorterRowWhereTheSetSaysSo) {
   struct Short : Texts {
     void load(SampleId id, std::span<FieldRow> rows) const noexcept {
