@@ -144,6 +144,21 @@ TEST(FieldLoaderTest, IsTheSameWhoeverReadsAndAfterAResume) {
   EXPECT_EQ(ahead.next_batch(), 2);
 }
 
+TEST(FieldLoaderTest, LeavesAnEpochInItsMiddle) {
+  const Texts texts;
+  FieldLoaderOptions options{.batch = 3, .shuffle = true, .seed = 5};
+  FieldLoader plain(texts, options);
+  options.prefetch = 4;
+  FieldLoader ahead(texts, options);
+  for (std::int64_t epoch = 0; epoch < 20; ++epoch) {
+    ahead.start(epoch);
+    for (std::int64_t i = 0; i < epoch % 4; ++i) {
+      ASSERT_NE(ahead.next(), nullptr);
+    }
+  }
+  EXPECT_EQ(epoch_of(ahead, texts, 30), epoch_of(plain, texts, 30));
+}
+
 TEST(FieldLoaderTest, AllocatesItsRingOnce) {
   Texts texts;
   texts.count = 3000;
@@ -161,7 +176,7 @@ TEST(FieldLoaderTest, AllocatesItsRingOnce) {
   EXPECT_LT(live, 2 * batch + 3000 * 9 + 12'000);
 }
 
-// Who still needs a batch then learns of it by the versions of its storages.
+// The versions of its storages tell whoever still needs it.
 TEST(FieldLoaderTest, CountsAWriteWhereABatchIsWrittenOver) {
   const Texts texts;
   FieldLoader loader(texts, {.batch = 4});
@@ -204,6 +219,23 @@ TEST(FieldLoaderTest, TakesAShorterRowWhereTheSetSaysSo) {
   EXPECT_EQ(batch->masks[0].at({0, 0}), 1.0);
 }
 
+TEST(FieldLoaderTest, RefusesRowsOfLengthsThatCannotBe) {
+  struct Wrong : Texts {
+    std::int64_t own = 0;
+    void load(SampleId id, std::span<FieldRow> rows) const noexcept {
+      Texts::load(id, rows);
+      rows[1].length = own;
+    }
+  };
+  Wrong texts;
+  FieldLoader loader(texts, {.batch = 4, .buckets = 1});
+  for (const std::int64_t own : {-1, 13}) {
+    texts.own = own;
+    loader.start(0);
+    EXPECT_THROW(loader.next(), ValueError) << own;
+  }
+}
+
 TEST(FieldLoaderTest, ThrowsWhatTheSetCannotRead) {
   struct Failing : Texts {
     mutable bool is_failing = true;
@@ -244,7 +276,12 @@ TEST(FieldLoaderTest, RefusesASetThatChanged) {
   FieldLoader other(growing, {.batch = 4, .buckets = 1});
   other.start(0);
   growing.more = 12;
-  EXPECT_THROW(other.next(), ValueError);
+  try {
+    other.next();
+    FAIL() << "it was loaded";
+  } catch (const ValueError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("of its bucket"));
+  }
 }
 
 TEST(FieldLoaderTest, HasAFingerprintOfSetAndBuckets) {
@@ -258,6 +295,9 @@ TEST(FieldLoaderTest, HasAFingerprintOfSetAndBuckets) {
   EXPECT_NE(of({.buckets = 2}), first);
   EXPECT_NE(of({.pad_to = PadTo::kLongest}), first);
   EXPECT_NE(of({.items = 100}), first);
+  const std::vector<std::int64_t> lengths = {4, 12};
+  const std::vector<std::int64_t> longer = {4, 13};
+  EXPECT_NE(of({.lengths = lengths}), of({.lengths = longer}));
 }
 
 TEST(FieldLoaderTest, RefusesOptionsThatMakeNoSense) {

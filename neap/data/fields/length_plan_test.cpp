@@ -93,7 +93,7 @@ TEST(LengthPlanTest, ComparesManyLengthsInCoarserSteps) {
   }
   // Four equal parts pad an eighth of the longest on average.
   const double padded = static_cast<double>(items(lengths, planned)) / 1e5;
-  EXPECT_NEAR(padded, 62'500.0, 200.0);
+  EXPECT_NEAR(padded, 62'500.0, 60.0);
 }
 
 TEST(LengthPlanTest, RefusesWhatMakesNoSense) {
