@@ -76,38 +76,42 @@ TEST(MixupTest, MixesEachRowWithTheOneBefore) {
   EXPECT_THAT(targets, ElementsAre(0, 0, 1, 0.75, 0, 0.25, 0.25, 0, 0.75));
 }
 
+// Row i of a mixed batch is a share of row i of the plain one, and the rest of
+// the row before it.
+void expect_mixed(const Batch& is, const Batch& was, double share) {
+  const std::int64_t n = was.size();
+  ASSERT_EQ(is.target.shape(), (Shape{n, 3}));
+  EXPECT_EQ(is.target.dtype(), f32);
+  const auto mixed = [&](double own, double before) {
+    return share * own + (1 - share) * before;
+  };
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t before = (i + n - 1) % n;
+    for (std::int64_t at = 0; at < 2; ++at) {
+      EXPECT_NEAR(is.input.at({i, at}),
+                  mixed(was.input.at({i, at}), was.input.at({before, at})),
+                  1e-5);
+    }
+    for (std::int64_t label = 0; label < 3; ++label) {
+      const auto has = [&](std::int64_t row) {
+        return was.target.at({row}) == static_cast<double>(label) ? 1.0 : 0.0;
+      };
+      EXPECT_NEAR(is.target.at({i, label}), mixed(has(i), has(before)), 1e-6);
+    }
+  }
+}
+
 TEST(MixupTest, MixesTheBatchesOfALoader) {
   const Tens data;
-  Loader plain(data, {.batch = 4, .shuffle = true, .seed = 9});
-  Loader mixed(data, {.batch = 4,
-                      .shuffle = true,
-                      .seed = 9,
-                      .mixup = {.alpha = 1.0, .classes = 3}});
+  LoaderOptions options{.batch = 4, .shuffle = true, .seed = 9};
+  Loader plain(data, options);
+  options.mixup = {.alpha = 1.0, .classes = 3};
+  Loader mixed(data, options);
   plain.start(2);
   mixed.start(2);
   for (std::int64_t number = 0; number < 2; ++number) {
     const Batch* was = plain.next();
-    const Batch* is = mixed.next();
-    const std::int64_t n = was->size();
-    const double share = mixup_share(1.0, 9, 2, number);
-    ASSERT_EQ(is->target.shape(), (Shape{n, 3}));
-    EXPECT_EQ(is->target.dtype(), f32);
-    for (std::int64_t i = 0; i < n; ++i) {
-      const std::int64_t before = (i + n - 1) % n;
-      for (std::int64_t at = 0; at < 2; ++at) {
-        EXPECT_NEAR(is->input.at({i, at}),
-                    share * was->input.at({i, at}) +
-                        (1 - share) * was->input.at({before, at}),
-                    1e-5);
-      }
-      for (std::int64_t label = 0; label < 3; ++label) {
-        const auto has = [&](std::int64_t row) {
-          return was->target.at({row}) == static_cast<double>(label) ? 1 : 0;
-        };
-        EXPECT_NEAR(is->target.at({i, label}),
-                    share * has(i) + (1 - share) * has(before), 1e-6);
-      }
-    }
+    expect_mixed(*mixed.next(), *was, mixup_share(1.0, 9, 2, number));
   }
 }
 

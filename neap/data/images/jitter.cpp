@@ -22,10 +22,7 @@ int mean_of_greys(const Image& image) noexcept {
   for (std::int64_t i = 0; i < count; ++i, pixel += image.channels) {
     sum += image.channels == 1 ? *pixel : grey_of(pixel);
   }
-  return count == 0
-             ? 0
-             : static_cast<int>(
-                   static_cast<double>(sum) / static_cast<double>(count) + 0.5);
+  return count == 0 ? 0 : static_cast<int>((2 * sum + count) / (2 * count));
 }
 
 }  // namespace

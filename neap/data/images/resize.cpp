@@ -33,14 +33,16 @@ struct Taps {
   }
 };
 
+std::int64_t nearest(double value) noexcept {
+  return static_cast<std::int64_t>(std::floor(value + 0.5));
+}
+
 void add_tap(std::int64_t pixels, double scale, std::int64_t index, Taps& into,
              memory::Vector<double>& exact) {
   const double reach = std::max(scale, 1.0);
   const double middle = (static_cast<double>(index) + 0.5) * scale;
-  const auto first =
-      static_cast<std::int64_t>(std::max(middle - reach + 0.5, 0.0));
-  const auto end =
-      std::min(pixels, static_cast<std::int64_t>(middle + reach + 0.5));
+  const std::int64_t first = std::max<std::int64_t>(0, nearest(middle - reach));
+  const std::int64_t end = std::min(pixels, nearest(middle + reach));
   exact.clear();
   double sum = 0.0;
   const double steepness = 1.0 / reach;
@@ -54,7 +56,7 @@ void add_tap(std::int64_t pixels, double scale, std::int64_t index, Taps& into,
   constexpr double kOne = std::int32_t{1} << kBits;
   for (const double weight : exact) {
     into.weights.push_back(
-        static_cast<std::int32_t>(0.5 + weight / sum * kOne));
+        static_cast<std::int32_t>(nearest(weight / sum * kOne)));
   }
 }
 
