@@ -5,7 +5,18 @@
 // recurrent layers, values of no bytes.
 #include <gmock/gmock.h>
 
-#include "neap/neap.hpp"
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "neap/autograd/backward.hpp"
+#include "neap/compile/compile_for_test.hpp"
+#include "neap/graph/vertex.hpp"
+#include "neap/nn/linear.hpp"
+#include "neap/nn/recurrent.hpp"
+#include "neap/ops/ops.hpp"
+#include "neap/tensor/create.hpp"
 
 namespace neap {
 namespace {
@@ -19,8 +30,9 @@ struct Outcome {
 };
 
 template <class Run>
-Outcome outcome_of(const nn::Module& net, const Run& run, const Tensor& x) {
-  Outcome out{.result = run(x).to_vector(), .gradients = {}};
+Outcome outcome_of(const nn::Module& net, Run&& run, const Tensor& x) {
+  const auto values = run(x).to_vector();
+  Outcome out{.result = {values.begin(), values.end()}, .gradients = {}};
   for (const auto& parameter : net.parameters()) {
     if (parameter.tensor.grad().defined()) {
       for (const double g : parameter.tensor.grad().to_vector()) {
@@ -136,8 +148,8 @@ void expect_recurrent_cuts() {
       const Tensor x = batch_first ? randn({7, 6, 3}) : randn({6, 7, 3});
       expect_cuts(
           net,
-          [&](const Tensor& x) {
-            return trained(mean(square(net.run(x).output)));
+          [&](const Tensor& batch) {
+            return trained(mean(square(net.run(batch).output)));
           },
           x);
     }
