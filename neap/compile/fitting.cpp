@@ -19,6 +19,10 @@ namespace {
 
 // Says what does not suffice, and what would. `away`: bytes of states and
 // weights in a file, with which the arena is `least`.
+// Values on their way to a file have whole pages; in so small an arena a plan
+// without them may be lower.
+constexpr Bytes kFewPages = 64 * 4 * kKiB;
+
 // `left`: of a budget, for the arena of the program with the least.
 std::string why_not(const ArenaLimit& limit, Bytes left, Bytes least,
                     Bytes away) {
@@ -96,6 +100,10 @@ bool is_own_choice(const Passes& passes, const CompileOptions& options) {
       const Candidate found = all_kept(traced, options, passes);
       look(found.program, found.arena);
     });
+  }
+  if (channel && least <= kFewPages) {
+    const Ordered ordered(traced, options, options.passes, std::nullopt);
+    look(ordered.program(), ordered.least());
   }
   base::raise<PlanError>(
       "compile: the step does not fit into {}; {} alone needs {}",
@@ -207,17 +215,18 @@ Fitted fitted(const Program& traced, CompileOptions& options,
   const std::optional<budget::Channel> channel =
       channel_of(options.spill, whole.price);
   std::optional<Candidate> best = cut_once(traced, options, cuts, limit);
-  const auto try_all = [&](const Away& away) {
+  const auto try_all = [&](const std::optional<budget::Channel>& way,
+                           const Away& away) {
     for (const Passes& passes : candidate_passes(
              options.passes, cuts, limit.without_bounds(whole.program))) {
       if (away.percent != 0 && passes.fuse != options.passes.fuse) {
         continue;  // it gains little beside what state leaves
       }
       within_memory(is_own_choice(passes, options), [&] {
-        const Ordered ordered(traced, options, passes, channel, away);
+        const Ordered ordered(traced, options, passes, way, away);
         const Bytes arena = limit.beside(ordered.program());
         if (arena <= 0 || (best && best->price <= ordered.price()) ||
-            (channel && ordered.away_written() > channel->most_written)) {
+            (way && ordered.away_written() > way->most_written)) {
           return;
         }
         std::optional<Candidate> found = ordered.best(arena);
@@ -227,12 +236,15 @@ Fitted fitted(const Program& traced, CompileOptions& options,
       });
     }
   };
-  try_all({});
+  try_all(channel, {});
   const MostAway most = most_away(whole.program, options, limit);
   for (const Away& away : kAwayChoices) {
     if (away.has_weights ? most.weights != 0 : most.states != 0) {
-      try_all(away);
+      try_all(channel, away);
     }
+  }
+  if (channel && (!best || whole.arena <= kFewPages)) {
+    try_all(std::nullopt, {});
   }
   if (!best) {
     refuse(traced, options, cuts, limit, channel, most);

@@ -244,8 +244,11 @@ void PlanBook::check_price(const Fitting& fitting) const {
 // The channel of the options, at the rates that the plan counted on.
 bool PlanBook::is_channel_ours() const {
   SpillOptions spill = options_.spill;
-  if (spill.folder.empty() || !record_.channel) {
-    return spill.folder.empty() && !record_.channel;
+  if (!record_.channel) {  // it uses none
+    return record_.away.percent == 0;
+  }
+  if (spill.folder.empty()) {
+    return false;
   }
   const budget::Channel& there = *record_.channel;
   const auto is_rate = [](std::int64_t rate, std::int64_t asked) {

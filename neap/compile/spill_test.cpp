@@ -94,6 +94,23 @@ TEST_F(SpillTest, WithoutCallsThatRunAgain) {
   EXPECT_EQ(some.state, whole.state);
 }
 
+// Of small values whole pages are written.
+TEST_F(SpillTest, AFolderDoesNotRefuseWhatFitsWithoutIt) {
+  const auto train_small = [&](const CompileOptions& options) {
+    return train_chain(6, 3, options);
+  };
+  const Bytes limit = train_small({}).arena * 8 / 10;
+  CompileOptions without = limited(limit);
+  without.spill = {};
+  const Trained again = train_small(without);
+  CompileOptions with = limited(limit);
+  with.spill.least = 64;
+  const Trained some = train_small(with);
+  EXPECT_LE(some.arena, limit);
+  EXPECT_LE(some.fitting.extra, again.fitting.extra);
+  EXPECT_EQ(some.losses, again.losses);
+}
+
 TEST_F(SpillTest, NoMoreIsWrittenThanMayBe) {
   const Bytes limit = train({}).arena / 2;
   CompileOptions none = limited(limit);
