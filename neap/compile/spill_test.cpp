@@ -94,7 +94,7 @@ TEST_F(SpillTest, WithoutCallsThatRunAgain) {
   EXPECT_EQ(some.state, whole.state);
 }
 
-// Of small values whole pages are written.
+// A file has whole pages of the smallest value.
 TEST_F(SpillTest, AFolderDoesNotRefuseWhatFitsWithoutIt) {
   const auto train_small = [&](const CompileOptions& options) {
     return train_chain(6, 3, options);
