@@ -273,6 +273,7 @@ class Session {
   // Tells the cost of fitting the step into its budget.
   void tell_fitting(const compiler::Fitting& fitting, Summary& summary) const {
     summary.calls_again = fitting.again;
+    summary.micro_batches = fitting.micro_batches;
     summary.extra_time_percent = fitting.percent(fitting.extra);
     summary.values_spilled = fitting.spilled;
     summary.states_away = fitting.away;

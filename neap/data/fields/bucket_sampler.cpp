@@ -14,6 +14,7 @@ namespace {
 using base::raise;
 
 constexpr std::size_t kMostBuckets = 256;  // their numbers take a byte
+constexpr std::int64_t kMostLength = std::int64_t{1} << 30;
 
 template <class T>
 memory::Allocator<T> data_allocator() {
@@ -29,13 +30,15 @@ void check(std::span<const std::int64_t> buckets,
         options.batch, options.items);
   }
   const auto is_wrong = [](std::int64_t a, std::int64_t b) { return a >= b; };
-  if (buckets.size() > kMostBuckets || (!buckets.empty() && buckets[0] < 1) ||
+  const bool is_positive = buckets.empty() || buckets.front() > 0;
+  const bool is_bounded = buckets.empty() || buckets.back() <= kMostLength;
+  if (buckets.size() > kMostBuckets || !is_positive || !is_bounded ||
       std::adjacent_find(buckets.begin(), buckets.end(), is_wrong) !=
           buckets.end()) {
     raise<ValueError>(
-        "bucket sampler: {} lengths of buckets, expected at most {} positive "
-        "ones, each larger than the one before",
-        buckets.size(), kMostBuckets);
+        "bucket sampler: {} lengths of buckets, expected at most {} from 1 to "
+        "{}, each larger than the one before",
+        buckets.size(), kMostBuckets, kMostLength);
   }
 }
 
@@ -70,9 +73,8 @@ BucketSampler::BucketSampler(std::span<const std::int64_t> lengths,
   std::size_t count = 0;
   for (std::size_t bucket = 0; bucket < sizes_.size(); ++bucket) {
     const std::int64_t each = batch_of(bucket);
-    count += static_cast<std::size_t>(options.drop_last
-                                          ? sizes_[bucket] / each
-                                          : (sizes_[bucket] + each - 1) / each);
+    const bool has_rest = !options.drop_last && sizes_[bucket] % each != 0;
+    count += static_cast<std::size_t>(sizes_[bucket] / each) + has_rest;
   }
   batches_.resize(count);
   cut();
@@ -108,8 +110,8 @@ void BucketSampler::cut() noexcept {
   for (std::size_t bucket = 0; bucket < sizes_.size(); ++bucket) {
     const std::int64_t each = batch_of(bucket);
     const std::int64_t size = sizes_[bucket];
-    for (std::int64_t at = 0; at < size; at += each) {
-      const std::int64_t count = std::min(each, size - at);
+    for (std::int64_t at = 0, count = 0; at < size; at += count) {
+      count = std::min(each, size - at);
       if (count == each || !options_.drop_last) {
         batches_[made++] = {static_cast<std::uint32_t>(begin + at),
                             static_cast<std::uint32_t>(count),

@@ -35,8 +35,8 @@ class NEAP_API BucketSampler {
   /// Samples of these lengths, and the lengths of buckets, in ascending order.
   /// The order takes 9 B a sample (category data). THROWS: OutOfMemory;
   /// ValueError unless 0 < batch, 0 <= items, there are less than 2^32 samples
-  /// and at most 256 buckets in strictly ascending order, each positive, and no
-  /// sample is longer than the last.
+  /// and at most 256 buckets in strictly ascending order, each of 1 to 2^30,
+  /// and no sample is longer than the last.
   BucketSampler(std::span<const std::int64_t> lengths,
                 std::span<const std::int64_t> buckets,
                 const BucketOptions& options);

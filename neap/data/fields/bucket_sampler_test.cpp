@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <vector>
@@ -133,6 +134,15 @@ TEST(BucketSamplerTest, HoldsNoMoreThanThereIs) {
   EXPECT_EQ(none.most_items(), 0);
 }
 
+TEST(BucketSamplerTest, TakesBatchesOfAnySize) {
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  const BucketSampler all(Lengths{1, 2, 2, 1, 1, 2}, Lengths{1, 2},
+                          {.batch = kMost});
+  EXPECT_EQ(all.batches(), 2);
+  EXPECT_EQ(all.most_samples(), 3);
+  EXPECT_EQ(all.most_items(), 6);
+}
+
 TEST(BucketSamplerTest, RefusesWhatMakesNoSense) {
   const auto make = [](const Lengths& lengths, const Lengths& buckets,
                        const BucketOptions& options = {}) {
@@ -143,6 +153,7 @@ TEST(BucketSamplerTest, RefusesWhatMakesNoSense) {
   EXPECT_THROW(make({1}, {2, 2}), ValueError);
   EXPECT_THROW(make({1}, {3, 2}), ValueError);
   EXPECT_THROW(make({0}, {0}), ValueError);
+  EXPECT_THROW(make({1}, {2, (std::int64_t{1} << 30) + 1}), ValueError);
   EXPECT_THROW(make({3}, {2}), ValueError);
   EXPECT_THROW(make({-1}, {2}), ValueError);
   EXPECT_THROW(make({1}, {}), ValueError);

@@ -37,6 +37,21 @@ memory::Vector<FieldSpec> specs_of(const AnyFieldSet& set) {
   return specs;
 }
 
+void check_multiple(const FieldLoaderOptions& options) {
+  if (options.multiple < 1 || options.multiple > kMostMultiple) {
+    raise<ValueError>("field loader: .multiple is {}, expected 1 to {}",
+                      options.multiple, kMostMultiple);
+  }
+  for (const std::int64_t length : options.lengths) {
+    if (length % options.multiple != 0) {
+      raise<ValueError>(
+          "field loader: a length of {} in .lengths, expected multiples of {} "
+          "(.multiple)",
+          length, options.multiple);
+    }
+  }
+}
+
 BucketSampler sampler_for(const AnyFieldSet& set,
                           const FieldLoaderOptions& options) {
   auto lengths = vector_of<std::int64_t>();
@@ -44,6 +59,7 @@ BucketSampler sampler_for(const AnyFieldSet& set,
   for (std::int64_t i = 0; i < set.size(); ++i) {
     lengths.push_back(set.length(i));
   }
+  check_multiple(options);
   auto buckets = vector_of<std::int64_t>();
   if (options.lengths.empty()) {
     buckets = plan_lengths(lengths, options.buckets, options.multiple);
@@ -145,9 +161,12 @@ std::optional<std::uint64_t> FieldLoader::fingerprint() const {
   }
   return data::fingerprint(
       std::as_bytes(sampler_.buckets()),
-      data::fingerprint({options_.items, options_.multiple,
-                         static_cast<std::int64_t>(options_.pad_to)},
-                        *held));
+      data::fingerprint(
+          {options_.batch, options_.items, options_.multiple,
+           static_cast<std::int64_t>(options_.pad_to), options_.shuffle ? 1 : 0,
+           static_cast<std::int64_t>(options_.seed),
+           options_.drop_last ? 1 : 0},
+          *held));
 }
 
 std::int64_t FieldLoader::epoch(const CallSite& site) const noexcept {

@@ -52,7 +52,9 @@ struct FieldLoaderOptions {
   /// Lengths of buckets, ascending; none: so many are planned (plan_lengths).
   std::span<const std::int64_t> lengths{};
   std::int64_t buckets = 4;
-  std::int64_t multiple = 1;  // of all planned lengths, and of the longest
+  /// All lengths are multiples of it: planned ones, given ones (others are
+  /// refused), and the longest of a batch.
+  std::int64_t multiple = 1;
   PadTo pad_to = PadTo::kBucket;
   bool shuffle = false;
   std::uint64_t seed = 0;

@@ -318,6 +318,11 @@ TEST(FieldLoaderTest, RefusesOptionsThatMakeNoSense) {
   EXPECT_THROW(FieldLoader(texts, {.prefetch = -1}), ValueError);
   const std::vector<std::int64_t> too_short = {4};
   EXPECT_THROW(FieldLoader(texts, {.lengths = too_short}), ValueError);
+  const std::vector<std::int64_t> given = {30, 60};
+  for (const std::int64_t multiple : {-3, 0, 7}) {
+    EXPECT_THROW(FieldLoader(texts, {.lengths = given, .multiple = multiple}),
+                 ValueError);
+  }
   struct Empty : Texts {
     std::span<const FieldSpec> fields() const { return {}; }
   };

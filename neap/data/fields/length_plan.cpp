@@ -10,7 +10,6 @@ namespace neap::data {
 namespace {
 
 constexpr std::int64_t kMostCount = 256;
-constexpr std::int64_t kMostMultiple = std::int64_t{1} << 20U;
 constexpr std::int64_t kMostLength = std::int64_t{1} << 40U;
 constexpr std::size_t kMostSteps = 1024;
 

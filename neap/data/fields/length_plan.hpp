@@ -18,6 +18,9 @@
 
 namespace neap::data {
 
+/// The largest multiple that lengths may be of.
+inline constexpr std::int64_t kMostMultiple = std::int64_t{1} << 20U;
+
 /// At most `count` lengths in ascending order, multiples of `multiple`, the
 /// last of which is at least the longest; none for no samples. Beyond 1024
 /// lengths that are multiples apart, they are compared in coarser steps. Takes

@@ -5,8 +5,9 @@
 // Nothing that a file says is believed: a header that announces more pixels
 // than the limits allow is refused before memory for them is taken, and what
 // the decoders take besides is of the current domain and bounded by the size
-// that the header states. A file that is damaged or cut off is refused as a
-// whole, rather than shown with invented pixels.
+// that the header states. A file that is cut off, or that its decoder finds to
+// be damaged, is refused as a whole, rather than shown with invented pixels. A
+// JPEG has no checksum: most changed bits in it give other pixels.
 #pragma once
 
 #include <cstdint>

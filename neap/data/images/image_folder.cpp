@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -95,6 +96,7 @@ class ImageFolder::Scan {
     return fmt::format("{}/{}", std::string_view(into_.folder_), name);
   }
   Result<bool> is_folder(const std::string& path);
+  Result<bool> is_new_folder(const std::string& path);
   Result<void> take_class(const std::string& name);
   Result<void> find_folders(const std::string& folder);
   Result<void> take_files(const std::string& folder, const std::string& below);
@@ -102,12 +104,33 @@ class ImageFolder::Scan {
   files::Door& door_;
   ImageFolder& into_;
   std::vector<Below> folders_;  // of the present class
+  /// Device and number of each: links that lead to one twice, or back, would
+  /// have no end.
+  std::set<std::pair<std::uint64_t, std::uint64_t>> known_;
 };
 
 Result<bool> ImageFolder::Scan::is_folder(const std::string& path) {
   return door_.inspect(path).map([](const files::PathFacts& facts) {
     return facts.kind == files::PathKind::kDirectory;
   });
+}
+
+Result<bool> ImageFolder::Scan::is_new_folder(const std::string& path) {
+  const auto facts = door_.inspect(path);
+  if (!facts) {
+    return tl::unexpected(facts.error());
+  }
+  if (facts->kind != files::PathKind::kDirectory) {
+    return false;
+  }
+  if (facts->number != 0 &&
+      !known_.emplace(facts->device, facts->number).second) {
+    return failure(FailureKind::kUnsupported,
+                   fmt::format("{}: is a folder of its class already, by "
+                               "another path; take the link out",
+                               base::shown_path(path)));
+  }
+  return true;
 }
 
 Result<void> ImageFolder::Scan::run() {
@@ -169,6 +192,10 @@ Result<void> ImageFolder::Scan::take_class(const std::string& name) {
 Result<void> ImageFolder::Scan::find_folders(const std::string& folder) {
   constexpr int kMostDepth = 32;
   folders_.assign(1, {});
+  known_.clear();
+  if (const auto own = is_new_folder(folder); !own) {
+    return tl::unexpected(own.error());
+  }
   for (std::size_t at = 0; at < folders_.size(); ++at) {
     const Below below = folders_[at];
     const std::string whole = fmt::format("{}/{}", folder, below.path);
@@ -180,7 +207,7 @@ Result<void> ImageFolder::Scan::find_folders(const std::string& folder) {
       if (is_hidden(name) || kind_of(name) != FileKind::kOther) {
         continue;
       }
-      const auto found = is_folder(whole + name);
+      const auto found = is_new_folder(whole + name);
       if (!found) {
         return tl::unexpected(found.error());
       }
@@ -292,6 +319,7 @@ std::uint64_t ImageFolder::fingerprint() const {
   found = data::fingerprint(std::as_bytes(std::span(names_)), found);
   found = data::fingerprint(std::as_bytes(std::span(name_ends_)), found);
   found = data::fingerprint(std::as_bytes(std::span(class_names_)), found);
+  found = data::fingerprint(std::as_bytes(std::span(class_name_ends_)), found);
   found = data::fingerprint(std::as_bytes(std::span(class_ends_)), found);
   for (const std::int64_t index : {std::int64_t{0}, size() - 1}) {
     if (const auto image = read_image(*door_, path(index), limits_)) {

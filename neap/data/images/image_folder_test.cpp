@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <string>
 
 #include "neap/data/images/golden_for_test.hpp"
 #include "neap/files/fault_door.hpp"
@@ -139,7 +140,32 @@ TEST_F(ImageFolderTest, RefusesALinkThatLeadsBack) {
   put("c/1.png");
   fs::create_directory_symlink(folder_.at("c"), folder_.at("c/again"));
   EXPECT_EQ(failure().kind, FailureKind::kUnsupported);
-  EXPECT_THAT(failure().message, HasSubstr("does a link lead back?"));
+  EXPECT_THAT(failure().message, HasSubstr("by another path"));
+}
+
+// Twice as many folders at each depth, without end.
+TEST_F(ImageFolderTest, RefusesTwoLinksToOneFolder) {
+  put("c/1.png");
+  put("elsewhere/2.png");
+  for (const char* name : {"c/a", "c/b"}) {
+    fs::create_directory_symlink(folder_.at("elsewhere"), folder_.at(name));
+  }
+  EXPECT_EQ(failure().kind, FailureKind::kUnsupported);
+  EXPECT_THAT(failure().message, HasSubstr("c/b: is a folder of its class"));
+}
+
+TEST_F(ImageFolderTest, TellsClassesOfOtherNamesApart) {
+  const auto of = [&](const char* a, const char* b) {
+    const std::string one = std::string(a) + "/1.png";
+    const std::string two = std::string(b) + "/1.png";
+    put(one);
+    put(two);
+    const std::uint64_t found = open().fingerprint();
+    fs::remove_all(folder_.at(a));
+    fs::remove_all(folder_.at(b));
+    return found;
+  };
+  EXPECT_NE(of("ab", "c"), of("a", "bc"));
 }
 
 TEST_F(ImageFolderTest, HasAFingerprintOfNamesLimitsAndPixels) {

@@ -82,7 +82,8 @@ template <class T>
 bool is_gemv(const Gemm<T>& product) noexcept {
   const bool is_bf16 =
       std::is_same_v<T, float> && product.precision == Precision::kBf16;
-  if ((product.m > kFew && product.n != 1) || product.k == 0 || is_bf16 ||
+  if ((product.m > kFew && product.n != 1) || product.m == 0 ||
+      product.n == 0 || product.k == 0 || is_bf16 ||
       gemm_batch_count(product.batch) != 1) {
     return false;
   }

@@ -19,7 +19,7 @@ NEAP_API extern const graph::Op kLinearCrossEntropy;
 ///
 /// The logits exist for a block of rows at a time, neither here nor in the
 /// backward pass whole: 256 rows, or as many as fit into 8 MiB, or, of very
-/// many classes, into 64. What stays for the backward pass is x, w, bias,
+/// many classes, into 64, but two rows at least. What stays for the backward pass is x, w, bias,
 /// labels and a number a row. It computes the logits again, which is a third
 /// more work in products than linear and cross_entropy need.
 /// Forward mode and derivatives of second and higher order compute all logits
