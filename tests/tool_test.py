@@ -184,6 +184,7 @@ class ArgumentTest(ToolCase):
                "budget": ["0", "-1MiB", "64", "1.5", "64XiB", "64MiBs", "1e3MiB",
                           "1.5.5GiB", "GiB", "9999999999999GiB", "9000000T", "lots"],
                "spill": [""], "spill-rate": ["0", "fast", "1KiB", "-1MiB"],
+               "shards": ["0", "-1", "x", "4097"],
                "spill-a-day": ["0", "much", "1KiB", "-1MiB"],
                "plan": [""],
                "kernels": [""], "dtype": ["f64", ""], "progress": ["loud"], "save": [""], "verify": ["yes", ""],
