@@ -339,6 +339,21 @@ def test_a_budget_makes_a_step_fit():
     assert fitted.plan().arena <= whole * 3 // 4
 
 
+def test_shards_cut_the_batch():
+    data = batches()
+
+    def losses(**options):
+        net, adam = make()
+        step = neap.compile(training(net, adam), **options)
+        return [step(x, y).item() for x, y in data]
+
+    whole, parts = losses(), losses(shards=4)
+    assert parts == pytest.approx(whole, rel=1e-5)
+    assert losses(shards=4) == parts
+    with pytest.raises(neap.InvalidValue, match="shards"):
+        neap.compile(training(*make()), shards=0)(*data[0])
+
+
 def test_nested_steps_are_inlined():
     inner = neap.compile(lambda x: x * 2)
     outer = neap.compile(lambda x: inner(x) + 1)

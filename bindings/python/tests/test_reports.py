@@ -97,7 +97,8 @@ def test_a_fit_curve_has_every_arena_and_its_price():
     arenas = [point.arena for point in curve]
     prices = [point.extra_percent for point in curve]
     assert arenas == sorted(arenas, reverse=True) and prices == sorted(prices)
-    assert curve[0].calls_again == 0 and curve[-1].calls_again > 0
+    assert curve[0].calls_again == 0 and curve[0].micro_batches == 0
+    assert curve[-1].calls_again + curve[-1].micro_batches > 0
     at = curve[len(curve) // 2]
     net, _, fitted = trained()
     fitted = neap.compile(fitted, arena_limit=at.arena)
