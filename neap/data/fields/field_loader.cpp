@@ -136,8 +136,13 @@ void FieldLoader::make_ring(CallSite site) {
       [](memory::Context& c) { c.category = memory::Category::kInputs; });
   const memory::OutsideScopes outside;
   for (std::size_t field = 0; field < specs_.size(); ++field) {
-    padding_[field] =
-        full({1}, specs_[field].padding, specs_[field].dtype, site);
+    const FieldSpec& spec = specs_[field];
+    padding_[field] = full({1}, spec.padding, spec.dtype, site);
+    if (!is_floating(spec.dtype) &&
+        padding_[field].item() != spec.padding) {
+      raise<ValueError>("field loader: a padding of {} is no {}", spec.padding,
+                        name_of(spec.dtype));
+    }
   }
   for (std::size_t i = 0; i < static_cast<std::size_t>(slots()); ++i) {
     Slot& slot = ring_[i];

@@ -323,6 +323,16 @@ TEST(FieldLoaderTest, RefusesOptionsThatMakeNoSense) {
     EXPECT_THROW(FieldLoader(texts, {.lengths = given, .multiple = multiple}),
                  ValueError);
   }
+  struct Padded : Texts {
+    explicit Padded(double padding)
+        : spec{.dtype = u8, .is_variable = true, .padding = padding} {}
+    std::span<const FieldSpec> fields() const { return {&spec, 1}; }
+    FieldSpec spec;
+  };
+  for (const double padding : {300.0, -1.0, 0.5}) {
+    const Padded padded(padding);
+    EXPECT_THROW(FieldLoader(padded, {}), ValueError);
+  }
   struct Empty : Texts {
     std::span<const FieldSpec> fields() const { return {}; }
   };

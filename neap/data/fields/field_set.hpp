@@ -33,7 +33,7 @@ struct FieldSpec {
   Shape shape{};
   DType dtype = i64;
   bool is_variable = false;  // true: a sample has (length, shape...) elements
-  /// The elements beyond a sample's own, converted to the dtype.
+  /// The elements beyond a sample's own: a number that the dtype has.
   double padding = 0.0;
 };
 

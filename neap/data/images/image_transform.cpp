@@ -40,8 +40,10 @@ base::PhiloxBlock drawn(std::uint64_t seed, SampleId id,
 bool is_probability(double value) noexcept {
   return value >= 0.0 && value <= 1.0;
 }
+constexpr double kMostJitter = 1e6;
+
 bool is_jitter(double value) noexcept {
-  return value >= 0.0 && std::isfinite(value);
+  return value >= 0.0 && value <= kMostJitter;
 }
 bool has_numbers(const Interval& interval, double most) noexcept {
   return interval.low > 0.0 && interval.low <= interval.high &&
@@ -83,8 +85,9 @@ void check(const ImageTransformOptions& o) {
       !is_jitter(o.jitter.saturation)) {
     raise<ValueError>(
         "image transform: jitter of brightness {}, contrast {} and saturation "
-        "{}, expected finite numbers of at least 0",
-        o.jitter.brightness, o.jitter.contrast, o.jitter.saturation);
+        "{}, expected 0 to {}",
+        o.jitter.brightness, o.jitter.contrast, o.jitter.saturation,
+        kMostJitter);
   }
   for (const PixelStatistics& one : o.statistics) {
     if (!std::isfinite(one.mean) || !std::isfinite(one.deviation) ||

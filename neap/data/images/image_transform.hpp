@@ -73,7 +73,7 @@ class NEAP_API ImageTransform {
   /// THROWS: ValueError for a side that is not in [1, 65535]; a shorter side
   /// that is negative, or less than what is cut out; an area outside (0, 1], a
   /// ratio that is not positive and finite, or an interval without numbers; a
-  /// flip outside [0, 1]; a jitter that is negative or not finite; statistics
+  /// flip outside [0, 1]; a jitter outside [0, 1e6]; statistics
   /// that are not finite, or a deviation that is not positive.
   explicit ImageTransform(const ImageTransformOptions& options);
 

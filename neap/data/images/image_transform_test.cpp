@@ -278,6 +278,7 @@ TEST(ImageTransformTest, RefusesOptionsThatMakeNoSense) {
   refuses([&](auto& o) { o.flip = nan; });
   refuses([](auto& o) { o.jitter.contrast = -0.1; });
   refuses([&](auto& o) { o.jitter.saturation = nan; });
+  refuses([](auto& o) { o.jitter.brightness = 1e300; });
   refuses([](auto& o) { o.statistics[1].deviation = 0.0; });
   refuses([&](auto& o) { o.statistics[0].mean = nan; });
 }

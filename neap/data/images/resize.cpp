@@ -140,6 +140,7 @@ void check(const Image& image, const ImageBox& from, std::int64_t height,
                       static_cast<std::size_t>(image.width) *
                       static_cast<std::size_t>(image.channels);
   const bool is_image = (image.channels == 1 || image.channels == 3) &&
+                        image.height <= kMostSide && image.width <= kMostSide &&
                         image.pixels.size() == pixels;
   if (!is_image || !is_inside(from, image.height, image.width) ||
       height > kMostSide || width > kMostSide ||

@@ -113,6 +113,9 @@ TEST(ResizeTest, RefusesPartsThatAreNotThere) {
   Image lies = pattern_image(4, 5);
   lies.height = 6;
   EXPECT_THROW((void)resize_image(lies, 2, 2), ValueError);
+  lies = {};
+  lies.height = lies.width = std::int64_t{1} << 32U;  // times itself: 0
+  EXPECT_THROW((void)resize_image(lies, 2, 2), ValueError);
 }
 
 }  // namespace

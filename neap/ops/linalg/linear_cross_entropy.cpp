@@ -19,7 +19,7 @@ using kernels::LinearCrossEntropyAttrs;
 
 constexpr const char* kName = "linear_cross_entropy";
 constexpr const char* kInstead =
-    "use cross_entropy(linear(x, w, bias), labels, options)";
+    "use cross_entropy(linear(x, w, bias), labels, options), of rows";
 
 void vjp_linear_cross_entropy(VjpContext& c) {
   auto wanted = c.attrs<LinearCrossEntropyAttrs>();
