@@ -128,6 +128,53 @@ std::optional<Candidate> cut_once(const Program& traced,
   return best;
 }
 
+// The cheapest candidate within a limit, among those that were tried.
+class Trials {
+ public:
+  /// LIFETIME: all but the passes and the best outlive it.
+  Trials(const Program& traced, const CompileOptions& options,
+         const ArenaLimit& limit, memory::Vector<Passes> passes,
+         std::optional<Candidate> best)
+      : traced_(traced),
+        options_(options),
+        limit_(limit),
+        passes_(std::move(passes)),
+        best_(std::move(best)) {}
+
+  void run(const std::optional<budget::Channel>& channel, const Away& away) {
+    for (const Passes& passes : passes_) {
+      // Beside what state leaves, single calls gain little.
+      if (away.percent == 0 || passes.fuse == options_.passes.fuse) {
+        within_memory(is_own_choice(passes, options_),
+                      [&] { run(passes, channel, away); });
+      }
+    }
+  }
+
+  std::optional<Candidate>& best() noexcept { return best_; }
+
+ private:
+  void run(const Passes& passes, const std::optional<budget::Channel>& channel,
+           const Away& away) {
+    const Ordered ordered(traced_, options_, passes, channel, away);
+    const Bytes arena = limit_.beside(ordered.program());
+    if (arena <= 0 || (best_ && best_->price <= ordered.price()) ||
+        (channel && ordered.away_written() > channel->most_written)) {
+      return;
+    }
+    std::optional<Candidate> found = ordered.best(arena);
+    if (found && (!best_ || found->price < best_->price)) {
+      best_ = std::move(found);
+    }
+  }
+
+  const Program& traced_;
+  const CompileOptions& options_;
+  const ArenaLimit& limit_;
+  memory::Vector<Passes> passes_;
+  std::optional<Candidate> best_;
+};
+
 Fitted taken(Candidate&& found) {
   const Fitting& how = found.program.fitting;
   found.record.limit = how.limit;
@@ -214,37 +261,20 @@ Fitted fitted(const Program& traced, CompileOptions& options,
   options.spill = with_rates(options.spill);
   const std::optional<budget::Channel> channel =
       channel_of(options.spill, whole.price);
-  std::optional<Candidate> best = cut_once(traced, options, cuts, limit);
-  const auto try_all = [&](const std::optional<budget::Channel>& way,
-                           const Away& away) {
-    for (const Passes& passes : candidate_passes(
-             options.passes, cuts, limit.without_bounds(whole.program))) {
-      if (away.percent != 0 && passes.fuse != options.passes.fuse) {
-        continue;  // it gains little beside what state leaves
-      }
-      within_memory(is_own_choice(passes, options), [&] {
-        const Ordered ordered(traced, options, passes, way, away);
-        const Bytes arena = limit.beside(ordered.program());
-        if (arena <= 0 || (best && best->price <= ordered.price()) ||
-            (way && ordered.away_written() > way->most_written)) {
-          return;
-        }
-        std::optional<Candidate> found = ordered.best(arena);
-        if (found && (!best || found->price < best->price)) {
-          best = std::move(found);
-        }
-      });
-    }
-  };
-  try_all(channel, {});
+  Trials trials(traced, options, limit,
+                candidate_passes(options.passes, cuts,
+                                 limit.without_bounds(whole.program)),
+                cut_once(traced, options, cuts, limit));
+  trials.run(channel, {});
   const MostAway most = most_away(whole.program, options, limit);
   for (const Away& away : kAwayChoices) {
     if (away.has_weights ? most.weights != 0 : most.states != 0) {
-      try_all(channel, away);
+      trials.run(channel, away);
     }
   }
+  std::optional<Candidate>& best = trials.best();
   if (channel && (!best || whole.arena <= kFewPages)) {
-    try_all(std::nullopt, {});
+    trials.run(std::nullopt, {});
   }
   if (!best) {
     refuse(traced, options, cuts, limit, channel, most);

@@ -44,9 +44,8 @@ class SpillTest : public ::testing::Test {
             .least = 4 * kKiB};
   }
   CompileOptions limited(Bytes limit) const {
-    return {.arena_limit = limit,
-            .spill = spill(),
-            .passes = {.micro_batches = 1}};
+    return {
+        .arena_limit = limit, .spill = spill(), .passes = {.micro_batches = 1}};
   }
   files::TemporaryFolder folder;
 };
@@ -294,7 +293,9 @@ TEST_F(SpillTest, ABudgetIsMetWithAFile) {
   Net net;
   memory::domain().trim();
   const Bytes budget = in_use() + unlimited.arena * 3 / 5 + 600 * kKiB;
-  auto step = neap::compile(net.step(), {.budget = budget, .spill = spill()});
+  auto step = neap::compile(
+      net.step(),
+      {.budget = budget, .spill = spill(), .passes = {.micro_batches = 1}});
   seed(2);
   std::vector<double> losses;
   for (int i = 0; i < 3; ++i) {
