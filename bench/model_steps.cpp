@@ -44,6 +44,33 @@ auto classification(const std::shared_ptr<Model>& model) {
   };
 }
 
+// One LSTM cell for all steps of time; classes from its last state.
+class LstmCells final : public nn::Module {
+ public:
+  explicit LstmCells(const models::LstmOptions& options)
+      : hidden_(options.hidden),
+        cell_(options.features, options.hidden),
+        head_(options.hidden, options.outputs) {
+    register_module("cell", cell_);
+    register_module("head", head_);
+  }
+
+  /// (b, t, features) -> (b, outputs)
+  Tensor operator()(const Tensor& x) const {
+    const Tensor none = zeros({x.size(0), hidden_});
+    LstmState state{none, none};
+    for (std::int64_t t = 0; t < x.size(1); ++t) {
+      state = cell_.step(select(x, 1, t), state);
+    }
+    return head_(state.h);
+  }
+
+ private:
+  std::int64_t hidden_;
+  nn::LSTMCell cell_;
+  nn::Linear head_;
+};
+
 }  // namespace
 
 MakeTraining mlp_training(std::int64_t batch, const std::string& optimizer) {
@@ -111,6 +138,20 @@ MakeTraining lstm_training(const models::LstmOptions& options,
                            std::int64_t steps, std::int64_t batch) {
   return [=] {
     const auto model = std::make_shared<models::Lstm>(options);
+    return Training{
+        .model = model,
+        .optimizer = std::make_unique<optim::Adam>(model->parameters()),
+        .copies = 3,
+        .loss = classification(model),
+        .x = rand({batch, steps, options.features}),
+        .y = randint(0, options.outputs, {batch})};
+  };
+}
+
+MakeTraining lstm_cells_training(const models::LstmOptions& options,
+                                 std::int64_t steps, std::int64_t batch) {
+  return [=] {
+    const auto model = std::make_shared<LstmCells>(options);
     return Training{
         .model = model,
         .optimizer = std::make_unique<optim::Adam>(model->parameters()),

@@ -34,6 +34,10 @@ MakeTraining gpt_training(const models::GptOptions& options,
                           std::int64_t batch);
 MakeTraining lstm_training(const models::LstmOptions& options,
                            std::int64_t steps, std::int64_t batch);
+/// The same network, one cell a step of time, so that a program has calls of
+/// each.
+MakeTraining lstm_cells_training(const models::LstmOptions& options,
+                                 std::int64_t steps, std::int64_t batch);
 
 /// Seconds.
 struct StepParts {

@@ -64,3 +64,15 @@ else()
     target_link_options(neap_options INTERFACE -fuse-ld=lld)
   endif()
 endif()
+
+# NEAP_SMALL: the rooms in which a step or a search for a plan spends its time
+# are compiled for speed, though without the copies of loops that -O3 makes; all
+# others for size. Neither changes a bit of any result.
+set(NEAP_FAST_ROOMS threads memory planner budget tensor kernels graph ops autograd)
+function(neap_small_options target room)
+  if(NEAP_SMALL AND room IN_LIST NEAP_FAST_ROOMS)
+    target_compile_options(${target} PRIVATE -O2)
+  elseif(NEAP_SMALL)
+    target_compile_options(${target} PRIVATE -Os)
+  endif()
+endfunction()

@@ -14,7 +14,14 @@ file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/precompiled.cpp"
 # A target for each kind: g++ takes no header compiled as another kind's.
 add_library(neap_std_headers OBJECT "${PROJECT_BINARY_DIR}/precompiled.cpp")
 target_link_libraries(neap_std_headers PRIVATE neap_options)
+neap_small_options(neap_std_headers kernels)
 target_precompile_headers(neap_std_headers PRIVATE ${NEAP_STD_HEADERS})
+if(NEAP_SMALL)
+  add_library(neap_small_headers OBJECT "${PROJECT_BINARY_DIR}/precompiled.cpp")
+  target_link_libraries(neap_small_headers PRIVATE neap_options)
+  neap_small_options(neap_small_headers models)
+  target_precompile_headers(neap_small_headers PRIVATE ${NEAP_STD_HEADERS})
+endif()
 
 # Programs other than tests.
 add_executable(neap_program_headers EXCLUDE_FROM_ALL

@@ -29,7 +29,12 @@ function(neap_room name)
   target_link_libraries(neap_${name}
     PUBLIC ${ROOM_ROOMS} ${ROOM_LIBRARIES}
     PRIVATE neap_options ${ROOM_PRIVATE_LIBRARIES})
-  target_precompile_headers(neap_${name} REUSE_FROM neap_std_headers)
+  neap_small_options(neap_${name} ${name})
+  if(NEAP_SMALL AND NOT name IN_LIST NEAP_FAST_ROOMS)
+    target_precompile_headers(neap_${name} REUSE_FROM neap_small_headers)
+  else()
+    target_precompile_headers(neap_${name} REUSE_FROM neap_std_headers)
+  endif()
   file(APPEND "${NEAP_LINKS}" "room ${name} : ${ROOM_ROOMS}\n")
   set_property(GLOBAL APPEND PROPERTY NEAP_ROOMS ${name})
   set_property(GLOBAL APPEND PROPERTY NEAP_ROOM_LIBRARIES ${ROOM_LIBRARIES})

@@ -14,6 +14,10 @@ CMAKE_CXX_COMPILER_LAUNCHER=$(command -v ccache || true) \
   >"$folder/pip.log" 2>&1 || { tail -n 20 "$folder/pip.log" >&2 && exit 1; }
 wheel=("$folder"/neap-*.whl)
 ls -l "${wheel[0]}"
+if (($(stat -c %s "${wheel[0]}") > 4000000)); then
+  echo "test_wheel: the wheel has more than 4 MB (4 000 000 B)" >&2
+  exit 1
+fi
 for python in /usr/bin/python3.1[0-9] "$HOME"/.pyenv/versions/3.1[0-9]*/bin/python \
   /usr/local/bin/python3.1[0-9]; do
   if [[ ! -x $python ]]; then continue; fi

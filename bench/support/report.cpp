@@ -87,6 +87,7 @@ Report::Report(std::string section, const Arguments& arguments)
     : section_(std::move(section)),
       json_(arguments.json),
       results_(arguments.results) {
+  open_results();  // before anything is measured
   note(fmt::format("{}: {}, {}, load {:.1f}", section_, machine_line(),
                    kernels::isa(), load_average()));
 }
@@ -140,7 +141,7 @@ std::string Report::json_line(const Row& row) const {
   return json.dump();
 }
 
-void Report::write_json(const std::vector<Row>& rows) const {
+std::ofstream Report::open_results() const {
   std::ofstream file;
   if (!results_.empty()) {
     file.open(results_, std::ios::app);
@@ -148,6 +149,11 @@ void Report::write_json(const std::vector<Row>& rows) const {
       throw std::runtime_error("cannot write " + results_);
     }
   }
+  return file;
+}
+
+void Report::write_json(const std::vector<Row>& rows) const {
+  std::ofstream file = open_results();
   for (const Row& row : rows) {
     const std::string line = json_line(row);
     if (json_) {

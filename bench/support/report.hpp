@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -54,6 +55,7 @@ class Report {
 
  private:
   std::string json_line(const Row& row) const;
+  std::ofstream open_results() const;
   void write_json(const std::vector<Row>& rows) const;
 
   std::string section_;
