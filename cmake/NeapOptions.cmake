@@ -69,9 +69,13 @@ endif()
 # are compiled for speed, though without the copies of loops that -O3 makes; all
 # others for size. Neither changes a bit of any result.
 set(NEAP_FAST_ROOMS threads memory planner budget tensor kernels graph ops autograd)
+set(NEAP_FAST_FLAGS -O2 -ftree-vectorize)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND NEAP_FAST_FLAGS -fvect-cost-model=dynamic)  # that of -O3
+endif()
 function(neap_small_options target room)
   if(NEAP_SMALL AND room IN_LIST NEAP_FAST_ROOMS)
-    target_compile_options(${target} PRIVATE -O2)
+    target_compile_options(${target} PRIVATE ${NEAP_FAST_FLAGS})
   elseif(NEAP_SMALL)
     target_compile_options(${target} PRIVATE -Os)
   endif()
