@@ -68,7 +68,7 @@ endif()
 # NEAP_SMALL: the rooms in which a step or a search for a plan spends its time
 # are compiled for speed, though without the copies of loops that -O3 makes; all
 # others for size. Neither changes a bit of any result.
-set(NEAP_FAST_ROOMS threads memory planner budget tensor kernels graph ops autograd)
+set(NEAP_FAST_ROOMS threads memory planner budget tensor kernels graph autograd)
 set(NEAP_FAST_FLAGS -O2 -ftree-vectorize)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND NEAP_FAST_FLAGS -fvect-cost-model=dynamic)  # that of -O3
