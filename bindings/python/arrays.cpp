@@ -224,8 +224,10 @@ nb::dict array_interface(const Export& held) {
   interface["typestr"] = typestr_of(held.dtype());
   interface["shape"] = nb::cast(held.shape());
   interface["strides"] = nb::tuple(strides);
-  interface["data"] = nb::make_tuple(
-      reinterpret_cast<std::uintptr_t>(held.data()), !held.is_writable());
+  // NumPy before 2.3 takes no address for no array; no element is read here.
+  const void* data = held.data() != nullptr ? held.data() : &held;
+  interface["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(data),
+                                     !held.is_writable());
   return interface;
 }
 

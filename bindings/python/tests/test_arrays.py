@@ -176,3 +176,10 @@ def test_torch_tensors_go_both_ways():
     assert x.torch().shape == (2, 3)
     half = neap.from_torch(torch.ones(3, dtype=torch.bfloat16))
     assert half.dtype == neap.bf16
+
+
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 0, 2)])
+def test_an_empty_tensor_is_an_array(shape):
+    """NumPy 2.2 took the export itself for an element, as its address was 0."""
+    array = neap.zeros(shape, neap.i64).numpy()
+    assert array.shape == shape and array.dtype == np.int64
