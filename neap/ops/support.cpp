@@ -1,10 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/ops/support.hpp"
 
-#include <cmath>
-#include <limits>
-#include <type_traits>
-
 #include "neap/kernels/engine/convert.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/elementwise/fill.hpp"
@@ -103,43 +99,18 @@ void infer_comparison(const OpArgs& args, std::span<Spec> out) {
   out[0].dtype = boolean;
 }
 
-namespace {
-
-// Whether integers of the type, or bool, have this number.
-bool is_among_integers(double number, DType dtype) {
-  return tensor::with_type(dtype, [&]<class T>(T*) {
-    if constexpr (std::is_integral_v<T>) {
-      using Limits = std::numeric_limits<T>;
-      return number == std::trunc(number) &&
-             number >= static_cast<double>(Limits::min()) &&
-             number < std::ldexp(1.0, Limits::digits);
-    } else {
-      return true;
-    }
-  });
-}
-
-// `number` as a tensor of the other operand's type.
-Tensor beside(std::string_view op, const Operand& number, const Tensor& other) {
-  if (!is_among_integers(number.number(), other.dtype())) {
-    raise<DTypeError>("{}: {} is no number of {}; cast the tensor first", op,
-                      number.number(), name_of(other.dtype()));
-  }
-  return constant(number.number(), other.dtype(), other.space(), number.site());
-}
-
-}  // namespace
-
 Operands::Operands(std::string_view op, const Operand& a, const Operand& b)
     : a_(a), b_(b) {
   if (a.is_number() && b.is_number()) {
     raise<DTypeError>("{}: two plain numbers, expected a tensor", op);
   }
   if (a.is_number()) {
-    number_ = beside(op, a, b.tensor());
+    number_ =
+        constant(a.number(), b.tensor().dtype(), b.tensor().space(), a.site());
     a_ = Operand(std::as_const(number_), a.site());
   } else if (b.is_number()) {
-    number_ = beside(op, b, a.tensor());
+    number_ =
+        constant(b.number(), a.tensor().dtype(), a.tensor().space(), b.site());
     b_ = Operand(std::as_const(number_), b.site());
   }
 }
