@@ -3,6 +3,8 @@
 // given a C++ number.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "neap/autograd/backward.hpp"
 #include "neap/compile/compile_for_test.hpp"
 #include "neap/compile/trace_test.hpp"
@@ -111,7 +113,27 @@ TEST(CompileNumberTest, AnIntegerTensorTakesThemAsEagerDoes) {
   const Tensor x = full({3}, 7, i64);
   auto step =
       neap::compile([](const Tensor& in, const Tensor& a) { return in * a; });
-  EXPECT_EQ(bits_of(step(x, 2.5)), bits_of(x * 2.5));
+  EXPECT_EQ(bits_of(step(x, 3)), bits_of(x * 3));
+}
+
+// A number that integers lack is refused whenever the step runs, not when it is
+// traced.
+TEST(CompileNumberTest, IntegersRefuseAFractionAsEagerDoes) {
+  const Tensor x = full({3}, 7, i64);
+  Tensor state = full({1}, 5, i64);
+  auto step = neap::compile([&](const Tensor& in, const Tensor& a) {
+    Tensor product = in * (a * 0.5);
+    add_(state, a);
+    copy_(state, a);
+    return product;
+  });
+  EXPECT_EQ(bits_of(step(x, 2)), bits_of(x * 1));
+  for (const double refused : {1.0, 5.0, 2.5, std::nan(""), 1e30}) {
+    EXPECT_THROW(step(x, refused), DTypeError) << refused;
+    EXPECT_EQ(state.item(), 2) << refused;
+  }
+  EXPECT_EQ(bits_of(step(x, 4)), bits_of(x * 2));
+  EXPECT_EQ(step.programs(), 1);
 }
 
 TEST(CompileNumberTest, WhatIsRefusedOfTensorsIsRefused) {

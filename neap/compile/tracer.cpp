@@ -12,6 +12,7 @@
 #include "neap/memory/scope.hpp"
 #include "neap/ops/elementwise/cast.hpp"
 #include "neap/tensor/execution.hpp"
+#include "neap/tensor/number_check.hpp"
 
 namespace neap::compiler {
 
@@ -160,12 +161,29 @@ void Tracer::record_in(DType dtype, const OpCall& call,
   record({call.op, inputs, call.attrs, call.site}, outputs);
 }
 
+namespace {
+
+// A number that integers lack is refused whenever the step runs.
+void look_at_number(const char* op, std::span<const tensor::Strided> values,
+                    const graph::Attrs& attrs) {
+  tensor::check_number(op, *values[0].as<double>(), attrs.as<DType>());
+}
+
+}  // namespace
+
 Tensor Tracer::number_as(DType dtype, const Tensor& tensor, base::SiteId site) {
   if (dtype == DType::kF64 || !numbers_.has(tensor)) {
     return tensor;
   }
   const Inside inside(*this);
   handles_.on_read(tensor);
+  if (!is_floating(dtype)) {
+    check({.op = "number of the step",
+           .look = look_at_number,
+           .values = std::span(&tensor, 1),
+           .attrs = dtype,
+           .site = site});
+  }
   const neap::Operand number(tensor);
   Tensor out;
   emit({ops::kCast, {&number, 1}, ops::CastAttrs{DType::kF64, dtype}, site},

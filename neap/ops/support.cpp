@@ -8,6 +8,7 @@
 #include "neap/ops/shape/views.hpp"
 #include "neap/tensor/element.hpp"
 #include "neap/tensor/execution.hpp"
+#include "neap/tensor/number_check.hpp"
 
 namespace neap::ops {
 
@@ -99,18 +100,26 @@ void infer_comparison(const OpArgs& args, std::span<Spec> out) {
   out[0].dtype = boolean;
 }
 
+namespace {
+
+// `number` as a tensor of the other operand's dtype.
+Tensor beside(std::string_view op, const Operand& number, const Tensor& other) {
+  tensor::check_number(op, number.number(), other.dtype());
+  return constant(number.number(), other.dtype(), other.space(), number.site());
+}
+
+}  // namespace
+
 Operands::Operands(std::string_view op, const Operand& a, const Operand& b)
     : a_(a), b_(b) {
   if (a.is_number() && b.is_number()) {
     raise<DTypeError>("{}: two plain numbers, expected a tensor", op);
   }
   if (a.is_number()) {
-    number_ =
-        constant(a.number(), b.tensor().dtype(), b.tensor().space(), a.site());
+    number_ = beside(op, a, b.tensor());
     a_ = Operand(std::as_const(number_), a.site());
   } else if (b.is_number()) {
-    number_ =
-        constant(b.number(), a.tensor().dtype(), a.tensor().space(), b.site());
+    number_ = beside(op, b, a.tensor());
     b_ = Operand(std::as_const(number_), b.site());
   }
 }

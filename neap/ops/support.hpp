@@ -76,7 +76,7 @@ struct ShapeAttrs {
 /// space. The holder keeps it alive for the call.
 class Operands {
  public:
-  /// THROWS: DTypeError when both are numbers.
+  /// THROWS: DTypeError for two numbers, or one that the other's dtype lacks.
   Operands(std::string_view op, const Operand& a, const Operand& b);
   Operands(const Operands&) = delete;
   Operands& operator=(const Operands&) = delete;

@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/tensor/create.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -10,6 +11,7 @@
 #include "neap/tensor/creator.hpp"
 #include "neap/tensor/element.hpp"
 #include "neap/tensor/execution.hpp"
+#include "neap/tensor/number_check.hpp"
 
 namespace neap {
 
@@ -118,6 +120,7 @@ Tensor empty(const Shape& shape, DType dtype, CallSite site) {
 }
 
 Tensor full(const Shape& shape, Number value, DType dtype, CallSite site) {
+  tensor::check_range("full", value.value(), dtype);
   Tensor stand_in = asked({.kind = Creation::Kind::kFilled,
                            .spec = {dtype, shape, memory::kHost},
                            .value = value.value(),
@@ -149,6 +152,9 @@ Tensor scalar(Number value, DType dtype, CallSite site) {
 }
 
 Tensor arange(std::int64_t count, DType dtype, CallSite site) {
+  tensor::check_range("arange",
+                      static_cast<double>(std::max<std::int64_t>(count - 1, 0)),
+                      dtype);
   return generate({count}, dtype, site, [](std::int64_t i) { return i; });
 }
 
@@ -157,6 +163,11 @@ Tensor arange(Number begin, Number end, Number step, DType dtype,
   const double first = begin.value();
   const double apart = step.value();
   const std::int64_t count = range_length(first, end.value(), apart);
+  for (std::int64_t i = 0; i < count;
+       i += std::max<std::int64_t>(count - 1, 1)) {
+    tensor::check_range("arange", first + static_cast<double>(i) * apart,
+                        dtype);
+  }
   return generate({count}, dtype, site, [=](std::int64_t i) {
     return first + static_cast<double>(i) * apart;
   });
@@ -167,6 +178,8 @@ Tensor linspace(Number begin, Number end, std::int64_t count, DType dtype,
   const double first = begin.value();
   const double last = end.value();
   check_finite("linspace", {first, last});
+  tensor::check_range("linspace", first, dtype);
+  tensor::check_range("linspace", last, dtype);
   const std::int64_t gaps = std::max<std::int64_t>(count - 1, 1);
   const auto parts = static_cast<double>(gaps);
   const double length = last - first;
@@ -190,6 +203,9 @@ Tensor from_values(std::span<const double> values, const Shape& shape,
   if (shape.element_count() != static_cast<std::int64_t>(values.size())) {
     raise<ShapeError>("from_values: {} numbers given for shape {}",
                       values.size(), format_shape(shape));
+  }
+  for (const double value : values) {
+    tensor::check_range("from_values", value, dtype);
   }
   return generate(shape, dtype, site, [&](std::int64_t i) {
     return values[static_cast<std::size_t>(i)];

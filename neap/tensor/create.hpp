@@ -1,10 +1,10 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Tensors of constants, of given numbers and of random numbers. All are dense,
-// in host memory, counted under the context's owner and category. A number that
-// an integer dtype cannot hold becomes the nearest that it can; NaN becomes 0.
-// Every function
-// THROWS: OutOfMemory; ShapeError for a negative extent or a size beyond 64
-// bits; ValueError for a Number that no double is.
+// in host memory, counted under the context's owner and category. Integer
+// dtypes round a number toward zero. Every function THROWS: OutOfMemory;
+// ShapeError for a negative extent or a size beyond 64 bits; ValueError for a
+// Number that no double is, and for one beyond the range of an integer dtype,
+// or NaN.
 #pragma once
 
 #include <initializer_list>

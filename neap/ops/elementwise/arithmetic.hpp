@@ -23,22 +23,22 @@ NEAP_API extern const graph::Op kReciprocal;
 
 /// a + b, broadcast; f32, f64, i32 (wraps), i64 (wraps).
 /// THROWS: ShapeError when shapes do not broadcast, DTypeError when dtypes
-/// differ. A number takes the tensor's dtype.
+/// differ or lack a number that is given, which takes the tensor's dtype.
 NEAP_API Tensor add(const Operand& a, const Operand& b);
 
 /// a - b, broadcast; f32, f64, i32 (wraps), i64 (wraps).
 /// THROWS: ShapeError when shapes do not broadcast, DTypeError when dtypes
-/// differ. A number takes the tensor's dtype.
+/// differ or lack a number that is given, which takes the tensor's dtype.
 NEAP_API Tensor sub(const Operand& a, const Operand& b);
 
 /// a * b element by element, broadcast; f32, f64, i32 (wraps), i64 (wraps).
 /// THROWS: ShapeError when shapes do not broadcast, DTypeError when dtypes
-/// differ. A number takes the tensor's dtype.
+/// differ or lack a number that is given, which takes the tensor's dtype.
 NEAP_API Tensor mul(const Operand& a, const Operand& b);
 
 /// a / b, broadcast; f32, f64.
 /// THROWS: ShapeError when shapes do not broadcast, DTypeError when dtypes
-/// differ. A number takes the tensor's dtype.
+/// differ or lack a number that is given, which takes the tensor's dtype.
 NEAP_API Tensor div(const Operand& a, const Operand& b);
 
 /// -x; f32, f64, i32, i64.

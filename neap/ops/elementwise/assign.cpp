@@ -16,6 +16,7 @@
 #include "neap/tensor/creator.hpp"
 #include "neap/tensor/execution.hpp"
 #include "neap/tensor/host_access.hpp"
+#include "neap/tensor/number_check.hpp"
 
 namespace neap {
 namespace {
@@ -155,6 +156,7 @@ void copy_(const Tensor& dst, const Tensor& given, CallSite site) {
 void fill_(const Tensor& dst, Number value, CallSite site) {
   check_untracked("fill_", "full() or where()", dst);
   check_distinct("fill_", dst);
+  tensor::check_number("fill_", value.value(), dst.dtype());
   const kernels::FillAttrs attrs{value.value()};
   run_over("fill_", kernels::fill_kernels, {}, attrs, dst, site);
 }

@@ -23,7 +23,8 @@ NEAP_API void copy_(const Tensor& dst, const Tensor& src,
                     CallSite site = CallSite::here());
 
 /// Writes one number over every element. THROWS: GraphError, ShapeError as
-/// copy_; ValueError for an integer that no double is.
+/// copy_; DTypeError for a number that dst's dtype lacks; ValueError for an
+/// integer that no double is.
 NEAP_API void fill_(const Tensor& dst, Number value,
                     CallSite site = CallSite::here());
 

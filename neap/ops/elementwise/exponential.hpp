@@ -46,7 +46,7 @@ NEAP_API Tensor log10(const TensorOperand& x);
 /// NaN where a < 0 (as in PyTorch). The exponents 2, 0.5, -0.5 and -1, as
 /// numbers, are square, sqrt, rsqrt and reciprocal.
 /// THROWS: ShapeError when shapes do not broadcast, DTypeError when dtypes
-/// differ. A number takes the tensor's dtype.
+/// differ or lack a number that is given, which takes the tensor's dtype.
 NEAP_API Tensor pow(const Operand& a, const Operand& b);
 
 /// Error function; f32, f64.

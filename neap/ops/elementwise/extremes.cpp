@@ -10,6 +10,7 @@
 #include "neap/ops/elementwise/comparison.hpp"
 #include "neap/ops/elementwise/rules.hpp"
 #include "neap/ops/elementwise/where.hpp"
+#include "neap/tensor/number_check.hpp"
 
 namespace neap {
 namespace ops {
@@ -59,8 +60,13 @@ void check_bound(double bound) {
 }
 
 Tensor clip_to(const Operand& x, const ClipAttrs& bounds) {
-  check_bound(bounds.low);
-  check_bound(bounds.high);
+  const DType dtype = tensor_of("clip", x).dtype();
+  for (const double bound : {bounds.low, bounds.high}) {
+    check_bound(bound);
+    if (!std::isinf(bound)) {
+      tensor::check_number("clip", bound, dtype);
+    }
+  }
   return graph::apply(kClip, {x}, bounds);
 }
 

@@ -17,7 +17,8 @@ NEAP_API extern const graph::Op kClipGrad;
 /// The larger, or the smaller, of a and b, broadcast; f32, f64, i32, i64. NaN
 /// where either is, and then both get the derivative. Where they are equal each
 /// gets half of it (as in PyTorch). THROWS: ShapeError when shapes do not
-/// broadcast, DTypeError when dtypes differ. A number takes the tensor's dtype.
+/// broadcast, DTypeError when dtypes differ or lack a number that is given,
+/// which takes the tensor's dtype.
 NEAP_API Tensor maximum(const Operand& a, const Operand& b);
 NEAP_API Tensor minimum(const Operand& a, const Operand& b);
 

@@ -33,14 +33,14 @@ NEAP_API Tensor trunc(const TensorOperand& x);
 /// broadcast; f32, f64. NaN where b = 0 or a is infinite. Where b divides a the
 /// derivative by b is the one on the side of larger |a|.
 /// THROWS: ShapeError when shapes do not broadcast, DTypeError when dtypes
-/// differ. A number takes the tensor's dtype.
+/// differ or lack a number that is given, which takes the tensor's dtype.
 NEAP_API Tensor fmod(const Operand& a, const Operand& b);
 
 /// The rest of a / b with the sign of b, a - b floor(a / b) exactly;
 /// broadcast; f32, f64. NaN where b = 0 or a is infinite. Where b divides a the
 /// derivative by b is the one on the side of larger |a|.
 /// THROWS: ShapeError when shapes do not broadcast, DTypeError when dtypes
-/// differ. A number takes the tensor's dtype.
+/// differ or lack a number that is given, which takes the tensor's dtype.
 NEAP_API Tensor remainder(const Operand& a, const Operand& b);
 
 }  // namespace neap

@@ -45,7 +45,7 @@ NEAP_API Tensor atan(const TensorOperand& x);
 /// The angle in [-pi, pi] of the point with ordinate a and abscissa b, in
 /// radians; f32, f64. Its derivative at the origin is NaN.
 /// THROWS: ShapeError when shapes do not broadcast, DTypeError when dtypes
-/// differ. A number takes the tensor's dtype.
+/// differ or lack a number that is given, which takes the tensor's dtype.
 NEAP_API Tensor atan2(const Operand& a, const Operand& b);
 
 /// Hyperbolic sine; f32, f64.

@@ -7,6 +7,7 @@
 #include "neap/ops/shape/slice.hpp"
 #include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
+#include "neap/tensor/number_check.hpp"
 
 namespace neap {
 namespace ops {
@@ -163,6 +164,7 @@ Tensor pad(const TensorOperand& x, std::span<const std::int64_t> pads,
         "pad: {} numbers, expected a pair for each of the last axes of {}",
         pads.size(), format_shape(from.shape()));
   }
+  tensor::check_number("pad", value.value(), from.dtype());
   kernels::PadAttrs attrs{.value = value.value()};
   auto axis = static_cast<std::size_t>(from.rank());
   for (std::size_t k = 0; k < pads.size(); k += 2) {

@@ -22,7 +22,7 @@ enum class PadMode : std::uint8_t {
 /// axis backwards, so that {l, r, t, b} pads images. A negative one removes
 /// elements. `value` is for kConstant alone.
 /// THROWS: ShapeError for more pairs than axes, an odd number, or pads that an
-/// axis cannot have.
+/// axis cannot have; DTypeError for a value that x's dtype lacks.
 NEAP_API Tensor pad(const TensorOperand& x, std::span<const std::int64_t> pads,
                     PadMode mode = PadMode::kConstant, Number value = 0.0);
 NEAP_API Tensor pad(const TensorOperand& x,
