@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/memory/domain.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <mutex>
 #include <new>
@@ -10,6 +12,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/memory/default_log.hpp"
 #include "neap/memory/domain_impl.hpp"
+#include "neap/memory/membership.hpp"
 #include "neap/memory/scope_listener.hpp"
 
 namespace neap::memory {
@@ -52,6 +55,11 @@ class RoomOfLog {
 RoomOfLog& room_of_log() noexcept {
   static constinit RoomOfLog room;
   return room;
+}
+
+void unlock_after_fork(base::SpinLock& domains) noexcept {
+  domains.unlock();
+  Membership::instance().lock.unlock();
 }
 
 }  // namespace
@@ -377,6 +385,15 @@ Domain& default_domain() {
   static Domain* const instance = [] {
     auto* made = ::new (storage.data()) Domain(Domain::Options{});
     made->impl_->kept = room_of_log().take();
+    // A lock that another thread holds at a fork would be held for ever in the
+    // child. The lists' is the outer one of the two.
+    static_cast<void>(::pthread_atfork(
+        [] {
+          Membership::instance().lock.lock();
+          default_domain().impl_->mutex.lock();
+        },
+        [] { unlock_after_fork(default_domain().impl_->mutex); },
+        [] { unlock_after_fork(default_domain().impl_->mutex); }));
     return made;
   }();
   return *instance;
