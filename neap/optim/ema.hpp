@@ -80,6 +80,8 @@ class NEAP_API Ema final : public graph::RunListener {
   Bytes bytes() const noexcept;
 
  private:
+  friend class UseAverages;
+
   double decay_at(std::int64_t update) const noexcept;
   void record(graph::Trace& trace, base::SiteId site);
   void before_run() override;
@@ -102,9 +104,10 @@ class NEAP_API Ema final : public graph::RunListener {
 /// true.
 class NEAP_API UseAverages {
  public:
-  /// THROWS: as Ema::swap.
+  /// THROWS: as Ema::swap; ValueError where they are in place already.
   explicit UseAverages(Ema& ema, const CallSite& site = CallSite::here())
       : ema_(ema) {
+    ema.check_in_place("averaged");
     ema.swap(site);
   }
   ~UseAverages();

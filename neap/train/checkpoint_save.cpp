@@ -64,6 +64,11 @@ memory::String figure_of(const T& value) {
 void add_figures(const Checkpoint& checkpoint,
                  const optim::OptimizerState& state, Metadata& metadata) {
   const auto [step, epoch, batch] = checkpoint.position;
+  if (step < 0 || epoch < 0 || batch < 0) {
+    base::raise<ValueError>(
+        "checkpoint: step {}, epoch {}, batch {}, expected numbers from 0 on",
+        step, epoch, batch);
+  }
   add(metadata, kCheckpointKey, memory::String(kCheckpointVersion));
   add(metadata, "neap.version", memory::String(version()));
   add(metadata, kStepKey, figure_of(step));

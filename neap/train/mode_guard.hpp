@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // ModeGuard: a module and all below it in training or in evaluation, for a
-// while. Their flags are then put back.
+// while. Their flags are then put back. Where the module is in that mode
+// already, parts of it that are not stay in theirs: a batch norm that was
+// frozen by eval(), a dropout that also draws in evaluation.
 #pragma once
 
 #include "neap/nn/module.hpp"
@@ -18,7 +20,9 @@ class ModeGuard {
       modes_.push_back(
           {base::Ref<nn::Registry>::share(&registry), registry.is_training()});
     });
-    module.train(is_training);
+    if (module.is_training() != is_training) {
+      module.train(is_training);
+    }
   }
   ~ModeGuard() {
     for (const Mode& mode : modes_) {
