@@ -291,7 +291,7 @@ struct Returner {
     if (managed == nullptr || !nb::is_alive()) {
       return;
     }
-    const nb::gil_scoped_acquire gil;
+    const Locked locked;
     PyObject* type = nullptr;
     PyObject* value = nullptr;
     PyObject* trace = nullptr;

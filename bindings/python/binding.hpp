@@ -33,7 +33,7 @@ class Held {
       object_.release();
       return;
     }
-    const nb::gil_scoped_acquire gil;
+    const Locked locked;
     object_.reset();
   }
   const nb::object& get() const noexcept { return object_; }
@@ -66,10 +66,12 @@ void bind_guards(nb::module_& m);
 void bind_memory(nb::module_& m);
 void bind_models(nb::module_& m);
 void bind_modules(nb::module_& m);
+void bind_loaders(nb::module_& m);
 void bind_layers(nb::module_& m);
 void bind_optim(nb::module_& m);
 void bind_optimizers(nb::module_& m);
 void bind_averages(nb::module_& m);
+void bind_traced_values(nb::module_& m);
 void bind_train(nb::module_& m);
 void bind_compile(nb::module_& m);
 

@@ -17,31 +17,12 @@
 
 #include <nanobind/nanobind.h>
 
+#include "gil.hpp"
 #include "neap/tensor/tensor.hpp"
 
 namespace neap::python {
 
 namespace nb = nanobind;
-
-/// A section without the GIL. The only way into one.
-class Unlocked {
- public:
-  Unlocked() = default;
-  static int sections() noexcept { return sections_; }
-
- private:
-  // The first and the last to change, both with the GIL.
-  struct Count {
-    Count() { ++sections_; }
-    ~Count() { --sections_; }
-    Count(const Count&) = delete;
-    Count& operator=(const Count&) = delete;
-  };
-  static inline int sections_ = 0;
-
-  Count count_;
-  nb::gil_scoped_release release_;
-};
 
 /// For a new object of type Tensor.
 void leave_collector(nb::handle tensor) noexcept;

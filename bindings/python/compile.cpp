@@ -207,7 +207,7 @@ class Step {
 
   // Called without the GIL, while the step is traced.
   void trace(std::span<const Tensor> in, memory::Vector<Tensor>& out) {
-    const nb::gil_scoped_acquire gil;
+    const Locked locked;
     const OwnSites sites;
     const Keeping keeping(keeps_);
     const CollectedApart collected;

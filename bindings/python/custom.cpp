@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "binding.hpp"
+#include "hook.hpp"
 #include "neap/graph/recorder.hpp"
 #include "neap/graph/trace.hpp"
 #include "values.hpp"
@@ -109,7 +110,7 @@ struct Rule {
     }
   }
   void vjp(CustomOp::Vjp& c) const {
-    const nb::gil_scoped_acquire gil;
+    const Locked locked;
     const OwnSites sites;
     nb::list cotangents;
     for (int k = 0; k < operands.results; ++k) {
@@ -119,7 +120,7 @@ struct Rule {
         pull.get()(saved_of(operands, c), cotangents, is_differentiated());
     for (int i = 0; i < operands.inputs; ++i) {
       if (nb::object each = given[i]; !each.is_none() && c.needs(i)) {
-        c.set(i, nb::cast<Tensor>(each));
+        c.set(i, tensor_of("vjp", each));
       }
     }
   }
@@ -130,7 +131,7 @@ struct RuleWithJvp : Rule {
   Held push;  // (saved, tangents, is_differentiated) -> tangents
 
   void jvp(CustomOp::Jvp& c) const {
-    const nb::gil_scoped_acquire gil;
+    const Locked locked;
     const OwnSites sites;
     nb::list tangents;
     for (int i = 0; i < operands.inputs; ++i) {
@@ -140,7 +141,7 @@ struct RuleWithJvp : Rule {
         push.get()(saved_of(operands, c), tangents, is_differentiated());
     for (int k = 0; k < operands.results; ++k) {
       if (nb::object each = given[k]; !each.is_none()) {
-        c.set(k, nb::cast<Tensor>(each));
+        c.set(k, tensor_of("jvp", each));
       }
     }
   }

@@ -1,17 +1,10 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// Data sets and loaders: those of C++, and any Python object with a length and
-// samples by index.
-#include <cstring>
-
-#include <fmt/format.h>
-#include <nanobind/stl/pair.h>
-
+// Data sets: those of C++.
 #include "binding.hpp"
 #include "failures.hpp"
 #include "neap/data/augmented.hpp"
 #include "neap/data/cifar.hpp"
 #include "neap/data/csv_set.hpp"
-#include "neap/data/loader.hpp"
 #include "neap/data/tensor_set.hpp"
 #include "neap/data/text_set.hpp"
 #include "neap/files/door.hpp"
@@ -39,137 +32,6 @@ template <class R>
 auto taken(R result) {
   check(result);
   return std::move(*result);
-}
-
-// Samples of a Python object, by a function (index) -> (input, target) of dense
-// tensors. Called in whatever thread fills a batch.
-class PythonSet {
- public:
-  PythonSet(nb::object load, std::int64_t size)
-      : load_(std::move(load)), size_(size) {
-    if (size > 0) {
-      const auto [input, target] = sample(0);
-      spec_ = {input.shape(), input.dtype(), target.shape(), target.dtype()};
-    }
-  }
-
-  std::int64_t size() const noexcept { return size_; }
-  const data::SampleSpec& spec() const noexcept { return spec_; }
-  Result<void> load(std::int64_t index, std::span<std::byte> input,
-                    std::span<std::byte> target) const {
-    const nb::gil_scoped_acquire gil;
-    const OwnSites sites;
-    const auto [x, y] = sample(index);
-    if (data::SampleSpec{x.shape(), x.dtype(), y.shape(), y.dtype()} != spec_) {
-      return failure(
-          FailureKind::kMismatch,
-          fmt::format(
-              "data set: sample {} is {} {} and {} {}, where sample 0 is {} {} "
-              "and {} {}",
-              index, name_of(x.dtype()), format_shape(x.shape()),
-              name_of(y.dtype()), format_shape(y.shape()),
-              name_of(spec_.input_dtype), format_shape(spec_.input),
-              name_of(spec_.target_dtype), format_shape(spec_.target)));
-    }
-    put(x, input);
-    put(y, target);
-    return {};
-  }
-
- private:
-  std::pair<Tensor, Tensor> sample(std::int64_t index) const {
-    return nb::cast<std::pair<Tensor, Tensor>>(load_.get()(index));
-  }
-  static void put(const Tensor& from, std::span<std::byte> to) {
-    const std::byte* data = from.array()->strided().data;
-    if (data != nullptr) {  // else it has no elements
-      std::memcpy(to.data(), data, to.size());
-    }
-  }
-
-  Held load_;
-  std::int64_t size_;
-  data::SampleSpec spec_;
-};
-
-// A loader, and which of its loops is the latest.
-class Batches {
- public:
-  Batches(const data::AnyDataset& set, const data::LoaderOptions& options,
-          bool reuse, const CallSite& site)
-      : reuse_(reuse) {
-    loader_.emplace(set, options, site);
-  }
-  // Its reader thread may be waiting for the GIL, to load a sample of Python's.
-  ~Batches() { close(); }
-  Batches(const Batches&) = delete;
-  Batches& operator=(const Batches&) = delete;
-
-  /// Ends the thread; what asks for a batch afterwards is refused.
-  void close() {
-    const Unlocked unlocked;
-    loader_.reset();
-  }
-
-  std::int64_t start(std::int64_t epoch, std::int64_t first) {
-    data::Loader& loader = this->loader();
-    const Unlocked unlocked;
-    loader.start(epoch, first, {});
-    return ++loop_;
-  }
-  nb::object next(std::int64_t loop) {
-    if (loop != loop_) {
-      throw ValueError(
-          "loader: a loop over the batches of an epoch continues after another "
-          "was begun");
-    }
-    const CallSite site = here();
-    data::Loader& loader = this->loader();
-    Tensor input;
-    Tensor target;
-    {
-      const Unlocked unlocked;
-      const data::Batch* batch = loader.next();
-      if (batch != nullptr) {
-        input = reuse_ ? batch->input : copy({batch->input, site});
-        target = reuse_ ? batch->target : copy({batch->target, site});
-      }
-    }
-    if (!input.is_given()) {
-      return nb::none();
-    }
-    return nb::make_tuple(std::move(input), std::move(target));
-  }
-  data::Loader& loader() {
-    if (!loader_) {
-      throw ValueError("loader: it is closed");
-    }
-    return *loader_;
-  }
-
- private:
-  std::optional<data::Loader> loader_;
-  bool reuse_;
-  std::int64_t loop_ = 0;
-};
-
-template <class Set>
-void add_set(nb::class_<Batches>& batches) {
-  batches.def(
-      "__init__",
-      [](Batches* self, const Set& set, std::int64_t batch, bool shuffle,
-         std::uint64_t seed, bool drop_last, int prefetch, bool reuse) {
-        const CallSite site = here();
-        const Unlocked unlocked;
-        new (self) Batches(data::AnyDataset(set),
-                           {.batch = batch,
-                            .shuffle = shuffle,
-                            .seed = seed,
-                            .drop_last = drop_last,
-                            .prefetch = prefetch},
-                           reuse, site);
-      },
-      nb::keep_alive<1, 2>());
 }
 
 template <class Set>
@@ -380,23 +242,6 @@ void bind_data(nb::module_& m) {
   bind_image_sets(m);
   bind_image_files(m);
   bind_text_sets(m);
-  set_class<PythonSet>(m, "_PythonSet", "Samples of a Python object.")
-      .def(nb::init<nb::object, std::int64_t>());
-  nb::class_<Batches> batches(m, "_Batches");
-  add_set<data::TensorSet>(batches);
-  add_set<data::CsvSet>(batches);
-  add_set<data::ImageSet>(batches);
-  add_set<data::Augmented>(batches);
-  add_set<data::TextSet>(batches);
-  add_set<PythonSet>(batches);
-  batches.def("start", &Batches::start)
-      .def("next", &Batches::next)
-      .def("close", &Batches::close)
-      .def("batches_per_epoch",
-           [](Batches& self) { return self.loader().batches_per_epoch(); })
-      .def("epoch", [](Batches& self) { return self.loader().epoch(); })
-      .def("next_batch",
-           [](Batches& self) { return self.loader().next_batch(); });
 }
 
 }  // namespace neap::python

@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <string>
+#include <typeinfo>
 
 #include "binding.hpp"
 #include "neap/base/error.hpp"
@@ -111,6 +112,9 @@ void translate(const std::exception_ptr& pointer, void* /*payload*/) {
     raise("InternalError", error);
   } catch (const Error& error) {
     raise("Error", error);
+  } catch (const std::bad_cast&) {
+    PyErr_SetString(PyExc_TypeError,
+                    "neap: a value has another type than is expected here");
   }
 }
 

@@ -27,7 +27,7 @@ class Called {
   explicit Called(nb::handle function) : function_(function) {}
 
   Tensors operator()(std::span<const Tensor> primals) const {
-    const nb::gil_scoped_acquire gil;
+    const Locked locked;
     const OwnSites sites;
     nb::list given;
     for (const Tensor& t : primals) {

@@ -2,10 +2,25 @@
 // Hook: a function of Python's on gradients.
 #pragma once
 
+#include <string>
+
 #include "binding.hpp"
 #include "neap/graph/hooks.hpp"
 
 namespace neap::python {
+
+/// The tensor, or none, that a function of the user's returned. THROWS:
+/// TypeError (of Python).
+inline Tensor tensor_of(const char* what, nb::handle result) {
+  Tensor out;
+  if (!nb::try_cast(result, out, false)) {
+    throw nb::type_error((std::string(what) + ": it returned a " +
+                          nb::type_name(result.type()).c_str() +
+                          ", expected a Tensor or None")
+                             .c_str());
+  }
+  return out;
+}
 
 /// It is called and destroyed in whatever thread the backward runs in.
 class Hook {
@@ -14,10 +29,10 @@ class Hook {
   explicit Hook(nb::object function) : function_(std::move(function)) {}
 
   Tensor operator()(const Tensor& gradient) const {
-    const nb::gil_scoped_acquire gil;
+    const Locked locked;
     const OwnSites sites;
     const nb::object result = function_.get()(gradient);
-    return result.is_none() ? Tensor() : nb::cast<Tensor>(result);
+    return result.is_none() ? Tensor() : tensor_of("hook", result);
   }
   PyObject* function() const noexcept { return function_.get().ptr(); }
 

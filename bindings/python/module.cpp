@@ -7,6 +7,13 @@
 
 NB_MODULE(_core, m) {
   using namespace neap::python;  // NOLINT(google-build-using-namespace)
+  // Types, threads and tables are the process', not an interpreter's.
+  static bool is_loaded = false;
+  if (std::exchange(is_loaded, true)) {
+    throw nb::import_error(
+        "neap: the compiled part can be loaded once in a process; it was, "
+        "before sys.modules was emptied or in another interpreter");
+  }
   m.doc() = "The compiled part of neap.";
   m.attr("__version__") = neap::version();
   m.def("set_leak_warnings", [](bool value) { nb::set_leak_warnings(value); });
@@ -33,6 +40,7 @@ NB_MODULE(_core, m) {
   bind_guards(m);
   bind_modules(m);
   bind_compile(m);
+  bind_traced_values(m);
   nb::module_ memory = m.def_submodule("_memory");
   bind_memory(memory);
   nb::module_ layers = m.def_submodule("_layers");
@@ -41,6 +49,7 @@ NB_MODULE(_core, m) {
   bind_optim(optim);
   nb::module_ data = m.def_submodule("_data");
   bind_data(data);
+  bind_loaders(data);
   nb::module_ models = m.def_submodule("_models");
   bind_models(models);
   nb::module_ train = m.def_submodule("_train");

@@ -4,6 +4,7 @@
 import collections
 import functools
 import os
+import warnings
 import weakref
 
 from neap import _core
@@ -16,6 +17,7 @@ from neap.memory import parse_bytes
 _ONE = ("leaf",)  # the structure of a tensor alone
 _TENSOR = frozenset((Tensor,))
 _STATIC = (str, bytes, bool, type(None))
+_MOST_PARTS = 1 << 20  # of an argument
 
 
 def spec(shape, dtype=DType.f32):
@@ -39,16 +41,15 @@ def flatten(value):
             described.append("leaf")
             leaves.append(at)
         elif isinstance(at, _STATIC):
-            described.append(("static", at))
+            described.append(("static", at, type(at)))
         elif isinstance(at, (tuple, list)):
             described.append((type(at), len(at)))
             stack.extend(reversed(at))
-        elif isinstance(at, dict):
-            described.append((dict, tuple(at)))
+        elif type(at) in (dict, collections.OrderedDict):
+            described.append((type(at), tuple(at)))
             stack.extend(reversed(list(at.values())))
         elif hasattr(type(at), "__dataclass_fields__"):
-            from dataclasses import fields  # a slow import that few need
-            names = tuple(field.name for field in fields(at))
+            names = _fields_of(at)
             described.append((type(at), names))
             stack.extend(getattr(at, name) for name in reversed(names))
         elif hasattr(at, "__dlpack__"):
@@ -59,12 +60,24 @@ def flatten(value):
                 "a compiled step takes tensors, arrays, numbers, str, bool and "
                 f"None, and tuples, lists, dicts and dataclasses of them, not "
                 f"{type(at).__name__}")
+        if len(described) > _MOST_PARTS:
+            raise ValueError(f"a compiled step's argument has more than "
+                             f"{_MOST_PARTS} parts, or contains itself")
     return leaves, tuple(described)
 
 
+def _fields_of(value):
+    """The names of a dataclass's fields, which are all that it has."""
+    from dataclasses import fields  # a slow import that few need
+    names = tuple(field.name for field in fields(value))
+    if others := set(getattr(value, "__dict__", ())) - set(names):
+        raise TypeError(
+            f"a compiled step takes dataclasses for their fields; this "
+            f"{type(value).__name__} also has {', '.join(sorted(others))}")
+    return names
+
+
 def _build(kind, parts):
-    if kind is dict:
-        return None
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
         return kind(*parts)
     return kind(parts)
@@ -83,10 +96,13 @@ def unflatten(described, leaves):
             kind, size = entry
             count = size if isinstance(size, int) else len(size)
             parts = [built.pop() for _ in range(count)]
-            if kind is dict:
-                built.append(dict(zip(size, parts)))
-            elif isinstance(size, tuple):
-                built.append(kind(**dict(zip(size, parts))))
+            if kind in (dict, collections.OrderedDict):
+                built.append(kind(zip(size, parts)))
+            elif isinstance(size, tuple):  # __init__ has run for the caller's
+                made = object.__new__(kind)
+                for name, part in zip(size, parts):
+                    object.__setattr__(made, name, part)
+                built.append(made)
             else:
                 built.append(_build(kind, parts))
     return built[0]
@@ -108,13 +124,15 @@ class _Function:
         self.structure = structure
         self.results = None  # their structure, once traced
         self.guards = None
+        self.tracing = None  # guards as a trace began, until the call ends
 
     def run(self, leaves):
         """What is traced: from a list of tensors to one."""
         arguments, keywords = unflatten(self.structure, leaves)
-        guards = Guards(self.function)
-        results, structure = flatten(self.function(*arguments, **keywords))
-        guards.leave_out_changed()
+        guards = self.tracing = Guards(self.function)
+        results = self.function(*arguments, **keywords)
+        self._check_arguments(arguments, keywords, leaves)
+        results, structure = flatten(results)
         for each in results:
             if not isinstance(each, Tensor):
                 raise TraceError(
@@ -123,8 +141,35 @@ class _Function:
         if self.results is not None and self.results != structure:
             raise TraceError("a compiled step returns results of one "
                              "structure; this trace has another than before")
-        self.results, self.guards = structure, guards
+        self.results, self.guards = structure, guards.unchanged()
+        if names := sorted(guards.changed_numbers()):
+            warnings.warn(
+                f"the step changes {', '.join(names)}: its runs do not, and go "
+                "on with the values of this trace", RuntimeWarning, stacklevel=2)
         return results
+
+    def _check_arguments(self, arguments, keywords, leaves):
+        """The step has lists, dicts and dataclasses of its own: what it changes
+        in them its caller never sees."""
+        if self.structure == _of_tensors(len(leaves)):
+            return
+        now, structure = flatten((arguments, keywords))
+        if structure != self.structure or any(
+                one is not other for one, other in zip(now, leaves)):
+            raise TraceError(
+                "a compiled step changes a list, dict or dataclass that is its "
+                "argument; its caller would not see it: return the new value")
+
+    def call(self, function, *arguments):
+        """Calls what may trace; an error leaves tensors where they were."""
+        try:
+            return function(*arguments)
+        except BaseException:
+            if self.tracing is not None:
+                self.tracing.put_back()
+            raise
+        finally:
+            self.tracing = None
 
 
 class _Entry:
@@ -196,7 +241,7 @@ class Compiled:
         else:
             leaves, structure = flatten((arguments, keywords))
         entry = self._latest = self._entry(structure)
-        results = entry.step.call(leaves)
+        results = entry.traced.call(entry.step.call, leaves)
         structure = entry.traced.results
         if structure == _ONE:
             return results[0]
@@ -206,7 +251,7 @@ class Compiled:
         """Traces and plans for arguments of these specs, without a run."""
         leaves, structure = _specs((specs, keywords), "prepare")
         entry = self._latest = self._entry(structure)
-        entry.step.prepare(leaves)
+        entry.traced.call(entry.step.prepare, leaves)
         return self
 
     def plan(self, *specs, **keywords):
@@ -225,8 +270,8 @@ class Compiled:
         kept to the least arena that was found. Nothing runs; the step is
         traced, and what was traced is not kept."""
         leaves, structure = _specs((specs, keywords), "fit_curve")
-        return _Entry(self._function, structure,
-                      self._settings).step.fit(leaves)
+        entry = _Entry(self._function, structure, self._settings)
+        return entry.traced.call(entry.step.fit, leaves)
 
     def profile(self, *arguments, runs=5, **keywords):
         """Runs the step once, and then `runs` times more, each a step like any

@@ -2,13 +2,13 @@
 """Data sets, and loaders that make batches of them."""
 
 import atexit as _atexit
-import functools as _functools
 import os as _os
 import weakref as _weakref
 
 from neap._arrays import asarray
 from neap._core import Tensor, _data
 from neap._core import contiguous as _contiguous
+from neap._errors import InvalidValue
 from neap._core._data import (Augmented, CsvSet, ImageSet,  # noqa: F401
                               TextSet, Vocabulary, read_cifar10,
                               read_cifar100, read_csv, read_mnist, read_text)
@@ -31,12 +31,20 @@ def _dense(values):
     return tensor if tensor.is_contiguous() else _contiguous(tensor)
 
 
-def _sample_of(dataset, index):
-    """A sample of a Python data set as two dense tensors."""
-    sample = dataset[index]
-    if not isinstance(sample, (tuple, list)) or len(sample) != 2:
-        raise TypeError("a data set's sample is a pair: input, target")
-    return _dense(sample[0]), _dense(sample[1])
+class _Samples:
+    """Samples of a Python data set, each as two dense tensors. When it is
+    collected while a loader's thread still calls it, it raises."""
+
+    __slots__ = ("dataset",)
+
+    def __init__(self, dataset):
+        self.dataset = dataset
+
+    def __call__(self, index):
+        sample = self.dataset[index]
+        if not isinstance(sample, (tuple, list)) or len(sample) != 2:
+            raise TypeError("a data set's sample is a pair: input, target")
+        return _dense(sample[0]), _dense(sample[1])
 
 
 _open = _weakref.WeakSet()
@@ -69,8 +77,7 @@ class Loader:
                  drop_last=False, prefetch=0, reuse=False):
         self.dataset, self.batch = dataset, batch
         if not isinstance(dataset, _SETS):
-            dataset = _data._PythonSet(
-                _functools.partial(_sample_of, dataset), len(dataset))
+            dataset = _data._PythonSet(_Samples(dataset), len(dataset))
         self._batches = _data._Batches(dataset, batch, shuffle, seed, drop_last,
                                        prefetch, reuse)
         self._following = 0
@@ -80,6 +87,11 @@ class Loader:
         """Ends the loader's thread and frees its memory; it gives no further
         batch."""
         self._batches.close()
+
+    def __del__(self):
+        """Ends the thread before the collector takes its data set apart."""
+        if batches := getattr(self, "_batches", None):
+            batches.close()
 
     def __len__(self):
         """Batches of an epoch."""
@@ -91,6 +103,10 @@ class Loader:
     def epoch(self, number, first_batch=0):
         """The batches of an epoch, from one of them on. Another loop that
         begins meanwhile ends this one with an error."""
+        if number < 0 or not 0 <= first_batch <= len(self):
+            raise InvalidValue(
+                f"loader: epoch {number} from batch {first_batch} on, expected "
+                f"an epoch from 0 on, and one of its {len(self)} batches")
         self._following = number + 1
         loop = self._batches.start(number, first_batch)
         while (batch := self._batches.next(loop)) is not None:
@@ -100,7 +116,7 @@ class Loader:
     def position(self):
         """The epoch, and the number of its next batch: where a run that is
         interrupted now continues, by epoch(*position)."""
-        return self._batches.epoch(), self._batches.next_batch()
+        return self._batches.position()
 
 
 def read_fashion_mnist(folder=FASHION_MNIST):

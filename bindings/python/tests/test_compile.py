@@ -1,8 +1,10 @@
 # Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+import collections
 import dataclasses
 import gc
 import math
 import threading
+import types
 import weakref
 
 import numpy as np
@@ -247,15 +249,73 @@ def test_a_count_of_calls_does_not_trace_anew():
         net.calls += 1
         return net(x) * 2
 
+    with pytest.warns(RuntimeWarning, match="changes calls, count:"):
+        step(neap.ones((1,)))
     for _ in range(5):
         step(neap.ones((1,)))
     assert step.traces == count == net.calls == 1
 
 
+def test_a_container_that_the_step_changes_is_refused():
+    @dataclasses.dataclass
+    class State:
+        h: neap.Tensor
+
+    def assign(state, x):
+        state.h = x
+
+    x = neap.ones((1,))
+    for state, change in (
+            ({"h": x}, lambda state, x: state.update(h=x * 2)),
+            ({"h": x}, lambda state, x: state.update(other=x)),
+            ([x], lambda state, x: state.append(x)),
+            (State(x), assign)):
+        def plain(state, x):
+            change(state, x)
+            return x * 2
+
+        step = neap.compile(plain)
+        with pytest.raises(neap.TraceError, match="return the new value"):
+            step(state, x)
+
+
+def test_containers_come_as_they_are():
+    @dataclasses.dataclass(frozen=True)
+    class Pair:
+        a: neap.Tensor
+        b: neap.Tensor
+        made: list = dataclasses.field(default_factory=list, init=False)
+
+        def __post_init__(self):
+            self.made.append(neap.ones((1,)))
+
+    @dataclasses.dataclass
+    class More:
+        a: neap.Tensor
+
+        def __post_init__(self):
+            self.twice = 2
+
+    x = neap.ones((1,))
+    step = neap.compile(lambda p: (p.a + p.b + p.made[0], len(p.made)) [0])
+    assert step(Pair(x, x)).item() == 3
+    with pytest.raises(TypeError, match="also has twice"):
+        step(More(x))
+    ordered = collections.OrderedDict(a=x)
+    assert neap.compile(lambda d: d["a"] if isinstance(
+        d, collections.OrderedDict) else -d["a"])(ordered).item() == 1
+    with pytest.raises(TypeError, match="defaultdict"):
+        step(collections.defaultdict(list, a=x))
+    endless = []
+    endless.append(endless)
+    with pytest.raises(ValueError, match="contains itself"):
+        step(endless)
+
+
 def test_verify_finds_what_guards_do_not_see():
-    box = [2.0]
-    step = neap.compile(lambda x: x * box[0])
-    checked = neap.compile(lambda x: x * box[0], verify=2)
+    box = np.array([2.0])
+    step = neap.compile(lambda x: x * float(box[0]))
+    checked = neap.compile(lambda x: x * float(box[0]), verify=2)
     x = neap.ones((1,))
     assert step(x).item() == checked(x).item() == 2
     box[0] = 3.0
@@ -299,22 +359,22 @@ def test_a_step_ends_without_the_collector(way):
 
 def test_a_step_keeps_the_optimizer_that_its_programs_refer_to():
     net, adam = make()
-    holder = [adam]
+    holder = types.SimpleNamespace(adam=adam)
 
     @neap.compile
     def step(x, y):
         loss = neap.cross_entropy(net(x), y)
         loss.backward()
-        holder[0].step()
-        holder[0].zero_grad()
+        optimizer = getattr(holder, "adam")  # guards do not see a text
+        optimizer.step()
+        optimizer.zero_grad()
         return loss
 
     data = batches()
     for x, y in data:
         step(x, y)
     alive = weakref.ref(adam) if hasattr(type(adam), "__weakref__") else None
-    del adam
-    holder.clear()
+    del adam, holder.adam
     gc.collect()
     for x, y in data:
         step(x, y)
