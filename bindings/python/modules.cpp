@@ -85,7 +85,36 @@ Tensor entry(const nn::Module& self, const std::string& name) {
   throw nb::attribute_error(name.c_str());
 }
 
+/// "parameter", "buffer", or "" for a name that is neither here.
+const char* kind_of(const nn::Module& self, std::string_view name) {
+  for (const nn::Entry& each : self.registry().entries()) {
+    if (std::string_view(each.name.data(), each.name.size()) == name) {
+      return each.is_parameter ? "parameter" : "buffer";
+    }
+  }
+  return "";
+}
+
+/// Whether each part is in training: the module, then what is below it.
+nb::typed<nb::list, bool> modes_of(const nn::Module& self) {
+  nb::typed<nb::list, bool> out;
+  self.registry().walk(
+      [&](const nn::Registry& at) { out.append(at.is_training()); });
+  return out;
+}
+
+void set_modes(nn::Module& self, const std::vector<bool>& modes) {
+  std::size_t i = 0;
+  self.registry().walk([&](nn::Registry& at) {
+    at.note_use();
+    at.set_training(i < modes.size() ? modes[i++] : at.is_training());
+  });
+}
+
 nb::object call(nb::handle self, nb::args arguments, nb::kwargs keywords) {
+  if (!nb::inst_ready(self)) {
+    throw nb::attribute_error("Module.__init__() was not called");
+  }
   const auto& module = nb::cast<const nn::Module&>(self);
   const nn::ModuleScope scope(module, here());
   nb::object result = self.attr("forward")(*arguments, **keywords);
@@ -100,22 +129,21 @@ nb::object call(nb::handle self, nb::args arguments, nb::kwargs keywords) {
 void bind_files(nb::class_<nn::Module>& module) {
   module
       .def(
-          "save",
+          "_save",
           [](const nn::Module& self, const std::string& path) {
             const CallSite site = here();
             const Unlocked release;
             check(train::save(self, path, {}, site));
           },
-          nb::arg("path"), "Writes a safetensors file, whole or not at all.")
+          nb::arg("path"))
       .def(
-          "load",
+          "_load",
           [](nn::Module& self, const std::string& path, bool strict) {
             const CallSite site = here();
             const Unlocked release;
             check(train::load(self, path, {.strict = strict}, site));
           },
-          nb::arg("path"), nb::kw_only(), nb::arg("strict") = true,
-          "Reads every parameter and buffer, or, after an error, none.");
+          nb::arg("path"), nb::arg("strict"));
 }
 
 void bind_module(nb::module_& m) {
@@ -158,8 +186,21 @@ void bind_module(nb::module_& m) {
            [](const nn::Module& self) { return self.parameter_count(); })
       .def("parameter_bytes",
            [](const nn::Module& self) { return self.parameter_bytes(); })
+      .def("_kind_of", &kind_of)
+      .def("_modes", &modes_of)
+      .def("_set_modes", &set_modes)
+      .def("_replace_by",
+           [](nn::Module& self, const nn::Module& other) {
+             self.registry().replace_by(
+                 base::Ref<nn::Registry>::share(&other.registry()));
+           })
       .def("__getattr__", &entry);
   bind_files(module);
+}
+
+// Parts that the Python side of modules needs.
+void bind_python_module(nb::module_& m) {
+  m.def("_is_ready", [](nb::handle self) { return nb::inst_ready(self); });
   nb::class_<PythonModule, nn::Module>(m, "_PythonModule", nb::dynamic_attr())
       .def(nb::init<>())
       .def("_register_parameter",
@@ -230,6 +271,7 @@ void bind_init(nb::module_& m) {
 void bind_modules(nb::module_& m) {
   bind_parameters(m);
   bind_module(m);
+  bind_python_module(m);
   bind_init(m);
 }
 

@@ -125,3 +125,22 @@ neap\._core\._models\.from_pretrained$:
     \from typing import Any
     def from_pretrained(folder: str, *, dtype: neap._core.DType = ..., dropout: float | None = None, block: int = 0, classes: int = 0, keep_layers: bool = True, pass_over: Sequence[str] = ()) -> neap._core._layers.Layer:
         \doc
+
+neap\._core\._Module\.__setattr__$:
+    def __setattr__(self, name: str, value: Any, /) -> None: ...
+
+neap\._core\._Module\.__delattr__$:
+    def __delattr__(self, name: str, /) -> None: ...
+
+neap\._core\._Module\.__init_subclass__$:
+    \doc
+
+neap\._core\._Module\.save$:
+    \import os
+    def save(self, path: str | os.PathLike[str]) -> None:
+        \doc
+
+neap\._core\._Module\.load$:
+    \import os
+    def load(self, path: str | os.PathLike[str], *, strict: bool = True) -> None:
+        \doc

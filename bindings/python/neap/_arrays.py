@@ -164,10 +164,17 @@ def _torch(self):
 
 def _array(self, dtype=None, copy=None):
     array = _numpy(self, copy=True if copy else None)
-    return array if dtype is None else array.astype(dtype)
+    if dtype is None or dtype == array.dtype:
+        return array
+    if copy is False:
+        raise ValueError(f"a tensor of {self.dtype} as {dtype} is a copy")
+    return array.astype(dtype)
 
 
 Tensor.view = Tensor.reshape
 Tensor.numpy = _numpy
 Tensor.torch = _torch
 Tensor.__array__ = _array
+# NumPy's functions have no derivatives: np.float64(2) * t is the tensor's
+# business, and np.exp(t) an error, not an array that has lost its graph.
+Tensor.__array_ufunc__ = None

@@ -1,6 +1,7 @@
 # Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 """The training loop that most programs want."""
 
+import contextlib
 import math
 import os
 import sys
@@ -34,6 +35,9 @@ def fit(model, optimizer, loader, *, epochs=1, loss=None, test=None,
     seconds, and with `test` also test_loss and, where targets are labels,
     test_accuracy.
     """
+    if not clip_norm >= 0 or epochs < 0:
+        raise InvalidValue(f"fit: clip_norm is {clip_norm} and epochs {epochs}, "
+                           "expected numbers from 0 on")
     loss = loss or _core.cross_entropy
     run = checkpoint and Checkpoint(model, optimizer, average=average,
                                     plateau=plateau, facts=facts)
@@ -43,12 +47,13 @@ def fit(model, optimizer, loader, *, epochs=1, loss=None, test=None,
         first = run.epoch
     step = _compile(_step(model, optimizer, loss, clip_norm, average),
                     budget=budget, spill=spill)
-    _prepare(step, loader)
+    with _mode(model, True):
+        _prepare(step, loader)
     shown = _Progress(progress, epochs, len(loader))
     history = []
     for epoch in range(first, epochs):
-        model.train()
-        row = _train(step, loader, epoch, shown)
+        with _mode(model, True):
+            row = _train(step, loader, epoch, shown)
         if test is not None:
             row.update(evaluate(model, test, loss=loss, average=average))
             if plateau is not None:
@@ -115,13 +120,21 @@ def evaluate(model, loader, *, loss=None, average=None):
     if average is not None:
         with average.averaged():
             return evaluate(model, loader, loss=loss)
-    was_training = model.training
-    model.eval()
+    with _mode(model, False), _core.NoGrad():
+        return _evaluate(model, loader, loss)
+
+
+@contextlib.contextmanager
+def _mode(model, is_training):
+    """A model in training or evaluation, for a block of code. Where it is so
+    already, parts that are not stay in theirs: a batch norm frozen by eval()."""
+    modes = model._modes()
+    if modes[0] != is_training:
+        model.train(is_training)
     try:
-        with _core.NoGrad():
-            return _evaluate(model, loader, loss)
+        yield
     finally:
-        model.train(was_training)
+        model._set_modes(modes)
 
 
 def _is_labels(output, target):

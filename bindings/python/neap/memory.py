@@ -16,6 +16,8 @@ _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9,
 def parse_bytes(size):
     """Bytes of a number, or of a text such as "1.5GiB"."""
     if isinstance(size, int):
+        if size < 0:
+            raise ValueError(f"a size is a number of bytes from 0 on, not {size}")
         return size
     import re
     match = re.fullmatch(r"\s*([0-9][0-9 _]*(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*",

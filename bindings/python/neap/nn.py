@@ -1,6 +1,8 @@
 # Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 """Modules: parameters by attribute, names by path."""
 
+import os as _os
+
 from neap import _core
 from neap._arrays import asarray
 from neap._core import _init as init  # noqa: F401
@@ -39,8 +41,59 @@ def _load_state_dict(self, state, *, strict=True):
     return missing, unexpected
 
 
+def _save(self, path):
+    """Writes a safetensors file, whole or not at all."""
+    self._save(_os.fspath(path))
+
+
+def _load(self, path, *, strict=True):
+    """Reads every parameter and buffer, or, after an error, none."""
+    self._load(_os.fspath(path), strict)
+
+
+_core._Module.save, _core._Module.load = _save, _load
 _core._Module.state_dict = _state_dict
 _core._Module.load_state_dict = _load_state_dict
+
+
+def _set_attribute(self, name, value):
+    if not _core._is_ready(self):
+        if isinstance(value, (Parameter, _core._Module)):
+            raise AttributeError(f"{type(self).__name__}.{name}: begin "
+                                 "__init__ with super().__init__()")
+        object.__setattr__(self, name, value)
+        return
+    if kind := self._kind_of(name):
+        raise TypeError(
+            f"{type(self).__name__}.{name} is a {kind}, and stays the one: "
+            f"write into it ({name}.copy_(t), inside neap.NoGrad()), or share "
+            f"another module's tensor with tie(\"{name}\", t)")
+    if isinstance(value, (Parameter, _core._Module)) and not isinstance(
+            self, _core._PythonModule):
+        raise TypeError(
+            f"{type(self).__name__} is a module of Neap's own, which takes no "
+            f"further parameters or modules: write a Module that has both")
+    object.__setattr__(self, name, value)
+
+
+def _delete_attribute(self, name):
+    if self._kind_of(name) or isinstance(vars(self).get(name), _core._Module):
+        raise AttributeError(f"{type(self).__name__}.{name} is registered: it "
+                             "cannot be deleted")
+    object.__delattr__(self, name)
+
+
+def _no_subclass(cls, **keywords):
+    if not issubclass(cls, _core._PythonModule):
+        raise TypeError(
+            f"{cls.__name__}: a layer of Neap's own has no subclasses, whose "
+            "forward and parameters it would pass over: write a Module that has "
+            "the layer")
+
+
+_core._Module.__init_subclass__ = classmethod(_no_subclass)
+_core._Module.__setattr__ = _set_attribute
+_core._Module.__delattr__ = _delete_attribute
 
 
 class Parameter:
@@ -56,15 +109,27 @@ class Buffer(Parameter):
 
 class Module(_core._PythonModule):
     """A module of Python's: attributes that are modules, Parameter or Buffer
-    are registered under their names; forward() is what a call does."""
+    are registered under their names; forward() is what a call does. Another
+    module under a name takes the place of the one that was there; a parameter
+    or buffer is written, not replaced."""
 
     def __setattr__(self, name, value):
-        if isinstance(value, Buffer):
-            value = self._register_buffer(name, value.tensor)
-        elif isinstance(value, Parameter):
-            value = self._register_parameter(name, value.tensor)
-        elif isinstance(value, _core._Module):
+        is_new = _core._is_ready(self) and not self._kind_of(name)
+        old = vars(self).get(name) if is_new else None
+        if isinstance(old, _core._Module):
+            if not isinstance(value, _core._Module):
+                raise TypeError(f"{type(self).__name__}.{name} is a module; "
+                                "only another one can take its place")
+            if value is not old:
+                old._replace_by(value)
+        elif is_new and isinstance(value, _core._Module):
             self._register_module(name, value)
+        elif is_new and isinstance(value, Parameter):
+            register = (self._register_buffer if isinstance(value, Buffer)
+                        else self._register_parameter)
+            value = register(name, value.tensor)
+            object.__setattr__(self, name, value)
+            return
         super().__setattr__(name, value)
 
     def forward(self, *arguments, **keywords):

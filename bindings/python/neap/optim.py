@@ -20,6 +20,11 @@ def _parameters(parameters):
         return parameters
     pairs = [each if isinstance(each, tuple) else (str(number), each)
              for number, each in enumerate(parameters)]
+    for name, tensor in pairs:
+        if not isinstance(tensor, _core.Tensor):
+            raise TypeError(f"optim: parameter {name} is a "
+                            f"{type(tensor).__name__}, expected a tensor (a "
+                            "module's attribute)")
     return _core._parameter_list([tensor for _, tensor in pairs],
                                  [name for name, _ in pairs])
 
@@ -37,12 +42,20 @@ def _in_groups(cls):
         for group in others:
             self.add_group(**group)
 
+    def set_attribute(self, name, value):
+        if not name.startswith("_") and not hasattr(type(self), name):
+            raise AttributeError(
+                f"{cls.__name__} has no {name} to be set: lr can be, other "
+                "options are those that it was made with")
+        object.__setattr__(self, name, value)
+
     def add_group(self, params, **options):
         """Adds parameters, with options that are the optimizer's where they
         are not given."""
         self._add_group(_parameters(params), **{**self._options, **options})
 
     cls.__init__, cls.add_group = start, add_group
+    cls.__setattr__ = set_attribute
     return cls
 
 
@@ -102,7 +115,11 @@ class Ema(_optim._Ema):
 
     @contextlib.contextmanager
     def averaged(self):
-        """The averages in the places of the parameters, for a block of code."""
+        """The averages in the places of the parameters, for a block of code,
+        inside which there is no second one."""
+        if self.is_swapped:
+            raise ValueError("ema.averaged: the averages are in the places of "
+                             "the parameters already")
         self.swap()
         try:
             yield self

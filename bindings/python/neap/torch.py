@@ -73,7 +73,8 @@ def _matched(own, tied, state, problems):
         known.add(_place(value))
         problems.check(name, value, own[home])
         first = given.setdefault(home, value)
-        if first is not value and _place(first) != _place(value) and not (
+        if first is not value and (
+                _place(first) is None or _place(first) != _place(value)) and not (
                 tuple(first.shape) == tuple(value.shape) and
                 bool((first == value).all())):
             problems.add(NameNotFound, f"{name} and {home} are tied here, and "
@@ -85,8 +86,9 @@ def _matched(own, tied, state, problems):
 
 def load_torch(module, state_dict):
     """Copies the tensors of a torch module's state_dict() into the parameters
-    and buffers of the same names, a tensor at a time. A name that is tied in
-    one of the two may be missing in the other.
+    and buffers of the same names. Tensors that lie dense in the host's memory
+    are read where they are, others are copied first, all of them. A name that
+    is tied in one of the two may be missing in the other.
 
     Everything is checked before the first copy. Raises NameNotFound for names
     that only one side has, ShapeError or DTypeError for other shapes or
@@ -98,11 +100,11 @@ def load_torch(module, state_dict):
     problems.names("missing", [name for name in own if name not in given])
     problems.names("unexpected", unexpected)
     problems.throw()
+    ready = {name: from_dlpack(value.detach().cpu() if hasattr(
+        value, "detach") else value) for name, value in given.items()}
     with _core.NoGrad():
-        for name, value in given.items():
-            if hasattr(value, "detach"):
-                value = value.detach().cpu()
-            own[name].copy_(from_dlpack(value))
+        for name, value in ready.items():
+            own[name].copy_(value)
 
 
 def import_module(module, example, *, dynamic_shapes=None):

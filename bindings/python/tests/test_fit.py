@@ -118,3 +118,36 @@ def test_evaluation_leaves_the_mode_as_it_was():
     net.train()
     found = neap.evaluate(net, data.Loader(points(), 16))
     assert net.training and 0 <= found["test_accuracy"] <= 1
+
+
+def test_parts_keep_the_modes_that_they_have():
+    net = nn.Sequential(nn.BatchNorm1d(2), nn.Linear(2, 2), nn.Dropout(0.5))
+    loader = neap.data.Loader(neap.data.TensorSet(
+        np.ones((4, 2), np.float32), np.zeros(4, np.int64)), 2)
+    net[0].eval()
+    before = net[0].running_mean.tolist()
+    neap.evaluate(net, loader)
+    assert net._modes() == [True, False, True, True]
+    neap.fit(net, neap.optim.SGD(net, lr=0.1), loader, progress=False)
+    assert net._modes() == [True, False, True, True]
+    assert net[0].running_mean.tolist() == before
+    net.eval()
+    neap.fit(net, neap.optim.SGD(net, lr=0.1), loader, progress=False)
+    assert net._modes() == [False] * 4
+    assert net[0].running_mean.tolist() != before
+
+
+def test_what_would_mean_nothing_is_refused():
+    net = nn.Linear(2, 2)
+    loader = neap.data.Loader(neap.data.TensorSet(
+        np.ones((4, 2), np.float32), np.zeros(4, np.int64)), 2)
+    sgd = neap.optim.SGD(net, lr=0.1)
+    for options in (dict(clip_norm=-1.0), dict(clip_norm=float("nan")),
+                    dict(epochs=-1)):
+        with pytest.raises(neap.Error, match="from 0 on"):
+            neap.fit(net, sgd, loader, progress=False, **options)
+    for epoch in ((-1,), (0, -1), (0, 3)):
+        with pytest.raises(neap.Error, match="from 0 on"):
+            next(loader.epoch(*epoch))
+    with pytest.raises(ValueError, match="from 0 on"):
+        neap.Budget(-1)

@@ -33,6 +33,85 @@ def test_attributes_are_registered_under_their_names():
         net.fc1.wait
 
 
+class Own(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(neap.ones((2,)))
+        self.mean = nn.Buffer(neap.zeros((2,)))
+        self.layer = nn.Linear(2, 2)
+
+    def forward(self, x):
+        return self.layer(x * self.w)
+
+
+def test_a_registered_name_is_not_hidden_by_an_assignment():
+    own, linear = Own(), nn.Linear(2, 2)
+    for module, name in ((own, "w"), (own, "mean"), (linear, "weight"),
+                         (linear, "bias")):
+        before = getattr(module, name).tolist()
+        for value in (neap.ones((2,)), nn.Parameter(neap.ones((2,))),
+                      nn.Buffer(neap.ones((2,))), None, nn.ReLU()):
+            with pytest.raises(TypeError, match=name):
+                setattr(module, name, value)
+        with pytest.raises(AttributeError, match="registered"):
+            delattr(module, name)
+        assert getattr(module, name).tolist() == before
+    for value in (nn.Parameter(neap.ones((2,))), nn.ReLU()):
+        with pytest.raises(TypeError, match="no further"):
+            linear.other = value
+    with pytest.raises(TypeError, match="only another"):
+        own.layer = None
+    with pytest.raises(AttributeError, match="registered"):
+        del own.layer
+    linear.note, own.note = 1, [2]
+    del linear.note, own.note
+    assert list(own.state_dict()) == ["w", "layer.weight", "layer.bias", "mean"]
+
+
+def test_a_layer_has_no_subclasses():
+    with pytest.raises(TypeError, match="write a Module"):
+        class Scaled(nn.Linear):
+            pass
+
+    class Mine(nn.Sequential):
+        pass
+
+    class Late(nn.Module):
+        def __init__(self):
+            self.note = 1
+            self.layer = nn.ReLU()
+
+    class Never(nn.Module):
+        def __init__(self):
+            pass
+
+    assert len(Mine(nn.ReLU())) == 1
+    with pytest.raises(AttributeError, match="super"):
+        Late()
+    with pytest.raises(AttributeError, match="__init__"):
+        Never()(neap.ones((1,)))
+
+
+def test_a_module_takes_the_place_of_another():
+    own = Own()
+    step = neap.compile(lambda x: own(x))
+    step(neap.ones((1, 2)))
+    own.layer = own.layer
+    old, own.layer = own.layer, nn.Linear(2, 2, bias=False)
+    x = neap.ones((1, 2))
+    assert [name for name, _ in own.named_parameters()] == ["w", "layer.weight"]
+    assert own(x).tolist() == own.layer(x).tolist() == step(x).tolist()
+    Own().layer = old  # which is nobody's part now
+
+
+def test_weights_are_tied():
+    table, head = nn.Embedding(5, 2), nn.Linear(2, 5, bias=False)
+    head.tie("weight", table.weight)
+    x = neap.tensor([[1.0, 2.0]])
+    np.testing.assert_allclose(head(x).numpy(),
+                               x.numpy() @ table.weight.numpy().T, rtol=1e-6)
+
+
 def test_a_module_is_called_and_differentiated():
     net = Net()
     x = neap.randn((3, 4))

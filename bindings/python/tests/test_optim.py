@@ -2,6 +2,7 @@
 """Optimizers, groups of parameters, averages, plateaus and checkpoints."""
 
 import gc
+import types
 
 import numpy as np
 import pytest
@@ -164,18 +165,60 @@ def test_averages_follow_the_parameters(compiled):
     assert [w.tolist() for w in net.parameters()] == trained
 
 
+def test_averages_are_in_place_once():
+    w = neap.ones((1,)).requires_grad_()
+    ema = optim.Ema([w], decay=0.5)
+    with neap.NoGrad():
+        w.fill_(3.0)
+    ema.update()
+    with ema.averaged():
+        with pytest.raises(ValueError, match="already"):
+            with ema.averaged():
+                pass
+        assert w.item() == 2.0
+    assert w.item() == 3.0
+
+
+def test_what_is_no_tensor_is_named():
+    with pytest.raises(TypeError, match="parameter 0 is a Parameter"):
+        optim.SGD([nn.Parameter(neap.ones((2,)))], lr=0.1)
+    with pytest.raises(TypeError, match="parameter w is a float"):
+        optim.SGD([("w", 1.0)], lr=0.1)
+
+
+def test_an_option_that_would_do_nothing_is_refused():
+    adam = optim.AdamW(nn.Linear(2, 2), lr=0.1)
+    adam.lr = 0.2
+    for name in ("weight_decay", "betas", "learning_rate"):
+        with pytest.raises(AttributeError, match=f"no {name} to be set"):
+            setattr(adam, name, 0.1)
+
+
+def test_a_checkpoint_writes_no_position_that_it_would_refuse(tmp_path):
+    net = nn.Linear(2, 2)
+    run = neap.train.Checkpoint(net, optim.SGD(net, lr=0.1))
+    run.save(tmp_path / "run.st")
+    before = (tmp_path / "run.st").read_bytes()
+    for name in ("step", "epoch", "batch"):
+        run.step = run.epoch = run.batch = 0
+        setattr(run, name, -1)
+        with pytest.raises(neap.Error, match="from 0 on"):
+            run.save(tmp_path / "run.st")
+    assert (tmp_path / "run.st").read_bytes() == before
+
+
 def test_a_step_keeps_the_averages_that_its_programs_refer_to():
     w = neap.ones((2,)).requires_grad_()
-    holder = [optim.Ema([w], decay=0.5)]
-    averages = holder[0].averages
+    holder = types.SimpleNamespace(ema=optim.Ema([w], decay=0.5))
+    averages = holder.ema.averages
 
     @neap.compile
     def step(x):
         neap.copy_(w.detach(), x)
-        holder[0].update()
+        getattr(holder, "ema").update()  # guards do not see a text
 
     step(neap.ones((2,)) * 3)
-    holder.clear()
+    del holder.ema
     gc.collect()
     step(neap.ones((2,)) * 3)
     assert averages[0].tolist() == [2.5, 2.5]
