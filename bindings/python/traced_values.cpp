@@ -87,9 +87,9 @@ void bind_traced_values(nb::module_& m) {
   m.def(
       "_guards_hold",
       [](const nb::list& guards, nb::handle missing) {
-        for (std::size_t i = 0; i < guards.size(); ++i) {
-          if (!holds(PyList_GetItem(guards.ptr(), static_cast<Py_ssize_t>(i)),
-                     missing.ptr())) {
+        const Py_ssize_t count = PyList_Size(guards.ptr());
+        for (Py_ssize_t i = 0; i < count; ++i) {
+          if (!holds(PyList_GetItem(guards.ptr(), i), missing.ptr())) {
             return false;
           }
         }

@@ -9,9 +9,9 @@ import weakref
 
 from neap import _core
 from neap._arrays import from_dlpack
-from neap._core import DType, Spec, Tensor
+from neap._core import DType, Spec, Tensor, _guards_hold
 from neap._errors import TraceError
-from neap._guards import Guards
+from neap._guards import MISSING, Guards
 from neap.memory import parse_bytes
 
 _ONE = ("leaf",)  # the structure of a tensor alone
@@ -160,16 +160,12 @@ class _Function:
                 "a compiled step changes a list, dict or dataclass that is its "
                 "argument; its caller would not see it: return the new value")
 
-    def call(self, function, *arguments):
-        """Calls what may trace; an error leaves tensors where they were."""
-        try:
-            return function(*arguments)
-        except BaseException:
-            if self.tracing is not None:
-                self.tracing.put_back()
-            raise
-        finally:
-            self.tracing = None
+    def end_trace(self, failed=False):
+        """After each call that may have traced. One that failed leaves tensors
+        where they were."""
+        if failed and self.tracing is not None:
+            self.tracing.put_back()
+        self.tracing = None
 
 
 class _Entry:
@@ -181,7 +177,17 @@ class _Entry:
 
     def fits(self):
         guards = self.traced.guards
-        return guards is None or guards.hold()
+        return guards is None or _guards_hold(guards.guards, MISSING)
+
+    def trace(self, function, leaves):
+        """Calls a function of the step that may trace."""
+        try:
+            return function(leaves)
+        except BaseException:
+            self.traced.end_trace(failed=True)
+            raise
+        finally:
+            self.traced.end_trace()
 
 
 def _specs(arguments, caller):
@@ -241,8 +247,15 @@ class Compiled:
         else:
             leaves, structure = flatten((arguments, keywords))
         entry = self._latest = self._entry(structure)
-        results = entry.traced.call(entry.step.call, leaves)
-        structure = entry.traced.results
+        traced = entry.traced
+        try:
+            results = entry.step.call(leaves)
+        except BaseException:
+            traced.end_trace(failed=True)
+            raise
+        if traced.tracing is not None:
+            traced.end_trace()
+        structure = traced.results
         if structure == _ONE:
             return results[0]
         return unflatten(structure, results)
@@ -251,7 +264,7 @@ class Compiled:
         """Traces and plans for arguments of these specs, without a run."""
         leaves, structure = _specs((specs, keywords), "prepare")
         entry = self._latest = self._entry(structure)
-        entry.traced.call(entry.step.prepare, leaves)
+        entry.trace(entry.step.prepare, leaves)
         return self
 
     def plan(self, *specs, **keywords):
@@ -271,7 +284,7 @@ class Compiled:
         traced, and what was traced is not kept."""
         leaves, structure = _specs((specs, keywords), "fit_curve")
         entry = _Entry(self._function, structure, self._settings)
-        return entry.traced.call(entry.step.fit, leaves)
+        return entry.trace(entry.step.fit, leaves)
 
     def profile(self, *arguments, runs=5, **keywords):
         """Runs the step once, and then `runs` times more, each a step like any

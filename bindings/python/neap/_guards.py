@@ -21,7 +21,7 @@ from neap import _core
 _PLAIN = frozenset((int, float, str, bool, type(None), bytes, complex))
 _MOST = 10000  # guards; a larger model has further values unguarded
 _LONG = 256
-_MISSING = object()
+MISSING = object()
 _NOT_LOOKED_AT = frozenset(sys.stdlib_module_names - {"__main__"} | {
     "neap", "numpy", "scipy", "torch"})
 _GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
@@ -57,7 +57,7 @@ def _in_class(kind, name):
     for each in kind.__mro__:
         if name in vars(each):
             return vars(each)[name]
-    return _MISSING
+    return MISSING
 
 
 class Guards:
@@ -80,7 +80,7 @@ class Guards:
     def _add(self, kind, home, key, value):
         """Guards a value, and looks at it later."""
         self.guards.append((kind, home, key, value))
-        if type(value) not in _PLAIN and value is not _MISSING:
+        if type(value) not in _PLAIN and value is not MISSING:
             self._queue.append(value)
 
     def _look(self, value):
@@ -123,13 +123,13 @@ class Guards:
                               function.__closure__ or ()):
             self._cells[id(cell)] = name
             self._add(_ATTR, cell, "cell_contents",
-                      getattr(cell, "cell_contents", _MISSING))
+                      getattr(cell, "cell_contents", MISSING))
         self._add(_ATTR, function, "__defaults__", function.__defaults__)
         self._add(_ATTR, function, "__kwdefaults__", function.__kwdefaults__)
         names, attributes = _names_of(function.__code__)
         home = function.__globals__
         for name in names:
-            self._add(_ITEM, home, name, home.get(name, _MISSING))
+            self._add(_ITEM, home, name, home.get(name, MISSING))
         new = attributes - self._attributes
         self._attributes |= new
         for each in self._objects:
@@ -148,21 +148,21 @@ class Guards:
         for name in names:
             if type(own) is dict and name in own:
                 self._add(_ITEM, own, name, own[name])
-            elif (found := _in_class(kind, name)) is not _MISSING:
+            elif (found := _in_class(kind, name)) is not MISSING:
                 if type(own) is dict:
-                    self._add(_ITEM, own, name, _MISSING)
+                    self._add(_ITEM, own, name, MISSING)
                 if isinstance(found, types.MemberDescriptorType):  # a slot
                     self._add(_ATTR, value, name,
-                              getattr(value, name, _MISSING))
+                              getattr(value, name, MISSING))
                 else:
                     self._look_into_class(kind, name)
 
     def _look_into_class(self, kind, name):
         """An attribute of a class, where reading it gives what stands there."""
         found = _in_class(kind, name)
-        if not _is_looked_at(kind) or found is _MISSING:
+        if not _is_looked_at(kind) or found is MISSING:
             return
-        if getattr(kind, name, _MISSING) is found:
+        if getattr(kind, name, MISSING) is found:
             self._add(_ATTR, kind, name, found)
         else:
             self._queue.append(found)
@@ -172,7 +172,7 @@ class Guards:
         trace."""
         rest = Guards.__new__(Guards)
         rest.guards = [guard for guard in self.guards
-                       if _core._guards_hold([guard], _MISSING)]
+                       if _core._guards_hold([guard], MISSING)]
         return rest
 
     def changed_numbers(self):
@@ -181,7 +181,7 @@ class Guards:
         for guard in self.guards:
             _, home, key, value = guard
             if type(value) in _PLAIN and not _core._guards_hold([guard],
-                                                                _MISSING):
+                                                                MISSING):
                 names[str(self._cells.get(id(home), key))] = None
         return list(names)
 
@@ -196,7 +196,3 @@ class Guards:
             elif kind == _ELEMENTS and isinstance(home, list) and any(
                     isinstance(each, _core.Tensor) for each in value):
                 home[:] = value
-
-    def hold(self):
-        """Whether all values are what they were."""
-        return _core._guards_hold(self.guards, _MISSING)
