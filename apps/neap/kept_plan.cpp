@@ -109,6 +109,9 @@ Result<WithinBudget> by_new_plan(const TrainSettings& settings) {
 }  // namespace
 
 ExitCode open_plan(TrainSettings& settings) {
+  if (const ExitCode done = open_costs(settings); done != ExitCode::kOk) {
+    return done;
+  }
   if (settings.plan.empty()) {
     return measure_spill(settings);
   }

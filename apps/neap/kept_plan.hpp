@@ -11,8 +11,8 @@
 namespace neap::app {
 
 /// Looks at the plan file, where one is named: what it knows is set, with
-/// `plan_limit`. Else as measure_spill(). Failures: the run has no budget, or
-/// is eager. THROWS: PlanFileError; IoError.
+/// `plan_limit`. Else as measure_spill(). Both after open_costs(). Failures:
+/// the run has no budget, or is eager. THROWS: PlanFileError; IoError.
 ExitCode open_plan(TrainSettings& settings);
 
 /// meet_budget(), by the plan file where it is known, which is written

@@ -102,6 +102,14 @@ void add_price(const TrainSettings& s, const WithinBudget& found,
   row("extra time",
       fmt::format("{:.1f} % predicted: {}", fitting.percent(fitting.extra),
                   compiler::ways_of(fitting)));
+  if (s.book) {
+    constexpr double kNanoseconds = 1e9;
+    row("a step",
+        fmt::format(
+            "{:.3g} s predicted, {} of {} costs measured now",
+            static_cast<double>(fitting.price + fitting.extra) / kNanoseconds,
+            s.book->measured(), s.book->size()));
+  }
   row("", fmt::format("no plan of this order of calls costs less than {:.1f} %",
                       fitting.percent(fitting.bound)));
   if (fitting.file != 0) {

@@ -313,6 +313,27 @@ ExitCode measure_spill(TrainSettings& settings) {
   return ExitCode::kOk;
 }
 
+ExitCode open_costs(TrainSettings& settings) {
+  if (settings.costs == "table") {
+    return ExitCode::kOk;
+  }
+  if (settings.costs == "measure") {
+    if (!settings.plan.empty()) {
+      return fail(ExitCode::kUsage,
+                  "--plan: the costs that a plan was found with have to be "
+                  "kept, too: give --costs a file");
+    }
+    settings.book = compiler::CostBook::make();
+    return ExitCode::kOk;
+  }
+  try {
+    settings.book = compiler::CostBook::open(settings.costs);
+  } catch (const IoError& error) {
+    return fail(ExitCode::kData, std::string("--") + error.what());
+  }
+  return ExitCode::kOk;
+}
+
 Result<WithinBudget> meet_budget(const TrainSettings& settings) {
   const auto all_kept = rehearse(settings, settings.batch);
   if (!all_kept) {

@@ -41,6 +41,10 @@ Result<Bytes> lacking(const TrainSettings& settings, Rehearsal& now);
 /// Failures: the run is eager; the folder does not do.
 ExitCode measure_spill(TrainSettings& settings);
 
+/// Opens the book of costs that the settings ask for; rehearsals and the run
+/// share it. Failures: the file cannot be read, or is none of costs.
+ExitCode open_costs(TrainSettings& settings);
+
 /// There is no limit where there is no budget, or the run keeps it as it is; of
 /// an eager run nothing can be recomputed. Fails as rehearse().
 /// THROWS: OutOfMemory.

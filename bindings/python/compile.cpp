@@ -95,7 +95,16 @@ struct Settings {
   std::string plan_file;
   std::string spill;
   Bytes most_written = kUnlimited;
+  base::Ref<compiler::CostBook> costs;  // of all programs of the step
 
+  void set_costs(const std::string& way) {
+    if (way == "table") {
+      costs = {};
+    } else {
+      costs = way == "measure" ? compiler::CostBook::make()
+                               : compiler::CostBook::open(way);
+    }
+  }
   CompileOptions options() const {
     CompileOptions options;
     options.max_batch = max_batch;
@@ -111,6 +120,7 @@ struct Settings {
     options.plan.file = plan_file;
     options.spill.folder = spill;
     options.spill.most_written = most_written;
+    options.costs = costs;
     return options;
   }
 };
@@ -356,7 +366,8 @@ void bind_settings(nb::module_& m) {
       .def_rw("verify", &Settings::verify)
       .def_rw("plan_file", &Settings::plan_file)
       .def_rw("spill", &Settings::spill)
-      .def_rw("most_written", &Settings::most_written);
+      .def_rw("most_written", &Settings::most_written)
+      .def("set_costs", &Settings::set_costs);
   nb::class_<tensor::Spec>(m, "Spec", "Shape and dtype of a tensor.")
       .def(
           "__init__",

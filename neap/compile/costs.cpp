@@ -1,6 +1,10 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/compile/costs.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
 #include "neap/graph/op.hpp"
 
 namespace neap::compiler {
@@ -62,14 +66,40 @@ class Pricing {
   memory::Vector<tensor::Spec> out_;
 };
 
+// The table's prices of calls without a cost are brought to the costs' scale.
+void replace_by_costs(const Program& program, CostBook& book,
+                      std::span<std::int64_t> prices) {
+  memory::Vector<std::size_t> others;
+  double measured = 0.0;
+  double tabled = 0.0;
+  for (std::size_t i = 0; i < prices.size(); ++i) {
+    const std::int64_t ns = book.ns_of(program, program.calls[i]);
+    if (ns == 0) {
+      others.push_back(i);
+      continue;
+    }
+    measured += static_cast<double>(ns);
+    tabled += static_cast<double>(prices[i]);
+    prices[i] = ns;
+  }
+  const double scale = tabled > 0.0 ? measured / tabled : 1.0;
+  for (const std::size_t i : others) {
+    prices[i] = std::max<std::int64_t>(
+        std::llround(static_cast<double>(prices[i]) * scale), 1);
+  }
+}
+
 }  // namespace
 
-memory::Vector<std::int64_t> prices_of(const Program& program) {
+memory::Vector<std::int64_t> prices_of(const Program& program, CostBook* book) {
   Pricing pricing(program);
   memory::Vector<std::int64_t> prices;
   prices.reserve(program.calls.size());
   for (const Call& call : program.calls) {
     prices.push_back(pricing.price_of(call));
+  }
+  if (book != nullptr) {
+    replace_by_costs(program, *book, prices);
   }
   return prices;
 }
@@ -84,13 +114,9 @@ memory::Vector<CallCost> costs_of(const Program& program) {
   return costs;
 }
 
-std::int64_t price_of(const Program& program) {
-  Pricing pricing(program);
-  std::int64_t sum = 0;
-  for (const Call& call : program.calls) {
-    sum += pricing.price_of(call);
-  }
-  return sum;
+std::int64_t price_of(const Program& program, CostBook* book) {
+  const auto prices = prices_of(program, book);
+  return std::accumulate(prices.begin(), prices.end(), std::int64_t{0});
 }
 
 }  // namespace neap::compiler

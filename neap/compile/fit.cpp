@@ -63,6 +63,9 @@ FitCurve fit_curve(const Program& traced, const CompileOptions& options) {
           .for_each_within(limit, add_if_taken);
     }
   }
+  if (options.costs) {
+    options.costs->save();
+  }
   keep_best(points);
   points.insert(points.begin(), {whole.arena, whole.program.fitting});
   return points;

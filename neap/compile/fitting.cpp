@@ -250,7 +250,10 @@ Fitted all_away(const Program& traced, CompileOptions& options) {
   return taken(std::move(*found));
 }
 
-Fitted fitted(const Program& traced, CompileOptions& options,
+namespace {
+
+// The same as fitted(), but that costs which were measured are not written.
+Fitted choose(const Program& traced, CompileOptions& options,
               const ArenaLimit& limit) {
   Candidate whole = all_kept(traced, options, options.passes);
   if (whole.arena <= limit.beside(whole.program)) {
@@ -282,6 +285,17 @@ Fitted fitted(const Program& traced, CompileOptions& options,
   best->program.fitting =
       fitting_of(*best, whole.price, limit.beside(best->program));
   return taken(std::move(*best));
+}
+
+}  // namespace
+
+Fitted fitted(const Program& traced, CompileOptions& options,
+              const ArenaLimit& limit) {
+  Fitted out = choose(traced, options, limit);
+  if (options.costs) {
+    options.costs->save();
+  }
+  return out;
 }
 
 }  // namespace neap::compiler

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "neap/compile/cost_book.hpp"
 #include "neap/compile/debug.hpp"
 #include "neap/planner/problem.hpp"
 #include "neap/program/passes.hpp"
@@ -97,6 +98,11 @@ struct CompileOptions {
   SpillOptions spill{};
   /// A file that keeps the choice of a plan from one start to the next.
   PlanOptions plan{};
+  /// Measured times of calls, for plans within a limit and their predictions;
+  /// null: a table, the same everywhere. Measuring takes some steps' time, once
+  /// (compile/cost_book.hpp). A plan of a file holds for the costs that it was
+  /// found with: with both, give costs a file, too.
+  base::Ref<compiler::CostBook> costs{};
   /// Cuts the batch, all arguments with as many rows (axis 0) as the first
   /// tensor among them, into so many shards, at most one a row, which run one
   /// after another: what waits for the backward pass is a shard's. Sums over

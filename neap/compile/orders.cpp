@@ -125,7 +125,7 @@ Candidate all_kept(const Program& traced, const CompileOptions& options,
   run_passes(out.program, passes);
   bind(out.program, tensor::executor());
   out.arena = arena_of(out.program, options);
-  out.price = out.bound = price_of(out.program);
+  out.price = out.bound = price_of(out.program, options.costs.get());
   out.program.fitting = {.limit = out.arena,
                          .price = out.price,
                          .pieces = out.program.fitting.pieces,
@@ -199,7 +199,8 @@ Ordered::Ordered(const Program& traced, const CompileOptions& options,
       program_(traced.copy()) {
   run_order_passes(program_, passes_);
   bind(program_, tensor::executor());
-  memory::Vector<std::int64_t> prices = prices_of(program_);
+  memory::Vector<std::int64_t> prices =
+      prices_of(program_, options.costs.get());
   std::optional<budget::Channel> rest = channel;
   if (away.percent != 0) {
     state_stalls_ = keep_away(program_, away, *channel, options.spill, prices);

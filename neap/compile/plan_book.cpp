@@ -85,13 +85,9 @@ memory::Vector<std::byte> content_of(const PlanOptions& plan) {
   return content;
 }
 
-std::int64_t price_once_bound(Program&& program) {
+std::int64_t price_once_bound(Program&& program, CostBook* costs) {
   bind(program, tensor::executor());
-  std::int64_t sum = 0;
-  for (const std::int64_t price : prices_of(program)) {
-    sum += price;
-  }
-  return sum;
+  return price_of(program, costs);
 }
 
 }  // namespace
@@ -215,13 +211,14 @@ Program PlanBook::remade(const Program& traced) const {
   run_passes(program, passes);
   if (record_.limit != kUnlimited) {
     const std::int64_t price = price_of_whole(traced);
-    program.fitting = {.limit = record_.limit,
-                       .price = price,
-                       .extra = std::max<std::int64_t>(
-                           price_once_bound(program.copy()) - price, 0),
-                       .bound = record_.bound,
-                       .pieces = program.fitting.pieces,
-                       .micro_batches = program.fitting.micro_batches};
+    program.fitting = {
+        .limit = record_.limit,
+        .price = price,
+        .extra = std::max<std::int64_t>(
+            price_once_bound(program.copy(), options_.costs.get()) - price, 0),
+        .bound = record_.bound,
+        .pieces = program.fitting.pieces,
+        .micro_batches = program.fitting.micro_batches};
     check_price(program.fitting);
   }
   return program;
@@ -231,7 +228,7 @@ Program PlanBook::remade(const Program& traced) const {
 std::int64_t PlanBook::price_of_whole(const Program& traced) const {
   Program whole = traced.copy();
   run_passes(whole, options_.passes);
-  return price_once_bound(std::move(whole));
+  return price_once_bound(std::move(whole), options_.costs.get());
 }
 
 void PlanBook::check_price(const Fitting& fitting) const {

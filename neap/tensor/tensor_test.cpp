@@ -134,18 +134,20 @@ TEST_F(TensorTest, ConvertsNumbersToEveryDType) {
   EXPECT_EQ(from_values({200}, {1}, u8).item(), 200.0);
 }
 
-TEST_F(TensorTest, SaturatesNumbersThatAnIntegerCannotHold) {
+TEST_F(TensorTest, RefusesNumbersBeyondThoseOfAnInteger) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const Tensor bytes = from_values({-1, 300, 7.9, nan}, {4}, u8);
-  EXPECT_THAT(bytes.to_vector(), ElementsAre(0, 255, 7, 0));
-  const Tensor words = from_values({-1e10, 1e10, nan}, {3}, i32);
-  EXPECT_THAT(words.to_vector(), ElementsAre(-0x1p31, 0x1p31 - 1, 0));
-  const Tensor longs = from_values({-1e30, 1e30}, {2}, i64);
-  EXPECT_EQ(longs.values<std::int64_t>()[0],
+  EXPECT_THAT(from_values({-0.9, 255.9, 7.9}, {3}, u8).to_vector(),
+              ElementsAre(0, 255, 7));
+  EXPECT_THAT(from_values({-0x1p31, 0x1p31 - 0.5}, {2}, i32).to_vector(),
+              ElementsAre(-0x1p31, 0x1p31 - 1));
+  EXPECT_EQ(full({1}, -0x1p63, i64).values<std::int64_t>()[0],
             std::numeric_limits<std::int64_t>::min());
-  EXPECT_EQ(longs.values<std::int64_t>()[1],
-            std::numeric_limits<std::int64_t>::max());
-  EXPECT_EQ(arange(300, u8).at({299}), 255.0);
+  for (const double beyond : {-1.0, 256.0, nan, 1e30}) {
+    EXPECT_THROW(from_values({1.0, beyond}, {2}, u8), ValueError) << beyond;
+  }
+  EXPECT_THROW(scalar(0x1p31, i32), ValueError);
+  EXPECT_THROW(scalar(0x1p63, i64), ValueError);
+  EXPECT_THROW(arange(300, u8), ValueError);
 }
 
 TEST_F(TensorTest, DrawsIntegersOfTheWholeRangeAndNoOther) {

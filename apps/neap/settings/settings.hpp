@@ -14,6 +14,7 @@
 
 #include "neap/base/bytes.hpp"
 #include "neap/base/result.hpp"
+#include "neap/compile/cost_book.hpp"
 
 namespace neap::files {
 class Door;
@@ -65,33 +66,35 @@ struct TrainSettings {
   std::int64_t spill_write_rate = 0;  // bytes a second, measured there
   std::int64_t spill_fetch_rate = 0;  // likewise
   Bytes spill_a_day = kUnlimited;     // written there, at most
-  std::string plan;                   // path of a plan file; empty: none
-  std::string plan_file;              // the one that the step uses, not set
-                                      // by users
-  Bytes plan_budget = kUnlimited;     // that it is for, likewise
-  std::optional<Bytes> plan_limit;    // of the arena, by a file that was there
-  Bytes plan_step = kUnlimited;       // the step's budget, likewise
-  bool compile = true;                // the step runs as a plan
-  bool verbose = false;               // tell when and why it is traced again
-  bool paged = false;                 // whose arena may be in pages
-  std::int64_t shards = 1;            // that each batch is cut into
-  std::string save;                   // path of a checkpoint; empty: none
-  std::int64_t save_steps = 0;  // between two of them; 0: at the end alone
-  double save_seconds = 0.0;    // likewise
-  std::string resume;           // path of a checkpoint; empty: none
-  std::string load;             // path of a model or checkpoint
-  bool verify = true;           // the checksums of a file that is loaded
-  std::string grow;             // of fit: "batch"; empty: nothing
-  std::string svg;              // of fit: path; empty: none
-  std::string page;             // path of an HTML page; empty: none
-  std::string snapshot;         // path of what it shows; empty: none
-  std::string trace;            // path of a Chrome trace; empty: none
-  bool no_lines = false;        // lines of the program stay out of these
-  bool profile = false;         // take times of calls, and tell them
-  std::string json;             // path; "-": standard output
-  std::string config;           // path of the TOML file with these; empty: none
-  std::string metrics;          // path of JSON lines; empty: none
-  std::string tensorboard;      // folder of event files; empty: none
+  std::string costs = "table";        // or "measure", or a path
+  base::Ref<compiler::CostBook> book{};  // of those, not set by users
+  std::string plan;                      // path of a plan file; empty: none
+  std::string plan_file;                 // the one that the step uses, not set
+                                         // by users
+  Bytes plan_budget = kUnlimited;        // that it is for, likewise
+  std::optional<Bytes> plan_limit;  // of the arena, by a file that was there
+  Bytes plan_step = kUnlimited;     // the step's budget, likewise
+  bool compile = true;              // the step runs as a plan
+  bool verbose = false;             // tell when and why it is traced again
+  bool paged = false;               // whose arena may be in pages
+  std::int64_t shards = 1;          // that each batch is cut into
+  std::string save;                 // path of a checkpoint; empty: none
+  std::int64_t save_steps = 0;      // between two of them; 0: at the end alone
+  double save_seconds = 0.0;        // likewise
+  std::string resume;               // path of a checkpoint; empty: none
+  std::string load;                 // path of a model or checkpoint
+  bool verify = true;               // the checksums of a file that is loaded
+  std::string grow;                 // of fit: "batch"; empty: nothing
+  std::string svg;                  // of fit: path; empty: none
+  std::string page;                 // path of an HTML page; empty: none
+  std::string snapshot;             // path of what it shows; empty: none
+  std::string trace;                // path of a Chrome trace; empty: none
+  bool no_lines = false;            // lines of the program stay out of these
+  bool profile = false;             // take times of calls, and tell them
+  std::string json;                 // path; "-": standard output
+  std::string config;       // path of the TOML file with these; empty: none
+  std::string metrics;      // path of JSON lines; empty: none
+  std::string tensorboard;  // folder of event files; empty: none
   std::string progress = "auto";
 };
 

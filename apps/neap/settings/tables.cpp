@@ -168,6 +168,10 @@ std::vector<Setting> machine_settings() {
        "the most that may be written to that file in a day of steps, like "
        "500GiB: values that would be more are recomputed, or stay",
        "no limit", set_spill_a_day},
+      {"costs", "WAY",
+       "what calls take, to choose a plan by: \"table\", the same everywhere, "
+       "\"measure\", on this machine, or a file, which keeps what was measured",
+       shown(d.costs), any_text(&S::costs)},
       {"plan", "FILE",
        "take the plan that meets the budget from there; where there is no such "
        "file, write it: a run then has the same plan at every start, and "

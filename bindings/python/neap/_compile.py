@@ -366,7 +366,8 @@ class Compiled:
 
 def compile(function=None, *, max_batch=0, budget=None, arena_limit=None,
             shards=1, paged=False, recompute=True, keep=(), programs=8,
-            verify=0, plan_file="", spill="", most_written=None):
+            verify=0, plan_file="", spill="", most_written=None,
+            costs="table"):
     """Turns a step, any function over tensors with the modules and optimizers
     that it captures, into one that is traced once and runs as a plan.
 
@@ -376,20 +377,24 @@ def compile(function=None, *, max_batch=0, budget=None, arena_limit=None,
     bits of the step depend on their number (accumulation of gradients).
     spill: a folder on a disk, for values that the step does not need for a
     while; most_written: the most bytes that a run may write there.
+    costs: what calls take, to choose a plan by: "table", the same everywhere,
+    "measure", on this machine, or a file, which keeps what was measured.
     verify: every n-th call traces again and compares.
     """
     if function is None:
         return functools.partial(
             compile, max_batch=max_batch, budget=budget,
             arena_limit=arena_limit, shards=shards, paged=paged,
-            recompute=recompute, keep=keep, programs=programs, verify=verify, plan_file=plan_file,
-            spill=spill, most_written=most_written)
+            recompute=recompute, keep=keep, programs=programs, verify=verify,
+            plan_file=plan_file, spill=spill, most_written=most_written,
+            costs=costs)
     settings = _core._Settings()
     settings.max_batch, settings.paged = max_batch, paged
     settings.shards = shards
     settings.recompute, settings.programs = recompute, programs
     settings.verify, settings.plan_file = verify, os.fspath(plan_file)
     settings.spill = os.fspath(spill)
+    settings.set_costs(os.fspath(costs))
     if most_written is not None:
         settings.most_written = parse_bytes(most_written)
     settings.keep_all = keep is True
