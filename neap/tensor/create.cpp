@@ -163,10 +163,9 @@ Tensor arange(Number begin, Number end, Number step, DType dtype,
   const double first = begin.value();
   const double apart = step.value();
   const std::int64_t count = range_length(first, end.value(), apart);
-  for (std::int64_t i = 0; i < count;
-       i += std::max<std::int64_t>(count - 1, 1)) {
-    tensor::check_range("arange", first + static_cast<double>(i) * apart,
-                        dtype);
+  if (count > 0) {
+    tensor::check_ends("arange", first,
+                       first + static_cast<double>(count - 1) * apart, dtype);
   }
   return generate({count}, dtype, site, [=](std::int64_t i) {
     return first + static_cast<double>(i) * apart;
@@ -178,8 +177,7 @@ Tensor linspace(Number begin, Number end, std::int64_t count, DType dtype,
   const double first = begin.value();
   const double last = end.value();
   check_finite("linspace", {first, last});
-  tensor::check_range("linspace", first, dtype);
-  tensor::check_range("linspace", last, dtype);
+  tensor::check_ends("linspace", first, last, dtype);
   const std::int64_t gaps = std::max<std::int64_t>(count - 1, 1);
   const auto parts = static_cast<double>(gaps);
   const double length = last - first;

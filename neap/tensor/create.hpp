@@ -40,14 +40,15 @@ NEAP_API Tensor arange(std::int64_t count, DType dtype = f32,
 /// begin, begin + step, begin + 2 step, ..., as long as it is before `end`:
 /// ceil((end - begin) / step) numbers, none where begin and end are equal. Each
 /// is computed in double by one product and one sum. THROWS: ValueError for a
-/// step that is 0 or leads away from the end, and numbers that are not finite.
+/// step that is 0 or leads away from the end, numbers that are not finite, and
+/// integers beyond 2^53.
 NEAP_API Tensor arange(Number begin, Number end, Number step = 1,
                        DType dtype = f32, CallSite site = CallSite::here());
 
 /// `count` numbers at equal distances from `begin` to `end`, which are both
 /// among them, to the bit; of one number, `begin`. Computed in double from the
 /// nearer end. Integers are truncated. THROWS: ValueError for ends that are not
-/// finite.
+/// finite, and integers beyond 2^53.
 NEAP_API Tensor linspace(Number begin, Number end, std::int64_t count,
                          DType dtype = f32, CallSite site = CallSite::here());
 

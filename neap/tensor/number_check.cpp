@@ -40,4 +40,16 @@ void check_range(std::string_view op, double number, DType dtype) {
   }
 }
 
+void check_ends(std::string_view op, double first, double last, DType dtype) {
+  constexpr double kDense = 0x1p53;
+  for (const double end : {first, last}) {
+    check_range(op, end, dtype);
+    if (!is_floating(dtype) && std::abs(end) > kDense) {
+      base::raise<ValueError>(
+          "{}: {} is beyond 2^53, where integers are not counted one by one",
+          op, end);
+    }
+  }
+}
+
 }  // namespace neap::tensor

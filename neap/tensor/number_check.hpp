@@ -16,5 +16,8 @@ void check_number(std::string_view op, double number, DType dtype);
 /// THROWS: ValueError that names `op` where the number, rounded toward zero, is
 /// beyond the integers of `dtype`, or NaN. Bools take all.
 void check_range(std::string_view op, double number, DType dtype);
+/// The same of the ends of a range that is computed in double, which has no
+/// integers one by one beyond 2^53.
+void check_ends(std::string_view op, double first, double last, DType dtype);
 
 }  // namespace neap::tensor

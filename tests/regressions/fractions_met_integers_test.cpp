@@ -14,6 +14,7 @@
 #include "neap/ops/elementwise/comparison.hpp"
 #include "neap/ops/elementwise/extremes.hpp"
 #include "neap/ops/elementwise/where.hpp"
+#include "neap/ops/indexing/scatter.hpp"
 #include "neap/ops/operators.hpp"
 #include "neap/ops/reduction/sum.hpp"
 #include "neap/ops/shape/pad.hpp"
@@ -39,6 +40,8 @@ TEST(FractionsMetIntegers, AreRefusedWhereTheDtypeHasNoSuchNumber) {
       [&] { return maximum(whole, 1.5); },
       [&] { return clip(whole, 0.5, 2); },
       [&] { return clip_max(whole, 1e30); },
+      [&] { return scatter(whole, 0, zeros({1}, i64), 0.5); },
+      [&] { return scatter(bytes, 0, zeros({1}, i64), 300); },
       [&] {
         return pad(whole, {1, 1}, PadMode::kConstant, 0.5);
       }};
@@ -73,7 +76,9 @@ TEST(FractionsMetIntegers, ANamedDtypeRoundsAndRefusesWhatIsBeyondIt) {
       },
       [] { return arange(257, u8); },
       [] { return arange(3, -2, -1, u8); },
-      [] { return linspace(0, 256, 3, u8); }};
+      [] { return linspace(0, 256, 3, u8); },
+      [] { return arange(0x1p53, 0x1p53 + 4, 1, i64); },
+      [] { return linspace(-0x1p54, 0, 3, i64); }};
   for (std::size_t i = 0; i < calls.size(); ++i) {
     EXPECT_THROW(calls[i](), ValueError) << "call " << i;
   }

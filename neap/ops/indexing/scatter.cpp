@@ -7,6 +7,7 @@
 #include "neap/ops/indexing/gather.hpp"
 #include "neap/ops/indexing/indices.hpp"
 #include "neap/ops/shape/views.hpp"
+#include "neap/tensor/number_check.hpp"
 
 namespace neap {
 namespace ops {
@@ -80,9 +81,13 @@ Tensor scatter(const Operand& x, std::int64_t axis, const Operand& index,
   const ops::AtSite here(x);
   const Tensor& onto = ops::tensor_of("scatter", x);
   const Tensor& at = ops::tensor_of("scatter", index);
-  const Tensor from = src.is_number() ? ops::repeated(src.number(), onto,
-                                                      at.shape(), src.site())
-                                      : src.tensor();
+  Tensor from;
+  if (src.is_number()) {
+    tensor::check_number("scatter", src.number(), onto.dtype());
+    from = ops::repeated(src.number(), onto, at.shape(), src.site());
+  } else {
+    from = src.tensor();
+  }
   const int along = ops::check_scatter("scatter", onto, axis, at, from);
   return ops::scatter_checked(x, along, index, ops::cut_to(from, at.shape()));
 }
