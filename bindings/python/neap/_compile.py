@@ -11,13 +11,14 @@ from neap import _core
 from neap._arrays import from_dlpack
 from neap._core import DType, Spec, Tensor, _guards_hold
 from neap._errors import TraceError
-from neap._guards import MISSING, Guards
+from neap._guards import MISSING, Guards, first_failing
 from neap.memory import parse_bytes
 
 _ONE = ("leaf",)  # the structure of a tensor alone
 _TENSOR = frozenset((Tensor,))
 _STATIC = (str, bytes, bool, type(None))
 _MOST_PARTS = 1 << 20  # of an argument
+_MANY_RETRACES = 5
 
 
 def spec(shape, dtype=DType.f32):
@@ -123,14 +124,15 @@ class _Function:
         self.function = function
         self.structure = structure
         self.results = None  # their structure, once traced
-        self.guards = None
+        self.guards = None  # and their names
         self.tracing = None  # guards as a trace began, until the call ends
 
     def run(self, leaves):
         """What is traced: from a list of tensors to one."""
         arguments, keywords = unflatten(self.structure, leaves)
         guards = self.tracing = Guards(self.function)
-        results = self.function(*arguments, **keywords)
+        with guards:
+            results = self.function(*arguments, **keywords)
         self._check_arguments(arguments, keywords, leaves)
         results, structure = flatten(results)
         for each in results:
@@ -141,12 +143,27 @@ class _Function:
         if self.results is not None and self.results != structure:
             raise TraceError("a compiled step returns results of one "
                              "structure; this trace has another than before")
-        self.results, self.guards = structure, guards.unchanged()
-        if names := sorted(guards.changed_numbers()):
+        self._check_world(guards)
+        self.results, self.guards = structure, guards.of_program()
+        return results
+
+    @staticmethod
+    def _check_world(guards):
+        """What the function did to Python's world, its runs will not do."""
+        if names := guards.misplaced():
+            raise TraceError(
+                f"a compiled step assigns {', '.join(names)}, which its runs "
+                "would not: return the tensor, or copy_() it into one that is "
+                "there")
+        if names := guards.changed():
             warnings.warn(
                 f"the step changes {', '.join(names)}: its runs do not, and go "
                 "on with the values of this trace", RuntimeWarning, stacklevel=2)
-        return results
+        if guards.is_full:
+            warnings.warn(
+                "the step reads more values of Python's than are compared at "
+                "each call; verify=n finds changes of the others",
+                RuntimeWarning, stacklevel=2)
 
     def _check_arguments(self, arguments, keywords, leaves):
         """The step has lists, dicts and dataclasses of its own: what it changes
@@ -163,9 +180,11 @@ class _Function:
     def end_trace(self, failed=False):
         """After each call that may have traced. One that failed leaves tensors
         where they were."""
-        if failed and self.tracing is not None:
-            self.tracing.put_back()
-        self.tracing = None
+        tracing = self.tracing
+        if tracing is not None and tracing.is_of_this_thread():
+            if failed:
+                tracing.put_back()
+            self.tracing = None
 
 
 class _Entry:
@@ -177,7 +196,7 @@ class _Entry:
 
     def fits(self):
         guards = self.traced.guards
-        return guards is None or _guards_hold(guards.guards, MISSING)
+        return guards is None or _guards_hold(guards[0], MISSING)
 
     def trace(self, function, leaves):
         """Calls a function of the step that may trace."""
@@ -225,6 +244,7 @@ class Compiled:
         self._settings = settings
         self._entries = collections.OrderedDict()  # structure -> entries
         self._latest = None
+        self._retraces = collections.Counter()  # by the guard that failed
 
     def _entry(self, structure):
         entries = self._entries.setdefault(structure, [])
@@ -234,12 +254,23 @@ class Compiled:
                     entries.remove(entry)
                     entries.insert(0, entry)
                 return entry
+        if entries:
+            self._tell_of_retrace(entries[0].traced.guards)
         entries.insert(0, _Entry(self._function, structure, self._settings))
         del entries[self._settings.programs:]
         self._entries.move_to_end(structure)
         while len(self._entries) > self._settings.programs:
             self._entries.popitem(last=False)
         return entries[0]
+
+    def _tell_of_retrace(self, guards):
+        name = first_failing(*guards)
+        self._retraces[name] += 1
+        if self._retraces[name] == _MANY_RETRACES:
+            warnings.warn(
+                f"the step was traced anew {_MANY_RETRACES} times, since {name} "
+                "changed: give what changes at each call as an argument",
+                RuntimeWarning, stacklevel=4)
 
     def __call__(self, *arguments, **keywords):
         if not keywords and _TENSOR.issuperset(map(type, arguments)):

@@ -210,12 +210,13 @@ def test_a_checkpoint_writes_no_position_that_it_would_refuse(tmp_path):
 def test_a_step_keeps_the_averages_that_its_programs_refer_to():
     w = neap.ones((2,)).requires_grad_()
     holder = types.SimpleNamespace(ema=optim.Ema([w], decay=0.5))
+    name = "ema"
     averages = holder.ema.averages
 
     @neap.compile
     def step(x):
         neap.copy_(w.detach(), x)
-        getattr(holder, "ema").update()  # guards do not see a text
+        getattr(holder, name).update()  # guards do not see it
 
     step(neap.ones((2,)) * 3)
     del holder.ema
