@@ -226,7 +226,8 @@ class Step {
       for (const Tensor& t : in) {
         leaves.append(nb::cast(Tensor(t)));
       }
-      const nb::object results = function_(leaves);
+      const nb::object results =
+          in_python([&] { return nb::object(function_(leaves)); });
       for (const nb::handle each : results) {
         out.push_back(nb::cast<const Tensor&>(each));
       }

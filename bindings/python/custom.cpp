@@ -116,8 +116,10 @@ struct Rule {
     for (int k = 0; k < operands.results; ++k) {
       cotangents.append(or_none(c.cotangent(k)));
     }
-    const nb::object given =
-        pull.get()(saved_of(operands, c), cotangents, is_differentiated());
+    const nb::object given = in_python([&] {
+      return nb::object(
+          pull.get()(saved_of(operands, c), cotangents, is_differentiated()));
+    });
     for (int i = 0; i < operands.inputs; ++i) {
       if (nb::object each = given[i]; !each.is_none() && c.needs(i)) {
         c.set(i, tensor_of("vjp", each));
@@ -137,8 +139,10 @@ struct RuleWithJvp : Rule {
     for (int i = 0; i < operands.inputs; ++i) {
       tangents.append(or_none(c.tangent(i)));
     }
-    const nb::object given =
-        push.get()(saved_of(operands, c), tangents, is_differentiated());
+    const nb::object given = in_python([&] {
+      return nb::object(
+          push.get()(saved_of(operands, c), tangents, is_differentiated()));
+    });
     for (int k = 0; k < operands.results; ++k) {
       if (nb::object each = given[k]; !each.is_none()) {
         c.set(k, tensor_of("jvp", each));

@@ -33,7 +33,8 @@ class Called {
     for (const Tensor& t : primals) {
       given.append(nb::cast(Tensor(t)));
     }
-    const nb::object results = function_(given);
+    const nb::object results =
+        in_python([&] { return nb::object(function_(given)); });
     Tensors out;
     for (const nb::handle each : results) {
       out.push_back(nb::cast<const Tensor&>(each));

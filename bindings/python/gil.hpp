@@ -26,6 +26,19 @@ auto take_gil(const Take& take) noexcept {
   }
 }
 
+/// The result of `call`, which runs code of Python in a thread that has the
+/// GIL: there, too, it may be taken for ever.
+template <class Call>
+decltype(auto) in_python(const Call& call) {
+  try {
+    return call();
+  } catch (abi::__forced_unwind&) {
+    for (;;) {
+      pause();
+    }
+  }
+}
+
 /// A section with the GIL, in any thread.
 class Locked {
  public:

@@ -6,6 +6,7 @@
 
 #include "binding.hpp"
 #include "neap/graph/hooks.hpp"
+#include "neap/tensor/execution.hpp"
 
 namespace neap::python {
 
@@ -31,7 +32,11 @@ class Hook {
   Tensor operator()(const Tensor& gradient) const {
     const Locked locked;
     const OwnSites sites;
-    const nb::object result = function_.get()(gradient);
+    if (tensor::thread_execution().trace != nullptr) {
+      nb::module_::import_("neap._guards").attr("look_at")(function_.get());
+    }
+    const nb::object result =
+        in_python([&] { return nb::object(function_.get()(gradient)); });
     return result.is_none() ? Tensor() : tensor_of("hook", result);
   }
   PyObject* function() const noexcept { return function_.get().ptr(); }

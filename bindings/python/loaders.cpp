@@ -73,7 +73,8 @@ class PythonSet {
   };
   std::pair<Tensor, Tensor> sample(std::int64_t index) const {
     const nb::object load = load_.get();  // the collector sees that it runs
-    return nb::cast<std::pair<Tensor, Tensor>>(load(index));
+    return nb::cast<std::pair<Tensor, Tensor>>(
+        in_python([&] { return nb::object(load(index)); }));
   }
   static void put(const Tensor& from, std::span<std::byte> to) {
     const std::byte* data = from.array()->strided().data;

@@ -117,7 +117,8 @@ nb::object call(nb::handle self, nb::args arguments, nb::kwargs keywords) {
   }
   const auto& module = nb::cast<const nn::Module&>(self);
   const nn::ModuleScope scope(module, here());
-  nb::object result = self.attr("forward")(*arguments, **keywords);
+  nb::object result = in_python(
+      [&] { return nb::object(self.attr("forward")(*arguments, **keywords)); });
   if (nb::isinstance<Tensor>(result) && arguments.size() > 0 &&
       nb::isinstance<Tensor>(arguments[0])) {
     scope.note(nb::cast<const Tensor&>(result),

@@ -192,9 +192,19 @@ struct type_caster<neap::python::Value> {
     const long long number = PyLong_AsLongLong(src.ptr());
     if (number == -1 && PyErr_Occurred() != nullptr) {
       PyErr_Clear();
-      return false;
+      return from_large(src);
     }
     value = neap::python::Value(static_cast<std::int64_t>(number));
+    return true;
+  }
+  // An integer beyond 64 bits: a number that no integer dtype has.
+  bool from_large(handle src) noexcept {
+    const double number = PyLong_AsDouble(src.ptr());
+    if (number == -1.0 && PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      return false;
+    }
+    value = neap::python::Value(number);
     return true;
   }
   // A scalar of another library: anything with __float__ but no length.

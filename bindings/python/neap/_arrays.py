@@ -108,6 +108,9 @@ def _errors():
     return _errors
 
 
+_RANGES = {DType.u8: (0, 255), DType.i32: (-2**31, 2**31 - 1)}
+
+
 def _from_list(values, dtype):
     leaves, shape = _flatten(values)
     leaves = [leaf.item() if hasattr(leaf, "item") else leaf for leaf in leaves]
@@ -120,7 +123,13 @@ def _from_list(values, dtype):
     if dtype is None:
         is_bool = all(isinstance(leaf, bool) for leaf in leaves)
         dtype = getattr(DType, "bool") if is_bool else DType.i64
-    return _core._from_integers([int(leaf) for leaf in leaves], shape, dtype)
+    integers = [int(leaf) for leaf in leaves]
+    low, high = _RANGES.get(dtype, (-2**63, 2**63 - 1))
+    for each in (min(integers), max(integers)):
+        if not low <= each <= high:
+            raise _errors().InvalidValue(f"tensor: {each} is beyond the numbers "
+                                         f"of {dtype.name}")
+    return _core._from_integers(integers, shape, dtype)
 
 
 def tensor(data, dtype=None, *, requires_grad=False):

@@ -7,6 +7,7 @@ from neap import _core
 from neap._compile import flatten, unflatten
 from neap._core import DType, Tensor
 from neap._errors import GraphError, InvalidValue
+from neap._guards import look_at
 
 _FLOATING = (DType.f32, DType.f64, DType.bf16)
 _MOST = 32  # operands: inputs, results and what is saved besides
@@ -63,6 +64,7 @@ def _call(name, forward, vjp, jvp, inputs, options):
 
 
 def _forward(name, forward, inputs, options):
+    look_at(forward)
     given = forward(*inputs, **options)
     if not isinstance(given, tuple) or len(given) != 2:
         raise TypeError(f"{name}: forward returns (result, saved)")
@@ -144,6 +146,7 @@ class _Derivative:
                 "function of its inputs, and a tensor that is neither an input "
                 "nor a result is a constant: save inputs and results, and "
                 f"compute the rest in {self._kind}")
+        look_at(self._function)
         out = self._function(self._places.saved(*saved), *given)
         out = list(out) if isinstance(out, (tuple, list)) else [out]
         if len(out) != self._count:

@@ -24,6 +24,7 @@ _PLAIN = frozenset((int, float, str, bool, type(None), bytes, complex))
 _MOST = 10000  # guards; a larger model has further values unguarded
 _LONG = 256
 MISSING = object()
+_tracing = threading.local()  # guards: of the trace of a thread
 _LIBRARIES = frozenset(("neap", "numpy", "scipy", "torch", "nanobind"))
 _STANDARD = frozenset(sys.stdlib_module_names) - {"__main__"}
 # Kinds of guards: how `home` is read.
@@ -45,6 +46,10 @@ def _dict_of(value):
     return own if type(own) is dict else None
 
 
+def _is_class(value):
+    return issubclass(type(value), type)  # isinstance() asks the object
+
+
 def _is_traced(value):
     """Whether a value is, or holds at one level, a tensor of a trace."""
     if type(value) is _core.Tensor:
@@ -55,6 +60,14 @@ def _is_traced(value):
     if type(value) is dict:
         return _is_traced(list(value.values()))
     return False
+
+
+def look_at(function):
+    """A function that C++ keeps, such as a hook's, is about to run: no chain
+    of names leads to the variables of its closure."""
+    guards = getattr(_tracing, "guards", None)
+    if guards is not None:
+        guards.add_function(function)
 
 
 class Guards:
@@ -68,7 +81,7 @@ class Guards:
         self._caches = []  # of functions, with their sizes
         self._seen = set()  # places that are guarded
         self._known = {}  # values that guards keep, by id
-        self._looked_at = set()  # codes, and codes with the ids of arguments
+        self._looked_at = set()  # codes with the ids of arguments
         self._own = {_package_of(function)}
         self._thread = threading.get_ident()
         self._add_value(function, "")
@@ -76,12 +89,15 @@ class Guards:
     # --- a trace ---
 
     def __enter__(self):
+        self._outer = getattr(_tracing, "guards", None)
+        _tracing.guards = self
         self._profiler = sys.getprofile()
         if self._profiler is None:
             sys.setprofile(self._see)
         return self
 
     def __exit__(self, *_):
+        _tracing.guards = self._outer
         if self._profiler is None:
             sys.setprofile(None)
 
@@ -90,6 +106,11 @@ class Guards:
             self._look_at_frame(frame)
         elif event == "call":
             self.is_full = True
+
+    def add_function(self, function):
+        if not any(_is_traced(getattr(cell, "cell_contents", None)) for cell in
+                   getattr(function, "__closure__", None) or ()):
+            self._add_value(function, getattr(function, "__name__", "hook"))
 
     def _look_at_frame(self, frame):
         home = frame.f_globals
@@ -104,12 +125,6 @@ class Guards:
         if (frame.f_code, known) in self._looked_at:
             return
         self._looked_at.add((frame.f_code, known))
-        if frame.f_code not in self._looked_at:
-            self._looked_at.update((frame.f_code, *reads.inner))
-            for each in (gc.get_referrers(frame.f_code)
-                         if frame.f_code.co_freevars else ()):
-                if type(each) is types.FunctionType:
-                    self._add_value(each, each.__name__)
         is_own = package not in _STANDARD | _LIBRARIES or package in self._own
         self._read(reads, home if is_own else None, values)
 
@@ -140,7 +155,7 @@ class Guards:
         value = values.get(name, _UNKNOWN)
         if type(value).__name__ in ("list_iterator", "tuple_iterator"):
             value = next(iter(gc.get_referents(value)), _UNKNOWN)
-        if id(value) in self._known or isinstance(value, type):
+        if id(value) in self._known or _is_class(value):
             return value
         return _UNKNOWN if value is _UNKNOWN else _Unknown(value)
 
@@ -152,9 +167,15 @@ class Guards:
             return self._attribute(value, key, f"{name}.{key}")
         if type(value) is _Unknown:
             return _UNKNOWN
+        if type(value) is _Each:
+            return _Each.of(self._step(each, step, name)
+                            for each in value.values)
         if kind == "each":
             self._use(value, name)
-            return _Each(value) if type(value) in (list, tuple) else _UNKNOWN
+            return _Each.of(value) if type(value) in (list, tuple) else _UNKNOWN
+        if type(value) is types.MappingProxyType:
+            self._add(_MAPPING, value, key, value.get(key, MISSING), name)
+            return value.get(key, _UNKNOWN)
         if type(value) is dict:
             self._add(_ITEM, value, key, value.get(key, MISSING), name)
             return value.get(key, _UNKNOWN)
@@ -200,7 +221,7 @@ class Guards:
         elif type(value) is _CACHED:
             self._caches.append((value, value.cache_info().currsize))
             self._add_value(getattr(value, "__wrapped__", None), name)
-        elif not isinstance(value, type) and type(value) is not _core.Tensor:
+        elif not _is_class(value) and type(value) is not _core.Tensor:
             self.guards.append((_TYPE, value, None, type(value)))
             self.names.append(name)
 
@@ -247,13 +268,13 @@ class Guards:
     def _attribute(self, value, name, path):
         """What an attribute is, without running any code of the object's."""
         if type(value) is _Each:
-            found = [self._attribute(each, name, path) for each in value.values]
-            return _Each([each for each in found if each is not _UNKNOWN])
+            return _Each.of(self._attribute(each, name, path)
+                            for each in value.values)
         if type(value) is _Unknown:
             return self._in_class(type(value.value), name, path)[1]
         if issubclass(type(value), types.ModuleType):
             return self._of_module(value, name, path)
-        if isinstance(value, type):
+        if _is_class(value):
             where, found = self._in_class(value, name, path)
             return found if where else self._in_class(type(value), name, path)[1]
         own = _dict_of(value)
@@ -293,7 +314,7 @@ class Guards:
                 continue
             if type(found) is staticmethod:
                 return each, found.__func__
-            if hasattr(type(found), "__get__") and not isinstance(found, type):
+            if hasattr(type(found), "__get__") and not _is_class(found):
                 return each, _UNKNOWN  # what it does is seen as it runs
             return each, found
         return None, _UNKNOWN
@@ -404,6 +425,10 @@ class _Each:
 
     def __init__(self, values):
         self.values = values
+
+    @classmethod
+    def of(cls, values):
+        return cls([each for each in values if each is not _UNKNOWN])
 
 
 def _reads_of(code):

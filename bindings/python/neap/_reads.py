@@ -10,7 +10,6 @@ it imports.
 
 import dis
 import functools
-import types
 
 _GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
 _ATTRIBUTE = ("LOAD_ATTR", "LOAD_METHOD")
@@ -28,8 +27,6 @@ class Reads:
 
     def __init__(self, code):
         self.reads, self.writes = {}, {}
-        self.inner = [each for each in code.co_consts
-                      if isinstance(each, types.CodeType)]
         self._aliases = {}  # variables that stand for a chain
         self._chain = None
         self._constant = None  # (value,) after a chain

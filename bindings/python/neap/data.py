@@ -9,6 +9,7 @@ from neap._arrays import asarray
 from neap._core import Tensor, _data
 from neap._core import contiguous as _contiguous
 from neap._errors import InvalidValue
+from neap._errors import ThreadError as _ThreadError
 from neap._core._data import (Augmented, CsvSet, ImageSet,  # noqa: F401
                               TextSet, Vocabulary, read_cifar10,
                               read_cifar100, read_csv, read_mnist, read_text)
@@ -48,11 +49,14 @@ class _Samples:
 
 
 _open = _weakref.WeakSet()
+_is_over = False
 
 
 @_atexit.register
 def _close_all():
     """A thread that loads samples of Python's has to end before Python does."""
+    global _is_over
+    _is_over = True
     for loader in list(_open):
         loader.close()
 
@@ -75,13 +79,24 @@ class Loader:
 
     def __init__(self, dataset, batch=64, *, shuffle=False, seed=0,
                  drop_last=False, prefetch=0, reuse=False):
-        self.dataset, self.batch = dataset, batch
+        if _is_over and prefetch:
+            raise _ThreadError("loader: Python ends, and no thread that would "
+                              "read ahead can begin")
+        self._dataset, self._batch = dataset, batch
         if not isinstance(dataset, _SETS):
             dataset = _data._PythonSet(_Samples(dataset), len(dataset))
         self._batches = _data._Batches(dataset, batch, shuffle, seed, drop_last,
                                        prefetch, reuse)
         self._following = 0
         _open.add(self)
+
+    dataset = property(lambda self: self._dataset)
+    batch = property(lambda self: self._batch)
+
+    def __setattr__(self, name, value):
+        if not name.startswith("_"):
+            raise AttributeError(f"Loader has no {name} to be set: make another")
+        object.__setattr__(self, name, value)
 
     def close(self):
         """Ends the loader's thread and frees its memory; it gives no further

@@ -2,6 +2,7 @@
 """Modules: parameters by attribute, names by path."""
 
 import os as _os
+import re
 
 from neap import _core
 from neap._arrays import asarray
@@ -73,6 +74,11 @@ def _set_attribute(self, name, value):
         raise TypeError(
             f"{type(self).__name__} is a module of Neap's own, which takes no "
             f"further parameters or modules: write a Module that has both")
+    if not isinstance(self, _core._PythonModule) and re.search(
+            rf"\b{re.escape(name)}: ", type(self).__init__.__doc__ or ""):
+        raise AttributeError(
+            f"{type(self).__name__} has no {name} to be set: its options are "
+            "those that it was made with")
     object.__setattr__(self, name, value)
 
 
@@ -153,6 +159,14 @@ class ModuleList(Module):
     def append(self, module):
         setattr(self, str(len(self._all)), module)
         self._all.append(module)
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        if name.isdigit() and int(name) < len(self._all):
+            self._all[int(name)] = value
+
+    def __setitem__(self, position, module):
+        setattr(self, str(range(len(self._all))[position]), module)
 
     def __len__(self):
         return len(self._all)

@@ -170,3 +170,59 @@ print((x * 2).tolist())
 ''')
     assert "once in a process" in done.stdout, done.stderr
     assert done.stdout.endswith("[2.0, 2.0, 2.0]\n") and done.returncode == 0
+
+
+@pytest.mark.parametrize("work", [
+    "for batch in neap.data.Loader(Rows(), 4, prefetch=2): pass",
+    "for batch in neap.data.Loader(Rows(), 4): pass",
+    "module(x)",
+    "w.sum().backward()",
+    "neap.vjp(slow, x)",
+    "neap.compile(lambda x: slow(x))(x)"])
+def test_python_ends_while_the_library_calls_its_code(work):
+    done = run_program(f'''
+import threading, time, numpy as np, neap
+def slow(x):
+    time.sleep(1e-3)
+    return x
+class Rows:
+    def __len__(self): return 10**6
+    def __getitem__(self, i): return slow(np.zeros(2, np.float32)), i
+class Slow(neap.nn.Module):
+    def forward(self, x): return slow(x)
+module, x = Slow(), neap.ones((2,))
+w = neap.ones((2,)).requires_grad_()
+w.register_hook(slow)
+def run():
+    while True:
+        {work}
+threading.Thread(target=run, daemon=True).start()
+time.sleep(.2)
+print("end")
+''')
+    assert (done.returncode, done.stdout) == (0, "end\n"), done.stderr
+
+
+def test_a_loader_that_begins_as_python_ends():
+    done = run_program('''
+import numpy as np, neap
+class Late:
+    def __del__(self):
+        for prefetch in (0, 2):
+            try:
+                loader = neap.data.Loader([(np.zeros(2, "f4"), 1)] * 8, 2,
+                                          prefetch=prefetch)
+                print(next(iter(loader))[0].shape, flush=True)
+            except neap.Error as error:
+                print(type(error).__name__, flush=True)
+late = Late()
+''')
+    assert done.stdout == "(2, 2)\nThreadError\n", done.stderr
+
+
+def test_what_a_loader_was_made_with_stays():
+    loader = neap.data.Loader(Rows(), 3)
+    for name in ("batch", "dataset", "shuffle"):
+        with pytest.raises(AttributeError):
+            setattr(loader, name, 8)
+    assert loader.batch == 3

@@ -104,6 +104,24 @@ def test_a_module_takes_the_place_of_another():
     Own().layer = old  # which is nobody's part now
 
 
+def test_a_module_takes_the_place_of_another_in_a_list():
+    layers = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+    first, second = nn.Linear(2, 2), nn.Linear(2, 2)
+    setattr(layers, "0", first)
+    assert layers[0] is first
+    layers[-2] = second
+    assert layers[0] is second
+    assert layers.named_parameters()[0][1].is_alias_of(second.weight)
+
+
+def test_an_option_that_would_do_nothing_is_refused():
+    for layer, name in ((nn.Dropout(0.9), "p"), (nn.Linear(2, 2), "bias"),
+                        (nn.BatchNorm2d(2), "momentum"),
+                        (nn.Conv2d(1, 1, 3), "stride")):
+        with pytest.raises((AttributeError, TypeError)):
+            setattr(layer, name, 0.5)
+
+
 def test_weights_are_tied():
     table, head = nn.Embedding(5, 2), nn.Linear(2, 5, bias=False)
     head.tie("weight", table.weight)

@@ -128,3 +128,16 @@ def test_a_tensor_costs_what_it_says(no_leak):
     x = neap.zeros((1000,))
     assert neap.memory.stats()["live"] - before >= x.nbytes == 4000
     del x
+
+
+def test_integers_beyond_a_dtype_are_refused():
+    whole = neap.tensor([1, 2])
+    for call in (lambda: whole == 2**63, lambda: whole != 10**30,
+                 lambda: whole + 2**64, lambda: whole < 1.5):
+        with pytest.raises(neap.DTypeError, match="no number of i64"):
+            call()
+    for values, dtype in (([300, -1], neap.u8), ([2**31], neap.i32),
+                          ([300.0], neap.u8)):
+        with pytest.raises(neap.Error, match="beyond"):
+            neap.tensor(values, dtype)
+    assert (neap.ones((1,)) + 2**64).item() == 2.0**64

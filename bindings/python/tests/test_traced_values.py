@@ -239,3 +239,203 @@ def test_numbers_of_numpy_keep_the_graph():
                  lambda: w * np.ones(2, "f4")):
         with pytest.raises(TypeError):
             call()
+
+
+SCALE = 1.0
+
+
+class Base(nn.Module):
+    def forward(self, x):
+        return x * SCALE
+
+
+class Derived(Base):
+    def forward(self, x):
+        return super().forward(x)
+
+
+class Special:
+    def __init__(self, value):
+        self.value = value
+
+    def __getitem__(self, key):
+        return self.value
+
+    def __iter__(self):
+        return iter([self.value])
+
+    def __float__(self):
+        return self.value
+
+    def __bool__(self):
+        return self.value == 1.0
+
+    @staticmethod
+    def fixed():
+        return 1.0
+
+
+def test_functions_that_run_without_being_named(monkeypatch):
+    derived = Derived()
+    check(lambda x: derived(x), lambda: monkeypatch.setitem(
+        globals(), "SCALE", 2.0))
+    for read in (lambda s, x: x * s["any"], lambda s, x: x * float(s),
+                 lambda s, x: x * sum(s), lambda s, x: x if s else x * 3):
+        special = Special(1.0)
+        check(lambda x: read(special, x),
+              lambda: setattr(special, "value", 4.0))
+    check(lambda x: x * Special.fixed(), lambda: monkeypatch.setattr(
+        Special, "fixed", staticmethod(lambda: 5.0)))
+
+
+def test_what_is_missing_and_comes_later():
+    special, module = Special(1.0), types.ModuleType("some_module")
+
+    def f(x):
+        bias = getattr(special, "bias", 0.0)
+        return x + bias + (module.scale if hasattr(module, "scale") else 0.0)
+
+    check(f, lambda: setattr(special, "bias", 2.0))
+    check(f, lambda: setattr(module, "scale", 3.0))
+
+
+def test_a_hooks_function():
+    w = neap.ones((2,)).requires_grad_()
+    factor = 1.0
+    w.register_hook(lambda g: g * factor)
+
+    def f(x):
+        (w * x).sum().backward()
+        return x.sum()
+
+    step = neap.compile(f)
+    step(X)
+    factor = 4.0
+    w.grad = None
+    step(X)
+    assert w.grad.tolist() == [4.0, 4.0]
+
+
+def test_a_hook_that_the_step_itself_sets():
+    w = neap.ones((2,)).requires_grad_()
+
+    def f(x):
+        y = w * x
+        y.register_hook(lambda g: g * x)
+        y.sum().backward()
+        return y
+
+    step = neap.compile(f)
+    for _ in range(3):
+        w.grad = None
+        step(X * 3)
+        assert w.grad.tolist() == [9.0, 9.0]
+
+
+def test_what_a_step_does_not_read_does_not_trace_it_anew():
+    class Trainer:
+        def __init__(self):
+            self.net, self.step, self.history = nn.Linear(2, 2), 0, []
+            self.shape, self.rate = (1, 2), np.float64(2)
+            self.seen = 0
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer, self.seen = nn.Linear(2, 2), 0
+
+        def forward(self, x):
+            return self.layer(x)
+
+    trainer, net = Trainer(), Net()
+    adam = optim.AdamW(trainer.net.parameters(), lr=0.1)
+    net.freeze()
+
+    def f(x):
+        loss = trainer.net(net(x).reshape(trainer.shape)).sum()
+        (loss * float(trainer.rate)).backward()
+        adam.step()
+        adam.zero_grad()
+        return loss
+
+    step = neap.compile(f)
+    for _ in range(5):
+        step(neap.ones((1, 2)))
+        trainer.step += 1
+        trainer.history.append(1)
+        net.seen += 1
+        trainer.shape, trainer.rate = tuple([1, 2]), np.float64(2)
+    assert step.traces == 1
+
+
+def test_endless_retracing_is_told():
+    step = neap.compile(lambda x: x * config.rate)
+    with pytest.warns(RuntimeWarning, match="config.rate changed"):
+        for i in range(8):
+            config.rate = float(i)
+            step(X)
+
+
+def test_a_step_that_moves_tensors_about_is_refused():
+    config.a, config.b = neap.ones((2,)), neap.zeros((2,))
+
+    def f(x):
+        config.a, config.b = config.b, config.a
+        return config.a * x
+
+    with pytest.raises(neap.TraceError, match="config.a, config.b"):
+        neap.compile(f)(X)
+
+
+def test_objects_that_do_not_want_to_be_looked_at():
+    class Padded(list):
+        def __len__(self):
+            return list.__len__(self) + 1
+
+        def __iter__(self):
+            raise RuntimeError
+
+    class Shy:
+        @property
+        def __class__(self):
+            raise RuntimeError
+
+        def __getattr__(self, name):
+            raise RuntimeError
+
+    class Odd(dict):
+        def __getitem__(self, key):
+            raise RuntimeError
+
+    for odd in (Padded([1]), Shy(), Odd(a=1)):
+        step = neap.compile(lambda x: x * 2 if odd is not None else x)
+        assert step(X).tolist() == step(X).tolist() == [2, 2]
+        assert step.traces == 1
+
+
+def test_many_places_get_their_tensors_back():
+    class Slot:
+        __slots__ = ("h",)
+
+    @functools.lru_cache(maxsize=None)
+    def cached(n):
+        return neap.ones((n,)) * 2
+
+    slot, masks = Slot(), {}
+    slot.h, config.only, config.pair = X, X, (X, X)
+    config.none = None
+
+    def f(x):
+        slot.h = x * 3
+        config.only = x * 3
+        config.pair = (x, x * 2)
+        if config.none is None:
+            config.none = x
+        masks[2] = cached(2)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        neap.compile(f)(X)
+    assert slot.h is X and config.only is X and config.pair == (X, X)
+    assert config.none is None and masks == {}
+    assert cached(2).tolist() == [2, 2]
