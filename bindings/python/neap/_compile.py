@@ -159,10 +159,12 @@ class _Function:
             warnings.warn(
                 f"the step changes {', '.join(names)}: its runs do not, and go "
                 "on with the values of this trace", RuntimeWarning, stacklevel=2)
-        if guards.is_full:
+        if guards.is_full or guards.is_blind:
+            why = ("a profiler is on" if guards.is_blind else
+                   "the step reads very many")
             warnings.warn(
-                "the step reads more values of Python's than are compared at "
-                "each call; verify=n finds changes of the others",
+                f"not all values that the step reads of Python's world are "
+                f"compared at each call, as {why}; verify=n finds changes",
                 RuntimeWarning, stacklevel=2)
 
     def _check_arguments(self, arguments, keywords, leaves):

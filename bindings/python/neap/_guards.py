@@ -76,7 +76,8 @@ class Guards:
     def __init__(self, function):
         self.guards = []  # (kind, home, key, value)
         self.names = []  # of each
-        self.is_full = False
+        self.is_full = False  # there were more than _MOST
+        self.is_blind = False  # another profiler sees the calls
         self._places = []  # (kind, home, key, value): written, not read
         self._caches = []  # of functions, with their sizes
         self._seen = set()  # places that are guarded
@@ -94,6 +95,9 @@ class Guards:
         self._profiler = sys.getprofile()
         if self._profiler is None:
             sys.setprofile(self._see)
+        outer = getattr(self._profiler, "__self__", None)
+        self.is_blind = self._profiler is not None and not (
+            isinstance(outer, Guards))
         return self
 
     def __exit__(self, *_):

@@ -3,6 +3,7 @@
 function is."""
 
 import functools
+import sys
 import types
 
 import numpy as np
@@ -366,6 +367,15 @@ def test_what_a_step_does_not_read_does_not_trace_it_anew():
         net.seen += 1
         trainer.shape, trainer.rate = tuple([1, 2]), np.float64(2)
     assert step.traces == 1
+
+
+def test_a_profiler_that_is_on_is_told():
+    sys.setprofile(lambda *_: None)
+    try:
+        with pytest.warns(RuntimeWarning, match="a profiler is on"):
+            neap.compile(lambda x: x * 2)(X)
+    finally:
+        sys.setprofile(None)
 
 
 def test_endless_retracing_is_told():
