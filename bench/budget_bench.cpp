@@ -100,8 +100,14 @@ Outcome dry_outcome(const MakeTraining& make) {
   return out;
 }
 
+/// What calls take here, by the number of threads; shared by all cases.
+base::Ref<compiler::CostBook> measured_costs() {
+  static const base::Ref<compiler::CostBook> book = compiler::CostBook::make();
+  return book;
+}
+
 CompileOptions options_of(const Case& which, const Outcome& whole) {
-  CompileOptions how;
+  CompileOptions how{.costs = measured_costs()};
   if (which.percent > 0) {
     how.arena_limit = whole.arena * which.percent / 100;
   } else {
