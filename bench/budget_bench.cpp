@@ -100,7 +100,7 @@ Outcome dry_outcome(const MakeTraining& make) {
   return out;
 }
 
-/// What calls take here, by the number of threads; shared by all cases.
+/// Costs of calls on this machine, shared by all cases.
 base::Ref<compiler::CostBook> measured_costs() {
   static const base::Ref<compiler::CostBook> book = compiler::CostBook::make();
   return book;
