@@ -85,6 +85,37 @@ class PlanFileTest(ToolCase):
     def test_a_disk_is_measured_once(self):
         self.check_same("--spill", self.folder)  # which may be a slow one
 
+    def test_costs_are_measured_once(self):
+        costs = self.folder / "costs.txt"
+        told = self.check_same("--costs", costs)
+        self.assertGreater(told["calls_again"] + told["micro_batches"], 0)
+        lines = costs.read_text().splitlines()
+        self.assertEqual(lines[0], "neap costs 1")
+        self.assertEqual(lines[1:], sorted(set(lines[1:])))
+        costs.write_text("\n".join(lines[:-1]) + "\nnone\n")
+        for command in ("plan", "train"):
+            status, _, errors = self.run_tool(command, "--data", "text",
+                                              *self.kept, "--costs", costs)
+            self.assertEqual(status, DATA)
+            self.assertRegex(errors, r"\Aneap: --costs: [^\n]+ends within a "
+                             r"line; remove it to measure anew\n\Z")
+
+    def test_costs_that_are_not_kept_hold_for_no_plan(self):
+        for command in ("plan", "train"):
+            status, _, errors = self.run_tool(command, "--data", "text",
+                                              *self.kept, "--costs", "measure")
+            self.assertEqual(status, USAGE)
+            self.assertIn("give --costs a file", errors)
+        self.assertFalse(self.file.exists())
+
+    def test_measured_costs_change_no_bit(self):
+        run = (*self.line, "--budget", self.budget, "--costs", "measure")
+        found = self.train_as_told("text", *run)
+        self.assertEqual(found["state_hash"], self.hash)
+        self.assertEqual(found["predicted_peak_bytes"], found["peak_bytes"])
+        self.assertLessEqual(found["peak_bytes"] + found["external_bytes"],
+                             self.budget)
+
     def check_away(self, text, layers, budget_of):
         """Plan keeps what is away, train takes it; the report of a run."""
         run = ("--path", text, "--model", "gpt", "--layers", layers, "--dim",

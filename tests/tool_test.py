@@ -25,7 +25,7 @@ from tool_case import (DATA, MEMORY, OK, OUTPUT, SIDE, USAGE, ToolCase, idx,
 FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
 OPTIONS = ("model data path symbols validation augment width layers dim heads "
            "block hidden dropout epochs steps minutes batch seed threads optimizer "
-           "lr momentum weight-decay schedule warmup clip budget spill spill-rate spill-a-day plan "
+           "lr momentum weight-decay schedule warmup clip budget spill spill-rate spill-a-day costs plan "
            "kernels dtype compile "
            "keep prefetch target from adapter save-adapter "
            "eager paged save save-every resume verify json page shards snapshot trace metrics "
@@ -186,7 +186,7 @@ class ArgumentTest(ToolCase):
                "spill": [""], "spill-rate": ["0", "fast", "1KiB", "-1MiB"],
                "shards": ["0", "-1", "x", "4097"],
                "spill-a-day": ["0", "much", "1KiB", "-1MiB"],
-               "plan": [""],
+               "plan": [""], "costs": [""],
                "kernels": [""], "dtype": ["f64", ""], "progress": ["loud"], "save": [""], "verify": ["yes", ""],
                "save-every": ["0", "-5", "1.5min", "5m", "min", "x"],
                "resume": [""], "path": [""], "symbols": ["words"],

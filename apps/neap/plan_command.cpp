@@ -108,7 +108,7 @@ void add_price(const TrainSettings& s, const WithinBudget& found,
         fmt::format(
             "{:.3g} s predicted, {} of {} costs measured now",
             static_cast<double>(fitting.price + fitting.extra) / kNanoseconds,
-            s.book->measured(), s.book->size()));
+            (*s.book)->measured(), (*s.book)->size()));
   }
   row("", fmt::format("no plan of this order of calls costs less than {:.1f} %",
                       fitting.percent(fitting.bound)));

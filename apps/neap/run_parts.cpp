@@ -148,7 +148,9 @@ CompileOptions compile_options(const TrainSettings& settings) {
                    .write_rate = settings.spill_write_rate,
                    .fetch_rate = settings.spill_fetch_rate,
                    .most_written_a_day = settings.spill_a_day};
-  options.costs = settings.book;
+  if (settings.book) {
+    options.costs = *settings.book;
+  }
   return options;
 }
 

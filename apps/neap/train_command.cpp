@@ -71,7 +71,12 @@ class Session {
         domain_(domain),
         generator_(settings.seed),
         view_(view) {}
-  ~Session() { view_.drop_profile(); }
+  ~Session() {
+    view_.drop_profile();
+    if (settings_.book) {
+      *settings_.book = {};
+    }
+  }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 

@@ -314,6 +314,13 @@ ExitCode measure_spill(TrainSettings& settings) {
 }
 
 ExitCode open_costs(TrainSettings& settings) {
+  const auto shared = [](base::Ref<compiler::CostBook> book) {
+    return std::make_shared<base::Ref<compiler::CostBook>>(std::move(book));
+  };
+  // As the settings are, it is beside what rehearsals and runs hold: one that
+  // measures has the figures of one that reads.
+  const auto apart = memory::Domain::create({.name = "costs"});
+  const memory::UseDomain use(*apart);
   if (settings.costs == "table") {
     return ExitCode::kOk;
   }
@@ -323,11 +330,11 @@ ExitCode open_costs(TrainSettings& settings) {
                   "--plan: the costs that a plan was found with have to be "
                   "kept, too: give --costs a file");
     }
-    settings.book = compiler::CostBook::make();
+    settings.book = shared(compiler::CostBook::make());
     return ExitCode::kOk;
   }
   try {
-    settings.book = compiler::CostBook::open(settings.costs);
+    settings.book = shared(compiler::CostBook::open(settings.costs));
   } catch (const IoError& error) {
     return fail(ExitCode::kData, std::string("--") + error.what());
   }

@@ -153,7 +153,7 @@ Tensor scalar(Number value, DType dtype, CallSite site) {
 
 Tensor arange(std::int64_t count, DType dtype, CallSite site) {
   tensor::check_range("arange",
-                      static_cast<double>(std::max<std::int64_t>(count - 1, 0)),
+                      static_cast<double>(std::max<std::int64_t>(count, 1) - 1),
                       dtype);
   return generate({count}, dtype, site, [](std::int64_t i) { return i; });
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -67,11 +68,13 @@ struct TrainSettings {
   std::int64_t spill_fetch_rate = 0;  // likewise
   Bytes spill_a_day = kUnlimited;     // written there, at most
   std::string costs = "table";        // or "measure", or a path
-  base::Ref<compiler::CostBook> book{};  // of those, not set by users
-  std::string plan;                      // path of a plan file; empty: none
-  std::string plan_file;                 // the one that the step uses, not set
-                                         // by users
-  Bytes plan_budget = kUnlimited;        // that it is for, likewise
+  // The book of those, which copies share; not set by users. A run empties it
+  // at its end.
+  std::shared_ptr<base::Ref<compiler::CostBook>> book{};
+  std::string plan;                 // path of a plan file; empty: none
+  std::string plan_file;            // the one that the step uses, not set
+                                    // by users
+  Bytes plan_budget = kUnlimited;   // that it is for, likewise
   std::optional<Bytes> plan_limit;  // of the arena, by a file that was there
   Bytes plan_step = kUnlimited;     // the step's budget, likewise
   bool compile = true;              // the step runs as a plan
