@@ -317,8 +317,8 @@ ExitCode open_costs(TrainSettings& settings) {
   const auto shared = [](base::Ref<compiler::CostBook> book) {
     return std::make_shared<base::Ref<compiler::CostBook>>(std::move(book));
   };
-  // As the settings are, it is beside what rehearsals and runs hold: one that
-  // measures has the figures of one that reads.
+  // The book is beside what rehearsals and runs hold, as settings are: a run
+  // that measures has the figures of one that reads.
   const auto apart = memory::Domain::create({.name = "costs"});
   const memory::UseDomain use(*apart);
   if (settings.costs == "table") {
