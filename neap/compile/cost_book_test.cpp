@@ -185,7 +185,7 @@ TEST_F(CostBookTest, AStepWithinALimitHasTheSameBits) {
     optim::Adam adam(parameters, {.lr = 1e-2});
     auto step = neap::compile(
         [&](const Tensor& x) {
-          const Tensor loss = world.loss(dropout(x, 0.1));
+          Tensor loss = world.loss(dropout(x, 0.1));
           backward(loss);
           adam.step();
           adam.zero_grad();

@@ -23,8 +23,10 @@ TEST(ForkMetLocks, AChildAllocatesWhileThreadsOfItsParentDo) {
   constexpr int kForks = 500;
   constexpr unsigned kSecondsOfAHang = 10;
   std::atomic<bool> is_over{false};
+  constexpr int kThreads = 3;
   std::vector<std::thread> threads;
-  for (int i = 0; i < 3; ++i) {
+  threads.reserve(kThreads);
+  for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&] {
       while (!is_over.load(std::memory_order_relaxed)) {
         const Scope scope("loop");
