@@ -28,7 +28,9 @@ def fit(model, optimizer, loader, *, epochs=1, loss=None, test=None,
     clip_norm: the largest norm of all gradients together; 0: no bound.
     budget: a size ("1.5GiB") that the step is made to fit, with `spill` in a
     folder. checkpoint: a file that is written after each epoch; a run that
-    finds it continues there, to the same bits (`facts` as Checkpoint's).
+checkpoint: a file that is written after each epoch; a run that
+    finds it continues there, to the same bits, if its loader has as many samples,
+    the same batch, order and seed (`facts` as Checkpoint's).
     progress: a text stream; None: stderr; False: none.
 
     Returns a list with a dict for each epoch that was run: epoch, steps, loss,
@@ -39,8 +41,9 @@ def fit(model, optimizer, loader, *, epochs=1, loss=None, test=None,
         raise InvalidValue(f"fit: clip_norm is {clip_norm} and epochs {epochs}, "
                            "expected numbers from 0 on")
     loss = loss or _core.cross_entropy
-    run = checkpoint and Checkpoint(model, optimizer, average=average,
-                                    plateau=plateau, facts=facts)
+    run = checkpoint and Checkpoint(
+        model, optimizer, average=average, plateau=plateau,
+        facts={**_facts_of(loader), **(facts or {})})
     first = 0
     if run and os.path.exists(checkpoint):
         run.load(checkpoint)
@@ -64,6 +67,14 @@ def fit(model, optimizer, loader, *, epochs=1, loss=None, test=None,
         shown.end_of_epoch(row)
         history.append(row)
     return history
+
+
+def _facts_of(loader):
+    """What a run that is resumed shares with the one before: its batches."""
+    if not isinstance(loader, Loader):
+        return {}
+    return {"fit.samples": len(loader.dataset), "fit.batch": loader.batch,
+            "fit.order": loader._order}
 
 
 def _step(model, optimizer, loss, clip_norm, average):

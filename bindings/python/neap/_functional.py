@@ -143,10 +143,15 @@ def jacobian(f, inputs, *, mode="auto", create_graph=False):
     arguments, give = _arguments(inputs)
     flat = _Flat("jacobian", f, arguments)
     count, found = 1, []
+
+    def one(leaves):
+        results = flat(leaves)
+        if not results:
+            raise TypeError("jacobian: the function gives no tensor")
+        return [results[len(found)]]
+
     while len(found) < count:
-        parts = _core._jacobian(
-            lambda leaves: [flat(leaves)[len(found)]], flat.leaves, mode,
-            create_graph)
+        parts = _core._jacobian(one, flat.leaves, mode, create_graph)
         count = flat.results.count("leaf")
         found.append(give(unflatten(flat.structure, parts)))
     return unflatten(flat.results, found)

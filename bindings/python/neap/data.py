@@ -83,6 +83,8 @@ class Loader:
             raise _ThreadError("loader: Python ends, and no thread that would "
                               "read ahead can begin")
         self._dataset, self._batch = dataset, batch
+        self._order = (f"shuffle {bool(shuffle)}, seed {seed}, "
+                       f"drop_last {bool(drop_last)}")
         if not isinstance(dataset, _SETS):
             dataset = _data._PythonSet(_Samples(dataset), len(dataset))
         self._batches = _data._Batches(dataset, batch, shuffle, seed, drop_last,

@@ -151,3 +151,19 @@ def test_what_would_mean_nothing_is_refused():
             next(loader.epoch(*epoch))
     with pytest.raises(ValueError, match="from 0 on"):
         neap.Budget(-1)
+
+
+def test_a_run_is_resumed_with_the_same_batches(tmp_path):
+    def run(**options):
+        neap.seed(7)
+        net = nn.Linear(4, 2)
+        loader = data.Loader(points(**({"count": options.pop("count")} if (
+            "count" in options) else {})), **{"batch": 32, "seed": 1, **options})
+        return neap.fit(net, optim.SGD(net, lr=0.1), loader, epochs=2,
+                        checkpoint=tmp_path / "run.st", progress=False)
+
+    run()
+    assert run() == []
+    for other in ({"batch": 16}, {"seed": 2}, {"shuffle": True}, {"count": 64}):
+        with pytest.raises(neap.IoError, match="fit."):
+            run(**other)
