@@ -14,11 +14,14 @@
 #include <vector>
 
 #include "neap/base/bytes.hpp"
+#include "neap/base/ref.hpp"
 #include "neap/base/result.hpp"
-#include "neap/compile/cost_book.hpp"
 
 namespace neap::files {
 class Door;
+}
+namespace neap::compiler {
+class CostBook;
 }
 
 namespace neap::app {
