@@ -144,6 +144,11 @@ class Builder {
     Buffer& buffer = at(out_.buffer_of[id.value]);
     buffer.last = out_.calls;
     if (in_own_block && buffer.where == Where::kArena) {
+      if (buffer.is_moved) {  // by whole pages, which the block has not
+        base::raise<InternalError>(
+            "lifetimes: value {}, which is moved, has a block of its own",
+            id.value);
+      }
       buffer.where = Where::kOwn;
       buffer.index = out_.own_blocks++;
     }

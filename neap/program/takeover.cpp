@@ -21,6 +21,18 @@ std::uint32_t donated(const Program& program, const Call& call, std::size_t k) {
              : 0;
 }
 
+// Moves fill whole pages of the arena, which a block of its own has not.
+bool is_moved(const Program& program, const Dataflow& flow, ValueId id) {
+  const auto moves = [&](std::uint32_t i) { return is_move(program.calls[i]); };
+  for (; id != kNoValue; id = program[id].over) {
+    if ((program[id].origin == Origin::kCall && moves(program[id].index)) ||
+        std::ranges::any_of(flow.readers(id), moves)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::uint32_t takeover_mask(const Program& program, const Dataflow& flow,
@@ -46,7 +58,8 @@ std::uint32_t takeover_mask(const Program& program, const Dataflow& flow,
   for (std::size_t i = 0; i < std::min<std::size_t>(in.size(), 32); ++i) {
     const ValueId id = in[i].value;
     if (!fits(i) || flow.exists_before(id) || flow.outlives(id) ||
-        flow.heir(id) != kNoValue) {
+        flow.heir(id) != kNoValue ||
+        (flow.has_own_block(out.value) && is_moved(program, flow, id))) {
       continue;
     }
     // The same value as another operand must be read in the same way.
