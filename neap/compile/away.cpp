@@ -4,12 +4,21 @@
 #include <algorithm>
 #include <utility>
 
+#include "neap/kernels/engine/kernel.hpp"
 #include "neap/program/keep_away.hpp"
+#include "neap/program/update_parts.hpp"
 
 namespace neap::compiler {
 namespace {
 
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
+
+// A storage is updated in so many parts, of at most so many of the file's; one
+// with less than that share of the largest does not set what the arena needs,
+// since the gradient of the largest is there as a whole.
+constexpr Bytes kPartsOfUpdate = 16;
+constexpr Bytes kMostAtATime = 4;
+constexpr Bytes kShareOfLargest = 4;
 
 std::int64_t time_of(Bytes bytes, std::int64_t rate) {
   // In KiB, so that no product is too large; a page more for what is cut off.
@@ -53,6 +62,75 @@ memory::Vector<AwayMoves> chosen(const Program& program, const Away& choice,
   }
   keep_largest(out, choice.percent);
   return out;
+}
+
+std::int64_t elements_at_a_time(Bytes size, const SpillOptions& options,
+                                std::int64_t elements) {
+  const Bytes bytes =
+      std::clamp(base::round_up(size / kPartsOfUpdate, options.part),
+                 options.part, kMostAtATime * options.part);
+  return bytes / (size / elements);
+}
+
+// The updates that are cut: of large storages, by kernels that may be.
+memory::Vector<UpdateCut> cuts_of(const Program& program,
+                                  std::span<const Binding> bound,
+                                  std::span<const AwayMoves> moves,
+                                  const SpillOptions& options) {
+  Bytes largest = 2 * options.part * kShareOfLargest;  // the least that counts
+  for (const AwayMoves& one : moves) {
+    largest = std::max(largest, one.what.size);
+  }
+  memory::Vector<UpdateCut> out;
+  for (const AwayMoves& one : moves) {  // in the order of updates
+    const MayGo& what = one.what;
+    if (what.update == kNoCall || what.size <= largest / kShareOfLargest ||
+        bound[what.update].kernel->piece == nullptr ||
+        (!out.empty() && out.back().call == what.update)) {
+      continue;
+    }
+    const std::int64_t elements =
+        elements_of_update(program, program.calls[what.update]);
+    if (elements != 0) {
+      out.push_back({what.update,
+                     elements_at_a_time(what.size, options, elements)});
+    }
+  }
+  return out;
+}
+
+// A call's price is that of its parts, which follow one another.
+memory::Vector<std::int64_t> shared_out(
+    std::span<const std::int64_t> prices,
+    std::span<const std::uint32_t> from) {
+  memory::Vector<std::int64_t> out;
+  out.reserve(from.size());
+  for (std::size_t i = 0; i < from.size();) {
+    std::size_t end = i;
+    while (end < from.size() && from[end] == from[i]) {
+      ++end;
+    }
+    std::int64_t rest = prices[from[i]];
+    for (; i < end; ++i) {
+      out.push_back(rest / static_cast<std::int64_t>(end - i));
+      rest -= out.back();
+    }
+  }
+  return out;
+}
+
+// Cuts large updates; their moves are of parts then.
+void cut_updates(Program& program, std::span<const Binding> bound,
+                 const SpillOptions& options, memory::Vector<AwayMoves>& moves,
+                 memory::Vector<std::int64_t>& prices) {
+  const memory::Vector<UpdateCut> cuts =
+      cuts_of(program, bound, moves, options);
+  if (!cuts.empty()) {
+    const auto from = compiler::cut_updates(program, cuts, moves);
+    prices = shared_out(prices, from);
+    std::ranges::stable_sort(
+        moves, {}, [](const AwayMoves& one) { return one.what.uses.back(); });
+  }
 }
 
 // When each moves.
@@ -125,12 +203,20 @@ class Timetable {
   void begin_early() {
     struct Start {
       UseGroup* uses;
-      std::uint32_t after;  // the group of the same value before ends
+      std::uint32_t after;  // the group of the same storage before ends
       Bytes size;
     };
     memory::Vector<Start> starts;
+    memory::Vector<std::uint32_t> read_until;  // of externals; parts follow
     for (AwayMoves& one : moves_) {
-      std::uint32_t after = 0;
+      const MayGo& what = one.what;
+      if (what.update == kNoCall) {
+        read_until.resize(
+            std::max<std::size_t>(read_until.size(), what.external + 1U), 0);
+        read_until[what.external] = one.groups.back().last + 1;
+      }
+      std::uint32_t after =
+          what.is_counted ? 0 : read_until[what.external];
       for (UseGroup& uses : one.groups) {
         starts.push_back({&uses, after, one.what.size});
         after = uses.last + 1;
@@ -241,21 +327,26 @@ MostAway most_away(const Program& program, const SpillOptions& options) {
   if (options.states) {
     for (const MayGo& state : states_of(program, options.least)) {
       out.states += state.size;
+      out.largest = std::max(out.largest, state.size);
     }
   }
   if (options.weights) {
     for (const MayGo& weight : weights_of(program, options.least)) {
       out.weights += weight.size;
+      out.largest = std::max(out.largest, weight.size);
     }
   }
   return out;
 }
 
-std::int64_t keep_away(Program& program, const Away& choice,
-                       const budget::Channel& channel,
+std::int64_t keep_away(Program& program, std::span<const Binding> bound,
+                       const Away& choice, const budget::Channel& channel,
                        const SpillOptions& options,
                        memory::Vector<std::int64_t>& prices) {
   memory::Vector<AwayMoves> moves = chosen(program, choice, options);
+  if (choice.in_parts) {
+    cut_updates(program, bound, options, moves, prices);
+  }
   Timetable(program, choice, channel, prices, moves).set();
   const auto from = keep_away(program, moves);
   memory::Vector<std::int64_t> out;

@@ -89,6 +89,8 @@ class AwayFaultsTest : public AwayRoomsTest {
     }
   }
 
+  // Each element is of one number of steps with its moments; a step that is
+  // torn has not come to all of them.
   void check(const AwayNet& net, Outcome& out) {
     const auto before = static_cast<std::size_t>(out.steps);
     Rows weights;
@@ -98,17 +100,22 @@ class AwayFaultsTest : public AwayRoomsTest {
     std::size_t m = 0;
     net.adam->visit_state([&](std::string_view name, const Tensor& tensor) {
       const std::size_t w = m / 2;
-      if (weights[w].empty()) {
-        ++m;
-        return;
-      }
-      const bool is_after =
-          out.end == End::kTorn && weights[w] == whole().weights[before + 1][w];
-      EXPECT_EQ(weights[w], whole().weights[before + (is_after ? 1 : 0)][w]);
       try {
-        EXPECT_EQ(floats(tensor),
-                  whole().moments[before + (is_after ? 1 : 0)][m])
-            << name;
+        if (!weights[w].empty()) {
+          const std::vector<float> moment = floats(tensor);
+          const auto is_of = [&](std::size_t step, std::size_t i) {
+            return weights[w][i] == whole().weights[step][w][i] &&
+                   moment[i] == whole().moments[step][m][i];
+          };
+          std::size_t wrong = 0;
+          for (std::size_t i = 0; i < moment.size(); ++i) {
+            wrong += is_of(before, i) ||
+                             (out.end == End::kTorn && is_of(before + 1, i))
+                         ? 0
+                         : 1;
+          }
+          EXPECT_EQ(wrong, 0U) << name;
+        }
       } catch (const IoError&) {
         ++out.lost;
       }

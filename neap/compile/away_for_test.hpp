@@ -155,7 +155,7 @@ inline void expect_same(const AwayNet& some, const AwayNet& plain) {
 // Room that all of the state has to be away for: books, threads, an arena.
 inline constexpr Bytes kTight = 1600 * kKiB;
 // Beside the weights that are in use then; they have to be away, too.
-inline constexpr Bytes kTighter = 912 * kKiB;
+inline constexpr Bytes kTighter = 976 * kKiB;
 
 class AwayTest : public ::testing::Test {
  protected:
@@ -163,7 +163,8 @@ class AwayTest : public ::testing::Test {
     return {.folder = folder.path(),
             .write_rate = 4'000'000'000,
             .fetch_rate = 4'000'000'000,
-            .least = 4 * kKiB};
+            .least = 4 * kKiB,
+            .part = 64 * kKiB};  // of 144
   }
   // Beside what is in use now.
   CompileOptions within(const AwayNet& net, Bytes room) const {

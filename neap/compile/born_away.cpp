@@ -16,7 +16,7 @@ BornAway::BornAway(const SpillOptions& options)
     base::raise<ValueError>("BornAway: no .folder for the file");
   }
   file_ = compiler::StateFile::create(compiler::door_of(options),
-                                      options.folder, domain_);
+                                      options.folder, domain_, options.part);
 }
 
 BornAway::~BornAway() {

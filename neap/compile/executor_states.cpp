@@ -34,8 +34,9 @@ void Executor::expect_readable_states() {
   std::byte* arena = instructions_.base(instructions_.arena(memory::kHost));
   for (std::size_t i = 0; i < places_.size(); ++i) {
     if (places_[i] != StateFile::kNone) {  // an argument that stays at home
-      states_->expect_readable(
-          places_[i], {arena, static_cast<std::size_t>(program_.away[i].size)});
+      const AwayState& state = program_.away[i];
+      states_->expect_readable(places_[i], state.offset,
+                               {arena, static_cast<std::size_t>(state.size)});
     }
   }
 }
@@ -65,14 +66,15 @@ void Executor::look_after_states(std::size_t at) noexcept {
     if (is_updated(i, at)) {
       const Call call = program_.calls[instructions_.call(i)];
       const std::uint32_t s = call.slot - kFirstAway;
-      states_->look_after(places_[s],
-                          {instructions_.address(i),
-                           static_cast<std::size_t>(program_.away[s].size)});
+      const AwayState& state = program_.away[s];
+      states_->keep_updated(places_[s], state.offset,
+                            {instructions_.address(i),
+                             static_cast<std::size_t>(state.size)});
     }
   }
   for (const std::uint32_t place : places_) {
     if (place != StateFile::kNone) {
-      states_->look_after(place, {});
+      states_->look_after(place);
     }
   }
 }

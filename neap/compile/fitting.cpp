@@ -84,16 +84,23 @@ bool is_own_choice(const Passes& passes, const CompileOptions& options) {
     }
     return is_less;
   };
-  const Away away{.percent = most.states + most.weights != 0 ? 100 : 0,
-                  .has_weights = most.weights != 0};
-  for (const Passes& passes :
-       candidate_passes(options.passes, cuts, limit.bytes)) {
-    within_memory(is_own_choice(passes, options), [&] {
-      const Ordered ordered(traced, options, passes, channel, away);
-      if (look(ordered.program(), ordered.least())) {
-        widest = ordered.widest();
-      }
-    });
+  const Away away{.percent = most.is_none() ? 0 : 100,
+                  .has_weights = most.weights != 0,
+                  .in_parts = has_parts(most, options.spill)};
+  const auto look_at_all = [&](const Away& some) {
+    for (const Passes& passes :
+         candidate_passes(options.passes, cuts, limit.bytes)) {
+      within_memory(is_own_choice(passes, options) || some.in_parts, [&] {
+        const Ordered ordered(traced, options, passes, channel, some);
+        if (look(ordered.program(), ordered.least())) {
+          widest = ordered.widest();
+        }
+      });
+    }
+  };
+  look_at_all(away);
+  if (widest.bytes == 0) {  // no memory for the longer programs
+    look_at_all({.percent = away.percent, .has_weights = away.has_weights});
   }
   for (const Passes& passes : cuts.kept(options.passes)) {
     within_memory(is_own_choice(passes, options), [&] {
@@ -145,7 +152,7 @@ class Trials {
     for (const Passes& passes : passes_) {
       // Beside what state leaves, single calls gain little.
       if (away.percent == 0 || passes.fuse == options_.passes.fuse) {
-        within_memory(is_own_choice(passes, options_),
+        within_memory(is_own_choice(passes, options_) || away.in_parts,
                       [&] { run(passes, channel, away); });
       }
     }
@@ -239,7 +246,8 @@ Fitted all_away(const Program& traced, CompileOptions& options) {
   passes.copy_again = false;
   const Away all{.percent = 100,
                  .is_early = options.debug.away == Debug::Away::kEarly,
-                 .has_weights = true};
+                 .has_weights = true,
+                 .in_parts = true};
   const Ordered ordered(traced, options, passes,
                         channel_of(options.spill, kDay), all);
   std::optional<Candidate> found = ordered.best(kMuch);
@@ -270,8 +278,11 @@ Fitted choose(const Program& traced, CompileOptions& options,
                 cut_once(traced, options, cuts, limit));
   trials.run(channel, {});
   const MostAway most = most_away(whole.program, options, limit);
+  const bool in_parts = has_parts(most, options.spill);
   for (const Away& away : kAwayChoices) {
-    if (away.has_weights ? most.weights != 0 : most.states != 0) {
+    const bool is_resort = in_parts && !away.is_early && !away.in_parts;
+    if ((away.has_weights ? most.weights != 0 : most.states != 0) &&
+        (in_parts || !away.in_parts) && (!is_resort || !trials.best())) {
       trials.run(channel, away);
     }
   }

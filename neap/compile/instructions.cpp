@@ -358,19 +358,20 @@ void Instructions::move_state(const Form& form, const Call& call) const {
   if (place == StateFile::kNone) {  // it is at home, and only read
     if (call.kind == CallKind::kFetch) {
       const Tensor& home = program_.externals[state.external].tensor;
-      std::copy_n(home.array()->storage()->data(), size, form.args.out[0].data);
+      std::copy_n(home.array()->storage()->data() + state.offset, size,
+                  form.args.out[0].data);
     }
     return;
   }
   switch (call.kind) {
     case CallKind::kSpill:
-      states_->write(place, {form.args.in[0].data, size});
+      states_->write(place, state.offset, {form.args.in[0].data, size});
       break;
     case CallKind::kFetch:
-      states_->fetch(place, {form.args.out[0].data, size});
+      states_->fetch(place, state.offset, {form.args.out[0].data, size});
       break;
     default:
-      states_->await(place);
+      states_->await(place, state.offset, state.size);
   }
 }
 

@@ -36,6 +36,10 @@ struct SpillOptions {
   Bytes most_written_a_day = kUnlimited;
   /// The least size of a value that is moved: each move takes the disk a while.
   Bytes least = 64 * kKiB;
+  /// States and weights get to the file in parts of so many bytes, a multiple
+  /// of 64, each with a checksum. Where memory is scarce, those of more than
+  /// two parts are updated one part, or a few, at a time.
+  Bytes part = 4 * kMiB;
   /// With a `budget`, state that only an update reads and writes (an
   /// optimizer's moments) may be in a file of its own between runs. It is read
   /// back where anything else reads it.

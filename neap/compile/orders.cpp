@@ -198,12 +198,13 @@ Ordered::Ordered(const Program& traced, const CompileOptions& options,
       away_(away),
       program_(traced.copy()) {
   run_order_passes(program_, passes_);
-  bind(program_, tensor::executor());
+  const auto bound = bind(program_, tensor::executor());
   memory::Vector<std::int64_t> prices =
       prices_of(program_, options.costs.get());
   std::optional<budget::Channel> rest = channel;
   if (away.percent != 0) {
-    state_stalls_ = keep_away(program_, away, *channel, options.spill, prices);
+    state_stalls_ =
+        keep_away(program_, bound, away, *channel, options.spill, prices);
     traffic_ = away_traffic(program_);
     rest->most_written -= std::min(rest->most_written, traffic_.written);
   }
@@ -346,8 +347,10 @@ Candidate Ordered::scheduled(const budget::Schedule& schedule) const {
               static_cast<std::uint32_t>(problem_.calls.size());
   how.spilled = count(budget::Action::kWrite);
   for (const AwayState& one : program_.away) {
-    ++(one.is_weight ? how.weights : how.away);
-    how.weight_bytes += one.is_weight ? one.size : 0;
+    if (one.is_counted) {
+      (one.is_weight ? how.weights : how.away) += one.offset == 0 ? 1 : 0;
+      how.weight_bytes += one.is_weight ? one.size : 0;
+    }
   }
   how.away_bytes = away_bytes();
   how.stalls = checked.stalls + state_stalls_;

@@ -35,6 +35,8 @@ std::string_view name_of(PlanFact fact) {
       return "most written a day";
     case PlanFact::kLeastSpilled:
       return "least spilled";
+    case PlanFact::kPart:
+      return "part of a state";
     case PlanFact::kStates:
       return "optimizer state in a file";
     case PlanFact::kWeights:
@@ -71,6 +73,7 @@ std::string shown(PlanFact fact, std::int64_t value) {
     case PlanFact::kMostWritten:
     case PlanFact::kMostWrittenADay:
     case PlanFact::kLeastSpilled:
+    case PlanFact::kPart:
       return value == kUnlimited ? "none" : format_bytes_short(value);
     case PlanFact::kWriteRate:
     case PlanFact::kFetchRate:
@@ -103,6 +106,7 @@ PlanFacts facts_of(const CompileOptions& o) {
   set(PlanFact::kMostWritten, spills ? o.spill.most_written : 0);
   set(PlanFact::kMostWrittenADay, spills ? o.spill.most_written_a_day : 0);
   set(PlanFact::kLeastSpilled, spills ? o.spill.least : 0);
+  set(PlanFact::kPart, spills ? o.spill.part : 0);
   set(PlanFact::kStates, spills && o.spill.states ? 1 : 0);
   set(PlanFact::kWeights, spills && o.spill.weights ? 1 : 0);
   set(PlanFact::kRecompute, o.recompute ? 1 : 0);

@@ -30,6 +30,7 @@ constexpr std::uint8_t kHasAway = 4;
 
 constexpr std::uint8_t kIsEarly = 1;  // of what is away
 constexpr std::uint8_t kHasWeights = 2;
+constexpr std::uint8_t kInParts = 4;
 constexpr std::uint8_t kMostPercent = 100;
 
 // --- reading -----------------------------------------------------------------
@@ -121,12 +122,13 @@ neap::Result<Away> read_away(Reader& in) {
   const auto percent = in.number<std::uint8_t>();
   const auto how = in.number<std::uint8_t>();
   if (percent == 0 || percent > kMostPercent ||
-      how > (kIsEarly | kHasWeights)) {
+      how > (kIsEarly | kHasWeights | kInParts)) {
     return corrupt("a plan keeps an unknown part away");
   }
   return Away{.percent = percent,
               .is_early = (how & kIsEarly) != 0,
-              .has_weights = (how & kHasWeights) != 0};
+              .has_weights = (how & kHasWeights) != 0,
+              .in_parts = (how & kInParts) != 0};
 }
 
 // The rest of a record.
@@ -311,7 +313,8 @@ memory::Vector<std::byte> plan_record_bytes(const PlanRecord& record) {
     out.number(static_cast<std::uint8_t>(record.away.percent));
     out.number(static_cast<std::uint8_t>(
         (record.away.is_early ? kIsEarly : 0U) |
-        (record.away.has_weights ? kHasWeights : 0U)));
+        (record.away.has_weights ? kHasWeights : 0U) |
+        (record.away.in_parts ? kInParts : 0U)));
   }
   if (record.channel) {
     const budget::Channel& channel = *record.channel;

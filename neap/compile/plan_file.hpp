@@ -27,7 +27,7 @@
 
 namespace neap::compiler {
 
-inline constexpr std::uint32_t kPlanFileVersion = 4;
+inline constexpr std::uint32_t kPlanFileVersion = 5;
 /// A file that is larger is none.
 inline constexpr Bytes kMostPlanFileBytes = 64 * kMiB;
 
@@ -42,6 +42,7 @@ enum class PlanFact : std::uint8_t {
   kMostWritten,
   kMostWrittenADay,
   kLeastSpilled,
+  kPart,
   kStates,
   kWeights,
   kRecompute,
@@ -55,7 +56,7 @@ enum class PlanFact : std::uint8_t {
   kGoodEnough,
   kThreads,
 };
-inline constexpr std::size_t kPlanFacts = 21;
+inline constexpr std::size_t kPlanFacts = 22;
 using PlanFacts = std::array<std::int64_t, kPlanFacts>;
 
 /// How one program was made to fit.

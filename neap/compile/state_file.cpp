@@ -65,20 +65,32 @@ void StateFile::lock() {
 
 std::shared_ptr<StateFile> StateFile::create(files::Door& door,
                                              std::string_view folder,
-                                             memory::Domain& domain) {
+                                             memory::Domain& domain,
+                                             Bytes part) {
+  check_part(part);
   const memory::Allocator<StateFile> allocator(memory::Category::kGraph);
-  return std::allocate_shared<StateFile>(allocator, door, folder, domain);
+  return std::allocate_shared<StateFile>(allocator, door, folder, domain, part);
 }
 
 // Tensors lie where they lie, on no page of their own: the file is read and
 // written through the system's cache.
 StateFile::StateFile(files::Door& door, std::string_view folder,
-                     memory::Domain& domain)
+                     memory::Domain& domain, Bytes part)
     : door_(door),
       folder_(folder),
       domain_(domain),
+      part_(part),
       queue_(door, folder, domain, {.may_be_direct = false}),
-      places_(memory::Allocator<Place>(memory::Category::kGraph)) {}
+      places_(memory::Allocator<Place>(memory::Category::kGraph)),
+      parts_(memory::Allocator<Part>(memory::Category::kGraph)) {}
+
+void StateFile::check_part(Bytes part) {
+  if (part < memory::kAlignment || part % memory::kAlignment != 0) {
+    base::raise<ValueError>(
+        "compile: .spill.part is {} bytes; it must be a multiple of {}", part,
+        memory::kAlignment);
+  }
+}
 
 std::uint32_t StateFile::place_of(
     const tensor::Storage& storage) const noexcept {
@@ -104,14 +116,20 @@ std::uint32_t StateFile::place_for(tensor::Storage& storage) {
   if (at == places_.size()) {
     const Bytes end =
         places_.empty() ? 0 : places_.back().offset + places_.back().room;
+    const std::size_t first = parts_.size();
+    const auto count = static_cast<std::size_t>((room + part_ - 1) / part_);
     places_.reserve(at + 1);
-    queue_.reserve(domain_.is_rehearsal() ? 0 : end + room, at + 1);
-    places_.push_back({.offset = end, .room = room});
+    parts_.reserve(first + count);
+    queue_.reserve(domain_.is_rehearsal() ? 0 : end + room, first + count);
+    parts_.resize(first + count);
+    places_.push_back({.offset = end,
+                       .room = room,
+                       .first = static_cast<std::uint32_t>(first),
+                       .count = static_cast<std::uint32_t>(count)});
   }
-  places_[at] = {.offset = places_[at].offset,
-                 .room = room,
-                 .storage = &storage,
-                 .is_zero = true};
+  places_[at].storage = &storage;
+  std::ranges::fill(parts_of(static_cast<std::uint32_t>(at)),
+                    Part{.is_zero = true});
   return static_cast<std::uint32_t>(at);
 }
 
@@ -126,9 +144,9 @@ void StateFile::take(tensor::Storage& storage) {
   memory::Owned<Kept> keeper = new_place(storage);
   if (storage.has_elements()) {
     const std::lock_guard lock(mutex_);
-    write(keeper->place(),
+    write(keeper->place(), 0,
           {storage.data(), static_cast<std::size_t>(storage.size())});
-    await(keeper->place());
+    await(keeper->place(), 0, storage.size());
   }
   storage.send_away(std::move(keeper));
 }
@@ -141,8 +159,8 @@ memory::Owned<tensor::Keeper> StateFile::write_anew(
   memory::Owned<Kept> keeper = new_place(storage);
   if (!domain_.is_rehearsal()) {
     const std::lock_guard lock(mutex_);
-    write(keeper->place(), from);
-    await(keeper->place());
+    write(keeper->place(), 0, from);
+    await(keeper->place(), 0, storage.size());
   }
   return keeper;
 }
@@ -187,70 +205,128 @@ base::Ref<tensor::Storage> StateFile::storage_at(std::uint32_t place) {
 
 // Its lock is held.
 void StateFile::put_into(std::uint32_t place, std::span<std::byte> into) {
-  const std::span<const std::byte> unwritten = places_[place].unwritten;
-  if (!unwritten.empty()) {
-    std::ranges::copy(unwritten, into.begin());
-    return;
-  }
   queue_.settle();
-  fetch(place, into);
-  await(place);
+  fetch(place, 0, into);
+  for_parts(place, 0, into,
+            [&](std::uint32_t at, Bytes, std::span<std::byte> bytes) {
+              if (!parts_[at].unwritten.empty()) {
+                std::ranges::copy(parts_[at].unwritten, bytes.begin());
+              } else if (!parts_[at].is_zero) {
+                queue_.await(at);
+              }
+            });
 }
 
-void StateFile::fetch(std::uint32_t place, std::span<std::byte> into) noexcept {
-  if (places_[place].is_zero) {
-    std::ranges::fill(into, std::byte{0});
-  } else {
-    queue_.fetch(place, places_[place].offset, into);
+template <class Byte, class Do>
+void StateFile::for_parts(std::uint32_t place, Bytes offset,
+                          std::span<Byte> bytes, const Do& do_it) {
+  const auto most = static_cast<std::size_t>(part_);
+  std::uint32_t at =
+      places_[place].first + static_cast<std::uint32_t>(offset / part_);
+  Bytes where = places_[place].offset + offset;
+  for (; !bytes.empty(); ++at, where += part_) {
+    const std::size_t size = std::min(bytes.size(), most);
+    do_it(at, where, bytes.first(size));
+    bytes = bytes.subspan(size);
   }
 }
 
-void StateFile::write(std::uint32_t place,
-                      std::span<const std::byte> from) noexcept {
-  places_[place].is_zero = false;
-  queue_.write(place, places_[place].offset, from);
+// What could not be written is not asked for: put_into() alone sees such.
+void StateFile::fetch(std::uint32_t place, Bytes offset,
+                      std::span<std::byte> into) noexcept {
+  for_parts(place, offset, into,
+            [&](std::uint32_t at, Bytes where, std::span<std::byte> bytes) {
+              if (parts_[at].is_zero) {
+                std::ranges::fill(bytes, std::byte{0});
+              } else if (parts_[at].unwritten.empty()) {
+                queue_.fetch(at, where, bytes);
+              }
+            });
 }
 
-void StateFile::await(std::uint32_t place) {
-  if (!places_[place].is_zero) {
-    queue_.await(place);
+void StateFile::write(std::uint32_t place, Bytes offset,
+                      std::span<const std::byte> from) noexcept {
+  for_parts(
+      place, offset, from,
+      [&](std::uint32_t at, Bytes where, std::span<const std::byte> bytes) {
+        parts_[at].is_zero = false;
+        queue_.write(at, where, bytes);
+      });
+}
+
+void StateFile::await(std::uint32_t place, Bytes offset, Bytes size) {
+  const std::uint32_t first =
+      places_[place].first + static_cast<std::uint32_t>(offset / part_);
+  const auto count = static_cast<std::uint32_t>((size + part_ - 1) / part_);
+  for (std::uint32_t at = first; at < first + count; ++at) {
+    if (!parts_[at].is_zero) {
+      queue_.await(at);
+    }
   }
 }
 
 // --- failures ---
 
-void StateFile::look_after(std::uint32_t place,
-                           std::span<const std::byte> updated) noexcept {
-  try {
-    await(place);
-  } catch (const files::IoError&) {
-    Place& failed = places_[place];
-    if (!updated.empty()) {
-      failed.unwritten = updated;
-      has_unwritten_ = true;
+void StateFile::keep_updated(std::uint32_t place, Bytes offset,
+                             std::span<const std::byte> updated) noexcept {
+  for_parts(
+      place, offset, updated,
+      [&](std::uint32_t at, Bytes, std::span<const std::byte> bytes) {
+        try {
+          queue_.await(at);
+        } catch (const files::IoError&) {
+          parts_[at].unwritten = bytes;
+          has_unwritten_ = true;
+        }
+      });
+}
+
+void StateFile::look_after(std::uint32_t place) noexcept {
+  std::uint32_t at = places_[place].first;
+  for (Part& part : parts_of(place)) {
+    try {
+      if (!part.is_zero) {
+        queue_.await(at);
+      }
+    } catch (const files::IoError&) {
+      part.is_doubtful = part.unwritten.empty();
     }
-    failed.is_doubtful = failed.unwritten.empty();
+    ++at;
   }
 }
 
-void StateFile::expect_readable(std::uint32_t place,
+void StateFile::expect_readable(std::uint32_t place, Bytes offset,
                                 std::span<std::byte> into) {
-  if (places_[place].is_doubtful) {
-    fetch(place, into);
-    await(place);
-    places_[place].is_doubtful = false;
-  }
+  for_parts(place, offset, into,
+            [&](std::uint32_t at, Bytes where, std::span<std::byte> bytes) {
+              if (parts_[at].is_doubtful) {
+                queue_.fetch(at, where, into.first(bytes.size()));
+                queue_.await(at);
+                parts_[at].is_doubtful = false;
+              }
+            });
 }
 
 bool StateFile::is_unwritten(std::uint32_t place) {
-  return !places_[place].unwritten.empty() && storage_at(place);
+  return std::ranges::any_of(
+             parts_of(place),
+             [](const Part& part) { return !part.unwritten.empty(); }) &&
+         storage_at(place);
 }
 
 void StateFile::write_unwritten(std::uint32_t place) {
   const std::lock_guard lock(mutex_);
-  write(place, places_[place].unwritten);
-  await(place);
-  places_[place].unwritten = {};
+  std::uint32_t at = places_[place].first;
+  Bytes where = places_[place].offset;
+  for (Part& part : parts_of(place)) {
+    if (!part.unwritten.empty()) {
+      queue_.write(at, where, part.unwritten);
+      queue_.await(at);
+      part.unwritten = {};
+    }
+    ++at;
+    where += part_;
+  }
 }
 
 void StateFile::write_again() {
@@ -275,7 +351,9 @@ void StateFile::leave_arena() noexcept {
       } catch (const Error&) {  // there is no memory for it
       }
       const std::lock_guard lock(mutex_);
-      places_[i].unwritten = {};  // what the file says of it stands
+      for (Part& part : parts_of(i)) {
+        part.unwritten = {};  // what the file says of it stands
+      }
     }
   }
   has_unwritten_ = false;

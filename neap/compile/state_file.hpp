@@ -12,6 +12,9 @@
 // What could not be written lies where the run left it, in the arena, is looked
 // at there, and written again before the next run (write_again()).
 //
+// A place is written and read in parts, each with a checksum of its own: a run
+// may have some parts of a storage in the arena, and not the others.
+//
 // Locks: the file's, which a run holds as long as it lasts and whoever moves
 // elements for the time of that; then that of homecoming (tensor::Storage);
 // then the books'. None is waited for by somebody who has a later one.
@@ -32,21 +35,28 @@ namespace neap::compiler {
 class StateFile final : public tensor::KeeperLock,
                         public std::enable_shared_from_this<StateFile> {
  public:
-  /// THROWS: as SpillQueue.
+  /// `part`: bytes of a part (SpillOptions::part). THROWS: as check_part();
+  /// as SpillQueue.
   static std::shared_ptr<StateFile> create(files::Door& door,
                                            std::string_view folder,
-                                           memory::Domain& domain);
+                                           memory::Domain& domain, Bytes part);
   /// For create() alone.
-  StateFile(files::Door& door, std::string_view folder, memory::Domain& domain);
+  StateFile(files::Door& door, std::string_view folder, memory::Domain& domain,
+            Bytes part);
   StateFile(const StateFile&) = delete;
   StateFile& operator=(const StateFile&) = delete;
 
+  /// A part has whole elements of every dtype, and a vector's worth of them.
+  /// THROWS: ValueError.
+  static void check_part(Bytes part);
   /// The one that a storage is away on; nullptr: none.
   static std::shared_ptr<StateFile> of(const tensor::Storage& storage) noexcept;
-  /// It is there, reached by that door, and for storages of that domain.
+  /// It is there, reached by that door, for storages of that domain, and in
+  /// such parts.
   bool is_in(const files::Door& door, std::string_view folder,
-             const memory::Domain& domain) const noexcept {
-    return &door_ == &door && folder_ == folder && &domain_ == &domain;
+             const memory::Domain& domain, Bytes part) const noexcept {
+    return &door_ == &door && folder_ == folder && &domain_ == &domain &&
+           part_ == part;
   }
 
   static constexpr std::uint32_t kNone = ~0U;
@@ -94,29 +104,42 @@ class StateFile final : public tensor::KeeperLock,
     std::unique_lock<std::mutex> lock_;
   };
 
-  /// Where the place was not to be read last time, it is looked at now, before
-  /// the run writes anything. THROWS: IoError where it still is not.
-  void expect_readable(std::uint32_t place, std::span<std::byte> into);
-  void fetch(std::uint32_t place, std::span<std::byte> into) noexcept;
-  void write(std::uint32_t place, std::span<const std::byte> from) noexcept;
-  void await(std::uint32_t place);
+  // All of these take bytes of a place from `offset` on, which is where a part
+  // begins; they end where one does, or with the storage.
+
+  /// What was not to be read last time is looked at now, before the run writes
+  /// anything: each part in the first bytes of `into`. THROWS: IoError where it
+  /// still is not.
+  void expect_readable(std::uint32_t place, Bytes offset,
+                       std::span<std::byte> into);
+  void fetch(std::uint32_t place, Bytes offset,
+             std::span<std::byte> into) noexcept;
+  void write(std::uint32_t place, Bytes offset,
+             std::span<const std::byte> from) noexcept;
+  void await(std::uint32_t place, Bytes offset, Bytes size);
   void settle() noexcept { queue_.settle(); }
-  /// After a failure of the run, of each place. `updated`: its storage was, to
-  /// what lies there; else empty. REQUIRES: settled. LIFETIME: what was updated
-  /// lies there until write_again() or leave_arena().
-  void look_after(std::uint32_t place,
-                  std::span<const std::byte> updated) noexcept;
+  /// After a failure of the run: these bytes were updated, to what lies there.
+  /// REQUIRES: settled. LIFETIME: it lies there until write_again() or
+  /// leave_arena().
+  void keep_updated(std::uint32_t place, Bytes offset,
+                    std::span<const std::byte> updated) noexcept;
+  /// The same of a place whose bytes were not, but for those.
+  void look_after(std::uint32_t place) noexcept;
   SpillCounts counts() const noexcept { return queue_.counts(); }
 
  private:
   class Kept;
-  struct Place {
-    Bytes offset = 0;
-    Bytes room = 0;
-    tensor::Storage* storage = nullptr;      // none: the place is free
+  struct Part {
     bool is_zero = false;                    // nothing was written there
     bool is_doubtful = false;                // it could not be read
     std::span<const std::byte> unwritten{};  // in the arena: it is not here
+  };
+  struct Place {
+    Bytes offset = 0;
+    Bytes room = 0;
+    std::uint32_t first = 0;              // of its parts
+    std::uint32_t count = 0;              // of them
+    tensor::Storage* storage = nullptr;  // none: the place is free
   };
 
   bool is_running_here() const noexcept {
@@ -127,18 +150,28 @@ class StateFile final : public tensor::KeeperLock,
   void leave(std::uint32_t place) noexcept;
   std::uint32_t place_for(tensor::Storage& storage);
   memory::Owned<Kept> new_place(tensor::Storage& storage);
+  std::span<Part> parts_of(std::uint32_t place) noexcept {
+    return std::span(parts_).subspan(places_[place].first,
+                                     places_[place].count);
+  }
+  // Calls do_it(part, where it lies in the file, its bytes of `bytes`) of each.
+  template <class Byte, class Do>
+  void for_parts(std::uint32_t place, Bytes offset, std::span<Byte> bytes,
+                 const Do& do_it);
   bool is_unwritten(std::uint32_t place);
   void write_unwritten(std::uint32_t place);
 
   const files::Door& door_;
   memory::String folder_;
   memory::Domain& domain_;
+  Bytes part_;  // bytes of each, but for the last one of a place
   std::mutex mutex_;                     // of the queue and its moves
   std::atomic<std::thread::id> runner_;  // that has a run
   SpillQueue queue_;
   // `storage` of each, which ends at any time, and the number of places.
   std::mutex books_;
   memory::Vector<Place> places_;
+  memory::Vector<Part> parts_;  // slots of the queue, the parts of each place
   bool has_unwritten_ = false;  // in the step's thread: some may be
 };
 

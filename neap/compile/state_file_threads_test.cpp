@@ -20,7 +20,7 @@ class StateFileThreadsTest : public ::testing::Test {
  protected:
   std::shared_ptr<StateFile> file() const {
     return StateFile::create(files::system_door(), folder.path(),
-                             memory::domain());
+                             memory::domain(), 4 * kKiB);
   }
   static tensor::Storage& storage_of(const Tensor& tensor) {
     return *tensor.array()->storage();
@@ -130,8 +130,8 @@ TEST_F(StateFileThreadsTest, LooksAndRunsTakeTurns) {
     const StateFile::Running run(*states);
     std::array<float, 1 << 14> values{};
     values.fill(static_cast<float>(i));
-    states->write(place, std::as_bytes(std::span(values)));
-    states->await(place);
+    states->write(place, 0, std::as_bytes(std::span(values)));
+    states->await(place, 0, sizeof(values));
   }
   is_over = true;
   looks.join();

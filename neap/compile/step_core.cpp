@@ -166,6 +166,7 @@ StepCore::StepCore(const CompileOptions& options, const CallSite& site)
         "negative",
         options.arena_limit, options.budget);
   }
+  StateFile::check_part(options.spill.part);
   if (options.paged && !options.memory.empty()) {
     raise<ValueError>(
         "compile: .paged and .memory exclude each other, since pages are "
@@ -394,7 +395,7 @@ void StepCore::send_states_away(Executor& executor) {
   }
   if (states_ == nullptr) {
     states_ = StateFile::create(door_of(options_.spill), options_.spill.folder,
-                                arenas_.domain());
+                                arenas_.domain(), options_.spill.part);
   }
   executor.send_away(*states_);
 }
@@ -407,7 +408,7 @@ std::shared_ptr<StateFile> StepCore::file_of(const Program& program) const {
         *program.externals[state.external].tensor.array()->storage());
     if (found != nullptr &&
         found->is_in(door_of(options_.spill), options_.spill.folder,
-                     arenas_.domain())) {
+                     arenas_.domain(), options_.spill.part)) {
       return found;
     }
   }

@@ -305,9 +305,9 @@ class Run {
     std::byte* const here = view(program_.moved(call)).data;
     const auto size = static_cast<std::size_t>(state.size);
     if (call.kind == CallKind::kFetch && own.fetch_elements()) {
-      std::copy_n(own.data(), size, here);
+      std::copy_n(own.data() + state.offset, size, here);
     } else if (call.kind == CallKind::kSpill) {
-      std::copy_n(here, size, own.data());
+      std::copy_n(here, size, own.data() + state.offset);
       own.bump_version(call.site);
     }
   }

@@ -60,7 +60,11 @@ class Finder {
   }
 
   MayGo found(ValueId before, std::uint32_t update) const {
-    MayGo out{program_[before].index, update, program_[before].spec->size, {}};
+    MayGo out{.external = program_[before].index,
+              .update = update,
+              .size = program_[before].spec->size,
+              .before = before,
+              .after = update != kNoCall ? flow_.heir(before) : kNoValue};
     for (const std::uint32_t reader : flow_.readers(before)) {
       if (reader != update) {
         out.uses.push_back(reader);
@@ -131,7 +135,7 @@ class Inserter {
       begin_groups(i);
       add(program_.calls[i], i);
       for (const std::uint32_t s : of_update(i)) {
-        add_move(s, CallKind::kSpill, after_[s]);
+        add_move(s, CallKind::kSpill, moves_[s].what.after);
       }
     }
     end_spills(count);
@@ -148,19 +152,14 @@ class Inserter {
   };
 
   void note_values() {
-    memory::Vector<ValueId> value_of(program_.externals.size(), kNoValue);
-    for (std::uint32_t v = 0; v < program_.values.size(); ++v) {
-      if (program_.values[v].origin == Origin::kExternal) {
-        value_of[program_.values[v].index] = {v};
-      }
-    }
     for (std::uint32_t s = 0; s < moves_.size(); ++s) {
       const AwayMoves& moves = moves_[s];
-      before_.push_back(value_of[moves.what.external]);
-      after_.push_back(value_after(moves.what.update, before_.back()));
       program_.externals[moves.what.external].is_away = true;
-      program_.away.push_back(
-          {moves.what.external, moves.what.size, moves.is_weight});
+      program_.away.push_back({.external = moves.what.external,
+                               .offset = moves.what.offset,
+                               .size = moves.what.size,
+                               .is_weight = moves.is_weight,
+                               .is_counted = moves.what.is_counted});
       by_await_.push_back(s);
       if (moves.what.update != kNoCall) {
         by_update_.push_back(s);
@@ -179,22 +178,12 @@ class Inserter {
     sort(by_await_, [](const AwayMoves& m) { return m.await; });
   }
 
-  ValueId value_after(std::uint32_t update, ValueId before) const {
-    if (update != kNoCall) {
-      for (const Operand& out : program_.out(program_.calls[update])) {
-        if (program_[out.value].over == before) {
-          return out.value;
-        }
-      }
-    }
-    return kNoValue;
-  }
-
   // The first group has the value that there was, the others one of their own;
   // the update takes over that of the last.
   void note_groups(std::uint32_t s) {
-    const Value external = program_[before_[s]];
-    ValueId value = before_[s];
+    const MayGo& what = moves_[s].what;
+    const Value external = program_[what.before];
+    ValueId value = what.before;
     for (const UseGroup& uses : moves_[s].groups) {
       if (&uses != moves_[s].groups.data()) {
         value = program_.add(external);
@@ -202,8 +191,8 @@ class Inserter {
       program_[value].origin = Origin::kCall;
       by_fetch_.push_back({s, value, uses});
     }
-    if (after_[s] != kNoValue) {
-      program_[after_[s]].over = value;
+    if (what.after != kNoValue) {
+      program_[what.after].over = value;
     }
   }
 
@@ -234,7 +223,7 @@ class Inserter {
     for (; begun_ < by_first_.size() && by_first_[begun_].uses.first <= call;
          ++begun_) {
       const Group& group = by_first_[begun_];
-      now_[before_[group.move].value] = group.value;
+      now_[moves_[group.move].what.before.value] = group.value;
       add_move(group.move, CallKind::kAwait, group.value);
     }
   }
@@ -244,8 +233,8 @@ class Inserter {
            moves_[by_await_[awaited_]].await <= call;
          ++awaited_) {
       const std::uint32_t s = by_await_[awaited_];
-      if (after_[s] != kNoValue) {
-        add_move(s, CallKind::kAwait, after_[s]);
+      if (moves_[s].what.after != kNoValue) {
+        add_move(s, CallKind::kAwait, moves_[s].what.after);
       }
     }
   }
@@ -303,8 +292,6 @@ class Inserter {
   std::span<const AwayMoves> moves_;
   CallTable calls_;
   memory::Vector<std::uint32_t> from_;
-  memory::Vector<ValueId> before_;  // of each move, its storage's values
-  memory::Vector<ValueId> after_;
   memory::Vector<ValueId> now_;  // that a value of the program is at present
   memory::Vector<std::uint32_t> by_update_;
   memory::Vector<std::uint32_t> by_await_;

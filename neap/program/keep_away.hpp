@@ -22,7 +22,8 @@
 //                                spill state 1 (%4);  await(%4)
 //
 // The moves are calls as those of values that live within a run are
-// (scheduling.hpp). Between runs the program's external has no value.
+// (scheduling.hpp). Between runs the program's external has no value. A large
+// storage may move in parts (update_parts.hpp).
 #pragma once
 
 #include <cstdint>
@@ -32,12 +33,16 @@
 
 namespace neap::compiler {
 
-/// A storage that a program may keep away.
+/// A storage that a program may keep away, or a part of one.
 struct MayGo {
   std::uint32_t external = 0;
   std::uint32_t update = kNoCall;  // the call that writes it; none: it is read
   Bytes size = 0;
-  memory::Vector<std::uint32_t> uses;  // all calls, in order; the update last
+  memory::Vector<std::uint32_t> uses{};  // all calls, in order; the update last
+  ValueId before = kNoValue;
+  ValueId after = kNoValue;  // the update's
+  Bytes offset = 0;
+  bool is_counted = true;  // as AwayState's
 };
 
 /// The states of a program in the order of their updates: externals of at least
@@ -62,7 +67,7 @@ struct UseGroup {
 struct AwayMoves {
   MayGo what;
   bool is_weight = false;
-  memory::Vector<UseGroup> groups;  // of all uses, one after the other
+  memory::Vector<UseGroup> groups{};  // of all uses, one after the other
   std::uint32_t await = 0;  // the spill has ended before this call, or (the
                             // number of calls) at the end; after the update
 };

@@ -52,7 +52,7 @@ const void* Program::attrs_of(const Call& call) const noexcept {
 Bytes Program::away_bytes() const noexcept {
   Bytes sum = 0;
   for (const AwayState& state : away) {
-    sum += state.size;
+    sum += state.is_counted ? state.size : 0;
   }
   return sum;
 }

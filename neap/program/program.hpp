@@ -84,11 +84,13 @@ struct SpillSlot {
 };
 
 /// A state or a weight that is on a file between runs, and in the arena for its
-/// uses alone (keep_away()).
+/// uses alone (keep_away()), or a part of one.
 struct AwayState {
   std::uint32_t external = 0;
+  Bytes offset = 0;  // of the part in its storage
   Bytes size = 0;
   bool is_weight = false;
+  bool is_counted = true;  // false: an earlier one has its bytes, too
 };
 
 /// The scope that a handle created by a run belongs to.

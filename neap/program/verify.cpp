@@ -165,6 +165,7 @@ class Checker {
         !is_whole(moved.layout, program_[id].spec->size)) {
       fail("call {} ({}) moves only a part of %{}", i, call.name, id.value);
     }
+    check_overlap(i, call);
     if (fetches && !moves_state(call) && is_written_[call.slot] == 0) {
       fail("call {} ({}) fetches %{}, which was not written", i, call.name,
            id.value);
@@ -177,6 +178,29 @@ class Checker {
         is_written_[call.slot] |= fetches ? 0U : 1U;
       }
     }
+  }
+
+  // Bytes of a storage that is away are moved by one call at a time.
+  void check_overlap(std::uint32_t i, const Call& call) {
+    if (!moves_state(call) || call.slot - kFirstAway >= program_.away.size()) {
+      return;
+    }
+    const std::uint32_t s = call.slot - kFirstAway;
+    std::erase(in_flight_, s);
+    if (call.kind == CallKind::kAwait) {
+      return;
+    }
+    const AwayState& mine = program_.away[s];
+    for (const std::uint32_t k : in_flight_) {
+      const AwayState& other = program_.away[k];
+      if (other.external == mine.external &&
+          other.offset < mine.offset + mine.size &&
+          mine.offset < other.offset + other.size) {
+        fail("call {} ({}) moves bytes of external {} that are still moved", i,
+             call.name, mine.external);
+      }
+    }
+    in_flight_.push_back(s);
   }
 
   static bool names(std::span<const Operand> operands, ValueId id) {
@@ -338,6 +362,7 @@ class Checker {
   const Program& program_;
   memory::Vector<State> states_;
   memory::Vector<Move> moves_;
+  memory::Vector<std::uint32_t> in_flight_;  // of Program::away
   memory::Vector<std::uint8_t> is_written_;  // by slot
   std::string fault_;
 };

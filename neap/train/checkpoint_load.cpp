@@ -306,7 +306,8 @@ class StateReader {
     }
     if (away_ == nullptr) {
       away_ = compiler::StateFile::create(compiler::door_of(spill),
-                                          spill.folder, storage.domain());
+                                          spill.folder, storage.domain(),
+                                          spill.part);
     }
     return away_;
   }
@@ -318,7 +319,8 @@ class StateReader {
     for (const Parameter& one : checkpoint_.optimizer.parameters()) {
       auto found = compiler::StateFile::of(*one.tensor.array()->storage());
       if (found != nullptr &&
-          found->is_in(compiler::door_of(spill), spill.folder, domain)) {
+          found->is_in(compiler::door_of(spill), spill.folder, domain,
+                       spill.part)) {
         return found;
       }
     }

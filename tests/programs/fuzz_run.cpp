@@ -207,6 +207,12 @@ void set_away(CompileOptions& options, compiler::Debug::Away how) {
   options.debug.away = how;
 }
 
+// And updates most of it some elements at a time.
+void set_parts(CompileOptions& options, compiler::Debug::Away how) {
+  set_away(options, how);
+  options.spill.part = 64;
+}
+
 // The run that a way has to agree with: a step in shards has bits of its own.
 Trail reference(const Variant& variant, const Case& which) {
   CompileOptions options;
@@ -322,6 +328,14 @@ std::vector<Variant> variants() {
       {"away_tightly",
        [](CompileOptions& o) {
          set_away(o, compiler::Debug::Away::kTight);
+         o.debug.poison = true;
+       },
+       2},
+      {"parts",
+       [](CompileOptions& o) { set_parts(o, compiler::Debug::Away::kEarly); }},
+      {"parts_tightly",
+       [](CompileOptions& o) {
+         set_parts(o, compiler::Debug::Away::kTight);
          o.debug.poison = true;
        },
        2},
