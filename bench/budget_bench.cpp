@@ -182,6 +182,9 @@ std::vector<Case> cases(bool is_quick) {
   const MakeTraining small = gpt_training(
       {.vocab = 50257, .block = 1024, .layers = 12, .heads = 12, .dim = 768},
       4);
+  const MakeTraining one = gpt_training(
+      {.vocab = 50257, .block = 1024, .layers = 12, .heads = 12, .dim = 768},
+      1);
   const MakeTraining xl = gpt_training(
       {.vocab = 50257, .block = 1024, .layers = 48, .heads = 25, .dim = 1600},
       1);
@@ -207,6 +210,10 @@ std::vector<Case> cases(bool is_quick) {
        .make = small,
        .budget = kGiB + kGiB / 4,
        .folder = "."},
+      {.name = "GPT-2 small 1 x 1024, 400 MiB and a file",
+       .make = one,
+       .budget = 400 * kMiB,
+       .folder = "."},
       {.name = "GPT-2 XL 1 x 1024, 8 GiB and a file",
        .make = xl,
        .budget = 8 * kGiB,
@@ -215,6 +222,11 @@ std::vector<Case> cases(bool is_quick) {
       {.name = "GPT-2 XL 1 x 1024, 2 GiB and a file",
        .make = xl,
        .budget = 2 * kGiB,
+       .folder = ".",
+       .is_huge = true},
+      {.name = "GPT-2 XL 1 x 1024, 1 GiB and a file",
+       .make = xl,
+       .budget = kGiB,
        .folder = ".",
        .is_huge = true}};
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,9 @@ namespace {
 
 // The rate of a modest disk, for a file in a folder that is not known yet.
 constexpr Bytes kModestRate = 500 * kMiB;
+
+// Of a budget, that a search leaves open.
+constexpr Bytes kLittle = 20;
 
 class Remedies {
  public:
@@ -136,7 +140,37 @@ class Remedies {
     changed.budget = base::round_up(least->peak + least->external, kMiB);
     if (const auto r = met(changed)) {
       add(fmt::format("--budget {}MiB", changed.budget / kMiB), *r, changed);
+      if (!settings_.spill.empty()) {
+        try_less(changed);
+      }
     }
+  }
+
+  // Weights that are in a file from the start have no curve: the least budget
+  // between one that is met and one that is not, to some per cent.
+  void try_less(const TrainSettings& enough) {
+    TrainSettings changed = enough;
+    std::optional<Rehearsal> least;
+    Bytes fits = enough.budget;
+    Bytes fails = std::max(settings_.budget, kMiB);
+    while (fits > fails + fails / kLittle + kMiB) {
+      changed.budget = base::round_up(between(fails, fits), kMiB);
+      if (auto r = met(changed)) {
+        fits = changed.budget;
+        least = std::move(r);
+      } else {
+        fails = changed.budget;
+      }
+    }
+    if (least) {
+      changed.budget = fits;
+      add(fmt::format("--budget {}MiB", fits / kMiB), *least, changed);
+    }
+  }
+
+  static Bytes between(Bytes less, Bytes more) {
+    return static_cast<Bytes>(
+        std::sqrt(static_cast<double>(less) * static_cast<double>(more)));
   }
 
   void add(std::string change, const Rehearsal& r,
