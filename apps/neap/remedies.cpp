@@ -19,7 +19,7 @@ namespace {
 // The rate of a modest disk, for a file in a folder that is not known yet.
 constexpr Bytes kModestRate = 500 * kMiB;
 
-// Of a budget, that a search leaves open.
+// A search leaves a part of one in so many of a budget open.
 constexpr Bytes kLittle = 20;
 
 class Remedies {

@@ -84,7 +84,7 @@ TEST_F(AwayPartsTest, AnUpdateHasSomeOfEachAtATime) {
   EXPECT_EQ(floats(parts.weight), floats(plain.weight));
 }
 
-// What a budget is enough for.
+// A budget is met that is not met with the weight as a whole.
 TEST_F(AwayPartsTest, ABudgetOfLessIsMet) {
   if (base::kAddressSanitizer) {
     GTEST_SKIP() << "blocks are held by the byte: the room is another one";

@@ -231,7 +231,8 @@ void StateFile::for_parts(std::uint32_t place, Bytes offset,
   }
 }
 
-// What could not be written is not asked for: put_into() alone sees such.
+// Parts that could not be written are not asked for: put_into() alone sees
+// such.
 void StateFile::fetch(std::uint32_t place, Bytes offset,
                       std::span<std::byte> into) noexcept {
   for_parts(place, offset, into,
@@ -269,16 +270,15 @@ void StateFile::await(std::uint32_t place, Bytes offset, Bytes size) {
 
 void StateFile::keep_updated(std::uint32_t place, Bytes offset,
                              std::span<const std::byte> updated) noexcept {
-  for_parts(
-      place, offset, updated,
-      [&](std::uint32_t at, Bytes, std::span<const std::byte> bytes) {
-        try {
-          queue_.await(at);
-        } catch (const files::IoError&) {
-          parts_[at].unwritten = bytes;
-          has_unwritten_ = true;
-        }
-      });
+  for_parts(place, offset, updated,
+            [&](std::uint32_t at, Bytes, std::span<const std::byte> bytes) {
+              try {
+                queue_.await(at);
+              } catch (const files::IoError&) {
+                parts_[at].unwritten = bytes;
+                has_unwritten_ = true;
+              }
+            });
 }
 
 void StateFile::look_after(std::uint32_t place) noexcept {

@@ -107,9 +107,9 @@ class StateFile final : public tensor::KeeperLock,
   // All of these take bytes of a place from `offset` on, which is where a part
   // begins; they end where one does, or with the storage.
 
-  /// What was not to be read last time is looked at now, before the run writes
-  /// anything: each part in the first bytes of `into`. THROWS: IoError where it
-  /// still is not.
+  /// Parts that were not to be read last time are looked at now, before the run
+  /// writes anything: each in the first bytes of `into`. THROWS: IoError where
+  /// one still is not.
   void expect_readable(std::uint32_t place, Bytes offset,
                        std::span<std::byte> into);
   void fetch(std::uint32_t place, Bytes offset,

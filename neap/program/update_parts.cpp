@@ -37,7 +37,7 @@ class Cutter {
     return static_cast<std::uint32_t>(calls_.size());
   }
 
-  // Which move an output of an update that is cut is of.
+  // An output of an update that is cut has the number of its move.
   void note_moves() {
     move_of_.assign(program_.values.size(), kNoCall);
     parts_.resize(moves_.size());

@@ -207,7 +207,7 @@ void set_away(CompileOptions& options, compiler::Debug::Away how) {
   options.debug.away = how;
 }
 
-// And updates most of it some elements at a time.
+// The same, and most of it is updated some elements at a time.
 void set_parts(CompileOptions& options, compiler::Debug::Away how) {
   set_away(options, how);
   options.spill.part = 64;
