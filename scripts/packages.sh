@@ -14,6 +14,7 @@ declare -A PACKAGES=(
   [python]="python3-dev python3-venv"
   [bench]="libbenchmark-dev"
   [browser]="chromium-headless-shell"
+  [mpi]="openmpi-bin libopenmpi-dev"
   [clang]="clang-19"
   [arm64]="g++-aarch64-linux-gnu qemu-user libfmt-dev:arm64 libhwy-dev:arm64
     zlib1g-dev:arm64 libpng-dev:arm64 libjpeg62-turbo-dev:arm64
@@ -24,8 +25,9 @@ declare -A PACKAGES=(
     libmimalloc2.0"
 )
 # Those that ./dev setup installs. Others are asked for by name: browser (100 MB)
-# for the tests of the memory page, which are skipped without it, and clang and
-# arm64 for their chores; arm64 adds an architecture to the system.
+# for the tests of the memory page, mpi (130 MB) for the engine of several
+# processes and its tests, both skipped without it, and clang and arm64 for their
+# chores; arm64 adds an architecture to the system.
 readonly -a ALL_GROUPS=(build demo test lint fuzz coverage docs bench peers)
 
 # The packages of the groups that are not installed, on one line.
