@@ -211,8 +211,8 @@ void StateFile::put_into(std::uint32_t place, std::span<std::byte> into) {
             [&](std::uint32_t at, Bytes, std::span<std::byte> bytes) {
               if (!parts_[at].unwritten.empty()) {
                 std::ranges::copy(parts_[at].unwritten, bytes.begin());
-              } else if (!parts_[at].is_zero) {
-                queue_.await(at);
+              } else {
+                await_part(at);
               }
             });
 }
@@ -260,9 +260,19 @@ void StateFile::await(std::uint32_t place, Bytes offset, Bytes size) {
       places_[place].first + static_cast<std::uint32_t>(offset / part_);
   const auto count = static_cast<std::uint32_t>((size + part_ - 1) / part_);
   for (std::uint32_t at = first; at < first + count; ++at) {
+    await_part(at);
+  }
+}
+
+// Its memory may end with a failure, which the other parts must not reach for.
+void StateFile::await_part(std::uint32_t at) {
+  try {
     if (!parts_[at].is_zero) {
       queue_.await(at);
     }
+  } catch (...) {
+    queue_.settle();
+    throw;
   }
 }
 

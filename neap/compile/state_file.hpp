@@ -158,6 +158,7 @@ class StateFile final : public tensor::KeeperLock,
   template <class Byte, class Do>
   void for_parts(std::uint32_t place, Bytes offset, std::span<Byte> bytes,
                  const Do& do_it);
+  void await_part(std::uint32_t at);
   bool is_unwritten(std::uint32_t place);
   void write_unwritten(std::uint32_t place);
 
