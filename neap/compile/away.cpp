@@ -92,17 +92,16 @@ memory::Vector<UpdateCut> cuts_of(const Program& program,
     const std::int64_t elements =
         elements_of_update(program, program.calls[what.update]);
     if (elements != 0) {
-      out.push_back({what.update,
-                     elements_at_a_time(what.size, options, elements)});
+      out.push_back(
+          {what.update, elements_at_a_time(what.size, options, elements)});
     }
   }
   return out;
 }
 
 // A call's price is that of its parts, which follow one another.
-memory::Vector<std::int64_t> shared_out(
-    std::span<const std::int64_t> prices,
-    std::span<const std::uint32_t> from) {
+memory::Vector<std::int64_t> shared_out(std::span<const std::int64_t> prices,
+                                        std::span<const std::uint32_t> from) {
   memory::Vector<std::int64_t> out;
   out.reserve(from.size());
   for (std::size_t i = 0; i < from.size();) {
@@ -215,8 +214,7 @@ class Timetable {
             std::max<std::size_t>(read_until.size(), what.external + 1U), 0);
         read_until[what.external] = one.groups.back().last + 1;
       }
-      std::uint32_t after =
-          what.is_counted ? 0 : read_until[what.external];
+      std::uint32_t after = what.is_counted ? 0 : read_until[what.external];
       for (UseGroup& uses : one.groups) {
         starts.push_back({&uses, after, one.what.size});
         after = uses.last + 1;

@@ -66,12 +66,11 @@ MostAway most_away(const Program& program, const SpillOptions& options);
 
 /// Keeps what the choice says away. `prices`: of the program's calls, then of
 /// the new ones: a run that waits for the file pays for it at the await, and
-/// for the bus at the fetch and the spill. `bound`: the calls' kernels. RETURNS:
-/// nanoseconds that a run waits. THROWS: OutOfMemory; the program can then only
-/// be dropped.
+/// for the bus at the fetch and the spill. `bound`: the calls' kernels.
+/// RETURNS: nanoseconds that a run waits. THROWS: OutOfMemory; the program can
+/// then only be dropped.
 std::int64_t keep_away(Program& program, std::span<const Binding> bound,
-                       const Away& choice,
-                       const budget::Channel& channel,
+                       const Away& choice, const budget::Channel& channel,
                        const SpillOptions& options,
                        memory::Vector<std::int64_t>& prices);
 

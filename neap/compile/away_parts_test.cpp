@@ -93,8 +93,8 @@ TEST_F(AwayPartsTest, ABudgetOfLessIsMet) {
   const auto losses = plain.train({});
   const auto within = [&](Wide& net, Bytes part) {
     const memory::Stats stats = net.domain->stats();
-    CompileOptions options{
-        .budget = stats.held + stats.external + 11 * kMiB, .spill = spill()};
+    CompileOptions options{.budget = stats.held + stats.external + 11 * kMiB,
+                           .spill = spill()};
     options.spill.part = part;
     return options;
   };

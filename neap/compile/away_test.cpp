@@ -69,9 +69,8 @@ TEST_F(AwayTest, TheSameBitsAtEveryBudget) {
 
 // A rule of a custom op may hold a moment that the trace does not know.
 TEST_F(AwayTest, ARunThatLooksAtAStateOfItsFileIsRefusedAndDoesNotWait) {
-  const auto file =
-      StateFile::create(files::system_door(), folder.path(), memory::domain(),
-                        kKiB);
+  const auto file = StateFile::create(files::system_door(), folder.path(),
+                                      memory::domain(), kKiB);
   const Tensor state = arange(1000);
   tensor::Storage& storage = *state.array()->storage();
   file->take(storage);

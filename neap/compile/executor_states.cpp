@@ -67,9 +67,9 @@ void Executor::look_after_states(std::size_t at) noexcept {
       const Call call = program_.calls[instructions_.call(i)];
       const std::uint32_t s = call.slot - kFirstAway;
       const AwayState& state = program_.away[s];
-      states_->keep_updated(places_[s], state.offset,
-                            {instructions_.address(i),
-                             static_cast<std::size_t>(state.size)});
+      states_->keep_updated(
+          places_[s], state.offset,
+          {instructions_.address(i), static_cast<std::size_t>(state.size)});
     }
   }
   for (const std::uint32_t place : places_) {

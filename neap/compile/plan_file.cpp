@@ -311,10 +311,10 @@ memory::Vector<std::byte> plan_record_bytes(const PlanRecord& record) {
                                        (has_away ? kHasAway : 0U)));
   if (has_away) {
     out.number(static_cast<std::uint8_t>(record.away.percent));
-    out.number(static_cast<std::uint8_t>(
-        (record.away.is_early ? kIsEarly : 0U) |
-        (record.away.has_weights ? kHasWeights : 0U) |
-        (record.away.in_parts ? kInParts : 0U)));
+    out.number(
+        static_cast<std::uint8_t>((record.away.is_early ? kIsEarly : 0U) |
+                                  (record.away.has_weights ? kHasWeights : 0U) |
+                                  (record.away.in_parts ? kInParts : 0U)));
   }
   if (record.channel) {
     const budget::Channel& channel = *record.channel;

@@ -137,8 +137,8 @@ class StateFile final : public tensor::KeeperLock,
   struct Place {
     Bytes offset = 0;
     Bytes room = 0;
-    std::uint32_t first = 0;              // of its parts
-    std::uint32_t count = 0;              // of them
+    std::uint32_t first = 0;             // of its parts
+    std::uint32_t count = 0;             // of them
     tensor::Storage* storage = nullptr;  // none: the place is free
   };
 
@@ -165,8 +165,8 @@ class StateFile final : public tensor::KeeperLock,
   const files::Door& door_;
   memory::String folder_;
   memory::Domain& domain_;
-  Bytes part_;  // bytes of each, but for the last one of a place
-  std::mutex mutex_;                     // of the queue and its moves
+  Bytes part_;        // bytes of each, but for the last one of a place
+  std::mutex mutex_;  // of the queue and its moves
   std::atomic<std::thread::id> runner_;  // that has a run
   SpillQueue queue_;
   // `storage` of each, which ends at any time, and the number of places.

@@ -126,9 +126,9 @@ class Cutter {
     some.before = value_of_part(what.before, is_first && !has_reads, some.size);
     some.after = value_of_part(what.after, is_first, some.size);
     program_[some.after].over = some.before;
-    const Operand out{some.after,
-                      program_.keep(tensor::dense_layout(
-                          whole.layout->dtype, Shape{elements.count}))};
+    const Operand out{
+        some.after, program_.keep(tensor::dense_layout(whole.layout->dtype,
+                                                       Shape{elements.count}))};
     parts_[m].push_back(std::move(some));
     return out;
   }
@@ -163,7 +163,8 @@ class Cutter {
         one.what.uses.pop_back();
         one.what.update = kNoCall;
         one.what.after = kNoValue;
-        out.push_back({.what = std::move(one.what), .is_weight = one.is_weight});
+        out.push_back(
+            {.what = std::move(one.what), .is_weight = one.is_weight});
       }
       for (MayGo& part : parts_[m]) {
         out.push_back({.what = std::move(part), .is_weight = one.is_weight});

@@ -96,9 +96,9 @@ TEST(UpdateParts, BytesMoveOnceAtATime) {
 TEST(UpdateParts, OperandsLieDenseAndAreEqual) {
   OneUpdate made;
   EXPECT_EQ(elements_of_update(made.program, made.program.calls[1]), 10);
-  Operand& gradient =
-      made.program.operands[made.program.calls[1].inputs.first];
-  made.relayout(gradient, [](tensor::Layout& layout) { layout.strides[0] = 0; });
+  Operand& gradient = made.program.operands[made.program.calls[1].inputs.first];
+  made.relayout(gradient,
+                [](tensor::Layout& layout) { layout.strides[0] = 0; });
   EXPECT_EQ(elements_of_update(made.program, made.program.calls[1]), 0);
 }
 

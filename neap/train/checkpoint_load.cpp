@@ -305,9 +305,8 @@ class StateReader {
       away_ = file_of_others(storage.domain());
     }
     if (away_ == nullptr) {
-      away_ = compiler::StateFile::create(compiler::door_of(spill),
-                                          spill.folder, storage.domain(),
-                                          spill.part);
+      away_ = compiler::StateFile::create(
+          compiler::door_of(spill), spill.folder, storage.domain(), spill.part);
     }
     return away_;
   }
@@ -318,9 +317,8 @@ class StateReader {
     const SpillOptions& spill = checkpoint_.spill;
     for (const Parameter& one : checkpoint_.optimizer.parameters()) {
       auto found = compiler::StateFile::of(*one.tensor.array()->storage());
-      if (found != nullptr &&
-          found->is_in(compiler::door_of(spill), spill.folder, domain,
-                       spill.part)) {
+      if (found != nullptr && found->is_in(compiler::door_of(spill),
+                                           spill.folder, domain, spill.part)) {
         return found;
       }
     }
