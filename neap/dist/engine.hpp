@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Engine: what moves bytes between the processes of a group, which are called
 // ranks. It only moves: every sum is made by Neap, in an order of its own, so
-// that results depend on no engine. MPI is one (mpi_engine.hpp), threads of one
+// that results depend on no engine. MPI is one (plugins/mpi/), threads of one
 // process are another, for tests (fake_engine_for_test.hpp).
 //
 //   engine.receive(0, 1, 7, into);     a slot names what is under way
@@ -53,7 +53,8 @@ class NEAP_API Engine {
   virtual std::int64_t now() noexcept = 0;
   /// Called between two looks at what is not done.
   virtual void rest() noexcept = 0;
-  /// Ends what is under way, whose bytes are not the engine's from then on.
+  /// Gives up what is under way. An engine may not be able to end all of it in
+  /// a moment: those bytes stay as they are for as long as the process lives.
   virtual void forget() noexcept = 0;
   /// Ends all ranks of the group with this exit status. A fake one returns.
   virtual void abort(int status) noexcept = 0;

@@ -11,6 +11,9 @@
 namespace neap::dist {
 namespace {
 
+// A process that was stopped for a while has not waited for so long.
+constexpr std::int64_t kLongestLook = 1'000'000'000;
+
 // Halves begin on whole cache lines, so that no two ranks divide a vector.
 constexpr std::int64_t kUnitBytes = 64;
 
@@ -45,16 +48,18 @@ class Waiter {
     if (engine_.is_done(slot)) {
       return;
     }
-    const std::int64_t start = engine_.now();
-    std::int64_t now = start;
+    std::int64_t waited = 0;
+    std::int64_t before = engine_.now();
     while (!engine_.is_done(slot)) {
-      engine_.rest();
-      now = engine_.now();
-      if (now - start > exchanges_.deadline) {
-        lose(peer, now - start);
+      if (waited > exchanges_.deadline) {
+        lose(peer, waited);
       }
+      engine_.rest();
+      const std::int64_t now = engine_.now();
+      waited += std::min(now - before, kLongestLook);
+      before = now;
     }
-    exchanges_.waited += now - start;
+    exchanges_.waited += waited;
   }
   void finish() noexcept { is_over_ = true; }
 

@@ -237,16 +237,21 @@ void FakeWorld::advance() {
 void FakeWorld::leave(int rank) {
   for (Operation& mine : operations_[static_cast<std::size_t>(rank)]) {
     if (mine.state == Operation::State::kMatched) {
-      for (Operations& of_rank : operations_) {
-        for (Operation& other : of_rank) {
-          if (other.other == &mine || mine.other == &other) {
-            other.state = Operation::State::kBegun;
-            other.other = nullptr;
-          }
-        }
-      }
+      part(mine);
     }
     mine = {};
+  }
+}
+
+// The other side of a pair waits for another one.
+void FakeWorld::part(const Operation& mine) {
+  for (Operations& of_rank : operations_) {
+    for (Operation& other : of_rank) {
+      if (other.other == &mine || mine.other == &other) {
+        other.state = Operation::State::kBegun;
+        other.other = nullptr;
+      }
+    }
   }
 }
 

@@ -85,6 +85,7 @@ class FakeWorld {
   void rest(int rank, std::unique_lock<std::mutex>& lock);
   void advance();
   void leave(int rank);
+  void part(const Operation& mine);
 
   FakeOptions options_;
   mutable std::mutex mutex_;

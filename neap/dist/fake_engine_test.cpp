@@ -16,25 +16,28 @@ void await(Engine& engine, int slot) {
   }
 }
 
+// Eight numbers from rank 0 to rank 1, looked at from the last one on.
+void send_eight(Engine& engine) {
+  std::array<int, 8> numbers{};
+  for (int i = 0; i < 8; ++i) {
+    auto& one = numbers[static_cast<std::size_t>(i)];
+    if (engine.rank() == 0) {
+      one = i;
+      engine.send(i, 1, 5, std::as_bytes(std::span(&one, 1)));
+    } else {
+      engine.receive(i, 0, 5, std::as_writable_bytes(std::span(&one, 1)));
+    }
+  }
+  for (int i = 7; i >= 0; --i) {
+    await(engine, i);
+    EXPECT_EQ(numbers[static_cast<std::size_t>(i)], i);
+  }
+}
+
 TEST(FakeEngineTest, MessagesOfATagArriveInOrder) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     FakeWorld world(2, {.seed = seed});
-    world.run([](Engine& engine) {
-      std::array<int, 8> numbers{};
-      for (int i = 0; i < 8; ++i) {
-        auto& one = numbers[static_cast<std::size_t>(i)];
-        if (engine.rank() == 0) {
-          one = i;
-          engine.send(i, 1, 5, std::as_bytes(std::span(&one, 1)));
-        } else {
-          engine.receive(i, 0, 5, std::as_writable_bytes(std::span(&one, 1)));
-        }
-      }
-      for (int i = 7; i >= 0; --i) {
-        await(engine, i);
-        EXPECT_EQ(numbers[static_cast<std::size_t>(i)], i);
-      }
-    });
+    world.run(send_eight);
   }
 }
 
@@ -61,21 +64,23 @@ TEST(FakeEngineTest, ASendWaitsForItsReceive) {
   });
 }
 
+// Eight bytes to a rank that expects four.
+void send_too_much(Engine& engine) {
+  std::array<int, 2> numbers{};
+  const auto bytes = std::as_writable_bytes(std::span(numbers));
+  if (engine.rank() == 0) {
+    engine.send(0, 1, 1, bytes);
+    engine.rest();
+    engine.rest();
+  } else {
+    engine.rest();
+    engine.receive(0, 0, 1, bytes.first(4));
+  }
+}
+
 TEST(FakeEngineTest, LengthsAreEqual) {
   FakeWorld world(2, {});
-  EXPECT_THROW(world.run([](Engine& engine) {
-    std::array<int, 2> numbers{};
-    const auto bytes = std::as_writable_bytes(std::span(numbers));
-    if (engine.rank() == 0) {
-      engine.send(0, 1, 1, bytes);
-      engine.rest();
-      engine.rest();
-    } else {
-      engine.rest();
-      engine.receive(0, 0, 1, bytes.first(4));
-    }
-  }),
-               DistError);
+  EXPECT_THROW(world.run(send_too_much), DistError);
 }
 
 }  // namespace

@@ -6,14 +6,16 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <exception>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "neap/base/raise.hpp"
+#include "neap/graph/recorder.hpp"
 #include "neap/graph/trace.hpp"
 #include "neap/memory/containers.hpp"
 #include "neap/memory/context.hpp"
+#include "neap/tensor/execution.hpp"
 #include "neap/tensor/host_access.hpp"
 #include "neap/tensor/storage.hpp"
 
@@ -21,10 +23,13 @@ namespace neap::dist {
 namespace {
 
 constexpr std::size_t kMostRanks = 1024;
+constexpr std::size_t kMostListed = 8;
+// Said by a rank that cannot take part; no hash is as improbable as others.
+constexpr std::uint64_t kRefused = 0;
 
-// "0, 2 and 3"
+// "ranks 0, 2 and 3"
 std::string listed(std::span<const int> ranks) {
-  std::string out;
+  std::string out = ranks.size() == 1 ? "rank " : "ranks ";
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const bool is_last = i + 1 == ranks.size();
     out += fmt::format("{}{}",
@@ -36,31 +41,15 @@ std::string listed(std::span<const int> ranks) {
   return out;
 }
 
-// Says which ranks have which value. A few values are enough to find the cause.
-[[noreturn]] void refuse(std::string_view name,
-                         std::span<const std::uint64_t> values) {
-  std::string text;
-  std::vector<std::uint64_t> seen;
-  for (const std::uint64_t value : values) {
-    if (std::ranges::find(seen, value) != seen.end() || seen.size() == 4) {
-      continue;
-    }
-    seen.push_back(value);
-    std::vector<int> having;
-    for (std::size_t rank = 0; rank < values.size() && having.size() < 8;
-         ++rank) {
-      if (values[rank] == value) {
-        having.push_back(static_cast<int>(rank));
-      }
-    }
-    text += fmt::format("{}{} on rank{} {}", text.empty() ? "" : ", ", value,
-                        having.size() == 1 ? "" : "s", listed(having));
+// FNV-1a, 64 bits, of texts that end.
+std::uint64_t hash_of(std::string_view text, std::uint64_t hash) noexcept {
+  constexpr std::uint64_t kPrime = 1099511628211ULL;
+  for (const char c : text) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
   }
-  base::raise<RankMismatch>(
-      "dist: the ranks differ in '{}': {}; start all of them with the same "
-      "program and options",
-      name, text);
+  return (hash ^ text.size() ^ 0x100U) * kPrime;
 }
+constexpr std::uint64_t kHashStart = 14695981039346656037ULL;
 
 // A run would not do again what the host does while a step is traced.
 void refuse_in_step(const char* what) {
@@ -72,56 +61,128 @@ void refuse_in_step(const char* what) {
   }
 }
 
-// FNV-1a, 64 bits.
-std::uint64_t hash_of(std::string_view text, std::uint64_t hash) noexcept {
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+// A graph that has recorded the tensor would give gradients of what it was, so
+// that other writes in place are refused, too.
+void check_summable(const Tensor& x, std::string_view what,
+                    const CallSite& site) {
+  tensor::check_host_access(x, "dist::Group::sum", site, true);
+  if (x.dtype() != DType::kF32 && x.dtype() != DType::kF64) {
+    base::raise<DTypeError>("sum: '{}' is {}, expected f32 or f64", what,
+                            name_of(x.dtype()));
   }
-  return hash;
+  if (!tensor::is_contiguous(x.array()->layout())) {
+    base::raise<ShapeError>(
+        "sum: '{}' has gaps or is a transposed view, {}; pass contiguous() of "
+        "it",
+        what, format_shape(x.shape()));
+  }
+  if (!x.is_leaf() || (x.requires_grad() && is_grad_enabled())) {
+    base::raise<GraphError>(
+        "sum: '{}' is written in place, and a graph records it; sum gradients, "
+        "or a leaf under NoGrad",
+        what);
+  }
 }
 
 }  // namespace
+
+void GroupOptions::check() const {
+  if (!(deadline > 0.0 && deadline < 1e9)) {
+    base::raise<ValueError>(
+        "dist: a deadline of {} s; it must be a positive number of seconds",
+        deadline);
+  }
+}
 
 struct Group::State {
   State(std::shared_ptr<Engine> with, std::int64_t deadline)
       : engine(std::move(with)),
         values(static_cast<std::size_t>(engine->ranks()), 0,
-               memory::Allocator<std::uint64_t>(memory::Category::kOther)) {
+               memory::Allocator<std::uint64_t>(memory::Category::kOther)),
+        kept(memory::Allocator<base::Ref<tensor::Storage>>(
+            memory::Category::kOther)) {
     exchanges.deadline = deadline;
+    kept.reserve(2);
   }
 
-  // The value of each rank.
+  // Exchanges something; where that fails for other reasons than that ranks
+  // differ, ranks may be at different places, and no later exchange is one.
+  template <class Exchange>
+  void exchange(const Exchange& do_it) {
+    if (is_broken) {
+      base::raise<DistError>(
+          "dist: an exchange of this group has failed before; start again from "
+          "a checkpoint");
+    }
+    try {
+      do_it();
+    } catch (...) {
+      is_broken = true;
+      throw;
+    }
+  }
   std::span<const std::uint64_t> gathered(std::uint64_t mine,
                                           std::string_view what) {
-    gather_from_ranks(*engine, exchanges, std::as_bytes(std::span(&mine, 1)),
-                      std::as_writable_bytes(std::span(values)), what);
+    exchange([&] {
+      gather_from_ranks(*engine, exchanges, std::as_bytes(std::span(&mine, 1)),
+                        std::as_writable_bytes(std::span(values)), what);
+    });
     return values;
   }
-  void expect_equal(std::string_view name, std::uint64_t mine) {
-    for (const std::uint64_t value : gathered(mine, name)) {
-      if (value != mine) {
-        refuse(name, values);
+
+  // Every exchange begins with it: the ranks do the same, at the same place.
+  void begin(std::string_view kind, std::string_view what,
+             std::string_view detail) {
+    std::uint64_t mine = hash_of(kind, kHashStart + ++count);
+    mine = std::max<std::uint64_t>(hash_of(detail, hash_of(what, mine)), 1);
+    expect_equal(mine, what, fmt::format("{} of '{}'{}", kind, what, detail));
+  }
+  // The others learn at once that this rank does not take part.
+  void refuse(std::string_view what) noexcept {
+    try {
+      ++count;
+      gathered(kRefused, what);
+    } catch (...) {  // told of what happened here instead
+    }
+  }
+  void expect_equal(std::uint64_t mine, std::string_view what,
+                    std::string_view here) {
+    std::array<int, kMostListed> others{};
+    std::size_t found = 0;
+    const auto all = gathered(mine, what);
+    for (std::size_t rank = 0; rank < all.size() && found < kMostListed;
+         ++rank) {
+      if (all[rank] != mine) {
+        others[found++] = static_cast<int>(rank);
       }
+    }
+    if (found != 0) {
+      base::raise<RankMismatch>(
+          "dist: the ranks differ: rank {} is at the {}, {} not, or with other "
+          "shapes; start all of them with the same program and options",
+          engine->rank(), here, listed(std::span(others).first(found)));
     }
   }
 
   std::shared_ptr<Engine> engine;
   Exchanges exchanges;
   memory::Vector<std::uint64_t> values;  // room for one of each rank
+  // Memory that an engine may still reach for, where an exchange failed.
+  memory::Vector<base::Ref<tensor::Storage>> kept;
+  std::uint64_t count = 0;  // of exchanges
+  bool is_broken = false;
 };
 
 Group::Group(std::shared_ptr<Engine> engine, const GroupOptions& options) {
-  const auto ranks = static_cast<std::size_t>(engine->ranks());
+  options.check();
+  const auto ranks =
+      static_cast<std::size_t>(engine != nullptr ? engine->ranks() : 0);
   if (!std::has_single_bit(ranks) || ranks > kMostRanks) {
     base::raise<ValueError>(
         "dist: a group of {} ranks; their number must be a power of two, at "
         "most {}: start {}",
-        ranks, kMostRanks, std::bit_floor(std::min(ranks, kMostRanks)));
-  }
-  if (!(options.deadline > 0.0 && options.deadline < 1e9)) {
-    base::raise<ValueError>(
-        "dist: a deadline of {} s; it must be a positive number of seconds",
-        options.deadline);
+        ranks, kMostRanks,
+        std::max<std::size_t>(std::bit_floor(std::min(ranks, kMostRanks)), 1));
   }
   if (ranks > 1) {
     state_ = std::allocate_shared<State>(
@@ -145,74 +206,128 @@ void Group::agree(std::span<const Fact> facts) const {
   if (!state_) {
     return;
   }
-  std::uint64_t names = 14695981039346656037ULL;
+  std::uint64_t names = kHashStart;
   for (const Fact& fact : facts) {
     names = hash_of(fact.name, names);
   }
-  state_->expect_equal("what they compare", names);
+  state_->begin("comparison", "facts",
+                fmt::format(" ({} of them, names {:x})", facts.size(), names));
   for (const Fact& fact : facts) {
-    state_->expect_equal(fact.name, fact.value);
+    const auto values = state_->gathered(fact.value, fact.name);
+    if (std::ranges::any_of(
+            values, [&](std::uint64_t value) { return value != fact.value; })) {
+      refuse_fact(fact.name, values);
+    }
   }
+}
+
+// Says which ranks have which value. A few values are enough to find the cause.
+void Group::refuse_fact(std::string_view name,
+                        std::span<const std::uint64_t> values) {
+  std::string text;
+  std::array<std::uint64_t, 4> seen{};
+  std::size_t count = 0;
+  for (const std::uint64_t value : values) {
+    const auto known = std::span(seen).first(count);
+    if (count == seen.size() ||
+        std::ranges::find(known, value) != known.end()) {
+      continue;
+    }
+    seen[count++] = value;
+    std::array<int, kMostListed> having{};
+    std::size_t found = 0;
+    for (std::size_t rank = 0; rank < values.size() && found < kMostListed;
+         ++rank) {
+      if (values[rank] == value) {
+        having[found++] = static_cast<int>(rank);
+      }
+    }
+    text += fmt::format("{}{} on {}", text.empty() ? "" : ", ", value,
+                        listed(std::span(having).first(found)));
+  }
+  base::raise<RankMismatch>(
+      "dist: the ranks differ in '{}': {}; start all of them with the same "
+      "program and options",
+      name, text);
 }
 
 void Group::meet(std::string_view what) const {
   refuse_in_step("meet()");
   if (state_) {
-    state_->gathered(0, what);
+    state_->begin("meeting", what, "");
   }
 }
 
 void Group::sum(const Tensor& x, std::string_view what, CallSite site) const {
   refuse_in_step("sum()");
-  tensor::check_host_access(x, "dist::Group::sum", site, true);
-  const tensor::Array& array = *x.array();
-  if (x.dtype() != DType::kF32 && x.dtype() != DType::kF64) {
-    base::raise<DTypeError>("sum: '{}' is {}, expected f32 or f64", what,
-                            name_of(x.dtype()));
-  }
-  if (!tensor::is_contiguous(array.layout())) {
-    base::raise<ShapeError>(
-        "sum: '{}' has gaps or is a transposed view, {}; "
-        "pass contiguous() of it",
-        what, format_shape(x.shape()));
-  }
-  if (!state_ || x.element_count() == 0) {
+  base::Ref<tensor::Storage> staging;
+  const auto prepare = [&] {
+    check_summable(x, what, site);
+    if (state_) {
+      staging = tensor::Storage::allocate(
+          staging_bytes(x.element_count() * size_of(x.dtype())),
+          memory::current_tag(memory::Category::kWorkspace), memory::domain());
+    }
+  };
+  if (!state_) {
+    prepare();
     return;
   }
-  const auto count = static_cast<std::size_t>(x.element_count());
-  const Bytes bytes = x.element_count() * size_of(x.dtype());
-  state_->expect_equal(what, hash_of(format_shape(x.shape()),
-                                     static_cast<std::uint64_t>(bytes)));
-  const base::Ref<tensor::Storage> staging = tensor::Storage::allocate(
-      staging_bytes(bytes), memory::current_tag(memory::Category::kWorkspace),
-      memory::domain());
-  const std::span<std::byte> room{staging->data(),
-                                  static_cast<std::size_t>(staging->size())};
-  std::byte* const data = array.strided().data;
-  if (x.dtype() == DType::kF32) {
-    sum_over_ranks(*state_->engine, state_->exchanges,
-                   {reinterpret_cast<float*>(data), count}, room, what);
-  } else {
-    sum_over_ranks(*state_->engine, state_->exchanges,
-                   {reinterpret_cast<double*>(data), count}, room, what);
+  try {
+    prepare();
+  } catch (...) {
+    state_->refuse(what);
+    throw;
   }
-  array.storage()->bump_version(base::intern(site));
+  state_->begin(
+      "sum", what,
+      fmt::format(", {} {}", name_of(x.dtype()), format_shape(x.shape())));
+  sum_elements(x, *staging, what);
+  x.array()->storage()->bump_version(base::intern(site));
 }
 
+void Group::sum_elements(const Tensor& x, tensor::Storage& staging,
+                         std::string_view what) const {
+  State& state = *state_;
+  const std::span<std::byte> room{staging.data(),
+                                  static_cast<std::size_t>(staging.size())};
+  const auto count = static_cast<std::size_t>(x.element_count());
+  std::byte* const data = x.array()->strided().data;
+  try {
+    state.exchange([&] {
+      if (x.dtype() == DType::kF32) {
+        sum_over_ranks(*state.engine, state.exchanges,
+                       {reinterpret_cast<float*>(data), count}, room, what);
+      } else {
+        sum_over_ranks(*state.engine, state.exchanges,
+                       {reinterpret_cast<double*>(data), count}, room, what);
+      }
+    });
+  } catch (...) {
+    if (state.kept.empty()) {
+      state.kept.push_back(base::Ref<tensor::Storage>::share(&staging));
+      state.kept.push_back(x.array()->storage());
+    }
+    throw;
+  }
+}
+
+// By the tree, in every rank alike.
 double Group::sum(double x, std::string_view what) const {
   refuse_in_step("sum()");
-  if (state_) {
-    alignas(64) std::array<std::byte, 128> staging{};
-    sum_over_ranks(*state_->engine, state_->exchanges, std::span(&x, 1),
-                   staging, what);
+  if (!state_) {
+    return x;
   }
-  return x;
-}
-
-void Group::abort(int status) const noexcept {
-  if (state_) {
-    state_->engine->abort(status);
+  state_->begin("sum", what, ", a number");
+  const auto values = state_->gathered(std::bit_cast<std::uint64_t>(x), what);
+  for (std::size_t step = 1; step < values.size(); step *= 2) {
+    for (std::size_t i = 0; i < values.size(); i += 2 * step) {
+      state_->values[i] =
+          std::bit_cast<std::uint64_t>(std::bit_cast<double>(values[i]) +
+                                       std::bit_cast<double>(values[i + step]));
+    }
   }
+  return std::bit_cast<double>(values[0]);
 }
 
 GroupCounts Group::counts() const noexcept {
@@ -221,6 +336,12 @@ GroupCounts Group::counts() const noexcept {
   }
   const Exchanges& all = state_->exchanges;
   return {all.sent, all.received, static_cast<double>(all.waited) / 1e9};
+}
+
+void Group::abort(int status) const noexcept {
+  if (state_) {  // launchers see eight bits, of which all 0 are success
+    state_->engine->abort((status & 0xff) == 0 ? 1 : status);
+  }
 }
 
 }  // namespace neap::dist

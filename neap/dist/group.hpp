@@ -35,6 +35,9 @@ struct Fact {
 struct GroupOptions {
   /// Seconds for which an exchange waits for a rank that makes no progress.
   double deadline = 60.0;
+
+  /// THROWS: ValueError unless it is positive.
+  NEAP_API void check() const;
 };
 
 /// Counts of a group since it began.
@@ -45,7 +48,12 @@ struct GroupCounts {
 };
 
 /// Not thread-safe: one thread of each rank exchanges. Copies mean the same
-/// group.
+/// group (and so does what is moved).
+///
+/// The ranks exchange the same things in the same order. Each exchange begins
+/// with a comparison of that, so that ranks at different places are a
+/// RankMismatch in all of them, before anything else moves. After a RankLost or
+/// a DistError every exchange of the group is refused.
 class NEAP_API Group {
  public:
   /// A group of one rank, which has nothing to exchange.
@@ -53,6 +61,9 @@ class NEAP_API Group {
   /// THROWS: ValueError unless the number of ranks is a power of two; for a
   /// deadline that is not positive.
   explicit Group(std::shared_ptr<Engine> engine, const GroupOptions& = {});
+  Group(const Group&) = default;
+  Group& operator=(const Group&) = default;
+  ~Group() = default;
 
   int rank() const noexcept;
   int ranks() const noexcept;
@@ -71,9 +82,10 @@ class NEAP_API Group {
   /// one binary tree in the order of the ranks. `x`: dense, f32 or f64, on the
   /// host, of one shape in all ranks; it may be a gradient, and records none.
   /// `what`: named where it fails. THROWS: DTypeError, ShapeError, TraceError
-  /// (in a compiled step); RankMismatch where shapes differ; RankLost,
-  /// DistError and then the elements are of no use; OutOfMemory, and nothing
-  /// has changed.
+  /// (in a compiled step), GraphError (a graph records it, or it is a leaf
+  /// beyond NoGrad), OutOfMemory, and nothing has changed: the other ranks get
+  /// a RankMismatch; RankMismatch where shapes differ; RankLost, DistError, and
+  /// then the elements are of no use.
   void sum(const Tensor& x, std::string_view what,
            CallSite site = CallSite::here()) const;
   /// The sum of a number, in f64, likewise.
@@ -81,12 +93,17 @@ class NEAP_API Group {
 
   GroupCounts counts() const noexcept;
 
-  /// Ends the processes of all ranks with this exit status, this one too, where
-  /// there is an engine: what is left to do after a RankLost.
+  /// Ends the processes of all ranks with this exit status (1 in place of
+  /// success), this one too, where there is an engine: what is left to do after
+  /// a RankLost.
   void abort(int status) const noexcept;
 
  private:
   struct State;
+  [[noreturn]] static void refuse_fact(std::string_view name,
+                                       std::span<const std::uint64_t> values);
+  void sum_elements(const Tensor& x, tensor::Storage& staging,
+                    std::string_view what) const;
 
   std::shared_ptr<State> state_;  // none: a group of one
 };

@@ -10,6 +10,7 @@
 #include "neap/autograd/backward.hpp"
 #include "neap/compile/compile.hpp"
 #include "neap/dist/fake_engine_for_test.hpp"
+#include "neap/graph/recorder.hpp"
 #include "neap/graph/vertex.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/tensor/create.hpp"
@@ -78,6 +79,11 @@ TEST(GroupTest, WhatDiffersIsNamed) {
                             "rank 2"));
     }
     group.agree(std::array{Fact{"seed", 7}});  // it goes on
+    const bool is_first = group.rank() == 0;
+    EXPECT_THROW(
+        group.agree(is_first ? std::array{Fact{"ab", 1}, Fact{"c", 2}}
+                             : std::array{Fact{"a", 1}, Fact{"bc", 2}}),
+        RankMismatch);
   });
 }
 
@@ -90,6 +96,67 @@ TEST(GroupTest, ShapesAreEqual) {
     const Tensor turned = ones(group.rank() == 0 ? Shape{2, 3} : Shape{3, 2});
     EXPECT_THROW(group.sum(turned, "x"), RankMismatch);
   });
+}
+
+// Ranks at different places neither cross their numbers nor hang.
+TEST(GroupTest, RanksAtOtherPlacesAreAMismatch) {
+  FakeWorld world(2, {});
+  world.run([](Engine& engine) {
+    const Group group = group_of(engine);
+    const Tensor x = ones({3});
+    const bool is_first = group.rank() == 0;
+    EXPECT_THROW(group.sum(x, is_first ? "a" : "b"), RankMismatch);
+    EXPECT_THROW(group.sum(1.0, is_first ? "a" : "b"), RankMismatch);
+    const auto sum_or_meet = [&](bool sums) {
+      if (sums) {
+        group.sum(1.0, "loss");
+      } else {
+        group.meet("the end");
+      }
+    };
+    EXPECT_THROW(sum_or_meet(is_first), RankMismatch);
+    EXPECT_THROW(group.sum(is_first ? x : ones({0}), "x"), RankMismatch);
+    EXPECT_EQ(x.at({1}), 1.0);
+    group.sum(x, "x");  // it goes on
+    EXPECT_EQ(x.at({1}), 2.0);
+  });
+}
+
+// The others do not wait for a rank that cannot take part.
+TEST(GroupTest, ARefusalIsToldToAll) {
+  FakeWorld world(4, {});
+  world.run([](Engine& engine) {
+    const Group group = group_of(engine);
+    const std::int64_t start = engine.now();
+    if (group.rank() == 2) {
+      EXPECT_THROW(group.sum(ones({3}, i64), "x"), DTypeError);
+    } else {
+      EXPECT_THROW(group.sum(ones({3}), "x"), RankMismatch);
+    }
+    EXPECT_LE(engine.now() - start, 1'000'000'000);
+    EXPECT_EQ(group.sum(1.0, "loss"), 4.0);
+  });
+}
+
+// Late messages of a failed exchange would be taken for those of the next.
+TEST(GroupTest, ABrokenGroupIsOfNoUse) {
+  FakeWorld world(2, {});
+  world.run([](Engine& engine) {
+    const Group group = group_of(engine, {.deadline = 5.0});
+    if (group.rank() == 0) {
+      EXPECT_THROW(group.sum(1.0, "first"), RankLost);
+      EXPECT_THROW(group.sum(10.0, "second"), DistError);
+    }
+  });
+}
+
+TEST(GroupTest, WhatAGraphHasRecordedIsNotWritten) {
+  const Group alone;
+  const Tensor w = requires_grad_(ones({3}));
+  EXPECT_THROW(alone.sum(w, "w"), GraphError);
+  EXPECT_THROW(alone.sum(w * 2.0, "y"), GraphError);
+  const NoGrad no_grad;
+  alone.sum(w, "w");
 }
 
 TEST(GroupTest, WhatItCannotSumIsRefused) {
@@ -118,6 +185,7 @@ TEST(GroupTest, ACompiledStepIsRefused) {
 }
 
 TEST(GroupTest, RanksAreAPowerOfTwo) {
+  EXPECT_THROW(Group(std::shared_ptr<Engine>()), ValueError);
   FakeWorld three(3, {});
   three.run([](Engine& engine) {
     try {

@@ -8,6 +8,7 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -22,17 +23,36 @@
 namespace neap::dist {
 namespace {
 
-// 0: it is not a number of ranks.
-int number_in(const char* name) noexcept {
+// 0: nobody says.
+int number_in(const char* name) {
   const char* text = std::getenv(name);
-  const std::string_view value = text != nullptr ? text : "";
+  if (text == nullptr) {
+    return 0;
+  }
+  const std::string_view value = text;
   int number = 0;
   const auto [end, error] =
       std::from_chars(value.data(), value.data() + value.size(), number);
-  return error == std::errc() && end == value.data() + value.size() &&
-                 number > 0
-             ? number
-             : 0;
+  if (error != std::errc() || end != value.data() + value.size() ||
+      number < 1) {
+    base::raise<DistError>("dist: {} is \"{}\", which is no number of ranks",
+                           name, base::shown(value));
+  }
+  return number;
+}
+
+// The folder of the object that holds this function; empty: nobody knows.
+std::string own_folder() {
+  Dl_info info{};
+  std::string self;
+  if (dladdr(reinterpret_cast<const void*>(&load_engine), &info) != 0) {
+    self = info.dli_fname;
+  }
+  if (!self.starts_with('/')) {  // a program, as it was called
+    std::error_code error;
+    self = std::filesystem::read_symlink("/proc/self/exe", error).string();
+  }
+  return self.substr(0, std::min(self.rfind('/'), self.size()));
 }
 
 // The paths at which a plug-in of this name is looked for, in order.
@@ -46,12 +66,7 @@ std::vector<std::string> candidates(const std::string& which) {
   if (folder != nullptr && *folder != '\0') {
     paths.push_back(fmt::format("{}/{}", folder, file));
   }
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&load_engine), &info) != 0) {
-    const std::string self = info.dli_fname;
-    const std::size_t slash = self.rfind('/');
-    const std::string here =
-        slash == std::string::npos ? "." : self.substr(0, slash);
+  if (const std::string here = own_folder(); !here.empty()) {
     paths.push_back(fmt::format("{}/{}", here, file));
     paths.push_back(fmt::format("{}/neap/{}", here, file));
     paths.push_back(fmt::format("{}/../{}/neap/{}", here, NEAP_LIBDIR, file));
@@ -99,7 +114,7 @@ std::shared_ptr<Engine> load_engine(const std::string& which) {
   return {plugin->create(), plugin->destroy};
 }
 
-int launched_ranks() noexcept {
+int launched_ranks() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
     if (const int ranks = number_in(name); ranks != 0) {
       return ranks;
@@ -115,24 +130,32 @@ int launched_ranks() noexcept {
 
 Group init(const GroupOptions& options) {
   static std::mutex mutex;
+  static std::shared_ptr<Engine> engine;  // is made once in a process
   static std::optional<Group> group;
+  static double deadline = 0.0;
   const std::lock_guard lock(mutex);
-  if (!group) {
-    const int ranks = launched_ranks();
-    if (ranks == 1) {
-      return group.emplace();
+  options.check();
+  if (group) {
+    if (options.deadline != deadline) {
+      base::raise<ValueError>(
+          "dist: init() with a deadline of {} s, after one with {}",
+          options.deadline, deadline);
     }
-    const std::shared_ptr<Engine> engine = load_engine("mpi");
-    if (engine->ranks() != ranks) {
-      base::raise<DistError>(
-          "dist: the launcher started {} ranks, and the engine ({}) has {}: "
-          "the "
-          "plug-in was built for another MPI than the launcher's",
-          ranks, engine->name(), engine->ranks());
-    }
-    group.emplace(engine, options);
+    return *group;
   }
-  return *group;
+  const int ranks = launched_ranks();
+  if (ranks > 1 && engine == nullptr) {
+    engine = load_engine("mpi");
+  }
+  if (engine != nullptr && engine->ranks() != ranks) {
+    base::raise<DistError>(
+        "dist: the environment says {} ranks, and the engine ({}) has {}: its "
+        "plug-in is for another MPI than the launcher's, or no launcher has "
+        "set the variable",
+        ranks, engine->name(), engine->ranks());
+  }
+  deadline = options.deadline;
+  return engine != nullptr ? group.emplace(engine, options) : group.emplace();
 }
 
 }  // namespace neap::dist

@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/dist/shard_sum.hpp"
 
+#include <array>
 #include <bit>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "neap/graph/recorder.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/operators.hpp"
+#include "neap/ops/shape/views.hpp"
 
 namespace neap::dist {
 
@@ -34,21 +36,10 @@ void ShardSum::add(std::span<const Tensor> of_shard, CallSite site) {
                             of_shard.size(), open_.back().tensors.size());
   }
   const NoGrad no_grad;
-  Partial sum{.tensors{of_shard.begin(), of_shard.end()}};
+  Partial sum;
   for (std::size_t i = 0; i < of_shard.size(); ++i) {
-    if (!of_shard[i].defined()) {
-      base::raise<ValueError>(
-          "dist: tensor {} of a shard is undefined; a parameter without a "
-          "gradient gets zeros",
-          i);
-    }
-    if (!open_.empty() &&
-        open_.back().tensors[i].shape() != of_shard[i].shape()) {
-      base::raise<ShapeError>(
-          "dist: tensor {} of a shard is {}, before it was {}", i,
-          format_shape(of_shard[i].shape()),
-          format_shape(open_.back().tensors[i].shape()));
-    }
+    check_alike(i, of_shard[i]);
+    sum.tensors.push_back(copy({of_shard[i], site}));
   }
   std::size_t joined = 0;
   while (joined < open_.size() &&
@@ -66,11 +57,41 @@ void ShardSum::add(std::span<const Tensor> of_shard, CallSite site) {
   ++added_;
 }
 
+// Shards are alike; there may be none before.
+void ShardSum::check_alike(std::size_t i, const Tensor& tensor) const {
+  if (!tensor.defined()) {
+    base::raise<ValueError>(
+        "dist: tensor {} of a shard is undefined; a parameter without a "
+        "gradient gets zeros",
+        i);
+  }
+  if (tensor.dtype() != DType::kF32 && tensor.dtype() != DType::kF64) {
+    base::raise<DTypeError>(
+        "dist: tensor {} of a shard is {}, expected f32 or "
+        "f64",
+        i, name_of(tensor.dtype()));
+  }
+  if (open_.empty()) {
+    return;
+  }
+  const Tensor& before = open_.back().tensors[i];
+  if (before.shape() != tensor.shape() || before.dtype() != tensor.dtype()) {
+    base::raise<ShapeError>(
+        "dist: tensor {} of a shard is {} {}, before it was "
+        "{} {}",
+        i, name_of(tensor.dtype()), format_shape(tensor.shape()),
+        name_of(before.dtype()), format_shape(before.shape()));
+  }
+}
+
 memory::Vector<Tensor> ShardSum::take(CallSite site) {
   if (added_ != count_) {
     base::raise<ValueError>("dist: {} of {} shards of this rank were added",
                             added_, count_);
   }
+  group_.agree(std::array{
+      Fact{"shards", static_cast<std::uint64_t>(count_ * group_.ranks())},
+      Fact{"tensors of a shard", open_.front().tensors.size()}});
   memory::Vector<Tensor> sums = std::move(open_.front().tensors);
   open_.clear();
   added_ = 0;

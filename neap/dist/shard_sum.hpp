@@ -30,21 +30,23 @@ class NEAP_API ShardSum {
   /// THROWS: ValueError unless the number of shards is a power of two, and at
   /// least that of the ranks.
   ShardSum(const Group& group, int shards);
+  ShardSum(const ShardSum&) = delete;
+  ShardSum& operator=(const ShardSum&) = delete;
 
   /// This rank's shards are [first(), first() + count()).
   int first() const noexcept { return group_.rank() * count_; }
   int count() const noexcept { return count_; }
 
-  /// The tensors of the next shard of this rank, as many and of the same shapes
-  /// each time. They are this object's from then on, which may write them.
-  /// THROWS: ValueError (one shard too many, another number of tensors, an
-  /// undefined one); as add() and Group::sum() do of shapes and dtypes;
-  /// OutOfMemory. The sum is as before then.
+  /// Adds copies of the tensors of the next shard of this rank, f32 or f64, as
+  /// many and of the same shapes each time. THROWS: ValueError (one shard too
+  /// many, another number of tensors, an undefined one); ShapeError,
+  /// DTypeError; OutOfMemory. The sum is as before then.
   void add(std::span<const Tensor> of_shard, CallSite site = CallSite::here());
 
   /// The sums over all shards of all ranks, in the order of add(). This object
-  /// begins anew. THROWS: ValueError where a shard is missing; as Group::sum(),
-  /// and the sums are lost.
+  /// begins anew. THROWS: ValueError where a shard is missing; RankMismatch
+  /// where ranks have other numbers of shards or tensors; as Group::sum(), and
+  /// the sums are lost.
   memory::Vector<Tensor> take(CallSite site = CallSite::here());
 
  private:
@@ -52,6 +54,8 @@ class NEAP_API ShardSum {
     memory::Vector<Tensor> tensors;
     int shards = 1;  // that it is of
   };
+
+  void check_alike(std::size_t i, const Tensor& tensor) const;
 
   Group group_;
   int count_;

@@ -79,6 +79,34 @@ TEST(ShardSumTest, MisuseIsRefused) {
   EXPECT_EQ(sum.take()[0].at({2}), 2.0);
 }
 
+// It has copies: whatever becomes of the tensors, and whoever else has them.
+TEST(ShardSumTest, TensorsStayTheCallers) {
+  FakeWorld world(2, {});
+  world.run([](Engine& engine) {
+    const Group group(std::shared_ptr<Engine>(&engine, [](Engine*) {}));
+    ShardSum sum(group, 2);
+    const Tensor x = ones({3});
+    sum.add(std::vector<Tensor>{x, x});
+    fill_(x, 7.0);
+    const auto sums = sum.take();
+    EXPECT_EQ(sums[0].at({1}), 2.0);
+    EXPECT_EQ(sums[1].at({1}), 2.0);
+    EXPECT_EQ(x.at({1}), 7.0);
+  });
+}
+
+TEST(ShardSumTest, RanksWithOtherShardsAreAMismatch) {
+  FakeWorld world(2, {});
+  world.run([](Engine& engine) {
+    const Group group(std::shared_ptr<Engine>(&engine, [](Engine*) {}));
+    ShardSum sum(group, group.rank() == 0 ? 2 : 4);
+    for (int i = 0; i < sum.count(); ++i) {
+      sum.add(std::vector<Tensor>{ones({3})});
+    }
+    EXPECT_THROW(sum.take(), RankMismatch);
+  });
+}
+
 TEST(ShardSumTest, MoreRanksThanShardsAreRefused) {
   FakeWorld world(4, {});
   world.run([](Engine& engine) {

@@ -4,7 +4,9 @@
 // memory.
 #include <mpi.h>
 #include <sched.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <string>
@@ -34,10 +36,15 @@ class Mpi final : public Engine {
   Mpi() {
     requests_.fill(MPI_REQUEST_NULL);
     int is_initialised = 0;
+    int is_over = 0;
     MPI_Initialized(&is_initialised);
+    MPI_Finalized(&is_over);
+    if (is_over != 0) {
+      base::raise<DistError>("mpi: it has been finalized in this process");
+    }
     if (is_initialised == 0) {
       int provided = 0;
-      check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided),
+      check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided),
             "MPI_Init_thread");
       is_ours_ = true;
     }
@@ -53,9 +60,10 @@ class Mpi final : public Engine {
     name_.resize(std::min(name_.find_first_of(",\n"), name_.size()));
   }
 
-  // With a rank lost, MPI_Finalize would wait for it.
+  // With a rank lost, MPI_Finalize would wait for it; so may it be where this
+  // one ends before the others.
   ~Mpi() override {
-    if (is_ours_ && !is_broken_) {
+    if (is_ours_ && !is_broken_ && is_own_process() && all_end()) {
       MPI_Comm_free(&comm_);
       MPI_Finalize();
     }
@@ -69,6 +77,7 @@ class Mpi final : public Engine {
 
   void send(int slot, int peer, int tag,
             std::span<const std::byte> from) override {
+    expect_own_process();
     check(MPI_Isend(from.data(), static_cast<int>(from.size()), MPI_BYTE, peer,
                     tag, comm_, &request(slot)),
           "MPI_Isend");
@@ -76,6 +85,7 @@ class Mpi final : public Engine {
   }
   void receive(int slot, int peer, int tag,
                std::span<std::byte> into) override {
+    expect_own_process();
     check(MPI_Irecv(into.data(), static_cast<int>(into.size()), MPI_BYTE, peer,
                     tag, comm_, &request(slot)),
           "MPI_Irecv");
@@ -116,10 +126,11 @@ class Mpi final : public Engine {
       if (requests_[slot] == MPI_REQUEST_NULL) {
         continue;
       }
-      if (sizes_[slot] >= 0) {
+      if (sizes_[slot] >= 0) {  // one that has met its send cannot be cancelled
         MPI_Cancel(&requests_[slot]);
-        MPI_Wait(&requests_[slot], MPI_STATUS_IGNORE);
-      } else {
+        ends_within(requests_[slot], kMoment);
+      }
+      if (requests_[slot] != MPI_REQUEST_NULL) {
         MPI_Request_free(&requests_[slot]);
       }
     }
@@ -127,10 +138,37 @@ class Mpi final : public Engine {
   void abort(int status) noexcept override { MPI_Abort(comm_, status); }
 
  private:
+  static constexpr std::int64_t kMoment = 100'000'000;  // nanoseconds
+  static constexpr std::int64_t kFarewell = 10'000'000'000;
+
+  // A child that was forked is no rank.
+  bool is_own_process() const noexcept { return getpid() == process_; }
+  void expect_own_process() const {
+    if (!is_own_process()) {
+      base::raise<DistError>(
+          "mpi: a forked child is no rank; exchange in its parent");
+    }
+  }
+  bool ends_within(MPI_Request& request, std::int64_t nanoseconds) noexcept {
+    const std::int64_t start = now();
+    int is_done = 0;
+    while (MPI_Test(&request, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+           is_done == 0 && now() - start < nanoseconds) {
+      rest();
+    }
+    return is_done != 0;
+  }
+  bool all_end() noexcept {
+    MPI_Request request = MPI_REQUEST_NULL;
+    return MPI_Ibarrier(comm_, &request) == MPI_SUCCESS &&
+           ends_within(request, kFarewell);
+  }
+
   MPI_Request& request(int slot) {
     return requests_[static_cast<std::size_t>(slot)];
   }
 
+  pid_t process_ = getpid();
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0;
   int ranks_ = 1;
