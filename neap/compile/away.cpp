@@ -67,7 +67,7 @@ memory::Vector<AwayMoves> chosen(const Program& program, const Away& choice,
 std::int64_t elements_at_a_time(Bytes size, const SpillOptions& options,
                                 std::int64_t elements) {
   const Bytes bytes =
-      std::clamp(base::round_up(size / kPartsOfUpdate, options.part),
+      std::clamp(size / kPartsOfUpdate / options.part * options.part,
                  options.part, kMostAtATime * options.part);
   return bytes / (size / elements);
 }

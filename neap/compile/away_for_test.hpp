@@ -78,7 +78,7 @@ class AwayNet {
   }
   auto function() {
     return [this](const Tensor& x) {
-      const Tensor loss = forward(x);
+      Tensor loss = forward(x);
       backward(loss);
       adam->step({.release_gradients = true});
       return loss;

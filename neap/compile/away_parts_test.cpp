@@ -33,13 +33,14 @@ struct Wide {
     const UseGenerator use(generator);
     auto step = neap::compile(
         [this](const Tensor& x) {
-          const Tensor loss = sum(square(matmul(x, weight)));
+          Tensor loss = sum(square(matmul(x, weight)));
           backward(loss);
           adam->step({.release_gradients = true});
           return loss;
         },
         options);
     std::vector<double> losses;
+    losses.reserve(3);
     for (int i = 0; i < 3; ++i) {
       losses.push_back(step(randn({4, kSide})).item());
     }
@@ -102,6 +103,17 @@ TEST_F(AwayPartsTest, ABudgetOfLessIsMet) {
   EXPECT_EQ(parts.train(within(parts, 64 * kKiB)), losses);
   Wide whole(spill());
   EXPECT_THROW(whole.train(within(whole, 4 * kMiB)), PlanError);
+}
+
+// Parts of an update begin where parts of the file do.
+TEST_F(AwayPartsTest, ASizeMayBeNoPowerOfTwo) {
+  Wide plain(spill());
+  const auto losses = plain.train({});
+  for (const Bytes part : {Bytes{65 * 4096}, Bytes{3 * 64 * kKiB}}) {
+    Wide parts(spill());
+    EXPECT_EQ(parts.train(kept_tightly(part)), losses) << part;
+    EXPECT_GT(parts.away, 4U);
+  }
 }
 
 TEST_F(AwayPartsTest, APartHasWholeElements) {

@@ -36,6 +36,7 @@ class AwayWeightsTest : public AwayTest {
   static std::vector<double> run(AwayNet& net, Step& step,
                                  std::int64_t rows = 16) {
     std::vector<double> losses;
+    losses.reserve(kSteps);
     for (int i = 0; i < kSteps; ++i) {
       losses.push_back(net.run(step, rows));
     }
@@ -284,7 +285,7 @@ TEST_F(AwayWeightsTest, TiedWeights) {
       for (const Tensor& w : net.weights) {
         y = tanh(matmul(y, w));
       }
-      const Tensor loss = sum(square(matmul(y, transpose(net.weights[0]))));
+      Tensor loss = sum(square(matmul(y, transpose(net.weights[0]))));
       backward(loss);
       net.adam->step({.release_gradients = true});
       return loss;
@@ -309,7 +310,7 @@ TEST_F(AwayWeightsTest, TiedWeights) {
 TEST_F(AwayWeightsTest, GradientsStayForAnEagerUpdate) {
   const auto function = [](AwayNet& net) {
     return [&net](const Tensor& x) {
-      const Tensor loss = net.forward(x);
+      Tensor loss = net.forward(x);
       backward(loss);
       return loss;
     };

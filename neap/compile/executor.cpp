@@ -302,6 +302,11 @@ void Executor::run_body(std::size_t& at) {
     states.emplace(*states_);
   }
   try {
+    for (int tries = 0; states && !are_places_current(); ++tries) {
+      states.reset();
+      find_places_again(tries);
+      states.emplace(*states_);
+    }
     expect_readable_states();
     if (debug_run_) {
       debug_run_->run(at);

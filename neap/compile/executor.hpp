@@ -117,6 +117,8 @@ class NEAP_API Executor {
   void note_write(const Operand& operand);
   void find_states();
   void find_places();
+  bool are_places_current() const noexcept;
+  void find_places_again(int tries);
   bool is_updated(std::size_t spill, std::size_t at) const noexcept;
   void begin_spills(std::size_t at);
   void check_captured(const Arenas& arenas) const;

@@ -1,6 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // States and weights that are in a file between runs: where they are, and what
 // becomes of them where a run fails.
+#include "neap/base/raise.hpp"
 #include "neap/compile/executor.hpp"
 #include "neap/compile/state_file.hpp"
 
@@ -26,6 +27,28 @@ void Executor::find_places() {
     places_[i] = states_->place_of(storage);
   }
   instructions_.set_states(states_, places_);
+}
+
+// Another thread may have brought one home before this run had the file.
+bool Executor::are_places_current() const noexcept {
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const External& state = program_.externals[program_.away[i].external];
+    if (states_->place_of(*state.tensor.array()->storage()) != places_[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Executor::find_places_again(int tries) {
+  constexpr int kMostTries = 100;
+  if (tries == kMostTries) {
+    base::raise<ValueError>(
+        "compile: other threads take away the weights that this step keeps in "
+        "a file; give their steps the same .spill.folder and .part, or set "
+        ".spill.weights to false");
+  }
+  find_places();
 }
 
 // Checks that every state can be read, before the arena has any value: it has
@@ -72,9 +95,10 @@ void Executor::look_after_states(std::size_t at) noexcept {
           {instructions_.address(i), static_cast<std::size_t>(state.size)});
     }
   }
-  for (const std::uint32_t place : places_) {
-    if (place != StateFile::kNone) {
-      states_->look_after(place);
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    if (places_[i] != StateFile::kNone && program_.away[i].is_counted &&
+        program_.away[i].offset == 0) {  // each place once
+      states_->look_after(places_[i]);
     }
   }
 }

@@ -66,57 +66,76 @@ bool is_own_choice(const Passes& passes, const CompileOptions& options) {
   return passes.micro_batches != options.passes.micro_batches;
 }
 
-[[noreturn]] void refuse(const Program& traced, const CompileOptions& options,
-                         const Cuts& cuts, const ArenaLimit& limit,
-                         const std::optional<budget::Channel>& channel,
-                         const MostAway& most) {
-  Bytes least = kUnlimited;
-  Bytes left = 0;
-  Bytes bytes_away = 0;
-  Widest widest;
-  const auto look = [&](const Program& program, Bytes arena) {
-    const Bytes some = limit.without_bounds(program);
-    const bool is_less = widest.bytes == 0 || arena - some < least - left;
+// The least that a plan was found for, and the call that sets it.
+class Refusal {
+ public:
+  /// LIFETIME: all of them outlive it.
+  Refusal(const Program& traced, const CompileOptions& options,
+          const Cuts& cuts, const ArenaLimit& limit,
+          const std::optional<budget::Channel>& channel)
+      : traced_(traced),
+        options_(options),
+        cuts_(cuts),
+        limit_(limit),
+        channel_(channel) {}
+
+  [[noreturn]] void raise(const Away& away) {
+    look_at_all(away);
+    if (widest_.bytes == 0) {  // no memory for the longer programs
+      look_at_all({.percent = away.percent, .has_weights = away.has_weights});
+    }
+    look_at_kept();
+    if (channel_ && least_ <= kFewPages) {
+      const Ordered ordered(traced_, options_, options_.passes, std::nullopt);
+      look(ordered.program(), ordered.least());
+    }
+    base::raise<PlanError>(
+        "compile: the step does not fit into {}; {} alone needs {}",
+        why_not(limit_, left_, least_, bytes_away_), widest_.call,
+        format_bytes(widest_.bytes));
+  }
+
+ private:
+  bool look(const Program& program, Bytes arena) {
+    const Bytes left = limit_.without_bounds(program);
+    const bool is_less = widest_.bytes == 0 || arena - left < least_ - left_;
     if (is_less) {
-      least = arena;
-      left = some;
-      bytes_away = program.away_bytes();
+      least_ = arena;
+      left_ = left;
+      bytes_away_ = program.away_bytes();
     }
     return is_less;
-  };
-  const Away away{.percent = most.is_none() ? 0 : 100,
-                  .has_weights = most.weights != 0,
-                  .in_parts = has_parts(most, options.spill)};
-  const auto look_at_all = [&](const Away& some) {
+  }
+  void look_at_all(const Away& away) {
     for (const Passes& passes :
-         candidate_passes(options.passes, cuts, limit.bytes)) {
-      within_memory(is_own_choice(passes, options) || some.in_parts, [&] {
-        const Ordered ordered(traced, options, passes, channel, some);
+         candidate_passes(options_.passes, cuts_, limit_.bytes)) {
+      within_memory(is_own_choice(passes, options_) || away.in_parts, [&] {
+        const Ordered ordered(traced_, options_, passes, channel_, away);
         if (look(ordered.program(), ordered.least())) {
-          widest = ordered.widest();
+          widest_ = ordered.widest();
         }
       });
     }
-  };
-  look_at_all(away);
-  if (widest.bytes == 0) {  // no memory for the longer programs
-    look_at_all({.percent = away.percent, .has_weights = away.has_weights});
   }
-  for (const Passes& passes : cuts.kept(options.passes)) {
-    within_memory(is_own_choice(passes, options), [&] {
-      const Candidate found = all_kept(traced, options, passes);
-      look(found.program, found.arena);
-    });
+  void look_at_kept() {
+    for (const Passes& passes : cuts_.kept(options_.passes)) {
+      within_memory(is_own_choice(passes, options_), [&] {
+        const Candidate found = all_kept(traced_, options_, passes);
+        look(found.program, found.arena);
+      });
+    }
   }
-  if (channel && least <= kFewPages) {
-    const Ordered ordered(traced, options, options.passes, std::nullopt);
-    look(ordered.program(), ordered.least());
-  }
-  base::raise<PlanError>(
-      "compile: the step does not fit into {}; {} alone needs {}",
-      why_not(limit, left, least, bytes_away), widest.call,
-      format_bytes(widest.bytes));
-}
+
+  const Program& traced_;
+  const CompileOptions& options_;
+  const Cuts& cuts_;
+  const ArenaLimit& limit_;
+  const std::optional<budget::Channel>& channel_;
+  Bytes least_ = kUnlimited;
+  Bytes left_ = 0;
+  Bytes bytes_away_ = 0;
+  Widest widest_;
+};
 
 // The cheapest cut with which it fits, no call running again.
 std::optional<Candidate> cut_once(const Program& traced,
@@ -291,7 +310,10 @@ Fitted choose(const Program& traced, CompileOptions& options,
     trials.run(std::nullopt, {});
   }
   if (!best) {
-    refuse(traced, options, cuts, limit, channel, most);
+    Refusal(traced, options, cuts, limit, channel)
+        .raise({.percent = most.is_none() ? 0 : 100,
+                .has_weights = most.weights != 0,
+                .in_parts = in_parts});
   }
   best->program.fitting =
       fitting_of(*best, whole.price, limit.beside(best->program));

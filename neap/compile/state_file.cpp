@@ -133,7 +133,10 @@ std::uint32_t StateFile::place_for(tensor::Storage& storage) {
   return static_cast<std::uint32_t>(at);
 }
 
+// One storage after the other, since two steps may send the same one away.
 void StateFile::take(tensor::Storage& storage) {
+  static std::mutex taking;
+  const std::lock_guard one(taking);
   if (place_of(storage) != kNone) {
     return;
   }
@@ -318,10 +321,21 @@ void StateFile::expect_readable(std::uint32_t place, Bytes offset,
 }
 
 bool StateFile::is_unwritten(std::uint32_t place) {
+  const std::lock_guard lock(mutex_);
   return std::ranges::any_of(
              parts_of(place),
              [](const Part& part) { return !part.unwritten.empty(); }) &&
          storage_at(place);
+}
+
+// The arena goes, and neither disk nor home takes it: it is copied.
+void StateFile::keep(Part& part) noexcept {
+  try {
+    part.kept.assign(part.unwritten.begin(), part.unwritten.end());
+    part.unwritten = part.kept;
+  } catch (const OutOfMemory&) {
+    part.unwritten = {};  // what the file says of it stands
+  }
 }
 
 void StateFile::write_unwritten(std::uint32_t place) {
@@ -333,6 +347,7 @@ void StateFile::write_unwritten(std::uint32_t place) {
       queue_.write(at, where, part.unwritten);
       queue_.await(at);
       part.unwritten = {};
+      part.kept = {};
     }
     ++at;
     where += part_;
@@ -348,7 +363,17 @@ void StateFile::write_again() {
   has_unwritten_ = false;
 }
 
+bool StateFile::comes_home(std::uint32_t place) noexcept {
+  try {
+    storage_at(place)->bring_home();
+    return true;
+  } catch (const Error&) {  // no memory for it, or it cannot be read
+    return false;
+  }
+}
+
 void StateFile::leave_arena() noexcept {
+  bool is_kept = false;
   for (std::uint32_t i = 0; has_unwritten_ && i < places_.size(); ++i) {
     if (!is_unwritten(i)) {
       continue;
@@ -356,17 +381,19 @@ void StateFile::leave_arena() noexcept {
     try {
       write_unwritten(i);
     } catch (const files::IoError&) {
-      try {
-        storage_at(i)->bring_home();
-      } catch (const Error&) {  // there is no memory for it
-      }
+      const bool is_home = comes_home(i);
       const std::lock_guard lock(mutex_);
       for (Part& part : parts_of(i)) {
-        part.unwritten = {};  // what the file says of it stands
+        if (is_home) {
+          part = {};
+        } else if (part.kept.empty() && !part.unwritten.empty()) {
+          keep(part);
+        }
+        is_kept = is_kept || !part.kept.empty();
       }
     }
   }
-  has_unwritten_ = false;
+  has_unwritten_ = is_kept;
 }
 
 }  // namespace neap::compiler

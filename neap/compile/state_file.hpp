@@ -133,6 +133,7 @@ class StateFile final : public tensor::KeeperLock,
     bool is_zero = false;                    // nothing was written there
     bool is_doubtful = false;                // it could not be read
     std::span<const std::byte> unwritten{};  // in the arena: it is not here
+    memory::Vector<std::byte> kept{};        // or here, where that has gone
   };
   struct Place {
     Bytes offset = 0;
@@ -159,6 +160,8 @@ class StateFile final : public tensor::KeeperLock,
   void for_parts(std::uint32_t place, Bytes offset, std::span<Byte> bytes,
                  const Do& do_it);
   void await_part(std::uint32_t at);
+  static void keep(Part& part) noexcept;
+  bool comes_home(std::uint32_t place) noexcept;
   bool is_unwritten(std::uint32_t place);
   void write_unwritten(std::uint32_t place);
 

@@ -203,9 +203,12 @@ class Inserter {
   }
 
   std::span<const std::uint32_t> of_update(std::uint32_t call) const {
-    const auto [begin, end] = std::ranges::equal_range(
-        by_update_, call, {},
-        [&](std::uint32_t s) { return moves_[s].what.update; });
+    const auto update_of = [&](std::uint32_t s) {
+      return moves_[s].what.update;
+    };
+    const auto begin =
+        std::ranges::lower_bound(by_update_, call, {}, update_of);
+    const auto end = std::ranges::upper_bound(by_update_, call, {}, update_of);
     return {begin, end};
   }
 
