@@ -372,6 +372,22 @@ bool StateFile::comes_home(std::uint32_t place) noexcept {
   }
 }
 
+// RETURNS: true where a copy of some of it is left.
+bool StateFile::keep_unwritten(std::uint32_t place) noexcept {
+  const bool is_home = comes_home(place);
+  bool is_kept = false;
+  const std::lock_guard lock(mutex_);
+  for (Part& part : parts_of(place)) {
+    if (is_home) {
+      part = {};
+    } else if (part.kept.empty() && !part.unwritten.empty()) {
+      keep(part);
+    }
+    is_kept = is_kept || !part.kept.empty();
+  }
+  return is_kept;
+}
+
 void StateFile::leave_arena() noexcept {
   bool is_kept = false;
   for (std::uint32_t i = 0; has_unwritten_ && i < places_.size(); ++i) {
@@ -381,16 +397,7 @@ void StateFile::leave_arena() noexcept {
     try {
       write_unwritten(i);
     } catch (const files::IoError&) {
-      const bool is_home = comes_home(i);
-      const std::lock_guard lock(mutex_);
-      for (Part& part : parts_of(i)) {
-        if (is_home) {
-          part = {};
-        } else if (part.kept.empty() && !part.unwritten.empty()) {
-          keep(part);
-        }
-        is_kept = is_kept || !part.kept.empty();
-      }
+      is_kept = keep_unwritten(i) || is_kept;
     }
   }
   has_unwritten_ = is_kept;

@@ -162,6 +162,7 @@ class StateFile final : public tensor::KeeperLock,
   void await_part(std::uint32_t at);
   static void keep(Part& part) noexcept;
   bool comes_home(std::uint32_t place) noexcept;
+  bool keep_unwritten(std::uint32_t place) noexcept;
   bool is_unwritten(std::uint32_t place);
   void write_unwritten(std::uint32_t place);
 
