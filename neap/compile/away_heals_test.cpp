@@ -208,21 +208,24 @@ class LostStatesTest : public AwayHealsTest {
                      slot.tensors.begin() + 2);
     }
   }
+  static void expect_lost(const Tensor& moment) {
+    EXPECT_THROW(moment.to_vector(), IoError);
+    EXPECT_THROW(sum(moment), IoError);
+    EXPECT_THROW(add_(moment, 1.0), IoError);
+    EXPECT_THROW(fill_(narrow(moment, 0, 0, 1), 1.0), IoError);
+  }
+  static bool is_lost(const Tensor& moment) {
+    try {
+      moment.at({0, 0});
+      return false;
+    } catch (const IoError&) {
+      expect_lost(moment);
+      return true;
+    }
+  }
   // The number of lost moments; every read of one says that it is lost.
   int lost() const {
-    int count = 0;
-    for (const Tensor& moment : moments) {
-      try {
-        moment.at({0, 0});
-      } catch (const IoError&) {
-        EXPECT_THROW(moment.to_vector(), IoError);
-        EXPECT_THROW(sum(moment), IoError);
-        EXPECT_THROW(add_(moment, 1.0), IoError);
-        EXPECT_THROW(fill_(narrow(moment, 0, 0, 1), 1.0), IoError);
-        ++count;
-      }
-    }
-    return count;
+    return static_cast<int>(std::ranges::count_if(moments, is_lost));
   }
 
   std::optional<FaultDoor> door;
