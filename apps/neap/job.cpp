@@ -1,0 +1,224 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "job.hpp"
+
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "neap/autograd/backward.hpp"
+#include "neap/compile/compile.hpp"
+#include "neap/files/door.hpp"
+#include "neap/optim/clip.hpp"
+#include "neap/tensor/create.hpp"
+#include "neap/train/fit.hpp"
+#include "neap/train/mode_guard.hpp"
+#include "neap/train/trainer.hpp"
+#include "pretrained_task.hpp"
+#include "run_parts.hpp"
+#include "task.hpp"
+
+namespace neap::app {
+namespace {
+
+using tensor::Spec;
+
+// The first step of an eager run makes the optimizer's state, the second frees
+// gradients, and the third is as the others.
+constexpr int kEagerSteps = 3;
+
+// A model with a loss of its own, over batches that lie ready.
+template <class Model, class LossOf>
+class LossJob final : public Job {
+ public:
+  LossJob(const TrainSettings& s, std::unique_ptr<Model> model,
+          const Spec& input, const Spec& target, LossOf loss_of)
+      : model_(std::move(model)),
+        optimizer_(make_optimizer(s, model_->parameters())),
+        parameters_(model_->parameters()),
+        facts_(facts_of(s, s.steps, nullptr)),
+        clip_norm_(s.clip_norm),
+        specs_{input, target},
+        input_(batch_of(input)),
+        target_(batch_of(target)),
+        step_of_{this, loss_of},
+        options_(step_options(s)),
+        step_(compile(step_of_, options_)) {}
+
+  nn::Module& model() override { return *model_; }
+  void prepare() override { step_.prepare(specs_); }
+  compiler::FitCurve fit_curve() override {
+    return compiler::fit(step_of_, specs_, options_);
+  }
+  void rehearse_save() const override {
+    train::Checkpoint{.model = *model_,
+                      .optimizer = *optimizer_,
+                      .generator = tensor::generator(),
+                      .facts = facts_}
+        .rehearse_save();
+  }
+  const compiler::Program& program() const override { return step_.program(); }
+  const compiler::Plan& plan() const override { return step_.plan(); }
+
+ private:
+  struct Step {
+    LossJob* job;
+    LossOf loss_of;
+    Tensor operator()(const Tensor& input, const Tensor& target) const {
+      const Tensor loss = loss_of(*job->model_, input, target);
+      backward(loss);
+      if (job->clip_norm_ > 0.0) {
+        optim::clip_grad_norm(job->parameters_, job->clip_norm_);
+      }
+      job->optimizer_->step({.release_gradients = true});
+      return loss.detach();
+    }
+  };
+  static Tensor batch_of(const Spec& spec) {
+    const memory::ContextGuard guard(
+        [](memory::Context& c) { c.category = memory::Category::kInputs; });
+    return empty(spec.shape, spec.dtype);
+  }
+
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<optim::Optimizer> optimizer_;
+  ParameterList parameters_;
+  train::Facts facts_;  // of a checkpoint
+  double clip_norm_;
+  std::array<Spec, 2> specs_;
+  Tensor input_;
+  Tensor target_;
+  Step step_of_;
+  CompileOptions options_;
+  compiler::Compiled<Step> step_;
+};
+
+template <class Model, class LossOf>
+std::unique_ptr<Job> loss_job(const TrainSettings& s,
+                              std::unique_ptr<Model> model, const Spec& input,
+                              const Spec& target, LossOf loss_of) {
+  return std::make_unique<LossJob<Model, LossOf>>(s, std::move(model), input,
+                                                  target, loss_of);
+}
+
+// A language model's job, without a text.
+std::unique_ptr<Job> language_job(const TrainSettings& s, std::int64_t batch) {
+  const Spec tokens{i64, {batch, s.block}};
+  auto away = born_away(s);
+  auto made = make_language_model(s, s.vocab);
+  away.reset();
+  return loss_job(s, std::move(made), tokens, tokens,
+                  [loss = language_loss()](nn::Layer& model, const Tensor& in,
+                                           const Tensor& targets) {
+                    return loss(model(in), targets);
+                  });
+}
+
+// The job of neap train, with its own trainer and data.
+class TaskJob final : public Job {
+ public:
+  TaskJob(const TrainSettings& s, std::int64_t batch,
+          std::unique_ptr<Task> task)
+      : settings_(s),
+        task_(std::move(task)),
+        model_(model_of(s, *task_)),
+        optimizer_(make_optimizer(s, model_->parameters())),
+        bytes_told_(told_of(*model_)),
+        batch_(batch),
+        loader_(std::in_place, task_->train(),
+                data::LoaderOptions{.batch = batch,
+                                    .shuffle = true,
+                                    .seed = s.seed,
+                                    .prefetch = static_cast<int>(s.prefetch)}),
+        facts_(facts_of(s, s.steps, task_->vocabulary())),
+        mode_(std::in_place, *model_, true),
+        trainer_(std::in_place, *model_, *optimizer_, *loader_,
+                 train::TrainerOptions{.clip_norm = s.clip_norm,
+                                       .loss = task_->loss(),
+                                       .compile = s.compile,
+                                       .compile_options = step_options(s)}) {}
+
+  nn::Module& model() override { return *model_; }
+  Result<void> resume(const std::string& path,
+                      formats::Verify verify) override {
+    return trainer_->resume(path, facts_, files::system_door(), verify);
+  }
+  void prepare() override {
+    trainer_->prepare();
+    for (int step = 0; !settings_.compile && step < kEagerSteps; ++step) {
+      trainer_->step();
+    }
+  }
+  compiler::FitCurve fit_curve() override { return trainer_->fit_curve(); }
+  void rehearse_save() const override { trainer_->rehearse_save(facts_); }
+  // Where the training part has fewer sizes of batches than the test part, the
+  // pass may need more than the steps did.
+  void rehearse_test() override {
+    memory::Domain& domain = memory::domain();
+    const Bytes budget = domain.budget();
+    domain.set_budget(kUnlimited);  // the state is there twice for a moment
+    // Puts the state in memory as a step would, which the dry run leaves out:
+    // otherwise it is freed with the plan.
+    optimizer_->set_state(optimizer_->zero_state());
+    trainer_.reset();
+    mode_.reset();
+    facts_ = {};
+    loader_.reset();
+    domain.trim();
+    domain.reset_peak();
+    domain.set_budget(budget);
+    data::Loader loader(task_->test(), {.batch = test_batch(batch_, *task_)});
+    train::evaluate(*model_, loader,
+                    {.loss = task_->loss(),
+                     .compile = settings_.compile,
+                     .compile_options = compile_options(settings_)});
+  }
+  const compiler::Program& program() const override {
+    return trainer_->program();
+  }
+  const compiler::Plan& plan() const override { return trainer_->plan(); }
+  Bytes data_set_bytes() const override { return task_->data_bytes(); }
+
+ private:
+  static std::unique_ptr<nn::Layer> model_of(const TrainSettings& s,
+                                             const Task& task) {
+    const auto away = born_away(s);
+    return task.make_model();
+  }
+  // The run says how large its model is. To count takes memory for a moment,
+  // and what comes later lies elsewhere for it.
+  static Bytes told_of(const nn::Module& model) {
+    return model.parameter_count() > 0 ? model.parameter_bytes() : 0;
+  }
+
+  const TrainSettings& settings_;
+  std::unique_ptr<Task> task_;
+  std::unique_ptr<nn::Layer> model_;
+  std::unique_ptr<optim::Optimizer> optimizer_;
+  Bytes bytes_told_;
+  std::int64_t batch_;
+  std::optional<data::Loader> loader_;
+  train::Facts facts_;  // of a checkpoint
+  std::optional<train::ModeGuard> mode_;
+  std::optional<train::Trainer> trainer_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Job>> make_job(const TrainSettings& s,
+                                      std::int64_t batch) {
+  if (!has_task(s)) {
+    if (!s.from.empty()) {
+      if (auto good = look_at_pretrained(s); !good) {
+        return tl::unexpected(good.error());
+      }
+    }
+    return language_job(s, batch);
+  }
+  auto task = make_task(s);
+  if (!task) {
+    return tl::unexpected(task.error());
+  }
+  return std::make_unique<TaskJob>(s, batch, std::move(*task));
+}
+
+}  // namespace neap::app

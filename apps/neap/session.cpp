@@ -1,0 +1,327 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "session.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "interrupt.hpp"
+#include "kept_plan.hpp"
+#include "neap/base/ceil_div.hpp"
+#include "neap/base/shown.hpp"
+#include "neap/compile/fitting.hpp"
+#include "neap/files/door.hpp"
+#include "neap/kernels/engine/plugin.hpp"
+#include "neap/program/program.hpp"
+#include "neap/report/memory_table.hpp"
+#include "neap/threads/pool.hpp"
+#include "neap/train/fit.hpp"
+#include "neap/train/metrics.hpp"
+#include "neap/train/state_hash.hpp"
+#include "output_files.hpp"
+#include "plan_view.hpp"
+#include "pretrained_task.hpp"
+#include "probe.hpp"
+#include "progress.hpp"
+#include "report_stream.hpp"
+#include "retraces.hpp"
+#include "run_parts.hpp"
+#include "run_text.hpp"
+#include "saved_model.hpp"
+#include "startup_pages.hpp"
+#include "task.hpp"
+#include "terminal.hpp"
+
+namespace neap::app {
+namespace {
+
+// Everything that lives while a run does.
+class Session {
+ public:
+  /// LIFETIME: all outlive it.
+  Session(const TrainSettings& settings, memory::Domain& domain, RunView& view)
+      : settings_(settings),
+        domain_(domain),
+        generator_(settings.seed),
+        view_(view) {}
+  ~Session() {
+    view_.drop_profile();
+    if (settings_.book) {
+      *settings_.book = {};
+    }
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  ExitCode run(Summary& summary, std::string& report) {
+    if (auto opened = open_metrics(); !opened) {
+      return fail(ExitCode::kOutput, opened.error().message);
+    }
+    auto made = make_task(settings_);
+    if (!made) {
+      return fail(ExitCode::kData, made.error().message);
+    }
+    task_ = std::move(*made);
+    if (auto good = check(settings_, steps()); !good) {
+      return fail(ExitCode::kUsage, good.error().message);
+    }
+    summary.data_set_bytes = task_->data_bytes();
+    const UseGenerator use(generator_);
+    const std::unique_ptr<nn::Layer> model = [&] {
+      const auto away = born_away(settings_);
+      return task_->make_model();
+    }();
+    const auto optimizer = make_optimizer(settings_, model->parameters());
+    describe(*model);
+    if (const ExitCode done = train(*model, *optimizer, summary);
+        done != ExitCode::kOk) {
+      view_.finish();
+      return done;
+    }
+    if (auto saved = save_adapter(settings_, *model);
+        !save_failure_ && !saved) {
+      save_failure_ = saved.error();
+    }
+    test(*model, summary);
+    view_.finish();
+    summary.state_hash = train::state_hash(*model, *optimizer, generator_);
+    say(report_of(settings_), "{}", view_.profile_text());
+    finish(summary, report);
+    return ExitCode::kOk;
+  }
+
+  /// The failure of the latest save of a run that ended well, if there was one,
+  /// or else that of the metrics.
+  std::optional<Failure> output_failure() {
+    if (metrics_) {
+      static_cast<void>(metrics_->close());
+    }
+    if (view_.failure()) {
+      return view_.failure();
+    }
+    return save_failure_ || !metrics_ ? save_failure_ : metrics_->failure();
+  }
+  /// kOk, or the status of the signal that ended the run.
+  ExitCode end() const { return end_; }
+
+ private:
+  Result<void> open_metrics() {
+    const auto options = metrics_of(settings_);
+    if (!options) {
+      return {};
+    }
+    return train::MetricsLog::open(files::system_door(), *options)
+        .map([&](train::MetricsLog&& log) { metrics_ = std::move(log); });
+  }
+
+  // Number of steps of the whole run.
+  std::int64_t steps() const {
+    const std::int64_t each =
+        base::ceil_div(task_->train().size(), settings_.batch);
+    return settings_.steps > 0 ? settings_.steps : settings_.epochs * each;
+  }
+
+  void describe(const nn::Module& model) const {
+    say(report_of(settings_), "data     {}\n", task_->describe_data());
+    say(report_of(settings_), "model    {}, {} parameters, {}\n",
+        settings_.model, format_grouped(model.parameter_count()),
+        format_bytes(model.parameter_bytes()));
+    const int threads = threads::default_pool().threads();
+    say(report_of(settings_),
+        "run      batch {}, {} {:g}, seed {}, {} thread{}, {}, {}kernels {}\n",
+        settings_.batch, settings_.optimizer, settings_.learning_rate,
+        settings_.seed, threads, threads == 1 ? "" : "s", kernels::isa(),
+        shown_dtype(settings_.dtype), kernels::kernel_set());
+    std::fflush(stdout);
+  }
+
+  train::FitOptions fit_options() {
+    train::FitOptions options;
+    options.epochs = settings_.epochs;
+    options.steps = settings_.steps;
+    options.resume = settings_.resume;
+    options.verify = verify_of(settings_.verify);
+    options.save = {.path = settings_.save,
+                    .every_steps = settings_.save_steps,
+                    .every_seconds = settings_.save_seconds};
+    options.facts = facts_of(settings_, steps(), task_->vocabulary());
+    options.profile = view_.profile();
+    options.trainer.loss = task_->loss();
+    options.trainer.clip_norm = settings_.clip_norm;
+    options.trainer.learning_rate = make_schedule(settings_, steps());
+    options.trainer.compile = settings_.compile;
+    options.trainer.compile_options = step_options(settings_);
+    return options;
+  }
+
+  // A good run, or one that could not be resumed; a failed save is told later.
+  ExitCode train(nn::Layer& model, optim::Optimizer& optimizer,
+                 Summary& summary) {
+    data::Loader loader(task_->train(),
+                        {.batch = settings_.batch,
+                         .shuffle = true,
+                         .seed = settings_.seed,
+                         .prefetch = static_cast<int>(settings_.prefetch)});
+    Progress progress(Progress::style_of(settings_.progress), domain_);
+    Probe probe;
+    std::int64_t images = 0;
+    double seconds = 0.0;
+    const InterruptGuard guard;
+    train::FitOptions options = fit_options();
+    Retraces retraces;
+    options.on_ready = [&](const train::Trainer& trainer) {
+      retraces = settings_.verbose ? Retraces(trainer) : Retraces();
+      tell_resumed(trainer);
+      tell_plan(trainer, summary);
+      drop_startup_pages();  // of tracing and planning
+    };
+    options.on_step = [&](const train::StepReport& report) {
+      probe.step(report.seconds);
+      images += report.samples;
+      progress.step(report);
+      retraces.tell(report, progress);
+      view_.note_step(report);
+      if (metrics_) {  // a failure is told at the end; the training goes on
+        static_cast<void>(metrics_->step(report));
+      }
+      seconds += report.seconds;
+      const bool is_time_up =
+          settings_.minutes > 0.0 && seconds >= 60.0 * settings_.minutes;
+      summary.is_interrupted = InterruptGuard::is_asked_to_stop();
+      return is_time_up || summary.is_interrupted ? train::Next::kStop
+                                                  : train::Next::kContinue;
+    };
+    drop_startup_pages();  // of reading the data and making the model
+    train::FitResult result = train::fit(model, optimizer, loader, options);
+    progress.finish();
+    view_.note_end();
+    if (result.resume_failure) {
+      const bool is_other =
+          result.resume_failure->kind == FailureKind::kMismatch;
+      return fail(is_other ? ExitCode::kUsage : ExitCode::kData,
+                  result.resume_failure->message);
+    }
+    save_failure_ = std::move(result.save_failure);
+    end_ = summary.is_interrupted ? InterruptGuard::exit_code() : ExitCode::kOk;
+    summary.checkpoint = save_failure_ ? "" : settings_.save;
+    summary.external = domain_.stats().external;  // with the reader's stack
+    summary.steps = result.steps;
+    summary.resumed_steps = result.resumed;
+    summary.train_loss = result.last_loss;
+    summary.images_per_second = static_cast<double>(images) / result.seconds;
+    summary.step_ms_median = probe.step_ms();
+    summary.heap_calls_per_step = probe.heap_calls();
+    summary.page_faults_per_step = probe.page_faults();
+    return ExitCode::kOk;
+  }
+
+  void tell_resumed(const train::Trainer& trainer) const {
+    if (!settings_.resume.empty()) {
+      say(report_of(settings_), "resumed  from {}, after {} steps\n",
+          base::shown_path(settings_.resume),
+          format_grouped(trainer.steps_done()));
+    }
+  }
+
+  // Notes and prints the plan of a compiled run before its first step.
+  void tell_plan(const train::Trainer& trainer, Summary& summary) {
+    if (!trainer.is_compiled()) {
+      return;
+    }
+    summary.is_compiled = true;
+    summary.arena_bytes = trainer.arena_bytes();
+    summary.predicted_peak_bytes = domain_.stats().peak;
+    view_.note_plan(trainer);
+    say(report_of(settings_),
+        "plan     {} calls, arena {}\n         held at most {}\n",
+        format_grouped(
+            static_cast<std::int64_t>(trainer.program().calls.size())),
+        format_bytes(summary.arena_bytes),
+        format_bytes(*summary.predicted_peak_bytes));
+    if (!settings_.plan.empty()) {
+      summary.plan_file = what_became_of_plan(settings_);
+      say(report_of(settings_), "plan     {} {}\n",
+          settings_.plan_limit ? "taken from" : "written to",
+          base::shown_path(settings_.plan));
+    }
+    tell_fitting(trainer.program().fitting, summary);
+    std::fflush(stdout);
+  }
+
+  // Tells the cost of fitting the step into its budget.
+  void tell_fitting(const compiler::Fitting& fitting, Summary& summary) const {
+    summary.calls_again = fitting.again;
+    summary.micro_batches = fitting.micro_batches;
+    summary.extra_time_percent = fitting.percent(fitting.extra);
+    summary.values_spilled = fitting.spilled;
+    summary.states_away = fitting.away;
+    summary.weights_away = fitting.weights;
+    summary.spill_written_bytes = fitting.written;
+    if (fitting.is_changed()) {
+      say(report_of(settings_),
+          "budget   {}: met, extra time {:.1f} % predicted\n         {}\n",
+          format_bytes(settings_.budget), *summary.extra_time_percent,
+          compiler::ways_of(fitting));
+    }
+  }
+
+  void test(nn::Layer& model, Summary& summary) {
+    drop_startup_pages();  // of the training steps
+    // Pages of the steps that do not suit the test would count beside its own,
+    // and the run would hold more than was said of it.
+    domain_.trim();
+    data::Loader loader(task_->test(),
+                        {.batch = test_batch(settings_.batch, *task_)});
+    const train::Evaluation result =
+        train::evaluate(model, loader,
+                        {.loss = task_->loss(),
+                         .compile = settings_.compile,
+                         .compile_options = compile_options(settings_)});
+    if (result.samples == 0) {
+      return;  // there is no test part, and nothing to say of it
+    }
+    if (task_->has_accuracy()) {
+      summary.test_accuracy = result.accuracy;
+    }
+    summary.test_loss = result.loss;
+    if (metrics_) {
+      static_cast<void>(metrics_->evaluation(summary.steps, "test", result));
+    }
+  }
+
+  void finish(Summary& summary, std::string& report) const {
+    const auto peak = report::breakdown(domain_, report::Instant::kLivePeak);
+    set_peak(peak, summary);
+    report = report::format_table(
+        peak,
+        {.width = static_cast<std::size_t>(terminal_width(STDOUT_FILENO))});
+  }
+
+  const TrainSettings& settings_;
+  memory::Domain& domain_;
+  Generator generator_;
+  std::unique_ptr<Task> task_;
+  std::optional<Failure> save_failure_;
+  RunView& view_;
+  std::optional<train::MetricsLog> metrics_;
+  ExitCode end_ = ExitCode::kOk;
+};
+
+}  // namespace
+
+RunEnd run_session(const TrainSettings& settings, RunView& view,
+                   Summary& summary) {
+  RunEnd out;
+  Session session(settings, memory::default_domain(), view);
+  out.failure = session.run(summary, out.table);
+  if (out.failure == ExitCode::kOk) {
+    out.code = session.end();
+    out.output_failure = session.output_failure();
+  }
+  return out;
+}
+
+}  // namespace neap::app
