@@ -2,14 +2,11 @@
 #include "neap/train/fit.hpp"
 
 #include <chrono>
-#include <limits>
+#include <optional>
 
 #include "neap/base/ceil_div.hpp"
-#include "neap/compile/compile.hpp"
+#include "neap/base/raise.hpp"
 #include "neap/compile/profile.hpp"
-#include "neap/graph/recorder.hpp"
-#include "neap/train/batches.hpp"
-#include "neap/train/measures.hpp"
 #include "neap/train/mode_guard.hpp"
 
 namespace neap::train {
@@ -74,6 +71,59 @@ class Saver {
   bool is_saved_ = false;
 };
 
+// Tests the model between steps when its plan says so.
+class Tester {
+ public:
+  // THROWS: ValueError.
+  Tester(nn::Layer& model, const FitOptions& options, const CallSite& site)
+      : plan_(options.test), trainer_(options.trainer) {
+    if (plan_.loader == nullptr) {
+      return;
+    }
+    if (plan_.every_steps <= 0) {
+      base::raise<ValueError>("fit: a test every {} steps, expected 1 or more",
+                              plan_.every_steps);
+    }
+    if (plan_.loader->batches_per_epoch() == 0) {
+      base::raise<ValueError>(
+          "fit: {} samples to test with give no batch of {}",
+          plan_.loader->samples(), plan_.loader->batch_size());
+    }
+    evaluator_.emplace(model, *plan_.loader, plan_.options, site);
+  }
+
+  void prepare(const CallSite& site) {
+    if (evaluator_) {
+      evaluator_->prepare(site);
+    }
+  }
+  void after_step(std::int64_t step, const CallSite& site) {
+    if (!evaluator_ || step % plan_.every_steps != 0) {
+      return;
+    }
+    const Evaluation found = measure(site);
+    if (trainer_.plateau != nullptr) {
+      trainer_.plateau->step(found.loss);
+    }
+    if (plan_.on_evaluation) {
+      plan_.on_evaluation(step, found);
+    }
+  }
+
+ private:
+  Evaluation measure(const CallSite& site) {
+    if (trainer_.average == nullptr) {
+      return evaluator_->run(site);
+    }
+    const optim::UseAverages averaged(*trainer_.average, site);
+    return evaluator_->run(site);
+  }
+
+  const TestPlan& plan_;
+  const TrainerOptions& trainer_;
+  std::optional<Evaluator> evaluator_;
+};
+
 // The first step warms up: caches, pages, the spill file.
 void set_profile(Trainer& trainer, const FitOptions& options,
                  std::int64_t done) {
@@ -90,6 +140,7 @@ FitResult fit(nn::Layer& model, optim::Optimizer& optimizer,
               data::Loader& loader, const FitOptions& options, CallSite site) {
   const ModeGuard mode(model, true);
   Trainer trainer(model, optimizer, loader, options.trainer);
+  Tester tester(model, options, site);
   FitResult result;
   if (!options.resume.empty()) {
     auto resumed = trainer.resume(options.resume, options.facts,
@@ -104,6 +155,7 @@ FitResult fit(nn::Layer& model, optim::Optimizer& optimizer,
   const std::int64_t steps =
       options.steps > 0 ? options.steps : options.epochs * each;
   trainer.prepare(site);
+  tester.prepare(site);
   if (trainer.is_compiled() && !options.save.path.empty()) {
     trainer.rehearse_save(options.facts);
   }
@@ -121,62 +173,11 @@ FitResult fit(nn::Layer& model, optim::Optimizer& optimizer,
     result.last_loss = report.loss;
     result.is_stopped =
         options.on_step && options.on_step(report) == Next::kStop;
+    tester.after_step(result.steps, site);
     saver.after_step(site);
   }
   saver.at_end(site);
   return result;
-}
-
-namespace {
-
-// The output where it is looked at, and the loss.
-using Measured = std::pair<Tensor, Tensor>;
-
-Measured measure(nn::Layer& model, const Loss& loss, const Tensor& input,
-                 const Tensor& target, const CallSite& site) {
-  const Tensor output = model(input, site);
-  const Tensor value = loss_of(loss, output, target);
-  return {is_classification(output, target) ? output : value, value};
-}
-
-template <class Measure>
-Evaluation evaluate_by(Measure&& measure, data::Loader& loader) {
-  Evaluation result;
-  loader.start(0);
-  while (const data::Batch* batch = loader.next()) {
-    const Measured measured = measure(batch->input, batch->target);
-    const Tensor& output = measured.first;
-    const Tensor& loss = measured.second;
-    const auto samples = static_cast<double>(batch->size());
-    result.loss += number_of(loss) * samples;
-    result.accuracy += accuracy_of(output, batch->target) * samples;
-    result.samples += batch->size();
-  }
-  if (result.samples == 0) {
-    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-    return {.loss = kNone, .accuracy = kNone, .samples = 0};
-  }
-  result.loss /= static_cast<double>(result.samples);
-  result.accuracy /= static_cast<double>(result.samples);
-  return result;
-}
-
-}  // namespace
-
-Evaluation evaluate(nn::Layer& model, data::Loader& loader,
-                    const EvaluateOptions& options, CallSite site) {
-  const ModeGuard mode(model, false);
-  const NoGrad no_grad;
-  const auto measured = [&](const Tensor& input, const Tensor& target) {
-    return measure(model, options.loss, input, target, site);
-  };
-  if (!options.compile || loader.batches_per_epoch() == 0) {
-    return evaluate_by(measured, loader);
-  }
-  return evaluate_by(
-      neap::compile(measured, options_for(loader, options.compile_options),
-                    site),
-      loader);
 }
 
 }  // namespace neap::train

@@ -1,12 +1,14 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// The training loop and its counterpart: fit() runs a Trainer for some epochs
-// or steps and lets a callback watch and stop it; evaluate() measures.
+// The training loop: fit() runs a Trainer for some epochs or steps, measures
+// other data now and then (evaluator.hpp), and lets callbacks watch and stop
+// it.
 #pragma once
 
 #include <limits>
 #include <optional>
 #include <string>
 
+#include "neap/train/evaluator.hpp"
 #include "neap/train/trainer.hpp"
 
 namespace neap::train {
@@ -29,6 +31,21 @@ struct SavePlan {
   double every_seconds = 0.0;    // 0: not by time
 };
 
+/// Passes over other data between steps: after each step whose number the
+/// interval divides, before a save. They have the averages in the places of
+/// their tensors where the trainer has averages, and its plateau is told of
+/// their loss; a run that is resumed has the rates of one that was not
+/// interrupted.
+struct TestPlan {
+  /// nullptr: there are none. LIFETIME: beyond fit().
+  data::Loader* loader = nullptr;
+  std::int64_t every_steps = 0;  // > 0 where there is a loader
+  /// Compiled, they are planned before the first step, and need no more.
+  EvaluateOptions options{};
+  /// Told of each, with the steps done; empty: nobody is.
+  std::function<void(std::int64_t step, const Evaluation&)> on_evaluation{};
+};
+
 struct FitOptions {
   std::int64_t epochs = 1;
   std::int64_t steps = 0;  // > 0: this many steps instead of epochs
@@ -41,6 +58,7 @@ struct FitOptions {
   Facts facts{};                // facts of both (Trainer::save)
   files::Door* door = nullptr;  // door for both; null: the system's
   TrainerOptions trainer{};
+  TestPlan test{};
   /// Gets the times of a compiled step's calls, the least of so many steps from
   /// the second on; null: none are taken. LIFETIME: beyond fit().
   compiler::Profile* profile = nullptr;
@@ -63,29 +81,11 @@ struct FitResult {
 };
 
 /// Trains `model` in training mode; every module's mode is restored. THROWS: as
-/// Trainer::step, with the state of before the step that failed.
+/// Trainer::step, with the state of before the step that failed; as
+/// Evaluator::run, with that of after the latest one; ValueError for a plan of
+/// tests without an interval, or without data, before anything is done.
 NEAP_API FitResult fit(nn::Layer& model, optim::Optimizer& optimizer,
                        data::Loader& loader, const FitOptions& options,
                        CallSite site = CallSite::here());
-
-struct Evaluation {
-  double loss = 0.0;      // mean over samples; NaN where there are none
-  double accuracy = 0.0;  // in [0, 1]; NaN without samples or labels
-  std::int64_t samples = 0;
-};
-
-struct EvaluateOptions {
-  Loss loss{};           // mean over samples; empty: cross_entropy
-  bool compile = false;  // the pass runs as a plan, with the same bits
-  CompileOptions compile_options{};  // the loader sets the batches
-};
-
-/// A pass without gradients, in evaluation mode; every module's mode is
-/// restored. A loader without a batch gives NaN, over 0 samples. THROWS:
-/// whatever a layer, the loss or the allocator throws; compiled, as
-/// neap::compile.
-NEAP_API Evaluation evaluate(nn::Layer& model, data::Loader& loader,
-                             const EvaluateOptions& options = {},
-                             CallSite site = CallSite::here());
 
 }  // namespace neap::train

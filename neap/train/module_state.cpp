@@ -2,6 +2,7 @@
 #include "neap/train/module_state.hpp"
 
 #include "neap/base/shown.hpp"
+#include "neap/train/checkpoint_keys.hpp"
 
 namespace neap::train {
 namespace {
@@ -76,17 +77,22 @@ class Stager {
         staging_(staging),
         differences_(differences),
         site_(site),
-        is_taken_(source.size()) {}
+        is_taken_(source.size()),
+        is_checkpoint_(source.is_one_file() &&
+                       is_checkpoint(source.files().front())) {}
 
   void stage(const Parameter& parameter) {
     int found = 0;
     bool is_skipped = false;
     for_each_name(parameter, [&](const memory::String& name) {
-      const Item item = source_.find(name);
+      Item item = source_.find(name);
       if (item.entry == nullptr) {
         return;
       }
       is_taken_[item.number] = true;
+      if (const Item average = average_of(name); average.entry != nullptr) {
+        item = average;
+      }
       const bool is_transposed =
           parameter.tensor.rank() == 2 && matches_any(name, options_.transpose);
       if (may_skip(name) && !has_shape(item, parameter.tensor, is_transposed)) {
@@ -108,11 +114,9 @@ class Stager {
 
   // With the names that nothing of the module has taken.
   LoadReport finish() {
-    const bool has_optimizer =
-        source_.is_one_file() && is_checkpoint(source_.files().front());
     source_.for_each([&](std::string_view name, const Item& item) {
       const bool is_model =
-          !(has_optimizer && name.starts_with(kOptimizerPrefix));
+          !(is_checkpoint_ && name.starts_with(kOptimizerPrefix));
       if (is_model && !is_taken_[item.number]) {
         report_.unexpected.push_back(memory::String(name));
       }
@@ -121,6 +125,12 @@ class Stager {
   }
 
  private:
+  // None unless they are asked for.
+  Item average_of(std::string_view name) const {
+    return options_.averages && is_checkpoint_
+               ? source_.find(state_name(kAverage, name))
+               : Item{};
+  }
   bool may_skip(std::string_view name) const noexcept {
     return matches_any(name, options_.skip);
   }
@@ -157,6 +167,7 @@ class Stager {
   Differences& differences_;
   const CallSite& site_;
   memory::Vector<bool> is_taken_;
+  bool is_checkpoint_;
   LoadReport report_;
 };
 

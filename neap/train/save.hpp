@@ -54,6 +54,9 @@ struct LoadOptions {
   /// after a failure while they are read, some tensors have them and others do
   /// not. For a model that goes with the failure.
   bool in_place = false;
+  /// A checkpoint with averages of parameters (optim::Ema): tensors that are
+  /// averaged get their averages. Nothing in other files.
+  bool averages = false;
 
   // --- a file with other names; in this order --------------------------------
 

@@ -48,12 +48,8 @@ class Hasher {
   XXH64_state_t state_{};
 };
 
-}  // namespace
-
-std::uint64_t state_hash(const nn::Module& model,
-                         const optim::Optimizer& optimizer,
-                         const Generator& generator, CallSite site) {
-  Hasher hasher(site);
+void add_state(const nn::Module& model, const optim::Optimizer& optimizer,
+               const Generator& generator, Hasher& hasher) {
   for (const Parameter& parameter : model.parameters()) {
     hasher.add_tensor(parameter.name, parameter.tensor);
   }
@@ -70,6 +66,28 @@ std::uint64_t state_hash(const nn::Module& model,
   });
   hasher.add_number(generator.key().seed);
   hasher.add_number(generator.key().draw);
+}
+
+}  // namespace
+
+std::uint64_t state_hash(const nn::Module& model,
+                         const optim::Optimizer& optimizer,
+                         const Generator& generator, CallSite site) {
+  Hasher hasher(site);
+  add_state(model, optimizer, generator, hasher);
+  return hasher.digest();
+}
+
+std::uint64_t state_hash(const nn::Module& model,
+                         const optim::Optimizer& optimizer,
+                         const optim::Ema& average, const Generator& generator,
+                         CallSite site) {
+  Hasher hasher(site);
+  add_state(model, optimizer, generator, hasher);
+  for (const Parameter& one : average.averages()) {
+    hasher.add_tensor(one.name, one.tensor);
+  }
+  hasher.add_number(static_cast<std::uint64_t>(average.update_count()));
   return hasher.digest();
 }
 

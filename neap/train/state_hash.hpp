@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "neap/nn/module.hpp"
+#include "neap/optim/ema.hpp"
 #include "neap/optim/optimizer.hpp"
 #include "neap/tensor/generator.hpp"
 
@@ -17,6 +18,12 @@ namespace neap::train {
 /// TraceError in a dry run (rehearsal), and in a step that is traced.
 NEAP_API std::uint64_t state_hash(const nn::Module& model,
                                   const optim::Optimizer& optimizer,
+                                  const Generator& generator,
+                                  CallSite site = CallSite::here());
+/// The same with averages of the model's tensors. THROWS: as the other.
+NEAP_API std::uint64_t state_hash(const nn::Module& model,
+                                  const optim::Optimizer& optimizer,
+                                  const optim::Ema& average,
                                   const Generator& generator,
                                   CallSite site = CallSite::here());
 
