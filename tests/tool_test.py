@@ -25,7 +25,7 @@ from tool_case import (DATA, MEMORY, OK, OUTPUT, SIDE, USAGE, ToolCase, idx,
 FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
 OPTIONS = ("model data path symbols validation augment width layers dim heads "
            "block hidden dropout epochs steps minutes batch seed threads optimizer "
-           "lr momentum weight-decay schedule warmup clip budget spill spill-rate spill-a-day costs plan "
+           "lr momentum weight-decay schedule plateau-patience plateau-factor ema eval-every warmup clip budget spill spill-rate spill-a-day costs plan "
            "kernels dtype compile "
            "keep prefetch target from adapter save-adapter "
            "eager paged save save-every resume verify json page shards snapshot trace metrics "
@@ -178,6 +178,8 @@ class ArgumentTest(ToolCase):
                "threads": ["-1", "257", "two"], "optimizer": ["lbfgs"],
                "lr": ["-1", "inf", "nan", "1e"], "momentum": ["1", "-1"],
                "weight-decay": ["-1", "inf"], "schedule": ["step"],
+               "plateau-patience": ["-1", "x"], "plateau-factor": ["1", "-1"],
+               "ema": ["1", "-0.1", "nan", "x"], "eval-every": ["0", "x", "1.5"],
                "warmup": ["-1"], "clip": ["-1", "nan"], "json": [""], "metrics": [""],
                "page": [""], "snapshot": [""], "trace": [""],
                "tensorboard": [""],
@@ -465,6 +467,8 @@ class TrainTest(ToolCase):
                      ("--optimizer", "adafactor", "--lr", "0.1"),
                      ("--optimizer", "muon", "--lr", "0.01"),
                      ("--schedule", "linear"), ("--schedule", "wsd"),
+                     ("--schedule", "plateau", "--eval-every", "4", "--ema",
+                      "0.9"),
                      ("--schedule", "constant", "--warmup", "5")):
             with self.subTest(more=more):
                 options = dict(zip(SMALL[::2], SMALL[1::2]))

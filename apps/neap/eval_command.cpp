@@ -117,8 +117,8 @@ ExitCode run(const SavedModel& saved) {
     return fail(ExitCode::kData, good.error().message);
   }
   const std::unique_ptr<nn::Layer> model = make();
-  if (auto loaded =
-          load_into(*model, settings.load, verify_of(settings.verify));
+  if (auto loaded = load_into(*model, settings.load, verify_of(settings.verify),
+                              settings.averages);
       !loaded) {
     return fail(ExitCode::kData, loaded.error().message);
   }
@@ -165,8 +165,8 @@ ExitCode run_pretrained(const TrainSettings& settings, bool has_validation) {
   }
   const std::unique_ptr<nn::Layer> model = make_pretrained_model(settings);
   if (!settings.load.empty()) {
-    if (auto loaded =
-            load_into(*model, settings.load, verify_of(settings.verify));
+    if (auto loaded = load_into(*model, settings.load,
+                                verify_of(settings.verify), settings.averages);
         !loaded) {
       return fail(ExitCode::kData, loaded.error().message);
     }

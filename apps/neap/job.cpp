@@ -34,6 +34,7 @@ class LossJob final : public Job {
           const Spec& input, const Spec& target, LossOf loss_of)
       : model_(std::move(model)),
         optimizer_(make_optimizer(s, model_->parameters())),
+        average_(make_average(s, *model_)),
         parameters_(model_->parameters()),
         facts_(facts_of(s, s.steps, nullptr)),
         clip_norm_(s.clip_norm),
@@ -53,7 +54,8 @@ class LossJob final : public Job {
     train::Checkpoint{.model = *model_,
                       .optimizer = *optimizer_,
                       .generator = tensor::generator(),
-                      .facts = facts_}
+                      .facts = facts_,
+                      .average = average_.get()}
         .rehearse_save();
   }
   const compiler::Program& program() const override { return step_.program(); }
@@ -70,6 +72,9 @@ class LossJob final : public Job {
         optim::clip_grad_norm(job->parameters_, job->clip_norm_);
       }
       job->optimizer_->step({.release_gradients = true});
+      if (job->average_) {
+        job->average_->update();
+      }
       return loss.detach();
     }
   };
@@ -81,6 +86,7 @@ class LossJob final : public Job {
 
   std::unique_ptr<Model> model_;
   std::unique_ptr<optim::Optimizer> optimizer_;
+  std::unique_ptr<optim::Ema> average_;  // null: there are none
   ParameterList parameters_;
   train::Facts facts_;  // of a checkpoint
   double clip_norm_;
@@ -122,6 +128,8 @@ class TaskJob final : public Job {
         task_(std::move(task)),
         model_(model_of(s, *task_)),
         optimizer_(make_optimizer(s, model_->parameters())),
+        average_(make_average(s, *model_)),
+        plateau_(make_plateau(s, *optimizer_)),
         bytes_told_(told_of(*model_)),
         batch_(batch),
         loader_(std::in_place, task_->train(),
@@ -129,13 +137,21 @@ class TaskJob final : public Job {
                                     .shuffle = true,
                                     .seed = s.seed,
                                     .prefetch = static_cast<int>(s.prefetch)}),
+        tests_(loader_of_tests()),
         facts_(facts_of(s, s.steps, task_->vocabulary())),
         mode_(std::in_place, *model_, true),
         trainer_(std::in_place, *model_, *optimizer_, *loader_,
                  train::TrainerOptions{.clip_norm = s.clip_norm,
                                        .loss = task_->loss(),
+                                       .average = average_.get(),
+                                       .plateau = plateau_.get(),
                                        .compile = s.compile,
-                                       .compile_options = step_options(s)}) {}
+                                       .compile_options = step_options(s)}) {
+    if (tests_) {
+      add_test_data(s, *tests_, facts_);
+      evaluator_.emplace(*model_, *tests_, test_options());
+    }
+  }
 
   nn::Module& model() override { return *model_; }
   Result<void> resume(const std::string& path,
@@ -144,8 +160,14 @@ class TaskJob final : public Job {
   }
   void prepare() override {
     trainer_->prepare();
+    if (evaluator_) {
+      evaluator_->prepare();
+    }
     for (int step = 0; !settings_.compile && step < kEagerSteps; ++step) {
       trainer_->step();
+    }
+    if (!settings_.compile && evaluator_) {
+      evaluator_->run();
     }
   }
   compiler::FitCurve fit_curve() override { return trainer_->fit_curve(); }
@@ -159,18 +181,17 @@ class TaskJob final : public Job {
     // Puts the state in memory as a step would, which the dry run leaves out:
     // otherwise it is freed with the plan.
     optimizer_->set_state(optimizer_->zero_state());
+    evaluator_.reset();
     trainer_.reset();
     mode_.reset();
     facts_ = {};
+    tests_.reset();
     loader_.reset();
     domain.trim();
     domain.reset_peak();
     domain.set_budget(budget);
     data::Loader loader(task_->test(), {.batch = test_batch(batch_, *task_)});
-    train::evaluate(*model_, loader,
-                    {.loss = task_->loss(),
-                     .compile = settings_.compile,
-                     .compile_options = compile_options(settings_)});
+    train::evaluate(*model_, loader, test_options());
   }
   const compiler::Program& program() const override {
     return trainer_->program();
@@ -184,6 +205,19 @@ class TaskJob final : public Job {
     const auto away = born_away(s);
     return task.make_model();
   }
+  std::optional<data::Loader> loader_of_tests() const {
+    if (settings_.eval_steps == 0) {
+      return std::nullopt;
+    }
+    return std::optional<data::Loader>(
+        std::in_place, task_->test(),
+        data::LoaderOptions{.batch = test_batch(batch_, *task_)});
+  }
+  train::EvaluateOptions test_options() const {
+    return {.loss = task_->loss(),
+            .compile = settings_.compile,
+            .compile_options = compile_options(settings_)};
+  }
   // The run says how large its model is. To count takes memory for a moment,
   // and what comes later lies elsewhere for it.
   static Bytes told_of(const nn::Module& model) {
@@ -194,12 +228,16 @@ class TaskJob final : public Job {
   std::unique_ptr<Task> task_;
   std::unique_ptr<nn::Layer> model_;
   std::unique_ptr<optim::Optimizer> optimizer_;
+  std::unique_ptr<optim::Ema> average_;              // null: there are none
+  std::unique_ptr<optim::ReduceOnPlateau> plateau_;  // null: another schedule
   Bytes bytes_told_;
   std::int64_t batch_;
   std::optional<data::Loader> loader_;
-  train::Facts facts_;  // of a checkpoint
+  std::optional<data::Loader> tests_;  // between steps
+  train::Facts facts_;                 // of a checkpoint
   std::optional<train::ModeGuard> mode_;
   std::optional<train::Trainer> trainer_;
+  std::optional<train::Evaluator> evaluator_;
 };
 
 }  // namespace
@@ -207,6 +245,11 @@ class TaskJob final : public Job {
 Result<std::unique_ptr<Job>> make_job(const TrainSettings& s,
                                       std::int64_t batch) {
   if (!has_task(s)) {
+    if (s.eval_steps > 0) {
+      return failure(FailureKind::kMismatch,
+                     "--eval-every: without a text (--data text --path FILE) "
+                     "there is nothing to test on");
+    }
     if (!s.from.empty()) {
       if (auto good = look_at_pretrained(s); !good) {
         return tl::unexpected(good.error());
@@ -217,6 +260,9 @@ Result<std::unique_ptr<Job>> make_job(const TrainSettings& s,
   auto task = make_task(s);
   if (!task) {
     return tl::unexpected(task.error());
+  }
+  if (auto good = check_tests(s, **task); !good) {
+    return tl::unexpected(good.error());
   }
   return std::make_unique<TaskJob>(s, batch, std::move(*task));
 }

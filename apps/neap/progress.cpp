@@ -186,6 +186,21 @@ void Progress::draw(const train::StepReport& report) {
   has_line_ = style_ == Style::kBar;
 }
 
+void Progress::evaluation(std::int64_t step, const train::Evaluation& found) {
+  if (style_ == Style::kNone) {
+    return;
+  }
+  finish();
+  Line line;
+  line.put(0, "test at step {}:", step);
+  line.put(0, "loss {:6.4f}", found.loss);
+  if (!std::isnan(found.accuracy)) {
+    line.put(0, "acc {:5.1f}%", found.accuracy * 100.0);
+  }
+  line.write();
+  std::fflush(stderr);
+}
+
 void Progress::finish() {
   if (has_line_) {
     write_out("\n");

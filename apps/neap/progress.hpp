@@ -23,6 +23,8 @@ class Progress {
       : style_(style), domain_(&domain) {}
 
   void step(const train::StepReport& report);
+  /// A line of its own for a test between steps.
+  void evaluation(std::int64_t step, const train::Evaluation& found);
   /// Ends the line.
   void finish();
 

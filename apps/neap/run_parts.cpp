@@ -121,6 +121,34 @@ std::unique_ptr<optim::Optimizer> make_optimizer(const TrainSettings& s,
   return std::make_unique<optim::Adam>(parameters, options);
 }
 
+std::unique_ptr<optim::Ema> make_average(const TrainSettings& s,
+                                         const nn::Module& model) {
+  if (!s.ema) {
+    return nullptr;
+  }
+  ParameterList averaged = model.parameters();
+  std::erase_if(averaged, [](const Parameter& parameter) {
+    return !parameter.tensor.requires_grad();
+  });
+  for (Parameter& buffer : model.buffers()) {
+    if (buffer.tensor.dtype() == f32 || buffer.tensor.dtype() == f64) {
+      averaged.push_back(std::move(buffer));
+    }
+  }
+  return std::make_unique<optim::Ema>(
+      averaged, optim::EmaOptions{.decay = *s.ema, .warm_up = true});
+}
+
+std::unique_ptr<optim::ReduceOnPlateau> make_plateau(
+    const TrainSettings& s, optim::Optimizer& optimizer) {
+  return s.schedule == "plateau"
+             ? std::make_unique<optim::ReduceOnPlateau>(
+                   optimizer,
+                   optim::PlateauOptions{.factor = s.plateau_factor,
+                                         .patience = s.plateau_patience})
+             : nullptr;
+}
+
 optim::Schedule make_schedule(const TrainSettings& s, std::int64_t steps) {
   const double lr = s.learning_rate;
   if (s.schedule == "cosine") {
@@ -134,6 +162,9 @@ optim::Schedule make_schedule(const TrainSettings& s, std::int64_t steps) {
   }
   if (s.schedule == "one-cycle") {
     return optim::one_cycle(lr, steps);
+  }
+  if (s.schedule == "plateau") {
+    return {};
   }
   return optim::warm_up(lr, s.warmup);
 }
@@ -222,6 +253,22 @@ void add_notes(const TrainSettings& s, train::Facts& facts) {
   }
 }
 
+void add_schedule(const TrainSettings& s, std::int64_t steps,
+                  train::Facts& facts) {
+  const auto add = [&](const char* key, const auto& value) {
+    facts.push_back({key, memory::String(fmt::format("{}", value))});
+  };
+  add("schedule", s.schedule);
+  add("warmup", s.warmup);
+  if (s.schedule == "plateau") {
+    add("plateau-patience", s.plateau_patience);
+    add("plateau-factor", s.plateau_factor);
+    add("eval-every", s.eval_steps);
+  } else if (s.schedule != "constant") {
+    add("steps", steps);  // the rate depends on the end
+  }
+}
+
 }  // namespace
 
 train::Facts facts_of(const TrainSettings& s, std::int64_t steps,
@@ -266,18 +313,26 @@ train::Facts facts_of(const TrainSettings& s, std::int64_t steps,
   add("seed", s.seed);
   add("optimizer", s.optimizer);
   add("lr", s.learning_rate);
-  add("schedule", s.schedule);
-  add("warmup", s.warmup);
+  add_schedule(s, steps, facts);
   add("clip", s.clip_norm);
   add("weight-decay", weight_decay_of(s));
   if (s.optimizer == "sgd") {
     add("momentum", s.momentum);
   }
-  if (s.schedule != "constant") {
-    add("steps", steps);  // the rate depends on the end
+  if (s.ema) {
+    add("ema", *s.ema);
   }
   add_notes(s, facts);
   return facts;
+}
+
+void add_test_data(const TrainSettings& s, const data::Loader& loader,
+                   train::Facts& facts) {
+  const auto held = loader.fingerprint();
+  if (s.schedule == "plateau" && held) {
+    facts.push_back(
+        {"test-data", memory::String(fmt::format("{:016x}", *held))});
+  }
 }
 
 }  // namespace neap::app

@@ -9,9 +9,12 @@
 
 #include "neap/compile/born_away.hpp"
 #include "neap/data/image_set.hpp"
+#include "neap/data/loader.hpp"
 #include "neap/data/vocabulary.hpp"
 #include "neap/ops/precision.hpp"
+#include "neap/optim/ema.hpp"
 #include "neap/optim/optimizer.hpp"
+#include "neap/optim/plateau.hpp"
 #include "neap/train/checkpoint.hpp"
 #include "neap/train/metrics.hpp"
 #include "settings.hpp"
@@ -29,7 +32,17 @@ double weight_decay_of(const TrainSettings& settings);
 std::unique_ptr<optim::Optimizer> make_optimizer(const TrainSettings& settings,
                                                  ParameterList parameters);
 
-/// The rate of each step of a run of `steps`.
+/// Averages of what changes in training, where the settings ask for them; else
+/// null: of the parameters that are not frozen and the floating buffers, such
+/// as a batch norm's running means, which belong to the averaged weights.
+std::unique_ptr<optim::Ema> make_average(const TrainSettings& settings,
+                                         const nn::Module& model);
+
+/// Lowers the optimizer's rates, with the schedule plateau; else null.
+std::unique_ptr<optim::ReduceOnPlateau> make_plateau(
+    const TrainSettings& settings, optim::Optimizer& optimizer);
+
+/// The rate of each step of a run of `steps`; empty: the optimizer's own.
 optim::Schedule make_schedule(const TrainSettings& settings,
                               std::int64_t steps);
 
@@ -59,5 +72,8 @@ std::optional<train::MetricsOptions> metrics_of(const TrainSettings& settings);
 /// `eval`.
 train::Facts facts_of(const TrainSettings& settings, std::int64_t steps,
                       const data::Vocabulary* vocabulary);
+/// The data that a plateau is measured on are one more.
+void add_test_data(const TrainSettings& settings, const data::Loader& loader,
+                   train::Facts& facts);
 
 }  // namespace neap::app

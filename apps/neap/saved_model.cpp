@@ -145,8 +145,9 @@ Result<void> check_fits(base::FunctionRef<std::unique_ptr<nn::Layer>()> make,
 }
 
 Result<void> load_into(nn::Module& model, const std::string& path,
-                       formats::Verify verify) {
-  auto loaded = train::load(model, path, {.verify = verify});
+                       formats::Verify verify, bool averages) {
+  auto loaded =
+      train::load(model, path, {.verify = verify, .averages = averages});
   return loaded ? Result<void>() : tl::unexpected(loaded.error());
 }
 

@@ -35,9 +35,9 @@ Result<SavedModel> describe_saved(const std::string& path,
 Result<void> check_fits(base::FunctionRef<std::unique_ptr<nn::Layer>()> make,
                         const std::string& path);
 
-/// Puts the file's parameters and buffers into the model. Failures: as
-/// train::load.
+/// Puts the file's parameters and buffers into the model; with `averages` those
+/// of a checkpoint that has them. Failures: as train::load.
 Result<void> load_into(nn::Module& model, const std::string& path,
-                       formats::Verify verify);
+                       formats::Verify verify, bool averages = true);
 
 }  // namespace neap::app

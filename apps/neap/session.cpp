@@ -65,7 +65,10 @@ class Session {
       return fail(ExitCode::kData, made.error().message);
     }
     task_ = std::move(*made);
-    if (auto good = check(settings_, steps()); !good) {
+    if (auto good = check(settings_, steps()).and_then([&] {
+          return check_tests(settings_, *task_);
+        });
+        !good) {
       return fail(ExitCode::kUsage, good.error().message);
     }
     summary.data_set_bytes = task_->data_bytes();
@@ -75,19 +78,19 @@ class Session {
       return task_->make_model();
     }();
     const auto optimizer = make_optimizer(settings_, model->parameters());
+    average_ = make_average(settings_, *model);
+    plateau_ = make_plateau(settings_, *optimizer);
     describe(*model);
     if (const ExitCode done = train(*model, *optimizer, summary);
         done != ExitCode::kOk) {
       view_.finish();
       return done;
     }
-    if (auto saved = save_adapter(settings_, *model);
-        !save_failure_ && !saved) {
-      save_failure_ = saved.error();
-    }
-    test(*model, summary);
+    test_and_export(*model, summary);
     view_.finish();
-    summary.state_hash = train::state_hash(*model, *optimizer, generator_);
+    summary.state_hash =
+        average_ ? train::state_hash(*model, *optimizer, *average_, generator_)
+                 : train::state_hash(*model, *optimizer, generator_);
     say(report_of(settings_), "{}", view_.profile_text());
     finish(summary, report);
     return ExitCode::kOk;
@@ -135,7 +138,18 @@ class Session {
         settings_.batch, settings_.optimizer, settings_.learning_rate,
         settings_.seed, threads, threads == 1 ? "" : "s", kernels::isa(),
         shown_dtype(settings_.dtype), kernels::kernel_set());
+    if (average_) {
+      say(report_of(settings_), "average  decay {:g}, {} tensors, {}\n",
+          average_->options().decay, average_->averages().size(),
+          format_bytes(average_->bytes()));
+    }
     std::fflush(stdout);
+  }
+
+  train::EvaluateOptions test_options() const {
+    return {.loss = task_->loss(),
+            .compile = settings_.compile,
+            .compile_options = compile_options(settings_)};
   }
 
   train::FitOptions fit_options() {
@@ -152,9 +166,25 @@ class Session {
     options.trainer.loss = task_->loss();
     options.trainer.clip_norm = settings_.clip_norm;
     options.trainer.learning_rate = make_schedule(settings_, steps());
+    options.trainer.average = average_.get();
+    options.trainer.plateau = plateau_.get();
     options.trainer.compile = settings_.compile;
     options.trainer.compile_options = step_options(settings_);
     return options;
+  }
+
+  // LIFETIME: loader and progress outlive the options.
+  void add_tests(data::Loader& tests, Progress& progress,
+                 train::FitOptions& options) {
+    add_test_data(settings_, tests, options.facts);
+    options.test = {
+        .loader = &tests,
+        .every_steps = settings_.eval_steps,
+        .options = test_options(),
+        .on_evaluation = [&](std::int64_t step, const train::Evaluation& e) {
+          progress.evaluation(step, e);
+          note(step, e);
+        }};
   }
 
   // A good run, or one that could not be resumed; a failed save is told later.
@@ -170,7 +200,16 @@ class Session {
     std::int64_t images = 0;
     double seconds = 0.0;
     const InterruptGuard guard;
+    std::optional<data::Loader> tests;
+    if (settings_.eval_steps > 0) {
+      tests.emplace(
+          task_->test(),
+          data::LoaderOptions{.batch = test_batch(settings_.batch, *task_)});
+    }
     train::FitOptions options = fit_options();
+    if (tests) {
+      add_tests(*tests, progress, options);
+    }
     Retraces retraces;
     options.on_ready = [&](const train::Trainer& trainer) {
       retraces = settings_.verbose ? Retraces(trainer) : Retraces();
@@ -195,7 +234,8 @@ class Session {
                                                   : train::Next::kContinue;
     };
     drop_startup_pages();  // of reading the data and making the model
-    train::FitResult result = train::fit(model, optimizer, loader, options);
+    const train::FitResult result =
+        train::fit(model, optimizer, loader, options);
     progress.finish();
     view_.note_end();
     if (result.resume_failure) {
@@ -204,18 +244,23 @@ class Session {
       return fail(is_other ? ExitCode::kUsage : ExitCode::kData,
                   result.resume_failure->message);
     }
-    save_failure_ = std::move(result.save_failure);
+    sum_up(result, probe, summary);
+    summary.images_per_second = static_cast<double>(images) / result.seconds;
+    return ExitCode::kOk;
+  }
+
+  void sum_up(const train::FitResult& result, const Probe& probe,
+              Summary& summary) {
+    summary.step_ms_median = probe.step_ms();
+    summary.heap_calls_per_step = probe.heap_calls();
+    summary.page_faults_per_step = probe.page_faults();
+    save_failure_ = result.save_failure;
     end_ = summary.is_interrupted ? InterruptGuard::exit_code() : ExitCode::kOk;
     summary.checkpoint = save_failure_ ? "" : settings_.save;
     summary.external = domain_.stats().external;  // with the reader's stack
     summary.steps = result.steps;
     summary.resumed_steps = result.resumed;
     summary.train_loss = result.last_loss;
-    summary.images_per_second = static_cast<double>(images) / result.seconds;
-    summary.step_ms_median = probe.step_ms();
-    summary.heap_calls_per_step = probe.heap_calls();
-    summary.page_faults_per_step = probe.page_faults();
-    return ExitCode::kOk;
   }
 
   void tell_resumed(const train::Trainer& trainer) const {
@@ -268,6 +313,18 @@ class Session {
     }
   }
 
+  // With the averages, where there are any: they are the run's model.
+  void test_and_export(nn::Layer& model, Summary& summary) {
+    std::optional<optim::UseAverages> averaged;
+    if (average_) {
+      averaged.emplace(*average_);
+    }
+    if (auto saved = save_adapter(settings_, model); !save_failure_ && !saved) {
+      save_failure_ = saved.error();
+    }
+    test(model, summary);
+  }
+
   void test(nn::Layer& model, Summary& summary) {
     drop_startup_pages();  // of the training steps
     // Pages of the steps that do not suit the test would count beside its own,
@@ -276,10 +333,7 @@ class Session {
     data::Loader loader(task_->test(),
                         {.batch = test_batch(settings_.batch, *task_)});
     const train::Evaluation result =
-        train::evaluate(model, loader,
-                        {.loss = task_->loss(),
-                         .compile = settings_.compile,
-                         .compile_options = compile_options(settings_)});
+        train::evaluate(model, loader, test_options());
     if (result.samples == 0) {
       return;  // there is no test part, and nothing to say of it
     }
@@ -287,8 +341,12 @@ class Session {
       summary.test_accuracy = result.accuracy;
     }
     summary.test_loss = result.loss;
-    if (metrics_) {
-      static_cast<void>(metrics_->evaluation(summary.steps, "test", result));
+    note(summary.steps, result);
+  }
+
+  void note(std::int64_t step, const train::Evaluation& result) {
+    if (metrics_) {  // a failure is told at the end
+      static_cast<void>(metrics_->evaluation(step, "test", result));
     }
   }
 
@@ -304,6 +362,8 @@ class Session {
   memory::Domain& domain_;
   Generator generator_;
   std::unique_ptr<Task> task_;
+  std::unique_ptr<optim::Ema> average_;              // null: there are none
+  std::unique_ptr<optim::ReduceOnPlateau> plateau_;  // null: another schedule
   std::optional<Failure> save_failure_;
   RunView& view_;
   std::optional<train::MetricsLog> metrics_;

@@ -56,9 +56,13 @@ Result<void> try_states_with(const TrainSettings& settings, bool born_away,
 
 }  // namespace
 
+bool keeps_in_memory(const TrainSettings& settings) {
+  return settings.ema.has_value() || settings.eval_steps > 0;
+}
+
 Result<void> try_states(const TrainSettings& settings, WithinBudget& out) {
   const compiler::Fitting& before = out.rehearsal.fitting;
-  if (settings.spill.empty() ||
+  if (settings.spill.empty() || keeps_in_memory(settings) ||
       (out.is_met() && before.percent(before.extra) <= kLittle)) {
     return {};
   }

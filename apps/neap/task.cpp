@@ -85,6 +85,15 @@ std::int64_t test_batch(std::int64_t batch, const Task& task) {
   return std::min(batch, task.train().size());
 }
 
+Result<void> check_tests(const TrainSettings& settings, const Task& task) {
+  if (settings.eval_steps == 0 || task.test().size() > 0) {
+    return {};
+  }
+  return failure(FailureKind::kMismatch,
+                 "--eval-every: the data have no part to test on; leave some "
+                 "for it with --validation");
+}
+
 std::unique_ptr<nn::Layer> make_language_model(const TrainSettings& s,
                                                std::int64_t vocabulary) {
   if (!s.from.empty()) {

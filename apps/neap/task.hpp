@@ -47,6 +47,10 @@ Result<std::unique_ptr<Task>> make_task(const TrainSettings& settings);
 /// more would need what the steps do not.
 std::int64_t test_batch(std::int64_t batch, const Task& task);
 
+/// Checks that there is a part to test on, where the settings ask for that
+/// between steps. Failure kMismatch.
+Result<void> check_tests(const TrainSettings& settings, const Task& task);
+
 /// A language model of the settings' sizes. REQUIRES: the settings name one.
 std::unique_ptr<nn::Layer> make_language_model(const TrainSettings& settings,
                                                std::int64_t vocabulary);

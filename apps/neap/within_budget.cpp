@@ -369,6 +369,9 @@ std::string refusal_of(const TrainSettings& settings, const WithinBudget& found,
       .add("needed", needed_by(settings, kept.peak + kept.external,
                                "with all values kept"))
       .add("why", found.why_not);
+  if (!settings.spill.empty() && keeps_in_memory(settings)) {
+    refusal.add("", "--ema and --eval-every keep weights and state in memory");
+  }
   if (max_batch) {
     refusal.add_batch(*max_batch);
     for (const Remedy& remedy : settings.compile

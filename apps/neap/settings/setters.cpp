@@ -61,28 +61,39 @@ Setter whole(std::int64_t TrainSettings::*field, std::int64_t least,
   };
 }
 
+namespace {
+
+// Empty where the text is a number of these, or what is expected.
+std::string read_real(const std::string& text, double least, double below,
+                      double& value) {
+  if (parse_number(text, value) && value >= least && value < below) {
+    return {};
+  }
+  return std::isfinite(below)
+             ? fmt::format("a number from {} up to, not including, {}", least,
+                           below)
+             : fmt::format("a finite number of at least {}", least);
+}
+
+}  // namespace
+
 Setter real(double TrainSettings::*field, double least, double below) {
   return [=](TrainSettings& s, const std::string& text) -> std::string {
     double value = 0.0;
-    if (!parse_number(text, value) || !(value >= least && value < below)) {
-      return std::isfinite(below)
-                 ? fmt::format("a number from {} up to, not including, {}",
-                               least, below)
-                 : fmt::format("a finite number of at least {}", least);
-    }
-    s.*field = value;
-    return {};
+    std::string expected = read_real(text, least, below, value);
+    s.*field = expected.empty() ? value : s.*field;
+    return expected;
   };
 }
 
-Setter maybe_real(std::optional<double> TrainSettings::*field) {
+Setter maybe_real(std::optional<double> TrainSettings::*field, double below) {
   return [=](TrainSettings& s, const std::string& text) -> std::string {
     double value = 0.0;
-    if (!parse_number(text, value) || !(value >= 0.0 && std::isfinite(value))) {
-      return "a finite number of at least 0";
+    std::string expected = read_real(text, 0.0, below, value);
+    if (expected.empty()) {
+      s.*field = value;
     }
-    s.*field = value;
-    return {};
+    return expected;
   };
 }
 

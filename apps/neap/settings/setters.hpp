@@ -14,8 +14,9 @@ using Setter = std::function<std::string(TrainSettings&, const std::string&)>;
 Setter whole(std::int64_t TrainSettings::*field, std::int64_t least,
              std::int64_t most = std::numeric_limits<std::int32_t>::max());
 Setter real(double TrainSettings::*field, double least, double below);
-/// A finite number from 0 on.
-Setter maybe_real(std::optional<double> TrainSettings::*field);
+/// A finite number from 0 on, below a bound.
+Setter maybe_real(std::optional<double> TrainSettings::*field,
+                  double below = std::numeric_limits<double>::infinity());
 Setter one_of(std::string TrainSettings::*field,
               const std::vector<std::string>& choices);
 /// Sets a flag from "true" or "false".

@@ -85,6 +85,26 @@ Result<void> check_task(const TrainSettings& s) {
   return {};
 }
 
+namespace {
+
+Result<void> check_plateau(const TrainSettings& settings) {
+  if (settings.schedule != "plateau") {
+    return {};
+  }
+  if (settings.eval_steps == 0) {
+    return failure(FailureKind::kMismatch,
+                   "--schedule plateau: --eval-every must say after how many "
+                   "steps the loss is measured");
+  }
+  if (settings.warmup > 0) {
+    return failure(FailureKind::kMismatch,
+                   "--warmup: the schedule plateau has no warm-up");
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<void> check(const TrainSettings& settings, std::int64_t steps) {
   if (settings.paged && !settings.compile) {
     return failure(FailureKind::kMismatch,
@@ -111,6 +131,9 @@ Result<void> check(const TrainSettings& settings, std::int64_t steps) {
     return failure(FailureKind::kMismatch,
                    fmt::format("--warmup: {} steps of warm-up leave none of {}",
                                settings.warmup, steps));
+  }
+  if (auto good = check_plateau(settings); !good) {
+    return good;
   }
   if (settings.save.empty() &&
       (settings.save_steps > 0 || settings.save_seconds > 0.0)) {

@@ -60,8 +60,12 @@ struct TrainSettings {
   double momentum = 0.9;                 // sgd only
   std::optional<double> weight_decay{};  // none: the optimizer's own
   std::string schedule = "cosine";
-  std::int64_t warmup = 0;  // steps
-  double clip_norm = 0.0;   // 0: no clipping
+  std::int64_t warmup = 0;             // steps
+  std::int64_t plateau_patience = 10;  // evaluations, of the schedule plateau
+  double plateau_factor = 0.1;         // likewise
+  std::optional<double> ema{};  // decay of averages; none: there are none
+  std::int64_t eval_steps = 0;  // between two tests; 0: at the end alone
+  double clip_norm = 0.0;       // 0: no clipping
   Bytes budget = kUnlimited;
   Bytes arena_limit = kUnlimited;     // found for the budget, not set by users
   Bytes step_budget = kUnlimited;     // likewise, where state may be in a file
@@ -89,6 +93,7 @@ struct TrainSettings {
   double save_seconds = 0.0;        // likewise
   std::string resume;               // path of a checkpoint; empty: none
   std::string load;                 // path of a model or checkpoint
+  bool averages = true;             // of a file that has them are loaded
   bool verify = true;               // the checksums of a file that is loaded
   std::string grow;                 // of fit: "batch"; empty: nothing
   std::string svg;                  // of fit: path; empty: none

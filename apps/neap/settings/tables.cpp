@@ -132,9 +132,16 @@ std::vector<Setting> training_settings() {
       chosen(
           "schedule", "NAME",
           "of the learning rate: cosine or linear (to 0), wsd (to 0 over the "
-          "last tenth), one-cycle (up and down again) or constant",
+          "last tenth), one-cycle (up and down again), plateau (lower where "
+          "the test loss stands still) or constant",
           d.schedule, &S::schedule,
-          {"cosine", "linear", "wsd", "one-cycle", "constant"}),
+          {"cosine", "linear", "wsd", "one-cycle", "plateau", "constant"}),
+      {"plateau-patience", "N",
+       "of the schedule plateau: tests in a row that are no better before the "
+       "rate is lowered",
+       shown(d.plateau_patience), whole(&S::plateau_patience, 0)},
+      {"plateau-factor", "X", "what the rate is then multiplied by",
+       shown(d.plateau_factor), real(&S::plateau_factor, 0.0, 1.0)},
       {"warmup", "N", "steps of linear warm-up", shown(d.warmup),
        whole(&S::warmup, 0)},
       {"momentum", "X", "of sgd", shown(d.momentum),
@@ -142,6 +149,13 @@ std::vector<Setting> training_settings() {
       {"weight-decay", "X",
        "L2 (sgd, adam, rmsprop) or decoupled (adamw, lion, adafactor, muon)",
        "adamw: 0.01, muon: 0.1, else 0", maybe_real(&S::weight_decay)},
+      {"ema", "DECAY",
+       "keep exponential moving averages of the weights, like 0.999, and test "
+       "with them",
+       "none", maybe_real(&S::ema, 1.0)},
+      {"eval-every", "N",
+       "test after so many steps, too, and not at the end alone",
+       "at the end alone", whole(&S::eval_steps, 1)},
       {"clip", "X", "largest norm of the gradient; 0: no clipping",
        shown(d.clip_norm), real(&S::clip_norm, 0.0, kInfinity)},
   };
@@ -304,11 +318,17 @@ std::vector<Setting> make_fit_settings() {
 
 std::vector<Setting> make_eval_settings() {
   std::vector<Setting> settings;
-  add_group(settings, "Model",
-            {{"load", "FILE", "a model that was saved, or a checkpoint", "none",
-              any_text(&TrainSettings::load)},
-             from_setting(),
-             adapter_setting()});
+  add_group(
+      settings, "Model",
+      {{"load", "FILE", "a model that was saved, or a checkpoint", "none",
+        any_text(&TrainSettings::load)},
+       with_choices(Setting{"averages", "on|off",
+                            "take the averages of a checkpoint that has them "
+                            "(--ema), not the weights beside them",
+                            "on", on_or_off(&TrainSettings::averages)},
+                    {"on", "off"}),
+       from_setting(),
+       adapter_setting()});
   constexpr std::string_view kKept[] = {
       "model",  "data",    "path",    "symbols", "validation",
       "width",  "layers",  "dim",     "heads",   "block",
