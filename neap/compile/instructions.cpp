@@ -358,8 +358,8 @@ void Instructions::move_state(const Form& form, const Call& call) const {
   if (place == StateFile::kNone) {  // it is at home, and only read
     if (call.kind == CallKind::kFetch) {
       const Tensor& home = program_.externals[state.external].tensor;
-      std::copy_n(home.array()->storage()->data() + state.offset, size,
-                  form.args.out[0].data);
+      home.array()->storage()->copy_elements(state.offset,
+                                             {form.args.out[0].data, size});
     }
     return;
   }

@@ -145,8 +145,9 @@ void StateFile::take(tensor::Storage& storage) {
     storage.bring_home();  // from another file
   }
   memory::Owned<Kept> keeper = new_place(storage);
+  // A run that has looked where the storage is finds it there until it ends.
+  const std::lock_guard lock(mutex_);
   if (storage.has_elements()) {
-    const std::lock_guard lock(mutex_);
     write(keeper->place(), 0,
           {storage.data(), static_cast<std::size_t>(storage.size())});
     await(keeper->place(), 0, storage.size());

@@ -2,10 +2,13 @@
 // States of a file that several threads look at, beside a run that has it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <span>
 #include <thread>
+#include <vector>
 
 #include "neap/base/error.hpp"
 #include "neap/compile/state_file.hpp"
@@ -74,6 +77,55 @@ TEST_F(StateFileThreadsTest, AStateEndsBesideARun) {
   states->take(storage_of(c));
   EXPECT_EQ(b.at({9}), 9.0);
   EXPECT_EQ(c.at({9}), 9.0);
+}
+
+// A run reads weights where they are when it begins: another step, which sends
+// them away to the same file, waits until the run has ended.
+TEST_F(StateFileThreadsTest, NothingGoesAwayToTheFileOfARun) {
+  const auto states = file();
+  const Tensor weight = arange(1000);
+  const Tensor zeros(tensor::Array::allocate_away(
+      {f32, {8}}, memory::current_tag(memory::Category::kOther),
+      memory::domain()));
+  std::thread other;
+  {
+    const StateFile::Running run(*states);
+    other = std::thread([&] {
+      states->take(storage_of(zeros));
+      states->take(storage_of(weight));
+    });
+    pause();
+    EXPECT_EQ(states->place_of(storage_of(zeros)), StateFile::kNone);
+    EXPECT_FALSE(storage_of(weight).is_away());
+  }
+  other.join();
+  EXPECT_NE(states->place_of(storage_of(zeros)), StateFile::kNone);
+  EXPECT_TRUE(storage_of(weight).is_away());
+  EXPECT_EQ(weight.at({7}), 7.0);
+}
+
+// A storage that goes to and fro is copied as it is, in memory or away.
+TEST_F(StateFileThreadsTest, ACopyHasTheElementsWhereverTheyAre) {
+  const auto states = file();
+  const Tensor weight = full({1 << 14}, 3.0);
+  std::atomic<bool> is_over{false};
+  std::thread moves([&] {
+    while (!is_over) {
+      states->take(storage_of(weight));
+      storage_of(weight).bring_home();
+    }
+  });
+  int wrong = 0;
+  std::vector<float> copy(1 << 14);
+  for (int i = 0; i < 200; ++i) {
+    std::ranges::fill(copy, 0.0F);
+    storage_of(weight).copy_elements(0,
+                                     std::as_writable_bytes(std::span(copy)));
+    wrong += std::ranges::count(copy, 3.0F) == 1 << 14 ? 0 : 1;
+  }
+  is_over = true;
+  moves.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 // Two runs, whose rules look at each other's states.

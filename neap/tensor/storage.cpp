@@ -180,6 +180,16 @@ bool Storage::copy_away(std::span<std::byte> into) {
   return is_copied;
 }
 
+void Storage::copy_elements(Bytes offset, std::span<std::byte> into) {
+  use_keeper([&] {
+    if (absence() == Absence::kAway) {
+      keeper()->put_into(into);
+    } else {
+      std::copy_n(data() + offset, into.size(), into.begin());
+    }
+  });
+}
+
 Overwrite::Overwrite(Storage& storage) : storage_(nullptr) {
   storage.use_keeper([&] {
     if (storage.absence() == Absence::kAway) {

@@ -170,6 +170,10 @@ class NEAP_API Storage : public memory::Counted<Storage>, public SharedBlock {
   /// Copies the elements to `into`, as many bytes, and they stay away. False:
   /// they are not away. THROWS: IoError.
   bool copy_away(std::span<std::byte> into);
+  /// Copies the elements from byte `offset` on to `into`, wherever they are
+  /// when it is called: no other thread sends them away meanwhile. REQUIRES:
+  /// elements that are away are copied as a whole. THROWS: as bring_home().
+  void copy_elements(Bytes offset, std::span<std::byte> into);
   /// The keeper that has the elements; nullptr where they are in memory, or
   /// nowhere.
   Keeper* keeper() const noexcept {
