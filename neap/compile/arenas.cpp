@@ -200,6 +200,12 @@ void Arenas::let_go() noexcept {
   }
 }
 
+void Arenas::leave() noexcept {
+  for (Arena& arena : arenas_) {
+    arena.leave();
+  }
+}
+
 // --- where things are ---
 
 memory::Vector<Arenas::MappedView>::const_iterator Arenas::find(

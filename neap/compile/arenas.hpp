@@ -62,6 +62,9 @@ class NEAP_API Arenas {
   memory::Domain& domain() const noexcept { return domain_; }
   /// Gives everything back but lent memory.
   void let_go() noexcept;
+  /// Gives up the blocks, which stay as they are for as long as the process
+  /// lives: an exchange that failed may still reach for them.
+  void leave() noexcept;
 
  private:
   // The block of a space: of the domain, in pages, or lent.
@@ -75,6 +78,10 @@ class NEAP_API Arenas {
     Arena(Arena&& other) noexcept;
     Arena& operator=(Arena&& other) noexcept;
 
+    void leave() noexcept {
+      bytes_ = {};
+      domain_ = nullptr;
+    }
     std::byte* base() const noexcept { return bytes_.data(); }
     Bytes capacity() const noexcept {
       return static_cast<Bytes>(bytes_.size());

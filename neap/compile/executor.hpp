@@ -68,6 +68,8 @@ class NEAP_API Executor {
   /// REQUIRES: prepared. `results`: places for results().count() handles; the
   /// caller's come first. THROWS: what a check throws; TornStep.
   void run(std::span<const Tensor> arguments, std::span<Tensor> results);
+  /// A digest of what the step does and exchanges, the same in all ranks.
+  std::uint64_t exchanges() const noexcept { return exchanges_; }
   /// The number of results that are the caller's.
   std::size_t handed() const noexcept { return program_.handed; }
   /// Releases what prepare() made.
@@ -165,6 +167,7 @@ class NEAP_API Executor {
   memory::Vector<std::uint32_t> written_externals_;
   memory::Vector<std::uint32_t> written_arguments_;
   std::uint64_t number_ = next_number();
+  std::uint64_t exchanges_ = 0;  // none where there are no other ranks
   Profile* profile_ = nullptr;
   StateFile* states_ = nullptr;
   memory::Vector<std::uint32_t> places_;  // there, of each of Program::away

@@ -125,6 +125,9 @@ BrokenGuard Guards::broken_arguments(const GivenArguments& given) const {
   if (given.specs.size() != program_.arguments.size()) {
     return {What::kArgumentCount};
   }
+  if (given.rows_of_all != 0 && given.rows_of_all != program_.sharding.rows) {
+    return {What::kRows};
+  }
   for (std::size_t i = 0; i < given.specs.size(); ++i) {
     if (!(given.specs[i] == program_.arguments[i])) {
       return {What::kArgument, i};
@@ -288,6 +291,9 @@ std::string Guards::describe(const BrokenGuard& guard,
                          program_.arguments.size());
     case What::kArgument:
       return describe_argument(guard.index, given);
+    case What::kRows:
+      return fmt::format("the batch of all ranks has {} rows, had {}",
+                         given.rows_of_all, program_.sharding.rows);
     case What::kArgumentScope:
       return fmt::format("argument {} is in another scope than before",
                          guard.index);

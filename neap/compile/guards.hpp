@@ -33,6 +33,7 @@ struct BrokenGuard {
     kScope,
     kArgumentCount,
     kArgument,  // its spec
+    kRows,      // of all ranks' batch
     kNumber,    // given as a plain number, or as a tensor of f64
     kGaps,      // of an argument's view
     kArgumentScope,

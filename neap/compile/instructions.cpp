@@ -8,6 +8,7 @@
 #include "neap/compile/spill_queue.hpp"
 #include "neap/compile/state_file.hpp"
 #include "neap/program/pool_bytes.hpp"
+#include "neap/program/ranks.hpp"
 #include "neap/threads/executor.hpp"
 
 namespace neap::compiler {
@@ -315,6 +316,8 @@ void Instructions::run_special(const Form& form, std::size_t i) const {
               {form.args.attrs, call.attrs_size});
   } else if (is_move(call)) {
     move(form, call);
+  } else if (call.kind == CallKind::kExchange) {
+    exchange(form, call);
   } else if (call.kind == CallKind::kTransfer) {
     const tensor::Strided& from = form.args.in[0];
     const tensor::Strided& to = form.args.out[0];
@@ -326,6 +329,22 @@ void Instructions::run_special(const Form& form, std::size_t i) const {
     }
   } else {
     binding.runtime->launch(*binding.kernel, form.args);
+  }
+}
+
+void Instructions::exchange(const Form& form, const Call& call) const {
+  const auto& attrs = *static_cast<const ExchangeAttrs*>(form.args.attrs);
+  const ValueSpec& spec = program_[program_.out(call)[0].value].spec;
+  const std::span<std::byte> all{form.args.out[0].data,
+                                 static_cast<std::size_t>(spec.size)};
+  if (attrs.is_sum) {
+    program_.ranks->sum(all, spec.dtype, form.args.scratch, call.name);
+    return;
+  }
+  const std::size_t block = all.size() / static_cast<std::size_t>(attrs.outer);
+  for (std::size_t at = 0; at < all.size(); at += block) {
+    program_.ranks->share(all.subspan(at, block), attrs.rows, attrs.row,
+                          call.name);
   }
 }
 

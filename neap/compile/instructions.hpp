@@ -163,6 +163,7 @@ class NEAP_API Instructions {
   }
   void move_base(std::size_t i, std::byte* address) noexcept;
   void run_special(const Form& form, std::size_t i) const;
+  void exchange(const Form& form, const Call& call) const;
   void move(const Form& form, const Call& call) const;
   void move_state(const Form& form, const Call& call) const;
 

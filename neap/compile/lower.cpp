@@ -6,8 +6,11 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/compile/fitting.hpp"
+#include "neap/compile/joined.hpp"
 #include "neap/compile/plan_book.hpp"
 #include "neap/program/bind.hpp"
+#include "neap/program/rank_cut.hpp"
+#include "neap/program/ranks.hpp"
 #include "neap/program/trail.hpp"
 #include "neap/tensor/execution.hpp"
 
@@ -36,21 +39,66 @@ void check_batch(const Program& program, int shards) {
   }
 }
 
+void check_shares(const Program& program, const CompileOptions& options) {
+  const std::int64_t rows = rows_of_batch(program);
+  if (rows < options.shards) {
+    base::raise<ValueError>(
+        "compile: a batch of {} rows for {} .shards on {} ranks; each shard "
+        "needs a row: drop the last batch, or take fewer shards",
+        rows, options.shards, options.ranks->count());
+  }
+}
+
 }  // namespace
+
+Program trace_of_all(Step step, const GivenArguments& given,
+                     const CallSite& site) {
+  if (given.rows_of_all == 0) {
+    return trace(step, given, site);
+  }
+  const std::int64_t own = own_rows(given.specs);
+  memory::Vector<tensor::Spec> specs(given.specs.begin(), given.specs.end());
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    Shape& shape = specs[i].shape;
+    if (shape.rank() == 0 || shape[0] != own) {
+      continue;
+    }
+    if (i < given.tensors.size() && !given.tensors[i].is_contiguous()) {
+      base::raise<ValueError>(
+          "compile: argument {} of the batch, {}, is a view with gaps, and "
+          "ranks share out the batch; pass contiguous() of it",
+          i, format_shape(shape));
+    }
+    shape[0] = given.rows_of_all;
+  }
+  GivenArguments all = given;
+  all.specs = specs;
+  return trace(step, all, site);
+}
 
 Program trace_for(Step step, const GivenArguments& given,
                   const CompileOptions& options, const CallSite& site) {
   GivenArguments late = given;  // a plan may keep state away from the start
   late.is_state_late = options.budget != kUnlimited && options.spill.states &&
                        !options.spill.folder.empty();
-  Program program = trace(step, late, site);
+  Program program = trace_of_all(step, late, site);
+  if (has_other_ranks(options)) {
+    program.ranks = options.ranks;
+    check_shares(program, options);
+  }
   if (options.verify > 0) {
     program.trail = trail_of(program);
   }
   if (options.shards > 1) {
     check_batch(program, options.shards);
+    std::uint64_t digest = 0;
+    if (program.ranks != nullptr) {
+      digest = step_digest(program);
+      mark_compared(program);
+    }
     cut_into_shards(program, rows_of_batch(program),
                     static_cast<std::uint32_t>(options.shards));
+    program.sharding.digest = digest;
   }
   for (const int kept : options.keep) {
     if (kept < 0 || static_cast<std::size_t>(kept) >= program.handed) {
@@ -77,7 +125,13 @@ Lowered lower_step(Step step, std::span<const tensor::Spec> arguments,
         "in a dry run)");
   }
   Lowered out;
-  out.program = trace_for(step, GivenArguments{arguments}, options, site);
+  check_ranks(options);
+  GivenArguments given{arguments};
+  if (has_other_ranks(options)) {
+    given.rows_of_all =
+        options.ranks->rows_of_batch(own_rows(arguments), options.shards);
+  }
+  out.program = trace_for(step, given, options, site);
   std::optional<PlanBook> plans;
   if (!options.plan.file.empty()) {
     plans.emplace(options);

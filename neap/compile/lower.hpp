@@ -23,6 +23,12 @@ NEAP_API Lowered lower_step(Step step, std::span<const tensor::Spec> arguments,
                             const CompileOptions& options,
                             const CallSite& site);
 
+/// The program of a step, as traced: where ranks share out the batch, for the
+/// rows of all of them. THROWS: as trace(); ValueError for an argument with
+/// rows and gaps.
+Program trace_of_all(Step step, const GivenArguments& given,
+                     const CallSite& site);
+
 /// Traces and marks kept results; the passes are still to run.
 NEAP_API Program trace_for(Step step, const GivenArguments& given,
                            const CompileOptions& options, const CallSite& site);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -15,6 +16,9 @@ namespace neap {
 
 namespace files {
 class Door;
+}
+namespace compiler {
+class Ranks;
 }
 
 /// A file for values that a step does not need for a while, used where memory
@@ -116,6 +120,14 @@ struct CompileOptions {
   /// rows at once (batch_norm) run once, on all of them; Program::sharding
   /// counts them. 1: whole.
   int shards = 1;
+  /// The ranks that share out the shards, as many each (dist::Group gives it):
+  /// a call is one of all ranks, whose arguments hold the rows of its own
+  /// shards, and the step is traced for the rows of all of them. Sums, states
+  /// and results are those of the whole batch in every rank, with the bits of
+  /// one rank that has all shards. What a call needs of other ranks' rows they
+  /// send. Neither with `max_batch`, `paged` and `plan`, nor with arguments that
+  /// have gaps. Null: one.
+  std::shared_ptr<compiler::Ranks> ranks{};
   /// Whether calls may run again to meet a limit.
   bool recompute = true;
   /// Gives results (all, or those with these numbers) blocks of their own,

@@ -86,7 +86,8 @@ GivenArguments StepCore::given(std::span<const tensor::Spec> specs) const {
   return {.specs = specs,
           .tensors = is_call ? std::span<const Tensor>(arguments_)
                              : std::span<const Tensor>(),
-          .numbers = is_number_};
+          .numbers = is_number_,
+          .rows_of_all = rows_of_all_};
 }
 
 // A number where the step is the plain function, which takes tensors. What

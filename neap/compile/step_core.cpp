@@ -8,7 +8,9 @@
 #include "neap/base/outside.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/compile/channel.hpp"
+#include "neap/compile/joined.hpp"
 #include "neap/compile/watcher.hpp"
+#include "neap/program/ranks.hpp"
 #include "neap/tensor/execution.hpp"
 
 namespace neap::compiler {
@@ -160,6 +162,7 @@ StepCore::StepCore(const CompileOptions& options, const CallSite& site)
     raise<ValueError>("compile: .shards is {}; it must be at least 1",
                       options.shards);
   }
+  check_ranks(options);
   if (options.arena_limit < 0 || options.budget < 0) {
     raise<ValueError>(
         "compile: .arena_limit is {} bytes and .budget {}; neither may be "
@@ -230,6 +233,9 @@ void StepCore::let_go() noexcept {
   entries_.clear();
   spill_.reset();
   states_.reset();  // what is there keeps the file
+  if (options_.ranks != nullptr && options_.ranks->is_broken()) {
+    arenas_.leave();
+  }
   arenas_.let_go();
   arguments_.clear();
   arguments_.shrink_to_fit();
@@ -268,12 +274,20 @@ void StepCore::call(Step step, std::span<const Argument> arguments,
   const Turn turn(*this);
   const Watch watch;
   if (is_part()) {
+    if (has_other_ranks(options_)) {
+      raise<TraceError>(
+          "compile: a step of several ranks is called in a step that is "
+          "traced, in jvp or in a rematerialised segment; call the plain "
+          "function there, and give .ranks to the outer step");
+    }
     call_as_part(step, arguments, expect, take);
     return;
   }
   Attempt attempt(*this);
+  Joined joined(options_);
   results_.clear();
   take_arguments(arguments);
+  rows_of_all_ = joined.rows_of_all(specs_);
   Entry& entry = find_or_free(step);
   if (options_.verify > 0 && entry.calls++ % options_.verify == 0 &&
       !entry.is_new) {
@@ -288,6 +302,7 @@ void StepCore::call(Step step, std::span<const Argument> arguments,
     expect(entry.executor->handed());
     entry.executor->prepare(arenas_, arguments_, site_);
   });
+  expect_equal(joined, entry);
   write_plans();
   attempt.succeed();
   Executor& executor = *entry.executor;
@@ -323,6 +338,7 @@ void StepCore::prepare(Step step, std::span<const tensor::Spec> arguments) {
   const Turn turn(*this);
   const Watch watch;
   Attempt attempt(*this);
+  Joined joined(options_);
   const GivenArguments given{arguments};
   arguments_.reserve(arguments.size());
   is_number_.clear();
@@ -334,6 +350,7 @@ void StepCore::prepare(Step step, std::span<const tensor::Spec> arguments) {
     }
   }
   specs_.assign(arguments.begin(), arguments.end());
+  rows_of_all_ = joined.rows_of_all(specs_);
   Entry& entry = find_or_free(step);
   const auto trace = [&] { return traced(step, specs_); };
   within_budget(entry, trace, [&] {
@@ -347,10 +364,20 @@ void StepCore::prepare(Step step, std::span<const tensor::Spec> arguments) {
     }
     entry.executor->reserve(arenas_);
   });
+  joined.expect_equal(*entry.executor, false);
   write_plans();
   attempt.succeed();
   ready_ = entry.executor.get();
   watch.planned(entry);
+}
+
+void StepCore::expect_equal(Joined& joined, Entry& entry) {
+  try {
+    joined.expect_equal(*entry.executor, entry.is_new);
+  } catch (...) {
+    entry.executor->abandon();
+    throw;
+  }
 }
 
 // Frees another program's reservation, so that no two programs have one.

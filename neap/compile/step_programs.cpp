@@ -156,7 +156,7 @@ memory::Owned<Executor> StepCore::make(Program program, const Passes& passes,
 void StepCore::verify(Step step, Entry& entry) {
   using What = Difference::What;
   entry.executor->check_states_now();  // a trace would tell less
-  const Program now = trace(step, given(specs_), base::site_of(site_));
+  const Program now = trace_of_all(step, given(specs_), base::site_of(site_));
   const auto [what, at] =
       difference(trail_of(now), entry.executor->program().trail);
   if (what == What::kNone) {

@@ -31,6 +31,9 @@ struct GivenArguments {
   std::span<const Tensor> tensors{};
   /// 1 for each argument that is a number; empty: all that have their spec.
   std::span<const std::uint8_t> numbers{};
+  /// The rows of all ranks' batch, where each has some of them; 0: the batch is
+  /// the one of the specs.
+  std::int64_t rows_of_all = 0;
   /// True: state that the step creates is away until a run needs it.
   bool is_state_late = false;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <type_traits>
 
 #include "neap/base/raise.hpp"
 #include "neap/dist/errors.hpp"
@@ -164,6 +165,17 @@ std::span<std::byte> bytes_of(std::span<T> array, const Range& range) {
                     static_cast<std::size_t>(range.size())));
 }
 
+// Integers wrap, as they do in the library's kernels.
+template <class T>
+T sum_of(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    using Bits = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<Bits>(a) + static_cast<Bits>(b));
+  } else {
+    return a + b;
+  }
+}
+
 // The lower rank's elements come first, in a sum as in the tree.
 template <class T>
 void add(T* mine, const std::byte* theirs, std::int64_t count, bool is_upper) {
@@ -171,11 +183,11 @@ void add(T* mine, const std::byte* theirs, std::int64_t count, bool is_upper) {
   const T* other = reinterpret_cast<const T*>(theirs);
   if (is_upper) {
     for (std::int64_t i = 0; i < count; ++i) {
-      mine[i] = other[i] + mine[i];
+      mine[i] = sum_of(other[i], mine[i]);
     }
   } else {
     for (std::int64_t i = 0; i < count; ++i) {
-      mine[i] = mine[i] + other[i];
+      mine[i] = sum_of(mine[i], other[i]);
     }
   }
 }
@@ -271,6 +283,43 @@ void sum_over_ranks(Engine& engine, Exchanges& exchanges,
                     std::span<double> array, std::span<std::byte> staging,
                     std::string_view what) {
   sum(engine, exchanges, array, staging, what);
+}
+
+void sum_over_ranks(Engine& engine, Exchanges& exchanges,
+                    std::span<std::int32_t> array, std::span<std::byte> staging,
+                    std::string_view what) {
+  sum(engine, exchanges, array, staging, what);
+}
+
+void sum_over_ranks(Engine& engine, Exchanges& exchanges,
+                    std::span<std::int64_t> array, std::span<std::byte> staging,
+                    std::string_view what) {
+  sum(engine, exchanges, array, staging, what);
+}
+
+void share_among_ranks(Engine& engine, Exchanges& exchanges,
+                       std::span<std::byte> array, std::string_view what,
+                       FirstOfRank first_of) {
+  Waiter waiter(engine, exchanges, what);
+  const int rank = engine.rank();
+  const auto bytes_from = [&](int first, int count) {
+    const auto begin = static_cast<std::size_t>(first_of(first));
+    return array.subspan(
+        begin, static_cast<std::size_t>(first_of(first + count)) - begin);
+  };
+  for (int bit = 1; bit < engine.ranks(); bit *= 2) {
+    const int own = rank & ~(bit - 1);
+    const std::span<std::byte> into = bytes_from(own ^ bit, bit);
+    Swap swap(waiter, rank ^ bit, bit, bytes_from(own, bit),
+              static_cast<std::int64_t>(into.size()));
+    swap.run(
+        [&](int, std::int64_t begin, std::int64_t count) {
+          return into.subspan(static_cast<std::size_t>(begin),
+                              static_cast<std::size_t>(count));
+        },
+        [](std::int64_t, std::int64_t) {});
+  }
+  waiter.finish();
 }
 
 // In the same pattern: whoever has the values of 2^k ranks gets those of the

@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "neap/base/bytes.hpp"
+#include "neap/base/function_ref.hpp"
 #include "neap/dist/engine.hpp"
 
 namespace neap::dist {
@@ -52,6 +53,21 @@ void sum_over_ranks(Engine& engine, Exchanges& exchanges,
 void sum_over_ranks(Engine& engine, Exchanges& exchanges,
                     std::span<double> array, std::span<std::byte> staging,
                     std::string_view what);
+
+void sum_over_ranks(Engine& engine, Exchanges& exchanges,
+                    std::span<std::int32_t> array, std::span<std::byte> staging,
+                    std::string_view what);
+void sum_over_ranks(Engine& engine, Exchanges& exchanges,
+                    std::span<std::int64_t> array, std::span<std::byte> staging,
+                    std::string_view what);
+
+/// Where the bytes of a rank begin in an array; of rank `ranks`: its end.
+using FirstOfRank = base::FunctionRef<std::int64_t(int)>;
+/// Every rank has its bytes of the array; afterwards each has all of them.
+/// Allocates nothing. THROWS: as sum_over_ranks().
+void share_among_ranks(Engine& engine, Exchanges& exchanges,
+                       std::span<std::byte> array, std::string_view what,
+                       FirstOfRank first_of);
 
 /// Every rank gets what each has, in their order: `all` has ranks() times as
 /// many bytes as `mine`. THROWS: as sum_over_ranks().

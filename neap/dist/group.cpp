@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "neap/base/raise.hpp"
+#include "neap/dist/group_state.hpp"
+#include "neap/dist/step_ranks.hpp"
 #include "neap/graph/recorder.hpp"
 #include "neap/graph/trace.hpp"
 #include "neap/memory/containers.hpp"
@@ -23,34 +25,6 @@ namespace neap::dist {
 namespace {
 
 constexpr std::size_t kMostRanks = 1024;
-constexpr std::size_t kMostListed = 8;
-// Said by a rank that cannot take part; no hash is as improbable as others.
-constexpr std::uint64_t kRefused = 0;
-
-// "ranks 0, 2 and 3"
-std::string listed(std::span<const int> ranks) {
-  std::string out = ranks.size() == 1 ? "rank " : "ranks ";
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const bool is_last = i + 1 == ranks.size();
-    out += fmt::format("{}{}",
-                       i == 0    ? ""
-                       : is_last ? " and "
-                                 : ", ",
-                       ranks[i]);
-  }
-  return out;
-}
-
-// FNV-1a, 64 bits, of texts that end.
-std::uint64_t hash_of(std::string_view text, std::uint64_t hash) noexcept {
-  constexpr std::uint64_t kPrime = 1099511628211ULL;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
-  }
-  return (hash ^ text.size() ^ 0x100U) * kPrime;
-}
-constexpr std::uint64_t kHashStart = 14695981039346656037ULL;
-
 // A run would not do again what the host does while a step is traced.
 void refuse_in_step(const char* what) {
   if (graph::trace() != nullptr) {
@@ -86,6 +60,27 @@ void check_summable(const Tensor& x, std::string_view what,
 
 }  // namespace
 
+std::string listed(std::span<const int> ranks) {
+  std::string out = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const bool is_last = i + 1 == ranks.size();
+    out += fmt::format("{}{}",
+                       i == 0    ? ""
+                       : is_last ? " and "
+                                 : ", ",
+                       ranks[i]);
+  }
+  return out;
+}
+
+std::uint64_t hash_of(std::string_view text, std::uint64_t hash) noexcept {
+  constexpr std::uint64_t kPrime = 1099511628211ULL;
+  for (const char c : text) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
+  }
+  return (hash ^ text.size() ^ 0x100U) * kPrime;
+}
+
 void GroupOptions::check() const {
   if (!(deadline > 0.0 && deadline < 1e9)) {
     base::raise<ValueError>(
@@ -94,84 +89,30 @@ void GroupOptions::check() const {
   }
 }
 
-struct Group::State {
-  State(std::shared_ptr<Engine> with, std::int64_t deadline)
-      : engine(std::move(with)),
-        values(static_cast<std::size_t>(engine->ranks()), 0,
-               memory::Allocator<std::uint64_t>(memory::Category::kOther)),
-        kept(memory::Allocator<base::Ref<tensor::Storage>>(
-            memory::Category::kOther)) {
-    exchanges.deadline = deadline;
-    kept.reserve(2);
-  }
+void Group::State::begin(std::string_view kind, std::string_view what,
+                         std::string_view detail) {
+  std::uint64_t mine = hash_of(kind, kHashStart + ++count);
+  mine = std::max<std::uint64_t>(hash_of(detail, hash_of(what, mine)), 1);
+  expect_equal(mine, what, fmt::format("{} of '{}'{}", kind, what, detail));
+}
 
-  // Exchanges something; where that fails for other reasons than that ranks
-  // differ, ranks may be at different places, and no later exchange is one.
-  template <class Exchange>
-  void exchange(const Exchange& do_it) {
-    if (is_broken) {
-      base::raise<DistError>(
-          "dist: an exchange of this group has failed before; start again from "
-          "a checkpoint");
-    }
-    try {
-      do_it();
-    } catch (...) {
-      is_broken = true;
-      throw;
+void Group::State::expect_equal(std::uint64_t mine, std::string_view what,
+                                std::string_view here) {
+  std::array<int, kMostListed> others{};
+  std::size_t found = 0;
+  const auto all = gathered(mine, what);
+  for (std::size_t rank = 0; rank < all.size() && found < kMostListed; ++rank) {
+    if (all[rank] != mine) {
+      others[found++] = static_cast<int>(rank);
     }
   }
-  std::span<const std::uint64_t> gathered(std::uint64_t mine,
-                                          std::string_view what) {
-    exchange([&] {
-      gather_from_ranks(*engine, exchanges, std::as_bytes(std::span(&mine, 1)),
-                        std::as_writable_bytes(std::span(values)), what);
-    });
-    return values;
+  if (found != 0) {
+    base::raise<RankMismatch>(
+        "dist: the ranks differ: rank {} is at the {}, {} not, or with other "
+        "shapes; start all of them with the same program and options",
+        engine->rank(), here, listed(std::span(others).first(found)));
   }
-
-  // Every exchange begins with it: the ranks do the same, at the same place.
-  void begin(std::string_view kind, std::string_view what,
-             std::string_view detail) {
-    std::uint64_t mine = hash_of(kind, kHashStart + ++count);
-    mine = std::max<std::uint64_t>(hash_of(detail, hash_of(what, mine)), 1);
-    expect_equal(mine, what, fmt::format("{} of '{}'{}", kind, what, detail));
-  }
-  // The others learn at once that this rank does not take part.
-  void refuse(std::string_view what) noexcept {
-    try {
-      ++count;
-      gathered(kRefused, what);
-    } catch (...) {  // told of what happened here instead
-    }
-  }
-  void expect_equal(std::uint64_t mine, std::string_view what,
-                    std::string_view here) {
-    std::array<int, kMostListed> others{};
-    std::size_t found = 0;
-    const auto all = gathered(mine, what);
-    for (std::size_t rank = 0; rank < all.size() && found < kMostListed;
-         ++rank) {
-      if (all[rank] != mine) {
-        others[found++] = static_cast<int>(rank);
-      }
-    }
-    if (found != 0) {
-      base::raise<RankMismatch>(
-          "dist: the ranks differ: rank {} is at the {}, {} not, or with other "
-          "shapes; start all of them with the same program and options",
-          engine->rank(), here, listed(std::span(others).first(found)));
-    }
-  }
-
-  std::shared_ptr<Engine> engine;
-  Exchanges exchanges;
-  memory::Vector<std::uint64_t> values;  // room for one of each rank
-  // Memory that an engine may still reach for, where an exchange failed.
-  memory::Vector<base::Ref<tensor::Storage>> kept;
-  std::uint64_t count = 0;  // of exchanges
-  bool is_broken = false;
-};
+}
 
 Group::Group(std::shared_ptr<Engine> engine, const GroupOptions& options) {
   options.check();
@@ -336,6 +277,10 @@ GroupCounts Group::counts() const noexcept {
   }
   const Exchanges& all = state_->exchanges;
   return {all.sent, all.received, static_cast<double>(all.waited) / 1e9};
+}
+
+std::shared_ptr<compiler::Ranks> Group::for_steps() const {
+  return state_ ? ranks_of(state_) : nullptr;
 }
 
 void Group::abort(int status) const noexcept {

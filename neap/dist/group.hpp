@@ -24,6 +24,10 @@
 #include "neap/dist/exchange.hpp"
 #include "neap/tensor/tensor.hpp"
 
+namespace neap::compiler {
+class Ranks;
+}
+
 namespace neap::dist {
 
 /// A number that all ranks have to have in common: "batch", 64.
@@ -91,6 +95,11 @@ class NEAP_API Group {
   /// The sum of a number, in f64, likewise.
   double sum(double x, std::string_view what) const;
 
+  /// This group for a compiled step, whose shards its ranks share out
+  /// (CompileOptions::ranks); null: it has one rank. While such a step is
+  /// called nothing else of the group is. THROWS: OutOfMemory.
+  std::shared_ptr<compiler::Ranks> for_steps() const;
+
   GroupCounts counts() const noexcept;
 
   /// Ends the processes of all ranks with this exit status (1 in place of
@@ -99,7 +108,10 @@ class NEAP_API Group {
   void abort(int status) const noexcept;
 
  private:
+  friend class StepRanks;
   struct State;
+  static std::shared_ptr<compiler::Ranks> ranks_of(
+      const std::shared_ptr<State>& state);
   [[noreturn]] static void refuse_fact(std::string_view name,
                                        std::span<const std::uint64_t> values);
   void sum_elements(const Tensor& x, tensor::Storage& staging,

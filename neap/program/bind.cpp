@@ -4,6 +4,7 @@
 #include <array>
 
 #include "neap/program/fused_call.hpp"
+#include "neap/program/ranks.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -28,6 +29,9 @@ class Binder {
       case CallKind::kFetch:
       case CallKind::kAwait:
         return {};
+      case CallKind::kExchange:
+        call.scratch = staging_of(call);
+        return {};
       case CallKind::kTransfer:
         return {nullptr, &kernels::runtime(other_space(call)), {}};
       case CallKind::kFused:
@@ -48,6 +52,13 @@ class Binder {
   }
 
  private:
+  Bytes staging_of(const Call& call) const {
+    const auto* attrs =
+        static_cast<const ExchangeAttrs*>(program_.attrs_of(call));
+    return attrs->is_sum ? program_.ranks->staging_bytes(
+                               program_[program_.out(call)[0].value].spec->size)
+                         : 0;
+  }
   Binding bind_fused(Call& call) {
     Binding out{&kernels::fused_kernel, &kernels::runtime(call.space),
                 shared(fused_call(program_, call))};

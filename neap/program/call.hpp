@@ -26,6 +26,7 @@ enum class CallKind : std::uint8_t {
   kSpill,     // begins to write its input to the spill file
   kFetch,     // begins to read its output from there
   kAwait,     // its input is whole, and may be read or written over, after it
+  kExchange,  // what the ranks have of its output becomes one (ranks.hpp)
 };
 
 struct Call {

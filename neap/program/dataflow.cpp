@@ -129,6 +129,12 @@ class DependenceWalk {
         after_writes(i);
         effect_ = i;
       }
+      if (call.kind == CallKind::kExchange) {
+        if (exchange_ != kNoCall) {
+          pair_(i, exchange_);
+        }
+        exchange_ = i;
+      }
     }
   }
 
@@ -173,8 +179,9 @@ class DependenceWalk {
   const Program& program_;
   const Dataflow& flow_;
   const Pair& pair_;
-  std::uint32_t effect_ = kNoCall;  // the latest call with one
-  std::uint32_t unbarred_ = 0;      // no write before it counts any more
+  std::uint32_t effect_ = kNoCall;    // the latest call with one
+  std::uint32_t exchange_ = kNoCall;  // the latest one
+  std::uint32_t unbarred_ = 0;        // no write before it counts any more
 };
 
 }  // namespace

@@ -59,7 +59,8 @@ class Dataflow {
 /// effect, earlier ones. A call may be named twice in a list.
 ///
 /// Checks and stateful calls keep their order; a write into what exists stays
-/// behind the checks that it followed. THROWS: OutOfMemory.
+/// behind the checks that it followed. Exchanges keep their order, which is
+/// that of the other ranks. THROWS: OutOfMemory.
 Lists dependences(const Program& program, const Dataflow& flow);
 
 /// For each of `count` items the lists that hold it. THROWS: OutOfMemory.

@@ -67,6 +67,8 @@ void run_call(const Program& program, const Call& call,
     case CallKind::kFetch:
     case CallKind::kAwait:
       raise<InternalError>("{}: a move without a spill file", call.name);
+    case CallKind::kExchange:
+      raise<InternalError>("{}: an exchange without other ranks", call.name);
   }
 }
 

@@ -11,8 +11,9 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kOrigins = {"argument", "external",
                                                       "call"};
-constexpr std::array<std::string_view, 7> kKinds = {
-    "kernel", "transfer", "check", "fused", "spill", "fetch", "await"};
+constexpr std::array<std::string_view, 8> kKinds = {
+    "kernel", "transfer", "check", "fused",
+    "spill",  "fetch",    "await", "exchange"};
 
 class Writer {
  public:

@@ -45,7 +45,8 @@ class DeadCode {
 
   void visit(std::size_t i) {
     const Call& call = program_.calls[i];
-    bool is_needed = has_effect(call);
+    // Another rank may need what this one gives to an exchange.
+    bool is_needed = has_effect(call) || call.kind == CallKind::kExchange;
     for (const Operand& out : program_.out(call)) {
       is_needed = is_needed || value_is_needed_[out.value.value] != 0 ||
                   flow_.exists_before(out.value);

@@ -9,11 +9,13 @@
 //
 // Terms are joined by one binary tree in the order of the shards, ((0 + 1) + (2
 // + 3)) + ..., so that a step's bits are a function of the number of shards
-// alone.
+// alone. Where several ranks share out the shards, a rank runs its own, and the
+// tree's upper levels are an exchange (rank_cut.hpp).
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "neap/base/raise.hpp"
 #include "neap/kernels/reduction/sum_rows.hpp"
@@ -23,6 +25,7 @@
 #include "neap/ops/shape/views.hpp"
 #include "neap/program/call_specs.hpp"
 #include "neap/program/passes.hpp"
+#include "neap/program/rank_cut.hpp"
 #include "neap/program/rewrite.hpp"
 #include "neap/program/shard_roles.hpp"
 
@@ -50,21 +53,23 @@ class Sharder {
         shards_(shards),
         count_(static_cast<std::uint32_t>(program.calls.size())),
         latest_(program.values.size(), kNoValue),
-        terms_(program.values.size()) {
-    for (auto shard = 0U; shard < shards; ++shard) {
+        terms_(program.values.size()),
+        ranks_(program, program.ranks.get(), rows, shards) {
+    for (auto shard = 0U; shard < ranks_.end_shard(); ++shard) {
       parts_.emplace_back(program.values.size(), kNoValue);
     }
   }
 
   void run() {
     for (std::uint32_t stage = 0; stage < roles_.stages; ++stage) {
-      for_each_call(stage, false,
-                    [&](std::uint32_t i) { order_.push_back(i); });
-      for (shard_ = 0; shard_ < shards_; ++shard_) {
-        now_ = range_of(shard_);
+      for_each_call(stage, false, [&](std::uint32_t i) { add_once(i); });
+      for (shard_ = ranks_.first_shard(); shard_ < ranks_.end_shard();
+           ++shard_) {
+        now_ = ranks_.range_of(shard_);
         for_each_call(stage, true, [&](std::uint32_t i) { add_part(i); });
       }
     }
+    ranks_.cut_arguments();
     keep_calls(program_, order_);
     tidy(program_);
   }
@@ -73,19 +78,16 @@ class Sharder {
     return {.shards = shards_,
             .rows = rows_,
             .each = roles_.each,
-            .together = roles_.together};
+            .together = roles_.together,
+            .ranks = ranks_.count(),
+            .sent = ranks_.sent()};
   }
 
-  bool is_worth_it() const { return roles_.each != 0; }
+  bool is_worth_it() const { return roles_.each != 0 || ranks_.has_others(); }
 
  private:
-  // The first shards have one row more where they cannot be of one size.
-  RowRange range_of(std::int64_t shard) const {
-    const std::int64_t least = rows_ / shards_;
-    const std::int64_t longer = rows_ % shards_;
-    return {shard * least + std::min(shard, longer),
-            least + (shard < longer ? 1 : 0)};
-  }
+  bool is_first() const { return shard_ == ranks_.first_shard(); }
+  bool is_last() const { return shard_ + 1 == ranks_.end_shard(); }
 
   template <class Visit>
   void for_each_call(std::uint32_t stage, bool is_each, const Visit& visit) {
@@ -114,6 +116,12 @@ class Sharder {
     spec.size = shape.element_count() * size_of(spec.dtype);
     value.spec = program_.keep(spec);
     value.over = kNoValue;
+    value.origin = Origin::kCall;
+    return program_.add(value);
+  }
+  ValueId fresh_over(ValueId id) {
+    Value value = program_[id];
+    value.over = id;
     return program_.add(value);
   }
 
@@ -138,14 +146,15 @@ class Sharder {
     return call;
   }
   static Call call_of(const graph::Op& op, const Call& near) {
-    Call call = near;
+    Call call;
     call.op = &op;
     call.name = op.name;
     call.kernels = op.kernel;
-    call.reads_outputs = false;
-    call.attrs = 0;
-    call.attrs_size = 0;
-    call.draw_at = -1;
+    call.site = near.site;
+    call.owner = near.owner;
+    call.category = near.category;
+    call.space = near.space;
+    call.segment = near.segment;
     return call;
   }
 
@@ -153,6 +162,50 @@ class Sharder {
   void add_zeros(const Call& near, ValueId id) {
     add(call_of(ops::kFill, near, ops::filled_attrs(*program_[id].spec, 0.0)),
         {}, std::array{whole(id)});
+  }
+
+  // --- a call for all rows ---------------------------------------------------
+
+  void add_once(std::uint32_t i) {
+    const Call call = program_.calls[i];
+    for (std::uint32_t k = 0; k < call.inputs.count; ++k) {
+      const ValueId id = program_.in(call)[k].value;
+      if (ranks_.is_shared_out(id)) {
+        const ValueId whole = whole_argument(call, id);
+        program_.operands[call.inputs.first + k].value = whole;
+      }
+    }
+    order_.push_back(i);
+  }
+
+  // A copy of an argument, in which all ranks fill in their rows.
+  ValueId whole_argument(const Call& near, ValueId id) {
+    ValueId& latest = latest_[id.value];
+    if (latest == kNoValue) {
+      const tensor::Spec spec = *program_[id].spec;
+      const tensor::Layout dense = tensor::dense_layout(spec.dtype, spec.shape);
+      const RowAxis rows{0, {}};
+      const RowRange own = ranks_.own();
+      const ValueId zeros = fresh(id, spec.shape);
+      add_zeros(near, zeros);
+      const ValueId filled = fresh_over(zeros);
+      Call copy = call_of(ops::kCopy, near);
+      copy.reads_outputs = true;
+      add(copy,
+          std::array{Operand{id, program_.keep(part_of_view(
+                                     dense, rows, ranks_.in_argument(own)))}},
+          std::array{
+              Operand{filled, program_.keep(part_of_view(dense, rows, own))}});
+      const ValueId whole = fresh_over(filled);
+      add_share(near, whole, rows_in(spec.shape, rows));
+      latest_[id.value] = whole;
+    }
+    return latest_[id.value];
+  }
+
+  void add_share(const Call& near, ValueId id, const ValueRows& rows) {
+    add(ranks_.share(near, rows, program_[id].spec->dtype), {},
+        std::array{whole(id)});
   }
 
   // --- a call for one shard --------------------------------------------------
@@ -167,7 +220,7 @@ class Sharder {
     const auto axes = roles_.axes_of(role, read.size() + made.size());
     memory::Vector<Operand> in;
     for (std::size_t k = 0; k < read.size(); ++k) {
-      in.push_back(input(read[k], axes[k], role.form));
+      in.push_back(input(call, read[k], axes[k], role.form));
     }
     if (role.is_onto && shard_ != 0) {
       in[0] = onto(call, read[0], made[0].value);
@@ -180,7 +233,7 @@ class Sharder {
     part.reads_outputs = role.is_adder || fills_directly(call);  // they stay
     count_on(part, role);
     if (join_ == Join::kChain && part.op == &ops::kMatmul &&
-        role_of(made[0].value).held == Held::kSummed && shard_ != 0) {
+        role_of(made[0].value).held == Held::kSummed && !is_first()) {
       in.insert(in.begin(), whole(latest_[made[0].value.value]));
       part.op = &ops::kMatmulAdd;
       part.name = part.op->name;
@@ -192,7 +245,8 @@ class Sharder {
     }
   }
 
-  Operand input(const Operand& read, int axis, const RowForm& form) {
+  Operand input(const Call& near, const Operand& read, int axis,
+                const RowForm& form) {
     const ValueRole& from = role_of(read.value);
     const RowAxis along{axis, form};
     if (from.held == Held::kApart) {
@@ -202,6 +256,13 @@ class Sharder {
       return {parts_[shard_][read.value.value],
               program_.keep(view_of_part(read.layout, from.rows, along, rows_,
                                          now_.count))};
+    }
+    if (ranks_.is_shared_out(read.value)) {
+      return axis < 0
+                 ? Operand{whole_argument(near, read.value), read.layout}
+                 : Operand{read.value,
+                           program_.keep(part_of_view(
+                               read.layout, along, ranks_.in_argument(now_)))};
     }
     const ValueId filled = latest_[read.value.value];
     const ValueId id = filled == kNoValue ? read.value : filled;
@@ -238,9 +299,8 @@ class Sharder {
       return role.is_adder ? next_added(made.value)
              : join_ == Join::kTree
                  ? whole(fresh(made.value, made.layout->shape))
-             : shard_ + 1 == shards_
-                 ? made
-                 : whole(fresh(made.value, made.layout->shape));
+             : is_last() ? made
+                         : whole(fresh(made.value, made.layout->shape));
     }
     if (to.held == Held::kApart) {
       return whole(fresh(made.value, apart_shape(call, role, k)));
@@ -281,7 +341,7 @@ class Sharder {
       add_zeros(near, latest);
     }
     ValueId next = id;
-    if (shard_ + 1 != shards_) {
+    if (!is_last() || ranks_.has_others()) {
       const Value copy = program_[id];
       next = program_.add(copy);
     }
@@ -296,7 +356,7 @@ class Sharder {
       latest = program_[id].over;
     }
     ValueId next = id;
-    if (shard_ + 1 != shards_) {
+    if (!is_last()) {
       const Value copy = program_[id];
       next = program_.add(copy);
     }
@@ -357,6 +417,11 @@ class Sharder {
           std::array{Operand{
               next, program_.keep(part_of_view(made.layout, to.axis, now_))}});
     }
+    if (to.held == Held::kFilled && is_last() && ranks_.has_others()) {
+      ValueId& latest = latest_[made.value.value];
+      program_[made.value].over = std::exchange(latest, made.value);
+      add_share(call, made.value, to.rows);
+    }
   }
 
   // --- the tree of a sum -----------------------------------------------------
@@ -364,19 +429,24 @@ class Sharder {
   void join(const Call& near, ValueId sum, ValueId term) {
     auto& open = terms_[sum.value].open;
     open.push_back({term});
-    const bool is_last = shard_ + 1 == shards_;
     while (open.size() > 1 &&
-           (is_last || open.back().size == open[open.size() - 2].size)) {
+           (is_last() || open.back().size == open[open.size() - 2].size)) {
       const Terms::Term right = open.back();
       open.pop_back();
       const Terms::Term left = open.back();
-      const bool is_root = is_last && open.size() == 1;
+      const bool is_root =
+          is_last() && open.size() == 1 && !ranks_.has_others();
       const ValueId both =
           is_root ? sum : fresh(sum, program_[sum].spec->shape);
       add(call_of(ops::kAdd, near),
           std::array{whole(left.value), whole(right.value)},
           std::array{whole(both)});
       open.back() = {both, left.size + right.size};
+    }
+    if (is_last() && ranks_.has_others()) {  // the tree goes on over the ranks
+      program_[sum].over = open.back().value;
+      add(ranks_.sum(near, program_[sum].spec->size), {},
+          std::array{whole(sum)});
     }
   }
 
@@ -390,6 +460,7 @@ class Sharder {
   memory::Vector<memory::Vector<ValueId>> parts_;  // by shard, by value
   memory::Vector<ValueId> latest_;                 // of what shards fill
   memory::Vector<Terms> terms_;
+  RankCut ranks_;
   std::uint32_t shard_ = 0;
   RowRange now_;
 };
@@ -406,10 +477,10 @@ void cut_into_shards(Program& program, std::int64_t rows,
   }
   split_losses(program);
   Sharder sharder(program, rows, most, Join::kTree);
-  program.sharding = sharder.sharding();
   if (sharder.is_worth_it()) {
     sharder.run();
   }
+  program.sharding = sharder.sharding();
 }
 
 void cut_into_micro_batches(Program& program, std::uint32_t count) {

@@ -64,6 +64,7 @@ struct External {
   bool is_constant = false;  // created while the step was traced, or folded
   bool is_leaf = false;      // the tensor that it was met as
   bool is_away = false;      // of Program::away: no value lies in its storage
+  bool is_compared = false;  // between ranks, before the first run
   /// The handle that the step found it by, where others hold that handle too:
   /// it may come to refer to another tensor (tied parameters), or end (a
   /// guard).
@@ -289,10 +290,15 @@ struct Sharding {
   std::int64_t rows = 0;       // of the batch
   std::uint32_t each = 0;      // calls that run for each shard
   std::uint32_t together = 0;  // ops that need the rows of all of them
+  std::uint32_t ranks = 1;     // that share them out
+  Bytes sent = 0;              // by a rank in a run
+  std::uint64_t digest = 0;    // of the step, the same in all ranks
 };
 
 /// "a batch of 64 in 8 shards: 87 calls for each, 2 ops for all rows at once"
 NEAP_API std::string parts_of(const Sharding& sharding);
+
+class Ranks;
 
 class NEAP_API Program {
  public:
@@ -340,6 +346,7 @@ class NEAP_API Program {
   memory::Vector<AwayState> away;
   Fitting fitting;
   Sharding sharding;
+  std::shared_ptr<Ranks> ranks;  // none: one
   /// The generator's position when the trace began, and how many draws a run
   /// takes: a draw n of the trace is the (n - first)th of each run.
   base::DrawKey first_draw;

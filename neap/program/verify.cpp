@@ -8,6 +8,7 @@
 
 #include "neap/base/error.hpp"
 #include "neap/program/dataflow.hpp"
+#include "neap/program/ranks.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -128,10 +129,24 @@ class Checker {
     if (is_check && call.outputs.count != 0) {
       fail("call {} ({}), a check, sets values", i, call.name);
     }
+    if (call.kind == CallKind::kExchange) {
+      check_exchange(i, call);
+    }
     if (call.draw_at >= 0 &&
         static_cast<std::size_t>(call.draw_at) + sizeof(base::DrawKey) >
             call.attrs_size) {
       fail("call {} ({}) has no draw in its attributes", i, call.name);
+    }
+  }
+
+  // An exchange goes on from what is in the memory, all of it.
+  void check_exchange(std::uint32_t i, const Call& call) {
+    const auto made = program_.out(call);
+    if (program_.ranks == nullptr || call.attrs_size != sizeof(ExchangeAttrs) ||
+        call.inputs.count != 0 || made.size() != 1 || !call.reads_outputs ||
+        !is_known(made[0].value) || program_[made[0].value].over == kNoValue ||
+        !is_whole(made[0].layout, program_[made[0].value].spec->size)) {
+      fail("call {} ({}) exchanges nothing", i, call.name);
     }
   }
 
@@ -415,6 +430,9 @@ EffectOrder::EffectOrder(const Program& program) {
                               : reinterpret_cast<const void*>(call.look),
                           call.attrs_size != 0 ? call.attrs : 0});
     }
+    if (call.kind == CallKind::kExchange) {
+      exchanges_.push_back(call.attrs);
+    }
   }
   std::sort(writes_.begin(), writes_.end(), [](const auto& a, const auto& b) {
     return std::less<>()(a.memory, b.memory) ||
@@ -427,6 +445,10 @@ std::string EffectOrder::fault_of(const Program& program) const {
   if (after.effects_ != effects_) {
     return fmt::format("{} checks and effects became {}, or changed order",
                        effects_.size(), after.effects_.size());
+  }
+  if (after.exchanges_ != exchanges_) {
+    return fmt::format("{} exchanges became {}, or changed order",
+                       exchanges_.size(), after.exchanges_.size());
   }
   if (after.writes_.size() != writes_.size()) {
     return fmt::format("{} writes into what exists became {}", writes_.size(),

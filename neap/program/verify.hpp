@@ -30,7 +30,7 @@ NEAP_API void verify(const Program& program, const char* when);
 
 /// The effects of a program that its values do not show, in order: checks and
 /// calls with an effect, and for each write into what exists how many of those
-/// come before it.
+/// come before it; beside them the exchanges.
 class NEAP_API EffectOrder {
  public:
   /// THROWS: OutOfMemory.
@@ -38,7 +38,8 @@ class NEAP_API EffectOrder {
 
   /// How the same program after a pass broke it, or "": a check or an effect
   /// is missing, new or out of order, or a write is missing or came before a
-  /// check that it followed. THROWS: OutOfMemory.
+  /// check that it followed, or an exchange is missing, new or out of
+  /// order. THROWS: OutOfMemory.
   std::string fault_of(const Program& program) const;
 
  private:
@@ -53,7 +54,8 @@ class NEAP_API EffectOrder {
     std::size_t effects_before;
   };
   memory::Vector<Seen> effects_;
-  memory::Vector<Write> writes_;  // sorted by memory and nth
+  memory::Vector<std::uint32_t> exchanges_;  // attributes of each
+  memory::Vector<Write> writes_;             // sorted by memory and nth
 };
 
 }  // namespace neap::compiler

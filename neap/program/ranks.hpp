@@ -1,0 +1,93 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// Ranks: the processes that share out the shards of a step's batch, as one of
+// them sees the others. A program of several ranks has calls that exchange
+// (CallKind::kExchange):
+//
+//   %t = sum_over_ranks()  over %s    the sum of all ranks' %s, in every rank
+//   %w = share_rows()      over %v    the rows of all ranks, each of which has
+//                                     filled in its own
+//
+// dist::Group implements it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "neap/base/bytes.hpp"
+#include "neap/base/dtype.hpp"
+
+namespace neap::compiler {
+
+/// The rows of a batch that each shard has, and each rank: the first shards
+/// have one row more where they cannot be of one size, and a rank has as many
+/// shards as another, one after the other.
+struct RowsOfRanks {
+  std::int64_t rows = 0;  // of the batch
+  std::int64_t shards = 1;
+  std::int64_t ranks = 1;
+
+  /// The first row of a shard; of shard `shards`: the end of the batch.
+  std::int64_t first_of_shard(std::int64_t shard) const noexcept {
+    return shard * (rows / shards) + std::min(shard, rows % shards);
+  }
+  std::int64_t shards_of_rank() const noexcept { return shards / ranks; }
+  /// The first row of a rank; of rank `ranks`: the end of the batch.
+  std::int64_t first_of_rank(std::int64_t rank) const noexcept {
+    return first_of_shard(rank * shards_of_rank());
+  }
+  std::int64_t rows_of_rank(std::int64_t rank) const noexcept {
+    return first_of_rank(rank + 1) - first_of_rank(rank);
+  }
+};
+
+class Ranks {
+ public:
+  virtual int rank() const noexcept = 0;
+  virtual int count() const noexcept = 0;
+
+  // A call of a step is one of all ranks: each says how many rows it has, then,
+  // before the run, what it is about to run.
+
+  /// The rows of the whole batch, of which this rank has `mine`. THROWS:
+  /// RankMismatch where a rank is elsewhere or has other shards; ShapeError, in
+  /// every rank, where the rows are not shared out as RowsOfRanks says.
+  virtual std::int64_t rows_of_batch(std::int64_t mine, int shards) = 0;
+  /// THROWS: RankMismatch, in every rank, where `mine` differs between them.
+  virtual void expect_equal(std::uint64_t mine, std::string_view what) = 0;
+  /// In place of the next expect_equal(): this rank does not run, and the
+  /// others get a RankMismatch.
+  virtual void refuse() noexcept = 0;
+
+  // In a run. They allocate nothing. THROWS: RankLost; DistError.
+
+  virtual Bytes staging_bytes(Bytes array) const noexcept = 0;
+  /// Adds the arrays of all ranks, in place, by one binary tree in the order of
+  /// the ranks. `dtype`: f32, f64, i32 or i64.
+  virtual void sum(std::span<std::byte> array, DType dtype,
+                   std::span<std::byte> staging, std::string_view what) = 0;
+  /// `array` holds the rows of the batch, of `row` bytes each. A rank has those
+  /// that are its own; afterwards all ranks have all of them.
+  virtual void share(std::span<std::byte> array, const RowsOfRanks& rows,
+                     Bytes row, std::string_view what) = 0;
+  /// An exchange has failed: what was under way may go on, so that the memory
+  /// of the run stays as it is for as long as the process lives.
+  virtual bool is_broken() const noexcept = 0;
+
+  Ranks() = default;
+  virtual ~Ranks() = default;
+  Ranks(const Ranks&) = delete;
+  Ranks& operator=(const Ranks&) = delete;
+};
+
+/// The attributes of an exchange: of all elements, or of rows in a memory of
+/// outer x rows x row bytes.
+struct ExchangeAttrs {
+  bool is_sum = false;  // else rows are shared
+  std::int64_t outer = 1;
+  Bytes row = 0;
+  RowsOfRanks rows;
+};
+
+}  // namespace neap::compiler
